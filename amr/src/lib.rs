@@ -1,0 +1,1 @@
+//! A forest of octrees.

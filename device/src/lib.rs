@@ -1,0 +1,1 @@
+//! Where cutlink runs.
