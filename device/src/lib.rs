@@ -1,1 +1,15 @@
-//! Where cutlink runs.
+//! Where cutlink runs: the [`Backend`] a stage's kernels are written for, its buffers, the
+//! choice of a device, the memory budget, and the parallel primitives of the CPU.
+//!
+//! Every algorithm of the crates above is told once, generic over a backend; only kernel
+//! bodies exist a second time. This is the one crate that may name a GPU interface.
+
+mod backend;
+mod choice;
+mod error;
+pub mod memory;
+pub mod scan;
+
+pub use backend::{Backend, Host, Item};
+pub use choice::{DeviceChoice, Selected, select};
+pub use error::DeviceError;

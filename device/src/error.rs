@@ -1,0 +1,31 @@
+//! What can go wrong on a device, with the values that say why.
+
+/// An error of a backend; the text is a lowercase fragment for "failed to …: …".
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeviceError {
+    /// This program holds no kernels for the device that was asked for.
+    #[error(
+        "this build of cutlink has no CUDA kernels: use `--device cpu` (or `auto`, which takes the CPU here)"
+    )]
+    NotCompiled,
+    /// Not enough memory for an allocation that is about to be made.
+    #[error(
+        "not enough memory for {what}: {requested} bytes needed, {free} bytes free; \
+         use fewer levels, a smaller wall distance or a coarser root grid"
+    )]
+    OutOfMemory {
+        /// What the memory is for.
+        what: &'static str,
+        /// Bytes that the allocation needs.
+        requested: u64,
+        /// Bytes that were free.
+        free: u64,
+    },
+    /// The name of a device that is none.
+    #[error("unknown device {text:?}: use auto, cpu, cuda or cuda:N")]
+    UnknownDevice {
+        /// What was given.
+        text: String,
+    },
+}

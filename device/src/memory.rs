@@ -1,0 +1,97 @@
+//! The host's memory budget: what is free now, and allocation that fails with an error.
+//!
+//! Free is the least of: the system's available memory, what the control group leaves
+//! (Linux, version 2), and what the address-space limit leaves (`ulimit -v`). Where none
+//! can be read (not Linux), nothing is refused up front.
+
+use crate::{DeviceError, Item};
+use std::fs;
+
+fn kib_field(text: &str, key: &str) -> Option<u64> {
+    let line = text.lines().find(|l| l.starts_with(key))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok()
+}
+
+fn system_available() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    Some(kib_field(&text, "MemAvailable:")? * 1024)
+}
+
+fn control_group_left() -> Option<u64> {
+    let number = |path| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
+    let max = number("/sys/fs/cgroup/memory.max")?;
+    let used = number("/sys/fs/cgroup/memory.current")?;
+    Some(max.saturating_sub(used))
+}
+
+fn address_space_left() -> Option<u64> {
+    let limits = fs::read_to_string("/proc/self/limits").ok()?;
+    let line = limits.lines().find(|l| l.starts_with("Max address space"))?;
+    let limit = line.split_whitespace().nth(3)?.parse::<u64>().ok()?;
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    Some(limit.saturating_sub(kib_field(&status, "VmSize:")? * 1024))
+}
+
+/// Bytes of host memory that may be allocated now.
+pub fn available() -> u64 {
+    [
+        system_available(),
+        control_group_left(),
+        address_space_left(),
+    ]
+    .into_iter()
+    .flatten()
+    .min()
+    .unwrap_or(u64::MAX)
+}
+
+/// Largest resident set of this process so far, in bytes; 0 where it cannot be read.
+pub fn peak_resident() -> u64 {
+    fs::read_to_string("/proc/self/status")
+        .ok()
+        .and_then(|text| kib_field(&text, "VmHWM:"))
+        .map_or(0, |kib| kib * 1024)
+}
+
+/// Grows `buf` to `len` elements, the new ones `value`; an error instead of an abort where
+/// the memory is not there.
+pub fn grow<T: Item>(
+    what: &'static str,
+    buf: &mut Vec<T>,
+    len: usize,
+    value: T,
+) -> Result<(), DeviceError> {
+    let more = len.saturating_sub(buf.len());
+    buf.try_reserve_exact(more)
+        .map_err(|_| DeviceError::OutOfMemory {
+            what,
+            requested: (more as u64).saturating_mul(size_of::<T>() as u64),
+            free: available(),
+        })?;
+    buf.resize(len, value);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn impossible_growth_is_an_error() {
+        let mut buf: Vec<u64> = vec![1];
+        let error = grow("a test", &mut buf, usize::MAX / 8, 0).expect_err("no such memory");
+        assert!(
+            matches!(error, DeviceError::OutOfMemory { what: "a test", .. }),
+            "{error}"
+        );
+        assert_eq!(buf, [1], "left as it was");
+    }
+
+    #[test]
+    fn some_memory_is_available_and_some_is_used() {
+        assert!(available() > 1 << 20, "a megabyte at least");
+        if cfg!(target_os = "linux") {
+            assert!(peak_resident() > 1 << 16, "this process is resident");
+        }
+    }
+}
