@@ -90,6 +90,10 @@ mod tests {
             Err(DeviceError::NotCompiled),
             "never a quiet CPU run"
         );
-        assert_eq!(select(DeviceChoice::Auto).map(|s| s.name), Ok("cpu"), "auto");
+        assert_eq!(
+            select(DeviceChoice::Auto).map(|s| s.name),
+            Ok("cpu"),
+            "auto"
+        );
     }
 }

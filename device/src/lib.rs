@@ -9,6 +9,7 @@ mod choice;
 mod error;
 pub mod memory;
 pub mod scan;
+pub mod shared;
 
 pub use backend::{Backend, Host, Item};
 pub use choice::{DeviceChoice, Selected, select};

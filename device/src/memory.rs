@@ -26,7 +26,9 @@ fn control_group_left() -> Option<u64> {
 
 fn address_space_left() -> Option<u64> {
     let limits = fs::read_to_string("/proc/self/limits").ok()?;
-    let line = limits.lines().find(|l| l.starts_with("Max address space"))?;
+    let line = limits
+        .lines()
+        .find(|l| l.starts_with("Max address space"))?;
     let limit = line.split_whitespace().nth(3)?.parse::<u64>().ok()?;
     let status = fs::read_to_string("/proc/self/status").ok()?;
     Some(limit.saturating_sub(kib_field(&status, "VmSize:")? * 1024))

@@ -66,6 +66,10 @@ mod tests {
     #[test]
     fn an_overflowing_total_is_reported() {
         assert_eq!(exclusive_scan(&mut [u32::MAX, 1]), None, "2^32");
-        assert_eq!(exclusive_scan(&mut [u32::MAX, 0]), Some(u32::MAX), "2^32 - 1");
+        assert_eq!(
+            exclusive_scan(&mut [u32::MAX, 0]),
+            Some(u32::MAX),
+            "2^32 - 1"
+        );
     }
 }

@@ -1,0 +1,98 @@
+//! Adaptation: marks in, a balanced forest out ([J25] §3.3).
+//!
+//! 1. Close the marks: from the finest level to the root, a leaf marked to refine marks
+//!    every coarser leaf it touches. One pass a level suffices, for a mark only ever
+//!    travels to the next coarser level.
+//! 2. Refine from the root level to the finest, so that neighbours exist when they are asked.
+//! 3. Coarsen from the finest level to the root: a sibling group goes when all of it is
+//!    marked and no refined block of its level touches it. Refinement wins over coarsening.
+//!
+//! The result depends on the forest and the marks alone. Cost: one sweep over the blocks
+//! of each level that changes.
+
+use crate::{Forest, ForestError, ForestKernels, MAX_LEVELS, dims, forest};
+use cutlink_device::Backend;
+
+/// What is wanted of a leaf; marks on refined blocks are ignored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Mark {
+    /// Leave it, unless a neighbour needs it finer.
+    Keep = 0,
+    /// Give it children.
+    Refine = 1,
+    /// Take it and its siblings away, if all agree and 2:1 allows.
+    Coarsen = 2,
+}
+
+/// What an adaptation did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Adapted {
+    /// Leaves that were given children.
+    pub refined: usize,
+    /// Blocks whose children were taken.
+    pub coarsened: usize,
+}
+
+impl<const D: usize, K: ForestKernels<D>> Forest<D, K> {
+    /// Adapts the forest to `marks`, one [`Mark`] as u8 a block id (the marks are closed in
+    /// place, and grow to the new ids). Memory is checked before it is taken; after an error the forest is valid,
+    /// with some of the coarser levels refined.
+    pub fn adapt(&mut self, kernels: &K, marks: &mut K::Buf<u8>) -> Result<Adapted, ForestError> {
+        let mut done = Adapted::default();
+        for level in (1..self.levels.len()).rev() {
+            kernels.ripple(self, level, marks)?;
+        }
+        let old_levels = self.levels.len();
+        for level in 0..old_levels {
+            let parents = kernels.select_refine(self, level, marks)?;
+            done.refined += self.refine_level(kernels, level, &parents, marks)?;
+        }
+        for level in (0..old_levels.saturating_sub(1)).rev() {
+            let parents = kernels.select_coarsen(self, level, marks)?;
+            let count = K::len(&parents);
+            if count > 0 {
+                kernels.remove_children(self, level, &parents)?;
+                if self.levels.len() > level + 1 {
+                    kernels.connect(self, level + 1)?;
+                }
+                done.coarsened += count;
+            }
+        }
+        Ok(done)
+    }
+
+    fn refine_level(
+        &mut self,
+        kernels: &K,
+        level: usize,
+        parents: &K::Buf<u32>,
+        marks: &mut K::Buf<u8>,
+    ) -> Result<usize, ForestError> {
+        let count = K::len(parents);
+        if count == 0 {
+            return Ok(0);
+        }
+        self.check_level(level + 1)?;
+        let fresh = count.saturating_sub(self.gaps.len()) * dims::children(D);
+        let blocks = (self.capacity() + fresh) as u64;
+        if blocks > u64::from(u32::MAX) - 2 {
+            return Err(ForestError::TooManyBlocks { blocks });
+        }
+        kernels.reserve("the next level", fresh as u64 * forest::bytes_per_block(D))?;
+        kernels.insert_children(self, level, parents, marks)?;
+        kernels.connect(self, level + 1)?;
+        Ok(count)
+    }
+}
+
+impl<const D: usize, B: Backend> Forest<D, B> {
+    /// Whether a level of this number can exist: cell coordinates stay below 2^30.
+    pub fn check_level(&self, level: usize) -> Result<(), ForestError> {
+        let blocks = *self.root.iter().max().expect("D should be positive");
+        if level >= MAX_LEVELS || (u64::from(blocks) << level) > 1 << 28 {
+            return Err(ForestError::TooFine { level, blocks });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,87 @@
+//! Counts and index arithmetic of a block in D dimensions; see the crate's table of frames.
+
+/// Cells along a block's edge.
+pub const EDGE: i32 = 4;
+
+/// 3^D: a block, its neighbours over faces, edges and corners, and itself in the middle.
+pub const fn directions(d: usize) -> usize {
+    3usize.pow(d as u32)
+}
+
+/// 2^D children of a refined block.
+pub const fn children(d: usize) -> usize {
+    1 << d
+}
+
+/// 4^D cells of a block.
+pub const fn cells(d: usize) -> usize {
+    1 << (2 * d)
+}
+
+/// The mask with the bit of every cell of a block set.
+pub const fn full_mask(d: usize) -> u64 {
+    if d == 3 {
+        u64::MAX
+    } else {
+        (1 << cells(d)) - 1
+    }
+}
+
+/// The direction that is no step.
+pub const fn center(d: usize) -> usize {
+    directions(d) / 2
+}
+
+/// The step of direction `i`, each component -1, 0 or 1.
+pub fn step<const D: usize>(i: usize) -> [i32; D] {
+    let mut rest = i;
+    std::array::from_fn(|_| {
+        let digit = rest % 3;
+        rest /= 3;
+        digit as i32 - 1
+    })
+}
+
+/// The direction of a step; the inverse of [`step`].
+pub fn direction<const D: usize>(step: [i32; D]) -> usize {
+    step.iter()
+        .rev()
+        .fold(0, |acc, &s| acc * 3 + (s + 1) as usize)
+}
+
+/// Coordinates 0..`edge` of the `i`-th item of a cube of `edge`^D items, x fastest.
+pub fn unravel<const D: usize>(i: usize, edge: usize) -> [i32; D] {
+    let mut rest = i;
+    std::array::from_fn(|_| {
+        let digit = rest % edge;
+        rest /= edge;
+        digit as i32
+    })
+}
+
+/// The inverse of [`unravel`]; the coordinates are in 0..`edge`.
+pub fn ravel<const D: usize>(at: [i32; D], edge: usize) -> usize {
+    at.iter().rev().fold(0, |acc, &c| acc * edge + c as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbering_is_its_own_inverse_and_opposites_sum_up() {
+        for i in 0..27 {
+            let s = step::<3>(i);
+            assert_eq!(direction(s), i, "3D direction {i}");
+            assert_eq!(direction(s.map(|c| -c)), 26 - i, "opposite of {i}");
+        }
+        for i in 0..9 {
+            assert_eq!(direction(step::<2>(i)), i, "2D direction {i}");
+        }
+        for i in 0..64 {
+            assert_eq!(ravel(unravel::<3>(i, 4), 4), i, "cell {i}");
+        }
+        assert_eq!(step::<3>(center(3)), [0; 3], "middle");
+        assert_eq!(full_mask(2), 0xffff, "16 cells");
+    }
+}

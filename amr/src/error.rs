@@ -1,0 +1,37 @@
+//! Why a forest could not be built or adapted.
+
+use crate::MAX_LEVELS;
+use cutlink_device::DeviceError;
+
+/// An error of the forest; the text is a lowercase fragment.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ForestError {
+    /// A root grid without blocks, or with more than ids can name.
+    #[error(
+        "a root grid of {blocks:?} blocks is not possible: each axis needs at least one block, all together fewer than 2^31"
+    )]
+    RootGrid {
+        /// Blocks an axis as asked for.
+        blocks: Vec<u32>,
+    },
+    /// More levels than block coordinates or level numbers can hold.
+    #[error(
+        "level {level} does not fit the coordinates of a root grid with {blocks} blocks on its longest axis (at most {MAX_LEVELS} levels, cell coordinates below 2^30)"
+    )]
+    TooFine {
+        /// The level that would have been made.
+        level: usize,
+        /// Blocks on the longest root axis.
+        blocks: u32,
+    },
+    /// Block ids are used up.
+    #[error("the forest would need {blocks} blocks, more than 2^32 - 3 ids can name")]
+    TooManyBlocks {
+        /// Blocks that would have been needed.
+        blocks: u64,
+    },
+    /// The device refused.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}

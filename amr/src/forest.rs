@@ -1,0 +1,151 @@
+//! The forest's arrays, and how a root grid becomes one.
+
+use crate::{ForestError, dims};
+use cutlink_device::{Backend, Host};
+
+/// No such block.
+pub const NONE: u32 = u32::MAX;
+/// Beyond the walls of the box.
+pub const OUTSIDE: u32 = u32::MAX - 1;
+/// The level of an id that names no block now.
+pub const FREE: u8 = u8::MAX;
+/// Levels a forest can have, the root level included.
+pub const MAX_LEVELS: usize = 29;
+
+/// A forest of blocks; arrays are indexed by block id.
+///
+/// Memory: 21 + 4·3^D bytes a block in 2D and 3D alike but for the coordinates (129 bytes
+/// in 3D, 53 in 2D), and 4 more for its place in its level's list.
+#[derive(Debug)]
+pub struct Forest<const D: usize, B: Backend = Host> {
+    /// Root blocks on each axis.
+    pub root: [u32; D],
+    /// Block coordinates at the block's level.
+    pub coord: B::Buf<[i32; D]>,
+    /// Level of the block, or [`FREE`].
+    pub level: B::Buf<u8>,
+    /// The block it is a child of, or [`NONE`] for a root block.
+    pub parent: B::Buf<u32>,
+    /// First of 2^D contiguous children, or [`NONE`] for a leaf.
+    pub first_child: B::Buf<u32>,
+    /// 3^D ids a block: the blocks of the same level around it, [`NONE`] where there is
+    /// none, [`OUTSIDE`] beyond the box; the middle one is the block itself.
+    pub neighbors: B::Buf<u32>,
+    /// Block ids by level.
+    pub levels: Vec<B::Buf<u32>>,
+    /// First ids of free sibling groups, the last one used next.
+    pub gaps: Vec<u32>,
+}
+
+/// Host bytes that a block of a forest takes.
+pub const fn bytes_per_block(d: usize) -> u64 {
+    (4 * d + 1 + 4 + 4 + 4 * dims::directions(d) + 4) as u64
+}
+
+impl<const D: usize, B: Backend> Forest<D, B> {
+    /// A forest of root blocks only, ids in x-fastest order.
+    pub fn new(backend: &B, root: [u32; D]) -> Result<Self, ForestError> {
+        let count: u64 = root.iter().map(|&n| u64::from(n)).product();
+        if root.contains(&0) || root.iter().any(|&n| n >= 1 << 28) || count >= 1 << 31 {
+            return Err(ForestError::RootGrid {
+                blocks: root.to_vec(),
+            });
+        }
+        backend.reserve("the root grid", count * bytes_per_block(D))?;
+        let count = count as usize;
+        let at = |i: usize| -> [i32; D] {
+            let mut rest = i as u64;
+            root.map(|n| {
+                let c = (rest % u64::from(n)) as i32;
+                rest /= u64::from(n);
+                c
+            })
+        };
+        let coord: Vec<[i32; D]> = (0..count).map(at).collect();
+        let mut neighbors = Vec::with_capacity(count * dims::directions(D));
+        for &c in &coord {
+            for i in 0..dims::directions(D) {
+                neighbors.push(root_id(root, c, dims::step(i)));
+            }
+        }
+        Ok(Self {
+            root,
+            coord: backend.upload(coord)?,
+            level: backend.alloc("block levels", count, 0)?,
+            parent: backend.alloc("parents", count, NONE)?,
+            first_child: backend.alloc("first children", count, NONE)?,
+            neighbors: backend.upload(neighbors)?,
+            levels: vec![backend.upload((0..count as u32).collect())?],
+            gaps: Vec::new(),
+        })
+    }
+
+    /// Ids in use or free: the length of the arrays.
+    pub fn capacity(&self) -> usize {
+        B::len(&self.level)
+    }
+
+    /// Blocks, leaves and refined ones alike.
+    pub fn blocks(&self) -> usize {
+        self.levels.iter().map(B::len).sum()
+    }
+
+    /// The index of the finest level that has blocks.
+    pub fn finest(&self) -> usize {
+        self.levels.len() - 1
+    }
+
+    /// A copy on the host, ids unchanged.
+    pub fn download(&self, backend: &B) -> Result<Forest<D>, ForestError> {
+        Ok(Forest {
+            root: self.root,
+            coord: backend.download(&self.coord)?,
+            level: backend.download(&self.level)?,
+            parent: backend.download(&self.parent)?,
+            first_child: backend.download(&self.first_child)?,
+            neighbors: backend.download(&self.neighbors)?,
+            levels: self
+                .levels
+                .iter()
+                .map(|ids| backend.download(ids))
+                .collect::<Result<_, _>>()?,
+            gaps: self.gaps.clone(),
+        })
+    }
+}
+
+/// The root block `step` away from `at`, or [`OUTSIDE`].
+fn root_id<const D: usize>(root: [u32; D], at: [i32; D], step: [i32; D]) -> u32 {
+    let mut id = 0i64;
+    for a in (0..D).rev() {
+        let c = at[a] + step[a];
+        if c < 0 || c >= root[a] as i32 {
+            return OUTSIDE;
+        }
+        id = id * i64::from(root[a]) + i64::from(c);
+    }
+    id as u32
+}
+
+impl<const D: usize> Forest<D> {
+    /// The 3^D neighbours of a block; see [`Forest::neighbors`].
+    pub fn neighbors_of(&self, id: u32) -> &[u32] {
+        let n = dims::directions(D);
+        &self.neighbors[id as usize * n..][..n]
+    }
+
+    /// Whether a block is a leaf.
+    pub fn is_leaf(&self, id: u32) -> bool {
+        self.first_child[id as usize] == NONE
+    }
+
+    /// Ids of all blocks, level by level.
+    pub fn ids(&self) -> impl Iterator<Item = u32> + '_ {
+        self.levels.iter().flatten().copied()
+    }
+
+    /// Ids of all leaves, level by level.
+    pub fn leaves(&self) -> impl Iterator<Item = u32> + '_ {
+        self.ids().filter(|&id| self.is_leaf(id))
+    }
+}

@@ -1,0 +1,73 @@
+//! The stages of an adaptation, for a backend to implement.
+//!
+//! | stage | contract | cpu file |
+//! |---|---|---|
+//! | [`ripple`](ForestKernels::ripple) | a marked leaf marks the coarser leaves that touch it | `cpu/marks.rs` |
+//! | [`select_refine`](ForestKernels::select_refine) | marked leaves of a level, in list order | `cpu/marks.rs` |
+//! | [`select_coarsen`](ForestKernels::select_coarsen) | parents whose children may go, in list order | `cpu/marks.rs` |
+//! | [`insert_children`](ForestKernels::insert_children) | 2^D contiguous children a parent, gaps first | `cpu/children.rs` |
+//! | [`remove_children`](ForestKernels::remove_children) | parents become leaves, groups become gaps | `cpu/children.rs` |
+//! | [`connect`](ForestKernels::connect) | neighbour ids of a level from its parents' | `cpu/connect.rs` |
+//!
+//! All are exact: every backend gives the same arrays, ids and orders included.
+
+mod cpu;
+
+use crate::{Forest, ForestError};
+use cutlink_device::Backend;
+
+/// The stages of [`Forest::adapt`]; see the module's table. `marks` holds one
+/// [`Mark`](crate::Mark) as u8 a block id.
+pub trait ForestKernels<const D: usize>: Backend {
+    /// For every leaf of `level` (at least 1) that is marked to refine and every direction
+    /// without a block of that level, marks the coarser leaf that lies there.
+    fn ripple(
+        &self,
+        forest: &Forest<D, Self>,
+        level: usize,
+        marks: &mut Self::Buf<u8>,
+    ) -> Result<(), ForestError>;
+
+    /// The leaves of `level` that are marked to refine.
+    fn select_refine(
+        &self,
+        forest: &Forest<D, Self>,
+        level: usize,
+        marks: &Self::Buf<u8>,
+    ) -> Result<Self::Buf<u32>, ForestError>;
+
+    /// The blocks of `level` whose children are all leaves marked to coarsen, none of them
+    /// beside a refined block of their level.
+    fn select_coarsen(
+        &self,
+        forest: &Forest<D, Self>,
+        level: usize,
+        marks: &Self::Buf<u8>,
+    ) -> Result<Self::Buf<u32>, ForestError>;
+
+    /// Gives every block of `parents` (leaves of `level`) its children. The k-th parent
+    /// takes the k-th gap counted from the end, then fresh ids; the level's list grows in
+    /// the order of the parents. Neighbours of the children are unspecified until
+    /// [`connect`](Self::connect). The marks grow with the arrays, the children's are
+    /// [`Mark::Keep`](crate::Mark::Keep).
+    fn insert_children(
+        &self,
+        forest: &mut Forest<D, Self>,
+        level: usize,
+        parents: &Self::Buf<u32>,
+        marks: &mut Self::Buf<u8>,
+    ) -> Result<(), ForestError>;
+
+    /// Takes their children (leaves) from `parents` of `level`; the groups are appended to
+    /// the gaps in the order of the parents, the level's list keeps its order.
+    fn remove_children(
+        &self,
+        forest: &mut Forest<D, Self>,
+        level: usize,
+        parents: &Self::Buf<u32>,
+    ) -> Result<(), ForestError>;
+
+    /// Writes the neighbour ids of all blocks of `level` (at least 1) from the neighbours
+    /// and first children of their parents.
+    fn connect(&self, forest: &mut Forest<D, Self>, level: usize) -> Result<(), ForestError>;
+}
