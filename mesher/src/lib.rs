@@ -3,6 +3,10 @@
 //!
 //! Order of use: [`read`] or [`primitives`] → [`placement`] → [`health`] → [`snap`] → [`bins`].
 
+pub mod health;
+pub mod placement;
+pub mod primitives;
+pub mod snap;
 pub mod surface;
 
 pub use surface::Surface;

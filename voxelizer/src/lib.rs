@@ -1,1 +1,26 @@
-//! Solid voxelization.
+//! Level-by-level exact solid voxelization driving the forest, the classes of all cells, and
+//! the cut-link table.
+//!
+//! In: a surface snapped to the lattice of a [`Frame`]. Out: a [`Mesh`]. See the modules for
+//! the method; `docs/architecture.md` for the frames and the order of the stages.
+
+mod error;
+mod frame;
+mod links;
+mod mesh;
+mod params;
+
+pub use error::VoxelError;
+pub use frame::{Frame, SUBCELL_BITS};
+pub use links::{DIRECTION_BITS, Link, LinkTable, pack_cell, unpack_cell};
+pub use mesh::{Classes, Fill, LevelCounts, Mesh};
+pub use params::{EmbedParams, Observer, Stage};
+
+/// A mesh of either dimension.
+#[derive(Debug)]
+pub enum AnyMesh {
+    /// In the plane.
+    D2(Mesh<2>),
+    /// In space.
+    D3(Mesh<3>),
+}

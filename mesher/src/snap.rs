@@ -1,0 +1,245 @@
+//! Snapping: every vertex goes once to the nearest point of an integer lattice, and all
+//! geometry after that is exact integer arithmetic.
+//!
+//! In: a [`Surface`] in lengths. Out: a [`Snapped`] in lattice units relative to the lower
+//! corner of the box. A facet whose corners meet in one point is dropped: its boundary is
+//! nothing, so a closed surface stays closed (snapping is a simplicial map). Vertices come
+//! out welded and in lexicographic order, whatever the input's order; facets keep theirs.
+//!
+//! Displacement is at most half a unit on each axis. Cost: one sort of the vertices.
+
+use crate::Surface;
+use rayon::prelude::*;
+
+/// Lattice coordinates stay within ±2^28, so that every product of the exact predicates
+/// fits 64 bits in the plane and 128 bits in space.
+pub const COORDINATE_LIMIT: i32 = 1 << 28;
+
+/// An integer lattice: point `i` lies at `origin + unit * i`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Lattice<const D: usize> {
+    /// Position of lattice point 0: the lower corner of the box.
+    pub origin: [f64; D],
+    /// Spacing, in lengths.
+    pub unit: f64,
+}
+
+/// An indexed facet set on the lattice.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Snapped<const D: usize> {
+    /// The lattice.
+    pub lattice: Lattice<D>,
+    /// Distinct lattice points, lexicographic.
+    pub vertices: Vec<[i32; D]>,
+    /// Corner indices; no facet has two equal ones.
+    pub facets: Vec<[u32; D]>,
+    /// Patch of each facet; empty where there is only patch 0.
+    pub facet_patch: Vec<u16>,
+    /// Patch names.
+    pub patches: Vec<String>,
+    /// What snapping did.
+    pub report: SnapReport,
+}
+
+/// What snapping did to the surface.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct SnapReport {
+    /// Spacing of the lattice, in lengths.
+    pub unit: f64,
+    /// Largest distance a vertex moved, in lengths.
+    pub max_displacement: f64,
+    /// Vertices that fell on another one.
+    pub merged_vertices: usize,
+    /// Facets dropped because two of their corners met.
+    pub collapsed_facets: usize,
+}
+
+/// Why a surface cannot be snapped.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SnapError {
+    /// A vertex so far from the box that exact arithmetic would overflow.
+    #[error(
+        "vertex {vertex} at {position:?} lies {cells:.3e} finest cells from the box's lower corner, \
+         more than the {limit} that exact arithmetic holds: use fewer levels or a larger box"
+    )]
+    TooFar {
+        /// Index of the vertex.
+        vertex: usize,
+        /// Its position.
+        position: Vec<f64>,
+        /// Its largest distance along an axis, in units of 256 lattice spacings.
+        cells: f64,
+        /// The limit in the same unit.
+        limit: i32,
+    },
+}
+
+/// Snaps a surface to a lattice.
+pub fn snap<const D: usize>(
+    surface: &Surface<D>,
+    lattice: Lattice<D>,
+) -> Result<Snapped<D>, SnapError> {
+    let points = surface
+        .vertices
+        .par_iter()
+        .enumerate()
+        .map(|(vertex, p)| snap_point(lattice, vertex, *p))
+        .collect::<Result<Vec<_>, _>>()?;
+    let max_displacement = surface
+        .vertices
+        .par_iter()
+        .zip(&points)
+        .map(|(p, i)| {
+            let moved = |a: usize| lattice.origin[a] + lattice.unit * f64::from(i[a]) - p[a];
+            (0..D).map(|a| moved(a).powi(2)).sum::<f64>().sqrt()
+        })
+        .reduce(|| 0.0, f64::max);
+
+    let (vertices, id_of) = weld(&points);
+    let mut facets = Vec::with_capacity(surface.facets.len());
+    let mut facet_patch = Vec::with_capacity(surface.facet_patch.len());
+    for (f, corners) in surface.facets.iter().enumerate() {
+        let corners = corners.map(|v| id_of[v as usize]);
+        if (1..D).all(|i| !corners[..i].contains(&corners[i])) {
+            facets.push(corners);
+            facet_patch.extend(surface.facet_patch.get(f));
+        }
+    }
+    Ok(Snapped {
+        lattice,
+        report: SnapReport {
+            unit: lattice.unit,
+            max_displacement,
+            merged_vertices: points.len() - vertices.len(),
+            collapsed_facets: surface.facets.len() - facets.len(),
+        },
+        vertices,
+        facets,
+        facet_patch,
+        patches: surface.patches.clone(),
+    })
+}
+
+fn snap_point<const D: usize>(
+    lattice: Lattice<D>,
+    vertex: usize,
+    p: [f64; D],
+) -> Result<[i32; D], SnapError> {
+    let mut point = [0; D];
+    for a in 0..D {
+        let scaled = ((p[a] - lattice.origin[a]) / lattice.unit).round();
+        // Not a number fails the comparison too.
+        if !(scaled.abs() <= f64::from(COORDINATE_LIMIT)) {
+            return Err(SnapError::TooFar {
+                vertex,
+                position: p.to_vec(),
+                cells: scaled.abs() / 256.0,
+                limit: COORDINATE_LIMIT / 256,
+            });
+        }
+        point[a] = scaled as i32;
+    }
+    Ok(point)
+}
+
+/// Distinct points in lexicographic order, and for each point its index among them.
+fn weld<const D: usize>(points: &[[i32; D]]) -> (Vec<[i32; D]>, Vec<u32>) {
+    let mut order: Vec<u32> = (0..points.len() as u32).collect();
+    order.par_sort_unstable_by_key(|&v| points[v as usize]);
+    let mut vertices: Vec<[i32; D]> = Vec::new();
+    let mut id_of = vec![0; points.len()];
+    for &v in &order {
+        let point = points[v as usize];
+        if vertices.last() != Some(&point) {
+            vertices.push(point);
+        }
+        id_of[v as usize] = vertices.len() as u32 - 1;
+    }
+    (vertices, id_of)
+}
+
+impl<const D: usize> Snapped<D> {
+    /// Lower and upper corner of all facets in lattice units; `None` without facets.
+    pub fn bounds(&self) -> Option<[[i32; D]; 2]> {
+        let mut corners = self.facets.iter().flatten();
+        let first = self.vertices[*corners.next()? as usize];
+        let mut bounds = [first, first];
+        for &v in corners {
+            let p = self.vertices[v as usize];
+            for a in 0..D {
+                bounds[0][a] = bounds[0][a].min(p[a]);
+                bounds[1][a] = bounds[1][a].max(p[a]);
+            }
+        }
+        Some(bounds)
+    }
+
+    /// The same surface in lengths, each vertex at its lattice point.
+    pub fn to_surface(&self) -> Surface<D> {
+        let Lattice { origin, unit } = self.lattice;
+        let at = |p: &[i32; D]| std::array::from_fn(|a| origin[a] + unit * f64::from(p[a]));
+        Surface {
+            vertices: self.vertices.iter().map(at).collect(),
+            facets: self.facets.clone(),
+            facet_patch: self.facet_patch.clone(),
+            patches: self.patches.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LATTICE: Lattice<3> = Lattice {
+        origin: [1.0, 0.0, -1.0],
+        unit: 0.5,
+    };
+
+    #[test]
+    fn vertices_go_to_the_nearest_point_and_meet_there() {
+        let surface = Surface::single_patch(
+            vec![
+                [1.0, 0.0, -1.0],
+                [2.1, 0.1, -1.0],
+                [1.9, -0.1, -1.2],
+                [1.0, 1.0, 0.0],
+            ],
+            vec![[0, 1, 3], [1, 2, 3]],
+            "p",
+        );
+        let snapped = snap(&surface, LATTICE).expect("near");
+        assert_eq!(
+            snapped.vertices,
+            [[0, 0, 0], [0, 2, 2], [2, 0, 0]],
+            "lexicographic, welded"
+        );
+        assert_eq!(snapped.facets, [[0, 2, 1]], "the sliver is gone");
+        assert_eq!(snapped.report.collapsed_facets, 1, "counted");
+        assert_eq!(snapped.report.merged_vertices, 1, "counted");
+        let moved = (0.01f64 + 0.01 + 0.04).sqrt();
+        assert!(
+            (snapped.report.max_displacement - moved).abs() < 1e-12,
+            "{:?}",
+            snapped.report
+        );
+        assert_eq!(snapped.bounds(), Some([[0, 0, 0], [2, 2, 2]]), "bounds");
+    }
+
+    #[test]
+    fn far_and_undefined_vertices_are_refused() {
+        for bad in [1e300, f64::NAN, f64::INFINITY, 2.0f64.powi(27) + 10.0] {
+            let surface = Surface::single_patch(
+                vec![[0.0; 3], [1.0; 3], [bad, 0.0, 0.0]],
+                vec![[0, 1, 2]],
+                "p",
+            );
+            let error = snap(&surface, LATTICE).expect_err("too far");
+            assert!(
+                matches!(error, SnapError::TooFar { vertex: 2, .. }),
+                "{error}"
+            );
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Why an embedding could not be made.
+
+use cutlink_amr::ForestError;
+use cutlink_device::DeviceError;
+
+/// An error of the embedding; the text is a lowercase fragment.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum VoxelError {
+    /// A box or root grid that cannot be.
+    #[error("the box is not possible: {reason}")]
+    Box {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Too many levels for the exact lattice.
+    #[error(
+        "{levels} levels on {root_cells} root cells need lattice coordinates beyond 2^27: at most {most} levels fit this root grid"
+    )]
+    Levels {
+        /// Levels asked for.
+        levels: usize,
+        /// Root cells on the longest axis.
+        root_cells: u32,
+        /// Levels that would fit.
+        most: usize,
+    },
+    /// A parameter out of range.
+    #[error("{name} is {value}: {expected}")]
+    Parameter {
+        /// The parameter's name, as users write it.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// A table that 32-bit positions cannot address.
+    #[error("the {table} would have more than 2^32 entries: use fewer levels")]
+    TooLarge {
+        /// The table.
+        table: &'static str,
+    },
+    /// The forest refused.
+    #[error(transparent)]
+    Forest(#[from] ForestError),
+    /// The device refused.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}

@@ -1,0 +1,197 @@
+//! The embedded mesh: a forest, the class of every cell, and the cut-link table.
+
+use crate::{Frame, Link, LinkTable, VoxelError};
+use cutlink_amr::{CellRef, Forest, checksum, dims};
+use cutlink_device::{Backend, Host};
+use rayon::prelude::*;
+
+/// Which winding numbers are solid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Fill {
+    /// Any but zero: overlapping and nested bodies, inside-out ones too.
+    #[default]
+    NonZero,
+    /// Odd ones: a body within a body is a cavity.
+    EvenOdd,
+}
+
+impl Fill {
+    /// The name users write.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NonZero => "nonzero",
+            Self::EvenOdd => "evenodd",
+        }
+    }
+
+    /// Whether a point of this winding number is inside the body.
+    pub fn is_solid(self, winding: i32) -> bool {
+        match self {
+            Self::NonZero => winding != 0,
+            Self::EvenOdd => winding & 1 != 0,
+        }
+    }
+}
+
+/// One bit a cell and class, one word a block id (cells in the order of the forest's
+/// blocks; in 2D the low 16 bits). Refined blocks have masks too: of their own cells.
+#[derive(Debug)]
+pub struct Classes<B: Backend = Host> {
+    /// The centre is inside the body.
+    pub solid: B::Buf<u64>,
+    /// Fluid, and the surface cuts at least one link of the cell.
+    pub boundary: B::Buf<u64>,
+    /// Within two cells of a place where the level ends ([J25] §4.1).
+    pub ghost: B::Buf<u64>,
+    /// The next two cells.
+    pub interface: B::Buf<u64>,
+}
+
+/// What [`crate::embed`] makes and the mesh file holds.
+#[derive(Debug)]
+pub struct Mesh<const D: usize, B: Backend = Host> {
+    /// The box and its cells.
+    pub frame: Frame<D>,
+    /// The blocks; ids ascend with the level.
+    pub forest: Forest<D, B>,
+    /// The class of every cell.
+    pub classes: Classes<B>,
+    /// Where the surface cuts the links.
+    pub links: LinkTable<B>,
+    /// Names of the surface's patches.
+    pub patches: Vec<String>,
+    /// The rule that told solid from fluid.
+    pub fill: Fill,
+}
+
+/// Cells of the leaves of one level, by class; `fluid + boundary + solid` is 4^D `leaf_blocks`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LevelCounts {
+    /// The level, 0 the root.
+    pub level: usize,
+    /// Its cell spacing.
+    pub dx: f64,
+    /// Blocks, refined ones included.
+    pub blocks: usize,
+    /// Blocks without children.
+    pub leaf_blocks: usize,
+    /// Leaf cells outside the body that no cut link leaves.
+    pub fluid: u64,
+    /// Leaf cells outside the body with a cut link.
+    pub boundary: u64,
+    /// Leaf cells inside the body.
+    pub solid: u64,
+}
+
+impl<const D: usize, B: Backend> Mesh<D, B> {
+    /// A copy on the host.
+    pub fn download(&self, backend: &B) -> Result<Mesh<D>, VoxelError> {
+        Ok(Mesh {
+            frame: self.frame,
+            forest: self.forest.download(backend)?,
+            classes: Classes {
+                solid: backend.download(&self.classes.solid)?,
+                boundary: backend.download(&self.classes.boundary)?,
+                ghost: backend.download(&self.classes.ghost)?,
+                interface: backend.download(&self.classes.interface)?,
+            },
+            links: self.links.download(backend)?,
+            patches: self.patches.clone(),
+            fill: self.fill,
+        })
+    }
+}
+
+impl<const D: usize> Mesh<D> {
+    /// The cut of the link that leaves `cell` in `direction`; `None` where the surface does
+    /// not cut it, the cell is solid, or it is not of a leaf.
+    pub fn link(&self, cell: CellRef, direction: usize) -> Option<Link> {
+        let boundary = self.classes.boundary[cell.block as usize];
+        self.links.link(cell.block, boundary, cell.cell, direction)
+    }
+
+    /// Cells of each level's leaves, by class.
+    pub fn level_counts(&self) -> Vec<LevelCounts> {
+        let count = |(level, ids): (usize, &Vec<u32>)| {
+            let (leaf_blocks, boundary, solid) = ids
+                .par_iter()
+                .filter(|&&id| self.forest.is_leaf(id))
+                .map(|&id| {
+                    let ones = |mask: &[u64]| u64::from(mask[id as usize].count_ones());
+                    (1, ones(&self.classes.boundary), ones(&self.classes.solid))
+                })
+                .reduce(|| (0, 0, 0), |a, b| (a.0 + b.0, a.1 + b.1, a.2 + b.2));
+            LevelCounts {
+                level,
+                dx: self.frame.dx_at(level),
+                blocks: ids.len(),
+                leaf_blocks,
+                fluid: leaf_blocks as u64 * dims::cells(D) as u64 - boundary - solid,
+                boundary,
+                solid,
+            }
+        };
+        self.forest.levels.iter().enumerate().map(count).collect()
+    }
+
+    /// Cell centres of level `finest` inside the body, counted through the leaves: a solid
+    /// leaf cell of a coarser level stands for all the finer cells in it.
+    pub fn solid_at(&self, finest: usize) -> u64 {
+        self.level_counts()
+            .iter()
+            .map(|c| c.solid << (D * (finest - c.level)))
+            .sum()
+    }
+
+    /// A checksum of leaves, classes, cut distances and patches that does not depend on
+    /// block ids or order.
+    pub fn checksum(&self) -> u64 {
+        let of_leaf = |&id: &u32| {
+            let at = id as usize;
+            let key = checksum::block_key(self.forest.level[at], self.forest.coord[at]);
+            let masks = [
+                key,
+                self.classes.solid[at],
+                self.classes.boundary[at],
+                self.classes.ghost[at],
+                self.classes.interface[at],
+            ];
+            checksum::mix_all(masks).wrapping_add(self.links_checksum(id, key))
+        };
+        let sum = self
+            .forest
+            .levels
+            .par_iter()
+            .flatten()
+            .filter(|&&id| self.forest.is_leaf(id))
+            .map(of_leaf)
+            .reduce(|| 0, u64::wrapping_add);
+        sum.wrapping_add(checksum::mix_all(self.forest.root.map(u64::from)))
+    }
+
+    fn links_checksum(&self, id: u32, key: u64) -> u64 {
+        let boundary = self.classes.boundary[id as usize];
+        let mut rest = boundary;
+        let mut sum = 0u64;
+        while rest != 0 {
+            let cell = rest.trailing_zeros();
+            rest &= rest - 1;
+            let Some((directions, first)) = self.links.cell(id, boundary, cell) else {
+                continue;
+            };
+            for k in 0..directions.count_ones() {
+                let at = first as usize + k as usize;
+                let q = self.links.q.get(at).map_or(0, |q| q.to_bits());
+                let patch = self.links.patch.get(at).copied().unwrap_or(0);
+                let what = u64::from(q) | u64::from(patch) << 32;
+                sum = sum.wrapping_add(checksum::mix_all([
+                    key,
+                    u64::from(cell) << 32 | u64::from(directions),
+                    u64::from(k),
+                    what,
+                ]));
+            }
+        }
+        sum
+    }
+}
