@@ -7,6 +7,8 @@ pub mod health;
 pub mod placement;
 pub mod primitives;
 pub mod snap;
+pub mod read;
 pub mod surface;
+pub mod write_stl;
 
 pub use surface::Surface;

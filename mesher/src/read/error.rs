@@ -1,0 +1,194 @@
+//! What can be wrong with a file, where, and the way out.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use super::{Format, MAX_UNPACKED};
+
+/// Where in a file something is; counts from 1 for lines and from 0 for the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Place {
+    /// A line of text, from 1.
+    Line(u64),
+    /// A triangle of a binary STL, from 0.
+    Triangle(u64),
+    /// A row of a PLY element that starts at this byte (of the unpacked file).
+    Row {
+        /// Row number in its element, from 0.
+        row: u64,
+        /// Byte offset in the unpacked file.
+        byte: u64,
+    },
+    /// A vertex, by its index.
+    Vertex(u64),
+    /// A face, by its index.
+    Face(u64),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(n) => write!(f, "line {n}"),
+            Self::Triangle(n) => write!(f, "triangle {n} (byte {})", 84 + 50 * n),
+            Self::Row { row, byte } => write!(f, "row {row} (byte {byte})"),
+            Self::Vertex(n) => write!(f, "vertex {n}"),
+            Self::Face(n) => write!(f, "face {n}"),
+        }
+    }
+}
+
+/// Why a file could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The operating system refused.
+    #[error("cannot read {}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A folder, device or pipe.
+    #[error("{} is not a regular file: give the path of an STL, PLY or polyline file", path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// No byte, or nothing but white space.
+    #[error("{} is empty", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The packed stream is damaged.
+    #[error("cannot unpack {}: {source} (after {unpacked} bytes): the file is damaged or cut short, fetch it again", path.display())]
+    Gzip {
+        /// The file.
+        path: PathBuf,
+        /// Bytes unpacked before the fault.
+        unpacked: u64,
+        /// The decoder's reason.
+        source: io::Error,
+    },
+    /// The packed stream is larger than [`MAX_UNPACKED`] or expands implausibly.
+    #[error("{} unpacks to more than {unpacked} bytes from {packed}: over the limit ({MAX_UNPACKED} bytes, or {ratio} times the file): if this is no mistake, gunzip it and give the plain file", path.display())]
+    GzipTooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Size of the file.
+        packed: u64,
+        /// Bytes unpacked when it was refused.
+        unpacked: u64,
+        /// The ratio that is allowed.
+        ratio: u64,
+    },
+    /// Of no known format.
+    #[error("{} is neither STL, PLY nor a 2D polyline: it starts with {start:?}", path.display())]
+    UnknownFormat {
+        /// The file.
+        path: PathBuf,
+        /// Its first characters.
+        start: String,
+    },
+    /// The file ends before what its header announces.
+    #[error("{} ({format}) is cut short: {expected} {what} announced, but the file ends at byte {end} with {found} whole ones: fetch or export it again", path.display())]
+    Truncated {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        format: Format,
+        /// What is missing.
+        what: String,
+        /// How many the header announces.
+        expected: u64,
+        /// How many fit in the file at most.
+        found: u64,
+        /// Length of the (unpacked) file.
+        end: u64,
+    },
+    /// A binary file that went through a text conversion.
+    #[error("{} (binary STL) was damaged by a text conversion: {count} bytes were replaced by U+FFFD: fetch or export it again", path.display())]
+    Mangled {
+        /// The file.
+        path: PathBuf,
+        /// How many replacement characters it holds.
+        count: u64,
+    },
+    /// A word, number or value that does not belong there.
+    #[error("{} ({format}), {place}: expected {expected}, found {found}", path.display())]
+    Syntax {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        format: Format,
+        /// Where.
+        place: Place,
+        /// What the format asks for.
+        expected: String,
+        /// What is there.
+        found: String,
+    },
+    /// A coordinate that is NaN or infinite, or too large for f64.
+    #[error("{} ({format}), {place}: coordinate {value} is not finite: repair or drop that facet", path.display())]
+    NotFinite {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        format: Format,
+        /// Where.
+        place: Place,
+        /// The value.
+        value: f64,
+    },
+    /// A face that names a vertex that does not exist.
+    #[error("{} ({format}), {place}: vertex index {index} is out of range: the file has {vertices} vertices", path.display())]
+    IndexOutOfRange {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        format: Format,
+        /// Where.
+        place: Place,
+        /// The index.
+        index: i64,
+        /// Number of vertices.
+        vertices: u64,
+    },
+    /// A sound file with nothing to mesh.
+    #[error("{} ({format}) has no facet: {why}", path.display())]
+    NoFacets {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        format: Format,
+        /// What it has instead.
+        why: &'static str,
+    },
+    /// More corners than a 32-bit index can name.
+    #[error("{} ({format}) has {corners} corners: more than 2^32 - 1 are not supported, split the file", path.display())]
+    TooMany {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        format: Format,
+        /// Number of corners.
+        corners: u64,
+    },
+    /// A polyline where a 3D surface is wanted.
+    #[error("{} is a 2D polyline, not a surface in 3D: STL or PLY is wanted here", path.display())]
+    Planar {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A 3D surface where a polyline is wanted.
+    #[error("{} is a 3D surface ({format}), not a 2D polyline", path.display())]
+    Spatial {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        format: Format,
+    },
+}

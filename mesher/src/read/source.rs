@@ -1,0 +1,147 @@
+//! Bytes of a file: mapped where large, unpacked where gzipped.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use flate2::read::MultiGzDecoder;
+
+use super::{Format, Place, ReadError};
+
+/// Largest size to which a gzipped file may unpack, in bytes. Plain files are
+/// mapped and have no such limit.
+pub const MAX_UNPACKED: u64 = 1 << 30;
+
+/// Largest ratio of unpacked to packed size, checked once 16 MiB are unpacked.
+/// ASCII STL packs about 10 : 1 and a finely split flat box 50 : 1; deflate's own limit is 1032 : 1.
+pub const MAX_UNPACK_RATIO: u64 = 200;
+
+/// Unpacked size below which the ratio is not looked at.
+const RATIO_FREE: u64 = 16 << 20;
+
+/// Files below this size are read instead of mapped.
+const SMALL: u64 = 1 << 20;
+
+/// The unpacked bytes of a file and the name for messages.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'a> {
+    pub(super) name: &'a Path,
+    pub(super) bytes: &'a [u8],
+}
+
+impl Source<'_> {
+    /// The line that holds byte `at`; `\n`, `\r\n` and a lone `\r` each end one.
+    pub(super) fn line_of(&self, at: usize) -> Place {
+        let before = &self.bytes[..at.min(self.bytes.len())];
+        let mut lines = 1;
+        let mut last = 0;
+        for i in memchr::memchr2_iter(b'\n', b'\r', before) {
+            let pair = before[i] == b'\n' && i > 0 && before[i - 1] == b'\r' && last + 1 == i;
+            lines += u64::from(!pair);
+            last = i;
+        }
+        Place::Line(lines)
+    }
+
+    /// A printable piece of what stands at byte `at`, up to white space.
+    pub(super) fn word_at(&self, at: usize) -> String {
+        let rest = &self.bytes[at.min(self.bytes.len())..];
+        let len = rest
+            .iter()
+            .take(40)
+            .take_while(|b| !b.is_ascii_whitespace())
+            .count();
+        if len == 0 && rest.is_empty() {
+            return "the end of the file".into();
+        }
+        format!("'{}'", String::from_utf8_lossy(&rest[..len]).escape_debug())
+    }
+
+    pub(super) fn syntax(
+        &self,
+        format: Format,
+        place: Place,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) -> ReadError {
+        ReadError::Syntax {
+            path: self.name.into(),
+            format,
+            place,
+            expected: expected.into(),
+            found: found.into(),
+        }
+    }
+
+    pub(super) fn not_finite(&self, format: Format, place: Place, value: f64) -> ReadError {
+        ReadError::NotFinite {
+            path: self.name.into(),
+            format,
+            place,
+            value,
+        }
+    }
+
+    pub(super) fn no_facets(&self, format: Format, why: &'static str) -> ReadError {
+        ReadError::NoFacets {
+            path: self.name.into(),
+            format,
+            why,
+        }
+    }
+}
+
+/// Calls `f` with the bytes of the regular file at `path`.
+pub(super) fn with_file<T>(
+    path: &Path,
+    f: impl FnOnce(&[u8]) -> Result<T, ReadError>,
+) -> Result<T, ReadError> {
+    let io = |source| ReadError::Io {
+        path: path.into(),
+        source,
+    };
+    // Before opening: a pipe without a writer would block there.
+    let meta = std::fs::metadata(path).map_err(io)?;
+    if !meta.is_file() {
+        return Err(ReadError::NotAFile { path: path.into() });
+    }
+    let mut file = File::open(path).map_err(io)?;
+    if meta.len() < SMALL {
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(io)?;
+        return f(&bytes);
+    }
+    #[expect(unsafe_code, reason = "a memory map is what makes the readers fast")]
+    // SAFETY: the map is read-only, private to this call, and viewed only as plain
+    // bytes, for which every bit pattern is valid. Another process that truncates the
+    // file meanwhile ends this one with SIGBUS, as for every program that maps its input.
+    let map = unsafe { memmap2::Mmap::map(&file) }.map_err(io)?;
+    f(&map)
+}
+
+/// The unpacked bytes of a gzip stream, or `None` where `bytes` is not one.
+pub(super) fn gunzip(name: &Path, bytes: &[u8]) -> Result<Option<Vec<u8>>, ReadError> {
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return Ok(None);
+    }
+    let packed = bytes.len() as u64;
+    let limit = MAX_UNPACKED.min(RATIO_FREE.max(packed.saturating_mul(MAX_UNPACK_RATIO)));
+    let mut out = Vec::new();
+    MultiGzDecoder::new(bytes)
+        .take(limit + 1)
+        .read_to_end(&mut out)
+        .map_err(|source| ReadError::Gzip {
+            path: name.into(),
+            unpacked: out.len() as u64,
+            source,
+        })?;
+    if out.len() as u64 > limit {
+        return Err(ReadError::GzipTooLarge {
+            path: name.into(),
+            packed,
+            unpacked: limit,
+            ratio: MAX_UNPACK_RATIO,
+        });
+    }
+    Ok(Some(out))
+}

@@ -1,0 +1,108 @@
+//! Binary STL: 80 bytes of header, a u32 count, then 50 bytes a triangle (normal,
+//! three corners, two attribute bytes; little-endian f32).
+//!
+//! The header text, the normals and the attribute bytes are ignored. The count
+//! decides how many triangles are read: bytes beyond it are noted and ignored.
+
+use rayon::prelude::*;
+
+use super::sniff::{binary_count, binary_len, unknown};
+use super::source::Source;
+use super::{DEFAULT_PATCH, Format, Loaded, Place, ReadError, loaded, weld};
+use crate::Surface;
+
+const FORMAT: Format = Format::StlBinary;
+
+/// Triangles in file order, and notes.
+pub(super) struct Soup {
+    pub(super) triangles: Vec<[[f32; 3]; 3]>,
+    notes: Vec<String>,
+}
+
+pub(super) fn read(source: Source<'_>) -> Result<Loaded<3>, ReadError> {
+    let Soup { triangles, notes } = soup(source)?;
+    let facets_in_file = triangles.len() as u64;
+    let (vertices, facets) = weld(&[&triangles]).ok_or_else(|| ReadError::TooMany {
+        path: source.name.into(),
+        format: FORMAT,
+        corners: 3 * facets_in_file,
+    })?;
+    let surface = Surface::single_patch(vertices, facets, DEFAULT_PATCH);
+    Ok(loaded(surface, FORMAT, facets_in_file, notes))
+}
+
+pub(super) fn soup(source: Source<'_>) -> Result<Soup, ReadError> {
+    let bytes = source.bytes;
+    let Some(count) = binary_count(bytes) else {
+        return Err(unknown(source));
+    };
+    let (len, wanted) = (bytes.len() as u64, binary_len(count));
+    let mut notes = Vec::new();
+    if len != wanted {
+        check_mangled(source)?;
+    }
+    if len < wanted {
+        return Err(ReadError::Truncated {
+            path: source.name.into(),
+            format: FORMAT,
+            what: "triangles".into(),
+            expected: count.into(),
+            found: (len - 84) / 50,
+            end: len,
+        });
+    }
+    if count == 0 {
+        return Err(source.no_facets(FORMAT, "the count in its header is 0"));
+    }
+    if len > wanted {
+        notes.push(format!(
+            "{} bytes after the {count} triangles that the header counts were ignored",
+            len - wanted
+        ));
+    }
+    let body = &bytes[84..84 + 50 * count as usize];
+    let triangles: Vec<[[f32; 3]; 3]> = body
+        .par_chunks_exact(50)
+        .with_min_len(1 << 12)
+        .map(corners)
+        .collect();
+    let broken = triangles
+        .par_iter()
+        .with_min_len(1 << 12)
+        .position_first(|t| !t.iter().flatten().all(|x| x.is_finite()));
+    if let Some(broken) = broken {
+        let value = triangles[broken]
+            .as_flattened()
+            .iter()
+            .find(|x| !x.is_finite());
+        return Err(source.not_finite(
+            FORMAT,
+            Place::Triangle(broken as u64),
+            value.copied().map_or(f64::NAN, f64::from),
+        ));
+    }
+    Ok(Soup { triangles, notes })
+}
+
+fn corners(record: &[u8]) -> [[f32; 3]; 3] {
+    std::array::from_fn(|corner| {
+        std::array::from_fn(|axis| {
+            let at = 12 + 12 * corner + 4 * axis;
+            f32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]])
+        })
+    })
+}
+
+/// Refuses a file of the wrong length that holds U+FFFD in UTF-8: something took
+/// it for text, and what it replaced is lost.
+fn check_mangled(source: Source<'_>) -> Result<(), ReadError> {
+    let head = &source.bytes[..source.bytes.len().min(1 << 16)];
+    let count = memchr::memmem::find_iter(head, b"\xef\xbf\xbd").count() as u64;
+    if count < 3 {
+        return Ok(());
+    }
+    Err(ReadError::Mangled {
+        path: source.name.into(),
+        count,
+    })
+}
