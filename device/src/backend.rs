@@ -28,6 +28,15 @@ pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
         value: T,
     ) -> Result<Self::Buf<T>, DeviceError>;
 
+    /// Changes a buffer's length; new elements are `value`.
+    fn resize<T: Item>(
+        &self,
+        what: &'static str,
+        buf: &mut Self::Buf<T>,
+        len: usize,
+        value: T,
+    ) -> Result<(), DeviceError>;
+
     /// Elements in a buffer.
     fn len<T: Item>(buf: &Self::Buf<T>) -> usize;
 
@@ -72,6 +81,16 @@ impl Backend for Host {
         let mut buf = Vec::new();
         memory::grow(what, &mut buf, len, value)?;
         Ok(buf)
+    }
+
+    fn resize<T: Item>(
+        &self,
+        what: &'static str,
+        buf: &mut Vec<T>,
+        len: usize,
+        value: T,
+    ) -> Result<(), DeviceError> {
+        memory::grow(what, buf, len, value)
     }
 
     fn len<T: Item>(buf: &Vec<T>) -> usize {

@@ -1,9 +1,11 @@
 //! Surfaces in: readers for STL, PLY and 2D polylines, primitive shapes, placement,
 //! the health report, snapping to the integer lattice, and hierarchical spatial bins.
 //!
-//! Order of use: [`read`] or [`primitives`] → [`placement`] → [`health`] → [`snap`] → [`bins`].
+//! Order of use: [`read`] or [`primitives`] → [`placement`] → [`health`] → [`snap`] → [`kernels`] (bins).
 
+pub mod exact;
 pub mod health;
+pub mod kernels;
 pub mod placement;
 pub mod primitives;
 pub mod snap;

@@ -129,8 +129,7 @@ fn snap_point<const D: usize>(
     let mut point = [0; D];
     for a in 0..D {
         let scaled = ((p[a] - lattice.origin[a]) / lattice.unit).round();
-        // Not a number fails the comparison too.
-        if !(scaled.abs() <= f64::from(COORDINATE_LIMIT)) {
+        if scaled.is_nan() || scaled.abs() > f64::from(COORDINATE_LIMIT) {
             return Err(SnapError::TooFar {
                 vertex,
                 position: p.to_vec(),

@@ -1,0 +1,25 @@
+//! The stages on the CPU, with rayon.
+
+mod bins;
+
+use super::{BinKernels, Bins, ChildBoxes, FacetSet};
+use crate::exact::{Exact, Facet};
+use cutlink_device::{DeviceError, Host};
+
+impl<const D: usize> BinKernels<D> for Host
+where
+    Facet<D>: Exact<D>,
+{
+    fn bin_root(&self, set: &FacetSet<D>, boxes: [u32; D], edge: i32) -> Result<Bins, DeviceError> {
+        bins::root(set, boxes, edge)
+    }
+
+    fn bin_children(
+        &self,
+        set: &FacetSet<D>,
+        parents: &Bins,
+        children: ChildBoxes<'_, D, Self>,
+    ) -> Result<Bins, DeviceError> {
+        bins::children(set, parents, children)
+    }
+}
