@@ -4,17 +4,22 @@
 //! In: a surface snapped to the lattice of a [`Frame`]. Out: a [`Mesh`]. See the modules for
 //! the method; `docs/architecture.md` for the frames and the order of the stages.
 
+mod embed;
 mod error;
 mod frame;
+pub mod kernels;
 mod links;
 mod mesh;
 mod params;
+mod validate;
 
+pub use embed::{check_levels, embed, fluid_layers};
 pub use error::VoxelError;
 pub use frame::{Frame, SUBCELL_BITS};
 pub use links::{DIRECTION_BITS, Link, LinkTable, pack_cell, unpack_cell};
 pub use mesh::{Classes, Fill, LevelCounts, Mesh};
 pub use params::{EmbedParams, Observer, Stage};
+pub use validate::{Violation, validate};
 
 /// A mesh of either dimension.
 #[derive(Debug)]

@@ -1,0 +1,252 @@
+//! The embedding, level by level ([J26] §3.4): facet lists → winding numbers → links of the
+//! leaves → marks by near-wall distance → refinement → the next level.
+//!
+//! A block with a facet in its list is always refined, down to the finest level. So a leaf
+//! above the finest level is uniform, and the number of finest centres inside the body does
+//! not depend on the forest. At least one more layer of blocks is refined around those
+//! blocks; a level's marks then never reach its own rim, and 2:1 needs no further blocks.
+
+use crate::{
+    Classes, EmbedParams, Frame, LinkTable, Mesh, Observer, SUBCELL_BITS, Stage, VoxelError,
+    kernels::{Kernels, Layers, LevelData, LevelView, Seeds},
+};
+use cutlink_amr::{Forest, NONE};
+use cutlink_device::Backend;
+use cutlink_mesher::{
+    kernels::{Bins, ChildBoxes, FacetSet},
+    snap::Snapped,
+};
+use std::time::Instant;
+
+/// Bits of lattice coordinates in the box.
+const LATTICE_BITS: u32 = 27;
+/// Blocks refined into the body around its surface ([J26] §3.4.3).
+const SOLID_LAYERS: u32 = 2;
+
+/// Layers of blocks refined into the fluid: the blocks beside the surface, and N_prop more
+/// by [J26] eq. 3. The product 2^L Δx_{b,L} is the root block's edge on every level.
+pub fn fluid_layers(wall_distance: f64, root_dx: f64) -> u32 {
+    let root_block = 4.0 * root_dx;
+    let more = (wall_distance / (std::f64::consts::SQRT_2 * root_block)).floor();
+    2 + more.min(1e6) as u32
+}
+
+/// Checks that a mesh of so many levels fits the exact lattice.
+pub fn check_levels<const D: usize>(frame: &Frame<D>, levels: usize) -> Result<(), VoxelError> {
+    let cells = *frame.root_cells.iter().max().expect("D should be positive");
+    let fits = |levels: usize| {
+        let bits = levels - 1 + SUBCELL_BITS as usize;
+        bits < 64 && u128::from(cells) << bits <= 1 << LATTICE_BITS
+    };
+    if fits(levels) {
+        return Ok(());
+    }
+    Err(VoxelError::Levels {
+        levels,
+        root_cells: cells,
+        most: (1..levels).rev().find(|&l| fits(l)).unwrap_or(0),
+    })
+}
+
+/// Embeds a surface, snapped to `frame.lattice(params.levels)`, into an adaptive mesh.
+///
+/// The surface must be closed in the sense of the fill rule (see `cutlink_mesher::health`):
+/// winding numbers of an open one are not defined. It may reach beyond the box. An empty
+/// one gives the root grid.
+pub fn embed<const D: usize, K: Kernels<D>>(
+    kernels: &K,
+    surface: &Snapped<D>,
+    frame: Frame<D>,
+    params: &EmbedParams,
+    observer: &mut dyn Observer,
+) -> Result<Mesh<D, K>, VoxelError> {
+    params.validate()?;
+    check_levels(&frame, params.levels)?;
+    let layers = Layers {
+        fluid: fluid_layers(params.wall_distance, frame.dx),
+        solid: SOLID_LAYERS,
+    };
+    let set = FacetSet::upload(kernels, surface)?;
+    let mut build = Build::new(kernels, &frame)?;
+    let mut clock = Clock::new(observer);
+    let mut above: Option<Level<K>> = None;
+
+    for level in 0..params.levels {
+        clock.level = level;
+        let view = build.view(level, params.levels);
+        let bins = build.bin(&set, view, above.as_ref())?;
+        clock.lap(Stage::Bins);
+
+        let seeds = build.seeds(&set, view, above.as_ref())?;
+        let data = LevelData {
+            set: &set,
+            forest: &build.forest,
+            bins: &bins,
+            view,
+        };
+        let solid = &mut build.classes.solid;
+        let anchors = kernels.classify(&data, seeds, params.fill, solid)?;
+        clock.lap(Stage::Voxelize);
+
+        if level + 1 < params.levels {
+            let marks = kernels.mark(&data, &build.classes.solid, layers)?;
+            build.refine(view, marks)?;
+            clock.lap(Stage::Refine);
+        }
+        let data = LevelData {
+            set: &set,
+            forest: &build.forest,
+            bins: &bins,
+            view,
+        };
+        let Classes {
+            solid, boundary, ..
+        } = &mut build.classes;
+        kernels.cut_links(&data, solid, boundary, &mut build.links)?;
+        clock.lap(Stage::Links);
+        above = Some(Level {
+            view,
+            bins,
+            anchors,
+        });
+    }
+    drop(above);
+    let rim = kernels.interfaces(&build.forest)?;
+    (build.classes.ghost, build.classes.interface) = (rim.ghost, rim.interface);
+    clock.lap(Stage::Refine);
+
+    Ok(Mesh {
+        frame,
+        forest: build.forest,
+        classes: build.classes,
+        links: build.links,
+        patches: surface.patches.clone(),
+        fill: params.fill,
+    })
+}
+
+/// What the next level needs of the one above it.
+struct Level<K: Backend> {
+    view: LevelView,
+    bins: Bins<K>,
+    anchors: K::Buf<i32>,
+}
+
+/// The mesh so far.
+struct Build<'a, const D: usize, K: Backend> {
+    kernels: &'a K,
+    forest: Forest<D, K>,
+    classes: Classes<K>,
+    links: LinkTable<K>,
+}
+
+impl<'a, const D: usize, K: Kernels<D>> Build<'a, D, K> {
+    fn new(kernels: &'a K, frame: &Frame<D>) -> Result<Self, VoxelError> {
+        let forest = Forest::new(kernels, frame.root_blocks())?;
+        let blocks = forest.capacity();
+        let none = || kernels.upload(Vec::new());
+        Ok(Self {
+            kernels,
+            classes: Classes {
+                solid: kernels.alloc("solid cells", blocks, 0)?,
+                boundary: kernels.alloc("boundary cells", blocks, 0)?,
+                ghost: none()?,
+                interface: none()?,
+            },
+            links: LinkTable {
+                blocks: kernels.upload(Vec::new())?,
+                row_of: kernels.alloc("link rows", blocks, NONE)?,
+                cell_start: kernels.upload(vec![0])?,
+                cells: kernels.upload(Vec::new())?,
+                q: kernels.upload(Vec::new())?,
+                patch: kernels.upload(Vec::new())?,
+            },
+            forest,
+        })
+    }
+
+    fn view(&self, level: usize, levels: usize) -> LevelView {
+        LevelView {
+            level,
+            first: self.forest.levels[..level].iter().map(K::len).sum(),
+            count: self.forest.levels.get(level).map_or(0, K::len),
+            spacing: 1 << (SUBCELL_BITS as usize + levels - 1 - level),
+        }
+    }
+
+    fn bin(
+        &self,
+        set: &FacetSet<D, K>,
+        view: LevelView,
+        above: Option<&Level<K>>,
+    ) -> Result<Bins<K>, VoxelError> {
+        let edge = 4 * view.spacing;
+        let Some(above) = above else {
+            return Ok(self.kernels.bin_root(set, self.forest.root, edge)?);
+        };
+        let children = ChildBoxes {
+            coord: &self.forest.coord,
+            parent: &self.forest.parent,
+            first: view.first,
+            count: view.count,
+            first_parent: above.view.first,
+            edge,
+        };
+        Ok(self.kernels.bin_children(set, &above.bins, children)?)
+    }
+
+    fn seeds<'b>(
+        &self,
+        set: &FacetSet<D, K>,
+        view: LevelView,
+        above: Option<&'b Level<K>>,
+    ) -> Result<Seeds<'b, K>, VoxelError> {
+        Ok(match above {
+            None => Seeds::Blocks(self.kernels.seed_roots(set, &self.forest, view.spacing)?),
+            Some(above) => Seeds::Parents {
+                anchors: &above.anchors,
+                first: above.view.first,
+            },
+        })
+    }
+
+    fn refine(&mut self, view: LevelView, mut marks: K::Buf<u8>) -> Result<(), VoxelError> {
+        let kernels = self.kernels;
+        self.forest.adapt(kernels, &mut marks)?;
+        let blocks = self.forest.capacity();
+        let next = self.forest.levels.get(view.level + 1).map_or(0, K::len);
+        assert_eq!(
+            view.first + view.count + next,
+            blocks,
+            "marks within the level's rim should add blocks to the next level only"
+        );
+        kernels.resize("solid cells", &mut self.classes.solid, blocks, 0)?;
+        kernels.resize("boundary cells", &mut self.classes.boundary, blocks, 0)?;
+        kernels.resize("link rows", &mut self.links.row_of, blocks, NONE)?;
+        Ok(())
+    }
+}
+
+/// Laps of wall time, handed to the observer.
+struct Clock<'a> {
+    observer: &'a mut dyn Observer,
+    level: usize,
+    start: Instant,
+}
+
+impl<'a> Clock<'a> {
+    fn new(observer: &'a mut dyn Observer) -> Self {
+        Self {
+            observer,
+            level: 0,
+            start: Instant::now(),
+        }
+    }
+
+    fn lap(&mut self, stage: Stage) {
+        let now = Instant::now();
+        let seconds = (now - self.start).as_secs_f64();
+        self.start = now;
+        self.observer.stage_done(stage, self.level, seconds);
+    }
+}

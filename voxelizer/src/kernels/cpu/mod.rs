@@ -1,0 +1,63 @@
+//! The stages on the CPU, with rayon.
+
+mod classify;
+mod cut_links;
+mod local;
+mod mark;
+mod seed;
+
+use super::{Kernels, Layers, LevelData, Rim, Seeds};
+use crate::{Fill, LinkTable, VoxelError};
+use cutlink_amr::Forest;
+use cutlink_device::Host;
+use cutlink_mesher::{
+    exact::{Exact, Facet},
+    kernels::FacetSet,
+};
+
+impl<const D: usize> Kernels<D> for Host
+where
+    Facet<D>: Exact<D>,
+{
+    fn seed_roots(
+        &self,
+        set: &FacetSet<D>,
+        forest: &Forest<D>,
+        spacing: i32,
+    ) -> Result<Vec<i32>, VoxelError> {
+        Ok(seed::roots(set, forest.root, spacing))
+    }
+
+    fn classify(
+        &self,
+        data: &LevelData<'_, D, Self>,
+        seeds: Seeds<'_, Self>,
+        fill: Fill,
+        solid: &mut Vec<u64>,
+    ) -> Result<Vec<i32>, VoxelError> {
+        classify::classify(data, &seeds, fill, solid)
+    }
+
+    fn mark(
+        &self,
+        data: &LevelData<'_, D, Self>,
+        solid: &Vec<u64>,
+        layers: Layers,
+    ) -> Result<Vec<u8>, VoxelError> {
+        mark::mark(data, solid, layers)
+    }
+
+    fn interfaces(&self, forest: &Forest<D>) -> Result<Rim<Self>, VoxelError> {
+        mark::interfaces(forest)
+    }
+
+    fn cut_links(
+        &self,
+        data: &LevelData<'_, D, Self>,
+        solid: &Vec<u64>,
+        boundary: &mut Vec<u64>,
+        table: &mut LinkTable,
+    ) -> Result<(), VoxelError> {
+        cut_links::cut_links(data, solid, boundary, table)
+    }
+}

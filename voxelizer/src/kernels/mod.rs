@@ -1,0 +1,125 @@
+//! The stages of an embedding, for a backend to implement.
+//!
+//! | stage | contract | cpu file |
+//! |---|---|---|
+//! | [`seed_roots`](Kernels::seed_roots) | winding number at the first cell of every root block | `cpu/seed.rs` |
+//! | [`classify`](Kernels::classify) | winding numbers of a level's cells, as solid masks | `cpu/classify.rs` |
+//! | [`mark`](Kernels::mark) | blocks to refine, by layers around the surface | `cpu/mark.rs` |
+//! | [`interfaces`](Kernels::interfaces) | ghost and interface cells | `cpu/mark.rs` |
+//! | [`cut_links`](Kernels::cut_links) | the cut-link table of a level's leaves | `cpu/cut_links.rs` |
+//!
+//! All integer results are exact and the same on every backend. The one floating-point
+//! result is q: the quotient of two exact integers, each rounded to f64, divided in f64 and
+//! rounded to f32.
+
+mod cpu;
+
+use crate::{Fill, LinkTable, VoxelError};
+use cutlink_amr::{Forest, ForestKernels};
+use cutlink_device::Backend;
+use cutlink_mesher::kernels::{BinKernels, Bins, FacetSet};
+
+/// One level of the forest under construction: its blocks have consecutive ids.
+#[derive(Debug, Clone, Copy)]
+pub struct LevelView {
+    /// The level.
+    pub level: usize,
+    /// Id of its first block: row 0 of the level's bins.
+    pub first: usize,
+    /// Number of its blocks.
+    pub count: usize,
+    /// Cell spacing in lattice units, a power of two.
+    pub spacing: i32,
+}
+
+/// What the stages of a level read.
+#[derive(Debug)]
+pub struct LevelData<'a, const D: usize, B: Backend> {
+    /// The surface.
+    pub set: &'a FacetSet<D, B>,
+    /// The forest.
+    pub forest: &'a Forest<D, B>,
+    /// The level's facet lists, by row.
+    pub bins: &'a Bins<B>,
+    /// The level.
+    pub view: LevelView,
+}
+
+/// Where the winding numbers of a level start from.
+#[derive(Debug)]
+pub enum Seeds<'a, B: Backend> {
+    /// At the first cell of each block.
+    Blocks(B::Buf<i32>),
+    /// At the anchors of the parents: see [`Kernels::classify`].
+    Parents {
+        /// 2^D numbers a parent.
+        anchors: &'a B::Buf<i32>,
+        /// Id of the parent that row 0 belongs to.
+        first: usize,
+    },
+}
+
+/// Ghost and interface masks by block id.
+#[derive(Debug)]
+pub struct Rim<B: Backend> {
+    /// Cells within two cells of the level's end.
+    pub ghost: B::Buf<u64>,
+    /// The next two.
+    pub interface: B::Buf<u64>,
+}
+
+/// Layers of blocks refined around the surface, at least 1 each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layers {
+    /// Outside the body.
+    pub fluid: u32,
+    /// Inside.
+    pub solid: u32,
+}
+
+/// The stages of [`crate::embed`]; see the module's table.
+pub trait Kernels<const D: usize>: ForestKernels<D> + BinKernels<D> {
+    /// Winding number at the centre of the first cell of every root block, by rays along x
+    /// from outside through all facets, inside the box or not.
+    fn seed_roots(
+        &self,
+        set: &FacetSet<D, Self>,
+        forest: &Forest<D, Self>,
+        spacing: i32,
+    ) -> Result<Self::Buf<i32>, VoxelError>;
+
+    /// Writes the solid masks of a level's blocks and returns their anchors: the winding
+    /// numbers of the 2^D cells whose coordinates are 0 or 2 on each axis, the cells in
+    /// which the first cells of the children lie. A child's first centre is a quarter
+    /// of the parent's spacing below the anchor's on each axis.
+    fn classify(
+        &self,
+        data: &LevelData<'_, D, Self>,
+        seeds: Seeds<'_, Self>,
+        fill: Fill,
+        solid: &mut Self::Buf<u64>,
+    ) -> Result<Self::Buf<i32>, VoxelError>;
+
+    /// Marks every block of the level with a facet in its bin, and as many layers of blocks
+    /// around those as `layers` says for uniform fluid and uniform solid blocks.
+    fn mark(
+        &self,
+        data: &LevelData<'_, D, Self>,
+        solid: &Self::Buf<u64>,
+        layers: Layers,
+    ) -> Result<Self::Buf<u8>, VoxelError>;
+
+    /// Ghost and interface masks of all blocks.
+    fn interfaces(&self, forest: &Forest<D, Self>) -> Result<Rim<Self>, VoxelError>;
+
+    /// Appends the cut links of the level's leaves to the table, in order of blocks, cells
+    /// and directions, and writes the boundary masks of its blocks. Of several cuts of one
+    /// link the nearest counts; of equal ones, the lowest patch.
+    fn cut_links(
+        &self,
+        data: &LevelData<'_, D, Self>,
+        solid: &Self::Buf<u64>,
+        boundary: &mut Self::Buf<u64>,
+        table: &mut LinkTable<Self>,
+    ) -> Result<(), VoxelError>;
+}
