@@ -335,7 +335,7 @@ fn polylines_in_the_plane() {
     assert!(!h.closed() && h.consistent());
     assert_eq!((h.open_edges, h.samples[0].at.len()), (2, 1));
     assert!(
-        h.to_string().contains("open vertex (-0.5, -1), facet 0"),
+        h.to_string().contains("open vertex (-0.5, -1.0), facet 0"),
         "{h}"
     );
 

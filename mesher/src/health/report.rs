@@ -14,20 +14,21 @@ impl fmt::Display for EdgeKind {
     }
 }
 
-/// `(1, 2, 3)`
+/// `(1.0, 2.5, -3e-7)`, nine significant digits: enough to find a place in a viewer.
 struct Point<'a>(&'a [f64]);
 
 impl fmt::Display for Point<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, x) in self.0.iter().enumerate() {
-            write!(f, "{}{x}", if i == 0 { "(" } else { ", " })?;
+            let rounded = format!("{x:.8e}").parse().unwrap_or(*x);
+            write!(f, "{}{rounded:?}", if i == 0 { "(" } else { ", " })?;
         }
         f.write_str(")")
     }
 }
 
 impl<const D: usize> fmt::Display for EdgeSample<D> {
-    /// `open edge (0, 0, 0) to (1, 0, 0), facets 3`
+    /// `open edge (0.0, 0.0, 0.0) to (1.0, 0.0, 0.0), facet 3`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let noun = if D == 2 { "vertex" } else { "edge" };
         write!(f, "{} {noun} ", self.kind)?;

@@ -105,7 +105,7 @@ impl<const D: usize> Affine<D> {
     }
 
     /// Moves every vertex; a mirror also reverses every facet. A map from
-    /// [`Placement::resolve`] keeps the surface it was made for finite.
+    /// [`resolve`](super::Placement::resolve) keeps the surface it was made for finite.
     pub fn apply_surface(&self, surface: &mut Surface<D>) {
         if self.is_identity() {
             return;
