@@ -10,6 +10,7 @@ mod frame;
 pub mod kernels;
 mod links;
 mod mesh;
+pub mod mesh_file;
 mod params;
 mod validate;
 
