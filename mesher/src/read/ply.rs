@@ -15,11 +15,9 @@
 
 use std::collections::HashMap;
 
-use rayon::prelude::*;
-
 use super::ply_header::{Element, Header, Kind};
 use super::source::Source;
-use super::{DEFAULT_PATCH, Format, Loaded, Place, ReadError, loaded, ply_fast, ply_slow};
+use super::{DEFAULT_PATCH, Format, Loaded, ReadError, loaded, ply_fast, ply_slow};
 use crate::Surface;
 
 /// Largest number of face colours that become patches.
@@ -134,18 +132,6 @@ fn finish(source: Source<'_>, header: &Header, raw: Raw) -> Result<Loaded<3>, Re
     let format = header.format;
     if facets.is_empty() {
         return Err(source.no_facets(format, "its strips hold no triangle"));
-    }
-    let broken = vertices
-        .par_iter()
-        .with_min_len(1 << 14)
-        .position_first(|p| !p.iter().all(|x| x.is_finite()));
-    if let Some(broken) = broken {
-        let value = vertices[broken].into_iter().find(|x| !x.is_finite());
-        return Err(source.not_finite(
-            format,
-            Place::Vertex(broken as u64),
-            value.unwrap_or(f64::NAN),
-        ));
     }
     let rest = &source.bytes[end.min(source.bytes.len())..];
     let blank = format == Format::PlyAscii && rest.trim_ascii().is_empty();

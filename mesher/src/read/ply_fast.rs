@@ -1,7 +1,7 @@
 //! The fast PLY route: fixed-size vertices and all-triangle faces, in parallel.
 //!
 //! Takes a file whose `vertex` rows are scalars and whose `face` rows are one index
-//! list beside scalars, every list of three indices in range; binary lists must have a
+//! list beside scalars, every list of three indices in range and every number finite; binary lists must have a
 //! one-byte count and four-byte indices. Says `None` for all else, broken files
 //! included: the general route reads those, and finds the words for their faults.
 
@@ -112,7 +112,7 @@ fn binary<const LE: bool>(source: Source<'_>, header: &Header) -> Option<Raw> {
                     u32::from_be_bytes(bytes)
                 }
             });
-            if list[0] != 3 || facet.iter().any(|&v| v >= vertex_count) {
+            if (list[0] != 3) | (facet[0].max(facet[1]).max(facet[2]) >= vertex_count) {
                 sound.store(false, Ordering::Relaxed);
             }
             facet
@@ -162,18 +162,30 @@ fn binary_vertices<const LE: bool>(vertex: &Element, rows: &[u8]) -> Option<Vec<
         }
         offset += scalar.size();
     }
+    let sound = AtomicBool::new(true);
+    let check = |point: [f64; 3]| {
+        if !(point[0].is_finite() & point[1].is_finite() & point[2].is_finite()) {
+            sound.store(false, Ordering::Relaxed);
+        }
+        point
+    };
     let rows = rows.par_chunks_exact(offset).with_min_len(ROWS);
+    let point = |row: &[u8], types: [Scalar; 3]| -> [f64; 3] {
+        check(std::array::from_fn(|axis| {
+            decode::<LE>(&row[fields[axis].0..], types[axis])
+        }))
+    };
     // The usual types get a loop without a branch on the type.
-    Some(if fields.iter().all(|field| field.1 == Scalar::F32) {
-        rows.map(|row| fields.map(|(at, _)| decode::<LE>(&row[at..], Scalar::F32)))
-            .collect()
-    } else if fields.iter().all(|field| field.1 == Scalar::F64) {
-        rows.map(|row| fields.map(|(at, _)| decode::<LE>(&row[at..], Scalar::F64)))
-            .collect()
-    } else {
-        rows.map(|row| fields.map(|(at, scalar)| decode::<LE>(&row[at..], scalar)))
-            .collect()
-    })
+    let vertices = match fields.map(|(_, scalar)| scalar) {
+        [Scalar::F32, Scalar::F32, Scalar::F32] => {
+            rows.map(|row| point(row, [Scalar::F32; 3])).collect()
+        }
+        [Scalar::F64, Scalar::F64, Scalar::F64] => {
+            rows.map(|row| point(row, [Scalar::F64; 3])).collect()
+        }
+        types => rows.map(|row| point(row, types)).collect(),
+    };
+    sound.into_inner().then_some(vertices)
 }
 
 /// The scalar at the start of `bytes`, which are enough for it.

@@ -56,6 +56,12 @@ pub(super) fn read(source: Source<'_>, header: &Header) -> Result<Raw, ReadError
         ));
     }
     polygons.into_triangles(source, header.format, &mut raw)?;
+    let finite = |p: &[f64; 3]| p.iter().all(|x| x.is_finite());
+    if let Some(vertex) = raw.vertices.iter().position(|p| !finite(p)) {
+        let mut values = raw.vertices[vertex].into_iter();
+        let value = values.find(|x| !x.is_finite()).unwrap_or(f64::NAN);
+        return Err(source.not_finite(header.format, Place::Vertex(vertex as u64), value));
+    }
     Ok(raw)
 }
 
@@ -145,49 +151,31 @@ impl Rows<'_> {
 
     fn next(&mut self, def: &ElementDef, element: &Element, row: u64) -> Result<Row, ReadError> {
         let start = self.at;
-        let parser = Parser::<Row>::new();
-        let parsed = if self.format == Format::PlyAscii {
-            let line = self.next_line();
-            let text = String::from_utf8_lossy(line);
-            parser
-                .read_ascii_element(text.trim_ascii(), def)
-                .map(|values| {
-                    let wanted: usize = values.0.iter().map(|cell| 1 + cell.list().len()).sum();
-                    let words = text.split_ascii_whitespace().count();
-                    (values, words.saturating_sub(wanted))
-                })
-        } else {
-            let mut rest = &self.source.bytes[start..];
-            let parsed = if self.format == Format::PlyBinaryLe {
-                parser.read_little_endian_element(&mut rest, def)
-            } else {
-                parser.read_big_endian_element(&mut rest, def)
-            };
-            self.at = self.source.bytes.len() - rest.len();
-            self.line_end = self.at;
-            parsed.map(|values| (values, 0))
-        };
-        let found = match parsed {
-            Ok((values, 0)) if values.0.len() == element.properties.len() => return Ok(values),
-            Ok((_, extra)) => format!("{extra} more numbers on the line"),
-            Err(_) if self.format == Format::PlyAscii => {
-                let word = self.source.bytes[start.min(self.line_end)..self.line_end].trim_ascii();
-                format!(
-                    "'{}'",
-                    String::from_utf8_lossy(&word[..word.len().min(60)]).escape_debug()
-                )
+        let (place, found) = if self.format == Format::PlyAscii {
+            let text = String::from_utf8_lossy(self.next_line()).into_owned();
+            match ascii_row(&text, def) {
+                Some((values, 0)) => return Ok(values),
+                fault => {
+                    let found = match fault {
+                        Some((_, extra)) => format!("{extra} more numbers on the line"),
+                        None => {
+                            let text: String = text.trim().chars().take(60).collect();
+                            format!("'{}'", text.escape_debug())
+                        }
+                    };
+                    (self.source.line_of(self.line_end), found)
+                }
             }
-            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
-                "the end of the file".into()
-            }
-            Err(error) => error.to_string(),
-        };
-        let place = if self.format == Format::PlyAscii {
-            self.source.line_of(self.line_end)
         } else {
-            Place::Row {
-                row,
-                byte: start as u64,
+            match self.binary_row(def) {
+                Ok(values) => return Ok(values),
+                Err(found) => (
+                    Place::Row {
+                        row,
+                        byte: start as u64,
+                    },
+                    found,
+                ),
             }
         };
         let expected = format!(
@@ -197,6 +185,22 @@ impl Rows<'_> {
             element.properties.len()
         );
         Err(self.source.syntax(self.format, place, expected, found))
+    }
+
+    fn binary_row(&mut self, def: &ElementDef) -> Result<Row, String> {
+        let parser = Parser::<Row>::new();
+        let mut rest = &self.source.bytes[self.at..];
+        let parsed = if self.format == Format::PlyBinaryLe {
+            parser.read_little_endian_element(&mut rest, def)
+        } else {
+            parser.read_big_endian_element(&mut rest, def)
+        };
+        self.at = self.source.bytes.len() - rest.len();
+        self.line_end = self.at;
+        parsed.map_err(|error| match error.kind() {
+            std::io::ErrorKind::UnexpectedEof => "the end of the file".into(),
+            _ => error.to_string(),
+        })
     }
 
     /// The next line that is not blank, or an empty one at the end.
@@ -213,6 +217,23 @@ impl Rows<'_> {
             self.blank += 1;
         }
     }
+}
+
+/// The values of a text row, and how many words follow them; `None` where they are not all there.
+fn ascii_row(text: &str, def: &ElementDef) -> Option<(Row, usize)> {
+    let parser = Parser::<Row>::new();
+    let parsed = parser.read_ascii_element(text.trim(), def).or_else(|_| {
+        // `ply-rs-bw` takes no 'nan' or 'inf' in text; an overflowing number stands in, which is
+        // refused in a coordinate and harmless elsewhere as well.
+        let odd = |word: &str| fast_float2::parse::<f64, _>(word).is_ok_and(|x| !x.is_finite());
+        let words = text.split_ascii_whitespace();
+        let words = words.map(|word| if odd(word) { "1e999" } else { word });
+        parser.read_ascii_element(&words.collect::<Vec<_>>().join(" "), def)
+    });
+    let values = parsed.ok()?;
+    let wanted: usize = values.0.iter().map(|cell| 1 + cell.list().len()).sum();
+    let words = text.split_ascii_whitespace().count();
+    Some((values, words.saturating_sub(wanted)))
 }
 
 /// A face's row, and the byte behind it or its line.

@@ -80,8 +80,10 @@ pub(super) fn unknown(source: Source<'_>) -> ReadError {
     }
 }
 
+/// Whether the start of the file has no control character; zeros that pad its end do not count.
 fn is_text(bytes: &[u8]) -> bool {
-    let prefix = &bytes[..bytes.len().min(TEXT_PREFIX)];
+    let len = bytes.iter().rposition(|&b| b != 0).map_or(0, |at| at + 1);
+    let prefix = &bytes[..len.min(TEXT_PREFIX)];
     !prefix
         .iter()
         .any(|&b| (b < 32 && !matches!(b, b'\t' | b'\n' | b'\r' | 11 | 12)) || b == 127)

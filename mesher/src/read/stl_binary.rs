@@ -4,6 +4,8 @@
 //! The header text, the normals and the attribute bytes are ignored. The count
 //! decides how many triangles are read: bytes beyond it are noted and ignored.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use rayon::prelude::*;
 
 use super::sniff::{binary_count, binary_len, unknown};
@@ -61,27 +63,33 @@ pub(super) fn soup(source: Source<'_>) -> Result<Soup, ReadError> {
         ));
     }
     let body = &bytes[84..84 + 50 * count as usize];
+    let sound = AtomicBool::new(true);
     let triangles: Vec<[[f32; 3]; 3]> = body
         .par_chunks_exact(50)
         .with_min_len(1 << 12)
-        .map(corners)
+        .map(|record| {
+            let corners = corners(record);
+            if !is_finite(&corners) {
+                sound.store(false, Ordering::Relaxed);
+            }
+            corners
+        })
         .collect();
-    let broken = triangles
-        .par_iter()
-        .with_min_len(1 << 12)
-        .position_first(|t| !t.iter().flatten().all(|x| x.is_finite()));
-    if let Some(broken) = broken {
-        let value = triangles[broken]
-            .as_flattened()
-            .iter()
-            .find(|x| !x.is_finite());
-        return Err(source.not_finite(
-            FORMAT,
-            Place::Triangle(broken as u64),
-            value.copied().map_or(f64::NAN, f64::from),
-        ));
+    if !sound.into_inner() {
+        let triangle = triangles.iter().position(|t| !is_finite(t)).unwrap_or(0);
+        let mut values = triangles[triangle].into_iter().flatten();
+        let value = values.find(|x| !x.is_finite()).map_or(f64::NAN, f64::from);
+        return Err(source.not_finite(FORMAT, Place::Triangle(triangle as u64), value));
     }
     Ok(Soup { triangles, notes })
+}
+
+fn is_finite(corners: &[[f32; 3]; 3]) -> bool {
+    // No early exit: the nine tests become one vector test.
+    corners
+        .as_flattened()
+        .iter()
+        .fold(true, |all, x| all & x.is_finite())
 }
 
 fn corners(record: &[u8]) -> [[f32; 3]; 3] {

@@ -1,0 +1,326 @@
+//! STL in all its spellings: what is read, what is refused, and in which words.
+
+use std::io::Cursor;
+use std::path::Path;
+
+use cutlink_mesher::read::{AnySurface, Format, Loaded, Place, ReadError, parse_any};
+
+fn parse(bytes: &[u8]) -> Result<Loaded<3>, ReadError> {
+    match parse_any(Path::new("test.stl"), bytes)? {
+        AnySurface::D3(loaded) => Ok(loaded),
+        AnySurface::D2(_) => panic!("an STL should not be read as a polyline"),
+    }
+}
+
+fn read(text: &str) -> Loaded<3> {
+    parse(text.as_bytes()).expect("the text should be readable")
+}
+
+fn message(bytes: &[u8]) -> String {
+    parse(bytes)
+        .expect_err("the bytes should be refused")
+        .to_string()
+}
+
+const FACET: &str =
+    "facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n";
+
+fn binary(header: &str, count: u32, triangles: usize) -> Vec<u8> {
+    let mut bytes = vec![0; 80];
+    bytes[..header.len()].copy_from_slice(header.as_bytes());
+    bytes.extend(count.to_le_bytes());
+    for k in 0..triangles {
+        bytes.extend([0; 12]);
+        let x = k as f32;
+        let corners = [[x, 0.0, 0.0], [x + 1.0, 0.0, 0.0], [x, 1.0, -0.0]];
+        bytes.extend(corners.as_flattened().iter().flat_map(|v| v.to_le_bytes()));
+        bytes.extend([0; 2]);
+    }
+    bytes
+}
+
+#[test]
+fn all_solids_are_kept_where_stl_io_keeps_the_first() {
+    let text = format!(
+        "solid a\n{FACET}endsolid a\nsolid b\n{FACET}{FACET}endsolid b\nsolid a\n{FACET}endsolid a\n"
+    );
+    let loaded = read(&text);
+    assert_eq!(loaded.surface.facets.len(), 4);
+    assert_eq!(loaded.surface.patches, ["a", "b"]);
+    assert_eq!(loaded.surface.facet_patch, [0, 1, 1, 0]);
+    assert_eq!(loaded.surface.vertices.len(), 3);
+    assert!(loaded.report.notes.is_empty(), "{:?}", loaded.report.notes);
+    let theirs =
+        stl_io::read_stl(&mut Cursor::new(text.into_bytes())).expect("stl_io should read it");
+    assert_eq!(
+        theirs.faces.len(),
+        1,
+        "stl_io keeps the first solid: if not, decision 001 can be revised"
+    );
+}
+
+#[test]
+fn names_follow_the_documented_rule() {
+    let text = format!(
+        "solid\n{FACET}endsolid\nsolid  left  wing \r\n{FACET}endsolid\nsolid\n{FACET}endsolid\nsolid empty\nendsolid\n"
+    );
+    let loaded = read(&text);
+    assert_eq!(loaded.surface.patches, ["solid", "left  wing", "solid_2"]);
+    assert_eq!(loaded.surface.facet_patch, [0, 1, 2]);
+    assert_eq!(
+        loaded.report.notes,
+        ["1 solids without facets were dropped"]
+    );
+}
+
+#[test]
+fn spelling_and_white_space_do_not_matter() {
+    let plain = read(&format!("solid a\n{FACET}endsolid a\n"));
+    let variants = [
+        format!("SOLID a\n{}ENDSOLID a\n", FACET.to_uppercase()),
+        format!("solid a\n{FACET}endsolid a\n").replace('\n', "\r\n"),
+        format!("solid a\n{FACET}endsolid a\n").replace('\n', "\r"),
+        format!("\n \t\n  solid a\n{FACET}endsolid a\n"),
+        format!("\u{feff}solid a\n{FACET}endsolid a\n"),
+        format!(
+            "solid a\n{}endsolid a\n",
+            FACET
+                .replace('\n', "\n\n\t  ")
+                .replace("outer loop", "outer\nloop")
+        ),
+        format!("solid a\n{FACET}end solid a\n")
+            .replace("endloop", "end loop")
+            .replace("endfacet", "end facet"),
+        format!(
+            "solid a\n{}endsolid a\n",
+            FACET.replace(" normal 0 0 1", "")
+        ),
+        format!(
+            "solid a\n{}endsolid a\n",
+            FACET.replace("0 0 1\n", "nan -nan(ind) 1.#QNAN\n")
+        ),
+        format!("solid a {} endsolid a", FACET.replace('\n', " ")),
+        format!("solid a\n{FACET}endsolid a\n\0\0\0"),
+        format!("solid a\n{FACET}"),
+    ];
+    for variant in &variants {
+        assert_eq!(read(variant).surface, plain.surface, "{variant:?}");
+    }
+    assert!(read(&variants[11]).report.notes[0].contains("cut short"));
+    let orphan = read(FACET);
+    assert_eq!(orphan.surface.facets, plain.surface.facets);
+    assert!(orphan.report.notes[0].contains("outside any solid"));
+    let unended = read(&format!("solid a\n{FACET}solid b\n{FACET}endsolid b\n"));
+    assert_eq!(unended.surface.facet_patch, [0, 1]);
+    assert!(unended.report.notes[0].contains("endsolid"));
+}
+
+#[test]
+fn ascii_faults_name_the_line() {
+    let cases = [
+        (
+            FACET.replace("vertex 1 0 0", "vertex 1 0"),
+            "line 6: expected a number, found 'vertex'",
+        ),
+        (
+            FACET.replace("vertex 1 0 0", "vertex 1 0,5 0"),
+            "line 5: expected a number, found '0,5'",
+        ),
+        (
+            FACET.replace("vertex 1 0 0", "vertex 1 nan 0"),
+            "line 5: coordinate NaN is not finite",
+        ),
+        (
+            FACET.replace("vertex 1 0 0", "vertex 1 -1e999 0"),
+            "line 5: coordinate -inf is not finite",
+        ),
+        (
+            FACET.replace("vertex 1 0 0\n", ""),
+            "line 6: expected vertex, found 'endloop'",
+        ),
+        (
+            FACET.replace("endloop", "vertex 1 1 1\nendloop"),
+            "line 7: expected endloop, found 'vertex'",
+        ),
+        (
+            FACET.replace("outer loop\n", ""),
+            "line 3: expected 'outer loop', found 'vertex'",
+        ),
+        (
+            FACET.replace("endfacet\n", "").repeat(2),
+            "line 8: expected endfacet, found 'facet'",
+        ),
+        (
+            FACET.replace("facet normal", "facett normal"),
+            "line 2: expected 'facet', 'solid' or 'endsolid', found 'facett'",
+        ),
+    ];
+    for (facet, expected) in cases {
+        for (ending, lines) in [("\n", ""), ("\r\n", ""), ("\r", "")] {
+            let text = format!("solid a\n{facet}endsolid a\n").replace('\n', ending);
+            let found = message(text.as_bytes());
+            assert!(
+                found.contains(expected) && lines.is_empty(),
+                "{found}\nis not\n{expected}"
+            );
+        }
+    }
+    let whole = format!("solid a\n{FACET}endsolid a\n");
+    let inside = 8..whole.len() - "endfacet\nendsolid a\n".len();
+    for cut in inside.skip(1) {
+        assert!(parse(&whole.as_bytes()[..cut]).is_err(), "cut at {cut}");
+    }
+}
+
+#[test]
+fn binary_is_known_by_length_whatever_its_header() {
+    for triangles in [1, 10, 13, 32, 2570] {
+        for header in ["", "solid", "solid a\n facet normal", "ply\n", "\u{1f}"] {
+            let loaded = parse(&binary(header, triangles as u32, triangles));
+            if header == "ply\n" {
+                assert!(loaded.is_err(), "a PLY header that never ends is no STL");
+                continue;
+            }
+            let loaded = loaded.expect("the length should decide");
+            assert_eq!(loaded.report.format, Format::StlBinary);
+            assert_eq!(loaded.surface.facets.len(), triangles);
+            assert_eq!(loaded.surface.patches, ["body"]);
+        }
+    }
+}
+
+#[test]
+fn binary_counts_are_checked_against_the_size() {
+    let loaded = parse(&[binary("", 2, 2), vec![7; 33]].concat())
+        .expect("trailing bytes should be forgiven");
+    assert_eq!(loaded.surface.facets.len(), 2);
+    assert_eq!(
+        loaded.report.notes,
+        ["33 bytes after the 2 triangles that the header counts were ignored"]
+    );
+    let solid = parse(&[binary("solid x", 2, 2), vec![b' '; 3]].concat())
+        .expect("trailing bytes should be forgiven");
+    assert_eq!(solid.surface.facets.len(), 2);
+
+    let found = message(&binary("", u32::MAX, 3));
+    assert!(
+        found.contains(
+            "4294967295 triangles announced, but the file ends at byte 234 with 3 whole ones"
+        ),
+        "{found}"
+    );
+    let whole = binary("solid", 3, 3);
+    for cut in 0..whole.len() {
+        let error = parse(&whole[..cut]).expect_err("a cut file should be refused");
+        assert!(
+            cut < 84 || matches!(error, ReadError::Truncated { expected: 3, .. }),
+            "cut at {cut}: {error}"
+        );
+    }
+    assert!(matches!(
+        parse(&binary("", 0, 0)),
+        Err(ReadError::NoFacets { .. })
+    ));
+    assert!(matches!(parse(b""), Err(ReadError::Empty { .. })));
+    assert!(matches!(parse(b" \n\n"), Err(ReadError::Empty { .. })));
+    assert!(matches!(
+        parse(b"\x89PNG\r\n\x1a\n\0\0"),
+        Err(ReadError::UnknownFormat { .. })
+    ));
+}
+
+#[test]
+fn binary_values_that_are_not_finite_are_named() {
+    for (value, text) in [
+        (f32::NAN, "NaN"),
+        (f32::INFINITY, "inf"),
+        (f32::NEG_INFINITY, "-inf"),
+    ] {
+        let mut bytes = binary("", 5, 5);
+        bytes[84 + 50 * 3 + 12 + 8..][..4].copy_from_slice(&value.to_le_bytes());
+        let error = parse(&bytes).expect_err("the value should be refused");
+        assert!(
+            matches!(
+                error,
+                ReadError::NotFinite {
+                    place: Place::Triangle(3),
+                    ..
+                }
+            ),
+            "{error}"
+        );
+        assert!(
+            error
+                .to_string()
+                .contains(&format!("triangle 3 (byte 234): coordinate {text}")),
+            "{error}"
+        );
+    }
+    let mut bytes = binary("", 5, 5);
+    bytes[84..88].copy_from_slice(&f32::NAN.to_le_bytes());
+    assert!(parse(&bytes).is_ok(), "normals are ignored");
+}
+
+#[test]
+fn minus_zero_is_zero_and_far_text_keeps_its_digits() {
+    let mut bytes = binary("", 2, 1);
+    bytes.extend([0; 12]);
+    let corners = [[-0.0f32, -0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 1e-45]];
+    bytes.extend(corners.as_flattened().iter().flat_map(|v| v.to_le_bytes()));
+    bytes.extend([0; 2]);
+    let surface = parse(&bytes).expect("the bytes should be sound").surface;
+    assert_eq!(surface.facets, [[0, 1, 2], [0, 2, 3]]);
+    assert!(surface.vertices[0].iter().all(|x| x.is_sign_positive()));
+    assert_eq!(
+        surface.vertices[3][2],
+        f64::from(1e-45f32),
+        "subnormal numbers are kept"
+    );
+
+    let far = read(&format!(
+        "solid utm\n{}endsolid\n",
+        FACET.replace("vertex 1 0 0", "vertex 5412345.0625 651234.125 0")
+    ));
+    assert_eq!(far.surface.vertices[1], [5_412_345.062_5, 651_234.125, 0.0]);
+}
+
+#[test]
+fn a_long_text_is_cut_without_losing_a_facet() {
+    // Several pieces, with the cut word in names and comments' places, in both cases.
+    for upper in [false, true] {
+        let mut text = String::new();
+        for k in 0..300 {
+            text.push_str(
+                &format!(
+                    "solid part{}\nendfacet in a name is on a line of its own never\n",
+                    k % 7
+                )
+                .replace("\nendfacet", " endfacet"),
+            );
+            for i in 0..120 {
+                text.push_str(&FACET.replace("vertex 1 0 0", &format!("vertex {i} {k} 0.5")));
+            }
+            text.push_str("endsolid\n");
+        }
+        let text = if upper { text.to_uppercase() } else { text };
+        let loaded = read(&text);
+        assert!(text.len() > 1 << 21, "several pieces should be had");
+        assert_eq!(loaded.surface.facets.len(), 300 * 120);
+        assert_eq!(loaded.surface.patches.len(), 7);
+        for f in 0..300 * 120 {
+            assert_eq!(usize::from(loaded.surface.patch_of(f)), f / 120 % 7);
+            assert_eq!(
+                loaded.surface.corners(f)[1],
+                [(f % 120) as f64, (f / 120) as f64, 0.5]
+            );
+        }
+        let at = text.len() - 500;
+        let broken = [&text[..at], "\n?\n", &text[at..]].concat();
+        let line = text[..at].bytes().filter(|&b| b == b'\n').count() + 2;
+        assert!(
+            message(broken.as_bytes()).contains(&format!("line {line}")),
+            "{}",
+            message(broken.as_bytes())
+        );
+    }
+}
