@@ -257,6 +257,11 @@ fn degenerate_facets_are_found_exactly() {
         health::check(&s).degenerate_facets
     };
     assert_eq!((line(9.0), line(9.0f64.next_down())), (1, 0));
+    // (1 + a)(1 − a) − 1 rounds to 0, though the triangle has an area.
+    let a = 2f64.powi(-30);
+    let sliver = [[0.0; 3], [1.0 + a, 1.0, 0.0], [1.0, 1.0 - a, 0.0]];
+    let sliver = health::check(&surface(&sliver, &[[0, 1, 2]]));
+    assert_eq!((sliver.degenerate_facets, sliver.area), (0, 0.0));
 }
 
 #[test]
@@ -375,6 +380,17 @@ fn volume_does_not_cancel_far_from_the_origin() {
     // Rounding of the coordinates themselves: 5e-10 on an area of 13.
     assert!((far.volume - near.volume).abs() < 1e-8, "{}", far.volume);
     assert!((far.area - near.area).abs() < 1e-8, "{}", far.area);
+
+    // Coordinates that stay exact: about the origin the sum would be off by about 1e-4.
+    let mut cube = cube();
+    let place = Placement {
+        translate: vec![2f64.powi(40), -(2f64.powi(41)), 2f64.powi(39)],
+        ..Placement::default()
+    };
+    let map = place.resolve_surface(&cube).expect("valid");
+    map.apply_surface(&mut cube);
+    let volume = health::check(&cube).volume;
+    assert!((volume - 1.0).abs() < 1e-14, "{volume}");
 }
 
 #[test]

@@ -329,6 +329,18 @@ fn sections_stay_within_the_deviation_of_report_460() {
 }
 
 #[test]
+fn the_joint_of_the_mean_line_is_a_station() {
+    let s = curve("naca:2412").surface(1e-3).expect("valid");
+    let n = s.vertices.len() / 2;
+    let joints = (1..n).filter(|i| {
+        let (upper, lower) = (s.vertices[n - i], s.vertices[n + i]);
+        let middle = [0, 1].map(|a| 0.5 * (upper[a] + lower[a]));
+        (middle[0] - 0.4).abs() < 1e-12 && (middle[1] - 0.02).abs() < 1e-12
+    });
+    assert_eq!(joints.count(), 1);
+}
+
+#[test]
 fn a_wing_is_its_section_drawn_along_the_span() {
     let flat = curve("naca:2412").surface(1e-4).expect("valid");
     let wing = solid("wing:2412,span=3").surface(1e-4).expect("valid");
