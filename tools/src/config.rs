@@ -1,0 +1,136 @@
+//! `--config` and `--write-config`: the options of a mesh as TOML.
+
+use crate::failure::Failure;
+use crate::options::MeshOptions;
+use clap::Args;
+use std::path::Path;
+
+/// Reads the options of a file.
+///
+/// # Errors
+/// A file that cannot be read, is not TOML, has a key that is no option (the nearest one is
+/// named) or a value of the wrong type; each with its line and column.
+pub fn read(path: &Path) -> Result<MeshOptions, Failure> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| Failure::usage(format!("cannot read {name}")).because(&e))?;
+    parse(&name.to_string(), &text)
+}
+
+/// As [`read`], from text; `name` is for messages.
+///
+/// # Errors
+/// As [`read`].
+pub fn parse(name: &str, text: &str) -> Result<MeshOptions, Failure> {
+    toml::from_str(text).map_err(|error| {
+        let place = error.span().map_or_else(String::new, |span| {
+            let before = &text[..span.start.min(text.len())];
+            let line = before.matches('\n').count() + 1;
+            let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
+            format!(", line {line}, column {column}")
+        });
+        match unknown_key(error.message()) {
+            Some(key) => {
+                Failure::usage(format!("{name}{place}: unknown key `{key}`")).hint(suggestion(key))
+            }
+            None => Failure::usage(format!("{name}{place}: {}", error.message())),
+        }
+    })
+}
+
+/// The options as TOML that [`parse`] reads back as the same options.
+///
+/// # Errors
+/// None that a user can cause.
+pub fn write(options: &MeshOptions) -> Result<String, Failure> {
+    let body = toml::to_string(options)
+        .map_err(|e| Failure::usage("cannot write the options as TOML").because(&e))?;
+    Ok(format!(
+        "# cutlink {}: use with `cutlink mesh --config FILE`\n{body}",
+        env!("CARGO_PKG_VERSION")
+    ))
+}
+
+fn unknown_key(message: &str) -> Option<&str> {
+    message.strip_prefix("unknown field `")?.split('`').next()
+}
+
+fn suggestion(key: &str) -> String {
+    let keys = keys();
+    let nearest = keys
+        .iter()
+        .max_by(|a, b| strsim::jaro_winkler(key, a).total_cmp(&strsim::jaro_winkler(key, b)))
+        .filter(|k| strsim::jaro_winkler(key, k) > 0.7);
+    let all = keys.join(", ");
+    match nearest {
+        Some(nearest) => format!("did you mean `{nearest}`? keys: {all}"),
+        None => format!("keys: {all}"),
+    }
+}
+
+/// The keys a file may hold.
+pub fn keys() -> Vec<String> {
+    MeshOptions::augment_args(clap::Command::new("keys"))
+        .get_arguments()
+        .map(|a| a.get_long().unwrap_or(a.get_id().as_str()).to_owned())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::{Device, FillRule, Numbers, Root};
+    use cutlink_mesher::placement::Unit;
+
+    fn full() -> MeshOptions {
+        MeshOptions {
+            file: Some("a b.stl".into()),
+            shape: Some("sphere".into()),
+            deviation: Some(1e-3),
+            unit: Some(Unit::Mm),
+            scale: Some(Numbers::Many(vec![1.0, 2.0, -3.5])),
+            rotate: Some(vec!["x:90".parse().expect("a rotation")]),
+            fit: Some(Numbers::One(2.0)),
+            translate: Some(Numbers::Many(vec![0.1, 0.2, 0.3])),
+            domain: Some(Numbers::Many(vec![0.0, 0.0, 0.0, 1.0, 1.0, 1.0])),
+            root: Some(Root::Cells(vec![64, 32, 32])),
+            levels: Some(3),
+            wall_distance: Some(0.05),
+            fill: Some(FillRule::EvenOdd),
+            device: Some(Device::default()),
+            threads: Some(2),
+            output: Some("out".into()),
+            no_picture: true,
+        }
+    }
+
+    #[test]
+    fn every_option_survives_the_round_trip_under_the_name_of_its_long_option() {
+        let text = write(&full()).expect("TOML");
+        assert_eq!(parse("test", &text), Ok(full()), "{text}");
+        let table: toml::Table = text.parse().expect("TOML");
+        let mut written: Vec<&String> = table.keys().collect();
+        let mut keys = keys();
+        written.sort();
+        keys.sort();
+        assert_eq!(written, keys.iter().collect::<Vec<_>>(), "names");
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_place() {
+        let cases = [
+            ("levels = 3\nrooot = 64\n", "line 2, column 1", "`root`"),
+            ("levels = \"three\"\n", "line 1, column 10", ""),
+            ("root = \"64y32\"\n", "line 1, column 8", ""),
+            ("levels = [\n", "line", ""),
+        ];
+        for (text, place, hint) in cases {
+            let failure = parse("case.toml", text).expect_err("a mistake");
+            assert!(failure.message.contains(place), "{failure}");
+            assert!(failure.message.starts_with("case.toml"), "{failure}");
+            assert!(failure.hint.unwrap_or_default().contains(hint), "{text}");
+        }
+        let far = parse("case.toml", "qqqq = 1").expect_err("no such key");
+        assert!(!far.hint.unwrap_or_default().contains("did you mean"));
+    }
+}

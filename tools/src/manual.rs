@@ -1,0 +1,43 @@
+//! Completions and manual pages, made from the same definitions as the help.
+
+use crate::cli::Cli;
+use crate::console;
+use crate::failure::{Failure, Kind};
+use crate::output;
+use clap::CommandFactory;
+use clap_complete::Shell;
+use clap_mangen::Man;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// Prints the completion script of a shell.
+///
+/// # Errors
+/// A fault of stdout.
+pub fn completions(shell: Shell) -> Result<(), Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "cutlink", &mut script);
+    console::print(&String::from_utf8_lossy(&script))
+}
+
+/// Prints the main manual page, or writes one page a command into a folder, which is made
+/// where it does not exist. Pages from before are replaced.
+///
+/// # Errors
+/// A fault of stdout or of the disk.
+pub fn man(folder: Option<&Path>) -> Result<(), Failure> {
+    let all = Cli::command().disable_help_subcommand(true);
+    let broken =
+        |e: io::Error| Failure::new(Kind::Runtime, "cannot make the manual page").because(&e);
+    match folder {
+        None => {
+            let mut page = Vec::new();
+            Man::new(all).render(&mut page).map_err(broken)?;
+            console::print(&String::from_utf8_lossy(&page))
+        }
+        Some(folder) => fs::create_dir_all(folder)
+            .and_then(|()| clap_mangen::generate_to(all, folder))
+            .map_err(|e| output::failed(folder, &e)),
+    }
+}

@@ -1,0 +1,275 @@
+//! The box of the mesh and its root grid, from what the user gave and where the surface lies.
+//!
+//! Root cells are cubes, a multiple of 4 on each axis. Where the box's aspect does not allow
+//! that, a box that was left open, or given with one number for the root grid, grows
+//! symmetrically; a box given with its cells on every axis is refused, with one that fits.
+//!
+//! [`frame_of`] is the one place that turns a box and its cells into a frame, so that a box
+//! written to a configuration file gives the same bits when it is read back.
+
+use crate::failure::Failure;
+use crate::options::Root;
+use cutlink_voxelizer::Frame;
+
+/// The share of the longest extent that the default box adds on each side.
+pub const MARGIN: f64 = 0.25;
+/// Extents that miss a whole number of cells by less than this share count as whole.
+const TOLERANCE: f64 = 1e-6;
+
+/// A box, lower and upper corner.
+pub type Bounds<const D: usize> = [[f64; D]; 2];
+
+/// A chosen box and its frame.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Domain<const D: usize> {
+    /// Lower and upper corner, as a configuration file would give them.
+    pub bounds: Bounds<D>,
+    /// The frame.
+    pub frame: Frame<D>,
+    /// How it was chosen, for the user.
+    pub how: String,
+}
+
+/// Chooses the box and the root grid for a surface within `surface`.
+///
+/// # Errors
+/// A root grid that is no multiple of 4, a box without room or with the wrong number of
+/// values, or one whose aspect does not fit the cells given for every axis.
+pub fn choose<const D: usize>(
+    surface: Bounds<D>,
+    given: Option<&[f64]>,
+    root: &Root,
+) -> Result<Domain<D>, Failure> {
+    let (bounds, mut how) = match given {
+        Some(numbers) => (parse::<D>(numbers)?, "as given".to_owned()),
+        None => (
+            grown(surface)?,
+            format!(
+                "the surface's box and {:.0} % of its longest extent on each side",
+                100.0 * MARGIN
+            ),
+        ),
+    };
+    let extents: [f64; D] = std::array::from_fn(|a| bounds[1][a] - bounds[0][a]);
+    let (dx, cells) = match root {
+        Root::Longest(n) => from_longest(extents, *n)?,
+        Root::Cells(cells) => from_cells(extents, cells)?,
+    };
+    let fits = (0..D).all(|a| {
+        let whole = f64::from(cells[a]);
+        (extents[a] / dx - whole).abs() <= TOLERANCE * whole
+    });
+    let mut fitted = bounds;
+    if !fits {
+        for a in 0..D {
+            let middle = 0.5 * bounds[0][a] + 0.5 * bounds[1][a];
+            let half = 0.5 * dx * f64::from(cells[a]);
+            if (extents[a] / dx - f64::from(cells[a])).abs() > TOLERANCE * f64::from(cells[a]) {
+                fitted[0][a] = middle - half;
+                fitted[1][a] = middle + half;
+            }
+        }
+        if given.is_some() && matches!(root, Root::Cells(_)) {
+            return Err(Failure::usage(format!(
+                "--domain and --root {root} do not fit: cells would not be cubes (edges {extents:?})"
+            ))
+            .hint(format!(
+                "use --domain {}, or give --root one number",
+                comma_list(&fitted)
+            )));
+        }
+        how += ", grown to whole blocks of cubic cells";
+    }
+    let frame = frame_of(fitted, cells)?;
+    Ok(Domain {
+        bounds: fitted,
+        frame,
+        how,
+    })
+}
+
+/// The frame of a box whose cells are cubes up to rounding: the longest edge decides.
+fn frame_of<const D: usize>(bounds: Bounds<D>, cells: [u32; D]) -> Result<Frame<D>, Failure> {
+    let longest = (0..D).rev().max_by_key(|&a| cells[a]).unwrap_or(0);
+    let dx = (bounds[1][longest] - bounds[0][longest]) / f64::from(cells[longest]);
+    Ok(Frame::new(bounds[0], dx, cells)?)
+}
+
+/// The numbers of a box with commas between, as `--domain` takes them.
+pub fn comma_list<const D: usize>(bounds: &Bounds<D>) -> String {
+    let numbers: Vec<String> = bounds.iter().flatten().map(|x| format!("{x}")).collect();
+    numbers.join(",")
+}
+
+fn parse<const D: usize>(numbers: &[f64]) -> Result<Bounds<D>, Failure> {
+    if numbers.len() != 2 * D {
+        return Err(Failure::usage(format!(
+            "--domain has {} numbers, but a box in {D}D needs {}",
+            numbers.len(),
+            2 * D
+        ))
+        .hint(match D {
+            2 => "write x0,y0,x1,y1",
+            _ => "write x0,y0,z0,x1,y1,z1",
+        }));
+    }
+    let corner = |from: usize| std::array::from_fn(|a| numbers[from + a]);
+    let bounds: Bounds<D> = [corner(0), corner(D)];
+    match (0..D)
+        .find(|&a| !(bounds[1][a] > bounds[0][a] && (bounds[1][a] - bounds[0][a]).is_finite()))
+    {
+        None => Ok(bounds),
+        Some(a) => Err(Failure::usage(format!(
+            "--domain is empty along {}: from {} to {}",
+            ["x", "y", "z"][a],
+            bounds[0][a],
+            bounds[1][a]
+        ))
+        .hint("give the lower corner first, then the upper one")),
+    }
+}
+
+fn grown<const D: usize>(surface: Bounds<D>) -> Result<Bounds<D>, Failure> {
+    let longest = (0..D)
+        .map(|a| surface[1][a] - surface[0][a])
+        .fold(0.0, f64::max);
+    if !(longest > 0.0 && longest.is_finite()) {
+        return Err(Failure::new(
+            crate::failure::Kind::Geometry,
+            format!("the surface has no extent: its box is {surface:?}"),
+        ));
+    }
+    let margin = MARGIN * longest;
+    Ok([
+        surface[0].map(|x| x - margin),
+        surface[1].map(|x| x + margin),
+    ])
+}
+
+fn from_longest<const D: usize>(extents: [f64; D], n: u32) -> Result<(f64, [u32; D]), Failure> {
+    check_multiple(n)?;
+    let longest = extents.into_iter().fold(0.0, f64::max);
+    let dx = longest / f64::from(n);
+    let blocks = |extent: f64| {
+        let exact = extent / dx / 4.0;
+        let near = exact.round();
+        if near >= 1.0 && (exact - near).abs() <= TOLERANCE * near {
+            near
+        } else {
+            exact.ceil()
+        }
+    };
+    Ok((dx, extents.map(|extent| 4 * blocks(extent) as u32)))
+}
+
+fn from_cells<const D: usize>(
+    extents: [f64; D],
+    cells: &[u32],
+) -> Result<(f64, [u32; D]), Failure> {
+    let cells: [u32; D] = cells.try_into().map_err(|_| {
+        Failure::usage(format!(
+            "--root has {} numbers, but the surface is {D}D",
+            cells.len()
+        ))
+        .hint("give one number for the longest edge, or one an axis such as 64x32x32")
+    })?;
+    for n in cells {
+        check_multiple(n)?;
+    }
+    let spacing = |a: usize| extents[a] / f64::from(cells[a]);
+    Ok(((0..D).map(spacing).fold(0.0, f64::max), cells))
+}
+
+fn check_multiple(n: u32) -> Result<(), Failure> {
+    if n > 0 && n.is_multiple_of(4) {
+        return Ok(());
+    }
+    let below = n / 4 * 4;
+    let near = match below {
+        0 => "use 4".to_owned(),
+        _ => format!("use {below} or {}", u64::from(below) + 4),
+    };
+    Err(
+        Failure::usage(format!("--root: {n} cells are no whole number of blocks"))
+            .hint(format!("blocks have 4 cells an edge: {near}")),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UNIT: Bounds<3> = [[0.0; 3], [1.0, 0.5, 0.25]];
+
+    #[test]
+    fn an_open_box_grows_by_a_quarter_and_to_whole_blocks() {
+        let domain = choose(UNIT, None, &Root::Longest(64)).expect("a domain");
+        let frame = domain.frame;
+        assert_eq!(frame.dx, 1.5 / 64.0, "longest edge decides");
+        // 1.5, 1.0 and 0.75 long: 64, 42.67 and 32 cells.
+        assert_eq!(frame.root_cells, [64, 44, 32], "whole blocks");
+        assert_eq!(domain.bounds[0][0], -0.25, "a quarter below");
+        let middle = 0.5 * (domain.bounds[0][1] + domain.bounds[1][1]);
+        assert!((middle - 0.25).abs() < 1e-15, "grown symmetrically");
+        assert!(domain.how.contains("grown"), "and said so");
+    }
+
+    #[test]
+    fn written_and_read_back_it_is_the_same_to_the_bit() {
+        for n in [4, 20, 36, 64, 100] {
+            let surface = [[0.1, -0.3, 7.7], [1.3, 0.4, 8.123]];
+            let first = choose(surface, None, &Root::Longest(n)).expect("a domain");
+            let numbers: Vec<f64> = first.bounds.iter().flatten().copied().collect();
+            let root = Root::Cells(first.frame.root_cells.to_vec());
+            let second = choose(surface, Some(&numbers), &root).expect("the same domain");
+            assert_eq!(first.frame, second.frame, "root {n}");
+            assert_eq!(first.bounds, second.bounds, "root {n}");
+        }
+    }
+
+    #[test]
+    fn rounding_in_the_last_digit_does_not_add_blocks() {
+        let given = [0.0, 0.0, 0.0, 1.0, 0.300_000_000_01, 0.1];
+        let domain = choose(UNIT, Some(&given), &Root::Longest(40)).expect("a domain");
+        assert_eq!(domain.frame.root_cells, [40, 12, 4], "0.3 and 0.1 of 40");
+    }
+
+    #[test]
+    fn cells_on_every_axis_must_fit_a_given_box() {
+        let given = [0.0, 0.0, 0.0, 1.0, 1.0, 1.0];
+        let root = Root::Cells(vec![64, 32, 32]);
+        let failure = choose(UNIT, Some(&given), &root).expect_err("no cubes");
+        let hint = failure.hint.expect("a way out");
+        let fitting = hint.strip_prefix("use --domain ").expect("a domain");
+        let fitting = fitting.split(", or").next().expect("numbers");
+        let numbers: Vec<f64> = fitting
+            .split(',')
+            .map(|x| x.parse().expect("a number"))
+            .collect();
+        assert!(choose(UNIT, Some(&numbers), &root).is_ok(), "it does fit");
+        assert!(choose(UNIT, None, &root).is_ok(), "an open box adapts");
+    }
+
+    #[test]
+    fn bad_grids_and_boxes_are_usage_errors() {
+        let box3 = [0.0, 0.0, 0.0, 1.0, 1.0, 1.0];
+        let cases: [(&[f64], Root); 6] = [
+            (&box3, Root::Longest(0)),
+            (&box3, Root::Longest(30)),
+            (&box3, Root::Cells(vec![64, 64])),
+            (&box3[..4], Root::Longest(64)),
+            (&[0.0, 0.0, 0.0, 1.0, 0.0, 1.0], Root::Longest(64)),
+            (
+                &[0.0, 0.0, 0.0, 1.0, f64::MAX, f64::INFINITY],
+                Root::Longest(64),
+            ),
+        ];
+        for (given, root) in cases {
+            let failure = choose(UNIT, Some(given), &root).expect_err("refused");
+            assert_eq!(failure.kind.exit_code(), 2, "{failure}");
+        }
+        let point = [[1.0; 3]; 2];
+        let failure = choose(point, None, &Root::Longest(64)).expect_err("a point");
+        assert_eq!(failure.kind.exit_code(), 3, "{failure}");
+    }
+}

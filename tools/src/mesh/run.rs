@@ -1,0 +1,378 @@
+//! The stages of `cutlink mesh`, in order: read → health → place → box → snap → gate → embed →
+//! write → picture.
+
+use crate::cli::MeshArgs;
+use crate::config;
+use crate::console::{self, Console};
+use crate::failure::Failure;
+use crate::mesh::domain::{self, Domain};
+use crate::mesh::report::{self, Report, Times, Written};
+use crate::mesh::resolve::{self, Job, Source};
+use crate::mesh::source::{self, Shape, Sketch};
+use crate::mesh::{WALL_SHARE, gate, product};
+use cutlink_device::{Host, memory};
+use cutlink_mesher::Surface;
+use cutlink_mesher::health::{self, Health};
+use cutlink_mesher::placement::Affine;
+use cutlink_mesher::primitives::AnyShape;
+use cutlink_mesher::read::{AnySurface, Loaded, ReadReport, read_any};
+use cutlink_mesher::snap::{Snapped, snap};
+use cutlink_voxelizer::{
+    EmbedParams, Mesh, Observer, Stage, check_levels, embed, kernels::Kernels,
+};
+use std::path::Path;
+use std::time::Instant;
+
+/// A run under way.
+pub(super) struct Run<'a> {
+    pub(super) job: &'a Job,
+    args: &'a MeshArgs,
+    pub(super) console: Console,
+    began: Instant,
+    times: Times,
+    notes: Vec<String>,
+}
+
+/// A surface in its own frame, with its health.
+struct Loading<const D: usize> {
+    surface: Surface<D>,
+    health: Health<D>,
+    report: Option<ReadReport>,
+}
+
+/// All that the embedding needs.
+pub(super) struct Prepared<const D: usize> {
+    pub(super) health: Health<D>,
+    pub(super) read: Option<ReadReport>,
+    pub(super) patches: Vec<String>,
+    pub(super) affine: Affine<D>,
+    pub(super) domain: Domain<D>,
+    pub(super) params: EmbedParams,
+    pub(super) deviation: Option<f64>,
+    pub(super) snapped: Snapped<D>,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn new(job: &'a Job, args: &'a MeshArgs, console: Console) -> Self {
+        Self {
+            job,
+            args,
+            console,
+            began: Instant::now(),
+            times: Times::default(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Does the job on the current thread pool.
+    pub(super) fn go(mut self) -> Result<(), Failure> {
+        let job = self.job;
+        match &job.source {
+            Source::File(path) => match self.read(path)? {
+                AnySurface::D2(loaded) => self.mesh_file(loaded),
+                AnySurface::D3(loaded) => self.mesh_file(loaded),
+            },
+            Source::Shape(AnyShape::D2(shape)) => self.mesh_shape(shape),
+            Source::Shape(AnyShape::D3(shape)) => self.mesh_shape(shape),
+        }
+    }
+
+    fn read(&mut self, path: &Path) -> Result<AnySurface, Failure> {
+        let begin = Instant::now();
+        let any = read_any(path)?;
+        self.times.read = ms(begin);
+        Ok(any)
+    }
+
+    fn note(&mut self, note: String) {
+        self.console.note(&note);
+        self.notes.push(note);
+    }
+
+    fn mesh_file<const D: usize>(mut self, loaded: Loaded<D>) -> Result<(), Failure>
+    where
+        Host: Kernels<D>,
+    {
+        let Loaded {
+            mut surface,
+            report,
+        } = loaded;
+        let begin = Instant::now();
+        let (health, welded) = source::health_of(&mut surface, &report);
+        self.times.health = ms(begin);
+        for note in report.notes.iter().cloned().chain(welded) {
+            self.note(note);
+        }
+        let loading = Loading {
+            surface,
+            health,
+            report: Some(report),
+        };
+        let affine = self.job.placement.resolve_surface(&loading.surface)?;
+        let mut placed = loading.surface.clone();
+        affine.apply_surface(&mut placed);
+        let bounds = placed.bounds().unwrap_or([[0.0; D]; 2]);
+        let domain = self.domain(bounds)?;
+        self.mesh(loading, placed, affine, domain, None)
+    }
+
+    fn mesh_shape<const D: usize, S: Shape<D>>(mut self, shape: &S) -> Result<(), Failure>
+    where
+        Host: Kernels<D>,
+    {
+        let begin = Instant::now();
+        let placement = &self.job.placement;
+        let (sketch, bounds) = Sketch::new(shape, placement)?;
+        let domain = self.domain(bounds)?;
+        let deviation = source::deviation(self.job, domain.frame.dx_at(self.job.levels - 1));
+        let surface = sketch.surface(deviation)?;
+        self.times.read = ms(begin);
+        let begin = Instant::now();
+        let loading = Loading {
+            health: health::check(&surface),
+            surface,
+            report: None,
+        };
+        self.times.health = ms(begin);
+        let affine = placement.resolve_surface(&loading.surface)?;
+        let mut placed = loading.surface.clone();
+        affine.apply_surface(&mut placed);
+        self.mesh(loading, placed, affine, domain, Some(deviation))
+    }
+
+    fn domain<const D: usize>(&self, bounds: domain::Bounds<D>) -> Result<Domain<D>, Failure> {
+        let domain = domain::choose(bounds, self.job.domain.as_deref(), &self.job.root)?;
+        check_levels(&domain.frame, self.job.levels)?;
+        Ok(domain)
+    }
+
+    fn mesh<const D: usize>(
+        mut self,
+        loading: Loading<D>,
+        placed: Surface<D>,
+        affine: Affine<D>,
+        domain: Domain<D>,
+        deviation: Option<f64>,
+    ) -> Result<(), Failure>
+    where
+        Host: Kernels<D>,
+    {
+        let wall_distance = self.job.wall_distance.unwrap_or_else(|| {
+            let [lower, upper] = domain.bounds;
+            WALL_SHARE * (0..D).map(|a| upper[a] - lower[a]).fold(0.0, f64::max)
+        });
+        if let Some(path) = &self.args.write_config {
+            let cells = domain.frame.root_cells;
+            let options = self
+                .job
+                .to_options(domain.bounds, cells, wall_distance, deviation);
+            return write_config(path, &config::write(&options)?, self.args.force);
+        }
+        let prepared = self.prepare(loading, placed, affine, domain, wall_distance, deviation)?;
+        let mut report = product::plan(self.job, &prepared);
+        self.console.summary(&report.plan())?;
+        if !self.args.dry_run {
+            let mesh = self.build(&prepared)?;
+            self.describe(&mut report, &mesh);
+            self.write(&mut report, &prepared, &mesh)?;
+        }
+        self.finish(report)
+    }
+
+    fn prepare<const D: usize>(
+        &mut self,
+        loading: Loading<D>,
+        placed: Surface<D>,
+        affine: Affine<D>,
+        domain: Domain<D>,
+        wall_distance: f64,
+        deviation: Option<f64>,
+    ) -> Result<Prepared<D>, Failure> {
+        let name = self.job.name();
+        let bounds = placed.bounds().unwrap_or([[0.0; D]; 2]);
+        let params = EmbedParams {
+            levels: self.job.levels,
+            wall_distance,
+            fill: self.job.fill.into(),
+        };
+        let inside = gate::check_inside(&name, bounds, &domain.frame)?;
+        let begin = Instant::now();
+        let snapped = snap(&placed, domain.frame.lattice(params.levels))?;
+        self.times.snap = ms(begin);
+        let closed = gate::check_closed(&name, &loading.health, &snapped, params.fill)?;
+        for note in closed.into_iter().chain(inside) {
+            self.note(note);
+        }
+        Ok(Prepared {
+            health: loading.health,
+            read: loading.report,
+            patches: loading.surface.patches,
+            affine,
+            domain,
+            params,
+            deviation,
+            snapped,
+        })
+    }
+
+    fn build<const D: usize>(&mut self, prepared: &Prepared<D>) -> Result<Mesh<D>, Failure>
+    where
+        Host: Kernels<D>,
+    {
+        let levels = prepared.params.levels;
+        self.console.start((0..levels).map(|l| 4 * weight(l)).sum());
+        let mut watch = Watch {
+            console: &self.console,
+            times: &mut self.times,
+            laps: Vec::new(),
+        };
+        let frame = prepared.domain.frame;
+        let mesh = embed(
+            &Host,
+            &prepared.snapped,
+            frame,
+            &prepared.params,
+            &mut watch,
+        );
+        let laps = watch.laps;
+        self.console.finish();
+        let mesh = mesh?;
+        if self.console.verbose() {
+            for (stage, level, seconds) in laps {
+                let stage = stage_name(stage);
+                self.console
+                    .note(&format!("level {level}: {stage} {:.3} ms", 1e3 * seconds));
+            }
+        }
+        Ok(mesh)
+    }
+
+    fn describe<const D: usize>(&mut self, report: &mut Report, mesh: &Mesh<D>) {
+        report.levels = mesh
+            .level_counts()
+            .into_iter()
+            .map(report::Level::from)
+            .collect();
+        let sum = |of: fn(&report::Counts) -> u64| {
+            let each = |l: &report::Level| l.counts.as_ref().map_or(0, of);
+            report.levels.iter().map(each).sum::<u64>()
+        };
+        let (fluid, boundary, solid) = (sum(|c| c.fluid), sum(|c| c.boundary), sum(|c| c.solid));
+        if solid == 0 {
+            self.note(
+                "no cell centre lies inside the body: it is thinner than the finest cells, and only \
+                 its cut links are there"
+                    .into(),
+            );
+        }
+        if fluid + boundary == 0 {
+            self.note("every cell is solid: the box lies inside the body".into());
+        }
+        report.built = Some(report::Built {
+            blocks: mesh.forest.blocks(),
+            cells: fluid + boundary + solid,
+            solid_finest: mesh.solid_at(self.job.levels - 1),
+            links: mesh.links.len(),
+            boundary_cells: boundary,
+            checksum: format!("{:016x}", mesh.checksum()),
+        });
+    }
+
+    fn write<const D: usize>(
+        &mut self,
+        report: &mut Report,
+        prepared: &Prepared<D>,
+        mesh: &Mesh<D>,
+    ) -> Result<(), Failure> {
+        let targets = &self.job.targets;
+        let begin = Instant::now();
+        let extra = product::metadata(self.job, prepared);
+        let bytes = product::write_mesh(mesh, &extra, &targets.mesh, targets.force)?;
+        self.times.write = ms(begin);
+        let path = targets.mesh.clone();
+        report.files.insert("mesh", Written { path, bytes });
+        Ok(())
+    }
+
+    fn finish(self, mut report: Report) -> Result<(), Failure> {
+        report.times_ms = Times {
+            total: ms(self.began),
+            ..self.times
+        };
+        report.dry_run = self.args.dry_run;
+        report.peak_rss_bytes = memory::peak_resident();
+        report.notes = self.notes;
+        self.console.summary(&report.result())?;
+        self.console.object(&report)
+    }
+}
+
+impl Job {
+    /// The surface, as messages name it.
+    pub fn name(&self) -> String {
+        match &self.source {
+            Source::File(path) => path.display().to_string(),
+            Source::Shape(shape) => format!("shape {shape}"),
+        }
+    }
+}
+
+/// Does what `cutlink mesh` was asked for.
+pub(super) fn run(args: &MeshArgs, console: Console) -> Result<(), Failure> {
+    let job = resolve::resolve(args)?;
+    crate::in_pool(job.threads, || Run::new(&job, args, console).go())
+}
+
+fn write_config(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
+    use std::io::Write as _;
+    if path == Path::new("-") {
+        return console::print(text);
+    }
+    crate::output::check(path, force, None)?;
+    crate::output::write(path, force, |out| {
+        out.write_all(text.as_bytes())
+            .map_err(|e| crate::output::failed(path, &e))
+    })
+    .map(drop)
+}
+
+fn ms(begin: Instant) -> f64 {
+    1e3 * begin.elapsed().as_secs_f64()
+}
+
+/// Share of a level in the work: surfaces have four times the cells each level.
+fn weight(level: usize) -> u64 {
+    1 << (2 * level.min(20))
+}
+
+fn stage_name(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Bins => "bins",
+        Stage::Voxelize => "voxelize",
+        Stage::Refine => "refine",
+        Stage::Links => "links",
+    }
+}
+
+/// Adds up the times and moves the progress bar.
+struct Watch<'a> {
+    console: &'a Console,
+    times: &'a mut Times,
+    laps: Vec<(Stage, usize, f64)>,
+}
+
+impl Observer for Watch<'_> {
+    fn stage_done(&mut self, stage: Stage, level: usize, seconds: f64) {
+        let sum = match stage {
+            Stage::Bins => &mut self.times.bins,
+            Stage::Voxelize => &mut self.times.voxelize,
+            Stage::Refine => &mut self.times.refine,
+            Stage::Links => &mut self.times.links,
+        };
+        *sum += 1e3 * seconds;
+        self.laps.push((stage, level, seconds));
+        self.console.step(weight(level));
+        self.console
+            .working_on(format!("level {level}, {} done", stage_name(stage)));
+    }
+}

@@ -1,0 +1,205 @@
+//! The surface: read from a file, or made from a shape to the deviation that the mesh needs.
+
+use crate::failure::Failure;
+use crate::mesh::resolve::Job;
+use cutlink_mesher::Surface;
+use cutlink_mesher::health::{self, Health};
+use cutlink_mesher::placement::{Affine, Placement};
+use cutlink_mesher::primitives::{Shape2, Shape3, ShapeError};
+use cutlink_mesher::read::{Format, ReadReport, weld};
+
+/// Shapes are first made this many times finer than their longest extent, to find their box.
+const PROVISIONAL: f64 = 256.0;
+/// The default deviation is the finest cell over this.
+pub const DEVIATION_SHARE: f64 = 8.0;
+
+/// A shape of D dimensions.
+pub trait Shape<const D: usize> {
+    /// Its facets, no point of them farther than `deviation` from it.
+    ///
+    /// # Errors
+    /// As the shape says.
+    fn facets(&self, deviation: f64) -> Result<Surface<D>, ShapeError>;
+}
+
+impl Shape<2> for Shape2 {
+    fn facets(&self, deviation: f64) -> Result<Surface<2>, ShapeError> {
+        self.surface(deviation)
+    }
+}
+
+impl Shape<3> for Shape3 {
+    fn facets(&self, deviation: f64) -> Result<Surface<3>, ShapeError> {
+        self.surface(deviation)
+    }
+}
+
+/// A shape and the factor by which its placement stretches it at most.
+#[derive(Debug, Clone, Copy)]
+pub struct Sketch<'a, S> {
+    shape: &'a S,
+    stretch: f64,
+}
+
+impl<'a, S> Sketch<'a, S> {
+    /// Makes the shape coarsely and places it; the sketch, and the box where it will lie.
+    ///
+    /// # Errors
+    /// Values that make no shape, or a placement that cannot be.
+    pub fn new<const D: usize>(
+        shape: &'a S,
+        placement: &Placement,
+    ) -> Result<(Self, [[f64; D]; 2]), Failure>
+    where
+        S: Shape<D>,
+    {
+        let extent =
+            |[lower, upper]: [[f64; D]; 2]| (0..D).map(|a| upper[a] - lower[a]).fold(0.0, f64::max);
+        let longest = shape.facets(f64::MAX)?.bounds().map_or(0.0, extent);
+        let mut surface = shape.facets(longest / PROVISIONAL)?;
+        let affine = placement.resolve_surface(&surface)?;
+        affine.apply_surface(&mut surface);
+        let stretch = stretch(&affine);
+        let bounds = surface.bounds().unwrap_or([[0.0; D]; 2]);
+        Ok((Self { shape, stretch }, bounds))
+    }
+
+    /// The shape's facets before placement; `deviation` is that after it.
+    ///
+    /// # Errors
+    /// A deviation that needs too many facets.
+    pub fn surface<const D: usize>(&self, deviation: f64) -> Result<Surface<D>, Failure>
+    where
+        S: Shape<D>,
+    {
+        let surface = self.shape.facets(deviation / self.stretch);
+        surface.map_err(|e| Failure::from(e).hint("give a larger --deviation, or fewer --levels"))
+    }
+}
+
+/// The largest factor on lengths of a placement, whose columns are orthogonal: it scales
+/// along the axes before it turns.
+fn stretch<const D: usize>(affine: &Affine<D>) -> f64 {
+    let column = |j: usize| (0..D).map(|i| affine.linear[i][j].powi(2)).sum::<f64>();
+    (0..D).map(column).fold(0.0, f64::max).sqrt()
+}
+
+/// The health report of a file's surface. Where a PLY names one point more than once and is
+/// open by that, equal points are made one first: the sentence says so.
+pub fn health_of<const D: usize>(
+    surface: &mut Surface<D>,
+    report: &ReadReport,
+) -> (Health<D>, Option<String>) {
+    let health = health::check(surface);
+    let ply = matches!(
+        report.format,
+        Format::PlyAscii | Format::PlyBinaryLe | Format::PlyBinaryBe
+    );
+    if health.closed() || !ply {
+        return (health, None);
+    }
+    let Some(welded) = welded(surface).filter(|s| (s.vertices.len() as u64) < health.vertices)
+    else {
+        return (health, None);
+    };
+    let after = health::check(&welded);
+    let note = format!(
+        "{} vertices lay exactly on other ones and were made one with them",
+        health.vertices - after.vertices
+    );
+    *surface = welded;
+    (after, Some(note))
+}
+
+/// The surface with equal points made one; `None` for anything but triangles.
+fn welded<const D: usize>(surface: &Surface<D>) -> Option<Surface<D>> {
+    if D != 3 {
+        return None;
+    }
+    let soup: Vec<[[f64; 3]; 3]> = (0..surface.facets.len())
+        .map(|f| {
+            let corners = surface.corners(f);
+            std::array::from_fn(|i| std::array::from_fn(|a| corners[i][a]))
+        })
+        .collect();
+    let (vertices, facets) = weld(&[&soup])?;
+    Some(Surface {
+        vertices: vertices
+            .into_iter()
+            .map(|v| std::array::from_fn(|a| v[a]))
+            .collect(),
+        facets: facets
+            .into_iter()
+            .map(|f| std::array::from_fn(|i| f[i]))
+            .collect(),
+        facet_patch: surface.facet_patch.clone(),
+        patches: surface.patches.clone(),
+    })
+}
+
+/// The deviation that a job's shapes are made to, for this finest cell.
+pub fn deviation(job: &Job, finest_dx: f64) -> f64 {
+    job.deviation.unwrap_or(finest_dx / DEVIATION_SHARE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cutlink_mesher::placement::Scale;
+
+    #[test]
+    fn the_deviation_holds_after_placement() {
+        let shape = Shape3::Sphere { radius: 0.5 };
+        let placement = Placement {
+            scale: Scale::Uniform(10.0),
+            rotate: vec!["x:30".parse().expect("a rotation")],
+            ..Placement::default()
+        };
+        let (sketch, bounds) = Sketch::new(&shape, &placement).expect("a sphere");
+        assert!(
+            (bounds[1][0] - 5.0).abs() < 1e-12,
+            "x is the axis: {bounds:?}"
+        );
+        let mut surface = sketch.surface(0.01).expect("a sphere");
+        placement
+            .resolve_surface(&surface)
+            .expect("a placement")
+            .apply_surface(&mut surface);
+        let inmost = (0..surface.facets.len())
+            .map(|f| {
+                let c = surface.corners(f);
+                let middle: [f64; 3] = std::array::from_fn(|a| (c[0][a] + c[1][a] + c[2][a]) / 3.0);
+                middle.iter().map(|x| x * x).sum::<f64>().sqrt()
+            })
+            .fold(f64::INFINITY, f64::min);
+        assert!(5.0 - inmost <= 0.01, "deviation {}", 5.0 - inmost);
+        assert!(5.0 - inmost > 0.001, "and no finer than needed");
+    }
+
+    #[test]
+    fn a_cube_of_loose_faces_is_welded_where_it_is_a_ply() {
+        let mut cube = Shape3::Box { size: [1.0; 3] }.surface(1.0).expect("a box");
+        let corners: Vec<[f64; 3]> = (0..cube.facets.len())
+            .flat_map(|f| cube.corners(f))
+            .collect();
+        cube.facets = (0..cube.facets.len() as u32)
+            .map(|f| [3 * f, 3 * f + 1, 3 * f + 2])
+            .collect();
+        cube.vertices = corners;
+        let report = |format| ReadReport {
+            format,
+            gzipped: false,
+            bytes: 0,
+            facets_in_file: 12,
+            notes: Vec::new(),
+        };
+        let (open, note) = health_of(&mut cube, &report(Format::StlBinary));
+        assert!(!open.closed() && note.is_none(), "left alone");
+        let (closed, note) = health_of(&mut cube, &report(Format::PlyAscii));
+        assert!(closed.closed() && closed.vertices == 8, "welded");
+        assert!(
+            note.expect("a note").starts_with("28 "),
+            "36 corners, 8 points"
+        );
+    }
+}
