@@ -49,26 +49,62 @@ impl<const D: usize> LineForms<D> {
         Self { w, c }
     }
 
-    /// Whether the line through `p` meets the facet.
+    /// Whether the line through `p` meets the facet: all signs alike.
     #[inline]
     pub fn hit(&self, p: [i32; D]) -> bool {
-        let (mut and, mut or) = (-1i64, 0i64);
-        for k in 0..D {
-            let mut value = self.c[k];
-            for a in 0..D {
-                value += self.w[k][a] * i64::from(p[a]);
-            }
-            and &= value;
-            or |= value;
-        }
-        // All signs alike: all sign bits set, or none.
-        and < 0 || or >= 0
+        self.at(p, 0).hit()
     }
 }
 
 #[inline]
 fn first_sign(w: &[i64]) -> i64 {
     w.iter().copied().find(|&c| c != 0).map_or(0, i64::signum)
+}
+
+impl<const D: usize> LineForms<D> {
+    /// The values at `p`, and their increments for steps of `spacing` along each axis: for
+    /// going over many lines with additions only.
+    #[inline]
+    pub fn at(&self, p: [i32; D], spacing: i32) -> LineCursor<D> {
+        let mut value = self.c;
+        for k in 0..D {
+            for a in 0..D {
+                value[k] += self.w[k][a] * i64::from(p[a]);
+            }
+        }
+        LineCursor {
+            value,
+            step: self.w.map(|w| w.map(|c| c * i64::from(spacing))),
+        }
+    }
+}
+
+/// The forms at one of a grid of points; see [`LineForms::at`].
+#[derive(Debug, Clone, Copy)]
+pub struct LineCursor<const D: usize> {
+    value: [i64; D],
+    step: [[i64; D]; D],
+}
+
+impl<const D: usize> LineCursor<D> {
+    /// Whether the line through the point meets the facet.
+    #[inline]
+    pub fn hit(&self) -> bool {
+        let (mut and, mut or) = (-1i64, 0i64);
+        for value in self.value {
+            and &= value;
+            or |= value;
+        }
+        and < 0 || or >= 0
+    }
+
+    /// Goes one step up along `axis`.
+    #[inline]
+    pub fn advance(&mut self, axis: usize) {
+        for k in 0..D {
+            self.value[k] += self.step[k][axis];
+        }
+    }
 }
 
 /// The plane of a facet: which side of it a point is on, and how far.
@@ -79,6 +115,18 @@ pub struct Plane<const D: usize> {
     corner: [i32; D],
     tie: bool,
     narrow: bool,
+}
+
+/// A plane passed by evenly spaced points on a line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Crossing {
+    /// Index of the first point beyond; ends of the range stand for anything further.
+    pub first: i32,
+    /// Distance of the plane from the point before it, in units of the spacing: each of two
+    /// exact integers rounded to f64, divided in f64, rounded to f32; 0 to 1.
+    pub from_before: f32,
+    /// The same from the first point beyond.
+    pub from_after: f32,
 }
 
 impl<const D: usize> Plane<D>
@@ -104,11 +152,7 @@ where
     #[inline]
     pub fn value(&self, p: [i32; D]) -> i128 {
         if self.narrow {
-            let mut sum = 0i64;
-            for a in 0..D {
-                sum += self.normal[a] * i64::from(p[a] - self.corner[a]);
-            }
-            i128::from(sum)
+            i128::from(self.value_narrow(p))
         } else {
             let mut sum = 0i128;
             for a in 0..D {
@@ -123,6 +167,45 @@ where
     #[inline]
     pub fn outer(&self, value: i128) -> bool {
         value > 0 || (value == 0 && self.tie)
+    }
+
+    /// Where the points p, p + h d, p + 2 h d, … pass the plane; `along` is N·d, not zero.
+    #[inline]
+    pub fn crossing(&self, p: [i32; D], along: i64, h: i32) -> Crossing {
+        // The first point beyond has G >= 0, or G > 0 where a tie counts as before, with
+        // G = G0 + i |rise| and G0 the value at p, both times the sign of N·d.
+        let tie_beyond = self.tie == (along > 0);
+        macro_rules! in_integers {
+            ($int:ty, $value:expr) => {{
+                let rise = <$int>::from(along.abs()) * <$int>::from(h);
+                let value: $int = if along > 0 { $value } else { -$value };
+                let first = if tie_beyond {
+                    -(value.div_euclid(rise))
+                } else {
+                    (-value).div_euclid(rise) + 1
+                };
+                let after = value + first * rise;
+                Crossing {
+                    first: first.clamp(-FAR, FAR) as i32,
+                    from_before: ((rise - after) as f64 / rise as f64) as f32,
+                    from_after: (after as f64 / rise as f64) as f32,
+                }
+            }};
+        }
+        if self.narrow {
+            const FAR: i64 = i32::MAX as i64;
+            in_integers!(i64, self.value_narrow(p))
+        } else {
+            const FAR: i128 = i32::MAX as i128;
+            in_integers!(i128, self.value(p))
+        }
+    }
+
+    #[inline]
+    fn value_narrow(&self, p: [i32; D]) -> i64 {
+        (0..D)
+            .map(|a| self.normal[a] * i64::from(p[a] - self.corner[a]))
+            .sum()
     }
 
     /// N·d.

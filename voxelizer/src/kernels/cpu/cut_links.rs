@@ -1,6 +1,8 @@
-//! Cut links: for each facet in a block's bin and each pair of opposite directions, the
-//! segments between neighbouring centres that the facet crosses. Each crossing is recorded
-//! for the end that is a fluid cell of the block; the other end may lie one cell outside.
+//! Cut links: for each facet in a block's bin and each pair of opposite directions, the lines
+//! of cell centres that meet the facet, and on each the two neighbouring centres on either
+//! side of it. The crossing is recorded for the end, or both, that is a fluid cell of the
+//! block; the other end may lie one cell outside. Work goes with the area of the facets in
+//! cells, not with the volume of their bounds.
 
 use super::{
     super::LevelData,
@@ -156,60 +158,84 @@ where
         for direction in dims::center(D) + 1..dims::directions(D) {
             let step = dims::step::<D>(direction);
             let along = local.plane.along(step);
-            // Segments from c to c + step with one end in the block and both in the box,
-            // whose bounds touch the facet's.
-            let (mut from, mut to) = ([0; D], [0; D]);
-            let mut empty = along == 0;
-            for a in 0..D {
-                let (back, ahead) = (step[a].max(0), step[a].min(0));
-                from[a] = (local.low[a] - back).max(-back).max(self.low[a] - ahead);
-                to[a] = (local.high[a] - ahead)
-                    .min(3 - ahead)
-                    .min(self.high[a] - back);
-                empty |= from[a] > to[a];
-            }
-            if !empty {
-                self.cut_direction(local, spacing, patch, direction, step, from, to);
+            if along != 0 {
+                self.cut_direction(
+                    local,
+                    spacing,
+                    patch,
+                    Ray {
+                        direction,
+                        step,
+                        along,
+                    },
+                );
             }
         }
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "one loop body, split for its length"
-    )]
-    fn cut_direction(
-        &mut self,
-        local: &Local<D>,
-        spacing: i32,
-        patch: u16,
-        direction: usize,
-        step: [i32; D],
-        from: [i32; D],
-        to: [i32; D],
-    ) {
-        let forms = local.facet.line_forms(step);
-        let opposite = dims::directions(D) - 1 - direction;
-        let mut at = from;
-        'segments: loop {
-            let ahead: [i32; D] = std::array::from_fn(|a| at[a] + step[a]);
-            let tail = at.map(|c| c * spacing);
-            if forms.hit(tail) {
-                let tail = local.plane.value(tail);
-                let head = local.plane.value(ahead.map(|c| c * spacing));
-                if local.plane.outer(tail) != local.plane.outer(head) {
-                    self.record(at, direction, fraction(tail, head), patch);
-                    self.record(ahead, opposite, fraction(head, tail), patch);
-                }
+    /// Goes over the lines along a direction that meet the block and the facet's bounds.
+    /// A line is named by its cell in the plane `at[axis] = 0`, the axis being the highest
+    /// one that the direction steps along (upward, for directions beyond the middle).
+    fn cut_direction(&mut self, local: &Local<D>, spacing: i32, patch: u16, ray: Ray<D>) {
+        let axis = ray.axis();
+        // Cell `i` of the line may be the block's, or one beyond it on either side.
+        if local.low[axis] > 4 || local.high[axis] < -1 {
+            return;
+        }
+        let shift = spacing.trailing_zeros();
+        let (mut from, mut to) = ([0; D], [0; D]);
+        for a in (0..D).filter(|&a| a != axis) {
+            let sheared = local.facet.0.map(|v| v[a] - ray.step[a] * v[axis]);
+            let low = sheared
+                .iter()
+                .min()
+                .map_or(0, |&c| (c + (spacing - 1)) >> shift);
+            let high = sheared.iter().max().map_or(0, |&c| c >> shift);
+            // Cells 0 to 3 of the block, followed back from up to four cells along the line.
+            from[a] = low.max(-4 * ray.step[a].max(0) + ray.step[a].min(0));
+            to[a] = high.min(3 - 4 * ray.step[a].min(0) + ray.step[a].max(0));
+            if from[a] > to[a] {
+                return;
             }
-            for a in 0..D {
+        }
+        let forms = local.facet.line_forms(ray.step);
+        let inner = usize::from(axis == 0);
+        let mut at = from;
+        'rows: loop {
+            let mut line = forms.at(at.map(|c| c * spacing), spacing);
+            for c in from[inner]..=to[inner] {
+                if line.hit() {
+                    at[inner] = c;
+                    self.cut_line(local, spacing, patch, ray, at);
+                }
+                line.advance(inner);
+            }
+            at[inner] = from[inner];
+            for a in (0..D).filter(|&a| a != axis && a != inner) {
                 if at[a] < to[a] {
                     at[a] += 1;
-                    continue 'segments;
+                    continue 'rows;
                 }
                 at[a] = from[a];
             }
             return;
+        }
+    }
+
+    /// Records the one crossing of a line that meets the facet.
+    fn cut_line(&mut self, local: &Local<D>, spacing: i32, patch: u16, ray: Ray<D>, at: [i32; D]) {
+        let p = at.map(|c| c * spacing);
+        let crossing = local.plane.crossing(p, ray.along, spacing);
+        if !(0..=4).contains(&crossing.first) {
+            return;
+        }
+        let head: [i32; D] = std::array::from_fn(|a| at[a] + crossing.first * ray.step[a]);
+        let tail: [i32; D] = std::array::from_fn(|a| head[a] - ray.step[a]);
+        let in_box = |c: [i32; D]| (0..D).all(|a| self.low[a] <= c[a] && c[a] <= self.high[a]);
+        if in_box(head) && in_box(tail) {
+            let opposite = dims::directions(D) - 1 - ray.direction;
+            self.record(tail, ray.direction, crossing.from_before, patch);
+            self.record(head, opposite, crossing.from_after, patch);
         }
     }
 
@@ -221,6 +247,8 @@ where
         if self.fluid >> cell & 1 == 0 {
             return;
         }
+        // A centre on the surface is at the smallest distance there is.
+        let q = q.max(f32::MIN_POSITIVE);
         let slot = &mut self.nearest[cell * dims::directions(D) + direction];
         let seen = self.directions[cell] >> direction & 1 == 1;
         if !seen || (q, patch) < *slot {
@@ -254,9 +282,18 @@ where
     }
 }
 
-/// Where the plane cuts the link from a centre of value `from` to one of value `to`.
-fn fraction(from: i128, to: i128) -> f32 {
-    let near = from.unsigned_abs() as f64;
-    let q = (near / (from - to).unsigned_abs() as f64) as f32;
-    q.max(f32::MIN_POSITIVE)
+/// One of a pair of opposite directions, seen by a facet.
+#[derive(Clone, Copy)]
+struct Ray<const D: usize> {
+    direction: usize,
+    step: [i32; D],
+    /// N·step, not zero.
+    along: i64,
+}
+
+impl<const D: usize> Ray<D> {
+    /// The highest axis that the direction steps along.
+    fn axis(&self) -> usize {
+        (0..D).rev().find(|&a| self.step[a] != 0).unwrap_or(0)
+    }
 }
