@@ -135,7 +135,7 @@ fn header_spelling_does_not_matter() {
 fn any_order_and_type_of_properties_and_extra_elements() {
     let elements = "element camera 1\nproperty list uchar double pose\nproperty short id\nelement face 2\nproperty uchar flags\n\
         property list uchar int vertex_indices\nproperty double quality\nelement vertex 4\nproperty short z\nproperty uchar red\nproperty double y\nproperty float x\nelement tail 1\nproperty int n\n";
-    let rows = vec![
+    let rows = [
         vec![V::U8(2), V::F64(1.5), V::F64(2.5), V::I16(7)],
         vec![
             V::U8(9),
