@@ -35,6 +35,7 @@ use std::path::Path;
 
 use crate::Surface;
 
+mod digits;
 mod error;
 mod ply;
 mod ply_fast;

@@ -324,3 +324,25 @@ fn a_long_text_is_cut_without_losing_a_facet() {
         );
     }
 }
+
+#[test]
+fn a_far_away_body_in_f32_is_noted() {
+    let shifted = |by: f32| {
+        let mut bytes = binary("", 3, 3);
+        for k in 0..27 {
+            let at = 84 + 50 * (k / 9) + 12 + 4 * (k % 9);
+            let x = f32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes")) + by;
+            bytes[at..at + 4].copy_from_slice(&x.to_le_bytes());
+        }
+        parse(&bytes)
+            .expect("the bytes should be sound")
+            .report
+            .notes
+    };
+    assert_eq!(shifted(1000.0), [""; 0]);
+    let notes = shifted(5_412_345.0);
+    assert!(
+        notes.len() == 1 && notes[0].contains("5.412348e6 away from the origin"),
+        "{notes:?}"
+    );
+}

@@ -15,7 +15,8 @@
 
 use std::collections::HashMap;
 
-use super::ply_header::{Element, Header, Kind};
+use super::digits::far_away;
+use super::ply_header::{Element, Header, Kind, Scalar};
 use super::source::Source;
 use super::{DEFAULT_PATCH, Format, Loaded, ReadError, loaded, ply_fast, ply_slow};
 use crate::Surface;
@@ -140,6 +141,13 @@ fn finish(source: Source<'_>, header: &Header, raw: Raw) -> Result<Loaded<3>, Re
             "{} bytes after the last element were ignored",
             rest.len()
         ));
+    }
+    let single = |e: &Element| {
+        let x = e.property("x");
+        matches!(x, Some((_, p)) if p.kind == Kind::Scalar(Scalar::F32))
+    };
+    if format != Format::PlyAscii && header.element("vertex").is_some_and(single) {
+        notes.extend(far_away(&vertices));
     }
     let (patches, facet_patch) = match header.element("face") {
         Some(face) if !keys.is_empty() => patches(PatchSource::of(face), &keys, face, &mut notes),

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
+use super::digits::far_away;
 use super::sniff::{binary_count, binary_len, unknown};
 use super::source::Source;
 use super::{DEFAULT_PATCH, Format, Loaded, Place, ReadError, loaded, weld};
@@ -22,13 +23,17 @@ pub(super) struct Soup {
 }
 
 pub(super) fn read(source: Source<'_>) -> Result<Loaded<3>, ReadError> {
-    let Soup { triangles, notes } = soup(source)?;
+    let Soup {
+        triangles,
+        mut notes,
+    } = soup(source)?;
     let facets_in_file = triangles.len() as u64;
     let (vertices, facets) = weld(&[&triangles]).ok_or_else(|| ReadError::TooMany {
         path: source.name.into(),
         format: FORMAT,
         corners: 3 * facets_in_file,
     })?;
+    notes.extend(far_away(&vertices));
     let surface = Surface::single_patch(vertices, facets, DEFAULT_PATCH);
     Ok(loaded(surface, FORMAT, facets_in_file, notes))
 }
