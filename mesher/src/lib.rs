@@ -8,8 +8,8 @@ pub mod health;
 pub mod kernels;
 pub mod placement;
 pub mod primitives;
-pub mod snap;
 pub mod read;
+pub mod snap;
 pub mod surface;
 pub mod write_stl;
 
