@@ -13,6 +13,7 @@ mod mesh;
 pub mod mesh_file;
 mod params;
 mod validate;
+pub mod vtk;
 
 pub use embed::{check_levels, embed, fluid_layers};
 pub use error::VoxelError;

@@ -1,0 +1,246 @@
+//! A `vtkHyperTreeGrid` (`.htg`, XML version 2.0 of VTK 9.2 to 9.7): one tree a root cell,
+//! nodes breadth-first within a tree, children x fastest, one value a node.
+//!
+//! A node of a refined block is a coarse cell that has children; it carries the classes of
+//! its own centre, as the mesh does. In the layout of the blocks, depth 0 of a tree is one
+//! cell, depth 1 an eighth of a block, and every deeper level a sequence of whole blocks, for
+//! the 64 cells of a block are 64 siblings in Morton order. So the order of all nodes is a
+//! list of runs of cells, and no cell is ever searched.
+
+use super::VtkError;
+use super::appended::{Announced, Appended};
+use super::cells::{Cells, Field, Run};
+use crate::Mesh;
+use cutlink_amr::{Forest, NONE, dims};
+use rayon::prelude::*;
+use std::io::Write;
+
+/// The whole mesh as a hyper tree grid.
+#[derive(Debug)]
+pub struct Htg<'a, const D: usize> {
+    cells: Cells<'a, D>,
+    /// Points of the root grid on each axis; one on the axes beyond D.
+    axes: [Vec<f64>; 3],
+    /// One bit a node that is not of its tree's deepest level, highest bit first: refined?
+    descriptors: Vec<u8>,
+    descriptor_bits: u64,
+    /// Nodes of each depth of each tree.
+    nodes: Vec<i64>,
+    /// Depths of each tree, trees in x-fastest order of the root cells.
+    depths: Vec<u32>,
+    text: Announced,
+}
+
+impl<'a, const D: usize> Htg<'a, D> {
+    /// Lays the file out.
+    pub fn new(mesh: &'a Mesh<D>, fields: &'a [Field<'a>]) -> Result<Self, VtkError> {
+        let forest = &mesh.forest;
+        let grid = mesh.frame.root_cells;
+        let trees: usize = grid.iter().map(|&n| n as usize).product();
+        let walked: Vec<Tree> = (0..trees)
+            .into_par_iter()
+            .with_min_len(256)
+            .map(|tree| Tree::walk(forest, grid, tree))
+            .collect();
+        let depths = walked.iter().map(|t| t.nodes.len() as u32).collect();
+        let nodes = walked
+            .iter()
+            .flat_map(|t| t.nodes.iter().copied())
+            .collect();
+        let runs: Vec<Run> = walked.into_iter().flat_map(|t| t.runs).collect();
+        let mut bits = Bits::default();
+        for run in runs.iter().filter(|run| !run.deepest) {
+            bits.push(!forest.is_leaf(run.block), run.count);
+        }
+        let (descriptors, descriptor_bits) = bits.finish();
+        let axes = std::array::from_fn(|a| match grid.get(a) {
+            Some(&n) => (0..=n)
+                .map(|i| mesh.frame.origin[a] + mesh.frame.dx * f64::from(i))
+                .collect(),
+            None => vec![0.0],
+        });
+        let cells = Cells::new(mesh, fields, runs, morton::<D>())?;
+        let mut htg = Self {
+            cells,
+            axes,
+            descriptors,
+            descriptor_bits,
+            nodes,
+            depths,
+            text: Announced::default(),
+        };
+        htg.announce();
+        Ok(htg)
+    }
+
+    /// Nodes: leaf cells and the coarse cells that have children.
+    pub fn nodes(&self) -> u64 {
+        self.cells.count
+    }
+
+    /// Bytes of the file.
+    pub fn bytes(&self) -> u64 {
+        self.text.file_bytes()
+    }
+
+    /// Writes the file; the bytes written.
+    pub fn write(&self, out: &mut impl Write) -> Result<u64, VtkError> {
+        let mut out = Appended::new(out, &self.text)?;
+        for axis in &self.axes {
+            out.array(bytemuck::cast_slice(axis))?;
+        }
+        out.array(&self.descriptors)?;
+        out.array(bytemuck::cast_slice(&self.nodes))?;
+        let ids: Vec<i64> = (0..self.depths.len() as i64).collect();
+        out.array(bytemuck::cast_slice(&ids))?;
+        out.array(bytemuck::cast_slice(&self.depths))?;
+        self.cells.write(&mut out)?;
+        Ok(out.finish()?)
+    }
+
+    fn announce(&mut self) {
+        let mut text = Announced::new("HyperTreeGrid", "2.0");
+        let [x, y, z] = [0, 1, 2].map(|a| self.axes[a].len());
+        text.line(&format!(
+            "<HyperTreeGrid BranchFactor=\"2\" TransposedRootIndexing=\"0\" Dimensions=\"{x} {y} {z}\">"
+        ));
+        text.line("<Grid>");
+        let names = ["XCoordinates", "YCoordinates", "ZCoordinates"];
+        for (name, axis) in names.into_iter().zip(&self.axes) {
+            let len = axis.len() as u64;
+            text.array("Float64", name, 1, len, 8 * len);
+        }
+        text.line("</Grid>\n<Trees>");
+        let (bits, bytes) = (self.descriptor_bits, self.descriptors.len() as u64);
+        text.array("Bit", "Descriptors", 1, bits, bytes);
+        let nodes = self.nodes.len() as u64;
+        text.array("Int64", "NumberOfVerticesPerDepth", 1, nodes, 8 * nodes);
+        let trees = self.depths.len() as u64;
+        text.array("Int64", "TreeIds", 1, trees, 8 * trees);
+        text.array("UInt32", "DepthPerTree", 1, trees, 4 * trees);
+        text.line("</Trees>");
+        self.cells.announce(&mut text);
+        text.line("</HyperTreeGrid>");
+        text.end();
+        self.text = text;
+    }
+}
+
+/// The nodes of one tree.
+struct Tree {
+    runs: Vec<Run>,
+    nodes: Vec<i64>,
+}
+
+impl Tree {
+    /// The tree of a root cell, given by its x-fastest number in the root grid.
+    fn walk<const D: usize>(forest: &Forest<D>, grid: [u32; D], tree: usize) -> Self {
+        let mut rest = tree;
+        let at: [usize; D] = std::array::from_fn(|a| {
+            let n = grid[a] as usize;
+            let c = rest % n;
+            rest /= n;
+            c
+        });
+        let root = (0..D)
+            .rev()
+            .fold(0, |id, a| id * forest.root[a] as usize + at[a] / 4);
+        let octant = |scale: usize| (0..D).fold(0, |o, a| o | (at[a] / scale & 1) << a) as u32;
+        let (high, low) = (octant(2), octant(1));
+        let children = dims::children(D) as u8;
+        let run = |block: u32, from: u32, count: u8| Run {
+            block,
+            from: from as u8,
+            count,
+            deepest: false,
+        };
+        let mut walked = Self {
+            runs: vec![run(root as u32, high * u32::from(children) + low, 1)],
+            nodes: vec![1],
+        };
+        let child = |block: u32, which: u32| match forest.first_child[block as usize] {
+            NONE => None,
+            first => Some(first + which),
+        };
+        if let Some(half) = child(root as u32, high) {
+            walked.add(vec![run(half, low * u32::from(children), children)]);
+            if let Some(whole) = child(half, low) {
+                walked.add(vec![run(whole, 0, dims::cells(D) as u8)]);
+                walked.add_whole_blocks(forest);
+            }
+        }
+        let deepest = walked.nodes.last().map_or(0, |&n| n as usize);
+        let mut counted = 0;
+        for run in walked.runs.iter_mut().rev() {
+            run.deepest = counted < deepest;
+            counted += run.count as usize;
+        }
+        walked
+    }
+
+    fn add(&mut self, runs: Vec<Run>) {
+        self.nodes
+            .push(runs.iter().map(|r| i64::from(r.count)).sum());
+        self.runs.extend(runs);
+    }
+
+    /// Depth after depth below the last run, which is a whole block.
+    fn add_whole_blocks<const D: usize>(&mut self, forest: &Forest<D>) {
+        let mut depth = self.runs.len() - 1..self.runs.len();
+        while !depth.is_empty() {
+            let refined = self.runs[depth.clone()]
+                .iter()
+                .filter(|r| !forest.is_leaf(r.block));
+            let below: Vec<Run> = refined
+                .flat_map(|&run| {
+                    let first = forest.first_child[run.block as usize];
+                    (first..first + dims::children(D) as u32).map(move |block| Run { block, ..run })
+                })
+                .collect();
+            depth = self.runs.len()..self.runs.len() + below.len();
+            if !below.is_empty() {
+                self.add(below);
+            }
+        }
+    }
+}
+
+/// Cells of a block in Morton order: the low bits of x, y, z, then the high ones.
+fn morton<const D: usize>() -> Vec<u8> {
+    let cell = |m: usize| {
+        let bit = |a: usize, high: usize| m >> (high * D + a) & 1;
+        (0..D).fold(0, |cell, a| cell | (bit(a, 0) + 2 * bit(a, 1)) << (2 * a)) as u8
+    };
+    (0..dims::cells(D)).map(cell).collect()
+}
+
+/// A string of bits, the first one the highest of its byte.
+#[derive(Default)]
+struct Bits {
+    bytes: Vec<u8>,
+    /// Bits that do not fill a byte yet, the first one the highest of `pending` bits.
+    last: u128,
+    pending: u32,
+}
+
+impl Bits {
+    fn push(&mut self, bit: bool, times: u8) {
+        let ones = if bit { (1u128 << times) - 1 } else { 0 };
+        self.last = self.last << times | ones;
+        self.pending += u32::from(times);
+        while self.pending >= 8 {
+            self.pending -= 8;
+            self.bytes.push((self.last >> self.pending) as u8);
+        }
+        self.last &= (1 << self.pending) - 1;
+    }
+
+    /// The bytes, the last one filled up with zeros, and the number of bits.
+    fn finish(mut self) -> (Vec<u8>, u64) {
+        let bits = 8 * self.bytes.len() as u64 + u64::from(self.pending);
+        if self.pending > 0 {
+            self.bytes.push((self.last << (8 - self.pending)) as u8);
+        }
+        (self.bytes, bits)
+    }
+}

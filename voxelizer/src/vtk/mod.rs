@@ -1,0 +1,50 @@
+//! Meshes for ParaView, PyVista and whatever else reads VTK's XML files: [`Htg`], an exact
+//! octree of few bytes a cell, and [`Vtu`], plain voxels that every tool understands.
+//!
+//! | field | type | value |
+//! |---|---|---|
+//! | `level` | UInt8 | 0 the root |
+//! | `class` | UInt8 | 0 fluid, 1 boundary, 2 solid |
+//! | `zone` | UInt8 | 0 inner, 1 ghost, 2 interface: how far the end of the level is |
+//! | `block` | UInt32 | id of the cell's block |
+//!
+//! The caller's own [`Field`]s follow. In: a mesh on the host. Out: XML with its arrays
+//! appended as raw bytes (little-endian, 64-bit lengths, not compressed), read by VTK 9.2 and
+//! later. Both writers tell their size beforehand, and stream: an index of 8 to 16 bytes a
+//! block is all they hold. Determinism: the same mesh gives the same bytes.
+
+mod appended;
+mod cells;
+mod htg;
+mod vtu;
+
+pub use cells::Field;
+pub use htg::Htg;
+pub use vtu::Vtu;
+
+/// An error of the VTK writers; the text is a lowercase fragment.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum VtkError {
+    /// The output could not be written.
+    #[error("cannot write the VTK file: {0}")]
+    Write(#[from] std::io::Error),
+    /// A level that the mesh does not have.
+    #[error("there is no level {level}: the finest is level {finest}")]
+    NoSuchLevel {
+        /// The level asked for.
+        level: usize,
+        /// The finest one.
+        finest: usize,
+    },
+    /// A field that does not have its values for every cell of every block.
+    #[error("field {name:?} has {len} values, {expected} expected")]
+    FieldLength {
+        /// The field.
+        name: String,
+        /// Its values.
+        len: usize,
+        /// Block ids times cells of a block times components.
+        expected: usize,
+    },
+}

@@ -1,0 +1,183 @@
+//! The VTK writers: sizes told beforehand, the same bytes for any number of threads, every
+//! value at its cell. That VTK reads the files, and as the mesh they were made of, is what
+//! `tests/python/check_vtk.py` checks.
+
+mod files_kit;
+
+use cutlink_voxelizer::Mesh;
+use cutlink_voxelizer::vtk::{Field, Htg, VtkError, Vtu};
+use files_kit::{ball_mesh, random_mesh};
+
+fn htg<const D: usize>(mesh: &Mesh<D>, fields: &[Field<'_>]) -> Vec<u8> {
+    let plan = Htg::new(mesh, fields).expect("a sound mesh");
+    let mut bytes = Vec::new();
+    let written = plan.write(&mut bytes).expect("written");
+    assert_eq!(written, bytes.len() as u64, "bytes returned");
+    assert_eq!(written, plan.bytes(), "bytes told beforehand");
+    bytes
+}
+
+fn vtu<const D: usize>(mesh: &Mesh<D>, level: Option<usize>, fields: &[Field<'_>]) -> Vec<u8> {
+    let plan = Vtu::new(mesh, level, fields).expect("a sound mesh");
+    let mut bytes = Vec::new();
+    let written = plan.write(&mut bytes).expect("written");
+    assert_eq!(written, bytes.len() as u64, "bytes returned");
+    assert_eq!(written, plan.bytes(), "bytes told beforehand");
+    bytes
+}
+
+/// An appended array of a file, found by its name as any reader of the format would.
+fn array<'a>(file: &'a [u8], name: &str) -> &'a [u8] {
+    let mark = b"<AppendedData encoding=\"raw\">\n_";
+    let text_end = file.windows(mark.len()).position(|w| w == mark);
+    let text_end = text_end.expect("appended data");
+    let text = std::str::from_utf8(&file[..text_end]).expect("text");
+    let tag = text
+        .split("<DataArray")
+        .find(|t| t.contains(&format!("Name=\"{name}\"")));
+    let tag = tag.unwrap_or_else(|| panic!("{name} is announced"));
+    let offset = tag
+        .split("offset=\"")
+        .nth(1)
+        .and_then(|t| t.split('"').next());
+    let offset: usize = offset.expect("offset").parse().expect("a number");
+    let at = text_end + mark.len() + offset;
+    let len = u64::from_le_bytes(file[at..at + 8].try_into().expect("8 bytes"));
+    &file[at + 8..at + 8 + len as usize]
+}
+
+fn u32s(bytes: &[u8]) -> Vec<u32> {
+    bytes
+        .chunks_exact(4)
+        .map(|b| u32::from_le_bytes(b.try_into().expect("4 bytes")))
+        .collect()
+}
+
+#[test]
+fn one_level_holds_the_leaves_of_that_level() {
+    let mesh = random_mesh(3, [2, 1, 2], 3);
+    let counts = mesh.level_counts();
+    let all = vtu(&mesh, None, &[]);
+    let mut sum = 0;
+    for row in &counts {
+        let file = vtu(&mesh, Some(row.level), &[]);
+        let level = array(&file, "level");
+        assert!(level.iter().all(|&l| usize::from(l) == row.level), "level");
+        let class = array(&file, "class");
+        let of = |code| class.iter().filter(|&&c| c == code).count() as u64;
+        assert_eq!(
+            [of(0), of(1), of(2)],
+            [row.fluid, row.boundary, row.solid],
+            "classes"
+        );
+        sum += class.len();
+    }
+    assert_eq!(array(&all, "class").len(), sum, "all levels");
+    assert!(
+        counts.iter().filter(|row| row.leaf_blocks > 0).count() > 1,
+        "several levels"
+    );
+    let error = Vtu::new(&mesh, Some(9), &[]).expect_err("no level 9");
+    assert!(
+        matches!(
+            error,
+            VtkError::NoSuchLevel {
+                level: 9,
+                finest: 2
+            }
+        ),
+        "{error}"
+    );
+}
+
+#[test]
+fn points_of_a_uniform_grid_are_all_welded() {
+    let mesh = ball_mesh([3, 2, 4], 1);
+    let file = vtu(&mesh, None, &[]);
+    let points = array(&file, "Points").len() / 24;
+    assert_eq!(points, 13 * 9 * 17, "points of a grid of 12 x 8 x 16 cells");
+    let corners = u32s(array(&file, "connectivity"));
+    let place = |p: u32| {
+        let at = &array(&file, "Points")[24 * p as usize..][..24];
+        [0, 1, 2].map(|a| f64::from_le_bytes(at[8 * a..8 * a + 8].try_into().expect("8 bytes")))
+    };
+    for cell in corners.chunks_exact(8) {
+        let low = place(cell[0]);
+        for (i, &p) in cell.iter().enumerate() {
+            for (a, x) in place(p).into_iter().enumerate() {
+                let expected = low[a] + (i >> a & 1) as f64 * mesh.frame.dx;
+                assert!(
+                    (x - expected).abs() < 1e-12,
+                    "corner {i}: {x}, not {expected}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn values_of_a_field_stay_with_their_cells() {
+    let mesh = random_mesh(9, [2, 3], 3);
+    let values: Vec<f32> = (0..mesh.forest.capacity() * 16)
+        .flat_map(|i| [i as f32, -(i as f32)])
+        .collect();
+    let field = Field {
+        name: "a <b> & \"c\"",
+        components: 2,
+        values: &values,
+    };
+    for file in [htg(&mesh, &[field]), vtu(&mesh, None, &[field])] {
+        let found = u32s(array(&file, "a &lt;b&gt; &amp; &quot;c&quot;"));
+        let blocks = u32s(array(&file, "block"));
+        let classes = array(&file, "class");
+        assert_eq!(found.len(), 2 * blocks.len(), "two numbers a cell");
+        for (i, pair) in found.chunks_exact(2).enumerate() {
+            let [cell, minus] = [pair[0], pair[1]].map(f32::from_bits);
+            assert_eq!(cell, -minus, "components of one cell");
+            let (block, cell) = (cell as usize / 16, cell as usize % 16);
+            assert_eq!(block as u32, blocks[i], "block of value {i}");
+            let solid = mesh.classes.solid[block] >> cell & 1 == 1;
+            assert_eq!(solid, classes[i] == 2, "class of value {i}");
+        }
+    }
+    let short = Field {
+        values: &values[1..],
+        ..field
+    };
+    let error = Htg::new(&mesh, &[short]).expect_err("a value is missing");
+    assert!(matches!(error, VtkError::FieldLength { .. }), "{error}");
+}
+
+#[test]
+fn a_tree_grid_has_a_node_for_every_cell_of_every_block() {
+    let mesh = random_mesh(4, [2, 1, 2], 4);
+    let file = htg(&mesh, &[]);
+    assert_eq!(
+        array(&file, "class").len(),
+        64 * mesh.forest.blocks(),
+        "nodes"
+    );
+    let trees = 8 * 4 * 8;
+    assert_eq!(
+        array(&file, "DepthPerTree").len(),
+        4 * trees,
+        "a tree a root cell"
+    );
+    let nodes: u64 = array(&file, "NumberOfVerticesPerDepth")
+        .chunks_exact(8)
+        .map(|b| u64::from_le_bytes(b.try_into().expect("8 bytes")))
+        .sum();
+    assert_eq!(nodes, 64 * mesh.forest.blocks() as u64, "nodes by depth");
+}
+
+#[test]
+fn bytes_do_not_depend_on_threads() {
+    let mesh = ball_mesh([4, 4, 4], 4);
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.expect("threads")
+            .install(|| (htg(&mesh, &[]), vtu(&mesh, None, &[])))
+    };
+    let (one, three) = (with(1), with(3));
+    assert!(one == three, "one thread and three");
+}
