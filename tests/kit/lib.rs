@@ -1,1 +1,16 @@
-//! The test kit.
+//! The test kit: oracles with arithmetic of their own, comparators that name the first
+//! difference, random closed surfaces, bodies and scans.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`oracle`] | brute force: winding numbers and cuts of links from the definition |
+//! | [`compare`] | a mesh against the oracle, a mesh against a mesh |
+//! | [`chains`] | random closed chains of facets on the lattice, for proptest |
+//! | [`bodies`] | surfaces to frames to meshes, rotations, splitting, shapes of known volume |
+//! | [`scans`] | the files of `../shared/meshes` |
+
+pub mod bodies;
+pub mod chains;
+pub mod compare;
+pub mod oracle;
+pub mod scans;

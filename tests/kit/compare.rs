@@ -1,0 +1,376 @@
+//! Comparators: each names the first difference.
+
+use crate::{
+    chains::CELL,
+    oracle::{Cut, Determinants, Oracle, Space},
+};
+use cutlink_amr::{CellRef, dims};
+use cutlink_voxelizer::{Link, Mesh};
+use std::{cmp::Ordering, collections::BTreeMap};
+
+/// A difference between a mesh and the oracle.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Mismatch<const D: usize> {
+    /// A cell of a block, refined or not.
+    Solid {
+        /// Level and cell coordinate.
+        cell: (usize, [i32; D]),
+        /// What the mesh says.
+        mesh: bool,
+        /// The winding number.
+        winding: i32,
+    },
+    /// Finest centres within a coarser leaf cell that are not of its class.
+    NotUniform {
+        /// Level and cell coordinate.
+        cell: (usize, [i32; D]),
+    },
+    /// A link that only one of them has.
+    Existence {
+        /// Level and cell coordinate.
+        cell: (usize, [i32; D]),
+        /// Direction.
+        direction: usize,
+        /// Whether the mesh has it.
+        mesh: bool,
+    },
+    /// Another distance.
+    Distance {
+        /// Level and cell coordinate.
+        cell: (usize, [i32; D]),
+        /// Direction.
+        direction: usize,
+        /// What the mesh says.
+        mesh: f32,
+        /// The exact distance.
+        exact: Cut,
+    },
+    /// A patch that is not cut there.
+    Patch {
+        /// Level and cell coordinate.
+        cell: (usize, [i32; D]),
+        /// Direction.
+        direction: usize,
+        /// What the mesh says.
+        mesh: u16,
+    },
+    /// Cells counted through the leaves, and at the centres of the finest level.
+    SolidFinest {
+        /// What the mesh says.
+        mesh: u64,
+        /// Count of centres.
+        oracle: u64,
+    },
+}
+
+/// What a comparison went through.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Cells.
+    pub cells: u64,
+    /// Solid cells.
+    pub solid: u64,
+    /// Links that are cut.
+    pub links: u64,
+    /// Links whose cell centre lies on the surface.
+    pub on_surface: u64,
+    /// Links with more than one cut.
+    pub several: u64,
+}
+
+/// Distances differ by more than one unit in the last place, or one is on the surface and
+/// the other is not.
+fn differ(a: f32, b: f32) -> bool {
+    let zero = |q: f32| q == f32::MIN_POSITIVE;
+    zero(a) != zero(b) || a.to_bits().abs_diff(b.to_bits()) > 1
+}
+
+/// Compares every mask bit, every link of every fluid leaf cell, every distance and patch.
+///
+/// Patches: of cuts at the same exact distance, the lowest patch; where other cuts round to
+/// distances within one unit in the last place, any of theirs.
+pub fn against_oracle<const D: usize>(
+    mesh: &Mesh<D>,
+    levels: usize,
+    oracle: &Oracle<D>,
+) -> Result<Seen, Mismatch<D>>
+where
+    Space: Determinants<D>,
+{
+    let mut seen = Seen::default();
+    for id in mesh.forest.ids() {
+        let level = usize::from(mesh.forest.level[id as usize]);
+        let spacing = CELL << (levels - 1 - level);
+        for cell in 0..dims::cells(D) as u32 {
+            let at = CellRef { block: id, cell };
+            let coord = mesh.forest.cell_coord(at);
+            let center = coord.map(|c| c * spacing + spacing / 2);
+            let solid = mesh.classes.solid[id as usize] >> cell & 1 == 1;
+            let winding = oracle.winding(center);
+            let key = (level, coord);
+            seen.cells += 1;
+            if solid != mesh.fill.is_solid(winding) {
+                return Err(Mismatch::Solid {
+                    cell: key,
+                    mesh: solid,
+                    winding,
+                });
+            }
+            if !mesh.forest.is_leaf(id) {
+                continue;
+            }
+            check_within(mesh, oracle, key, levels - 1 - level, solid)?;
+            if solid {
+                seen.solid += 1;
+                continue;
+            }
+            check_links(mesh, oracle, at, key, spacing, &mut seen)?;
+        }
+    }
+    Ok(seen)
+}
+
+/// The finest centres in a coarser leaf cell are of its class: all of them up to two levels
+/// down, the outermost ones beyond.
+fn check_within<const D: usize>(
+    mesh: &Mesh<D>,
+    oracle: &Oracle<D>,
+    (level, coord): (usize, [i32; D]),
+    below: usize,
+    solid: bool,
+) -> Result<(), Mismatch<D>>
+where
+    Space: Determinants<D>,
+{
+    if below == 0 {
+        return Ok(());
+    }
+    let edge = 1i32 << below;
+    let places: Vec<i32> = if below <= 2 {
+        (0..edge).collect()
+    } else {
+        vec![0, edge - 1]
+    };
+    for i in 0..places.len().pow(D as u32) {
+        let local = dims::unravel::<D>(i, places.len());
+        let center = std::array::from_fn(|a| {
+            (coord[a] * edge + places[local[a] as usize]) * CELL + CELL / 2
+        });
+        if mesh.fill.is_solid(oracle.winding(center)) != solid {
+            return Err(Mismatch::NotUniform {
+                cell: (level, coord),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn check_links<const D: usize>(
+    mesh: &Mesh<D>,
+    oracle: &Oracle<D>,
+    at: CellRef,
+    cell: (usize, [i32; D]),
+    spacing: i32,
+    seen: &mut Seen,
+) -> Result<(), Mismatch<D>>
+where
+    Space: Determinants<D>,
+{
+    let (level, coord) = cell;
+    let center = coord.map(|c| c * spacing + spacing / 2);
+    for direction in 0..dims::directions(D) {
+        let step = dims::step::<D>(direction);
+        let inside = (0..D).all(|a| {
+            let to = coord[a] + step[a];
+            to >= 0 && to < (mesh.frame.root_cells[a] as i32) << level
+        });
+        let cuts = if inside && direction != dims::center(D) {
+            oracle.cuts(center, step.map(|s| s * spacing))
+        } else {
+            Vec::new()
+        };
+        let link = mesh.link(at, direction);
+        let Some(exact) = cuts.iter().copied().min_by(Cut::compare) else {
+            if link.is_some() {
+                return Err(Mismatch::Existence {
+                    cell,
+                    direction,
+                    mesh: true,
+                });
+            }
+            continue;
+        };
+        let Some(Link { q, patch }) = link else {
+            return Err(Mismatch::Existence {
+                cell,
+                direction,
+                mesh: false,
+            });
+        };
+        if differ(q, exact.rounded()) {
+            return Err(Mismatch::Distance {
+                cell,
+                direction,
+                mesh: q,
+                exact,
+            });
+        }
+        if !patch_fits(&cuts, &exact, patch) {
+            return Err(Mismatch::Patch {
+                cell,
+                direction,
+                mesh: patch,
+            });
+        }
+        seen.links += 1;
+        seen.on_surface += u64::from(exact.num == 0);
+        seen.several += u64::from(cuts.len() > 1);
+    }
+    Ok(())
+}
+
+fn patch_fits(cuts: &[Cut], exact: &Cut, patch: u16) -> bool {
+    let (mut lowest, mut close) = (u16::MAX, false);
+    for cut in cuts {
+        if cut.compare(exact) == Ordering::Equal {
+            lowest = lowest.min(cut.patch);
+        } else {
+            close |= cut.patch == patch && !differ(cut.rounded(), exact.rounded());
+        }
+    }
+    patch == lowest || close
+}
+
+/// The number of finest centres in the box that are inside, counted one by one, against the
+/// count through the leaves.
+pub fn solid_finest<const D: usize>(
+    mesh: &Mesh<D>,
+    levels: usize,
+    oracle: &Oracle<D>,
+) -> Result<u64, Mismatch<D>>
+where
+    Space: Determinants<D>,
+{
+    let cells = mesh.frame.root_cells.map(|n| (n as usize) << (levels - 1));
+    let mut count = 0;
+    for i in 0..cells.iter().product::<usize>() {
+        let mut rest = i;
+        let center = cells.map(|n| {
+            let c = (rest % n) as i32;
+            rest /= n;
+            c * CELL + CELL / 2
+        });
+        count += u64::from(mesh.fill.is_solid(oracle.winding(center)));
+    }
+    let mesh = mesh.solid_at(levels - 1);
+    if mesh == count {
+        Ok(count)
+    } else {
+        Err(Mismatch::SolidFinest {
+            mesh,
+            oracle: count,
+        })
+    }
+}
+
+/// Name of the first array in which two meshes differ, ids and order included.
+pub fn same_arrays<const D: usize>(a: &Mesh<D>, b: &Mesh<D>) -> Result<(), &'static str> {
+    let bits = |q: &[f32]| q.iter().map(|q| q.to_bits()).collect::<Vec<_>>();
+    let checks = [
+        ("frame", a.frame == b.frame),
+        ("root", a.forest.root == b.forest.root),
+        ("coord", a.forest.coord == b.forest.coord),
+        ("level", a.forest.level == b.forest.level),
+        ("parent", a.forest.parent == b.forest.parent),
+        ("first child", a.forest.first_child == b.forest.first_child),
+        ("neighbors", a.forest.neighbors == b.forest.neighbors),
+        ("levels", a.forest.levels == b.forest.levels),
+        ("gaps", a.forest.gaps == b.forest.gaps),
+        ("solid", a.classes.solid == b.classes.solid),
+        ("boundary", a.classes.boundary == b.classes.boundary),
+        ("ghost", a.classes.ghost == b.classes.ghost),
+        ("interface", a.classes.interface == b.classes.interface),
+        ("link blocks", a.links.blocks == b.links.blocks),
+        ("link rows", a.links.row_of == b.links.row_of),
+        ("link cell starts", a.links.cell_start == b.links.cell_start),
+        ("link cells", a.links.cells == b.links.cells),
+        ("link distances", bits(&a.links.q) == bits(&b.links.q)),
+        ("link patches", a.links.patch == b.links.patch),
+        ("patches", a.patches == b.patches),
+        ("fill", a.fill == b.fill),
+    ];
+    match checks.into_iter().find(|(_, same)| !same) {
+        Some((name, _)) => Err(name),
+        None => Ok(()),
+    }
+}
+
+/// What a leaf cell is, without ids: its classes, and direction, distance bits and patch of
+/// each link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CellState {
+    /// Inside.
+    pub solid: bool,
+    /// Has links.
+    pub boundary: bool,
+    /// Ghost.
+    pub ghost: bool,
+    /// Interface.
+    pub interface: bool,
+    /// Links by direction.
+    pub links: Vec<(usize, u32, u16)>,
+}
+
+/// Leaf cells by level and cell coordinate.
+pub type Cells<const D: usize> = BTreeMap<(usize, [i32; D]), CellState>;
+
+/// All leaf cells, cell coordinates and directions taken through the caller's maps.
+pub fn cells_through<const D: usize>(
+    mesh: &Mesh<D>,
+    place: impl Fn(usize, [i32; D]) -> [i32; D],
+    turn: impl Fn([i32; D]) -> [i32; D],
+) -> Cells<D> {
+    let mut cells = Cells::new();
+    for id in mesh.forest.leaves() {
+        let level = usize::from(mesh.forest.level[id as usize]);
+        for cell in 0..dims::cells(D) as u32 {
+            let at = CellRef { block: id, cell };
+            let bit = |mask: &[u64]| mask[id as usize] >> cell & 1 == 1;
+            let mut links = Vec::new();
+            for direction in 0..dims::directions(D) {
+                if let Some(Link { q, patch }) = mesh.link(at, direction) {
+                    let turned = dims::direction(turn(dims::step::<D>(direction)));
+                    links.push((turned, q.to_bits(), patch));
+                }
+            }
+            links.sort_unstable();
+            let state = CellState {
+                solid: bit(&mesh.classes.solid),
+                boundary: bit(&mesh.classes.boundary),
+                ghost: bit(&mesh.classes.ghost),
+                interface: bit(&mesh.classes.interface),
+                links,
+            };
+            cells.insert((level, place(level, mesh.forest.cell_coord(at))), state);
+        }
+    }
+    cells
+}
+
+/// All leaf cells as they are.
+pub fn cells<const D: usize>(mesh: &Mesh<D>) -> Cells<D> {
+    cells_through(mesh, |_, at| at, |step| step)
+}
+
+/// Level and coordinate of the first cell that two meshes do not share or agree on.
+pub fn same_cells<const D: usize>(a: &Cells<D>, b: &Cells<D>) -> Result<(), (usize, [i32; D])> {
+    for (at, state) in a {
+        if b.get(at) != Some(state) {
+            return Err(*at);
+        }
+    }
+    match b.keys().find(|at| !a.contains_key(*at)) {
+        Some(at) => Err(*at),
+        None => Ok(()),
+    }
+}
