@@ -10,6 +10,14 @@
 //! A closed body has its normals outward: counter-clockwise triangles seen from
 //! outside, and in 2D a counter-clockwise polygon.
 
+use rayon::prelude::*;
+
+/// Integers in the order of the numbers, -0 and 0 alike.
+fn ordered(x: f64) -> i64 {
+    let bits = (x + 0.0).to_bits() as i64;
+    bits ^ (((bits >> 63) as u64) >> 1) as i64
+}
+
 /// An indexed facet set with named patches; see the module's table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Surface<const D: usize> {
@@ -38,6 +46,44 @@ impl<const D: usize> Surface<D> {
         }
     }
 
+    /// Makes one vertex of those at one place, and drops those no facet uses; returns how
+    /// many went. Coordinates are compared as numbers, exactly (-0 is 0); the order is that
+    /// of first appearance. Cost: one parallel sort of the vertices.
+    pub fn weld(&mut self) -> usize {
+        let key = |v: u32| self.vertices[v as usize].map(ordered);
+        let mut order: Vec<u32> = (0..self.vertices.len() as u32).collect();
+        order.par_sort_unstable_by_key(|&v| (key(v), v));
+        // The first vertex at each place stands for the others.
+        let mut first_at: Vec<u32> = vec![0; order.len()];
+        for (i, &v) in order.iter().enumerate() {
+            let same = i > 0 && key(order[i - 1]) == key(v);
+            first_at[v as usize] = if same {
+                first_at[order[i - 1] as usize]
+            } else {
+                v
+            };
+        }
+        let mut used = vec![false; order.len()];
+        for corner in self.facets.iter_mut().flatten() {
+            *corner = first_at[*corner as usize];
+            used[*corner as usize] = true;
+        }
+        let mut new_id = vec![0; order.len()];
+        let mut kept = 0;
+        for (v, &used) in used.iter().enumerate() {
+            if used {
+                new_id[v] = kept as u32;
+                self.vertices[kept] = self.vertices[v];
+                kept += 1;
+            }
+        }
+        self.vertices.truncate(kept);
+        for corner in self.facets.iter_mut().flatten() {
+            *corner = new_id[*corner as usize];
+        }
+        order.len() - kept
+    }
+
     /// The patch of facet `f`.
     pub fn patch_of(&self, f: usize) -> u16 {
         self.facet_patch.get(f).copied().unwrap_or(0)
@@ -62,5 +108,53 @@ impl<const D: usize> Surface<D> {
             }
         }
         Some(bounds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn welding_keeps_the_first_of_each_place() {
+        let mut surface = Surface::single_patch(
+            vec![
+                [5.0, 5.0],
+                [0.0, 1.0],
+                [-0.0, 1.0],
+                [2.0, -1.0],
+                [0.0, 1.0],
+                [2.0, -1.0],
+            ],
+            vec![[1, 3], [5, 4], [2, 5]],
+            "p",
+        );
+        assert_eq!(surface.weld(), 4, "one unused, three doubles");
+        assert_eq!(
+            surface.vertices,
+            [[0.0, 1.0], [2.0, -1.0]],
+            "first appearance"
+        );
+        assert_eq!(surface.facets, [[0, 1], [1, 0], [0, 1]], "same places");
+        assert_eq!(surface.weld(), 0, "nothing left to do");
+    }
+
+    #[test]
+    fn the_integer_order_is_that_of_the_numbers() {
+        let numbers = [
+            f64::NEG_INFINITY,
+            -1e300,
+            -2.0,
+            -1e-310,
+            0.0,
+            1e-310,
+            1.5,
+            f64::MAX,
+        ];
+        assert!(
+            numbers.windows(2).all(|w| ordered(w[0]) < ordered(w[1])),
+            "ascending"
+        );
+        assert_eq!(ordered(-0.0), ordered(0.0), "zeros");
     }
 }

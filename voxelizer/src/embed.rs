@@ -72,6 +72,10 @@ pub fn embed<const D: usize, K: Kernels<D>>(
     let mut above: Option<Level<K>> = None;
 
     for level in 0..params.levels {
+        if level >= build.forest.levels.len() {
+            // No block of the level above meets the surface.
+            break;
+        }
         clock.level = level;
         let view = build.view(level, params.levels);
         let bins = build.bin(&set, view, above.as_ref())?;
@@ -169,7 +173,7 @@ impl<'a, const D: usize, K: Kernels<D>> Build<'a, D, K> {
         LevelView {
             level,
             first: self.forest.levels[..level].iter().map(K::len).sum(),
-            count: self.forest.levels.get(level).map_or(0, K::len),
+            count: K::len(&self.forest.levels[level]),
             spacing: 1 << (SUBCELL_BITS as usize + levels - 1 - level),
         }
     }
