@@ -145,7 +145,7 @@ impl Tree {
         let root = (0..D)
             .rev()
             .fold(0, |id, a| id * forest.root[a] as usize + at[a] / 4);
-        let octant = |scale: usize| (0..D).fold(0, |o, a| o | (at[a] / scale & 1) << a) as u32;
+        let octant = |scale: usize| (0..D).fold(0, |o, a| o | ((at[a] / scale) & 1) << a) as u32;
         let (high, low) = (octant(2), octant(1));
         let children = dims::children(D) as u8;
         let run = |block: u32, from: u32, count: u8| Run {

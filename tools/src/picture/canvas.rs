@@ -1,0 +1,88 @@
+//! A picture of indexed pixels, row by row from the top.
+
+use super::PictureError;
+use super::font;
+use super::palette::{INK, PAPER, Palette};
+use std::io::{self, Write};
+
+/// Left, top, right, bottom; right and bottom are the first pixels outside.
+pub(super) type Rect = [usize; 4];
+
+#[derive(Debug)]
+pub(super) struct Canvas {
+    pub(super) size: [usize; 2],
+    pub(super) palette: Palette,
+    pixels: Vec<u8>,
+}
+
+impl Canvas {
+    pub(super) fn new(size: [usize; 2], palette: Palette) -> Self {
+        Self {
+            size,
+            palette,
+            pixels: vec![PAPER; size[0] * size[1]],
+        }
+    }
+
+    /// Fills the part of a rectangle that is on the canvas.
+    pub(super) fn fill(&mut self, [left, top, right, bottom]: Rect, colour: u8) {
+        let right = right.min(self.size[0]);
+        if left >= right {
+            return;
+        }
+        for y in top..bottom.min(self.size[1]) {
+            self.pixels[y * self.size[0]..][left..right].fill(colour);
+        }
+    }
+
+    /// A frame of some pixels around a rectangle.
+    pub(super) fn outline(&mut self, [left, top, right, bottom]: Rect, thick: usize, colour: u8) {
+        let (l, t) = (left.saturating_sub(thick), top.saturating_sub(thick));
+        let (r, b) = (right + thick, bottom + thick);
+        for side in [
+            [l, t, r, top],
+            [l, bottom, r, b],
+            [l, t, left, b],
+            [right, t, r, b],
+        ] {
+            self.fill(side, colour);
+        }
+    }
+
+    /// A rectangle of a colour with a thin outline.
+    pub(super) fn swatch(&mut self, rect: Rect, colour: u8) {
+        self.fill(rect, colour);
+        self.outline(rect, 1, INK);
+    }
+
+    /// Capital letters, digits and signs, `scale` pixels a dot; others are left out.
+    pub(super) fn text(&mut self, [mut x, y]: [usize; 2], scale: usize, words: &str) {
+        for c in words.chars() {
+            for (row, dots) in font::glyph(c).into_iter().enumerate() {
+                for column in (0..5).filter(|column| dots >> (4 - column) & 1 == 1) {
+                    let (left, top) = (x + column * scale, y + row * scale);
+                    self.fill([left, top, left + scale, top + scale], INK);
+                }
+            }
+            x += 6 * scale;
+        }
+    }
+
+    pub(super) fn write_png(&self, out: &mut impl Write) -> Result<(), PictureError> {
+        let [width, height] = self.size.map(|n| n as u32);
+        let mut encoder = png::Encoder::new(out, width, height);
+        encoder.set_color(png::ColorType::Indexed);
+        encoder.set_depth(png::BitDepth::Eight);
+        encoder.set_palette(self.palette.bytes());
+        encoder.set_compression(png::Compression::Fast);
+        encoder.set_filter(png::Filter::NoFilter);
+        let written = encoder.write_header().and_then(|mut writer| {
+            writer.write_image_data(&self.pixels)?;
+            writer.finish()
+        });
+        written.map_err(|e| match e {
+            png::EncodingError::IoError(e) => PictureError::Write(e),
+            other => PictureError::Write(io::Error::other(other)),
+        })
+    }
+}
