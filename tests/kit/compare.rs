@@ -165,6 +165,41 @@ where
     Ok(())
 }
 
+/// Compares the links of one leaf cell.
+///
+/// # Panics
+/// Where the mesh has no such leaf cell.
+pub fn cell_against_oracle<const D: usize>(
+    mesh: &Mesh<D>,
+    levels: usize,
+    oracle: &Oracle<D>,
+    cell: (usize, [i32; D]),
+) -> Result<Seen, Mismatch<D>>
+where
+    Space: Determinants<D>,
+{
+    let (level, coord) = cell;
+    let block = mesh.forest.find(level, coord.map(|c| c >> 2));
+    let block = block.expect("the cell should be in the box");
+    assert_eq!(
+        usize::from(mesh.forest.level[block as usize]),
+        level,
+        "{cell:?} is no leaf cell"
+    );
+    let local = dims::ravel(coord.map(|c| c & 3), 4) as u32;
+    let at = CellRef { block, cell: local };
+    let mut seen = Seen::default();
+    check_links(
+        mesh,
+        oracle,
+        at,
+        cell,
+        CELL << (levels - 1 - level),
+        &mut seen,
+    )?;
+    Ok(seen)
+}
+
 fn check_links<const D: usize>(
     mesh: &Mesh<D>,
     oracle: &Oracle<D>,
@@ -364,13 +399,12 @@ pub fn cells<const D: usize>(mesh: &Mesh<D>) -> Cells<D> {
 
 /// Level and coordinate of the first cell that two meshes do not share or agree on.
 pub fn same_cells<const D: usize>(a: &Cells<D>, b: &Cells<D>) -> Result<(), (usize, [i32; D])> {
-    for (at, state) in a {
-        if b.get(at) != Some(state) {
-            return Err(*at);
-        }
-    }
-    match b.keys().find(|at| !a.contains_key(*at)) {
-        Some(at) => Err(*at),
-        None => Ok(()),
-    }
+    unequal_cells(a, b).first().map_or(Ok(()), |at| Err(*at))
+}
+
+/// All cells that two meshes do not share or agree on.
+pub fn unequal_cells<const D: usize>(a: &Cells<D>, b: &Cells<D>) -> Vec<(usize, [i32; D])> {
+    let unlike = a.iter().filter(|(at, state)| b.get(*at) != Some(*state));
+    let more = b.keys().filter(|at| !a.contains_key(*at));
+    unlike.map(|(at, _)| *at).chain(more.copied()).collect()
 }

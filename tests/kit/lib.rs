@@ -3,12 +3,14 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | [`analytic`] | bodies of known distance and volume |
 //! | [`oracle`] | brute force: winding numbers and cuts of links from the definition |
 //! | [`compare`] | a mesh against the oracle, a mesh against a mesh |
 //! | [`chains`] | random closed chains of facets on the lattice, for proptest |
 //! | [`bodies`] | surfaces to frames to meshes, rotations, splitting, shapes of known volume |
 //! | [`scans`] | the files of `../shared/meshes` |
 
+pub mod analytic;
 pub mod bodies;
 pub mod chains;
 pub mod compare;

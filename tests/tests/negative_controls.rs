@@ -142,21 +142,21 @@ fn one_solid_bit() {
 
 #[test]
 fn a_leaf_that_is_not_uniform() {
-    let (mesh, oracle) = sound();
-    // The same mesh in the name of a surface moved by 5 finest cells into coarse leaves.
-    let moved = map_lattice(&surface(), |p| [p[0] + 13 * CELL, p[1], p[2]]);
-    let found = against_oracle(&mesh, DEPTH, &Oracle::new(&moved, RAY));
-    assert!(found.is_err(), "{found:?}");
-    // A speck between the centres of a coarse leaf's cells: only finer centres see it.
+    let nothing = Soup::<3>::default().snapped(1);
+    let empty = mesh(&nothing, lattice_frame([4; 3], DEPTH), &levels(DEPTH));
+    // A speck around one finest centre, between the centres of the leaf's cells.
     let at = 4 * CELL + CELL / 2;
-    let mut soup = Soup::default();
-    soup.facets = Bodies::cross([at; 3], [9; 3])
-        .into_iter()
-        .map(|f| (f, 0))
-        .collect();
-    let found = against_oracle(&mesh, DEPTH, &Oracle::new(&soup.snapped(1), RAY));
-    assert!(found.is_err(), "{found:?}");
-    drop(oracle);
+    let speck = Bodies::cross([at; 3], [9; 3]).into_iter();
+    let soup = Soup {
+        facets: speck.map(|f| (f, 0)).collect(),
+    };
+    let oracle = Oracle::new(&soup.snapped(1), RAY);
+    let found = against_oracle(&empty, DEPTH, &oracle);
+    let expected = Err(Mismatch::NotUniform { cell: (0, [2; 3]) });
+    assert_eq!(found, expected, "only finer centres see it");
+    let found = solid_finest(&empty, DEPTH, &oracle);
+    let expected = Err(Mismatch::SolidFinest { mesh: 0, oracle: 1 });
+    assert_eq!(found, expected, "one centre");
 }
 
 #[test]

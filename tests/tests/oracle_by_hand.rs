@@ -148,3 +148,25 @@ fn needles_and_slivers() {
     ]);
     check(&soup(&[(needle, true), (flat, false)]), 2);
 }
+
+#[test]
+fn nothing_and_bodies_outside_the_box() {
+    let nothing = Soup::<3>::default().snapped(1);
+    for depth in 1..=4 {
+        let none = mesh(&nothing, lattice_frame([4; 3], depth), &levels(depth));
+        assert_eq!(
+            (none.forest.blocks(), none.links.len()),
+            (1, 0),
+            "the root grid"
+        );
+        // So near the box that only the bins of its coarse blocks see it, and farther away.
+        for away in [CELL, 3 * CELL, 100 * CELL] {
+            let body = Bodies::cross([-away - CELL; 3], [CELL; 3]);
+            let surface = soup(&[(body, false)]).snapped(1);
+            let mesh = mesh(&surface, lattice_frame([4; 3], depth), &levels(depth));
+            assert_eq!(mesh.solid_at(depth - 1), 0, "nothing inside");
+            let oracle = Oracle::new(&surface, RAY);
+            against_oracle(&mesh, depth, &oracle).unwrap_or_else(|m| panic!("{m:?}"));
+        }
+    }
+}
