@@ -1,9 +1,9 @@
 //! What a user may type, and the help texts. Values stay as typed here: [`crate::options`]
-//! has their types, [`crate::mesh`] checks what they mean.
+//! has their types, [`crate::mesh`] and [`crate::inspect`] check what they mean.
 
 use crate::options::{MeshOptions, Output};
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 const EXIT_CODES: &str = "\
@@ -34,6 +34,8 @@ pub struct Cli {
 pub enum Command {
     /// Embed a surface into an adaptive mesh and write it with its cut links
     Mesh(Box<MeshArgs>),
+    /// Look into a mesh file: levels, cut distances, checks, exports; or a surface's health
+    Inspect(InspectArgs),
     /// Print a completion script for a shell
     ///
     /// For example: cutlink completions bash > ~/.local/share/bash-completion/completions/cutlink
@@ -87,6 +89,81 @@ pub struct MeshArgs {
     /// Do everything up to the embedding and say what would be built; writes nothing
     #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
+
+    /// How to report.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// A coordinate axis of a slice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum SliceAxis {
+    X,
+    Y,
+    Z,
+}
+
+const INSPECT_EXAMPLES: &str = "\
+Examples:
+  cutlink inspect bunny.cutlink --check
+  cutlink inspect bunny.cutlink --png slice.png --axis x --position 0.25
+  cutlink inspect bunny.cutlink --vtk bunny.htg
+  cutlink inspect bunny.cutlink --solid-stl voxels.stl --level 2
+  cutlink inspect scan.stl
+
+Exit codes: 0 fine, 1 run-time failure or a check that failed, 2 usage or bad input, \
+4 out of memory.";
+
+/// Arguments of `cutlink inspect`.
+#[derive(Debug, Args)]
+#[command(after_help = INSPECT_EXAMPLES)]
+pub struct InspectArgs {
+    /// A mesh file that `cutlink mesh` wrote; or an STL, PLY or polyline file, for its health
+    pub file: PathBuf,
+
+    /// Check every invariant of the forest, the classes and the cut links
+    #[arg(long)]
+    pub check: bool,
+
+    /// Write the cells for ParaView or PyVista: .htg (HyperTreeGrid) or .vtu (unstructured)
+    #[arg(long, value_name = "PATH", help_heading = "Exports")]
+    pub vtk: Option<PathBuf>,
+
+    /// Only this level in a .vtu; the level whose solid cells --solid-stl takes [default: all, the
+    /// finest]
+    #[arg(long, value_name = "N", help_heading = "Exports")]
+    pub level: Option<usize>,
+
+    /// Write a picture of a slice: grid lines and classes
+    #[arg(long, value_name = "PATH", help_heading = "Exports")]
+    pub png: Option<PathBuf>,
+
+    /// Axis that the slice of --png stands on (3D) [default: z]
+    #[arg(long, value_enum, value_name = "AXIS", help_heading = "Exports")]
+    pub axis: Option<SliceAxis>,
+
+    /// Where the slice cuts that axis, as a fraction of the box's edge, 0 to 1
+    #[arg(
+        long,
+        value_name = "F",
+        default_value_t = 0.5,
+        allow_negative_numbers = true,
+        help_heading = "Exports"
+    )]
+    pub position: f64,
+
+    /// Write the surface of the solid cells of a level as binary STL (3D)
+    #[arg(long, value_name = "PATH", help_heading = "Exports")]
+    pub solid_stl: Option<PathBuf>,
+
+    /// Replace outputs that exist
+    #[arg(long, help_heading = "Exports")]
+    pub force: bool,
+
+    /// Worker threads; 0 takes all cores
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub threads: usize,
 
     /// How to report.
     #[command(flatten)]

@@ -5,8 +5,11 @@
 //! | [`cli`] | what a user may type, and the help texts |
 //! | [`options`], [`config`] | the options of a mesh, typed or from TOML |
 //! | [`mesh`] | `cutlink mesh`: from a surface to a mesh file, a picture and a report |
+//! | [`inspect`] | `cutlink inspect`: what is in a mesh file, checks, exports; a surface's health |
 //! | [`manual`] | completions and manual pages |
 //! | [`console`] | stdout, stderr, progress |
+//! | [`picture`] | slices as PNG |
+//! | [`solid_stl`] | the voxel surface |
 //! | [`output`] | files that are whole or not there |
 //! | [`failure`] | the one error type of the edge: message, causes, hint, exit code |
 
@@ -14,10 +17,13 @@ pub mod cli;
 pub mod config;
 pub mod console;
 pub mod failure;
+pub mod inspect;
 pub mod manual;
 pub mod mesh;
 pub mod options;
 pub mod output;
+pub mod picture;
+pub mod solid_stl;
 
 use cli::{Cli, Command};
 use failure::{Failure, Kind};
@@ -26,11 +32,15 @@ use std::process::ExitCode;
 /// Version of what `--json` prints; it changes when a key changes its meaning or goes.
 pub const JSON_SCHEMA: u32 = 1;
 
+/// More threads than any machine has cores, fewer than would exhaust its memory.
+const MAX_THREADS: usize = 4096;
+
 /// Runs a command line; the exit code.
 pub fn run(cli: &Cli) -> ExitCode {
     output::clean_up_on_interrupt();
     let (json, result) = match &cli.command {
         Command::Mesh(args) => (args.output.json, mesh::command(args)),
+        Command::Inspect(args) => (args.output.json, inspect::command(args)),
         Command::Completions { shell } => (false, manual::completions(*shell)),
         Command::Man { dir } => (false, manual::man(dir.as_deref())),
     };
@@ -50,6 +60,11 @@ fn in_pool<R: Send>(
     threads: usize,
     work: impl FnOnce() -> Result<R, Failure> + Send,
 ) -> Result<R, Failure> {
+    if threads > MAX_THREADS {
+        return Err(Failure::usage(format!(
+            "--threads is {threads}: at most {MAX_THREADS} are possible"
+        )));
+    }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     match pool {
         Ok(pool) => pool.install(work),

@@ -106,7 +106,12 @@ pub struct MeshOptions {
 
     /// Distance from the surface up to which cells are refined, in metres [default: 5 % of the
     /// box's longest edge]
-    #[arg(long, value_name = "LENGTH", help_heading = "Mesh")]
+    #[arg(
+        long,
+        value_name = "LENGTH",
+        help_heading = "Mesh",
+        allow_negative_numbers = true
+    )]
     pub wall_distance: Option<f64>,
 
     /// Which winding numbers are solid [default: nonzero]

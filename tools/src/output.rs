@@ -97,25 +97,42 @@ pub fn write<T>(
     force: bool,
     fill: impl FnOnce(&mut BufWriter<&File>) -> Result<T, Failure>,
 ) -> Result<(T, u64), Failure> {
+    write_file(target, force, |file| {
+        let mut writer = BufWriter::with_capacity(1 << 20, file.as_file());
+        let result = fill(&mut writer)?;
+        writer.flush().map_err(|e| failed(target, &e))?;
+        Ok(result)
+    })
+}
+
+/// As [`write()`], for writers that want a path: the temporary file's.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_by_path<T>(
+    target: &Path,
+    force: bool,
+    fill: impl FnOnce(&Path) -> Result<T, Failure>,
+) -> Result<(T, u64), Failure> {
+    write_file(target, force, |file| fill(file.path()))
+}
+
+fn write_file<T>(
+    target: &Path,
+    force: bool,
+    fill: impl FnOnce(&NamedTempFile) -> Result<T, Failure>,
+) -> Result<(T, u64), Failure> {
     let file = temporary(target)?;
     let at = file.path().to_owned();
     pending().push(at.clone());
-    let written = write_pending(file, target, force, fill);
+    let written = fill(&file).and_then(|result| Ok((result, place(file, target, force)?)));
     pending().retain(|path| *path != at);
     written
 }
 
-fn write_pending<T>(
-    file: NamedTempFile,
-    target: &Path,
-    force: bool,
-    fill: impl FnOnce(&mut BufWriter<&File>) -> Result<T, Failure>,
-) -> Result<(T, u64), Failure> {
+/// Gives a complete file its name; its size.
+fn place(file: NamedTempFile, target: &Path, force: bool) -> Result<u64, Failure> {
     let broken = |error: io::Error| failed(target, &error);
-    let mut writer = BufWriter::with_capacity(1 << 20, file.as_file());
-    let result = fill(&mut writer)?;
-    writer.flush().map_err(broken)?;
-    drop(writer);
     file.as_file().sync_all().map_err(broken)?;
     let bytes = file.as_file().metadata().map_err(broken)?.len();
     let placed = if force {
@@ -124,7 +141,7 @@ fn write_pending<T>(
         file.persist_noclobber(target)
     };
     match placed {
-        Ok(_) => Ok((result, bytes)),
+        Ok(_) => Ok(bytes),
         Err(e) if e.error.kind() == io::ErrorKind::AlreadyExists => Err(exists(target)),
         Err(e) => Err(broken(e.error)),
     }
@@ -139,7 +156,11 @@ pub fn failed(target: &Path, error: &(dyn std::error::Error + 'static)) -> Failu
         let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
         if matches!(
             kind,
-            Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+            Some(
+                io::ErrorKind::StorageFull
+                    | io::ErrorKind::QuotaExceeded
+                    | io::ErrorKind::FileTooLarge
+            )
         ) {
             return failure.hint("nothing was left behind: free some space, or write elsewhere");
         }

@@ -9,6 +9,8 @@ pub mod resolve;
 mod run;
 pub mod source;
 
+pub(crate) use product::write_picture;
+
 use crate::cli::MeshArgs;
 use crate::console::{self, Console};
 use crate::failure::Failure;

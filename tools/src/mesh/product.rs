@@ -8,7 +8,8 @@ use crate::mesh::report::{
 use crate::mesh::resolve::{Job, Source, describe};
 use crate::mesh::run::Prepared;
 use crate::output;
-use cutlink_voxelizer::{Mesh, mesh_file};
+use crate::picture::{PictureError, SliceOptions, slice_png};
+use cutlink_voxelizer::{AnyMesh, Mesh, mesh_file};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -122,6 +123,39 @@ pub(super) fn write_mesh<const D: usize>(
 ) -> Result<u64, Failure> {
     let written = output::write(path, force, |out| {
         mesh_file::write(mesh, extra, out).map_err(|e| output::failed(path, &e))
+    })?;
+    Ok(written.1)
+}
+
+/// A mesh whose dimension is known only at run time again.
+pub(super) trait IntoAny {
+    fn into_any(self) -> AnyMesh;
+}
+
+impl IntoAny for Mesh<2> {
+    fn into_any(self) -> AnyMesh {
+        AnyMesh::D2(self)
+    }
+}
+
+impl IntoAny for Mesh<3> {
+    fn into_any(self) -> AnyMesh {
+        AnyMesh::D3(self)
+    }
+}
+
+/// Draws a slice and writes it; its size.
+pub(crate) fn write_picture(
+    mesh: &AnyMesh,
+    options: &SliceOptions,
+    path: &Path,
+    force: bool,
+) -> Result<u64, Failure> {
+    let written = output::write(path, force, |out| {
+        slice_png(mesh, options, out).map_err(|e| match e {
+            PictureError::Write(e) => output::failed(path, &e),
+            e => Failure::usage(e.to_string()),
+        })
     })?;
     Ok(written.1)
 }

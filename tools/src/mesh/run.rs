@@ -6,10 +6,12 @@ use crate::config;
 use crate::console::{self, Console};
 use crate::failure::Failure;
 use crate::mesh::domain::{self, Domain};
+use crate::mesh::product::IntoAny;
 use crate::mesh::report::{self, Report, Times, Written};
 use crate::mesh::resolve::{self, Job, Source};
 use crate::mesh::source::{self, Shape, Sketch};
 use crate::mesh::{WALL_SHARE, gate, product};
+use crate::picture::SliceOptions;
 use cutlink_device::{Host, memory};
 use cutlink_mesher::Surface;
 use cutlink_mesher::health::{self, Health};
@@ -92,6 +94,7 @@ impl<'a> Run<'a> {
     fn mesh_file<const D: usize>(mut self, loaded: Loaded<D>) -> Result<(), Failure>
     where
         Host: Kernels<D>,
+        Mesh<D>: IntoAny,
     {
         let Loaded {
             mut surface,
@@ -119,6 +122,7 @@ impl<'a> Run<'a> {
     fn mesh_shape<const D: usize, S: Shape<D>>(mut self, shape: &S) -> Result<(), Failure>
     where
         Host: Kernels<D>,
+        Mesh<D>: IntoAny,
     {
         let begin = Instant::now();
         let placement = &self.job.placement;
@@ -156,6 +160,7 @@ impl<'a> Run<'a> {
     ) -> Result<(), Failure>
     where
         Host: Kernels<D>,
+        Mesh<D>: IntoAny,
     {
         let wall_distance = self.job.wall_distance.unwrap_or_else(|| {
             let [lower, upper] = domain.bounds;
@@ -174,7 +179,7 @@ impl<'a> Run<'a> {
         if !self.args.dry_run {
             let mesh = self.build(&prepared)?;
             self.describe(&mut report, &mesh);
-            self.write(&mut report, &prepared, &mesh)?;
+            self.write(&mut report, &prepared, mesh)?;
         }
         self.finish(report)
     }
@@ -282,15 +287,26 @@ impl<'a> Run<'a> {
         &mut self,
         report: &mut Report,
         prepared: &Prepared<D>,
-        mesh: &Mesh<D>,
-    ) -> Result<(), Failure> {
+        mesh: Mesh<D>,
+    ) -> Result<(), Failure>
+    where
+        Mesh<D>: IntoAny,
+    {
         let targets = &self.job.targets;
         let begin = Instant::now();
         let extra = product::metadata(self.job, prepared);
-        let bytes = product::write_mesh(mesh, &extra, &targets.mesh, targets.force)?;
+        let bytes = product::write_mesh(&mesh, &extra, &targets.mesh, targets.force)?;
         self.times.write = ms(begin);
         let path = targets.mesh.clone();
         report.files.insert("mesh", Written { path, bytes });
+        if let Some(path) = &targets.picture {
+            let begin = Instant::now();
+            let slice = SliceOptions::default();
+            let bytes = product::write_picture(&mesh.into_any(), &slice, path, targets.force)?;
+            self.times.picture = ms(begin);
+            let path = path.clone();
+            report.files.insert("picture", Written { path, bytes });
+        }
         Ok(())
     }
 

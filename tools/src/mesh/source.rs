@@ -6,7 +6,7 @@ use cutlink_mesher::Surface;
 use cutlink_mesher::health::{self, Health};
 use cutlink_mesher::placement::{Affine, Placement};
 use cutlink_mesher::primitives::{Shape2, Shape3, ShapeError};
-use cutlink_mesher::read::{Format, ReadReport, weld};
+use cutlink_mesher::read::{Format, ReadReport};
 
 /// Shapes are first made this many times finer than their longest extent, to find their box.
 const PROVISIONAL: f64 = 256.0;
@@ -84,57 +84,21 @@ fn stretch<const D: usize>(affine: &Affine<D>) -> f64 {
     (0..D).map(column).fold(0.0, f64::max).sqrt()
 }
 
-/// The health report of a file's surface. Where a PLY names one point more than once and is
-/// open by that, equal points are made one first: the sentence says so.
+/// The health report of a file's surface, and a sentence on the vertices that were made one:
+/// a PLY may name one point more than once, which would leave it open there.
 pub fn health_of<const D: usize>(
     surface: &mut Surface<D>,
     report: &ReadReport,
 ) -> (Health<D>, Option<String>) {
-    let health = health::check(surface);
     let ply = matches!(
         report.format,
         Format::PlyAscii | Format::PlyBinaryLe | Format::PlyBinaryBe
     );
-    if health.closed() || !ply {
-        return (health, None);
-    }
-    let Some(welded) = welded(surface).filter(|s| (s.vertices.len() as u64) < health.vertices)
-    else {
-        return (health, None);
-    };
-    let after = health::check(&welded);
-    let note = format!(
-        "{} vertices lay exactly on other ones and were made one with them",
-        health.vertices - after.vertices
-    );
-    *surface = welded;
-    (after, Some(note))
-}
-
-/// The surface with equal points made one; `None` for anything but triangles.
-fn welded<const D: usize>(surface: &Surface<D>) -> Option<Surface<D>> {
-    if D != 3 {
-        return None;
-    }
-    let soup: Vec<[[f64; 3]; 3]> = (0..surface.facets.len())
-        .map(|f| {
-            let corners = surface.corners(f);
-            std::array::from_fn(|i| std::array::from_fn(|a| corners[i][a]))
-        })
-        .collect();
-    let (vertices, facets) = weld(&[&soup])?;
-    Some(Surface {
-        vertices: vertices
-            .into_iter()
-            .map(|v| std::array::from_fn(|a| v[a]))
-            .collect(),
-        facets: facets
-            .into_iter()
-            .map(|f| std::array::from_fn(|i| f[i]))
-            .collect(),
-        facet_patch: surface.facet_patch.clone(),
-        patches: surface.patches.clone(),
-    })
+    let merged = if ply { surface.weld() } else { 0 };
+    let note = (merged > 0).then(|| {
+        format!("{merged} vertices lay exactly on other ones, or were in no facet: made one, or left out")
+    });
+    (health::check(surface), note)
 }
 
 /// The deviation that a job's shapes are made to, for this finest cell.

@@ -1,0 +1,168 @@
+//! What `cutlink inspect` writes: VTK files, slices, voxel surfaces.
+
+use crate::cli::InspectArgs;
+use crate::cli::SliceAxis;
+use crate::failure::Failure;
+use crate::mesh::report::Written;
+use crate::mesh::write_picture;
+use crate::output;
+use crate::picture::{Position, SliceOptions};
+use crate::solid_stl::solid_surface;
+use cutlink_mesher::write_stl::write_stl;
+use cutlink_voxelizer::vtk::{Htg, VtkError, Vtu};
+use cutlink_voxelizer::{AnyMesh, Mesh};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Whether anything is to be written.
+pub(super) fn wanted(args: &InspectArgs) -> bool {
+    args.vtk.is_some() || args.png.is_some() || args.solid_stl.is_some()
+}
+
+/// Refuses, before the file is read, what cannot be written.
+///
+/// # Errors
+/// Usage errors.
+pub(super) fn check(args: &InspectArgs) -> Result<(), Failure> {
+    let targets = [&args.vtk, &args.png, &args.solid_stl];
+    for (i, target) in targets.into_iter().enumerate() {
+        let Some(path) = target else { continue };
+        if targets[..i].contains(&target) {
+            return Err(Failure::usage(format!(
+                "{} would be written twice",
+                path.display()
+            )));
+        }
+        output::check(path, args.force, Some(&args.file))?;
+    }
+    if let Some(path) = &args.vtk {
+        vtk_kind(path, args.level)?;
+    }
+    if args.level.is_some() && args.vtk.is_none() && args.solid_stl.is_none() {
+        return Err(Failure::usage("--level needs --vtk or --solid-stl"));
+    }
+    if !(0.0..=1.0).contains(&args.position) {
+        return Err(Failure::usage(format!(
+            "--position is {}: a fraction of the box's edge, 0 to 1, is needed",
+            args.position
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses what this mesh does not have.
+///
+/// # Errors
+/// Usage errors.
+pub(super) fn check_for(args: &InspectArgs, mesh: &AnyMesh) -> Result<(), Failure> {
+    let (planar, finest) = match mesh {
+        AnyMesh::D2(mesh) => (true, mesh.forest.finest()),
+        AnyMesh::D3(mesh) => (false, mesh.forest.finest()),
+    };
+    match args.level {
+        Some(level) if level > finest => {
+            return Err(Failure::usage(format!(
+                "--level is {level}: this mesh has levels 0 to {finest}"
+            )));
+        }
+        _ => {}
+    }
+    if planar && args.solid_stl.is_some() {
+        return Err(Failure::usage("--solid-stl is for meshes in 3D"));
+    }
+    if planar && args.axis.is_some() {
+        return Err(Failure::usage(
+            "--axis is for meshes in 3D: a plane is its own slice",
+        ));
+    }
+    Ok(())
+}
+
+enum VtkKind {
+    Htg,
+    Vtu,
+}
+
+fn vtk_kind(path: &Path, level: Option<usize>) -> Result<VtkKind, Failure> {
+    let extension = path.extension().and_then(|e| e.to_str());
+    match (extension, level) {
+        (Some("htg"), None) => Ok(VtkKind::Htg),
+        (Some("htg"), Some(_)) => Err(Failure::usage(
+            "a .htg file holds the whole tree, --level does not go with it",
+        )
+        .hint("write a .vtu, or leave --level out")),
+        (Some("vtu"), _) => Ok(VtkKind::Vtu),
+        _ => Err(Failure::usage(format!(
+            "{} has no extension that says what to write",
+            path.display()
+        ))
+        .hint("use .htg (HyperTreeGrid, for ParaView) or .vtu (unstructured, for everything)")),
+    }
+}
+
+/// Writes all that is wanted.
+///
+/// # Errors
+/// Those of the disk.
+pub(super) fn write(
+    args: &InspectArgs,
+    mesh: &AnyMesh,
+) -> Result<BTreeMap<&'static str, Written>, Failure> {
+    let mut files = BTreeMap::new();
+    let mut add = |kind, path: &Path, bytes| {
+        let path = path.to_owned();
+        files.insert(kind, Written { path, bytes });
+    };
+    if let Some(path) = &args.vtk {
+        let bytes = match mesh {
+            AnyMesh::D2(mesh) => vtk(mesh, path, args)?,
+            AnyMesh::D3(mesh) => vtk(mesh, path, args)?,
+        };
+        add("vtk", path, bytes);
+    }
+    if let Some(path) = &args.png {
+        let slice = SliceOptions {
+            axis: match args.axis {
+                Some(SliceAxis::X) => 0,
+                Some(SliceAxis::Y) => 1,
+                Some(SliceAxis::Z) | None => 2,
+            },
+            position: Position::Fraction(args.position),
+            ..SliceOptions::default()
+        };
+        add("png", path, write_picture(mesh, &slice, path, args.force)?);
+    }
+    if let (Some(path), AnyMesh::D3(mesh)) = (&args.solid_stl, mesh) {
+        let level = args.level.unwrap_or(mesh.forest.finest());
+        add("solid_stl", path, solid_stl(mesh, level, path, args.force)?);
+    }
+    Ok(files)
+}
+
+fn vtk<const D: usize>(mesh: &Mesh<D>, path: &Path, args: &InspectArgs) -> Result<u64, Failure> {
+    let kind = vtk_kind(path, args.level)?;
+    let broken = |e: VtkError| output::failed(path, &e);
+    let written = output::write(path, args.force, |out| match kind {
+        VtkKind::Htg => Htg::new(mesh, &[])
+            .and_then(|h| h.write(out))
+            .map_err(broken),
+        VtkKind::Vtu => Vtu::new(mesh, args.level, &[])
+            .and_then(|v| v.write(out))
+            .map_err(broken),
+    })?;
+    Ok(written.1)
+}
+
+fn solid_stl(mesh: &Mesh<3>, level: usize, path: &Path, force: bool) -> Result<u64, Failure> {
+    let surface = solid_surface(mesh, level).filter(|s| !s.facets.is_empty());
+    let surface = surface.ok_or_else(|| {
+        Failure::usage(format!(
+            "level {level} has no solid cell to draw the surface of"
+        ))
+        .hint("take a finer --level")
+    })?;
+    let written = output::write_by_path(path, force, |temporary| {
+        write_stl(temporary, &surface).map_err(|e| output::failed(path, &e))
+    })?;
+    Ok(written.1)
+}

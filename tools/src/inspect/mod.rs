@@ -1,0 +1,124 @@
+//! `cutlink inspect`: looks into a mesh file, checks it and exports it; or, for a surface,
+//! reports its health. Which of the two a file is, its content says.
+
+mod export;
+pub mod report;
+mod surface;
+
+use crate::cli::InspectArgs;
+use crate::console::Console;
+use crate::failure::{Failure, Kind};
+use cutlink_mesher::read::{ReadError, read_any};
+use cutlink_voxelizer::mesh_file::{self, FileError};
+use cutlink_voxelizer::{AnyMesh, Mesh, validate};
+use report::{Check, Report};
+use std::collections::BTreeMap;
+
+/// Runs the command.
+///
+/// # Errors
+/// Any failure; `docs/cli.md` lists the exit codes. A check that fails is a run-time failure.
+pub fn command(args: &InspectArgs) -> Result<(), Failure> {
+    export::check(args)?;
+    crate::in_pool(args.threads, || inspect(args))
+}
+
+fn inspect(args: &InspectArgs) -> Result<(), Failure> {
+    let console = Console::new(args.output);
+    match mesh_file::read(&args.file) {
+        Ok((mesh, metadata)) => look(args, &mesh, &metadata, &console),
+        Err(FileError::NotAMesh { path, reason }) => match read_any(&args.file) {
+            Ok(_) if export::wanted(args) || args.check => Err(Failure::usage(format!(
+                "{} is a surface, not a mesh file: it has nothing to check or export",
+                path.display()
+            ))
+            .hint("make a mesh of it first: cutlink mesh FILE")),
+            Ok(surface) => surface::inspect(&args.file, surface, &console),
+            Err(ReadError::UnknownFormat { .. }) => Err(Failure::usage(format!(
+                "{} is neither a mesh file ({reason}) nor a surface (STL, PLY or polyline)",
+                path.display()
+            ))),
+            Err(error) => Err(error.into()),
+        },
+        Err(error) => Err(unreadable(error, args.check)),
+    }
+}
+
+/// A damaged file is bad input, and a check that failed where one was asked for.
+fn unreadable(error: FileError, check: bool) -> Failure {
+    match error {
+        FileError::Memory { source, path } => {
+            let mut failure = Failure::from(source);
+            failure.message = format!("cannot load {}: {}", path.display(), failure.message);
+            failure
+        }
+        FileError::Damaged { .. } if check => Failure::new(Kind::Runtime, error.to_string()),
+        _ => Failure::usage(error.to_string()),
+    }
+}
+
+fn look(
+    args: &InspectArgs,
+    mesh: &AnyMesh,
+    metadata: &BTreeMap<String, String>,
+    console: &Console,
+) -> Result<(), Failure> {
+    export::check_for(args, mesh)?;
+    let mut report = match mesh {
+        AnyMesh::D2(mesh) => Report::new(mesh, metadata, &args.file),
+        AnyMesh::D3(mesh) => Report::new(mesh, metadata, &args.file),
+    };
+    console.summary(&report.text())?;
+    if args.check {
+        report.checks = match mesh {
+            AnyMesh::D2(mesh) => checks(mesh),
+            AnyMesh::D3(mesh) => checks(mesh),
+        };
+    }
+    if report.checks.iter().all(|c| c.passed) {
+        report.files = export::write(args, mesh)?;
+    }
+    let after = report.after_text();
+    if !after.is_empty() {
+        console.summary(&format!("\n{after}"))?;
+    }
+    match report.checks.iter().find(|c| !c.passed) {
+        None => console.object(&report),
+        Some(check) => {
+            let name = args.file.display();
+            let mut failure = Failure::new(
+                Kind::Runtime,
+                format!("{name} failed its check: {}", check.name),
+            );
+            failure.causes.extend(check.violation.clone());
+            failure.details = serde_json::json!({ "checks": report.checks });
+            Err(failure.hint("write the mesh anew with cutlink mesh"))
+        }
+    }
+}
+
+/// Runs every check there is.
+fn checks<const D: usize>(mesh: &Mesh<D>) -> Vec<Check> {
+    let forest = mesh.forest.validate().err().map(|e| e.to_string());
+    let cells = validate(mesh).err().map(|e| e.to_string());
+    let file = Check {
+        name: "file",
+        what: "sizes, structure and both checksums (on reading)",
+        passed: true,
+        violation: None,
+    };
+    let forest = Check {
+        name: "forest",
+        what: "lists, tree, coordinates, siblings, neighbours, 2:1 over faces, edges and corners",
+        passed: forest.is_none(),
+        violation: forest,
+    };
+    let cells = Check {
+        name: "cells and links",
+        what: "class masks, link table, every q in (0, 1], every fluid-solid link cut, every cut \
+               seen from both ends, no surface between levels",
+        passed: cells.is_none(),
+        violation: cells,
+    };
+    vec![file, forest, cells]
+}

@@ -1,0 +1,265 @@
+//! What is in a mesh file: one struct for the JSON object and for the summary.
+//! `docs/json-schema.md` describes every key; keys are only ever added.
+
+use crate::mesh::report::{FrameReport, Level, Written, bytes, columns, grouped, short, table};
+use cutlink_voxelizer::{LinkTable, Mesh};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Bins of the histogram of q.
+const BINS: usize = 10;
+/// Characters of its longest bar.
+const BAR: u64 = 40;
+
+/// The object that `cutlink inspect --json` prints for a mesh file.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
+pub struct Report {
+    pub schema: u32,
+    pub cutlink: &'static str,
+    pub command: &'static str,
+    pub kind: &'static str,
+    pub file: Written,
+    pub dimensions: usize,
+    pub frame: FrameReport,
+    pub fill: &'static str,
+    pub levels: Vec<Level>,
+    pub blocks: usize,
+    pub cells: u64,
+    pub solid_finest: u64,
+    pub links: usize,
+    pub boundary_cells: u64,
+    pub checksum: String,
+    pub patches: Vec<Patch>,
+    pub q: Option<Distances>,
+    pub metadata: BTreeMap<String, serde_json::Value>,
+    pub checks: Vec<Check>,
+    pub files: BTreeMap<&'static str, Written>,
+}
+
+/// A patch and the links that cut it.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
+pub struct Patch {
+    pub name: String,
+    pub links: u64,
+}
+
+/// The cut distances.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
+pub struct Distances {
+    pub min: f32,
+    pub mean: f64,
+    pub max: f32,
+    pub on_surface: u64,
+    pub histogram: Vec<u64>,
+}
+
+/// Something that was checked.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
+pub struct Check {
+    pub name: &'static str,
+    pub what: &'static str,
+    pub passed: bool,
+    pub violation: Option<String>,
+}
+
+impl Report {
+    /// Counts what is in a mesh.
+    pub fn new<const D: usize>(
+        mesh: &Mesh<D>,
+        metadata: &BTreeMap<String, String>,
+        path: &Path,
+    ) -> Self {
+        let levels: Vec<Level> = mesh.level_counts().into_iter().map(Level::from).collect();
+        let counts = || levels.iter().filter_map(|l| l.counts);
+        let parsed = |text: &String| serde_json::from_str(text).unwrap_or(text.clone().into());
+        Self {
+            schema: crate::JSON_SCHEMA,
+            cutlink: env!("CARGO_PKG_VERSION"),
+            command: "inspect",
+            kind: "mesh",
+            file: Written {
+                path: path.to_owned(),
+                bytes: std::fs::metadata(path).map_or(0, |m| m.len()),
+            },
+            dimensions: D,
+            frame: FrameReport {
+                origin: mesh.frame.origin.to_vec(),
+                upper: mesh.frame.upper().to_vec(),
+                dx: mesh.frame.dx,
+                root_cells: mesh.frame.root_cells.to_vec(),
+                how: "as in the file".into(),
+            },
+            fill: mesh.fill.name(),
+            blocks: mesh.forest.blocks(),
+            cells: counts().map(|c| c.fluid + c.boundary + c.solid).sum(),
+            solid_finest: mesh.solid_at(mesh.forest.finest()),
+            links: mesh.links.len(),
+            boundary_cells: counts().map(|c| c.boundary).sum(),
+            checksum: format!("{:016x}", mesh.checksum()),
+            patches: patches(&mesh.patches, &mesh.links),
+            q: Distances::of(&mesh.links.q),
+            metadata: metadata
+                .iter()
+                .map(|(k, v)| (k.clone(), parsed(v)))
+                .collect(),
+            checks: Vec::new(),
+            files: BTreeMap::new(),
+            levels,
+        }
+    }
+
+    /// The summary.
+    pub fn text(&self) -> String {
+        let frame = &self.frame;
+        let numbers = |x: &[f64]| {
+            let each: Vec<String> = x.iter().map(|&x| short(x)).collect();
+            each.join(", ")
+        };
+        let cells: Vec<String> = frame.root_cells.iter().map(u32::to_string).collect();
+        let mut text = format!(
+            "file      {} ({}, {}D)\nbox       ({}) to ({}), root {} cells, fill rule {}\n",
+            self.file.path.display(),
+            bytes(self.file.bytes),
+            self.dimensions,
+            numbers(&frame.origin),
+            numbers(&frame.upper),
+            cells.join(" x "),
+            self.fill
+        );
+        for key in ["input", "placement"] {
+            let value = self.metadata.get(key);
+            let name = value.map(|v| v.get("name").unwrap_or(v));
+            if let Some(name) = name.and_then(|n| n.as_str()) {
+                text += &format!("{key:<9} {name}\n");
+            }
+        }
+        text += &format!("\n{}", table(&self.levels));
+        text += &format!(
+            "\n{} cells, {} links cut at {} boundary cells, {} finest centres inside\nchecksum  {}\n",
+            grouped(self.cells),
+            grouped(self.links as u64),
+            grouped(self.boundary_cells),
+            grouped(self.solid_finest),
+            self.checksum
+        );
+        text += &self.patch_text();
+        if let Some(q) = &self.q {
+            text += &q.text();
+        }
+        text
+    }
+
+    fn patch_text(&self) -> String {
+        if self.patches.len() < 2 {
+            return String::new();
+        }
+        let mut rows = vec![["patch".to_owned(), "links".to_owned()]];
+        for patch in &self.patches {
+            rows.push([patch.name.clone(), grouped(patch.links)]);
+        }
+        format!("\n{}", columns(&rows))
+    }
+
+    /// What was checked and written.
+    pub fn after_text(&self) -> String {
+        let mut text = String::new();
+        for check in &self.checks {
+            let verdict = if check.passed { "passed" } else { "FAILED" };
+            text += &format!("check     {verdict}: {}: {}\n", check.name, check.what);
+            if let Some(violation) = &check.violation {
+                text += &format!("          {violation}\n");
+            }
+        }
+        for file in self.files.values() {
+            text += &format!(
+                "wrote     {} ({})\n",
+                file.path.display(),
+                bytes(file.bytes)
+            );
+        }
+        text
+    }
+}
+
+fn patches(names: &[String], links: &LinkTable) -> Vec<Patch> {
+    let mut counts = vec![0u64; names.len()];
+    if let (true, Some(first)) = (links.patch.is_empty(), counts.first_mut()) {
+        *first = links.len() as u64;
+    }
+    for &patch in &links.patch {
+        if let Some(count) = counts.get_mut(usize::from(patch)) {
+            *count += 1;
+        }
+    }
+    let patch = |(name, links): (&String, u64)| Patch {
+        name: name.clone(),
+        links,
+    };
+    names.iter().zip(counts).map(patch).collect()
+}
+
+impl Distances {
+    /// Of all links; `None` where there is none.
+    pub fn of(q: &[f32]) -> Option<Self> {
+        if q.is_empty() {
+            return None;
+        }
+        let mut histogram = vec![0u64; BINS];
+        for &x in q {
+            // Bins are open below and closed above, as (0, 1] is.
+            let bin = (x * BINS as f32).ceil() as usize;
+            histogram[bin.clamp(1, BINS) - 1] += 1;
+        }
+        Some(Self {
+            min: q.iter().copied().fold(f32::INFINITY, f32::min),
+            mean: q.iter().map(|&x| f64::from(x)).sum::<f64>() / q.len() as f64,
+            max: q.iter().copied().fold(0.0, f32::max),
+            on_surface: q.iter().filter(|&&x| x == f32::MIN_POSITIVE).count() as u64,
+            histogram,
+        })
+    }
+
+    fn text(&self) -> String {
+        let most = self.histogram.iter().copied().max().unwrap_or(0).max(1);
+        let rows: Vec<[String; 2]> = self
+            .histogram
+            .iter()
+            .enumerate()
+            .map(|(i, &n)| {
+                let (from, to) = (i as f64 / BINS as f64, (i + 1) as f64 / BINS as f64);
+                [format!("{from:.1} < q <= {to:.1}"), grouped(n)]
+            })
+            .collect();
+        let mut text = format!(
+            "\ncut distances q: mean {:.4}, {} to {}; {} centres' links start on the surface\n",
+            self.mean,
+            short(f64::from(self.min)),
+            short(f64::from(self.max)),
+            grouped(self.on_surface)
+        );
+        for (line, &n) in columns(&rows).lines().zip(&self.histogram) {
+            let bar = "#".repeat((n * BAR).div_ceil(most) as usize);
+            text += format!("{line}  {bar}").trim_end();
+            text += "\n";
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_fall_into_bins_that_are_closed_above() {
+        let q = Distances::of(&[f32::MIN_POSITIVE, 0.05, 0.1, 0.11, 0.5, 1.0]).expect("links");
+        assert_eq!(q.histogram, [3, 1, 0, 0, 1, 0, 0, 0, 0, 1], "bins");
+        assert_eq!((q.on_surface, q.max), (1, 1.0), "ends");
+        assert!(Distances::of(&[]).is_none(), "no links");
+    }
+}
