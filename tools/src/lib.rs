@@ -6,6 +6,7 @@
 //! | [`options`], [`config`] | the options of a mesh, typed or from TOML |
 //! | [`mesh`] | `cutlink mesh`: from a surface to a mesh file, a picture and a report |
 //! | [`inspect`] | `cutlink inspect`: what is in a mesh file, checks, exports; a surface's health |
+//! | [`demo`] | `cutlink demo`: a real scan, meshed with the defaults |
 //! | [`manual`] | completions and manual pages |
 //! | [`console`] | stdout, stderr, progress |
 //! | [`picture`] | slices as PNG |
@@ -16,6 +17,7 @@
 pub mod cli;
 pub mod config;
 pub mod console;
+pub mod demo;
 pub mod failure;
 pub mod inspect;
 pub mod manual;
@@ -41,6 +43,7 @@ pub fn run(cli: &Cli) -> ExitCode {
     let (json, result) = match &cli.command {
         Command::Mesh(args) => (args.output.json, mesh::command(args)),
         Command::Inspect(args) => (args.output.json, inspect::command(args)),
+        Command::Demo { force } => (false, demo::command(*force)),
         Command::Completions { shell } => (false, manual::completions(*shell)),
         Command::Man { dir } => (false, manual::man(dir.as_deref())),
     };
