@@ -143,18 +143,18 @@ fn one_solid_bit() {
 #[test]
 fn a_leaf_that_is_not_uniform() {
     let nothing = Soup::<3>::default().snapped(1);
-    let empty = mesh(&nothing, lattice_frame([4; 3], DEPTH), &levels(DEPTH));
-    // A speck around one finest centre, between the centres of the leaf's cells.
-    let at = 4 * CELL + CELL / 2;
-    let speck = Bodies::cross([at; 3], [9; 3]).into_iter();
+    let empty = mesh(&nothing, lattice_frame([4; 3], 3), &levels(3));
+    // A speck around one finest centre, off all links of the leaf's cells.
+    let at = [8, 9, 8].map(|c| c * CELL + CELL / 2);
+    let speck = Bodies::cross(at, [9; 3]).into_iter();
     let soup = Soup {
         facets: speck.map(|f| (f, 0)).collect(),
     };
     let oracle = Oracle::new(&soup.snapped(1), RAY);
-    let found = against_oracle(&empty, DEPTH, &oracle);
+    let found = against_oracle(&empty, 3, &oracle);
     let expected = Err(Mismatch::NotUniform { cell: (0, [2; 3]) });
     assert_eq!(found, expected, "only finer centres see it");
-    let found = solid_finest(&empty, DEPTH, &oracle);
+    let found = solid_finest(&empty, 3, &oracle);
     let expected = Err(Mismatch::SolidFinest { mesh: 0, oracle: 1 });
     assert_eq!(found, expected, "one centre");
 }
