@@ -56,7 +56,7 @@ impl Console {
     /// A piece of the summary: stdout, unless there is to be JSON or silence.
     ///
     /// # Errors
-    /// As [`print`].
+    /// As [`print()`].
     pub fn summary(&self, text: &str) -> Result<(), Failure> {
         if self.output.json || self.output.quiet {
             return Ok(());
@@ -74,7 +74,7 @@ impl Console {
     /// The JSON object, where it is wanted.
     ///
     /// # Errors
-    /// As [`print`].
+    /// As [`print()`].
     pub fn object(&self, object: &impl serde::Serialize) -> Result<(), Failure> {
         if !self.output.json {
             return Ok(());

@@ -11,7 +11,7 @@ use super::{
 use crate::{LinkTable, VoxelError, pack_cell};
 use cutlink_amr::{NONE, dims};
 use cutlink_device::{Backend, Host, memory};
-use cutlink_mesher::exact::{Exact, Facet};
+use cutlink_mesher::exact::{AxisForms, Exact, Facet, Int, LineForms, Passes};
 use rayon::prelude::*;
 
 /// Bytes of table a block with facets comes to, by experience with scans: about 9 boundary
@@ -155,98 +155,112 @@ where
 
     /// Adds the cuts of one facet.
     fn cut(&mut self, local: &Local<D>, spacing: i32, patch: u16) {
+        if local.plane.is_narrow() {
+            self.cut_in::<i64>(local, spacing, patch);
+        } else {
+            self.cut_in::<i128>(local, spacing, patch);
+        }
+    }
+
+    fn cut_in<T: Int>(&mut self, local: &Local<D>, spacing: i32, patch: u16) {
+        let forms = AxisForms::new(&local.facet);
         for direction in dims::center(D) + 1..dims::directions(D) {
             let step = dims::step::<D>(direction);
             let along = local.plane.along(step);
-            if along != 0 {
-                self.cut_direction(
-                    local,
-                    spacing,
-                    patch,
-                    Ray {
-                        direction,
-                        step,
-                        along,
-                    },
-                );
+            if along == 0 {
+                continue;
+            }
+            let ray = Ray {
+                direction,
+                step,
+                axis: (0..D).rev().find(|&a| step[a] != 0).unwrap_or(0),
+                patch,
+            };
+            if let Some((from, to)) = lines_in_reach(local, spacing, ray) {
+                let forms = forms.along(step);
+                let passes = local.plane.passes::<T>(along, spacing);
+                self.cut_lines(spacing, ray, &forms, &passes, from, to);
             }
         }
     }
 
-    /// Goes over the lines along a direction that meet the block and the facet's bounds.
-    /// A line is named by its cell in the plane `at[axis] = 0`, the axis being the highest
-    /// one that the direction steps along (upward, for directions beyond the middle).
-    fn cut_direction(&mut self, local: &Local<D>, spacing: i32, patch: u16, ray: Ray<D>) {
-        let axis = ray.axis();
-        // Cell `i` of the line may be the block's, or one beyond it on either side.
-        if local.low[axis] > 4 || local.high[axis] < -1 {
-            return;
-        }
-        let shift = spacing.trailing_zeros();
-        let (mut from, mut to) = ([0; D], [0; D]);
-        for a in (0..D).filter(|&a| a != axis) {
-            let sheared = local.facet.0.map(|v| v[a] - ray.step[a] * v[axis]);
-            let low = sheared
-                .iter()
-                .min()
-                .map_or(0, |&c| (c + (spacing - 1)) >> shift);
-            let high = sheared.iter().max().map_or(0, |&c| c >> shift);
-            // Cells 0 to 3 of the block, followed back from up to four cells along the line.
-            from[a] = low.max(-4 * ray.step[a].max(0) + ray.step[a].min(0));
-            to[a] = high.min(3 - 4 * ray.step[a].min(0) + ray.step[a].max(0));
-            if from[a] > to[a] {
-                return;
-            }
-        }
-        let forms = local.facet.line_forms(ray.step);
-        let inner = usize::from(axis == 0);
+    /// Goes over the lines along a direction, row by row, and records the crossing of each
+    /// line that meets the facet between cells -1 and 4.
+    fn cut_lines<T: Int>(
+        &mut self,
+        spacing: i32,
+        ray: Ray<D>,
+        forms: &LineForms<D>,
+        passes: &Passes<D, T>,
+        from: [i32; D],
+        to: [i32; D],
+    ) {
+        let last = passes.rise * T::from(4);
+        let inner = usize::from(ray.axis == 0);
+        // In the plane there is one row: its outer axis is the line's own, from 0 to 0.
+        let outer = (inner + 1..D).find(|&a| a != ray.axis).unwrap_or(ray.axis);
+        let mut row = (
+            forms.at(from.map(|c| c * spacing), spacing),
+            passes.at(from),
+        );
         let mut at = from;
-        'rows: loop {
-            let mut line = forms.at(at.map(|c| c * spacing), spacing);
+        for r in from[outer]..=to[outer] {
+            at[outer] = r;
+            let (mut line, mut value) = row;
             for c in from[inner]..=to[inner] {
-                if line.hit() {
+                // Both at once: neither is predictable alone.
+                if (value < passes.rise) & (value + last >= T::from(0)) & line.hit() {
                     at[inner] = c;
-                    self.cut_line(local, spacing, patch, ray, at);
+                    self.cut_line(ray, at, passes, value);
                 }
                 line.advance(inner);
+                value = value + passes.step[inner];
             }
-            at[inner] = from[inner];
-            for a in (0..D).filter(|&a| a != axis && a != inner) {
-                if at[a] < to[a] {
-                    at[a] += 1;
-                    continue 'rows;
-                }
-                at[a] = from[a];
-            }
-            return;
+            row.0.advance(outer);
+            row.1 = row.1 + passes.step[outer];
         }
     }
 
-    /// Records the one crossing of a line that meets the facet.
-    fn cut_line(&mut self, local: &Local<D>, spacing: i32, patch: u16, ray: Ray<D>, at: [i32; D]) {
-        let p = at.map(|c| c * spacing);
-        let crossing = local.plane.crossing(p, ray.along, spacing);
-        if !(0..=4).contains(&crossing.first) {
-            return;
+    /// Records the crossing of a line at one of its cells 0 to 4, the first one beyond.
+    #[inline]
+    fn cut_line<T: Int>(&mut self, ray: Ray<D>, at: [i32; D], passes: &Passes<D, T>, value: T) {
+        let mut beyond = value;
+        let mut first = 0;
+        for _ in 0..4 {
+            let before = beyond < T::from(0);
+            first += i32::from(before);
+            beyond = if before { beyond + passes.rise } else { beyond };
         }
-        let head: [i32; D] = std::array::from_fn(|a| at[a] + crossing.first * ray.step[a]);
+        let head: [i32; D] = std::array::from_fn(|a| at[a] + first * ray.step[a]);
         let tail: [i32; D] = std::array::from_fn(|a| head[a] - ray.step[a]);
+        let (head_cell, tail_cell) = (self.fluid_cell(head), self.fluid_cell(tail));
+        if head_cell.or(tail_cell).is_none() {
+            return;
+        }
         let in_box = |c: [i32; D]| (0..D).all(|a| self.low[a] <= c[a] && c[a] <= self.high[a]);
-        if in_box(head) && in_box(tail) {
+        if !(in_box(head) && in_box(tail)) {
+            return;
+        }
+        if let Some(cell) = tail_cell {
+            self.record(cell, ray.direction, passes.from_before(beyond), ray.patch);
+        }
+        if let Some(cell) = head_cell {
             let opposite = dims::directions(D) - 1 - ray.direction;
-            self.record(tail, ray.direction, crossing.from_before, patch);
-            self.record(head, opposite, crossing.from_after, patch);
+            self.record(cell, opposite, passes.from_beyond(beyond), ray.patch);
         }
     }
 
-    fn record(&mut self, at: [i32; D], direction: usize, q: f32, patch: u16) {
-        if at.iter().any(|c| !(0..4).contains(c)) {
-            return;
-        }
-        let cell = dims::ravel(at, 4);
-        if self.fluid >> cell & 1 == 0 {
-            return;
-        }
+    /// The index of a cell, if it is a fluid cell of the block.
+    #[inline]
+    fn fluid_cell(&self, at: [i32; D]) -> Option<usize> {
+        // Coordinates outside 0..4 have a bit above the lowest two.
+        let inside = at.iter().fold(0, |bits, c| bits | c) & !3 == 0;
+        let cell = (0..D).fold(0, |cell, a| cell | (at[a] & 3) << (2 * a));
+        (inside & (self.fluid >> cell & 1 == 1)).then_some(cell as usize)
+    }
+
+    #[inline]
+    fn record(&mut self, cell: usize, direction: usize, q: f32, patch: u16) {
         // A centre on the surface is at the smallest distance there is.
         let q = q.max(f32::MIN_POSITIVE);
         let slot = &mut self.nearest[cell * dims::directions(D) + direction];
@@ -282,18 +296,43 @@ where
     }
 }
 
-/// One of a pair of opposite directions, seen by a facet.
+/// One of a pair of opposite directions, and whose cuts are looked for.
 #[derive(Clone, Copy)]
 struct Ray<const D: usize> {
     direction: usize,
     step: [i32; D],
-    /// N·step, not zero.
-    along: i64,
+    /// The highest axis that the direction steps along; upward, for directions beyond the
+    /// middle. A line is named by its cell in the plane `at[axis] = 0`.
+    axis: usize,
+    patch: u16,
 }
 
-impl<const D: usize> Ray<D> {
-    /// The highest axis that the direction steps along.
-    fn axis(&self) -> usize {
-        (0..D).rev().find(|&a| self.step[a] != 0).unwrap_or(0)
+/// First and last line along a direction that meets the facet's bounds, and the block or a
+/// cell beside it.
+fn lines_in_reach<const D: usize>(
+    local: &Local<D>,
+    spacing: i32,
+    Ray { step, axis, .. }: Ray<D>,
+) -> Option<([i32; D], [i32; D])> {
+    if local.low[axis] > 4 || local.high[axis] < -1 {
+        return None;
     }
+    let shift = spacing.trailing_zeros();
+    let (mut from, mut to) = ([0; D], [0; D]);
+    for a in (0..D).filter(|&a| a != axis) {
+        let (mut low, mut high) = (i32::MAX, i32::MIN);
+        for v in &local.facet.0 {
+            let sheared = v[a] - step[a] * v[axis];
+            low = low.min(sheared);
+            high = high.max(sheared);
+        }
+        // The end in the block is one of the cells 0 to 3 of the line.
+        let (up, down) = (step[a].max(0), step[a].min(0));
+        from[a] = ((low + (spacing - 1)) >> shift).max(-3 * up);
+        to[a] = (high >> shift).min(3 - 3 * down);
+        if from[a] > to[a] {
+            return None;
+        }
+    }
+    Some((from, to))
 }
