@@ -1,4 +1,4 @@
-//! Adaptation: marks in, a balanced forest out ([J25] §3.3).
+//! Adaptation: marks in, a balanced forest out (J25 §3.3).
 //!
 //! 1. Close the marks: from the finest level to the root, a leaf marked to refine marks
 //!    every coarser leaf it touches. One pass a level suffices, for a mark only ever

@@ -1,4 +1,4 @@
-//! The staircase surface of the body as a level sees it ([J26], figures of §4).
+//! The staircase surface of the body as a level sees it (Jaber et al. 2026, figures of §4).
 //!
 //! In: a mesh and a level ℓ. Out: a closed surface of triangles, in lengths, normals out of
 //! the body: the faces between solid cells and cells that are not. A cell of level ℓ is solid

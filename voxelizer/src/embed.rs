@@ -1,4 +1,4 @@
-//! The embedding, level by level ([J26] §3.4): facet lists → winding numbers → links of the
+//! The embedding, level by level (J26 §3.4): facet lists → winding numbers → links of the
 //! leaves → marks by near-wall distance → refinement → the next level.
 //!
 //! A block with a facet in its list is always refined, down to the finest level. So a leaf
@@ -20,11 +20,11 @@ use std::time::Instant;
 
 /// Bits of lattice coordinates in the box.
 const LATTICE_BITS: u32 = 27;
-/// Blocks refined into the body around its surface ([J26] §3.4.3).
+/// Blocks refined into the body around its surface (J26 §3.4.3).
 const SOLID_LAYERS: u32 = 2;
 
 /// Layers of blocks refined into the fluid: the blocks beside the surface, and N_prop more
-/// by [J26] eq. 3. The product 2^L Δx_{b,L} is the root block's edge on every level.
+/// by J26 eq. 3. The product 2^L Δx_{b,L} is the root block's edge on every level.
 pub fn fluid_layers(wall_distance: f64, root_dx: f64) -> u32 {
     let root_block = 4.0 * root_dx;
     let more = (wall_distance / (std::f64::consts::SQRT_2 * root_block)).floor();

@@ -3,6 +3,10 @@
 //!
 //! In: a surface snapped to the lattice of a [`Frame`]. Out: a [`Mesh`]. See the modules for
 //! the method; `docs/architecture.md` for the frames and the order of the stages.
+//!
+//! Sources by key: J25 is Jaber, Essel & Sullivan, Comput. Phys. Commun. 311 (2025) 109543; J26 is
+//! Jaber, Essel & Sullivan, *GPU-native embedding of complex geometries in adaptive octree grids
+//! applied to the lattice Boltzmann method* (2026).
 
 mod embed;
 mod error;

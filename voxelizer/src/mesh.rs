@@ -41,7 +41,7 @@ pub struct Classes<B: Backend = Host> {
     pub solid: B::Buf<u64>,
     /// Fluid, and the surface cuts at least one link of the cell.
     pub boundary: B::Buf<u64>,
-    /// Within two cells of a place where the level ends ([J25] §4.1).
+    /// Within two cells of a place where the level ends (J25 §4.1).
     pub ghost: B::Buf<u64>,
     /// The next two cells.
     pub interface: B::Buf<u64>,

@@ -5,9 +5,9 @@ use crate::{Fill, VoxelError};
 /// Parameters of [`crate::embed`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EmbedParams {
-    /// Number of levels, the root level included (L_max of [J25]): at least 1.
+    /// Number of levels, the root level included (L_max of J25): at least 1.
     pub levels: usize,
-    /// Near-wall distance d_spec of [J26] eq. 3, in lengths: at least 0.
+    /// Near-wall distance d_spec of J26 eq. 3, in lengths: at least 0.
     pub wall_distance: f64,
     /// Which winding numbers are solid.
     pub fill: Fill,

@@ -4,7 +4,7 @@
 //! that, a box that was left open, or given with one number for the root grid, grows
 //! symmetrically; a box given with its cells on every axis is refused, with one that fits.
 //!
-//! [`frame_of`] is the one place that turns a box and its cells into a frame, so that a box
+//! `frame_of` is the one place that turns a box and its cells into a frame, so that a box
 //! written to a configuration file gives the same bits when it is read back.
 
 use crate::failure::Failure;

@@ -1,4 +1,4 @@
-//! `cutlink mesh`: what was typed → a checked job ([`resolve`]) → the stages ([`run`]) → the
+//! `cutlink mesh`: what was typed → a checked job ([`resolve`]) → the stages (`run`) → the
 //! summary and the JSON object ([`report`]).
 
 pub mod domain;
@@ -18,7 +18,7 @@ use cutlink_mesher::primitives::SHAPES;
 
 /// Extension of mesh files.
 pub const MESH_EXTENSION: &str = "cutlink";
-/// The default near-wall distance, as a share of the box's longest edge ([J26] Table 1).
+/// The default near-wall distance, as a share of the box's longest edge (J26 Table 1).
 const WALL_SHARE: f64 = 0.05;
 
 /// Runs the command.

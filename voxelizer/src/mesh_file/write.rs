@@ -51,7 +51,7 @@ pub fn write<const D: usize>(
     Ok(sink.finish()?)
 }
 
-/// Bytes that [`write`] would write.
+/// Bytes that [`write()`] would write.
 pub fn size<const D: usize>(
     mesh: &Mesh<D>,
     extra: &BTreeMap<String, String>,

@@ -1,5 +1,5 @@
 //! Neighbour ids of a level, pulled through the parents: no search, no hashing, and every
-//! element is written by one block ([J25] §3.3, last step).
+//! element is written by one block (J25 §3.3, last step).
 
 use crate::{Forest, NONE, OUTSIDE, dims};
 use cutlink_device::shared;

@@ -1,4 +1,4 @@
-//! Marks by layers around the surface ([J26] §3.4.3), and the cells at level boundaries.
+//! Marks by layers around the surface (J26 §3.4.3), and the cells at level boundaries.
 
 use super::super::{Layers, LevelData, Rim};
 use crate::VoxelError;
