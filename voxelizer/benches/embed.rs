@@ -3,7 +3,7 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use cutlink_device::Host;
-use cutlink_mesher::{primitives::Shape3, snap::snap};
+use cutlink_mesher::{Surface, primitives::Shape3, snap::snap};
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Observer, Stage, embed};
 use std::time::Duration;
 
@@ -21,7 +21,8 @@ impl Observer for Stopwatch {
     }
 }
 
-fn stages(c: &mut Criterion) {
+/// In the middle of the unit box.
+fn torus() -> Surface<3> {
     let torus = Shape3::Torus {
         major: 0.25,
         minor: 0.1,
@@ -30,6 +31,11 @@ fn stages(c: &mut Criterion) {
     for v in &mut surface.vertices {
         *v = v.map(|x| x + 0.5);
     }
+    surface
+}
+
+fn stages(c: &mut Criterion) {
+    let surface = torus();
     let frame = Frame::new([0.0; 3], 1.0 / 64.0, [64; 3]).expect("a box");
     for levels in [3, 5] {
         let params = EmbedParams {
@@ -64,5 +70,34 @@ fn stages(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, stages);
+/// The limit that the stages run against: memory copied on all threads, bytes read and
+/// written a second.
+fn copy(c: &mut Criterion) {
+    use rayon::prelude::*;
+    let from = vec![1u64; 1 << 25];
+    let mut to = vec![0u64; 1 << 25];
+    let mut group = c.benchmark_group("memory");
+    group.sample_size(10);
+    group.throughput(Throughput::Bytes((2 * 8) << 25));
+    group.bench_function("copy", |b| {
+        b.iter(|| {
+            to.par_chunks_mut(1 << 16)
+                .zip(from.par_chunks(1 << 16))
+                .for_each(|(to, from)| to.copy_from_slice(from));
+        });
+    });
+    group.finish();
+}
+
+/// Snapping the same torus, vertices a second.
+fn snapping(c: &mut Criterion) {
+    let surface = torus();
+    let frame = Frame::new([0.0; 3], 1.0 / 64.0, [64; 3]).expect("a box");
+    let mut group = c.benchmark_group("snap");
+    group.throughput(Throughput::Elements(surface.vertices.len() as u64));
+    group.bench_function("torus", |b| b.iter(|| snap(&surface, frame.lattice(5))));
+    group.finish();
+}
+
+criterion_group!(benches, copy, snapping, stages);
 criterion_main!(benches);
