@@ -95,6 +95,7 @@ mod tests {
             domain: Some(Numbers::Many(vec![0.0, 0.0, 0.0, 1.0, 1.0, 1.0])),
             root: Some(Root::Cells(vec![64, 32, 32])),
             levels: Some(3),
+            max_cells: Some(1_000_000),
             wall_distance: Some(0.05),
             fill: Some(FillRule::EvenOdd),
             device: Some(Device::default()),

@@ -5,6 +5,7 @@
 //! | [`cli`] | what a user may type, and the help texts |
 //! | [`options`], [`config`] | the options of a mesh, typed or from TOML |
 //! | [`mesh`] | `cutlink mesh`: from a surface to a mesh file, a picture and a report |
+//! | [`estimate`] | `cutlink estimate`, and whether a mesh will fit |
 //! | [`inspect`] | `cutlink inspect`: what is in a mesh file, checks, exports; a surface's health |
 //! | [`demo`] | `cutlink demo`: a real scan, meshed with the defaults |
 //! | [`manual`] | completions and manual pages |
@@ -18,6 +19,7 @@ pub mod cli;
 pub mod config;
 pub mod console;
 pub mod demo;
+pub mod estimate;
 pub mod failure;
 pub mod inspect;
 pub mod manual;
@@ -42,6 +44,7 @@ pub fn run(cli: &Cli) -> ExitCode {
     output::clean_up_on_interrupt();
     let (json, result) = match &cli.command {
         Command::Mesh(args) => (args.output.json, mesh::command(args)),
+        Command::Estimate(args) => (args.output.json, estimate::command(args)),
         Command::Inspect(args) => (args.output.json, inspect::command(args)),
         Command::Demo { force } => (false, demo::command(*force)),
         Command::Completions { shell } => (false, manual::completions(*shell)),

@@ -104,6 +104,10 @@ pub struct MeshOptions {
     #[arg(long, value_name = "N", help_heading = "Mesh")]
     pub levels: Option<usize>,
 
+    /// Most cells the mesh may have, such as 20M: levels are dropped until it fits, which is said
+    #[arg(long, value_name = "N", value_parser = count, help_heading = "Mesh")]
+    pub max_cells: Option<u64>,
+
     /// Distance from the surface up to which cells are refined, in metres [default: 5 % of the
     /// box's longest edge]
     #[arg(
@@ -158,6 +162,7 @@ impl MeshOptions {
             domain: self.domain.or(other.domain),
             root: self.root.or(other.root),
             levels: self.levels.or(other.levels),
+            max_cells: self.max_cells.or(other.max_cells),
             wall_distance: self.wall_distance.or(other.wall_distance),
             fill: self.fill.or(other.fill),
             device: self.device.or(other.device),
@@ -177,6 +182,44 @@ fn rotation(text: &str) -> Result<Rotation, String> {
     };
     long.parse::<Rotation>()
         .map_err(|_| format!("`{text}` is no rotation; write axis and degrees, such as z:90"))
+}
+
+/// `20000000`, `20M`, `1.5G`: powers of 1000.
+fn count(text: &str) -> Result<u64, String> {
+    scaled(text, &[("k", 1e3), ("M", 1e6), ("G", 1e9)])
+        .ok_or_else(|| format!("`{text}` is no number of cells; write 20000000 or 20M"))
+}
+
+/// A memory size in bytes: `16GiB`, `500MB`, `16G` (GiB), `1000000`.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    const KIB: f64 = 1024.0;
+    let units = [
+        ("KiB", KIB),
+        ("MiB", KIB * KIB),
+        ("GiB", KIB * KIB * KIB),
+        ("TiB", KIB * KIB * KIB * KIB),
+        ("kB", 1e3),
+        ("MB", 1e6),
+        ("GB", 1e9),
+        ("TB", 1e12),
+        ("K", KIB),
+        ("M", KIB * KIB),
+        ("G", KIB * KIB * KIB),
+        ("T", KIB * KIB * KIB * KIB),
+    ];
+    scaled(text, &units)
+        .ok_or_else(|| format!("`{text}` is no memory size; write 16GiB, 500MB or bytes"))
+}
+
+/// A positive number times that of the unit behind it.
+fn scaled(text: &str, units: &[(&str, f64)]) -> Option<u64> {
+    let text = text.trim();
+    let (number, unit) = units
+        .iter()
+        .find_map(|&(name, by)| Some((text.strip_suffix(name)?, by)))
+        .unwrap_or((text, 1.0));
+    let value = number.trim().parse::<f64>().ok()? * unit;
+    (1.0..1e18).contains(&value).then_some(value as u64)
 }
 
 /// One number, or several with commas between; in TOML a number or an array.
@@ -348,6 +391,25 @@ mod tests {
         }
         for text in ["", "90", "x", "w90", "x:ninety", "é90"] {
             assert!(rotation(text).is_err(), "{text:?} is no rotation");
+        }
+    }
+
+    #[test]
+    fn counts_and_sizes_have_units() {
+        let counts = [("7", 7), ("20M", 20_000_000), ("1.5G", 1_500_000_000)];
+        for (text, want) in counts {
+            assert_eq!(count(text), Ok(want), "{text}");
+        }
+        let sizes = [
+            ("16GiB", 16 << 30),
+            ("16G", 16 << 30),
+            ("500MB", 500_000_000),
+        ];
+        for (text, want) in sizes {
+            assert_eq!(size(text), Ok(want), "{text}");
+        }
+        for text in ["", "M", "-1", "0", "nan", "inf", "1x", "1e30"] {
+            assert!(count(text).is_err() && size(text).is_err(), "{text:?}");
         }
     }
 

@@ -10,6 +10,7 @@ mod run;
 pub mod source;
 
 pub(crate) use product::write_picture;
+pub(crate) use run::{Goal, run};
 
 use crate::cli::MeshArgs;
 use crate::console::{self, Console};
@@ -33,5 +34,5 @@ pub fn command(args: &MeshArgs) -> Result<(), Failure> {
             .collect();
         return console::print(&list.concat());
     }
-    run::run(args, Console::new(args.output))
+    run(args, Console::new(args.output), Goal::Mesh)
 }

@@ -50,6 +50,8 @@ pub struct Job {
     pub root: Root,
     /// Levels, at least 1.
     pub levels: usize,
+    /// Most cells, where it is given.
+    pub max_cells: Option<u64>,
     /// Near-wall distance, where it is given.
     pub wall_distance: Option<f64>,
     /// Deviation of shapes, where it is given.
@@ -97,6 +99,7 @@ pub fn resolve(args: &MeshArgs) -> Result<Job, Failure> {
         domain: given.domain.map(|d| d.as_slice().to_vec()),
         root: given.root.unwrap_or(Root::Longest(DEFAULT_ROOT)),
         levels,
+        max_cells: given.max_cells,
         wall_distance: given.wall_distance,
         deviation: given.deviation,
         fill: given.fill.unwrap_or(FillRule::NonZero),
@@ -281,6 +284,7 @@ impl Job {
             domain: Some(Numbers::Many(domain.as_flattened().to_vec())),
             root: Some(Root::Cells(root_cells.to_vec())),
             levels: Some(self.levels),
+            max_cells: self.max_cells,
             wall_distance: Some(wall_distance),
             fill: Some(self.fill),
             device: Some(self.device),

@@ -4,6 +4,7 @@
 use crate::cli::MeshArgs;
 use crate::config;
 use crate::console::{self, Console};
+use crate::estimate::{self, room};
 use crate::failure::Failure;
 use crate::mesh::domain::{self, Domain};
 use crate::mesh::product::IntoAny;
@@ -20,15 +21,30 @@ use cutlink_mesher::primitives::AnyShape;
 use cutlink_mesher::read::{AnySurface, Loaded, ReadReport, read_any};
 use cutlink_mesher::snap::{Snapped, snap};
 use cutlink_voxelizer::{
-    EmbedParams, Mesh, Observer, Stage, check_levels, embed, kernels::Kernels,
+    EmbedParams, Frame, Mesh, Observer, Stage, check_levels, embed, kernels::Kernels,
 };
 use std::path::Path;
 use std::time::Instant;
+
+/// What a run is for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Goal {
+    /// A mesh.
+    Mesh,
+    /// The estimate of one, or of the finest that fits into so many bytes.
+    Estimate {
+        /// The bytes.
+        memory: Option<u64>,
+    },
+}
 
 /// A run under way.
 pub(super) struct Run<'a> {
     pub(super) job: &'a Job,
     args: &'a MeshArgs,
+    goal: Goal,
+    /// Those of the job, or as many of them as fit.
+    levels: usize,
     pub(super) console: Console,
     began: Instant,
     times: Times,
@@ -55,10 +71,12 @@ pub(super) struct Prepared<const D: usize> {
 }
 
 impl<'a> Run<'a> {
-    pub(super) fn new(job: &'a Job, args: &'a MeshArgs, console: Console) -> Self {
+    pub(super) fn new(job: &'a Job, args: &'a MeshArgs, console: Console, goal: Goal) -> Self {
         Self {
             job,
             args,
+            goal,
+            levels: job.levels,
             console,
             began: Instant::now(),
             times: Times::default(),
@@ -173,6 +191,18 @@ impl<'a> Run<'a> {
                 .to_options(domain.bounds, cells, wall_distance, deviation);
             return write_config(path, &config::write(&options)?, self.args.force);
         }
+        if let Goal::Estimate { memory } = self.goal {
+            let asked = estimate::Asked {
+                name: self.job.name(),
+                input_bytes: loading.report.as_ref().map_or(0, |r| r.bytes),
+                levels: self.job.levels,
+                memory,
+                max_cells: self.job.max_cells,
+            };
+            let params = self.params(wall_distance);
+            return estimate::tell(&asked, &placed, domain.frame, params, &self.console);
+        }
+        self.fit(&placed, &domain.frame, wall_distance)?;
         let prepared = self.prepare(loading, placed, affine, domain, wall_distance, deviation)?;
         let mut report = product::plan(self.job, &prepared);
         self.console.summary(&report.plan())?;
@@ -182,6 +212,33 @@ impl<'a> Run<'a> {
             self.write(&mut report, &prepared, mesh)?;
         }
         self.finish(report)
+    }
+
+    fn params(&self, wall_distance: f64) -> EmbedParams {
+        EmbedParams {
+            levels: self.levels,
+            wall_distance,
+            fill: self.job.fill.into(),
+        }
+    }
+
+    /// Drops the levels beyond `--max-cells`, and refuses what will not fit into memory.
+    fn fit<const D: usize>(
+        &mut self,
+        placed: &Surface<D>,
+        frame: &Frame<D>,
+        wall_distance: f64,
+    ) -> Result<(), Failure>
+    where
+        Host: Kernels<D>,
+    {
+        let params = self.params(wall_distance);
+        let (levels, note) = room::levels(placed, *frame, params, self.job.max_cells)?;
+        self.levels = levels;
+        if let Some(note) = note {
+            self.note(note);
+        }
+        Ok(())
     }
 
     fn prepare<const D: usize>(
@@ -195,11 +252,7 @@ impl<'a> Run<'a> {
     ) -> Result<Prepared<D>, Failure> {
         let name = self.job.name();
         let bounds = placed.bounds().unwrap_or([[0.0; D]; 2]);
-        let params = EmbedParams {
-            levels: self.job.levels,
-            wall_distance,
-            fill: self.job.fill.into(),
-        };
+        let params = self.params(wall_distance);
         let inside = gate::check_inside(&name, bounds, &domain.frame)?;
         let begin = Instant::now();
         let snapped = snap(&placed, domain.frame.lattice(params.levels))?;
@@ -276,7 +329,7 @@ impl<'a> Run<'a> {
         report.built = Some(report::Built {
             blocks: mesh.forest.blocks(),
             cells: fluid + boundary + solid,
-            solid_finest: mesh.solid_at(self.job.levels - 1),
+            solid_finest: mesh.solid_at(self.levels - 1),
             links: mesh.links.len(),
             boundary_cells: boundary,
             checksum: format!("{:016x}", mesh.checksum()),
@@ -334,9 +387,9 @@ impl Job {
 }
 
 /// Does what `cutlink mesh` was asked for.
-pub(super) fn run(args: &MeshArgs, console: Console) -> Result<(), Failure> {
+pub(crate) fn run(args: &MeshArgs, console: Console, goal: Goal) -> Result<(), Failure> {
     let job = resolve::resolve(args)?;
-    crate::in_pool(job.threads, || Run::new(&job, args, console).go())
+    crate::in_pool(job.threads, || Run::new(&job, args, console, goal).go())
 }
 
 fn write_config(path: &Path, text: &str, force: bool) -> Result<(), Failure> {

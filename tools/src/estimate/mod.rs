@@ -1,0 +1,215 @@
+//! `cutlink estimate`: what a mesh would come to, and the finest one that fits.
+//!
+//! The options, and the way to a placed surface and a box, are those of `cutlink mesh`; what
+//! is known of the mesh is [`cutlink_voxelizer::forecast`]'s.
+
+pub mod room;
+
+use crate::cli::{EstimateArgs, MeshArgs};
+use crate::console::Console;
+use crate::failure::{Failure, Kind};
+use crate::mesh::report::{bytes, columns, grouped, short};
+use crate::mesh::{Goal, run};
+use cutlink_amr::MAX_LEVELS;
+use cutlink_device::{Host, memory};
+use cutlink_mesher::Surface;
+use cutlink_voxelizer::kernels::Kernels;
+use cutlink_voxelizer::{
+    BUILD_BLOCKS, EmbedParams, Estimate, EstimateError, Frame, check_levels, forecast,
+};
+use serde_json::{Value, json};
+use std::time::Instant;
+
+/// Runs the command.
+///
+/// # Errors
+/// Any failure; `docs/cli.md` lists the exit codes.
+pub fn command(args: &EstimateArgs) -> Result<(), Failure> {
+    let mesh = MeshArgs {
+        options: args.options.clone(),
+        config: args.config.clone(),
+        write_config: None,
+        force: true,
+        dry_run: true,
+        output: args.output,
+    };
+    let goal = Goal::Estimate { memory: args.mem };
+    run(&mesh, Console::new(args.output), goal)
+}
+
+/// What is to be estimated.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// The surface, as messages name it.
+    pub name: String,
+    /// Size of its file; 0 for shapes.
+    pub input_bytes: u64,
+    /// Levels, unless memory decides.
+    pub levels: usize,
+    /// Memory that decides the levels.
+    pub memory: Option<u64>,
+    /// Most cells.
+    pub max_cells: Option<u64>,
+}
+
+impl Asked {
+    fn fits(&self, estimate: &Estimate) -> bool {
+        self.memory.is_none_or(|most| room::need(estimate) <= most)
+            && self
+                .max_cells
+                .is_none_or(|most| room::cells(estimate) <= most)
+    }
+}
+
+/// Estimates and prints.
+pub(crate) fn tell<const D: usize>(
+    asked: &Asked,
+    surface: &Surface<D>,
+    frame: Frame<D>,
+    params: EmbedParams,
+    console: &Console,
+) -> Result<(), Failure>
+where
+    Host: Kernels<D>,
+{
+    let begin = Instant::now();
+    let most = match asked.memory {
+        Some(_) => (1..=MAX_LEVELS)
+            .rev()
+            .find(|&n| check_levels(&frame, n).is_ok())
+            .unwrap_or(1),
+        None => asked.levels,
+    };
+    let params = EmbedParams {
+        levels: most,
+        ..params
+    };
+    let made = forecast(&Host, surface, frame, &params, BUILD_BLOCKS)?;
+    let made = made.with_input(asked.input_bytes);
+    let chosen = made.finest(|e| asked.fits(e)).ok_or_else(|| {
+        let root = made.at(1);
+        Failure::new(
+            match asked.memory {
+                Some(_) => Kind::Memory,
+                None => Kind::Usage,
+            },
+            format!(
+                "not even the root grid fits: {} cells, about {}",
+                grouped(root.cells),
+                bytes(room::need(&root))
+            ),
+        )
+        .hint("use a coarser --root")
+    })?;
+    let took = 1e3 * begin.elapsed().as_secs_f64();
+    let levels = chosen.levels.len();
+    // One beyond the choice shows why it ends there.
+    let shown: Vec<Estimate> = (1..=(levels + 1).min(most)).map(|n| made.at(n)).collect();
+    console.summary(&text(asked, &chosen, &shown, took))?;
+    let mut object = object(&chosen, &shown);
+    object["dimensions"] = json!(D);
+    object["name"] = json!(asked.name);
+    object["estimate_ms"] = json!(took);
+    object["frame"] = json!({
+        "origin": frame.origin.to_vec(),
+        "upper": frame.upper().to_vec(),
+        "dx": frame.dx,
+        "root_cells": frame.root_cells.to_vec(),
+    });
+    object["parameters"] = json!({
+        "levels": levels,
+        "wall_distance": params.wall_distance,
+        "fill": params.fill.name(),
+    });
+    console.object(&object)
+}
+
+fn text(asked: &Asked, chosen: &Estimate, shown: &[Estimate], took: f64) -> String {
+    let heads = [
+        "levels", "dx [m]", "blocks", "cells", "links", "memory", "file", "time",
+    ];
+    let mut rows = vec![heads.map(str::to_owned)];
+    for e in shown {
+        let finest = e.levels.last().map_or(0.0, |l| l.dx);
+        rows.push([
+            e.levels.len().to_string(),
+            short(finest),
+            grouped(e.blocks),
+            grouped(e.cells),
+            grouped(e.links),
+            bytes(e.bytes_peak),
+            bytes(e.bytes_file),
+            e.seconds
+                .map_or_else(|| "?".into(), |s| format!("{s:.1} s")),
+        ]);
+    }
+    let mut text = format!("estimate  {}\n\n{}", asked.name, columns(&rows));
+    let counted = chosen.counted_levels;
+    text += &match counted {
+        n if n == chosen.levels.len() => "\nall levels counted; memory to 10 %".to_owned(),
+        0 => "\nno level counted: to a factor of 2".to_owned(),
+        n => format!("\n{n} levels counted, the rest by their growth: to 10 %"),
+    };
+    text += &format!(", time of the embedding to a factor of 2; estimated in {took:.0} ms\n");
+    let free = memory::available();
+    let levels = chosen.levels.len();
+    text += &match asked.memory {
+        Some(most) => format!(
+            "{levels} levels are the finest mesh within {}\n",
+            bytes(most)
+        ),
+        None if levels < asked.levels => {
+            format!("{levels} levels are the finest mesh within --max-cells\n")
+        }
+        None if room::need(chosen) <= free => format!("it fits: {} are free\n", bytes(free)),
+        None => format!("it does not fit: {} are free\n", bytes(free)),
+    };
+    text
+}
+
+/// The keys of an estimate alone, for `details` of a refusal too.
+pub(crate) fn numbers(estimate: &Estimate) -> Value {
+    json!({
+        "levels": estimate.levels.len(),
+        "counted_levels": estimate.counted_levels,
+        "blocks": estimate.blocks,
+        "cells": estimate.cells,
+        "links": estimate.links,
+        "boundary_cells": estimate.boundary_cells,
+        "peak_bytes": estimate.bytes_peak,
+        "file_bytes": estimate.bytes_file,
+        "embed_ms": estimate.seconds.map(|s| 1e3 * s),
+    })
+}
+
+fn object(chosen: &Estimate, shown: &[Estimate]) -> Value {
+    let mut object = numbers(chosen);
+    let level = |l: &cutlink_voxelizer::LevelEstimate| {
+        json!({
+            "level": l.level,
+            "dx": l.dx,
+            "blocks": l.blocks,
+            "leaf_blocks": l.leaf_blocks,
+            "cells": l.cells,
+        })
+    };
+    let free = memory::available();
+    object["schema"] = json!(crate::JSON_SCHEMA);
+    object["cutlink"] = json!(env!("CARGO_PKG_VERSION"));
+    object["command"] = json!("estimate");
+    object["levels"] = chosen.levels.iter().map(level).collect();
+    object["choices"] = shown.iter().map(numbers).collect();
+    object["free_bytes"] = json!(free);
+    object["fits"] = json!(room::need(chosen) <= free);
+    object
+}
+
+impl From<EstimateError> for Failure {
+    fn from(error: EstimateError) -> Self {
+        match error {
+            EstimateError::Voxel(error) => error.into(),
+            EstimateError::Snap(error) => error.into(),
+            error => Self::new(Kind::Runtime, error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! `cutlink estimate` against `cutlink mesh`, and what `mesh` does with an estimate.
+
+mod kit;
+
+use kit::Folder;
+use serde_json::Value;
+
+fn number(object: &Value, key: &str) -> f64 {
+    let value = object[key].as_f64();
+    value.unwrap_or_else(|| panic!("{key} should be a number in {object}"))
+}
+
+fn off(told: f64, is: f64) -> f64 {
+    (told / is - 1.0).abs()
+}
+
+#[test]
+fn it_tells_what_mesh_builds_within_ten_per_cent() {
+    const ARGS: &str = "--shape torus --levels 5 --threads 2 --json";
+    let folder = Folder::new();
+    let told = folder.run(&format!("estimate {ARGS}")).ok().json();
+    let args = format!("mesh {ARGS} --no-picture");
+    let mesh = folder.run(&args).ok().json();
+    let counted = number(&told, "counted_levels");
+    assert!(counted < 5.0, "something is left to tell: {counted}");
+    for key in ["blocks", "cells", "links", "boundary_cells"] {
+        let (told, is) = (number(&told, key), number(&mesh, key));
+        assert!(off(told, is) < 0.1, "{key}: {told} for {is}");
+    }
+    let file = number(&mesh["files"]["mesh"], "bytes");
+    assert!(off(number(&told, "file_bytes"), file) < 0.1, "file: {told}");
+    let peak = number(&mesh, "peak_rss_bytes");
+    if peak > 0.0 {
+        let estimate = number(&told, "peak_bytes");
+        assert!(off(estimate, peak) < 0.1, "memory: {estimate} for {peak}");
+    }
+    // The row of one level less must fail the same bound.
+    let less = &told["choices"][3];
+    assert_eq!(less["levels"], 4, "rows are numbers of levels");
+    for key in ["blocks", "cells", "links", "boundary_cells"] {
+        assert!(off(number(less, key), number(&mesh, key)) > 0.1, "{key}");
+    }
+}
+
+#[test]
+fn the_json_object_has_the_documented_keys() {
+    const DOCUMENTED: &str = include_str!("../../docs/json-schema.md");
+    let folder = Folder::new();
+    let ran = folder.run("estimate --shape sphere --root 16 --levels 2 --json");
+    let json = ran.ok().json();
+    let pinned = "blocks boundary_cells cells choices command counted_levels cutlink dimensions \
+        embed_ms estimate_ms file_bytes fits frame free_bytes levels links name parameters \
+        peak_bytes schema";
+    let mut found: Vec<&String> = json.as_object().expect("an object").keys().collect();
+    found.sort();
+    assert_eq!(found, pinned.split_whitespace().collect::<Vec<_>>());
+    for key in found {
+        let documented = DOCUMENTED.contains(&format!("`{key}`"));
+        assert!(documented, "`{key}` should be in docs/json-schema.md");
+    }
+    assert!(folder.files().is_empty(), "nothing is written");
+}
+
+#[test]
+fn memory_decides_the_levels() {
+    let folder = Folder::new();
+    let args = "estimate --shape sphere --mem 200MB";
+    let json = folder.run(&format!("{args} --json")).ok().json();
+    let levels = json["levels"].as_array().expect("levels").len();
+    let rows = json["choices"].as_array().expect("choices");
+    assert_eq!(rows.len(), levels + 1, "and one that does not fit");
+    assert!(
+        number(&rows[levels - 1], "peak_bytes") * 1.1 <= 200e6,
+        "{json}"
+    );
+    assert!(number(&rows[levels], "peak_bytes") * 1.1 > 200e6, "{json}");
+    let text = folder.run(args).ok().stdout;
+    let said = format!("{levels} levels are the finest mesh within 200.0 MB");
+    assert!(text.contains(&said), "{text}");
+    let none = folder.run("estimate --shape sphere --mem 1MB");
+    none.failed(4, &["not even the root grid fits", "--root"]);
+    let word = folder.run("estimate --shape sphere --mem much");
+    assert_eq!(word.code, 2, "{}", word.stderr);
+}
+
+#[test]
+fn mesh_keeps_to_max_cells_and_says_what_it_dropped() {
+    let folder = Folder::new();
+    let args = "mesh --shape sphere --root 32 --levels 7 --no-picture --json --max-cells";
+    let ran = folder.run(&format!("{args} 2M")).ok();
+    let json = ran.json();
+    let levels = json["levels"].as_array().expect("levels").len();
+    assert!((2..7).contains(&levels), "levels were dropped: {levels}");
+    assert!(number(&json, "cells") <= 2e6, "{}", json["cells"]);
+    assert_eq!(number(&json["parameters"], "levels") as usize, levels);
+    let said = format!("leaves {levels} of 7 levels");
+    assert!(ran.stderr.contains(&said), "{}", ran.stderr);
+    let few = folder.run(&format!("{args} 1000 --force"));
+    few.failed(2, &["the root grid alone has 32 768 cells", "--root"]);
+}
+
+#[test]
+fn mesh_refuses_what_will_not_fit_before_it_is_built() {
+    let folder = Folder::new();
+    let args = "mesh --shape sphere --deviation 0.001 --levels 13";
+    let ran = folder.run(&format!("{args} --json"));
+    let error = &ran.json()["error"];
+    assert_eq!(error["exit_code"], 4, "{error}");
+    assert!(
+        number(&error["details"]["estimate"], "peak_bytes") > 1e12,
+        "{error}"
+    );
+    ran.failed(4, &["not enough memory for 13 levels", "free", "--levels"]);
+    assert!(folder.files().is_empty(), "nothing was written");
+}
