@@ -22,7 +22,9 @@ pub mod vtk;
 
 pub use embed::{check_levels, embed, fluid_layers};
 pub use error::VoxelError;
-pub use estimate::{BUILD_BLOCKS, Estimate, EstimateError, Forecast, LevelEstimate, forecast, rough};
+pub use estimate::{
+    BUILD_BLOCKS, Estimate, EstimateError, Forecast, LevelEstimate, forecast, rough,
+};
 pub use frame::{Frame, SUBCELL_BITS};
 pub use links::{DIRECTION_BITS, Link, LinkTable, pack_cell, unpack_cell};
 pub use mesh::{Classes, Fill, LevelCounts, Mesh};
