@@ -198,7 +198,7 @@ impl<'a> Run<'a> {
         let params = EmbedParams {
             levels: self.job.levels,
             wall_distance,
-            fill: self.job.fill.into(),
+            fill: self.job.solid_rule(),
         };
         let inside = gate::check_inside(&name, bounds, &domain.frame)?;
         let begin = Instant::now();
