@@ -270,12 +270,12 @@ where
                 Just((root, levels)),
                 prop::collection::vec(point, 3..8),
                 prop::collection::vec(recipe(), 1..=sizes.bodies),
-                (1..4usize, any::<bool>(), any::<bool>(), 0..4u8),
+                (1..4usize, any::<bool>(), 0..4usize, 0..4u8),
                 prop::array::uniform3(prop_oneof![3..900i32, -900..-2i32]),
             )
         })
         .prop_map(|((root, levels), pool, recipes, choice, ray)| {
-            let (patches, by_facet, evenodd, wall): (usize, bool, bool, u8) = choice;
+            let (patches, by_facet, fill, wall): (usize, bool, usize, u8) = choice;
             let dx = f64::from(CELL << (levels - 1));
             Case {
                 surface: build(&pool, &recipes, by_facet).snapped(patches),
@@ -287,11 +287,7 @@ where
                 params: EmbedParams {
                     levels,
                     wall_distance: f64::from(wall) * 2.0 * dx,
-                    fill: if evenodd {
-                        Fill::EvenOdd
-                    } else {
-                        Fill::NonZero
-                    },
+                    fill: Fill::ALL[fill],
                 },
                 ray: std::array::from_fn(|a| ray[a]),
             }

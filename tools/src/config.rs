@@ -79,7 +79,7 @@ pub fn keys() -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::{Device, FillRule, Numbers, Root};
+    use crate::options::{Device, FillRule, Flow, Numbers, Root};
     use cutlink_mesher::placement::Unit;
 
     fn full() -> MeshOptions {
@@ -98,6 +98,7 @@ mod tests {
             max_cells: Some(1_000_000),
             wall_distance: Some(0.05),
             fill: Some(FillRule::EvenOdd),
+            flow: Some(Flow::Inside),
             device: Some(Device::default()),
             threads: Some(2),
             output: Some("out".into()),

@@ -118,9 +118,14 @@ pub struct MeshOptions {
     )]
     pub wall_distance: Option<f64>,
 
-    /// Which winding numbers are solid [default: nonzero]
+    /// Which winding numbers are inside [default: nonzero]
     #[arg(long, value_enum, value_name = "RULE", help_heading = "Mesh")]
     pub fill: Option<FillRule>,
+
+    /// Where the fluid is: outside the body, or inside what the surface encloses, as in ducts and
+    /// vessels; all else is solid and stays coarse [default: outside]
+    #[arg(long, value_enum, value_name = "SIDE", help_heading = "Mesh")]
+    pub flow: Option<Flow>,
 
     /// Where to run: auto, cpu, cuda or cuda:N [default: auto]
     #[arg(long, value_name = "DEVICE", help_heading = "Run")]
@@ -165,6 +170,7 @@ impl MeshOptions {
             max_cells: self.max_cells.or(other.max_cells),
             wall_distance: self.wall_distance.or(other.wall_distance),
             fill: self.fill.or(other.fill),
+            flow: self.flow.or(other.flow),
             device: self.device.or(other.device),
             threads: self.threads.or(other.threads),
             output: self.output.or(other.output),
@@ -351,6 +357,17 @@ impl From<FillRule> for Fill {
             FillRule::EvenOdd => Self::EvenOdd,
         }
     }
+}
+
+/// The side of the surface that the fluid is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[value(rename_all = "lowercase")]
+pub enum Flow {
+    /// Around the body
+    Outside,
+    /// Within what the surface encloses
+    Inside,
 }
 
 /// [`DeviceChoice`] with a form in TOML.

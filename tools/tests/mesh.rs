@@ -87,7 +87,7 @@ fn the_json_object_has_the_documented_keys() {
         input.gzipped input.kind input.name input.patches input.triangles input.vertices levels \
         levels[].blocks levels[].boundary levels[].dx levels[].fluid levels[].leaf_blocks \
         levels[].level levels[].solid links notes parameters parameters.deviation \
-        parameters.fill parameters.levels parameters.wall_distance peak_rss_bytes schema \
+        parameters.fill parameters.flow parameters.levels parameters.wall_distance peak_rss_bytes schema \
         snapping snapping.collapsed_facets snapping.max_displacement snapping.merged_vertices \
         snapping.unit solid_finest threads times_ms times_ms.bins times_ms.health \
         times_ms.links times_ms.picture times_ms.read times_ms.refine times_ms.snap \
@@ -232,4 +232,34 @@ fn quiet_is_quiet_and_a_closed_pipe_is_no_panic() {
     assert_eq!(ran.stderr, "", "no panic message");
     let ran = folder.shell("$CUTLINK completions bash | true").ok();
     assert_eq!(ran.stderr, "", "no panic message");
+}
+
+/// A duct is the complement of the body: the same cut faces, seen from the other side.
+#[test]
+fn a_flow_inside_fills_what_the_surface_encloses() {
+    let folder = Folder::new();
+    let mesh = |flow: &str| {
+        let args = "mesh --shape cylinder:r=0.3,h=1.5 --root 32 --levels 3 --no-picture --json";
+        let ran = folder
+            .run(&format!("{args} --flow {flow} --output {flow}"))
+            .ok();
+        folder
+            .run(&format!("inspect {flow}.cutlink --check --quiet"))
+            .ok();
+        ran.json()
+    };
+    let (outside, inside) = (mesh("outside"), mesh("inside"));
+    let finest = |json: &Value| json["solid_finest"].as_u64().expect("a count");
+    let frame = outside["frame"]["root_cells"].as_array().expect("cells");
+    let cells: u64 = frame
+        .iter()
+        .map(|n| n.as_u64().expect("a number") * 4)
+        .product();
+    assert_eq!(finest(&outside) + finest(&inside), cells, "complements");
+    assert_eq!(inside["parameters"]["flow"], "inside", "said");
+    let dx = inside["levels"][2]["dx"].as_f64().expect("a length");
+    let fluid = (cells - finest(&inside)) as f64 * dx.powi(3);
+    let exact = std::f64::consts::PI * 0.09 * 1.5;
+    assert!((fluid / exact - 1.0).abs() < 0.02, "{fluid} of {exact}");
+    assert!(inside["links"].as_u64() > Some(1000), "cut from within");
 }

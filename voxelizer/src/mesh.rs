@@ -5,7 +5,8 @@ use cutlink_amr::{CellRef, Forest, checksum, dims};
 use cutlink_device::{Backend, Host};
 use rayon::prelude::*;
 
-/// Which winding numbers are solid.
+/// Which winding numbers are solid: two fill rules for flows around bodies, and their
+/// complements for flows inside what the surface encloses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Fill {
     /// Any but zero: overlapping and nested bodies, inside-out ones too.
@@ -13,23 +14,66 @@ pub enum Fill {
     NonZero,
     /// Odd ones: a body within a body is a cavity.
     EvenOdd,
+    /// Zero: the fluid is what `NonZero` calls inside.
+    Zero,
+    /// Even ones: the fluid is what `EvenOdd` calls inside.
+    Even,
 }
 
 impl Fill {
-    /// The name users write.
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::NonZero, Self::EvenOdd, Self::Zero, Self::Even];
+
+    /// The name in files and reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::NonZero => "nonzero",
             Self::EvenOdd => "evenodd",
+            Self::Zero => "zero",
+            Self::Even => "even",
         }
     }
 
-    /// Whether a point of this winding number is inside the body.
+    /// Whether a point of this winding number is solid.
     pub fn is_solid(self, winding: i32) -> bool {
         match self {
             Self::NonZero => winding != 0,
             Self::EvenOdd => winding & 1 != 0,
+            Self::Zero => winding == 0,
+            Self::Even => winding & 1 == 0,
         }
+    }
+
+    /// The rule that tells inside from outside: `nonzero` or `evenodd`.
+    pub fn rule(self) -> &'static str {
+        if self.by_parity() {
+            "evenodd"
+        } else {
+            "nonzero"
+        }
+    }
+
+    /// Where the fluid is: `outside` or `inside` of what the surface encloses.
+    pub fn flow(self) -> &'static str {
+        match self {
+            Self::NonZero | Self::EvenOdd => "outside",
+            Self::Zero | Self::Even => "inside",
+        }
+    }
+
+    /// Solid and fluid exchanged: the flow inside instead of around, and back.
+    pub fn complement(self) -> Self {
+        match self {
+            Self::NonZero => Self::Zero,
+            Self::EvenOdd => Self::Even,
+            Self::Zero => Self::NonZero,
+            Self::Even => Self::EvenOdd,
+        }
+    }
+
+    /// Whether only the parity of winding numbers counts, so that facets may point either way.
+    pub fn by_parity(self) -> bool {
+        matches!(self, Self::EvenOdd | Self::Even)
     }
 }
 
@@ -37,7 +81,7 @@ impl Fill {
 /// blocks; in 2D the low 16 bits). Refined blocks have masks too: of their own cells.
 #[derive(Debug)]
 pub struct Classes<B: Backend = Host> {
-    /// The centre is inside the body.
+    /// The centre is solid by the fill rule: inside the body, or outside the duct.
     pub solid: B::Buf<u64>,
     /// Fluid, and the surface cuts at least one link of the cell.
     pub boundary: B::Buf<u64>,

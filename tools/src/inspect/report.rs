@@ -24,6 +24,7 @@ pub struct Report {
     pub dimensions: usize,
     pub frame: FrameReport,
     pub fill: &'static str,
+    pub flow: &'static str,
     pub levels: Vec<Level>,
     pub blocks: usize,
     pub cells: u64,
@@ -94,7 +95,8 @@ impl Report {
                 root_cells: mesh.frame.root_cells.to_vec(),
                 how: "as in the file".into(),
             },
-            fill: mesh.fill.name(),
+            fill: mesh.fill.rule(),
+            flow: mesh.fill.flow(),
             blocks: mesh.forest.blocks(),
             cells: counts().map(|c| c.fluid + c.boundary + c.solid).sum(),
             solid_finest: mesh.solid_at(mesh.forest.finest()),
@@ -122,14 +124,15 @@ impl Report {
         };
         let cells: Vec<String> = frame.root_cells.iter().map(u32::to_string).collect();
         let mut text = format!(
-            "file      {} ({}, {}D)\nbox       ({}) to ({}), root {} cells, fill rule {}\n",
+            "file      {} ({}, {}D)\nbox       ({}) to ({}), root {} cells, fill rule {}, fluid {}\n",
             self.file.path.display(),
             bytes(self.file.bytes),
             self.dimensions,
             numbers(&frame.origin),
             numbers(&frame.upper),
             cells.join(" x "),
-            self.fill
+            self.fill,
+            self.flow
         );
         for key in ["input", "placement"] {
             let value = self.metadata.get(key);

@@ -19,9 +19,12 @@ pub fn check_closed<const D: usize>(
     snapped: &Snapped<D>,
     fill: Fill,
 ) -> Result<Vec<String>, Failure> {
-    let closed = |h: &Health<D>| match fill {
-        Fill::NonZero => h.closed(),
-        Fill::EvenOdd => h.closed_evenodd(),
+    let closed = |h: &Health<D>| {
+        if fill.by_parity() {
+            h.closed_evenodd()
+        } else {
+            h.closed()
+        }
     };
     let mut notes = Vec::new();
     if snapped.facets.is_empty() {
@@ -43,13 +46,13 @@ pub fn check_closed<const D: usize>(
             "the surface is open as it is, and closed once snapped to {:.3e} m: going on with that",
             snapped.report.unit
         ));
-    } else if fill == Fill::EvenOdd && !health.closed() {
+    } else if fill.by_parity() && !health.closed() {
         notes.push(
             "facets contradict one another in direction, which --fill evenodd ignores".into(),
         );
     }
     if health.inward {
-        notes.push("all facets face inward; inside is solid all the same".into());
+        notes.push("all facets face inward; inside is inside all the same".into());
     }
     if health.duplicate_facets > 0 {
         notes.push(format!(
@@ -86,7 +89,7 @@ fn refuse<const D: usize>(name: &str, health: &Health<D>, fill: Fill) -> Failure
     for sample in &health.samples {
         message += &format!("\n    {sample}");
     }
-    let hint = if fill == Fill::NonZero && health.closed_evenodd() {
+    let hint = if !fill.by_parity() && health.closed_evenodd() {
         "facets contradict one another in direction, but every edge is shared by an even number of \
          them: --fill evenodd goes on, or repair the orientation"
     } else {

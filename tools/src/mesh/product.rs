@@ -51,7 +51,8 @@ pub(super) fn plan<const D: usize>(job: &Job, prepared: &Prepared<D>) -> Report 
         parameters: Parameters {
             levels: prepared.params.levels,
             wall_distance: prepared.params.wall_distance,
-            fill: prepared.params.fill.name(),
+            fill: prepared.params.fill.rule(),
+            flow: prepared.params.fill.flow(),
             deviation: prepared.deviation,
             wall_distance_given: job.wall_distance.is_some(),
         },

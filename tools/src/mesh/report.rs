@@ -74,6 +74,7 @@ pub struct Parameters {
     pub levels: usize,
     pub wall_distance: f64,
     pub fill: &'static str,
+    pub flow: &'static str,
     pub deviation: Option<f64>,
     #[serde(skip)]
     pub wall_distance_given: bool,
@@ -216,14 +217,15 @@ impl Report {
         line(
             "",
             &format!(
-                "refined at least to {} m from the surface{}; fill rule {}",
+                "refined at least to {} m from the surface{}; fill rule {}, fluid {}",
                 short(self.parameters.wall_distance),
                 if self.parameters.wall_distance_given {
                     ""
                 } else {
                     " (5 % of the longest edge)"
                 },
-                self.parameters.fill
+                self.parameters.fill,
+                self.parameters.flow
             ),
         );
         if let Some(deviation) = self.parameters.deviation {

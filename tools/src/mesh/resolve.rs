@@ -4,12 +4,13 @@ use crate::cli::MeshArgs;
 use crate::config;
 use crate::failure::Failure;
 use crate::mesh::MESH_EXTENSION;
-use crate::options::{Device, FillRule, MeshOptions, Numbers, Root};
+use crate::options::{Device, FillRule, Flow, MeshOptions, Numbers, Root};
 use crate::output;
 use cutlink_amr::MAX_LEVELS;
 use cutlink_device::{Selected, select};
 use cutlink_mesher::placement::{Fit, Placement, Rotation, Scale, Unit};
 use cutlink_mesher::primitives::{AnyShape, parse_shape};
+use cutlink_voxelizer::Fill;
 use std::path::{Path, PathBuf};
 
 /// Levels where the user names none.
@@ -58,6 +59,8 @@ pub struct Job {
     pub deviation: Option<f64>,
     /// Fill rule.
     pub fill: FillRule,
+    /// Where the fluid is.
+    pub flow: Flow,
     /// The device as asked for.
     pub device: Device,
     /// The device it came to.
@@ -103,6 +106,7 @@ pub fn resolve(args: &MeshArgs) -> Result<Job, Failure> {
         wall_distance: given.wall_distance,
         deviation: given.deviation,
         fill: given.fill.unwrap_or(FillRule::NonZero),
+        flow: given.flow.unwrap_or(Flow::Outside),
         device,
         selected: select(device.0)?,
         threads: given.threads.unwrap_or(0),
@@ -218,6 +222,15 @@ fn stem(path: &Path) -> PathBuf {
 }
 
 impl Job {
+    /// Which winding numbers are solid.
+    pub fn solid_rule(&self) -> Fill {
+        let inside = Fill::from(self.fill);
+        match self.flow {
+            Flow::Outside => inside,
+            Flow::Inside => inside.complement(),
+        }
+    }
+
     fn check_targets(&self) -> Result<(), Failure> {
         let Targets {
             mesh,
@@ -287,6 +300,7 @@ impl Job {
             max_cells: self.max_cells,
             wall_distance: Some(wall_distance),
             fill: Some(self.fill),
+            flow: Some(self.flow),
             device: Some(self.device),
             threads: Some(self.threads),
             output: Some(self.targets.mesh.clone()),

@@ -218,7 +218,7 @@ impl<'a> Run<'a> {
         EmbedParams {
             levels: self.levels,
             wall_distance,
-            fill: self.job.fill.into(),
+            fill: self.job.solid_rule(),
         }
     }
 

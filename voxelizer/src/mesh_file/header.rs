@@ -174,7 +174,7 @@ impl<const D: usize> About<D> {
         )
         .map_err(|e| Fault::damaged("the header", e.to_string()))?;
         let fill = text(map, "fill")?;
-        let fill = [Fill::NonZero, Fill::EvenOdd]
+        let fill = Fill::ALL
             .into_iter()
             .find(|f| f.name() == fill)
             .ok_or_else(|| Fault::damaged("fill", format!("{fill:?} is no fill rule")))?;
