@@ -211,7 +211,7 @@ fn completions_and_manual_pages_come_from_the_options() {
     assert!(page.contains(r"\-\-wall\-distance"), "{page}");
     assert!(folder.run("man").ok().stdout.contains("cutlink"), "printed");
     let commands = folder.run("--help").ok().stdout;
-    for absent in ["solve", "estimate", "bench"] {
+    for absent in ["solve", "bench"] {
         let listed = |line: &str| line.trim_start().starts_with(absent);
         assert!(!commands.lines().any(listed), "{absent} is not there yet");
     }
