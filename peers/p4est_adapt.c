@@ -3,10 +3,13 @@
  * argv: level of the uniform start, finest level, repetitions. An octant is refined while
  * its middle is within its own edge of the sphere of radius 0.3 around the middle of the
  * unit box: the criterion of amr/benches/sphere.rs, in the same arithmetic. Prints one JSON
- * object; `criterion` is the time of the same number of calls of the criterion alone. */
+ * object; `criterion` is the time of the same number of calls of the criterion alone, `mesh`
+ * that of the ghost layer and the mesh: the neighbours of every octant, once. */
 #include <math.h>
 #include <p8est.h>
 #include <p8est_extended.h>
+#include <p8est_ghost.h>
+#include <p8est_mesh.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -34,7 +37,7 @@ int main(int argc, char **argv) {
     sc_init(sc_MPI_COMM_WORLD, 0, 0, NULL, SC_LP_ERROR);
     p4est_init(NULL, SC_LP_ERROR);
     p8est_connectivity_t *box = p8est_connectivity_new_unitcube();
-    double best = 1e30, best_refine = 0, best_balance = 0, criterion = 0;
+    double best = 1e30, best_refine = 0, best_balance = 0, criterion = 0, mesh_time = 0;
     long leaves = 0, refined = 0;
     for (int run = 0; run < repeat; ++run) {
         p8est_t *forest = p8est_new_ext(sc_MPI_COMM_WORLD, box, 0, start, 1, 0, NULL, NULL);
@@ -65,11 +68,17 @@ int main(int argc, char **argv) {
             criterion = sc_MPI_Wtime() - t3;
             if (sum < 0)
                 return 1;
+            const double t4 = sc_MPI_Wtime();
+            p8est_ghost_t *ghost = p8est_ghost_new(forest, P8EST_CONNECT_FULL);
+            p8est_mesh_t *mesh = p8est_mesh_new_ext(forest, ghost, 0, 0, P8EST_CONNECT_FULL);
+            mesh_time = sc_MPI_Wtime() - t4;
+            p8est_mesh_destroy(mesh);
+            p8est_ghost_destroy(ghost);
         }
         p8est_destroy(forest);
     }
-    printf("{\"leaves\": %ld, \"refined\": %ld, \"refine\": %.6f, \"balance\": %.6f, \"criterion\": %.6f}\n",
-           leaves, refined, best_refine, best_balance, criterion);
+    printf("{\"leaves\": %ld, \"refined\": %ld, \"refine\": %.6f, \"balance\": %.6f, \"criterion\": %.6f, \"mesh\": %.6f}\n",
+           leaves, refined, best_refine, best_balance, criterion, mesh_time);
     p8est_connectivity_destroy(box);
     sc_finalize();
     sc_MPI_Finalize();

@@ -40,3 +40,5 @@ print(
         }
     )
 )
+if sys.argv[3:]:
+    np.save(sys.argv[3], mask.transpose(2, 1, 0).astype(bool))

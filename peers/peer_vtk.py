@@ -33,3 +33,5 @@ clock.append(time.perf_counter())
 
 mask = vtk_to_numpy(image.GetOutput().GetPointData().GetScalars())
 print(json.dumps({"read": clock[1] - clock[0], "work": clock[2] - clock[1], "inside": int(np.count_nonzero(mask))}))
+if sys.argv[3:]:
+    np.save(sys.argv[3], mask.reshape(n, n, n).astype(bool))

@@ -67,3 +67,9 @@ def sphere(count, radius, center):
     points = np.concatenate(points)
     points /= np.linalg.norm(points, axis=1)[:, None]
     return points * radius + np.array(center), np.concatenate(triangles)
+
+
+if __name__ == "__main__":
+    import sys
+
+    write_stl(sys.argv[2], *sphere(int(sys.argv[1]), 0.25, (0.5, 0.5, 0.5)))

@@ -41,6 +41,7 @@ def ours(settings, path, arguments, threads):
         "stages": run["stages"],
         "whole": run["whole"] - run["write"],
         "peak": run["peak"],
+        "cpu": run["cpu"],
         "inside": report["solid_finest"],
         "blocks": report["blocks"],
         "finest_leaves": report["levels"][-1]["leaf_blocks"],
