@@ -19,7 +19,7 @@ def study(settings, only=None):
     subprocess.run(build, check=True)
     crate = ["cargo", "bench", "-q", "-p", "cutlink-amr", "--bench", "sphere", "--"]
     for levels in (4, 5, 6, 7):
-        runs = {"p4est": [], "cutlink": [], "ratio": []}
+        runs = {key: [] for key in ("p4est", "cutlink", "p4est cpu", "cutlink cpu", "ratio")}
         for _ in range(settings.repeat):
             theirs = [program, ROOT_LEVEL, ROOT_LEVEL + levels - 1, 3]
             ours = [*crate, 1 << ROOT_LEVEL, levels, 3]
@@ -27,9 +27,12 @@ def study(settings, only=None):
             our = call(ours, cwd=settings.here.parent, env={"RAYON_NUM_THREADS": "1"})
             assert their["leaves"] == our["leaves"], "the two forests differ"
             time = their["refine"] + their["balance"] - their["criterion"]
+            cpu = their["cpu"] - their["criterion"]
             runs["p4est"].append(time)
             runs["cutlink"].append(our["adapt"])
-            runs["ratio"].append(time / our["adapt"])
+            runs["p4est cpu"].append(cpu)
+            runs["cutlink cpu"].append(our["cpu"])
+            runs["ratio"].append(cpu / our["cpu"])
         row = {key: sorted(values) for key, values in runs.items()}
         row |= {"levels": levels, "leaves": our["leaves"], "blocks": our["blocks"], "mesh": their["mesh"]}
         settings.save("p4est", row)

@@ -12,9 +12,17 @@
 #include <p8est_mesh.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 static int finest;
 static long calls;
+
+/* Seconds on the processor: other programs disturb them less than those on the clock. */
+static double processor(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return t.tv_sec + 1e-9 * t.tv_nsec;
+}
 
 static int near_sphere(p8est_t *forest, p4est_topidx_t tree, p8est_quadrant_t *q) {
     (void)forest;
@@ -37,17 +45,18 @@ int main(int argc, char **argv) {
     sc_init(sc_MPI_COMM_WORLD, 0, 0, NULL, SC_LP_ERROR);
     p4est_init(NULL, SC_LP_ERROR);
     p8est_connectivity_t *box = p8est_connectivity_new_unitcube();
-    double best = 1e30, best_refine = 0, best_balance = 0, criterion = 0, mesh_time = 0;
+    double best = 1e30, best_cpu = 1e30, best_refine = 0, best_balance = 0, criterion = 0, mesh_time = 0;
     long leaves = 0, refined = 0;
     for (int run = 0; run < repeat; ++run) {
         p8est_t *forest = p8est_new_ext(sc_MPI_COMM_WORLD, box, 0, start, 1, 0, NULL, NULL);
         calls = 0;
-        const double t0 = sc_MPI_Wtime();
+        const double t0 = sc_MPI_Wtime(), c0 = processor();
         p8est_refine(forest, 1, near_sphere, NULL);
         const double t1 = sc_MPI_Wtime();
         refined = (long)forest->global_num_quadrants;
         p8est_balance(forest, P8EST_CONNECT_FULL, NULL);
         const double t2 = sc_MPI_Wtime();
+        best_cpu = fmin(best_cpu, processor() - c0);
         leaves = (long)forest->global_num_quadrants;
         if (t2 - t0 < best) {
             best = t2 - t0;
@@ -59,26 +68,26 @@ int main(int argc, char **argv) {
             p8est_tree_t *tree = p8est_tree_array_index(forest->trees, 0);
             const size_t count = tree->quadrants.elem_count;
             long sum = 0;
-            const double t3 = sc_MPI_Wtime();
+            const double t3 = processor();
             for (long i = 0; i < wanted; ++i) {
                 p8est_quadrant_t *q = p8est_quadrant_array_index(&tree->quadrants, i % count);
                 finest = 99;
                 sum += near_sphere(forest, 0, q);
             }
-            criterion = sc_MPI_Wtime() - t3;
+            criterion = processor() - t3;
             if (sum < 0)
                 return 1;
-            const double t4 = sc_MPI_Wtime();
+            const double t4 = processor();
             p8est_ghost_t *ghost = p8est_ghost_new(forest, P8EST_CONNECT_FULL);
             p8est_mesh_t *mesh = p8est_mesh_new_ext(forest, ghost, 0, 0, P8EST_CONNECT_FULL);
-            mesh_time = sc_MPI_Wtime() - t4;
+            mesh_time = processor() - t4;
             p8est_mesh_destroy(mesh);
             p8est_ghost_destroy(ghost);
         }
         p8est_destroy(forest);
     }
-    printf("{\"leaves\": %ld, \"refined\": %ld, \"refine\": %.6f, \"balance\": %.6f, \"criterion\": %.6f, \"mesh\": %.6f}\n",
-           leaves, refined, best_refine, best_balance, criterion, mesh_time);
+    printf("{\"leaves\": %ld, \"refined\": %ld, \"refine\": %.6f, \"balance\": %.6f, \"cpu\": %.6f, \"criterion\": %.6f, \"mesh\": %.6f}\n",
+           leaves, refined, best_refine, best_balance, best_cpu, criterion, mesh_time);
     p8est_connectivity_destroy(box);
     sc_finalize();
     sc_MPI_Finalize();
