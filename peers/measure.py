@@ -84,6 +84,12 @@ def last_json(run):
         return json.loads(run["out"].strip().splitlines()[-1])
 
 
+def command(settings, surface, arguments, threads):
+    """`cutlink mesh` in the unit box, but for what it writes."""
+    start = [settings.cutlink, "mesh", *surface, "--domain", "0,0,0,1,1,1", *arguments]
+    return [*start, "--threads", threads, "--no-picture", "--force", "--json"]
+
+
 def cutlink(settings, surface, arguments, threads):
     """One `cutlink mesh` in the unit box; see `mesh --json` for what `report` holds.
 
@@ -91,13 +97,11 @@ def cutlink(settings, surface, arguments, threads):
     is not a stage of its own, such as the first grid, the counts and the checksum.
     """
     name = settings.work / "out.cutlink"
-    command = [settings.cutlink, "mesh", *surface, "--domain", "0,0,0,1,1,1", *arguments]
-    command += ["--threads", threads, "--no-picture", "--force", "--json", "-o", name]
-    run = measured(command)
+    run = measured([*command(settings, surface, arguments, threads), "-o", name])
     report = last_json(run)
     name.unlink(missing_ok=True)
     if report is None:
-        raise SystemExit(f"cutlink failed: {' '.join(map(str, command))}\n{run['out']}")
+        raise SystemExit(f"cutlink failed on {surface} {arguments}: {run['out']}")
     times = report["times_ms"]
     outside = sum(times[k] for k in ("read", "health", "write", "picture"))
     stages = sum(times[k] for k in ("bins", "voxelize", "refine", "links"))
