@@ -1,6 +1,7 @@
 //! What share of the memory's copy bandwidth each stage of an embedding reaches, on the torus
-//! of the bench `embed`: seconds of the best of several runs, bytes by the formulas below,
-//! and the copy measured between the runs. Arguments: levels, repetitions. Prints a table.
+//! of the bench `embed`: the best of several runs, on the clock and on the processor (Linux; what
+//! rates are worked out from, for other programs disturb it less), bytes by the formulas
+//! below, and the copy measured between the runs. Arguments: levels, repetitions. Prints a table.
 //!
 //! Bytes are what the data structures make each stage read and write, once for every
 //! pass over an array; a gather counts its elements, not cache lines. Per level, with B
@@ -26,14 +27,74 @@ const STAGES: [Stage; 4] = [Stage::Bins, Stage::Voxelize, Stage::Refine, Stage::
 const FACET: u64 = 4 + 12 + 36;
 const NEIGHBORS: u64 = 4 * dims::directions(3) as u64;
 
-#[derive(Default)]
-struct Times([f64; 4]);
+/// Seconds on the clock, and on the processor as a mean of the threads.
+#[derive(Clone, Copy, Default)]
+struct Time {
+    clock: f64,
+    processor: f64,
+}
+
+impl Time {
+    const WORST: Self = Self {
+        clock: f64::INFINITY,
+        processor: f64::INFINITY,
+    };
+
+    fn now(since: Instant) -> Self {
+        let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten();
+        let ran = tasks.flatten().filter_map(|task| {
+            let text = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
+            text.split(' ').next()?.parse::<f64>().ok()
+        });
+        Self {
+            clock: since.elapsed().as_secs_f64(),
+            processor: ran.sum::<f64>() / 1e9 / rayon::current_num_threads() as f64,
+        }
+    }
+
+    fn after(self, before: Self) -> Self {
+        Self {
+            clock: self.clock - before.clock,
+            processor: self.processor - before.processor,
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.clock += other.clock;
+        self.processor += other.processor;
+    }
+
+    fn min(self, other: Self) -> Self {
+        Self {
+            clock: self.clock.min(other.clock),
+            processor: self.processor.min(other.processor),
+        }
+    }
+}
+
+struct Times {
+    start: Instant,
+    last: Time,
+    stages: [Time; 4],
+}
+
+impl Times {
+    fn new(start: Instant) -> Self {
+        Self {
+            start,
+            last: Time::now(start),
+            stages: [Time::default(); 4],
+        }
+    }
+}
 
 impl Observer for Times {
-    fn stage_done(&mut self, stage: Stage, _: usize, seconds: f64) {
+    fn stage_done(&mut self, stage: Stage, _: usize, _: f64) {
+        let now = Time::now(self.start);
         if let Some(i) = STAGES.iter().position(|&s| s == stage) {
-            self.0[i] += seconds;
+            self.stages[i].add(now.after(self.last));
         }
+        self.last = now;
     }
 }
 
@@ -118,21 +179,19 @@ fn bytes(surface: &Snapped<3>, mesh: &Mesh<3>, layers: u64) -> [u64; 4] {
     [bins, voxelize, refine, links]
 }
 
-/// Seconds to copy half a gigabyte on all threads, and to write as much fresh memory.
-fn copy() -> (f64, f64) {
-    let start = Instant::now();
+/// Time to copy a quarter of a gigabyte on all threads, and to write as much fresh memory.
+fn copy(start: Instant) -> (Time, Time) {
+    let before = Time::now(start);
     let from: Vec<u64> = (0..1 << 25).into_par_iter().collect();
-    let fresh = start.elapsed().as_secs_f64();
+    let fresh = Time::now(start).after(before);
     let mut to = vec![1u64; 1 << 25];
-    let best = (0..5)
-        .map(|_| {
-            let start = Instant::now();
-            to.par_chunks_mut(1 << 16)
-                .zip(from.par_chunks(1 << 16))
-                .for_each(|(to, from)| to.copy_from_slice(from));
-            start.elapsed().as_secs_f64()
-        })
-        .fold(f64::INFINITY, f64::min);
+    let best = (0..5).fold(Time::WORST, |best, _| {
+        let before = Time::now(start);
+        to.par_chunks_mut(1 << 16)
+            .zip(from.par_chunks(1 << 16))
+            .for_each(|(to, from)| to.copy_from_slice(from));
+        best.min(Time::now(start).after(before))
+    });
     (best, fresh)
 }
 
@@ -155,33 +214,36 @@ fn main() {
         fill: Fill::NonZero,
     };
     let snapped = snap(&surface, frame.lattice(levels)).expect("inside");
-    let (mut best, mut copied, mut fresh) = ([f64::INFINITY; 4], f64::INFINITY, f64::INFINITY);
+    let start = Instant::now();
+    let (mut best, mut copied, mut fresh) = ([Time::WORST; 4], Time::WORST, Time::WORST);
     let mut mesh = None;
     for _ in 0..repeat.max(1) {
-        let (warm, cold) = copy();
+        let (warm, cold) = copy(start);
         (copied, fresh) = (copied.min(warm), fresh.min(cold));
-        let mut times = Times::default();
+        let mut times = Times::new(start);
         mesh = Some(embed(&Host, &snapped, frame, &params, &mut times).expect("memory"));
-        for (best, time) in best.iter_mut().zip(times.0) {
+        for (best, time) in best.iter_mut().zip(times.stages) {
             *best = best.min(time);
         }
     }
     let mesh = mesh.expect("at least one run");
     let layers = u64::from(fluid_layers(params.wall_distance, frame.dx));
-    let limit = 2.0 * 8.0 * f64::from(1 << 25) / copied;
+    let limit = 2.0 * 8.0 * f64::from(1 << 25) / copied.processor;
     let threads = rayon::current_num_threads();
     println!("{threads} threads, {} blocks", mesh.forest.blocks());
-    let row = |name: &str, seconds: f64, bytes: f64| {
-        let rate = bytes / seconds;
-        let (ms, mb) = (seconds * 1e3, bytes / 1e6);
+    let row = |name: &str, time: Time, bytes: f64| {
+        let (clock, ms) = (time.clock * 1e3, time.processor * 1e3);
+        let (mb, rate) = (bytes / 1e6, bytes / time.processor);
         let (gb, share) = (rate / 1e9, 100.0 * rate / limit);
-        println!("| {name} | {ms:.1} ms | {mb:.0} MB | {gb:.1} GB/s | {share:.0} % |");
+        println!(
+            "| {name} | {clock:.1} ms | {ms:.1} ms | {mb:.0} MB | {gb:.1} GB/s | {share:.0} % |"
+        );
     };
     row("copy", copied, 16.0 * f64::from(1 << 25));
     row("fresh memory", fresh, 8.0 * f64::from(1 << 25));
+    let bytes = bytes(&snapped, &mesh, layers);
     for (i, stage) in STAGES.iter().enumerate() {
         let name = format!("{stage:?}").to_lowercase();
-        let bytes = bytes(&snapped, &mesh, layers)[i] as f64;
-        row(&name, best[i], bytes);
+        row(&name, best[i], bytes[i] as f64);
     }
 }
