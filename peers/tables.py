@@ -8,25 +8,27 @@ def seconds(x):
 
 
 def voxels(settings):
-    rows = [r for r in settings.rows("voxels")]
-    print("| surface | n | program | surface to mask | CPU, whole | whole | peak | inside | × cutlink 1 thread |")
+    rows = [r for r in settings.rows("voxels") if "failed" not in r]
+    print("| surface | n | program | surface to mask | processor, whole | peak | inside | time : cutlink's | : its mask's |")
     print("|---|---|---|---|---|---|---|---|---|")
-    keys = sorted({(r["surface"], r["n"]) for r in rows})
-    for surface, n in keys:
+    for surface, n in sorted({(r["surface"], r["n"]) for r in rows}):
         here = [r for r in rows if (r["surface"], r["n"]) == (surface, n)]
+        turns, bases = {}, {}
+        for r in here:
+            # Turns of one run of the study follow one another; a new run starts at turn 0.
+            number = turns[r["peer"]] = turns.get(r["peer"], -1) + 1
+            r["number"] = number
+            if r["peer"] == "cutlink 1t":
+                bases[number] = r
         for peer in dict.fromkeys(r["peer"] for r in here):
-            runs = [r for r in here if r["peer"] == peer and "failed" not in r]
-            if not runs:
-                print(f"| {surface} | {n} | {peer} | failed | | | | | |")
-                continue
-            ratios = []
-            for r in runs:
-                base = [q for q in here if q["peer"] == "cutlink 1t" and q["turn"] == r["turn"]]
-                ratios += [r["work"] / q["work"] for q in base[-1:]]
-            best = {k: min(r[k] for r in runs) for k in ("work", "cpu", "whole", "peak")}
-            ratio = f"{median(ratios):.2f}" if ratios else ""
-            print(f"| {surface} | {n} | {peer} | {seconds(best['work'])} | {seconds(best['cpu'])} | {seconds(best['whole'])} "
-                  f"| {best['peak'] >> 20} MiB | {runs[0]['inside']:,} | {ratio} |")
+            runs = [r for r in here if r["peer"] == peer]
+            pairs = [(r, bases[r["number"]]) for r in runs if r["number"] in bases]
+            whole = [r["work"] / base["work"] for r, base in pairs]
+            mask = [r["work"] / base["mask"] for r, base in pairs if "mask" in base]
+            best = {k: min(r[k] for r in runs) for k in ("work", "cpu", "peak")}
+            ratios = " | ".join(f"{median(x):.2f}" if x else "" for x in (whole, mask))
+            print(f"| {surface} | {n}³ | {peer} | {seconds(best['work'])} | {seconds(best['cpu'])} "
+                  f"| {best['peak'] >> 20} MiB | {runs[0]['inside']:,} | {ratios} |")
 
 
 def snappy(settings):
