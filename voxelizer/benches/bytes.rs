@@ -208,11 +208,7 @@ fn main() {
         *v = v.map(|x| x + 0.5);
     }
     let frame = Frame::new([0.0; 3], 1.0 / 64.0, [64; 3]).expect("a box");
-    let params = EmbedParams {
-        levels,
-        wall_distance: 0.05,
-        fill: Fill::NonZero,
-    };
+    let params = EmbedParams::new(levels, 0.05, Fill::NonZero);
     let snapped = snap(&surface, frame.lattice(levels)).expect("inside");
     let start = Instant::now();
     let (mut best, mut copied, mut fresh) = ([Time::WORST; 4], Time::WORST, Time::WORST);
