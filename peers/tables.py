@@ -52,7 +52,7 @@ def p4est(settings):
     print("\n| levels | octants | blocks, refined ones too | p4est | cutlink | octants/s | ratio, median | p4est's mesh |")
     print("|---|---|---|---|---|---|---|---|")
     for r in settings.rows("p4est"):
-        their, our = min(r["p4est"]), min(r["cutlink"])
+        their, our = min(r["p4est cpu"]), min(r["cutlink cpu"])
         print(f"| {r['levels']} | {r['leaves']:,} | {r['blocks']:,} | {their * 1e3:.1f} ms | {our * 1e3:.1f} ms "
               f"| {r['leaves'] / their / 1e6:.1f} M, {r['leaves'] / our / 1e6:.1f} M | {median(r['ratio']):.2f} | {r['mesh'] * 1e3:.0f} ms |")
 
