@@ -33,13 +33,15 @@ pub const fn center(d: usize) -> usize {
 }
 
 /// The step of direction `i`, each component -1, 0 or 1.
-pub fn step<const D: usize>(i: usize) -> [i32; D] {
-    let mut rest = i;
-    std::array::from_fn(|_| {
-        let digit = rest % 3;
+pub const fn step<const D: usize>(i: usize) -> [i32; D] {
+    let mut step = [0; D];
+    let (mut rest, mut a) = (i, 0);
+    while a < D {
+        step[a] = (rest % 3) as i32 - 1;
         rest /= 3;
-        digit as i32 - 1
-    })
+        a += 1;
+    }
+    step
 }
 
 /// The direction of a step; the inverse of [`step`].

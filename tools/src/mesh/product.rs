@@ -54,6 +54,9 @@ pub(super) fn plan<const D: usize>(job: &Job, prepared: &Prepared<D>) -> Report 
             fill: prepared.params.fill.rule(),
             flow: prepared.params.fill.flow(),
             deviation: prepared.deviation,
+            robust: job.robust,
+            refine: job.refine.iter().map(ToString::to_string).collect(),
+            seed: job.seed.clone(),
             wall_distance_given: job.wall_distance.is_some(),
         },
         snapping: Snapping {

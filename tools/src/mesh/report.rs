@@ -76,6 +76,9 @@ pub struct Parameters {
     pub fill: &'static str,
     pub flow: &'static str,
     pub deviation: Option<f64>,
+    pub robust: bool,
+    pub refine: Vec<String>,
+    pub seed: Option<Vec<f64>>,
     #[serde(skip)]
     pub wall_distance_given: bool,
 }
@@ -141,7 +144,41 @@ pub struct Built {
     pub solid_finest: u64,
     pub links: usize,
     pub boundary_cells: u64,
+    pub gap_links: u64,
+    pub thin: Thin,
     pub checksum: String,
+}
+
+/// Where the body is thinner than a cell.
+#[derive(Debug, Clone, Default, Serialize)]
+#[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
+pub struct Thin {
+    pub links: u64,
+    pub cells: u64,
+    pub places: Vec<ThinPlace>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
+pub struct ThinPlace {
+    pub cells: u64,
+    pub lower: Vec<f64>,
+    pub upper: Vec<f64>,
+}
+
+impl<const D: usize> From<cutlink_voxelizer::Thin<D>> for Thin {
+    fn from(thin: cutlink_voxelizer::Thin<D>) -> Self {
+        let place = |p: cutlink_voxelizer::ThinPlace<D>| ThinPlace {
+            cells: p.cells,
+            lower: p.bounds[0].to_vec(),
+            upper: p.bounds[1].to_vec(),
+        };
+        Self {
+            links: thin.links,
+            cells: thin.cells,
+            places: thin.places.into_iter().take(20).map(place).collect(),
+        }
+    }
 }
 
 /// Wall times in milliseconds.

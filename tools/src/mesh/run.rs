@@ -338,33 +338,32 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// What the links say that the user should know.
-    fn look_at_links<const D: usize>(&mut self, mesh: &Mesh<D>, gap: bool) {
-        if gap && let (Some(links), Some(name)) = (mesh.patch_links().pop(), mesh.patches.last()) {
+    /// What the links say that the user should know: links at gaps, and thin parts.
+    fn look_at_links<const D: usize>(&mut self, mesh: &Mesh<D>, gap: bool) -> (u64, report::Thin) {
+        let mut links = 0;
+        if gap && let (Some(count), Some(name)) = (mesh.patch_links().pop(), mesh.patches.last()) {
+            links = count;
             self.note(format!(
                 "{} links lead into the body where no facet is: cut halfway, patch \"{name}\"",
                 grouped(links)
             ));
         }
         let thin = thin(mesh);
-        if thin.cells == 0 {
-            return;
-        }
-        let mut note = format!(
-            "the body is thinner than a cell at {} cells in {} places ({} links have fluid at both \
-             ends); the largest:",
-            grouped(thin.cells),
-            grouped(thin.places.len() as u64),
-            grouped(thin.links)
-        );
-        for place in thin.places.iter().take(3) {
-            note += &format!(
-                " {} cells in {};",
-                grouped(place.cells),
-                comma_list(&place.bounds.map(|p| p.map(short)))
+        if thin.cells > 0 {
+            let mut note = format!(
+                "the body is thinner than a cell at {} cells in {} places ({} links have fluid at \
+                 both ends); the largest:",
+                grouped(thin.cells),
+                grouped(thin.places.len() as u64),
+                grouped(thin.links)
             );
+            for place in thin.places.iter().take(3) {
+                let place_box = comma_list(&place.bounds.map(|p| p.map(short)));
+                note += &format!(" {} cells in {place_box};", grouped(place.cells));
+            }
+            self.note(note.trim_end_matches(';').to_owned());
         }
-        self.note(note.trim_end_matches(';').to_owned());
+        (links, thin.into())
     }
 
     fn describe<const D: usize>(&mut self, report: &mut Report, mesh: &Mesh<D>, gap: bool) {
@@ -385,7 +384,7 @@ impl<'a> Run<'a> {
                     .into(),
             );
         }
-        self.look_at_links(mesh, gap);
+        let (gap_links, thin) = self.look_at_links(mesh, gap);
         if fluid + boundary == 0 {
             self.note("every cell is solid: the box lies inside the body".into());
         }
@@ -395,6 +394,8 @@ impl<'a> Run<'a> {
             solid_finest: mesh.solid_at(self.levels - 1),
             links: mesh.links.len(),
             boundary_cells: boundary,
+            gap_links,
+            thin,
             checksum: format!("{:016x}", mesh.checksum()),
         });
     }

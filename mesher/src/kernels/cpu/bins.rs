@@ -166,14 +166,20 @@ fn split<const D: usize>(
             let upper = low <= 2 * edge + grown && high >= edge - grown;
             halves[a] = u32::from(lower) | u32::from(upper) << 1;
         }
-        for (child, list) in lists.iter_mut().enumerate() {
-            let touched = (0..D).all(|a| halves[a] >> (child >> a & 1) & 1 == 1);
-            if touched {
-                let center =
-                    std::array::from_fn(|a| corner[a] + (child >> a & 1) as i32 * edge + edge / 2);
-                if facet.overlaps(center, edge / 2 + grown) {
-                    list.push(f);
-                }
+        let mut touched = (0..D).fold(u32::MAX >> (32 - (1 << D)), |touched, a| {
+            // Bits of the children in the lower half of each axis.
+            const LOWER: [u32; 3] = [0x55, 0x33, 0x0f];
+            let lower = if halves[a] & 1 == 1 { LOWER[a] } else { 0 };
+            let upper = if halves[a] & 2 == 2 { !LOWER[a] } else { 0 };
+            touched & (lower | upper)
+        });
+        while touched != 0 {
+            let child = touched.trailing_zeros() as usize;
+            touched &= touched - 1;
+            let center =
+                std::array::from_fn(|a| corner[a] + (child >> a & 1) as i32 * edge + edge / 2);
+            if facet.overlaps(center, edge / 2 + grown) {
+                lists[child].push(f);
             }
         }
     }

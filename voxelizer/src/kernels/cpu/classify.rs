@@ -15,7 +15,7 @@ use crate::{Fill, VoxelError};
 use cutlink_amr::dims;
 use cutlink_device::{Backend, Host};
 use cutlink_mesher::{
-    exact::{Exact, Facet},
+    exact::{Exact, Facet, Plane},
     robust::CapTree,
 };
 use rayon::prelude::*;
@@ -139,10 +139,20 @@ where
         let mut lines = Lines::new(self.start);
         for &f in facets {
             let local = Local::new(&data.set.facet(f), self.first, spacing);
-            if self.from_parent {
-                lines.cross_diagonal(&local, spacing);
+            let diagonal = self.from_parent && reaches_diagonal(&local);
+            let rows: [_; D] = std::array::from_fn(|axis| lines_along(&local, axis));
+            if !diagonal && rows.iter().all(Option::is_none) {
+                continue;
             }
-            lines.cross_rows(&local, spacing);
+            let plane = local.plane(spacing);
+            if diagonal {
+                lines.cross_diagonal(&local.facet, &plane, spacing);
+            }
+            for (axis, row) in rows.into_iter().enumerate() {
+                if let Some((from, to)) = row {
+                    lines.cross_axis(&local.facet, &plane, spacing, axis, from, to);
+                }
+            }
         }
         Some(lines)
     }
@@ -175,6 +185,28 @@ where
     }
 }
 
+/// Whether a facet's bounds reach the stretch from the parent's centre to the first cell:
+/// cell 0 and at most half a spacing above, below cell 1.
+#[inline]
+fn reaches_diagonal<const D: usize>(local: &Local<D>) -> bool {
+    (0..D).all(|a| local.low[a] <= 1 && local.high[a] >= 0)
+}
+
+/// First and last of the block's lines along an axis that a facet's bounds meet.
+#[inline]
+fn lines_along<const D: usize>(local: &Local<D>, axis: usize) -> Option<([i32; D], [i32; D])> {
+    // Nothing is between the first and the last cell of the lines.
+    let mut empty = local.low[axis] > 3 || local.high[axis] < 0;
+    let (mut from, mut to) = ([0; D], [0; D]);
+    for a in (0..D).filter(|&a| a != axis) {
+        let last = if a < axis { 0 } else { 3 };
+        from[a] = local.low[a].max(0);
+        to[a] = local.high[a].min(last);
+        empty |= from[a] > to[a];
+    }
+    (!empty).then_some((from, to))
+}
+
 /// Sums of crossings along the lines of one block.
 struct Lines<const D: usize> {
     start: i32,
@@ -195,59 +227,33 @@ where
     }
 
     /// From the parent's centre, half a spacing above the first centre on each axis.
-    fn cross_diagonal(&mut self, local: &Local<D>, spacing: i32) {
-        // Cell 0 and at most half a spacing above: the bounds must reach below cell 1.
-        if local.low.iter().any(|&l| l > 1) || local.high.iter().any(|&h| h < 0) {
-            return;
-        }
+    fn cross_diagonal(&mut self, facet: &Facet<D>, plane: &Plane<D>, spacing: i32) {
         let down = [-1; D];
-        let along = local.plane.along(down);
+        let along = plane.along(down);
         let (from, to) = ([spacing / 2; D], [0; D]);
-        if along != 0 && local.facet.line_forms(down).hit(to) {
-            let outer = |p| local.plane.outer(local.plane.value(p));
+        if along != 0 && facet.line_forms(down).hit(to) {
+            let outer = |p| plane.outer(plane.value(p));
             if outer(from) != outer(to) {
                 self.start -= along.signum() as i32;
             }
         }
     }
 
-    /// Along every line of the block that the facet meets.
-    fn cross_rows(&mut self, local: &Local<D>, spacing: i32) {
-        for axis in 0..D {
-            // Nothing is between the first and the last cell of the lines.
-            if local.low[axis] > 3 || local.high[axis] < 0 {
-                continue;
-            }
-            let (mut from, mut to) = ([0; D], [0; D]);
-            let mut empty = false;
-            for a in 0..D {
-                if a != axis {
-                    let last = if a < axis { 0 } else { 3 };
-                    from[a] = local.low[a].max(0);
-                    to[a] = local.high[a].min(last);
-                    empty |= from[a] > to[a];
-                }
-            }
-            if !empty {
-                self.cross_axis(local, spacing, axis, from, to);
-            }
-        }
-    }
-
     fn cross_axis(
         &mut self,
-        local: &Local<D>,
+        facet: &Facet<D>,
+        plane: &Plane<D>,
         spacing: i32,
         axis: usize,
         from: [i32; D],
         to: [i32; D],
     ) {
         let step: [i32; D] = std::array::from_fn(|a| i32::from(a == axis));
-        let along = local.plane.along(step);
+        let along = plane.along(step);
         if along == 0 {
             return;
         }
-        let forms = local.facet.line_forms(step);
+        let forms = facet.line_forms(step);
         let rise = i128::from(along) * i128::from(spacing);
         let stride = 1 << (2 * axis);
         let mut at = from;
@@ -255,11 +261,11 @@ where
             let p = at.map(|c| c * spacing);
             if forms.hit(p) {
                 let base = dims::ravel(at, 4);
-                let mut value = local.plane.value(p);
-                let before = local.plane.outer(value);
+                let mut value = plane.value(p);
+                let before = plane.outer(value);
                 for i in 1..4 {
                     value += rise;
-                    if local.plane.outer(value) != before {
+                    if plane.outer(value) != before {
                         self.sums[axis][base + i * stride] -= along.signum() as i32;
                     }
                 }

@@ -11,7 +11,7 @@ use super::{
 use crate::{LinkTable, VoxelError, pack_cell};
 use cutlink_amr::{CellRef, Forest, NONE, NeighborCell, OUTSIDE, dims};
 use cutlink_device::{Backend, Host, memory};
-use cutlink_mesher::exact::{AxisForms, Exact, Facet, Int, LineForms, Passes};
+use cutlink_mesher::exact::{AxisForms, Exact, Facet, Int, LineForms, Passes, Plane};
 use rayon::prelude::*;
 
 /// Bytes of table a block with facets comes to, by experience with scans: about 9 boundary
@@ -189,32 +189,54 @@ where
 
     /// Adds the cuts of one facet.
     fn cut(&mut self, local: &Local<D>, spacing: i32, patch: u16) {
-        if local.plane.is_narrow() {
-            self.cut_in::<i64>(local, spacing, patch);
+        let plane = local.plane(spacing);
+        if plane.is_narrow() {
+            self.cut_in::<i64>(local, &plane, spacing, patch);
         } else {
-            self.cut_in::<i128>(local, spacing, patch);
+            self.cut_in::<i128>(local, &plane, spacing, patch);
         }
     }
 
-    fn cut_in<T: Int>(&mut self, local: &Local<D>, spacing: i32, patch: u16) {
-        let forms = AxisForms::new(&local.facet);
-        for direction in dims::center(D) + 1..dims::directions(D) {
-            let step = dims::step::<D>(direction);
-            let along = local.plane.along(step);
-            if along == 0 {
-                continue;
-            }
-            let ray = Ray {
-                direction,
-                step,
-                axis: (0..D).rev().find(|&a| step[a] != 0).unwrap_or(0),
-                patch,
+    fn cut_in<T: Int>(&mut self, local: &Local<D>, plane: &Plane<D>, spacing: i32, patch: u16) {
+        let setup = Setup {
+            facet: &local.facet,
+            low: local.low,
+            high: local.high,
+            plane,
+            forms: AxisForms::new(&local.facet),
+            spacing,
+            patch,
+        };
+        // Each direction is a function of its own, whose steps are constants.
+        macro_rules! along {
+            ($($direction:literal)*) => {
+                $( self.cut_along::<T, $direction>(&setup); )*
             };
-            if let Some((from, to)) = lines_in_reach(local, spacing, ray) {
-                let forms = forms.along(step);
-                let passes = local.plane.passes::<T>(along, spacing);
-                self.cut_lines(spacing, ray, &forms, &passes, from, to);
-            }
+        }
+        if D == 2 {
+            along!(5 6 7 8);
+        } else {
+            along!(14 15 16 17 18 19 20 21 22 23 24 25 26);
+        }
+    }
+
+    #[inline]
+    fn cut_along<T: Int, const DIRECTION: usize>(&mut self, setup: &Setup<'_, D>) {
+        let step = const { dims::step::<D>(DIRECTION) };
+        let along = setup.plane.along(step);
+        if along == 0 {
+            return;
+        }
+        let ray = Ray {
+            direction: DIRECTION,
+            step,
+            axis: (0..D).rev().find(|&a| step[a] != 0).unwrap_or(0),
+            patch: setup.patch,
+        };
+        if let Some((from, to)) = setup.lines_in_reach(ray) {
+            let forms = setup.forms.along(step);
+            let passes = setup.plane.passes::<T>(along, setup.spacing);
+            self.cut_lines(setup.spacing, ray, &forms, &passes, from, to);
         }
     }
 
@@ -341,32 +363,42 @@ struct Ray<const D: usize> {
     patch: u16,
 }
 
-/// First and last line along a direction that meets the facet's bounds, and the block or a
-/// cell beside it.
-fn lines_in_reach<const D: usize>(
-    local: &Local<D>,
+/// A facet and what all directions share.
+struct Setup<'a, const D: usize> {
+    facet: &'a Facet<D>,
+    low: [i32; D],
+    high: [i32; D],
+    plane: &'a Plane<D>,
+    forms: AxisForms<D>,
     spacing: i32,
-    Ray { step, axis, .. }: Ray<D>,
-) -> Option<([i32; D], [i32; D])> {
-    if local.low[axis] > 4 || local.high[axis] < -1 {
-        return None;
-    }
-    let shift = spacing.trailing_zeros();
-    let (mut from, mut to) = ([0; D], [0; D]);
-    for a in (0..D).filter(|&a| a != axis) {
-        let (mut low, mut high) = (i32::MAX, i32::MIN);
-        for v in &local.facet.0 {
-            let sheared = v[a] - step[a] * v[axis];
-            low = low.min(sheared);
-            high = high.max(sheared);
-        }
-        // The end in the block is one of the cells 0 to 3 of the line.
-        let (up, down) = (step[a].max(0), step[a].min(0));
-        from[a] = ((low + (spacing - 1)) >> shift).max(-3 * up);
-        to[a] = (high >> shift).min(3 - 3 * down);
-        if from[a] > to[a] {
+    patch: u16,
+}
+
+impl<const D: usize> Setup<'_, D> {
+    /// First and last line along a direction that meets the facet's bounds, and the block or a
+    /// cell beside it.
+    #[inline]
+    fn lines_in_reach(&self, Ray { step, axis, .. }: Ray<D>) -> Option<([i32; D], [i32; D])> {
+        if self.low[axis] > 4 || self.high[axis] < -1 {
             return None;
         }
+        let shift = self.spacing.trailing_zeros();
+        let (mut from, mut to) = ([0; D], [0; D]);
+        for a in (0..D).filter(|&a| a != axis) {
+            let (mut low, mut high) = (i32::MAX, i32::MIN);
+            for v in &self.facet.0 {
+                let sheared = v[a] - step[a] * v[axis];
+                low = low.min(sheared);
+                high = high.max(sheared);
+            }
+            // The end in the block is one of the cells 0 to 3 of the line.
+            let (up, down) = (step[a].max(0), step[a].min(0));
+            from[a] = ((low + (self.spacing - 1)) >> shift).max(-3 * up);
+            to[a] = (high >> shift).min(3 - 3 * down);
+            if from[a] > to[a] {
+                return None;
+            }
+        }
+        Some((from, to))
     }
-    Some((from, to))
 }

@@ -1,5 +1,6 @@
 //! A facet seen from a block: corners relative to the centre of the block's first cell, and
-//! the range of cell centres its bounds reach.
+//! the range of cell centres its bounds reach. Its plane is worked out only where a line may
+//! meet it: facets smaller than a cell mostly lie between the lines.
 
 use cutlink_mesher::exact::{Exact, Facet, Plane};
 
@@ -9,7 +10,6 @@ const REACH: i32 = 5;
 /// A facet in block coordinates; lengths in lattice units, cells in units of the spacing.
 pub(super) struct Local<const D: usize> {
     pub(super) facet: Facet<D>,
-    pub(super) plane: Plane<D>,
     /// First cell index whose centre is not below the bounds.
     pub(super) low: [i32; D],
     /// Last cell index whose centre is not above the bounds.
@@ -26,11 +26,15 @@ where
         let facet = facet.relative_to(first_center);
         let [low, high] = facet.bounds();
         Self {
-            plane: Plane::new(&facet, REACH * spacing),
             facet,
             low: low.map(|c| (c + (spacing - 1)) >> shift),
             high: high.map(|c| c >> shift),
         }
+    }
+
+    #[inline]
+    pub(super) fn plane(&self, spacing: i32) -> Plane<D> {
+        Plane::new(&self.facet, REACH * spacing)
     }
 }
 
