@@ -80,10 +80,10 @@ fn spread<const D: usize>(
     let mut front = sources;
     for _ in 0..layers {
         let beyond = |&row: &u32| {
-            let around = forest.neighbors_of(first + row).iter();
+            let around = forest.neighbors_of(first + row);
             around
-                .filter(|&&n| n != NONE && n != OUTSIDE)
-                .map(|&n| n - first)
+                .filter(|&n| n != NONE && n != OUTSIDE)
+                .map(|n| n - first)
                 .filter(|&n| {
                     let byte = &reached[n as usize];
                     byte.load(Ordering::Relaxed) == 0
@@ -112,7 +112,7 @@ pub(super) fn interfaces<const D: usize>(forest: &Forest<D>) -> Result<Rim<Host>
         .zip(&mut interface)
         .enumerate()
         .for_each(|(id, (ghost, interface))| {
-            for (direction, &n) in forest.neighbors_of(id as u32).iter().enumerate() {
+            for (direction, n) in forest.neighbors_of(id as u32).enumerate() {
                 if n == NONE {
                     *ghost |= near[direction];
                 }
