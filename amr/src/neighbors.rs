@@ -26,6 +26,18 @@ const PLACE: [u8; 27] = {
     table
 };
 
+/// By direction: its step, as something to add to ids.
+const STEP: [[u32; 3]; 27] = {
+    let mut table = [[0; 3]; 27];
+    let mut i = 0;
+    while i < 27 {
+        let step = dims::step::<3>(i);
+        table[i] = [step[0] as u32, step[1] as u32, step[2] as u32];
+        i += 1;
+    }
+    table
+};
+
 /// By axis and side: the directions that step to this side.
 const TOWARD: [[u32; 2]; 3] = {
     let mut table = [[0; 2]; 3];
@@ -101,8 +113,7 @@ impl<const D: usize> Around<D> {
             Self::Family { corner } => place(corner + usize::from(PLACE[direction])),
             Self::Root { outside, .. } if outside >> direction & 1 == 1 => OUTSIDE,
             Self::Root { id, strides, .. } => {
-                let step = dims::step::<D>(direction);
-                let shift = |a: usize| strides[a].wrapping_mul(step[a] as u32);
+                let shift = |a: usize| strides[a].wrapping_mul(STEP[direction][a]);
                 (0..D).fold(id, |id, a| id.wrapping_add(shift(a)))
             }
         }

@@ -111,6 +111,8 @@ pub(super) fn interfaces<const D: usize>(forest: &Forest<D>) -> Result<Rim<Host>
         .par_iter_mut()
         .zip(&mut interface)
         .enumerate()
+        // Root blocks have one on every side, or a wall.
+        .skip(forest.roots())
         .for_each(|(id, (ghost, interface))| {
             for (direction, n) in forest.neighbors_of(id as u32).enumerate() {
                 if n == NONE {
