@@ -34,7 +34,7 @@ impl<const D: usize> LineForms<D> {
 
     /// The values at `p`, and their increments for steps of `spacing` along each axis: for
     /// going over many lines with additions only.
-    #[inline]
+    #[inline(always)]
     pub fn at(&self, p: [i32; D], spacing: i32) -> LineCursor<D> {
         let mut value = self.c;
         for k in 0..D {
@@ -95,7 +95,7 @@ where
     }
 
     /// The forms of lines along `d`, ties broken.
-    #[inline]
+    #[inline(always)]
     pub fn along(&self, d: [i32; D]) -> LineForms<D> {
         let mut sum = LineForms {
             w: [[0; D]; D],

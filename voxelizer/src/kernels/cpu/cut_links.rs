@@ -220,7 +220,7 @@ where
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn cut_along<T: Int, const DIRECTION: usize>(&mut self, setup: &Setup<'_, D>) {
         let step = const { dims::step::<D>(DIRECTION) };
         let along = setup.plane.along(step);
@@ -242,6 +242,7 @@ where
 
     /// Goes over the lines along a direction, row by row, and records the crossing of each
     /// line that meets the facet between cells -1 and 4.
+    #[inline(always)]
     fn cut_lines<T: Int>(
         &mut self,
         spacing: i32,
