@@ -198,6 +198,11 @@ pub fn ascii_stl_soup(name: &Path, bytes: &[u8]) -> Result<Vec<Vec<[[f64; 3]; 3]
 /// The name of the one patch of a file that names none.
 const DEFAULT_PATCH: &str = "body";
 
+/// "1 byte", "2 bytes".
+fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 fn loaded<const D: usize>(
     surface: Surface<D>,
     format: Format,

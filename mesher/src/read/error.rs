@@ -58,7 +58,7 @@ pub enum ReadError {
         path: PathBuf,
     },
     /// No byte, or nothing but white space.
-    #[error("{} is empty", path.display())]
+    #[error("{} is empty: it holds nothing but white space, fetch or export it again", path.display())]
     Empty {
         /// The file.
         path: PathBuf,

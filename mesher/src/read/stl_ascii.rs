@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 use super::sniff::strip_bom;
 use super::source::Source;
-use super::{Format, Loaded, ReadError, loaded, weld};
+use super::{Format, Loaded, ReadError, counted, loaded, weld};
 use crate::Surface;
 
 const FORMAT: Format = Format::StlAscii;
@@ -120,11 +120,15 @@ fn patches(marks: &[(u64, Mark)], facets: u64, notes: &mut Vec<String>) -> (Vec<
     }
     if orphans > 0 {
         notes.push(format!(
-            "{orphans} facets stand outside any solid: they were kept as a nameless one"
+            "kept {} outside any solid as a nameless one",
+            counted(orphans, "facet")
         ));
     }
     if empty > 0 {
-        notes.push(format!("{empty} solids without facets were dropped"));
+        notes.push(format!(
+            "dropped {} without facets",
+            counted(empty, "solid")
+        ));
     }
     number(&runs, notes)
 }

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::digits::far_away;
 use super::sniff::{binary_count, binary_len, unknown};
 use super::source::Source;
-use super::{DEFAULT_PATCH, Format, Loaded, Place, ReadError, loaded, weld};
+use super::{DEFAULT_PATCH, Format, Loaded, Place, ReadError, counted, loaded, weld};
 use crate::Surface;
 
 const FORMAT: Format = Format::StlBinary;
@@ -63,8 +63,8 @@ pub(super) fn soup(source: Source<'_>) -> Result<Soup, ReadError> {
     }
     if len > wanted {
         notes.push(format!(
-            "{} bytes after the {count} triangles that the header counts were ignored",
-            len - wanted
+            "ignored {} after the {count} triangles that the header counts",
+            counted(len - wanted, "byte")
         ));
     }
     let body = &bytes[84..84 + 50 * count as usize];
