@@ -5,6 +5,7 @@
 //! can be read (not Linux), nothing is refused up front.
 
 use crate::{DeviceError, Item};
+use std::cell::Cell;
 use std::fs;
 
 fn kib_field(text: &str, key: &str) -> Option<u64> {
@@ -55,6 +56,35 @@ pub fn peak_resident() -> u64 {
         .map_or(0, |kib| kib * 1024)
 }
 
+thread_local! {
+    static REFUSABLE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is in [`grow`] or [`with_capacity`], which take a refusal. For an
+/// allocator that does not let other refusals through.
+pub fn is_refusable() -> bool {
+    REFUSABLE.get()
+}
+
+fn reserve<T>(what: &'static str, buf: &mut Vec<T>, more: usize) -> Result<(), DeviceError> {
+    REFUSABLE.set(true);
+    let reserved = buf.try_reserve_exact(more);
+    REFUSABLE.set(false);
+    reserved.map_err(|_| DeviceError::OutOfMemory {
+        what,
+        requested: (more as u64).saturating_mul(size_of::<T>() as u64),
+        free: available(),
+    })
+}
+
+/// An empty vector with room for `capacity` elements; an error instead of an abort where the
+/// memory is not there.
+pub fn with_capacity<T>(what: &'static str, capacity: usize) -> Result<Vec<T>, DeviceError> {
+    let mut buf = Vec::new();
+    reserve(what, &mut buf, capacity)?;
+    Ok(buf)
+}
+
 /// Grows `buf` to `len` elements, the new ones `value`; an error instead of an abort where
 /// the memory is not there.
 pub fn grow<T: Item>(
@@ -64,12 +94,7 @@ pub fn grow<T: Item>(
     value: T,
 ) -> Result<(), DeviceError> {
     let more = len.saturating_sub(buf.len());
-    buf.try_reserve_exact(more)
-        .map_err(|_| DeviceError::OutOfMemory {
-            what,
-            requested: (more as u64).saturating_mul(size_of::<T>() as u64),
-            free: available(),
-        })?;
+    reserve(what, buf, more)?;
     buf.resize(len, value);
     Ok(())
 }

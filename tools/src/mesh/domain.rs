@@ -136,9 +136,7 @@ fn grown<const D: usize>(surface: Bounds<D>) -> Result<Bounds<D>, Failure> {
     if !(longest > 0.0 && longest.is_finite()) {
         return Err(Failure::new(
             crate::failure::Kind::Geometry,
-            format!(
-                "the surface has no extent, or one beyond all numbers: its box is {surface:?}"
-            ),
+            format!("the surface has no extent, or one beyond all numbers: its box is {surface:?}"),
         )
         .hint("check the coordinates in the file"));
     }
