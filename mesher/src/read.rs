@@ -50,7 +50,7 @@ mod weld;
 
 pub use error::{Place, ReadError};
 pub use source::{MAX_UNPACK_RATIO, MAX_UNPACKED};
-pub use weld::weld;
+pub use weld::{WeldError, weld};
 
 use sniff::Kind;
 use source::Source;

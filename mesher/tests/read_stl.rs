@@ -67,10 +67,7 @@ fn names_follow_the_documented_rule() {
     let loaded = read(&text);
     assert_eq!(loaded.surface.patches, ["solid", "left  wing", "solid_2"]);
     assert_eq!(loaded.surface.facet_patch, [0, 1, 2]);
-    assert_eq!(
-        loaded.report.notes,
-        ["dropped 1 solid without facets"]
-    );
+    assert_eq!(loaded.report.notes, ["dropped 1 solid without facets"]);
 }
 
 #[test]

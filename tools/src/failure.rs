@@ -138,6 +138,7 @@ impl From<ReadError> for Failure {
     fn from(error: ReadError) -> Self {
         let kind = match error {
             ReadError::NoFacets { .. } => Kind::Geometry,
+            ReadError::Memory { .. } => Kind::Memory,
             _ => Kind::Usage,
         };
         Self::new(kind, error.to_string())

@@ -47,6 +47,9 @@ const STACK: usize = 2 << 20;
 /// What a thread needs beside its stack: signal stack, guard pages, its share of the heap.
 const BESIDE_STACK: u64 = 1 << 18;
 
+/// Address space that a thread's heap may reserve, in bytes.
+const ARENA: u64 = 128 << 20;
+
 /// Runs a command line; the exit code.
 pub fn run(cli: &Cli) -> ExitCode {
     let json = match &cli.command {
@@ -119,10 +122,21 @@ fn in_pool<R: Send>(
         .build();
     match pool {
         Ok(pool) => pool.install(work),
-        Err(e) => Err(
-            Failure::new(Kind::Runtime, format!("cannot start {count} threads"))
-                .because(&e)
-                .hint("give --threads a smaller number"),
-        ),
+        Err(e) => {
+            // Where address space is scarce, the heap of the first thread (up to `ARENA`, most
+            // of it given back at once) may leave too little for the stack of the next.
+            let wanted = count as u64 * (STACK as u64 + ARENA);
+            let free = cutlink_device::memory::available();
+            let kind = if free < wanted {
+                Kind::Memory
+            } else {
+                Kind::Runtime
+            };
+            let message = format!("cannot start {count} threads");
+            Err(Failure::new(kind, message).because(&e).hint(format!(
+                "give --threads a smaller number: {count} may take up to {wanted} bytes of \
+                 address space at first, {free} bytes are free"
+            )))
+        }
     }
 }

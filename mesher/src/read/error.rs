@@ -51,6 +51,18 @@ pub enum ReadError {
         /// The system's reason.
         source: io::Error,
     },
+    /// Not enough memory for the file or what is in it.
+    #[error("not enough memory to read {}: {requested} bytes needed for {what}, {free} bytes free", path.display())]
+    Memory {
+        /// The file.
+        path: PathBuf,
+        /// What the memory is for.
+        what: &'static str,
+        /// Bytes that the allocation needs.
+        requested: u64,
+        /// Bytes that were free.
+        free: u64,
+    },
     /// A folder, device or pipe.
     #[error("{} is not a regular file: give the path of an STL, PLY or polyline file", path.display())]
     NotAFile {

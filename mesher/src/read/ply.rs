@@ -111,7 +111,7 @@ pub(super) fn read(source: Source<'_>) -> Result<Loaded<3>, ReadError> {
     if filled("face").is_none() && filled("tristrips").is_none() {
         return Err(source.no_facets(format, why_no_facets(&header, vertex)));
     }
-    let raw = match ply_fast::read(source, &header) {
+    let raw = match ply_fast::read(source, &header).map_err(|e| source.memory(e))? {
         Some(raw) => raw,
         None => ply_slow::read(source, &header)?,
     };

@@ -42,11 +42,7 @@ pub(super) fn read(source: Source<'_>) -> Result<Loaded<3>, ReadError> {
     if facets_in_file == 0 {
         return Err(source.no_facets(FORMAT, "it holds solids without a single facet"));
     }
-    let (vertices, facets) = weld(&triangles).ok_or_else(|| ReadError::TooMany {
-        path: source.name.into(),
-        format: FORMAT,
-        corners: 3 * facets_in_file,
-    })?;
+    let (vertices, facets) = weld(&triangles).map_err(|e| source.weld(FORMAT, e))?;
     let mut notes = Vec::new();
     if source.bytes.len() != strip_bom(source.bytes).len() {
         notes.push("the byte order mark at the start was skipped".into());

@@ -6,6 +6,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use cutlink_device::memory;
 use rayon::prelude::*;
 
 use super::digits::far_away;
@@ -28,11 +29,7 @@ pub(super) fn read(source: Source<'_>) -> Result<Loaded<3>, ReadError> {
         mut notes,
     } = soup(source)?;
     let facets_in_file = triangles.len() as u64;
-    let (vertices, facets) = weld(&[&triangles]).ok_or_else(|| ReadError::TooMany {
-        path: source.name.into(),
-        format: FORMAT,
-        corners: 3 * facets_in_file,
-    })?;
+    let (vertices, facets) = weld(&[&triangles]).map_err(|e| source.weld(FORMAT, e))?;
     notes.extend(far_away(&vertices));
     let surface = Surface::single_patch(vertices, facets, DEFAULT_PATCH);
     Ok(loaded(surface, FORMAT, facets_in_file, notes))
@@ -69,8 +66,9 @@ pub(super) fn soup(source: Source<'_>) -> Result<Soup, ReadError> {
     }
     let body = &bytes[84..84 + 50 * count as usize];
     let sound = AtomicBool::new(true);
-    let triangles: Vec<[[f32; 3]; 3]> = body
-        .par_chunks_exact(50)
+    let mut triangles =
+        memory::with_capacity("its triangles", count as usize).map_err(|e| source.memory(e))?;
+    body.par_chunks_exact(50)
         .with_min_len(1 << 12)
         .map(|record| {
             let corners = corners(record);
@@ -79,7 +77,7 @@ pub(super) fn soup(source: Source<'_>) -> Result<Soup, ReadError> {
             }
             corners
         })
-        .collect();
+        .collect_into_vec(&mut triangles);
     if !sound.into_inner() {
         let triangle = triangles.iter().position(|t| !is_finite(t)).unwrap_or(0);
         let mut values = triangles[triangle].into_iter().flatten();
