@@ -113,19 +113,8 @@ fn binary<const LE: bool>(source: Source<'_>, header: &Header) -> Option<Result<
         .with_min_len(ROWS)
         .map(|row| {
             let list = &row[layout.list..layout.list + 13];
-            let facet: [u32; 3] = std::array::from_fn(|k| {
-                let bytes = [
-                    list[1 + 4 * k],
-                    list[2 + 4 * k],
-                    list[3 + 4 * k],
-                    list[4 + 4 * k],
-                ];
-                if LE {
-                    u32::from_le_bytes(bytes)
-                } else {
-                    u32::from_be_bytes(bytes)
-                }
-            });
+            let words: [u32; 3] = bytemuck::pod_read_unaligned(&list[1..13]);
+            let facet = words.map(if LE { u32::from_le } else { u32::from_be });
             if (list[0] != 3) | (facet[0].max(facet[1]).max(facet[2]) >= vertex_count) {
                 sound.store(false, Ordering::Relaxed);
             }
@@ -193,16 +182,24 @@ fn binary_vertices<const LE: bool>(
             decode::<LE>(&row[fields[axis].0..], types[axis])
         }))
     };
-    // The usual types get a loop without a branch on the type.
+    let start = fields[0].0;
+    let in_turn = |size: usize| (0..3).all(|axis| fields[axis].0 == start + axis * size);
+    // PERF: the usual layouts are loaded as a whole.
     match fields.map(|(_, scalar)| scalar) {
-        [Scalar::F32, Scalar::F32, Scalar::F32] => {
-            rows.map(|row| point(row, [Scalar::F32; 3]))
-                .collect_into_vec(vertices);
-        }
-        [Scalar::F64, Scalar::F64, Scalar::F64] => {
-            rows.map(|row| point(row, [Scalar::F64; 3]))
-                .collect_into_vec(vertices);
-        }
+        [Scalar::F32, Scalar::F32, Scalar::F32] if in_turn(4) => rows
+            .map(|row| {
+                let words: [u32; 3] = bytemuck::pod_read_unaligned(&row[start..start + 12]);
+                let native = words.map(if LE { u32::from_le } else { u32::from_be });
+                check(native.map(|word| f64::from(f32::from_bits(word))))
+            })
+            .collect_into_vec(vertices),
+        [Scalar::F64, Scalar::F64, Scalar::F64] if in_turn(8) => rows
+            .map(|row| {
+                let words: [u64; 3] = bytemuck::pod_read_unaligned(&row[start..start + 24]);
+                let native = words.map(if LE { u64::from_le } else { u64::from_be });
+                check(native.map(f64::from_bits))
+            })
+            .collect_into_vec(vertices),
         types => rows.map(|row| point(row, types)).collect_into_vec(vertices),
     }
     sound.into_inner().then_some(())

@@ -96,12 +96,9 @@ fn is_finite(corners: &[[f32; 3]; 3]) -> bool {
 }
 
 fn corners(record: &[u8]) -> [[f32; 3]; 3] {
-    std::array::from_fn(|corner| {
-        std::array::from_fn(|axis| {
-            let at = 12 + 12 * corner + 4 * axis;
-            f32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]])
-        })
-    })
+    // PERF: nine words at once; number by number the compiler made calls of it, at half the speed.
+    let words: [u32; 9] = bytemuck::pod_read_unaligned(&record[12..48]);
+    bytemuck::cast(words.map(u32::from_le))
 }
 
 /// Refuses a file of the wrong length that holds U+FFFD in UTF-8: something took
