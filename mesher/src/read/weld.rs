@@ -55,22 +55,32 @@ pub fn weld<T: Copy + Into<f64>>(
     let mut facets = memory::with_capacity("triangles", triangles)?;
     for piece in soup {
         for triangle in piece.as_ref() {
-            // Adding 0.0 turns -0.0 into 0.0.
-            let corners = triangle.map(|corner| corner.map(|x| x.into() + 0.0));
-            let hashes = corners.map(hash);
+            // PERF: plain loops; of nested maps the compiler made calls.
+            let mut corners = [[0.0; 3]; 3];
+            let mut hashes = [0; 3];
+            for k in 0..3 {
+                for axis in 0..3 {
+                    // Adding 0.0 turns -0.0 into 0.0.
+                    corners[k][axis] = triangle[k][axis].into() + 0.0;
+                }
+                hashes[k] = hash(corners[k]);
+            }
             if table.is_full() {
                 table.grow()?;
             }
-            facets.push(std::array::from_fn(|k| {
-                table.index_of(corners[k], hashes[k])
-            }));
+            let mut facet = [0; 3];
+            for k in 0..3 {
+                facet[k] = table.index_of(corners[k], hashes[k]);
+            }
+            facets.push(facet);
         }
     }
     Ok((table.vertices, facets))
 }
 
-fn hash(point: [f64; 3]) -> u64 {
-    let key = point.map(f64::to_bits);
+#[inline]
+fn hash([x, y, z]: [f64; 3]) -> u64 {
+    let key = [x.to_bits(), y.to_bits(), z.to_bits()];
     const K: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut h = key[0].wrapping_mul(K);
     h = (h.rotate_left(26) ^ key[1]).wrapping_mul(K);
