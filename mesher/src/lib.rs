@@ -9,6 +9,7 @@ pub mod kernels;
 pub mod placement;
 pub mod primitives;
 pub mod read;
+pub mod robust;
 pub mod snap;
 pub mod surface;
 pub mod write_stl;

@@ -37,6 +37,9 @@ pub struct Snapped<const D: usize> {
     pub facet_patch: Vec<u16>,
     /// Patch names.
     pub patches: Vec<String>,
+    /// Facets at the end that only close the surface for the sake of winding numbers (see
+    /// [`crate::robust`]): no wall is there.
+    pub caps: usize,
     /// What snapping did.
     pub report: SnapReport,
 }
@@ -118,6 +121,7 @@ pub fn snap<const D: usize>(
         facets,
         facet_patch,
         patches: surface.patches.clone(),
+        caps: 0,
     })
 }
 

@@ -11,11 +11,7 @@ use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, embed, validate};
 
 /// Parameters without a wall distance, filled by `nonzero`.
 pub fn levels(levels: usize) -> EmbedParams {
-    EmbedParams {
-        levels,
-        wall_distance: 0.0,
-        fill: Fill::NonZero,
-    }
+    EmbedParams::new(levels, 0.0, Fill::NonZero)
 }
 
 /// Embeds a snapped surface and validates the mesh.

@@ -44,6 +44,7 @@ impl<const D: usize> Soup<D> {
                 n => kept.iter().map(|f| f.1 % n as u16).collect(),
             },
             patches: (0..patches).map(|i| format!("patch {i}")).collect(),
+            caps: 0,
             report: SnapReport::default(),
             vertices,
         }
@@ -284,11 +285,7 @@ where
                     dx,
                     root_cells: root,
                 },
-                params: EmbedParams {
-                    levels,
-                    wall_distance: f64::from(wall) * 2.0 * dx,
-                    fill: Fill::ALL[fill],
-                },
+                params: EmbedParams::new(levels, f64::from(wall) * 2.0 * dx, Fill::ALL[fill]),
                 ray: std::array::from_fn(|a| ray[a]),
             }
         })

@@ -303,6 +303,7 @@ mod tests {
             facets: vec![[0, 2], [2, 3], [3, 1], [1, 0]],
             facet_patch: Vec::new(),
             patches: vec!["p".into()],
+            caps: 0,
             report: Default::default(),
         };
         for ray in [[7, 3], [-5, 2], [-1, -9], [0, 1]] {

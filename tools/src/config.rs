@@ -99,6 +99,11 @@ mod tests {
             wall_distance: Some(0.05),
             fill: Some(FillRule::EvenOdd),
             flow: Some(Flow::Inside),
+            seed: Some(Numbers::Many(vec![0.5, 0.0, -0.25])),
+            robust: true,
+            refine: Some(vec![
+                "near:*,levels=3,distance=0.5".parse().expect("a rule"),
+            ]),
             device: Some(Device::default()),
             threads: Some(2),
             output: Some("out".into()),

@@ -14,7 +14,7 @@ use cutlink_mesher::placement::PlacementError;
 use cutlink_mesher::primitives::ShapeError;
 use cutlink_mesher::read::ReadError;
 use cutlink_mesher::snap::SnapError;
-use cutlink_voxelizer::VoxelError;
+use cutlink_voxelizer::{SeedError, VoxelError};
 use std::error::Error;
 use std::fmt;
 
@@ -171,6 +171,17 @@ impl From<DeviceError> for Failure {
             _ => Kind::Runtime,
         };
         Self::new(kind, error.to_string())
+    }
+}
+
+impl From<SeedError> for Failure {
+    fn from(error: SeedError) -> Self {
+        let text = error.to_string();
+        match error {
+            SeedError::Voxel(error) => error.into(),
+            _ => Self::new(Kind::Geometry, text)
+                .hint("--seed is in metres after the placement, in the fluid that is to be kept"),
+        }
     }
 }
 

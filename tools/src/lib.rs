@@ -29,6 +29,7 @@ pub mod mesh;
 pub mod options;
 pub mod output;
 pub mod picture;
+pub mod refine;
 pub mod solid_stl;
 
 use cli::{Cli, Command};

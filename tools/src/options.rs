@@ -1,6 +1,7 @@
 //! The options of a mesh, as typed or as read from a TOML file: one struct for both, so
 //! that names cannot drift apart. Every one is optional; [`crate::mesh::resolve`] fills in.
 
+use crate::refine::Refine;
 use clap::{Args, ValueEnum};
 use cutlink_device::DeviceChoice;
 use cutlink_mesher::placement::{Rotation, Unit};
@@ -127,6 +128,31 @@ pub struct MeshOptions {
     #[arg(long, value_enum, value_name = "SIDE", help_heading = "Mesh")]
     pub flow: Option<Flow>,
 
+    /// Keep only the fluid that is connected to this point, in metres; all else becomes solid
+    #[arg(
+        long,
+        value_name = "X,Y,Z",
+        allow_hyphen_values = true,
+        help_heading = "Mesh"
+    )]
+    pub seed: Option<Numbers>,
+
+    /// Take a surface that is not closed or not consistently oriented: inside is where the
+    /// generalized winding number is at least a half
+    #[arg(long, help_heading = "Mesh")]
+    pub robust: bool,
+
+    /// Levels of a patch, near one, or in a region; may be repeated:
+    /// patch:wing,levels=6; near:wing,levels=5,distance=0.1; box:0,-1,-1,5,1,1,levels=3;
+    /// sphere:0,0,0,r=1,levels=4; cylinder:0,0,0,5,0,0,r=1,levels=3
+    #[arg(
+        long,
+        value_name = "RULE",
+        allow_hyphen_values = true,
+        help_heading = "Mesh"
+    )]
+    pub refine: Option<Vec<Refine>>,
+
     /// Where to run: auto, cpu, cuda or cuda:N [default: auto]
     #[arg(long, value_name = "DEVICE", help_heading = "Run")]
     pub device: Option<Device>,
@@ -171,6 +197,9 @@ impl MeshOptions {
             wall_distance: self.wall_distance.or(other.wall_distance),
             fill: self.fill.or(other.fill),
             flow: self.flow.or(other.flow),
+            seed: self.seed.or(other.seed),
+            robust: self.robust || other.robust,
+            refine: self.refine.or(other.refine),
             device: self.device.or(other.device),
             threads: self.threads.or(other.threads),
             output: self.output.or(other.output),

@@ -38,11 +38,7 @@ fn stages(c: &mut Criterion) {
     let surface = torus();
     let frame = Frame::new([0.0; 3], 1.0 / 64.0, [64; 3]).expect("a box");
     for levels in [3, 5] {
-        let params = EmbedParams {
-            levels,
-            wall_distance: 0.05,
-            fill: Fill::NonZero,
-        };
+        let params = EmbedParams::new(levels, 0.05, Fill::NonZero);
         let snapped = snap(&surface, frame.lattice(levels)).expect("inside");
         let blocks = embed(&Host, &snapped, frame, &params, &mut ())
             .expect("memory")

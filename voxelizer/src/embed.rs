@@ -1,27 +1,28 @@
 //! The embedding, level by level (J26 §3.4): facet lists → winding numbers → links of the
 //! leaves → marks by near-wall distance → refinement → the next level.
 //!
-//! A block with a facet in its list is always refined, down to the finest level. So a leaf
-//! above the finest level is uniform, and the number of finest centres inside the body does
-//! not depend on the forest. At least one more layer of blocks is refined around those
-//! blocks; a level's marks then never reach its own rim, and 2:1 needs no further blocks.
+//! A block with a facet in its list is refined down to the finest level, unless the patch is
+//! given fewer levels. So a leaf above that level is uniform, and the number of finest
+//! centres inside the body does not depend on the forest. A level's marks never reach
+//! its own rim, and 2:1 needs no further blocks: see [`crate::refine`].
 
 use crate::{
     Classes, EmbedParams, Frame, LinkTable, Mesh, Observer, SUBCELL_BITS, Stage, VoxelError,
-    kernels::{Kernels, Layers, LevelData, LevelView, Seeds},
+    kernels::{Classified, Kernels, LevelData, LevelView, Seeds, SolidRule},
+    refine,
 };
 use cutlink_amr::{Forest, NONE};
 use cutlink_device::Backend;
 use cutlink_mesher::{
+    Surface,
     kernels::{Bins, ChildBoxes, FacetSet},
-    snap::Snapped,
+    robust::RobustReport,
+    snap::{SnapError, Snapped, snap},
 };
 use std::time::Instant;
 
 /// Bits of lattice coordinates in the box.
 const LATTICE_BITS: u32 = 27;
-/// Blocks refined into the body around its surface (J26 §3.4.3).
-const SOLID_LAYERS: u32 = 2;
 
 /// Layers of blocks refined into the fluid: the blocks beside the surface, and N_prop more
 /// by J26 eq. 3. The product 2^L Δx_{b,L} is the root block's edge on every level.
@@ -50,9 +51,10 @@ pub fn check_levels<const D: usize>(frame: &Frame<D>, levels: usize) -> Result<(
 
 /// Embeds a surface, snapped to `frame.lattice(params.levels)`, into an adaptive mesh.
 ///
-/// The surface must be closed in the sense of the fill rule (see `cutlink_mesher::health`):
-/// winding numbers of an open one are not defined. It may reach beyond the box. An empty
-/// one gives the root grid.
+/// The surface must be closed in the sense of the fill rule (see `cutlink_mesher::health`), or be
+/// closed by caps (see [`prepare`]): winding numbers of an open one are not defined. It may
+/// reach beyond the box. An empty one gives the root grid. Links into the body without a
+/// crossing are cut halfway and belong to the caps' patch.
 pub fn embed<const D: usize, K: Kernels<D>>(
     kernels: &K,
     surface: &Snapped<D>,
@@ -62,10 +64,14 @@ pub fn embed<const D: usize, K: Kernels<D>>(
 ) -> Result<Mesh<D, K>, VoxelError> {
     params.validate()?;
     check_levels(&frame, params.levels)?;
-    let layers = Layers {
-        fluid: fluid_layers(params.wall_distance, frame.dx),
-        solid: SOLID_LAYERS,
+    let gaps = kernels.gaps(surface);
+    let gaps = (!gaps.is_empty()).then_some(&gaps);
+    let gap = gaps.map(|_| surface.patches.len() as u16 - 1);
+    let rule = SolidRule {
+        fill: params.fill,
+        gaps,
     };
+    let plan = refine::plan(params, &frame, surface.patches.len(), gaps.is_some())?;
     let set = FacetSet::upload(kernels, surface)?;
     let mut build = Build::new(kernels, &frame)?;
     let mut clock = Clock::new(observer);
@@ -89,11 +95,12 @@ pub fn embed<const D: usize, K: Kernels<D>>(
             view,
         };
         let solid = &mut build.classes.solid;
-        let anchors = kernels.classify(&data, seeds, params.fill, solid)?;
+        let classified = kernels.classify(&data, seeds, rule, solid)?;
         clock.lap(Stage::Voxelize);
 
-        if level + 1 < params.levels {
-            let marks = kernels.mark(&data, &build.classes.solid, layers)?;
+        if let Some(plan) = plan.get(level) {
+            let solid = &build.classes.solid;
+            let marks = kernels.mark(&data, solid, &classified.uncertain, plan)?;
             build.refine(view, marks)?;
             clock.lap(Stage::Refine);
         }
@@ -106,12 +113,12 @@ pub fn embed<const D: usize, K: Kernels<D>>(
         let Classes {
             solid, boundary, ..
         } = &mut build.classes;
-        kernels.cut_links(&data, solid, boundary, &mut build.links)?;
+        kernels.cut_links(&data, solid, gap, boundary, &mut build.links)?;
         clock.lap(Stage::Links);
         above = Some(Level {
             view,
             bins,
-            anchors,
+            classified,
         });
     }
     drop(above);
@@ -126,14 +133,28 @@ pub fn embed<const D: usize, K: Kernels<D>>(
         links: build.links,
         patches: surface.patches.clone(),
         fill: params.fill,
+        graded: gaps.is_some() || params.is_graded(surface.patches.len()),
     })
+}
+
+/// Snaps a surface to the lattice of a mesh of `params.levels` levels, and closes it if
+/// `params.robust` says so.
+pub fn prepare<const D: usize, K: Kernels<D>>(
+    kernels: &K,
+    surface: &Surface<D>,
+    frame: &Frame<D>,
+    params: &EmbedParams,
+) -> Result<(Snapped<D>, Option<RobustReport>), SnapError> {
+    let mut snapped = snap(surface, frame.lattice(params.levels))?;
+    let report = params.robust.then(|| kernels.close(&mut snapped));
+    Ok((snapped, report))
 }
 
 /// What the next level needs of the one above it.
 struct Level<K: Backend> {
     view: LevelView,
     bins: Bins<K>,
-    anchors: K::Buf<i32>,
+    classified: Classified<K>,
 }
 
 /// The mesh so far.
@@ -208,8 +229,9 @@ impl<'a, const D: usize, K: Kernels<D>> Build<'a, D, K> {
         Ok(match above {
             None => Seeds::Blocks(self.kernels.seed_roots(set, &self.forest, view.spacing)?),
             Some(above) => Seeds::Parents {
-                anchors: &above.anchors,
+                anchors: &above.classified.anchors,
                 first: above.view.first,
+                uncertain: &above.classified.uncertain,
             },
         })
     }

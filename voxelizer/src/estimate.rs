@@ -27,10 +27,11 @@
 //! embedding of about [`BUILD_BLOCKS`] blocks, or none where the root grid is larger.
 
 use crate::{
-    EmbedParams, Frame, Observer, Stage, VoxelError, embed, fluid_layers, kernels::Kernels,
+    EmbedParams, Frame, Observer, RegionShape, Stage, VoxelError, embed, kernels::Kernels, prepare,
+    refine,
 };
 use cutlink_amr::{bytes_per_block, dims};
-use cutlink_mesher::{Surface, snap::snap};
+use cutlink_mesher::Surface;
 use rayon::prelude::*;
 
 /// A good number of blocks to build for a forecast: a fraction of a second.
@@ -145,11 +146,8 @@ pub fn forecast<const D: usize, K: Kernels<D>>(
     if counted == 0 {
         return Ok(made);
     }
-    let snapped = snap(surface, frame.lattice(counted))?;
-    let coarse = EmbedParams {
-        levels: counted,
-        ..*params
-    };
+    let coarse = params.clone().with_levels(counted);
+    let (snapped, _) = prepare(kernels, surface, &frame, &coarse)?;
     let mut watch = Watch(vec![0.0; counted]);
     let mesh = embed(kernels, &snapped, frame, &coarse, &mut watch)?;
     made.count(
@@ -171,19 +169,43 @@ pub fn rough<const D: usize>(
     params.validate()?;
     crate::check_levels(&frame, params.levels)?;
     let sums = moments(surface, &frame);
-    let layers = f64::from(fluid_layers(params.wall_distance, frame.dx)) + SOLID_LAYERS + OWN_BLOCK;
+    let plan = refine::plan(params, &frame, surface.patches.len(), false)?;
     let power = D as i32 - 1;
     let root: f64 = frame.root_blocks().iter().map(|&n| f64::from(n)).product();
     let children = dims::children(D) as f64;
     let mut blocks = vec![root];
-    for level in 1..params.levels {
-        let edge = 4.0 * frame.dx_at(level - 1);
-        let refined = layers * sums.area / edge.powi(power);
-        blocks.push(children * refined.min(blocks[level - 1]));
+    let regions = params.regions.iter();
+    let volumes: Vec<f64> = regions.map(|r| volume(&r.shape, &frame)).collect();
+    for (level, marks) in plan.iter().enumerate() {
+        let edge = 4.0 * frame.dx_at(level);
+        let around = |(patch, sums): (usize, &Moments)| {
+            let layers = marks.layers(patch).map_or(0.0, f64::from);
+            (layers + SOLID_LAYERS + OWN_BLOCK) * sums.area
+        };
+        let at_walls = sums
+            .iter()
+            .enumerate()
+            .filter(|&(patch, _)| marks.layers(patch).is_some());
+        let mut refined = at_walls.map(around).sum::<f64>() / edge.powi(power);
+        for (region, volume) in params.regions.iter().zip(&volumes) {
+            if level + 1 < region.levels {
+                refined += volume / edge.powi(D as i32);
+            }
+        }
+        blocks.push(children * refined.min(blocks[level]));
     }
-    let links = |level| {
-        let cells = frame.dx_at(level).powi(power);
-        [sums.links / cells, sums.area / cells]
+    let links = |level: usize| {
+        let of_patch = |(patch, sums): (usize, &Moments)| {
+            // The finest level that the patch is given.
+            let marks = plan[..level].iter();
+            let at = marks.take_while(|m| m.layers(patch).is_some()).count();
+            let cells = frame.dx_at(at).powi(power);
+            [sums.links / cells, sums.area / cells]
+        };
+        sums.iter()
+            .enumerate()
+            .map(of_patch)
+            .fold([0.0; 2], |a, b| [a[0] + b[0], a[1] + b[1]])
     };
     Ok(Forecast {
         frame,
@@ -340,7 +362,37 @@ impl<const D: usize> Forecast<D> {
     }
 }
 
-fn moments<const D: usize>(surface: &Surface<D>, frame: &Frame<D>) -> Moments {
+/// Volume (2D: area) of a region, or of the box where that is less.
+fn volume<const D: usize>(shape: &RegionShape, frame: &Frame<D>) -> f64 {
+    use std::f64::consts::PI;
+    let whole: f64 = (0..D)
+        .map(|a| frame.dx * f64::from(frame.root_cells[a]))
+        .product();
+    let own = match shape {
+        RegionShape::Box { lower, upper } => {
+            let extent = |a: usize| {
+                let high = upper[a].min(frame.upper()[a]);
+                (high - lower[a].max(frame.origin[a])).max(0.0)
+            };
+            (0..D).map(extent).product()
+        }
+        RegionShape::Ball { radius, .. } if D == 2 => PI * radius * radius,
+        RegionShape::Ball { radius, .. } => 4.0 / 3.0 * PI * radius.powi(3),
+        RegionShape::Cylinder { from, to, radius } => {
+            let square: f64 = (0..D).map(|a| (to[a] - from[a]).powi(2)).sum();
+            let across = if D == 2 {
+                2.0 * radius
+            } else {
+                PI * radius * radius
+            };
+            across * square.sqrt()
+        }
+    };
+    own.min(whole)
+}
+
+/// The sums of each patch.
+fn moments<const D: usize>(surface: &Surface<D>, frame: &Frame<D>) -> Vec<Moments> {
     let directions: Vec<[f64; D]> = (dims::center(D) + 1..dims::directions(D))
         .map(|i| dims::step::<D>(i).map(f64::from))
         .collect();
@@ -357,16 +409,25 @@ fn moments<const D: usize>(surface: &Surface<D>, frame: &Frame<D>) -> Moments {
     };
     // Chunks of one size, added in order: the same sum for any number of threads.
     let facets: Vec<usize> = (0..surface.facets.len()).collect();
-    let sums: Vec<Moments> = facets
+    let sums: Vec<Vec<Moments>> = facets
         .par_chunks(1 << 12)
         .map(|chunk| {
-            chunk
-                .iter()
-                .map(|&f| of_facet(f))
-                .fold(Moments::default(), add)
+            let mut sums = vec![Moments::default(); surface.patches.len()];
+            for &f in chunk {
+                let patch = surface.facet_patch.get(f).copied().unwrap_or(0);
+                let sum = &mut sums[usize::from(patch)];
+                *sum = add(*sum, of_facet(f));
+            }
+            sums
         })
         .collect();
-    sums.into_iter().fold(Moments::default(), add)
+    let mut all = vec![Moments::default(); surface.patches.len()];
+    for chunk in sums {
+        for (sum, own) in all.iter_mut().zip(chunk) {
+            *sum = add(*sum, own);
+        }
+    }
+    all
 }
 
 fn add(a: Moments, b: Moments) -> Moments {

@@ -17,10 +17,13 @@ mod links;
 mod mesh;
 pub mod mesh_file;
 mod params;
+pub mod refine;
+mod seed;
+mod thin;
 mod validate;
 pub mod vtk;
 
-pub use embed::{check_levels, embed, fluid_layers};
+pub use embed::{check_levels, embed, fluid_layers, prepare};
 pub use error::VoxelError;
 pub use estimate::{
     BUILD_BLOCKS, Estimate, EstimateError, Forecast, LevelEstimate, forecast, rough,
@@ -28,7 +31,9 @@ pub use estimate::{
 pub use frame::{Frame, SUBCELL_BITS};
 pub use links::{DIRECTION_BITS, Link, LinkTable, pack_cell, unpack_cell};
 pub use mesh::{Classes, Fill, LevelCounts, Mesh};
-pub use params::{EmbedParams, Observer, Stage};
+pub use params::{EmbedParams, Observer, Reach, Region, RegionShape, Stage, WallRule};
+pub use seed::{Kept, SeedError, keep_connected};
+pub use thin::{Thin, ThinPlace, thin};
 pub use validate::{Violation, validate};
 
 /// A mesh of either dimension.

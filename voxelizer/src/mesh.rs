@@ -106,6 +106,8 @@ pub struct Mesh<const D: usize, B: Backend = Host> {
     pub patches: Vec<String>,
     /// The rule that told solid from fluid.
     pub fill: Fill,
+    /// Whether the surface may lie in leaves of several levels, and cross from one to another.
+    pub graded: bool,
 }
 
 /// Cells of the leaves of one level, by class; `fluid + boundary + solid` is 4^D `leaf_blocks`.
@@ -142,6 +144,7 @@ impl<const D: usize, B: Backend> Mesh<D, B> {
             links: self.links.download(backend)?,
             patches: self.patches.clone(),
             fill: self.fill,
+            graded: self.graded,
         })
     }
 }
@@ -176,6 +179,18 @@ impl<const D: usize> Mesh<D> {
             }
         };
         self.forest.levels.iter().enumerate().map(count).collect()
+    }
+
+    /// Links of each patch.
+    pub fn patch_links(&self) -> Vec<u64> {
+        let mut counts = vec![0; self.patches.len()];
+        if self.links.patch.is_empty() {
+            counts[0] = self.links.len() as u64;
+        }
+        for &patch in &self.links.patch {
+            counts[usize::from(patch)] += 1;
+        }
+        counts
     }
 
     /// Cell centres of level `finest` inside the body, counted through the leaves: a solid

@@ -310,6 +310,14 @@ fn check_pair<const D: usize>(
     match mesh.forest.neighbor_cell(at, direction) {
         NeighborCell::Outside if cut => Err(lone),
         NeighborCell::Outside => Ok(()),
+        NeighborCell::Refined(n) if mesh.graded && !cut && is_solid(n) && !is_solid(at) => {
+            Err(Violation::MissingLink {
+                block,
+                cell,
+                direction,
+            })
+        }
+        NeighborCell::Coarser(_) | NeighborCell::Refined(_) if mesh.graded => Ok(()),
         NeighborCell::Coarser(n) | NeighborCell::Refined(n) => {
             if cut || is_solid(n) != is_solid(at) {
                 return Err(Violation::SurfaceBetweenLevels {

@@ -16,11 +16,7 @@ type Counts = [u64; 5];
 const BOUND: f64 = 0.10;
 
 fn params(levels: usize, wall_distance: f64) -> EmbedParams {
-    EmbedParams {
-        levels,
-        wall_distance,
-        fill: Fill::NonZero,
-    }
+    EmbedParams::new(levels, wall_distance, Fill::NonZero)
 }
 
 fn truth<const D: usize>(surface: &Surface<D>, frame: Frame<D>, params: &EmbedParams) -> Counts

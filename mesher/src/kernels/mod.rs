@@ -10,7 +10,11 @@
 
 mod cpu;
 
-use crate::{exact::Facet, snap::Snapped};
+use crate::{
+    exact::Facet,
+    robust::{CapTree, RobustReport},
+    snap::Snapped,
+};
 use cutlink_device::{Backend, DeviceError, Host};
 
 /// A snapped surface in a backend's memory.
@@ -22,6 +26,8 @@ pub struct FacetSet<const D: usize, B: Backend = Host> {
     pub facets: B::Buf<[u32; D]>,
     /// Patches, or empty.
     pub patch: B::Buf<u16>,
+    /// Facets that are walls; those behind them are caps, for winding numbers only.
+    pub walls: u32,
 }
 
 impl<const D: usize, B: Backend> FacetSet<D, B> {
@@ -37,6 +43,7 @@ impl<const D: usize, B: Backend> FacetSet<D, B> {
             vertices: backend.upload(surface.vertices.clone())?,
             facets: backend.upload(surface.facets.clone())?,
             patch: backend.upload(patch)?,
+            walls: (surface.facets.len() - surface.caps) as u32,
         })
     }
 }
@@ -85,6 +92,12 @@ pub struct ChildBoxes<'a, const D: usize, B: Backend> {
 
 /// The stages of binning; see the module's table.
 pub trait BinKernels<const D: usize>: Backend {
+    /// Orients and closes a surface, on the host: see [`crate::robust::close`].
+    fn close(&self, surface: &mut Snapped<D>) -> RobustReport;
+
+    /// The angle of a surface's caps.
+    fn gaps(&self, surface: &Snapped<D>) -> CapTree<D>;
+
     /// Bins of a grid of `boxes` boxes an axis with the given edge, x fastest, lower corner
     /// at lattice point 0.
     fn bin_root(

@@ -80,10 +80,12 @@ where
             .unwrap_or(1),
         None => asked.levels,
     };
-    let params = EmbedParams {
-        levels: most,
-        ..params
+    let params = if params.walls.is_empty() && params.regions.is_empty() {
+        params.with_levels(most)
+    } else {
+        params
     };
+    let most = params.levels;
     let made = forecast(&Host, surface, frame, &params, BUILD_BLOCKS)?;
     let made = made.with_input(asked.input_bytes);
     let chosen = made.finest(|e| asked.fits(e)).ok_or_else(|| {

@@ -3,8 +3,9 @@
 use crate::failure::{Failure, Kind};
 use crate::mesh::domain::{Bounds, comma_list};
 use cutlink_mesher::health::{self, Health};
+use cutlink_mesher::robust::RobustReport;
 use cutlink_mesher::snap::Snapped;
-use cutlink_voxelizer::{Fill, Frame};
+use cutlink_voxelizer::{EmbedParams, Fill, Frame};
 
 /// Lets a surface pass, with what the user should know about it.
 ///
@@ -17,8 +18,9 @@ pub fn check_closed<const D: usize>(
     name: &str,
     health: &Health<D>,
     snapped: &Snapped<D>,
-    fill: Fill,
+    params: &EmbedParams,
 ) -> Result<Vec<String>, Failure> {
+    let fill = params.fill;
     let closed = |h: &Health<D>| {
         if fill.by_parity() {
             h.closed_evenodd()
@@ -37,7 +39,9 @@ pub fn check_closed<const D: usize>(
         )
         .hint("check --unit and --scale, or give a smaller --domain"));
     }
-    if !closed(health) {
+    if params.robust {
+        // Any surface will do.
+    } else if !closed(health) {
         let after = health::check(&snapped.to_surface());
         if !closed(&after) {
             return Err(refuse(name, health, fill));
@@ -61,6 +65,22 @@ pub fn check_closed<const D: usize>(
         ));
     }
     Ok(notes)
+}
+
+/// What closing a surface did, where it did anything.
+pub fn closing(report: RobustReport) -> Option<String> {
+    let RobustReport {
+        turned_facets,
+        open_edges,
+        loops,
+    } = report;
+    if turned_facets == 0 && open_edges == 0 {
+        return None;
+    }
+    Some(format!(
+        "--robust: {turned_facets} facets turned, {open_edges} open edges in {loops} loops closed \
+         by generalized winding numbers"
+    ))
 }
 
 fn refuse<const D: usize>(name: &str, health: &Health<D>, fill: Fill) -> Failure {
@@ -91,10 +111,15 @@ fn refuse<const D: usize>(name: &str, health: &Health<D>, fill: Fill) -> Failure
     }
     let hint = if !fill.by_parity() && health.closed_evenodd() {
         "facets contradict one another in direction, but every edge is shared by an even number of \
-         them: --fill evenodd goes on, or repair the orientation"
+         them: --fill evenodd goes on and is exact; --robust turns the facets that disagree with \
+         their neighbours, and counts overlapping bodies as one"
+    } else if fill.by_parity() {
+        "an edge with an odd number of facets leaves inside undefined for --fill evenodd too: \
+         --robust closes the holes by generalized winding numbers, or close them in a mesh editor"
     } else {
-        "no inside is defined: close the holes and make the orientation consistent in a mesh editor; \
-         cutlink inspect FILE says what is left"
+        "no inside is defined: --robust decides by generalized winding numbers, which close holes as \
+         a soap film would (--fill evenodd needs an even number of facets at every edge, which is not \
+         so here); or close the holes in a mesh editor"
     };
     let mut failure = Failure::new(Kind::Geometry, message).hint(hint);
     failure.details = serde_json::json!({ "health": health });
@@ -177,7 +202,8 @@ mod tests {
             unit,
         };
         let snapped = snap(surface, lattice).expect("in range");
-        check_closed("cube", &health::check(surface), &snapped, fill)
+        let params = EmbedParams::new(1, 0.0, fill);
+        check_closed("cube", &health::check(surface), &snapped, &params)
     }
 
     #[test]

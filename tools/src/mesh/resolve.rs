@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::mesh::MESH_EXTENSION;
 use crate::options::{Device, FillRule, Flow, MeshOptions, Numbers, Root};
 use crate::output;
+use crate::refine::Refine;
 use cutlink_amr::MAX_LEVELS;
 use cutlink_device::{Selected, select};
 use cutlink_mesher::placement::{Fit, Placement, Rotation, Scale, Unit};
@@ -49,8 +50,16 @@ pub struct Job {
     pub domain: Option<Vec<f64>>,
     /// The root grid.
     pub root: Root,
-    /// Levels, at least 1.
+    /// Levels, at least 1, those of `refine` included.
     pub levels: usize,
+    /// Levels where no rule says otherwise.
+    pub base_levels: usize,
+    /// Rules for patches and regions.
+    pub refine: Vec<Refine>,
+    /// Whether the surface may be open.
+    pub robust: bool,
+    /// The point whose fluid is kept; its length is checked against the surface.
+    pub seed: Option<Vec<f64>>,
     /// Most cells, where it is given.
     pub max_cells: Option<u64>,
     /// Near-wall distance, where it is given.
@@ -96,16 +105,28 @@ pub fn resolve(args: &MeshArgs) -> Result<Job, Failure> {
         )
         .hint("leave --deviation out"));
     }
+    let fill = given.fill.unwrap_or(FillRule::NonZero);
+    if given.robust && fill == FillRule::EvenOdd {
+        return Err(Failure::usage(
+            "--robust goes by generalized winding numbers, which have no parity",
+        )
+        .hint("leave --fill evenodd out, or --robust"));
+    }
+    let refine = given.refine.clone().unwrap_or_default();
     let device = given.device.unwrap_or_default();
     let job = Job {
         placement: placement(&given)?,
         domain: given.domain.map(|d| d.as_slice().to_vec()),
         root: given.root.unwrap_or(Root::Longest(DEFAULT_ROOT)),
-        levels,
+        levels: refine.iter().map(|r| r.levels).fold(levels, usize::max),
+        base_levels: levels,
+        refine,
+        robust: given.robust,
+        seed: given.seed.as_ref().map(|s| s.as_slice().to_vec()),
         max_cells: given.max_cells,
         wall_distance: given.wall_distance,
         deviation: given.deviation,
-        fill: given.fill.unwrap_or(FillRule::NonZero),
+        fill,
         flow: given.flow.unwrap_or(Flow::Outside),
         device,
         selected: select(device.0)?,
@@ -296,11 +317,14 @@ impl Job {
             translate: Some(Numbers::Many(shift)),
             domain: Some(Numbers::Many(domain.as_flattened().to_vec())),
             root: Some(Root::Cells(root_cells.to_vec())),
-            levels: Some(self.levels),
+            levels: Some(self.base_levels),
             max_cells: self.max_cells,
             wall_distance: Some(wall_distance),
             fill: Some(self.fill),
             flow: Some(self.flow),
+            seed: self.seed.clone().map(Numbers::Many),
+            robust: self.robust,
+            refine: (!self.refine.is_empty()).then(|| self.refine.clone()),
             device: Some(self.device),
             threads: Some(self.threads),
             output: Some(self.targets.mesh.clone()),

@@ -6,22 +6,24 @@ use crate::config;
 use crate::console::{self, Console};
 use crate::estimate::{self, room};
 use crate::failure::Failure;
-use crate::mesh::domain::{self, Domain};
+use crate::mesh::domain::{self, Domain, comma_list};
 use crate::mesh::product::IntoAny;
-use crate::mesh::report::{self, Report, Times, Written};
+use crate::mesh::report::{self, Report, Times, Written, grouped};
 use crate::mesh::resolve::{self, Job, Source};
 use crate::mesh::source::{self, Shape, Sketch};
 use crate::mesh::{WALL_SHARE, gate, product};
 use crate::picture::SliceOptions;
+use crate::refine;
 use cutlink_device::{Host, memory};
 use cutlink_mesher::Surface;
 use cutlink_mesher::health::{self, Health};
 use cutlink_mesher::placement::Affine;
 use cutlink_mesher::primitives::AnyShape;
 use cutlink_mesher::read::{AnySurface, Loaded, ReadReport, read_any};
-use cutlink_mesher::snap::{Snapped, snap};
+use cutlink_mesher::snap::Snapped;
 use cutlink_voxelizer::{
-    EmbedParams, Frame, Mesh, Observer, Stage, check_levels, embed, kernels::Kernels,
+    EmbedParams, Frame, Mesh, Observer, Stage, check_levels, embed, keep_connected,
+    kernels::Kernels, prepare, thin,
 };
 use std::path::Path;
 use std::time::Instant;
@@ -200,7 +202,7 @@ impl<'a> Run<'a> {
                 memory,
                 max_cells: self.job.max_cells,
             };
-            let params = self.params(wall_distance);
+            let params = self.params::<D>(wall_distance, &placed.patches)?;
             return estimate::tell(&asked, &placed, domain.frame, params, &self.console);
         }
         self.fit(&placed, &domain.frame, wall_distance)?;
@@ -209,18 +211,22 @@ impl<'a> Run<'a> {
         self.console.summary(&report.plan())?;
         if !self.args.dry_run {
             let mesh = self.build(&prepared)?;
-            self.describe(&mut report, &mesh);
+            self.describe(&mut report, &mesh, prepared.snapped.caps > 0);
             self.write(&mut report, &prepared, mesh)?;
         }
         self.finish(report)
     }
 
-    fn params(&self, wall_distance: f64) -> EmbedParams {
-        EmbedParams {
-            levels: self.levels,
-            wall_distance,
-            fill: self.job.solid_rule(),
-        }
+    fn params<const D: usize>(
+        &self,
+        wall_distance: f64,
+        patches: &[String],
+    ) -> Result<EmbedParams, Failure> {
+        let fill = self.job.solid_rule();
+        let mut params = EmbedParams::new(self.job.base_levels, wall_distance, fill);
+        params.robust = self.job.robust;
+        let params = refine::apply::<D>(&self.job.refine, params, patches)?;
+        Ok(params.with_levels(self.levels))
     }
 
     /// Drops the levels beyond `--max-cells`, and refuses what will not fit into memory.
@@ -233,7 +239,7 @@ impl<'a> Run<'a> {
     where
         Host: Kernels<D>,
     {
-        let params = self.params(wall_distance);
+        let params = self.params::<D>(wall_distance, &placed.patches)?;
         let (levels, note) = room::levels(placed, *frame, params, self.job.max_cells)?;
         self.levels = levels;
         if let Some(note) = note {
@@ -250,15 +256,21 @@ impl<'a> Run<'a> {
         domain: Domain<D>,
         wall_distance: f64,
         deviation: Option<f64>,
-    ) -> Result<Prepared<D>, Failure> {
+    ) -> Result<Prepared<D>, Failure>
+    where
+        Host: Kernels<D>,
+    {
         let name = self.job.name();
         let bounds = placed.bounds().unwrap_or([[0.0; D]; 2]);
-        let params = self.params(wall_distance);
+        let params = self.params::<D>(wall_distance, &placed.patches)?;
         let inside = gate::check_inside(&name, bounds, &domain.frame)?;
         let begin = Instant::now();
-        let snapped = snap(&placed, domain.frame.lattice(params.levels))?;
+        let (snapped, closed) = prepare(&Host, &placed, &domain.frame, &params)?;
         self.times.snap = ms(begin);
-        let closed = gate::check_closed(&name, &loading.health, &snapped, params.fill)?;
+        if let Some(note) = closed.and_then(gate::closing) {
+            self.note(note);
+        }
+        let closed = gate::check_closed(&name, &loading.health, &snapped, &params)?;
         for note in closed.into_iter().chain(inside) {
             self.note(note);
         }
@@ -295,7 +307,8 @@ impl<'a> Run<'a> {
         );
         let laps = watch.laps;
         self.console.finish();
-        let mesh = mesh?;
+        let mut mesh = mesh?;
+        self.keep_seed(&mut mesh)?;
         if self.console.verbose() {
             for (stage, level, seconds) in laps {
                 let stage = stage_name(stage);
@@ -306,7 +319,56 @@ impl<'a> Run<'a> {
         Ok(mesh)
     }
 
-    fn describe<const D: usize>(&mut self, report: &mut Report, mesh: &Mesh<D>) {
+    /// Drops the fluid that is not connected to `--seed`.
+    fn keep_seed<const D: usize>(&mut self, mesh: &mut Mesh<D>) -> Result<(), Failure> {
+        let Some(point) = &self.job.seed else {
+            return Ok(());
+        };
+        let point: [f64; D] = point.as_slice().try_into().map_err(|_| {
+            Failure::usage(format!(
+                "--seed has {} numbers, and the surface is {D}D",
+                point.len()
+            ))
+        })?;
+        let kept = keep_connected(mesh, point)?;
+        self.note(format!(
+            "{} fluid cells are connected to the seed; {} others became solid",
+            grouped(kept.fluid),
+            grouped(kept.dropped)
+        ));
+        Ok(())
+    }
+
+    /// What the links say that the user should know.
+    fn look_at_links<const D: usize>(&mut self, mesh: &Mesh<D>, gap: bool) {
+        if gap && let (Some(links), Some(name)) = (mesh.patch_links().pop(), mesh.patches.last()) {
+            self.note(format!(
+                "{} links lead into the body where no facet is: cut halfway, patch \"{name}\"",
+                grouped(links)
+            ));
+        }
+        let thin = thin(mesh);
+        if thin.cells == 0 {
+            return;
+        }
+        let mut note = format!(
+            "the body is thinner than a cell at {} cells in {} places ({} links have fluid at both \
+             ends); the largest:",
+            grouped(thin.cells),
+            grouped(thin.places.len() as u64),
+            grouped(thin.links)
+        );
+        for place in thin.places.iter().take(3) {
+            note += &format!(
+                " {} cells in {};",
+                grouped(place.cells),
+                comma_list(&place.bounds.map(|p| p.map(short)))
+            );
+        }
+        self.note(note.trim_end_matches(';').to_owned());
+    }
+
+    fn describe<const D: usize>(&mut self, report: &mut Report, mesh: &Mesh<D>, gap: bool) {
         report.levels = mesh
             .level_counts()
             .into_iter()
@@ -324,6 +386,7 @@ impl<'a> Run<'a> {
                     .into(),
             );
         }
+        self.look_at_links(mesh, gap);
         if fluid + boundary == 0 {
             self.note("every cell is solid: the box lies inside the body".into());
         }
@@ -408,6 +471,11 @@ fn write_config(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
 
 fn ms(begin: Instant) -> f64 {
     1e3 * begin.elapsed().as_secs_f64()
+}
+
+/// A number of about 6 digits.
+fn short(x: f64) -> f64 {
+    format!("{x:.5e}").parse().unwrap_or(x)
 }
 
 /// Share of a level in the work: surfaces have four times the cells each level.

@@ -14,10 +14,13 @@
 
 mod cpu;
 
-use crate::{Fill, LinkTable, VoxelError};
+use crate::{Fill, LinkTable, VoxelError, refine::LevelMarks};
 use cutlink_amr::{Forest, ForestKernels};
 use cutlink_device::Backend;
-use cutlink_mesher::kernels::{BinKernels, Bins, FacetSet};
+use cutlink_mesher::{
+    kernels::{BinKernels, Bins, FacetSet},
+    robust::CapTree,
+};
 
 /// One level of the forest under construction: its blocks have consecutive ids.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +48,25 @@ pub struct LevelData<'a, const D: usize, B: Backend> {
     pub view: LevelView,
 }
 
+impl<const D: usize> LevelData<'_, D, cutlink_device::Host> {
+    /// The walls in a row's list: all of it but the caps.
+    #[inline]
+    pub fn walls(&self, row: usize) -> impl Iterator<Item = u32> {
+        let walls = self.set.walls;
+        self.bins
+            .of(row)
+            .iter()
+            .copied()
+            .take_while(move |&f| f < walls)
+    }
+
+    /// Patches of the walls in a row's list, with repetitions.
+    pub fn patches(&self, row: usize) -> impl Iterator<Item = usize> {
+        let patch = |f: u32| self.set.patch.get(f as usize).copied().unwrap_or(0);
+        self.walls(row).map(move |f| usize::from(patch(f)))
+    }
+}
+
 /// Where the winding numbers of a level start from.
 #[derive(Debug)]
 pub enum Seeds<'a, B: Backend> {
@@ -56,7 +78,30 @@ pub enum Seeds<'a, B: Backend> {
         anchors: &'a B::Buf<i32>,
         /// Id of the parent that row 0 belongs to.
         first: usize,
+        /// Which parents were uncertain: see [`Classified`].
+        uncertain: &'a B::Buf<u8>,
     },
+}
+
+/// Which cells are solid.
+#[derive(Debug, Clone, Copy)]
+pub struct SolidRule<'a, const D: usize> {
+    /// By winding number.
+    pub fill: Fill,
+    /// What the caps of a surface that is not closed take from winding numbers; `None` for a
+    /// closed one. With it, a cell is inside where |W - g| is at least a half
+    /// (see [`cutlink_mesher::robust`]).
+    pub gaps: Option<&'a CapTree<D>>,
+}
+
+/// What a level's classification leaves for the next level and for the marks.
+#[derive(Debug)]
+pub struct Classified<B: Backend> {
+    /// Winding numbers: 2^D a block.
+    pub anchors: B::Buf<i32>,
+    /// 1 for each block in which |W - g| comes near a half, or that has cells of both classes, and whose
+    /// parent is uncertain too; no entries for a closed surface.
+    pub uncertain: B::Buf<u8>,
 }
 
 /// Ghost and interface masks by block id.
@@ -66,15 +111,6 @@ pub struct Rim<B: Backend> {
     pub ghost: B::Buf<u64>,
     /// The next two.
     pub interface: B::Buf<u64>,
-}
-
-/// Layers of blocks refined around the surface, at least 1 each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Layers {
-    /// Outside the body.
-    pub fluid: u32,
-    /// Inside.
-    pub solid: u32,
 }
 
 /// The stages of [`crate::embed`]; see the module's table.
@@ -96,17 +132,18 @@ pub trait Kernels<const D: usize>: ForestKernels<D> + BinKernels<D> {
         &self,
         data: &LevelData<'_, D, Self>,
         seeds: Seeds<'_, Self>,
-        fill: Fill,
+        rule: SolidRule<'_, D>,
         solid: &mut Self::Buf<u64>,
-    ) -> Result<Self::Buf<i32>, VoxelError>;
+    ) -> Result<Classified<Self>, VoxelError>;
 
-    /// Marks every block of the level with a facet in its bin, and as many layers of blocks
-    /// around those as `layers` says for uniform fluid and uniform solid blocks.
+    /// Marks the blocks of the level to refine: see [`crate::refine`]. Sources are the blocks
+    /// with a wall in their bins, and the `uncertain` ones.
     fn mark(
         &self,
         data: &LevelData<'_, D, Self>,
         solid: &Self::Buf<u64>,
-        layers: Layers,
+        uncertain: &Self::Buf<u8>,
+        marks: &LevelMarks<D>,
     ) -> Result<Self::Buf<u8>, VoxelError>;
 
     /// Ghost and interface masks of all blocks.
@@ -114,11 +151,13 @@ pub trait Kernels<const D: usize>: ForestKernels<D> + BinKernels<D> {
 
     /// Appends the cut links of the level's leaves to the table, in order of blocks, cells
     /// and directions, and writes the boundary masks of its blocks. Of several cuts of one
-    /// link the nearest counts; of equal ones, the lowest patch.
+    /// link the nearest counts; of equal ones, the lowest patch. With a `gap`, links into the body
+    /// that no facet cuts are cut halfway, and belong to that patch.
     fn cut_links(
         &self,
         data: &LevelData<'_, D, Self>,
         solid: &Self::Buf<u64>,
+        gap: Option<u16>,
         boundary: &mut Self::Buf<u64>,
         table: &mut LinkTable<Self>,
     ) -> Result<(), VoxelError>;

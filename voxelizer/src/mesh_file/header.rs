@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Keys of the string map that the format itself uses.
-pub(super) const RESERVED: [&str; 11] = [
+pub(super) const RESERVED: [&str; 12] = [
     "format",
     "format_version",
     "program",
@@ -17,6 +17,7 @@ pub(super) const RESERVED: [&str; 11] = [
     "root_cells",
     "levels",
     "fill",
+    "graded",
     "patches",
     "checksum",
 ];
@@ -142,6 +143,7 @@ impl Sizes {
 pub(super) struct About<const D: usize> {
     pub(super) frame: Frame<D>,
     pub(super) fill: Fill,
+    pub(super) graded: bool,
     pub(super) patches: Vec<String>,
     pub(super) checksum: u64,
 }
@@ -160,6 +162,7 @@ impl<const D: usize> About<D> {
             format!("{:?}", frame.root_cells),
             levels.to_string(),
             self.fill.name().to_owned(),
+            self.graded.to_string(),
             patches.to_string(),
             format!("{:016x}", self.checksum),
         ];
@@ -178,6 +181,10 @@ impl<const D: usize> About<D> {
             .into_iter()
             .find(|f| f.name() == fill)
             .ok_or_else(|| Fault::damaged("fill", format!("{fill:?} is no fill rule")))?;
+        let graded = text(map, "graded")?;
+        let graded = graded
+            .parse()
+            .map_err(|_| Fault::damaged("graded", format!("{graded:?} is not true or false")))?;
         let patches: Vec<String> = serde_json::from_str(text(map, "patches")?)
             .map_err(|e| Fault::damaged("patches", e.to_string()))?;
         let checksum = text(map, "checksum")?;
@@ -186,6 +193,7 @@ impl<const D: usize> About<D> {
         Ok(Self {
             frame,
             fill,
+            graded,
             patches,
             checksum,
         })

@@ -177,6 +177,7 @@ impl<const D: usize> Body<D> {
             links: self.links,
             patches: self.about.patches,
             fill: self.about.fill,
+            graded: self.about.graded,
         };
         let found = mesh.checksum();
         if found != stored {

@@ -165,6 +165,7 @@ impl Plan {
         let about = About {
             frame: mesh.frame,
             fill: mesh.fill,
+            graded: mesh.graded,
             patches: mesh.patches.clone(),
             checksum: mesh.checksum(),
         };

@@ -124,6 +124,7 @@ fn finish<const D: usize>(forest: Forest<D>, random: &mut Random, patches: &[Str
         links,
         patches: patches.to_vec(),
         fill: Fill::EvenOdd,
+        graded: false,
     }
 }
 

@@ -8,70 +8,171 @@
 //! the whole grid instead.)
 
 use super::{
-    super::{LevelData, Seeds},
+    super::{Classified, LevelData, Seeds, SolidRule},
     local::{Local, first_center},
 };
 use crate::{Fill, VoxelError};
 use cutlink_amr::dims;
 use cutlink_device::{Backend, Host};
-use cutlink_mesher::exact::{Exact, Facet};
+use cutlink_mesher::{
+    exact::{Exact, Facet},
+    robust::CapTree,
+};
 use rayon::prelude::*;
+
+/// How near |W - g| must come to a half to make a block uncertain.
+const BAND: f64 = 0.2;
+/// At a half, rounding does not decide.
+const HALF: f64 = 0.5 - 1e-9;
 
 pub(super) fn classify<const D: usize>(
     data: &LevelData<'_, D, Host>,
     seeds: &Seeds<'_, Host>,
-    fill: Fill,
+    rule: SolidRule<'_, D>,
     solid: &mut [u64],
-) -> Result<Vec<i32>, VoxelError>
+) -> Result<Classified<Host>, VoxelError>
 where
     Facet<D>: Exact<D>,
 {
-    let LevelData {
-        set,
-        forest,
-        bins,
-        view,
-    } = data;
+    let view = data.view;
     let group = dims::children(D);
     let mut anchors = Host.alloc("winding numbers", view.count * group, 0)?;
-    solid[view.first..view.first + view.count]
+    let rows = solid[view.first..view.first + view.count]
         .par_iter_mut()
         .zip(anchors.par_chunks_mut(group))
         .enumerate()
-        .with_min_len(64)
-        .for_each(|(row, (mask, anchors))| {
-            let id = view.first + row;
-            let facets = bins.of(row);
-            let coord = forest.coord[id];
-            let (start, from_parent) = match seeds {
-                Seeds::Blocks(windings) => (windings[row], false),
-                Seeds::Parents { anchors, first } => {
-                    let child = dims::ravel(coord.map(|c| c & 1), 2);
-                    let parent = forest.parent[id] as usize - first;
-                    (anchors[parent * group + child], true)
+        .with_min_len(64);
+    let Some(gaps) = rule.gaps else {
+        rows.for_each(|(row, (mask, anchors))| {
+            let block = Block::new(data, seeds, row);
+            *mask = match block.windings(data, row) {
+                None => block.plain(rule.fill, anchors),
+                Some(windings) => windings.finish(anchors, |_, w| rule.fill.is_solid(w)),
+            };
+        });
+        let uncertain = Vec::new();
+        return Ok(Classified { anchors, uncertain });
+    };
+    let mut uncertain = Host.alloc("uncertain blocks", view.count, 0)?;
+    rows.zip(&mut uncertain)
+        .for_each(|((row, (mask, anchors)), uncertain)| {
+            let block = Block::new(data, seeds, row);
+            let windings = block.windings(data, row);
+            let mut near_half = false;
+            let is_solid = |winding: i32, g: f64| {
+                let inside = (f64::from(winding) - g).abs() >= HALF;
+                rule.fill.is_solid(i32::from(inside))
+            };
+            *mask = match (block.steady(gaps, view.spacing), windings) {
+                (Some(g), None) => {
+                    anchors.fill(block.start);
+                    if is_solid(block.start, g) {
+                        dims::full_mask(D)
+                    } else {
+                        0
+                    }
+                }
+                (Some(g), Some(windings)) => windings.finish(anchors, |_, w| is_solid(w, g)),
+                (None, windings) => {
+                    let solid = |cell: usize, winding: i32| {
+                        let at = dims::unravel::<D>(cell, 4);
+                        let p = std::array::from_fn(|a| block.first[a] + at[a] * view.spacing);
+                        let g = gaps.angle(p);
+                        near_half |= ((f64::from(winding) - g).abs() - 0.5).abs() < BAND;
+                        is_solid(winding, g)
+                    };
+                    let windings = windings.unwrap_or_else(|| Lines::new(block.start));
+                    windings.finish(anchors, solid)
                 }
             };
-            if facets.is_empty() {
-                *mask = if fill.is_solid(start) {
-                    dims::full_mask(D)
-                } else {
-                    0
-                };
-                anchors.fill(start);
-            } else {
-                let mut lines = Lines::<D>::new(start);
-                let first = first_center(coord, view.spacing);
-                for &f in facets {
-                    let local = Local::new(&set.facet(f), first, view.spacing);
-                    if from_parent {
-                        lines.cross_diagonal(&local, view.spacing);
-                    }
-                    lines.cross_rows(&local, view.spacing);
-                }
-                *mask = lines.finish(fill, anchors);
-            }
+            let mixed = *mask != 0 && *mask != dims::full_mask(D);
+            *uncertain = u8::from(block.may_be_uncertain && (near_half || mixed));
         });
-    Ok(anchors)
+    Ok(Classified { anchors, uncertain })
+}
+
+/// A block and where its winding numbers start.
+struct Block<const D: usize> {
+    /// Centre of the first cell.
+    first: [i32; D],
+    start: i32,
+    from_parent: bool,
+    may_be_uncertain: bool,
+}
+
+impl<const D: usize> Block<D>
+where
+    Facet<D>: Exact<D>,
+{
+    fn new(data: &LevelData<'_, D, Host>, seeds: &Seeds<'_, Host>, row: usize) -> Self {
+        let LevelData { forest, view, .. } = data;
+        let id = view.first + row;
+        let coord = forest.coord[id];
+        let (start, from_parent, may_be_uncertain) = match seeds {
+            Seeds::Blocks(windings) => (windings[row], false, true),
+            Seeds::Parents {
+                anchors,
+                first,
+                uncertain,
+            } => {
+                let child = dims::ravel(coord.map(|c| c & 1), 2);
+                let parent = forest.parent[id] as usize - first;
+                let start = anchors[parent * dims::children(D) + child];
+                (start, true, uncertain.get(parent) != Some(&0))
+            }
+        };
+        Self {
+            first: first_center(coord, view.spacing),
+            start,
+            from_parent,
+            may_be_uncertain,
+        }
+    }
+
+    /// Sums of crossings, where there are any.
+    fn windings(&self, data: &LevelData<'_, D, Host>, row: usize) -> Option<Lines<D>> {
+        let facets = data.bins.of(row);
+        if facets.is_empty() {
+            return None;
+        }
+        let spacing = data.view.spacing;
+        let mut lines = Lines::new(self.start);
+        for &f in facets {
+            let local = Local::new(&data.set.facet(f), self.first, spacing);
+            if self.from_parent {
+                lines.cross_diagonal(&local, spacing);
+            }
+            lines.cross_rows(&local, spacing);
+        }
+        Some(lines)
+    }
+
+    fn plain(&self, fill: Fill, anchors: &mut [i32]) -> u64 {
+        anchors.fill(self.start);
+        if fill.is_solid(self.start) {
+            dims::full_mask(D)
+        } else {
+            0
+        }
+    }
+
+    /// A value of g that decides for all cells of the block: all of them are on one side of
+    /// |W - g| = 1/2, and out of the band around it, whatever W.
+    fn steady(&self, gaps: &CapTree<D>, spacing: i32) -> Option<f64> {
+        let center = self.first.map(|c| c + spacing / 2 * 3);
+        let reach = 1.5 * f64::from(spacing) * (D as f64).sqrt();
+        let enough = 0.5 - BAND;
+        if gaps.bound(center.map(f64::from), reach, enough) < enough {
+            return Some(0.0);
+        }
+        let change = gaps.variation(center.map(f64::from), reach, enough);
+        if change >= enough {
+            return None;
+        }
+        let g = gaps.angle(center);
+        let from_half = (g - g.floor() - 0.5).abs();
+        (from_half > BAND + change).then_some(g)
+    }
 }
 
 /// Sums of crossings along the lines of one block.
@@ -175,14 +276,14 @@ where
     }
 
     /// The solid mask, and the anchors.
-    fn finish(&self, fill: Fill, anchors: &mut [i32]) -> u64 {
+    fn finish(&self, anchors: &mut [i32], mut solid: impl FnMut(usize, i32) -> bool) -> u64 {
         let mut mask = 0;
         for cell in 0..dims::cells(D) {
             let mut winding = self.start;
             for (axis, sums) in self.sums.iter().enumerate() {
                 winding += sums[cell >> (2 * axis) << (2 * axis)];
             }
-            mask |= u64::from(fill.is_solid(winding)) << cell;
+            mask |= u64::from(solid(cell, winding)) << cell;
             let at = dims::unravel::<D>(cell, 4);
             if at.iter().all(|c| c & 1 == 0) {
                 anchors[dims::ravel(at.map(|c| c >> 1), 2)] = winding;

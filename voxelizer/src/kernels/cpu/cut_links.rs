@@ -9,7 +9,7 @@ use super::{
     local::{Local, first_center},
 };
 use crate::{LinkTable, VoxelError, pack_cell};
-use cutlink_amr::{NONE, dims};
+use cutlink_amr::{CellRef, Forest, NONE, NeighborCell, OUTSIDE, dims};
 use cutlink_device::{Backend, Host, memory};
 use cutlink_mesher::exact::{AxisForms, Exact, Facet, Int, LineForms, Passes};
 use rayon::prelude::*;
@@ -32,6 +32,7 @@ struct Part {
 pub(super) fn cut_links<const D: usize>(
     data: &LevelData<'_, D, Host>,
     solid: &[u64],
+    gap: Option<u16>,
     boundary: &mut [u64],
     table: &mut LinkTable,
 ) -> Result<(), VoxelError>
@@ -39,12 +40,12 @@ where
     Facet<D>: Exact<D>,
 {
     let LevelData {
-        set,
-        forest,
-        bins,
-        view,
+        set, forest, view, ..
     } = data;
-    let has_links = |id: usize| forest.is_leaf(id as u32) && !bins.of(id - view.first).is_empty();
+    let has_walls = |id: usize| data.walls(id - view.first).next().is_some();
+    let at_gap = |id: usize| gap.filter(|_| meets_other_class(forest, solid, id));
+    let has_links =
+        |id: usize| forest.is_leaf(id as u32) && (has_walls(id) || at_gap(id).is_some());
     let ids = view.first..view.first + view.count;
     let leaves = ids
         .clone()
@@ -69,10 +70,13 @@ where
                         !solid[id],
                     );
                     let first = first_center(coord, view.spacing);
-                    for &f in bins.of(id - view.first) {
+                    for f in data.walls(id - view.first) {
                         let local = Local::new(&set.facet(f), first, view.spacing);
                         let patch = set.patch.get(f as usize).copied().unwrap_or(0);
                         cuts.cut(&local, view.spacing, patch);
+                    }
+                    if let Some(patch) = at_gap(id) {
+                        cuts.bridge(forest, solid, id as u32, patch);
                     }
                     cuts.append_to(&mut part, id as u32, !set.patch.is_empty());
                 }
@@ -82,6 +86,16 @@ where
         .map(|(part, _)| part)
         .collect();
     append(parts, forest.capacity(), boundary, table)
+}
+
+/// Whether a block and those around it on its level hold both fluid and solid cells.
+fn meets_other_class<const D: usize>(forest: &Forest<D>, solid: &[u64], id: usize) -> bool {
+    let mask = solid[id];
+    if mask != 0 && mask != dims::full_mask(D) {
+        return true;
+    }
+    let other = |&n: &u32| n != NONE && n != OUTSIDE && solid[n as usize] != mask;
+    forest.neighbors_of(id as u32).iter().any(other)
 }
 
 /// Puts the parts behind one another, in order.
@@ -151,6 +165,26 @@ where
         self.low = coord.map(|c| -4 * c);
         self.high = std::array::from_fn(|a| 4 * (blocks[a] - coord[a]) - 1);
         self.directions = [0; 64];
+    }
+
+    /// Cuts the links into the body that no facet has cut halfway.
+    fn bridge(&mut self, forest: &Forest<D>, solid: &[u64], block: u32, patch: u16) {
+        let is_solid = |c: CellRef| solid[c.block as usize] >> c.cell & 1 == 1;
+        let mut rest = self.fluid;
+        while rest != 0 {
+            let cell = rest.trailing_zeros();
+            rest &= rest - 1;
+            for direction in (0..dims::directions(D)).filter(|&d| d != dims::center(D)) {
+                let uncut = self.directions[cell as usize] >> direction & 1 == 0;
+                if let NeighborCell::Same(n) | NeighborCell::Refined(n) =
+                    forest.neighbor_cell(CellRef { block, cell }, direction)
+                    && uncut
+                    && is_solid(n)
+                {
+                    self.record(cell as usize, direction, 0.5, patch);
+                }
+            }
+        }
     }
 
     /// Adds the cuts of one facet.

@@ -6,8 +6,8 @@ mod local;
 mod mark;
 mod seed;
 
-use super::{Kernels, Layers, LevelData, Rim, Seeds};
-use crate::{Fill, LinkTable, VoxelError};
+use super::{Classified, Kernels, LevelData, Rim, Seeds, SolidRule};
+use crate::{LinkTable, VoxelError, refine::LevelMarks};
 use cutlink_amr::Forest;
 use cutlink_device::Host;
 use cutlink_mesher::{
@@ -32,19 +32,20 @@ where
         &self,
         data: &LevelData<'_, D, Self>,
         seeds: Seeds<'_, Self>,
-        fill: Fill,
+        rule: SolidRule<'_, D>,
         solid: &mut Vec<u64>,
-    ) -> Result<Vec<i32>, VoxelError> {
-        classify::classify(data, &seeds, fill, solid)
+    ) -> Result<Classified<Self>, VoxelError> {
+        classify::classify(data, &seeds, rule, solid)
     }
 
     fn mark(
         &self,
         data: &LevelData<'_, D, Self>,
         solid: &Vec<u64>,
-        layers: Layers,
+        uncertain: &Vec<u8>,
+        marks: &LevelMarks<D>,
     ) -> Result<Vec<u8>, VoxelError> {
-        mark::mark(data, solid, layers)
+        mark::mark(data, solid, uncertain, marks)
     }
 
     fn interfaces(&self, forest: &Forest<D>) -> Result<Rim<Self>, VoxelError> {
@@ -55,9 +56,10 @@ where
         &self,
         data: &LevelData<'_, D, Self>,
         solid: &Vec<u64>,
+        gap: Option<u16>,
         boundary: &mut Vec<u64>,
         table: &mut LinkTable,
     ) -> Result<(), VoxelError> {
-        cut_links::cut_links(data, solid, boundary, table)
+        cut_links::cut_links(data, solid, gap, boundary, table)
     }
 }

@@ -1,0 +1,267 @@
+//! What to refine on each level, so that no level's marks ever need blocks on a coarser one.
+//!
+//! On a level, blocks are *wanted* that lie within some layers of a source (a block that the
+//! surface meets) or meet a region grown by some margin. Refined are the wanted blocks that
+//! are not inside the body, and [`SOLID_LAYERS`] layers of inside ones around them.
+//!
+//! Balance (2:1 over faces, edges and corners) needs: if block b of level ℓ+1 is refined, the
+//! parents of its neighbours are. Let b be within s = 2 layers of a wanted block f, so a
+//! neighbour n of b within s + 1 of f, all in blocks of level ℓ+1.
+//! - *Walls*, k layers: n is within k + s + 1 steps of a source, its parent within
+//!   ⌈(k + s + 1) / 2⌉ steps of the source's parent, itself a source. So
+//!   k_ℓ ≥ ⌈(k_{ℓ+1} + 3) / 2⌉ suffices; the same k on all levels is enough from 3 on, and from
+//!   2 on where inside and outside blocks never touch without a source between them (J26
+//!   eq. 3 gives at least 2).
+//! - *Regions*: on each axis the parent's centre is at most 3½ edges from that of f. A margin
+//!   m_ℓ = 3 (e_{ℓ+1} + e_{ℓ+2} + …) over the levels still to be refined suffices, the
+//!   sum being below 3 e_ℓ.
+
+use crate::{EmbedParams, Frame, Reach, RegionShape, VoxelError, WallRule, fluid_layers};
+
+/// Layers of blocks refined into the body around its surface (J26 §3.4.3).
+pub const SOLID_LAYERS: u32 = 2;
+
+/// What to refine on one level.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LevelMarks<const D: usize> {
+    /// Around walls.
+    pub walls: Vec<Walls>,
+    /// In regions.
+    pub places: Vec<Place<D>>,
+}
+
+impl<const D: usize> LevelMarks<D> {
+    /// Layers around a patch, the most of all rules; `None` where none refines it here.
+    pub fn layers(&self, patch: usize) -> Option<u32> {
+        let names = |walls: &&Walls| {
+            let named = walls.patches.as_ref();
+            named.is_none_or(|named| named.get(patch) == Some(&true))
+        };
+        self.walls.iter().filter(names).map(|w| w.layers).max()
+    }
+}
+
+/// Layers around the blocks that some patches meet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Walls {
+    /// Whether each patch is one of them; `None` for all.
+    pub patches: Option<Vec<bool>>,
+    /// Layers beyond the block itself.
+    pub layers: u32,
+}
+
+/// A region on a level, in units of its blocks' edge from the box's lower corner.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Place<const D: usize> {
+    shape: Shape<D>,
+    /// Half a block's edge and the margin for balance.
+    reach: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Shape<const D: usize> {
+    Box {
+        lower: [f64; D],
+        upper: [f64; D],
+    },
+    Ball {
+        center: [f64; D],
+        radius: f64,
+    },
+    Cylinder {
+        from: [f64; D],
+        axis: [f64; D],
+        length: f64,
+        radius: f64,
+    },
+}
+
+impl<const D: usize> Place<D> {
+    /// Whether the block of these coordinates is wanted: for boxes and balls, whether the
+    /// block grown by the margin meets the region; for cylinders, whether that block's
+    /// circumscribed ball does.
+    pub fn wants(&self, coord: [i32; D]) -> bool {
+        let center = coord.map(|c| f64::from(c) + 0.5);
+        match self.shape {
+            Shape::Box { lower, upper } => (0..D)
+                .all(|a| center[a] + self.reach >= lower[a] && center[a] - self.reach <= upper[a]),
+            Shape::Ball {
+                center: middle,
+                radius,
+            } => {
+                let square = (0..D).fold(0.0, |sum, a| {
+                    let away = ((center[a] - middle[a]).abs() - self.reach).max(0.0);
+                    sum + away * away
+                });
+                square <= radius * radius
+            }
+            Shape::Cylinder {
+                from,
+                axis,
+                length,
+                radius,
+            } => {
+                let arm: [f64; D] = std::array::from_fn(|a| center[a] - from[a]);
+                let along = (0..D).fold(0.0, |sum, a| sum + arm[a] * axis[a]);
+                let square = (0..D).fold(0.0, |sum, a| {
+                    let off = arm[a] - along * axis[a];
+                    sum + off * off
+                });
+                let out = (square.sqrt() - radius).max(0.0);
+                let beyond = (-along).max(along - length).max(0.0);
+                let reach = self.reach * (D as f64).sqrt();
+                out * out + beyond * beyond <= reach * reach
+            }
+        }
+    }
+
+    fn new(shape: RegionShape, frame: &Frame<D>, level: usize, levels: usize) -> Self {
+        let edge = 4.0 * frame.dx_at(level);
+        let at = |p: [f64; 3]| std::array::from_fn(|a| (p[a] - frame.origin[a]) / edge);
+        let finer = (level + 2..levels).map(|finer| 0.5f64.powi((finer - level - 1) as i32));
+        Self {
+            shape: match shape {
+                RegionShape::Box { lower, upper } => Shape::Box {
+                    lower: at(lower),
+                    upper: at(upper),
+                },
+                RegionShape::Ball { center, radius } => Shape::Ball {
+                    center: at(center),
+                    radius: radius / edge,
+                },
+                RegionShape::Cylinder { from, to, radius } => {
+                    let (from, to): ([f64; D], [f64; D]) = (at(from), at(to));
+                    let arm: [f64; D] = std::array::from_fn(|a| to[a] - from[a]);
+                    let length = arm.iter().fold(0.0, |sum, x| sum + x * x).sqrt();
+                    Shape::Cylinder {
+                        from,
+                        axis: arm.map(|x| if length > 0.0 { x / length } else { 0.0 }),
+                        length,
+                        radius: radius / edge,
+                    }
+                }
+            },
+            reach: 0.5 + 3.0 * finer.sum::<f64>(),
+        }
+    }
+}
+
+/// What to refine on levels 0 to `params.levels - 2`. `gaps` says that inside and outside
+/// blocks may touch where there is no surface.
+pub fn plan<const D: usize>(
+    params: &EmbedParams,
+    frame: &Frame<D>,
+    patches: usize,
+    gaps: bool,
+) -> Result<Vec<LevelMarks<D>>, VoxelError> {
+    params.validate()?;
+    let rules = params.wall_rules();
+    let apart = gaps || params.is_graded(patches);
+    let layers: Vec<Vec<u32>> = rules
+        .iter()
+        .map(|rule| layers(rule, frame, if apart { 3 } else { 2 }))
+        .collect();
+    let marks = |level: usize| LevelMarks {
+        walls: rules
+            .iter()
+            .zip(&layers)
+            .filter(|(rule, _)| level + 1 < rule.levels)
+            .map(|(rule, layers)| Walls {
+                patches: rule.patches.as_ref().map(|of| {
+                    let is_named = |patch| of.contains(&patch);
+                    (0..patches as u16).map(is_named).collect()
+                }),
+                layers: layers[level],
+            })
+            .collect(),
+        places: params
+            .regions
+            .iter()
+            .filter(|region| level + 1 < region.levels)
+            .map(|region| Place::new(region.shape, frame, level, region.levels))
+            .collect(),
+    };
+    Ok((0..params.levels.saturating_sub(1)).map(marks).collect())
+}
+
+/// Layers on each level that a rule refines.
+fn layers<const D: usize>(rule: &WallRule, frame: &Frame<D>, least: u32) -> Vec<u32> {
+    let levels = rule.levels - 1;
+    match rule.reach {
+        Reach::Near(distance) => vec![fluid_layers(distance, frame.dx).max(least); levels],
+        Reach::Within(distance) => {
+            let mut layers = vec![0u32; levels];
+            let mut finer = 0u32;
+            for level in (0..levels).rev() {
+                let edges = (distance / (4.0 * frame.dx_at(level))).ceil().min(1e6) as u32;
+                let balance = if level + 1 < levels {
+                    (finer + SOLID_LAYERS + 1).div_ceil(2)
+                } else {
+                    1
+                };
+                finer = edges.max(balance);
+                layers[level] = finer;
+            }
+            layers
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Fill, Region};
+
+    #[test]
+    fn walls_within_a_distance_have_layers_that_halve_and_balance() {
+        let frame = Frame::<3>::new([0.0; 3], 0.25, [16; 3]).expect("a box");
+        let rule = WallRule {
+            patches: None,
+            levels: 4,
+            reach: Reach::Within(1.1),
+        };
+        // Edges 1, 1/2, 1/4: 2, 3 and 5 layers reach 1.1; (5 + 3) / 2 = 4, (4 + 3) / 2 = 3.5.
+        assert_eq!(layers(&rule, &frame, 2), [4, 4, 5]);
+    }
+
+    #[test]
+    fn regions_want_the_blocks_that_they_meet() {
+        let frame = Frame::<3>::new([-1.0; 3], 0.25, [16; 3]).expect("a box");
+        let shapes = [
+            RegionShape::Box {
+                lower: [0.1; 3],
+                upper: [0.9; 3],
+            },
+            RegionShape::Ball {
+                center: [0.5; 3],
+                radius: 0.45,
+            },
+            RegionShape::Cylinder {
+                from: [0.5, 0.5, 0.3],
+                to: [0.5, 0.5, 0.7],
+                radius: 0.1,
+            },
+        ];
+        for shape in shapes {
+            let wanted = |levels: usize| {
+                let region = Region { shape, levels };
+                let params = EmbedParams {
+                    regions: vec![region],
+                    ..EmbedParams::new(levels, 0.0, Fill::NonZero)
+                };
+                let plan = plan(&params, &frame, 1, false).expect("a plan");
+                let place = plan[0].places[0];
+                let mut blocks = Vec::new();
+                for i in 0..64 {
+                    let coord = [i % 4, i / 4 % 4, i / 16];
+                    if place.wants(coord) {
+                        blocks.push(coord);
+                    }
+                }
+                blocks
+            };
+            assert_eq!(wanted(2), [[1; 3]], "{shape:?}: its own block");
+            assert_eq!(wanted(3).len(), 64, "{shape:?}: a margin of 1.5");
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! Keeping only the fluid around a point: what no chain of uncut links joins to it becomes
+//! solid.
+//!
+//! For ducts and vessels whose walls have a thickness, and for engines with several cavities: there the
+//! fill rule alone cannot tell the flow from the rest. Cells are joined by every link that
+//! carries a population, along axes and diagonals, but not by those that the surface cuts:
+//! a wall thinner than a cell holds. Where levels meet, a cell is joined to the coarser cell
+//! beside it.
+//!
+//! The forest stays as it is. Cost: one pass over the leaves, in sequence; a block without
+//! walls and solid cells counts as one cell.
+
+use crate::{LinkTable, Mesh, VoxelError, pack_cell, unpack_cell};
+use cutlink_amr::{CellRef, NONE, NeighborCell, OUTSIDE, dims};
+use cutlink_device::{Backend, Host};
+
+/// What was kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kept {
+    /// Fluid leaf cells around the point, boundary cells included.
+    pub fluid: u64,
+    /// Fluid leaf cells that became solid.
+    pub dropped: u64,
+}
+
+/// Why no fluid could be kept.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SeedError {
+    /// The point is not in the box.
+    #[error("the seed {point:?} lies outside the box")]
+    Outside {
+        /// The point.
+        point: Vec<f64>,
+    },
+    /// The point is not in a fluid cell.
+    #[error("the seed {point:?} lies in a solid cell, with its centre at {center:?}")]
+    Solid {
+        /// The point.
+        point: Vec<f64>,
+        /// Centre of the leaf cell around it.
+        center: Vec<f64>,
+    },
+    /// No memory for the sets.
+    #[error(transparent)]
+    Voxel(#[from] VoxelError),
+}
+
+/// Makes every fluid cell solid that is not joined to the one around `point` (in lengths).
+pub fn keep_connected<const D: usize>(
+    mesh: &mut Mesh<D>,
+    point: [f64; D],
+) -> Result<Kept, SeedError> {
+    let of_box = |a: usize| (point[a] - mesh.frame.origin[a]) / mesh.frame.dx;
+    let seed = mesh.forest.leaf_at(std::array::from_fn(of_box));
+    let seed = seed.ok_or_else(|| SeedError::Outside {
+        point: point.to_vec(),
+    })?;
+    if mesh.classes.solid[seed.block as usize] >> seed.cell & 1 == 1 {
+        let level = usize::from(mesh.forest.level[seed.block as usize]);
+        let center = mesh.frame.center(level, mesh.forest.cell_coord(seed));
+        return Err(SeedError::Solid {
+            point: point.to_vec(),
+            center: center.to_vec(),
+        });
+    }
+    let mut parts = Parts::new(mesh)?;
+    for &block in mesh.forest.levels.iter().flatten() {
+        if mesh.forest.is_leaf(block) {
+            parts.join_block(mesh, block);
+        }
+    }
+    let kept = drop_others(mesh, &mut parts, seed);
+    drop_links(mesh);
+    Ok(kept)
+}
+
+/// Sets of joined cells: one node for a plain block, one a cell for others.
+struct Parts {
+    /// First node of each block.
+    first: Vec<u32>,
+    above: Vec<u32>,
+}
+
+fn is_plain<const D: usize>(mesh: &Mesh<D>, block: u32) -> bool {
+    mesh.classes.solid[block as usize] == 0 && mesh.classes.boundary[block as usize] == 0
+}
+
+impl Parts {
+    fn new<const D: usize>(mesh: &Mesh<D>) -> Result<Self, VoxelError> {
+        let blocks = mesh.forest.capacity();
+        let mut first = Host.alloc("fluid parts", blocks + 1, 0u32)?;
+        let mut next = 0u64;
+        for block in 0..blocks as u32 {
+            first[block as usize] = next as u32;
+            next += match mesh.forest.is_leaf(block) {
+                false => 0,
+                true if is_plain(mesh, block) => 1,
+                true => dims::cells(D) as u64,
+            };
+        }
+        if next > u64::from(u32::MAX) {
+            let table = "table of fluid parts";
+            return Err(VoxelError::TooLarge { table });
+        }
+        first[blocks] = next as u32;
+        let mut above = Host.alloc("fluid parts", next as usize, 0u32)?;
+        for (node, above) in above.iter_mut().enumerate() {
+            *above = node as u32;
+        }
+        Ok(Self { first, above })
+    }
+
+    fn node(&self, at: CellRef) -> u32 {
+        let first = self.first[at.block as usize];
+        let single = self.first[at.block as usize + 1] - first <= 1;
+        if single { first } else { first + at.cell }
+    }
+
+    fn root(&mut self, mut node: u32) -> u32 {
+        while self.above[node as usize] != node {
+            let above = self.above[self.above[node as usize] as usize];
+            self.above[node as usize] = above;
+            node = above;
+        }
+        node
+    }
+
+    fn join(&mut self, a: CellRef, b: CellRef) {
+        let (a, b) = (self.node(a), self.node(b));
+        let (a, b) = (self.root(a), self.root(b));
+        self.above[a.max(b) as usize] = a.min(b);
+    }
+
+    fn join_block<const D: usize>(&mut self, mesh: &Mesh<D>, block: u32) {
+        if !is_plain(mesh, block) {
+            for cell in 0..dims::cells(D) as u32 {
+                self.join_cell(mesh, CellRef { block, cell }, |_| true);
+            }
+            return;
+        }
+        let around = mesh.forest.neighbors_of(block);
+        let mut ends = 0u32;
+        for (direction, &n) in around.iter().enumerate() {
+            if n == NONE {
+                ends |= 1 << direction;
+            } else if n != OUTSIDE && mesh.forest.is_leaf(n) && is_plain(mesh, n) {
+                self.join(CellRef { block, cell: 0 }, CellRef { block: n, cell: 0 });
+            }
+        }
+        if ends != 0 {
+            // Coarser leaves may have walls: go cell by cell.
+            for cell in 0..dims::cells(D) as u32 {
+                let at = CellRef { block, cell };
+                self.join_cell(mesh, at, |n| matches!(n, NeighborCell::Coarser(_)));
+            }
+        }
+    }
+
+    fn join_cell<const D: usize>(
+        &mut self,
+        mesh: &Mesh<D>,
+        at: CellRef,
+        wanted: impl Fn(NeighborCell) -> bool,
+    ) {
+        let is_solid = |c: CellRef| mesh.classes.solid[c.block as usize] >> c.cell & 1 == 1;
+        if is_solid(at) {
+            return;
+        }
+        let boundary = mesh.classes.boundary[at.block as usize];
+        let cut = mesh.links.cell(at.block, boundary, at.cell);
+        let cut = cut.map_or(0, |(directions, _)| directions);
+        for direction in (0..dims::directions(D)).filter(|d| cut >> d & 1 == 0) {
+            let there = mesh.forest.neighbor_cell(at, direction);
+            if let NeighborCell::Same(n) | NeighborCell::Coarser(n) = there
+                && wanted(there)
+                && !is_solid(n)
+            {
+                self.join(at, n);
+            }
+        }
+    }
+}
+
+/// Updates the solid masks, of the leaves first, then of the blocks above them: a fluid cell of
+/// a refined block becomes solid where all the cells in its place are.
+fn drop_others<const D: usize>(mesh: &mut Mesh<D>, parts: &mut Parts, seed: CellRef) -> Kept {
+    let seed = parts.node(seed);
+    let seed = parts.root(seed);
+    let mut kept = Kept {
+        fluid: 0,
+        dropped: 0,
+    };
+    for level in (0..mesh.forest.levels.len()).rev() {
+        for &block in &mesh.forest.levels[level] {
+            let mut solid = mesh.classes.solid[block as usize];
+            let children = mesh.forest.first_child[block as usize];
+            let fluid = !solid;
+            for cell in (0..dims::cells(D) as u32).filter(|c| fluid >> c & 1 == 1) {
+                let stays = if children == NONE {
+                    let node = parts.node(CellRef { block, cell });
+                    parts.root(node) == seed
+                } else {
+                    !mesh.classes.solid_below::<D>(children, cell)
+                };
+                solid |= u64::from(!stays) << cell;
+                if children == NONE {
+                    kept.fluid += u64::from(stays);
+                    kept.dropped += u64::from(!stays);
+                }
+            }
+            mesh.classes.solid[block as usize] = solid;
+        }
+    }
+    kept
+}
+
+impl crate::Classes {
+    /// Whether the 2^D cells in the place of a refined block's cell are all solid.
+    fn solid_below<const D: usize>(&self, first_child: u32, cell: u32) -> bool {
+        let at = dims::unravel::<D>(cell as usize, 4);
+        let child = first_child as usize + dims::ravel(at.map(|c| c >> 1), 2);
+        (0..dims::children(D)).all(|i| {
+            let half = dims::unravel::<D>(i, 2);
+            let fine = std::array::from_fn(|a| 2 * (at[a] & 1) + half[a]);
+            self.solid[child] >> dims::ravel::<D>(fine, 4) & 1 == 1
+        })
+    }
+}
+
+/// Takes the links of cells that are solid now out of the table.
+fn drop_links<const D: usize>(mesh: &mut Mesh<D>) {
+    let old = std::mem::replace(
+        &mut mesh.links,
+        LinkTable {
+            blocks: Vec::new(),
+            row_of: vec![NONE; mesh.forest.capacity()],
+            cell_start: vec![0],
+            cells: Vec::new(),
+            q: Vec::new(),
+            patch: Vec::new(),
+        },
+    );
+    let table = &mut mesh.links;
+    for (row, &block) in old.blocks.iter().enumerate() {
+        let boundary = mesh.classes.boundary[block as usize];
+        let left = boundary & !mesh.classes.solid[block as usize];
+        mesh.classes.boundary[block as usize] = left;
+        if left == 0 {
+            continue;
+        }
+        let mut rest = boundary;
+        for &entry in &old.cells[old.cell_start[row] as usize..old.cell_start[row + 1] as usize] {
+            let cell = rest.trailing_zeros();
+            rest &= rest - 1;
+            if left >> cell & 1 == 0 {
+                continue;
+            }
+            let (directions, first) = unpack_cell(entry);
+            let links = first as usize..first as usize + directions.count_ones() as usize;
+            table
+                .cells
+                .push(pack_cell(directions, table.q.len() as u64));
+            table.q.extend_from_slice(&old.q[links.clone()]);
+            if !old.patch.is_empty() {
+                table.patch.extend_from_slice(&old.patch[links]);
+            }
+        }
+        table.row_of[block as usize] = table.blocks.len() as u32;
+        table.blocks.push(block);
+        table.cell_start.push(table.cells.len() as u32);
+    }
+}

@@ -1,0 +1,125 @@
+//! Where the body is thinner than a cell: cut links with fluid at both ends.
+//!
+//! Such a link enters the body and leaves it again. Along an axis that says that the body is
+//! thinner than the cells there: a plate, a trailing edge, a spike. A diagonal link may just
+//! clip a corner, so places are found by links along the axes alone.
+
+use crate::{Mesh, unpack_cell};
+use cutlink_amr::{CellRef, NONE, NeighborCell, OUTSIDE, dims};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// Parts of a body thinner than a cell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Thin<const D: usize> {
+    /// Links in all directions with fluid at both ends, each counted once.
+    pub links: u64,
+    /// Cells that such a link along an axis leaves.
+    pub cells: u64,
+    /// Where those cells are, the place with most cells first.
+    pub places: Vec<ThinPlace<D>>,
+}
+
+/// Blocks that touch one another and have such cells.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ThinPlace<const D: usize> {
+    /// Cells that a link along an axis leaves which has fluid at both ends.
+    pub cells: u64,
+    /// Box of their centres, in lengths.
+    pub bounds: [[f64; D]; 2],
+}
+
+/// Finds them. Cost: one pass over the link table.
+pub fn thin<const D: usize>(mesh: &Mesh<D>) -> Thin<D> {
+    let rows: Vec<(u32, u64, u64)> = mesh
+        .links
+        .blocks
+        .par_iter()
+        .map(|&block| {
+            let (links, cells) = of_block(mesh, block);
+            (block, links, cells)
+        })
+        .filter(|row| row.1 > 0)
+        .collect();
+    Thin {
+        links: rows.iter().map(|r| r.1).sum::<u64>() / 2,
+        cells: rows.iter().map(|r| u64::from(r.2.count_ones())).sum(),
+        places: places(mesh, &rows),
+    }
+}
+
+/// Links of a block with fluid at both ends, and the mask of cells that one along an axis leaves.
+fn of_block<const D: usize>(mesh: &Mesh<D>, block: u32) -> (u64, u64) {
+    let boundary = mesh.classes.boundary[block as usize];
+    let row = mesh.links.row_of[block as usize] as usize;
+    let first = mesh.links.cell_start[row] as usize;
+    let is_fluid = |n: CellRef| mesh.classes.solid[n.block as usize] >> n.cell & 1 == 0;
+    let (mut links, mut cells, mut rest) = (0, 0, boundary);
+    let mut entry = first;
+    while rest != 0 {
+        let cell = rest.trailing_zeros();
+        rest &= rest - 1;
+        let (directions, _) = unpack_cell(mesh.links.cells[entry]);
+        entry += 1;
+        for direction in (0..dims::directions(D)).filter(|d| directions >> d & 1 == 1) {
+            if let NeighborCell::Same(n) | NeighborCell::Refined(n) = mesh
+                .forest
+                .neighbor_cell(CellRef { block, cell }, direction)
+                && is_fluid(n)
+            {
+                links += 1;
+                let along_axis = dims::step::<D>(direction)
+                    .iter()
+                    .filter(|&&s| s != 0)
+                    .count()
+                    == 1;
+                cells |= u64::from(along_axis) << cell;
+            }
+        }
+    }
+    (links, cells)
+}
+
+/// Groups of touching blocks, by union of the lower block.
+fn places<const D: usize>(mesh: &Mesh<D>, rows: &[(u32, u64, u64)]) -> Vec<ThinPlace<D>> {
+    let mut group: BTreeMap<u32, u32> = rows
+        .iter()
+        .filter(|r| r.2 != 0)
+        .map(|r| (r.0, r.0))
+        .collect();
+    fn root(group: &BTreeMap<u32, u32>, mut of: u32) -> u32 {
+        while group[&of] != of {
+            of = group[&of];
+        }
+        of
+    }
+    for &(block, ..) in rows.iter().filter(|r| r.2 != 0) {
+        for &n in mesh.forest.neighbors_of(block) {
+            if n != NONE && n != OUTSIDE && group.contains_key(&n) {
+                let (a, b) = (root(&group, block), root(&group, n));
+                group.insert(a.max(b), a.min(b));
+                group.insert(block, a.min(b));
+            }
+        }
+    }
+    let mut places: BTreeMap<u32, ThinPlace<D>> = BTreeMap::new();
+    for &(block, _, mask) in rows.iter().filter(|r| r.2 != 0) {
+        let level = usize::from(mesh.forest.level[block as usize]);
+        let place = places.entry(root(&group, block)).or_insert(ThinPlace {
+            cells: 0,
+            bounds: [[f64::INFINITY; D], [f64::NEG_INFINITY; D]],
+        });
+        for cell in (0..dims::cells(D) as u32).filter(|c| mask >> c & 1 == 1) {
+            let at = mesh.forest.cell_coord(CellRef { block, cell });
+            let center = mesh.frame.center(level, at);
+            place.cells += 1;
+            for a in 0..D {
+                place.bounds[0][a] = place.bounds[0][a].min(center[a]);
+                place.bounds[1][a] = place.bounds[1][a].max(center[a]);
+            }
+        }
+    }
+    let mut places: Vec<ThinPlace<D>> = places.into_values().collect();
+    places.sort_by_key(|p| std::cmp::Reverse(p.cells));
+    places
+}
