@@ -2,6 +2,7 @@
 
 use crate::{ForestError, dims};
 use cutlink_device::{Backend, Host};
+use rayon::prelude::*;
 
 /// No such block.
 pub const NONE: u32 = u32::MAX;
@@ -53,21 +54,9 @@ impl<const D: usize, B: Backend> Forest<D, B> {
         }
         backend.reserve("the root grid", count * bytes_per_block(D))?;
         let count = count as usize;
-        let at = |i: usize| -> [i32; D] {
-            let mut rest = i as u64;
-            root.map(|n| {
-                let c = (rest % u64::from(n)) as i32;
-                rest /= u64::from(n);
-                c
-            })
-        };
-        let coord: Vec<[i32; D]> = (0..count).map(at).collect();
-        let mut neighbors = Vec::with_capacity(count * dims::directions(D));
-        for &c in &coord {
-            for i in 0..dims::directions(D) {
-                neighbors.push(root_id(root, c, dims::step(i)));
-            }
-        }
+        let coord = (0..count).into_par_iter().map(|i| root_coord(root, i));
+        let coord: Vec<[i32; D]> = coord.collect();
+        let neighbors = root_neighbors(root, count);
         Ok(Self {
             root,
             coord: backend.upload(coord)?,
@@ -114,17 +103,50 @@ impl<const D: usize, B: Backend> Forest<D, B> {
     }
 }
 
-/// The root block `step` away from `at`, or [`OUTSIDE`].
-fn root_id<const D: usize>(root: [u32; D], at: [i32; D], step: [i32; D]) -> u32 {
-    let mut id = 0i64;
-    for a in (0..D).rev() {
-        let c = at[a] + step[a];
-        if c < 0 || c >= root[a] as i32 {
-            return OUTSIDE;
+/// The block coordinate of a root block.
+fn root_coord<const D: usize>(root: [u32; D], id: usize) -> [i32; D] {
+    let mut rest = id as u64;
+    root.map(|n| {
+        let c = (rest % u64::from(n)) as i32;
+        rest /= u64::from(n);
+        c
+    })
+}
+
+/// The neighbours of all root blocks, a line along x at a time.
+fn root_neighbors<const D: usize>(root: [u32; D], count: usize) -> Vec<u32> {
+    let directions = dims::directions(D);
+    let line = root[0] as usize;
+    let mut neighbors = vec![0; count * directions];
+    let lines = neighbors.par_chunks_mut(line * directions).enumerate();
+    lines.for_each(|(number, rows)| {
+        let first = root_coord(root, number * line);
+        // Ids to add on this line, in each direction; none where the line next to it is outside.
+        let shifts: Vec<_> = (0..directions)
+            .map(|i| line_shift(root, first, dims::step(i)))
+            .collect();
+        for (x, row) in rows.chunks_exact_mut(directions).enumerate() {
+            for (i, (slot, shift)) in row.iter_mut().zip(&shifts).enumerate() {
+                let beyond = (x == 0 && i % 3 == 0) || (x + 1 == line && i % 3 == 2);
+                *slot = match shift {
+                    Some(shift) if !beyond => ((number * line + x) as i64 + shift) as u32,
+                    _ => OUTSIDE,
+                };
+            }
         }
-        id = id * i64::from(root[a]) + i64::from(c);
-    }
-    id as u32
+    });
+    neighbors
+}
+
+/// What a step adds to a root block's id, or `None` where it leaves the box along y or z.
+fn line_shift<const D: usize>(root: [u32; D], at: [i32; D], step: [i32; D]) -> Option<i64> {
+    let inside = |a: usize| (0..root[a] as i32).contains(&(at[a] + step[a]));
+    (1..D).all(inside).then(|| {
+        let axes = (0..D).rev();
+        axes.fold(0, |shift, a| {
+            shift * i64::from(root[a]) + i64::from(step[a])
+        })
+    })
 }
 
 impl<const D: usize> Forest<D> {

@@ -237,8 +237,8 @@ mod tests {
                 radius: 0.45,
             },
             RegionShape::Cylinder {
-                from: [0.5, 0.5, 0.3],
-                to: [0.5, 0.5, 0.7],
+                from: [0.5, 0.5, 0.4],
+                to: [0.5, 0.5, 0.6],
                 radius: 0.1,
             },
         ];
