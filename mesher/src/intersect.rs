@@ -24,7 +24,7 @@
 //! **Determinism.** The same result for any number of threads. **Cost.** O(n log n) and a few
 //! dozen tests a facet on ordinary surfaces, 60 bytes a facet. Where n facets all overlap one
 //! another there are n² pairs: the search ends after a number of tests that depends on the
-//! surface alone, and says so ([`Intersections::complete`]). At most [`MAX_LISTED`] pairs are
+//! surface alone (a million facets: about 20 s on two cores), and says so ([`Intersections::complete`]). At most [`MAX_LISTED`] pairs are
 //! listed; all are counted.
 
 mod pair;
@@ -41,13 +41,13 @@ use tree::Tree;
 pub const MAX_LISTED: usize = 1 << 14;
 
 /// The search ends when it has taken so many steps: boxes looked at, and pairs tested, which
-/// count [`TEST_STEPS`] each. About ten seconds on two cores.
-const STEPS: u64 = 1 << 32;
-/// And so many more for each facet, which no ordinary surface needs.
-const STEPS_PER_FACET: u64 = 1 << 12;
+/// count [`TEST_STEPS`] each.
+const STEPS: u64 = 1 << 29;
+/// And so many more for each facet; scans and CAD parts take 150 to 1000.
+const STEPS_PER_FACET: u64 = 1 << 9;
 const TEST_STEPS: u64 = 16;
-/// Facets between two looks at the count.
-const BATCH: usize = 256;
+/// Most facets between two looks at the count.
+const BATCH: u64 = 256;
 
 /// What was found; numbers of facets are those of the snapped surface.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -100,8 +100,11 @@ where
     let mut listed: Vec<[u32; 2]> = Vec::new();
     let (mut steps, mut at) = (0, 0);
     let mut pair_count = sets.duplicate_pairs();
+    // A batch in which every facet meets every other is no longer than the whole may be.
+    let most = max_steps / (TEST_STEPS * sets.len().max(1) as u64);
+    let batch_size = most.clamp(1, BATCH) as usize;
     while at < sets.len() && steps < max_steps {
-        let batch = at..(at + BATCH).min(sets.len());
+        let batch = at..(at + batch_size).min(sets.len());
         at = batch.end;
         let room = MAX_LISTED - listed.len();
         let rows: Vec<Row> = batch
@@ -248,5 +251,52 @@ where
             .collect();
         facets.par_sort_unstable();
         facets
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::snap::Lattice;
+
+    /// A fan of walls through one axis: all pairs of them cross.
+    fn fan(walls: i32) -> Snapped<3> {
+        let corners = (0..walls).flat_map(|k| {
+            [
+                [-1000, -k, -1000 - k],
+                [1000, k, -1000 - k],
+                [k, 1, 1000 + k],
+            ]
+        });
+        Snapped {
+            lattice: Lattice {
+                origin: [0.0; 3],
+                unit: 1.0,
+            },
+            vertices: corners.collect(),
+            facets: (0..walls as u32)
+                .map(|k| [3 * k, 3 * k + 1, 3 * k + 2])
+                .collect(),
+            facet_patch: Vec::new(),
+            patches: vec!["fan".into()],
+            caps: 0,
+            report: Default::default(),
+        }
+    }
+
+    #[test]
+    fn a_search_that_is_too_long_ends_and_says_so() {
+        let fan = fan(2000);
+        let all = find(&fan);
+        assert!(all.complete && all.pair_count > 1_000_000, "{all:?}");
+        assert_eq!(all.pairs.len(), MAX_LISTED, "as many as may be listed");
+        let cut = find_within(&fan, &fan.facets, 1_000_000);
+        assert!(!cut.complete, "said");
+        assert!((1..all.pair_count).contains(&cut.pair_count), "at least");
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build();
+        let again = pool
+            .expect("a pool")
+            .install(|| find_within(&fan, &fan.facets, 1_000_000));
+        assert_eq!(again, cut, "the same for any number of threads");
     }
 }
