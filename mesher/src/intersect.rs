@@ -22,7 +22,7 @@
 //! ([`Meet`]).
 //!
 //! **Determinism.** The same result for any number of threads. **Cost.** O(n log n) and a few
-//! dozen tests a facet on ordinary surfaces, 60 bytes a facet. Where n facets all overlap one
+//! dozen tests a facet on ordinary surfaces, about 120 bytes a facet. Where n facets all overlap one
 //! another there are n² pairs: the search ends after a number of tests that depends on the
 //! surface alone (a million facets: about 20 s on two cores), and says so ([`Intersections::complete`]). At most [`MAX_LISTED`] pairs are
 //! listed; all are counted.
