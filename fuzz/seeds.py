@@ -1,4 +1,4 @@
-"""Writes the seeds of read_any: one small file of each format and encoding, all made here.
+"""Writes the seeds of read_stl, read_ply and read_any: one small file of each format and encoding, all made here.
 
 The seeds of mesh_file are written by cutlink itself, as the end of this file says.
 """
@@ -7,13 +7,14 @@ import gzip
 import pathlib
 import struct
 
-out = pathlib.Path(__file__).parent / "seeds" / "read_any"
-out.mkdir(parents=True, exist_ok=True)
+seeds = pathlib.Path(__file__).parent / "seeds"
 points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
 faces = [(0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3)]
 
 
 def put(name, data):
+    out = seeds / {".stl": "read_stl", ".ply": "read_ply"}.get(pathlib.Path(name).suffix, "read_any")
+    out.mkdir(parents=True, exist_ok=True)
     (out / name).write_bytes(data if isinstance(data, bytes) else data.encode())
 
 

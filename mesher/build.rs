@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-fn main() -> Result<(), &'static str> {
+pub(crate) fn main() -> Result<(), &'static str> {
     const SCANS: &str = "../../shared/meshes";
     println!("cargo:rustc-check-cfg=cfg(has_scans)");
     println!("cargo:rerun-if-changed={SCANS}");

@@ -1,41 +1,9 @@
-//! The readers of surfaces: any bytes end in an error or in a surface that keeps its promises,
-//! whose health report and weld take it.
+//! The readers of surfaces, any format: gzip, the choice of the reader, and polylines.
 
 #![no_main]
 
-use std::path::Path;
+mod promises;
 
-use cutlink_mesher::Surface;
-use cutlink_mesher::health;
-use cutlink_mesher::read::{AnySurface, parse_any};
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
-    match parse_any(Path::new("fuzzed"), bytes) {
-        Ok(AnySurface::D2(loaded)) => promises(loaded.surface),
-        Ok(AnySurface::D3(loaded)) => promises(loaded.surface),
-        Err(error) => assert!(error.to_string().contains("fuzzed"), "{error}"),
-    }
-});
-
-fn promises<const D: usize>(mut surface: Surface<D>) {
-    assert!(!surface.facets.is_empty(), "a surface has facets");
-    let vertices = surface.vertices.len();
-    assert!(surface.vertices.iter().flatten().all(|x| x.is_finite()));
-    assert!(
-        surface
-            .facets
-            .iter()
-            .flatten()
-            .all(|&v| (v as usize) < vertices)
-    );
-    assert!(!surface.patches.is_empty());
-    if !surface.facet_patch.is_empty() {
-        assert_eq!(surface.facet_patch.len(), surface.facets.len());
-        let patches = surface.patches.len();
-        assert!(surface.facet_patch.iter().all(|&p| (p as usize) < patches));
-    }
-    let before = health::check(&surface).facets;
-    surface.weld();
-    assert_eq!(health::check(&surface).facets, before);
-}
+fuzz_target!(|bytes: &[u8]| promises::keep(bytes));

@@ -1,4 +1,6 @@
-//! Readers on a torus of two million triangles, in bytes of file a second.
+//! Readers on a torus of two million triangles, in bytes of file a second; and what the
+//! memory gives in the same run: `copy` from one buffer to another, `fresh` for filling 48 MB
+//! that were just allocated, as much as the result of a reader takes.
 //!
 //! `soup` parses, `weld` indexes the parsed triangles, `read` is the whole of
 //! [`parse_any`]; the bytes are in memory, as with a mapped file in the page cache.
@@ -8,6 +10,8 @@ use std::hint::black_box;
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use rayon::prelude::*;
+
 use cutlink_mesher::read::{ascii_stl_soup, binary_stl_soup, parse_any, weld};
 
 const AROUND: u32 = 1000;
@@ -89,6 +93,34 @@ fn ply(vertices: &[[f32; 3]], facets: &[[u32; 3]], encoding: &str) -> Vec<u8> {
     out
 }
 
+fn memory(criterion: &mut Criterion) {
+    const PIECE: usize = 1 << 20;
+    let from = vec![1u8; 128 << 20];
+    let mut to = vec![0u8; from.len()];
+    let mut group = criterion.benchmark_group("memory");
+    group.throughput(Throughput::Bytes(from.len() as u64));
+    group.bench_function("copy", |b| {
+        b.iter(|| {
+            let pieces = to.par_chunks_mut(PIECE).zip(from.par_chunks(PIECE));
+            pieces.for_each(|(to, from)| to.copy_from_slice(black_box(from)));
+        })
+    });
+    const FRESH: usize = 48_000_000 / 8;
+    group.throughput(Throughput::Bytes(8 * FRESH as u64));
+    group.bench_function("fresh", |b| {
+        b.iter(|| {
+            let mut words = cutlink_device::memory::with_capacity("a bench", FRESH)
+                .expect("48 MB should be there");
+            (0..FRESH)
+                .into_par_iter()
+                .with_min_len(1 << 14)
+                .collect_into_vec(&mut words);
+            words
+        })
+    });
+    group.finish();
+}
+
 fn readers(criterion: &mut Criterion) {
     let name = Path::new("torus");
     let (vertices, facets) = torus();
@@ -124,5 +156,5 @@ fn readers(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, readers);
+criterion_group!(benches, memory, readers);
 criterion_main!(benches);

@@ -50,7 +50,7 @@ mod weld;
 
 pub use error::{Place, ReadError};
 pub use source::{MAX_UNPACK_RATIO, MAX_UNPACKED};
-pub use weld::weld;
+pub use weld::{WeldError, weld};
 
 use sniff::Kind;
 use source::Source;
@@ -197,6 +197,11 @@ pub fn ascii_stl_soup(name: &Path, bytes: &[u8]) -> Result<Vec<Vec<[[f64; 3]; 3]
 
 /// The name of the one patch of a file that names none.
 const DEFAULT_PATCH: &str = "body";
+
+/// "1 byte", "2 bytes".
+fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
 
 fn loaded<const D: usize>(
     surface: Surface<D>,

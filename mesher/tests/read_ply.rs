@@ -127,7 +127,7 @@ fn header_spelling_does_not_matter() {
     assert_eq!(extra.surface, plain.surface);
     assert_eq!(
         extra.report.notes,
-        ["13 bytes after the last element were ignored"]
+        ["ignored 13 bytes after the last element"]
     );
 }
 

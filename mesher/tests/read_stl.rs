@@ -67,10 +67,7 @@ fn names_follow_the_documented_rule() {
     let loaded = read(&text);
     assert_eq!(loaded.surface.patches, ["solid", "left  wing", "solid_2"]);
     assert_eq!(loaded.surface.facet_patch, [0, 1, 2]);
-    assert_eq!(
-        loaded.report.notes,
-        ["1 solids without facets were dropped"]
-    );
+    assert_eq!(loaded.report.notes, ["dropped 1 solid without facets"]);
 }
 
 #[test]
@@ -196,7 +193,7 @@ fn binary_counts_are_checked_against_the_size() {
     assert_eq!(loaded.surface.facets.len(), 2);
     assert_eq!(
         loaded.report.notes,
-        ["33 bytes after the 2 triangles that the header counts were ignored"]
+        ["ignored 33 bytes after the 2 triangles that the header counts"]
     );
     let solid = parse(&[binary("solid x", 2, 2), vec![b' '; 3]].concat())
         .expect("trailing bytes should be forgiven");

@@ -34,6 +34,27 @@ pub fn tell(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
+/// Prints a failure where the usual streams may be locked by whoever just failed.
+pub(crate) fn last_words(failure: &Failure, json: bool) {
+    #[cfg(unix)]
+    fn put(stream: &impl std::os::fd::AsFd, text: &str) {
+        if let Ok(copy) = stream.as_fd().try_clone_to_owned() {
+            let _ = std::fs::File::from(copy).write_all(text.as_bytes());
+        }
+    }
+    #[cfg(not(unix))]
+    fn put<W>(stream: &W, text: &str)
+    where
+        for<'a> &'a W: Write,
+    {
+        let _ = (&mut &*stream).write_all(text.as_bytes());
+    }
+    if json {
+        put(&io::stdout(), &format!("{:#}\n", failure.to_json()));
+    }
+    put(&io::stderr(), &format!("{failure}\n"));
+}
+
 impl Console {
     /// A console that obeys `--json`, `--quiet` and `--verbose`.
     pub fn new(output: Output) -> Self {

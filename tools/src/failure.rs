@@ -97,6 +97,15 @@ impl Failure {
         self
     }
 
+    /// Puts the surface's name before a refusal of its geometry.
+    #[must_use]
+    pub fn about(mut self, name: &str) -> Self {
+        if self.kind == Kind::Geometry {
+            self.message = format!("{name}: {}", self.message);
+        }
+        self
+    }
+
     /// The object that `--json` prints instead of a result.
     pub fn to_json(&self) -> serde_json::Value {
         let mut error = serde_json::json!({
@@ -129,6 +138,7 @@ impl From<ReadError> for Failure {
     fn from(error: ReadError) -> Self {
         let kind = match error {
             ReadError::NoFacets { .. } => Kind::Geometry,
+            ReadError::Memory { .. } => Kind::Memory,
             _ => Kind::Usage,
         };
         Self::new(kind, error.to_string())

@@ -23,13 +23,21 @@ fn pending() -> MutexGuard<'static, Vec<PathBuf>> {
 /// Removes temporary files on Ctrl-C, then ends the process with exit code 130.
 pub fn clean_up_on_interrupt() {
     let set = ctrlc::set_handler(|| {
-        for path in pending().drain(..) {
-            let _ = fs::remove_file(path);
-        }
+        discard_pending();
         std::process::exit(130);
     });
-    // A second handler is refused; the first one does the same.
+    // A second handler is refused; the first one does the same. Without memory for its thread
+    // Ctrl-C ends the process all the same, and only the temporary file stays.
     drop(set);
+}
+
+/// Removes all temporary files, unless their list is being changed just now.
+pub(crate) fn discard_pending() {
+    if let Ok(mut pending) = PENDING.try_lock() {
+        for path in pending.drain(..) {
+            let _ = fs::remove_file(path);
+        }
+    }
 }
 
 /// Refuses targets that cannot be written: call it before the work starts.

@@ -5,7 +5,7 @@
 //!
 //! Bytes are what the data structures make each stage read and write, once for every
 //! pass over an array; a gather counts its elements, not cache lines. Per level, with B
-//! blocks, P pairs of a block and a facet in its list, F = 52 bytes to reach a facet
+//! blocks, P pairs of a block and a facet in its list, F = 40 bytes to reach a facet
 //! (its number, corners, and their coordinates), as `bytes` adds them up.
 #![expect(clippy::print_stdout, reason = "its output is the measurement")]
 

@@ -72,9 +72,10 @@ pub fn embed<const D: usize, K: Kernels<D>>(
         gaps,
     };
     let plan = refine::plan(params, &frame, surface.patches.len(), gaps.is_some())?;
-    let set = FacetSet::upload(kernels, surface)?;
-    let mut build = Build::new(kernels, &frame)?;
     let mut clock = Clock::new(observer);
+    let set = FacetSet::upload(kernels, surface)?;
+    clock.lap(Stage::Bins);
+    let mut build = Build::new(kernels, &frame)?;
     let mut above: Option<Level<K>> = None;
 
     for level in 0..params.levels {

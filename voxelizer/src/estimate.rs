@@ -332,7 +332,9 @@ impl<const D: usize> Forecast<D> {
             + links * a_link * (LINK_COPIES - 1.0)
             + 4.0 * cells;
         let at_rim = blocks * (forest + 32.0) + table;
-        let surface = 2.0 * (self.facets * (4 * D as u64) + self.vertices * (4 * D as u64)) as f64;
+        // As it was snapped, and as the kernels read it.
+        let row = 4 * D as u64;
+        let surface = (self.facets * (row + row * D as u64) + self.vertices * row) as f64;
         let facets = self.facets as f64;
         let mesh = at_links.max(at_rim);
         let residue = (FACET_RESIDUE * facets).min(0.5 * mesh);

@@ -34,7 +34,7 @@ impl<const D: usize> LineForms<D> {
 
     /// The values at `p`, and their increments for steps of `spacing` along each axis: for
     /// going over many lines with additions only.
-    #[inline]
+    #[inline(always)]
     pub fn at(&self, p: [i32; D], spacing: i32) -> LineCursor<D> {
         let mut value = self.c;
         for k in 0..D {
@@ -68,6 +68,23 @@ impl<const D: usize> LineCursor<D> {
         and < 0 || or >= 0
     }
 
+    /// Four points of a row at once, as [`LineCursor::hit`] would answer with them one by one:
+    /// the sign of each number tells. Points `first` to `first + 3` steps up along `axis`.
+    #[inline(always)]
+    pub fn hits(&self, axis: usize, first: i64) -> [i64; 4] {
+        let (mut and, mut or) = ([-1i64; 4], [0i64; 4]);
+        for k in 0..D {
+            let step = self.step[k][axis];
+            let base = self.value[k].wrapping_add(first.wrapping_mul(step));
+            for lane in 0..4 {
+                let value = base.wrapping_add((lane as i64).wrapping_mul(step));
+                and[lane] &= value;
+                or[lane] |= value;
+            }
+        }
+        std::array::from_fn(|lane| and[lane] | !or[lane])
+    }
+
     /// Goes one step up along `axis`.
     #[inline]
     pub fn advance(&mut self, axis: usize) {
@@ -95,7 +112,7 @@ where
     }
 
     /// The forms of lines along `d`, ties broken.
-    #[inline]
+    #[inline(always)]
     pub fn along(&self, d: [i32; D]) -> LineForms<D> {
         let mut sum = LineForms {
             w: [[0; D]; D],

@@ -13,21 +13,41 @@ pub trait Int:
     + Mul<Output = Self>
     + Neg<Output = Self>
 {
+    /// Whether it is i64.
+    const NARROW: bool;
+
     /// The nearest f64.
     fn to_f64(self) -> f64;
+
+    /// The lowest 64 bits: the number itself where it is narrow.
+    fn low(self) -> i64;
 }
 
 impl Int for i64 {
+    const NARROW: bool = true;
+
     #[inline]
     fn to_f64(self) -> f64 {
         self as f64
     }
+
+    #[inline]
+    fn low(self) -> i64 {
+        self
+    }
 }
 
 impl Int for i128 {
+    const NARROW: bool = false;
+
     #[inline]
     fn to_f64(self) -> f64 {
         self as f64
+    }
+
+    #[inline]
+    fn low(self) -> i64 {
+        self as i64
     }
 }
 

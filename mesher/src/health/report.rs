@@ -8,8 +8,8 @@ impl fmt::Display for EdgeKind {
         f.write_str(match self {
             Self::Open => "open",
             Self::Flipped => "flipped",
-            Self::Odd => "odd",
-            Self::Nonmanifold => "non-manifold",
+            // One term for what the summary counts under one.
+            Self::Odd | Self::Nonmanifold => "non-manifold",
         })
     }
 }

@@ -16,14 +16,16 @@ use crate::{
     snap::Snapped,
 };
 use cutlink_device::{Backend, DeviceError, Host};
+use rayon::prelude::*;
 
-/// A snapped surface in a backend's memory.
+/// A snapped surface in a backend's memory: its corners facet by facet, in an order in which
+/// neighbours in space are neighbours in memory (Morton 1966, by the lowest corner). So a list of
+/// facets, which is always ascending, is read nearly in sequence, at every level. No
+/// result depends on the order.
 #[derive(Debug)]
 pub struct FacetSet<const D: usize, B: Backend = Host> {
-    /// Lattice points.
-    pub vertices: B::Buf<[i32; D]>,
-    /// Corner indices.
-    pub facets: B::Buf<[u32; D]>,
+    /// Corners of each facet; walls first, then caps.
+    pub corners: B::Buf<[[i32; D]; D]>,
     /// Patches, or empty.
     pub patch: B::Buf<u16>,
     /// Facets that are walls; those behind them are caps, for winding numbers only.
@@ -31,28 +33,53 @@ pub struct FacetSet<const D: usize, B: Backend = Host> {
 }
 
 impl<const D: usize, B: Backend> FacetSet<D, B> {
-    /// Copies a surface into the backend's memory.
+    /// Copies a surface into the backend's memory. Cost: a parallel sort of the facets.
     pub fn upload(backend: &B, surface: &Snapped<D>) -> Result<Self, DeviceError> {
-        let bytes = surface.vertices.len() * 4 * D + surface.facets.len() * (4 * D + 2);
-        backend.reserve("the surface", bytes as u64)?;
+        let count = surface.facets.len();
+        backend.reserve("the surface", (count * (4 * D * D + 2 + 16)) as u64)?;
+        let corners = |f: u32| surface.facets[f as usize].map(|v| surface.vertices[v as usize]);
+        let walls = count - surface.caps;
+        let mut order: Vec<(u64, u32)> = (0..count as u32)
+            .into_par_iter()
+            .map(|f| (morton(Facet(corners(f)).bounds()[0]), f))
+            .collect();
+        order[..walls].par_sort_unstable();
+        let sorted = order.par_iter().map(|&(_, f)| corners(f)).collect();
         let patch = match surface.patches.len() {
             1 => Vec::new(),
-            _ => surface.facet_patch.clone(),
+            _ => {
+                let of = |f: u32| surface.facet_patch.get(f as usize).copied().unwrap_or(0);
+                order.iter().map(|&(_, f)| of(f)).collect()
+            }
         };
         Ok(Self {
-            vertices: backend.upload(surface.vertices.clone())?,
-            facets: backend.upload(surface.facets.clone())?,
+            corners: backend.upload(sorted)?,
             patch: backend.upload(patch)?,
-            walls: (surface.facets.len() - surface.caps) as u32,
+            walls: walls as u32,
         })
     }
+}
+
+/// The upper bits of the coordinates, interleaved from the highest down: 21 an axis in space,
+/// all 30 in the plane.
+fn morton<const D: usize>(p: [i32; D]) -> u64 {
+    let bits = if D == 2 { 30 } else { 21 };
+    let mut key = 0;
+    for (a, &c) in p.iter().enumerate() {
+        // Within ±2^28, so that 2^29 makes it positive and below 2^30.
+        let c = (i64::from(c) + (1 << 29)) as u64 >> (30 - bits);
+        for bit in 0..bits {
+            key |= (c >> bit & 1) << (bit as usize * D + a);
+        }
+    }
+    key
 }
 
 impl<const D: usize> FacetSet<D> {
     /// The corners of facet `f`.
     #[inline]
     pub fn facet(&self, f: u32) -> Facet<D> {
-        Facet(self.facets[f as usize].map(|v| self.vertices[v as usize]))
+        Facet(self.corners[f as usize])
     }
 }
 

@@ -51,6 +51,18 @@ pub enum ReadError {
         /// The system's reason.
         source: io::Error,
     },
+    /// Not enough memory for the file or what is in it.
+    #[error("not enough memory to read {}: {requested} bytes needed for {what}, {free} bytes free", path.display())]
+    Memory {
+        /// The file.
+        path: PathBuf,
+        /// What the memory is for.
+        what: &'static str,
+        /// Bytes that the allocation needs.
+        requested: u64,
+        /// Bytes that were free.
+        free: u64,
+    },
     /// A folder, device or pipe.
     #[error("{} is not a regular file: give the path of an STL, PLY or polyline file", path.display())]
     NotAFile {
@@ -58,7 +70,7 @@ pub enum ReadError {
         path: PathBuf,
     },
     /// No byte, or nothing but white space.
-    #[error("{} is empty", path.display())]
+    #[error("{} is empty: it holds nothing but white space, fetch or export it again", path.display())]
     Empty {
         /// The file.
         path: PathBuf,

@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use super::digits::far_away;
 use super::ply_header::{Element, Header, Kind, Scalar};
 use super::source::Source;
-use super::{DEFAULT_PATCH, Format, Loaded, ReadError, loaded, ply_fast, ply_slow};
+use super::{DEFAULT_PATCH, Format, Loaded, ReadError, counted, loaded, ply_fast, ply_slow};
 use crate::Surface;
 
 /// Largest number of face colours that become patches.
@@ -109,16 +109,28 @@ pub(super) fn read(source: Source<'_>) -> Result<Loaded<3>, ReadError> {
             .filter(|e| e.count > 0 && e.index_list().is_some())
     };
     if filled("face").is_none() && filled("tristrips").is_none() {
-        return Err(source.no_facets(
-            format,
-            "it is a point cloud: no element 'face' or 'tristrips' with a list 'vertex_indices'",
-        ));
+        return Err(source.no_facets(format, why_no_facets(&header, vertex)));
     }
-    let raw = match ply_fast::read(source, &header) {
+    let raw = match ply_fast::read(source, &header).map_err(|e| source.memory(e))? {
         Some(raw) => raw,
         None => ply_slow::read(source, &header)?,
     };
     finish(source, &header, raw)
+}
+
+fn why_no_facets(header: &Header, vertex: &Element) -> &'static str {
+    let listed = |name| {
+        header
+            .element(name)
+            .is_some_and(|e| e.index_list().is_some())
+    };
+    if vertex.count == 0 {
+        "its header counts no vertices and no faces"
+    } else if listed("face") || listed("tristrips") {
+        "it is a point cloud: its element 'face' or 'tristrips' has no rows"
+    } else {
+        "it is a point cloud: no element 'face' or 'tristrips' with a list 'vertex_indices'"
+    }
 }
 
 fn finish(source: Source<'_>, header: &Header, raw: Raw) -> Result<Loaded<3>, ReadError> {
@@ -138,8 +150,8 @@ fn finish(source: Source<'_>, header: &Header, raw: Raw) -> Result<Loaded<3>, Re
     let blank = format == Format::PlyAscii && rest.trim_ascii().is_empty();
     if !(blank || rest.is_empty()) {
         notes.push(format!(
-            "{} bytes after the last element were ignored",
-            rest.len()
+            "ignored {} after the last element",
+            counted(rest.len() as u64, "byte")
         ));
     }
     let single = |e: &Element| {

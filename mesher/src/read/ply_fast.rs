@@ -8,6 +8,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use cutlink_device::{DeviceError, memory};
 use rayon::prelude::*;
 
 use super::Format;
@@ -20,15 +21,26 @@ const ROWS: usize = 1 << 13;
 /// Size of a piece of text, in bytes.
 const PIECE: usize = 1 << 20;
 
-pub(super) fn read(source: Source<'_>, header: &Header) -> Option<Raw> {
+pub(super) fn read(source: Source<'_>, header: &Header) -> Result<Option<Raw>, DeviceError> {
     if header.element("tristrips").is_some() {
-        return None;
+        return Ok(None);
     }
-    match header.format {
+    let read = match header.format {
         Format::PlyAscii => ascii(source, header),
         Format::PlyBinaryLe => binary::<true>(source, header),
         _ => binary::<false>(source, header),
-    }
+    };
+    read.transpose()
+}
+
+/// An empty vector with room, or the reason why there is none.
+macro_rules! room {
+    ($what:literal, $len:expr) => {
+        match memory::with_capacity($what, $len) {
+            Ok(room) => room,
+            Err(e) => return Some(Err(e)),
+        }
+    };
 }
 
 /// Where the values of a face's row are, in bytes.
@@ -68,7 +80,7 @@ impl FaceLayout {
     }
 }
 
-fn binary<const LE: bool>(source: Source<'_>, header: &Header) -> Option<Raw> {
+fn binary<const LE: bool>(source: Source<'_>, header: &Header) -> Option<Result<Raw, DeviceError>> {
     let vertex = header.element("vertex")?;
     let face = header.element("face")?;
     let layout = FaceLayout::of(face)?;
@@ -92,39 +104,30 @@ fn binary<const LE: bool>(source: Source<'_>, header: &Header) -> Option<Raw> {
         }
     }
     let (face_rows, vertex_count) = (face_rows?, u32::try_from(vertex.count).ok()?);
-    let vertices = binary_vertices::<LE>(vertex, vertex_rows?)?;
+    let mut vertices = room!("its vertices", vertex.count);
+    binary_vertices::<LE>(vertex, vertex_rows?, &mut vertices)?;
     let sound = AtomicBool::new(true);
-    let facets: Vec<[u32; 3]> = face_rows
+    let mut facets = room!("its triangles", face.count);
+    face_rows
         .par_chunks_exact(layout.stride)
         .with_min_len(ROWS)
         .map(|row| {
             let list = &row[layout.list..layout.list + 13];
-            let facet: [u32; 3] = std::array::from_fn(|k| {
-                let bytes = [
-                    list[1 + 4 * k],
-                    list[2 + 4 * k],
-                    list[3 + 4 * k],
-                    list[4 + 4 * k],
-                ];
-                if LE {
-                    u32::from_le_bytes(bytes)
-                } else {
-                    u32::from_be_bytes(bytes)
-                }
-            });
+            let words: [u32; 3] = bytemuck::pod_read_unaligned(&list[1..13]);
+            let facet = words.map(if LE { u32::from_le } else { u32::from_be });
             if (list[0] != 3) | (facet[0].max(facet[1]).max(facet[2]) >= vertex_count) {
                 sound.store(false, Ordering::Relaxed);
             }
             facet
         })
-        .collect();
+        .collect_into_vec(&mut facets);
     if !sound.into_inner() {
         return None;
     }
     let patch = PatchSource::of(face);
-    let keys = if patch == PatchSource::None {
-        Vec::new()
-    } else {
+    let mut keys = Vec::new();
+    if patch != PatchSource::None {
+        keys = room!("its patches", face.count);
         let key = |row: &[u8]| {
             patch.key(face, |place| {
                 let (offset, scalar) = layout.scalars[place].unwrap_or((0, Scalar::U8));
@@ -135,19 +138,23 @@ fn binary<const LE: bool>(source: Source<'_>, header: &Header) -> Option<Raw> {
             .par_chunks_exact(layout.stride)
             .with_min_len(ROWS)
             .map(key)
-            .collect()
-    };
-    Some(Raw {
+            .collect_into_vec(&mut keys);
+    }
+    Some(Ok(Raw {
         vertices,
         facets,
         keys,
         faces_in_file: face.count as u64,
         end: at,
         notes: Vec::new(),
-    })
+    }))
 }
 
-fn binary_vertices<const LE: bool>(vertex: &Element, rows: &[u8]) -> Option<Vec<[f64; 3]>> {
+fn binary_vertices<const LE: bool>(
+    vertex: &Element,
+    rows: &[u8],
+    vertices: &mut Vec<[f64; 3]>,
+) -> Option<()> {
     let mut offset = 0;
     let mut fields = [(0, Scalar::F32); 3];
     for property in &vertex.properties {
@@ -175,17 +182,27 @@ fn binary_vertices<const LE: bool>(vertex: &Element, rows: &[u8]) -> Option<Vec<
             decode::<LE>(&row[fields[axis].0..], types[axis])
         }))
     };
-    // The usual types get a loop without a branch on the type.
-    let vertices = match fields.map(|(_, scalar)| scalar) {
-        [Scalar::F32, Scalar::F32, Scalar::F32] => {
-            rows.map(|row| point(row, [Scalar::F32; 3])).collect()
-        }
-        [Scalar::F64, Scalar::F64, Scalar::F64] => {
-            rows.map(|row| point(row, [Scalar::F64; 3])).collect()
-        }
-        types => rows.map(|row| point(row, types)).collect(),
-    };
-    sound.into_inner().then_some(vertices)
+    let start = fields[0].0;
+    let in_turn = |size: usize| (0..3).all(|axis| fields[axis].0 == start + axis * size);
+    // PERF: the usual layouts are loaded as a whole.
+    match fields.map(|(_, scalar)| scalar) {
+        [Scalar::F32, Scalar::F32, Scalar::F32] if in_turn(4) => rows
+            .map(|row| {
+                let words: [u32; 3] = bytemuck::pod_read_unaligned(&row[start..start + 12]);
+                let native = words.map(if LE { u32::from_le } else { u32::from_be });
+                check(native.map(|word| f64::from(f32::from_bits(word))))
+            })
+            .collect_into_vec(vertices),
+        [Scalar::F64, Scalar::F64, Scalar::F64] if in_turn(8) => rows
+            .map(|row| {
+                let words: [u64; 3] = bytemuck::pod_read_unaligned(&row[start..start + 24]);
+                let native = words.map(if LE { u64::from_le } else { u64::from_be });
+                check(native.map(f64::from_bits))
+            })
+            .collect_into_vec(vertices),
+        types => rows.map(|row| point(row, types)).collect_into_vec(vertices),
+    }
+    sound.into_inner().then_some(())
 }
 
 /// The scalar at the start of `bytes`, which are enough for it.
@@ -212,7 +229,7 @@ fn decode<const LE: bool>(bytes: &[u8], scalar: Scalar) -> f64 {
 }
 
 /// Line-aligned pieces of the text with the number of lines before each; one row a line.
-fn ascii(source: Source<'_>, header: &Header) -> Option<Raw> {
+fn ascii(source: Source<'_>, header: &Header) -> Option<Result<Raw, DeviceError>> {
     let body = &source.bytes[header.body..];
     let pieces = pieces(body);
     let counts: Vec<usize> = pieces
@@ -235,11 +252,16 @@ fn ascii(source: Source<'_>, header: &Header) -> Option<Raw> {
         .zip(starts)
         .map(|(piece, first)| plan.piece(piece, first, rows))
         .collect();
+    let parsed = parsed?;
+    let total = |len: fn(&Raw) -> usize| parsed.iter().map(len).sum::<usize>();
     let mut raw = Raw {
+        vertices: room!("its vertices", total(|p| p.vertices.len())),
+        facets: room!("its triangles", total(|p| p.facets.len())),
+        keys: room!("its patches", total(|p| p.keys.len())),
         end: source.bytes.len(),
         ..Raw::default()
     };
-    for piece in parsed? {
+    for piece in parsed {
         raw.vertices.extend(piece.vertices);
         raw.facets.extend(piece.facets);
         raw.keys.extend(piece.keys);
@@ -254,7 +276,7 @@ fn ascii(source: Source<'_>, header: &Header) -> Option<Raw> {
         .with_min_len(ROWS)
         .flatten_iter()
         .all(|&v| (v as usize) < limit);
-    (complete && in_range).then_some(raw)
+    (complete && in_range).then_some(Ok(raw))
 }
 
 fn pieces(body: &[u8]) -> Vec<&[u8]> {

@@ -4,9 +4,10 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use cutlink_device::DeviceError;
 use flate2::read::MultiGzDecoder;
 
-use super::{Format, Place, ReadError};
+use super::{Format, Place, ReadError, WeldError};
 
 /// Largest size to which a gzipped file may unpack, in bytes. Plain files are
 /// mapped and have no such limit.
@@ -82,6 +83,37 @@ impl Source<'_> {
         }
     }
 
+    pub(super) fn memory(&self, error: DeviceError) -> ReadError {
+        match error {
+            DeviceError::OutOfMemory {
+                what,
+                requested,
+                free,
+            } => ReadError::Memory {
+                path: self.name.into(),
+                what,
+                requested,
+                free,
+            },
+            // Nothing else comes of an allocation.
+            error => ReadError::Io {
+                path: self.name.into(),
+                source: std::io::Error::other(error),
+            },
+        }
+    }
+
+    pub(super) fn weld(&self, format: Format, error: WeldError) -> ReadError {
+        match error {
+            WeldError::TooMany { corners } => ReadError::TooMany {
+                path: self.name.into(),
+                format,
+                corners,
+            },
+            WeldError::Memory(error) => self.memory(error),
+        }
+    }
+
     pub(super) fn no_facets(&self, format: Format, why: &'static str) -> ReadError {
         ReadError::NoFacets {
             path: self.name.into(),
@@ -105,17 +137,26 @@ pub(super) fn with_file<T>(
     if !meta.is_file() {
         return Err(ReadError::NotAFile { path: path.into() });
     }
+    let memory = |source: std::io::Error| match source.kind() {
+        std::io::ErrorKind::OutOfMemory => ReadError::Memory {
+            path: path.into(),
+            what: "its bytes",
+            requested: meta.len(),
+            free: cutlink_device::memory::available(),
+        },
+        _ => io(source),
+    };
     let mut file = File::open(path).map_err(io)?;
     if meta.len() < SMALL {
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(io)?;
+        file.read_to_end(&mut bytes).map_err(memory)?;
         return f(&bytes);
     }
     #[expect(unsafe_code, reason = "a memory map is what makes the readers fast")]
     // SAFETY: the map is read-only, private to this call, and viewed only as plain
     // bytes, for which every bit pattern is valid. Another process that truncates the
     // file meanwhile ends this one with SIGBUS, as for every program that maps its input.
-    let map = unsafe { memmap2::Mmap::map(&file) }.map_err(io)?;
+    let map = unsafe { memmap2::Mmap::map(&file) }.map_err(memory)?;
     f(&map)
 }
 

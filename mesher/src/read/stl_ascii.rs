@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 use super::sniff::strip_bom;
 use super::source::Source;
-use super::{Format, Loaded, ReadError, loaded, weld};
+use super::{Format, Loaded, ReadError, counted, loaded, weld};
 use crate::Surface;
 
 const FORMAT: Format = Format::StlAscii;
@@ -42,11 +42,7 @@ pub(super) fn read(source: Source<'_>) -> Result<Loaded<3>, ReadError> {
     if facets_in_file == 0 {
         return Err(source.no_facets(FORMAT, "it holds solids without a single facet"));
     }
-    let (vertices, facets) = weld(&triangles).ok_or_else(|| ReadError::TooMany {
-        path: source.name.into(),
-        format: FORMAT,
-        corners: 3 * facets_in_file,
-    })?;
+    let (vertices, facets) = weld(&triangles).map_err(|e| source.weld(FORMAT, e))?;
     let mut notes = Vec::new();
     if source.bytes.len() != strip_bom(source.bytes).len() {
         notes.push("the byte order mark at the start was skipped".into());
@@ -120,11 +116,15 @@ fn patches(marks: &[(u64, Mark)], facets: u64, notes: &mut Vec<String>) -> (Vec<
     }
     if orphans > 0 {
         notes.push(format!(
-            "{orphans} facets stand outside any solid: they were kept as a nameless one"
+            "kept {} outside any solid as a nameless one",
+            counted(orphans, "facet")
         ));
     }
     if empty > 0 {
-        notes.push(format!("{empty} solids without facets were dropped"));
+        notes.push(format!(
+            "dropped {} without facets",
+            counted(empty, "solid")
+        ));
     }
     number(&runs, notes)
 }

@@ -6,12 +6,13 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use cutlink_device::memory;
 use rayon::prelude::*;
 
 use super::digits::far_away;
 use super::sniff::{binary_count, binary_len, unknown};
 use super::source::Source;
-use super::{DEFAULT_PATCH, Format, Loaded, Place, ReadError, loaded, weld};
+use super::{DEFAULT_PATCH, Format, Loaded, Place, ReadError, counted, loaded, weld};
 use crate::Surface;
 
 const FORMAT: Format = Format::StlBinary;
@@ -28,11 +29,7 @@ pub(super) fn read(source: Source<'_>) -> Result<Loaded<3>, ReadError> {
         mut notes,
     } = soup(source)?;
     let facets_in_file = triangles.len() as u64;
-    let (vertices, facets) = weld(&[&triangles]).ok_or_else(|| ReadError::TooMany {
-        path: source.name.into(),
-        format: FORMAT,
-        corners: 3 * facets_in_file,
-    })?;
+    let (vertices, facets) = weld(&[&triangles]).map_err(|e| source.weld(FORMAT, e))?;
     notes.extend(far_away(&vertices));
     let surface = Surface::single_patch(vertices, facets, DEFAULT_PATCH);
     Ok(loaded(surface, FORMAT, facets_in_file, notes))
@@ -63,14 +60,15 @@ pub(super) fn soup(source: Source<'_>) -> Result<Soup, ReadError> {
     }
     if len > wanted {
         notes.push(format!(
-            "{} bytes after the {count} triangles that the header counts were ignored",
-            len - wanted
+            "ignored {} after the {count} triangles that the header counts",
+            counted(len - wanted, "byte")
         ));
     }
     let body = &bytes[84..84 + 50 * count as usize];
     let sound = AtomicBool::new(true);
-    let triangles: Vec<[[f32; 3]; 3]> = body
-        .par_chunks_exact(50)
+    let mut triangles =
+        memory::with_capacity("its triangles", count as usize).map_err(|e| source.memory(e))?;
+    body.par_chunks_exact(50)
         .with_min_len(1 << 12)
         .map(|record| {
             let corners = corners(record);
@@ -79,7 +77,7 @@ pub(super) fn soup(source: Source<'_>) -> Result<Soup, ReadError> {
             }
             corners
         })
-        .collect();
+        .collect_into_vec(&mut triangles);
     if !sound.into_inner() {
         let triangle = triangles.iter().position(|t| !is_finite(t)).unwrap_or(0);
         let mut values = triangles[triangle].into_iter().flatten();
@@ -98,12 +96,9 @@ fn is_finite(corners: &[[f32; 3]; 3]) -> bool {
 }
 
 fn corners(record: &[u8]) -> [[f32; 3]; 3] {
-    std::array::from_fn(|corner| {
-        std::array::from_fn(|axis| {
-            let at = 12 + 12 * corner + 4 * axis;
-            f32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]])
-        })
-    })
+    // PERF: nine words at once; number by number the compiler made calls of it, at half the speed.
+    let words: [u32; 9] = bytemuck::pod_read_unaligned(&record[12..48]);
+    bytemuck::cast(words.map(u32::from_le))
 }
 
 /// Refuses a file of the wrong length that holds U+FFFD in UTF-8: something took

@@ -136,8 +136,9 @@ fn grown<const D: usize>(surface: Bounds<D>) -> Result<Bounds<D>, Failure> {
     if !(longest > 0.0 && longest.is_finite()) {
         return Err(Failure::new(
             crate::failure::Kind::Geometry,
-            format!("the surface has no extent: its box is {surface:?}"),
-        ));
+            format!("the surface has no extent, or one beyond all numbers: its box is {surface:?}"),
+        )
+        .hint("check the coordinates in the file"));
     }
     let margin = MARGIN * longest;
     Ok([

@@ -171,7 +171,8 @@ impl<'a> Run<'a> {
     }
 
     fn domain<const D: usize>(&self, bounds: domain::Bounds<D>) -> Result<Domain<D>, Failure> {
-        let domain = domain::choose(bounds, self.job.domain.as_deref(), &self.job.root)?;
+        let domain = domain::choose(bounds, self.job.domain.as_deref(), &self.job.root)
+            .map_err(|e| e.about(&self.job.name()))?;
         check_levels(&domain.frame, self.job.levels)?;
         Ok(domain)
     }

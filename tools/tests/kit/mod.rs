@@ -8,7 +8,11 @@ use cutlink_mesher::primitives::{AnyShape, parse_shape};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 use tempfile::TempDir;
+
+/// No run takes this long unless it hangs; it is killed then, and its code is -1.
+const HANG: Duration = Duration::from_secs(120);
 
 /// An empty folder that is gone after the test.
 pub(crate) struct Folder(TempDir);
@@ -45,6 +49,7 @@ impl Folder {
     fn finish(&self, command: &mut Command) -> Ran {
         let output = command
             .current_dir(&self.0)
+            .timeout(HANG)
             .output()
             .expect("cutlink should start");
         Ran {

@@ -5,9 +5,8 @@ use super::header::{self, About, Header, Sizes};
 use super::stream::Source;
 use super::{FORMAT_VERSION, check};
 use crate::{AnyMesh, Classes, LinkTable, Mesh};
-use bytemuck::{Pod, Zeroable};
 use cutlink_amr::{Forest, ForestKernels, NONE, bytes_per_block, dims};
-use cutlink_device::{Backend, Host, memory};
+use cutlink_device::{Backend, Host, Item, memory};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
@@ -191,8 +190,9 @@ impl<const D: usize> Body<D> {
     }
 }
 
-fn array<T: Pod + Zeroable>(source: &mut Source<impl Read>, len: usize) -> Result<Vec<T>, Fault> {
-    let mut items = vec![T::zeroed(); len];
+fn array<T: Item>(source: &mut Source<impl Read>, len: usize) -> Result<Vec<T>, Fault> {
+    let mut items = Vec::new();
+    memory::grow("the mesh of the file", &mut items, len, T::zeroed())?;
     source.take(bytemuck::cast_slice_mut(&mut items))?;
     Ok(items)
 }

@@ -1,6 +1,7 @@
 //! Bytes through a buffer, counted and summed on the way.
 
 use cutlink_amr::checksum::mix;
+use rayon::prelude::*;
 use std::io::{self, Read, Write};
 
 /// A multiple of 8, so that only the last piece of a stream can end inside a word.
@@ -16,22 +17,29 @@ struct Sum {
 
 impl Sum {
     fn add(&mut self, bytes: &[u8]) {
+        /// Words that a task takes.
+        const PIECE: usize = 1 << 14;
         let (words, rest) = bytes.as_chunks::<8>();
-        for word in words {
-            self.word(*word);
-        }
+        let first = self.words;
+        let pieces = words.par_chunks(PIECE).enumerate().map(|(piece, words)| {
+            let indices = first + (piece * PIECE) as u64..;
+            let mixed = indices.zip(words).map(|(i, word)| Self::mixed(i, *word));
+            mixed.fold(0, u64::wrapping_add)
+        });
+        let sum = pieces.reduce(|| 0, u64::wrapping_add);
+        self.value = self.value.wrapping_add(sum);
+        self.words += words.len() as u64;
         if !rest.is_empty() {
             let mut word = [0; 8];
             word[..rest.len()].copy_from_slice(rest);
-            self.word(word);
+            self.value = self.value.wrapping_add(Self::mixed(self.words, word));
+            self.words += 1;
         }
     }
 
-    fn word(&mut self, word: [u8; 8]) {
-        let key = self.words.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let word = u64::from_le_bytes(word).wrapping_add(key);
-        self.value = self.value.wrapping_add(mix(word));
-        self.words += 1;
+    fn mixed(index: u64, word: [u8; 8]) -> u64 {
+        let key = index.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mix(u64::from_le_bytes(word).wrapping_add(key))
     }
 }
 
@@ -43,7 +51,7 @@ pub(super) struct Sink<W> {
     written: u64,
 }
 
-impl<W: Write> Sink<W> {
+impl<W: Write + Send> Sink<W> {
     pub(super) fn new(out: W) -> Self {
         Self {
             out,
@@ -66,8 +74,11 @@ impl<W: Write> Sink<W> {
     }
 
     fn drain(&mut self) -> io::Result<()> {
-        self.sum.add(&self.buffer);
-        self.out.write_all(&self.buffer)?;
+        let Self {
+            out, buffer, sum, ..
+        } = self;
+        let ((), written) = rayon::join(|| sum.add(buffer), || out.write_all(buffer));
+        written?;
         self.written += self.buffer.len() as u64;
         self.buffer.clear();
         Ok(())

@@ -18,7 +18,7 @@ use std::io::{self, Write};
 pub fn write<const D: usize>(
     mesh: &Mesh<D>,
     extra: &BTreeMap<String, String>,
-    out: &mut impl Write,
+    out: &mut (impl Write + Send),
 ) -> Result<u64, FileError> {
     let plan = Plan::of(mesh)?;
     let mut sink = Sink::new(out);
@@ -185,7 +185,7 @@ impl Plan {
     /// Writes one item a block, in the new order.
     fn put_by_block<T: NoUninit + Send>(
         &self,
-        sink: &mut Sink<impl Write>,
+        sink: &mut Sink<impl Write + Send>,
         item: impl Fn(u32) -> T + Sync,
     ) -> io::Result<()> {
         const AT_ONCE: u32 = 1 << 17;

@@ -21,7 +21,7 @@ pub(super) fn root<const D: usize>(
 where
     Facet<D>: Exact<D>,
 {
-    let chunks: Vec<Vec<(u32, u32)>> = (0..set.facets.len() as u32)
+    let chunks: Vec<Vec<(u32, u32)>> = (0..set.corners.len() as u32)
         .into_par_iter()
         .with_min_len(1 << 12)
         .fold(Vec::new, |mut pairs, f| {

@@ -11,7 +11,7 @@ use super::{
 use crate::{LinkTable, VoxelError, pack_cell};
 use cutlink_amr::{CellRef, Forest, NONE, NeighborCell, OUTSIDE, dims};
 use cutlink_device::{Backend, Host, memory};
-use cutlink_mesher::exact::{AxisForms, Exact, Facet, Int, LineForms, Passes, Plane};
+use cutlink_mesher::exact::{AxisForms, Exact, Facet, Int, LineCursor, LineForms, Passes, Plane};
 use rayon::prelude::*;
 
 /// Bytes of table a block with facets comes to, by experience with scans: about 9 boundary
@@ -220,7 +220,7 @@ where
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn cut_along<T: Int, const DIRECTION: usize>(&mut self, setup: &Setup<'_, D>) {
         let step = const { dims::step::<D>(DIRECTION) };
         let along = setup.plane.along(step);
@@ -242,6 +242,7 @@ where
 
     /// Goes over the lines along a direction, row by row, and records the crossing of each
     /// line that meets the facet between cells -1 and 4.
+    #[inline(always)]
     fn cut_lines<T: Int>(
         &mut self,
         spacing: i32,
@@ -262,15 +263,31 @@ where
         let mut at = from;
         for r in from[outer]..=to[outer] {
             at[outer] = r;
-            let (mut line, mut value) = row;
-            for c in from[inner]..=to[inner] {
-                // Both at once: neither is predictable alone.
-                if (value < passes.rise) & (value + last >= T::from(0)) & line.hit() {
-                    at[inner] = c;
-                    self.cut_line(ray, at, passes, value);
+            if T::NARROW {
+                let mut first = 0;
+                while from[inner] + first <= to[inner] {
+                    let mut hits = row_hits(&row.0, row.1, passes, inner, first);
+                    // Not beyond the row's end.
+                    hits &= 0xf >> (first + 3 - (to[inner] - from[inner])).max(0);
+                    while hits != 0 {
+                        let c = first + hits.trailing_zeros() as i32;
+                        hits &= hits - 1;
+                        at[inner] = from[inner] + c;
+                        let value = row.1 + T::from(i64::from(c)) * passes.step[inner];
+                        self.cut_line(ray, at, passes, value);
+                    }
+                    first += 4;
                 }
-                line.advance(inner);
-                value = value + passes.step[inner];
+            } else {
+                let (mut line, mut value) = row;
+                for c in from[inner]..=to[inner] {
+                    if (value < passes.rise) & (value + last >= T::from(0)) & line.hit() {
+                        at[inner] = c;
+                        self.cut_line(ray, at, passes, value);
+                    }
+                    line.advance(inner);
+                    value = value + passes.step[inner];
+                }
             }
             row.0.advance(outer);
             row.1 = row.1 + passes.step[outer];
@@ -350,6 +367,30 @@ where
             part.blocks.push((id, mask));
         }
     }
+}
+
+/// Which of four lines in a row meet the facet between cells -1 and 4, one bit each. All tests
+/// are of signs, so four go together; none is predictable alone.
+#[inline(always)]
+fn row_hits<const D: usize, T: Int>(
+    line: &LineCursor<D>,
+    value: T,
+    passes: &Passes<D, T>,
+    inner: usize,
+    first: i32,
+) -> u32 {
+    let hits = line.hits(inner, i64::from(first));
+    let (rise, step) = (passes.rise.low(), passes.step[inner].low());
+    let base = value
+        .low()
+        .wrapping_add(i64::from(first).wrapping_mul(step));
+    let mut bits = 0;
+    for lane in 0..4 {
+        let value = base.wrapping_add((lane as i64).wrapping_mul(step));
+        let near = value.wrapping_sub(rise) & !value.wrapping_add(rise.wrapping_mul(4));
+        bits |= u32::from(hits[lane] & near < 0) << lane;
+    }
+    bits
 }
 
 /// One of a pair of opposite directions, and whose cuts are looked for.

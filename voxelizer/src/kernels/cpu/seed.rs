@@ -12,7 +12,7 @@ where
     Facet<D>: Exact<D>,
 {
     let blocks: usize = root.iter().map(|&n| n as usize).product();
-    let mut winding = (0..set.facets.len() as u32)
+    let mut winding = (0..set.corners.len() as u32)
         .into_par_iter()
         .with_min_len(1 << 14)
         .fold(
