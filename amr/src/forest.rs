@@ -15,8 +15,7 @@ pub const MAX_LEVELS: usize = 29;
 
 /// A forest of blocks; arrays are indexed by block id.
 ///
-/// Memory: 21 + 4·3^D bytes a block in 2D and 3D alike but for the coordinates (129 bytes
-/// in 3D, 53 in 2D), and 4 more for its place in its level's list.
+/// Memory: [`bytes_per_block`], of which a root block takes [`bytes_per_root_block`].
 #[derive(Debug)]
 pub struct Forest<const D: usize, B: Backend = Host> {
     /// Root blocks on each axis.
@@ -29,18 +28,26 @@ pub struct Forest<const D: usize, B: Backend = Host> {
     pub parent: B::Buf<u32>,
     /// First of 2^D contiguous children, or [`NONE`] for a leaf.
     pub first_child: B::Buf<u32>,
-    /// 3^D ids a block: the blocks of the same level around it, [`NONE`] where there is
-    /// none, [`OUTSIDE`] beyond the box; the middle one is the block itself.
-    pub neighbors: B::Buf<u32>,
+    /// 4^D ids a group of 2^D siblings: the blocks of the same level in and around the parent's
+    /// place, x fastest, [`NONE`] where there is none, [`OUTSIDE`] beyond the box. Groups in the
+    /// order of their ids, which begin after the root blocks'; a free group's places say
+    /// nothing. Read it by [`neighbor`](Forest::neighbor).
+    pub families: B::Buf<u32>,
     /// Block ids by level.
     pub levels: Vec<B::Buf<u32>>,
     /// First ids of free sibling groups, the last one used next.
     pub gaps: Vec<u32>,
 }
 
-/// Host bytes that a block of a forest takes.
+/// Host bytes that a block of a forest takes, its place in its level's list included: 57 in 3D,
+/// 37 in 2D.
 pub const fn bytes_per_block(d: usize) -> u64 {
-    (4 * d + 1 + 4 + 4 + 4 * dims::directions(d) + 4) as u64
+    bytes_per_root_block(d) + 4 * dims::children(d) as u64
+}
+
+/// Host bytes that a root block takes, which stores no neighbours: 25 in 3D, 21 in 2D.
+pub const fn bytes_per_root_block(d: usize) -> u64 {
+    (4 * d + 1 + 4 + 4 + 4) as u64
 }
 
 impl<const D: usize, B: Backend> Forest<D, B> {
@@ -52,18 +59,17 @@ impl<const D: usize, B: Backend> Forest<D, B> {
                 blocks: root.to_vec(),
             });
         }
-        backend.reserve("the root grid", count * bytes_per_block(D))?;
+        backend.reserve("the root grid", count * bytes_per_root_block(D))?;
         let count = count as usize;
         let coord = (0..count).into_par_iter().map(|i| root_coord(root, i));
         let coord: Vec<[i32; D]> = coord.collect();
-        let neighbors = root_neighbors(root, count);
         Ok(Self {
             root,
             coord: backend.upload(coord)?,
             level: backend.alloc("block levels", count, 0)?,
             parent: backend.alloc("parents", count, NONE)?,
             first_child: backend.alloc("first children", count, NONE)?,
-            neighbors: backend.upload(neighbors)?,
+            families: backend.upload(Vec::new())?,
             levels: vec![backend.upload((0..count as u32).collect())?],
             gaps: Vec::new(),
         })
@@ -92,7 +98,7 @@ impl<const D: usize, B: Backend> Forest<D, B> {
             level: backend.download(&self.level)?,
             parent: backend.download(&self.parent)?,
             first_child: backend.download(&self.first_child)?,
-            neighbors: backend.download(&self.neighbors)?,
+            families: backend.download(&self.families)?,
             levels: self
                 .levels
                 .iter()
@@ -113,49 +119,7 @@ fn root_coord<const D: usize>(root: [u32; D], id: usize) -> [i32; D] {
     })
 }
 
-/// The neighbours of all root blocks, a line along x at a time.
-fn root_neighbors<const D: usize>(root: [u32; D], count: usize) -> Vec<u32> {
-    let directions = dims::directions(D);
-    let line = root[0] as usize;
-    let mut neighbors = vec![0; count * directions];
-    let lines = neighbors.par_chunks_mut(line * directions).enumerate();
-    lines.for_each(|(number, rows)| {
-        let first = root_coord(root, number * line);
-        // Ids to add on this line, in each direction; none where the line next to it is outside.
-        let shifts: Vec<_> = (0..directions)
-            .map(|i| line_shift(root, first, dims::step(i)))
-            .collect();
-        for (x, row) in rows.chunks_exact_mut(directions).enumerate() {
-            for (i, (slot, shift)) in row.iter_mut().zip(&shifts).enumerate() {
-                let beyond = (x == 0 && i % 3 == 0) || (x + 1 == line && i % 3 == 2);
-                *slot = match shift {
-                    Some(shift) if !beyond => ((number * line + x) as i64 + shift) as u32,
-                    _ => OUTSIDE,
-                };
-            }
-        }
-    });
-    neighbors
-}
-
-/// What a step adds to a root block's id, or `None` where it leaves the box along y or z.
-fn line_shift<const D: usize>(root: [u32; D], at: [i32; D], step: [i32; D]) -> Option<i64> {
-    let inside = |a: usize| (0..root[a] as i32).contains(&(at[a] + step[a]));
-    (1..D).all(inside).then(|| {
-        let axes = (0..D).rev();
-        axes.fold(0, |shift, a| {
-            shift * i64::from(root[a]) + i64::from(step[a])
-        })
-    })
-}
-
 impl<const D: usize> Forest<D> {
-    /// The 3^D neighbours of a block; see [`Forest::neighbors`].
-    pub fn neighbors_of(&self, id: u32) -> &[u32] {
-        let n = dims::directions(D);
-        &self.neighbors[id as usize * n..][..n]
-    }
-
     /// Whether a block is a leaf.
     pub fn is_leaf(&self, id: u32) -> bool {
         self.first_child[id as usize] == NONE

@@ -77,7 +77,7 @@ impl<const D: usize> Forest<D> {
         let to: [i32; D] = std::array::from_fn(|a| local[a] + step[a]);
         let toward = dims::direction(to.map(|c| c.div_euclid(4)));
         let cell = dims::ravel(to.map(|c| c.rem_euclid(4)), 4) as u32;
-        match self.neighbors_of(at.block)[toward] {
+        match self.neighbor(at.block, toward) {
             OUTSIDE => NeighborCell::Outside,
             NONE => NeighborCell::Coarser(self.coarse_cover(at, step)),
             block if self.is_leaf(block) => NeighborCell::Same(CellRef { block, cell }),

@@ -105,10 +105,6 @@ impl<const D: usize> Forest<D> {
             ("coord", self.coord.len()),
             ("parent", self.parent.len()),
             ("first_child", self.first_child.len()),
-            (
-                "neighbors / 3^D",
-                self.neighbors.len() / dims::directions(D),
-            ),
         ];
         for (array, len) in lengths {
             if len != expected {
@@ -119,7 +115,24 @@ impl<const D: usize> Forest<D> {
                 });
             }
         }
-        let roots = self.root.iter().map(|&n| n as usize).product();
+        let roots = self.roots();
+        let groups = expected.saturating_sub(roots) / dims::children(D);
+        let whole = roots + groups * dims::children(D);
+        if expected != whole {
+            return Err(Violation::Length {
+                array: "level",
+                len: expected,
+                expected: whole,
+            });
+        }
+        let (len, expected) = (self.families.len(), self.families_len(expected));
+        if len != expected {
+            return Err(Violation::Length {
+                array: "families",
+                len,
+                expected,
+            });
+        }
         let len = self.levels.first().map_or(0, Vec::len);
         if len != roots {
             return Err(Violation::Length {
@@ -193,7 +206,11 @@ impl<const D: usize> Forest<D> {
             let own = |child: usize| {
                 self.parent.get(child) == Some(&id) && self.level[child] == level + 1
             };
-            if !group.clone().all(own) {
+            // A group's places are found by its number, so groups must not straddle.
+            let aligned = (first as usize)
+                .checked_sub(self.roots())
+                .is_some_and(|after| after % dims::children(D) == 0);
+            if !aligned || !group.clone().all(own) {
                 return Err(family);
             }
             for (i, child) in group.enumerate() {
@@ -235,7 +252,7 @@ impl<const D: usize> Forest<D> {
     fn check_around(&self, id: u32) -> Result<(), Violation> {
         let level = self.level[id as usize];
         let coord = self.coord[id as usize];
-        for (direction, &found) in self.neighbors_of(id).iter().enumerate() {
+        for (direction, found) in self.neighbors_of(id).enumerate() {
             let step = dims::step::<D>(direction);
             let at = std::array::from_fn(|a| coord[a] + step[a]);
             let deepest = self.find(usize::from(level), at);

@@ -213,16 +213,19 @@ fn any_number_of_threads_gives_the_same_arrays() {
             .expect("threads");
         let forest = pool.install(|| corner(8));
         assert_eq!(forest.levels, reference.levels, "{threads} threads: ids");
-        assert_eq!(forest.neighbors, reference.neighbors, "{threads} threads");
+        assert_eq!(forest.families, reference.families, "{threads} threads");
     }
 }
 
 #[test]
 fn validate_rejects_every_kind_of_damage() {
     type Damage = (&'static str, fn(&mut Forest<3>));
-    let damages: [Damage; 8] = [
+    let damages: [Damage; 9] = [
         ("length", |f| {
             f.parent.pop();
+        }),
+        ("length of the families", |f| {
+            f.families.pop();
         }),
         ("level", |f| f.level[3] = 1),
         ("list", |f| {
@@ -236,8 +239,8 @@ fn validate_rejects_every_kind_of_damage() {
             f.first_child[refined] += 1;
         }),
         ("neighbour", |f| {
-            let slot = f.neighbors.iter().position(|&n| n == NONE);
-            f.neighbors[slot.expect("an interface")] = 0;
+            let slot = f.families.iter().position(|&n| n == NONE);
+            f.families[slot.expect("an interface")] = 0;
         }),
         ("gap", |f| f.gaps.push(24)),
     ];
@@ -247,6 +250,34 @@ fn validate_rejects_every_kind_of_damage() {
         damage(&mut forest);
         assert!(forest.validate().is_err(), "damaged {what}");
     }
+}
+
+#[test]
+fn every_place_of_every_family_is_checked() {
+    let sound = corner(3);
+    for place in 0..sound.families.len() {
+        let mut forest = corner(3);
+        forest.families[place] ^= 1;
+        assert!(
+            matches!(forest.validate(), Err(Violation::Neighbor { .. })),
+            "place {place}: {:?}",
+            forest.validate()
+        );
+    }
+}
+
+#[test]
+fn validate_rejects_groups_that_are_not_whole() {
+    let mut forest = corner(2);
+    forest.level.pop();
+    forest.coord.pop();
+    forest.parent.pop();
+    forest.first_child.pop();
+    assert!(
+        matches!(forest.validate(), Err(Violation::Length { .. })),
+        "{:?}",
+        forest.validate()
+    );
 }
 
 #[test]

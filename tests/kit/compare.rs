@@ -321,7 +321,7 @@ pub fn same_arrays<const D: usize>(a: &Mesh<D>, b: &Mesh<D>) -> Result<(), &'sta
         ("level", a.forest.level == b.forest.level),
         ("parent", a.forest.parent == b.forest.parent),
         ("first child", a.forest.first_child == b.forest.first_child),
-        ("neighbors", a.forest.neighbors == b.forest.neighbors),
+        ("families", a.forest.families == b.forest.families),
         ("levels", a.forest.levels == b.forest.levels),
         ("gaps", a.forest.gaps == b.forest.gaps),
         ("solid", a.classes.solid == b.classes.solid),

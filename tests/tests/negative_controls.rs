@@ -358,10 +358,11 @@ fn tables_that_do_not_fit() {
 fn forests_that_are_not_sound() {
     let (mesh, _) = sound();
     let last = mesh.forest.capacity() - 1;
+    let place = mesh.forest.families.len() - 1;
     let bad: [Mesh<3>; 4] = [
         corrupted(&mesh, |m| m.forest.coord[last][0] += 1),
         corrupted(&mesh, |m| m.forest.level[last] -= 1),
-        corrupted(&mesh, |m| m.forest.neighbors[27 * last + 12] = 0),
+        corrupted(&mesh, |m| m.forest.families[place] = 0),
         corrupted(&mesh, |m| m.forest.parent[last] = 0),
     ];
     for (i, bad) in bad.iter().enumerate() {

@@ -83,12 +83,12 @@ fn quads_of(mesh: &Mesh<3>, level: usize, id: u32) -> Vec<[Corner; 4]> {
 /// Whether a block and all around it are of one level and one class.
 fn is_plain(mesh: &Mesh<3>, id: u32) -> bool {
     let solid = mesh.classes.solid[id as usize];
-    let same = |&n: &u32| match n {
+    let same = |n: u32| match n {
         NONE => false,
         OUTSIDE => solid == 0,
         n => mesh.classes.solid[n as usize] == solid,
     };
-    (solid == 0 || solid == u64::MAX) && mesh.forest.neighbors_of(id).iter().all(same)
+    (solid == 0 || solid == u64::MAX) && mesh.forest.neighbors_of(id).all(same)
 }
 
 /// Whether the face of a cell is one of the surface and its to report: a face between two

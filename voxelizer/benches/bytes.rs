@@ -25,7 +25,8 @@ use std::time::Instant;
 const STAGES: [Stage; 4] = [Stage::Bins, Stage::Voxelize, Stage::Refine, Stage::Links];
 /// A facet's number in a list, three corners.
 const FACET: u64 = 4 + 36;
-const NEIGHBORS: u64 = 4 * dims::directions(3) as u64;
+/// A family's places, read once for all of its blocks.
+const NEIGHBORS: u64 = 4 * (dims::cells(3) / dims::children(3)) as u64;
 
 /// Seconds on the clock, and on the processor as a mean of the threads.
 #[derive(Clone, Copy, Default)]
@@ -166,9 +167,9 @@ fn bytes(surface: &Snapped<3>, mesh: &Mesh<3>, layers: u64) -> [u64; 4] {
         }
         if i > 0 {
             // New blocks: coordinate, level, parent, children, list, classes and link row;
-            // neighbours made empty, then written, an eighth of the parents' read.
+            // neighbours made empty, then written; the parent's and their children read once.
             refine += (12 + 1 + 4 + 4 + 4 + 16 + 4) * blocks;
-            refine += 2 * NEIGHBORS * blocks + (NEIGHBORS + 4 * 27) * blocks / 8;
+            refine += 2 * NEIGHBORS * blocks + (4 * 27 + 4 * 27) * blocks / 8;
         }
         // Ghosts and interfaces: neighbours read, two masks written.
         refine += (NEIGHBORS + 16) * blocks;

@@ -30,7 +30,7 @@ use crate::{
     EmbedParams, Frame, Observer, RegionShape, Stage, VoxelError, embed, kernels::Kernels, prepare,
     refine,
 };
-use cutlink_amr::{bytes_per_block, dims};
+use cutlink_amr::{bytes_per_block, bytes_per_root_block, dims};
 use cutlink_mesher::Surface;
 use rayon::prelude::*;
 
@@ -322,16 +322,18 @@ impl<const D: usize> Forecast<D> {
         let blocks: f64 = self.blocks[..n].iter().sum();
         let [links, cells] = self.links[n - 1];
         let a_link = if self.patches { 6.0 } else { 4.0 };
-        let forest = bytes_per_block(D) as f64 + 4.0;
+        let stored = [bytes_per_root_block(D), bytes_per_block(D)].map(|bytes| bytes as f64 + 4.0);
+        let forest = self.blocks[0] * stored[0] + (blocks - self.blocks[0]) * stored[1];
         let finest: f64 = self.blocks[n.saturating_sub(2)..n].iter().sum();
         let level = finest * (4 * dims::children(D) + 6) as f64;
         let table = links * a_link + 8.0 * cells;
-        let at_links = blocks * (forest + 16.0)
+        let at_links = forest
+            + blocks * 16.0
             + level
             + table
             + links * a_link * (LINK_COPIES - 1.0)
             + 4.0 * cells;
-        let at_rim = blocks * (forest + 32.0) + table;
+        let at_rim = forest + blocks * 32.0 + table;
         // As it was snapped, and as the kernels read it.
         let row = 4 * D as u64;
         let surface = (self.facets * (row + row * D as u64) + self.vertices * row) as f64;

@@ -139,9 +139,8 @@ impl Parts {
             }
             return;
         }
-        let around = mesh.forest.neighbors_of(block);
         let mut ends = 0u32;
-        for (direction, &n) in around.iter().enumerate() {
+        for (direction, n) in mesh.forest.neighbors_of(block).enumerate() {
             if n == NONE {
                 ends |= 1 << direction;
             } else if n != OUTSIDE && mesh.forest.is_leaf(n) && is_plain(mesh, n) {

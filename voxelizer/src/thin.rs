@@ -94,7 +94,7 @@ fn places<const D: usize>(mesh: &Mesh<D>, rows: &[(u32, u64, u64)]) -> Vec<ThinP
         of
     }
     for &(block, ..) in rows.iter().filter(|r| r.2 != 0) {
-        for &n in mesh.forest.neighbors_of(block) {
+        for n in mesh.forest.neighbors_of(block) {
             if n != NONE && n != OUTSIDE && group.contains_key(&n) {
                 let (a, b) = (root(&group, block), root(&group, n));
                 group.insert(a.max(b), a.min(b));

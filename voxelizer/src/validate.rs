@@ -274,11 +274,10 @@ fn expected_rim<const D: usize>(mesh: &Mesh<D>, block: u32) -> (u64, u64) {
 
 fn check_surface<const D: usize>(mesh: &Mesh<D>, block: u32) -> Result<(), Violation> {
     let solid = mesh.classes.solid[block as usize];
-    let around = mesh.forest.neighbors_of(block);
     let plain = |mask: u64| {
         let boundary = mesh.classes.boundary[block as usize];
-        let same = |&n: &u32| n == OUTSIDE || n != NONE && mesh.classes.solid[n as usize] == mask;
-        solid == mask && boundary == 0 && around.iter().all(same)
+        let same = |n: u32| n == OUTSIDE || n != NONE && mesh.classes.solid[n as usize] == mask;
+        solid == mask && boundary == 0 && mesh.forest.neighbors_of(block).all(same)
     };
     if !mesh.forest.is_leaf(block) || plain(0) || plain(dims::full_mask(D)) {
         return Ok(());

@@ -47,8 +47,7 @@ fn content<const D: usize>(mesh: &Mesh<D>) -> Vec<String> {
         let at = id as usize;
         let around: Vec<_> = forest
             .neighbors_of(id)
-            .iter()
-            .map(|&n| forest.coord.get(n as usize).ok_or(n))
+            .map(|n| forest.coord.get(n as usize).ok_or(n))
             .collect();
         let links: Vec<_> = (0..64)
             .filter_map(|cell| mesh.links.cell(id, classes.boundary[at], cell))

@@ -7,7 +7,7 @@
 //! | [`select_coarsen`](ForestKernels::select_coarsen) | parents whose children may go, in list order | `cpu/marks.rs` |
 //! | [`insert_children`](ForestKernels::insert_children) | 2^D contiguous children a parent, gaps first | `cpu/children.rs` |
 //! | [`remove_children`](ForestKernels::remove_children) | parents become leaves, groups become gaps | `cpu/children.rs` |
-//! | [`connect`](ForestKernels::connect) | neighbour ids of a level from its parents' | `cpu/connect.rs` |
+//! | [`connect`](ForestKernels::connect) | the places of a level's families from their parents' | `cpu/connect.rs` |
 //!
 //! All are exact: every backend gives the same arrays, ids and orders included.
 
@@ -47,8 +47,8 @@ pub trait ForestKernels<const D: usize>: Backend {
 
     /// Gives every block of `parents` (leaves of `level`) its children. The k-th parent
     /// takes the k-th gap counted from the end, then fresh ids; the level's list grows in
-    /// the order of the parents. Neighbours of the children are unspecified until
-    /// [`connect`](Self::connect). The marks grow with the arrays, the children's are
+    /// the order of the parents. All arrays grow with the ids, [`Forest::families`] too; what
+    /// it holds of the children is unspecified until [`connect`](Self::connect). The marks grow with the arrays, the children's are
     /// [`Mark::Keep`](crate::Mark::Keep).
     fn insert_children(
         &self,
@@ -67,7 +67,10 @@ pub trait ForestKernels<const D: usize>: Backend {
         parents: &Self::Buf<u32>,
     ) -> Result<(), ForestError>;
 
-    /// Writes the neighbour ids of all blocks of `level` (at least 1) from the neighbours
-    /// and first children of their parents.
+    /// Writes the 4^D places of [`Forest::families`] of every group of siblings of `level` (at
+    /// least 1) from the neighbours and first children of its parent: a place is the child
+    /// there of the parent's neighbour there, or [`NONE`](crate::NONE) where that has no
+    /// children or does not exist, or [`OUTSIDE`](crate::OUTSIDE) where it is that.
+    /// The places of other groups stay as they are.
     fn connect(&self, forest: &mut Forest<D, Self>, level: usize) -> Result<(), ForestError>;
 }

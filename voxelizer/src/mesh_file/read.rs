@@ -5,7 +5,7 @@ use super::header::{self, About, Header, Sizes};
 use super::stream::Source;
 use super::{FORMAT_VERSION, check};
 use crate::{AnyMesh, Classes, LinkTable, Mesh};
-use cutlink_amr::{Forest, ForestKernels, NONE, bytes_per_block, dims};
+use cutlink_amr::{Forest, ForestKernels, NONE, bytes_per_block, bytes_per_root_block};
 use cutlink_device::{Backend, Host, Item, memory};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -116,7 +116,10 @@ impl<const D: usize> Body<D> {
     fn read(mut source: Source<impl Read>, header: &Header, len: u64) -> Result<Mesh<D>, Fault> {
         let about = About::from_map(&header.metadata)?;
         let sizes = Sizes::claimed(header, D as u64)?;
-        let derived = sizes.blocks * (bytes_per_block(D) + 4);
+        let root = about.frame.root_blocks().map(u64::from);
+        let roots = root.iter().fold(1, |n: u64, &r| n.saturating_mul(r));
+        let derived = sizes.blocks.min(roots) * (bytes_per_root_block(D) + 4)
+            + sizes.blocks.saturating_sub(roots) * (bytes_per_block(D) + 4);
         Host.reserve("the mesh of the file", len.saturating_add(derived))?;
         let blocks = sizes.blocks as usize;
         let solid = array(&mut source, blocks)?;
@@ -213,12 +216,8 @@ fn rebuild<const D: usize>(body: &mut Body<D>, parent: Vec<u32>) -> Result<Fores
     forest.coord = std::mem::take(&mut body.coord);
     forest.first_child = std::mem::take(&mut body.first_child);
     forest.parent = parent;
-    memory::grow(
-        "neighbours",
-        &mut forest.neighbors,
-        blocks * dims::directions(D),
-        NONE,
-    )?;
+    let places = forest.families_len(blocks);
+    memory::grow("neighbours", &mut forest.families, places, NONE)?;
     for level in 1..body.level_start.len() - 1 {
         let ids = body.level_start[level]..body.level_start[level + 1];
         memory::grow("levels", &mut forest.level, ids.end as usize, level as u8)?;

@@ -160,10 +160,9 @@ impl<'a, const D: usize> Vtu<'a, D> {
     /// smallest id among the leaves of the level that share them; and where it lies.
     fn owner(&self, block: u32, group: usize) -> (u32, usize) {
         let forest = &self.cells.mesh.forest;
-        let around = forest.neighbors_of(block);
         let mut least = (block, dims::center(D));
         for &direction in &self.groups.sharing[group] {
-            let other = around[direction];
+            let other = forest.neighbor(block, direction);
             if other < least.0 && other != NONE && other != OUTSIDE && forest.is_leaf(other) {
                 least = (other, direction);
             }

@@ -67,13 +67,8 @@ fn grow_arrays<const D: usize>(
     grow("block coordinates", &mut forest.coord, capacity, [0; D])?;
     grow("parents", &mut forest.parent, capacity, NONE)?;
     grow("first children", &mut forest.first_child, capacity, NONE)?;
-    let directions = dims::directions(D);
-    grow(
-        "block neighbours",
-        &mut forest.neighbors,
-        capacity * directions,
-        NONE,
-    )?;
+    let places = forest.families_len(capacity);
+    grow("block neighbours", &mut forest.families, places, NONE)?;
     grow("block levels", &mut forest.level, capacity, FREE)?;
     if forest.levels.len() == level + 1 {
         forest.levels.push(Vec::new());

@@ -13,13 +13,13 @@ pub(super) fn ripple<const D: usize>(forest: &Forest<D>, level: usize, marks: &m
         if marks[id as usize].load(Relaxed) != refine || !forest.is_leaf(id) {
             return;
         }
-        let around = forest.neighbors_of(forest.parent[id as usize]);
+        let parent = forest.parent[id as usize];
         let low = forest.coord[id as usize].map(|c| c & 1);
-        for (i, &neighbor) in forest.neighbors_of(id).iter().enumerate() {
+        for (i, neighbor) in forest.neighbors_of(id).enumerate() {
             if neighbor == NONE {
                 let step = dims::step::<D>(i);
                 let up: [i32; D] = std::array::from_fn(|a| (low[a] + step[a]).div_euclid(2));
-                let coarse = around[dims::direction(up)];
+                let coarse = forest.neighbor(parent, dims::direction(up));
                 marks[coarse as usize].store(refine, Relaxed);
             }
         }
@@ -45,8 +45,7 @@ pub(super) fn select_coarsen<const D: usize>(
         marks[id as usize] == Mark::Coarsen as u8
             && forest
                 .neighbors_of(id)
-                .iter()
-                .all(|&n| n == NONE || n == OUTSIDE || forest.is_leaf(n))
+                .all(|n| n == NONE || n == OUTSIDE || forest.is_leaf(n))
     };
     select(&forest.levels[level], |id| {
         let first = forest.first_child[id as usize];

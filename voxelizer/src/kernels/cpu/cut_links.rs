@@ -94,8 +94,8 @@ fn meets_other_class<const D: usize>(forest: &Forest<D>, solid: &[u64], id: usiz
     if mask != 0 && mask != dims::full_mask(D) {
         return true;
     }
-    let other = |&n: &u32| n != NONE && n != OUTSIDE && solid[n as usize] != mask;
-    forest.neighbors_of(id as u32).iter().any(other)
+    let other = |n: u32| n != NONE && n != OUTSIDE && solid[n as usize] != mask;
+    forest.neighbors_of(id as u32).any(other)
 }
 
 /// Puts the parts behind one another, in order.

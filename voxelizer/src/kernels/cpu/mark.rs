@@ -80,10 +80,10 @@ fn spread<const D: usize>(
     let mut front = sources;
     for _ in 0..layers {
         let beyond = |&row: &u32| {
-            let around = forest.neighbors_of(first + row).iter();
+            let around = forest.neighbors_of(first + row);
             around
-                .filter(|&&n| n != NONE && n != OUTSIDE)
-                .map(|&n| n - first)
+                .filter(|&n| n != NONE && n != OUTSIDE)
+                .map(|n| n - first)
                 .filter(|&n| {
                     let byte = &reached[n as usize];
                     byte.load(Ordering::Relaxed) == 0
@@ -111,8 +111,10 @@ pub(super) fn interfaces<const D: usize>(forest: &Forest<D>) -> Result<Rim<Host>
         .par_iter_mut()
         .zip(&mut interface)
         .enumerate()
+        // Root blocks have one on every side, or a wall.
+        .skip(forest.roots())
         .for_each(|(id, (ghost, interface))| {
-            for (direction, &n) in forest.neighbors_of(id as u32).iter().enumerate() {
+            for (direction, n) in forest.neighbors_of(id as u32).enumerate() {
                 if n == NONE {
                     *ghost |= near[direction];
                 }
