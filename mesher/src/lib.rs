@@ -1,10 +1,12 @@
 //! Surfaces in: readers for STL, PLY and 2D polylines, primitive shapes, placement,
 //! the health report, snapping to the integer lattice, and hierarchical spatial bins.
 //!
-//! Order of use: [`read`] or [`primitives`] → [`placement`] → [`health`] → [`snap`] → [`kernels`] (bins).
+//! Order of use: [`read`] or [`primitives`] → [`placement`] → [`health`] → [`snap`] → [`kernels`] (bins);
+//! [`intersect`] on request.
 
 pub mod exact;
 pub mod health;
+pub mod intersect;
 pub mod kernels;
 pub mod placement;
 pub mod primitives;

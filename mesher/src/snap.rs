@@ -146,6 +146,24 @@ fn snap_point<const D: usize>(
     Ok(point)
 }
 
+/// Numbers of the facets of a surface that [`snap`] keeps, in its order.
+pub fn kept<const D: usize>(
+    surface: &Surface<D>,
+    lattice: Lattice<D>,
+) -> Result<Vec<u32>, SnapError> {
+    let points = surface
+        .vertices
+        .par_iter()
+        .enumerate()
+        .map(|(vertex, p)| snap_point(lattice, vertex, *p))
+        .collect::<Result<Vec<_>, _>>()?;
+    let distinct = |f: &u32| {
+        let corners = surface.facets[*f as usize].map(|v| points[v as usize]);
+        (1..D).all(|i| !corners[..i].contains(&corners[i]))
+    };
+    Ok((0..surface.facets.len() as u32).filter(distinct).collect())
+}
+
 /// Distinct points in lexicographic order, and for each point its index among them.
 fn weld<const D: usize>(points: &[[i32; D]]) -> (Vec<[i32; D]>, Vec<u32>) {
     let mut order: Vec<u32> = (0..points.len() as u32).collect();
@@ -220,6 +238,7 @@ mod tests {
         );
         assert_eq!(snapped.facets, [[0, 2, 1]], "the sliver is gone");
         assert_eq!(snapped.report.collapsed_facets, 1, "counted");
+        assert_eq!(kept(&surface, LATTICE), Ok(vec![0]), "the other one");
         assert_eq!(snapped.report.merged_vertices, 1, "counted");
         let moved = (0.01f64 + 0.01 + 0.04).sqrt();
         assert!(

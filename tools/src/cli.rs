@@ -155,7 +155,7 @@ Examples:
   cutlink inspect bunny.cutlink --png slice.png --axis x --position 0.25
   cutlink inspect bunny.cutlink --vtk bunny.htg
   cutlink inspect bunny.cutlink --solid-stl voxels.stl --level 2
-  cutlink inspect scan.stl
+  cutlink inspect scan.stl --check
 
 Exit codes: 0 fine, 1 run-time failure or a check that failed, 2 usage or bad input, \
 4 out of memory.";
@@ -167,7 +167,8 @@ pub struct InspectArgs {
     /// A mesh file that `cutlink mesh` wrote; or an STL, PLY or polyline file, for its health
     pub file: PathBuf,
 
-    /// Check every invariant of the forest, the classes and the cut links
+    /// Check every invariant of the forest, the classes and the cut links; of a surface, look for
+    /// facets that intersect one another
     #[arg(long)]
     pub check: bool,
 

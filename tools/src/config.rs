@@ -101,6 +101,7 @@ mod tests {
             flow: Some(Flow::Inside),
             seed: Some(Numbers::Many(vec![0.5, 0.0, -0.25])),
             robust: true,
+            check_intersections: true,
             refine: Some(vec![
                 "near:*,levels=3,distance=0.5".parse().expect("a rule"),
             ]),

@@ -142,6 +142,11 @@ pub struct MeshOptions {
     #[arg(long, help_heading = "Mesh")]
     pub robust: bool,
 
+    /// Look for facets that intersect one another; they are counted, and written beside the mesh
+    /// as NAME.intersections.stl in the frame of the input
+    #[arg(long, help_heading = "Mesh")]
+    pub check_intersections: bool,
+
     /// Levels of a patch, near one, or in a region; may be repeated:
     /// patch:wing,levels=6; near:wing,levels=5,distance=0.1; box:0,-1,-1,5,1,1,levels=3;
     /// sphere:0,0,0,r=1,levels=4; cylinder:0,0,0,5,0,0,r=1,levels=3
@@ -199,6 +204,7 @@ impl MeshOptions {
             flow: self.flow.or(other.flow),
             seed: self.seed.or(other.seed),
             robust: self.robust || other.robust,
+            check_intersections: self.check_intersections || other.check_intersections,
             refine: self.refine.or(other.refine),
             device: self.device.or(other.device),
             threads: self.threads.or(other.threads),

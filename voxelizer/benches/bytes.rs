@@ -6,7 +6,7 @@
 //! Bytes are what the data structures make each stage read and write, once for every
 //! pass over an array; a gather counts its elements, not cache lines. Per level, with B
 //! blocks, P pairs of a block and a facet in its list, F = 40 bytes to reach a facet
-//! (its number, corners, and their coordinates), as `bytes` adds them up.
+//! (its number and the coordinates of its corners), as `bytes` adds them up.
 #![expect(clippy::print_stdout, reason = "its output is the measurement")]
 
 use cutlink_amr::dims;
@@ -23,8 +23,8 @@ use rayon::prelude::*;
 use std::time::Instant;
 
 const STAGES: [Stage; 4] = [Stage::Bins, Stage::Voxelize, Stage::Refine, Stage::Links];
-/// A facet's number in a list, its three corner numbers, three corners.
-const FACET: u64 = 4 + 12 + 36;
+/// A facet's number in a list, three corners.
+const FACET: u64 = 4 + 36;
 /// A family's places, read once for all of its blocks.
 const NEIGHBORS: u64 = 4 * (dims::cells(3) / dims::children(3)) as u64;
 

@@ -28,12 +28,12 @@ fn inspect(args: &InspectArgs) -> Result<(), Failure> {
     match mesh_file::read(&args.file) {
         Ok((mesh, metadata)) => look(args, &mesh, &metadata, &console),
         Err(FileError::NotAMesh { path, reason }) => match read_any(&args.file) {
-            Ok(_) if export::wanted(args) || args.check => Err(Failure::usage(format!(
-                "{} is a surface, not a mesh file: it has nothing to check or export",
+            Ok(_) if export::wanted(args) => Err(Failure::usage(format!(
+                "{} is a surface, not a mesh file: it has nothing to export",
                 path.display()
             ))
             .hint("make a mesh of it first: cutlink mesh FILE")),
-            Ok(surface) => surface::inspect(&args.file, surface, &console),
+            Ok(surface) => surface::inspect(args, surface, &console),
             Err(ReadError::UnknownFormat { .. }) => Err(Failure::usage(format!(
                 "{} is neither a mesh file ({reason}) nor a surface (STL, PLY or polyline)",
                 path.display()

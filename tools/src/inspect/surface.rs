@@ -1,28 +1,40 @@
-//! `cutlink inspect` on an STL, PLY or polyline file: its health report.
+//! `cutlink inspect` on an STL, PLY or polyline file: its health report, and with
+//! `--check` the facets that intersect.
 
+use crate::cli::InspectArgs;
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::mesh::intersections;
 use crate::mesh::report::bytes;
 use crate::mesh::source::health_of;
+use cutlink_mesher::exact::Facet;
+use cutlink_mesher::intersect::Meet;
 use cutlink_mesher::read::{AnySurface, Loaded};
-use std::path::Path;
 
 /// Reports on a surface of either dimension.
 ///
 /// # Errors
 /// A fault of stdout.
-pub(super) fn inspect(path: &Path, surface: AnySurface, console: &Console) -> Result<(), Failure> {
+pub(super) fn inspect(
+    args: &InspectArgs,
+    surface: AnySurface,
+    console: &Console,
+) -> Result<(), Failure> {
     match surface {
-        AnySurface::D2(loaded) => report(path, loaded, console),
-        AnySurface::D3(loaded) => report(path, loaded, console),
+        AnySurface::D2(loaded) => report(args, loaded, console),
+        AnySurface::D3(loaded) => report(args, loaded, console),
     }
 }
 
 fn report<const D: usize>(
-    path: &Path,
+    args: &InspectArgs,
     mut loaded: Loaded<D>,
     console: &Console,
-) -> Result<(), Failure> {
+) -> Result<(), Failure>
+where
+    Facet<D>: Meet<D>,
+{
+    let path = &args.file;
     let (health, welded) = health_of(&mut loaded.surface, &loaded.report);
     let read = &loaded.report;
     let notes: Vec<&String> = read.notes.iter().chain(&welded).collect();
@@ -38,6 +50,13 @@ fn report<const D: usize>(
         text += &format!("patches   {}\n", patches.join(", "));
     }
     text += &format!("{health}\n");
+    let intersections = match args.check {
+        true => Some(intersections::find_as_is(&loaded.surface)?.report),
+        false => None,
+    };
+    if let Some(found) = &intersections {
+        text += &format!("{}\n", found.text());
+    }
     for note in &notes {
         text += &format!("note: {note}\n");
     }
@@ -58,6 +77,7 @@ fn report<const D: usize>(
             "patches": patches,
         },
         "health": health,
+        "intersections": intersections,
         "notes": notes,
     }))
 }

@@ -3,6 +3,7 @@
 
 pub mod domain;
 pub mod gate;
+pub(crate) mod intersections;
 mod product;
 pub mod report;
 pub mod resolve;

@@ -65,6 +65,7 @@ pub(super) fn plan<const D: usize>(job: &Job, prepared: &Prepared<D>) -> Report 
             merged_vertices: snapping.merged_vertices,
             collapsed_facets: snapping.collapsed_facets,
         },
+        intersections: prepared.intersections.as_ref().map(|f| f.report.clone()),
         device: Device {
             name: job.selected.name,
             reason: job.selected.reason,

@@ -1,6 +1,7 @@
 //! What a run has to say: one struct for the JSON object and for the summary, so that both
 //! say the same. `docs/json-schema.md` describes every key; keys are only ever added.
 
+use crate::mesh::intersections::Intersections;
 use cutlink_voxelizer::LevelCounts;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ pub struct Report {
     pub frame: FrameReport,
     pub parameters: Parameters,
     pub snapping: Snapping,
+    pub intersections: Option<Intersections>,
     pub device: Device,
     pub threads: usize,
     pub levels: Vec<Level>,
@@ -188,6 +190,7 @@ pub struct Times {
     pub read: f64,
     pub health: f64,
     pub snap: f64,
+    pub intersections: f64,
     pub bins: f64,
     pub voxelize: f64,
     pub refine: f64,
@@ -288,6 +291,9 @@ impl Report {
                 }
             ),
         );
+        if let Some(found) = &self.intersections {
+            line("crossings", &found.text());
+        }
         line(
             "device",
             &format!(
@@ -317,11 +323,15 @@ impl Report {
         text += &format!("checksum  {}\n", built.checksum);
         let t = &self.times_ms;
         text += &format!(
-            "time      {} = read {}, health {}, snap {}, bins {}, voxelize {}, refine {}, links {}, write {}{}\n",
+            "time      {} = read {}, health {}, snap {}{}, bins {}, voxelize {}, refine {}, links {}, write {}{}\n",
             millis(t.total),
             millis(t.read),
             millis(t.health),
             millis(t.snap),
+            match self.intersections {
+                Some(_) => format!(", intersections {}", millis(t.intersections)),
+                None => String::new(),
+            },
             millis(t.bins),
             millis(t.voxelize),
             millis(t.refine),

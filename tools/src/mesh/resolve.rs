@@ -35,6 +35,8 @@ pub struct Targets {
     pub mesh: PathBuf,
     /// The picture.
     pub picture: Option<PathBuf>,
+    /// Intersecting facets.
+    pub intersections: Option<PathBuf>,
     /// Whether existing files are replaced.
     pub force: bool,
 }
@@ -114,6 +116,7 @@ pub fn resolve(args: &MeshArgs) -> Result<Job, Failure> {
     }
     let refine = given.refine.clone().unwrap_or_default();
     let device = given.device.unwrap_or_default();
+    let targets = targets(&source, &given, args.force);
     let job = Job {
         placement: placement(&given)?,
         domain: given.domain.map(|d| d.as_slice().to_vec()),
@@ -131,12 +134,7 @@ pub fn resolve(args: &MeshArgs) -> Result<Job, Failure> {
         device,
         selected: select(device.0)?,
         threads: given.threads.unwrap_or(0),
-        targets: targets(
-            &source,
-            given.output.as_deref(),
-            !given.no_picture,
-            args.force,
-        ),
+        targets,
         source,
     };
     if !args.dry_run && args.write_config.is_none() {
@@ -205,7 +203,7 @@ fn placement(given: &MeshOptions) -> Result<Placement, Failure> {
     })
 }
 
-fn targets(source: &Source, output: Option<&Path>, picture: bool, force: bool) -> Targets {
+fn targets(source: &Source, given: &MeshOptions, force: bool) -> Targets {
     let name = match source {
         Source::File(path) => stem(path),
         Source::Shape(shape) => PathBuf::from(shape.name()),
@@ -216,14 +214,17 @@ fn targets(source: &Source, output: Option<&Path>, picture: bool, force: bool) -
         text.push(extension);
         PathBuf::from(text)
     };
-    let mesh = match output {
+    let mesh = match given.output.as_deref() {
         None => with(MESH_EXTENSION),
         Some(folder) if folder.is_dir() => folder.join(with(MESH_EXTENSION)),
         Some(path) if path.extension().is_none() => path.with_extension(MESH_EXTENSION),
         Some(path) => path.to_owned(),
     };
     Targets {
-        picture: picture.then(|| mesh.with_extension("png")),
+        picture: (!given.no_picture).then(|| mesh.with_extension("png")),
+        intersections: given
+            .check_intersections
+            .then(|| mesh.with_extension("intersections.stl")),
         mesh,
         force,
     }
@@ -256,6 +257,7 @@ impl Job {
         let Targets {
             mesh,
             picture,
+            intersections,
             force,
         } = &self.targets;
         let input = match &self.source {
@@ -269,11 +271,10 @@ impl Job {
             ))
             .hint("give --output another extension, or use --no-picture"));
         }
-        output::check(mesh, *force, input)?;
-        match picture {
-            Some(picture) => output::check(picture, *force, input),
-            None => Ok(()),
-        }
+        let beside = picture.iter().chain(intersections);
+        std::iter::once(mesh)
+            .chain(beside)
+            .try_for_each(|path| output::check(path, *force, input))
     }
 
     /// Every option with its value worked out: what `--write-config` writes.
@@ -324,6 +325,7 @@ impl Job {
             flow: Some(self.flow),
             seed: self.seed.clone().map(Numbers::Many),
             robust: self.robust,
+            check_intersections: self.targets.intersections.is_some(),
             refine: (!self.refine.is_empty()).then(|| self.refine.clone()),
             device: Some(self.device),
             threads: Some(self.threads),
@@ -384,11 +386,23 @@ mod tests {
             (file("bunny.stl"), Some("out/run"), "out/run"),
         ];
         for (source, output, want) in cases {
-            let made = targets(&source, output.map(Path::new), true, false);
+            let given = MeshOptions {
+                output: output.map(PathBuf::from),
+                check_intersections: true,
+                ..MeshOptions::default()
+            };
+            let made = targets(&source, &given, false);
             assert_eq!(made.mesh, PathBuf::from(format!("{want}.{MESH_EXTENSION}")));
             assert_eq!(made.picture, Some(format!("{want}.png").into()), "{want}");
+            let beside = format!("{want}.intersections.stl");
+            assert_eq!(made.intersections, Some(beside.into()), "{want}");
         }
-        let named = targets(&file("a.stl"), Some(Path::new("b.mesh")), false, false);
+        let given = MeshOptions {
+            output: Some("b.mesh".into()),
+            no_picture: true,
+            ..MeshOptions::default()
+        };
+        let named = targets(&file("a.stl"), &given, false);
         assert_eq!(named.mesh, PathBuf::from("b.mesh"), "as given");
     }
 }

@@ -7,6 +7,7 @@ use crate::console::{self, Console};
 use crate::estimate::{self, room};
 use crate::failure::Failure;
 use crate::mesh::domain::{self, Domain, comma_list};
+use crate::mesh::intersections::{self, Found};
 use crate::mesh::product::IntoAny;
 use crate::mesh::report::{self, Report, Times, Written, grouped};
 use crate::mesh::resolve::{self, Job, Source};
@@ -16,7 +17,9 @@ use crate::picture::SliceOptions;
 use crate::refine;
 use cutlink_device::{Host, memory};
 use cutlink_mesher::Surface;
+use cutlink_mesher::exact::Facet;
 use cutlink_mesher::health::{self, Health};
+use cutlink_mesher::intersect::Meet;
 use cutlink_mesher::placement::Affine;
 use cutlink_mesher::primitives::AnyShape;
 use cutlink_mesher::read::{AnySurface, Loaded, ReadReport, read_any};
@@ -70,6 +73,7 @@ pub(super) struct Prepared<const D: usize> {
     pub(super) params: EmbedParams,
     pub(super) deviation: Option<f64>,
     pub(super) snapped: Snapped<D>,
+    pub(super) intersections: Option<Found<D>>,
 }
 
 impl<'a> Run<'a> {
@@ -113,6 +117,7 @@ impl<'a> Run<'a> {
 
     fn mesh_file<const D: usize>(mut self, loaded: Loaded<D>) -> Result<(), Failure>
     where
+        Facet<D>: Meet<D>,
         Host: Kernels<D>,
         Mesh<D>: IntoAny,
     {
@@ -141,6 +146,7 @@ impl<'a> Run<'a> {
 
     fn mesh_shape<const D: usize, S: Shape<D>>(mut self, shape: &S) -> Result<(), Failure>
     where
+        Facet<D>: Meet<D>,
         Host: Kernels<D>,
         Mesh<D>: IntoAny,
     {
@@ -180,6 +186,7 @@ impl<'a> Run<'a> {
         deviation: Option<f64>,
     ) -> Result<(), Failure>
     where
+        Facet<D>: Meet<D>,
         Host: Kernels<D>,
         Mesh<D>: IntoAny,
     {
@@ -258,6 +265,7 @@ impl<'a> Run<'a> {
         deviation: Option<f64>,
     ) -> Result<Prepared<D>, Failure>
     where
+        Facet<D>: Meet<D>,
         Host: Kernels<D>,
     {
         let name = self.job.name();
@@ -274,6 +282,7 @@ impl<'a> Run<'a> {
         for note in closed.into_iter().chain(inside) {
             self.note(note);
         }
+        let found = self.intersections(&loading.surface, &affine, &placed, &snapped)?;
         Ok(Prepared {
             health: loading.health,
             read: loading.report,
@@ -283,7 +292,31 @@ impl<'a> Run<'a> {
             params,
             deviation,
             snapped,
+            intersections: found,
         })
+    }
+
+    /// Looks for facets that intersect one another, where that was asked for.
+    fn intersections<const D: usize>(
+        &mut self,
+        surface: &Surface<D>,
+        affine: &Affine<D>,
+        placed: &Surface<D>,
+        snapped: &Snapped<D>,
+    ) -> Result<Option<Found<D>>, Failure>
+    where
+        Facet<D>: Meet<D>,
+    {
+        if self.job.targets.intersections.is_none() {
+            return Ok(None);
+        }
+        let begin = Instant::now();
+        let found = intersections::find(surface, affine, placed, snapped)?;
+        self.times.intersections = ms(begin);
+        if let Some(note) = found.report.note() {
+            self.note(note);
+        }
+        Ok(Some(found))
     }
 
     fn build<const D: usize>(&mut self, prepared: &Prepared<D>) -> Result<Mesh<D>, Failure>
@@ -417,6 +450,14 @@ impl<'a> Run<'a> {
         self.times.write = ms(begin);
         let path = targets.mesh.clone();
         report.files.insert("mesh", Written { path, bytes });
+        if let (Some(path), Some(found)) = (&targets.intersections, &prepared.intersections)
+            && let Some(bytes) = intersections::write(&found.facets, path, targets.force)?
+        {
+            let path = path.clone();
+            report
+                .files
+                .insert("intersections", Written { path, bytes });
+        }
         if let Some(path) = &targets.picture {
             let begin = Instant::now();
             let slice = SliceOptions::default();
