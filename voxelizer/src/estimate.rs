@@ -35,18 +35,20 @@ use cutlink_mesher::Surface;
 use rayon::prelude::*;
 
 /// A good number of blocks to build for a forecast: a fraction of a second.
-pub const BUILD_BLOCKS: u64 = 300_000;
+pub const BUILD_BLOCKS: u64 = 400_000;
 /// Layers refined into the body, and what facet lists add: see the module.
 const SOLID_LAYERS: f64 = 2.0;
 const OWN_BLOCK: f64 = 1.25;
 /// Resident size of the process itself.
 const PROCESS_BYTES: f64 = 11e6;
 /// What reading and checking a surface takes a facet, and what of it the allocator keeps
-/// resident: at most half of what the mesh takes, which reuses it else. Measured on scans.
+/// resident: at most 0.8 of what the mesh takes, which reuses it else. Measured on scans.
 const FACET_READ: f64 = 59.0;
-const FACET_RESIDUE: f64 = 42.0;
+const FACET_RESIDUE: f64 = 80.0;
 /// Parts of the link table that live twice while it is put together.
 const LINK_COPIES: f64 = 1.28;
+/// The same for links with a patch.
+const PATCH_COPIES: f64 = 1.6;
 
 /// Why an estimate could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -136,27 +138,26 @@ pub fn forecast<const D: usize, K: Kernels<D>>(
     params: &EmbedParams,
     build_blocks: u64,
 ) -> Result<Forecast<D>, EstimateError> {
-    let mut made = rough(surface, frame, params)?;
-    let mut sum = 0.0;
-    let within = made.blocks.iter().take_while(|&&blocks| {
-        sum += blocks;
-        sum <= build_blocks as f64
-    });
-    let counted = within.count();
-    if counted == 0 {
-        return Ok(made);
+    let limit = closed_form(surface, frame, params, &duplicates(surface))?;
+    let mut made = limit.clone();
+    // What was counted may show that one more level is within the number.
+    loop {
+        let counted = made.levels_within(build_blocks);
+        if counted <= made.counted {
+            return Ok(made);
+        }
+        let coarse = params.clone().with_levels(counted);
+        let (snapped, _) = prepare(kernels, surface, &frame, &coarse)?;
+        let mut watch = Watch(vec![0.0; counted]);
+        let mesh = embed(kernels, &snapped, frame, &coarse, &mut watch)?;
+        made = limit.clone();
+        made.count(
+            &mesh.forest.levels.iter().map(K::len).collect::<Vec<_>>(),
+            [mesh.links.len(), K::len(&mesh.links.cells)],
+            counted,
+        );
+        made.seconds = watch.0;
     }
-    let coarse = params.clone().with_levels(counted);
-    let (snapped, _) = prepare(kernels, surface, &frame, &coarse)?;
-    let mut watch = Watch(vec![0.0; counted]);
-    let mesh = embed(kernels, &snapped, frame, &coarse, &mut watch)?;
-    made.count(
-        &mesh.forest.levels.iter().map(K::len).collect::<Vec<_>>(),
-        [mesh.links.len(), K::len(&mesh.links.cells)],
-        counted,
-    );
-    made.seconds = watch.0;
-    Ok(made)
 }
 
 /// As [`forecast`], from the closed forms alone: no level is built. Good to a factor of 2 or 3
@@ -166,9 +167,18 @@ pub fn rough<const D: usize>(
     frame: Frame<D>,
     params: &EmbedParams,
 ) -> Result<Forecast<D>, EstimateError> {
+    closed_form(surface, frame, params, &[])
+}
+
+fn closed_form<const D: usize>(
+    surface: &Surface<D>,
+    frame: Frame<D>,
+    params: &EmbedParams,
+    duplicates: &[u32],
+) -> Result<Forecast<D>, EstimateError> {
     params.validate()?;
     crate::check_levels(&frame, params.levels)?;
-    let sums = moments(surface, &frame);
+    let sums = moments(surface, &frame, duplicates);
     let plan = refine::plan(params, &frame, surface.patches.len(), false)?;
     let power = D as i32 - 1;
     let root: f64 = frame.root_blocks().iter().map(|&n| f64::from(n)).product();
@@ -212,7 +222,7 @@ pub fn rough<const D: usize>(
         input: 0,
         facets: surface.facets.len() as u64,
         vertices: surface.vertices.len() as u64,
-        patches: surface.patches.len() > 1,
+        patches: surface.patches.len() > 1 || params.robust,
         blocks,
         links: (0..params.levels).map(links).collect(),
         counted: 0,
@@ -234,6 +244,16 @@ impl<const D: usize> Forecast<D> {
     /// Levels that [`Forecast::at`] can tell about.
     pub fn levels(&self) -> usize {
         self.blocks.len()
+    }
+
+    /// How many levels have at most so many blocks in all.
+    fn levels_within(&self, blocks: u64) -> usize {
+        let mut sum = 0.0;
+        let within = self.blocks.iter().take_while(|&&of_level| {
+            sum += of_level;
+            sum <= blocks as f64
+        });
+        within.count()
     }
 
     /// Puts the counts of the coarse levels in place of their predictions, and corrects the
@@ -321,25 +341,25 @@ impl<const D: usize> Forecast<D> {
     fn peak(&self, n: usize) -> f64 {
         let blocks: f64 = self.blocks[..n].iter().sum();
         let [links, cells] = self.links[n - 1];
-        let a_link = if self.patches { 6.0 } else { 4.0 };
+        let (a_link, copies) = if self.patches {
+            (6.0, PATCH_COPIES)
+        } else {
+            (4.0, LINK_COPIES)
+        };
         let stored = [bytes_per_root_block(D), bytes_per_block(D)].map(|bytes| bytes as f64 + 4.0);
         let forest = self.blocks[0] * stored[0] + (blocks - self.blocks[0]) * stored[1];
         let finest: f64 = self.blocks[n.saturating_sub(2)..n].iter().sum();
         let level = finest * (4 * dims::children(D) + 6) as f64;
         let table = links * a_link + 8.0 * cells;
-        let at_links = forest
-            + blocks * 16.0
-            + level
-            + table
-            + links * a_link * (LINK_COPIES - 1.0)
-            + 4.0 * cells;
+        let at_links =
+            forest + blocks * 16.0 + level + table + links * a_link * (copies - 1.0) + 4.0 * cells;
         let at_rim = forest + blocks * 32.0 + table;
         // As it was snapped, and as the kernels read it.
         let row = 4 * D as u64;
         let surface = (self.facets * (row + row * D as u64) + self.vertices * row) as f64;
         let facets = self.facets as f64;
         let mesh = at_links.max(at_rim);
-        let residue = (FACET_RESIDUE * facets).min(0.5 * mesh);
+        let residue = (FACET_RESIDUE * facets).min(0.8 * mesh);
         let reading = self.input as f64 + FACET_READ * facets;
         PROCESS_BYTES + reading.max(mesh + surface + residue)
     }
@@ -364,6 +384,25 @@ impl<const D: usize> Forecast<D> {
         };
         Some(built + more * rate)
     }
+}
+
+/// Facets that are there already, on the same corners, ascending: they cut nothing new. Cost:
+/// one parallel sort.
+fn duplicates<const D: usize>(surface: &Surface<D>) -> Vec<u32> {
+    let key = |f: u32| {
+        let mut corners = surface.facets[f as usize];
+        corners.sort_unstable();
+        (corners, f)
+    };
+    let mut keys: Vec<([u32; D], u32)> = (0..surface.facets.len() as u32)
+        .into_par_iter()
+        .map(key)
+        .collect();
+    keys.par_sort_unstable();
+    let again = keys.windows(2).filter(|w| w[0].0 == w[1].0);
+    let mut again: Vec<u32> = again.map(|w| w[1].1).collect();
+    again.sort_unstable();
+    again
 }
 
 /// Volume (2D: area) of a region, or of the box where that is less.
@@ -396,7 +435,11 @@ fn volume<const D: usize>(shape: &RegionShape, frame: &Frame<D>) -> f64 {
 }
 
 /// The sums of each patch.
-fn moments<const D: usize>(surface: &Surface<D>, frame: &Frame<D>) -> Vec<Moments> {
+fn moments<const D: usize>(
+    surface: &Surface<D>,
+    frame: &Frame<D>,
+    duplicates: &[u32],
+) -> Vec<Moments> {
     let directions: Vec<[f64; D]> = (dims::center(D) + 1..dims::directions(D))
         .map(|i| dims::step::<D>(i).map(f64::from))
         .collect();
@@ -418,6 +461,9 @@ fn moments<const D: usize>(surface: &Surface<D>, frame: &Frame<D>) -> Vec<Moment
         .map(|chunk| {
             let mut sums = vec![Moments::default(); surface.patches.len()];
             for &f in chunk {
+                if duplicates.binary_search(&(f as u32)).is_ok() {
+                    continue;
+                }
                 let patch = surface.facet_patch.get(f).copied().unwrap_or(0);
                 let sum = &mut sums[usize::from(patch)];
                 *sum = add(*sum, of_facet(f));
