@@ -83,12 +83,7 @@ pub fn snap<const D: usize>(
     surface: &Surface<D>,
     lattice: Lattice<D>,
 ) -> Result<Snapped<D>, SnapError> {
-    let points = surface
-        .vertices
-        .par_iter()
-        .enumerate()
-        .map(|(vertex, p)| snap_point(lattice, vertex, *p))
-        .collect::<Result<Vec<_>, _>>()?;
+    let points = snap_points(surface, lattice)?;
     let max_displacement = surface
         .vertices
         .par_iter()
@@ -104,7 +99,7 @@ pub fn snap<const D: usize>(
     let mut facet_patch = Vec::with_capacity(surface.facet_patch.len());
     for (f, corners) in surface.facets.iter().enumerate() {
         let corners = corners.map(|v| id_of[v as usize]);
-        if (1..D).all(|i| !corners[..i].contains(&corners[i])) {
+        if distinct(&corners) {
             facets.push(corners);
             facet_patch.extend(surface.facet_patch.get(f));
         }
@@ -123,6 +118,24 @@ pub fn snap<const D: usize>(
         patches: surface.patches.clone(),
         caps: 0,
     })
+}
+
+/// The lattice point of every vertex.
+fn snap_points<const D: usize>(
+    surface: &Surface<D>,
+    lattice: Lattice<D>,
+) -> Result<Vec<[i32; D]>, SnapError> {
+    surface
+        .vertices
+        .par_iter()
+        .enumerate()
+        .map(|(vertex, p)| snap_point(lattice, vertex, *p))
+        .collect()
+}
+
+/// Whether no two corners are the same.
+fn distinct<T: PartialEq>(corners: &[T]) -> bool {
+    (1..corners.len()).all(|i| !corners[..i].contains(&corners[i]))
 }
 
 fn snap_point<const D: usize>(
@@ -151,17 +164,9 @@ pub fn kept<const D: usize>(
     surface: &Surface<D>,
     lattice: Lattice<D>,
 ) -> Result<Vec<u32>, SnapError> {
-    let points = surface
-        .vertices
-        .par_iter()
-        .enumerate()
-        .map(|(vertex, p)| snap_point(lattice, vertex, *p))
-        .collect::<Result<Vec<_>, _>>()?;
-    let distinct = |f: &u32| {
-        let corners = surface.facets[*f as usize].map(|v| points[v as usize]);
-        (1..D).all(|i| !corners[..i].contains(&corners[i]))
-    };
-    Ok((0..surface.facets.len() as u32).filter(distinct).collect())
+    let points = snap_points(surface, lattice)?;
+    let stays = |f: &u32| distinct(&surface.facets[*f as usize].map(|v| points[v as usize]));
+    Ok((0..surface.facets.len() as u32).filter(stays).collect())
 }
 
 /// Distinct points in lexicographic order, and for each point its index among them.

@@ -11,7 +11,7 @@ use super::{
     super::{Classified, LevelData, Seeds, SolidRule},
     local::{Local, first_center},
 };
-use crate::{Fill, VoxelError};
+use crate::VoxelError;
 use cutlink_amr::dims;
 use cutlink_device::{Backend, Host};
 use cutlink_mesher::{
@@ -46,7 +46,7 @@ where
         rows.for_each(|(row, (mask, anchors))| {
             let block = Block::new(data, seeds, row);
             *mask = match block.windings(data, row) {
-                None => block.plain(rule.fill, anchors),
+                None => block.plain(rule.fill.is_solid(block.start), anchors),
                 Some(windings) => windings.finish(anchors, |_, w| rule.fill.is_solid(w)),
             };
         });
@@ -64,14 +64,7 @@ where
                 rule.fill.is_solid(i32::from(inside))
             };
             *mask = match (block.steady(gaps, view.spacing), windings) {
-                (Some(g), None) => {
-                    anchors.fill(block.start);
-                    if is_solid(block.start, g) {
-                        dims::full_mask(D)
-                    } else {
-                        0
-                    }
-                }
+                (Some(g), None) => block.plain(is_solid(block.start, g), anchors),
                 (Some(g), Some(windings)) => windings.finish(anchors, |_, w| is_solid(w, g)),
                 (None, windings) => {
                     let solid = |cell: usize, winding: i32| {
@@ -157,13 +150,10 @@ where
         Some(lines)
     }
 
-    fn plain(&self, fill: Fill, anchors: &mut [i32]) -> u64 {
+    /// The mask and anchors of a block whose cells have one winding number and class.
+    fn plain(&self, solid: bool, anchors: &mut [i32]) -> u64 {
         anchors.fill(self.start);
-        if fill.is_solid(self.start) {
-            dims::full_mask(D)
-        } else {
-            0
-        }
+        if solid { dims::full_mask(D) } else { 0 }
     }
 
     /// A value of g that decides for all cells of the block: all of them are on one side of
