@@ -14,7 +14,9 @@ use cutlink_tests::{
     bodies::{levels, mesh_of},
     chains::{Bodies, Case, Chains, Sizes, cases},
 };
-use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, embed, prepare, validate};
+use cutlink_voxelizer::{
+    EmbedParams, Fill, Frame, Mesh, Reach, WallRule, embed, prepare, validate,
+};
 use proptest::{
     prelude::*,
     test_runner::{Config, RngSeed, TestRunner},
@@ -302,6 +304,52 @@ fn an_arc_is_closed_by_its_chord() {
         }
     }
     assert!(curve < 4000, "{curve} cells were not compared");
+}
+
+/// Two balls, one of them with a hole and more levels: the gap is no reason to refine the other.
+#[test]
+fn a_gap_refines_no_patch_but_its_own() {
+    let ball = |x: f64| {
+        let mut ball = Shape3::Sphere { radius: 0.2 }
+            .surface(0.01)
+            .expect("a sphere");
+        ball.vertices.iter_mut().for_each(|v| v[0] += x);
+        ball
+    };
+    let (mut both, whole) = (ball(-0.7), ball(0.7));
+    both.facets.truncate(both.facets.len() - 2);
+    both.facet_patch = vec![0; both.facets.len()];
+    let first = both.vertices.len() as u32;
+    both.vertices.extend(whole.vertices);
+    both.facets
+        .extend(whole.facets.iter().map(|f| f.map(|v| v + first)));
+    both.facet_patch.resize(both.facets.len(), 1);
+    both.patches.push("whole".into());
+    let rule = |patch: u16, levels: usize| WallRule {
+        patches: Some(vec![patch]),
+        levels,
+        reach: Reach::Near(0.0),
+    };
+    let params = EmbedParams {
+        walls: vec![rule(0, 4), rule(1, 2)],
+        ..robust(4)
+    };
+    let frame = unit_box(32);
+    let (snapped, report) = prepare(&Host, &both, &frame, &params).expect("in range");
+    assert!(report.expect("asked for").open_edges > 0, "a hole");
+    let mesh = cutlink_tests::bodies::mesh(&snapped, frame, &params);
+    let finest = |right: bool| {
+        let of = mesh.links.blocks.iter();
+        of.filter(|&&b| {
+            let level = usize::from(mesh.forest.level[b as usize]);
+            let at = mesh.forest.cell_coord(CellRef { block: b, cell: 0 });
+            (mesh.frame.center(level, at)[0] > 0.0) == right
+        })
+        .map(|&b| mesh.forest.level[b as usize])
+        .max()
+    };
+    assert_eq!(finest(false), Some(3), "the one with the hole");
+    assert_eq!(finest(true), Some(1), "the whole one");
 }
 
 /// The comparator is no rubber stamp: one wrong cell, one wrong link.

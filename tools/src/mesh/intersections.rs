@@ -2,7 +2,7 @@
 //! facets to be written.
 
 use crate::failure::Failure;
-use crate::mesh::report::{grouped, short};
+use crate::mesh::report::{grouped, point};
 use crate::output;
 use cutlink_mesher::Surface;
 use cutlink_mesher::exact::Facet;
@@ -135,13 +135,8 @@ impl Intersections {
             grouped(self.facets)
         );
         for Sample { facets, at } in &self.samples {
-            let at: Vec<String> = at.iter().map(|&x| short(x)).collect();
-            text += &format!(
-                "\n  facets {} and {} at ({})",
-                facets[0],
-                facets[1],
-                at.join(", ")
-            );
+            let at = point(at);
+            text += &format!("\n  facets {} and {} at {at}", facets[0], facets[1]);
         }
         text
     }

@@ -461,7 +461,8 @@ fn trimmed(number: &str) -> &str {
     }
 }
 
-fn point(x: &[f64]) -> String {
+/// Coordinates in parentheses.
+pub fn point(x: &[f64]) -> String {
     let numbers: Vec<String> = x.iter().map(|&x| short(x)).collect();
     format!("({})", numbers.join(", "))
 }

@@ -6,7 +6,7 @@ use crate::config;
 use crate::console::{self, Console};
 use crate::estimate::{self, room};
 use crate::failure::Failure;
-use crate::mesh::domain::{self, Domain, comma_list};
+use crate::mesh::domain::{self, Domain};
 use crate::mesh::intersections::{self, Found};
 use crate::mesh::product::IntoAny;
 use crate::mesh::report::{self, Report, Times, Written, grouped};
@@ -392,8 +392,8 @@ impl<'a> Run<'a> {
                 grouped(thin.links)
             );
             for place in thin.places.iter().take(3) {
-                let place_box = comma_list(&place.bounds.map(|p| p.map(short)));
-                note += &format!(" {} cells in {place_box};", grouped(place.cells));
+                let [lower, upper] = place.bounds.map(|p| report::point(&p));
+                note += &format!(" {} cells in {lower} to {upper};", grouped(place.cells));
             }
             self.note(note.trim_end_matches(';').to_owned());
         }
@@ -513,11 +513,6 @@ fn write_config(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
 
 fn ms(begin: Instant) -> f64 {
     1e3 * begin.elapsed().as_secs_f64()
-}
-
-/// A number of about 6 digits.
-fn short(x: f64) -> f64 {
-    format!("{x:.5e}").parse().unwrap_or(x)
 }
 
 /// Share of a level in the work: surfaces have four times the cells each level.

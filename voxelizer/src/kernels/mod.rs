@@ -99,8 +99,8 @@ pub struct SolidRule<'a, const D: usize> {
 pub struct Classified<B: Backend> {
     /// Winding numbers: 2^D a block.
     pub anchors: B::Buf<i32>,
-    /// 1 for each block in which |W - g| comes near a half, or that has cells of both classes, and whose
-    /// parent is uncertain too; no entries for a closed surface.
+    /// 1 for each block near a gap in which |W - g| comes near a half, or that has cells of
+    /// both classes, and whose parent is uncertain too; no entries for a closed surface.
     pub uncertain: B::Buf<u8>,
 }
 

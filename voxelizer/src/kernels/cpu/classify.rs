@@ -58,12 +58,13 @@ where
         .for_each(|((row, (mask, anchors)), uncertain)| {
             let block = Block::new(data, seeds, row);
             let windings = block.windings(data, row);
+            let steady = block.steady(gaps, view.spacing);
             let mut near_half = false;
             let is_solid = |winding: i32, g: f64| {
                 let inside = (f64::from(winding) - g).abs() >= HALF;
                 rule.fill.is_solid(i32::from(inside))
             };
-            *mask = match (block.steady(gaps, view.spacing), windings) {
+            *mask = match (steady, windings) {
                 (Some(g), None) => block.plain(is_solid(block.start, g), anchors),
                 (Some(g), Some(windings)) => windings.finish(anchors, |_, w| is_solid(w, g)),
                 (None, windings) => {
@@ -78,7 +79,8 @@ where
                     windings.finish(anchors, solid)
                 }
             };
-            let mixed = *mask != 0 && *mask != dims::full_mask(D);
+            // Where one g decides for all cells, walls alone make the difference.
+            let mixed = steady.is_none() && *mask != 0 && *mask != dims::full_mask(D);
             *uncertain = u8::from(block.may_be_uncertain && (near_half || mixed));
         });
     Ok(Classified { anchors, uncertain })
