@@ -45,8 +45,7 @@ impl<const D: usize, K: ForestKernels<D>> Forest<D, K> {
         }
         let old_levels = self.levels.len();
         for level in 0..old_levels {
-            let parents = kernels.select_refine(self, level, marks)?;
-            done.refined += self.refine_level(kernels, level, &parents, marks)?;
+            done.refined += self.refine(kernels, level, marks)?;
         }
         for level in (0..old_levels.saturating_sub(1)).rev() {
             let parents = kernels.select_coarsen(self, level, marks)?;
@@ -62,13 +61,16 @@ impl<const D: usize, K: ForestKernels<D>> Forest<D, K> {
         Ok(done)
     }
 
-    fn refine_level(
+    /// Gives children to the leaves of one level that are marked to refine, and returns how many
+    /// they were. The second step of [`adapt`](Self::adapt), for marks that are known to be
+    /// closed: it looks at no coarser level, so it keeps 2:1 only if they are.
+    pub fn refine(
         &mut self,
         kernels: &K,
         level: usize,
-        parents: &K::Buf<u32>,
         marks: &mut K::Buf<u8>,
     ) -> Result<usize, ForestError> {
+        let parents = &kernels.select_refine(self, level, marks)?;
         let count = K::len(parents);
         if count == 0 {
             return Ok(0);

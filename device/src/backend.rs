@@ -3,7 +3,7 @@
 
 use crate::{DeviceError, memory};
 use bytemuck::Pod;
-use std::fmt::Debug;
+use std::{fmt::Debug, time::Instant};
 
 /// What a buffer may hold: plain data that host and device lay out alike.
 pub trait Item: Pod + Send + Sync + Debug + PartialEq {}
@@ -13,6 +13,9 @@ impl<T: Pod + Send + Sync + Debug + PartialEq> Item for T {}
 pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
     /// A one-dimensional buffer in this space.
     type Buf<T: Item>: Debug + Send + Sync;
+
+    /// A moment between two pieces of work.
+    type Stamp: Debug;
 
     /// Moves host data into the space.
     fn upload<T: Item>(&self, data: Vec<T>) -> Result<Self::Buf<T>, DeviceError>;
@@ -43,6 +46,15 @@ pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
     /// Bytes that a new allocation may take.
     fn free_bytes(&self) -> u64;
 
+    /// The moment when all work given so far is done. Does not wait for it.
+    fn stamp(&self) -> Result<Self::Stamp, DeviceError>;
+
+    /// Whether the work before a stamp is done.
+    fn has_passed(&self, stamp: &Self::Stamp) -> Result<bool, DeviceError>;
+
+    /// Seconds of the backend's own clock between two stamps; waits for both.
+    fn seconds(&self, from: &Self::Stamp, to: &Self::Stamp) -> Result<f64, DeviceError>;
+
     /// Refuses `bytes` that do not fit, before anything is allocated.
     fn reserve(&self, what: &'static str, bytes: u64) -> Result<(), DeviceError> {
         let free = self.free_bytes();
@@ -63,6 +75,7 @@ pub struct Host;
 
 impl Backend for Host {
     type Buf<T: Item> = Vec<T>;
+    type Stamp = Instant;
 
     fn upload<T: Item>(&self, data: Vec<T>) -> Result<Vec<T>, DeviceError> {
         Ok(data)
@@ -99,5 +112,17 @@ impl Backend for Host {
 
     fn free_bytes(&self) -> u64 {
         memory::available()
+    }
+
+    fn stamp(&self) -> Result<Instant, DeviceError> {
+        Ok(Instant::now())
+    }
+
+    fn has_passed(&self, _: &Instant) -> Result<bool, DeviceError> {
+        Ok(true)
+    }
+
+    fn seconds(&self, from: &Instant, to: &Instant) -> Result<f64, DeviceError> {
+        Ok((*to - *from).as_secs_f64())
     }
 }

@@ -92,7 +92,7 @@ fn the_json_object_has_the_documented_keys() {
         thin.places snapping snapping.collapsed_facets snapping.max_displacement snapping.merged_vertices \
         snapping.unit solid_finest threads times_ms times_ms.bins times_ms.health \
         times_ms.intersections times_ms.links times_ms.picture times_ms.read times_ms.refine times_ms.snap \
-        times_ms.total times_ms.voxelize times_ms.write transform transform.linear \
+        times_ms.total times_ms.upload times_ms.voxelize times_ms.write transform transform.linear \
         transform.offset transform.unit";
     let pinned: BTreeSet<String> = pinned.split_whitespace().map(str::to_owned).collect();
     assert_eq!(found, pinned, "the keys are an interface");

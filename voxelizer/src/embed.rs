@@ -19,7 +19,7 @@ use cutlink_mesher::{
     robust::RobustReport,
     snap::{SnapError, Snapped, snap},
 };
-use std::time::Instant;
+use std::collections::VecDeque;
 
 /// Bits of lattice coordinates in the box.
 const LATTICE_BITS: u32 = 27;
@@ -72,9 +72,9 @@ pub fn embed<const D: usize, K: Kernels<D>>(
         gaps,
     };
     let plan = refine::plan(params, &frame, surface.patches.len(), gaps.is_some())?;
-    let mut clock = Clock::new(observer);
-    let set = FacetSet::upload(kernels, surface)?;
-    clock.lap(Stage::Bins);
+    let mut clock = Clock::new(kernels, observer)?;
+    let set = kernels.facet_set(surface)?;
+    clock.lap(Stage::Upload)?;
     let mut build = Build::new(kernels, &frame)?;
     let mut above: Option<Level<K>> = None;
 
@@ -86,7 +86,7 @@ pub fn embed<const D: usize, K: Kernels<D>>(
         clock.level = level;
         let view = build.view(level, params.levels);
         let bins = build.bin(&set, view, above.as_ref())?;
-        clock.lap(Stage::Bins);
+        clock.lap(Stage::Bins)?;
 
         let seeds = build.seeds(&set, view, above.as_ref())?;
         let data = LevelData {
@@ -97,13 +97,13 @@ pub fn embed<const D: usize, K: Kernels<D>>(
         };
         let solid = &mut build.classes.solid;
         let classified = kernels.classify(&data, seeds, rule, solid)?;
-        clock.lap(Stage::Voxelize);
+        clock.lap(Stage::Voxelize)?;
 
         if let Some(plan) = plan.get(level) {
             let solid = &build.classes.solid;
             let marks = kernels.mark(&data, solid, &classified.uncertain, plan)?;
             build.refine(view, marks)?;
-            clock.lap(Stage::Refine);
+            clock.lap(Stage::Refine)?;
         }
         let data = LevelData {
             set: &set,
@@ -115,7 +115,7 @@ pub fn embed<const D: usize, K: Kernels<D>>(
             solid, boundary, ..
         } = &mut build.classes;
         kernels.cut_links(&data, solid, gap, boundary, &mut build.links)?;
-        clock.lap(Stage::Links);
+        clock.lap(Stage::Links)?;
         above = Some(Level {
             view,
             bins,
@@ -125,7 +125,8 @@ pub fn embed<const D: usize, K: Kernels<D>>(
     drop(above);
     let rim = kernels.interfaces(&build.forest)?;
     (build.classes.ghost, build.classes.interface) = (rim.ghost, rim.interface);
-    clock.lap(Stage::Refine);
+    clock.lap(Stage::Refine)?;
+    clock.finish()?;
 
     Ok(Mesh {
         frame,
@@ -239,14 +240,8 @@ impl<'a, const D: usize, K: Kernels<D>> Build<'a, D, K> {
 
     fn refine(&mut self, view: LevelView, mut marks: K::Buf<u8>) -> Result<(), VoxelError> {
         let kernels = self.kernels;
-        self.forest.adapt(kernels, &mut marks)?;
+        self.forest.refine(kernels, view.level, &mut marks)?;
         let blocks = self.forest.capacity();
-        let next = self.forest.levels.get(view.level + 1).map_or(0, K::len);
-        assert_eq!(
-            view.first + view.count + next,
-            blocks,
-            "marks within the level's rim should add blocks to the next level only"
-        );
         kernels.resize("solid cells", &mut self.classes.solid, blocks, 0)?;
         kernels.resize("boundary cells", &mut self.classes.boundary, blocks, 0)?;
         kernels.resize("link rows", &mut self.links.row_of, blocks, NONE)?;
@@ -254,26 +249,51 @@ impl<'a, const D: usize, K: Kernels<D>> Build<'a, D, K> {
     }
 }
 
-/// Laps of wall time, handed to the observer.
-struct Clock<'a> {
+/// Laps between the stages, handed to the observer as soon as they are known: a backend may be
+/// behind with its work, and is not waited for before the end.
+struct Clock<'a, K: Backend> {
+    kernels: &'a K,
     observer: &'a mut dyn Observer,
     level: usize,
-    start: Instant,
+    last: K::Stamp,
+    pending: VecDeque<(Stage, usize, K::Stamp)>,
 }
 
-impl<'a> Clock<'a> {
-    fn new(observer: &'a mut dyn Observer) -> Self {
-        Self {
+impl<'a, K: Backend> Clock<'a, K> {
+    fn new(kernels: &'a K, observer: &'a mut dyn Observer) -> Result<Self, VoxelError> {
+        Ok(Self {
+            kernels,
             observer,
             level: 0,
-            start: Instant::now(),
-        }
+            last: kernels.stamp()?,
+            pending: VecDeque::new(),
+        })
     }
 
-    fn lap(&mut self, stage: Stage) {
-        let now = Instant::now();
-        let seconds = (now - self.start).as_secs_f64();
-        self.start = now;
-        self.observer.stage_done(stage, self.level, seconds);
+    fn lap(&mut self, stage: Stage) -> Result<(), VoxelError> {
+        self.pending
+            .push_back((stage, self.level, self.kernels.stamp()?));
+        while let Some((.., stamp)) = self.pending.front()
+            && self.kernels.has_passed(stamp)?
+        {
+            self.tell()?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), VoxelError> {
+        while !self.pending.is_empty() {
+            self.tell()?;
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self) -> Result<(), VoxelError> {
+        if let Some((stage, level, stamp)) = self.pending.pop_front() {
+            let seconds = self.kernels.seconds(&self.last, &stamp)?;
+            self.observer.stage_done(stage, level, seconds);
+            self.last = stamp;
+        }
+        Ok(())
     }
 }

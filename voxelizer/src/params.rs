@@ -182,6 +182,8 @@ impl EmbedParams {
 /// Stages of an embedding, in the order of a level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Stage {
+    /// The surface into the backend's memory, sorted.
+    Upload,
     /// Facet lists of the blocks.
     Bins,
     /// Winding numbers and solid masks.

@@ -2,10 +2,11 @@
 //!
 //! | stage | contract | cpu file |
 //! |---|---|---|
+//! | [`facet_set`](BinKernels::facet_set) | the surface's facets, in Morton order | `cpu/facets.rs` |
 //! | [`bin_root`](BinKernels::bin_root) | facets of every box of a uniform grid | `cpu/bins.rs` |
 //! | [`bin_children`](BinKernels::bin_children) | facets of child boxes, from their parents' | `cpu/bins.rs` |
 //!
-//! Both are exact: a facet is listed iff it meets the closed box grown on every side by an
+//! All are exact, and the bins so: a facet is listed iff it meets the closed box grown on every side by an
 //! eighth of its edge (half a cell of a block of four), lists in ascending facet order.
 
 mod cpu;
@@ -16,7 +17,6 @@ use crate::{
     snap::Snapped,
 };
 use cutlink_device::{Backend, DeviceError, Host};
-use rayon::prelude::*;
 
 /// A snapped surface in a backend's memory: its corners facet by facet, in an order in which
 /// neighbours in space are neighbours in memory (Morton 1966, by the lowest corner). So a list of
@@ -30,49 +30,6 @@ pub struct FacetSet<const D: usize, B: Backend = Host> {
     pub patch: B::Buf<u16>,
     /// Facets that are walls; those behind them are caps, for winding numbers only.
     pub walls: u32,
-}
-
-impl<const D: usize, B: Backend> FacetSet<D, B> {
-    /// Copies a surface into the backend's memory. Cost: a parallel sort of the facets.
-    pub fn upload(backend: &B, surface: &Snapped<D>) -> Result<Self, DeviceError> {
-        let count = surface.facets.len();
-        backend.reserve("the surface", (count * (4 * D * D + 2 + 16)) as u64)?;
-        let corners = |f: u32| surface.facets[f as usize].map(|v| surface.vertices[v as usize]);
-        let walls = count - surface.caps;
-        let mut order: Vec<(u64, u32)> = (0..count as u32)
-            .into_par_iter()
-            .map(|f| (morton(Facet(corners(f)).bounds()[0]), f))
-            .collect();
-        order[..walls].par_sort_unstable();
-        let sorted = order.par_iter().map(|&(_, f)| corners(f)).collect();
-        let patch = match surface.patches.len() {
-            1 => Vec::new(),
-            _ => {
-                let of = |f: u32| surface.facet_patch.get(f as usize).copied().unwrap_or(0);
-                order.iter().map(|&(_, f)| of(f)).collect()
-            }
-        };
-        Ok(Self {
-            corners: backend.upload(sorted)?,
-            patch: backend.upload(patch)?,
-            walls: walls as u32,
-        })
-    }
-}
-
-/// The upper bits of the coordinates, interleaved from the highest down: 21 an axis in space,
-/// all 30 in the plane.
-fn morton<const D: usize>(p: [i32; D]) -> u64 {
-    let bits = if D == 2 { 30 } else { 21 };
-    let mut key = 0;
-    for (a, &c) in p.iter().enumerate() {
-        // Within ±2^28, so that 2^29 makes it positive and below 2^30.
-        let c = (i64::from(c) + (1 << 29)) as u64 >> (30 - bits);
-        for bit in 0..bits {
-            key |= (c >> bit & 1) << (bit as usize * D + a);
-        }
-    }
-    key
 }
 
 impl<const D: usize> FacetSet<D> {
@@ -124,6 +81,12 @@ pub trait BinKernels<const D: usize>: Backend {
 
     /// The angle of a surface's caps.
     fn gaps(&self, surface: &Snapped<D>) -> CapTree<D>;
+
+    /// Copies a surface into the backend's memory. Walls are sorted by the Morton number of
+    /// their lowest corner (the upper 21 bits of a coordinate in space, 30 in the plane), and by
+    /// their number where that is the same; caps keep their order. Patches are dropped where the
+    /// surface has only one. Cost: a sort of the facets.
+    fn facet_set(&self, surface: &Snapped<D>) -> Result<FacetSet<D, Self>, DeviceError>;
 
     /// Bins of a grid of `boxes` boxes an axis with the given edge, x fastest, lower corner
     /// at lattice point 0.

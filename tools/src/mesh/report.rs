@@ -191,6 +191,7 @@ pub struct Times {
     pub health: f64,
     pub snap: f64,
     pub intersections: f64,
+    pub upload: f64,
     pub bins: f64,
     pub voxelize: f64,
     pub refine: f64,
@@ -323,7 +324,7 @@ impl Report {
         text += &format!("checksum  {}\n", built.checksum);
         let t = &self.times_ms;
         text += &format!(
-            "time      {} = read {}, health {}, snap {}{}, bins {}, voxelize {}, refine {}, links {}, write {}{}\n",
+            "time      {} = read {}, health {}, snap {}{}, upload {}, bins {}, voxelize {}, refine {}, links {}, write {}{}\n",
             millis(t.total),
             millis(t.read),
             millis(t.health),
@@ -332,6 +333,7 @@ impl Report {
                 Some(_) => format!(", intersections {}", millis(t.intersections)),
                 None => String::new(),
             },
+            millis(t.upload),
             millis(t.bins),
             millis(t.voxelize),
             millis(t.refine),

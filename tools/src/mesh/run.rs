@@ -522,6 +522,7 @@ fn weight(level: usize) -> u64 {
 
 fn stage_name(stage: Stage) -> &'static str {
     match stage {
+        Stage::Upload => "upload",
         Stage::Bins => "bins",
         Stage::Voxelize => "voxelize",
         Stage::Refine => "refine",
@@ -539,6 +540,7 @@ struct Watch<'a> {
 impl Observer for Watch<'_> {
     fn stage_done(&mut self, stage: Stage, level: usize, seconds: f64) {
         let sum = match stage {
+            Stage::Upload => &mut self.times.upload,
             Stage::Bins => &mut self.times.bins,
             Stage::Voxelize => &mut self.times.voxelize,
             Stage::Refine => &mut self.times.refine,

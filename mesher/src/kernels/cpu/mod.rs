@@ -1,6 +1,7 @@
 //! The stages on the CPU, with rayon.
 
 mod bins;
+mod facets;
 
 use super::{BinKernels, Bins, ChildBoxes, FacetSet};
 use crate::{
@@ -20,6 +21,10 @@ where
 
     fn gaps(&self, surface: &Snapped<D>) -> CapTree<D> {
         CapTree::new(surface)
+    }
+
+    fn facet_set(&self, surface: &Snapped<D>) -> Result<FacetSet<D>, DeviceError> {
+        facets::facet_set(surface)
     }
 
     fn bin_root(&self, set: &FacetSet<D>, boxes: [u32; D], edge: i32) -> Result<Bins, DeviceError> {
