@@ -61,3 +61,13 @@ pub enum DeviceError {
         text: String,
     },
 }
+
+impl DeviceError {
+    /// Why a device is not used, in few words: for the line that names the one that is.
+    pub fn in_short(&self) -> String {
+        match self {
+            Self::NotCompiled => "this build has no CUDA kernels".to_owned(),
+            error => error.to_string(),
+        }
+    }
+}

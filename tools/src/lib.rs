@@ -10,6 +10,7 @@
 //! | [`demo`] | `cutlink demo`: a real scan, meshed with the defaults |
 //! | [`manual`] | completions and manual pages |
 //! | [`console`] | stdout, stderr, progress |
+//! | `device` | the device a run was given |
 //! | [`picture`] | slices as PNG |
 //! | [`solid_stl`] | the voxel surface |
 //! | [`output`] | files that are whole or not there |
@@ -21,6 +22,7 @@ pub mod cli;
 pub mod config;
 pub mod console;
 pub mod demo;
+pub(crate) mod device;
 pub mod estimate;
 pub mod failure;
 pub mod inspect;
