@@ -1,5 +1,35 @@
 //! What can go wrong on a device, with the values that say why.
 
+use std::fmt;
+
+/// Whose memory it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Memory {
+    /// The machine's.
+    Host,
+    /// A device's own.
+    Device,
+}
+
+impl Memory {
+    /// What a user can do about too little of it, beside asking for less.
+    fn way_out(self) -> &'static str {
+        match self {
+            Self::Host => "",
+            Self::Device => ", or `--device cpu`",
+        }
+    }
+}
+
+impl fmt::Display for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Host => "memory",
+            Self::Device => "memory on the device",
+        })
+    }
+}
+
 /// An error of a backend; the text is a lowercase fragment for "failed to …: …".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -11,10 +41,12 @@ pub enum DeviceError {
     NotCompiled,
     /// Not enough memory for an allocation that is about to be made.
     #[error(
-        "not enough memory for {what}: {requested} bytes needed, {free} bytes free; \
-         use fewer levels, a smaller wall distance or a coarser root grid"
+        "not enough {memory} for {what}: {requested} bytes needed, {free} bytes free; \
+         use fewer levels, a smaller wall distance or a coarser root grid{}", memory.way_out()
     )]
     OutOfMemory {
+        /// Whose memory.
+        memory: Memory,
         /// What the memory is for.
         what: &'static str,
         /// Bytes that the allocation needs.

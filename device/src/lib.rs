@@ -15,4 +15,4 @@ pub mod shared;
 
 pub use backend::{Backend, Host, Item};
 pub use choice::{DeviceChoice, Selected, select};
-pub use error::DeviceError;
+pub use error::{DeviceError, Memory};
