@@ -39,6 +39,7 @@ impl<T: Item> CudaBuf<T> {
         let bytes = len
             .checked_mul(size_of::<T>())
             .ok_or(DeviceError::OutOfMemory {
+                memory: crate::Memory::Device,
                 what,
                 requested: u64::MAX,
                 free: crate::Backend::free_bytes(of),

@@ -1,7 +1,7 @@
 //! A device, its stream and its memory pool.
 
 use super::{CudaBuf, buffer::Raw, launch::Loaded, staging::Pinned};
-use crate::{Backend, DeviceError, Item, memory};
+use crate::{Backend, DeviceError, Item, Memory, memory};
 use cudarc::driver::sys;
 use std::{
     collections::HashMap,
@@ -209,21 +209,6 @@ impl Cuda {
         &self.0.name
     }
 
-    /// Kernels and primitives launched so far.
-    pub fn launches(&self) -> u64 {
-        self.0.launches.load(Relaxed)
-    }
-
-    /// Most bytes in use at a time since the last [`reset_peak`](Self::reset_peak).
-    pub fn peak_bytes(&self) -> u64 {
-        self.0.peak.load(Relaxed)
-    }
-
-    /// Forgets the peak.
-    pub fn reset_peak(&self) {
-        self.0.peak.store(self.0.used.load(Relaxed), Relaxed);
-    }
-
     pub(super) fn count_launch(&self) {
         self.0.launches.fetch_add(1, Relaxed);
     }
@@ -266,6 +251,7 @@ impl Cuda {
             unsafe { sys::cuMemAllocFromPoolAsync(&raw mut at, bytes, self.0.pool, self.0.stream) };
         if code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
             return Err(DeviceError::OutOfMemory {
+                memory: Memory::Device,
                 what,
                 requested: bytes as u64,
                 free: self.free_bytes(),
@@ -338,6 +324,7 @@ impl Drop for Event {
 impl Backend for Cuda {
     type Buf<T: Item> = CudaBuf<T>;
     type Stamp = Event;
+    const MEMORY: Memory = Memory::Device;
 
     fn upload<T: Item>(&self, data: Vec<T>) -> Result<CudaBuf<T>, DeviceError> {
         CudaBuf::from_host(self, "data", &data)
@@ -368,6 +355,23 @@ impl Backend for Cuda {
         let old = buf.len();
         buf.grow(what, len)?;
         buf.fill(old.min(len), value)
+    }
+
+    fn copy<T: Item>(&self, from: &CudaBuf<T>, to: &mut CudaBuf<T>) -> Result<(), DeviceError> {
+        assert_eq!(from.len(), to.len(), "a copy should be as long");
+        to.copy_from(0, from)
+    }
+
+    fn peak_bytes(&self) -> u64 {
+        self.0.peak.load(Relaxed)
+    }
+
+    fn reset_peak(&self) {
+        self.0.peak.store(self.0.used.load(Relaxed), Relaxed);
+    }
+
+    fn launches(&self) -> Option<u64> {
+        Some(self.0.launches.load(Relaxed))
     }
 
     fn len<T: Item>(buf: &CudaBuf<T>) -> usize {

@@ -88,7 +88,8 @@ unsafe impl Send for Loaded {}
 /// Most parameters of a kernel.
 const MOST: usize = 28;
 
-/// A kernel and the arguments given so far.
+/// A kernel and the arguments given so far, which it borrows: memory that is given back is given
+/// back behind the kernel.
 #[derive(Debug)]
 pub struct Launch<'a> {
     on: &'a Cuda,
@@ -163,7 +164,7 @@ impl Cuda {
     }
 }
 
-impl Launch<'_> {
+impl<'a> Launch<'a> {
     /// A value of at most 64 bytes.
     #[must_use]
     pub fn val<T: Pod>(mut self, value: T) -> Self {
@@ -176,25 +177,25 @@ impl Launch<'_> {
 
     /// A buffer that the kernel reads.
     #[must_use]
-    pub fn buf<T: Item>(self, buf: &CudaBuf<T>) -> Self {
+    pub fn buf<T: Item>(self, buf: &'a CudaBuf<T>) -> Self {
         self.val(buf.address(0))
     }
 
     /// A buffer that the kernel reads from element `first` on.
     #[must_use]
-    pub fn buf_at<T: Item>(self, buf: &CudaBuf<T>, first: usize) -> Self {
+    pub fn buf_at<T: Item>(self, buf: &'a CudaBuf<T>, first: usize) -> Self {
         self.val(buf.address(first))
     }
 
     /// A buffer that the kernel writes.
     #[must_use]
-    pub fn out<T: Item>(self, buf: &mut CudaBuf<T>) -> Self {
+    pub fn out<T: Item>(self, buf: &'a mut CudaBuf<T>) -> Self {
         self.val(buf.address(0))
     }
 
     /// A buffer that the kernel writes from element `first` on.
     #[must_use]
-    pub fn out_at<T: Item>(self, buf: &mut CudaBuf<T>, first: usize) -> Self {
+    pub fn out_at<T: Item>(self, buf: &'a mut CudaBuf<T>, first: usize) -> Self {
         self.val(buf.address(first))
     }
 
