@@ -54,6 +54,64 @@ pub enum DeviceError {
         /// Bytes that were free.
         free: u64,
     },
+    /// No library of NVIDIA's driver on this machine.
+    #[error("no NVIDIA driver found on this machine (libcuda is missing): use `--device cpu`")]
+    NoDriver,
+    /// A driver older than the CUDA of this build.
+    #[error(
+        "the NVIDIA driver supports CUDA {}.{}, and this build needs {}.{}: update the driver, or use `--device cpu`",
+        version.0, version.1, needed.0, needed.1
+    )]
+    OldDriver {
+        /// What the driver supports, major and minor.
+        version: (i32, i32),
+        /// What is needed.
+        needed: (i32, i32),
+    },
+    /// No device of this number.
+    #[error(
+        "there is no CUDA device {ordinal}, for this machine has {devices}: use a lower number, or `--device cpu`"
+    )]
+    NoDevice {
+        /// The number asked for.
+        ordinal: u32,
+        /// How many there are.
+        devices: u32,
+    },
+    /// No machine code for this card, and none that its driver could make.
+    #[error(
+        "this build has no kernels for {device}: build with `CUTLINK_CUDA_ARCH` set to its compute capability, or use `--device cpu`"
+    )]
+    WrongArchitecture {
+        /// The card's name.
+        device: String,
+    },
+    /// Something that has no kernels on this device.
+    #[error("{what} has no kernels on this device: use `--device cpu`")]
+    Unsupported {
+        /// What was asked for.
+        what: &'static str,
+    },
+    /// A kernel that did not run, or failed.
+    #[error("kernel {kernel} ({blocks} blocks of {threads} threads) failed: {reason}")]
+    Launch {
+        /// The kernel.
+        kernel: &'static str,
+        /// Thread blocks.
+        blocks: u32,
+        /// Threads a block.
+        threads: u32,
+        /// What the driver says.
+        reason: String,
+    },
+    /// Another call of the driver that failed; kernels launched before may be the cause.
+    #[error("the device failed to {what}: {reason}")]
+    Driver {
+        /// What was being done.
+        what: &'static str,
+        /// What the driver says.
+        reason: String,
+    },
     /// The name of a device that is none.
     #[error("unknown device {text:?}: use auto, cpu, cuda or cuda:N")]
     UnknownDevice {

@@ -6,6 +6,8 @@
 
 mod backend;
 mod choice;
+#[cfg(feature = "cuda")]
+pub mod cuda;
 mod error;
 pub mod memory;
 pub mod scan;
