@@ -78,7 +78,17 @@ impl Selected {
 }
 
 /// Whether this program can use a CUDA device here and now.
-fn try_cuda(_ordinal: u32) -> Result<(), DeviceError> {
+#[cfg(feature = "cuda")]
+fn try_cuda(ordinal: u32) -> Result<(), DeviceError> {
+    let devices = crate::cuda::count()?;
+    if ordinal < devices {
+        return Ok(());
+    }
+    Err(DeviceError::NoDevice { ordinal, devices })
+}
+
+#[cfg(not(feature = "cuda"))]
+fn try_cuda(_: u32) -> Result<(), DeviceError> {
     Err(DeviceError::NotCompiled)
 }
 
@@ -138,6 +148,46 @@ mod tests {
         assert!(select_by(DeviceChoice::Cuda(1), only_first).is_err());
         let first = select_by(DeviceChoice::Cuda(0), only_first).expect("it is there");
         assert_eq!((first.device, &*first.name), (Device::Cuda(0), "cuda:0"));
+    }
+
+    #[test]
+    fn every_refusal_of_a_device_names_the_cpu() {
+        let (ordinal, device) = (3, "a card".to_owned());
+        let refusals = [
+            DeviceError::NotCompiled,
+            DeviceError::NoDriver,
+            DeviceError::OldDriver {
+                version: (12, 4),
+                needed: (13, 0),
+            },
+            DeviceError::NoDevice {
+                ordinal,
+                devices: 0,
+            },
+            DeviceError::NoDevice {
+                ordinal,
+                devices: 2,
+            },
+            DeviceError::WrongArchitecture { device },
+            DeviceError::Unsupported { what: "--robust" },
+        ];
+        for error in refusals {
+            let text = error.to_string();
+            assert!(text.contains("--device cpu"), "{text}");
+            assert!(error.in_short().len() < 60, "{}", error.in_short());
+        }
+    }
+
+    #[test]
+    #[cfg(feature = "cuda")]
+    fn this_machine_has_a_device_or_says_why_not() {
+        let auto = select(DeviceChoice::Auto).expect("the CPU is there");
+        match select(DeviceChoice::Cuda(0)) {
+            Ok(first) => assert_eq!(first.device, auto.device),
+            Err(error) => assert_eq!((auto.device, auto.reason), (Device::Cpu, error.in_short())),
+        }
+        let error = select(DeviceChoice::Cuda(u32::MAX)).expect_err("no such device");
+        assert!(error.to_string().contains("--device cpu"), "{error}");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The device that a run was given, opened: where the tool tells backends apart.
 
+#[cfg(feature = "cuda")]
+use cutlink_device::{Backend as _, cuda::Cuda};
 use cutlink_device::{Device, DeviceError};
 
 /// A device that is ready to work.
@@ -7,12 +9,18 @@ use cutlink_device::{Device, DeviceError};
 pub(crate) enum Opened {
     /// [`cutlink_device::Host`].
     Cpu,
+    /// An NVIDIA GPU.
+    #[cfg(feature = "cuda")]
+    Cuda(Cuda),
 }
 
 impl Opened {
     pub(crate) fn open(device: Device) -> Result<Self, DeviceError> {
         match device {
             Device::Cpu => Ok(Self::Cpu),
+            #[cfg(feature = "cuda")]
+            Device::Cuda(ordinal) => Cuda::new(ordinal).map(Self::Cuda),
+            #[cfg(not(feature = "cuda"))]
             Device::Cuda(_) => Err(DeviceError::NotCompiled),
         }
     }
@@ -21,6 +29,8 @@ impl Opened {
     pub(crate) fn model(&self) -> Option<String> {
         match self {
             Self::Cpu => None,
+            #[cfg(feature = "cuda")]
+            Self::Cuda(cuda) => Some(cuda.name().to_owned()),
         }
     }
 
@@ -28,6 +38,8 @@ impl Opened {
     pub(crate) fn peak_bytes(&self) -> Option<u64> {
         match self {
             Self::Cpu => None,
+            #[cfg(feature = "cuda")]
+            Self::Cuda(cuda) => Some(cuda.peak_bytes()),
         }
     }
 }
@@ -40,6 +52,8 @@ macro_rules! on {
                 let $kernels = &cutlink_device::Host;
                 $work
             }
+            #[cfg(feature = "cuda")]
+            $crate::device::Opened::Cuda($kernels) => $work,
         }
     };
 }

@@ -338,6 +338,14 @@ impl<'a> Run<'a> {
     {
         let mut mesh = match self.opened {
             Opened::Cpu => self.embed(&Host, prepared)?,
+            #[cfg(feature = "cuda")]
+            Opened::Cuda(cuda) => {
+                let mesh = self.embed(cuda, prepared)?;
+                let begin = Instant::now();
+                let copy = mesh.download(cuda)?;
+                self.times.download = ms(begin);
+                copy
+            }
         };
         self.keep_seed(&mut mesh)?;
         Ok(mesh)
