@@ -196,10 +196,7 @@ impl<'a> Run<'a> {
         Facet<D>: Meet<D> + Exact<D>,
         Mesh<D>: IntoAny,
     {
-        let wall_distance = self.job.wall_distance.unwrap_or_else(|| {
-            let [lower, upper] = domain.bounds;
-            WALL_SHARE * (0..D).map(|a| upper[a] - lower[a]).fold(0.0, f64::max)
-        });
+        let wall_distance = self.job.wall_distance_in(&domain);
         if let Some(path) = &self.args.write_config {
             let cells = domain.frame.root_cells;
             let options = self
@@ -240,10 +237,7 @@ impl<'a> Run<'a> {
         wall_distance: f64,
         patches: &[String],
     ) -> Result<EmbedParams, Failure> {
-        let fill = self.job.solid_rule();
-        let mut params = EmbedParams::new(self.job.base_levels, wall_distance, fill);
-        params.robust = self.job.robust;
-        let params = refine::apply::<D>(&self.job.refine, params, patches)?;
+        let params = self.job.params::<D>(wall_distance, patches)?;
         Ok(params.with_levels(self.levels))
     }
 
@@ -516,6 +510,24 @@ impl<'a> Run<'a> {
 }
 
 impl Job {
+    /// The near-wall distance in a box.
+    pub(crate) fn wall_distance_in<const D: usize>(&self, domain: &Domain<D>) -> f64 {
+        let [lower, upper] = domain.bounds;
+        let longest = (0..D).map(|a| upper[a] - lower[a]).fold(0.0, f64::max);
+        self.wall_distance.unwrap_or(WALL_SHARE * longest)
+    }
+
+    /// What the embedding is told.
+    pub(crate) fn params<const D: usize>(
+        &self,
+        wall_distance: f64,
+        patches: &[String],
+    ) -> Result<EmbedParams, Failure> {
+        let mut params = EmbedParams::new(self.base_levels, wall_distance, self.solid_rule());
+        params.robust = self.robust;
+        refine::apply::<D>(&self.refine, params, patches)
+    }
+
     /// The surface, as messages name it.
     pub fn name(&self) -> String {
         match &self.source {
@@ -556,7 +568,7 @@ fn weight(level: usize) -> u64 {
     1 << (2 * level.min(20))
 }
 
-fn stage_name(stage: Stage) -> &'static str {
+pub(crate) fn stage_name(stage: Stage) -> &'static str {
     match stage {
         Stage::Upload => "upload",
         Stage::Bins => "bins",
