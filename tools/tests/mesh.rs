@@ -2,7 +2,7 @@
 
 mod kit;
 
-use kit::{Folder, solid, stl};
+use kit::{Folder, keys, solid, stl};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -55,16 +55,6 @@ fn the_numbers_are_those_of_a_sphere() {
         let n = |key: &str| level[key].as_u64().expect("a count");
         let cells = n("fluid") + n("boundary") + n("solid");
         assert_eq!(cells, 64 * n("leaf_blocks"), "{level}");
-    }
-}
-
-/// The keys of an object and, with a dot between, those of its objects.
-fn keys(value: &Value, prefix: &str, into: &mut BTreeSet<String>) {
-    for (key, value) in value.as_object().expect("an object") {
-        into.insert(format!("{prefix}{key}"));
-        if value.is_object() {
-            keys(value, &format!("{prefix}{key}."), into);
-        }
     }
 }
 
