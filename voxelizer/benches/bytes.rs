@@ -129,6 +129,7 @@ fn levels(surface: &Snapped<3>, mesh: &Mesh<3>) -> Vec<Level> {
                 let children = ChildBoxes {
                     coord: &forest.coord,
                     parent: &forest.parent,
+                    first_child: &forest.first_child,
                     first,
                     count,
                     first_parent,
