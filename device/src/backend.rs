@@ -1,8 +1,9 @@
 //! The backend: a memory space and, by the kernel traits of the crates above, the stages
 //! that run in it. Buffers are opaque to the orchestration, which moves counts only.
 
-use crate::{DeviceError, memory};
+use crate::{DeviceError, Memory, memory};
 use bytemuck::Pod;
+use rayon::prelude::*;
 use std::{fmt::Debug, time::Instant};
 
 /// What a buffer may hold: plain data that host and device lay out alike.
@@ -16,6 +17,9 @@ pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
 
     /// A moment between two pieces of work.
     type Stamp: Debug;
+
+    /// Whose memory the buffers take.
+    const MEMORY: Memory;
 
     /// Moves host data into the space.
     fn upload<T: Item>(&self, data: Vec<T>) -> Result<Self::Buf<T>, DeviceError>;
@@ -40,11 +44,30 @@ pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
         value: T,
     ) -> Result<(), DeviceError>;
 
+    /// Copies a buffer over another one of the same length, at the speed of the memory: what
+    /// other work is measured by.
+    ///
+    /// # Panics
+    /// Where the lengths differ.
+    fn copy<T: Item>(&self, from: &Self::Buf<T>, to: &mut Self::Buf<T>) -> Result<(), DeviceError>;
+
     /// Elements in a buffer.
     fn len<T: Item>(buf: &Self::Buf<T>) -> usize;
 
     /// Bytes that a new allocation may take.
     fn free_bytes(&self) -> u64;
+
+    /// Most bytes in use at once since the start, or since [`reset_peak`](Self::reset_peak): of
+    /// the host, by the whole process; of a device, by this backend's buffers. 0 where unknown.
+    fn peak_bytes(&self) -> u64;
+
+    /// Counts the peak from what is in use now.
+    fn reset_peak(&self);
+
+    /// Pieces of work given to the device so far; `None` where nothing is launched.
+    fn launches(&self) -> Option<u64> {
+        None
+    }
 
     /// The moment when all work given so far is done. Does not wait for it.
     fn stamp(&self) -> Result<Self::Stamp, DeviceError>;
@@ -60,6 +83,7 @@ pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
         let free = self.free_bytes();
         if bytes > free {
             return Err(DeviceError::OutOfMemory {
+                memory: Self::MEMORY,
                 what,
                 requested: bytes,
                 free,
@@ -76,6 +100,8 @@ pub struct Host;
 impl Backend for Host {
     type Buf<T: Item> = Vec<T>;
     type Stamp = Instant;
+
+    const MEMORY: Memory = Memory::Host;
 
     fn upload<T: Item>(&self, data: Vec<T>) -> Result<Vec<T>, DeviceError> {
         Ok(data)
@@ -106,12 +132,29 @@ impl Backend for Host {
         memory::grow(what, buf, len, value)
     }
 
+    fn copy<T: Item>(&self, from: &Vec<T>, to: &mut Vec<T>) -> Result<(), DeviceError> {
+        const CHUNK: usize = 1 << 16;
+        assert_eq!(from.len(), to.len(), "a copy should keep the length");
+        to.par_chunks_mut(CHUNK)
+            .zip(from.par_chunks(CHUNK))
+            .for_each(|(to, from)| to.copy_from_slice(from));
+        Ok(())
+    }
+
     fn len<T: Item>(buf: &Vec<T>) -> usize {
         buf.len()
     }
 
     fn free_bytes(&self) -> u64 {
         memory::available()
+    }
+
+    fn peak_bytes(&self) -> u64 {
+        memory::peak_resident()
+    }
+
+    fn reset_peak(&self) {
+        memory::reset_peak();
     }
 
     fn stamp(&self) -> Result<Instant, DeviceError> {

@@ -1,5 +1,35 @@
 //! What can go wrong on a device, with the values that say why.
 
+use std::fmt;
+
+/// Whose memory it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Memory {
+    /// The machine's.
+    Host,
+    /// A device's own.
+    Device,
+}
+
+impl Memory {
+    /// What a user can do about too little of it, beside asking for less.
+    fn way_out(self) -> &'static str {
+        match self {
+            Self::Host => "",
+            Self::Device => ", or `--device cpu`",
+        }
+    }
+}
+
+impl fmt::Display for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Host => "memory",
+            Self::Device => "memory on the device",
+        })
+    }
+}
+
 /// An error of a backend; the text is a lowercase fragment for "failed to …: …".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -11,16 +41,76 @@ pub enum DeviceError {
     NotCompiled,
     /// Not enough memory for an allocation that is about to be made.
     #[error(
-        "not enough memory for {what}: {requested} bytes needed, {free} bytes free; \
-         use fewer levels, a smaller wall distance or a coarser root grid"
+        "not enough {memory} for {what}: {requested} bytes needed, {free} bytes free; \
+         use fewer levels, a smaller wall distance or a coarser root grid{}", memory.way_out()
     )]
     OutOfMemory {
+        /// Whose memory.
+        memory: Memory,
         /// What the memory is for.
         what: &'static str,
         /// Bytes that the allocation needs.
         requested: u64,
         /// Bytes that were free.
         free: u64,
+    },
+    /// No library of NVIDIA's driver on this machine.
+    #[error("no NVIDIA driver found on this machine (libcuda is missing): use `--device cpu`")]
+    NoDriver,
+    /// A driver older than the CUDA of this build.
+    #[error(
+        "the NVIDIA driver supports CUDA {}.{}, and this build needs {}.{}: update the driver, or use `--device cpu`",
+        version.0, version.1, needed.0, needed.1
+    )]
+    OldDriver {
+        /// What the driver supports, major and minor.
+        version: (i32, i32),
+        /// What is needed.
+        needed: (i32, i32),
+    },
+    /// No device of this number.
+    #[error(
+        "there is no CUDA device {ordinal}, for this machine has {devices}: use a lower number, or `--device cpu`"
+    )]
+    NoDevice {
+        /// The number asked for.
+        ordinal: u32,
+        /// How many there are.
+        devices: u32,
+    },
+    /// No machine code for this card, and none that its driver could make.
+    #[error(
+        "this build has no kernels for {device}: build with `CUTLINK_CUDA_ARCH` set to its compute capability, or use `--device cpu`"
+    )]
+    WrongArchitecture {
+        /// The card's name.
+        device: String,
+    },
+    /// Something that has no kernels on this device.
+    #[error("{what} has no kernels on this device: use `--device cpu`")]
+    Unsupported {
+        /// What was asked for.
+        what: &'static str,
+    },
+    /// A kernel that did not run, or failed.
+    #[error("kernel {kernel} ({blocks} blocks of {threads} threads) failed: {reason}")]
+    Launch {
+        /// The kernel.
+        kernel: &'static str,
+        /// Thread blocks.
+        blocks: u32,
+        /// Threads a block.
+        threads: u32,
+        /// What the driver says.
+        reason: String,
+    },
+    /// Another call of the driver that failed; kernels launched before may be the cause.
+    #[error("the device failed to {what}: {reason}")]
+    Driver {
+        /// What was being done.
+        what: &'static str,
+        /// What the driver says.
+        reason: String,
     },
     /// The name of a device that is none.
     #[error("unknown device {text:?}: use auto, cpu, cuda or cuda:N")]

@@ -6,6 +6,8 @@
 
 mod backend;
 mod choice;
+#[cfg(feature = "cuda")]
+pub mod cuda;
 mod error;
 pub mod memory;
 pub mod scan;
@@ -13,4 +15,4 @@ pub mod shared;
 
 pub use backend::{Backend, Host, Item};
 pub use choice::{DeviceChoice, Selected, select};
-pub use error::DeviceError;
+pub use error::{DeviceError, Memory};

@@ -4,7 +4,7 @@
 //! (Linux, version 2), and what the address-space limit leaves (`ulimit -v`). Where none
 //! can be read (not Linux), nothing is refused up front.
 
-use crate::{DeviceError, Item};
+use crate::{DeviceError, Item, Memory};
 use std::cell::Cell;
 use std::fs;
 
@@ -48,12 +48,19 @@ pub fn available() -> u64 {
     .unwrap_or(u64::MAX)
 }
 
-/// Largest resident set of this process so far, in bytes; 0 where it cannot be read.
+/// Largest resident set of this process so far, or since [`reset_peak`], in bytes; 0 where it
+/// cannot be read.
 pub fn peak_resident() -> u64 {
     fs::read_to_string("/proc/self/status")
         .ok()
         .and_then(|text| kib_field(&text, "VmHWM:"))
         .map_or(0, |kib| kib * 1024)
+}
+
+/// Makes the largest resident set the present one. Linux only: elsewhere, and where the system
+/// does not let a process do so, nothing changes.
+pub fn reset_peak() {
+    let _ = fs::write("/proc/self/clear_refs", "5");
 }
 
 thread_local! {
@@ -71,6 +78,7 @@ fn reserve<T>(what: &'static str, buf: &mut Vec<T>, more: usize) -> Result<(), D
     let reserved = buf.try_reserve_exact(more);
     REFUSABLE.set(false);
     reserved.map_err(|_| DeviceError::OutOfMemory {
+        memory: Memory::Host,
         what,
         requested: (more as u64).saturating_mul(size_of::<T>() as u64),
         free: available(),
@@ -144,5 +152,17 @@ mod tests {
         if cfg!(target_os = "linux") {
             assert!(peak_resident() > 1 << 16, "this process is resident");
         }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_peak_falls_back_when_it_is_reset() {
+        const SIZE: usize = 256 << 20;
+        drop(std::hint::black_box(vec![1u8; SIZE]));
+        let before = peak_resident();
+        assert!(before > SIZE as u64, "{before} with the buffer");
+        reset_peak();
+        let after = peak_resident();
+        assert!(after + SIZE as u64 / 2 < before, "{after} without it");
     }
 }

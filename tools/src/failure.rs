@@ -226,6 +226,7 @@ mod tests {
     #[test]
     fn out_of_memory_keeps_its_exit_code_through_every_layer() {
         let memory = || DeviceError::OutOfMemory {
+            memory: cutlink_device::Memory::Device,
             what: "x",
             requested: 2,
             free: 1,

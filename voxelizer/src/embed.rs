@@ -256,6 +256,7 @@ struct Clock<'a, K: Backend> {
     observer: &'a mut dyn Observer,
     level: usize,
     last: K::Stamp,
+    launches: Option<u64>,
     pending: VecDeque<(Stage, usize, K::Stamp)>,
 }
 
@@ -266,11 +267,17 @@ impl<'a, K: Backend> Clock<'a, K> {
             observer,
             level: 0,
             last: kernels.stamp()?,
+            launches: kernels.launches(),
             pending: VecDeque::new(),
         })
     }
 
     fn lap(&mut self, stage: Stage) -> Result<(), VoxelError> {
+        let launches = self.kernels.launches();
+        if let (Some(before), Some(now)) = (self.launches, launches) {
+            self.observer.stage_launched(stage, now - before);
+        }
+        self.launches = launches;
         self.pending
             .push_back((stage, self.level, self.kernels.stamp()?));
         while let Some((.., stamp)) = self.pending.front()

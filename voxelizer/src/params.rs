@@ -198,6 +198,12 @@ pub enum Stage {
 pub trait Observer {
     /// `level` runs from 0; a stage that belongs to no level reports the finest.
     fn stage_done(&mut self, stage: Stage, level: usize, seconds: f64);
+
+    /// A stage has been given to a backend that counts launches, with how many it took; the
+    /// work itself may still be under way.
+    fn stage_launched(&mut self, stage: Stage, launches: u64) {
+        let _ = (stage, launches);
+    }
 }
 
 /// Observes nothing.

@@ -1,17 +1,19 @@
 //! The stages of an adaptation, for a backend to implement.
 //!
-//! | stage | contract | cpu file |
+//! | stage | contract | files in `cpu/` and `cuda/` |
 //! |---|---|---|
-//! | [`ripple`](ForestKernels::ripple) | a marked leaf marks the coarser leaves that touch it | `cpu/marks.rs` |
-//! | [`select_refine`](ForestKernels::select_refine) | marked leaves of a level, in list order | `cpu/marks.rs` |
-//! | [`select_coarsen`](ForestKernels::select_coarsen) | parents whose children may go, in list order | `cpu/marks.rs` |
-//! | [`insert_children`](ForestKernels::insert_children) | 2^D contiguous children a parent, gaps first | `cpu/children.rs` |
-//! | [`remove_children`](ForestKernels::remove_children) | parents become leaves, groups become gaps | `cpu/children.rs` |
-//! | [`connect`](ForestKernels::connect) | the places of a level's families from their parents' | `cpu/connect.rs` |
+//! | [`ripple`](ForestKernels::ripple) | a marked leaf marks the coarser leaves that touch it | `marks` |
+//! | [`select_refine`](ForestKernels::select_refine) | marked leaves of a level, in list order | `marks` |
+//! | [`select_coarsen`](ForestKernels::select_coarsen) | parents whose children may go, in list order | `marks` |
+//! | [`insert_children`](ForestKernels::insert_children) | 2^D contiguous children a parent, gaps first | `children` |
+//! | [`remove_children`](ForestKernels::remove_children) | parents become leaves, groups become gaps | `children` |
+//! | [`connect`](ForestKernels::connect) | the places of a level's families from their parents' | `connect` |
 //!
 //! All are exact: every backend gives the same arrays, ids and orders included.
 
 mod cpu;
+#[cfg(feature = "cuda")]
+mod cuda;
 
 use crate::{Forest, ForestError};
 use cutlink_device::Backend;

@@ -89,6 +89,7 @@ impl Source<'_> {
                 what,
                 requested,
                 free,
+                ..
             } => ReadError::Memory {
                 path: self.name.into(),
                 what,

@@ -1,0 +1,13 @@
+//! Compiles the kernels for CUDA, if asked for.
+
+#[cfg(feature = "cuda")]
+#[path = "../device/nvcc.rs"]
+mod nvcc;
+
+#[cfg(feature = "cuda")]
+fn main() -> Result<(), String> {
+    nvcc::compile("src/kernels/cuda", &["src/kernels/cuda"])
+}
+
+#[cfg(not(feature = "cuda"))]
+fn main() {}

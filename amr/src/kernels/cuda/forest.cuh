@@ -1,0 +1,87 @@
+// Counts, index arithmetic and neighbours of blocks in D dimensions: `dims.rs` and `neighbors.rs`.
+
+#pragma once
+
+#include <cstdint>
+
+constexpr int D = CUTLINK_D;
+static_assert(D == 2 || D == 3, "the plane or space");
+
+constexpr int DIRECTIONS = D == 2 ? 9 : 27;
+constexpr int CENTER = DIRECTIONS / 2;
+constexpr int CHILDREN = 1 << D;
+// Cells of a block, and places of a family.
+constexpr int CELLS = 1 << 2 * D;
+constexpr uint64_t FULL = D == 2 ? 0xffffull : ~0ull;
+
+constexpr uint32_t NONE = ~0u;
+constexpr uint32_t OUTSIDE = ~0u - 1;
+constexpr uint8_t FREE = 0xff;
+constexpr uint8_t KEEP = 0;
+constexpr uint8_t REFINE = 1;
+constexpr uint8_t COARSEN = 2;
+
+struct Ints {
+    int32_t v[D];
+};
+
+// Root blocks on each axis, and their product.
+struct Root {
+    uint32_t n[D];
+
+    __device__ uint32_t count() const {
+        uint32_t product = 1;
+        for (int a = 0; a < D; a++) {
+            product *= n[a];
+        }
+        return product;
+    }
+};
+
+__host__ __device__ constexpr int power(int base, int exponent) {
+    return exponent == 0 ? 1 : base * power(base, exponent - 1);
+}
+
+// Component a of the step of a direction.
+__device__ constexpr int step(int direction, int a) {
+    return direction / power(3, a) % 3 - 1;
+}
+
+// Coordinate a of the i-th item of a cube of `edge` items an axis, a power of two.
+__device__ constexpr int unravel(int i, int edge, int a) {
+    return i / power(edge, a) % edge;
+}
+
+// Place of a neighbour in its family, seen from that of step (-1, -1, -1).
+__device__ constexpr int place_of(int direction) {
+    return direction % 3 + 4 * (direction / 3 % 3) + 16 * (direction / 9);
+}
+
+__device__ inline int corner_of(int child) {
+    return (child & 1) + 4 * (child >> 1 & 1) + 16 * (child >> 2);
+}
+
+// The neighbour of a block in a direction: `Forest::neighbor`.
+__device__ inline uint32_t neighbor(Root root, const uint32_t* families, uint32_t id, int direction) {
+    const uint32_t roots = root.count();
+    if (id >= roots) {
+        const uint32_t after = id - roots;
+        const size_t family = static_cast<size_t>(after >> D) * CELLS;
+        return families[family + corner_of(after & (CHILDREN - 1)) + place_of(direction)];
+    }
+    uint32_t rest = id, stride = 1, to = id;
+    for (int a = 0; a < D; a++) {
+        const int at = static_cast<int>(rest % root.n[a]) + step(direction, a);
+        if (at < 0 || at >= static_cast<int>(root.n[a])) {
+            return OUTSIDE;
+        }
+        to += stride * static_cast<uint32_t>(step(direction, a));
+        rest /= root.n[a];
+        stride *= root.n[a];
+    }
+    return to;
+}
+
+__device__ inline uint32_t thread_index() {
+    return blockIdx.x * blockDim.x + threadIdx.x;
+}

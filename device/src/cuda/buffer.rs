@@ -1,0 +1,180 @@
+//! Device memory that gives itself back.
+
+use super::context::{Cuda, check, host_room};
+use crate::{DeviceError, Item};
+use cudarc::driver::sys;
+use std::{fmt, marker::PhantomData};
+
+/// Memory as the driver has it.
+#[derive(Debug)]
+pub(super) struct Raw {
+    pub(super) at: sys::CUdeviceptr,
+    pub(super) bytes: usize,
+}
+
+/// A buffer in a device's memory.
+pub struct CudaBuf<T> {
+    raw: Raw,
+    len: usize,
+    of: Cuda,
+    items: PhantomData<T>,
+}
+
+impl<T> fmt::Debug for CudaBuf<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CudaBuf({} items of {} bytes)", self.len, size_of::<T>())
+    }
+}
+
+impl<T> Drop for CudaBuf<T> {
+    fn drop(&mut self) {
+        if self.raw.bytes > 0 {
+            self.of.give_back(self.raw.at, self.raw.bytes);
+        }
+    }
+}
+
+impl<T: Item> CudaBuf<T> {
+    pub(super) fn new(of: &Cuda, what: &'static str, len: usize) -> Result<Self, DeviceError> {
+        let bytes = len
+            .checked_mul(size_of::<T>())
+            .ok_or(DeviceError::OutOfMemory {
+                memory: crate::Memory::Device,
+                what,
+                requested: u64::MAX,
+                free: crate::Backend::free_bytes(of),
+            })?;
+        let at = match bytes {
+            0 => 0,
+            _ => of.take(what, bytes)?,
+        };
+        Ok(Self {
+            raw: Raw { at, bytes },
+            len,
+            of: of.clone(),
+            items: PhantomData,
+        })
+    }
+
+    pub(super) fn from_host(
+        of: &Cuda,
+        what: &'static str,
+        data: &[T],
+    ) -> Result<Self, DeviceError> {
+        let buf = Self::new(of, what, data.len())?;
+        of.copy_in(bytemuck::cast_slice(data), buf.raw.at)?;
+        Ok(buf)
+    }
+
+    pub(super) fn to_host(&self) -> Result<Vec<T>, DeviceError> {
+        let mut data = host_room(self.len)?;
+        self.of
+            .copy_out(self.raw.at, bytemuck::cast_slice_mut(&mut data))?;
+        Ok(data)
+    }
+
+    /// Elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The address of element `first`, for kernels.
+    pub(super) fn address(&self, first: usize) -> u64 {
+        assert!(first <= self.len, "an address should lie in its buffer");
+        self.raw.at + (first * size_of::<T>()) as u64
+    }
+
+    /// One element; waits for all work.
+    pub fn read(&self, i: usize) -> Result<T, DeviceError> {
+        assert!(i < self.len, "element {i} of {}", self.len);
+        let mut value = T::zeroed();
+        self.of
+            .copy_out(self.address(i), bytemuck::bytes_of_mut(&mut value))?;
+        Ok(value)
+    }
+
+    /// Forgets the elements from `len` on; keeps the memory.
+    pub fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+
+    /// Changes the length; new elements say nothing.
+    pub fn grow(&mut self, what: &'static str, len: usize) -> Result<(), DeviceError> {
+        if len * size_of::<T>() <= self.raw.bytes {
+            self.len = len;
+            return Ok(());
+        }
+        let next = Self::new(&self.of, what, len)?;
+        let bytes = self.len * size_of::<T>();
+        if bytes > 0 {
+            self.of.bind()?;
+            // SAFETY: both hold so many bytes, and do not overlap.
+            check("copy memory", unsafe {
+                sys::cuMemcpyDtoDAsync_v2(next.raw.at, self.raw.at, bytes, self.of.0.stream)
+            })?;
+        }
+        *self = next;
+        Ok(())
+    }
+
+    /// Copies all of `from` into the elements from `first` on.
+    pub fn copy_from(&mut self, first: usize, from: &Self) -> Result<(), DeviceError> {
+        assert!(first + from.len <= self.len, "a copy should fit");
+        if from.len == 0 {
+            return Ok(());
+        }
+        self.of.bind()?;
+        // SAFETY: both hold so many bytes, and are different buffers.
+        check("copy memory", unsafe {
+            let bytes = from.len * size_of::<T>();
+            sys::cuMemcpyDtoDAsync_v2(self.address(first), from.raw.at, bytes, self.of.0.stream)
+        })
+    }
+
+    /// Copies as many elements of `from` as this has.
+    pub(super) fn copy_front(&mut self, from: &Self) -> Result<(), DeviceError> {
+        assert!(self.len <= from.len, "a copy should have enough");
+        if self.len == 0 {
+            return Ok(());
+        }
+        self.of.bind()?;
+        // SAFETY: both hold so many bytes, and are different buffers.
+        check("copy memory", unsafe {
+            let bytes = self.len * size_of::<T>();
+            sys::cuMemcpyDtoDAsync_v2(self.raw.at, from.raw.at, bytes, self.of.0.stream)
+        })
+    }
+
+    /// Sets the elements from `first` on. The driver fills with patterns of 1 or 4 bytes: other
+    /// values are copied from the host.
+    pub(super) fn fill(&mut self, first: usize, value: T) -> Result<(), DeviceError> {
+        let count = self.len - first;
+        if count == 0 {
+            return Ok(());
+        }
+        let bytes = bytemuck::bytes_of(&value);
+        let size = bytes.len();
+        let (at, stream) = (self.address(first), self.of.0.stream);
+        self.of.bind()?;
+        if bytes.iter().all(|&b| b == bytes[0]) {
+            // SAFETY: so many bytes from there on are this buffer's.
+            return check("fill memory", unsafe {
+                sys::cuMemsetD8Async(at, bytes[0], count * size, stream)
+            });
+        }
+        if let Ok(word) = <[u8; 4]>::try_from(bytes) {
+            let word = u32::from_ne_bytes(word);
+            // SAFETY: as above, in words.
+            return check("fill memory", unsafe {
+                sys::cuMemsetD32Async(at, word, count, stream)
+            });
+        }
+        self.of
+            .copy_in(bytemuck::cast_slice(&vec![value; count]), at)
+    }
+}

@@ -1,0 +1,429 @@
+//! A device, its stream and its memory pool.
+
+use super::{CudaBuf, buffer::Raw, launch::Loaded, staging::Pinned};
+use crate::{Backend, DeviceError, Item, Memory, memory};
+use cudarc::driver::sys;
+use std::{
+    collections::HashMap,
+    ffi::CStr,
+    fmt, ptr,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+};
+
+/// What buffers are filled with by [`Cuda::checked`].
+const POISON: u8 = 0xa5;
+/// Driver version of the CUDA that the kernels are compiled with: 13.0.
+const NEEDED: i32 = 13_000;
+
+/// One NVIDIA GPU. Clones share it.
+#[derive(Clone)]
+pub struct Cuda(pub(super) Arc<Inner>);
+
+pub(super) struct Inner {
+    context: sys::CUcontext,
+    device: sys::CUdevice,
+    pub(super) stream: sys::CUstream,
+    pool: sys::CUmemoryPool,
+    name: String,
+    /// Bytes that were free when the device was opened.
+    room: u64,
+    used: AtomicU64,
+    peak: AtomicU64,
+    launches: AtomicU64,
+    pub(super) checked: bool,
+    pub(super) loaded: Mutex<HashMap<usize, Loaded>>,
+    pub(super) scratch: Mutex<Option<Raw>>,
+    pub(super) pinned: Mutex<Option<Pinned>>,
+}
+
+// SAFETY: the driver's handles may be used from any thread that has made the context current,
+// which every call does first.
+unsafe impl Send for Inner {}
+// SAFETY: as above; the driver's interface is safe to call from several threads, and what is
+// not the driver's is behind locks.
+unsafe impl Sync for Inner {}
+
+impl fmt::Debug for Cuda {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Cuda({})", self.0.name)
+    }
+}
+
+/// A lock that a panic elsewhere does not close.
+pub(super) fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Turns a driver's answer into an error that says what was being done.
+pub(super) fn check(what: &'static str, code: sys::CUresult) -> Result<(), DeviceError> {
+    if code == sys::CUresult::CUDA_SUCCESS {
+        return Ok(());
+    }
+    Err(DeviceError::Driver {
+        what,
+        reason: text_of(code),
+    })
+}
+
+pub(super) fn text_of(code: sys::CUresult) -> String {
+    let mut text = ptr::null();
+    // SAFETY: the driver is loaded, for it gave the code; the text is static.
+    let found = unsafe { sys::cuGetErrorString(code, &raw mut text) };
+    if found != sys::CUresult::CUDA_SUCCESS || text.is_null() {
+        return format!("error {}", code as u32);
+    }
+    // SAFETY: a string of the driver, ended by a zero.
+    unsafe { CStr::from_ptr(text) }
+        .to_string_lossy()
+        .into_owned()
+}
+
+/// Loads the driver and starts it.
+fn start() -> Result<(), DeviceError> {
+    // SAFETY: looks for the library and loads it.
+    if !unsafe { sys::is_culib_present() } {
+        return Err(DeviceError::NoDriver);
+    }
+    let mut version = 0;
+    // SAFETY: the library is there; the version may be asked for before the start.
+    check("ask for the driver's version", unsafe {
+        sys::cuDriverGetVersion(&raw mut version)
+    })?;
+    if version < NEEDED {
+        return Err(DeviceError::OldDriver {
+            version: (version / 1000, version % 1000 / 10),
+            needed: (NEEDED / 1000, NEEDED % 1000 / 10),
+        });
+    }
+    // SAFETY: as above.
+    match unsafe { sys::cuInit(0) } {
+        sys::CUresult::CUDA_ERROR_NO_DEVICE => Err(DeviceError::NoDevice {
+            ordinal: 0,
+            devices: 0,
+        }),
+        code => check("start the driver", code),
+    }
+}
+
+/// CUDA devices of this machine.
+pub fn count() -> Result<u32, DeviceError> {
+    match start() {
+        Err(DeviceError::NoDevice { .. }) => return Ok(0),
+        other => other?,
+    }
+    let mut count = 0;
+    // SAFETY: the driver is started.
+    check("count the devices", unsafe {
+        sys::cuDeviceGetCount(&raw mut count)
+    })?;
+    Ok(count.unsigned_abs())
+}
+
+impl Cuda {
+    /// Opens the device of this ordinal.
+    pub fn new(ordinal: u32) -> Result<Self, DeviceError> {
+        Self::open(ordinal, false)
+    }
+
+    /// The same for tests: memory is poisoned before it is used, and every launch waited for,
+    /// so that an element that no kernel writes shows, and an error names its kernel.
+    pub fn checked(ordinal: u32) -> Result<Self, DeviceError> {
+        Self::open(ordinal, true)
+    }
+
+    fn open(ordinal: u32, checked: bool) -> Result<Self, DeviceError> {
+        let devices = count()?;
+        if ordinal >= devices {
+            return Err(DeviceError::NoDevice { ordinal, devices });
+        }
+        let (mut device, mut context) = (0, ptr::null_mut());
+        let (mut stream, mut pool) = (ptr::null_mut(), ptr::null_mut());
+        let (mut free, mut total) = (0, 0);
+        let mut name = [0; 128];
+        let mut keep = u64::MAX;
+        // SAFETY: the driver is started, the ordinal is in range, and all pointers are to
+        // variables of the types that the calls write; a context is current from the second
+        // call on.
+        unsafe {
+            check(
+                "open the device",
+                sys::cuDeviceGet(&raw mut device, ordinal as i32),
+            )?;
+            check(
+                "open the device",
+                sys::cuDevicePrimaryCtxRetain(&raw mut context, device),
+            )?;
+            check("open the device", sys::cuCtxSetCurrent(context))?;
+            check(
+                "make a stream",
+                sys::cuStreamCreate(
+                    &raw mut stream,
+                    sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32,
+                ),
+            )?;
+            check(
+                "open the memory pool",
+                sys::cuDeviceGetDefaultMemPool(&raw mut pool, device),
+            )?;
+            check(
+                "open the memory pool",
+                sys::cuMemPoolSetAttribute(
+                    pool,
+                    sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
+                    (&raw mut keep).cast(),
+                ),
+            )?;
+            check(
+                "ask for free memory",
+                sys::cuMemGetInfo_v2(&raw mut free, &raw mut total),
+            )?;
+            check(
+                "ask for the device's name",
+                sys::cuDeviceGetName(name.as_mut_ptr(), 127, device),
+            )?;
+        }
+        // SAFETY: the driver ends the name with a zero, and the last byte is one.
+        let name = unsafe { CStr::from_ptr(name.as_ptr()) };
+        Ok(Self(Arc::new(Inner {
+            context,
+            device,
+            stream,
+            pool,
+            name: name.to_string_lossy().into_owned(),
+            room: free as u64,
+            used: AtomicU64::new(0),
+            peak: AtomicU64::new(0),
+            launches: AtomicU64::new(0),
+            checked,
+            loaded: Mutex::default(),
+            scratch: Mutex::default(),
+            pinned: Mutex::default(),
+        })))
+    }
+
+    /// The card's name.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    pub(super) fn count_launch(&self) {
+        self.0.launches.fetch_add(1, Relaxed);
+    }
+
+    /// Makes the device current for this thread; everything else does so first.
+    pub(super) fn bind(&self) -> Result<(), DeviceError> {
+        // SAFETY: the context lives as long as `self`.
+        check("use the device", unsafe {
+            sys::cuCtxSetCurrent(self.0.context)
+        })
+    }
+
+    /// Waits for all work.
+    pub fn wait(&self) -> Result<(), DeviceError> {
+        self.bind()?;
+        // SAFETY: the stream lives as long as `self`.
+        check("wait for the device", unsafe {
+            sys::cuStreamSynchronize(self.0.stream)
+        })
+    }
+
+    /// A buffer whose elements say nothing before a kernel writes them.
+    pub fn uninit<T: Item>(
+        &self,
+        what: &'static str,
+        len: usize,
+    ) -> Result<CudaBuf<T>, DeviceError> {
+        CudaBuf::new(self, what, len)
+    }
+
+    pub(super) fn take(
+        &self,
+        what: &'static str,
+        bytes: usize,
+    ) -> Result<sys::CUdeviceptr, DeviceError> {
+        self.bind()?;
+        let mut at = 0;
+        // SAFETY: pool and stream live as long as `self`; `at` is written.
+        let code =
+            unsafe { sys::cuMemAllocFromPoolAsync(&raw mut at, bytes, self.0.pool, self.0.stream) };
+        if code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
+            return Err(DeviceError::OutOfMemory {
+                memory: Memory::Device,
+                what,
+                requested: bytes as u64,
+                free: self.free_bytes(),
+            });
+        }
+        check("allocate memory", code)?;
+        let used = self.0.used.fetch_add(bytes as u64, Relaxed) + bytes as u64;
+        self.0.peak.fetch_max(used, Relaxed);
+        if self.0.checked {
+            // SAFETY: the memory was just taken, and is of that size.
+            check("poison memory", unsafe {
+                sys::cuMemsetD8Async(at, POISON, bytes, self.0.stream)
+            })?;
+        }
+        Ok(at)
+    }
+
+    pub(super) fn give_back(&self, at: sys::CUdeviceptr, bytes: usize) {
+        self.0.used.fetch_sub(bytes as u64, Relaxed);
+        if self.bind().is_ok() {
+            // SAFETY: taken from the pool and not given back before; ordered behind all work
+            // that uses it. A failure leaves the memory taken.
+            unsafe { sys::cuMemFreeAsync(at, self.0.stream) };
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // Members that hold memory of the stream go first; they have no way back to this.
+        let scratch = lock(&self.scratch).take();
+        let pinned = lock(&self.pinned).take();
+        // SAFETY: nobody else uses the handles any more; failures leave things to the end of the
+        // process.
+        unsafe {
+            sys::cuCtxSetCurrent(self.context);
+            if let Some(raw) = scratch {
+                sys::cuMemFreeAsync(raw.at, self.stream);
+            }
+            sys::cuStreamSynchronize(self.stream);
+            drop(pinned);
+            sys::cuStreamDestroy_v2(self.stream);
+            sys::cuMemPoolTrimTo(self.pool, 0);
+            sys::cuDevicePrimaryCtxRelease_v2(self.device);
+        }
+    }
+}
+
+/// A moment in the stream, by the device's clock (to half a microsecond).
+#[derive(Debug)]
+pub struct Event {
+    handle: sys::CUevent,
+    of: Cuda,
+}
+
+// SAFETY: events may be used from any thread.
+unsafe impl Send for Event {}
+// SAFETY: as above.
+unsafe impl Sync for Event {}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        if self.of.bind().is_ok() {
+            // SAFETY: made by this type, destroyed once.
+            unsafe { sys::cuEventDestroy_v2(self.handle) };
+        }
+    }
+}
+
+impl Backend for Cuda {
+    type Buf<T: Item> = CudaBuf<T>;
+    type Stamp = Event;
+    const MEMORY: Memory = Memory::Device;
+
+    fn upload<T: Item>(&self, data: Vec<T>) -> Result<CudaBuf<T>, DeviceError> {
+        CudaBuf::from_host(self, "data", &data)
+    }
+
+    fn download<T: Item>(&self, buf: &CudaBuf<T>) -> Result<Vec<T>, DeviceError> {
+        buf.to_host()
+    }
+
+    fn alloc<T: Item>(
+        &self,
+        what: &'static str,
+        len: usize,
+        value: T,
+    ) -> Result<CudaBuf<T>, DeviceError> {
+        let mut buf = CudaBuf::new(self, what, len)?;
+        buf.fill(0, value)?;
+        Ok(buf)
+    }
+
+    fn resize<T: Item>(
+        &self,
+        what: &'static str,
+        buf: &mut CudaBuf<T>,
+        len: usize,
+        value: T,
+    ) -> Result<(), DeviceError> {
+        let old = buf.len();
+        buf.grow(what, len)?;
+        buf.fill(old.min(len), value)
+    }
+
+    fn copy<T: Item>(&self, from: &CudaBuf<T>, to: &mut CudaBuf<T>) -> Result<(), DeviceError> {
+        assert_eq!(from.len(), to.len(), "a copy should be as long");
+        to.copy_from(0, from)
+    }
+
+    fn peak_bytes(&self) -> u64 {
+        self.0.peak.load(Relaxed)
+    }
+
+    fn reset_peak(&self) {
+        self.0.peak.store(self.0.used.load(Relaxed), Relaxed);
+    }
+
+    fn launches(&self) -> Option<u64> {
+        Some(self.0.launches.load(Relaxed))
+    }
+
+    fn len<T: Item>(buf: &CudaBuf<T>) -> usize {
+        buf.len()
+    }
+
+    fn free_bytes(&self) -> u64 {
+        self.0.room.saturating_sub(self.0.used.load(Relaxed))
+    }
+
+    fn stamp(&self) -> Result<Event, DeviceError> {
+        self.bind()?;
+        let mut handle = ptr::null_mut();
+        // SAFETY: writes a handle; the stream lives as long as `self`.
+        unsafe {
+            check("make an event", sys::cuEventCreate(&raw mut handle, 0))?;
+            let event = Event {
+                handle,
+                of: self.clone(),
+            };
+            check("record an event", sys::cuEventRecord(handle, self.0.stream))?;
+            Ok(event)
+        }
+    }
+
+    fn has_passed(&self, stamp: &Event) -> Result<bool, DeviceError> {
+        self.bind()?;
+        // SAFETY: a recorded event.
+        match unsafe { sys::cuEventQuery(stamp.handle) } {
+            sys::CUresult::CUDA_ERROR_NOT_READY => Ok(false),
+            code => check("ask for an event", code).map(|()| true),
+        }
+    }
+
+    fn seconds(&self, from: &Event, to: &Event) -> Result<f64, DeviceError> {
+        self.bind()?;
+        let mut ms = 0.0;
+        // SAFETY: recorded events of one device; the time is written.
+        unsafe {
+            check("wait for an event", sys::cuEventSynchronize(to.handle))?;
+            check(
+                "measure time",
+                sys::cuEventElapsedTime_v2(&raw mut ms, from.handle, to.handle),
+            )?;
+        }
+        Ok(f64::from(ms) / 1e3)
+    }
+}
+
+/// Host memory that is about to be filled from the device.
+pub(super) fn host_room<T: Item>(len: usize) -> Result<Vec<T>, DeviceError> {
+    let mut room = Vec::new();
+    memory::grow("a copy of the device's memory", &mut room, len, T::zeroed())?;
+    Ok(room)
+}

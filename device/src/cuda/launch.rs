@@ -1,0 +1,257 @@
+//! Launching kernels: the one function that does it.
+
+use super::{
+    CudaBuf,
+    context::{Cuda, check, lock, text_of},
+};
+use crate::{DeviceError, Item};
+use bytemuck::Pod;
+use cudarc::driver::sys;
+use std::{collections::HashMap, ffi::CString, ptr};
+
+/// Kernels compiled from one source.
+#[derive(Debug)]
+pub struct Module {
+    /// The source's stem.
+    pub name: &'static str,
+    /// Machine code and PTX, as nvcc packs them.
+    pub image: &'static [u8],
+}
+
+/// The two modules of a source in this crate's `kernels/cuda`, for the plane and for space.
+#[macro_export]
+macro_rules! cuda_modules {
+    ($stem:literal) => {
+        [
+            $crate::cuda::Module {
+                name: $stem,
+                image: include_bytes!(concat!(env!("OUT_DIR"), "/", $stem, "_2.fatbin")),
+            },
+            $crate::cuda::Module {
+                name: $stem,
+                image: include_bytes!(concat!(env!("OUT_DIR"), "/", $stem, "_3.fatbin")),
+            },
+        ]
+    };
+}
+
+/// How many threads run a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Grid {
+    /// Thread blocks.
+    pub blocks: u32,
+    /// Threads a block.
+    pub threads: u32,
+    /// Bytes of dynamic shared memory a block.
+    pub shared: u32,
+}
+
+impl Grid {
+    /// One thread an item, in blocks of so many threads.
+    pub fn over(items: usize, threads: u32) -> Self {
+        Self::blocks(items.div_ceil(threads as usize), threads)
+    }
+
+    /// So many thread blocks.
+    pub fn blocks(blocks: usize, threads: u32) -> Self {
+        Self {
+            blocks: u32::try_from(blocks).expect("a grid should fit the device"),
+            threads,
+            shared: 0,
+        }
+    }
+
+    /// With dynamic shared memory.
+    #[must_use]
+    pub fn shared(mut self, bytes: u32) -> Self {
+        self.shared = bytes;
+        self
+    }
+}
+
+/// A module in the device's memory.
+pub(super) struct Loaded {
+    module: sys::CUmodule,
+    kernels: HashMap<&'static str, Kernel>,
+}
+
+#[derive(Clone)]
+struct Kernel {
+    function: sys::CUfunction,
+    /// Sizes of the parameters.
+    params: Vec<usize>,
+}
+
+// SAFETY: handles of the driver, used under a lock and with the context current.
+unsafe impl Send for Loaded {}
+
+/// Most parameters of a kernel.
+const MOST: usize = 28;
+
+/// A kernel and the arguments given so far, which it borrows: memory that is given back is given
+/// back behind the kernel.
+#[derive(Debug)]
+pub struct Launch<'a> {
+    on: &'a Cuda,
+    module: &'static Module,
+    kernel: &'static str,
+    values: [[u64; 8]; MOST],
+    sizes: [usize; MOST],
+    count: usize,
+}
+
+impl Cuda {
+    /// A launch of a kernel of the plane's or space's module.
+    pub fn launch<'a>(
+        &'a self,
+        modules: &'static [Module; 2],
+        d: usize,
+        kernel: &'static str,
+    ) -> Launch<'a> {
+        Launch {
+            on: self,
+            module: &modules[d - 2],
+            kernel,
+            values: [[0; 8]; MOST],
+            sizes: [0; MOST],
+            count: 0,
+        }
+    }
+
+    fn kernel(&self, module: &'static Module, name: &'static str) -> Result<Kernel, DeviceError> {
+        let mut all = lock(&self.0.loaded);
+        let key = module.image.as_ptr().addr();
+        let loaded = match all.entry(key) {
+            std::collections::hash_map::Entry::Occupied(found) => found.into_mut(),
+            std::collections::hash_map::Entry::Vacant(free) => {
+                let mut handle = ptr::null_mut();
+                // SAFETY: an image of nvcc, static; the handle is written.
+                let code =
+                    unsafe { sys::cuModuleLoadData(&raw mut handle, module.image.as_ptr().cast()) };
+                if code == sys::CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU {
+                    return Err(DeviceError::WrongArchitecture {
+                        device: self.name().to_owned(),
+                    });
+                }
+                check("load kernels", code)?;
+                free.insert(Loaded {
+                    module: handle,
+                    kernels: HashMap::new(),
+                })
+            }
+        };
+        if let Some(kernel) = loaded.kernels.get(name) {
+            return Ok(kernel.clone());
+        }
+        let symbol = CString::new(name).expect("a kernel's name should have no zero");
+        let mut function = ptr::null_mut();
+        // SAFETY: a loaded module; the handle is written.
+        check("find a kernel", unsafe {
+            sys::cuModuleGetFunction(&raw mut function, loaded.module, symbol.as_ptr())
+        })?;
+        let mut params = Vec::new();
+        let (mut offset, mut size) = (0, 0);
+        // SAFETY: a function of a loaded module; beyond the last parameter is an error.
+        while unsafe {
+            sys::cuFuncGetParamInfo(function, params.len(), &raw mut offset, &raw mut size)
+        } == sys::CUresult::CUDA_SUCCESS
+        {
+            params.push(size);
+        }
+        let kernel = Kernel { function, params };
+        loaded.kernels.insert(name, kernel.clone());
+        Ok(kernel)
+    }
+}
+
+impl<'a> Launch<'a> {
+    /// A value of at most 64 bytes.
+    #[must_use]
+    pub fn val<T: Pod>(mut self, value: T) -> Self {
+        let bytes = bytemuck::bytes_of(&value);
+        bytemuck::bytes_of_mut(&mut self.values[self.count])[..bytes.len()].copy_from_slice(bytes);
+        self.sizes[self.count] = bytes.len();
+        self.count += 1;
+        self
+    }
+
+    /// A buffer that the kernel reads.
+    #[must_use]
+    pub fn buf<T: Item>(self, buf: &'a CudaBuf<T>) -> Self {
+        self.val(buf.address(0))
+    }
+
+    /// A buffer that the kernel reads from element `first` on.
+    #[must_use]
+    pub fn buf_at<T: Item>(self, buf: &'a CudaBuf<T>, first: usize) -> Self {
+        self.val(buf.address(first))
+    }
+
+    /// A buffer that the kernel writes.
+    #[must_use]
+    pub fn out<T: Item>(self, buf: &'a mut CudaBuf<T>) -> Self {
+        self.val(buf.address(0))
+    }
+
+    /// A buffer that the kernel writes from element `first` on.
+    #[must_use]
+    pub fn out_at<T: Item>(self, buf: &'a mut CudaBuf<T>, first: usize) -> Self {
+        self.val(buf.address(first))
+    }
+
+    /// Runs the kernel behind all work given before. An empty grid runs nothing.
+    ///
+    /// # Safety
+    /// The kernel must stay within the buffers it is given, for these arguments and this grid.
+    /// (That number and sizes of the arguments are the kernel's is checked.)
+    pub unsafe fn run(mut self, grid: Grid) -> Result<(), DeviceError> {
+        if grid.blocks == 0 {
+            return Ok(());
+        }
+        let on = self.on;
+        on.bind()?;
+        let kernel = on.kernel(self.module, self.kernel)?;
+        assert_eq!(
+            kernel.params,
+            self.sizes[..self.count],
+            "arguments of {}::{} should have its parameters' sizes",
+            self.module.name,
+            self.kernel
+        );
+        let mut at: [*mut std::ffi::c_void; MOST] = [ptr::null_mut(); MOST];
+        for (at, value) in at.iter_mut().zip(&mut self.values) {
+            *at = value.as_mut_ptr().cast();
+        }
+        // SAFETY: a function of this context; as many arguments as it has parameters, of their
+        // sizes; what it does with them is the caller's promise.
+        let mut code = unsafe {
+            sys::cuLaunchKernel(
+                kernel.function,
+                grid.blocks,
+                1,
+                1,
+                grid.threads,
+                1,
+                1,
+                grid.shared,
+                on.0.stream,
+                at.as_mut_ptr(),
+                ptr::null_mut(),
+            )
+        };
+        on.count_launch();
+        if on.0.checked && code == sys::CUresult::CUDA_SUCCESS {
+            // SAFETY: the stream lives as long as the device.
+            code = unsafe { sys::cuStreamSynchronize(on.0.stream) };
+        }
+        if code == sys::CUresult::CUDA_SUCCESS {
+            return Ok(());
+        }
+        Err(DeviceError::Launch {
+            kernel: self.kernel,
+            blocks: grid.blocks,
+            threads: grid.threads,
+            reason: text_of(code),
+        })
+    }
+}

@@ -1,0 +1,50 @@
+//! Facets in an order in which neighbours in space are neighbours in memory (Morton 1966).
+
+use super::super::FacetSet;
+use crate::{
+    exact::{Exact, Facet},
+    snap::Snapped,
+};
+use cutlink_device::{Backend, DeviceError, Host};
+use rayon::prelude::*;
+
+pub(super) fn facet_set<const D: usize>(surface: &Snapped<D>) -> Result<FacetSet<D>, DeviceError>
+where
+    Facet<D>: Exact<D>,
+{
+    let count = surface.facets.len();
+    Host.reserve("the surface", (count * (4 * D * D + 2 + 16)) as u64)?;
+    let corners = |f: u32| surface.facets[f as usize].map(|v| surface.vertices[v as usize]);
+    let walls = count - surface.caps;
+    let mut order: Vec<(u64, u32)> = (0..count as u32)
+        .into_par_iter()
+        .map(|f| (morton(Facet(corners(f)).bounds()[0]), f))
+        .collect();
+    order[..walls].par_sort_unstable();
+    let patch = match surface.patches.len() {
+        1 => Vec::new(),
+        _ => {
+            let of = |f: u32| surface.facet_patch.get(f as usize).copied().unwrap_or(0);
+            order.iter().map(|&(_, f)| of(f)).collect()
+        }
+    };
+    Ok(FacetSet {
+        corners: order.par_iter().map(|&(_, f)| corners(f)).collect(),
+        patch,
+        walls: walls as u32,
+    })
+}
+
+/// The upper bits of the coordinates, interleaved from the highest down.
+fn morton<const D: usize>(p: [i32; D]) -> u64 {
+    let bits = if D == 2 { 30 } else { 21 };
+    let mut key = 0;
+    for (a, &c) in p.iter().enumerate() {
+        // Within ±2^28, so that 2^29 makes it positive and below 2^30.
+        let c = (i64::from(c) + (1 << 29)) as u64 >> (30 - bits);
+        for bit in 0..bits {
+            key |= (c >> bit & 1) << (bit as usize * D + a);
+        }
+    }
+    key
+}
