@@ -81,7 +81,7 @@ pub fn cpu() -> &'static Host {
 }
 
 /// The first GPU, one for all tests of a process. Its new buffers hold a pattern that is no result, so
-/// that an element which no kernel writes shows; with `CUTLINK_TEST_UNPOISONED` set they hold nothing, for tools that
+/// that an element which no kernel writes shows; with `CUTLINK_TEST_UNCHECKED` set they hold nothing, for tools that
 /// look for such reads themselves.
 ///
 /// # Panics
@@ -90,9 +90,9 @@ pub fn cpu() -> &'static Host {
 pub fn cuda() -> &'static Cuda {
     static DEVICE: OnceLock<Cuda> = OnceLock::new();
     DEVICE.get_or_init(|| {
-        let device = match std::env::var_os("CUTLINK_TEST_UNPOISONED") {
+        let device = match std::env::var_os("CUTLINK_TEST_UNCHECKED") {
             Some(_) => Cuda::new(0),
-            None => Cuda::poisoned(0),
+            None => Cuda::checked(0),
         };
         device.unwrap_or_else(|error| panic!("no CUDA device to test on: {error}"))
     })
@@ -148,6 +148,7 @@ pub fn conform<const D: usize, K: Kernels<D>>(
 where
     Facet<D>: Exact<D>,
 {
+    let launches = kernels.launches();
     let there =
         embed(kernels, surface, frame, params, &mut ()).map_err(|e| format!("embed: {e}"))?;
     let mesh = there
@@ -155,6 +156,9 @@ where
         .map_err(|e| format!("download: {e}"))?;
     let reference = one_thread().install(|| embed(&Host, surface, frame, params, &mut ()));
     let reference = reference.map_err(|e| format!("the host: {e}"))?;
+    if launches.is_some() && kernels.launches() <= launches {
+        return Err("nothing was launched on the device".into());
+    }
     arrays::same_mesh(&mesh, &reference).map_err(|d| format!("not the host's: {d}"))?;
     validate(&mesh).map_err(|v| format!("validate: {v}"))?;
     if mesh.checksum() != reference.checksum() {

@@ -1,6 +1,6 @@
 //! What `Backend` promises of buffers, memory and time.
 
-use cutlink_device::{Backend, DeviceError, Item};
+use cutlink_device::{Backend, DeviceError, Item, Memory};
 use cutlink_tests::{backend_test, backends::AnyKernels};
 use std::fmt::Debug;
 
@@ -8,6 +8,7 @@ backend_test!(
     buffers_keep_what_they_are_given,
     memory_that_is_not_there_is_refused,
     time_passes,
+    the_peak_holds_what_was_in_use,
 );
 
 /// Every element once up and down, filled, grown, shortened and emptied.
@@ -34,6 +35,11 @@ fn keeps<B: Backend, T: Item + Debug>(backend: &B, element: impl Fn(u32) -> T) {
         let left = backend.download(&buf).expect("memory");
         assert!(left == data[..fewer], "{len}: shortened");
 
+        let source = backend.upload(data.clone()).expect("memory");
+        let mut copy = backend.alloc("a test", data.len(), value).expect("memory");
+        backend.copy(&source, &mut copy).expect("a copy");
+        assert!(backend.download(&copy).expect("memory") == data, "{len}");
+
         let filled = backend.alloc("a test", more, value).expect("memory");
         let filled = backend.download(&filled).expect("memory");
         assert!(filled.len() == more && filled.iter().all(is_value), "{len}");
@@ -57,10 +63,10 @@ fn memory_that_is_not_there_is_refused<K: AnyKernels>(kernels: &K) {
     assert!(free > 1 << 24, "{free} bytes free");
     assert_eq!(kernels.reserve("a test", 1 << 10), Ok(()), "there is room");
     let refused = |error: DeviceError| {
-        assert!(
-            matches!(error, DeviceError::OutOfMemory { what: "a test", .. }),
-            "{error}"
-        );
+        let DeviceError::OutOfMemory { memory, what, .. } = error else {
+            panic!("{error}");
+        };
+        assert_eq!((memory, what), (K::MEMORY, "a test"));
     };
     let reserved = kernels.reserve("a test", u64::MAX);
     refused(reserved.expect_err("more than there is"));
@@ -84,4 +90,13 @@ fn time_passes<K: AnyKernels>(kernels: &K) {
     assert_eq!(kernels.has_passed(&from), Ok(true), "waited for");
     assert_eq!(kernels.has_passed(&to), Ok(true), "waited for");
     assert_eq!(K::len(&buffer), 1 << 20, "still there");
+}
+
+fn the_peak_holds_what_was_in_use<K: AnyKernels>(kernels: &K) {
+    let bytes = 48 << 20;
+    let buffer = kernels.alloc("a test", bytes, 3u8).expect("memory");
+    assert_eq!(K::len(&buffer), bytes, "in use");
+    let peak = kernels.peak_bytes();
+    let is_unknown = peak == 0 && K::MEMORY == Memory::Host;
+    assert!(is_unknown || peak >= bytes as u64, "{peak} bytes");
 }
