@@ -311,38 +311,6 @@ where
     }
 }
 
-/// Name of the first array in which two meshes differ, ids and order included.
-pub fn same_arrays<const D: usize>(a: &Mesh<D>, b: &Mesh<D>) -> Result<(), &'static str> {
-    let bits = |q: &[f32]| q.iter().map(|q| q.to_bits()).collect::<Vec<_>>();
-    let checks = [
-        ("frame", a.frame == b.frame),
-        ("root", a.forest.root == b.forest.root),
-        ("coord", a.forest.coord == b.forest.coord),
-        ("level", a.forest.level == b.forest.level),
-        ("parent", a.forest.parent == b.forest.parent),
-        ("first child", a.forest.first_child == b.forest.first_child),
-        ("families", a.forest.families == b.forest.families),
-        ("levels", a.forest.levels == b.forest.levels),
-        ("gaps", a.forest.gaps == b.forest.gaps),
-        ("solid", a.classes.solid == b.classes.solid),
-        ("boundary", a.classes.boundary == b.classes.boundary),
-        ("ghost", a.classes.ghost == b.classes.ghost),
-        ("interface", a.classes.interface == b.classes.interface),
-        ("link blocks", a.links.blocks == b.links.blocks),
-        ("link rows", a.links.row_of == b.links.row_of),
-        ("link cell starts", a.links.cell_start == b.links.cell_start),
-        ("link cells", a.links.cells == b.links.cells),
-        ("link distances", bits(&a.links.q) == bits(&b.links.q)),
-        ("link patches", a.links.patch == b.links.patch),
-        ("patches", a.patches == b.patches),
-        ("fill", a.fill == b.fill),
-    ];
-    match checks.into_iter().find(|(_, same)| !same) {
-        Some((name, _)) => Err(name),
-        None => Ok(()),
-    }
-}
-
 /// What a leaf cell is, without ids: its classes, and direction, distance bits and patch of
 /// each link.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,17 +4,24 @@
 use cutlink_mesher::{Surface, read::read_surface};
 use std::path::PathBuf;
 
-/// The folder.
+/// The folder; `CUTLINK_SCANS` names another one, for tests that run elsewhere than they were built.
 pub fn folder() -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/meshes"))
+    match std::env::var_os("CUTLINK_SCANS") {
+        Some(folder) => folder.into(),
+        None => concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/meshes").into(),
+    }
 }
 
-/// Reads a file of the folder that must be readable.
+/// Reads a file of the folder, or its copy packed by gzip, that must be readable.
 ///
 /// # Panics
 /// Where it is not.
 pub fn read(name: &str) -> Surface<3> {
-    match read_surface(&folder().join(name)) {
+    let mut path = folder().join(name);
+    if !path.exists() {
+        path.set_file_name(format!("{name}.gz"));
+    }
+    match read_surface(&path) {
         Ok(loaded) => loaded.surface,
         Err(error) => panic!("{name}: {error}"),
     }

@@ -3,11 +3,10 @@
 
 use cutlink_mesher::snap::{Snapped, snap};
 use cutlink_tests::{
+    arrays::same_mesh,
     bodies::{levels, map_lattice, mesh, split_in_four, unit_frame},
     chains::CELL,
-    compare::{
-        Cells, cell_against_oracle, cells, cells_through, same_arrays, same_cells, unequal_cells,
-    },
+    compare::{Cells, cell_against_oracle, cells, cells_through, same_cells, unequal_cells},
     oracle::Oracle,
     scans,
 };
@@ -45,7 +44,7 @@ fn threads() {
     assert!(one.links.len() > 100_000, "{} links", one.links.len());
     for threads in [2, 3, 7] {
         let many = on_threads(threads, 32, 3, &surface);
-        assert_eq!(same_arrays(&one, &many), Ok(()), "{threads} threads");
+        assert_eq!(same_mesh(&one, &many), Ok(()), "{threads} threads");
         assert_eq!(one.checksum(), many.checksum(), "{threads} threads");
     }
 }
@@ -57,7 +56,7 @@ fn threads_at_four_and_five_levels() {
         let surface = bunny(32, depth);
         let one = on_threads(1, 32, depth, &surface);
         let seven = on_threads(7, 32, depth, &surface);
-        assert_eq!(same_arrays(&one, &seven), Ok(()), "{depth} levels");
+        assert_eq!(same_mesh(&one, &seven), Ok(()), "{depth} levels");
     }
 }
 

@@ -3,9 +3,10 @@
 use cutlink_device::Host;
 use cutlink_mesher::snap::Snapped;
 use cutlink_tests::{
+    arrays::same_mesh,
     bodies::{lattice_frame, levels, map_lattice, mesh, split_in_four},
     chains::{Bodies, CELL, Chains, Soup},
-    compare::{Mismatch, against_oracle, cells, same_arrays, same_cells, solid_finest},
+    compare::{Mismatch, against_oracle, cells, same_cells, solid_finest},
     oracle::Oracle,
 };
 use cutlink_voxelizer::{Mesh, Violation, pack_cell, unpack_cell, validate};
@@ -30,6 +31,11 @@ fn sound() -> (Mesh<3>, Oracle<3>) {
     let surface = surface();
     let mesh = mesh(&surface, lattice_frame([24; 3], DEPTH), &levels(DEPTH));
     (mesh, Oracle::new(&surface, RAY))
+}
+
+/// The first array that differs; nothing if none does.
+fn unlike(a: &Mesh<3>, b: &Mesh<3>) -> &'static str {
+    same_mesh(a, b).map_or_else(|d| d.array, |()| "")
 }
 
 /// A copy with one thing wrong.
@@ -107,11 +113,60 @@ fn the_sound_mesh_passes() {
     let (mesh, oracle) = sound();
     let copy = corrupted(&mesh, |_| ());
     assert_eq!(validate(&copy), Ok(()), "validate");
-    assert_eq!(same_arrays(&mesh, &copy), Ok(()), "arrays");
+    assert_eq!(same_mesh(&mesh, &copy), Ok(()), "arrays");
     assert_eq!(same_cells(&cells(&mesh), &cells(&copy)), Ok(()), "cells");
     let seen = against_oracle(&copy, DEPTH, &oracle).expect("oracle");
     assert!(seen.links > 300 && seen.solid > 20, "{seen:?}");
     solid_finest(&copy, DEPTH, &oracle).expect("count");
+}
+
+/// Every array that the comparator of two meshes goes through, damaged, shortened and lengthened.
+#[test]
+fn every_array_is_compared() {
+    type Damage = (&'static str, fn(&mut Mesh<3>));
+    fn bit<T: Copy + std::ops::BitXorAssign + From<u8>>(of: &mut [T]) {
+        let middle = of.len() / 2;
+        of[middle] ^= T::from(1);
+    }
+    let damages: [Damage; 28] = [
+        ("frame", |m| m.frame.dx *= 1.0 + f64::EPSILON),
+        ("root", |m| m.forest.root[2] += 1),
+        ("level", |m| bit(&mut m.forest.level)),
+        ("coord", |m| m.forest.coord[9][2] += 1),
+        ("parent", |m| bit(&mut m.forest.parent)),
+        ("first child", |m| bit(&mut m.forest.first_child)),
+        ("families", |m| bit(&mut m.forest.families)),
+        ("families", |m| m.forest.families.truncate(64)),
+        ("levels", |m| m.forest.levels.push(Vec::new())),
+        ("levels", |m| m.forest.levels[1].swap(3, 4)),
+        ("gaps", |m| m.forest.gaps.push(64)),
+        ("solid", |m| bit(&mut m.classes.solid)),
+        ("solid", |m| m.classes.solid.push(0)),
+        ("boundary", |m| bit(&mut m.classes.boundary)),
+        ("ghost", |m| bit(&mut m.classes.ghost)),
+        ("interface", |m| bit(&mut m.classes.interface)),
+        ("link blocks", |m| bit(&mut m.links.blocks)),
+        ("link rows", |m| bit(&mut m.links.row_of)),
+        ("link cell starts", |m| bit(&mut m.links.cell_start)),
+        ("link cells", |m| bit(&mut m.links.cells)),
+        ("link cells", |m| m.links.cells.truncate(7)),
+        ("link distances", |m| {
+            m.links.q[5] = f32::from_bits(m.links.q[5].to_bits() ^ 1)
+        }),
+        ("link distances", |m| m.links.q[5] = f32::NAN),
+        ("link patches", |m| bit(&mut m.links.patch)),
+        ("link patches", |m| m.links.patch.clear()),
+        ("patches", |m| m.patches.push("one more".into())),
+        ("fill", |m| m.fill = m.fill.complement()),
+        ("graded", |m| m.graded = !m.graded),
+    ];
+    let (mesh, _) = sound();
+    for (array, damage) in damages {
+        let found = unlike(&mesh, &corrupted(&mesh, damage));
+        assert_eq!(found, array, "where that is damaged");
+    }
+    let shorter = corrupted(&mesh, |m| m.forest.level.truncate(3));
+    assert_eq!(unlike(&mesh, &shorter), "level", "a shorter one");
 }
 
 #[test]
@@ -123,7 +178,7 @@ fn one_solid_bit() {
         let bad = corrupted(&mesh, |m| m.classes.solid[block] ^= 1 << cell);
         let found = against_oracle(&bad, DEPTH, &oracle);
         assert!(matches!(found, Err(Mismatch::Solid { .. })), "{found:?}");
-        assert_eq!(same_arrays(&mesh, &bad), Err("solid"), "arrays");
+        assert_eq!(unlike(&mesh, &bad), "solid");
         if mesh.forest.is_leaf(block as u32) {
             let found = solid_finest(&bad, DEPTH, &oracle);
             assert!(
@@ -225,7 +280,7 @@ fn a_distance_by_two_units_in_the_last_place() {
     });
     let found = against_oracle(&bad, DEPTH, &oracle);
     assert!(matches!(found, Err(Mismatch::Distance { .. })), "{found:?}");
-    assert_eq!(same_arrays(&mesh, &bad), Err("link distances"), "arrays");
+    assert_eq!(unlike(&mesh, &bad), "link distances");
     assert!(same_cells(&cells(&mesh), &cells(&bad)).is_err(), "cells");
     assert_ne!(mesh.checksum(), bad.checksum(), "checksum");
 }
@@ -265,7 +320,7 @@ fn distances_and_patches_out_of_range() {
     );
     let found = against_oracle(&bad, DEPTH, &oracle);
     assert!(matches!(found, Err(Mismatch::Patch { .. })), "{found:?}");
-    assert_eq!(same_arrays(&mesh, &bad), Err("link patches"), "arrays");
+    assert_eq!(unlike(&mesh, &bad), "link patches");
     assert_ne!(mesh.checksum(), bad.checksum(), "checksum");
 }
 
@@ -321,7 +376,7 @@ fn masks_that_contradict() {
             Err(Violation::Row { .. }) if *name == "boundary" => {}
             other => panic!("case {i}, {name}: {other:?}"),
         }
-        assert!(same_arrays(&mesh, bad).is_err(), "case {i}");
+        assert_ne!(unlike(&mesh, bad), "", "case {i}");
     }
 }
 

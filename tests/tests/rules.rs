@@ -11,6 +11,7 @@ use cutlink_tests::{
     chains::{Bodies, Case, Chains, Sizes, cases},
     compare::against_oracle,
     oracle::{Determinants, Oracle, Space},
+    rules::{Rules, rules},
 };
 use cutlink_voxelizer::{
     EmbedParams, Fill, Frame, Mesh, Reach, Region, RegionShape, WallRule, embed, validate,
@@ -99,62 +100,6 @@ where
     Ok((mesh.graded, if seen.links > 0 { coarse as u64 } else { 0 }))
 }
 
-/// Rules in fractions of the mesh's box: levels, distances, places.
-#[derive(Debug, Clone)]
-struct Rules {
-    walls: Vec<(u8, usize, bool, f64)>,
-    regions: Vec<(u8, [f64; 3], [f64; 3], usize)>,
-}
-
-fn rules() -> impl Strategy<Value = Rules> {
-    let wall = (0..4u8, 1..6usize, any::<bool>(), 0.0..0.6f64);
-    let unit = || prop::array::uniform3(0.0..1.0f64);
-    let region = (0..3u8, unit(), unit(), 1..6usize);
-    (
-        prop::collection::vec(wall, 0..4),
-        prop::collection::vec(region, 0..3),
-    )
-        .prop_map(|(walls, regions)| Rules { walls, regions })
-}
-
-fn params<const D: usize>(case: &Case<D>, rules: &Rules) -> EmbedParams {
-    let levels = case.params.levels;
-    let size = f64::from(case.frame.root_cells[0]) * case.frame.dx;
-    let patches = case.surface.patches.len() as u8;
-    let wall = |&(patch, at, near, share): &(u8, usize, bool, f64)| WallRule {
-        patches: (patch < 3).then(|| vec![u16::from(patch % patches)]),
-        levels: at.min(levels),
-        reach: if near {
-            Reach::Near(share * size)
-        } else {
-            Reach::Within(0.3 * share * size)
-        },
-    };
-    let region = |&(kind, p, q, at): &(u8, [f64; 3], [f64; 3], usize)| Region {
-        shape: match kind {
-            0 => RegionShape::Box {
-                lower: std::array::from_fn(|a| p[a].min(q[a]) * size),
-                upper: std::array::from_fn(|a| p[a].max(q[a]) * size),
-            },
-            1 => RegionShape::Ball {
-                center: p.map(|x| x * size),
-                radius: 0.4 * q[0] * size,
-            },
-            _ => RegionShape::Cylinder {
-                from: p.map(|x| x * size),
-                to: q.map(|x| x * size),
-                radius: 0.2 * p[1] * size,
-            },
-        },
-        levels: at.min(levels),
-    };
-    EmbedParams {
-        walls: rules.walls.iter().map(wall).collect(),
-        regions: rules.regions.iter().map(region).collect(),
-        ..case.params.clone()
-    }
-}
-
 /// Runs so many cases; of how many the surface crosses levels, and their coarse link blocks.
 fn run<const D: usize>(count: u32, sizes: Sizes) -> (u64, u64)
 where
@@ -171,7 +116,7 @@ where
         ..Config::default()
     });
     let each = |(case, rules): (Case<D>, Rules)| {
-        let (graded, coarse) = check(&case, &params(&case, &rules)).map_err(TestCaseError::fail)?;
+        let (graded, coarse) = check(&case, &rules.params(&case)).map_err(TestCaseError::fail)?;
         let (g, c) = total.get();
         total.set((g + u64::from(graded), c + coarse));
         Ok(())

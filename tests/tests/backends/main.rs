@@ -1,0 +1,19 @@
+//! Every backend against oracles outside of it, and bit for bit against one thread of the host.
+//!
+//! | module | what |
+//! |---|---|
+//! | `adapt` | refinement and coarsening of the forest against a model of leaves |
+//! | `buffers` | moving, filling, growing and refusing memory |
+//! | `random` | random closed chains, with and without rules, against brute force |
+//! | `robust` | open surfaces |
+//! | `scans` | real scans; repeated runs |
+//! | `shapes` | primitives, and surfaces and boxes of extreme sizes |
+//! | `stages` | kernels on their own: facets, lists, winding numbers of root blocks |
+
+mod adapt;
+mod buffers;
+mod random;
+mod robust;
+mod scans;
+mod shapes;
+mod stages;
