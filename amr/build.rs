@@ -6,7 +6,10 @@ mod nvcc;
 
 #[cfg(feature = "cuda")]
 fn main() -> Result<(), String> {
-    nvcc::compile("src/kernels/cuda", &["src/kernels/cuda"])
+    nvcc::compile(
+        "src/kernels/cuda",
+        &["src/kernels/cuda", "../device/src/cuda"],
+    )
 }
 
 #[cfg(not(feature = "cuda"))]

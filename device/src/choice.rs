@@ -43,27 +43,79 @@ impl fmt::Display for DeviceChoice {
     }
 }
 
-/// The device a run takes, and the reason where the user left the choice open.
+/// A device that a run can take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Selected {
-    /// `cpu`, as users write it.
-    pub name: &'static str,
-    /// Why this one.
-    pub reason: &'static str,
+pub enum Device {
+    /// The CPU: [`crate::Host`].
+    Cpu,
+    /// The CUDA device of this ordinal.
+    Cuda(u32),
 }
 
-/// Resolves a choice. A device without kernels is an error, never a quiet CPU run.
+/// The device a run takes, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selected {
+    /// The device.
+    pub device: Device,
+    /// Its name as users write it: `cpu`, `cuda:0`.
+    pub name: String,
+    /// Why this one.
+    pub reason: String,
+}
+
+impl Selected {
+    fn new(device: Device, reason: impl Into<String>) -> Self {
+        let choice = match device {
+            Device::Cpu => DeviceChoice::Cpu,
+            Device::Cuda(n) => DeviceChoice::Cuda(n),
+        };
+        Self {
+            device,
+            name: choice.to_string(),
+            reason: reason.into(),
+        }
+    }
+}
+
+/// Whether this program can use a CUDA device here and now.
+#[cfg(feature = "cuda")]
+fn try_cuda(ordinal: u32) -> Result<(), DeviceError> {
+    let devices = crate::cuda::count()?;
+    if ordinal < devices {
+        return Ok(());
+    }
+    Err(DeviceError::NoDevice { ordinal, devices })
+}
+
+#[cfg(not(feature = "cuda"))]
+fn try_cuda(_: u32) -> Result<(), DeviceError> {
+    Err(DeviceError::NotCompiled)
+}
+
+/// Resolves a choice. `auto` takes the first CUDA device where there is one that can be used,
+/// and else the CPU, with the reason; a device that was named is taken or is an error, never
+/// quietly replaced.
+///
+/// # Errors
+/// A CUDA device was named, and there are no kernels for it, no driver, or no such device.
 pub fn select(choice: DeviceChoice) -> Result<Selected, DeviceError> {
+    select_by(choice, try_cuda)
+}
+
+fn select_by(
+    choice: DeviceChoice,
+    try_cuda: impl Fn(u32) -> Result<(), DeviceError>,
+) -> Result<Selected, DeviceError> {
     match choice {
-        DeviceChoice::Auto => Ok(Selected {
-            name: "cpu",
-            reason: "this build has no CUDA kernels",
+        DeviceChoice::Auto => Ok(match try_cuda(0) {
+            Ok(()) => Selected::new(Device::Cuda(0), "the first CUDA device here"),
+            Err(why) => Selected::new(Device::Cpu, why.in_short()),
         }),
-        DeviceChoice::Cpu => Ok(Selected {
-            name: "cpu",
-            reason: "asked for",
-        }),
-        DeviceChoice::Cuda(_) => Err(DeviceError::NotCompiled),
+        DeviceChoice::Cpu => Ok(Selected::new(Device::Cpu, "asked for")),
+        DeviceChoice::Cuda(n) => {
+            try_cuda(n)?;
+            Ok(Selected::new(Device::Cuda(n), "asked for"))
+        }
     }
 }
 
@@ -84,16 +136,70 @@ mod tests {
     }
 
     #[test]
-    fn a_device_without_kernels_is_an_error() {
-        assert_eq!(
-            select(DeviceChoice::Cuda(0)),
-            Err(DeviceError::NotCompiled),
-            "never a quiet CPU run"
-        );
-        assert_eq!(
-            select(DeviceChoice::Auto).map(|s| s.name),
-            Ok("cpu"),
-            "auto"
-        );
+    fn a_device_that_was_named_is_never_replaced() {
+        let none = |_| Err(DeviceError::NotCompiled);
+        let error = select_by(DeviceChoice::Cuda(0), none).expect_err("no quiet CPU run");
+        assert_eq!(error, DeviceError::NotCompiled);
+        assert!(error.to_string().contains("--device cpu"), "{error}");
+        let only_first = |n| match n {
+            0 => Ok(()),
+            _ => Err(DeviceError::NotCompiled),
+        };
+        assert!(select_by(DeviceChoice::Cuda(1), only_first).is_err());
+        let first = select_by(DeviceChoice::Cuda(0), only_first).expect("it is there");
+        assert_eq!((first.device, &*first.name), (Device::Cuda(0), "cuda:0"));
+    }
+
+    #[test]
+    fn every_refusal_of_a_device_names_the_cpu() {
+        let (ordinal, device) = (3, "a card".to_owned());
+        let refusals = [
+            DeviceError::NotCompiled,
+            DeviceError::NoDriver,
+            DeviceError::OldDriver {
+                version: (12, 4),
+                needed: (13, 0),
+            },
+            DeviceError::NoDevice {
+                ordinal,
+                devices: 0,
+            },
+            DeviceError::NoDevice {
+                ordinal,
+                devices: 2,
+            },
+            DeviceError::WrongArchitecture { device },
+            DeviceError::Unsupported { what: "--robust" },
+        ];
+        for error in refusals {
+            let text = error.to_string();
+            assert!(text.contains("--device cpu"), "{text}");
+            assert!(error.in_short().len() < 60, "{}", error.in_short());
+        }
+    }
+
+    #[test]
+    #[cfg(feature = "cuda")]
+    fn this_machine_has_a_device_or_says_why_not() {
+        let auto = select(DeviceChoice::Auto).expect("the CPU is there");
+        match select(DeviceChoice::Cuda(0)) {
+            Ok(first) => assert_eq!(first.device, auto.device),
+            Err(error) => assert_eq!((auto.device, auto.reason), (Device::Cpu, error.in_short())),
+        }
+        let error = select(DeviceChoice::Cuda(u32::MAX)).expect_err("no such device");
+        assert!(error.to_string().contains("--device cpu"), "{error}");
+    }
+
+    #[test]
+    fn auto_takes_the_device_or_says_why_not() {
+        let auto = |tried: Result<(), DeviceError>| {
+            select_by(DeviceChoice::Auto, |_| tried.clone()).expect("auto never fails")
+        };
+        assert_eq!(auto(Ok(())).device, Device::Cuda(0));
+        let cpu = auto(Err(DeviceError::NotCompiled));
+        assert_eq!((cpu.device, &*cpu.name), (Device::Cpu, "cpu"));
+        assert_eq!(cpu.reason, "this build has no CUDA kernels");
+        let asked = select_by(DeviceChoice::Cpu, |_| Ok(())).expect("always there");
+        assert_eq!((asked.device, &*asked.reason), (Device::Cpu, "asked for"));
     }
 }

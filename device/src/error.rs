@@ -30,6 +30,17 @@ impl fmt::Display for Memory {
     }
 }
 
+fn no_device(ordinal: u32, devices: u32) -> String {
+    match devices {
+        0 => "no CUDA device found on this machine: look at nvidia-smi".to_owned(),
+        1 => format!("there is no CUDA device {ordinal}: this machine has one, cuda:0"),
+        n => format!(
+            "there is no CUDA device {ordinal}: this machine has {n}, up to cuda:{}",
+            n - 1
+        ),
+    }
+}
+
 /// An error of a backend; the text is a lowercase fragment for "failed to …: …".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -69,9 +80,7 @@ pub enum DeviceError {
         needed: (i32, i32),
     },
     /// No device of this number.
-    #[error(
-        "there is no CUDA device {ordinal}, for this machine has {devices}: use a lower number, or `--device cpu`"
-    )]
+    #[error("{}, or `--device cpu`", no_device(*ordinal, *devices))]
     NoDevice {
         /// The number asked for.
         ordinal: u32,
@@ -118,4 +127,23 @@ pub enum DeviceError {
         /// What was given.
         text: String,
     },
+}
+
+impl DeviceError {
+    /// Why a device is not used, in few words: for the line that names the one that is.
+    pub fn in_short(&self) -> String {
+        match self {
+            Self::NotCompiled => "this build has no CUDA kernels".to_owned(),
+            Self::NoDriver => "no NVIDIA driver here".to_owned(),
+            Self::OldDriver { version, needed } => format!(
+                "the driver has CUDA {}.{}, and {}.{} is needed",
+                version.0, version.1, needed.0, needed.1
+            ),
+            Self::NoDevice { devices: 0, .. } => "no CUDA device here".to_owned(),
+            Self::NoDevice { ordinal, devices } => format!("no cuda:{ordinal} among {devices}"),
+            Self::WrongArchitecture { device } => format!("no kernels for {device}"),
+            Self::Unsupported { what } => format!("{what} has no kernels there"),
+            error => error.to_string(),
+        }
+    }
 }

@@ -14,5 +14,5 @@ pub mod scan;
 pub mod shared;
 
 pub use backend::{Backend, Host, Item};
-pub use choice::{DeviceChoice, Selected, select};
+pub use choice::{Device, DeviceChoice, Selected, select};
 pub use error::{DeviceError, Memory};

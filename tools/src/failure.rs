@@ -167,8 +167,9 @@ impl From<DeviceError> for Failure {
     fn from(error: DeviceError) -> Self {
         let kind = match error {
             DeviceError::OutOfMemory { .. } => Kind::Memory,
-            DeviceError::NotCompiled | DeviceError::UnknownDevice { .. } => Kind::Usage,
-            _ => Kind::Runtime,
+            DeviceError::Launch { .. } | DeviceError::Driver { .. } => Kind::Runtime,
+            // A device that cannot be used, or not for this: name another one.
+            _ => Kind::Usage,
         };
         Self::new(kind, error.to_string())
     }
@@ -221,6 +222,33 @@ mod tests {
             "error: cannot write a\n  caused by: disk is full\n  hint: free space"
         );
         assert_eq!(failure.to_json()["error"]["exit_code"], 1, "in JSON too");
+    }
+
+    #[test]
+    fn devices_that_cannot_be_used_are_wrong_options() {
+        let cases = [
+            (DeviceError::NotCompiled, 2),
+            (DeviceError::NoDriver, 2),
+            (
+                DeviceError::NoDevice {
+                    ordinal: 1,
+                    devices: 1,
+                },
+                2,
+            ),
+            (DeviceError::Unsupported { what: "--robust" }, 2),
+            (
+                DeviceError::Driver {
+                    what: "wait",
+                    reason: "it is gone".into(),
+                },
+                1,
+            ),
+        ];
+        for (error, code) in cases {
+            let failure = Failure::from(VoxelError::Device(error));
+            assert_eq!(failure.kind.exit_code(), code, "{failure}");
+        }
     }
 
     #[test]

@@ -7,9 +7,11 @@
 //! | [`mesh`] | `cutlink mesh`: from a surface to a mesh file, a picture and a report |
 //! | [`estimate`] | `cutlink estimate`, and whether a mesh will fit |
 //! | [`inspect`] | `cutlink inspect`: what is in a mesh file, checks, exports; a surface's health |
+//! | [`bench`] | `cutlink bench`: how fast this machine is |
 //! | [`demo`] | `cutlink demo`: a real scan, meshed with the defaults |
 //! | [`manual`] | completions and manual pages |
 //! | [`console`] | stdout, stderr, progress |
+//! | `device` | the device a run was given |
 //! | [`picture`] | slices as PNG |
 //! | [`solid_stl`] | the voxel surface |
 //! | [`output`] | files that are whole or not there |
@@ -17,10 +19,12 @@
 //! | [`failure`] | the one error type of the edge: message, causes, hint, exit code |
 
 pub mod allocator;
+pub mod bench;
 pub mod cli;
 pub mod config;
 pub mod console;
 pub mod demo;
+pub(crate) mod device;
 pub mod estimate;
 pub mod failure;
 pub mod inspect;
@@ -57,6 +61,7 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Mesh(args) => args.output.json,
         Command::Estimate(args) => args.output.json,
         Command::Inspect(args) => args.output.json,
+        Command::Bench(cli::BenchCommand::Mesh(args)) => args.output.json,
         _ => false,
     };
     allocator::JSON.store(json, std::sync::atomic::Ordering::Relaxed);
@@ -78,6 +83,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Mesh(args) => mesh::command(args),
         Command::Estimate(args) => estimate::command(args),
         Command::Inspect(args) => inspect::command(args),
+        Command::Bench(cli::BenchCommand::Mesh(args)) => bench::mesh(args),
         Command::Demo { force } => demo::command(*force),
         Command::Completions { shell } => manual::completions(*shell),
         Command::Man { dir } => manual::man(dir.as_deref()),

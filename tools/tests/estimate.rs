@@ -48,7 +48,7 @@ fn the_json_object_has_the_documented_keys() {
     let folder = Folder::new();
     let ran = folder.run("estimate --shape sphere --root 16 --levels 2 --json");
     let json = ran.ok().json();
-    let pinned = "blocks boundary_cells cells choices command counted_levels cutlink dimensions \
+    let pinned = "blocks boundary_cells cells choices command counted_levels cutlink device dimensions \
         embed_ms estimate_ms file_bytes fits frame free_bytes levels links name parameters \
         peak_bytes schema";
     let mut found: Vec<&String> = json.as_object().expect("an object").keys().collect();

@@ -211,8 +211,13 @@ fn completions_and_manual_pages_come_from_the_options() {
     assert!(page.contains(r"\-\-wall\-distance"), "{page}");
     assert!(folder.run("man").ok().stdout.contains("cutlink"), "printed");
     let commands = folder.run("--help").ok().stdout;
-    for absent in ["solve", "bench"] {
-        let listed = |line: &str| line.trim_start().starts_with(absent);
-        assert!(!commands.lines().any(listed), "{absent} is not there yet");
-    }
+    let listed = |name: &str| {
+        commands
+            .lines()
+            .any(|line| line.trim_start().starts_with(name))
+    };
+    assert!(listed("bench"), "{commands}");
+    assert!(!listed("solve"), "solve is not there yet");
+    let page = std::fs::read_to_string(folder.path("pages/cutlink-bench-mesh.1"));
+    assert!(page.expect("a page").contains(r"\-\-scans"), "nested");
 }

@@ -2,7 +2,7 @@
 
 mod kit;
 
-use kit::{Folder, solid, stl};
+use kit::{Folder, keys, solid, stl};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -58,16 +58,6 @@ fn the_numbers_are_those_of_a_sphere() {
     }
 }
 
-/// The keys of an object and, with a dot between, those of its objects.
-fn keys(value: &Value, prefix: &str, into: &mut BTreeSet<String>) {
-    for (key, value) in value.as_object().expect("an object") {
-        into.insert(format!("{prefix}{key}"));
-        if value.is_object() {
-            keys(value, &format!("{prefix}{key}."), into);
-        }
-    }
-}
-
 #[test]
 fn the_json_object_has_the_documented_keys() {
     const DOCUMENTED: &str = include_str!("../../docs/json-schema.md");
@@ -78,7 +68,7 @@ fn the_json_object_has_the_documented_keys() {
     keys(&json, "", &mut found);
     keys(&json["levels"][0], "levels[].", &mut found);
     let pinned = "blocks boundary_cells cells checksum command cutlink device device.name \
-        device.reason dimensions dry_run files files.mesh files.mesh.bytes files.mesh.path frame \
+        device.model device.peak_bytes device.reason dimensions dry_run files files.mesh files.mesh.bytes files.mesh.path frame \
         frame.dx frame.how frame.origin frame.root_cells frame.upper health health.area \
         health.bounds health.components health.degenerate_facets health.duplicate_facets \
         health.facets health.flipped_edges health.inward health.nonmanifold_edges \
@@ -90,7 +80,7 @@ fn the_json_object_has_the_documented_keys() {
         parameters.fill parameters.flow parameters.levels parameters.refine parameters.robust \
         parameters.seed parameters.wall_distance peak_rss_bytes schema thin thin.cells thin.links \
         thin.places snapping snapping.collapsed_facets snapping.max_displacement snapping.merged_vertices \
-        snapping.unit solid_finest threads times_ms times_ms.bins times_ms.health \
+        snapping.unit solid_finest threads times_ms times_ms.bins times_ms.download times_ms.health \
         times_ms.intersections times_ms.links times_ms.picture times_ms.read times_ms.refine times_ms.snap \
         times_ms.total times_ms.upload times_ms.voxelize times_ms.write transform transform.linear \
         transform.offset transform.unit";

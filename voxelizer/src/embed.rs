@@ -9,7 +9,7 @@
 use crate::{
     Classes, EmbedParams, Frame, LinkTable, Mesh, Observer, SUBCELL_BITS, Stage, VoxelError,
     kernels::{Classified, Kernels, LevelData, LevelView, Seeds, SolidRule},
-    refine,
+    refine::{self, LevelMarks},
 };
 use cutlink_amr::{Forest, NONE};
 use cutlink_device::Backend;
@@ -114,7 +114,11 @@ pub fn embed<const D: usize, K: Kernels<D>>(
         let Classes {
             solid, boundary, ..
         } = &mut build.classes;
-        kernels.cut_links(&data, solid, gap, boundary, &mut build.links)?;
+        // Where every block with a facet is refined, no leaf has links.
+        let refined = |marks: &LevelMarks<D>| marks.refines_all(surface.patches.len());
+        if gap.is_some() || !plan.get(level).is_some_and(refined) {
+            kernels.cut_links(&data, solid, gap, boundary, &mut build.links)?;
+        }
         clock.lap(Stage::Links)?;
         above = Some(Level {
             view,
@@ -198,6 +202,7 @@ impl<'a, const D: usize, K: Kernels<D>> Build<'a, D, K> {
             first: self.forest.levels[..level].iter().map(K::len).sum(),
             count: K::len(&self.forest.levels[level]),
             spacing: 1 << (SUBCELL_BITS as usize + levels - 1 - level),
+            last: level + 1 == levels,
         }
     }
 
@@ -214,6 +219,7 @@ impl<'a, const D: usize, K: Kernels<D>> Build<'a, D, K> {
         let children = ChildBoxes {
             coord: &self.forest.coord,
             parent: &self.forest.parent,
+            first_child: &self.forest.first_child,
             first: view.first,
             count: view.count,
             first_parent: above.view.first,

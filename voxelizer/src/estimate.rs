@@ -94,6 +94,10 @@ pub struct Estimate {
     pub boundary_cells: u64,
     /// Largest resident memory of a run on the host.
     pub bytes_peak: u64,
+    /// Largest memory of a run on a device: the device's.
+    pub bytes_device: u64,
+    /// And the host's, which gets a copy of the mesh.
+    pub bytes_beside: u64,
     /// Size of the mesh file, without its strings.
     pub bytes_file: u64,
     /// Wall time of the embedding on this machine; `None` where no level was built.
@@ -116,6 +120,13 @@ pub struct Forecast<const D: usize> {
     counted: usize,
     /// Wall time up to each level that was built.
     seconds: Vec<f64>,
+}
+
+/// The bytes of an [`Estimate`].
+struct Memory {
+    whole: f64,
+    device: f64,
+    beside: f64,
 }
 
 /// Sums over the facets within the box.
@@ -317,13 +328,16 @@ impl<const D: usize> Forecast<D> {
         };
         let [links, cells] = self.links[n - 1];
         let all: Vec<LevelEstimate> = (0..n).map(of_level).collect();
+        let memory = self.memory(n);
         Estimate {
             counted_levels: self.counted.min(n),
             blocks: blocks.iter().sum(),
             cells: all.iter().map(|l| l.cells).sum(),
             links: round(links),
             boundary_cells: round(cells),
-            bytes_peak: round(self.peak(n)),
+            bytes_peak: round(memory.whole),
+            bytes_device: round(memory.device),
+            bytes_beside: round(memory.beside),
             bytes_file: round(self.file(n)),
             seconds: self.time(n),
             levels: all,
@@ -338,7 +352,7 @@ impl<const D: usize> Forecast<D> {
             .find(|estimate| fits(estimate))
     }
 
-    fn peak(&self, n: usize) -> f64 {
+    fn memory(&self, n: usize) -> Memory {
         let blocks: f64 = self.blocks[..n].iter().sum();
         let [links, cells] = self.links[n - 1];
         let (a_link, copies) = if self.patches {
@@ -359,9 +373,16 @@ impl<const D: usize> Forecast<D> {
         let surface = (self.facets * (row + row * D as u64) + self.vertices * row) as f64;
         let facets = self.facets as f64;
         let mesh = at_links.max(at_rim);
-        let residue = (FACET_RESIDUE * facets).min(0.8 * mesh);
         let reading = self.input as f64 + FACET_READ * facets;
-        PROCESS_BYTES + reading.max(mesh + surface + residue)
+        let host = |mesh: f64| {
+            let residue = (FACET_RESIDUE * facets).min(0.8 * mesh);
+            PROCESS_BYTES + reading.max(mesh + surface + residue)
+        };
+        Memory {
+            whole: host(mesh),
+            device: mesh + surface,
+            beside: host(at_rim),
+        }
     }
 
     /// As `docs/mesh-file.md` lays it out; about one row for 4^(D-1) boundary cells.

@@ -41,6 +41,13 @@ impl<const D: usize> LevelMarks<D> {
     }
 }
 
+impl<const D: usize> LevelMarks<D> {
+    /// Whether every block that one of so many patches meets is refined.
+    pub fn refines_all(&self, patches: usize) -> bool {
+        (0..patches).all(|patch| self.layers(patch).is_some())
+    }
+}
+
 /// Layers around the blocks that some patches meet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Walls {
@@ -57,6 +64,19 @@ pub struct Place<const D: usize> {
     /// Half a block's edge and the margin for balance.
     reach: f64,
 }
+
+/// A region's shape as kernels have it.
+#[cfg(feature = "cuda")]
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(crate) struct PlaceNumbers {
+    kind: u64,
+    a: [f64; 3],
+    b: [f64; 3],
+}
+
+#[cfg(feature = "cuda")]
+const _: () = assert!(size_of::<PlaceNumbers>() == 56, "as `mark.cu` has it");
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Shape<const D: usize> {
@@ -113,6 +133,24 @@ impl<const D: usize> Place<D> {
                 out * out + beyond * beyond <= reach * reach
             }
         }
+    }
+
+    /// The same as numbers, for kernels: the shape's kind (0 box, 1 ball, 2 cylinder) and two
+    /// points, or a point and a vector; then length, radius and reach.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn numbers(&self) -> (PlaceNumbers, [f64; 3]) {
+        let wide = |p: [f64; D]| std::array::from_fn(|a| p.get(a).copied().unwrap_or(0.0));
+        let (kind, a, b, length, radius) = match self.shape {
+            Shape::Box { lower, upper } => (0, wide(lower), wide(upper), 0.0, 0.0),
+            Shape::Ball { center, radius } => (1, wide(center), [0.0; 3], 0.0, radius),
+            Shape::Cylinder {
+                from,
+                axis,
+                length,
+                radius,
+            } => (2, wide(from), wide(axis), length, radius),
+        };
+        (PlaceNumbers { kind, a, b }, [length, radius, self.reach])
     }
 
     fn new(shape: RegionShape, frame: &Frame<D>, level: usize, levels: usize) -> Self {

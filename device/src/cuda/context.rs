@@ -239,6 +239,15 @@ impl Cuda {
         CudaBuf::new(self, what, len)
     }
 
+    /// Copies host data into a new buffer; `what` names it in an out-of-memory error.
+    pub fn upload_slice<T: Item>(
+        &self,
+        what: &'static str,
+        data: &[T],
+    ) -> Result<CudaBuf<T>, DeviceError> {
+        CudaBuf::from_host(self, what, data)
+    }
+
     pub(super) fn take(
         &self,
         what: &'static str,

@@ -1,15 +1,15 @@
 // Parallel primitives on one stream, by CUB. Each comes as a pair: the scratch it needs, and the
 // run. All are stable and give the same result every time.
 
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
-#include <cub/device/device_select.cuh>
 #include <cuda_runtime.h>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/tabulate_output_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 
 #include <cstdint>
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+#include <cub/device/device_select.cuh>
 
 namespace {
 
@@ -59,8 +59,8 @@ cudaError_t select_items(void* scratch, size_t* bytes, const uint32_t* items, co
     return cub::DeviceSelect::Flagged(scratch, *bytes, items, flags, out, count, n, stream);
 }
 
-cudaError_t select_places(void* scratch, size_t* bytes, const uint8_t* flags, uint32_t* out, uint64_t* count,
-                          int64_t n, cudaStream_t stream) {
+cudaError_t select_places(void* scratch, size_t* bytes, const uint8_t* flags, uint32_t* out, uint64_t* count, int64_t n,
+                          cudaStream_t stream) {
     auto places = thrust::make_counting_iterator(uint32_t{0});
     return cub::DeviceSelect::Flagged(scratch, *bytes, places, flags, out, count, n, stream);
 }
@@ -115,8 +115,8 @@ cudaError_t cutlink_sort32_scratch(size_t* bytes, int64_t n) {
 }
 
 // Pairs in the order of the lowest `bits` bits of their keys.
-cudaError_t cutlink_sort32(void* scratch, size_t bytes, const uint32_t* keys, uint32_t* sorted,
-                           const uint32_t* values, uint32_t* out, int64_t n, int bits, cudaStream_t stream) {
+cudaError_t cutlink_sort32(void* scratch, size_t bytes, const uint32_t* keys, uint32_t* sorted, const uint32_t* values,
+                           uint32_t* out, int64_t n, int bits, cudaStream_t stream) {
     return sort(scratch, &bytes, keys, sorted, values, out, n, bits, stream);
 }
 
@@ -124,11 +124,13 @@ cudaError_t cutlink_sort64_scratch(size_t* bytes, int64_t n) {
     return sort<uint64_t>(nullptr, bytes, nullptr, nullptr, nullptr, nullptr, n, 64, nullptr);
 }
 
-cudaError_t cutlink_sort64(void* scratch, size_t bytes, const uint64_t* keys, uint64_t* sorted,
-                           const uint32_t* values, uint32_t* out, int64_t n, int bits, cudaStream_t stream) {
+cudaError_t cutlink_sort64(void* scratch, size_t bytes, const uint64_t* keys, uint64_t* sorted, const uint32_t* values,
+                           uint32_t* out, int64_t n, int bits, cudaStream_t stream) {
     return sort(scratch, &bytes, keys, sorted, values, out, n, bits, stream);
 }
 
-const char* cutlink_error_text(cudaError_t code) { return cudaGetErrorString(code); }
+const char* cutlink_error_text(cudaError_t code) {
+    return cudaGetErrorString(code);
+}
 
 }  // extern "C"

@@ -1,15 +1,17 @@
 //! The stages of binning, for a backend to implement.
 //!
-//! | stage | contract | cpu file |
+//! | stage | contract | files in `cpu/` and `cuda/` |
 //! |---|---|---|
-//! | [`facet_set`](BinKernels::facet_set) | the surface's facets, in Morton order | `cpu/facets.rs` |
-//! | [`bin_root`](BinKernels::bin_root) | facets of every box of a uniform grid | `cpu/bins.rs` |
-//! | [`bin_children`](BinKernels::bin_children) | facets of child boxes, from their parents' | `cpu/bins.rs` |
+//! | [`facet_set`](BinKernels::facet_set) | the surface's facets, in Morton order | `facets` |
+//! | [`bin_root`](BinKernels::bin_root) | facets of every box of a uniform grid | `bins` |
+//! | [`bin_children`](BinKernels::bin_children) | facets of child boxes, from their parents' | `bins` |
 //!
 //! All are exact, and the bins so: a facet is listed iff it meets the closed box grown on every side by an
 //! eighth of its edge (half a cell of a block of four), lists in ascending facet order.
 
 mod cpu;
+#[cfg(feature = "cuda")]
+mod cuda;
 
 use crate::{
     exact::Facet,
@@ -47,6 +49,8 @@ pub struct Bins<B: Backend = Host> {
     pub starts: B::Buf<u32>,
     /// Facet indices.
     pub facets: B::Buf<u32>,
+    /// The boxes that have entries, ascending.
+    pub rows: B::Buf<u32>,
 }
 
 impl Bins {
@@ -64,6 +68,8 @@ pub struct ChildBoxes<'a, const D: usize, B: Backend> {
     pub coord: &'a B::Buf<[i32; D]>,
     /// Parent id by box id.
     pub parent: &'a B::Buf<u32>,
+    /// First child by id, of the parents.
+    pub first_child: &'a B::Buf<u32>,
     /// Id of the first box.
     pub first: usize,
     /// Number of boxes: whole groups of 2^D siblings.

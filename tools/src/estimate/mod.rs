@@ -8,15 +8,15 @@ pub mod room;
 use crate::cli::{EstimateArgs, MeshArgs};
 use crate::console::Console;
 use crate::failure::{Failure, Kind};
-use crate::mesh::report::{bytes, columns, grouped, short};
+use crate::mesh::report::{Device, bytes, columns, grouped, short};
 use crate::mesh::{Goal, run};
 use cutlink_amr::MAX_LEVELS;
-use cutlink_device::{Host, memory};
 use cutlink_mesher::Surface;
 use cutlink_voxelizer::kernels::Kernels;
 use cutlink_voxelizer::{
     BUILD_BLOCKS, EmbedParams, Estimate, EstimateError, Frame, check_levels, forecast,
 };
+use room::Room;
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -53,26 +53,26 @@ pub struct Asked {
 }
 
 impl Asked {
-    fn fits(&self, estimate: &Estimate) -> bool {
-        self.memory.is_none_or(|most| room::need(estimate) <= most)
+    fn fits(&self, estimate: &Estimate, room: &Room) -> bool {
+        self.memory.is_none_or(|most| room.need(estimate) <= most)
             && self
                 .max_cells
                 .is_none_or(|most| room::cells(estimate) <= most)
     }
 }
 
-/// Estimates and prints.
-pub(crate) fn tell<const D: usize>(
+/// Estimates a mesh built by `kernels`, and prints.
+pub(crate) fn tell<const D: usize, K: Kernels<D>>(
+    kernels: &K,
     asked: &Asked,
     surface: &Surface<D>,
     frame: Frame<D>,
     params: EmbedParams,
+    device: &Device,
     console: &Console,
-) -> Result<(), Failure>
-where
-    Host: Kernels<D>,
-{
+) -> Result<(), Failure> {
     let begin = Instant::now();
+    let room = Room::now(kernels);
     let most = match asked.memory {
         Some(_) => (1..=MAX_LEVELS)
             .rev()
@@ -86,9 +86,9 @@ where
         params
     };
     let most = params.levels;
-    let made = forecast(&Host, surface, frame, &params, BUILD_BLOCKS)?;
+    let made = forecast(kernels, surface, frame, &params, BUILD_BLOCKS)?;
     let made = made.with_input(asked.input_bytes);
-    let chosen = made.finest(|e| asked.fits(e)).ok_or_else(|| {
+    let chosen = made.finest(|e| asked.fits(e, &room)).ok_or_else(|| {
         let root = made.at(1);
         Failure::new(
             match asked.memory {
@@ -98,7 +98,7 @@ where
             format!(
                 "not even the root grid fits: {} cells, about {}",
                 grouped(root.cells),
-                bytes(room::need(&root))
+                bytes(room.need(&root))
             ),
         )
         .hint("use a coarser --root")
@@ -107,9 +107,11 @@ where
     let levels = chosen.levels.len();
     // One beyond the choice shows why it ends there.
     let shown: Vec<Estimate> = (1..=(levels + 1).min(most)).map(|n| made.at(n)).collect();
-    console.summary(&text(asked, &chosen, &shown, took))?;
-    let mut object = object(&chosen, &shown);
+    console.summary(&text(asked, &chosen, &shown, &room, took))?;
+    let mut object = object(&chosen, &shown, &room);
     object["dimensions"] = json!(D);
+    object["device"] =
+        json!({ "name": device.name, "reason": device.reason, "model": device.model });
     object["name"] = json!(asked.name);
     object["estimate_ms"] = json!(took);
     object["frame"] = json!({
@@ -126,7 +128,7 @@ where
     console.object(&object)
 }
 
-fn text(asked: &Asked, chosen: &Estimate, shown: &[Estimate], took: f64) -> String {
+fn text(asked: &Asked, chosen: &Estimate, shown: &[Estimate], room: &Room, took: f64) -> String {
     let heads = [
         "levels", "dx [m]", "blocks", "cells", "links", "memory", "file", "time",
     ];
@@ -139,7 +141,7 @@ fn text(asked: &Asked, chosen: &Estimate, shown: &[Estimate], took: f64) -> Stri
             grouped(e.blocks),
             grouped(e.cells),
             grouped(e.links),
-            bytes(e.bytes_peak),
+            bytes(room.taken(e)),
             bytes(e.bytes_file),
             e.seconds
                 .map_or_else(|| "?".into(), |s| format!("{s:.1} s")),
@@ -153,7 +155,8 @@ fn text(asked: &Asked, chosen: &Estimate, shown: &[Estimate], took: f64) -> Stri
         n => format!("\n{n} levels counted, the rest by their growth: to 10 %"),
     };
     text += &format!(", time of the embedding to a factor of 2; estimated in {took:.0} ms\n");
-    let free = memory::available();
+    let free = bytes(room.free);
+    let whose = room.memory;
     let levels = chosen.levels.len();
     text += &match asked.memory {
         Some(most) => format!(
@@ -163,14 +166,14 @@ fn text(asked: &Asked, chosen: &Estimate, shown: &[Estimate], took: f64) -> Stri
         None if levels < asked.levels => {
             format!("{levels} levels are the finest mesh within --max-cells\n")
         }
-        None if room::need(chosen) <= free => format!("it fits: {} are free\n", bytes(free)),
-        None => format!("it does not fit: {} are free\n", bytes(free)),
+        None if room.holds(chosen) => format!("it fits: {free} of {whose} are free\n"),
+        None => format!("it does not fit: {free} of {whose} are free\n"),
     };
     text
 }
 
 /// The keys of an estimate alone, for `details` of a refusal too.
-pub(crate) fn numbers(estimate: &Estimate) -> Value {
+pub(crate) fn numbers(estimate: &Estimate, room: &Room) -> Value {
     json!({
         "levels": estimate.levels.len(),
         "counted_levels": estimate.counted_levels,
@@ -178,14 +181,14 @@ pub(crate) fn numbers(estimate: &Estimate) -> Value {
         "cells": estimate.cells,
         "links": estimate.links,
         "boundary_cells": estimate.boundary_cells,
-        "peak_bytes": estimate.bytes_peak,
+        "peak_bytes": room.taken(estimate),
         "file_bytes": estimate.bytes_file,
         "embed_ms": estimate.seconds.map(|s| 1e3 * s),
     })
 }
 
-fn object(chosen: &Estimate, shown: &[Estimate]) -> Value {
-    let mut object = numbers(chosen);
+fn object(chosen: &Estimate, shown: &[Estimate], room: &Room) -> Value {
+    let mut object = numbers(chosen, room);
     let level = |l: &cutlink_voxelizer::LevelEstimate| {
         json!({
             "level": l.level,
@@ -195,14 +198,13 @@ fn object(chosen: &Estimate, shown: &[Estimate]) -> Value {
             "cells": l.cells,
         })
     };
-    let free = memory::available();
     object["schema"] = json!(crate::JSON_SCHEMA);
     object["cutlink"] = json!(env!("CARGO_PKG_VERSION"));
     object["command"] = json!("estimate");
     object["levels"] = chosen.levels.iter().map(level).collect();
-    object["choices"] = shown.iter().map(numbers).collect();
-    object["free_bytes"] = json!(free);
-    object["fits"] = json!(room::need(chosen) <= free);
+    object["choices"] = shown.iter().map(|e| numbers(e, room)).collect();
+    object["free_bytes"] = json!(room.free);
+    object["fits"] = json!(room.holds(chosen));
     object
 }
 

@@ -11,7 +11,7 @@ mod run;
 pub mod source;
 
 pub(crate) use product::write_picture;
-pub(crate) use run::{Goal, run};
+pub(crate) use run::{Goal, run, stage_name};
 
 use crate::cli::MeshArgs;
 use crate::console::{self, Console};

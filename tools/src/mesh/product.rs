@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The report as far as it is known before the mesh is built.
-pub(super) fn plan<const D: usize>(job: &Job, prepared: &Prepared<D>) -> Report {
+pub(super) fn plan<const D: usize>(job: &Job, prepared: &Prepared<D>, device: Device) -> Report {
     let frame = prepared.domain.frame;
     let snapping = prepared.snapped.report;
     let levels = (0..prepared.params.levels).map(|level| Level {
@@ -66,10 +66,7 @@ pub(super) fn plan<const D: usize>(job: &Job, prepared: &Prepared<D>) -> Report 
             collapsed_facets: snapping.collapsed_facets,
         },
         intersections: prepared.intersections.as_ref().map(|f| f.report.clone()),
-        device: Device {
-            name: job.selected.name,
-            reason: job.selected.reason,
-        },
+        device,
         threads: rayon::current_num_threads(),
         levels: levels.collect(),
         built: None,
@@ -101,15 +98,11 @@ fn input<const D: usize>(job: &Job, prepared: &Prepared<D>) -> Input {
 
 /// The mesh file's own strings: where the surface came from and what was done to it.
 /// No time and no host, so that the same run gives the same bytes.
-pub(super) fn metadata<const D: usize>(
-    job: &Job,
-    prepared: &Prepared<D>,
-) -> BTreeMap<String, String> {
-    let report = plan(job, prepared);
+pub(super) fn metadata(job: &Job, report: &Report) -> BTreeMap<String, String> {
     let json = |value: serde_json::Value| value.to_string();
     [
         ("input", json(serde_json::json!(report.input))),
-        ("health", json(report.health)),
+        ("health", report.health.to_string()),
         ("placement", describe(&job.placement)),
         ("transform", json(serde_json::json!(report.transform))),
         ("snapping", json(serde_json::json!(report.snapping))),

@@ -1,7 +1,9 @@
 //! What a run has to say: one struct for the JSON object and for the summary, so that both
 //! say the same. `docs/json-schema.md` describes every key; keys are only ever added.
 
+use crate::device::Opened;
 use crate::mesh::intersections::Intersections;
+use cutlink_device::Selected;
 use cutlink_voxelizer::LevelCounts;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -94,11 +96,36 @@ pub struct Snapping {
     pub collapsed_facets: usize,
 }
 
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
 pub struct Device {
-    pub name: &'static str,
-    pub reason: &'static str,
+    pub name: String,
+    pub reason: String,
+    pub model: Option<String>,
+    pub peak_bytes: Option<u64>,
+}
+
+impl Device {
+    /// The device of a run that has not used it yet.
+    pub(crate) fn new(selected: &Selected, opened: &Opened) -> Self {
+        Self {
+            name: selected.name.clone(),
+            reason: selected.reason.clone(),
+            model: opened.model(),
+            peak_bytes: None,
+        }
+    }
+
+    /// `cuda:0 (NVIDIA H200; asked for)`
+    pub(crate) fn text(&self) -> String {
+        let model = self.model.as_ref().map(|m| format!("{m}; "));
+        format!(
+            "{} ({}{})",
+            self.name,
+            model.unwrap_or_default(),
+            self.reason
+        )
+    }
 }
 
 /// A level; the counts are missing from a dry run.
@@ -196,6 +223,7 @@ pub struct Times {
     pub voxelize: f64,
     pub refine: f64,
     pub links: f64,
+    pub download: f64,
     pub write: f64,
     pub picture: f64,
     pub total: f64,
@@ -298,9 +326,8 @@ impl Report {
         line(
             "device",
             &format!(
-                "{} ({}), {} thread{}",
-                self.device.name,
-                self.device.reason,
+                "{}, {} thread{}",
+                self.device.text(),
                 self.threads,
                 if self.threads == 1 { "" } else { "s" }
             ),
@@ -324,7 +351,7 @@ impl Report {
         text += &format!("checksum  {}\n", built.checksum);
         let t = &self.times_ms;
         text += &format!(
-            "time      {} = read {}, health {}, snap {}{}, upload {}, bins {}, voxelize {}, refine {}, links {}, write {}{}\n",
+            "time      {} = read {}, health {}, snap {}{}, upload {}, bins {}, voxelize {}, refine {}, links {}{}, write {}{}\n",
             millis(t.total),
             millis(t.read),
             millis(t.health),
@@ -338,6 +365,10 @@ impl Report {
             millis(t.voxelize),
             millis(t.refine),
             millis(t.links),
+            match self.device.model {
+                Some(_) => format!(", download {}", millis(t.download)),
+                None => String::new(),
+            },
             millis(t.write),
             if self.files.contains_key("picture") {
                 format!(", picture {}", millis(t.picture))
@@ -345,7 +376,15 @@ impl Report {
                 String::new()
             }
         );
-        text += &format!("memory    {} at most\n", bytes(self.peak_rss_bytes));
+        let on_device = self.device.peak_bytes.map(|peak| {
+            let name = &self.device.name;
+            format!(", {} on {name}", bytes(peak))
+        });
+        text += &format!(
+            "memory    {} at most{}\n",
+            bytes(self.peak_rss_bytes),
+            on_device.unwrap_or_default()
+        );
         for (i, file) in self.files.values().enumerate() {
             let head = if i == 0 { "files" } else { "" };
             text += &format!(
@@ -432,7 +471,7 @@ pub fn bytes(n: u64) -> String {
     format!("{value:.1} TB")
 }
 
-fn millis(ms: f64) -> String {
+pub(crate) fn millis(ms: f64) -> String {
     if ms < 9_999.5 {
         format!("{ms:.*} ms", if ms < 9.95 { 1 } else { 0 })
     } else {

@@ -4,12 +4,13 @@
 use crate::cli::MeshArgs;
 use crate::config;
 use crate::console::{self, Console};
+use crate::device::{Opened, on};
 use crate::estimate::{self, room};
 use crate::failure::Failure;
 use crate::mesh::domain::{self, Domain};
 use crate::mesh::intersections::{self, Found};
 use crate::mesh::product::IntoAny;
-use crate::mesh::report::{self, Report, Times, Written, grouped};
+use crate::mesh::report::{self, Device, Report, Times, Written, grouped};
 use crate::mesh::resolve::{self, Job, Source};
 use crate::mesh::source::{self, Shape, Sketch};
 use crate::mesh::{WALL_SHARE, gate, product};
@@ -17,7 +18,7 @@ use crate::picture::SliceOptions;
 use crate::refine;
 use cutlink_device::{Host, memory};
 use cutlink_mesher::Surface;
-use cutlink_mesher::exact::Facet;
+use cutlink_mesher::exact::{Exact, Facet};
 use cutlink_mesher::health::{self, Health};
 use cutlink_mesher::intersect::Meet;
 use cutlink_mesher::placement::Affine;
@@ -46,6 +47,7 @@ pub(crate) enum Goal {
 /// A run under way.
 pub(super) struct Run<'a> {
     pub(super) job: &'a Job,
+    opened: &'a Opened,
     args: &'a MeshArgs,
     goal: Goal,
     /// Those of the job, or as many of them as fit.
@@ -77,9 +79,16 @@ pub(super) struct Prepared<const D: usize> {
 }
 
 impl<'a> Run<'a> {
-    pub(super) fn new(job: &'a Job, args: &'a MeshArgs, console: Console, goal: Goal) -> Self {
+    fn new(
+        job: &'a Job,
+        opened: &'a Opened,
+        args: &'a MeshArgs,
+        console: Console,
+        goal: Goal,
+    ) -> Self {
         Self {
             job,
+            opened,
             args,
             goal,
             levels: job.levels,
@@ -117,8 +126,7 @@ impl<'a> Run<'a> {
 
     fn mesh_file<const D: usize>(mut self, loaded: Loaded<D>) -> Result<(), Failure>
     where
-        Facet<D>: Meet<D>,
-        Host: Kernels<D>,
+        Facet<D>: Meet<D> + Exact<D>,
         Mesh<D>: IntoAny,
     {
         let Loaded {
@@ -146,8 +154,7 @@ impl<'a> Run<'a> {
 
     fn mesh_shape<const D: usize, S: Shape<D>>(mut self, shape: &S) -> Result<(), Failure>
     where
-        Facet<D>: Meet<D>,
-        Host: Kernels<D>,
+        Facet<D>: Meet<D> + Exact<D>,
         Mesh<D>: IntoAny,
     {
         let begin = Instant::now();
@@ -186,14 +193,10 @@ impl<'a> Run<'a> {
         deviation: Option<f64>,
     ) -> Result<(), Failure>
     where
-        Facet<D>: Meet<D>,
-        Host: Kernels<D>,
+        Facet<D>: Meet<D> + Exact<D>,
         Mesh<D>: IntoAny,
     {
-        let wall_distance = self.job.wall_distance.unwrap_or_else(|| {
-            let [lower, upper] = domain.bounds;
-            WALL_SHARE * (0..D).map(|a| upper[a] - lower[a]).fold(0.0, f64::max)
-        });
+        let wall_distance = self.job.wall_distance_in(&domain);
         if let Some(path) = &self.args.write_config {
             let cells = domain.frame.root_cells;
             let options = self
@@ -210,11 +213,16 @@ impl<'a> Run<'a> {
                 max_cells: self.job.max_cells,
             };
             let params = self.params::<D>(wall_distance, &placed.patches)?;
-            return estimate::tell(&asked, &placed, domain.frame, params, &self.console);
+            let device = Device::new(&self.job.selected, self.opened);
+            let console = &self.console;
+            return on!(self.opened, kernels => {
+                estimate::tell(kernels, &asked, &placed, domain.frame, params, &device, console)
+            });
         }
         self.fit(&placed, &domain.frame, wall_distance)?;
         let prepared = self.prepare(loading, placed, affine, domain, wall_distance, deviation)?;
-        let mut report = product::plan(self.job, &prepared);
+        let device = Device::new(&self.job.selected, self.opened);
+        let mut report = product::plan(self.job, &prepared, device);
         self.console.summary(&report.plan())?;
         if !self.args.dry_run {
             let mesh = self.build(&prepared)?;
@@ -229,10 +237,7 @@ impl<'a> Run<'a> {
         wall_distance: f64,
         patches: &[String],
     ) -> Result<EmbedParams, Failure> {
-        let fill = self.job.solid_rule();
-        let mut params = EmbedParams::new(self.job.base_levels, wall_distance, fill);
-        params.robust = self.job.robust;
-        let params = refine::apply::<D>(&self.job.refine, params, patches)?;
+        let params = self.job.params::<D>(wall_distance, patches)?;
         Ok(params.with_levels(self.levels))
     }
 
@@ -244,10 +249,12 @@ impl<'a> Run<'a> {
         wall_distance: f64,
     ) -> Result<(), Failure>
     where
-        Host: Kernels<D>,
+        Facet<D>: Exact<D>,
     {
         let params = self.params::<D>(wall_distance, &placed.patches)?;
-        let (levels, note) = room::levels(placed, *frame, params, self.job.max_cells)?;
+        let (levels, note) = on!(self.opened, kernels => {
+            room::levels(kernels, placed, *frame, params, self.job.max_cells)
+        })?;
         self.levels = levels;
         if let Some(note) = note {
             self.note(note);
@@ -265,8 +272,7 @@ impl<'a> Run<'a> {
         deviation: Option<f64>,
     ) -> Result<Prepared<D>, Failure>
     where
-        Facet<D>: Meet<D>,
-        Host: Kernels<D>,
+        Facet<D>: Meet<D> + Exact<D>,
     {
         let name = self.job.name();
         let bounds = placed.bounds().unwrap_or([[0.0; D]; 2]);
@@ -319,10 +325,31 @@ impl<'a> Run<'a> {
         Ok(Some(found))
     }
 
+    /// Builds the mesh on the run's device; the host's copy of it.
     fn build<const D: usize>(&mut self, prepared: &Prepared<D>) -> Result<Mesh<D>, Failure>
     where
-        Host: Kernels<D>,
+        Facet<D>: Exact<D>,
     {
+        let mut mesh = match self.opened {
+            Opened::Cpu => self.embed(&Host, prepared)?,
+            #[cfg(feature = "cuda")]
+            Opened::Cuda(cuda) => {
+                let mesh = self.embed(cuda, prepared)?;
+                let begin = Instant::now();
+                let copy = mesh.download(cuda)?;
+                self.times.download = ms(begin);
+                copy
+            }
+        };
+        self.keep_seed(&mut mesh)?;
+        Ok(mesh)
+    }
+
+    fn embed<const D: usize, K: Kernels<D>>(
+        &mut self,
+        kernels: &K,
+        prepared: &Prepared<D>,
+    ) -> Result<Mesh<D, K>, Failure> {
         let levels = prepared.params.levels;
         self.console.start((0..levels).map(|l| 4 * weight(l)).sum());
         let mut watch = Watch {
@@ -332,7 +359,7 @@ impl<'a> Run<'a> {
         };
         let frame = prepared.domain.frame;
         let mesh = embed(
-            &Host,
+            kernels,
             &prepared.snapped,
             frame,
             &prepared.params,
@@ -340,8 +367,7 @@ impl<'a> Run<'a> {
         );
         let laps = watch.laps;
         self.console.finish();
-        let mut mesh = mesh?;
-        self.keep_seed(&mut mesh)?;
+        let mesh = mesh?;
         if self.console.verbose() {
             for (stage, level, seconds) in laps {
                 let stage = stage_name(stage);
@@ -445,7 +471,7 @@ impl<'a> Run<'a> {
     {
         let targets = &self.job.targets;
         let begin = Instant::now();
-        let extra = product::metadata(self.job, prepared);
+        let extra = product::metadata(self.job, report);
         let bytes = product::write_mesh(&mesh, &extra, &targets.mesh, targets.force)?;
         self.times.write = ms(begin);
         let path = targets.mesh.clone();
@@ -476,6 +502,7 @@ impl<'a> Run<'a> {
         };
         report.dry_run = self.args.dry_run;
         report.peak_rss_bytes = memory::peak_resident();
+        report.device.peak_bytes = self.opened.peak_bytes();
         report.notes = self.notes;
         self.console.summary(&report.result())?;
         self.console.object(&report)
@@ -483,6 +510,24 @@ impl<'a> Run<'a> {
 }
 
 impl Job {
+    /// The near-wall distance in a box.
+    pub(crate) fn wall_distance_in<const D: usize>(&self, domain: &Domain<D>) -> f64 {
+        let [lower, upper] = domain.bounds;
+        let longest = (0..D).map(|a| upper[a] - lower[a]).fold(0.0, f64::max);
+        self.wall_distance.unwrap_or(WALL_SHARE * longest)
+    }
+
+    /// What the embedding is told.
+    pub(crate) fn params<const D: usize>(
+        &self,
+        wall_distance: f64,
+        patches: &[String],
+    ) -> Result<EmbedParams, Failure> {
+        let mut params = EmbedParams::new(self.base_levels, wall_distance, self.solid_rule());
+        params.robust = self.robust;
+        refine::apply::<D>(&self.refine, params, patches)
+    }
+
     /// The surface, as messages name it.
     pub fn name(&self) -> String {
         match &self.source {
@@ -495,7 +540,10 @@ impl Job {
 /// Does what `cutlink mesh` was asked for.
 pub(crate) fn run(args: &MeshArgs, console: Console, goal: Goal) -> Result<(), Failure> {
     let job = resolve::resolve(args)?;
-    crate::in_pool(job.threads, || Run::new(&job, args, console, goal).go())
+    crate::in_pool(job.threads, || {
+        let opened = Opened::open(job.selected.device)?;
+        Run::new(&job, &opened, args, console, goal).go()
+    })
 }
 
 fn write_config(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
@@ -520,7 +568,7 @@ fn weight(level: usize) -> u64 {
     1 << (2 * level.min(20))
 }
 
-fn stage_name(stage: Stage) -> &'static str {
+pub(crate) fn stage_name(stage: Stage) -> &'static str {
     match stage {
         Stage::Upload => "upload",
         Stage::Bins => "bins",

@@ -5,6 +5,7 @@
 use assert_cmd::Command;
 use cutlink_mesher::Surface;
 use cutlink_mesher::primitives::{AnyShape, parse_shape};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
@@ -100,6 +101,16 @@ impl Ran {
     /// The one JSON object on stdout.
     pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.stdout).expect("one JSON object on stdout")
+    }
+}
+
+/// The keys of an object and, with a dot between, those of its objects.
+pub(crate) fn keys(value: &serde_json::Value, prefix: &str, into: &mut BTreeSet<String>) {
+    for (key, value) in value.as_object().expect("an object") {
+        into.insert(format!("{prefix}{key}"));
+        if value.is_object() {
+            keys(value, &format!("{prefix}{key}."), into);
+        }
     }
 }
 

@@ -1,18 +1,20 @@
 //! The stages of an embedding, for a backend to implement.
 //!
-//! | stage | contract | cpu file |
+//! | stage | contract | files in `cpu/` and `cuda/` |
 //! |---|---|---|
-//! | [`seed_roots`](Kernels::seed_roots) | winding number at the first cell of every root block | `cpu/seed.rs` |
-//! | [`classify`](Kernels::classify) | winding numbers of a level's cells, as solid masks | `cpu/classify.rs` |
-//! | [`mark`](Kernels::mark) | blocks to refine, by layers around the surface | `cpu/mark.rs` |
-//! | [`interfaces`](Kernels::interfaces) | ghost and interface cells | `cpu/mark.rs` |
-//! | [`cut_links`](Kernels::cut_links) | the cut-link table of a level's leaves | `cpu/cut_links.rs` |
+//! | [`seed_roots`](Kernels::seed_roots) | winding number at the first cell of every root block | `seed` |
+//! | [`classify`](Kernels::classify) | winding numbers of a level's cells, as solid masks | `classify` |
+//! | [`mark`](Kernels::mark) | blocks to refine, by layers around the surface | `mark` |
+//! | [`interfaces`](Kernels::interfaces) | ghost and interface cells | `mark` |
+//! | [`cut_links`](Kernels::cut_links) | the cut-link table of a level's leaves | `cut_links` |
 //!
 //! All integer results are exact and the same on every backend. The one floating-point
 //! result is q: the quotient of two exact integers, each rounded to f64, divided in f64 and
 //! rounded to f32.
 
 mod cpu;
+#[cfg(feature = "cuda")]
+mod cuda;
 
 use crate::{Fill, LinkTable, VoxelError, refine::LevelMarks};
 use cutlink_amr::{Forest, ForestKernels};
@@ -33,6 +35,8 @@ pub struct LevelView {
     pub count: usize,
     /// Cell spacing in lattice units, a power of two.
     pub spacing: i32,
+    /// Whether no finer level comes after it.
+    pub last: bool,
 }
 
 /// What the stages of a level read.
@@ -97,7 +101,7 @@ pub struct SolidRule<'a, const D: usize> {
 /// What a level's classification leaves for the next level and for the marks.
 #[derive(Debug)]
 pub struct Classified<B: Backend> {
-    /// Winding numbers: 2^D a block.
+    /// Winding numbers: 2^D a block; what they are on the last level, nobody asks.
     pub anchors: B::Buf<i32>,
     /// 1 for each block near a gap in which |W - g| comes near a half, or that has cells of
     /// both classes, and whose parent is uncertain too; no entries for a closed surface.

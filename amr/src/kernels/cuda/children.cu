@@ -4,9 +4,8 @@
 
 // One thread a child. The first parents take the recycled groups, the others fresh ids from `start`.
 extern "C" __global__ void insert(const uint32_t* parents, uint32_t count, const uint32_t* recycled,
-                                  uint32_t recycled_count, uint32_t start, uint8_t level, Ints* coord,
-                                  uint8_t* levels, uint32_t* parent, uint32_t* first_child, uint8_t* marks,
-                                  uint32_t* ids) {
+                                  uint32_t recycled_count, uint32_t start, uint8_t level, Ints* coord, uint8_t* levels,
+                                  uint32_t* parent, uint32_t* first_child, uint8_t* marks, uint32_t* ids) {
     const uint32_t i = thread_index();
     if (i >= count * CHILDREN) {
         return;

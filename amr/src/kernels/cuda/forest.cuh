@@ -2,10 +2,7 @@
 
 #pragma once
 
-#include <cstdint>
-
-constexpr int D = CUTLINK_D;
-static_assert(D == 2 || D == 3, "the plane or space");
+#include "kernel.cuh"
 
 constexpr int DIRECTIONS = D == 2 ? 9 : 27;
 constexpr int CENTER = DIRECTIONS / 2;
@@ -21,10 +18,6 @@ constexpr uint8_t KEEP = 0;
 constexpr uint8_t REFINE = 1;
 constexpr uint8_t COARSEN = 2;
 
-struct Ints {
-    int32_t v[D];
-};
-
 // Root blocks on each axis, and their product.
 struct Root {
     uint32_t n[D];
@@ -38,22 +31,13 @@ struct Root {
     }
 };
 
-__host__ __device__ constexpr int power(int base, int exponent) {
-    return exponent == 0 ? 1 : base * power(base, exponent - 1);
-}
-
 // Component a of the step of a direction.
-__device__ constexpr int step(int direction, int a) {
+__host__ __device__ constexpr int step(int direction, int a) {
     return direction / power(3, a) % 3 - 1;
 }
 
-// Coordinate a of the i-th item of a cube of `edge` items an axis, a power of two.
-__device__ constexpr int unravel(int i, int edge, int a) {
-    return i / power(edge, a) % edge;
-}
-
 // Place of a neighbour in its family, seen from that of step (-1, -1, -1).
-__device__ constexpr int place_of(int direction) {
+__host__ __device__ constexpr int place_of(int direction) {
     return direction % 3 + 4 * (direction / 3 % 3) + 16 * (direction / 9);
 }
 
@@ -80,8 +64,4 @@ __device__ inline uint32_t neighbor(Root root, const uint32_t* families, uint32_
         stride *= root.n[a];
     }
     return to;
-}
-
-__device__ inline uint32_t thread_index() {
-    return blockIdx.x * blockDim.x + threadIdx.x;
 }

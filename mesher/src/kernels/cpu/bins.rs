@@ -8,6 +8,13 @@ use crate::exact::{Exact, Facet};
 use cutlink_device::{Backend, DeviceError, Host, memory};
 use rayon::prelude::*;
 
+/// The boxes with entries.
+fn rows_of(starts: &[u32]) -> Vec<u32> {
+    let filled = |&row: &u32| starts[row as usize + 1] > starts[row as usize];
+    let boxes = starts.len() as u32 - 1;
+    (0..boxes).into_par_iter().filter(filled).collect()
+}
+
 /// How far a box of this edge is grown on each side: half a cell.
 fn margin(edge: i32) -> i32 {
     edge / 8
@@ -49,7 +56,12 @@ where
         facets[*slot as usize] = f;
         *slot += 1;
     }
-    Ok(Bins { starts, facets })
+    let rows = rows_of(&starts);
+    Ok(Bins {
+        starts,
+        facets,
+        rows,
+    })
 }
 
 /// Appends (box, facet) for every box of the grid that the facet meets.
@@ -140,7 +152,12 @@ where
         facets.extend_from_slice(&part.facets);
     }
     starts.push(next);
-    Ok(Bins { starts, facets })
+    let rows = rows_of(&starts);
+    Ok(Bins {
+        starts,
+        facets,
+        rows,
+    })
 }
 
 /// Sorts the facets of a parent into the lists of its children; `corner` is the parent's

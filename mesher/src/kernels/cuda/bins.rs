@@ -1,0 +1,178 @@
+//! Facet lists by counting, scanning and writing.
+
+use super::{BINS, THREADS};
+use crate::kernels::{Bins, ChildBoxes, FacetSet};
+use cutlink_device::{
+    Backend, DeviceError, Memory,
+    cuda::{Cuda, Grid},
+};
+
+/// Thread blocks that share the facets with many boxes.
+const BLOCKS: usize = 264;
+
+pub(super) fn root<const D: usize>(
+    cuda: &Cuda,
+    set: &FacetSet<D, Cuda>,
+    boxes: [u32; D],
+    edge: i32,
+) -> Result<Bins<Cuda>, DeviceError> {
+    let facets = set.corners.len();
+    let mut starts = cuda.uninit("facet counts", facets + 1)?;
+    let mut large = cuda.uninit::<u32>("large facets", facets)?;
+    let mut larges = cuda.alloc("a count", 1, 0u32)?;
+    let launch = cuda
+        .launch(&BINS, D, "count_root")
+        .buf(&set.corners)
+        .val(facets as u32)
+        .val(boxes)
+        .val(edge)
+        .out(&mut starts)
+        .out(&mut large)
+        .out(&mut larges);
+    // SAFETY: a count a facet and one behind them; no facet is listed twice.
+    unsafe { launch.run(Grid::over(facets + 1, THREADS))? };
+    let launch = cuda
+        .launch(&BINS, D, "count_large")
+        .buf(&set.corners)
+        .val(boxes)
+        .val(edge)
+        .buf(&large)
+        .buf(&larges)
+        .out(&mut starts);
+    // SAFETY: the listed facets, as many as counted, have a count each.
+    unsafe { launch.run(Grid::blocks(BLOCKS, THREADS))? };
+    let mut total = cuda.uninit("a count", 1)?;
+    cuda.scan(&mut starts, &mut total)?;
+    let pairs = entries(cuda, total.read(0)?)?;
+    cuda.reserve("facet lists", 4 * 4 * pairs as u64)?;
+    let mut keys = cuda.uninit("facet lists", pairs)?;
+    let mut values = cuda.uninit("facet lists", pairs)?;
+    let launch = cuda
+        .launch(&BINS, D, "emit_root")
+        .buf(&set.corners)
+        .val(facets as u32)
+        .val(boxes)
+        .val(edge)
+        .buf(&starts)
+        .out(&mut keys)
+        .out(&mut values);
+    // SAFETY: each facet writes the pairs that it counted, behind those of the facets before.
+    unsafe { launch.run(Grid::over(facets, THREADS))? };
+    let launch = cuda
+        .launch(&BINS, D, "emit_large")
+        .buf(&set.corners)
+        .val(boxes)
+        .val(edge)
+        .buf(&large)
+        .buf(&larges)
+        .buf(&starts)
+        .out(&mut keys)
+        .out(&mut values);
+    // SAFETY: as above.
+    unsafe { launch.run(Grid::blocks(BLOCKS, THREADS))? };
+    drop((starts, large));
+    let count: usize = boxes.iter().map(|&n| n as usize).product();
+    let bits = usize::BITS - (count.max(2) - 1).leading_zeros();
+    let (keys, facets) = cuda.sort32(&keys, &values, bits)?;
+    drop(values);
+    let mut starts = cuda.uninit("facet lists", count + 1)?;
+    let mut flags = cuda.uninit("flags", count)?;
+    let launch = cuda
+        .launch(&BINS, D, "starts_root")
+        .buf(&keys)
+        .val(pairs as u32)
+        .val(count as u32)
+        .out(&mut starts)
+        .out(&mut flags);
+    // SAFETY: so many keys; a start a box and one behind, a flag a box.
+    unsafe { launch.run(Grid::over(count + 1, THREADS))? };
+    Ok(Bins {
+        starts,
+        facets,
+        rows: cuda.select("boxes with facets", None, &flags)?,
+    })
+}
+
+pub(super) fn children<const D: usize>(
+    cuda: &Cuda,
+    set: &FacetSet<D, Cuda>,
+    parents: &Bins<Cuda>,
+    boxes: ChildBoxes<'_, D, Cuda>,
+) -> Result<Bins<Cuda>, DeviceError> {
+    let rows = parents.rows.len();
+    let mut masks = cuda.uninit::<u8>("children of facets", parents.facets.len())?;
+    let mut starts = cuda.alloc("facet lists", boxes.count + 1, 0u32)?;
+    let launch = cuda
+        .launch(&BINS, D, "split")
+        .buf(&set.corners)
+        .buf(&parents.rows)
+        .buf(&parents.starts)
+        .buf(&parents.facets)
+        .val(boxes.first_parent as u32)
+        .buf(boxes.coord)
+        .buf(boxes.first_child)
+        .val(boxes.first as u32)
+        .val(boxes.edge)
+        .out(&mut masks)
+        .out(&mut starts);
+    let threads = threads_for(parents.facets.len(), rows);
+    // SAFETY: rows of the parents' lists, whose children are the boxes: one mask an entry, one
+    // count a box.
+    unsafe { launch.run(Grid::blocks(rows, threads))? };
+    let mut total = cuda.uninit("a count", 1)?;
+    cuda.scan(&mut starts, &mut total)?;
+    let mut flags = cuda.uninit("flags", boxes.count)?;
+    let launch = cuda
+        .launch(&BINS, D, "flag_rows")
+        .buf(&starts)
+        .val(boxes.count as u32)
+        .out(&mut flags);
+    // SAFETY: a start a box and one behind, a flag a box.
+    unsafe { launch.run(Grid::over(boxes.count, THREADS))? };
+    let filled = cuda.select("boxes with facets", None, &flags)?;
+    let total = entries(cuda, total.read(0)?)?;
+    cuda.reserve("facet lists", 4 * total as u64)?;
+    let mut facets = cuda.uninit("facet lists", total)?;
+    let launch = cuda
+        .launch(&BINS, D, "fill")
+        .buf(&parents.rows)
+        .val(rows as u32)
+        .buf(&parents.starts)
+        .buf(&parents.facets)
+        .buf(&masks)
+        .val(boxes.first_parent as u32)
+        .buf(boxes.first_child)
+        .val(boxes.first as u32)
+        .buf(&starts)
+        .out(&mut facets);
+    // SAFETY: every box's entries are as many as were counted from the same masks.
+    unsafe { launch.run(Grid::over(32 * rows, THREADS))? };
+    Ok(Bins {
+        starts,
+        facets,
+        rows: filled,
+    })
+}
+
+/// Threads for a list each, that have so many entries in all.
+fn threads_for(entries: usize, lists: usize) -> u32 {
+    match entries / lists.max(1) {
+        0..=48 => 32,
+        49..=96 => 64,
+        97..=192 => 128,
+        _ => 256,
+    }
+}
+
+/// A number of list entries that 32 bits hold.
+fn entries(cuda: &Cuda, total: u64) -> Result<usize, DeviceError> {
+    match u32::try_from(total) {
+        Ok(total) => Ok(total as usize),
+        Err(_) => Err(DeviceError::OutOfMemory {
+            memory: Memory::Device,
+            what: "facet lists of more than 2^32 entries",
+            requested: total.saturating_mul(4),
+            free: cuda.free_bytes(),
+        }),
+    }
+}

@@ -1,0 +1,79 @@
+//! `cutlink bench`: how fast meshes are made here.
+//!
+//! Each case goes the way of `cutlink mesh` up to the embedding (read or made, split, placed,
+//! snapped), which then runs again and again. Its time is told twice: by stage on the
+//! backend's own clock, and as wall time around the whole call, which ends when all work is
+//! done. What is counted after that (the mesh's numbers, its checksum, the bytes of [`bytes`])
+//! is outside of both. The copy bandwidth is measured in the same run.
+
+mod bytes;
+mod cases;
+mod measure;
+pub mod report;
+
+use crate::cli::BenchMeshArgs;
+use crate::console::Console;
+use crate::device::{Opened, on};
+use crate::failure::Failure;
+use crate::mesh::report::Device;
+use measure::{Bench, WARM_UP};
+use report::Report;
+
+/// Runs `cutlink bench mesh`.
+///
+/// # Errors
+/// Any failure; `docs/cli.md` lists the exit codes.
+pub fn mesh(args: &BenchMeshArgs) -> Result<(), Failure> {
+    let cases = cases::cases(args)?;
+    // What cannot be is said before the first case takes its time.
+    let jobs = cases.iter().map(measure::job);
+    let jobs = jobs.collect::<Result<Vec<_>, _>>()?;
+    let selected = &jobs.first().expect("there should be a case").selected;
+    let console = Console::new(args.output);
+    crate::in_pool(args.threads.unwrap_or(0), || {
+        let opened = Opened::open(selected.device)?;
+        let mut report = Report {
+            schema: crate::JSON_SCHEMA,
+            cutlink: env!("CARGO_PKG_VERSION"),
+            command: "bench mesh",
+            device: Device::new(selected, &opened),
+            threads: rayon::current_num_threads(),
+            runs: args.runs,
+            warm_up: WARM_UP,
+            copy: on!(&opened, backend => measure::copy(backend, args.runs))?,
+            cases: Vec::new(),
+        };
+        console.summary(&report.head())?;
+        let bench = Bench {
+            opened: &opened,
+            runs: args.runs,
+            console: &console,
+        };
+        let mut failed = None;
+        for case in &cases {
+            match bench.case(case, &report.copy) {
+                Ok(made) => {
+                    console.summary(&made.table())?;
+                    report.cases.push(made);
+                }
+                Err(failure) => {
+                    failed = Some(failure);
+                    break;
+                }
+            }
+        }
+        if !report.cases.is_empty() {
+            console.summary(&report.tables())?;
+        }
+        report.device.peak_bytes = opened.peak_bytes();
+        match failed {
+            None => console.object(&report),
+            // The cases before it took their time.
+            Some(mut failure) if !report.cases.is_empty() => {
+                failure.details = serde_json::json!({ "bench": report });
+                Err(failure)
+            }
+            Some(failure) => Err(failure),
+        }
+    })
+}

@@ -1,0 +1,189 @@
+//! Links into a staging area in the order in which thread blocks are done, then into the table in
+//! the order of blocks.
+
+use super::{CUT_LINKS, THREADS, threads_for};
+use crate::{LinkTable, VoxelError, kernels::LevelData};
+use cutlink_amr::{NONE, dims};
+use cutlink_device::{
+    Backend, DeviceError,
+    cuda::{Cuda, CudaBuf, Grid, Sums},
+};
+
+/// Links that a block with facets comes to, by experience with scans: room to begin with.
+const TYPICAL_LINKS: usize = 48;
+/// Boundary cells likewise.
+const TYPICAL_CELLS: usize = 8;
+
+/// Blocks with links and what was found of each.
+struct Found {
+    q: CudaBuf<f32>,
+    patch: CudaBuf<u16>,
+    cells: CudaBuf<u64>,
+    /// First link and first cell of each block above.
+    at: CudaBuf<[u64; 2]>,
+    /// Links, cells and rows before each block, and behind the last.
+    sums: CudaBuf<Sums>,
+    total: [u64; 3],
+}
+
+pub(super) fn cut_links<const D: usize>(
+    cuda: &Cuda,
+    data: &LevelData<'_, D, Cuda>,
+    solid: &CudaBuf<u64>,
+    gap: Option<u16>,
+    boundary: &mut CudaBuf<u64>,
+    table: &mut LinkTable<Cuda>,
+) -> Result<(), VoxelError> {
+    if gap.is_some() {
+        return Err(DeviceError::Unsupported {
+            what: "a surface closed by --robust",
+        }
+        .into());
+    }
+    let leaves;
+    let rows = if data.view.last {
+        &data.bins.rows
+    } else {
+        leaves = leaves_of(cuda, data)?;
+        &leaves
+    };
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let mut room = [TYPICAL_LINKS * rows.len(), TYPICAL_CELLS * rows.len()];
+    let found = loop {
+        let found = cut(cuda, data, solid, rows, room, boundary)?;
+        let needed = [found.total[0] as usize, found.total[1] as usize];
+        if needed[0] <= room[0] && needed[1] <= room[1] {
+            break found;
+        }
+        room = needed;
+    };
+    append(cuda, data, rows, &found, table)
+}
+
+fn leaves_of<const D: usize>(
+    cuda: &Cuda,
+    data: &LevelData<'_, D, Cuda>,
+) -> Result<CudaBuf<u32>, VoxelError> {
+    let rows = &data.bins.rows;
+    let mut flags = cuda.uninit("flags", rows.len())?;
+    let launch = cuda
+        .launch(&CUT_LINKS, D, "flag_leaves")
+        .buf(rows)
+        .val(rows.len() as u32)
+        .val(data.view.first as u32)
+        .buf(&data.forest.first_child)
+        .out(&mut flags);
+    // SAFETY: rows of the level, whose ids are consecutive; a flag a row listed.
+    unsafe { launch.run(Grid::over(rows.len(), THREADS))? };
+    Ok(cuda.select("leaves with facets", Some(rows), &flags)?)
+}
+
+fn cut<const D: usize>(
+    cuda: &Cuda,
+    data: &LevelData<'_, D, Cuda>,
+    solid: &CudaBuf<u64>,
+    rows: &CudaBuf<u32>,
+    [links, cells]: [usize; 2],
+    boundary: &mut CudaBuf<u64>,
+) -> Result<Found, VoxelError> {
+    let LevelData {
+        set,
+        forest,
+        bins,
+        view,
+    } = data;
+    let patched = !set.patch.is_empty();
+    let bytes = if patched { 6 } else { 4 };
+    cuda.reserve(
+        "cut links",
+        (links * bytes + cells * 8 + rows.len() * 40) as u64,
+    )?;
+    let mut found = Found {
+        q: cuda.uninit("cut links", links)?,
+        patch: cuda.uninit("cut links", if patched { links } else { 0 })?,
+        cells: cuda.uninit("cut links", cells)?,
+        at: cuda.uninit("cut links", rows.len())?,
+        sums: cuda.alloc("cut links", rows.len() + 1, Sums([0; 3]))?,
+        total: [0; 3],
+    };
+    let mut used = cuda.alloc("counts", 2, 0u64)?;
+    let kernel = if patched { "cut_patched" } else { "cut_plain" };
+    let launch = cuda
+        .launch(&CUT_LINKS, D, kernel)
+        .buf(&set.corners)
+        .buf(&set.patch)
+        .val(set.walls)
+        .buf(rows)
+        .buf(&bins.starts)
+        .buf(&bins.facets)
+        .val(view.first as u32)
+        .val(view.spacing)
+        .val(forest.root.map(|n| (n as i32) << view.level))
+        .buf(&forest.coord)
+        .buf(solid)
+        .out(boundary)
+        .out(&mut found.q)
+        .out(&mut found.patch)
+        .out(&mut found.cells)
+        .val(links as u64)
+        .val(cells as u64)
+        .out(&mut used)
+        .out(&mut found.at)
+        .out(&mut found.sums);
+    let pairs = dims::directions(D) / 2;
+    let threads = threads_for(bins.facets.len() * pairs, bins.rows.len());
+    // SAFETY: rows of the level's lists, whose entries are facets with a patch where there are any;
+    // masks an id; a place and sums a row; nothing is written beyond the room that is named.
+    unsafe { launch.run(Grid::blocks(rows.len(), threads))? };
+    cuda.scan_sums(&mut found.sums)?;
+    found.total = found.sums.read(rows.len())?.0;
+    Ok(found)
+}
+
+fn append<const D: usize>(
+    cuda: &Cuda,
+    data: &LevelData<'_, D, Cuda>,
+    rows: &CudaBuf<u32>,
+    found: &Found,
+    table: &mut LinkTable<Cuda>,
+) -> Result<(), VoxelError> {
+    let base = [table.q.len(), table.cells.len(), table.blocks.len()];
+    let [links, cells, blocks] = [0, 1, 2].map(|i| base[i] + found.total[i] as usize);
+    if u32::try_from(cells).is_err() {
+        let table = "boundary cell table";
+        return Err(VoxelError::TooLarge { table });
+    }
+    cuda.reserve("cut links", (links * 4 + cells * 8 + blocks * 8) as u64)?;
+    table.q.grow("cut links", links)?;
+    table.cells.grow("cut links", cells)?;
+    table.blocks.grow("cut links", blocks)?;
+    table.cell_start.grow("cut links", blocks + 1)?;
+    if !data.set.patch.is_empty() {
+        table.patch.grow("cut links", links)?;
+    }
+    cuda.resize("link rows", &mut table.row_of, data.forest.capacity(), NONE)?;
+    let launch = cuda
+        .launch(&CUT_LINKS, D, "gather")
+        .buf(rows)
+        .val(rows.len() as u32)
+        .val(data.view.first as u32)
+        .buf(&found.q)
+        .buf(&found.patch)
+        .buf(&found.cells)
+        .buf(&found.at)
+        .buf(&found.sums)
+        .val(base.map(|n| n as u64))
+        .val(u32::from(!data.set.patch.is_empty()))
+        .out(&mut table.blocks)
+        .out(&mut table.row_of)
+        .out(&mut table.cell_start)
+        .out(&mut table.cells)
+        .out(&mut table.q)
+        .out(&mut table.patch);
+    // SAFETY: what was found lies in the staging area, and behind it in the table there is room for
+    // as much as the sums say.
+    unsafe { launch.run(Grid::over(32 * rows.len(), THREADS))? };
+    Ok(())
+}

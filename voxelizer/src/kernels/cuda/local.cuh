@@ -1,0 +1,34 @@
+// A facet seen from a block: corners relative to the centre of the block's first cell, and the range
+// of cell centres that its bounds reach.
+
+#pragma once
+
+#include "exact.cuh"
+#include "forest.cuh"
+
+struct Local {
+    Facet facet;
+    // First cell whose centre is not below the bounds, last one whose is not above them.
+    int low[D], high[D];
+
+    __device__ Local(const Facet& absolute, const Ints& first_center, int spacing, int shift)
+        : facet(absolute.relative_to(first_center)) {
+        for (int a = 0; a < D; a++) {
+            low[a] = (facet.low(a) + (spacing - 1)) >> shift;
+            high[a] = facet.high(a) >> shift;
+        }
+    }
+
+    // Whether 32 bits hold the facet's edge functions and 52 its plane's values, for points a few
+    // cells away.
+    __device__ bool is_small(int spacing) const { return spacing <= SMALL / 8 && facet.reach() <= SMALL; }
+};
+
+// Centre of the first cell of a block.
+__device__ inline Ints first_center(const Ints& coord, int spacing) {
+    Ints center;
+    for (int a = 0; a < D; a++) {
+        center.v[a] = 4 * coord.v[a] * spacing + spacing / 2;
+    }
+    return center;
+}

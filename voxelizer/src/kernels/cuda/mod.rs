@@ -1,0 +1,84 @@
+//! The stages on an NVIDIA GPU.
+
+#![expect(unsafe_code, reason = "kernels are launched with addresses")]
+
+mod classify;
+mod cut_links;
+mod mark;
+mod seed;
+
+use super::{Classified, Kernels, LevelData, Rim, Seeds, SolidRule};
+use crate::{LinkTable, VoxelError, refine::LevelMarks};
+use cutlink_amr::Forest;
+use cutlink_device::cuda::{Cuda, CudaBuf, Module};
+use cutlink_mesher::{
+    exact::{Exact, Facet},
+    kernels::FacetSet,
+};
+
+/// Threads of a block where nothing asks for another number.
+const THREADS: u32 = 256;
+
+static SEED: [Module; 2] = cutlink_device::cuda_modules!("seed");
+static CLASSIFY: [Module; 2] = cutlink_device::cuda_modules!("classify");
+static MARK: [Module; 2] = cutlink_device::cuda_modules!("mark");
+static CUT_LINKS: [Module; 2] = cutlink_device::cuda_modules!("cut_links");
+
+impl<const D: usize> Kernels<D> for Cuda
+where
+    Facet<D>: Exact<D>,
+{
+    fn seed_roots(
+        &self,
+        set: &FacetSet<D, Self>,
+        forest: &Forest<D, Self>,
+        spacing: i32,
+    ) -> Result<CudaBuf<i32>, VoxelError> {
+        seed::roots(self, set, forest.root, spacing)
+    }
+
+    fn classify(
+        &self,
+        data: &LevelData<'_, D, Self>,
+        seeds: Seeds<'_, Self>,
+        rule: SolidRule<'_, D>,
+        solid: &mut CudaBuf<u64>,
+    ) -> Result<Classified<Self>, VoxelError> {
+        classify::classify(self, data, &seeds, rule, solid)
+    }
+
+    fn mark(
+        &self,
+        data: &LevelData<'_, D, Self>,
+        solid: &CudaBuf<u64>,
+        uncertain: &CudaBuf<u8>,
+        marks: &LevelMarks<D>,
+    ) -> Result<CudaBuf<u8>, VoxelError> {
+        mark::mark(self, data, solid, uncertain, marks)
+    }
+
+    fn interfaces(&self, forest: &Forest<D, Self>) -> Result<Rim<Self>, VoxelError> {
+        mark::interfaces(self, forest)
+    }
+
+    fn cut_links(
+        &self,
+        data: &LevelData<'_, D, Self>,
+        solid: &CudaBuf<u64>,
+        gap: Option<u16>,
+        boundary: &mut CudaBuf<u64>,
+        table: &mut LinkTable<Self>,
+    ) -> Result<(), VoxelError> {
+        cut_links::cut_links(self, data, solid, gap, boundary, table)
+    }
+}
+
+/// Threads for a list each, that have so much work in all.
+fn threads_for(work: usize, lists: usize) -> u32 {
+    match work / lists.max(1) {
+        0..=48 => 32,
+        49..=96 => 64,
+        97..=192 => 128,
+        _ => 256,
+    }
+}
