@@ -5,7 +5,7 @@ use std::path::Path;
 #[path = "../mesher/build.rs"]
 mod scans;
 
-fn main() -> Result<(), &'static str> {
+fn main() -> Result<(), String> {
     const DEVICE: &str = "/dev/nvidia0";
     println!("cargo:rustc-check-cfg=cfg(has_cuda)");
     println!("cargo:rerun-if-changed=build.rs");

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 #[path = "../mesher/build.rs"]
 mod scans;
 
-fn main() -> Result<(), &'static str> {
+fn main() -> Result<(), String> {
     println!("cargo:rustc-check-cfg=cfg(has_small_disks)");
     println!("cargo:rerun-if-changed=build.rs");
     if can_mount() {

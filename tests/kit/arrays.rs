@@ -145,7 +145,12 @@ pub fn same_facets<const D: usize>(a: &FacetSet<D>, b: &FacetSet<D>) -> Result<(
 
 /// Compares two sets of lists.
 pub fn same_bins(a: &Bins, b: &Bins) -> Result<(), Difference> {
-    let Bins { starts, facets } = a;
+    let Bins {
+        starts,
+        facets,
+        rows,
+    } = a;
     same("list starts", starts, &b.starts)?;
-    same("lists", facets, &b.facets)
+    same("lists", facets, &b.facets)?;
+    same("rows with a list", rows, &b.rows)
 }

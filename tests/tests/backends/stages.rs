@@ -64,6 +64,7 @@ fn stages<const D: usize, K: Kernels<D>>(
         ChildBoxes {
             coord: &forest.coord,
             parent: &forest.parent,
+            first_child: &forest.first_child,
             first,
             count: forest.capacity() - first,
             first_parent: 0,
@@ -88,6 +89,7 @@ fn download<const D: usize, K: Kernels<D>>(kernels: &K, bins: &Bins<K>) -> Resul
     Ok(Bins {
         starts: of(&bins.starts)?,
         facets: of(&bins.facets)?,
+        rows: of(&bins.rows)?,
     })
 }
 

@@ -103,6 +103,7 @@ where
                 let children = ChildBoxes {
                     coord: &forest.coord,
                     parent: &forest.parent,
+                    first_child: &forest.first_child,
                     first,
                     count,
                     first_parent,
