@@ -7,7 +7,7 @@ use super::{
 use crate::{DeviceError, Item};
 use bytemuck::Pod;
 use cudarc::driver::sys;
-use std::{collections::HashMap, ffi::CString, ptr};
+use std::{collections::HashMap, ffi::CString, ptr, sync::Arc};
 
 /// Kernels compiled from one source.
 #[derive(Debug)]
@@ -72,10 +72,9 @@ impl Grid {
 /// A module in the device's memory.
 pub(super) struct Loaded {
     module: sys::CUmodule,
-    kernels: HashMap<&'static str, Kernel>,
+    kernels: HashMap<&'static str, Arc<Kernel>>,
 }
 
-#[derive(Clone)]
 struct Kernel {
     function: sys::CUfunction,
     /// Sizes of the parameters.
@@ -84,6 +83,10 @@ struct Kernel {
 
 // SAFETY: handles of the driver, used under a lock and with the context current.
 unsafe impl Send for Loaded {}
+// SAFETY: as above; a function's handle is only read.
+unsafe impl Send for Kernel {}
+// SAFETY: as above.
+unsafe impl Sync for Kernel {}
 
 /// Most parameters of a kernel.
 const MOST: usize = 28;
@@ -118,7 +121,11 @@ impl Cuda {
         }
     }
 
-    fn kernel(&self, module: &'static Module, name: &'static str) -> Result<Kernel, DeviceError> {
+    fn kernel(
+        &self,
+        module: &'static Module,
+        name: &'static str,
+    ) -> Result<Arc<Kernel>, DeviceError> {
         let mut all = lock(&self.0.loaded);
         let key = module.image.as_ptr().addr();
         let loaded = match all.entry(key) {
@@ -141,7 +148,7 @@ impl Cuda {
             }
         };
         if let Some(kernel) = loaded.kernels.get(name) {
-            return Ok(kernel.clone());
+            return Ok(Arc::clone(kernel));
         }
         let symbol = CString::new(name).expect("a kernel's name should have no zero");
         let mut function = ptr::null_mut();
@@ -158,8 +165,8 @@ impl Cuda {
         {
             params.push(size);
         }
-        let kernel = Kernel { function, params };
-        loaded.kernels.insert(name, kernel.clone());
+        let kernel = Arc::new(Kernel { function, params });
+        loaded.kernels.insert(name, Arc::clone(&kernel));
         Ok(kernel)
     }
 }

@@ -1,18 +1,20 @@
 //! Links into a staging area in the order in which thread blocks are done, then into the table in
 //! the order of blocks.
 
-use super::{CUT_LINKS, THREADS, threads_for};
+use super::{CUT_LINKS, THREADS};
 use crate::{LinkTable, VoxelError, kernels::LevelData};
-use cutlink_amr::{NONE, dims};
+use cutlink_amr::NONE;
 use cutlink_device::{
     Backend, DeviceError,
     cuda::{Cuda, CudaBuf, Grid, Sums},
 };
 
 /// Links that a block with facets comes to, by experience with scans: room to begin with.
-const TYPICAL_LINKS: usize = 48;
+const TYPICAL_LINKS: usize = 96;
+/// Threads that share a block.
+const WARP: u32 = 32;
 /// Boundary cells likewise.
-const TYPICAL_CELLS: usize = 8;
+const TYPICAL_CELLS: usize = 16;
 
 /// Blocks with links and what was found of each.
 struct Found {
@@ -132,11 +134,9 @@ fn cut<const D: usize>(
         .out(&mut used)
         .out(&mut found.at)
         .out(&mut found.sums);
-    let pairs = dims::directions(D) / 2;
-    let threads = threads_for(bins.facets.len() * pairs, bins.rows.len());
     // SAFETY: rows of the level's lists, whose entries are facets with a patch where there are any;
     // masks an id; a place and sums a row; nothing is written beyond the room that is named.
-    unsafe { launch.run(Grid::blocks(rows.len(), threads))? };
+    unsafe { launch.run(Grid::blocks(rows.len(), WARP))? };
     cuda.scan_sums(&mut found.sums)?;
     found.total = found.sums.read(rows.len())?.0;
     Ok(found)

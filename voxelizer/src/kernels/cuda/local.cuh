@@ -19,6 +19,9 @@ struct Local {
         }
     }
 
+    // Whether 64 bits hold everything: differences within 2^20, normals within 2^41.
+    __device__ bool is_narrow(int spacing) const { return spacing <= (1 << 16) && facet.reach() <= (1 << 19); }
+
     // Whether 32 bits hold the facet's edge functions and 52 its plane's values, for points a few
     // cells away.
     __device__ bool is_small(int spacing) const { return spacing <= SMALL / 8 && facet.reach() <= SMALL; }

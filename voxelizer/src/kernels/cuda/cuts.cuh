@@ -1,0 +1,272 @@
+// Lines of cell centres that meet a facet, and what is recorded where they do.
+
+#pragma once
+
+#include "local.cuh"
+
+constexpr int PAIRS = DIRECTIONS / 2;
+constexpr int SLOTS = CELLS * DIRECTIONS;
+
+// Where a block lies.
+struct Place {
+    uint64_t fluid;
+    // First and last cell of the box, seen from the block's first cell.
+    int low[D], high[D];
+    // Whether all cells around the block are in the box.
+    bool inner;
+};
+
+// What is recorded of a cut: the bits of q, which are ordered as q is; above them nothing, below them
+// the patch.
+struct Plain {
+    using Slot = uint32_t;
+    static constexpr Slot EMPTY = ~0u;
+    __device__ static Slot pack(float q, uint32_t) { return __float_as_uint(q); }
+    __device__ static float q(Slot slot) { return __uint_as_float(slot); }
+    __device__ static uint16_t patch(Slot) { return 0; }
+};
+
+struct Patched {
+    using Slot = unsigned long long;
+    static constexpr Slot EMPTY = ~0ull;
+    __device__ static Slot pack(float q, uint32_t patch) { return static_cast<Slot>(__float_as_uint(q)) << 32 | patch; }
+    __device__ static float q(Slot slot) { return __uint_as_float(static_cast<uint32_t>(slot >> 32)); }
+    __device__ static uint16_t patch(Slot slot) { return static_cast<uint16_t>(slot); }
+};
+
+__device__ inline double to_f64(double v) {
+    return v;
+}
+
+__device__ inline double to_f64(int64_t v) {
+    return __ll2double_rn(v);
+}
+
+// The nearest f64 of 128 bits, ties to even.
+__device__ inline double to_f64(Wide v) {
+    const bool negative = v < 0;
+    unsigned __int128 size = negative ? -static_cast<unsigned __int128>(v) : static_cast<unsigned __int128>(v);
+    const uint64_t high = static_cast<uint64_t>(size >> 64);
+    int shift = 0;
+    if (high != 0) {
+        // 64 bits are kept, and one of them tells whether any was lost: rounding sees the same.
+        shift = 64 - __clzll(static_cast<long long>(high));
+        const bool lost = (size & ((static_cast<unsigned __int128>(1) << shift) - 1)) != 0;
+        size = size >> shift | static_cast<unsigned __int128>(lost);
+    }
+    const double rounded = ldexp(__ull2double_rn(static_cast<uint64_t>(size)), shift);
+    return negative ? -rounded : rounded;
+}
+
+// The coordinate of a point on an axis that is not known before the run, without an address.
+__device__ inline int pick(const int32_t (&v)[D], int a) {
+    if constexpr (D == 2) {
+        return a == 0 ? v[0] : v[1];
+    } else {
+        return a == 0 ? v[0] : a == 1 ? v[1] : v[D - 1];
+    }
+}
+
+template <typename I>
+__device__ inline I pick_wide(const I (&v)[D], int a) {
+    if constexpr (D == 2) {
+        return a == 0 ? v[0] : v[1];
+    } else {
+        return a == 0 ? v[0] : a == 1 ? v[1] : v[D - 1];
+    }
+}
+
+// A direction, seen with its own axis last: u and v are the axes behind it, in turn.
+struct Ray {
+    int direction, axis, axis_u, axis_v;
+    int du, dv;
+
+    __device__ explicit Ray(int direction) : direction(direction) {
+        int d[D];
+        axis = 0;
+        for (int a = 0; a < D; a++) {
+            d[a] = direction / power(3, a) % 3 - 1;
+            axis = d[a] != 0 ? a : axis;
+        }
+        axis_u = axis + 1 == D ? 0 : axis + 1;
+        axis_v = D == 2 ? axis : axis_u + 1 == D ? 0 : axis_u + 1;
+        du = pick(d, axis_u);
+        dv = D == 2 ? 0 : pick(d, axis_v);
+    }
+};
+
+// Lines of cell centres along a direction that may meet a facet, and its values at the first of them:
+// I holds edge functions, V values of the plane.
+template <typename I, typename V>
+struct Setup {
+    // First line and number of lines, on both axes.
+    int from_u, from_v, extent_u, extent_v;
+    // Edge functions, ties broken, and what steps to the next lines add to them.
+    I edge[D], by_u[D], by_v[D];
+    // The plane's value at cell 0 of the line, what steps add to it, and its growth along the line.
+    V value, step_u, step_v, rise, bias;
+
+    // Whether there are any such lines.
+    __device__ bool start(const Local& local, const Ray& ray, int spacing, int shift) {
+        if (pick(local.low, ray.axis) > 4 || pick(local.high, ray.axis) < -1) {
+            return false;
+        }
+        const Facet& f = local.facet;
+        I u[D], v[D];
+        I low_u, high_u, low_v = 0, high_v = 0;
+        for (int k = 0; k < D; k++) {
+            const I own = pick(f.v[k].v, ray.axis);
+            u[k] = pick(f.v[k].v, ray.axis_u) - ray.du * own;
+            v[k] = D == 2 ? 0 : pick(f.v[k].v, ray.axis_v) - ray.dv * own;
+            low_u = k == 0 || u[k] < low_u ? u[k] : low_u;
+            high_u = k == 0 || u[k] > high_u ? u[k] : high_u;
+            low_v = k == 0 || v[k] < low_v ? v[k] : low_v;
+            high_v = k == 0 || v[k] > high_v ? v[k] : high_v;
+        }
+        // Lines that meet the facet's bounds, and the block or a cell beside it.
+        from_u = max(static_cast<int>((low_u + (spacing - 1)) >> shift), -3 * max(ray.du, 0));
+        extent_u = min(static_cast<int>(high_u >> shift), 3 - 3 * min(ray.du, 0)) + 1 - from_u;
+        from_v = max(static_cast<int>((low_v + (spacing - 1)) >> shift), -3 * max(ray.dv, 0));
+        extent_v = (D == 2 ? 0 : min(static_cast<int>(high_v >> shift), 3 - 3 * min(ray.dv, 0))) + 1 - from_v;
+        if (extent_u <= 0 || extent_v <= 0) {
+            return false;
+        }
+        I normal[D];
+        normal_of(f, normal);
+        const I nu = pick_wide(normal, ray.axis_u), nv = D == 2 ? 0 : pick_wide(normal, ray.axis_v);
+        const I ahead = pick_wide(normal, ray.axis) + nu * ray.du + nv * ray.dv;
+        if (ahead == 0) {
+            return false;
+        }
+        const bool forward = ahead > 0;
+        bias = (first_sign(normal) > 0) != forward ? 1 : 0;
+        value = 0;
+        for (int a = 0; a < D; a++) {
+            value -= static_cast<V>(normal[a]) * static_cast<V>(f.v[0].v[a]);
+        }
+        value = (forward ? value : -value) - bias;
+        step_u = static_cast<V>(forward ? nu : -nu) * static_cast<V>(spacing);
+        step_v = static_cast<V>(forward ? nv : -nv) * static_cast<V>(spacing);
+        rise = static_cast<V>(forward ? ahead : -ahead) * static_cast<V>(spacing);
+        value += static_cast<V>(from_u) * step_u + static_cast<V>(from_v) * step_v;
+        edges(ray, u, v, spacing);
+        return true;
+    }
+
+    // Sheared corners in, edge functions out.
+    __device__ void edges(const Ray& ray, const I (&u)[D], const I (&v)[D], int spacing) {
+        const I pu = static_cast<I>(from_u) * spacing, pv = static_cast<I>(from_v) * spacing;
+        if constexpr (D == 2) {
+            const I s = ray.axis_u == 1 ? 1 : -1;
+            // First coefficients of d x (end - p), of the second end, and of the opposite for the first.
+            const int d0 = ray.axis == 0 ? 1 : ray.du, d1 = ray.axis == 1 ? 1 : ray.du;
+            const int sign = d1 != 0 ? d1 : -d0;
+            edge[0] = s * (u[1] - pu) - (sign < 0);
+            edge[1] = -s * (u[0] - pu) - (-sign < 0);
+            by_u[0] = -s * spacing;
+            by_u[1] = s * spacing;
+            by_v[0] = by_v[1] = 0;
+        } else {
+            for (int k = 0; k < D; k++) {
+                const int l = (k + 1) % D;
+                const I eu = u[l] - u[k], ev = v[l] - v[k];
+                // The coefficients d x e, in the order of the axes: of e, its shear along d does not count.
+                const I wu = -ev, wv = eu, w = ray.du * ev - ray.dv * eu;
+                const I first = ray.axis == 2 ? wu : ray.axis == 1 ? wv : w;
+                const I second = ray.axis == 2 ? wv : ray.axis == 1 ? w : wu;
+                const I third = ray.axis == 2 ? w : ray.axis == 1 ? wu : wv;
+                const I sign = first != 0 ? first : second != 0 ? second : third;
+                edge[k] = eu * (pv - v[k]) - ev * (pu - u[k]) - (sign < 0);
+                by_u[k] = -ev * spacing;
+                by_v[k] = eu * spacing;
+            }
+        }
+    }
+};
+
+template <typename Kind>
+struct Cuts {
+    // The nearest cut of each link, 3^D a cell, and which links have one.
+    typename Kind::Slot* nearest;
+    uint32_t* directions;
+    const Place& place;
+    uint32_t patch;
+
+    // A line's crossing with a plane: `value` is that of its cell 0, growing by `rise` from cell to
+    // cell, negative before the plane.
+    template <typename V>
+    __device__ void line(const Ray& ray, int at_u, int at_v, V value, V rise, V bias) const {
+        V beyond = value;
+        int first = 0;
+        for (int i = 0; i < 4; i++) {
+            if (beyond < 0) {
+                first++;
+                beyond += rise;
+            }
+        }
+        const int head[3] = {at_u + first * ray.du, at_v + first * ray.dv, first};
+        const int tail[3] = {head[0] - ray.du, head[1] - ray.dv, first - 1};
+        const int head_cell = fluid_cell(ray, head), tail_cell = fluid_cell(ray, tail);
+        if ((head_cell & tail_cell) < 0 || !(place.inner || (in_box(ray, head) && in_box(ray, tail)))) {
+            return;
+        }
+        if (tail_cell >= 0) {
+            record(tail_cell, ray.direction, to_f64(rise - beyond - bias) / to_f64(rise));
+        }
+        if (head_cell >= 0) {
+            record(head_cell, DIRECTIONS - 1 - ray.direction, to_f64(beyond + bias) / to_f64(rise));
+        }
+    }
+
+    // The number of a cell, if it is a fluid cell of the block, else -1.
+    __device__ int fluid_cell(const Ray& ray, const int (&at)[3]) const {
+        int cell = at[0] << 2 * ray.axis_u | at[2] << 2 * ray.axis;
+        int bits = at[0] | at[2];
+        if constexpr (D == 3) {
+            cell |= at[1] << 2 * ray.axis_v;
+            bits |= at[1];
+        }
+        return (bits & ~3) == 0 && place.fluid >> cell & 1 ? cell : -1;
+    }
+
+    __device__ bool in_box(const Ray& ray, const int (&at)[3]) const {
+        bool in = at[0] >= pick(place.low, ray.axis_u) && at[0] <= pick(place.high, ray.axis_u);
+        if constexpr (D == 3) {
+            in &= at[1] >= pick(place.low, ray.axis_v) && at[1] <= pick(place.high, ray.axis_v);
+        }
+        return in && at[2] >= pick(place.low, ray.axis) && at[2] <= pick(place.high, ray.axis);
+    }
+
+    __device__ void record(int cell, int direction, double q) const {
+        // A centre on the surface is at the smallest distance there is.
+        const float least = 1.17549435e-38f;
+        const float rounded = fmaxf(__double2float_rn(q), least);
+        atomicMin(&nearest[cell * DIRECTIONS + direction], Kind::pack(rounded, patch));
+        atomicOr(&directions[cell], 1u << direction);
+    }
+
+    // Goes over all lines of a setup.
+    template <typename I, typename V>
+    __device__ void all(const Ray& ray, Setup<I, V> setup) const {
+        const V last = -4 * setup.rise;
+        for (int v = 0; v < setup.extent_v; v++) {
+            I here[D];
+            for (int k = 0; k < D; k++) {
+                here[k] = setup.edge[k];
+                setup.edge[k] += setup.by_v[k];
+            }
+            V now = setup.value;
+            setup.value += setup.step_v;
+            for (int u = 0; u < setup.extent_u; u++) {
+                const I both = here[0] & here[1] & here[D - 1], any = here[0] | here[1] | here[D - 1];
+                if ((both < 0 || any >= 0) && now < setup.rise && now >= last) {
+                    line(ray, setup.from_u + u, setup.from_v + v, now, setup.rise, setup.bias);
+                }
+                for (int k = 0; k < D; k++) {
+                    here[k] += setup.by_u[k];
+                }
+                now += setup.step_u;
+            }
+        }
+    }
+};
