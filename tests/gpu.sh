@@ -7,7 +7,8 @@
 # ran, a mesh differs, or too few were compared.
 #
 #   SCANS=folder   the scans [PREBUILT/meshes or ../shared/meshes]
-#   FULL=1         bunny and dragon at 6 and 7 levels on the CPU as well (minutes, and some 60 GiB of memory)
+#   FULL=1         bunny and dragon at 6 and 7 levels on the CPU as well, and the dragon from 4 and 9 times as many faces
+#                  (minutes, 20 GiB of memory)
 #   MOST=5         no more levels than this [no limit]
 #   SANITIZE=1     the small tests under compute-sanitizer's memcheck, racecheck and initcheck too
 #   ONLY=step      tests, cli or sanitize alone

@@ -6,7 +6,8 @@
 Compared: exit codes, and of meshes the checksum (leaves, classes, distances, patches), counts of every level,
 cells, links, thin places. The device of each report must be the one asked for. Prints a line a case (one for all
 of `broken/`) and ends with "N compared, M differ"; exit code 1 where something differs, fails,
-or fewer cases than expected were compared. --full runs the largest cases on both devices, and not on the second alone.
+or fewer cases than expected were compared. --full runs the largest cases on both devices, and not on the second alone, and the dragon
+from 4 and 9 times as many triangles.
 --shift-b adds levels on the second device: then everything must differ, which is how this script is tested.
 """
 
@@ -29,6 +30,16 @@ def find(folder, name):
         if path.is_file():
             return path
     sys.exit(f"{folder / name} is missing")
+
+
+def split_dragon(scans, folder):
+    """The dragon with each face split in 4 and in 9."""
+    for parts in (2, 3):
+        file = pathlib.Path(folder) / f"dragon_{parts * parts}.ply"
+        script = pathlib.Path(__file__).with_name("split.py")
+        subprocess.run([sys.executable, str(script), str(find(scans, "dragon_unit.ply")), str(parts), str(file)], check=True)
+        for levels in (3, 5):
+            yield f"dragon/{parts * parts} {levels}", [str(file), *UNIT_BOX], levels, False
 
 
 def cases(scans):
@@ -111,9 +122,10 @@ def main():
     scans = pathlib.Path(asked.scans)
     a, b = asked.device_a, asked.device_b
     compared = differ = alone = 0
-    with tempfile.TemporaryDirectory(prefix="cutlink-") as folder:
+    with tempfile.TemporaryDirectory(prefix="cutlink-") as folder, tempfile.TemporaryDirectory(prefix="cutlink-split-") as parts:
         print(f"{'case':<18} {'checksum':<16} {'links':>11} {a + ' ms':>9} {b + ' ms':>9}")
-        for name, arguments, levels, slow in cases(scans):
+        all_cases = [*cases(scans), *(split_dragon(scans, parts) if asked.full else [])]
+        for name, arguments, levels, slow in all_cases:
             if asked.only not in name or levels > asked.most:
                 continue
             there = run(asked.cutlink, b, arguments, levels + asked.shift_b, folder)

@@ -5,7 +5,7 @@ use cutlink_tests::{
     arrays::same_mesh,
     backend_test,
     backends::{AnyKernels, conform},
-    bodies::{levels, unit_frame},
+    bodies::{levels, map_lattice, split_in_four, unit_frame},
     compare::cell_against_oracle,
     oracle::Oracle,
     scans,
@@ -14,6 +14,7 @@ use cutlink_voxelizer::{EmbedParams, Fill, Mesh, embed};
 
 backend_test!(
     the_bunny if has_scans,
+    the_bunny_split_in_four if has_scans,
     the_dragon if has_scans,
     twenty_times_the_same if has_scans,
 );
@@ -54,6 +55,21 @@ fn the_bunny<K: AnyKernels>(kernels: &K) {
     scan(kernels, "bunny_unit.stl", 32, &levels(4));
     let inside = EmbedParams::new(4, 0.0, Fill::Zero);
     scan(kernels, "bunny_unit.stl", 16, &inside);
+}
+
+/// The same surface from four times as many facets: the same cells and links.
+fn the_bunny_split_in_four<K: AnyKernels>(kernels: &K) {
+    let (frame, params) = (unit_frame(32), levels(4));
+    let surface = snap(&scans::read("bunny_unit.stl"), frame.lattice(4)).expect("in the box");
+    let even = map_lattice(&surface, |p| p.map(|c| c & !1));
+    let split = split_in_four(&even);
+    let count = split.facets.len();
+    assert!(count > 4 * 69_000, "{count} facets");
+    let [whole, split] = [even, split].map(|surface| {
+        conform(kernels, &surface, frame, &params).unwrap_or_else(|text| panic!("{text}"))
+    });
+    assert_eq!(whole.classes.solid, split.classes.solid, "masks");
+    assert_eq!(whole.links.cells, split.links.cells, "links");
 }
 
 fn the_dragon<K: AnyKernels>(kernels: &K) {
