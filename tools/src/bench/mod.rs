@@ -3,7 +3,7 @@
 //! Each case goes the way of `cutlink mesh` up to the embedding (read or made, split, placed,
 //! snapped), which then runs again and again. Its time is told twice: by stage on the
 //! backend's own clock, and as wall time around the whole call, which ends when all work is
-//! done. What is counted after that (the mesh's numbers, its checksum, the bytes of [`bytes`])
+//! done. What is counted after that (the mesh's numbers, its checksum, the bytes of `bytes`)
 //! is outside of both. The copy bandwidth is measured in the same run.
 
 mod bytes;
