@@ -13,10 +13,10 @@ fn main() -> Result<(), String> {
         println!("cargo:rustc-cfg=has_small_disks");
     }
     // The driver's: there with a device, gone without.
-    const GPU: &str = "/dev/nvidiactl";
-    println!("cargo:rustc-check-cfg=cfg(has_gpu)");
+    const GPU: &str = "/dev/nvidia0";
+    println!("cargo:rustc-check-cfg=cfg(has_cuda)");
     if Path::new(GPU).exists() {
-        println!("cargo:rustc-cfg=has_gpu");
+        println!("cargo:rustc-cfg=has_cuda");
     }
     scans::main()
 }

@@ -64,6 +64,11 @@ pub struct Selected {
 }
 
 impl Selected {
+    /// The CPU in place of a device that cannot be used: for [`DeviceChoice::Auto`] alone.
+    pub fn cpu_because(why: &DeviceError) -> Self {
+        Self::new(Device::Cpu, why.in_short())
+    }
+
     fn new(device: Device, reason: impl Into<String>) -> Self {
         let choice = match device {
             Device::Cpu => DeviceChoice::Cpu,
@@ -92,7 +97,7 @@ fn try_cuda(_: u32) -> Result<(), DeviceError> {
     Err(DeviceError::NotCompiled)
 }
 
-/// Resolves a choice. `auto` takes the first CUDA device where there is one that can be used,
+/// Resolves a choice; does not open the device, which takes a while and may fail. `auto` takes the first CUDA device where there is one that can be used,
 /// and else the CPU, with the reason; a device that was named is taken or is an error, never
 /// quietly replaced.
 ///
@@ -109,7 +114,7 @@ fn select_by(
     match choice {
         DeviceChoice::Auto => Ok(match try_cuda(0) {
             Ok(()) => Selected::new(Device::Cuda(0), "the first CUDA device here"),
-            Err(why) => Selected::new(Device::Cpu, why.in_short()),
+            Err(why) => Selected::cpu_because(&why),
         }),
         DeviceChoice::Cpu => Ok(Selected::new(Device::Cpu, "asked for")),
         DeviceChoice::Cuda(n) => {

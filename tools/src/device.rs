@@ -2,7 +2,7 @@
 
 #[cfg(feature = "cuda")]
 use cutlink_device::{Backend as _, cuda::Cuda};
-use cutlink_device::{Device, DeviceError};
+use cutlink_device::{Device, DeviceChoice, DeviceError, Selected};
 
 /// A device that is ready to work.
 #[derive(Debug, Clone)]
@@ -15,13 +15,22 @@ pub(crate) enum Opened {
 }
 
 impl Opened {
-    pub(crate) fn open(device: Device) -> Result<Self, DeviceError> {
-        match device {
+    /// Opens the device that was selected. One that `auto` took and that does not open is
+    /// replaced by the CPU, in `selected` too.
+    pub(crate) fn open(choice: DeviceChoice, selected: &mut Selected) -> Result<Self, DeviceError> {
+        let opened = match selected.device {
             Device::Cpu => Ok(Self::Cpu),
             #[cfg(feature = "cuda")]
             Device::Cuda(ordinal) => Cuda::new(ordinal).map(Self::Cuda),
             #[cfg(not(feature = "cuda"))]
             Device::Cuda(_) => Err(DeviceError::NotCompiled),
+        };
+        match opened {
+            Err(why) if choice == DeviceChoice::Auto => {
+                *selected = Selected::cpu_because(&why);
+                Ok(Self::Cpu)
+            }
+            opened => opened,
         }
     }
 
@@ -58,3 +67,29 @@ macro_rules! on {
     };
 }
 pub(crate) use on;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Far more than any machine has.
+    const NOWHERE: Device = Device::Cuda(4096);
+
+    #[test]
+    fn only_auto_takes_another_device_than_was_selected() {
+        let selected = Selected {
+            device: NOWHERE,
+            name: "cuda:4096".into(),
+            reason: "a test".into(),
+        };
+        let mut named = selected.clone();
+        let refused = Opened::open(DeviceChoice::Cuda(4096), &mut named);
+        assert!(refused.is_err(), "{refused:?}");
+        assert_eq!(named, selected, "as it was");
+        let mut auto = selected;
+        let opened = Opened::open(DeviceChoice::Auto, &mut auto);
+        assert!(matches!(opened, Ok(Opened::Cpu)), "{opened:?}");
+        assert_eq!((auto.device, &*auto.name), (Device::Cpu, "cpu"));
+        assert!(auto.reason.starts_with("no ") || auto.reason.contains("no CUDA"));
+    }
+}

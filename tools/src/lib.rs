@@ -7,7 +7,7 @@
 //! | [`mesh`] | `cutlink mesh`: from a surface to a mesh file, a picture and a report |
 //! | [`estimate`] | `cutlink estimate`, and whether a mesh will fit |
 //! | [`inspect`] | `cutlink inspect`: what is in a mesh file, checks, exports; a surface's health |
-//! | [`bench`] | `cutlink bench`: how fast this machine is |
+//! | [`bench`](mod@bench) | `cutlink bench`: how fast this machine is |
 //! | [`demo`] | `cutlink demo`: a real scan, meshed with the defaults |
 //! | [`manual`] | completions and manual pages |
 //! | [`console`] | stdout, stderr, progress |

@@ -13,7 +13,7 @@ const SMALL: &str = "mesh --root 16 --levels 3 --no-picture --force --json";
 fn without_a_device_cuda_is_an_error_and_auto_says_why_not() {
     let folder = Folder::new();
     // Where there is a driver, no device can be seen.
-    let why = if cfg!(has_gpu) {
+    let why = if cfg!(has_cuda) {
         "no CUDA device"
     } else {
         "no NVIDIA driver"
@@ -33,7 +33,7 @@ fn without_a_device_cuda_is_an_error_and_auto_says_why_not() {
 }
 
 #[test]
-#[cfg_attr(not(has_gpu), ignore = "needs an NVIDIA GPU")]
+#[cfg_attr(not(has_cuda), ignore = "needs an NVIDIA GPU")]
 fn the_mesh_of_a_device_is_that_of_the_cpu() {
     let folder = Folder::new();
     for surface in [
@@ -65,7 +65,7 @@ fn the_mesh_of_a_device_is_that_of_the_cpu() {
 }
 
 #[test]
-#[cfg_attr(not(has_gpu), ignore = "needs an NVIDIA GPU")]
+#[cfg_attr(not(has_cuda), ignore = "needs an NVIDIA GPU")]
 fn what_a_device_cannot_do_is_said() {
     let folder = Folder::new();
     let beyond = folder.run_with_gpus("mesh --shape sphere --device cuda:99");
@@ -78,7 +78,7 @@ fn what_a_device_cannot_do_is_said() {
 }
 
 #[test]
-#[cfg_attr(not(has_gpu), ignore = "needs an NVIDIA GPU")]
+#[cfg_attr(not(has_cuda), ignore = "needs an NVIDIA GPU")]
 fn a_device_is_measured_by_its_own_clock_and_its_launches() {
     let folder = Folder::new();
     let run = |device: &str| {

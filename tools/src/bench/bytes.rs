@@ -11,7 +11,7 @@
 //! | bins | F a pair of the level above, coordinate and parent of a block; lengths and lists written in parts, read, and put together |
 //! | voxelize | list start, coordinate, parent and its anchor of a block; F a pair; mask and 2^D anchors written |
 //! | refine | list starts; for every layer a copy of the marks, the neighbours and the mask; marks and children, twice; a new block's arrays, its neighbours made empty and written, the parent's and their children read once a family; neighbours read and two masks written for ghosts and interfaces |
-//! | links | list start and row of a block, F a pair of a leaf; cells and links written in parts, read, and put together |
+//! | links | on levels whose leaves have facets: list start and row of a block, F a pair of a leaf; cells and links written in parts, read, and put together |
 
 use cutlink_amr::dims;
 use cutlink_device::{DeviceError, Host};
@@ -71,7 +71,9 @@ where
             refine += 2 * neighbors * blocks + 2 * 4 * directions * blocks / children;
         }
         refine += (neighbors + 16) * blocks;
-        links += (4 + 4) * blocks + facet * level.leaf_pairs;
+        if level.leaf_pairs > 0 {
+            links += (4 + 4) * blocks + facet * level.leaf_pairs;
+        }
     }
     let table = &mesh.links;
     let entries = 8 * table.cells.len() + 4 * table.q.len() + 2 * table.patch.len();

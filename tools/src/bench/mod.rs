@@ -3,7 +3,7 @@
 //! Each case goes the way of `cutlink mesh` up to the embedding (read or made, split, placed,
 //! snapped), which then runs again and again. Its time is told twice: by stage on the
 //! backend's own clock, and as wall time around the whole call, which ends when all work is
-//! done. What is counted after that (the mesh's numbers, its checksum, the bytes of [`bytes`])
+//! done. What is counted after that (the mesh's numbers, its checksum, the bytes of `bytes`)
 //! is outside of both. The copy bandwidth is measured in the same run.
 
 mod bytes;
@@ -28,15 +28,16 @@ pub fn mesh(args: &BenchMeshArgs) -> Result<(), Failure> {
     // What cannot be is said before the first case takes its time.
     let jobs = cases.iter().map(measure::job);
     let jobs = jobs.collect::<Result<Vec<_>, _>>()?;
-    let selected = &jobs.first().expect("there should be a case").selected;
+    let job = jobs.into_iter().next().expect("there should be a case");
+    let mut selected = job.selected;
     let console = Console::new(args.output);
     crate::in_pool(args.threads.unwrap_or(0), || {
-        let opened = Opened::open(selected.device)?;
+        let opened = Opened::open(job.device.0, &mut selected)?;
         let mut report = Report {
             schema: crate::JSON_SCHEMA,
             cutlink: env!("CARGO_PKG_VERSION"),
             command: "bench mesh",
-            device: Device::new(selected, &opened),
+            device: Device::new(&selected, &opened),
             threads: rayon::current_num_threads(),
             runs: args.runs,
             warm_up: WARM_UP,

@@ -539,9 +539,9 @@ impl Job {
 
 /// Does what `cutlink mesh` was asked for.
 pub(crate) fn run(args: &MeshArgs, console: Console, goal: Goal) -> Result<(), Failure> {
-    let job = resolve::resolve(args)?;
+    let mut job = resolve::resolve(args)?;
     crate::in_pool(job.threads, || {
-        let opened = Opened::open(job.selected.device)?;
+        let opened = Opened::open(job.device.0, &mut job.selected)?;
         Run::new(&job, &opened, args, console, goal).go()
     })
 }
