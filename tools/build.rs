@@ -1,5 +1,6 @@
-//! Tells the tests what is there: the scans, as `mesher` does, and small disks to fill.
+//! Tells the tests what is there: the scans, as `mesher` does, small disks to fill, an NVIDIA GPU.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 #[path = "../mesher/build.rs"]
@@ -10,6 +11,12 @@ fn main() -> Result<(), String> {
     println!("cargo:rerun-if-changed=build.rs");
     if can_mount() {
         println!("cargo:rustc-cfg=has_small_disks");
+    }
+    // The driver's: there with a device, gone without.
+    const GPU: &str = "/dev/nvidiactl";
+    println!("cargo:rustc-check-cfg=cfg(has_gpu)");
+    if Path::new(GPU).exists() {
+        println!("cargo:rustc-cfg=has_gpu");
     }
     scans::main()
 }

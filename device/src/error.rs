@@ -32,7 +32,7 @@ impl fmt::Display for Memory {
 
 fn no_device(ordinal: u32, devices: u32) -> String {
     match devices {
-        0 => "no CUDA device found on this machine: look at nvidia-smi".to_owned(),
+        0 => "no CUDA device found on this machine: look at nvidia-smi and CUDA_VISIBLE_DEVICES".to_owned(),
         1 => format!("there is no CUDA device {ordinal}: this machine has one, cuda:0"),
         n => format!(
             "there is no CUDA device {ordinal}: this machine has {n}, up to cuda:{}",

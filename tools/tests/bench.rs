@@ -192,6 +192,19 @@ fn what_cannot_be_measured_is_said() {
 }
 
 #[test]
+fn what_was_measured_before_a_failure_is_kept() {
+    let folder = Folder::new();
+    folder.write("bunny_unit.stl", &stl(&solid("box")));
+    let ran = folder.run("bench mesh --scans . --runs 1 --root 16 --levels 1 --json");
+    let error = &ran.json()["error"];
+    assert_eq!(error["exit_code"], 2, "{error}");
+    let cases = error["details"]["bench"]["cases"].as_array();
+    let names: Vec<&Value> = cases.into_iter().flatten().map(|c| &c["name"]).collect();
+    assert_eq!(names, ["bunny-5", "bunny-7"], "{error}");
+    ran.failed(2, &["dragon_unit.ply"]);
+}
+
+#[test]
 #[cfg_attr(not(has_scans), ignore = "needs ../shared/meshes")]
 fn scans_are_read_split_and_measured() {
     let folder = Folder::new();

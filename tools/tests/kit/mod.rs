@@ -15,6 +15,9 @@ use tempfile::TempDir;
 /// No run takes this long unless it hangs; it is killed then, and its code is -1.
 const HANG: Duration = Duration::from_secs(120);
 
+/// What NVIDIA's driver goes by: it shows no device to a program that is given none.
+const VISIBLE: &str = "CUDA_VISIBLE_DEVICES";
+
 /// An empty folder that is gone after the test.
 pub(crate) struct Folder(TempDir);
 
@@ -34,8 +37,15 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    /// Runs `cutlink` here; the arguments are split at blanks.
+    /// Runs `cutlink` here, on the CPU; the arguments are split at blanks.
     pub(crate) fn run(&self, args: &str) -> Ran {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cutlink"));
+        command.env(VISIBLE, "");
+        self.finish(command.args(args.split_whitespace()))
+    }
+
+    /// The same where it may see the GPUs of this machine.
+    pub(crate) fn run_with_gpus(&self, args: &str) -> Ran {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cutlink"));
         self.finish(command.args(args.split_whitespace()))
     }
@@ -43,6 +53,7 @@ impl Folder {
     /// Runs a line of shell here, with `cutlink` as `$CUTLINK`.
     pub(crate) fn shell(&self, line: &str) -> Ran {
         let mut command = Command::new("sh");
+        command.env(VISIBLE, "");
         command.env("CUTLINK", env!("CARGO_BIN_EXE_cutlink"));
         self.finish(command.args(["-c", line]))
     }
