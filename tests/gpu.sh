@@ -85,18 +85,20 @@ if [ "$only" = sanitize ] || { [ -z "$only" ] && [ -n "${SANITIZE:-}" ]; }; then
   small=(adapt::recycled_ids_and_fresh_ones_together adapt::refining_everything_and_nothing buffers::buffers_keep_what_they_are_given
     robust::a_bowl_and_an_arc shapes::nothing_at_all shapes::primitives_with_rules_and_regions shapes::root_grids_of_any_shape
     shapes::few_huge_facets_over_many_levels stages::stages_of_many_facets)
+  sanitizer=$(command -v compute-sanitizer || find /usr/local/cuda*/ -name compute-sanitizer -type f -perm -u+x 2>"$logs/find" | head -n 1 || true)
   for tool in memcheck racecheck initcheck; do
     log=$logs/$tool
     code=0
     [ "$tool" != initcheck ] || export CUTLINK_TEST_UNCHECKED=1
-    timeout "$limit" compute-sanitizer --tool "$tool" --error-exitcode 99 --print-limit 10 \
+    timeout "$limit" "${sanitizer:-compute-sanitizer}" --tool "$tool" --error-exitcode 99 --print-limit 10 \
       "$PREBUILT/tests/backends" "${small[@]/%/::$device}" --exact --include-ignored --test-threads 1 >"$log" 2>&1 || code=$?
     passed=$(grep -c '::'"$device"' \.\.\. ok$' "$log" || true)
-    if [ "$code" -ne 0 ] || [ "$passed" -ne "${#small[@]}" ]; then
+    if [ "$code" -ne 0 ] || [ "$passed" -ne "${#small[@]}" ] || ! grep -q 'SUMMARY: 0 ' "$log"; then
       failed=1
       grep -E -A 6 '^=+ (Error|Invalid|Uninitialized|Race|Program)|panicked|FAILED' "$log" | cut -c 1-200 | head -n 25 || tail -n 5 "$log"
     fi
-    say "$tool: $passed of ${#small[@]} tests passed, exit code $code: $(grep -E 'SUMMARY' "$log" | tail -n 1)"
+    findings=$(grep 'SUMMARY' "$log" | tail -n 1 | tr -d = || true)
+    say "$tool: $passed of ${#small[@]} tests passed, exit code $code:${findings:- no summary}"
   done
 fi
 

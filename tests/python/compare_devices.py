@@ -91,7 +91,8 @@ def unlike(a, b):
         report = report_b if code_b else report_a
         return f"exit codes {code_a} and {code_b}: {report['error']['message'][:200]}"
     if code_a != 0:
-        return ""
+        messages = [report["error"]["message"] for report in (report_a, report_b)]
+        return "" if messages[0] == messages[1] else f"refused by {messages[0][:100]!r} and {messages[1][:100]!r}"
     return ", ".join(filter(None, (words(k, report_a, report_b) for k in KEYS)))
 
 

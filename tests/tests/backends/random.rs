@@ -120,7 +120,7 @@ fn space_two_to_four_levels<K: AnyKernels>(kernels: &K) {
         bodies: 4,
         far: true,
     };
-    assert_hurts(run::<3, K>(kernels, 60, deep, false), 60);
+    assert_hurts(run::<3, K>(kernels, 40, deep, false), 40);
 }
 
 fn space_rules<K: AnyKernels>(kernels: &K) {
