@@ -43,7 +43,7 @@ fn main() -> Result<(), cutlink_device::DeviceError> {
     time("ask for a stamp", &mut || cuda.has_passed(&last).map(drop))?;
     let mut values = cuda.alloc("values", 4096, 1u32)?;
     let mut total = cuda.alloc("a total", 1, 0u64)?;
-    time("scan 4096", &mut || cuda.scan(&mut values, &mut total))?;
+    time("scan 4096", &mut || cuda.scan(&mut values, &mut total, 0))?;
     let flags = cuda.alloc("flags", 4096, 1u8)?;
     time("select of 4096", &mut || {
         cuda.select("items", None, &flags).map(drop)

@@ -137,10 +137,12 @@ pub fn same_facets<const D: usize>(a: &FacetSet<D>, b: &FacetSet<D>) -> Result<(
         corners,
         patch,
         walls,
+        extent,
     } = a;
     same("corners", corners, &b.corners)?;
     same("facet patches", patch, &b.patch)?;
-    value("walls", walls, &b.walls)
+    value("walls", walls, &b.walls)?;
+    value("extent", extent, &b.extent)
 }
 
 /// Compares two sets of lists.

@@ -81,15 +81,17 @@ impl Cuda {
     }
 
     /// Replaces `values` by their exclusive prefix sums; the sum before the last value, which
-    /// is 0 where the total of all others is wanted, goes to `total` with all its bits.
+    /// is 0 where the total of all others is wanted, goes to place `at` of
+    /// `totals` with all its bits.
     pub fn scan(
         &self,
         values: &mut CudaBuf<u32>,
-        total: &mut CudaBuf<u64>,
+        totals: &mut CudaBuf<u64>,
+        at: usize,
     ) -> Result<(), DeviceError> {
         let n = values.len() as i64;
         assert!(
-            n > 0 && !total.is_empty(),
+            n > 0 && at < totals.len(),
             "a scan should have values and a place for the total"
         );
         self.with_scratch(
@@ -102,7 +104,7 @@ impl Cuda {
                     scratch,
                     bytes,
                     values.address(0),
-                    total.address(0),
+                    totals.address(at),
                     n,
                     stream,
                 )
@@ -137,29 +139,39 @@ impl Cuda {
         }
         let mut out = self.uninit(what, flags.len())?;
         let mut count = self.uninit::<u64>("a count", 1)?;
-        self.select_into(items, flags, &mut out, &mut count)?;
+        self.select_into(items, flags, &mut out, &mut count, 0)?;
         let count = count.read(0)? as usize;
-        out.truncate(count);
-        if 4 * count < flags.len() {
-            // Most of the memory is not needed.
-            let mut small = self.uninit(what, count)?;
-            small.copy_front(&out)?;
-            return Ok(small);
-        }
-        Ok(out)
+        self.shrunk(what, out, count)
     }
 
-    /// The same into a buffer with room for all; the number stays on the device.
+    /// The first so many elements; in less memory, where most of it would not be needed.
+    pub fn shrunk(
+        &self,
+        what: &'static str,
+        mut of: CudaBuf<u32>,
+        len: usize,
+    ) -> Result<CudaBuf<u32>, DeviceError> {
+        if 4 * len >= of.len() {
+            of.truncate(len);
+            return Ok(of);
+        }
+        let mut small = self.uninit(what, len)?;
+        small.copy_front(&of)?;
+        Ok(small)
+    }
+
+    /// The same into a buffer with room for all; the number goes to place `at` of `counts`.
     pub fn select_into(
         &self,
         items: Option<&CudaBuf<u32>>,
         flags: &CudaBuf<u8>,
         out: &mut CudaBuf<u32>,
-        count: &mut CudaBuf<u64>,
+        counts: &mut CudaBuf<u64>,
+        at: usize,
     ) -> Result<(), DeviceError> {
         let n = flags.len();
         assert!(
-            out.len() >= n && !count.is_empty(),
+            out.len() >= n && at < counts.len(),
             "a selection should have room"
         );
         assert!(items.is_none_or(|items| items.len() == n), "a flag an item");
@@ -177,7 +189,7 @@ impl Cuda {
             },
             // SAFETY: as many flags, items and room as said, one count, scratch as asked for.
             |scratch, bytes, stream| unsafe {
-                let (flags, out, count) = (flags.address(0), out.address(0), count.address(0));
+                let (flags, out, count) = (flags.address(0), out.address(0), counts.address(at));
                 cutlink_select(scratch, bytes, from, flags, out, count, n, stream)
             },
         )

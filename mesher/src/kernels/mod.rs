@@ -32,6 +32,8 @@ pub struct FacetSet<const D: usize, B: Backend = Host> {
     pub patch: B::Buf<u16>,
     /// Facets that are walls; those behind them are caps, for winding numbers only.
     pub walls: u32,
+    /// Largest extent of a facet along an axis.
+    pub extent: i32,
 }
 
 impl<const D: usize> FacetSet<D> {

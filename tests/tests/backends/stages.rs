@@ -77,6 +77,7 @@ fn stages<const D: usize, K: Kernels<D>>(
             corners: kernels.download(&set.corners).map_err(device)?,
             patch: kernels.download(&set.patch).map_err(device)?,
             walls: set.walls,
+            extent: set.extent,
         },
         seeds: kernels.download(&seeds).map_err(device)?,
         roots: lists,

@@ -1,35 +1,34 @@
-// Neighbour ids of a level, pulled through the parents (J25 §3.3, last step). One thread a place of
-// a family; the first of them look up where the parent's neighbours have their children.
+// Neighbour ids of a level, pulled through the parents (J25 §3.3, last step). One warp a family: its lanes
+// look up where the parent's neighbours have their children, and tell one another.
 
 #include "forest.cuh"
 
-constexpr int THREADS = 256;
-constexpr int FAMILIES = THREADS / CELLS;
-
-extern "C" __global__ void __launch_bounds__(THREADS)
-    connect(const uint32_t* ids, uint32_t count, Root root, const uint32_t* parent, const uint32_t* first_child,
-            uint32_t* families) {
-    __shared__ uint32_t firsts[FAMILIES][DIRECTIONS];
-    const int family = threadIdx.x / CELLS, place = threadIdx.x % CELLS;
-    const uint32_t group = blockIdx.x * FAMILIES + family;
-    const bool live = group < count;
-    const uint32_t id = live ? ids[static_cast<size_t>(group) * CHILDREN] : 0;
-    if (live && place < DIRECTIONS) {
-        const uint32_t n = neighbor(root, families, parent[id], place);
-        // No block there, or beyond the box: the same holds of its children.
-        firsts[family][place] = n >= OUTSIDE ? n : first_child[n];
-    }
-    __syncthreads();
-    if (!live) {
+extern "C" __global__ void connect(const uint32_t* ids, uint32_t count, Root root, const uint32_t* parent,
+                                   const uint32_t* first_child, uint32_t* families) {
+    const uint32_t group = thread_index() / 32;
+    const int lane = threadIdx.x & 31;
+    if (group >= count) {
         return;
     }
-    int up = 0, child = 0;
-    for (int a = D - 1; a >= 0; a--) {
-        // Places are one step before the siblings to one step behind them.
-        const int at = unravel(place, 4, a) + 1;
-        up = up * 3 + at / 2;
-        child = child * 2 + (at & 1);
+    const uint32_t id = ids[static_cast<size_t>(group) * CHILDREN];
+    uint32_t first = NONE;
+    if (lane < DIRECTIONS) {
+        const uint32_t n = neighbor(root, families, parent[id], lane);
+        // No block there, or beyond the box: the same holds of its children.
+        first = n >= OUTSIDE ? n : first_child[n];
     }
-    const uint32_t first = firsts[family][up];
-    families[static_cast<size_t>(id - root.count()) * CHILDREN + place] = first >= OUTSIDE ? first : first + child;
+    uint32_t* places = families + static_cast<size_t>(id - root.count()) * CHILDREN;
+    for (int place = lane; place < (CELLS + 31) / 32 * 32; place += 32) {
+        int up = 0, child = 0;
+        for (int a = D - 1; a >= 0; a--) {
+            // Places are one step before the siblings to one step behind them.
+            const int at = (place >> 2 * a & 3) + 1;
+            up = up * 3 + at / 2;
+            child = child * 2 + (at & 1);
+        }
+        const uint32_t of = __shfl_sync(~0u, first, up);
+        if (place < CELLS) {
+            places[place] = of >= OUTSIDE ? of : of + child;
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! A thread block for a few families of siblings.
+//! A warp for a family of siblings.
 
 use super::{CONNECT, THREADS};
 use crate::{Forest, ForestError, dims};
@@ -19,9 +19,8 @@ pub(super) fn connect<const D: usize>(
         .buf(&forest.parent)
         .buf(&forest.first_child)
         .out(&mut forest.families);
-    let families = THREADS as usize / dims::cells(D);
     // SAFETY: siblings stand together in the level's list; each group writes its own places,
     // which are there for every id that is no root block, and reads those of the level above.
-    unsafe { launch.run(Grid::blocks(groups.div_ceil(families), THREADS))? };
+    unsafe { launch.run(Grid::over(32 * groups, THREADS))? };
     Ok(())
 }

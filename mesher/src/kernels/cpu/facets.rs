@@ -21,6 +21,11 @@ where
         .map(|f| (morton(Facet(corners(f)).bounds()[0]), f))
         .collect();
     order[..walls].par_sort_unstable();
+    let extent = |f: u32| {
+        let [low, high] = Facet(corners(f)).bounds();
+        (0..D).map(|a| high[a] - low[a]).fold(0, i32::max)
+    };
+    let extent = (0..count as u32).into_par_iter().map(extent);
     let patch = match surface.patches.len() {
         1 => Vec::new(),
         _ => {
@@ -32,6 +37,7 @@ where
         corners: order.par_iter().map(|&(_, f)| corners(f)).collect(),
         patch,
         walls: walls as u32,
+        extent: extent.reduce(|| 0, i32::max),
     })
 }
 

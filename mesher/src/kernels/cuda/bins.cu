@@ -181,16 +181,29 @@ extern "C" __global__ void starts_root(const uint32_t* keys, uint32_t pairs, uin
     }
 }
 
-// Which children each facet of a parent's list meets, one bit each, and how many facets each child
-// has: one thread block a parent that has facets.
+constexpr int CHILDREN = 1 << D;
+
+// Whether a facet of a parent's list meets a child: `f` is seen from the parent's lower corner.
+__device__ static bool meets_child(const Facet& f, int child, int edge) {
+    Ints center;
+    for (int a = 0; a < D; a++) {
+        center.v[a] = (child >> a & 1) * edge + edge / 2;
+    }
+    return overlaps(f, center, edge / 2 + edge / 8);
+}
+
+// Which children each facet of a parent's list meets, one bit each in `masks`, zero before; and how many
+// facets each child has: so many thread blocks a parent that has facets. Bounds tell for most; the others
+// are queued, so that all lanes of a warp have one to test.
 extern "C" __global__ void split(const Facet* corners, const uint32_t* rows, const uint32_t* starts,
                                  const uint32_t* facets, uint32_t first_parent, const Ints* coord,
-                                 const uint32_t* first_child, uint32_t first, int edge, uint8_t* masks,
+                                 const uint32_t* first_child, uint32_t first, int edge, uint32_t parts, uint32_t* masks,
                                  uint32_t* counts) {
-    constexpr int CHILDREN = 1 << D;
     constexpr uint32_t LOWER[3] = {0x55, 0x33, 0x0f};
+    // Entries, 8 times, and children; of each warp.
+    __shared__ uint32_t queues[8][64];
     __shared__ uint32_t sums[CHILDREN];
-    const uint32_t row = rows[blockIdx.x];
+    const uint32_t row = rows[blockIdx.x / parts];
     const uint32_t id = first_parent + row;
     const uint32_t child_id = first_child[id];
     if (child_id == ~0u) {
@@ -200,46 +213,77 @@ extern "C" __global__ void split(const Facet* corners, const uint32_t* rows, con
         sums[threadIdx.x] = 0;
     }
     __syncthreads();
-    const int grown = edge / 8;
+    const int grown = edge / 8, lane = threadIdx.x & 31;
     Ints corner;
     for (int a = 0; a < D; a++) {
         corner.v[a] = coord[id].v[a] * 2 * edge;
     }
-    const uint32_t end = starts[row + 1];
-    // All threads of a warp go round together, for the votes.
-    for (uint32_t base = starts[row] + (threadIdx.x & ~31u); base < end; base += blockDim.x) {
-        const uint32_t e = base + (threadIdx.x & 31);
-        uint32_t mask = 0;
-        if (e < end) {
-            const Facet facet = corners[facets[e]].relative_to(corner);
-            uint32_t touched = (1u << CHILDREN) - 1;
+    uint32_t* queue = queues[threadIdx.x / 32];
+    const uint32_t begin = starts[row], end = starts[row + 1];
+    int queued = 0;
+    const auto test = [&](int pairs) {
+        if (lane < pairs) {
+            const uint32_t e = queue[lane] / CHILDREN, child = queue[lane] % CHILDREN;
+            if (meets_child(corners[facets[begin + e]].relative_to(corner), child, edge)) {
+                atomicOr(&masks[(begin + e) / 4], 1u << ((begin + e) % 4 * 8 + child));
+                atomicAdd(&sums[child], 1u);
+            }
+        }
+        __syncwarp();
+    };
+    // All lanes of a warp go round together.
+    for (uint32_t base = (blockIdx.x % parts) * blockDim.x + (threadIdx.x & ~31u); base < end - begin;
+         base += parts * blockDim.x) {
+        const uint32_t e = base + lane;
+        uint32_t touched = 0, contained = 0;
+        if (e < end - begin) {
+            const Facet facet = corners[facets[begin + e]].relative_to(corner);
+            touched = contained = (1u << CHILDREN) - 1;
             for (int a = 0; a < D; a++) {
                 const int low = facet.low(a), high = facet.high(a);
-                const bool lower = low <= edge + grown && high >= -grown;
-                const bool upper = low <= 2 * edge + grown && high >= edge - grown;
-                touched &= (lower ? LOWER[a] : 0) | (upper ? ~LOWER[a] : 0);
+                const bool from_lower = low >= -grown, to_lower = high <= edge + grown;
+                const bool from_upper = low >= edge - grown, to_upper = high <= 2 * edge + grown;
+                const uint32_t lower = LOWER[a], upper = ~LOWER[a];
+                touched &= (low <= edge + grown && high >= -grown ? lower : 0) |
+                           (low <= 2 * edge + grown && high >= edge - grown ? upper : 0);
+                contained &= (from_lower && to_lower ? lower : 0) | (from_upper && to_upper ? upper : 0);
             }
-            while (touched != 0) {
-                const int child = __ffs(static_cast<int>(touched)) - 1;
-                touched &= touched - 1;
-                Ints center;
-                for (int a = 0; a < D; a++) {
-                    center.v[a] = (child >> a & 1) * edge + edge / 2;
-                }
-                mask |= static_cast<uint32_t>(overlaps(facet, center, edge / 2 + grown)) << child;
+            if (contained != 0) {
+                atomicOr(&masks[(begin + e) / 4], contained << ((begin + e) % 4 * 8));
             }
-            masks[e] = static_cast<uint8_t>(mask);
+            touched &= ~contained;
         }
         for (int child = 0; child < CHILDREN; child++) {
-            const uint32_t votes = __ballot_sync(~0u, mask >> child & 1);
-            if ((threadIdx.x & 31) == 0) {
+            const uint32_t votes = __ballot_sync(~0u, contained >> child & 1);
+            if (votes != 0 && lane == 0) {
                 atomicAdd(&sums[child], static_cast<uint32_t>(__popc(votes)));
             }
         }
+        uint32_t any = __reduce_or_sync(~0u, touched);
+        while (any != 0) {
+            const int child = __ffs(static_cast<int>(any)) - 1;
+            any &= any - 1;
+            const bool own = touched >> child & 1;
+            const uint32_t votes = __ballot_sync(~0u, own);
+            if (own) {
+                queue[queued + __popc(votes & ((1u << lane) - 1))] = e * CHILDREN + child;
+            }
+            queued += __popc(votes);
+            __syncwarp();
+            if (queued >= 32) {
+                test(32);
+                queued -= 32;
+                const uint32_t rest = queue[32 + lane];
+                __syncwarp();
+                queue[lane] = rest;
+                __syncwarp();
+            }
+        }
     }
+    test(queued);
     __syncthreads();
     if (threadIdx.x < CHILDREN) {
-        counts[child_id - first + threadIdx.x] = sums[threadIdx.x];
+        atomicAdd(&counts[child_id - first + threadIdx.x], sums[threadIdx.x]);
     }
 }
 
@@ -251,34 +295,54 @@ extern "C" __global__ void flag_rows(const uint32_t* starts, uint32_t count, uin
     }
 }
 
-// The children's lists, in the order of the parent's: one warp a parent that has facets.
-extern "C" __global__ void fill(const uint32_t* rows, uint32_t row_count, const uint32_t* parent_starts,
-                                const uint32_t* parent_facets, const uint8_t* masks, uint32_t first_parent,
-                                const uint32_t* first_child, uint32_t first, const uint32_t* starts, uint32_t* facets) {
-    constexpr int CHILDREN = 1 << D;
-    const uint32_t warp = thread_index() / 32, lane = threadIdx.x & 31;
-    if (warp >= row_count) {
-        return;
-    }
-    const uint32_t row = rows[warp];
+// The children's lists, in the order of the parent's: one thread block a parent that has facets, each warp
+// with a stretch of its list.
+extern "C" __global__ void fill(const uint32_t* rows, const uint32_t* parent_starts, const uint32_t* parent_facets,
+                                const uint8_t* masks, uint32_t first_parent, const uint32_t* first_child,
+                                uint32_t first, const uint32_t* starts, uint32_t* facets) {
+    __shared__ uint32_t counts[32][CHILDREN];
+    const int warp = threadIdx.x / 32, lane = threadIdx.x & 31, warps = blockDim.x / 32;
+    const uint32_t row = rows[blockIdx.x];
     const uint32_t child_id = first_child[first_parent + row];
     if (child_id == ~0u) {
         return;
     }
+    const uint32_t end = parent_starts[row + 1];
+    const uint32_t stretch = ((end - parent_starts[row] + warps - 1) / warps + 31) / 32 * 32;
+    const uint32_t from = min(parent_starts[row] + warp * stretch, end), to = min(from + stretch, end);
     uint32_t next[CHILDREN];
     for (int child = 0; child < CHILDREN; child++) {
         next[child] = starts[child_id - first + child];
     }
-    const uint32_t before = (1u << lane) - 1;
-    const uint32_t end = parent_starts[row + 1];
-    for (uint32_t base = parent_starts[row]; base < end; base += 32) {
+    if (warps > 1) {
+        uint32_t own[CHILDREN] = {};
+        for (uint32_t base = from; base < to; base += 32) {
+            const uint32_t mask = base + lane < to ? masks[base + lane] : 0;
+            for (int child = 0; child < CHILDREN; child++) {
+                own[child] += __popc(__ballot_sync(~0u, mask >> child & 1));
+            }
+        }
+        for (int child = 0; child < CHILDREN; child++) {
+            if (lane == child) {
+                counts[warp][child] = own[child];
+            }
+        }
+        __syncthreads();
+        for (int before = 0; before < warp; before++) {
+            for (int child = 0; child < CHILDREN; child++) {
+                next[child] += counts[before][child];
+            }
+        }
+    }
+    const uint32_t below = (1u << lane) - 1;
+    for (uint32_t base = from; base < to; base += 32) {
         const uint32_t e = base + lane;
-        const uint32_t mask = e < end ? masks[e] : 0;
-        const uint32_t f = e < end ? parent_facets[e] : 0;
+        const uint32_t mask = e < to ? masks[e] : 0;
+        const uint32_t f = e < to ? parent_facets[e] : 0;
         for (int child = 0; child < CHILDREN; child++) {
             const uint32_t votes = __ballot_sync(~0u, mask >> child & 1);
             if (mask >> child & 1) {
-                facets[next[child] + __popc(votes & before)] = f;
+                facets[next[child] + __popc(votes & below)] = f;
             }
             next[child] += __popc(votes);
         }

@@ -42,7 +42,7 @@ pub(super) fn root<const D: usize>(
     // SAFETY: the listed facets, as many as counted, have a count each.
     unsafe { launch.run(Grid::blocks(BLOCKS, THREADS))? };
     let mut total = cuda.uninit("a count", 1)?;
-    cuda.scan(&mut starts, &mut total)?;
+    cuda.scan(&mut starts, &mut total, 0)?;
     let pairs = entries(cuda, total.read(0)?)?;
     cuda.reserve("facet lists", 4 * 4 * pairs as u64)?;
     let mut keys = cuda.uninit("facet lists", pairs)?;
@@ -100,7 +100,11 @@ pub(super) fn children<const D: usize>(
     boxes: ChildBoxes<'_, D, Cuda>,
 ) -> Result<Bins<Cuda>, DeviceError> {
     let rows = parents.rows.len();
-    let mut masks = cuda.uninit::<u8>("children of facets", parents.facets.len())?;
+    let threads = threads_for(parents.facets.len(), rows);
+    // Lists may be much longer than their mean.
+    let parts = (parents.facets.len() / rows.max(1) / 512).clamp(1, 64);
+    let words = parents.facets.len().div_ceil(4);
+    let mut masks = cuda.alloc("children of facets", words, 0u32)?;
     let mut starts = cuda.alloc("facet lists", boxes.count + 1, 0u32)?;
     let launch = cuda
         .launch(&BINS, D, "split")
@@ -113,14 +117,15 @@ pub(super) fn children<const D: usize>(
         .buf(boxes.first_child)
         .val(boxes.first as u32)
         .val(boxes.edge)
+        .val(parts as u32)
         .out(&mut masks)
         .out(&mut starts);
-    let threads = threads_for(parents.facets.len(), rows);
     // SAFETY: rows of the parents' lists, whose children are the boxes: one mask an entry, one
     // count a box.
-    unsafe { launch.run(Grid::blocks(rows, threads))? };
-    let mut total = cuda.uninit("a count", 1)?;
-    cuda.scan(&mut starts, &mut total)?;
+    unsafe { launch.run(Grid::blocks(rows * parts, threads.min(256)))? };
+    // Entries, and boxes that have any: read back together.
+    let mut counts = cuda.uninit("counts", 2)?;
+    cuda.scan(&mut starts, &mut counts, 0)?;
     let mut flags = cuda.uninit("flags", boxes.count)?;
     let launch = cuda
         .launch(&BINS, D, "flag_rows")
@@ -129,14 +134,16 @@ pub(super) fn children<const D: usize>(
         .out(&mut flags);
     // SAFETY: a start a box and one behind, a flag a box.
     unsafe { launch.run(Grid::over(boxes.count, THREADS))? };
-    let filled = cuda.select("boxes with facets", None, &flags)?;
-    let total = entries(cuda, total.read(0)?)?;
+    let mut filled = cuda.uninit("boxes with facets", boxes.count)?;
+    cuda.select_into(None, &flags, &mut filled, &mut counts, 1)?;
+    let counts = cuda.download(&counts)?;
+    let filled = cuda.shrunk("boxes with facets", filled, counts[1] as usize)?;
+    let total = entries(cuda, counts[0])?;
     cuda.reserve("facet lists", 4 * total as u64)?;
     let mut facets = cuda.uninit("facet lists", total)?;
     let launch = cuda
         .launch(&BINS, D, "fill")
         .buf(&parents.rows)
-        .val(rows as u32)
         .buf(&parents.starts)
         .buf(&parents.facets)
         .buf(&masks)
@@ -146,7 +153,7 @@ pub(super) fn children<const D: usize>(
         .buf(&starts)
         .out(&mut facets);
     // SAFETY: every box's entries are as many as were counted from the same masks.
-    unsafe { launch.run(Grid::over(32 * rows, THREADS))? };
+    unsafe { launch.run(Grid::blocks(rows, threads))? };
     Ok(Bins {
         starts,
         facets,
@@ -160,7 +167,8 @@ fn threads_for(entries: usize, lists: usize) -> u32 {
         0..=48 => 32,
         49..=96 => 64,
         97..=192 => 128,
-        _ => 256,
+        193..=768 => 256,
+        _ => 1024,
     }
 }
 

@@ -48,7 +48,7 @@ struct Facet {
     }
 };
 
-// Values up to this let a facet's edges and normal fit 32 bits, and its plane's values 52.
+// Coordinates up to this let a facet's edges and normal fit 32 bits, and its plane's values 64.
 constexpr int SMALL = 1 << 13;
 
 template <typename I>
@@ -61,21 +61,22 @@ __device__ inline I first_sign(const I (&w)[D]) {
     return 0;
 }
 
-// The normal, outward for a closed body's facet, zero for a degenerate one.
-template <typename I>
+// The normal, outward for a closed body's facet, zero for a degenerate one; C holds edges, I their
+// products.
+template <typename C, typename I>
 __device__ inline void normal_of(const Facet& f, I (&n)[D]) {
-    I e[D], g[D];
+    C e[D], g[D];
     for (int a = 0; a < D; a++) {
-        e[a] = static_cast<I>(f.v[1].v[a]) - f.v[0].v[a];
-        g[a] = static_cast<I>(f.v[D - 1].v[a]) - f.v[0].v[a];
+        e[a] = static_cast<C>(f.v[1].v[a]) - f.v[0].v[a];
+        g[a] = static_cast<C>(f.v[D - 1].v[a]) - f.v[0].v[a];
     }
     if constexpr (D == 2) {
         n[0] = e[1];
         n[1] = -e[0];
     } else {
-        n[0] = e[1] * g[2] - e[2] * g[1];
-        n[1] = e[2] * g[0] - e[0] * g[2];
-        n[2] = e[0] * g[1] - e[1] * g[0];
+        n[0] = static_cast<I>(e[1]) * g[2] - static_cast<I>(e[2]) * g[1];
+        n[1] = static_cast<I>(e[2]) * g[0] - static_cast<I>(e[0]) * g[2];
+        n[2] = static_cast<I>(e[0]) * g[1] - static_cast<I>(e[1]) * g[0];
     }
 }
 
@@ -87,7 +88,7 @@ struct Plane {
     bool tie;
 
     __device__ explicit Plane(const Facet& f) : corner(f.v[0]) {
-        normal_of(f, normal);
+        normal_of<I, I>(f, normal);
         tie = first_sign(normal) > 0;
     }
 
@@ -235,7 +236,7 @@ __device__ inline bool overlaps_origin(const Facet& f, int half_edge) {
         }
     }
     I n[D];
-    normal_of(f, n);
+    normal_of<I, I>(f, n);
     V value = 0, radius = 0;
     for (int a = 0; a < D; a++) {
         value += static_cast<V>(n[a]) * f.v[0].v[a];

@@ -35,17 +35,25 @@ extern "C" __global__ void keys(const Ints* vertices, const Corners* facets, uin
     numbers[f] = f;
 }
 
-// Corners and patches: walls in the order of `order`, caps in their own.
+// Corners and patches: walls in the order of `order`, caps in their own; and the largest extent.
 extern "C" __global__ void gather(const Ints* vertices, const Corners* facets, const uint32_t* order, uint32_t walls,
                                   uint32_t count, const uint16_t* patch_in, uint32_t patched, Facet* corners,
-                                  uint16_t* patch) {
+                                  uint16_t* patch, int32_t* extent) {
     const uint32_t i = thread_index();
-    if (i >= count) {
-        return;
+    int most = 0;
+    if (i < count) {
+        const uint32_t f = i < walls ? order[i] : i;
+        const Facet facet = facet_of(vertices, facets[f]);
+        corners[i] = facet;
+        if (patched) {
+            patch[i] = patch_in[f];
+        }
+        for (int a = 0; a < D; a++) {
+            most = max(most, facet.high(a) - facet.low(a));
+        }
     }
-    const uint32_t f = i < walls ? order[i] : i;
-    corners[i] = facet_of(vertices, facets[f]);
-    if (patched) {
-        patch[i] = patch_in[f];
+    most = __reduce_max_sync(~0u, most);
+    if ((threadIdx.x & 31) == 0) {
+        atomicMax(extent, most);
     }
 }

@@ -29,6 +29,7 @@ pub(super) fn facet_set<const D: usize>(
     let of_facet = cuda.upload_slice("patches", &of_facet)?;
     let mut corners = cuda.uninit("facets", count)?;
     let mut patch = cuda.uninit("patches", of_facet.len())?;
+    let mut extent = cuda.alloc("an extent", 1, 0i32)?;
     let launch = cuda
         .launch(&FACETS, D, "gather")
         .buf(&vertices)
@@ -39,7 +40,8 @@ pub(super) fn facet_set<const D: usize>(
         .buf(&of_facet)
         .val(u32::from(patched))
         .out(&mut corners)
-        .out(&mut patch);
+        .out(&mut patch)
+        .out(&mut extent);
     // SAFETY: corner numbers are below the vertices'; the order is one of the walls; corners,
     // and patches where there are any, have an entry a facet.
     unsafe { launch.run(Grid::over(count, THREADS))? };
@@ -47,6 +49,7 @@ pub(super) fn facet_set<const D: usize>(
         corners,
         patch,
         walls: walls as u32,
+        extent: extent.read(0)?,
     })
 }
 

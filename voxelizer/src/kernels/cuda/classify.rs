@@ -1,6 +1,6 @@
 //! A thread a block without facets, a thread block for one with facets.
 
-use super::{CLASSIFY, THREADS, threads_for};
+use super::{CLASSIFY, THREADS, all_small, threads_for};
 use crate::{
     VoxelError,
     kernels::{Classified, LevelData, Seeds, SolidRule},
@@ -53,8 +53,14 @@ pub(super) fn classify<const D: usize>(
     // SAFETY: the level's blocks have consecutive ids, with a row each of the lists; numbers are
     // one a block or 2^D a parent; anchors, where they are kept, 2^D a block; a mask an id.
     unsafe { launch.run(Grid::over(view.count, THREADS))? };
+    let small = all_small(data);
+    let kernel = if small {
+        "crossed_small"
+    } else {
+        "crossed_any"
+    };
     let launch = cuda
-        .launch(&CLASSIFY, D, "crossed")
+        .launch(&CLASSIFY, D, kernel)
         .buf(&set.corners)
         .buf(&bins.rows)
         .buf(&bins.starts)

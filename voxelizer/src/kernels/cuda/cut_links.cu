@@ -33,19 +33,19 @@ struct Staging {
     }
 };
 
-// A facet that is not small, by one lane.
+// A facet that is not small, by one lane for all lines along a direction.
 template <typename Kind>
 __device__ static void large(const Local& local, const Ray& ray, int spacing, int shift, const Cuts<Kind>& cuts) {
     if (local.is_small(spacing)) {
         return;
     }
     if (local.is_narrow(spacing)) {
-        Setup<int64_t, int64_t> setup;
+        Setup<int64_t, int64_t, int64_t> setup;
         if (setup.start(local, ray, spacing, shift)) {
             cuts.all(ray, setup);
         }
     } else {
-        Setup<int64_t, Wide> setup;
+        Setup<int64_t, int64_t, Wide> setup;
         if (setup.start(local, ray, spacing, shift)) {
             cuts.all(ray, setup);
         }
@@ -116,21 +116,23 @@ __device__ static void store(const typename Kind::Slot* nearest, const uint32_t*
     }
 }
 
-template <typename Kind>
+template <typename Kind, bool SMALL_FACETS>
 __device__ static void cut(const Facet* corners, const uint16_t* patch, uint32_t walls, const uint32_t* rows,
                            const uint32_t* starts, const uint32_t* facets, uint32_t first, int spacing, Ints blocks,
                            const Ints* coord, const uint64_t* solid, uint64_t* boundary, const Staging& staging,
                            unsigned long long* used, At* at, Sums* sums) {
     using Slot = typename Kind::Slot;
-    __shared__ Slot nearest[SLOTS];
+    __shared__ alignas(16) Slot nearest[SLOTS];
     __shared__ uint32_t directions[CELLS];
     // The ring, and after it the links in order.
-    __shared__ alignas(8) unsigned char work[sizeof(Ring)];
+    __shared__ alignas(16) unsigned char work[sizeof(Ring)];
     const int lane = threadIdx.x;
     const uint32_t row = rows[blockIdx.x];
     const uint32_t id = first + row;
-    for (int slot = lane; slot < SLOTS; slot += 32) {
-        nearest[slot] = Kind::EMPTY;
+    constexpr int QUADS = SLOTS * sizeof(Slot) / sizeof(uint4);
+    static_assert(QUADS * sizeof(uint4) == SLOTS * sizeof(Slot), "all of it");
+    for (int quad = lane; quad < QUADS; quad += 32) {
+        reinterpret_cast<uint4*>(nearest)[quad] = make_uint4(~0u, ~0u, ~0u, ~0u);
     }
     for (int cell = lane; cell < CELLS; cell += 32) {
         directions[cell] = 0;
@@ -148,26 +150,21 @@ __device__ static void cut(const Facet* corners, const uint16_t* patch, uint32_t
     if (place.fluid != 0) {
         const int shift = __ffs(spacing) - 1;
         const Ints center = first_center(block, spacing);
-        const uint32_t begin = starts[row], items = (starts[row + 1] - begin) * PAIRS;
-        Gang<Kind> gang(*reinterpret_cast<Ring*>(work), nearest, directions, place, lane);
-        bool any_large = false;
-        for (uint32_t base = 0; base < items; base += 32) {
-            const uint32_t item = base + lane;
-            const uint32_t f = item < items ? facets[begin + item / PAIRS] : ~0u;
-            const Ray ray(DIRECTIONS / 2 + 1 + item % PAIRS);
-            bool has = false;
-            Setup<int32_t, double> setup;
-            if (f < walls) {
-                const Local local(corners[f], center, spacing, shift);
-                const bool small = local.is_small(spacing);
-                any_large |= !small;
-                has = small && setup.start(local, ray, spacing, shift);
-            }
-            gang.add(has, setup, ray, has && sizeof(Slot) == 8 ? patch[f] : 0u);
-        }
-        gang.finish();
-        if (__any_sync(~0u, any_large)) {
-            for (uint32_t item = lane; item < items; item += 32) {
+        const uint32_t begin = starts[row], length = starts[row + 1] - begin;
+        Gang<Kind> gang{*reinterpret_cast<Ring*>(work),
+                        nearest,
+                        directions,
+                        place,
+                        corners,
+                        patch,
+                        facets + begin,
+                        center,
+                        spacing,
+                        shift,
+                        lane};
+        const bool left = gang.run(length, walls, SMALL_FACETS);
+        if (!SMALL_FACETS && __any_sync(~0u, left)) {
+            for (uint32_t item = lane; item < length * PAIRS; item += 32) {
                 const uint32_t f = facets[begin + item / PAIRS];
                 if (f < walls) {
                     const Cuts<Kind> cuts{nearest, directions, place, sizeof(Slot) == 8 ? patch[f] : 0u};
@@ -182,25 +179,48 @@ __device__ static void cut(const Facet* corners, const uint16_t* patch, uint32_t
                 staging, used, &at[blockIdx.x], &sums[blockIdx.x]);
 }
 
-extern "C" __global__ void __launch_bounds__(32, 16)
-    cut_plain(const Facet* corners, const uint16_t* patch, uint32_t walls, const uint32_t* rows, const uint32_t* starts,
-              const uint32_t* facets, uint32_t first, int spacing, Ints blocks, const Ints* coord,
-              const uint64_t* solid, uint64_t* boundary, float* q, uint16_t* staged_patch, uint64_t* cells,
-              uint64_t links_room, uint64_t cells_room, unsigned long long* used, At* at, Sums* sums) {
+extern "C" __global__ void __launch_bounds__(32, 17)
+    cut_small_plain(const Facet* corners, const uint16_t* patch, uint32_t walls, const uint32_t* rows,
+                    const uint32_t* starts, const uint32_t* facets, uint32_t first, int spacing, Ints blocks,
+                    const Ints* coord, const uint64_t* solid, uint64_t* boundary, float* q, uint16_t* staged_patch,
+                    uint64_t* cells, uint64_t links_room, uint64_t cells_room, unsigned long long* used, At* at,
+                    Sums* sums) {
     const Staging staging{q, staged_patch, cells, links_room, cells_room};
-    cut<Plain>(corners, patch, walls, rows, starts, facets, first, spacing, blocks, coord, solid, boundary, staging,
-               used, at, sums);
+    cut<Plain, true>(corners, patch, walls, rows, starts, facets, first, spacing, blocks, coord, solid, boundary,
+                     staging, used, at, sums);
 }
 
-extern "C" __global__ void __launch_bounds__(32, 16)
-    cut_patched(const Facet* corners, const uint16_t* patch, uint32_t walls, const uint32_t* rows,
-                const uint32_t* starts, const uint32_t* facets, uint32_t first, int spacing, Ints blocks,
-                const Ints* coord, const uint64_t* solid, uint64_t* boundary, float* q, uint16_t* staged_patch,
-                uint64_t* cells, uint64_t links_room, uint64_t cells_room, unsigned long long* used, At* at,
-                Sums* sums) {
+extern "C" __global__ void __launch_bounds__(32)
+    cut_small_patched(const Facet* corners, const uint16_t* patch, uint32_t walls, const uint32_t* rows,
+                      const uint32_t* starts, const uint32_t* facets, uint32_t first, int spacing, Ints blocks,
+                      const Ints* coord, const uint64_t* solid, uint64_t* boundary, float* q, uint16_t* staged_patch,
+                      uint64_t* cells, uint64_t links_room, uint64_t cells_room, unsigned long long* used, At* at,
+                      Sums* sums) {
     const Staging staging{q, staged_patch, cells, links_room, cells_room};
-    cut<Patched>(corners, patch, walls, rows, starts, facets, first, spacing, blocks, coord, solid, boundary, staging,
-                 used, at, sums);
+    cut<Patched, true>(corners, patch, walls, rows, starts, facets, first, spacing, blocks, coord, solid, boundary,
+                       staging, used, at, sums);
+}
+
+extern "C" __global__ void __launch_bounds__(32)
+    cut_any_plain(const Facet* corners, const uint16_t* patch, uint32_t walls, const uint32_t* rows,
+                  const uint32_t* starts, const uint32_t* facets, uint32_t first, int spacing, Ints blocks,
+                  const Ints* coord, const uint64_t* solid, uint64_t* boundary, float* q, uint16_t* staged_patch,
+                  uint64_t* cells, uint64_t links_room, uint64_t cells_room, unsigned long long* used, At* at,
+                  Sums* sums) {
+    const Staging staging{q, staged_patch, cells, links_room, cells_room};
+    cut<Plain, false>(corners, patch, walls, rows, starts, facets, first, spacing, blocks, coord, solid, boundary,
+                      staging, used, at, sums);
+}
+
+extern "C" __global__ void __launch_bounds__(32)
+    cut_any_patched(const Facet* corners, const uint16_t* patch, uint32_t walls, const uint32_t* rows,
+                    const uint32_t* starts, const uint32_t* facets, uint32_t first, int spacing, Ints blocks,
+                    const Ints* coord, const uint64_t* solid, uint64_t* boundary, float* q, uint16_t* staged_patch,
+                    uint64_t* cells, uint64_t links_room, uint64_t cells_room, unsigned long long* used, At* at,
+                    Sums* sums) {
+    const Staging staging{q, staged_patch, cells, links_room, cells_room};
+    cut<Patched, false>(corners, patch, walls, rows, starts, facets, first, spacing, blocks, coord, solid, boundary,
+                        staging, used, at, sums);
 }
 
 // Leaves among the blocks that have facets.

@@ -1,7 +1,7 @@
 //! Links into a staging area in the order in which thread blocks are done, then into the table in
 //! the order of blocks.
 
-use super::{CUT_LINKS, THREADS};
+use super::{CUT_LINKS, THREADS, all_small};
 use crate::{LinkTable, VoxelError, kernels::LevelData};
 use cutlink_amr::NONE;
 use cutlink_device::{
@@ -111,7 +111,12 @@ fn cut<const D: usize>(
         total: [0; 3],
     };
     let mut used = cuda.alloc("counts", 2, 0u64)?;
-    let kernel = if patched { "cut_patched" } else { "cut_plain" };
+    let kernel = match (all_small(data), patched) {
+        (true, false) => "cut_small_plain",
+        (true, true) => "cut_small_patched",
+        (false, false) => "cut_any_plain",
+        (false, true) => "cut_any_patched",
+    };
     let launch = cuda
         .launch(&CUT_LINKS, D, kernel)
         .buf(&set.corners)

@@ -93,18 +93,40 @@ struct Ray {
         du = pick(d, axis_u);
         dv = D == 2 ? 0 : pick(d, axis_v);
     }
+
+    // The same in 11 bits, from which it is quicker to have again than from the direction.
+    __device__ uint32_t bits() const {
+        return static_cast<uint32_t>(direction | axis << 5 | (du + 1) << 7 | (dv + 1) << 9);
+    }
+
+    __device__ static Ray of_bits(uint32_t bits) {
+        Ray ray;
+        ray.direction = bits & 31;
+        ray.axis = bits >> 5 & 3;
+        ray.axis_u = ray.axis + 1 == D ? 0 : ray.axis + 1;
+        ray.axis_v = D == 2 ? ray.axis : ray.axis_u + 1 == D ? 0 : ray.axis_u + 1;
+        ray.du = static_cast<int>(bits >> 7 & 3) - 1;
+        ray.dv = static_cast<int>(bits >> 9 & 3) - 1;
+        return ray;
+    }
+
+private:
+    Ray() = default;
 };
 
 // Lines of cell centres along a direction that may meet a facet, and its values at the first of them:
-// I holds edge functions, V values of the plane.
-template <typename I, typename V>
+// C holds sheared coordinates and their steps, E edge functions and normals, V values of the plane.
+template <typename C, typename E, typename V>
 struct Setup {
     // First line and number of lines, on both axes.
     int from_u, from_v, extent_u, extent_v;
     // Edge functions, ties broken, and what steps to the next lines add to them.
-    I edge[D], by_u[D], by_v[D];
+    E edge[D];
+    C by_u[D], by_v[D];
     // The plane's value at cell 0 of the line, what steps add to it, and its growth along the line.
     V value, step_u, step_v, rise, bias;
+    // Whether the lines' direction is that of the normal.
+    bool forward;
 
     // Whether there are any such lines.
     __device__ bool start(const Local& local, const Ray& ray, int spacing, int shift) {
@@ -112,10 +134,10 @@ struct Setup {
             return false;
         }
         const Facet& f = local.facet;
-        I u[D], v[D];
-        I low_u, high_u, low_v = 0, high_v = 0;
+        C u[D], v[D];
+        C low_u, high_u, low_v = 0, high_v = 0;
         for (int k = 0; k < D; k++) {
-            const I own = pick(f.v[k].v, ray.axis);
+            const C own = pick(f.v[k].v, ray.axis);
             u[k] = pick(f.v[k].v, ray.axis_u) - ray.du * own;
             v[k] = D == 2 ? 0 : pick(f.v[k].v, ray.axis_v) - ray.dv * own;
             low_u = k == 0 || u[k] < low_u ? u[k] : low_u;
@@ -131,14 +153,14 @@ struct Setup {
         if (extent_u <= 0 || extent_v <= 0) {
             return false;
         }
-        I normal[D];
-        normal_of(f, normal);
-        const I nu = pick_wide(normal, ray.axis_u), nv = D == 2 ? 0 : pick_wide(normal, ray.axis_v);
-        const I ahead = pick_wide(normal, ray.axis) + nu * ray.du + nv * ray.dv;
+        E normal[D];
+        normal_of<C, E>(f, normal);
+        const E nu = pick_wide(normal, ray.axis_u), nv = D == 2 ? 0 : pick_wide(normal, ray.axis_v);
+        const E ahead = pick_wide(normal, ray.axis) + nu * ray.du + nv * ray.dv;
         if (ahead == 0) {
             return false;
         }
-        const bool forward = ahead > 0;
+        forward = ahead > 0;
         bias = (first_sign(normal) > 0) != forward ? 1 : 0;
         value = 0;
         for (int a = 0; a < D; a++) {
@@ -154,10 +176,10 @@ struct Setup {
     }
 
     // Sheared corners in, edge functions out.
-    __device__ void edges(const Ray& ray, const I (&u)[D], const I (&v)[D], int spacing) {
-        const I pu = static_cast<I>(from_u) * spacing, pv = static_cast<I>(from_v) * spacing;
+    __device__ void edges(const Ray& ray, const C (&u)[D], const C (&v)[D], int spacing) {
+        const C pu = static_cast<C>(from_u) * spacing, pv = static_cast<C>(from_v) * spacing;
         if constexpr (D == 2) {
-            const I s = ray.axis_u == 1 ? 1 : -1;
+            const C s = ray.axis_u == 1 ? 1 : -1;
             // First coefficients of d x (end - p), of the second end, and of the opposite for the first.
             const int d0 = ray.axis == 0 ? 1 : ray.du, d1 = ray.axis == 1 ? 1 : ray.du;
             const int sign = d1 != 0 ? d1 : -d0;
@@ -169,14 +191,14 @@ struct Setup {
         } else {
             for (int k = 0; k < D; k++) {
                 const int l = (k + 1) % D;
-                const I eu = u[l] - u[k], ev = v[l] - v[k];
+                const C eu = u[l] - u[k], ev = v[l] - v[k];
                 // The coefficients d x e, in the order of the axes: of e, its shear along d does not count.
-                const I wu = -ev, wv = eu, w = ray.du * ev - ray.dv * eu;
-                const I first = ray.axis == 2 ? wu : ray.axis == 1 ? wv : w;
-                const I second = ray.axis == 2 ? wv : ray.axis == 1 ? w : wu;
-                const I third = ray.axis == 2 ? w : ray.axis == 1 ? wu : wv;
-                const I sign = first != 0 ? first : second != 0 ? second : third;
-                edge[k] = eu * (pv - v[k]) - ev * (pu - u[k]) - (sign < 0);
+                const C wu = -ev, wv = eu, w = ray.du * ev - ray.dv * eu;
+                const C first = ray.axis == 2 ? wu : ray.axis == 1 ? wv : w;
+                const C second = ray.axis == 2 ? wv : ray.axis == 1 ? w : wu;
+                const C third = ray.axis == 2 ? w : ray.axis == 1 ? wu : wv;
+                const C sign = first != 0 ? first : second != 0 ? second : third;
+                edge[k] = static_cast<E>(eu) * (pv - v[k]) - static_cast<E>(ev) * (pu - u[k]) - (sign < 0);
                 by_u[k] = -ev * spacing;
                 by_v[k] = eu * spacing;
             }
@@ -193,28 +215,30 @@ struct Cuts {
     uint32_t patch;
 
     // A line's crossing with a plane: `value` is that of its cell 0, growing by `rise` from cell to
-    // cell, negative before the plane.
-    template <typename V>
-    __device__ void line(const Ray& ray, int at_u, int at_v, V value, V rise, V bias) const {
+    // cell, negative before the plane; `over_rise` divides by the rise.
+    template <typename V, typename Quotient>
+    __device__ void line(const Ray& ray, int at_u, int at_v, V value, V rise, V bias, Quotient over_rise) const {
         V beyond = value;
         int first = 0;
         for (int i = 0; i < 4; i++) {
-            if (beyond < 0) {
-                first++;
-                beyond += rise;
-            }
+            const bool before = beyond < 0;
+            first += before;
+            beyond = before ? beyond + rise : beyond;
         }
         const int head[3] = {at_u + first * ray.du, at_v + first * ray.dv, first};
         const int tail[3] = {head[0] - ray.du, head[1] - ray.dv, first - 1};
         const int head_cell = fluid_cell(ray, head), tail_cell = fluid_cell(ray, tail);
-        if ((head_cell & tail_cell) < 0 || !(place.inner || (in_box(ray, head) && in_box(ray, tail)))) {
+        if ((head_cell & tail_cell) == -1) {
+            return;
+        }
+        if (!place.inner && !(in_box(ray, head) && in_box(ray, tail))) {
             return;
         }
         if (tail_cell >= 0) {
-            record(tail_cell, ray.direction, to_f64(rise - beyond - bias) / to_f64(rise));
+            record(tail_cell, ray.direction, over_rise(rise - beyond - bias));
         }
         if (head_cell >= 0) {
-            record(head_cell, DIRECTIONS - 1 - ray.direction, to_f64(beyond + bias) / to_f64(rise));
+            record(head_cell, DIRECTIONS - 1 - ray.direction, over_rise(beyond + bias));
         }
     }
 
@@ -246,11 +270,11 @@ struct Cuts {
     }
 
     // Goes over all lines of a setup.
-    template <typename I, typename V>
-    __device__ void all(const Ray& ray, Setup<I, V> setup) const {
+    template <typename C, typename E, typename V>
+    __device__ void all(const Ray& ray, Setup<C, E, V> setup) const {
         const V last = -4 * setup.rise;
         for (int v = 0; v < setup.extent_v; v++) {
-            I here[D];
+            E here[D];
             for (int k = 0; k < D; k++) {
                 here[k] = setup.edge[k];
                 setup.edge[k] += setup.by_v[k];
@@ -258,9 +282,10 @@ struct Cuts {
             V now = setup.value;
             setup.value += setup.step_v;
             for (int u = 0; u < setup.extent_u; u++) {
-                const I both = here[0] & here[1] & here[D - 1], any = here[0] | here[1] | here[D - 1];
+                const E both = here[0] & here[1] & here[D - 1], any = here[0] | here[1] | here[D - 1];
                 if ((both < 0 || any >= 0) && now < setup.rise && now >= last) {
-                    line(ray, setup.from_u + u, setup.from_v + v, now, setup.rise, setup.bias);
+                    line(ray, setup.from_u + u, setup.from_v + v, now, setup.rise, setup.bias,
+                         [&](V of) { return to_f64(of) / to_f64(setup.rise); });
                 }
                 for (int k = 0; k < D; k++) {
                     here[k] += setup.by_u[k];

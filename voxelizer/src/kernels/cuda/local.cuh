@@ -22,9 +22,13 @@ struct Local {
     // Whether 64 bits hold everything: differences within 2^20, normals within 2^41.
     __device__ bool is_narrow(int spacing) const { return spacing <= (1 << 16) && facet.reach() <= (1 << 19); }
 
-    // Whether 32 bits hold the facet's edge functions and 52 its plane's values, for points a few
-    // cells away.
-    __device__ bool is_small(int spacing) const { return spacing <= SMALL / 8 && facet.reach() <= SMALL; }
+    // Whether 32 bits hold the facet's sheared coordinates and their steps, and 53 its plane's values for
+    // points a few cells away. With an extent E a normal is within E^2 on each axis, and values are
+    // within 3 E^2 (E + 15 spacings): below 2^53 for E to 2^17 with spacings to 2^10, and E to
+    // 2^16 with spacings to 2^12.
+    __device__ bool is_small(int spacing) const {
+        return facet.reach() <= (spacing <= 1 << 10 ? 1 << 16 : spacing <= 1 << 12 ? 1 << 15 : 0);
+    }
 };
 
 // Centre of the first cell of a block.

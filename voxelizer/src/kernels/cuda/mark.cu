@@ -36,24 +36,77 @@ __device__ inline bool is_inside(uint32_t row, uint32_t first, const uint64_t* s
     return solid[first + row] == FULL && starts[row + 1] == starts[row] && !(any_uncertain && uncertain[row]);
 }
 
-// One layer more: neighbours that are not reached, and inside if only those may be, of blocks with
-// one tag get the next. Which thread is first makes no difference: all write the same.
-extern "C" __global__ void spread(uint32_t first, uint32_t count, Root root, const uint32_t* families, uint8_t from,
-                                  uint8_t to, uint32_t only_inside, const uint64_t* solid, const uint32_t* starts,
-                                  const uint8_t* uncertain, uint32_t any_uncertain, uint8_t* reached, uint32_t* grown) {
+// One layer more: blocks that are not reached, and are inside if only those may be, get the next tag
+// where a neighbour has the last. A block may already see a neighbour's new tag, which is neither.
+// Root blocks, a thread each.
+extern "C" __global__ void spread_roots(uint32_t count, Root root, uint8_t from, uint8_t to, uint32_t only_inside,
+                                        const uint64_t* solid, const uint32_t* starts, const uint8_t* uncertain,
+                                        uint32_t any_uncertain, uint8_t* reached, uint32_t* grown) {
     const uint32_t row = thread_index();
-    if (row >= count || reached[row] != from) {
+    if (row >= count || reached[row] != 0) {
         return;
     }
+    int at[D];
+    uint32_t rest = row;
+    for (int a = 0; a < D; a++) {
+        at[a] = static_cast<int>(rest % root.n[a]);
+        rest /= root.n[a];
+    }
+    bool beside = false;
+#pragma unroll
     for (int direction = 0; direction < DIRECTIONS; direction++) {
-        const uint32_t n = neighbor(root, families, first + row, direction);
-        if (n >= OUTSIDE || reached[n - first] != 0) {
-            continue;
+        uint32_t stride = 1, to_row = row;
+        bool in = true;
+        for (int a = 0; a < D; a++) {
+            const int c = at[a] + step(direction, a);
+            in &= c >= 0 && c < static_cast<int>(root.n[a]);
+            to_row += stride * static_cast<uint32_t>(step(direction, a));
+            stride *= root.n[a];
         }
-        if (!only_inside || is_inside(n - first, first, solid, starts, uncertain, any_uncertain)) {
-            reached[n - first] = to;
-            *grown = 1;
-        }
+        beside |= in && reached[in ? to_row : row] == from;
+    }
+    if (beside && (!only_inside || is_inside(row, 0, solid, starts, uncertain, any_uncertain))) {
+        reached[row] = to;
+        *grown = 1;
+    }
+}
+
+// Which places of a family are a block's neighbours, for the first of its blocks.
+__host__ __device__ constexpr uint64_t neighborhood() {
+    uint64_t mask = 0;
+    for (int direction = 0; direction < DIRECTIONS; direction++) {
+        mask |= 1ull << place_of(direction);
+    }
+    return mask;
+}
+
+// Blocks of finer levels, a warp a family, whose ids have no gaps.
+extern "C" __global__ void spread(uint32_t first, uint32_t groups, uint32_t roots, const uint32_t* families,
+                                  uint8_t from, uint8_t to, uint32_t only_inside, const uint64_t* solid,
+                                  const uint32_t* starts, const uint8_t* uncertain, uint32_t any_uncertain,
+                                  uint8_t* reached, uint32_t* grown) {
+    const uint32_t group = thread_index() / 32;
+    const int lane = threadIdx.x & 31;
+    if (group >= groups) {
+        return;
+    }
+    const uint32_t* places = families + static_cast<size_t>(first - roots + group * CHILDREN) * CHILDREN;
+    uint64_t tagged = 0;
+    for (int half = 0; half < (CELLS + 31) / 32; half++) {
+        const int place = half * 32 + lane;
+        const uint32_t n = place < CELLS ? places[place] : NONE;
+        const uint32_t votes = __ballot_sync(~0u, n < OUTSIDE && reached[n - first] == from);
+        tagged |= static_cast<uint64_t>(votes) << 32 * half;
+    }
+    if (lane >= CHILDREN || tagged == 0) {
+        return;
+    }
+    constexpr uint64_t around = neighborhood();
+    const uint32_t row = group * CHILDREN + lane;
+    if ((tagged >> corner_of(lane) & around) != 0 && reached[row] == 0 &&
+        (!only_inside || is_inside(row, first, solid, starts, uncertain, any_uncertain))) {
+        reached[row] = to;
+        *grown = 1;
     }
 }
 
@@ -188,7 +241,7 @@ extern "C" __global__ void interfaces(uint32_t roots, uint32_t groups, const uin
     }
     if (lane < CHILDREN) {
         const size_t id = roots + static_cast<size_t>(group) * CHILDREN + lane;
-        const uint64_t mask = near_missing<0>(missing, corner_of(lane));
+        const uint64_t mask = missing == 0 ? 0 : near_missing<0>(missing, corner_of(lane));
         ghost[id] = mask;
         interface[id] = mask ? FULL & ~mask : 0;
     }

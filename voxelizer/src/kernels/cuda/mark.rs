@@ -131,12 +131,19 @@ impl<const D: usize> Sweep<'_, D> {
         let Self { cuda, data, .. } = self;
         let mut grown = cuda.alloc("a flag", 1, 0u32)?;
         for layer in 0..layers {
-            let launch = cuda
-                .launch(&MARK, D, "spread")
-                .val(data.view.first as u32)
-                .val(data.view.count as u32)
-                .val(data.forest.root)
-                .buf(&data.forest.families)
+            let is_root = data.view.level == 0;
+            let kernel = if is_root { "spread_roots" } else { "spread" };
+            let launch = cuda.launch(&MARK, D, kernel);
+            let count = data.view.count;
+            let (launch, threads) = if is_root {
+                (launch.val(count as u32).val(data.forest.root), count)
+            } else {
+                let groups = count / dims::children(D);
+                let launch = launch.val(data.view.first as u32).val(groups as u32);
+                let launch = launch.val(data.forest.roots() as u32);
+                (launch.buf(&data.forest.families), 32 * groups)
+            };
+            let launch = launch
                 .val(tag(layer))
                 .val(tag(layer + 1))
                 .val(u32::from(only_inside))
@@ -146,9 +153,9 @@ impl<const D: usize> Sweep<'_, D> {
                 .val(u32::from(!self.uncertain.is_empty()))
                 .out(reached)
                 .out(&mut grown);
-            // SAFETY: the level's ids are consecutive, so a neighbour's row is its id less the
-            // first; bytes, lists and masks as many as said above.
-            unsafe { launch.run(Grid::over(data.view.count, THREADS))? };
+            // SAFETY: the level's ids are consecutive, whole groups of siblings, so a neighbour's
+            // row is its id less the first; bytes, lists and masks as many as said above.
+            unsafe { launch.run(Grid::over(threads, 128))? };
             if layer % STRIDE == STRIDE - 1 {
                 if grown.read(0)? == 0 {
                     break;

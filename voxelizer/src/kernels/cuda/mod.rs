@@ -82,3 +82,14 @@ fn threads_for(work: usize, lists: usize) -> u32 {
         _ => 256,
     }
 }
+
+/// Whether kernels for small facets do (`local.cuh`, `is_small`): the facets of a list meet their block
+/// grown by half a cell.
+fn all_small<const D: usize>(data: &LevelData<'_, D, Cuda>) -> bool {
+    let most = match data.view.spacing {
+        0..=0x400 => 1 << 17,
+        0x401..=0x1000 => 1 << 16,
+        _ => return false,
+    };
+    data.set.extent <= most
+}

@@ -1,7 +1,7 @@
-// Small facets' lines, tested in full warps. A facet and direction has from none to 49 lines, and of these
-// some meet the facet: lanes that each went over their own would mostly wait. So what lines need is
-// put into a ring in shared memory; 32 entries of it are spread over the lanes line by line, and lines that meet
-// their facet are queued for the lanes again.
+// Small facets' lines, tested in full warps. A facet has lines along some of the directions, up to 49 along each, and
+// of these some meet the facet: lanes that each went over their own would mostly wait. So there are
+// three queues in shared memory, each emptied by 32 lanes at a time: of facets and directions, of what
+// their lines need (a ring), and of lines that meet their facet.
 
 #pragma once
 
@@ -10,16 +10,59 @@
 constexpr int RING = 64;
 
 struct Ring {
-    double value[RING], step_u[RING], step_v[RING], rise[RING];
-    int edge[D][RING], by_u[D][RING], by_v[D][RING];
-    // Bits from the lowest: extent u (3), from u + 3 (4), from v + 3 (4), direction (5), bias (1) and
-    // 4096 / extent u, rounded up (13).
+    // The plane's value and what a step along u adds to it; along v, and along the line; one over that.
+    double2 plane[RING], growth[RING];
+    double inverse[RING];
+    // Edge functions, and what steps add to them. Then the bits of the shape: extent u (3), from
+    // u + 3 (4), from v + 3 (4), bias (1), the ray's (11); 4096 / extent u, rounded up, and the
+    // number of lines (6 bits); the patch.
+    longlong2 edge[RING];
+    int64_t last_edge[RING];
     uint32_t shape[RING];
-    uint32_t patch[RING];
-    uint8_t lines[RING];
+    int4 by_u[RING], by_v[RING];
+    // Facet of the list and, in the lowest 4 bits, direction.
+    uint32_t pairs[RING];
     // Entry (6 bits), and how far from the first line along u and v (3 bits each).
-    uint16_t queue[RING];
+    uint16_t lines[RING];
 };
+
+// Ranges of cell indices that a facet reaches on some sheared axis.
+struct Reach {
+    int low, high;
+
+    __device__ Reach(const Facet& f, int axis, int other, int shear, int spacing, int shift) {
+        int least = 0, most = 0;
+        for (int k = 0; k < D; k++) {
+            const int c = f.v[k].v[axis] - shear * f.v[k].v[other];
+            least = k == 0 ? c : min(least, c);
+            most = k == 0 ? c : max(most, c);
+        }
+        low = (least + (spacing - 1)) >> shift;
+        high = most >> shift;
+    }
+
+    // Whether lines of this shear that come near the block meet the range.
+    __device__ bool meets(int shear) const { return max(low, -3 * max(shear, 0)) <= min(high, 3 - 3 * min(shear, 0)); }
+};
+
+// The directions along which lines near the block may meet a facet, a bit each. All of DIRECTION's
+// parts are constants.
+template <int PAIR>
+__device__ inline uint32_t near_directions(const Local& local, int spacing, int shift) {
+    if constexpr (PAIR == PAIRS) {
+        return 0;
+    } else {
+        constexpr int direction = DIRECTIONS / 2 + 1 + PAIR;
+        constexpr int axis = D == 3 && step(direction, D - 1) != 0 ? D - 1 : step(direction, 1) != 0 ? 1 : 0;
+        bool near = local.low[axis] <= 4 && local.high[axis] >= -1;
+        for (int a = 0; a < D; a++) {
+            if (a != axis) {
+                near &= Reach(local.facet, a, axis, step(direction, a), spacing, shift).meets(step(direction, a));
+            }
+        }
+        return static_cast<uint32_t>(near) << PAIR | near_directions<PAIR + 1>(local, spacing, shift);
+    }
+}
 
 template <typename Kind>
 struct Gang {
@@ -27,35 +70,81 @@ struct Gang {
     typename Kind::Slot* nearest;
     uint32_t* directions;
     const Place& place;
-    int lane;
-    // First entry of the ring, and entries in it.
-    int head = 0, filled = 0;
+    // The block's list, its facets, and what their places are seen from.
+    const Facet* corners;
+    const uint16_t* patch;
+    const uint32_t* list;
+    Ints center;
+    int spacing, shift, lane;
+    // Pairs queued; first entry of the ring, and entries in it.
+    int queued = 0, head = 0, filled = 0;
 
-    __device__ Gang(Ring& ring, typename Kind::Slot* nearest, uint32_t* directions, const Place& place, int lane)
-        : ring(ring), nearest(nearest), directions(directions), place(place), lane(lane) {}
-
-    // Takes the setups of those lanes that have one.
-    __device__ void add(bool has, const Setup<int32_t, double>& setup, const Ray& ray, uint32_t patch) {
-        const uint32_t votes = __ballot_sync(~0u, has);
-        if (votes == 0) {
-            return;
+    // Takes the facets of the list that are walls, and returns whether it left any as not small.
+    __device__ bool run(uint32_t length, uint32_t walls, bool all_small) {
+        bool left = false;
+        for (uint32_t base = 0; base < length; base += 32) {
+            const uint32_t e = base + lane;
+            const uint32_t f = e < length ? list[e] : ~0u;
+            uint32_t near = 0;
+            if (f < walls) {
+                const Local local(corners[f], center, spacing, shift);
+                const bool small = all_small || local.is_small(spacing);
+                left |= !small;
+                near = small ? near_directions<0>(local, spacing, shift) : 0;
+            }
+            uint32_t any = __reduce_or_sync(~0u, near);
+            while (any != 0) {
+                const int pair = __ffs(static_cast<int>(any)) - 1;
+                any &= any - 1;
+                const uint32_t votes = __ballot_sync(~0u, near >> pair & 1);
+                if (near >> pair & 1) {
+                    ring.pairs[queued + __popc(votes & ((1u << lane) - 1))] = e << 4 | pair;
+                }
+                queued += __popc(votes);
+                __syncwarp();
+                if (queued >= 32) {
+                    set_up(32);
+                    queued -= 32;
+                    const uint32_t rest = ring.pairs[32 + lane];
+                    __syncwarp();
+                    ring.pairs[lane] = rest;
+                    __syncwarp();
+                }
+            }
         }
+        set_up(queued);
+        if (filled > 0) {
+            test(filled);
+        }
+        return left;
+    }
+
+    // Puts the lines of so many pairs into the ring.
+    __device__ void set_up(int pairs) {
+        bool has = false;
+        Setup<int32_t, int64_t, double> setup;
+        uint32_t shape = 0, of = 0;
+        if (lane < pairs) {
+            const uint32_t pair = ring.pairs[lane], f = list[pair >> 4];
+            const Ray ray(DIRECTIONS / 2 + 1 + (pair & 15));
+            has = setup.start(Local(corners[f], center, spacing, shift), ray, spacing, shift);
+            shape = ray.bits() << 12;
+            of = sizeof(typename Kind::Slot) == 8 ? patch[f] : 0u;
+        }
+        const uint32_t votes = __ballot_sync(~0u, has);
         if (has) {
             const int i = (head + filled + __popc(votes & ((1u << lane) - 1))) % RING;
-            for (int k = 0; k < D; k++) {
-                ring.edge[k][i] = setup.edge[k];
-                ring.by_u[k][i] = setup.by_u[k];
-                ring.by_v[k][i] = setup.by_v[k];
-            }
-            ring.value[i] = setup.value;
-            ring.step_u[i] = setup.step_u;
-            ring.step_v[i] = setup.step_v;
-            ring.rise[i] = setup.rise;
-            const uint32_t share = (4096 + setup.extent_u - 1) / setup.extent_u;
-            ring.shape[i] = setup.extent_u | (setup.from_u + 3) << 3 | (setup.from_v + 3) << 7 | ray.direction << 11 |
-                            (setup.bias != 0) << 16 | share << 17;
-            ring.patch[i] = patch;
-            ring.lines[i] = static_cast<uint8_t>(setup.extent_u * setup.extent_v);
+            shape |= setup.extent_u | (setup.from_u + 3) << 3 | (setup.from_v + 3) << 7 | (setup.bias != 0) << 11;
+            const int share = (4096 + setup.extent_u - 1) / setup.extent_u;
+            const int count = setup.extent_u * setup.extent_v;
+            ring.edge[i] = make_longlong2(setup.edge[0], setup.edge[1]);
+            ring.last_edge[i] = setup.edge[D - 1];
+            ring.shape[i] = shape;
+            ring.by_u[i] = make_int4(setup.by_u[0], setup.by_u[1], setup.by_u[D - 1], share << 6 | count);
+            ring.by_v[i] = make_int4(setup.by_v[0], setup.by_v[1], setup.by_v[D - 1], static_cast<int>(of));
+            ring.plane[i] = make_double2(setup.value, setup.step_u);
+            ring.growth[i] = make_double2(setup.step_v, setup.rise);
+            ring.inverse[i] = __drcp_rn(setup.rise);
         }
         filled += __popc(votes);
         __syncwarp();
@@ -64,23 +153,16 @@ struct Gang {
         }
     }
 
-    // Goes over what is left.
-    __device__ void finish() {
-        if (filled > 0) {
-            test(filled);
-        }
-    }
-
     // Tests the lines of the first so many entries, a line a lane.
     __device__ void test(int entries) {
-        const int own = lane < entries ? ring.lines[(head + lane) % RING] : 0;
+        const int own = lane < entries ? ring.by_u[(head + lane) % RING].w & 63 : 0;
         int end = own;
         for (int step = 1; step < 32; step *= 2) {
             const int below = __shfl_up_sync(~0u, end, step);
             end += lane >= step ? below : 0;
         }
         const int start = end - own, total = __shfl_sync(~0u, end, 31);
-        int begun = 0, queued = 0;
+        int begun = 0, met = 0;
         for (int base = 0; base < total; base += 32) {
             // Entries whose lines begin among these 32.
             const bool begins = own != 0 && start >= base && start < base + 32;
@@ -89,52 +171,59 @@ struct Gang {
             begun += __popc(marks);
             const int at = base + lane - __shfl_sync(~0u, start, entry);
             const int i = (head + entry) % RING;
-            const uint32_t shape = ring.shape[i];
-            const int v = at * static_cast<int>(shape >> 17) >> 12;
-            const int u = at - v * static_cast<int>(shape & 7);
-            int both = -1, any = 0;
-            for (int k = 0; k < D; k++) {
-                const int edge = ring.edge[k][i] + u * ring.by_u[k][i] + v * ring.by_v[k][i];
-                both &= edge;
-                any |= edge;
-            }
-            const bool hit = base + lane < total && (both < 0 || any >= 0);
+            const longlong2 edge = ring.edge[i];
+            const int4 by_u = ring.by_u[i], by_v = ring.by_v[i];
+            const int v = at * (by_u.w >> 6) >> 12;
+            const int u = at - v * static_cast<int>(ring.shape[i] & 7);
+            const int64_t x = edge.x + static_cast<int64_t>(u) * by_u.x + static_cast<int64_t>(v) * by_v.x;
+            const int64_t y = edge.y + static_cast<int64_t>(u) * by_u.y + static_cast<int64_t>(v) * by_v.y;
+            const int64_t z = ring.last_edge[i] + static_cast<int64_t>(u) * by_u.z + static_cast<int64_t>(v) * by_v.z;
+            const bool hit = base + lane < total && ((x & y & z) < 0 || (x | y | z) >= 0);
             const uint32_t hits = __ballot_sync(~0u, hit);
             if (hit) {
-                ring.queue[queued + __popc(hits & ((1u << lane) - 1))] = static_cast<uint16_t>(i | u << 6 | v << 9);
+                ring.lines[met + __popc(hits & ((1u << lane) - 1))] = static_cast<uint16_t>(i | u << 6 | v << 9);
             }
-            queued += __popc(hits);
+            met += __popc(hits);
             __syncwarp();
-            if (queued >= 32) {
+            if (met >= 32) {
                 cross(32);
-                queued -= 32;
-                const uint16_t rest = ring.queue[32 + lane];
+                met -= 32;
+                const uint16_t rest = ring.lines[32 + lane];
                 __syncwarp();
-                ring.queue[lane] = rest;
+                ring.lines[lane] = rest;
                 __syncwarp();
             }
         }
-        cross(queued);
+        cross(met);
         head = (head + entries) % RING;
         filled -= entries;
         __syncwarp();
     }
 
-    // Records the crossings of so many queued lines, those near enough.
+    // Records the crossings of so many lines, those near enough.
     __device__ void cross(int lines) const {
         if (lane >= lines) {
             return;
         }
-        const int line = ring.queue[lane], i = line & (RING - 1), u = line >> 6 & 7, v = line >> 9 & 7;
-        const double rise = ring.rise[i];
+        const int line = ring.lines[lane], i = line & (RING - 1), u = line >> 6 & 7, v = line >> 9 & 7;
+        const double2 plane = ring.plane[i], growth = ring.growth[i];
+        const double rise = growth.y;
+        // All of these are integers below 2^52: fused or not, nothing is rounded.
         const double value =
-            ring.value[i] + static_cast<double>(u) * ring.step_u[i] + static_cast<double>(v) * ring.step_v[i];
+            __fma_rn(static_cast<double>(v), growth.x, __fma_rn(static_cast<double>(u), plane.y, plane.x));
         if (value < rise && value >= -4 * rise) {
             const uint32_t shape = ring.shape[i];
-            const Ray ray(shape >> 11 & 31);
-            const int from_u = static_cast<int>(shape >> 3 & 15) - 3, from_v = static_cast<int>(shape >> 7 & 15) - 3;
-            const Cuts<Kind> cuts{nearest, directions, place, ring.patch[i]};
-            cuts.line(ray, from_u + u, from_v + v, value, rise, static_cast<double>(shape >> 16 & 1));
+            const Ray ray = Ray::of_bits(shape >> 12);
+            const double inverse = ring.inverse[i];
+            // The quotient as division rounds it, from the rounded inverse (Markstein 1990).
+            const auto over_rise = [&](double of) {
+                const double near = of * inverse;
+                return __fma_rn(__fma_rn(-near, rise, of), inverse, near);
+            };
+            const int at_u = static_cast<int>(shape >> 3 & 15) - 3 + u;
+            const int at_v = static_cast<int>(shape >> 7 & 15) - 3 + v;
+            const Cuts<Kind> cuts{nearest, directions, place, static_cast<uint32_t>(ring.by_v[i].w)};
+            cuts.line(ray, at_u, at_v, value, rise, static_cast<double>(shape >> 11 & 1), over_rise);
         }
     }
 };

@@ -1,0 +1,221 @@
+// Winding numbers of the cells of a block, as crossings between neighbouring cells.
+
+#pragma once
+
+#include "cuts.cuh"
+
+// Where a block's winding numbers start: at its first cell, or at the parent's cell around it.
+struct Seeds {
+    const int32_t* numbers;
+    uint32_t from_parent;
+    uint32_t first_parent;
+
+    __device__ int32_t of(uint32_t row, const Ints& coord, uint32_t parent) const {
+        if (!from_parent) {
+            return numbers[row];
+        }
+        uint32_t child = 0;
+        for (int a = D - 1; a >= 0; a--) {
+            child = child * 2 + (coord.v[a] & 1);
+        }
+        return numbers[static_cast<size_t>(parent - first_parent) * CHILDREN + child];
+    }
+};
+
+// Crossings between neighbouring cells of the lines of one block, each at the second cell: lines
+// along axis a run through the cells whose coordinates on the axes below a are 0. The first cell
+// has those of the diagonal.
+template <typename I, typename V>
+__device__ inline void cross(const Local& local, int spacing, bool diagonal, int32_t* sums) {
+    const Plane<I, V> plane(local.facet);
+    if (diagonal) {
+        // Down from the parent's centre, half a spacing above the first centre on each axis; a
+        // line has the same hits in both directions.
+        int up[D];
+        Ints from, to;
+        for (int a = 0; a < D; a++) {
+            up[a] = 1;
+            from.v[a] = spacing / 2;
+            to.v[a] = 0;
+        }
+        const I along = plane.along(up);
+        if (along != 0 && Lines<I>(local.facet, up, D - 1).meets(0, 0) && plane.is_outer(from) != plane.is_outer(to)) {
+            atomicAdd(&sums[0], along > 0 ? 1 : -1);
+        }
+    }
+    for (int axis = 0; axis < D; axis++) {
+        if (local.low[axis] > 3 || local.high[axis] < 0 || plane.normal[axis] == 0) {
+            continue;
+        }
+        int from[D], to[D], d[D];
+        bool empty = false;
+        for (int a = 0; a < D; a++) {
+            d[a] = a == axis;
+            from[a] = a == axis ? 0 : max(local.low[a], 0);
+            to[a] = a == axis ? 0 : min(local.high[a], a < axis ? 0 : 3);
+            empty |= from[a] > to[a];
+        }
+        if (empty) {
+            continue;
+        }
+        const Lines<I> lines(local.facet, d, axis);
+        const int sign = plane.normal[axis] > 0 ? 1 : -1;
+        const V rise = static_cast<V>(plane.normal[axis]) * spacing;
+        const int u = lines.axis_u, v = D == 2 ? axis : lines.axis_v;
+        for (int at_v = from[v]; at_v <= to[v]; at_v++) {
+            for (int at_u = from[u]; at_u <= to[u]; at_u++) {
+                if (!lines.meets(static_cast<I>(at_u) * spacing, static_cast<I>(at_v) * spacing)) {
+                    continue;
+                }
+                Ints p;
+                int cell = (at_u << 2 * u) + (D == 2 ? 0 : at_v << 2 * v);
+                for (int a = 0; a < D; a++) {
+                    p.v[a] = a == u ? at_u * spacing : a == axis ? 0 : at_v * spacing;
+                }
+                V value = plane.value(p);
+                bool before = plane.outer(value);
+                for (int i = 1; i < 4; i++) {
+                    value += rise;
+                    cell += 1 << 2 * axis;
+                    const bool now = plane.outer(value);
+                    if (now != before) {
+                        atomicAdd(&sums[cell], -sign);
+                    }
+                    before = now;
+                }
+            }
+        }
+    }
+}
+
+// The same of a small facet, one line's direction at a time: the axes, then the diagonal.
+__device__ inline void cross_small(const Local& local, int way, int spacing, int shift, int32_t* sums) {
+    const bool diagonal = way == D;
+    // Along axis a the step is 3^a beyond the middle; the diagonal is the last direction.
+    const int direction = diagonal ? DIRECTIONS - 1 : DIRECTIONS / 2 + (way == 0 ? 1 : way == 1 ? 3 : 9);
+    const Ray ray(direction);
+    Setup<int32_t, int64_t, double> setup;
+    if (!setup.start(local, ray, spacing, shift)) {
+        return;
+    }
+    const int sign = setup.forward ? 1 : -1;
+    for (int v = 0; v < setup.extent_v; v++) {
+        const int at_v = setup.from_v + v;
+        for (int u = 0; u < setup.extent_u; u++) {
+            const int at_u = setup.from_u + u;
+            // Lines along an axis go through the cells whose coordinates below it are 0.
+            const bool off_u = (diagonal || ray.axis_u < ray.axis) && at_u != 0;
+            const bool off_v = D == 3 && (diagonal || ray.axis_v < ray.axis) && at_v != 0;
+            if (off_u || off_v) {
+                continue;
+            }
+            int64_t both = -1, any = 0;
+            for (int k = 0; k < D; k++) {
+                const int64_t edge =
+                    setup.edge[k] + static_cast<int64_t>(u) * setup.by_u[k] + static_cast<int64_t>(v) * setup.by_v[k];
+                both &= edge;
+                any |= edge;
+            }
+            if (both >= 0 && any < 0) {
+                continue;
+            }
+            const double value = setup.value + u * setup.step_u + v * setup.step_v;
+            if (diagonal) {
+                // From the parent's centre, half a spacing above the first one on each axis, down.
+                if (value < 0 && value + setup.rise / 2 >= 0) {
+                    atomicAdd(&sums[0], sign);
+                }
+                continue;
+            }
+            if (value < 0 && value + 3 * setup.rise >= 0) {
+                const int beyond = value + setup.rise >= 0 ? 1 : value + 2 * setup.rise >= 0 ? 2 : 3;
+                const int cell =
+                    at_u << 2 * ray.axis_u | (D == 2 ? 0 : at_v << 2 * ray.axis_v) | beyond << 2 * ray.axis;
+                atomicAdd(&sums[cell], -sign);
+            }
+        }
+    }
+}
+
+// Lines that a facet's bounds reach: bits of the axes, and of the diagonal if `diagonal`.
+__device__ inline uint32_t ways_of(const Local& local, bool diagonal) {
+    for (int a = 0; a < D; a++) {
+        diagonal &= local.low[a] <= 1 && local.high[a] >= 0;
+    }
+    uint32_t ways = static_cast<uint32_t>(diagonal) << D;
+    for (int axis = 0; axis < D; axis++) {
+        bool reached = local.low[axis] <= 3 && local.high[axis] >= 0;
+        for (int a = 0; a < D; a++) {
+            if (a != axis) {
+                reached &= max(local.low[a], 0) <= min(local.high[a], a < axis ? 0 : 3);
+            }
+        }
+        ways |= static_cast<uint32_t>(reached) << axis;
+    }
+    return ways;
+}
+
+// Pairs of a facet and a way that wait for the lanes of a warp.
+constexpr int WAITING = 64;
+
+// All crossings of a block's list, by the whole thread block; `waiting` is shared memory, WAITING words a
+// warp.
+template <bool SMALL_FACETS>
+__device__ inline void add_crossings(const Facet* corners, const uint32_t* list, uint32_t length, const Ints& center,
+                                     int spacing, bool from_parent, int32_t* sums, uint32_t* waiting) {
+    const int shift = __ffs(spacing) - 1, lane = threadIdx.x & 31;
+    uint32_t* queue = waiting + threadIdx.x / 32 * WAITING;
+    int queued = 0;
+    const auto run = [&](int pairs) {
+        if (lane < pairs) {
+            const uint32_t f = list[queue[lane] >> 2];
+            cross_small(Local(corners[f], center, spacing, shift), queue[lane] & 3, spacing, shift, sums);
+        }
+        __syncwarp();
+    };
+    // All lanes of a warp go round together.
+    for (uint32_t base = threadIdx.x & ~31u; base < length; base += blockDim.x) {
+        const uint32_t e = base + lane;
+        uint32_t ways = 0;
+        if (e < length) {
+            const Local local(corners[list[e]], center, spacing, shift);
+            ways = ways_of(local, from_parent);
+            if constexpr (!SMALL_FACETS) {
+                if (ways != 0) {
+                    cross<int64_t, Wide>(local, spacing, ways >> D != 0, sums);
+                }
+            }
+        }
+        for (int way = 0; SMALL_FACETS && way <= D; way++) {
+            const uint32_t votes = __ballot_sync(~0u, ways >> way & 1);
+            if (ways >> way & 1) {
+                queue[queued + __popc(votes & ((1u << lane) - 1))] = e << 2 | way;
+            }
+            queued += __popc(votes);
+            __syncwarp();
+            if (queued >= 32) {
+                run(32);
+                queued -= 32;
+                const uint32_t rest = queue[32 + lane];
+                __syncwarp();
+                queue[lane] = rest;
+                __syncwarp();
+            }
+        }
+    }
+    run(queued);
+}
+
+// The winding number of a cell, `start` that of the first one.
+__device__ inline int32_t winding_at(int cell, int32_t start, const int32_t* sums) {
+    int32_t winding = start;
+    int line = 0;
+    for (int a = D - 1; a >= 0; a--) {
+        const int c = cell >> 2 * a & 3;
+        for (int i = 1; i < 4; i++) {
+            winding += i <= c ? sums[line + (i << 2 * a)] : 0;
+        }
+        line += c << 2 * a;
+    }
+    return winding;
+}
