@@ -181,7 +181,7 @@ __device__ static void cut(const Facet* corners, const uint16_t* patch, uint32_t
                 staging, used, &at[blockIdx.x], &sums[blockIdx.x]);
 }
 
-extern "C" __global__ void __launch_bounds__(32, 18)
+extern "C" __global__ void __launch_bounds__(32, 17)
     cut_small_plain(const Facet* corners, const uint16_t* patch, uint32_t walls, const uint32_t* rows,
                     const uint32_t* starts, const uint32_t* facets, uint32_t first, int spacing, Ints blocks,
                     const Ints* coord, const uint64_t* solid, uint64_t* boundary, float* q, uint16_t* staged_patch,
