@@ -22,6 +22,8 @@ mod orient;
 mod tree;
 
 pub use tree::CapTree;
+#[cfg(feature = "cuda")]
+pub(crate) use tree::Node;
 
 use crate::{
     exact::{Exact, Facet},
