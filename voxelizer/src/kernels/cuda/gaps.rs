@@ -142,3 +142,22 @@ pub(super) fn linked<const D: usize>(
     unsafe { launch.run(Grid::over(view.count, THREADS))? };
     Ok(cuda.select("blocks with links", None, &flags)?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn far_from_gaps_any_winding_number_but_zero_is_inside() {
+        for fill in Fill::ALL {
+            for winding in -3..=3 {
+                let inside = i32::from(winding != 0);
+                assert_eq!(
+                    far(fill).is_solid(winding),
+                    fill.is_solid(inside),
+                    "{fill:?}"
+                );
+            }
+        }
+    }
+}
