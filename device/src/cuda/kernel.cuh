@@ -11,13 +11,9 @@ struct Ints {
     int32_t v[D];
 };
 
-__host__ __device__ constexpr int power(int base, int exponent) {
-    return exponent == 0 ? 1 : base * power(base, exponent - 1);
-}
-
-// Coordinate a of the i-th item of a cube of `edge` items an axis.
-__host__ __device__ constexpr int unravel(int i, int edge, int a) {
-    return i / power(edge, a) % edge;
+// Coordinate a of the i-th cell of a block of 4 cells an axis.
+__host__ __device__ constexpr int cell_coord(int i, int a) {
+    return i >> 2 * a & 3;
 }
 
 __device__ inline uint32_t thread_index() {

@@ -22,7 +22,7 @@ extern "C" __global__ void connect(const uint32_t* ids, uint32_t count, Root roo
         int up = 0, child = 0;
         for (int a = D - 1; a >= 0; a--) {
             // Places are one step before the siblings to one step behind them.
-            const int at = (place >> 2 * a & 3) + 1;
+            const int at = cell_coord(place, a) + 1;
             up = up * 3 + at / 2;
             child = child * 2 + (at & 1);
         }

@@ -33,7 +33,7 @@ struct Root {
 
 // Component a of the step of a direction.
 __host__ __device__ constexpr int step(int direction, int a) {
-    return direction / power(3, a) % 3 - 1;
+    return (a == 0 ? direction : a == 1 ? direction / 3 : direction / 9) % 3 - 1;
 }
 
 // Place of a neighbour in its family, seen from that of step (-1, -1, -1).

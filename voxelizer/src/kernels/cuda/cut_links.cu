@@ -36,18 +36,21 @@ struct Staging {
 
 // A facet that is not small, by one lane for all lines along a direction.
 template <typename Kind>
-__device__ static void large(const Local& local, const Ray& ray, int spacing, int shift, const Cuts<Kind>& cuts) {
+__device__ static void large(const Facet* facet, const Ints& center, const Ray& ray, int spacing, int shift,
+                             const Cuts<Kind>& cuts) {
+    const Local local(*facet, center, spacing, shift);
     if (local.is_small(spacing)) {
         return;
     }
+    const Turned turned(facet, center, ray);
     if (local.is_narrow(spacing)) {
         Setup<int64_t, int64_t, int64_t> setup;
-        if (setup.start(local, ray, spacing, shift)) {
+        if (setup.start(turned, ray, spacing, shift)) {
             cuts.all(ray, setup);
         }
     } else {
         Setup<int64_t, int64_t, Wide> setup;
-        if (setup.start(local, ray, spacing, shift)) {
+        if (setup.start(turned, ray, spacing, shift)) {
             cuts.all(ray, setup);
         }
     }
@@ -176,8 +179,7 @@ __device__ static void cut(const Facet* corners, const uint16_t* patch, uint32_t
                 const uint32_t f = facets[begin + item / PAIRS];
                 if (f < walls) {
                     const Cuts<Kind> cuts{nearest, directions, place, sizeof(Slot) == 8 ? patch[f] : 0u};
-                    large(Local(corners[f], center, spacing, shift), Ray(DIRECTIONS / 2 + 1 + item % PAIRS), spacing,
-                          shift, cuts);
+                    large(&corners[f], center, Ray(DIRECTIONS / 2 + 1 + item % PAIRS), spacing, shift, cuts);
                 }
             }
         }

@@ -69,7 +69,7 @@ struct Ray {
         int d[D];
         axis = 0;
         for (int a = 0; a < D; a++) {
-            d[a] = direction / power(3, a) % 3 - 1;
+            d[a] = step(direction, a);
             axis = d[a] != 0 ? a : axis;
         }
         axis_u = axis + 1 == D ? 0 : axis + 1;
@@ -98,6 +98,23 @@ private:
     Ray() = default;
 };
 
+// A facet seen from a block's first centre, with a ray's own axis last.
+struct Turned {
+    int32_t u[D], v[D], w[D];
+
+    __device__ Turned(const Facet* facet, const Ints& center, const Ray& ray) {
+        // Corners are loaded in turn: an axis that is not known before the run costs an address.
+        const int32_t* corner = facet->v[0].v;
+        const int center_u = pick(center.v, ray.axis_u), center_w = pick(center.v, ray.axis);
+        const int center_v = D == 2 ? 0 : pick(center.v, ray.axis_v);
+        for (int k = 0; k < D; k++) {
+            u[k] = corner[k * D + ray.axis_u] - center_u;
+            v[k] = D == 2 ? 0 : corner[k * D + ray.axis_v] - center_v;
+            w[k] = corner[k * D + ray.axis] - center_w;
+        }
+    }
+};
+
 // Lines of cell centres along a direction that may meet a facet, and its values at the first of them:
 // C holds sheared coordinates and their steps, E edge functions and normals, V values of the plane.
 template <typename C, typename E, typename V>
@@ -113,50 +130,75 @@ struct Setup {
     bool forward;
 
     // Whether there are any such lines.
-    __device__ bool start(const Local& local, const Ray& ray, int spacing, int shift) {
-        if (pick(local.low, ray.axis) > 4 || pick(local.high, ray.axis) < -1) {
-            return false;
-        }
-        const Facet& f = local.facet;
+    __device__ bool start(const Turned& f, const Ray& ray, int spacing, int shift) {
         C u[D], v[D];
         C low_u, high_u, low_v = 0, high_v = 0;
+        int32_t low_w, high_w;
         for (int k = 0; k < D; k++) {
-            const C own = pick(f.v[k].v, ray.axis);
-            u[k] = pick(f.v[k].v, ray.axis_u) - ray.du * own;
-            v[k] = D == 2 ? 0 : pick(f.v[k].v, ray.axis_v) - ray.dv * own;
-            low_u = k == 0 || u[k] < low_u ? u[k] : low_u;
-            high_u = k == 0 || u[k] > high_u ? u[k] : high_u;
-            low_v = k == 0 || v[k] < low_v ? v[k] : low_v;
-            high_v = k == 0 || v[k] > high_v ? v[k] : high_v;
+            u[k] = f.u[k] - static_cast<C>(ray.du) * f.w[k];
+            v[k] = f.v[k] - static_cast<C>(ray.dv) * f.w[k];
+            low_u = k == 0 ? u[k] : min(low_u, u[k]);
+            high_u = k == 0 ? u[k] : max(high_u, u[k]);
+            low_v = k == 0 ? v[k] : min(low_v, v[k]);
+            high_v = k == 0 ? v[k] : max(high_v, v[k]);
+            low_w = k == 0 ? f.w[k] : min(low_w, f.w[k]);
+            high_w = k == 0 ? f.w[k] : max(high_w, f.w[k]);
         }
         // Lines that meet the facet's bounds, and the block or a cell beside it.
         from_u = max(static_cast<int>((low_u + (spacing - 1)) >> shift), -3 * max(ray.du, 0));
         extent_u = min(static_cast<int>(high_u >> shift), 3 - 3 * min(ray.du, 0)) + 1 - from_u;
-        from_v = max(static_cast<int>((low_v + (spacing - 1)) >> shift), -3 * max(ray.dv, 0));
-        extent_v = (D == 2 ? 0 : min(static_cast<int>(high_v >> shift), 3 - 3 * min(ray.dv, 0))) + 1 - from_v;
-        if (extent_u <= 0 || extent_v <= 0) {
+        from_v = D == 2 ? 0 : max(static_cast<int>((low_v + (spacing - 1)) >> shift), -3 * max(ray.dv, 0));
+        extent_v = D == 2 ? 1 : min(static_cast<int>(high_v >> shift), 3 - 3 * min(ray.dv, 0)) + 1 - from_v;
+        if (extent_u <= 0 || extent_v <= 0 || low_w > 4 * spacing || high_w < -spacing) {
             return false;
         }
-        E normal[D];
-        normal_of<C, E>(f, normal);
-        const E nu = pick_wide(normal, ray.axis_u), nv = D == 2 ? 0 : pick_wide(normal, ray.axis_v);
-        const E ahead = pick_wide(normal, ray.axis) + nu * ray.du + nv * ray.dv;
+        E nu, nv = 0, nw;
+        normal(f, ray, nu, nv, nw);
+        const E ahead = nw + nu * ray.du + nv * ray.dv;
         if (ahead == 0) {
             return false;
         }
         forward = ahead > 0;
-        bias = (first_sign(normal) > 0) != forward ? 1 : 0;
-        value = 0;
-        for (int a = 0; a < D; a++) {
-            value -= static_cast<V>(normal[a]) * static_cast<V>(f.v[0].v[a]);
-        }
-        value = (forward ? value : -value) - bias;
+        bias = (first_of(ray, nu, nv, nw) > 0) != forward ? 1 : 0;
+        const V dot = static_cast<V>(nu) * static_cast<V>(f.u[0]) + static_cast<V>(nv) * static_cast<V>(f.v[0]) +
+                      static_cast<V>(nw) * static_cast<V>(f.w[0]);
+        value = (forward ? -dot : dot) - bias;
         step_u = static_cast<V>(forward ? nu : -nu) * static_cast<V>(spacing);
         step_v = static_cast<V>(forward ? nv : -nv) * static_cast<V>(spacing);
         rise = static_cast<V>(forward ? ahead : -ahead) * static_cast<V>(spacing);
         value += static_cast<V>(from_u) * step_u + static_cast<V>(from_v) * step_v;
         edges(ray, u, v, spacing);
         return true;
+    }
+
+    // The normal: turning the axes in their order leaves cross products as they are.
+    __device__ static void normal(const Turned& f, const Ray& ray, E& nu, E& nv, E& nw) {
+        if constexpr (D == 2) {
+            // (e_y, -e_x): with x last, u is y.
+            const C eu = static_cast<C>(f.u[1]) - f.u[0], ew = static_cast<C>(f.w[1]) - f.w[0];
+            nu = ray.axis == 0 ? -ew : ew;
+            nw = ray.axis == 0 ? eu : -eu;
+        } else {
+            const C eu = static_cast<C>(f.u[1]) - f.u[0], gu = static_cast<C>(f.u[D - 1]) - f.u[0];
+            const C ev = static_cast<C>(f.v[1]) - f.v[0], gv = static_cast<C>(f.v[D - 1]) - f.v[0];
+            const C ew = static_cast<C>(f.w[1]) - f.w[0], gw = static_cast<C>(f.w[D - 1]) - f.w[0];
+            nu = static_cast<E>(ev) * gw - static_cast<E>(ew) * gv;
+            nv = static_cast<E>(ew) * gu - static_cast<E>(eu) * gw;
+            nw = static_cast<E>(eu) * gv - static_cast<E>(ev) * gu;
+        }
+    }
+
+    // The first of three numbers that is not 0, in the order of the axes they belong to.
+    template <typename T>
+    __device__ static T first_of(const Ray& ray, T u, T v, T w) {
+        if constexpr (D == 2) {
+            return ray.axis == 1 ? (u != 0 ? u : w) : (w != 0 ? w : u);
+        } else {
+            const T first = ray.axis == 2 ? u : ray.axis == 1 ? v : w;
+            const T second = ray.axis == 2 ? v : ray.axis == 1 ? w : u;
+            const T third = ray.axis == 2 ? w : ray.axis == 1 ? u : v;
+            return first != 0 ? first : second != 0 ? second : third;
+        }
     }
 
     // Sheared corners in, edge functions out.
@@ -178,10 +220,7 @@ struct Setup {
                 const C eu = u[l] - u[k], ev = v[l] - v[k];
                 // The coefficients d x e, in the order of the axes: of e, its shear along d does not count.
                 const C wu = -ev, wv = eu, w = ray.du * ev - ray.dv * eu;
-                const C first = ray.axis == 2 ? wu : ray.axis == 1 ? wv : w;
-                const C second = ray.axis == 2 ? wv : ray.axis == 1 ? w : wu;
-                const C third = ray.axis == 2 ? w : ray.axis == 1 ? wu : wv;
-                const C sign = first != 0 ? first : second != 0 ? second : third;
+                const C sign = first_of(ray, wu, wv, w);
                 edge[k] = static_cast<E>(eu) * (pv - v[k]) - static_cast<E>(ev) * (pu - u[k]) - (sign < 0);
                 by_u[k] = -ev * spacing;
                 by_v[k] = eu * spacing;

@@ -204,7 +204,7 @@ __host__ __device__ constexpr uint64_t near_side(int direction) {
     for (int cell = 0; cell < CELLS; cell++) {
         bool near = true;
         for (int a = 0; a < D; a++) {
-            const int s = step(direction, a), c = unravel(cell, 4, a);
+            const int s = step(direction, a), c = cell_coord(cell, a);
             near = near && !(s < 0 && c >= 2) && !(s > 0 && c < 2);
         }
         mask |= static_cast<uint64_t>(near) << cell;

@@ -127,7 +127,7 @@ struct Gang {
         if (lane < pairs) {
             const uint32_t pair = ring.pairs[lane], f = list[pair >> 4];
             const Ray ray(DIRECTIONS / 2 + 1 + (pair & 15));
-            has = setup.start(Local(corners[f], center, spacing, shift), ray, spacing, shift);
+            has = setup.start(Turned(&corners[f], center, ray), ray, spacing, shift);
             shape = ray.bits() << 12;
             of = sizeof(typename Kind::Slot) == 8 ? patch[f] : 0u;
         }
@@ -135,7 +135,9 @@ struct Gang {
         if (has) {
             const int i = (head + filled + __popc(votes & ((1u << lane) - 1))) % RING;
             shape |= setup.extent_u | (setup.from_u + 3) << 3 | (setup.from_v + 3) << 7 | (setup.bias != 0) << 11;
-            const int share = (4096 + setup.extent_u - 1) / setup.extent_u;
+            // 4096 over 1 to 7, rounded up.
+            const uint64_t shares = setup.extent_u < 4 ? 0x0556'0800'1000'0000ull : 0x024a'02ab'0334'0400ull;
+            const int share = static_cast<int>(shares >> 16 * (setup.extent_u & 3)) & 0xffff;
             const int count = setup.extent_u * setup.extent_v;
             ring.edge[i] = make_longlong2(setup.edge[0], setup.edge[1]);
             ring.last_edge[i] = setup.edge[D - 1];

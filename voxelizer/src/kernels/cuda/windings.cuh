@@ -89,13 +89,14 @@ __device__ inline void cross(const Local& local, int spacing, bool diagonal, int
 }
 
 // The same of a small facet, one line's direction at a time: the axes, then the diagonal.
-__device__ inline void cross_small(const Local& local, int way, int spacing, int shift, int32_t* sums) {
+__device__ inline void cross_small(const Facet* facet, const Ints& center, int way, int spacing, int shift,
+                                   int32_t* sums) {
     const bool diagonal = way == D;
     // Along axis a the step is 3^a beyond the middle; the diagonal is the last direction.
     const int direction = diagonal ? DIRECTIONS - 1 : DIRECTIONS / 2 + (way == 0 ? 1 : way == 1 ? 3 : 9);
     const Ray ray(direction);
     Setup<int32_t, int64_t, double> setup;
-    if (!setup.start(local, ray, spacing, shift)) {
+    if (!setup.start(Turned(facet, center, ray), ray, spacing, shift)) {
         return;
     }
     const int sign = setup.forward ? 1 : -1;
@@ -169,7 +170,7 @@ __device__ inline void add_crossings(const Facet* corners, const uint32_t* list,
     const auto run = [&](int pairs) {
         if (lane < pairs) {
             const uint32_t f = list[queue[lane] >> 2];
-            cross_small(Local(corners[f], center, spacing, shift), queue[lane] & 3, spacing, shift, sums);
+            cross_small(&corners[f], center, queue[lane] & 3, spacing, shift, sums);
         }
         __syncwarp();
     };
