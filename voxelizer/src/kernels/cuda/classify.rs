@@ -1,13 +1,13 @@
 //! A thread a block without facets, a thread block for one with facets.
 
-use super::{CLASSIFY, THREADS, all_small, threads_for};
+use super::{CLASSIFY, THREADS, all_small, gaps, threads_for};
 use crate::{
     VoxelError,
     kernels::{Classified, LevelData, Seeds, SolidRule},
 };
 use cutlink_amr::dims;
 use cutlink_device::{
-    Backend, DeviceError,
+    Backend,
     cuda::{Cuda, CudaBuf, Grid},
 };
 
@@ -18,12 +18,6 @@ pub(super) fn classify<const D: usize>(
     rule: SolidRule<'_, D>,
     solid: &mut CudaBuf<u64>,
 ) -> Result<Classified<Cuda>, VoxelError> {
-    if rule.gaps.is_some() {
-        return Err(DeviceError::Unsupported {
-            what: "a surface closed by --robust",
-        }
-        .into());
-    }
     let LevelData {
         set,
         forest,
@@ -33,6 +27,11 @@ pub(super) fn classify<const D: usize>(
     let (numbers, from_parent, first_parent) = match seeds {
         Seeds::Blocks(numbers) => (numbers, 0u32, 0),
         Seeds::Parents { anchors, first, .. } => (*anchors, 1, *first as u32),
+    };
+    let fill = if rule.gaps.is_some() {
+        gaps::far(rule.fill)
+    } else {
+        rule.fill
     };
     let kept = if view.last { 0 } else { view.count };
     let mut anchors = cuda.uninit("winding numbers", kept * dims::children(D))?;
@@ -46,7 +45,7 @@ pub(super) fn classify<const D: usize>(
         .val(from_parent)
         .val(first_parent)
         .buf(&bins.starts)
-        .val(rule.fill as u32)
+        .val(fill as u32)
         .val(u32::from(!view.last))
         .out(&mut anchors)
         .out(solid);
@@ -67,7 +66,7 @@ pub(super) fn classify<const D: usize>(
             .buf(numbers)
             .val(from_parent)
             .val(first_parent)
-            .val(rule.fill as u32)
+            .val(fill as u32)
             .val(u32::from(!view.last))
     };
     let rows = bins.rows.len();
@@ -97,10 +96,11 @@ pub(super) fn classify<const D: usize>(
             unsafe { launch.run(Grid::blocks(rows, threads))? };
         }
     }
-    Ok(Classified {
-        anchors,
-        uncertain: cuda.uninit("uncertain blocks", 0)?,
-    })
+    let uncertain = match rule.gaps {
+        Some(tree) => gaps::classify(cuda, data, seeds, rule.fill, tree, solid)?,
+        None => cuda.uninit("uncertain blocks", 0)?,
+    };
+    Ok(Classified { anchors, uncertain })
 }
 
 /// How blocks with facets are shared out, by the mean length of their lists.
