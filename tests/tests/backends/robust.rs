@@ -55,7 +55,6 @@ fn a_bowl_and_an_arc<K: AnyKernels>(kernels: &K) {
     for params in [
         EmbedParams::new(3, 0.05, Fill::NonZero),
         EmbedParams::new(2, 0.0, Fill::Zero),
-        EmbedParams::new(2, 0.0, Fill::EvenOdd),
     ] {
         assert!(check(kernels, &bowl, 16, &params) > 10, "a rim");
     }
