@@ -28,11 +28,6 @@ pub(super) fn classify<const D: usize>(
         Seeds::Blocks(numbers) => (numbers, 0u32, 0),
         Seeds::Parents { anchors, first, .. } => (*anchors, 1, *first as u32),
     };
-    let fill = if rule.gaps.is_some() {
-        gaps::far(rule.fill)
-    } else {
-        rule.fill
-    };
     let kept = if view.last { 0 } else { view.count };
     let mut anchors = cuda.uninit("winding numbers", kept * dims::children(D))?;
     let launch = cuda
@@ -45,7 +40,7 @@ pub(super) fn classify<const D: usize>(
         .val(from_parent)
         .val(first_parent)
         .buf(&bins.starts)
-        .val(fill as u32)
+        .val(rule.fill as u32)
         .val(u32::from(!view.last))
         .out(&mut anchors)
         .out(solid);
@@ -66,7 +61,7 @@ pub(super) fn classify<const D: usize>(
             .buf(numbers)
             .val(from_parent)
             .val(first_parent)
-            .val(fill as u32)
+            .val(rule.fill as u32)
             .val(u32::from(!view.last))
     };
     let rows = bins.rows.len();

@@ -14,17 +14,9 @@ use cutlink_device::{
 };
 use cutlink_mesher::{kernels::Caps, robust::CapTree};
 
-/// The rule where no cap takes up an angle that matters: inside is any winding number but zero.
-pub(super) fn far(fill: Fill) -> Fill {
-    if fill.is_solid(1) {
-        Fill::NonZero
-    } else {
-        Fill::Zero
-    }
-}
-
-/// Classifies the blocks near gaps, whose anchors are known, anew; which of the level's blocks
-/// are uncertain.
+/// Classifies the blocks near gaps anew, whose anchors are known; which of the level's blocks are
+/// uncertain. Far from gaps the fill rule alone decides: parity is no rule for a surface with gaps
+/// (`EmbedParams::validate`), and any other winding number than zero is at least a half.
 pub(super) fn classify<const D: usize>(
     cuda: &Cuda,
     data: &LevelData<'_, D, Cuda>,
@@ -141,23 +133,4 @@ pub(super) fn linked<const D: usize>(
     // neighbours are blocks too, with a mask each; a flag a block.
     unsafe { launch.run(Grid::over(view.count, THREADS))? };
     Ok(cuda.select("blocks with links", None, &flags)?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn far_from_gaps_any_winding_number_but_zero_is_inside() {
-        for fill in Fill::ALL {
-            for winding in -3..=3 {
-                let inside = i32::from(winding != 0);
-                assert_eq!(
-                    far(fill).is_solid(winding),
-                    fill.is_solid(inside),
-                    "{fill:?}"
-                );
-            }
-        }
-    }
 }
