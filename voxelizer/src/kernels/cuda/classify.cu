@@ -32,8 +32,10 @@ extern "C" __global__ void plain(uint32_t first, uint32_t count, const Ints* coo
     const int32_t winding = Seeds{seeds, from_parent, first_parent}.of(row, coord[id], parent[id]);
     solid[id] = is_solid(winding, fill) ? FULL : 0;
     if (keep) {
-        for (int i = 0; i < CHILDREN; i++) {
-            anchors[static_cast<size_t>(row) * CHILDREN + i] = winding;
+        // CHILDREN is a multiple of 4.
+        int4* own = reinterpret_cast<int4*>(anchors + static_cast<size_t>(row) * CHILDREN);
+        for (int i = 0; i < CHILDREN / 4; i++) {
+            own[i] = make_int4(winding, winding, winding, winding);
         }
     }
 }
