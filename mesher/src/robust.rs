@@ -15,13 +15,15 @@
 //! no other are taken as they are.
 //!
 //! **Determinism.** g is computed with +, -, ×, ÷, √ in one order: the same bits on every
-//! machine. **Cost.** Sorting the edges; a tree over the caps.
+//! machine and backend. **Cost.** Sorting the edges; a tree over the caps.
 
 mod caps;
 mod orient;
 mod tree;
 
 pub use tree::CapTree;
+#[cfg(feature = "cuda")]
+pub(crate) use tree::Node;
 
 use crate::{
     exact::{Exact, Facet},

@@ -50,6 +50,7 @@ def cases(scans):
     yield "bunny inside", [str(find(scans, "bunny_unit.stl")), *UNIT_BOX, "--flow", "inside"], 4, False
     bike = str(find(scans, "motorBike.stl"))
     yield "motorbike robust", [bike, "--robust", "--refine", "near:*,levels=5,distance=0"], 5, False
+    yield "bunny open", [str(find(scans, "bunny_open.stl")), "--robust"], 4, False
     wing = ["--shape", "naca:2412"]
     yield "airfoil", wing, 6, False
     yield "airfoil inside", [*wing, "--flow", "inside"], 4, False

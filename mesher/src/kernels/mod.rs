@@ -12,6 +12,8 @@
 mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
+#[cfg(feature = "cuda")]
+pub use cuda::Caps;
 
 use crate::{
     exact::Facet,

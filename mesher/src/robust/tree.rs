@@ -19,13 +19,14 @@ const ASIDE: [f64; 3] = [1.0 / 64.0, 1.0 / 8192.0, 1.0 / 1_048_576.0];
 /// A bounding volume hierarchy over the caps of a surface; lengths in lattice units.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CapTree<const D: usize> {
-    nodes: Vec<Node<D>>,
-    facets: Vec<[[i32; D]; D]>,
+    pub(crate) nodes: Vec<Node<D>>,
+    pub(crate) facets: Vec<[[i32; D]; D]>,
 }
 
-/// A node and, behind it, its two subtrees.
-#[derive(Debug, Clone, PartialEq)]
-struct Node<const D: usize> {
+/// A node and, behind it, its two subtrees; laid out for all backends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(C)]
+pub(crate) struct Node<const D: usize> {
     /// Centre of the facets, by area.
     center: [f64; D],
     /// No corner is further from the centre.
@@ -36,10 +37,10 @@ struct Node<const D: usize> {
     first: [f64; D],
     /// Sum of (c - center) ⊗ A n, c a facet's centre.
     second: [[f64; D]; D],
-    /// Facets, where it is a leaf: first and number.
-    leaf: Option<(u32, u32)>,
+    /// Facets, where it is a leaf: the first and the one behind the last; none elsewhere.
+    facets: [u32; 2],
     /// The node to go on with when this one's subtree is done.
-    skip: u32,
+    skip: u64,
 }
 
 /// A facet's centre and A n.
@@ -59,6 +60,11 @@ fn minus<const D: usize>(a: [f64; D], b: [f64; D]) -> [f64; D] {
 
 fn dot<const D: usize>(a: [f64; D], b: [f64; D]) -> f64 {
     (0..D).fold(0.0, |sum, i| sum + a[i] * b[i])
+}
+
+/// x^power by products from the left: `powi` leaves their order, and so the last digit, open.
+fn raised(x: f64, power: usize) -> f64 {
+    (1..power).fold(x, |product, _| product * x)
 }
 
 impl<const D: usize> CapTree<D> {
@@ -93,7 +99,8 @@ where
         let at = self.nodes.len();
         self.nodes.push(node(moments));
         if moments.len() <= LEAF {
-            self.nodes[at].leaf = Some((self.facets.len() as u32, moments.len() as u32));
+            let first = self.facets.len();
+            self.nodes[at].facets = [first as u32, (first + moments.len()) as u32];
             self.facets.extend(moments.iter().map(|m| m.corners));
         } else {
             let extent = |a: usize| {
@@ -110,20 +117,25 @@ where
             self.build(low);
             self.build(high);
         }
-        self.nodes[at].skip = self.nodes.len() as u32;
+        self.nodes[at].skip = self.nodes.len() as u64;
+    }
+
+    fn of(&self, node: &Node<D>) -> &[[[i32; D]; D]] {
+        let [first, end] = node.facets;
+        &self.facets[first as usize..end as usize]
     }
 
     /// A bound on |g| within `reach` of a point, or `enough` where it is at least that.
     pub fn bound(&self, p: [f64; D], reach: f64, enough: f64) -> f64 {
         // Beside a facet it takes up no more than half of all directions.
-        self.sum_of(p, reach, enough, 1.0, D as i32 - 1, 0.5)
+        self.sum_of(p, reach, enough, 1.0, D - 1, 0.5)
     }
 
     /// A bound on |g(x) - g(p)| for x within `reach` of p, or `enough` where it is at least that:
     /// the gradient of n·r / r^D is at most (D - 1) / r^D.
     pub fn variation(&self, p: [f64; D], reach: f64, enough: f64) -> f64 {
         let steepest = (D - 1) as f64 * reach;
-        self.sum_of(p, reach, enough, steepest, D as i32, f64::INFINITY)
+        self.sum_of(p, reach, enough, steepest, D, f64::INFINITY)
     }
 
     /// Sum of `factor` A / (S r^power) over the facets, S all directions, r the least distance
@@ -134,11 +146,11 @@ where
         reach: f64,
         enough: f64,
         factor: f64,
-        power: i32,
+        power: usize,
         most: f64,
     ) -> f64 {
         let sphere = if D == 2 { 2.0 * PI } else { 4.0 * PI };
-        let of = |area: f64, free: f64| factor * area / (sphere * free.powi(power));
+        let of = |area: f64, free: f64| factor * area / (sphere * raised(free, power));
         let (mut sum, mut at) = (0.0, 0);
         while let Some(node) = self.nodes.get(at) {
             let free = norm(minus(p, node.center)) - reach - node.radius;
@@ -155,10 +167,7 @@ where
                         most
                     }
                 };
-                if let Some((first, count)) = node.leaf {
-                    let facets = &self.facets[first as usize..(first + count) as usize];
-                    sum += facets.iter().map(near).sum::<f64>();
-                }
+                sum += self.of(node).iter().map(near).sum::<f64>();
                 at += 1;
             }
             if sum >= enough {
@@ -180,10 +189,8 @@ where
                 far += node.far(r, square);
                 at = node.skip as usize;
             } else {
-                if let Some((first, count)) = node.leaf {
-                    for facet in &self.facets[first as usize..(first + count) as usize] {
-                        near.add(tangent(facet, p));
-                    }
+                for facet in self.of(node) {
+                    near.add(tangent(facet, p));
                 }
                 at += 1;
             }
@@ -244,7 +251,7 @@ fn node<const D: usize>(moments: &[Moment<D>]) -> Node<D> {
         area,
         first,
         second,
-        leaf: None,
+        facets: [0; 2],
         skip: 0,
     }
 }
@@ -385,6 +392,31 @@ mod tests {
             }
         }
         assert_eq!(angle(-0.0, -1.0), -PI, "the sign of zero counts");
+    }
+
+    #[test]
+    fn powers_are_products() {
+        let x = 1.1;
+        assert_eq!(raised(x, 1).to_bits(), x.to_bits());
+        assert_eq!(raised(x, 2).to_bits(), (x * x).to_bits());
+        assert_eq!(raised(x, 3).to_bits(), (x * x * x).to_bits());
+    }
+
+    #[test]
+    fn leaves_hold_all_facets_and_skips_go_forward() {
+        let tree = disc(100);
+        let mut next = 0;
+        for (at, node) in tree.nodes.iter().enumerate() {
+            let [first, end] = node.facets;
+            assert!(node.skip > at as u64 && node.skip <= tree.nodes.len() as u64);
+            let is_leaf = first < end;
+            assert_eq!(is_leaf, node.skip == at as u64 + 1, "a leaf has no subtree");
+            if is_leaf {
+                assert_eq!(first, next, "in order");
+                next = end;
+            }
+        }
+        assert_eq!(next, 100, "each in one leaf");
     }
 
     /// A fan over a circle in the plane z = 0 of a sphere's boundary, as caps.

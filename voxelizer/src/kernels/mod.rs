@@ -8,9 +8,12 @@
 //! | [`interfaces`](Kernels::interfaces) | ghost and interface cells | `mark` |
 //! | [`cut_links`](Kernels::cut_links) | the cut-link table of a level's leaves | `cut_links` |
 //!
+//! On a GPU what gaps need of `classify` and `cut_links` is in `gaps` and `bridge`.
+//!
 //! All integer results are exact and the same on every backend. The one floating-point
 //! result is q: the quotient of two exact integers, each rounded to f64, divided in f64 and
-//! rounded to f32.
+//! rounded to f32. Near gaps, classes depend on an angle in f64, which is computed by the same
+//! operations in the same order everywhere, and so has the same bits too.
 
 mod cpu;
 #[cfg(feature = "cuda")]

@@ -13,6 +13,22 @@
 // Numbers of 128 bits, for values of planes far from small.
 using Wide = __int128;
 
+// The nearest f64 of 128 bits, ties to even.
+__device__ inline double to_f64(Wide v) {
+    const bool negative = v < 0;
+    unsigned __int128 size = negative ? -static_cast<unsigned __int128>(v) : static_cast<unsigned __int128>(v);
+    const uint64_t high = static_cast<uint64_t>(size >> 64);
+    int shift = 0;
+    if (high != 0) {
+        // 64 bits are kept, and one of them tells whether any was lost: rounding sees the same.
+        shift = 64 - __clzll(static_cast<long long>(high));
+        const bool lost = (size & ((static_cast<unsigned __int128>(1) << shift) - 1)) != 0;
+        size = size >> shift | static_cast<unsigned __int128>(lost);
+    }
+    const double rounded = ldexp(__ull2double_rn(static_cast<uint64_t>(size)), shift);
+    return negative ? -rounded : rounded;
+}
+
 struct Facet {
     Ints v[D];
 

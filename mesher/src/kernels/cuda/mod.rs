@@ -3,7 +3,10 @@
 #![expect(unsafe_code, reason = "kernels are launched with addresses")]
 
 mod bins;
+mod caps;
 mod facets;
+
+pub use caps::Caps;
 
 use super::{BinKernels, Bins, ChildBoxes, FacetSet};
 use crate::{

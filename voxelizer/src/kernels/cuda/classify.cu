@@ -38,64 +38,187 @@ extern "C" __global__ void plain(uint32_t first, uint32_t count, const Ints* coo
     }
 }
 
+// The level's arrays and what its blocks' winding numbers start from and lead to.
+struct Level {
+    const Facet* corners;
+    const uint32_t* rows;
+    const uint32_t* starts;
+    const uint32_t* facets;
+    uint32_t first;
+    int spacing;
+    const Ints* coord;
+    const uint32_t* parent;
+    Seeds seeds;
+    uint32_t fill, keep;
+    int32_t* anchors;
+    uint64_t* solid;
+
+    // Mask and anchors of a block from its crossings, by one warp.
+    __device__ void finish(uint32_t row, const Ints& at, const int32_t* sums, int lane) const {
+        const uint32_t id = first + row;
+        const int32_t start = seeds.of(row, at, parent[id]) + sums[0];
+        uint64_t mask = 0;
+        for (int base = 0; base < CELLS; base += 32) {
+            const int cell = base + lane;
+            const int32_t winding = cell < CELLS ? winding_at(cell, start, sums) : 0;
+            const uint32_t votes = __ballot_sync(~0u, cell < CELLS && is_solid(winding, fill));
+            mask |= static_cast<uint64_t>(votes) << base;
+            bool even = cell < CELLS;
+            int child = 0;
+            for (int a = D - 1; a >= 0; a--) {
+                even &= (cell >> 2 * a & 1) == 0;
+                child = child * 2 + (cell >> (2 * a + 1) & 1);
+            }
+            if (keep && even) {
+                anchors[static_cast<size_t>(row) * CHILDREN + child] = winding;
+            }
+        }
+        if (lane == 0) {
+            solid[id] = mask;
+        }
+    }
+};
+
+#define LEVEL_PARAMS                                                                                            \
+    const Facet *corners, const uint32_t *rows, const uint32_t *starts, const uint32_t *facets, uint32_t first, \
+        int spacing, const Ints *coord, const uint32_t *parent, const int32_t *seeds, uint32_t from_parent,     \
+        uint32_t first_parent, uint32_t fill, uint32_t keep, int32_t *anchors, uint64_t *solid
+#define LEVEL                                                                                                        \
+    Level {                                                                                                          \
+        corners, rows, starts, facets, first, spacing, coord, parent, Seeds{seeds, from_parent, first_parent}, fill, \
+            keep, anchors, solid                                                                                     \
+    }
+
 // Blocks with facets: one thread block each.
 template <bool SMALL_FACETS>
-__device__ static void crossed(const Facet* corners, const uint32_t* rows, const uint32_t* starts,
-                               const uint32_t* facets, uint32_t first, int spacing, const Ints* coord,
-                               const uint32_t* parent, const Seeds& seeds, uint32_t fill, uint32_t keep,
-                               int32_t* anchors, uint64_t* solid) {
+__device__ static void crossed(const Level& level) {
     __shared__ int32_t sums[CELLS];
     __shared__ uint32_t waiting[SMALL_FACETS ? 8 * WAITING : 1];
-    const uint32_t row = rows[blockIdx.x];
-    const uint32_t id = first + row;
-    const Ints at = coord[id];
+    const uint32_t row = level.rows[blockIdx.x];
+    const Ints at = level.coord[level.first + row];
+    for (int cell = threadIdx.x; cell < CELLS; cell += blockDim.x) {
+        sums[cell] = 0;
+    }
+    __syncthreads();
+    const uint32_t begin = level.starts[row], length = level.starts[row + 1] - begin;
+    add_crossings<SMALL_FACETS>(level.corners, level.facets + begin, length, first_center(at, level.spacing),
+                                level.spacing, level.seeds.from_parent, 0, 1, sums, waiting);
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        level.finish(row, at, sums, threadIdx.x);
+    }
+}
+
+extern "C" __global__ void crossed_small(LEVEL_PARAMS) {
+    crossed<true>(LEVEL);
+}
+
+extern "C" __global__ void crossed_any(LEVEL_PARAMS) {
+    crossed<false>(LEVEL);
+}
+
+// The same for short lists of small facets: a warp takes a few blocks at a time, so that their facets
+// fill its lanes.
+constexpr int FEW = 4;
+
+extern "C" __global__ void __launch_bounds__(32) crossed_few(LEVEL_PARAMS, uint32_t count) {
+    constexpr int SHARE = 32 / FEW;
+    __shared__ int32_t sums[FEW][CELLS];
+    __shared__ uint32_t queue[WAITING];
+    const Level level = LEVEL;
+    const int lane = threadIdx.x, block = lane / SHARE, shift = __ffs(spacing) - 1;
+    for (int i = lane; i < FEW * CELLS; i += 32) {
+        sums[i / CELLS][i % CELLS] = 0;
+    }
+    __syncwarp();
+    // Each share of lanes has its block; what another one's is, its first lane tells.
+    const uint32_t listed = blockIdx.x * FEW + block;
+    const uint32_t row = listed < count ? rows[listed] : 0;
+    const uint32_t begin = starts[row], length = listed < count ? starts[row + 1] - begin : 0;
+    const Ints at = coord[first + row], center = first_center(at, spacing);
+    int queued = 0;
+    const auto run = [&](int pairs) {
+        // Facet's place in its list (from bit 5), block (2 bits from bit 3), way (3 bits).
+        const uint32_t pair = lane < pairs ? queue[lane] : 0;
+        const int of = pair >> 3 & (FEW - 1);
+        Ints its_center;
+        for (int a = 0; a < D; a++) {
+            its_center.v[a] = __shfl_sync(~0u, center.v[a], of * SHARE);
+        }
+        const uint32_t its_begin = __shfl_sync(~0u, begin, of * SHARE);
+        if (lane < pairs) {
+            const uint32_t f = facets[its_begin + (pair >> 5)];
+            cross_small(&corners[f], its_center, pair & 7, spacing, shift, sums[of]);
+        }
+        __syncwarp();
+    };
+    const uint32_t longest = __reduce_max_sync(~0u, length);
+    for (uint32_t base = 0; base < longest; base += SHARE) {
+        const uint32_t e = base + lane % SHARE;
+        uint32_t ways = 0;
+        if (e < length) {
+            ways = ways_of(Local(corners[facets[begin + e]], center, spacing, shift), from_parent);
+        }
+        uint32_t any = __reduce_or_sync(~0u, ways);
+        while (any != 0) {
+            const int way = __ffs(static_cast<int>(any)) - 1;
+            any &= any - 1;
+            const uint32_t votes = __ballot_sync(~0u, ways >> way & 1);
+            if (ways >> way & 1) {
+                queue[queued + __popc(votes & ((1u << lane) - 1))] = e << 5 | block << 3 | way;
+            }
+            queued += __popc(votes);
+            __syncwarp();
+            if (queued >= 32) {
+                run(32);
+                queued -= 32;
+                const uint32_t rest = queue[32 + lane];
+                __syncwarp();
+                queue[lane] = rest;
+                __syncwarp();
+            }
+        }
+    }
+    run(queued);
+    for (int of = 0; of < FEW; of++) {
+        const uint32_t its_row = __shfl_sync(~0u, row, of * SHARE);
+        Ints its_at;
+        for (int a = 0; a < D; a++) {
+            its_at.v[a] = __shfl_sync(~0u, at.v[a], of * SHARE);
+        }
+        if (blockIdx.x * FEW + of < count) {
+            level.finish(its_row, its_at, sums[of], lane);
+        }
+    }
+}
+
+// The same for long lists of small facets, in two steps: several thread blocks a list add up what they find,
+// in `all`, zero before; then a warp a block.
+extern "C" __global__ void crossed_parts(LEVEL_PARAMS, uint32_t parts, int32_t* all) {
+    __shared__ int32_t sums[CELLS];
+    __shared__ uint32_t waiting[8 * WAITING];
+    const uint32_t row = rows[blockIdx.x / parts];
+    const Ints at = coord[first + row];
     for (int cell = threadIdx.x; cell < CELLS; cell += blockDim.x) {
         sums[cell] = 0;
     }
     __syncthreads();
     const uint32_t begin = starts[row];
-    add_crossings<SMALL_FACETS>(corners, facets + begin, starts[row + 1] - begin, first_center(at, spacing), spacing,
-                                seeds.from_parent, sums, waiting);
+    add_crossings<true>(corners, facets + begin, starts[row + 1] - begin, first_center(at, spacing), spacing,
+                        from_parent, blockIdx.x % parts, parts, sums, waiting);
     __syncthreads();
-    if (threadIdx.x >= 32) {
-        return;
-    }
-    const int32_t start = seeds.of(row, at, parent[id]) + sums[0];
-    uint64_t mask = 0;
-    for (int base = 0; base < CELLS; base += 32) {
-        const int cell = base + threadIdx.x;
-        const int32_t winding = cell < CELLS ? winding_at(cell, start, sums) : 0;
-        const uint32_t votes = __ballot_sync(~0u, cell < CELLS && is_solid(winding, fill));
-        mask |= static_cast<uint64_t>(votes) << base;
-        bool even = cell < CELLS;
-        int child = 0;
-        for (int a = D - 1; a >= 0; a--) {
-            even &= (cell >> 2 * a & 1) == 0;
-            child = child * 2 + (cell >> (2 * a + 1) & 1);
+    for (int cell = threadIdx.x; cell < CELLS; cell += blockDim.x) {
+        if (sums[cell] != 0) {
+            atomicAdd(&all[static_cast<size_t>(blockIdx.x / parts) * CELLS + cell], sums[cell]);
         }
-        if (keep && even) {
-            anchors[static_cast<size_t>(row) * CHILDREN + child] = winding;
-        }
-    }
-    if (threadIdx.x == 0) {
-        solid[id] = mask;
     }
 }
 
-extern "C" __global__ void crossed_small(const Facet* corners, const uint32_t* rows, const uint32_t* starts,
-                                         const uint32_t* facets, uint32_t first, int spacing, const Ints* coord,
-                                         const uint32_t* parent, const int32_t* seeds, uint32_t from_parent,
-                                         uint32_t first_parent, uint32_t fill, uint32_t keep, int32_t* anchors,
-                                         uint64_t* solid) {
-    crossed<true>(corners, rows, starts, facets, first, spacing, coord, parent, Seeds{seeds, from_parent, first_parent},
-                  fill, keep, anchors, solid);
-}
-
-extern "C" __global__ void crossed_any(const Facet* corners, const uint32_t* rows, const uint32_t* starts,
-                                       const uint32_t* facets, uint32_t first, int spacing, const Ints* coord,
-                                       const uint32_t* parent, const int32_t* seeds, uint32_t from_parent,
-                                       uint32_t first_parent, uint32_t fill, uint32_t keep, int32_t* anchors,
-                                       uint64_t* solid) {
-    crossed<false>(corners, rows, starts, facets, first, spacing, coord, parent,
-                   Seeds{seeds, from_parent, first_parent}, fill, keep, anchors, solid);
+extern "C" __global__ void crossed_end(LEVEL_PARAMS, uint32_t count, const int32_t* all) {
+    const uint32_t i = thread_index() / 32;
+    if (i < count) {
+        const uint32_t row = rows[i];
+        const Level level = LEVEL;
+        level.finish(row, coord[first + row], all + static_cast<size_t>(i) * CELLS, threadIdx.x & 31);
+    }
 }

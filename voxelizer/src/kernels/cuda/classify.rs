@@ -1,13 +1,13 @@
 //! A thread a block without facets, a thread block for one with facets.
 
-use super::{CLASSIFY, THREADS, all_small, threads_for};
+use super::{CLASSIFY, THREADS, all_small, gaps, threads_for};
 use crate::{
     VoxelError,
     kernels::{Classified, LevelData, Seeds, SolidRule},
 };
 use cutlink_amr::dims;
 use cutlink_device::{
-    DeviceError,
+    Backend,
     cuda::{Cuda, CudaBuf, Grid},
 };
 
@@ -18,12 +18,6 @@ pub(super) fn classify<const D: usize>(
     rule: SolidRule<'_, D>,
     solid: &mut CudaBuf<u64>,
 ) -> Result<Classified<Cuda>, VoxelError> {
-    if rule.gaps.is_some() {
-        return Err(DeviceError::Unsupported {
-            what: "a surface closed by --robust",
-        }
-        .into());
-    }
     let LevelData {
         set,
         forest,
@@ -33,6 +27,11 @@ pub(super) fn classify<const D: usize>(
     let (numbers, from_parent, first_parent) = match seeds {
         Seeds::Blocks(numbers) => (numbers, 0u32, 0),
         Seeds::Parents { anchors, first, .. } => (*anchors, 1, *first as u32),
+    };
+    let fill = if rule.gaps.is_some() {
+        gaps::far(rule.fill)
+    } else {
+        rule.fill
     };
     let kept = if view.last { 0 } else { view.count };
     let mut anchors = cuda.uninit("winding numbers", kept * dims::children(D))?;
@@ -46,41 +45,89 @@ pub(super) fn classify<const D: usize>(
         .val(from_parent)
         .val(first_parent)
         .buf(&bins.starts)
-        .val(rule.fill as u32)
+        .val(fill as u32)
         .val(u32::from(!view.last))
         .out(&mut anchors)
         .out(solid);
     // SAFETY: the level's blocks have consecutive ids, with a row each of the lists; numbers are
     // one a block or 2^D a parent; anchors, where they are kept, 2^D a block; a mask an id.
     unsafe { launch.run(Grid::over(view.count, THREADS))? };
-    let small = all_small(data);
-    let kernel = if small {
-        "crossed_small"
-    } else {
-        "crossed_any"
+    let plan = Plan::new(data);
+    let launch = |kernel| {
+        cuda.launch(&CLASSIFY, D, kernel)
+            .buf(&set.corners)
+            .buf(&bins.rows)
+            .buf(&bins.starts)
+            .buf(&bins.facets)
+            .val(view.first as u32)
+            .val(view.spacing)
+            .buf(&forest.coord)
+            .buf(&forest.parent)
+            .buf(numbers)
+            .val(from_parent)
+            .val(first_parent)
+            .val(fill as u32)
+            .val(u32::from(!view.last))
     };
-    let launch = cuda
-        .launch(&CLASSIFY, D, kernel)
-        .buf(&set.corners)
-        .buf(&bins.rows)
-        .buf(&bins.starts)
-        .buf(&bins.facets)
-        .val(view.first as u32)
-        .val(view.spacing)
-        .buf(&forest.coord)
-        .buf(&forest.parent)
-        .buf(numbers)
-        .val(from_parent)
-        .val(first_parent)
-        .val(rule.fill as u32)
-        .val(u32::from(!view.last))
-        .out(&mut anchors)
-        .out(solid);
-    let threads = threads_for(bins.facets.len(), bins.rows.len());
-    // SAFETY: as above, for the rows that have facets; the lists hold numbers of facets.
-    unsafe { launch.run(Grid::blocks(bins.rows.len(), threads))? };
-    Ok(Classified {
-        anchors,
-        uncertain: cuda.uninit("uncertain blocks", 0)?,
-    })
+    let rows = bins.rows.len();
+    // SAFETY (all): as above, for the rows that have facets; the lists hold numbers of facets. Few
+    // blocks a warp, a thread block a block, or parts of one whose sums have 4^D places a row.
+    match plan {
+        Plan::Few => {
+            let launch = launch("crossed_few").out(&mut anchors).out(solid);
+            let launch = launch.val(rows as u32);
+            // SAFETY: see above.
+            unsafe { launch.run(Grid::blocks(rows.div_ceil(4), 32))? };
+        }
+        Plan::Parts(parts) => {
+            let mut all = cuda.alloc("winding numbers", rows * dims::cells(D), 0i32)?;
+            let first = launch("crossed_parts").out(&mut anchors).out(solid);
+            let first = first.val(parts as u32).out(&mut all);
+            // SAFETY: see above.
+            unsafe { first.run(Grid::blocks(rows * parts, THREADS))? };
+            let end = launch("crossed_end").out(&mut anchors).out(solid);
+            let end = end.val(rows as u32).buf(&all);
+            // SAFETY: see above.
+            unsafe { end.run(Grid::over(32 * rows, THREADS))? };
+        }
+        Plan::Each { kernel, threads } => {
+            let launch = launch(kernel).out(&mut anchors).out(solid);
+            // SAFETY: see above.
+            unsafe { launch.run(Grid::blocks(rows, threads))? };
+        }
+    }
+    let uncertain = match rule.gaps {
+        Some(tree) => gaps::classify(cuda, data, seeds, rule.fill, tree, solid)?,
+        None => cuda.uninit("uncertain blocks", 0)?,
+    };
+    Ok(Classified { anchors, uncertain })
+}
+
+/// How blocks with facets are shared out, by the mean length of their lists.
+enum Plan {
+    /// A few blocks a warp.
+    Few,
+    /// So many thread blocks a block.
+    Parts(usize),
+    /// A thread block a block.
+    Each { kernel: &'static str, threads: u32 },
+}
+
+impl Plan {
+    fn new<const D: usize>(data: &LevelData<'_, D, Cuda>) -> Self {
+        let (entries, rows) = (data.bins.facets.len(), data.bins.rows.len());
+        let threads = threads_for(entries, rows);
+        if !all_small(data) {
+            let kernel = "crossed_any";
+            return Self::Each { kernel, threads };
+        }
+        match entries / rows.max(1) {
+            0..=12 => Self::Few,
+            mean @ 512.. => Self::Parts((mean / 512).clamp(1, 64)),
+            _ => Self::Each {
+                kernel: "crossed_small",
+                threads,
+            },
+        }
+    }
 }

@@ -7,6 +7,7 @@
 // block's links then go to the next free place of a staging area, whichever that is, and a second
 // kernel puts them in order.
 
+#include "bridge.cuh"
 #include "ring.cuh"
 
 // Where a block's links are in the staging area: its first link and its first cell.
@@ -119,11 +120,18 @@ __device__ static void store(const typename Kind::Slot* nearest, const uint32_t*
     }
 }
 
+// What links through gaps need: their patch, or none, and the blocks around.
+struct Gap {
+    uint32_t patch;
+    Root root;
+    const uint32_t* families;
+};
+
 template <typename Kind, bool SMALL_FACETS>
 __device__ static void cut(const Facet* corners, const uint16_t* patch, uint32_t walls, const uint32_t* rows,
                            const uint32_t* starts, const uint32_t* facets, uint32_t first, int spacing, Ints blocks,
                            const Ints* coord, const uint64_t* solid, uint64_t* boundary, const Staging& staging,
-                           unsigned long long* used, At* at, Sums* sums) {
+                           unsigned long long* used, At* at, Sums* sums, const Gap& gap) {
     using Slot = typename Kind::Slot;
     __shared__ alignas(16) Slot nearest[SLOTS];
     __shared__ uint32_t directions[CELLS];
@@ -175,6 +183,13 @@ __device__ static void cut(const Facet* corners, const uint16_t* patch, uint32_t
                 }
             }
         }
+        // Caps have a patch of their own.
+        if constexpr (sizeof(Slot) == 8) {
+            __syncwarp();
+            if (gap.patch != NONE) {
+                bridge<Kind>(nearest, directions, place.fluid, solid, gap.root, gap.families, id, gap.patch, lane);
+            }
+        }
     }
     __syncwarp();
     store<Kind>(nearest, directions, reinterpret_cast<Slot*>(work), sizeof(Ring) / sizeof(Slot), lane, &boundary[id],
@@ -189,7 +204,7 @@ extern "C" __global__ void __launch_bounds__(32, 17)
                     Sums* sums) {
     const Staging staging{q, staged_patch, cells, links_room, cells_room};
     cut<Plain, true>(corners, patch, walls, rows, starts, facets, first, spacing, blocks, coord, solid, boundary,
-                     staging, used, at, sums);
+                     staging, used, at, sums, Gap{NONE, {}, nullptr});
 }
 
 extern "C" __global__ void __launch_bounds__(32)
@@ -197,10 +212,10 @@ extern "C" __global__ void __launch_bounds__(32)
                       const uint32_t* starts, const uint32_t* facets, uint32_t first, int spacing, Ints blocks,
                       const Ints* coord, const uint64_t* solid, uint64_t* boundary, float* q, uint16_t* staged_patch,
                       uint64_t* cells, uint64_t links_room, uint64_t cells_room, unsigned long long* used, At* at,
-                      Sums* sums) {
+                      Sums* sums, uint32_t gap, Root root, const uint32_t* families) {
     const Staging staging{q, staged_patch, cells, links_room, cells_room};
     cut<Patched, true>(corners, patch, walls, rows, starts, facets, first, spacing, blocks, coord, solid, boundary,
-                       staging, used, at, sums);
+                       staging, used, at, sums, Gap{gap, root, families});
 }
 
 extern "C" __global__ void __launch_bounds__(32)
@@ -211,7 +226,7 @@ extern "C" __global__ void __launch_bounds__(32)
                   Sums* sums) {
     const Staging staging{q, staged_patch, cells, links_room, cells_room};
     cut<Plain, false>(corners, patch, walls, rows, starts, facets, first, spacing, blocks, coord, solid, boundary,
-                      staging, used, at, sums);
+                      staging, used, at, sums, Gap{NONE, {}, nullptr});
 }
 
 extern "C" __global__ void __launch_bounds__(32)
@@ -219,10 +234,10 @@ extern "C" __global__ void __launch_bounds__(32)
                     const uint32_t* starts, const uint32_t* facets, uint32_t first, int spacing, Ints blocks,
                     const Ints* coord, const uint64_t* solid, uint64_t* boundary, float* q, uint16_t* staged_patch,
                     uint64_t* cells, uint64_t links_room, uint64_t cells_room, unsigned long long* used, At* at,
-                    Sums* sums) {
+                    Sums* sums, uint32_t gap, Root root, const uint32_t* families) {
     const Staging staging{q, staged_patch, cells, links_room, cells_room};
     cut<Patched, false>(corners, patch, walls, rows, starts, facets, first, spacing, blocks, coord, solid, boundary,
-                        staging, used, at, sums);
+                        staging, used, at, sums, Gap{gap, root, families});
 }
 
 // Leaves among the blocks that have facets.

@@ -1,11 +1,11 @@
 //! Links into a staging area in the order in which thread blocks are done, then into the table in
 //! the order of blocks.
 
-use super::{CUT_LINKS, THREADS, all_small};
+use super::{CUT_LINKS, THREADS, all_small, gaps};
 use crate::{LinkTable, VoxelError, kernels::LevelData};
 use cutlink_amr::NONE;
 use cutlink_device::{
-    Backend, DeviceError,
+    Backend,
     cuda::{Cuda, CudaBuf, Grid, Sums},
 };
 
@@ -36,14 +36,11 @@ pub(super) fn cut_links<const D: usize>(
     boundary: &mut CudaBuf<u64>,
     table: &mut LinkTable<Cuda>,
 ) -> Result<(), VoxelError> {
-    if gap.is_some() {
-        return Err(DeviceError::Unsupported {
-            what: "a surface closed by --robust",
-        }
-        .into());
-    }
     let leaves;
-    let rows = if data.view.last {
+    let rows = if gap.is_some() {
+        leaves = gaps::linked(cuda, data, solid)?;
+        &leaves
+    } else if data.view.last {
         &data.bins.rows
     } else {
         leaves = leaves_of(cuda, data)?;
@@ -54,7 +51,7 @@ pub(super) fn cut_links<const D: usize>(
     }
     let mut room = [TYPICAL_LINKS * rows.len(), TYPICAL_CELLS * rows.len()];
     let found = loop {
-        let found = cut(cuda, data, solid, rows, room, boundary)?;
+        let found = cut(cuda, data, solid, gap, rows, room, boundary)?;
         let needed = [found.total[0] as usize, found.total[1] as usize];
         if needed[0] <= room[0] && needed[1] <= room[1] {
             break found;
@@ -86,6 +83,7 @@ fn cut<const D: usize>(
     cuda: &Cuda,
     data: &LevelData<'_, D, Cuda>,
     solid: &CudaBuf<u64>,
+    gap: Option<u16>,
     rows: &CudaBuf<u32>,
     [links, cells]: [usize; 2],
     boundary: &mut CudaBuf<u64>,
@@ -139,8 +137,16 @@ fn cut<const D: usize>(
         .out(&mut used)
         .out(&mut found.at)
         .out(&mut found.sums);
+    let launch = if patched {
+        launch
+            .val(gap.map_or(NONE, u32::from))
+            .val(forest.root)
+            .buf(&forest.families)
+    } else {
+        launch
+    };
     // SAFETY: rows of the level's lists, whose entries are facets with a patch where there are any;
-    // masks an id; a place and sums a row; nothing is written beyond the room that is named.
+    // masks an id, and neighbours are ids; a place and sums a row; nothing is written beyond the room that is named.
     unsafe { launch.run(Grid::blocks(rows.len(), WARP))? };
     cuda.scan_sums(&mut found.sums)?;
     found.total = found.sums.read(rows.len())?.0;

@@ -42,22 +42,6 @@ __device__ inline double to_f64(int64_t v) {
     return __ll2double_rn(v);
 }
 
-// The nearest f64 of 128 bits, ties to even.
-__device__ inline double to_f64(Wide v) {
-    const bool negative = v < 0;
-    unsigned __int128 size = negative ? -static_cast<unsigned __int128>(v) : static_cast<unsigned __int128>(v);
-    const uint64_t high = static_cast<uint64_t>(size >> 64);
-    int shift = 0;
-    if (high != 0) {
-        // 64 bits are kept, and one of them tells whether any was lost: rounding sees the same.
-        shift = 64 - __clzll(static_cast<long long>(high));
-        const bool lost = (size & ((static_cast<unsigned __int128>(1) << shift) - 1)) != 0;
-        size = size >> shift | static_cast<unsigned __int128>(lost);
-    }
-    const double rounded = ldexp(__ull2double_rn(static_cast<uint64_t>(size)), shift);
-    return negative ? -rounded : rounded;
-}
-
 // The coordinate of a point on an axis that is not known before the run, without an address.
 __device__ inline int pick(const int32_t (&v)[D], int a) {
     if constexpr (D == 2) {

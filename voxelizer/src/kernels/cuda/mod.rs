@@ -4,6 +4,7 @@
 
 mod classify;
 mod cut_links;
+mod gaps;
 mod mark;
 mod seed;
 
@@ -21,6 +22,7 @@ const THREADS: u32 = 256;
 
 static SEED: [Module; 2] = cutlink_device::cuda_modules!("seed");
 static CLASSIFY: [Module; 2] = cutlink_device::cuda_modules!("classify");
+static GAPS: [Module; 2] = cutlink_device::cuda_modules!("gaps");
 static MARK: [Module; 2] = cutlink_device::cuda_modules!("mark");
 static CUT_LINKS: [Module; 2] = cutlink_device::cuda_modules!("cut_links");
 

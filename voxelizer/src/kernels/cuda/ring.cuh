@@ -7,7 +7,12 @@
 
 #include "cuts.cuh"
 
+// Entries of the ring: it is emptied from BATCH on, and 32 may come at a time. Half of it (and a ring of
+// 48, for more warps) made large facets slower by a tenth.
+constexpr int BATCH = 32;
 constexpr int RING = 64;
+// Pairs and lines that wait: below 32, and 32 that come.
+constexpr int QUEUE = 64;
 
 struct Ring {
     // The plane's value and what a step along u adds to it; along v, and along the line; one over that.
@@ -21,9 +26,9 @@ struct Ring {
     uint32_t shape[RING];
     int4 by_u[RING], by_v[RING];
     // Facet of the list and, in the lowest 4 bits, direction.
-    uint32_t pairs[RING];
+    uint32_t pairs[QUEUE];
     // Entry (6 bits), and how far from the first line along u and v (3 bits each).
-    uint16_t lines[RING];
+    uint16_t lines[QUEUE];
 };
 
 // Ranges of cell indices that a facet reaches on some sheared axis.
@@ -119,6 +124,9 @@ struct Gang {
         return left;
     }
 
+    // A place of the ring; at most one round too far.
+    __device__ static int wrap(int i) { return i >= RING ? i - RING : i; }
+
     // Puts the lines of so many pairs into the ring.
     __device__ void set_up(int pairs) {
         bool has = false;
@@ -133,7 +141,7 @@ struct Gang {
         }
         const uint32_t votes = __ballot_sync(~0u, has);
         if (has) {
-            const int i = (head + filled + __popc(votes & ((1u << lane) - 1))) % RING;
+            const int i = wrap(wrap(head + filled) + __popc(votes & ((1u << lane) - 1)));
             shape |= setup.extent_u | (setup.from_u + 3) << 3 | (setup.from_v + 3) << 7 | (setup.bias != 0) << 11;
             // 4096 over 1 to 7, rounded up.
             const uint64_t shares = setup.extent_u < 4 ? 0x0556'0800'1000'0000ull : 0x024a'02ab'0334'0400ull;
@@ -150,14 +158,14 @@ struct Gang {
         }
         filled += __popc(votes);
         __syncwarp();
-        if (filled >= 32) {
-            test(32);
+        if (filled >= BATCH) {
+            test(min(filled, 32));
         }
     }
 
     // Tests the lines of the first so many entries, a line a lane.
     __device__ void test(int entries) {
-        const int own = lane < entries ? ring.by_u[(head + lane) % RING].w & 63 : 0;
+        const int own = lane < entries ? ring.by_u[wrap(head + lane)].w & 63 : 0;
         int end = own;
         for (int step = 1; step < 32; step *= 2) {
             const int below = __shfl_up_sync(~0u, end, step);
@@ -172,7 +180,7 @@ struct Gang {
             const int entry = begun + __popc(marks & (~0u >> (31 - lane))) - 1;
             begun += __popc(marks);
             const int at = base + lane - __shfl_sync(~0u, start, entry);
-            const int i = (head + entry) % RING;
+            const int i = wrap(head + entry);
             const longlong2 edge = ring.edge[i];
             const int4 by_u = ring.by_u[i], by_v = ring.by_v[i];
             const int v = at * (by_u.w >> 6) >> 12;
@@ -197,7 +205,7 @@ struct Gang {
             }
         }
         cross(met);
-        head = (head + entries) % RING;
+        head = wrap(head + entries);
         filled -= entries;
         __syncwarp();
     }
@@ -207,7 +215,7 @@ struct Gang {
         if (lane >= lines) {
             return;
         }
-        const int line = ring.lines[lane], i = line & (RING - 1), u = line >> 6 & 7, v = line >> 9 & 7;
+        const int line = ring.lines[lane], i = line & 63, u = line >> 6 & 7, v = line >> 9 & 7;
         const double2 plane = ring.plane[i], growth = ring.growth[i];
         const double rise = growth.y;
         // All of these are integers below 2^52: fused or not, nothing is rounded.

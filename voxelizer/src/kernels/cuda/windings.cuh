@@ -159,11 +159,12 @@ __device__ inline uint32_t ways_of(const Local& local, bool diagonal) {
 // Pairs of a facet and a way that wait for the lanes of a warp.
 constexpr int WAITING = 64;
 
-// All crossings of a block's list, by the whole thread block; `waiting` is shared memory, WAITING words a
-// warp.
+// The crossings of one of so many parts of a block's list, by the whole thread block; `waiting` is shared
+// memory, WAITING words a warp.
 template <bool SMALL_FACETS>
 __device__ inline void add_crossings(const Facet* corners, const uint32_t* list, uint32_t length, const Ints& center,
-                                     int spacing, bool from_parent, int32_t* sums, uint32_t* waiting) {
+                                     int spacing, bool from_parent, uint32_t part, uint32_t parts, int32_t* sums,
+                                     uint32_t* waiting) {
     const int shift = __ffs(spacing) - 1, lane = threadIdx.x & 31;
     uint32_t* queue = waiting + threadIdx.x / 32 * WAITING;
     int queued = 0;
@@ -175,7 +176,7 @@ __device__ inline void add_crossings(const Facet* corners, const uint32_t* list,
         __syncwarp();
     };
     // All lanes of a warp go round together.
-    for (uint32_t base = threadIdx.x & ~31u; base < length; base += blockDim.x) {
+    for (uint32_t base = part * blockDim.x + (threadIdx.x & ~31u); base < length; base += parts * blockDim.x) {
         const uint32_t e = base + lane;
         uint32_t ways = 0;
         if (e < length) {

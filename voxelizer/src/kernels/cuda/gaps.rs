@@ -1,0 +1,163 @@
+//! Blocks near gaps are few: where the caps' angle may matter at all is found with a thread a
+//! block, and only these are classified by it, with a thread a cell. The tree is copied each time: it goes
+//! with the open edges, not with the facets.
+
+use super::{GAPS, THREADS};
+use crate::{
+    Fill, VoxelError,
+    kernels::{LevelData, Seeds},
+};
+use cutlink_amr::dims;
+use cutlink_device::{
+    Backend,
+    cuda::{Cuda, CudaBuf, Grid},
+};
+use cutlink_mesher::{kernels::Caps, robust::CapTree};
+
+/// The rule where no cap takes up an angle that matters: inside is any winding number but zero.
+pub(super) fn far(fill: Fill) -> Fill {
+    if fill.is_solid(1) {
+        Fill::NonZero
+    } else {
+        Fill::Zero
+    }
+}
+
+/// Classifies the blocks near gaps, whose anchors are known, anew; which of the level's blocks
+/// are uncertain.
+pub(super) fn classify<const D: usize>(
+    cuda: &Cuda,
+    data: &LevelData<'_, D, Cuda>,
+    seeds: &Seeds<'_, Cuda>,
+    fill: Fill,
+    tree: &CapTree<D>,
+    solid: &mut CudaBuf<u64>,
+) -> Result<CudaBuf<u8>, VoxelError> {
+    let LevelData {
+        set,
+        forest,
+        bins,
+        view,
+    } = data;
+    let caps = Caps::new(cuda, tree)?;
+    let mut uncertain = cuda.alloc("uncertain blocks", view.count, 0u8)?;
+    let reach = 1.5 * f64::from(view.spacing) * (D as f64).sqrt();
+    let rows = near(cuda, data, &caps, reach)?;
+    let mut values = cuda.uninit::<f64>("angles of gaps", rows.len())?;
+    let launch = cuda
+        .launch(&GAPS, D, "steady")
+        .buf(&rows)
+        .val(rows.len() as u32)
+        .val(view.first as u32)
+        .val(view.spacing)
+        .val(reach)
+        .buf(&forest.coord);
+    let launch = caps.give(launch).out(&mut values);
+    // SAFETY: rows of the level, whose ids are consecutive; the caps are a tree; a value a row.
+    unsafe { launch.run(Grid::over(rows.len(), 64))? };
+    let none = cuda.uninit("uncertain blocks", 0)?;
+    let (numbers, from_parent, first_parent, above) = match seeds {
+        Seeds::Blocks(numbers) => (numbers, 0u32, 0, &none),
+        Seeds::Parents {
+            anchors,
+            first,
+            uncertain,
+        } => (*anchors, 1, *first as u32, *uncertain),
+    };
+    let launch = cuda
+        .launch(&GAPS, D, "classify_near")
+        .buf(&set.corners)
+        .buf(&rows)
+        .buf(&values)
+        .buf(&bins.starts)
+        .buf(&bins.facets)
+        .val(view.first as u32)
+        .val(view.spacing)
+        .buf(&forest.coord)
+        .buf(&forest.parent)
+        .buf(numbers)
+        .val(from_parent)
+        .val(first_parent)
+        .buf(above);
+    let launch = caps
+        .give(launch)
+        .val(u32::from(fill.is_solid(1)))
+        .out(solid)
+        .out(&mut uncertain);
+    // SAFETY: as above; numbers are one a block or 2^D a parent, of which each has a byte
+    // `above`; the lists hold numbers of facets; a mask an id, a byte a block.
+    unsafe { launch.run(Grid::blocks(rows.len(), dims::cells(D).max(32) as u32))? };
+    Ok(uncertain)
+}
+
+/// Rows of the blocks in which g may matter.
+fn near<const D: usize>(
+    cuda: &Cuda,
+    data: &LevelData<'_, D, Cuda>,
+    caps: &Caps<D>,
+    reach: f64,
+) -> Result<CudaBuf<u32>, VoxelError> {
+    let view = data.view;
+    let mut flags = cuda.uninit("flags", view.count)?;
+    let launch = cuda
+        .launch(&GAPS, D, "flag_near")
+        .val(view.first as u32)
+        .val(view.count as u32)
+        .val(view.spacing)
+        .val(reach)
+        .buf(&data.forest.coord);
+    let launch = caps.give(launch).out(&mut flags);
+    // SAFETY: the level's blocks have consecutive ids; the caps are a tree; a flag a block.
+    unsafe { launch.run(Grid::over(view.count, THREADS))? };
+    Ok(cuda.select("blocks near gaps", None, &flags)?)
+}
+
+/// Rows of the leaves that may have links: those with walls, and those where fluid meets solid.
+pub(super) fn linked<const D: usize>(
+    cuda: &Cuda,
+    data: &LevelData<'_, D, Cuda>,
+    solid: &CudaBuf<u64>,
+) -> Result<CudaBuf<u32>, VoxelError> {
+    let LevelData {
+        set,
+        forest,
+        bins,
+        view,
+    } = data;
+    let mut flags = cuda.uninit("flags", view.count)?;
+    let launch = cuda
+        .launch(&GAPS, D, "flag_linked")
+        .val(view.first as u32)
+        .val(view.count as u32)
+        .buf(&bins.starts)
+        .buf(&bins.facets)
+        .val(set.walls)
+        .buf(&forest.first_child)
+        .val(forest.root)
+        .buf(&forest.families)
+        .buf(solid)
+        .out(&mut flags);
+    // SAFETY: the level's blocks have consecutive ids, with a row each of the lists; their
+    // neighbours are blocks too, with a mask each; a flag a block.
+    unsafe { launch.run(Grid::over(view.count, THREADS))? };
+    Ok(cuda.select("blocks with links", None, &flags)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn far_from_gaps_any_winding_number_but_zero_is_inside() {
+        for fill in Fill::ALL {
+            for winding in -3..=3 {
+                let inside = i32::from(winding != 0);
+                assert_eq!(
+                    far(fill).is_solid(winding),
+                    fill.is_solid(inside),
+                    "{fill:?}"
+                );
+            }
+        }
+    }
+}
