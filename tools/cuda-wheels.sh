@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fetches NVIDIA's compiler for CUDA 13.0 from the Python package index into target/cuda (0.5 GB), for machines without an
-# installed toolkit, and prints the line that makes a build use it:
+# Fetches NVIDIA's compiler for CUDA 13.0 from the Python package index into target/cuda (100 MB, 300 MB unpacked), for
+# machines without an installed toolkit, and prints the line that makes a build use it:
 #     eval "$(tools/cuda-wheels.sh)" && cargo build --release --features cuda
 # Needs python3 with venv and pip; no GPU.
 set -euo pipefail

@@ -33,7 +33,7 @@ fn usage_errors_end_with_2() {
         ("mesh --shape sphere --scale 0", &["scale"]),
         ("mesh --shape sphere --unit yard", &["yard", "mm"]),
         ("mesh --shape circle --rotate x:90", &["about z only"]),
-        ("mesh --shape sphere --device cuda", &["no CUDA kernels"]),
+        ("mesh --shape sphere --device cuda", &["--device cpu"]),
         ("mesh --shape sphere --device tpu", &["tpu"]),
         ("mesh --shape sphere --threads 99999", &["--threads"]),
         (
