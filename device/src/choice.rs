@@ -174,7 +174,6 @@ mod tests {
                 devices: 2,
             },
             DeviceError::WrongArchitecture { device },
-            DeviceError::Unsupported { what: "--robust" },
         ];
         for error in refusals {
             let text = error.to_string();

@@ -96,12 +96,6 @@ pub enum DeviceError {
         /// The card's name.
         device: String,
     },
-    /// Something that has no kernels on this device.
-    #[error("{what} has no kernels on this device: use `--device cpu`")]
-    Unsupported {
-        /// What was asked for.
-        what: &'static str,
-    },
     /// A kernel that did not run, or failed.
     #[error("kernel {kernel} ({blocks} blocks of {threads} threads) failed: {reason}")]
     Launch {
@@ -143,7 +137,6 @@ impl DeviceError {
             Self::NoDevice { devices: 0, .. } => "no CUDA device here".to_owned(),
             Self::NoDevice { ordinal, devices } => format!("no cuda:{ordinal} among {devices}"),
             Self::WrongArchitecture { device } => format!("no kernels for {device}"),
-            Self::Unsupported { what } => format!("{what} has no kernels there"),
             error => error.to_string(),
         }
     }

@@ -236,7 +236,6 @@ mod tests {
                 },
                 2,
             ),
-            (DeviceError::Unsupported { what: "--robust" }, 2),
             (
                 DeviceError::Driver {
                     what: "wait",

@@ -71,89 +71,17 @@ cudaError_t sort(void* scratch, size_t* bytes, const Key* keys, Key* sorted, con
     return cub::DeviceRadixSort::SortPairs(scratch, *bytes, keys, sorted, values, out, n, 0, bits, stream);
 }
 
-// One thread block, for what is so short that the primitives' own overhead counts.
-constexpr int64_t SHORT = 24 * 1024;
-constexpr int BLOCK = 1024;
-
-// Exclusive sum of one value a thread, and the sum of all.
-__device__ uint64_t sums_below(uint64_t own, uint64_t* total) {
-    __shared__ uint64_t warps[BLOCK / 32];
-    const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
-    uint64_t sum = own;
-    for (int step = 1; step < 32; step *= 2) {
-        const uint64_t below = __shfl_up_sync(~0u, sum, step);
-        sum += lane >= step ? below : 0;
-    }
-    if (lane == 31) {
-        warps[warp] = sum;
-    }
-    __syncthreads();
-    uint64_t before = 0, all = 0;
-    for (int i = 0; i < BLOCK / 32; i++) {
-        before += i < warp ? warps[i] : 0;
-        all += warps[i];
-    }
-    __syncthreads();
-    *total = all;
-    return before + sum - own;
-}
-
-__global__ void __launch_bounds__(BLOCK) scan_short(uint32_t* values, uint64_t* total, int64_t n) {
-    const int64_t share = (n + BLOCK - 1) / BLOCK;
-    const int64_t from = min(threadIdx.x * share, n), to = min(from + share, n);
-    uint64_t own = 0, all;
-    for (int64_t i = from; i < to; i++) {
-        own += values[i];
-    }
-    uint64_t sum = sums_below(own, &all);
-    for (int64_t i = from; i < to; i++) {
-        const uint32_t value = values[i];
-        values[i] = static_cast<uint32_t>(sum);
-        if (i == n - 1) {
-            *total = sum;
-        }
-        sum += value;
-    }
-}
-
-__global__ void __launch_bounds__(BLOCK)
-    select_short(const uint32_t* items, const uint8_t* flags, uint32_t* out, uint64_t* count, int64_t n) {
-    const int64_t share = (n + BLOCK - 1) / BLOCK;
-    const int64_t from = min(threadIdx.x * share, n), to = min(from + share, n);
-    uint64_t own = 0, all;
-    for (int64_t i = from; i < to; i++) {
-        own += flags[i] != 0;
-    }
-    uint64_t place = sums_below(own, &all);
-    for (int64_t i = from; i < to; i++) {
-        if (flags[i] != 0) {
-            out[place++] = items == nullptr ? static_cast<uint32_t>(i) : items[i];
-        }
-    }
-    if (threadIdx.x == 0) {
-        *count = all;
-    }
-}
-
 }  // namespace
 
 extern "C" {
 
 cudaError_t cutlink_scan_scratch(size_t* bytes, int64_t n) {
-    if (n <= SHORT) {
-        *bytes = 0;
-        return cudaSuccess;
-    }
     return scan(nullptr, bytes, nullptr, nullptr, nullptr, n, nullptr);
 }
 
 // Exclusive sums of n numbers; the sum before the last one goes to `total` too, all 64 bits of it.
 cudaError_t cutlink_scan(void* scratch, size_t bytes, uint32_t* values, uint64_t* total, int64_t n,
                          cudaStream_t stream) {
-    if (n <= SHORT) {
-        scan_short<<<1, BLOCK, 0, stream>>>(values, total, n);
-        return cudaGetLastError();
-    }
     return scan(scratch, &bytes, values, values, total, n, stream);
 }
 
@@ -166,20 +94,12 @@ cudaError_t cutlink_scan_sums(void* scratch, size_t bytes, Sums* values, int64_t
 }
 
 cudaError_t cutlink_select_scratch(size_t* bytes, int64_t n) {
-    if (n <= SHORT) {
-        *bytes = 0;
-        return cudaSuccess;
-    }
     return select_items(nullptr, bytes, nullptr, nullptr, nullptr, nullptr, n, nullptr);
 }
 
 // The items, or their places where there are none, whose flag is not 0, and their number.
 cudaError_t cutlink_select(void* scratch, size_t bytes, const uint32_t* items, const uint8_t* flags, uint32_t* out,
                            uint64_t* count, int64_t n, cudaStream_t stream) {
-    if (n <= SHORT) {
-        select_short<<<1, BLOCK, 0, stream>>>(items, flags, out, count, n);
-        return cudaGetLastError();
-    }
     if (items == nullptr) {
         return select_places(scratch, &bytes, flags, out, count, n, stream);
     }
@@ -187,10 +107,6 @@ cudaError_t cutlink_select(void* scratch, size_t bytes, const uint32_t* items, c
 }
 
 cudaError_t cutlink_select_places_scratch(size_t* bytes, int64_t n) {
-    if (n <= SHORT) {
-        *bytes = 0;
-        return cudaSuccess;
-    }
     return select_places(nullptr, bytes, nullptr, nullptr, nullptr, n, nullptr);
 }
 
