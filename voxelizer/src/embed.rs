@@ -281,6 +281,11 @@ impl<'a, K: Backend> Clock<'a, K> {
     fn lap(&mut self, stage: Stage) -> Result<(), VoxelError> {
         let launches = self.kernels.launches();
         if let (Some(before), Some(now)) = (self.launches, launches) {
+            if before == now {
+                // Nothing to do on this level.
+                self.observer.stage_done(stage, self.level, 0.0);
+                return Ok(());
+            }
             self.observer.stage_launched(stage, now - before);
         }
         self.launches = launches;

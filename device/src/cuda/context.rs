@@ -15,6 +15,8 @@ use std::{
 
 /// What buffers are filled with by [`Cuda::checked`].
 const POISON: u8 = 0xa5;
+/// Major compute capability of the oldest cards that there are kernels for (`nvcc.rs`).
+const OLDEST: i32 = 8;
 /// Driver version of the CUDA that the kernels are compiled with: 13.0.
 const NEEDED: i32 = 13_000;
 
@@ -143,7 +145,7 @@ impl Cuda {
         let (mut stream, mut pool) = (ptr::null_mut(), ptr::null_mut());
         let (mut free, mut total) = (0, 0);
         let mut name = [0; 128];
-        let mut keep = u64::MAX;
+        let (mut keep, mut major) = (u64::MAX, 0);
         // SAFETY: the driver is started, the ordinal is in range, and all pointers are to
         // variables of the types that the calls write; a context is current from the second
         // call on.
@@ -181,12 +183,25 @@ impl Cuda {
                 sys::cuMemGetInfo_v2(&raw mut free, &raw mut total),
             )?;
             check(
+                "ask for the device's architecture",
+                sys::cuDeviceGetAttribute(
+                    &raw mut major,
+                    sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+                    device,
+                ),
+            )?;
+            check(
                 "ask for the device's name",
                 sys::cuDeviceGetName(name.as_mut_ptr(), 127, device),
             )?;
         }
         // SAFETY: the driver ends the name with a zero, and the last byte is one.
         let name = unsafe { CStr::from_ptr(name.as_ptr()) };
+        if major < OLDEST {
+            return Err(DeviceError::WrongArchitecture {
+                device: name.to_string_lossy().into_owned(),
+            });
+        }
         Ok(Self(Arc::new(Inner {
             context,
             device,

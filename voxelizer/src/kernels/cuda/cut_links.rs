@@ -10,11 +10,11 @@ use cutlink_device::{
 };
 
 /// Links that a block with facets comes to, by experience with scans: room to begin with.
-const TYPICAL_LINKS: usize = 96;
+const TYPICAL_LINKS: usize = 88;
 /// Threads that share a block.
 const WARP: u32 = 32;
 /// Boundary cells likewise.
-const TYPICAL_CELLS: usize = 16;
+const TYPICAL_CELLS: usize = 14;
 
 /// Blocks with links and what was found of each.
 struct Found {

@@ -224,12 +224,16 @@ __device__ inline uint64_t near_missing(uint64_t missing, int corner) {
 }
 
 // Ghost and interface masks: one warp a family, whose places say for all of its blocks where the
-// level ends.
+// level ends; the warps behind them take the root blocks, which have a neighbour on every side, or a wall.
 extern "C" __global__ void interfaces(uint32_t roots, uint32_t groups, const uint32_t* families, uint64_t* ghost,
                                       uint64_t* interface) {
     const uint32_t group = thread_index() / 32;
     const int lane = threadIdx.x & 31;
     if (group >= groups) {
+        const uint32_t id = (group - groups) * 32 + lane;
+        if (id < roots) {
+            ghost[id] = interface[id] = 0;
+        }
         return;
     }
     const uint32_t* places = families + static_cast<size_t>(group) * CELLS;

@@ -203,9 +203,8 @@ pub(super) fn interfaces<const D: usize>(
     forest: &Forest<D, Cuda>,
 ) -> Result<Rim<Cuda>, VoxelError> {
     let (capacity, roots) = (forest.capacity(), forest.roots());
-    // Root blocks have a neighbour on every side, or a wall.
-    let mut ghost = cuda.alloc("ghost cells", capacity, 0u64)?;
-    let mut interface = cuda.alloc("interface cells", capacity, 0u64)?;
+    let mut ghost = cuda.uninit::<u64>("ghost cells", capacity)?;
+    let mut interface = cuda.uninit::<u64>("interface cells", capacity)?;
     let groups = (capacity - roots) / dims::children(D);
     let launch = cuda
         .launch(&MARK, D, "interfaces")
@@ -216,6 +215,11 @@ pub(super) fn interfaces<const D: usize>(
         .out(&mut interface);
     // SAFETY: groups of siblings follow the root blocks without a break, with their places each;
     // a mask an id.
-    unsafe { launch.run(Grid::over(32 * groups, THREADS))? };
+    unsafe {
+        launch.run(Grid::over(
+            32 * groups + roots.next_multiple_of(32),
+            THREADS,
+        ))?
+    };
     Ok(Rim { ghost, interface })
 }

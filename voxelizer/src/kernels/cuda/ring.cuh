@@ -218,7 +218,7 @@ struct Gang {
         const int line = ring.lines[lane], i = line & 63, u = line >> 6 & 7, v = line >> 9 & 7;
         const double2 plane = ring.plane[i], growth = ring.growth[i];
         const double rise = growth.y;
-        // All of these are integers below 2^52: fused or not, nothing is rounded.
+        // All of these are integers below 2^53: fused or not, nothing is rounded.
         const double value =
             __fma_rn(static_cast<double>(v), growth.x, __fma_rn(static_cast<double>(u), plane.y, plane.x));
         if (value < rise && value >= -4 * rise) {
