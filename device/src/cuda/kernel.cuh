@@ -16,6 +16,12 @@ __host__ __device__ constexpr int cell_coord(int i, int a) {
     return i >> 2 * a & 3;
 }
 
+// The quotient rounded down, q above 0.
+__device__ inline int floor_div(int p, int q) {
+    const int quotient = p / q;
+    return quotient - (p % q < 0);
+}
+
 __device__ inline uint32_t thread_index() {
     return blockIdx.x * blockDim.x + threadIdx.x;
 }

@@ -61,6 +61,18 @@ impl Grid {
         }
     }
 
+    /// Threads that share a list, of so many lists with so many entries in all; at most `most`.
+    pub fn threads_for(entries: usize, lists: usize, most: u32) -> u32 {
+        let threads = match entries / lists.max(1) {
+            0..=48 => 32,
+            49..=96 => 64,
+            97..=192 => 128,
+            193..=768 => 256,
+            _ => 1024,
+        };
+        threads.min(most)
+    }
+
     /// With dynamic shared memory.
     #[must_use]
     pub fn shared(mut self, bytes: u32) -> Self {

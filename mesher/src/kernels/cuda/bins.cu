@@ -36,11 +36,6 @@ struct Range {
         }
         return box;
     }
-
-    __device__ static int floor_div(int p, int q) {
-        const int quotient = p / q;
-        return quotient - (p % q < 0);
-    }
 };
 
 __device__ static bool meets_box(const Facet& f, const Ints& box, int edge) {

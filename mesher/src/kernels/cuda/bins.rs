@@ -100,7 +100,7 @@ pub(super) fn children<const D: usize>(
     boxes: ChildBoxes<'_, D, Cuda>,
 ) -> Result<Bins<Cuda>, DeviceError> {
     let rows = parents.rows.len();
-    let threads = threads_for(parents.facets.len(), rows);
+    let threads = Grid::threads_for(parents.facets.len(), rows, 1024);
     // Lists may be much longer than their mean.
     let parts = (parents.facets.len() / rows.max(1) / 512).clamp(1, 64);
     let words = parents.facets.len().div_ceil(4);
@@ -159,17 +159,6 @@ pub(super) fn children<const D: usize>(
         facets,
         rows: filled,
     })
-}
-
-/// Threads for a list each, that have so many entries in all.
-fn threads_for(entries: usize, lists: usize) -> u32 {
-    match entries / lists.max(1) {
-        0..=48 => 32,
-        49..=96 => 64,
-        97..=192 => 128,
-        193..=768 => 256,
-        _ => 1024,
-    }
 }
 
 /// A number of list entries that 32 bits hold.

@@ -1,6 +1,6 @@
 //! A thread a block without facets, a thread block for one with facets.
 
-use super::{CLASSIFY, THREADS, all_small, gaps, threads_for};
+use super::{CLASSIFY, THREADS, all_small, gaps};
 use crate::{
     VoxelError,
     kernels::{Classified, LevelData, Seeds, SolidRule},
@@ -111,7 +111,7 @@ enum Plan {
 impl Plan {
     fn new<const D: usize>(data: &LevelData<'_, D, Cuda>) -> Self {
         let (entries, rows) = (data.bins.facets.len(), data.bins.rows.len());
-        let threads = threads_for(entries, rows);
+        let threads = Grid::threads_for(entries, rows, THREADS);
         if !all_small(data) {
             let kernel = "crossed_any";
             return Self::Each { kernel, threads };

@@ -75,16 +75,6 @@ where
     }
 }
 
-/// Threads for a list each, that have so much work in all.
-fn threads_for(work: usize, lists: usize) -> u32 {
-    match work / lists.max(1) {
-        0..=48 => 32,
-        49..=96 => 64,
-        97..=192 => 128,
-        _ => 256,
-    }
-}
-
 /// Whether kernels for small facets do (`local.cuh`, `is_small`): the facets of a list meet their block
 /// grown by half a cell.
 fn all_small<const D: usize>(data: &LevelData<'_, D, Cuda>) -> bool {

@@ -22,11 +22,6 @@ struct Rays {
         }
         return product;
     }
-
-    __device__ static int floor_div(int p, int q) {
-        const int quotient = p / q;
-        return quotient - (p % q < 0);
-    }
 };
 
 // A facet with more rays than this is left to a whole thread block.
