@@ -1,0 +1,63 @@
+//! Why a flow could not be started or went no further.
+
+use cutlink_device::DeviceError;
+
+/// An error of the solver; the text is a lowercase fragment.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SolverError {
+    /// A name that stands for nothing.
+    #[error("there is no {what} \"{text}\"; there are {}", known.join(", "))]
+    Name {
+        /// What it should have named.
+        what: &'static str,
+        /// What was written.
+        text: String,
+        /// What there is.
+        known: &'static [&'static str],
+    },
+    /// A parameter out of range.
+    #[error("{name} is {value}: {expected}")]
+    Parameter {
+        /// What it is.
+        name: String,
+        /// Its value.
+        value: f64,
+        /// What it should be, and how to get there.
+        expected: String,
+    },
+    /// A mesh that this flow cannot run on.
+    #[error("the flow cannot run on this mesh: {reason}")]
+    Mesh {
+        /// Why, and the way out.
+        reason: String,
+    },
+    /// Values that are no numbers, or faster than sound.
+    #[error(
+        "the flow diverged by root step {step}: {what} in cell {cell:?} of level {level}, at {position:?} root cells from the lower corner"
+    )]
+    Diverged {
+        /// Root steps done when it was seen.
+        step: u64,
+        /// The level.
+        level: usize,
+        /// Cell coordinates on that level.
+        cell: Vec<i32>,
+        /// Its centre, in root cells.
+        position: Vec<f64>,
+        /// What was seen.
+        what: String,
+    },
+    /// A saved state that is not of this flow.
+    #[error("the saved state does not fit: {reason}")]
+    State {
+        /// Why not.
+        reason: String,
+    },
+    /// Reading or writing a state failed.
+    #[error("failed to read or write the state: {0}")]
+    Io(#[from] std::io::Error),
+    /// The device refused.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}

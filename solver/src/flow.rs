@@ -1,0 +1,89 @@
+//! A flow under way, whatever its lattice, precision and backend.
+
+use crate::SolverError;
+use std::io;
+
+/// Force and torque that the fluid exerts on each patch, at one root step.
+///
+/// Units of the root lattice (density 1, Δx = Δt = 1; in the plane a force a unit of depth), by
+/// momentum exchange; the reference pressure (density 1) is not in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ForceSample {
+    /// Root steps done.
+    pub step: u64,
+    /// By patch: force x, y, z and torque x, y, z about the moment centre.
+    pub patches: Vec<[f64; 6]>,
+}
+
+/// Density and velocity of every cell.
+#[derive(Debug, Clone)]
+pub struct Snapshot<const D: usize> {
+    /// Root steps done.
+    pub step: u64,
+    /// By block id and cell, 4^D a block; refined blocks hold the means of their fluid children,
+    /// solid cells 1.
+    pub density: Vec<f32>,
+    /// By axis, likewise, in Δx / Δt (the same number on each level); solid cells 0.
+    pub velocity: [Vec<f32>; D],
+}
+
+/// What takes time in a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Work {
+    /// Collision and streaming.
+    Step,
+    /// Ghost cells from the coarser level.
+    Interpolate,
+    /// Interface cells to the coarser level.
+    Average,
+    /// Forces.
+    Forces,
+}
+
+/// Seconds of one sort of work on one level.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Lap {
+    /// The work.
+    pub work: Work,
+    /// The level; of the exchange between two, the finer one.
+    pub level: usize,
+    /// Seconds in all of the measured steps.
+    pub seconds: f64,
+}
+
+/// A flow under way. Steps are root steps: level ℓ does 2^ℓ in each.
+pub trait Flow<const D: usize> {
+    /// Root steps done.
+    fn steps(&self) -> u64;
+
+    /// Does so many root steps. On a GPU this returns before they are done.
+    fn advance(&mut self, steps: u64) -> Result<(), SolverError>;
+
+    /// Waits until all steps are done.
+    fn wait(&self) -> Result<(), SolverError>;
+
+    /// Forces of each root step since the last call, oldest first; waits for them. Call it at
+    /// least every [`FORCE_ROOM`](crate::FORCE_ROOM) steps: older ones are lost.
+    fn take_forces(&mut self) -> Result<Vec<ForceSample>, SolverError>;
+
+    /// Whether all values are still numbers and no speed is beyond that of sound: else
+    /// [`SolverError::Diverged`], with the place.
+    fn check(&self) -> Result<(), SolverError>;
+
+    /// Density and velocity now.
+    fn snapshot(&self) -> Result<Snapshot<D>, SolverError>;
+
+    /// Sets density and velocity (in units of the root lattice) at the position of each cell (in
+    /// root cells from the lower corner), populations to their equilibrium, and the time to zero.
+    fn set(&mut self, at: &dyn Fn([f64; D]) -> (f64, [f64; D])) -> Result<(), SolverError>;
+
+    /// Writes all that [`restore`](Self::restore) needs to go on bit for bit: steps and
+    /// populations. Says nothing of mesh and parameters, which have to be the same.
+    fn save(&self, out: &mut dyn io::Write) -> Result<(), SolverError>;
+
+    /// Takes the place of a flow that was saved.
+    fn restore(&mut self, from: &mut dyn io::Read) -> Result<(), SolverError>;
+
+    /// Does so many root steps, with a clock at each piece of work, which costs time itself.
+    fn laps(&mut self, steps: u64) -> Result<Vec<Lap>, SolverError>;
+}

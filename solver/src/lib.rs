@@ -1,0 +1,24 @@
+//! Lattice Boltzmann flows on the embedded mesh.
+//!
+//! In: a [`Mesh`](cutlink_voxelizer::Mesh) with its cut links, and [`Params`]. Out: a [`Flow`] that
+//! advances, and tells forces, densities and velocities.
+//!
+//! Sources by key: J25 is Jaber, Essel & Sullivan, Comput. Phys. Commun. 311 (2025) 109543; J26 is
+//! Jaber, Essel & Sullivan, *GPU-native embedding of complex geometries in adaptive octree grids
+//! applied to the lattice Boltzmann method* (2026).
+
+mod error;
+mod flow;
+mod params;
+mod plan;
+
+pub use error::SolverError;
+pub use flow::{Flow, ForceSample, Lap, Snapshot, Work};
+pub use params::{
+    Collision, FaceCondition, Interpolation, LatticeKind, Motion, Params, PatchCondition,
+    Precision, WallScheme,
+};
+pub use plan::{LevelSheet, Plan};
+
+/// Root steps whose forces a flow keeps until they are taken.
+pub const FORCE_ROOM: u64 = 1024;

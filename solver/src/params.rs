@@ -1,0 +1,189 @@
+//! What a flow is: lattice, collision, conditions. All numbers are in units of the root
+//! lattice: Δx = Δt = 1 on level 0 and density 1.
+
+use crate::SolverError;
+use std::{fmt, str::FromStr};
+
+/// A set of discrete velocities.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LatticeKind {
+    /// Nine in the plane.
+    D2Q9,
+    /// Nineteen in space.
+    D3Q19,
+    /// Twenty-seven in space.
+    D3Q27,
+}
+
+/// How populations relax to equilibrium.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Collision {
+    /// One relaxation time (Bhatnagar, Gross & Krook 1954).
+    Bgk,
+    /// Two relaxation times (Ginzburg 2008): the even one follows from viscosity, the odd one from
+    /// the magic parameter (τ₊ - 1/2)(τ₋ - 1/2).
+    Trt {
+        /// 3/16 puts a straight bounce-back wall exactly halfway, for any viscosity; 1/4 is the
+        /// most stable.
+        magic: f64,
+    },
+    /// Recursive regularization up to third order (Malaspinas 2015): the most stable of the
+    /// three at low viscosity.
+    Regularized,
+}
+
+/// Numbers that populations are stored as and computed in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Precision {
+    /// 32 bits; populations less their weights, which keeps two more digits.
+    F32,
+    /// 64 bits.
+    F64,
+}
+
+/// How ghost cells get their values from the coarser level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Interpolation {
+    /// From the 2^D coarse cells around the place: second order.
+    Linear,
+    /// From the 4^D coarse cells around it: fourth order. Where the body or the box leaves too
+    /// few of them, linear.
+    Cubic,
+}
+
+/// How a wall that cuts a link gives populations back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WallScheme {
+    /// As if the wall were halfway (Ladd 1994): first order on a curved wall.
+    BounceBack,
+    /// By the cut distance, from two cells (Bouzidi, Firdaouss & Lallemand 2001, eq. 5).
+    Linear,
+    /// By the cut distance, from three cells (Bouzidi et al. 2001, eq. 14; quadratic).
+    Quadratic,
+}
+
+macro_rules! names {
+    ($type:ty, $what:literal, $($value:path => $name:literal),+) => {
+        impl $type {
+            /// Names of all of them, as users write them.
+            pub const NAMES: &'static [&'static str] = &[$($name),+];
+        }
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self { $($value => $name),+ })
+            }
+        }
+        impl FromStr for $type {
+            type Err = SolverError;
+            fn from_str(text: &str) -> Result<Self, SolverError> {
+                match text {
+                    $($name => Ok($value),)+
+                    _ => Err(SolverError::Name { what: $what, text: text.into(), known: Self::NAMES }),
+                }
+            }
+        }
+    };
+}
+names!(LatticeKind, "lattice", Self::D2Q9 => "d2q9", Self::D3Q19 => "d3q19", Self::D3Q27 => "d3q27");
+names!(Precision, "precision", Self::F32 => "f32", Self::F64 => "f64");
+names!(Interpolation, "interpolation", Self::Linear => "linear", Self::Cubic => "cubic");
+names!(WallScheme, "wall scheme", Self::BounceBack => "bounce-back", Self::Linear => "linear", Self::Quadratic => "quadratic");
+
+impl LatticeKind {
+    /// Dimensions.
+    pub fn dimensions(self) -> usize {
+        match self {
+            Self::D2Q9 => 2,
+            Self::D3Q19 | Self::D3Q27 => 3,
+        }
+    }
+
+    /// Velocities.
+    pub fn velocities(self) -> usize {
+        match self {
+            Self::D2Q9 => 9,
+            Self::D3Q19 => 19,
+            Self::D3Q27 => 27,
+        }
+    }
+}
+
+/// What happens at a face of the box.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum FaceCondition<const D: usize> {
+    /// The flow leaves here and enters at the opposite face, which has to be periodic too.
+    Periodic,
+    /// A wall halfway beyond the last cells that moves with this velocity; zero for no slip, else
+    /// an inlet, a moving lid or a far field: bounce-back with momentum (Ladd 1994).
+    Velocity([f64; D]),
+    /// A wall without friction: specular reflection.
+    FreeSlip,
+    /// A given density, by anti-bounce-back (Ginzburg, Verhaeghe & d'Humières 2008); pressure
+    /// is density / 3.
+    Pressure(f64),
+    /// The flow leaves by itself: populations that enter follow a convection equation (Geier,
+    /// Schönherr, Pasquali & Krafczyk 2015, §5).
+    Outflow,
+}
+
+/// How the wall of a patch moves. Velocities are in the root lattice's units.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Motion<const D: usize> {
+    /// Along itself, or through a fixed surface (an inlet): this velocity everywhere.
+    Uniform([f64; D]),
+    /// About an axis through `center` (root cells from the lower corner of the box) with an angular
+    /// velocity (radians a root step; in the plane only the last component counts).
+    Rotation {
+        /// A point of the axis.
+        center: [f64; D],
+        /// Angular velocity.
+        omega: [f64; 3],
+    },
+}
+
+/// What happens where a patch of the surface cuts links.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum PatchCondition<const D: usize> {
+    /// A wall, still or moving; a moving one that is crossed by the flow is an inlet.
+    Wall {
+        /// How populations come back.
+        scheme: WallScheme,
+        /// How it moves.
+        motion: Motion<D>,
+    },
+    /// An opening with a given density.
+    Pressure(f64),
+}
+
+impl<const D: usize> PatchCondition<D> {
+    /// A wall at rest.
+    pub fn wall(scheme: WallScheme) -> Self {
+        let motion = Motion::Uniform([0.0; D]);
+        Self::Wall { scheme, motion }
+    }
+}
+
+/// A flow on a mesh; see the module for the units.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Params<const D: usize> {
+    /// The velocities.
+    pub lattice: LatticeKind,
+    /// The collision.
+    pub collision: Collision,
+    /// The numbers.
+    pub precision: Precision,
+    /// Kinematic viscosity on the root lattice: (τ - 1/2) / 3 there.
+    pub viscosity: f64,
+    /// Uniform acceleration (Guo, Zheng & Shi 2002), a root step.
+    pub acceleration: [f64; D],
+    /// Of each axis, the lower and the upper face.
+    pub faces: [[FaceCondition<D>; 2]; D],
+    /// By patch of the mesh.
+    pub patches: Vec<PatchCondition<D>>,
+    /// How levels exchange values.
+    pub interpolation: Interpolation,
+    /// What torques are about, in root cells from the lower corner of the box.
+    pub moment_center: [f64; D],
+    /// Whether to compute forces each root step.
+    pub forces: bool,
+}
