@@ -100,7 +100,9 @@ impl<'a, const D: usize> Plan<'a, D> {
         self,
         backend: &B,
     ) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
-        Ok(Box::new(Run::<D, L, T, B>::new(self, backend)?))
+        let mut run = Run::<D, L, T, B>::new(self, backend)?;
+        run.set(&|_| (1.0, [0.0; D]))?;
+        Ok(Box::new(run))
     }
 }
 

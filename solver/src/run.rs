@@ -333,6 +333,12 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
         for index in 0..self.levels.len() {
             let host = &self.plan.tables[index];
             let dx = 1.0 / f64::from(1u32 << index);
+            // After collision, half a step of the acceleration is in the momentum.
+            let half = self.levels[index].half_step;
+            let push = |q: usize| -> f64 {
+                let along = |a: usize| f64::from(L::C[q][a]) * half[a].wide();
+                3.0 * L::W[q] * (0..D).map(along).sum::<f64>()
+            };
             let mut f = vec![T::of(0.0); host.level.slots * L::Q * cells];
             let mut moments = vec![T::of(0.0); host.level.exchanging * exchanged(D) * cells];
             for slot in 0..host.level.slots {
@@ -343,7 +349,7 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
                     }));
                     for q in 0..L::Q {
                         f[(slot * L::Q + q) * cells + cell] =
-                            T::of(equilibrium::<D, L>(q, density, u));
+                            T::of(equilibrium::<D, L>(q, density, u) + density * push(q));
                     }
                     if slot < host.level.exchanging {
                         let row = &mut moments[slot * exchanged(D) * cells..];

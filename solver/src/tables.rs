@@ -185,6 +185,7 @@ fn around<const D: usize>(
     let level = usize::from(mesh.forest.level[id as usize]);
     let step = dims::step::<D>(direction);
     let mut at = mesh.forest.coord[id as usize];
+    let mut inner = step;
     for a in 0..D {
         let count = (mesh.forest.root[a] << level) as i32;
         at[a] += step[a];
@@ -193,6 +194,7 @@ fn around<const D: usize>(
                 return Ok(OUTSIDE);
             }
             at[a] = at[a].rem_euclid(count);
+            inner[a] = 0;
         }
     }
     let found = mesh
@@ -201,6 +203,10 @@ fn around<const D: usize>(
         .expect("a wrapped coordinate should lie in the box");
     if usize::from(mesh.forest.level[found as usize]) == level {
         return Ok(found);
+    }
+    // The level may end along the faces, alike on both: then it ends without the wrap too.
+    if mesh.forest.neighbor(id, dims::direction(inner)) == NONE {
+        return Ok(NONE);
     }
     Err(SolverError::Mesh {
         reason: format!(

@@ -64,7 +64,7 @@ fn stress<L: Lattice, T: Real>(tile: &Tile<T>, group: usize, fluid: &Fluid<T>) -
     for (n, (a, b)) in PAIRS.into_iter().enumerate() {
         for l in 0..LANES {
             stress[n][l] -= (T::of(1.0) + fluid.rho[l]) * fluid.u[a][l] * fluid.u[b][l];
-            if a == b {
+            if a == b && a < L::KIND.dimensions() {
                 stress[n][l] -= third * fluid.rho[l];
             }
         }

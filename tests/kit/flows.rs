@@ -1,0 +1,119 @@
+//! Flows with known answers, on any backend.
+
+use crate::bodies;
+use cutlink_device::Host;
+use cutlink_mesher::{
+    Surface,
+    exact::{Exact, Facet},
+    snap::Snapped,
+};
+use cutlink_solver::{
+    Collision, FaceCondition, Flow, Interpolation, LatticeKind, Params, PatchCondition, Plan,
+    Precision, Snapshot, WallScheme, kernels::Kernels,
+};
+use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, Region};
+
+/// A backend that runs flows in the plane and in space.
+pub trait AnyFlow: Kernels<2> + Kernels<3> {}
+impl<K: Kernels<2> + Kernels<3>> AnyFlow for K {}
+
+/// A box of root cells of size 1 without a body, refined in regions.
+///
+/// # Panics
+/// Where it cannot be meshed.
+pub fn empty_box<const D: usize>(cells: [u32; D], levels: usize, regions: Vec<Region>) -> Mesh<D>
+where
+    Facet<D>: Exact<D>,
+{
+    let frame = Frame::new([0.0; D], 1.0, cells).expect("a box");
+    let params = EmbedParams {
+        regions,
+        ..EmbedParams::new(levels, 0.0, Fill::NonZero)
+    };
+    let surface = Surface::<D>::single_patch(Vec::new(), Vec::new(), "none");
+    let none: Snapped<D> = cutlink_voxelizer::prepare(&Host, &surface, &frame, &params)
+        .expect("nothing should snap")
+        .0;
+    bodies::mesh(&none, frame, &params)
+}
+
+/// Two relaxation times, cubic interpolation, f64, all faces periodic, still linear walls.
+pub fn params<const D: usize>(mesh: &Mesh<D>, viscosity: f64) -> Params<D> {
+    Params {
+        lattice: if D == 2 {
+            LatticeKind::D2Q9
+        } else {
+            LatticeKind::D3Q19
+        },
+        collision: Collision::Trt { magic: 3.0 / 16.0 },
+        precision: Precision::F64,
+        viscosity,
+        acceleration: [0.0; D],
+        faces: [[FaceCondition::Periodic; 2]; D],
+        patches: vec![PatchCondition::wall(WallScheme::Linear); mesh.patches.len()],
+        interpolation: Interpolation::Cubic,
+        moment_center: mesh.frame.root_cells.map(|n| 0.5 * f64::from(n)),
+        forces: false,
+    }
+}
+
+/// Starts a flow.
+///
+/// # Panics
+/// Where it cannot be.
+pub fn start<'a, const D: usize, K: Kernels<D>>(
+    kernels: &K,
+    mesh: &'a Mesh<D>,
+    params: Params<D>,
+) -> Box<dyn Flow<D> + 'a> {
+    let plan = Plan::new(mesh, params).unwrap_or_else(|e| panic!("{e}"));
+    plan.start(kernels).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Calls with position (root cells from the lower corner), volume (root cells), density and velocity of every fluid leaf cell.
+pub fn each_cell<const D: usize>(
+    mesh: &Mesh<D>,
+    snapshot: &Snapshot<D>,
+    mut of: impl FnMut([f64; D], f64, f64, [f64; D]),
+) {
+    let cells = cutlink_amr::dims::cells(D);
+    for id in mesh.forest.leaves() {
+        let level = usize::from(mesh.forest.level[id as usize]);
+        let dx = 1.0 / f64::from(1u32 << level);
+        for cell in 0..cells {
+            if mesh.classes.solid[id as usize] >> cell & 1 == 1 {
+                continue;
+            }
+            let at = mesh.forest.cell_coord(cutlink_amr::CellRef {
+                block: id,
+                cell: cell as u32,
+            });
+            let i = id as usize * cells + cell;
+            of(
+                at.map(|c| dx * (f64::from(c) + 0.5)),
+                dx.powi(D as i32),
+                f64::from(snapshot.density[i]),
+                std::array::from_fn(|a| f64::from(snapshot.velocity[a][i])),
+            );
+        }
+    }
+}
+
+/// The L2 error of the velocity over that of the expected one, and mass and momentum.
+pub fn errors<const D: usize>(
+    mesh: &Mesh<D>,
+    snapshot: &Snapshot<D>,
+    expected: impl Fn([f64; D]) -> [f64; D],
+) -> (f64, f64, [f64; D]) {
+    let (mut wrong, mut all, mut mass, mut momentum) = (0.0, 0.0, 0.0, [0.0; D]);
+    each_cell(mesh, snapshot, |x, volume, density, u| {
+        let e = expected(x);
+        mass += volume * density;
+        for a in 0..D {
+            wrong += volume * (u[a] - e[a]).powi(2);
+            all += volume * e[a].powi(2);
+            momentum[a] += volume * density * u[a];
+        }
+    });
+    ((wrong / all).sqrt(), mass, momentum)
+}

@@ -1,0 +1,128 @@
+use cutlink_mesher::primitives::Shape3;
+use cutlink_solver::{FaceCondition, Plan, Precision, SolverError};
+use cutlink_tests::{
+    backend_test, bodies,
+    flows::{self, AnyFlow},
+};
+use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, Region, RegionShape};
+
+backend_test!(a_restart_is_no_change, divergence_is_found_and_located);
+
+/// A sphere in a small tunnel on two levels.
+fn sphere() -> Mesh<3> {
+    let surface = Shape3::Sphere { radius: 2.0 }
+        .surface(1e-2)
+        .expect("a sphere");
+    let frame = Frame::new([-8.0, -8.0, -8.0], 1.0, [24, 16, 16]).expect("a box");
+    bodies::mesh_of(&surface, frame, &EmbedParams::new(2, 1.0, Fill::NonZero))
+}
+
+fn tunnel(mesh: &Mesh<3>) -> cutlink_solver::Params<3> {
+    let mut params = flows::params(mesh, 0.02);
+    let inflow = FaceCondition::Velocity([0.05, 0.0, 0.0]);
+    params.faces = [
+        [inflow, FaceCondition::Pressure(1.0)],
+        [FaceCondition::FreeSlip; 2],
+        [FaceCondition::Periodic; 2],
+    ];
+    (params.forces, params.precision) = (true, Precision::F32);
+    params
+}
+
+fn a_restart_is_no_change<K: AnyFlow>(kernels: &K) {
+    let mesh = sphere();
+    let start = || {
+        let mut flow = flows::start(kernels, &mesh, tunnel(&mesh));
+        flow.set(&|_| (1.0, [0.05, 0.0, 0.0])).expect("a start");
+        flow
+    };
+    let state = |flow: &dyn cutlink_solver::Flow<3>| {
+        let mut bytes = Vec::new();
+        flow.save(&mut bytes).expect("a state");
+        bytes
+    };
+    let mut straight = start();
+    straight.advance(30).expect("steps");
+    straight.check().expect("no divergence");
+    let mut first = start();
+    first.advance(13).expect("steps");
+    let middle = state(&*first);
+    let mut second = start();
+    second.advance(3).expect("steps that do not count");
+    second.restore(&mut &middle[..]).expect("a state");
+    assert_eq!(second.steps(), 13, "the step comes with it");
+    second.advance(17).expect("steps");
+    assert!(state(&*straight) == state(&*second), "the same bits");
+    assert!(state(&*straight) != middle, "and not those of before");
+    let forces = [straight.take_forces(), second.take_forces()].map(|f| f.expect("forces"));
+    assert_eq!(forces[0][13..], forces[1][..], "forces too");
+    assert!(
+        forces[0][29].patches[0][0] > 0.0,
+        "drag: {:?}",
+        forces[0][29]
+    );
+    let threads = rayon::ThreadPoolBuilder::new()
+        .num_threads(3)
+        .build()
+        .expect("threads");
+    let other = threads.install(|| {
+        let mut flow = start();
+        flow.advance(30).expect("steps");
+        state(&*flow)
+    });
+    assert!(state(&*straight) == other, "for any number of threads");
+    let short = second.restore(&mut &middle[..middle.len() - 1]);
+    assert!(short.is_err(), "a state cut short is refused");
+}
+
+fn divergence_is_found_and_located<K: AnyFlow>(kernels: &K) {
+    let mesh = flows::empty_box([16, 16], 1, Vec::new());
+    let mut flow = flows::start(kernels, &mesh, flows::params(&mesh, 1e-3));
+    flow.set(&|x| {
+        if x == [5.5, 9.5] {
+            (1.0, [0.9, 0.0])
+        } else {
+            (1.0, [0.0; 2])
+        }
+    })
+    .expect("a start");
+    match flow.check() {
+        Err(SolverError::Diverged {
+            level: 0,
+            cell,
+            step: 0,
+            ..
+        }) => assert_eq!(cell, [5, 9]),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let refused = |change: &dyn Fn(&mut cutlink_solver::Params<3>)| {
+        let mesh = sphere();
+        let mut params = tunnel(&mesh);
+        change(&mut params);
+        Plan::new(&mesh, params)
+            .err()
+            .map(|e| e.to_string())
+            .expect("an error")
+    };
+    assert!(refused(&|p| p.viscosity = -1.0).contains("viscosity"));
+    assert!(refused(&|p| p.faces[2][0] = FaceCondition::FreeSlip).contains("both have to be"));
+    assert!(
+        refused(&|p| p.faces[0][0] = FaceCondition::Velocity([0.7, 0.0, 0.0])).contains("Mach")
+    );
+    assert!(refused(&|p| p.patches.clear()).contains("patches"));
+    assert!(refused(&|p| p.lattice = cutlink_solver::LatticeKind::D2Q9).contains("dimensions"));
+    // Refinement at one of two periodic faces.
+    let shape = RegionShape::Box {
+        lower: [0.0; 3],
+        upper: [8.0; 3],
+    };
+    let mesh = flows::empty_box([32, 32], 3, vec![Region { shape, levels: 3 }]);
+    let error = Plan::new(&mesh, flows::params(&mesh, 0.1))
+        .err()
+        .expect("an error");
+    assert!(error.to_string().contains("periodic"), "{error}");
+}
