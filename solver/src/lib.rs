@@ -11,6 +11,7 @@ mod error;
 mod flow;
 mod params;
 mod plan;
+pub mod signal;
 
 pub use error::SolverError;
 pub use flow::{Flow, ForceSample, Lap, Snapshot, Work};
