@@ -9,6 +9,7 @@
 //! | [`arrays`] | a mesh against a mesh, array by array |
 //! | [`backends`] | one list of tests for all backends; a backend's mesh against the host's |
 //! | [`chains`] | random closed chains of facets on the lattice, for proptest |
+//! | [`literature`] | flows whose answer is known: formulas, printed tables |
 //! | [`rules`] | random rules for refining, for proptest |
 //! | [`bodies`] | surfaces to frames to meshes, rotations, splitting, shapes of known volume |
 //! | [`scans`] | the files of `../shared/meshes` |
@@ -19,6 +20,7 @@ pub mod backends;
 pub mod bodies;
 pub mod chains;
 pub mod compare;
+pub mod literature;
 pub mod oracle;
 pub mod rules;
 pub mod scans;
