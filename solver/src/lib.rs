@@ -15,6 +15,7 @@ mod params;
 mod plan;
 pub mod real;
 mod run;
+pub mod signal;
 pub mod tables;
 
 pub use error::SolverError;

@@ -10,6 +10,7 @@
 //! | [`backends`] | one list of tests for all backends; a backend's mesh against the host's |
 //! | [`chains`] | random closed chains of facets on the lattice, for proptest |
 //! | [`flows`] | flows with known answers |
+//! | [`literature`] | flows whose answer is known: formulas, printed tables |
 //! | [`rules`] | random rules for refining, for proptest |
 //! | [`bodies`] | surfaces to frames to meshes, rotations, splitting, shapes of known volume |
 //! | [`scans`] | the files of `../shared/meshes` |
@@ -21,6 +22,7 @@ pub mod bodies;
 pub mod chains;
 pub mod compare;
 pub mod flows;
+pub mod literature;
 pub mod oracle;
 pub mod rules;
 pub mod scans;

@@ -1,0 +1,145 @@
+//! What a force history tells: means with errors, whether a flow has settled, shedding frequencies.
+//!
+//! In: a history as a slice of `f64`, one value a sample, oldest first, samples `interval` apart in
+//! the caller's unit of time. Out: [`Estimate`]s, a value with its standard error (one sigma), in
+//! the unit of the history, frequencies in cycles per unit of time. Nothing here knows of a flow.
+//!
+//! | function | tells | method |
+//! |---|---|---|
+//! | [`mean`] | mean, its error, the number of independent samples | blocking |
+//! | [`settled`] | the first sample after the transient | quarters of the tail compared |
+//! | [`peak`] | frequency of the highest peak | FFT, Hann window, Gaussian interpolation |
+//! | [`oscillation`] | frequency, amplitude, mean, RMS | least-squares sine, started at the peak |
+//!
+//! A signal that does not carry the answer is an error with the reason, never a number.
+//!
+//! Determinism: sequential sums in the order of the samples; the same history gives the same bits
+//! on the same machine (the FFT picks its kernels by the instruction sets it finds). Cost: O(n)
+//! but for the FFT, O(n log n), on at most four times the samples.
+
+mod blocking;
+mod error;
+#[cfg(test)]
+mod noise;
+mod sine;
+mod spectrum;
+
+pub use blocking::{MeanEstimate, mean, settled};
+pub use error::SignalError;
+pub use sine::{Oscillation, oscillation};
+pub use spectrum::{Peak, peak};
+
+/// A value and its standard error.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// The value.
+    pub value: f64,
+    /// Its standard error (one sigma), not negative.
+    pub error: f64,
+}
+
+impl Estimate {
+    /// The estimate in another unit: a Strouhal number is the frequency times length over speed.
+    #[must_use]
+    pub fn scaled(self, factor: f64) -> Self {
+        Self {
+            value: self.value * factor,
+            error: self.error * factor.abs(),
+        }
+    }
+}
+
+/// The Strouhal number of a frequency (cycles per unit of time) for a body of `length` in a stream
+/// of `speed`, all in the same units.
+#[must_use]
+pub fn strouhal(frequency: Estimate, length: f64, speed: f64) -> Estimate {
+    frequency.scaled(length / speed)
+}
+
+/// Cycles that a history must hold for its frequency to be told.
+pub const LEAST_CYCLES: f64 = 4.0;
+
+/// Samples that a history must hold for anything to be told.
+pub const LEAST_SAMPLES: usize = 16;
+
+/// Values above which squares of values overflow when summed.
+const LARGEST: f64 = 1e150;
+
+/// Refuses histories too short and values that are no numbers or beyond squaring.
+fn check(signal: &[f64]) -> Result<(), SignalError> {
+    if signal.len() < LEAST_SAMPLES {
+        return Err(SignalError::TooShort {
+            samples: signal.len(),
+            needed: LEAST_SAMPLES,
+        });
+    }
+    match signal.iter().position(|x| x.is_nan() || x.abs() > LARGEST) {
+        Some(sample) => Err(SignalError::NotFinite {
+            sample,
+            value: signal[sample],
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Refuses intervals that are no lengths of time.
+fn check_interval(interval: f64) -> Result<(), SignalError> {
+    if interval.is_finite() && interval > 0.0 {
+        Ok(())
+    } else {
+        Err(SignalError::Interval { interval })
+    }
+}
+
+/// The mean and the mean square about it. Sums are of differences from the first value, so that a
+/// constant has exactly itself as mean and no variance.
+fn moments(signal: &[f64]) -> (f64, f64) {
+    let (first, n) = (signal[0], signal.len() as f64);
+    let shift = signal.iter().map(|x| x - first).sum::<f64>() / n;
+    let square = signal
+        .iter()
+        .map(|x| (x - first - shift).powi(2))
+        .sum::<f64>();
+    (first + shift, square / n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strouhal_number_scales_value_and_error() {
+        let f = Estimate {
+            value: 0.0002,
+            error: 0.000_001,
+        };
+        let st = strouhal(f, 40.0, 0.05);
+        assert!((st.value - 0.16).abs() < 1e-15 && (st.error - 0.0008).abs() < 1e-15);
+        assert!(f.scaled(-2.0).error > 0.0);
+    }
+
+    #[test]
+    fn bad_inputs_are_errors_of_every_function() {
+        let mut bad = vec![1.0; 100];
+        bad[37] = f64::NAN;
+        let not_finite = |e| matches!(e, SignalError::NotFinite { sample: 37, .. });
+        assert!(mean(&bad).is_err_and(not_finite));
+        assert!(settled(&bad, 0.01).is_err_and(not_finite));
+        assert!(peak(&bad, 1.0).is_err_and(not_finite));
+        assert!(oscillation(&bad, 1.0).is_err_and(not_finite));
+        let short = |e| matches!(e, SignalError::TooShort { samples: 15, .. });
+        let few = [1.0; 15];
+        assert!(mean(&few).is_err_and(short));
+        assert!(settled(&few, 0.01).is_err_and(short));
+        assert!(peak(&few, 1.0).is_err_and(short));
+        assert!(oscillation(&few, 1.0).is_err_and(short));
+        for interval in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let e = peak(&[1.0; 100], interval);
+            assert!(matches!(e, Err(SignalError::Interval { .. })));
+        }
+        for tolerance in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let e = settled(&[1.0; 100], tolerance);
+            assert!(matches!(e, Err(SignalError::Tolerance { .. })));
+        }
+    }
+}
