@@ -10,6 +10,7 @@
 //! | [`bench`](mod@bench) | `cutlink bench`: how fast this machine is |
 //! | [`demo`] | `cutlink demo`: a real scan, meshed with the defaults |
 //! | [`manual`] | completions and manual pages |
+//! | [`solve`] | flows: units, and what can be stable |
 //! | [`console`] | stdout, stderr, progress |
 //! | `device` | the device a run was given |
 //! | [`picture`] | slices as PNG |
@@ -35,6 +36,7 @@ pub mod output;
 pub mod picture;
 pub mod refine;
 pub mod solid_stl;
+pub mod solve;
 
 use cli::{Cli, Command};
 use failure::{Failure, Kind};

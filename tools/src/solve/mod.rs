@@ -1,0 +1,3 @@
+//! What a run of the solver is made of, in the user's units.
+
+pub mod units;
