@@ -10,7 +10,7 @@
 //! | [`bench`](mod@bench) | `cutlink bench`: how fast this machine is |
 //! | [`demo`] | `cutlink demo`: a real scan, meshed with the defaults |
 //! | [`manual`] | completions and manual pages |
-//! | [`solve`] | flows: units, and what can be stable |
+//! | [`solve`] | flows: units, what can be stable, checkpoints |
 //! | [`console`] | stdout, stderr, progress |
 //! | `device` | the device a run was given |
 //! | [`picture`] | slices as PNG |
