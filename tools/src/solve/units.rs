@@ -168,7 +168,7 @@ impl fmt::Display for Unstable {
             Self::Mach { mach, speed } => write!(
                 f,
                 "the Mach number is {mach:.3} (lattice speed {speed:.4}): at most {MAX_MACH} is \
-                 possible; lower mach or u_lattice"
+                 possible; lower mach or lattice_velocity"
             ),
             Self::Relaxation { level, tau } => write!(
                 f,
@@ -183,7 +183,12 @@ impl fmt::Display for Unstable {
             } => write!(
                 f,
                 "u dx / viscosity on the finest level is {value:.1}: this collision bears {limit}; \
-                 use {levels} more levels, a lower Reynolds number or collision = \"regularized\""
+                 use {levels} more levels, a lower Reynolds number{}",
+                if *limit < MAX_GRID_REYNOLDS_REGULARIZED {
+                    " or collision = \"regularized\""
+                } else {
+                    ""
+                }
             ),
         }
     }
