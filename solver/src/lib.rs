@@ -9,8 +9,13 @@
 
 mod error;
 mod flow;
+pub mod kernels;
+pub mod lattice;
 mod params;
 mod plan;
+pub mod real;
+mod run;
+pub mod tables;
 
 pub use error::SolverError;
 pub use flow::{Flow, ForceSample, Lap, Snapshot, Work};

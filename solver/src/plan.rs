@@ -1,6 +1,14 @@
 //! What a flow will need, before anything large is allocated.
 
-use crate::{Params, SolverError};
+use crate::{
+    Collision, FaceCondition, Flow, LatticeKind, Params, Precision, SolverError,
+    kernels::Kernels,
+    lattice::{D2Q9, D3Q19, D3Q27, Lattice},
+    real::Real,
+    run::Run,
+    tables::{self, HostLevel},
+};
+use cutlink_amr::dims;
 use cutlink_voxelizer::Mesh;
 
 /// A level of a flow, for reports.
@@ -10,7 +18,7 @@ pub struct LevelSheet {
     pub level: usize,
     /// Blocks with populations: leaves, and refined ones next to leaves.
     pub blocks: usize,
-    /// Leaf cells that are not solid: what MLUPS count, 2^level times a root step (J25 eq. 25).
+    /// Cells of leaves, solid ones included: what MLUPS count, 2^level times a root step (J25 eq. 25).
     pub cells: u64,
     /// Relaxation time of the viscosity, in steps of the level.
     pub tau: f64,
@@ -27,9 +35,7 @@ pub struct Plan<'a, const D: usize> {
     pub params: Params<D>,
     /// By level.
     pub levels: Vec<LevelSheet>,
-    /// Cut links that a wall scheme asks more cells for than there are: they fall back to the next
-    /// simpler scheme.
-    pub fallbacks: u64,
+    pub(crate) tables: Vec<HostLevel<D>>,
 }
 
 impl<'a, const D: usize> Plan<'a, D> {
@@ -39,9 +45,130 @@ impl<'a, const D: usize> Plan<'a, D> {
     /// Parameters out of range, conditions that do not fit together, refinement that differs on two
     /// periodic faces.
     pub fn new(mesh: &'a Mesh<D>, params: Params<D>) -> Result<Self, SolverError> {
-        let _ = (mesh, params);
-        Err(SolverError::Mesh {
-            reason: "under construction".into(),
+        check(mesh, &params)?;
+        let tables = tables::build(mesh, &params)?;
+        let q = params.lattice.velocities();
+        let counts = mesh.level_counts();
+        let levels = tables.iter().zip(&counts).map(|(table, count)| LevelSheet {
+            level: count.level,
+            blocks: table.blocks.len(),
+            cells: count.leaf_blocks as u64 * dims::cells(D) as u64,
+            tau: tau(params.viscosity, count.level),
+            bytes: match params.precision {
+                Precision::F32 => table.level.bytes::<f32>(q),
+                Precision::F64 => table.level.bytes::<f64>(q),
+            },
+        });
+        let levels = levels.collect();
+        Ok(Self {
+            mesh,
+            params,
+            levels,
+            tables,
         })
     }
+
+    /// Updates of leaf cells in a root step (J25 eq. 25).
+    pub fn updates(&self) -> u64 {
+        self.levels.iter().map(|l| l.cells << l.level).sum()
+    }
+
+    /// Starts the flow at rest, with density 1.
+    ///
+    /// # Errors
+    /// The backend has no room for it.
+    pub fn start<B: Kernels<D>>(self, backend: &B) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
+        backend.reserve("the flow", self.levels.iter().map(|l| l.bytes).sum())?;
+        match self.params.lattice {
+            LatticeKind::D2Q9 => self.with::<D2Q9, B>(backend),
+            LatticeKind::D3Q19 => self.with::<D3Q19, B>(backend),
+            LatticeKind::D3Q27 => self.with::<D3Q27, B>(backend),
+        }
+    }
+
+    fn with<L: Lattice, B: Kernels<D>>(
+        self,
+        backend: &B,
+    ) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
+        match self.params.precision {
+            Precision::F32 => self.of::<L, f32, B>(backend),
+            Precision::F64 => self.of::<L, f64, B>(backend),
+        }
+    }
+
+    fn of<L: Lattice, T: Real, B: Kernels<D>>(
+        self,
+        backend: &B,
+    ) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
+        Ok(Box::new(Run::<D, L, T, B>::new(self, backend)?))
+    }
+}
+
+/// The relaxation time on a level: τ - 1/2 doubles with each, for Δt and Δx halve together.
+pub(crate) fn tau(viscosity: f64, level: usize) -> f64 {
+    0.5 + 3.0 * viscosity * f64::from(1u32 << level)
+}
+
+fn check<const D: usize>(mesh: &Mesh<D>, params: &Params<D>) -> Result<(), SolverError> {
+    let refuse = |name: &str, value: f64, expected: &str| {
+        Err(SolverError::Parameter {
+            name: name.into(),
+            value,
+            expected: expected.into(),
+        })
+    };
+    if params.lattice.dimensions() != D {
+        let reason = format!(
+            "{} is a lattice of {} dimensions, and the mesh has {D}",
+            params.lattice,
+            params.lattice.dimensions()
+        );
+        return Err(SolverError::Mesh { reason });
+    }
+    if !(params.viscosity.is_finite() && params.viscosity > 0.0) {
+        return refuse("viscosity", params.viscosity, "a positive number is needed");
+    }
+    if let Collision::Trt { magic } = params.collision
+        && !(magic.is_finite() && magic > 0.0)
+    {
+        return refuse("magic", magic, "a positive number is needed: 3/16 or 1/4");
+    }
+    if params.patches.len() != mesh.patches.len() {
+        let reason = format!(
+            "it has {} patches ({}), and there are conditions for {}",
+            mesh.patches.len(),
+            mesh.patches.join(", "),
+            params.patches.len()
+        );
+        return Err(SolverError::Mesh { reason });
+    }
+    let speed = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
+    for face in params.faces.iter().flatten() {
+        if let FaceCondition::Velocity(v) = face
+            && (speed(v).is_nan() || speed(v) >= 1.0 / 3.0f64.sqrt())
+        {
+            return refuse(
+                "the speed of a face",
+                speed(v),
+                "less than the speed of sound, 0.577, is needed: choose a smaller Mach number",
+            );
+        }
+        if let FaceCondition::Pressure(density) = face
+            && !(density.is_finite() && *density > 0.0)
+        {
+            return refuse(
+                "the density of a face",
+                *density,
+                "a positive number is needed",
+            );
+        }
+    }
+    if !params.acceleration.iter().all(|a| a.is_finite()) {
+        return refuse(
+            "acceleration",
+            speed(&params.acceleration),
+            "finite numbers are needed",
+        );
+    }
+    Ok(())
 }

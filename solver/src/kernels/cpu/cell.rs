@@ -1,0 +1,296 @@
+//! What one population of one cell becomes by streaming: from a neighbour, a wall or a face.
+
+use crate::{
+    lattice::{Lattice, opposite},
+    real::Real,
+    tables::{Level, Rule, kind},
+};
+use cutlink_amr::{OUTSIDE, dims};
+use cutlink_device::Host;
+use cutlink_voxelizer::unpack_cell;
+use std::marker::PhantomData;
+
+/// A level and its populations after collision.
+pub(super) struct View<'a, const D: usize, L, T> {
+    pub(super) level: &'a Level<D, Host>,
+    pub(super) from: &'a [T],
+    pub(super) lattice: PhantomData<L>,
+}
+
+/// A cell of a level.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct At<const D: usize> {
+    pub(super) slot: usize,
+    pub(super) local: [i32; D],
+}
+
+/// What lies a step away.
+enum Next<const D: usize> {
+    Cell(At<D>),
+    /// No cell of this level.
+    End,
+    /// Beyond the box.
+    Outside,
+}
+
+impl<const D: usize> At<D> {
+    pub(super) fn new(slot: usize, cell: usize) -> Self {
+        Self {
+            slot,
+            local: dims::unravel::<D>(cell, 4),
+        }
+    }
+
+    pub(super) fn cell(&self) -> usize {
+        dims::ravel::<D>(self.local, 4)
+    }
+}
+
+/// A velocity as a step of so many dimensions.
+pub(super) fn velocity<const D: usize, L: Lattice>(q: usize) -> [i32; D] {
+    std::array::from_fn(|a| L::C[q][a])
+}
+
+impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
+    pub(super) fn f(&self, at: At<D>, q: usize) -> T {
+        self.from[(at.slot * L::Q + q) * dims::cells(D) + at.cell()]
+    }
+
+    fn is_solid(&self, at: At<D>) -> bool {
+        self.level.solid[at.slot] >> at.cell() & 1 == 1
+    }
+
+    fn next(&self, at: At<D>, step: [i32; D]) -> Next<D> {
+        let to: [i32; D] = std::array::from_fn(|a| at.local[a] + step[a]);
+        let toward = dims::direction(to.map(|c| c >> 2));
+        match self.level.neighbors[at.slot * dims::directions(D) + toward] {
+            OUTSIDE => Next::Outside,
+            slot if (slot as usize) < self.level.slots => Next::Cell(At {
+                slot: slot as usize,
+                local: to.map(|c| c & 3),
+            }),
+            _ => Next::End,
+        }
+    }
+
+    /// The fluid cell a step away, if there is one.
+    fn fluid(&self, at: At<D>, step: [i32; D]) -> Option<At<D>> {
+        match self.next(at, step) {
+            Next::Cell(next) if !self.is_solid(next) => Some(next),
+            _ => None,
+        }
+    }
+
+    /// The cut links of a cell: directions, and the first one's place.
+    pub(super) fn links(&self, at: At<D>) -> Option<(u32, usize)> {
+        if at.slot >= self.level.special {
+            return None;
+        }
+        let boundary = self.level.boundary[at.slot];
+        let cell = at.cell();
+        if boundary >> cell & 1 == 0 {
+            return None;
+        }
+        let rank = (boundary & ((1 << cell) - 1)).count_ones();
+        let (mask, first) =
+            unpack_cell(self.level.cells[(self.level.cell_start[at.slot] + rank) as usize]);
+        Some((mask, first as usize))
+    }
+
+    /// The cut link of a cell in a direction: its place.
+    fn link(&self, links: Option<(u32, usize)>, direction: usize) -> Option<usize> {
+        let (mask, first) = links?;
+        (mask >> direction & 1 == 1)
+            .then(|| first + (mask & ((1 << direction) - 1)).count_ones() as usize)
+    }
+
+    /// Density less 1 and velocity of a cell.
+    fn moments(&self, at: At<D>) -> (T, [T; D]) {
+        let (mut rho, mut j) = (T::of(0.0), [T::of(0.0); D]);
+        for q in 0..L::Q {
+            let f = self.f(at, q);
+            rho += f;
+            for a in 0..D {
+                j[a] += f * T::of(f64::from(L::C[q][a]));
+            }
+        }
+        let inverse = T::of(1.0) / (T::of(1.0) + rho);
+        (rho, j.map(|j| j * inverse))
+    }
+
+    /// Population `q` of a cell a step later, before collision.
+    pub(super) fn pull(&self, at: At<D>, q: usize, links: Option<(u32, usize)>) -> T {
+        if q == 0 {
+            return self.f(at, 0);
+        }
+        let back = opposite(q);
+        let step = velocity::<D, L>(back);
+        if let Some(link) = self.link(links, dims::direction(step)) {
+            return self.returned(at, back, link, links);
+        }
+        match self.next(at, step) {
+            Next::Cell(next) if !self.is_solid(next) => self.f(next, q),
+            Next::Cell(_) => self.f(at, back),
+            Next::End => self.f(at, q),
+            Next::Outside => self.face(at, q, step),
+        }
+    }
+
+    /// What comes back along a cut link that the population `k` has left on.
+    pub(super) fn returned(
+        &self,
+        at: At<D>,
+        k: usize,
+        link: usize,
+        links: Option<(u32, usize)>,
+    ) -> T {
+        let rule = &self.level.rules[2 * D + usize::from(self.level.patch[link])];
+        let out = self.f(at, k);
+        if rule.kind == kind::PRESSURE {
+            return self.open(at, k, out, rule.density);
+        }
+        let q = f64::from(self.level.q[link]);
+        let wall = self.wall(at, k, q, rule);
+        let back = opposite(k);
+        let step = velocity::<D, L>(back);
+        let inner = match rule.scheme {
+            0 => None,
+            _ if self.link(links, dims::direction(step)).is_some() => None,
+            _ => self.fluid(at, step),
+        };
+        let second = match inner {
+            Some(inner)
+                if rule.scheme == 2
+                    && self
+                        .link(self.links(inner), dims::direction(step))
+                        .is_none() =>
+            {
+                self.fluid(inner, step)
+            }
+            _ => None,
+        };
+        let of = |value: f64| T::of(value);
+        match (inner, second) {
+            (None, _) => out - of(wall),
+            (Some(inner), None) if q < 0.5 => {
+                of(2.0 * q) * out + of(1.0 - 2.0 * q) * self.f(inner, k) - of(wall)
+            }
+            (Some(_), None) => {
+                let share = 0.5 / q;
+                of(share) * out + of(1.0 - share) * self.f(at, back) - of(wall * share)
+            }
+            (Some(inner), Some(second)) if q < 0.5 => {
+                of(q * (2.0 * q + 1.0)) * out + of(1.0 - 4.0 * q * q) * self.f(inner, k)
+                    - of(q * (1.0 - 2.0 * q)) * self.f(second, k)
+                    - of(wall)
+            }
+            (Some(inner), Some(_)) => {
+                let share = 1.0 / (q * (2.0 * q + 1.0));
+                of(share) * out + of((2.0 * q - 1.0) / q) * self.f(at, back)
+                    - of((2.0 * q - 1.0) / (2.0 * q + 1.0)) * self.f(inner, back)
+                    - of(wall * share)
+            }
+        }
+    }
+
+    /// The cut point of a link, in root cells from the lower corner.
+    pub(super) fn cut(&self, at: At<D>, k: usize, q: f64) -> [f64; 3] {
+        let dx = 1.0 / f64::from(1u32 << self.level.index);
+        let block = self.level.coord[at.slot];
+        std::array::from_fn(|a| match a < D {
+            true => dx * (f64::from(4 * block[a] + at.local[a]) + 0.5 + q * f64::from(L::C[k][a])),
+            false => 0.0,
+        })
+    }
+
+    /// The velocity of a wall where it cuts a link.
+    fn velocity_at(&self, at: At<D>, k: usize, q: f64, rule: &Rule) -> [f64; 3] {
+        let mut u = rule.velocity;
+        if rule.omega != [0.0; 3] {
+            let [x, o] = [self.cut(at, k, q), rule.omega];
+            u[0] += o[1] * x[2] - o[2] * x[1];
+            u[1] += o[2] * x[0] - o[0] * x[2];
+            u[2] += o[0] * x[1] - o[1] * x[0];
+        }
+        u
+    }
+
+    /// The velocity of the wall that cuts a link.
+    pub(super) fn wall_velocity(&self, at: At<D>, k: usize, link: usize) -> [f64; 3] {
+        let rule = &self.level.rules[2 * D + usize::from(self.level.patch[link])];
+        self.velocity_at(at, k, f64::from(self.level.q[link]), rule)
+    }
+
+    /// What a moving wall takes from a population that is bounced back: 6 w c·u.
+    fn wall(&self, at: At<D>, k: usize, q: f64, rule: &Rule) -> f64 {
+        let u = self.velocity_at(at, k, q, rule);
+        let along: f64 = (0..D).map(|a| f64::from(L::C[k][a]) * u[a]).sum();
+        6.0 * L::W[k] * along
+    }
+
+    /// Anti-bounce-back at an opening of given density.
+    fn open(&self, at: At<D>, k: usize, out: T, density: f64) -> T {
+        let (_, u) = self.moments(at);
+        let (mut along, mut square) = (T::of(0.0), T::of(0.0));
+        for a in 0..D {
+            along += u[a] * T::of(f64::from(L::C[k][a]));
+            square += u[a] * u[a];
+        }
+        let even = T::of(density) * (T::of(4.5) * along * along - T::of(1.5) * square);
+        T::of(2.0 * L::W[k]) * (T::of(density - 1.0) + even) - out
+    }
+
+    /// Population `q` where its source, a step away, lies beyond the box.
+    fn face(&self, at: At<D>, q: usize, step: [i32; D]) -> T {
+        let block = self.level.coord[at.slot];
+        let (mut mirrored, mut along) = (velocity::<D, L>(q), step);
+        let mut open = None;
+        for a in 0..D {
+            let to = 4 * block[a] + at.local[a] + step[a];
+            let side = match to {
+                to if to < 0 => 0,
+                to if to >= self.level.extent[a] => 1,
+                _ => continue,
+            };
+            let rule = &self.level.rules[2 * a + side];
+            match rule.kind {
+                kind::WALL => {
+                    let back = opposite(q);
+                    return self.f(at, back) - T::of(self.wall(at, back, 0.5, rule));
+                }
+                kind::PRESSURE | kind::OUTFLOW => open = Some((a, rule)),
+                kind::SLIP => {
+                    mirrored[a] = -mirrored[a];
+                    along[a] = 0;
+                }
+                _ => {}
+            }
+        }
+        if let Some((axis, rule)) = open {
+            if rule.kind == kind::PRESSURE {
+                return self.open(at, opposite(q), self.f(at, opposite(q)), rule.density);
+            }
+            return self.convected(at, q, axis, step[axis]);
+        }
+        let reflected = (0..L::Q)
+            .find(|&p| velocity::<D, L>(p) == mirrored)
+            .expect("a lattice should be symmetric");
+        match self.next(at, along) {
+            Next::Cell(next) if !self.is_solid(next) => self.f(next, reflected),
+            _ => self.f(at, opposite(q)),
+        }
+    }
+
+    /// A population that enters where the flow leaves: carried outward with the speed of sound less that
+    /// of the flow.
+    fn convected(&self, at: At<D>, q: usize, axis: usize, outward: i32) -> T {
+        let mut inward = [0; D];
+        inward[axis] = -outward;
+        let Some(inner) = self.fluid(at, inward) else {
+            return self.f(at, q);
+        };
+        let (_, u) = self.moments(at);
+        let speed = T::of(1.0 / 3.0f64.sqrt()) - u[axis] * T::of(f64::from(outward));
+        speed * self.f(inner, q) + (T::of(1.0) - speed) * self.f(at, q)
+    }
+}

@@ -1,0 +1,93 @@
+//! Momentum exchange: what leaves along a cut link less what comes back, consistent with the wall's
+//! scheme, seen from the wall (Wen, Zhang, Tu, Wang & Fang 2014, eq. 13).
+
+use super::cell::{At, View, velocity};
+use crate::{
+    lattice::{Lattice, MOST, opposite},
+    real::Real,
+    tables::Level,
+};
+use cutlink_amr::dims;
+use cutlink_device::Host;
+use rayon::prelude::*;
+use std::marker::PhantomData;
+
+pub(super) fn forces<const D: usize, L: Lattice, T: Real>(
+    level: &Level<D, Host>,
+    from: &[T],
+    sums: &mut [f64],
+) {
+    let view = View::<D, L, T> {
+        level,
+        from,
+        lattice: PhantomData,
+    };
+    let mut of_direction = [MOST; 27];
+    for q in 1..L::Q {
+        of_direction[dims::direction(velocity::<D, L>(q))] = q;
+    }
+    // Block by block, then in the order of blocks: the same sums for any number of threads.
+    let parts: Vec<Vec<f64>> = (0..level.special)
+        .into_par_iter()
+        .filter(|&slot| level.boundary[slot] != 0)
+        .map(|slot| of_block(&view, &of_direction, slot))
+        .collect();
+    for part in parts {
+        for (sum, part) in sums.iter_mut().zip(part) {
+            *sum += part;
+        }
+    }
+}
+
+fn of_block<const D: usize, L: Lattice, T: Real>(
+    view: &View<'_, D, L, T>,
+    of_direction: &[usize; 27],
+    slot: usize,
+) -> Vec<f64> {
+    let level = view.level;
+    let mut sums = vec![0.0; 6 * level.patches];
+    let ghost = level.ghost[slot];
+    let scale = 1.0 / f64::from(1u32 << (level.index * (D - 1)));
+    for cell in 0..dims::cells(D) {
+        let at = At::<D>::new(slot, cell);
+        let Some(links) = view.links(at).filter(|_| ghost >> cell & 1 == 0) else {
+            continue;
+        };
+        let directions = (0..27).filter(|direction| links.0 >> direction & 1 == 1);
+        for (place, direction) in directions.enumerate() {
+            let k = of_direction[direction];
+            if k == MOST {
+                continue;
+            }
+            let link = links.1 + place;
+            let back = view.returned(at, k, link, Some(links));
+            let out = view.f(at, k);
+            debug_assert_eq!(L::C[opposite(k)][0], -L::C[k][0]);
+            let cut = view.cut(at, k, f64::from(level.q[link]));
+            let push = (out + back).wide();
+            let mut force = [0.0; 3];
+            for (a, force) in force.iter_mut().enumerate().take(D) {
+                *force = scale * push * f64::from(L::C[k][a]);
+            }
+            let u = view.wall_velocity(at, k, link);
+            let slip = scale * (out - back).wide();
+            for (a, force) in force.iter_mut().enumerate().take(D) {
+                *force -= slip * u[a];
+            }
+            let r: [f64; 3] = std::array::from_fn(|a| {
+                cut[a] - level.moment_center.get(a).copied().unwrap_or(0.0)
+            });
+            let torque = [
+                r[1] * force[2] - r[2] * force[1],
+                r[2] * force[0] - r[0] * force[2],
+                r[0] * force[1] - r[1] * force[0],
+            ];
+            let first = 6 * usize::from(level.patch[link]);
+            for a in 0..3 {
+                sums[first + a] += force[a];
+                sums[first + 3 + a] += torque[a];
+            }
+        }
+    }
+    sums
+}

@@ -1,0 +1,122 @@
+//! The stages of a step, for a backend to implement.
+//!
+//! | stage | contract | files in `cpu/` and `cuda/` |
+//! |---|---|---|
+//! | [`step`](Kernels::step) | streaming (pull) and collision of a level, walls and faces included | `step` |
+//! | [`interpolate`](Kernels::interpolate) | ghost cells of a level from the coarser one | `exchange` |
+//! | [`average`](Kernels::average) | cells of refined blocks from their children | `exchange` |
+//! | [`forces`](Kernels::forces) | force and torque by patch, added to a sample | `forces` |
+//! | [`macroscopic`](Kernels::macroscopic) | density and velocity of a level's cells | `macroscopic` |
+//!
+//! Populations are stored after collision, less their weights: `f[(slot * Q + q) * 4^D + cell]`.
+//! Backends agree to rounding; each gives the same bits every time, for any number of threads.
+
+mod cpu;
+
+use crate::{SolverError, lattice::Lattice, real::Real, tables::Level};
+use bytemuck::{Pod, Zeroable};
+use cutlink_device::Backend;
+
+/// Numbers a cell that levels exchange: density less 1, momentum, and the symmetric
+/// non-equilibrium stress Σ c c f - ρ u u - ρ/3 (xx, xy, yy; in space xx, xy, xz, yy, yz, zz).
+pub const fn exchanged(d: usize) -> usize {
+    1 + d + d * (d + 1) / 2
+}
+
+/// What a level's cells relax by.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(C)]
+pub struct Relaxation<T> {
+    /// Of even parts: 1/τ of the viscosity.
+    pub even: T,
+    /// Of odd parts.
+    pub odd: T,
+    /// Acceleration, a step of the level.
+    pub acceleration: [T; 3],
+    /// 0 for two relaxation times, 1 for the recursive regularization.
+    pub regularized: u32,
+    pub(crate) pad: u32,
+}
+
+// SAFETY-free: plain numbers, and no padding: 5 T and 2 u32 (28 or 48 bytes).
+#[expect(unsafe_code, reason = "plain numbers without padding")]
+// SAFETY: plain numbers.
+unsafe impl<T: Real> Zeroable for Relaxation<T> {}
+#[expect(unsafe_code, reason = "plain numbers without padding")]
+// SAFETY: five T and two u32 leave no padding: 28 or 48 bytes.
+unsafe impl<T: Real> Pod for Relaxation<T> {}
+
+/// Two levels, and what takes non-equilibrium stress from one to the other.
+#[derive(Debug)]
+pub struct Between<'a, const D: usize, T, B: Backend> {
+    /// The coarser.
+    pub coarse: &'a Level<D, B>,
+    /// The finer.
+    pub fine: &'a Level<D, B>,
+    /// Whether to interpolate by four cells an axis, or by two.
+    pub cubic: bool,
+    /// From before collision where it comes from to before collision where it goes.
+    pub rescale: T,
+    /// What collision leaves of it there.
+    pub keep: T,
+    /// Half a step of the acceleration there.
+    pub half_step: [T; 3],
+}
+
+/// The stages; see the module's table.
+pub trait Kernels<const D: usize>: Backend {
+    /// One step of a level: `to` from `from`, and what it exchanges.
+    fn step<L: Lattice, T: Real>(
+        &self,
+        level: &Level<D, Self>,
+        relax: Relaxation<T>,
+        from: &Self::Buf<T>,
+        to: &mut Self::Buf<T>,
+        moments: &mut Self::Buf<T>,
+    ) -> Result<(), SolverError>;
+
+    /// Ghost cells of the finer level's current populations, `to`, from what the coarser one exchanges.
+    fn interpolate<L: Lattice, T: Real>(
+        &self,
+        between: &Between<'_, D, T, Self>,
+        moments: &Self::Buf<T>,
+        to: &mut Self::Buf<T>,
+    ) -> Result<(), SolverError>;
+
+    /// Cells of the coarser level's refined blocks that are not ghosts' parents: their populations after
+    /// collision, `to`, and what they exchange, from what the finer level exchanges.
+    fn average<L: Lattice, T: Real>(
+        &self,
+        between: &Between<'_, D, T, Self>,
+        fine_moments: &Self::Buf<T>,
+        to: &mut Self::Buf<T>,
+        moments: &mut Self::Buf<T>,
+    ) -> Result<(), SolverError>;
+
+    /// Adds the forces on a level's links, in units of the root lattice, to the six numbers of each
+    /// patch from `at` on; `fresh` sets them to 0 first.
+    fn forces<L: Lattice, T: Real>(
+        &self,
+        level: &Level<D, Self>,
+        from: &Self::Buf<T>,
+        at: usize,
+        fresh: bool,
+        sums: &mut Self::Buf<f64>,
+    ) -> Result<(), SolverError>;
+
+    /// Density and velocity, 1 + D rows of 4^D a slot.
+    fn macroscopic<L: Lattice, T: Real>(
+        &self,
+        level: &Level<D, Self>,
+        half_step: [T; 3],
+        from: &Self::Buf<T>,
+    ) -> Result<Self::Buf<f32>, SolverError>;
+
+    /// By slot, the largest squared speed of its cells; infinite where there is anything that is no
+    /// number.
+    fn fastest<L: Lattice, T: Real>(
+        &self,
+        level: &Level<D, Self>,
+        from: &Self::Buf<T>,
+    ) -> Result<Self::Buf<f32>, SolverError>;
+}

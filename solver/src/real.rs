@@ -1,0 +1,57 @@
+//! The two sorts of numbers that populations are made of.
+
+use crate::Precision;
+use cutlink_device::Item;
+use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
+
+/// f32 or f64.
+pub trait Real:
+    Item
+    + Default
+    + PartialOrd
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + AddAssign
+    + SubAssign
+{
+    /// Which one.
+    const PRECISION: Precision;
+
+    /// Rounded from f64.
+    fn of(value: f64) -> Self;
+
+    /// As f64, exactly.
+    fn wide(self) -> f64;
+}
+
+macro_rules! real {
+    ($type:ty, $precision:ident) => {
+        impl Real for $type {
+            const PRECISION: Precision = Precision::$precision;
+
+            #[inline(always)]
+            #[allow(
+                clippy::cast_possible_truncation,
+                reason = "rounding is what it is for"
+            )]
+            fn of(value: f64) -> Self {
+                value as $type
+            }
+
+            #[inline(always)]
+            #[allow(
+                clippy::unnecessary_cast,
+                clippy::cast_lossless,
+                reason = "one body for both"
+            )]
+            fn wide(self) -> f64 {
+                self as f64
+            }
+        }
+    };
+}
+real!(f32, F32);
+real!(f64, F64);

@@ -1,0 +1,478 @@
+//! A flow under way: the recursion over levels, told once for all backends (J25 §4.1).
+//!
+//! A step of level ℓ: ghost cells of ℓ+1 from ℓ; collision and streaming of ℓ; two steps of ℓ+1; what
+//! ℓ+1 has at its interface back to ℓ. Ghost cells are two cells deep, and each of the two fine
+//! steps spoils one of them, so that the interface never sees a spoilt value.
+
+use crate::{
+    Collision, Flow, ForceSample, Interpolation, Lap, Plan, Snapshot, SolverError, Work,
+    kernels::{Between, Kernels, Relaxation, exchanged},
+    lattice::Lattice,
+    plan::tau,
+    real::Real,
+    tables::Level,
+};
+use cutlink_amr::{NONE, dims};
+use cutlink_device::Backend;
+use std::{io, marker::PhantomData};
+
+/// A level's tables and populations.
+struct State<const D: usize, T: Real, B: Kernels<D>> {
+    level: Level<D, B>,
+    relax: Relaxation<T>,
+    tau: f64,
+    half_step: [T; 3],
+    now: B::Buf<T>,
+    next: B::Buf<T>,
+    moments: B::Buf<T>,
+}
+
+/// A piece of work between two stamps.
+type Timed<B> = (Work, usize, <B as Backend>::Stamp, <B as Backend>::Stamp);
+
+pub(crate) struct Run<'a, const D: usize, L, T: Real, B: Kernels<D>> {
+    plan: Plan<'a, D>,
+    backend: B,
+    levels: Vec<State<D, T, B>>,
+    steps: u64,
+    /// Six numbers a patch and step, in a ring.
+    forces: B::Buf<f64>,
+    taken: u64,
+    laps: Option<Vec<Timed<B>>>,
+    lattice: PhantomData<L>,
+}
+
+fn relaxation<T: Real, const D: usize>(plan: &Plan<'_, D>, level: usize) -> Relaxation<T> {
+    let even = tau(plan.params.viscosity, level);
+    let (odd, regularized) = match plan.params.collision {
+        Collision::Bgk => (even, 0),
+        Collision::Trt { magic } => (0.5 + magic / (even - 0.5), 0),
+        Collision::Regularized => (even, 1),
+    };
+    let shrunk = 1.0 / f64::from(1u32 << level);
+    let acceleration =
+        std::array::from_fn(|a| T::of(plan.params.acceleration.get(a).map_or(0.0, |g| g * shrunk)));
+    Relaxation {
+        even: T::of(1.0 / even),
+        odd: T::of(1.0 / odd),
+        acceleration,
+        regularized,
+        pad: 0,
+    }
+}
+
+impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B> {
+    pub(crate) fn new(plan: Plan<'a, D>, backend: &B) -> Result<Self, SolverError> {
+        let cells = dims::cells(D);
+        let mut levels = Vec::new();
+        for (index, host) in plan.tables.iter().enumerate() {
+            let relax = relaxation(&plan, index);
+            let size = host.level.slots * cells * L::Q;
+            let level = host.level.upload(backend)?;
+            levels.push(State {
+                relax,
+                tau: tau(plan.params.viscosity, index),
+                half_step: relax.acceleration.map(|g| T::of(0.5) * g),
+                now: backend.alloc("populations", size, T::of(0.0))?,
+                next: backend.alloc("populations", size, T::of(0.0))?,
+                moments: backend.alloc(
+                    "what levels exchange",
+                    level.exchanging * exchanged(D) * cells,
+                    T::of(0.0),
+                )?,
+                level,
+            });
+        }
+        let forces = backend.alloc(
+            "forces",
+            6 * plan.params.patches.len() * crate::FORCE_ROOM as usize,
+            0.0,
+        )?;
+        Ok(Self {
+            plan,
+            backend: backend.clone(),
+            levels,
+            steps: 0,
+            forces,
+            taken: 0,
+            laps: None,
+            lattice: PhantomData,
+        })
+    }
+
+    fn timed(
+        &mut self,
+        work: Work,
+        level: usize,
+        run: impl FnOnce(&mut Self) -> Result<(), SolverError>,
+    ) -> Result<(), SolverError> {
+        if self.laps.is_none() {
+            return run(self);
+        }
+        let begin = self.backend.stamp()?;
+        run(self)?;
+        let end = self.backend.stamp()?;
+        if let Some(laps) = &mut self.laps {
+            laps.push((work, level, begin, end));
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, level: usize) -> Result<(), SolverError> {
+        let finer = level + 1 < self.levels.len();
+        if finer {
+            self.timed(Work::Interpolate, level + 1, |run| run.interpolate(level))?;
+        }
+        self.timed(Work::Step, level, |run| {
+            let state = &mut run.levels[level];
+            run.backend.step::<L, T>(
+                &state.level,
+                state.relax,
+                &state.now,
+                &mut state.next,
+                &mut state.moments,
+            )?;
+            std::mem::swap(&mut state.now, &mut state.next);
+            Ok(())
+        })?;
+        if finer {
+            self.step(level + 1)?;
+            self.step(level + 1)?;
+            self.timed(Work::Average, level + 1, |run| run.average(level))?;
+        }
+        Ok(())
+    }
+
+    fn interpolate(&mut self, level: usize) -> Result<(), SolverError> {
+        let cubic = self.plan.params.interpolation == Interpolation::Cubic;
+        let (coarse, fine) = self.levels.split_at_mut(level + 1);
+        let (coarse, fine) = (&coarse[level], &mut fine[0]);
+        let between = Between {
+            coarse: &coarse.level,
+            fine: &fine.level,
+            cubic,
+            rescale: T::of(fine.tau / (2.0 * coarse.tau)),
+            keep: T::of(1.0 - 1.0 / fine.tau),
+            half_step: fine.half_step,
+        };
+        self.backend
+            .interpolate::<L, T>(&between, &coarse.moments, &mut fine.now)
+    }
+
+    fn average(&mut self, level: usize) -> Result<(), SolverError> {
+        let (coarse, fine) = self.levels.split_at_mut(level + 1);
+        let (coarse, fine) = (&mut coarse[level], &fine[0]);
+        let between = Between {
+            coarse: &coarse.level,
+            fine: &fine.level,
+            cubic: false,
+            rescale: T::of(2.0 * coarse.tau / fine.tau),
+            keep: T::of(1.0 - 1.0 / coarse.tau),
+            half_step: coarse.half_step,
+        };
+        self.backend.average::<L, T>(
+            &between,
+            &fine.moments,
+            &mut coarse.now,
+            &mut coarse.moments,
+        )
+    }
+
+    /// Forces of the state after the step that has just been done.
+    fn sum_forces(&mut self) -> Result<(), SolverError> {
+        let row = 6 * self.plan.params.patches.len();
+        let at = (self.steps % crate::FORCE_ROOM) as usize * row;
+        let mut fresh = true;
+        for state in self
+            .levels
+            .iter()
+            .filter(|state| B::len(&state.level.q) > 0)
+        {
+            self.backend
+                .forces::<L, T>(&state.level, &state.now, at, fresh, &mut self.forces)?;
+            fresh = false;
+        }
+        Ok(())
+    }
+
+    fn root_step(&mut self) -> Result<(), SolverError> {
+        self.step(0)?;
+        if self.plan.params.forces {
+            self.timed(Work::Forces, 0, Self::sum_forces)?;
+        }
+        self.steps += 1;
+        Ok(())
+    }
+
+    /// Density and velocity of a level by slot, on the host.
+    fn macroscopic(&self, level: usize) -> Result<Vec<f32>, SolverError> {
+        let state = &self.levels[level];
+        let values = self
+            .backend
+            .macroscopic::<L, T>(&state.level, state.half_step, &state.now)?;
+        Ok(self.backend.download(&values)?)
+    }
+
+    /// Means of the children that are fluid, finest level first.
+    fn fill_refined(&self, level: usize, values: &mut [f32], empty: f32) {
+        let (mesh, cells, family) = (self.plan.mesh, dims::cells(D), dims::children(D));
+        for &id in &mesh.forest.levels[level] {
+            let first = mesh.forest.first_child[id as usize];
+            if first == NONE {
+                continue;
+            }
+            for cell in 0..cells {
+                let local = dims::unravel::<D>(cell, 4);
+                let child = first as usize + dims::ravel::<D>(local.map(|c| c >> 1), 2);
+                let (mut sum, mut count) = (0.0f64, 0u32);
+                for corner in 0..family {
+                    let bits = dims::unravel::<D>(corner, 2);
+                    let below =
+                        dims::ravel::<D>(std::array::from_fn(|a| 2 * (local[a] & 1) + bits[a]), 4);
+                    // A refined child's own solid mask says nothing of what it holds.
+                    if mesh.classes.solid[child] >> below & 1 == 0 {
+                        sum += f64::from(values[child * cells + below]);
+                        count += 1;
+                    }
+                }
+                #[allow(clippy::cast_possible_truncation, reason = "a mean of f32")]
+                let mean = if count > 0 {
+                    (sum / f64::from(count)) as f32
+                } else {
+                    empty
+                };
+                values[id as usize * cells + cell] = mean;
+            }
+        }
+    }
+}
+
+impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, L, T, B> {
+    fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    fn advance(&mut self, steps: u64) -> Result<(), SolverError> {
+        (0..steps).try_for_each(|_| self.root_step())
+    }
+
+    fn wait(&self) -> Result<(), SolverError> {
+        let stamp = self.backend.stamp()?;
+        self.backend.seconds(&stamp, &stamp)?;
+        Ok(())
+    }
+
+    fn take_forces(&mut self) -> Result<Vec<ForceSample>, SolverError> {
+        if !self.plan.params.forces {
+            return Ok(Vec::new());
+        }
+        let row = 6 * self.plan.params.patches.len();
+        let ring = self.backend.download(&self.forces)?;
+        let first = self.taken.max(self.steps.saturating_sub(crate::FORCE_ROOM));
+        let of_step = |step: u64| {
+            let at = (step % crate::FORCE_ROOM) as usize * row;
+            let patches = ring[at..at + row]
+                .chunks_exact(6)
+                .map(|six| std::array::from_fn(|n| six[n]));
+            ForceSample {
+                step: step + 1,
+                patches: patches.collect(),
+            }
+        };
+        let samples = (first..self.steps).map(of_step).collect();
+        self.taken = self.steps;
+        Ok(samples)
+    }
+
+    fn check(&self) -> Result<(), SolverError> {
+        for (index, state) in self.levels.iter().enumerate() {
+            let fastest = self.backend.fastest::<L, T>(&state.level, &state.now)?;
+            let fastest = self.backend.download(&fastest)?;
+            let Some(slot) = fastest
+                .iter()
+                .position(|&square| !is_subsonic(f64::from(square)))
+            else {
+                continue;
+            };
+            return Err(self.diverged(index, slot)?);
+        }
+        Ok(())
+    }
+
+    fn snapshot(&self) -> Result<Snapshot<D>, SolverError> {
+        let (mesh, cells) = (self.plan.mesh, dims::cells(D));
+        let len = mesh.forest.capacity() * cells;
+        let mut density = vec![1.0f32; len];
+        let mut velocity: [Vec<f32>; D] = std::array::from_fn(|_| vec![0.0; len]);
+        for level in (0..self.levels.len()).rev() {
+            let values = self.macroscopic(level)?;
+            for (values, &id) in values
+                .chunks_exact((1 + D) * cells)
+                .zip(&self.plan.tables[level].blocks)
+            {
+                let at = id as usize * cells..(id as usize + 1) * cells;
+                density[at.clone()].copy_from_slice(&values[..cells]);
+                for a in 0..D {
+                    velocity[a][at.clone()].copy_from_slice(&values[(1 + a) * cells..][..cells]);
+                }
+            }
+            self.fill_refined(level, &mut density, 1.0);
+            for values in &mut velocity {
+                self.fill_refined(level, values, 0.0);
+            }
+        }
+        Ok(Snapshot {
+            step: self.steps,
+            density,
+            velocity,
+        })
+    }
+
+    fn set(&mut self, at: &dyn Fn([f64; D]) -> (f64, [f64; D])) -> Result<(), SolverError> {
+        let cells = dims::cells(D);
+        for index in 0..self.levels.len() {
+            let host = &self.plan.tables[index];
+            let dx = 1.0 / f64::from(1u32 << index);
+            let mut f = vec![T::of(0.0); host.level.slots * L::Q * cells];
+            let mut moments = vec![T::of(0.0); host.level.exchanging * exchanged(D) * cells];
+            for slot in 0..host.level.slots {
+                for cell in 0..cells {
+                    let local = dims::unravel::<D>(cell, 4);
+                    let (density, u) = at(std::array::from_fn(|a| {
+                        dx * (f64::from(4 * host.level.coord[slot][a] + local[a]) + 0.5)
+                    }));
+                    for q in 0..L::Q {
+                        f[(slot * L::Q + q) * cells + cell] =
+                            T::of(equilibrium::<D, L>(q, density, u));
+                    }
+                    if slot < host.level.exchanging {
+                        let row = &mut moments[slot * exchanged(D) * cells..];
+                        row[cell] = T::of(density - 1.0);
+                        for a in 0..D {
+                            row[(1 + a) * cells + cell] = T::of(density * u[a]);
+                        }
+                    }
+                }
+            }
+            let state = &mut self.levels[index];
+            state.next = self.backend.upload(f.clone())?;
+            state.now = self.backend.upload(f)?;
+            state.moments = self.backend.upload(moments)?;
+        }
+        self.steps = 0;
+        self.taken = 0;
+        self.clear_forces()
+    }
+
+    fn save(&self, out: &mut dyn io::Write) -> Result<(), SolverError> {
+        out.write_all(&self.steps.to_le_bytes())?;
+        for state in &self.levels {
+            for buf in [&state.now, &state.next, &state.moments] {
+                let data = self.backend.download(buf)?;
+                out.write_all(&(data.len() as u64).to_le_bytes())?;
+                out.write_all(bytemuck::cast_slice(&data))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn restore(&mut self, from: &mut dyn io::Read) -> Result<(), SolverError> {
+        let mut word = [0; 8];
+        from.read_exact(&mut word)?;
+        let steps = u64::from_le_bytes(word);
+        let mut fresh = Vec::new();
+        for (index, state) in self.levels.iter().enumerate() {
+            for buf in [&state.now, &state.next, &state.moments] {
+                from.read_exact(&mut word)?;
+                let (found, len) = (u64::from_le_bytes(word), B::len(buf));
+                if found != len as u64 {
+                    let reason = format!(
+                        "level {index} has {len} numbers here and {found} there: mesh or parameters differ"
+                    );
+                    return Err(SolverError::State { reason });
+                }
+                let mut data = vec![T::of(0.0); len];
+                from.read_exact(bytemuck::cast_slice_mut(&mut data))?;
+                fresh.push(self.backend.upload(data)?);
+            }
+        }
+        let mut fresh = fresh.into_iter();
+        for state in &mut self.levels {
+            for buf in [&mut state.now, &mut state.next, &mut state.moments] {
+                *buf = fresh.next().expect("there should be three buffers a level");
+            }
+        }
+        (self.steps, self.taken) = (steps, steps);
+        self.clear_forces()
+    }
+
+    fn laps(&mut self, steps: u64) -> Result<Vec<Lap>, SolverError> {
+        self.laps = Some(Vec::new());
+        let done = self.advance(steps);
+        let stamps = self.laps.take().unwrap_or_default();
+        done?;
+        let mut laps: Vec<Lap> = Vec::new();
+        for (work, level, begin, end) in stamps {
+            let seconds = self.backend.seconds(&begin, &end)?;
+            match laps
+                .iter_mut()
+                .find(|lap| (lap.work, lap.level) == (work, level))
+            {
+                Some(lap) => lap.seconds += seconds,
+                None => laps.push(Lap {
+                    work,
+                    level,
+                    seconds,
+                }),
+            }
+        }
+        Ok(laps)
+    }
+}
+
+/// Whether a squared speed is a number below the speed of sound's.
+fn is_subsonic(square: f64) -> bool {
+    square < 1.0 / 3.0
+}
+
+/// A population of the equilibrium, less its weight.
+fn equilibrium<const D: usize, L: Lattice>(q: usize, density: f64, u: [f64; D]) -> f64 {
+    let along: f64 = (0..D).map(|a| f64::from(L::C[q][a]) * u[a]).sum();
+    let square: f64 = u.iter().map(|u| u * u).sum();
+    L::W[q] * (density - 1.0 + density * (3.0 * along + 4.5 * along * along - 1.5 * square))
+}
+
+impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'_, D, L, T, B> {
+    fn clear_forces(&mut self) -> Result<(), SolverError> {
+        self.forces = self.backend.alloc("forces", B::len(&self.forces), 0.0)?;
+        Ok(())
+    }
+
+    /// Where in a slot the values are no numbers, or too fast.
+    fn diverged(&self, level: usize, slot: usize) -> Result<SolverError, SolverError> {
+        let cells = dims::cells(D);
+        let values = self.macroscopic(level)?;
+        let values = &values[slot * (1 + D) * cells..];
+        let host = &self.plan.tables[level].level;
+        let square = |cell: usize| {
+            (1..=D)
+                .map(|a| values[a * cells + cell].powi(2))
+                .sum::<f32>()
+        };
+        let is_bad = |&cell: &usize| {
+            host.stepped[slot] >> cell & 1 == 1
+                && !(is_subsonic(f64::from(square(cell))) && values[cell] > 0.0)
+        };
+        let cell = (0..cells).find(is_bad).unwrap_or(0);
+        let local = dims::unravel::<D>(cell, 4);
+        let coord: [i32; D] = std::array::from_fn(|a| 4 * host.coord[slot][a] + local[a]);
+        let dx = 1.0 / f64::from(1u32 << level);
+        Ok(SolverError::Diverged {
+            step: self.steps,
+            level,
+            cell: coord.to_vec(),
+            position: coord.iter().map(|&c| dx * (f64::from(c) + 0.5)).collect(),
+            what: format!("density {} and speed {}", values[cell], square(cell).sqrt()),
+        })
+    }
+}

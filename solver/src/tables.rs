@@ -1,0 +1,432 @@
+//! What a level's kernels read, made once from the mesh.
+//!
+//! Blocks with populations have slots: leaves, and *shells*, the refined blocks next to a leaf (over
+//! faces, edges or corners), whose outer cells are stepped on this level and whose other cells get
+//! the means of their children. Slots of a level are ordered: children of the coarser level's shells
+//! (2^D to a shell, in the order of the shells), other blocks that exchange, other *special* blocks (walls, faces,
+//! solid cells), and then the plain ones, whose neighbours are all there and which need no test at all.
+
+use crate::{FaceCondition, Motion, Params, PatchCondition, SolverError, WallScheme, real::Real};
+use bytemuck::{Pod, Zeroable};
+use cutlink_amr::{NONE, OUTSIDE, dims};
+use cutlink_device::Backend;
+use cutlink_voxelizer::{Mesh, unpack_cell};
+
+/// Conditions of a face or patch as kernels read them: see [`Rule`].
+pub mod kind {
+    /// Bounce-back from a wall that may move.
+    pub const WALL: u32 = 0;
+    /// Specular reflection.
+    pub const SLIP: u32 = 1;
+    /// Anti-bounce-back.
+    pub const PRESSURE: u32 = 2;
+    /// Convection.
+    pub const OUTFLOW: u32 = 3;
+    /// None: neighbours wrap around.
+    pub const PERIODIC: u32 = 4;
+}
+
+/// A condition.
+#[derive(Debug, Clone, Copy, PartialEq, Zeroable, Pod)]
+#[repr(C)]
+pub struct Rule {
+    /// Velocity at the origin of the box.
+    pub velocity: [f64; 3],
+    /// Angular velocity, a root step.
+    pub omega: [f64; 3],
+    /// Density.
+    pub density: f64,
+    /// One of [`kind`].
+    pub kind: u32,
+    /// 0 bounce-back, 1 linear, 2 quadratic.
+    pub scheme: u32,
+}
+
+fn wide<const D: usize>(v: [f64; D]) -> [f64; 3] {
+    std::array::from_fn(|a| v.get(a).copied().unwrap_or(0.0))
+}
+
+fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
+}
+
+impl Rule {
+    fn new(kind: u32) -> Self {
+        Self {
+            velocity: [0.0; 3],
+            omega: [0.0; 3],
+            density: 1.0,
+            kind,
+            scheme: 0,
+        }
+    }
+
+    fn of_face<const D: usize>(face: &FaceCondition<D>) -> Self {
+        match *face {
+            FaceCondition::Periodic => Self::new(kind::PERIODIC),
+            FaceCondition::FreeSlip => Self::new(kind::SLIP),
+            FaceCondition::Outflow => Self::new(kind::OUTFLOW),
+            FaceCondition::Velocity(v) => Self {
+                velocity: wide(v),
+                ..Self::new(kind::WALL)
+            },
+            FaceCondition::Pressure(density) => Self {
+                density,
+                ..Self::new(kind::PRESSURE)
+            },
+        }
+    }
+
+    fn of_patch<const D: usize>(patch: &PatchCondition<D>) -> Self {
+        let (scheme, motion) = match *patch {
+            PatchCondition::Pressure(density) => {
+                return Self {
+                    density,
+                    ..Self::new(kind::PRESSURE)
+                };
+            }
+            PatchCondition::Wall { scheme, motion } => (scheme, motion),
+        };
+        let scheme = match scheme {
+            WallScheme::BounceBack => 0,
+            WallScheme::Linear => 1,
+            WallScheme::Quadratic => 2,
+        };
+        let rule = Self {
+            scheme,
+            ..Self::new(kind::WALL)
+        };
+        match motion {
+            Motion::Uniform(v) => Self {
+                velocity: wide(v),
+                ..rule
+            },
+            Motion::Rotation { center, omega } => {
+                let omega = if D == 2 { [0.0, 0.0, omega[2]] } else { omega };
+                let velocity = cross(omega, wide(center)).map(|v| -v);
+                Self {
+                    velocity,
+                    omega,
+                    ..rule
+                }
+            }
+        }
+    }
+}
+
+/// A level; see the module.
+#[derive(Debug)]
+pub struct Level<const D: usize, B: Backend> {
+    /// The level.
+    pub index: usize,
+    /// Its cells on each axis of the box.
+    pub extent: [i32; D],
+    /// Slots.
+    pub slots: usize,
+    /// Slots that exchange with another level: the first ones.
+    pub exchanging: usize,
+    /// Slots that are not plain, the exchanging ones included: the first ones.
+    pub special: usize,
+    /// Block coordinates by slot.
+    pub coord: B::Buf<[i32; D]>,
+    /// 3^D slots a slot; [`NONE`] where the level ends, [`OUTSIDE`] beyond the box.
+    pub neighbors: B::Buf<u32>,
+    /// Cells to step: fluid, and in shells above ghosts.
+    pub stepped: B::Buf<u64>,
+    /// Solid cells.
+    pub solid: B::Buf<u64>,
+    /// Ghost cells.
+    pub ghost: B::Buf<u64>,
+    /// Slots of the shells.
+    pub shells: B::Buf<u32>,
+    /// By exchanging slot: the place among the shells, or [`NONE`].
+    pub shell_of: B::Buf<u32>,
+    /// Cells with cut links, by special slot.
+    pub boundary: B::Buf<u64>,
+    /// First entry in `cells`, by special slot.
+    pub cell_start: B::Buf<u32>,
+    /// As in the mesh's table: directions, and the first link of this level.
+    pub cells: B::Buf<u64>,
+    /// Cut distances.
+    pub q: B::Buf<f32>,
+    /// Patches of the links.
+    pub patch: B::Buf<u16>,
+    /// Conditions of faces and patches.
+    pub rules: B::Buf<Rule>,
+    /// Patches.
+    pub patches: usize,
+    /// What torques are about.
+    pub moment_center: [f64; D],
+}
+
+/// The same on the host, with the block of each slot.
+#[derive(Debug)]
+pub struct HostLevel<const D: usize> {
+    /// The tables.
+    pub level: Level<D, cutlink_device::Host>,
+    /// Block ids by slot.
+    pub blocks: Vec<u32>,
+}
+
+fn around<const D: usize>(
+    mesh: &Mesh<D>,
+    periodic: [bool; D],
+    id: u32,
+    direction: usize,
+) -> Result<u32, SolverError> {
+    let found = mesh.forest.neighbor(id, direction);
+    if found != OUTSIDE {
+        return Ok(found);
+    }
+    let level = usize::from(mesh.forest.level[id as usize]);
+    let step = dims::step::<D>(direction);
+    let mut at = mesh.forest.coord[id as usize];
+    for a in 0..D {
+        let count = (mesh.forest.root[a] << level) as i32;
+        at[a] += step[a];
+        if at[a] < 0 || at[a] >= count {
+            if !periodic[a] {
+                return Ok(OUTSIDE);
+            }
+            at[a] = at[a].rem_euclid(count);
+        }
+    }
+    let found = mesh
+        .forest
+        .find(level, at)
+        .expect("a wrapped coordinate should lie in the box");
+    if usize::from(mesh.forest.level[found as usize]) == level {
+        return Ok(found);
+    }
+    Err(SolverError::Mesh {
+        reason: format!(
+            "block {:?} of level {level} lies at a periodic face, and the other face is coarser there: keep refinement away from periodic faces, or refine both alike",
+            mesh.forest.coord[id as usize]
+        ),
+    })
+}
+
+/// The tables of all levels.
+///
+/// # Errors
+/// Periodic faces without a partner, or refined differently.
+pub fn build<const D: usize>(
+    mesh: &Mesh<D>,
+    params: &Params<D>,
+) -> Result<Vec<HostLevel<D>>, SolverError> {
+    let forest = &mesh.forest;
+    let periodic: [bool; D] =
+        std::array::from_fn(|a| params.faces[a].contains(&FaceCondition::Periodic));
+    for a in 0..D {
+        if periodic[a] && params.faces[a][0] != params.faces[a][1] {
+            let axis = ["x", "y", "z"][a];
+            let reason =
+                format!("only one of the faces {axis}- and {axis}+ is periodic: both have to be");
+            return Err(SolverError::Mesh { reason });
+        }
+    }
+    let rules: Vec<Rule> = params
+        .faces
+        .iter()
+        .flatten()
+        .map(Rule::of_face)
+        .chain(params.patches.iter().map(Rule::of_patch))
+        .collect();
+    let directions = dims::directions(D);
+    let mut slot_of = vec![NONE; forest.capacity()];
+    let mut all: Vec<HostLevel<D>> = Vec::new();
+    let mut children: Vec<u32> = Vec::new();
+    let mut is_child = vec![false; forest.capacity()];
+    for (index, ids) in forest.levels.iter().enumerate() {
+        let mut shell = Vec::new();
+        let mut by_kind: [Vec<u32>; 3] = [children.clone(), Vec::new(), Vec::new()];
+        let mut plain = Vec::new();
+        for &id in ids {
+            let mut next = [NONE; 27];
+            for (direction, next) in next[..directions].iter_mut().enumerate() {
+                *next = around(mesh, periodic, id, direction)?;
+            }
+            let next = &next[..directions];
+            let there = |n: u32| n < OUTSIDE;
+            let is_shell =
+                !forest.is_leaf(id) && next.iter().any(|&n| there(n) && forest.is_leaf(n));
+            if is_shell {
+                shell.push(id);
+            } else if !forest.is_leaf(id) {
+                continue;
+            }
+            if is_child[id as usize] {
+                continue;
+            }
+            let at_shell = next.iter().any(|&n| there(n) && !forest.is_leaf(n));
+            let solid = next
+                .iter()
+                .any(|&n| there(n) && mesh.classes.solid[n as usize] != 0);
+            let special =
+                mesh.classes.boundary[id as usize] != 0 || solid || next.iter().any(|&n| !there(n));
+            match (is_shell || at_shell, special) {
+                (true, _) => by_kind[1].push(id),
+                (false, true) => by_kind[2].push(id),
+                (false, false) => plain.push(id),
+            }
+        }
+        let exchanging = by_kind[0].len() + by_kind[1].len();
+        let special = exchanging + by_kind[2].len();
+        let blocks: Vec<u32> = by_kind.concat().into_iter().chain(plain).collect();
+        for (slot, &id) in blocks.iter().enumerate() {
+            slot_of[id as usize] = slot as u32;
+        }
+        shell.sort_by_key(|&id| slot_of[id as usize]);
+        let mut level = Level::<D, cutlink_device::Host> {
+            index,
+            extent: mesh.frame.root_cells.map(|n| (n << index) as i32),
+            slots: blocks.len(),
+            exchanging,
+            special,
+            coord: blocks.iter().map(|&id| forest.coord[id as usize]).collect(),
+            neighbors: Vec::with_capacity(blocks.len() * directions),
+            stepped: Vec::new(),
+            solid: blocks
+                .iter()
+                .map(|&id| mesh.classes.solid[id as usize])
+                .collect(),
+            ghost: blocks
+                .iter()
+                .map(|&id| {
+                    if forest.is_leaf(id) {
+                        mesh.classes.ghost[id as usize]
+                    } else {
+                        0
+                    }
+                })
+                .collect(),
+            shells: shell.iter().map(|&id| slot_of[id as usize]).collect(),
+            shell_of: vec![NONE; exchanging],
+            boundary: Vec::new(),
+            cell_start: Vec::new(),
+            cells: Vec::new(),
+            q: Vec::new(),
+            patch: Vec::new(),
+            rules: rules.clone(),
+            patches: params.patches.len(),
+            moment_center: params.moment_center,
+        };
+        for (at, &slot) in level.shells.iter().enumerate() {
+            level.shell_of[slot as usize] = at as u32;
+        }
+        for &id in &blocks {
+            for direction in 0..directions {
+                let next = around(mesh, periodic, id, direction)?;
+                level.neighbors.push(if next < OUTSIDE {
+                    slot_of[next as usize]
+                } else {
+                    next
+                });
+            }
+            level.stepped.push(stepped(mesh, id));
+        }
+        links(mesh, &blocks[..special], &mut level);
+        children = shell
+            .iter()
+            .flat_map(|&id| {
+                let first = forest.first_child[id as usize];
+                first..first + dims::children(D) as u32
+            })
+            .collect();
+        for &id in &children {
+            is_child[id as usize] = true;
+        }
+        all.push(HostLevel { level, blocks });
+    }
+    Ok(all)
+}
+
+/// Cells that a level steps itself.
+fn stepped<const D: usize>(mesh: &Mesh<D>, id: u32) -> u64 {
+    let fluid = dims::full_mask(D) & !mesh.classes.solid[id as usize];
+    let first = mesh.forest.first_child[id as usize];
+    if first == NONE {
+        return fluid;
+    }
+    (0..dims::cells(D))
+        .filter(|&cell| {
+            let at = dims::unravel::<D>(cell, 4);
+            let child = dims::ravel::<D>(at.map(|c| c >> 1), 2);
+            let corner = dims::ravel::<D>(at.map(|c| 2 * (c & 1)), 4);
+            mesh.classes.ghost[first as usize + child] >> corner & 1 == 1
+        })
+        .fold(0, |mask, cell| mask | 1 << cell)
+        & fluid
+}
+
+fn links<const D: usize>(
+    mesh: &Mesh<D>,
+    blocks: &[u32],
+    level: &mut Level<D, cutlink_device::Host>,
+) {
+    let table = &mesh.links;
+    for &id in blocks {
+        level.cell_start.push(level.cells.len() as u32);
+        let row = table.row_of.get(id as usize).copied().unwrap_or(NONE);
+        if row == NONE || !mesh.forest.is_leaf(id) {
+            level.boundary.push(0);
+            continue;
+        }
+        level.boundary.push(mesh.classes.boundary[id as usize]);
+        let range =
+            table.cell_start[row as usize] as usize..table.cell_start[row as usize + 1] as usize;
+        for &cell in &table.cells[range] {
+            let (mask, first) = unpack_cell(cell);
+            level
+                .cells
+                .push(cutlink_voxelizer::pack_cell(mask, level.q.len() as u64));
+            let links = first as usize..first as usize + mask.count_ones() as usize;
+            level.q.extend_from_slice(&table.q[links.clone()]);
+            let patch = |at: usize| table.patch.get(at).copied().unwrap_or(0);
+            level.patch.extend(links.map(patch));
+        }
+    }
+}
+
+impl<const D: usize> Level<D, cutlink_device::Host> {
+    /// The tables in a backend's memory.
+    pub fn upload<B: Backend>(&self, backend: &B) -> Result<Level<D, B>, SolverError> {
+        Ok(Level {
+            index: self.index,
+            extent: self.extent,
+            slots: self.slots,
+            exchanging: self.exchanging,
+            special: self.special,
+            coord: backend.upload(self.coord.clone())?,
+            neighbors: backend.upload(self.neighbors.clone())?,
+            stepped: backend.upload(self.stepped.clone())?,
+            solid: backend.upload(self.solid.clone())?,
+            ghost: backend.upload(self.ghost.clone())?,
+            shells: backend.upload(self.shells.clone())?,
+            shell_of: backend.upload(self.shell_of.clone())?,
+            boundary: backend.upload(self.boundary.clone())?,
+            cell_start: backend.upload(self.cell_start.clone())?,
+            cells: backend.upload(self.cells.clone())?,
+            q: backend.upload(self.q.clone())?,
+            patch: backend.upload(self.patch.clone())?,
+            rules: backend.upload(self.rules.clone())?,
+            patches: self.patches,
+            moment_center: self.moment_center,
+        })
+    }
+
+    /// Host bytes of the tables and of two buffers of `q` populations.
+    pub fn bytes<T: Real>(&self, q: usize) -> u64 {
+        let cells = dims::cells(D);
+        let populations = self.slots * cells * q * 2 * size_of::<T>();
+        let moments = self.exchanging * cells * crate::kernels::exchanged(D) * size_of::<T>();
+        let tables = self.slots * (4 * dims::directions(D) + 4 * D + 24)
+            + self.cells.len() * 8
+            + self.q.len() * 6;
+        (populations + moments + tables) as u64
+    }
+}
