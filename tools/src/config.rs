@@ -1,16 +1,19 @@
-//! `--config` and `--write-config`: the options of a mesh as TOML.
+//! Files in TOML: the options of a mesh (`--config`, `--write-config`), and cases of flows.
+//!
+//! A key or name that is not known is refused, and the nearest one named. Which there are in its
+//! table comes from the parser's own message, so that no list of them can drift from the structs.
 
 use crate::failure::Failure;
 use crate::options::MeshOptions;
-use clap::Args;
+use serde::de::DeserializeOwned;
 use std::path::Path;
 
-/// Reads the options of a file.
+/// Reads a file.
 ///
 /// # Errors
-/// A file that cannot be read, is not TOML, has a key that is no option (the nearest one is
-/// named) or a value of the wrong type; each with its line and column.
-pub fn read(path: &Path) -> Result<MeshOptions, Failure> {
+/// A file that cannot be read, is not TOML, has a key that its table does not know (the nearest
+/// one is named) or a value of the wrong type; each with its line and column.
+pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Failure> {
     let name = path.display();
     let text = std::fs::read_to_string(path)
         .map_err(|e| Failure::usage(format!("cannot read {name}")).because(&e))?;
@@ -21,7 +24,7 @@ pub fn read(path: &Path) -> Result<MeshOptions, Failure> {
 ///
 /// # Errors
 /// As [`read`].
-pub fn parse(name: &str, text: &str) -> Result<MeshOptions, Failure> {
+pub fn parse<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, Failure> {
     toml::from_str(text).map_err(|error| {
         let place = error.span().map_or_else(String::new, |span| {
             let before = &text[..span.start.min(text.len())];
@@ -29,9 +32,10 @@ pub fn parse(name: &str, text: &str) -> Result<MeshOptions, Failure> {
             let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
             format!(", line {line}, column {column}")
         });
-        match unknown_key(error.message()) {
-            Some(key) => {
-                Failure::usage(format!("{name}{place}: unknown key `{key}`")).hint(suggestion(key))
+        match unknown(error.message()) {
+            Some((what, given, known)) => {
+                Failure::usage(format!("{name}{place}: unknown {what} `{given}`"))
+                    .hint(suggestion(what, given, &known))
             }
             None => Failure::usage(format!("{name}{place}: {}", error.message())),
         }
@@ -51,25 +55,36 @@ pub fn write(options: &MeshOptions) -> Result<String, Failure> {
     ))
 }
 
-fn unknown_key(message: &str) -> Option<&str> {
-    message.strip_prefix("unknown field `")?.split('`').next()
+/// What is unknown, what it is called, and what there is.
+fn unknown(message: &str) -> Option<(&'static str, &str, Vec<&str>)> {
+    let (what, rest) = match message.strip_prefix("unknown field `") {
+        Some(rest) => ("key", rest),
+        None => ("name", message.strip_prefix("unknown variant `")?),
+    };
+    let (given, expected) = rest.split_once("`, ")?;
+    Some((
+        what,
+        given,
+        expected.split('`').skip(1).step_by(2).collect(),
+    ))
 }
 
-fn suggestion(key: &str) -> String {
-    let keys = keys();
-    let nearest = keys
+/// The nearest one and all of them: "did you mean `x`? keys: x, y".
+pub(crate) fn suggestion(what: &str, given: &str, known: &[&str]) -> String {
+    let nearest = known
         .iter()
-        .max_by(|a, b| strsim::jaro_winkler(key, a).total_cmp(&strsim::jaro_winkler(key, b)))
-        .filter(|k| strsim::jaro_winkler(key, k) > 0.7);
-    let all = keys.join(", ");
+        .max_by(|a, b| strsim::jaro_winkler(given, a).total_cmp(&strsim::jaro_winkler(given, b)))
+        .filter(|k| strsim::jaro_winkler(given, k) > 0.7);
+    let all = known.join(", ");
     match nearest {
-        Some(nearest) => format!("did you mean `{nearest}`? keys: {all}"),
-        None => format!("keys: {all}"),
+        Some(nearest) => format!("did you mean `{nearest}`? {what}s: {all}"),
+        None => format!("{what}s: {all}"),
     }
 }
 
-/// The keys a file may hold.
+/// The keys that a table of options may hold.
 pub fn keys() -> Vec<String> {
+    use clap::Args as _;
     MeshOptions::augment_args(clap::Command::new("keys"))
         .get_arguments()
         .map(|a| a.get_long().unwrap_or(a.get_id().as_str()).to_owned())
@@ -133,12 +148,18 @@ mod tests {
             ("levels = [\n", "line", ""),
         ];
         for (text, place, hint) in cases {
-            let failure = parse("case.toml", text).expect_err("a mistake");
+            let failure = parse::<MeshOptions>("case.toml", text).expect_err("a mistake");
             assert!(failure.message.contains(place), "{failure}");
             assert!(failure.message.starts_with("case.toml"), "{failure}");
             assert!(failure.hint.unwrap_or_default().contains(hint), "{text}");
         }
-        let far = parse("case.toml", "qqqq = 1").expect_err("no such key");
-        assert!(!far.hint.unwrap_or_default().contains("did you mean"));
+        let far = parse::<MeshOptions>("case.toml", "qqqq = 1").expect_err("no such key");
+        let hint = far.hint.unwrap_or_default();
+        assert!(!hint.contains("did you mean"), "{hint}");
+        let mut named: Vec<&str> = hint.trim_start_matches("keys: ").split(", ").collect();
+        let mut keys = keys();
+        named.sort_unstable();
+        keys.sort();
+        assert_eq!(named, keys, "all of them");
     }
 }

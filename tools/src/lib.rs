@@ -3,13 +3,14 @@
 //! | module | what |
 //! |---|---|
 //! | [`cli`] | what a user may type, and the help texts |
-//! | [`options`], [`config`] | the options of a mesh, typed or from TOML |
+//! | [`options`], [`config`] | the options of a mesh, typed or from TOML; every TOML file |
 //! | [`mesh`] | `cutlink mesh`: from a surface to a mesh file, a picture and a report |
 //! | [`estimate`] | `cutlink estimate`, and whether a mesh will fit |
 //! | [`inspect`] | `cutlink inspect`: what is in a mesh file, checks, exports; a surface's health |
 //! | [`bench`](mod@bench) | `cutlink bench`: how fast this machine is |
 //! | [`demo`] | `cutlink demo`: a real scan, meshed with the defaults |
 //! | [`manual`] | completions and manual pages |
+//! | [`solve`] | flows: cases, units, what can be stable, checkpoints |
 //! | [`console`] | stdout, stderr, progress |
 //! | `device` | the device a run was given |
 //! | [`picture`] | slices as PNG |
@@ -35,6 +36,7 @@ pub mod output;
 pub mod picture;
 pub mod refine;
 pub mod solid_stl;
+pub mod solve;
 
 use cli::{Cli, Command};
 use failure::{Failure, Kind};

@@ -1,6 +1,7 @@
-//! `cutlink mesh`: what was typed → a checked job ([`resolve`]) → the stages (`run`) → the
-//! summary and the JSON object ([`report`]).
+//! `cutlink mesh`: what was typed → a checked job ([`resolve`]) → the mesh ([`build`]) → the files,
+//! the summary and the JSON object (`run`, [`report`]).
 
+pub mod build;
 pub mod domain;
 pub mod gate;
 pub(crate) mod intersections;
@@ -10,8 +11,9 @@ pub mod resolve;
 mod run;
 pub mod source;
 
+pub(crate) use build::stage_name;
 pub(crate) use product::write_picture;
-pub(crate) use run::{Goal, run, stage_name};
+pub(crate) use run::{Goal, run};
 
 use crate::cli::MeshArgs;
 use crate::console::{self, Console};

@@ -2,11 +2,11 @@
 //! and the files.
 
 use crate::failure::Failure;
+use crate::mesh::build::Prepared;
 use crate::mesh::report::{
     Device, FrameReport, Input, Level, Parameters, Report, Snapping, Times, Transform,
 };
 use crate::mesh::resolve::{Job, Source, describe};
-use crate::mesh::run::Prepared;
 use crate::output;
 use crate::picture::{PictureError, SliceOptions, slice_png};
 use cutlink_voxelizer::{AnyMesh, Mesh, mesh_file};

@@ -1,0 +1,10 @@
+//! What a run of the solver is made of, in the user's units: a case as written ([`case`]), and with
+//! nothing left open ([`resolve`]).
+
+pub mod case;
+pub mod checkpoint;
+mod conditions;
+pub mod resolve;
+#[cfg(test)]
+mod tests;
+pub mod units;

@@ -1,0 +1,453 @@
+//! From a case to a flow's parameters, in units of the root lattice, every default worked out.
+//!
+//! In: a [`Case`] and the [`Grid`] it is for. Out: [`Resolved`]: [`Params`], the factors back to the
+//! user's units, and the same case with every value written out, which resolves to itself to the
+//! bit. With c = Δx / Δt of the root: velocities are over c, an acceleration over c / Δt, angular
+//! velocities times Δt, and a gauge pressure p is the density 1 + 3 p / (ρ c²).
+
+use crate::failure::Failure;
+use crate::mesh::domain;
+use crate::options::Root;
+use crate::solve::case::{Case, CollisionName, NumericsTable, OutputTable, PhysicsTable, RunTable};
+use crate::solve::conditions::{Scale, faces, patches};
+use crate::solve::units::{
+    MAX_GRID_REYNOLDS, MAX_GRID_REYNOLDS_REGULARIZED, Physics, Units, Unstable,
+};
+use cutlink_solver::{
+    Collision, FaceCondition, Interpolation, LatticeKind, Motion, Params, PatchCondition,
+    Precision, WallScheme,
+};
+use cutlink_voxelizer::{Frame, Mesh};
+use std::path::PathBuf;
+
+/// Lattice speed of the reference velocity where the user gives none.
+pub const LATTICE_VELOCITY: f64 = 0.05;
+/// Places a straight wall halfway, for any viscosity.
+pub const MAGIC: f64 = 3.0 / 16.0;
+/// More root steps than any run does.
+const MAX_STEPS: u64 = 1_000_000_000_000;
+/// Folder where the user names none.
+pub const FOLDER: &str = "flow";
+/// What a case has to know of its mesh.
+#[derive(Debug, Clone, Copy)]
+pub struct Grid<'a, const D: usize> {
+    /// The box and its root cells.
+    pub frame: &'a Frame<D>,
+    /// Names of the patches.
+    pub patches: &'a [String],
+    /// Levels, at least 1.
+    pub levels: usize,
+}
+
+/// When a run ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Until {
+    /// After so many root steps.
+    Steps(u64),
+    /// When the forces have settled.
+    Settled {
+        /// Largest relative change.
+        change: f64,
+        /// Root steps at most.
+        most: u64,
+    },
+}
+
+/// A case with nothing left open.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resolved<const D: usize> {
+    /// For the solver.
+    pub params: Params<D>,
+    /// The flow in the user's units.
+    pub physics: Physics,
+    /// The way back to them.
+    pub units: Units,
+    /// Reference area of coefficients; in the plane a length.
+    pub area: f64,
+    /// When to stop.
+    pub until: Until,
+    /// Where to write.
+    pub folder: PathBuf,
+    /// Root steps from one line of forces to the next; 0 for none.
+    pub forces_every: u64,
+    /// Root steps from one checkpoint to the next; 0 for none.
+    pub checkpoint_every: u64,
+    /// Why the flow may be unstable, where that was allowed.
+    pub unstable: Option<Unstable>,
+    /// The case with every value written out. `mesh` is as it was given.
+    pub case: Case,
+}
+
+impl<'a, const D: usize> Grid<'a, D> {
+    /// That of a mesh.
+    pub fn of(mesh: &'a Mesh<D>) -> Self {
+        Self {
+            frame: &mesh.frame,
+            patches: &mesh.patches,
+            levels: mesh.forest.levels.len(),
+        }
+    }
+
+    fn longest(&self) -> f64 {
+        let cells = self.frame.root_cells.iter().max().copied().unwrap_or(0);
+        self.frame.dx * f64::from(cells)
+    }
+}
+
+impl Case {
+    /// Checks what can be checked without a mesh: that there is one thing to make it of.
+    ///
+    /// # Errors
+    /// Both `[mesh]` and `[domain]`, or neither; a box that is none.
+    pub fn dimensions_of_domain(&self) -> Result<Option<usize>, Failure> {
+        match (&self.mesh, &self.domain) {
+            (Some(_), None) => Ok(None),
+            (None, Some(domain)) => match domain.bounds.len() {
+                4 => Ok(Some(2)),
+                6 => Ok(Some(3)),
+                n => Err(Failure::usage(format!("[domain] box has {n} numbers"))
+                    .hint("write [x0, y0, z0, x1, y1, z1], in the plane [x0, y0, x1, y1]")),
+            },
+            (Some(_), Some(_)) => Err(Failure::usage("there are both [mesh] and [domain]")
+                .hint("[domain] is for boxes without a body; [mesh] has its own key `domain`")),
+            (None, None) => Err(Failure::usage("there is neither [mesh] nor [domain]")
+                .hint("say in [mesh] what to embed, or give a box in [domain]")),
+        }
+    }
+
+    /// Resolves it for a mesh; `name` is the case's own, for messages.
+    ///
+    /// # Errors
+    /// Values that are missing, twice there, out of range or of another dimension; faces and patches
+    /// that are not there; a flow that cannot be stable, unless that is allowed. Each names its table
+    /// and key.
+    pub fn resolve<const D: usize>(
+        &self,
+        name: &str,
+        grid: Grid<'_, D>,
+    ) -> Result<Resolved<D>, Failure> {
+        resolve(self, grid).map_err(|mut failure| {
+            failure.message = format!("{name}: {}", failure.message);
+            failure
+        })
+    }
+}
+
+fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>, Failure> {
+    case.dimensions_of_domain()?;
+    let (physics, area, table) = physics(&case.physics, &grid)?;
+    let units = physics.units(grid.frame.dx);
+    let scale = Scale {
+        frame: grid.frame,
+        units,
+        density: physics.density,
+    };
+    positive("[physics] a root step in seconds", units.time)?;
+    let viscosity = physics.lattice_viscosity(grid.frame.dx);
+    positive("[physics] viscosity on the root lattice", viscosity)?;
+    let numerics = numerics::<D>(&case.numerics)?;
+    let acceleration = scale.vector("[physics] acceleration", &table.acceleration)?;
+    let acceleration = acceleration.map(|a| a * units.time / units.velocity());
+    let moment_center = scale.point("[physics] moment_center", &table.moment_center)?;
+    let faces = faces(case, &scale)?;
+    let (patches, patch_tables) = patches(case, &scale, grid.patches, numerics.wall)?;
+    let (until, run) = until(&case.run, &units, grid.longest() / physics.velocity)?;
+    let forces_every = case.output.forces_every.unwrap_or(1);
+    let params = Params {
+        lattice: numerics.lattice,
+        collision: numerics.collision,
+        precision: numerics.precision,
+        viscosity,
+        acceleration,
+        faces: faces.0,
+        patches,
+        interpolation: numerics.interpolation,
+        moment_center,
+        forces: forces_every > 0,
+    };
+    if matches!(until, Until::Settled { .. }) && !params.forces {
+        return Err(Failure::usage(
+            "[run] settle goes by the forces, and [output] forces_every is 0",
+        )
+        .hint("leave forces_every out"));
+    }
+    let fastest = fastest(&params) * units.velocity();
+    let unstable = physics
+        .check(grid.frame.dx, grid.levels, fastest, numerics.limit)
+        .err();
+    if let Some(why) = unstable.filter(|_| !numerics.allow_unstable) {
+        return Err(Failure::usage(why.to_string())
+            .hint("or set [numerics] allow_unstable = true and see what comes of it"));
+    }
+    let folder = case.output.folder.clone().unwrap_or_else(|| FOLDER.into());
+    let checkpoint_every = case.output.checkpoint_every.unwrap_or(0);
+    let mut written = Case {
+        mesh: case.mesh.clone(),
+        domain: case.domain.clone(),
+        physics: table,
+        numerics: numerics.table(),
+        patches: patch_tables.into_iter().collect(),
+        run,
+        output: OutputTable {
+            folder: Some(folder.clone()),
+            forces_every: Some(forces_every),
+            checkpoint_every: Some(checkpoint_every),
+        },
+        ..Case::default()
+    };
+    for (to, from) in written.boundary.faces_mut().into_iter().zip(faces.1) {
+        for (to, from) in to.into_iter().zip(from) {
+            *to = Some(from);
+        }
+    }
+    if let Some(domain) = &mut written.domain {
+        let chosen = domain::choose([[0.0; D]; 2], Some(&domain.bounds), &domain.root)?;
+        domain.bounds = chosen.bounds.as_flattened().to_vec();
+        domain.root = Root::Cells(chosen.frame.root_cells.to_vec());
+    }
+    Ok(Resolved {
+        params,
+        physics,
+        units,
+        area,
+        until,
+        folder,
+        forces_every,
+        checkpoint_every,
+        unstable,
+        case: written,
+    })
+}
+
+/// The fastest velocity that a face or patch is told, on the lattice. How far a rotating patch
+/// reaches from its axis, the case does not know: it does not count.
+fn fastest<const D: usize>(params: &Params<D>) -> f64 {
+    let norm = |v: &[f64; D]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let faces = params.faces.iter().flatten().map(|face| match face {
+        FaceCondition::Velocity(u) => norm(u),
+        _ => 0.0,
+    });
+    let patches = params.patches.iter().map(|patch| match patch {
+        PatchCondition::Wall {
+            motion: Motion::Uniform(u),
+            ..
+        } => norm(u),
+        _ => 0.0,
+    });
+    faces.chain(patches).fold(0.0, f64::max)
+}
+
+pub(super) fn positive(what: &str, value: f64) -> Result<f64, Failure> {
+    if value.is_finite() && value > 0.0 {
+        return Ok(value);
+    }
+    Err(Failure::usage(format!("{what} is {value}"))
+        .hint("a finite number of more than 0 is needed"))
+}
+
+pub(super) fn missing(what: &str) -> Failure {
+    Failure::usage(format!("{what} is missing"))
+}
+
+/// One of two keys at most.
+fn one_of(table: &str, given: [(&str, bool); 2]) -> Result<(), Failure> {
+    let [(a, has_a), (b, has_b)] = given;
+    if has_a && has_b {
+        return Err(Failure::usage(format!("{table} has both {a} and {b}"))
+            .hint("leave one of them out: it follows from the other"));
+    }
+    Ok(())
+}
+
+/// The flow, the reference area, and the table with both written out.
+fn physics<const D: usize>(
+    given: &PhysicsTable,
+    grid: &Grid<'_, D>,
+) -> Result<(Physics, f64, PhysicsTable), Failure> {
+    let number = |key: &str, value: Option<f64>| {
+        value
+            .map(|x| positive(&format!("[physics] {key}"), x))
+            .transpose()
+    };
+    one_of(
+        "[physics]",
+        [
+            ("re", given.re.is_some()),
+            ("viscosity", given.viscosity.is_some()),
+        ],
+    )?;
+    one_of(
+        "[physics]",
+        [
+            ("lattice_velocity", given.lattice_velocity.is_some()),
+            ("mach", given.mach.is_some()),
+        ],
+    )?;
+    let velocity = number("velocity", given.velocity)?.ok_or_else(|| {
+        missing("[physics] velocity").hint("the flow's own: of the inlet, the lid or the mean")
+    })?;
+    let length = number("length", given.length)?;
+    let (viscosity, length) = match (
+        number("re", given.re)?,
+        number("viscosity", given.viscosity)?,
+    ) {
+        (Some(re), _) => {
+            let length = length.ok_or_else(|| {
+                missing("[physics] length").hint("re is velocity * length / viscosity")
+            })?;
+            (velocity * length / re, length)
+        }
+        (None, Some(viscosity)) => (viscosity, length.unwrap_or_else(|| grid.longest())),
+        (None, None) => {
+            return Err(missing("[physics] re").hint("give re and length, or viscosity"));
+        }
+    };
+    let mach = number("mach", given.mach)?.map(|mach| mach / 3f64.sqrt());
+    let lattice_velocity = number("lattice_velocity", given.lattice_velocity)?
+        .or(mach)
+        .unwrap_or(LATTICE_VELOCITY);
+    let area = number("area", given.area)?.unwrap_or_else(|| length.powi(D as i32 - 1));
+    let density = number("density", given.density)?.unwrap_or(1.0);
+    let zeros = || vec![0.0; D];
+    let table = PhysicsTable {
+        re: None,
+        length: Some(length),
+        velocity: Some(velocity),
+        viscosity: Some(viscosity),
+        density: Some(density),
+        lattice_velocity: Some(lattice_velocity),
+        mach: None,
+        area: Some(area),
+        acceleration: given.acceleration.clone().or_else(|| Some(zeros())),
+        moment_center: given.moment_center.clone().or_else(|| Some(zeros())),
+    };
+    let physics = Physics {
+        length,
+        velocity,
+        viscosity,
+        density,
+        lattice_velocity,
+    };
+    Ok((physics, area, table))
+}
+
+/// Numerics with nothing left open.
+struct Numerics {
+    lattice: LatticeKind,
+    collision: Collision,
+    precision: Precision,
+    interpolation: Interpolation,
+    wall: WallScheme,
+    /// Grid Reynolds number that the collision bears.
+    limit: f64,
+    allow_unstable: bool,
+}
+
+fn numerics<const D: usize>(given: &NumericsTable) -> Result<Numerics, Failure> {
+    let lattice = given.lattice.unwrap_or(match D {
+        2 => LatticeKind::D2Q9,
+        _ => LatticeKind::D3Q19,
+    });
+    if lattice.dimensions() != D {
+        return Err(Failure::usage(format!(
+            "[numerics] lattice is {lattice}, and the mesh is {D}D"
+        ))
+        .hint("leave lattice out, or name one of the mesh's dimensions"));
+    }
+    let name = given.collision.unwrap_or(CollisionName::Trt);
+    if given.magic.is_some() && name != CollisionName::Trt {
+        return Err(
+            Failure::usage("[numerics] magic is for collision = \"trt\" alone")
+                .hint("leave magic out"),
+        );
+    }
+    let (collision, limit) = match name {
+        CollisionName::Bgk => (Collision::Bgk, MAX_GRID_REYNOLDS),
+        CollisionName::Trt => {
+            let magic = positive("[numerics] magic", given.magic.unwrap_or(MAGIC))?;
+            (Collision::Trt { magic }, MAX_GRID_REYNOLDS)
+        }
+        CollisionName::Regularized => (Collision::Regularized, MAX_GRID_REYNOLDS_REGULARIZED),
+    };
+    Ok(Numerics {
+        lattice,
+        collision,
+        precision: given.precision.unwrap_or(Precision::F32),
+        interpolation: given.interpolation.unwrap_or(Interpolation::Cubic),
+        wall: given.wall.unwrap_or(WallScheme::Linear),
+        limit,
+        allow_unstable: given.allow_unstable.unwrap_or(false),
+    })
+}
+
+impl Numerics {
+    fn table(&self) -> NumericsTable {
+        let (collision, magic) = match self.collision {
+            Collision::Bgk => (CollisionName::Bgk, None),
+            Collision::Trt { magic } => (CollisionName::Trt, Some(magic)),
+            Collision::Regularized => (CollisionName::Regularized, None),
+        };
+        NumericsTable {
+            lattice: Some(self.lattice),
+            collision: Some(collision),
+            magic,
+            precision: Some(self.precision),
+            interpolation: Some(self.interpolation),
+            wall: Some(self.wall),
+            allow_unstable: Some(self.allow_unstable),
+        }
+    }
+}
+
+/// When to stop, and the table that says so; `through` is the time of one flow-through.
+fn until(given: &RunTable, units: &Units, through: f64) -> Result<(Until, RunTable), Failure> {
+    const WAYS: &str = "give one of steps, seconds, flow_through, or settle with most";
+    let ways = [
+        given.steps.is_some(),
+        given.seconds.is_some(),
+        given.flow_through.is_some(),
+        given.settle.is_some(),
+    ];
+    let count = ways.into_iter().filter(|&given| given).count();
+    if count != 1 {
+        let message = match count {
+            0 => "[run] does not say how long",
+            _ => "[run] says more than once how long",
+        };
+        return Err(Failure::usage(message).hint(WAYS));
+    }
+    if given.settle.is_some() != given.most.is_some() {
+        return Err(Failure::usage("[run] settle and most go together").hint(WAYS));
+    }
+    if given.steps == Some(0) || given.most == Some(0) {
+        return Err(Failure::usage("[run] has no steps").hint("at least 1 is needed"));
+    }
+    let seconds = match (given.seconds, given.flow_through) {
+        (Some(seconds), _) => Some(positive("[run] seconds", seconds)?),
+        (_, Some(times)) => Some(positive("[run] flow_through", times)? * through),
+        _ => None,
+    };
+    let steps = seconds.map(|seconds| units.steps(seconds)).or(given.steps);
+    let longest = steps.into_iter().chain(given.most).max();
+    if let Some(steps) = longest.filter(|&n| n > MAX_STEPS) {
+        return Err(
+            Failure::usage(format!("[run] comes to {steps} root steps")).hint(format!(
+                "at most {MAX_STEPS} are possible; are the units right?"
+            )),
+        );
+    }
+    let table = RunTable {
+        steps,
+        settle: given.settle,
+        most: given.most,
+        ..RunTable::default()
+    };
+    let until = match (steps, given.settle, given.most) {
+        (None, Some(change), Some(most)) => Until::Settled {
+            change: positive("[run] settle", change)?,
+            most,
+        },
+        _ => Until::Steps(steps.unwrap_or(1)),
+    };
+    Ok((until, table))
+}

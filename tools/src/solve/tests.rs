@@ -1,0 +1,513 @@
+//! Cases: values worked out by hand, the round trip, every refusal, and that `docs/case.md` is whole.
+
+use crate::config::{self, parse};
+use crate::failure::Failure;
+use crate::mesh::build::bare;
+use crate::options::Root;
+use crate::solve::case::Case;
+use crate::solve::resolve::{Grid, Resolved, Until};
+use cutlink_solver::{
+    Collision, FaceCondition, Interpolation, LatticeKind, Motion, PatchCondition, Precision,
+    WallScheme,
+};
+use cutlink_voxelizer::Frame;
+
+/// 40 x 20 root cells of 0.1 m; Re 50: ν = 2 * 0.5 / 50 = 0.02 m²/s. c = 2 / 0.05 = 40 m/s and a
+/// root step is 0.1 / 40 = 0.0025 s.
+const PLANE: &str = r#"
+[mesh]
+shape = "circle:r=0.25"
+
+[physics]
+re = 50
+length = 0.5
+velocity = 2
+density = 1000
+acceleration = [4.0, 0.0]
+
+[boundary]
+"x-" = { type = "velocity", velocity = [2.0, -1.0] }
+"x+" = { type = "pressure", pressure = 16000.0 }
+"y-" = "no-slip"
+"y+" = "free-slip"
+
+[patches.rotor]
+type = "rotating"
+center = [1.0, 0.5]
+omega = 8
+
+[run]
+seconds = 1.0
+"#;
+
+const SPACE: &str = r#"
+[domain]
+box = [0.1, 0.2, 0.3, 1.1, 0.7, 0.8]
+root = 20
+
+[physics]
+viscosity = 0.00371
+velocity = 0.317
+mach = 0.11
+density = 1.2
+moment_center = [0.1, 0.3, 0.7]
+
+[numerics]
+lattice = "d3q27"
+collision = "regularized"
+precision = "f64"
+interpolation = "linear"
+wall = "quadratic"
+
+[boundary]
+"x-" = "periodic"
+"x+" = { type = "periodic" }
+"y-" = "outflow"
+"y+" = "pressure"
+"z-" = { type = "velocity", velocity = [0.1, 0.2, 0.3] }
+"z+" = "free-slip"
+
+[patches.none]
+type = "velocity"
+velocity = [0.01, 0.02, 0.03]
+
+[run]
+settle = 1e-4
+most = 5000
+
+[output]
+folder = "out"
+forces_every = 10
+checkpoint_every = 100
+"#;
+
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+fn plane(text: &str) -> Result<Resolved<2>, Failure> {
+    let frame = Frame::new([-1.0, -1.0], 0.1, [40, 20]).expect("a frame");
+    let patches = names(&["hull", "rotor"]);
+    let grid = Grid {
+        frame: &frame,
+        patches: &patches,
+        levels: 1,
+    };
+    parse::<Case>("case.toml", text)?.resolve("case.toml", grid)
+}
+
+fn space(text: &str) -> Result<Resolved<3>, Failure> {
+    let case = parse::<Case>("case.toml", text)?;
+    let domain = case.domain.as_ref().expect("a box");
+    let mesh = bare::<3>(&domain.bounds, &domain.root)?;
+    case.resolve("case.toml", Grid::of(&mesh))
+}
+
+fn near(a: f64, b: f64) {
+    assert!((a - b).abs() <= 1e-12 * b.abs().max(1e-3), "{a} is not {b}");
+}
+
+#[test]
+fn a_case_comes_to_the_parameters_worked_out_by_hand() {
+    let made = plane(PLANE).expect("a case");
+    let params = &made.params;
+    near(params.viscosity, 0.005);
+    // a Δt² / Δx = 4 * 6.25e-6 / 0.1.
+    near(params.acceleration[0], 2.5e-4);
+    let [[inlet, outlet], [floor, roof]] = params.faces;
+    let FaceCondition::Velocity(u) = inlet else {
+        unreachable!("an inlet, not {inlet:?}");
+    };
+    near(u[0], 0.05);
+    near(u[1], -0.025);
+    // 3 * 16000 / (1000 * 40²) = 0.03.
+    let FaceCondition::Pressure(density) = outlet else {
+        unreachable!("an outlet, not {outlet:?}");
+    };
+    near(density, 1.03);
+    assert_eq!(floor, FaceCondition::Velocity([0.0; 2]), "no slip");
+    assert_eq!(roof, FaceCondition::FreeSlip);
+    assert_eq!(params.patches[0], PatchCondition::wall(WallScheme::Linear));
+    let PatchCondition::Wall { motion, scheme } = params.patches[1] else {
+        unreachable!("a wall");
+    };
+    assert_eq!(scheme, WallScheme::Linear);
+    let Motion::Rotation { center, omega } = motion else {
+        unreachable!("a rotation");
+    };
+    near(center[0], 20.0);
+    near(center[1], 15.0);
+    near(omega[2], 0.02);
+    assert_eq!(omega[..2], [0.0; 2]);
+    // The origin of the user's frame is ten cells from each side's lower corner.
+    near(params.moment_center[0], 10.0);
+    near(params.moment_center[1], 10.0);
+    assert_eq!(made.until, Until::Steps(400), "1 s / 0.0025 s");
+    near(made.area, 0.5);
+    near(made.units.time, 0.0025);
+    near(made.physics.reynolds(), 50.0);
+    assert_eq!((made.forces_every, made.checkpoint_every), (1, 0));
+    assert!(params.forces && made.unstable.is_none());
+}
+
+#[test]
+fn defaults_are_those_of_the_documentation() {
+    let made = plane(PLANE).expect("a case");
+    let params = &made.params;
+    assert_eq!(params.lattice, LatticeKind::D2Q9);
+    assert_eq!(params.collision, Collision::Trt { magic: 0.1875 });
+    assert_eq!(params.precision, Precision::F32);
+    assert_eq!(params.interpolation, Interpolation::Cubic);
+    // The box is 4 m long: at 2 m/s two flow-throughs are 4 s, 1600 steps.
+    let twice = PLANE.replace("seconds = 1.0", "flow_through = 2");
+    let made = plane(&twice).expect("a case");
+    assert_eq!(made.until, Until::Steps(1600));
+    let made = space(SPACE).expect("a case");
+    near(made.physics.length, 1.0);
+    near(made.physics.mach(), 0.11);
+    assert_eq!(made.params.faces[1][1], FaceCondition::Pressure(1.0));
+    let settled = Until::Settled {
+        change: 1e-4,
+        most: 5000,
+    };
+    assert_eq!(made.until, settled);
+    // Cells of 0.05 m; 10 on y and z grow to 12, one on each side.
+    let [x, y, z] = made.params.moment_center;
+    near(x, 0.0);
+    near(y, 3.0);
+    near(z, 9.0);
+}
+
+#[test]
+fn a_resolved_case_resolves_to_itself_to_the_bit() {
+    let first = plane(PLANE).expect("a case");
+    let text = first.case.to_toml().expect("TOML");
+    assert!(
+        !text.contains("\nre = "),
+        "it follows from the rest: {text}"
+    );
+    let second = plane(&text).expect("the same case");
+    assert_eq!(second, first, "{text}");
+    assert_eq!(second.case.to_toml().expect("TOML"), text);
+    for (from, to) in [("", ""), ("root = 20", "root = 28"), ("mach = 0.11", "")] {
+        let first = space(&SPACE.replace(from, to)).expect("a case");
+        let text = first.case.to_toml().expect("TOML");
+        assert_eq!(space(&text).as_ref(), Ok(&first), "{text}");
+    }
+    let other = plane(&text.replace("density = 1000", "density = 1001")).expect("a case");
+    assert_ne!(other, first, "differences are seen");
+}
+
+#[test]
+fn what_makes_no_flow_is_refused_by_table_and_key() {
+    let cases: &[(&str, &str, &[&str])] = &[
+        ("re = 50", "", &["[physics] re is missing"]),
+        (
+            "re = 50",
+            "re = 50\nviscosity = 1",
+            &["both re and viscosity"],
+        ),
+        ("re = 50", "re = -1", &["[physics] re is -1"]),
+        ("re = 50", "re = nan", &["[physics] re is NaN"]),
+        ("length = 0.5", "", &["[physics] length is missing"]),
+        ("velocity = 2\n", "\n", &["[physics] velocity is missing"]),
+        (
+            "velocity = 2\n",
+            "velocity = 0\n",
+            &["[physics] velocity is 0"],
+        ),
+        (
+            "density = 1000",
+            "mach = 0.1\nlattice_velocity = 0.1",
+            &["both lattice_velocity and mach"],
+        ),
+        (
+            "[4.0, 0.0]",
+            "[4.0, 0.0, 0.0]",
+            &["[physics] acceleration has 3 numbers", "2D"],
+        ),
+        ("[4.0, 0.0]", "[inf, 0.0]", &["[physics] acceleration is"]),
+        (
+            "[boundary]",
+            "[numerics]\nlattice = \"d3q19\"\n[boundary]",
+            &["lattice is d3q19", "2D"],
+        ),
+        (
+            "[boundary]",
+            "[numerics]\nlattice = \"d2q10\"\n[boundary]",
+            &["line", "d2q10", "d2q9"],
+        ),
+        (
+            "[boundary]",
+            "[numerics]\ncollision = \"bgk\"\nmagic = 0.2\n[boundary]",
+            &["magic is for"],
+        ),
+        (
+            "\"y-\" = \"no-slip\"\n",
+            "",
+            &["\"y-\" is missing", "free-slip"],
+        ),
+        (
+            "\"y-\" = \"no-slip\"",
+            "\"y-\" = \"periodic\"",
+            &["\"y-\" and \"y+\" one is periodic"],
+        ),
+        (
+            "\"y-\" = \"no-slip\"",
+            "\"z-\" = \"no-slip\"\n\"y-\" = \"no-slip\"",
+            &["\"z-\" is no face"],
+        ),
+        (
+            "\"y-\" = \"no-slip\"",
+            "\"y-\" = \"no-slp\"",
+            &[
+                "unknown name `no-slp`",
+                "did you mean `no-slip`",
+                "line 15, column 8",
+            ],
+        ),
+        (
+            "\"y-\" = \"no-slip\"",
+            "\"y-\" = { type = \"no-slip\", velocty = [0] }",
+            &[
+                "unknown key `velocty`",
+                "did you mean `velocity`",
+                "line 15",
+            ],
+        ),
+        (
+            "\"y-\" = \"no-slip\"",
+            "\"y-\" = { type = \"no-slip\", velocity = [0, 0] }",
+            &["\"y-\" has velocity", "\"no-slip\""],
+        ),
+        (
+            "\"y-\" = \"no-slip\"",
+            "\"y-\" = \"velocity\"",
+            &["\"y-\" velocity is missing"],
+        ),
+        (
+            "\"y-\" = \"no-slip\"",
+            "\"y-\" = 3",
+            &["line 15", "periodic"],
+        ),
+        ("\"y-\"", "\"y_\"", &["unknown key `y_`", "keys: x-, x+"]),
+        (
+            "16000.0",
+            "-1e6",
+            &["\"x+\" pressure is -1000000", "at rest"],
+        ),
+        (
+            "patches.rotor",
+            "patches.rotr",
+            &["[patches.rotr] is no patch", "did you mean `rotor`"],
+        ),
+        ("omega = 8", "", &["[patches.rotor] omega is missing"]),
+        ("omega = 8", "omega = [1, 2]", &["omega has 2 numbers"]),
+        (
+            "center = [1.0, 0.5]",
+            "",
+            &["[patches.rotor] center is missing"],
+        ),
+        (
+            "type = \"rotating\"",
+            "",
+            &["[patches.rotor] has center", "\"wall\""],
+        ),
+        (
+            "type = \"rotating\"",
+            "type = \"rotating\"\nwal = \"linear\"",
+            &["did you mean `wall`"],
+        ),
+        (
+            "seconds = 1.0",
+            "",
+            &["[run] does not say how long", "flow_through"],
+        ),
+        (
+            "seconds = 1.0",
+            "seconds = 1.0\nsteps = 3",
+            &["more than once"],
+        ),
+        (
+            "seconds = 1.0",
+            "settle = 0.1",
+            &["settle and most go together"],
+        ),
+        (
+            "seconds = 1.0",
+            "steps = 3\nmost = 3",
+            &["settle and most go together"],
+        ),
+        ("seconds = 1.0", "steps = 0", &["no steps"]),
+        (
+            "seconds = 1.0",
+            "settle = 0.0\nmost = 3",
+            &["[run] settle is 0"],
+        ),
+        ("seconds = 1.0", "seconds = inf", &["[run] seconds is inf"]),
+        (
+            "seconds = 1.0",
+            "settle = 0.1\nmost = 3\n[output]\nforces_every = 0",
+            &["goes by the forces"],
+        ),
+        (
+            "seconds = 1.0",
+            "seconds = 1e18",
+            &["[run] comes to", "units"],
+        ),
+        ("re = 50", "re = 1e-310", &["[physics] viscosity"]),
+        (
+            "[mesh]",
+            "[domain]\nbox = [0, 0, 1, 1]\nroot = 4\n[mesh]",
+            &["both [mesh] and [domain]"],
+        ),
+        (
+            "[mesh]\nshape = \"circle:r=0.25\"",
+            "",
+            &["neither [mesh] nor [domain]"],
+        ),
+        (
+            "[mesh]\nshape = \"circle:r=0.25\"",
+            "[domain]\nbox = [0, 1]\nroot = 4",
+            &["box has 2 numbers"],
+        ),
+        (
+            "[mesh]",
+            "[mesh]\nrooot = 4",
+            &[
+                "unknown key `rooot`",
+                "did you mean `root`",
+                "line 3, column 1",
+            ],
+        ),
+        (
+            "re = 50",
+            "re = 151",
+            &["u dx / viscosity", "regularized", "allow_unstable"],
+        ),
+        (
+            "[2.0, -1.0]",
+            "[8.0, 0.0]",
+            &["Mach number", "allow_unstable"],
+        ),
+    ];
+    for (from, to, words) in cases {
+        let text = PLANE.replacen(from, to, 1);
+        assert_ne!(text, PLANE, "{from} is there");
+        let failure = plane(&text).expect_err(to);
+        assert_eq!(failure.kind.exit_code(), 2);
+        let said = failure.to_string();
+        assert!(
+            said.starts_with("error: case.toml"),
+            "names the file: {said}"
+        );
+        for word in *words {
+            assert!(said.contains(word), "{to}: {said} lacks {word}");
+        }
+        assert!(
+            failure.hint.is_some() || said.contains("line"),
+            "a way out: {said}"
+        );
+    }
+}
+
+#[test]
+fn an_unstable_flow_runs_where_that_is_asked_for() {
+    let bold = PLANE.replace("re = 50", "re = 151").replace(
+        "[boundary]",
+        "[numerics]\nallow_unstable = true\n\n[boundary]",
+    );
+    let made = plane(&bold).expect("allowed");
+    assert!(made.unstable.is_some(), "and said");
+    let other = PLANE.replace("re = 50", "re = 151").replace(
+        "[boundary]",
+        "[numerics]\ncollision = \"regularized\"\n\n[boundary]",
+    );
+    assert_eq!(plane(&other).expect("the remedy").unstable, None);
+}
+
+/// What a table may hold, by the refusal of what it may not.
+fn keys(text: &str) -> Vec<String> {
+    let failure = parse::<Case>("docs", text).expect_err("no such key");
+    let hint = failure.hint.expect("all of them");
+    let (_, list) = hint.split_once("s: ").expect("a list");
+    list.split(", ").map(str::to_owned).collect()
+}
+
+#[test]
+fn the_documentation_names_every_key_and_every_name() {
+    let page = include_str!("../../../docs/case.md");
+    let section = |title: &str| {
+        let title = format!("`[{title}]`");
+        let mut found = page.split("\n## ").filter(|s| s.starts_with(&title));
+        found.next().unwrap_or_default()
+    };
+    let lacks = |title: &str, names: &[String]| -> Vec<String> {
+        let text = section(title);
+        let lacking = |name: &&String| !text.contains(&format!("`{name}`"));
+        names.iter().filter(lacking).cloned().collect()
+    };
+    let tables = keys("\"?\" = 1");
+    assert_eq!(tables.len(), 8, "{tables:?}");
+    for table in &tables {
+        let (title, inside) = match table.as_str() {
+            "patches" => ("patches.NAME", "[patches.p]".to_owned()),
+            other => (other, format!("[{other}]")),
+        };
+        let inside = keys(&format!("{inside}\n\"?\" = 1"));
+        assert!(
+            lacks(title, &inside).is_empty(),
+            "{:?}",
+            lacks(title, &inside)
+        );
+    }
+    let face = "[boundary]\n\"x-\" = ";
+    let more = [
+        ("boundary", keys(&format!("{face}{{ \"?\" = 1 }}"))),
+        ("boundary", keys(&format!("{face}\"?\""))),
+        ("patches.NAME", keys("[patches.p]\ntype = \"?\"")),
+        ("numerics", keys("[numerics]\ncollision = \"?\"")),
+        ("numerics", names(LatticeKind::NAMES)),
+        ("numerics", names(Precision::NAMES)),
+        ("numerics", names(Interpolation::NAMES)),
+        ("numerics", names(WallScheme::NAMES)),
+        ("mesh", config::keys()),
+    ];
+    for (title, inside) in more {
+        assert!(
+            lacks(title, &inside).is_empty(),
+            "{:?}",
+            lacks(title, &inside)
+        );
+    }
+    assert_eq!(lacks("physics", &names(&["rey"])), ["rey"], "gaps are seen");
+}
+
+#[test]
+fn the_examples_of_the_documentation_are_cases() {
+    let page = include_str!("../../../docs/case.md");
+    let examples: Vec<&str> = page.split("```toml\n").skip(1).collect();
+    assert_eq!(examples.len(), 2);
+    for example in examples {
+        let (text, _) = example.split_once("```").expect("its end");
+        let case = parse::<Case>("case.md", text).expect("a case");
+        let made = match &case.domain {
+            Some(domain) => {
+                let mesh = bare::<2>(&domain.bounds, &domain.root).expect("a mesh");
+                case.resolve("case.md", Grid::of(&mesh)).map(drop)
+            }
+            None => {
+                let root = Root::Longest(128);
+                assert_eq!(case.mesh.as_ref().and_then(|m| m.root.clone()), Some(root));
+                let frame = Frame::new([-5.0, -5.0, -5.0], 0.15625, [128, 64, 64]);
+                let grid = Grid {
+                    frame: &frame.expect("a frame"),
+                    patches: &names(&["sphere"]),
+                    levels: 4,
+                };
+                case.resolve("case.md", grid).map(drop)
+            }
+        };
+        assert_eq!(made, Ok(()), "{text}");
+    }
+}

@@ -1,0 +1,264 @@
+//! Physical units to those of the root lattice and back, and the bounds of a stable flow.
+//!
+//! In: reference length and velocity, viscosity and density in SI (or all dimensionless, where
+//! viscosity is `velocity * length / Re`), the root cell in the same length, and the lattice speed
+//! that the reference velocity is to have. Out: factors, and the relaxation time of each level.
+//! Lattice: Δx = Δt = 1 on level 0 and density 1; level ℓ has Δx = Δt = 2^-ℓ, so that velocities
+//! are the same number on each level and the level's own viscosity is 2^ℓ times the root's
+//! (Dupuis & Chopard 2003). τ = 3 ν + 1/2 (Krüger et al. 2017, §3.4).
+
+use std::fmt;
+
+/// Mach numbers beyond this are refused: the error of the equilibrium grows with their square.
+pub const MAX_MACH: f64 = 0.3;
+/// Least τ - 1/2 on any level: below it rounding alone decides.
+pub const MIN_RELAXATION: f64 = 1e-5;
+/// Largest u Δx / ν on the finest level for one or two relaxation times.
+pub const MAX_GRID_REYNOLDS: f64 = 30.0;
+/// The same for regularized collisions.
+pub const MAX_GRID_REYNOLDS_REGULARIZED: f64 = 300.0;
+
+/// What the user says of the flow; lengths, velocities and times in one system of units.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Physics {
+    /// Reference length.
+    pub length: f64,
+    /// Reference velocity.
+    pub velocity: f64,
+    /// Kinematic viscosity.
+    pub viscosity: f64,
+    /// Density.
+    pub density: f64,
+    /// Lattice speed of the reference velocity.
+    pub lattice_velocity: f64,
+}
+
+/// Factors from the lattice to the user's units.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Units {
+    /// A root cell.
+    pub length: f64,
+    /// A root step.
+    pub time: f64,
+    /// Lattice density 1.
+    pub density: f64,
+}
+
+/// Why a flow cannot be stable, or will not be accurate, and what to do.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Unstable {
+    /// Too fast for the lattice.
+    Mach {
+        /// The Mach number.
+        mach: f64,
+        /// The lattice speed.
+        speed: f64,
+    },
+    /// Too little viscosity for the numbers.
+    Relaxation {
+        /// The level.
+        level: usize,
+        /// Its relaxation time.
+        tau: f64,
+    },
+    /// Too little viscosity for the collision.
+    GridReynolds {
+        /// u Δx / ν on the finest level.
+        value: f64,
+        /// What the collision bears.
+        limit: f64,
+        /// Further levels that would bring it below.
+        levels: u32,
+    },
+}
+
+impl Physics {
+    /// Factors for a root cell of this size.
+    pub fn units(&self, dx: f64) -> Units {
+        Units {
+            length: dx,
+            time: self.lattice_velocity * dx / self.velocity,
+            density: self.density,
+        }
+    }
+
+    /// Reynolds number.
+    pub fn reynolds(&self) -> f64 {
+        self.velocity * self.length / self.viscosity
+    }
+
+    /// Mach number of the reference velocity; the lattice's speed of sound is 1/√3.
+    pub fn mach(&self) -> f64 {
+        self.lattice_velocity * 3f64.sqrt()
+    }
+
+    /// Viscosity on the root lattice.
+    pub fn lattice_viscosity(&self, dx: f64) -> f64 {
+        self.viscosity * self.lattice_velocity / (self.velocity * dx)
+    }
+
+    /// Relaxation time of a level, in its own steps.
+    pub fn tau(&self, dx: f64, level: usize) -> f64 {
+        3.0 * self.lattice_viscosity(dx) * scale(level) + 0.5
+    }
+
+    /// u Δx / ν of a level.
+    pub fn grid_reynolds(&self, dx: f64, level: usize) -> f64 {
+        self.velocity * dx / scale(level) / self.viscosity
+    }
+
+    /// Refuses what cannot be stable on so many levels, at least 1, where the fastest prescribed
+    /// velocity is `fastest` and the collision bears so large a grid Reynolds number.
+    ///
+    /// # Errors
+    /// The first bound that is broken; a number that is none breaks each.
+    pub fn check(&self, dx: f64, levels: usize, fastest: f64, limit: f64) -> Result<(), Unstable> {
+        let speed = self.lattice_velocity * (fastest / self.velocity).max(1.0);
+        let mach = speed * 3f64.sqrt();
+        let slow = mach <= MAX_MACH;
+        if !slow {
+            return Err(Unstable::Mach { mach, speed });
+        }
+        // The root has the least of all relaxation times.
+        let tau = self.tau(dx, 0);
+        let viscous = tau - 0.5 >= MIN_RELAXATION;
+        if !viscous {
+            return Err(Unstable::Relaxation { level: 0, tau });
+        }
+        let value = self.grid_reynolds(dx, levels.saturating_sub(1));
+        let resolved = value <= limit;
+        if !resolved {
+            let levels = (value / limit).log2().ceil().max(1.0) as u32;
+            return Err(Unstable::GridReynolds {
+                value,
+                limit,
+                levels,
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Units {
+    /// A lattice velocity.
+    pub fn velocity(&self) -> f64 {
+        self.length / self.time
+    }
+
+    /// A lattice force; in the plane a force a unit of depth.
+    pub fn force(&self, dimensions: i32) -> f64 {
+        self.density * self.velocity().powi(2) * self.length.powi(dimensions - 1)
+    }
+
+    /// A lattice torque, likewise.
+    pub fn torque(&self, dimensions: i32) -> f64 {
+        self.force(dimensions) * self.length
+    }
+
+    /// Root steps in a time, at least 1.
+    pub fn steps(&self, time: f64) -> u64 {
+        (time / self.time).round().max(1.0) as u64
+    }
+}
+
+impl fmt::Display for Unstable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mach { mach, speed } => write!(
+                f,
+                "the Mach number is {mach:.3} (lattice speed {speed:.4}): at most {MAX_MACH} is \
+                 possible; lower mach or lattice_velocity"
+            ),
+            Self::Relaxation { level, tau } => write!(
+                f,
+                "the relaxation time of level {level} is 1/2 + {:.2e}: at least 1/2 + \
+                 {MIN_RELAXATION:e} is needed; use a finer root grid or a lower Reynolds number",
+                tau - 0.5
+            ),
+            Self::GridReynolds {
+                value,
+                limit,
+                levels,
+            } => write!(
+                f,
+                "u dx / viscosity on the finest level is {value:.1}: this collision bears {limit}; \
+                 use {levels} more levels, a lower Reynolds number{}",
+                if *limit < MAX_GRID_REYNOLDS_REGULARIZED {
+                    " or collision = \"regularized\""
+                } else {
+                    ""
+                }
+            ),
+        }
+    }
+}
+
+fn scale(level: usize) -> f64 {
+    2f64.powi(level.min(64) as i32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A cylinder of 0.1 m in water-like fluid, Re 100: by hand, ν = 2 * 0.1 / 100 = 2e-3.
+    const CYLINDER: Physics = Physics {
+        length: 0.1,
+        velocity: 2.0,
+        viscosity: 2e-3,
+        density: 1000.0,
+        lattice_velocity: 0.05,
+    };
+    const DX: f64 = 0.025;
+
+    fn near(a: f64, b: f64) {
+        assert!((a - b).abs() <= 1e-12 * b.abs(), "{a} is not {b}");
+    }
+
+    #[test]
+    fn conversions_are_those_worked_out_by_hand() {
+        let units = CYLINDER.units(DX);
+        near(CYLINDER.reynolds(), 100.0);
+        near(units.time, 0.05 * 0.025 / 2.0);
+        near(units.velocity(), 40.0);
+        // ν Δt / Δx² = 2e-3 * 6.25e-4 / 6.25e-4.
+        near(CYLINDER.lattice_viscosity(DX), 2e-3);
+        near(CYLINDER.tau(DX, 0), 0.506);
+        near(CYLINDER.tau(DX, 3), 0.548);
+        near(CYLINDER.grid_reynolds(DX, 0), 25.0);
+        near(CYLINDER.grid_reynolds(DX, 2), 6.25);
+        // ρ U² Δx² = 1000 * 1600 * 6.25e-4; a unit of depth in the plane.
+        near(units.force(3), 1000.0);
+        near(units.force(2), 40_000.0);
+        near(units.torque(3), 25.0);
+        assert_eq!(units.steps(1.0), 1600, "1 s / 6.25e-4 s");
+    }
+
+    #[test]
+    fn a_flow_is_refused_beyond_each_bound_and_not_before() {
+        let check = |p: Physics, levels, fastest| p.check(DX, levels, fastest, MAX_GRID_REYNOLDS);
+        assert_eq!(check(CYLINDER, 1, 2.0), Ok(()));
+        let fast = check(CYLINDER, 1, 8.0).expect_err("0.2 * sqrt 3 is beyond 0.3");
+        assert!(matches!(fast, Unstable::Mach { .. }) && fast.to_string().contains("0.346"));
+        let thin = Physics {
+            viscosity: 1e-3,
+            ..CYLINDER
+        };
+        let Err(Unstable::GridReynolds { levels, .. }) = check(thin, 1, 2.0) else {
+            unreachable!("50 is beyond 30");
+        };
+        assert_eq!(check(thin, 1 + levels as usize, 2.0), Ok(()), "the remedy");
+        let none = Physics {
+            viscosity: 1e-6,
+            ..CYLINDER
+        };
+        let none = check(none, 20, 2.0).expect_err("tau - 1/2 is 3e-6");
+        assert!(matches!(none, Unstable::Relaxation { .. }), "{none}");
+        let nan = Physics {
+            viscosity: f64::NAN,
+            ..CYLINDER
+        };
+        assert!(check(nan, 1, 2.0).is_err(), "no number");
+    }
+}
