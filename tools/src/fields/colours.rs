@@ -34,7 +34,7 @@ pub(super) fn colours(map: Map) -> Vec<Rgb> {
 
 fn sequential(t: f64) -> Rgb {
     let hue = 300.0 - 195.0 * t;
-    let chroma = 0.10 + 0.06 * t;
+    let chroma = 0.09 + 0.07 * t * t;
     shown(0.25 + 0.68 * t, chroma, hue)
 }
 
@@ -43,7 +43,7 @@ fn diverging(t: f64) -> Rgb {
     let strength = side.abs();
     let hue = if side < 0.0 { 257.0 } else { 28.0 };
     // Saturation first, then darkness.
-    let chroma = 0.19 * (1.0 - (1.0 - strength).powi(2));
+    let chroma = 0.15 * (1.0 - (1.0 - strength).powi(2));
     shown(0.97 - 0.55 * strength, chroma, hue)
 }
 

@@ -265,15 +265,19 @@ fn what<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<What<D>, St
     let fields = || {
         use CellField::{Density, Q, Velocity, Vorticity};
         let all = vec![Velocity, Density, Vorticity, Q];
-        spec.fields.clone().unwrap_or(all)
+        let fields = spec.fields.clone().unwrap_or(all);
+        match (1..fields.len()).any(|i| fields[..i].contains(&fields[i])) {
+            true => Err("fields names one twice"),
+            false => Ok(fields),
+        }
     };
     Ok(match spec.kind {
-        OutputKind::Volume => What::Volume(fields()),
+        OutputKind::Volume => What::Volume(fields()?),
         OutputKind::Box => {
             let bounds = spec.bounds.as_deref().ok_or("box is missing")?;
-            What::Box(corners(bounds, mesh)?, fields())
+            What::Box(corners(bounds, mesh)?, fields()?)
         }
-        OutputKind::Slice => What::Slice(Plane::new(mesh, spec.axis, spec.position)?, fields()),
+        OutputKind::Slice => What::Slice(Plane::new(mesh, spec.axis, spec.position)?, fields()?),
         OutputKind::Probes => What::Probes(points(spec, mesh)?),
         OutputKind::Picture => What::Picture(picture(spec, mesh)?),
     })

@@ -424,6 +424,10 @@ fn outputs_that_a_mesh_does_not_have_are_refused() {
             "width is not for this kind",
         ),
         ("kind = \"probes\"", "points are missing"),
+        (
+            "kind = \"volume\"\nfields = [\"q\", \"density\", \"q\"]",
+            "twice",
+        ),
         ("kind = \"probes\"\npoints = [[0.0, 0.5]]", "2 numbers"),
         (
             "kind = \"probes\"\npoints = [[0.1, 0.5333, 0.201]]",

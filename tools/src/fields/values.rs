@@ -4,7 +4,7 @@ use super::spec::{CellField, Quantity};
 use super::units::{FieldUnits, Unit};
 use cutlink_amr::{CellRef, FREE, dims};
 use cutlink_solver::Snapshot;
-use cutlink_solver::fields::{gradient, q_criterion, vorticity, vorticity_components};
+use cutlink_solver::fields::{derive, gradient, q_criterion, vorticity, vorticity_components};
 use cutlink_voxelizer::Mesh;
 use rayon::prelude::*;
 
@@ -36,7 +36,32 @@ impl<const D: usize> Scene<'_, D> {
             (self.mesh.forest.level[block as usize] != FREE).then_some(CellRef { block, cell })
         };
         let count = self.mesh.forest.capacity() * cells;
-        fields.iter().map(|&f| self.column(f, count, at)).collect()
+        // One gradient a cell is enough for both.
+        let curled = |f: &CellField| matches!(f, CellField::Vorticity | CellField::Q);
+        let mut derived = fields
+            .iter()
+            .any(curled)
+            .then(|| derive(self.mesh, self.snapshot));
+        let scaled = |mut values: Vec<f32>, field, components| {
+            let factor = unit_of(field, self.units).factor;
+            values
+                .par_iter_mut()
+                .for_each(|v| *v = (f64::from(*v) * factor) as f32);
+            Column {
+                name: name(field),
+                components,
+                values,
+            }
+        };
+        let column = |&field: &CellField| match (field, &mut derived) {
+            (CellField::Vorticity, Some(derived)) => {
+                let values = std::mem::take(&mut derived.vorticity);
+                scaled(values, field, vorticity_components(D))
+            }
+            (CellField::Q, Some(derived)) => scaled(std::mem::take(&mut derived.q), field, 1),
+            _ => self.column(field, count, at),
+        };
+        fields.iter().map(column).collect()
     }
 
     /// Of some cells, in their order.
