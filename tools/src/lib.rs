@@ -14,6 +14,7 @@
 //! | [`console`] | stdout, stderr, progress |
 //! | `device` | the device a run was given |
 //! | [`picture`] | slices as PNG |
+//! | [`fields`] | what a flow writes: series, slices, probes, frames |
 //! | [`solid_stl`] | the voxel surface |
 //! | [`output`] | files that are whole or not there |
 //! | [`allocator`] | running out of memory ends with a message |
@@ -28,6 +29,7 @@ pub mod demo;
 pub(crate) mod device;
 pub mod estimate;
 pub mod failure;
+pub mod fields;
 pub mod inspect;
 pub mod manual;
 pub mod mesh;

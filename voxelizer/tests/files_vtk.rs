@@ -4,8 +4,9 @@
 
 mod files_kit;
 
+use cutlink_amr::CellRef;
 use cutlink_voxelizer::Mesh;
-use cutlink_voxelizer::vtk::{Field, Htg, VtkError, Vtu};
+use cutlink_voxelizer::vtk::{About, Field, Htg, Part, VtkError, Vtu};
 use files_kit::{ball_mesh, random_mesh};
 
 fn htg<const D: usize>(mesh: &Mesh<D>, fields: &[Field<'_>]) -> Vec<u8> {
@@ -180,4 +181,133 @@ fn bytes_do_not_depend_on_threads() {
     };
     let (one, three) = (with(1), with(3));
     assert!(one == three, "one thread and three");
+}
+
+fn f64s(bytes: &[u8]) -> Vec<f64> {
+    bytes
+        .chunks_exact(8)
+        .map(|b| f64::from_le_bytes(b.try_into().expect("8 bytes")))
+        .collect()
+}
+
+fn leaf_cells<const D: usize>(mesh: &Mesh<D>) -> Vec<CellRef> {
+    let cells = |block| (0..1 << (2 * D)).map(move |cell| CellRef { block, cell });
+    mesh.forest.leaves().flat_map(cells).collect()
+}
+
+fn part<const D: usize>(mesh: &Mesh<D>, cells: &[CellRef], plane: Option<(usize, f64)>) -> Vec<u8> {
+    let values: Vec<f32> = (0..cells.len()).map(|i| i as f32).collect();
+    let field = Field {
+        name: "number",
+        components: 1,
+        values: &values,
+    };
+    let fields = [field];
+    let plan = Part::new(mesh, cells, plane, &fields).expect("cells of the mesh");
+    let mut bytes = Vec::new();
+    let written = plan.write(&mut bytes).expect("written");
+    assert_eq!(written, bytes.len() as u64, "bytes returned");
+    assert_eq!(written, plan.bytes(), "bytes told beforehand");
+    bytes
+}
+
+/// Corners of each cell as places.
+fn places(file: &[u8], per_cell: usize) -> Vec<Vec<[f64; 3]>> {
+    let points = f64s(array(file, "Points"));
+    let corners: Vec<usize> = array(file, "connectivity")
+        .chunks_exact(8)
+        .map(|b| u64::from_le_bytes(b.try_into().expect("8 bytes")) as usize)
+        .collect();
+    let place = |&p: &usize| [points[3 * p], points[3 * p + 1], points[3 * p + 2]];
+    corners
+        .chunks_exact(per_cell)
+        .map(|c| c.iter().map(place).collect())
+        .collect()
+}
+
+#[test]
+fn a_part_has_its_cells_in_order_and_no_point_twice() {
+    let mesh = random_mesh(3, [2, 1, 2], 3);
+    let mut cells = leaf_cells(&mesh);
+    cells.reverse();
+    cells.truncate(cells.len() / 2);
+    let file = part(&mesh, &cells, None);
+    let found = places(&file, 8);
+    assert_eq!(found.len(), cells.len(), "cells");
+    for ((at, corners), number) in cells.iter().zip(&found).zip(u32s(array(&file, "number"))) {
+        let level = usize::from(mesh.forest.level[at.block as usize]);
+        let (low, dx) = (mesh.forest.cell_coord(*at), mesh.frame.dx_at(level));
+        assert_eq!(
+            &cells[f32::from_bits(number) as usize],
+            at,
+            "value of {at:?}"
+        );
+        for (i, corner) in corners.iter().enumerate() {
+            for a in 0..3 {
+                let x = mesh.frame.origin[a] + f64::from(low[a] + (i >> a & 1) as i32) * dx;
+                assert!((corner[a] - x).abs() < 1e-12, "corner {i} of {at:?}");
+            }
+        }
+    }
+    let mut points: Vec<[u64; 3]> = f64s(array(&file, "Points"))
+        .chunks_exact(3)
+        .map(|p| [p[0], p[1], p[2]].map(f64::to_bits))
+        .collect();
+    let count = points.len();
+    points.sort_unstable();
+    points.dedup();
+    assert_eq!(points.len(), count, "points are welded");
+}
+
+#[test]
+fn a_cut_covers_its_plane_once() {
+    let mesh = random_mesh(3, [2, 1, 2], 3);
+    let at = 5.3;
+    let cut = |c: &CellRef| {
+        let per_root = f64::from(1u32 << mesh.forest.level[c.block as usize]);
+        (at * per_root) as i32 == mesh.forest.cell_coord(*c)[2]
+    };
+    let cells: Vec<CellRef> = leaf_cells(&mesh).into_iter().filter(cut).collect();
+    let z = mesh.frame.origin[2] + at * mesh.frame.dx;
+    let file = part(&mesh, &cells, Some((2, z)));
+    let mut area = 0.0;
+    for corners in places(&file, 4) {
+        assert!(corners.iter().all(|c| c[2] == z), "in the plane");
+        area += (corners[1][0] - corners[0][0]) * (corners[2][1] - corners[0][1]);
+    }
+    let whole = f64::from(8 * 4) * mesh.frame.dx.powi(2);
+    assert!((area - whole).abs() < 1e-12, "area {area}, not {whole}");
+    assert!(array(&file, "types").iter().all(|&t| t == 8), "pixels");
+    let error = Part::new(&mesh, &cells, Some((3, z)), &[]).expect_err("no fourth axis");
+    assert!(
+        matches!(error, VtkError::NoSuchAxis { axis: 3, .. }),
+        "{error}"
+    );
+}
+
+#[test]
+fn time_and_notes_are_field_data() {
+    let mesh = ball_mesh([2, 2], 2);
+    let about = About {
+        time: Some(0.125),
+        notes: &[("velocity_unit", "m/s")],
+    };
+    let mut file = Vec::new();
+    let plan = Htg::new(&mesh, &[]).expect("a mesh").about(&about);
+    let written = plan.write(&mut file).expect("written");
+    assert_eq!(written, plan.bytes(), "bytes told beforehand");
+    let text = String::from_utf8_lossy(&file);
+    assert!(text.contains("Name=\"TimeValue\""), "time");
+    assert!(text.contains(">0.125</DataArray>"), "its value");
+    assert!(text.contains(">109 47 115 0</DataArray>"), "m/s in codes");
+    let plain = htg(&mesh, &[]);
+    assert!(
+        !String::from_utf8_lossy(&plain).contains("FieldData"),
+        "only if asked for"
+    );
+    assert_eq!(
+        array(&file, "class"),
+        array(&plain, "class"),
+        "arrays are the same"
+    );
 }

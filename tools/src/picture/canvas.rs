@@ -55,7 +55,7 @@ impl Canvas {
         self.outline(rect, 1, INK);
     }
 
-    /// Capital letters, digits and signs, `scale` pixels a dot; others are left out.
+    /// Letters, digits and some signs, `scale` pixels a dot; others are left out.
     pub(super) fn text(&mut self, [mut x, y]: [usize; 2], scale: usize, words: &str) {
         for c in words.chars() {
             for (row, dots) in font::glyph(c).into_iter().enumerate() {

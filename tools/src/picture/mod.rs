@@ -13,7 +13,7 @@
 //! plane and one write a pixel.
 
 mod canvas;
-mod font;
+pub(crate) mod font;
 mod palette;
 mod plane;
 

@@ -4,6 +4,15 @@ use rayon::prelude::*;
 use std::io::{self, Write};
 use std::ops::Range;
 
+/// What a file says of itself as a whole, as VTK's field data.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct About<'a> {
+    /// `TimeValue`, which readers take for the time of the file.
+    pub time: Option<f64>,
+    /// Names and texts, such as the units of fields.
+    pub notes: &'a [(&'a str, &'a str)],
+}
+
 /// Builds the text before the arrays; every array is announced with its length.
 #[derive(Debug, Default)]
 pub(super) struct Announced {
@@ -45,6 +54,30 @@ impl Announced {
             self.bytes
         ));
         self.bytes += 8 + bytes;
+    }
+
+    /// What the file says of itself: field data, in the text.
+    pub(super) fn about(&mut self, about: &About<'_>) {
+        if about.time.is_none() && about.notes.is_empty() {
+            return;
+        }
+        self.line("<FieldData>");
+        if let Some(time) = about.time {
+            self.line(&format!(
+                "<DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" \
+                 format=\"ascii\">{time:?}</DataArray>"
+            ));
+        }
+        for (name, text) in about.notes {
+            // Strings are codes that end with a zero.
+            let codes: Vec<String> = text.bytes().chain([0]).map(|b| b.to_string()).collect();
+            self.line(&format!(
+                "<DataArray type=\"String\" Name=\"{}\" NumberOfTuples=\"1\" format=\"ascii\">{}</DataArray>",
+                escaped(name),
+                codes.join(" ")
+            ));
+        }
+        self.line("</FieldData>");
     }
 
     /// Ends the text; the arrays follow.

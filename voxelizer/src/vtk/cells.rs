@@ -3,11 +3,11 @@
 use super::VtkError;
 use super::appended::{Announced, Appended};
 use crate::{Classes, Mesh};
-use cutlink_amr::dims;
+use cutlink_amr::{CellRef, dims};
 use std::io::{self, Write};
 
 /// A field of the caller's: `values[(block * 4^D + cell) * components + component]`, for all
-/// block ids.
+/// block ids; of a [`Part`](super::Part) for its cells, in their order.
 #[derive(Debug, Clone, Copy)]
 pub struct Field<'a> {
     /// Its name in the file.
@@ -33,6 +33,8 @@ pub(super) struct Run {
 pub(super) struct Cells<'a, const D: usize> {
     pub(super) mesh: &'a Mesh<D>,
     pub(super) fields: &'a [Field<'a>],
+    /// Whether values of fields are in the order of the cells, not by block id.
+    listed: bool,
     pub(super) runs: Vec<Run>,
     /// Cells in a block (`x + 4 y + 16 z`) in the writer's order.
     pub(super) order: Vec<u8>,
@@ -47,24 +49,44 @@ impl<'a, const D: usize> Cells<'a, D> {
         runs: Vec<Run>,
         order: Vec<u8>,
     ) -> Result<Self, VtkError> {
-        for field in fields {
-            let expected = mesh.forest.capacity() * dims::cells(D) * field.components;
-            if field.values.len() != expected {
-                return Err(VtkError::FieldLength {
-                    name: field.name.into(),
-                    len: field.values.len(),
-                    expected,
-                });
-            }
-        }
+        check(fields, mesh.forest.capacity() * dims::cells(D))?;
+        Ok(Self::of(mesh, fields, runs, order, false))
+    }
+
+    /// Single cells, with fields of theirs only.
+    pub(super) fn listed(
+        mesh: &'a Mesh<D>,
+        fields: &'a [Field<'a>],
+        cells: &[CellRef],
+    ) -> Result<Self, VtkError> {
+        check(fields, cells.len())?;
+        let run = |at: &CellRef| Run {
+            block: at.block,
+            from: at.cell as u8,
+            count: 1,
+            deepest: false,
+        };
+        let runs = cells.iter().map(run).collect();
+        let order = (0..dims::cells(D) as u8).collect();
+        Ok(Self::of(mesh, fields, runs, order, true))
+    }
+
+    fn of(
+        mesh: &'a Mesh<D>,
+        fields: &'a [Field<'a>],
+        runs: Vec<Run>,
+        order: Vec<u8>,
+        listed: bool,
+    ) -> Self {
         let count = runs.iter().map(|run| u64::from(run.count)).sum();
-        Ok(Self {
+        Self {
             mesh,
             fields,
+            listed,
             runs,
             order,
             count,
-        })
+        }
     }
 
     pub(super) fn announce(&self, text: &mut Announced) {
@@ -103,6 +125,10 @@ impl<'a, const D: usize> Cells<'a, D> {
             }
         })?;
         for f in self.fields {
+            if self.listed {
+                out.array(bytemuck::cast_slice(f.values))?;
+                continue;
+            }
             self.put(out, 4 * f.components as u64, |run, bytes| {
                 let at = run.block as usize * dims::cells(D);
                 for &cell in self.cells_of(run) {
@@ -146,4 +172,19 @@ impl<'a, const D: usize> Cells<'a, D> {
     fn cells_of(&self, run: Run) -> &[u8] {
         &self.order[run.from as usize..][..run.count as usize]
     }
+}
+
+/// Refuses fields without a value for each of `cells` cells.
+fn check(fields: &[Field<'_>], cells: usize) -> Result<(), VtkError> {
+    for field in fields {
+        let expected = cells * field.components;
+        if field.values.len() != expected {
+            return Err(VtkError::FieldLength {
+                name: field.name.into(),
+                len: field.values.len(),
+                expected,
+            });
+        }
+    }
+    Ok(())
 }

@@ -8,7 +8,7 @@
 //! list of runs of cells, and no cell is ever searched.
 
 use super::VtkError;
-use super::appended::{Announced, Appended};
+use super::appended::{About, Announced, Appended};
 use super::cells::{Cells, Field, Run};
 use crate::Mesh;
 use cutlink_amr::{Forest, NONE, dims};
@@ -69,13 +69,20 @@ impl<'a, const D: usize> Htg<'a, D> {
             depths,
             text: Announced::default(),
         };
-        htg.announce();
+        htg.announce(&About::default());
         Ok(htg)
     }
 
     /// Nodes: leaf cells and the coarse cells that have children.
     pub fn nodes(&self) -> u64 {
         self.cells.count
+    }
+
+    /// The same with field data.
+    #[must_use]
+    pub fn about(mut self, about: &About<'_>) -> Self {
+        self.announce(about);
+        self
     }
 
     /// Bytes of the file.
@@ -98,12 +105,13 @@ impl<'a, const D: usize> Htg<'a, D> {
         Ok(out.finish()?)
     }
 
-    fn announce(&mut self) {
+    fn announce(&mut self, about: &About<'_>) {
         let mut text = Announced::new("HyperTreeGrid", "2.0");
         let [x, y, z] = [0, 1, 2].map(|a| self.axes[a].len());
         text.line(&format!(
             "<HyperTreeGrid BranchFactor=\"2\" TransposedRootIndexing=\"0\" Dimensions=\"{x} {y} {z}\">"
         ));
+        text.about(about);
         text.line("<Grid>");
         let names = ["XCoordinates", "YCoordinates", "ZCoordinates"];
         for (name, axis) in names.into_iter().zip(&self.axes) {

@@ -1,5 +1,6 @@
 //! Meshes for ParaView, PyVista and whatever else reads VTK's XML files: [`Htg`], an exact
-//! octree of few bytes a cell, and [`Vtu`], plain voxels that every tool understands.
+//! octree of few bytes a cell, [`Vtu`], plain voxels that every tool understands, and [`Part`],
+//! some of them, or what a plane cuts out of them.
 //!
 //! | field | type | value |
 //! |---|---|---|
@@ -8,7 +9,9 @@
 //! | `zone` | UInt8 | 0 inner, 1 ghost, 2 interface: how far the end of the level is |
 //! | `block` | UInt32 | id of the cell's block |
 //!
-//! The caller's own [`Field`]s follow. In: a mesh on the host. Out: XML with its arrays
+//! The caller's own [`Field`]s follow; [`About`] tells time and units. A file holds the mesh of its
+//! fields: neither format can refer to another file's, and readers of a series load each file
+//! by itself. In: a mesh on the host. Out: XML with its arrays
 //! appended as raw bytes (little-endian, 64-bit lengths, not compressed), read by VTK 9.2 and
 //! later. Both writers tell their size beforehand, and stream: an index of 8 to 16 bytes a
 //! block is all they hold. Determinism: the same mesh gives the same bytes.
@@ -16,10 +19,13 @@
 mod appended;
 mod cells;
 mod htg;
+mod part;
 mod vtu;
 
+pub use appended::About;
 pub use cells::Field;
 pub use htg::Htg;
+pub use part::Part;
 pub use vtu::Vtu;
 
 /// An error of the VTK writers; the text is a lowercase fragment.
@@ -37,6 +43,14 @@ pub enum VtkError {
         /// The finest one.
         finest: usize,
     },
+    /// A plane along an axis that the mesh does not have, or in a mesh that is flat.
+    #[error("a mesh of {dimensions} dimensions has no cells to cut along axis {axis}")]
+    NoSuchAxis {
+        /// The axis asked for.
+        axis: usize,
+        /// Of the mesh.
+        dimensions: usize,
+    },
     /// A field that does not have its values for every cell of every block.
     #[error("field {name:?} has {len} values, {expected} expected")]
     FieldLength {
@@ -44,7 +58,7 @@ pub enum VtkError {
         name: String,
         /// Its values.
         len: usize,
-        /// Block ids times cells of a block times components.
+        /// Block ids times cells of a block, or cells of a part, times components.
         expected: usize,
     },
 }

@@ -8,7 +8,7 @@
 //! blocks are known, so nothing is sorted or hashed.
 
 use super::VtkError;
-use super::appended::{Announced, Appended};
+use super::appended::{About, Announced, Appended};
 use super::cells::{Cells, Field, Run};
 use crate::Mesh;
 use cutlink_amr::{NONE, OUTSIDE, dims};
@@ -79,7 +79,7 @@ impl<'a, const D: usize> Vtu<'a, D> {
         }
         let corners = vtu.cells.count * dims::children(D) as u64;
         vtu.wide = corners.max(vtu.points) > i32::MAX as u64;
-        vtu.announce();
+        vtu.announce(&About::default());
         Ok(vtu)
     }
 
@@ -88,15 +88,23 @@ impl<'a, const D: usize> Vtu<'a, D> {
         self.cells.count
     }
 
+    /// The same with field data.
+    #[must_use]
+    pub fn about(mut self, about: &About<'_>) -> Self {
+        self.announce(about);
+        self
+    }
+
     /// Bytes of the file.
     pub fn bytes(&self) -> u64 {
         self.text.file_bytes()
     }
 
-    fn announce(&mut self) {
+    fn announce(&mut self, about: &About<'_>) {
         let (points, cells) = (self.points, self.cells.count);
         let mut text = Announced::new("UnstructuredGrid", "1.0");
         text.line("<UnstructuredGrid>");
+        text.about(about);
         text.line(&format!(
             "<Piece NumberOfPoints=\"{points}\" NumberOfCells=\"{cells}\">"
         ));
@@ -226,8 +234,8 @@ impl<'a, const D: usize> Vtu<'a, D> {
     }
 }
 
-const PIXEL: u8 = 8;
-const VOXEL: u8 = 11;
+pub(super) const PIXEL: u8 = 8;
+pub(super) const VOXEL: u8 = 11;
 
 /// The 3^D groups of points of a block's lattice, numbered as directions: on each axis the
 /// first point, the three inner ones, or the last.

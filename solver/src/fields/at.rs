@@ -1,0 +1,99 @@
+//! Values between cell centres.
+
+use super::{gradient, is_solid, velocity_of};
+use crate::Snapshot;
+use cutlink_amr::{CellRef, NeighborCell, dims};
+use cutlink_voxelizer::Mesh;
+
+/// The cells whose values a point between them has.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Around<const D: usize> {
+    /// Multilinear weights, which sum up to one, of the 2^D cells around the point.
+    Cells(Vec<(CellRef, f64)>),
+    /// The leaf cell that holds the point, and how far from its centre the point lies, in root
+    /// cells: not all cells around it are of one level, in the box, fluid, and on the same side of
+    /// the surface.
+    Cell(CellRef, [f64; D]),
+}
+
+/// The cells around a point, in root cells from the lower corner of the box; `None` outside
+/// the box and in solid cells.
+///
+/// Of the leaf that holds the point and its level; refined neighbours count with their means.
+pub fn around<const D: usize>(mesh: &Mesh<D>, point: [f64; D]) -> Option<Around<D>> {
+    let leaf = mesh.forest.leaf_at(point)?;
+    if is_solid(mesh, leaf) {
+        return None;
+    }
+    let per_root = f64::from(1u32 << mesh.forest.level[leaf.block as usize]);
+    let coord = mesh.forest.cell_coord(leaf);
+    // From the centre, in spacings of the level.
+    let off: [f64; D] = std::array::from_fn(|a| point[a] * per_root - f64::from(coord[a]) - 0.5);
+    let mut cells = Vec::with_capacity(dims::children(D));
+    for corner in 0..dims::children(D) {
+        let moved = |a: usize| corner >> a & 1 == 1;
+        let step = std::array::from_fn(|a| match moved(a) {
+            true if off[a] < 0.0 => -1,
+            true => 1,
+            false => 0,
+        });
+        let weight: f64 = (0..D)
+            .map(|a| {
+                if moved(a) {
+                    off[a].abs()
+                } else {
+                    1.0 - off[a].abs()
+                }
+            })
+            .product();
+        let direction = dims::direction::<D>(step);
+        let found = match mesh.forest.neighbor_cell(leaf, direction) {
+            _ if corner == 0 => Some(leaf),
+            NeighborCell::Same(to) | NeighborCell::Refined(to) => Some(to),
+            NeighborCell::Coarser(_) | NeighborCell::Outside => None,
+        };
+        let cut = corner != 0 && mesh.link(leaf, direction).is_some();
+        match found.filter(|&to| !cut && !is_solid(mesh, to)) {
+            Some(to) => cells.push((to, weight)),
+            None => return Some(Around::Cell(leaf, off.map(|x| x / per_root))),
+        }
+    }
+    Some(Around::Cells(cells))
+}
+
+/// Density and velocity at a point, in root cells from the lower corner of the box; `None`
+/// outside the box and in solid cells.
+///
+/// Multilinear between the centres of one level; elsewhere (see [`Around`]) the density of the cell
+/// and the velocity carried on from its centre by its gradient. Linear velocities are exact
+/// either way.
+pub fn velocity_at<const D: usize>(
+    mesh: &Mesh<D>,
+    snapshot: &Snapshot<D>,
+    point: [f64; D],
+) -> Option<(f64, [f64; D])> {
+    let density = |at: CellRef| {
+        f64::from(snapshot.density[at.block as usize * dims::cells(D) + at.cell as usize])
+    };
+    match around(mesh, point)? {
+        Around::Cells(cells) => {
+            let mut sum = (0.0, [0.0; D]);
+            for (at, weight) in cells {
+                sum.0 += weight * density(at);
+                let here = velocity_of(&snapshot.velocity, at);
+                for a in 0..D {
+                    sum.1[a] += weight * here[a];
+                }
+            }
+            Some(sum)
+        }
+        Around::Cell(at, off) => {
+            let slope = gradient(mesh, &snapshot.velocity, at);
+            let mut here = velocity_of(&snapshot.velocity, at);
+            for i in 0..D {
+                here[i] += (0..D).map(|j| slope[i][j] * off[j]).sum::<f64>();
+            }
+            Some((density(at), here))
+        }
+    }
+}

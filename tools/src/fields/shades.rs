@@ -1,0 +1,213 @@
+//! The value at every pixel of a picture.
+
+use super::plane::Plane;
+use super::spec::PictureSpec;
+use super::values::Scene;
+use cutlink_amr::{CellRef, NONE};
+use cutlink_voxelizer::Mesh;
+use rayon::prelude::*;
+
+/// Largest height of a picture as a multiple of its width.
+const TALLEST: f64 = 1.5;
+/// Pixels of a block from which on its edges are drawn.
+const BLOCKS_FROM: f64 = 6.0;
+/// Pixels of a cell from which on its edges are drawn.
+const CELLS_FROM: f64 = 9.0;
+
+/// A pixel.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Shade {
+    /// The value, `None` in the body.
+    pub(super) value: Option<f32>,
+    /// How strong a grid line runs here.
+    pub(super) line: Line,
+}
+
+/// Lines of the grid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Line {
+    None,
+    Cell,
+    Block,
+}
+
+/// The drawn part of a plane, in finest cells from the lower corner of the box.
+pub(super) struct View {
+    low: [f64; 2],
+    scale: f64,
+    /// Width and height in pixels.
+    pub(super) pixels: [usize; 2],
+}
+
+impl View {
+    /// The part that a picture shows, at most `width` pixels wide.
+    pub(super) fn new<const D: usize>(mesh: &Mesh<D>, spec: &PictureSpec, width: usize) -> Self {
+        let finest = mesh.forest.finest();
+        let dx = mesh.frame.dx_at(finest);
+        let axes = spec.plane.axes;
+        let mut low = [0.0; 2];
+        let mut high = axes.map(|a| (i64::from(mesh.frame.root_cells[a]) << finest) as f64);
+        if let Some([from, to]) = spec.region {
+            for (i, &a) in axes.iter().enumerate() {
+                low[i] = f64::max(low[i], (from[i] - mesh.frame.origin[a]) / dx);
+                high[i] = f64::min(high[i], (to[i] - mesh.frame.origin[a]) / dx);
+            }
+        }
+        let extent = [high[0] - low[0], high[1] - low[1]];
+        let scale = (width as f64 / extent[0]).min(TALLEST * width as f64 / extent[1]);
+        let pixels = extent.map(|n| ((n * scale).round() as usize).max(1));
+        Self { low, scale, pixels }
+    }
+
+    /// The centre of a pixel, rows counted from the top.
+    fn place(&self, [x, y]: [usize; 2]) -> [f64; 2] {
+        let up = self.pixels[1] - 1 - y;
+        let at = |i: usize, n: usize| self.low[i] + (n as f64 + 0.5) / self.scale;
+        [at(0, x), at(1, up)]
+    }
+}
+
+/// The values of the leaf cells in a plane, found by cell.
+struct Values<'a, const D: usize> {
+    mesh: &'a Mesh<D>,
+    plane: Plane,
+    /// By block: where its values begin, or [`NONE`].
+    first: Vec<u32>,
+    /// A row of four cells after the other, of one block after the other.
+    values: Vec<f32>,
+}
+
+impl<'a, const D: usize> Values<'a, D> {
+    fn new(scene: Scene<'a, D>, spec: &PictureSpec) -> Self {
+        let mesh = scene.mesh;
+        let cells = spec.plane.cells(mesh);
+        let axis = spec.plane.normal.map_or(2, |(axis, _)| axis);
+        let values = cells
+            .par_iter()
+            .with_min_len(64)
+            .map(|&at| scene.shown(spec.quantity, axis, at) as f32)
+            .collect();
+        // Cells of a block come one after the other, sixteen of each.
+        let mut first = vec![NONE; mesh.forest.capacity()];
+        for (i, at) in cells.iter().enumerate().step_by(16) {
+            first[at.block as usize] = i as u32;
+        }
+        Self {
+            mesh,
+            plane: spec.plane,
+            first,
+            values,
+        }
+    }
+
+    /// The value of a fluid cell.
+    fn of(&self, at: CellRef) -> Option<f32> {
+        let solid = self.mesh.classes.solid[at.block as usize] >> at.cell & 1 == 1;
+        let local = |a: usize| (at.cell >> (2 * a) & 3) as usize;
+        let [i, j] = self.plane.axes;
+        let first = self.first[at.block as usize];
+        let found = self.values.get(first as usize + local(i) + 4 * local(j));
+        found.copied().filter(|_| !solid)
+    }
+
+    /// Lower corner and edge of a cell in the plane, in finest cells.
+    fn square(&self, at: CellRef) -> ([i64; 2], i64) {
+        let forest = &self.mesh.forest;
+        let up = forest.finest() - usize::from(forest.level[at.block as usize]);
+        let low = forest.cell_coord(at);
+        (self.plane.axes.map(|a| i64::from(low[a]) << up), 1 << up)
+    }
+
+    /// The mean of the fluid cells around a corner.
+    fn corner(&self, at: [i64; 2]) -> Option<f32> {
+        let around = [[-1, -1], [0, -1], [-1, 0], [0, 0]];
+        let cell = |step: [i64; 2]| {
+            self.plane
+                .leaf(self.mesh, [at[0] + step[0], at[1] + step[1]])
+        };
+        let values = around.into_iter().filter_map(|s| self.of(cell(s)?));
+        let (sum, n) = values.fold((0.0, 0.0), |(sum, n), v| (sum + v, n + 1.0));
+        (n > 0.0).then(|| sum / n)
+    }
+}
+
+/// The pixels of a picture, row by row from the top.
+///
+/// Smooth ones are bilinear between the corners of their cell, each the mean of the fluid cells
+/// around it; where levels meet there is a slight step.
+pub(super) fn shades<const D: usize>(
+    scene: Scene<'_, D>,
+    spec: &PictureSpec,
+    view: &View,
+) -> Vec<Shade> {
+    let values = Values::new(scene, spec);
+    let [width, height] = view.pixels;
+    let nothing = Shade {
+        value: None,
+        line: Line::None,
+    };
+    let mut shades = vec![nothing; width * height];
+    shades
+        .par_chunks_exact_mut(width)
+        .enumerate()
+        .for_each(|(y, row)| {
+            let mut last: Option<(CellRef, [Option<f32>; 4])> = None;
+            for (x, shade) in row.iter_mut().enumerate() {
+                let place = view.place([x, y]);
+                let Some(at) = values
+                    .plane
+                    .leaf(scene.mesh, place.map(|n| n.floor() as i64))
+                else {
+                    continue;
+                };
+                shade.value = values.of(at);
+                let (low, edge) = values.square(at);
+                if spec.grid {
+                    shade.line = line(place, low, edge, at, view.scale, values.plane.axes);
+                }
+                if !spec.smooth || shade.value.is_none() {
+                    continue;
+                }
+                let corners = match last {
+                    Some((of, corners)) if of == at => corners,
+                    _ => std::array::from_fn(|c| {
+                        let step = [(c & 1) as i64, (c >> 1) as i64];
+                        values.corner([low[0] + step[0] * edge, low[1] + step[1] * edge])
+                    }),
+                };
+                last = Some((at, corners));
+                if let [Some(a), Some(b), Some(c), Some(d)] = corners {
+                    let [s, t] = [0, 1].map(|i| ((place[i] - low[i] as f64) / edge as f64) as f32);
+                    let (below, above) = (a + s * (b - a), c + s * (d - c));
+                    shade.value = Some(below + t * (above - below));
+                }
+            }
+        });
+    shades
+}
+
+/// Whether the first pixel of a cell or of a block is here, from the left or from below.
+fn line(
+    place: [f64; 2],
+    low: [i64; 2],
+    edge: i64,
+    at: CellRef,
+    scale: f64,
+    axes: [usize; 2],
+) -> Line {
+    let pixels = edge as f64 * scale;
+    let mut found = Line::None;
+    for (i, &a) in axes.iter().enumerate() {
+        if place[i] - 1.0 / scale >= low[i] as f64 {
+            continue;
+        }
+        let first = at.cell >> (2 * a) & 3 == 0;
+        if first && 4.0 * pixels >= BLOCKS_FROM {
+            return Line::Block;
+        }
+        if pixels >= CELLS_FROM {
+            found = Line::Cell;
+        }
+    }
+    found
+}

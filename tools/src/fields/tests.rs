@@ -1,0 +1,621 @@
+//! Outputs of flows that are known everywhere, read back by hand.
+
+use super::*;
+use crate::failure::Kind;
+use crate::solid_stl::files_kit::{ball_mesh, random_mesh};
+use cutlink_amr::{CellRef, dims};
+use cutlink_solver::Snapshot;
+use cutlink_voxelizer::Mesh;
+use std::path::{Path, PathBuf};
+
+/// Velocity and density of every cell from a function of its centre in root cells. Refined blocks
+/// have those of their own centres, which are the means of linear fields.
+fn snapshot<const D: usize>(
+    mesh: &Mesh<D>,
+    step: u64,
+    at: impl Fn([f64; D]) -> (f64, [f64; D]),
+) -> Snapshot<D> {
+    let cells = dims::cells(D);
+    let count = mesh.forest.capacity() * cells;
+    let mut density = vec![1f32; count];
+    let mut velocity: [Vec<f32>; D] = std::array::from_fn(|_| vec![0.0; count]);
+    for block in mesh.forest.ids() {
+        for cell in 0..cells as u32 {
+            if mesh.classes.solid[block as usize] >> cell & 1 == 1 {
+                continue;
+            }
+            let (rho, u) = at(centre(mesh, CellRef { block, cell }));
+            let i = block as usize * cells + cell as usize;
+            density[i] = rho as f32;
+            for a in 0..D {
+                velocity[a][i] = u[a] as f32;
+            }
+        }
+    }
+    Snapshot {
+        step,
+        density,
+        velocity,
+    }
+}
+
+fn centre<const D: usize>(mesh: &Mesh<D>, at: CellRef) -> [f64; D] {
+    let dx = 1.0 / f64::from(1u32 << mesh.forest.level[at.block as usize]);
+    mesh.forest
+        .cell_coord(at)
+        .map(|c| (f64::from(c) + 0.5) * dx)
+}
+
+/// Potential flow along x around the ball of the mesh, with a few vortices behind it; density
+/// by Bernoulli.
+fn around_ball<const D: usize>(mesh: &Mesh<D>, step: u64) -> Snapshot<D> {
+    let n = mesh.frame.root_cells.map(f64::from);
+    let radius = 0.3 * n.iter().copied().fold(f64::MAX, f64::min);
+    let speed = 0.1;
+    snapshot(mesh, step, |x| {
+        let r: [f64; D] = std::array::from_fn(|a| x[a] - n[a] / 2.0);
+        let rr: f64 = r.iter().map(|c| c * c).sum();
+        let k = (radius * radius / rr).powf(D as f64 / 2.0);
+        let mut u: [f64; D] = std::array::from_fn(|a| {
+            let own = if a == 0 { 1.0 } else { 0.0 };
+            let (alone, along) = if D == 2 { (1.0, 2.0) } else { (0.5, 1.5) };
+            speed * (own + k * (alone * own - along * r[0] * r[a] / rr))
+        });
+        for i in 0..4 {
+            let sign = [1.0, -1.0][i % 2];
+            let at = [
+                r[0] - radius * (1.2 + 0.9 * i as f64),
+                r[1] + 0.4 * sign * radius,
+            ];
+            let pull = (-(at[0].powi(2) + at[1].powi(2)) / (0.12 * radius * radius)).exp();
+            u[0] -= 0.35 * speed * sign * pull * at[1] / (0.3 * radius);
+            u[1] += 0.35 * speed * sign * pull * at[0] / (0.3 * radius);
+        }
+        let kinetic: f64 = u.iter().map(|u| u * u).sum();
+        (1.0 + 1.5 * (speed * speed - kinetic), u)
+    })
+}
+
+fn parsed(text: &str) -> OutputSpec {
+    toml::from_str(text).expect("an output")
+}
+
+fn units() -> FieldUnits {
+    FieldUnits::si(0.1 / 3.0, 1e-3, 1.2)
+}
+
+fn fresh<const D: usize>(folder: &Path, specs: &[OutputSpec], mesh: &Mesh<D>) -> FieldWriter<D> {
+    FieldWriter::new(folder, specs, units(), mesh, Start::Fresh { force: false }).expect("outputs")
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("a folder");
+    let mut names: Vec<String> = entries
+        .map(|e| {
+            e.expect("an entry")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    names.sort();
+    names
+}
+
+/// An appended array of single precision.
+fn array(path: &Path, name: &str) -> Vec<f32> {
+    let file = std::fs::read(path).expect("a file");
+    let mark = b"<AppendedData encoding=\"raw\">\n_";
+    let at = file
+        .windows(mark.len())
+        .position(|w| w == mark)
+        .expect("arrays");
+    let text = std::str::from_utf8(&file[..at]).expect("text");
+    let tag = text
+        .split("<DataArray")
+        .find(|t| t.contains(&format!("Name=\"{name}\"")));
+    let offset = tag
+        .unwrap_or_else(|| panic!("{name} in {text}"))
+        .split("offset=\"")
+        .nth(1);
+    let offset: usize = offset
+        .and_then(|t| t.split('"').next())
+        .expect("offset")
+        .parse()
+        .expect("a number");
+    let at = at + mark.len() + offset;
+    let len = u64::from_le_bytes(file[at..at + 8].try_into().expect("8 bytes")) as usize;
+    let floats = file[at + 8..at + 8 + len].chunks_exact(4);
+    floats
+        .map(|b| f32::from_le_bytes(b.try_into().expect("4 bytes")))
+        .collect()
+}
+
+fn index(path: &Path) -> Vec<(String, f64)> {
+    let text = std::fs::read_to_string(path).expect("an index");
+    let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(json["file-series-version"], "1.0", "ParaView's version");
+    let files = json["files"].as_array().expect("files");
+    let entry = |f: &serde_json::Value| {
+        (
+            f["name"].as_str().expect("name").to_owned(),
+            f["time"].as_f64().expect("time"),
+        )
+    };
+    files.iter().map(entry).collect()
+}
+
+#[test]
+fn every_kind_is_written_when_it_is_due() {
+    let mesh = ball_mesh([4, 3, 3], 3);
+    let folder = tempfile::tempdir().expect("a folder");
+    let specs = [
+        parsed("kind = \"volume\"\nevery = 0.02"),
+        parsed("kind = \"slice\"\naxis = \"y\"\nevery-steps = 10\nfields = [\"pressure\", \"q\"]"),
+        parsed("kind = \"box\"\nbox = [0.2, 0.5, 0.1, 0.4, 0.7, 0.3]"),
+        parsed("kind = \"probes\"\npoints = [[0.0, 0.4, 0.05]]\nevery-steps = 10"),
+        parsed("kind = \"picture\"\nname = \"wake\"\nwidth = 200"),
+    ];
+    let mut writer = fresh(folder.path(), &specs, &mesh);
+    assert_eq!(writer.next_due(0), Some(10), "the tables");
+    assert_eq!(writer.next_due(10), Some(20), "20 steps are 0.02 s");
+    assert!(
+        !writer.is_due(15, Moment::Running) && writer.is_due(15, Moment::End),
+        "15"
+    );
+    for step in [10, 20] {
+        writer
+            .write(&mesh, &around_ball(&mesh, step), Moment::Running)
+            .expect("written");
+    }
+    let end = writer
+        .write(&mesh, &around_ball(&mesh, 20), Moment::End)
+        .expect("written");
+    assert_eq!(end.len(), 2, "box and picture: {end:?}");
+    assert!(!writer.is_due(20, Moment::End), "all is written");
+    assert_eq!(
+        names(folder.path()),
+        [
+            "box.vtu.series",
+            "box_000000020.vtu",
+            "probes.csv",
+            "slice.vtu.series",
+            "slice_000000010.vtu",
+            "slice_000000020.vtu",
+            "volume.htg.series",
+            "volume_000000020.htg",
+            "wake_000000020.png",
+        ]
+    );
+    assert_eq!(
+        index(&folder.path().join("slice.vtu.series")),
+        [
+            ("slice_000000010.vtu".into(), 0.01),
+            ("slice_000000020.vtu".into(), 0.02)
+        ]
+    );
+}
+
+#[test]
+fn values_are_in_the_units_and_at_their_cells() {
+    let mesh = random_mesh(3, [2, 2, 2], 3);
+    let folder = tempfile::tempdir().expect("a folder");
+    let specs = [
+        parsed("kind = \"volume\"\nfields = [\"velocity\", \"density\", \"pressure\"]"),
+        parsed("kind = \"slice\"\nfields = [\"velocity\", \"vorticity\", \"q\"]\naxis = \"x\""),
+        parsed("kind = \"box\"\nbox = [-9.0, -9.0, -9.0, 9.0, 9.0, 9.0]"),
+    ];
+    // A shear: vorticity -0.01 about z, Q zero.
+    let flow = snapshot(&mesh, 5, |x| {
+        (1.0 + 0.001 * x[2], [0.01 * x[1], 0.0, 0.002])
+    });
+    let mut writer = fresh(folder.path(), &specs, &mesh);
+    let files = writer.write(&mesh, &flow, Moment::End).expect("written");
+    let solid = |velocity: &[f32]| velocity == [0.0; 3];
+    let speed = 0.1 / 3.0 / 1e-3;
+    let velocity = array(&files[0], "velocity");
+    let density = array(&files[0], "density");
+    let pressure = array(&files[0], "pressure");
+    assert_eq!(density.len(), 64 * mesh.forest.blocks(), "a value a node");
+    let mut fluid = 0;
+    for ((u, rho), p) in velocity.chunks(3).zip(&density).zip(&pressure) {
+        let expected = 1.2 * speed * speed * (f64::from(*rho) / 1.2 - 1.0) / 3.0;
+        assert!(
+            (f64::from(*p) - expected).abs() < 1e-3,
+            "pressure {p}, not {expected}"
+        );
+        if !solid(u) {
+            assert!(
+                (f64::from(u[2]) - 0.002 * speed).abs() < 1e-6,
+                "velocity {u:?}"
+            );
+            assert!(f64::from(*rho) > 1.2, "density {rho}");
+            fluid += 1;
+        }
+    }
+    assert!(fluid > 1000, "{fluid} cells");
+    for file in &files[1..] {
+        let velocity = array(file, "velocity");
+        let vorticity = array(file, "vorticity");
+        let q = array(file, "q");
+        assert_eq!(
+            (velocity.len(), 3 * q.len()),
+            (vorticity.len(), velocity.len()),
+            "lengths"
+        );
+        let mut sheared = 0;
+        for ((u, w), q) in velocity.chunks(3).zip(vorticity.chunks(3)).zip(&q) {
+            // Only cells between solid ones on both sides have no shear.
+            if !solid(u) && w[2] != 0.0 {
+                let expected = [0.0, 0.0, -0.01 / 1e-3];
+                let off = (0..3)
+                    .map(|a| (w[a] - expected[a]).abs())
+                    .fold(0.0, f32::max);
+                assert!(off < 0.02 && q.abs() < 0.2, "vorticity {w:?}, Q {q}");
+                sheared += 1;
+            }
+        }
+        assert!(sheared > 50, "{sheared} cells");
+    }
+    let leaves = mesh.forest.leaves().count() * 64;
+    assert_eq!(
+        array(&files[2], "q").len(),
+        leaves,
+        "the box holds all leaf cells"
+    );
+}
+
+#[test]
+fn a_box_holds_the_leaf_cells_that_meet_it() {
+    let mesh = random_mesh(8, [3, 2], 3);
+    let folder = tempfile::tempdir().expect("a folder");
+    let [low, high] = [[-0.05, 0.36], [0.123, 0.47]];
+    let spec = parsed("kind = \"box\"\nbox = [-0.05, 0.36, 0.123, 0.47]\nfields = [\"density\"]");
+    let flow = snapshot(&mesh, 0, |x| (x[0] + 100.0 * x[1], [0.0; 2]));
+    let mut writer = fresh(folder.path(), &[spec], &mesh);
+    let files = writer.write(&mesh, &flow, Moment::End).expect("written");
+    let mut expected = Vec::new();
+    for block in mesh.forest.leaves() {
+        let half = mesh
+            .frame
+            .dx_at(usize::from(mesh.forest.level[block as usize]))
+            / 2.0;
+        for cell in 0..16 {
+            let at = CellRef { block, cell };
+            let x = centre(&mesh, at);
+            let meets = |a: usize| {
+                let x = mesh.frame.origin[a] + x[a] * mesh.frame.dx;
+                x + half > low[a] && x - half < high[a]
+            };
+            if meets(0) && meets(1) {
+                let density = flow.density[block as usize * 16 + cell as usize];
+                expected.push((f64::from(density) * 1.2) as f32);
+            }
+        }
+    }
+    let mut found = array(&files[0], "density");
+    found.sort_by(f32::total_cmp);
+    expected.sort_by(f32::total_cmp);
+    assert!(found.len() > 20, "{} cells", found.len());
+    assert_eq!(found, expected, "cells of the box");
+}
+
+#[test]
+fn probes_follow_linear_fields() {
+    let mesh = ball_mesh([4, 4], 3);
+    let folder = tempfile::tempdir().expect("a folder");
+    let spec = parsed("kind = \"probes\"\npoints = [[0.0, 0.4], [0.31, 0.4123]]\nevery-steps = 1");
+    let mut writer = fresh(folder.path(), &[spec], &mesh);
+    for step in 0..3 {
+        let flow = snapshot(&mesh, step, |x| {
+            (1.0, [0.01 * x[0] + 0.001 * step as f64, -0.02 * x[1]])
+        });
+        writer
+            .write(&mesh, &flow, Moment::Running)
+            .expect("written");
+    }
+    let text = std::fs::read_to_string(folder.path().join("probes.csv")).expect("a table");
+    let mut lines = text.lines();
+    assert_eq!(
+        lines.next(),
+        Some("step,time (s),u1 (m/s),v1 (m/s),p1 (Pa),u2 (m/s),v2 (m/s),p2 (Pa)")
+    );
+    let scale = 0.1 / 3.0 / 1e-3;
+    for (step, line) in lines.enumerate() {
+        let row: Vec<f64> = line
+            .split(',')
+            .map(|x| x.parse().expect("a number"))
+            .collect();
+        assert_eq!(row[0], step as f64, "step");
+        assert!((row[1] - 0.001 * step as f64).abs() < 1e-12, "time");
+        for (point, at) in [[0.0, 0.4], [0.31, 0.4123]].into_iter().enumerate() {
+            let x: [f64; 2] =
+                std::array::from_fn(|a| (at[a] - mesh.frame.origin[a]) / mesh.frame.dx);
+            let expected = [0.01 * x[0] + 0.001 * step as f64, -0.02 * x[1]].map(|u| u * scale);
+            for a in 0..2 {
+                let found = row[2 + 3 * point + a];
+                assert!(
+                    (found - expected[a]).abs() < 1e-4,
+                    "{found}, not {}",
+                    expected[a]
+                );
+            }
+            assert_eq!(row[4 + 3 * point], 0.0, "pressure");
+        }
+    }
+    assert_eq!(text.lines().count(), 4, "rows");
+}
+
+/// All files of a run that writes at some steps.
+fn run(folder: &Path, mesh: &Mesh<2>, steps: impl Iterator<Item = u64>, start: Start) {
+    let specs = [
+        parsed("kind = \"slice\"\nevery-steps = 10"),
+        parsed("kind = \"probes\"\npoints = [[0.0, 0.4]]\nevery-steps = 5"),
+        parsed("kind = \"picture\"\nevery-steps = 20\nwidth = 100"),
+    ];
+    let mut writer = FieldWriter::new(folder, &specs, units(), mesh, start).expect("outputs");
+    for step in steps {
+        if writer.is_due(step, Moment::Running) {
+            writer
+                .write(mesh, &around_ball(mesh, step), Moment::Running)
+                .expect("written");
+        }
+    }
+}
+
+#[test]
+fn a_resumed_run_ends_with_the_files_of_one_that_was_never_stopped() {
+    let mesh = ball_mesh([3, 3], 2);
+    let [whole, parts] = [(), ()].map(|()| tempfile::tempdir().expect("a folder"));
+    let fresh = Start::Fresh { force: false };
+    run(whole.path(), &mesh, 0..=50, fresh);
+    // Stopped at 37; the last checkpoint is of 20, and the last row was cut short.
+    run(parts.path(), &mesh, 0..=37, fresh);
+    let table = parts.path().join("probes.csv");
+    let text = std::fs::read_to_string(&table).expect("a table");
+    std::fs::write(&table, &text[..text.len() - 3]).expect("cut short");
+    run(parts.path(), &mesh, 20..=50, Start::Resumed { step: 20 });
+    assert_eq!(names(whole.path()), names(parts.path()), "files");
+    for name in names(whole.path()) {
+        let [a, b] = [&whole, &parts].map(|f| std::fs::read(f.path().join(&name)).expect("a file"));
+        assert!(a == b, "{name} differs");
+    }
+    let rows = std::fs::read_to_string(whole.path().join("probes.csv")).expect("a table");
+    assert_eq!(rows.lines().count(), 12, "rows of 0, 5, ... 50");
+}
+
+#[test]
+fn what_is_there_is_replaced_only_by_force() {
+    let mesh = ball_mesh([3, 3], 2);
+    let folder = tempfile::tempdir().expect("a folder");
+    run(folder.path(), &mesh, 0..=0, Start::Fresh { force: false });
+    let specs = [parsed("kind = \"picture\"")];
+    let again = |start| FieldWriter::new(folder.path(), &specs, units(), &mesh, start).map(drop);
+    let failure = again(Start::Fresh { force: false }).expect_err("it is there");
+    assert!(
+        failure.message.ends_with("picture_000000000.png exists"),
+        "{failure}"
+    );
+    assert_eq!(again(Start::Fresh { force: true }), Ok(()), "replaced");
+    std::fs::write(folder.path().join("slice.vtu.series"), "{}").expect("a file");
+    let specs = [parsed("kind = \"slice\"")];
+    let start = Start::Resumed { step: 3 };
+    let failure =
+        FieldWriter::new(folder.path(), &specs, units(), &mesh, start).expect_err("no index");
+    assert!(failure.message.contains("not the index"), "{failure}");
+}
+
+#[test]
+fn outputs_that_a_mesh_does_not_have_are_refused() {
+    let space = ball_mesh([3, 3, 3], 2);
+    let flat = ball_mesh([3, 3], 2);
+    let folder = tempfile::tempdir().expect("a folder");
+    let start = Start::Fresh { force: false };
+    let cases = [
+        ("kind = \"box\"", "box is missing"),
+        ("kind = \"box\"\nbox = [0.0, 1.0]", "6 are needed"),
+        (
+            "kind = \"box\"\nbox = [5.0, 5.0, 5.0, 6.0, 6.0, 6.0]",
+            "nothing of the domain",
+        ),
+        ("kind = \"slice\"\nposition = 7.0", "misses the domain"),
+        (
+            "kind = \"slice\"\nwidth = 700",
+            "width is not for this kind",
+        ),
+        ("kind = \"probes\"", "points are missing"),
+        (
+            "kind = \"volume\"\nfields = [\"q\", \"density\", \"q\"]",
+            "twice",
+        ),
+        ("kind = \"probes\"\npoints = [[0.0, 0.5]]", "2 numbers"),
+        (
+            "kind = \"probes\"\npoints = [[0.1, 0.5333, 0.201]]",
+            "in the body",
+        ),
+        ("kind = \"picture\"\nwidth = 3", "3"),
+        ("kind = \"picture\"\nrange = [1.0, 1.0]", "does not ascend"),
+        ("kind = \"volume\"\nevery = 0.0", "positive"),
+        ("kind = \"volume\"\nevery = 1.0\nevery-steps = 3", "exclude"),
+        ("kind = \"volume\"\nname = \"a/b\"", "name"),
+    ];
+    for (text, part) in cases {
+        let specs = [parsed(text)];
+        let failure =
+            FieldWriter::new(folder.path(), &specs, units(), &space, start).expect_err(text);
+        assert!(failure.message.contains(part), "{text}: {failure}");
+        assert_eq!(failure.kind, Kind::Usage, "{failure}");
+    }
+    for text in [
+        "kind = \"slice\"\naxis = \"x\"",
+        "kind = \"picture\"\nquantity = \"velocity-z\"",
+    ] {
+        let specs = [parsed(text)];
+        FieldWriter::new(folder.path(), &specs, units(), &flat, start).expect_err(text);
+    }
+    let twice = [
+        parsed("kind = \"volume\"\nname = \"a\""),
+        parsed("kind = \"slice\"\nname = \"a\""),
+    ];
+    FieldWriter::new(folder.path(), &twice, units(), &space, start).expect_err("a name twice");
+    let unknown: Result<OutputSpec, _> = toml::from_str("kind = \"volume\"\nevry = 3");
+    assert!(unknown.is_err(), "an unknown key");
+    assert!(names(folder.path()).is_empty(), "nothing was written");
+}
+
+#[test]
+fn specs_survive_the_round_trip() {
+    let text = "kind = \"picture\"\nquantity = \"velocity-x\"\nbox = [0.0, 1.0, 2.0, 3.0]\ngrid = true\nrange = [-1.0, 1.0]";
+    let spec = parsed(text);
+    assert_eq!(
+        parsed(&toml::to_string(&spec).expect("TOML")),
+        spec,
+        "round trip"
+    );
+}
+
+/// Width, height and red, green, blue of a PNG.
+fn pixels(path: &PathBuf) -> ([usize; 2], Vec<[u8; 3]>) {
+    let file = std::io::BufReader::new(std::fs::File::open(path).expect("a picture"));
+    let mut reader = png::Decoder::new(file).read_info().expect("a PNG file");
+    let size = [reader.info().width as usize, reader.info().height as usize];
+    let mut bytes = vec![0; reader.output_buffer_size().expect("a small picture")];
+    reader.next_frame(&mut bytes).expect("its pixels");
+    (
+        size,
+        bytes.chunks_exact(3).map(|c| [c[0], c[1], c[2]]).collect(),
+    )
+}
+
+#[test]
+fn pictures_show_the_value_of_the_cell_at_each_pixel() {
+    let mesh = ball_mesh([4, 4], 3);
+    let folder = tempfile::tempdir().expect("a folder");
+    let spec =
+        parsed("kind = \"picture\"\nwidth = 524\nquantity = \"velocity-y\"\nrange = [-1.0, 1.0]");
+    let scale = 0.1 / 3.0 / 1e-3;
+    let flow = snapshot(&mesh, 0, |x| {
+        (
+            1.0,
+            [
+                0.0,
+                if x[0] < 4.0 {
+                    -2.0
+                } else if x[0] > 12.0 {
+                    2.0
+                } else {
+                    0.0
+                } / scale,
+            ],
+        )
+    });
+    let mut writer = fresh(folder.path(), &[spec], &mesh);
+    let files = writer.write(&mesh, &flow, Moment::End).expect("written");
+    let ([width, _], pixels) = pixels(&files[0]);
+    let map = colours::colours(colours::Map::Diverging);
+    // The frame begins right of 6 and below 19 pixels; 512 pixels are 16 root cells.
+    let mut seen = [0; 4];
+    for y in (1..512).step_by(3) {
+        for x in (1..511).step_by(3) {
+            let at = [(x as f64 + 0.5) / 32.0, 16.0 - (y as f64 + 0.5) / 32.0];
+            let cell = mesh.forest.leaf_at(at).expect("in the box");
+            let solid = mesh.classes.solid[cell.block as usize] >> cell.cell & 1 == 1;
+            let found = pixels[(y + 19) * width + x + 6];
+            let (what, expected) = match at[0] {
+                _ if solid => (0, [[128, 134, 142], [34, 40, 49]]),
+                x if x < 4.0 => (1, [map[0]; 2]),
+                x if x > 12.0 => (2, [map[255]; 2]),
+                _ => (3, [map[127], map[128]]),
+            };
+            seen[what] += 1;
+            assert!(
+                expected.contains(&found),
+                "pixel {x}, {y}: {found:?}, not {expected:?}"
+            );
+        }
+    }
+    assert!(seen.iter().all(|&n| n > 100), "all are seen: {seen:?}");
+}
+
+#[test]
+fn smooth_pictures_of_linear_fields_are_linear() {
+    let mesh = ball_mesh([4, 4], 1);
+    let folder = tempfile::tempdir().expect("a folder");
+    let spec = parsed(
+        "kind = \"picture\"\nwidth = 524\nsmooth = true\nquantity = \"speed\"\nrange = [0.0, 16.0]",
+    );
+    let scale = 0.1 / 3.0 / 1e-3;
+    let flow = snapshot(&mesh, 0, |x| (1.0, [x[0] / scale, 0.0]));
+    let mut writer = fresh(folder.path(), &[spec], &mesh);
+    let files = writer.write(&mesh, &flow, Moment::End).expect("written");
+    let ([width, _], pixels) = pixels(&files[0]);
+    let map = colours::colours(colours::Map::Sequential);
+    // Below the ball, one cell from the walls, where corners have cells on all sides.
+    for x in 40..470 {
+        let found = pixels[(19 + 512 - 60) * width + x + 6];
+        let share = (x as f64 + 0.5) / 32.0 / 16.0 * 255.0;
+        let near = [
+            share.floor() - 1.0,
+            share.floor(),
+            share.ceil(),
+            share.ceil() + 1.0,
+        ];
+        assert!(
+            near.iter().any(|&i| map[i as usize] == found),
+            "pixel {x}: {found:?}"
+        );
+    }
+}
+
+/// Pictures to look at, and files for `tests/python/check_fields.py`: in the folder that
+/// `CUTLINK_FIELDS` names.
+#[test]
+#[ignore = "writes files to look at, into the folder that CUTLINK_FIELDS names"]
+fn files_to_look_at() {
+    let folder = PathBuf::from(std::env::var_os("CUTLINK_FIELDS").expect("CUTLINK_FIELDS"));
+    let force = Start::Fresh { force: true };
+    let space = ball_mesh([8, 5, 5], 4);
+    let specs = [
+        parsed(
+            "kind = \"volume\"\nname = \"space\"\nevery-steps = 1\nfields = [\"velocity\", \"density\", \"pressure\", \"vorticity\", \"q\"]",
+        ),
+        parsed(
+            "kind = \"box\"\nname = \"part\"\nbox = [0.2, 0.5, 0.1, 0.6, 0.8, 0.4]\nevery-steps = 1",
+        ),
+        parsed("kind = \"slice\"\nname = \"cut\"\naxis = \"y\"\nposition = 0.66\nevery-steps = 1"),
+        parsed(
+            "kind = \"probes\"\nname = \"points\"\npoints = [[0.05, 0.45, 0.11], [0.8, 0.7, 0.3]]\nevery-steps = 1",
+        ),
+        parsed("kind = \"picture\"\nname = \"speed\"\nsmooth = true"),
+        parsed(
+            "kind = \"picture\"\nname = \"side\"\naxis = \"y\"\nquantity = \"pressure\"\ngrid = true",
+        ),
+    ];
+    let mut writer = FieldWriter::new(&folder, &specs, units(), &space, force).expect("outputs");
+    for step in 0..3 {
+        let mut flow = around_ball(&space, step);
+        for u in flow.velocity.iter_mut().flatten() {
+            *u *= 1.0 + 0.1 * step as f32;
+        }
+        let moment = if step < 2 {
+            Moment::Running
+        } else {
+            Moment::End
+        };
+        writer.write(&space, &flow, moment).expect("written");
+    }
+    let flat = ball_mesh([10, 5], 5);
+    let specs = [
+        parsed("kind = \"volume\"\nname = \"flat\"\nevery-steps = 1"),
+        parsed("kind = \"picture\"\nname = \"vorticity\"\nquantity = \"vorticity\"\nsmooth = true"),
+        parsed("kind = \"picture\"\nname = \"grid\"\nquantity = \"vorticity\"\ngrid = true"),
+        parsed(
+            "kind = \"picture\"\nname = \"near\"\nquantity = \"q\"\ngrid = true\nbox = [0.5, 0.5, 0.9, 0.8]",
+        ),
+    ];
+    let units = FieldUnits::reference(0.1, 12.0);
+    let mut writer = FieldWriter::new(&folder, &specs, units, &flat, force).expect("outputs");
+    writer
+        .write(&flat, &around_ball(&flat, 4321), Moment::End)
+        .expect("written");
+}

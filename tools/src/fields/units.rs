@@ -1,0 +1,115 @@
+//! From the root lattice's units to those of files.
+
+/// What a number is multiplied by, and the name of what it is in then.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unit {
+    /// What one of the lattice is in this unit.
+    pub factor: f64,
+    /// Its name, as in `m/s`.
+    pub name: String,
+}
+
+impl Unit {
+    /// A unit.
+    pub fn new(factor: f64, name: impl Into<String>) -> Self {
+        let name = name.into();
+        Self { factor, name }
+    }
+}
+
+/// Units of what a flow writes. Places are always in the lengths of the mesh.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FieldUnits {
+    /// Of a root step.
+    pub time: Unit,
+    /// Of one root cell a root step.
+    pub velocity: Unit,
+    /// Of density times the square of that; pressure is zero at density 1.
+    pub pressure: Unit,
+    /// Of density 1.
+    pub density: Unit,
+    /// Of one a root step.
+    pub vorticity: Unit,
+    /// Of one a root step, squared.
+    pub q: Unit,
+}
+
+impl FieldUnits {
+    /// The root lattice's own.
+    pub fn lattice() -> Self {
+        let one = |name: &str| Unit::new(1.0, name);
+        Self {
+            time: one("steps"),
+            velocity: one("dx/dt"),
+            pressure: one("rho (dx/dt)^2"),
+            density: one("rho"),
+            vorticity: one("1/dt"),
+            q: one("1/dt^2"),
+        }
+    }
+
+    /// Metres, seconds and kilograms: the spacing of the root level, its time step, and what density
+    /// 1 is.
+    pub fn si(dx: f64, dt: f64, density: f64) -> Self {
+        let speed = dx / dt;
+        Self {
+            time: Unit::new(dt, "s"),
+            velocity: Unit::new(speed, "m/s"),
+            pressure: Unit::new(density * speed * speed, "Pa"),
+            density: Unit::new(density, "kg/m^3"),
+            vorticity: Unit::new(1.0 / dt, "1/s"),
+            q: Unit::new(1.0 / (dt * dt), "1/s^2"),
+        }
+    }
+
+    /// Multiples of a reference velocity U (root cells a root step), a reference length D (root
+    /// cells), and density 1.
+    pub fn reference(velocity: f64, length: f64) -> Self {
+        let rate = velocity / length;
+        Self {
+            time: Unit::new(rate, "D/U"),
+            velocity: Unit::new(1.0 / velocity, "U"),
+            pressure: Unit::new(1.0 / (velocity * velocity), "rho U^2"),
+            density: Unit::new(1.0, "rho"),
+            vorticity: Unit::new(1.0 / rate, "U/D"),
+            q: Unit::new(1.0 / (rate * rate), "(U/D)^2"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_agree_with_one_another() {
+        // Vorticity is velocity over length, pressure density times velocity squared.
+        let (dx, dt, rho) = (0.01, 2e-4, 1.2);
+        let si = FieldUnits::si(dx, dt, rho);
+        assert!((si.velocity.factor - 50.0).abs() < 1e-12, "m/s");
+        assert!((si.pressure.factor - rho * 2500.0).abs() < 1e-9, "Pa");
+        assert!(
+            (si.vorticity.factor - si.velocity.factor / dx).abs() < 1e-9,
+            "1/s"
+        );
+        // The same flow by its reference values: U = 0.05, D = 20 root cells.
+        let (u, d) = (0.05, 20.0);
+        let by = FieldUnits::reference(u, d);
+        let (u_si, d_si) = (u * si.velocity.factor, d * dx);
+        let close = |a: f64, b: f64| (a - b).abs() < 1e-9 * b.abs();
+        assert!(close(by.time.factor * d_si / u_si, si.time.factor), "time");
+        assert!(
+            close(by.velocity.factor * u_si, si.velocity.factor),
+            "velocity"
+        );
+        assert!(
+            close(by.vorticity.factor * u_si / d_si, si.vorticity.factor),
+            "vorticity"
+        );
+        assert!(close(by.q.factor * (u_si / d_si).powi(2), si.q.factor), "Q");
+        assert!(
+            close(by.pressure.factor * rho * u_si * u_si, si.pressure.factor),
+            "pressure"
+        );
+    }
+}

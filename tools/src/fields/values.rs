@@ -1,0 +1,197 @@
+//! Values of cells in the units of files.
+
+use super::spec::{CellField, Quantity};
+use super::units::{FieldUnits, Unit};
+use cutlink_amr::{CellRef, FREE, dims};
+use cutlink_solver::Snapshot;
+use cutlink_solver::fields::{derive, gradient, q_criterion, vorticity, vorticity_components};
+use cutlink_voxelizer::Mesh;
+use rayon::prelude::*;
+
+/// An array of a file.
+pub(super) struct Column {
+    pub(super) name: &'static str,
+    pub(super) components: usize,
+    pub(super) values: Vec<f32>,
+}
+
+/// A moment of a flow, and the units of what is told about it.
+#[derive(Clone, Copy)]
+pub(super) struct Scene<'a, const D: usize> {
+    pub(super) mesh: &'a Mesh<D>,
+    pub(super) snapshot: &'a Snapshot<D>,
+    pub(super) units: &'a FieldUnits,
+}
+
+impl<const D: usize> Scene<'_, D> {
+    pub(super) fn time(&self) -> f64 {
+        self.snapshot.step as f64 * self.units.time.factor
+    }
+
+    /// Of all cells, by block id and cell.
+    pub(super) fn everywhere(&self, fields: &[CellField]) -> Vec<Column> {
+        let cells = dims::cells(D);
+        let at = |i: usize| {
+            let (block, cell) = ((i / cells) as u32, (i % cells) as u32);
+            (self.mesh.forest.level[block as usize] != FREE).then_some(CellRef { block, cell })
+        };
+        let count = self.mesh.forest.capacity() * cells;
+        // One gradient a cell is enough for both.
+        let curled = |f: &CellField| matches!(f, CellField::Vorticity | CellField::Q);
+        let mut derived = fields
+            .iter()
+            .any(curled)
+            .then(|| derive(self.mesh, self.snapshot));
+        let scaled = |mut values: Vec<f32>, field, components| {
+            let factor = unit_of(field, self.units).factor;
+            values
+                .par_iter_mut()
+                .for_each(|v| *v = (f64::from(*v) * factor) as f32);
+            Column {
+                name: name(field),
+                components,
+                values,
+            }
+        };
+        let column = |&field: &CellField| match (field, &mut derived) {
+            (CellField::Vorticity, Some(derived)) => {
+                let values = std::mem::take(&mut derived.vorticity);
+                scaled(values, field, vorticity_components(D))
+            }
+            (CellField::Q, Some(derived)) => scaled(std::mem::take(&mut derived.q), field, 1),
+            _ => self.column(field, count, at),
+        };
+        fields.iter().map(column).collect()
+    }
+
+    /// Of some cells, in their order.
+    pub(super) fn of(&self, cells: &[CellRef], fields: &[CellField]) -> Vec<Column> {
+        let column = |&f: &CellField| self.column(f, cells.len(), |i| Some(cells[i]));
+        fields.iter().map(column).collect()
+    }
+
+    fn column(
+        &self,
+        field: CellField,
+        count: usize,
+        at: impl Fn(usize) -> Option<CellRef> + Sync,
+    ) -> Column {
+        let components = match field {
+            CellField::Velocity => 3,
+            CellField::Vorticity => vorticity_components(D),
+            _ => 1,
+        };
+        let mut values = vec![0f32; count * components];
+        values
+            .par_chunks_exact_mut(components)
+            .enumerate()
+            .with_min_len(64)
+            .for_each(|(i, to)| {
+                if let Some(at) = at(i) {
+                    self.put(field, at, to);
+                }
+            });
+        Column {
+            name: name(field),
+            components,
+            values,
+        }
+    }
+
+    fn put(&self, field: CellField, at: CellRef, to: &mut [f32]) {
+        match field {
+            CellField::Velocity => {
+                for (to, from) in to.iter_mut().zip(self.velocity(at)) {
+                    *to = from as f32;
+                }
+            }
+            CellField::Density => to[0] = self.density(at) as f32,
+            CellField::Pressure => to[0] = self.pressure(self.raw_density(at)) as f32,
+            CellField::Vorticity => {
+                let curl = vorticity(&gradient(self.mesh, &self.snapshot.velocity, at));
+                for (to, from) in to.iter_mut().zip(&curl[3 - vorticity_components(D)..]) {
+                    *to = (from * self.units.vorticity.factor) as f32;
+                }
+            }
+            CellField::Q => to[0] = self.q(at) as f32,
+        }
+    }
+
+    fn velocity(&self, at: CellRef) -> [f64; D] {
+        let i = at.block as usize * dims::cells(D) + at.cell as usize;
+        let factor = self.units.velocity.factor;
+        std::array::from_fn(|a| f64::from(self.snapshot.velocity[a][i]) * factor)
+    }
+
+    fn raw_density(&self, at: CellRef) -> f64 {
+        f64::from(self.snapshot.density[at.block as usize * dims::cells(D) + at.cell as usize])
+    }
+
+    fn density(&self, at: CellRef) -> f64 {
+        self.raw_density(at) * self.units.density.factor
+    }
+
+    /// Of a density of the lattice: its squared speed of sound is 1/3.
+    pub(super) fn pressure(&self, density: f64) -> f64 {
+        (density - 1.0) / 3.0 * self.units.pressure.factor
+    }
+
+    fn q(&self, at: CellRef) -> f64 {
+        let slope = gradient(self.mesh, &self.snapshot.velocity, at);
+        q_criterion(&slope) * self.units.q.factor
+    }
+
+    /// What a picture shows of a cell; `axis` is the one it is normal to.
+    pub(super) fn shown(&self, quantity: Quantity, axis: usize, at: CellRef) -> f64 {
+        let component = |a: usize| self.velocity(at).get(a).copied().unwrap_or(0.0);
+        match quantity {
+            Quantity::Speed => self.velocity(at).iter().map(|u| u * u).sum::<f64>().sqrt(),
+            Quantity::VelocityX => component(0),
+            Quantity::VelocityY => component(1),
+            Quantity::VelocityZ => component(2),
+            Quantity::Pressure => self.pressure(self.raw_density(at)),
+            Quantity::Density => self.density(at),
+            Quantity::Vorticity => {
+                let slope = gradient(self.mesh, &self.snapshot.velocity, at);
+                vorticity(&slope)[axis] * self.units.vorticity.factor
+            }
+            Quantity::Q => self.q(at),
+        }
+    }
+}
+
+fn name(field: CellField) -> &'static str {
+    match field {
+        CellField::Velocity => "velocity",
+        CellField::Density => "density",
+        CellField::Pressure => "pressure",
+        CellField::Vorticity => "vorticity",
+        CellField::Q => "q",
+    }
+}
+
+/// The unit of an array.
+pub(super) fn unit_of(field: CellField, units: &FieldUnits) -> &Unit {
+    match field {
+        CellField::Velocity => &units.velocity,
+        CellField::Density => &units.density,
+        CellField::Pressure => &units.pressure,
+        CellField::Vorticity => &units.vorticity,
+        CellField::Q => &units.q,
+    }
+}
+
+/// The name of what a picture shows, and its unit.
+pub(super) fn title_of(quantity: Quantity, axis: usize, units: &FieldUnits) -> (String, &Unit) {
+    let letter = ["x", "y", "z"][axis];
+    match quantity {
+        Quantity::Speed => ("speed".into(), &units.velocity),
+        Quantity::VelocityX => ("velocity x".into(), &units.velocity),
+        Quantity::VelocityY => ("velocity y".into(), &units.velocity),
+        Quantity::VelocityZ => ("velocity z".into(), &units.velocity),
+        Quantity::Pressure => ("pressure".into(), &units.pressure),
+        Quantity::Density => ("density".into(), &units.density),
+        Quantity::Vorticity => (format!("vorticity {letter}"), &units.vorticity),
+        Quantity::Q => ("Q".into(), &units.q),
+    }
+}
