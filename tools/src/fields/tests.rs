@@ -604,6 +604,8 @@ fn files_to_look_at() {
         };
         writer.write(&space, &flow, moment).expect("written");
     }
+    let points = "{\"points\": [[0.05, 0.45, 0.11], [0.8, 0.7, 0.3]]}";
+    std::fs::write(folder.join("POINTS.json"), points).expect("written");
     let flat = ball_mesh([10, 5], 5);
     let specs = [
         parsed("kind = \"volume\"\nname = \"flat\"\nevery-steps = 1"),
