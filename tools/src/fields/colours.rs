@@ -34,7 +34,7 @@ pub(super) fn colours(map: Map) -> Vec<Rgb> {
 
 fn sequential(t: f64) -> Rgb {
     let hue = 300.0 - 195.0 * t;
-    let chroma = 0.09 + 0.07 * t * t;
+    let chroma = 0.075 + 0.085 * t.powi(3);
     shown(0.25 + 0.68 * t, chroma, hue)
 }
 
