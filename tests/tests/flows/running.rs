@@ -121,7 +121,6 @@ fn what_does_not_fit_is_refused() {
         upper: [8.0; 3],
     };
     let mesh = flows::empty_box([32, 32], 3, vec![Region { shape, levels: 3 }]);
-    let error = Plan::new(&mesh, flows::params(&mesh, 0.1))
-        .expect_err("an error");
+    let error = Plan::new(&mesh, flows::params(&mesh, 0.1)).expect_err("an error");
     assert!(error.to_string().contains("periodic"), "{error}");
 }
