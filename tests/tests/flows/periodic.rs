@@ -1,12 +1,9 @@
 use cutlink_solver::{Collision, Interpolation, LatticeKind};
-use cutlink_tests::{
-    backend_test,
-    flows::{self, AnyFlow},
-};
+use cutlink_tests::flows::{self, AnyFlow};
 use cutlink_voxelizer::{Mesh, Region, RegionShape};
 use std::f64::consts::TAU;
 
-backend_test!(
+crate::on_cpu!(
     decay_in_the_plane,
     decay_in_space,
     refined_boxes_decay_and_conserve,

@@ -1,12 +1,12 @@
 use cutlink_mesher::primitives::Shape3;
 use cutlink_solver::{FaceCondition, Plan, Precision, SolverError};
 use cutlink_tests::{
-    backend_test, bodies,
+    bodies,
     flows::{self, AnyFlow},
 };
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, Region, RegionShape};
 
-backend_test!(a_restart_is_no_change, divergence_is_found_and_located);
+crate::on_cpu!(a_restart_is_no_change, divergence_is_found_and_located);
 
 /// A sphere in a small tunnel on two levels.
 fn sphere() -> Mesh<3> {
@@ -121,8 +121,6 @@ fn what_does_not_fit_is_refused() {
         upper: [8.0; 3],
     };
     let mesh = flows::empty_box([32, 32], 3, vec![Region { shape, levels: 3 }]);
-    let error = Plan::new(&mesh, flows::params(&mesh, 0.1))
-        .err()
-        .expect("an error");
+    let error = Plan::new(&mesh, flows::params(&mesh, 0.1)).expect_err("an error");
     assert!(error.to_string().contains("periodic"), "{error}");
 }

@@ -1,13 +1,13 @@
 use cutlink_mesher::{Surface, primitives::Shape2};
 use cutlink_solver::{Collision, FaceCondition, Motion, PatchCondition, WallScheme};
 use cutlink_tests::{
-    backend_test, bodies,
+    bodies,
     flows::{self, AnyFlow},
 };
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh};
 use std::f64::consts::PI;
 
-backend_test!(
+crate::on_cpu!(
     poiseuille_between_faces_is_exact,
     couette_between_faces_is_exact,
     circular_couette_by_scheme

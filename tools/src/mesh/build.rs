@@ -1,8 +1,8 @@
 //! From a job to its mesh, for every command that needs one: read → health → place → box → snap →
 //! gate → embed.
 //!
-//! In: a [`Job`] and an opened device. Out: a surface in its box ([`Placed`]), snapped and found
-//! sound ([`Prepared`]), and the host's copy of the mesh; beside them the notes for the user, told as
+//! In: a [`Job`] and an opened device. Out: a surface in its box (`Placed`), snapped and found
+//! sound (`Prepared`), and the host's copy of the mesh; beside them the notes for the user, told as
 //! they come, and the time of each stage. The mesh is the same for any number of threads.
 
 use crate::console::Console;

@@ -7,7 +7,7 @@ use crate::options::Root;
 use crate::solve::case::Case;
 use crate::solve::resolve::{Grid, Resolved, Until};
 use cutlink_solver::{
-    Collision, FaceCondition, Interpolation, LatticeKind, Motion, PatchCondition, Precision,
+    Collision, FaceCondition, Interpolation, LatticeKind, Motion, PatchCondition, Plan, Precision,
     WallScheme,
 };
 use cutlink_voxelizer::Frame;
@@ -494,7 +494,10 @@ fn the_examples_of_the_documentation_are_cases() {
         let made = match &case.domain {
             Some(domain) => {
                 let mesh = bare::<2>(&domain.bounds, &domain.root).expect("a mesh");
-                case.resolve("case.md", Grid::of(&mesh)).map(drop)
+                case.resolve("case.md", Grid::of(&mesh)).map(|made| {
+                    let plan = Plan::new(&mesh, made.params);
+                    assert!(plan.is_ok(), "the solver takes it: {plan:?}");
+                })
             }
             None => {
                 let root = Root::Longest(128);
