@@ -115,7 +115,7 @@ pub const fn cubic_polynomials(c: [i32; 3]) -> [f64; 7] {
 }
 
 /// What a velocity gets of each third-order coefficient, its weight apart: so that the odd part is
-/// w Σ K[n] A[n] over the seven polynomials.
+/// `w Σ K[n] A[n]` over the seven polynomials.
 pub const fn cubic_shares<L: Lattice>(q: usize) -> [f64; 7] {
     let h = cubic_polynomials(L::C[q]);
     let mut shares = [0.0; 7];

@@ -38,6 +38,8 @@ pub enum Command {
     Estimate(Box<EstimateArgs>),
     /// Look into a mesh file: levels, cut distances, checks, exports; or a surface's health
     Inspect(InspectArgs),
+    /// Run the flow that a case file describes, on the CPU
+    Solve(SolveArgs),
     /// Measure how fast meshes are made on this machine, stage by stage
     #[command(subcommand)]
     Bench(BenchCommand),
@@ -148,6 +150,50 @@ pub struct EstimateArgs {
 pub enum BenchCommand {
     /// Time, bytes and memory of each stage of an embedding, beside the memory's copy bandwidth
     Mesh(Box<BenchMeshArgs>),
+}
+
+const SOLVE_EXAMPLES: &str = "\
+Examples:
+  cutlink solve case.toml --dry-run
+  cutlink solve case.toml
+  cutlink solve case.toml --resume
+
+docs/case.md describes the file. Into the case's folder go case.toml with every value written out, \
+forces.csv, checkpoints and summary.json.
+
+Exit codes: 0 fine, 1 run-time failure, 2 usage or bad input, 3 geometry refused, \
+4 out of memory, 5 diverged, 130 stopped by Ctrl-C, with a checkpoint.";
+
+/// Arguments of `cutlink solve`.
+#[derive(Debug, Args)]
+#[command(after_help = SOLVE_EXAMPLES)]
+pub struct SolveArgs {
+    /// The case: a TOML file
+    pub case: PathBuf,
+
+    /// Go on from the last checkpoint in the case's folder
+    #[arg(long, conflicts_with = "force")]
+    pub resume: bool,
+
+    /// Replace an earlier run in the case's folder
+    #[arg(long)]
+    pub force: bool,
+
+    /// Root steps at most, in place of the case's
+    #[arg(long, value_name = "N")]
+    pub steps: Option<u64>,
+
+    /// Tell what would run; write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+
+    /// Worker threads; 0 takes all cores
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub threads: usize,
+
+    /// How to report.
+    #[command(flatten)]
+    pub output: Output,
 }
 
 const BENCH_EXAMPLES: &str = "\

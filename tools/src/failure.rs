@@ -29,6 +29,10 @@ pub enum Kind {
     Geometry,
     /// Not enough memory: 4.
     Memory,
+    /// A flow that diverged: 5.
+    Diverged,
+    /// Stopped by Ctrl-C, with a checkpoint: 130.
+    Stopped,
 }
 
 impl Kind {
@@ -39,6 +43,8 @@ impl Kind {
             Self::Usage => 2,
             Self::Geometry => 3,
             Self::Memory => 4,
+            Self::Diverged => 5,
+            Self::Stopped => 130,
         }
     }
 }

@@ -65,6 +65,7 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Mesh(args) => args.output.json,
         Command::Estimate(args) => args.output.json,
         Command::Inspect(args) => args.output.json,
+        Command::Solve(args) => args.output.json,
         Command::Bench(cli::BenchCommand::Mesh(args)) => args.output.json,
         _ => false,
     };
@@ -87,6 +88,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Mesh(args) => mesh::command(args),
         Command::Estimate(args) => estimate::command(args),
         Command::Inspect(args) => inspect::command(args),
+        Command::Solve(args) => solve::run::command(args),
         Command::Bench(cli::BenchCommand::Mesh(args)) => bench::mesh(args),
         Command::Demo { force } => demo::command(*force),
         Command::Completions { shell } => manual::completions(*shell),

@@ -23,6 +23,12 @@ fn pending() -> MutexGuard<'static, Vec<PathBuf>> {
 /// Removes temporary files on Ctrl-C, then ends the process with exit code 130.
 pub fn clean_up_on_interrupt() {
     let set = ctrlc::set_handler(|| {
+        use crate::solve::run::{RUNNING, STOP};
+        use std::sync::atomic::Ordering::Relaxed;
+        // A run ends at its next look, with a checkpoint; a second Ctrl-C ends it here.
+        if RUNNING.load(Relaxed) && !STOP.swap(true, Relaxed) {
+            return;
+        }
         discard_pending();
         std::process::exit(130);
     });

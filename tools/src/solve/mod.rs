@@ -4,7 +4,9 @@
 pub mod case;
 pub mod checkpoint;
 mod conditions;
+mod history;
 pub mod resolve;
+pub(crate) mod run;
 #[cfg(test)]
 mod tests;
 pub mod units;

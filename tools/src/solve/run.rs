@@ -1,0 +1,395 @@
+//! `cutlink solve`: from a case to forces, checkpoints and a summary, on the CPU.
+//!
+//! Writes into the case's folder: `case.toml`, with nothing left open; `forces.csv`; checkpoints; and at
+//! the end `summary.json`. Each is whole or not there.
+
+use crate::{
+    cli::{MeshArgs, SolveArgs},
+    console::{self, Console},
+    device::Opened,
+    failure::{Failure, Kind},
+    mesh::build::{AnyPlaced, Builder, bare},
+    mesh::resolve::{self as job},
+    options::Output,
+    output,
+    solve::{
+        case::{self, Case},
+        checkpoint::{self, Header},
+        history::History,
+        resolve::{Grid, Resolved, Until},
+    },
+};
+use cutlink_device::Host;
+use cutlink_solver::{FaceCondition, Flow, Params, Plan, SolverError, kernels::Kernels};
+use cutlink_voxelizer::Mesh;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use std::{
+    fmt::Write as _,
+    fs,
+    io::Write as _,
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    time::Instant,
+};
+
+/// Root steps between two looks at the flow.
+const CHUNK: u64 = 64;
+
+/// Set by Ctrl-C: the run ends at its next look.
+pub(crate) static STOP: AtomicBool = AtomicBool::new(false);
+/// Whether a run looks at [`STOP`].
+pub(crate) static RUNNING: AtomicBool = AtomicBool::new(false);
+
+impl From<SolverError> for Failure {
+    fn from(error: SolverError) -> Self {
+        match error {
+            SolverError::Device(error) => error.into(),
+            SolverError::Diverged { .. } => Self::new(Kind::Diverged, error.to_string()).hint(
+                "refine, lower the Mach number (lattice_velocity) or take collision = \"regularized\"; the last checkpoint is kept",
+            ),
+            SolverError::Io(_) => Self::new(Kind::Runtime, error.to_string()),
+            _ => Self::usage(error.to_string()),
+        }
+    }
+}
+
+/// Does what `cutlink solve` was asked for.
+pub(crate) fn command(args: &SolveArgs) -> Result<(), Failure> {
+    let case = case::read(&args.case)?;
+    let dimensions = case.dimensions_of_domain()?;
+    crate::in_pool(args.threads, || match (dimensions, &case.domain) {
+        (Some(2), Some(domain)) => solve(args, &case, &bare::<2>(&domain.bounds, &domain.root)?),
+        (Some(_), Some(domain)) => solve(args, &case, &bare::<3>(&domain.bounds, &domain.root)?),
+        _ => embedded(args, &case),
+    })
+}
+
+/// Meshes what the case names, and runs.
+fn embedded(args: &SolveArgs, case: &Case) -> Result<(), Failure> {
+    let quiet = Output {
+        json: false,
+        quiet: true,
+        verbose: false,
+    };
+    let mut options = case.mesh.clone().unwrap_or_default();
+    options.device = Some(
+        "cpu"
+            .parse()
+            .map_err(|_| Failure::usage("the CPU has a name"))?,
+    );
+    let arguments = MeshArgs {
+        options,
+        config: None,
+        write_config: None,
+        force: true,
+        dry_run: true,
+        output: quiet,
+    };
+    let job = job::resolve(&arguments)?;
+    let opened = Opened::Cpu;
+    let mut builder = Builder::new(&job, &opened, Console::new(quiet));
+    match builder.place()? {
+        AnyPlaced::D2(placed) => {
+            let case = Case {
+                mesh: Some(placed.options(&job)),
+                ..case.clone()
+            };
+            let prepared = builder.prepare(placed)?;
+            solve(args, &case, &builder.build(&prepared)?)
+        }
+        AnyPlaced::D3(placed) => {
+            let case = Case {
+                mesh: Some(placed.options(&job)),
+                ..case.clone()
+            };
+            let prepared = builder.prepare(placed)?;
+            solve(args, &case, &builder.build(&prepared)?)
+        }
+    }
+}
+
+/// A run and where it writes.
+struct Run<'a, const D: usize> {
+    args: &'a SolveArgs,
+    resolved: Resolved<D>,
+    header: Header,
+    history: History<D>,
+    console: Console,
+    updates: u64,
+    began: Instant,
+    begun_at: u64,
+}
+
+fn solve<const D: usize>(args: &SolveArgs, case: &Case, mesh: &Mesh<D>) -> Result<(), Failure>
+where
+    Host: Kernels<D>,
+{
+    let name = args.case.display().to_string();
+    let mut resolved = case.resolve(&name, Grid::of(mesh))?;
+    resolved.params.forces = resolved.forces_every > 0 && !mesh.links.is_empty();
+    let plan = Plan::new(mesh, resolved.params.clone())?;
+    let console = Console::new(args.output);
+    console.summary(&describe(&plan, &resolved))?;
+    if args.dry_run {
+        return Ok(());
+    }
+    let text = resolved.case.to_toml()?;
+    let sum = Sha256::digest(text.as_bytes());
+    let header = Header {
+        version: checkpoint::VERSION,
+        cutlink: env!("CARGO_PKG_VERSION").into(),
+        case: sum.iter().fold(String::new(), |mut hex, byte| {
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        }),
+        mesh: mesh.checksum(),
+        step: 0,
+    };
+    let updates = plan.updates();
+    let start = initial(&resolved.params);
+    let mut flow = plan.start(&Host)?;
+    flow.set(&|_| (1.0, start))?;
+    let history = History::new(&resolved, &mesh.patches);
+    let mut run = Run {
+        args,
+        resolved,
+        header,
+        history,
+        console,
+        updates,
+        began: Instant::now(),
+        begun_at: 0,
+    };
+    run.open(&mut *flow, &text)?;
+    RUNNING.store(true, Relaxed);
+    let done = run.go(&mut *flow);
+    RUNNING.store(false, Relaxed);
+    run.console.finish();
+    done
+}
+
+/// The flow begins with the mean velocity of the faces that it passes through, else at rest.
+fn initial<const D: usize>(params: &Params<D>) -> [f64; D] {
+    let mut sum = [0.0; D];
+    let mut count = 0.0;
+    for (axis, faces) in params.faces.iter().enumerate() {
+        for face in faces {
+            if let FaceCondition::Velocity(v) = face
+                && v[axis] != 0.0
+            {
+                count += 1.0;
+                (0..D).for_each(|a| sum[a] += v[a]);
+            }
+        }
+    }
+    sum.map(|s| if count > 0.0 { s / count } else { 0.0 })
+}
+
+/// What will run, in both systems of units.
+fn describe<const D: usize>(plan: &Plan<'_, D>, resolved: &Resolved<D>) -> String {
+    let (physics, units) = (&resolved.physics, &resolved.units);
+    let finest = plan.levels.len() - 1;
+    let across = physics.length / units.length * f64::from(1u32 << finest);
+    let mut text = format!(
+        "Re {:.6}, Mach {:.4}, {across:.1} finest cells across the reference length\n\
+         root cell {:.6e}, root step {:.6e}, velocity {:.6e} is {:.4} on the lattice\n\
+         {}, {:?}, {}, {} interpolation\n\
+         level   blocks        cells       tau     MB\n",
+        physics.reynolds(),
+        physics.mach(),
+        units.length,
+        units.time,
+        physics.velocity,
+        physics.lattice_velocity,
+        resolved.params.lattice,
+        resolved.params.collision,
+        resolved.params.precision,
+        resolved.params.interpolation,
+    );
+    for level in &plan.levels {
+        let _ = writeln!(
+            text,
+            "{:>5} {:>8} {:>12} {:>9.5} {:>6.1}",
+            level.level,
+            level.blocks,
+            level.cells,
+            level.tau,
+            level.bytes as f64 / 1e6
+        );
+    }
+    if let Some(unstable) = &resolved.unstable {
+        let _ = writeln!(text, "allowed, though it may be unstable: {unstable}");
+    }
+    text
+}
+
+impl<const D: usize> Run<'_, D> {
+    /// Makes the folder, or takes up the run in it.
+    fn open(&mut self, flow: &mut dyn Flow<D>, case: &str) -> Result<(), Failure> {
+        let folder = self.resolved.folder.clone();
+        fs::create_dir_all(&folder).map_err(|e| output::failed(&folder, &e))?;
+        if self.args.resume {
+            self.resume(flow, &folder)?;
+        } else {
+            for name in ["case.toml", "forces.csv", "summary.json"] {
+                output::check(&folder.join(name), self.args.force, Some(&self.args.case))?;
+            }
+            let old = checkpoint::list(&folder);
+            if let Some(path) = old.first().filter(|_| !self.args.force) {
+                return Err(
+                    Failure::usage(format!("{} is there already", path.display()))
+                        .hint("go on from it with --resume, or start again with --force"),
+                );
+            }
+            for path in old {
+                fs::remove_file(&path).map_err(|e| output::failed(&path, &e))?;
+            }
+        }
+        self.write(&folder.join("case.toml"), case)
+    }
+
+    fn resume(&mut self, flow: &mut dyn Flow<D>, folder: &Path) -> Result<(), Failure> {
+        let mut refused = None;
+        for path in checkpoint::list(folder) {
+            let restored = checkpoint::read(&path, &self.header.case, self.header.mesh, |from| {
+                Ok(flow.restore(from)?)
+            });
+            match restored {
+                Ok(header) => {
+                    self.begun_at = header.step;
+                    self.history.read(&folder.join("forces.csv"), header.step)?;
+                    self.console.note(&format!(
+                        "resumed at root step {} from {}",
+                        header.step,
+                        path.display()
+                    ));
+                    return Ok(());
+                }
+                Err(failure) => {
+                    self.console.note(&failure.message);
+                    refused.get_or_insert(failure);
+                }
+            }
+        }
+        Err(refused.unwrap_or_else(|| {
+            Failure::usage(format!(
+                "{} has no checkpoint to resume from",
+                folder.display()
+            ))
+            .hint("start without --resume")
+        }))
+    }
+
+    fn write(&self, path: &Path, text: &str) -> Result<(), Failure> {
+        output::write(path, true, |out| {
+            out.write_all(text.as_bytes())
+                .map_err(|e| output::failed(path, &e))
+        })
+        .map(drop)
+    }
+
+    /// Root steps at most.
+    fn most(&self) -> u64 {
+        let most = match self.resolved.until {
+            Until::Steps(steps) => steps,
+            Until::Settled { most, .. } => most,
+        };
+        self.args.steps.unwrap_or(most)
+    }
+
+    fn go(&mut self, flow: &mut dyn Flow<D>) -> Result<(), Failure> {
+        let most = self.most();
+        self.console.start(most.saturating_sub(self.begun_at));
+        let every = self.resolved.checkpoint_every;
+        let mut settled = false;
+        while flow.steps() < most && !settled {
+            let mut steps = CHUNK.min(most - flow.steps());
+            if every > 0 {
+                steps = steps.min(every - flow.steps() % every);
+            }
+            flow.advance(steps)?;
+            flow.check()?;
+            self.history.add(&flow.take_forces()?);
+            if every > 0 && flow.steps() % every == 0 {
+                self.save(flow)?;
+            }
+            self.console.step(steps);
+            self.console.working_on(self.progress(flow.steps()));
+            if STOP.load(Relaxed) {
+                self.save(flow)?;
+                return Err(Failure::new(
+                    Kind::Stopped,
+                    format!("stopped at root step {}, with a checkpoint", flow.steps()),
+                )
+                .hint("go on with --resume"));
+            }
+            if let Until::Settled { change, .. } = self.resolved.until {
+                settled = self.history.is_settled(change);
+            }
+        }
+        self.finish(flow, settled)
+    }
+
+    fn mlups(&self, steps: u64) -> f64 {
+        let done = (steps - self.begun_at) as f64 * self.updates as f64;
+        done / self.began.elapsed().as_secs_f64() / 1e6
+    }
+
+    fn progress(&self, steps: u64) -> String {
+        let left =
+            (self.most() - steps) as f64 * self.updates as f64 / 1e6 / self.mlups(steps).max(1e-9);
+        let drag = self
+            .history
+            .last_drag()
+            .map_or(String::new(), |c| format!(", C_D {c:.4}"));
+        format!("{:.1} MLUPS, {left:.0} s left{drag}", self.mlups(steps))
+    }
+
+    fn save(&self, flow: &dyn Flow<D>) -> Result<(), Failure> {
+        let header = Header {
+            step: flow.steps(),
+            ..self.header.clone()
+        };
+        let folder = &self.resolved.folder;
+        self.write(&folder.join("forces.csv"), &self.history.to_csv())?;
+        checkpoint::write(folder, &header, |out| Ok(flow.save(out)?)).map(drop)
+    }
+
+    fn finish(&self, flow: &dyn Flow<D>, settled: bool) -> Result<(), Failure> {
+        let folder = &self.resolved.folder;
+        if self.resolved.params.forces {
+            self.write(&folder.join("forces.csv"), &self.history.to_csv())?;
+        }
+        let summary = json!({
+            "schema": crate::JSON_SCHEMA,
+            "command": "solve",
+            "folder": folder,
+            "steps": flow.steps(),
+            "time": flow.steps() as f64 * self.resolved.units.time,
+            "settled": matches!(self.resolved.until, Until::Settled { .. }).then_some(settled),
+            "reynolds": self.resolved.physics.reynolds(),
+            "mach": self.resolved.physics.mach(),
+            "mlups": self.mlups(flow.steps()),
+            "patches": self.history.summary(),
+        });
+        self.write(&folder.join("summary.json"), &format!("{summary:#}\n"))?;
+        if let Until::Settled { most, .. } = self.resolved.until
+            && !settled
+        {
+            self.console.note(&format!(
+                "the forces have not settled within {most} root steps"
+            ));
+        }
+        self.console.summary(&format!(
+            "{}{:.1} MLUPS; written to {}\n",
+            self.history.table(),
+            self.mlups(flow.steps()),
+            folder.display()
+        ))?;
+        if self.args.output.json {
+            return console::print(&format!("{summary:#}\n"));
+        }
+        Ok(())
+    }
+}
