@@ -33,7 +33,11 @@ checkpoint_every = 100
 "#;
 
 fn case(folder: &Folder, name: &str) {
-    std::fs::write(folder.path("case.toml"), format!("{CIRCLE}folder = \"{name}\"\n")).expect("a case");
+    std::fs::write(
+        folder.path("case.toml"),
+        format!("{CIRCLE}folder = \"{name}\"\n"),
+    )
+    .expect("a case");
 }
 
 #[test]
@@ -44,19 +48,35 @@ fn a_run_that_was_resumed_is_the_run_that_was_not_stopped() {
     let forces = || std::fs::read_to_string(folder.path("out/forces.csv")).expect("forces");
     let whole = forces();
     assert_eq!(whole.lines().count(), 201, "a line a step, and the header");
-    let last: Vec<f64> = whole.lines().last().expect("a line").split(',').map(|n| n.parse().expect("a number")).collect();
-    assert!(last[2] > 1.0 && last[3].abs() < 1e-3, "drag and no lift: {last:?}");
+    let last: Vec<f64> = whole
+        .lines()
+        .last()
+        .expect("a line")
+        .split(',')
+        .map(|n| n.parse().expect("a number"))
+        .collect();
+    assert!(
+        last[2] > 1.0 && last[3].abs() < 1e-3,
+        "drag and no lift: {last:?}"
+    );
     let newest = folder.path("out/step_000000000200.ckpt");
     let state = std::fs::read(&newest).expect("a checkpoint");
     std::fs::remove_file(&newest).expect("it was there");
     folder.run("solve case.toml --resume").ok();
     assert_eq!(forces(), whole, "the same forces");
-    assert!(std::fs::read(&newest).expect("a checkpoint") == state, "the same bits");
+    assert!(
+        std::fs::read(&newest).expect("a checkpoint") == state,
+        "the same bits"
+    );
     // A run is not lost by mistake, and a damaged checkpoint is passed over.
     assert_ne!(folder.run("solve case.toml").code, 0, "there already");
     std::fs::write(&newest, &state[..state.len() - 9]).expect("damage");
     let ran = folder.run("solve case.toml --resume").ok();
-    assert!(ran.stderr.contains("step_000000000200") && ran.stderr.contains("100"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("step_000000000200") && ran.stderr.contains("100"),
+        "{}",
+        ran.stderr
+    );
     assert_eq!(forces(), whole, "from the one before");
 }
 
@@ -70,5 +90,9 @@ fn what_diverges_ends_with_its_own_code() {
     std::fs::write(folder.path("case.toml"), text).expect("a case");
     let ran = folder.run("solve case.toml");
     assert_eq!(ran.code, 5, "{}", ran.stderr);
-    assert!(ran.stderr.contains("level") && ran.stderr.contains("cell"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("level") && ran.stderr.contains("cell"),
+        "{}",
+        ran.stderr
+    );
 }

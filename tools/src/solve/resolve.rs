@@ -354,7 +354,10 @@ fn numerics<const D: usize>(given: &NumericsTable) -> Result<Numerics, Failure> 
         ))
         .hint("leave lattice out, or name one of the mesh's dimensions"));
     }
-    let name = given.collision.unwrap_or(CollisionName::Trt);
+    let name = given.collision.unwrap_or(match given.magic {
+        Some(_) => CollisionName::Trt,
+        None => CollisionName::Regularized,
+    });
     if given.magic.is_some() && name != CollisionName::Trt {
         return Err(
             Failure::usage("[numerics] magic is for collision = \"trt\" alone")

@@ -155,7 +155,7 @@ fn defaults_are_those_of_the_documentation() {
     let made = plane(PLANE).expect("a case");
     let params = &made.params;
     assert_eq!(params.lattice, LatticeKind::D2Q9);
-    assert_eq!(params.collision, Collision::Trt { magic: 0.1875 });
+    assert_eq!(params.collision, Collision::Regularized);
     assert_eq!(params.precision, Precision::F32);
     assert_eq!(params.interpolation, Interpolation::Cubic);
     // The box is 4 m long: at 2 m/s two flow-throughs are 4 s, 1600 steps.
@@ -382,7 +382,7 @@ fn what_makes_no_flow_is_refused_by_table_and_key() {
         ),
         (
             "re = 50",
-            "re = 151",
+            "re = 1510",
             &["u dx / viscosity", "regularized", "allow_unstable"],
         ),
         (
@@ -415,7 +415,7 @@ fn what_makes_no_flow_is_refused_by_table_and_key() {
 fn an_unstable_flow_runs_where_that_is_asked_for() {
     let bold = PLANE.replace("re = 50", "re = 151").replace(
         "[boundary]",
-        "[numerics]\nallow_unstable = true\n\n[boundary]",
+        "[numerics]\ncollision = \"trt\"\nallow_unstable = true\n\n[boundary]",
     );
     let made = plane(&bold).expect("allowed");
     assert!(made.unstable.is_some(), "and said");
