@@ -383,7 +383,7 @@ fn what_makes_no_flow_is_refused_by_table_and_key() {
         (
             "re = 50",
             "re = 1510",
-            &["u dx / viscosity", "regularized", "allow_unstable"],
+            &["u dx / viscosity", "lower Reynolds", "allow_unstable"],
         ),
         (
             "[2.0, -1.0]",
