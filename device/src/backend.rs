@@ -16,7 +16,7 @@ pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
     type Buf<T: Item>: Debug + Send + Sync;
 
     /// A moment between two pieces of work.
-    type Stamp: Debug;
+    type Stamp: Debug + Send;
 
     /// Work that was recorded.
     type Graph: Debug + Send;

@@ -163,8 +163,7 @@ impl Graph {
         }
         done?;
         check("record work", ended)?;
-        let flags =
-            sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY.0;
+        let flags = sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY.0;
         // SAFETY: a graph of this context, of which the executable one is independent.
         let made = unsafe {
             let made = sys::cuGraphInstantiateWithFlags(&raw mut handle, graph, flags.into());
