@@ -112,6 +112,13 @@ impl Failure {
         self
     }
 
+    /// Puts the name of a file before the message, which is about what it holds.
+    #[must_use]
+    pub fn within(mut self, file: &str) -> Self {
+        self.message = format!("{file}: {}", self.message);
+        self
+    }
+
     /// The object that `--json` prints instead of a result.
     pub fn to_json(&self) -> serde_json::Value {
         let mut error = serde_json::json!({

@@ -96,3 +96,116 @@ fn what_diverges_ends_with_its_own_code() {
         ran.stderr
     );
 }
+
+/// Every file of a folder but checkpoints and the summary, which tells of speed.
+fn written(folder: &Folder, name: &str) -> Vec<(String, Vec<u8>)> {
+    let entries = std::fs::read_dir(folder.path(name)).expect("a folder");
+    let mut files: Vec<(String, Vec<u8>)> = entries
+        .map(|e| e.expect("an entry"))
+        .map(|e| (e.file_name().to_string_lossy().into_owned(), e.path()))
+        .filter(|(n, _)| !n.ends_with(".ckpt") && n != "summary.json" && n != "case.toml")
+        .map(|(n, path)| (n, std::fs::read(path).expect("a file")))
+        .collect();
+    files.sort();
+    files
+}
+
+const FIELDS: &str = r#"
+[output.averages]
+from_steps = 40
+every_steps = 7
+
+[[output.write]]
+kind = "volume"
+every_steps = 50
+fields = ["velocity", "density", "pressure", "vorticity", "q"]
+
+[[output.write]]
+kind = "slice"
+every_flow_through = 0.05
+
+[[output.write]]
+kind = "box"
+every_seconds = 0.5
+box = [0.5, -0.5, 2, 0.5]
+
+[[output.write]]
+kind = "probes"
+every_steps = 9
+points = [[1, 0.25], [2, 0]]
+
+[[output.write]]
+kind = "picture"
+quantity = "vorticity"
+width = 300
+
+[[output.write]]
+kind = "picture"
+name = "mean"
+average = "mean"
+width = 300
+
+[[output.write]]
+kind = "volume"
+name = "swing"
+average = "rms"
+every_steps = 80
+"#;
+
+#[test]
+fn fields_of_a_resumed_run_are_those_of_one_that_was_not_stopped() {
+    let folder = Folder::new();
+    for name in ["whole", "parts"] {
+        let text = format!("{CIRCLE}folder = \"{name}\"\n{FIELDS}");
+        folder.write(&format!("{name}.toml"), &text);
+    }
+    folder.run("solve whole.toml").ok();
+    let whole = written(&folder, "whole");
+    let names: Vec<&str> = whole.iter().map(|(n, _)| n.as_str()).collect();
+    for name in [
+        "box.vtu.series",
+        "forces.csv",
+        "mean_000000200.png",
+        "picture_000000200.png",
+        "probes.csv",
+        "slice_000000048.vtu",
+        "swing_000000160.htg",
+        "volume.htg.series",
+        "volume_000000000.htg",
+    ] {
+        assert!(names.contains(&name), "{name} is not in {names:?}");
+    }
+    assert!(!names.contains(&"swing_000000000.htg"), "no sample yet");
+    // Ends at 130 with the files of an end; goes on from the checkpoint at 100.
+    folder.run("solve parts.toml --steps 130").ok();
+    assert!(
+        folder.path("parts/picture_000000130.png").exists(),
+        "an end"
+    );
+    folder.run("solve parts.toml --resume").ok();
+    let parts = written(&folder, "parts");
+    let there: Vec<&str> = parts.iter().map(|(n, _)| n.as_str()).collect();
+    assert_eq!(there, names, "the same files");
+    for ((name, a), (_, b)) in whole.iter().zip(&parts) {
+        assert!(a == b, "{name} differs");
+    }
+    let rows = std::fs::read_to_string(folder.path("parts/probes.csv")).expect("a table");
+    assert_eq!(
+        rows.lines().count(),
+        25,
+        "0, 9, ... 198, the end, the header"
+    );
+    // The resolved case, which names the other folder, is the same flow.
+    let resolved = std::fs::read_to_string(folder.path("whole/case.toml")).expect("a case");
+    assert!(resolved.contains("every_steps = 48"), "{resolved}");
+    folder.write("again.toml", &resolved.replace("\"whole\"", "\"again\""));
+    folder.run("solve again.toml").ok();
+    assert!(written(&folder, "again") == whole, "again");
+    // An output that the mesh does not have is refused before anything is written.
+    let text = format!("{CIRCLE}folder = \"none\"\n{FIELDS}");
+    folder.write("none.toml", &text.replace("[2, 0]", "[0.1, 0]"));
+    folder
+        .run("solve none.toml --dry-run")
+        .failed(2, &["none.toml", "probes", "in the body"]);
+    assert!(!folder.path("none").exists(), "nothing was written");
+}

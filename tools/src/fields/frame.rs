@@ -47,7 +47,7 @@ pub(super) fn draw<const D: usize>(scene: Scene<'_, D>, spec: &PictureSpec) -> C
     canvas.outline(frame, text.div_ceil(2));
 
     let axis = spec.plane.normal.map_or(2, |(axis, _)| axis);
-    let (title, unit) = title_of(spec.quantity, axis, scene.units);
+    let (title, unit) = title_of(scene, spec.quantity, axis);
     canvas.text([left, margin], text, &format!("{title} in {}", unit.name));
     let time = &scene.units.time;
     let mut when = format!("t = {} {}", number(scene.time(), 4), time.name);

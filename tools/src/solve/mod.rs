@@ -5,6 +5,7 @@ pub mod case;
 pub mod checkpoint;
 mod conditions;
 mod history;
+pub mod outputs;
 pub mod resolve;
 pub(crate) mod run;
 #[cfg(test)]

@@ -1,13 +1,14 @@
 //! `cutlink solve`: from a case to forces, checkpoints and a summary, on the CPU.
 //!
-//! Writes into the case's folder: `case.toml`, with nothing left open; `forces.csv`; checkpoints; and at
-//! the end `summary.json`. Each is whole or not there.
+//! Writes into the case's folder: `case.toml`, with nothing left open; `forces.csv`; fields
+//! ([`crate::fields`]); checkpoints; and at the end `summary.json`. Each is whole or not there.
 
 use crate::{
     cli::{MeshArgs, SolveArgs},
     console::{self, Console},
     device::Opened,
     failure::{Failure, Kind},
+    fields::{self, Averages, FieldWriter, Moment, Start},
     mesh::build::{AnyPlaced, Builder, bare},
     mesh::resolve::{self as job},
     options::Output,
@@ -27,13 +28,13 @@ use sha2::{Digest, Sha256};
 use std::{
     fmt::Write as _,
     fs,
-    io::Write as _,
+    io::{Read, Write as _},
     path::Path,
     sync::atomic::{AtomicBool, Ordering::Relaxed},
     time::Instant,
 };
 
-/// Root steps between two looks at the flow.
+/// Root steps between two looks at the flow, at multiples of it: a resumed run looks at the same.
 const CHUNK: u64 = 64;
 
 /// Set by Ctrl-C: the run ends at its next look.
@@ -112,9 +113,11 @@ fn embedded(args: &SolveArgs, case: &Case) -> Result<(), Failure> {
 /// A run and where it writes.
 struct Run<'a, const D: usize> {
     args: &'a SolveArgs,
+    mesh: &'a Mesh<D>,
     resolved: Resolved<D>,
     header: Header,
     history: History<D>,
+    fields: FieldWriter<D>,
     console: Console,
     updates: u64,
     began: Instant,
@@ -128,6 +131,7 @@ where
     let name = args.case.display().to_string();
     let mut resolved = case.resolve(&name, Grid::of(mesh))?;
     resolved.params.forces = resolved.forces_every > 0 && !mesh.links.is_empty();
+    fields::check(&resolved.outputs.specs, mesh).map_err(|failure| failure.within(&name))?;
     let plan = Plan::new(mesh, resolved.params.clone())?;
     let console = Console::new(args.output);
     console.summary(&describe(&plan, &resolved))?;
@@ -150,18 +154,20 @@ where
     let start = initial(&resolved.params);
     let mut flow = plan.start(&Host)?;
     flow.set(&|_| (1.0, start))?;
-    let history = History::new(&resolved, &mesh.patches);
+    let begun = open(args, mesh, &resolved, &header, &console, &mut *flow)?;
     let mut run = Run {
         args,
+        mesh,
         resolved,
         header,
-        history,
+        history: begun.history,
+        fields: begun.fields,
         console,
         updates,
         began: Instant::now(),
-        begun_at: 0,
+        begun_at: flow.steps(),
     };
-    run.open(&mut *flow, &text)?;
+    run.write(&run.resolved.folder.join("case.toml"), &text)?;
     RUNNING.store(true, Relaxed);
     let done = run.go(&mut *flow);
     RUNNING.store(false, Relaxed);
@@ -224,63 +230,100 @@ fn describe<const D: usize>(plan: &Plan<'_, D>, resolved: &Resolved<D>) -> Strin
     text
 }
 
+/// What a run has written so far.
+struct Begun<const D: usize> {
+    history: History<D>,
+    fields: FieldWriter<D>,
+}
+
+/// Makes the folder, or takes up the run in it.
+fn open<const D: usize>(
+    args: &SolveArgs,
+    mesh: &Mesh<D>,
+    resolved: &Resolved<D>,
+    header: &Header,
+    console: &Console,
+    flow: &mut dyn Flow<D>,
+) -> Result<Begun<D>, Failure> {
+    let folder = &resolved.folder;
+    fs::create_dir_all(folder).map_err(|e| output::failed(folder, &e))?;
+    let mut history = History::new(resolved, &mesh.patches);
+    let outputs = &resolved.outputs;
+    let mut averages = outputs
+        .averages
+        .map(|[from, every]| Averages::new(mesh, from, every));
+    let start = if args.resume {
+        let restore = |from: &mut dyn Read| {
+            flow.restore(from)?;
+            match &mut averages {
+                Some(averages) => averages.restore(from),
+                None => Ok(()),
+            }
+        };
+        let step = resume(folder, header, console, restore)?;
+        history.read(&folder.join("forces.csv"), step)?;
+        Start::Resumed { step }
+    } else {
+        begin(args, folder)?;
+        Start::Fresh { force: args.force }
+    };
+    let (specs, units) = (&outputs.specs, outputs.units.clone());
+    let mut fields = FieldWriter::new(folder, specs, units, mesh, start)?;
+    if let Some(averages) = averages {
+        fields = fields.with_averages(averages);
+    }
+    Ok(Begun { history, fields })
+}
+
+/// Clears the way for a run from the start.
+fn begin(args: &SolveArgs, folder: &Path) -> Result<(), Failure> {
+    for name in ["case.toml", "forces.csv", "summary.json"] {
+        output::check(&folder.join(name), args.force, Some(&args.case))?;
+    }
+    let old = checkpoint::list(folder);
+    if let Some(path) = old.first().filter(|_| !args.force) {
+        return Err(
+            Failure::usage(format!("{} is there already", path.display()))
+                .hint("go on from it with --resume, or start again with --force"),
+        );
+    }
+    for path in old {
+        fs::remove_file(&path).map_err(|e| output::failed(&path, &e))?;
+    }
+    Ok(())
+}
+
+/// Takes up the last checkpoint that is sound; its root step.
+fn resume(
+    folder: &Path,
+    header: &Header,
+    console: &Console,
+    mut restore: impl FnMut(&mut dyn Read) -> Result<(), Failure>,
+) -> Result<u64, Failure> {
+    let mut refused = None;
+    for path in checkpoint::list(folder) {
+        match checkpoint::read(&path, &header.case, header.mesh, &mut restore) {
+            Ok(Header { step, .. }) => {
+                let path = path.display();
+                console.note(&format!("resumed at root step {step} from {path}"));
+                return Ok(step);
+            }
+            Err(failure) => {
+                console.note(&failure.message);
+                refused.get_or_insert(failure);
+            }
+        }
+    }
+    Err(refused.unwrap_or_else(|| {
+        Failure::usage(format!(
+            "{} has no checkpoint to resume from",
+            folder.display()
+        ))
+        .hint("start without --resume")
+    }))
+}
+
 impl<const D: usize> Run<'_, D> {
-    /// Makes the folder, or takes up the run in it.
-    fn open(&mut self, flow: &mut dyn Flow<D>, case: &str) -> Result<(), Failure> {
-        let folder = self.resolved.folder.clone();
-        fs::create_dir_all(&folder).map_err(|e| output::failed(&folder, &e))?;
-        if self.args.resume {
-            self.resume(flow, &folder)?;
-        } else {
-            for name in ["case.toml", "forces.csv", "summary.json"] {
-                output::check(&folder.join(name), self.args.force, Some(&self.args.case))?;
-            }
-            let old = checkpoint::list(&folder);
-            if let Some(path) = old.first().filter(|_| !self.args.force) {
-                return Err(
-                    Failure::usage(format!("{} is there already", path.display()))
-                        .hint("go on from it with --resume, or start again with --force"),
-                );
-            }
-            for path in old {
-                fs::remove_file(&path).map_err(|e| output::failed(&path, &e))?;
-            }
-        }
-        self.write(&folder.join("case.toml"), case)
-    }
-
-    fn resume(&mut self, flow: &mut dyn Flow<D>, folder: &Path) -> Result<(), Failure> {
-        let mut refused = None;
-        for path in checkpoint::list(folder) {
-            let restored = checkpoint::read(&path, &self.header.case, self.header.mesh, |from| {
-                Ok(flow.restore(from)?)
-            });
-            match restored {
-                Ok(header) => {
-                    self.begun_at = header.step;
-                    self.history.read(&folder.join("forces.csv"), header.step)?;
-                    self.console.note(&format!(
-                        "resumed at root step {} from {}",
-                        header.step,
-                        path.display()
-                    ));
-                    return Ok(());
-                }
-                Err(failure) => {
-                    self.console.note(&failure.message);
-                    refused.get_or_insert(failure);
-                }
-            }
-        }
-        Err(refused.unwrap_or_else(|| {
-            Failure::usage(format!(
-                "{} has no checkpoint to resume from",
-                folder.display()
-            ))
-            .hint("start without --resume")
-        }))
-    }
-
     fn write(&self, path: &Path, text: &str) -> Result<(), Failure> {
         output::write(path, true, |out| {
             out.write_all(text.as_bytes())
@@ -298,20 +341,30 @@ impl<const D: usize> Run<'_, D> {
         self.args.steps.unwrap_or(most)
     }
 
+    /// Root steps to the next look at the flow.
+    fn to_next_look(&self, step: u64) -> u64 {
+        let to_multiple = |of: u64| of - step % of;
+        let mut steps = to_multiple(CHUNK);
+        if self.resolved.checkpoint_every > 0 {
+            steps = steps.min(to_multiple(self.resolved.checkpoint_every));
+        }
+        let due = self.fields.next_due(step);
+        due.map_or(steps, |due| steps.min(due - step))
+    }
+
     fn go(&mut self, flow: &mut dyn Flow<D>) -> Result<(), Failure> {
         let most = self.most();
         self.console.start(most.saturating_sub(self.begun_at));
+        self.write_fields(flow, Moment::Running)?;
         let every = self.resolved.checkpoint_every;
         let mut settled = false;
         while flow.steps() < most && !settled {
-            let mut steps = CHUNK.min(most - flow.steps());
-            if every > 0 {
-                steps = steps.min(every - flow.steps() % every);
-            }
+            let steps = self.to_next_look(flow.steps()).min(most - flow.steps());
             flow.advance(steps)?;
             flow.check()?;
             self.history.add(&flow.take_forces()?);
-            if every > 0 && flow.steps() % every == 0 {
+            self.write_fields(flow, Moment::Running)?;
+            if every > 0 && flow.steps().is_multiple_of(every) {
                 self.save(flow)?;
             }
             self.console.step(steps);
@@ -329,6 +382,13 @@ impl<const D: usize> Run<'_, D> {
             }
         }
         self.finish(flow, settled)
+    }
+
+    fn write_fields(&mut self, flow: &dyn Flow<D>, moment: Moment) -> Result<(), Failure> {
+        if self.fields.is_due(flow.steps(), moment) {
+            self.fields.write(self.mesh, &flow.snapshot()?, moment)?;
+        }
+        Ok(())
     }
 
     fn mlups(&self, steps: u64) -> f64 {
@@ -353,10 +413,23 @@ impl<const D: usize> Run<'_, D> {
         };
         let folder = &self.resolved.folder;
         self.write(&folder.join("forces.csv"), &self.history.to_csv())?;
-        checkpoint::write(folder, &header, |out| Ok(flow.save(out)?)).map(drop)
+        checkpoint::write(folder, &header, |out| {
+            flow.save(out)?;
+            match self.fields.averages() {
+                Some(averages) => averages.save(out).map_err(|e| output::failed(folder, &e)),
+                None => Ok(()),
+            }
+        })
+        .map(drop)
     }
 
-    fn finish(&self, flow: &dyn Flow<D>, settled: bool) -> Result<(), Failure> {
+    fn finish(&mut self, flow: &dyn Flow<D>, settled: bool) -> Result<(), Failure> {
+        self.write_fields(flow, Moment::End)?;
+        if self.fields.averages().is_some_and(|a| a.samples() == 0) {
+            self.console.note(
+                "the run ended before its averages began: [output.averages] says from when on",
+            );
+        }
         let folder = &self.resolved.folder;
         if self.resolved.params.forces {
             self.write(&folder.join("forces.csv"), &self.history.to_csv())?;
