@@ -22,7 +22,6 @@
 //! later than its step goes, and so does what was written at an end that was none. Determinism: the same bytes for the same snapshot.
 
 mod averages;
-mod canvas;
 mod colours;
 mod frame;
 mod plane;
