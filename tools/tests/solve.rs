@@ -209,3 +209,100 @@ fn fields_of_a_resumed_run_are_those_of_one_that_was_not_stopped() {
         .failed(2, &["none.toml", "probes", "in the body"]);
     assert!(!folder.path("none").exists(), "nothing was written");
 }
+
+#[test]
+fn every_example_is_written_and_runs() {
+    let folder = Folder::new();
+    for name in ["cavity", "channel", "cylinder", "sphere"] {
+        let printed = folder.run(&format!("solve --example {name}")).ok().stdout;
+        folder
+            .run(&format!("solve --example {name} {name}.toml"))
+            .ok();
+        assert_eq!(folder.read(&format!("{name}.toml")), printed.as_bytes());
+        let plan = folder.run(&format!("solve {name}.toml --dry-run")).ok();
+        for word in ["memory: ", "for output", "time: ", " at ", "MLUPS"] {
+            assert!(plan.stdout.contains(word), "{word}: {}", plan.stdout);
+        }
+        let ran = folder
+            .run(&format!("solve {name}.toml --steps 3 --json"))
+            .ok();
+        let summary = ran.json();
+        assert_eq!(summary["steps"], 3, "{summary}");
+        assert!(
+            summary["bytes"]["flow"].as_u64() > Some(100_000),
+            "{summary}"
+        );
+        assert!(summary["strouhal"].is_null(), "three steps tell nothing");
+        let drawn = folder.path(&format!("{name}/forces.png")).exists();
+        assert_eq!(drawn, ["cylinder", "sphere"].contains(&name), "{name}");
+    }
+    let text = folder.read("cavity.toml");
+    folder
+        .run("solve --example channel cavity.toml")
+        .failed(2, &["cavity.toml exists", "--force"]);
+    assert_eq!(folder.read("cavity.toml"), text, "untouched");
+    folder
+        .run("solve --example channel cavity.toml --force")
+        .ok();
+    assert_ne!(folder.read("cavity.toml"), text, "replaced");
+    folder
+        .run("solve --example cavty")
+        .failed(2, &["\"cavty\"", "did you mean `cavity`", "bunny"]);
+    folder.run("solve").failed(2, &["<CASE>"]);
+}
+
+#[test]
+#[cfg_attr(not(has_scans), ignore = "needs ../shared/meshes")]
+fn the_bunny_runs() {
+    let folder = Folder::new();
+    let scan = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../shared/meshes/bunny_unit.stl"
+    );
+    std::fs::copy(scan, folder.path("bunny.stl")).expect("a scan");
+    folder.run("solve --example bunny bunny.toml").ok();
+    folder.run("solve bunny.toml --steps 2").ok();
+    assert!(
+        folder.path("bunny-flow/wake_000000002.png").exists(),
+        "a picture"
+    );
+}
+
+/// By hand: the energy of 4 y (1 - y) is 8 / 15 of that of its largest velocity.
+#[test]
+fn a_box_without_a_body_settles_by_its_energy() {
+    let folder = Folder::new();
+    let text = folder.run("solve --example channel").ok().stdout;
+    let text = text
+        .replace("\"16x64\"", "\"4x16\"")
+        .replace("lattice_velocity = 0.02", "lattice_velocity = 0.04")
+        .replace("[output]", "[output]\ncheckpoint_every = 1000");
+    folder.write("whole.toml", &text.replace("\"channel\"", "\"whole\""));
+    folder.write("parts.toml", &text.replace("\"channel\"", "\"parts\""));
+    let summary = folder.run("solve whole.toml --json").ok().json();
+    assert_eq!(summary["settled"], true, "{summary}");
+    folder.run("solve parts.toml --steps 1111").ok();
+    let resumed = folder.run("solve parts.toml --json --resume").ok().json();
+    assert_eq!(
+        resumed["steps"], summary["steps"],
+        "settled at the same step"
+    );
+    assert!(
+        written(&folder, "whole") == written(&folder, "parts"),
+        "files"
+    );
+    let last = |name: &str| -> Vec<f64> {
+        let text = String::from_utf8(folder.read(name)).expect("text");
+        let line = text.lines().last().expect("a line");
+        line.split(',')
+            .map(|n| n.parse().expect("a number"))
+            .collect()
+    };
+    let energy = last("whole/energy.csv")[2];
+    assert!(
+        (energy / (8.0 / 15.0) - 1.0).abs() < 0.02,
+        "energy {energy}"
+    );
+    let middle = last("whole/probes.csv")[2];
+    assert!((middle - 1.0).abs() < 0.01, "velocity {middle}");
+}

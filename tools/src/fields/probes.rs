@@ -65,10 +65,7 @@ pub(super) fn begin<const D: usize>(
             }
         }
     }
-    output::write(path, true, |out| {
-        out.write_all(text.as_bytes())
-            .map_err(|e| output::failed(path, &e))
-    })?;
+    output::write_text(path, true, &text)?;
     Ok(present)
 }
 

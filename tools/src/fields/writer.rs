@@ -10,7 +10,7 @@ use super::units::FieldUnits;
 use super::values::{Column, Scene, unit_of};
 use crate::failure::Failure;
 use crate::output;
-use cutlink_amr::dims;
+use cutlink_amr::{CellRef, dims};
 use cutlink_solver::Snapshot;
 use cutlink_solver::fields::vorticity_components;
 use cutlink_voxelizer::Mesh;
@@ -275,40 +275,40 @@ impl<const D: usize> Open<D> {
             }
             What::Box(bounds, fields) => {
                 let cells = cells_in(mesh, *bounds);
-                let columns = scene.of(&cells, fields);
-                save(
-                    &path,
-                    replace,
-                    scene,
-                    fields,
-                    &columns,
-                    |columns, about, out| {
-                        Part::new(mesh, &cells, None, columns)?
-                            .about(about)
-                            .write(out)
-                    },
-                )?;
+                save_part(&path, replace, scene, fields, &cells, None)?;
             }
             What::Slice(plane, fields) => {
                 let cells = plane.cells(mesh);
-                let columns = scene.of(&cells, fields);
-                save(
-                    &path,
-                    replace,
-                    scene,
-                    fields,
-                    &columns,
-                    |columns, about, out| {
-                        Part::new(mesh, &cells, plane.normal, columns)?
-                            .about(about)
-                            .write(out)
-                    },
-                )?;
+                save_part(&path, replace, scene, fields, &cells, plane.normal)?;
             }
         }
         self.series.add(step, scene.time())?;
         Ok(path)
     }
+}
+
+/// Writes some cells, or what a plane cuts out of them.
+fn save_part<const D: usize>(
+    path: &Path,
+    replace: bool,
+    scene: Scene<'_, D>,
+    fields: &[CellField],
+    cells: &[CellRef],
+    plane: Option<(usize, f64)>,
+) -> Result<(), Failure> {
+    let columns = scene.of(cells, fields);
+    save(
+        path,
+        replace,
+        scene,
+        fields,
+        &columns,
+        |columns, about, out| {
+            Part::new(scene.mesh, cells, plane, columns)?
+                .about(about)
+                .write(out)
+        },
+    )
 }
 
 /// Where a file for VTK goes.

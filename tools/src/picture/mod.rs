@@ -18,6 +18,8 @@ mod font;
 pub(crate) mod full;
 mod palette;
 mod plane;
+pub(crate) mod plot;
+pub(crate) mod scale;
 
 use canvas::Canvas;
 use cutlink_voxelizer::{AnyMesh, Mesh};

@@ -167,7 +167,8 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
         moment_center,
         forces: forces_every > 0,
     };
-    if matches!(until, Until::Settled { .. }) && !params.forces {
+    let bare = case.domain.is_some();
+    if matches!(until, Until::Settled { .. }) && !params.forces && !bare {
         return Err(Failure::usage(
             "[run] settle goes by the forces, and [output] forces_every is 0",
         )
