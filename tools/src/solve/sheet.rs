@@ -123,7 +123,7 @@ impl Sheet {
         let _ = writeln!(
             text,
             "memory: {} for the flow, {} for output\n\
-             time: {most}{} root steps of {:.3} million updates, about {most}{} at {:.1} MLUPS \
+             time: {most}{} root steps of {:.3} million updates, about {} at {:.1} MLUPS \
              (those of a plain box here)",
             bytes(self.flow),
             bytes(self.output),
