@@ -1,8 +1,9 @@
 //! A flow under way: the recursion over levels, told once for all backends (J25 §4.1).
 //!
-//! A step of level ℓ: ghost cells of ℓ+1 from ℓ; collision and streaming of ℓ; two steps of ℓ+1; what
-//! ℓ+1 has at its interface back to ℓ. Ghost cells are two cells deep, and each of the two fine
-//! steps spoils one of them, so that the interface never sees a spoilt value.
+//! A step of level ℓ: collision and streaming of ℓ; two steps of ℓ+1; what ℓ+1 has at its interface back
+//! to ℓ; ghost cells of ℓ+1 from ℓ. Ghost cells are two cells deep, and each of the two fine steps
+//! spoils one of them, so that the interface never sees a spoilt value; they are filled at the end and not
+//! at the beginning, so that snapshots and forces do not see one either.
 
 use crate::{
     Collision, Flow, ForceSample, Interpolation, Lap, Plan, Snapshot, SolverError, Work,
@@ -119,10 +120,6 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B>
     }
 
     fn step(&mut self, level: usize) -> Result<(), SolverError> {
-        let finer = level + 1 < self.levels.len();
-        if finer {
-            self.timed(Work::Interpolate, level + 1, |run| run.interpolate(level))?;
-        }
         self.timed(Work::Step, level, |run| {
             let state = &mut run.levels[level];
             run.backend.step::<L, T>(
@@ -135,10 +132,11 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B>
             std::mem::swap(&mut state.now, &mut state.next);
             Ok(())
         })?;
-        if finer {
+        if level + 1 < self.levels.len() {
             self.step(level + 1)?;
             self.step(level + 1)?;
             self.timed(Work::Average, level + 1, |run| run.average(level))?;
+            self.timed(Work::Interpolate, level + 1, |run| run.interpolate(level))?;
         }
         Ok(())
     }
