@@ -17,11 +17,21 @@ use crate::{SolverError, lattice::Lattice, real::Real, tables::Level};
 use bytemuck::{Pod, Zeroable};
 use cutlink_device::Backend;
 
-/// Numbers a cell that levels exchange: density less 1, momentum, and the symmetric
-/// non-equilibrium stress Σ c c f - ρ u u - ρ/3 (xx, xy, yy; in space xx, xy, xz, yy, yz, zz).
+/// Numbers a cell that levels exchange, before collision: density less 1, momentum, the symmetric
+/// non-equilibrium stress Σ c c f - ρ u u - ρ/3 (xx, xy, yy; in space xx, xy, xz, yy, yz, zz), and the sums
+/// of f with third-order Hermite polynomials (xxy, xyy; in space all seven, as in
+/// [`cubic_polynomials`](crate::lattice::cubic_polynomials)), which are 0 in equilibrium.
 pub const fn exchanged(d: usize) -> usize {
+    even(d) + if d == 2 { 2 } else { 7 }
+}
+
+/// How many of them come before the third-order ones.
+pub const fn even(d: usize) -> usize {
     1 + d + d * (d + 1) / 2
 }
+
+/// Most of them.
+pub const MOST_EXCHANGED: usize = exchanged(3);
 
 /// What a level's cells relax by.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,12 +65,39 @@ pub struct Between<'a, const D: usize, T, B: Backend> {
     pub fine: &'a Level<D, B>,
     /// Whether to interpolate by four cells an axis, or by two.
     pub cubic: bool,
-    /// From before collision where it comes from to before collision where it goes.
-    pub rescale: T,
-    /// What collision leaves of it there.
+    /// What becomes of the values.
+    pub to: Arrival<T>,
+}
+
+/// How a level makes populations of values that come from another one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Arrival<T> {
+    /// Takes the stress from before collision there to before collision here: both are τ times what a
+    /// step changes.
+    pub scale: T,
+    /// Likewise the third-order sums, by the relaxation time of odd parts.
+    pub scale_odd: T,
+    /// What collision leaves of the stress here.
     pub keep: T,
-    /// Half a step of the acceleration there.
+    /// Of the third-order sums.
+    pub keep_odd: T,
+    /// Half a step of the acceleration here.
     pub half_step: [T; 3],
+    /// 1 where collision makes third-order parts anew from stress and velocity.
+    pub regularized: u32,
+}
+
+impl<T: Real> Arrival<T> {
+    pub(crate) fn rescale<const D: usize>(&self, values: &mut [T; MOST_EXCHANGED]) {
+        for (n, value) in values.iter_mut().enumerate().skip(1 + D) {
+            *value = *value
+                * if n < even(D) {
+                    self.scale
+                } else {
+                    self.scale_odd
+                };
+        }
+    }
 }
 
 /// The stages; see the module's table.

@@ -6,7 +6,7 @@ use super::{
     collide,
 };
 use crate::{
-    kernels::{Relaxation, exchanged},
+    kernels::{MOST_EXCHANGED, Relaxation, exchanged},
     lattice::{Lattice, MOST},
     real::Real,
     tables::Level,
@@ -147,7 +147,7 @@ fn special<const D: usize, L: Lattice, T: Real>(
     let stepped = view.level.stepped[slot];
     let mut tile = tile::<T>();
     gather(view, slot, stepped, &mut tile);
-    let mut fresh = [T::of(0.0); 10 * 64];
+    let mut fresh = [T::of(0.0); MOST_EXCHANGED * 64];
     for group in 0..cells / LANES {
         if moments.is_some() {
             collide::exchange::<D, L, T>(&tile, group, relax, cells, &mut fresh);
