@@ -21,8 +21,7 @@ use std::{io, marker::PhantomData};
 struct State<const D: usize, T: Real, B: Kernels<D>> {
     level: Level<D, B>,
     relax: Relaxation<T>,
-    /// Relaxation times of even and odd parts.
-    tau: [f64; 2],
+    tau: f64,
     half_step: [T; 3],
     now: B::Buf<T>,
     next: B::Buf<T>,
@@ -32,14 +31,10 @@ struct State<const D: usize, T: Real, B: Kernels<D>> {
 impl<const D: usize, T: Real, B: Kernels<D>> State<D, T, B> {
     /// What becomes of values from another level, whose steps are `1 / ratio` as long as this one's.
     fn arrival(&self, from: &Self, ratio: f64) -> Arrival<T> {
-        let [even, odd] = self.tau;
         Arrival {
-            scale: T::of(ratio * even / from.tau[0]),
-            scale_odd: T::of(ratio * odd / from.tau[1]),
-            keep: T::of(1.0 - 1.0 / even),
-            keep_odd: T::of(1.0 - 1.0 / odd),
+            scale: T::of(ratio * self.tau / from.tau),
+            keep: T::of(1.0 - 1.0 / self.tau),
             half_step: self.half_step,
-            regularized: self.relax.regularized,
         }
     }
 }
@@ -59,18 +54,13 @@ pub(crate) struct Run<'a, const D: usize, L, T: Real, B: Kernels<D>> {
     lattice: PhantomData<L>,
 }
 
-/// Relaxation times of even and odd parts.
-fn times<const D: usize>(plan: &Plan<'_, D>, level: usize) -> [f64; 2] {
-    let even = tau(plan.params.viscosity, level);
-    match plan.params.collision {
-        Collision::Trt { magic } => [even, 0.5 + magic / (even - 0.5)],
-        Collision::Bgk | Collision::Regularized => [even, even],
-    }
-}
-
 fn relaxation<T: Real, const D: usize>(plan: &Plan<'_, D>, level: usize) -> Relaxation<T> {
-    let [even, odd] = times(plan, level);
-    let regularized = u32::from(plan.params.collision == Collision::Regularized);
+    let even = tau(plan.params.viscosity, level);
+    let (odd, regularized) = match plan.params.collision {
+        Collision::Bgk => (even, 0),
+        Collision::Trt { magic } => (0.5 + magic / (even - 0.5), 0),
+        Collision::Regularized => (even, 1),
+    };
     let shrunk = 1.0 / f64::from(1u32 << level);
     let acceleration =
         std::array::from_fn(|a| T::of(plan.params.acceleration.get(a).map_or(0.0, |g| g * shrunk)));
@@ -93,7 +83,7 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B>
             let level = host.level.upload(backend)?;
             levels.push(State {
                 relax,
-                tau: times(&plan, index),
+                tau: tau(plan.params.viscosity, index),
                 half_step: relax.acceleration.map(|g| T::of(0.5) * g),
                 now: backend.alloc("populations", size, T::of(0.0))?,
                 next: backend.alloc("populations", size, T::of(0.0))?,

@@ -17,21 +17,11 @@ use crate::{SolverError, lattice::Lattice, real::Real, tables::Level};
 use bytemuck::{Pod, Zeroable};
 use cutlink_device::Backend;
 
-/// Numbers a cell that levels exchange, before collision: density less 1, momentum, the symmetric
-/// non-equilibrium stress Σ c c f - ρ u u - ρ/3 (xx, xy, yy; in space xx, xy, xz, yy, yz, zz), and the sums
-/// of f with third-order Hermite polynomials (xxy, xyy; in space all seven, as in
-/// [`cubic_polynomials`](crate::lattice::cubic_polynomials)), which are 0 in equilibrium.
+/// Numbers a cell that levels exchange, before collision: density less 1, momentum, and the symmetric
+/// non-equilibrium stress Σ c c f - ρ u u - ρ/3 (xx, xy, yy; in space xx, xy, xz, yy, yz, zz).
 pub const fn exchanged(d: usize) -> usize {
-    even(d) + if d == 2 { 2 } else { 7 }
-}
-
-/// How many of them come before the third-order ones.
-pub const fn even(d: usize) -> usize {
     1 + d + d * (d + 1) / 2
 }
-
-/// Most of them.
-pub const MOST_EXCHANGED: usize = exchanged(3);
 
 /// What a level's cells relax by.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -75,34 +65,24 @@ pub struct Arrival<T> {
     /// Takes the stress from before collision there to before collision here: both are τ times what a
     /// step changes.
     pub scale: T,
-    /// Likewise the third-order sums, by the relaxation time of odd parts.
-    pub scale_odd: T,
-    /// What collision leaves of the stress here.
+    /// What collision leaves of it here.
     pub keep: T,
-    /// Of the third-order sums.
-    pub keep_odd: T,
     /// Half a step of the acceleration here.
     pub half_step: [T; 3],
-    /// 1 where collision makes third-order parts anew from stress and velocity.
-    pub regularized: u32,
 }
 
 impl<T: Real> Arrival<T> {
-    pub(crate) fn rescale<const D: usize>(&self, values: &mut [T; MOST_EXCHANGED]) {
-        for (n, value) in values.iter_mut().enumerate().skip(1 + D) {
-            *value = *value
-                * if n < even(D) {
-                    self.scale
-                } else {
-                    self.scale_odd
-                };
-        }
+    pub(crate) fn rescale<const D: usize>(&self, values: &mut [T; 10]) {
+        values[1 + D..]
+            .iter_mut()
+            .for_each(|stress| *stress = *stress * self.scale);
     }
 }
 
 /// The stages; see the module's table.
 pub trait Kernels<const D: usize>: Backend {
-    /// One step of a level: `to` from `from`, and what it exchanges.
+    /// One step of a level: `to` from `from`, and what it exchanges. Slots that exchange collide by the
+    /// [recursive regularization](Relaxation::regularized), whatever the others do.
     fn step<L: Lattice, T: Real>(
         &self,
         level: &Level<D, Self>,

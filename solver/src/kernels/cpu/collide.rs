@@ -3,7 +3,7 @@
 use super::{LANES, Lane, Tile};
 use crate::{
     kernels::{Relaxation, exchanged},
-    lattice::{Lattice, cubic_polynomials, cubic_shares},
+    lattice::{Lattice, cubic_shares},
     real::Real,
 };
 
@@ -101,21 +101,6 @@ pub(super) fn exchange<const D: usize, L: Lattice, T: Real>(
     };
     for &n in kept {
         put(&|l| stress[n][l]);
-    }
-    let odd: &[usize] = if D == 2 {
-        &[0, 2]
-    } else {
-        &[0, 1, 2, 3, 4, 5, 6]
-    };
-    for &n in odd {
-        let mut sum = [T::of(0.0); LANES];
-        for q in 1..L::Q {
-            let share = cubic_polynomials(L::C[q])[n];
-            if share != 0.0 {
-                (0..LANES).for_each(|l| sum[l] += T::of(share) * tile[q][group][l]);
-            }
-        }
-        put(&|l| sum[l]);
     }
     debug_assert_eq!(row, exchanged(D));
 }

@@ -1,14 +1,14 @@
-//! Values between levels: density, momentum, non-equilibrium of second and third order, interpolated to
-//! ghost cells and averaged back.
+//! Values between levels: density, momentum and non-equilibrium stress, interpolated to ghost cells and averaged back.
 //!
-//! Populations are made anew from these: equilibrium and what collision leaves of the non-equilibrium,
-//! rescaled before collision (Dupuis & Chopard 2003), so that nothing depends on how far from 1 the relaxation time
-//! is. Values are the means of their cells: a coarse cell's is the mean of its children, exactly, and
-//! interpolation makes children whose mean is the coarse cell's.
+//! Populations are made anew from these as the regularized collision makes them, which is that of
+//! all cells that exchange: nothing of them is lost. The stress is rescaled before collision (Dupuis & Chopard 2003),
+//! so that nothing depends on how far from 1 the relaxation time is, and ten numbers travel in place of 19 or
+//! 27. Values are the means of their cells: a coarse cell's is the mean of its children, exactly, and interpolation
+//! makes children whose mean is the coarse cell's.
 
 use super::cell::At;
 use crate::{
-    kernels::{Arrival, Between, MOST_EXCHANGED, even, exchanged},
+    kernels::{Arrival, Between, exchanged},
     lattice::{Lattice, cubic_shares},
     real::Real,
     tables::Level,
@@ -17,18 +17,8 @@ use cutlink_amr::{NONE, OUTSIDE, dims};
 use cutlink_device::Host;
 use rayon::prelude::*;
 
-/// The numbers of a cell, in the plane eight.
-type Values<T> = [T; MOST_EXCHANGED];
-
-/// The third-order polynomials of a lattice of so many dimensions: places in
-/// [`cubic_polynomials`](crate::lattice::cubic_polynomials).
-const fn cubics(d: usize) -> &'static [usize] {
-    if d == 2 {
-        &[0, 2]
-    } else {
-        &[0, 1, 2, 3, 4, 5, 6]
-    }
-}
+/// The ten numbers of a cell, six in the plane.
+type Values<T> = [T; 10];
 
 /// Populations after collision, of values before it that are this level's.
 fn populations<const D: usize, L: Lattice, T: Real>(
@@ -42,15 +32,7 @@ fn populations<const D: usize, L: Lattice, T: Real>(
         false => T::of(0.0),
     });
     let stress = &values[1 + D..];
-    let cubic = if to.regularized == 1 {
-        recursion::<D, T>(density, u, stress, to.keep)
-    } else {
-        let mut cubic = [T::of(0.0); 7];
-        for (row, &n) in cubics(D).iter().enumerate() {
-            cubic[n] = to.keep_odd * values[even(D) + row];
-        }
-        cubic
-    };
+    let cubic = recursion::<D, T>(density, u, stress, to.keep);
     for q in 0..L::Q {
         let c: [T; D] = std::array::from_fn(|a| T::of(f64::from(L::C[q][a])));
         let (mut along, mut square, mut pull, mut trace, mut push) =
@@ -158,7 +140,7 @@ impl<const D: usize, T: Real> Source<'_, D, T> {
             return values;
         }
         // Solid cells about: the weights of those that are fluid.
-        let mut values = [T::of(0.0); MOST_EXCHANGED];
+        let mut values = [T::of(0.0); 10];
         let mut sum = T::of(0.0);
         for corner in 0..dims::children(D) {
             let bits = dims::unravel::<D>(corner, 2);
@@ -190,7 +172,7 @@ impl<const D: usize, T: Real> Source<'_, D, T> {
             };
             axes[a] = weights(cubic, std::array::from_fn(|n| there(n as i32 - 2)));
         }
-        let mut values = [T::of(0.0); MOST_EXCHANGED];
+        let mut values = [T::of(0.0); 10];
         for corner in 0..5usize.pow(D as u32) {
             let offset = dims::unravel::<D>(corner, 5);
             let weight: f64 = (0..D).map(|a| axes[a][offset[a] as usize]).product();
@@ -272,7 +254,7 @@ pub(super) fn average<const D: usize, L: Lattice, T: Real>(
             for cell in (0..cells).filter(|cell| targets >> cell & 1 == 1) {
                 let local = dims::unravel::<D>(cell, 4);
                 let child = dims::ravel::<D>(local.map(|c| c >> 1), 2);
-                let mut values = [T::of(0.0); MOST_EXCHANGED];
+                let mut values = [T::of(0.0); 10];
                 let mut count = 0.0;
                 for corner in 0..dims::children(D) {
                     let bits = dims::unravel::<D>(corner, 2);

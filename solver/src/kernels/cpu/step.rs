@@ -6,7 +6,7 @@ use super::{
     collide,
 };
 use crate::{
-    kernels::{MOST_EXCHANGED, Relaxation, exchanged},
+    kernels::{Relaxation, exchanged},
     lattice::{Lattice, MOST},
     real::Real,
     tables::Level,
@@ -28,6 +28,11 @@ pub(super) fn step<const D: usize, L: Lattice, T: Real>(
 ) {
     let size = L::Q * dims::cells(D);
     let row = exchanged(D) * dims::cells(D);
+    // What levels exchange is all that this collision leaves: nothing else is lost on the way.
+    let between = Relaxation {
+        regularized: 1,
+        ..relax
+    };
     let (exchanging, rest) = to.split_at_mut(level.exchanging * size);
     let view = View::<D, L, T> {
         level,
@@ -47,7 +52,7 @@ pub(super) fn step<const D: usize, L: Lattice, T: Real>(
                         .zip(moments.chunks_exact_mut(row))
                         .enumerate()
                     {
-                        special(&view, &relax, CHUNK * chunk + n, to, Some(moments));
+                        special(&view, &between, CHUNK * chunk + n, to, Some(moments));
                     }
                 },
             );
@@ -147,7 +152,7 @@ fn special<const D: usize, L: Lattice, T: Real>(
     let stepped = view.level.stepped[slot];
     let mut tile = tile::<T>();
     gather(view, slot, stepped, &mut tile);
-    let mut fresh = [T::of(0.0); MOST_EXCHANGED * 64];
+    let mut fresh = [T::of(0.0); 10 * 64];
     for group in 0..cells / LANES {
         if moments.is_some() {
             collide::exchange::<D, L, T>(&tile, group, relax, cells, &mut fresh);
