@@ -35,6 +35,7 @@ impl<const D: usize, T: Real, B: Kernels<D>> State<D, T, B> {
             scale: T::of(ratio * self.tau / from.tau),
             keep: T::of(1.0 - 1.0 / self.tau),
             half_step: self.half_step,
+            regularized: self.relax.regularized,
         }
     }
 }

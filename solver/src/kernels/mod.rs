@@ -69,6 +69,8 @@ pub struct Arrival<T> {
     pub keep: T,
     /// Half a step of the acceleration here.
     pub half_step: [T; 3],
+    /// [`Relaxation::regularized`]: 1 where collision makes third-order parts from stress and velocity.
+    pub regularized: u32,
 }
 
 impl<T: Real> Arrival<T> {
@@ -81,8 +83,8 @@ impl<T: Real> Arrival<T> {
 
 /// The stages; see the module's table.
 pub trait Kernels<const D: usize>: Backend {
-    /// One step of a level: `to` from `from`, and what it exchanges. Slots that exchange collide by the
-    /// [recursive regularization](Relaxation::regularized), whatever the others do.
+    /// One step of a level: `to` from `from`, and what it exchanges. In slots that exchange
+    /// [`Relaxation::odd`] is 1, whatever it is in the others.
     fn step<L: Lattice, T: Real>(
         &self,
         level: &Level<D, Self>,

@@ -1,7 +1,7 @@
 //! Values between levels: density, momentum and non-equilibrium stress, interpolated to ghost cells and averaged back.
 //!
-//! Populations are made anew from these as the regularized collision makes them, which is that of
-//! all cells that exchange: nothing of them is lost. The stress is rescaled before collision (Dupuis & Chopard 2003),
+//! Populations are made anew from these as collision leaves them, and the collision of cells that exchange
+//! leaves nothing else of odd order. The stress is rescaled before collision (Dupuis & Chopard 2003),
 //! so that nothing depends on how far from 1 the relaxation time is, and ten numbers travel in place of 19 or
 //! 27. Values are the means of their cells: a coarse cell's is the mean of its children, exactly, and interpolation
 //! makes children whose mean is the coarse cell's.
@@ -32,7 +32,10 @@ fn populations<const D: usize, L: Lattice, T: Real>(
         false => T::of(0.0),
     });
     let stress = &values[1 + D..];
-    let cubic = recursion::<D, T>(density, u, stress, to.keep);
+    let cubic = match to.regularized {
+        1 => recursion::<D, T>(density, u, stress, to.keep),
+        _ => [T::of(0.0); 7],
+    };
     for q in 0..L::Q {
         let c: [T; D] = std::array::from_fn(|a| T::of(f64::from(L::C[q][a])));
         let (mut along, mut square, mut pull, mut trace, mut push) =

@@ -28,9 +28,9 @@ pub(super) fn step<const D: usize, L: Lattice, T: Real>(
 ) {
     let size = L::Q * dims::cells(D);
     let row = exchanged(D) * dims::cells(D);
-    // What levels exchange is all that this collision leaves: nothing else is lost on the way.
+    // What levels exchange has no odd non-equilibrium, so that there had better be none to lose.
     let between = Relaxation {
-        regularized: 1,
+        odd: T::of(1.0),
         ..relax
     };
     let (exchanging, rest) = to.split_at_mut(level.exchanging * size);
