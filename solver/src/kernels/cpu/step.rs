@@ -28,6 +28,11 @@ pub(super) fn step<const D: usize, L: Lattice, T: Real>(
 ) {
     let size = L::Q * dims::cells(D);
     let row = exchanged(D) * dims::cells(D);
+    // What levels exchange has no odd non-equilibrium, so that there had better be none to lose.
+    let between = Relaxation {
+        odd: T::of(1.0),
+        ..relax
+    };
     let (exchanging, rest) = to.split_at_mut(level.exchanging * size);
     let view = View::<D, L, T> {
         level,
@@ -47,7 +52,7 @@ pub(super) fn step<const D: usize, L: Lattice, T: Real>(
                         .zip(moments.chunks_exact_mut(row))
                         .enumerate()
                     {
-                        special(&view, &relax, CHUNK * chunk + n, to, Some(moments));
+                        special(&view, &between, CHUNK * chunk + n, to, Some(moments));
                     }
                 },
             );
