@@ -13,7 +13,7 @@ use crate::{
     tables::Level,
 };
 use cutlink_amr::{NONE, dims};
-use cutlink_device::Backend;
+use cutlink_device::{Backend, memory};
 use std::{io, marker::PhantomData};
 
 /// A level's tables and populations.
@@ -339,7 +339,10 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
                 let along = |a: usize| f64::from(L::C[q][a]) * half[a].wide();
                 3.0 * L::W[q] * (0..D).map(along).sum::<f64>()
             };
-            let mut f = vec![T::of(0.0); host.level.slots * L::Q * cells];
+            // Not `vec!`: this asks for large pages, without which steps take longer.
+            let numbers = host.level.slots * L::Q * cells;
+            let mut f = memory::with_capacity("populations", numbers)?;
+            f.resize(numbers, T::of(0.0));
             let mut moments = vec![T::of(0.0); host.level.exchanging * exchanged(D) * cells];
             for slot in 0..host.level.slots {
                 for cell in 0..cells {
@@ -361,8 +364,8 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
                 }
             }
             let state = &mut self.levels[index];
-            state.next = self.backend.upload(f.clone())?;
             state.now = self.backend.upload(f)?;
+            self.backend.copy(&state.now, &mut state.next)?;
             state.moments = self.backend.upload(moments)?;
         }
         self.steps = 0;
@@ -397,7 +400,8 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
                     );
                     return Err(SolverError::State { reason });
                 }
-                let mut data = vec![T::of(0.0); len];
+                let mut data = memory::with_capacity("populations", len)?;
+                data.resize(len, T::of(0.0));
                 from.read_exact(bytemuck::cast_slice_mut(&mut data))?;
                 fresh.push(self.backend.upload(data)?);
             }
