@@ -150,8 +150,8 @@ impl Backend for Host {
         len: usize,
         value: T,
     ) -> Result<Vec<T>, DeviceError> {
-        let mut buf = Vec::new();
-        memory::grow(what, &mut buf, len, value)?;
+        let mut buf = memory::with_capacity(what, len)?;
+        buf.resize(len, value);
         Ok(buf)
     }
 

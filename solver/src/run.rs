@@ -15,7 +15,7 @@ use crate::{
     tables::Level,
 };
 use cutlink_amr::{NONE, dims};
-use cutlink_device::Backend;
+use cutlink_device::{Backend, memory};
 use rayon::prelude::*;
 use std::{cell::RefCell, io, marker::PhantomData};
 
@@ -415,7 +415,9 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
             };
             let row = L::Q * cells;
             let exchanged_row = exchanged(D) * cells;
-            let mut f = vec![T::of(0.0); host.level.slots * row];
+            // Not `vec!`: this asks for large pages, without which steps take longer.
+            let mut f = memory::with_capacity("populations", host.level.slots * row)?;
+            f.resize(host.level.slots * row, T::of(0.0));
             let mut moments = vec![T::of(0.0); host.level.exchanging * exchanged_row];
             let state_at = |slot: usize, cell: usize| {
                 let local = dims::unravel::<D>(cell, 4);
@@ -479,7 +481,8 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
                     );
                     return Err(SolverError::State { reason });
                 }
-                let mut data = vec![T::of(0.0); len];
+                let mut data = memory::with_capacity("populations", len)?;
+                data.resize(len, T::of(0.0));
                 from.read_exact(bytemuck::cast_slice_mut(&mut data))?;
                 fresh.push(self.backend.upload(data)?);
             }

@@ -4,6 +4,7 @@
 use crate::options::{Device, FillRule, Flow, MeshOptions, Numbers, Output, Root};
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use cutlink_solver::{Collision, LatticeKind, Precision};
 use std::path::{Path, PathBuf};
 
 const EXIT_CODES: &str = "\
@@ -40,7 +41,7 @@ pub enum Command {
     Inspect(InspectArgs),
     /// Run the flow that a case file describes, on the CPU
     Solve(SolveArgs),
-    /// Measure how fast meshes are made on this machine, stage by stage
+    /// Measure how fast meshes are made and flows run on this machine
     #[command(subcommand)]
     Bench(BenchCommand),
     /// Fetch the Stanford bunny and mesh it with the defaults, in the current folder
@@ -168,6 +169,8 @@ pub struct EstimateArgs {
 pub enum BenchCommand {
     /// Time, bytes and memory of each stage of an embedding, beside the memory's copy bandwidth
     Mesh(Box<BenchMeshArgs>),
+    /// Cell updates a second of flows, as a share of the memory's copy bandwidth, and what takes the time
+    Solve(Box<BenchSolveArgs>),
 }
 
 const SOLVE_EXAMPLES: &str = "\
@@ -325,6 +328,111 @@ pub struct BenchMeshArgs {
     pub runs: u32,
 
     /// Where to run: auto, cpu, cuda or cuda:N [default: auto]
+    #[arg(long, value_name = "DEVICE", help_heading = "Run")]
+    pub device: Option<Device>,
+
+    /// Worker threads; 0 takes all cores [default: 0]
+    #[arg(long, value_name = "N", help_heading = "Run")]
+    pub threads: Option<usize>,
+
+    /// How to report.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+const BENCH_SOLVE_EXAMPLES: &str = "\
+Examples:
+  cutlink bench solve
+  cutlink bench solve --case box --lattice d3q19 --collision bgk,trt,regularized --cells 192
+  cutlink bench solve --case sphere --root 128 --levels 4 --precision f32
+
+A vortex has to decay as it should before anything is timed. Steps and copies of the memory take turns. \
+Nothing is written.
+
+Exit codes: 0 fine, 1 run-time failure, 2 usage or bad input, 4 out of memory, 130 stopped by Ctrl-C.";
+
+/// What `cutlink bench solve` runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FlowCase {
+    /// Uniform periodic boxes
+    Box,
+    /// A sphere on a refined mesh, with interpolated bounce-back and forces
+    Sphere,
+}
+
+/// Arguments of `cutlink bench solve`.
+#[derive(Debug, Args)]
+#[command(after_help = BENCH_SOLVE_EXAMPLES)]
+pub struct BenchSolveArgs {
+    /// Only these cases [default: all]
+    #[arg(long, value_enum, value_name = "CASE", value_delimiter = ',')]
+    pub case: Vec<FlowCase>,
+
+    /// Only these lattices: d2q9, d3q19, d3q27 [default: all]
+    #[arg(
+        long,
+        value_name = "LATTICE",
+        value_delimiter = ',',
+        help_heading = "Flow"
+    )]
+    pub lattice: Vec<LatticeKind>,
+
+    /// Only these numbers: f32, f64 [default: both]
+    #[arg(
+        long,
+        value_name = "PRECISION",
+        value_delimiter = ',',
+        help_heading = "Flow"
+    )]
+    pub precision: Vec<Precision>,
+
+    /// These collisions: bgk, trt, regularized [default: regularized]
+    #[arg(
+        long,
+        value_name = "COLLISION",
+        value_delimiter = ',',
+        value_parser = crate::bench::solve::collision,
+        help_heading = "Flow"
+    )]
+    pub collision: Vec<Collision>,
+
+    /// Cells along the edges of boxes in space, a multiple of 4 [default: 128; on a GPU 256]
+    #[arg(long, value_name = "N", help_heading = "Mesh")]
+    pub cells: Option<u32>,
+
+    /// Cells along the edges of boxes in the plane, a multiple of 4 [default: 2048; on a GPU 4096]
+    #[arg(long, value_name = "N", help_heading = "Mesh")]
+    pub plane: Option<u32>,
+
+    /// Root cells along the edges of the sphere's box; it is four of them across [default: 64; on a
+    /// GPU 256]
+    #[arg(long, value_name = "N", help_heading = "Mesh")]
+    pub root: Option<u32>,
+
+    /// Levels of the sphere's mesh, the root level included [default: 4]
+    #[arg(long, value_name = "N", help_heading = "Mesh")]
+    pub levels: Option<usize>,
+
+    /// Root steps of a run [default: what takes a tenth of a second]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000),
+        help_heading = "Run"
+    )]
+    pub steps: Option<u64>,
+
+    /// Measured runs of each flow, after three to warm up
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 10,
+        value_parser = clap::value_parser!(u32).range(1..=100_000),
+        help_heading = "Run"
+    )]
+    pub runs: u32,
+
+    /// Where to run: auto, cpu, cuda or cuda:N [default: cpu]
     #[arg(long, value_name = "DEVICE", help_heading = "Run")]
     pub device: Option<Device>,
 

@@ -67,6 +67,7 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Inspect(args) => args.output.json,
         Command::Solve(args) => args.output.json,
         Command::Bench(cli::BenchCommand::Mesh(args)) => args.output.json,
+        Command::Bench(cli::BenchCommand::Solve(args)) => args.output.json,
         _ => false,
     };
     allocator::JSON.store(json, std::sync::atomic::Ordering::Relaxed);
@@ -90,6 +91,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Inspect(args) => inspect::command(args),
         Command::Solve(args) => solve::run::command(args),
         Command::Bench(cli::BenchCommand::Mesh(args)) => bench::mesh(args),
+        Command::Bench(cli::BenchCommand::Solve(args)) => bench::solve::command(args),
         Command::Demo { force } => demo::command(*force),
         Command::Completions { shell } => manual::completions(*shell),
         Command::Man { dir } => manual::man(dir.as_deref()),

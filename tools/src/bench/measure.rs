@@ -305,34 +305,60 @@ fn median_of<T>(mut work: impl FnMut() -> Result<T, Failure>) -> Result<(f64, T)
     }
 }
 
+/// The memory of a backend copied from itself to itself.
+pub(super) struct Copier<B: Backend> {
+    backend: B,
+    from: B::Buf<u32>,
+    to: B::Buf<u32>,
+}
+
+impl<B: Backend> Copier<B> {
+    pub(super) fn new(backend: &B) -> Result<Self, DeviceError> {
+        // Larger than any cache.
+        let most = match B::MEMORY {
+            Memory::Host => 1 << 28,
+            Memory::Device => 1 << 30,
+        };
+        let bytes = most.min(backend.free_bytes() / 8);
+        let items = (bytes / 4) as usize;
+        Ok(Self {
+            backend: backend.clone(),
+            from: backend.alloc("a copy", items, 1u32)?,
+            to: backend.alloc("a copy", items, 2u32)?,
+        })
+    }
+
+    /// Read and written by a copy.
+    pub(super) fn bytes(&self) -> u64 {
+        2 * 4 * B::len(&self.from) as u64
+    }
+
+    /// Seconds of a copy.
+    pub(super) fn once(&mut self) -> Result<f64, DeviceError> {
+        let begin = self.backend.stamp()?;
+        self.backend.copy(&self.from, &mut self.to)?;
+        let end = self.backend.stamp()?;
+        self.backend.seconds(&begin, &end)
+    }
+
+    /// The bandwidth, of the median of some runs.
+    pub(super) fn measure(&mut self, runs: u32) -> Result<Copy, DeviceError> {
+        for _ in 0..WARM_UP {
+            self.once()?;
+        }
+        let times = (0..runs).map(|_| self.once());
+        let ms = Spread::of(times.collect::<Result<_, _>>()?);
+        Ok(Copy {
+            bytes: self.bytes(),
+            bytes_per_second: self.bytes() as f64 / (1e-3 * ms.median),
+            ms,
+        })
+    }
+}
+
 /// The bandwidth of the memory, copied from itself to itself.
 pub(super) fn copy<B: Backend>(backend: &B, runs: u32) -> Result<Copy, DeviceError> {
-    // Larger than any cache.
-    let most = match B::MEMORY {
-        Memory::Host => 1 << 28,
-        Memory::Device => 1 << 30,
-    };
-    let bytes = most.min(backend.free_bytes() / 8);
-    let items = (bytes / 4) as usize;
-    let from = backend.alloc("a copy", items, 1u32)?;
-    let mut to = backend.alloc("a copy", items, 2u32)?;
-    let mut times = Vec::new();
-    for run in 0..WARM_UP + runs {
-        let begin = backend.stamp()?;
-        backend.copy(&from, &mut to)?;
-        let end = backend.stamp()?;
-        let seconds = backend.seconds(&begin, &end)?;
-        if run >= WARM_UP {
-            times.push(seconds);
-        }
-    }
-    let ms = Spread::of(times);
-    let bytes = 2 * 4 * items as u64;
-    Ok(Copy {
-        bytes,
-        bytes_per_second: bytes as f64 / (1e-3 * ms.median),
-        ms,
-    })
+    Copier::new(backend)?.measure(runs)
 }
 
 fn describe<const D: usize>(

@@ -1,6 +1,6 @@
-//! `cutlink bench`: how fast meshes are made here.
+//! `cutlink bench`: how fast meshes are made here, and how fast flows run ([`solve`]).
 //!
-//! Each case goes the way of `cutlink mesh` up to the embedding (read or made, split, placed,
+//! Of meshes, each case goes the way of `cutlink mesh` up to the embedding (read or made, split, placed,
 //! snapped), which then runs again and again. Its time is told twice: by stage on the
 //! backend's own clock, and as wall time around the whole call, which ends when all work is
 //! done. What is counted after that (the mesh's numbers, its checksum, the bytes of `bytes`)
@@ -10,6 +10,7 @@ mod bytes;
 mod cases;
 mod measure;
 pub mod report;
+pub mod solve;
 
 use crate::cli::BenchMeshArgs;
 use crate::console::Console;

@@ -98,7 +98,7 @@ pub struct StageReport {
 }
 
 /// Three digits at least, in milliseconds.
-fn ms(ms: f64) -> String {
+pub(super) fn ms(ms: f64) -> String {
     let digits = match ms {
         ms if ms < 1.0 => 3,
         ms if ms < 100.0 => 2,
@@ -107,7 +107,7 @@ fn ms(ms: f64) -> String {
     format!("{ms:.digits$}")
 }
 
-fn rate(bytes_per_second: f64) -> String {
+pub(super) fn rate(bytes_per_second: f64) -> String {
     format!("{:.1} GB/s", 1e-9 * bytes_per_second)
 }
 

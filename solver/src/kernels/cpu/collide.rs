@@ -1,277 +1,322 @@
-//! Collision of the cells of a block, 16 side by side.
+//! Collision, cell by cell. Loops over the velocities are unrolled by a macro, so that the tables
+//! become constants and what is left is one straight loop over cells, which the compiler vectorizes.
 
-use super::{LANES, Lane, Tile};
+use super::{BLOCK, LAYER, PAD, Tile, unrolled};
 use crate::{
     kernels::{Relaxation, exchanged},
-    lattice::{Lattice, cubic_shares},
+    lattice::{Lattice, MOST, cubic_shares},
     real::Real,
 };
+use std::marker::PhantomData;
 
-/// Density less 1, momentum (the acceleration's half step included), one over density.
+/// Density less 1, and velocity with the acceleration's half step.
+#[derive(Clone, Copy)]
 struct Fluid<T> {
-    rho: Lane<T>,
-    u: [Lane<T>; 3],
+    rho: T,
+    u: [T; 3],
 }
 
+/// `sum + times * value` for -1, 0 and 1.
 #[inline(always)]
-fn lanes<T: Real>(of: impl Fn(usize) -> T) -> Lane<T> {
-    std::array::from_fn(of)
-}
-
-#[inline(always)]
-fn add<T: Real>(to: &mut Lane<T>, from: &Lane<T>, times: i32) {
+fn add<T: Real>(sum: T, value: T, times: i32) -> T {
     match times {
-        1 => (0..LANES).for_each(|l| to[l] += from[l]),
-        -1 => (0..LANES).for_each(|l| to[l] -= from[l]),
-        _ => {}
+        1 => sum + value,
+        -1 => sum - value,
+        _ => sum,
     }
 }
 
+/// The populations of a cell.
 #[inline(always)]
-fn fluid<L: Lattice, T: Real>(tile: &Tile<T>, group: usize, relax: &Relaxation<T>) -> Fluid<T> {
-    let mut rho = [T::of(0.0); LANES];
-    let mut j = [[T::of(0.0); LANES]; 3];
-    for q in 0..L::Q {
-        let f = &tile[q][group];
-        add(&mut rho, f, 1);
-        for a in 0..3 {
-            add(&mut j[a], f, L::C[q][a]);
-        }
-    }
+fn of_cell<L: Lattice, T: Real>(tile: &Tile<T>, cell: usize) -> [T; MOST] {
+    let mut f = [T::of(0.0); MOST];
+    unrolled!(q < L::Q, {
+        f[q] = tile.0[q][PAD + cell];
+    });
+    f
+}
+
+#[inline(always)]
+fn fluid<L: Lattice, T: Real>(f: &[T; MOST], relax: &Relaxation<T>) -> Fluid<T> {
+    let (mut rho, [mut x, mut y, mut z]) = (T::of(0.0), [T::of(0.0); 3]);
+    unrolled!(q < L::Q, {
+        rho += f[q];
+        x = add(x, f[q], L::C[q][0]);
+        y = add(y, f[q], L::C[q][1]);
+        z = add(z, f[q], L::C[q][2]);
+    });
+    let inverse = T::of(1.0) / (T::of(1.0) + rho);
     let half = T::of(0.5);
-    let mut u = j;
-    for l in 0..LANES {
-        let density = T::of(1.0) + rho[l];
-        let inverse = T::of(1.0) / density;
-        for a in 0..3 {
-            u[a][l] = j[a][l] * inverse + half * relax.acceleration[a];
-        }
-    }
+    let g = relax.acceleration;
+    let u = [
+        x * inverse + half * g[0],
+        y * inverse + half * g[1],
+        z * inverse + half * g[2],
+    ];
     Fluid { rho, u }
 }
 
 /// Σ c c f - ρ u u - ρ/3, less the weights' part: xx, xy, xz, yy, yz, zz.
 #[inline(always)]
-fn stress<L: Lattice, T: Real>(tile: &Tile<T>, group: usize, fluid: &Fluid<T>) -> [Lane<T>; 6] {
-    const PAIRS: [(usize, usize); 6] = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)];
-    let mut stress = [[T::of(0.0); LANES]; 6];
-    for q in 0..L::Q {
-        for (n, (a, b)) in PAIRS.into_iter().enumerate() {
-            add(&mut stress[n], &tile[q][group], L::C[q][a] * L::C[q][b]);
-        }
-    }
-    let third = T::of(1.0 / 3.0);
-    for (n, (a, b)) in PAIRS.into_iter().enumerate() {
-        for l in 0..LANES {
-            stress[n][l] -= (T::of(1.0) + fluid.rho[l]) * fluid.u[a][l] * fluid.u[b][l];
-            if a == b && a < L::KIND.dimensions() {
-                stress[n][l] -= third * fluid.rho[l];
-            }
-        }
-    }
-    stress
+fn stress<L: Lattice, T: Real>(f: &[T; MOST], fluid: &Fluid<T>) -> [T; 6] {
+    let [mut xx, mut xy, mut xz, mut yy, mut yz, mut zz] = [T::of(0.0); 6];
+    unrolled!(q < L::Q, {
+        let [x, y, z] = L::C[q];
+        xx = add(xx, f[q], x * x);
+        xy = add(xy, f[q], x * y);
+        xz = add(xz, f[q], x * z);
+        yy = add(yy, f[q], y * y);
+        yz = add(yz, f[q], y * z);
+        zz = add(zz, f[q], z * z);
+    });
+    let Fluid { rho, u: [x, y, z] } = *fluid;
+    let density = T::of(1.0) + rho;
+    let third = T::of(1.0 / 3.0) * rho;
+    let flat = if L::KIND.dimensions() == 3 {
+        third
+    } else {
+        T::of(0.0)
+    };
+    [
+        xx - density * x * x - third,
+        xy - density * x * y,
+        xz - density * x * z,
+        yy - density * y * y - third,
+        yz - density * y * z,
+        zz - density * z * z - flat,
+    ]
 }
 
-/// What levels exchange, of one group of cells; rows of `cells` numbers.
+/// What levels exchange: rows of `cells` numbers.
 #[inline(always)]
 pub(super) fn exchange<const D: usize, L: Lattice, T: Real>(
     tile: &Tile<T>,
-    group: usize,
     relax: &Relaxation<T>,
-    cells: usize,
-    to: &mut [T],
+    to: &mut [[T; BLOCK]; 10],
 ) {
-    let fluid = fluid::<L, T>(tile, group, relax);
-    let stress = stress::<L, T>(tile, group, &fluid);
-    let mut row = 0;
-    let mut put = |lane: &dyn Fn(usize) -> T| {
-        for l in 0..LANES {
-            to[row * cells + group * LANES + l] = lane(l);
-        }
-        row += 1;
-    };
-    put(&|l| fluid.rho[l]);
-    for a in 0..D {
-        put(&|l| (T::of(1.0) + fluid.rho[l]) * fluid.u[a][l]);
+    for cell in 0..cutlink_amr::dims::cells(D) {
+        let f = of_cell::<L, T>(tile, cell);
+        let fluid = fluid::<L, T>(&f, relax);
+        let [xx, xy, xz, yy, yz, zz] = stress::<L, T>(&f, &fluid);
+        let density = T::of(1.0) + fluid.rho;
+        let [x, y, z] = fluid.u.map(|u| density * u);
+        let rows = if D == 2 {
+            let none = T::of(0.0);
+            [fluid.rho, x, y, xx, xy, yy, none, none, none, none]
+        } else {
+            [fluid.rho, x, y, z, xx, xy, xz, yy, yz, zz]
+        };
+        unrolled!(row < exchanged(D), {
+            to[row][cell] = rows[row];
+        });
     }
-    let kept: &[usize] = if D == 2 {
-        &[0, 1, 3]
-    } else {
-        &[0, 1, 2, 3, 4, 5]
-    };
-    for &n in kept {
-        put(&|l| stress[n][l]);
-    }
-    debug_assert_eq!(row, exchanged(D));
 }
 
-/// Collides the cells of a group in place.
+/// Collides the first cells of a tile in place; calls `meanwhile` with each layer of 16.
 #[inline(always)]
 pub(super) fn collide<L: Lattice, T: Real>(
     tile: &mut Tile<T>,
-    group: usize,
+    cells: usize,
     relax: &Relaxation<T>,
+    meanwhile: impl Fn(usize),
 ) {
-    let fluid = fluid::<L, T>(tile, group, relax);
-    if relax.regularized == 1 {
-        let stress = stress::<L, T>(tile, group, &fluid);
-        return regularized::<L, T>(tile, group, relax, &fluid, &stress);
+    let still = relax.acceleration == [T::of(0.0); 3];
+    match (relax.regularized == 1, still) {
+        (false, false) => collide_as::<L, T, false, true>(tile, cells, relax, meanwhile),
+        (false, true) => collide_as::<L, T, false, false>(tile, cells, relax, meanwhile),
+        (true, false) => collide_as::<L, T, true, true>(tile, cells, relax, meanwhile),
+        (true, true) => collide_as::<L, T, true, false>(tile, cells, relax, meanwhile),
     }
-    let half = T::of(0.5);
-    let base = lanes(|l| {
-        let u = [fluid.u[0][l], fluid.u[1][l], fluid.u[2][l]];
-        fluid.rho[l]
-            - T::of(1.5) * (T::of(1.0) + fluid.rho[l]) * (u[0] * u[0] + u[1] * u[1] + u[2] * u[2])
-    });
-    let push = Push::new(relax, &fluid);
-    let w0 = T::of(L::W[0]);
-    for l in 0..LANES {
-        let f = tile[0][group][l];
-        tile[0][group][l] = f - relax.even * (f - w0 * base[l]) + w0 * push.rest(l);
-    }
-    for k in 0..L::Q / 2 {
-        let (p, m) = (2 * k + 1, 2 * k + 2);
-        let (w, along) = (T::of(L::W[p]), dot::<L, T>(p, &fluid.u));
-        for l in 0..LANES {
-            let (f, g) = (tile[p][group][l], tile[m][group][l]);
-            let density = T::of(1.0) + fluid.rho[l];
-            let even = w * (base[l] + T::of(4.5) * density * along[l] * along[l]);
-            let odd = w * T::of(3.0) * density * along[l];
-            let change = relax.even * (half * (f + g) - even);
-            let turn = relax.odd * (half * (f - g) - odd);
-            let (pe, pull) = push.of::<L>(p, l, along[l]);
-            let po = push.odd * T::of(3.0) * pull;
-            tile[p][group][l] = f - change - turn + w * (pe + po);
-            tile[m][group][l] = g - change + turn + w * (pe - po);
+}
+
+#[inline(always)]
+fn collide_as<L: Lattice, T: Real, const REGULARIZED: bool, const PUSHED: bool>(
+    tile: &mut Tile<T>,
+    cells: usize,
+    relax: &Relaxation<T>,
+    meanwhile: impl Fn(usize),
+) {
+    for layer in 0..cells.min(BLOCK) / LAYER {
+        meanwhile(layer);
+        for cell in LAYER * layer..LAYER * (layer + 1) {
+            let mut f = of_cell::<L, T>(tile, cell);
+            let fluid = fluid::<L, T>(&f, relax);
+            if REGULARIZED {
+                let stress = stress::<L, T>(&f, &fluid);
+                regularized::<L, T, PUSHED>(&mut f, relax, &fluid, &stress);
+            } else {
+                two_times::<L, T, PUSHED>(&mut f, relax, &fluid);
+            }
+            unrolled!(q < L::Q, {
+                tile.0[q][PAD + cell] = f[q];
+            });
         }
     }
+}
+
+#[inline(always)]
+fn two_times<L: Lattice, T: Real, const PUSHED: bool>(
+    f: &mut [T; MOST],
+    relax: &Relaxation<T>,
+    fluid: &Fluid<T>,
+) {
+    let half = T::of(0.5);
+    let [x, y, z] = fluid.u;
+    let density = T::of(1.0) + fluid.rho;
+    let base = fluid.rho - T::of(1.5) * density * (x * x + y * y + z * z);
+    let push = Push::new::<PUSHED>(relax, fluid);
+    let w0 = T::of(L::W[0]);
+    f[0] = f[0] - relax.even * (f[0] - w0 * base);
+    if PUSHED {
+        f[0] += w0 * push.rest();
+    }
+    unrolled!(k < L::Q / 2, {
+        let (p, m) = (2 * k + 1, 2 * k + 2);
+        let (w, along) = (T::of(L::W[p]), dot::<L, T>(p, &fluid.u));
+        let even = w * (base + T::of(4.5) * density * along * along);
+        let odd = w * T::of(3.0) * density * along;
+        let change = relax.even * (half * (f[p] + f[m]) - even);
+        let turn = relax.odd * (half * (f[p] - f[m]) - odd);
+        f[p] = f[p] - change - turn;
+        f[m] = f[m] - change + turn;
+        if PUSHED {
+            let (pe, pull) = push.of::<L>(p, along);
+            let po = push.odd * T::of(3.0) * pull;
+            f[p] += w * (pe + po);
+            f[m] += w * (pe - po);
+        }
+    });
 }
 
 /// c·u.
 #[inline(always)]
-fn dot<L: Lattice, T: Real>(q: usize, u: &[Lane<T>; 3]) -> Lane<T> {
-    let mut along = [T::of(0.0); LANES];
-    for a in 0..3 {
-        add(&mut along, &u[a], L::C[q][a]);
-    }
-    along
+fn dot<L: Lattice, T: Real>(q: usize, u: &[T; 3]) -> T {
+    let x = add(T::of(0.0), u[0], L::C[q][0]);
+    let y = add(x, u[1], L::C[q][1]);
+    add(y, u[2], L::C[q][2])
 }
 
 /// The acceleration's source (Guo, Zheng & Shi 2002, eq. 20), its even and its odd part.
-struct Push<'a, T> {
-    relax: &'a Relaxation<T>,
-    fluid: &'a Fluid<T>,
+struct Push<T> {
+    acceleration: [T; 3],
+    density: T,
+    /// ρ g·u.
+    work: T,
     even: T,
     odd: T,
 }
 
-impl<'a, T: Real> Push<'a, T> {
+impl<T: Real> Push<T> {
     #[inline(always)]
-    fn new(relax: &'a Relaxation<T>, fluid: &'a Fluid<T>) -> Self {
+    fn new<const PUSHED: bool>(relax: &Relaxation<T>, fluid: &Fluid<T>) -> Self {
         let half = T::of(0.5);
-        let [even, odd] = [
-            T::of(1.0) - half * relax.even,
-            T::of(1.0) - half * relax.odd,
-        ];
+        let (g, u) = (relax.acceleration, fluid.u);
+        let density = T::of(1.0) + fluid.rho;
         Self {
-            relax,
-            fluid,
-            even,
-            odd,
+            acceleration: g,
+            density,
+            work: if PUSHED {
+                density * (g[0] * u[0] + g[1] * u[1] + g[2] * u[2])
+            } else {
+                T::of(0.0)
+            },
+            even: T::of(1.0) - half * relax.even,
+            odd: T::of(1.0) - half * relax.odd,
         }
     }
 
     #[inline(always)]
-    fn work(&self, l: usize) -> T {
-        let (g, u) = (&self.relax.acceleration, &self.fluid.u);
-        (T::of(1.0) + self.fluid.rho[l]) * (g[0] * u[0][l] + g[1] * u[1][l] + g[2] * u[2][l])
-    }
-
-    #[inline(always)]
-    fn rest(&self, l: usize) -> T {
-        -(self.even * T::of(3.0) * self.work(l))
+    fn rest(&self) -> T {
+        -(self.even * T::of(3.0) * self.work)
     }
 
     /// The even part, and ρ c·g.
     #[inline(always)]
-    fn of<L: Lattice>(&self, q: usize, l: usize, along: T) -> (T, T) {
-        let mut pull = T::of(0.0);
-        for a in 0..3 {
-            match L::C[q][a] {
-                1 => pull += self.relax.acceleration[a],
-                -1 => pull -= self.relax.acceleration[a],
-                _ => {}
-            }
-        }
-        let pull = (T::of(1.0) + self.fluid.rho[l]) * pull;
-        let even = self.even * (T::of(9.0) * along * pull - T::of(3.0) * self.work(l));
+    fn of<L: Lattice>(&self, q: usize, along: T) -> (T, T) {
+        let pull = self.density * dot::<L, T>(q, &self.acceleration);
+        let even = self.even * (T::of(9.0) * along * pull - T::of(3.0) * self.work);
         (even, pull)
     }
 }
 
+/// [`cubic_shares`] of all velocities, worked out when compiling.
+struct Shares<L>(PhantomData<L>);
+
+impl<L: Lattice> Shares<L> {
+    const ALL: [[f64; 7]; MOST] = {
+        let mut all = [[0.0; 7]; MOST];
+        let mut q = 0;
+        while q < L::Q {
+            all[q] = cubic_shares::<L>(q);
+            q += 1;
+        }
+        all
+    };
+}
+
 #[inline(always)]
-fn regularized<L: Lattice, T: Real>(
-    tile: &mut Tile<T>,
-    group: usize,
+fn regularized<L: Lattice, T: Real, const PUSHED: bool>(
+    f: &mut [T; MOST],
     relax: &Relaxation<T>,
     fluid: &Fluid<T>,
-    stress: &[Lane<T>; 6],
+    stress: &[T; 6],
 ) {
     let keep = T::of(1.0) - relax.even;
-    let [ux, uy, uz] = &fluid.u;
-    let [xx, xy, xz, yy, yz, zz] = stress;
-    // Momentum flux and third-order coefficients after collision: of the equilibrium, and what is kept.
-    let mut flux = [[T::of(0.0); LANES]; 6];
-    let mut cubic = [[T::of(0.0); LANES]; 7];
+    let [x, y, z] = fluid.u;
+    let [xx, xy, xz, yy, yz, zz] = *stress;
+    let density = T::of(1.0) + fluid.rho;
     let two = T::of(2.0);
-    for l in 0..LANES {
-        let density = T::of(1.0) + fluid.rho[l];
-        let (x, y, z) = (ux[l], uy[l], uz[l]);
-        flux[0][l] = density * x * x + keep * xx[l];
-        flux[1][l] = density * x * y + keep * xy[l];
-        flux[2][l] = density * x * z + keep * xz[l];
-        flux[3][l] = density * y * y + keep * yy[l];
-        flux[4][l] = density * y * z + keep * yz[l];
-        flux[5][l] = density * z * z + keep * zz[l];
-        cubic[0][l] = density * x * x * y + keep * (two * x * xy[l] + y * xx[l]);
-        cubic[1][l] = density * x * x * z + keep * (two * x * xz[l] + z * xx[l]);
-        cubic[2][l] = density * x * y * y + keep * (two * y * xy[l] + x * yy[l]);
-        cubic[3][l] = density * y * y * z + keep * (two * y * yz[l] + z * yy[l]);
-        cubic[4][l] = density * x * z * z + keep * (two * z * xz[l] + x * zz[l]);
-        cubic[5][l] = density * y * z * z + keep * (two * z * yz[l] + y * zz[l]);
-        cubic[6][l] = density * x * y * z + keep * (x * yz[l] + y * xz[l] + z * xy[l]);
-    }
-    let base = lanes(|l| fluid.rho[l] - T::of(1.5) * (flux[0][l] + flux[3][l] + flux[5][l]));
-    let push = Push::new(relax, fluid);
+    // Momentum flux and third-order coefficients after collision: of the equilibrium, and what is kept.
+    let flux = [
+        density * x * x + keep * xx,
+        density * x * y + keep * xy,
+        density * x * z + keep * xz,
+        density * y * y + keep * yy,
+        density * y * z + keep * yz,
+        density * z * z + keep * zz,
+    ];
+    let cubic = [
+        density * x * x * y + keep * (two * x * xy + y * xx),
+        density * x * x * z + keep * (two * x * xz + z * xx),
+        density * x * y * y + keep * (two * y * xy + x * yy),
+        density * y * y * z + keep * (two * y * yz + z * yy),
+        density * x * z * z + keep * (two * z * xz + x * zz),
+        density * y * z * z + keep * (two * z * yz + y * zz),
+        density * x * y * z + keep * (x * yz + y * xz + z * xy),
+    ];
+    let base = fluid.rho - T::of(1.5) * (flux[0] + flux[3] + flux[5]);
+    let push = Push::new::<PUSHED>(relax, fluid);
     let w0 = T::of(L::W[0]);
-    tile[0][group] = lanes(|l| w0 * (base[l] + push.rest(l)));
-    for k in 0..L::Q / 2 {
+    f[0] = w0 * base;
+    if PUSHED {
+        f[0] += w0 * push.rest();
+    }
+    unrolled!(k < L::Q / 2, {
         let (p, m) = (2 * k + 1, 2 * k + 2);
         let (w, along) = (T::of(L::W[p]), dot::<L, T>(p, &fluid.u));
-        let c = L::C[p];
+        let [cx, cy, cz] = L::C[p];
+        let products = [cx * cx, cx * cy, cx * cz, cy * cy, cy * cz, cz * cz];
         let mut even = base;
-        let mut n = 0;
-        for a in 0..3 {
-            for b in a..3 {
-                let times = if a == b { 4.5 } else { 9.0 } * f64::from(c[a] * c[b]);
-                if times != 0.0 {
-                    (0..LANES).for_each(|l| even[l] += T::of(times) * flux[n][l]);
-                }
-                n += 1;
+        unrolled!(n < 6, {
+            let times = if n == 0 || n == 3 || n == 5 { 4.5 } else { 9.0 } * f64::from(products[n]);
+            if times != 0.0 {
+                even += T::of(times) * flux[n];
             }
-        }
-        let mut odd = lanes(|l| T::of(3.0) * (T::of(1.0) + fluid.rho[l]) * along[l]);
-        let shares = cubic_shares::<L>(p);
-        for n in 0..7 {
+        });
+        let mut odd = T::of(3.0) * density * along;
+        let shares = Shares::<L>::ALL[p];
+        unrolled!(n < 7, {
             if shares[n] != 0.0 {
-                (0..LANES).for_each(|l| odd[l] += T::of(shares[n]) * cubic[n][l]);
+                odd += T::of(shares[n]) * cubic[n];
             }
-        }
-        for l in 0..LANES {
-            let (pe, pull) = push.of::<L>(p, l, along[l]);
+        });
+        if PUSHED {
+            let (pe, pull) = push.of::<L>(p, along);
             // The half step of the acceleration is in the momentum already: what is missing is the other half.
-            tile[p][group][l] = w * (even[l] + odd[l] + pe + T::of(1.5) * pull);
-            tile[m][group][l] = w * (even[l] - odd[l] + pe - T::of(1.5) * pull);
+            even += pe;
+            odd += T::of(1.5) * pull;
         }
-    }
+        f[p] = w * (even + odd);
+        f[m] = w * (even - odd);
+    });
 }

@@ -1,4 +1,4 @@
-//! The stages on the CPU: rayon over slots; the arithmetic of a block in lanes of 16 cells, which
+//! The stages on the CPU: rayon over slots; the arithmetic of a block in one loop over its cells, which
 //! the compiler vectorizes for the processor at hand.
 
 mod cell;
@@ -7,19 +7,56 @@ mod exchange;
 mod forces;
 mod macroscopic;
 mod step;
+mod stream;
 
 use super::{Between, Kernels, Relaxation};
 use crate::{SolverError, lattice::Lattice, real::Real, tables::Level};
 use cutlink_device::Host;
 
-/// Cells whose arithmetic is done side by side.
-const LANES: usize = 16;
+/// Most cells of a block.
+const BLOCK: usize = 64;
 
-/// A number of 16 cells.
-type Lane<T> = [T; LANES];
+/// Cells of a layer of a block.
+const LAYER: usize = 16;
 
-/// The populations of a block: by velocity and group of 16 cells.
-type Tile<T> = [[Lane<T>; 4]; crate::lattice::MOST];
+/// Room before and behind the cells of a row.
+const PAD: usize = 16;
+
+/// A population of each cell of a block.
+type Row<T> = [T; PAD + BLOCK + PAD];
+
+/// The populations of a block, by velocity.
+#[repr(align(64))]
+struct Tile<T>([Row<T>; crate::lattice::MOST]);
+
+impl<T: Real> Tile<T> {
+    fn new() -> Self {
+        Self([[T::of(0.0); PAD + BLOCK + PAD]; crate::lattice::MOST])
+    }
+}
+
+/// A constant that lints do not see through: turns that a lattice does not have would be out of its tables.
+#[inline(always)]
+fn turn<const N: usize>() -> usize {
+    N
+}
+
+/// `unrolled!(i < n, { … })` is `for i in 0..n { … }` for a constant n up to 27, with `i` a constant
+/// in each turn: the compiler does not unroll long loops by itself, and then looks up tables at run time.
+macro_rules! unrolled {
+    ($i:ident < $n:expr, $body:block) => {
+        unrolled!(@ $i, $n, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26)
+    };
+    (@ $i:ident, $n:expr, $body:block, $($value:literal)*) => {
+        $(
+            if $value < $n {
+                let $i = super::turn::<$value>();
+                $body
+            }
+        )*
+    };
+}
+use unrolled;
 
 impl<const D: usize> Kernels<D> for Host {
     fn step<L: Lattice, T: Real>(

@@ -1,0 +1,247 @@
+//! Streaming of whole blocks, and what keeps the memory busy meanwhile.
+//!
+//! A step has to read and write each population once. To come near that, blocks are stored past the
+//! caches, and what the next ones read is asked for while there is arithmetic to do.
+
+use super::{PAD, Row, Tile, unrolled};
+use crate::{lattice::Lattice, real::Real};
+use cutlink_amr::dims;
+
+/// Pulls the populations of a block whose neighbours are all there.
+///
+/// Rows of four cells along x come from one block, shifted by c_x: so they are copied as far as they
+/// reach, and the cells at the end of each are then put right.
+#[inline(always)]
+pub(super) fn stream<const D: usize, L: Lattice, T: Real>(
+    from: &[T],
+    next: &[u32],
+    tile: &mut Tile<T>,
+) {
+    unrolled!(q < L::Q, {
+        let row = &mut tile.0[q];
+        let (cx, cy, cz) = (L::C[q][0], L::C[q][1], L::C[q][2]);
+        if cx == 0 {
+            rows::<D, L, T>(from, next, q, [0, cy, cz], row, copy_still);
+        } else if cx == 1 {
+            rows::<D, L, T>(from, next, q, [0, cy, cz], row, copy_right);
+            rows::<D, L, T>(from, next, q, [1, cy, cz], row, mend_left);
+        } else {
+            rows::<D, L, T>(from, next, q, [0, cy, cz], row, copy_left);
+            rows::<D, L, T>(from, next, q, [-1, cy, cz], row, mend_right);
+        }
+    });
+}
+
+/// Calls `copy` with each run of rows that comes from one block: source, and place in the tile's row.
+#[inline(always)]
+fn rows<const D: usize, L: Lattice, T: Real>(
+    from: &[T],
+    next: &[u32],
+    q: usize,
+    [cx, cy, cz]: [i32; 3],
+    to: &mut Row<T>,
+    copy: impl Fn(&[T], &mut Row<T>, usize),
+) {
+    let cells = dims::cells(D);
+    unrolled!(z < if D == 3 { 4 } else { 1 }, {
+        let below = z as i32 - cz;
+        let layer = if D == 3 { 9 * ((below >> 2) + 1) } else { 0 } - cx + 1;
+        let first = (below & 3) as usize * 16;
+        if cy == 0 {
+            let block = block::<L, T>(from, next, layer + 3, q, cells);
+            copy(&block[first..first + 16], to, z * 16);
+        } else if cy == 1 {
+            let block_there = block::<L, T>(from, next, layer, q, cells);
+            copy(&block_there[first + 12..first + 16], to, z * 16);
+            let block_here = block::<L, T>(from, next, layer + 3, q, cells);
+            copy(&block_here[first..first + 12], to, z * 16 + 4);
+        } else {
+            let block_here = block::<L, T>(from, next, layer + 3, q, cells);
+            copy(&block_here[first + 4..first + 16], to, z * 16);
+            let block_there = block::<L, T>(from, next, layer + 6, q, cells);
+            copy(&block_there[first..first + 4], to, z * 16 + 12);
+        }
+    });
+}
+
+#[inline(always)]
+fn block<'a, L: Lattice, T: Real>(
+    from: &'a [T],
+    next: &[u32],
+    toward: i32,
+    q: usize,
+    cells: usize,
+) -> &'a [T] {
+    &from[(next[toward as usize] as usize * L::Q + q) * cells..][..cells]
+}
+
+#[inline(always)]
+fn copy_still<T: Real>(from: &[T], to: &mut Row<T>, at: usize) {
+    to[PAD + at..][..from.len()].copy_from_slice(from);
+}
+
+#[inline(always)]
+fn copy_right<T: Real>(from: &[T], to: &mut Row<T>, at: usize) {
+    to[PAD + at + 1..][..from.len()].copy_from_slice(from);
+}
+
+#[inline(always)]
+fn copy_left<T: Real>(from: &[T], to: &mut Row<T>, at: usize) {
+    to[PAD + at - 1..][..from.len()].copy_from_slice(from);
+}
+
+#[inline(always)]
+fn mend_left<T: Real>(from: &[T], to: &mut Row<T>, at: usize) {
+    unrolled!(y < 4, {
+        if 4 * y < from.len() {
+            to[PAD + at + 4 * y] = from[4 * y + 3];
+        }
+    });
+}
+
+#[inline(always)]
+fn mend_right<T: Real>(from: &[T], to: &mut Row<T>, at: usize) {
+    unrolled!(y < 4, {
+        if 4 * y < from.len() {
+            to[PAD + at + 4 * y + 3] = from[4 * y];
+        }
+    });
+}
+
+/// Parts that [`ahead`] comes in.
+pub(super) const PARTS: usize = 4;
+
+/// Cache lines that [`stream`] reads of other blocks than its own and those beside it along x, which
+/// are its own's turn next: direction, and element of the block.
+struct Lines {
+    at: [(u8, u16); 512],
+    count: usize,
+}
+
+impl Lines {
+    const fn of<const D: usize, L: Lattice>(line: usize) -> Self {
+        let mut lines = Self {
+            at: [(0, 0); 512],
+            count: 0,
+        };
+        let cells = dims::cells(D);
+        let mut q = 0;
+        while q < L::Q {
+            let mut row = 0;
+            while row < cells / 4 {
+                let y = (row % 4) as i32 - L::C[q][1];
+                let z = (row / 4) as i32 - L::C[q][2];
+                let toward = 1 + 3 * ((y >> 2) + 1) + if D == 3 { 9 * ((z >> 2) + 1) } else { 0 };
+                let element = q * cells + (z & 3) as usize * 16 + (y & 3) as usize * 4;
+                let found = (toward as u8, (element / line * line) as u16);
+                let last = lines.at[lines.count.saturating_sub(1)];
+                let is_new = lines.count == 0 || found.0 != last.0 || found.1 != last.1;
+                if toward as usize != dims::directions(D) / 2 && is_new {
+                    lines.at[lines.count] = found;
+                    lines.count += 1;
+                }
+                row += 1;
+            }
+            q += 1;
+        }
+        lines
+    }
+}
+
+/// What will be read next, fetched while there is arithmetic to do: the block after next, and
+/// what the next one needs of its neighbours.
+#[inline(always)]
+pub(super) fn ahead<const D: usize, L: Lattice, T: Real>(
+    from: &[T],
+    own: usize,
+    next: &[u32],
+    part: usize,
+) {
+    let line = 64 / size_of::<T>();
+    let lines = const { Lines::of::<D, L>(64 / size_of::<T>()) };
+    let size = L::Q * dims::cells(D);
+    let all = size / line;
+    for i in part * all / PARTS..(part + 1) * all / PARTS {
+        prefetch(from, own * size + i * line);
+    }
+    for &(toward, element) in
+        &lines.at[part * lines.count / PARTS..(part + 1) * lines.count / PARTS]
+    {
+        let block = next[usize::from(toward)] as usize;
+        prefetch(from, block * size + usize::from(element));
+    }
+}
+
+/// Asks for a cache line; where there is none nothing happens.
+#[inline(always)]
+fn prefetch<T>(from: &[T], at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        #[expect(unsafe_code, reason = "prefetching is an intrinsic")]
+        // SAFETY: reads nothing that the program sees, and faults at no address.
+        unsafe {
+            _mm_prefetch::<_MM_HINT_T0>(from.as_ptr().wrapping_add(at).cast());
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (from, at);
+}
+
+/// Stores a tile in place of a block, past the caches if told so.
+#[inline(always)]
+pub(super) fn store<L: Lattice, T: Real>(
+    tile: &Tile<T>,
+    cells: usize,
+    to: &mut [T],
+    is_large: bool,
+) {
+    for q in 0..L::Q {
+        let (from, to) = (&tile.0[q][PAD..PAD + cells], &mut to[q * cells..][..cells]);
+        if is_large {
+            past_caches(from, to);
+        } else {
+            to.copy_from_slice(from);
+        }
+    }
+}
+
+/// Copies to memory without reading what was there into the caches first, which would be half as much
+/// traffic again: nobody reads it before the next step. [`fence`] has to follow before others do.
+#[inline(always)]
+fn past_caches<T: Real>(from: &[T], to: &mut [T]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
+        const WIDE: usize = size_of::<__m128i>();
+        let bytes = size_of_val(from);
+        if from.len() == to.len()
+            && bytes.is_multiple_of(WIDE)
+            && to.as_ptr().addr().is_multiple_of(WIDE)
+        {
+            #[expect(unsafe_code, reason = "stores past the caches are an intrinsic")]
+            // SAFETY: both are `bytes` long, a multiple of the step; the target is aligned; any bits are numbers; the
+            // instructions are part of x86-64.
+            unsafe {
+                let from = from.as_ptr().cast::<__m128i>();
+                let to = to.as_mut_ptr().cast::<__m128i>();
+                for i in 0..bytes / WIDE {
+                    _mm_stream_si128(to.add(i), _mm_loadu_si128(from.add(i)));
+                }
+            }
+            return;
+        }
+    }
+    to.copy_from_slice(from);
+}
+
+/// Orders the stores of [`store`] before all that follows, for other threads too.
+#[inline(always)]
+pub(super) fn fence() {
+    #[cfg(target_arch = "x86_64")]
+    #[expect(unsafe_code, reason = "a fence is an intrinsic")]
+    // SAFETY: part of x86-64, and nothing but order.
+    unsafe {
+        std::arch::x86_64::_mm_sfence();
+    }
+}

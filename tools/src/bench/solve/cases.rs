@@ -1,0 +1,117 @@
+//! What is measured.
+
+use crate::cli::{BenchSolveArgs, FlowCase};
+use crate::failure::Failure;
+use cutlink_device::Memory;
+use cutlink_solver::{Collision, LatticeKind, Precision};
+
+/// What flows have in common that run on one mesh.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Kind {
+    pub(super) lattice: LatticeKind,
+    pub(super) precision: Precision,
+    pub(super) collision: Collision,
+}
+
+/// A mesh, and the flows that run on it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Case {
+    /// A periodic box with so many cells along each edge, of 2 or 3 dimensions.
+    Box { edge: u32, kinds: Vec<Kind> },
+    /// A sphere of four root cells in a cube, its surface on the finest level.
+    Sphere {
+        root: u32,
+        levels: usize,
+        kinds: Vec<Kind>,
+    },
+}
+
+impl Case {
+    /// The flows on it.
+    pub(super) fn kinds(&self) -> &[Kind] {
+        match self {
+            Self::Box { kinds, .. } | Self::Sphere { kinds, .. } => kinds,
+        }
+    }
+}
+
+/// The name of a collision, as users write it.
+pub(super) fn name(collision: Collision) -> &'static str {
+    match collision {
+        Collision::Bgk => "bgk",
+        Collision::Trt { .. } => "trt",
+        Collision::Regularized => "regularized",
+    }
+}
+
+/// `bgk`, `trt` or `regularized`.
+pub(crate) fn collision(text: &str) -> Result<Collision, String> {
+    match text {
+        "bgk" => Ok(Collision::Bgk),
+        "trt" => Ok(Collision::Trt { magic: 0.25 }),
+        "regularized" => Ok(Collision::Regularized),
+        _ => Err(format!(
+            "`{text}` is no collision; there are bgk, trt, regularized"
+        )),
+    }
+}
+
+/// The cases that the arguments ask for, on a backend whose memory this is.
+pub(super) fn cases(args: &BenchSolveArgs, memory: Memory) -> Result<Vec<Case>, Failure> {
+    let all = [LatticeKind::D2Q9, LatticeKind::D3Q19, LatticeKind::D3Q27];
+    let or_all = |given: &[LatticeKind]| -> Vec<LatticeKind> {
+        all.into_iter()
+            .filter(|kind| given.is_empty() || given.contains(kind))
+            .collect()
+    };
+    let lattices = or_all(&args.lattice);
+    let precisions = match &args.precision[..] {
+        [] => vec![Precision::F32, Precision::F64],
+        given => given.to_vec(),
+    };
+    let collisions = match &args.collision[..] {
+        [] => vec![Collision::Regularized],
+        given => given.to_vec(),
+    };
+    let kinds = |lattice: LatticeKind| -> Vec<Kind> {
+        let of = |precision: Precision| {
+            collisions.iter().map(move |&collision| Kind {
+                lattice,
+                precision,
+                collision,
+            })
+        };
+        precisions.iter().copied().flat_map(of).collect()
+    };
+    // As many cells that no cache keeps them, and as fit.
+    let (space, plane, root) = match memory {
+        Memory::Host => (128, 2048, 64),
+        Memory::Device => (256, 4096, 256),
+    };
+    let wanted = |case: FlowCase| args.case.is_empty() || args.case.contains(&case);
+    let mut cases = Vec::new();
+    for &lattice in &lattices {
+        let edge = match lattice.dimensions() {
+            2 => args.plane.unwrap_or(plane),
+            _ => args.cells.unwrap_or(space),
+        };
+        if wanted(FlowCase::Box) {
+            let kinds = kinds(lattice);
+            cases.push(Case::Box { edge, kinds });
+        }
+    }
+    let in_space = lattices.iter().filter(|kind| kind.dimensions() == 3);
+    let kinds: Vec<Kind> = in_space.flat_map(|&lattice| kinds(lattice)).collect();
+    if wanted(FlowCase::Sphere) && !kinds.is_empty() {
+        cases.push(Case::Sphere {
+            root: args.root.unwrap_or(root),
+            levels: args.levels.unwrap_or(4),
+            kinds,
+        });
+    }
+    if cases.is_empty() {
+        return Err(Failure::usage("the sphere has no flows in the plane")
+            .hint("--lattice d3q19 or d3q27 goes with --case sphere"));
+    }
+    Ok(cases)
+}

@@ -1,0 +1,243 @@
+//! One case: its mesh, then each flow on it, steps and copies in turn.
+
+use super::{
+    Flows,
+    cases::{self, Case, Kind},
+    check::{params, vortex},
+    report::{CaseReport, LapReport, LevelReport},
+    seconds_of,
+};
+use crate::bench::WARM_UP;
+use crate::bench::measure::Copier;
+use crate::bench::report::{Copy, Spread};
+use crate::cli::{BenchSolveArgs, MeshArgs};
+use crate::console::Console;
+use crate::device::Opened;
+use crate::failure::Failure;
+use crate::mesh::build::{AnyPlaced, Builder, bare};
+use crate::mesh::resolve;
+use crate::options::{MeshOptions, Numbers, Output, Root};
+use cutlink_mesher::exact::{Exact, Facet};
+use cutlink_solver::{FaceCondition, Flow, Params, Plan, Precision, Work, kernels::Kernels};
+use cutlink_voxelizer::Mesh;
+
+/// Seconds that a measured run takes at least, unless --steps tells its length.
+const RUN: f64 = 0.1;
+/// Root cells across the sphere.
+const ACROSS: f64 = 4.0;
+
+/// What all cases of a run have in common.
+pub(super) struct Bench<'a, K: Flows> {
+    kernels: &'a K,
+    args: &'a BenchSolveArgs,
+    copier: Copier<K>,
+    console: Console,
+}
+
+impl<'a, K: Flows> Bench<'a, K> {
+    pub(super) fn new(
+        kernels: &'a K,
+        args: &'a BenchSolveArgs,
+        console: Console,
+    ) -> Result<Self, Failure> {
+        let copier = Copier::new(kernels)?;
+        Ok(Self {
+            kernels,
+            args,
+            copier,
+            console,
+        })
+    }
+
+    /// The bandwidth of the memory before the first case.
+    pub(super) fn copy(&mut self, runs: u32) -> Result<Copy, Failure> {
+        Ok(self.copier.measure(runs)?)
+    }
+
+    /// Measures a case: all flows on its mesh.
+    pub(super) fn case(
+        &mut self,
+        case: &Case,
+        opened: &Opened,
+    ) -> Result<Vec<CaseReport>, Failure> {
+        match case {
+            Case::Box { edge, kinds } if kinds[0].lattice.dimensions() == 2 => {
+                self.uniform::<2>(*edge, kinds)
+            }
+            Case::Box { edge, kinds } => self.uniform::<3>(*edge, kinds),
+            Case::Sphere {
+                root,
+                levels,
+                kinds,
+            } => {
+                let mesh = sphere(*root, *levels, opened)?;
+                let run = |kind: &Kind| {
+                    let params = tunnel(&mesh, *kind);
+                    let inflow = |_| (1.0, [0.05, 0.0, 0.0]);
+                    self.flow("sphere", &mesh, params, &inflow)
+                };
+                kinds.iter().map(run).collect()
+            }
+        }
+    }
+
+    fn uniform<const D: usize>(
+        &mut self,
+        edge: u32,
+        kinds: &[Kind],
+    ) -> Result<Vec<CaseReport>, Failure>
+    where
+        K: Kernels<D>,
+        Facet<D>: Exact<D>,
+    {
+        let bounds = [vec![0.0; D], vec![f64::from(edge); D]].concat();
+        let mesh = bare::<D>(&bounds, &Root::Cells(vec![edge; D]))?;
+        let run = |kind: &Kind| {
+            let params = params(*kind, 0.02, mesh.patches.len());
+            self.flow("box", &mesh, params, &|at| vortex(f64::from(edge), at))
+        };
+        kinds.iter().map(run).collect()
+    }
+
+    fn flow<const D: usize>(
+        &mut self,
+        name: &'static str,
+        mesh: &Mesh<D>,
+        params: Params<D>,
+        start: &cutlink_solver::InitialState<'_, D>,
+    ) -> Result<CaseReport, Failure>
+    where
+        K: Kernels<D>,
+    {
+        let plan = Plan::new(mesh, params.clone())?;
+        let (updates, sheets) = (plan.updates(), plan.levels.clone());
+        let mut flow = plan.start(self.kernels)?;
+        flow.set(start)?;
+        flow.advance(1)?;
+        let one = seconds_of(self.kernels, || Ok(flow.advance(1)?))?;
+        let steps = match self.args.steps {
+            Some(steps) => steps,
+            None => ((RUN / one).ceil() as u64).clamp(1, 10_000),
+        };
+        self.console.start(u64::from(WARM_UP + self.args.runs));
+        self.console
+            .working_on(format!("{name} {} {}", params.lattice, params.precision));
+        let (mut times, mut copies, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+        for run in 0..WARM_UP + self.args.runs {
+            let copied = self.copier.once()?;
+            let stepped = seconds_of(self.kernels, || Ok(flow.advance(steps)?))? / steps as f64;
+            if run >= WARM_UP {
+                times.push(stepped);
+                copies.push(copied);
+                ratios.push(copied / stepped);
+            }
+            self.console.step(1);
+        }
+        flow.check()?;
+        flow.take_forces()?;
+        let laps = laps(&mut *flow, steps)?;
+        self.console.finish();
+        let word = match params.precision {
+            Precision::F32 => 4,
+            Precision::F64 => 8,
+        };
+        let moved = 2 * word * params.lattice.velocities() as u64;
+        let ms = Spread::of(times);
+        let rate = |ms: f64| updates as f64 / (1e-3 * ms);
+        let copied = self.copier.bytes() as f64;
+        // Of copies and steps side by side; a ratio has no unit, and `Spread` makes thousands of it.
+        let of_copy = 1e-3 * Spread::of(ratios).median * (updates * moved) as f64 / copied;
+        let cells: u64 = sheets.iter().map(|l| l.cells).sum();
+        let bytes: u64 = sheets.iter().map(|l| l.bytes).sum();
+        Ok(CaseReport {
+            name,
+            lattice: params.lattice.to_string(),
+            precision: params.precision.to_string(),
+            collision: cases::name(params.collision),
+            root_cells: mesh.frame.root_cells.to_vec(),
+            cells,
+            updates,
+            steps,
+            bytes,
+            bytes_per_cell: bytes as f64 / cells as f64,
+            bytes_per_update: moved,
+            ms,
+            mlups: 1e-6 * rate(ms.median),
+            mlups_best: 1e-6 * rate(ms.min),
+            bytes_per_second: rate(ms.median) * moved as f64,
+            copy_bytes_per_second: copied / (1e-3 * Spread::of(copies).median),
+            of_copy,
+            levels: sheets.iter().map(LevelReport::new).collect(),
+            laps,
+        })
+    }
+}
+
+fn laps<const D: usize>(flow: &mut dyn Flow<D>, steps: u64) -> Result<Vec<LapReport>, Failure> {
+    let laps = flow.laps(steps)?;
+    let all: f64 = laps.iter().map(|lap| lap.seconds).sum();
+    let mut laps: Vec<LapReport> = laps
+        .into_iter()
+        .map(|lap| LapReport {
+            work: match lap.work {
+                Work::Step => "step",
+                Work::Interpolate => "interpolate",
+                Work::Average => "average",
+                Work::Forces => "forces",
+            },
+            level: lap.level,
+            ms: 1e3 * lap.seconds / steps as f64,
+            share: lap.seconds / all,
+        })
+        .collect();
+    laps.sort_by_key(|lap| (lap.level, lap.work));
+    Ok(laps)
+}
+
+/// A sphere in the middle of a cube.
+fn sphere(root: u32, levels: usize, opened: &Opened) -> Result<Mesh<3>, Failure> {
+    let edge = f64::from(root);
+    let quiet = Output {
+        json: false,
+        quiet: true,
+        verbose: false,
+    };
+    let options = MeshOptions {
+        shape: Some(format!("sphere:r={}", 0.5 * ACROSS)),
+        translate: Some(Numbers::Many(vec![0.5 * edge; 3])),
+        domain: Some(Numbers::Many([[0.0; 3], [edge; 3]].concat())),
+        root: Some(Root::Longest(root)),
+        levels: Some(levels),
+        wall_distance: Some(0.25 * ACROSS),
+        ..MeshOptions::default()
+    };
+    let job = resolve::resolve(&MeshArgs {
+        options,
+        config: None,
+        write_config: None,
+        force: true,
+        dry_run: true,
+        output: quiet,
+    })?;
+    let mut builder = Builder::new(&job, opened, Console::new(quiet));
+    let AnyPlaced::D3(placed) = builder.place()? else {
+        return Err(Failure::usage("a sphere should be in space"));
+    };
+    let prepared = builder.prepare(placed)?;
+    builder.build(&prepared)
+}
+
+/// Flow past it at Re 100: interpolated bounce-back, forces in each root step.
+fn tunnel(mesh: &Mesh<3>, kind: Kind) -> Params<3> {
+    let inflow = FaceCondition::Velocity([0.05, 0.0, 0.0]);
+    Params {
+        faces: [
+            [inflow, FaceCondition::Pressure(1.0)],
+            [FaceCondition::FreeSlip; 2],
+            [FaceCondition::FreeSlip; 2],
+        ],
+        moment_center: mesh.frame.root_cells.map(|n| 0.5 * f64::from(n)),
+        forces: true,
+        ..params(kind, 0.05 * ACROSS / 100.0, mesh.patches.len())
+    }
+}

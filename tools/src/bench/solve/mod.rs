@@ -1,0 +1,91 @@
+//! `cutlink bench solve`: how fast flows run here, beside the memory's copy bandwidth.
+//!
+//! Uniform periodic boxes for every lattice, precision and collision that is asked for, and a sphere
+//! on a refined mesh with interpolated bounce-back. Updates are those of leaf cells, 2^level times a
+//! root step (J25 eq. 25). An update has to read and write each population once: that, by
+//! the rate, is the bandwidth that is put beside the copy's. Steps and copies take turns, so that what
+//! else the machine does meets both. Before anything is timed, a Taylor-Green vortex has to decay as it should.
+
+mod cases;
+mod check;
+mod measure;
+pub mod report;
+
+pub(crate) use cases::collision;
+
+use crate::bench::WARM_UP;
+use crate::cli::BenchSolveArgs;
+use crate::console::Console;
+use crate::device::Opened;
+use crate::failure::Failure;
+use crate::mesh::report::Device;
+use crate::options;
+use cutlink_device::{Backend, DeviceChoice, select};
+use cutlink_solver::kernels::Kernels;
+use measure::Bench;
+use report::Report;
+
+/// A backend that runs flows in the plane and in space.
+trait Flows: Kernels<2> + Kernels<3> {}
+impl<K: Kernels<2> + Kernels<3>> Flows for K {}
+
+/// Runs `cutlink bench solve`.
+///
+/// # Errors
+/// Any failure; `docs/cli.md` lists the exit codes.
+pub fn command(args: &BenchSolveArgs) -> Result<(), Failure> {
+    let choice = args.device.unwrap_or(options::Device(DeviceChoice::Cpu)).0;
+    let mut selected = select(choice)?;
+    let console = Console::new(args.output);
+    crate::in_pool(args.threads.unwrap_or(0), || {
+        let opened = Opened::open(choice, &mut selected)?;
+        let device = Device::new(&selected, &opened);
+        match &opened {
+            Opened::Cpu => all(args, &cutlink_device::Host, &opened, device, console),
+            #[cfg(feature = "cuda")]
+            Opened::Cuda(_) => Err(Failure::usage("there are no flows on a GPU yet")
+                .hint("measure those of the CPU with --device cpu")),
+        }
+    })
+}
+
+fn all<K: Flows>(
+    args: &BenchSolveArgs,
+    kernels: &K,
+    opened: &Opened,
+    device: Device,
+    console: Console,
+) -> Result<(), Failure> {
+    let cases = cases::cases(args, K::MEMORY)?;
+    let mut bench = Bench::new(kernels, args, console.clone())?;
+    let mut report = Report {
+        schema: crate::JSON_SCHEMA,
+        cutlink: env!("CARGO_PKG_VERSION"),
+        command: "bench solve",
+        device,
+        threads: rayon::current_num_threads(),
+        runs: args.runs,
+        warm_up: WARM_UP,
+        copy: bench.copy(args.runs)?,
+        checks: check::all(kernels, &cases)?,
+        cases: Vec::new(),
+    };
+    console.summary(&report.head())?;
+    for case in &cases {
+        report.cases.extend(bench.case(case, opened)?);
+    }
+    report.device.peak_bytes = opened.peak_bytes();
+    console.summary(&report.tables())?;
+    console.object(&report)
+}
+
+/// Waits until a backend has done its work.
+fn seconds_of<B: Backend>(
+    backend: &B,
+    work: impl FnOnce() -> Result<(), Failure>,
+) -> Result<f64, Failure> {
+    let begin = backend.stamp()?;
+    work()?;
+    let end = backend.stamp()?;
+    Ok(backend.seconds(&begin, &end)?)
+}

@@ -1,0 +1,189 @@
+//! What was measured, as tables and as JSON. `docs/json-schema.md` describes every key; keys are
+//! only ever added.
+
+use crate::bench::report::{Copy, Spread, ms, rate};
+use crate::mesh::report::{Device, bytes, columns, grouped};
+use cutlink_solver::LevelSheet;
+use serde::Serialize;
+
+/// The object that `cutlink bench solve --json` prints.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
+pub struct Report {
+    pub schema: u32,
+    pub cutlink: &'static str,
+    pub command: &'static str,
+    pub device: Device,
+    pub threads: usize,
+    pub runs: u32,
+    pub warm_up: u32,
+    pub copy: Copy,
+    pub checks: Vec<Check>,
+    pub cases: Vec<CaseReport>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
+pub struct Check {
+    pub lattice: String,
+    pub precision: String,
+    pub collision: &'static str,
+    pub decay_error: f64,
+    pub mass_error: f64,
+}
+
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
+pub struct CaseReport {
+    pub name: &'static str,
+    pub lattice: String,
+    pub precision: String,
+    pub collision: &'static str,
+    pub root_cells: Vec<u32>,
+    pub cells: u64,
+    pub updates: u64,
+    pub steps: u64,
+    pub bytes: u64,
+    pub bytes_per_cell: f64,
+    pub bytes_per_update: u64,
+    pub ms: Spread,
+    pub mlups: f64,
+    pub mlups_best: f64,
+    pub bytes_per_second: f64,
+    pub copy_bytes_per_second: f64,
+    pub of_copy: f64,
+    pub levels: Vec<LevelReport>,
+    pub laps: Vec<LapReport>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+#[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
+pub struct LevelReport {
+    pub level: usize,
+    pub blocks: usize,
+    pub cells: u64,
+    pub bytes: u64,
+    pub bytes_per_cell: f64,
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+#[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
+pub struct LapReport {
+    pub work: &'static str,
+    pub level: usize,
+    pub ms: f64,
+    pub share: f64,
+}
+
+impl LevelReport {
+    pub(super) fn new(sheet: &LevelSheet) -> Self {
+        Self {
+            level: sheet.level,
+            blocks: sheet.blocks,
+            cells: sheet.cells,
+            bytes: sheet.bytes,
+            bytes_per_cell: sheet.bytes as f64 / sheet.cells.max(1) as f64,
+        }
+    }
+}
+
+impl Report {
+    /// What all cases have in common, and that they are right.
+    pub fn head(&self) -> String {
+        let s = if self.threads == 1 { "" } else { "s" };
+        let worst = |of: fn(&Check) -> f64| {
+            let most = self.checks.iter().map(|check| of(check).abs());
+            most.fold(0.0, f64::max)
+        };
+        format!(
+            "cutlink {}\ndevice    {}, {} thread{s}\nruns      {} of each case after {} to warm up: medians\n\
+             copy      {} read and written in {} ms: {}\nchecked   vortices decay as they should to {:.1e}, mass stays to {:.1e}\n",
+            self.cutlink,
+            self.device.text(),
+            self.threads,
+            self.runs,
+            self.warm_up,
+            bytes(self.copy.bytes),
+            ms(self.copy.ms.median),
+            rate(self.copy.bytes_per_second),
+            worst(|check| check.decay_error),
+            worst(|check| check.mass_error)
+        )
+    }
+
+    /// A row a flow; of refined meshes what takes the time, by level.
+    pub fn tables(&self) -> String {
+        let heads = [
+            "case",
+            "lattice",
+            "precision",
+            "collision",
+            "cells",
+            "MLUPS",
+            "best",
+            "rate",
+            "of the copy",
+            "bytes/cell",
+        ];
+        let mut rows = vec![heads.map(str::to_owned)];
+        rows.extend(self.cases.iter().map(|case| {
+            [
+                case.name.to_owned(),
+                case.lattice.clone(),
+                case.precision.clone(),
+                case.collision.to_owned(),
+                grouped(case.cells),
+                format!("{:.1}", case.mlups),
+                format!("{:.1}", case.mlups_best),
+                rate(case.bytes_per_second),
+                format!("{:.1} %", 100.0 * case.of_copy),
+                format!("{:.0}", case.bytes_per_cell),
+            ]
+        }));
+        let refined = self.cases.iter().filter(|case| case.levels.len() > 1);
+        let levels = refined.map(CaseReport::by_level);
+        format!("\n{}{}", columns(&rows), levels.collect::<String>())
+    }
+}
+
+impl CaseReport {
+    /// Share of each sort of work, by level.
+    fn by_level(&self) -> String {
+        let works = ["step", "interpolate", "average", "forces"];
+        let heads = [
+            "level",
+            "blocks",
+            "cells",
+            "bytes/cell",
+            works[0],
+            works[1],
+            works[2],
+            works[3],
+        ];
+        let mut rows = vec![heads.map(str::to_owned)];
+        rows.extend(self.levels.iter().map(|level| {
+            let share = |work: &str| {
+                let mut laps = self.laps.iter();
+                let lap = laps.find(|lap| lap.work == work && lap.level == level.level);
+                lap.map_or("-".into(), |lap| format!("{:.1} %", 100.0 * lap.share))
+            };
+            [
+                level.level.to_string(),
+                grouped(level.blocks as u64),
+                grouped(level.cells),
+                format!("{:.0}", level.bytes_per_cell),
+                share(works[0]),
+                share(works[1]),
+                share(works[2]),
+                share(works[3]),
+            ]
+        }));
+        let (lattice, precision) = (&self.lattice, &self.precision);
+        format!(
+            "\n{} {lattice} {precision} {}\n{}",
+            self.name,
+            self.collision,
+            columns(&rows)
+        )
+    }
+}

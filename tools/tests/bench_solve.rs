@@ -1,0 +1,137 @@
+//! `cutlink bench solve`: what it counts follows from the mesh, what it divides adds up.
+
+mod kit;
+
+use kit::{Folder, keys};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// A run that takes a second.
+const SMALL: &str =
+    "bench solve --runs 2 --steps 2 --cells 16 --plane 32 --root 16 --levels 3 --json";
+
+fn number(object: &Value, key: &str) -> f64 {
+    let value = object[key].as_f64();
+    value.unwrap_or_else(|| panic!("{key} should be a number in {object}"))
+}
+
+#[test]
+fn rates_follow_from_times_and_counts() {
+    let folder = Folder::new();
+    let made = folder.run(SMALL).ok().json();
+    let cases = made["cases"].as_array().expect("cases");
+    assert_eq!(
+        cases.len(),
+        10,
+        "three boxes and two spheres, in two precisions"
+    );
+    for case in cases {
+        let velocities = match case["lattice"].as_str() {
+            Some("d2q9") => 9.0,
+            Some("d3q19") => 19.0,
+            _ => 27.0,
+        };
+        let word = if case["precision"] == "f32" { 4.0 } else { 8.0 };
+        assert_eq!(number(case, "bytes_per_update"), 2.0 * velocities * word);
+        let levels = case["levels"].as_array().expect("levels");
+        let of = |key: &str, weight: &dyn Fn(i32) -> f64| -> f64 {
+            let each = levels.iter().enumerate();
+            each.map(|(l, level)| weight(l as i32) * number(level, key))
+                .sum()
+        };
+        assert_eq!(number(case, "cells"), of("cells", &|_| 1.0));
+        assert_eq!(number(case, "bytes"), of("bytes", &|_| 1.0));
+        assert_eq!(number(case, "updates"), of("cells", &|l| 2f64.powi(l)));
+        let rate = number(case, "updates") / (1e-3 * number(&case["ms"], "median"));
+        assert!(
+            (rate / number(case, "mlups") / 1e6 - 1.0).abs() < 1e-9,
+            "{case}"
+        );
+        let moved = rate * number(case, "bytes_per_update");
+        assert!((moved / number(case, "bytes_per_second") - 1.0).abs() < 1e-9);
+        assert!(number(case, "mlups_best") >= number(case, "mlups"));
+        // The median of ratios lies between the least and the most of them.
+        let share = number(case, "bytes_per_second") / number(case, "copy_bytes_per_second");
+        assert!(
+            (0.01..100.0).contains(&(share / number(case, "of_copy"))),
+            "{case}"
+        );
+        let laps = case["laps"].as_array().expect("laps");
+        let all: f64 = laps.iter().map(|lap| number(lap, "share")).sum();
+        assert!((all - 1.0).abs() < 1e-9, "{laps:?}");
+        // Step on each level, two exchanges at each interface, forces.
+        let expected = if case["name"] == "sphere" {
+            3 + 4 + 1
+        } else {
+            1
+        };
+        assert_eq!(laps.len(), expected, "{laps:?}");
+    }
+    let boxed = &cases[2];
+    assert_eq!(boxed["cells"], 4096, "16 cells an edge: {boxed}");
+    assert!(number(boxed, "bytes_per_cell") > number(boxed, "bytes_per_update"));
+}
+
+#[test]
+fn the_json_object_has_the_documented_keys() {
+    const DOCUMENTED: &str = include_str!("../../docs/json-schema.md");
+    let folder = Folder::new();
+    let args = format!("{SMALL} --lattice d3q19 --precision f32 --case sphere");
+    let json = folder.run(&args).ok().json();
+    let case = &json["cases"][0];
+    let mut found = BTreeSet::new();
+    keys(&json, "", &mut found);
+    keys(&json["checks"][0], "checks[].", &mut found);
+    keys(case, "cases[].", &mut found);
+    keys(&case["levels"][0], "levels[].", &mut found);
+    keys(&case["laps"][0], "laps[].", &mut found);
+    for key in found.iter().filter(|key| !key.ends_with(".median")) {
+        let spread = key.ends_with(".min") || key.ends_with(".max");
+        let documented = DOCUMENTED.contains(&format!("`{key}`"));
+        assert!(
+            spread || documented,
+            "`{key}` should be in docs/json-schema.md"
+        );
+    }
+    assert!(found.contains("laps[].share") && found.contains("cases[].of_copy"));
+    assert!(folder.files().is_empty(), "nothing is written");
+}
+
+#[test]
+fn tables_are_for_people_and_options_choose() {
+    let folder = Folder::new();
+    let args = SMALL.replace(" --json", "");
+    let ran = folder.run(&format!(
+        "{args} --lattice d3q27 --precision f64 --collision trt"
+    ));
+    let ran = ran.ok();
+    for word in [
+        "device    cpu",
+        "of the copy",
+        "d3q27",
+        "trt",
+        "interpolate",
+        "bytes/cell",
+    ] {
+        assert!(ran.stdout.contains(word), "{word:?} in:\n{}", ran.stdout);
+    }
+    assert!(
+        !ran.stdout.contains("f32") && !ran.stdout.contains("d2q9"),
+        "{}",
+        ran.stdout
+    );
+    let none = folder.run("bench solve --lattice d2q9 --case sphere");
+    none.failed(2, &["in the plane"]);
+    for usage in [
+        "--lattice d3q15",
+        "--collision mrt",
+        "--cells x",
+        "--steps 0",
+    ] {
+        assert_eq!(
+            folder.run(&format!("bench solve {usage}")).code,
+            2,
+            "{usage}"
+        );
+    }
+}
