@@ -27,6 +27,9 @@ const LEAST_SWING: f64 = 1e-4;
 /// it is an echo of the start.
 const LEAST_PERSISTENCE: f64 = 0.5;
 
+/// Strouhal numbers of vortices are far below; faster ones are sound between the walls.
+const LARGEST_STROUHAL: f64 = 1.0;
+
 /// What has been sampled so far.
 pub(crate) struct History<const D: usize> {
     patches: Vec<String>,
@@ -205,7 +208,8 @@ impl<const D: usize> History<D> {
             (part.iter().map(square).sum::<f64>() / part.len() as f64).sqrt()
         };
         let (before, last) = half.split_at(half.len() / 2);
-        let oscillates = fit.amplitude.value > LEAST_SWING * drag
+        let oscillates = fit.frequency.value < LARGEST_STROUHAL
+            && fit.amplitude.value > LEAST_SWING * drag
             && swing(last) > LEAST_PERSISTENCE * swing(before);
         oscillates.then_some(Shedding {
             fit: fit.frequency,
@@ -367,6 +371,8 @@ mod tests {
         assert_eq!(history(|_| 0.1).shedding(), None, "constant");
         let rounding = history(|t| 1e-7 * (TAU * 0.4 * t).sin());
         assert_eq!(rounding.shedding(), None, "rounding");
+        let sound = history(|t| 0.3 * (TAU * 3.0 * t).sin());
+        assert_eq!(sound.shedding(), None, "sound");
         let echo = history(|t| 0.3 * (TAU * 0.4 * t).sin() * (-t / 20.0).exp());
         assert_eq!(echo.shedding(), None, "an echo of the start");
         assert!(!echo.table().contains("St"), "{}", echo.table());
