@@ -8,8 +8,7 @@ mod nvcc;
 fn main() -> Result<(), String> {
     nvcc::compile(
         "src/kernels/cuda",
-        &["src/kernels/cuda", "../device/src/cuda"],
-    )
+        &["src/kernels/cuda", "../device/src/cuda"], nvcc::EXACT)
 }
 
 #[cfg(not(feature = "cuda"))]

@@ -63,10 +63,15 @@ pub(crate) fn architectures() -> Vec<String> {
     targets.iter().map(code).chain([ptx]).collect()
 }
 
-/// Compiles the kernels of `folder`, with `includes` to look for headers in. All paths are
-/// relative to the crate.
+/// Products and sums are rounded one by one, as on the CPU: for kernels whose results are the
+/// CPU's bit for bit.
+#[allow(dead_code, reason = "not every script asks for it")]
+pub(crate) const EXACT: &[&str] = &["-fmad=false"];
+
+/// Compiles the kernels of `folder`, with `includes` to look for headers in and further `flags`.
+/// All paths are relative to the crate.
 #[allow(dead_code, reason = "the script of this crate compiles no kernels")]
-pub(crate) fn compile(folder: &str, includes: &[&str]) -> Result<(), String> {
+pub(crate) fn compile(folder: &str, includes: &[&str], flags: &[&str]) -> Result<(), String> {
     let nvcc = find()?;
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?);
     for include in includes.iter().chain([&folder]) {
@@ -82,7 +87,11 @@ pub(crate) fn compile(folder: &str, includes: &[&str]) -> Result<(), String> {
         .collect();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     for batch in jobs.chunks(threads) {
-        let compile = |(source, d): &(PathBuf, u32)| one(&nvcc, source, *d, includes, &out);
+        let compile = |(source, d): &(PathBuf, u32)| {
+            let mut args: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
+            args.extend(includes.iter().map(|include| format!("-I{include}")));
+            one(&nvcc, source, *d, &args, &out)
+        };
         let results: Vec<Result<(), String>> = std::thread::scope(|scope| {
             let running: Vec<_> = batch
                 .iter()
@@ -98,7 +107,7 @@ pub(crate) fn compile(folder: &str, includes: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-fn one(nvcc: &Path, source: &Path, d: u32, includes: &[&str], out: &Path) -> Result<(), String> {
+fn one(nvcc: &Path, source: &Path, d: u32, args: &[String], out: &Path) -> Result<(), String> {
     let stem = source.file_stem().unwrap_or_default().to_string_lossy();
     let to = out.join(format!("{stem}_{d}.fatbin"));
     let run = Command::new(nvcc)
@@ -109,11 +118,9 @@ fn one(nvcc: &Path, source: &Path, d: u32, includes: &[&str], out: &Path) -> Res
             "-lineinfo",
             "-Werror=all-warnings",
         ])
-        // Products and sums are rounded one by one, as on the CPU.
-        .arg("-fmad=false")
         .arg(format!("-DCUTLINK_D={d}"))
         .args(architectures())
-        .args(includes.iter().map(|include| format!("-I{include}")))
+        .args(args)
         .arg("-o")
         .arg(&to)
         .arg(source)

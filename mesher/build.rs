@@ -27,6 +27,7 @@ pub(crate) fn main() -> Result<(), String> {
         nvcc::compile(
             "src/kernels/cuda",
             &["src/kernels/cuda", "../device/src/cuda"],
+            nvcc::EXACT,
         )?;
     }
     Ok(())

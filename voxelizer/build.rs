@@ -12,7 +12,7 @@ fn main() -> Result<(), String> {
         "../amr/src/kernels/cuda",
         "../device/src/cuda",
     ];
-    nvcc::compile("src/kernels/cuda", &headers)
+    nvcc::compile("src/kernels/cuda", &headers, nvcc::EXACT)
 }
 
 #[cfg(not(feature = "cuda"))]

@@ -4,7 +4,7 @@
 use crate::{DeviceError, Memory, memory};
 use bytemuck::Pod;
 use rayon::prelude::*;
-use std::{fmt::Debug, time::Instant};
+use std::{convert::Infallible, fmt::Debug, time::Instant};
 
 /// What a buffer may hold: plain data that host and device lay out alike.
 pub trait Item: Pod + Send + Sync + Debug + PartialEq {}
@@ -16,7 +16,10 @@ pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
     type Buf<T: Item>: Debug + Send + Sync;
 
     /// A moment between two pieces of work.
-    type Stamp: Debug;
+    type Stamp: Debug + Send;
+
+    /// Work that was recorded.
+    type Graph: Debug + Send;
 
     /// Whose memory the buffers take.
     const MEMORY: Memory;
@@ -78,6 +81,35 @@ pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
     /// Seconds of the backend's own clock between two stamps; waits for both.
     fn seconds(&self, from: &Self::Stamp, to: &Self::Stamp) -> Result<f64, DeviceError>;
 
+    /// Does two pieces of work of which neither needs what the other writes, by the handles they are
+    /// given: where the device can, side by side, `ahead` first where both want the same processors. What is
+    /// given later waits for both.
+    fn both<E: From<DeviceError>>(
+        &self,
+        ahead: impl FnOnce(&Self) -> Result<(), E>,
+        behind: impl FnOnce(&Self) -> Result<(), E>,
+    ) -> Result<(), E> {
+        ahead(self)?;
+        behind(self)
+    }
+
+    /// Records the launches of some work, in place of doing it, to be done by
+    /// [`replay`](Self::replay) at the cost of one; where nothing is launched, does it, and gives `None`. The work
+    /// must neither allocate nor copy.
+    fn record<E: From<DeviceError>>(
+        &self,
+        work: impl FnOnce() -> Result<(), E>,
+    ) -> Result<Option<Self::Graph>, E> {
+        work().map(|()| None)
+    }
+
+    /// Does recorded work.
+    ///
+    /// # Safety
+    /// The buffers that the work was recorded with must still be there.
+    #[expect(unsafe_code, reason = "a graph holds addresses, not buffers")]
+    unsafe fn replay(&self, graph: &Self::Graph) -> Result<(), DeviceError>;
+
     /// Refuses `bytes` that do not fit, before anything is allocated.
     fn reserve(&self, what: &'static str, bytes: u64) -> Result<(), DeviceError> {
         let free = self.free_bytes();
@@ -100,6 +132,7 @@ pub struct Host;
 impl Backend for Host {
     type Buf<T: Item> = Vec<T>;
     type Stamp = Instant;
+    type Graph = Infallible;
 
     const MEMORY: Memory = Memory::Host;
 
@@ -159,6 +192,11 @@ impl Backend for Host {
 
     fn stamp(&self) -> Result<Instant, DeviceError> {
         Ok(Instant::now())
+    }
+
+    #[expect(unsafe_code, reason = "as declared")]
+    unsafe fn replay(&self, graph: &Infallible) -> Result<(), DeviceError> {
+        match *graph {}
     }
 
     fn has_passed(&self, _: &Instant) -> Result<bool, DeviceError> {

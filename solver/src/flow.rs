@@ -51,8 +51,11 @@ pub struct Lap {
     pub seconds: f64,
 }
 
+/// Density and velocity at a position.
+pub type InitialState<'a, const D: usize> = dyn Fn([f64; D]) -> (f64, [f64; D]) + Sync + 'a;
+
 /// A flow under way. Steps are root steps: level ℓ does 2^ℓ in each.
-pub trait Flow<const D: usize> {
+pub trait Flow<const D: usize>: Send {
     /// Root steps done.
     fn steps(&self) -> u64;
 
@@ -75,7 +78,7 @@ pub trait Flow<const D: usize> {
 
     /// Sets density and velocity (in units of the root lattice) at the position of each cell (in
     /// root cells from the lower corner), populations to their equilibrium, and the time to zero.
-    fn set(&mut self, at: &dyn Fn([f64; D]) -> (f64, [f64; D])) -> Result<(), SolverError>;
+    fn set(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError>;
 
     /// Writes all that [`restore`](Self::restore) needs to go on bit for bit: steps and
     /// populations. Says nothing of mesh and parameters, which have to be the same.

@@ -3,7 +3,35 @@
 //! Velocity 0 rests; 2k+1 and 2k+2 are opposite. Weights and speeds of sound (1/√3): Qian,
 //! d'Humières & Lallemand 1992.
 
-use crate::LatticeKind;
+/// A set of discrete velocities.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LatticeKind {
+    /// Nine in the plane.
+    D2Q9,
+    /// Nineteen in space.
+    D3Q19,
+    /// Twenty-seven in space.
+    D3Q27,
+}
+
+impl LatticeKind {
+    /// Dimensions.
+    pub fn dimensions(self) -> usize {
+        match self {
+            Self::D2Q9 => 2,
+            Self::D3Q19 | Self::D3Q27 => 3,
+        }
+    }
+
+    /// Velocities.
+    pub fn velocities(self) -> usize {
+        match self {
+            Self::D2Q9 => 9,
+            Self::D3Q19 => 19,
+            Self::D3Q27 => 27,
+        }
+    }
+}
 
 /// Most velocities of any set.
 pub const MOST: usize = 27;

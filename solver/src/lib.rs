@@ -20,10 +20,10 @@ pub mod signal;
 pub mod tables;
 
 pub use error::SolverError;
-pub use flow::{Flow, ForceSample, Lap, Snapshot, Work};
+pub use flow::{Flow, ForceSample, InitialState, Lap, Snapshot, Work};
+pub use lattice::LatticeKind;
 pub use params::{
-    Collision, FaceCondition, Interpolation, LatticeKind, Motion, Params, PatchCondition,
-    Precision, WallScheme,
+    Collision, FaceCondition, Interpolation, Motion, Params, PatchCondition, Precision, WallScheme,
 };
 pub use plan::{LevelSheet, Plan};
 

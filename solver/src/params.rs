@@ -1,19 +1,8 @@
 //! What a flow is: lattice, collision, conditions. All numbers are in units of the root
 //! lattice: Δx = Δt = 1 on level 0 and density 1.
 
-use crate::SolverError;
+use crate::{LatticeKind, SolverError};
 use std::{fmt, str::FromStr};
-
-/// A set of discrete velocities.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LatticeKind {
-    /// Nine in the plane.
-    D2Q9,
-    /// Nineteen in space.
-    D3Q19,
-    /// Twenty-seven in space.
-    D3Q27,
-}
 
 /// How populations relax to equilibrium.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -88,25 +77,6 @@ names!(LatticeKind, "lattice", Self::D2Q9 => "d2q9", Self::D3Q19 => "d3q19", Sel
 names!(Precision, "precision", Self::F32 => "f32", Self::F64 => "f64");
 names!(Interpolation, "interpolation", Self::Linear => "linear", Self::Cubic => "cubic");
 names!(WallScheme, "wall scheme", Self::BounceBack => "bounce-back", Self::Linear => "linear", Self::Quadratic => "quadratic");
-
-impl LatticeKind {
-    /// Dimensions.
-    pub fn dimensions(self) -> usize {
-        match self {
-            Self::D2Q9 => 2,
-            Self::D3Q19 | Self::D3Q27 => 3,
-        }
-    }
-
-    /// Velocities.
-    pub fn velocities(self) -> usize {
-        match self {
-            Self::D2Q9 => 9,
-            Self::D3Q19 => 19,
-            Self::D3Q27 => 27,
-        }
-    }
-}
 
 /// What happens at a face of the box.
 #[derive(Debug, Clone, Copy, PartialEq)]

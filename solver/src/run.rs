@@ -5,7 +5,8 @@
 //! steps spoils one of them, so that the interface never sees a spoilt value.
 
 use crate::{
-    Collision, Flow, ForceSample, Interpolation, Lap, Plan, Snapshot, SolverError, Work,
+    Collision, Flow, ForceSample, InitialState, Interpolation, Lap, Plan, Snapshot, SolverError,
+    Work,
     kernels::{Between, Kernels, Relaxation, exchanged},
     lattice::Lattice,
     plan::tau,
@@ -14,7 +15,8 @@ use crate::{
 };
 use cutlink_amr::{NONE, dims};
 use cutlink_device::{Backend, memory};
-use std::{io, marker::PhantomData};
+use rayon::prelude::*;
+use std::{cell::RefCell, io, marker::PhantomData};
 
 /// A level's tables and populations.
 struct State<const D: usize, T: Real, B: Kernels<D>> {
@@ -25,10 +27,31 @@ struct State<const D: usize, T: Real, B: Kernels<D>> {
     now: B::Buf<T>,
     next: B::Buf<T>,
     moments: B::Buf<T>,
+    /// Forces by slot with links.
+    parts: B::Buf<f64>,
 }
 
 /// A piece of work between two stamps.
 type Timed<B> = (Work, usize, <B as Backend>::Stamp, <B as Backend>::Stamp);
+
+/// Stamps of pieces of work, if they are wanted.
+type Clock<B> = Option<RefCell<Vec<Timed<B>>>>;
+
+/// Does a piece of work, with a clock at it if that is wanted.
+fn timed<B: Backend>(
+    backend: &B,
+    clock: &Clock<B>,
+    work: Work,
+    level: usize,
+    run: impl FnOnce() -> Result<(), SolverError>,
+) -> Result<(), SolverError> {
+    let Some(clock) = clock else { return run() };
+    let begin = backend.stamp()?;
+    run()?;
+    let end = backend.stamp()?;
+    clock.borrow_mut().push((work, level, begin, end));
+    Ok(())
+}
 
 pub(crate) struct Run<'a, const D: usize, L, T: Real, B: Kernels<D>> {
     plan: Plan<'a, D>,
@@ -38,7 +61,9 @@ pub(crate) struct Run<'a, const D: usize, L, T: Real, B: Kernels<D>> {
     /// Six numbers a patch and step, in a ring.
     forces: B::Buf<f64>,
     taken: u64,
-    laps: Option<Vec<Timed<B>>>,
+    clock: Clock<B>,
+    /// Root steps as recorded, by which of the root's buffers is the current one.
+    graphs: [Option<B::Graph>; 2],
     lattice: PhantomData<L>,
 }
 
@@ -61,6 +86,82 @@ fn relaxation<T: Real, const D: usize>(plan: &Plan<'_, D>, level: usize) -> Rela
     }
 }
 
+impl<const D: usize, T: Real, B: Kernels<D>> State<D, T, B> {
+    fn swap(&mut self) {
+        std::mem::swap(&mut self.now, &mut self.next);
+    }
+}
+
+/// A step of the first of some levels, and of all finer ones. Finer levels need nothing of the coarser one's step
+/// but what it had before: so the two go side by side.
+fn step<const D: usize, L: Lattice, T: Real, B: Kernels<D>>(
+    backend: &B,
+    clock: &Clock<B>,
+    cubic: bool,
+    levels: &mut [State<D, T, B>],
+) -> Result<(), SolverError> {
+    let Some((coarse, finer)) = levels.split_first_mut() else {
+        return Ok(());
+    };
+    let index = coarse.level.index;
+    let collide = |backend: &B, coarse: &mut State<D, T, B>| {
+        timed(backend, clock, Work::Step, index, || {
+            backend.step::<L, T>(
+                &coarse.level,
+                coarse.relax,
+                &coarse.now,
+                &mut coarse.next,
+                &mut coarse.moments,
+            )?;
+            coarse.swap();
+            Ok(())
+        })
+    };
+    if finer.is_empty() {
+        return collide(backend, coarse);
+    }
+    timed(backend, clock, Work::Interpolate, index + 1, || {
+        let fine = &mut finer[0];
+        let between = Between {
+            coarse: &coarse.level,
+            fine: &fine.level,
+            cubic,
+            rescale: T::of(fine.tau / (2.0 * coarse.tau)),
+            keep: T::of(1.0 - 1.0 / fine.tau),
+            half_step: fine.half_step,
+        };
+        backend.interpolate::<L, T>(&between, &coarse.moments, &mut fine.now)
+    })?;
+    let mut twice = |backend: &B| {
+        step::<D, L, T, B>(backend, clock, cubic, finer)?;
+        step::<D, L, T, B>(backend, clock, cubic, finer)
+    };
+    if clock.is_some() {
+        // One after the other, so that each has a time of its own.
+        twice(backend)?;
+        collide(backend, coarse)?;
+    } else {
+        backend.both(twice, |backend| collide(backend, coarse))?;
+    }
+    timed(backend, clock, Work::Average, index + 1, || {
+        let fine = &finer[0];
+        let between = Between {
+            coarse: &coarse.level,
+            fine: &fine.level,
+            cubic: false,
+            rescale: T::of(2.0 * coarse.tau / fine.tau),
+            keep: T::of(1.0 - 1.0 / coarse.tau),
+            half_step: coarse.half_step,
+        };
+        backend.average::<L, T>(
+            &between,
+            &fine.moments,
+            &mut coarse.now,
+            &mut coarse.moments,
+        )
+    })
+}
+
 impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B> {
     pub(crate) fn new(plan: Plan<'a, D>, backend: &B) -> Result<Self, SolverError> {
         let cells = dims::cells(D);
@@ -80,6 +181,11 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B>
                     level.exchanging * exchanged(D) * cells,
                     T::of(0.0),
                 )?,
+                parts: backend.alloc(
+                    "forces by block",
+                    6 * level.patches * B::len(&level.linked),
+                    0.0,
+                )?,
                 level,
             });
         }
@@ -95,87 +201,41 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B>
             steps: 0,
             forces,
             taken: 0,
-            laps: None,
+            clock: None,
+            graphs: [None, None],
             lattice: PhantomData,
         })
     }
 
-    fn timed(
-        &mut self,
-        work: Work,
-        level: usize,
-        run: impl FnOnce(&mut Self) -> Result<(), SolverError>,
-    ) -> Result<(), SolverError> {
-        if self.laps.is_none() {
-            return run(self);
-        }
-        let begin = self.backend.stamp()?;
-        run(self)?;
-        let end = self.backend.stamp()?;
-        if let Some(laps) = &mut self.laps {
-            laps.push((work, level, begin, end));
-        }
-        Ok(())
-    }
-
-    fn step(&mut self, level: usize) -> Result<(), SolverError> {
-        let finer = level + 1 < self.levels.len();
-        if finer {
-            self.timed(Work::Interpolate, level + 1, |run| run.interpolate(level))?;
-        }
-        self.timed(Work::Step, level, |run| {
-            let state = &mut run.levels[level];
-            run.backend.step::<L, T>(
-                &state.level,
-                state.relax,
-                &state.now,
-                &mut state.next,
-                &mut state.moments,
-            )?;
-            std::mem::swap(&mut state.now, &mut state.next);
-            Ok(())
-        })?;
-        if finer {
-            self.step(level + 1)?;
-            self.step(level + 1)?;
-            self.timed(Work::Average, level + 1, |run| run.average(level))?;
-        }
-        Ok(())
-    }
-
-    fn interpolate(&mut self, level: usize) -> Result<(), SolverError> {
+    /// Does a root step without forces, or gives it to be replayed.
+    fn step_levels(&mut self) -> Result<(), SolverError> {
         let cubic = self.plan.params.interpolation == Interpolation::Cubic;
-        let (coarse, fine) = self.levels.split_at_mut(level + 1);
-        let (coarse, fine) = (&coarse[level], &mut fine[0]);
-        let between = Between {
-            coarse: &coarse.level,
-            fine: &fine.level,
-            cubic,
-            rescale: T::of(fine.tau / (2.0 * coarse.tau)),
-            keep: T::of(1.0 - 1.0 / fine.tau),
-            half_step: fine.half_step,
-        };
-        self.backend
-            .interpolate::<L, T>(&between, &coarse.moments, &mut fine.now)
+        if self.clock.is_some() {
+            return step::<D, L, T, B>(&self.backend, &self.clock, cubic, &mut self.levels);
+        }
+        let parity = (self.steps % 2) as usize;
+        if let Some(graph) = &self.graphs[parity] {
+            // SAFETY: the levels' buffers are those it was recorded with, or the graphs would have been
+            // dropped (`forget_graphs`).
+            #[expect(unsafe_code, reason = "a graph holds addresses")]
+            unsafe { self.backend.replay(graph) }?;
+            self.levels[0].swap();
+            return Ok(());
+        }
+        let (backend, clock, levels) = (&self.backend, &self.clock, &mut self.levels);
+        let graph = backend.record(|| step::<D, L, T, B>(backend, clock, cubic, levels))?;
+        if let Some(graph) = graph {
+            // SAFETY: as above.
+            #[expect(unsafe_code, reason = "a graph holds addresses")]
+            unsafe { self.backend.replay(&graph) }?;
+            self.graphs[parity] = Some(graph);
+        }
+        Ok(())
     }
 
-    fn average(&mut self, level: usize) -> Result<(), SolverError> {
-        let (coarse, fine) = self.levels.split_at_mut(level + 1);
-        let (coarse, fine) = (&mut coarse[level], &fine[0]);
-        let between = Between {
-            coarse: &coarse.level,
-            fine: &fine.level,
-            cubic: false,
-            rescale: T::of(2.0 * coarse.tau / fine.tau),
-            keep: T::of(1.0 - 1.0 / coarse.tau),
-            half_step: coarse.half_step,
-        };
-        self.backend.average::<L, T>(
-            &between,
-            &fine.moments,
-            &mut coarse.now,
-            &mut coarse.moments,
-        )
+    /// To be called where buffers are replaced.
+    fn forget_graphs(&mut self) {
+        self.graphs = [None, None];
     }
 
     /// Forces of the state after the step that has just been done.
@@ -185,20 +245,30 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B>
         let mut fresh = true;
         for state in self
             .levels
-            .iter()
-            .filter(|state| B::len(&state.level.q) > 0)
+            .iter_mut()
+            .filter(|state| B::len(&state.level.linked) > 0)
         {
-            self.backend
-                .forces::<L, T>(&state.level, &state.now, at, fresh, &mut self.forces)?;
+            self.backend.forces::<L, T>(
+                &state.level,
+                &state.now,
+                &mut state.parts,
+                at,
+                fresh,
+                &mut self.forces,
+            )?;
             fresh = false;
         }
         Ok(())
     }
 
     fn root_step(&mut self) -> Result<(), SolverError> {
-        self.step(0)?;
+        self.step_levels()?;
         if self.plan.params.forces {
-            self.timed(Work::Forces, 0, Self::sum_forces)?;
+            let clock = self.clock.take();
+            let backend = self.backend.clone();
+            let done = timed(&backend, &clock, Work::Forces, 0, || self.sum_forces());
+            self.clock = clock;
+            done?;
         }
         self.steps += 1;
         Ok(())
@@ -328,7 +398,7 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
         })
     }
 
-    fn set(&mut self, at: &dyn Fn([f64; D]) -> (f64, [f64; D])) -> Result<(), SolverError> {
+    fn set(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError> {
         let cells = dims::cells(D);
         for index in 0..self.levels.len() {
             let host = &self.plan.tables[index];
@@ -339,27 +409,33 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
                 let along = |a: usize| f64::from(L::C[q][a]) * half[a].wide();
                 3.0 * L::W[q] * (0..D).map(along).sum::<f64>()
             };
+            let row = L::Q * cells;
+            let exchanged_row = exchanged(D) * cells;
             // Not `vec!`: this asks for large pages, without which steps take longer.
-            let numbers = host.level.slots * L::Q * cells;
-            let mut f = memory::with_capacity("populations", numbers)?;
-            f.resize(numbers, T::of(0.0));
-            let mut moments = vec![T::of(0.0); host.level.exchanging * exchanged(D) * cells];
-            for slot in 0..host.level.slots {
+            let mut f = memory::with_capacity("populations", host.level.slots * row)?;
+            f.resize(host.level.slots * row, T::of(0.0));
+            let mut moments = vec![T::of(0.0); host.level.exchanging * exchanged_row];
+            let state_at = |slot: usize, cell: usize| {
+                let local = dims::unravel::<D>(cell, 4);
+                at(std::array::from_fn(|a| {
+                    dx * (f64::from(4 * host.level.coord[slot][a] + local[a]) + 0.5)
+                }))
+            };
+            f.par_chunks_mut(row).enumerate().for_each(|(slot, f)| {
                 for cell in 0..cells {
-                    let local = dims::unravel::<D>(cell, 4);
-                    let (density, u) = at(std::array::from_fn(|a| {
-                        dx * (f64::from(4 * host.level.coord[slot][a] + local[a]) + 0.5)
-                    }));
+                    let (density, u) = state_at(slot, cell);
                     for q in 0..L::Q {
-                        f[(slot * L::Q + q) * cells + cell] =
+                        f[q * cells + cell] =
                             T::of(equilibrium::<D, L>(q, density, u) + density * push(q));
                     }
-                    if slot < host.level.exchanging {
-                        let row = &mut moments[slot * exchanged(D) * cells..];
-                        row[cell] = T::of(density - 1.0);
-                        for a in 0..D {
-                            row[(1 + a) * cells + cell] = T::of(density * u[a]);
-                        }
+                }
+            });
+            for (slot, row) in moments.chunks_exact_mut(exchanged_row).enumerate() {
+                for cell in 0..cells {
+                    let (density, u) = state_at(slot, cell);
+                    row[cell] = T::of(density - 1.0);
+                    for a in 0..D {
+                        row[(1 + a) * cells + cell] = T::of(density * u[a]);
                     }
                 }
             }
@@ -368,6 +444,7 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
             self.backend.copy(&state.now, &mut state.next)?;
             state.moments = self.backend.upload(moments)?;
         }
+        self.forget_graphs();
         self.steps = 0;
         self.taken = 0;
         self.clear_forces()
@@ -412,14 +489,15 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
                 *buf = fresh.next().expect("there should be three buffers a level");
             }
         }
+        self.forget_graphs();
         (self.steps, self.taken) = (steps, steps);
         self.clear_forces()
     }
 
     fn laps(&mut self, steps: u64) -> Result<Vec<Lap>, SolverError> {
-        self.laps = Some(Vec::new());
+        self.clock = Some(RefCell::default());
         let done = self.advance(steps);
-        let stamps = self.laps.take().unwrap_or_default();
+        let stamps = self.clock.take().unwrap_or_default().into_inner();
         done?;
         let mut laps: Vec<Lap> = Vec::new();
         for (work, level, begin, end) in stamps {

@@ -147,6 +147,8 @@ pub struct Level<const D: usize, B: Backend> {
     pub shell_of: B::Buf<u32>,
     /// Cells with cut links, by special slot.
     pub boundary: B::Buf<u64>,
+    /// Slots that have such cells.
+    pub linked: B::Buf<u32>,
     /// First entry in `cells`, by special slot.
     pub cell_start: B::Buf<u32>,
     /// As in the mesh's table: directions, and the first link of this level.
@@ -313,6 +315,7 @@ pub fn build<const D: usize>(
             shells: shell.iter().map(|&id| slot_of[id as usize]).collect(),
             shell_of: vec![NONE; exchanging],
             boundary: Vec::new(),
+            linked: Vec::new(),
             cell_start: Vec::new(),
             cells: Vec::new(),
             q: Vec::new(),
@@ -336,6 +339,9 @@ pub fn build<const D: usize>(
             level.stepped.push(stepped(mesh, id));
         }
         links(mesh, &blocks[..special], &mut level);
+        level.linked = (0..special as u32)
+            .filter(|&slot| level.boundary[slot as usize] != 0)
+            .collect();
         children = shell
             .iter()
             .flat_map(|&id| {
@@ -415,6 +421,7 @@ impl<const D: usize> Level<D, cutlink_device::Host> {
             shells: backend.upload(self.shells.clone())?,
             shell_of: backend.upload(self.shell_of.clone())?,
             boundary: backend.upload(self.boundary.clone())?,
+            linked: backend.upload(self.linked.clone())?,
             cell_start: backend.upload(self.cell_start.clone())?,
             cells: backend.upload(self.cells.clone())?,
             q: backend.upload(self.q.clone())?,
@@ -432,7 +439,8 @@ impl<const D: usize> Level<D, cutlink_device::Host> {
         let moments = self.exchanging * cells * crate::kernels::exchanged(D) * size_of::<T>();
         let tables = self.slots * (4 * dims::directions(D) + 4 * D + 24)
             + self.cells.len() * 8
-            + self.q.len() * 6;
+            + self.q.len() * 6
+            + self.linked.len() * (4 + 48 * self.patches);
         (populations + moments + tables) as u64
     }
 }

@@ -16,6 +16,7 @@ Needs vtk, pyvista and numpy.
 import csv
 import json
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -170,13 +171,14 @@ def check(folder, wrong=None):
             parts.append(files)
     for files in parts:
         for time, file in files.items():
-            if time in volumes:
+            if time in volumes and "velocity" in pv.read(file).cell_data:
                 problems += part_problems(volumes[time], file, wrong)
                 counts["parts"] += 1
-    known = folder / "POINTS.json"
-    for name, points in (json.loads(known.read_text()) if known.exists() else {}).items():
-        problems += probe_problems(volumes, folder / f"{name}.csv", points, wrong)
-        counts["probes"] += 1
+    case = tomllib.loads((folder / "case.toml").read_text())
+    for output in case["output"]["write"]:
+        if output["kind"] == "probes":
+            problems += probe_problems(volumes, folder / f"{output['name']}.csv", output["points"], wrong)
+            counts["probes"] += 1
     if not counts["series"]:
         problems.append("no series")
     return problems, counts

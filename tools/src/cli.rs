@@ -5,7 +5,7 @@ use crate::options::{Device, FillRule, Flow, MeshOptions, Numbers, Output, Root}
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use cutlink_solver::{Collision, LatticeKind, Precision};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 fine, 1 run-time failure, 2 usage or bad input, 3 geometry refused, \
@@ -113,6 +113,24 @@ pub struct MeshArgs {
     pub output: Output,
 }
 
+impl MeshArgs {
+    /// Those of a job that writes no files of its own.
+    pub(crate) fn without_files(
+        options: MeshOptions,
+        config: Option<PathBuf>,
+        output: Output,
+    ) -> Self {
+        Self {
+            options,
+            config,
+            write_config: None,
+            force: true,
+            dry_run: true,
+            output,
+        }
+    }
+}
+
 const ESTIMATE_EXAMPLES: &str = "\
 Examples:
   cutlink estimate bunny.stl --levels 7
@@ -157,12 +175,13 @@ pub enum BenchCommand {
 
 const SOLVE_EXAMPLES: &str = "\
 Examples:
+  cutlink solve --example cylinder case.toml
   cutlink solve case.toml --dry-run
   cutlink solve case.toml
   cutlink solve case.toml --resume
 
 docs/case.md describes the file. Into the case's folder go case.toml with every value written out, \
-forces.csv, checkpoints and summary.json.
+forces.csv and forces.png, fields, checkpoints and summary.json.
 
 Exit codes: 0 fine, 1 run-time failure, 2 usage or bad input, 3 geometry refused, \
 4 out of memory, 5 diverged, 130 stopped by Ctrl-C, with a checkpoint.";
@@ -171,14 +190,20 @@ Exit codes: 0 fine, 1 run-time failure, 2 usage or bad input, 3 geometry refused
 #[derive(Debug, Args)]
 #[command(after_help = SOLVE_EXAMPLES)]
 pub struct SolveArgs {
-    /// The case: a TOML file
-    pub case: PathBuf,
+    /// The case: a TOML file; with --example the file to write
+    #[arg(required_unless_present = "example")]
+    pub case: Option<PathBuf>,
+
+    /// Write a ready, commented case (to the file named, else to stdout) and stop: cavity, channel,
+    /// cylinder, sphere or bunny
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["resume", "steps", "dry_run"])]
+    pub example: Option<String>,
 
     /// Go on from the last checkpoint in the case's folder
     #[arg(long, conflicts_with = "force")]
     pub resume: bool,
 
-    /// Replace an earlier run in the case's folder
+    /// Replace an earlier run in the case's folder, or an earlier file with --example
     #[arg(long)]
     pub force: bool,
 
@@ -197,6 +222,13 @@ pub struct SolveArgs {
     /// How to report.
     #[command(flatten)]
     pub output: Output,
+}
+
+impl SolveArgs {
+    /// The case's file; parsing sees to it that there is one where there is no `example`.
+    pub(crate) fn file(&self) -> &Path {
+        self.case.as_deref().unwrap_or_else(|| Path::new("-"))
+    }
 }
 
 const BENCH_EXAMPLES: &str = "\
@@ -396,7 +428,7 @@ pub struct BenchSolveArgs {
     )]
     pub runs: u32,
 
-    /// Where to run: auto, cpu, cuda or cuda:N [default: cpu]
+    /// Where to run: auto, cpu, cuda or cuda:N [default: auto]
     #[arg(long, value_name = "DEVICE", help_heading = "Run")]
     pub device: Option<Device>,
 

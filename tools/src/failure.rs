@@ -14,6 +14,7 @@ use cutlink_mesher::placement::PlacementError;
 use cutlink_mesher::primitives::ShapeError;
 use cutlink_mesher::read::ReadError;
 use cutlink_mesher::snap::SnapError;
+use cutlink_solver::SolverError;
 use cutlink_voxelizer::{SeedError, VoxelError};
 use std::error::Error;
 use std::fmt;
@@ -109,6 +110,13 @@ impl Failure {
         if self.kind == Kind::Geometry {
             self.message = format!("{name}: {}", self.message);
         }
+        self
+    }
+
+    /// Puts the name of a file before the message, which is about what it holds.
+    #[must_use]
+    pub fn within(mut self, file: &str) -> Self {
+        self.message = format!("{file}: {}", self.message);
         self
     }
 
@@ -209,6 +217,19 @@ impl From<VoxelError> for Failure {
                 Self::usage(text)
             }
             _ => Self::new(Kind::Runtime, text),
+        }
+    }
+}
+
+impl From<SolverError> for Failure {
+    fn from(error: SolverError) -> Self {
+        match error {
+            SolverError::Device(error) => error.into(),
+            SolverError::Diverged { .. } => Self::new(Kind::Diverged, error.to_string()).hint(
+                "refine, lower the Mach number (lattice_velocity) or take collision = \"regularized\"; the last checkpoint is kept",
+            ),
+            SolverError::Io(_) => Self::new(Kind::Runtime, error.to_string()),
+            _ => Self::usage(error.to_string()),
         }
     }
 }

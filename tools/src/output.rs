@@ -119,6 +119,18 @@ pub fn write<T>(
     })
 }
 
+/// As [`write()`], of a text.
+///
+/// # Errors
+/// Those of the disk.
+pub fn write_text(target: &Path, force: bool, text: &str) -> Result<(), Failure> {
+    write(target, force, |out| {
+        out.write_all(text.as_bytes())
+            .map_err(|e| failed(target, &e))
+    })
+    .map(drop)
+}
+
 /// As [`write()`], for writers that want a path: the temporary file's.
 ///
 /// # Errors

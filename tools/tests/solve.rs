@@ -96,3 +96,213 @@ fn what_diverges_ends_with_its_own_code() {
         ran.stderr
     );
 }
+
+/// Every file of a folder but checkpoints and the summary, which tells of speed.
+fn written(folder: &Folder, name: &str) -> Vec<(String, Vec<u8>)> {
+    let entries = std::fs::read_dir(folder.path(name)).expect("a folder");
+    let mut files: Vec<(String, Vec<u8>)> = entries
+        .map(|e| e.expect("an entry"))
+        .map(|e| (e.file_name().to_string_lossy().into_owned(), e.path()))
+        .filter(|(n, _)| !n.ends_with(".ckpt") && n != "summary.json" && n != "case.toml")
+        .map(|(n, path)| (n, std::fs::read(path).expect("a file")))
+        .collect();
+    files.sort();
+    files
+}
+
+const FIELDS: &str = r#"
+[output.averages]
+from_steps = 40
+every_steps = 7
+
+[[output.write]]
+kind = "volume"
+every_steps = 50
+fields = ["velocity", "density", "pressure", "vorticity", "q"]
+
+[[output.write]]
+kind = "slice"
+every_flow_through = 0.05
+
+[[output.write]]
+kind = "box"
+every_seconds = 0.5
+box = [0.5, -0.5, 2, 0.5]
+
+[[output.write]]
+kind = "probes"
+every_steps = 9
+points = [[1, 0.25], [2, 0]]
+
+[[output.write]]
+kind = "picture"
+quantity = "vorticity"
+width = 300
+
+[[output.write]]
+kind = "picture"
+name = "mean"
+average = "mean"
+width = 300
+
+[[output.write]]
+kind = "volume"
+name = "swing"
+average = "rms"
+every_steps = 80
+"#;
+
+#[test]
+fn fields_of_a_resumed_run_are_those_of_one_that_was_not_stopped() {
+    let folder = Folder::new();
+    for name in ["whole", "parts"] {
+        let text = format!("{CIRCLE}folder = \"{name}\"\n{FIELDS}");
+        folder.write(&format!("{name}.toml"), &text);
+    }
+    folder.run("solve whole.toml").ok();
+    let whole = written(&folder, "whole");
+    let names: Vec<&str> = whole.iter().map(|(n, _)| n.as_str()).collect();
+    for name in [
+        "box.vtu.series",
+        "forces.csv",
+        "mean_000000200.png",
+        "picture_000000200.png",
+        "probes.csv",
+        "slice_000000048.vtu",
+        "swing_000000160.htg",
+        "volume.htg.series",
+        "volume_000000000.htg",
+    ] {
+        assert!(names.contains(&name), "{name} is not in {names:?}");
+    }
+    assert!(!names.contains(&"swing_000000000.htg"), "no sample yet");
+    // Ends at 130 with the files of an end; goes on from the checkpoint at 100.
+    folder.run("solve parts.toml --steps 130").ok();
+    assert!(
+        folder.path("parts/picture_000000130.png").exists(),
+        "an end"
+    );
+    folder.run("solve parts.toml --resume").ok();
+    let parts = written(&folder, "parts");
+    let there: Vec<&str> = parts.iter().map(|(n, _)| n.as_str()).collect();
+    assert_eq!(there, names, "the same files");
+    for ((name, a), (_, b)) in whole.iter().zip(&parts) {
+        assert!(a == b, "{name} differs");
+    }
+    let rows = std::fs::read_to_string(folder.path("parts/probes.csv")).expect("a table");
+    assert_eq!(
+        rows.lines().count(),
+        25,
+        "0, 9, ... 198, the end, the header"
+    );
+    // The resolved case, which names the other folder, is the same flow.
+    let resolved = std::fs::read_to_string(folder.path("whole/case.toml")).expect("a case");
+    assert!(resolved.contains("every_steps = 48"), "{resolved}");
+    folder.write("again.toml", &resolved.replace("\"whole\"", "\"again\""));
+    folder.run("solve again.toml").ok();
+    assert!(written(&folder, "again") == whole, "again");
+    // An output that the mesh does not have is refused before anything is written.
+    let text = format!("{CIRCLE}folder = \"none\"\n{FIELDS}");
+    folder.write("none.toml", &text.replace("[2, 0]", "[0.1, 0]"));
+    folder
+        .run("solve none.toml --dry-run")
+        .failed(2, &["none.toml", "probes", "in the body"]);
+    assert!(!folder.path("none").exists(), "nothing was written");
+}
+
+#[test]
+fn every_example_is_written_and_runs() {
+    let folder = Folder::new();
+    for name in ["cavity", "channel", "cylinder", "sphere"] {
+        let printed = folder.run(&format!("solve --example {name}")).ok().stdout;
+        folder
+            .run(&format!("solve --example {name} {name}.toml"))
+            .ok();
+        assert_eq!(folder.read(&format!("{name}.toml")), printed.as_bytes());
+        let plan = folder.run(&format!("solve {name}.toml --dry-run")).ok();
+        for word in ["memory: ", "for output", "time: ", " at ", "MLUPS"] {
+            assert!(plan.stdout.contains(word), "{word}: {}", plan.stdout);
+        }
+        let ran = folder
+            .run(&format!("solve {name}.toml --steps 3 --json"))
+            .ok();
+        let summary = ran.json();
+        assert_eq!(summary["steps"], 3, "{summary}");
+        assert!(
+            summary["bytes"]["flow"].as_u64() > Some(100_000),
+            "{summary}"
+        );
+        assert!(summary["strouhal"].is_null(), "three steps tell nothing");
+        let drawn = folder.path(&format!("{name}/forces.png")).exists();
+        assert_eq!(drawn, ["cylinder", "sphere"].contains(&name), "{name}");
+    }
+    let text = folder.read("cavity.toml");
+    folder
+        .run("solve --example channel cavity.toml")
+        .failed(2, &["cavity.toml exists", "--force"]);
+    assert_eq!(folder.read("cavity.toml"), text, "untouched");
+    folder
+        .run("solve --example channel cavity.toml --force")
+        .ok();
+    assert_ne!(folder.read("cavity.toml"), text, "replaced");
+    folder
+        .run("solve --example cavty")
+        .failed(2, &["\"cavty\"", "did you mean `cavity`", "bunny"]);
+    folder.run("solve").failed(2, &["<CASE>"]);
+}
+
+#[test]
+#[cfg_attr(not(has_scans), ignore = "needs ../shared/meshes")]
+fn the_bunny_runs() {
+    let folder = Folder::new();
+    let scan = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../shared/meshes/bunny_unit.stl"
+    );
+    std::fs::copy(scan, folder.path("bunny.stl")).expect("a scan");
+    folder.run("solve --example bunny bunny.toml").ok();
+    folder.run("solve bunny.toml --steps 2").ok();
+    assert!(
+        folder.path("bunny-flow/wake_000000002.png").exists(),
+        "a picture"
+    );
+}
+
+/// By hand: the energy of 4 y (1 - y) is 8 / 15 of that of its largest velocity.
+#[test]
+fn a_box_without_a_body_settles_by_its_energy() {
+    let folder = Folder::new();
+    let text = folder.run("solve --example channel").ok().stdout;
+    let text = text
+        .replace("\"16x64\"", "\"4x16\"")
+        .replace("lattice_velocity = 0.02", "lattice_velocity = 0.04")
+        .replace("[output]", "[output]\ncheckpoint_every = 1000");
+    folder.write("whole.toml", &text.replace("\"channel\"", "\"whole\""));
+    folder.write("parts.toml", &text.replace("\"channel\"", "\"parts\""));
+    let summary = folder.run("solve whole.toml --json").ok().json();
+    assert_eq!(summary["settled"], true, "{summary}");
+    folder.run("solve parts.toml --steps 1111").ok();
+    let resumed = folder.run("solve parts.toml --json --resume").ok().json();
+    assert_eq!(
+        resumed["steps"], summary["steps"],
+        "settled at the same step"
+    );
+    assert!(
+        written(&folder, "whole") == written(&folder, "parts"),
+        "files"
+    );
+    let last = |name: &str| -> Vec<f64> {
+        let text = String::from_utf8(folder.read(name)).expect("text");
+        let line = text.lines().last().expect("a line");
+        line.split(',')
+            .map(|n| n.parse().expect("a number"))
+            .collect()
+    };
+    let energy = last("whole/energy.csv")[2];
+    assert!(
+        (energy / (8.0 / 15.0) - 1.0).abs() < 0.02,
+        "energy {energy}"
+    );
+    let middle = last("whole/probes.csv")[2];
+    assert!((middle - 1.0).abs() < 0.01, "velocity {middle}");
+}

@@ -1,6 +1,12 @@
 //! A device, its stream and its memory pool.
 
-use super::{CudaBuf, buffer::Raw, launch::Loaded, staging::Pinned};
+use super::{
+    CudaBuf,
+    buffer::Raw,
+    graph::{Graph, LANES, Lane},
+    launch::Loaded,
+    staging::Pinned,
+};
 use crate::{Backend, DeviceError, Item, Memory, memory};
 use cudarc::driver::sys;
 use std::{
@@ -8,7 +14,7 @@ use std::{
     ffi::CStr,
     fmt, ptr,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
 };
@@ -20,9 +26,10 @@ const OLDEST: i32 = 8;
 /// Driver version of the CUDA that the kernels are compiled with: 13.0.
 const NEEDED: i32 = 13_000;
 
-/// One NVIDIA GPU. Clones share it.
+/// One NVIDIA GPU. Clones share it. The second member is the lane that work is given to
+/// (`graph.rs`), 0 but within [`Backend::both`].
 #[derive(Clone)]
-pub struct Cuda(pub(super) Arc<Inner>);
+pub struct Cuda(pub(super) Arc<Inner>, pub(super) usize);
 
 pub(super) struct Inner {
     context: sys::CUcontext,
@@ -39,6 +46,7 @@ pub(super) struct Inner {
     pub(super) loaded: Mutex<HashMap<usize, Loaded>>,
     pub(super) scratch: Mutex<Option<Raw>>,
     pub(super) pinned: Mutex<Option<Pinned>>,
+    pub(super) lanes: [OnceLock<Lane>; LANES],
 }
 
 // SAFETY: the driver's handles may be used from any thread that has made the context current,
@@ -202,7 +210,7 @@ impl Cuda {
                 device: name.to_string_lossy().into_owned(),
             });
         }
-        Ok(Self(Arc::new(Inner {
+        let inner = Inner {
             context,
             device,
             stream,
@@ -216,7 +224,9 @@ impl Cuda {
             loaded: Mutex::default(),
             scratch: Mutex::default(),
             pinned: Mutex::default(),
-        })))
+            lanes: [const { OnceLock::new() }; LANES],
+        };
+        Ok(Self(Arc::new(inner), 0))
     }
 
     /// The card's name.
@@ -317,6 +327,9 @@ impl Drop for Inner {
             }
             sys::cuStreamSynchronize(self.stream);
             drop(pinned);
+            for lane in self.lanes.iter().filter_map(OnceLock::get) {
+                lane.destroy();
+            }
             sys::cuStreamDestroy_v2(self.stream);
             sys::cuMemPoolTrimTo(self.pool, 0);
             sys::cuDevicePrimaryCtxRelease_v2(self.device);
@@ -348,7 +361,27 @@ impl Drop for Event {
 impl Backend for Cuda {
     type Buf<T: Item> = CudaBuf<T>;
     type Stamp = Event;
+    type Graph = Graph;
     const MEMORY: Memory = Memory::Device;
+
+    fn both<E: From<DeviceError>>(
+        &self,
+        ahead: impl FnOnce(&Self) -> Result<(), E>,
+        behind: impl FnOnce(&Self) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.side_by_side(ahead, behind)
+    }
+
+    fn record<E: From<DeviceError>>(
+        &self,
+        work: impl FnOnce() -> Result<(), E>,
+    ) -> Result<Option<Graph>, E> {
+        Graph::record(self, work)
+    }
+
+    unsafe fn replay(&self, graph: &Graph) -> Result<(), DeviceError> {
+        graph.launch(self)
+    }
 
     fn upload<T: Item>(&self, data: Vec<T>) -> Result<CudaBuf<T>, DeviceError> {
         CudaBuf::from_host(self, "data", &data)
@@ -416,7 +449,7 @@ impl Backend for Cuda {
                 handle,
                 of: self.clone(),
             };
-            check("record an event", sys::cuEventRecord(handle, self.0.stream))?;
+            check("record an event", sys::cuEventRecord(handle, self.stream()))?;
             Ok(event)
         }
     }

@@ -253,7 +253,7 @@ impl<'a> Launch<'a> {
                 1,
                 1,
                 grid.shared,
-                on.0.stream,
+                on.stream(),
                 at.as_mut_ptr(),
                 ptr::null_mut(),
             )
@@ -261,7 +261,7 @@ impl<'a> Launch<'a> {
         on.count_launch();
         if on.0.checked && code == sys::CUresult::CUDA_SUCCESS {
             // SAFETY: the stream lives as long as the device.
-            code = unsafe { sys::cuStreamSynchronize(on.0.stream) };
+            code = unsafe { sys::cuStreamSynchronize(on.stream()) };
         }
         if code == sys::CUresult::CUDA_SUCCESS {
             return Ok(());

@@ -6,12 +6,13 @@
 //! | [`Cuda`], the backend | `context.rs` |
 //! | [`CudaBuf`], memory with its owner | `buffer.rs` |
 //! | [`Module`], [`Launch`]: kernels | `launch.rs` |
+//! | lanes side by side, [`Graph`] of recorded work | `graph.rs` |
 //! | scan, select, sort | `primitives.rs`, `primitives.cu` (CUB) |
 //! | host memory in and out | `staging.rs` |
 //!
 //! libcuda is loaded when the first device is asked for: the same program starts without a
 //! driver, where [`Cuda::new`] is an error. All work goes to one stream in the order it is
-//! given, so a buffer may be freed, and its memory taken again, while kernels still use it.
+//! given (what [`Backend::both`](crate::Backend::both) puts beside it is joined again before it returns), so a buffer may be freed, and its memory taken again, while kernels still use it.
 //! Errors of kernels show at the next call that waits; [`Cuda::checked`] waits after each.
 
 #![expect(
@@ -21,11 +22,13 @@
 
 mod buffer;
 mod context;
+mod graph;
 mod launch;
 mod primitives;
 mod staging;
 
 pub use buffer::CudaBuf;
 pub use context::{Cuda, Event, count};
+pub use graph::Graph;
 pub use launch::{Grid, Launch, Module};
 pub use primitives::Sums;

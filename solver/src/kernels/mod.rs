@@ -12,6 +12,8 @@
 //! Backends agree to rounding; each gives the same bits every time, for any number of threads.
 
 mod cpu;
+#[cfg(feature = "cuda")]
+mod cuda;
 
 use crate::{SolverError, lattice::Lattice, real::Real, tables::Level};
 use bytemuck::{Pod, Zeroable};
@@ -94,11 +96,13 @@ pub trait Kernels<const D: usize>: Backend {
     ) -> Result<(), SolverError>;
 
     /// Adds the forces on a level's links, in units of the root lattice, to the six numbers of each
-    /// patch from `at` on; `fresh` sets them to 0 first.
+    /// patch from `at` on; `fresh` sets them to 0 first. `parts` has room for as many of each slot of
+    /// [`Level::linked`].
     fn forces<L: Lattice, T: Real>(
         &self,
         level: &Level<D, Self>,
         from: &Self::Buf<T>,
+        parts: &mut Self::Buf<f64>,
         at: usize,
         fresh: bool,
         sums: &mut Self::Buf<f64>,

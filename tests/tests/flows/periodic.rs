@@ -3,7 +3,7 @@ use cutlink_tests::flows::{self, AnyFlow};
 use cutlink_voxelizer::{Mesh, Region, RegionShape};
 use std::f64::consts::TAU;
 
-crate::on_cpu!(
+cutlink_tests::backend_test!(
     decay_in_the_plane,
     decay_in_space,
     refined_boxes_decay_and_conserve,

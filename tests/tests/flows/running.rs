@@ -6,7 +6,7 @@ use cutlink_tests::{
 };
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, Region, RegionShape};
 
-crate::on_cpu!(a_restart_is_no_change, divergence_is_found_and_located);
+cutlink_tests::backend_test!(a_restart_is_no_change, divergence_is_found_and_located);
 
 /// A sphere in a small tunnel on two levels.
 fn sphere() -> Mesh<3> {

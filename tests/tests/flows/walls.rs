@@ -7,7 +7,7 @@ use cutlink_tests::{
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh};
 use std::f64::consts::PI;
 
-crate::on_cpu!(
+cutlink_tests::backend_test!(
     poiseuille_between_faces_is_exact,
     couette_between_faces_is_exact,
     circular_couette_by_scheme

@@ -25,14 +25,7 @@ use std::time::Instant;
 /// # Errors
 /// Any failure; `docs/cli.md` lists the exit codes.
 pub fn command(args: &EstimateArgs) -> Result<(), Failure> {
-    let mesh = MeshArgs {
-        options: args.options.clone(),
-        config: args.config.clone(),
-        write_config: None,
-        force: true,
-        dry_run: true,
-        output: args.output,
-    };
+    let mesh = MeshArgs::without_files(args.options.clone(), args.config.clone(), args.output);
     let goal = Goal::Estimate { memory: args.mem };
     run(&mesh, Console::new(args.output), goal)
 }

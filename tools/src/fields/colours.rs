@@ -5,8 +5,7 @@
 //! red, both sides equally dark at equal distance from the middle. Colours that a screen cannot
 //! show keep lightness and hue and lose saturation.
 
-/// Red, green, blue.
-pub(super) type Rgb = [u8; 3];
+use crate::picture::draw::Rgb;
 
 /// Colours of a map.
 pub(super) const STEPS: usize = 256;
@@ -81,13 +80,6 @@ fn srgb(lightness: f64, chroma: f64, hue: f64) -> Option<Rgb> {
         x => 1.055 * x.powf(1.0 / 2.4) - 0.055,
     };
     fits.then(|| linear.map(|x| (255.0 * encode(x)).round() as u8))
-}
-
-/// A part of one colour over another.
-pub(super) fn blend(under: Rgb, over: Rgb, share: f64) -> Rgb {
-    std::array::from_fn(|i| {
-        (f64::from(under[i]) + share * (f64::from(over[i]) - f64::from(under[i]))).round() as u8
-    })
 }
 
 #[cfg(test)]

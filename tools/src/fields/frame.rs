@@ -5,16 +5,18 @@
 //! Where no range is given the colours span what most pixels show: a few cells at edges have
 //! vorticities that would leave the rest pale. Values beyond the range have its last colours.
 
-use super::canvas::{Canvas, INK, text_width};
-use super::colours::{Map, Rgb, colours};
+use super::colours::{Map, colours};
 use super::shades::{Line, Shade, View, shades};
 use super::spec::{PictureSpec, Quantity};
 use super::values::{Scene, title_of};
+use crate::picture::draw::{Draw, INK, Rgb, text_width};
+use crate::picture::full::FullCanvas;
+use crate::picture::scale::{number, ticks};
 
 const BODY: Rgb = [128, 134, 142];
 
 /// Draws a picture.
-pub(super) fn draw<const D: usize>(scene: Scene<'_, D>, spec: &PictureSpec) -> Canvas {
+pub(super) fn draw<const D: usize>(scene: Scene<'_, D>, spec: &PictureSpec) -> FullCanvas {
     let text = (spec.width / 500).max(1) as usize;
     let margin = 6 * text;
     let line = 7 * text;
@@ -23,7 +25,7 @@ pub(super) fn draw<const D: usize>(scene: Scene<'_, D>, spec: &PictureSpec) -> C
     let [width, height] = view.pixels;
     let [top, bar] = [2 * margin + line, 2 * margin];
     let below = top + height + margin;
-    let mut canvas = Canvas::new([spec.width as usize, below + bar + 2 * line + margin]);
+    let mut canvas = FullCanvas::new([spec.width as usize, below + bar + 2 * line + margin]);
 
     let map = map_of(spec.quantity);
     let range = spec.range.unwrap_or_else(|| {
@@ -44,18 +46,23 @@ pub(super) fn draw<const D: usize>(scene: Scene<'_, D>, spec: &PictureSpec) -> C
         &colours,
     );
     let frame = [left, top, left + width, top + height];
-    canvas.outline(frame, text.div_ceil(2));
+    canvas.outline(frame, text.div_ceil(2), INK);
 
     let axis = spec.plane.normal.map_or(2, |(axis, _)| axis);
-    let (title, unit) = title_of(spec.quantity, axis, scene.units);
-    canvas.text([left, margin], text, &format!("{title} in {}", unit.name));
+    let (title, unit) = title_of(scene, spec.quantity, axis);
+    canvas.text(
+        [left, margin],
+        text,
+        &format!("{title} in {}", unit.name),
+        INK,
+    );
     let time = &scene.units.time;
     let mut when = format!("t = {} {}", number(scene.time(), 4), time.name);
     if let Some((axis, at)) = spec.plane.normal {
         when = format!("{} = {}   {when}", ["x", "y", "z"][axis], number(at, 4));
     }
     let from = (left + width).saturating_sub(text_width(&when, text));
-    canvas.text([from, margin], text, &when);
+    canvas.text([from, margin], text, &when, INK);
     let side = width / 6;
     let bar = [left + side, below, left + width - side, below + bar];
     legend(&mut canvas, bar, range, &colours, text);
@@ -70,7 +77,7 @@ fn map_of(quantity: Quantity) -> Map {
 }
 
 fn paint(
-    canvas: &mut Canvas,
+    canvas: &mut FullCanvas,
     [left, top]: [usize; 2],
     [width, height]: [usize; 2],
     shades: &[Shade],
@@ -130,14 +137,14 @@ fn range_of(shades: &[Shade], quantity: Quantity, middle: f64) -> [f64; 2] {
 }
 
 /// A bar of the colours with numbers under it.
-fn legend(canvas: &mut Canvas, bar: [usize; 4], range: [f64; 2], colours: &[Rgb], text: usize) {
+fn legend(canvas: &mut FullCanvas, bar: [usize; 4], range: [f64; 2], colours: &[Rgb], text: usize) {
     let [left, top, right, bottom] = bar;
     let width = right - left;
     for x in left..right {
         let i = (x - left) * (colours.len() - 1) / width.max(2).saturating_sub(1);
         canvas.fill([x, top, x + 1, bottom], colours[i.min(colours.len() - 1)]);
     }
-    canvas.outline(bar, text.div_ceil(2));
+    canvas.outline(bar, text.div_ceil(2), INK);
     let (ticks, decimals) = ticks(range);
     for tick in ticks {
         let share = (tick - range[0]) / (range[1] - range[0]);
@@ -145,90 +152,18 @@ fn legend(canvas: &mut Canvas, bar: [usize; 4], range: [f64; 2], colours: &[Rgb]
         canvas.fill([x, bottom, x + text.div_ceil(2), bottom + 3 * text], INK);
         let words = number(tick, decimals);
         let half = text_width(&words, text) / 2;
-        canvas.text([x.saturating_sub(half), bottom + 5 * text], text, &words);
-    }
-}
-
-/// Round numbers within a range, at most eleven, and the decimals that they need.
-fn ticks([low, high]: [f64; 2]) -> (Vec<f64>, usize) {
-    let raw = (high - low) / 8.0;
-    let power = 10f64.powf(raw.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0]
-        .map(|n| n * power)
-        .into_iter()
-        .find(|s| *s >= raw * 0.8)
-        .unwrap_or(10.0 * power);
-    let decimals = (-step.log10().floor()).max(0.0) as usize;
-    let slack = 1e-9 * (high - low);
-    let (first, last) = (
-        ((low - slack) / step).ceil(),
-        ((high + slack) / step).floor(),
-    );
-    let count = (last - first).clamp(0.0, 20.0) as usize;
-    (
-        (0..=count).map(|i| (first + i as f64) * step).collect(),
-        decimals,
-    )
-}
-
-/// A number with some decimals, zeros at the end left out; very large and small ones with a
-/// power of ten.
-fn number(x: f64, decimals: usize) -> String {
-    if decimals > 5 || x.abs() >= 1e6 {
-        return if x == 0.0 {
-            "0".into()
-        } else {
-            format!("{x:.3e}").replace(".000e", "e")
-        };
-    }
-    let text = format!("{x:.decimals$}");
-    let text = match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.'),
-        false => &text,
-    };
-    if text == "-0" {
-        "0".into()
-    } else {
-        text.into()
+        canvas.text(
+            [x.saturating_sub(half), bottom + 5 * text],
+            text,
+            &words,
+            INK,
+        );
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ticks_are_round_and_within_the_range() {
-        let of = |range| {
-            let (ticks, decimals) = ticks(range);
-            ticks
-                .into_iter()
-                .map(|t| number(t, decimals))
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(
-            of([0.0, 1.2]),
-            ["0", "0.2", "0.4", "0.6", "0.8", "1", "1.2"],
-            "tenths"
-        );
-        assert_eq!(
-            of([-3.0, 3.0]),
-            ["-3", "-2", "-1", "0", "1", "2", "3"],
-            "ones"
-        );
-        assert_eq!(of([0.0, 7e-8])[..4], ["0", "1e-8", "2e-8", "3e-8"], "small");
-        for range in [[0.0, 0.037], [-812.0, 812.0], [0.99, 1.01], [0.0, 3e9]] {
-            let ticks = ticks(range).0;
-            assert!((4..=11).contains(&ticks.len()), "{ticks:?}");
-            let slack = 1e-6 * (range[1] - range[0]);
-            assert!(
-                ticks
-                    .iter()
-                    .all(|&t| t >= range[0] - slack && t <= range[1] + slack),
-                "{ticks:?}"
-            );
-        }
-    }
 
     #[test]
     fn a_range_leaves_out_the_few_and_is_even_about_the_middle() {

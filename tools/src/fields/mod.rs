@@ -12,14 +12,16 @@
 //! [`FieldUnits`]. Values are in these units, places in the lengths of the mesh; files for VTK tell
 //! time and units as field data (`TimeValue`, `velocity_unit`, ...).
 //!
+//! With `average` an output shows the mean or the rms of the flow over time, from [`Averages`].
+//!
 //! Every file for VTK holds its mesh: neither a `.htg` nor a `.vtu` can refer to another file, and
 //! a series is a list of whole files. Boxes, slices and probes are the way to save room.
 //!
-//! Files are whole or not there; a series' index names only files that are there, and a run
-//! that is resumed goes on with it. Steps stand in the names of files, so that a resumed run writes
-//! the same ones. Determinism: the same bytes for the same snapshot.
+//! Files are whole or not there; a series' index names only files that are there. A run that is
+//! resumed goes on with the files of its outputs, and ends with those of a run that was never stopped: what is
+//! later than its step goes, and so does what was written at an end that was none. Determinism: the same bytes for the same snapshot.
 
-mod canvas;
+mod averages;
 mod colours;
 mod frame;
 mod plane;
@@ -31,9 +33,10 @@ mod units;
 mod values;
 mod writer;
 
-pub use spec::{Axis, CellField, OutputKind, OutputSpec, Quantity};
+pub use averages::Averages;
+pub use spec::{Average, Axis, CellField, Clock, OutputKind, OutputSpec, Quantity, written};
 pub use units::{FieldUnits, Unit};
-pub use writer::{FieldWriter, Moment, Start};
+pub use writer::{FieldWriter, Moment, Start, check, memory};
 
 #[cfg(test)]
 mod tests;

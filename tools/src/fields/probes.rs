@@ -27,17 +27,18 @@ fn header<const D: usize>(points: usize, units: &FieldUnits) -> String {
     line
 }
 
-/// Begins a table, with the rows up to a root step that are there already; whether that step is one
-/// of them.
+/// Begins a table; of a run that goes on from step `now`, with the rows that are there already and
+/// whose root steps are to be kept. Whether that step is one of them.
 pub(super) fn begin<const D: usize>(
     path: &Path,
     points: usize,
     units: &FieldUnits,
-    keep: Option<u64>,
+    now: Option<u64>,
+    keep: impl Fn(u64) -> bool,
 ) -> Result<bool, Failure> {
     let mut text = header::<D>(points, units);
     let mut present = false;
-    if let Some(step) = keep {
+    if let Some(now) = now {
         let before = match std::fs::read_to_string(path) {
             Ok(before) => before,
             Err(e) if e.kind() == ErrorKind::NotFound => String::new(),
@@ -58,16 +59,13 @@ pub(super) fn begin<const D: usize>(
             .skip(1)
             .filter(|l| l.ends_with('\n'));
         for line in rows {
-            if let Some(at) = step_of(line).filter(|&at| at <= step) {
+            if let Some(at) = step_of(line).filter(|&at| keep(at)) {
                 text.push_str(line);
-                present |= at == step;
+                present |= at == now;
             }
         }
     }
-    output::write(path, true, |out| {
-        out.write_all(text.as_bytes())
-            .map_err(|e| output::failed(path, &e))
-    })?;
+    output::write_text(path, true, &text)?;
     Ok(present)
 }
 

@@ -42,9 +42,13 @@ impl Series {
         }
     }
 
-    /// Reads the index back, if there is one, and forgets what comes after a root step;
-    /// whether that step is in it.
-    pub(super) fn cut_after(&mut self, step: u64) -> Result<bool, Failure> {
+    /// Reads the index back, if there is one, and keeps of it the root steps that `keep` says; whether
+    /// there is a file of the step `now`.
+    pub(super) fn take_up(
+        &mut self,
+        now: u64,
+        keep: impl Fn(u64) -> bool,
+    ) -> Result<bool, Failure> {
         let path = self.path();
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
@@ -59,12 +63,35 @@ impl Series {
         };
         let index: Index = serde_json::from_str(&text).map_err(|e| broken().because(&e))?;
         for entry in index.files {
-            if self.step_of(&entry.name).ok_or_else(broken)? <= step {
+            let there = self.folder.join(&entry.name).exists();
+            if keep(self.step_of(&entry.name).ok_or_else(broken)?) && there {
                 self.index.files.push(entry);
             }
         }
-        let name = self.file_name(step);
+        let name = self.file_name(now);
         Ok(self.index.files.iter().any(|f| f.name == name))
+    }
+
+    /// Removes the files of steps that are not to be kept; of an index without files, that too.
+    pub(super) fn prune(&self, keep: impl Fn(u64) -> bool) -> Result<(), Failure> {
+        let entries = std::fs::read_dir(&self.folder).into_iter().flatten();
+        let stale = entries.flatten().filter(|entry| {
+            let name = entry.file_name();
+            let step = name.to_str().and_then(|name| self.step_of(name));
+            step.is_some_and(|step| !keep(step))
+        });
+        for entry in stale {
+            let path = entry.path();
+            std::fs::remove_file(&path).map_err(|e| output::failed(&path, &e))?;
+        }
+        let path = self.path();
+        match path.exists() {
+            true if self.index.files.is_empty() => {
+                std::fs::remove_file(&path).map_err(|e| output::failed(&path, &e))
+            }
+            true => self.save(),
+            false => Ok(()),
+        }
     }
 
     pub(super) fn path(&self) -> PathBuf {
@@ -95,6 +122,10 @@ impl Series {
         let name = self.file_name(step);
         self.index.files.retain(|f| f.name != name);
         self.index.files.push(Entry { name, time });
+        self.save()
+    }
+
+    fn save(&self) -> Result<(), Failure> {
         let path = self.path();
         output::write(&path, true, |out| {
             serde_json::to_writer_pretty(out, &self.index).map_err(|e| output::failed(&path, &e))

@@ -4,8 +4,11 @@ use super::plane::Plane;
 use crate::failure::Failure;
 use crate::picture::WIDTHS;
 use cutlink_solver::fields::around;
-use cutlink_voxelizer::Mesh;
+use cutlink_voxelizer::{Frame, Mesh};
 use serde::{Deserialize, Serialize};
+
+/// Pixels of a picture where the user names none.
+const WIDTH: u32 = 1200;
 
 /// Sorts of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,23 +90,75 @@ pub enum Axis {
     Z,
 }
 
+/// What of a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Average {
+    /// The mean over time.
+    Mean,
+    /// The root of the mean square about it.
+    Rms,
+}
+
+/// How long a root step and a flow-through take, in one unit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Clock {
+    /// A root step.
+    pub step: f64,
+    /// A flow-through.
+    pub through: f64,
+}
+
+impl Clock {
+    /// A time in root steps, of whichever way it is given: steps, seconds or flow-throughs.
+    ///
+    /// # Errors
+    /// More than one of them, or a time that is none; `key` is what they begin with.
+    pub(crate) fn steps(
+        &self,
+        key: &str,
+        steps: Option<u64>,
+        seconds: Option<f64>,
+        through: Option<f64>,
+    ) -> Result<Option<u64>, String> {
+        let count = [steps.is_some(), seconds.is_some(), through.is_some()];
+        if count.into_iter().filter(|&given| given).count() > 1 {
+            return Err(format!(
+                "{key}_steps, {key}_seconds and {key}_flow_through exclude one another"
+            ));
+        }
+        let time = seconds.or(through.map(|n| n * self.through));
+        match time.map(|time| time / self.step) {
+            Some(n) if n.is_finite() && n > 0.0 => Ok(Some((n.round() as u64).max(1))),
+            Some(_) => Err(format!("{key} should be a positive time")),
+            None => Ok(steps),
+        }
+    }
+}
+
 /// One output, as typed: keys that its kind does not know are refused by
-/// [`FieldWriter::new`](super::FieldWriter::new).
+/// [`FieldWriter::new`](super::FieldWriter::new), which wants periods in root steps; see
+/// [`written`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields)]
 pub struct OutputSpec {
     /// What.
     pub kind: OutputKind,
     /// Files begin with it; of itself the kind, with a number from the second on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Time between two, in the unit of time of the output; without it and `every-steps` there is
-    /// one at the end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub every: Option<f64>,
-    /// Root steps between two.
+    /// Root steps between two; without any of the three there is one at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every_steps: Option<u64>,
+    /// Seconds between two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every_seconds: Option<f64>,
+    /// Flow-throughs between two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every_flow_through: Option<f64>,
+    /// Not the flow of the moment but its mean, or how far it swings about that. Not of `probes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub average: Option<Average>,
     /// Of `volume`, `box` and `slice`: the arrays. Of itself velocity, density, vorticity and Q.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fields: Option<Vec<CellField>>,
@@ -144,8 +199,10 @@ impl OutputSpec {
         Self {
             kind,
             name: None,
-            every: None,
             every_steps: None,
+            every_seconds: None,
+            every_flow_through: None,
+            average: None,
             fields: None,
             bounds: None,
             axis: None,
@@ -162,7 +219,12 @@ impl OutputSpec {
     /// The keys that are given and of some kinds only, with these kinds.
     fn special(&self) -> impl Iterator<Item = (&'static str, &'static [OutputKind])> {
         use OutputKind::{Box, Picture, Probes, Slice, Volume};
-        let keys: [(bool, &str, &[OutputKind]); 10] = [
+        let keys: [(bool, &str, &[OutputKind]); 11] = [
+            (
+                self.average.is_some(),
+                "average",
+                &[Volume, Box, Slice, Picture],
+            ),
             (self.fields.is_some(), "fields", &[Volume, Box, Slice]),
             (self.bounds.is_some(), "box", &[Box, Picture]),
             (self.axis.is_some(), "axis", &[Slice, Picture]),
@@ -208,25 +270,79 @@ pub(super) struct Output<const D: usize> {
     pub(super) name: String,
     /// Root steps between two; `None` for one at the end.
     pub(super) period: Option<u64>,
+    pub(super) average: Option<Average>,
     pub(super) what: What<D>,
 }
 
-/// Checks outputs against the mesh; `step` is the time of a root step.
+/// The name of the output at a place of a list, and a failure that names it.
+fn named(specs: &[OutputSpec], i: usize) -> (String, impl Fn(String) -> Failure) {
+    let kind = specs[i].kind;
+    let before = specs[..i].iter().filter(|s| s.kind == kind).count();
+    let name = match &specs[i].name {
+        Some(name) => name.clone(),
+        None if before == 0 => kind.name().to_owned(),
+        None => format!("{}-{}", kind.name(), before + 1),
+    };
+    let said = name.clone();
+    let wrong =
+        move |what: String| Failure::usage(format!("output \"{said}\" ({}): {what}", kind.name()));
+    (name, wrong)
+}
+
+/// The same outputs with every default written out and periods in root steps.
+///
+/// # Errors
+/// Usage errors: periods that are none, or are given twice.
+pub fn written<const D: usize>(
+    specs: &[OutputSpec],
+    frame: &Frame<D>,
+    clock: &Clock,
+) -> Result<Vec<OutputSpec>, Failure> {
+    use OutputKind::{Box, Picture, Slice, Volume};
+    let each = specs.iter().enumerate().map(|(i, spec)| {
+        let (name, wrong) = named(specs, i);
+        let (steps, seconds, through) = (
+            spec.every_steps,
+            spec.every_seconds,
+            spec.every_flow_through,
+        );
+        let every_steps = clock
+            .steps("every", steps, seconds, through)
+            .map_err(|what| wrong(what).hint("give one of them; none is one at the end"))?;
+        let mut full = OutputSpec {
+            name: Some(name),
+            every_steps,
+            every_seconds: None,
+            every_flow_through: None,
+            ..spec.clone()
+        };
+        if matches!(spec.kind, Volume | Box | Slice) {
+            full.fields.get_or_insert_with(|| fields_of(spec.average));
+        }
+        if matches!(spec.kind, Slice | Picture) && D == 3 {
+            let axis = *full.axis.get_or_insert(Axis::Z) as usize;
+            let middle = (frame.origin[axis] + frame.upper()[axis]) / 2.0;
+            full.position.get_or_insert(middle);
+        }
+        if spec.kind == Picture {
+            full.quantity.get_or_insert_default();
+            full.grid.get_or_insert(false);
+            full.smooth.get_or_insert(false);
+            full.width.get_or_insert(WIDTH);
+        }
+        Ok(full)
+    });
+    each.collect()
+}
+
+/// Checks outputs against the mesh; their periods should be in root steps.
 pub(super) fn resolve<const D: usize>(
     specs: &[OutputSpec],
     mesh: &Mesh<D>,
-    step: f64,
 ) -> Result<Vec<Output<D>>, Failure> {
     let mut outputs: Vec<Output<D>> = Vec::new();
     for (i, spec) in specs.iter().enumerate() {
-        let kind = spec.kind.name();
-        let before = specs[..i].iter().filter(|s| s.kind == spec.kind).count();
-        let name = match &spec.name {
-            Some(name) => name.clone(),
-            None if before == 0 => kind.to_owned(),
-            None => format!("{kind}-{}", before + 1),
-        };
-        let wrong = |what: String| Failure::usage(format!("output \"{name}\" ({kind}): {what}"));
+        let (name, wrong) = named(specs, i);
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.is_empty() || !name.chars().all(plain) {
             let what = "its name should be of letters, digits, - and _".to_owned();
@@ -242,32 +358,42 @@ pub(super) fn resolve<const D: usize>(
                     .hint(format!("{key} is for {}", kinds.join(", "))));
             }
         }
-        let period = period(spec, step).map_err(&wrong)?;
+        if spec.every_seconds.is_some() || spec.every_flow_through.is_some() {
+            return Err(wrong("its period should be in root steps here".into()));
+        }
+        if spec.every_steps == Some(0) {
+            return Err(wrong("every_steps is 0, at least 1 is needed".into()));
+        }
         let what = what(spec, mesh).map_err(&wrong)?;
-        outputs.push(Output { name, period, what });
+        outputs.push(Output {
+            name,
+            period: spec.every_steps,
+            average: spec.average,
+            what,
+        });
     }
     Ok(outputs)
 }
 
-fn period(spec: &OutputSpec, step: f64) -> Result<Option<u64>, String> {
-    match (spec.every, spec.every_steps) {
-        (Some(_), Some(_)) => Err("every and every-steps exclude each other".into()),
-        (Some(every), None) if every.is_finite() && every > 0.0 => {
-            Ok(Some(((every / step).round() as u64).max(1)))
-        }
-        (Some(every), None) => Err(format!("every is {every}, a positive time is needed")),
-        (None, Some(0)) => Err("every-steps is 0, at least 1 is needed".into()),
-        (None, steps) => Ok(steps),
+/// The arrays where the user names none.
+fn fields_of(average: Option<Average>) -> Vec<CellField> {
+    use CellField::{Density, Q, Velocity, Vorticity};
+    match average {
+        Some(Average::Rms) => vec![Velocity, Density],
+        _ => vec![Velocity, Density, Vorticity, Q],
     }
 }
 
 fn what<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<What<D>, String> {
     let fields = || {
-        use CellField::{Density, Q, Velocity, Vorticity};
-        let all = vec![Velocity, Density, Vorticity, Q];
-        let fields = spec.fields.clone().unwrap_or(all);
-        match (1..fields.len()).any(|i| fields[..i].contains(&fields[i])) {
-            true => Err("fields names one twice"),
+        let fields = spec.fields.clone();
+        let fields = fields.unwrap_or_else(|| fields_of(spec.average));
+        if (1..fields.len()).any(|i| fields[..i].contains(&fields[i])) {
+            return Err("fields names one twice");
+        }
+        let swings = |f: &CellField| matches!(f, CellField::Velocity | CellField::Density);
+        match spec.average == Some(Average::Rms) && !fields.iter().all(swings) {
+            true => Err("of average = \"rms\" there are velocity and density alone"),
             false => Ok(fields),
         }
     };
@@ -335,7 +461,7 @@ fn picture<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<PictureS
         .as_deref()
         .map(|b| corners(b, mesh))
         .transpose()?;
-    let width = spec.width.unwrap_or(1200);
+    let width = spec.width.unwrap_or(WIDTH);
     if !WIDTHS.contains(&width) {
         let (least, most) = (WIDTHS.start(), WIDTHS.end());
         return Err(format!(
@@ -351,6 +477,13 @@ fn picture<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<PictureS
     let quantity = spec.quantity.unwrap_or_default();
     if quantity == Quantity::VelocityZ && D < 3 {
         return Err("there is no velocity-z in the plane".into());
+    }
+    let swings = matches!(
+        quantity,
+        Quantity::Speed | Quantity::VelocityX | Quantity::VelocityY | Quantity::VelocityZ
+    );
+    if spec.average == Some(Average::Rms) && !swings {
+        return Err("of average = \"rms\" there are speed and velocities alone".into());
     }
     let [i, j] = plane.axes;
     Ok(PictureSpec {

@@ -150,10 +150,10 @@ fn every_kind_is_written_when_it_is_due() {
     let mesh = ball_mesh([4, 3, 3], 3);
     let folder = tempfile::tempdir().expect("a folder");
     let specs = [
-        parsed("kind = \"volume\"\nevery = 0.02"),
-        parsed("kind = \"slice\"\naxis = \"y\"\nevery-steps = 10\nfields = [\"pressure\", \"q\"]"),
+        parsed("kind = \"volume\"\nevery_steps = 20"),
+        parsed("kind = \"slice\"\naxis = \"y\"\nevery_steps = 10\nfields = [\"pressure\", \"q\"]"),
         parsed("kind = \"box\"\nbox = [0.2, 0.5, 0.1, 0.4, 0.7, 0.3]"),
-        parsed("kind = \"probes\"\npoints = [[0.0, 0.4, 0.05]]\nevery-steps = 10"),
+        parsed("kind = \"probes\"\npoints = [[0.0, 0.4, 0.05]]\nevery_steps = 10"),
         parsed("kind = \"picture\"\nname = \"wake\"\nwidth = 200"),
     ];
     let mut writer = fresh(folder.path(), &specs, &mesh);
@@ -304,7 +304,7 @@ fn a_box_holds_the_leaf_cells_that_meet_it() {
 fn probes_follow_linear_fields() {
     let mesh = ball_mesh([4, 4], 3);
     let folder = tempfile::tempdir().expect("a folder");
-    let spec = parsed("kind = \"probes\"\npoints = [[0.0, 0.4], [0.31, 0.4123]]\nevery-steps = 1");
+    let spec = parsed("kind = \"probes\"\npoints = [[0.0, 0.4], [0.31, 0.4123]]\nevery_steps = 1");
     let mut writer = fresh(folder.path(), &[spec], &mesh);
     for step in 0..3 {
         let flow = snapshot(&mesh, step, |x| {
@@ -349,9 +349,9 @@ fn probes_follow_linear_fields() {
 /// All files of a run that writes at some steps.
 fn run(folder: &Path, mesh: &Mesh<2>, steps: impl Iterator<Item = u64>, start: Start) {
     let specs = [
-        parsed("kind = \"slice\"\nevery-steps = 10"),
-        parsed("kind = \"probes\"\npoints = [[0.0, 0.4]]\nevery-steps = 5"),
-        parsed("kind = \"picture\"\nevery-steps = 20\nwidth = 100"),
+        parsed("kind = \"slice\"\nevery_steps = 10"),
+        parsed("kind = \"probes\"\npoints = [[0.0, 0.4]]\nevery_steps = 5"),
+        parsed("kind = \"picture\"\nevery_steps = 20\nwidth = 100"),
     ];
     let mut writer = FieldWriter::new(folder, &specs, units(), mesh, start).expect("outputs");
     for step in steps {
@@ -382,6 +382,132 @@ fn a_resumed_run_ends_with_the_files_of_one_that_was_never_stopped() {
     }
     let rows = std::fs::read_to_string(whole.path().join("probes.csv")).expect("a table");
     assert_eq!(rows.lines().count(), 12, "rows of 0, 5, ... 50");
+}
+
+#[test]
+fn an_end_that_was_none_leaves_nothing_behind() {
+    let mesh = ball_mesh([3, 3], 2);
+    let specs = [
+        parsed("kind = \"slice\"\nevery_steps = 10"),
+        parsed("kind = \"probes\"\npoints = [[0.0, 0.4]]\nevery_steps = 5"),
+        parsed("kind = \"picture\"\nwidth = 100"),
+        parsed("kind = \"volume\"\naverage = \"mean\""),
+    ];
+    let [whole, parts] = [(), ()].map(|()| tempfile::tempdir().expect("a folder"));
+    let go = |folder: &Path, steps: std::ops::RangeInclusive<u64>, start, state: &[u8]| {
+        let mut writer = FieldWriter::new(folder, &specs, units(), &mesh, start)
+            .expect("outputs")
+            .with_averages(Averages::new(&mesh, 12, 3));
+        let end = *steps.end();
+        if !state.is_empty() {
+            let averages = writer.averages_mut().expect("averages");
+            averages.restore(&mut &state[..]).expect("a state");
+        }
+        let mut saved = Vec::new();
+        for step in steps {
+            for moment in [Moment::Running, Moment::End] {
+                if writer.is_due(step, moment) && (moment == Moment::Running || step == end) {
+                    let flow = around_ball(&mesh, step);
+                    writer.write(&mesh, &flow, moment).expect("written");
+                }
+            }
+            if step == 17 {
+                let averages = writer.averages().expect("averages");
+                averages.save(&mut saved).expect("room");
+            }
+        }
+        saved
+    };
+    let fresh = Start::Fresh { force: false };
+    go(whole.path(), 0..=50, fresh, &[]);
+    let state = go(parts.path(), 0..=23, fresh, &[]);
+    assert!(parts.path().join("slice_000000023.vtu").exists(), "an end");
+    assert!(parts.path().join("volume_000000023.htg").exists(), "an end");
+    go(parts.path(), 17..=50, Start::Resumed { step: 17 }, &state);
+    assert_eq!(names(whole.path()), names(parts.path()), "files");
+    for name in names(whole.path()) {
+        let [a, b] = [&whole, &parts].map(|f| std::fs::read(f.path().join(&name)).expect("a file"));
+        assert!(a == b, "{name} differs");
+    }
+    // A run that begins again leaves nothing of the one before.
+    go(whole.path(), 0..=3, Start::Fresh { force: true }, &[]);
+    let left = names(whole.path());
+    assert!(!left.iter().any(|n| n.contains("50")), "{left:?}");
+    assert!(
+        !left.iter().any(|n| n.starts_with("volume")),
+        "no sample: {left:?}"
+    );
+}
+
+#[test]
+fn averages_are_those_of_the_samples() {
+    let mesh = ball_mesh([3, 3], 2);
+    let folder = tempfile::tempdir().expect("a folder");
+    let specs = [
+        parsed("kind = \"volume\"\nname = \"m\"\naverage = \"mean\"\nfields = [\"velocity\"]"),
+        parsed("kind = \"volume\"\nname = \"s\"\naverage = \"rms\"\nfields = [\"velocity\"]"),
+    ];
+    let mut writer = fresh(folder.path(), &specs, &mesh).with_averages(Averages::new(&mesh, 2, 2));
+    assert_eq!((writer.next_due(0), writer.next_due(2)), (Some(2), Some(4)));
+    let mut files = Vec::new();
+    for step in 0..=6 {
+        // Steps 2, 4, 6 count: u = 0.02, 0.04, 0.09, a mean of 0.05.
+        let u = [9.0, 9.0, 0.02, 9.0, 0.04, 9.0, 0.09][step as usize];
+        let moment = if step < 6 {
+            Moment::Running
+        } else {
+            Moment::End
+        };
+        let flow = snapshot(&mesh, step, |_| (1.0, [u, -0.01]));
+        files = writer.write(&mesh, &flow, moment).expect("written");
+    }
+    let scale = 0.1 / 3.0 / 1e-3;
+    let rms = ((0.03f64.powi(2) + 0.01f64.powi(2) + 0.04f64.powi(2)) / 3.0).sqrt();
+    for (file, name, expected) in [
+        (&files[0], "velocity_mean", [0.05, -0.01]),
+        (&files[1], "velocity_rms", [rms, 0.0]),
+    ] {
+        let found = array(file, name);
+        let is = |u: &[f32]| (0..2).all(|a| (f64::from(u[a]) - expected[a] * scale).abs() < 1e-6);
+        let fluid = found.chunks(3).filter(|u| is(u)).count();
+        let solid = found.chunks(3).filter(|u| u == &[0.0; 3]).count();
+        assert!(fluid > 100, "{name}: {fluid} cells");
+        assert_eq!(3 * (fluid + solid), found.len(), "{name}");
+    }
+}
+
+#[test]
+fn periods_come_to_root_steps_and_defaults_are_written_out() {
+    let frame = cutlink_voxelizer::Frame::new([0.0; 3], 0.1, [40, 20, 20]).expect("a frame");
+    let clock = Clock {
+        step: 0.5,
+        through: 8.0,
+    };
+    let specs = [
+        parsed("kind = \"volume\"\nevery_seconds = 1.1"),
+        parsed("kind = \"slice\"\nevery_flow_through = 0.25"),
+        parsed("kind = \"picture\""),
+        parsed("kind = \"picture\"\naxis = \"x\"\nevery_steps = 7"),
+    ];
+    let full = written(&specs, &frame, &clock).expect("outputs");
+    let steps: Vec<Option<u64>> = full.iter().map(|s| s.every_steps).collect();
+    assert_eq!(steps, [Some(2), Some(4), None, Some(7)]);
+    let places: Vec<Option<f64>> = full.iter().map(|s| s.position).collect();
+    assert_eq!(places, [None, Some(1.0), Some(1.0), Some(2.0)]);
+    assert_eq!(full[3].name.as_deref(), Some("picture-2"));
+    assert_eq!(full[0].fields.as_ref().map(Vec::len), Some(4));
+    let again = written(&full, &frame, &clock).expect("outputs");
+    assert_eq!(again, full, "nothing is left to write out");
+    for (text, part) in [
+        ("every_seconds = 1.0\nevery_steps = 3", "exclude"),
+        ("every_seconds = 0.0", "positive"),
+        ("every_flow_through = -1.0", "positive"),
+        ("every_seconds = inf", "positive"),
+    ] {
+        let spec = parsed(&format!("kind = \"volume\"\n{text}"));
+        let failure = written(&[spec], &frame, &clock).expect_err(text);
+        assert!(failure.message.contains(part), "{failure}");
+    }
 }
 
 #[test]
@@ -435,8 +561,20 @@ fn outputs_that_a_mesh_does_not_have_are_refused() {
         ),
         ("kind = \"picture\"\nwidth = 3", "3"),
         ("kind = \"picture\"\nrange = [1.0, 1.0]", "does not ascend"),
-        ("kind = \"volume\"\nevery = 0.0", "positive"),
-        ("kind = \"volume\"\nevery = 1.0\nevery-steps = 3", "exclude"),
+        ("kind = \"volume\"\nevery_steps = 0", "at least 1"),
+        ("kind = \"volume\"\nevery_seconds = 1.0", "in root steps"),
+        (
+            "kind = \"probes\"\npoints = [[0.05, 0.5, 0.2]]\naverage = \"mean\"",
+            "average is not for this kind",
+        ),
+        (
+            "kind = \"slice\"\naverage = \"rms\"\nfields = [\"q\"]",
+            "velocity and density alone",
+        ),
+        (
+            "kind = \"picture\"\naverage = \"rms\"\nquantity = \"pressure\"",
+            "speed and velocities alone",
+        ),
         ("kind = \"volume\"\nname = \"a/b\"", "name"),
     ];
     for (text, part) in cases {
@@ -565,59 +703,4 @@ fn smooth_pictures_of_linear_fields_are_linear() {
             "pixel {x}: {found:?}"
         );
     }
-}
-
-/// Pictures to look at, and files for `tests/python/check_fields.py`: in the folder that
-/// `CUTLINK_FIELDS` names.
-#[test]
-#[ignore = "writes files to look at, into the folder that CUTLINK_FIELDS names"]
-fn files_to_look_at() {
-    let folder = PathBuf::from(std::env::var_os("CUTLINK_FIELDS").expect("CUTLINK_FIELDS"));
-    let force = Start::Fresh { force: true };
-    let space = ball_mesh([8, 5, 5], 4);
-    let specs = [
-        parsed(
-            "kind = \"volume\"\nname = \"space\"\nevery-steps = 1\nfields = [\"velocity\", \"density\", \"pressure\", \"vorticity\", \"q\"]",
-        ),
-        parsed(
-            "kind = \"box\"\nname = \"part\"\nbox = [0.2, 0.5, 0.1, 0.6, 0.8, 0.4]\nevery-steps = 1",
-        ),
-        parsed("kind = \"slice\"\nname = \"cut\"\naxis = \"y\"\nposition = 0.66\nevery-steps = 1"),
-        parsed(
-            "kind = \"probes\"\nname = \"points\"\npoints = [[0.05, 0.45, 0.11], [0.8, 0.7, 0.3]]\nevery-steps = 1",
-        ),
-        parsed("kind = \"picture\"\nname = \"speed\"\nsmooth = true"),
-        parsed(
-            "kind = \"picture\"\nname = \"side\"\naxis = \"y\"\nquantity = \"pressure\"\ngrid = true",
-        ),
-    ];
-    let mut writer = FieldWriter::new(&folder, &specs, units(), &space, force).expect("outputs");
-    for step in 0..3 {
-        let mut flow = around_ball(&space, step);
-        for u in flow.velocity.iter_mut().flatten() {
-            *u *= 1.0 + 0.1 * step as f32;
-        }
-        let moment = if step < 2 {
-            Moment::Running
-        } else {
-            Moment::End
-        };
-        writer.write(&space, &flow, moment).expect("written");
-    }
-    let points = "{\"points\": [[0.05, 0.45, 0.11], [0.8, 0.7, 0.3]]}";
-    std::fs::write(folder.join("POINTS.json"), points).expect("written");
-    let flat = ball_mesh([10, 5], 5);
-    let specs = [
-        parsed("kind = \"volume\"\nname = \"flat\"\nevery-steps = 1"),
-        parsed("kind = \"picture\"\nname = \"vorticity\"\nquantity = \"vorticity\"\nsmooth = true"),
-        parsed("kind = \"picture\"\nname = \"grid\"\nquantity = \"vorticity\"\ngrid = true"),
-        parsed(
-            "kind = \"picture\"\nname = \"near\"\nquantity = \"q\"\ngrid = true\nbox = [0.5, 0.5, 0.9, 0.8]",
-        ),
-    ];
-    let units = FieldUnits::reference(0.1, 12.0);
-    let mut writer = FieldWriter::new(&folder, &specs, units, &flat, force).expect("outputs");
-    writer
-        .write(&flat, &around_ball(&flat, 4321), Moment::End)
-        .expect("written");
 }

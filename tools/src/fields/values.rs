@@ -1,6 +1,6 @@
 //! Values of cells in the units of files.
 
-use super::spec::{CellField, Quantity};
+use super::spec::{Average, CellField, Quantity};
 use super::units::{FieldUnits, Unit};
 use cutlink_amr::{CellRef, FREE, dims};
 use cutlink_solver::Snapshot;
@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 /// An array of a file.
 pub(super) struct Column {
-    pub(super) name: &'static str,
+    pub(super) name: String,
     pub(super) components: usize,
     pub(super) values: Vec<f32>,
 }
@@ -21,9 +21,21 @@ pub(super) struct Scene<'a, const D: usize> {
     pub(super) mesh: &'a Mesh<D>,
     pub(super) snapshot: &'a Snapshot<D>,
     pub(super) units: &'a FieldUnits,
+    /// Of a snapshot that is none but an average.
+    pub(super) average: Option<Average>,
 }
 
 impl<const D: usize> Scene<'_, D> {
+    /// The name of an array: `velocity`, `velocity_mean`, `velocity_rms`.
+    fn name(&self, field: CellField) -> String {
+        let of = match self.average {
+            None => "",
+            Some(Average::Mean) => "_mean",
+            Some(Average::Rms) => "_rms",
+        };
+        format!("{}{of}", name(field))
+    }
+
     pub(super) fn time(&self) -> f64 {
         self.snapshot.step as f64 * self.units.time.factor
     }
@@ -48,7 +60,7 @@ impl<const D: usize> Scene<'_, D> {
                 .par_iter_mut()
                 .for_each(|v| *v = (f64::from(*v) * factor) as f32);
             Column {
-                name: name(field),
+                name: self.name(field),
                 components,
                 values,
             }
@@ -92,7 +104,7 @@ impl<const D: usize> Scene<'_, D> {
                 }
             });
         Column {
-            name: name(field),
+            name: self.name(field),
             components,
             values,
         }
@@ -182,9 +194,14 @@ pub(super) fn unit_of(field: CellField, units: &FieldUnits) -> &Unit {
 }
 
 /// The name of what a picture shows, and its unit.
-pub(super) fn title_of(quantity: Quantity, axis: usize, units: &FieldUnits) -> (String, &Unit) {
+pub(super) fn title_of<const D: usize>(
+    scene: Scene<'_, D>,
+    quantity: Quantity,
+    axis: usize,
+) -> (String, &Unit) {
+    let units = scene.units;
     let letter = ["x", "y", "z"][axis];
-    match quantity {
+    let (name, unit) = match quantity {
         Quantity::Speed => ("speed".into(), &units.velocity),
         Quantity::VelocityX => ("velocity x".into(), &units.velocity),
         Quantity::VelocityY => ("velocity y".into(), &units.velocity),
@@ -193,5 +210,10 @@ pub(super) fn title_of(quantity: Quantity, axis: usize, units: &FieldUnits) -> (
         Quantity::Density => ("density".into(), &units.density),
         Quantity::Vorticity => (format!("vorticity {letter}"), &units.vorticity),
         Quantity::Q => ("Q".into(), &units.q),
+    };
+    match scene.average {
+        None => (name, unit),
+        Some(Average::Mean) => (format!("mean {name}"), unit),
+        Some(Average::Rms) => (format!("rms of {name}"), unit),
     }
 }

@@ -1,15 +1,18 @@
 //! All outputs of a run.
 
+use super::averages::Averages;
 use super::frame;
 use super::plane::cells_in;
 use super::probes;
 use super::series::Series;
-use super::spec::{CellField, Output, OutputSpec, What, resolve};
+use super::spec::{Average, CellField, Output, OutputKind, OutputSpec, What, resolve};
 use super::units::FieldUnits;
 use super::values::{Column, Scene, unit_of};
 use crate::failure::Failure;
 use crate::output;
+use cutlink_amr::{CellRef, dims};
 use cutlink_solver::Snapshot;
+use cutlink_solver::fields::vorticity_components;
 use cutlink_voxelizer::Mesh;
 use cutlink_voxelizer::vtk::{About, Field, Htg, Part, VtkError};
 use std::fs::File;
@@ -44,6 +47,7 @@ pub enum Moment {
 #[derive(Debug)]
 pub struct FieldWriter<const D: usize> {
     outputs: Vec<Open<D>>,
+    averages: Option<Averages<D>>,
     units: FieldUnits,
     replace: bool,
 }
@@ -56,6 +60,38 @@ struct Open<const D: usize> {
     series: Series,
     /// The root step that was written last.
     last: Option<u64>,
+}
+
+/// Checks outputs against a mesh.
+///
+/// # Errors
+/// Usage errors: outputs that this mesh does not have.
+pub fn check<const D: usize>(specs: &[OutputSpec], mesh: &Mesh<D>) -> Result<(), Failure> {
+    resolve(specs, mesh).map(drop)
+}
+
+/// Bytes that outputs take while they are written, and `averages` all the time.
+pub fn memory<const D: usize>(specs: &[OutputSpec], averages: bool, mesh: &Mesh<D>) -> u64 {
+    if specs.is_empty() {
+        return 0;
+    }
+    let snapshot = 4 * (1 + D) as u64;
+    let averaged = 16 * (1 + D) as u64 + snapshot;
+    let fields = |spec: &OutputSpec| {
+        let width = |field: &CellField| match field {
+            CellField::Velocity => 3,
+            CellField::Vorticity => vorticity_components(D) as u64,
+            _ => 1,
+        };
+        let all = spec.fields.iter().flatten();
+        match spec.kind {
+            OutputKind::Volume => 4 * all.map(width).sum::<u64>(),
+            _ => 0,
+        }
+    };
+    let most = specs.iter().map(fields).max().unwrap_or(0);
+    let cells = (mesh.forest.capacity() * dims::cells(D)) as u64;
+    cells * (snapshot + most + if averages { averaged } else { 0 })
 }
 
 impl<const D: usize> FieldWriter<D> {
@@ -71,7 +107,7 @@ impl<const D: usize> FieldWriter<D> {
         mesh: &Mesh<D>,
         start: Start,
     ) -> Result<Self, Failure> {
-        let outputs = resolve(specs, mesh, units.time.factor)?;
+        let outputs = resolve(specs, mesh)?;
         if !outputs.is_empty() {
             std::fs::create_dir_all(folder).map_err(|e| {
                 Failure::usage(format!("cannot make the folder {}", folder.display())).because(&e)
@@ -87,6 +123,7 @@ impl<const D: usize> FieldWriter<D> {
             .collect();
         let mut writer = Self {
             outputs,
+            averages: None,
             units,
             replace: start != Start::Fresh { force: false },
         };
@@ -94,23 +131,47 @@ impl<const D: usize> FieldWriter<D> {
             refuse_present(folder, &writer.outputs)?;
         }
         for open in &mut writer.outputs {
-            let keep = match start {
+            let now = match start {
                 Start::Fresh { .. } => None,
                 Start::Resumed { step } => Some(step),
             };
+            let period = open.output.period;
+            let keep = |at: u64| {
+                now.is_some_and(|now| at <= now) && period.is_some_and(|p| at.is_multiple_of(p))
+            };
             let present = match &open.output.what {
                 What::Probes(points) => {
-                    probes::begin::<D>(&open.table(), points.len(), &writer.units, keep)?
+                    probes::begin::<D>(&open.table(), points.len(), &writer.units, now, keep)?
                 }
-                What::Picture(_) => keep.is_some_and(|step| open.series.file(step).exists()),
-                _ => match keep {
-                    Some(step) => open.series.cut_after(step)?,
+                What::Picture(_) => {
+                    now.is_some_and(|now| keep(now) && open.series.file(now).exists())
+                }
+                _ => match now {
+                    Some(now) => open.series.take_up(now, keep)?,
                     None => false,
                 },
             };
-            open.last = keep.filter(|_| present);
+            open.series.prune(keep)?;
+            open.last = now.filter(|_| present);
         }
         Ok(writer)
+    }
+
+    /// The same with averages, which outputs of them need.
+    #[must_use]
+    pub fn with_averages(mut self, averages: Averages<D>) -> Self {
+        self.averages = Some(averages);
+        self
+    }
+
+    /// The averages so far.
+    pub fn averages(&self) -> Option<&Averages<D>> {
+        self.averages.as_ref()
+    }
+
+    /// The same, to restore.
+    pub fn averages_mut(&mut self) -> Option<&mut Averages<D>> {
+        self.averages.as_mut()
     }
 
     /// The first root step after `step` at which something is due, but for the end.
@@ -118,15 +179,18 @@ impl<const D: usize> FieldWriter<D> {
         let periods = self.outputs.iter().filter_map(|o| o.output.period);
         periods
             .map(|period| (step / period + 1).saturating_mul(period))
+            .chain(self.averages.as_ref().map(|a| a.next_due(step)))
             .min()
     }
 
-    /// Whether [`write`](Self::write) would write anything at a root step.
+    /// Whether [`write`](Self::write) would do anything at a root step.
     pub fn is_due(&self, step: u64, moment: Moment) -> bool {
-        self.outputs.iter().any(|o| o.is_due(step, moment))
+        self.averages.as_ref().is_some_and(|a| a.is_due(step))
+            || self.outputs.iter().any(|o| o.is_due(step, moment))
     }
 
-    /// Writes what is due at the snapshot's root step; the files.
+    /// Takes a sample for the averages if one is due, and writes what is due, at the snapshot's root
+    /// step; the files. Averages without a sample are left out.
     ///
     /// # Errors
     /// Those of the disk.
@@ -136,17 +200,31 @@ impl<const D: usize> FieldWriter<D> {
         snapshot: &Snapshot<D>,
         moment: Moment,
     ) -> Result<Vec<PathBuf>, Failure> {
-        let scene = Scene {
-            mesh,
-            snapshot,
-            units: &self.units,
-        };
+        let step = snapshot.step;
+        if let Some(averages) = self.averages.as_mut().filter(|a| a.is_due(step)) {
+            averages.add(snapshot);
+        }
+        let sampled = self.averages.as_ref().filter(|a| a.samples() > 0);
         let mut files = Vec::new();
         for open in &mut self.outputs {
-            if open.is_due(snapshot.step, moment) {
-                files.push(open.write(scene, self.replace)?);
-                open.last = Some(snapshot.step);
+            if !open.is_due(step, moment) {
+                continue;
             }
+            let average = open.output.average;
+            let averaged = match (average, sampled) {
+                (None, _) => None,
+                (Some(_), None) => continue,
+                (Some(Average::Mean), Some(averages)) => Some(averages.mean(step)),
+                (Some(Average::Rms), Some(averages)) => Some(averages.rms(step)),
+            };
+            let scene = Scene {
+                mesh,
+                snapshot: averaged.as_ref().unwrap_or(snapshot),
+                units: &self.units,
+                average,
+            };
+            files.push(open.write(scene, self.replace)?);
+            open.last = Some(step);
         }
         Ok(files)
     }
@@ -197,40 +275,40 @@ impl<const D: usize> Open<D> {
             }
             What::Box(bounds, fields) => {
                 let cells = cells_in(mesh, *bounds);
-                let columns = scene.of(&cells, fields);
-                save(
-                    &path,
-                    replace,
-                    scene,
-                    fields,
-                    &columns,
-                    |columns, about, out| {
-                        Part::new(mesh, &cells, None, columns)?
-                            .about(about)
-                            .write(out)
-                    },
-                )?;
+                save_part(&path, replace, scene, fields, &cells, None)?;
             }
             What::Slice(plane, fields) => {
                 let cells = plane.cells(mesh);
-                let columns = scene.of(&cells, fields);
-                save(
-                    &path,
-                    replace,
-                    scene,
-                    fields,
-                    &columns,
-                    |columns, about, out| {
-                        Part::new(mesh, &cells, plane.normal, columns)?
-                            .about(about)
-                            .write(out)
-                    },
-                )?;
+                save_part(&path, replace, scene, fields, &cells, plane.normal)?;
             }
         }
         self.series.add(step, scene.time())?;
         Ok(path)
     }
+}
+
+/// Writes some cells, or what a plane cuts out of them.
+fn save_part<const D: usize>(
+    path: &Path,
+    replace: bool,
+    scene: Scene<'_, D>,
+    fields: &[CellField],
+    cells: &[CellRef],
+    plane: Option<(usize, f64)>,
+) -> Result<(), Failure> {
+    let columns = scene.of(cells, fields);
+    save(
+        path,
+        replace,
+        scene,
+        fields,
+        &columns,
+        |columns, about, out| {
+            Part::new(scene.mesh, cells, plane, columns)?
+                .about(about)
+                .write(out)
+        },
+    )
 }
 
 /// Where a file for VTK goes.
@@ -248,7 +326,7 @@ fn save<const D: usize>(
     let arrays: Vec<Field<'_>> = columns
         .iter()
         .map(|c| Field {
-            name: c.name,
+            name: &c.name,
             components: c.components,
             values: &c.values,
         })

@@ -11,6 +11,7 @@ use crate::mesh::intersections;
 use crate::mesh::product::{self, IntoAny};
 use crate::mesh::report::{self, Device, Report, Times, Written, grouped};
 use crate::mesh::resolve;
+use crate::output;
 use crate::picture::SliceOptions;
 use cutlink_device::memory;
 use cutlink_mesher::exact::{Exact, Facet};
@@ -231,14 +232,9 @@ pub(crate) fn run(args: &MeshArgs, console: Console, goal: Goal) -> Result<(), F
 }
 
 fn write_config(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
-    use std::io::Write as _;
     if path == Path::new("-") {
         return console::print(text);
     }
-    crate::output::check(path, force, None)?;
-    crate::output::write(path, force, |out| {
-        out.write_all(text.as_bytes())
-            .map_err(|e| crate::output::failed(path, &e))
-    })
-    .map(drop)
+    output::check(path, force, None)?;
+    output::write_text(path, force, text)
 }

@@ -1,12 +1,9 @@
 //! A picture of indexed pixels, row by row from the top.
 
 use super::PictureError;
-use super::font;
+use super::draw::{Draw, Rect};
 use super::palette::{INK, PAPER, Palette};
 use std::io::{self, Write};
-
-/// Left, top, right, bottom; right and bottom are the first pixels outside.
-pub(super) type Rect = [usize; 4];
 
 #[derive(Debug)]
 pub(super) struct Canvas {
@@ -24,48 +21,10 @@ impl Canvas {
         }
     }
 
-    /// Fills the part of a rectangle that is on the canvas.
-    pub(super) fn fill(&mut self, [left, top, right, bottom]: Rect, colour: u8) {
-        let right = right.min(self.size[0]);
-        if left >= right {
-            return;
-        }
-        for y in top..bottom.min(self.size[1]) {
-            self.pixels[y * self.size[0]..][left..right].fill(colour);
-        }
-    }
-
-    /// A frame of some pixels around a rectangle.
-    pub(super) fn outline(&mut self, [left, top, right, bottom]: Rect, thick: usize, colour: u8) {
-        let (l, t) = (left.saturating_sub(thick), top.saturating_sub(thick));
-        let (r, b) = (right + thick, bottom + thick);
-        for side in [
-            [l, t, r, top],
-            [l, bottom, r, b],
-            [l, t, left, b],
-            [right, t, r, b],
-        ] {
-            self.fill(side, colour);
-        }
-    }
-
     /// A rectangle of a colour with a thin outline.
     pub(super) fn swatch(&mut self, rect: Rect, colour: u8) {
         self.fill(rect, colour);
         self.outline(rect, 1, INK);
-    }
-
-    /// Letters, digits and some signs, `scale` pixels a dot; others are left out.
-    pub(super) fn text(&mut self, [mut x, y]: [usize; 2], scale: usize, words: &str) {
-        for c in words.chars() {
-            for (row, dots) in font::glyph(c).into_iter().enumerate() {
-                for column in (0..5).filter(|column| dots >> (4 - column) & 1 == 1) {
-                    let (left, top) = (x + column * scale, y + row * scale);
-                    self.fill([left, top, left + scale, top + scale], INK);
-                }
-            }
-            x += 6 * scale;
-        }
     }
 
     pub(super) fn write_png(&self, out: &mut impl Write) -> Result<(), PictureError> {
@@ -84,5 +43,19 @@ impl Canvas {
             png::EncodingError::IoError(e) => PictureError::Write(e),
             other => PictureError::Write(io::Error::other(other)),
         })
+    }
+}
+
+impl Draw for Canvas {
+    type Colour = u8;
+
+    fn fill(&mut self, [left, top, right, bottom]: Rect, colour: u8) {
+        let right = right.min(self.size[0]);
+        if left >= right {
+            return;
+        }
+        for y in top..bottom.min(self.size[1]) {
+            self.pixels[y * self.size[0]..][left..right].fill(colour);
+        }
     }
 }

@@ -2,15 +2,15 @@
 
 /// Dots of a character; none for what has no glyph.
 pub(crate) fn glyph(c: char) -> [u8; 7] {
-    let at = CHARACTERS.find(c).filter(|_| c.is_ascii());
+    let at = CHARACTERS.chars().position(|known| known == c);
     at.and_then(|at| GLYPHS.get(at)).copied().unwrap_or([0; 7])
 }
 
 const CHARACTERS: &str =
-    "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ.-+=abcdefghijklmnopqrstuvwxyz/^():,*_";
+    "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ.-+=abcdefghijklmnopqrstuvwxyz/^():,*_±";
 
 #[rustfmt::skip]
-const GLYPHS: [[u8; 7]; 74] = [
+const GLYPHS: [[u8; 7]; 75] = [
     [14, 17, 17, 17, 17, 17, 14], [4, 12, 4, 4, 4, 4, 14],
     [14, 17, 1, 6, 8, 16, 31],    [14, 17, 1, 6, 1, 17, 14],
     [2, 6, 10, 18, 31, 2, 2],     [31, 16, 30, 1, 1, 17, 14],
@@ -48,4 +48,5 @@ const GLYPHS: [[u8; 7]; 74] = [
     [2, 4, 8, 8, 8, 4, 2],        [8, 4, 2, 2, 2, 4, 8],
     [0, 12, 12, 0, 12, 12, 0],    [0, 0, 0, 0, 12, 4, 8],
     [0, 4, 21, 14, 21, 4, 0],     [0, 0, 0, 0, 0, 0, 31],
+    [4, 4, 31, 4, 4, 0, 31],
 ];

@@ -13,12 +13,17 @@
 //! plane and one write a pixel.
 
 mod canvas;
-pub(crate) mod font;
+pub(crate) mod draw;
+mod font;
+pub(crate) mod full;
 mod palette;
 mod plane;
+pub(crate) mod plot;
+pub(crate) mod scale;
 
 use canvas::Canvas;
 use cutlink_voxelizer::{AnyMesh, Mesh};
+use draw::Draw;
 use palette::{INK, Palette, Tone};
 use plane::Plane;
 use std::io::Write;
@@ -146,7 +151,7 @@ fn legend(canvas: &mut Canvas, at: [usize; 2], text: usize, levels: usize, capti
     let advance = 6 * text;
     let swatch = 9 * text;
     let label = |canvas: &mut Canvas, words: &str, x: usize| {
-        canvas.text([x, y + text], text, words);
+        canvas.text([x, y + text], text, words, INK);
         x + words.len() * advance + advance / 2
     };
     let mut x = label(canvas, "FLUID LEVEL", left);
@@ -166,7 +171,7 @@ fn legend(canvas: &mut Canvas, at: [usize; 2], text: usize, levels: usize, capti
     let right = canvas.size[0] - left;
     let needed = caption.len() * advance;
     if x + needed <= right + advance {
-        canvas.text([right + text - needed, y + text], text, caption);
+        canvas.text([right + text - needed, y + text], text, caption, INK);
     }
 }
 

@@ -1,13 +1,13 @@
 //! The colours of a picture: at most 256, so that a pixel is one byte.
 
+use super::draw::{self, Rgb, blend};
+
 /// Index of the background.
 pub(super) const PAPER: u8 = 0;
 /// Index of frame and text.
 pub(super) const INK: u8 = 1;
 
 const FIRST: u8 = 2;
-
-type Rgb = [u8; 3];
 
 const COARSEST: Rgb = [255, 255, 255];
 const FINEST: Rgb = [176, 208, 238];
@@ -36,7 +36,7 @@ pub(super) struct Palette {
 
 impl Palette {
     pub(super) fn new(levels: usize) -> Self {
-        let mut colours = vec![[255, 255, 255], [34, 40, 49]];
+        let mut colours = vec![draw::PAPER, draw::INK];
         let fills = (0..levels).map(|level| {
             let share = level as f64 / (levels.max(2) - 1) as f64;
             (blend(COARSEST, FINEST, share), LINE)
@@ -67,10 +67,4 @@ impl Palette {
 
 fn index(family: usize, tone: Tone) -> u8 {
     FIRST + 3 * family as u8 + tone as u8
-}
-
-fn blend(from: Rgb, to: Rgb, share: f64) -> Rgb {
-    std::array::from_fn(|i| {
-        (f64::from(from[i]) + share * (f64::from(to[i]) - f64::from(from[i]))).round() as u8
-    })
 }

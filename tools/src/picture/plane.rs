@@ -1,6 +1,7 @@
 //! The plane of a picture: which cells lie in it, and at which pixels.
 
-use super::canvas::{Canvas, Rect};
+use super::canvas::Canvas;
+use super::draw::{Draw, Rect};
 use super::palette::Tone;
 use super::{PictureError, Position, SliceOptions};
 use cutlink_amr::{NONE, dims};

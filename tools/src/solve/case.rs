@@ -5,6 +5,7 @@
 
 use crate::config;
 use crate::failure::Failure;
+use crate::fields::OutputSpec;
 use crate::options::{MeshOptions, Numbers, Root};
 use cutlink_solver::{Interpolation, LatticeKind, Precision, WallScheme};
 use serde::de::value::MapAccessDeserializer;
@@ -202,6 +203,17 @@ pub struct RunTable {
     pub most: Option<u64>,
 }
 
+/// Units of fields.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "docs/case.md describes the names")]
+pub enum FieldUnitsName {
+    #[default]
+    Si,
+    Reference,
+    Lattice,
+}
+
 /// What is written.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -210,6 +222,21 @@ pub struct OutputTable {
     pub folder: Option<PathBuf>,
     pub forces_every: Option<u64>,
     pub checkpoint_every: Option<u64>,
+    pub units: Option<FieldUnitsName>,
+    pub averages: Option<AveragesTable>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub write: Vec<OutputSpec>,
+}
+
+/// What averages are of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(missing_docs, reason = "docs/case.md describes the keys")]
+pub struct AveragesTable {
+    pub from_steps: Option<u64>,
+    pub from_seconds: Option<f64>,
+    pub from_flow_through: Option<f64>,
+    pub every_steps: Option<u64>,
 }
 
 /// Reads a case.

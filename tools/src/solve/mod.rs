@@ -4,9 +4,13 @@
 pub mod case;
 pub mod checkpoint;
 mod conditions;
+mod energy;
+mod example;
 mod history;
+pub mod outputs;
 pub mod resolve;
 pub(crate) mod run;
+mod sheet;
 #[cfg(test)]
 mod tests;
 pub mod units;

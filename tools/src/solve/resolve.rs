@@ -10,6 +10,7 @@ use crate::mesh::domain;
 use crate::options::Root;
 use crate::solve::case::{Case, CollisionName, NumericsTable, OutputTable, PhysicsTable, RunTable};
 use crate::solve::conditions::{Scale, faces, patches};
+use crate::solve::outputs::{Outputs, outputs};
 use crate::solve::units::{
     MAX_GRID_REYNOLDS, MAX_GRID_REYNOLDS_REGULARIZED, Physics, Units, Unstable,
 };
@@ -72,6 +73,8 @@ pub struct Resolved<const D: usize> {
     pub forces_every: u64,
     /// Root steps from one checkpoint to the next; 0 for none.
     pub checkpoint_every: u64,
+    /// Fields to write.
+    pub outputs: Outputs,
     /// Why the flow may be unstable, where that was allowed.
     pub unstable: Option<Unstable>,
     /// The case with every value written out. `mesh` is as it was given.
@@ -126,10 +129,7 @@ impl Case {
         name: &str,
         grid: Grid<'_, D>,
     ) -> Result<Resolved<D>, Failure> {
-        resolve(self, grid).map_err(|mut failure| {
-            failure.message = format!("{name}: {}", failure.message);
-            failure
-        })
+        resolve(self, grid).map_err(|failure| failure.within(name))
     }
 }
 
@@ -151,7 +151,9 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
     let moment_center = scale.point("[physics] moment_center", &table.moment_center)?;
     let faces = faces(case, &scale)?;
     let (patches, patch_tables) = patches(case, &scale, grid.patches, numerics.wall)?;
-    let (until, run) = until(&case.run, &units, grid.longest() / physics.velocity)?;
+    let through = grid.longest() / physics.velocity;
+    let (until, run) = until(&case.run, &units, through)?;
+    let (outputs, output) = outputs(&case.output, grid.frame, &physics, &units, through)?;
     let forces_every = case.output.forces_every.unwrap_or(1);
     let params = Params {
         lattice: numerics.lattice,
@@ -165,7 +167,8 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
         moment_center,
         forces: forces_every > 0,
     };
-    if matches!(until, Until::Settled { .. }) && !params.forces {
+    let bare = case.domain.is_some();
+    if matches!(until, Until::Settled { .. }) && !params.forces && !bare {
         return Err(Failure::usage(
             "[run] settle goes by the forces, and [output] forces_every is 0",
         )
@@ -192,6 +195,7 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
             folder: Some(folder.clone()),
             forces_every: Some(forces_every),
             checkpoint_every: Some(checkpoint_every),
+            ..output
         },
         ..Case::default()
     };
@@ -214,6 +218,7 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
         folder,
         forces_every,
         checkpoint_every,
+        outputs,
         unstable,
         case: written,
     })

@@ -1,39 +1,48 @@
 //! `cutlink solve`: from a case to forces, checkpoints and a summary, on the CPU.
 //!
-//! Writes into the case's folder: `case.toml`, with nothing left open; `forces.csv`; checkpoints; and at
-//! the end `summary.json`. Each is whole or not there.
+//! Writes into the case's folder: `case.toml`, with nothing left open; `forces.csv`, or `energy.csv` of a
+//! box without a body that is to settle; fields ([`crate::fields`]); checkpoints; and at the end `forces.png` and
+//! `summary.json`. Each is whole or not there.
 
 use crate::{
     cli::{MeshArgs, SolveArgs},
     console::{self, Console},
     device::Opened,
     failure::{Failure, Kind},
-    mesh::build::{AnyPlaced, Builder, bare},
+    fields::{self, Averages, FieldWriter, Moment, Start},
+    mesh::build::{AnyPlaced, Builder, Placed, bare},
     mesh::resolve::{self as job},
-    options::Output,
+    options::{Device, Output},
     output,
     solve::{
         case::{self, Case},
         checkpoint::{self, Header},
+        energy::Energy,
+        example,
         history::History,
         resolve::{Grid, Resolved, Until},
+        sheet::{self, Sheet},
     },
 };
-use cutlink_device::Host;
-use cutlink_solver::{FaceCondition, Flow, Params, Plan, SolverError, kernels::Kernels};
+use cutlink_device::{DeviceChoice, Host};
+use cutlink_mesher::{
+    exact::{Exact, Facet},
+    intersect::Meet,
+};
+use cutlink_solver::{FaceCondition, Flow, Params, Plan, kernels::Kernels};
 use cutlink_voxelizer::Mesh;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::{
     fmt::Write as _,
     fs,
-    io::Write as _,
+    io::Read,
     path::Path,
     sync::atomic::{AtomicBool, Ordering::Relaxed},
     time::Instant,
 };
 
-/// Root steps between two looks at the flow.
+/// Root steps between two looks at the flow, at multiples of it: a resumed run looks at the same.
 const CHUNK: u64 = 64;
 
 /// Set by Ctrl-C: the run ends at its next look.
@@ -41,22 +50,12 @@ pub(crate) static STOP: AtomicBool = AtomicBool::new(false);
 /// Whether a run looks at [`STOP`].
 pub(crate) static RUNNING: AtomicBool = AtomicBool::new(false);
 
-impl From<SolverError> for Failure {
-    fn from(error: SolverError) -> Self {
-        match error {
-            SolverError::Device(error) => error.into(),
-            SolverError::Diverged { .. } => Self::new(Kind::Diverged, error.to_string()).hint(
-                "refine, lower the Mach number (lattice_velocity) or take collision = \"regularized\"; the last checkpoint is kept",
-            ),
-            SolverError::Io(_) => Self::new(Kind::Runtime, error.to_string()),
-            _ => Self::usage(error.to_string()),
-        }
-    }
-}
-
 /// Does what `cutlink solve` was asked for.
 pub(crate) fn command(args: &SolveArgs) -> Result<(), Failure> {
-    let case = case::read(&args.case)?;
+    if let Some(name) = &args.example {
+        return example::write(name, args.case.as_deref(), args.force, args.output);
+    }
+    let case = case::read(args.file())?;
     let dimensions = case.dimensions_of_domain()?;
     crate::in_pool(args.threads, || match (dimensions, &case.domain) {
         (Some(2), Some(domain)) => solve(args, &case, &bare::<2>(&domain.bounds, &domain.root)?),
@@ -73,50 +72,44 @@ fn embedded(args: &SolveArgs, case: &Case) -> Result<(), Failure> {
         verbose: false,
     };
     let mut options = case.mesh.clone().unwrap_or_default();
-    options.device = Some(
-        "cpu"
-            .parse()
-            .map_err(|_| Failure::usage("the CPU has a name"))?,
-    );
-    let arguments = MeshArgs {
-        options,
-        config: None,
-        write_config: None,
-        force: true,
-        dry_run: true,
-        output: quiet,
-    };
-    let job = job::resolve(&arguments)?;
-    let opened = Opened::Cpu;
-    let mut builder = Builder::new(&job, &opened, Console::new(quiet));
+    options.device = Some(Device(DeviceChoice::Cpu));
+    let job = job::resolve(&MeshArgs::without_files(options, None, quiet))?;
+    let mut builder = Builder::new(&job, &Opened::Cpu, Console::new(quiet));
     match builder.place()? {
-        AnyPlaced::D2(placed) => {
-            let case = Case {
-                mesh: Some(placed.options(&job)),
-                ..case.clone()
-            };
-            let prepared = builder.prepare(placed)?;
-            solve(args, &case, &builder.build(&prepared)?)
-        }
-        AnyPlaced::D3(placed) => {
-            let case = Case {
-                mesh: Some(placed.options(&job)),
-                ..case.clone()
-            };
-            let prepared = builder.prepare(placed)?;
-            solve(args, &case, &builder.build(&prepared)?)
-        }
+        AnyPlaced::D2(placed) => embedded_in(args, case, builder, placed),
+        AnyPlaced::D3(placed) => embedded_in(args, case, builder, placed),
     }
+}
+
+fn embedded_in<const D: usize>(
+    args: &SolveArgs,
+    case: &Case,
+    mut builder: Builder<'_>,
+    placed: Placed<D>,
+) -> Result<(), Failure>
+where
+    Host: Kernels<D>,
+    Facet<D>: Meet<D> + Exact<D>,
+{
+    let case = Case {
+        mesh: Some(placed.options(builder.job)),
+        ..case.clone()
+    };
+    let prepared = builder.prepare(placed)?;
+    solve(args, &case, &builder.build(&prepared)?)
 }
 
 /// A run and where it writes.
 struct Run<'a, const D: usize> {
     args: &'a SolveArgs,
+    mesh: &'a Mesh<D>,
     resolved: Resolved<D>,
     header: Header,
     history: History<D>,
+    energy: Option<Energy>,
+    fields: FieldWriter<D>,
+    sheet: Sheet,
     console: Console,
-    updates: u64,
     began: Instant,
     begun_at: u64,
 }
@@ -124,16 +117,23 @@ struct Run<'a, const D: usize> {
 fn solve<const D: usize>(args: &SolveArgs, case: &Case, mesh: &Mesh<D>) -> Result<(), Failure>
 where
     Host: Kernels<D>,
+    Facet<D>: Exact<D>,
 {
-    let name = args.case.display().to_string();
+    let name = args.file().display().to_string();
     let mut resolved = case.resolve(&name, Grid::of(mesh))?;
     resolved.params.forces = resolved.forces_every > 0 && !mesh.links.is_empty();
+    fields::check(&resolved.outputs.specs, mesh).map_err(|failure| failure.within(&name))?;
     let plan = Plan::new(mesh, resolved.params.clone())?;
     let console = Console::new(args.output);
-    console.summary(&describe(&plan, &resolved))?;
+    let sheet = Sheet::new(&plan, &resolved, args.steps);
+    if !(args.output.quiet || args.output.json) {
+        let speed = sheet::calibrate(&Host, &plan.params)?;
+        console.summary(&sheet.tell(&plan, &resolved, speed))?;
+    }
     if args.dry_run {
         return Ok(());
     }
+    sheet.check_room()?;
     let text = resolved.case.to_toml()?;
     let sum = Sha256::digest(text.as_bytes());
     let header = Header {
@@ -146,22 +146,24 @@ where
         mesh: mesh.checksum(),
         step: 0,
     };
-    let updates = plan.updates();
     let start = initial(&resolved.params);
     let mut flow = plan.start(&Host)?;
     flow.set(&|_| (1.0, start))?;
-    let history = History::new(&resolved, &mesh.patches);
+    let begun = open(args, mesh, &resolved, &header, &console, &mut *flow)?;
     let mut run = Run {
         args,
+        mesh,
         resolved,
         header,
-        history,
+        history: begun.history,
+        energy: begun.energy,
+        fields: begun.fields,
+        sheet,
         console,
-        updates,
         began: Instant::now(),
-        begun_at: 0,
+        begun_at: flow.steps(),
     };
-    run.open(&mut *flow, &text)?;
+    run.write("case.toml", &text)?;
     RUNNING.store(true, Relaxed);
     let done = run.go(&mut *flow);
     RUNNING.store(false, Relaxed);
@@ -186,107 +188,120 @@ fn initial<const D: usize>(params: &Params<D>) -> [f64; D] {
     sum.map(|s| if count > 0.0 { s / count } else { 0.0 })
 }
 
-/// What will run, in both systems of units.
-fn describe<const D: usize>(plan: &Plan<'_, D>, resolved: &Resolved<D>) -> String {
-    let (physics, units) = (&resolved.physics, &resolved.units);
-    let finest = plan.levels.len() - 1;
-    let across = physics.length / units.length * f64::from(1u32 << finest);
-    let mut text = format!(
-        "Re {:.6}, Mach {:.4}, {across:.1} finest cells across the reference length\n\
-         root cell {:.6e}, root step {:.6e}, velocity {:.6e} is {:.4} on the lattice\n\
-         {}, {:?}, {}, {} interpolation\n\
-         level   blocks        cells       tau     MB\n",
-        physics.reynolds(),
-        physics.mach(),
-        units.length,
-        units.time,
-        physics.velocity,
-        physics.lattice_velocity,
-        resolved.params.lattice,
-        resolved.params.collision,
-        resolved.params.precision,
-        resolved.params.interpolation,
-    );
-    for level in &plan.levels {
-        let _ = writeln!(
-            text,
-            "{:>5} {:>8} {:>12} {:>9.5} {:>6.1}",
-            level.level,
-            level.blocks,
-            level.cells,
-            level.tau,
-            level.bytes as f64 / 1e6
+/// What a run has written so far.
+struct Begun<const D: usize> {
+    history: History<D>,
+    energy: Option<Energy>,
+    fields: FieldWriter<D>,
+}
+
+/// Makes the folder, or takes up the run in it.
+fn open<const D: usize>(
+    args: &SolveArgs,
+    mesh: &Mesh<D>,
+    resolved: &Resolved<D>,
+    header: &Header,
+    console: &Console,
+    flow: &mut dyn Flow<D>,
+) -> Result<Begun<D>, Failure> {
+    let folder = &resolved.folder;
+    fs::create_dir_all(folder).map_err(|e| output::failed(folder, &e))?;
+    let mut history = History::new(resolved, &mesh.patches);
+    let settles = matches!(resolved.until, Until::Settled { .. });
+    let bare = settles && !resolved.params.forces;
+    let mut energy = bare.then(|| Energy::new(mesh, resolved));
+    let outputs = &resolved.outputs;
+    let mut averages = outputs
+        .averages
+        .map(|[from, every]| Averages::new(mesh, from, every));
+    let start = if args.resume {
+        let restore = |from: &mut dyn Read| {
+            flow.restore(from)?;
+            match &mut averages {
+                Some(averages) => averages.restore(from),
+                None => Ok(()),
+            }
+        };
+        let step = resume(folder, header, console, restore)?;
+        history.read(&folder.join("forces.csv"), step)?;
+        if let Some(energy) = &mut energy {
+            energy.read(&folder.join("energy.csv"), step)?;
+        }
+        Start::Resumed { step }
+    } else {
+        begin(args, folder)?;
+        Start::Fresh { force: args.force }
+    };
+    let (specs, units) = (&outputs.specs, outputs.units.clone());
+    let mut fields = FieldWriter::new(folder, specs, units, mesh, start)?;
+    if let Some(averages) = averages {
+        fields = fields.with_averages(averages);
+    }
+    Ok(Begun {
+        history,
+        energy,
+        fields,
+    })
+}
+
+/// Clears the way for a run from the start.
+fn begin(args: &SolveArgs, folder: &Path) -> Result<(), Failure> {
+    const NAMES: [&str; 5] = [
+        "case.toml",
+        "forces.csv",
+        "forces.png",
+        "energy.csv",
+        "summary.json",
+    ];
+    for name in NAMES {
+        output::check(&folder.join(name), args.force, Some(args.file()))?;
+    }
+    let old = checkpoint::list(folder);
+    if let Some(path) = old.first().filter(|_| !args.force) {
+        return Err(
+            Failure::usage(format!("{} is there already", path.display()))
+                .hint("go on from it with --resume, or start again with --force"),
         );
     }
-    if let Some(unstable) = &resolved.unstable {
-        let _ = writeln!(text, "allowed, though it may be unstable: {unstable}");
+    for path in old {
+        fs::remove_file(&path).map_err(|e| output::failed(&path, &e))?;
     }
-    text
+    Ok(())
+}
+
+/// Takes up the last checkpoint that is sound; its root step.
+fn resume(
+    folder: &Path,
+    header: &Header,
+    console: &Console,
+    mut restore: impl FnMut(&mut dyn Read) -> Result<(), Failure>,
+) -> Result<u64, Failure> {
+    let mut refused = None;
+    for path in checkpoint::list(folder) {
+        match checkpoint::read(&path, &header.case, header.mesh, &mut restore) {
+            Ok(Header { step, .. }) => {
+                let path = path.display();
+                console.note(&format!("resumed at root step {step} from {path}"));
+                return Ok(step);
+            }
+            Err(failure) => {
+                console.note(&failure.message);
+                refused.get_or_insert(failure);
+            }
+        }
+    }
+    Err(refused.unwrap_or_else(|| {
+        Failure::usage(format!(
+            "{} has no checkpoint to resume from",
+            folder.display()
+        ))
+        .hint("start without --resume")
+    }))
 }
 
 impl<const D: usize> Run<'_, D> {
-    /// Makes the folder, or takes up the run in it.
-    fn open(&mut self, flow: &mut dyn Flow<D>, case: &str) -> Result<(), Failure> {
-        let folder = self.resolved.folder.clone();
-        fs::create_dir_all(&folder).map_err(|e| output::failed(&folder, &e))?;
-        if self.args.resume {
-            self.resume(flow, &folder)?;
-        } else {
-            for name in ["case.toml", "forces.csv", "summary.json"] {
-                output::check(&folder.join(name), self.args.force, Some(&self.args.case))?;
-            }
-            let old = checkpoint::list(&folder);
-            if let Some(path) = old.first().filter(|_| !self.args.force) {
-                return Err(
-                    Failure::usage(format!("{} is there already", path.display()))
-                        .hint("go on from it with --resume, or start again with --force"),
-                );
-            }
-            for path in old {
-                fs::remove_file(&path).map_err(|e| output::failed(&path, &e))?;
-            }
-        }
-        self.write(&folder.join("case.toml"), case)
-    }
-
-    fn resume(&mut self, flow: &mut dyn Flow<D>, folder: &Path) -> Result<(), Failure> {
-        let mut refused = None;
-        for path in checkpoint::list(folder) {
-            let restored = checkpoint::read(&path, &self.header.case, self.header.mesh, |from| {
-                Ok(flow.restore(from)?)
-            });
-            match restored {
-                Ok(header) => {
-                    self.begun_at = header.step;
-                    self.history.read(&folder.join("forces.csv"), header.step)?;
-                    self.console.note(&format!(
-                        "resumed at root step {} from {}",
-                        header.step,
-                        path.display()
-                    ));
-                    return Ok(());
-                }
-                Err(failure) => {
-                    self.console.note(&failure.message);
-                    refused.get_or_insert(failure);
-                }
-            }
-        }
-        Err(refused.unwrap_or_else(|| {
-            Failure::usage(format!(
-                "{} has no checkpoint to resume from",
-                folder.display()
-            ))
-            .hint("start without --resume")
-        }))
-    }
-
-    fn write(&self, path: &Path, text: &str) -> Result<(), Failure> {
-        output::write(path, true, |out| {
-            out.write_all(text.as_bytes())
-                .map_err(|e| output::failed(path, &e))
-        })
-        .map(drop)
+    fn write(&self, name: &str, text: &str) -> Result<(), Failure> {
+        output::write_text(&self.resolved.folder.join(name), true, text)
     }
 
     /// Root steps at most.
@@ -298,20 +313,33 @@ impl<const D: usize> Run<'_, D> {
         self.args.steps.unwrap_or(most)
     }
 
+    /// Root steps to the next look at the flow.
+    fn to_next_look(&self, step: u64) -> u64 {
+        let to_multiple = |of: u64| of - step % of;
+        let mut steps = to_multiple(CHUNK);
+        if self.resolved.checkpoint_every > 0 {
+            steps = steps.min(to_multiple(self.resolved.checkpoint_every));
+        }
+        let due = self.fields.next_due(step);
+        due.map_or(steps, |due| steps.min(due - step))
+    }
+
     fn go(&mut self, flow: &mut dyn Flow<D>) -> Result<(), Failure> {
         let most = self.most();
         self.console.start(most.saturating_sub(self.begun_at));
+        self.write_fields(flow, Moment::Running)?;
         let every = self.resolved.checkpoint_every;
         let mut settled = false;
         while flow.steps() < most && !settled {
-            let mut steps = CHUNK.min(most - flow.steps());
-            if every > 0 {
-                steps = steps.min(every - flow.steps() % every);
-            }
+            let steps = self.to_next_look(flow.steps()).min(most - flow.steps());
             flow.advance(steps)?;
             flow.check()?;
             self.history.add(&flow.take_forces()?);
-            if every > 0 && flow.steps() % every == 0 {
+            if let Some(energy) = self.energy.as_mut().filter(|_| flow.steps() % CHUNK == 0) {
+                energy.add(&flow.snapshot()?);
+            }
+            self.write_fields(flow, Moment::Running)?;
+            if every > 0 && flow.steps().is_multiple_of(every) {
                 self.save(flow)?;
             }
             self.console.step(steps);
@@ -325,25 +353,58 @@ impl<const D: usize> Run<'_, D> {
                 .hint("go on with --resume"));
             }
             if let Until::Settled { change, .. } = self.resolved.until {
-                settled = self.history.is_settled(change);
+                settled = self.is_settled(flow.steps(), change);
             }
         }
         self.finish(flow, settled)
     }
 
+    /// Asked often, the whole history would be gone through as often: the steps at which it is lie apart
+    /// by a share of the steps so far. They are multiples of a power of two, the same ones of a resumed run.
+    fn is_settled(&self, step: u64, change: f64) -> bool {
+        let apart = match (step / 32).checked_ilog2() {
+            Some(power) => CHUNK.max(1 << power),
+            None => CHUNK,
+        };
+        step.is_multiple_of(apart)
+            && match &self.energy {
+                Some(energy) => energy.is_settled(change),
+                None => self.history.is_settled(change),
+            }
+    }
+
+    fn write_fields(&mut self, flow: &dyn Flow<D>, moment: Moment) -> Result<(), Failure> {
+        if self.fields.is_due(flow.steps(), moment) {
+            self.fields.write(self.mesh, &flow.snapshot()?, moment)?;
+        }
+        Ok(())
+    }
+
     fn mlups(&self, steps: u64) -> f64 {
-        let done = (steps - self.begun_at) as f64 * self.updates as f64;
+        let done = (steps - self.begun_at) as f64 * self.sheet.updates as f64;
         done / self.began.elapsed().as_secs_f64() / 1e6
     }
 
     fn progress(&self, steps: u64) -> String {
-        let left =
-            (self.most() - steps) as f64 * self.updates as f64 / 1e6 / self.mlups(steps).max(1e-9);
+        let left = (self.most() - steps) as f64 * self.sheet.updates as f64
+            / 1e6
+            / self.mlups(steps).max(1e-9);
         let drag = self
             .history
             .last_drag()
             .map_or(String::new(), |c| format!(", C_D {c:.4}"));
         format!("{:.1} MLUPS, {left:.0} s left{drag}", self.mlups(steps))
+    }
+
+    /// The histories so far.
+    fn write_histories(&self) -> Result<(), Failure> {
+        if self.resolved.params.forces {
+            self.write("forces.csv", &self.history.to_csv())?;
+        }
+        match &self.energy {
+            Some(energy) => self.write("energy.csv", &energy.to_csv()),
+            None => Ok(()),
+        }
     }
 
     fn save(&self, flow: &dyn Flow<D>) -> Result<(), Failure> {
@@ -352,14 +413,31 @@ impl<const D: usize> Run<'_, D> {
             ..self.header.clone()
         };
         let folder = &self.resolved.folder;
-        self.write(&folder.join("forces.csv"), &self.history.to_csv())?;
-        checkpoint::write(folder, &header, |out| Ok(flow.save(out)?)).map(drop)
+        self.write_histories()?;
+        checkpoint::write(folder, &header, |out| {
+            flow.save(out)?;
+            match self.fields.averages() {
+                Some(averages) => averages.save(out).map_err(|e| output::failed(folder, &e)),
+                None => Ok(()),
+            }
+        })
+        .map(drop)
     }
 
-    fn finish(&self, flow: &dyn Flow<D>, settled: bool) -> Result<(), Failure> {
+    fn finish(&mut self, flow: &dyn Flow<D>, settled: bool) -> Result<(), Failure> {
+        self.write_fields(flow, Moment::End)?;
+        if self.fields.averages().is_some_and(|a| a.samples() == 0) {
+            self.console.note(
+                "the run ended before its averages began: [output.averages] says from when on",
+            );
+        }
+        self.write_histories()?;
         let folder = &self.resolved.folder;
-        if self.resolved.params.forces {
-            self.write(&folder.join("forces.csv"), &self.history.to_csv())?;
+        if let Some(plot) = self.history.plot() {
+            let path = folder.join("forces.png");
+            output::write(&path, true, |out| {
+                plot.write_png(out).map_err(|e| output::failed(&path, &e))
+            })?;
         }
         let summary = json!({
             "schema": crate::JSON_SCHEMA,
@@ -371,14 +449,22 @@ impl<const D: usize> Run<'_, D> {
             "reynolds": self.resolved.physics.reynolds(),
             "mach": self.resolved.physics.mach(),
             "mlups": self.mlups(flow.steps()),
+            "seconds": self.began.elapsed().as_secs_f64(),
+            "bytes": { "flow": self.sheet.flow, "output": self.sheet.output },
             "patches": self.history.summary(),
+            "strouhal": self.history.shedding().map(|s| json!({
+                "fit": { "value": s.fit.value, "error": s.fit.error },
+                "spectrum": { "value": s.spectrum.value, "error": s.spectrum.error },
+                "amplitude": { "value": s.amplitude.value, "error": s.amplitude.error },
+                "cycles": s.cycles,
+            })),
         });
-        self.write(&folder.join("summary.json"), &format!("{summary:#}\n"))?;
+        self.write("summary.json", &format!("{summary:#}\n"))?;
         if let Until::Settled { most, .. } = self.resolved.until
             && !settled
         {
             self.console.note(&format!(
-                "the forces have not settled within {most} root steps"
+                "the flow has not settled within {most} root steps"
             ));
         }
         self.console.summary(&format!(

@@ -79,6 +79,25 @@ most = 5000
 folder = "out"
 forces_every = 10
 checkpoint_every = 100
+units = "reference"
+
+[output.averages]
+from_flow_through = 1.5
+
+[[output.write]]
+kind = "volume"
+every_seconds = 0.5
+average = "rms"
+
+[[output.write]]
+kind = "picture"
+every_flow_through = 0.1
+axis = "y"
+grid = true
+
+[[output.write]]
+kind = "probes"
+points = [[0.5, 0.5, 0.5]]
 "#;
 
 fn names(names: &[&str]) -> Vec<String> {
@@ -355,6 +374,40 @@ fn what_makes_no_flow_is_refused_by_table_and_key() {
             "seconds = 1e18",
             &["[run] comes to", "units"],
         ),
+        (
+            "seconds = 1.0",
+            "seconds = 1.0\n[[output.write]]\nkind = \"slise\"",
+            &["unknown name `slise`", "did you mean `slice`"],
+        ),
+        (
+            "seconds = 1.0",
+            "seconds = 1.0\n[[output.write]]\nkind = \"slice\"\nevery_step = 3",
+            &[
+                "unknown key `every_step`",
+                "did you mean `every_steps`",
+                "line 27",
+            ],
+        ),
+        (
+            "seconds = 1.0",
+            "seconds = 1.0\n[[output.write]]\nkind = \"slice\"\nevery_steps = 3\nevery_seconds = 1",
+            &["output \"slice\"", "exclude one another"],
+        ),
+        (
+            "seconds = 1.0",
+            "seconds = 1.0\n[[output.write]]\nkind = \"slice\"\naverage = \"mean\"",
+            &["\"slice\" is an average", "from_flow_through"],
+        ),
+        (
+            "seconds = 1.0",
+            "seconds = 1.0\n[output.averages]\nfrom_steps = 3\nfrom_seconds = 1",
+            &["[output.averages]", "exclude one another"],
+        ),
+        (
+            "seconds = 1.0",
+            "seconds = 1.0\n[output.averages]\nevery_steps = 0",
+            &["[output.averages] every_steps is 0"],
+        ),
         ("re = 50", "re = 1e-310", &["[physics] viscosity"]),
         (
             "[mesh]",
@@ -438,7 +491,10 @@ fn keys(text: &str) -> Vec<String> {
 fn the_documentation_names_every_key_and_every_name() {
     let page = include_str!("../../../docs/case.md");
     let section = |title: &str| {
-        let title = format!("`[{title}]`");
+        let title = match title.contains(".write") {
+            true => format!("`[[{title}]]`"),
+            false => format!("`[{title}]`"),
+        };
         let mut found = page.split("\n## ").filter(|s| s.starts_with(&title));
         found.next().unwrap_or_default()
     };
@@ -466,6 +522,14 @@ fn the_documentation_names_every_key_and_every_name() {
         ("boundary", keys(&format!("{face}{{ \"?\" = 1 }}"))),
         ("boundary", keys(&format!("{face}\"?\""))),
         ("patches.NAME", keys("[patches.p]\ntype = \"?\"")),
+        ("output", keys("[output]\nunits = \"?\"")),
+        ("output.averages", keys("[output.averages]\n\"?\" = 1")),
+        ("output.write", keys("[[output.write]]\n\"?\" = 1")),
+        ("output.write", keys("[[output.write]]\nkind = \"?\"")),
+        ("output.write", keys("[[output.write]]\naverage = \"?\"")),
+        ("output.write", keys("[[output.write]]\nfields = [\"?\"]")),
+        ("output.write", keys("[[output.write]]\nquantity = \"?\"")),
+        ("output.write", keys("[[output.write]]\naxis = \"?\"")),
         ("numerics", keys("[numerics]\ncollision = \"?\"")),
         ("numerics", names(LatticeKind::NAMES)),
         ("numerics", names(Precision::NAMES)),
@@ -487,10 +551,11 @@ fn the_documentation_names_every_key_and_every_name() {
 fn the_examples_of_the_documentation_are_cases() {
     let page = include_str!("../../../docs/case.md");
     let examples: Vec<&str> = page.split("```toml\n").skip(1).collect();
-    assert_eq!(examples.len(), 2);
+    assert_eq!(examples.len(), 3);
     for example in examples {
         let (text, _) = example.split_once("```").expect("its end");
         let case = parse::<Case>("case.md", text).expect("a case");
+        let root = |n| Root::Longest(n);
         let made = match &case.domain {
             Some(domain) => {
                 let mesh = bare::<2>(&domain.bounds, &domain.root).expect("a mesh");
@@ -499,9 +564,7 @@ fn the_examples_of_the_documentation_are_cases() {
                     assert!(plan.is_ok(), "the solver takes it: {plan:?}");
                 })
             }
-            None => {
-                let root = Root::Longest(128);
-                assert_eq!(case.mesh.as_ref().and_then(|m| m.root.clone()), Some(root));
+            None if case.mesh.as_ref().and_then(|m| m.root.clone()) == Some(root(128)) => {
                 let frame = Frame::new([-5.0, -5.0, -5.0], 0.15625, [128, 64, 64]);
                 let grid = Grid {
                     frame: &frame.expect("a frame"),
@@ -509,6 +572,19 @@ fn the_examples_of_the_documentation_are_cases() {
                     levels: 4,
                 };
                 case.resolve("case.md", grid).map(drop)
+            }
+            None => {
+                let frame = Frame::new([-4.0, -4.0], 0.25, [64, 32]);
+                let grid = Grid {
+                    frame: &frame.expect("a frame"),
+                    patches: &names(&["circle"]),
+                    levels: 3,
+                };
+                let made = case.resolve("case.md", grid).expect("a flow");
+                // A root step is 0.05 * 0.25 / 1 = 0.0125 s.
+                assert_eq!(made.outputs.averages, Some([4000, 16]));
+                assert_eq!(made.outputs.specs[0].every_steps, Some(8));
+                Ok(())
             }
         };
         assert_eq!(made, Ok(()), "{text}");

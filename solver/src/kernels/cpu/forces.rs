@@ -3,7 +3,7 @@
 
 use super::cell::{At, View, velocity};
 use crate::{
-    lattice::{Lattice, MOST, opposite},
+    lattice::{Lattice, MOST},
     real::Real,
     tables::Level,
 };
@@ -15,6 +15,7 @@ use std::marker::PhantomData;
 pub(super) fn forces<const D: usize, L: Lattice, T: Real>(
     level: &Level<D, Host>,
     from: &[T],
+    parts: &mut [f64],
     sums: &mut [f64],
 ) {
     let view = View::<D, L, T> {
@@ -27,12 +28,12 @@ pub(super) fn forces<const D: usize, L: Lattice, T: Real>(
         of_direction[dims::direction(velocity::<D, L>(q))] = q;
     }
     // Block by block, then in the order of blocks: the same sums for any number of threads.
-    let parts: Vec<Vec<f64>> = (0..level.special)
-        .into_par_iter()
-        .filter(|&slot| level.boundary[slot] != 0)
-        .map(|slot| of_block(&view, &of_direction, slot))
-        .collect();
-    for part in parts {
+    let row = 6 * level.patches;
+    parts
+        .par_chunks_mut(row.max(1))
+        .zip(&level.linked)
+        .for_each(|(part, &slot)| of_block(&view, &of_direction, slot as usize, part));
+    for part in parts.chunks_exact(row.max(1)) {
         for (sum, part) in sums.iter_mut().zip(part) {
             *sum += part;
         }
@@ -43,9 +44,10 @@ fn of_block<const D: usize, L: Lattice, T: Real>(
     view: &View<'_, D, L, T>,
     of_direction: &[usize; 27],
     slot: usize,
-) -> Vec<f64> {
+    sums: &mut [f64],
+) {
     let level = view.level;
-    let mut sums = vec![0.0; 6 * level.patches];
+    sums.fill(0.0);
     let ghost = level.ghost[slot];
     let scale = 1.0 / f64::from(1u32 << (level.index * (D - 1)));
     for cell in 0..dims::cells(D) {
@@ -62,7 +64,6 @@ fn of_block<const D: usize, L: Lattice, T: Real>(
             let link = links.1 + place;
             let back = view.returned(at, k, link, Some(links));
             let out = view.f(at, k);
-            debug_assert_eq!(L::C[opposite(k)][0], -L::C[k][0]);
             let cut = view.cut(at, k, f64::from(level.q[link]));
             let push = (out + back).wide();
             let mut force = [0.0; 3];
@@ -89,5 +90,4 @@ fn of_block<const D: usize, L: Lattice, T: Real>(
             }
         }
     }
-    sums
 }

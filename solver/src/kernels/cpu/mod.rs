@@ -96,6 +96,7 @@ impl<const D: usize> Kernels<D> for Host {
         &self,
         level: &Level<D, Self>,
         from: &Vec<T>,
+        parts: &mut Vec<f64>,
         at: usize,
         fresh: bool,
         sums: &mut Vec<f64>,
@@ -104,7 +105,7 @@ impl<const D: usize> Kernels<D> for Host {
         if fresh {
             sums.fill(0.0);
         }
-        forces::forces::<D, L, T>(level, from, sums);
+        forces::forces::<D, L, T>(level, from, parts, sums);
         Ok(())
     }
 

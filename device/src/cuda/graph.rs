@@ -1,0 +1,185 @@
+//! Work side by side, and work given again at the cost of one launch.
+//!
+//! A *lane* is a stream that leaves the main one and joins it again by events. Each next lane is of higher
+//! priority: the short chains of small kernels that are put there get processors as soon as some are free, while a large
+//! kernel of the lane below fills what is left. Recorded (a CUDA graph), forks and priorities are kept.
+
+use super::context::{Cuda, check};
+use crate::DeviceError;
+use cudarc::driver::sys;
+use std::ptr;
+
+/// Most lanes beside the main stream. Beyond, work is done in turn.
+pub(super) const LANES: usize = 12;
+
+/// A stream beside the one below it, where it leaves it and where it comes back.
+#[derive(Debug)]
+pub(super) struct Lane {
+    stream: sys::CUstream,
+    fork: sys::CUevent,
+    join: sys::CUevent,
+}
+
+impl Lane {
+    /// The device's context has to be current.
+    fn new(number: usize) -> Result<Self, DeviceError> {
+        let (mut least, mut greatest) = (0, 0);
+        let mut lane = Self {
+            stream: ptr::null_mut(),
+            fork: ptr::null_mut(),
+            join: ptr::null_mut(),
+        };
+        let silent = sys::CUevent_flags::CU_EVENT_DISABLE_TIMING as u32;
+        // SAFETY: a context is current; all pointers are to variables of the types that are written.
+        unsafe {
+            check(
+                "ask for priorities",
+                sys::cuCtxGetStreamPriorityRange(&raw mut least, &raw mut greatest),
+            )?;
+            // Smaller numbers are of higher priority.
+            let priority = (least - number as i32).max(greatest);
+            check(
+                "make a stream",
+                sys::cuStreamCreateWithPriority(
+                    &raw mut lane.stream,
+                    sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32,
+                    priority,
+                ),
+            )?;
+            for event in [&raw mut lane.fork, &raw mut lane.join] {
+                check("make an event", sys::cuEventCreate(event, silent))?;
+            }
+        }
+        Ok(lane)
+    }
+
+    /// With the context current, and nothing else in use of it.
+    ///
+    /// # Safety
+    /// Once, by the device's own end.
+    pub(super) unsafe fn destroy(&self) {
+        // SAFETY: made by `new`, destroyed once; failures leave things to the end of the process.
+        unsafe {
+            sys::cuStreamDestroy_v2(self.stream);
+            sys::cuEventDestroy_v2(self.fork);
+            sys::cuEventDestroy_v2(self.join);
+        }
+    }
+}
+
+impl Cuda {
+    /// The stream that work is given to.
+    pub(super) fn stream(&self) -> sys::CUstream {
+        match self.1 {
+            0 => self.0.stream,
+            lane => self.lane(lane).map_or(self.0.stream, |lane| lane.stream),
+        }
+    }
+
+    /// A lane that is there.
+    fn lane(&self, number: usize) -> Option<&Lane> {
+        self.0.lanes[number - 1].get()
+    }
+
+    pub(super) fn side_by_side<E: From<DeviceError>>(
+        &self,
+        ahead: impl FnOnce(&Self) -> Result<(), E>,
+        behind: impl FnOnce(&Self) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let number = self.1 + 1;
+        if self.0.checked || number > LANES {
+            ahead(self)?;
+            return behind(self);
+        }
+        self.bind()?;
+        if self.lane(number).is_none() {
+            let lane = Lane::new(number)?;
+            if let Err(lane) = self.0.lanes[number - 1].set(lane) {
+                // SAFETY: this one was never used.
+                unsafe { lane.destroy() };
+            }
+        }
+        let lane = self.lane(number).expect("the lane should be there");
+        let after = |event, from, to| -> Result<(), DeviceError> {
+            // SAFETY: events and streams live as long as the device.
+            unsafe {
+                check("fork or join a stream", sys::cuEventRecord(event, from))?;
+                check(
+                    "fork or join a stream",
+                    sys::cuStreamWaitEvent(to, event, 0),
+                )
+            }
+        };
+        after(lane.fork, self.stream(), lane.stream)?;
+        let first = ahead(&Self(self.0.clone(), number));
+        let second = behind(self);
+        // Joined whatever happened: memory is given back in the order of the main stream.
+        after(lane.join, lane.stream, self.stream())?;
+        first.and(second)
+    }
+}
+
+/// Launches that were recorded, as the device runs them.
+#[derive(Debug)]
+pub struct Graph {
+    handle: sys::CUgraphExec,
+    of: Cuda,
+}
+
+// SAFETY: a graph may be launched and destroyed from any thread.
+unsafe impl Send for Graph {}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        if self.of.bind().is_ok() {
+            // SAFETY: made by this type, destroyed once; a run under way is finished first.
+            unsafe { sys::cuGraphExecDestroy(self.handle) };
+        }
+    }
+}
+
+impl Graph {
+    /// Records work on the main stream; on a checked device, which waits for each launch, does it.
+    pub(super) fn record<E: From<DeviceError>>(
+        on: &Cuda,
+        work: impl FnOnce() -> Result<(), E>,
+    ) -> Result<Option<Self>, E> {
+        if on.0.checked {
+            return work().map(|()| None);
+        }
+        on.bind()?;
+        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+        let (mut graph, mut handle) = (ptr::null_mut(), ptr::null_mut());
+        // SAFETY: the stream lives as long as the device.
+        check("record work", unsafe {
+            sys::cuStreamBeginCapture_v2(on.stream(), mode)
+        })?;
+        let done = work();
+        // SAFETY: the capture that was begun; the graph is written.
+        let ended = unsafe { sys::cuStreamEndCapture(on.stream(), &raw mut graph) };
+        if done.is_err() && ended == sys::CUresult::CUDA_SUCCESS {
+            // SAFETY: the graph that was just made.
+            unsafe { sys::cuGraphDestroy(graph) };
+        }
+        done?;
+        check("record work", ended)?;
+        let flags = sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY.0;
+        // SAFETY: a graph of this context, of which the executable one is independent.
+        let made = unsafe {
+            let made = sys::cuGraphInstantiateWithFlags(&raw mut handle, graph, flags.into());
+            sys::cuGraphDestroy(graph);
+            made
+        };
+        check("make a graph of recorded work", made)?;
+        let of = on.clone();
+        Ok(Some(Self { handle, of }))
+    }
+
+    pub(super) fn launch(&self, on: &Cuda) -> Result<(), DeviceError> {
+        on.bind()?;
+        // SAFETY: an executable graph of this context; its buffers are the caller's promise.
+        let code = unsafe { sys::cuGraphLaunch(self.handle, on.stream()) };
+        on.count_launch();
+        check("launch recorded work", code)
+    }
+}

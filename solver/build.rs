@@ -1,0 +1,104 @@
+//! Compiles the kernels for CUDA, if asked for, with the lattices' tables written out for them.
+
+#[cfg(feature = "cuda")]
+#[path = "../device/nvcc.rs"]
+mod nvcc;
+
+#[cfg(feature = "cuda")]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the module of the crate, of which the tables are wanted here"
+)]
+#[path = "src/lattice.rs"]
+mod lattice;
+
+#[cfg(feature = "cuda")]
+mod write {
+    use super::lattice::{D2Q9, D3Q19, D3Q27, Lattice, cubic_shares};
+    use std::fmt::Write;
+
+    /// Velocities by two masks an axis, weights by the number of components that are not 0: cheap where q is
+    /// known only when a kernel runs, and nothing at all where it is known before.
+    fn one<L: Lattice>(name: &str, to: &mut String) {
+        let mask = |a: usize, sign: i32| {
+            (0..L::Q).fold(0u32, |mask, q| mask | u32::from(L::C[q][a] == sign) << q)
+        };
+        let [mut velocity, mut shares] = [String::new(), String::new()];
+        for a in 0..3 {
+            let (plus, minus) = (mask(a, 1), mask(a, -1));
+            let _ = writeln!(
+                velocity,
+                "        {}return int({plus:#x}u >> q & 1) - int({minus:#x}u >> q & 1);",
+                if a < 2 {
+                    format!("if (a == {a}) ")
+                } else {
+                    String::new()
+                }
+            );
+        }
+        // Shortest decimals that give back the same bits.
+        let weight = |moving: i32| {
+            let of = |q: &usize| L::C[*q].iter().map(|c| c.abs()).sum::<i32>() == moving;
+            (0..L::Q).find(of).map_or(0.0, |q| L::W[q])
+        };
+        let [w0, w1, w2, w3] = [0, 1, 2, 3].map(weight);
+        for q in 0..L::Q {
+            for (n, share) in cubic_shares::<L>(q).into_iter().enumerate() {
+                if share != 0.0 {
+                    let _ = writeln!(shares, "        case {}: return {share:?};", 7 * q + n);
+                }
+            }
+        }
+        let q = L::Q;
+        let _ = write!(
+            to,
+            "
+struct {name} {{
+    static constexpr int Q = {q};
+    __host__ __device__ static constexpr int c(int q, int a) {{
+{velocity}    }}
+    __host__ __device__ static constexpr double w(int q) {{
+        const int moving = c(q, 0) * c(q, 0) + c(q, 1) * c(q, 1) + c(q, 2) * c(q, 2);
+        return moving == 0 ? {w0:?} : moving == 1 ? {w1:?} : moving == 2 ? {w2:?} : {w3:?};
+    }}
+    __host__ __device__ static constexpr double share(int q, int n) {{
+        switch (7 * q + n) {{
+{shares}        default: return 0.0;
+        }}
+    }}
+}};
+"
+        );
+    }
+
+    /// `lattices.cuh`.
+    pub(crate) fn lattices() -> String {
+        let mut text = String::from(
+            "// Velocities c(q, a), weights w(q) and shares of third-order coefficients share(q, n): `lattice.rs`.\n\n\
+             #pragma once\n",
+        );
+        one::<D2Q9>("D2Q9", &mut text);
+        one::<D3Q19>("D3Q19", &mut text);
+        one::<D3Q27>("D3Q27", &mut text);
+        text
+    }
+}
+
+#[cfg(feature = "cuda")]
+fn main() -> Result<(), String> {
+    let out = std::env::var("OUT_DIR").map_err(|e| e.to_string())?;
+    println!("cargo:rerun-if-changed=src/lattice.rs");
+    let header = format!("{out}/lattices.cuh");
+    std::fs::write(&header, write::lattices()).map_err(|e| format!("{header}: {e}"))?;
+    let headers = [
+        "src/kernels/cuda",
+        "../amr/src/kernels/cuda",
+        "../device/src/cuda",
+        &out,
+    ];
+    nvcc::compile("src/kernels/cuda", &headers, &[])
+}
+
+#[cfg(not(feature = "cuda"))]
+fn main() {}

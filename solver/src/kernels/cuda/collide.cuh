@@ -1,0 +1,222 @@
+// Collision of one cell: `collide.rs`.
+
+#pragma once
+
+#include "level.cuh"
+
+// `Relaxation`
+template <class T>
+struct Relaxation {
+    T even, odd, acceleration[3];
+    uint32_t regularized, pad;
+
+    __device__ bool pushes() const {
+        return acceleration[0] != T(0) || acceleration[1] != T(0) || acceleration[2] != T(0);
+    }
+};
+
+// Sum c[a] x[a] of a velocity that is known when this is compiled.
+template <class L, class T, int N>
+__device__ __forceinline__ T dot(int q, const T (&x)[N]) {
+    T sum = T(0);
+#pragma unroll
+    for (int a = 0; a < D; a++) {
+        if (L::c(q, a) == 1) {
+            sum += x[a];
+        } else if (L::c(q, a) == -1) {
+            sum -= x[a];
+        }
+    }
+    return sum;
+}
+
+// Density less 1, velocity with the acceleration's half step, and, if asked for, stress: sum c c f -
+// rho u u - rho / 3 less the weights' part (xx, xy, yy; in space xx, xy, xz, yy, yz, zz).
+template <class T>
+struct Fluid {
+    T rho, u[D], stress[PAIRS];
+
+    __device__ __forceinline__ T density() const {
+        return T(1) + rho;
+    }
+};
+
+template <class L, class T>
+__device__ __forceinline__ Fluid<T> fluid_of(const T (&f)[L::Q], const Relaxation<T>& relax) {
+    Fluid<T> fluid;
+    T j[D];
+    fluid.rho = T(0);
+#pragma unroll
+    for (int a = 0; a < D; a++) {
+        j[a] = T(0);
+    }
+#pragma unroll
+    for (int q = 0; q < L::Q; q++) {
+        fluid.rho += f[q];
+#pragma unroll
+        for (int a = 0; a < D; a++) {
+            if (L::c(q, a) == 1) {
+                j[a] += f[q];
+            } else if (L::c(q, a) == -1) {
+                j[a] -= f[q];
+            }
+        }
+    }
+    const T inverse = T(1) / fluid.density();
+#pragma unroll
+    for (int a = 0; a < D; a++) {
+        fluid.u[a] = j[a] * inverse + T(0.5) * relax.acceleration[a];
+    }
+    return fluid;
+}
+
+template <class L, class T>
+__device__ __forceinline__ void add_stress(const T (&f)[L::Q], Fluid<T>& fluid) {
+    int n = 0;
+#pragma unroll
+    for (int a = 0; a < D; a++) {
+#pragma unroll
+        for (int b = a; b < D; b++) {
+            T sum = -fluid.density() * fluid.u[a] * fluid.u[b];
+            if (a == b) {
+                sum -= T(1.0 / 3.0) * fluid.rho;
+            }
+#pragma unroll
+            for (int q = 0; q < L::Q; q++) {
+                if (L::c(q, a) * L::c(q, b) == 1) {
+                    sum += f[q];
+                } else if (L::c(q, a) * L::c(q, b) == -1) {
+                    sum -= f[q];
+                }
+            }
+            fluid.stress[n++] = sum;
+        }
+    }
+}
+
+// The acceleration's source (Guo, Zheng & Shi 2002, eq. 20): even parts times `even`, odd ones times `odd`.
+template <class L, class T>
+__device__ __forceinline__ void push(const Relaxation<T>& relax, const Fluid<T>& fluid, T even, T odd, T (&f)[L::Q]) {
+    T work = T(0);
+#pragma unroll
+    for (int a = 0; a < D; a++) {
+        work += relax.acceleration[a] * fluid.u[a];
+    }
+    work *= fluid.density();
+    f[0] -= T(L::w(0)) * (even * T(3) * work);
+#pragma unroll
+    for (int p = 1; p < L::Q; p += 2) {
+        const T along = dot<L>(p, fluid.u);
+        const T pull = fluid.density() * dot<L>(p, relax.acceleration);
+        const T e = even * (T(9) * along * pull - T(3) * work), o = odd * T(3) * pull;
+        f[p] += T(L::w(p)) * (e + o);
+        f[p + 1] += T(L::w(p)) * (e - o);
+    }
+}
+
+// Two relaxation times.
+template <class L, class T>
+__device__ __forceinline__ void relaxed(const Relaxation<T>& relax, const Fluid<T>& fluid, T (&f)[L::Q]) {
+    T square = T(0);
+#pragma unroll
+    for (int a = 0; a < D; a++) {
+        square += fluid.u[a] * fluid.u[a];
+    }
+    const T density = fluid.density();
+    const T base = fluid.rho - T(1.5) * density * square;
+    f[0] -= relax.even * (f[0] - T(L::w(0)) * base);
+#pragma unroll
+    for (int p = 1; p < L::Q; p += 2) {
+        const T along = dot<L>(p, fluid.u);
+        const T even = T(L::w(p)) * (base + T(4.5) * density * along * along);
+        const T odd = T(L::w(p)) * T(3) * density * along;
+        const T change = relax.even * (T(0.5) * (f[p] + f[p + 1]) - even);
+        const T turn = relax.odd * (T(0.5) * (f[p] - f[p + 1]) - odd);
+        f[p] -= change + turn;
+        f[p + 1] -= change - turn;
+    }
+    if (relax.pushes()) {
+        push<L>(relax, fluid, T(1) - T(0.5) * relax.even, T(1) - T(0.5) * relax.odd, f);
+    }
+}
+
+// Momentum flux of the equilibrium and of what is kept of the stress, and third-order coefficients
+// of both: xxy, xxz, xyy, yyz, xzz, yzz, xyz.
+template <class T>
+struct Orders {
+    T flux[PAIRS], cubic[7];
+
+    __device__ __forceinline__ Orders(const Fluid<T>& fluid, T keep) {
+        const T density = fluid.density(), x = fluid.u[0], y = fluid.u[1];
+        T kept[PAIRS];
+        int n = 0;
+#pragma unroll
+        for (int a = 0; a < D; a++) {
+#pragma unroll
+            for (int b = a; b < D; b++) {
+                kept[n] = keep * fluid.stress[n];
+                flux[n] = density * fluid.u[a] * fluid.u[b] + kept[n];
+                n++;
+            }
+        }
+#if CUTLINK_D == 2
+        const T xx = kept[0], xy = kept[1], yy = kept[2];
+        cubic[0] = density * x * x * y + (T(2) * x * xy + y * xx);
+        cubic[2] = density * x * y * y + (T(2) * y * xy + x * yy);
+        cubic[1] = cubic[3] = cubic[4] = cubic[5] = cubic[6] = T(0);
+#else
+        const T z = fluid.u[2];
+        const T xx = kept[0], xy = kept[1], xz = kept[2], yy = kept[3], yz = kept[4], zz = kept[5];
+        cubic[0] = density * x * x * y + (T(2) * x * xy + y * xx);
+        cubic[1] = density * x * x * z + (T(2) * x * xz + z * xx);
+        cubic[2] = density * x * y * y + (T(2) * y * xy + x * yy);
+        cubic[3] = density * y * y * z + (T(2) * y * yz + z * yy);
+        cubic[4] = density * x * z * z + (T(2) * z * xz + x * zz);
+        cubic[5] = density * y * z * z + (T(2) * z * yz + y * zz);
+        cubic[6] = density * x * y * z + (x * yz + y * xz + z * xy);
+#endif
+    }
+};
+
+// Recursive regularization; the stress is needed.
+template <class L, class T>
+__device__ __forceinline__ void regularized(const Relaxation<T>& relax, const Fluid<T>& fluid, T (&f)[L::Q]) {
+    const Orders<T> orders(fluid, T(1) - relax.even);
+    T trace = T(0);
+    int diagonal = 0;
+#pragma unroll
+    for (int a = 0; a < D; a++) {
+        trace += orders.flux[diagonal];
+        diagonal += D - a;
+    }
+    const T base = fluid.rho - T(1.5) * trace;
+    f[0] = T(L::w(0)) * base;
+#pragma unroll
+    for (int p = 1; p < L::Q; p += 2) {
+        T even = base, odd = T(3) * fluid.density() * dot<L>(p, fluid.u);
+        int n = 0;
+#pragma unroll
+        for (int a = 0; a < D; a++) {
+#pragma unroll
+            for (int b = a; b < D; b++) {
+                const int times = L::c(p, a) * L::c(p, b);
+                if (times != 0) {
+                    even += T((a == b ? 4.5 : 9.0) * times) * orders.flux[n];
+                }
+                n++;
+            }
+        }
+#pragma unroll
+        for (n = 0; n < 7; n++) {
+            if (L::share(p, n) != 0.0) {
+                odd += T(L::share(p, n)) * orders.cubic[n];
+            }
+        }
+        f[p] = T(L::w(p)) * (even + odd);
+        f[p + 1] = T(L::w(p)) * (even - odd);
+    }
+    if (relax.pushes()) {
+        // The half step of the acceleration is in the momentum already: of the odd part the other half is missing.
+        push<L>(relax, fluid, T(1) - T(0.5) * relax.even, T(0.5), f);
+    }
+}

@@ -1,0 +1,65 @@
+//! A launch each: a thread block a fine block with ghosts, and a coarse block that is refined.
+
+use super::{EXCHANGE, Vector, entry};
+use crate::{SolverError, kernels::Between, lattice::Lattice, real::Real};
+use cutlink_amr::dims;
+use cutlink_device::cuda::{Cuda, CudaBuf, Grid};
+
+/// A thread a cell of a block.
+const THREADS: u32 = 64;
+
+pub(super) fn interpolate<const D: usize, L: Lattice, T: Real>(
+    cuda: &Cuda,
+    between: &Between<'_, D, T, Cuda>,
+    moments: &CudaBuf<T>,
+    to: &mut CudaBuf<T>,
+) -> Result<(), SolverError> {
+    let (coarse, fine) = (between.coarse, between.fine);
+    let launch = cuda
+        .launch(&EXCHANGE, D, entry!("interpolate", L, T))
+        .buf(&coarse.neighbors)
+        .buf(&coarse.solid)
+        .val(coarse.exchanging as u32)
+        .buf(&coarse.shells)
+        .buf(&fine.ghost)
+        .buf(&fine.stepped)
+        .val(u32::from(between.cubic))
+        .val(between.rescale * between.keep)
+        .val(Vector(between.half_step))
+        .buf(moments)
+        .out(to);
+    // SAFETY: tables of two levels; moments of the exchanging slots of the coarser one; the finer one's first slots are
+    // the children of the shells.
+    unsafe {
+        launch.run(Grid::blocks(
+            coarse.shells.len() * dims::children(D),
+            THREADS,
+        ))?;
+    }
+    Ok(())
+}
+
+pub(super) fn average<const D: usize, L: Lattice, T: Real>(
+    cuda: &Cuda,
+    between: &Between<'_, D, T, Cuda>,
+    fine_moments: &CudaBuf<T>,
+    to: &mut CudaBuf<T>,
+    moments: &mut CudaBuf<T>,
+) -> Result<(), SolverError> {
+    let (coarse, fine) = (between.coarse, between.fine);
+    let launch = cuda
+        .launch(&EXCHANGE, D, entry!("average", L, T))
+        .buf(&coarse.shells)
+        .buf(&coarse.stepped)
+        .buf(&coarse.solid)
+        .buf(&fine.solid)
+        .val(between.rescale)
+        .val(between.keep)
+        .val(Vector(between.half_step))
+        .buf(fine_moments)
+        .out(to)
+        .out(moments);
+    // SAFETY: as above; shells exchange, so they have moments.
+    unsafe { launch.run(Grid::blocks(coarse.shells.len(), THREADS))? };
+    Ok(())
+}

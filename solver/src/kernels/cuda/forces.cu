@@ -1,0 +1,106 @@
+// Momentum exchange: one thread block a slot with cut links, then one a number of a patch. Sums are
+// taken in an order that depends on the mesh alone.
+
+#include "collide.cuh"
+#include "walls.cuh"
+
+constexpr int THREADS = 64;
+constexpr int ADDERS = 256;
+
+// Adds a value of every thread; the sum is the first one's.
+template <int N>
+__device__ double sum_of(double value, double* scratch) {
+    scratch[threadIdx.x] = value;
+    __syncthreads();
+    for (int half = N / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half) {
+            scratch[threadIdx.x] += scratch[threadIdx.x + half];
+        }
+        __syncthreads();
+    }
+    const double sum = scratch[0];
+    __syncthreads();
+    return sum;
+}
+
+struct Center {
+    double v[3];
+};
+
+// Force and torque of one cut link on its wall, along velocity k: six numbers.
+template <class L, class T>
+__device__ void add_link(const View<L, T>& view, const At& at, int k, uint64_t link, const Links& links,
+                         const Center& center, double scale, double (&six)[6]) {
+    const Level& level = view.level;
+    const T back = view.returned(at, k, link, links), out = view.f(at, k);
+    const double share = level.q[link];
+    double x[3], u[3], force[3] = {};
+    level.template cut<L>(at, k, share, x);
+    level.template velocity_at<L>(at, k, share, level.rules[2 * D + level.patch[link]], u);
+    const double push = scale * static_cast<double>(out + back), slip = scale * static_cast<double>(out - back);
+    for (int a = 0; a < D; a++) {
+        force[a] = push * L::c(k, a) - slip * u[a];
+    }
+    for (int a = 0; a < 3; a++) {
+        x[a] -= center.v[a];
+        six[a] += force[a];
+    }
+    six[3] += x[1] * force[2] - x[2] * force[1];
+    six[4] += x[2] * force[0] - x[0] * force[2];
+    six[5] += x[0] * force[1] - x[1] * force[0];
+}
+
+// The sums of each slot with cut links: six numbers a patch. Links of ghost cells are the coarser level's.
+template <class L, class T>
+__device__ void by_slot(const Level& level, const uint32_t* linked, const uint64_t* ghost, uint32_t patches,
+                        const Center& center, double scale, const T* from, double* parts) {
+    __shared__ double scratch[THREADS];
+    const uint32_t slot = linked[blockIdx.x];
+    const int cell = threadIdx.x;
+    const View<L, T> view{level, from};
+    const At at(slot, cell & (CELLS - 1));
+    const bool counts = cell < CELLS && !(ghost[slot] >> (cell & (CELLS - 1)) & 1);
+    const Links links = counts ? level.links(at) : Links{0, 0};
+    for (uint32_t patch = 0; patch < patches; patch++) {
+        double six[6] = {};
+#pragma unroll 1
+        for (int k = 1; k < L::Q; k++) {
+            const int direction = direction_of<L>(k);
+            if (links.cut(direction) && level.patch[links.place(direction)] == patch) {
+                add_link(view, at, k, links.place(direction), links, center, scale, six);
+            }
+        }
+        bool any = false;
+        for (int n = 0; n < 6; n++) {
+            any = any || six[n] != 0;
+        }
+        const bool none = !__syncthreads_or(any);
+        for (int n = 0; n < 6; n++) {
+            const double sum = none ? 0 : sum_of<THREADS>(six[n], scratch);
+            if (threadIdx.x == 0) {
+                parts[(static_cast<size_t>(blockIdx.x) * patches + patch) * 6 + n] = sum;
+            }
+        }
+    }
+}
+
+#define BY_SLOT(L, l, T, t)                                                                                            \
+    extern "C" __global__ void by_slot_##l##_##t(LEVEL_PARAMETERS, const uint32_t* linked, const uint64_t* ghost,      \
+                                                 uint32_t patches, Center center, double scale, const T* from,         \
+                                                 double* parts) {                                                      \
+        by_slot<L, T>(LEVEL, linked, ghost, patches, center, scale, from, parts);                                      \
+    }
+EACH_LATTICE(BY_SLOT)
+
+// Adds up the slots' numbers, one thread block for each of `numbers`; sets or adds to `sums`.
+extern "C" __global__ void total(const double* parts, uint32_t slots, uint32_t numbers, uint32_t fresh, double* sums) {
+    __shared__ double scratch[ADDERS];
+    double sum = 0;
+    for (uint32_t slot = threadIdx.x; slot < slots; slot += ADDERS) {
+        sum += parts[static_cast<size_t>(slot) * numbers + blockIdx.x];
+    }
+    sum = sum_of<ADDERS>(sum, scratch);
+    if (threadIdx.x == 0) {
+        sums[blockIdx.x] = fresh ? sum : sums[blockIdx.x] + sum;
+    }
+}

@@ -1,0 +1,170 @@
+// A level as kernels see it, and what lies around a cell: `tables.rs`, `cell.rs`.
+
+#pragma once
+
+#include "forest.cuh"
+#include "lattices.cuh"
+
+enum Kind : uint32_t { WALL = 0, SLIP = 1, PRESSURE = 2, OUTFLOW = 3, PERIODIC = 4 };
+
+// A condition of a face or patch: `Rule`.
+struct Rule {
+    double velocity[3], omega[3], density;
+    uint32_t kind, scheme;
+};
+static_assert(sizeof(Rule) == 64, "seven f64 and two u32");
+
+// Bits of a table entry that say which of a cell's links are cut; above them, the first one's place.
+constexpr int DIRECTION_BITS = 27;
+
+// Numbers a cell that levels exchange: `exchanged`.
+constexpr int PAIRS = D * (D + 1) / 2;
+constexpr int EXCHANGED = 1 + D + PAIRS;
+
+struct At {
+    uint32_t slot;
+    int x[D];
+
+    __device__ At(uint32_t slot, int cell) : slot(slot) {
+        for (int a = 0; a < D; a++) {
+            x[a] = cell_coord(cell, a);
+        }
+    }
+
+    __device__ int cell() const {
+        int cell = 0;
+        for (int a = 0; a < D; a++) {
+            cell |= x[a] << 2 * a;
+        }
+        return cell;
+    }
+};
+
+__host__ __device__ constexpr int opposite(int q) {
+    return q == 0 ? 0 : ((q - 1) ^ 1) + 1;
+}
+
+// The direction of velocity q, as in the masks of cut links.
+template <class L>
+__host__ __device__ constexpr int direction_of(int q) {
+    int direction = 0;
+    for (int a = D - 1; a >= 0; a--) {
+        direction = 3 * direction + L::c(q, a) + 1;
+    }
+    return direction;
+}
+
+// Cut links of a cell: directions, and the place of the first one.
+struct Links {
+    uint32_t mask;
+    uint64_t first;
+
+    __device__ bool cut(int direction) const {
+        return mask >> direction & 1;
+    }
+
+    __device__ uint64_t place(int direction) const {
+        return first + __popc(mask & ((1u << direction) - 1));
+    }
+};
+
+struct Level {
+    const Ints* coord;
+    const uint32_t* neighbors;
+    const uint64_t* solid;
+    const uint64_t* boundary;
+    const uint32_t* cell_start;
+    const uint64_t* cells;
+    const float* q;
+    const uint16_t* patch;
+    const Rule* rules;
+    uint32_t slots, special;
+    int index;
+    Ints extent;
+
+    __device__ bool is_solid(const At& at) const {
+        return solid[at.slot] >> at.cell() & 1;
+    }
+
+    // The cell a step away: a slot of this level, or NONE or OUTSIDE.
+    __device__ At next(const At& at, const int (&step)[D]) const {
+        At to = at;
+        int toward = 0;
+        for (int a = D - 1; a >= 0; a--) {
+            const int x = at.x[a] + step[a];
+            toward = 3 * toward + (x >> 2) + 1;
+            to.x[a] = x & 3;
+        }
+        to.slot = neighbors[static_cast<size_t>(at.slot) * DIRECTIONS + toward];
+        return to;
+    }
+
+    // Whether the cell a step away is fluid; `to` is that cell.
+    __device__ bool fluid(const At& at, const int (&step)[D], At& to) const {
+        to = next(at, step);
+        return to.slot < slots && !is_solid(to);
+    }
+
+    __device__ Links links(const At& at) const {
+        if (at.slot >= special) {
+            return {0, 0};
+        }
+        const uint64_t mask = boundary[at.slot];
+        const int cell = at.cell();
+        if (!(mask >> cell & 1)) {
+            return {0, 0};
+        }
+        const uint64_t entry = cells[cell_start[at.slot] + __popcll(mask & ((1ull << cell) - 1))];
+        return {static_cast<uint32_t>(entry & ((1u << DIRECTION_BITS) - 1)), entry >> DIRECTION_BITS};
+    }
+
+    // The cut point of a link along velocity k, in root cells from the lower corner.
+    template <class L>
+    __device__ void cut(const At& at, int k, double share, double (&x)[3]) const {
+        const double dx = 1.0 / static_cast<double>(1u << index);
+        for (int a = 0; a < 3; a++) {
+            x[a] = a < D ? dx * (4 * coord[at.slot].v[a] + at.x[a] + 0.5 + share * L::c(k, a)) : 0.0;
+        }
+    }
+
+    // The velocity of a wall where it cuts a link.
+    template <class L>
+    __device__ void velocity_at(const At& at, int k, double share, const Rule& rule, double (&u)[3]) const {
+        double x[3];
+        cut<L>(at, k, share, x);
+        const double(&o)[3] = rule.omega;
+        u[0] = rule.velocity[0] + (o[1] * x[2] - o[2] * x[1]);
+        u[1] = rule.velocity[1] + (o[2] * x[0] - o[0] * x[2]);
+        u[2] = rule.velocity[2] + (o[0] * x[1] - o[1] * x[0]);
+    }
+
+    // What a moving wall takes from a population that is bounced back: 6 w c·u.
+    template <class L>
+    __device__ double wall(const At& at, int k, double share, const Rule& rule) const {
+        double u[3];
+        velocity_at<L>(at, k, share, rule, u);
+        double along = 0;
+        for (int a = 0; a < D; a++) {
+            along += L::c(k, a) * u[a];
+        }
+        return 6.0 * L::w(k) * along;
+    }
+};
+
+// Of these a level is made in a kernel: LEVEL_PARAMETERS in its list of parameters, LEVEL in its body.
+#define LEVEL_PARAMETERS                                                                                               \
+    const Ints *coord, const uint32_t *neighbors, const uint64_t *solid, const uint64_t *boundary,                     \
+        const uint32_t *cell_start, const uint64_t *cells, const float *q, const uint16_t *patch, const Rule *rules,   \
+        uint32_t slots, uint32_t special, int index, Ints extent
+#define LEVEL                                                                                                          \
+    Level {                                                                                                            \
+        coord, neighbors, solid, boundary, cell_start, cells, q, patch, rules, slots, special, index, extent           \
+    }
+
+// Calls F(lattice, its name, type, its name) for each that this dimension has.
+#if CUTLINK_D == 2
+#define EACH_LATTICE(F) F(D2Q9, d2q9, float, f32) F(D2Q9, d2q9, double, f64)
+#else
+#define EACH_LATTICE(F)                                                                                                \
+    F(D3Q19, d3q19, float, f32) F(D3Q19, d3q19, double, f64) F(D3Q27, d3q27, float, f32) F(D3Q27, d3q27, double, f64)
+#endif

@@ -1,0 +1,47 @@
+//! A launch each.
+
+use super::{MACROSCOPIC, Vector, entry};
+use crate::{SolverError, lattice::Lattice, real::Real, tables::Level};
+use cutlink_amr::dims;
+use cutlink_device::cuda::{Cuda, CudaBuf, Grid};
+
+/// A thread a cell of a block.
+const THREADS: u32 = 64;
+
+pub(super) fn macroscopic<const D: usize, L: Lattice, T: Real>(
+    cuda: &Cuda,
+    level: &Level<D, Cuda>,
+    half_step: [T; 3],
+    from: &CudaBuf<T>,
+) -> Result<CudaBuf<f32>, SolverError> {
+    let mut out = cuda.uninit(
+        "density and velocity",
+        level.slots * (1 + D) * dims::cells(D),
+    )?;
+    let launch = cuda
+        .launch(&MACROSCOPIC, D, entry!("macroscopic", L, T))
+        .buf(&level.solid)
+        .val(Vector(half_step))
+        .buf(from)
+        .out(&mut out);
+    // SAFETY: populations of all slots; 1 + D rows a slot.
+    unsafe { launch.run(Grid::blocks(level.slots, THREADS))? };
+    Ok(out)
+}
+
+pub(super) fn fastest<const D: usize, L: Lattice, T: Real>(
+    cuda: &Cuda,
+    level: &Level<D, Cuda>,
+    from: &CudaBuf<T>,
+) -> Result<CudaBuf<f32>, SolverError> {
+    let mut out = cuda.uninit("speeds", level.slots)?;
+    let launch = cuda
+        .launch(&MACROSCOPIC, D, entry!("fastest", L, T))
+        .buf(&level.stepped)
+        .buf(&level.ghost)
+        .buf(from)
+        .out(&mut out);
+    // SAFETY: populations of all slots; a number a slot.
+    unsafe { launch.run(Grid::blocks(level.slots, THREADS))? };
+    Ok(out)
+}

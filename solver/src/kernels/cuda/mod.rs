@@ -1,0 +1,126 @@
+//! The stages on an NVIDIA GPU: one source for each, compiled for the plane and for space, with entry
+//! points for each lattice and precision.
+
+#![expect(unsafe_code, reason = "kernels are launched with addresses")]
+
+mod exchange;
+mod forces;
+mod macroscopic;
+mod step;
+
+use super::{Between, Kernels, Relaxation};
+use crate::{SolverError, lattice::Lattice, real::Real, tables::Level};
+use bytemuck::{Pod, Zeroable};
+use cutlink_device::cuda::{Cuda, CudaBuf, Launch, Module};
+
+static STEP: [Module; 2] = cutlink_device::cuda_modules!("step");
+static EXCHANGE: [Module; 2] = cutlink_device::cuda_modules!("exchange");
+static FORCES: [Module; 2] = cutlink_device::cuda_modules!("forces");
+static MACROSCOPIC: [Module; 2] = cutlink_device::cuda_modules!("macroscopic");
+
+/// The entry point of a lattice and precision: `entry!("name", L, T)`.
+macro_rules! entry {
+    ($name:literal, $lattice:ty, $real:ty) => {
+        match (
+            <$lattice as $crate::lattice::Lattice>::KIND,
+            <$real as $crate::real::Real>::PRECISION,
+        ) {
+            ($crate::LatticeKind::D2Q9, $crate::Precision::F32) => concat!($name, "_d2q9_f32"),
+            ($crate::LatticeKind::D2Q9, $crate::Precision::F64) => concat!($name, "_d2q9_f64"),
+            ($crate::LatticeKind::D3Q19, $crate::Precision::F32) => concat!($name, "_d3q19_f32"),
+            ($crate::LatticeKind::D3Q19, $crate::Precision::F64) => concat!($name, "_d3q19_f64"),
+            ($crate::LatticeKind::D3Q27, $crate::Precision::F32) => concat!($name, "_d3q27_f32"),
+            ($crate::LatticeKind::D3Q27, $crate::Precision::F64) => concat!($name, "_d3q27_f64"),
+        }
+    };
+}
+use entry;
+
+/// Three numbers, as a parameter of a kernel.
+#[derive(Debug, Clone, Copy)]
+#[repr(transparent)]
+struct Vector<T>([T; 3]);
+
+// SAFETY: plain numbers.
+unsafe impl<T: Real> Zeroable for Vector<T> {}
+// SAFETY: three numbers without padding.
+unsafe impl<T: Real> Pod for Vector<T> {}
+
+/// A level as kernels have it: `LEVEL_PARAMETERS` of `level.cuh`.
+fn give<'a, const D: usize>(launch: Launch<'a>, level: &'a Level<D, Cuda>) -> Launch<'a> {
+    launch
+        .buf(&level.coord)
+        .buf(&level.neighbors)
+        .buf(&level.solid)
+        .buf(&level.boundary)
+        .buf(&level.cell_start)
+        .buf(&level.cells)
+        .buf(&level.q)
+        .buf(&level.patch)
+        .buf(&level.rules)
+        .val(level.slots as u32)
+        .val(level.special as u32)
+        .val(level.index as i32)
+        .val(level.extent)
+}
+
+impl<const D: usize> Kernels<D> for Cuda {
+    fn step<L: Lattice, T: Real>(
+        &self,
+        level: &Level<D, Self>,
+        relax: Relaxation<T>,
+        from: &CudaBuf<T>,
+        to: &mut CudaBuf<T>,
+        moments: &mut CudaBuf<T>,
+    ) -> Result<(), SolverError> {
+        step::step::<D, L, T>(self, level, relax, from, to, moments)
+    }
+
+    fn interpolate<L: Lattice, T: Real>(
+        &self,
+        between: &Between<'_, D, T, Self>,
+        moments: &CudaBuf<T>,
+        to: &mut CudaBuf<T>,
+    ) -> Result<(), SolverError> {
+        exchange::interpolate::<D, L, T>(self, between, moments, to)
+    }
+
+    fn average<L: Lattice, T: Real>(
+        &self,
+        between: &Between<'_, D, T, Self>,
+        fine_moments: &CudaBuf<T>,
+        to: &mut CudaBuf<T>,
+        moments: &mut CudaBuf<T>,
+    ) -> Result<(), SolverError> {
+        exchange::average::<D, L, T>(self, between, fine_moments, to, moments)
+    }
+
+    fn forces<L: Lattice, T: Real>(
+        &self,
+        level: &Level<D, Self>,
+        from: &CudaBuf<T>,
+        parts: &mut CudaBuf<f64>,
+        at: usize,
+        fresh: bool,
+        sums: &mut CudaBuf<f64>,
+    ) -> Result<(), SolverError> {
+        forces::forces::<D, L, T>(self, level, from, parts, at, fresh, sums)
+    }
+
+    fn macroscopic<L: Lattice, T: Real>(
+        &self,
+        level: &Level<D, Self>,
+        half_step: [T; 3],
+        from: &CudaBuf<T>,
+    ) -> Result<CudaBuf<f32>, SolverError> {
+        macroscopic::macroscopic::<D, L, T>(self, level, half_step, from)
+    }
+
+    fn fastest<L: Lattice, T: Real>(
+        &self,
+        level: &Level<D, Self>,
+        from: &CudaBuf<T>,
+    ) -> Result<CudaBuf<f32>, SolverError> {
+        macroscopic::fastest::<D, L, T>(self, level, from)
+    }
+}

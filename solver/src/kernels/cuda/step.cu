@@ -1,0 +1,166 @@
+// Streaming (pull) and collision of a level: one thread a cell.
+
+#include "collide.cuh"
+#include "walls.cuh"
+
+// Threads of a block of `plain` and of `special`: whole slots.
+constexpr int PLAIN = 128;
+constexpr int SPECIAL = 64;
+
+template <class L, class T, bool REGULARIZED>
+__device__ __forceinline__ void collide(const Relaxation<T>& relax, Fluid<T>& fluid, T (&f)[L::Q]) {
+    if (REGULARIZED) {
+        regularized<L>(relax, fluid, f);
+    } else {
+        relaxed<L>(relax, fluid, f);
+    }
+}
+
+// Where a cell's population q comes from: the direction of the block, and the cell there.
+template <class L>
+__device__ __forceinline__ void source(const int (&x)[D], int q, int& toward, int& cell) {
+    toward = cell = 0;
+    int stride = 1;
+#pragma unroll
+    for (int a = 0; a < D; a++) {
+        const int from = x[a] - L::c(q, a);
+        toward += L::c(q, a) == 0 ? stride : stride * ((from >> 2) + 1);
+        cell |= (from & 3) << 2 * a;
+        stride *= 3;
+    }
+}
+
+// Slots from `first` on that have nothing but fluid of their level around them.
+template <class L, class T, bool REGULARIZED>
+__device__ __forceinline__ void step_plain(const uint32_t* neighbors, uint32_t first, uint32_t slots,
+                                      const Relaxation<T>& relax, const T* __restrict__ from, T* __restrict__ to) {
+    constexpr int GROUP = PLAIN / CELLS;
+    __shared__ uint32_t around[GROUP * DIRECTIONS];
+    const uint32_t begin = first + blockIdx.x * GROUP;
+    const uint32_t here = min(static_cast<uint32_t>(GROUP), slots - begin);
+    for (uint32_t i = threadIdx.x; i < here * DIRECTIONS; i += PLAIN) {
+        around[i] = neighbors[static_cast<size_t>(begin) * DIRECTIONS + i];
+    }
+    __syncthreads();
+    const uint32_t place = threadIdx.x / CELLS;
+    if (place >= here) {
+        return;
+    }
+    const At at(begin + place, threadIdx.x % CELLS);
+    T f[L::Q];
+#pragma unroll
+    for (int q = 0; q < L::Q; q++) {
+        int toward, cell;
+        source<L>(at.x, q, toward, cell);
+        const uint32_t slot = around[place * DIRECTIONS + toward];
+        f[q] = from[static_cast<size_t>(slot) * (L::Q * CELLS) + q * CELLS + cell];
+    }
+    Fluid<T> fluid = fluid_of<L>(f, relax);
+    if (REGULARIZED) {
+        add_stress<L>(f, fluid);
+    }
+    collide<L, T, REGULARIZED>(relax, fluid, f);
+    T* out = to + static_cast<size_t>(at.slot) * (L::Q * CELLS) + threadIdx.x % CELLS;
+#pragma unroll
+    for (int q = 0; q < L::Q; q++) {
+        out[q * CELLS] = f[q];
+    }
+}
+
+// The first slots, which may have anything around them; cells that are not stepped keep what `to` has, and slots
+// below `exchanging` write what levels exchange.
+template <class L, class T, bool REGULARIZED>
+__device__ __forceinline__ void step_special(const Level& level, const uint64_t* stepped, uint32_t exchanging,
+                                        const Relaxation<T>& relax, const T* __restrict__ from, T* __restrict__ to,
+                                        T* __restrict__ moments) {
+    constexpr int GROUP = SPECIAL / CELLS;
+    __shared__ uint32_t around[GROUP * DIRECTIONS];
+    __shared__ uint64_t solids[GROUP * DIRECTIONS];
+    // What comes back from walls and faces, found before the populations are held in registers.
+    __shared__ T returned[L::Q][SPECIAL];
+    const uint32_t begin = blockIdx.x * GROUP;
+    const uint32_t here = min(static_cast<uint32_t>(GROUP), level.special - begin);
+    for (uint32_t i = threadIdx.x; i < here * DIRECTIONS; i += SPECIAL) {
+        const uint32_t slot = level.neighbors[static_cast<size_t>(begin) * DIRECTIONS + i];
+        around[i] = slot;
+        solids[i] = slot < level.slots ? level.solid[slot] : 0;
+    }
+    __syncthreads();
+    const uint32_t place = threadIdx.x / CELLS;
+    const int own = threadIdx.x % CELLS;
+    const At at(begin + place, own);
+    if (place >= here || !(stepped[at.slot] >> own & 1)) {
+        return;
+    }
+    const View<L, T> view{level, from};
+    const Links links = level.links(at);
+    uint32_t mend = 0;
+#pragma unroll
+    for (int q = 1; q < L::Q; q++) {
+        int toward, cell;
+        source<L>(at.x, q, toward, cell);
+        const bool outside = around[place * DIRECTIONS + toward] == OUTSIDE;
+        mend |= static_cast<uint32_t>(outside || links.cut(direction_of<L>(opposite(q)))) << q;
+    }
+#pragma unroll 1
+    for (uint32_t rest = mend; rest != 0; rest &= rest - 1) {
+        const int q = __ffs(rest) - 1;
+        returned[q][threadIdx.x] = view.pull(at, q, links);
+    }
+    T f[L::Q];
+#pragma unroll
+    for (int q = 0; q < L::Q; q++) {
+        int toward, cell;
+        source<L>(at.x, q, toward, cell);
+        uint32_t slot = around[place * DIRECTIONS + toward];
+        int population = q;
+        if (slot >= level.slots) {
+            // The level ends here: these are the outer ghost cells, whose values are not used.
+            slot = at.slot;
+            cell = own;
+        } else if (solids[place * DIRECTIONS + toward] >> cell & 1) {
+            slot = at.slot;
+            cell = own;
+            population = opposite(q);
+        }
+        f[q] = mend >> q & 1 ? returned[q][threadIdx.x]
+                             : from[(static_cast<size_t>(slot) * L::Q + population) * CELLS + cell];
+    }
+    Fluid<T> fluid = fluid_of<L>(f, relax);
+    if (REGULARIZED || at.slot < exchanging) {
+        add_stress<L>(f, fluid);
+    }
+    if (at.slot < exchanging) {
+        T* row = moments + static_cast<size_t>(at.slot) * (EXCHANGED * CELLS) + own;
+        row[0] = fluid.rho;
+#pragma unroll
+        for (int a = 0; a < D; a++) {
+            row[(1 + a) * CELLS] = fluid.density() * fluid.u[a];
+        }
+#pragma unroll
+        for (int n = 0; n < PAIRS; n++) {
+            row[(1 + D + n) * CELLS] = fluid.stress[n];
+        }
+    }
+    collide<L, T, REGULARIZED>(relax, fluid, f);
+    T* out = to + static_cast<size_t>(at.slot) * (L::Q * CELLS) + own;
+#pragma unroll
+    for (int q = 0; q < L::Q; q++) {
+        out[q * CELLS] = f[q];
+    }
+}
+
+#define ENTRY(L, l, T, t, NAME, REGULARIZED)                                                                           \
+    extern "C" __global__ void __launch_bounds__(PLAIN)                                                                \
+        plain_##NAME##_##l##_##t(const uint32_t* neighbors, uint32_t first, uint32_t slots, Relaxation<T> relax,       \
+                                 const T* __restrict__ from, T* __restrict__ to) {                                     \
+        step_plain<L, T, REGULARIZED>(neighbors, first, slots, relax, from, to);                                            \
+    }                                                                                                                  \
+    extern "C" __global__ void __launch_bounds__(SPECIAL)                                                              \
+        special_##NAME##_##l##_##t(LEVEL_PARAMETERS, const uint64_t* stepped, uint32_t exchanging,                     \
+                                   Relaxation<T> relax, const T* __restrict__ from, T* __restrict__ to,                \
+                                   T* __restrict__ moments) {                                                          \
+        step_special<L, T, REGULARIZED>(LEVEL, stepped, exchanging, relax, from, to, moments);                              \
+    }
+#define BOTH(L, l, T, t) ENTRY(L, l, T, t, relaxed, false) ENTRY(L, l, T, t, regularized, true)
+EACH_LATTICE(BOTH)

@@ -1,0 +1,53 @@
+//! Two launches: slots that may have anything around them, and those that have nothing but fluid. The former
+//! go first, for they take longer.
+
+use super::{STEP, entry, give};
+use crate::{SolverError, kernels::Relaxation, lattice::Lattice, real::Real, tables::Level};
+use cutlink_amr::dims;
+use cutlink_device::cuda::{Cuda, CudaBuf, Grid};
+
+/// As in `step.cu`.
+const PLAIN: u32 = 128;
+const SPECIAL: u32 = 64;
+
+pub(super) fn step<const D: usize, L: Lattice, T: Real>(
+    cuda: &Cuda,
+    level: &Level<D, Cuda>,
+    relax: Relaxation<T>,
+    from: &CudaBuf<T>,
+    to: &mut CudaBuf<T>,
+    moments: &mut CudaBuf<T>,
+) -> Result<(), SolverError> {
+    let (special, plain) = match relax.regularized {
+        0 => (
+            entry!("special_relaxed", L, T),
+            entry!("plain_relaxed", L, T),
+        ),
+        _ => (
+            entry!("special_regularized", L, T),
+            entry!("plain_regularized", L, T),
+        ),
+    };
+    let cells = dims::cells(D);
+    let launch = give(cuda.launch(&STEP, D, special), level)
+        .buf(&level.stepped)
+        .val(level.exchanging as u32)
+        .val(relax)
+        .buf(from)
+        .out(to)
+        .out(moments);
+    // SAFETY: tables of one level; populations of all its slots, moments of the exchanging ones; a thread a cell
+    // of the special slots.
+    unsafe { launch.run(Grid::over(level.special * cells, SPECIAL))? };
+    let launch = cuda
+        .launch(&STEP, D, plain)
+        .buf(&level.neighbors)
+        .val(level.special as u32)
+        .val(level.slots as u32)
+        .val(relax)
+        .buf(from)
+        .out(to);
+    // SAFETY: all neighbours of the slots from `special` on are slots of the level.
+    unsafe { launch.run(Grid::over((level.slots - level.special) * cells, PLAIN))? };
+    Ok(())
+}

@@ -1,0 +1,151 @@
+// What comes back from a wall or a face: `cell.rs`.
+
+#pragma once
+
+#include "level.cuh"
+
+// A level and its populations after collision.
+template <class L, class T>
+struct View {
+    const Level& level;
+    const T* from;
+
+    __device__ T f(const At& at, int q) const {
+        return from[(static_cast<size_t>(at.slot) * L::Q + q) * CELLS + at.cell()];
+    }
+
+    static __device__ void velocity(int q, int (&c)[D]) {
+        for (int a = 0; a < D; a++) {
+            c[a] = L::c(q, a);
+        }
+    }
+
+    // The velocity of a cell.
+    __device__ void velocity_of(const At& at, T (&u)[D]) const {
+        T rho = T(0);
+        for (int a = 0; a < D; a++) {
+            u[a] = T(0);
+        }
+#pragma unroll 1
+        for (int q = 0; q < L::Q; q++) {
+            const T value = f(at, q);
+            rho += value;
+            for (int a = 0; a < D; a++) {
+                u[a] += value * T(L::c(q, a));
+            }
+        }
+        const T inverse = T(1) / (T(1) + rho);
+        for (int a = 0; a < D; a++) {
+            u[a] *= inverse;
+        }
+    }
+
+    // Population q of a cell a step later, where a cut link or a face of the box is in the way.
+    __device__ __noinline__ T pull(const At& at, int q, const Links& links) const {
+        const int back = opposite(q), direction = direction_of<L>(back);
+        return links.cut(direction) ? returned(at, back, links.place(direction), links) : face(at, q);
+    }
+
+    // What comes back along a cut link that population k has left on.
+    __device__ T returned(const At& at, int k, uint64_t link, const Links& links) const {
+        const Rule& rule = level.rules[2 * D + level.patch[link]];
+        const T out = f(at, k);
+        if (rule.kind == PRESSURE) {
+            return open(at, k, out, rule.density);
+        }
+        const double q = level.q[link];
+        const double wall = level.template wall<L>(at, k, q, rule);
+        const int back = opposite(k), direction = direction_of<L>(back);
+        int step[D];
+        velocity(back, step);
+        At inner = at, second = at;
+        if (rule.scheme == 0 || links.cut(direction) || !level.fluid(at, step, inner)) {
+            return out - T(wall);
+        }
+        if (rule.scheme == 2 && !level.links(inner).cut(direction) && level.fluid(inner, step, second)) {
+            if (q < 0.5) {
+                return T(q * (2.0 * q + 1.0)) * out + T(1.0 - 4.0 * q * q) * f(inner, k)
+                    - T(q * (1.0 - 2.0 * q)) * f(second, k) - T(wall);
+            }
+            const double share = 1.0 / (q * (2.0 * q + 1.0));
+            return T(share) * out + T((2.0 * q - 1.0) / q) * f(at, back)
+                - T((2.0 * q - 1.0) / (2.0 * q + 1.0)) * f(inner, back) - T(wall * share);
+        }
+        if (q < 0.5) {
+            return T(2.0 * q) * out + T(1.0 - 2.0 * q) * f(inner, k) - T(wall);
+        }
+        const double share = 0.5 / q;
+        return T(share) * out + T(1.0 - share) * f(at, back) - T(wall * share);
+    }
+
+    // Anti-bounce-back at an opening of given density.
+    __device__ T open(const At& at, int k, T out, double density) const {
+        T u[D], along = T(0), square = T(0);
+        velocity_of(at, u);
+        for (int a = 0; a < D; a++) {
+            along += u[a] * T(L::c(k, a));
+            square += u[a] * u[a];
+        }
+        const T even = T(density) * (T(4.5) * along * along - T(1.5) * square);
+        return T(2.0 * L::w(k)) * (T(density - 1.0) + even) - out;
+    }
+
+    // Population q where its source lies beyond the box.
+    __device__ T face(const At& at, int q) const {
+        int mirrored[D], along[D], step[D];
+        velocity(q, mirrored);
+        velocity(opposite(q), step);
+        velocity(opposite(q), along);
+        const Rule* open_rule = nullptr;
+        int axis = 0;
+        for (int a = 0; a < D; a++) {
+            const int to = 4 * level.coord[at.slot].v[a] + at.x[a] + step[a];
+            if (to >= 0 && to < level.extent.v[a]) {
+                continue;
+            }
+            const Rule& rule = level.rules[2 * a + (to >= 0)];
+            if (rule.kind == WALL) {
+                const int back = opposite(q);
+                return f(at, back) - T(level.template wall<L>(at, back, 0.5, rule));
+            }
+            if (rule.kind == PRESSURE || rule.kind == OUTFLOW) {
+                open_rule = &rule;
+                axis = a;
+            } else if (rule.kind == SLIP) {
+                mirrored[a] = -mirrored[a];
+                along[a] = 0;
+            }
+        }
+        if (open_rule != nullptr) {
+            if (open_rule->kind == PRESSURE) {
+                return open(at, opposite(q), f(at, opposite(q)), open_rule->density);
+            }
+            return convected(at, q, axis, step[axis]);
+        }
+        int reflected = 0;
+#pragma unroll 1
+        for (int p = 0; p < L::Q; p++) {
+            bool same = true;
+            for (int a = 0; a < D; a++) {
+                same = same && L::c(p, a) == mirrored[a];
+            }
+            reflected = same ? p : reflected;
+        }
+        At next = at;
+        return level.fluid(at, along, next) ? f(next, reflected) : f(at, opposite(q));
+    }
+
+    // A population that enters where the flow leaves: carried outward with the speed of sound less that of the flow.
+    __device__ T convected(const At& at, int q, int axis, int outward) const {
+        int inward[D] = {};
+        inward[axis] = -outward;
+        At inner = at;
+        if (!level.fluid(at, inward, inner)) {
+            return f(at, q);
+        }
+        T u[D];
+        velocity_of(at, u);
+        const T speed = T(0.57735026918962576) - u[axis] * T(outward);
+        return speed * f(inner, q) + (T(1) - speed) * f(at, q);
+    }
+};

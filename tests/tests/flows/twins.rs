@@ -1,0 +1,227 @@
+//! A small flow with everything in it, after 1, 10 and 100 root steps, against the same in f64 on one thread of the host.
+
+use cutlink_mesher::primitives::{Shape2, Shape3};
+use cutlink_solver::{
+    Collision, FaceCondition, Flow, Interpolation, LatticeKind, Motion, Params, PatchCondition,
+    Plan, Precision, Snapshot, WallScheme, kernels::Kernels,
+};
+use cutlink_tests::{
+    bodies,
+    flows::{self, AnyFlow},
+};
+use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh};
+
+cutlink_tests::backend_test!(
+    the_plane_is_that_of_the_host,
+    space_is_that_of_the_host,
+    a_recorded_step_is_no_other
+);
+
+/// A circle on three levels, off the middle, so that nothing is symmetric.
+fn circle() -> Mesh<2> {
+    let surface = Shape2::Circle { radius: 2.1 }
+        .surface(1e-2)
+        .expect("a circle");
+    let frame = Frame::new([-8.3, -8.1], 1.0, [32, 16]).expect("a box");
+    bodies::mesh_of(&surface, frame, &EmbedParams::new(3, 1.0, Fill::NonZero))
+}
+
+fn sphere() -> Mesh<3> {
+    let surface = Shape3::Sphere { radius: 1.9 }
+        .surface(1e-2)
+        .expect("a sphere");
+    let frame = Frame::new([-6.3, -6.1, -5.8], 1.0, [16, 12, 12]).expect("a box");
+    bodies::mesh_of(&surface, frame, &EmbedParams::new(3, 0.5, Fill::NonZero))
+}
+
+/// What is varied.
+#[derive(Debug, Clone, Copy)]
+struct Variant {
+    lattice: LatticeKind,
+    collision: Collision,
+    scheme: WallScheme,
+    interpolation: Interpolation,
+    outflow: bool,
+}
+
+fn params<const D: usize>(mesh: &Mesh<D>, variant: Variant, precision: Precision) -> Params<D> {
+    let mut params = flows::params(mesh, 0.05);
+    let along = |x: f64, y: f64| std::array::from_fn(|a| [x, y, 0.01][a]);
+    params.faces[0] = [
+        FaceCondition::Velocity(along(0.04, 0.005)),
+        match variant.outflow {
+            true => FaceCondition::Outflow,
+            false => FaceCondition::Pressure(1.0),
+        },
+    ];
+    params.faces[1] = [
+        FaceCondition::FreeSlip,
+        FaceCondition::Velocity(along(0.04, 0.0)),
+    ];
+    let motion = Motion::Rotation {
+        center: mesh.frame.root_cells.map(|n| 0.4 * f64::from(n)),
+        omega: [0.002, -0.001, 0.004],
+    };
+    let scheme = variant.scheme;
+    params.patches = vec![PatchCondition::Wall { scheme, motion }];
+    params.acceleration = along(1e-6, -2e-6);
+    params.lattice = variant.lattice;
+    params.collision = variant.collision;
+    params.interpolation = variant.interpolation;
+    (params.precision, params.forces) = (precision, true);
+    params
+}
+
+/// The largest difference of density and velocity, and of forces over the largest force.
+fn difference<const D: usize>(a: &dyn Flow<D>, b: &dyn Flow<D>) -> f64 {
+    let [a, b]: [Snapshot<D>; 2] = [a, b].map(|flow| flow.snapshot().expect("a snapshot"));
+    let fields =
+        std::iter::once((&a.density, &b.density)).chain(a.velocity.iter().zip(&b.velocity));
+    fields
+        .flat_map(|(a, b)| a.iter().zip(b))
+        .map(|(a, b)| f64::from((a - b).abs()))
+        .fold(0.0, |most, d| if d <= most { most } else { d })
+}
+
+fn compare<const D: usize, K: Kernels<D>>(kernels: &K, mesh: &Mesh<D>, variant: Variant) {
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    let one = one.expect("a thread");
+    let uniform = |_: [f64; D]| (1.0, std::array::from_fn(|a| [0.04, 0.0, 0.0][a]));
+    let mut reference = flows::start(
+        &cutlink_device::Host,
+        mesh,
+        params(mesh, variant, Precision::F64),
+    );
+    let launches = kernels.launches();
+    let mut runs = [Precision::F32, Precision::F64].map(|precision| {
+        (
+            precision,
+            flows::start(kernels, mesh, params(mesh, variant, precision)),
+        )
+    });
+    reference.set(&uniform).expect("a start");
+    for (_, run) in &mut runs {
+        run.set(&uniform).expect("a start");
+    }
+    for steps in [1, 9, 90] {
+        one.install(|| reference.advance(steps)).expect("steps");
+        reference.check().expect("no divergence");
+        let expected = reference.take_forces().expect("forces");
+        for (precision, run) in &mut runs {
+            run.advance(steps).expect("steps");
+            run.check().expect("no divergence");
+            let wrong = difference(&**run, &*reference);
+            // Snapshots are f32: of f64 runs all but the last bit is the same.
+            let bound = match precision {
+                Precision::F32 => 2e-6,
+                Precision::F64 => 1.2e-7,
+            };
+            assert!(
+                wrong <= bound,
+                "{variant:?} {precision} after {}: {wrong}",
+                run.steps()
+            );
+            let forces = run.take_forces().expect("forces");
+            assert_eq!(forces.len(), expected.len());
+            let bound = match precision {
+                Precision::F32 => 2e-4,
+                Precision::F64 => 1e-10,
+            };
+            for (got, want) in forces.iter().zip(&expected) {
+                let size = want.patches[0].iter().fold(0.0, |m: f64, f| m.max(f.abs()));
+                for n in 0..6 {
+                    let wrong = (got.patches[0][n] - want.patches[0][n]).abs() / size;
+                    assert!(
+                        wrong <= bound,
+                        "{variant:?} {precision} force {n} of step {}: {got:?} {want:?}",
+                        got.step
+                    );
+                }
+            }
+        }
+    }
+    if launches.is_some() {
+        assert!(kernels.launches() > launches, "nothing was launched");
+    }
+    // The comparator can fail: another viscosity is another flow.
+    let mut other = params(mesh, variant, Precision::F64);
+    other.viscosity *= 1.01;
+    let mut other = flows::start(kernels, mesh, other);
+    other.set(&uniform).expect("a start");
+    other.advance(100).expect("steps");
+    assert!(difference(&*other, &*reference) > 1e-5, "{variant:?}");
+}
+
+const VARIANTS: [(Collision, WallScheme, Interpolation, bool); 3] = [
+    (
+        Collision::Regularized,
+        WallScheme::Linear,
+        Interpolation::Cubic,
+        false,
+    ),
+    (
+        Collision::Trt { magic: 0.25 },
+        WallScheme::Quadratic,
+        Interpolation::Linear,
+        true,
+    ),
+    (
+        Collision::Bgk,
+        WallScheme::BounceBack,
+        Interpolation::Cubic,
+        true,
+    ),
+];
+
+fn all<const D: usize, K: Kernels<D>>(kernels: &K, mesh: &Mesh<D>, lattice: LatticeKind) {
+    for (collision, scheme, interpolation, outflow) in VARIANTS {
+        let variant = Variant {
+            lattice,
+            collision,
+            scheme,
+            interpolation,
+            outflow,
+        };
+        compare(kernels, mesh, variant);
+    }
+}
+
+fn the_plane_is_that_of_the_host<K: AnyFlow>(kernels: &K) {
+    all(kernels, &circle(), LatticeKind::D2Q9);
+}
+
+fn space_is_that_of_the_host<K: AnyFlow>(kernels: &K) {
+    let mesh = sphere();
+    all(kernels, &mesh, LatticeKind::D3Q19);
+    all(kernels, &mesh, LatticeKind::D3Q27);
+}
+
+/// Steps that are recorded and replayed, side by side, against pieces of work one after the other.
+fn a_recorded_step_is_no_other<K: AnyFlow>(kernels: &K) {
+    let mesh = sphere();
+    let variant = Variant {
+        lattice: LatticeKind::D3Q19,
+        collision: Collision::Regularized,
+        scheme: WallScheme::Linear,
+        interpolation: Interpolation::Cubic,
+        outflow: false,
+    };
+    let state = |laps: bool| {
+        let plan = Plan::new(&mesh, params(&mesh, variant, Precision::F32)).expect("a plan");
+        let mut flow = plan.start(kernels).expect("a start");
+        flow.advance(1).expect("steps");
+        match laps {
+            true => {
+                let laps = flow.laps(41).expect("steps");
+                assert!(laps.iter().any(|lap| lap.level == 2 && lap.seconds > 0.0));
+            }
+            false => flow.advance(41).expect("steps"),
+        }
+        let mut bytes = Vec::new();
+        flow.save(&mut bytes).expect("a state");
+        bytes
+    };
+    let replayed = state(false);
+    assert!(replayed == state(true), "the same bits");
+    assert!(replayed == state(false), "every time");
+}
