@@ -8,7 +8,9 @@ mod nvcc;
 fn main() -> Result<(), String> {
     nvcc::compile(
         "src/kernels/cuda",
-        &["src/kernels/cuda", "../device/src/cuda"], nvcc::EXACT)
+        &["src/kernels/cuda", "../device/src/cuda"],
+        nvcc::EXACT,
+    )
 }
 
 #[cfg(not(feature = "cuda"))]

@@ -35,8 +35,8 @@ pub enum Precision {
 pub enum Interpolation {
     /// From the 2^D coarse cells around the place: second order.
     Linear,
-    /// From the 4^D coarse cells around it: fourth order. Where the body or the box leaves too
-    /// few of them, linear.
+    /// From the 3^D coarse cells around it, by parabolas that keep the coarse cell's mean: third order.
+    /// Where the body or the box leaves too few of them, linear.
     Cubic,
 }
 

@@ -1,13 +1,14 @@
 //! A flow under way: the recursion over levels, told once for all backends (J25 §4.1).
 //!
-//! A step of level ℓ: ghost cells of ℓ+1 from ℓ; collision and streaming of ℓ; two steps of ℓ+1; what
-//! ℓ+1 has at its interface back to ℓ. Ghost cells are two cells deep, and each of the two fine
-//! steps spoils one of them, so that the interface never sees a spoilt value.
+//! A step of level ℓ: collision and streaming of ℓ; two steps of ℓ+1; what ℓ+1 has at its interface back
+//! to ℓ; ghost cells of ℓ+1 from ℓ. Ghost cells are two cells deep, and each of the two fine steps
+//! spoils one of them, so that the interface never sees a spoilt value; they are filled at the end and not
+//! at the beginning, so that snapshots and forces do not see one either.
 
 use crate::{
     Collision, Flow, ForceSample, InitialState, Interpolation, Lap, Plan, Snapshot, SolverError,
     Work,
-    kernels::{Between, Kernels, Relaxation, exchanged},
+    kernels::{Arrival, Between, Kernels, Relaxation, exchanged},
     lattice::Lattice,
     plan::tau,
     real::Real,
@@ -29,6 +30,19 @@ struct State<const D: usize, T: Real, B: Kernels<D>> {
     moments: B::Buf<T>,
     /// Forces by slot with links.
     parts: B::Buf<f64>,
+}
+
+impl<const D: usize, T: Real, B: Kernels<D>> State<D, T, B> {
+    /// What becomes of values from another level, whose steps are `1 / ratio` as long as this one's.
+    fn arrival(&self, from: &Self, ratio: f64) -> Arrival<T> {
+        Arrival {
+            scale: T::of(ratio * self.tau / from.tau),
+            keep: T::of(1.0 - 1.0 / self.tau),
+            half_step: self.half_step,
+            regularized: self.relax.regularized,
+            pad: 0,
+        }
+    }
 }
 
 /// A piece of work between two stamps.
@@ -120,18 +134,6 @@ fn step<const D: usize, L: Lattice, T: Real, B: Kernels<D>>(
     if finer.is_empty() {
         return collide(backend, coarse);
     }
-    timed(backend, clock, Work::Interpolate, index + 1, || {
-        let fine = &mut finer[0];
-        let between = Between {
-            coarse: &coarse.level,
-            fine: &fine.level,
-            cubic,
-            rescale: T::of(fine.tau / (2.0 * coarse.tau)),
-            keep: T::of(1.0 - 1.0 / fine.tau),
-            half_step: fine.half_step,
-        };
-        backend.interpolate::<L, T>(&between, &coarse.moments, &mut fine.now)
-    })?;
     let mut twice = |backend: &B| {
         step::<D, L, T, B>(backend, clock, cubic, finer)?;
         step::<D, L, T, B>(backend, clock, cubic, finer)
@@ -143,22 +145,24 @@ fn step<const D: usize, L: Lattice, T: Real, B: Kernels<D>>(
     } else {
         backend.both(twice, |backend| collide(backend, coarse))?;
     }
+    let fine = &mut finer[0];
+    let between = |to: Arrival<T>| Between {
+        coarse: &coarse.level,
+        fine: &fine.level,
+        cubic,
+        to,
+    };
+    let [up, down] = [coarse.arrival(fine, 2.0), fine.arrival(coarse, 0.5)];
     timed(backend, clock, Work::Average, index + 1, || {
-        let fine = &finer[0];
-        let between = Between {
-            coarse: &coarse.level,
-            fine: &fine.level,
-            cubic: false,
-            rescale: T::of(2.0 * coarse.tau / fine.tau),
-            keep: T::of(1.0 - 1.0 / coarse.tau),
-            half_step: coarse.half_step,
-        };
         backend.average::<L, T>(
-            &between,
+            &between(up),
             &fine.moments,
             &mut coarse.now,
             &mut coarse.moments,
         )
+    })?;
+    timed(backend, clock, Work::Interpolate, index + 1, || {
+        backend.interpolate::<L, T>(&between(down), &coarse.moments, &mut fine.now)
     })
 }
 

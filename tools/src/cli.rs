@@ -215,6 +215,10 @@ pub struct SolveArgs {
     #[arg(long)]
     pub dry_run: bool,
 
+    /// Where to run: auto takes a CUDA GPU if there is one
+    #[arg(long, value_name = "auto|cpu|cuda[:N]")]
+    pub device: Option<Device>,
+
     /// Worker threads; 0 takes all cores
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub threads: usize,

@@ -19,7 +19,7 @@ use crate::{SolverError, lattice::Lattice, real::Real, tables::Level};
 use bytemuck::{Pod, Zeroable};
 use cutlink_device::Backend;
 
-/// Numbers a cell that levels exchange: density less 1, momentum, and the symmetric
+/// Numbers a cell that levels exchange, before collision: density less 1, momentum, and the symmetric
 /// non-equilibrium stress Σ c c f - ρ u u - ρ/3 (xx, xy, yy; in space xx, xy, xz, yy, yz, zz).
 pub const fn exchanged(d: usize) -> usize {
     1 + d + d * (d + 1) / 2
@@ -40,7 +40,6 @@ pub struct Relaxation<T> {
     pub(crate) pad: u32,
 }
 
-// SAFETY-free: plain numbers, and no padding: 5 T and 2 u32 (28 or 48 bytes).
 #[expect(unsafe_code, reason = "plain numbers without padding")]
 // SAFETY: plain numbers.
 unsafe impl<T: Real> Zeroable for Relaxation<T> {}
@@ -57,17 +56,45 @@ pub struct Between<'a, const D: usize, T, B: Backend> {
     pub fine: &'a Level<D, B>,
     /// Whether to interpolate by four cells an axis, or by two.
     pub cubic: bool,
-    /// From before collision where it comes from to before collision where it goes.
-    pub rescale: T,
-    /// What collision leaves of it there.
+    /// What becomes of the values.
+    pub to: Arrival<T>,
+}
+
+/// How a level makes populations of values that come from another one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(C)]
+pub struct Arrival<T> {
+    /// Takes the stress from before collision there to before collision here: both are τ times what a
+    /// step changes.
+    pub scale: T,
+    /// What collision leaves of it here.
     pub keep: T,
-    /// Half a step of the acceleration there.
+    /// Half a step of the acceleration here.
     pub half_step: [T; 3],
+    /// [`Relaxation::regularized`]: 1 where collision makes third-order parts from stress and velocity.
+    pub regularized: u32,
+    pub(crate) pad: u32,
+}
+
+#[expect(unsafe_code, reason = "plain numbers without padding")]
+// SAFETY: plain numbers.
+unsafe impl<T: Real> Zeroable for Arrival<T> {}
+#[expect(unsafe_code, reason = "plain numbers without padding")]
+// SAFETY: five T and two u32 leave no padding: 28 or 48 bytes.
+unsafe impl<T: Real> Pod for Arrival<T> {}
+
+impl<T: Real> Arrival<T> {
+    pub(crate) fn rescale<const D: usize>(&self, values: &mut [T; 10]) {
+        values[1 + D..]
+            .iter_mut()
+            .for_each(|stress| *stress = *stress * self.scale);
+    }
 }
 
 /// The stages; see the module's table.
 pub trait Kernels<const D: usize>: Backend {
-    /// One step of a level: `to` from `from`, and what it exchanges.
+    /// One step of a level: `to` from `from`, and what it exchanges. In slots that exchange
+    /// [`Relaxation::odd`] is 1, whatever it is in the others.
     fn step<L: Lattice, T: Real>(
         &self,
         level: &Level<D, Self>,

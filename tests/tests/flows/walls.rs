@@ -4,12 +4,13 @@ use cutlink_tests::{
     bodies,
     flows::{self, AnyFlow},
 };
-use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh};
+use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, Region, RegionShape};
 use std::f64::consts::PI;
 
 cutlink_tests::backend_test!(
     poiseuille_between_faces_is_exact,
     couette_between_faces_is_exact,
+    channels_refined_along_one_wall,
     circular_couette_by_scheme
 );
 
@@ -50,6 +51,44 @@ fn couette_between_faces_is_exact<K: AnyFlow>(kernels: &K) {
     let exact = |x: [f64; 3]| [0.02 * x[2] / 16.0, -0.01 * x[2] / 16.0, 0.0];
     let (error, ..) = flows::errors(&mesh, &flow.snapshot().expect("a snapshot"), exact);
     assert!(error < 1e-6, "{error}");
+}
+
+fn channels_refined_along_one_wall<K: AnyFlow>(kernels: &K) {
+    // The lower half is refined. Shear is exact, ghost cells included, and the parabola of the second order.
+    let channel = |n: u32, couette: bool| {
+        let h = f64::from(n);
+        let shape = RegionShape::Box {
+            lower: [0.0; 3],
+            upper: [h, 0.25 * h, 1.0],
+        };
+        let mesh = flows::empty_box([n; 2], 2, vec![Region { shape, levels: 2 }]);
+        let mut params = flows::params(&mesh, 0.05);
+        let speed = 0.32 / h;
+        let lid = if couette { speed } else { 0.0 };
+        params.faces[1] = [
+            FaceCondition::Velocity([0.0; 2]),
+            FaceCondition::Velocity([lid, 0.0]),
+        ];
+        if !couette {
+            params.acceleration = [8.0 * params.viscosity * speed / (h * h), 0.0];
+        }
+        let mut flow = flows::start(kernels, &mesh, params);
+        let exact = |x: [f64; 2]| {
+            let y = x[1] / h;
+            [speed * if couette { y } else { 4.0 * y * (1.0 - y) }, 0.0]
+        };
+        flow.set(&|x| (1.0, exact(x))).expect("a start");
+        flow.advance(u64::from(n * n) * 20).expect("steps");
+        flows::errors(&mesh, &flow.snapshot().expect("a snapshot"), exact).0
+    };
+    let shear = channel(16, true);
+    assert!(shear < 1e-6, "shear: {shear}");
+    let [coarse, fine] = [16, 32].map(|n| channel(n, false));
+    let order = (coarse / fine).log2();
+    assert!(
+        order > 1.8 && coarse < 5e-3,
+        "order {order}: {coarse} {fine}"
+    );
 }
 
 /// The ring between two circles about the middle of a square of `n` cells: radii in cells.

@@ -1,5 +1,6 @@
-//! What a run of the solver is made of, in the user's units: a case as written ([`case`]), and with
-//! nothing left open ([`resolve`]).
+//! Flows, in the user's units: a case as written ([`case`]), and with nothing left open ([`resolve`], what it
+//! writes [`outputs`]); the run (`run`), what it will take (`sheet`), what it tells (`history`, `energy`), and ready cases
+//! (`example`).
 
 pub mod case;
 pub mod checkpoint;

@@ -1,4 +1,4 @@
-//! `cutlink solve`: from a case to forces, checkpoints and a summary, on the CPU.
+//! `cutlink solve`: from a case to forces, checkpoints and a summary.
 //!
 //! Writes into the case's folder: `case.toml`, with nothing left open; `forces.csv`, or `energy.csv` of a
 //! box without a body that is to settle; fields ([`crate::fields`]); checkpoints; and at the end `forces.png` and
@@ -7,12 +7,13 @@
 use crate::{
     cli::{MeshArgs, SolveArgs},
     console::{self, Console},
-    device::Opened,
+    device::{Opened, on},
     failure::{Failure, Kind},
     fields::{self, Averages, FieldWriter, Moment, Start},
     mesh::build::{AnyPlaced, Builder, Placed, bare},
+    mesh::report,
     mesh::resolve::{self as job},
-    options::{Device, Output},
+    options::{Device, MeshOptions, Output},
     output,
     solve::{
         case::{self, Case},
@@ -24,7 +25,7 @@ use crate::{
         sheet::{self, Sheet},
     },
 };
-use cutlink_device::{DeviceChoice, Host};
+use cutlink_device::{Selected, select};
 use cutlink_mesher::{
     exact::{Exact, Facet},
     intersect::Meet,
@@ -57,46 +58,87 @@ pub(crate) fn command(args: &SolveArgs) -> Result<(), Failure> {
     }
     let case = case::read(args.file())?;
     let dimensions = case.dimensions_of_domain()?;
-    crate::in_pool(args.threads, || match (dimensions, &case.domain) {
-        (Some(2), Some(domain)) => solve(args, &case, &bare::<2>(&domain.bounds, &domain.root)?),
-        (Some(_), Some(domain)) => solve(args, &case, &bare::<3>(&domain.bounds, &domain.root)?),
-        _ => embedded(args, &case),
+    let choice = args.device.or(case.mesh.as_ref().and_then(|m| m.device));
+    let choice = choice.unwrap_or_default();
+    let mut selected = select(choice.0)?;
+    crate::in_pool(args.threads, || {
+        let on = On {
+            opened: Opened::open(choice.0, &mut selected)?,
+            choice,
+            selected,
+        };
+        match (dimensions, &case.domain) {
+            (Some(2), Some(domain)) => {
+                on.solve(args, &case, &bare::<2>(&domain.bounds, &domain.root)?)
+            }
+            (Some(_), Some(domain)) => {
+                on.solve(args, &case, &bare::<3>(&domain.bounds, &domain.root)?)
+            }
+            _ => on.embedded(args, &case),
+        }
     })
 }
 
-/// Meshes what the case names, and runs.
-fn embedded(args: &SolveArgs, case: &Case) -> Result<(), Failure> {
-    let quiet = Output {
-        json: false,
-        quiet: true,
-        verbose: false,
-    };
-    let mut options = case.mesh.clone().unwrap_or_default();
-    options.device = Some(Device(DeviceChoice::Cpu));
-    let job = job::resolve(&MeshArgs::without_files(options, None, quiet))?;
-    let mut builder = Builder::new(&job, &Opened::Cpu, Console::new(quiet));
-    match builder.place()? {
-        AnyPlaced::D2(placed) => embedded_in(args, case, builder, placed),
-        AnyPlaced::D3(placed) => embedded_in(args, case, builder, placed),
-    }
+/// The device of a run.
+struct On {
+    opened: Opened,
+    choice: Device,
+    selected: Selected,
 }
 
-fn embedded_in<const D: usize>(
-    args: &SolveArgs,
-    case: &Case,
-    mut builder: Builder<'_>,
-    placed: Placed<D>,
-) -> Result<(), Failure>
-where
-    Host: Kernels<D>,
-    Facet<D>: Meet<D> + Exact<D>,
-{
-    let case = Case {
-        mesh: Some(placed.options(builder.job)),
-        ..case.clone()
-    };
-    let prepared = builder.prepare(placed)?;
-    solve(args, &case, &builder.build(&prepared)?)
+impl On {
+    /// Meshes what the case names, and runs.
+    fn embedded(&self, args: &SolveArgs, case: &Case) -> Result<(), Failure> {
+        let quiet = Output {
+            json: false,
+            quiet: true,
+            verbose: false,
+        };
+        let mut options = case.mesh.clone().unwrap_or_default();
+        options.device = Some(self.choice);
+        let job = job::resolve(&MeshArgs::without_files(options, None, quiet))?;
+        let mut builder = Builder::new(&job, &self.opened, Console::new(quiet));
+        match builder.place()? {
+            AnyPlaced::D2(placed) => self.embedded_in(args, case, builder, placed),
+            AnyPlaced::D3(placed) => self.embedded_in(args, case, builder, placed),
+        }
+    }
+
+    fn embedded_in<const D: usize>(
+        &self,
+        args: &SolveArgs,
+        case: &Case,
+        mut builder: Builder<'_>,
+        placed: Placed<D>,
+    ) -> Result<(), Failure>
+    where
+        Facet<D>: Meet<D> + Exact<D>,
+    {
+        // A case is the same one on any device.
+        let options = MeshOptions {
+            device: None,
+            ..placed.options(builder.job)
+        };
+        let case = Case {
+            mesh: Some(options),
+            ..case.clone()
+        };
+        let prepared = builder.prepare(placed)?;
+        self.solve(args, &case, &builder.build(&prepared)?)
+    }
+
+    fn solve<const D: usize>(
+        &self,
+        args: &SolveArgs,
+        case: &Case,
+        mesh: &Mesh<D>,
+    ) -> Result<(), Failure>
+    where
+        Facet<D>: Exact<D>,
+    {
+        let device = report::Device::new(&self.selected, &self.opened);
+        on!(&self.opened, backend => solve(args, case, mesh, backend, device))
+    }
 }
 
 /// A run and where it writes.
@@ -110,13 +152,19 @@ struct Run<'a, const D: usize> {
     fields: FieldWriter<D>,
     sheet: Sheet,
     console: Console,
+    device: report::Device,
     began: Instant,
     begun_at: u64,
 }
 
-fn solve<const D: usize>(args: &SolveArgs, case: &Case, mesh: &Mesh<D>) -> Result<(), Failure>
+fn solve<const D: usize, B: Kernels<D>>(
+    args: &SolveArgs,
+    case: &Case,
+    mesh: &Mesh<D>,
+    backend: &B,
+    device: report::Device,
+) -> Result<(), Failure>
 where
-    Host: Kernels<D>,
     Facet<D>: Exact<D>,
 {
     let name = args.file().display().to_string();
@@ -127,13 +175,17 @@ where
     let console = Console::new(args.output);
     let sheet = Sheet::new(&plan, &resolved, args.steps);
     if !(args.output.quiet || args.output.json) {
-        let speed = sheet::calibrate(&Host, &plan.params)?;
-        console.summary(&sheet.tell(&plan, &resolved, speed))?;
+        let speed = sheet::calibrate(backend, &plan.params)?;
+        console.summary(&format!(
+            "device  {}\n{}",
+            device.text(),
+            sheet.tell(&plan, &resolved, speed)
+        ))?;
     }
     if args.dry_run {
         return Ok(());
     }
-    sheet.check_room()?;
+    sheet.check_room(backend)?;
     let text = resolved.case.to_toml()?;
     let sum = Sha256::digest(text.as_bytes());
     let header = Header {
@@ -147,7 +199,7 @@ where
         step: 0,
     };
     let start = initial(&resolved.params);
-    let mut flow = plan.start(&Host)?;
+    let mut flow = plan.start(backend)?;
     flow.set(&|_| (1.0, start))?;
     let begun = open(args, mesh, &resolved, &header, &console, &mut *flow)?;
     let mut run = Run {
@@ -160,6 +212,7 @@ where
         fields: begun.fields,
         sheet,
         console,
+        device,
         began: Instant::now(),
         begun_at: flow.steps(),
     };
@@ -442,6 +495,7 @@ impl<const D: usize> Run<'_, D> {
         let summary = json!({
             "schema": crate::JSON_SCHEMA,
             "command": "solve",
+            "device": self.device,
             "folder": folder,
             "steps": flow.steps(),
             "time": flow.steps() as f64 * self.resolved.units.time,

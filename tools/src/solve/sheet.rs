@@ -11,7 +11,7 @@ use crate::{
     options::Root,
     solve::resolve::{Resolved, Until},
 };
-use cutlink_device::memory;
+use cutlink_device::{Backend, Memory, memory};
 use cutlink_solver::{FaceCondition, Params, PatchCondition, Plan, WallScheme, kernels::Kernels};
 use std::{fmt::Write as _, time::Instant};
 
@@ -51,8 +51,14 @@ impl Sheet {
     }
 
     /// Refuses what will not fit.
-    pub(crate) fn check_room(&self) -> Result<(), Failure> {
-        let (needed, free) = (self.flow + self.output, memory::available());
+    pub(crate) fn check_room<B: Backend>(&self, backend: &B) -> Result<(), Failure> {
+        // On a GPU the flow takes its memory, and output the host's.
+        let (needed, free) = match B::MEMORY {
+            Memory::Device if self.output <= memory::available() => {
+                (self.flow, backend.free_bytes())
+            }
+            _ => (self.flow + self.output, memory::available()),
+        };
         if needed <= free {
             return Ok(());
         }
@@ -117,7 +123,7 @@ impl Sheet {
         let _ = writeln!(
             text,
             "memory: {} for the flow, {} for output\n\
-             time: {most}{} root steps of {:.3} million updates, about {most}{} at {:.1} MLUPS \
+             time: {most}{} root steps of {:.3} million updates, about {} at {:.1} MLUPS \
              (those of a plain box here)",
             bytes(self.flow),
             bytes(self.output),

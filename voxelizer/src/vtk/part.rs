@@ -8,7 +8,7 @@
 use super::VtkError;
 use super::appended::{About, Announced, Appended};
 use super::cells::{Cells, Field};
-use super::vtu::{PIXEL, VOXEL};
+use super::vtu::{PIXEL, VOXEL, announced};
 use crate::Mesh;
 use cutlink_amr::{CellRef, dims};
 use std::collections::HashMap;
@@ -98,24 +98,8 @@ impl<'a, const D: usize> Part<'a, D> {
     }
 
     fn announce(&mut self, about: &About<'_>) {
-        let (points, cells) = (self.points.len() as u64, self.cells.count);
-        let mut text = Announced::new("UnstructuredGrid", "1.0");
-        text.line("<UnstructuredGrid>");
-        text.about(about);
-        text.line(&format!(
-            "<Piece NumberOfPoints=\"{points}\" NumberOfCells=\"{cells}\">"
-        ));
-        self.cells.announce(&mut text);
-        text.line("<Points>");
-        text.array("Float64", "Points", 3, points, 24 * points);
-        text.line("</Points>\n<Cells>");
-        let corners = self.corners.len() as u64;
-        text.array("Int64", "connectivity", 1, corners, 8 * corners);
-        text.array("Int64", "offsets", 1, cells, 8 * cells);
-        text.array("UInt8", "types", 1, cells, cells);
-        text.line("</Cells>\n</Piece>\n</UnstructuredGrid>");
-        text.end();
-        self.text = text;
+        let (points, corners) = (self.points.len() as u64, self.corners.len() as u64);
+        self.text = announced(&self.cells, points, corners, true, about);
     }
 
     /// Writes the file; the bytes written.

@@ -101,29 +101,8 @@ impl<'a, const D: usize> Vtu<'a, D> {
     }
 
     fn announce(&mut self, about: &About<'_>) {
-        let (points, cells) = (self.points, self.cells.count);
-        let mut text = Announced::new("UnstructuredGrid", "1.0");
-        text.line("<UnstructuredGrid>");
-        text.about(about);
-        text.line(&format!(
-            "<Piece NumberOfPoints=\"{points}\" NumberOfCells=\"{cells}\">"
-        ));
-        self.cells.announce(&mut text);
-        text.line("<Points>");
-        text.array("Float64", "Points", 3, points, 24 * points);
-        text.line("</Points>\n<Cells>");
-        let (kind, width) = if self.wide {
-            ("Int64", 8)
-        } else {
-            ("Int32", 4)
-        };
-        let corners = dims::children(D) as u64 * cells;
-        text.array(kind, "connectivity", 1, corners, width * corners);
-        text.array(kind, "offsets", 1, cells, width * cells);
-        text.array("UInt8", "types", 1, cells, cells);
-        text.line("</Cells>\n</Piece>\n</UnstructuredGrid>");
-        text.end();
-        self.text = text;
+        let corners = dims::children(D) as u64 * self.cells.count;
+        self.text = announced(&self.cells, self.points, corners, self.wide, about);
     }
 
     /// Writes the file; the bytes written.
@@ -232,6 +211,34 @@ impl<'a, const D: usize> Vtu<'a, D> {
             }
         }
     }
+}
+
+/// The head of a file of so many points and corners, which `wide` ones have numbers of 64 bits for.
+pub(super) fn announced<const D: usize>(
+    cells: &Cells<'_, D>,
+    points: u64,
+    corners: u64,
+    wide: bool,
+    about: &About<'_>,
+) -> Announced {
+    let count = cells.count;
+    let mut text = Announced::new("UnstructuredGrid", "1.0");
+    text.line("<UnstructuredGrid>");
+    text.about(about);
+    text.line(&format!(
+        "<Piece NumberOfPoints=\"{points}\" NumberOfCells=\"{count}\">"
+    ));
+    cells.announce(&mut text);
+    text.line("<Points>");
+    text.array("Float64", "Points", 3, points, 24 * points);
+    text.line("</Points>\n<Cells>");
+    let (kind, width) = if wide { ("Int64", 8) } else { ("Int32", 4) };
+    text.array(kind, "connectivity", 1, corners, width * corners);
+    text.array(kind, "offsets", 1, count, width * count);
+    text.array("UInt8", "types", 1, count, count);
+    text.line("</Cells>\n</Piece>\n</UnstructuredGrid>");
+    text.end();
+    text
 }
 
 pub(super) const PIXEL: u8 = 8;

@@ -1,13 +1,15 @@
 //! Values between levels: density, momentum and non-equilibrium stress, interpolated to ghost cells and averaged back.
 //!
-//! Populations are made anew from these: equilibrium and what collision leaves of the second-order
-//! non-equilibrium, rescaled (Dupuis & Chopard 2003; the regularized form: Latt & Chopard 2006). So
-//! nothing depends on how far from 1 the relaxation time is, and ten numbers travel in place of 19 or 27.
+//! Populations are made anew from these as collision leaves them, and the collision of cells that exchange
+//! leaves nothing else of odd order. The stress is rescaled before collision (Dupuis & Chopard 2003),
+//! so that nothing depends on how far from 1 the relaxation time is, and ten numbers travel in place of 19 or
+//! 27. Values are the means of their cells: a coarse cell's is the mean of its children, exactly, and interpolation
+//! makes children whose mean is the coarse cell's.
 
 use super::cell::At;
 use crate::{
-    kernels::{Between, exchanged},
-    lattice::Lattice,
+    kernels::{Arrival, Between, exchanged},
+    lattice::{Lattice, cubic_shares},
     real::Real,
     tables::Level,
 };
@@ -18,61 +20,86 @@ use rayon::prelude::*;
 /// The ten numbers of a cell, six in the plane.
 type Values<T> = [T; 10];
 
-/// Populations after collision: `keep` times the given stress is what collision leaves of it.
+/// Populations after collision, of values before it that are this level's.
 fn populations<const D: usize, L: Lattice, T: Real>(
     values: &Values<T>,
-    keep: T,
-    half_step: [T; 3],
+    to: &Arrival<T>,
     mut put: impl FnMut(usize, T),
 ) {
     let density = T::of(1.0) + values[0];
-    let u: [T; D] = std::array::from_fn(|a| values[1 + a] / density);
+    let u: [T; 3] = std::array::from_fn(|a| match a < D {
+        true => values[1 + a] / density,
+        false => T::of(0.0),
+    });
+    let stress = &values[1 + D..];
+    let cubic = match to.regularized {
+        1 => recursion::<D, T>(density, u, stress, to.keep),
+        _ => [T::of(0.0); 7],
+    };
     for q in 0..L::Q {
         let c: [T; D] = std::array::from_fn(|a| T::of(f64::from(L::C[q][a])));
-        let (mut along, mut square, mut stress, mut trace, mut push) =
+        let (mut along, mut square, mut pull, mut trace, mut push) =
             (T::of(0.0), T::of(0.0), T::of(0.0), T::of(0.0), T::of(0.0));
-        let mut n = 1 + D;
+        let mut n = 0;
         for a in 0..D {
             along += c[a] * u[a];
             square += u[a] * u[a];
-            push += c[a] * half_step[a];
-            trace += values[n];
+            push += c[a] * to.half_step[a];
+            trace += stress[n];
             for b in a..D {
                 let twice = if a == b { T::of(1.0) } else { T::of(2.0) };
-                stress += twice * c[a] * c[b] * values[n];
+                pull += twice * c[a] * c[b] * stress[n];
                 n += 1;
             }
         }
-        let equilibrium = values[0]
+        let mut f = values[0]
             + density
-                * (T::of(3.0) * (along + push) + T::of(4.5) * along * along - T::of(1.5) * square);
-        put(
-            q,
-            T::of(L::W[q]) * (equilibrium + keep * (T::of(4.5) * stress - T::of(1.5) * trace)),
-        );
+                * (T::of(3.0) * (along + push) + T::of(4.5) * along * along - T::of(1.5) * square)
+            + to.keep * (T::of(4.5) * pull - T::of(1.5) * trace);
+        for (share, cubic) in cubic_shares::<L>(q).into_iter().zip(cubic) {
+            f += T::of(share) * cubic;
+        }
+        put(q, T::of(L::W[q]) * f);
     }
 }
 
-/// Weights of the cells at -2..=2 for a place a quarter of a cell above the middle one, by what there
-/// is: Lagrange's through four cells, else through three or two.
-fn weights(cubic: bool, there: [bool; 5]) -> [f64; 5] {
-    let nodes: &[i32] = match (cubic, there) {
-        (true, [_, true, _, true, true]) => &[-1, 0, 1, 2],
-        (true, [_, true, _, true, false]) => &[-1, 0, 1],
-        (true, [_, false, _, true, true]) => &[0, 1, 2],
-        (true, [true, true, _, false, _]) => &[-2, -1, 0],
-        (_, [.., true, _]) => &[0, 1],
-        (_, [_, true, _, _, _]) => &[-1, 0],
-        _ => &[0],
+/// Third-order coefficients after the regularized collision (Malaspinas 2015).
+fn recursion<const D: usize, T: Real>(
+    density: T,
+    [x, y, z]: [T; 3],
+    stress: &[T],
+    keep: T,
+) -> [T; 7] {
+    let none = T::of(0.0);
+    let [xx, xy, xz, yy, yz, zz] = match *stress {
+        [xx, xy, yy, ..] if D == 2 => [xx, xy, none, yy, none, none],
+        [xx, xy, xz, yy, yz, zz, ..] => [xx, xy, xz, yy, yz, zz],
+        _ => [none; 6],
     };
-    let mut weights = [0.0; 5];
-    for &i in nodes {
-        let factors = nodes.iter().filter(|&&k| k != i);
-        weights[(i + 2) as usize] = factors
-            .map(|&k| (0.25 - f64::from(k)) / f64::from(i - k))
-            .product();
+    let two = T::of(2.0);
+    [
+        density * x * x * y + keep * (two * x * xy + y * xx),
+        density * x * x * z + keep * (two * x * xz + z * xx),
+        density * x * y * y + keep * (two * y * xy + x * yy),
+        density * y * y * z + keep * (two * y * yz + z * yy),
+        density * x * z * z + keep * (two * z * xz + x * zz),
+        density * y * z * z + keep * (two * z * yz + y * zz),
+        density * x * y * z + keep * (x * yz + y * xz + z * xy),
+    ]
+}
+
+/// Weights of the cells at -2..=2 for the half of the middle one that lies up, by what there is, so
+/// that the mean of both halves is the cell's value: the parabola that has the means of three cells, else the
+/// line that has those of two.
+fn weights(cubic: bool, there: [bool; 5]) -> [f64; 5] {
+    match (cubic, there) {
+        (true, [_, true, _, true, _]) => [0.0, -0.125, 1.0, 0.125, 0.0],
+        (true, [_, false, _, true, true]) => [0.0, 0.0, 0.625, 0.5, -0.125],
+        (true, [true, true, _, false, _]) => [0.125, -0.5, 1.375, 0.0, 0.0],
+        (_, [.., true, _]) => [0.0, 0.0, 0.75, 0.25, 0.0],
+        (_, [_, true, ..]) => [0.0, -0.25, 1.25, 0.0, 0.0],
+        _ => [0.0, 0.0, 1.0, 0.0, 0.0],
     }
-    weights
 }
 
 /// A level's exchanged values.
@@ -107,7 +134,7 @@ impl<const D: usize, T: Real> Source<'_, D, T> {
         }
     }
 
-    /// Values a quarter of a cell from a cell's centre, to the given side on each axis.
+    /// Values of the child of a cell that lies to the given side on each axis.
     fn near(&self, at: At<D>, side: [i32; D], cubic: bool) -> Values<T> {
         if let Some(values) = self.product(at, side, cubic) {
             return values;
@@ -137,7 +164,7 @@ impl<const D: usize, T: Real> Source<'_, D, T> {
         values
     }
 
-    /// Lagrange's polynomial on each axis; `None` where a cell of it is missing or solid.
+    /// The product of [`weights`] on each axis; `None` where a cell of it is missing or solid.
     fn product(&self, at: At<D>, side: [i32; D], cubic: bool) -> Option<Values<T>> {
         let mut axes = [[0.0; 5]; D];
         for a in 0..D {
@@ -176,10 +203,8 @@ pub(super) fn interpolate<const D: usize, L: Lattice, T: Real>(
         coarse,
         fine,
         cubic,
-        half_step,
         ..
     } = *between;
-    let scale = between.rescale * between.keep;
     let cells = dims::cells(D);
     let source = Source {
         level: coarse,
@@ -199,8 +224,9 @@ pub(super) fn interpolate<const D: usize, L: Lattice, T: Real>(
                     slot: shell,
                     local: std::array::from_fn(|a| 2 * child[a] + (local[a] >> 1)),
                 };
-                let values = source.near(at, local.map(|c| 2 * (c & 1) - 1), cubic);
-                populations::<D, L, T>(&values, scale, half_step, |q, f| to[q * cells + cell] = f);
+                let mut values = source.near(at, local.map(|c| 2 * (c & 1) - 1), cubic);
+                between.to.rescale::<D>(&mut values);
+                populations::<D, L, T>(&values, &between.to, |q, f| to[q * cells + cell] = f);
             }
         });
 }
@@ -211,14 +237,7 @@ pub(super) fn average<const D: usize, L: Lattice, T: Real>(
     to: &mut [T],
     moments: &mut [T],
 ) {
-    let Between {
-        coarse,
-        fine,
-        rescale,
-        keep,
-        half_step,
-        ..
-    } = *between;
+    let Between { coarse, fine, .. } = *between;
     let cells = dims::cells(D);
     let row = exchanged(D) * cells;
     let source = Source {
@@ -255,16 +274,12 @@ pub(super) fn average<const D: usize, L: Lattice, T: Real>(
                     continue;
                 }
                 let mean = T::of(1.0 / count);
-                for (n, value) in values.iter_mut().enumerate() {
-                    *value = *value * mean;
-                    if n > D {
-                        *value = *value * rescale;
-                    }
-                }
+                values = values.map(|value| value * mean);
+                between.to.rescale::<D>(&mut values);
                 for n in 0..exchanged(D) {
                     moments[n * cells + cell] = values[n];
                 }
-                populations::<D, L, T>(&values, keep, half_step, |q, f| to[q * cells + cell] = f);
+                populations::<D, L, T>(&values, &between.to, |q, f| to[q * cells + cell] = f);
             }
         });
 }

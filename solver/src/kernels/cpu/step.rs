@@ -39,16 +39,21 @@ pub(super) fn step<const D: usize, L: Lattice, T: Real>(
     let size = L::Q * dims::cells(D);
     let row = exchanged(D) * dims::cells(D);
     let (exchanging, rest) = to.split_at_mut(level.exchanging * size);
-    let view = View::<D, L, T> {
-        level,
-        from,
-        lattice: PhantomData,
-    };
-    let step = Step {
-        view,
+    let with = |relax| Step {
+        view: View::<D, L, T> {
+            level,
+            from,
+            lattice: PhantomData,
+        },
         relax,
         is_large: size_of_val(from) > LARGE,
     };
+    let step = with(relax);
+    // What levels exchange has no odd non-equilibrium, so that there had better be none to lose.
+    let between = with(Relaxation {
+        odd: T::of(1.0),
+        ..relax
+    });
     exchanging
         .par_chunks_mut(CHUNK * size)
         .zip(moments.par_chunks_mut(CHUNK * row))
@@ -63,7 +68,7 @@ pub(super) fn step<const D: usize, L: Lattice, T: Real>(
                         .zip(moments.chunks_exact_mut(row))
                         .enumerate()
                     {
-                        step.special(CHUNK * chunk + n, to, Some(moments), &mut tile);
+                        between.special(CHUNK * chunk + n, to, Some(moments), &mut tile);
                     }
                     stream::fence();
                 },

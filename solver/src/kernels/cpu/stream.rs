@@ -215,7 +215,10 @@ fn past_caches<T: Real>(from: &[T], to: &mut [T]) {
         use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
         const WIDE: usize = size_of::<__m128i>();
         let bytes = size_of_val(from);
-        if from.len() == to.len() && bytes % WIDE == 0 && to.as_ptr().addr() % WIDE == 0 {
+        if from.len() == to.len()
+            && bytes.is_multiple_of(WIDE)
+            && to.as_ptr().addr().is_multiple_of(WIDE)
+        {
             #[expect(unsafe_code, reason = "stores past the caches are an intrinsic")]
             // SAFETY: both are `bytes` long, a multiple of the step; the target is aligned; any bits are numbers; the
             // instructions are part of x86-64.

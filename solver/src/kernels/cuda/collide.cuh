@@ -178,10 +178,9 @@ struct Orders {
     }
 };
 
-// Recursive regularization; the stress is needed.
-template <class L, class T>
-__device__ __forceinline__ void regularized(const Relaxation<T>& relax, const Fluid<T>& fluid, T (&f)[L::Q]) {
-    const Orders<T> orders(fluid, T(1) - relax.even);
+// What the rest particles' populations are of, weights apart.
+template <class T>
+__device__ __forceinline__ T even_base(const Fluid<T>& fluid, const Orders<T>& orders) {
     T trace = T(0);
     int diagonal = 0;
 #pragma unroll
@@ -189,29 +188,50 @@ __device__ __forceinline__ void regularized(const Relaxation<T>& relax, const Fl
         trace += orders.flux[diagonal];
         diagonal += D - a;
     }
-    const T base = fluid.rho - T(1.5) * trace;
+    return fluid.rho - T(1.5) * trace;
+}
+
+// The even part of population p, its weight apart.
+template <class L, class T>
+__device__ __forceinline__ T even_part(int p, T base, const Orders<T>& orders) {
+    int n = 0;
+#pragma unroll
+    for (int a = 0; a < D; a++) {
+#pragma unroll
+        for (int b = a; b < D; b++) {
+            const int times = L::c(p, a) * L::c(p, b);
+            if (times != 0) {
+                base += T((a == b ? 4.5 : 9.0) * times) * orders.flux[n];
+            }
+            n++;
+        }
+    }
+    return base;
+}
+
+// The third-order part of population p, its weight apart.
+template <class L, class T>
+__device__ __forceinline__ T cubic_part(int p, const Orders<T>& orders) {
+    T odd = T(0);
+#pragma unroll
+    for (int n = 0; n < 7; n++) {
+        if (L::share(p, n) != 0.0) {
+            odd += T(L::share(p, n)) * orders.cubic[n];
+        }
+    }
+    return odd;
+}
+
+// Recursive regularization; the stress is needed.
+template <class L, class T>
+__device__ __forceinline__ void regularized(const Relaxation<T>& relax, const Fluid<T>& fluid, T (&f)[L::Q]) {
+    const Orders<T> orders(fluid, T(1) - relax.even);
+    const T base = even_base(fluid, orders);
     f[0] = T(L::w(0)) * base;
 #pragma unroll
     for (int p = 1; p < L::Q; p += 2) {
-        T even = base, odd = T(3) * fluid.density() * dot<L>(p, fluid.u);
-        int n = 0;
-#pragma unroll
-        for (int a = 0; a < D; a++) {
-#pragma unroll
-            for (int b = a; b < D; b++) {
-                const int times = L::c(p, a) * L::c(p, b);
-                if (times != 0) {
-                    even += T((a == b ? 4.5 : 9.0) * times) * orders.flux[n];
-                }
-                n++;
-            }
-        }
-#pragma unroll
-        for (n = 0; n < 7; n++) {
-            if (L::share(p, n) != 0.0) {
-                odd += T(L::share(p, n)) * orders.cubic[n];
-            }
-        }
+        const T even = even_part<L>(p, base, orders);
+        const T odd = T(3) * fluid.density() * dot<L>(p, fluid.u) + cubic_part<L>(p, orders);
         f[p] = T(L::w(p)) * (even + odd);
         f[p + 1] = T(L::w(p)) * (even - odd);
     }

@@ -1,46 +1,52 @@
 // Values between levels: one thread a cell.
 
-#include "level.cuh"
-
-template <class T>
-struct Vector {
-    T v[3];
-};
+#include "collide.cuh"
 
 // Density less 1, momentum and non-equilibrium stress of a cell.
 template <class T>
 using Values = T[EXCHANGED];
 
-// Populations after collision: `keep` times the given stress is what collision leaves of it.
+// How a level makes populations of values that come from another one: `Arrival`.
+template <class T>
+struct Arrival {
+    T scale, keep, half_step[3];
+    uint32_t regularized, pad;
+
+    // From before collision there to before collision here.
+    __device__ void rescale(Values<T>& values) const {
+#pragma unroll
+        for (int n = 1 + D; n < EXCHANGED; n++) {
+            values[n] *= scale;
+        }
+    }
+};
+
+// Populations after collision, of values before it that are this level's.
 template <class L, class T>
-__device__ void populations(const Values<T>& values, T keep, const Vector<T>& half_step, T* to) {
-    const T density = T(1) + values[0];
-    T u[D], square = T(0), trace = T(0);
-    int n = 1 + D;
+__device__ void populations(const Values<T>& values, const Arrival<T>& arrival, T* to) {
+    Fluid<T> fluid;
+    fluid.rho = values[0];
+    const T density = fluid.density();
 #pragma unroll
     for (int a = 0; a < D; a++) {
-        u[a] = values[1 + a] / density;
-        square += u[a] * u[a];
-        trace += values[n];
-        n += D - a;
+        fluid.u[a] = values[1 + a] / density;
     }
 #pragma unroll
-    for (int q = 0; q < L::Q; q++) {
-        T along = T(0), stress = T(0), push = T(0);
-        n = 1 + D;
+    for (int n = 0; n < PAIRS; n++) {
+        fluid.stress[n] = values[1 + D + n];
+    }
+    const Orders<T> orders(fluid, arrival.keep);
+    const T base = even_base(fluid, orders);
+    to[0] = T(L::w(0)) * base;
 #pragma unroll
-        for (int a = 0; a < D; a++) {
-            along += T(L::c(q, a)) * u[a];
-            push += T(L::c(q, a)) * half_step.v[a];
-#pragma unroll
-            for (int b = a; b < D; b++) {
-                stress += T((a == b ? 1 : 2) * L::c(q, a) * L::c(q, b)) * values[n];
-                n++;
-            }
+    for (int p = 1; p < L::Q; p += 2) {
+        const T even = even_part<L>(p, base, orders);
+        T odd = T(3) * density * (dot<L>(p, fluid.u) + dot<L>(p, arrival.half_step));
+        if (arrival.regularized) {
+            odd += cubic_part<L>(p, orders);
         }
-        const T equilibrium =
-            values[0] + density * (T(3) * (along + push) + T(4.5) * along * along - T(1.5) * square);
-        to[q * CELLS] = T(L::w(q)) * (equilibrium + keep * (T(4.5) * stress - T(1.5) * trace));
+        to[p * CELLS] = T(L::w(p)) * (even + odd);
+        to[(p + 1) * CELLS] = T(L::w(p)) * (even - odd);
     }
 }
 
@@ -53,22 +59,20 @@ __device__ void add(const T* moments, const At& at, T weight, Values<T>& to) {
     }
 }
 
-// Weights of the cells at -2..2 for a place a quarter of a cell above the middle one, by what there is
-// (bit n: the cell at n - 2): Lagrange's through four cells, else through three or two.
+// Weights of the cells at -2..2 for the half of the middle one that lies up, by what there is (bit n: the cell
+// at n - 2), so that the mean of both halves is the cell's value: a parabola, else a line.
 template <class T>
 __device__ void weights(bool cubic, uint32_t there, T (&to)[5]) {
     const bool before2 = there & 1, before = there >> 1 & 1, after = there >> 3 & 1, after2 = there >> 4 & 1;
     const auto set = [&](double a, double b, double c, double d, double e) {
         to[0] = T(a), to[1] = T(b), to[2] = T(c), to[3] = T(d), to[4] = T(e);
     };
-    if (cubic && before && after && after2) {
-        set(0, -0.0546875, 0.8203125, 0.2734375, -0.0390625);
-    } else if (cubic && before && after) {
-        set(0, -0.09375, 0.9375, 0.15625, 0);
-    } else if (cubic && after && after2) {
-        set(0, 0, 0.65625, 0.4375, -0.09375);
+    if (cubic && before && after) {
+        set(0, -0.125, 1, 0.125, 0);
+    } else if (cubic && !before && after && after2) {
+        set(0, 0, 0.625, 0.5, -0.125);
     } else if (cubic && before2 && before && !after) {
-        set(0.15625, -0.5625, 1.40625, 0, 0);
+        set(0.125, -0.5, 1.375, 0, 0);
     } else if (after) {
         set(0, 0, 0.75, 0.25, 0);
     } else if (before) {
@@ -102,8 +106,8 @@ struct Source {
         return !(solid[at.slot] >> at.cell() & 1);
     }
 
-    // Lagrange's polynomial on each axis, a quarter of a cell from the centre of `middle`, to the given
-    // side; false where a cell of it is missing or solid.
+    // The product of `weights` on each axis, for the child of `middle` to the given side; false where a cell
+    // of it is missing or solid.
     __device__ bool product(const At& middle, const int (&side)[D], bool cubic, Values<T>& values) const {
         T axes[D][5];
         At cell = middle;
@@ -170,7 +174,7 @@ struct Source {
 // Ghost cells of a fine block, a child of a shell.
 template <class L, class T>
 __device__ void interpolate(const Source<T>& source, const uint32_t* shells, const uint64_t* ghost,
-                            const uint64_t* stepped, bool cubic, T scale, const Vector<T>& half_step, T* to) {
+                            const uint64_t* stepped, bool cubic, const Arrival<T>& arrival, T* to) {
     const uint32_t slot = blockIdx.x;
     const int cell = threadIdx.x;
     if (cell >= CELLS || !((ghost[slot] & stepped[slot]) >> cell & 1)) {
@@ -188,14 +192,15 @@ __device__ void interpolate(const Source<T>& source, const uint32_t* shells, con
     if (!source.product(middle, side, cubic, values) && !(cubic && source.product(middle, side, false, values))) {
         source.near_solid(middle, side, values);
     }
-    populations<L>(values, scale, half_step, to + static_cast<size_t>(slot) * (L::Q * CELLS) + cell);
+    arrival.rescale(values);
+    populations<L>(values, arrival, to + static_cast<size_t>(slot) * (L::Q * CELLS) + cell);
 }
 
 // Cells of a shell that are not stepped, from their children.
 template <class L, class T>
 __device__ void average(const uint32_t* shells, const uint64_t* stepped, const uint64_t* solid,
-                        const uint64_t* fine_solid, T rescale, T keep, const Vector<T>& half_step,
-                        const T* fine_moments, T* to, T* moments) {
+                        const uint64_t* fine_solid, const Arrival<T>& arrival, const T* fine_moments, T* to,
+                        T* moments) {
     const uint32_t slot = shells[blockIdx.x];
     const int cell = threadIdx.x;
     if (cell >= CELLS || ((stepped[slot] | solid[slot]) >> cell & 1)) {
@@ -228,27 +233,27 @@ __device__ void average(const uint32_t* shells, const uint64_t* stepped, const u
     if (count == 0) {
         return;
     }
-    const T mean = T(1.0 / count);
+    for (int n = 0; n < EXCHANGED; n++) {
+        values[n] *= T(1.0 / count);
+    }
+    arrival.rescale(values);
     T* row = moments + static_cast<size_t>(slot) * (EXCHANGED * CELLS) + cell;
     for (int n = 0; n < EXCHANGED; n++) {
-        values[n] *= n > D ? mean * rescale : mean;
         row[n * CELLS] = values[n];
     }
-    populations<L>(values, keep, half_step, to + static_cast<size_t>(slot) * (L::Q * CELLS) + cell);
+    populations<L>(values, arrival, to + static_cast<size_t>(slot) * (L::Q * CELLS) + cell);
 }
 
 #define ENTRIES(L, l, T, t)                                                                                            \
     extern "C" __global__ void __launch_bounds__(64)                                                                   \
         interpolate_##l##_##t(const uint32_t* neighbors, const uint64_t* solid, uint32_t exchanging,                   \
                               const uint32_t* shells, const uint64_t* ghost, const uint64_t* stepped, uint32_t cubic,  \
-                              T scale, Vector<T> half_step, const T* moments, T* to) {                                 \
-        interpolate<L, T>({neighbors, solid, exchanging, moments}, shells, ghost, stepped, cubic != 0, scale,          \
-                          half_step, to);                                                                              \
+                              Arrival<T> arrival, const T* moments, T* to) {                                           \
+        interpolate<L, T>({neighbors, solid, exchanging, moments}, shells, ghost, stepped, cubic != 0, arrival, to);   \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(64)                                                                   \
         average_##l##_##t(const uint32_t* shells, const uint64_t* stepped, const uint64_t* solid,                      \
-                          const uint64_t* fine_solid, T rescale, T keep, Vector<T> half_step, const T* fine_moments,   \
-                          T* to, T* moments) {                                                                         \
-        average<L, T>(shells, stepped, solid, fine_solid, rescale, keep, half_step, fine_moments, to, moments);        \
+                          const uint64_t* fine_solid, Arrival<T> arrival, const T* fine_moments, T* to, T* moments) {  \
+        average<L, T>(shells, stepped, solid, fine_solid, arrival, fine_moments, to, moments);                         \
     }
 EACH_LATTICE(ENTRIES)

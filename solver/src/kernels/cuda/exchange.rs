@@ -1,6 +1,6 @@
 //! A launch each: a thread block a fine block with ghosts, and a coarse block that is refined.
 
-use super::{EXCHANGE, Vector, entry};
+use super::{EXCHANGE, entry};
 use crate::{SolverError, kernels::Between, lattice::Lattice, real::Real};
 use cutlink_amr::dims;
 use cutlink_device::cuda::{Cuda, CudaBuf, Grid};
@@ -24,8 +24,7 @@ pub(super) fn interpolate<const D: usize, L: Lattice, T: Real>(
         .buf(&fine.ghost)
         .buf(&fine.stepped)
         .val(u32::from(between.cubic))
-        .val(between.rescale * between.keep)
-        .val(Vector(between.half_step))
+        .val(between.to)
         .buf(moments)
         .out(to);
     // SAFETY: tables of two levels; moments of the exchanging slots of the coarser one; the finer one's first slots are
@@ -53,9 +52,7 @@ pub(super) fn average<const D: usize, L: Lattice, T: Real>(
         .buf(&coarse.stepped)
         .buf(&coarse.solid)
         .buf(&fine.solid)
-        .val(between.rescale)
-        .val(between.keep)
-        .val(Vector(between.half_step))
+        .val(between.to)
         .buf(fine_moments)
         .out(to)
         .out(moments);

@@ -142,7 +142,12 @@ __device__ __forceinline__ void step_special(const Level& level, const uint64_t*
             row[(1 + D + n) * CELLS] = fluid.stress[n];
         }
     }
-    collide<L, T, REGULARIZED>(relax, fluid, f);
+    Relaxation<T> here_relax = relax;
+    if (at.slot < exchanging) {
+        // What levels exchange has no odd non-equilibrium, so that there had better be none to lose.
+        here_relax.odd = T(1);
+    }
+    collide<L, T, REGULARIZED>(here_relax, fluid, f);
     T* out = to + static_cast<size_t>(at.slot) * (L::Q * CELLS) + own;
 #pragma unroll
     for (int q = 0; q < L::Q; q++) {
