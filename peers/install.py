@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 
-PYTHON = ["pyvista", "matplotlib"]
+PYTHON = ["pyvista", "matplotlib", "lbmpy"]
 DEBIAN = ["openfoam", "libp4est-dev", "libopenmpi-dev", "openmpi-bin", "python3-openvdb", "python3-numpy"]
 
 

@@ -432,7 +432,7 @@ pub struct BenchSolveArgs {
     )]
     pub runs: u32,
 
-    /// Where to run: auto, cpu, cuda or cuda:N [default: cpu]
+    /// Where to run: auto, cpu, cuda or cuda:N [default: auto]
     #[arg(long, value_name = "DEVICE", help_heading = "Run")]
     pub device: Option<Device>,
 

@@ -51,6 +51,23 @@ pub(super) fn velocity<const D: usize, L: Lattice>(q: usize) -> [i32; D] {
     std::array::from_fn(|a| L::C[q][a])
 }
 
+/// Density less 1 and momentum of a cell, the acceleration's share apart.
+pub(super) fn sums<const D: usize, L: Lattice, T: Real>(
+    from: &[T],
+    slot: usize,
+    cell: usize,
+) -> (T, [T; D]) {
+    let (mut rho, mut j) = (T::of(0.0), [T::of(0.0); D]);
+    for q in 0..L::Q {
+        let f = from[(slot * L::Q + q) * dims::cells(D) + cell];
+        rho += f;
+        for a in 0..D {
+            j[a] += T::of(f64::from(L::C[q][a])) * f;
+        }
+    }
+    (rho, j)
+}
+
 impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
     pub(super) fn f(&self, at: At<D>, q: usize) -> T {
         self.from[(at.slot * L::Q + q) * dims::cells(D) + at.cell()]
@@ -106,14 +123,7 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
 
     /// Density less 1 and velocity of a cell.
     fn moments(&self, at: At<D>) -> (T, [T; D]) {
-        let (mut rho, mut j) = (T::of(0.0), [T::of(0.0); D]);
-        for q in 0..L::Q {
-            let f = self.f(at, q);
-            rho += f;
-            for a in 0..D {
-                j[a] += f * T::of(f64::from(L::C[q][a]));
-            }
-        }
+        let (rho, j) = sums::<D, L, T>(self.from, at.slot, at.cell());
         let inverse = T::of(1.0) / (T::of(1.0) + rho);
         (rho, j.map(|j| j * inverse))
     }

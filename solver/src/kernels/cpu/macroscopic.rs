@@ -1,22 +1,10 @@
 //! Density and velocity from populations.
 
+use super::cell::sums;
 use crate::{lattice::Lattice, real::Real, tables::Level};
 use cutlink_amr::dims;
 use cutlink_device::Host;
 use rayon::prelude::*;
-
-/// Density less 1 and momentum of a cell, the acceleration's share apart.
-fn sums<const D: usize, L: Lattice, T: Real>(from: &[T], slot: usize, cell: usize) -> (T, [T; D]) {
-    let (mut rho, mut j) = (T::of(0.0), [T::of(0.0); D]);
-    for q in 0..L::Q {
-        let f = from[(slot * L::Q + q) * dims::cells(D) + cell];
-        rho += f;
-        for a in 0..D {
-            j[a] += T::of(f64::from(L::C[q][a])) * f;
-        }
-    }
-    (rho, j)
-}
 
 #[allow(clippy::cast_possible_truncation, reason = "f32 is what reports hold")]
 pub(super) fn macroscopic<const D: usize, L: Lattice, T: Real>(

@@ -18,7 +18,9 @@ use crate::mesh::build::{AnyPlaced, Builder, bare};
 use crate::mesh::resolve;
 use crate::options::{MeshOptions, Numbers, Output, Root};
 use cutlink_mesher::exact::{Exact, Facet};
-use cutlink_solver::{FaceCondition, Flow, Params, Plan, Precision, Work, kernels::Kernels};
+use cutlink_solver::{
+    FaceCondition, Flow, InitialState, Params, Plan, Precision, Work, kernels::Kernels,
+};
 use cutlink_voxelizer::Mesh;
 
 /// Seconds that a measured run takes at least, unless --steps tells its length.
@@ -104,7 +106,7 @@ impl<'a, K: Flows> Bench<'a, K> {
         name: &'static str,
         mesh: &Mesh<D>,
         params: Params<D>,
-        start: &cutlink_solver::InitialState<'_, D>,
+        start: &InitialState<'_, D>,
     ) -> Result<CaseReport, Failure>
     where
         K: Kernels<D>,

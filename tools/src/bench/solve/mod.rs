@@ -16,10 +16,9 @@ pub(crate) use cases::collision;
 use crate::bench::WARM_UP;
 use crate::cli::BenchSolveArgs;
 use crate::console::Console;
-use crate::device::Opened;
+use crate::device::{Opened, on};
 use crate::failure::Failure;
 use crate::mesh::report::Device;
-use crate::options;
 use cutlink_device::{Backend, DeviceChoice, select};
 use cutlink_solver::kernels::Kernels;
 use measure::Bench;
@@ -34,18 +33,13 @@ impl<K: Kernels<2> + Kernels<3>> Flows for K {}
 /// # Errors
 /// Any failure; `docs/cli.md` lists the exit codes.
 pub fn command(args: &BenchSolveArgs) -> Result<(), Failure> {
-    let choice = args.device.unwrap_or(options::Device(DeviceChoice::Cpu)).0;
+    let choice = args.device.map_or(DeviceChoice::Auto, |device| device.0);
     let mut selected = select(choice)?;
     let console = Console::new(args.output);
     crate::in_pool(args.threads.unwrap_or(0), || {
         let opened = Opened::open(choice, &mut selected)?;
         let device = Device::new(&selected, &opened);
-        match &opened {
-            Opened::Cpu => all(args, &cutlink_device::Host, &opened, device, console),
-            #[cfg(feature = "cuda")]
-            Opened::Cuda(_) => Err(Failure::usage("there are no flows on a GPU yet")
-                .hint("measure those of the CPU with --device cpu")),
-        }
+        on!(&opened, kernels => all(args, kernels, &opened, device, console))
     })
 }
 
