@@ -171,7 +171,7 @@ def cavity(name, re, cells, levels, turnovers, dims=2):
     """The inside of a square or cube whose walls lie between root cells, refined along them: patch y+ is the lid."""
     margin = 4 / cells
     low, high = [-margin] * dims, [1 + margin] * dims
-    lid = 0.05 if dims == 2 else 0.1
+    lid = 0.05 if re < 5000 and dims == 2 else 0.1
     ys, xs = (sorted(set(GHIA_Y + ERTURK_Y)), sorted(set(GHIA_X + ERTURK_X))) if dims == 2 else (CUBE_Y, CUBE_X)
     tail = [0.5] * (dims - 2)
     points = [[0.5, y] + tail for y in ys] + [[x, 0.5] + tail for x in xs]
@@ -215,7 +215,7 @@ def rows():
         name = f"cavity-{re}"
         case = cavity(name, re, 128, 3, turnovers)
         yield name, case, profiles(re, 2, case)
-    case = cavity("cavity-cube-1000", 1000, 64, 3, 100, dims=3)
+    case = cavity("cavity-cube-1000", 1000, 64, 2, 100, dims=3)
     yield "cavity-cube-1000", case, profiles(1000, 3, case)
 
 
