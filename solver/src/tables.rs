@@ -149,6 +149,8 @@ pub struct Level<const D: usize, B: Backend> {
     pub boundary: B::Buf<u64>,
     /// Slots that have such cells.
     pub linked: B::Buf<u32>,
+    /// Those and slots at a face of the box that is not periodic.
+    pub walled: B::Buf<u32>,
     /// First entry in `cells`, by special slot.
     pub cell_start: B::Buf<u32>,
     /// As in the mesh's table: directions, and the first link of this level.
@@ -316,6 +318,7 @@ pub fn build<const D: usize>(
             shell_of: vec![NONE; exchanging],
             boundary: Vec::new(),
             linked: Vec::new(),
+            walled: Vec::new(),
             cell_start: Vec::new(),
             cells: Vec::new(),
             q: Vec::new(),
@@ -339,8 +342,14 @@ pub fn build<const D: usize>(
             level.stepped.push(stepped(mesh, id));
         }
         links(mesh, &blocks[..special], &mut level);
-        level.linked = (0..special as u32)
-            .filter(|&slot| level.boundary[slot as usize] != 0)
+        let has_links = |slot: &u32| level.boundary[*slot as usize] != 0;
+        level.linked = (0..special as u32).filter(has_links).collect();
+        let at_face = |slot: u32| {
+            let first = slot as usize * directions;
+            level.neighbors[first..first + directions].contains(&OUTSIDE)
+        };
+        level.walled = (0..special as u32)
+            .filter(|slot| has_links(slot) || at_face(*slot))
             .collect();
         children = shell
             .iter()
@@ -422,6 +431,7 @@ impl<const D: usize> Level<D, cutlink_device::Host> {
             shell_of: backend.upload(self.shell_of.clone())?,
             boundary: backend.upload(self.boundary.clone())?,
             linked: backend.upload(self.linked.clone())?,
+            walled: backend.upload(self.walled.clone())?,
             cell_start: backend.upload(self.cell_start.clone())?,
             cells: backend.upload(self.cells.clone())?,
             q: backend.upload(self.q.clone())?,
@@ -440,7 +450,8 @@ impl<const D: usize> Level<D, cutlink_device::Host> {
         let tables = self.slots * (4 * dims::directions(D) + 4 * D + 24)
             + self.cells.len() * 8
             + self.q.len() * 6
-            + self.linked.len() * (4 + 48 * self.patches);
+            + self.linked.len() * (4 + 48 * self.patches)
+            + self.walled.len() * 4;
         (populations + moments + tables) as u64
     }
 }

@@ -46,9 +46,9 @@ struct Variant {
 
 fn params<const D: usize>(mesh: &Mesh<D>, variant: Variant, precision: Precision) -> Params<D> {
     let mut params = flows::params(mesh, 0.05);
-    let along = |x: f64, y: f64| std::array::from_fn(|a| [x, y, 0.01][a]);
+    let along = |x: f64, y: f64, z: f64| std::array::from_fn(|a| [x, y, z][a]);
     params.faces[0] = [
-        FaceCondition::Velocity(along(0.04, 0.005)),
+        FaceCondition::Velocity(along(0.04, 0.005, 0.01)),
         match variant.outflow {
             true => FaceCondition::Outflow,
             false => FaceCondition::Pressure(1.0),
@@ -56,7 +56,7 @@ fn params<const D: usize>(mesh: &Mesh<D>, variant: Variant, precision: Precision
     ];
     params.faces[1] = [
         FaceCondition::FreeSlip,
-        FaceCondition::Velocity(along(0.04, 0.0)),
+        FaceCondition::Velocity(along(0.04, 0.0, 0.01)),
     ];
     let motion = Motion::Rotation {
         center: mesh.frame.root_cells.map(|n| 0.4 * f64::from(n)),
@@ -64,7 +64,7 @@ fn params<const D: usize>(mesh: &Mesh<D>, variant: Variant, precision: Precision
     };
     let scheme = variant.scheme;
     params.patches = vec![PatchCondition::Wall { scheme, motion }];
-    params.acceleration = along(1e-6, -2e-6);
+    params.acceleration = along(1e-6, -2e-6, 3e-6);
     params.lattice = variant.lattice;
     params.collision = variant.collision;
     params.interpolation = variant.interpolation;

@@ -59,13 +59,20 @@ __device__ void add(const T* moments, const At& at, T weight, Values<T>& to) {
     }
 }
 
-// Weights of the cells at -2..2 for the half of the middle one that lies up, by what there is (bit n: the cell
-// at n - 2), so that the mean of both halves is the cell's value: a parabola, else a line.
+// Weights along an axis of the four cells around a child's two, for the half of its cell `middle` (1 or 2) that lies to the
+// given side, so that the mean of both halves is the cell's value: a parabola, else a line, by what there is.
 template <class T>
-__device__ void weights(bool cubic, uint32_t there, T (&to)[5]) {
-    const bool before2 = there & 1, before = there >> 1 & 1, after = there >> 3 & 1, after2 = there >> 4 & 1;
+__device__ void weights(bool cubic, int middle, int side, uint32_t there, T (&to)[4]) {
+    // Bit n: the cell n - 2 steps to that side.
+    uint32_t along = 0;
+    for (int n = 0; n < 5; n++) {
+        const int cell = middle + (n - 2) * side;
+        along |= static_cast<uint32_t>(cell >= 0 && cell < 4 && (there >> cell & 1)) << n;
+    }
+    const bool before2 = along & 1, before = along >> 1 & 1, after = along >> 3 & 1, after2 = along >> 4 & 1;
+    double line[5] = {0, 0, 1, 0, 0};
     const auto set = [&](double a, double b, double c, double d, double e) {
-        to[0] = T(a), to[1] = T(b), to[2] = T(c), to[3] = T(d), to[4] = T(e);
+        line[0] = a, line[1] = b, line[2] = c, line[3] = d, line[4] = e;
     };
     if (cubic && before && after) {
         set(0, -0.125, 1, 0.125, 0);
@@ -77,123 +84,153 @@ __device__ void weights(bool cubic, uint32_t there, T (&to)[5]) {
         set(0, 0, 0.75, 0.25, 0);
     } else if (before) {
         set(0, -0.25, 1.25, 0, 0);
-    } else {
-        set(0, 0, 1, 0, 0);
+    }
+    for (int cell = 0; cell < 4; cell++) {
+        const int n = (cell - middle) * side + 2;
+        T weight = T(0);
+        for (int k = 0; k < 5; k++) {
+            weight = k == n ? T(line[k]) : weight;
+        }
+        to[cell] = weight;
     }
 }
 
-// A level's exchanged values.
+// The exchanged values of the coarse cells around a child: its 2^D and those next to them.
 template <class T>
-struct Source {
-    const uint32_t* neighbors;
-    const uint64_t* solid;
-    uint32_t exchanging;
-    const T* moments;
+struct Tile {
+    T values[EXCHANGED][CELLS];
+    // Which exchange, and which of these are fluid.
+    uint64_t there, fluid;
+};
 
-    // Whether there is a cell so many steps away that exchanges; `to` is that cell.
-    __device__ bool at(const At& from, const int (&step)[D], At& to) const {
-        int toward = 0;
+template <class T>
+__device__ void load(Tile<T>& tile, const uint32_t* neighbors, const uint64_t* solid, uint32_t exchanging,
+                     uint32_t shell, int child, const T* moments) {
+    if (threadIdx.x == 0) {
+        tile.there = tile.fluid = 0;
+    }
+    __syncthreads();
+    const int cell = threadIdx.x;
+    bool there = false, fluid = false;
+    if (cell < CELLS) {
+        int toward = 0, inner = 0;
         for (int a = D - 1; a >= 0; a--) {
-            const int x = from.x[a] + step[a];
+            const int x = 2 * (child >> a & 1) + cell_coord(cell, a) - 1;
             toward = 3 * toward + (x >> 2) + 1;
-            to.x[a] = x & 3;
+            inner |= (x & 3) << 2 * a;
         }
-        to.slot = neighbors[static_cast<size_t>(from.slot) * DIRECTIONS + toward];
-        return to.slot < exchanging;
-    }
-
-    __device__ bool is_fluid(const At& at) const {
-        return !(solid[at.slot] >> at.cell() & 1);
-    }
-
-    // The product of `weights` on each axis, for the child of `middle` to the given side; false where a cell
-    // of it is missing or solid.
-    __device__ bool product(const At& middle, const int (&side)[D], bool cubic, Values<T>& values) const {
-        T axes[D][5];
-        At cell = middle;
-        for (int a = 0; a < D; a++) {
-            uint32_t there = 0;
-            for (int n = 0; n < 5; n++) {
-                int step[D] = {};
-                step[a] = (n - 2) * side[a];
-                there |= static_cast<uint32_t>(at(middle, step, cell)) << n;
+        const uint32_t slot = neighbors[static_cast<size_t>(shell) * DIRECTIONS + toward];
+        there = slot < exchanging;
+        if (there) {
+            fluid = !(solid[slot] >> inner & 1);
+            const T* row = moments + static_cast<size_t>(slot) * (EXCHANGED * CELLS) + inner;
+#pragma unroll
+            for (int n = 0; n < EXCHANGED; n++) {
+                tile.values[n][cell] = row[n * CELLS];
             }
-            weights(cubic, there, axes[a]);
         }
-        for (int n = 0; n < EXCHANGED; n++) {
-            values[n] = T(0);
-        }
+    }
+    const uint32_t some[2] = {__ballot_sync(~0u, there), __ballot_sync(~0u, fluid)};
+    if (threadIdx.x % 32 == 0) {
+        const int shift = threadIdx.x & 32;
+        atomicOr(reinterpret_cast<unsigned long long*>(&tile.there), static_cast<unsigned long long>(some[0]) << shift);
+        atomicOr(reinterpret_cast<unsigned long long*>(&tile.fluid), static_cast<unsigned long long>(some[1]) << shift);
+    }
+    __syncthreads();
+}
+
+// Adds the cells of a tile with the products of the axes' weights; the sum of those that are fluid,
+// and whether all with a weight are.
+template <class T>
+__device__ bool add_product(const Tile<T>& tile, const T (&axes)[D][4], Values<T>& values, T& sum) {
+    bool all = true;
+    sum = T(0);
+    for (int n = 0; n < EXCHANGED; n++) {
+        values[n] = T(0);
+    }
 #pragma unroll 1
-        for (int corner = 0; corner < (D == 2 ? 25 : 125); corner++) {
-            int step[D], rest = corner;
-            T weight = T(1);
-            for (int a = 0; a < D; a++) {
-                weight *= axes[a][rest % 5];
-                step[a] = (rest % 5 - 2) * side[a];
-                rest /= 5;
-            }
+    for (int row = 0; row < CELLS / 4; row++) {
+        T above = axes[1][row & 3];
+        if (D == 3) {
+            above *= axes[D - 1][row >> 2];
+        }
+        if (above == T(0)) {
+            continue;
+        }
+#pragma unroll
+        for (int x = 0; x < 4; x++) {
+            const T weight = above * axes[0][x];
+            const int cell = 4 * row + x;
             if (weight == T(0)) {
                 continue;
             }
-            if (!at(middle, step, cell) || !is_fluid(cell)) {
-                return false;
+            if (!(tile.fluid >> cell & 1)) {
+                all = false;
+                continue;
             }
-            add(moments, cell, weight, values);
-        }
-        return true;
-    }
-
-    // The same by what is fluid of the nearest cells, where there are solid ones about.
-    __device__ void near_solid(const At& middle, const int (&side)[D], Values<T>& values) const {
-        T sum = T(0);
-        for (int n = 0; n < EXCHANGED; n++) {
-            values[n] = T(0);
-        }
-#pragma unroll 1
-        for (int corner = 0; corner < CHILDREN; corner++) {
-            int step[D];
-            T weight = T(1);
-            for (int a = 0; a < D; a++) {
-                step[a] = (corner >> a & 1) * side[a];
-                weight *= corner >> a & 1 ? T(0.25) : T(0.75);
-            }
-            At cell = middle;
-            if (at(middle, step, cell) && is_fluid(cell)) {
-                add(moments, cell, weight, values);
-                sum += weight;
-            }
-        }
-        if (sum > T(0)) {
+            sum += weight;
+#pragma unroll
             for (int n = 0; n < EXCHANGED; n++) {
-                values[n] /= sum;
+                values[n] += weight * tile.values[n][cell];
             }
         }
     }
-};
+    return all;
+}
 
-// Ghost cells of a fine block, a child of a shell.
+// Ghost cells of a fine block, a child of a shell. Where not all cells of the polynomial are fluid, the
+// linear one; where not all of these are, the weighted mean of those that are.
 template <class L, class T>
-__device__ void interpolate(const Source<T>& source, const uint32_t* shells, const uint64_t* ghost,
-                            const uint64_t* stepped, bool cubic, const Arrival<T>& arrival, T* to) {
-    const uint32_t slot = blockIdx.x;
+__device__ void interpolate(const Tile<T>& tile, bool cubic, const Arrival<T>& arrival, T* to) {
     const int cell = threadIdx.x;
-    if (cell >= CELLS || !((ghost[slot] & stepped[slot]) >> cell & 1)) {
-        return;
-    }
-    const int child = slot % CHILDREN;
-    At middle(shells[slot / CHILDREN], 0);
-    int side[D];
-    for (int a = 0; a < D; a++) {
-        const int x = cell_coord(cell, a);
-        middle.x[a] = 2 * (child >> a & 1) + (x >> 1);
-        side[a] = 2 * (x & 1) - 1;
-    }
     Values<T> values;
-    if (!source.product(middle, side, cubic, values) && !(cubic && source.product(middle, side, false, values))) {
-        source.near_solid(middle, side, values);
+    T axes[D][4], sum;
+    const auto set = [&](bool by_parabola, bool by_line) {
+        for (int a = 0; a < D; a++) {
+            // The child's cells are the middle ones of the tile.
+            const int x = cell_coord(cell, a), middle = 1 + (x >> 1), side = 2 * (x & 1) - 1;
+            uint32_t there = 0;
+            for (int c = 0; c < 4; c++) {
+                int at = 0;
+                for (int b = 0; b < D; b++) {
+                    at |= (b == a ? c : 1 + (cell_coord(cell, b) >> 1)) << 2 * b;
+                }
+                there |= static_cast<uint32_t>(tile.there >> at & 1) << c;
+            }
+            if (by_line) {
+                for (int c = 0; c < 4; c++) {
+                    axes[a][c] = c == middle ? T(0.75) : c == middle + side ? T(0.25) : T(0);
+                }
+            } else {
+                weights(by_parabola, middle, side, there, axes[a]);
+            }
+        }
+        return add_product(tile, axes, values, sum);
+    };
+    if (!set(cubic, false) && !(cubic && set(false, false))) {
+        set(false, true);
+        for (int n = 0; n < EXCHANGED; n++) {
+            values[n] = sum > T(0) ? values[n] / sum : T(0);
+        }
     }
     arrival.rescale(values);
-    populations<L>(values, arrival, to + static_cast<size_t>(slot) * (L::Q * CELLS) + cell);
+    populations<L>(values, arrival, to + cell);
+}
+
+template <class L, class T>
+__device__ void interpolate_slot(const uint32_t* neighbors, const uint64_t* solid, uint32_t exchanging,
+                                 const uint32_t* shells, const uint64_t* ghost, const uint64_t* stepped, bool cubic,
+                                 const Arrival<T>& arrival, const T* moments, T* to) {
+    __shared__ Tile<T> tile;
+    const uint32_t slot = blockIdx.x;
+    const uint64_t targets = ghost[slot] & stepped[slot];
+    if (targets == 0) {
+        return;
+    }
+    load(tile, neighbors, solid, exchanging, shells[slot / CHILDREN], slot % CHILDREN, moments);
+    if (threadIdx.x < CELLS && (targets >> threadIdx.x & 1)) {
+        interpolate<L>(tile, cubic, arrival, to + static_cast<size_t>(slot) * (L::Q * CELLS));
+    }
 }
 
 // Cells of a shell that are not stepped, from their children.
@@ -249,7 +286,8 @@ __device__ void average(const uint32_t* shells, const uint64_t* stepped, const u
         interpolate_##l##_##t(const uint32_t* neighbors, const uint64_t* solid, uint32_t exchanging,                   \
                               const uint32_t* shells, const uint64_t* ghost, const uint64_t* stepped, uint32_t cubic,  \
                               Arrival<T> arrival, const T* moments, T* to) {                                           \
-        interpolate<L, T>({neighbors, solid, exchanging, moments}, shells, ghost, stepped, cubic != 0, arrival, to);   \
+        interpolate_slot<L, T>(neighbors, solid, exchanging, shells, ghost, stepped, cubic != 0, arrival, moments,     \
+                               to);                                                                                    \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(64)                                                                   \
         average_##l##_##t(const uint32_t* shells, const uint64_t* stepped, const uint64_t* solid,                      \

@@ -67,17 +67,49 @@ __device__ __forceinline__ void step_plain(const uint32_t* neighbors, uint32_t f
     }
 }
 
+// Whether a cell's population q comes back from a cut link or a face, where nothing but `walls` knows what it is.
+template <class L>
+__device__ __forceinline__ bool comes_back(uint32_t from, const Links& links, int q) {
+    return from == OUTSIDE || links.cut(direction_of<L>(opposite(q)));
+}
+
+// What comes back from walls and faces, to where collision will put the cells' new values and finds it: slots in
+// `walled` are those that have any.
+template <class L, class T>
+__device__ __forceinline__ void add_walls(const Level& level, const uint32_t* walled, const uint64_t* stepped,
+                                          const T* __restrict__ from, T* __restrict__ to) {
+    const uint32_t slot = walled[blockIdx.x];
+    const int own = threadIdx.x;
+    if (own >= CELLS || !(stepped[slot] >> own & 1)) {
+        return;
+    }
+    const At at(slot, own);
+    const View<L, T> view{level, from};
+    const Links links = level.links(at);
+    uint32_t back = 0;
+#pragma unroll
+    for (int q = 1; q < L::Q; q++) {
+        int toward, cell;
+        source<L>(at.x, q, toward, cell);
+        const uint32_t block = level.neighbors[static_cast<size_t>(slot) * DIRECTIONS + toward];
+        back |= static_cast<uint32_t>(comes_back<L>(block, links, q)) << q;
+    }
+#pragma unroll 1
+    for (; back != 0; back &= back - 1) {
+        const int q = __ffs(back) - 1;
+        to[(static_cast<size_t>(slot) * L::Q + q) * CELLS + own] = view.pull(at, q, links);
+    }
+}
+
 // The first slots, which may have anything around them; cells that are not stepped keep what `to` has, and slots
 // below `exchanging` write what levels exchange.
 template <class L, class T, bool REGULARIZED>
 __device__ __forceinline__ void step_special(const Level& level, const uint64_t* stepped, uint32_t exchanging,
-                                        const Relaxation<T>& relax, const T* __restrict__ from, T* __restrict__ to,
+                                        const Relaxation<T>& relax, const T* __restrict__ from, T* to,
                                         T* __restrict__ moments) {
     constexpr int GROUP = SPECIAL / CELLS;
     __shared__ uint32_t around[GROUP * DIRECTIONS];
     __shared__ uint64_t solids[GROUP * DIRECTIONS];
-    // What comes back from walls and faces, found before the populations are held in registers.
-    __shared__ T returned[L::Q][SPECIAL];
     const uint32_t begin = blockIdx.x * GROUP;
     const uint32_t here = min(static_cast<uint32_t>(GROUP), level.special - begin);
     for (uint32_t i = threadIdx.x; i < here * DIRECTIONS; i += SPECIAL) {
@@ -92,27 +124,15 @@ __device__ __forceinline__ void step_special(const Level& level, const uint64_t*
     if (place >= here || !(stepped[at.slot] >> own & 1)) {
         return;
     }
-    const View<L, T> view{level, from};
     const Links links = level.links(at);
-    uint32_t mend = 0;
-#pragma unroll
-    for (int q = 1; q < L::Q; q++) {
-        int toward, cell;
-        source<L>(at.x, q, toward, cell);
-        const bool outside = around[place * DIRECTIONS + toward] == OUTSIDE;
-        mend |= static_cast<uint32_t>(outside || links.cut(direction_of<L>(opposite(q)))) << q;
-    }
-#pragma unroll 1
-    for (uint32_t rest = mend; rest != 0; rest &= rest - 1) {
-        const int q = __ffs(rest) - 1;
-        returned[q][threadIdx.x] = view.pull(at, q, links);
-    }
+    T* out = to + static_cast<size_t>(at.slot) * (L::Q * CELLS) + own;
     T f[L::Q];
 #pragma unroll
     for (int q = 0; q < L::Q; q++) {
         int toward, cell;
         source<L>(at.x, q, toward, cell);
         uint32_t slot = around[place * DIRECTIONS + toward];
+        const bool back = q > 0 && comes_back<L>(slot, links, q);
         int population = q;
         if (slot >= level.slots) {
             // The level ends here: these are the outer ghost cells, whose values are not used.
@@ -123,8 +143,8 @@ __device__ __forceinline__ void step_special(const Level& level, const uint64_t*
             cell = own;
             population = opposite(q);
         }
-        f[q] = mend >> q & 1 ? returned[q][threadIdx.x]
-                             : from[(static_cast<size_t>(slot) * L::Q + population) * CELLS + cell];
+        const T* source = from + (static_cast<size_t>(slot) * L::Q + population) * CELLS + cell;
+        f[q] = back ? out[q * CELLS] : *source;
     }
     Fluid<T> fluid = fluid_of<L>(f, relax);
     if (REGULARIZED || at.slot < exchanging) {
@@ -148,7 +168,6 @@ __device__ __forceinline__ void step_special(const Level& level, const uint64_t*
         here_relax.odd = T(1);
     }
     collide<L, T, REGULARIZED>(here_relax, fluid, f);
-    T* out = to + static_cast<size_t>(at.slot) * (L::Q * CELLS) + own;
 #pragma unroll
     for (int q = 0; q < L::Q; q++) {
         out[q * CELLS] = f[q];
@@ -163,9 +182,16 @@ __device__ __forceinline__ void step_special(const Level& level, const uint64_t*
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(SPECIAL)                                                              \
         special_##NAME##_##l##_##t(LEVEL_PARAMETERS, const uint64_t* stepped, uint32_t exchanging,                     \
-                                   Relaxation<T> relax, const T* __restrict__ from, T* __restrict__ to,                \
+                                   Relaxation<T> relax, const T* __restrict__ from, T* to,                             \
                                    T* __restrict__ moments) {                                                          \
         step_special<L, T, REGULARIZED>(LEVEL, stepped, exchanging, relax, from, to, moments);                              \
     }
-#define BOTH(L, l, T, t) ENTRY(L, l, T, t, relaxed, false) ENTRY(L, l, T, t, regularized, true)
+#define WALLS(L, l, T, t)                                                                                              \
+    extern "C" __global__ void __launch_bounds__(SPECIAL)                                                              \
+        walls_##l##_##t(LEVEL_PARAMETERS, const uint32_t* walled, const uint64_t* stepped, const T* __restrict__ from, \
+                        T* __restrict__ to) {                                                                          \
+        add_walls<L, T>(LEVEL, walled, stepped, from, to);                                                             \
+    }
+#define BOTH(L, l, T, t)                                                                                               \
+    ENTRY(L, l, T, t, relaxed, false) ENTRY(L, l, T, t, regularized, true) WALLS(L, l, T, t)
 EACH_LATTICE(BOTH)

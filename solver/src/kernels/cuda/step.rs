@@ -1,5 +1,6 @@
-//! Two launches: slots that may have anything around them, and those that have nothing but fluid. The former
-//! go first, for they take longer.
+//! Three launches: what comes back from walls and faces, put where the step finds it; slots that may have anything
+//! around them; and those that have nothing but fluid. So the second needs few registers, and of the first, which
+//! needs many, there are few.
 
 use super::{STEP, entry, give};
 use crate::{SolverError, kernels::Relaxation, lattice::Lattice, real::Real, tables::Level};
@@ -29,6 +30,13 @@ pub(super) fn step<const D: usize, L: Lattice, T: Real>(
         ),
     };
     let cells = dims::cells(D);
+    let launch = give(cuda.launch(&STEP, D, entry!("walls", L, T)), level)
+        .buf(&level.walled)
+        .buf(&level.stepped)
+        .buf(from)
+        .out(to);
+    // SAFETY: tables of one level; populations of all its slots; a thread block a slot with walls.
+    unsafe { launch.run(Grid::blocks(level.walled.len(), SPECIAL))? };
     let launch = give(cuda.launch(&STEP, D, special), level)
         .buf(&level.stepped)
         .val(level.exchanging as u32)
