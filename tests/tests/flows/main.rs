@@ -2,11 +2,17 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | `arrays` | creeping flow through spheres: Zick and Homsy; the force by who moves |
+//! | `bodies` | the steady wake of a circle |
+//! | `inclined` | Poiseuille flow along walls inclined by 20 degrees: order at cut links |
 //! | `periodic` | Taylor-Green vortices: order, refinement, conservation |
 //! | `walls` | Poiseuille, Couette, circular Couette: order at cut links, torque |
 //! | `running` | same bits for threads and after a restart; divergence; refusals |
 //! | `twins` | every lattice, collision, precision and wall scheme against f64 on one thread of the host |
 
+mod arrays;
+mod bodies;
+mod inclined;
 mod periodic;
 mod running;
 mod twins;
