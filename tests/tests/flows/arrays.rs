@@ -73,10 +73,6 @@ fn drag_of_spheres_in_a_cubic_array<K: AnyFlow>(kernels: &K) {
     for (share, expected) in [(0.064, 2.810), (0.216, 7.442)] {
         let wrong = |n, scheme| {
             let [drag, balance] = sphere(kernels, n, share, scheme);
-            println!(
-                "{share} {scheme} {n}: {drag} {}, balance {balance}",
-                drag / expected
-            );
             assert!((balance - 1.0).abs() < 2e-3, "{scheme} {n}: {balance}");
             (drag / expected - 1.0).abs()
         };
@@ -118,7 +114,6 @@ fn pushed<K: AnyFlow>(kernels: &K, speed: f64, body_moves: bool) -> f64 {
 fn force_does_not_ask_who_moves<K: AnyFlow>(kernels: &K) {
     let apart = [0.04, 0.01].map(|speed| {
         let [wind, body] = [false, true].map(|moves| pushed(kernels, speed, moves));
-        println!("{speed}: {wind} {body}");
         assert!(wind > 0.0, "{wind}");
         (body / wind - 1.0).abs()
     });

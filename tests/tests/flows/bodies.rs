@@ -78,7 +78,6 @@ fn compare<K: AnyFlow>(kernels: &K, reynolds: f64, unbounded: [f64; 2]) {
     let coarse = wake(kernels, reynolds, 2, WallScheme::Linear);
     let simple = wake(kernels, reynolds, 2, WallScheme::BounceBack);
     let all = format!("fine {fine:?}, coarse {coarse:?}, bounce-back {simple:?}");
-    println!("Re {reynolds}: {all}");
     let apart = |found: [f64; 2]| [0, 1].map(|i| (found[i] / fine[i] - 1.0).abs());
     let (linear, halfway) = (apart(coarse), apart(simple));
     assert!(linear[0] < 0.012 && linear[1] < 0.02, "{all}");

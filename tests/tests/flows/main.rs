@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `arrays` | creeping flow through spheres: Zick and Homsy; the force by who moves |
 //! | `bodies` | the steady wake of a circle |
-//! | `inclined` | Poiseuille flow along walls inclined by 20 degrees: order at cut links |
+//! | `inclined` | Poiseuille and Couette flow along walls inclined by 20 degrees: order at cut links |
 //! | `periodic` | Taylor-Green vortices: order, refinement, conservation |
 //! | `walls` | Poiseuille, Couette, circular Couette: order at cut links, torque |
 //! | `running` | same bits for threads and after a restart; divergence; refusals |
