@@ -89,6 +89,12 @@ impl<T: Item> CudaBuf<T> {
         self.raw.at + (first * size_of::<T>()) as u64
     }
 
+    /// The address of all elements, for several kernels side by side that write different ones: a value for
+    /// [`Launch::val`](super::Launch::val).
+    pub fn share(&mut self) -> u64 {
+        self.address(0)
+    }
+
     /// One element; waits for all work.
     pub fn read(&self, i: usize) -> Result<T, DeviceError> {
         assert!(i < self.len, "element {i} of {}", self.len);

@@ -3,7 +3,7 @@
 use super::{
     CudaBuf,
     buffer::Raw,
-    graph::{Graph, LANES, Lane},
+    graph::{Graph, LANES, Lane, Place},
     launch::Loaded,
     staging::Pinned,
 };
@@ -26,10 +26,10 @@ const OLDEST: i32 = 8;
 /// Driver version of the CUDA that the kernels are compiled with: 13.0.
 const NEEDED: i32 = 13_000;
 
-/// One NVIDIA GPU. Clones share it. The second member is the lane that work is given to
-/// (`graph.rs`), 0 but within [`Backend::both`].
+/// One NVIDIA GPU. Clones share it. The second member says where work is given to: 0 and main but within
+/// [`Backend::both`].
 #[derive(Clone)]
-pub struct Cuda(pub(super) Arc<Inner>, pub(super) usize);
+pub struct Cuda(pub(super) Arc<Inner>, pub(super) Place);
 
 pub(super) struct Inner {
     context: sys::CUcontext,
@@ -226,7 +226,7 @@ impl Cuda {
             pinned: Mutex::default(),
             lanes: [const { OnceLock::new() }; LANES],
         };
-        Ok(Self(Arc::new(inner), 0))
+        Ok(Self(Arc::new(inner), Place::default()))
     }
 
     /// The card's name.

@@ -10,7 +10,26 @@ use cudarc::driver::sys;
 use std::ptr;
 
 /// Most lanes beside the main stream. Beyond, work is done in turn.
-pub(super) const LANES: usize = 12;
+pub(super) const LANES: usize = 24;
+
+/// Where work is given to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    /// 0 for the main stream, else a lane.
+    lane: usize,
+    /// Lanes that were left for this one.
+    depth: usize,
+    /// Whether this is the second of two pieces of work: what it puts aside needs other lanes than what the
+    /// first one did, for it waits for nothing of that.
+    behind: bool,
+}
+
+impl Place {
+    /// The lane for work that leaves this place.
+    fn next(self) -> usize {
+        1 + self.depth + if self.behind { LANES / 2 } else { 0 }
+    }
+}
 
 /// A stream beside the one below it, where it leaves it and where it comes back.
 #[derive(Debug)]
@@ -37,7 +56,8 @@ impl Lane {
                 sys::cuCtxGetStreamPriorityRange(&raw mut least, &raw mut greatest),
             )?;
             // Smaller numbers are of higher priority.
-            let priority = (least - number as i32).max(greatest);
+            let depth = (number - 1) % (LANES / 2) + 1;
+            let priority = (least - depth as i32).max(greatest);
             check(
                 "make a stream",
                 sys::cuStreamCreateWithPriority(
@@ -70,7 +90,7 @@ impl Lane {
 impl Cuda {
     /// The stream that work is given to.
     pub(super) fn stream(&self) -> sys::CUstream {
-        match self.1 {
+        match self.1.lane {
             0 => self.0.stream,
             lane => self.lane(lane).map_or(self.0.stream, |lane| lane.stream),
         }
@@ -86,8 +106,8 @@ impl Cuda {
         ahead: impl FnOnce(&Self) -> Result<(), E>,
         behind: impl FnOnce(&Self) -> Result<(), E>,
     ) -> Result<(), E> {
-        let number = self.1 + 1;
-        if self.0.checked || number > LANES {
+        let number = self.1.next();
+        if self.0.checked || self.1.depth >= LANES / 2 {
             ahead(self)?;
             return behind(self);
         }
@@ -111,8 +131,17 @@ impl Cuda {
             }
         };
         after(lane.fork, self.stream(), lane.stream)?;
-        let first = ahead(&Self(self.0.clone(), number));
-        let second = behind(self);
+        let aside = Place {
+            lane: number,
+            depth: self.1.depth + 1,
+            behind: false,
+        };
+        let here = Place {
+            behind: true,
+            ..self.1
+        };
+        let first = ahead(&Self(self.0.clone(), aside));
+        let second = behind(&Self(self.0.clone(), here));
         // Joined whatever happened: memory is given back in the order of the main stream.
         after(lane.join, lane.stream, self.stream())?;
         first.and(second)

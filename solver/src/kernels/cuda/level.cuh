@@ -130,12 +130,17 @@ struct Level {
     // The velocity of a wall where it cuts a link.
     template <class L>
     __device__ void velocity_at(const At& at, int k, double share, const Rule& rule, double (&u)[3]) const {
-        double x[3];
-        cut<L>(at, k, share, x);
+        for (int a = 0; a < 3; a++) {
+            u[a] = rule.velocity[a];
+        }
         const double(&o)[3] = rule.omega;
-        u[0] = rule.velocity[0] + (o[1] * x[2] - o[2] * x[1]);
-        u[1] = rule.velocity[1] + (o[2] * x[0] - o[0] * x[2]);
-        u[2] = rule.velocity[2] + (o[0] * x[1] - o[1] * x[0]);
+        if (o[0] != 0 || o[1] != 0 || o[2] != 0) {
+            double x[3];
+            cut<L>(at, k, share, x);
+            u[0] += o[1] * x[2] - o[2] * x[1];
+            u[1] += o[2] * x[0] - o[0] * x[2];
+            u[2] += o[0] * x[1] - o[1] * x[0];
+        }
     }
 
     // What a moving wall takes from a population that is bounced back: 6 w c·u.

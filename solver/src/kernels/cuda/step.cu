@@ -74,30 +74,41 @@ __device__ __forceinline__ bool comes_back(uint32_t from, const Links& links, in
 }
 
 // What comes back from walls and faces, to where collision will put the cells' new values and finds it: slots in
-// `walled` are those that have any.
+// `walled` are those that have any. They are queued, so that every thread has some of them.
 template <class L, class T>
 __device__ __forceinline__ void add_walls(const Level& level, const uint32_t* walled, const uint64_t* stepped,
                                           const T* __restrict__ from, T* __restrict__ to) {
+    __shared__ uint16_t queue[CELLS * L::Q];
+    __shared__ uint32_t length;
     const uint32_t slot = walled[blockIdx.x];
     const int own = threadIdx.x;
-    if (own >= CELLS || !(stepped[slot] >> own & 1)) {
-        return;
+    if (own == 0) {
+        length = 0;
     }
-    const At at(slot, own);
-    const View<L, T> view{level, from};
-    const Links links = level.links(at);
-    uint32_t back = 0;
+    __syncthreads();
+    if (own < CELLS && (stepped[slot] >> own & 1)) {
+        const At at(slot, own);
+        const Links links = level.links(at);
+        uint32_t back = 0;
 #pragma unroll
-    for (int q = 1; q < L::Q; q++) {
-        int toward, cell;
-        source<L>(at.x, q, toward, cell);
-        const uint32_t block = level.neighbors[static_cast<size_t>(slot) * DIRECTIONS + toward];
-        back |= static_cast<uint32_t>(comes_back<L>(block, links, q)) << q;
+        for (int q = 1; q < L::Q; q++) {
+            int toward, cell;
+            source<L>(at.x, q, toward, cell);
+            const uint32_t block = level.neighbors[static_cast<size_t>(slot) * DIRECTIONS + toward];
+            back |= static_cast<uint32_t>(comes_back<L>(block, links, q)) << q;
+        }
+        uint32_t place = back == 0 ? 0 : atomicAdd(&length, __popc(back));
+        for (; back != 0; back &= back - 1) {
+            queue[place++] = static_cast<uint16_t>(own << 5 | (__ffs(back) - 1));
+        }
     }
+    __syncthreads();
+    const View<L, T> view{level, from};
 #pragma unroll 1
-    for (; back != 0; back &= back - 1) {
-        const int q = __ffs(back) - 1;
-        to[(static_cast<size_t>(slot) * L::Q + q) * CELLS + own] = view.pull(at, q, links);
+    for (uint32_t i = threadIdx.x; i < length; i += SPECIAL) {
+        const int q = queue[i] & 31, cell = queue[i] >> 5;
+        const At at(slot, cell);
+        to[(static_cast<size_t>(slot) * L::Q + q) * CELLS + cell] = view.pull(at, q, level.links(at));
     }
 }
 

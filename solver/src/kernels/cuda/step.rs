@@ -5,7 +5,10 @@
 use super::{STEP, entry, give};
 use crate::{SolverError, kernels::Relaxation, lattice::Lattice, real::Real, tables::Level};
 use cutlink_amr::dims;
-use cutlink_device::cuda::{Cuda, CudaBuf, Grid};
+use cutlink_device::{
+    Backend,
+    cuda::{Cuda, CudaBuf, Grid},
+};
 
 /// As in `step.cu`.
 const PLAIN: u32 = 128;
@@ -30,32 +33,48 @@ pub(super) fn step<const D: usize, L: Lattice, T: Real>(
         ),
     };
     let cells = dims::cells(D);
-    let launch = give(cuda.launch(&STEP, D, entry!("walls", L, T)), level)
-        .buf(&level.walled)
-        .buf(&level.stepped)
-        .buf(from)
-        .out(to);
-    // SAFETY: tables of one level; populations of all its slots; a thread block a slot with walls.
-    unsafe { launch.run(Grid::blocks(level.walled.len(), SPECIAL))? };
-    let launch = give(cuda.launch(&STEP, D, special), level)
-        .buf(&level.stepped)
-        .val(level.exchanging as u32)
-        .val(relax)
-        .buf(from)
-        .out(to)
-        .out(moments);
-    // SAFETY: tables of one level; populations of all its slots, moments of the exchanging ones; a thread a cell
-    // of the special slots.
-    unsafe { launch.run(Grid::over(level.special * cells, SPECIAL))? };
-    let launch = cuda
-        .launch(&STEP, D, plain)
-        .buf(&level.neighbors)
-        .val(level.special as u32)
-        .val(level.slots as u32)
-        .val(relax)
-        .buf(from)
-        .out(to);
-    // SAFETY: all neighbours of the slots from `special` on are slots of the level.
-    unsafe { launch.run(Grid::over((level.slots - level.special) * cells, PLAIN))? };
-    Ok(())
+    // Plain slots need nothing of the others.
+    let (special_slots, plain_slots) =
+        (level.special * cells, (level.slots - level.special) * cells);
+    let to = to.share();
+    let mut first = |cuda: &Cuda| -> Result<(), SolverError> {
+        let launch = give(cuda.launch(&STEP, D, entry!("walls", L, T)), level)
+            .buf(&level.walled)
+            .buf(&level.stepped)
+            .buf(from)
+            .val(to);
+        // SAFETY: tables of one level; populations of all its slots; a thread block a slot with walls.
+        unsafe { launch.run(Grid::blocks(level.walled.len(), SPECIAL))? };
+        let launch = give(cuda.launch(&STEP, D, special), level)
+            .buf(&level.stepped)
+            .val(level.exchanging as u32)
+            .val(relax)
+            .buf(from)
+            .val(to)
+            .out(moments);
+        // SAFETY: as above; moments of the exchanging slots; a thread a cell of the special ones.
+        unsafe { launch.run(Grid::over(special_slots, SPECIAL))? };
+        Ok(())
+    };
+    let second = |cuda: &Cuda| -> Result<(), SolverError> {
+        let launch = cuda
+            .launch(&STEP, D, plain)
+            .buf(&level.neighbors)
+            .val(level.special as u32)
+            .val(level.slots as u32)
+            .val(relax)
+            .buf(from)
+            .val(to);
+        // SAFETY: all neighbours of the slots from `special` on are slots of the level; the slots written are
+        // those that `first` does not write.
+        unsafe { launch.run(Grid::over(plain_slots, PLAIN))? };
+        Ok(())
+    };
+    match special_slots.min(plain_slots) {
+        0 => {
+            first(cuda)?;
+            second(cuda)
+        }
+        _ => cuda.both(first, second),
+    }
 }
