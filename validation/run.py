@@ -264,9 +264,10 @@ def sine(times, values):
 
 
 def last(table, name, share):
+    """Times and the sum over all patches (a rectangle has one a side) in the last share of a run."""
     start = int(len(table["time"]) * (1 - share))
-    found = next(k for k in table if k.startswith(name))
-    return table["time"][start:], table[found][start:]
+    patches = [table[k][start:] for k in table if k.startswith(name + " ")]
+    return table["time"][start:], [sum(values) for values in zip(*patches, strict=True)]
 
 
 def settled_mean(table, name, share):
