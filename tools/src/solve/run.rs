@@ -182,6 +182,12 @@ where
             sheet.tell(&plan, &resolved, speed)
         ))?;
     }
+    if let Some(face) = wall_beside_stream(&plan.params) {
+        console.note(&format!(
+            "{face} has a velocity along itself: that is a wall that moves, and at low viscosity the stream \
+             beside it is unstable; for a far field take \"free-slip\""
+        ));
+    }
     if args.dry_run {
         return Ok(());
     }
@@ -222,6 +228,25 @@ where
     RUNNING.store(false, Relaxed);
     run.console.finish();
     done
+}
+
+/// A face that moves along itself where the flow passes through another one.
+fn wall_beside_stream<const D: usize>(params: &Params<D>) -> Option<String> {
+    let faces = params.faces.iter().enumerate();
+    let moving = faces.flat_map(|(axis, faces)| {
+        faces
+            .iter()
+            .enumerate()
+            .filter_map(move |(side, face)| match face {
+                FaceCondition::Velocity(v) if v.iter().any(|&v| v != 0.0) => {
+                    Some((axis, side, v[axis]))
+                }
+                _ => None,
+            })
+    });
+    let (walls, through): (Vec<_>, Vec<_>) = moving.partition(|&(.., normal)| normal == 0.0);
+    let (axis, side, _) = walls.first().filter(|_| !through.is_empty())?;
+    Some(format!("{}{}", ["x", "y", "z"][*axis], ["-", "+"][*side]))
 }
 
 /// The flow begins with the mean velocity of the faces that it passes through, else at rest.
