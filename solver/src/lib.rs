@@ -21,6 +21,7 @@ pub mod tables;
 
 pub use error::SolverError;
 pub use flow::{Flow, ForceSample, InitialState, Lap, Snapshot, Work};
+pub use kernels::cpu::Census;
 pub use lattice::LatticeKind;
 pub use params::{
     Collision, FaceCondition, Interpolation, Motion, Params, PatchCondition, Precision, WallScheme,

@@ -96,6 +96,18 @@ pub enum FaceCondition<const D: usize> {
     Outflow,
 }
 
+impl<const D: usize> FaceCondition<D> {
+    /// Whether this is a wall that is not at rest.
+    pub fn moves(&self) -> bool {
+        matches!(self, Self::Velocity(v) if *v != [0.0; D])
+    }
+
+    /// Whether fluid passes here as it will, which settles the density.
+    pub fn opens(&self) -> bool {
+        matches!(self, Self::Pressure(_) | Self::Outflow)
+    }
+}
+
 /// How the wall of a patch moves. Velocities are in the root lattice's units.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Motion<const D: usize> {
@@ -126,6 +138,26 @@ pub enum PatchCondition<const D: usize> {
 }
 
 impl<const D: usize> PatchCondition<D> {
+    /// Whether this is a wall that is not at rest.
+    pub fn moves(&self) -> bool {
+        match self {
+            Self::Wall {
+                motion: Motion::Uniform(v),
+                ..
+            } => *v != [0.0; D],
+            Self::Wall {
+                motion: Motion::Rotation { omega, .. },
+                ..
+            } => *omega != [0.0; 3],
+            Self::Pressure(_) => false,
+        }
+    }
+
+    /// Whether fluid passes here as it will, which settles the density.
+    pub fn opens(&self) -> bool {
+        matches!(self, Self::Pressure(_))
+    }
+
     /// A wall at rest.
     pub fn wall(scheme: WallScheme) -> Self {
         let motion = Motion::Uniform([0.0; D]);
@@ -156,4 +188,12 @@ pub struct Params<const D: usize> {
     pub moment_center: [f64; D],
     /// Whether to compute forces each root step.
     pub forces: bool,
+}
+
+impl<const D: usize> Params<D> {
+    /// Whether fluid passes some face or patch as it will.
+    pub fn has_opening(&self) -> bool {
+        self.faces.iter().flatten().any(FaceCondition::opens)
+            || self.patches.iter().any(PatchCondition::opens)
+    }
 }

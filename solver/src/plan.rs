@@ -1,8 +1,8 @@
 //! What a flow will need, before anything large is allocated.
 
 use crate::{
-    Collision, FaceCondition, Flow, LatticeKind, Params, Precision, SolverError,
-    kernels::Kernels,
+    Census, Collision, FaceCondition, Flow, LatticeKind, Params, Precision, SolverError,
+    kernels::{Kernels, cpu},
     lattice::{D2Q9, D3Q19, D3Q27, Lattice},
     real::Real,
     run::Run,
@@ -35,6 +35,8 @@ pub struct Plan<'a, const D: usize> {
     pub params: Params<D>,
     /// By level.
     pub levels: Vec<LevelSheet>,
+    /// What its walls do on the whole.
+    pub census: Census,
     pub(crate) tables: Vec<HostLevel<D>>,
 }
 
@@ -47,6 +49,14 @@ impl<'a, const D: usize> Plan<'a, D> {
     pub fn new(mesh: &'a Mesh<D>, params: Params<D>) -> Result<Self, SolverError> {
         check(mesh, &params)?;
         let tables = tables::build(mesh, &params)?;
+        let census = match params.lattice {
+            LatticeKind::D2Q9 => walls::<D, D2Q9>(&tables),
+            LatticeKind::D3Q19 => walls::<D, D3Q19>(&tables),
+            LatticeKind::D3Q27 => walls::<D, D3Q27>(&tables),
+        };
+        if !params.has_opening() {
+            check_closed(&census)?;
+        }
         let q = params.lattice.velocities();
         let counts = mesh.level_counts();
         let levels = tables.iter().zip(&counts).map(|(table, count)| LevelSheet {
@@ -64,6 +74,7 @@ impl<'a, const D: usize> Plan<'a, D> {
             mesh,
             params,
             levels,
+            census,
             tables,
         })
     }
@@ -109,6 +120,24 @@ impl<'a, const D: usize> Plan<'a, D> {
 /// The relaxation time on a level: τ - 1/2 doubles with each, for Δt and Δx halve together.
 pub(crate) fn tau(viscosity: f64, level: usize) -> f64 {
     0.5 + 3.0 * viscosity * f64::from(1u32 << level)
+}
+
+fn walls<const D: usize, L: Lattice>(tables: &[HostLevel<D>]) -> Census {
+    let of_level = |table: &HostLevel<D>| cpu::census::<D, L>(&table.level);
+    tables.iter().map(of_level).sum()
+}
+
+/// Walls of a box without openings must not fill or empty it; a link more in one corner of a lid than in the other is
+/// no matter.
+fn check_closed(census: &Census) -> Result<(), SolverError> {
+    if census.inflow.abs() <= 0.5 * census.exchanged {
+        return Ok(());
+    }
+    let way = ["into", "out of"][usize::from(census.inflow < 0.0)];
+    let reason = format!(
+        "walls that move drive fluid {way} a box that has no other opening: give a face or patch a pressure, or a face an outflow"
+    );
+    Err(SolverError::Mesh { reason })
 }
 
 fn check<const D: usize>(mesh: &Mesh<D>, params: &Params<D>) -> Result<(), SolverError> {

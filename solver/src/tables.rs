@@ -65,6 +65,11 @@ impl Rule {
         }
     }
 
+    /// Whether this is a wall that is not at rest.
+    pub fn moves(&self) -> bool {
+        self.velocity != [0.0; 3] || self.omega != [0.0; 3]
+    }
+
     fn of_face<const D: usize>(face: &FaceCondition<D>) -> Self {
         match *face {
             FaceCondition::Periodic => Self::new(kind::PERIODIC),

@@ -11,7 +11,7 @@
 //! Populations are stored after collision, less their weights: `f[(slot * Q + q) * 4^D + cell]`.
 //! Backends agree to rounding; each gives the same bits every time, for any number of threads.
 
-mod cpu;
+pub(crate) mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
 

@@ -33,6 +33,27 @@ enum Next<const D: usize> {
     Outside,
 }
 
+/// The fluid cells that a wall's scheme takes populations from, besides the cell at the wall.
+pub(super) enum Behind<const D: usize> {
+    /// Bounce-back.
+    None,
+    /// Linear.
+    One(At<D>),
+    /// Quadratic.
+    Two(At<D>, At<D>),
+}
+
+impl<const D: usize> Behind<D> {
+    /// What the wall's velocity counts, of what it does in bounce-back (Bouzidi et al. 2001, eq. 5 and 14).
+    pub(super) fn share(&self, q: f64) -> f64 {
+        match self {
+            Self::One(_) if q >= 0.5 => 0.5 / q,
+            Self::Two(..) if q >= 0.5 => 1.0 / (q * (2.0 * q + 1.0)),
+            _ => 1.0,
+        }
+    }
+}
+
 impl<const D: usize> At<D> {
     pub(super) fn new(slot: usize, cell: usize) -> Self {
         Self {
@@ -115,7 +136,7 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
     }
 
     /// The cut link of a cell in a direction: its place.
-    fn link(&self, links: Option<(u32, usize)>, direction: usize) -> Option<usize> {
+    pub(super) fn link(&self, links: Option<(u32, usize)>, direction: usize) -> Option<usize> {
         let (mask, first) = links?;
         (mask >> direction & 1 == 1)
             .then(|| first + (mask & ((1 << direction) - 1)).count_ones() as usize)
@@ -160,47 +181,54 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
             return self.open(at, k, out, rule.density);
         }
         let q = f64::from(self.level.q[link]);
-        let wall = self.wall(at, k, q, rule);
         let back = opposite(k);
-        let step = velocity::<D, L>(back);
-        let inner = match rule.scheme {
-            0 => None,
-            _ if self.link(links, dims::direction(step)).is_some() => None,
-            _ => self.fluid(at, step),
-        };
-        let second = match inner {
-            Some(inner)
-                if rule.scheme == 2
-                    && self
-                        .link(self.links(inner), dims::direction(step))
-                        .is_none() =>
-            {
-                self.fluid(inner, step)
-            }
-            _ => None,
-        };
+        let behind = self.behind(at, k, links, rule.scheme);
+        let share = behind.share(q);
+        let wall = share * self.wall(at, k, q, rule);
         let of = |value: f64| T::of(value);
-        match (inner, second) {
-            (None, _) => out - of(wall),
-            (Some(inner), None) if q < 0.5 => {
+        match behind {
+            Behind::None => out - of(wall),
+            Behind::One(inner) if q < 0.5 => {
                 of(2.0 * q) * out + of(1.0 - 2.0 * q) * self.f(inner, k) - of(wall)
             }
-            (Some(_), None) => {
-                let share = 0.5 / q;
-                of(share) * out + of(1.0 - share) * self.f(at, back) - of(wall * share)
-            }
-            (Some(inner), Some(second)) if q < 0.5 => {
+            Behind::One(_) => of(share) * out + of(1.0 - share) * self.f(at, back) - of(wall),
+            Behind::Two(inner, second) if q < 0.5 => {
                 of(q * (2.0 * q + 1.0)) * out + of(1.0 - 4.0 * q * q) * self.f(inner, k)
                     - of(q * (1.0 - 2.0 * q)) * self.f(second, k)
                     - of(wall)
             }
-            (Some(inner), Some(_)) => {
-                let share = 1.0 / (q * (2.0 * q + 1.0));
+            Behind::Two(inner, _) => {
                 of(share) * out + of((2.0 * q - 1.0) / q) * self.f(at, back)
                     - of((2.0 * q - 1.0) / (2.0 * q + 1.0)) * self.f(inner, back)
-                    - of(wall * share)
+                    - of(wall)
             }
         }
+    }
+
+    /// The cells behind one whose link along `k` is cut, as many as the wall's scheme takes.
+    pub(super) fn behind(
+        &self,
+        at: At<D>,
+        k: usize,
+        links: Option<(u32, usize)>,
+        scheme: u32,
+    ) -> Behind<D> {
+        let step = velocity::<D, L>(opposite(k));
+        let further = |at: At<D>, links| match self.link(links, dims::direction(step)) {
+            Some(_) => None,
+            None => self.fluid(at, step),
+        };
+        if scheme == 0 {
+            return Behind::None;
+        }
+        let Some(inner) = further(at, links) else {
+            return Behind::None;
+        };
+        if scheme == 1 {
+            return Behind::One(inner);
+        }
+        further(inner, self.links(inner))
+            .map_or(Behind::One(inner), |second| Behind::Two(inner, second))
     }
 
     /// The cut point of a link, in root cells from the lower corner.
@@ -214,7 +242,7 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
     }
 
     /// The velocity of a wall where it cuts a link.
-    fn velocity_at(&self, at: At<D>, k: usize, q: f64, rule: &Rule) -> [f64; 3] {
+    pub(super) fn velocity_at(&self, at: At<D>, k: usize, q: f64, rule: &Rule) -> [f64; 3] {
         let mut u = rule.velocity;
         if rule.omega != [0.0; 3] {
             let [x, o] = [self.cut(at, k, q), rule.omega];
@@ -231,11 +259,20 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
         self.velocity_at(at, k, f64::from(self.level.q[link]), rule)
     }
 
-    /// What a moving wall takes from a population that is bounced back: 6 w c·u.
-    fn wall(&self, at: At<D>, k: usize, q: f64, rule: &Rule) -> f64 {
+    /// c·u of a wall that moves.
+    pub(super) fn along(&self, at: At<D>, k: usize, q: f64, rule: &Rule) -> f64 {
         let u = self.velocity_at(at, k, q, rule);
-        let along: f64 = (0..D).map(|a| f64::from(L::C[k][a]) * u[a]).sum();
-        6.0 * L::W[k] * along
+        (0..D).map(|a| f64::from(L::C[k][a]) * u[a]).sum()
+    }
+
+    /// What a wall that moves takes from a population that is bounced back: 6 w ρ c·u, with the density of the
+    /// cell (Ladd 1994, eq. 3.3).
+    fn wall(&self, at: At<D>, k: usize, q: f64, rule: &Rule) -> f64 {
+        if !rule.moves() {
+            return 0.0;
+        }
+        let (rho, _) = sums::<D, L, T>(self.from, at.slot, at.cell());
+        6.0 * L::W[k] * (1.0 + rho.wide()) * self.along(at, k, q, rule)
     }
 
     /// Anti-bounce-back at an opening of given density.
@@ -250,24 +287,41 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
         T::of(2.0 * L::W[k]) * (T::of(density - 1.0) + even) - out
     }
 
-    /// Population `q` where its source, a step away, lies beyond the box.
-    fn face(&self, at: At<D>, q: usize, step: [i32; D]) -> T {
+    /// The faces of the box that a step goes through, and their axes.
+    fn crossed(&self, at: At<D>, step: [i32; D]) -> impl Iterator<Item = (usize, &Rule)> {
         let block = self.level.coord[at.slot];
-        let (mut mirrored, mut along) = (velocity::<D, L>(q), step);
-        let mut open = None;
-        for a in 0..D {
-            let to = 4 * block[a] + at.local[a] + step[a];
-            let side = match to {
+        (0..D).filter_map(move |a| {
+            let side = match 4 * block[a] + at.local[a] + step[a] {
                 to if to < 0 => 0,
                 to if to >= self.level.extent[a] => 1,
-                _ => continue,
+                _ => return None,
             };
-            let rule = &self.level.rules[2 * a + side];
+            Some((a, &self.level.rules[2 * a + side]))
+        })
+    }
+
+    /// The first face with a wall that a step goes through: of those in a corner, it alone counts.
+    pub(super) fn face_wall(&self, at: At<D>, step: [i32; D]) -> Option<&Rule> {
+        self.crossed(at, step)
+            .map(|(_, rule)| rule)
+            .find(|rule| rule.kind == kind::WALL)
+    }
+
+    /// Whether a step leaves the box.
+    pub(super) fn leaves(&self, at: At<D>, step: [i32; D]) -> bool {
+        matches!(self.next(at, step), Next::Outside)
+    }
+
+    /// Population `q` where its source, a step away, lies beyond the box.
+    fn face(&self, at: At<D>, q: usize, step: [i32; D]) -> T {
+        if let Some(rule) = self.face_wall(at, step) {
+            let back = opposite(q);
+            return self.f(at, back) - T::of(self.wall(at, back, 0.5, rule));
+        }
+        let (mut mirrored, mut along) = (velocity::<D, L>(q), step);
+        let mut open = None;
+        for (a, rule) in self.crossed(at, step) {
             match rule.kind {
-                kind::WALL => {
-                    let back = opposite(q);
-                    return self.f(at, back) - T::of(self.wall(at, back, 0.5, rule));
-                }
                 kind::PRESSURE | kind::OUTFLOW => open = Some((a, rule)),
                 kind::SLIP => {
                     mirrored[a] = -mirrored[a];

@@ -2,6 +2,7 @@
 //! the compiler vectorizes for the processor at hand.
 
 mod cell;
+mod census;
 mod collide;
 mod exchange;
 mod forces;
@@ -12,6 +13,9 @@ mod stream;
 use super::{Between, Kernels, Relaxation};
 use crate::{SolverError, lattice::Lattice, real::Real, tables::Level};
 use cutlink_device::Host;
+
+pub use census::Census;
+pub(crate) use census::census;
 
 /// Most cells of a block.
 const BLOCK: usize = 64;

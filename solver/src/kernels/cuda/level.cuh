@@ -11,6 +11,14 @@ enum Kind : uint32_t { WALL = 0, SLIP = 1, PRESSURE = 2, OUTFLOW = 3, PERIODIC =
 struct Rule {
     double velocity[3], omega[3], density;
     uint32_t kind, scheme;
+
+    __device__ bool moves() const {
+        bool moves = false;
+        for (int a = 0; a < 3; a++) {
+            moves = moves || velocity[a] != 0 || omega[a] != 0;
+        }
+        return moves;
+    }
 };
 static_assert(sizeof(Rule) == 64, "seven f64 and two u32");
 
@@ -141,18 +149,6 @@ struct Level {
             u[1] += o[2] * x[0] - o[0] * x[2];
             u[2] += o[0] * x[1] - o[1] * x[0];
         }
-    }
-
-    // What a moving wall takes from a population that is bounced back: 6 w c·u.
-    template <class L>
-    __device__ double wall(const At& at, int k, double share, const Rule& rule) const {
-        double u[3];
-        velocity_at<L>(at, k, share, rule, u);
-        double along = 0;
-        for (int a = 0; a < D; a++) {
-            along += L::c(k, a) * u[a];
-        }
-        return 6.0 * L::w(k) * along;
     }
 };
 

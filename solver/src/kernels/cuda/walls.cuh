@@ -20,8 +20,8 @@ struct View {
         }
     }
 
-    // The velocity of a cell.
-    __device__ void velocity_of(const At& at, T (&u)[D]) const {
+    // The velocity of a cell; gives its density less 1.
+    __device__ T velocity_of(const At& at, T (&u)[D]) const {
         T rho = T(0);
         for (int a = 0; a < D; a++) {
             u[a] = T(0);
@@ -38,6 +38,22 @@ struct View {
         for (int a = 0; a < D; a++) {
             u[a] *= inverse;
         }
+        return rho;
+    }
+
+    // What a wall that moves takes from a population that is bounced back: 6 w rho c·u.
+    __device__ double wall(const At& at, int k, double share, const Rule& rule) const {
+        if (!rule.moves()) {
+            return 0;
+        }
+        T of_cell[D];
+        const T rho = velocity_of(at, of_cell);
+        double u[3], along = 0;
+        level.template velocity_at<L>(at, k, share, rule, u);
+        for (int a = 0; a < D; a++) {
+            along += L::c(k, a) * u[a];
+        }
+        return 6.0 * L::w(k) * (1.0 + static_cast<double>(rho)) * along;
     }
 
     // Population q of a cell a step later, where a cut link or a face of the box is in the way.
@@ -54,28 +70,28 @@ struct View {
             return open(at, k, out, rule.density);
         }
         const double q = level.q[link];
-        const double wall = level.template wall<L>(at, k, q, rule);
+        const double taken = wall(at, k, q, rule);
         const int back = opposite(k), direction = direction_of<L>(back);
         int step[D];
         velocity(back, step);
         At inner = at, second = at;
         if (rule.scheme == 0 || links.cut(direction) || !level.fluid(at, step, inner)) {
-            return out - T(wall);
+            return out - T(taken);
         }
         if (rule.scheme == 2 && !level.links(inner).cut(direction) && level.fluid(inner, step, second)) {
             if (q < 0.5) {
                 return T(q * (2.0 * q + 1.0)) * out + T(1.0 - 4.0 * q * q) * f(inner, k)
-                    - T(q * (1.0 - 2.0 * q)) * f(second, k) - T(wall);
+                    - T(q * (1.0 - 2.0 * q)) * f(second, k) - T(taken);
             }
             const double share = 1.0 / (q * (2.0 * q + 1.0));
             return T(share) * out + T((2.0 * q - 1.0) / q) * f(at, back)
-                - T((2.0 * q - 1.0) / (2.0 * q + 1.0)) * f(inner, back) - T(wall * share);
+                - T((2.0 * q - 1.0) / (2.0 * q + 1.0)) * f(inner, back) - T(taken * share);
         }
         if (q < 0.5) {
-            return T(2.0 * q) * out + T(1.0 - 2.0 * q) * f(inner, k) - T(wall);
+            return T(2.0 * q) * out + T(1.0 - 2.0 * q) * f(inner, k) - T(taken);
         }
         const double share = 0.5 / q;
-        return T(share) * out + T(1.0 - share) * f(at, back) - T(wall * share);
+        return T(share) * out + T(1.0 - share) * f(at, back) - T(taken * share);
     }
 
     // Anti-bounce-back at an opening of given density.
@@ -106,7 +122,7 @@ struct View {
             const Rule& rule = level.rules[2 * a + (to >= 0)];
             if (rule.kind == WALL) {
                 const int back = opposite(q);
-                return f(at, back) - T(level.template wall<L>(at, back, 0.5, rule));
+                return f(at, back) - T(wall(at, back, 0.5, rule));
             }
             if (rule.kind == PRESSURE || rule.kind == OUTFLOW) {
                 open_rule = &rule;

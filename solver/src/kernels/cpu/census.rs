@@ -1,0 +1,127 @@
+//! What walls do on the whole, before a flow starts: schemes that lack a cell, and what walls that move drive in.
+
+use super::cell::{At, Behind, View, velocity};
+use crate::{
+    lattice::Lattice,
+    tables::{Level, Rule, kind},
+};
+use cutlink_amr::dims;
+use cutlink_device::Host;
+use rayon::prelude::*;
+use std::{iter::Sum, marker::PhantomData};
+
+/// Links of walls, and the volume of fluid that those that move drive into the box, in root cells a root step.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Census {
+    /// Cut links with a wall.
+    pub links: u64,
+    /// Of those, links of the quadratic scheme where a third cell is missing: they take the linear one.
+    pub linear_instead: u64,
+    /// Links of the linear and quadratic schemes where a second cell is missing: they bounce back.
+    pub bounced_instead: u64,
+    /// What walls that move drive in.
+    pub inflow: f64,
+    /// The same without signs.
+    pub exchanged: f64,
+    /// The volume of the fluid.
+    pub volume: f64,
+    /// Of walls that move, the largest product of speed and cell: u Δx, in root cells and steps.
+    pub fastest: f64,
+    /// The same of patches that rotate.
+    pub turning: f64,
+}
+
+impl Sum for Census {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |a, b| Self {
+            links: a.links + b.links,
+            linear_instead: a.linear_instead + b.linear_instead,
+            bounced_instead: a.bounced_instead + b.bounced_instead,
+            inflow: a.inflow + b.inflow,
+            exchanged: a.exchanged + b.exchanged,
+            volume: a.volume + b.volume,
+            fastest: a.fastest.max(b.fastest),
+            turning: a.turning.max(b.turning),
+        })
+    }
+}
+
+impl Census {
+    /// Counts what a wall drives in along a link of velocity `k`. Where the fluid at the wall moves with it, that is
+    /// the same for all schemes.
+    fn moving<const D: usize, L: Lattice>(
+        &mut self,
+        view: &View<'_, D, L, f64>,
+        (at, k): (At<D>, usize),
+        q: f64,
+        rule: &Rule,
+    ) {
+        if !rule.moves() {
+            return;
+        }
+        // A level takes 2^ℓ steps a root step, and its cells are 2^-Dℓ root cells.
+        let scale = (0.5f64).powi((view.level.index * (D - 1)) as i32);
+        let driven = -scale * 6.0 * L::W[k] * view.along(at, k, q, rule);
+        self.inflow += driven;
+        self.exchanged += driven.abs();
+        let u = view.velocity_at(at, k, q, rule);
+        let speed = u.iter().map(|u| u * u).sum::<f64>().sqrt();
+        let fast = speed / f64::from(1u32 << view.level.index);
+        self.fastest = self.fastest.max(fast);
+        if rule.omega != [0.0; 3] {
+            self.turning = self.turning.max(fast);
+        }
+    }
+}
+
+/// Takes the census of a level. Cells that hold only copies of another level's do not count.
+pub(crate) fn census<const D: usize, L: Lattice>(level: &Level<D, Host>) -> Census {
+    let view = View::<D, L, f64> {
+        level,
+        from: &[],
+        lattice: PhantomData,
+    };
+    let by_slot: Vec<Census> = level
+        .walled
+        .par_iter()
+        .map(|&slot| of_slot(&view, slot as usize))
+        .collect();
+    let cells: u64 = (level.stepped.iter().zip(&level.ghost))
+        .map(|(stepped, ghost)| u64::from((stepped & !ghost).count_ones()))
+        .sum();
+    let mut census: Census = by_slot.into_iter().sum();
+    census.volume = cells as f64 * (0.5f64).powi((level.index * D) as i32);
+    census
+}
+
+fn of_slot<const D: usize, L: Lattice>(view: &View<'_, D, L, f64>, slot: usize) -> Census {
+    let level = view.level;
+    let mut census = Census::default();
+    let counted = level.stepped[slot] & !level.ghost[slot];
+    for cell in (0..dims::cells(D)).filter(|cell| counted >> cell & 1 == 1) {
+        let at = At::<D>::new(slot, cell);
+        let links = view.links(at);
+        for k in 1..L::Q {
+            let step = velocity::<D, L>(k);
+            if let Some(link) = view.link(links, dims::direction(step)) {
+                let rule = &level.rules[2 * D + usize::from(level.patch[link])];
+                if rule.kind != kind::WALL {
+                    continue;
+                }
+                let q = f64::from(level.q[link]);
+                let behind = view.behind(at, k, links, rule.scheme);
+                census.links += 1;
+                census.linear_instead +=
+                    u64::from(rule.scheme == 2 && matches!(behind, Behind::One(_)));
+                census.bounced_instead +=
+                    u64::from(rule.scheme != 0 && matches!(behind, Behind::None));
+                census.moving(view, (at, k), q, rule);
+            } else if view.leaves(at, step)
+                && let Some(rule) = view.face_wall(at, step)
+            {
+                census.moving(view, (at, k), 0.5, rule);
+            }
+        }
+    }
+    census
+}
