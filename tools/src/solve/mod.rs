@@ -1,5 +1,5 @@
 //! Flows, in the user's units: a case as written ([`case`]), and with nothing left open ([`resolve`], what it
-//! writes [`outputs`]); the run (`run`), what it will take (`sheet`), what it tells (`history`, `energy`), and ready cases
+//! writes [`outputs`]); the run (`run`), what it will take (`sheet`), what it tells (`notes`, `history`, `energy`), and ready cases
 //! (`example`).
 
 pub mod case;
@@ -8,6 +8,7 @@ mod conditions;
 mod energy;
 mod example;
 mod history;
+mod notes;
 pub mod outputs;
 pub mod resolve;
 pub(crate) mod run;

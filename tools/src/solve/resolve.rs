@@ -145,12 +145,13 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
     positive("[physics] a root step in seconds", units.time)?;
     let viscosity = physics.lattice_viscosity(grid.frame.dx);
     positive("[physics] viscosity on the root lattice", viscosity)?;
-    let numerics = numerics::<D>(&case.numerics)?;
     let acceleration = scale.vector("[physics] acceleration", &table.acceleration)?;
     let acceleration = acceleration.map(|a| a * units.time / units.velocity());
     let moment_center = scale.point("[physics] moment_center", &table.moment_center)?;
     let faces = faces(case, &scale)?;
-    let (patches, patch_tables) = patches(case, &scale, grid.patches, numerics.wall)?;
+    let wall = case.numerics.wall.unwrap_or(WallScheme::Linear);
+    let (patches, patch_tables) = patches(case, &scale, grid.patches, wall)?;
+    let numerics = numerics::<D>(&case.numerics, wall, is_stirred(&faces.0, &patches))?;
     let through = grid.longest() / physics.velocity;
     let (until, run) = until(&case.run, &units, through)?;
     let (outputs, output) = outputs(&case.output, grid.frame, &physics, &units, through)?;
@@ -348,7 +349,24 @@ struct Numerics {
     allow_unstable: bool,
 }
 
-fn numerics<const D: usize>(given: &NumericsTable) -> Result<Numerics, Failure> {
+/// Whether it is walls alone that move the fluid, and nothing enters or leaves: where there is a stream, two relaxation
+/// times may not bear the coarse cells far from the body.
+fn is_stirred<const D: usize>(
+    faces: &[[FaceCondition<D>; 2]; D],
+    patches: &[PatchCondition<D>],
+) -> bool {
+    let opens = faces.iter().flatten().any(FaceCondition::opens)
+        || patches.iter().any(PatchCondition::opens);
+    let moves = faces.iter().flatten().any(FaceCondition::moves)
+        || patches.iter().any(PatchCondition::moves);
+    moves && !opens
+}
+
+fn numerics<const D: usize>(
+    given: &NumericsTable,
+    wall: WallScheme,
+    is_stirred: bool,
+) -> Result<Numerics, Failure> {
     let lattice = given.lattice.unwrap_or(match D {
         2 => LatticeKind::D2Q9,
         _ => LatticeKind::D3Q19,
@@ -361,6 +379,7 @@ fn numerics<const D: usize>(given: &NumericsTable) -> Result<Numerics, Failure> 
     }
     let name = given.collision.unwrap_or(match given.magic {
         Some(_) => CollisionName::Trt,
+        None if is_stirred => CollisionName::Trt,
         None => CollisionName::Regularized,
     });
     if given.magic.is_some() && name != CollisionName::Trt {
@@ -382,7 +401,7 @@ fn numerics<const D: usize>(given: &NumericsTable) -> Result<Numerics, Failure> 
         collision,
         precision: given.precision.unwrap_or(Precision::F32),
         interpolation: given.interpolation.unwrap_or(Interpolation::Cubic),
-        wall: given.wall.unwrap_or(WallScheme::Linear),
+        wall,
         limit,
         allow_unstable: given.allow_unstable.unwrap_or(false),
     })

@@ -21,6 +21,7 @@ use crate::{
         energy::Energy,
         example,
         history::History,
+        notes,
         resolve::{Grid, Resolved, Until},
         sheet::{self, Sheet},
     },
@@ -182,11 +183,8 @@ where
             sheet.tell(&plan, &resolved, speed)
         ))?;
     }
-    if let Some(face) = wall_beside_stream(&plan.params) {
-        console.note(&format!(
-            "{face} has a velocity along itself: that is a wall that moves, and at low viscosity the stream \
-             beside it is unstable; for a far field take \"free-slip\""
-        ));
+    for note in notes::of(&plan) {
+        console.note(&note);
     }
     if args.dry_run {
         return Ok(());
@@ -228,25 +226,6 @@ where
     RUNNING.store(false, Relaxed);
     run.console.finish();
     done
-}
-
-/// A face that moves along itself where the flow passes through another one.
-fn wall_beside_stream<const D: usize>(params: &Params<D>) -> Option<String> {
-    let faces = params.faces.iter().enumerate();
-    let moving = faces.flat_map(|(axis, faces)| {
-        faces
-            .iter()
-            .enumerate()
-            .filter_map(move |(side, face)| match face {
-                FaceCondition::Velocity(v) if v.iter().any(|&v| v != 0.0) => {
-                    Some((axis, side, v[axis]))
-                }
-                _ => None,
-            })
-    });
-    let (walls, through): (Vec<_>, Vec<_>) = moving.partition(|&(.., normal)| normal == 0.0);
-    let (axis, side, _) = walls.first().filter(|_| !through.is_empty())?;
-    Some(format!("{}{}", ["x", "y", "z"][*axis], ["-", "+"][*side]))
 }
 
 /// The flow begins with the mean velocity of the faces that it passes through, else at rest.
@@ -530,6 +509,7 @@ impl<const D: usize> Run<'_, D> {
             "mlups": self.mlups(flow.steps()),
             "seconds": self.began.elapsed().as_secs_f64(),
             "bytes": { "flow": self.sheet.flow, "output": self.sheet.output },
+            "walls": self.sheet.walls(),
             "patches": self.history.summary(),
             "strouhal": self.history.shedding().map(|s| json!({
                 "fit": { "value": s.fit.value, "error": s.fit.error },

@@ -12,14 +12,16 @@ use crate::{
     solve::resolve::{Resolved, Until},
 };
 use cutlink_device::{Backend, Memory, memory};
-use cutlink_solver::{FaceCondition, Params, PatchCondition, Plan, WallScheme, kernels::Kernels};
+use cutlink_solver::{
+    Census, FaceCondition, Params, PatchCondition, Plan, WallScheme, kernels::Kernels,
+};
 use std::{fmt::Write as _, time::Instant};
 
 /// Seconds of measuring.
 const MEASURE: f64 = 0.1;
 
 /// What a run takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Sheet {
     /// Updates of cells in a root step.
     pub(crate) updates: u64,
@@ -29,6 +31,8 @@ pub(crate) struct Sheet {
     pub(crate) flow: u64,
     /// Bytes of what is written, while it is, and of averages.
     pub(crate) output: u64,
+    /// What walls do on the whole.
+    pub(crate) census: Census,
 }
 
 impl Sheet {
@@ -47,7 +51,18 @@ impl Sheet {
             }),
             flow: plan.levels.iter().map(|level| level.bytes).sum(),
             output: fields::memory(&outputs.specs, outputs.averages.is_some(), plan.mesh),
+            census: plan.census,
         }
+    }
+
+    /// What walls do, for `summary.json`.
+    pub(crate) fn walls(&self) -> serde_json::Value {
+        serde_json::json!({
+            "links": self.census.links,
+            "linear_instead": self.census.linear_instead,
+            "bounced_instead": self.census.bounced_instead,
+            "inflow": self.census.inflow,
+        })
     }
 
     /// Refuses what will not fit.
@@ -113,6 +128,17 @@ impl Sheet {
                 level.bytes as f64 / 1e6
             );
         }
+        let census = &self.census;
+        let _ = write!(text, "walls: {} cut links", census.links);
+        for (links, scheme) in [
+            (census.linear_instead, "take the linear scheme, for a third"),
+            (census.bounced_instead, "bounce back, for a second"),
+        ] {
+            if links > 0 {
+                let _ = write!(text, ", {links} of them {scheme} cell is missing");
+            }
+        }
+        text.push('\n');
         if let Some(unstable) = &resolved.unstable {
             let _ = writeln!(text, "allowed, though it may be unstable: {unstable}");
         }
