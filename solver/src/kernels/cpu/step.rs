@@ -29,6 +29,58 @@ struct Step<'a, const D: usize, L, T> {
     is_large: bool,
 }
 
+/// Some slots that exchange, from the first one on. These are no closures, for a closure becomes a function of its own,
+/// which is then compiled for the least of processors.
+struct Exchanging<'a, const D: usize, L, T> {
+    step: &'a Step<'a, D, L, T>,
+    first: usize,
+    to: &'a mut [T],
+    moments: &'a mut [T],
+}
+
+impl<const D: usize, L: Lattice, T: Real> pulp::NullaryFnOnce for Exchanging<'_, D, L, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let mut tile = Tile::new();
+        let size = L::Q * dims::cells(D);
+        let row = exchanged(D) * dims::cells(D);
+        let slots = self.to.chunks_exact_mut(size);
+        for (n, (to, moments)) in slots.zip(self.moments.chunks_exact_mut(row)).enumerate() {
+            self.step
+                .special(self.first + n, to, Some(moments), &mut tile);
+        }
+        stream::fence();
+    }
+}
+
+/// Some of the other slots.
+struct Others<'a, const D: usize, L, T> {
+    step: &'a Step<'a, D, L, T>,
+    first: usize,
+    to: &'a mut [T],
+}
+
+impl<const D: usize, L: Lattice, T: Real> pulp::NullaryFnOnce for Others<'_, D, L, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let mut tile = Tile::new();
+        let size = L::Q * dims::cells(D);
+        for (n, to) in self.to.chunks_exact_mut(size).enumerate() {
+            let slot = self.first + n;
+            if slot < self.step.view.level.special {
+                self.step.special(slot, to, None, &mut tile);
+            } else {
+                self.step.plain(slot, to, &mut tile);
+            }
+        }
+        stream::fence();
+    }
+}
+
 pub(super) fn step<const D: usize, L: Lattice, T: Real>(
     level: &Level<D, Host>,
     relax: Relaxation<T>,
@@ -59,39 +111,21 @@ pub(super) fn step<const D: usize, L: Lattice, T: Real>(
         .zip(moments.par_chunks_mut(CHUNK * row))
         .enumerate()
         .for_each(|(chunk, (to, moments))| {
-            pulp::Arch::new().dispatch(
-                #[inline(always)]
-                || {
-                    let mut tile = Tile::new();
-                    for (n, (to, moments)) in to
-                        .chunks_exact_mut(size)
-                        .zip(moments.chunks_exact_mut(row))
-                        .enumerate()
-                    {
-                        between.special(CHUNK * chunk + n, to, Some(moments), &mut tile);
-                    }
-                    stream::fence();
-                },
-            );
+            pulp::Arch::new().dispatch(Exchanging {
+                step: &between,
+                first: CHUNK * chunk,
+                to,
+                moments,
+            });
         });
     rest.par_chunks_mut(CHUNK * size)
         .enumerate()
         .for_each(|(chunk, to)| {
-            pulp::Arch::new().dispatch(
-                #[inline(always)]
-                || {
-                    let mut tile = Tile::new();
-                    for (n, to) in to.chunks_exact_mut(size).enumerate() {
-                        let slot = level.exchanging + CHUNK * chunk + n;
-                        if slot < level.special {
-                            step.special(slot, to, None, &mut tile);
-                        } else {
-                            step.plain(slot, to, &mut tile);
-                        }
-                    }
-                    stream::fence();
-                },
-            );
+            pulp::Arch::new().dispatch(Others {
+                step: &step,
+                first: level.exchanging + CHUNK * chunk,
+                to,
+            });
         });
 }
 

@@ -21,26 +21,30 @@ pub(super) fn stream<const D: usize, L: Lattice, T: Real>(
         let row = &mut tile.0[q];
         let (cx, cy, cz) = (L::C[q][0], L::C[q][1], L::C[q][2]);
         if cx == 0 {
-            rows::<D, L, T>(from, next, q, [0, cy, cz], row, copy_still);
+            rows::<D, L, T, Still>(from, next, q, [0, cy, cz], row);
         } else if cx == 1 {
-            rows::<D, L, T>(from, next, q, [0, cy, cz], row, copy_right);
-            rows::<D, L, T>(from, next, q, [1, cy, cz], row, mend_left);
+            rows::<D, L, T, Right>(from, next, q, [0, cy, cz], row);
+            rows::<D, L, T, MendLeft>(from, next, q, [1, cy, cz], row);
         } else {
-            rows::<D, L, T>(from, next, q, [0, cy, cz], row, copy_left);
-            rows::<D, L, T>(from, next, q, [-1, cy, cz], row, mend_right);
+            rows::<D, L, T, Left>(from, next, q, [0, cy, cz], row);
+            rows::<D, L, T, MendRight>(from, next, q, [-1, cy, cz], row);
         }
     });
 }
 
-/// Calls `copy` with each run of rows that comes from one block: source, and place in the tile's row.
+/// What becomes of a run of rows. Lengths are constants, and these are no closures: else each copy becomes a call.
+trait Run {
+    fn run<T: Real, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize);
+}
+
+/// Takes each run of rows that comes from one block to its place in the tile's row.
 #[inline(always)]
-fn rows<const D: usize, L: Lattice, T: Real>(
+fn rows<const D: usize, L: Lattice, T: Real, R: Run>(
     from: &[T],
     next: &[u32],
     q: usize,
     [cx, cy, cz]: [i32; 3],
     to: &mut Row<T>,
-    copy: impl Fn(&[T], &mut Row<T>, usize),
 ) {
     let cells = dims::cells(D);
     unrolled!(z < if D == 3 { 4 } else { 1 }, {
@@ -49,17 +53,17 @@ fn rows<const D: usize, L: Lattice, T: Real>(
         let first = (below & 3) as usize * 16;
         if cy == 0 {
             let block = block::<L, T>(from, next, layer + 3, q, cells);
-            copy(&block[first..first + 16], to, z * 16);
+            R::run(part::<T, 16>(block, first), to, z * 16);
         } else if cy == 1 {
             let block_there = block::<L, T>(from, next, layer, q, cells);
-            copy(&block_there[first + 12..first + 16], to, z * 16);
+            R::run(part::<T, 4>(block_there, first + 12), to, z * 16);
             let block_here = block::<L, T>(from, next, layer + 3, q, cells);
-            copy(&block_here[first..first + 12], to, z * 16 + 4);
+            R::run(part::<T, 12>(block_here, first), to, z * 16 + 4);
         } else {
             let block_here = block::<L, T>(from, next, layer + 3, q, cells);
-            copy(&block_here[first + 4..first + 16], to, z * 16);
+            R::run(part::<T, 12>(block_here, first + 4), to, z * 16);
             let block_there = block::<L, T>(from, next, layer + 6, q, cells);
-            copy(&block_there[first..first + 4], to, z * 16 + 12);
+            R::run(part::<T, 4>(block_there, first), to, z * 16 + 12);
         }
     });
 }
@@ -76,36 +80,67 @@ fn block<'a, L: Lattice, T: Real>(
 }
 
 #[inline(always)]
-fn copy_still<T: Real>(from: &[T], to: &mut Row<T>, at: usize) {
-    to[PAD + at..][..from.len()].copy_from_slice(from);
+fn part<T, const N: usize>(block: &[T], first: usize) -> &[T; N] {
+    block[first..]
+        .first_chunk()
+        .expect("a block should have all its rows")
 }
 
 #[inline(always)]
-fn copy_right<T: Real>(from: &[T], to: &mut Row<T>, at: usize) {
-    to[PAD + at + 1..][..from.len()].copy_from_slice(from);
+fn copy<T: Real, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize) {
+    *to[at..]
+        .first_chunk_mut()
+        .expect("a row should have room behind its cells") = *from;
 }
 
-#[inline(always)]
-fn copy_left<T: Real>(from: &[T], to: &mut Row<T>, at: usize) {
-    to[PAD + at - 1..][..from.len()].copy_from_slice(from);
+struct Still;
+impl Run for Still {
+    #[inline(always)]
+    fn run<T: Real, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize) {
+        copy(from, to, PAD + at);
+    }
 }
 
-#[inline(always)]
-fn mend_left<T: Real>(from: &[T], to: &mut Row<T>, at: usize) {
-    unrolled!(y < 4, {
-        if 4 * y < from.len() {
-            to[PAD + at + 4 * y] = from[4 * y + 3];
-        }
-    });
+struct Right;
+impl Run for Right {
+    #[inline(always)]
+    fn run<T: Real, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize) {
+        copy(from, to, PAD + at + 1);
+    }
 }
 
-#[inline(always)]
-fn mend_right<T: Real>(from: &[T], to: &mut Row<T>, at: usize) {
-    unrolled!(y < 4, {
-        if 4 * y < from.len() {
-            to[PAD + at + 4 * y + 3] = from[4 * y];
-        }
-    });
+struct Left;
+impl Run for Left {
+    #[inline(always)]
+    fn run<T: Real, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize) {
+        copy(from, to, PAD + at - 1);
+    }
+}
+
+/// The first cells of rows, from the last ones of the block on the left.
+struct MendLeft;
+impl Run for MendLeft {
+    #[inline(always)]
+    fn run<T: Real, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize) {
+        unrolled!(y < 4, {
+            if 4 * y < N {
+                to[PAD + at + 4 * y] = from[4 * y + 3];
+            }
+        });
+    }
+}
+
+/// The last cells of rows, from the first ones of the block on the right.
+struct MendRight;
+impl Run for MendRight {
+    #[inline(always)]
+    fn run<T: Real, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize) {
+        unrolled!(y < 4, {
+            if 4 * y < N {
+                to[PAD + at + 4 * y + 3] = from[4 * y];
+            }
+        });
+    }
 }
 
 /// Parts that [`ahead`] comes in.
