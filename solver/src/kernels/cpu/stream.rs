@@ -17,17 +17,24 @@ pub(super) fn stream<const D: usize, L: Lattice, T: Real>(
     next: &[u32],
     tile: &mut Tile<T>,
 ) {
+    // With lengths that are constants: else the ends of each of hundreds of runs are looked at.
+    let size = L::Q * dims::cells(D);
+    let mut near: [&[T]; 27] = [&[]; 27];
+    unrolled!(toward < dims::directions(D), {
+        near[toward] = &from[next[toward] as usize * size..][..size];
+    });
+    let near = &near;
     unrolled!(q < L::Q, {
         let row = &mut tile.0[q];
         let (cx, cy, cz) = (L::C[q][0], L::C[q][1], L::C[q][2]);
         if cx == 0 {
-            rows::<D, L, T, Still>(from, next, q, [0, cy, cz], row);
+            rows::<D, T, Still>(near, q, [0, cy, cz], row);
         } else if cx == 1 {
-            rows::<D, L, T, Right>(from, next, q, [0, cy, cz], row);
-            rows::<D, L, T, MendLeft>(from, next, q, [1, cy, cz], row);
+            rows::<D, T, Right>(near, q, [0, cy, cz], row);
+            rows::<D, T, MendLeft>(near, q, [1, cy, cz], row);
         } else {
-            rows::<D, L, T, Left>(from, next, q, [0, cy, cz], row);
-            rows::<D, L, T, MendRight>(from, next, q, [-1, cy, cz], row);
+            rows::<D, T, Left>(near, q, [0, cy, cz], row);
+            rows::<D, T, MendRight>(near, q, [-1, cy, cz], row);
         }
     });
 }
@@ -39,9 +46,8 @@ trait Run {
 
 /// Takes each run of rows that comes from one block to its place in the tile's row.
 #[inline(always)]
-fn rows<const D: usize, L: Lattice, T: Real, R: Run>(
-    from: &[T],
-    next: &[u32],
+fn rows<const D: usize, T: Real, R: Run>(
+    near: &[&[T]; 27],
     q: usize,
     [cx, cy, cz]: [i32; 3],
     to: &mut Row<T>,
@@ -50,33 +56,29 @@ fn rows<const D: usize, L: Lattice, T: Real, R: Run>(
     unrolled!(z < if D == 3 { 4 } else { 1 }, {
         let below = z as i32 - cz;
         let layer = if D == 3 { 9 * ((below >> 2) + 1) } else { 0 } - cx + 1;
-        let first = (below & 3) as usize * 16;
+        let first = q * cells + (below & 3) as usize * 16;
         if cy == 0 {
-            let block = block::<L, T>(from, next, layer + 3, q, cells);
-            R::run(part::<T, 16>(block, first), to, z * 16);
+            R::run(part::<T, 16>(near[(layer + 3) as usize], first), to, z * 16);
         } else if cy == 1 {
-            let block_there = block::<L, T>(from, next, layer, q, cells);
-            R::run(part::<T, 4>(block_there, first + 12), to, z * 16);
-            let block_here = block::<L, T>(from, next, layer + 3, q, cells);
-            R::run(part::<T, 12>(block_here, first), to, z * 16 + 4);
+            R::run(part::<T, 4>(near[layer as usize], first + 12), to, z * 16);
+            R::run(
+                part::<T, 12>(near[(layer + 3) as usize], first),
+                to,
+                z * 16 + 4,
+            );
         } else {
-            let block_here = block::<L, T>(from, next, layer + 3, q, cells);
-            R::run(part::<T, 12>(block_here, first + 4), to, z * 16);
-            let block_there = block::<L, T>(from, next, layer + 6, q, cells);
-            R::run(part::<T, 4>(block_there, first), to, z * 16 + 12);
+            R::run(
+                part::<T, 12>(near[(layer + 3) as usize], first + 4),
+                to,
+                z * 16,
+            );
+            R::run(
+                part::<T, 4>(near[(layer + 6) as usize], first),
+                to,
+                z * 16 + 12,
+            );
         }
     });
-}
-
-#[inline(always)]
-fn block<'a, L: Lattice, T: Real>(
-    from: &'a [T],
-    next: &[u32],
-    toward: i32,
-    q: usize,
-    cells: usize,
-) -> &'a [T] {
-    &from[(next[toward as usize] as usize * L::Q + q) * cells..][..cells]
 }
 
 #[inline(always)]
