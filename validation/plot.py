@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Draws what validation/run.py found: drag by resolution, and the profiles of the cavities.
+
+    python3 validation/plot.py OUT [OUT ...] --to docs/images
+
+OUT are folders of validation/run.py. Needs matplotlib.
+"""
+
+import argparse
+import json
+import pathlib
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+import run
+
+COLORS = {"bounce-back": "#b5651d", "linear": "#1f5f99"}
+REYNOLDS = (1000, 3200, 5000, 10000)
+
+
+def drags(results, family):
+    """By scheme: cells across the body, and its drag."""
+    found = {}
+    for scheme in COLORS:
+        levels = [n for n in (2, 3, 4, 5) if "rows" in results.get(f"{family}-{scheme}-{n}", {})]
+        values = [results[f"{family}-{scheme}-{n}"]["rows"][0]["ours"] for n in levels]
+        root = 4 if family.startswith("sphere") else 8
+        found[scheme] = [root << (n - 1) for n in levels], values
+    return found
+
+
+def drag(results, path):
+    figure, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
+    for axis, family in zip(axes, ("circle", "square")):
+        for scheme, (cells, values) in drags(results, family).items():
+            axis.plot(cells, values, "o-", color=COLORS[scheme], label=f"{scheme}, ours")
+            theirs = [run.J26[family][n, scheme][0] for n in (2, 3, 4, 5)]
+            axis.plot([16, 32, 64, 128], theirs, "x--", color=COLORS[scheme], alpha=0.6, label=f"{scheme}, J26")
+        axis.set(title=f"{family}, Re 100", xlabel="cells across D", ylabel="$C_D$", xscale="log", xticks=[16, 32, 64, 128])
+    for re, marker in ((10, "o"), (15, "s"), (20, "^")):
+        for scheme, (cells, values) in drags(results, f"sphere-{re}").items():
+            ratio = [value / run.sphere_drag_clift(re) for value in values]
+            axes[2].plot(cells, ratio, marker + "-", color=COLORS[scheme], label=f"Re {re}, {scheme}")
+        fit = run.sphere_drag(re) / run.sphere_drag_clift(re)
+        axes[2].axhline(fit, color="grey", lw=0.7, ls=":")
+        axes[2].annotate(f"Mikhailov & Freire, Re {re}", (16, fit), fontsize=6, color="grey", va="bottom")
+    axes[2].axhline(1, color="black", lw=0.7)
+    axes[2].set(title="sphere", xlabel="cells across D", ylabel="$C_D$ over Clift et al. 1978", xscale="log", xticks=[8, 16, 32])
+    for axis in axes:
+        axis.get_xaxis().set_major_formatter(matplotlib.ticker.ScalarFormatter())
+        axis.minorticks_off()
+        axis.legend(fontsize=7)
+    figure.savefig(path, dpi=110)
+
+
+def profile(axis, folder, case, x_range):
+    """u on the vertical centre line and v on the horizontal one."""
+    means = run.probe_means(folder, case["output.write"][0]["points"])
+    up = sorted((y, u) for (x, y), (u, _) in means.items() if x == 0.5)
+    across = sorted((x, v) for (x, y), (_, v) in means.items() if y == 0.5)
+    axis.plot([u for _, u in up], [y for y, _ in up], "-", color=COLORS["linear"], label="u(y), ours")
+    axis.plot([x for x, _ in across], [v for _, v in across], "-", color=COLORS["bounce-back"], label="v(x), ours")
+    axis.set(xlim=x_range, ylim=(-0.65, 1))
+
+
+def cavities(folders, path):
+    cases = {name: tables for name, tables, _ in run.rows()}
+    names = [f"cavity-{re}" for re in REYNOLDS] + ["cavity-cube-1000"]
+    sources = {f"cavity-{re}": [("Ghia et al.", "+", run.GHIA_Y, run.GHIA[re][0], run.GHIA_X, run.GHIA[re][1])] for re in REYNOLDS}
+    for re, (us, vs) in run.ERTURK.items():
+        sources[f"cavity-{re}"].append(("Erturk et al.", ".", run.ERTURK_Y, us, run.ERTURK_X, vs))
+    sources["cavity-1000"].append(("Botella & Peyret", "x", run.GHIA_Y, run.BOTELLA_U, run.GHIA_X, run.BOTELLA_V))
+    sources["cavity-cube-1000"] = [("Albensoeder & Kuhlmann", "+", run.CUBE_Y, run.CUBE_U, run.CUBE_X, run.CUBE_V)]
+    figure, axes = plt.subplots(1, len(names), figsize=(16, 3.8), layout="constrained", sharey=True)
+    for axis, name in zip(axes, names):
+        folder = next((f / name for f in folders if (f / name / "probes.csv").exists()), None)
+        if folder is not None:
+            profile(axis, folder, cases[name], (-0.65, 1))
+        for source, marker, ys, us, xs, vs in sources[name]:
+            axis.plot(us, ys, marker, color="black", ms=5, label=source)
+            axis.plot(xs, vs, marker, color="black", ms=5)
+        axis.set(title=name, xlabel="u, x")
+        axis.legend(fontsize=7, loc="upper left")
+    axes[0].set(ylabel="y, v")
+    figure.savefig(path, dpi=110)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="+", type=pathlib.Path, metavar="OUT")
+    parser.add_argument("--to", type=pathlib.Path, default=pathlib.Path("."))
+    given = parser.parse_args()
+    results = {}
+    for folder in given.folders:
+        for table in sorted(folder.glob("table*.json")):
+            results |= {result["name"]: result for result in json.loads(table.read_text())}
+    drag(results, given.to / "validation_drag.png")
+    cavities(given.folders, given.to / "validation_cavities.png")
+
+
+if __name__ == "__main__":
+    main()
