@@ -66,9 +66,45 @@ pub fn ravel<const D: usize>(at: [i32; D], edge: usize) -> usize {
     at.iter().rev().fold(0, |acc, &c| acc * edge + c as usize)
 }
 
+/// The finer cell that covers a corner of a cell: the child block it is in, and where there. `corner` is 0 or 1 on each
+/// axis.
+pub fn below<const D: usize>(cell: [i32; D], corner: [i32; D]) -> (usize, [i32; D]) {
+    let child = ravel(cell.map(|c| c >> 1), 2);
+    (
+        child,
+        std::array::from_fn(|a| 2 * (cell[a] & 1) + corner[a]),
+    )
+}
+
+/// The cell above one of a child block, which is the `child`-th, by coordinates; the inverse of [`below`].
+pub fn above<const D: usize>(child: [i32; D], cell: [i32; D]) -> [i32; D] {
+    std::array::from_fn(|a| 2 * child[a] + (cell[a] >> 1))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cells_above_and_below_are_one_another() {
+        let mut seen = [[0; 64]; 8];
+        for cell in 0..64 {
+            for corner in 0..8 {
+                let (child, fine) = below::<3>(unravel(cell, 4), unravel(corner, 2));
+                seen[child][ravel(fine, 4)] += 1;
+                let over = above(unravel::<3>(child, 2), fine);
+                assert_eq!(ravel(over, 4), cell, "above {fine:?} of child {child}");
+                // Twice as fine, the same place.
+                let at = unravel::<3>(child, 2);
+                for a in 0..3 {
+                    let whole = 4 * at[a] + fine[a];
+                    let expected = 2 * unravel::<3>(cell, 4)[a] + unravel::<3>(corner, 2)[a];
+                    assert_eq!(whole, expected, "axis {a}");
+                }
+            }
+        }
+        assert_eq!(seen, [[1; 64]; 8], "every fine cell once");
+    }
 
     #[test]
     fn numbering_is_its_own_inverse_and_opposites_sum_up() {

@@ -297,12 +297,10 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B>
             }
             for cell in 0..cells {
                 let local = dims::unravel::<D>(cell, 4);
-                let child = first as usize + dims::ravel::<D>(local.map(|c| c >> 1), 2);
                 let (mut sum, mut count) = (0.0f64, 0u32);
                 for corner in 0..family {
-                    let bits = dims::unravel::<D>(corner, 2);
-                    let below =
-                        dims::ravel::<D>(std::array::from_fn(|a| 2 * (local[a] & 1) + bits[a]), 4);
+                    let (child, below) = dims::below(local, dims::unravel::<D>(corner, 2));
+                    let (child, below) = (first as usize + child, dims::ravel::<D>(below, 4));
                     // A refined child's own solid mask says nothing of what it holds.
                     if mesh.classes.solid[child] >> below & 1 == 0 {
                         sum += f64::from(values[child * cells + below]);

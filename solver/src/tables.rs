@@ -380,9 +380,8 @@ fn stepped<const D: usize>(mesh: &Mesh<D>, id: u32) -> u64 {
     }
     (0..dims::cells(D))
         .filter(|&cell| {
-            let at = dims::unravel::<D>(cell, 4);
-            let child = dims::ravel::<D>(at.map(|c| c >> 1), 2);
-            let corner = dims::ravel::<D>(at.map(|c| 2 * (c & 1)), 4);
+            let (child, corner) = dims::below(dims::unravel::<D>(cell, 4), [0; D]);
+            let corner = dims::ravel::<D>(corner, 4);
             mesh.classes.ghost[first as usize + child] >> corner & 1 == 1
         })
         .fold(0, |mask, cell| mask | 1 << cell)

@@ -218,11 +218,9 @@ impl crate::Classes {
     /// Whether the 2^D cells in the place of a refined block's cell are all solid.
     fn solid_below<const D: usize>(&self, first_child: u32, cell: u32) -> bool {
         let at = dims::unravel::<D>(cell as usize, 4);
-        let child = first_child as usize + dims::ravel(at.map(|c| c >> 1), 2);
         (0..dims::children(D)).all(|i| {
-            let half = dims::unravel::<D>(i, 2);
-            let fine = std::array::from_fn(|a| 2 * (at[a] & 1) + half[a]);
-            self.solid[child] >> dims::ravel::<D>(fine, 4) & 1 == 1
+            let (child, fine) = dims::below(at, dims::unravel::<D>(i, 2));
+            self.solid[first_child as usize + child] >> dims::ravel::<D>(fine, 4) & 1 == 1
         })
     }
 }

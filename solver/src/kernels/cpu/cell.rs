@@ -89,6 +89,22 @@ pub(super) fn sums<const D: usize, L: Lattice, T: Real>(
     (rho, j)
 }
 
+/// What lies a step away: a slot of the level or what `neighbors` has in its place, and the cell there.
+pub(super) fn step_from<const D: usize>(
+    level: &Level<D, Host>,
+    at: At<D>,
+    step: [i32; D],
+) -> (u32, At<D>) {
+    let to: [i32; D] = std::array::from_fn(|a| at.local[a] + step[a]);
+    let toward = dims::direction(to.map(|c| c >> 2));
+    let slot = level.neighbors[at.slot * dims::directions(D) + toward];
+    let cell = At {
+        slot: slot as usize,
+        local: to.map(|c| c & 3),
+    };
+    (slot, cell)
+}
+
 impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
     pub(super) fn f(&self, at: At<D>, q: usize) -> T {
         self.from[(at.slot * L::Q + q) * dims::cells(D) + at.cell()]
@@ -99,14 +115,9 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
     }
 
     fn next(&self, at: At<D>, step: [i32; D]) -> Next<D> {
-        let to: [i32; D] = std::array::from_fn(|a| at.local[a] + step[a]);
-        let toward = dims::direction(to.map(|c| c >> 2));
-        match self.level.neighbors[at.slot * dims::directions(D) + toward] {
-            OUTSIDE => Next::Outside,
-            slot if (slot as usize) < self.level.slots => Next::Cell(At {
-                slot: slot as usize,
-                local: to.map(|c| c & 3),
-            }),
+        match step_from(self.level, at, step) {
+            (OUTSIDE, _) => Next::Outside,
+            (slot, to) if (slot as usize) < self.level.slots => Next::Cell(to),
             _ => Next::End,
         }
     }

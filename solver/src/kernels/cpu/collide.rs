@@ -254,6 +254,26 @@ impl<L: Lattice> Shares<L> {
     };
 }
 
+/// Third-order coefficients after the regularized collision (Malaspinas 2015): xxy, xxz, xyy, yyz, xzz, yzz, xyz.
+#[inline(always)]
+pub(super) fn third_order<T: Real>(
+    density: T,
+    [x, y, z]: [T; 3],
+    [xx, xy, xz, yy, yz, zz]: &[T; 6],
+    keep: T,
+) -> [T; 7] {
+    let two = T::of(2.0);
+    [
+        density * x * x * y + keep * (two * x * *xy + y * *xx),
+        density * x * x * z + keep * (two * x * *xz + z * *xx),
+        density * x * y * y + keep * (two * y * *xy + x * *yy),
+        density * y * y * z + keep * (two * y * *yz + z * *yy),
+        density * x * z * z + keep * (two * z * *xz + x * *zz),
+        density * y * z * z + keep * (two * z * *yz + y * *zz),
+        density * x * y * z + keep * (x * *yz + y * *xz + z * *xy),
+    ]
+}
+
 #[inline(always)]
 fn regularized<L: Lattice, T: Real, const PUSHED: bool>(
     f: &mut [T; MOST],
@@ -265,7 +285,6 @@ fn regularized<L: Lattice, T: Real, const PUSHED: bool>(
     let [x, y, z] = fluid.u;
     let [xx, xy, xz, yy, yz, zz] = *stress;
     let density = T::of(1.0) + fluid.rho;
-    let two = T::of(2.0);
     // Momentum flux and third-order coefficients after collision: of the equilibrium, and what is kept.
     let flux = [
         density * x * x + keep * xx,
@@ -275,15 +294,7 @@ fn regularized<L: Lattice, T: Real, const PUSHED: bool>(
         density * y * z + keep * yz,
         density * z * z + keep * zz,
     ];
-    let cubic = [
-        density * x * x * y + keep * (two * x * xy + y * xx),
-        density * x * x * z + keep * (two * x * xz + z * xx),
-        density * x * y * y + keep * (two * y * xy + x * yy),
-        density * y * y * z + keep * (two * y * yz + z * yy),
-        density * x * z * z + keep * (two * z * xz + x * zz),
-        density * y * z * z + keep * (two * z * yz + y * zz),
-        density * x * y * z + keep * (x * yz + y * xz + z * xy),
-    ];
+    let cubic = third_order(density, fluid.u, stress, keep);
     let base = fluid.rho - T::of(1.5) * (flux[0] + flux[3] + flux[5]);
     let push = Push::new::<PUSHED>(relax, fluid);
     let w0 = T::of(L::W[0]);

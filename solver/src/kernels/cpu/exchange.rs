@@ -6,14 +6,17 @@
 //! 27. Values are the means of their cells: a coarse cell's is the mean of its children, exactly, and interpolation
 //! makes children whose mean is the coarse cell's.
 
-use super::cell::At;
+use super::{
+    cell::{At, step_from},
+    collide,
+};
 use crate::{
     kernels::{Arrival, Between, exchanged},
     lattice::{Lattice, cubic_shares},
     real::Real,
     tables::Level,
 };
-use cutlink_amr::{NONE, OUTSIDE, dims};
+use cutlink_amr::{NONE, dims};
 use cutlink_device::Host;
 use rayon::prelude::*;
 
@@ -33,7 +36,7 @@ fn populations<const D: usize, L: Lattice, T: Real>(
     });
     let stress = &values[1 + D..];
     let cubic = match to.regularized {
-        1 => recursion::<D, T>(density, u, stress, to.keep),
+        1 => collide::third_order(density, u, &in_space::<D, T>(stress), to.keep),
         _ => [T::of(0.0); 7],
     };
     for q in 0..L::Q {
@@ -63,29 +66,14 @@ fn populations<const D: usize, L: Lattice, T: Real>(
     }
 }
 
-/// Third-order coefficients after the regularized collision (Malaspinas 2015).
-fn recursion<const D: usize, T: Real>(
-    density: T,
-    [x, y, z]: [T; 3],
-    stress: &[T],
-    keep: T,
-) -> [T; 7] {
+/// xx, xy, xz, yy, yz, zz of what levels exchange, in the plane with zeros.
+fn in_space<const D: usize, T: Real>(stress: &[T]) -> [T; 6] {
     let none = T::of(0.0);
-    let [xx, xy, xz, yy, yz, zz] = match *stress {
+    match *stress {
         [xx, xy, yy, ..] if D == 2 => [xx, xy, none, yy, none, none],
         [xx, xy, xz, yy, yz, zz, ..] => [xx, xy, xz, yy, yz, zz],
         _ => [none; 6],
-    };
-    let two = T::of(2.0);
-    [
-        density * x * x * y + keep * (two * x * xy + y * xx),
-        density * x * x * z + keep * (two * x * xz + z * xx),
-        density * x * y * y + keep * (two * y * xy + x * yy),
-        density * y * y * z + keep * (two * y * yz + z * yy),
-        density * x * z * z + keep * (two * z * xz + x * zz),
-        density * y * z * z + keep * (two * z * yz + y * zz),
-        density * x * y * z + keep * (x * yz + y * xz + z * xy),
-    ]
+    }
 }
 
 /// Weights of the cells at -2..=2 for the half of the middle one that lies up, by what there is, so
@@ -109,17 +97,10 @@ struct Source<'a, const D: usize, T> {
 }
 
 impl<const D: usize, T: Real> Source<'_, D, T> {
-    /// The exchanging cell so many steps away: its slot and place; or whether that is beyond the box.
-    fn at(&self, at: At<D>, step: [i32; D]) -> Result<At<D>, bool> {
-        let to: [i32; D] = std::array::from_fn(|a| at.local[a] + step[a]);
-        let toward = dims::direction(to.map(|c| c >> 2));
-        match self.level.neighbors[at.slot * dims::directions(D) + toward] {
-            slot if (slot as usize) < self.level.exchanging => Ok(At {
-                slot: slot as usize,
-                local: to.map(|c| c & 3),
-            }),
-            slot => Err(slot == OUTSIDE),
-        }
+    /// The exchanging cell so many steps away, if there is one.
+    fn at(&self, at: At<D>, step: [i32; D]) -> Option<At<D>> {
+        let (slot, to) = step_from(self.level, at, step);
+        ((slot as usize) < self.level.exchanging).then_some(to)
     }
 
     fn is_fluid(&self, at: At<D>) -> bool {
@@ -151,7 +132,7 @@ impl<const D: usize, T: Real> Source<'_, D, T> {
                 .iter()
                 .map(|&b| if b == 1 { 0.25 } else { 0.75 })
                 .product();
-            if let Ok(cell) = self.at(at, std::array::from_fn(|a| bits[a] * side[a]))
+            if let Some(cell) = self.at(at, std::array::from_fn(|a| bits[a] * side[a]))
                 && self.is_fluid(cell)
             {
                 self.add(cell, T::of(weight), &mut values);
@@ -171,7 +152,7 @@ impl<const D: usize, T: Real> Source<'_, D, T> {
             let there = |steps: i32| {
                 let mut step = [0; D];
                 step[a] = steps * side[a];
-                self.at(at, step).is_ok()
+                self.at(at, step).is_some()
             };
             axes[a] = weights(cubic, std::array::from_fn(|n| there(n as i32 - 2)));
         }
@@ -182,9 +163,7 @@ impl<const D: usize, T: Real> Source<'_, D, T> {
             if weight == 0.0 {
                 continue;
             }
-            let cell = self
-                .at(at, std::array::from_fn(|a| (offset[a] - 2) * side[a]))
-                .ok()?;
+            let cell = self.at(at, std::array::from_fn(|a| (offset[a] - 2) * side[a]))?;
             if !self.is_fluid(cell) {
                 return None;
             }
@@ -222,7 +201,7 @@ pub(super) fn interpolate<const D: usize, L: Lattice, T: Real>(
                 let local = dims::unravel::<D>(cell, 4);
                 let at = At {
                     slot: shell,
-                    local: std::array::from_fn(|a| 2 * child[a] + (local[a] >> 1)),
+                    local: dims::above(child, local),
                 };
                 let mut values = source.near(at, local.map(|c| 2 * (c & 1) - 1), cubic);
                 between.to.rescale::<D>(&mut values);
@@ -256,14 +235,13 @@ pub(super) fn average<const D: usize, L: Lattice, T: Real>(
             let targets = !(coarse.stepped[slot] | coarse.solid[slot]) & dims::full_mask(D);
             for cell in (0..cells).filter(|cell| targets >> cell & 1 == 1) {
                 let local = dims::unravel::<D>(cell, 4);
-                let child = dims::ravel::<D>(local.map(|c| c >> 1), 2);
                 let mut values = [T::of(0.0); 10];
                 let mut count = 0.0;
                 for corner in 0..dims::children(D) {
-                    let bits = dims::unravel::<D>(corner, 2);
+                    let (child, local) = dims::below(local, dims::unravel::<D>(corner, 2));
                     let at = At {
                         slot: shell as usize * dims::children(D) + child,
-                        local: std::array::from_fn(|a| 2 * (local[a] & 1) + bits[a]),
+                        local,
                     };
                     if source.is_fluid(at) {
                         source.add(at, T::of(1.0), &mut values);
