@@ -5,6 +5,7 @@
 //! | `arrays` | creeping flow through spheres: Zick and Homsy; the force by who moves |
 //! | `bodies` | the steady wake of a circle |
 //! | `inclined` | Poiseuille and Couette flow along walls inclined by 20 degrees: order at cut links |
+//! | `lids` | a lid of cut links against one of the box; what walls do on the whole |
 //! | `periodic` | Taylor-Green vortices: order, refinement, conservation |
 //! | `walls` | Poiseuille, Couette, circular Couette: order at cut links, torque |
 //! | `running` | same bits for threads and after a restart; divergence; refusals |
@@ -13,6 +14,7 @@
 mod arrays;
 mod bodies;
 mod inclined;
+mod lids;
 mod periodic;
 mod running;
 mod twins;
