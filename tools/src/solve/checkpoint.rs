@@ -37,6 +37,9 @@ pub struct Header {
     pub case: String,
     /// Checksum of the mesh.
     pub mesh: u64,
+    /// Kind of the device: `cpu` or `cuda`.
+    #[serde(default)]
+    pub device: String,
     /// Root steps done.
     pub step: u64,
 }
@@ -166,6 +169,7 @@ mod tests {
             cutlink: "test".into(),
             case: "abc".into(),
             mesh: 7,
+            device: "cpu".into(),
             step,
         }
     }

@@ -18,7 +18,7 @@ pub(crate) const EXAMPLES: [(&str, &str); 5] = [
     ("bunny", include_str!("examples/bunny.toml")),
 ];
 
-/// Writes an example to a file, or to stdout.
+/// Writes an example to a file, or to stdout, which `-` means too.
 ///
 /// # Errors
 /// A name that stands for none; a file that is there already, without `force`.
@@ -33,7 +33,7 @@ pub(crate) fn write(
         return Err(Failure::usage(format!("there is no example \"{name}\""))
             .hint(suggestion("example", name, &known)));
     };
-    let Some(path) = to else {
+    let Some(path) = to.filter(|path| *path != Path::new("-")) else {
         return console::print(text);
     };
     output::check(path, force, None)?;

@@ -200,6 +200,7 @@ where
             hex
         }),
         mesh: mesh.checksum(),
+        device: kind_of(&device),
         step: 0,
     };
     let start = initial(&resolved.params);
@@ -226,6 +227,11 @@ where
     RUNNING.store(false, Relaxed);
     run.console.finish();
     done
+}
+
+/// The kind of a device: `cuda` of `cuda:1`.
+fn kind_of(device: &report::Device) -> String {
+    device.name.split(':').next().unwrap_or_default().into()
 }
 
 /// The flow begins with the mean velocity of the faces that it passes through, else at rest.
@@ -336,9 +342,15 @@ fn resume(
     let mut refused = None;
     for path in checkpoint::list(folder) {
         match checkpoint::read(&path, &header.case, header.mesh, &mut restore) {
-            Ok(Header { step, .. }) => {
+            Ok(Header { step, device, .. }) => {
                 let path = path.display();
                 console.note(&format!("resumed at root step {step} from {path}"));
+                if !device.is_empty() && device != header.device {
+                    console.note(&format!(
+                        "that was a run on {device}, and this one is on {}: they agree to rounding, not bit for bit",
+                        header.device
+                    ));
+                }
                 return Ok(step);
             }
             Err(failure) => {

@@ -465,6 +465,22 @@ fn what_makes_no_flow_is_refused_by_table_and_key() {
 }
 
 #[test]
+fn boxes_that_walls_alone_stir_have_two_relaxation_times() {
+    let lid = PLANE
+        .replace("re = 50", "re = 5")
+        .replace("velocity = [2.0, -1.0]", "velocity = [0.0, 2.0]")
+        .replace("{ type = \"pressure\", pressure = 16000.0 }", "\"no-slip\"");
+    let two = Collision::Trt { magic: 0.1875 };
+    assert_eq!(plane(&lid).expect("a cavity").params.collision, two);
+    let given = lid.replace(
+        "[boundary]",
+        "[numerics]\ncollision = \"regularized\"\n[boundary]",
+    );
+    let made = plane(&given).expect("a cavity");
+    assert_eq!(made.params.collision, Collision::Regularized);
+}
+
+#[test]
 fn an_unstable_flow_runs_where_that_is_asked_for() {
     let bold = PLANE.replace("re = 50", "re = 151").replace(
         "[boundary]",
