@@ -250,6 +250,31 @@ Times are medians over the runs. Nothing is written.
 Exit codes: 0 fine, 1 run-time failure, 2 usage or bad input, 3 geometry refused, \
 4 out of memory, 130 stopped by Ctrl-C.";
 
+/// How a bench runs.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct BenchRun {
+    /// Measured runs of each case, after three to warm up [default: 20 of a mesh, 10 of a flow]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=100_000),
+        help_heading = "Run"
+    )]
+    pub runs: Option<u32>,
+
+    /// Where to run: auto, cpu, cuda or cuda:N [default: auto]
+    #[arg(long, value_name = "DEVICE", help_heading = "Run")]
+    pub device: Option<Device>,
+
+    /// Worker threads; 0 takes all cores [default: 0]
+    #[arg(long, value_name = "N", help_heading = "Run")]
+    pub threads: Option<usize>,
+
+    /// How to report.
+    #[command(flatten)]
+    pub output: Output,
+}
+
 /// Arguments of `cutlink bench mesh`.
 #[derive(Debug, Args)]
 #[command(after_help = BENCH_EXAMPLES)]
@@ -317,27 +342,9 @@ pub struct BenchMeshArgs {
     #[arg(long, help_heading = "Mesh")]
     pub robust: bool,
 
-    /// Measured runs of each case, after three to warm up
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 20,
-        value_parser = clap::value_parser!(u32).range(1..=100_000),
-        help_heading = "Run"
-    )]
-    pub runs: u32,
-
-    /// Where to run: auto, cpu, cuda or cuda:N [default: auto]
-    #[arg(long, value_name = "DEVICE", help_heading = "Run")]
-    pub device: Option<Device>,
-
-    /// Worker threads; 0 takes all cores [default: 0]
-    #[arg(long, value_name = "N", help_heading = "Run")]
-    pub threads: Option<usize>,
-
-    /// How to report.
+    /// How to run, and how to report.
     #[command(flatten)]
-    pub output: Output,
+    pub run: BenchRun,
 }
 
 const BENCH_SOLVE_EXAMPLES: &str = "\
@@ -422,27 +429,9 @@ pub struct BenchSolveArgs {
     )]
     pub steps: Option<u64>,
 
-    /// Measured runs of each flow, after three to warm up
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 10,
-        value_parser = clap::value_parser!(u32).range(1..=100_000),
-        help_heading = "Run"
-    )]
-    pub runs: u32,
-
-    /// Where to run: auto, cpu, cuda or cuda:N [default: auto]
-    #[arg(long, value_name = "DEVICE", help_heading = "Run")]
-    pub device: Option<Device>,
-
-    /// Worker threads; 0 takes all cores [default: 0]
-    #[arg(long, value_name = "N", help_heading = "Run")]
-    pub threads: Option<usize>,
-
-    /// How to report.
+    /// How to run, and how to report.
     #[command(flatten)]
-    pub output: Output,
+    pub run: BenchRun,
 }
 
 /// A coordinate axis of a slice.

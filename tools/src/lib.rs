@@ -66,8 +66,8 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Estimate(args) => args.output.json,
         Command::Inspect(args) => args.output.json,
         Command::Solve(args) => args.output.json,
-        Command::Bench(cli::BenchCommand::Mesh(args)) => args.output.json,
-        Command::Bench(cli::BenchCommand::Solve(args)) => args.output.json,
+        Command::Bench(cli::BenchCommand::Mesh(args)) => args.run.output.json,
+        Command::Bench(cli::BenchCommand::Solve(args)) => args.run.output.json,
         _ => false,
     };
     allocator::JSON.store(json, std::sync::atomic::Ordering::Relaxed);

@@ -27,6 +27,15 @@ pub struct Output {
     pub verbose: bool,
 }
 
+impl Output {
+    /// Nothing but errors.
+    pub(crate) const QUIET: Self = Self {
+        json: false,
+        quiet: true,
+        verbose: false,
+    };
+}
+
 /// The options that a configuration file may hold: its keys are the long options, and `file`.
 #[derive(Debug, Clone, Default, PartialEq, Args, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]

@@ -70,8 +70,8 @@ fn options(args: &BenchMeshArgs) -> MeshOptions {
         fill: args.fill,
         flow: args.flow,
         robust: args.robust,
-        device: args.device,
-        threads: args.threads,
+        device: args.run.device,
+        threads: args.run.threads,
         ..MeshOptions::default()
     }
 }

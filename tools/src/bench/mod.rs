@@ -18,7 +18,10 @@ use crate::device::{Opened, on};
 use crate::failure::Failure;
 use crate::mesh::report::Device;
 use measure::{Bench, WARM_UP};
-use report::Report;
+use report::{Head, Report};
+
+/// Measured runs of a case, where nothing else is said.
+const RUNS: u32 = 20;
 
 /// Runs `cutlink bench mesh`.
 ///
@@ -31,29 +34,25 @@ pub fn mesh(args: &BenchMeshArgs) -> Result<(), Failure> {
     let jobs = jobs.collect::<Result<Vec<_>, _>>()?;
     let job = jobs.into_iter().next().expect("there should be a case");
     let mut selected = job.selected;
-    let console = Console::new(args.output);
-    crate::in_pool(args.threads.unwrap_or(0), || {
+    let console = Console::new(args.run.output);
+    crate::in_pool(args.run.threads.unwrap_or(0), || {
         let opened = Opened::open(job.device.0, &mut selected)?;
+        let runs = args.run.runs.unwrap_or(RUNS);
+        let device = Device::new(&selected, &opened);
+        let copy = on!(&opened, backend => measure::copy(backend, runs))?;
         let mut report = Report {
-            schema: crate::JSON_SCHEMA,
-            cutlink: env!("CARGO_PKG_VERSION"),
-            command: "bench mesh",
-            device: Device::new(&selected, &opened),
-            threads: rayon::current_num_threads(),
-            runs: args.runs,
-            warm_up: WARM_UP,
-            copy: on!(&opened, backend => measure::copy(backend, args.runs))?,
+            head: Head::new("bench mesh", device, runs, copy),
             cases: Vec::new(),
         };
-        console.summary(&report.head())?;
+        console.summary(&report.head.tell("medians, in milliseconds"))?;
         let bench = Bench {
             opened: &opened,
-            runs: args.runs,
+            runs,
             console: &console,
         };
         let mut failed = None;
         for case in &cases {
-            match bench.case(case, &report.copy) {
+            match bench.case(case, &report.head.copy) {
                 Ok(made) => {
                     console.summary(&made.table())?;
                     report.cases.push(made);
@@ -67,7 +66,7 @@ pub fn mesh(args: &BenchMeshArgs) -> Result<(), Failure> {
         if !report.cases.is_empty() {
             console.summary(&report.tables())?;
         }
-        report.device.peak_bytes = opened.peak_bytes();
+        report.head.device.peak_bytes = opened.peak_bytes();
         match failed {
             None => console.object(&report),
             // The cases before it took their time.

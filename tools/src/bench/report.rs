@@ -1,6 +1,7 @@
 //! What was measured, as tables and as JSON. `docs/json-schema.md` describes every key; keys are
 //! only ever added.
 
+use crate::bench::WARM_UP;
 use crate::mesh::report::{Device, bytes, columns, grouped};
 use serde::Serialize;
 
@@ -8,6 +9,15 @@ use serde::Serialize;
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
 pub struct Report {
+    #[serde(flatten)]
+    pub head: Head,
+    pub cases: Vec<CaseReport>,
+}
+
+/// What both benches begin with.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
+pub struct Head {
     pub schema: u32,
     pub cutlink: &'static str,
     pub command: &'static str,
@@ -16,7 +26,39 @@ pub struct Report {
     pub runs: u32,
     pub warm_up: u32,
     pub copy: Copy,
-    pub cases: Vec<CaseReport>,
+}
+
+impl Head {
+    /// Of a bench on the threads there are.
+    pub(super) fn new(command: &'static str, device: Device, runs: u32, copy: Copy) -> Self {
+        Self {
+            schema: crate::JSON_SCHEMA,
+            cutlink: env!("CARGO_PKG_VERSION"),
+            command,
+            device,
+            threads: rayon::current_num_threads(),
+            runs,
+            warm_up: WARM_UP,
+            copy,
+        }
+    }
+
+    /// The same in words; `runs` in more of them.
+    pub(super) fn tell(&self, runs: &str) -> String {
+        let s = if self.threads == 1 { "" } else { "s" };
+        format!(
+            "cutlink {}\ndevice    {}, {} thread{s}\nruns      {} of each case after {} to warm up: {runs}\n\
+             copy      {} read and written in {} ms: {}\n",
+            self.cutlink,
+            self.device.text(),
+            self.threads,
+            self.runs,
+            self.warm_up,
+            bytes(self.copy.bytes),
+            ms(self.copy.ms.median),
+            rate(self.copy.bytes_per_second)
+        )
+    }
 }
 
 /// Milliseconds of repetitions.
@@ -112,23 +154,6 @@ pub(super) fn rate(bytes_per_second: f64) -> String {
 }
 
 impl Report {
-    /// What all cases have in common.
-    pub fn head(&self) -> String {
-        let s = if self.threads == 1 { "" } else { "s" };
-        format!(
-            "cutlink {}\ndevice    {}, {} thread{s}\nruns      {} of each case after {} to warm up: \
-             medians, in milliseconds\ncopy      {} read and written in {}: {}\n",
-            self.cutlink,
-            self.device.text(),
-            self.threads,
-            self.runs,
-            self.warm_up,
-            bytes(self.copy.bytes),
-            ms(self.copy.ms.median),
-            rate(self.copy.bytes_per_second)
-        )
-    }
-
     /// A row a case: what it is, and the times.
     pub fn tables(&self) -> String {
         let heads = [

@@ -3,13 +3,13 @@
 //! In: snapshots. Out: the mean over the fluid of ρ u² / 2, over that of the reference velocity; `energy.csv`.
 
 use crate::{
-    failure::{Failure, Kind},
-    solve::resolve::Resolved,
+    failure::Failure,
+    solve::{history, resolve::Resolved},
 };
 use cutlink_amr::dims;
 use cutlink_solver::{Snapshot, signal};
 use cutlink_voxelizer::Mesh;
-use std::{fmt::Write as _, fs, path::Path};
+use std::{fmt::Write as _, path::Path};
 
 const HEADER: &str = "step,time,kinetic energy";
 
@@ -74,28 +74,9 @@ impl Energy {
 
     /// Takes up the lines up to a step.
     pub(crate) fn read(&mut self, path: &Path, step: u64) -> Result<(), Failure> {
-        let text = match fs::read_to_string(path) {
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-            other => other.map_err(|e| {
-                Failure::new(Kind::Runtime, format!("cannot read {}", path.display())).because(&e)
-            })?,
-        };
-        for (n, line) in text.lines().enumerate().skip(1) {
-            let mut words = line.split(',');
-            let at = words.next().and_then(|word| word.parse().ok());
-            let value = words.nth(1).and_then(|word| word.parse().ok());
-            let (Some(at), Some(value)) = (at, value) else {
-                return Err(Failure::usage(format!(
-                    "{} is not of this case (line {})",
-                    path.display(),
-                    n + 1
-                ))
-                .hint("put it elsewhere, or start again with --force"));
-            };
-            if at <= step {
-                self.steps.push(at);
-                self.values.push(value);
-            }
+        for (at, numbers) in history::rows(path, HEADER, step)? {
+            self.steps.push(at);
+            self.values.push(numbers[0]);
         }
         Ok(())
     }

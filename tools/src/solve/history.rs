@@ -60,6 +60,45 @@ pub(crate) struct Shedding {
     pub(crate) cycles: f64,
 }
 
+/// The rows of a table that begins with `step,time`, up to a step: steps, and the numbers after the time. None where there is no such file.
+pub(super) fn rows(path: &Path, header: &str, step: u64) -> Result<Vec<(u64, Vec<f64>)>, Failure> {
+    let text = match fs::read_to_string(path) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other.map_err(|e| {
+            Failure::new(Kind::Runtime, format!("cannot read {}", path.display())).because(&e)
+        })?,
+    };
+    let refuse = |line: usize| {
+        Failure::usage(format!(
+            "{} is not of this case (line {})",
+            path.display(),
+            line + 1
+        ))
+        .hint("put it elsewhere, or start again with --force")
+    };
+    let mut lines = text.lines().enumerate();
+    if lines.next().is_none_or(|(_, first)| first != header) {
+        return Err(refuse(0));
+    }
+    let columns = header.split(',').count() - 2;
+    let mut rows = Vec::new();
+    for (n, line) in lines {
+        let mut words = line.split(',');
+        let at: Option<u64> = words.next().and_then(|word| word.parse().ok());
+        let numbers: Result<Vec<f64>, _> = words.skip(1).map(str::parse).collect();
+        match (at, numbers) {
+            (Some(at), Ok(numbers)) if numbers.len() == columns => {
+                if at > step {
+                    break;
+                }
+                rows.push((at, numbers));
+            }
+            _ => return Err(refuse(n)),
+        }
+    }
+    Ok(rows)
+}
+
 impl<const D: usize> History<D> {
     pub(crate) fn new(resolved: &Resolved<D>, patches: &[String]) -> Self {
         let (physics, units) = (&resolved.physics, &resolved.units);
@@ -134,36 +173,9 @@ impl<const D: usize> History<D> {
 
     /// Takes up the lines up to a step.
     pub(crate) fn read(&mut self, path: &Path, step: u64) -> Result<(), Failure> {
-        let text = match fs::read_to_string(path) {
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-            other => other.map_err(|e| {
-                Failure::new(Kind::Runtime, format!("cannot read {}", path.display())).because(&e)
-            })?,
-        };
-        let mut lines = text.lines();
-        let refuse = |n: usize| {
-            Failure::usage(format!(
-                "{} is not of this case (line {})",
-                path.display(),
-                n + 1
-            ))
-            .hint("put it elsewhere, or start again with --force")
-        };
-        if lines.next() != Some(&*self.header()) {
-            return Err(refuse(0));
-        }
-        for (n, line) in lines.enumerate() {
-            let numbers: Result<Vec<f64>, _> = line.split(',').map(str::parse).collect();
-            let numbers = numbers.map_err(|_| refuse(n + 1))?;
-            let at = line.split(',').next().and_then(|first| first.parse().ok());
-            let (Some(at), true) = (at, numbers.len() == 2 + 6 * self.patches.len()) else {
-                return Err(refuse(n + 1));
-            };
-            if at > step {
-                break;
-            }
+        for (at, numbers) in rows(path, &self.header(), step)? {
             let six = |six: &[f64]| std::array::from_fn(|i| six[i]);
-            self.push(at, numbers[2..].chunks_exact(6).map(six));
+            self.push(at, numbers.chunks_exact(6).map(six));
         }
         Ok(())
     }

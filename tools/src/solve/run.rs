@@ -90,15 +90,10 @@ struct On {
 impl On {
     /// Meshes what the case names, and runs.
     fn embedded(&self, args: &SolveArgs, case: &Case) -> Result<(), Failure> {
-        let quiet = Output {
-            json: false,
-            quiet: true,
-            verbose: false,
-        };
         let mut options = case.mesh.clone().unwrap_or_default();
         options.device = Some(self.choice);
-        let job = job::resolve(&MeshArgs::without_files(options, None, quiet))?;
-        let mut builder = Builder::new(&job, &self.opened, Console::new(quiet));
+        let job = job::resolve(&MeshArgs::without_files(options, None, Output::QUIET))?;
+        let mut builder = Builder::new(&job, &self.opened, Console::new(Output::QUIET));
         match builder.place()? {
             AnyPlaced::D2(placed) => self.embedded_in(args, case, builder, placed),
             AnyPlaced::D3(placed) => self.embedded_in(args, case, builder, placed),

@@ -32,6 +32,7 @@ const ACROSS: f64 = 4.0;
 pub(super) struct Bench<'a, K: Flows> {
     kernels: &'a K,
     args: &'a BenchSolveArgs,
+    runs: u32,
     copier: Copier<K>,
     console: Console,
 }
@@ -40,12 +41,14 @@ impl<'a, K: Flows> Bench<'a, K> {
     pub(super) fn new(
         kernels: &'a K,
         args: &'a BenchSolveArgs,
+        runs: u32,
         console: Console,
     ) -> Result<Self, Failure> {
         let copier = Copier::new(kernels)?;
         Ok(Self {
             kernels,
             args,
+            runs,
             copier,
             console,
         })
@@ -121,11 +124,11 @@ impl<'a, K: Flows> Bench<'a, K> {
             Some(steps) => steps,
             None => ((RUN / one).ceil() as u64).clamp(1, 10_000),
         };
-        self.console.start(u64::from(WARM_UP + self.args.runs));
+        self.console.start(u64::from(WARM_UP + self.runs));
         self.console
             .working_on(format!("{name} {} {}", params.lattice, params.precision));
         let (mut times, mut copies, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
-        for run in 0..WARM_UP + self.args.runs {
+        for run in 0..WARM_UP + self.runs {
             let copied = self.copier.once()?;
             let stepped = seconds_of(self.kernels, || Ok(flow.advance(steps)?))? / steps as f64;
             if run >= WARM_UP {
@@ -199,11 +202,6 @@ fn laps<const D: usize>(flow: &mut dyn Flow<D>, steps: u64) -> Result<Vec<LapRep
 /// A sphere in the middle of a cube.
 fn sphere(root: u32, levels: usize, opened: &Opened) -> Result<Mesh<3>, Failure> {
     let edge = f64::from(root);
-    let quiet = Output {
-        json: false,
-        quiet: true,
-        verbose: false,
-    };
     let options = MeshOptions {
         shape: Some(format!("sphere:r={}", 0.5 * ACROSS)),
         translate: Some(Numbers::Many(vec![0.5 * edge; 3])),
@@ -213,15 +211,8 @@ fn sphere(root: u32, levels: usize, opened: &Opened) -> Result<Mesh<3>, Failure>
         wall_distance: Some(0.25 * ACROSS),
         ..MeshOptions::default()
     };
-    let job = resolve::resolve(&MeshArgs {
-        options,
-        config: None,
-        write_config: None,
-        force: true,
-        dry_run: true,
-        output: quiet,
-    })?;
-    let mut builder = Builder::new(&job, opened, Console::new(quiet));
+    let job = resolve::resolve(&MeshArgs::without_files(options, None, Output::QUIET))?;
+    let mut builder = Builder::new(&job, opened, Console::new(Output::QUIET));
     let AnyPlaced::D3(placed) = builder.place()? else {
         return Err(Failure::usage("a sphere should be in space"));
     };

@@ -13,7 +13,7 @@ pub mod report;
 
 pub(crate) use cases::collision;
 
-use crate::bench::WARM_UP;
+use crate::bench::report::Head;
 use crate::cli::BenchSolveArgs;
 use crate::console::Console;
 use crate::device::{Opened, on};
@@ -24,6 +24,9 @@ use cutlink_solver::kernels::Kernels;
 use measure::Bench;
 use report::Report;
 
+/// Measured runs of a flow, where nothing else is said.
+const RUNS: u32 = 10;
+
 /// A backend that runs flows in the plane and in space.
 trait Flows: Kernels<2> + Kernels<3> {}
 impl<K: Kernels<2> + Kernels<3>> Flows for K {}
@@ -33,10 +36,13 @@ impl<K: Kernels<2> + Kernels<3>> Flows for K {}
 /// # Errors
 /// Any failure; `docs/cli.md` lists the exit codes.
 pub fn command(args: &BenchSolveArgs) -> Result<(), Failure> {
-    let choice = args.device.map_or(DeviceChoice::Auto, |device| device.0);
+    let choice = args
+        .run
+        .device
+        .map_or(DeviceChoice::Auto, |device| device.0);
     let mut selected = select(choice)?;
-    let console = Console::new(args.output);
-    crate::in_pool(args.threads.unwrap_or(0), || {
+    let console = Console::new(args.run.output);
+    crate::in_pool(args.run.threads.unwrap_or(0), || {
         let opened = Opened::open(choice, &mut selected)?;
         let device = Device::new(&selected, &opened);
         on!(&opened, kernels => all(args, kernels, &opened, device, console))
@@ -51,16 +57,10 @@ fn all<K: Flows>(
     console: Console,
 ) -> Result<(), Failure> {
     let cases = cases::cases(args, K::MEMORY)?;
-    let mut bench = Bench::new(kernels, args, console.clone())?;
+    let runs = args.run.runs.unwrap_or(RUNS);
+    let mut bench = Bench::new(kernels, args, runs, console.clone())?;
     let mut report = Report {
-        schema: crate::JSON_SCHEMA,
-        cutlink: env!("CARGO_PKG_VERSION"),
-        command: "bench solve",
-        device,
-        threads: rayon::current_num_threads(),
-        runs: args.runs,
-        warm_up: WARM_UP,
-        copy: bench.copy(args.runs)?,
+        head: Head::new("bench solve", device, runs, bench.copy(runs)?),
         checks: check::all(kernels, &cases)?,
         cases: Vec::new(),
     };
@@ -68,7 +68,7 @@ fn all<K: Flows>(
     for case in &cases {
         report.cases.extend(bench.case(case, opened)?);
     }
-    report.device.peak_bytes = opened.peak_bytes();
+    report.head.device.peak_bytes = opened.peak_bytes();
     console.summary(&report.tables())?;
     console.object(&report)
 }

@@ -1,8 +1,8 @@
 //! What was measured, as tables and as JSON. `docs/json-schema.md` describes every key; keys are
 //! only ever added.
 
-use crate::bench::report::{Copy, Spread, ms, rate};
-use crate::mesh::report::{Device, bytes, columns, grouped};
+use crate::bench::report::{Head, Spread, rate};
+use crate::mesh::report::{columns, grouped};
 use cutlink_solver::LevelSheet;
 use serde::Serialize;
 
@@ -10,14 +10,8 @@ use serde::Serialize;
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
 pub struct Report {
-    pub schema: u32,
-    pub cutlink: &'static str,
-    pub command: &'static str,
-    pub device: Device,
-    pub threads: usize,
-    pub runs: u32,
-    pub warm_up: u32,
-    pub copy: Copy,
+    #[serde(flatten)]
+    pub head: Head,
     pub checks: Vec<Check>,
     pub cases: Vec<CaseReport>,
 }
@@ -90,22 +84,13 @@ impl LevelReport {
 impl Report {
     /// What all cases have in common, and that they are right.
     pub fn head(&self) -> String {
-        let s = if self.threads == 1 { "" } else { "s" };
         let worst = |of: fn(&Check) -> f64| {
             let most = self.checks.iter().map(|check| of(check).abs());
             most.fold(0.0, f64::max)
         };
         format!(
-            "cutlink {}\ndevice    {}, {} thread{s}\nruns      {} of each case after {} to warm up: medians\n\
-             copy      {} read and written in {} ms: {}\nchecked   vortices decay as they should to {:.1e}, mass stays to {:.1e}\n",
-            self.cutlink,
-            self.device.text(),
-            self.threads,
-            self.runs,
-            self.warm_up,
-            bytes(self.copy.bytes),
-            ms(self.copy.ms.median),
-            rate(self.copy.bytes_per_second),
+            "{}checked   vortices decay as they should to {:.1e}, mass stays to {:.1e}\n",
+            self.head.tell("medians"),
             worst(|check| check.decay_error),
             worst(|check| check.mass_error)
         )
