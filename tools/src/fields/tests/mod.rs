@@ -1,12 +1,14 @@
 //! Outputs of flows that are known everywhere, read back by hand.
 
 use super::*;
-use crate::failure::Kind;
 use crate::solid_stl::files_kit::{ball_mesh, random_mesh};
 use cutlink_amr::{CellRef, dims};
 use cutlink_solver::Snapshot;
 use cutlink_voxelizer::Mesh;
 use std::path::{Path, PathBuf};
+
+mod pictures;
+mod specs;
 
 /// Velocity and density of every cell from a function of its centre in root cells. Refined blocks
 /// have those of their own centres, which are the means of linear fields.
@@ -477,40 +479,6 @@ fn averages_are_those_of_the_samples() {
 }
 
 #[test]
-fn periods_come_to_root_steps_and_defaults_are_written_out() {
-    let frame = cutlink_voxelizer::Frame::new([0.0; 3], 0.1, [40, 20, 20]).expect("a frame");
-    let clock = Clock {
-        step: 0.5,
-        through: 8.0,
-    };
-    let specs = [
-        parsed("kind = \"volume\"\nevery_seconds = 1.1"),
-        parsed("kind = \"slice\"\nevery_flow_through = 0.25"),
-        parsed("kind = \"picture\""),
-        parsed("kind = \"picture\"\naxis = \"x\"\nevery_steps = 7"),
-    ];
-    let full = written(&specs, &frame, &clock).expect("outputs");
-    let steps: Vec<Option<u64>> = full.iter().map(|s| s.every_steps).collect();
-    assert_eq!(steps, [Some(2), Some(4), None, Some(7)]);
-    let places: Vec<Option<f64>> = full.iter().map(|s| s.position).collect();
-    assert_eq!(places, [None, Some(1.0), Some(1.0), Some(2.0)]);
-    assert_eq!(full[3].name.as_deref(), Some("picture-2"));
-    assert_eq!(full[0].fields.as_ref().map(Vec::len), Some(4));
-    let again = written(&full, &frame, &clock).expect("outputs");
-    assert_eq!(again, full, "nothing is left to write out");
-    for (text, part) in [
-        ("every_seconds = 1.0\nevery_steps = 3", "exclude"),
-        ("every_seconds = 0.0", "positive"),
-        ("every_flow_through = -1.0", "positive"),
-        ("every_seconds = inf", "positive"),
-    ] {
-        let spec = parsed(&format!("kind = \"volume\"\n{text}"));
-        let failure = written(&[spec], &frame, &clock).expect_err(text);
-        assert!(failure.message.contains(part), "{failure}");
-    }
-}
-
-#[test]
 fn what_is_there_is_replaced_only_by_force() {
     let mesh = ball_mesh([3, 3], 2);
     let folder = tempfile::tempdir().expect("a folder");
@@ -529,178 +497,4 @@ fn what_is_there_is_replaced_only_by_force() {
     let failure =
         FieldWriter::new(folder.path(), &specs, units(), &mesh, start).expect_err("no index");
     assert!(failure.message.contains("not the index"), "{failure}");
-}
-
-#[test]
-fn outputs_that_a_mesh_does_not_have_are_refused() {
-    let space = ball_mesh([3, 3, 3], 2);
-    let flat = ball_mesh([3, 3], 2);
-    let folder = tempfile::tempdir().expect("a folder");
-    let start = Start::Fresh { force: false };
-    let cases = [
-        ("kind = \"box\"", "box is missing"),
-        ("kind = \"box\"\nbox = [0.0, 1.0]", "6 are needed"),
-        (
-            "kind = \"box\"\nbox = [5.0, 5.0, 5.0, 6.0, 6.0, 6.0]",
-            "nothing of the domain",
-        ),
-        ("kind = \"slice\"\nposition = 7.0", "misses the domain"),
-        (
-            "kind = \"slice\"\nwidth = 700",
-            "width is not for this kind",
-        ),
-        ("kind = \"probes\"", "points are missing"),
-        (
-            "kind = \"volume\"\nfields = [\"q\", \"density\", \"q\"]",
-            "twice",
-        ),
-        ("kind = \"probes\"\npoints = [[0.0, 0.5]]", "2 numbers"),
-        (
-            "kind = \"probes\"\npoints = [[0.1, 0.5333, 0.201]]",
-            "in the body",
-        ),
-        ("kind = \"picture\"\nwidth = 3", "3"),
-        ("kind = \"picture\"\nrange = [1.0, 1.0]", "does not ascend"),
-        ("kind = \"volume\"\nevery_steps = 0", "at least 1"),
-        ("kind = \"volume\"\nevery_seconds = 1.0", "in root steps"),
-        (
-            "kind = \"probes\"\npoints = [[0.05, 0.5, 0.2]]\naverage = \"mean\"",
-            "average is not for this kind",
-        ),
-        (
-            "kind = \"slice\"\naverage = \"rms\"\nfields = [\"q\"]",
-            "velocity and density alone",
-        ),
-        (
-            "kind = \"picture\"\naverage = \"rms\"\nquantity = \"pressure\"",
-            "speed and velocities alone",
-        ),
-        ("kind = \"volume\"\nname = \"a/b\"", "name"),
-    ];
-    for (text, part) in cases {
-        let specs = [parsed(text)];
-        let failure =
-            FieldWriter::new(folder.path(), &specs, units(), &space, start).expect_err(text);
-        assert!(failure.message.contains(part), "{text}: {failure}");
-        assert_eq!(failure.kind, Kind::Usage, "{failure}");
-    }
-    for text in [
-        "kind = \"slice\"\naxis = \"x\"",
-        "kind = \"picture\"\nquantity = \"velocity-z\"",
-    ] {
-        let specs = [parsed(text)];
-        FieldWriter::new(folder.path(), &specs, units(), &flat, start).expect_err(text);
-    }
-    let twice = [
-        parsed("kind = \"volume\"\nname = \"a\""),
-        parsed("kind = \"slice\"\nname = \"a\""),
-    ];
-    FieldWriter::new(folder.path(), &twice, units(), &space, start).expect_err("a name twice");
-    let unknown: Result<OutputSpec, _> = toml::from_str("kind = \"volume\"\nevry = 3");
-    assert!(unknown.is_err(), "an unknown key");
-    assert!(names(folder.path()).is_empty(), "nothing was written");
-}
-
-#[test]
-fn specs_survive_the_round_trip() {
-    let text = "kind = \"picture\"\nquantity = \"velocity-x\"\nbox = [0.0, 1.0, 2.0, 3.0]\ngrid = true\nrange = [-1.0, 1.0]";
-    let spec = parsed(text);
-    assert_eq!(
-        parsed(&toml::to_string(&spec).expect("TOML")),
-        spec,
-        "round trip"
-    );
-}
-
-/// Width, height and red, green, blue of a PNG.
-fn pixels(path: &PathBuf) -> ([usize; 2], Vec<[u8; 3]>) {
-    let file = std::io::BufReader::new(std::fs::File::open(path).expect("a picture"));
-    let mut reader = png::Decoder::new(file).read_info().expect("a PNG file");
-    let size = [reader.info().width as usize, reader.info().height as usize];
-    let mut bytes = vec![0; reader.output_buffer_size().expect("a small picture")];
-    reader.next_frame(&mut bytes).expect("its pixels");
-    (
-        size,
-        bytes.chunks_exact(3).map(|c| [c[0], c[1], c[2]]).collect(),
-    )
-}
-
-#[test]
-fn pictures_show_the_value_of_the_cell_at_each_pixel() {
-    let mesh = ball_mesh([4, 4], 3);
-    let folder = tempfile::tempdir().expect("a folder");
-    let spec =
-        parsed("kind = \"picture\"\nwidth = 524\nquantity = \"velocity-y\"\nrange = [-1.0, 1.0]");
-    let scale = 0.1 / 3.0 / 1e-3;
-    let flow = snapshot(&mesh, 0, |x| {
-        (
-            1.0,
-            [
-                0.0,
-                if x[0] < 4.0 {
-                    -2.0
-                } else if x[0] > 12.0 {
-                    2.0
-                } else {
-                    0.0
-                } / scale,
-            ],
-        )
-    });
-    let mut writer = fresh(folder.path(), &[spec], &mesh);
-    let files = writer.write(&mesh, &flow, Moment::End).expect("written");
-    let ([width, _], pixels) = pixels(&files[0]);
-    let map = colours::colours(colours::Map::Diverging);
-    // The frame begins right of 6 and below 19 pixels; 512 pixels are 16 root cells.
-    let mut seen = [0; 4];
-    for y in (1..512).step_by(3) {
-        for x in (1..511).step_by(3) {
-            let at = [(x as f64 + 0.5) / 32.0, 16.0 - (y as f64 + 0.5) / 32.0];
-            let cell = mesh.forest.leaf_at(at).expect("in the box");
-            let solid = mesh.classes.solid[cell.block as usize] >> cell.cell & 1 == 1;
-            let found = pixels[(y + 19) * width + x + 6];
-            let (what, expected) = match at[0] {
-                _ if solid => (0, [[128, 134, 142], [34, 40, 49]]),
-                x if x < 4.0 => (1, [map[0]; 2]),
-                x if x > 12.0 => (2, [map[255]; 2]),
-                _ => (3, [map[127], map[128]]),
-            };
-            seen[what] += 1;
-            assert!(
-                expected.contains(&found),
-                "pixel {x}, {y}: {found:?}, not {expected:?}"
-            );
-        }
-    }
-    assert!(seen.iter().all(|&n| n > 100), "all are seen: {seen:?}");
-}
-
-#[test]
-fn smooth_pictures_of_linear_fields_are_linear() {
-    let mesh = ball_mesh([4, 4], 1);
-    let folder = tempfile::tempdir().expect("a folder");
-    let spec = parsed(
-        "kind = \"picture\"\nwidth = 524\nsmooth = true\nquantity = \"speed\"\nrange = [0.0, 16.0]",
-    );
-    let scale = 0.1 / 3.0 / 1e-3;
-    let flow = snapshot(&mesh, 0, |x| (1.0, [x[0] / scale, 0.0]));
-    let mut writer = fresh(folder.path(), &[spec], &mesh);
-    let files = writer.write(&mesh, &flow, Moment::End).expect("written");
-    let ([width, _], pixels) = pixels(&files[0]);
-    let map = colours::colours(colours::Map::Sequential);
-    // Below the ball, one cell from the walls, where corners have cells on all sides.
-    for x in 40..470 {
-        let found = pixels[(19 + 512 - 60) * width + x + 6];
-        let share = (x as f64 + 0.5) / 32.0 / 16.0 * 255.0;
-        let near = [
-            share.floor() - 1.0,
-            share.floor(),
-            share.ceil(),
-            share.ceil() + 1.0,
-        ];
-        assert!(
-            near.iter().any(|&i| map[i as usize] == found),
-            "pixel {x}: {found:?}"
-        );
-    }
 }
