@@ -86,6 +86,12 @@ if [ "$only" = sanitize ] || { [ -z "$only" ] && [ -n "${SANITIZE:-}" ]; }; then
     robust::a_bowl_and_an_arc shapes::nothing_at_all shapes::primitives_with_rules_and_regions shapes::root_grids_of_any_shape
     shapes::few_huge_facets_over_many_levels stages::stages_of_many_facets)
   sanitizer=$(command -v compute-sanitizer || find /usr/local/cuda*/ -name compute-sanitizer -type f -perm -u+x 2>"$logs/find" | head -n 1 || true)
+  findings() { grep -E -A 6 '^=+ (Error|Invalid|Uninitialized|Race|Program)|panicked|FAILED' "$1" | cut -c 1-200 | head -n 25 || tail -n 5 "$1"; }
+  summed() {
+    local line
+    line=$(grep 'SUMMARY' "$1" | tail -n 1 | tr -d = || true)
+    echo "${line:- no summary}"
+  }
   for tool in memcheck racecheck initcheck; do
     log=$logs/$tool
     code=0
@@ -98,10 +104,18 @@ if [ "$only" = sanitize ] || { [ -z "$only" ] && [ -n "${SANITIZE:-}" ]; }; then
     passed=$(grep -c '::'"$device"' \.\.\. ok$' "$log" || true)
     if [ "$code" -ne 0 ] || [ "$passed" -ne "${#small[@]}" ] || ! grep -q 'SUMMARY: 0 ' "$log"; then
       failed=1
-      grep -E -A 6 '^=+ (Error|Invalid|Uninitialized|Race|Program)|panicked|FAILED' "$log" | cut -c 1-200 | head -n 25 || tail -n 5 "$log"
+      findings "$log"
     fi
-    findings=$(grep 'SUMMARY' "$log" | tail -n 1 | tr -d = || true)
-    say "$tool: $passed of ${#small[@]} tests passed, exit code $code:${findings:- no summary}"
+    say "$tool: $passed of ${#small[@]} tests passed, exit code $code:$(summed "$log")"
+    # A flow with levels, a body, faces of three kinds and averages; the twins of tests/flows take racecheck hours.
+    code=0
+    timeout "$limit" "${sanitizer:-compute-sanitizer}" --tool "$tool" "${options[@]}" --error-exitcode 99 --print-limit 10 \
+      "$PREBUILT/cutlink" solve tests/cases/fields.toml --steps 3 --device "$device" --force --quiet >"$log" 2>&1 || code=$?
+    if [ "$code" -ne 0 ] || ! grep -q 'SUMMARY: 0 ' "$log"; then
+      failed=1
+      findings "$log"
+    fi
+    say "$tool: a flow, exit code $code:$(summed "$log")"
   done
 fi
 

@@ -1,12 +1,8 @@
-use cutlink_mesher::{Surface, primitives::Shape2};
 use cutlink_solver::{
     Collision, FaceCondition, Motion, Params, PatchCondition, Plan, SolverError, WallScheme,
 };
-use cutlink_tests::{
-    bodies,
-    flows::{self, AnyFlow},
-};
-use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh};
+use cutlink_tests::flows::{self, AnyFlow};
+use cutlink_voxelizer::Mesh;
 
 cutlink_tests::backend_test!(a_lid_of_cut_links_is_one_of_the_box);
 
@@ -15,17 +11,9 @@ const MARGIN: u32 = 4;
 
 /// The inside of a rectangle of so many cells, walls between cells.
 fn inside(cells: [u32; 2]) -> Mesh<2> {
-    let shape = Shape2::Rectangle {
-        size: cells.map(f64::from),
-    };
-    let mut surface: Surface<2> = shape.surface(1e-3).expect("a rectangle");
     let middle = cells.map(|n| f64::from(MARGIN) + 0.5 * f64::from(n));
-    for p in &mut surface.vertices {
-        *p = [p[0] + middle[0], p[1] + middle[1]];
-    }
     let around = cells.map(|n| (n + 2 * MARGIN).next_multiple_of(4));
-    let frame = Frame::new([0.0; 2], 1.0, around).expect("a box");
-    bodies::mesh_of(&surface, frame, &EmbedParams::new(1, 0.0, Fill::Even))
+    flows::inside_of_rectangle(cells.map(f64::from), middle, around)
 }
 
 /// Walls at rest, but for the upper one, patch `y+`.

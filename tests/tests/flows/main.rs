@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `arrays` | creeping flow through spheres: Zick and Homsy; the force by who moves |
 //! | `bodies` | the steady wake of a circle |
+//! | `ducts` | an inlet and an outlet by patch; a plate thinner than a cell |
 //! | `inclined` | Poiseuille and Couette flow along walls inclined by 20 degrees: order at cut links |
 //! | `lids` | a lid of cut links against one of the box; what walls do on the whole |
 //! | `periodic` | Taylor-Green vortices: order, refinement, conservation |
@@ -13,6 +14,7 @@
 
 mod arrays;
 mod bodies;
+mod ducts;
 mod inclined;
 mod lids;
 mod periodic;

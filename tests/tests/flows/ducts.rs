@@ -1,0 +1,117 @@
+use cutlink_mesher::{Surface, primitives::Shape2};
+use cutlink_solver::{FaceCondition, Motion, PatchCondition, WallScheme};
+use cutlink_tests::{
+    bodies,
+    flows::{self, AnyFlow},
+};
+use cutlink_voxelizer::{EmbedParams, Fill, Frame};
+
+cutlink_tests::backend_test!(
+    a_duct_with_an_inlet_and_an_outlet,
+    a_plate_thinner_than_a_cell_parts_the_fluid
+);
+
+/// What enters through one patch leaves through another, and between them is Poiseuille flow.
+fn a_duct_with_an_inlet_and_an_outlet<K: AnyFlow>(kernels: &K) {
+    // Walls anywhere between cells.
+    let (length, height, middle) = (90.4, 13.4, [48.3, 11.8]);
+    let mesh = flows::inside_of_rectangle([length, height], middle, [96, 24]);
+    let (speed, viscosity, density) = (0.02, 0.1, 1.01);
+    let mut params = flows::params(&mesh, viscosity);
+    params.faces = [[FaceCondition::Velocity([0.0; 2]); 2]; 2];
+    params.patches = mesh
+        .patches
+        .iter()
+        .map(|name| match name.as_str() {
+            "x-" => PatchCondition::Wall {
+                scheme: WallScheme::Linear,
+                motion: Motion::Uniform([speed, 0.0]),
+            },
+            "x+" => PatchCondition::Pressure(density),
+            _ => PatchCondition::wall(WallScheme::Linear),
+        })
+        .collect();
+    let mut flow = flows::start(kernels, &mesh, params);
+    flow.advance(15_000).expect("steps");
+    flow.check().expect("no divergence");
+    let snapshot = flow.snapshot().expect("a snapshot");
+    let bottom = middle[1] - 0.5 * height;
+    let columns = [15.5, 45.5, 75.5];
+    let (mut through, mut pressure, mut farthest) = ([0.0; 3], [[0.0; 2]; 3], 0.0f64);
+    flows::each_cell(&mesh, &snapshot, |x, _, rho, u| {
+        let Some(column) = columns.iter().position(|&c| c == x[0]) else {
+            return;
+        };
+        through[column] += rho * u[0];
+        pressure[column][0] += rho / 3.0;
+        pressure[column][1] += 1.0;
+        if column > 0 {
+            let y = (x[1] - bottom) / height;
+            let exact = 6.0 * speed * y * (1.0 - y);
+            farthest = farthest.max((u[0] - exact).abs().max(u[1].abs()));
+        }
+    });
+    // The inlet's density is what the flow makes of it; the mean of the profile is exact to second order in cells.
+    for flux in through {
+        assert!((flux / through[1] - 1.0).abs() < 2e-3, "{through:?}");
+    }
+    let mean = through[1] / (height * 3.0 * pressure[1][0] / pressure[1][1]);
+    assert!((mean / speed - 1.0).abs() < 0.02, "mean velocity {mean}");
+    assert!(
+        farthest < 0.04 * speed,
+        "{} of the inlet's",
+        farthest / speed
+    );
+    let at = |column: usize| pressure[column][0] / pressure[column][1];
+    let slope = (at(1) - at(2)) / 30.0;
+    let exact = 12.0 * viscosity * density * speed / (height * height);
+    assert!(
+        (slope / exact - 1.0).abs() < 0.03,
+        "{slope} against {exact}"
+    );
+    // And the outlet has its pressure, but for that of the velocity (6e-4 of the density at most) and of a cell's slope (4e-4).
+    let outlet = at(2) - slope * (middle[0] + 0.5 * length - columns[2]);
+    assert!((3.0 * outlet - density).abs() < 1e-3, "{}", 3.0 * outlet);
+}
+
+/// Both sides of a plate of a third of a cell have fluid, and links from either side are cut. The lid moves what is
+/// above; below, the fluid feels nothing.
+fn a_plate_thinner_than_a_cell_parts_the_fluid<K: AnyFlow>(kernels: &K) {
+    let shape = Shape2::Rectangle { size: [40.0, 0.3] };
+    let mut surface: Surface<2> = shape.surface(1e-3).expect("a plate");
+    for p in &mut surface.vertices {
+        *p = [p[0] + 8.0, p[1] + 8.0];
+    }
+    let frame = Frame::new([0.0; 2], 1.0, [16; 2]).expect("a box");
+    let mesh = bodies::mesh_of(&surface, frame, &EmbedParams::new(1, 0.0, Fill::NonZero));
+    let solid: u32 = mesh.classes.solid.iter().map(|s| s.count_ones()).sum();
+    assert_eq!(solid, 0, "no cell's middle is in the plate");
+    let lid = |plate: bool| {
+        let open = flows::empty_box([16; 2], 1, Vec::new());
+        let mesh = if plate { &mesh } else { &open };
+        let mut params = flows::params(mesh, 0.1);
+        params.faces = [[FaceCondition::Velocity([0.0; 2]); 2]; 2];
+        params.faces[1][1] = FaceCondition::Velocity([0.05, 0.0]);
+        params.forces = plate;
+        let mut flow = flows::start(kernels, mesh, params);
+        flow.advance(2000).expect("steps");
+        let (mut above, mut below) = (0.0f64, 0.0f64);
+        flows::each_cell(mesh, &flow.snapshot().expect("a snapshot"), |x, _, _, u| {
+            let side = if x[1] > 8.0 { &mut above } else { &mut below };
+            *side = side.max(u[0].hypot(u[1]));
+        });
+        let forces = flow.take_forces().expect("forces");
+        let push: f64 = forces
+            .last()
+            .map_or(0.0, |last| last.patches.iter().map(|patch| patch[0]).sum());
+        (above, below, push)
+    };
+    let (above, below, push) = lid(true);
+    assert!(
+        above > 0.02 && below < 1e-12,
+        "{above} above, {below} below"
+    );
+    assert!(push < 0.0, "the return flow drags the plate back: {push}");
+    let (_, below, _) = lid(false);
+    assert!(below > 1e-3, "without the plate there is a flow: {below}");
+}
