@@ -1,12 +1,13 @@
 //! The two sorts of numbers that populations are made of.
 
-use crate::Precision;
+use crate::{Precision, kernels::cpu::Steps};
 use cutlink_device::Item;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
 /// f32 or f64.
 pub trait Real:
     Item
+    + Steps
     + Default
     + PartialOrd
     + Add<Output = Self>

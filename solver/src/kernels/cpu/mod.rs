@@ -11,8 +11,14 @@ mod step;
 mod stream;
 
 use super::{Between, Kernels, Relaxation};
-use crate::{SolverError, lattice::Lattice, real::Real, tables::Level};
+use crate::{
+    LatticeKind, SolverError,
+    lattice::{D2Q9, D3Q19, D3Q27, Lattice},
+    real::Real,
+    tables::Level,
+};
 use cutlink_device::Host;
+use std::any::Any;
 
 pub use census::Census;
 pub(crate) use census::census;
@@ -62,6 +68,75 @@ macro_rules! unrolled {
 }
 use unrolled;
 
+/// Steps of the lattices, compiled here: as generic functions they would be made again in each crate that runs flows,
+/// and they take a minute.
+pub trait Steps: Sized {
+    /// Streams and collides a level; `D` is that of the lattice.
+    fn step<const D: usize>(
+        lattice: LatticeKind,
+        level: &Level<D, Host>,
+        relax: Relaxation<Self>,
+        from: &[Self],
+        to: &mut [Self],
+        moments: &mut [Self],
+    );
+}
+
+macro_rules! steps {
+    ($type:ty, $plane:ident, $space:ident, $whole:ident) => {
+        #[inline(never)]
+        fn $plane(
+            level: &Level<2, Host>,
+            relax: Relaxation<$type>,
+            from: &[$type],
+            to: &mut [$type],
+            moments: &mut [$type],
+        ) {
+            step::step::<2, D2Q9, $type>(level, relax, from, to, moments);
+        }
+        #[inline(never)]
+        fn $space(
+            level: &Level<3, Host>,
+            relax: Relaxation<$type>,
+            from: &[$type],
+            to: &mut [$type],
+            moments: &mut [$type],
+        ) {
+            step::step::<3, D3Q19, $type>(level, relax, from, to, moments);
+        }
+        #[inline(never)]
+        fn $whole(
+            level: &Level<3, Host>,
+            relax: Relaxation<$type>,
+            from: &[$type],
+            to: &mut [$type],
+            moments: &mut [$type],
+        ) {
+            step::step::<3, D3Q27, $type>(level, relax, from, to, moments);
+        }
+        impl Steps for $type {
+            fn step<const D: usize>(
+                lattice: LatticeKind,
+                level: &Level<D, Host>,
+                relax: Relaxation<Self>,
+                from: &[Self],
+                to: &mut [Self],
+                moments: &mut [Self],
+            ) {
+                let level: &dyn Any = level;
+                match (level.downcast_ref(), level.downcast_ref(), lattice) {
+                    (Some(level), _, LatticeKind::D2Q9) => $plane(level, relax, from, to, moments),
+                    (_, Some(level), LatticeKind::D3Q19) => $space(level, relax, from, to, moments),
+                    (_, Some(level), LatticeKind::D3Q27) => $whole(level, relax, from, to, moments),
+                    _ => unreachable!("a plan should have a lattice of the mesh's dimensions"),
+                }
+            }
+        }
+    };
+}
+steps!(f32, plane_f32, space_f32, whole_f32);
+steps!(f64, plane_f64, space_f64, whole_f64);
+
 impl<const D: usize> Kernels<D> for Host {
     fn step<L: Lattice, T: Real>(
         &self,
@@ -71,7 +146,7 @@ impl<const D: usize> Kernels<D> for Host {
         to: &mut Vec<T>,
         moments: &mut Vec<T>,
     ) -> Result<(), SolverError> {
-        step::step::<D, L, T>(level, relax, from, to, moments);
+        T::step::<D>(L::KIND, level, relax, from, to, moments);
         Ok(())
     }
 
