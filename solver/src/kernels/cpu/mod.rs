@@ -68,74 +68,47 @@ macro_rules! unrolled {
 }
 use unrolled;
 
-/// Steps of the lattices, compiled here: as generic functions they would be made again in each crate that runs flows,
-/// and they take a minute.
-pub trait Steps: Sized {
-    /// Streams and collides a level; `D` is that of the lattice.
-    fn step<const D: usize>(
-        lattice: LatticeKind,
-        level: &Level<D, Host>,
-        relax: Relaxation<Self>,
-        from: &[Self],
-        to: &mut [Self],
-        moments: &mut [Self],
-    );
+/// Streams and collides a level: see [`step::step`].
+type Step<const D: usize, T> =
+    fn(&Level<D, Host>, Relaxation<T>, from: &[T], to: &mut [T], moments: &mut [T]);
+
+/// The steps of all lattices. They are in statics, so that they are compiled here: as generic functions they would be made
+/// again in each crate that runs flows, and they take a minute.
+#[derive(Debug)]
+pub struct AllSteps<T> {
+    d2q9: Step<2, T>,
+    d3q19: Step<3, T>,
+    d3q27: Step<3, T>,
 }
 
-macro_rules! steps {
-    ($type:ty, $plane:ident, $space:ident, $whole:ident) => {
-        #[inline(never)]
-        fn $plane(
-            level: &Level<2, Host>,
-            relax: Relaxation<$type>,
-            from: &[$type],
-            to: &mut [$type],
-            moments: &mut [$type],
-        ) {
-            step::step::<2, D2Q9, $type>(level, relax, from, to, moments);
-        }
-        #[inline(never)]
-        fn $space(
-            level: &Level<3, Host>,
-            relax: Relaxation<$type>,
-            from: &[$type],
-            to: &mut [$type],
-            moments: &mut [$type],
-        ) {
-            step::step::<3, D3Q19, $type>(level, relax, from, to, moments);
-        }
-        #[inline(never)]
-        fn $whole(
-            level: &Level<3, Host>,
-            relax: Relaxation<$type>,
-            from: &[$type],
-            to: &mut [$type],
-            moments: &mut [$type],
-        ) {
-            step::step::<3, D3Q27, $type>(level, relax, from, to, moments);
-        }
-        impl Steps for $type {
-            fn step<const D: usize>(
-                lattice: LatticeKind,
-                level: &Level<D, Host>,
-                relax: Relaxation<Self>,
-                from: &[Self],
-                to: &mut [Self],
-                moments: &mut [Self],
-            ) {
-                let level: &dyn Any = level;
-                match (level.downcast_ref(), level.downcast_ref(), lattice) {
-                    (Some(level), _, LatticeKind::D2Q9) => $plane(level, relax, from, to, moments),
-                    (_, Some(level), LatticeKind::D3Q19) => $space(level, relax, from, to, moments),
-                    (_, Some(level), LatticeKind::D3Q27) => $whole(level, relax, from, to, moments),
-                    _ => unreachable!("a plan should have a lattice of the mesh's dimensions"),
-                }
-            }
-        }
+impl<T: Real> AllSteps<T> {
+    const NEW: Self = Self {
+        d2q9: step::step::<2, D2Q9, T>,
+        d3q19: step::step::<3, D3Q19, T>,
+        d3q27: step::step::<3, D3Q27, T>,
     };
 }
-steps!(f32, plane_f32, space_f32, whole_f32);
-steps!(f64, plane_f64, space_f64, whole_f64);
+
+static F32: AllSteps<f32> = AllSteps::NEW;
+static F64: AllSteps<f64> = AllSteps::NEW;
+
+/// A number that steps are compiled for.
+pub trait Stepped: Sized {
+    /// They.
+    fn steps() -> &'static AllSteps<Self>;
+}
+
+impl Stepped for f32 {
+    fn steps() -> &'static AllSteps<Self> {
+        &F32
+    }
+}
+
+impl Stepped for f64 {
+    fn steps() -> &'static AllSteps<Self> {
+        &F64
+    }
+}
 
 impl<const D: usize> Kernels<D> for Host {
     fn step<L: Lattice, T: Real>(
@@ -146,7 +119,14 @@ impl<const D: usize> Kernels<D> for Host {
         to: &mut Vec<T>,
         moments: &mut Vec<T>,
     ) -> Result<(), SolverError> {
-        T::step::<D>(L::KIND, level, relax, from, to, moments);
+        let steps = T::steps();
+        let level: &dyn Any = level;
+        match (level.downcast_ref(), level.downcast_ref(), L::KIND) {
+            (Some(level), _, LatticeKind::D2Q9) => (steps.d2q9)(level, relax, from, to, moments),
+            (_, Some(level), LatticeKind::D3Q19) => (steps.d3q19)(level, relax, from, to, moments),
+            (_, Some(level), LatticeKind::D3Q27) => (steps.d3q27)(level, relax, from, to, moments),
+            _ => unreachable!("a plan should have a lattice of the mesh's dimensions"),
+        }
         Ok(())
     }
 
