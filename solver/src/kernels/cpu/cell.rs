@@ -270,9 +270,8 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
         self.velocity_at(at, k, f64::from(self.level.q[link]), rule)
     }
 
-    /// c·u of a wall that moves.
-    pub(super) fn along(&self, at: At<D>, k: usize, q: f64, rule: &Rule) -> f64 {
-        let u = self.velocity_at(at, k, q, rule);
+    /// c·u.
+    pub(super) fn along(k: usize, u: &[f64; 3]) -> f64 {
         (0..D).map(|a| f64::from(L::C[k][a]) * u[a]).sum()
     }
 
@@ -283,7 +282,8 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
             return 0.0;
         }
         let (rho, _) = sums::<D, L, T>(self.from, at.slot, at.cell());
-        6.0 * L::W[k] * (1.0 + rho.wide()) * self.along(at, k, q, rule)
+        let u = self.velocity_at(at, k, q, rule);
+        6.0 * L::W[k] * (1.0 + rho.wide()) * Self::along(k, &u)
     }
 
     /// Anti-bounce-back at an opening of given density.

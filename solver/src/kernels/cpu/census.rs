@@ -61,10 +61,10 @@ impl Census {
         }
         // A level takes 2^ℓ steps a root step, and its cells are 2^-Dℓ root cells.
         let scale = (0.5f64).powi((view.level.index * (D - 1)) as i32);
-        let driven = -scale * 6.0 * L::W[k] * view.along(at, k, q, rule);
+        let u = view.velocity_at(at, k, q, rule);
+        let driven = -scale * 6.0 * L::W[k] * View::<D, L, f64>::along(k, &u);
         self.inflow += driven;
         self.exchanged += driven.abs();
-        let u = view.velocity_at(at, k, q, rule);
         let speed = u.iter().map(|u| u * u).sum::<f64>().sqrt();
         let fast = speed / f64::from(1u32 << view.level.index);
         self.fastest = self.fastest.max(fast);
