@@ -107,7 +107,7 @@ if [ "$only" = sanitize ] || { [ -z "$only" ] && [ -n "${SANITIZE:-}" ]; }; then
       findings "$log"
     fi
     say "$tool: $passed of ${#small[@]} tests passed, exit code $code:$(summed "$log")"
-    # A flow with levels, a body, faces of three kinds and averages; the twins of tests/flows take racecheck hours.
+    # A flow with levels, a body and faces of four kinds; racecheck was not done with the twins of tests/flows in 200 s.
     code=0
     timeout "$limit" "${sanitizer:-compute-sanitizer}" --tool "$tool" "${options[@]}" --error-exitcode 99 --print-limit 10 \
       "$PREBUILT/cutlink" solve tests/cases/fields.toml --steps 3 --device "$device" --force --quiet >"$log" 2>&1 || code=$?

@@ -38,16 +38,25 @@ where
     bodies::mesh(&none, frame, &params)
 }
 
-/// The inside of a rectangle about a point, in a box of root cells of size 1; patches `x-`, `x+`, `y-`, `y+`.
+/// A rectangle about a point; patches `x-`, `x+`, `y-`, `y+`.
 ///
 /// # Panics
-/// Where it cannot be meshed.
-pub fn inside_of_rectangle(size: [f64; 2], middle: [f64; 2], cells: [u32; 2]) -> Mesh<2> {
+/// Where its size is none.
+pub fn rectangle(size: [f64; 2], middle: [f64; 2]) -> Surface<2> {
     let shape = Shape2::Rectangle { size };
     let mut surface: Surface<2> = shape.surface(1e-3).expect("a rectangle");
     for p in &mut surface.vertices {
         *p = [p[0] + middle[0], p[1] + middle[1]];
     }
+    surface
+}
+
+/// The inside of a [`rectangle`], in a box of root cells of size 1.
+///
+/// # Panics
+/// Where it cannot be meshed.
+pub fn inside_of_rectangle(size: [f64; 2], middle: [f64; 2], cells: [u32; 2]) -> Mesh<2> {
+    let surface = rectangle(size, middle);
     let frame = Frame::new([0.0; 2], 1.0, cells).expect("a box");
     bodies::mesh_of(&surface, frame, &EmbedParams::new(1, 0.0, Fill::Even))
 }

@@ -1,4 +1,3 @@
-use cutlink_mesher::{Surface, primitives::Shape2};
 use cutlink_solver::{FaceCondition, Motion, PatchCondition, WallScheme};
 use cutlink_tests::{
     bodies,
@@ -77,11 +76,7 @@ fn a_duct_with_an_inlet_and_an_outlet<K: AnyFlow>(kernels: &K) {
 /// Both sides of a plate of a third of a cell have fluid, and links from either side are cut. The lid moves what is
 /// above; below, the fluid feels nothing.
 fn a_plate_thinner_than_a_cell_parts_the_fluid<K: AnyFlow>(kernels: &K) {
-    let shape = Shape2::Rectangle { size: [40.0, 0.3] };
-    let mut surface: Surface<2> = shape.surface(1e-3).expect("a plate");
-    for p in &mut surface.vertices {
-        *p = [p[0] + 8.0, p[1] + 8.0];
-    }
+    let surface = flows::rectangle([40.0, 0.3], [8.0; 2]);
     let frame = Frame::new([0.0; 2], 1.0, [16; 2]).expect("a box");
     let mesh = bodies::mesh_of(&surface, frame, &EmbedParams::new(1, 0.0, Fill::NonZero));
     let solid: u32 = mesh.classes.solid.iter().map(|s| s.count_ones()).sum();

@@ -1,5 +1,5 @@
 use cutlink_solver::{
-    Collision, FaceCondition, Motion, Params, PatchCondition, Plan, SolverError, WallScheme,
+    FaceCondition, Motion, Params, PatchCondition, Plan, SolverError, WallScheme,
 };
 use cutlink_tests::flows::{self, AnyFlow};
 use cutlink_voxelizer::Mesh;
@@ -19,7 +19,6 @@ fn inside(cells: [u32; 2]) -> Mesh<2> {
 /// Walls at rest, but for the upper one, patch `y+`.
 fn lid(mesh: &Mesh<2>, viscosity: f64, velocity: [f64; 2], scheme: WallScheme) -> Params<2> {
     let mut params = flows::params(mesh, viscosity);
-    params.collision = Collision::Trt { magic: 3.0 / 16.0 };
     params.faces = [[FaceCondition::Velocity([0.0; 2]); 2]; 2];
     let of_patch = |name: &String| match name.as_str() {
         "y+" => PatchCondition::Wall {
@@ -39,7 +38,6 @@ fn a_lid_of_cut_links_is_one_of_the_box<K: AnyFlow>(kernels: &K) {
     let (speed, viscosity, steps) = (0.05, 0.02, 30_000);
     let open = flows::empty_box([N; 2], 1, Vec::new());
     let mut params = flows::params(&open, viscosity);
-    params.collision = Collision::Trt { magic: 3.0 / 16.0 };
     params.faces = [[FaceCondition::Velocity([0.0; 2]); 2]; 2];
     params.faces[1][1] = FaceCondition::Velocity([speed, 0.0]);
     let mut flow = flows::start(kernels, &open, params);
