@@ -56,14 +56,13 @@ def drag(results, path):
     figure.savefig(path, dpi=110)
 
 
-def profile(axis, folder, case, x_range):
+def profile(axis, folder, case):
     """u on the vertical centre line and v on the horizontal one."""
     means = run.probe_means(folder, case["output.write"][0]["points"])
     up = sorted((y, u) for (x, y), (u, _) in means.items() if x == 0.5)
     across = sorted((x, v) for (x, y), (_, v) in means.items() if y == 0.5)
     axis.plot([u for _, u in up], [y for y, _ in up], "-", color=COLORS["linear"], label="u(y), ours")
     axis.plot([x for x, _ in across], [v for _, v in across], "-", color=COLORS["bounce-back"], label="v(x), ours")
-    axis.set(xlim=x_range, ylim=(-0.65, 1))
 
 
 def cavities(folders, path):
@@ -78,11 +77,11 @@ def cavities(folders, path):
     for axis, name in zip(axes, names):
         folder = next((f / name for f in folders if (f / name / "probes.csv").exists()), None)
         if folder is not None:
-            profile(axis, folder, cases[name], (-0.65, 1))
+            profile(axis, folder, cases[name])
         for source, marker, ys, us, xs, vs in sources[name]:
             axis.plot(us, ys, marker, color="black", ms=5, label=source)
             axis.plot(xs, vs, marker, color="black", ms=5)
-        axis.set(title=name, xlabel="u, x")
+        axis.set(title=name, xlabel="u, x", xlim=(-0.65, 1), ylim=(-0.65, 1))
         axis.legend(fontsize=7, loc="upper left")
     axes[0].set(ylabel="y, v")
     figure.savefig(path, dpi=110)
