@@ -4,21 +4,25 @@
 pub const EDGE: i32 = 4;
 
 /// 3^D: a block, its neighbours over faces, edges and corners, and itself in the middle.
+#[inline]
 pub const fn directions(d: usize) -> usize {
     3usize.pow(d as u32)
 }
 
 /// 2^D children of a refined block.
+#[inline]
 pub const fn children(d: usize) -> usize {
     1 << d
 }
 
 /// 4^D cells of a block.
+#[inline]
 pub const fn cells(d: usize) -> usize {
     1 << (2 * d)
 }
 
 /// The mask with the bit of every cell of a block set.
+#[inline]
 pub const fn full_mask(d: usize) -> u64 {
     if d == 3 {
         u64::MAX
@@ -28,11 +32,13 @@ pub const fn full_mask(d: usize) -> u64 {
 }
 
 /// The direction that is no step.
+#[inline]
 pub const fn center(d: usize) -> usize {
     directions(d) / 2
 }
 
 /// The step of direction `i`, each component -1, 0 or 1.
+#[inline]
 pub const fn step<const D: usize>(i: usize) -> [i32; D] {
     let mut step = [0; D];
     let (mut rest, mut a) = (i, 0);
@@ -45,40 +51,62 @@ pub const fn step<const D: usize>(i: usize) -> [i32; D] {
 }
 
 /// The direction of a step; the inverse of [`step`].
-pub fn direction<const D: usize>(step: [i32; D]) -> usize {
-    step.iter()
-        .rev()
-        .fold(0, |acc, &s| acc * 3 + (s + 1) as usize)
+#[inline]
+pub const fn direction<const D: usize>(step: [i32; D]) -> usize {
+    let (mut direction, mut a) = (0, D);
+    while a > 0 {
+        a -= 1;
+        direction = 3 * direction + (step[a] + 1) as usize;
+    }
+    direction
 }
 
 /// Coordinates 0..`edge` of the `i`-th item of a cube of `edge`^D items, x fastest.
-pub fn unravel<const D: usize>(i: usize, edge: usize) -> [i32; D] {
-    let mut rest = i;
-    std::array::from_fn(|_| {
-        let digit = rest % edge;
+#[inline]
+pub const fn unravel<const D: usize>(i: usize, edge: usize) -> [i32; D] {
+    let mut at = [0; D];
+    let (mut rest, mut a) = (i, 0);
+    while a < D {
+        at[a] = (rest % edge) as i32;
         rest /= edge;
-        digit as i32
-    })
+        a += 1;
+    }
+    at
 }
 
 /// The inverse of [`unravel`]; the coordinates are in 0..`edge`.
-pub fn ravel<const D: usize>(at: [i32; D], edge: usize) -> usize {
-    at.iter().rev().fold(0, |acc, &c| acc * edge + c as usize)
+#[inline]
+pub const fn ravel<const D: usize>(at: [i32; D], edge: usize) -> usize {
+    let (mut i, mut a) = (0, D);
+    while a > 0 {
+        a -= 1;
+        i = edge * i + at[a] as usize;
+    }
+    i
 }
 
 /// The finer cell that covers a corner of a cell: the child block it is in, and where there. `corner` is 0 or 1 on each
 /// axis.
-pub fn below<const D: usize>(cell: [i32; D], corner: [i32; D]) -> (usize, [i32; D]) {
-    let child = ravel(cell.map(|c| c >> 1), 2);
-    (
-        child,
-        std::array::from_fn(|a| 2 * (cell[a] & 1) + corner[a]),
-    )
+#[inline]
+pub const fn below<const D: usize>(cell: [i32; D], corner: [i32; D]) -> (usize, [i32; D]) {
+    let (mut child, mut fine, mut a) = ([0; D], [0; D], 0);
+    while a < D {
+        child[a] = cell[a] >> 1;
+        fine[a] = 2 * (cell[a] & 1) + corner[a];
+        a += 1;
+    }
+    (ravel(child, 2), fine)
 }
 
 /// The cell above one of a child block, which is the `child`-th, by coordinates; the inverse of [`below`].
-pub fn above<const D: usize>(child: [i32; D], cell: [i32; D]) -> [i32; D] {
-    std::array::from_fn(|a| 2 * child[a] + (cell[a] >> 1))
+#[inline]
+pub const fn above<const D: usize>(child: [i32; D], cell: [i32; D]) -> [i32; D] {
+    let (mut coarse, mut a) = ([0; D], 0);
+    while a < D {
+        coarse[a] = 2 * child[a] + (cell[a] >> 1);
+        a += 1;
+    }
+    coarse
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! The two sorts of numbers that populations are made of.
 
-use crate::{Precision, kernels::cpu::Stepped};
+use crate::{Precision, kernels::cpu::Compiled};
 use cutlink_device::Item;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
 /// f32 or f64.
 pub trait Real:
     Item
-    + Stepped
+    + Compiled
     + Default
     + PartialOrd
     + Add<Output = Self>

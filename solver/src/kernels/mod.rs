@@ -83,14 +83,6 @@ unsafe impl<T: Real> Zeroable for Arrival<T> {}
 // SAFETY: five T and two u32 leave no padding: 28 or 48 bytes.
 unsafe impl<T: Real> Pod for Arrival<T> {}
 
-impl<T: Real> Arrival<T> {
-    pub(crate) fn rescale<const D: usize>(&self, values: &mut [T; 10]) {
-        values[1 + D..]
-            .iter_mut()
-            .for_each(|stress| *stress = *stress * self.scale);
-    }
-}
-
 /// The stages; see the module's table.
 pub trait Kernels<const D: usize>: Backend {
     /// One step of a level: `to` from `from`, and what it exchanges. In slots that exchange

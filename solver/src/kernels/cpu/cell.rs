@@ -1,7 +1,7 @@
 //! What one population of one cell becomes by streaming: from a neighbour, a wall or a face.
 
 use crate::{
-    lattice::{Lattice, opposite},
+    lattice::{Lattice, Toward, opposite},
     real::Real,
     tables::{Level, Rule, kind},
 };
@@ -67,12 +67,26 @@ impl<const D: usize> At<D> {
     }
 }
 
+/// The places of the bits that are set.
+#[inline]
+pub(super) fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = mask.trailing_zeros() as usize;
+        mask &= mask.wrapping_sub(1);
+        (bit < 64).then_some(bit)
+    })
+}
+
 /// A velocity as a step of so many dimensions.
+#[inline]
 pub(super) fn velocity<const D: usize, L: Lattice>(q: usize) -> [i32; D] {
-    std::array::from_fn(|a| L::C[q][a])
+    *L::C[q]
+        .first_chunk()
+        .expect("a lattice should have no more than three dimensions")
 }
 
 /// Density less 1 and momentum of a cell, the acceleration's share apart.
+#[inline]
 pub(super) fn sums<const D: usize, L: Lattice, T: Real>(
     from: &[T],
     slot: usize,
@@ -90,19 +104,23 @@ pub(super) fn sums<const D: usize, L: Lattice, T: Real>(
 }
 
 /// What lies a step away: a slot of the level or what `neighbors` has in its place, and the cell there.
+#[inline]
 pub(super) fn step_from<const D: usize>(
     level: &Level<D, Host>,
     at: At<D>,
     step: [i32; D],
 ) -> (u32, At<D>) {
-    let to: [i32; D] = std::array::from_fn(|a| at.local[a] + step[a]);
-    let toward = dims::direction(to.map(|c| c >> 2));
-    let slot = level.neighbors[at.slot * dims::directions(D) + toward];
-    let cell = At {
+    let (mut toward, mut local) = ([0; D], [0; D]);
+    for a in 0..D {
+        let to = at.local[a] + step[a];
+        (toward[a], local[a]) = (to >> 2, to & 3);
+    }
+    let slot = level.neighbors[at.slot * dims::directions(D) + dims::direction(toward)];
+    let at = At {
         slot: slot as usize,
-        local: to.map(|c| c & 3),
+        local,
     };
-    (slot, cell)
+    (slot, at)
 }
 
 impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
@@ -167,7 +185,7 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
         }
         let back = opposite(q);
         let step = velocity::<D, L>(back);
-        if let Some(link) = self.link(links, dims::direction(step)) {
+        if let Some(link) = self.link(links, Toward::<L>::DIRECTION[back]) {
             return self.returned(at, back, link, links);
         }
         match self.next(at, step) {
@@ -224,8 +242,9 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
         links: Option<(u32, usize)>,
         scheme: u32,
     ) -> Behind<D> {
-        let step = velocity::<D, L>(opposite(k));
-        let further = |at: At<D>, links| match self.link(links, dims::direction(step)) {
+        let back = opposite(k);
+        let step = velocity::<D, L>(back);
+        let further = |at: At<D>, links| match self.link(links, Toward::<L>::DIRECTION[back]) {
             Some(_) => None,
             None => self.fluid(at, step),
         };
@@ -347,9 +366,7 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
             }
             return self.convected(at, q, axis, step[axis]);
         }
-        let reflected = (0..L::Q)
-            .find(|&p| velocity::<D, L>(p) == mirrored)
-            .expect("a lattice should be symmetric");
+        let reflected = Toward::<L>::VELOCITY[dims::direction(mirrored)];
         match self.next(at, along) {
             Next::Cell(next) if !self.is_solid(next) => self.f(next, reflected),
             _ => self.f(at, opposite(q)),

@@ -1,9 +1,9 @@
 //! Collision, cell by cell. Loops over the velocities are unrolled by a macro, so that the tables
 //! become constants and what is left is one straight loop over cells, which the compiler vectorizes.
 
-use super::{BLOCK, LAYER, PAD, Tile, unrolled};
+use super::{BLOCK, LAYER, PAD, Tile, Values, unrolled};
 use crate::{
-    kernels::{Relaxation, exchanged},
+    kernels::{Arrival, Relaxation, exchanged},
     lattice::{Lattice, MOST, cubic_shares},
     real::Real,
 };
@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 
 /// Density less 1, and velocity with the acceleration's half step.
 #[derive(Clone, Copy)]
-struct Fluid<T> {
+pub(super) struct Fluid<T> {
     rho: T,
     u: [T; 3],
 }
@@ -92,14 +92,16 @@ fn stress<L: Lattice, T: Real>(f: &[T; MOST], fluid: &Fluid<T>) -> [T; 6] {
 pub(super) fn exchange<const D: usize, L: Lattice, T: Real>(
     tile: &Tile<T>,
     relax: &Relaxation<T>,
-    to: &mut [[T; BLOCK]; 10],
+    to: &mut Values<T>,
 ) {
     for cell in 0..cutlink_amr::dims::cells(D) {
         let f = of_cell::<L, T>(tile, cell);
         let fluid = fluid::<L, T>(&f, relax);
         let [xx, xy, xz, yy, yz, zz] = stress::<L, T>(&f, &fluid);
         let density = T::of(1.0) + fluid.rho;
-        let [x, y, z] = fluid.u.map(|u| density * u);
+        // No closure here: it would stay a call, and the loop would be left as it is.
+        let [x, y, z] = fluid.u;
+        let [x, y, z] = [density * x, density * y, density * z];
         let rows = if D == 2 {
             let none = T::of(0.0);
             [fluid.rho, x, y, xx, xy, yy, none, none, none, none]
@@ -254,24 +256,72 @@ impl<L: Lattice> Shares<L> {
     };
 }
 
-/// Third-order coefficients after the regularized collision (Malaspinas 2015): xxy, xxz, xyy, yyz, xzz, yzz, xyz.
-#[inline(always)]
-pub(super) fn third_order<T: Real>(
-    density: T,
-    [x, y, z]: [T; 3],
-    [xx, xy, xz, yy, yz, zz]: &[T; 6],
-    keep: T,
-) -> [T; 7] {
-    let two = T::of(2.0);
-    [
-        density * x * x * y + keep * (two * x * *xy + y * *xx),
-        density * x * x * z + keep * (two * x * *xz + z * *xx),
-        density * x * y * y + keep * (two * y * *xy + x * *yy),
-        density * y * y * z + keep * (two * y * *yz + z * *yy),
-        density * x * z * z + keep * (two * z * *xz + x * *zz),
-        density * y * z * z + keep * (two * z * *yz + y * *zz),
-        density * x * y * z + keep * (x * *yz + y * *xz + z * *xy),
-    ]
+/// Momentum flux of the equilibrium and of what is kept of the stress (xx, xy, xz, yy, yz, zz), and
+/// third-order coefficients of both (Malaspinas 2015): xxy, xxz, xyy, yyz, xzz, yzz, xyz.
+pub(super) struct Orders<T> {
+    flux: [T; 6],
+    cubic: [T; 7],
+}
+
+impl<T: Real> Orders<T> {
+    #[inline(always)]
+    pub(super) fn new(fluid: &Fluid<T>, stress: &[T; 6], keep: T) -> Self {
+        let [x, y, z] = fluid.u;
+        let [xx, xy, xz, yy, yz, zz] = *stress;
+        let (density, two) = (T::of(1.0) + fluid.rho, T::of(2.0));
+        Self {
+            flux: [
+                density * x * x + keep * xx,
+                density * x * y + keep * xy,
+                density * x * z + keep * xz,
+                density * y * y + keep * yy,
+                density * y * z + keep * yz,
+                density * z * z + keep * zz,
+            ],
+            cubic: [
+                density * x * x * y + keep * (two * x * xy + y * xx),
+                density * x * x * z + keep * (two * x * xz + z * xx),
+                density * x * y * y + keep * (two * y * xy + x * yy),
+                density * y * y * z + keep * (two * y * yz + z * yy),
+                density * x * z * z + keep * (two * z * xz + x * zz),
+                density * y * z * z + keep * (two * z * yz + y * zz),
+                density * x * y * z + keep * (x * yz + y * xz + z * xy),
+            ],
+        }
+    }
+
+    /// What even parts have in common, which is the population at rest, weights apart.
+    #[inline(always)]
+    pub(super) fn base(&self, fluid: &Fluid<T>) -> T {
+        fluid.rho - T::of(1.5) * (self.flux[0] + self.flux[3] + self.flux[5])
+    }
+
+    #[inline(always)]
+    pub(super) fn even<L: Lattice>(&self, q: usize, base: T) -> T {
+        let [cx, cy, cz] = L::C[q];
+        let products = [cx * cx, cx * cy, cx * cz, cy * cy, cy * cz, cz * cz];
+        let mut even = base;
+        unrolled!(n < 6, {
+            let times = if n == 0 || n == 3 || n == 5 { 4.5 } else { 9.0 } * f64::from(products[n]);
+            if times != 0.0 {
+                even += T::of(times) * self.flux[n];
+            }
+        });
+        even
+    }
+
+    /// The third order's odd part.
+    #[inline(always)]
+    pub(super) fn odd<L: Lattice>(&self, q: usize) -> T {
+        let shares = Shares::<L>::ALL[q];
+        let mut odd = T::of(0.0);
+        unrolled!(n < 7, {
+            if shares[n] != 0.0 {
+                odd += T::of(shares[n]) * self.cubic[n];
+            }
+        });
+        odd
+    }
 }
 
 #[inline(always)]
@@ -281,21 +331,9 @@ fn regularized<L: Lattice, T: Real, const PUSHED: bool>(
     fluid: &Fluid<T>,
     stress: &[T; 6],
 ) {
-    let keep = T::of(1.0) - relax.even;
-    let [x, y, z] = fluid.u;
-    let [xx, xy, xz, yy, yz, zz] = *stress;
+    let orders = Orders::new(fluid, stress, T::of(1.0) - relax.even);
     let density = T::of(1.0) + fluid.rho;
-    // Momentum flux and third-order coefficients after collision: of the equilibrium, and what is kept.
-    let flux = [
-        density * x * x + keep * xx,
-        density * x * y + keep * xy,
-        density * x * z + keep * xz,
-        density * y * y + keep * yy,
-        density * y * z + keep * yz,
-        density * z * z + keep * zz,
-    ];
-    let cubic = third_order(density, fluid.u, stress, keep);
-    let base = fluid.rho - T::of(1.5) * (flux[0] + flux[3] + flux[5]);
+    let base = orders.base(fluid);
     let push = Push::new::<PUSHED>(relax, fluid);
     let w0 = T::of(L::W[0]);
     f[0] = w0 * base;
@@ -305,22 +343,8 @@ fn regularized<L: Lattice, T: Real, const PUSHED: bool>(
     unrolled!(k < L::Q / 2, {
         let (p, m) = (2 * k + 1, 2 * k + 2);
         let (w, along) = (T::of(L::W[p]), dot::<L, T>(p, &fluid.u));
-        let [cx, cy, cz] = L::C[p];
-        let products = [cx * cx, cx * cy, cx * cz, cy * cy, cy * cz, cz * cz];
-        let mut even = base;
-        unrolled!(n < 6, {
-            let times = if n == 0 || n == 3 || n == 5 { 4.5 } else { 9.0 } * f64::from(products[n]);
-            if times != 0.0 {
-                even += T::of(times) * flux[n];
-            }
-        });
-        let mut odd = T::of(3.0) * density * along;
-        let shares = Shares::<L>::ALL[p];
-        unrolled!(n < 7, {
-            if shares[n] != 0.0 {
-                odd += T::of(shares[n]) * cubic[n];
-            }
-        });
+        let mut even = orders.even::<L>(p, base);
+        let mut odd = T::of(3.0) * density * along + orders.odd::<L>(p);
         if PUSHED {
             let (pe, pull) = push.of::<L>(p, along);
             // The half step of the acceleration is in the momentum already: what is missing is the other half.
@@ -330,4 +354,48 @@ fn regularized<L: Lattice, T: Real, const PUSHED: bool>(
         f[p] = w * (even + odd);
         f[m] = w * (even - odd);
     });
+}
+
+/// Populations after collision in a layer of 16 cells, of values before it that are this level's: rows as
+/// [`exchange`] makes them.
+#[inline(always)]
+pub(super) fn arrive<const D: usize, L: Lattice, T: Real>(
+    values: &Values<T>,
+    to: &Arrival<T>,
+    layer: usize,
+    tile: &mut Tile<T>,
+) {
+    let none = T::of(0.0);
+    let third = T::of(f64::from(to.regularized));
+    for cell in LAYER * layer..LAYER * (layer + 1) {
+        let mut value = [none; 10];
+        unrolled!(n < exchanged(D), {
+            value[n] = values[n][cell];
+        });
+        let density = T::of(1.0) + value[0];
+        let inverse = T::of(1.0) / density;
+        let (z, stress) = if D == 2 {
+            let [_, _, _, xx, xy, yy, ..] = value;
+            (none, [xx, xy, none, yy, none, none])
+        } else {
+            let [_, _, _, z, xx, xy, xz, yy, yz, zz] = value;
+            (z, [xx, xy, xz, yy, yz, zz])
+        };
+        let fluid = Fluid {
+            rho: value[0],
+            u: [value[1] * inverse, value[2] * inverse, z * inverse],
+        };
+        let orders = Orders::new(&fluid, &stress, to.keep);
+        let base = orders.base(&fluid);
+        tile.0[0][PAD + cell] = T::of(L::W[0]) * base;
+        unrolled!(k < L::Q / 2, {
+            let (p, m) = (2 * k + 1, 2 * k + 2);
+            let along = dot::<L, T>(p, &fluid.u) + dot::<L, T>(p, &to.half_step);
+            let even = orders.even::<L>(p, base);
+            let odd = T::of(3.0) * density * along + third * orders.odd::<L>(p);
+            let w = T::of(L::W[p]);
+            tile.0[p][PAD + cell] = w * (even + odd);
+            tile.0[m][PAD + cell] = w * (even - odd);
+        });
+    }
 }

@@ -6,75 +6,20 @@
 //! 27. Values are the means of their cells: a coarse cell's is the mean of its children, exactly, and interpolation
 //! makes children whose mean is the coarse cell's.
 
-use super::{
-    cell::{At, step_from},
-    collide,
-};
+use super::{BLOCK, LAYER, PAD, Tile, Values, cell::bits, collide, stream::put};
 use crate::{
     kernels::{Arrival, Between, exchanged},
-    lattice::{Lattice, cubic_shares},
+    lattice::Lattice,
     real::Real,
     tables::Level,
 };
 use cutlink_amr::{NONE, dims};
 use cutlink_device::Host;
 use rayon::prelude::*;
+use std::marker::PhantomData;
 
-/// The ten numbers of a cell, six in the plane.
-type Values<T> = [T; 10];
-
-/// Populations after collision, of values before it that are this level's.
-fn populations<const D: usize, L: Lattice, T: Real>(
-    values: &Values<T>,
-    to: &Arrival<T>,
-    mut put: impl FnMut(usize, T),
-) {
-    let density = T::of(1.0) + values[0];
-    let u: [T; 3] = std::array::from_fn(|a| match a < D {
-        true => values[1 + a] / density,
-        false => T::of(0.0),
-    });
-    let stress = &values[1 + D..];
-    let cubic = match to.regularized {
-        1 => collide::third_order(density, u, &in_space::<D, T>(stress), to.keep),
-        _ => [T::of(0.0); 7],
-    };
-    for q in 0..L::Q {
-        let c: [T; D] = std::array::from_fn(|a| T::of(f64::from(L::C[q][a])));
-        let (mut along, mut square, mut pull, mut trace, mut push) =
-            (T::of(0.0), T::of(0.0), T::of(0.0), T::of(0.0), T::of(0.0));
-        let mut n = 0;
-        for a in 0..D {
-            along += c[a] * u[a];
-            square += u[a] * u[a];
-            push += c[a] * to.half_step[a];
-            trace += stress[n];
-            for b in a..D {
-                let twice = if a == b { T::of(1.0) } else { T::of(2.0) };
-                pull += twice * c[a] * c[b] * stress[n];
-                n += 1;
-            }
-        }
-        let mut f = values[0]
-            + density
-                * (T::of(3.0) * (along + push) + T::of(4.5) * along * along - T::of(1.5) * square)
-            + to.keep * (T::of(4.5) * pull - T::of(1.5) * trace);
-        for (share, cubic) in cubic_shares::<L>(q).into_iter().zip(cubic) {
-            f += T::of(share) * cubic;
-        }
-        put(q, T::of(L::W[q]) * f);
-    }
-}
-
-/// xx, xy, xz, yy, yz, zz of what levels exchange, in the plane with zeros.
-fn in_space<const D: usize, T: Real>(stress: &[T]) -> [T; 6] {
-    let none = T::of(0.0);
-    match *stress {
-        [xx, xy, yy, ..] if D == 2 => [xx, xy, none, yy, none, none],
-        [xx, xy, xz, yy, yz, zz, ..] => [xx, xy, xz, yy, yz, zz],
-        _ => [none; 6],
-    }
-}
+/// Slots a task of averaging.
+const CHUNK: usize = 32;
 
 /// Weights of the cells at -2..=2 for the half of the middle one that lies up, by what there is, so
 /// that the mean of both halves is the cell's value: the parabola that has the means of three cells, else the
@@ -90,86 +35,291 @@ fn weights(cubic: bool, there: [bool; 5]) -> [f64; 5] {
     }
 }
 
-/// A level's exchanged values.
-struct Source<'a, const D: usize, T> {
-    level: &'a Level<D, Host>,
-    moments: &'a [T],
+/// Along an axis: what a child's cell (first index) takes of the four coarse cells around the child (second).
+type Axis<T> = [[T; 4]; 4];
+
+/// Weights along an axis for the child's side of it, 0 or 1; the outermost of the coarse cells, those beyond
+/// the shell, may not be there.
+fn axis<T: Real>(cubic: bool, child: i32, is_there: bool) -> Axis<T> {
+    let missing = if child == 0 { 0 } else { 3 };
+    let there = |cell: i32| (0..4).contains(&cell) && (is_there || cell != missing);
+    std::array::from_fn(|fine| {
+        // The child's cells are the two in the middle.
+        let (middle, side) = (1 + (fine as i32 >> 1), 2 * (fine as i32 & 1) - 1);
+        let line = weights(
+            cubic,
+            std::array::from_fn(|n| there(middle + (n as i32 - 2) * side)),
+        );
+        std::array::from_fn(|cell| {
+            let n = (cell as i32 - middle) * side + 2;
+            T::of(usize::try_from(n).map_or(0.0, |n| line.get(n).copied().unwrap_or(0.0)))
+        })
+    })
 }
 
-impl<const D: usize, T: Real> Source<'_, D, T> {
-    /// The exchanging cell so many steps away, if there is one.
-    fn at(&self, at: At<D>, step: [i32; D]) -> Option<At<D>> {
-        let (slot, to) = step_from(self.level, at, step);
-        ((slot as usize) < self.level.exchanging).then_some(to)
+/// The nearest cell and the one behind it, whether they are there or not.
+fn nearest<T: Real>() -> Axis<T> {
+    std::array::from_fn(|fine| {
+        let middle = 1 + (fine >> 1);
+        let other = if fine & 1 == 1 {
+            middle + 1
+        } else {
+            middle - 1
+        };
+        let mut line = [T::of(0.0); 4];
+        line[middle] = T::of(0.75);
+        line[other] = T::of(0.25);
+        line
+    })
+}
+
+/// The cells of a block of 4^D that lie at some of the four places along an axis.
+fn planes(axis: usize, places: impl Iterator<Item = usize>) -> u64 {
+    let first: u64 = [0x1111_1111_1111_1111, 0x000f_000f_000f_000f, 0xffff][axis];
+    places.fold(0, |mask, place| mask | first << (place << (2 * axis)))
+}
+
+/// Where the coarse cells around a child are: direction of the block, as seen from the shell, and cell there.
+struct Places<const D: usize>;
+
+impl<const D: usize> Places<D> {
+    const ALL: [[(u8, u8); BLOCK]; 8] = {
+        let mut all = [[(0, 0); BLOCK]; 8];
+        let mut child = 0;
+        while child < dims::children(D) {
+            let mut cell = 0;
+            while cell < dims::cells(D) {
+                let (mut toward, mut inner, mut a) = (0, 0, D);
+                while a > 0 {
+                    a -= 1;
+                    let at = 2 * (child >> a & 1) as i32 + (cell >> (2 * a) & 3) as i32 - 1;
+                    toward = 3 * toward + (at >> 2) + 1;
+                    inner = 4 * inner + (at & 3);
+                }
+                all[child][cell] = (toward as u8, inner as u8);
+                cell += 1;
+            }
+            child += 1;
+        }
+        all
+    };
+}
+
+/// What the coarse cells around a child exchange: its 2^D and those next to them.
+struct Around<T> {
+    values: Values<T>,
+    /// Which of them exchange, and are fluid.
+    fluid: u64,
+}
+
+impl<T: Real> Around<T> {
+    fn new() -> Self {
+        Self {
+            values: [[T::of(0.0); BLOCK]; 10],
+            fluid: 0,
+        }
     }
 
-    fn is_fluid(&self, at: At<D>) -> bool {
-        self.level.solid[at.slot] >> at.cell() & 1 == 0
-    }
-
-    fn add(&self, at: At<D>, weight: T, to: &mut Values<T>) {
+    #[inline(always)]
+    fn load<const D: usize>(
+        &mut self,
+        level: &Level<D, Host>,
+        moments: &[T],
+        shell: usize,
+        child: usize,
+    ) {
         let cells = dims::cells(D);
-        let row = &self.moments[at.slot * exchanged(D) * cells..];
-        for (n, to) in to.iter_mut().enumerate().take(exchanged(D)) {
-            *to += weight * row[n * cells + at.cell()];
+        let mut at = [0; BLOCK];
+        self.fluid = 0;
+        for cell in 0..cells {
+            let (toward, inner) = Places::<D>::ALL[child][cell];
+            let slot = level.neighbors[shell * dims::directions(D) + usize::from(toward)] as usize;
+            let is_there = slot < level.exchanging;
+            let slot = if is_there { slot } else { shell };
+            at[cell] = slot * exchanged(D) * cells + usize::from(inner);
+            self.fluid |= u64::from(is_there && level.solid[slot] >> inner & 1 == 0) << cell;
         }
-    }
-
-    /// Values of the child of a cell that lies to the given side on each axis.
-    fn near(&self, at: At<D>, side: [i32; D], cubic: bool) -> Values<T> {
-        if let Some(values) = self.product(at, side, cubic) {
-            return values;
-        }
-        if let Some(values) = cubic.then(|| self.product(at, side, false)).flatten() {
-            return values;
-        }
-        // Solid cells about: the weights of those that are fluid.
-        let mut values = [T::of(0.0); 10];
-        let mut sum = T::of(0.0);
-        for corner in 0..dims::children(D) {
-            let bits = dims::unravel::<D>(corner, 2);
-            let weight = bits
-                .iter()
-                .map(|&b| if b == 1 { 0.25 } else { 0.75 })
-                .product();
-            if let Some(cell) = self.at(at, std::array::from_fn(|a| bits[a] * side[a]))
-                && self.is_fluid(cell)
-            {
-                self.add(cell, T::of(weight), &mut values);
-                sum += T::of(weight);
+        for n in 0..exchanged(D) {
+            for cell in 0..cells {
+                self.values[n][cell] = moments[at[cell] + n * cells];
             }
         }
-        if sum > T::of(0.0) {
-            values = values.map(|v| v / sum);
-        }
-        values
     }
 
-    /// The product of [`weights`] on each axis; `None` where a cell of it is missing or solid.
-    fn product(&self, at: At<D>, side: [i32; D], cubic: bool) -> Option<Values<T>> {
-        let mut axes = [[0.0; 5]; D];
-        for a in 0..D {
-            let there = |steps: i32| {
-                let mut step = [0; D];
-                step[a] = steps * side[a];
-                self.at(at, step).is_some()
-            };
-            axes[a] = weights(cubic, std::array::from_fn(|n| there(n as i32 - 2)));
+    /// The product of the axes' weights in layers of 16 that have targets.
+    #[inline(always)]
+    fn product<const D: usize>(&self, axes: &[Axis<T>; D], targets: u64, to: &mut Values<T>) {
+        let none = T::of(0.0);
+        for layer in layers::<D>(targets) {
+            for n in 0..exchanged(D) {
+                let (mut plane, mut rows, mut all) = ([none; LAYER], [none; LAYER], [none; LAYER]);
+                if D == 3 {
+                    for k in 0..4 {
+                        for i in 0..LAYER {
+                            plane[i] += axes[D - 1][layer][k] * self.values[n][LAYER * k + i];
+                        }
+                    }
+                } else {
+                    plane.copy_from_slice(&self.values[n][..LAYER]);
+                }
+                for k in 0..4 {
+                    for y in 0..4 {
+                        for x in 0..4 {
+                            rows[4 * y + x] += axes[1][y][k] * plane[4 * k + x];
+                        }
+                    }
+                }
+                for k in 0..4 {
+                    for y in 0..4 {
+                        for x in 0..4 {
+                            all[4 * y + x] += axes[0][x][k] * rows[4 * y + k];
+                        }
+                    }
+                }
+                to[n][LAYER * layer..][..LAYER].copy_from_slice(&all);
+            }
         }
-        let mut values = [T::of(0.0); 10];
-        for corner in 0..5usize.pow(D as u32) {
-            let offset = dims::unravel::<D>(corner, 5);
-            let weight: f64 = (0..D).map(|a| axes[a][offset[a] as usize]).product();
-            if weight == 0.0 {
+    }
+
+    /// The sum of some cells with the axes' weights for a child's cell, and the sum of these.
+    fn sum<const D: usize>(
+        &self,
+        axes: &[Axis<T>; D],
+        local: [i32; D],
+        cells: u64,
+    ) -> ([T; 10], T) {
+        let (mut values, mut sum) = ([T::of(0.0); 10], T::of(0.0));
+        for cell in bits(cells) {
+            let at = dims::unravel::<D>(cell, 4);
+            let weight = (0..D).fold(T::of(1.0), |weight, a| {
+                weight * axes[a][local[a] as usize][at[a] as usize]
+            });
+            for n in 0..exchanged(D) {
+                values[n] += weight * self.values[n][cell];
+            }
+            sum += weight;
+        }
+        (values, sum)
+    }
+}
+
+/// The layers of 16 cells that have any of some.
+fn layers<const D: usize>(cells: u64) -> impl Iterator<Item = usize> {
+    (0..dims::cells(D) / LAYER).filter(move |layer| cells >> (LAYER * layer) & 0xffff != 0)
+}
+
+/// Ways to interpolate, the best one first: by four cells an axis if that is wanted, by two, by those of two that are
+/// fluid.
+struct Ways<const D: usize, T> {
+    axes: [[Axis<T>; D]; 3],
+}
+
+impl<const D: usize, T: Real> Ways<D, T> {
+    fn new(level: &Level<D, Host>, cubic: bool, shell: usize, child: [i32; D]) -> Self {
+        let is_there = |a: usize| {
+            let mut step = [0; D];
+            step[a] = 2 * child[a] - 1;
+            let next = shell * dims::directions(D) + dims::direction(step);
+            (level.neighbors[next] as usize) < level.exchanging
+        };
+        let by = |cubic| std::array::from_fn(|a| axis(cubic, child[a], is_there(a)));
+        Self {
+            axes: [by(cubic), by(false), [nearest(); D]],
+        }
+    }
+
+    /// The coarse cells that a child's cell takes values of.
+    fn cells(&self, way: usize, local: [i32; D]) -> u64 {
+        (0..D).fold(dims::full_mask(D), |mask, a| {
+            let line = self.axes[way][a][local[a] as usize];
+            mask & planes(a, (0..4).filter(|&place| line[place] != T::of(0.0)))
+        })
+    }
+
+    /// The next best values of a cell, where not all cells that the best way takes are fluid.
+    fn instead(&self, around: &Around<T>, local: [i32; D]) -> [T; 10] {
+        let cells = self.cells(1, local);
+        if cells & !around.fluid == 0 {
+            return around.sum(&self.axes[1], local, cells).0;
+        }
+        let cells = self.cells(2, local) & around.fluid;
+        let (values, sum) = around.sum(&self.axes[2], local, cells);
+        if sum > T::of(0.0) {
+            values.map(|value| value / sum)
+        } else {
+            values
+        }
+    }
+}
+
+/// A level's values as another one's, and the populations they make.
+#[inline(always)]
+fn arrive<const D: usize, L: Lattice, T: Real>(
+    values: &mut Values<T>,
+    arrival: &Arrival<T>,
+    targets: u64,
+    tile: &mut Tile<T>,
+    to: &mut [T],
+) {
+    for row in &mut values[1 + D..exchanged(D)] {
+        for stress in row {
+            *stress = *stress * arrival.scale;
+        }
+    }
+    for layer in layers::<D>(targets) {
+        collide::arrive::<D, L, T>(values, arrival, layer, tile);
+    }
+    let cells = dims::cells(D);
+    for (row, to) in tile.0.iter().zip(to.chunks_exact_mut(cells)) {
+        put(&row[PAD..PAD + cells], targets, to);
+    }
+}
+
+/// The ghost cells of a shell's children.
+struct Interpolation<'a, 'b, const D: usize, L, T: Real> {
+    between: &'a Between<'b, D, T, Host>,
+    moments: &'a [T],
+    /// The shell's place among the shells.
+    family: usize,
+    to: &'a mut [T],
+    lattice: PhantomData<L>,
+}
+
+impl<const D: usize, L: Lattice, T: Real> pulp::NullaryFnOnce for Interpolation<'_, '_, D, L, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Between {
+            coarse,
+            fine,
+            cubic,
+            ..
+        } = *self.between;
+        let size = L::Q * dims::cells(D);
+        let shell = coarse.shells[self.family] as usize;
+        let (mut around, mut tile) = (Around::new(), Tile::new());
+        let mut values = [[T::of(0.0); BLOCK]; 10];
+        for (child, to) in self.to.chunks_exact_mut(size).enumerate() {
+            let slot = self.family * dims::children(D) + child;
+            let targets = fine.ghost[slot] & fine.stepped[slot];
+            if targets == 0 {
                 continue;
             }
-            let cell = self.at(at, std::array::from_fn(|a| (offset[a] - 2) * side[a]))?;
-            if !self.is_fluid(cell) {
-                return None;
+            around.load(coarse, self.moments, shell, child);
+            let ways = Ways::new(coarse, cubic, shell, dims::unravel::<D>(child, 2));
+            around.product(&ways.axes[0], targets, &mut values);
+            if around.fluid != dims::full_mask(D) {
+                for cell in bits(targets) {
+                    let local = dims::unravel::<D>(cell, 4);
+                    if ways.cells(0, local) & !around.fluid != 0 {
+                        let instead = ways.instead(&around, local);
+                        (0..exchanged(D)).for_each(|n| values[n][cell] = instead[n]);
+                    }
+                }
             }
-            self.add(cell, T::of(weight), &mut values);
+            arrive::<D, L, T>(&mut values, &self.between.to, targets, &mut tile, to);
         }
-        Some(values)
     }
 }
 
@@ -178,36 +328,149 @@ pub(super) fn interpolate<const D: usize, L: Lattice, T: Real>(
     moments: &[T],
     to: &mut [T],
 ) {
-    let Between {
-        coarse,
-        fine,
-        cubic,
-        ..
-    } = *between;
-    let cells = dims::cells(D);
-    let source = Source {
-        level: coarse,
-        moments,
-    };
-    let families = &mut to[..coarse.shells.len() * dims::children(D) * L::Q * cells];
-    families
-        .par_chunks_mut(L::Q * cells)
+    let family = dims::children(D) * L::Q * dims::cells(D);
+    to[..between.coarse.shells.len() * family]
+        .par_chunks_mut(family)
         .enumerate()
-        .for_each(|(slot, to)| {
-            let shell = coarse.shells[slot / dims::children(D)] as usize;
-            let child = dims::unravel::<D>(slot % dims::children(D), 2);
-            let targets = fine.ghost[slot] & fine.stepped[slot];
-            for cell in (0..cells).filter(|cell| targets >> cell & 1 == 1) {
-                let local = dims::unravel::<D>(cell, 4);
-                let at = At {
-                    slot: shell,
-                    local: dims::above(child, local),
-                };
-                let mut values = source.near(at, local.map(|c| 2 * (c & 1) - 1), cubic);
-                between.to.rescale::<D>(&mut values);
-                populations::<D, L, T>(&values, &between.to, |q, f| to[q * cells + cell] = f);
-            }
+        .for_each(|(family, to)| {
+            pulp::Arch::new().dispatch(Interpolation::<D, L, T> {
+                between,
+                moments,
+                family,
+                to,
+                lattice: PhantomData,
+            });
         });
+}
+
+/// Sums over the 2^D cells of a child block that lie in one coarse cell, for the 2^D such.
+#[inline(always)]
+fn sums<const D: usize, T: Real>(row: &[T; BLOCK]) -> [T; 8] {
+    let mut sums = [T::of(0.0); 8];
+    for z in 0..if D == 3 { 2 } else { 1 } {
+        let mut plane = [T::of(0.0); LAYER];
+        for i in 0..LAYER {
+            plane[i] = row[2 * LAYER * z + i];
+            if D == 3 {
+                plane[i] += row[LAYER * (2 * z + 1) + i];
+            }
+        }
+        for y in 0..2 {
+            for x in 0..2 {
+                let i = 8 * y + 2 * x;
+                sums[4 * z + 2 * y + x] = plane[i] + plane[i + 1] + (plane[i + 4] + plane[i + 5]);
+            }
+        }
+    }
+    sums
+}
+
+/// Means of a shell's children; the cells that have any.
+#[inline(always)]
+fn means<const D: usize, T: Real>(
+    fine: &Level<D, Host>,
+    moments: &[T],
+    shell: usize,
+    targets: u64,
+    values: &mut Values<T>,
+) -> u64 {
+    let (cells, children) = (dims::cells(D), dims::children(D));
+    let mut found = 0;
+    for child in 0..children {
+        let at = Over::<D>::ALL[child];
+        let at = &at[..children];
+        if at.iter().all(|cell| targets >> cell & 1 == 0) {
+            continue;
+        }
+        let slot = shell * children + child;
+        let solid = fine.solid[slot];
+        let mut counts = [children as f64; 8];
+        if solid != 0 {
+            let fluid = std::array::from_fn(|cell| f64::from(u8::from(solid >> cell & 1 == 0)));
+            counts = sums::<D, f64>(&fluid);
+        }
+        for n in 0..exchanged(D) {
+            let mut row = [T::of(0.0); BLOCK];
+            row[..cells].copy_from_slice(&moments[(slot * exchanged(D) + n) * cells..][..cells]);
+            bits(solid).for_each(|cell| row[cell] = T::of(0.0));
+            let sums = sums::<D, T>(&row);
+            for (corner, &cell) in at.iter().enumerate() {
+                values[n][usize::from(cell)] = sums[corner] * T::of(1.0 / counts[corner].max(1.0));
+            }
+        }
+        for (&cell, &count) in at.iter().zip(&counts) {
+            found |= u64::from(count > 0.0) << cell;
+        }
+    }
+    found & targets
+}
+
+/// The cells over a child block, in the order of their places in it.
+struct Over<const D: usize>;
+
+impl<const D: usize> Over<D> {
+    const ALL: [[u8; 8]; 8] = {
+        let mut all = [[0; 8]; 8];
+        let mut child = 0;
+        while child < dims::children(D) {
+            let mut corner = 0;
+            while corner < dims::children(D) {
+                let (mut cell, mut a) = (0, D);
+                while a > 0 {
+                    a -= 1;
+                    cell = 4 * cell + 2 * (child >> a & 1) + (corner >> a & 1);
+                }
+                all[child][corner] = cell as u8;
+                corner += 1;
+            }
+            child += 1;
+        }
+        all
+    };
+}
+
+/// Cells of refined blocks that are no ghosts' parents, among some slots from the first one on.
+struct Averaging<'a, 'b, const D: usize, L, T: Real> {
+    between: &'a Between<'b, D, T, Host>,
+    fine_moments: &'a [T],
+    first: usize,
+    to: &'a mut [T],
+    moments: &'a mut [T],
+    lattice: PhantomData<L>,
+}
+
+impl<const D: usize, L: Lattice, T: Real> pulp::NullaryFnOnce for Averaging<'_, '_, D, L, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Between { coarse, fine, .. } = *self.between;
+        let cells = dims::cells(D);
+        let (size, row) = (L::Q * cells, exchanged(D) * cells);
+        let (mut values, mut tile) = ([[T::of(0.0); BLOCK]; 10], Tile::new());
+        let slots = self
+            .to
+            .chunks_exact_mut(size)
+            .zip(self.moments.chunks_exact_mut(row));
+        for (slot, (to, moments)) in (self.first..).zip(slots) {
+            let shell = coarse.shell_of[slot];
+            if shell == NONE {
+                continue;
+            }
+            let targets = !(coarse.stepped[slot] | coarse.solid[slot]) & dims::full_mask(D);
+            let found = means::<D, T>(
+                fine,
+                self.fine_moments,
+                shell as usize,
+                targets,
+                &mut values,
+            );
+            arrive::<D, L, T>(&mut values, &self.between.to, found, &mut tile, to);
+            for (from, to) in values.iter().zip(moments.chunks_exact_mut(cells)) {
+                put(&from[..cells], found, to);
+            }
+        }
+    }
 }
 
 pub(super) fn average<const D: usize, L: Lattice, T: Real>(
@@ -216,48 +479,19 @@ pub(super) fn average<const D: usize, L: Lattice, T: Real>(
     to: &mut [T],
     moments: &mut [T],
 ) {
-    let Between { coarse, fine, .. } = *between;
-    let cells = dims::cells(D);
-    let row = exchanged(D) * cells;
-    let source = Source {
-        level: fine,
-        moments: fine_moments,
-    };
-    let to = &mut to[..coarse.exchanging * L::Q * cells];
-    to.par_chunks_mut(L::Q * cells)
-        .zip(moments.par_chunks_mut(row))
+    let (size, row) = (L::Q * dims::cells(D), exchanged(D) * dims::cells(D));
+    to[..between.coarse.exchanging * size]
+        .par_chunks_mut(CHUNK * size)
+        .zip(moments.par_chunks_mut(CHUNK * row))
         .enumerate()
-        .for_each(|(slot, (to, moments))| {
-            let shell = coarse.shell_of[slot];
-            if shell == NONE {
-                return;
-            }
-            let targets = !(coarse.stepped[slot] | coarse.solid[slot]) & dims::full_mask(D);
-            for cell in (0..cells).filter(|cell| targets >> cell & 1 == 1) {
-                let local = dims::unravel::<D>(cell, 4);
-                let mut values = [T::of(0.0); 10];
-                let mut count = 0.0;
-                for corner in 0..dims::children(D) {
-                    let (child, local) = dims::below(local, dims::unravel::<D>(corner, 2));
-                    let at = At {
-                        slot: shell as usize * dims::children(D) + child,
-                        local,
-                    };
-                    if source.is_fluid(at) {
-                        source.add(at, T::of(1.0), &mut values);
-                        count += 1.0;
-                    }
-                }
-                if count == 0.0 {
-                    continue;
-                }
-                let mean = T::of(1.0 / count);
-                values = values.map(|value| value * mean);
-                between.to.rescale::<D>(&mut values);
-                for n in 0..exchanged(D) {
-                    moments[n * cells + cell] = values[n];
-                }
-                populations::<D, L, T>(&values, &between.to, |q, f| to[q * cells + cell] = f);
-            }
+        .for_each(|(chunk, (to, moments))| {
+            pulp::Arch::new().dispatch(Averaging::<D, L, T> {
+                between,
+                fine_moments,
+                first: CHUNK * chunk,
+                to,
+                moments,
+                lattice: PhantomData,
+            });
         });
 }

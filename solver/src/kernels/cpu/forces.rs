@@ -1,9 +1,9 @@
 //! Momentum exchange: what leaves along a cut link less what comes back, consistent with the wall's
 //! scheme, seen from the wall (Wen, Zhang, Tu, Wang & Fang 2014, eq. 13).
 
-use super::cell::{At, View, velocity};
+use super::cell::{At, View};
 use crate::{
-    lattice::{Lattice, MOST},
+    lattice::{Lattice, MOST, Toward},
     real::Real,
     tables::Level,
 };
@@ -23,16 +23,12 @@ pub(super) fn forces<const D: usize, L: Lattice, T: Real>(
         from,
         lattice: PhantomData,
     };
-    let mut of_direction = [MOST; 27];
-    for q in 1..L::Q {
-        of_direction[dims::direction(velocity::<D, L>(q))] = q;
-    }
     // Block by block, then in the order of blocks: the same sums for any number of threads.
     let row = 6 * level.patches;
     parts
         .par_chunks_mut(row.max(1))
         .zip(&level.linked)
-        .for_each(|(part, &slot)| of_block(&view, &of_direction, slot as usize, part));
+        .for_each(|(part, &slot)| of_block(&view, slot as usize, part));
     for part in parts.chunks_exact(row.max(1)) {
         for (sum, part) in sums.iter_mut().zip(part) {
             *sum += part;
@@ -42,7 +38,6 @@ pub(super) fn forces<const D: usize, L: Lattice, T: Real>(
 
 fn of_block<const D: usize, L: Lattice, T: Real>(
     view: &View<'_, D, L, T>,
-    of_direction: &[usize; 27],
     slot: usize,
     sums: &mut [f64],
 ) {
@@ -57,7 +52,7 @@ fn of_block<const D: usize, L: Lattice, T: Real>(
         };
         let directions = (0..27).filter(|direction| links.0 >> direction & 1 == 1);
         for (place, direction) in directions.enumerate() {
-            let k = of_direction[direction];
+            let k = Toward::<L>::VELOCITY[direction];
             if k == MOST {
                 continue;
             }

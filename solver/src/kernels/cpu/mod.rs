@@ -45,6 +45,9 @@ impl<T: Real> Tile<T> {
     }
 }
 
+/// Rows of what the cells of a block exchange; six of them in the plane.
+type Values<T> = [[T; BLOCK]; 10];
+
 /// A constant that lints do not see through: turns that a lattice does not have would be out of its tables.
 #[inline(always)]
 fn turn<const N: usize>() -> usize {
@@ -68,46 +71,74 @@ macro_rules! unrolled {
 }
 use unrolled;
 
-/// Streams and collides a level: see [`step::step`].
-type Step<const D: usize, T> =
-    fn(&Level<D, Host>, Relaxation<T>, from: &[T], to: &mut [T], moments: &mut [T]);
-
-/// The steps of all lattices. They are in statics, so that they are compiled here: as generic functions they would be made
-/// again in each crate that runs flows, and they take a minute.
+/// What takes most of the time: see [`step::step`], [`exchange::interpolate`], [`exchange::average`].
 #[derive(Debug)]
-pub struct AllSteps<T> {
-    d2q9: Step<2, T>,
-    d3q19: Step<3, T>,
-    d3q27: Step<3, T>,
+struct Stages<const D: usize, T: Real> {
+    step: fn(&Level<D, Host>, Relaxation<T>, from: &[T], to: &mut [T], moments: &mut [T]),
+    interpolate: fn(&Between<'_, D, T, Host>, moments: &[T], to: &mut [T]),
+    average: fn(&Between<'_, D, T, Host>, fine_moments: &[T], to: &mut [T], moments: &mut [T]),
 }
 
-impl<T: Real> AllSteps<T> {
+impl<const D: usize, T: Real> Stages<D, T> {
+    const fn of<L: Lattice>() -> Self {
+        Self {
+            step: step::step::<D, L, T>,
+            interpolate: exchange::interpolate::<D, L, T>,
+            average: exchange::average::<D, L, T>,
+        }
+    }
+}
+
+/// The stages of all lattices. They are in statics, so that they are compiled here: as generic functions they would be
+/// made again in each crate that runs flows, and they take a minute.
+#[derive(Debug)]
+pub struct AllStages<T: Real> {
+    d2q9: Stages<2, T>,
+    d3q19: Stages<3, T>,
+    d3q27: Stages<3, T>,
+}
+
+impl<T: Real> AllStages<T> {
     const NEW: Self = Self {
-        d2q9: step::step::<2, D2Q9, T>,
-        d3q19: step::step::<3, D3Q19, T>,
-        d3q27: step::step::<3, D3Q27, T>,
+        d2q9: Stages::of::<D2Q9>(),
+        d3q19: Stages::of::<D3Q19>(),
+        d3q27: Stages::of::<D3Q27>(),
     };
 }
 
-static F32: AllSteps<f32> = AllSteps::NEW;
-static F64: AllSteps<f64> = AllSteps::NEW;
+static F32: AllStages<f32> = AllStages::NEW;
+static F64: AllStages<f64> = AllStages::NEW;
 
-/// A number that steps are compiled for.
-pub trait Stepped: Sized {
+/// A number that stages are compiled for.
+pub trait Compiled: Sized {
     /// They.
-    fn steps() -> &'static AllSteps<Self>;
+    fn all() -> &'static AllStages<Self>
+    where
+        Self: Real;
 }
 
-impl Stepped for f32 {
-    fn steps() -> &'static AllSteps<Self> {
+impl Compiled for f32 {
+    fn all() -> &'static AllStages<Self> {
         &F32
     }
 }
 
-impl Stepped for f64 {
-    fn steps() -> &'static AllSteps<Self> {
+impl Compiled for f64 {
+    fn all() -> &'static AllStages<Self> {
         &F64
     }
+}
+
+fn stages<const D: usize, L: Lattice, T: Real>() -> &'static Stages<D, T> {
+    let all = T::all();
+    let stages: &dyn Any = match L::KIND {
+        LatticeKind::D2Q9 => &all.d2q9,
+        LatticeKind::D3Q19 => &all.d3q19,
+        LatticeKind::D3Q27 => &all.d3q27,
+    };
+    stages
+        .downcast_ref()
+        .expect("a plan should have a lattice of the mesh's dimensions")
 }
 
 impl<const D: usize> Kernels<D> for Host {
@@ -119,14 +150,7 @@ impl<const D: usize> Kernels<D> for Host {
         to: &mut Vec<T>,
         moments: &mut Vec<T>,
     ) -> Result<(), SolverError> {
-        let steps = T::steps();
-        let level: &dyn Any = level;
-        match (level.downcast_ref(), level.downcast_ref(), L::KIND) {
-            (Some(level), _, LatticeKind::D2Q9) => (steps.d2q9)(level, relax, from, to, moments),
-            (_, Some(level), LatticeKind::D3Q19) => (steps.d3q19)(level, relax, from, to, moments),
-            (_, Some(level), LatticeKind::D3Q27) => (steps.d3q27)(level, relax, from, to, moments),
-            _ => unreachable!("a plan should have a lattice of the mesh's dimensions"),
-        }
+        (stages::<D, L, T>().step)(level, relax, from, to, moments);
         Ok(())
     }
 
@@ -136,7 +160,7 @@ impl<const D: usize> Kernels<D> for Host {
         moments: &Vec<T>,
         to: &mut Vec<T>,
     ) -> Result<(), SolverError> {
-        exchange::interpolate::<D, L, T>(between, moments, to);
+        (stages::<D, L, T>().interpolate)(between, moments, to);
         Ok(())
     }
 
@@ -147,7 +171,7 @@ impl<const D: usize> Kernels<D> for Host {
         to: &mut Vec<T>,
         moments: &mut Vec<T>,
     ) -> Result<(), SolverError> {
-        exchange::average::<D, L, T>(between, fine_moments, to, moments);
+        (stages::<D, L, T>().average)(between, fine_moments, to, moments);
         Ok(())
     }
 

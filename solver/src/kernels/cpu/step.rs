@@ -2,16 +2,16 @@
 
 use super::{
     BLOCK, PAD, Tile,
-    cell::{At, View},
+    cell::{At, View, bits},
     collide, stream,
 };
 use crate::{
     kernels::{Relaxation, exchanged},
-    lattice::Lattice,
+    lattice::{Lattice, MOST, Toward, opposite},
     real::Real,
     tables::Level,
 };
-use cutlink_amr::dims;
+use cutlink_amr::{OUTSIDE, dims};
 use cutlink_device::Host;
 use rayon::prelude::*;
 use std::marker::PhantomData;
@@ -135,21 +135,27 @@ impl<const D: usize, L: Lattice, T: Real> Step<'_, D, L, T> {
         &self.view.level.neighbors[slot * directions..][..directions]
     }
 
+    /// Collides a block that has been streamed, and asks for what the next ones will read.
+    #[inline(always)]
+    fn collide(&self, slot: usize, tile: &mut Tile<T>) {
+        let last = self.view.level.slots - 1;
+        let (next, after) = ((slot + 1).min(last), (slot + 2).min(last));
+        let (from, around) = (self.view.from, self.neighbors(next));
+        collide::collide::<L, T>(
+            tile,
+            dims::cells(D),
+            &self.relax,
+            #[inline(always)]
+            |part| stream::ahead::<D, L, T>(from, after, around, part),
+        );
+    }
+
     /// A block with nothing but fluid of its level around it.
     #[inline(always)]
     fn plain(&self, slot: usize, to: &mut [T], tile: &mut Tile<T>) {
         let (cells, from) = (dims::cells(D), self.view.from);
         stream::stream::<D, L, T>(from, self.neighbors(slot), tile);
-        let last = self.view.level.slots - 1;
-        let (next, after) = ((slot + 1).min(last), (slot + 2).min(last));
-        let around = self.neighbors(next);
-        collide::collide::<L, T>(
-            tile,
-            cells,
-            &self.relax,
-            #[inline(always)]
-            |part| stream::ahead::<D, L, T>(from, after, around, part),
-        );
+        self.collide(slot, tile);
         stream::store::<L, T>(tile, cells, to, self.is_large);
     }
 
@@ -161,94 +167,134 @@ impl<const D: usize, L: Lattice, T: Real> Step<'_, D, L, T> {
         if stepped == 0 {
             return;
         }
-        let (around, odd) = self.odd_cells(slot);
+        let around = self.around(slot);
         stream::stream::<D, L, T>(self.view.from, &around[..dims::directions(D)], tile);
-        self.pull(slot, odd & stepped, tile);
+        self.mend(slot, stepped, tile);
         let mut fresh = [[T::of(0.0); BLOCK]; 10];
         if moments.is_some() {
             collide::exchange::<D, L, T>(tile, &self.relax, &mut fresh);
         }
-        collide::collide::<L, T>(tile, cells, &self.relax, |_| {});
+        self.collide(slot, tile);
         if stepped == dims::full_mask(D) {
             stream::store::<L, T>(tile, cells, to, self.is_large);
         } else {
-            for q in 0..L::Q {
-                for cell in bits(stepped) {
-                    to[q * cells + cell] = tile.0[q][PAD + cell];
-                }
+            for (row, to) in tile.0.iter().zip(to.chunks_exact_mut(cells)) {
+                stream::put(&row[PAD..PAD + cells], stepped, to);
             }
         }
         let Some(moments) = moments else { return };
         for (to, from) in moments.chunks_exact_mut(cells).zip(&fresh) {
-            for cell in bits(stepped) {
-                to[cell] = from[cell];
-            }
+            stream::put(&from[..cells], stepped, to);
         }
     }
 
-    /// The blocks around one, itself in place of those that are missing; and the cells that may get
-    /// something from a wall, a face or a missing block.
-    fn odd_cells(&self, slot: usize) -> ([u32; 27], u64) {
-        let level = self.view.level;
-        let mut odd = level.boundary[slot] | reach(level.solid[slot]);
+    /// The blocks around one, itself in place of those that are missing.
+    fn around(&self, slot: usize) -> [u32; 27] {
         let mut around = [slot as u32; 27];
-        let last = dims::directions(D) - 1;
-        for (direction, &next) in self.neighbors(slot).iter().enumerate() {
-            let is_there = (next as usize) < level.slots;
-            if is_there {
-                around[direction] = next;
-            }
-            if !is_there || level.solid[next as usize] & side::<D>(last - direction) != 0 {
-                odd |= side::<D>(direction);
+        let next = self.neighbors(slot);
+        for direction in 0..dims::directions(D) {
+            if (next[direction] as usize) < self.view.level.slots {
+                around[direction] = next[direction];
             }
         }
-        (around, odd)
+        around
     }
 
-    /// Pulls the populations of some cells, whatever they come from.
-    fn pull(&self, slot: usize, which: u64, tile: &mut Tile<T>) {
-        for cell in bits(which) {
-            let at = At::<D>::new(slot, cell);
-            let links = self.view.links(at);
-            for q in 0..L::Q {
-                tile.0[q][PAD + cell] = self.view.pull(at, q, links);
+    /// Puts the populations right that come from elsewhere than a fluid cell of the level.
+    #[inline(always)]
+    fn mend(&self, slot: usize, which: u64, tile: &mut Tile<T>) {
+        let (own, singles) = self.exceptions(slot);
+        let cells = dims::cells(D);
+        for q in 1..L::Q {
+            if own[q] & which != 0 {
+                let row = &self.view.from[(slot * L::Q + q) * cells..][..cells];
+                stream::put(row, own[q], &mut tile.0[q][PAD..PAD + cells]);
+            }
+            for cell in bits(singles[q] & which) {
+                let at = At::<D>::new(slot, cell);
+                tile.0[q][PAD + cell] = self.view.pull(at, q, self.view.links(at));
             }
         }
     }
+
+    /// By population, the cells that keep their own, as the level ends where it would come from, and those
+    /// that get it from a wall or a face.
+    fn exceptions(&self, slot: usize) -> ([u64; MOST], [u64; MOST]) {
+        let level = self.view.level;
+        let (mut own, mut singles) = ([0; MOST], [0; MOST]);
+        for (sources, &next) in Sources::<D, L>::ALL.iter().zip(self.neighbors(slot)) {
+            let (to, blocked) = match next {
+                OUTSIDE => (&mut singles, u64::MAX),
+                next if (next as usize) < level.slots => (&mut singles, level.solid[next as usize]),
+                _ => (&mut own, u64::MAX),
+            };
+            if blocked != 0 {
+                for (to, source) in to.iter_mut().zip(sources).skip(1) {
+                    *to |= source.cells_of(blocked);
+                }
+            }
+        }
+        for cell in bits(level.boundary[slot]) {
+            let (links, _) = self
+                .view
+                .links(At::<D>::new(slot, cell))
+                .unwrap_or_default();
+            for q in 1..L::Q {
+                let back = Toward::<L>::DIRECTION[opposite(q)];
+                singles[q] |= u64::from(links >> back & 1) << cell;
+            }
+        }
+        (own, singles)
+    }
 }
 
-/// The places of the bits that are set.
-fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let bit = mask.trailing_zeros() as usize;
-        mask &= mask.wrapping_sub(1);
-        (bit < 64).then_some(bit)
-    })
+/// Cells of a block that get a population from one of the blocks around it, and how much further on in
+/// that block the cells are that it comes from.
+#[derive(Clone, Copy)]
+struct Source {
+    cells: u64,
+    ahead: i32,
 }
 
-/// First cells of a block along x, y and z, and the last ones.
-const ENDS: [[u64; 2]; 3] = [
-    [0x1111_1111_1111_1111, 0x8888_8888_8888_8888],
-    [0x000f_000f_000f_000f, 0xf000_f000_f000_f000],
-    [0x0000_0000_0000_ffff, 0xffff_0000_0000_0000],
-];
-
-/// The cells of a block that touch the one in a direction; those of its middle touch all.
-fn side<const D: usize>(direction: usize) -> u64 {
-    let step = dims::step::<D>(direction);
-    (0..D).fold(dims::full_mask(D), |mask, a| match step[a] {
-        -1 => mask & ENDS[a][0],
-        1 => mask & ENDS[a][1],
-        _ => mask,
-    })
+impl Source {
+    /// Those that get it from some cells of that block.
+    #[inline(always)]
+    fn cells_of(self, there: u64) -> u64 {
+        let here = if self.ahead < 0 {
+            there << -self.ahead
+        } else {
+            there >> self.ahead
+        };
+        here & self.cells
+    }
 }
 
-/// Some cells of a block and those within one step of them.
-fn reach(mask: u64) -> u64 {
-    (0..3).fold(mask, |mask, a| {
-        let by = 1 << (2 * a);
-        mask | (mask & !ENDS[a][1]) << by | (mask & !ENDS[a][0]) >> by
-    })
+/// By direction of the block and by population.
+struct Sources<const D: usize, L>(PhantomData<L>);
+
+impl<const D: usize, L: Lattice> Sources<D, L> {
+    const ALL: [[Source; MOST]; 27] = {
+        let mut all = [[Source { cells: 0, ahead: 0 }; MOST]; 27];
+        let mut q = 0;
+        while q < L::Q {
+            let mut cell = 0;
+            while cell < dims::cells(D) {
+                let (mut toward, mut there, mut a) = (0, 0, D);
+                while a > 0 {
+                    a -= 1;
+                    let at = (cell >> (2 * a) & 3) as i32 - L::C[q][a];
+                    toward = 3 * toward + (at >> 2) + 1;
+                    there = 4 * there + (at & 3);
+                }
+                let source = &mut all[toward as usize][q];
+                source.cells |= 1 << cell;
+                source.ahead = there - cell as i32;
+                cell += 1;
+            }
+            q += 1;
+        }
+        all
+    };
 }
 
 #[cfg(test)]
@@ -311,16 +357,18 @@ mod tests {
                 },
                 is_large: false,
             };
-            let (mut whole, mut single) = (Tile::new(), Tile::new());
+            let mut whole = Tile::new();
             for slot in 0..level.special {
-                let (around, odd) = step.odd_cells(slot);
+                let around = step.around(slot);
                 let around = &around[..dims::directions(D)];
                 stream::stream::<D, L, f64>(&from, around, &mut whole);
-                step.pull(slot, odd & level.stepped[slot], &mut whole);
-                step.pull(slot, level.stepped[slot], &mut single);
+                step.mend(slot, level.stepped[slot], &mut whole);
                 for cell in bits(level.stepped[slot]) {
+                    let at = At::<D>::new(slot, cell);
+                    let links = step.view.links(at);
                     let differs = (0..L::Q).any(|q| {
-                        whole.0[q][PAD + cell].to_bits() != single.0[q][PAD + cell].to_bits()
+                        let single = step.view.pull(at, q, links);
+                        whole.0[q][PAD + cell].to_bits() != single.to_bits()
                     });
                     differing += usize::from(differs);
                     compared += 1;
@@ -345,18 +393,5 @@ mod tests {
             assert!(compared > 1000, "{compared} cells");
         }
         assert_eq!(LatticeKind::D3Q27, D3Q27::KIND);
-    }
-
-    #[test]
-    fn cells_within_reach_are_those_one_step_away() {
-        for cell in 0..64 {
-            let at = dims::unravel::<3>(cell, 4);
-            let near = (0..64).filter(|&other| {
-                let there = dims::unravel::<3>(other, 4);
-                (0..3).all(|a| (at[a] - there[a]).abs() <= 1)
-            });
-            let near = near.fold(0u64, |mask, other| mask | 1 << other);
-            assert_eq!(reach(1 << cell), near, "cell {cell}");
-        }
     }
 }

@@ -3,7 +3,7 @@
 //! A step has to read and write each population once. To come near that, blocks are stored past the
 //! caches, and what the next ones read is asked for while there is arithmetic to do.
 
-use super::{PAD, Row, Tile, unrolled};
+use super::{LAYER, PAD, Row, Tile, unrolled};
 use crate::{lattice::Lattice, real::Real};
 use cutlink_amr::dims;
 
@@ -239,6 +239,23 @@ pub(super) fn store<L: Lattice, T: Real>(
             past_caches(from, to);
         } else {
             to.copy_from_slice(from);
+        }
+    }
+}
+
+/// Stores some cells of a row; the others keep what they have.
+#[inline(always)]
+pub(super) fn put<T: Real>(from: &[T], which: u64, to: &mut [T]) {
+    let (from, to) = (from.as_chunks().0, to.as_chunks_mut().0);
+    for layer in 0..from.len().min(to.len()) {
+        let (from, to): (&[T; LAYER], &mut [T; LAYER]) = (&from[layer], &mut to[layer]);
+        let which = which >> (LAYER * layer) & 0xffff;
+        if which == 0xffff {
+            *to = *from;
+        } else if which != 0 {
+            for i in 0..LAYER {
+                to[i] = if which >> i & 1 == 1 { from[i] } else { to[i] };
+            }
         }
     }
 }
