@@ -3,8 +3,6 @@
 //! Velocity 0 rests; 2k+1 and 2k+2 are opposite. Weights and speeds of sound (1/√3): Qian,
 //! d'Humières & Lallemand 1992.
 
-use cutlink_amr::dims;
-
 /// A set of discrete velocities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LatticeKind {
@@ -127,36 +125,6 @@ pub const fn opposite(q: usize) -> usize {
         0 => 0,
         _ => ((q - 1) ^ 1) + 1,
     }
-}
-
-/// Velocities and directions ([`dims::direction`]), one as the other.
-#[derive(Debug)]
-pub struct Toward<L>(std::marker::PhantomData<L>);
-
-impl<L: Lattice> Toward<L> {
-    /// The direction of each velocity.
-    pub const DIRECTION: [usize; MOST] = {
-        let (mut all, mut q) = ([0; MOST], 0);
-        while q < L::Q {
-            let [x, y, z] = L::C[q];
-            all[q] = match L::KIND.dimensions() {
-                2 => dims::direction([x, y]),
-                _ => dims::direction([x, y, z]),
-            };
-            q += 1;
-        }
-        all
-    };
-
-    /// The velocity of each direction; [`MOST`] where there is none.
-    pub const VELOCITY: [usize; 27] = {
-        let (mut all, mut q) = ([MOST; 27], 0);
-        while q < L::Q {
-            all[Self::DIRECTION[q]] = q;
-            q += 1;
-        }
-        all
-    };
 }
 
 /// The third-order Hermite polynomials of a velocity, as in [`Lattice::MODES`].

@@ -427,7 +427,7 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
                 for cell in 0..cells {
                     let (density, u) = state_at(slot, cell);
                     for q in 0..L::Q {
-                        f[q * cells + cell] =
+                        f[B::place::<L>(q, cell)] =
                             T::of(equilibrium::<D, L>(q, density, u) + density * push(q));
                     }
                 }
@@ -453,10 +453,20 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
     }
 
     fn save(&self, out: &mut dyn io::Write) -> Result<(), SolverError> {
+        let cells = dims::cells(D);
         out.write_all(&self.steps.to_le_bytes())?;
         for state in &self.levels {
-            for buf in [&state.now, &state.next, &state.moments] {
-                let data = self.backend.download(buf)?;
+            for (buf, is_placed) in [
+                (&state.now, true),
+                (&state.next, true),
+                (&state.moments, false),
+            ] {
+                let mut data = self.backend.download(buf)?;
+                if is_placed {
+                    each_block::<D, L, T>(&mut data, |block, of, q, cell| {
+                        block[q * cells + cell] = of[B::place::<L>(q, cell)];
+                    });
+                }
                 out.write_all(&(data.len() as u64).to_le_bytes())?;
                 out.write_all(bytemuck::cast_slice(&data))?;
             }
@@ -465,12 +475,16 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
     }
 
     fn restore(&mut self, from: &mut dyn io::Read) -> Result<(), SolverError> {
-        let mut word = [0; 8];
+        let (cells, mut word) = (dims::cells(D), [0; 8]);
         from.read_exact(&mut word)?;
         let steps = u64::from_le_bytes(word);
         let mut fresh = Vec::new();
         for (index, state) in self.levels.iter().enumerate() {
-            for buf in [&state.now, &state.next, &state.moments] {
+            for (buf, is_placed) in [
+                (&state.now, true),
+                (&state.next, true),
+                (&state.moments, false),
+            ] {
                 from.read_exact(&mut word)?;
                 let (found, len) = (u64::from_le_bytes(word), B::len(buf));
                 if found != len as u64 {
@@ -482,6 +496,11 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
                 let mut data = memory::with_capacity("populations", len)?;
                 data.resize(len, T::of(0.0));
                 from.read_exact(bytemuck::cast_slice_mut(&mut data))?;
+                if is_placed {
+                    each_block::<D, L, T>(&mut data, |block, of, q, cell| {
+                        block[B::place::<L>(q, cell)] = of[q * cells + cell];
+                    });
+                }
                 fresh.push(self.backend.upload(data)?);
             }
         }
@@ -518,6 +537,20 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
         }
         Ok(laps)
     }
+}
+
+/// Makes each block's populations anew from what they were: by velocity and cell.
+fn each_block<const D: usize, L: Lattice, T: Real>(
+    populations: &mut [T],
+    set: impl Fn(&mut [T], &[T], usize, usize) + Sync,
+) {
+    let size = L::Q * dims::cells(D);
+    populations.par_chunks_mut(size).for_each(|block| {
+        let old = block.to_vec();
+        for q in 0..L::Q {
+            (0..dims::cells(D)).for_each(|cell| set(block, &old, q, cell));
+        }
+    });
 }
 
 /// Whether a squared speed is a number below the speed of sound's.

@@ -8,7 +8,8 @@
 //! | [`forces`](Kernels::forces) | force and torque by patch, added to a sample | `forces` |
 //! | [`macroscopic`](Kernels::macroscopic) | density and velocity of a level's cells | `macroscopic` |
 //!
-//! Populations are stored after collision, less their weights: `f[(slot * Q + q) * 4^D + cell]`.
+//! Populations are stored after collision, less their weights: `f[slot * Q * 4^D + place(q, cell)]`, where
+//! [`place`](Kernels::place) is each backend's.
 //! Backends agree to rounding; each gives the same bits every time, for any number of threads.
 
 pub(crate) mod cpu;
@@ -17,6 +18,7 @@ mod cuda;
 
 use crate::{SolverError, lattice::Lattice, real::Real, tables::Level};
 use bytemuck::{Pod, Zeroable};
+use cutlink_amr::dims;
 use cutlink_device::Backend;
 
 /// Numbers a cell that levels exchange, before collision: density less 1, momentum, and the symmetric
@@ -85,6 +87,11 @@ unsafe impl<T: Real> Pod for Arrival<T> {}
 
 /// The stages; see the module's table.
 pub trait Kernels<const D: usize>: Backend {
+    /// Where in its slot a population of a cell is.
+    fn place<L: Lattice>(q: usize, cell: usize) -> usize {
+        q * dims::cells(D) + cell
+    }
+
     /// One step of a level: `to` from `from`, and what it exchanges. In slots that exchange
     /// [`Relaxation::odd`] is 1, whatever it is in the others.
     fn step<L: Lattice, T: Real>(

@@ -1,7 +1,8 @@
 //! What one population of one cell becomes by streaming: from a neighbour, a wall or a face.
 
+use super::order::{Order, Toward};
 use crate::{
-    lattice::{Lattice, Toward, opposite},
+    lattice::{Lattice, opposite},
     real::Real,
     tables::{Level, Rule, kind},
 };
@@ -94,7 +95,7 @@ pub(super) fn sums<const D: usize, L: Lattice, T: Real>(
 ) -> (T, [T; D]) {
     let (mut rho, mut j) = (T::of(0.0), [T::of(0.0); D]);
     for q in 0..L::Q {
-        let f = from[(slot * L::Q + q) * dims::cells(D) + cell];
+        let f = from[slot * L::Q * dims::cells(D) + Order::<L>::of(q, cell)];
         rho += f;
         for a in 0..D {
             j[a] += T::of(f64::from(L::C[q][a])) * f;
@@ -125,7 +126,7 @@ pub(super) fn step_from<const D: usize>(
 
 impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
     pub(super) fn f(&self, at: At<D>, q: usize) -> T {
-        self.from[(at.slot * L::Q + q) * dims::cells(D) + at.cell()]
+        self.from[at.slot * L::Q * dims::cells(D) + Order::<L>::of(q, at.cell())]
     }
 
     fn is_solid(&self, at: At<D>) -> bool {

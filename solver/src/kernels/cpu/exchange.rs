@@ -6,7 +6,12 @@
 //! 27. Values are the means of their cells: a coarse cell's is the mean of its children, exactly, and interpolation
 //! makes children whose mean is the coarse cell's.
 
-use super::{BLOCK, LAYER, PAD, Tile, Values, cell::bits, collide, stream::put};
+use super::{
+    BLOCK, LAYER, Tile, Values,
+    cell::bits,
+    collide,
+    stream::{put, store_some},
+};
 use crate::{
     kernels::{Arrival, Between, exchanged},
     lattice::Lattice,
@@ -269,10 +274,7 @@ fn arrive<const D: usize, L: Lattice, T: Real>(
     for layer in layers::<D>(targets) {
         collide::arrive::<D, L, T>(values, arrival, layer, tile);
     }
-    let cells = dims::cells(D);
-    for (row, to) in tile.0.iter().zip(to.chunks_exact_mut(cells)) {
-        put(&row[PAD..PAD + cells], targets, to);
-    }
+    store_some::<L, T>(tile, dims::cells(D), targets, to);
 }
 
 /// The ghost cells of a shell's children.

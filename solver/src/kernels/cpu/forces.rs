@@ -1,9 +1,12 @@
 //! Momentum exchange: what leaves along a cut link less what comes back, consistent with the wall's
 //! scheme, seen from the wall (Wen, Zhang, Tu, Wang & Fang 2014, eq. 13).
 
-use super::cell::{At, View};
+use super::{
+    cell::{At, View},
+    order::Toward,
+};
 use crate::{
-    lattice::{Lattice, MOST, Toward},
+    lattice::{Lattice, MOST},
     real::Real,
     tables::Level,
 };

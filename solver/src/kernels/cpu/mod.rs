@@ -7,13 +7,14 @@ mod collide;
 mod exchange;
 mod forces;
 mod macroscopic;
+mod order;
 mod step;
 mod stream;
 
 use super::{Between, Kernels, Relaxation};
 use crate::{
     LatticeKind, SolverError,
-    lattice::{D2Q9, D3Q19, D3Q27, Lattice},
+    lattice::{D2Q9, D3Q19, D3Q27, Lattice, MOST},
     real::Real,
     tables::Level,
 };
@@ -22,6 +23,7 @@ use std::any::Any;
 
 pub use census::Census;
 pub(crate) use census::census;
+use order::Order;
 
 /// Most cells of a block.
 const BLOCK: usize = 64;
@@ -37,11 +39,11 @@ type Row<T> = [T; PAD + BLOCK + PAD];
 
 /// The populations of a block, by velocity.
 #[repr(align(64))]
-struct Tile<T>([Row<T>; crate::lattice::MOST]);
+struct Tile<T>([Row<T>; MOST]);
 
 impl<T: Real> Tile<T> {
     fn new() -> Self {
-        Self([[T::of(0.0); PAD + BLOCK + PAD]; crate::lattice::MOST])
+        Self([[T::of(0.0); PAD + BLOCK + PAD]; MOST])
     }
 }
 
@@ -142,6 +144,10 @@ fn stages<const D: usize, L: Lattice, T: Real>() -> &'static Stages<D, T> {
 }
 
 impl<const D: usize> Kernels<D> for Host {
+    fn place<L: Lattice>(q: usize, cell: usize) -> usize {
+        Order::<L>::of(q, cell)
+    }
+
     fn step<L: Lattice, T: Real>(
         &self,
         level: &Level<D, Self>,

@@ -3,11 +3,13 @@
 use super::{
     BLOCK, PAD, Tile,
     cell::{At, View, bits},
-    collide, stream,
+    collide,
+    order::Toward,
+    stream,
 };
 use crate::{
     kernels::{Relaxation, exchanged},
-    lattice::{Lattice, MOST, Toward, opposite},
+    lattice::{Lattice, MOST, opposite},
     real::Real,
     tables::Level,
 };
@@ -21,6 +23,10 @@ const CHUNK: usize = 32;
 
 /// Bytes of populations that caches will not keep until the next step.
 const LARGE: usize = 8 << 20;
+
+/// Slots between the one that is collided and the one whose populations are asked for: less, and they come too
+/// late; more, and others push them out.
+const AHEAD: usize = 2;
 
 /// What all blocks of a step have in common.
 struct Step<'a, const D: usize, L, T> {
@@ -135,18 +141,17 @@ impl<const D: usize, L: Lattice, T: Real> Step<'_, D, L, T> {
         &self.view.level.neighbors[slot * directions..][..directions]
     }
 
-    /// Collides a block that has been streamed, and asks for what the next ones will read.
+    /// Collides a block that has been streamed, and asks for what a later one will read.
     #[inline(always)]
     fn collide(&self, slot: usize, tile: &mut Tile<T>) {
-        let last = self.view.level.slots - 1;
-        let (next, after) = ((slot + 1).min(last), (slot + 2).min(last));
+        let next = (slot + AHEAD).min(self.view.level.slots - 1);
         let (from, around) = (self.view.from, self.neighbors(next));
         collide::collide::<L, T>(
             tile,
             dims::cells(D),
             &self.relax,
             #[inline(always)]
-            |part| stream::ahead::<D, L, T>(from, after, around, part),
+            |part| stream::ahead::<D, L, T>(from, next, around, part),
         );
     }
 
@@ -178,9 +183,7 @@ impl<const D: usize, L: Lattice, T: Real> Step<'_, D, L, T> {
         if stepped == dims::full_mask(D) {
             stream::store::<L, T>(tile, cells, to, self.is_large);
         } else {
-            for (row, to) in tile.0.iter().zip(to.chunks_exact_mut(cells)) {
-                stream::put(&row[PAD..PAD + cells], stepped, to);
-            }
+            stream::store_some::<L, T>(tile, cells, stepped, to);
         }
         let Some(moments) = moments else { return };
         for (to, from) in moments.chunks_exact_mut(cells).zip(&fresh) {
@@ -204,11 +207,11 @@ impl<const D: usize, L: Lattice, T: Real> Step<'_, D, L, T> {
     #[inline(always)]
     fn mend(&self, slot: usize, which: u64, tile: &mut Tile<T>) {
         let (own, singles) = self.exceptions(slot);
-        let cells = dims::cells(D);
+        let size = L::Q * dims::cells(D);
+        let block = &self.view.from[slot * size..][..size];
         for q in 1..L::Q {
             if own[q] & which != 0 {
-                let row = &self.view.from[(slot * L::Q + q) * cells..][..cells];
-                stream::put(row, own[q], &mut tile.0[q][PAD..PAD + cells]);
+                stream::keep::<L, T>(block, q, own[q], tile);
             }
             for cell in bits(singles[q] & which) {
                 let at = At::<D>::new(slot, cell);

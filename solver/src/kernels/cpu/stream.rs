@@ -3,8 +3,11 @@
 //! A step has to read and write each population once. To come near that, blocks are stored past the
 //! caches, and what the next ones read is asked for while there is arithmetic to do.
 
-use super::{LAYER, PAD, Row, Tile, unrolled};
-use crate::{lattice::Lattice, real::Real};
+use super::{BLOCK, LAYER, PAD, Row, Tile, order::Order, unrolled};
+use crate::{
+    lattice::{Lattice, MOST},
+    real::Real,
+};
 use cutlink_amr::dims;
 
 /// Pulls the populations of a block whose neighbours are all there.
@@ -28,13 +31,13 @@ pub(super) fn stream<const D: usize, L: Lattice, T: Real>(
         let row = &mut tile.0[q];
         let (cx, cy, cz) = (L::C[q][0], L::C[q][1], L::C[q][2]);
         if cx == 0 {
-            rows::<D, T, Still>(near, q, [0, cy, cz], row);
+            rows::<D, L, T, Still>(near, q, [0, cy, cz], row);
         } else if cx == 1 {
-            rows::<D, T, Right>(near, q, [0, cy, cz], row);
-            rows::<D, T, MendLeft>(near, q, [1, cy, cz], row);
+            rows::<D, L, T, Right>(near, q, [0, cy, cz], row);
+            rows::<D, L, T, MendLeft>(near, q, [1, cy, cz], row);
         } else {
-            rows::<D, T, Left>(near, q, [0, cy, cz], row);
-            rows::<D, T, MendRight>(near, q, [-1, cy, cz], row);
+            rows::<D, L, T, Left>(near, q, [0, cy, cz], row);
+            rows::<D, L, T, MendRight>(near, q, [-1, cy, cz], row);
         }
     });
 }
@@ -46,17 +49,16 @@ trait Run {
 
 /// Takes each run of rows that comes from one block to its place in the tile's row.
 #[inline(always)]
-fn rows<const D: usize, T: Real, R: Run>(
+fn rows<const D: usize, L: Lattice, T: Real, R: Run>(
     near: &[&[T]; 27],
     q: usize,
     [cx, cy, cz]: [i32; 3],
     to: &mut Row<T>,
 ) {
-    let cells = dims::cells(D);
     unrolled!(z < if D == 3 { 4 } else { 1 }, {
         let below = z as i32 - cz;
         let layer = if D == 3 { 9 * ((below >> 2) + 1) } else { 0 } - cx + 1;
-        let first = q * cells + (below & 3) as usize * 16;
+        let first = Order::<L>::row(q, (below & 3) as usize);
         if cy == 0 {
             R::run(part::<T, 16>(near[(layer + 3) as usize], first), to, z * 16);
         } else if cy == 1 {
@@ -145,11 +147,7 @@ impl Run for MendRight {
     }
 }
 
-/// Parts that [`ahead`] comes in.
-pub(super) const PARTS: usize = 4;
-
-/// Cache lines that [`stream`] reads of other blocks than its own and those beside it along x, which
-/// are its own's turn next: direction, and element of the block.
+/// Cache lines that [`stream`] reads of other blocks than its own: direction, and element of the block.
 struct Lines {
     at: [(u8, u16); 512],
     count: usize,
@@ -157,54 +155,59 @@ struct Lines {
 
 impl Lines {
     const fn of<const D: usize, L: Lattice>(line: usize) -> Self {
+        let mut is_read = [[false; MOST * BLOCK / 8]; 27];
+        let mut q = 0;
+        while q < L::Q {
+            let mut row = 0;
+            while row < dims::cells(D) / 4 {
+                let y = (row % 4) as i32 - L::C[q][1];
+                let z = (row / 4) as i32 - L::C[q][2];
+                let toward = 1 + 3 * ((y >> 2) + 1) + if D == 3 { 9 * ((z >> 2) + 1) } else { 0 };
+                let element = Order::<L>::row(q, (z & 3) as usize) + (y & 3) as usize * 4;
+                is_read[toward as usize][element / line] = true;
+                row += 1;
+            }
+            q += 1;
+        }
         let mut lines = Self {
             at: [(0, 0); 512],
             count: 0,
         };
-        let cells = dims::cells(D);
-        let mut q = 0;
-        while q < L::Q {
-            let mut row = 0;
-            while row < cells / 4 {
-                let y = (row % 4) as i32 - L::C[q][1];
-                let z = (row / 4) as i32 - L::C[q][2];
-                let toward = 1 + 3 * ((y >> 2) + 1) + if D == 3 { 9 * ((z >> 2) + 1) } else { 0 };
-                let element = q * cells + (z & 3) as usize * 16 + (y & 3) as usize * 4;
-                let found = (toward as u8, (element / line * line) as u16);
-                let last = lines.at[lines.count.saturating_sub(1)];
-                let is_new = lines.count == 0 || found.0 != last.0 || found.1 != last.1;
-                if toward as usize != dims::directions(D) / 2 && is_new {
-                    lines.at[lines.count] = found;
+        let mut toward = 0;
+        while toward < dims::directions(D) {
+            let mut n = 0;
+            while n < is_read[toward].len() {
+                if toward != dims::directions(D) / 2 && is_read[toward][n] {
+                    lines.at[lines.count] = (toward as u8, (n * line) as u16);
                     lines.count += 1;
                 }
-                row += 1;
+                n += 1;
             }
-            q += 1;
+            toward += 1;
         }
         lines
     }
 }
 
-/// What will be read next, fetched while there is arithmetic to do: the block after next, and
-/// what the next one needs of its neighbours.
+/// What will be read soon, fetched while there is arithmetic to do: a block, and what it needs of those
+/// around it. It comes in as many parts as a block has layers.
 #[inline(always)]
 pub(super) fn ahead<const D: usize, L: Lattice, T: Real>(
     from: &[T],
-    own: usize,
-    next: &[u32],
+    slot: usize,
+    around: &[u32],
     part: usize,
 ) {
     let line = 64 / size_of::<T>();
     let lines = const { Lines::of::<D, L>(64 / size_of::<T>()) };
     let size = L::Q * dims::cells(D);
-    let all = size / line;
-    for i in part * all / PARTS..(part + 1) * all / PARTS {
-        prefetch(from, own * size + i * line);
+    let (own, parts) = (size / line, dims::cells(D) / LAYER);
+    for i in part * own / parts..(part + 1) * own / parts {
+        prefetch(from, slot * size + i * line);
     }
-    for &(toward, element) in
-        &lines.at[part * lines.count / PARTS..(part + 1) * lines.count / PARTS]
-    {
-        let block = next[usize::from(toward)] as usize;
+    let others = &lines.at[part * lines.count / parts..(part + 1) * lines.count / parts];
+    for &(toward, element) in others {
+        let block = around[usize::from(toward)] as usize;
         prefetch(from, block * size + usize::from(element));
     }
 }
@@ -233,13 +236,43 @@ pub(super) fn store<L: Lattice, T: Real>(
     to: &mut [T],
     is_large: bool,
 ) {
-    for q in 0..L::Q {
-        let (from, to) = (&tile.0[q][PAD..PAD + cells], &mut to[q * cells..][..cells]);
-        if is_large {
-            past_caches(from, to);
-        } else {
-            to.copy_from_slice(from);
+    for layer in 0..cells / LAYER {
+        for &q in &Order::<L>::VELOCITIES[..L::Q] {
+            let from = &tile.0[q][PAD + LAYER * layer..][..LAYER];
+            let to = &mut to[Order::<L>::row(q, layer)..][..LAYER];
+            if is_large {
+                past_caches(from, to);
+            } else {
+                to.copy_from_slice(from);
+            }
         }
+    }
+}
+
+/// Stores some cells of a tile in place of those of a block; the others keep what they have.
+#[inline(always)]
+pub(super) fn store_some<L: Lattice, T: Real>(
+    tile: &Tile<T>,
+    cells: usize,
+    which: u64,
+    to: &mut [T],
+) {
+    for layer in 0..cells / LAYER {
+        let which = which >> (LAYER * layer) & 0xffff;
+        for &q in &Order::<L>::VELOCITIES[..L::Q] {
+            let from = &tile.0[q][PAD + LAYER * layer..][..LAYER];
+            put(from, which, &mut to[Order::<L>::row(q, layer)..][..LAYER]);
+        }
+    }
+}
+
+/// Puts a population of some cells of a block into a tile.
+#[inline(always)]
+pub(super) fn keep<L: Lattice, T: Real>(block: &[T], q: usize, which: u64, tile: &mut Tile<T>) {
+    for layer in 0..block.len() / (L::Q * LAYER) {
+        let from = &block[Order::<L>::row(q, layer)..][..LAYER];
+        let to = &mut tile.0[q][PAD + LAYER * layer..][..LAYER];
+        put(from, which >> (LAYER * layer) & 0xffff, to);
     }
 }
 
