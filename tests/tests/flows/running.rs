@@ -1,12 +1,20 @@
 use cutlink_mesher::primitives::Shape3;
-use cutlink_solver::{FaceCondition, Plan, Precision, SolverError};
+use cutlink_solver::{
+    FaceCondition, Flow, Plan, Precision, SolverError,
+    lattice::{D3Q19, Lattice},
+};
 use cutlink_tests::{
     bodies,
     flows::{self, AnyFlow},
 };
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, Region, RegionShape};
 
-cutlink_tests::backend_test!(a_restart_is_no_change, divergence_is_found_and_located);
+cutlink_tests::backend_test!(
+    a_restart_is_no_change,
+    divergence_is_found_and_located,
+    states_go_on_on_the_host,
+    states_lie_by_velocity_and_cell
+);
 
 /// A sphere in a small tunnel on two levels.
 fn sphere() -> Mesh<3> {
@@ -36,7 +44,7 @@ fn a_restart_is_no_change<K: AnyFlow>(kernels: &K) {
         flow.set(&|_| (1.0, [0.05, 0.0, 0.0])).expect("a start");
         flow
     };
-    let state = |flow: &dyn cutlink_solver::Flow<3>| {
+    let state = |flow: &dyn Flow<3>| {
         let mut bytes = Vec::new();
         flow.save(&mut bytes).expect("a state");
         bytes
@@ -73,6 +81,56 @@ fn a_restart_is_no_change<K: AnyFlow>(kernels: &K) {
     assert!(state(&*straight) == other, "for any number of threads");
     let short = second.restore(&mut &middle[..middle.len() - 1]);
     assert!(short.is_err(), "a state cut short is refused");
+}
+
+/// Populations of a saved state, level 0: of each block's velocities the cells, whatever order a backend has
+/// them in.
+fn states_lie_by_velocity_and_cell<K: AnyFlow>(kernels: &K) {
+    let mesh = flows::empty_box([8, 8, 8], 1, Vec::new());
+    let mut params = flows::params(&mesh, 0.02);
+    params.precision = Precision::F64;
+    let mut flow = flows::start(kernels, &mesh, params);
+    // A shear, so that cells differ along y alone.
+    let shear = |x: [f64; 3]| (1.0, [0.01 * x[1], 0.0, 0.0]);
+    flow.set(&shear).expect("a start");
+    let mut bytes = Vec::new();
+    flow.save(&mut bytes).expect("a state");
+    let numbers: Vec<f64> = bytes[16..]
+        .chunks_exact(8)
+        .map(|eight| f64::from_le_bytes(eight.try_into().expect("eight bytes")))
+        .collect();
+    for (block, f) in numbers[..8 * 19 * 64].chunks_exact(19 * 64).enumerate() {
+        for (n, &f) in f.iter().enumerate() {
+            let (q, cell) = (n / 64, n % 64);
+            let y = 4 * mesh.forest.coord[mesh.forest.levels[0][block] as usize][1] as usize;
+            let (_, [u, ..]) = shear([0.0, (y + cell / 4 % 4) as f64 + 0.5, 0.0]);
+            let along = f64::from(D3Q19::C[q][0]) * u;
+            let expected = D3Q19::W[q] * (3.0 * along + 4.5 * along * along - 1.5 * u * u);
+            assert!((f - expected).abs() < 1e-15, "{q} of {cell}: {f}");
+        }
+    }
+}
+
+/// What one backend saves another goes on with.
+fn states_go_on_on_the_host<K: AnyFlow>(kernels: &K) {
+    let mesh = sphere();
+    let mut there = flows::start(kernels, &mesh, tunnel(&mesh));
+    there.set(&|_| (1.0, [0.05, 0.0, 0.0])).expect("a start");
+    there.advance(20).expect("steps");
+    let mut bytes = Vec::new();
+    there.save(&mut bytes).expect("a state");
+    let mut here = flows::start(&cutlink_device::Host, &mesh, tunnel(&mesh));
+    here.restore(&mut &bytes[..]).expect("a state");
+    let difference = |a: &dyn Flow<3>, b: &dyn Flow<3>| {
+        let [a, b] = [a, b].map(|flow| flow.snapshot().expect("a snapshot"));
+        let pairs = a.velocity.iter().flatten().zip(b.velocity.iter().flatten());
+        pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+    };
+    assert!(difference(&*there, &*here) < 1e-7, "the same flow");
+    there.advance(10).expect("steps");
+    assert!(difference(&*there, &*here) > 1e-4, "which goes on");
+    here.advance(10).expect("steps");
+    assert!(difference(&*there, &*here) < 1e-6, "on both");
 }
 
 fn divergence_is_found_and_located<K: AnyFlow>(kernels: &K) {
