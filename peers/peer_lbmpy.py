@@ -10,6 +10,7 @@ import time
 from lbmpy import LBMConfig, LBStencil, Method, Stencil
 from lbmpy.scenarios import create_fully_periodic_flow
 import numpy as np
+from pystencils import CreateKernelConfig
 
 
 def main():
@@ -17,7 +18,10 @@ def main():
     config = LBMConfig(stencil=LBStencil(Stencil.D3Q19), method=Method.SRT, relaxation_rate=1.8, compressible=True)
     start = np.zeros((cells, cells, cells, 3))
     start[..., 0] = 0.02
-    flow = create_fully_periodic_flow(start, lbm_config=config, **({"openmp": threads} if threads > 1 else {}))
+    kernel = CreateKernelConfig()
+    kernel.cpu.openmp.enable = threads > 1
+    kernel.cpu.openmp.num_threads = threads
+    flow = create_fully_periodic_flow(start, lbm_config=config, config=kernel)
     flow.run(2)
     clock, processor = [], []
     for _ in range(runs):

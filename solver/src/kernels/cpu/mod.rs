@@ -73,12 +73,18 @@ macro_rules! unrolled {
 }
 use unrolled;
 
+type Step<const D: usize, T> =
+    fn(&Level<D, Host>, Relaxation<T>, from: &[T], to: &mut [T], moments: &mut [T]);
+
+type Average<const D: usize, T> =
+    fn(&Between<'_, D, T, Host>, fine_moments: &[T], to: &mut [T], moments: &mut [T]);
+
 /// What takes most of the time: see [`step::step`], [`exchange::interpolate`], [`exchange::average`].
 #[derive(Debug)]
 struct Stages<const D: usize, T: Real> {
-    step: fn(&Level<D, Host>, Relaxation<T>, from: &[T], to: &mut [T], moments: &mut [T]),
+    step: Step<D, T>,
     interpolate: fn(&Between<'_, D, T, Host>, moments: &[T], to: &mut [T]),
-    average: fn(&Between<'_, D, T, Host>, fine_moments: &[T], to: &mut [T], moments: &mut [T]),
+    average: Average<D, T>,
 }
 
 impl<const D: usize, T: Real> Stages<D, T> {
