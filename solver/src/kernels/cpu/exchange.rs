@@ -497,3 +497,6 @@ pub(super) fn average<const D: usize, L: Lattice, T: Real>(
             });
         });
 }
+
+#[cfg(test)]
+mod tests;
