@@ -104,6 +104,18 @@ pub(super) fn sums<const D: usize, L: Lattice, T: Real>(
     (rho, j)
 }
 
+/// The block that a point is in, as a direction, and its place there; coordinates count from the lower corner of the block in
+/// the middle.
+#[inline]
+pub(super) const fn locate<const D: usize>(at: [i32; D]) -> (usize, [i32; D]) {
+    let (mut toward, mut local, mut a) = ([0; D], [0; D], 0);
+    while a < D {
+        (toward[a], local[a]) = (at[a] >> 2, at[a] & 3);
+        a += 1;
+    }
+    (dims::direction(toward), local)
+}
+
 /// What lies a step away: a slot of the level or what `neighbors` has in its place, and the cell there.
 #[inline]
 pub(super) fn step_from<const D: usize>(
@@ -111,12 +123,12 @@ pub(super) fn step_from<const D: usize>(
     at: At<D>,
     step: [i32; D],
 ) -> (u32, At<D>) {
-    let (mut toward, mut local) = ([0; D], [0; D]);
+    let mut to = at.local;
     for a in 0..D {
-        let to = at.local[a] + step[a];
-        (toward[a], local[a]) = (to >> 2, to & 3);
+        to[a] += step[a];
     }
-    let slot = level.neighbors[at.slot * dims::directions(D) + dims::direction(toward)];
+    let (toward, local) = locate(to);
+    let slot = level.neighbors[at.slot * dims::directions(D) + toward];
     let at = At {
         slot: slot as usize,
         local,

@@ -8,7 +8,7 @@
 
 use super::{
     BLOCK, LAYER, Tile, Values,
-    cell::bits,
+    cell::{bits, locate},
     collide,
     stream::{put, store_some},
 };
@@ -94,14 +94,13 @@ impl<const D: usize> Places<D> {
         while child < dims::children(D) {
             let mut cell = 0;
             while cell < dims::cells(D) {
-                let (mut toward, mut inner, mut a) = (0, 0, D);
-                while a > 0 {
-                    a -= 1;
-                    let at = 2 * (child >> a & 1) as i32 + (cell >> (2 * a) & 3) as i32 - 1;
-                    toward = 3 * toward + (at >> 2) + 1;
-                    inner = 4 * inner + (at & 3);
+                let (mut at, mut a) = (dims::unravel::<D>(cell, 4), 0);
+                while a < D {
+                    at[a] += 2 * (child >> a & 1) as i32 - 1;
+                    a += 1;
                 }
-                all[child][cell] = (toward as u8, inner as u8);
+                let (toward, inner) = locate(at);
+                all[child][cell] = (toward as u8, dims::ravel(inner, 4) as u8);
                 cell += 1;
             }
             child += 1;
@@ -417,12 +416,12 @@ impl<const D: usize> Over<D> {
         while child < dims::children(D) {
             let mut corner = 0;
             while corner < dims::children(D) {
-                let (mut cell, mut a) = (0, D);
-                while a > 0 {
-                    a -= 1;
-                    cell = 4 * cell + 2 * (child >> a & 1) + (corner >> a & 1);
+                let (mut at, mut a) = (dims::unravel::<D>(corner, 2), 0);
+                while a < D {
+                    at[a] += 2 * (child >> a & 1) as i32;
+                    a += 1;
                 }
-                all[child][corner] = cell as u8;
+                all[child][corner] = dims::ravel(at, 4) as u8;
                 corner += 1;
             }
             child += 1;

@@ -5,6 +5,8 @@ mod cell;
 mod census;
 mod collide;
 mod exchange;
+#[cfg(test)]
+mod fixture;
 mod forces;
 mod macroscopic;
 mod order;

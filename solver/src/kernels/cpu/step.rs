@@ -2,7 +2,7 @@
 
 use super::{
     BLOCK, PAD, Tile,
-    cell::{At, View, bits},
+    cell::{At, View, bits, locate},
     collide,
     order::Toward,
     stream,
@@ -282,16 +282,15 @@ impl<const D: usize, L: Lattice> Sources<D, L> {
         while q < L::Q {
             let mut cell = 0;
             while cell < dims::cells(D) {
-                let (mut toward, mut there, mut a) = (0, 0, D);
-                while a > 0 {
-                    a -= 1;
-                    let at = (cell >> (2 * a) & 3) as i32 - L::C[q][a];
-                    toward = 3 * toward + (at >> 2) + 1;
-                    there = 4 * there + (at & 3);
+                let (mut at, mut a) = (dims::unravel::<D>(cell, 4), 0);
+                while a < D {
+                    at[a] -= L::C[q][a];
+                    a += 1;
                 }
-                let source = &mut all[toward as usize][q];
+                let (toward, there) = locate(at);
+                let source = &mut all[toward][q];
                 source.cells |= 1 << cell;
-                source.ahead = there - cell as i32;
+                source.ahead = dims::ravel(there, 4) as i32 - cell as i32;
                 cell += 1;
             }
             q += 1;
@@ -304,44 +303,26 @@ impl<const D: usize, L: Lattice> Sources<D, L> {
 mod tests {
     use super::*;
     use crate::{
-        Collision, FaceCondition, Interpolation, LatticeKind, Params, PatchCondition, Precision,
-        WallScheme,
+        FaceCondition, LatticeKind,
+        kernels::cpu::fixture,
         lattice::{D2Q9, D3Q19, D3Q27},
-        tables,
     };
     use cutlink_mesher::{
         Surface,
         exact::{Exact, Facet},
         primitives::{Shape2, Shape3},
     };
-    use cutlink_voxelizer::{EmbedParams, Fill, Frame, embed, prepare};
 
     /// Cells whose populations differ from those that are pulled one by one, on all levels of a body in a box.
     fn compare<const D: usize, L: Lattice>(surface: &Surface<D>) -> (usize, usize)
     where
         Facet<D>: Exact<D>,
     {
-        let frame = Frame::new([-8.0; D], 1.0, [16; D]).expect("a box");
-        let embedding = EmbedParams::new(3, 1.0, Fill::NonZero);
-        let (snapped, _) = prepare(&Host, surface, &frame, &embedding).expect("a surface");
-        let mesh = embed(&Host, &snapped, frame, &embedding, &mut ()).expect("a mesh");
         let mut faces = [[FaceCondition::FreeSlip; 2]; D];
         faces[0] = [FaceCondition::Velocity([0.03; D]), FaceCondition::Outflow];
         faces[D - 1] = [FaceCondition::Periodic; 2];
-        let params = Params {
-            lattice: L::KIND,
-            collision: Collision::Bgk,
-            precision: Precision::F64,
-            viscosity: 0.1,
-            acceleration: [0.0; D],
-            faces,
-            patches: vec![PatchCondition::wall(WallScheme::Quadratic)],
-            interpolation: Interpolation::Cubic,
-            moment_center: [0.0; D],
-            forces: false,
-        };
         let (mut differing, mut compared) = (0, 0);
-        for level in tables::build(&mesh, &params).expect("tables") {
+        for level in fixture::levels::<D, L>(surface, 8, 3, faces) {
             let level = &level.level;
             let numbers = level.slots * L::Q * dims::cells(D);
             let from: Vec<f64> = (0..numbers).map(|i| (i as f64).sin()).collect();

@@ -2,20 +2,20 @@
 
 use super::*;
 use crate::{
-    Collision, FaceCondition, Params, PatchCondition, Precision, WallScheme,
+    FaceCondition,
     kernels::cpu::{
         cell::{At, step_from},
+        fixture,
         order::Order,
     },
     lattice::{D2Q9, D3Q19},
-    tables::{self, HostLevel},
+    tables::HostLevel,
 };
 use cutlink_mesher::{
     Surface,
     exact::{Exact, Facet},
     primitives::{Shape2, Shape3},
 };
-use cutlink_voxelizer::{EmbedParams, Fill, Frame, embed, prepare};
 
 /// Numbers in -1..1 that look like noise.
 fn noise(n: usize) -> f64 {
@@ -27,23 +27,7 @@ fn levels<const D: usize, L: Lattice>(surface: &Surface<D>) -> [HostLevel<D>; 2]
 where
     Facet<D>: Exact<D>,
 {
-    let frame = Frame::new([-16.0; D], 1.0, [32; D]).expect("a box");
-    let embedding = EmbedParams::new(2, 1.0, Fill::NonZero);
-    let (snapped, _) = prepare(&Host, surface, &frame, &embedding).expect("a surface");
-    let mesh = embed(&Host, &snapped, frame, &embedding, &mut ()).expect("a mesh");
-    let params = Params {
-        lattice: L::KIND,
-        collision: Collision::Regularized,
-        precision: Precision::F64,
-        viscosity: 0.1,
-        acceleration: [0.0; D],
-        faces: [[FaceCondition::FreeSlip; 2]; D],
-        patches: vec![PatchCondition::wall(WallScheme::Linear)],
-        interpolation: crate::Interpolation::Cubic,
-        moment_center: [0.0; D],
-        forces: false,
-    };
-    let mut levels = tables::build(&mesh, &params).expect("tables");
+    let mut levels = fixture::levels::<D, L>(surface, 16, 2, [[FaceCondition::FreeSlip; 2]; D]);
     for (n, solid) in levels
         .iter_mut()
         .flat_map(|l| &mut l.level.solid)
