@@ -83,17 +83,25 @@ names!(WallScheme, "wall scheme", Self::BounceBack => "bounce-back", Self::Linea
 pub enum FaceCondition<const D: usize> {
     /// The flow leaves here and enters at the opposite face, which has to be periodic too.
     Periodic,
-    /// A wall halfway beyond the last cells that moves with this velocity; zero for no slip, else
-    /// an inlet, a moving lid or a far field: bounce-back with momentum (Ladd 1994).
+    /// A given velocity halfway beyond the last cells: zero for no slip, else an inlet or a moving wall. No-slip faces, and
+    /// all such faces of a box without an opening, are bounce-back with momentum (Ladd 1994); the others
+    /// have ghost cells with the velocity extrapolated through the face (Guo, Zheng & Shi 2002).
     Velocity([f64; D]),
     /// A wall without friction: specular reflection.
     FreeSlip,
-    /// A given density, by anti-bounce-back (Ginzburg, Verhaeghe & d'Humières 2008); pressure
-    /// is density / 3.
+    /// A given density, by ghost cells in equilibrium; pressure is density / 3. Reflects sound.
     Pressure(f64),
-    /// The flow leaves by itself: populations that enter follow a convection equation (Geier,
-    /// Schönherr, Pasquali & Krafczyk 2015, §5).
+    /// The flow leaves: populations that enter follow a convection equation (Geier, Schönherr, Pasquali &
+    /// Krafczyk 2015, §5), drawn slightly toward density 1. Absorbs sound at normal incidence.
     Outflow,
+    /// A far field: fluid and sound may leave, and what enters has this velocity and density, by the
+    /// characteristics along the normal. Absorbs sound at normal incidence.
+    FarField {
+        /// Velocity of the undisturbed flow.
+        velocity: [f64; D],
+        /// Its density.
+        density: f64,
+    },
 }
 
 impl<const D: usize> FaceCondition<D> {
@@ -104,7 +112,10 @@ impl<const D: usize> FaceCondition<D> {
 
     /// Whether fluid passes here as it will, which settles the density.
     pub fn opens(&self) -> bool {
-        matches!(self, Self::Pressure(_) | Self::Outflow)
+        matches!(
+            self,
+            Self::Pressure(_) | Self::Outflow | Self::FarField { .. }
+        )
     }
 }
 

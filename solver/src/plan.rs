@@ -178,7 +178,7 @@ fn check<const D: usize>(mesh: &Mesh<D>, params: &Params<D>) -> Result<(), Solve
     }
     let speed = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
     for face in params.faces.iter().flatten() {
-        if let FaceCondition::Velocity(v) = face
+        if let FaceCondition::Velocity(v) | FaceCondition::FarField { velocity: v, .. } = face
             && (speed(v).is_nan() || speed(v) >= 1.0 / 3.0f64.sqrt())
         {
             return refuse(
@@ -187,7 +187,7 @@ fn check<const D: usize>(mesh: &Mesh<D>, params: &Params<D>) -> Result<(), Solve
                 "less than the speed of sound, 0.577, is needed: choose a smaller Mach number",
             );
         }
-        if let FaceCondition::Pressure(density) = face
+        if let FaceCondition::Pressure(density) | FaceCondition::FarField { density, .. } = face
             && !(density.is_finite() && *density > 0.0)
         {
             return refuse(

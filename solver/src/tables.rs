@@ -18,12 +18,16 @@ pub mod kind {
     pub const WALL: u32 = 0;
     /// Specular reflection.
     pub const SLIP: u32 = 1;
-    /// Anti-bounce-back.
-    pub const PRESSURE: u32 = 2;
-    /// Convection.
-    pub const OUTFLOW: u32 = 3;
+    /// A face: convection outward, with the mean density held.
+    pub const OUTFLOW: u32 = 2;
+    /// A given density: of a face by ghost cells, of a patch by anti-bounce-back.
+    pub const PRESSURE: u32 = 3;
+    /// A face with a given far field.
+    pub const FAR: u32 = 4;
+    /// A face that fluid passes with a given velocity.
+    pub const STREAM: u32 = 5;
     /// None: neighbours wrap around.
-    pub const PERIODIC: u32 = 4;
+    pub const PERIODIC: u32 = 6;
 }
 
 /// A condition.
@@ -70,14 +74,23 @@ impl Rule {
         self.velocity != [0.0; 3] || self.omega != [0.0; 3]
     }
 
-    fn of_face<const D: usize>(face: &FaceCondition<D>) -> Self {
+    /// In a closed box faces of given velocity are walls: these conserve mass exactly.
+    fn of_face<const D: usize>(face: &FaceCondition<D>, closed: bool) -> Self {
         match *face {
             FaceCondition::Periodic => Self::new(kind::PERIODIC),
             FaceCondition::FreeSlip => Self::new(kind::SLIP),
             FaceCondition::Outflow => Self::new(kind::OUTFLOW),
             FaceCondition::Velocity(v) => Self {
                 velocity: wide(v),
-                ..Self::new(kind::WALL)
+                ..Self::new(match closed || v == [0.0; D] {
+                    true => kind::WALL,
+                    false => kind::STREAM,
+                })
+            },
+            FaceCondition::FarField { velocity, density } => Self {
+                velocity: wide(velocity),
+                density,
+                ..Self::new(kind::FAR)
             },
             FaceCondition::Pressure(density) => Self {
                 density,
@@ -248,7 +261,7 @@ pub fn build<const D: usize>(
         .faces
         .iter()
         .flatten()
-        .map(Rule::of_face)
+        .map(|face| Rule::of_face(face, !params.has_opening()))
         .chain(params.patches.iter().map(Rule::of_patch))
         .collect();
     let directions = dims::directions(D);

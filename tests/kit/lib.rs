@@ -26,3 +26,4 @@ pub mod literature;
 pub mod oracle;
 pub mod rules;
 pub mod scans;
+pub mod spectrum;

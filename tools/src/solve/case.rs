@@ -139,6 +139,7 @@ pub enum FaceKind {
     NoSlip,
     FreeSlip,
     Outflow,
+    FarField,
 }
 
 /// A face; where nothing but the type is needed, its name alone will do.

@@ -155,17 +155,18 @@ fn face<const D: usize>(
         FaceKind::NoSlip => "no-slip",
         FaceKind::FreeSlip => "free-slip",
         FaceKind::Outflow => "outflow",
+        FaceKind::FarField => "far-field",
     };
     let keys = [
         (
             "velocity",
             given.velocity.is_some(),
-            kind == FaceKind::Velocity,
+            matches!(kind, FaceKind::Velocity | FaceKind::FarField),
         ),
         (
             "pressure",
             given.pressure.is_some(),
-            kind == FaceKind::Pressure,
+            matches!(kind, FaceKind::Pressure | FaceKind::FarField),
         ),
     ];
     only(what, name, &keys)?;
@@ -182,6 +183,13 @@ fn face<const D: usize>(
         FaceKind::NoSlip => FaceCondition::Velocity([0.0; D]),
         FaceKind::FreeSlip => FaceCondition::FreeSlip,
         FaceKind::Outflow => FaceCondition::Outflow,
+        FaceKind::FarField => {
+            let pressure = *table.pressure.get_or_insert(0.0);
+            FaceCondition::FarField {
+                velocity: scale.velocity(&format!("{what} velocity"), &given.velocity)?,
+                density: scale.pressure(&format!("{what} pressure"), pressure)?,
+            }
+        }
     };
     Ok((condition, table))
 }

@@ -230,7 +230,7 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
 fn fastest<const D: usize>(params: &Params<D>) -> f64 {
     let norm = |v: &[f64; D]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
     let faces = params.faces.iter().flatten().map(|face| match face {
-        FaceCondition::Velocity(u) => norm(u),
+        FaceCondition::Velocity(u) | FaceCondition::FarField { velocity: u, .. } => norm(u),
         _ => 0.0,
     });
     let patches = params.patches.iter().map(|patch| match patch {

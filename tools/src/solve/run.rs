@@ -235,7 +235,7 @@ fn initial<const D: usize>(params: &Params<D>) -> [f64; D] {
     let mut count = 0.0;
     for (axis, faces) in params.faces.iter().enumerate() {
         for face in faces {
-            if let FaceCondition::Velocity(v) = face
+            if let FaceCondition::Velocity(v) | FaceCondition::FarField { velocity: v, .. } = face
                 && v[axis] != 0.0
             {
                 count += 1.0;

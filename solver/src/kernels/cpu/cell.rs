@@ -26,7 +26,7 @@ pub(super) struct At<const D: usize> {
 }
 
 /// What lies a step away.
-enum Next<const D: usize> {
+pub(super) enum Next<const D: usize> {
     Cell(At<D>),
     /// No cell of this level.
     End,
@@ -145,7 +145,7 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
         self.level.solid[at.slot] >> at.cell() & 1 == 1
     }
 
-    fn next(&self, at: At<D>, step: [i32; D]) -> Next<D> {
+    pub(super) fn next(&self, at: At<D>, step: [i32; D]) -> Next<D> {
         match step_from(self.level, at, step) {
             (OUTSIDE, _) => Next::Outside,
             (slot, to) if (slot as usize) < self.level.slots => Next::Cell(to),
@@ -154,7 +154,7 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
     }
 
     /// The fluid cell a step away, if there is one.
-    fn fluid(&self, at: At<D>, step: [i32; D]) -> Option<At<D>> {
+    pub(super) fn fluid(&self, at: At<D>, step: [i32; D]) -> Option<At<D>> {
         match self.next(at, step) {
             Next::Cell(next) if !self.is_solid(next) => Some(next),
             _ => None,
@@ -185,7 +185,7 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
     }
 
     /// Density less 1 and velocity of a cell.
-    fn moments(&self, at: At<D>) -> (T, [T; D]) {
+    pub(super) fn moments(&self, at: At<D>) -> (T, [T; D]) {
         let (rho, j) = sums::<D, L, T>(self.from, at.slot, at.cell());
         let inverse = T::of(1.0) / (T::of(1.0) + rho);
         (rho, j.map(|j| j * inverse))
@@ -309,7 +309,7 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
 
     /// What a wall that moves takes from a population that is bounced back: 6 w ρ c·u, with the density of the
     /// cell (Ladd 1994, eq. 3.3).
-    fn wall(&self, at: At<D>, k: usize, q: f64, rule: &Rule) -> f64 {
+    pub(super) fn wall(&self, at: At<D>, k: usize, q: f64, rule: &Rule) -> f64 {
         if !rule.moves() {
             return 0.0;
         }
@@ -328,74 +328,5 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
         }
         let even = T::of(density) * (T::of(4.5) * along * along - T::of(1.5) * square);
         T::of(2.0 * L::W[k]) * (T::of(density - 1.0) + even) - out
-    }
-
-    /// The faces of the box that a step goes through, and their axes.
-    fn crossed(&self, at: At<D>, step: [i32; D]) -> impl Iterator<Item = (usize, &Rule)> {
-        let block = self.level.coord[at.slot];
-        (0..D).filter_map(move |a| {
-            let side = match 4 * block[a] + at.local[a] + step[a] {
-                to if to < 0 => 0,
-                to if to >= self.level.extent[a] => 1,
-                _ => return None,
-            };
-            Some((a, &self.level.rules[2 * a + side]))
-        })
-    }
-
-    /// The first face with a wall that a step goes through: of those in a corner, it alone counts.
-    pub(super) fn face_wall(&self, at: At<D>, step: [i32; D]) -> Option<&Rule> {
-        self.crossed(at, step)
-            .map(|(_, rule)| rule)
-            .find(|rule| rule.kind == kind::WALL)
-    }
-
-    /// Whether a step leaves the box.
-    pub(super) fn leaves(&self, at: At<D>, step: [i32; D]) -> bool {
-        matches!(self.next(at, step), Next::Outside)
-    }
-
-    /// Population `q` where its source, a step away, lies beyond the box.
-    fn face(&self, at: At<D>, q: usize, step: [i32; D]) -> T {
-        if let Some(rule) = self.face_wall(at, step) {
-            let back = opposite(q);
-            return self.f(at, back) - T::of(self.wall(at, back, 0.5, rule));
-        }
-        let (mut mirrored, mut along) = (velocity::<D, L>(q), step);
-        let mut open = None;
-        for (a, rule) in self.crossed(at, step) {
-            match rule.kind {
-                kind::PRESSURE | kind::OUTFLOW => open = Some((a, rule)),
-                kind::SLIP => {
-                    mirrored[a] = -mirrored[a];
-                    along[a] = 0;
-                }
-                _ => {}
-            }
-        }
-        if let Some((axis, rule)) = open {
-            if rule.kind == kind::PRESSURE {
-                return self.open(at, opposite(q), self.f(at, opposite(q)), rule.density);
-            }
-            return self.convected(at, q, axis, step[axis]);
-        }
-        let reflected = Toward::<L>::VELOCITY[dims::direction(mirrored)];
-        match self.next(at, along) {
-            Next::Cell(next) if !self.is_solid(next) => self.f(next, reflected),
-            _ => self.f(at, opposite(q)),
-        }
-    }
-
-    /// A population that enters where the flow leaves: carried outward with the speed of sound less that
-    /// of the flow.
-    fn convected(&self, at: At<D>, q: usize, axis: usize, outward: i32) -> T {
-        let mut inward = [0; D];
-        inward[axis] = -outward;
-        let Some(inner) = self.fluid(at, inward) else {
-            return self.f(at, q);
-        };
-        let (_, u) = self.moments(at);
-        let speed = T::of(1.0 / 3.0f64.sqrt()) - u[axis] * T::of(f64::from(outward));
-        speed * self.f(inner, q) + (T::of(1.0) - speed) * self.f(at, q)
     }
 }

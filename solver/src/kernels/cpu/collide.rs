@@ -232,6 +232,14 @@ impl<T: Real> Push<T> {
         -(self.even * T::of(3.0) * self.work)
     }
 
+    /// What the trace of the source gets besides, for it relaxes with a time of 1.
+    #[inline(always)]
+    fn bulk<L: Lattice>(&self, q: usize) -> T {
+        let d = L::KIND.dimensions() as f64;
+        let square: i32 = L::C[q].iter().map(|c| c * c).sum();
+        T::of(9.0 * (f64::from(square) / d - 1.0 / 3.0)) * (T::of(0.5) - self.even) * self.work
+    }
+
     /// The even part, and ρ c·g.
     #[inline(always)]
     fn of<L: Lattice>(&self, q: usize, along: T) -> (T, T) {
@@ -324,6 +332,21 @@ impl<T: Real> Orders<T> {
     }
 }
 
+/// The stress without `share` of its trace: all of it, 1, where the bulk viscosity has a relaxation time of 1.
+#[inline(always)]
+fn without_trace<L: Lattice, T: Real>(stress: &[T; 6], share: T) -> [T; 6] {
+    let [xx, xy, xz, yy, yz, zz] = *stress;
+    let mean = share * T::of(1.0 / L::KIND.dimensions() as f64) * (xx + yy + zz);
+    let flat = if L::KIND.dimensions() == 3 {
+        zz - mean
+    } else {
+        zz
+    };
+    [xx - mean, xy, xz, yy - mean, yz, flat]
+}
+
+/// Recursive regularization. The trace of the stress relaxes with a time of 1: the bulk viscosity is that of the grid, and
+/// damps sound (decision 016).
 #[inline(always)]
 fn regularized<L: Lattice, T: Real, const PUSHED: bool>(
     f: &mut [T; MOST],
@@ -331,14 +354,15 @@ fn regularized<L: Lattice, T: Real, const PUSHED: bool>(
     fluid: &Fluid<T>,
     stress: &[T; 6],
 ) {
-    let orders = Orders::new(fluid, stress, T::of(1.0) - relax.even);
+    let stress = without_trace::<L, T>(stress, T::of(1.0));
+    let orders = Orders::new(fluid, &stress, T::of(1.0) - relax.even);
     let density = T::of(1.0) + fluid.rho;
     let base = orders.base(fluid);
     let push = Push::new::<PUSHED>(relax, fluid);
     let w0 = T::of(L::W[0]);
     f[0] = w0 * base;
     if PUSHED {
-        f[0] += w0 * push.rest();
+        f[0] += w0 * (push.rest() + push.bulk::<L>(0));
     }
     unrolled!(k < L::Q / 2, {
         let (p, m) = (2 * k + 1, 2 * k + 2);
@@ -347,8 +371,8 @@ fn regularized<L: Lattice, T: Real, const PUSHED: bool>(
         let mut odd = T::of(3.0) * density * along + orders.odd::<L>(p);
         if PUSHED {
             let (pe, pull) = push.of::<L>(p, along);
-            // The half step of the acceleration is in the momentum already: what is missing is the other half.
-            even += pe;
+            // The half step of the acceleration is in the momentum already: the other half is missing.
+            even += pe + push.bulk::<L>(p);
             odd += T::of(1.5) * pull;
         }
         f[p] = w * (even + odd);
@@ -385,6 +409,7 @@ pub(super) fn arrive<const D: usize, L: Lattice, T: Real>(
             rho: value[0],
             u: [value[1] * inverse, value[2] * inverse, z * inverse],
         };
+        let stress = without_trace::<L, T>(&stress, third);
         let orders = Orders::new(&fluid, &stress, to.keep);
         let base = orders.base(&fluid);
         tile.0[0][PAD + cell] = T::of(L::W[0]) * base;

@@ -5,6 +5,7 @@ mod cell;
 mod census;
 mod collide;
 mod exchange;
+mod faces;
 #[cfg(test)]
 mod fixture;
 mod forces;

@@ -94,21 +94,26 @@ __device__ __forceinline__ void add_stress(const T (&f)[L::Q], Fluid<T>& fluid) 
     }
 }
 
-// The acceleration's source (Guo, Zheng & Shi 2002, eq. 20): even parts times `even`, odd ones times `odd`.
+// The acceleration's source (Guo, Zheng & Shi 2002, eq. 20): even parts times `even`, odd ones times `odd`, the trace
+// times `trace`.
 template <class L, class T>
-__device__ __forceinline__ void push(const Relaxation<T>& relax, const Fluid<T>& fluid, T even, T odd, T (&f)[L::Q]) {
+__device__ __forceinline__ void push(const Relaxation<T>& relax, const Fluid<T>& fluid, T even, T odd, T trace,
+                                     T (&f)[L::Q]) {
     T work = T(0);
 #pragma unroll
     for (int a = 0; a < D; a++) {
         work += relax.acceleration[a] * fluid.u[a];
     }
     work *= fluid.density();
-    f[0] -= T(L::w(0)) * (even * T(3) * work);
+    const T bulk = (trace - even) * work;
+    f[0] -= T(L::w(0)) * T(3) * (even * work + bulk);
 #pragma unroll
     for (int p = 1; p < L::Q; p += 2) {
         const T along = dot<L>(p, fluid.u);
         const T pull = fluid.density() * dot<L>(p, relax.acceleration);
-        const T e = even * (T(9) * along * pull - T(3) * work), o = odd * T(3) * pull;
+        const int square = L::c(p, 0) * L::c(p, 0) + L::c(p, 1) * L::c(p, 1) + L::c(p, 2) * L::c(p, 2);
+        const T e = even * (T(9) * along * pull - T(3) * work) + T(9.0 * square / D - 3.0) * bulk;
+        const T o = odd * T(3) * pull;
         f[p] += T(L::w(p)) * (e + o);
         f[p + 1] += T(L::w(p)) * (e - o);
     }
@@ -136,7 +141,8 @@ __device__ __forceinline__ void relaxed(const Relaxation<T>& relax, const Fluid<
         f[p + 1] -= change - turn;
     }
     if (relax.pushes()) {
-        push<L>(relax, fluid, T(1) - T(0.5) * relax.even, T(1) - T(0.5) * relax.odd, f);
+        const T even = T(1) - T(0.5) * relax.even;
+        push<L>(relax, fluid, even, T(1) - T(0.5) * relax.odd, even, f);
     }
 }
 
@@ -222,9 +228,25 @@ __device__ __forceinline__ T cubic_part(int p, const Orders<T>& orders) {
     return odd;
 }
 
-// Recursive regularization; the stress is needed.
+// Takes `share` of the trace out of the stress.
+template <class T>
+__device__ __forceinline__ void without_trace(Fluid<T>& fluid, T share) {
+#if CUTLINK_D == 2
+    const T mean = share * T(0.5) * (fluid.stress[0] + fluid.stress[2]);
+    fluid.stress[0] -= mean;
+    fluid.stress[2] -= mean;
+#else
+    const T mean = share * T(1.0 / 3.0) * (fluid.stress[0] + fluid.stress[3] + fluid.stress[5]);
+    fluid.stress[0] -= mean;
+    fluid.stress[3] -= mean;
+    fluid.stress[5] -= mean;
+#endif
+}
+
+// Recursive regularization; the stress is needed, and loses its trace, which relaxes with a time of 1.
 template <class L, class T>
-__device__ __forceinline__ void regularized(const Relaxation<T>& relax, const Fluid<T>& fluid, T (&f)[L::Q]) {
+__device__ __forceinline__ void regularized(const Relaxation<T>& relax, Fluid<T>& fluid, T (&f)[L::Q]) {
+    without_trace(fluid, T(1));
     const Orders<T> orders(fluid, T(1) - relax.even);
     const T base = even_base(fluid, orders);
     f[0] = T(L::w(0)) * base;
@@ -237,6 +259,6 @@ __device__ __forceinline__ void regularized(const Relaxation<T>& relax, const Fl
     }
     if (relax.pushes()) {
         // The half step of the acceleration is in the momentum already: of the odd part the other half is missing.
-        push<L>(relax, fluid, T(1) - T(0.5) * relax.even, T(0.5), f);
+        push<L>(relax, fluid, T(1) - T(0.5) * relax.even, T(0.5), T(0.5), f);
     }
 }

@@ -35,6 +35,7 @@ __device__ void populations(const Values<T>& values, const Arrival<T>& arrival, 
     for (int n = 0; n < PAIRS; n++) {
         fluid.stress[n] = values[1 + D + n];
     }
+    without_trace(fluid, T(arrival.regularized));
     const Orders<T> orders(fluid, arrival.keep);
     const T base = even_base(fluid, orders);
     to[0] = T(L::w(0)) * base;

@@ -5,7 +5,7 @@
 #include "forest.cuh"
 #include "lattices.cuh"
 
-enum Kind : uint32_t { WALL = 0, SLIP = 1, PRESSURE = 2, OUTFLOW = 3, PERIODIC = 4 };
+enum Kind : uint32_t { WALL = 0, SLIP = 1, OUTFLOW = 2, PRESSURE = 3, FAR = 4, STREAM = 5, PERIODIC = 6 };
 
 // A condition of a face or patch: `Rule`.
 struct Rule {

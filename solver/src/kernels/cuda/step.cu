@@ -1,7 +1,7 @@
 // Streaming (pull) and collision of a level: one thread a cell.
 
 #include "collide.cuh"
-#include "walls.cuh"
+#include "faces.cuh"
 
 // Threads of a block of `plain` and of `special`: whole slots.
 constexpr int PLAIN = 128;
@@ -108,7 +108,7 @@ __device__ __forceinline__ void add_walls(const Level& level, const uint32_t* wa
     for (uint32_t i = threadIdx.x; i < length; i += SPECIAL) {
         const int q = queue[i] & 31, cell = queue[i] >> 5;
         const At at(slot, cell);
-        to[(static_cast<size_t>(slot) * L::Q + q) * CELLS + cell] = view.pull(at, q, level.links(at));
+        to[(static_cast<size_t>(slot) * L::Q + q) * CELLS + cell] = pull(view, at, q, level.links(at));
     }
 }
 

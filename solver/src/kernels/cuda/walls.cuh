@@ -1,4 +1,4 @@
-// What comes back from a wall or a face: `cell.rs`.
+// What comes back from a wall: `cell.rs`.
 
 #pragma once
 
@@ -56,12 +56,6 @@ struct View {
         return 6.0 * L::w(k) * (1.0 + static_cast<double>(rho)) * along;
     }
 
-    // Population q of a cell a step later, where a cut link or a face of the box is in the way.
-    __device__ __noinline__ T pull(const At& at, int q, const Links& links) const {
-        const int back = opposite(q), direction = direction_of<L>(back);
-        return links.cut(direction) ? returned(at, back, links.place(direction), links) : face(at, q);
-    }
-
     // What comes back along a cut link that population k has left on.
     __device__ T returned(const At& at, int k, uint64_t link, const Links& links) const {
         const Rule& rule = level.rules[2 * D + level.patch[link]];
@@ -104,64 +98,5 @@ struct View {
         }
         const T even = T(density) * (T(4.5) * along * along - T(1.5) * square);
         return T(2.0 * L::w(k)) * (T(density - 1.0) + even) - out;
-    }
-
-    // Population q where its source lies beyond the box.
-    __device__ T face(const At& at, int q) const {
-        int mirrored[D], along[D], step[D];
-        velocity(q, mirrored);
-        velocity(opposite(q), step);
-        velocity(opposite(q), along);
-        const Rule* open_rule = nullptr;
-        int axis = 0;
-        for (int a = 0; a < D; a++) {
-            const int to = 4 * level.coord[at.slot].v[a] + at.x[a] + step[a];
-            if (to >= 0 && to < level.extent.v[a]) {
-                continue;
-            }
-            const Rule& rule = level.rules[2 * a + (to >= 0)];
-            if (rule.kind == WALL) {
-                const int back = opposite(q);
-                return f(at, back) - T(wall(at, back, 0.5, rule));
-            }
-            if (rule.kind == PRESSURE || rule.kind == OUTFLOW) {
-                open_rule = &rule;
-                axis = a;
-            } else if (rule.kind == SLIP) {
-                mirrored[a] = -mirrored[a];
-                along[a] = 0;
-            }
-        }
-        if (open_rule != nullptr) {
-            if (open_rule->kind == PRESSURE) {
-                return open(at, opposite(q), f(at, opposite(q)), open_rule->density);
-            }
-            return convected(at, q, axis, step[axis]);
-        }
-        int reflected = 0;
-#pragma unroll 1
-        for (int p = 0; p < L::Q; p++) {
-            bool same = true;
-            for (int a = 0; a < D; a++) {
-                same = same && L::c(p, a) == mirrored[a];
-            }
-            reflected = same ? p : reflected;
-        }
-        At next = at;
-        return level.fluid(at, along, next) ? f(next, reflected) : f(at, opposite(q));
-    }
-
-    // A population that enters where the flow leaves: carried outward with the speed of sound less that of the flow.
-    __device__ T convected(const At& at, int q, int axis, int outward) const {
-        int inward[D] = {};
-        inward[axis] = -outward;
-        At inner = at;
-        if (!level.fluid(at, inward, inner)) {
-            return f(at, q);
-        }
-        T u[D];
-        velocity_of(at, u);
-        const T speed = T(0.57735026918962576) - u[axis] * T(outward);
-        return speed * f(inner, q) + (T(1) - speed) * f(at, q);
     }
 };

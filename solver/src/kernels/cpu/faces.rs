@@ -1,0 +1,190 @@
+//! Populations that enter through the faces of the box.
+//!
+//! A wall at rest, or one that moves along itself in a closed box, bounces populations back. Every other face
+//! has *ghost cells* one step outside. A ghost takes density, velocity and non-equilibrium from the cell inside
+//! it came from along the face, so that a uniform flow in any direction is a steady state, and replaces what the condition
+//! prescribes (non-equilibrium extrapolation: Guo, Zheng & Shi, Chin. Phys. 11 (2002) 366). Which part is taken from
+//! where is what makes the faces linearly stable at any viscosity (decision 016).
+
+use super::{
+    cell::{At, Next, View, velocity},
+    order::Toward,
+};
+use crate::{
+    lattice::{Lattice, opposite},
+    real::Real,
+    tables::{Rule, kind},
+};
+use cutlink_amr::dims;
+
+/// Share of the given density in what enters at an outflow: enough to hold the mean pressure, too little to reflect.
+const ANCHOR: f64 = 0.02;
+
+/// Outward speed (Δx / Δt) above which a far field takes all of the tangential velocity from inside.
+const LEAVING: f64 = 0.02;
+
+/// A face that a population enters through, once free-slip faces have mirrored it.
+struct Entry<'a, const D: usize> {
+    rule: &'a Rule,
+    axis: usize,
+    /// 1 for an upper face, else -1.
+    outward: i32,
+    /// The population as the ghost cell has it.
+    q: usize,
+    /// The cell inside that the ghost copies.
+    inside: At<D>,
+}
+
+/// Density less 1 and velocity.
+type State<const D: usize, T> = (T, [T; D]);
+
+impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
+    /// The faces of the box that a step goes through: axis, side (-1 or 1) and condition.
+    fn crossed(&self, at: At<D>, step: [i32; D]) -> impl Iterator<Item = (usize, i32, &Rule)> {
+        let block = self.level.coord[at.slot];
+        (0..D).filter_map(move |a| {
+            let side = match 4 * block[a] + at.local[a] + step[a] {
+                to if to < 0 => 0,
+                to if to >= self.level.extent[a] => 1,
+                _ => return None,
+            };
+            Some((a, 2 * side as i32 - 1, &self.level.rules[2 * a + side]))
+        })
+    }
+
+    /// The first face with a wall that a step goes through: of those in a corner, it alone counts.
+    pub(super) fn face_wall(&self, at: At<D>, step: [i32; D]) -> Option<&Rule> {
+        self.crossed(at, step)
+            .map(|(.., rule)| rule)
+            .find(|rule| rule.kind == kind::WALL)
+    }
+
+    /// Whether a step leaves the box.
+    pub(super) fn leaves(&self, at: At<D>, step: [i32; D]) -> bool {
+        matches!(self.next(at, step), Next::Outside)
+    }
+
+    /// Population `q` where its source, a step away, lies beyond the box. In a corner walls come first, then the kinds
+    /// in descending order.
+    pub(super) fn face(&self, at: At<D>, q: usize, step: [i32; D]) -> T {
+        if let Some(rule) = self.face_wall(at, step) {
+            let back = opposite(q);
+            return self.f(at, back) - T::of(self.wall(at, back, 0.5, rule));
+        }
+        let (mut mirrored, mut along) = (velocity::<D, L>(q), step);
+        let mut open: Option<(usize, i32, &Rule)> = None;
+        for (a, outward, rule) in self.crossed(at, step) {
+            along[a] = 0;
+            if rule.kind == kind::SLIP {
+                mirrored[a] = -mirrored[a];
+            } else if open.is_none_or(|(.., other)| other.kind < rule.kind) {
+                open = Some((a, outward, rule));
+            }
+        }
+        let reflected = Toward::<L>::VELOCITY[dims::direction(mirrored)];
+        let inside = self.fluid(at, along);
+        let Some((axis, outward, rule)) = open else {
+            return match inside {
+                Some(inside) => self.f(inside, reflected),
+                None => self.f(at, opposite(q)),
+            };
+        };
+        let entry = Entry {
+            rule,
+            axis,
+            outward,
+            q: reflected,
+            inside: inside.unwrap_or(at),
+        };
+        match rule.kind {
+            kind::STREAM => self.stream(&entry),
+            kind::FAR => self.far(&entry),
+            kind::PRESSURE => self.pressed(at, &entry),
+            _ => {
+                let share = T::of(ANCHOR);
+                (T::of(1.0) - share) * self.convected(&entry) + share * self.pressed(at, &entry)
+            }
+        }
+    }
+
+    /// A ghost's population: the inner cell's, with another equilibrium.
+    fn replaced(&self, entry: &Entry<'_, D>, inner: State<D, T>, ghost: State<D, T>) -> T {
+        self.f(entry.inside, entry.q) + equilibrium::<D, L, T>(entry.q, ghost)
+            - equilibrium::<D, L, T>(entry.q, inner)
+    }
+
+    /// A given velocity at the face, halfway to the ghost; where fluid leaves, at the ghost.
+    fn stream(&self, entry: &Entry<'_, D>) -> T {
+        let inner = self.moments(entry.inside);
+        let given: [T; D] = std::array::from_fn(|a| T::of(entry.rule.velocity[a]));
+        let leaves = given[entry.axis] * T::of(f64::from(entry.outward)) > T::of(0.0);
+        let u = std::array::from_fn(|a| match leaves {
+            true => given[a],
+            false => given[a] + given[a] - inner.1[a],
+        });
+        self.replaced(entry, inner, (inner.0, u))
+    }
+
+    /// A far field of given density and velocity: what leaves along the normal's characteristics is taken from
+    /// inside, what enters from far. The tangential velocity comes from where the fluid does.
+    fn far(&self, entry: &Entry<'_, D>) -> T {
+        let inner = self.moments(entry.inside);
+        let of = |value: f64| T::of(value);
+        let (axis, sign) = (entry.axis, of(f64::from(entry.outward)));
+        let given: [T; D] = std::array::from_fn(|a| of(entry.rule.velocity[a]));
+        let rho = of(entry.rule.density - 1.0);
+        let c = of(1.0 / 3.0f64.sqrt());
+        let (leaving, entering) = (sign * inner.1[axis], sign * given[axis]);
+        let density = of(0.5) * (inner.0 + rho + (leaving - entering) / c);
+        let share = leaving * of(1.0 / LEAVING);
+        let share = if share < of(0.0) {
+            of(0.0)
+        } else if share > of(1.0) {
+            of(1.0)
+        } else {
+            share
+        };
+        let mut u: [T; D] = std::array::from_fn(|a| given[a] + share * (inner.1[a] - given[a]));
+        u[axis] = sign * of(0.5) * (leaving + entering + c * (inner.0 - rho));
+        self.replaced(entry, inner, (density, u))
+    }
+
+    /// A given density, with the velocity of the cells inside, halfway between them along the face; no
+    /// non-equilibrium.
+    fn pressed(&self, at: At<D>, entry: &Entry<'_, D>) -> T {
+        let rho = T::of(entry.rule.density - 1.0);
+        let (_, u) = self.moments(entry.inside);
+        let one = equilibrium::<D, L, T>(entry.q, (rho, u));
+        if entry.inside == at {
+            return one;
+        }
+        let (_, u) = self.moments(at);
+        T::of(0.5) * (one + equilibrium::<D, L, T>(entry.q, (rho, u)))
+    }
+
+    /// What enters is carried outward with the speed of sound less that of the flow (Geier, Schönherr, Pasquali &
+    /// Krafczyk 2015, §5), from the cell inside that the population would have come from.
+    fn convected(&self, entry: &Entry<'_, D>) -> T {
+        let mut inward = [0; D];
+        inward[entry.axis] = -entry.outward;
+        let own = self.f(entry.inside, entry.q);
+        let Some(inner) = self.fluid(entry.inside, inward) else {
+            return own;
+        };
+        let (_, u) = self.moments(entry.inside);
+        let speed = T::of(1.0 / 3.0f64.sqrt()) - u[entry.axis] * T::of(f64::from(entry.outward));
+        speed * self.f(inner, entry.q) + (T::of(1.0) - speed) * own
+    }
+}
+
+/// A population of the second-order equilibrium, less its weight.
+fn equilibrium<const D: usize, L: Lattice, T: Real>(q: usize, (rho, u): State<D, T>) -> T {
+    let (mut along, mut square) = (T::of(0.0), T::of(0.0));
+    for a in 0..D {
+        along += u[a] * T::of(f64::from(L::C[q][a]));
+        square += u[a] * u[a];
+    }
+    let density = T::of(1.0) + rho;
+    let flux = T::of(3.0) * along + T::of(4.5) * along * along - T::of(1.5) * square;
+    T::of(L::W[q]) * (rho + density * flux)
+}

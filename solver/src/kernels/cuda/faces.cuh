@@ -1,0 +1,156 @@
+// Populations that enter through the faces of the box: `faces.rs`.
+
+#pragma once
+
+#include "walls.cuh"
+
+// As in `faces.rs`.
+constexpr double ANCHOR = 0.02;
+constexpr double LEAVING = 0.02;
+constexpr double SOUND = 0.57735026918962576;
+
+// A population of the second-order equilibrium, less its weight.
+template <class L, class T>
+__device__ T equilibrium(int q, T rho, const T (&u)[D]) {
+    T along = T(0), square = T(0);
+    for (int a = 0; a < D; a++) {
+        along += u[a] * T(L::c(q, a));
+        square += u[a] * u[a];
+    }
+    const T flux = T(3) * along + T(4.5) * along * along - T(1.5) * square;
+    return T(L::w(q)) * (rho + (T(1) + rho) * flux);
+}
+
+// A face that a population enters through, once free-slip faces have mirrored it: `Entry`.
+template <class L, class T>
+struct Entry {
+    const View<L, T>& view;
+    const Rule& rule;
+    int axis, outward, q;
+    At inside;
+
+    // A ghost's population: the inner cell's, with another equilibrium.
+    __device__ T replaced(T inner_rho, const T (&inner)[D], T rho, const T (&u)[D]) const {
+        return view.f(inside, q) + equilibrium<L>(q, rho, u) - equilibrium<L>(q, inner_rho, inner);
+    }
+
+    // A given velocity at the face, halfway to the ghost; where fluid leaves, at the ghost.
+    __device__ T stream() const {
+        T inner[D], u[D];
+        const T rho = view.velocity_of(inside, inner);
+        const bool leaves = rule.velocity[axis] * outward > 0;
+        for (int a = 0; a < D; a++) {
+            const T given = T(rule.velocity[a]);
+            u[a] = leaves ? given : given + given - inner[a];
+        }
+        return replaced(rho, inner, rho, u);
+    }
+
+    // A far field of given density and velocity, by the characteristics along the normal.
+    __device__ T far() const {
+        T inner[D], u[D];
+        const T inner_rho = view.velocity_of(inside, inner), sign = T(outward), c = T(SOUND);
+        const T rho = T(rule.density - 1.0);
+        const T leaving = sign * inner[axis], entering = sign * T(rule.velocity[axis]);
+        const T density = T(0.5) * (inner_rho + rho + (leaving - entering) / c);
+        T share = leaving * T(1.0 / LEAVING);
+        share = share < T(0) ? T(0) : share > T(1) ? T(1) : share;
+        for (int a = 0; a < D; a++) {
+            const T given = T(rule.velocity[a]);
+            u[a] = a == axis ? sign * T(0.5) * (leaving + entering + c * (inner_rho - rho))
+                             : given + share * (inner[a] - given);
+        }
+        return replaced(inner_rho, inner, density, u);
+    }
+
+    // A given density, with the velocity of the cells inside, halfway between them along the face.
+    __device__ T pressed(const At& at) const {
+        const T rho = T(rule.density - 1.0);
+        T u[D];
+        view.velocity_of(inside, u);
+        const T one = equilibrium<L>(q, rho, u);
+        if (inside.slot == at.slot && inside.cell() == at.cell()) {
+            return one;
+        }
+        view.velocity_of(at, u);
+        return T(0.5) * (one + equilibrium<L>(q, rho, u));
+    }
+
+    // What enters is carried outward with the speed of sound less that of the flow.
+    __device__ T convected() const {
+        int inward[D] = {};
+        inward[axis] = -outward;
+        At inner = inside;
+        const T own = view.f(inside, q);
+        if (!view.level.fluid(inside, inward, inner)) {
+            return own;
+        }
+        T u[D];
+        view.velocity_of(inside, u);
+        const T speed = T(SOUND) - u[axis] * T(outward);
+        return speed * view.f(inner, q) + (T(1) - speed) * own;
+    }
+};
+
+// Population q where its source lies beyond the box.
+template <class L, class T>
+__device__ T face(const View<L, T>& view, const At& at, int q) {
+    const Level& level = view.level;
+    int mirrored[D], along[D], step[D];
+    View<L, T>::velocity(q, mirrored);
+    View<L, T>::velocity(opposite(q), step);
+    View<L, T>::velocity(opposite(q), along);
+    const Rule* open = nullptr;
+    int axis = 0, outward = 0;
+    for (int a = 0; a < D; a++) {
+        const int to = 4 * level.coord[at.slot].v[a] + at.x[a] + step[a];
+        if (to >= 0 && to < level.extent.v[a]) {
+            continue;
+        }
+        const Rule& rule = level.rules[2 * a + (to >= 0)];
+        if (rule.kind == WALL) {
+            const int back = opposite(q);
+            return view.f(at, back) - T(view.wall(at, back, 0.5, rule));
+        }
+        along[a] = 0;
+        if (rule.kind == SLIP) {
+            mirrored[a] = -mirrored[a];
+        } else if (open == nullptr || open->kind < rule.kind) {
+            open = &rule;
+            axis = a;
+            outward = to < 0 ? -1 : 1;
+        }
+    }
+    int reflected = 0;
+#pragma unroll 1
+    for (int p = 0; p < L::Q; p++) {
+        bool same = true;
+        for (int a = 0; a < D; a++) {
+            same = same && L::c(p, a) == mirrored[a];
+        }
+        reflected = same ? p : reflected;
+    }
+    At next = at;
+    const bool fluid = level.fluid(at, along, next);
+    if (open == nullptr) {
+        return fluid ? view.f(next, reflected) : view.f(at, opposite(q));
+    }
+    const Entry<L, T> entry{view, *open, axis, outward, reflected, fluid ? next : at};
+    switch (open->kind) {
+        case STREAM:
+            return entry.stream();
+        case FAR:
+            return entry.far();
+        case PRESSURE:
+            return entry.pressed(at);
+        default:
+            return (T(1) - T(ANCHOR)) * entry.convected() + T(ANCHOR) * entry.pressed(at);
+    }
+}
+
+// Population q of a cell a step later, where a cut link or a face of the box is in the way.
+template <class L, class T>
+__device__ __noinline__ T pull(const View<L, T>& view, const At& at, int q, const Links& links) {
+    const int back = opposite(q), direction = direction_of<L>(back);
+    return links.cut(direction) ? view.returned(at, back, links.place(direction), links) : face(view, at, q);
+}

@@ -1,0 +1,127 @@
+use cutlink_solver::{Collision, FaceCondition, LatticeKind, Params};
+use cutlink_tests::{
+    flows::{self, AnyFlow},
+    spectrum,
+};
+use cutlink_voxelizer::{Mesh, Region, RegionShape};
+
+cutlink_tests::backend_test!(
+    interfaces_do_not_feed_disturbances,
+    faces_do_not_feed_disturbances,
+    an_unstable_flow_is_seen
+);
+
+/// A uniform stream in a box, with a viscosity.
+fn stream<const D: usize, K: cutlink_solver::kernels::Kernels<D>>(
+    kernels: &K,
+    mesh: &Mesh<D>,
+    u: [f64; D],
+    viscosity: f64,
+    change: impl FnOnce(&mut Params<D>),
+) -> f64 {
+    let mut params = flows::params(mesh, viscosity);
+    params.collision = Collision::Regularized;
+    change(&mut params);
+    let mut flow = flows::start(kernels, mesh, params);
+    flow.set(&|_| (1.0, u)).expect("a start");
+    spectrum::growth(&mut *flow, 16, 40, 40)
+}
+
+/// Balls within one another, a level finer each.
+fn balls<const D: usize>(n: u32, levels: usize) -> Mesh<D>
+where
+    cutlink_mesher::exact::Facet<D>: cutlink_mesher::exact::Exact<D>,
+{
+    let h = f64::from(n);
+    let regions = (2..=levels).map(|levels| Region {
+        shape: RegionShape::Ball {
+            center: [0.5 * h; 3],
+            radius: h * 0.3 / (levels - 1) as f64,
+        },
+        levels,
+    });
+    flows::empty_box([n; D], levels, regions.collect())
+}
+
+fn interfaces_do_not_feed_disturbances<K: AnyFlow>(kernels: &K) {
+    let plane = balls::<2>(24, 3);
+    for (u, viscosity) in [
+        ([0.05, 0.02], 1e-3),
+        ([0.05, 0.0], 1e-5),
+        ([0.1, 0.0], 1e-4),
+    ] {
+        let growth = stream(kernels, &plane, u, viscosity, |_| {});
+        assert!(growth < 1e-6, "2D, {u:?}, {viscosity}: {growth:e}");
+    }
+    for lattice in [LatticeKind::D3Q19, LatticeKind::D3Q27] {
+        let space = balls::<3>(12, 2);
+        let growth = stream(kernels, &space, [0.05, 0.02, 0.01], 1e-4, |p| {
+            p.lattice = lattice
+        });
+        assert!(growth < 1e-6, "{lattice}: {growth:e}");
+    }
+}
+
+fn faces_do_not_feed_disturbances<K: AnyFlow>(kernels: &K) {
+    let mesh = flows::empty_box([20, 12], 1, Vec::new());
+    let u = [0.05, 0.0];
+    let far = FaceCondition::FarField {
+        velocity: u,
+        density: 1.0,
+    };
+    let given = FaceCondition::Velocity(u);
+    let slip = [FaceCondition::FreeSlip; 2];
+    let boxes = [
+        (
+            "pressure, slip",
+            [given, FaceCondition::Pressure(1.0)],
+            slip,
+        ),
+        ("outflow, slip", [given, FaceCondition::Outflow], slip),
+        (
+            "pressure, moving",
+            [given, FaceCondition::Pressure(1.0)],
+            [given; 2],
+        ),
+        (
+            "outflow, moving",
+            [given, FaceCondition::Outflow],
+            [given; 2],
+        ),
+        ("far field", [far; 2], [far; 2]),
+        ("far field, slip", [far; 2], slip),
+        (
+            "pressure around",
+            [given, FaceCondition::Pressure(1.0)],
+            [FaceCondition::Pressure(1.0); 2],
+        ),
+        (
+            "outflow around",
+            [given, FaceCondition::Outflow],
+            [FaceCondition::Outflow; 2],
+        ),
+    ];
+    let mut grown = Vec::new();
+    for (name, x, y) in boxes {
+        for viscosity in [1e-3, 1e-4, 1e-5] {
+            let growth = stream(kernels, &mesh, u, viscosity, |p| p.faces = [x, y]);
+            println!("{name}, {viscosity:e}: {growth:.1e}");
+            // Faces that move along themselves and meet an outlet: to u dx / viscosity = 500.
+            if growth >= 1e-6 && !(name.contains("moving") && viscosity < 1e-4) {
+                grown.push(format!("{name}, {viscosity:e}: {growth:.1e}"));
+            }
+        }
+    }
+    assert!(grown.is_empty(), "{grown:#?}");
+}
+
+/// The comparator: what is known to grow, does.
+fn an_unstable_flow_is_seen<K: AnyFlow>(kernels: &K) {
+    let mesh = flows::empty_box([8, 12], 1, Vec::new());
+    let u = [0.1, 0.0];
+    // Bounce-back from walls that move along themselves, with little viscosity.
+    let growth = stream(kernels, &mesh, u, 1e-4, |p| {
+        p.faces[1] = [FaceCondition::Velocity(u); 2];
+    });
+    assert!(growth > 1e-4, "{growth:e}");
+}
