@@ -30,3 +30,6 @@ pub use plan::{LevelSheet, Plan};
 
 /// Root steps whose forces a flow keeps until they are taken.
 pub const FORCE_ROOM: u64 = 1024;
+
+/// Root steps after which the mean density of a closed box with moving walls is brought back to 1.
+pub const HOLD_EVERY: u64 = 64;

@@ -87,6 +87,12 @@ impl<'a, const D: usize> Plan<'a, D> {
         self.levels.iter().map(|l| l.cells << l.level).sum()
     }
 
+    /// Whether the mean density is held at 1, every [`HOLD_EVERY`](crate::HOLD_EVERY) root steps: in a box without an opening
+    /// whose walls move. Interpolated bounce-back from a moving wall does not conserve mass exactly.
+    pub fn holds_density(&self) -> bool {
+        !self.params.has_opening() && self.census.fastest > 0.0
+    }
+
     /// Starts the flow at rest, with density 1.
     ///
     /// # Errors

@@ -275,6 +275,26 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B>
             done?;
         }
         self.steps += 1;
+        if self.plan.holds_density() && self.steps.is_multiple_of(crate::HOLD_EVERY) {
+            self.hold_density()?;
+        }
+        Ok(())
+    }
+
+    /// Brings the mean density back to 1, everywhere by the same factor, so that neither velocities nor pressure
+    /// gradients feel it.
+    fn hold_density(&mut self) -> Result<(), SolverError> {
+        let mut excess = 0.0;
+        for (index, state) in self.levels.iter().enumerate() {
+            let mass = self.backend.mass::<L, T>(&state.level, &state.now)?;
+            let sum: f64 = self.backend.download(&mass)?.iter().sum();
+            excess += sum * (0.5f64).powi((index * D) as i32);
+        }
+        let factor = 1.0 / (1.0 + excess / self.plan.census.volume);
+        for state in &mut self.levels {
+            self.backend
+                .rescale::<L, T>(&state.level, factor, &mut state.now)?;
+        }
         Ok(())
     }
 

@@ -7,6 +7,7 @@
 //! | [`average`](Kernels::average) | cells of refined blocks from their children | `exchange` |
 //! | [`forces`](Kernels::forces) | force and torque by patch, added to a sample | `forces` |
 //! | [`macroscopic`](Kernels::macroscopic) | density and velocity of a level's cells | `macroscopic` |
+//! | [`mass`](Kernels::mass), [`rescale`](Kernels::rescale) | mass of a level's cells, all densities times a factor | `mass` |
 //!
 //! Populations are stored after collision, less their weights: `f[slot * Q * 4^D + place(q, cell)]`, where
 //! [`place`](Kernels::place) is each backend's.
@@ -149,4 +150,19 @@ pub trait Kernels<const D: usize>: Backend {
         level: &Level<D, Self>,
         from: &Self::Buf<T>,
     ) -> Result<Self::Buf<f32>, SolverError>;
+
+    /// By slot, the sum of density less 1 over the cells that are stepped and no ghosts.
+    fn mass<L: Lattice, T: Real>(
+        &self,
+        level: &Level<D, Self>,
+        from: &Self::Buf<T>,
+    ) -> Result<Self::Buf<f64>, SolverError>;
+
+    /// Multiplies all populations, their weights included, by a factor: densities change, velocities do not.
+    fn rescale<L: Lattice, T: Real>(
+        &self,
+        level: &Level<D, Self>,
+        factor: f64,
+        populations: &mut Self::Buf<T>,
+    ) -> Result<(), SolverError>;
 }

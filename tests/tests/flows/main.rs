@@ -9,6 +9,7 @@
 //! | `lids` | a lid of cut links against one of the box; what walls do on the whole |
 //! | `periodic` | Taylor-Green vortices: order, refinement, conservation |
 //! | `walls` | Poiseuille, Couette, circular Couette: order at cut links, torque |
+//! | `sound` | how much of a pulse of sound comes back from a face |
 //! | `stability` | how fast the fastest disturbance of a uniform stream grows: levels, faces |
 //! | `running` | same bits for threads and after a restart; divergence; refusals |
 //! | `twins` | every lattice, collision, precision and wall scheme against f64 on one thread of the host |
@@ -20,6 +21,7 @@ mod inclined;
 mod lids;
 mod periodic;
 mod running;
+mod sound;
 mod stability;
 mod twins;
 mod walls;

@@ -10,6 +10,7 @@ mod faces;
 mod fixture;
 mod forces;
 mod macroscopic;
+mod mass;
 mod order;
 mod step;
 mod stream;
@@ -222,5 +223,23 @@ impl<const D: usize> Kernels<D> for Host {
         from: &Vec<T>,
     ) -> Result<Vec<f32>, SolverError> {
         Ok(macroscopic::fastest::<D, L, T>(level, from))
+    }
+
+    fn mass<L: Lattice, T: Real>(
+        &self,
+        level: &Level<D, Self>,
+        from: &Vec<T>,
+    ) -> Result<Vec<f64>, SolverError> {
+        Ok(mass::mass::<D, L, T>(level, from))
+    }
+
+    fn rescale<L: Lattice, T: Real>(
+        &self,
+        _level: &Level<D, Self>,
+        factor: f64,
+        populations: &mut Vec<T>,
+    ) -> Result<(), SolverError> {
+        mass::rescale::<D, L, T>(factor, populations);
+        Ok(())
     }
 }

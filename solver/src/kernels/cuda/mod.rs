@@ -6,6 +6,7 @@
 mod exchange;
 mod forces;
 mod macroscopic;
+mod mass;
 mod step;
 
 use super::{Between, Kernels, Relaxation};
@@ -17,6 +18,7 @@ static STEP: [Module; 2] = cutlink_device::cuda_modules!("step");
 static EXCHANGE: [Module; 2] = cutlink_device::cuda_modules!("exchange");
 static FORCES: [Module; 2] = cutlink_device::cuda_modules!("forces");
 static MACROSCOPIC: [Module; 2] = cutlink_device::cuda_modules!("macroscopic");
+static MASS: [Module; 2] = cutlink_device::cuda_modules!("mass");
 
 /// The entry point of a lattice and precision: `entry!("name", L, T)`.
 macro_rules! entry {
@@ -122,5 +124,22 @@ impl<const D: usize> Kernels<D> for Cuda {
         from: &CudaBuf<T>,
     ) -> Result<CudaBuf<f32>, SolverError> {
         macroscopic::fastest::<D, L, T>(self, level, from)
+    }
+
+    fn mass<L: Lattice, T: Real>(
+        &self,
+        level: &Level<D, Self>,
+        from: &CudaBuf<T>,
+    ) -> Result<CudaBuf<f64>, SolverError> {
+        mass::mass::<D, L, T>(self, level, from)
+    }
+
+    fn rescale<L: Lattice, T: Real>(
+        &self,
+        level: &Level<D, Self>,
+        factor: f64,
+        populations: &mut CudaBuf<T>,
+    ) -> Result<(), SolverError> {
+        mass::rescale::<D, L, T>(self, level, factor, populations)
     }
 }

@@ -1,0 +1,40 @@
+//! A launch each.
+
+use super::{MASS, entry};
+use crate::{SolverError, lattice::Lattice, real::Real, tables::Level};
+use cutlink_device::cuda::{Cuda, CudaBuf, Grid};
+
+/// A thread a cell of a block.
+const THREADS: u32 = 64;
+
+pub(super) fn mass<const D: usize, L: Lattice, T: Real>(
+    cuda: &Cuda,
+    level: &Level<D, Cuda>,
+    from: &CudaBuf<T>,
+) -> Result<CudaBuf<f64>, SolverError> {
+    let mut out = cuda.uninit("mass by block", level.slots)?;
+    let launch = cuda
+        .launch(&MASS, D, entry!("mass", L, T))
+        .buf(&level.stepped)
+        .buf(&level.ghost)
+        .buf(from)
+        .out(&mut out);
+    // SAFETY: populations of all slots; a number a slot.
+    unsafe { launch.run(Grid::blocks(level.slots, THREADS))? };
+    Ok(out)
+}
+
+pub(super) fn rescale<const D: usize, L: Lattice, T: Real>(
+    cuda: &Cuda,
+    level: &Level<D, Cuda>,
+    factor: f64,
+    populations: &mut CudaBuf<T>,
+) -> Result<(), SolverError> {
+    let launch = cuda
+        .launch(&MASS, D, entry!("rescale", L, T))
+        .val(factor)
+        .out(populations);
+    // SAFETY: populations of all slots, a thread block each.
+    unsafe { launch.run(Grid::blocks(level.slots, THREADS))? };
+    Ok(())
+}
