@@ -44,7 +44,7 @@ impl Energy {
     }
 
     /// The whole table, and from here on [`Self::fresh`] lines.
-    pub(crate) fn to_csv(&mut self) -> String {
+    pub(crate) fn whole_csv(&mut self) -> String {
         self.written = 0;
         format!("{HEADER}\n{}", self.fresh())
     }

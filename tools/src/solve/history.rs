@@ -222,7 +222,7 @@ impl<const D: usize> History<D> {
     }
 
     /// The whole table, and from here on [`Self::fresh`] lines.
-    pub(crate) fn to_csv(&mut self) -> String {
+    pub(crate) fn whole_csv(&mut self) -> String {
         self.written = self.steps.len();
         self.header(self.parts.len()) + "\n" + &self.lines(0)
     }
@@ -328,12 +328,15 @@ pub(crate) mod tests {
         let mut whole = history(|t| (0.3 * t).sin() / 3.0);
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("forces.csv");
-        fs::write(&path, whole.to_csv()).expect("room");
+        fs::write(&path, whole.whole_csv()).expect("room");
         let mut read = empty("");
         read.read(&path, 5000).expect("a history");
         assert_eq!(read.steps.len(), 2500, "every second step");
         assert_eq!(read.last_drag(), Some(whole.total[0][2499]), "to the bit");
-        assert!(whole.to_csv().starts_with(&read.to_csv()), "the same text");
+        assert!(
+            whole.whole_csv().starts_with(&read.whole_csv()),
+            "the same text"
+        );
         let late = (whole.total[0][9999] - 1.5).abs();
         assert!(late < 1e-9, "of all patches: {late}");
     }
@@ -343,13 +346,13 @@ pub(crate) mod tests {
         let mut whole = history(|t| t);
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("forces.csv");
-        let text = whole.to_csv();
+        let text = whole.whole_csv();
         assert_eq!(whole.fresh(), "", "all of it is written");
         fs::write(&path, &text[..text.len() - 40]).expect("room");
         let mut read = empty("");
         read.read(&path, 20_000).expect("a history");
         assert_eq!(read.steps.len(), 9999, "but the last");
-        let mut grown = Growing::new(path.clone(), &read.to_csv()).expect("room");
+        let mut grown = Growing::new(path.clone(), &read.whole_csv()).expect("room");
         let last = ForceSample {
             step: 20_000,
             patches: vec![[1.0; 6], [f64::NAN; 6]],

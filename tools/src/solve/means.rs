@@ -158,7 +158,7 @@ impl<'a, const D: usize> Telling<'a, D> {
         }
         if told.total.iter().take(D).any(|mean| mean.untold.is_some()) {
             told.unsteady.push(format!(
-                "the second half lasts {turns:.1} times length over velocity, and less than {TURNS} do not tell more"
+                "the second half lasts {turns:.1} times length over velocity, and {TURNS} are needed to tell"
             ));
         }
         told
@@ -330,13 +330,14 @@ fn shedding(lift: &[f64], interval: f64, drag: f64) -> Option<Shedding> {
     let oscillates = fit.frequency.value < LARGEST_STROUHAL
         && fit.amplitude.value > LEAST_SWING * drag
         && swing(last) > LEAST_PERSISTENCE * swing(before);
+    // Where the frequency itself drifts the two weigh its values otherwise: then neither knows it better than they agree.
+    let apart = 0.5 * (fit.frequency.value - peak.frequency.value).abs();
     // A phase that wanders moves both alike, and only the fit sees it.
-    let spectrum = Estimate {
-        error: peak.frequency.error.max(fit.frequency.error),
-        ..peak.frequency
-    };
+    let error = fit.frequency.error.max(apart);
+    let of = |value: f64, error: f64| Estimate { value, error };
+    let spectrum = of(peak.frequency.value, peak.frequency.error.max(error));
     oscillates.then_some(Shedding {
-        fit: fit.frequency,
+        fit: of(fit.frequency.value, error),
         spectrum,
         amplitude: fit.amplitude,
         cycles: fit.cycles,

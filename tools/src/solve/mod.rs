@@ -1,7 +1,8 @@
 //! Flows, in the user's units: a case as written ([`case`]), and with nothing left open ([`resolve`], what it
-//! writes [`outputs`]); the run (`run`), what it will take (`sheet`), what it tells (`notes`, `history`, `means`, `energy`, `bulk`), whether it goes wrong (`watch`,
+//! writes [`outputs`]); the run (`run`, `begin`), what it will take (`sheet`), what it tells (`notes`, `history`, `means`, `energy`, `bulk`), whether it goes wrong (`watch`,
 //! `hints`), what coefficients are of (`reference`), and ready cases (`example`).
 
+mod begin;
 mod bulk;
 pub mod case;
 pub mod checkpoint;

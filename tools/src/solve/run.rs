@@ -9,13 +9,14 @@ use crate::{
     console::{self, Console},
     device::{Opened, on},
     failure::{Failure, Kind},
-    fields::{self, Averages, FieldWriter, Moment, Start},
+    fields::{self, FieldWriter, Moment},
     mesh::build::{AnyPlaced, Builder, Placed, bare},
     mesh::report,
     mesh::resolve::{self as job},
     options::{Device, Flow as MeshFlow, MeshOptions, Output},
     output,
     solve::{
+        begin::{open, tell_changes},
         bulk::{Bulk, Fluid},
         case::{self, Case},
         checkpoint::{self, Header},
@@ -39,9 +40,6 @@ use cutlink_solver::{FaceCondition, Flow, Params, Plan, SolverError, kernels::Ke
 use cutlink_voxelizer::Mesh;
 use serde_json::json;
 use std::{
-    fs,
-    io::Read,
-    path::Path,
     sync::atomic::{AtomicBool, Ordering::Relaxed},
     time::Instant,
 };
@@ -252,16 +250,6 @@ where
     done
 }
 
-/// Says what of the case in the folder is not as it was.
-fn tell_changes(before: &Path, now: &str, console: &Console) {
-    let Ok(before) = fs::read_to_string(before) else {
-        return;
-    };
-    for change in checkpoint::differences(&before, now) {
-        console.note(&format!("goes on with another case: {change}"));
-    }
-}
-
 /// The kind of a device: `cuda` of `cuda:1`.
 fn kind_of(device: &report::Device) -> String {
     device.name.split(':').next().unwrap_or_default().into()
@@ -282,123 +270,6 @@ fn initial<const D: usize>(params: &Params<D>) -> [f64; D] {
         }
     }
     sum.map(|s| if count > 0.0 { s / count } else { 0.0 })
-}
-
-/// What a run has written so far.
-struct Begun<const D: usize> {
-    history: History<D>,
-    energy: Option<Energy>,
-    fields: FieldWriter<D>,
-}
-
-/// Makes the folder, or takes up the run in it.
-fn open<const D: usize>(
-    args: &SolveArgs,
-    mesh: &Mesh<D>,
-    resolved: &Resolved<D>,
-    header: &Header,
-    console: &Console,
-    flow: &mut dyn Flow<D>,
-) -> Result<Begun<D>, Failure> {
-    let folder = &resolved.folder;
-    fs::create_dir_all(folder).map_err(|e| output::failed(folder, &e))?;
-    let mut history = History::new(resolved, &mesh.patches);
-    let settles = matches!(resolved.until, Until::Settled { .. });
-    let bare = settles && !resolved.params.forces;
-    let mut energy = bare.then(|| Energy::new(resolved));
-    let outputs = &resolved.outputs;
-    let mut averages = outputs
-        .averages
-        .map(|[from, every]| Averages::new(mesh, from, every));
-    let start = if args.resume {
-        let restore = |from: &mut dyn Read| {
-            flow.restore(from)?;
-            match &mut averages {
-                Some(averages) => averages.restore(from),
-                None => Ok(()),
-            }
-        };
-        let step = resume(folder, header, console, restore)?;
-        history.read(&folder.join("forces.csv"), step)?;
-        if let Some(energy) = &mut energy {
-            energy.read(&folder.join("energy.csv"), step)?;
-        }
-        Start::Resumed { step }
-    } else {
-        begin(args, folder)?;
-        Start::Fresh { force: args.force }
-    };
-    let (specs, units) = (&outputs.specs, outputs.units.clone());
-    let mut fields = FieldWriter::new(folder, specs, units, mesh, start)?;
-    if let Some(averages) = averages {
-        fields = fields.with_averages(averages);
-    }
-    Ok(Begun {
-        history,
-        energy,
-        fields,
-    })
-}
-
-/// Clears the way for a run from the start.
-fn begin(args: &SolveArgs, folder: &Path) -> Result<(), Failure> {
-    const NAMES: [&str; 5] = [
-        "case.toml",
-        "forces.csv",
-        "forces.png",
-        "energy.csv",
-        "summary.json",
-    ];
-    for name in NAMES {
-        output::check(&folder.join(name), args.force, Some(args.file()))?;
-    }
-    let old = checkpoint::list(folder);
-    if let Some(path) = old.first().filter(|_| !args.force) {
-        return Err(
-            Failure::usage(format!("{} is there already", path.display()))
-                .hint("go on from it with --resume, or start again with --force"),
-        );
-    }
-    for path in old {
-        fs::remove_file(&path).map_err(|e| output::failed(&path, &e))?;
-    }
-    Ok(())
-}
-
-/// Takes up the last checkpoint that is sound; its root step.
-fn resume(
-    folder: &Path,
-    header: &Header,
-    console: &Console,
-    mut restore: impl FnMut(&mut dyn Read) -> Result<(), Failure>,
-) -> Result<u64, Failure> {
-    let mut refused = None;
-    for path in checkpoint::list(folder) {
-        match checkpoint::read(&path, &header.case, header.mesh, &mut restore) {
-            Ok(Header { step, device, .. }) => {
-                let path = path.display();
-                console.note(&format!("resumed at root step {step} from {path}"));
-                if !device.is_empty() && device != header.device {
-                    console.note(&format!(
-                        "that was a run on {device}, and this one is on {}: they agree to rounding, not bit for bit",
-                        header.device
-                    ));
-                }
-                return Ok(step);
-            }
-            Err(failure) => {
-                console.note(&failure.message);
-                refused.get_or_insert(failure);
-            }
-        }
-    }
-    Err(refused.unwrap_or_else(|| {
-        Failure::usage(format!(
-            "{} has no checkpoint to resume from",
-            folder.display()
-        ))
-        .hint("start without --resume")
-    }))
 }
 
 impl<const D: usize> Run<'_, D> {
@@ -541,11 +412,14 @@ impl<const D: usize> Run<'_, D> {
     fn begin_histories(&mut self) -> Result<(), Failure> {
         let folder = self.resolved.folder.clone();
         if self.resolved.params.forces {
-            let text = self.history.to_csv();
+            let text = self.history.whole_csv();
             self.forces = Some(Growing::new(folder.join("forces.csv"), &text)?);
         }
         if let Some(energy) = &mut self.energy {
-            self.energies = Some(Growing::new(folder.join("energy.csv"), &energy.to_csv())?);
+            self.energies = Some(Growing::new(
+                folder.join("energy.csv"),
+                &energy.whole_csv(),
+            )?);
         }
         Ok(())
     }
