@@ -2,7 +2,7 @@
 //! the health report, snapping to the integer lattice, and hierarchical spatial bins.
 //!
 //! Order of use: [`read`] or [`primitives`] → [`placement`] → [`health`] → [`snap`] → [`kernels`] (bins);
-//! [`intersect`] and [`split`] on request.
+//! [`intersect`], [`split`] and [`silhouette`] on request.
 
 pub mod exact;
 pub mod health;
@@ -12,6 +12,7 @@ pub mod placement;
 pub mod primitives;
 pub mod read;
 pub mod robust;
+pub mod silhouette;
 pub mod snap;
 pub mod split;
 pub mod surface;

@@ -225,9 +225,7 @@ impl From<SolverError> for Failure {
     fn from(error: SolverError) -> Self {
         match error {
             SolverError::Device(error) => error.into(),
-            SolverError::Diverged { .. } => Self::new(Kind::Diverged, error.to_string()).hint(
-                "refine, lower the Mach number (lattice_velocity) or take collision = \"regularized\"; the last checkpoint is kept",
-            ),
+            SolverError::Diverged { .. } => Self::new(Kind::Diverged, error.to_string()),
             SolverError::Io(_) => Self::new(Kind::Runtime, error.to_string()),
             _ => Self::usage(error.to_string()),
         }

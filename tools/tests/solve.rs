@@ -95,6 +95,134 @@ fn what_diverges_ends_with_its_own_code() {
         "{}",
         ran.stderr
     );
+    assert!(
+        ran.stderr.contains("hint: ") && ran.stderr.contains("regularized"),
+        "it is not in use: {}",
+        ran.stderr
+    );
+    let kept = std::fs::read_dir(folder.path("flow")).expect("a folder");
+    let kept = kept
+        .flatten()
+        .any(|entry| entry.path().extension().is_some_and(|e| e == "ckpt"));
+    assert_eq!(
+        ran.stderr.contains("checkpoint"),
+        kept,
+        "said if there is one"
+    );
+    let forces = String::from_utf8(folder.read("flow/forces.csv")).expect("text");
+    assert!(forces.lines().count() > 10, "what was there: {forces}");
+    assert!(!forces.contains("NaN") && !forces.contains("inf"));
+}
+
+#[test]
+fn forces_are_in_their_file_while_the_run_goes() {
+    use std::time::{Duration, Instant};
+    let folder = Folder::new();
+    let text = CIRCLE.replace("steps = 200", "steps = 100000000");
+    folder.write("case.toml", &text);
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_cutlink"))
+        .args(["solve", "case.toml", "--quiet"])
+        .current_dir(folder.path("."))
+        .spawn()
+        .expect("the program");
+    let lines = || {
+        let text = std::fs::read_to_string(folder.path("flow/forces.csv")).unwrap_or_default();
+        text.lines().count()
+    };
+    let began = Instant::now();
+    while lines() < 300 && began.elapsed() < Duration::from_secs(100) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let seen = lines();
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    assert!(seen >= 300, "{seen} lines");
+    // What a kill left behind is cut at the checkpoint.
+    let last = std::fs::read_dir(folder.path("flow")).expect("a folder");
+    let step = |name: &str| -> Option<usize> {
+        let step = name.strip_prefix("step_")?.strip_suffix(".ckpt")?;
+        step.parse().ok()
+    };
+    let last = last
+        .filter_map(|entry| step(&entry.ok()?.file_name().to_string_lossy()))
+        .max()
+        .expect("a checkpoint every 100 steps");
+    folder
+        .run(&format!("solve case.toml --resume --steps {}", last + 37))
+        .ok();
+    assert_eq!(lines(), last + 38, "a line a step");
+}
+
+#[test]
+fn a_run_goes_on_past_its_end_and_says_what_differs() {
+    let folder = Folder::new();
+    let with = |from: &str, to: &str, name: &str| {
+        let text = format!("{CIRCLE}folder = \"{name}\"\n");
+        let text = text.replace("checkpoint_every = 100\n", "");
+        assert!(text.contains(from), "{from}");
+        folder.write("case.toml", &text.replace(from, to));
+    };
+    with("steps = 200", "steps = 300", "whole");
+    folder.run("solve case.toml").ok();
+    with("", "", "parts");
+    folder.run("solve case.toml").ok();
+    std::fs::rename(folder.path("parts"), folder.path("moved")).expect("a folder");
+    with("steps = 200", "steps = 300", "moved");
+    let more = "\n[[output.write]]\nkind = \"slice\"\nevery_steps = 50\n";
+    let text = String::from_utf8(folder.read("case.toml")).expect("text");
+    folder.write("case.toml", &format!("{text}{more}"));
+    let ran = folder.run("solve case.toml --resume").ok();
+    for word in [
+        "resumed at root step 200",
+        "[run] steps is 300, and was 200",
+        "[output] folder is \"moved\", and was \"parts\"",
+        "[output] write",
+    ] {
+        assert!(ran.stderr.contains(word), "{word}: {}", ran.stderr);
+    }
+    assert!(folder.path("moved/slice_000000250.vtu").exists());
+    let forces = |name: &str| folder.read(&format!("{name}/forces.csv"));
+    assert!(forces("moved") == forces("whole"), "to the bit");
+    // What a flow is made of may not differ, and is named.
+    for (from, to, word) in [
+        ("re = 20", "re = 21", "[physics] viscosity"),
+        ("pressure = 0", "pressure = 0.1", "[boundary.x+] pressure"),
+        ("root = 48", "root = 96", "[mesh] root"),
+        ("\"regularized\"", "\"trt\"", "[numerics] collision"),
+    ] {
+        with(from, to, "moved");
+        let before = forces("moved");
+        folder
+            .run("solve case.toml --resume")
+            .failed(2, &["of another flow", word, "--force"]);
+        assert!(forces("moved") == before, "untouched");
+    }
+}
+
+#[test]
+fn coefficients_are_over_the_frontal_area_along_the_free_stream() {
+    let folder = Folder::new();
+    let text = CIRCLE
+        .replace("circle:r=0.5", "ellipse:r=0.5x0.25")
+        .replace("{ type = \"velocity\", velocity = [1, 0] }", "\"velocity\"")
+        .replace("[run]", "[free_stream]\nangle = 30\n\n[run]")
+        .replace("\"free-slip\"", "\"periodic\"");
+    folder.write("case.toml", &text);
+    let ran = folder.run("solve case.toml --json").ok();
+    let summary = ran.json();
+    // Half the width of an ellipse seen at 30 degrees: the root of (a sin)² + (b cos)².
+    let width = 2.0 * (0.25f64.powi(2) + 0.25f64.powi(2) * 0.75).sqrt();
+    let area = summary["area"].as_f64().expect("an area");
+    assert!((area / width - 1.0).abs() < 1e-2, "{area} {width}");
+    let drag = summary["axes"]["drag"][1].as_f64().expect("an axis");
+    assert!((drag - 0.5).abs() < 1e-12, "sin 30°: {drag}");
+    let resolved = String::from_utf8(folder.read("flow/case.toml")).expect("text");
+    assert!(resolved.contains("velocity = [0.866025"), "{resolved}");
+    for key in ["mach", "pressure_variation"] {
+        let value = summary["compressibility"][key].as_f64().expect("a number");
+        assert!(value > 0.01 && value < 0.5, "{key}: {value}");
+    }
+    assert!(summary["diverging"].is_null(), "{summary}");
 }
 
 /// Every file of a folder but checkpoints and the summary, which tells of speed.

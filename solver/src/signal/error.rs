@@ -32,17 +32,6 @@ pub enum SignalError {
         /// The tolerance given.
         tolerance: f64,
     },
-    /// Blocks as long as the history allows are still correlated.
-    #[error(
-        "history of {samples} samples drifts or is correlated over its whole length (blocks of \
-         {block} samples still are): drop the transient, or run longer"
-    )]
-    Correlated {
-        /// Samples given.
-        samples: usize,
-        /// Samples in the longest block tried.
-        block: usize,
-    },
     /// Nothing oscillates.
     #[error("history is constant ({value}): it has no frequency")]
     Constant {

@@ -6,10 +6,10 @@
 //!
 //! | function | tells | method |
 //! |---|---|---|
-//! | [`mean`] | mean, its error, the number of independent samples | blocking |
+//! | [`mean`] | mean over whole periods, its error, its drift | cosine transforms of batches, Student's t |
 //! | [`settled`] | the first sample after the transient | quarters of the tail compared |
 //! | [`peak`] | frequency of the highest peak | FFT, Hann window, Gaussian interpolation |
-//! | [`oscillation`] | frequency, amplitude, mean, RMS | least-squares sine, started at the peak |
+//! | [`oscillation`] | frequency, amplitude, mean, RMS | least-squares sine with harmonics and slope, started at the peak |
 //!
 //! A signal that does not carry the answer is an error with the reason, never a number.
 //!
@@ -17,15 +17,17 @@
 //! on the same machine (the FFT picks its kernels by the instruction sets it finds). Cost: O(n)
 //! but for the FFT, O(n log n), on at most four times the samples.
 
-mod blocking;
 mod error;
+mod mean;
 #[cfg(test)]
 mod noise;
+mod settled;
 mod sine;
 mod spectrum;
 
-pub use blocking::{MeanEstimate, mean, settled};
 pub use error::SignalError;
+pub use mean::{MeanEstimate, mean};
+pub use settled::settled;
 pub use sine::{Oscillation, oscillation};
 pub use spectrum::{Peak, peak};
 

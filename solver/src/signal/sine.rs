@@ -1,19 +1,55 @@
 //! The sine that fits a history best: frequency, amplitude and mean with their errors.
 //!
-//! The model m + a cos(w t) + b sin(w t), time t from the middle of the history, is fitted to all
-//! samples by Gauss-Newton (the four-parameter fit of IEEE Std 1057-2017, annex B), started at the
-//! peak of the spectrum, which is well within the half bin where the sum of squares is convex. The
-//! errors are those of least squares, s^2 (J'J)^-1 with s^2 the mean square of the residuals, and
-//! reach the bound of Rife & Boorstyn (IEEE Trans. Inf. Theory 20 (1974) 591) for white noise.
-//! Harmonics and slow drifts are no white noise: they pull the frequency by up to a few times its
-//! stated error, which falls with the length of the history like the pull.
+//! The model m + d t + sum over h = 1, 2, 3 of a_h cos(h w t) + b_h sin(h w t), time t from the middle of
+//! the history, is fitted to all samples by Gauss-Newton (the four-parameter fit of IEEE Std
+//! 1057-2017, annex B, with a slope, and with the harmonics that the samples resolve, so that neither
+//! pulls the frequency). It starts at the peak of the spectrum, which is well within the half bin where
+//! the sum of squares is convex.
+//!
+//! The errors are those of least squares, s^2 (J'J)^-1. The columns of frequency and amplitude are narrow
+//! in frequency, so that s^2 is what the residuals have there: the mean of their periodogram at the
+//! bins 2 to 5 to either side of the peak. For white noise that is the mean square of the residuals, and
+//! the errors reach the bound of Rife & Boorstyn (IEEE Trans. Inf. Theory 20 (1974) 591). For coloured
+//! noise, and for an amplitude that wanders, the sidebands are in it.
+//!
+//! A phase that wanders like a random walk (vortices that leave irregularly), or that a second tone near by
+//! pulls, has most of its power nearer to the peak than that. So the phase is followed through batches of whole
+//! cycles; the frequency of each, against the next, is a history with a mean, whose error is that of
+//! [`mean`](super::mean) with the first three cosine transforms. Where it is more than what noise makes it, it is
+//! the error. What is left, leakage of higher harmonics and of curved drifts, is below two thousandths of a cycle in
+//! the history.
 
 use std::f64::consts::TAU;
 
-use super::{Estimate, SignalError, peak};
+use super::{
+    Estimate, SignalError, check,
+    mean::{cosine_error, straightened},
+    peak,
+};
 
 /// Iterations after which a fit is given up; from a spectral peak it takes three to six.
 const ITERATIONS: usize = 30;
+
+/// Parameters: mean, slope, cycles, and two for each harmonic.
+const MOST: usize = 9;
+/// Where the frequency is among them.
+const CYCLES: usize = 2;
+
+/// Half of the two-sided 95 % point of Student's t with the 16 degrees of freedom of 8 bins.
+const STUDENT: f64 = 0.5 * 2.12;
+
+/// Cycles in a history: an error is not below it.
+const LEAST_ERROR: f64 = 2e-3;
+
+/// Batches in which the phase is followed, at most.
+const PHASES: usize = 12;
+
+/// How much more the phase wanders, over the root of the batches, than the fit's error where that is the error. White noise, whose
+/// first and last phases alone are in the differences, has 0.9 of it, and more than 2 in a few histories of a hundred.
+const WANDERS: f64 = 2.2;
+
+/// Samples that a cycle of a harmonic needs.
+const SAMPLES_PER_CYCLE: f64 = 4.0;
 
 /// The best sine of a history.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,11 +58,11 @@ pub struct Oscillation {
     pub frequency: Estimate,
     /// Amplitude, half the distance from trough to crest of the sine.
     pub amplitude: Estimate,
-    /// The value that the sine swings about.
-    pub mean: Estimate,
+    /// The value that the sine swings about, in the middle of the history.
+    pub mean: f64,
     /// Root of the mean square of the history, not of the sine, about that mean.
     pub rms: f64,
-    /// Root of the mean square that the sine leaves.
+    /// Root of the mean square that slope, sine and harmonics leave.
     pub residual: f64,
     /// Cycles in the history.
     pub cycles: f64,
@@ -37,7 +73,8 @@ pub struct Oscillation {
 /// # Errors
 /// All those of [`peak`], and [`SignalError::NoFit`] where the fit leaves the peak.
 pub fn oscillation(signal: &[f64], interval: f64) -> Result<Oscillation, SignalError> {
-    let start = peak(signal, interval)?;
+    check(signal)?;
+    let start = peak(&straightened(signal), interval)?;
     let (n, level) = (signal.len() as f64, signal[0]);
     // In units of the amplitude about the first value, so that squares stay in range.
     let scale = start.amplitude;
@@ -46,35 +83,25 @@ pub fn oscillation(signal: &[f64], interval: f64) -> Result<Oscillation, SignalE
         frequency: start.frequency.value,
         iterations,
     };
-    let mut sine = Sine {
-        mean: 0.0,
-        cosine: 0.0,
-        sine: 0.0,
-        cycles: start.cycles,
-    };
+    let mut sine = Sine::new(start.cycles, n);
     for iteration in 1..=ITERATIONS {
         let normal = Normal::new(&unit, &sine);
-        let lower = cholesky(normal.matrix).ok_or_else(|| no_fit(iteration))?;
-        let step = solve(&lower, normal.gradient);
-        let full = sine.step(step);
-        let moved = (full.cycles - start.cycles).abs();
+        let lower = cholesky(&normal.matrix, sine.count).ok_or_else(|| no_fit(iteration))?;
+        let step = solve(&lower, normal.gradient, sine.count);
+        (0..sine.count).for_each(|k| sine.values[k] += step[k]);
+        let moved = (sine.values[CYCLES] - start.cycles).abs();
         if moved.is_nan() || moved >= 1.0 {
             return Err(no_fit(iteration));
         }
         // The first system knows no amplitude, and so no frequency: its matrix is regularised.
-        let done = iteration > 1 && step.iter().all(|s| s.abs() < 1e-11);
-        sine = full;
-        if done {
+        if iteration > 1 && step.iter().all(|s| s.abs() < 1e-11) {
             let normal = Normal::new(&unit, &sine);
-            let lower = cholesky(normal.matrix).ok_or_else(|| no_fit(iteration))?;
-            let told = told(&sine, &normal, &lower, &unit);
+            let lower = cholesky(&normal.matrix, sine.count).ok_or_else(|| no_fit(iteration))?;
+            let told = told(&sine, &lower, &unit);
             return Ok(Oscillation {
                 frequency: told.frequency.scaled(1.0 / (n * interval)),
                 amplitude: told.amplitude.scaled(scale),
-                mean: Estimate {
-                    value: level + scale * told.mean.value,
-                    error: scale * told.mean.error,
-                },
+                mean: level + scale * told.mean,
                 rms: scale * told.rms,
                 residual: scale * told.residual,
                 cycles: told.cycles,
@@ -85,97 +112,171 @@ pub fn oscillation(signal: &[f64], interval: f64) -> Result<Oscillation, SignalE
 }
 
 /// The errors of a converged sine, frequencies in cycles a history.
-fn told(sine: &Sine, normal: &Normal, lower: &[[f64; 4]; 4], unit: &[f64]) -> Oscillation {
+fn told(sine: &Sine, lower: &Matrix, unit: &[f64]) -> Oscillation {
     let n = unit.len() as f64;
-    let variance = normal.squares / (n - 4.0);
-    let amplitude = sine.cosine.hypot(sine.sine);
+    let rest: Vec<f64> = (0..unit.len())
+        .map(|i| unit[i] - sine.at((i as f64 + 0.5) / n - 0.5).0)
+        .collect();
+    let (mean, cycles) = (sine.values[0], sine.values[CYCLES]);
+    let variance = spectrum_about(&rest, cycles) * n / (n - sine.count as f64);
+    let [cosine, along] = [sine.values[3], sine.values[4]];
+    let amplitude = cosine.hypot(along);
     // The error of a linear combination g of the parameters: s^2 g' (J'J)^-1 g.
-    let error = |g: [f64; 4]| {
-        let x = solve(lower, g);
-        (variance * (0..4).map(|k| g[k] * x[k]).sum::<f64>()).sqrt()
+    let error = |given: &[(usize, f64)]| {
+        let mut g = [0.0; MOST];
+        given.iter().for_each(|&(k, x)| g[k] = x);
+        let x = solve(lower, g, sine.count);
+        STUDENT * (variance * (0..sine.count).map(|k| g[k] * x[k]).sum::<f64>()).sqrt()
     };
-    let square: f64 = unit.iter().map(|x| (x - sine.mean).powi(2)).sum();
+    let square: f64 = unit.iter().map(|x| (x - mean).powi(2)).sum();
+    let by_noise = error(&[(CYCLES, 1.0)]);
+    let (wander, batches) = wander(&rest, sine);
+    let by_phase = if wander > WANDERS * (batches as f64).sqrt() * by_noise {
+        wander
+    } else {
+        0.0
+    };
     Oscillation {
         frequency: Estimate {
-            value: sine.cycles,
-            error: error([0.0, 0.0, 0.0, 1.0]),
+            value: cycles,
+            error: by_noise.max(by_phase).max(LEAST_ERROR),
         },
         amplitude: Estimate {
             value: amplitude,
-            error: error([0.0, sine.cosine / amplitude, sine.sine / amplitude, 0.0]),
+            error: error(&[(3, cosine / amplitude), (4, along / amplitude)]),
         },
-        mean: Estimate {
-            value: sine.mean,
-            error: error([1.0, 0.0, 0.0, 0.0]),
-        },
+        mean,
         rms: (square / n).sqrt(),
-        residual: (normal.squares / n).sqrt(),
-        cycles: sine.cycles,
+        residual: (rest.iter().map(|x| x * x).sum::<f64>() / n).sqrt(),
+        cycles,
     }
 }
 
-/// Parameters of a sine over a history that lasts from -1/2 to 1/2.
+/// The variance that white noise would have with the same periodogram 2 to 5 cycles a history to
+/// either side of so many.
+fn spectrum_about(rest: &[f64], cycles: f64) -> f64 {
+    let n = rest.len() as f64;
+    let bins = [-5.0, -4.0, -3.0, -2.0, 2.0, 3.0, 4.0, 5.0].map(|d| cycles + d);
+    let inside = bins.into_iter().filter(|&bin| bin > 0.5 && bin < 0.5 * n);
+    let (mut sum, mut count) = (0.0, 0.0);
+    for bin in inside {
+        let (mut re, mut im) = (0.0, 0.0);
+        for (i, x) in rest.iter().enumerate() {
+            let (s, c) = (TAU * bin * ((i as f64 + 0.5) / n - 0.5)).sin_cos();
+            (re, im) = (re + x * c, im + x * s);
+        }
+        sum += (re * re + im * im) / n;
+        count += 1.0;
+    }
+    // At least 4 cycles and 2.5 samples a cycle: there are some.
+    sum / count
+}
+
+/// The error of the mean frequency, in cycles a history, by the phase in batches of whole cycles; the
+/// batches besides.
+fn wander(rest: &[f64], sine: &Sine) -> (f64, usize) {
+    let (n, cycles) = (rest.len() as f64, sine.values[CYCLES]);
+    let whole = cycles.floor() as usize;
+    let each = whole.div_ceil(PHASES);
+    let count = whole / each;
+    let width = each as f64 / cycles;
+    // The sine's own part is the same in each batch: what differs is in the rest.
+    let steady = 0.5 * width * n;
+    let own = (steady * sine.values[3], -steady * sine.values[4]);
+    let mut sums = vec![own; count];
+    for (i, x) in rest.iter().enumerate() {
+        let t = (i as f64 + 0.5) / n - 0.5;
+        let Some(sum) = sums.get_mut(((t + 0.5) / width) as usize) else {
+            break;
+        };
+        let (s, c) = (TAU * cycles * t).sin_cos();
+        *sum = (sum.0 + x * c, sum.1 - x * s);
+    }
+    // Between -1/2 and 1/2 of a cycle: a phase does not jump by more from batch to batch.
+    let turn = |a: (f64, f64), b: (f64, f64)| {
+        let (re, im) = (b.0 * a.0 + b.1 * a.1, b.1 * a.0 - b.0 * a.1);
+        im.atan2(re) / TAU / width
+    };
+    let turns: Vec<f64> = sums.windows(2).map(|w| turn(w[0], w[1])).collect();
+    (cosine_error(&turns), count)
+}
+
+/// Parameters of a sine with slope and harmonics over a history that lasts from -1/2 to 1/2: mean, slope,
+/// cycles, and the cosine and sine of each harmonic.
 #[derive(Clone, Copy)]
 struct Sine {
-    mean: f64,
-    cosine: f64,
-    sine: f64,
-    cycles: f64,
+    values: [f64; MOST],
+    count: usize,
 }
 
 impl Sine {
-    fn step(self, by: [f64; 4]) -> Self {
+    /// Of a frequency alone, for a history of `n` samples, with the harmonics that it resolves.
+    fn new(cycles: f64, n: f64) -> Self {
+        let resolved = |h: f64| n / (h * cycles) >= SAMPLES_PER_CYCLE;
+        let harmonics = 1 + [2.0, 3.0].iter().filter(|&&h| resolved(h)).count();
+        let mut values = [0.0; MOST];
+        values[CYCLES] = cycles;
         Self {
-            mean: self.mean + by[0],
-            cosine: self.cosine + by[1],
-            sine: self.sine + by[2],
-            cycles: self.cycles + by[3],
+            values,
+            count: 3 + 2 * harmonics,
         }
+    }
+
+    /// The value at a time, and its derivatives by the parameters.
+    fn at(&self, t: f64) -> (f64, [f64; MOST]) {
+        let mut value = self.values[0] + self.values[1] * t;
+        let mut row = [0.0; MOST];
+        (row[0], row[1]) = (1.0, t);
+        for k in (3..self.count).step_by(2) {
+            let h = ((k - 1) / 2) as f64;
+            let (s, c) = (TAU * h * self.values[CYCLES] * t).sin_cos();
+            let [a, b] = [self.values[k], self.values[k + 1]];
+            value += a * c + b * s;
+            (row[k], row[k + 1]) = (c, s);
+            row[CYCLES] += TAU * h * t * (b * c - a * s);
+        }
+        (value, row)
     }
 }
 
+type Matrix = [[f64; MOST]; MOST];
+
 /// The normal equations of a sine against a history.
 struct Normal {
-    /// J'J, in the order mean, cosine, sine, cycles.
-    matrix: [[f64; 4]; 4],
+    /// J'J.
+    matrix: Matrix,
     /// J' times the residuals.
-    gradient: [f64; 4],
-    /// The sum of the squares of the residuals.
-    squares: f64,
+    gradient: [f64; MOST],
 }
 
 impl Normal {
     fn new(unit: &[f64], at: &Sine) -> Self {
         let n = unit.len() as f64;
         let mut normal = Self {
-            matrix: [[0.0; 4]; 4],
-            gradient: [0.0; 4],
-            squares: 0.0,
+            matrix: [[0.0; MOST]; MOST],
+            gradient: [0.0; MOST],
         };
         for (i, x) in unit.iter().enumerate() {
-            let t = (i as f64 + 0.5) / n - 0.5;
-            let (s, c) = (TAU * at.cycles * t).sin_cos();
-            let row = [1.0, c, s, TAU * t * (at.sine * c - at.cosine * s)];
-            let rest = x - at.mean - at.cosine * c - at.sine * s;
-            for a in 0..4 {
+            let (value, row) = at.at((i as f64 + 0.5) / n - 0.5);
+            for a in 0..at.count {
                 for b in 0..=a {
                     normal.matrix[a][b] += row[a] * row[b];
                 }
-                normal.gradient[a] += row[a] * rest;
+                normal.gradient[a] += row[a] * (x - value);
             }
-            normal.squares += rest * rest;
         }
-        if at.cosine == 0.0 && at.sine == 0.0 {
-            normal.matrix[3][3] = n;
+        if at.values[3..].iter().all(|&x| x == 0.0) {
+            normal.matrix[CYCLES][CYCLES] = n;
         }
         normal
     }
 }
 
-/// The lower factor of a symmetric matrix given by its lower half, none if it is singular.
-fn cholesky(matrix: [[f64; 4]; 4]) -> Option<[[f64; 4]; 4]> {
-    let mut lower = [[0.0; 4]; 4];
-    for a in 0..4 {
+/// The lower factor of the leading part of a symmetric matrix given by its lower half, none if it is
+/// singular.
+fn cholesky(matrix: &Matrix, count: usize) -> Option<Matrix> {
+    let mut lower = [[0.0; MOST]; MOST];
+    for a in 0..count {
         for b in 0..=a {
             let rest = matrix[a][b] - (0..b).map(|k| lower[a][k] * lower[b][k]).sum::<f64>();
             if a == b {
@@ -192,13 +293,13 @@ fn cholesky(matrix: [[f64; 4]; 4]) -> Option<[[f64; 4]; 4]> {
 }
 
 /// Solves L L' x = right.
-fn solve(lower: &[[f64; 4]; 4], right: [f64; 4]) -> [f64; 4] {
+fn solve(lower: &Matrix, right: [f64; MOST], count: usize) -> [f64; MOST] {
     let mut x = right;
-    for a in 0..4 {
+    for a in 0..count {
         x[a] = (x[a] - (0..a).map(|k| lower[a][k] * x[k]).sum::<f64>()) / lower[a][a];
     }
-    for a in (0..4).rev() {
-        x[a] = (x[a] - (a + 1..4).map(|k| lower[k][a] * x[k]).sum::<f64>()) / lower[a][a];
+    for a in (0..count).rev() {
+        x[a] = (x[a] - (a + 1..count).map(|k| lower[k][a] * x[k]).sum::<f64>()) / lower[a][a];
     }
     x
 }
@@ -222,46 +323,50 @@ mod tests {
                 let frequency = cycles / (0.25 * n as f64);
                 assert!((got.frequency.value / frequency - 1.0).abs() < 1e-10);
                 assert!((got.amplitude.value - 0.33).abs() < 1e-10, "{got:?}");
-                assert!((got.mean.value - 1.34).abs() < 1e-10, "{got:?}");
-                assert!(got.residual < 1e-9 && got.frequency.error < 1e-9);
+                assert!((got.mean - 1.34).abs() < 1e-10, "{got:?}");
+                assert!(got.residual < 1e-9 && got.frequency.error <= 1.1 * LEAST_ERROR);
             }
         }
     }
 
     /// Scatter about the truth and stated errors, of many noisy sines, over the Cramer-Rao bounds
-    /// 24 s^2 / (A^2 n^3), 2 s^2 / n, s^2 / n of angular frequency, amplitude and mean.
-    fn over_bounds(sigma: f64) -> [[f64; 2]; 3] {
+    /// Scatter and middle of the stated errors of many fits over the bounds of Rife & Boorstyn, whose squares are
+    /// 24 s^2 / (A^2 n^3), 2 s^2 / n of angular frequency and amplitude.
+    fn over_bounds(sigma: f64) -> [[f64; 2]; 2] {
         let (n, cycles, runs) = (1000, 31.3, 400);
         let noise = sigma * sigma;
         let bounds = [
             24.0 * noise / 1e9 * (1000.0 / TAU).powi(2),
             2.0 * noise / 1000.0,
-            noise / 1000.0,
         ];
-        let mut sums = [[0.0; 2]; 3];
+        let mut squares = [0.0; 2];
+        let mut errors = [vec![], vec![]];
         for seed in 0..runs {
             let signal = Noise::new(seed).sine(n, cycles, 0.01 * seed as f64, sigma);
             let got = oscillation(&signal, 1.0 / 1000.0).expect("sine should fit");
-            let told = [
-                (got.frequency, cycles),
-                (got.amplitude, 1.0),
-                (got.mean, 0.0),
-            ];
-            for (sum, (estimate, truth)) in sums.iter_mut().zip(told) {
-                sum[0] += (estimate.value - truth).powi(2) / runs as f64;
-                sum[1] += estimate.error.powi(2) / runs as f64;
+            let told = [(got.frequency, cycles), (got.amplitude, 1.0)];
+            for (k, (estimate, truth)) in told.into_iter().enumerate() {
+                squares[k] += (estimate.value - truth).powi(2) / runs as f64;
+                errors[k].push(estimate.error);
             }
         }
-        [0, 1, 2].map(|k| sums[k].map(|s| (s / bounds[k]).sqrt()))
+        [0, 1].map(|k| {
+            errors[k].sort_by(f64::total_cmp);
+            [squares[k].sqrt(), errors[k][runs as usize / 2]].map(|x| x / bounds[k].sqrt())
+        })
     }
 
     #[test]
     fn noisy_sines_reach_the_cramer_rao_bound() {
-        for sigma in [0.05, 0.5] {
+        for sigma in [0.25, 0.5] {
             for [scatter, stated] in over_bounds(sigma) {
-                // The scatter of 400 is known to 3.5 %; four sigma.
+                // The scatter of 400 is known to 3.5 %; four sigma. What is stated is wider by Student's t, and
+                // harmonics and slope take a little.
                 assert!((scatter - 1.0).abs() < 0.14, "{sigma}: scatter {scatter}");
-                assert!((stated - 1.0).abs() < 0.03, "{sigma}: stated {stated}");
+                assert!(
+                    (stated / STUDENT - 1.0).abs() < 0.1,
+                    "{sigma}: stated {stated}"
+                );
             }
         }
     }
@@ -275,12 +380,95 @@ mod tests {
             })
             .collect();
         let got = oscillation(&signal, 1.0).expect("periodic should fit");
-        // The slope of the sine in its frequency is not orthogonal to the harmonic, which pulls the
-        // frequency a little: within three errors.
         assert!((got.rms - (0.5_f64 + 0.08).sqrt()).abs() < 1e-6, "{got:?}");
-        assert!((got.residual - 0.08_f64.sqrt()).abs() < 1e-3, "{got:?}");
-        assert!((got.frequency.value - 0.01).abs() < 3.0 * got.frequency.error);
-        assert!((got.amplitude.value - 1.0).abs() < got.amplitude.error);
+        assert!(got.residual < 1e-9, "harmonics are fitted: {got:?}");
+        assert!((got.frequency.value - 0.01).abs() < 1e-9, "{got:?}");
+        assert!((got.amplitude.value - 1.0).abs() < 1e-9, "{got:?}");
+    }
+
+    /// Within one error, two and two halves, of 100 histories; those without a fit do not count.
+    fn covered(cycles: f64, make: &dyn Fn(&mut Noise, f64) -> Vec<f64>) -> [u64; 4] {
+        let mut counts = [0; 4];
+        for seed in 0..100 {
+            let signal = make(&mut Noise::new(seed), TAU * 0.618 * seed as f64);
+            let Ok(got) = oscillation(&signal, 1.0 / signal.len() as f64) else {
+                continue;
+            };
+            let off = (got.frequency.value - cycles).abs();
+            for (count, errors) in counts.iter_mut().zip([1.0, 2.0, 2.0 * 0.5]) {
+                *count += u64::from(off <= errors * got.frequency.error);
+            }
+            counts[3] += 1;
+        }
+        counts
+    }
+
+    #[test]
+    fn errors_of_frequencies_cover_the_truth_as_often_as_they_say_and_halves_do_not() {
+        const N: usize = 1000;
+        let (mut sums, mut fewest) = ([0; 4], 100);
+        for cycles in [4.4, 6.6, 12.2, 40.0] {
+            for (phi, sigma) in [(0.0, 0.3), (0.9, 0.1), (0.97, 0.05)] {
+                let [_, two, halved, all] = covered(cycles, &|noise, phase| {
+                    let around = noise.autoregressive(N, phi);
+                    let sine = |i: usize| (TAU * cycles * i as f64 / N as f64 + phase).sin();
+                    (0..N).map(|i| sine(i) + sigma * around[i]).collect()
+                });
+                assert!(all >= 90 && 100 * two >= 87 * all, "{cycles} {phi}: {two}");
+                (0..4).for_each(|k| sums[k] += [0, two, halved, all][k]);
+                fewest = fewest.min(100 * halved / all);
+            }
+        }
+        // 95 % of some 1200, four sigma below, and an error halved fails the same tests.
+        let share = |k: usize| sums[k] as f64 / sums[3] as f64;
+        assert!((0.925..0.985).contains(&share(1)), "{}", share(1));
+        assert!(share(2) < 0.85 && fewest < 87, "{}", share(2));
+    }
+
+    #[test]
+    fn errors_of_frequencies_stand_harmonics_drifts_growth_beats_and_wandering_phases() {
+        const N: usize = 1000;
+        for cycles in [4.4, 6.6, 12.2, 40.0] {
+            type Wave = fn(f64, f64) -> f64;
+            let waves: [(&str, Wave); 4] = [
+                ("harmonics", |p, _| {
+                    p.sin()
+                        + 0.3 * (2.0 * p).sin()
+                        + 0.1 * (3.0 * p + 1.0).cos()
+                        + 0.05 * (4.0 * p).sin()
+                }),
+                ("decay", |p, t| p.sin() + 0.3 * (-3.0 * t).exp()),
+                ("slope", |p, t| p.sin() + 0.5 * t),
+                ("growth", |p, t| p.sin() * (1.0 + 0.5 * t)),
+            ];
+            for (what, wave) in waves {
+                let [_, two, _, all] = covered(cycles, &|_, phase| {
+                    let time = |i: usize| i as f64 / N as f64;
+                    let at = |t: f64| wave(TAU * cycles * t + phase, t);
+                    (0..N).map(|i| at(time(i))).collect()
+                });
+                assert!(all == 100 && two >= 90, "{what} {cycles}: {two} of {all}");
+            }
+            let [_, two, _, all] = covered(cycles, &|noise, phase| {
+                let mut phase = phase;
+                let mut next = || {
+                    phase += TAU * cycles / N as f64 + 0.01 * noise.normal();
+                    phase.sin()
+                };
+                (0..N).map(|_| next()).collect()
+            });
+            // Of a random walk few differences are independent; by its sidebands alone it would be 15.
+            assert!(100 * two >= 70 * all, "wandering {cycles}: {two} of {all}");
+        }
+        for (first, second) in [(12.2, 14.8), (40.0, 48.4), (20.0, 21.0)] {
+            let [_, two, _, all] = covered(first, &|_, phase| {
+                let wave = |t: f64| {
+                    (TAU * first * t + phase).sin() + 0.3 * (TAU * second * t + 2.3 * phase).sin()
+                };
+                (0..N).map(|i| wave(i as f64 / N as f64)).collect()
+            });
+            assert!(100 * two >= 90 * all, "beat {first}: {two} of {all}");
+        }
     }
 
     #[test]
@@ -301,12 +489,19 @@ mod tests {
             [0.5, -0.7, 5.0, 0.9],
             [-0.2, 0.1, 0.9, 2.0],
         ];
-        let lower = cholesky(full).expect("positive definite");
-        let x = solve(&lower, [1.0, -2.0, 3.0, 0.5]);
-        for (row, right) in full.iter().zip([1.0, -2.0, 3.0, 0.5]) {
+        let right = [1.0, -2.0, 3.0, 0.5];
+        let mut matrix = [[0.0; MOST]; MOST];
+        let mut padded = [0.0; MOST];
+        for a in 0..4 {
+            matrix[a][..4].copy_from_slice(&full[a]);
+            padded[a] = right[a];
+        }
+        let lower = cholesky(&matrix, 4).expect("positive definite");
+        let x = solve(&lower, padded, 4);
+        for (row, right) in full.iter().zip(right) {
             let left: f64 = row.iter().zip(x).map(|(m, v)| m * v).sum();
             assert!((left - right).abs() < 1e-13);
         }
-        assert!(cholesky([[1.0; 4]; 4]).is_none());
+        assert!(cholesky(&[[1.0; MOST]; MOST], 4).is_none());
     }
 }

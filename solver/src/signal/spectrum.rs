@@ -6,7 +6,7 @@
 //! (Gasior & Gonzalez, AIP Conf. Proc. 732 (2004) 276).
 //!
 //! The error has three parts. Noise: maximising the windowed transform of a sine of amplitude A in
-//! white noise of variance s^2 gives the angular frequency the variance
+//! noise that near the peak is as white noise of variance s^2 gives the angular frequency the variance
 //! (2 s^2 / A^2) sum(w^2 t^2) / sum(w t^2)^2, which for w = 1 is the bound of Rife & Boorstyn, IEEE
 //! Trans. Inf. Theory 20 (1974) 591, and 2.3 times it for a Hann window. Interpolation: a Hann peak
 //! is not quite Gaussian, at most 0.016 bins without padding, falling with the cube of the padding.
@@ -184,8 +184,8 @@ fn offset(powers: &[f64]) -> f64 {
     }
 }
 
-/// Amplitude of the sine of so many cycles, and the standard error in cycles that all else in the
-/// history, taken for white noise, gives the frequency of its windowed transform.
+/// Amplitude of the sine of so many cycles, and the standard error in cycles that what is beside it in
+/// the spectrum gives the frequency of its windowed transform.
 fn tone(unit: &[f64], cycles: f64) -> (f64, f64) {
     let n = unit.len();
     let (mut whole, mut sum, mut transform) = (0.0, 0.0, Complex64::default());
@@ -199,17 +199,24 @@ fn tone(unit: &[f64], cycles: f64) -> (f64, f64) {
         bend += w * t * t;
     }
     let (mean, phasor) = (sum / whole, 2.0 / whole * transform);
-    let rest: f64 = unit
-        .iter()
-        .enumerate()
-        .map(|(i, x)| {
-            let t = (i as f64 + 0.5) / n as f64 - 0.5;
-            let sine = (phasor * Complex64::from_polar(1.0, TAU * cycles * t)).re;
-            (x - mean - sine).powi(2)
-        })
-        .sum();
+    // What is left, as far as it is 3 to 6 bins from the peak, beyond the window's lobe: white noise of the same level.
+    let bins = [-6.0, -5.0, -4.0, -3.0, 3.0, 4.0, 5.0, 6.0].map(|d| cycles + d);
+    let inside: Vec<f64> = bins
+        .into_iter()
+        .filter(|&bin| bin > 0.5 && bin < 0.5 * n as f64)
+        .collect();
+    let (mut sums, mut windows) = (vec![Complex64::default(); inside.len()], 0.0);
+    for (i, x) in unit.iter().enumerate() {
+        let (w, t) = (hann(i, n), (i as f64 + 0.5) / n as f64 - 0.5);
+        let sine = (phasor * Complex64::from_polar(1.0, TAU * cycles * t)).re;
+        windows += w * w;
+        for (sum, bin) in sums.iter_mut().zip(&inside) {
+            *sum += w * (x - mean - sine) * Complex64::from_polar(1.0, -TAU * bin * t);
+        }
+    }
+    let level = sums.iter().map(Complex64::norm_sqr).sum::<f64>() / windows / inside.len() as f64;
     let amplitude = phasor.norm();
-    let variance = 2.0 * rest / n as f64 / (amplitude * amplitude) * spread / (bend * bend);
+    let variance = 2.0 * level / (amplitude * amplitude) * spread / (bend * bend);
     (amplitude, variance.sqrt() / TAU)
 }
 

@@ -28,6 +28,10 @@ pub struct Case {
     /// By name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub patches: BTreeMap<String, PatchTable>,
+    pub free_stream: Option<FreeStreamTable>,
+    /// Patches, or patterns of their names, by the group's name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub groups: BTreeMap<String, Vec<String>>,
     pub run: RunTable,
     pub output: OutputTable,
 }
@@ -192,6 +196,16 @@ pub struct PatchTable {
     pub pressure: Option<f64>,
 }
 
+/// The undisturbed flow, and with it the axes of drag and lift.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(missing_docs, reason = "docs/case.md describes the keys")]
+pub struct FreeStreamTable {
+    pub speed: Option<f64>,
+    pub angle: Option<f64>,
+    pub sideslip: Option<f64>,
+}
+
 /// How long.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -223,6 +237,7 @@ pub struct OutputTable {
     pub folder: Option<PathBuf>,
     pub forces_every: Option<u64>,
     pub checkpoint_every: Option<u64>,
+    pub checkpoint_at_end: Option<bool>,
     pub units: Option<FieldUnitsName>,
     pub averages: Option<AveragesTable>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

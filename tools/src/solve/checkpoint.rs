@@ -7,8 +7,10 @@
 
 use crate::failure::{Failure, Kind};
 use crate::output;
+use crate::solve::case::{Case, OutputTable, RunTable};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -16,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// First bytes of a checkpoint.
 pub const MAGIC: &[u8; 8] = b"cutlinkS";
 /// Version of the layout.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// Checkpoints that a folder keeps.
 pub const KEPT: usize = 2;
 
@@ -33,7 +35,7 @@ pub struct Header {
     pub version: u32,
     /// Version of the program.
     pub cutlink: String,
-    /// SHA-256 of the resolved case, in hexadecimal digits.
+    /// What of the resolved case a run cannot change when it goes on ([`fixed`]), as TOML.
     pub case: String,
     /// Checksum of the mesh.
     pub mesh: u64,
@@ -42,6 +44,67 @@ pub struct Header {
     pub device: String,
     /// Root steps done.
     pub step: u64,
+}
+
+/// What of a resolved case has to stay as it is when a run goes on: all but how long, where to, groups, and which
+/// fields are written.
+#[must_use]
+pub fn fixed(case: &Case) -> Case {
+    Case {
+        run: RunTable::default(),
+        groups: BTreeMap::new(),
+        output: OutputTable {
+            forces_every: case.output.forces_every,
+            averages: case.output.averages,
+            ..OutputTable::default()
+        },
+        ..case.clone()
+    }
+}
+
+/// Keys whose values differ in two cases, as TOML, with both values; the first the earlier one's.
+#[must_use]
+pub fn differences(before: &str, now: &str) -> Vec<String> {
+    let keys = |text: &str| {
+        let mut keys = BTreeMap::new();
+        if let Ok(table) = text.parse::<toml::Table>() {
+            flatten("", &toml::Value::Table(table), &mut keys);
+        }
+        keys
+    };
+    let (before, now) = (keys(before), keys(now));
+    let all: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
+    let told = |keys: &BTreeMap<String, String>, key: &String| {
+        keys.get(key).map_or("nothing".to_owned(), String::clone)
+    };
+    all.into_iter()
+        .filter(|key| before.get(*key) != now.get(*key))
+        .map(|key| {
+            let name = match key.rsplit_once('.') {
+                Some((table, key)) => format!("[{table}] {key}"),
+                None => key.clone(),
+            };
+            format!(
+                "{name} is {}, and was {}",
+                told(&now, key),
+                told(&before, key)
+            )
+        })
+        .collect()
+}
+
+fn flatten(path: &str, value: &toml::Value, keys: &mut BTreeMap<String, String>) {
+    match value {
+        toml::Value::Table(table) => {
+            for (key, value) in table {
+                let dot = if path.is_empty() { "" } else { "." };
+                flatten(&format!("{path}{dot}{key}"), value, keys);
+            }
+        }
+        other => {
+            keys.insert(path.to_owned(), other.to_string());
+        }
+    }
 }
 
 /// Both the sum and the file.
@@ -150,7 +213,13 @@ pub fn read(
         return Err(refuse("is of another version of the layout"));
     }
     if header.case != case {
-        return Err(refuse("is of another case"));
+        let told = differences(&header.case, case).join("; ");
+        return Err(
+            Failure::usage(format!("{} is of another flow: {told}", path.display())).hint(
+                "what may differ is [run], [groups] and, of [output], all but forces_every and averages: make the rest \
+                 as it was, or start again with --force",
+            ),
+        );
     }
     if header.mesh != mesh {
         return Err(refuse("is of another mesh"));
@@ -221,5 +290,17 @@ mod tests {
         }
         fs::write(&path, &whole).expect("room");
         assert!(get(&path, "abc", 7).is_ok(), "as it was");
+    }
+
+    #[test]
+    fn the_keys_that_differ_are_named_with_both_values() {
+        let before = "[physics]\nre = 10\n[boundary.\"x-\"]\ntype = \"outflow\"";
+        let now = "[physics]\nre = 20\nlength = 1.5\n[boundary.\"x-\"]\ntype = \"outflow\"";
+        let want = [
+            "[physics] length is 1.5, and was nothing",
+            "[physics] re is 20, and was 10",
+        ];
+        assert_eq!(differences(before, now), want);
+        assert!(differences(now, now).is_empty());
     }
 }

@@ -1,14 +1,12 @@
 //! The kinetic energy of a flow without a body, which tells when it has settled.
 //!
-//! In: snapshots. Out: the mean over the fluid of ρ u² / 2, over that of the reference velocity; `energy.csv`.
+//! In: the flow on the whole. Out: the mean over the fluid of ρ u² / 2, over that of the reference velocity; `energy.csv`.
 
 use crate::{
     failure::Failure,
-    solve::{history, resolve::Resolved},
+    solve::{bulk::Bulk, history, resolve::Resolved},
 };
-use cutlink_amr::dims;
-use cutlink_solver::{Snapshot, signal};
-use cutlink_voxelizer::Mesh;
+use cutlink_solver::signal;
 use std::{fmt::Write as _, path::Path};
 
 const HEADER: &str = "step,time,kinetic energy";
@@ -19,62 +17,52 @@ pub(crate) struct Energy {
     time: f64,
     /// The square of the reference velocity, on the lattice.
     square: f64,
-    /// Blocks that are leaves, with the volume of a cell of theirs.
-    leaves: Vec<(u32, f64)>,
-    solid: Vec<u64>,
     steps: Vec<u64>,
     values: Vec<f64>,
+    /// Samples that are in the file.
+    written: usize,
 }
 
 impl Energy {
-    pub(crate) fn new<const D: usize>(mesh: &Mesh<D>, resolved: &Resolved<D>) -> Self {
-        let volume = |block: u32| {
-            let level = i32::from(mesh.forest.level[block as usize]);
-            0.5f64.powi(level * D as i32)
-        };
+    pub(crate) fn new<const D: usize>(resolved: &Resolved<D>) -> Self {
         Self {
             time: resolved.units.time,
             square: resolved.physics.lattice_velocity.powi(2),
-            leaves: mesh.forest.leaves().map(|b| (b, volume(b))).collect(),
-            solid: mesh.classes.solid.to_vec(),
             steps: Vec::new(),
             values: Vec::new(),
+            written: 0,
         }
     }
 
-    pub(crate) fn add<const D: usize>(&mut self, snapshot: &Snapshot<D>) {
-        let (mut sum, mut total) = (0.0, 0.0);
-        for &(block, volume) in &self.leaves {
-            for cell in 0..dims::cells(D) {
-                if self.solid[block as usize] >> cell & 1 == 1 {
-                    continue;
-                }
-                let at = block as usize * dims::cells(D) + cell;
-                let square = snapshot.velocity.iter().map(|u| f64::from(u[at]).powi(2));
-                sum += volume * f64::from(snapshot.density[at]) * square.sum::<f64>();
-                total += volume;
-            }
-        }
-        self.steps.push(snapshot.step);
-        self.values
-            .push(sum / (total * self.square).max(f64::MIN_POSITIVE));
+    pub(crate) fn add(&mut self, bulk: &Bulk) {
+        self.steps.push(bulk.step);
+        self.values.push(bulk.energy / self.square);
     }
 
     pub(crate) fn is_settled(&self, change: f64) -> bool {
         matches!(signal::settled(&self.values, change), Ok(Some(_)))
     }
 
-    pub(crate) fn to_csv(&self) -> String {
-        let mut text = format!("{HEADER}\n");
-        for (&step, value) in self.steps.iter().zip(&self.values) {
+    /// The whole table, and from here on [`Self::fresh`] lines.
+    pub(crate) fn whole_csv(&mut self) -> String {
+        self.written = 0;
+        format!("{HEADER}\n{}", self.fresh())
+    }
+
+    /// Lines that have not been written.
+    pub(crate) fn fresh(&mut self) -> String {
+        let mut text = String::new();
+        for i in self.written..self.steps.len() {
+            let (step, value) = (self.steps[i], self.values[i]);
             let _ = writeln!(text, "{step},{:e},{value:e}", step as f64 * self.time);
         }
+        self.written = self.steps.len();
         text
     }
 
     /// Takes up the lines up to a step.
     pub(crate) fn read(&mut self, path: &Path, step: u64) -> Result<(), Failure> {
-        for (at, numbers) in history::rows(path, HEADER, step)? {
+        for (at, numbers) in history::rows(path, HEADER, 1, step)? {
             self.steps.push(at);
             self.values.push(numbers[0]);
         }

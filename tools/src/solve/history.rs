@@ -1,67 +1,62 @@
-//! The forces of a run, as coefficients: 2 F / (ρ u² A), torques over the reference length besides.
+//! The forces of a run, as coefficients: 2 F / (ρ u² A) along the axes of drag, lift and side force, torques over the
+//! reference length besides, about x, y and z. By patch and by group of patches.
 //!
-//! Means and frequencies are of the second half of the run.
+//! `forces.csv` is written as the run goes, a line a sample. What is told of the history is in [`Telling`](super::means::Telling).
 
 use crate::{
     failure::{Failure, Kind},
-    picture::{
-        full::FullCanvas,
-        plot::{Panel, Plot},
-        scale::number,
-    },
+    output,
     solve::resolve::Resolved,
 };
-use cutlink_solver::{
-    ForceSample,
-    signal::{self, Estimate},
+use cutlink_solver::{ForceSample, signal};
+use std::{
+    fmt::Write as _,
+    fs::{self, File, OpenOptions},
+    io::Write as _,
+    path::{Path, PathBuf},
 };
-use serde_json::{Value, json};
-use std::{fmt::Write as _, fs, path::Path};
 
-const NAMES: [&str; 6] = ["C_D", "C_L", "C_S", "C_Mx", "C_My", "C_Mz"];
+/// Coefficients of a patch or group.
+pub(crate) const NAMES: [&str; 6] = ["C_D", "C_L", "C_S", "C_Mx", "C_My", "C_Mz"];
 
-/// Least amplitude of a lift that oscillates, as a share of the mean drag: below it lies what rounding
-/// does to a symmetric flow.
-const LEAST_SWING: f64 = 1e-4;
-/// An oscillation swings at least so much as far in the last quarter as in the one before: else
-/// it is an echo of the start.
-const LEAST_PERSISTENCE: f64 = 0.5;
-
-/// Strouhal numbers of vortices are far below; faster ones are sound between the walls.
-const LARGEST_STROUHAL: f64 = 1.0;
+/// A patch or a group of patches, and its coefficients so far.
+pub(crate) struct Part {
+    pub(crate) name: String,
+    /// The patches of a group; none where this is a patch.
+    members: Vec<usize>,
+    /// By component, one value a sample.
+    pub(crate) values: [Vec<f64>; 6],
+}
 
 /// What has been sampled so far.
 pub(crate) struct History<const D: usize> {
-    patches: Vec<String>,
     every: u64,
     /// Seconds of a root step.
-    time: f64,
+    pub(crate) time: f64,
     /// Reference length over velocity.
-    turn: f64,
+    pub(crate) turn: f64,
     /// From the lattice's force and torque to coefficients.
     scale: [f64; 2],
-    steps: Vec<u64>,
-    /// By patch and component, along x, y, z.
-    values: Vec<[Vec<f64>; 6]>,
-    /// All patches together, along x.
-    drag: Vec<f64>,
+    /// Directions of drag, lift and side force.
+    axes: [[f64; 3]; 3],
+    pub(crate) steps: Vec<u64>,
+    /// Patches in the mesh's order, then groups.
+    pub(crate) parts: Vec<Part>,
+    patches: usize,
+    /// All patches together.
+    pub(crate) total: [Vec<f64>; 6],
+    /// Samples that are in the file.
+    written: usize,
 }
 
-/// How often vortices leave, as Strouhal numbers.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Shedding {
-    /// By the sine that fits the lift best.
-    pub(crate) fit: Estimate,
-    /// By the highest peak of its spectrum.
-    pub(crate) spectrum: Estimate,
-    /// Of the lift coefficient.
-    pub(crate) amplitude: Estimate,
-    /// Cycles that were seen.
-    pub(crate) cycles: f64,
-}
-
-/// The rows of a table that begins with `step,time`, up to a step: steps, and the numbers after the time. None where there is no such file.
-pub(super) fn rows(path: &Path, header: &str, step: u64) -> Result<Vec<(u64, Vec<f64>)>, Failure> {
+/// The whole lines of a table that begins with `step,time`, up to a step: steps, and the numbers after the time. None where
+/// there is no such file. What follows the last end of line is of a run that was killed.
+pub(super) fn rows(
+    path: &Path,
+    header: &str,
+    columns: usize,
+    step: u64,
+) -> Result<Vec<(u64, Vec<f64>)>, Failure> {
     let text = match fs::read_to_string(path) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         other => other.map_err(|e| {
@@ -76,18 +71,21 @@ pub(super) fn rows(path: &Path, header: &str, step: u64) -> Result<Vec<(u64, Vec
         ))
         .hint("put it elsewhere, or start again with --force")
     };
-    let mut lines = text.lines().enumerate();
-    if lines.next().is_none_or(|(_, first)| first != header) {
+    let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
+    let mut lines = whole.lines().enumerate();
+    if lines
+        .next()
+        .is_none_or(|(_, first)| !first.starts_with(header))
+    {
         return Err(refuse(0));
     }
-    let columns = header.split(',').count() - 2;
     let mut rows = Vec::new();
     for (n, line) in lines {
         let mut words = line.split(',');
         let at: Option<u64> = words.next().and_then(|word| word.parse().ok());
         let numbers: Result<Vec<f64>, _> = words.skip(1).map(str::parse).collect();
         match (at, numbers) {
-            (Some(at), Ok(numbers)) if numbers.len() == columns => {
+            (Some(at), Ok(numbers)) if numbers.len() >= columns => {
                 if at > step {
                     break;
                 }
@@ -99,13 +97,46 @@ pub(super) fn rows(path: &Path, header: &str, step: u64) -> Result<Vec<(u64, Vec
     Ok(rows)
 }
 
+/// A table that grows while the run goes.
+pub(super) struct Growing {
+    path: PathBuf,
+    file: File,
+}
+
+impl Growing {
+    /// Puts a text in its place, whole, and goes on after it.
+    pub(super) fn new(path: PathBuf, text: &str) -> Result<Self, Failure> {
+        output::write_text(&path, true, text)?;
+        let file = OpenOptions::new().append(true).open(&path);
+        let file = file.map_err(|e| output::failed(&path, &e))?;
+        Ok(Self { path, file })
+    }
+
+    pub(super) fn append(&mut self, text: &str) -> Result<(), Failure> {
+        let done = self.file.write_all(text.as_bytes());
+        done.map_err(|e| output::failed(&self.path, &e))
+    }
+
+    /// Waits until all of it is on the disk.
+    pub(super) fn sync(&self) -> Result<(), Failure> {
+        let done = self.file.sync_data();
+        done.map_err(|e| output::failed(&self.path, &e))
+    }
+}
+
 impl<const D: usize> History<D> {
     pub(crate) fn new(resolved: &Resolved<D>, patches: &[String]) -> Self {
         let (physics, units) = (&resolved.physics, &resolved.units);
         let dimensions = i32::try_from(D).expect("two or three dimensions");
         let pressure = 0.5 * physics.density * physics.velocity.powi(2) * resolved.area;
+        let part = |name: &String, members: &[usize]| Part {
+            name: name.clone(),
+            members: members.to_vec(),
+            values: Default::default(),
+        };
+        let of_patches = patches.iter().map(|name| part(name, &[]));
+        let of_groups = resolved.groups.iter().map(|(name, of)| part(name, of));
         Self {
-            patches: patches.to_vec(),
             every: resolved.forces_every.max(1),
             time: units.time,
             turn: physics.length / physics.velocity,
@@ -113,57 +144,76 @@ impl<const D: usize> History<D> {
                 units.force(dimensions) / pressure,
                 units.torque(dimensions) / (pressure * physics.length),
             ],
+            axes: resolved.axes,
             steps: Vec::new(),
-            values: vec![Default::default(); patches.len()],
-            drag: Vec::new(),
+            parts: of_patches.chain(of_groups).collect(),
+            patches: patches.len(),
+            total: Default::default(),
+            written: 0,
         }
     }
 
+    /// Reference lengths over velocity from one sample to the next.
+    pub(crate) fn interval(&self) -> f64 {
+        self.every as f64 * self.time / self.turn
+    }
+
+    /// Adds samples up to the first that is no number; the rest is of a flow that has diverged.
     pub(crate) fn add(&mut self, samples: &[ForceSample]) {
-        let ([force, torque], every) = (self.scale, self.every);
-        let scaled = |six: &[f64; 6]| {
-            let [a, b, c, d, e, f] = *six;
+        let ([force, torque], every, axes) = (self.scale, self.every, self.axes);
+        let scaled = |six: &[f64; 6]| -> [f64; 6] {
+            let along = |axis: &[f64; 3]| (0..3).map(|a| axis[a] * six[a]).sum::<f64>() * force;
+            let [drag, lift, side] = [0, 1, 2].map(|n| along(&axes[n]));
             [
-                a * force,
-                b * force,
-                c * force,
-                d * torque,
-                e * torque,
-                f * torque,
+                drag,
+                lift,
+                side,
+                six[3] * torque,
+                six[4] * torque,
+                six[5] * torque,
             ]
         };
         for sample in samples.iter().filter(|s| s.step % every == 0) {
-            self.push(sample.step, sample.patches.iter().map(scaled));
+            if !sample.patches.iter().flatten().all(|x| x.is_finite()) {
+                break;
+            }
+            let patches: Vec<[f64; 6]> = sample.patches.iter().map(scaled).collect();
+            self.push(sample.step, &patches);
         }
     }
 
-    fn push(&mut self, step: u64, patches: impl Iterator<Item = [f64; 6]>) {
+    fn push(&mut self, step: u64, patches: &[[f64; 6]]) {
         self.steps.push(step);
-        let mut drag = 0.0;
-        for (values, six) in self.values.iter_mut().zip(patches) {
-            drag += six[0];
-            for (values, value) in values.iter_mut().zip(six) {
-                values.push(value);
+        for (n, part) in self.parts.iter_mut().enumerate() {
+            for (c, values) in part.values.iter_mut().enumerate() {
+                values.push(match patches.get(n) {
+                    Some(six) => six[c],
+                    None => part.members.iter().map(|&m| patches[m][c]).sum(),
+                });
             }
         }
-        self.drag.push(drag);
+        for (c, values) in self.total.iter_mut().enumerate() {
+            values.push(patches.iter().map(|six| six[c]).sum());
+        }
     }
 
-    fn header(&self) -> String {
+    /// Of the first parts.
+    fn header(&self, parts: usize) -> String {
         let mut header = "step,time".to_owned();
-        for patch in &self.patches {
+        for part in &self.parts[..parts] {
             for name in NAMES {
-                let _ = write!(header, ",{name} {}", patch.replace([',', '\n'], " "));
+                let _ = write!(header, ",{name} {}", part.name.replace([',', '\n'], " "));
             }
         }
         header
     }
 
-    pub(crate) fn to_csv(&self) -> String {
-        let mut text = self.header() + "\n";
-        for (i, &step) in self.steps.iter().enumerate() {
+    /// The lines of samples from one on.
+    fn lines(&self, from: usize) -> String {
+        let mut text = String::new();
+        for (i, &step) in self.steps.iter().enumerate().skip(from) {
             let _ = write!(text, "{step},{:e}", step as f64 * self.time);
-            for values in self.values.iter().flatten() {
+            for values in self.parts.iter().flat_map(|part| &part.values) {
                 let _ = write!(text, ",{:e}", values[i]);
             }
             text.push('\n');
@@ -171,158 +221,49 @@ impl<const D: usize> History<D> {
         text
     }
 
-    /// Takes up the lines up to a step.
+    /// The whole table, and from here on [`Self::fresh`] lines.
+    pub(crate) fn whole_csv(&mut self) -> String {
+        self.written = self.steps.len();
+        self.header(self.parts.len()) + "\n" + &self.lines(0)
+    }
+
+    /// Lines that have not been written.
+    pub(crate) fn fresh(&mut self) -> String {
+        let lines = self.lines(self.written);
+        self.written = self.steps.len();
+        lines
+    }
+
+    /// Takes up the lines up to a step. Groups are summed anew: they may be others.
     pub(crate) fn read(&mut self, path: &Path, step: u64) -> Result<(), Failure> {
-        for (at, numbers) in rows(path, &self.header(), step)? {
+        for (at, numbers) in rows(path, &self.header(self.patches), 6 * self.patches, step)? {
             let six = |six: &[f64]| std::array::from_fn(|i| six[i]);
-            self.push(at, numbers.chunks_exact(6).map(six));
+            let patches: Vec<[f64; 6]> = numbers
+                .chunks_exact(6)
+                .take(self.patches)
+                .map(six)
+                .collect();
+            self.push(at, &patches);
         }
         Ok(())
     }
 
     pub(crate) fn last_drag(&self) -> Option<f64> {
-        self.drag.last().copied()
+        self.total[0].last().copied()
     }
 
     pub(crate) fn is_settled(&self, change: f64) -> bool {
-        matches!(signal::settled(&self.drag, change), Ok(Some(_)))
-    }
-
-    /// Mean of the second half, with its error where there is one.
-    fn mean(values: &[f64]) -> Value {
-        let half = &values[values.len() / 2..];
-        match signal::mean(half) {
-            Ok(mean) => json!({ "mean": mean.mean.value, "error": mean.mean.error }),
-            Err(e) => {
-                let mean = half.iter().sum::<f64>() / half.len().max(1) as f64;
-                json!({ "mean": mean, "error": null, "why": e.to_string() })
-            }
-        }
-    }
-
-    /// All patches together, along an axis.
-    fn total(&self, n: usize) -> Vec<f64> {
-        let at = |i: usize| self.values.iter().map(|values| values[n][i]).sum();
-        (0..self.steps.len()).map(at).collect()
-    }
-
-    /// The Strouhal number, where the lift of all patches together oscillates.
-    pub(crate) fn shedding(&self) -> Option<Shedding> {
-        let lift = self.total(1);
-        let half = &lift[lift.len() / 2..];
-        let interval = self.every as f64 * self.time / self.turn;
-        let fit = signal::oscillation(half, interval).ok()?;
-        let peak = signal::peak(half, interval).ok()?;
-        let drag = &self.drag[lift.len() / 2..];
-        let drag = drag.iter().sum::<f64>().abs() / drag.len() as f64;
-        let swing = |part: &[f64]| {
-            let square = |x: &f64| (x - fit.mean.value).powi(2);
-            (part.iter().map(square).sum::<f64>() / part.len() as f64).sqrt()
-        };
-        let (before, last) = half.split_at(half.len() / 2);
-        let oscillates = fit.frequency.value < LARGEST_STROUHAL
-            && fit.amplitude.value > LEAST_SWING * drag
-            && swing(last) > LEAST_PERSISTENCE * swing(before);
-        oscillates.then_some(Shedding {
-            fit: fit.frequency,
-            spectrum: peak.frequency,
-            amplitude: fit.amplitude,
-            cycles: fit.cycles,
-        })
-    }
-
-    pub(crate) fn summary(&self) -> Value {
-        let of = |(patch, values): (&String, &[Vec<f64>; 6])| {
-            let means = NAMES
-                .iter()
-                .zip(values)
-                .map(|(name, values)| ((*name).to_owned(), Self::mean(values)));
-            (patch.clone(), Value::Object(means.collect()))
-        };
-        if self.steps.is_empty() {
-            return Value::Null;
-        }
-        Value::Object(self.patches.iter().zip(&self.values).map(of).collect())
-    }
-
-    pub(crate) fn table(&self) -> String {
-        let mut text = String::new();
-        if self.steps.is_empty() {
-            return text;
-        }
-        for (patch, values) in self.patches.iter().zip(&self.values) {
-            let _ = write!(text, "{patch}:");
-            for n in 0..D {
-                let _ = write!(text, " {} {}", NAMES[n], told(&Self::mean(&values[n])));
-            }
-            text += " (second half of the run)\n";
-        }
-        if let Some(Shedding {
-            fit,
-            spectrum,
-            cycles,
-            ..
-        }) = self.shedding()
-        {
-            let _ = writeln!(
-                text,
-                "St {:.5} ± {:.1e} by a sine, {:.5} ± {:.1e} by the spectrum ({cycles:.1} cycles)",
-                fit.value, fit.error, spectrum.value, spectrum.error
-            );
-        }
-        text
-    }
-
-    /// C_D, C_L and in space C_S over time; nothing where there are fewer than two samples.
-    pub(crate) fn plot(&self) -> Option<FullCanvas> {
-        let times: Vec<f64> = self.steps.iter().map(|&s| s as f64 * self.time).collect();
-        let shedding = self.shedding();
-        let panel = |n: usize| {
-            let mean = Self::mean(&self.total(n));
-            let mut note = format!("mean {}", told(&mean));
-            if let (1, Some(shedding)) = (n, shedding) {
-                let _ = write!(
-                    note,
-                    ", amplitude {}, St {:.4}",
-                    number(shedding.amplitude.value, 4),
-                    shedding.fit.value
-                );
-            }
-            Panel {
-                title: NAMES[n].into(),
-                note,
-                mean: mean["mean"].as_f64(),
-                curves: self.values.iter().map(|six| six[n].clone()).collect(),
-            }
-        };
-        let plot = Plot {
-            times: &times,
-            time_title: "time in s",
-            mean_from: times.get(times.len() / 2).copied().unwrap_or(0.0),
-            names: &self.patches,
-            panels: (0..D).map(panel).collect(),
-        };
-        plot.draw()
-    }
-}
-
-/// A mean with its error.
-fn told(mean: &Value) -> String {
-    let value = mean["mean"].as_f64().unwrap_or(f64::NAN);
-    match mean["error"].as_f64() {
-        Some(error) => format!("{value:.5} ± {error:.1e}"),
-        None => format!("{value:.5}"),
+        matches!(signal::settled(&self.total[0], change), Ok(Some(_)))
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::config::parse;
     use crate::mesh::build::bare;
     use crate::solve::case::Case;
-    use crate::solve::resolve::Grid;
-    use std::f64::consts::TAU;
+    use crate::solve::resolve::{Grid, Resolved};
 
     /// A root step is 0.0125 s and length over velocity 0.5 s.
     const CASE: &str = "
@@ -344,18 +285,35 @@ mod tests {
         [output]
         forces_every = 2";
 
-    fn history(lift: impl Fn(f64) -> f64) -> History<2> {
-        let case = parse::<Case>("test", CASE).expect("a case");
+    fn resolved(text: &str) -> Resolved<2> {
+        let case = parse::<Case>("test", text).expect("a case");
         let domain = case.domain.as_ref().expect("a box");
         let mesh = bare::<2>(&domain.bounds, &domain.root).expect("a mesh");
-        let resolved = case.resolve("test", Grid::of(&mesh)).expect("a flow");
-        let mut history = History::new(&resolved, &["a".into(), "b".into()]);
+        let names = ["a".to_owned(), "b".to_owned()];
+        let grid = Grid {
+            patches: &names,
+            ..Grid::of(&mesh)
+        };
+        case.resolve("test", grid).expect("a flow")
+    }
+
+    pub(crate) fn empty(tables: &str) -> History<2> {
+        let resolved = resolved(&format!("{CASE}\n{tables}"));
+        History::new(&resolved, &["a".into(), "b".into()])
+    }
+
+    /// Of two patches: the first has the lift, and a drag of 1 that decays from 2; the second a drag of 1/2.
+    pub(crate) fn history(lift: impl Fn(f64) -> f64) -> History<2> {
+        with_drag(|t| 1.0 + (-t).exp(), lift)
+    }
+
+    pub(crate) fn with_drag(drag: impl Fn(f64) -> f64, lift: impl Fn(f64) -> f64) -> History<2> {
+        let mut history = empty("");
         // F / (ρ u² A / 2) with ρ = 1 and u = 0.1 on the lattice, and a length of four cells.
         let unit = 0.5 * 0.01 * 4.0;
         for step in 1..=20_000 {
             let time = step as f64 * 0.0125;
-            let start = (-time).exp();
-            let a = [unit * (1.0 + start), unit * lift(time), 0.0, 0.0, 0.0, 0.0];
+            let a = [unit * drag(time), unit * lift(time), 0.0, 0.0, 0.0, 0.0];
             let b = [unit * 0.5, 0.0, 0.0, 0.0, 0.0, 0.0];
             history.add(&[ForceSample {
                 step,
@@ -366,44 +324,77 @@ mod tests {
     }
 
     #[test]
-    fn a_strouhal_number_is_told_where_the_lift_oscillates_and_nowhere_else() {
-        // 0.4 cycles a second; length over velocity is 0.5 s.
-        let swings = history(|t| 0.3 * (TAU * 0.4 * t).sin() * (1.0 - (-t / 5.0).exp()));
-        let found = swings.shedding().expect("it oscillates");
-        for (what, estimate) in [("fit", found.fit), ("spectrum", found.spectrum)] {
-            let off = (estimate.value - 0.2).abs();
-            assert!(
-                off < 1e-3 && off < 5.0 * estimate.error + 1e-6,
-                "{what}: {estimate:?}"
-            );
-        }
-        assert!((found.amplitude.value - 0.3).abs() < 1e-3, "{found:?}");
-        assert!(swings.table().contains("St 0.2000"), "{}", swings.table());
-        assert!(swings.plot().is_some(), "a plot");
-        assert_eq!(history(|_| 0.1).shedding(), None, "constant");
-        let rounding = history(|t| 1e-7 * (TAU * 0.4 * t).sin());
-        assert_eq!(rounding.shedding(), None, "rounding");
-        let sound = history(|t| 0.3 * (TAU * 3.0 * t).sin());
-        assert_eq!(sound.shedding(), None, "sound");
-        let echo = history(|t| 0.3 * (TAU * 0.4 * t).sin() * (-t / 20.0).exp());
-        assert_eq!(echo.shedding(), None, "an echo of the start");
-        assert!(!echo.table().contains("St"), "{}", echo.table());
+    fn a_history_is_the_one_that_was_written() {
+        let mut whole = history(|t| (0.3 * t).sin() / 3.0);
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("forces.csv");
+        fs::write(&path, whole.whole_csv()).expect("room");
+        let mut read = empty("");
+        read.read(&path, 5000).expect("a history");
+        assert_eq!(read.steps.len(), 2500, "every second step");
+        assert_eq!(read.last_drag(), Some(whole.total[0][2499]), "to the bit");
+        assert!(
+            whole.whole_csv().starts_with(&read.whole_csv()),
+            "the same text"
+        );
+        let late = (whole.total[0][9999] - 1.5).abs();
+        assert!(late < 1e-9, "of all patches: {late}");
     }
 
     #[test]
-    fn a_history_is_the_one_that_was_written() {
-        let whole = history(|t| (0.3 * t).sin() / 3.0);
+    fn lines_are_written_once_and_what_a_kill_cut_is_left_out() {
+        let mut whole = history(|t| t);
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("forces.csv");
-        fs::write(&path, whole.to_csv()).expect("room");
-        let mut read = history(|_| 0.0);
-        (read.steps, read.drag) = (Vec::new(), Vec::new());
-        read.values.fill(Default::default());
-        read.read(&path, 5000).expect("a history");
-        assert_eq!(read.steps.len(), 2500, "every second step");
-        assert_eq!(read.last_drag(), Some(whole.drag[2499]), "to the bit");
-        assert!(whole.to_csv().starts_with(&read.to_csv()), "the same text");
-        let late = (whole.drag[9999] - 1.5).abs();
-        assert!(late < 1e-9, "of all patches: {late}");
+        let text = whole.whole_csv();
+        assert_eq!(whole.fresh(), "", "all of it is written");
+        fs::write(&path, &text[..text.len() - 40]).expect("room");
+        let mut read = empty("");
+        read.read(&path, 20_000).expect("a history");
+        assert_eq!(read.steps.len(), 9999, "but the last");
+        let mut grown = Growing::new(path.clone(), &read.whole_csv()).expect("room");
+        let last = ForceSample {
+            step: 20_000,
+            patches: vec![[1.0; 6], [f64::NAN; 6]],
+        };
+        read.add(std::slice::from_ref(&last));
+        assert_eq!(read.fresh(), "", "what is no number is not kept");
+        read.add(&[ForceSample {
+            patches: vec![[1.0; 6]; 2],
+            ..last
+        }]);
+        grown.append(&read.fresh()).expect("room");
+        grown.sync().expect("a disk");
+        let lines = fs::read_to_string(&path).expect("a file").lines().count();
+        assert_eq!(lines, 10_001);
+    }
+
+    #[test]
+    fn groups_are_sums_and_drag_follows_the_free_stream() {
+        let tables = "[free_stream]\nangle = 30\n[groups]\nboth = [\"a\", \"b\"]\nfirst = [\"a*\"]";
+        let mut history = empty(tables);
+        let names: Vec<&str> = history.parts.iter().map(|p| p.name.as_str()).collect();
+        assert_eq!(names, ["a", "b", "all", "both", "first"]);
+        let unit = 0.5 * 0.01 * 4.0;
+        let (s, c) = (30f64.to_radians().sin(), 30f64.to_radians().cos());
+        // A drag of 2 and a lift of 1 in the frame of the stream, and the same again.
+        let force = [unit * (2.0 * c - s), unit * (2.0 * s + c), 0.0];
+        let six = [force[0], force[1], 0.0, 0.0, 0.0, unit * 4.0 * 0.3];
+        history.add(&[ForceSample {
+            step: 2,
+            patches: vec![six, six],
+        }]);
+        for (part, factor) in history.parts.iter().zip([1.0, 1.0, 2.0, 2.0, 1.0]) {
+            for (c, value) in [(0, 2.0), (1, 1.0), (2, 0.0), (5, 0.3)] {
+                let off = (part.values[c][0] - factor * value).abs();
+                assert!(
+                    off < 1e-12,
+                    "{} {}: {}",
+                    part.name,
+                    NAMES[c],
+                    part.values[c][0]
+                );
+            }
+        }
     }
 }

@@ -11,6 +11,7 @@ use crate::options::Root;
 use crate::solve::case::{Case, CollisionName, NumericsTable, OutputTable, PhysicsTable, RunTable};
 use crate::solve::conditions::{Scale, faces, patches};
 use crate::solve::outputs::{Outputs, outputs};
+use crate::solve::reference::{Group, axes, groups, with_free_stream};
 use crate::solve::units::{
     MAX_GRID_REYNOLDS, MAX_GRID_REYNOLDS_REGULARIZED, Physics, Units, Unstable,
 };
@@ -65,6 +66,10 @@ pub struct Resolved<const D: usize> {
     pub units: Units,
     /// Reference area of coefficients; in the plane a length.
     pub area: f64,
+    /// Directions of drag, lift and side force.
+    pub axes: [[f64; 3]; 3],
+    /// Groups of patches, by name and number.
+    pub groups: Vec<(String, Vec<usize>)>,
     /// When to stop.
     pub until: Until,
     /// Where to write.
@@ -73,6 +78,8 @@ pub struct Resolved<const D: usize> {
     pub forces_every: u64,
     /// Root steps from one checkpoint to the next; 0 for none.
     pub checkpoint_every: u64,
+    /// Whether there is one at the end.
+    pub checkpoint_at_end: bool,
     /// Fields to write.
     pub outputs: Outputs,
     /// Why the flow may be unstable, where that was allowed.
@@ -135,6 +142,8 @@ impl Case {
 
 fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>, Failure> {
     case.dimensions_of_domain()?;
+    let case = &with_free_stream::<D>(case)?;
+    let groups = groups(&case.groups, grid.patches)?;
     let (physics, area, table) = physics(&case.physics, &grid)?;
     let units = physics.units(grid.frame.dx);
     let scale = Scale {
@@ -185,17 +194,25 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
     }
     let folder = case.output.folder.clone().unwrap_or_else(|| FOLDER.into());
     let checkpoint_every = case.output.checkpoint_every.unwrap_or(0);
+    let checkpoint_at_end = case.output.checkpoint_at_end.unwrap_or(true);
+    let named = |(name, of): &Group| {
+        let patches = of.iter().map(|&n| grid.patches[n].clone());
+        (name.clone(), patches.collect())
+    };
     let mut written = Case {
         mesh: case.mesh.clone(),
         domain: case.domain.clone(),
         physics: table,
         numerics: numerics.table(),
         patches: patch_tables.into_iter().collect(),
+        free_stream: case.free_stream,
+        groups: groups.iter().map(named).collect(),
         run,
         output: OutputTable {
             folder: Some(folder.clone()),
             forces_every: Some(forces_every),
             checkpoint_every: Some(checkpoint_every),
+            checkpoint_at_end: Some(checkpoint_at_end),
             ..output
         },
         ..Case::default()
@@ -215,10 +232,13 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
         physics,
         units,
         area,
+        axes: axes::<D>(case.free_stream.as_ref())?,
+        groups,
         until,
         folder,
         forces_every,
         checkpoint_every,
+        checkpoint_at_end,
         outputs,
         unstable,
         case: written,

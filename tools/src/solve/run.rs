@@ -1,51 +1,57 @@
 //! `cutlink solve`: from a case to forces, checkpoints and a summary.
 //!
 //! Writes into the case's folder: `case.toml`, with nothing left open; `forces.csv`, or `energy.csv` of a
-//! box without a body that is to settle; fields ([`crate::fields`]); checkpoints; and at the end `forces.png` and
-//! `summary.json`. Each is whole or not there.
+//! box without a body that is to settle, as the run goes; fields ([`crate::fields`]); checkpoints; and at the end
+//! `forces.png` and `summary.json`. All but the two tables are whole or not there.
 
 use crate::{
     cli::{MeshArgs, SolveArgs},
     console::{self, Console},
     device::{Opened, on},
     failure::{Failure, Kind},
-    fields::{self, Averages, FieldWriter, Moment, Start},
+    fields::{self, FieldWriter, Moment},
     mesh::build::{AnyPlaced, Builder, Placed, bare},
     mesh::report,
     mesh::resolve::{self as job},
-    options::{Device, MeshOptions, Output},
+    options::{Device, Flow as MeshFlow, MeshOptions, Output},
     output,
     solve::{
+        begin::{open, tell_changes},
+        bulk::{Bulk, Fluid},
         case::{self, Case},
         checkpoint::{self, Header},
         energy::Energy,
-        example,
-        history::History,
-        notes,
+        example, hints,
+        history::{Growing, History},
+        means::Telling,
+        notes, reference,
         resolve::{Grid, Resolved, Until},
         sheet::{self, Sheet},
+        watch::{self, Growth},
     },
 };
 use cutlink_device::{Selected, select};
 use cutlink_mesher::{
     exact::{Exact, Facet},
     intersect::Meet,
+    silhouette,
 };
-use cutlink_solver::{FaceCondition, Flow, Params, Plan, kernels::Kernels};
+use cutlink_solver::{FaceCondition, Flow, Params, Plan, SolverError, kernels::Kernels};
 use cutlink_voxelizer::Mesh;
 use serde_json::json;
-use sha2::{Digest, Sha256};
 use std::{
-    fmt::Write as _,
-    fs,
-    io::Read,
-    path::Path,
     sync::atomic::{AtomicBool, Ordering::Relaxed},
     time::Instant,
 };
 
 /// Root steps between two looks at the flow, at multiples of it: a resumed run looks at the same.
 const CHUNK: u64 = 64;
+
+/// Least root steps between two looks at the flow on the whole, which take as long as some steps.
+const WHOLE: u64 = 256;
+
+/// Mach numbers and pressure variations (over ρ c²) above which compressibility is said to matter.
+const COMPRESSIBLE: [f64; 2] = [0.3, 0.05];
 
 /// Set by Ctrl-C: the run ends at its next look.
 pub(crate) static STOP: AtomicBool = AtomicBool::new(false);
@@ -115,10 +121,16 @@ impl On {
             device: None,
             ..placed.options(builder.job)
         };
-        let case = Case {
+        let mut case = Case {
             mesh: Some(options),
             ..case.clone()
         };
+        // A duct has no front.
+        if case.physics.area.is_none() && builder.job.flow == MeshFlow::Outside {
+            let [along, ..] = reference::axes::<D>(case.free_stream.as_ref())?;
+            let along = std::array::from_fn(|a| along[a]);
+            case.physics.area = Some(silhouette::frontal(&placed.placed, along));
+        }
         let prepared = builder.prepare(placed)?;
         self.solve(args, &case, &builder.build(&prepared)?)
     }
@@ -144,8 +156,17 @@ struct Run<'a, const D: usize> {
     resolved: Resolved<D>,
     header: Header,
     history: History<D>,
+    /// `forces.csv`.
+    forces: Option<Growing>,
     energy: Option<Energy>,
+    /// `energy.csv`.
+    energies: Option<Growing>,
     fields: FieldWriter<D>,
+    fluid: Fluid,
+    /// The flow on the whole, so far.
+    looks: Vec<Bulk>,
+    /// Root step of the last checkpoint.
+    saved: Option<u64>,
     sheet: Sheet,
     console: Console,
     device: report::Device,
@@ -186,14 +207,10 @@ where
     }
     sheet.check_room(backend)?;
     let text = resolved.case.to_toml()?;
-    let sum = Sha256::digest(text.as_bytes());
     let header = Header {
         version: checkpoint::VERSION,
         cutlink: env!("CARGO_PKG_VERSION").into(),
-        case: sum.iter().fold(String::new(), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        }),
+        case: checkpoint::fixed(&resolved.case).to_toml()?,
         mesh: mesh.checksum(),
         device: kind_of(&device),
         step: 0,
@@ -202,14 +219,22 @@ where
     let mut flow = plan.start(backend)?;
     flow.set(&|_| (1.0, start))?;
     let begun = open(args, mesh, &resolved, &header, &console, &mut *flow)?;
+    if args.resume {
+        tell_changes(&resolved.folder.join("case.toml"), &text, &console);
+    }
     let mut run = Run {
         args,
         mesh,
         resolved,
         header,
         history: begun.history,
+        forces: None,
         energy: begun.energy,
+        energies: None,
         fields: begun.fields,
+        fluid: Fluid::new(mesh),
+        looks: Vec::new(),
+        saved: args.resume.then(|| flow.steps()),
         sheet,
         console,
         device,
@@ -217,6 +242,7 @@ where
         begun_at: flow.steps(),
     };
     run.write("case.toml", &text)?;
+    run.begin_histories()?;
     RUNNING.store(true, Relaxed);
     let done = run.go(&mut *flow);
     RUNNING.store(false, Relaxed);
@@ -244,123 +270,6 @@ fn initial<const D: usize>(params: &Params<D>) -> [f64; D] {
         }
     }
     sum.map(|s| if count > 0.0 { s / count } else { 0.0 })
-}
-
-/// What a run has written so far.
-struct Begun<const D: usize> {
-    history: History<D>,
-    energy: Option<Energy>,
-    fields: FieldWriter<D>,
-}
-
-/// Makes the folder, or takes up the run in it.
-fn open<const D: usize>(
-    args: &SolveArgs,
-    mesh: &Mesh<D>,
-    resolved: &Resolved<D>,
-    header: &Header,
-    console: &Console,
-    flow: &mut dyn Flow<D>,
-) -> Result<Begun<D>, Failure> {
-    let folder = &resolved.folder;
-    fs::create_dir_all(folder).map_err(|e| output::failed(folder, &e))?;
-    let mut history = History::new(resolved, &mesh.patches);
-    let settles = matches!(resolved.until, Until::Settled { .. });
-    let bare = settles && !resolved.params.forces;
-    let mut energy = bare.then(|| Energy::new(mesh, resolved));
-    let outputs = &resolved.outputs;
-    let mut averages = outputs
-        .averages
-        .map(|[from, every]| Averages::new(mesh, from, every));
-    let start = if args.resume {
-        let restore = |from: &mut dyn Read| {
-            flow.restore(from)?;
-            match &mut averages {
-                Some(averages) => averages.restore(from),
-                None => Ok(()),
-            }
-        };
-        let step = resume(folder, header, console, restore)?;
-        history.read(&folder.join("forces.csv"), step)?;
-        if let Some(energy) = &mut energy {
-            energy.read(&folder.join("energy.csv"), step)?;
-        }
-        Start::Resumed { step }
-    } else {
-        begin(args, folder)?;
-        Start::Fresh { force: args.force }
-    };
-    let (specs, units) = (&outputs.specs, outputs.units.clone());
-    let mut fields = FieldWriter::new(folder, specs, units, mesh, start)?;
-    if let Some(averages) = averages {
-        fields = fields.with_averages(averages);
-    }
-    Ok(Begun {
-        history,
-        energy,
-        fields,
-    })
-}
-
-/// Clears the way for a run from the start.
-fn begin(args: &SolveArgs, folder: &Path) -> Result<(), Failure> {
-    const NAMES: [&str; 5] = [
-        "case.toml",
-        "forces.csv",
-        "forces.png",
-        "energy.csv",
-        "summary.json",
-    ];
-    for name in NAMES {
-        output::check(&folder.join(name), args.force, Some(args.file()))?;
-    }
-    let old = checkpoint::list(folder);
-    if let Some(path) = old.first().filter(|_| !args.force) {
-        return Err(
-            Failure::usage(format!("{} is there already", path.display()))
-                .hint("go on from it with --resume, or start again with --force"),
-        );
-    }
-    for path in old {
-        fs::remove_file(&path).map_err(|e| output::failed(&path, &e))?;
-    }
-    Ok(())
-}
-
-/// Takes up the last checkpoint that is sound; its root step.
-fn resume(
-    folder: &Path,
-    header: &Header,
-    console: &Console,
-    mut restore: impl FnMut(&mut dyn Read) -> Result<(), Failure>,
-) -> Result<u64, Failure> {
-    let mut refused = None;
-    for path in checkpoint::list(folder) {
-        match checkpoint::read(&path, &header.case, header.mesh, &mut restore) {
-            Ok(Header { step, device, .. }) => {
-                let path = path.display();
-                console.note(&format!("resumed at root step {step} from {path}"));
-                if !device.is_empty() && device != header.device {
-                    console.note(&format!(
-                        "that was a run on {device}, and this one is on {}: they agree to rounding, not bit for bit",
-                        header.device
-                    ));
-                }
-                return Ok(step);
-            }
-            Err(failure) => {
-                console.note(&failure.message);
-                refused.get_or_insert(failure);
-            }
-        }
-    }
-    Err(refused.unwrap_or_else(|| {
-        Failure::usage(format!(
-            "{} has no checkpoint to resume from",
-            folder.display()
-        ))
-        .hint("start without --resume")
-    }))
 }
 
 impl<const D: usize> Run<'_, D> {
@@ -397,10 +306,16 @@ impl<const D: usize> Run<'_, D> {
         while flow.steps() < most && !settled {
             let steps = self.to_next_look(flow.steps()).min(most - flow.steps());
             flow.advance(steps)?;
-            flow.check()?;
+            let sound = flow.check();
             self.history.add(&flow.take_forces()?);
-            if let Some(energy) = self.energy.as_mut().filter(|_| flow.steps() % CHUNK == 0) {
-                energy.add(&flow.snapshot()?);
+            if let Err(error) = sound {
+                self.write_histories()?;
+                return Err(self.diverged(error));
+            }
+            let growth = self.look(flow)?;
+            self.write_histories()?;
+            if let Some(growth) = growth {
+                return self.finish(flow, false, Some(growth));
             }
             self.write_fields(flow, Moment::Running)?;
             if every > 0 && flow.steps().is_multiple_of(every) {
@@ -420,17 +335,50 @@ impl<const D: usize> Run<'_, D> {
                 settled = self.is_settled(flow.steps(), change);
             }
         }
-        self.finish(flow, settled)
+        let growth = self.watch();
+        self.finish(flow, settled, growth)
     }
 
-    /// Asked often, the whole history would be gone through as often: the steps at which it is lie apart
-    /// by a share of the steps so far. They are multiples of a power of two, the same ones of a resumed run.
+    /// Looks at the flow on the whole where it is time to; what grows without bound.
+    fn look(&mut self, flow: &dyn Flow<D>) -> Result<Option<Growth>, Failure> {
+        let step = flow.steps();
+        let watched = step.is_multiple_of(WHOLE.max(sparse(step, 16)));
+        if !(watched || self.energy.is_some() && step.is_multiple_of(CHUNK)) {
+            return Ok(None);
+        }
+        let bulk = self.fluid.sum(&flow.snapshot()?);
+        if let Some(energy) = self.energy.as_mut().filter(|_| step.is_multiple_of(CHUNK)) {
+            energy.add(&bulk);
+        }
+        if !watched {
+            return Ok(None);
+        }
+        self.looks.push(bulk);
+        Ok(self.watch())
+    }
+
+    fn watch(&self) -> Option<Growth> {
+        let [drag, lift, side, ..] = &self.history.total;
+        watch::bulk(&self.looks).or_else(|| watch::forces(&self.history.steps, [drag, lift, side]))
+    }
+
+    /// The end of a flow that has diverged.
+    fn diverged(&self, error: SolverError) -> Failure {
+        let advice = matches!(error, SolverError::Diverged { .. }).then(|| self.advice());
+        let failure = Failure::from(error);
+        match advice {
+            Some(advice) => failure.hint(advice),
+            None => failure,
+        }
+    }
+
+    fn advice(&self) -> String {
+        hints::diverged(&self.resolved.params, &self.resolved.physics, self.saved)
+    }
+
+    /// Whether the run has settled, where it is time to ask.
     fn is_settled(&self, step: u64, change: f64) -> bool {
-        let apart = match (step / 32).checked_ilog2() {
-            Some(power) => CHUNK.max(1 << power),
-            None => CHUNK,
-        };
-        step.is_multiple_of(apart)
+        step.is_multiple_of(CHUNK.max(sparse(step, 32)))
             && match &self.energy {
                 Some(energy) => energy.is_settled(change),
                 None => self.history.is_settled(change),
@@ -460,44 +408,74 @@ impl<const D: usize> Run<'_, D> {
         format!("{:.1} MLUPS, {left:.0} s left{drag}", self.mlups(steps))
     }
 
-    /// The histories so far.
-    fn write_histories(&self) -> Result<(), Failure> {
+    /// Puts what there is of the histories into their files.
+    fn begin_histories(&mut self) -> Result<(), Failure> {
+        let folder = self.resolved.folder.clone();
         if self.resolved.params.forces {
-            self.write("forces.csv", &self.history.to_csv())?;
+            let text = self.history.whole_csv();
+            self.forces = Some(Growing::new(folder.join("forces.csv"), &text)?);
         }
-        match &self.energy {
-            Some(energy) => self.write("energy.csv", &energy.to_csv()),
-            None => Ok(()),
+        if let Some(energy) = &mut self.energy {
+            self.energies = Some(Growing::new(
+                folder.join("energy.csv"),
+                &energy.whole_csv(),
+            )?);
         }
+        Ok(())
     }
 
-    fn save(&self, flow: &dyn Flow<D>) -> Result<(), Failure> {
+    /// Adds what is new of the histories to their files.
+    fn write_histories(&mut self) -> Result<(), Failure> {
+        if let Some(file) = &mut self.forces {
+            file.append(&self.history.fresh())?;
+        }
+        if let (Some(file), Some(energy)) = (&mut self.energies, &mut self.energy) {
+            file.append(&energy.fresh())?;
+        }
+        Ok(())
+    }
+
+    fn save(&mut self, flow: &dyn Flow<D>) -> Result<(), Failure> {
         let header = Header {
             step: flow.steps(),
             ..self.header.clone()
         };
         let folder = &self.resolved.folder;
-        self.write_histories()?;
+        for file in [&self.forces, &self.energies].into_iter().flatten() {
+            file.sync()?;
+        }
         checkpoint::write(folder, &header, |out| {
             flow.save(out)?;
             match self.fields.averages() {
                 Some(averages) => averages.save(out).map_err(|e| output::failed(folder, &e)),
                 None => Ok(()),
             }
-        })
-        .map(drop)
+        })?;
+        self.saved = Some(header.step);
+        Ok(())
     }
 
-    fn finish(&mut self, flow: &dyn Flow<D>, settled: bool) -> Result<(), Failure> {
+    /// Writes what comes at the end; a flow in which something grows without bound ends in a failure.
+    fn finish(
+        &mut self,
+        flow: &dyn Flow<D>,
+        settled: bool,
+        growth: Option<Growth>,
+    ) -> Result<(), Failure> {
         self.write_fields(flow, Moment::End)?;
         if self.fields.averages().is_some_and(|a| a.samples() == 0) {
             self.console.note(
                 "the run ended before its averages began: [output.averages] says from when on",
             );
         }
-        self.write_histories()?;
+        let sound = growth.is_none();
+        if sound && self.resolved.checkpoint_at_end && self.saved != Some(flow.steps()) {
+            self.save(flow)?;
+        }
+        let bulk = self.fluid.sum(&flow.snapshot()?);
+        let told = Telling::new(&self.history);
         let folder = &self.resolved.folder;
-        if let Some(plot) = self.history.plot() {
+        if let Some(plot) = told.plot() {
             let path = folder.join("forces.png");
             output::write(&path, true, |out| {
                 plot.write_png(out).map_err(|e| output::failed(&path, &e))
@@ -513,17 +491,18 @@ impl<const D: usize> Run<'_, D> {
             "settled": matches!(self.resolved.until, Until::Settled { .. }).then_some(settled),
             "reynolds": self.resolved.physics.reynolds(),
             "mach": self.resolved.physics.mach(),
+            "area": self.resolved.area,
+            "axes": { "drag": self.resolved.axes[0], "lift": self.resolved.axes[1], "side": self.resolved.axes[2] },
+            "diverging": growth.map(|growth| growth.to_string()),
+            "compressibility": { "mach": bulk.mach(), "pressure_variation": bulk.compression() },
+            "mean_density": bulk.density,
             "mlups": self.mlups(flow.steps()),
             "seconds": self.began.elapsed().as_secs_f64(),
             "bytes": { "flow": self.sheet.flow, "output": self.sheet.output },
             "walls": self.sheet.walls(),
-            "patches": self.history.summary(),
-            "strouhal": self.history.shedding().map(|s| json!({
-                "fit": { "value": s.fit.value, "error": s.fit.error },
-                "spectrum": { "value": s.spectrum.value, "error": s.spectrum.error },
-                "amplitude": { "value": s.amplitude.value, "error": s.amplitude.error },
-                "cycles": s.cycles,
-            })),
+            "patches": told.summary(),
+            "stationary": told.stationary(),
+            "strouhal": told.strouhal(),
         });
         self.write("summary.json", &format!("{summary:#}\n"))?;
         if let Until::Settled { most, .. } = self.resolved.until
@@ -533,9 +512,20 @@ impl<const D: usize> Run<'_, D> {
                 "the flow has not settled within {most} root steps"
             ));
         }
+        if let Some(growth) = growth {
+            return Err(Failure::new(
+                Kind::Diverged,
+                format!(
+                    "the flow goes wrong by root step {}: {growth}",
+                    flow.steps()
+                ),
+            )
+            .hint(self.advice()));
+        }
         self.console.summary(&format!(
-            "{}{:.1} MLUPS; written to {}\n",
-            self.history.table(),
+            "{}{}{:.1} MLUPS; written to {}\n",
+            told.table(),
+            compressibility(&bulk),
             self.mlups(flow.steps()),
             folder.display()
         ))?;
@@ -544,4 +534,21 @@ impl<const D: usize> Run<'_, D> {
         }
         Ok(())
     }
+}
+
+/// Steps that are looked at lie apart by a share of the steps so far, so that whole histories can be gone through. They are
+/// multiples of a power of two, the same ones of a resumed run.
+fn sparse(step: u64, share: u64) -> u64 {
+    (step / share).checked_ilog2().map_or(1, |power| 1 << power)
+}
+
+/// How compressible the flow was, and the way out where it was much.
+fn compressibility(bulk: &Bulk) -> String {
+    let (mach, pressure) = (bulk.mach(), bulk.compression());
+    let way = if mach > COMPRESSIBLE[0] || pressure > COMPRESSIBLE[1] {
+        ": that is much for a flow taken for incompressible; a lower lattice_velocity has less"
+    } else {
+        ""
+    };
+    format!("largest Mach number {mach:.3}, pressure variation {pressure:.2e} of rho c^2{way}\n")
 }

@@ -16,6 +16,7 @@ use cutlink_device::{Backend, Memory, memory};
 use cutlink_solver::{
     Census, FaceCondition, Params, PatchCondition, Plan, WallScheme, kernels::Kernels,
 };
+use cutlink_voxelizer::Mesh;
 use std::{fmt::Write as _, time::Instant};
 
 /// Seconds of measuring.
@@ -41,6 +42,11 @@ pub(crate) struct Sheet {
     pub(crate) census: Census,
 }
 
+/// Bytes of density and velocity on the host, by which a run looks at the flow on the whole.
+fn snapshot<const D: usize>(mesh: &Mesh<D>) -> u64 {
+    (mesh.forest.capacity() * dims::cells(D) * 4 * (1 + D)) as u64
+}
+
 impl Sheet {
     /// Of a plan; `steps` in place of the case's.
     pub(crate) fn new<const D: usize>(
@@ -62,7 +68,8 @@ impl Sheet {
                 Until::Settled { most, .. } => most,
             }),
             flow: plan.levels.iter().map(|level| level.bytes).sum(),
-            output: fields::memory(&outputs.specs, outputs.averages.is_some(), plan.mesh),
+            output: fields::memory(&outputs.specs, outputs.averages.is_some(), plan.mesh)
+                .max(snapshot(plan.mesh)),
             census: plan.census,
         }
     }
@@ -115,11 +122,14 @@ impl Sheet {
         let across = physics.length / units.length * f64::from(1u32 << finest);
         let mut text = format!(
             "Re {:.6}, Mach {:.4}, {across:.1} finest cells across the reference length\n\
+             reference area {:.6e}{}\n\
              root cell {:.6e}, root step {:.6e}, velocity {:.6e} is {:.4} on the lattice\n\
              {}, {:?}, {}, {} interpolation\n\
              level   blocks        cells       tau     MB\n",
             physics.reynolds(),
             physics.mach(),
+            resolved.area,
+            if D == 2 { ", a length" } else { "" },
             units.length,
             units.time,
             physics.velocity,

@@ -1,0 +1,417 @@
+//! Means of correlated samples with errors that hold, and whether the history still drifts.
+//!
+//! **Whole periods.** Where the history, less its linear trend, has a clear oscillation, it is cut into
+//! batches of whole periods that end with its last sample; else into 64 batches of one length. The mean is that of the
+//! batches, whose own correlation is slow only.
+//!
+//! **Error.** The variance of a mean is the spectrum at frequency zero over the duration. It is
+//! estimated by the mean square of the first eight cosine transforms of the batches, and the error is by Student's
+//! t with as many degrees of freedom (Mueller, J. Econometrics 141 (2007) 1331; Lazarus et al., J.
+//! Bus. Econ. Stat. 36 (2018) 541). Where the history holds few independent samples the spectrum falls
+//! within these eight, and three are taken if they tell more. A drift that nobody looks for raises
+//! the first of them. The period is known to some error, by which a part of a period stays in
+//! the mean: that is added.
+//!
+//! **Drift.** The slope of a straight line through the batches is tested at 5 % against the same spectrum of what the line leaves
+//! (a trend test with an error that stands autocorrelation; that of Geweke 1992 compares two ends likewise). A history that
+//! drifts has no mean: the error then has the change over the history in it, or, where thirds of the history
+//! approach a limit geometrically, the distance to that limit (Aitken), at most five changes.
+//! A drift that noise hides is not seen.
+
+use std::f64::consts::PI;
+
+use super::{Estimate, SignalError, check, moments, oscillation};
+
+/// A mean with its error and what stands behind it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MeanEstimate {
+    /// The mean. Two errors to either side cover 95 % in the sense of a confidence interval: the
+    /// error is half of that interval's half. Of a history that drifts the drift is in it.
+    pub mean: Estimate,
+    /// How far a straight line through the history rises from its begin to its end; two errors are
+    /// 95 %.
+    pub drift: Estimate,
+    /// Whether the drift differs from zero by more than two errors, however small it be.
+    pub drifts: bool,
+    /// The first sample that the mean is of.
+    pub first: usize,
+    /// Whole periods that the mean is of, where there is a clear oscillation.
+    pub periods: Option<usize>,
+}
+
+/// Batches of a history without a clear oscillation, and most of one with.
+const BATCHES: usize = 64;
+
+/// Cosine transforms that tell the spectrum at zero, and those where independent samples are few.
+const COSINES: usize = 8;
+const COSINES_OF_FEW: usize = 3;
+
+/// Independent samples that are few: the spectrum of fewer falls within [`COSINES`].
+const FEW: f64 = 30.0;
+
+/// Samples above which neighbours are averaged first.
+const LONG: usize = 8192;
+
+/// How many changes over the history a limit may be away.
+const FARTHEST: f64 = 5.0;
+
+/// Half of the two-sided 95 % point of Student's t with 1 to 8 degrees of freedom: errors are such
+/// that twice them is 95 %.
+fn student(freedom: usize) -> f64 {
+    const TWICE: [f64; COSINES] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306];
+    0.5 * TWICE[freedom.clamp(1, COSINES) - 1]
+}
+
+/// The mean of a history with its error, and its drift. A constant has no error.
+///
+/// # Errors
+/// Histories shorter than [`LEAST_SAMPLES`](super::LEAST_SAMPLES) or with values that are no
+/// numbers.
+pub fn mean(signal: &[f64]) -> Result<MeanEstimate, SignalError> {
+    check(signal)?;
+    let group = if signal.len() > LONG {
+        signal.len().div_ceil(LONG)
+    } else {
+        1
+    };
+    // Of a number that does not divide the oldest are left out: they are the nearest to the transient.
+    let skipped = signal.len() % group;
+    let of_group = |samples: &[f64]| moments(samples).0;
+    let samples: Vec<f64> = signal[skipped..]
+        .chunks_exact(group)
+        .map(of_group)
+        .collect();
+    let (level, variance) = moments(&samples);
+    if variance == 0.0 {
+        return Ok(MeanEstimate {
+            mean: Estimate {
+                value: level,
+                error: 0.0,
+            },
+            drift: Estimate {
+                value: 0.0,
+                error: 0.0,
+            },
+            drifts: false,
+            first: 0,
+            periods: None,
+        });
+    }
+    // In units of the deviation, so that squares stay in range.
+    let scale = variance.sqrt();
+    let unit: Vec<f64> = samples.iter().map(|x| (x - level) / scale).collect();
+    let (batches, first, periods, leak) = batches(&unit);
+    let (shift, rest) = centred(&batches);
+    let told = Told::new(&rest, leak);
+    Ok(MeanEstimate {
+        mean: Estimate {
+            value: level + scale * shift,
+            error: scale * told.error,
+        },
+        drift: Estimate {
+            value: scale * told.drift.value,
+            error: scale * told.drift.error,
+        },
+        drifts: told.drifts,
+        first: skipped + group * first,
+        periods,
+    })
+}
+
+/// Means of batches, the first sample in them, whole periods, and how much of the oscillation is left in the
+/// mean.
+fn batches(unit: &[f64]) -> (Vec<f64>, usize, Option<usize>, f64) {
+    let n = unit.len() as f64;
+    let found = oscillation(&straightened(unit), 1.0).ok();
+    let (count, width, periods, leak) = match found {
+        Some(found) => {
+            let (period, whole) = (1.0 / found.frequency.value, found.cycles.floor() as usize);
+            let each = whole.div_ceil(BATCHES);
+            let leak = found.amplitude.value * found.frequency.error / found.frequency.value;
+            let count = whole / each;
+            (count, each as f64 * period, Some(count * each), leak)
+        }
+        None => {
+            let count = BATCHES.min(unit.len());
+            (count, n / count as f64, None, 0.0)
+        }
+    };
+    let mut sums = Vec::with_capacity(unit.len() + 1);
+    let mut sum = 0.0;
+    sums.push(sum);
+    for x in unit {
+        sum += x;
+        sums.push(sum);
+    }
+    let sum_to = |t: f64| {
+        let i = (t as usize).min(unit.len() - 1);
+        sums[i] + (t - i as f64) * (sums[i + 1] - sums[i])
+    };
+    let begin = (n - count as f64 * width).max(0.0);
+    let edge = |j: usize| sum_to((begin + j as f64 * width).min(n));
+    let means = (0..count).map(|j| (edge(j + 1) - edge(j)) / width);
+    (means.collect(), begin.ceil() as usize, periods, leak)
+}
+
+/// A history less its mean; the mean besides.
+fn centred(signal: &[f64]) -> (f64, Vec<f64>) {
+    let mean = moments(signal).0;
+    (mean, signal.iter().map(|x| x - mean).collect())
+}
+
+/// The slope of the straight line through a history by least squares, per sample, and the sum of the squares of times from the
+/// middle.
+fn slope(signal: &[f64]) -> (f64, f64) {
+    let n = signal.len() as f64;
+    let middle = 0.5 * (n - 1.0);
+    let squares = n * (n * n - 1.0) / 12.0;
+    let sum: f64 = signal
+        .iter()
+        .enumerate()
+        .map(|(i, x)| x * (i as f64 - middle))
+        .sum();
+    (sum / squares, squares)
+}
+
+/// A history less the straight line through it.
+pub(super) fn straightened(signal: &[f64]) -> Vec<f64> {
+    let (_, rest) = centred(signal);
+    let (slope, _) = slope(&rest);
+    let middle = 0.5 * (rest.len() - 1) as f64;
+    rest.iter()
+        .enumerate()
+        .map(|(i, x)| x - slope * (i as f64 - middle))
+        .collect()
+}
+
+/// Squares of the cosine transforms 1 to `most` of a history, each the variance of its samples if they are
+/// independent.
+fn cosines(signal: &[f64], most: usize) -> Vec<f64> {
+    let n = signal.len() as f64;
+    let square = |k: usize| {
+        let wave = |i: usize| (PI * k as f64 * (i as f64 + 0.5) / n).cos();
+        let sum: f64 = signal.iter().enumerate().map(|(i, x)| x * wave(i)).sum();
+        2.0 / n * sum * sum
+    };
+    (1..=most).map(square).collect()
+}
+
+/// The error of the mean of a few samples by their first three cosine transforms; at least three samples.
+pub(super) fn cosine_error(samples: &[f64]) -> f64 {
+    let (_, rest) = centred(samples);
+    let most = COSINES_OF_FEW.min(samples.len() - 1);
+    let spectrum = cosines(&rest, most).iter().sum::<f64>() / most as f64;
+    (spectrum / samples.len() as f64).sqrt() * student(most)
+}
+
+/// What batches about their mean tell of it.
+struct Told {
+    error: f64,
+    drift: Estimate,
+    drifts: bool,
+}
+
+impl Told {
+    fn new(batches: &[f64], leak: f64) -> Self {
+        let count = batches.len() as f64;
+        let freedom = (batches.len() - 1).min(COSINES);
+        let squares = cosines(batches, freedom);
+        let by = |most: usize| squares[..most].iter().sum::<f64>() / most as f64;
+        let of = |most: usize| (by(most) / count).sqrt() * student(most);
+        let mut error = of(freedom);
+        // The samples have variance 1.
+        if count / by(freedom) < FEW {
+            error = error.max(of(freedom.min(COSINES_OF_FEW)));
+        }
+        error = error.hypot(leak);
+
+        let (slope, times) = slope(batches);
+        let change = slope * count;
+        let free = freedom - 1;
+        let left = cosines(&straightened(batches), freedom);
+        let spectrum = left[1..].iter().sum::<f64>() / free as f64;
+        let drift = Estimate {
+            value: change,
+            error: ((spectrum / times).sqrt() * count * student(free)).hypot(leak),
+        };
+        let drifts = change.abs() > 2.0 * drift.error;
+        if drifts {
+            error = error.hypot(change.abs().max(to_limit(batches, change)));
+        }
+        Self {
+            error,
+            drift,
+            drifts,
+        }
+    }
+}
+
+/// How far the mean is from the limit that the thirds of a history approach, none if they do not.
+fn to_limit(batches: &[f64], change: f64) -> f64 {
+    let third = batches.len() / 3;
+    let of = |k: usize| moments(&batches[batches.len() - (3 - k) * third..][..third]).0;
+    let [a, b, c] = [of(0), of(1), of(2)];
+    let quotient = (c - b) / (b - a);
+    if quotient > 0.0 && quotient < 1.0 {
+        let limit = c + (c - b) * quotient / (1.0 - quotient);
+        limit.abs().min(FARTHEST * change.abs())
+    } else {
+        0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::noise::Noise;
+    use super::*;
+    use std::f64::consts::TAU;
+
+    const N: usize = 1000;
+    const RUNS: u64 = 100;
+
+    /// What many histories of one kind told.
+    #[derive(Debug, Default)]
+    struct Count {
+        /// Of [`RUNS`], within one error, two, and two halves.
+        one: u64,
+        two: u64,
+        halved: u64,
+        drifts: u64,
+    }
+
+    fn count(truth: f64, make: &dyn Fn(&mut Noise, f64) -> Vec<f64>) -> Count {
+        let mut count = Count::default();
+        for seed in 0..RUNS {
+            let mut noise = Noise::new(seed);
+            let phase = TAU * 0.618 * seed as f64;
+            let got = mean(&make(&mut noise, phase)).expect("a history should do");
+            let off = (got.mean.value - truth).abs();
+            let within = |errors: f64| u64::from(off <= errors * got.mean.error);
+            count.one += within(1.0);
+            count.two += within(2.0);
+            count.halved += within(2.0 * 0.5);
+            count.drifts += u64::from(got.drifts);
+        }
+        count
+    }
+
+    fn times() -> impl Iterator<Item = f64> {
+        (0..N).map(|i| (i as f64 + 0.5) / N as f64)
+    }
+
+    /// Of 100 with odds 0.95, 88 or fewer come up once in 300 times.
+    const LEAST: u64 = 89;
+
+    #[test]
+    fn errors_of_noise_cover_the_truth_as_often_as_they_say_and_halves_do_not() {
+        let (mut total, mut halved, mut kinds) = (0, 0, 0);
+        for phi in [0.0, 0.5, 0.9, 0.97] {
+            let got = count(0.0, &|noise, _| noise.autoregressive(N, phi));
+            assert!(got.two >= LEAST, "{phi}: {got:?}");
+            assert!((60..=88).contains(&got.one), "{phi}: {got:?}");
+            assert!(got.drifts <= 14, "{phi}: {got:?}");
+            (total, halved, kinds) = (total + got.two, halved + got.halved, kinds + 1);
+        }
+        for (cycles, sigma) in [(4.4, 0.3), (6.5, 0.3), (12.3, 0.1), (50.7, 1.0)] {
+            let got = count(3.0, &|noise, phase| {
+                let signal = noise.sine(N, cycles, phase, sigma);
+                signal.iter().map(|x| 3.0 + x).collect()
+            });
+            assert!(got.two >= LEAST, "{cycles}: {got:?}");
+            assert!(got.drifts <= 14, "{cycles}: {got:?}");
+            (total, halved, kinds) = (total + got.two, halved + got.halved, kinds + 1);
+        }
+        // All together: 95 %, four sigma of 800 to either side; an error halved fails the same test.
+        let share = |n: u64| n as f64 / (kinds * RUNS) as f64;
+        assert!((share(total) - 0.95).abs() < 0.031, "{}", share(total));
+        assert!(share(halved) < 0.95 - 0.031, "{}", share(halved));
+        assert!(halved < LEAST * kinds, "the test of each kind sees it too");
+    }
+
+    #[test]
+    fn errors_of_short_records_and_of_beats_cover_the_truth() {
+        for (cycles, sigma) in [(1.3, 0.0), (2.5, 0.1), (3.6, 0.1), (4.4, 0.0), (8.5, 0.0)] {
+            let got = count(0.0, &|noise, phase| noise.sine(N, cycles, phase, sigma));
+            assert!(got.two >= 95, "{cycles} cycles: {got:?}");
+        }
+        for (first, second) in [(20.0, 22.3), (20.0, 20.6), (7.0, 9.1), (30.0, 41.0)] {
+            let got = count(0.0, &|_, phase| {
+                let wave = |t: f64| {
+                    (TAU * first * t + phase).sin() + 0.7 * (TAU * second * t + 2.3 * phase).sin()
+                };
+                times().map(wave).collect()
+            });
+            assert!(got.two >= 95, "{first} {second}: {got:?}");
+        }
+    }
+
+    #[test]
+    fn histories_that_drift_are_called_so_and_their_errors_reach_the_limit() {
+        let shedding = |t: f64, phase: f64| 0.2 * (TAU * 9.3 * t + phase).sin();
+        for rate in [0.5, 1.0, 2.0, 4.0, 8.0] {
+            let got = count(1.0, &|noise, phase| {
+                let decay = |t: f64| 1.0 + 0.5 * (-rate * t).exp() + shedding(t, phase);
+                times().map(|t| decay(t) + 0.01 * noise.normal()).collect()
+            });
+            assert!(got.drifts == RUNS && got.two >= 95, "decay {rate}: {got:?}");
+        }
+        // A straight line has no limit: the mean that the next history of that length would have.
+        for (rise, sigma) in [(0.1, 0.0), (0.1, 0.02), (1.0, 0.3)] {
+            let got = count(rise, &|noise, phase| {
+                let line = |t: f64| rise * (t - 0.5) + shedding(t, phase);
+                times().map(|t| line(t) + sigma * noise.normal()).collect()
+            });
+            assert!(got.drifts == RUNS && got.two >= 95, "line {rise}: {got:?}");
+        }
+    }
+
+    #[test]
+    fn means_are_over_whole_periods() {
+        for phase in [0.0, 1.0, 2.0, 4.0] {
+            let signal = |t: f64| 0.7 + (TAU * 5.5 * t + phase).sin();
+            let signal: Vec<f64> = times().map(signal).collect();
+            let plain = moments(&signal).0;
+            let got = mean(&signal).expect("a sine should do");
+            assert_eq!(got.periods, Some(5), "{got:?}");
+            assert_eq!(got.first, 91, "half a period of 181.8 samples is left out");
+            assert!((got.mean.value - 0.7).abs() < 1e-4, "{got:?}");
+            // The plain mean has the half period in it.
+            assert!(
+                phase == 2.0 || (plain - 0.7).abs() > 1e-2,
+                "{phase} {plain}"
+            );
+        }
+    }
+
+    #[test]
+    fn long_histories_cost_little_and_tell_the_same() {
+        let n = 100_003;
+        let signal: Vec<f64> = (0..n)
+            .map(|i| 2.0 + (TAU * 20.4 * f64::from(i) / f64::from(n)).sin())
+            .collect();
+        let got = mean(&signal).expect("a sine should do");
+        assert_eq!(got.periods, Some(20));
+        assert!((got.mean.value - 2.0).abs() < 1e-4, "{got:?}");
+        assert!(got.first.abs_diff(n as usize * 4 / 204) < 60, "{got:?}");
+    }
+
+    #[test]
+    fn constants_have_themselves_as_mean_and_no_error() {
+        for value in [0.0, 0.1, -1e149, 1e-300] {
+            let got = mean(&[value; 77]).expect("constant should do");
+            assert_eq!(got.mean, Estimate { value, error: 0.0 });
+            assert!(!got.drifts, "{got:?}");
+        }
+    }
+
+    #[test]
+    fn scales_and_offsets_leave_the_error() {
+        let signal = Noise::new(3).autoregressive(500, 0.8);
+        let plain = mean(&signal).expect("noise should do").mean.error;
+        for (offset, scale) in [(5.0, 1.0), (0.0, 1e-100), (0.0, 1e100)] {
+            let other: Vec<f64> = signal.iter().map(|x| offset + scale * x).collect();
+            let got = mean(&other).expect("noise should do").mean.error / scale;
+            assert!((got / plain - 1.0).abs() < 1e-9, "{got} {plain}");
+        }
+    }
+}

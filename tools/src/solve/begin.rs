@@ -1,0 +1,145 @@
+//! Where a run begins: its folder made or taken up, its histories, and what differs from the case before.
+
+use crate::{
+    cli::SolveArgs,
+    console::Console,
+    failure::Failure,
+    fields::{Averages, FieldWriter, Start},
+    output,
+    solve::{
+        checkpoint::{self, Header},
+        energy::Energy,
+        history::History,
+        resolve::{Resolved, Until},
+    },
+};
+use cutlink_solver::Flow;
+use cutlink_voxelizer::Mesh;
+use std::{fs, io::Read, path::Path};
+
+/// What a run has written so far.
+pub(super) struct Begun<const D: usize> {
+    pub(super) history: History<D>,
+    pub(super) energy: Option<Energy>,
+    pub(super) fields: FieldWriter<D>,
+}
+
+/// Makes the folder, or takes up the run in it.
+pub(super) fn open<const D: usize>(
+    args: &SolveArgs,
+    mesh: &Mesh<D>,
+    resolved: &Resolved<D>,
+    header: &Header,
+    console: &Console,
+    flow: &mut dyn Flow<D>,
+) -> Result<Begun<D>, Failure> {
+    let folder = &resolved.folder;
+    fs::create_dir_all(folder).map_err(|e| output::failed(folder, &e))?;
+    let mut history = History::new(resolved, &mesh.patches);
+    let settles = matches!(resolved.until, Until::Settled { .. });
+    let bare = settles && !resolved.params.forces;
+    let mut energy = bare.then(|| Energy::new(resolved));
+    let outputs = &resolved.outputs;
+    let mut averages = outputs
+        .averages
+        .map(|[from, every]| Averages::new(mesh, from, every));
+    let start = if args.resume {
+        let restore = |from: &mut dyn Read| {
+            flow.restore(from)?;
+            match &mut averages {
+                Some(averages) => averages.restore(from),
+                None => Ok(()),
+            }
+        };
+        let step = resume(folder, header, console, restore)?;
+        history.read(&folder.join("forces.csv"), step)?;
+        if let Some(energy) = &mut energy {
+            energy.read(&folder.join("energy.csv"), step)?;
+        }
+        Start::Resumed { step }
+    } else {
+        begin(args, folder)?;
+        Start::Fresh { force: args.force }
+    };
+    let (specs, units) = (&outputs.specs, outputs.units.clone());
+    let mut fields = FieldWriter::new(folder, specs, units, mesh, start)?;
+    if let Some(averages) = averages {
+        fields = fields.with_averages(averages);
+    }
+    Ok(Begun {
+        history,
+        energy,
+        fields,
+    })
+}
+
+/// Clears the way for a run from the start.
+fn begin(args: &SolveArgs, folder: &Path) -> Result<(), Failure> {
+    const NAMES: [&str; 5] = [
+        "case.toml",
+        "forces.csv",
+        "forces.png",
+        "energy.csv",
+        "summary.json",
+    ];
+    for name in NAMES {
+        output::check(&folder.join(name), args.force, Some(args.file()))?;
+    }
+    let old = checkpoint::list(folder);
+    if let Some(path) = old.first().filter(|_| !args.force) {
+        return Err(
+            Failure::usage(format!("{} is there already", path.display()))
+                .hint("go on from it with --resume, or start again with --force"),
+        );
+    }
+    for path in old {
+        fs::remove_file(&path).map_err(|e| output::failed(&path, &e))?;
+    }
+    Ok(())
+}
+
+/// Takes up the last checkpoint that is sound; its root step.
+fn resume(
+    folder: &Path,
+    header: &Header,
+    console: &Console,
+    mut restore: impl FnMut(&mut dyn Read) -> Result<(), Failure>,
+) -> Result<u64, Failure> {
+    let mut refused = None;
+    for path in checkpoint::list(folder) {
+        match checkpoint::read(&path, &header.case, header.mesh, &mut restore) {
+            Ok(Header { step, device, .. }) => {
+                let path = path.display();
+                console.note(&format!("resumed at root step {step} from {path}"));
+                if !device.is_empty() && device != header.device {
+                    console.note(&format!(
+                        "that was a run on {device}, and this one is on {}: they agree to rounding, not bit for bit",
+                        header.device
+                    ));
+                }
+                return Ok(step);
+            }
+            Err(failure) => {
+                console.note(&failure.message);
+                refused.get_or_insert(failure);
+            }
+        }
+    }
+    Err(refused.unwrap_or_else(|| {
+        Failure::usage(format!(
+            "{} has no checkpoint to resume from",
+            folder.display()
+        ))
+        .hint("start without --resume")
+    }))
+}
+
+/// Says what of the case in the folder is not as it was.
+pub(super) fn tell_changes(before: &Path, now: &str, console: &Console) {
+    let Ok(before) = fs::read_to_string(before) else {
+        return;
+    };
+    for change in checkpoint::differences(&before, now) {
+        console.note(&format!("goes on with another case: {change}"));
+    }
+}

@@ -1,0 +1,62 @@
+//! What to do where a flow goes wrong. All such advice is here.
+
+use crate::solve::units::Physics;
+use cutlink_solver::{Collision, Params};
+
+/// Mach numbers of the reference velocity above which a lower one may help.
+const FAST: f64 = 0.2;
+
+/// What to try after a flow has diverged; `checkpoint` is the last one's root step. Names nothing that is in use already.
+pub(super) fn diverged<const D: usize>(
+    params: &Params<D>,
+    physics: &Physics,
+    checkpoint: Option<u64>,
+) -> String {
+    let mut ways = vec!["refine".to_owned(), "lower the Reynolds number".to_owned()];
+    if params.collision != Collision::Regularized && params.has_opening() {
+        ways.push("take collision = \"regularized\"".to_owned());
+    }
+    if physics.mach() > FAST {
+        ways.push("lower lattice_velocity".to_owned());
+    }
+    let last = ways.pop().unwrap_or_default();
+    let kept = checkpoint.map_or(String::new(), |step| {
+        format!("; the checkpoint of root step {step} is kept")
+    });
+    format!("{} or {last}{kept}", ways.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cutlink_solver::{FaceCondition, Interpolation, LatticeKind, Precision};
+
+    #[test]
+    fn what_is_in_use_is_not_advised() {
+        let physics = |lattice_velocity: f64| Physics {
+            length: 1.0,
+            velocity: 1.0,
+            viscosity: 0.01,
+            density: 1.0,
+            lattice_velocity,
+        };
+        let params = |collision| Params::<2> {
+            lattice: LatticeKind::D2Q9,
+            collision,
+            precision: Precision::F32,
+            viscosity: 0.01,
+            acceleration: [0.0; 2],
+            faces: [[FaceCondition::Outflow; 2]; 2],
+            patches: Vec::new(),
+            interpolation: Interpolation::Cubic,
+            moment_center: [0.0; 2],
+            forces: true,
+        };
+        let calm = diverged(&params(Collision::Regularized), &physics(0.05), None);
+        assert_eq!(calm, "refine or lower the Reynolds number");
+        let fast = diverged(&params(Collision::Bgk), &physics(0.15), Some(300));
+        for word in ["regularized", "lattice_velocity", "root step 300 is kept"] {
+            assert!(fast.contains(word), "{fast}");
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! Whether a run goes wrong: the spread of the forces, the mean density, the kinetic energy.
+//!
+//! In: histories, in coefficients and in units of the lattice. Out: what grows, by how much and from which step, where
+//! no physical flow does that. All are functions of histories alone.
+//!
+//! | what | is called diverging where |
+//! |---|---|
+//! | spread of the forces: standard deviation about a straight line, in each sixteenth of the run | it has grown in each of the last four sixteenths, to [`GROWTH`] times in all, is the largest of the run (its first two sixteenths apart), and above [`SENSE`] times the force itself and [`COEFFICIENT`] |
+//! | mean density | it has moved from its first value by [`DENSITY`], always one way, and goes on no slower than before |
+//! | kinetic energy | its mean Mach number is above [`MACH`], and it has grown all the while to [`ENERGY`] times |
+//!
+//! Vortices that begin to leave grow exponentially too, but end at a spread of about the drag or less; an
+//! impulsive start is large and decays; a cavity that spins up ends at its lid's velocity; a
+//! pressure that fills a box slows down.
+
+use crate::solve::{bulk::Bulk, units::MAX_MACH};
+use std::fmt;
+
+/// Parts of a run that are compared.
+const PARTS: usize = 16;
+/// The last of them, each of which has grown.
+const LAST: usize = 5;
+/// Samples that each part needs.
+const SAMPLES: usize = 16;
+/// Growth over the last parts.
+const GROWTH: f64 = 2.0;
+/// Spreads beyond physical sense, over the force itself: vortices behind a cylinder at high Reynolds numbers in 2D have 0.7.
+const SENSE: f64 = 1.0;
+/// The same as a coefficient: a slender body may have vortices and little drag.
+const COEFFICIENT: f64 = 1.0;
+/// Change of the mean density; pressure then is off by as much of ρ c², which is 2 / (3 u²) dynamic pressures.
+const DENSITY: f64 = 0.05;
+/// Mean Mach number that is beyond what is accepted anywhere.
+const MACH: f64 = MAX_MACH;
+/// Growth of the kinetic energy up to there.
+const ENERGY: f64 = 4.0;
+/// Looks at the flow on the whole that are compared.
+const LOOKS: usize = 6;
+
+/// What grows without bound.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Growth {
+    what: What,
+    /// Its value before and now.
+    values: [f64; 2],
+    /// Root steps then and now.
+    steps: [u64; 2],
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum What {
+    Spread,
+    Density,
+    Energy,
+}
+
+impl fmt::Display for Growth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ([before, now], [from, to]) = (self.values, self.steps);
+        let times = now / before;
+        match self.what {
+            What::Spread => write!(
+                f,
+                "the spread of the force coefficients has grown {times:.1} times, from {before:.3e} to {now:.3e}, \
+                 between root steps {from} and {to}"
+            ),
+            What::Density => write!(
+                f,
+                "the mean density has run from {before:.4} to {now:.4} between root steps {from} and {to}, \
+                 and goes on"
+            ),
+            What::Energy => write!(
+                f,
+                "the kinetic energy has grown {times:.1} times between root steps {from} and {to}, to a mean \
+                 Mach number of {:.3}",
+                (3.0 * now).sqrt()
+            ),
+        }
+    }
+}
+
+/// Whether forces go wrong: `steps` of the samples, and coefficients of all patches together along three axes.
+pub(crate) fn forces(steps: &[u64], coefficients: [&[f64]; 3]) -> Option<Growth> {
+    let size = steps.len() / PARTS;
+    if size < SAMPLES {
+        return None;
+    }
+    // Of a number that does not divide the oldest are left out.
+    let first = steps.len() - size * PARTS;
+    let part = |k: usize| first + k * size..first + (k + 1) * size;
+    let spreads: Vec<f64> = (0..PARTS)
+        .map(|k| coefficients.map(|c| spread(&c[part(k)])))
+        .map(|[a, b, c]| (a + b + c).sqrt())
+        .collect();
+    let mut sizes: Vec<f64> = (2..PARTS)
+        .map(|k| coefficients.map(|c| mean(&c[part(k)]).powi(2)))
+        .map(|[a, b, c]| (a + b + c).sqrt())
+        .collect();
+    sizes.sort_by(f64::total_cmp);
+    let force = sizes[sizes.len() / 2];
+    let now = spreads[PARTS - 1];
+    let last = &spreads[PARTS - LAST..];
+    let grows = last.windows(2).all(|w| w[1] > w[0]) && now > GROWTH * last[0];
+    let largest = spreads[2..].iter().all(|&s| s <= now);
+    (grows && largest && now > (SENSE * force).max(COEFFICIENT)).then(|| Growth {
+        what: What::Spread,
+        values: [last[0], now],
+        steps: [steps[part(PARTS - LAST).start], steps[steps.len() - 1]],
+    })
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Variance about the straight line of least squares.
+fn spread(values: &[f64]) -> f64 {
+    let (n, level) = (values.len() as f64, mean(values));
+    let time = |i: usize| i as f64 - 0.5 * (n - 1.0);
+    let times: f64 = (0..values.len()).map(|i| time(i).powi(2)).sum();
+    let along: f64 = values.iter().enumerate().map(|(i, x)| x * time(i)).sum();
+    let slope = along / times;
+    let rest = |(i, x): (usize, &f64)| (x - level - slope * time(i)).powi(2);
+    values.iter().enumerate().map(rest).sum::<f64>() / n
+}
+
+/// Whether the flow on the whole goes wrong, by looks at it in the order of time.
+pub(crate) fn bulk(looks: &[Bulk]) -> Option<Growth> {
+    let first = looks.first()?;
+    let last = looks.get(looks.len().checked_sub(LOOKS)?..)?;
+    let now = last[LOOKS - 1];
+    let of = |what: What, from: &Bulk, value: fn(&Bulk) -> f64| Growth {
+        what,
+        values: [value(from), value(&now)],
+        steps: [from.step, now.step],
+    };
+    let rates: Vec<f64> = last
+        .windows(2)
+        .map(|w| (w[1].density - w[0].density) / (w[1].step - w[0].step).max(1) as f64)
+        .collect();
+    let moved = now.density - first.density;
+    let one_way = rates.iter().all(|&rate| rate * moved > 0.0);
+    let (before, after) = (mean(&rates[..2]).abs(), mean(&rates[LOOKS - 3..]).abs());
+    if moved.abs() > DENSITY && one_way && after > 0.9 * before {
+        return Some(of(What::Density, first, |b| b.density));
+    }
+    let grows = last.windows(2).all(|w| w[1].energy > w[0].energy);
+    let from = &last[0];
+    if grows && 3.0 * now.energy > MACH * MACH && now.energy > ENERGY * from.energy {
+        return Some(of(What::Energy, from, |b| b.energy));
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::f64::consts::TAU;
+
+    fn judge(
+        samples: usize,
+        drag: impl Fn(f64) -> f64,
+        lift: impl Fn(f64) -> f64,
+    ) -> Option<Growth> {
+        let steps: Vec<u64> = (1..=samples as u64).map(|s| 10 * s).collect();
+        let of = |f: &dyn Fn(f64) -> f64| -> Vec<f64> {
+            (0..samples).map(|i| f(i as f64 / samples as f64)).collect()
+        };
+        forces(&steps, [&of(&drag), &of(&lift), &vec![0.0; samples]])
+    }
+
+    /// At each look of a run, as a run is looked at.
+    fn ever(drag: impl Fn(f64) -> f64 + Copy, lift: impl Fn(f64) -> f64 + Copy) -> Option<Growth> {
+        (1..=64).find_map(|k| {
+            let share = f64::from(k) / 64.0;
+            judge(80 * k as usize, |t| drag(share * t), |t| lift(share * t))
+        })
+    }
+
+    #[test]
+    fn sound_that_grows_beyond_the_force_is_found_and_told() {
+        let sound = |t: f64| 0.05 * (4.5 * t).exp() * (TAU * 90.0 * t).sin();
+        let found = ever(|_| 1.3, sound).expect("it grows to 4.5");
+        let text = found.to_string();
+        assert!(
+            text.contains("force coefficients has grown") && text.contains("times"),
+            "{text}"
+        );
+        assert_eq!(
+            ever(|_| 1.3, |t| 0.1 * sound(t)),
+            None,
+            "as long as it is small"
+        );
+        assert_eq!(ever(|_| 1.3, |t| sound(1.0 - t)), None, "decays");
+    }
+
+    #[test]
+    fn physical_growth_is_no_alarm() {
+        // Vortices: from rounding, exponentially, to a lift as large as the drag.
+        let street = |t: f64| (1e-7 * (60.0 * t).exp()).min(1.4) * (TAU * 80.0 * t).sin();
+        let drag = |t: f64| 1.1 + 0.4 * street(t).powi(2);
+        assert_eq!(ever(drag, street), None, "vortices");
+        // An impulsive start rings at 2 c / u and decays.
+        let start = |t: f64| 1.0 + 23.0 * (-12.0 * t).exp() * (TAU * 40.0 * t).cos();
+        assert_eq!(ever(start, |_| 0.0), None, "impulsive start");
+        assert_eq!(ever(|t| 3.0 * t * t, |_| 0.0), None, "a ramp");
+        assert_eq!(
+            ever(|t| (TAU * 7.0 * t).sin(), |_| 0.0),
+            None,
+            "a force that swings about zero"
+        );
+        let beats = |t: f64| (TAU * 80.0 * t).sin() + (TAU * 81.5 * t).sin();
+        assert_eq!(ever(|_| 1.3, beats), None, "beats");
+    }
+
+    fn looks(density: impl Fn(f64) -> f64, energy: impl Fn(f64) -> f64) -> Vec<Bulk> {
+        (1..=40)
+            .map(|k| Bulk {
+                step: 256 * k,
+                density: density(k as f64 / 40.0),
+                energy: energy(k as f64 / 40.0),
+                fastest: 0.1,
+                densities: [1.0; 2],
+            })
+            .collect()
+    }
+
+    fn bulk_ever(looks: &[Bulk]) -> Option<Growth> {
+        (1..=looks.len()).find_map(|n| bulk(&looks[..n]))
+    }
+
+    #[test]
+    fn density_and_energy_that_run_away_are_found_and_told() {
+        let fills = looks(|t| 1.0 + 0.48 * t, |_| 0.0025);
+        let found = bulk_ever(&fills).expect("it fills");
+        assert!(
+            found.to_string().contains("mean density has run from 1.0"),
+            "{found}"
+        );
+        assert!(found.values[1] < 1.1, "soon: {found:?}");
+        let saturates = looks(|t| 1.0 + 0.2 * (1.0 - (-5.0 * t).exp()), |_| 0.0025);
+        assert_eq!(bulk_ever(&saturates), None, "a pressure that builds up");
+        let swings = looks(|t| 1.0 + 0.1 * (40.0 * t).sin(), |_| 0.0025);
+        assert_eq!(bulk_ever(&swings), None, "sound of the whole box");
+        let grows = looks(|_| 1.0, |t| 0.0025 * (12.0 * t).exp());
+        let found = bulk_ever(&grows).expect("it grows");
+        assert!(
+            found.to_string().contains("kinetic energy has grown"),
+            "{found}"
+        );
+        let spins = looks(|_| 1.0, |t| 0.0025 * (1.0 - (-3.0 * t).exp()));
+        assert_eq!(bulk_ever(&spins), None, "a cavity that spins up");
+        let starts = looks(|_| 1.0, |t| 0.02 * t.powi(2));
+        assert_eq!(
+            bulk_ever(&starts),
+            None,
+            "a flow that an acceleration starts"
+        );
+    }
+
+    /// Steps, drag and lift of a run of this program.
+    fn recorded(text: &str) -> (Vec<u64>, [Vec<f64>; 2]) {
+        let (mut steps, mut coefficients) = (Vec::new(), [Vec::new(), Vec::new()]);
+        for line in text.lines().skip(1) {
+            let words: Vec<&str> = line.split(',').collect();
+            steps.push(words[0].parse().expect("a step"));
+            for (values, word) in coefficients.iter_mut().zip(&words[1..]) {
+                values.push(word.parse().expect("a number"));
+            }
+        }
+        (steps, coefficients)
+    }
+
+    /// The first sample by which a recorded run goes wrong, looked at every ten.
+    fn first(text: &str) -> Option<(usize, usize)> {
+        let (steps, [drag, lift]) = recorded(text);
+        let none = vec![0.0; steps.len()];
+        let wrong = |n: &usize| forces(&steps[..*n], [&drag[..*n], &lift[..*n], &none[..*n]]);
+        let found = (1..=steps.len()).step_by(10).find(|n| wrong(n).is_some());
+        found.map(|n| (n, steps.len()))
+    }
+
+    #[test]
+    fn recorded_sound_is_found_and_recorded_vortices_are_not() {
+        // An aerofoil at Re 1000 whose lift falls from 2.0 to 0.7 while it swings ever more, to 1.8.
+        let (at, of) = first(include_str!("recorded/growing.csv")).expect("it grows");
+        assert!(at < of, "before the end: {at} of {of}");
+        // A cylinder at Re 200 from its start to its vortex street.
+        assert_eq!(first(include_str!("recorded/street.csv")), None);
+    }
+}
