@@ -92,6 +92,9 @@ impl On {
     fn embedded(&self, args: &SolveArgs, case: &Case) -> Result<(), Failure> {
         let mut options = case.mesh.clone().unwrap_or_default();
         options.device = Some(self.choice);
+        if options.periodic.is_none() {
+            options.periodic = Some(case.boundary.periodic());
+        }
         let job = job::resolve(&MeshArgs::without_files(options, None, Output::QUIET))?;
         let mut builder = Builder::new(&job, &self.opened, Console::new(Output::QUIET));
         match builder.place()? {
