@@ -9,7 +9,7 @@ use crate::{
     console::{self, Console},
     device::{Opened, on},
     failure::{Failure, Kind},
-    fields::{self, Averages, FieldWriter, Moment, Start},
+    fields::{self, Averages, Body, FieldWriter, Moment, Start},
     mesh::build::{AnyPlaced, Builder, Placed, bare},
     mesh::report,
     mesh::resolve::{self as job},
@@ -30,6 +30,7 @@ use cutlink_device::{Selected, select};
 use cutlink_mesher::{
     exact::{Exact, Facet},
     intersect::Meet,
+    snap::Snapped,
 };
 use cutlink_solver::{FaceCondition, Flow, Params, Plan, kernels::Kernels};
 use cutlink_voxelizer::Mesh;
@@ -70,10 +71,10 @@ pub(crate) fn command(args: &SolveArgs) -> Result<(), Failure> {
         };
         match (dimensions, &case.domain) {
             (Some(2), Some(domain)) => {
-                on.solve(args, &case, &bare::<2>(&domain.bounds, &domain.root)?)
+                on.solve(args, &case, &bare::<2>(&domain.bounds, &domain.root)?, None)
             }
             (Some(_), Some(domain)) => {
-                on.solve(args, &case, &bare::<3>(&domain.bounds, &domain.root)?)
+                on.solve(args, &case, &bare::<3>(&domain.bounds, &domain.root)?, None)
             }
             _ => on.embedded(args, &case),
         }
@@ -123,7 +124,8 @@ impl On {
             ..case.clone()
         };
         let prepared = builder.prepare(placed)?;
-        self.solve(args, &case, &builder.build(&prepared)?)
+        let mesh = builder.build(&prepared)?;
+        self.solve(args, &case, &mesh, Some(&prepared.snapped))
     }
 
     fn solve<const D: usize>(
@@ -131,12 +133,13 @@ impl On {
         args: &SolveArgs,
         case: &Case,
         mesh: &Mesh<D>,
+        surface: Option<&Snapped<D>>,
     ) -> Result<(), Failure>
     where
         Facet<D>: Exact<D>,
     {
         let device = report::Device::new(&self.selected, &self.opened);
-        on!(&self.opened, backend => solve(args, case, mesh, backend, device))
+        on!(&self.opened, backend => solve(args, case, (mesh, surface), backend, device))
     }
 }
 
@@ -159,7 +162,7 @@ struct Run<'a, const D: usize> {
 fn solve<const D: usize, B: Kernels<D>>(
     args: &SolveArgs,
     case: &Case,
-    mesh: &Mesh<D>,
+    (mesh, surface): (&Mesh<D>, Option<&Snapped<D>>),
     backend: &B,
     device: report::Device,
 ) -> Result<(), Failure>
@@ -205,6 +208,10 @@ where
     let mut flow = plan.start(backend)?;
     flow.set(&|_| (1.0, start))?;
     let begun = open(args, mesh, &resolved, &header, &console, &mut *flow)?;
+    let mut fields = begun.fields;
+    if let Some(surface) = surface.filter(|_| fields.needs_body()) {
+        fields = fields.with_body(Body::new(mesh, surface, &resolved.params));
+    }
     let mut run = Run {
         args,
         mesh,
@@ -212,7 +219,7 @@ where
         header,
         history: begun.history,
         energy: begun.energy,
-        fields: begun.fields,
+        fields,
         sheet,
         console,
         device,

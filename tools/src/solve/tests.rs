@@ -546,6 +546,7 @@ fn the_documentation_names_every_key_and_every_name() {
         ("output.write", keys("[[output.write]]\nfields = [\"?\"]")),
         ("output.write", keys("[[output.write]]\nquantity = \"?\"")),
         ("output.write", keys("[[output.write]]\naxis = \"?\"")),
+        ("output.write", keys("[[output.write]]\nformat = \"?\"")),
         ("numerics", keys("[numerics]\ncollision = \"?\"")),
         ("numerics", names(LatticeKind::NAMES)),
         ("numerics", names(Precision::NAMES)),
