@@ -409,6 +409,13 @@ pub enum SnapDomain {
 #[serde(try_from = "String", into = "String")]
 pub struct Axes(pub [bool; 3]);
 
+impl Axes {
+    /// Those of D dimensions.
+    pub fn of<const D: usize>(axes: [bool; D]) -> Self {
+        Self(std::array::from_fn(|a| axes.get(a) == Some(&true)))
+    }
+}
+
 const AXES: [char; 3] = ['x', 'y', 'z'];
 
 impl FromStr for Axes {
