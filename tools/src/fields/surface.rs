@@ -71,7 +71,14 @@ impl<const D: usize> Body<D> {
             let patch = surface.facet_patch.get(f).copied().unwrap_or(0);
             body.add(mesh, facet, patch);
         }
-        let place = |facet: &[u32; D]| body.place(mesh, facet);
+        // The fluid is on one side of all facets, the outer one unless the surface is inside out or the flow within.
+        let votes = |facet: &[u32; D]| {
+            let seen = |side| i64::from(body.place(mesh, facet, side).is_some());
+            seen(1.0) - seen(-1.0)
+        };
+        let votes: i64 = body.facets.par_iter().map(votes).sum();
+        let side = if votes < 0 { -1.0 } else { 1.0 };
+        let place = |facet: &[u32; D]| body.place(mesh, facet, side);
         body.places = body.facets.par_iter().map(place).collect();
         body
     }
@@ -126,25 +133,22 @@ impl<const D: usize> Body<D> {
         }
     }
 
-    /// Where a facet lies, with its normal into the fluid: outward if there is fluid on both sides.
-    fn place(&self, mesh: &Mesh<D>, facet: &[u32; D]) -> Option<WallPlace<D>> {
+    /// Where a facet lies, with its normal into the fluid if that is outward (1) or inward (-1).
+    fn place(&self, mesh: &Mesh<D>, facet: &[u32; D], side: f64) -> Option<WallPlace<D>> {
         let at = self.middle(mesh, facet);
         let leaf = mesh.forest.leaf_at(at)?;
         let outward = normal(facet.map(|v| self.points[v as usize]))?;
+        let normal = outward.map(|x| side * x);
         let spacing = 0.5f64.powi(i32::from(mesh.forest.level[leaf.block as usize]));
-        let is_fluid = |normal: &[f64; D]| {
-            // Half a cell is the nearest that a fluid centre in front can be missed by.
-            [0.5, 1.0].into_iter().any(|by| {
-                let ahead = std::array::from_fn(|a| at[a] + by * spacing * normal[a]);
-                let cell = mesh.forest.leaf_at(ahead);
-                cell.is_some_and(|CellRef { block, cell }| {
-                    mesh.classes.solid[block as usize] >> cell & 1 == 0
-                })
+        // A cell ahead, or half of one where the fluid is narrow, lies in a fluid cell.
+        let is_fluid = |by: f64| {
+            let ahead = std::array::from_fn(|a| at[a] + by * spacing * normal[a]);
+            let cell = mesh.forest.leaf_at(ahead);
+            cell.is_some_and(|CellRef { block, cell }| {
+                mesh.classes.solid[block as usize] >> cell & 1 == 0
             })
         };
-        let sides = [outward, outward.map(|x| -x)];
-        let normal = sides.into_iter().find(is_fluid)?;
-        Some(WallPlace { at, normal })
+        (is_fluid(1.0) || is_fluid(0.5)).then_some(WallPlace { at, normal })
     }
 
     fn states(&self, scene: Scene<'_, D>) -> Vec<Option<WallState<D>>> {
