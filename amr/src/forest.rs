@@ -20,6 +20,8 @@ pub const MAX_LEVELS: usize = 29;
 pub struct Forest<const D: usize, B: Backend = Host> {
     /// Root blocks on each axis.
     pub root: [u32; D],
+    /// Axes along which the box is periodic: its last blocks are neighbours of its first ones.
+    pub periodic: [bool; D],
     /// Block coordinates at the block's level.
     pub coord: B::Buf<[i32; D]>,
     /// Level of the block, or [`FREE`].
@@ -29,7 +31,8 @@ pub struct Forest<const D: usize, B: Backend = Host> {
     /// First of 2^D contiguous children, or [`NONE`] for a leaf.
     pub first_child: B::Buf<u32>,
     /// 4^D ids a group of 2^D siblings: the blocks of the same level in and around the parent's
-    /// place, x fastest, [`NONE`] where there is none, [`OUTSIDE`] beyond the box. Groups in the
+    /// place, x fastest, [`NONE`] where there is none, [`OUTSIDE`] beyond the box, of whose periodic faces the blocks of the
+    /// other side lie beyond. Groups in the
     /// order of their ids, which begin after the root blocks'; a free group's places say
     /// nothing. Read it by [`neighbor`](Forest::neighbor).
     pub families: B::Buf<u32>,
@@ -65,6 +68,7 @@ impl<const D: usize, B: Backend> Forest<D, B> {
         let coord: Vec<[i32; D]> = coord.collect();
         Ok(Self {
             root,
+            periodic: [false; D],
             coord: backend.upload(coord)?,
             level: backend.alloc("block levels", count, 0)?,
             parent: backend.alloc("parents", count, NONE)?,
@@ -73,6 +77,20 @@ impl<const D: usize, B: Backend> Forest<D, B> {
             levels: vec![backend.upload((0..count as u32).collect())?],
             gaps: Vec::new(),
         })
+    }
+
+    /// The same forest, periodic along some axes. For a forest of root blocks only: neighbours of
+    /// finer blocks are stored.
+    #[must_use]
+    pub fn with_periodic(mut self, periodic: [bool; D]) -> Self {
+        debug_assert!(self.levels.len() == 1, "root blocks only");
+        self.periodic = periodic;
+        self
+    }
+
+    /// Root blocks on each axis, and 1 for each axis that is periodic: `Root` of `forest.cuh`.
+    pub fn grid(&self) -> [[u32; D]; 2] {
+        [self.root, self.periodic.map(u32::from)]
     }
 
     /// Ids in use or free: the length of the arrays.
@@ -94,6 +112,7 @@ impl<const D: usize, B: Backend> Forest<D, B> {
     pub fn download(&self, backend: &B) -> Result<Forest<D>, ForestError> {
         Ok(Forest {
             root: self.root,
+            periodic: self.periodic,
             coord: backend.download(&self.coord)?,
             level: backend.download(&self.level)?,
             parent: backend.download(&self.parent)?,

@@ -20,7 +20,7 @@ pub enum NeighborCell {
     Refined(CellRef),
     /// The coarser leaf cell that covers the place.
     Coarser(CellRef),
-    /// Beyond the walls of the box.
+    /// Beyond a face of the box that is not periodic.
     Outside,
 }
 
@@ -45,6 +45,19 @@ impl<const D: usize> Forest<D> {
             id = first + dims::ravel(at.map(|c| c >> below & 1), 2) as u32;
         }
         Some(id)
+    }
+
+    /// A block coordinate of a level beyond a periodic face, as that of the other side; other
+    /// coordinates as they are.
+    pub fn wrap(&self, level: usize, at: [i32; D]) -> [i32; D] {
+        std::array::from_fn(|a| {
+            let count = (self.root[a] << level) as i32;
+            if self.periodic[a] {
+                at[a].rem_euclid(count)
+            } else {
+                at[a]
+            }
+        })
     }
 
     /// The leaf cell that holds a point, in units of root cells from the lower corner of
@@ -90,7 +103,7 @@ impl<const D: usize> Forest<D> {
         let from = self.cell_coord(at);
         let up: [i32; D] = std::array::from_fn(|a| (from[a] + step[a]) >> 1);
         let block = self
-            .find(level - 1, up.map(|c| c >> 2))
+            .find(level - 1, self.wrap(level - 1, up.map(|c| c >> 2)))
             .expect("a missing neighbour should lie in the box");
         let cell = dims::ravel(up.map(|c| c & 3), 4) as u32;
         CellRef { block, cell }

@@ -9,7 +9,8 @@
 //! block's own 3^D takes 108 and 36.
 //!
 //! A root block's neighbours are its id plus a constant a direction, or [`OUTSIDE`] where its
-//! coordinate lies at a wall of the box.
+//! coordinate lies at a face of the box that is not periodic. Beyond a periodic face lie the blocks of the
+//! other side, on all levels, for those of finer ones come from the root blocks'.
 
 use crate::{Forest, OUTSIDE, dims};
 use cutlink_device::Backend;
@@ -26,13 +27,12 @@ const PLACE: [u8; 27] = {
     table
 };
 
-/// By direction: its step, as something to add to ids.
-const STEP: [[u32; 3]; 27] = {
+/// By direction: its step on each axis, plus one.
+const STEP: [[u8; 3]; 27] = {
     let mut table = [[0; 3]; 27];
     let mut i = 0;
     while i < 27 {
-        let step = dims::step::<3>(i);
-        table[i] = [step[0] as u32, step[1] as u32, step[2] as u32];
+        table[i] = [(i % 3) as u8, (i / 3 % 3) as u8, (i / 9) as u8];
         i += 1;
     }
     table
@@ -66,12 +66,12 @@ const fn corner(child: usize) -> usize {
 pub(crate) enum Around<const D: usize> {
     /// From the families' places, this one in step (-1, -1, -1).
     Family { corner: usize },
-    /// By arithmetic: the directions that leave the box, and what a step along each axis adds
-    /// to the id.
+    /// By arithmetic: the directions that leave the box, and what a step of -1, 0 and 1 along each
+    /// axis adds to the id.
     Root {
         id: u32,
         outside: u32,
-        strides: [u32; D],
+        shifts: [[u32; 3]; D],
     },
 }
 
@@ -79,7 +79,12 @@ impl<const D: usize> Around<D> {
     /// The ids below `roots`, the product of `root`, are those of the root blocks; `coord` is
     /// asked for them only.
     #[inline]
-    pub(crate) fn new(root: [u32; D], roots: usize, coord: &[[i32; D]], id: u32) -> Self {
+    pub(crate) fn new(
+        [root, periodic]: [[u32; D]; 2],
+        roots: usize,
+        coord: &[[i32; D]],
+        id: u32,
+    ) -> Self {
         if let Some(after) = (id as usize).checked_sub(roots) {
             let (family, child) = (after >> D, after & (dims::children(D) - 1));
             return Self::Family {
@@ -87,22 +92,24 @@ impl<const D: usize> Around<D> {
             };
         }
         let at = coord[id as usize];
-        let (mut outside, mut stride, mut strides) = (0, 1, [0; D]);
+        let (mut outside, mut stride, mut shifts) = (0, 1u32, [[0; 3]; D]);
         for a in 0..D {
-            let lower = if at[a] == 0 { TOWARD[a][0] } else { 0 };
-            let upper = if at[a] + 1 == root[a] as i32 {
-                TOWARD[a][1]
-            } else {
-                0
-            };
-            outside |= lower | upper;
-            strides[a] = stride;
-            stride *= root[a];
+            let around = stride.wrapping_mul(root[a] - 1);
+            shifts[a] = [stride.wrapping_neg(), 0, stride];
+            if at[a] == 0 {
+                outside |= if periodic[a] == 0 { TOWARD[a][0] } else { 0 };
+                shifts[a][0] = around;
+            }
+            if at[a] + 1 == root[a] as i32 {
+                outside |= if periodic[a] == 0 { TOWARD[a][1] } else { 0 };
+                shifts[a][2] = around.wrapping_neg();
+            }
+            stride = stride.wrapping_mul(root[a]);
         }
         Self::Root {
             id,
             outside,
-            strides,
+            shifts,
         }
     }
 
@@ -112,8 +119,8 @@ impl<const D: usize> Around<D> {
         match self {
             Self::Family { corner } => place(corner + usize::from(PLACE[direction])),
             Self::Root { outside, .. } if outside >> direction & 1 == 1 => OUTSIDE,
-            Self::Root { id, strides, .. } => {
-                let shift = |a: usize| strides[a].wrapping_mul(STEP[direction][a]);
+            Self::Root { id, shifts, .. } => {
+                let shift = |a: usize| shifts[a][usize::from(STEP[direction][a])];
                 (0..D).fold(id, |id, a| id.wrapping_add(shift(a)))
             }
         }
@@ -135,10 +142,21 @@ impl<const D: usize, B: Backend> Forest<D, B> {
 
 impl<const D: usize> Forest<D> {
     /// The block beside a block in a direction: of the same level, [`NONE`](crate::NONE) where
-    /// there is none, [`OUTSIDE`] beyond the box; in the middle direction the block itself.
+    /// there is none, [`OUTSIDE`] beyond a face of the box that is not periodic; in the middle direction the block itself.
     #[inline]
     pub fn neighbor(&self, id: u32, direction: usize) -> u32 {
         self.around(id).at(direction, |place| self.families[place])
+    }
+
+    /// Whether the place beside a block in a direction lies in the box: if not, what
+    /// [`neighbor`](Self::neighbor) finds there is the other side of a periodic box.
+    pub fn is_inside(&self, id: u32, direction: usize) -> bool {
+        let (level, at) = (self.level[id as usize], self.coord[id as usize]);
+        let step = dims::step::<D>(direction);
+        (0..D).all(|a| {
+            let to = at[a] + step[a];
+            to >= 0 && to < (self.root[a] as i32) << level
+        })
     }
 
     /// The 3^D neighbours of a block by direction; see [`neighbor`](Self::neighbor).
@@ -151,7 +169,7 @@ impl<const D: usize> Forest<D> {
 
     #[inline]
     fn around(&self, id: u32) -> Around<D> {
-        Around::new(self.root, self.roots(), &self.coord, id)
+        Around::new(self.grid(), self.roots(), &self.coord, id)
     }
 }
 
@@ -171,16 +189,24 @@ mod tests {
                 assert_eq!(place, dims::ravel::<3>(at, 4), "{child} {direction}");
             }
         }
-        let root = [3, 1, 2];
-        let forest = Forest::new(&Host, root).expect("a root grid");
-        assert!(forest.families.is_empty(), "root blocks take no place");
-        for (id, &coord) in forest.coord.iter().enumerate() {
-            for (direction, found) in forest.neighbors_of(id as u32).enumerate() {
-                let step = dims::step::<3>(direction);
-                let at: [i32; 3] = std::array::from_fn(|a| coord[a] + step[a]);
-                let expected = forest.coord.iter().position(|&c| c == at);
-                let expected = expected.map_or(OUTSIDE, |id| id as u32);
-                assert_eq!(found, expected, "block {id} direction {direction}");
+        let root = [3u32, 1, 2];
+        for bits in 0..8 {
+            let periodic = std::array::from_fn(|a| bits >> a & 1 == 1);
+            let forest = Forest::new(&Host, root).expect("a root grid");
+            let forest = forest.with_periodic(periodic);
+            assert!(forest.families.is_empty(), "root blocks take no place");
+            for (id, &coord) in forest.coord.iter().enumerate() {
+                for (direction, found) in forest.neighbors_of(id as u32).enumerate() {
+                    let step = dims::step::<3>(direction);
+                    let at: [i32; 3] = std::array::from_fn(|a| {
+                        let to = coord[a] + step[a];
+                        let wrapped = to.rem_euclid(root[a] as i32);
+                        if periodic[a] { wrapped } else { to }
+                    });
+                    let expected = forest.coord.iter().position(|&c| c == at);
+                    let expected = expected.map_or(OUTSIDE, |id| id as u32);
+                    assert_eq!(found, expected, "block {id} direction {direction}");
+                }
             }
         }
     }

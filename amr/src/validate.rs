@@ -254,8 +254,8 @@ impl<const D: usize> Forest<D> {
         let coord = self.coord[id as usize];
         for (direction, found) in self.neighbors_of(id).enumerate() {
             let step = dims::step::<D>(direction);
-            let at = std::array::from_fn(|a| coord[a] + step[a]);
-            let deepest = self.find(usize::from(level), at);
+            let at: [i32; D] = std::array::from_fn(|a| coord[a] + step[a]);
+            let deepest = self.find(usize::from(level), self.wrap(usize::from(level), at));
             let expected = match deepest {
                 None => OUTSIDE,
                 Some(other) if self.level[other as usize] == level => other,

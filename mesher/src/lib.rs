@@ -2,7 +2,7 @@
 //! the health report, snapping to the integer lattice, and hierarchical spatial bins.
 //!
 //! Order of use: [`read`] or [`primitives`] → [`placement`] → [`health`] → [`snap`] → [`kernels`] (bins);
-//! [`intersect`], [`split`] and [`silhouette`] on request.
+//! [`intersect`], [`split`] and [`silhouette`] on request, [`repeat`] in periodic boxes.
 
 pub mod exact;
 pub mod health;
@@ -11,6 +11,7 @@ pub mod kernels;
 pub mod placement;
 pub mod primitives;
 pub mod read;
+pub mod repeat;
 pub mod robust;
 pub mod silhouette;
 pub mod snap;

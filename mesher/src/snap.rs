@@ -76,6 +76,11 @@ pub enum SnapError {
         /// The limit in the same unit.
         limit: i32,
     },
+    /// A facet at a periodic face that reaches too far.
+    #[error(
+        "a facet at a periodic face reaches so far beyond the box that exact arithmetic does not hold its image on the other side: let the surface end nearer to the box, or use fewer levels"
+    )]
+    Image,
 }
 
 /// Snaps a surface to a lattice.

@@ -639,3 +639,54 @@ fn every_shape_prints_as_it_reads_and_defaults_to_unit_size() {
     });
     assert_eq!(parse_shape(&odd.to_string()), Ok(odd));
 }
+
+/// Facets of [`Shape3::body`] and [`Shape2::body`] enclose the true measure, as closed forms have it, within the deviation.
+#[test]
+fn round_bodies_have_the_true_area_or_volume() {
+    let close = |name: String, measure: f64, truth: f64| {
+        assert!(
+            (measure / truth - 1.0).abs() < 1e-12,
+            "{name}: {measure} {truth}"
+        );
+    };
+    for shape in round_solids() {
+        let truth = shape.volume().expect("a closed form");
+        for deviation in [0.3, 0.03] {
+            let body = shape.body(deviation).expect("a valid shape");
+            assert!(is_sound(&body), "{shape} at {deviation}");
+            let h = health::check(&body);
+            if matches!(shape, Shape3::Torus { .. } | Shape3::Box { .. }) {
+                assert_eq!(
+                    body,
+                    shape.surface(deviation).expect("a shape"),
+                    "as it was"
+                );
+                continue;
+            }
+            close(format!("{shape} at {deviation}"), h.volume, truth);
+            let worst = worst(&body, 6, |p| distance(&shape, p).abs());
+            assert!(worst <= deviation, "{shape}: {worst} > {deviation}");
+            let inscribed = health::check(&shape.surface(deviation).expect("a valid shape"));
+            assert!(
+                inscribed.volume < truth * (1.0 - 1e-6),
+                "inscribed it is less"
+            );
+        }
+    }
+    for [a, b] in [[1.0, 1.0], [2.0, 0.5]] {
+        let shape = Shape2::Ellipse { radii: [a, b] };
+        for deviation in [0.1, 1e-2, 1e-4] {
+            let body = shape.body(deviation).expect("an ellipse");
+            let h = health::check(&body);
+            close(format!("{shape} at {deviation}"), h.volume, PI * a * b);
+            let farthest = (0..body.facets.len())
+                .flat_map(|f| {
+                    let [p, q] = body.corners(f);
+                    let middle = [0.5 * (p[0] + q[0]), 0.5 * (p[1] + q[1])];
+                    [p, middle].map(|p| distance_to_ellipsoid(p, [a, b]).abs())
+                })
+                .fold(0.0, f64::max);
+            assert!(farthest <= deviation, "{shape}: {farthest} > {deviation}");
+        }
+    }
+}

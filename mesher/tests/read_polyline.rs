@@ -129,3 +129,34 @@ fn the_wrong_dimension_is_named() {
     ));
     assert!(read_surface(&solid).is_ok());
 }
+
+#[test]
+fn parts_of_a_loop_are_named() {
+    let box_ = read("[bottom]\n0 0\n1 0\n[right]\n1 1\n[top]\n0 1\n[left]\n");
+    assert_eq!(box_.surface.patches, ["bottom", "right", "top", "left"]);
+    assert_eq!(box_.surface.facet_patch, [0, 1, 2, 3]);
+    assert_eq!(box_.surface.vertices, SQUARE);
+    // The same with the first point again at the end, a repeated corner, and a loop's name for what no part names.
+    let mixed =
+        read("wall\n0 0\n1 0\n[inlet]\n1 0\n1 1 # corner\n\n\n0 0\n1 0\n[ inlet ]\n1 1\n0 0\n");
+    assert_eq!(mixed.surface.patches, ["wall", "inlet", "body"]);
+    assert_eq!(mixed.surface.facet_patch, [0, 1, 1, 2, 1, 1]);
+    let airfoil = read("NACA\n[upper]\n1 0\n0.5 0.1\n0 0\n[lower]\n0.5 -0.1\n1 0\n");
+    assert_eq!(airfoil.surface.patches, ["upper", "lower"]);
+    assert_eq!(airfoil.surface.facet_patch, [0, 0, 1, 1]);
+    for (text, place) in [
+        ("0 0\n1 0\n[]\n1 1\n", "line 3: expected a part's name"),
+        ("0 0\n1 0\n[open\n1 1\n", "line 3: expected a part's name"),
+        (
+            "0 0\n1 0\n[a]\n[b]\n1 1\n",
+            "line 3: expected points behind a part's name",
+        ),
+        (
+            "0 0\n1 0\n1 1\n\n[a]\n",
+            "line 5: expected points behind a part's name",
+        ),
+    ] {
+        let error = parse(text).expect_err(text).to_string();
+        assert!(error.contains(place), "{error}");
+    }
+}

@@ -134,6 +134,23 @@ pub enum Motion<const D: usize> {
     },
 }
 
+impl<const D: usize> Motion<D> {
+    /// The velocity at a place, in root cells from the lower corner of the box.
+    pub fn velocity_at(&self, at: [f64; D]) -> [f64; D] {
+        match *self {
+            Self::Uniform(velocity) => velocity,
+            Self::Rotation { center, omega } => {
+                let arm = |a: usize| if a < D { at[a] - center[a] } else { 0.0 };
+                let omega = if D == 2 { [0.0, 0.0, omega[2]] } else { omega };
+                std::array::from_fn(|a| {
+                    let (b, c) = ((a + 1) % 3, (a + 2) % 3);
+                    omega[b] * arm(c) - omega[c] * arm(b)
+                })
+            }
+        }
+    }
+}
+
 /// What happens where a patch of the surface cuts links.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum PatchCondition<const D: usize> {

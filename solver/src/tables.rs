@@ -194,6 +194,7 @@ pub struct HostLevel<const D: usize> {
     pub blocks: Vec<u32>,
 }
 
+/// The block beside a block, through the faces that are periodic in the flow but not in the mesh too.
 fn around<const D: usize>(
     mesh: &Mesh<D>,
     periodic: [bool; D],
@@ -265,6 +266,7 @@ pub fn build<const D: usize>(
         .chain(params.patches.iter().map(Rule::of_patch))
         .collect();
     let directions = dims::directions(D);
+    check_periodic(mesh, periodic)?;
     let mut slot_of = vec![NONE; forest.capacity()];
     let mut all: Vec<HostLevel<D>> = Vec::new();
     let mut children: Vec<u32> = Vec::new();
@@ -382,6 +384,63 @@ pub fn build<const D: usize>(
         all.push(HostLevel { level, blocks });
     }
     Ok(all)
+}
+
+/// Whether the mesh suits the flow's periodic faces: it must not be periodic where the flow is not, and where it is not
+/// and the flow is, no body may pass through the face, since the links across it are not cut.
+fn check_periodic<const D: usize>(mesh: &Mesh<D>, periodic: [bool; D]) -> Result<(), SolverError> {
+    let forest = &mesh.forest;
+    let refuse = |reason: String| Err(SolverError::Mesh { reason });
+    let name = |a: usize| ["x", "y", "z"][a];
+    if let Some(a) = (0..D).find(|&a| forest.periodic[a] && !periodic[a]) {
+        return refuse(format!(
+            "it is periodic along {0}, and the faces {0}- and {0}+ of the flow are not: make a mesh without periodic {0}, or make the faces periodic",
+            name(a)
+        ));
+    }
+    for id in forest.leaves().filter(|_| forest.periodic != periodic) {
+        let level = usize::from(forest.level[id as usize]);
+        for direction in 0..dims::directions(D) {
+            if forest.neighbor(id, direction) != OUTSIDE {
+                continue;
+            }
+            let beyond = around(mesh, periodic, id, direction)?;
+            if beyond >= OUTSIDE || !passes(mesh, id, beyond, direction) {
+                continue;
+            }
+            let step = dims::step::<D>(direction);
+            let axis = (0..D).find(|&a| step[a] != 0 && !forest.periodic[a] && periodic[a]);
+            let axis = name(axis.unwrap_or(0));
+            let coord = forest.coord[id as usize].map(|c| 4 * c);
+            return refuse(format!(
+                "the body passes through the periodic face {axis}{} beside the block at {:?}, and the links across it are not cut: make the mesh with --periodic {axis}",
+                ["-", "+"][usize::from(step.iter().any(|s| *s > 0))],
+                mesh.frame.center(level, coord)
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a fluid cell of a block has a solid one of another as its neighbour in a direction beyond the box.
+fn passes<const D: usize>(mesh: &Mesh<D>, block: u32, beyond: u32, direction: usize) -> bool {
+    let solid = |id: u32| mesh.classes.solid[id as usize];
+    let full = dims::full_mask(D);
+    if solid(block) == full || solid(beyond) == 0 {
+        return false;
+    }
+    (0..dims::cells(D)).any(|cell| {
+        let at = dims::unravel::<D>(cell, 4);
+        let is_fluid = solid(block) >> cell & 1 == 0;
+        is_fluid
+            && (0..dims::directions(D)).any(|link| {
+                let step = dims::step::<D>(link);
+                let to: [i32; D] = std::array::from_fn(|a| at[a] + step[a]);
+                let toward = dims::direction(to.map(|c| c.div_euclid(4)));
+                let cell = dims::ravel(to.map(|c| c.rem_euclid(4)), 4);
+                toward == direction && solid(beyond) >> cell & 1 == 1
+            })
+    })
 }
 
 /// Cells that a level steps itself.

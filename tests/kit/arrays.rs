@@ -107,6 +107,7 @@ pub fn same_mesh<const D: usize>(a: &Mesh<D>, b: &Mesh<D>) -> Result<(), Differe
 pub fn same_forest<const D: usize>(a: &Forest<D>, b: &Forest<D>) -> Result<(), Difference> {
     let Forest {
         root,
+        periodic,
         coord,
         level,
         parent,
@@ -116,6 +117,7 @@ pub fn same_forest<const D: usize>(a: &Forest<D>, b: &Forest<D>) -> Result<(), D
         gaps,
     } = a;
     value("root", root, &b.root)?;
+    value("periodic", periodic, &b.periodic)?;
     same("level", level, &b.level)?;
     let used = |id: usize| level[id] != FREE;
     places("coord", coord, &b.coord, used)?;

@@ -5,9 +5,9 @@ use cutlink_device::Host;
 use cutlink_mesher::{
     Surface,
     exact::{Exact, Facet},
-    snap::{Lattice, Snapped, snap},
+    snap::{Lattice, Snapped},
 };
-use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, embed, validate};
+use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, check_periodic, embed, prepare, validate};
 
 /// Parameters without a wall distance, filled by `nonzero`.
 pub fn levels(levels: usize) -> EmbedParams {
@@ -26,6 +26,7 @@ where
     if let Err(violation) = validate(&mesh) {
         panic!("{violation}");
     }
+    check_periodic(&mesh).expect("fluid and solid should have a crossing between them");
     mesh
 }
 
@@ -41,7 +42,7 @@ pub fn mesh_of<const D: usize>(
 where
     Facet<D>: Exact<D>,
 {
-    let snapped = snap(surface, frame.lattice(params.levels)).expect("the surface should snap");
+    let (snapped, _) = prepare(&Host, surface, &frame, params).expect("the surface should snap");
     mesh(&snapped, frame, params)
 }
 

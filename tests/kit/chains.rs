@@ -64,6 +64,38 @@ pub struct Case<const D: usize> {
     pub ray: [i32; D],
 }
 
+impl<const D: usize> Case<D> {
+    /// The surface and as many copies, a period of the box apart along its periodic axes, as reach it:
+    /// periodic in the box and around it.
+    pub fn continued(&self) -> Snapped<D> {
+        let extent = self.frame.extent(self.params.levels);
+        let mut soup = Soup::<D>::default();
+        let patch = |f: usize| self.surface.facet_patch.get(f).copied().unwrap_or(0);
+        for (f, corners) in self.surface.facets.iter().enumerate() {
+            let corners = corners.map(|v| self.surface.vertices[v as usize]);
+            soup.facets.push((corners, patch(f)));
+        }
+        for a in (0..D).filter(|&a| self.params.periodic[a]) {
+            let along = soup.facets.iter().flat_map(|f| f.0).map(|v| v[a]);
+            let (low, high) = along.fold((0, 0), |(low, high), c| (low.min(c), high.max(c)));
+            // Beyond the box by a cell of the root at most.
+            let (from, to) = (-high / extent[a] - 1, 1 - low / extent[a] + 1);
+            let copies = (from..=to).flat_map(|k| {
+                soup.facets.iter().map(move |(corners, patch)| {
+                    let mut corners = *corners;
+                    corners.iter_mut().for_each(|v| v[a] += k * extent[a]);
+                    (corners, *patch)
+                })
+            });
+            soup.facets = copies.collect();
+        }
+        Snapped {
+            patches: self.surface.patches.clone(),
+            ..soup.snapped(self.surface.patches.len())
+        }
+    }
+}
+
 /// How large cases are.
 #[derive(Debug, Clone, Copy)]
 pub struct Sizes {

@@ -85,6 +85,9 @@ fn differ(a: f32, b: f32) -> bool {
     zero(a) != zero(b) || a.to_bits().abs_diff(b.to_bits()) > 1
 }
 
+/// In a box that is periodic, the oracle's surface has to be so too, around the box as in it (see
+/// [`Case::continued`](crate::chains::Case::continued)): links across faces are then links like all others.
+///
 /// Compares every mask bit, every link of every fluid leaf cell, every distance and patch, and,
 /// where the surface lies in the finest level alone, that coarser leaf cells are uniform.
 ///
@@ -218,15 +221,23 @@ where
     let center = coord.map(|c| c * spacing + spacing / 2);
     for direction in 0..dims::directions(D) {
         let step = dims::step::<D>(direction);
-        let inside = (0..D).all(|a| {
+        // Whether the link leaves the box, and through periodic faces alone.
+        let (mut leaves, mut is_open) = (false, direction != dims::center(D));
+        for a in 0..D {
             let to = coord[a] + step[a];
-            to >= 0 && to < (mesh.frame.root_cells[a] as i32) << level
-        });
-        let cuts = if inside && direction != dims::center(D) {
-            oracle.cuts(center, step.map(|s| s * spacing))
-        } else {
-            Vec::new()
-        };
+            let beyond = to < 0 || to >= (mesh.frame.root_cells[a] as i32) << level;
+            leaves |= beyond;
+            is_open &= !beyond || mesh.forest.periodic[a];
+        }
+        let mut cuts = Vec::new();
+        if is_open {
+            let step = step.map(|s| s * spacing);
+            cuts = oracle.cuts(center, step);
+            if leaves && oracle.net_halfway(center, step) == 0 {
+                // On the face itself, crossings that cancel are none.
+                cuts.retain(|cut| 2 * cut.num != cut.den);
+            }
+        }
         let link = mesh.link(at, direction);
         let Some(exact) = cuts.iter().copied().min_by(Cut::compare) else {
             if link.is_some() {

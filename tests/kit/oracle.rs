@@ -208,6 +208,24 @@ where
         sum
     }
 
+    /// The sum of the signs, 1 with the normal and -1 against it, of the cuts just halfway.
+    pub fn net_halfway(&self, from: [i32; D], step: [i32; D]) -> i32 {
+        let from = from.map(i128::from);
+        let step = step.map(i128::from);
+        let to: [i128; D] = std::array::from_fn(|a| from[a] + step[a]);
+        let mut net = 0;
+        for facet in &self.facets {
+            let side = |p| Space::side(facet, p);
+            if sign(side, from) != sign(side, to)
+                && side(from).abs() == side(to).abs()
+                && hits(facet, step, from)
+            {
+                net += rise(facet, step).signum() as i32;
+            }
+        }
+        net
+    }
+
     /// All cuts between the shifted points of `from` and `from + step`.
     pub fn cuts(&self, from: [i32; D], step: [i32; D]) -> Vec<Cut> {
         let from = from.map(i128::from);

@@ -8,7 +8,8 @@ Of every series (*.series): PyVista reads it, its files are there, times ascend,
 tells the time of the index and the units of its arrays. Cells of boxes and slices (.vtu) have the
 values of the same cells of a volume (.htg) of the same time, and a plane or box has no cell
 twice. Probes (.csv) are near the value of the volume's cell that holds them; their points come from
-POINTS.json, {"NAME": [[x, y, z], ...]}, where FOLDER has it.
+POINTS.json, {"NAME": [[x, y, z], ...]}, where FOLDER has it. Surfaces (.vtp) of a closed body in the box have finite pressures,
+unit normals whose sum over the area is nothing, and shear along the facets.
 
 Needs vtk, pyvista and numpy.
 """
@@ -132,6 +133,27 @@ def part_problems(volume, file, wrong):
     return problems
 
 
+def surface_problems(file, wrong):
+    """What is wrong with the facets of a closed body."""
+    grid = pv.read(file)
+    suffix = "_mean" if "pressure_mean" in grid.cell_data else ""
+    normal, shear = np.array(grid["normal"]), np.array(grid[f"shear{suffix}"])
+    if wrong == "surface":
+        normal[:, 0] = np.abs(normal[:, 0])
+    kind = "Length" if grid.n_lines else "Area"
+    size = np.asarray(grid.compute_cell_sizes(length=True, area=True, volume=False)[kind])
+    problems = []
+    if not (np.isfinite(grid[f"pressure{suffix}"]).all() and np.isfinite(shear).all()):
+        problems.append(f"{file.name}: facets without values")
+    if not np.allclose(np.linalg.norm(normal, axis=1), 1, atol=1e-5):
+        problems.append(f"{file.name}: normals are not of length 1")
+    if np.abs((normal * size[:, None]).sum(axis=0)).max() > 1e-4 * size.sum():
+        problems.append(f"{file.name}: the normals do not add up to nothing")
+    if np.abs((normal * shear).sum(axis=1)).max() > 1e-4 * np.abs(shear).max():
+        problems.append(f"{file.name}: shear is not along the facets")
+    return problems
+
+
 def probe_problems(volumes, table, points, wrong):
     """Where probes are far from the cells that hold them."""
     with open(table, newline="") as file:
@@ -160,13 +182,17 @@ def probe_problems(volumes, table, points, wrong):
 
 def check(folder, wrong=None):
     """All problems of a folder, and what was compared."""
-    problems, volumes, parts, counts = [], {}, [], {"series": 0, "parts": 0, "probes": 0}
+    problems, volumes, parts, counts = [], {}, [], {"series": 0, "parts": 0, "probes": 0, "surfaces": 0}
     for path in sorted(folder.glob("*.series")):
         found, files = series_problems(path, wrong)
         problems += found
         counts["series"] += 1
         if path.name.endswith(".htg.series"):
             volumes.update({time: Volume(file) for time, file in files.items()})
+        elif path.name.endswith(".vtp.series"):
+            for file in files.values():
+                problems += surface_problems(file, wrong)
+                counts["surfaces"] += 1
         else:
             parts.append(files)
     for files in parts:
@@ -192,7 +218,7 @@ def main(arguments):
     folder = Path(arguments[0])
     problems, counts = check(folder)
     if must_fail and not problems:
-        wrongs = ["time"] + ["place", "value"] * bool(counts["parts"]) + ["probe"] * bool(counts["probes"])
+        wrongs = ["time"] + ["place", "value"] * bool(counts["parts"]) + ["probe"] * bool(counts["probes"]) + ["surface"] * bool(counts["surfaces"])
         problems = [f"a wrong {wrong} goes unnoticed" for wrong in wrongs if not check(folder, wrong)[0]]
         print(f"wrong on purpose: {', '.join(wrongs)}")
     print(f"{folder} (VTK {vtk.vtkVersion().GetVTKVersion()}): {counts}: " + ("; ".join(problems) or "as expected"))

@@ -94,7 +94,7 @@ pub fn keys() -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::{Device, FillRule, Flow, Numbers, Root};
+    use crate::options::{Axes, Device, FillRule, Flow, Numbers, Root, SnapDomain};
     use cutlink_mesher::placement::Unit;
 
     fn full() -> MeshOptions {
@@ -108,6 +108,8 @@ mod tests {
             fit: Some(Numbers::One(2.0)),
             translate: Some(Numbers::Many(vec![0.1, 0.2, 0.3])),
             domain: Some(Numbers::Many(vec![0.0, 0.0, 0.0, 1.0, 1.0, 1.0])),
+            snap_domain: Some(SnapDomain::Grow),
+            periodic: Some(Axes([true, false, true])),
             root: Some(Root::Cells(vec![64, 32, 32])),
             levels: Some(3),
             max_cells: Some(1_000_000),

@@ -47,8 +47,8 @@ pub struct MeshOptions {
     #[arg(long, value_name = "SHAPE", help_heading = "Surface")]
     pub shape: Option<String>,
 
-    /// Largest distance of a shape's facets from the true surface, in metres [default: an eighth
-    /// of the finest cell]
+    /// Largest distance of a shape's facets from the true surface, in metres; round shapes have the true area or volume
+    /// [default: the finest cell over 64]
     #[arg(long, value_name = "LENGTH", help_heading = "Surface")]
     pub deviation: Option<f64>,
 
@@ -104,6 +104,16 @@ pub struct MeshOptions {
         help_heading = "Mesh"
     )]
     pub domain: Option<Numbers>,
+
+    /// What to do with a box that is no whole number of blocks of cubic cells: grow lets it grow, alike on both
+    /// sides [default: it is refused]
+    #[arg(long, value_enum, value_name = "HOW", help_heading = "Mesh")]
+    pub snap_domain: Option<SnapDomain>,
+
+    /// Axes along which the box is periodic, such as z or xz: what leaves the box through one face comes in through
+    /// the opposite one, and links across these faces are cut
+    #[arg(long, value_name = "AXES", help_heading = "Mesh")]
+    pub periodic: Option<Axes>,
 
     /// Root cells along the longest edge, or on each axis (128x64x64); multiples of 4
     /// [default: 64]
@@ -205,6 +215,8 @@ impl MeshOptions {
             fit: self.fit.or(other.fit),
             translate: self.translate.or(other.translate),
             domain: self.domain.or(other.domain),
+            snap_domain: self.snap_domain.or(other.snap_domain),
+            periodic: self.periodic.or(other.periodic),
             root: self.root.or(other.root),
             levels: self.levels.or(other.levels),
             max_cells: self.max_cells.or(other.max_cells),
@@ -380,6 +392,65 @@ impl fmt::Display for Root {
                 f.write_str(&cells.join("x"))
             }
         }
+    }
+}
+
+/// What to do with a box that does not fit its cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[value(rename_all = "lowercase")]
+pub enum SnapDomain {
+    /// Let it grow to whole blocks, alike on both sides
+    Grow,
+}
+
+/// Some of the axes, in order: `x`, `yz`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Axes(pub [bool; 3]);
+
+impl Axes {
+    /// Those of D dimensions.
+    pub fn of<const D: usize>(axes: [bool; D]) -> Self {
+        Self(std::array::from_fn(|a| axes.get(a) == Some(&true)))
+    }
+}
+
+const AXES: [char; 3] = ['x', 'y', 'z'];
+
+impl FromStr for Axes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut axes = Self::default();
+        for c in text.chars() {
+            match AXES.iter().position(|&axis| axis == c) {
+                Some(axis) if !axes.0[axis] => axes.0[axis] = true,
+                _ => return Err(format!("`{text}` is no list of axes; write z or xz")),
+            }
+        }
+        Ok(axes)
+    }
+}
+
+impl TryFrom<String> for Axes {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl fmt::Display for Axes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named = AXES.iter().zip(self.0).filter(|(_, is_one)| *is_one);
+        f.write_str(&named.map(|(axis, _)| axis).collect::<String>())
+    }
+}
+
+impl From<Axes> for String {
+    fn from(axes: Axes) -> Self {
+        axes.to_string()
     }
 }
 

@@ -12,7 +12,7 @@
 //! in z, y, x order, faces in level and block order. Cost: six look-ups a cell near a face,
 //! one sort of the vertices.
 
-use cutlink_amr::{CellRef, NONE, NeighborCell, OUTSIDE, dims};
+use cutlink_amr::{CellRef, NONE, NeighborCell, dims};
 use cutlink_mesher::Surface;
 use cutlink_voxelizer::Mesh;
 use rayon::prelude::*;
@@ -83,12 +83,12 @@ fn quads_of(mesh: &Mesh<3>, level: usize, id: u32) -> Vec<[Corner; 4]> {
 /// Whether a block and all around it are of one level and one class.
 fn is_plain(mesh: &Mesh<3>, id: u32) -> bool {
     let solid = mesh.classes.solid[id as usize];
-    let same = |n: u32| match n {
+    let same = |(direction, n): (usize, u32)| match n {
         NONE => false,
-        OUTSIDE => solid == 0,
+        _ if !mesh.forest.is_inside(id, direction) => solid == 0,
         n => mesh.classes.solid[n as usize] == solid,
     };
-    (solid == 0 || solid == u64::MAX) && mesh.forest.neighbors_of(id).all(same)
+    (solid == 0 || solid == u64::MAX) && mesh.forest.neighbors_of(id).enumerate().all(same)
 }
 
 /// Whether the face of a cell is one of the surface and its to report: a face between two
@@ -98,6 +98,15 @@ fn face(mesh: &Mesh<3>, level: usize, at: CellRef, step: [i32; 3]) -> Option<boo
     let is_solid = |c: CellRef| mesh.classes.solid[c.block as usize] >> c.cell & 1 == 1;
     let own = is_solid(at);
     let at_level = usize::from(mesh.forest.level[at.block as usize]) == level;
+    let to = mesh.forest.cell_coord(at);
+    let last = mesh
+        .frame
+        .root_cells
+        .map(|n| (n as i32) << mesh.forest.level[at.block as usize]);
+    if (0..3).any(|a| to[a] + step[a] < 0 || to[a] + step[a] >= last[a]) {
+        // The body ends with the box, periodic or not.
+        return own.then_some(true);
+    }
     match mesh.forest.neighbor_cell(at, dims::direction(step)) {
         NeighborCell::Outside => own.then_some(true),
         NeighborCell::Same(n) => (own && !is_solid(n)).then_some(true),

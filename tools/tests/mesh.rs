@@ -77,7 +77,7 @@ fn the_json_object_has_the_documented_keys() {
         input.gzipped intersections input.kind input.name input.patches input.triangles input.vertices levels \
         levels[].blocks levels[].boundary levels[].dx levels[].fluid levels[].leaf_blocks \
         gap_links levels[].level levels[].solid links notes parameters parameters.deviation \
-        parameters.fill parameters.flow parameters.levels parameters.refine parameters.robust \
+        parameters.fill parameters.flow parameters.levels parameters.periodic parameters.refine parameters.robust \
         parameters.seed parameters.wall_distance peak_rss_bytes schema thin thin.cells thin.links \
         thin.places snapping snapping.collapsed_facets snapping.max_displacement snapping.merged_vertices \
         snapping.unit solid_finest threads times_ms times_ms.bins times_ms.download times_ms.health \

@@ -8,7 +8,8 @@
 
 use crate::{
     Classes, EmbedParams, Frame, LinkTable, Mesh, Observer, SUBCELL_BITS, Stage, VoxelError,
-    kernels::{Classified, Kernels, LevelData, LevelView, Seeds, SolidRule},
+    kernels::{Classified, Images, Kernels, LevelData, LevelView, Seeds, SolidRule},
+    periodic::{self, ImageFacets},
     refine::{self, LevelMarks},
 };
 use cutlink_amr::{Forest, NONE};
@@ -16,6 +17,7 @@ use cutlink_device::Backend;
 use cutlink_mesher::{
     Surface,
     kernels::{Bins, ChildBoxes, FacetSet},
+    repeat::repeat,
     robust::RobustReport,
     snap::{SnapError, Snapped, snap},
 };
@@ -54,7 +56,8 @@ pub fn check_levels<const D: usize>(frame: &Frame<D>, levels: usize) -> Result<(
 /// The surface must be closed in the sense of the fill rule (see `cutlink_mesher::health`), or be
 /// closed by caps (see [`prepare`]): winding numbers of an open one are not defined. It may
 /// reach beyond the box. An empty one gives the root grid. Links into the body without a
-/// crossing are cut halfway and belong to the caps' patch.
+/// crossing are cut halfway and belong to the caps' patch. Links across periodic faces are cut by the surface
+/// on the other side; whether it goes on alike is for [`crate::check_periodic`] to say.
 pub fn embed<const D: usize, K: Kernels<D>>(
     kernels: &K,
     surface: &Snapped<D>,
@@ -74,8 +77,9 @@ pub fn embed<const D: usize, K: Kernels<D>>(
     let plan = refine::plan(params, &frame, surface.patches.len(), gaps.is_some())?;
     let mut clock = Clock::new(kernels, observer)?;
     let set = kernels.facet_set(surface)?;
+    let beyond = Beyond::new(kernels, surface, &frame, params)?;
     clock.lap(Stage::Upload)?;
-    let mut build = Build::new(kernels, &frame)?;
+    let mut build = Build::new(kernels, &frame, params.periodic_axes())?;
     let mut above: Option<Level<K>> = None;
 
     for level in 0..params.levels {
@@ -85,7 +89,13 @@ pub fn embed<const D: usize, K: Kernels<D>>(
         }
         clock.level = level;
         let view = build.view(level, params.levels);
-        let bins = build.bin(&set, view, above.as_ref())?;
+        let lists = above.as_ref().map(|above| (above.view, &above.bins));
+        let bins = build.bin(&set, view, lists)?;
+        let lists = above
+            .as_ref()
+            .and_then(|above| Some((above.view, above.image_bins.as_ref()?)));
+        let image_bins = beyond.as_ref().map(|of| build.bin(&of.set, view, lists));
+        let image_bins = image_bins.transpose()?;
         clock.lap(Stage::Bins)?;
 
         let seeds = build.seeds(&set, view, above.as_ref())?;
@@ -93,6 +103,7 @@ pub fn embed<const D: usize, K: Kernels<D>>(
             set: &set,
             forest: &build.forest,
             bins: &bins,
+            images: None,
             view,
         };
         let solid = &mut build.classes.solid;
@@ -109,6 +120,7 @@ pub fn embed<const D: usize, K: Kernels<D>>(
             set: &set,
             forest: &build.forest,
             bins: &bins,
+            images: beyond.as_ref().zip(image_bins.as_ref()).map(Beyond::with),
             view,
         };
         let Classes {
@@ -123,6 +135,7 @@ pub fn embed<const D: usize, K: Kernels<D>>(
         above = Some(Level {
             view,
             bins,
+            image_bins,
             classified,
         });
     }
@@ -143,7 +156,8 @@ pub fn embed<const D: usize, K: Kernels<D>>(
     })
 }
 
-/// Snaps a surface to the lattice of a mesh of `params.levels` levels, and closes it if
+/// Snaps a surface to the lattice of a mesh of `params.levels` levels, lets what leaves the box through a
+/// periodic face come in through the other one (see [`mod@cutlink_mesher::repeat`]), and closes it if
 /// `params.robust` says so.
 pub fn prepare<const D: usize, K: Kernels<D>>(
     kernels: &K,
@@ -152,6 +166,11 @@ pub fn prepare<const D: usize, K: Kernels<D>>(
     params: &EmbedParams,
 ) -> Result<(Snapped<D>, Option<RobustReport>), SnapError> {
     let mut snapped = snap(surface, frame.lattice(params.levels))?;
+    repeat(
+        &mut snapped,
+        frame.extent(params.levels),
+        params.periodic_axes(),
+    )?;
     let report = params.robust.then(|| kernels.close(&mut snapped));
     Ok((snapped, report))
 }
@@ -160,7 +179,45 @@ pub fn prepare<const D: usize, K: Kernels<D>>(
 struct Level<K: Backend> {
     view: LevelView,
     bins: Bins<K>,
+    image_bins: Option<Bins<K>>,
     classified: Classified<K>,
+}
+
+/// The images of the surface beyond periodic faces.
+struct Beyond<const D: usize, K: Backend> {
+    set: FacetSet<D, K>,
+    starts: [u32; 28],
+}
+
+impl<const D: usize, K: Kernels<D>> Beyond<D, K> {
+    fn new(
+        kernels: &K,
+        surface: &Snapped<D>,
+        frame: &Frame<D>,
+        params: &EmbedParams,
+    ) -> Result<Option<Self>, VoxelError> {
+        let periodic = params.periodic_axes();
+        if periodic == [false; D] {
+            return Ok(None);
+        }
+        // No list reaches farther than half a cell of the root.
+        let reach = 1 << (SUBCELL_BITS as usize + params.levels - 2);
+        let ImageFacets { surface, starts } =
+            periodic::images(surface, frame.extent(params.levels), periodic, reach)?;
+        if surface.facets.is_empty() {
+            return Ok(None);
+        }
+        let set = kernels.facet_set(&surface)?;
+        Ok(Some(Self { set, starts }))
+    }
+
+    fn with<'a>((beyond, bins): (&'a Self, &'a Bins<K>)) -> Images<'a, D, K> {
+        Images {
+            set: &beyond.set,
+            bins,
+            starts: beyond.starts,
+        }
+    }
 }
 
 /// The mesh so far.
@@ -172,8 +229,8 @@ struct Build<'a, const D: usize, K: Backend> {
 }
 
 impl<'a, const D: usize, K: Kernels<D>> Build<'a, D, K> {
-    fn new(kernels: &'a K, frame: &Frame<D>) -> Result<Self, VoxelError> {
-        let forest = Forest::new(kernels, frame.root_blocks())?;
+    fn new(kernels: &'a K, frame: &Frame<D>, periodic: [bool; D]) -> Result<Self, VoxelError> {
+        let forest = Forest::new(kernels, frame.root_blocks())?.with_periodic(periodic);
         let blocks = forest.capacity();
         let none = || kernels.upload(Vec::new());
         Ok(Self {
@@ -210,10 +267,10 @@ impl<'a, const D: usize, K: Kernels<D>> Build<'a, D, K> {
         &self,
         set: &FacetSet<D, K>,
         view: LevelView,
-        above: Option<&Level<K>>,
+        above: Option<(LevelView, &Bins<K>)>,
     ) -> Result<Bins<K>, VoxelError> {
         let edge = 4 * view.spacing;
-        let Some(above) = above else {
+        let Some((above, lists)) = above else {
             return Ok(self.kernels.bin_root(set, self.forest.root, edge)?);
         };
         let children = ChildBoxes {
@@ -222,10 +279,10 @@ impl<'a, const D: usize, K: Kernels<D>> Build<'a, D, K> {
             first_child: &self.forest.first_child,
             first: view.first,
             count: view.count,
-            first_parent: above.view.first,
+            first_parent: above.first,
             edge,
         };
-        Ok(self.kernels.bin_children(set, &above.bins, children)?)
+        Ok(self.kernels.bin_children(set, lists, children)?)
     }
 
     fn seeds<'b>(

@@ -2,6 +2,7 @@
 
 use cutlink_amr::ForestError;
 use cutlink_device::DeviceError;
+use cutlink_mesher::snap::SnapError;
 
 /// An error of the embedding; the text is a lowercase fragment.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -41,6 +42,19 @@ pub enum VoxelError {
         /// The table.
         table: &'static str,
     },
+    /// A surface that meets the two faces of a periodic axis differently.
+    #[error(
+        "the surface is not periodic along {axis}: beside the face at {position:?} there is fluid, the body begins right beyond the face, and no facet lies between. Let it pass both faces alike: reach beyond the box on both sides, or end on the faces"
+    )]
+    NotPeriodic {
+        /// The axis.
+        axis: &'static str,
+        /// Centre of the fluid cell.
+        position: Vec<f64>,
+    },
+    /// The surface refused.
+    #[error(transparent)]
+    Snap(#[from] SnapError),
     /// The forest refused.
     #[error(transparent)]
     Forest(#[from] ForestError),

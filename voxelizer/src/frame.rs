@@ -74,6 +74,12 @@ impl<const D: usize> Frame<D> {
         }
     }
 
+    /// The box in units of that lattice.
+    pub fn extent(&self, levels: usize) -> [i32; D] {
+        self.root_cells
+            .map(|n| (n as i32) << (levels - 1 + SUBCELL_BITS as usize))
+    }
+
     /// Centre of a cell of a level, in lengths.
     pub fn center(&self, level: usize, cell: [i32; D]) -> [f64; D] {
         let dx = self.dx_at(level);

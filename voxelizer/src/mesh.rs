@@ -225,7 +225,11 @@ impl<const D: usize> Mesh<D> {
             .filter(|&&id| self.forest.is_leaf(id))
             .map(of_leaf)
             .reduce(|| 0, u64::wrapping_add);
-        sum.wrapping_add(checksum::mix_all(self.forest.root.map(u64::from)))
+        let sum = sum.wrapping_add(checksum::mix_all(self.forest.root.map(u64::from)));
+        match self.forest.periodic {
+            all if all == [false; D] => sum,
+            some => sum.wrapping_add(checksum::mix_all(some.map(|p| u64::from(p) + 2))),
+        }
     }
 
     fn links_checksum(&self, id: u32, key: u64) -> u64 {

@@ -11,6 +11,8 @@ pub struct EmbedParams {
     pub wall_distance: f64,
     /// Which winding numbers are solid.
     pub fill: Fill,
+    /// Axes along which the box is periodic; in the plane the third does not count.
+    pub periodic: [bool; 3],
     /// Whether [`crate::prepare`] closes the surface: see [`cutlink_mesher::robust`].
     pub robust: bool,
     /// Rules for refining at walls; where there are none, every patch is refined to `levels` with
@@ -85,10 +87,16 @@ impl EmbedParams {
             levels,
             wall_distance,
             fill,
+            periodic: [false; 3],
             robust: false,
             walls: Vec::new(),
             regions: Vec::new(),
         }
+    }
+
+    /// The axes along which a box of D dimensions is periodic.
+    pub fn periodic_axes<const D: usize>(&self) -> [bool; D] {
+        std::array::from_fn(|a| self.periodic[a])
     }
 
     /// The same with at most so many levels, everywhere.

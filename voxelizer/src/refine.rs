@@ -135,6 +135,34 @@ impl<const D: usize> Place<D> {
         }
     }
 
+    /// The place and its images beyond the periodic faces of a box of so many blocks: a region that reaches
+    /// beyond a face goes on at the other one.
+    fn images(self, blocks: [f64; D], periodic: [bool; D]) -> Vec<Self> {
+        let mut all = vec![self];
+        for a in (0..D).filter(|&a| periodic[a]) {
+            let shifts = [0.0, -blocks[a], blocks[a]];
+            let along = |by: &f64| {
+                all.iter()
+                    .map(|place| place.shifted(a, *by))
+                    .collect::<Vec<_>>()
+            };
+            all = shifts.iter().flat_map(along).collect();
+        }
+        all
+    }
+
+    fn shifted(mut self, axis: usize, by: f64) -> Self {
+        match &mut self.shape {
+            Shape::Box { lower, upper } => {
+                lower[axis] += by;
+                upper[axis] += by;
+            }
+            Shape::Ball { center, .. } => center[axis] += by,
+            Shape::Cylinder { from, .. } => from[axis] += by,
+        }
+        self
+    }
+
     /// The same as numbers, for kernels: the shape's kind (0 box, 1 ball, 2 cylinder) and two
     /// points, or a point and a vector; then length, radius and reach.
     #[cfg(feature = "cuda")]
@@ -216,7 +244,11 @@ pub fn plan<const D: usize>(
             .regions
             .iter()
             .filter(|region| level + 1 < region.levels)
-            .map(|region| Place::new(region.shape, frame, level, region.levels))
+            .flat_map(|region| {
+                let place = Place::new(region.shape, frame, level, region.levels);
+                let blocks = frame.root_blocks().map(|n| f64::from(n << level));
+                place.images(blocks, params.periodic_axes())
+            })
             .collect(),
     };
     Ok((0..params.levels.saturating_sub(1)).map(marks).collect())

@@ -254,7 +254,7 @@ fn expected_rim<const D: usize>(mesh: &Mesh<D>, block: u32) -> (u64, u64) {
         let step = dims::step::<D>(direction);
         let coord = forest.coord[block as usize];
         let place: [i32; D] = std::array::from_fn(|a| coord[a] + step[a]);
-        let found = forest.find(usize::from(level), place);
+        let found = forest.find(usize::from(level), forest.wrap(usize::from(level), place));
         if found.is_none_or(|other| forest.level[other as usize] == level) {
             continue;
         }

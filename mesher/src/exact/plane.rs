@@ -1,6 +1,7 @@
 //! Points against the plane of a facet: which side, how far, and where rows of points pass it.
 
 use super::{Exact, Facet, first_sign};
+use std::cmp::Ordering;
 use std::ops::{Add, Mul, Neg, Sub};
 
 /// Integers wide enough for the values of a plane: i64 where [`Plane::is_narrow`], else i128.
@@ -163,7 +164,14 @@ impl<const D: usize, T: Int> Passes<D, T> {
         ((value + self.bias).to_f64() / self.rise.to_f64()) as f32
     }
 
-    /// The same from the point before it.
+    /// Whether the plane is nearer to the point before it or to the first one beyond it, whose value is
+    /// given: less, if to the point before it. Exact.
+    #[inline]
+    pub fn side(&self, value: T) -> Ordering {
+        (self.rise - value - self.bias).cmp(&(value + self.bias))
+    }
+
+    /// The same distance from the point before it.
     #[inline]
     pub fn from_before(&self, value: T) -> f32 {
         ((self.rise - value - self.bias).to_f64() / self.rise.to_f64()) as f32

@@ -12,7 +12,8 @@
 //!
 //! **Deviation.** All vertices lie on the true surface (up to rounding), and no point of a
 //! facet is farther from it than the deviation. Each generator states its bound. A deviation
-//! larger than the shape gives the coarsest triangulation, at least 8 segments a circle.
+//! larger than the shape gives the coarsest triangulation, at least 8 segments a circle. [`Shape2::body`] and
+//! [`Shape3::body`] stretch round shapes to the true area or volume, within the same deviation.
 //!
 //! **Symmetry.** Round shapes are built by mirroring one octant (quadrant), so that they are
 //! bit for bit symmetric under mirror and quarter turns about the axes and their box is exact.
@@ -22,6 +23,7 @@
 //!
 //! **Cost.** Linear in the facets, which are at most [`MAX_FACETS`].
 
+mod equal;
 mod flat;
 mod naca;
 mod parse;

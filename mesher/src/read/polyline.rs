@@ -8,6 +8,10 @@
 //! is `body` (k = 1) or `body_k`. The order of the points is kept: a body has to run
 //! counter-clockwise, which the health report checks.
 //!
+//! A line `[name]` within a loop names a part of it: the segments that follow, from the point before the line
+//! on, are of that patch, up to the next such line or the end of the loop. Behind the last point it names
+//! the segment that closes the loop.
+//!
 //! Selig: a name, then the points from the trailing edge over the upper side to the
 //! nose and back below; that is a loop as it stands. Lednicer: a name, a line with the
 //! two numbers of points, then the upper and the lower side, each from the nose to the
@@ -29,6 +33,8 @@ const FORMAT: Format = Format::Polyline;
 struct Loop {
     name: Option<String>,
     points: Vec<[f64; 2]>,
+    /// Names of parts, with how many points came before and their line.
+    parts: Vec<(usize, String, u64)>,
     /// Line of the first point.
     line: u64,
 }
@@ -69,6 +75,18 @@ fn loops(source: Source<'_>, notes: &mut Vec<String>) -> Result<Vec<Loop>, ReadE
             continue;
         }
         let place = Place::Line(line);
+        if let Some(rest) = text.strip_prefix('[') {
+            let name = rest.strip_suffix(']').map(str::trim);
+            let Some(name) = name.filter(|name| !name.is_empty()) else {
+                let found: String = text.chars().take(40).collect();
+                let found = format!("'{}'", found.escape_debug());
+                return Err(source.syntax(FORMAT, place, "a part's name, as in [inlet]", found));
+            };
+            current
+                .parts
+                .push((current.points.len(), name.to_string(), line));
+            continue;
+        }
         match numbers(text) {
             Some(pair) => {
                 let &[x, y] = &pair[..] else {
@@ -101,6 +119,14 @@ fn loops(source: Source<'_>, notes: &mut Vec<String>) -> Result<Vec<Loop>, ReadE
     }
     if !current.points.is_empty() {
         loops.push(current);
+    } else if let Some((_, part, line)) = current.parts.first() {
+        let found = format!("the end of the file behind '{part}'");
+        return Err(source.syntax(
+            FORMAT,
+            Place::Line(*line),
+            "points behind a part's name",
+            found,
+        ));
     }
     Ok(loops)
 }
@@ -137,6 +163,9 @@ fn numbers(text: &str) -> Option<Vec<f64>> {
 
 /// The one loop of a Lednicer airfoil, or `None` where the file is not one.
 fn lednicer(source: Source<'_>, loops: &[Loop]) -> Result<Option<Loop>, ReadError> {
+    if loops.iter().any(|l| !l.parts.is_empty()) {
+        return Ok(None);
+    }
     let counts = loops[0].points[0];
     let whole = |n: f64| (2.0..=1e6).contains(&n) && n.fract() == 0.0;
     if !counts.iter().all(|&n| whole(n)) {
@@ -179,6 +208,7 @@ fn lednicer(source: Source<'_>, loops: &[Loop]) -> Result<Option<Loop>, ReadErro
     Ok(Some(Loop {
         name: loops[0].name.clone(),
         points: joined,
+        parts: Vec::new(),
         line: loops[0].line,
     }))
 }
@@ -189,6 +219,30 @@ fn spans_chord(side: &[[f64; 2]]) -> bool {
     let (left, right) = (xs().fold(f64::MAX, f64::min), xs().fold(f64::MIN, f64::max));
     let slack = 0.01 * (right - left);
     right > left && side[0][0] <= left + slack && side[side.len() - 1][0] >= right - slack
+}
+
+/// The distinct points of a loop; the part that the segment from each of them belongs to, 0 for that before the first
+/// part's name; and how many points were dropped that repeat the one before.
+fn segments(
+    mut points: Vec<[f64; 2]>,
+    parts: &[(usize, String, u64)],
+) -> (Vec<[f64; 2]>, Vec<usize>, usize) {
+    while points.len() > 1 && points.last() == points.first() {
+        points.pop();
+    }
+    let before = points.len();
+    let mut kept: Vec<([f64; 2], usize)> = Vec::with_capacity(before);
+    for (k, point) in points.into_iter().enumerate() {
+        // A name behind k + 1 points is that of the segment from point k.
+        let part = parts.iter().take_while(|(at, ..)| *at <= k + 1).count();
+        match kept.last_mut() {
+            Some(last) if last.0 == point => last.1 = part,
+            _ => kept.push((point, part)),
+        }
+    }
+    let dropped = before - kept.len();
+    let (points, part_of) = kept.into_iter().unzip();
+    (points, part_of, dropped)
 }
 
 /// Loops to segment cycles with patches.
@@ -207,16 +261,13 @@ fn close(
     let (mut nameless, mut repeated) = (0, 0);
     for Loop {
         name,
-        mut points,
+        points,
+        parts,
         line,
     } in loops
     {
-        while points.len() > 1 && points.last() == points.first() {
-            points.pop();
-        }
-        let before = points.len();
-        points.dedup();
-        repeated += before - points.len();
+        let (points, part_of, dropped) = segments(points, &parts);
+        repeated += dropped;
         if points.len() < 3 {
             let found = format!("{} distinct ones", points.len());
             return Err(source.syntax(
@@ -226,31 +277,43 @@ fn close(
                 found,
             ));
         }
-        let name = name.unwrap_or_else(|| {
-            nameless += 1;
-            if nameless == 1 {
-                DEFAULT_PATCH.to_string()
-            } else {
-                format!("{DEFAULT_PATCH}_{nameless}")
+        for (k, (_, part, line)) in parts.iter().enumerate() {
+            if !part_of.contains(&(k + 1)) {
+                let found = format!("no segment between '{part}' and the next part");
+                let expected = "points behind a part's name";
+                return Err(source.syntax(FORMAT, Place::Line(*line), expected, found));
             }
-        });
-        let patch = *known.entry(name).or_insert_with_key(|name| {
-            surface.patches.push(name.clone());
-            surface.patches.len() - 1
-        });
-        let patch = u16::try_from(patch).map_err(|_| {
-            source.syntax(
-                FORMAT,
-                Place::Line(line),
-                "at most 65536 loop names",
-                "more",
-            )
-        })?;
+        }
+        let mut patch_of = vec![0; parts.len() + 1];
+        for (k, patch) in patch_of.iter_mut().enumerate() {
+            if !part_of.contains(&k) {
+                continue;
+            }
+            let named = k.checked_sub(1).map(|k| parts[k].1.clone());
+            let name = named.or_else(|| name.clone()).unwrap_or_else(|| {
+                nameless += 1;
+                if nameless == 1 {
+                    DEFAULT_PATCH.to_string()
+                } else {
+                    format!("{DEFAULT_PATCH}_{nameless}")
+                }
+            });
+            let number = *known.entry(name).or_insert_with_key(|name| {
+                surface.patches.push(name.clone());
+                surface.patches.len() - 1
+            });
+            *patch = u16::try_from(number).map_err(|_| {
+                let expected = "at most 65536 names of loops and parts";
+                source.syntax(FORMAT, Place::Line(line), expected, "more")
+            })?;
+        }
         let (first, len) = (surface.vertices.len() as u32, points.len() as u32);
         surface
             .facets
             .extend((0..len).map(|k| [first + k, first + (k + 1) % len]));
-        surface.facet_patch.resize(surface.facets.len(), patch);
+        surface
+            .facet_patch
+            .extend(part_of.into_iter().map(|k| patch_of[k]));
         surface
             .vertices
             .extend(points.into_iter().map(|p| p.map(|x| x + 0.0)));

@@ -8,6 +8,7 @@
 //! | `gradient` | differences across levels, beside walls |
 //! | `derived` | vorticity and Q of one gradient |
 //! | `at` | a velocity anywhere between the centres |
+//! | `wall` | density and shear at places of a wall |
 //!
 //! Refined blocks have values too, of their own cells. Determinism: the same numbers for any
 //! number of threads. Cost: 2 D neighbours a cell, looked up where they are of another block.
@@ -15,10 +16,12 @@
 mod at;
 mod derived;
 mod gradient;
+mod wall;
 
 pub use at::{Around, around, velocity_at};
 pub use derived::{q_criterion, vorticity};
 pub use gradient::gradient;
+pub use wall::{WallPlace, WallState, wall_state};
 
 use crate::Snapshot;
 use cutlink_amr::{CellRef, FREE, dims};

@@ -12,6 +12,7 @@
 
 mod adapt;
 mod buffers;
+mod periodic;
 mod random;
 mod robust;
 mod scans;

@@ -17,6 +17,7 @@
 mod arrays;
 mod bodies;
 mod ducts;
+mod facets;
 mod inclined;
 mod lids;
 mod periodic;

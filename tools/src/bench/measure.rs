@@ -171,8 +171,7 @@ impl Bench<'_> {
             add_bumps(&mut surface);
         }
         let health = health::check(&surface);
-        let affine = job.placement.resolve_surface(&surface)?;
-        affine.apply_surface(&mut surface);
+        sketch.affine.apply_surface(&mut surface);
         let made = Made {
             surface,
             health,
@@ -263,7 +262,7 @@ impl Bench<'_> {
 }
 
 fn choose<const D: usize>(job: &Job, bounds: domain::Bounds<D>) -> Result<Domain<D>, Failure> {
-    let domain = domain::choose(bounds, job.domain.as_deref(), &job.root)
+    let domain = domain::choose(bounds, job.domain.as_deref(), &job.root, job.snap_domain)
         .map_err(|e| e.about(&job.name()))?;
     check_levels(&domain.frame, job.levels)?;
     Ok(domain)

@@ -7,6 +7,7 @@
 //! | `slice` | `NAME_STEP.vtu`, `NAME.vtu.series` | the leaf cells that a plane cuts, as quads |
 //! | `probes` | `NAME.csv` | velocity and pressure at points, a row a time |
 //! | `picture` | `NAME_STEP.png` | a slice in colours |
+//! | `surface` | `NAME_STEP.vtp`, `NAME.vtp.series`, or `NAME_STEP.ply` | pressure, shear and y⁺ on the body's facets |
 //!
 //! In: a mesh, snapshots of its flow, [`OutputSpec`]s (a table each in a case's TOML) and
 //! [`FieldUnits`]. Values are in these units, places in the lengths of the mesh; files for VTK tell
@@ -29,12 +30,16 @@ mod probes;
 mod series;
 mod shades;
 mod spec;
+mod surface;
 mod units;
 mod values;
 mod writer;
 
 pub use averages::Averages;
-pub use spec::{Average, Axis, CellField, Clock, OutputKind, OutputSpec, Quantity, written};
+pub use spec::{
+    Average, Axis, CellField, Clock, OutputKind, OutputSpec, Quantity, SurfaceFormat, written,
+};
+pub use surface::Body;
 pub use units::{FieldUnits, Unit};
 pub use writer::{FieldWriter, Moment, Start, check, memory};
 

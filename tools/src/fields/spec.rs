@@ -24,6 +24,19 @@ pub enum OutputKind {
     Probes,
     /// A slice as PNG.
     Picture,
+    /// Pressure, shear and y⁺ on the body's facets, as `.vtp` or `.ply`.
+    Surface,
+}
+
+/// Formats of a surface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SurfaceFormat {
+    /// For ParaView and PyVista.
+    #[default]
+    Vtp,
+    /// Binary PLY, values as properties of faces.
+    Ply,
 }
 
 impl OutputKind {
@@ -35,6 +48,7 @@ impl OutputKind {
             Self::Slice => "slice",
             Self::Probes => "probes",
             Self::Picture => "picture",
+            Self::Surface => "surface",
         }
     }
 }
@@ -191,6 +205,9 @@ pub struct OutputSpec {
     /// Of `picture`: pixels. Of itself 1200.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub width: Option<u32>,
+    /// Of `surface`: the format. Of itself `vtp`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<SurfaceFormat>,
 }
 
 impl OutputSpec {
@@ -213,17 +230,18 @@ impl OutputSpec {
             grid: None,
             smooth: None,
             width: None,
+            format: None,
         }
     }
 
     /// The keys that are given and of some kinds only, with these kinds.
     fn special(&self) -> impl Iterator<Item = (&'static str, &'static [OutputKind])> {
-        use OutputKind::{Box, Picture, Probes, Slice, Volume};
-        let keys: [(bool, &str, &[OutputKind]); 11] = [
+        use OutputKind::{Box, Picture, Probes, Slice, Surface, Volume};
+        let keys: [(bool, &str, &[OutputKind]); 12] = [
             (
                 self.average.is_some(),
                 "average",
-                &[Volume, Box, Slice, Picture],
+                &[Volume, Box, Slice, Picture, Surface],
             ),
             (self.fields.is_some(), "fields", &[Volume, Box, Slice]),
             (self.bounds.is_some(), "box", &[Box, Picture]),
@@ -235,6 +253,7 @@ impl OutputSpec {
             (self.grid.is_some(), "grid", &[Picture]),
             (self.smooth.is_some(), "smooth", &[Picture]),
             (self.width.is_some(), "width", &[Picture]),
+            (self.format.is_some(), "format", &[Surface]),
         ];
         keys.into_iter().filter(|k| k.0).map(|k| (k.1, k.2))
     }
@@ -262,6 +281,7 @@ pub(super) enum What<const D: usize> {
     /// In root cells from the lower corner of the box.
     Probes(Vec<[f64; D]>),
     Picture(PictureSpec),
+    Surface(SurfaceFormat),
 }
 
 /// An output, checked.
@@ -298,7 +318,7 @@ pub fn written<const D: usize>(
     frame: &Frame<D>,
     clock: &Clock,
 ) -> Result<Vec<OutputSpec>, Failure> {
-    use OutputKind::{Box, Picture, Slice, Volume};
+    use OutputKind::{Box, Picture, Slice, Surface, Volume};
     let each = specs.iter().enumerate().map(|(i, spec)| {
         let (name, wrong) = named(specs, i);
         let (steps, seconds, through) = (
@@ -329,6 +349,9 @@ pub fn written<const D: usize>(
             full.grid.get_or_insert(false);
             full.smooth.get_or_insert(false);
             full.width.get_or_insert(WIDTH);
+        }
+        if spec.kind == Surface {
+            full.format.get_or_insert_default();
         }
         Ok(full)
     });
@@ -406,6 +429,7 @@ fn what<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<What<D>, St
         OutputKind::Slice => What::Slice(Plane::new(mesh, spec.axis, spec.position)?, fields()?),
         OutputKind::Probes => What::Probes(points(spec, mesh)?),
         OutputKind::Picture => What::Picture(picture(spec, mesh)?),
+        OutputKind::Surface => What::Surface(surface(spec, mesh)?),
     })
 }
 
@@ -452,6 +476,16 @@ fn points<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<Vec<[f64;
         }
     };
     points.iter().enumerate().map(place).collect()
+}
+
+fn surface<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<SurfaceFormat, String> {
+    if mesh.links.is_empty() {
+        return Err("there is no body in the box".into());
+    }
+    if spec.average == Some(Average::Rms) {
+        return Err("of a surface there are no rms values".into());
+    }
+    Ok(spec.format.unwrap_or_default())
 }
 
 fn picture<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<PictureSpec, String> {

@@ -5,7 +5,10 @@ use super::frame;
 use super::plane::cells_in;
 use super::probes;
 use super::series::Series;
-use super::spec::{Average, CellField, Output, OutputKind, OutputSpec, What, resolve};
+use super::spec::{
+    Average, CellField, Output, OutputKind, OutputSpec, SurfaceFormat, What, resolve,
+};
+use super::surface::Body;
 use super::units::FieldUnits;
 use super::values::{Column, Scene, unit_of};
 use crate::failure::Failure;
@@ -48,6 +51,7 @@ pub enum Moment {
 pub struct FieldWriter<const D: usize> {
     outputs: Vec<Open<D>>,
     averages: Option<Averages<D>>,
+    body: Option<Body<D>>,
     units: FieldUnits,
     replace: bool,
 }
@@ -124,6 +128,7 @@ impl<const D: usize> FieldWriter<D> {
         let mut writer = Self {
             outputs,
             averages: None,
+            body: None,
             units,
             replace: start != Start::Fresh { force: false },
         };
@@ -143,7 +148,7 @@ impl<const D: usize> FieldWriter<D> {
                 What::Probes(points) => {
                     probes::begin::<D>(&open.table(), points.len(), &writer.units, now, keep)?
                 }
-                What::Picture(_) => {
+                What::Picture(_) | What::Surface(SurfaceFormat::Ply) => {
                     now.is_some_and(|now| keep(now) && open.series.file(now).exists())
                 }
                 _ => match now {
@@ -162,6 +167,19 @@ impl<const D: usize> FieldWriter<D> {
     pub fn with_averages(mut self, averages: Averages<D>) -> Self {
         self.averages = Some(averages);
         self
+    }
+
+    /// The same with the body's facets, which outputs of kind `surface` need.
+    #[must_use]
+    pub fn with_body(mut self, body: Body<D>) -> Self {
+        self.body = Some(body);
+        self
+    }
+
+    /// Whether any output needs the body's facets.
+    pub fn needs_body(&self) -> bool {
+        let of_surface = |o: &Open<D>| matches!(o.output.what, What::Surface(_));
+        self.outputs.iter().any(of_surface)
     }
 
     /// The averages so far.
@@ -223,7 +241,7 @@ impl<const D: usize> FieldWriter<D> {
                 units: &self.units,
                 average,
             };
-            files.push(open.write(scene, self.replace)?);
+            files.push(open.write(scene, self.body.as_ref(), self.replace)?);
             open.last = Some(step);
         }
         Ok(files)
@@ -246,7 +264,12 @@ impl<const D: usize> Open<D> {
             .with_file_name(format!("{}.csv", self.output.name))
     }
 
-    fn write(&mut self, scene: Scene<'_, D>, replace: bool) -> Result<PathBuf, Failure> {
+    fn write(
+        &mut self,
+        scene: Scene<'_, D>,
+        body: Option<&Body<D>>,
+        replace: bool,
+    ) -> Result<PathBuf, Failure> {
         let (step, mesh) = (scene.snapshot.step, scene.mesh);
         let path = self.series.file(step);
         match &self.output.what {
@@ -261,6 +284,15 @@ impl<const D: usize> Open<D> {
                     canvas.write_png(out).map_err(|e| output::failed(&path, &e))
                 })?;
                 return Ok(path);
+            }
+            What::Surface(format) => {
+                let Some(body) = body else {
+                    return Err(Failure::usage("a surface output needs the body's facets"));
+                };
+                body.write(&path, replace, scene, *format)?;
+                if *format == SurfaceFormat::Ply {
+                    return Ok(path);
+                }
             }
             What::Volume(fields) => {
                 let columns = scene.everywhere(fields);
@@ -352,6 +384,8 @@ fn extension<const D: usize>(what: &What<D>) -> &'static str {
         What::Box(..) | What::Slice(..) => "vtu",
         What::Probes(_) => "csv",
         What::Picture(_) => "png",
+        What::Surface(SurfaceFormat::Vtp) => "vtp",
+        What::Surface(SurfaceFormat::Ply) => "ply",
     }
 }
 

@@ -2,6 +2,7 @@
 //! `docs/json-schema.md` describes every key; keys are only ever added.
 
 use crate::mesh::report::{FrameReport, Level, Written, bytes, columns, grouped, short, table};
+use crate::options::Axes;
 use cutlink_voxelizer::{LinkTable, Mesh};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -25,6 +26,7 @@ pub struct Report {
     pub frame: FrameReport,
     pub fill: &'static str,
     pub flow: &'static str,
+    pub periodic: String,
     pub levels: Vec<Level>,
     pub blocks: usize,
     pub cells: u64,
@@ -97,6 +99,7 @@ impl Report {
             },
             fill: mesh.fill.rule(),
             flow: mesh.fill.flow(),
+            periodic: Axes::of(mesh.forest.periodic).to_string(),
             blocks: mesh.forest.blocks(),
             cells: counts().map(|c| c.fluid + c.boundary + c.solid).sum(),
             solid_finest: mesh.solid_at(mesh.forest.finest()),
@@ -134,6 +137,9 @@ impl Report {
             self.fill,
             self.flow
         );
+        if !self.periodic.is_empty() {
+            text += &format!("periodic  {}\n", self.periodic);
+        }
         for key in ["input", "placement"] {
             let value = self.metadata.get(key);
             let name = value.map(|v| v.get("name").unwrap_or(v));

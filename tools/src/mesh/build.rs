@@ -27,7 +27,7 @@ use cutlink_mesher::primitives::AnyShape;
 use cutlink_mesher::read::{AnySurface, Loaded, ReadReport, read_any};
 use cutlink_mesher::snap::Snapped;
 use cutlink_voxelizer::{
-    EmbedParams, Fill, Mesh, Observer, Stage, check_levels, embed, keep_connected,
+    EmbedParams, Fill, Mesh, Observer, Stage, check_levels, check_periodic, embed, keep_connected,
     kernels::Kernels, prepare,
 };
 use std::time::Instant;
@@ -174,7 +174,7 @@ impl<'a> Builder<'a> {
         let begin = Instant::now();
         let health = health::check(&surface);
         self.times.health = ms(begin);
-        let affine = placement.resolve_surface(&surface)?;
+        let affine = sketch.affine;
         let mut placed = surface.clone();
         affine.apply_surface(&mut placed);
         Ok(Placed {
@@ -190,8 +190,13 @@ impl<'a> Builder<'a> {
     }
 
     fn domain<const D: usize>(&self, bounds: domain::Bounds<D>) -> Result<Domain<D>, Failure> {
-        let domain = domain::choose(bounds, self.job.domain.as_deref(), &self.job.root)
-            .map_err(|e| e.about(&self.job.name()))?;
+        let domain = domain::choose(
+            bounds,
+            self.job.domain.as_deref(),
+            &self.job.root,
+            self.job.snap_domain,
+        )
+        .map_err(|e| e.about(&self.job.name()))?;
         check_levels(&domain.frame, self.job.levels)?;
         Ok(domain)
     }
@@ -296,6 +301,7 @@ impl<'a> Builder<'a> {
                 copy
             }
         };
+        check_periodic(&mesh)?;
         self.keep_seed(&mut mesh)?;
         Ok(mesh)
     }
@@ -362,7 +368,7 @@ pub fn bare<const D: usize>(bounds: &[f64], root: &Root) -> Result<Mesh<D>, Fail
 where
     Facet<D>: Exact<D>,
 {
-    let frame = domain::choose([[0.0; D]; 2], Some(bounds), root)?.frame;
+    let frame = domain::choose([[0.0; D]; 2], Some(bounds), root, None)?.frame;
     let params = EmbedParams::new(1, 0.0, Fill::default());
     let nothing = Surface::single_patch(Vec::new(), Vec::new(), "none");
     room::levels(&Host, &nothing, frame, params.clone(), None)?;
@@ -386,6 +392,7 @@ impl Job {
     ) -> Result<EmbedParams, Failure> {
         let mut params = EmbedParams::new(self.base_levels, wall_distance, self.solid_rule());
         params.robust = self.robust;
+        params.periodic = self.periodic.0;
         refine::apply::<D>(&self.refine, params, patches)
     }
 

@@ -1,14 +1,14 @@
 //! The box of the mesh and its root grid, from what the user gave and where the surface lies.
 //!
 //! Root cells are cubes, a multiple of 4 on each axis. Where the box's aspect does not allow
-//! that, a box that was left open, or given with one number for the root grid, grows
-//! symmetrically; a box given with its cells on every axis is refused, with one that fits.
+//! that, a box that was left open grows symmetrically, and so does a given one where `--snap-domain grow` says so;
+//! else a given box is refused, with the nearest ones that fit.
 //!
 //! `frame_of` is the one place that turns a box and its cells into a frame, so that a box
 //! written to a configuration file gives the same bits when it is read back.
 
 use crate::failure::Failure;
-use crate::options::Root;
+use crate::options::{Root, SnapDomain};
 use cutlink_voxelizer::Frame;
 
 /// The share of the longest extent that the default box adds on each side.
@@ -39,6 +39,7 @@ pub fn choose<const D: usize>(
     surface: Bounds<D>,
     given: Option<&[f64]>,
     root: &Root,
+    snap: Option<SnapDomain>,
 ) -> Result<Domain<D>, Failure> {
     let (bounds, mut how) = match given {
         Some(numbers) => (parse::<D>(numbers)?, "as given".to_owned()),
@@ -55,28 +56,30 @@ pub fn choose<const D: usize>(
         Root::Longest(n) => from_longest(extents, *n)?,
         Root::Cells(cells) => from_cells(extents, cells)?,
     };
-    let fits = (0..D).all(|a| {
-        let whole = f64::from(cells[a]);
+    let fits = |a: usize, cells: u32| {
+        let whole = f64::from(cells);
         (extents[a] / dx - whole).abs() <= TOLERANCE * whole
-    });
+    };
     let mut fitted = bounds;
-    if !fits {
-        for a in 0..D {
-            let middle = 0.5 * bounds[0][a] + 0.5 * bounds[1][a];
-            let half = 0.5 * dx * f64::from(cells[a]);
-            if (extents[a] / dx - f64::from(cells[a])).abs() > TOLERANCE * f64::from(cells[a]) {
+    if !(0..D).all(|a| fits(a, cells[a])) {
+        let with = |cells: [u32; D]| {
+            let mut fitted = bounds;
+            for a in (0..D).filter(|&a| !fits(a, cells[a])) {
+                let middle = 0.5 * bounds[0][a] + 0.5 * bounds[1][a];
+                let half = 0.5 * dx * f64::from(cells[a]);
                 fitted[0][a] = middle - half;
                 fitted[1][a] = middle + half;
             }
-        }
-        if given.is_some() && matches!(root, Root::Cells(_)) {
-            return Err(Failure::usage(format!(
-                "--domain and --root {root} do not fit: cells would not be cubes (edges {extents:?})"
-            ))
-            .hint(format!(
-                "use --domain {}, or give --root one number",
-                comma_list(&fitted)
-            )));
+            fitted
+        };
+        fitted = with(cells);
+        if given.is_some() && snap != Some(SnapDomain::Grow) {
+            let is_free = matches!(root, Root::Longest(_));
+            let smaller = std::array::from_fn(|a| match fits(a, cells[a]) || !is_free {
+                true => cells[a],
+                false => ((extents[a] / dx / 4.0).floor().max(1.0) as u32) * 4,
+            });
+            return Err(refusal(root, extents, dx, &with(smaller), &fitted));
         }
         how += ", grown to whole blocks of cubic cells";
     }
@@ -86,6 +89,42 @@ pub fn choose<const D: usize>(
         frame,
         how,
     })
+}
+
+/// Why a given box cannot be, and the nearest ones that can.
+fn refusal<const D: usize>(
+    root: &Root,
+    extents: [f64; D],
+    dx: f64,
+    smaller: &Bounds<D>,
+    larger: &Bounds<D>,
+) -> Failure {
+    let blocks: Vec<String> = extents
+        .iter()
+        .map(|extent| format!("{:.6}", extent / dx / 4.0))
+        .map(|text| text.trim_end_matches('0').trim_end_matches('.').to_owned())
+        .collect();
+    let fits = if smaller == larger {
+        comma_list(larger)
+    } else {
+        format!("{} or {}", comma_list(smaller), comma_list(larger))
+    };
+    let (what, or) = match root {
+        Root::Longest(_) => {
+            let blocks = blocks.join(" by ");
+            let what = format!(
+                "the box would be {blocks} blocks of 4 cubic cells, and whole ones are needed"
+            );
+            (what, "")
+        }
+        Root::Cells(_) => (
+            format!("cells would not be cubes (edges {extents:?})"),
+            ", or give --root one number",
+        ),
+    };
+    Failure::usage(format!("--domain and --root {root} do not fit: {what}")).hint(format!(
+        "use --domain {fits}{or}, or --snap-domain grow, which lets the box grow"
+    ))
 }
 
 /// The frame of a box whose cells are cubes up to rounding: the longest edge decides.
@@ -204,7 +243,7 @@ mod tests {
 
     #[test]
     fn an_open_box_grows_by_a_quarter_and_to_whole_blocks() {
-        let domain = choose(UNIT, None, &Root::Longest(64)).expect("a domain");
+        let domain = choose(UNIT, None, &Root::Longest(64), None).expect("a domain");
         let frame = domain.frame;
         assert_eq!(frame.dx, 1.5 / 64.0, "longest edge decides");
         // 1.5, 1.0 and 0.75 long: 64, 42.67 and 32 cells.
@@ -219,10 +258,10 @@ mod tests {
     fn written_and_read_back_it_is_the_same_to_the_bit() {
         for n in [4, 20, 36, 64, 100] {
             let surface = [[0.1, -0.3, 7.7], [1.3, 0.4, 8.123]];
-            let first = choose(surface, None, &Root::Longest(n)).expect("a domain");
+            let first = choose(surface, None, &Root::Longest(n), None).expect("a domain");
             let numbers: Vec<f64> = first.bounds.iter().flatten().copied().collect();
             let root = Root::Cells(first.frame.root_cells.to_vec());
-            let second = choose(surface, Some(&numbers), &root).expect("the same domain");
+            let second = choose(surface, Some(&numbers), &root, None).expect("the same domain");
             assert_eq!(first.frame, second.frame, "root {n}");
             assert_eq!(first.bounds, second.bounds, "root {n}");
         }
@@ -231,7 +270,7 @@ mod tests {
     #[test]
     fn rounding_in_the_last_digit_does_not_add_blocks() {
         let given = [0.0, 0.0, 0.0, 1.0, 0.300_000_000_01, 0.1];
-        let domain = choose(UNIT, Some(&given), &Root::Longest(40)).expect("a domain");
+        let domain = choose(UNIT, Some(&given), &Root::Longest(40), None).expect("a domain");
         assert_eq!(domain.frame.root_cells, [40, 12, 4], "0.3 and 0.1 of 40");
     }
 
@@ -239,7 +278,7 @@ mod tests {
     fn cells_on_every_axis_must_fit_a_given_box() {
         let given = [0.0, 0.0, 0.0, 1.0, 1.0, 1.0];
         let root = Root::Cells(vec![64, 32, 32]);
-        let failure = choose(UNIT, Some(&given), &root).expect_err("no cubes");
+        let failure = choose(UNIT, Some(&given), &root, None).expect_err("no cubes");
         let hint = failure.hint.expect("a way out");
         let fitting = hint.strip_prefix("use --domain ").expect("a domain");
         let fitting = fitting.split(", or").next().expect("numbers");
@@ -247,8 +286,54 @@ mod tests {
             .split(',')
             .map(|x| x.parse().expect("a number"))
             .collect();
-        assert!(choose(UNIT, Some(&numbers), &root).is_ok(), "it does fit");
-        assert!(choose(UNIT, None, &root).is_ok(), "an open box adapts");
+        assert!(
+            choose(UNIT, Some(&numbers), &root, None).is_ok(),
+            "it does fit"
+        );
+        assert!(
+            choose(UNIT, None, &root, None).is_ok(),
+            "an open box adapts"
+        );
+    }
+
+    #[test]
+    fn a_given_box_is_never_moved_silently() {
+        // 32 cells along x of 1/32 each; 0.3 are 9.6 cells, 2.4 blocks.
+        let given = [0.0, -0.1, 0.0, 1.0, 0.2, 0.125];
+        let root = Root::Longest(32);
+        let failure = choose(UNIT, Some(&given), &root, None).expect_err("no whole blocks");
+        assert!(
+            failure.message.contains("8 by 2.4 by 1 blocks"),
+            "{failure}"
+        );
+        let hint = failure.hint.expect("a way out");
+        let fits: Vec<Vec<f64>> = hint
+            .strip_prefix("use --domain ")
+            .and_then(|rest| rest.split(", or").next())
+            .expect("boxes")
+            .split(" or ")
+            .map(|numbers| {
+                numbers
+                    .split(',')
+                    .map(|x| x.parse().expect("a number"))
+                    .collect()
+            })
+            .collect();
+        let edges: Vec<f64> = fits.iter().map(|fit| fit[4] - fit[1]).collect();
+        assert_eq!(edges.len(), 2, "{hint}");
+        assert!(
+            (edges[0] - 0.25).abs() < 1e-12 && (edges[1] - 0.375).abs() < 1e-12,
+            "{hint}"
+        );
+        for fit in &fits {
+            assert!(choose(UNIT, Some(fit), &root, None).is_ok(), "{fit:?}");
+        }
+        let grown = choose(UNIT, Some(&given), &root, Some(SnapDomain::Grow)).expect("grown");
+        assert!(
+            (grown.bounds[0][1] + 0.1375).abs() < 1e-12,
+            "alike on both sides"
+        );
+        assert!(grown.how.contains("grown"), "and said so");
     }
 
     #[test]
@@ -266,11 +351,11 @@ mod tests {
             ),
         ];
         for (given, root) in cases {
-            let failure = choose(UNIT, Some(given), &root).expect_err("refused");
+            let failure = choose(UNIT, Some(given), &root, None).expect_err("refused");
             assert_eq!(failure.kind.exit_code(), 2, "{failure}");
         }
         let point = [[1.0; 3]; 2];
-        let failure = choose(point, None, &Root::Longest(64)).expect_err("a point");
+        let failure = choose(point, None, &Root::Longest(64), None).expect_err("a point");
         assert_eq!(failure.kind.exit_code(), 3, "{failure}");
     }
 }

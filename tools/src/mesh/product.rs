@@ -55,6 +55,7 @@ pub(super) fn plan<const D: usize>(job: &Job, prepared: &Prepared<D>, device: De
             flow: prepared.params.fill.flow(),
             deviation: prepared.deviation,
             robust: job.robust,
+            periodic: job.periodic.to_string(),
             refine: job.refine.iter().map(ToString::to_string).collect(),
             seed: job.seed.clone(),
             wall_distance_given: job.wall_distance.is_some(),

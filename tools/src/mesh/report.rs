@@ -81,6 +81,7 @@ pub struct Parameters {
     pub flow: &'static str,
     pub deviation: Option<f64>,
     pub robust: bool,
+    pub periodic: String,
     pub refine: Vec<String>,
     pub seed: Option<Vec<f64>>,
     #[serde(skip)]

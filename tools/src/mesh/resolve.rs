@@ -4,7 +4,7 @@ use crate::cli::MeshArgs;
 use crate::config;
 use crate::failure::Failure;
 use crate::mesh::MESH_EXTENSION;
-use crate::options::{Device, FillRule, Flow, MeshOptions, Numbers, Root};
+use crate::options::{Axes, Device, FillRule, Flow, MeshOptions, Numbers, Root, SnapDomain};
 use crate::output;
 use crate::refine::Refine;
 use cutlink_amr::MAX_LEVELS;
@@ -58,6 +58,10 @@ pub struct Job {
     pub base_levels: usize,
     /// Rules for patches and regions.
     pub refine: Vec<Refine>,
+    /// Whether a box that does not fit its cells may grow.
+    pub snap_domain: Option<SnapDomain>,
+    /// Axes along which the box is periodic.
+    pub periodic: Axes,
     /// Whether the surface may be open.
     pub robust: bool,
     /// The point whose fluid is kept; its length is checked against the surface.
@@ -124,6 +128,8 @@ pub fn resolve(args: &MeshArgs) -> Result<Job, Failure> {
         levels: refine.iter().map(|r| r.levels).fold(levels, usize::max),
         base_levels: levels,
         refine,
+        snap_domain: given.snap_domain,
+        periodic: given.periodic.unwrap_or_default(),
         robust: given.robust,
         seed: given.seed.as_ref().map(|s| s.as_slice().to_vec()),
         max_cells: given.max_cells,
@@ -324,6 +330,8 @@ impl Job {
             fill: Some(self.fill),
             flow: Some(self.flow),
             seed: self.seed.clone().map(Numbers::Many),
+            snap_domain: self.snap_domain,
+            periodic: (self.periodic != Axes::default()).then_some(self.periodic),
             robust: self.robust,
             check_intersections: self.targets.intersections.is_some(),
             refine: (!self.refine.is_empty()).then(|| self.refine.clone()),

@@ -11,20 +11,30 @@ use cutlink_mesher::read::{Format, ReadReport};
 /// Shapes are first made this many times finer than their longest extent, to find their box.
 const PROVISIONAL: f64 = 256.0;
 /// The default deviation is the finest cell over this.
-pub const DEVIATION_SHARE: f64 = 8.0;
+pub const DEVIATION_SHARE: f64 = 64.0;
 
 /// A shape of D dimensions.
 pub trait Shape<const D: usize> {
-    /// Its facets, no point of them farther than `deviation` from it.
+    /// Its facets, no point of them farther than `deviation` from it, in the box of the true shape.
     ///
     /// # Errors
     /// As the shape says.
     fn facets(&self, deviation: f64) -> Result<Surface<D>, ShapeError>;
+
+    /// Facets of the true area or volume, where the shape is round; else those of [`facets`](Self::facets).
+    ///
+    /// # Errors
+    /// As the shape says.
+    fn body(&self, deviation: f64) -> Result<Surface<D>, ShapeError>;
 }
 
 impl Shape<2> for Shape2 {
     fn facets(&self, deviation: f64) -> Result<Surface<2>, ShapeError> {
         self.surface(deviation)
+    }
+
+    fn body(&self, deviation: f64) -> Result<Surface<2>, ShapeError> {
+        Self::body(self, deviation)
     }
 }
 
@@ -32,24 +42,26 @@ impl Shape<3> for Shape3 {
     fn facets(&self, deviation: f64) -> Result<Surface<3>, ShapeError> {
         self.surface(deviation)
     }
+
+    fn body(&self, deviation: f64) -> Result<Surface<3>, ShapeError> {
+        Self::body(self, deviation)
+    }
 }
 
-/// A shape and the factor by which its placement stretches it at most.
+/// A shape and its placement, which goes by the box of the true shape.
 #[derive(Debug, Clone, Copy)]
-pub struct Sketch<'a, S> {
+pub struct Sketch<'a, S, const D: usize> {
     shape: &'a S,
-    stretch: f64,
+    /// Where the shape goes.
+    pub affine: Affine<D>,
 }
 
-impl<'a, S> Sketch<'a, S> {
+impl<'a, S, const D: usize> Sketch<'a, S, D> {
     /// Makes the shape coarsely and places it; the sketch, and the box where it will lie.
     ///
     /// # Errors
     /// Values that make no shape, or a placement that cannot be.
-    pub fn new<const D: usize>(
-        shape: &'a S,
-        placement: &Placement,
-    ) -> Result<(Self, [[f64; D]; 2]), Failure>
+    pub fn new(shape: &'a S, placement: &Placement) -> Result<(Self, [[f64; D]; 2]), Failure>
     where
         S: Shape<D>,
     {
@@ -59,20 +71,19 @@ impl<'a, S> Sketch<'a, S> {
         let mut surface = shape.facets(longest / PROVISIONAL)?;
         let affine = placement.resolve_surface(&surface)?;
         affine.apply_surface(&mut surface);
-        let stretch = stretch(&affine);
         let bounds = surface.bounds().unwrap_or([[0.0; D]; 2]);
-        Ok((Self { shape, stretch }, bounds))
+        Ok((Self { shape, affine }, bounds))
     }
 
     /// The shape's facets before placement; `deviation` is that after it.
     ///
     /// # Errors
     /// A deviation that needs too many facets.
-    pub fn surface<const D: usize>(&self, deviation: f64) -> Result<Surface<D>, Failure>
+    pub fn surface(&self, deviation: f64) -> Result<Surface<D>, Failure>
     where
         S: Shape<D>,
     {
-        let surface = self.shape.facets(deviation / self.stretch);
+        let surface = self.shape.body(deviation / stretch(&self.affine));
         surface.map_err(|e| Failure::from(e).hint("give a larger --deviation, or fewer --levels"))
     }
 }
@@ -125,10 +136,7 @@ mod tests {
             "x is the axis: {bounds:?}"
         );
         let mut surface = sketch.surface(0.01).expect("a sphere");
-        placement
-            .resolve_surface(&surface)
-            .expect("a placement")
-            .apply_surface(&mut surface);
+        sketch.affine.apply_surface(&mut surface);
         let inmost = (0..surface.facets.len())
             .map(|f| {
                 let c = surface.corners(f);
@@ -138,6 +146,9 @@ mod tests {
             .fold(f64::INFINITY, f64::min);
         assert!(5.0 - inmost <= 0.01, "deviation {}", 5.0 - inmost);
         assert!(5.0 - inmost > 0.001, "and no finer than needed");
+        let volume = health::check(&surface).volume;
+        let truth = 4.0 / 3.0 * std::f64::consts::PI * 125.0;
+        assert!((volume / truth - 1.0).abs() < 1e-12, "the true volume");
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use crate::config;
 use crate::failure::Failure;
 use crate::fields::OutputSpec;
-use crate::options::{MeshOptions, Numbers, Root};
+use crate::options::{Axes, MeshOptions, Numbers, Root};
 use cutlink_solver::{Interpolation, LatticeKind, Precision, WallScheme};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{IntoDeserializer, MapAccess, Visitor};
@@ -120,6 +120,15 @@ impl BoundaryTable {
             [&self.y_lower, &self.y_upper],
             [&self.z_lower, &self.z_upper],
         ]
+    }
+
+    /// The axes along which both faces are periodic.
+    pub fn periodic(&self) -> Axes {
+        let is_periodic = |face: &Option<FaceTable>| {
+            face.as_ref()
+                .is_some_and(|face| face.kind == FaceKind::Periodic)
+        };
+        Axes(self.faces().map(|pair| pair.into_iter().all(is_periodic)))
     }
 
     /// The same, to write to.

@@ -9,7 +9,7 @@ use crate::{
     console::{self, Console},
     device::{Opened, on},
     failure::{Failure, Kind},
-    fields::{self, FieldWriter, Moment},
+    fields::{self, Body, FieldWriter, Moment},
     mesh::build::{AnyPlaced, Builder, Placed, bare},
     mesh::report,
     mesh::resolve::{self as job},
@@ -35,6 +35,7 @@ use cutlink_mesher::{
     exact::{Exact, Facet},
     intersect::Meet,
     silhouette,
+    snap::Snapped,
 };
 use cutlink_solver::{FaceCondition, Flow, Params, Plan, SolverError, kernels::Kernels};
 use cutlink_voxelizer::Mesh;
@@ -76,10 +77,10 @@ pub(crate) fn command(args: &SolveArgs) -> Result<(), Failure> {
         };
         match (dimensions, &case.domain) {
             (Some(2), Some(domain)) => {
-                on.solve(args, &case, &bare::<2>(&domain.bounds, &domain.root)?)
+                on.solve(args, &case, &bare::<2>(&domain.bounds, &domain.root)?, None)
             }
             (Some(_), Some(domain)) => {
-                on.solve(args, &case, &bare::<3>(&domain.bounds, &domain.root)?)
+                on.solve(args, &case, &bare::<3>(&domain.bounds, &domain.root)?, None)
             }
             _ => on.embedded(args, &case),
         }
@@ -98,6 +99,9 @@ impl On {
     fn embedded(&self, args: &SolveArgs, case: &Case) -> Result<(), Failure> {
         let mut options = case.mesh.clone().unwrap_or_default();
         options.device = Some(self.choice);
+        if options.periodic.is_none() {
+            options.periodic = Some(case.boundary.periodic());
+        }
         let job = job::resolve(&MeshArgs::without_files(options, None, Output::QUIET))?;
         let mut builder = Builder::new(&job, &self.opened, Console::new(Output::QUIET));
         match builder.place()? {
@@ -132,7 +136,8 @@ impl On {
             case.physics.area = Some(silhouette::frontal(&placed.placed, along));
         }
         let prepared = builder.prepare(placed)?;
-        self.solve(args, &case, &builder.build(&prepared)?)
+        let mesh = builder.build(&prepared)?;
+        self.solve(args, &case, &mesh, Some(&prepared.snapped))
     }
 
     fn solve<const D: usize>(
@@ -140,12 +145,13 @@ impl On {
         args: &SolveArgs,
         case: &Case,
         mesh: &Mesh<D>,
+        surface: Option<&Snapped<D>>,
     ) -> Result<(), Failure>
     where
         Facet<D>: Exact<D>,
     {
         let device = report::Device::new(&self.selected, &self.opened);
-        on!(&self.opened, backend => solve(args, case, mesh, backend, device))
+        on!(&self.opened, backend => solve(args, case, (mesh, surface), backend, device))
     }
 }
 
@@ -177,7 +183,7 @@ struct Run<'a, const D: usize> {
 fn solve<const D: usize, B: Kernels<D>>(
     args: &SolveArgs,
     case: &Case,
-    mesh: &Mesh<D>,
+    (mesh, surface): (&Mesh<D>, Option<&Snapped<D>>),
     backend: &B,
     device: report::Device,
 ) -> Result<(), Failure>
@@ -222,6 +228,10 @@ where
     if args.resume {
         tell_changes(&resolved.folder.join("case.toml"), &text, &console);
     }
+    let mut fields = begun.fields;
+    if let Some(surface) = surface.filter(|_| fields.needs_body()) {
+        fields = fields.with_body(Body::new(mesh, surface, &resolved.params));
+    }
     let mut run = Run {
         args,
         mesh,
@@ -231,7 +241,7 @@ where
         forces: None,
         energy: begun.energy,
         energies: None,
-        fields: begun.fields,
+        fields,
         fluid: Fluid::new(mesh),
         looks: Vec::new(),
         saved: args.resume.then(|| flow.steps()),

@@ -43,7 +43,7 @@ seconds = 1.0
 const SPACE: &str = r#"
 [domain]
 box = [0.1, 0.2, 0.3, 1.1, 0.7, 0.8]
-root = 20
+root = 40
 
 [physics]
 viscosity = 0.00371
@@ -190,11 +190,11 @@ fn defaults_are_those_of_the_documentation() {
         most: 5000,
     };
     assert_eq!(made.until, settled);
-    // Cells of 0.05 m; 10 on y and z grow to 12, one on each side.
+    // Cells of 0.025 m, from the box's lower corner.
     let [x, y, z] = made.params.moment_center;
     near(x, 0.0);
-    near(y, 3.0);
-    near(z, 9.0);
+    near(y, 4.0);
+    near(z, 16.0);
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn a_resolved_case_resolves_to_itself_to_the_bit() {
     let second = plane(&text).expect("the same case");
     assert_eq!(second, first, "{text}");
     assert_eq!(second.case.to_toml().expect("TOML"), text);
-    for (from, to) in [("", ""), ("root = 20", "root = 28"), ("mach = 0.11", "")] {
+    for (from, to) in [("", ""), ("root = 40", "root = 24"), ("mach = 0.11", "")] {
         let first = space(&SPACE.replace(from, to)).expect("a case");
         let text = first.case.to_toml().expect("TOML");
         assert_eq!(space(&text).as_ref(), Ok(&first), "{text}");
@@ -550,6 +550,7 @@ fn the_documentation_names_every_key_and_every_name() {
         ("output.write", keys("[[output.write]]\nfields = [\"?\"]")),
         ("output.write", keys("[[output.write]]\nquantity = \"?\"")),
         ("output.write", keys("[[output.write]]\naxis = \"?\"")),
+        ("output.write", keys("[[output.write]]\nformat = \"?\"")),
         ("numerics", keys("[numerics]\ncollision = \"?\"")),
         ("numerics", names(LatticeKind::NAMES)),
         ("numerics", names(Precision::NAMES)),

@@ -42,6 +42,18 @@ pub struct LevelView {
     pub last: bool,
 }
 
+/// What lies beyond the periodic faces of the box: facets shifted by its extent (see
+/// `periodic.rs`), for links across these faces alone.
+#[derive(Debug)]
+pub struct Images<'a, const D: usize, B: Backend> {
+    /// The images, in the order of the directions in which they lie from the box.
+    pub set: &'a FacetSet<D, B>,
+    /// The level's lists of them, by row.
+    pub bins: &'a Bins<B>,
+    /// The first image by direction, and their number.
+    pub starts: [u32; 28],
+}
+
 /// What the stages of a level read.
 #[derive(Debug)]
 pub struct LevelData<'a, const D: usize, B: Backend> {
@@ -51,6 +63,8 @@ pub struct LevelData<'a, const D: usize, B: Backend> {
     pub forest: &'a Forest<D, B>,
     /// The level's facet lists, by row.
     pub bins: &'a Bins<B>,
+    /// For cut links in a periodic box.
+    pub images: Option<Images<'a, D, B>>,
     /// The level.
     pub view: LevelView,
 }
@@ -71,6 +85,14 @@ impl<const D: usize> LevelData<'_, D, cutlink_device::Host> {
     pub fn patches(&self, row: usize) -> impl Iterator<Item = usize> {
         let patch = |f: u32| self.set.patch.get(f as usize).copied().unwrap_or(0);
         self.walls(row).map(move |f| usize::from(patch(f)))
+    }
+}
+
+impl<const D: usize, B: Backend> Images<'_, D, B> {
+    /// The direction in which an image lies from the box.
+    #[inline]
+    pub fn direction(&self, image: u32) -> usize {
+        self.starts.partition_point(|&start| start <= image) - 1
     }
 }
 
@@ -160,6 +182,10 @@ pub trait Kernels<const D: usize>: ForestKernels<D> + BinKernels<D> {
     /// and directions, and writes the boundary masks of its blocks. Of several cuts of one
     /// link the nearest counts; of equal ones, the lowest patch. With a `gap`, links into the body
     /// that no facet cuts are cut halfway, and belong to that patch.
+    ///
+    /// A link across periodic faces passes them halfway: crossings up to there are those with the surface, from there
+    /// on those with its images in the direction that the link leaves the box. Those
+    /// exactly on the face count only if their signs do not cancel.
     fn cut_links(
         &self,
         data: &LevelData<'_, D, Self>,

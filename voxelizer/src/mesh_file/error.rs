@@ -97,7 +97,7 @@ impl Fault {
             Self::Version { found, program } => FileError::Version {
                 path,
                 found,
-                known: super::FORMAT_VERSION,
+                known: super::FORMAT_VERSIONS[1],
                 program,
             },
             Self::Damaged { place, reason } => FileError::Damaged {

@@ -1,13 +1,13 @@
 //! The JSON header: which arrays lie where, and the string map.
 
-use super::FORMAT_VERSION;
+use super::FORMAT_VERSIONS;
 use super::error::Fault;
 use crate::{Fill, Frame};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Keys of the string map that the format itself uses.
-pub(super) const RESERVED: [&str; 12] = [
+pub(super) const RESERVED: [&str; 13] = [
     "format",
     "format_version",
     "program",
@@ -20,7 +20,11 @@ pub(super) const RESERVED: [&str; 12] = [
     "graded",
     "patches",
     "checksum",
+    "periodic",
 ];
+
+/// Names of the axes.
+const AXES: [char; 3] = ['x', 'y', 'z'];
 
 /// The value of `format`.
 pub(super) const FORMAT: &str = "cutlink-mesh";
@@ -146,6 +150,7 @@ pub(super) struct About<const D: usize> {
     pub(super) graded: bool,
     pub(super) patches: Vec<String>,
     pub(super) checksum: u64,
+    pub(super) periodic: [bool; D],
 }
 
 impl<const D: usize> About<D> {
@@ -154,7 +159,7 @@ impl<const D: usize> About<D> {
         let patches = serde_json::Value::from(self.patches.clone());
         let values = [
             FORMAT.to_owned(),
-            FORMAT_VERSION.to_owned(),
+            self.version().to_owned(),
             format!("cutlink {}", env!("CARGO_PKG_VERSION")),
             D.to_string(),
             format!("{:?}", frame.origin),
@@ -166,7 +171,17 @@ impl<const D: usize> About<D> {
             patches.to_string(),
             format!("{:016x}", self.checksum),
         ];
-        RESERVED.map(String::from).into_iter().zip(values).collect()
+        let mut map: BTreeMap<_, _> = RESERVED.map(String::from).into_iter().zip(values).collect();
+        if self.periodic != [false; D] {
+            let axes = (0..D).filter(|&a| self.periodic[a]).map(|a| AXES[a]);
+            map.insert("periodic".into(), axes.collect());
+        }
+        map
+    }
+
+    /// Meshes that are not periodic can be read by programs that know version 1 only.
+    fn version(&self) -> &'static str {
+        FORMAT_VERSIONS[usize::from(self.periodic != [false; D])]
     }
 
     pub(super) fn from_map(map: &BTreeMap<String, String>) -> Result<Self, Fault> {
@@ -190,7 +205,15 @@ impl<const D: usize> About<D> {
         let checksum = text(map, "checksum")?;
         let checksum = u64::from_str_radix(checksum, 16)
             .map_err(|_| Fault::damaged("checksum", format!("{checksum:?} is not hexadecimal")))?;
+        let axes = map.get("periodic").map_or("", String::as_str);
+        let periodic = std::array::from_fn(|a| axes.contains(AXES[a]));
+        let known: String = (0..D).filter(|&a| periodic[a]).map(|a| AXES[a]).collect();
+        if known != axes {
+            let reason = format!("{axes:?} is no list of axes such as x or xz");
+            return Err(Fault::damaged("periodic", reason));
+        }
         Ok(Self {
+            periodic,
             frame,
             fill,
             graded,

@@ -29,8 +29,9 @@ pub use write::{size, write};
 #[cfg(doc)]
 use crate::Mesh;
 
-/// The version of the format that is written, and the only one that is read.
-pub const FORMAT_VERSION: &str = "1";
+/// The versions of the format: of meshes that are periodic along no axis, and of those that are. Both are
+/// read; they differ in the key `periodic` alone, which a reader of the first would not heed.
+pub const FORMAT_VERSIONS: [&str; 2] = ["1", "2"];
 
 const _: () = assert!(
     cfg!(target_endian = "little"),

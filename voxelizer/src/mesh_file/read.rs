@@ -3,7 +3,7 @@
 use super::error::{Fault, FileError};
 use super::header::{self, About, Header, Sizes};
 use super::stream::Source;
-use super::{FORMAT_VERSION, check};
+use super::{FORMAT_VERSIONS, check};
 use crate::{AnyMesh, Classes, LinkTable, Mesh};
 use cutlink_amr::{Forest, ForestKernels, NONE, bytes_per_block, bytes_per_root_block};
 use cutlink_device::{Backend, Host, Item, memory};
@@ -51,7 +51,7 @@ fn from_reader(mut input: impl Read, len: u64) -> Result<Contents, Fault> {
         )));
     }
     let version = header::text(map, "format_version")?;
-    if version != FORMAT_VERSION {
+    if !FORMAT_VERSIONS.contains(&version) {
         return Err(Fault::Version {
             found: version.into(),
             program: map.get("program").cloned().unwrap_or_default(),
@@ -204,7 +204,8 @@ fn array<T: Item>(source: &mut Source<impl Read>, len: usize) -> Result<Vec<T>, 
 /// kernels, level after level.
 fn rebuild<const D: usize>(body: &mut Body<D>, parent: Vec<u32>) -> Result<Forest<D>, Fault> {
     let fault = |e: cutlink_amr::ForestError| Fault::damaged("the forest", e.to_string());
-    let mut forest = Forest::new(&Host, body.about.frame.root_blocks()).map_err(fault)?;
+    let forest = Forest::new(&Host, body.about.frame.root_blocks()).map_err(fault)?;
+    let mut forest = forest.with_periodic(body.about.periodic);
     let roots = forest.levels[0].len();
     if forest.coord[..] != body.coord[..roots] {
         return Err(Fault::damaged(

@@ -168,6 +168,7 @@ impl Plan {
             graded: mesh.graded,
             patches: mesh.patches.clone(),
             checksum: mesh.checksum(),
+            periodic: mesh.forest.periodic,
         };
         let mut metadata = about.to_map(mesh.forest.levels.len());
         metadata.extend(extra.clone());

@@ -1,6 +1,6 @@
 //! Meshes for ParaView, PyVista and whatever else reads VTK's XML files: [`Htg`], an exact
-//! octree of few bytes a cell, [`Vtu`], plain voxels that every tool understands, and [`Part`],
-//! some of them, or what a plane cuts out of them.
+//! octree of few bytes a cell, [`Vtu`], plain voxels that every tool understands, [`Part`],
+//! some of them, or what a plane cuts out of them; and [`Vtp`], the facets of a surface.
 //!
 //! | field | type | value |
 //! |---|---|---|
@@ -20,12 +20,14 @@ mod appended;
 mod cells;
 mod htg;
 mod part;
+mod vtp;
 mod vtu;
 
 pub use appended::About;
 pub use cells::Field;
 pub use htg::Htg;
 pub use part::Part;
+pub use vtp::Vtp;
 pub use vtu::Vtu;
 
 /// An error of the VTK writers; the text is a lowercase fragment.

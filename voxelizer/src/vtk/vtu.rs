@@ -150,7 +150,12 @@ impl<'a, const D: usize> Vtu<'a, D> {
         let mut least = (block, dims::center(D));
         for &direction in &self.groups.sharing[group] {
             let other = forest.neighbor(block, direction);
-            if other < least.0 && other != NONE && other != OUTSIDE && forest.is_leaf(other) {
+            if other < least.0
+                && other != NONE
+                && other != OUTSIDE
+                && forest.is_leaf(other)
+                && forest.is_inside(block, direction)
+            {
                 least = (other, direction);
             }
         }

@@ -15,7 +15,7 @@ pub(super) fn connect<const D: usize>(
         .launch(&CONNECT, D, "connect")
         .buf(ids)
         .val(groups as u32)
-        .val(forest.root)
+        .val(forest.grid())
         .buf(&forest.parent)
         .buf(&forest.first_child)
         .out(&mut forest.families);

@@ -18,9 +18,10 @@ constexpr uint8_t KEEP = 0;
 constexpr uint8_t REFINE = 1;
 constexpr uint8_t COARSEN = 2;
 
-// Root blocks on each axis, and their product.
+// Root blocks on each axis, whether the axis is periodic, and the product: `Forest::grid`.
 struct Root {
     uint32_t n[D];
+    uint32_t periodic[D];
 
     __device__ uint32_t count() const {
         uint32_t product = 1;
@@ -55,11 +56,15 @@ __device__ inline uint32_t neighbor(Root root, const uint32_t* families, uint32_
     }
     uint32_t rest = id, stride = 1, to = id;
     for (int a = 0; a < D; a++) {
-        const int at = static_cast<int>(rest % root.n[a]) + step(direction, a);
-        if (at < 0 || at >= static_cast<int>(root.n[a])) {
-            return OUTSIDE;
+        const int from = static_cast<int>(rest % root.n[a]), count = static_cast<int>(root.n[a]);
+        int at = from + step(direction, a);
+        if (at < 0 || at >= count) {
+            if (!root.periodic[a]) {
+                return OUTSIDE;
+            }
+            at += at < 0 ? count : -count;
         }
-        to += stride * static_cast<uint32_t>(step(direction, a));
+        to += stride * static_cast<uint32_t>(at - from);
         rest /= root.n[a];
         stride *= root.n[a];
     }

@@ -13,6 +13,7 @@ use cutlink_amr::{CellRef, Forest, NONE, NeighborCell, OUTSIDE, dims};
 use cutlink_device::{Backend, Host, memory};
 use cutlink_mesher::exact::{AxisForms, Exact, Facet, Int, LineCursor, LineForms, Passes, Plane};
 use rayon::prelude::*;
+use std::cmp::Ordering;
 
 /// Bytes of table a block with facets comes to, by experience with scans: about 9 boundary
 /// cells of 8 bytes with 9 links of 6 bytes each, doubled.
@@ -42,7 +43,14 @@ where
     let LevelData {
         set, forest, view, ..
     } = data;
-    let has_walls = |id: usize| data.walls(id - view.first).next().is_some();
+    let has_images = |row: usize| {
+        let images = data.images.as_ref();
+        images.is_some_and(|images| !images.bins.of(row).is_empty())
+    };
+    let has_walls = |id: usize| {
+        let row = id - view.first;
+        data.walls(row).next().is_some() || has_images(row)
+    };
     let at_gap = |id: usize| gap.filter(|_| meets_other_class(forest, solid, id));
     let has_links =
         |id: usize| forest.is_leaf(id as u32) && (has_walls(id) || at_gap(id).is_some());
@@ -64,16 +72,28 @@ where
             |(mut part, mut cuts), id| {
                 if has_links(id) {
                     let coord = forest.coord[id];
-                    cuts.begin(
-                        coord,
-                        forest.root.map(|n| (n as i32) << view.level),
-                        !solid[id],
-                    );
+                    cuts.begin(forest, solid[id], id as u32);
                     let first = first_center(coord, view.spacing);
-                    for f in data.walls(id - view.first) {
-                        let local = Local::new(&set.facet(f), first, view.spacing);
-                        let patch = set.patch.get(f as usize).copied().unwrap_or(0);
-                        cuts.cut(&local, view.spacing, patch);
+                    let all = |cuts: &mut Cuts<D>| {
+                        cuts.beyond = dims::center(D);
+                        for f in data.walls(id - view.first) {
+                            let local = Local::new(&set.facet(f), first, view.spacing);
+                            let patch = set.patch.get(f as usize).copied().unwrap_or(0);
+                            cuts.cut(&local, view.spacing, patch);
+                        }
+                        let Some(images) = &data.images else {
+                            return;
+                        };
+                        for &f in images.bins.of(id - view.first) {
+                            cuts.beyond = images.direction(f);
+                            let local = Local::new(&images.set.facet(f), first, view.spacing);
+                            let patch = images.set.patch.get(f as usize).copied().unwrap_or(0);
+                            cuts.cut(&local, view.spacing, patch);
+                        }
+                    };
+                    all(&mut cuts);
+                    if cuts.settle() {
+                        all(&mut cuts);
                     }
                     if let Some(patch) = at_gap(id) {
                         cuts.bridge(forest, solid, id as u32, patch);
@@ -140,6 +160,17 @@ struct Cuts<const D: usize> {
     /// Cell coordinates, relative to the block's first cell, of the first and last cell in the box.
     low: [i32; D],
     high: [i32; D],
+    /// Axes along which the box is periodic.
+    periodic: [bool; D],
+    /// Direction in which the facets being cut lie from the box: the middle one for the surface itself, others
+    /// for its images.
+    beyond: usize,
+    /// By link, 3^D a cell: crossings on the face through which it leaves the box, with their signs. Zeros but in
+    /// the second round of a block.
+    on_face: Vec<i32>,
+    /// Whether any was counted; whether they are known.
+    any_on_face: bool,
+    settled: bool,
     /// Directions cut so far, per cell.
     directions: [u32; 64],
     /// Distance and patch of each cut, 27 a cell; valid where the direction's bit is set.
@@ -155,16 +186,35 @@ where
             fluid: 0,
             low: [0; D],
             high: [0; D],
+            periodic: [false; D],
+            beyond: dims::center(D),
+            on_face: vec![0; 64 * dims::directions(D)],
+            any_on_face: false,
+            settled: false,
             directions: [0; 64],
             nearest: vec![(0.0, 0); 64 * dims::directions(D)],
         }
     }
 
-    fn begin(&mut self, coord: [i32; D], blocks: [i32; D], fluid: u64) {
-        self.fluid = fluid & dims::full_mask(D);
+    fn begin(&mut self, forest: &Forest<D>, solid: u64, block: u32) {
+        let coord = forest.coord[block as usize];
+        let blocks = |a: usize| (forest.root[a] as i32) << forest.level[block as usize];
+        self.fluid = !solid & dims::full_mask(D);
         self.low = coord.map(|c| -4 * c);
-        self.high = std::array::from_fn(|a| 4 * (blocks[a] - coord[a]) - 1);
+        self.high = std::array::from_fn(|a| 4 * (blocks(a) - coord[a]) - 1);
+        self.periodic = forest.periodic;
         self.directions = [0; 64];
+        if self.any_on_face {
+            self.on_face.fill(0);
+        }
+        (self.any_on_face, self.settled) = (false, false);
+    }
+
+    /// After all facets of a block: whether crossings on faces were found, so that the facets have to be gone over
+    /// once more for those that do not cancel.
+    fn settle(&mut self) -> bool {
+        self.settled = true;
+        self.any_on_face
     }
 
     /// Cuts the links into the body that no facet has cut halfway.
@@ -232,6 +282,7 @@ where
             step,
             axis: (0..D).rev().find(|&a| step[a] != 0).unwrap_or(0),
             patch: setup.patch,
+            sign: along.signum() as i32,
         };
         if let Some((from, to)) = setup.lines_in_reach(ray) {
             let forms = setup.forms.along(step);
@@ -310,16 +361,57 @@ where
         if head_cell.or(tail_cell).is_none() {
             return;
         }
-        let in_box = |c: [i32; D]| (0..D).all(|a| self.low[a] <= c[a] && c[a] <= self.high[a]);
-        if !(in_box(head) && in_box(tail)) {
+        // One end is in the block; how near the crossing is to it, if the other one is beyond the box.
+        let near = passes.side(beyond);
+        let opposite = dims::directions(D) - 1 - ray.direction;
+        let counts = match (tail_cell, head_cell) {
+            (Some(cell), _) => self.counts(cell, ray.direction, head, near, ray.sign),
+            (_, Some(cell)) => self.counts(cell, opposite, tail, near.reverse(), -ray.sign),
+            _ => false,
+        };
+        if !counts {
             return;
         }
         if let Some(cell) = tail_cell {
             self.record(cell, ray.direction, passes.from_before(beyond), ray.patch);
         }
         if let Some(cell) = head_cell {
-            let opposite = dims::directions(D) - 1 - ray.direction;
             self.record(cell, opposite, passes.from_beyond(beyond), ray.patch);
+        }
+    }
+
+    /// Whether a crossing counts on a link from a cell to `other`, given whether it is nearer to the cell
+    /// (less) or to the other end, and the sign of what winding numbers change by.
+    #[inline]
+    fn counts(
+        &mut self,
+        cell: usize,
+        direction: usize,
+        other: [i32; D],
+        near: Ordering,
+        sign: i32,
+    ) -> bool {
+        let toward: [i32; D] = std::array::from_fn(|a| {
+            i32::from(other[a] > self.high[a]) - i32::from(other[a] < self.low[a])
+        });
+        let of_surface = self.beyond == dims::center(D);
+        if toward == [0; D] {
+            return of_surface;
+        }
+        let leaves = (0..D).any(|a| toward[a] != 0 && !self.periodic[a]);
+        let of_image = self.beyond == dims::direction(toward);
+        match near {
+            _ if leaves || !(of_surface || of_image) => false,
+            Ordering::Less => of_surface,
+            Ordering::Greater => of_image,
+            Ordering::Equal => {
+                let sum = &mut self.on_face[cell * dims::directions(D) + direction];
+                if !self.settled {
+                    *sum += sign;
+                    self.any_on_face = true;
+                }
+                self.settled && *sum != 0
+            }
         }
     }
 
@@ -402,6 +494,8 @@ struct Ray<const D: usize> {
     /// middle. A line is named by its cell in the plane `at[axis] = 0`.
     axis: usize,
     patch: u16,
+    /// Whether it goes with the facet's normal (1) or against it (-1).
+    sign: i32,
 }
 
 /// A facet and what all directions share.

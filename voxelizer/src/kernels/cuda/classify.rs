@@ -23,6 +23,7 @@ pub(super) fn classify<const D: usize>(
         forest,
         bins,
         view,
+        ..
     } = data;
     let (numbers, from_parent, first_parent) = match seeds {
         Seeds::Blocks(numbers) => (numbers, 0u32, 0),

@@ -120,23 +120,66 @@ __device__ static void store(const typename Kind::Slot* nearest, const uint32_t*
     }
 }
 
-// What links through gaps need: their patch, or none, and the blocks around.
-struct Gap {
-    uint32_t patch;
-    Root root;
-    const uint32_t* families;
+// Facets, and the lists of them by row.
+struct Lists {
+    const Facet* corners;
+    const uint16_t* patch;
+    const uint32_t* starts;
+    const uint32_t* facets;
 };
 
+// The patch of links through gaps, or none; the blocks around; the surface's images beyond periodic faces, and
+// where they begin by direction, a null pointer where there are none.
+struct Around {
+    uint32_t gap;
+    Root root;
+    const uint32_t* families;
+    Lists images;
+    const uint32_t* first_image;
+};
+
+// All facets of a block's list from one number to before another.
 template <typename Kind, bool SMALL_FACETS>
-__device__ static void cut(const Facet* corners, const uint16_t* patch, uint32_t walls, const uint32_t* rows,
-                           const uint32_t* starts, const uint32_t* facets, uint32_t first, int spacing, Ints blocks,
-                           const Ints* coord, const uint64_t* solid, uint64_t* boundary, const Staging& staging,
-                           unsigned long long* used, At* at, Sums* sums, const Gap& gap) {
+__device__ static void cut_facets(const Lists& lists, uint32_t row, uint32_t from, uint32_t to, const Ints& center,
+                                  int spacing, const Place& place, typename Kind::Slot* nearest, uint32_t* directions,
+                                  Ring& ring, int lane) {
+    const int shift = __ffs(spacing) - 1;
+    const uint32_t begin = lists.starts[row], length = lists.starts[row + 1] - begin;
+    Gang<Kind> gang{ring,
+                    nearest,
+                    directions,
+                    place,
+                    lists.corners,
+                    lists.patch,
+                    lists.facets + begin,
+                    center,
+                    spacing,
+                    shift,
+                    lane};
+    const bool left = gang.run(length, from, to, SMALL_FACETS);
+    if (!SMALL_FACETS && __any_sync(~0u, left)) {
+        for (uint32_t item = lane; item < length * PAIRS; item += 32) {
+            const uint32_t f = lists.facets[begin + item / PAIRS];
+            if (f >= from && f < to) {
+                const uint32_t patch = sizeof(typename Kind::Slot) == 8 ? lists.patch[f] : 0u;
+                const Cuts<Kind> cuts{nearest, directions, place, patch};
+                large(&lists.corners[f], center, Ray(DIRECTIONS / 2 + 1 + item % PAIRS), spacing, shift, cuts);
+            }
+        }
+    }
+    __syncwarp();
+}
+
+template <typename Kind, bool SMALL_FACETS>
+__device__ static void cut(const Lists& lists, uint32_t walls, const uint32_t* rows, uint32_t first, int spacing,
+                           Ints blocks, const Ints* coord, const uint64_t* solid, uint64_t* boundary,
+                           const Staging& staging, unsigned long long* used, At* at, Sums* sums, const Around& around) {
     using Slot = typename Kind::Slot;
     __shared__ alignas(16) Slot nearest[SLOTS];
     __shared__ uint32_t directions[CELLS];
     // The ring, and after it the links in order.
     __shared__ alignas(16) unsigned char work[sizeof(Ring)];
+    __shared__ uint32_t on_face[SLOTS / 4], any_on_face;
     const int lane = threadIdx.x;
     const uint32_t row = rows[blockIdx.x];
     const uint32_t id = first + row;
@@ -153,41 +196,56 @@ __device__ static void cut(const Facet* corners, const uint16_t* patch, uint32_t
     Place place;
     place.fluid = ~solid[id] & FULL;
     place.inner = true;
+    place.periodic = 0;
+    place.beyond = CENTER;
+    place.on_face = on_face;
+    place.any_on_face = &any_on_face;
+    place.settled = false;
+    bool at_periodic = false;
     for (int a = 0; a < D; a++) {
         place.low[a] = -4 * block.v[a];
         place.high[a] = 4 * (blocks.v[a] - block.v[a]) - 1;
-        place.inner &= place.low[a] < 0 && place.high[a] > 3;
+        const bool inner = place.low[a] < 0 && place.high[a] > 3;
+        place.inner &= inner;
+        place.periodic |= around.root.periodic[a] << a;
+        at_periodic |= !inner && around.root.periodic[a];
+    }
+    if (at_periodic) {
+        for (int word = lane; word < SLOTS / 4; word += 32) {
+            on_face[word] = 0;
+        }
+        if (lane == 0) {
+            any_on_face = 0;
+        }
+        __syncwarp();
     }
     if (place.fluid != 0) {
-        const int shift = __ffs(spacing) - 1;
         const Ints center = first_center(block, spacing);
-        const uint32_t begin = starts[row], length = starts[row + 1] - begin;
-        Gang<Kind> gang{*reinterpret_cast<Ring*>(work),
-                        nearest,
-                        directions,
-                        place,
-                        corners,
-                        patch,
-                        facets + begin,
-                        center,
-                        spacing,
-                        shift,
-                        lane};
-        const bool left = gang.run(length, walls, SMALL_FACETS);
-        if (!SMALL_FACETS && __any_sync(~0u, left)) {
-            for (uint32_t item = lane; item < length * PAIRS; item += 32) {
-                const uint32_t f = facets[begin + item / PAIRS];
-                if (f < walls) {
-                    const Cuts<Kind> cuts{nearest, directions, place, sizeof(Slot) == 8 ? patch[f] : 0u};
-                    large(&corners[f], center, Ray(DIRECTIONS / 2 + 1 + item % PAIRS), spacing, shift, cuts);
-                }
+        Ring& ring = *reinterpret_cast<Ring*>(work);
+        const bool has_images = at_periodic && around.first_image != nullptr &&
+                                around.images.starts[row] != around.images.starts[row + 1];
+        // The surface, then its images, which lie in the order of their directions.
+        for (int list = -1; list < (has_images ? DIRECTIONS : 0); list++) {
+            const uint32_t from = list < 0 ? 0 : around.first_image[list];
+            const uint32_t to = list < 0 ? walls : around.first_image[list + 1];
+            if (list < 0 || from != to) {
+                place.beyond = list < 0 ? CENTER : list;
+                cut_facets<Kind, SMALL_FACETS>(list < 0 ? lists : around.images, row, from, to, center, spacing, place,
+                                               nearest, directions, ring, lane);
+            }
+            // Crossings on faces: all once more, for those that do not cancel.
+            const bool is_last = list == (has_images ? DIRECTIONS : 0) - 1;
+            if (is_last && at_periodic && !place.settled && any_on_face != 0) {
+                place.settled = true;
+                list = -2;
             }
         }
         // Caps have a patch of their own.
         if constexpr (sizeof(Slot) == 8) {
             __syncwarp();
-            if (gap.patch != NONE) {
-                bridge<Kind>(nearest, directions, place.fluid, solid, gap.root, gap.families, id, gap.patch, lane);
+            if (around.gap != NONE) {
+                bridge<Kind>(nearest, directions, place.fluid, solid, around.root, around.families, id, around.gap,
+                             lane);
             }
         }
     }
@@ -197,47 +255,55 @@ __device__ static void cut(const Facet* corners, const uint16_t* patch, uint32_t
 }
 
 extern "C" __global__ void __launch_bounds__(32, 17)
-    cut_small_plain(const Facet* corners, const uint16_t* patch, uint32_t walls, const uint32_t* rows,
-                    const uint32_t* starts, const uint32_t* facets, uint32_t first, int spacing, Ints blocks,
-                    const Ints* coord, const uint64_t* solid, uint64_t* boundary, float* q, uint16_t* staged_patch,
-                    uint64_t* cells, uint64_t links_room, uint64_t cells_room, unsigned long long* used, At* at,
-                    Sums* sums) {
+    cut_small_plain(const Facet* corners, const uint16_t* patch, const uint32_t* starts, const uint32_t* facets,
+           uint32_t walls, const uint32_t* rows, uint32_t first, int spacing, Ints blocks, const Ints* coord,
+           const uint64_t* solid, uint64_t* boundary, float* q, uint16_t* staged_patch, uint64_t* cells,
+           uint64_t links_room, uint64_t cells_room, unsigned long long* used, At* at, Sums* sums, uint32_t gap,
+           Root root, const uint32_t* families, const Facet* image_corners, const uint16_t* image_patch,
+           const uint32_t* image_starts, const uint32_t* image_facets, const uint32_t* first_image) {
     const Staging staging{q, staged_patch, cells, links_room, cells_room};
-    cut<Plain, true>(corners, patch, walls, rows, starts, facets, first, spacing, blocks, coord, solid, boundary,
-                     staging, used, at, sums, Gap{NONE, {}, nullptr});
+    const Lists images{image_corners, image_patch, image_starts, image_facets};
+    cut<Plain, true>(Lists{corners, patch, starts, facets}, walls, rows, first, spacing, blocks, coord, solid,
+                       boundary, staging, used, at, sums, Around{gap, root, families, images, first_image});
 }
 
 extern "C" __global__ void __launch_bounds__(32)
-    cut_small_patched(const Facet* corners, const uint16_t* patch, uint32_t walls, const uint32_t* rows,
-                      const uint32_t* starts, const uint32_t* facets, uint32_t first, int spacing, Ints blocks,
-                      const Ints* coord, const uint64_t* solid, uint64_t* boundary, float* q, uint16_t* staged_patch,
-                      uint64_t* cells, uint64_t links_room, uint64_t cells_room, unsigned long long* used, At* at,
-                      Sums* sums, uint32_t gap, Root root, const uint32_t* families) {
+    cut_small_patched(const Facet* corners, const uint16_t* patch, const uint32_t* starts, const uint32_t* facets,
+           uint32_t walls, const uint32_t* rows, uint32_t first, int spacing, Ints blocks, const Ints* coord,
+           const uint64_t* solid, uint64_t* boundary, float* q, uint16_t* staged_patch, uint64_t* cells,
+           uint64_t links_room, uint64_t cells_room, unsigned long long* used, At* at, Sums* sums, uint32_t gap,
+           Root root, const uint32_t* families, const Facet* image_corners, const uint16_t* image_patch,
+           const uint32_t* image_starts, const uint32_t* image_facets, const uint32_t* first_image) {
     const Staging staging{q, staged_patch, cells, links_room, cells_room};
-    cut<Patched, true>(corners, patch, walls, rows, starts, facets, first, spacing, blocks, coord, solid, boundary,
-                       staging, used, at, sums, Gap{gap, root, families});
+    const Lists images{image_corners, image_patch, image_starts, image_facets};
+    cut<Patched, true>(Lists{corners, patch, starts, facets}, walls, rows, first, spacing, blocks, coord, solid,
+                       boundary, staging, used, at, sums, Around{gap, root, families, images, first_image});
 }
 
 extern "C" __global__ void __launch_bounds__(32)
-    cut_any_plain(const Facet* corners, const uint16_t* patch, uint32_t walls, const uint32_t* rows,
-                  const uint32_t* starts, const uint32_t* facets, uint32_t first, int spacing, Ints blocks,
-                  const Ints* coord, const uint64_t* solid, uint64_t* boundary, float* q, uint16_t* staged_patch,
-                  uint64_t* cells, uint64_t links_room, uint64_t cells_room, unsigned long long* used, At* at,
-                  Sums* sums) {
+    cut_any_plain(const Facet* corners, const uint16_t* patch, const uint32_t* starts, const uint32_t* facets,
+           uint32_t walls, const uint32_t* rows, uint32_t first, int spacing, Ints blocks, const Ints* coord,
+           const uint64_t* solid, uint64_t* boundary, float* q, uint16_t* staged_patch, uint64_t* cells,
+           uint64_t links_room, uint64_t cells_room, unsigned long long* used, At* at, Sums* sums, uint32_t gap,
+           Root root, const uint32_t* families, const Facet* image_corners, const uint16_t* image_patch,
+           const uint32_t* image_starts, const uint32_t* image_facets, const uint32_t* first_image) {
     const Staging staging{q, staged_patch, cells, links_room, cells_room};
-    cut<Plain, false>(corners, patch, walls, rows, starts, facets, first, spacing, blocks, coord, solid, boundary,
-                      staging, used, at, sums, Gap{NONE, {}, nullptr});
+    const Lists images{image_corners, image_patch, image_starts, image_facets};
+    cut<Plain, false>(Lists{corners, patch, starts, facets}, walls, rows, first, spacing, blocks, coord, solid,
+                       boundary, staging, used, at, sums, Around{gap, root, families, images, first_image});
 }
 
 extern "C" __global__ void __launch_bounds__(32)
-    cut_any_patched(const Facet* corners, const uint16_t* patch, uint32_t walls, const uint32_t* rows,
-                    const uint32_t* starts, const uint32_t* facets, uint32_t first, int spacing, Ints blocks,
-                    const Ints* coord, const uint64_t* solid, uint64_t* boundary, float* q, uint16_t* staged_patch,
-                    uint64_t* cells, uint64_t links_room, uint64_t cells_room, unsigned long long* used, At* at,
-                    Sums* sums, uint32_t gap, Root root, const uint32_t* families) {
+    cut_any_patched(const Facet* corners, const uint16_t* patch, const uint32_t* starts, const uint32_t* facets,
+           uint32_t walls, const uint32_t* rows, uint32_t first, int spacing, Ints blocks, const Ints* coord,
+           const uint64_t* solid, uint64_t* boundary, float* q, uint16_t* staged_patch, uint64_t* cells,
+           uint64_t links_room, uint64_t cells_room, unsigned long long* used, At* at, Sums* sums, uint32_t gap,
+           Root root, const uint32_t* families, const Facet* image_corners, const uint16_t* image_patch,
+           const uint32_t* image_starts, const uint32_t* image_facets, const uint32_t* first_image) {
     const Staging staging{q, staged_patch, cells, links_room, cells_room};
-    cut<Patched, false>(corners, patch, walls, rows, starts, facets, first, spacing, blocks, coord, solid, boundary,
-                        staging, used, at, sums, Gap{gap, root, families});
+    const Lists images{image_corners, image_patch, image_starts, image_facets};
+    cut<Patched, false>(Lists{corners, patch, starts, facets}, walls, rows, first, spacing, blocks, coord, solid,
+                       boundary, staging, used, at, sums, Around{gap, root, families, images, first_image});
 }
 
 // Leaves among the blocks that have facets.
@@ -246,6 +312,16 @@ extern "C" __global__ void flag_leaves(const uint32_t* rows, uint32_t count, uin
     const uint32_t i = thread_index();
     if (i < count) {
         flags[i] = first_child[first + rows[i]] == NONE;
+    }
+}
+
+// Blocks whose images have to be looked at, as well as those that are flagged already.
+extern "C" __global__ void flag_images(uint32_t first, uint32_t count, const uint32_t* starts,
+                                       const uint32_t* image_starts, const uint32_t* first_child, uint8_t* flags) {
+    const uint32_t row = thread_index();
+    if (row < count) {
+        const bool listed = starts[row] != starts[row + 1] || image_starts[row] != image_starts[row + 1];
+        flags[row] |= listed && first_child[first + row] == NONE;
     }
 }
 

@@ -37,8 +37,12 @@ pub(super) fn cut_links<const D: usize>(
     table: &mut LinkTable<Cuda>,
 ) -> Result<(), VoxelError> {
     let leaves;
-    let rows = if gap.is_some() {
-        leaves = gaps::linked(cuda, data, solid)?;
+    let rows = if data.images.is_some() {
+        leaves = with_images(cuda, data, solid, gap)?;
+        &leaves
+    } else if gap.is_some() {
+        let flags = gaps::linked(cuda, data, solid)?;
+        leaves = cuda.select("blocks with links", None, &flags)?;
         &leaves
     } else if data.view.last {
         &data.bins.rows
@@ -59,6 +63,35 @@ pub(super) fn cut_links<const D: usize>(
         room = needed;
     };
     append(cuda, data, rows, &found, table)
+}
+
+/// Leaves that have facets or images in their lists, or links through a gap.
+fn with_images<const D: usize>(
+    cuda: &Cuda,
+    data: &LevelData<'_, D, Cuda>,
+    solid: &CudaBuf<u64>,
+    gap: Option<u16>,
+) -> Result<CudaBuf<u32>, VoxelError> {
+    let LevelData {
+        forest, bins, view, ..
+    } = data;
+    let mut flags = match gap {
+        Some(_) => gaps::linked(cuda, data, solid)?,
+        None => cuda.alloc("flags", view.count, 0u8)?,
+    };
+    if let Some(images) = &data.images {
+        let launch = cuda
+            .launch(&CUT_LINKS, D, "flag_images")
+            .val(view.first as u32)
+            .val(view.count as u32)
+            .buf(&bins.starts)
+            .buf(&images.bins.starts)
+            .buf(&forest.first_child)
+            .out(&mut flags);
+        // SAFETY: the level's blocks have consecutive ids, with a row each of both lists; a flag a block.
+        unsafe { launch.run(Grid::over(view.count, THREADS))? };
+    }
+    Ok(cuda.select("blocks with links", None, &flags)?)
 }
 
 fn leaves_of<const D: usize>(
@@ -93,6 +126,7 @@ fn cut<const D: usize>(
         forest,
         bins,
         view,
+        ..
     } = data;
     let patched = !set.patch.is_empty();
     let bytes = if patched { 6 } else { 4 };
@@ -119,10 +153,10 @@ fn cut<const D: usize>(
         .launch(&CUT_LINKS, D, kernel)
         .buf(&set.corners)
         .buf(&set.patch)
-        .val(set.walls)
-        .buf(rows)
         .buf(&bins.starts)
         .buf(&bins.facets)
+        .val(set.walls)
+        .buf(rows)
         .val(view.first as u32)
         .val(view.spacing)
         .val(forest.root.map(|n| (n as i32) << view.level))
@@ -137,15 +171,24 @@ fn cut<const D: usize>(
         .out(&mut used)
         .out(&mut found.at)
         .out(&mut found.sums);
-    let launch = if patched {
-        launch
-            .val(gap.map_or(NONE, u32::from))
-            .val(forest.root)
-            .buf(&forest.families)
-    } else {
-        launch
+    let launch = launch
+        .val(gap.map_or(NONE, u32::from))
+        .val(forest.grid())
+        .buf(&forest.families);
+    let first_image;
+    let launch = match &data.images {
+        Some(images) => {
+            first_image = cuda.upload(images.starts.to_vec())?;
+            launch
+                .buf(&images.set.corners)
+                .buf(&images.set.patch)
+                .buf(&images.bins.starts)
+                .buf(&images.bins.facets)
+                .buf(&first_image)
+        }
+        None => launch.val(0u64).val(0u64).val(0u64).val(0u64).val(0u64),
     };
-    // SAFETY: rows of the level's lists, whose entries are facets with a patch where there are any;
+    // SAFETY: the same holds of the images, which are as many as the last of 28 starts says. Rows of the level's lists, whose entries are facets with a patch where there are any;
     // masks an id, and neighbours are ids; a place and sums a row; nothing is written beyond the room that is named.
     unsafe { launch.run(Grid::blocks(rows.len(), WARP))? };
     cuda.scan_sums(&mut found.sums)?;

@@ -14,6 +14,32 @@ struct Place {
     int low[D], high[D];
     // Whether all cells around the block are in the box.
     bool inner;
+    // Axes along which the box is periodic, a bit each; in which direction the facets being cut lie from
+    // it, CENTER for the surface itself and others for its images.
+    uint32_t periodic;
+    int beyond;
+    // By link: crossings on the face through which it leaves the box, with their signs, in bytes of shared memory,
+    // four a word; and whether any were counted.
+    uint32_t* on_face;
+    uint32_t* any_on_face;
+    // Whether they are known.
+    bool settled;
+
+    static __device__ void add(uint32_t* on_face, int slot, int sign) {
+        const uint32_t one = 1u << 8 * (slot & 3);
+        atomicAdd(&on_face[slot >> 2], sign < 0 ? ~one + 1 : one);
+    }
+
+    // The sum of a link: a byte's borrow is taken by those above it.
+    static __device__ int sum(const uint32_t* on_face, int slot) {
+        int32_t word = static_cast<int32_t>(on_face[slot >> 2]);
+        int value = 0;
+        for (int i = 0; i <= (slot & 3); i++) {
+            value = static_cast<int8_t>(word & 0xff);
+            word = (word - value) >> 8;
+        }
+        return value;
+    }
 };
 
 // What is recorded of a cut: the bits of q, which are ordered as q is; above them nothing, below them
@@ -238,9 +264,10 @@ struct Cuts {
     uint32_t patch;
 
     // A line's crossing with a plane: `value` is that of its cell 0, growing by `rise` from cell to
-    // cell, negative before the plane; `over_rise` divides by the rise.
+    // cell, negative before the plane; `sign` says whether it goes with the normal, `over_rise` divides by the rise.
     template <typename V, typename Quotient>
-    __device__ void line(const Ray& ray, int at_u, int at_v, V value, V rise, V bias, Quotient over_rise) const {
+    __device__ void line(const Ray& ray, int at_u, int at_v, V value, V rise, V bias, int sign,
+                         Quotient over_rise) const {
         V beyond = value;
         int first = 0;
         for (int i = 0; i < 4; i++) {
@@ -254,8 +281,16 @@ struct Cuts {
         if ((head_cell & tail_cell) == -1) {
             return;
         }
-        if (!place.inner && !(in_box(ray, head) && in_box(ray, tail))) {
-            return;
+        // One end is in the block; on a link that leaves the box it matters which one is nearer.
+        if (!place.inner) {
+            const V to_tail = rise - beyond - bias, to_head = beyond + bias;
+            const int opposite = DIRECTIONS - 1 - ray.direction;
+            const bool found = tail_cell >= 0
+                                   ? counts(ray, tail_cell * DIRECTIONS + ray.direction, head, to_tail, to_head, sign)
+                                   : counts(ray, head_cell * DIRECTIONS + opposite, tail, to_head, to_tail, -sign);
+            if (!found) {
+                return;
+            }
         }
         if (tail_cell >= 0) {
             record(tail_cell, ray.direction, over_rise(rise - beyond - bias));
@@ -276,12 +311,39 @@ struct Cuts {
         return (bits & ~3) == 0 && place.fluid >> cell & 1 ? cell : -1;
     }
 
-    __device__ bool in_box(const Ray& ray, const int (&at)[3]) const {
-        bool in = at[0] >= pick(place.low, ray.axis_u) && at[0] <= pick(place.high, ray.axis_u);
+    // Whether a crossing counts on a link to a cell, given how far it is from the link's two ends, and the sign of
+    // what winding numbers change by.
+    template <typename V>
+    __device__ bool counts(const Ray& ray, int slot, const int (&at)[3], V here, V there, int sign) const {
+        const bool of_surface = place.beyond == CENTER;
+        int toward = CENTER;
+        bool leaves = step_out(at[0], ray.axis_u, toward);
         if constexpr (D == 3) {
-            in &= at[1] >= pick(place.low, ray.axis_v) && at[1] <= pick(place.high, ray.axis_v);
+            leaves |= step_out(at[1], ray.axis_v, toward);
         }
-        return in && at[2] >= pick(place.low, ray.axis) && at[2] <= pick(place.high, ray.axis);
+        leaves |= step_out(at[2], ray.axis, toward);
+        if (toward == CENTER) {
+            return of_surface;
+        }
+        const bool of_image = place.beyond == toward;
+        if (leaves || !(of_surface || of_image)) {
+            return false;
+        }
+        if (here == there) {
+            if (!place.settled) {
+                Place::add(place.on_face, slot, sign);
+                *place.any_on_face = 1;
+            }
+            return place.settled && Place::sum(place.on_face, slot) != 0;
+        }
+        return here < there ? of_surface : of_image;
+    }
+
+    // Adds the side of the box on which a cell lies to its direction; whether the face there is not periodic.
+    __device__ bool step_out(int at, int axis, int& toward) const {
+        const int out = (at > pick(place.high, axis)) - (at < pick(place.low, axis));
+        toward += out * (axis == 0 ? 1 : axis == 1 ? 3 : 9);
+        return out != 0 && !(place.periodic >> axis & 1);
     }
 
     __device__ void record(int cell, int direction, double q) const {
@@ -308,7 +370,7 @@ struct Cuts {
                 const E both = here[0] & here[1] & here[D - 1], any = here[0] | here[1] | here[D - 1];
                 if ((both < 0 || any >= 0) && now < setup.rise && now >= last) {
                     line(ray, setup.from_u + u, setup.from_v + v, now, setup.rise, setup.bias,
-                         [&](V of) { return to_f64(of) / to_f64(setup.rise); });
+                         setup.forward ? 1 : -1, [&](V of) { return to_f64(of) / to_f64(setup.rise); });
                 }
                 for (int k = 0; k < D; k++) {
                     here[k] += setup.by_u[k];

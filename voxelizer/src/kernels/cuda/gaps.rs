@@ -30,6 +30,7 @@ pub(super) fn classify<const D: usize>(
         forest,
         bins,
         view,
+        ..
     } = data;
     let caps = Caps::new(cuda, tree)?;
     let mut uncertain = cuda.alloc("uncertain blocks", view.count, 0u8)?;
@@ -104,17 +105,19 @@ fn near<const D: usize>(
     Ok(cuda.select("blocks near gaps", None, &flags)?)
 }
 
-/// Rows of the leaves that may have links: those with walls, and those where fluid meets solid.
+/// A flag for each of the level's blocks: 1 for leaves that may have links, those with walls and those where fluid
+/// meets solid.
 pub(super) fn linked<const D: usize>(
     cuda: &Cuda,
     data: &LevelData<'_, D, Cuda>,
     solid: &CudaBuf<u64>,
-) -> Result<CudaBuf<u32>, VoxelError> {
+) -> Result<CudaBuf<u8>, VoxelError> {
     let LevelData {
         set,
         forest,
         bins,
         view,
+        ..
     } = data;
     let mut flags = cuda.uninit("flags", view.count)?;
     let launch = cuda
@@ -125,12 +128,12 @@ pub(super) fn linked<const D: usize>(
         .buf(&bins.facets)
         .val(set.walls)
         .buf(&forest.first_child)
-        .val(forest.root)
+        .val(forest.grid())
         .buf(&forest.families)
         .buf(solid)
         .out(&mut flags);
     // SAFETY: the level's blocks have consecutive ids, with a row each of the lists; their
     // neighbours are blocks too, with a mask each; a flag a block.
     unsafe { launch.run(Grid::over(view.count, THREADS))? };
-    Ok(cuda.select("blocks with links", None, &flags)?)
+    Ok(flags)
 }

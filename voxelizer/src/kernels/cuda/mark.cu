@@ -58,9 +58,12 @@ extern "C" __global__ void spread_roots(uint32_t count, Root root, uint8_t from,
         uint32_t stride = 1, to_row = row;
         bool in = true;
         for (int a = 0; a < D; a++) {
-            const int c = at[a] + step(direction, a);
-            in &= c >= 0 && c < static_cast<int>(root.n[a]);
-            to_row += stride * static_cast<uint32_t>(step(direction, a));
+            const int count = static_cast<int>(root.n[a]);
+            int c = at[a] + step(direction, a);
+            const bool beyond = c < 0 || c >= count;
+            in &= !beyond || root.periodic[a];
+            c += !beyond ? 0 : c < 0 ? count : -count;
+            to_row += stride * static_cast<uint32_t>(c - at[a]);
             stride *= root.n[a];
         }
         beside |= in && reached[in ? to_row : row] == from;

@@ -136,7 +136,7 @@ impl<const D: usize> Sweep<'_, D> {
             let launch = cuda.launch(&MARK, D, kernel);
             let count = data.view.count;
             let (launch, threads) = if is_root {
-                (launch.val(count as u32).val(data.forest.root), count)
+                (launch.val(count as u32).val(data.forest.grid()), count)
             } else {
                 let groups = count / dims::children(D);
                 let launch = launch.val(data.view.first as u32).val(groups as u32);

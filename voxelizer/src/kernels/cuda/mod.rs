@@ -36,7 +36,7 @@ where
         forest: &Forest<D, Self>,
         spacing: i32,
     ) -> Result<CudaBuf<i32>, VoxelError> {
-        seed::roots(self, set, forest.root, spacing)
+        seed::roots(self, set, forest.grid(), spacing)
     }
 
     fn classify(
@@ -83,5 +83,6 @@ fn all_small<const D: usize>(data: &LevelData<'_, D, Cuda>) -> bool {
         0x401..=0x1000 => 1 << 16,
         _ => return false,
     };
-    data.set.extent <= most
+    let images = data.images.as_ref();
+    data.set.extent <= most && images.is_none_or(|images| images.set.extent <= most)
 }

@@ -19,7 +19,7 @@ struct Ring {
     double2 plane[RING], growth[RING];
     double inverse[RING];
     // Edge functions, and what steps add to them. Then the bits of the shape: extent u (3), from
-    // u + 3 (4), from v + 3 (4), bias (1), the ray's (11); 4096 / extent u, rounded up, and the
+    // u + 3 (4), from v + 3 (4), bias (1), the ray's (11), whether it goes with the normal (1); 4096 / extent u, rounded up, and the
     // number of lines (6 bits); the patch.
     longlong2 edge[RING];
     int64_t last_edge[RING];
@@ -84,14 +84,15 @@ struct Gang {
     // Pairs queued; first entry of the ring, and entries in it.
     int queued = 0, head = 0, filled = 0;
 
-    // Takes the facets of the list that are walls, and returns whether it left any as not small.
-    __device__ bool run(uint32_t length, uint32_t walls, bool all_small) {
+    // Takes the facets of the list from one number to before another, and returns whether it left any as not
+    // small.
+    __device__ bool run(uint32_t length, uint32_t from, uint32_t to, bool all_small) {
         bool left = false;
         for (uint32_t base = 0; base < length; base += 32) {
             const uint32_t e = base + lane;
             const uint32_t f = e < length ? list[e] : ~0u;
             uint32_t near = 0;
-            if (f < walls) {
+            if (f >= from && f < to) {
                 const Local local(corners[f], center, spacing, shift);
                 const bool small = all_small || local.is_small(spacing);
                 left |= !small;
@@ -142,7 +143,8 @@ struct Gang {
         const uint32_t votes = __ballot_sync(~0u, has);
         if (has) {
             const int i = wrap(wrap(head + filled) + __popc(votes & ((1u << lane) - 1)));
-            shape |= setup.extent_u | (setup.from_u + 3) << 3 | (setup.from_v + 3) << 7 | (setup.bias != 0) << 11;
+            shape |= setup.extent_u | (setup.from_u + 3) << 3 | (setup.from_v + 3) << 7 | (setup.bias != 0) << 11 |
+                     (setup.forward ? 1u : 0u) << 23;
             // 4096 over 1 to 7, rounded up.
             const uint64_t shares = setup.extent_u < 4 ? 0x0556'0800'1000'0000ull : 0x024a'02ab'0334'0400ull;
             const int share = static_cast<int>(shares >> 16 * (setup.extent_u & 3)) & 0xffff;
@@ -223,7 +225,7 @@ struct Gang {
             __fma_rn(static_cast<double>(v), growth.x, __fma_rn(static_cast<double>(u), plane.y, plane.x));
         if (value < rise && value >= -4 * rise) {
             const uint32_t shape = ring.shape[i];
-            const Ray ray = Ray::of_bits(shape >> 12);
+            const Ray ray = Ray::of_bits(shape >> 12 & 0x7ff);
             const double inverse = ring.inverse[i];
             // The quotient as division rounds it, from the rounded inverse (Markstein 1990).
             const auto over_rise = [&](double of) {
@@ -233,7 +235,8 @@ struct Gang {
             const int at_u = static_cast<int>(shape >> 3 & 15) - 3 + u;
             const int at_v = static_cast<int>(shape >> 7 & 15) - 3 + v;
             const Cuts<Kind> cuts{nearest, directions, place, static_cast<uint32_t>(ring.by_v[i].w)};
-            cuts.line(ray, at_u, at_v, value, rise, static_cast<double>(shape >> 11 & 1), over_rise);
+            cuts.line(ray, at_u, at_v, value, rise, static_cast<double>(shape >> 11 & 1),
+                      (shape >> 23 & 1) != 0 ? 1 : -1, over_rise);
         }
     }
 };

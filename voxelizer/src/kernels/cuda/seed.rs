@@ -14,9 +14,10 @@ const BLOCKS: usize = 264;
 pub(super) fn roots<const D: usize>(
     cuda: &Cuda,
     set: &FacetSet<D, Cuda>,
-    root: [u32; D],
+    grid: [[u32; D]; 2],
     spacing: i32,
 ) -> Result<CudaBuf<i32>, VoxelError> {
+    let root = grid[0];
     let blocks: usize = root.iter().map(|&n| n as usize).product();
     let mut sums = cuda.alloc("winding numbers", blocks, 0i32)?;
     let facets = set.corners.len();
@@ -26,7 +27,7 @@ pub(super) fn roots<const D: usize>(
         .launch(&SEED, D, "cross")
         .buf(&set.corners)
         .val(facets as u32)
-        .val(root)
+        .val(grid)
         .val(spacing)
         .out(&mut sums)
         .out(&mut large)
@@ -36,7 +37,7 @@ pub(super) fn roots<const D: usize>(
     let launch = cuda
         .launch(&SEED, D, "cross_large")
         .buf(&set.corners)
-        .val(root)
+        .val(grid)
         .val(spacing)
         .buf(&large)
         .buf(&larges)
