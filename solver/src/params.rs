@@ -1,7 +1,7 @@
 //! What a flow is: lattice, collision, conditions. All numbers are in units of the root
 //! lattice: Δx = Δt = 1 on level 0 and density 1.
 
-use crate::{LatticeKind, SolverError};
+use crate::{LatticeKind, SolverError, Variation};
 use std::{fmt, str::FromStr};
 
 /// How populations relax to equilibrium.
@@ -199,6 +199,9 @@ pub struct Params<const D: usize> {
     pub moment_center: [f64; D],
     /// Whether to compute forces each root step.
     pub forces: bool,
+    /// What replaces values of `faces`, `patches` and `acceleration` that vary in space or time, at most one a place. What
+    /// they have themselves should be of the same size then: the stability and the balance of walls are judged by it.
+    pub variations: Vec<Variation<D>>,
 }
 
 impl<const D: usize> Params<D> {

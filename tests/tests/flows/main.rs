@@ -11,6 +11,7 @@
 //! | `walls` | Poiseuille, Couette, circular Couette: order at cut links, torque |
 //! | `stability` | how fast the fastest disturbance of a uniform stream grows: levels, faces |
 //! | `running` | same bits for threads and after a restart; divergence; refusals |
+//! | `varying` | profiles and conditions in time: constants, restarts, parabolic inlets, Womersley |
 //! | `twins` | every lattice, collision, precision and wall scheme against f64 on one thread of the host |
 
 mod arrays;
@@ -22,4 +23,5 @@ mod periodic;
 mod running;
 mod stability;
 mod twins;
+mod varying;
 mod walls;

@@ -113,10 +113,16 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
             - equilibrium::<D, L, T>(entry.q, inner)
     }
 
+    /// The velocity that a face is given beside the cell inside.
+    fn given(&self, entry: &Entry<'_, D>) -> [T; D] {
+        let u = self.velocity_at(entry.inside, 0, 0.5, entry.rule);
+        std::array::from_fn(|a| T::of(u[a]))
+    }
+
     /// A given velocity at the face, halfway to the ghost; where fluid leaves, at the ghost.
     fn stream(&self, entry: &Entry<'_, D>) -> T {
         let inner = self.moments(entry.inside);
-        let given: [T; D] = std::array::from_fn(|a| T::of(entry.rule.velocity[a]));
+        let given = self.given(entry);
         let leaves = given[entry.axis] * T::of(f64::from(entry.outward)) > T::of(0.0);
         let u = std::array::from_fn(|a| match leaves {
             true => given[a],
@@ -131,7 +137,7 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
         let inner = self.moments(entry.inside);
         let of = |value: f64| T::of(value);
         let (axis, sign) = (entry.axis, of(f64::from(entry.outward)));
-        let given: [T; D] = std::array::from_fn(|a| of(entry.rule.velocity[a]));
+        let given = self.given(entry);
         let rho = of(entry.rule.density - 1.0);
         let c = of(1.0 / 3.0f64.sqrt());
         let (leaving, entering) = (sign * inner.1[axis], sign * given[axis]);
@@ -152,12 +158,13 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
     /// A given density, with the velocity of the cells inside, halfway between them along the face; no
     /// non-equilibrium.
     fn pressed(&self, at: At<D>, entry: &Entry<'_, D>) -> T {
-        let rho = T::of(entry.rule.density - 1.0);
+        let rho = T::of(self.density_at(entry.inside, 0, entry.rule) - 1.0);
         let (_, u) = self.moments(entry.inside);
         let one = equilibrium::<D, L, T>(entry.q, (rho, u));
         if entry.inside == at {
             return one;
         }
+        let rho = T::of(self.density_at(at, 0, entry.rule) - 1.0);
         let (_, u) = self.moments(at);
         T::of(0.5) * (one + equilibrium::<D, L, T>(entry.q, (rho, u)))
     }

@@ -37,10 +37,12 @@ struct Entry {
     // A given velocity at the face, halfway to the ghost; where fluid leaves, at the ghost.
     __device__ T stream() const {
         T inner[D], u[D];
+        double wanted[3];
         const T rho = view.velocity_of(inside, inner);
-        const bool leaves = rule.velocity[axis] * outward > 0;
+        view.level.template velocity_at<L>(inside, 0, 0.5, rule, wanted);
+        const bool leaves = wanted[axis] * outward > 0;
         for (int a = 0; a < D; a++) {
-            const T given = T(rule.velocity[a]);
+            const T given = T(wanted[a]);
             u[a] = leaves ? given : given + given - inner[a];
         }
         return replaced(rho, inner, rho, u);
@@ -49,14 +51,16 @@ struct Entry {
     // A far field of given density and velocity, by the characteristics along the normal.
     __device__ T far() const {
         T inner[D], u[D];
+        double wanted[3];
+        view.level.template velocity_at<L>(inside, 0, 0.5, rule, wanted);
         const T inner_rho = view.velocity_of(inside, inner), sign = T(outward), c = T(SOUND);
         const T rho = T(rule.density - 1.0);
-        const T leaving = sign * inner[axis], entering = sign * T(rule.velocity[axis]);
+        const T leaving = sign * inner[axis], entering = sign * T(wanted[axis]);
         const T density = T(0.5) * (inner_rho + rho + (leaving - entering) / c);
         T share = leaving * T(1.0 / LEAVING);
         share = share < T(0) ? T(0) : share > T(1) ? T(1) : share;
         for (int a = 0; a < D; a++) {
-            const T given = T(rule.velocity[a]);
+            const T given = T(wanted[a]);
             u[a] = a == axis ? sign * T(0.5) * (leaving + entering + c * (inner_rho - rho))
                              : given + share * (inner[a] - given);
         }
@@ -65,14 +69,14 @@ struct Entry {
 
     // A given density, with the velocity of the cells inside, halfway between them along the face.
     __device__ T pressed(const At& at) const {
-        const T rho = T(rule.density - 1.0);
         T u[D];
         view.velocity_of(inside, u);
-        const T one = equilibrium<L>(q, rho, u);
+        const T one = equilibrium<L>(q, T(view.level.template density_at<L>(inside, 0, rule) - 1.0), u);
         if (inside.slot == at.slot && inside.cell() == at.cell()) {
             return one;
         }
         view.velocity_of(at, u);
+        const T rho = T(view.level.template density_at<L>(at, 0, rule) - 1.0);
         return T(0.5) * (one + equilibrium<L>(q, rho, u));
     }
 
