@@ -16,11 +16,12 @@ use crate::{
     options::{Device, MeshOptions, Output},
     output,
     solve::{
-        case::{self, Case},
+        case::{self, Case, PatchKind, PatchTable},
         checkpoint::{self, Header},
         energy::Energy,
         example,
         history::History,
+        initial::Initial,
         notes,
         resolve::{Grid, Resolved, Until},
         sheet::{self, Sheet},
@@ -28,10 +29,11 @@ use crate::{
 };
 use cutlink_device::{Selected, select};
 use cutlink_mesher::{
+    Surface,
     exact::{Exact, Facet},
     intersect::Meet,
 };
-use cutlink_solver::{FaceCondition, Flow, Params, Plan, kernels::Kernels};
+use cutlink_solver::{Flow, Plan, kernels::Kernels};
 use cutlink_voxelizer::Mesh;
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -40,7 +42,10 @@ use std::{
     fs,
     io::Read,
     path::Path,
-    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     time::Instant,
 };
 
@@ -70,10 +75,10 @@ pub(crate) fn command(args: &SolveArgs) -> Result<(), Failure> {
         };
         match (dimensions, &case.domain) {
             (Some(2), Some(domain)) => {
-                on.solve(args, &case, &bare::<2>(&domain.bounds, &domain.root)?)
+                on.solve(args, &case, &bare::<2>(&domain.bounds, &domain.root)?, None)
             }
             (Some(_), Some(domain)) => {
-                on.solve(args, &case, &bare::<3>(&domain.bounds, &domain.root)?)
+                on.solve(args, &case, &bare::<3>(&domain.bounds, &domain.root)?, None)
             }
             _ => on.embedded(args, &case),
         }
@@ -119,8 +124,14 @@ impl On {
             mesh: Some(options),
             ..case.clone()
         };
+        let by_mass = |patch: &PatchTable| patch.kind == PatchKind::MassFlow;
+        let surface = case
+            .patches
+            .values()
+            .any(by_mass)
+            .then(|| placed.placed.clone());
         let prepared = builder.prepare(placed)?;
-        self.solve(args, &case, &builder.build(&prepared)?)
+        self.solve(args, &case, &builder.build(&prepared)?, surface.as_ref())
     }
 
     fn solve<const D: usize>(
@@ -128,12 +139,13 @@ impl On {
         args: &SolveArgs,
         case: &Case,
         mesh: &Mesh<D>,
+        surface: Option<&Surface<D>>,
     ) -> Result<(), Failure>
     where
         Facet<D>: Exact<D>,
     {
         let device = report::Device::new(&self.selected, &self.opened);
-        on!(&self.opened, backend => solve(args, case, mesh, backend, device))
+        on!(&self.opened, backend => solve(args, case, mesh, surface, backend, device))
     }
 }
 
@@ -157,6 +169,7 @@ fn solve<const D: usize, B: Kernels<D>>(
     args: &SolveArgs,
     case: &Case,
     mesh: &Mesh<D>,
+    surface: Option<&Surface<D>>,
     backend: &B,
     device: report::Device,
 ) -> Result<(), Failure>
@@ -165,6 +178,14 @@ where
 {
     let name = args.file().display().to_string();
     let mut resolved = case.resolve(&name, Grid::of(mesh))?;
+    if !resolved.by_mass.is_empty() {
+        let areas = resolved.areas(&Plan::new(mesh, resolved.params.clone())?, surface);
+        let grid = Grid {
+            areas: &areas,
+            ..Grid::of(mesh)
+        };
+        resolved = case.resolve(&name, grid)?;
+    }
     resolved.params.forces = resolved.forces_every > 0 && !mesh.links.is_empty();
     fields::check(&resolved.outputs.specs, mesh).map_err(|failure| failure.within(&name))?;
     let plan = Plan::new(mesh, resolved.params.clone())?;
@@ -178,8 +199,8 @@ where
             sheet.tell(&plan, &resolved, speed)
         ))?;
     }
-    for note in notes::of(&plan) {
-        console.note(&note);
+    for note in notes::of(&plan).iter().chain(&resolved.notes) {
+        console.note(note);
     }
     if args.dry_run {
         return Ok(());
@@ -198,9 +219,8 @@ where
         device: kind_of(&device),
         step: 0,
     };
-    let start = initial(&resolved.params);
     let mut flow = plan.start(backend)?;
-    flow.set(&|_| (1.0, start))?;
+    begin_with(&mut *flow, &resolved.initial)?;
     let begun = open(args, mesh, &resolved, &header, &console, &mut *flow)?;
     let mut run = Run {
         args,
@@ -229,21 +249,23 @@ fn kind_of(device: &report::Device) -> String {
     device.name.split(':').next().unwrap_or_default().into()
 }
 
-/// The flow begins with the mean velocity of the faces that it passes through, else at rest.
-fn initial<const D: usize>(params: &Params<D>) -> [f64; D] {
-    let mut sum = [0.0; D];
-    let mut count = 0.0;
-    for (axis, faces) in params.faces.iter().enumerate() {
-        for face in faces {
-            if let FaceCondition::Velocity(v) | FaceCondition::FarField { velocity: v, .. } = face
-                && v[axis] != 0.0
-            {
-                count += 1.0;
-                (0..D).for_each(|a| sum[a] += v[a]);
-            }
-        }
+/// Puts the initial state into a flow.
+fn begin_with<const D: usize>(flow: &mut dyn Flow<D>, initial: &Initial<D>) -> Result<(), Failure> {
+    let wrong = Mutex::new(None);
+    flow.set(&|x| {
+        initial.at(x).unwrap_or_else(|why| {
+            wrong
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .get_or_insert(why);
+            (1.0, [0.0; D])
+        })
+    })?;
+    match wrong.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        None => Ok(()),
+        Some(why) => Err(Failure::usage(format!("[initial]: {why}"))
+            .hint("it is evaluated in solid cells too: if(a, b, c) may help")),
     }
-    sum.map(|s| if count > 0.0 { s / count } else { 0.0 })
 }
 
 /// What a run has written so far.
