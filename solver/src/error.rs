@@ -32,6 +32,14 @@ pub enum SolverError {
         /// Why, and the way out.
         reason: String,
     },
+    /// A condition that varies has no value somewhere.
+    #[error("{name}: {reason}")]
+    Value {
+        /// The condition.
+        name: String,
+        /// What it is instead, and where.
+        reason: String,
+    },
     /// Values that are no numbers, or faster than sound.
     #[error(
         "the flow diverged by root step {step}: {what} in cell {cell:?} of level {level}, at {position:?} root cells from the lower corner"

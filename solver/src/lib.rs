@@ -14,10 +14,12 @@ pub mod kernels;
 pub mod lattice;
 mod params;
 mod plan;
+pub mod profile;
 pub mod real;
 mod run;
 pub mod signal;
 pub mod tables;
+mod variation;
 
 pub use error::SolverError;
 pub use flow::{Flow, ForceSample, InitialState, Lap, Snapshot, Work};
@@ -27,6 +29,7 @@ pub use params::{
     Collision, FaceCondition, Interpolation, Motion, Params, PatchCondition, Precision, WallScheme,
 };
 pub use plan::{LevelSheet, Plan};
+pub use variation::{OfTime, Place, Space, Values, Variation};
 
 /// Root steps whose forces a flow keeps until they are taken.
 pub const FORCE_ROOM: u64 = 1024;

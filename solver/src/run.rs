@@ -6,13 +6,15 @@
 //! at the beginning, so that snapshots and forces do not see one either.
 
 use crate::{
-    Collision, Flow, ForceSample, InitialState, Interpolation, Lap, Plan, Snapshot, SolverError,
-    Work,
+    Collision, Flow, ForceSample, InitialState, Interpolation, Lap, Place, Plan, Snapshot,
+    SolverError, Work,
     kernels::{Arrival, Between, Kernels, Relaxation, exchanged},
     lattice::Lattice,
     plan::tau,
+    profile,
     real::Real,
-    tables::Level,
+    tables::{self, Level, Rule},
+    variation::OfTime,
 };
 use cutlink_amr::{NONE, dims};
 use cutlink_device::{Backend, memory};
@@ -30,6 +32,8 @@ struct State<const D: usize, T: Real, B: Kernels<D>> {
     moments: B::Buf<T>,
     /// Forces by slot with links.
     parts: B::Buf<f64>,
+    /// Steps done, of this level's.
+    steps: u64,
 }
 
 impl<const D: usize, T: Real, B: Kernels<D>> State<D, T, B> {
@@ -78,6 +82,8 @@ pub(crate) struct Run<'a, const D: usize, L, T: Real, B: Kernels<D>> {
     clock: Clock<B>,
     /// Root steps as recorded, by which of the root's buffers is the current one.
     graphs: [Option<B::Graph>; 2],
+    /// Conditions as they are now, where any varies.
+    rules: Vec<Rule>,
     lattice: PhantomData<L>,
 }
 
@@ -104,6 +110,19 @@ impl<const D: usize, T: Real, B: Kernels<D>> State<D, T, B> {
     fn swap(&mut self) {
         std::mem::swap(&mut self.now, &mut self.next);
     }
+
+    /// Takes the acceleration at the end of so many steps of the level.
+    fn accelerate(&mut self, pull: &OfTime<D>, steps: u64) -> Result<(), SolverError> {
+        let dt = 1.0 / f64::from(1u32 << self.level.index);
+        let values = pull(steps as f64 * dt).map_err(|reason| SolverError::Value {
+            name: "the acceleration".into(),
+            reason,
+        })?;
+        self.relax.acceleration =
+            std::array::from_fn(|a| T::of(values.get(a).map_or(0.0, |g| g * dt)));
+        self.half_step = self.relax.acceleration.map(|g| T::of(0.5) * g);
+        Ok(())
+    }
 }
 
 /// A step of the first of some levels, and of all finer ones. Finer levels need nothing of the coarser one's step
@@ -112,6 +131,7 @@ fn step<const D: usize, L: Lattice, T: Real, B: Kernels<D>>(
     backend: &B,
     clock: &Clock<B>,
     cubic: bool,
+    pull: Option<&OfTime<D>>,
     levels: &mut [State<D, T, B>],
 ) -> Result<(), SolverError> {
     let Some((coarse, finer)) = levels.split_first_mut() else {
@@ -119,6 +139,10 @@ fn step<const D: usize, L: Lattice, T: Real, B: Kernels<D>>(
     };
     let index = coarse.level.index;
     let collide = |backend: &B, coarse: &mut State<D, T, B>| {
+        if let Some(pull) = pull {
+            coarse.accelerate(pull, coarse.steps + 1)?;
+        }
+        coarse.steps += 1;
         timed(backend, clock, Work::Step, index, || {
             backend.step::<L, T>(
                 &coarse.level,
@@ -135,8 +159,8 @@ fn step<const D: usize, L: Lattice, T: Real, B: Kernels<D>>(
         return collide(backend, coarse);
     }
     let mut twice = |backend: &B| {
-        step::<D, L, T, B>(backend, clock, cubic, finer)?;
-        step::<D, L, T, B>(backend, clock, cubic, finer)
+        step::<D, L, T, B>(backend, clock, cubic, pull, finer)?;
+        step::<D, L, T, B>(backend, clock, cubic, pull, finer)
     };
     if clock.is_some() {
         // One after the other, so that each has a time of its own.
@@ -190,6 +214,7 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B>
                     6 * level.patches * B::len(&level.linked),
                     0.0,
                 )?,
+                steps: 0,
                 level,
             });
         }
@@ -207,6 +232,7 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B>
             taken: 0,
             clock: None,
             graphs: [None, None],
+            rules: Vec::new(),
             lattice: PhantomData,
         })
     }
@@ -214,8 +240,11 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B>
     /// Does a root step without forces, or gives it to be replayed.
     fn step_levels(&mut self) -> Result<(), SolverError> {
         let cubic = self.plan.params.interpolation == Interpolation::Cubic;
-        if self.clock.is_some() {
-            return step::<D, L, T, B>(&self.backend, &self.clock, cubic, &mut self.levels);
+        let pull = self.pull();
+        // The acceleration is a number in the launches, so that what is recorded holds for one alone.
+        if self.clock.is_some() || pull.is_some() {
+            let (backend, clock) = (&self.backend, &self.clock);
+            return step::<D, L, T, B>(backend, clock, cubic, pull.as_ref(), &mut self.levels);
         }
         let parity = (self.steps % 2) as usize;
         if let Some(graph) = &self.graphs[parity] {
@@ -227,7 +256,7 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B>
             return Ok(());
         }
         let (backend, clock, levels) = (&self.backend, &self.clock, &mut self.levels);
-        let graph = backend.record(|| step::<D, L, T, B>(backend, clock, cubic, levels))?;
+        let graph = backend.record(|| step::<D, L, T, B>(backend, clock, cubic, None, levels))?;
         if let Some(graph) = graph {
             // SAFETY: as above.
             #[expect(unsafe_code, reason = "a graph holds addresses")]
@@ -265,7 +294,57 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B>
         Ok(())
     }
 
+    /// The acceleration, where it varies.
+    fn pull(&self) -> Option<OfTime<D>> {
+        let variations = &self.plan.params.variations;
+        let found = variations.iter().find(|v| v.place == Place::Acceleration)?;
+        found.time.clone()
+    }
+
+    /// Brings the conditions to the middle of the next root step. Buffers stay where they are, for the sake of graphs.
+    fn vary(&mut self) -> Result<(), SolverError> {
+        let params = &self.plan.params;
+        if params.variations.is_empty() {
+            return Ok(());
+        }
+        let time = self.steps as f64 + 0.5;
+        let rules = tables::rules(params, Some(time))?;
+        if rules != self.rules {
+            let fresh = self.backend.upload(rules.clone())?;
+            for state in &mut self.levels {
+                self.backend.copy(&fresh, &mut state.level.rules)?;
+            }
+            self.rules = rules;
+        }
+        for (state, host) in self.levels.iter_mut().zip(&self.plan.tables) {
+            if host.moving.is_empty() {
+                continue;
+            }
+            let mut values = host.level.profile.clone();
+            let fresh = profile::values(&params.variations, &host.moving, time)?;
+            for (point, fresh) in host.moving.iter().zip(fresh.chunks_exact(D)) {
+                values[D * point.place..][..D].copy_from_slice(fresh);
+            }
+            let fresh = self.backend.upload(values)?;
+            self.backend.copy(&fresh, &mut state.level.profile)?;
+        }
+        Ok(())
+    }
+
+    /// Sets the clocks of the levels by the root steps done.
+    fn set_clocks(&mut self) -> Result<(), SolverError> {
+        let pull = self.pull();
+        for state in &mut self.levels {
+            state.steps = self.steps << state.level.index;
+            if let Some(pull) = &pull {
+                state.accelerate(pull, state.steps)?;
+            }
+        }
+        Ok(())
+    }
+
     fn root_step(&mut self) -> Result<(), SolverError> {
+        self.vary()?;
         self.step_levels()?;
         if self.plan.params.forces {
             let clock = self.clock.take();
@@ -422,6 +501,8 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
 
     fn set(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError> {
         let cells = dims::cells(D);
+        (self.steps, self.taken) = (0, 0);
+        self.set_clocks()?;
         for index in 0..self.levels.len() {
             let host = &self.plan.tables[index];
             let dx = 1.0 / f64::from(1u32 << index);
@@ -437,15 +518,16 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
             let mut f = memory::with_capacity("populations", host.level.slots * row)?;
             f.resize(host.level.slots * row, T::of(0.0));
             let mut moments = vec![T::of(0.0); host.level.exchanging * exchanged_row];
-            let state_at = |slot: usize, cell: usize| {
+            let center = |slot: usize, cell: usize| -> [f64; D] {
                 let local = dims::unravel::<D>(cell, 4);
-                at(std::array::from_fn(|a| {
+                std::array::from_fn(|a| {
                     dx * (f64::from(4 * host.level.coord[slot][a] + local[a]) + 0.5)
-                }))
+                })
             };
             f.par_chunks_mut(row).enumerate().for_each(|(slot, f)| {
                 for cell in 0..cells {
-                    let (density, u) = state_at(slot, cell);
+                    let x = center(slot, cell);
+                    let (density, u) = at(x);
                     for q in 0..L::Q {
                         f[B::place::<L>(q, cell)] =
                             T::of(equilibrium::<D, L>(q, density, u) + density * push(q));
@@ -454,7 +536,7 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
             });
             for (slot, row) in moments.chunks_exact_mut(exchanged_row).enumerate() {
                 for cell in 0..cells {
-                    let (density, u) = state_at(slot, cell);
+                    let (density, u) = at(center(slot, cell));
                     row[cell] = T::of(density - 1.0);
                     for a in 0..D {
                         row[(1 + a) * cells + cell] = T::of(density * u[a]);
@@ -467,8 +549,6 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
             state.moments = self.backend.upload(moments)?;
         }
         self.forget_graphs();
-        self.steps = 0;
-        self.taken = 0;
         self.clear_forces()
     }
 
@@ -532,6 +612,7 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
         }
         self.forget_graphs();
         (self.steps, self.taken) = (steps, steps);
+        self.set_clocks()?;
         self.clear_forces()
     }
 

@@ -6,7 +6,10 @@
 //! (2^D to a shell, in the order of the shells), other blocks that exchange, other *special* blocks (walls, faces,
 //! solid cells), and then the plain ones, whose neighbours are all there and which need no test at all.
 
-use crate::{FaceCondition, Motion, Params, PatchCondition, SolverError, WallScheme, real::Real};
+use crate::{
+    FaceCondition, Motion, Params, PatchCondition, Place, SolverError, Variation, WallScheme,
+    profile, real::Real,
+};
 use bytemuck::{Pod, Zeroable};
 use cutlink_amr::{NONE, OUTSIDE, dims};
 use cutlink_device::Backend;
@@ -18,7 +21,7 @@ pub mod kind {
     pub const WALL: u32 = 0;
     /// Specular reflection.
     pub const SLIP: u32 = 1;
-    /// A face: convection outward, with the mean density held.
+    /// A face that fluid leaves through, with the mean density held.
     pub const OUTFLOW: u32 = 2;
     /// A given density: of a face by ghost cells, of a patch by anti-bounce-back.
     pub const PRESSURE: u32 = 3;
@@ -34,16 +37,19 @@ pub mod kind {
 #[derive(Debug, Clone, Copy, PartialEq, Zeroable, Pod)]
 #[repr(C)]
 pub struct Rule {
-    /// Velocity at the origin of the box.
+    /// Velocity at the origin of the box; with a profile what that is multiplied by.
     pub velocity: [f64; 3],
     /// Angular velocity, a root step.
     pub omega: [f64; 3],
-    /// Density.
+    /// Density; with a profile what that is multiplied by, to give the density less 1.
     pub density: f64,
     /// One of [`kind`].
     pub kind: u32,
     /// 0 bounce-back, 1 linear, 2 quadratic.
     pub scheme: u32,
+    /// 0 for no profile, [`LINKS`](profile::LINKS) for one by cut link, [`FACES`](profile::FACES) and the number of the face for one of a face.
+    pub profile: u32,
+    pub(crate) pad: u32,
 }
 
 fn wide<const D: usize>(v: [f64; D]) -> [f64; 3] {
@@ -66,6 +72,8 @@ impl Rule {
             density: 1.0,
             kind,
             scheme: 0,
+            profile: 0,
+            pad: 0,
         }
     }
 
@@ -136,6 +144,58 @@ impl Rule {
     }
 }
 
+/// The conditions of faces and patches at a time in root steps; without one as they are by themselves, with the space's share
+/// of what varies.
+///
+/// # Errors
+/// Variations without a number at this time.
+pub fn rules<const D: usize>(
+    params: &Params<D>,
+    time: Option<f64>,
+) -> Result<Vec<Rule>, SolverError> {
+    let closed = !params.has_opening();
+    let faces = params.faces.iter().flatten();
+    let faces = faces.map(|face| Rule::of_face(face, closed));
+    let patches = params.patches.iter().map(Rule::of_patch);
+    let mut rules: Vec<Rule> = faces.chain(patches).collect();
+    for variation in &params.variations {
+        let (at, profile) = match variation.place {
+            Place::Face(axis, side) => (2 * axis + side, profile::FACES + (2 * axis + side) as u32),
+            Place::Patch(patch) => (2 * D + patch, profile::LINKS),
+            Place::Acceleration => continue,
+        };
+        vary(&mut rules[at], variation, profile, time)?;
+    }
+    Ok(rules)
+}
+
+fn vary<const D: usize>(
+    rule: &mut Rule,
+    variation: &Variation<D>,
+    profile: u32,
+    time: Option<f64>,
+) -> Result<(), SolverError> {
+    let has_profile = variation.has_profile();
+    if has_profile {
+        rule.profile = profile;
+    }
+    let factor = match time {
+        Some(time) => variation.of_time(time)?,
+        None if has_profile => [1.0; D],
+        None => return Ok(()),
+    };
+    match (rule.kind, has_profile) {
+        (kind::PRESSURE, true) => rule.density = factor[0],
+        (kind::PRESSURE, false) => rule.density = 1.0 + factor[0],
+        _ if rule.omega != [0.0; 3] => {
+            rule.velocity = rule.velocity.map(|v| v * factor[0]);
+            rule.omega = rule.omega.map(|v| v * factor[0]);
+        }
+        _ => rule.velocity = wide(factor),
+    }
+    Ok(())
+}
+
 /// A level; see the module.
 #[derive(Debug)]
 pub struct Level<const D: usize, B: Backend> {
@@ -179,6 +239,12 @@ pub struct Level<const D: usize, B: Backend> {
     pub patch: B::Buf<u16>,
     /// Conditions of faces and patches.
     pub rules: B::Buf<Rule>,
+    /// Values that vary in space, D a place: see [`profile`].
+    pub profile: B::Buf<f64>,
+    /// By special slot and face the first of its places, or [`NONE`]; empty where no face has a profile.
+    pub profile_face: B::Buf<u32>,
+    /// By cut link its place, or [`NONE`]; empty where no patch has a profile.
+    pub profile_link: B::Buf<u32>,
     /// Patches.
     pub patches: usize,
     /// What torques are about.
@@ -190,6 +256,8 @@ pub struct Level<const D: usize, B: Backend> {
 pub struct HostLevel<const D: usize> {
     /// The tables.
     pub level: Level<D, cutlink_device::Host>,
+    /// Places of profiles whose values change.
+    pub(crate) moving: Vec<profile::Point<D>>,
     /// Block ids by slot.
     pub blocks: Vec<u32>,
 }
@@ -258,13 +326,7 @@ pub fn build<const D: usize>(
             return Err(SolverError::Mesh { reason });
         }
     }
-    let rules: Vec<Rule> = params
-        .faces
-        .iter()
-        .flatten()
-        .map(|face| Rule::of_face(face, !params.has_opening()))
-        .chain(params.patches.iter().map(Rule::of_patch))
-        .collect();
+    let rules = rules(params, None)?;
     let directions = dims::directions(D);
     check_periodic(mesh, periodic)?;
     let mut slot_of = vec![NONE; forest.capacity()];
@@ -344,6 +406,9 @@ pub fn build<const D: usize>(
             q: Vec::new(),
             patch: Vec::new(),
             rules: rules.clone(),
+            profile: Vec::new(),
+            profile_face: Vec::new(),
+            profile_link: Vec::new(),
             patches: params.patches.len(),
             moment_center: params.moment_center,
         };
@@ -362,6 +427,7 @@ pub fn build<const D: usize>(
             level.stepped.push(stepped(mesh, id));
         }
         links(mesh, &blocks[..special], &mut level);
+        let moving = profile::fill(&mut level, &params.variations)?;
         let has_links = |slot: &u32| level.boundary[*slot as usize] != 0;
         level.linked = (0..special as u32).filter(has_links).collect();
         let at_face = |slot: u32| {
@@ -381,7 +447,11 @@ pub fn build<const D: usize>(
         for &id in &children {
             is_child[id as usize] = true;
         }
-        all.push(HostLevel { level, blocks });
+        all.push(HostLevel {
+            level,
+            moving,
+            blocks,
+        });
     }
     Ok(all)
 }
@@ -513,6 +583,9 @@ impl<const D: usize> Level<D, cutlink_device::Host> {
             q: backend.upload(self.q.clone())?,
             patch: backend.upload(self.patch.clone())?,
             rules: backend.upload(self.rules.clone())?,
+            profile: backend.upload(self.profile.clone())?,
+            profile_face: backend.upload(self.profile_face.clone())?,
+            profile_link: backend.upload(self.profile_link.clone())?,
             patches: self.patches,
             moment_center: self.moment_center,
         })
@@ -527,7 +600,9 @@ impl<const D: usize> Level<D, cutlink_device::Host> {
             + self.cells.len() * 8
             + self.q.len() * 6
             + self.linked.len() * (4 + 48 * self.patches)
-            + self.walled.len() * 4;
+            + self.walled.len() * 4
+            + self.profile.len() * 8
+            + (self.profile_face.len() + self.profile_link.len()) * 4;
         (populations + moments + tables) as u64
     }
 }

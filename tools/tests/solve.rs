@@ -20,7 +20,7 @@ velocity = 1
 collision = "regularized"
 
 [boundary]
-"x-" = { type = "velocity", velocity = [1, 0] }
+"x-" = { type = "velocity", velocity = [1, 0], ramp = 0 }
 "x+" = { type = "pressure", pressure = 0 }
 "y-" = "free-slip"
 "y+" = "free-slip"
@@ -78,6 +78,94 @@ fn a_run_that_was_resumed_is_the_run_that_was_not_stopped() {
         ran.stderr
     );
     assert_eq!(forces(), whole, "from the one before");
+}
+
+#[test]
+fn conditions_that_vary_are_resumed_to_the_bit() {
+    let folder = Folder::new();
+    folder.write("inlet.csv", "y,u\n-2,0.8\n0,1.2\n2,0.8\n");
+    let text = CIRCLE
+        .replace(
+            "velocity = [1, 0], ramp = 0 }",
+            "profile = \"inlet.csv\", ramp = 0.5 }",
+        )
+        .replace(
+            "{ type = \"pressure\", pressure = 0 }",
+            "{ type = \"pressure\", pressure = \"0.1*sin(y-3*t)\" }",
+        )
+        .replace(
+            "velocity = 1\n",
+            "velocity = 1\nacceleration = [\"0.1*sin(t)\", 0]\n",
+        )
+        .replace(
+            "[run]",
+            "[patches.circle]\ntype = \"velocity\"\nvelocity = [\"-y*t\", \"x*t\"]\n\n[run]",
+        )
+        .replace("steps = 200", "steps = 130");
+    for name in ["whole", "parts"] {
+        folder.write(
+            &format!("{name}.toml"),
+            &format!("{text}folder = \"{name}\"\n"),
+        );
+    }
+    let ran = folder.run("solve whole.toml").ok();
+    assert!(
+        ran.stderr.contains("\"x+\" is no product"),
+        "{}",
+        ran.stderr
+    );
+    folder.run("solve parts.toml --steps 110").ok();
+    folder.run("solve parts.toml --resume").ok();
+    assert!(
+        written(&folder, "whole") == written(&folder, "parts"),
+        "the same bits"
+    );
+    // The table is in the resolved case: its file is not needed again.
+    std::fs::remove_file(folder.path("inlet.csv")).expect("it was there");
+    let resolved = String::from_utf8(folder.read("whole/case.toml")).expect("text");
+    folder.write("again.toml", &resolved.replace("\"whole\"", "\"again\""));
+    folder.run("solve again.toml").ok();
+    assert!(
+        written(&folder, "whole") == written(&folder, "again"),
+        "again"
+    );
+    let other = resolved
+        .replace("\"whole\"", "\"other\"")
+        .replace("0.5", "0.25");
+    folder.write("other.toml", &other);
+    folder.run("solve other.toml").ok();
+    assert!(
+        written(&folder, "whole") != written(&folder, "other"),
+        "another ramp"
+    );
+}
+
+#[test]
+fn a_value_that_is_none_ends_with_its_place() {
+    let folder = Folder::new();
+    let bad = |from: &str, to: &str, words: &[&str]| {
+        assert!(CIRCLE.contains(from));
+        folder.write(
+            "bad.toml",
+            &format!("{}folder = \"bad\"\n", CIRCLE.replace(from, to)),
+        );
+        folder.run("solve bad.toml --force").failed(2, words);
+    };
+    bad(
+        "velocity = [1, 0],",
+        "velocity = [\"1/(y-0.0625)\", 0],",
+        &["\"x-\" velocity", "inf at", "y = 0.0625"],
+    );
+    bad(
+        "velocity = [1, 0],",
+        "velocity = [\"sqrt(0.5-t)\", 0],",
+        &["\"x-\" velocity", "NaN at t = 0.5"],
+    );
+    bad(
+        "[run]",
+        "[initial]\nvelocity = [\"log(x)\", 0]\n[run]",
+        &["[initial]", "NaN at x = -"],
+    );
 }
 
 #[test]

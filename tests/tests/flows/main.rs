@@ -12,6 +12,7 @@
 //! | `sound` | how much of a pulse of sound comes back from a face |
 //! | `stability` | how fast the fastest disturbance of a uniform stream grows: levels, faces |
 //! | `running` | same bits for threads and after a restart; divergence; refusals |
+//! | `varying` | profiles and conditions in time: constants, restarts, parabolic inlets, Womersley |
 //! | `twins` | every lattice, collision, precision and wall scheme against f64 on one thread of the host |
 
 mod arrays;
@@ -25,4 +26,5 @@ mod running;
 mod sound;
 mod stability;
 mod twins;
+mod varying;
 mod walls;

@@ -7,6 +7,7 @@ use crate::config;
 use crate::failure::Failure;
 use crate::fields::OutputSpec;
 use crate::options::{Axes, MeshOptions, Numbers, Root};
+use crate::solve::value::Value;
 use cutlink_solver::{Interpolation, LatticeKind, Precision, WallScheme};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{IntoDeserializer, MapAccess, Visitor};
@@ -25,6 +26,8 @@ pub struct Case {
     pub physics: PhysicsTable,
     pub numerics: NumericsTable,
     pub boundary: BoundaryTable,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial: Option<InitialTable>,
     /// By name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub patches: BTreeMap<String, PatchTable>,
@@ -59,7 +62,7 @@ pub struct PhysicsTable {
     pub lattice_velocity: Option<f64>,
     pub mach: Option<f64>,
     pub area: Option<f64>,
-    pub acceleration: Option<Vec<f64>>,
+    pub acceleration: Option<Vec<Value>>,
     pub moment_center: Option<Vec<f64>>,
 }
 
@@ -147,6 +150,7 @@ impl BoundaryTable {
 #[expect(missing_docs, reason = "docs/case.md describes the names")]
 pub enum FaceKind {
     Velocity,
+    MassFlow,
     Pressure,
     Periodic,
     NoSlip,
@@ -163,9 +167,34 @@ pub struct FaceTable {
     #[serde(rename = "type")]
     pub kind: FaceKind,
     #[serde(default)]
-    pub velocity: Option<Vec<f64>>,
+    pub velocity: Option<Vec<Value>>,
     #[serde(default)]
-    pub pressure: Option<f64>,
+    pub pressure: Option<Value>,
+    #[serde(default)]
+    pub center: Option<Vec<f64>>,
+    /// What `profile` read from a file, by column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<BTreeMap<String, Vec<f64>>>,
+    #[serde(default)]
+    pub profile: Option<String>,
+    #[serde(default)]
+    pub mean: Option<f64>,
+    #[serde(default)]
+    pub max: Option<f64>,
+    #[serde(default)]
+    pub radius: Option<f64>,
+    #[serde(default)]
+    pub exponent: Option<f64>,
+    #[serde(default)]
+    pub reference_height: Option<f64>,
+    #[serde(default)]
+    pub axis: Option<AxisName>,
+    #[serde(default)]
+    pub direction: Option<Vec<f64>>,
+    #[serde(default)]
+    pub mass_flow: Option<f64>,
+    #[serde(default)]
+    pub ramp: Option<f64>,
 }
 
 impl From<FaceKind> for FaceTable {
@@ -174,6 +203,18 @@ impl From<FaceKind> for FaceTable {
             kind,
             velocity: None,
             pressure: None,
+            center: None,
+            table: None,
+            profile: None,
+            mean: None,
+            max: None,
+            radius: None,
+            exponent: None,
+            reference_height: None,
+            axis: None,
+            direction: None,
+            mass_flow: None,
+            ramp: None,
         }
     }
 }
@@ -186,6 +227,7 @@ pub enum PatchKind {
     #[default]
     Wall,
     Velocity,
+    MassFlow,
     Rotating,
     Pressure,
 }
@@ -199,10 +241,60 @@ pub struct PatchTable {
     pub kind: PatchKind,
     #[serde(with = "by_name")]
     pub wall: Option<WallScheme>,
-    pub velocity: Option<Vec<f64>>,
+    pub velocity: Option<Vec<Value>>,
     pub center: Option<Vec<f64>>,
     pub omega: Option<Numbers>,
-    pub pressure: Option<f64>,
+    pub pressure: Option<Value>,
+    /// What `profile` read from a file, by column.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub table: Option<BTreeMap<String, Vec<f64>>>,
+    pub profile: Option<String>,
+    pub mean: Option<f64>,
+    pub max: Option<f64>,
+    pub radius: Option<f64>,
+    pub exponent: Option<f64>,
+    pub reference_height: Option<f64>,
+    pub axis: Option<AxisName>,
+    pub direction: Option<Vec<f64>>,
+    pub mass_flow: Option<f64>,
+    pub ramp: Option<f64>,
+}
+
+/// An axis, by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "docs/case.md describes the names")]
+pub enum AxisName {
+    X,
+    Y,
+    Z,
+}
+
+/// A ready initial field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "docs/case.md describes the names")]
+pub enum Preset {
+    Rest,
+    FreeStream,
+    TaylorGreen,
+    Vortex,
+    ShearLayer,
+}
+
+/// How the flow begins.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(missing_docs, reason = "docs/case.md describes the keys")]
+pub struct InitialTable {
+    pub preset: Option<Preset>,
+    pub velocity: Option<Vec<Value>>,
+    pub pressure: Option<Value>,
+    pub density: Option<Value>,
+    pub center: Option<Vec<f64>>,
+    pub radius: Option<f64>,
+    pub thickness: Option<f64>,
+    pub amplitude: Option<f64>,
 }
 
 /// The undisturbed flow, and with it the axes of drag and lift.

@@ -1,6 +1,8 @@
-//! Flows, in the user's units: a case as written ([`case`]), and with nothing left open ([`resolve`], what it
-//! writes [`outputs`]); the run (`run`, `begin`), what it will take (`sheet`), what it tells (`notes`, `history`, `means`, `energy`, `bulk`), whether it goes wrong (`watch`,
-//! `hints`), what coefficients are of (`reference`), and ready cases (`example`).
+//! Flows, in the user's units: a case as written ([`case`]; values that may be expressions: [`value`], `expression`), and with
+//! nothing left open ([`resolve`]; faces and patches: `conditions`, velocities over them: `inflow`, `profile`; the start:
+//! `initial`; what it writes: [`outputs`]); the run (`run`, `begin`), what it will take (`sheet`), what it tells (`notes`,
+//! `history`, `means`, `energy`, `bulk`), whether it goes wrong (`watch`, `hints`), what coefficients are of (`reference`), and
+//! ready cases (`example`).
 
 mod begin;
 mod bulk;
@@ -9,11 +11,15 @@ pub mod checkpoint;
 mod conditions;
 mod energy;
 mod example;
+mod expression;
 mod hints;
 mod history;
+mod inflow;
+mod initial;
 mod means;
 mod notes;
 pub mod outputs;
+mod profile;
 mod reference;
 pub mod resolve;
 pub(crate) mod run;
@@ -21,4 +27,5 @@ mod sheet;
 #[cfg(test)]
 mod tests;
 pub mod units;
+pub mod value;
 mod watch;

@@ -6,6 +6,7 @@ use crate::{
     solve::{
         case::{Case, FaceKind, FreeStreamTable},
         resolve::positive,
+        value::Value,
     },
 };
 use std::collections::BTreeMap;
@@ -66,9 +67,10 @@ pub(crate) fn with_free_stream<const D: usize>(case: &Case) -> Result<Case, Fail
     let speed = positive("[free_stream] speed", speed)?;
     case.physics.velocity.get_or_insert(speed);
     let [along, ..] = axes::<D>(Some(&stream))?;
-    let velocity: Vec<f64> = along[..D].iter().map(|x| speed * x).collect();
+    let velocity: Vec<Value> = along[..D].iter().map(|x| (speed * x).into()).collect();
     for face in case.boundary.faces_mut().into_iter().flatten().flatten() {
-        if face.kind == FaceKind::Velocity {
+        let takes = matches!(face.kind, FaceKind::Velocity | FaceKind::FarField);
+        if takes && face.profile.is_none() && face.table.is_none() {
             face.velocity.get_or_insert_with(|| velocity.clone());
         }
     }

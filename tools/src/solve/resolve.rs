@@ -9,15 +9,19 @@ use crate::failure::Failure;
 use crate::mesh::domain;
 use crate::options::Root;
 use crate::solve::case::{Case, CollisionName, NumericsTable, OutputTable, PhysicsTable, RunTable};
-use crate::solve::conditions::{Scale, faces, patches};
+use crate::solve::conditions::{Conditions, Scale, acceleration, conditions};
+use crate::solve::inflow;
+use crate::solve::initial::{Initial, initial};
 use crate::solve::outputs::{Outputs, outputs};
 use crate::solve::reference::{Group, axes, groups, with_free_stream};
 use crate::solve::units::{
     MAX_GRID_REYNOLDS, MAX_GRID_REYNOLDS_REGULARIZED, Physics, Units, Unstable,
 };
+use crate::solve::value::Value;
+use cutlink_mesher::Surface;
 use cutlink_solver::{
-    Collision, FaceCondition, Interpolation, LatticeKind, Motion, Params, PatchCondition,
-    Precision, WallScheme,
+    Collision, FaceCondition, Interpolation, LatticeKind, Motion, Params, PatchCondition, Place,
+    Plan, Precision, Space, WallScheme,
 };
 use cutlink_voxelizer::{Frame, Mesh};
 use std::path::PathBuf;
@@ -28,6 +32,9 @@ pub const LATTICE_VELOCITY: f64 = 0.05;
 pub const MAGIC: f64 = 3.0 / 16.0;
 /// More root steps than any run does.
 const MAX_STEPS: u64 = 1_000_000_000_000;
+/// Times that sound takes along the box in which inflows rise by themselves. The lowest tone between an inlet and an outlet has a period
+/// of four of them, and the ramp's spectrum, 15 j₂(a) / a² at a = π T / period, is zero there at a = 5.763.
+const RAMP: f64 = 7.34;
 /// Folder where the user names none.
 pub const FOLDER: &str = "flow";
 /// What a case has to know of its mesh.
@@ -39,6 +46,9 @@ pub struct Grid<'a, const D: usize> {
     pub patches: &'a [String],
     /// Levels, at least 1.
     pub levels: usize,
+    /// What openings by mass flow deliver at a velocity of 1 m/s, m³/s (in the plane of a metre's depth), once that is known: see
+    /// [`Resolved::areas`].
+    pub areas: &'a [(Place, f64)],
 }
 
 /// When a run ends.
@@ -53,6 +63,48 @@ pub enum Until {
         /// Root steps at most.
         most: u64,
     },
+}
+
+impl<const D: usize> Resolved<D> {
+    /// What openings by mass flow deliver at 1 m/s, for [`Grid::areas`]: of a face by the links that cross it, of a patch by
+    /// its surface, for at its rim links are cut by its neighbours too.
+    pub fn areas(&self, plan: &Plan<'_, D>, surface: Option<&Surface<D>>) -> Vec<(Place, f64)> {
+        let speed = self.physics.lattice_velocity;
+        let cell = self.units.length.powi(D as i32 - 1);
+        let area = |&place: &Place| {
+            let by_links = plan.inflow(place) / speed * cell;
+            let by_surface = surface.and_then(|surface| self.through(place, surface));
+            let area = by_surface.map_or(by_links, |flux| by_links.signum() * flux.abs() / speed);
+            (place, area)
+        };
+        self.by_mass.iter().map(area).collect()
+    }
+
+    /// What the velocity of a patch, of the lattice, drives through its surface, m² (in the plane m).
+    fn through(&self, place: Place, surface: &Surface<D>) -> Option<f64> {
+        let Place::Patch(patch) = place else {
+            return None;
+        };
+        let PatchCondition::Wall {
+            motion: Motion::Uniform(own),
+            ..
+        } = self.params.patches[patch]
+        else {
+            return None;
+        };
+        let mut variations = self.params.variations.iter();
+        let space = variations.find(|v| v.place == place).map(|v| &v.space);
+        let frame = self.initial.frame();
+        let velocity = |x: [f64; D]| {
+            let x = std::array::from_fn(|a| (x[a] - frame.origin[a]) / frame.dx);
+            match space {
+                Some(Space::Steady(of)) => of(x).unwrap_or([0.0; D]),
+                Some(Space::Moving(of)) => of(x, 0.0).unwrap_or([0.0; D]),
+                _ => own,
+            }
+        };
+        Some(inflow::through(surface, patch, velocity))
+    }
 }
 
 /// A case with nothing left open.
@@ -82,6 +134,12 @@ pub struct Resolved<const D: usize> {
     pub checkpoint_at_end: bool,
     /// Fields to write.
     pub outputs: Outputs,
+    /// How the flow begins.
+    pub initial: Initial<D>,
+    /// Openings by mass flow, whose velocities are right once their areas are known.
+    pub by_mass: Vec<Place>,
+    /// What the user should know and did not say.
+    pub notes: Vec<String>,
     /// Why the flow may be unstable, where that was allowed.
     pub unstable: Option<Unstable>,
     /// The case with every value written out. `mesh` is as it was given.
@@ -95,6 +153,7 @@ impl<'a, const D: usize> Grid<'a, D> {
             frame: &mesh.frame,
             patches: &mesh.patches,
             levels: mesh.forest.levels.len(),
+            areas: &[],
         }
     }
 
@@ -146,23 +205,47 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
     let groups = groups(&case.groups, grid.patches)?;
     let (physics, area, table) = physics(&case.physics, &grid)?;
     let units = physics.units(grid.frame.dx);
+    let through = grid.longest() / physics.velocity;
+    let (until, run) = until(&case.run, &units, through)?;
+    let most = match until {
+        Until::Steps(steps) => steps,
+        Until::Settled { most, .. } => most,
+    };
+    let is_sudden = case.mesh.is_none() || case.initial.is_some();
     let scale = Scale {
         frame: grid.frame,
         units,
         density: physics.density,
+        physics,
+        end: most as f64 * units.time,
+        ramp: if is_sudden {
+            0.0
+        } else {
+            usual_ramp(&grid, &units)
+        },
+        areas: grid.areas,
     };
     positive("[physics] a root step in seconds", units.time)?;
     let viscosity = physics.lattice_viscosity(grid.frame.dx);
     positive("[physics] viscosity on the root lattice", viscosity)?;
-    let acceleration = scale.vector("[physics] acceleration", &table.acceleration)?;
-    let acceleration = acceleration.map(|a| a * units.time / units.velocity());
+    let (acceleration, pull) = acceleration(table.acceleration.as_ref(), &scale)?;
     let moment_center = scale.point("[physics] moment_center", &table.moment_center)?;
-    let faces = faces(case, &scale)?;
     let wall = case.numerics.wall.unwrap_or(WallScheme::Linear);
-    let (patches, patch_tables) = patches(case, &scale, grid.patches, wall)?;
-    let numerics = numerics::<D>(&case.numerics, wall, is_stirred(&faces.0, &patches))?;
-    let through = grid.longest() / physics.velocity;
-    let (until, run) = until(&case.run, &units, through)?;
+    let Conditions {
+        faces,
+        patches,
+        mut variations,
+        face_tables,
+        patch_tables,
+        fastest,
+        start,
+        stream,
+        by_mass,
+        slow,
+    } = conditions(case, &scale, grid.patches, wall)?;
+    variations.extend(pull);
+    let (initial, initial_table) = initial(case.initial.as_ref(), [start, stream], &scale)?;
+    let numerics = numerics::<D>(&case.numerics, wall, is_stirred(&faces, &patches))?;
     let (outputs, output) = outputs(&case.output, grid.frame, &physics, &units, through)?;
     let forces_every = case.output.forces_every.unwrap_or(1);
     let params = Params {
@@ -171,11 +254,12 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
         precision: numerics.precision,
         viscosity,
         acceleration,
-        faces: faces.0,
+        faces,
         patches,
         interpolation: numerics.interpolation,
         moment_center,
         forces: forces_every > 0,
+        variations,
     };
     let bare = case.domain.is_some();
     if matches!(until, Until::Settled { .. }) && !params.forces && !bare {
@@ -184,7 +268,7 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
         )
         .hint("leave forces_every out"));
     }
-    let fastest = fastest(&params) * units.velocity();
+    let fastest = fastest * units.velocity();
     let unstable = physics
         .check(grid.frame.dx, grid.levels, fastest, numerics.limit)
         .err();
@@ -204,6 +288,7 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
         domain: case.domain.clone(),
         physics: table,
         numerics: numerics.table(),
+        initial: initial_table,
         patches: patch_tables.into_iter().collect(),
         free_stream: case.free_stream,
         groups: groups.iter().map(named).collect(),
@@ -217,7 +302,7 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
         },
         ..Case::default()
     };
-    for (to, from) in written.boundary.faces_mut().into_iter().zip(faces.1) {
+    for (to, from) in written.boundary.faces_mut().into_iter().zip(face_tables) {
         for (to, from) in to.into_iter().zip(from) {
             *to = Some(from);
         }
@@ -240,27 +325,43 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
         checkpoint_every,
         checkpoint_at_end,
         outputs,
+        initial,
+        by_mass,
+        notes: notes(&slow, &scale, &written),
         unstable,
         case: written,
     })
 }
 
-/// The fastest velocity that a face or patch is told, on the lattice. How far a rotating patch
-/// reaches from its axis, the case does not know: it does not count.
-fn fastest<const D: usize>(params: &Params<D>) -> f64 {
-    let norm = |v: &[f64; D]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
-    let faces = params.faces.iter().flatten().map(|face| match face {
-        FaceCondition::Velocity(u) | FaceCondition::FarField { velocity: u, .. } => norm(u),
-        _ => 0.0,
-    });
-    let patches = params.patches.iter().map(|patch| match patch {
-        PatchCondition::Wall {
-            motion: Motion::Uniform(u),
-            ..
-        } => norm(u),
-        _ => 0.0,
-    });
-    faces.chain(patches).fold(0.0, f64::max)
+/// Seconds in which inflows rise where the user says nothing: [`RAMP`] times that sound takes along the box.
+fn usual_ramp<const D: usize>(grid: &Grid<'_, D>, units: &Units) -> f64 {
+    RAMP * grid.longest() * 3f64.sqrt() / units.velocity()
+}
+
+/// What the user should know of conditions and did not say.
+fn notes<const D: usize>(slow: &[String], scale: &Scale<'_, D>, case: &Case) -> Vec<String> {
+    let mut notes: Vec<String> = slow
+        .iter()
+        .map(|what| {
+            format!(
+                "{what} is no product of a part in space and one in time: it is evaluated at all its places in each root step, which \
+                 takes time; write it as one where that is possible"
+            )
+        })
+        .collect();
+    let faces = case.boundary.faces();
+    let faces = faces
+        .as_flattened()
+        .iter()
+        .filter_map(|face| face.as_ref()?.ramp);
+    let patches = case.patches.values().filter_map(|patch| patch.ramp);
+    if scale.ramp > 0.0 && faces.chain(patches).any(|ramp| ramp == scale.ramp) {
+        notes.push(format!(
+            "the flow starts from rest within {:.4} s, a ramp against sound in the box; ramp = 0 starts it at once",
+            scale.ramp
+        ));
+    }
+    notes
 }
 
 pub(super) fn positive(what: &str, value: f64) -> Result<f64, Failure> {
@@ -335,6 +436,7 @@ fn physics<const D: usize>(
     let area = number("area", given.area)?.unwrap_or_else(|| length.powi(D as i32 - 1));
     let density = number("density", given.density)?.unwrap_or(1.0);
     let zeros = || vec![0.0; D];
+    let none = || vec![Value::Number(0.0); D];
     let table = PhysicsTable {
         re: None,
         length: Some(length),
@@ -344,7 +446,7 @@ fn physics<const D: usize>(
         lattice_velocity: Some(lattice_velocity),
         mach: None,
         area: Some(area),
-        acceleration: given.acceleration.clone().or_else(|| Some(zeros())),
+        acceleration: given.acceleration.clone().or_else(|| Some(none())),
         moment_center: given.moment_center.clone().or_else(|| Some(zeros())),
     };
     let physics = Physics {

@@ -18,11 +18,12 @@ use crate::{
     solve::{
         begin::{open, tell_changes},
         bulk::{Bulk, Fluid},
-        case::{self, Case},
+        case::{self, Case, PatchKind, PatchTable},
         checkpoint::{self, Header},
         energy::Energy,
         example, hints,
         history::{Growing, History},
+        initial::Initial,
         means::Telling,
         notes, reference,
         resolve::{Grid, Resolved, Until},
@@ -32,16 +33,20 @@ use crate::{
 };
 use cutlink_device::{Selected, select};
 use cutlink_mesher::{
+    Surface,
     exact::{Exact, Facet},
     intersect::Meet,
     silhouette,
     snap::Snapped,
 };
-use cutlink_solver::{FaceCondition, Flow, Params, Plan, SolverError, kernels::Kernels};
+use cutlink_solver::{Flow, Plan, SolverError, kernels::Kernels};
 use cutlink_voxelizer::Mesh;
 use serde_json::json;
 use std::{
-    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     time::Instant,
 };
 
@@ -76,12 +81,18 @@ pub(crate) fn command(args: &SolveArgs) -> Result<(), Failure> {
             selected,
         };
         match (dimensions, &case.domain) {
-            (Some(2), Some(domain)) => {
-                on.solve(args, &case, &bare::<2>(&domain.bounds, &domain.root)?, None)
-            }
-            (Some(_), Some(domain)) => {
-                on.solve(args, &case, &bare::<3>(&domain.bounds, &domain.root)?, None)
-            }
+            (Some(2), Some(domain)) => on.solve(
+                args,
+                &case,
+                &bare::<2>(&domain.bounds, &domain.root)?,
+                Surfaces::NONE,
+            ),
+            (Some(_), Some(domain)) => on.solve(
+                args,
+                &case,
+                &bare::<3>(&domain.bounds, &domain.root)?,
+                Surfaces::NONE,
+            ),
             _ => on.embedded(args, &case),
         }
     })
@@ -135,9 +146,19 @@ impl On {
             let along = std::array::from_fn(|a| along[a]);
             case.physics.area = Some(silhouette::frontal(&placed.placed, along));
         }
+        let by_mass = |patch: &PatchTable| patch.kind == PatchKind::MassFlow;
+        let placed_surface = case
+            .patches
+            .values()
+            .any(by_mass)
+            .then(|| placed.placed.clone());
         let prepared = builder.prepare(placed)?;
         let mesh = builder.build(&prepared)?;
-        self.solve(args, &case, &mesh, Some(&prepared.snapped))
+        let surfaces = Surfaces {
+            snapped: Some(&prepared.snapped),
+            placed: placed_surface.as_ref(),
+        };
+        self.solve(args, &case, &mesh, surfaces)
     }
 
     fn solve<const D: usize>(
@@ -145,14 +166,28 @@ impl On {
         args: &SolveArgs,
         case: &Case,
         mesh: &Mesh<D>,
-        surface: Option<&Snapped<D>>,
+        surfaces: Surfaces<'_, D>,
     ) -> Result<(), Failure>
     where
         Facet<D>: Exact<D>,
     {
         let device = report::Device::new(&self.selected, &self.opened);
-        on!(&self.opened, backend => solve(args, case, (mesh, surface), backend, device))
+        on!(&self.opened, backend => solve(args, case, (mesh, surfaces), backend, device))
     }
+}
+
+/// The surface of a body, where there is one and it is needed: on the integer lattice, and as placed.
+#[derive(Clone, Copy)]
+struct Surfaces<'a, const D: usize> {
+    snapped: Option<&'a Snapped<D>>,
+    placed: Option<&'a Surface<D>>,
+}
+
+impl<const D: usize> Surfaces<'_, D> {
+    const NONE: Self = Self {
+        snapped: None,
+        placed: None,
+    };
 }
 
 /// A run and where it writes.
@@ -183,7 +218,7 @@ struct Run<'a, const D: usize> {
 fn solve<const D: usize, B: Kernels<D>>(
     args: &SolveArgs,
     case: &Case,
-    (mesh, surface): (&Mesh<D>, Option<&Snapped<D>>),
+    (mesh, surfaces): (&Mesh<D>, Surfaces<'_, D>),
     backend: &B,
     device: report::Device,
 ) -> Result<(), Failure>
@@ -192,6 +227,14 @@ where
 {
     let name = args.file().display().to_string();
     let mut resolved = case.resolve(&name, Grid::of(mesh))?;
+    if !resolved.by_mass.is_empty() {
+        let areas = resolved.areas(&Plan::new(mesh, resolved.params.clone())?, surfaces.placed);
+        let grid = Grid {
+            areas: &areas,
+            ..Grid::of(mesh)
+        };
+        resolved = case.resolve(&name, grid)?;
+    }
     resolved.params.forces = resolved.forces_every > 0 && !mesh.links.is_empty();
     fields::check(&resolved.outputs.specs, mesh).map_err(|failure| failure.within(&name))?;
     let plan = Plan::new(mesh, resolved.params.clone())?;
@@ -205,8 +248,8 @@ where
             sheet.tell(&plan, &resolved, speed)
         ))?;
     }
-    for note in notes::of(&plan) {
-        console.note(&note);
+    for note in notes::of(&plan).iter().chain(&resolved.notes) {
+        console.note(note);
     }
     if args.dry_run {
         return Ok(());
@@ -221,15 +264,14 @@ where
         device: kind_of(&device),
         step: 0,
     };
-    let start = initial(&resolved.params);
     let mut flow = plan.start(backend)?;
-    flow.set(&|_| (1.0, start))?;
+    begin_with(&mut *flow, &resolved.initial)?;
     let begun = open(args, mesh, &resolved, &header, &console, &mut *flow)?;
     if args.resume {
         tell_changes(&resolved.folder.join("case.toml"), &text, &console);
     }
     let mut fields = begun.fields;
-    if let Some(surface) = surface.filter(|_| fields.needs_body()) {
+    if let Some(surface) = surfaces.snapped.filter(|_| fields.needs_body()) {
         fields = fields.with_body(Body::new(mesh, surface, &resolved.params));
     }
     let mut run = Run {
@@ -265,21 +307,23 @@ fn kind_of(device: &report::Device) -> String {
     device.name.split(':').next().unwrap_or_default().into()
 }
 
-/// The flow begins with the mean velocity of the faces that it passes through, else at rest.
-fn initial<const D: usize>(params: &Params<D>) -> [f64; D] {
-    let mut sum = [0.0; D];
-    let mut count = 0.0;
-    for (axis, faces) in params.faces.iter().enumerate() {
-        for face in faces {
-            if let FaceCondition::Velocity(v) | FaceCondition::FarField { velocity: v, .. } = face
-                && v[axis] != 0.0
-            {
-                count += 1.0;
-                (0..D).for_each(|a| sum[a] += v[a]);
-            }
-        }
+/// Puts the initial state into a flow.
+fn begin_with<const D: usize>(flow: &mut dyn Flow<D>, initial: &Initial<D>) -> Result<(), Failure> {
+    let wrong = Mutex::new(None);
+    flow.set(&|x| {
+        initial.at(x).unwrap_or_else(|why| {
+            wrong
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .get_or_insert(why);
+            (1.0, [0.0; D])
+        })
+    })?;
+    match wrong.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        None => Ok(()),
+        Some(why) => Err(Failure::usage(format!("[initial]: {why}"))
+            .hint("it is evaluated in solid cells too: if(a, b, c) may help")),
     }
-    sum.map(|s| if count > 0.0 { s / count } else { 0.0 })
 }
 
 impl<const D: usize> Run<'_, D> {

@@ -211,6 +211,7 @@ where
         faces: [[FaceCondition::Periodic; 2]; D],
         patches: vec![PatchCondition::wall(WallScheme::BounceBack); mesh.patches.len()],
         forces: false,
+        variations: Vec::new(),
         ..like.clone()
     };
     let plan = Plan::new(&mesh, params)?;

@@ -5,10 +5,11 @@ use crate::failure::Failure;
 use crate::mesh::build::bare;
 use crate::options::Root;
 use crate::solve::case::Case;
+use crate::solve::initial::Initial;
 use crate::solve::resolve::{Grid, Resolved, Until};
 use cutlink_solver::{
-    Collision, FaceCondition, Interpolation, LatticeKind, Motion, PatchCondition, Plan, Precision,
-    WallScheme,
+    Collision, FaceCondition, Interpolation, LatticeKind, Motion, PatchCondition, Place, Plan,
+    Precision, Space, WallScheme,
 };
 use cutlink_voxelizer::Frame;
 
@@ -111,6 +112,7 @@ fn plane(text: &str) -> Result<Resolved<2>, Failure> {
         frame: &frame,
         patches: &patches,
         levels: 1,
+        areas: &[],
     };
     parse::<Case>("case.toml", text)?.resolve("case.toml", grid)
 }
@@ -167,6 +169,204 @@ fn a_case_comes_to_the_parameters_worked_out_by_hand() {
     near(made.physics.reynolds(), 50.0);
     assert_eq!((made.forces_every, made.checkpoint_every), (1, 0));
     assert!(params.forces && made.unstable.is_none());
+}
+
+/// `PLANE` with another inlet.
+fn with_inlet(inlet: &str) -> Resolved<2> {
+    let given = "{ type = \"velocity\", velocity = [2.0, -1.0] }";
+    assert!(PLANE.contains(given), "it is there");
+    let made = plane(&PLANE.replace(given, inlet)).unwrap_or_else(|e| panic!("{e}"));
+    let text = made.case.to_toml().expect("TOML");
+    assert_eq!(plane(&text), Ok(made.clone()), "{text}");
+    made
+}
+
+/// The inlet's velocity, m/s, at a height and time.
+fn inlet_at(made: &Resolved<2>, y: f64, t: f64) -> [f64; 2] {
+    let variations = &made.params.variations;
+    let found = variations
+        .iter()
+        .find(|v| v.place == Place::Face(0, 0))
+        .expect("a variation");
+    // The box begins at (-1, -1), root cells are 0.1 m, a root step 0.0025 s, and c is 40 m/s.
+    let (x, t) = ([0.0, (y + 1.0) / 0.1], t / 0.0025);
+    let space = match &found.space {
+        Space::Uniform => Ok([1.0; 2]),
+        Space::Steady(of) => of(x),
+        Space::Moving(of) => of(x, t),
+    };
+    let time = found.time.as_ref().map_or(Ok([1.0; 2]), |of| of(t));
+    let (space, time) = (space.expect("a number"), time.expect("a number"));
+    std::array::from_fn(|a| 40.0 * space[a] * time[a])
+}
+
+fn close(found: [f64; 2], wanted: [f64; 2]) {
+    let apart = (0..2)
+        .map(|a| (found[a] - wanted[a]).abs())
+        .fold(0.0, f64::max);
+    assert!(apart < 1e-12, "{found:?} is not {wanted:?}");
+}
+
+#[test]
+fn expressions_and_profiles_come_to_the_velocities_worked_out_by_hand() {
+    let kind = |made: &Resolved<2>| {
+        let name = format!("{:?}", made.params.variations[0].space);
+        (name, made.params.variations[0].time.is_some())
+    };
+    // S(y) T(t): taken apart.
+    let made = with_inlet(r#"{ type = "velocity", velocity = ["velocity*y^2*(1+t)", -1] }"#);
+    assert_eq!(kind(&made), ("Steady".into(), true));
+    close(inlet_at(&made, 0.5, 3.0), [2.0, -1.0]);
+    assert!(
+        made.notes.iter().all(|note| !note.contains("no product")),
+        "{:?}",
+        made.notes
+    );
+    // A wave is no product, which is said.
+    let made = with_inlet(r#"{ type = "velocity", velocity = ["1+sin(y-t)", 0] }"#);
+    assert_eq!(kind(&made), ("Moving".into(), false));
+    close(inlet_at(&made, 0.5, 0.25), [1.0 + 0.25f64.sin(), 0.0]);
+    assert!(
+        made.notes
+            .iter()
+            .any(|note| note.contains("\"x-\" is no product")),
+        "{:?}",
+        made.notes
+    );
+    // A constant rises from rest, unless told otherwise; the ramp is half way at half its time.
+    let made = with_inlet(r#"{ type = "velocity", velocity = [2, -1], ramp = 0.5 }"#);
+    assert_eq!(kind(&made), ("Uniform".into(), true));
+    close(inlet_at(&made, 0.0, 0.25), [1.0, -0.5]);
+    assert_eq!(made.initial.at([3.0, 3.0]), Ok((1.0, [0.0; 2])), "at rest");
+    let made = with_inlet(r#"{ type = "velocity", velocity = [2, -1], ramp = 0 }"#);
+    assert!(
+        made.params
+            .variations
+            .iter()
+            .all(|v| v.place != Place::Face(0, 0))
+    );
+    let (_, [u, v]) = made.initial.at([3.0, 3.0]).expect("a state");
+    near(u, 0.05);
+    near(v, -0.025);
+    // Of 2 m width about y = 0, the axis given.
+    let made = with_inlet(
+        r#"{ type = "velocity", profile = "parabolic", mean = 1, center = [-1, 0], radius = 1, ramp = 0 }"#,
+    );
+    close(inlet_at(&made, 0.5, 0.0), [1.5 * 0.75, 0.0]);
+    close(inlet_at(&made, -1.5, 0.0), [0.0, 0.0]);
+    // Heights are above y = -1.
+    let made = with_inlet(
+        r#"{ type = "velocity", profile = "power-law", velocity = [2, 0], reference_height = 4, exponent = 0.5, ramp = 0 }"#,
+    );
+    close(inlet_at(&made, 0.0, 0.0), [1.0, 0.0]);
+}
+
+#[test]
+fn a_parabola_between_walls_ends_at_them() {
+    let walls = PLANE.replace("\"y+\" = \"free-slip\"", "\"y+\" = \"no-slip\"");
+    for (text, height) in [(walls, 2.0), (PLANE.to_owned(), 4.0)] {
+        let text = text.replace(
+            "velocity = [2.0, -1.0]",
+            "profile = \"parabolic\", max = 1.5, ramp = 0",
+        );
+        let made = plane(&text).expect("a flow");
+        for (y, of) in [(-1.0, 0.0), (0.0, 1.0 / height), (1.0, 2.0 / height)] {
+            close(inlet_at(&made, y, 0.0), [1.5 * 4.0 * of * (1.0 - of), 0.0]);
+        }
+    }
+}
+
+#[test]
+fn a_table_stands_in_the_resolved_case() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("inlet.csv");
+    std::fs::write(&path, "# measured\ny, u\n-1, 0\n0, 2\n1, 1\n").expect("a file");
+    let made = with_inlet(&format!(
+        r#"{{ type = "velocity", profile = {path:?}, ramp = 0 }}"#
+    ));
+    std::fs::remove_file(&path).expect("it is no longer needed");
+    close(inlet_at(&made, -0.5, 0.0), [1.0, 0.0]);
+    close(inlet_at(&made, 0.5, 9.0), [1.5, 0.0]);
+    let text = made.case.to_toml().expect("TOML");
+    assert_eq!(plane(&text), Ok(made), "{text}");
+}
+
+#[test]
+fn initial_fields_come_to_the_values_worked_out_by_hand() {
+    let with = |initial: &str| {
+        let text = format!("[initial]\n{initial}\n{PLANE}");
+        let made = plane(&text).unwrap_or_else(|e| panic!("{e}"));
+        let text = made.case.to_toml().expect("TOML");
+        assert_eq!(plane(&text), Ok(made.clone()), "{text}");
+        assert!(
+            made.params.variations.is_empty(),
+            "no ramp from a field of one's own"
+        );
+        made.initial
+    };
+    // At (0.5, 0.5) m; 16000 Pa are 0.03.
+    let at = |initial: &Initial<2>| initial.at([15.0, 15.0]).expect("a state");
+    let (density, u) = at(&with("velocity = [\"4*x\", -1]\npressure = \"32000*y\""));
+    near(density, 1.03);
+    near(u[0], 0.05);
+    near(u[1], -0.025);
+    let (density, _) = at(&with("density = \"density*(1+y/100)\""));
+    near(density, 1.005);
+    let (_, u) = at(&with("preset = \"free-stream\""));
+    near(u[0], 0.05);
+    // The box is 4 m by 2 m: a quarter of pi from each lower corner's vortex.
+    let (_, u) = at(&with("preset = \"taylor-green\""));
+    near(
+        u[0],
+        0.05 * (0.75 * std::f64::consts::PI).sin() * (1.5 * std::f64::consts::PI).cos(),
+    );
+    // A radius to the right of the middle (1, 0) the vortex goes up at full speed.
+    let vortex = with("preset = \"vortex\"\nradius = 0.5\nvelocity = [1, 0]");
+    let (density, u) = vortex.at([25.0, 10.0]).expect("a state");
+    near(u[0], 0.025);
+    near(u[1], 0.05);
+    near(density, 1.0 - 1.5 * 0.05 * 0.05);
+}
+
+#[test]
+fn a_mass_flow_is_what_the_links_bring_in() {
+    let text = SPACE.replace(
+        "\"z-\" = { type = \"velocity\", velocity = [0.1, 0.2, 0.3] }",
+        "\"z-\" = { type = \"mass-flow\", mass_flow = 0.03, profile = \"parabolic\", center = [0.6, 0.45, 0.3], radius = 0.2 }",
+    );
+    let text = text.replace(
+        "\n[patches.none]\ntype = \"velocity\"\nvelocity = [0.01, 0.02, 0.03]\n",
+        "",
+    );
+    let case = parse::<Case>("case.toml", &text).expect("a case");
+    let domain = case.domain.as_ref().expect("a box");
+    let mesh = bare::<3>(&domain.bounds, &domain.root).expect("a mesh");
+    let grid = Grid::of(&mesh);
+    let first = case.resolve("case.toml", grid).expect("a flow");
+    let areas = first.areas(
+        &Plan::new(&mesh, first.params.clone()).expect("a plan"),
+        None,
+    );
+    let made = case
+        .resolve(
+            "case.toml",
+            Grid {
+                areas: &areas,
+                ..grid
+            },
+        )
+        .expect("a flow");
+    let plan = Plan::new(&mesh, made.params.clone()).expect("a plan");
+    // kg/s: density, lattice volumes a step.
+    let volume = made.units.length.powi(3) / made.units.time;
+    let delivered = 1.2 * volume * plan.inflow(Place::Face(2, 0));
+    assert!((delivered / 0.03 - 1.0).abs() < 1e-12, "{delivered}");
+    // 5 % off on eight cells across, which the velocity makes good.
+    let area = std::f64::consts::PI * 0.04;
+    assert!(
+        (areas[0].1 / area - 1.0).abs() < 0.1,
+        "{areas:?}, and not {area}"
+    );
 }
 
 #[test]
@@ -408,6 +608,88 @@ fn what_makes_no_flow_is_refused_by_table_and_key() {
             "seconds = 1.0\n[output.averages]\nevery_steps = 0",
             &["[output.averages] every_steps is 0"],
         ),
+        (
+            "[2.0, -1.0]",
+            "[\"velocity * (1 - y\", 0]",
+            &["[boundary] \"x-\" velocity", "column 12", "not closed"],
+        ),
+        (
+            "[2.0, -1.0]",
+            "[\"2*veloctiy\", 0]",
+            &["\"x-\" velocity", "column 3", "did you mean `velocity`"],
+        ),
+        ("[2.0, -1.0]", "[\"z\", 0]", &["column 1", "no z here"]),
+        (
+            "[4.0, 0.0]",
+            "[\"x\", 0]",
+            &["[physics] acceleration", "no x here"],
+        ),
+        ("16000.0", "\"2 t\"", &["\"x+\" pressure", "column 3"]),
+        (
+            "velocity = [2.0, -1.0]",
+            "profile = \"parabolc\"",
+            &["profile is \"parabolc\"", "parabolic, power-law"],
+        ),
+        (
+            "\"y-\" = \"no-slip\"",
+            "\"y-\" = { type = \"velocity\", profile = \"parabolic\", mean = 1 }",
+            &["between no walls", "center and radius"],
+        ),
+        (
+            "velocity = [2.0, -1.0]",
+            "profile = \"parabolic\", center = [0, 0], radius = 1",
+            &["one of mean and max"],
+        ),
+        (
+            "velocity = [2.0, -1.0]",
+            "velocity = [2.0, -1.0], mean = 1",
+            &["\"x-\" has mean", "\"velocity\""],
+        ),
+        (
+            "velocity = [2.0, -1.0]",
+            "velocity = [2.0, -1.0], profile = \"power-law\"",
+            &["reference_height is missing"],
+        ),
+        (
+            "velocity = [2.0, -1.0]",
+            "profile = \"nothing.csv\"",
+            &["cannot read nothing.csv"],
+        ),
+        (
+            "velocity = [2.0, -1.0]",
+            "velocity = [2.0, -1.0], ramp = -1",
+            &["\"x-\" ramp is -1", "sudden"],
+        ),
+        (
+            "type = \"velocity\", velocity = [2.0, -1.0]",
+            "type = \"mass-flow\"",
+            &["\"x-\" mass_flow is missing"],
+        ),
+        (
+            "type = \"velocity\", velocity = [2.0, -1.0]",
+            "type = \"mass-flow\", mass_flow = 1, direction = [0, 0]",
+            &["direction is zero"],
+        ),
+        (
+            "[run]",
+            "[initial]\nvelocity = [\"sin(t)\", 0]\n[run]",
+            &["[initial] velocity", "no t here"],
+        ),
+        (
+            "[run]",
+            "[initial]\ndensity = 1\npressure = 2\n[run]",
+            &["both density and pressure"],
+        ),
+        (
+            "[run]",
+            "[initial]\npreset = \"taylor-gren\"\n[run]",
+            &["unknown name `taylor-gren`", "did you mean `taylor-green`"],
+        ),
+        (
+            "[run]",
+            "[initial]\npreset = \"rest\"\nradius = 1\n[run]",
+            &["[initial] has radius", "\"rest\""],
+        ),
         ("re = 50", "re = 1e-310", &["[physics] viscosity"]),
         (
             "[mesh]",
@@ -520,7 +802,7 @@ fn the_documentation_names_every_key_and_every_name() {
         names.iter().filter(lacking).cloned().collect()
     };
     let tables = keys("\"?\" = 1");
-    assert_eq!(tables.len(), 10, "{tables:?}");
+    assert_eq!(tables.len(), 11, "{tables:?}");
     assert!(
         section("groups").contains("`all`"),
         "names there are the user's"
@@ -542,6 +824,7 @@ fn the_documentation_names_every_key_and_every_name() {
         ("boundary", keys(&format!("{face}{{ \"?\" = 1 }}"))),
         ("boundary", keys(&format!("{face}\"?\""))),
         ("patches.NAME", keys("[patches.p]\ntype = \"?\"")),
+        ("initial", keys("[initial]\npreset = \"?\"")),
         ("output", keys("[output]\nunits = \"?\"")),
         ("output.averages", keys("[output.averages]\n\"?\" = 1")),
         ("output.write", keys("[[output.write]]\n\"?\" = 1")),
@@ -591,6 +874,7 @@ fn the_examples_of_the_documentation_are_cases() {
                     frame: &frame.expect("a frame"),
                     patches: &names(&["sphere"]),
                     levels: 4,
+                    areas: &[],
                 };
                 case.resolve("case.md", grid).map(drop)
             }
@@ -600,6 +884,7 @@ fn the_examples_of_the_documentation_are_cases() {
                     frame: &frame.expect("a frame"),
                     patches: &names(&["circle"]),
                     levels: 3,
+                    areas: &[],
                 };
                 let made = case.resolve("case.md", grid).expect("a flow");
                 // A root step is 0.05 * 0.25 / 1 = 0.0125 s.

@@ -3,6 +3,7 @@
 use super::order::{Order, Toward};
 use crate::{
     lattice::{Lattice, opposite},
+    profile,
     real::Real,
     tables::{Level, Rule, kind},
 };
@@ -220,7 +221,7 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
         let rule = &self.level.rules[2 * D + usize::from(self.level.patch[link])];
         let out = self.f(at, k);
         if rule.kind == kind::PRESSURE {
-            return self.open(at, k, out, rule.density);
+            return self.open(at, k, out, self.density_at(at, k, rule));
         }
         let q = f64::from(self.level.q[link]);
         let back = opposite(k);
@@ -287,6 +288,10 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
     /// The velocity of a wall where it cuts a link.
     pub(super) fn velocity_at(&self, at: At<D>, k: usize, q: f64, rule: &Rule) -> [f64; 3] {
         let mut u = rule.velocity;
+        if rule.profile != 0 {
+            let first = self.profiled(at, k, rule);
+            (0..D).for_each(|a| u[a] *= self.level.profile[first + a]);
+        }
         if rule.omega != [0.0; 3] {
             let [x, o] = [self.cut(at, k, q), rule.omega];
             u[0] += o[1] * x[2] - o[2] * x[1];
@@ -294,6 +299,27 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
             u[2] += o[0] * x[1] - o[1] * x[0];
         }
         u
+    }
+
+    /// The density of an opening where a link along `k` crosses it; of a face with ghost cells, `k` is 0.
+    pub(super) fn density_at(&self, at: At<D>, k: usize, rule: &Rule) -> f64 {
+        match rule.profile {
+            0 => rule.density,
+            _ => 1.0 + rule.density * self.level.profile[self.profiled(at, k, rule)],
+        }
+    }
+
+    /// Where the profile's values of a link are, or in a face those beside the middle of a cell, for `k` 0.
+    fn profiled(&self, at: At<D>, k: usize, rule: &Rule) -> usize {
+        let place = if rule.profile == profile::LINKS {
+            let link = self.link(self.links(at), Toward::<L>::DIRECTION[k]);
+            self.level.profile_link[link.expect("a link with a profile should be cut")] as usize
+        } else {
+            let face = (rule.profile - profile::FACES) as usize;
+            let first = self.level.profile_face[2 * D * at.slot + face] as usize;
+            first + profile::of_face(face / 2, at.local, velocity::<D, L>(k))
+        };
+        D * place
     }
 
     /// The velocity of the wall that cuts a link.

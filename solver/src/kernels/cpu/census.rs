@@ -94,6 +94,54 @@ pub(crate) fn census<const D: usize, L: Lattice>(level: &Level<D, Host>) -> Cens
     census
 }
 
+/// What one rule's face or patch drives into a level a root step, at density 1: of a face what passes beside its cells, of a
+/// patch what its links take.
+pub(crate) fn inflow<const D: usize, L: Lattice>(level: &Level<D, Host>, rule: usize) -> f64 {
+    let view = View::<D, L, f64> {
+        level,
+        from: &[],
+        lattice: PhantomData,
+    };
+    let wanted = &level.rules[rule];
+    let of_cell = |at: At<D>| {
+        if rule < 2 * D {
+            let mut step = [0; D];
+            step[rule / 2] = 2 * (rule % 2) as i32 - 1;
+            let inward = -f64::from(step[rule / 2]);
+            return match view.leaves(at, step) {
+                true => inward * view.velocity_at(at, 0, 0.5, wanted)[rule / 2],
+                false => 0.0,
+            };
+        }
+        let (mut sum, links) = (0.0, view.links(at));
+        for k in 1..L::Q {
+            let Some(link) = view.link(links, dims::direction(velocity::<D, L>(k))) else {
+                continue;
+            };
+            if 2 * D + usize::from(level.patch[link]) == rule {
+                let u = view.velocity_at(at, k, f64::from(level.q[link]), wanted);
+                sum -= 6.0 * L::W[k] * View::<D, L, f64>::along(k, &u);
+            }
+        }
+        sum
+    };
+    let of_slot = |&slot: &u32| -> f64 {
+        let slot = slot as usize;
+        let counted = level.stepped[slot] & !level.ghost[slot];
+        let cells = (0..dims::cells(D)).filter(|cell| counted >> cell & 1 == 1);
+        cells.map(|cell| of_cell(At::<D>::new(slot, cell))).sum()
+    };
+    if matches!(
+        wanted.kind,
+        kind::SLIP | kind::PRESSURE | kind::OUTFLOW | kind::PERIODIC
+    ) {
+        return 0.0;
+    }
+    // Summed in order: the same number each time.
+    let by_slot: Vec<f64> = level.walled.par_iter().map(of_slot).collect();
+    by_slot.into_iter().sum::<f64>() * (0.5f64).powi((level.index * (D - 1)) as i32)
+}
+
 fn of_slot<const D: usize, L: Lattice>(view: &View<'_, D, L, f64>, slot: usize) -> Census {
     let level = view.level;
     let mut census = Census::default();

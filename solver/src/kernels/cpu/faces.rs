@@ -17,10 +17,11 @@ use crate::{
 };
 use cutlink_amr::dims;
 
-/// Share of the given density in what enters at an outflow: enough to hold the mean pressure, too little to reflect.
+/// Share of the given density in an outflow's: enough to hold the mean pressure, too little to reflect much.
 const ANCHOR: f64 = 0.02;
 
-/// Outward speed (Δx / Δt) above which a far field takes all of the tangential velocity from inside.
+/// Outward speed (Δx / Δt) above which the flow counts as leaving: a far field takes all of the tangential velocity
+/// from inside there, an outflow all but [`ANCHOR`] of the density.
 const LEAVING: f64 = 0.02;
 
 /// A face that a population enters through, once free-slip faces have mirrored it.
@@ -99,11 +100,7 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
         match rule.kind {
             kind::STREAM => self.stream(&entry),
             kind::FAR => self.far(&entry),
-            kind::PRESSURE => self.pressed(at, &entry),
-            _ => {
-                let share = T::of(ANCHOR);
-                (T::of(1.0) - share) * self.convected(&entry) + share * self.pressed(at, &entry)
-            }
+            _ => self.opened(at, &entry),
         }
     }
 
@@ -113,10 +110,16 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
             - equilibrium::<D, L, T>(entry.q, inner)
     }
 
+    /// The velocity that a face is given beside the cell inside.
+    fn given(&self, entry: &Entry<'_, D>) -> [T; D] {
+        let u = self.velocity_at(entry.inside, 0, 0.5, entry.rule);
+        std::array::from_fn(|a| T::of(u[a]))
+    }
+
     /// A given velocity at the face, halfway to the ghost; where fluid leaves, at the ghost.
     fn stream(&self, entry: &Entry<'_, D>) -> T {
         let inner = self.moments(entry.inside);
-        let given: [T; D] = std::array::from_fn(|a| T::of(entry.rule.velocity[a]));
+        let given = self.given(entry);
         let leaves = given[entry.axis] * T::of(f64::from(entry.outward)) > T::of(0.0);
         let u = std::array::from_fn(|a| match leaves {
             true => given[a],
@@ -131,49 +134,50 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
         let inner = self.moments(entry.inside);
         let of = |value: f64| T::of(value);
         let (axis, sign) = (entry.axis, of(f64::from(entry.outward)));
-        let given: [T; D] = std::array::from_fn(|a| of(entry.rule.velocity[a]));
+        let given = self.given(entry);
         let rho = of(entry.rule.density - 1.0);
         let c = of(1.0 / 3.0f64.sqrt());
         let (leaving, entering) = (sign * inner.1[axis], sign * given[axis]);
         let density = of(0.5) * (inner.0 + rho + (leaving - entering) / c);
-        let share = leaving * of(1.0 / LEAVING);
-        let share = if share < of(0.0) {
-            of(0.0)
-        } else if share > of(1.0) {
-            of(1.0)
-        } else {
-            share
-        };
+        let share = share_leaving(leaving);
         let mut u: [T; D] = std::array::from_fn(|a| given[a] + share * (inner.1[a] - given[a]));
         u[axis] = sign * of(0.5) * (leaving + entering + c * (inner.0 - rho));
         self.replaced(entry, inner, (density, u))
     }
 
-    /// A given density, with the velocity of the cells inside, halfway between them along the face; no
-    /// non-equilibrium.
-    fn pressed(&self, at: At<D>, entry: &Entry<'_, D>) -> T {
-        let rho = T::of(entry.rule.density - 1.0);
-        let (_, u) = self.moments(entry.inside);
-        let one = equilibrium::<D, L, T>(entry.q, (rho, u));
+    /// A given density, or where fluid leaves through an outflow nearly that of the cells inside, with their velocity and no
+    /// non-equilibrium; the mean of the population's row and the cell's own.
+    fn opened(&self, at: At<D>, entry: &Entry<'_, D>) -> T {
+        let one = self.opened_row(entry.inside, entry);
         if entry.inside == at {
             return one;
         }
-        let (_, u) = self.moments(at);
-        T::of(0.5) * (one + equilibrium::<D, L, T>(entry.q, (rho, u)))
+        T::of(0.5) * (one + self.opened_row(at, entry))
     }
 
-    /// What enters is carried outward with the speed of sound less that of the flow (Geier, Schönherr, Pasquali &
-    /// Krafczyk 2015, §5), from the cell inside that the population would have come from.
-    fn convected(&self, entry: &Entry<'_, D>) -> T {
-        let mut inward = [0; D];
-        inward[entry.axis] = -entry.outward;
-        let own = self.f(entry.inside, entry.q);
-        let Some(inner) = self.fluid(entry.inside, inward) else {
-            return own;
+    fn opened_row(&self, row: At<D>, entry: &Entry<'_, D>) -> T {
+        let given = T::of(self.density_at(row, 0, entry.rule) - 1.0);
+        let (inner, u) = self.moments(row);
+        let rho = match entry.rule.kind {
+            kind::OUTFLOW => {
+                let leaving = u[entry.axis] * T::of(f64::from(entry.outward));
+                given + T::of(1.0 - ANCHOR) * share_leaving(leaving) * (inner - given)
+            }
+            _ => given,
         };
-        let (_, u) = self.moments(entry.inside);
-        let speed = T::of(1.0 / 3.0f64.sqrt()) - u[entry.axis] * T::of(f64::from(entry.outward));
-        speed * self.f(inner, entry.q) + (T::of(1.0) - speed) * own
+        equilibrium::<D, L, T>(entry.q, (rho, u))
+    }
+}
+
+/// How much an outward speed counts as leaving, 0 to 1: see [`LEAVING`].
+fn share_leaving<T: Real>(speed: T) -> T {
+    let share = speed * T::of(1.0 / LEAVING);
+    if share > T::of(1.0) {
+        T::of(1.0)
+    } else if share > T::of(0.0) {
+        share
+    } else {
+        T::of(0.0)
     }
 }
 

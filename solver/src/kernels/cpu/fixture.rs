@@ -37,6 +37,7 @@ where
         interpolation: Interpolation::Cubic,
         moment_center: [0.0; D],
         forces: false,
+        variations: Vec::new(),
     };
     tables::build(&mesh, &params).expect("tables")
 }

@@ -26,7 +26,7 @@ use cutlink_device::Host;
 use std::any::Any;
 
 pub use census::Census;
-pub(crate) use census::census;
+pub(crate) use census::{census, inflow};
 use order::Order;
 
 /// Most cells of a block.

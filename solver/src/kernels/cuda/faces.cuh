@@ -21,6 +21,13 @@ __device__ T equilibrium(int q, T rho, const T (&u)[D]) {
     return T(L::w(q)) * (rho + (T(1) + rho) * flux);
 }
 
+// How much an outward speed counts as leaving, 0 to 1.
+template <class T>
+__device__ T share_leaving(T speed) {
+    const T share = speed * T(1.0 / LEAVING);
+    return share > T(1) ? T(1) : share > T(0) ? share : T(0);
+}
+
 // A face that a population enters through, once free-slip faces have mirrored it: `Entry`.
 template <class L, class T>
 struct Entry {
@@ -37,10 +44,12 @@ struct Entry {
     // A given velocity at the face, halfway to the ghost; where fluid leaves, at the ghost.
     __device__ T stream() const {
         T inner[D], u[D];
+        double wanted[3];
         const T rho = view.velocity_of(inside, inner);
-        const bool leaves = rule.velocity[axis] * outward > 0;
+        view.level.template velocity_at<L>(inside, 0, 0.5, rule, wanted);
+        const bool leaves = wanted[axis] * outward > 0;
         for (int a = 0; a < D; a++) {
-            const T given = T(rule.velocity[a]);
+            const T given = T(wanted[a]);
             u[a] = leaves ? given : given + given - inner[a];
         }
         return replaced(rho, inner, rho, u);
@@ -49,46 +58,39 @@ struct Entry {
     // A far field of given density and velocity, by the characteristics along the normal.
     __device__ T far() const {
         T inner[D], u[D];
+        double wanted[3];
+        view.level.template velocity_at<L>(inside, 0, 0.5, rule, wanted);
         const T inner_rho = view.velocity_of(inside, inner), sign = T(outward), c = T(SOUND);
         const T rho = T(rule.density - 1.0);
-        const T leaving = sign * inner[axis], entering = sign * T(rule.velocity[axis]);
+        const T leaving = sign * inner[axis], entering = sign * T(wanted[axis]);
         const T density = T(0.5) * (inner_rho + rho + (leaving - entering) / c);
-        T share = leaving * T(1.0 / LEAVING);
-        share = share < T(0) ? T(0) : share > T(1) ? T(1) : share;
+        const T share = share_leaving(leaving);
         for (int a = 0; a < D; a++) {
-            const T given = T(rule.velocity[a]);
+            const T given = T(wanted[a]);
             u[a] = a == axis ? sign * T(0.5) * (leaving + entering + c * (inner_rho - rho))
                              : given + share * (inner[a] - given);
         }
         return replaced(inner_rho, inner, density, u);
     }
 
-    // A given density, with the velocity of the cells inside, halfway between them along the face.
-    __device__ T pressed(const At& at) const {
-        const T rho = T(rule.density - 1.0);
-        T u[D];
-        view.velocity_of(inside, u);
-        const T one = equilibrium<L>(q, rho, u);
+    // A given density, or where fluid leaves through an outflow nearly that of the cells inside, with their velocity and no
+    // non-equilibrium; the mean of the population's row and the cell's own.
+    __device__ T opened(const At& at) const {
+        const T one = opened_row(inside);
         if (inside.slot == at.slot && inside.cell() == at.cell()) {
             return one;
         }
-        view.velocity_of(at, u);
-        return T(0.5) * (one + equilibrium<L>(q, rho, u));
+        return T(0.5) * (one + opened_row(at));
     }
 
-    // What enters is carried outward with the speed of sound less that of the flow.
-    __device__ T convected() const {
-        int inward[D] = {};
-        inward[axis] = -outward;
-        At inner = inside;
-        const T own = view.f(inside, q);
-        if (!view.level.fluid(inside, inward, inner)) {
-            return own;
+    __device__ T opened_row(const At& row) const {
+        const T given = T(view.level.template density_at<L>(row, 0, rule) - 1.0);
+        T u[D], rho = given;
+        const T inner = view.velocity_of(row, u);
+        if (rule.kind == OUTFLOW) {
+            rho += T(1.0 - ANCHOR) * share_leaving(u[axis] * T(outward)) * (inner - given);
         }
-        T u[D];
-        view.velocity_of(inside, u);
-        const T speed = T(SOUND) - u[axis] * T(outward);
-        return speed * view.f(inner, q) + (T(1) - speed) * own;
+        return equilibrium<L>(q, rho, u);
     }
 };
 
@@ -141,10 +143,8 @@ __device__ T face(const View<L, T>& view, const At& at, int q) {
             return entry.stream();
         case FAR:
             return entry.far();
-        case PRESSURE:
-            return entry.pressed(at);
         default:
-            return (T(1) - T(ANCHOR)) * entry.convected() + T(ANCHOR) * entry.pressed(at);
+            return entry.opened(at);
     }
 }
 

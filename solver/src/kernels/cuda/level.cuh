@@ -10,7 +10,7 @@ enum Kind : uint32_t { WALL = 0, SLIP = 1, OUTFLOW = 2, PRESSURE = 3, FAR = 4, S
 // A condition of a face or patch: `Rule`.
 struct Rule {
     double velocity[3], omega[3], density;
-    uint32_t kind, scheme;
+    uint32_t kind, scheme, profile, pad;
 
     __device__ bool moves() const {
         bool moves = false;
@@ -20,7 +20,10 @@ struct Rule {
         return moves;
     }
 };
-static_assert(sizeof(Rule) == 64, "seven f64 and two u32");
+static_assert(sizeof(Rule) == 72, "seven f64 and four u32");
+
+// Kinds of profiles: `profile.rs`.
+constexpr uint32_t BY_LINK = 1, BY_FACE = 2;
 
 // Bits of a table entry that say which of a cell's links are cut; above them, the first one's place.
 constexpr int DIRECTION_BITS = 27;
@@ -86,6 +89,8 @@ struct Level {
     const float* q;
     const uint16_t* patch;
     const Rule* rules;
+    const double* profile;
+    const uint32_t *profile_face, *profile_link;
     uint32_t slots, special;
     int index;
     Ints extent;
@@ -135,11 +140,43 @@ struct Level {
         }
     }
 
+    // Where the profile's values of a link along velocity k are, or in a face those beside the middle of a cell, for k 0.
+    template <class L>
+    __device__ size_t profiled(const At& at, int k, const Rule& rule) const {
+        if (rule.profile == BY_LINK) {
+            return static_cast<size_t>(D) * profile_link[links(at).place(direction_of<L>(k))];
+        }
+        const int face = static_cast<int>(rule.profile - BY_FACE);
+        int cell = 0, toward = 0, cells = 1, directions = 1;
+        for (int a = 0; a < D; a++) {
+            if (a != face / 2) {
+                cell += cells * at.x[a];
+                toward += directions * (L::c(k, a) + 1);
+                cells *= 4;
+                directions *= 3;
+            }
+        }
+        const size_t first = profile_face[static_cast<size_t>(at.slot) * (2 * D) + face];
+        return D * (first + cell * directions + toward);
+    }
+
+    // The density of an opening where a link along velocity k crosses it; of a face with ghost cells, k is 0.
+    template <class L>
+    __device__ double density_at(const At& at, int k, const Rule& rule) const {
+        return rule.profile == 0 ? rule.density : 1.0 + rule.density * profile[profiled<L>(at, k, rule)];
+    }
+
     // The velocity of a wall where it cuts a link.
     template <class L>
     __device__ void velocity_at(const At& at, int k, double share, const Rule& rule, double (&u)[3]) const {
         for (int a = 0; a < 3; a++) {
             u[a] = rule.velocity[a];
+        }
+        if (rule.profile != 0) {
+            const double* values = profile + profiled<L>(at, k, rule);
+            for (int a = 0; a < D; a++) {
+                u[a] *= values[a];
+            }
         }
         const double(&o)[3] = rule.omega;
         if (o[0] != 0 || o[1] != 0 || o[2] != 0) {
@@ -156,10 +193,12 @@ struct Level {
 #define LEVEL_PARAMETERS                                                                                               \
     const Ints *coord, const uint32_t *neighbors, const uint64_t *solid, const uint64_t *boundary,                     \
         const uint32_t *cell_start, const uint64_t *cells, const float *q, const uint16_t *patch, const Rule *rules,   \
+        const double *profile, const uint32_t *profile_face, const uint32_t *profile_link,                             \
         uint32_t slots, uint32_t special, int index, Ints extent
 #define LEVEL                                                                                                          \
     Level {                                                                                                            \
-        coord, neighbors, solid, boundary, cell_start, cells, q, patch, rules, slots, special, index, extent           \
+        coord, neighbors, solid, boundary, cell_start, cells, q, patch, rules, profile, profile_face, profile_link,    \
+            slots, special, index, extent                                                                              \
     }
 
 // Calls F(lattice, its name, type, its name) for each that this dimension has.

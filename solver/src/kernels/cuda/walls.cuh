@@ -61,7 +61,7 @@ struct View {
         const Rule& rule = level.rules[2 * D + level.patch[link]];
         const T out = f(at, k);
         if (rule.kind == PRESSURE) {
-            return open(at, k, out, rule.density);
+            return open(at, k, out, level.template density_at<L>(at, k, rule));
         }
         const double q = level.q[link];
         const double taken = wall(at, k, q, rule);

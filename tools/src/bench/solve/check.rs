@@ -39,6 +39,7 @@ pub(super) fn params<const D: usize>(kind: Kind, viscosity: f64, patches: usize)
         interpolation: Interpolation::Cubic,
         moment_center: [0.0; D],
         forces: false,
+        variations: Vec::new(),
     }
 }
 
