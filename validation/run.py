@@ -244,8 +244,8 @@ def turek(name, kind, levels, root, speed, seconds):
     shape = {"shape": "circle:r=0.05", "translate": [x, 0.2]} if dims == 2 else {"shape": "cylinder:r=0.05,h=1", "translate": [x, 0.2, 0.205]}
     # The pressure on the cylinder's axis of flow, before and behind it, from two places each.
     d = 0.1 / 64
-    ahead = [[x - 0.05 - n * d, 0.2, 0.205][:dims] for n in (1, 2)]
-    behind = [[x + 0.05 + n * d, 0.2, 0.205][:dims] for n in (1, 2)]
+    ahead = [[x - 0.05 - n * d, 0.2, 0.205][:dims] for n in (2, 3)]
+    behind = [[x + 0.05 + n * d, 0.2, 0.205][:dims] for n in (2, 3)]
     wake = f"box:{x - 0.1},0.08,{x + 0.4},0.32,levels={levels - 1}" if dims == 2 else f"box:{x - 0.1},0.08,0,{x + 0.3},0.32,0.41,levels={levels - 1}"
     return {
         "mesh": shape | {
@@ -272,7 +272,7 @@ def turek_steady(theirs, source):
             probes = columns(folder / "probes.csv")
             start = int(0.7 * len(probes["step"]))
             p = [sum(probes[f"p{i} (Pa)"][start:]) / (len(probes["step"]) - start) for i in (1, 2, 3, 4)]
-            found.append(row("pressure difference, Pa", (2 * p[0] - p[1]) - (2 * p[2] - p[3]), theirs[2], source))
+            found.append(row("pressure difference, Pa", (3 * p[0] - 2 * p[1]) - (3 * p[2] - 2 * p[3]), theirs[2], source))
         return found, f"mean C_D of the last 15 % against that of 30 %: {100 * drift:.3f} %"
 
     return read
@@ -588,9 +588,10 @@ def sine(times, values):
 
 
 def last(table, name, share):
-    """Times and the sum over all patches (a rectangle has one a side) in the last share of a run."""
+    """Times and the sum over all patches (a rectangle has one a side; then there is their group `all`) in the last share of a run."""
     start = int(len(table["time"]) * (1 - share))
-    patches = [table[k][start:] for k in table if k.startswith(name + " ")]
+    whole = [k for k in table if k == name + " all"]
+    patches = [table[k][start:] for k in whole or table if k.startswith(name + " ")]
     return table["time"][start:], [sum(values) for values in zip(*patches, strict=True)]
 
 

@@ -153,8 +153,8 @@ fn a_value_that_is_none_ends_with_its_place() {
     };
     bad(
         "velocity = [1, 0],",
-        "velocity = [\"1/(y-0.0625)\", 0],",
-        &["\"x-\" velocity", "inf at", "y = 0.0625"],
+        "velocity = [\"sqrt(y)\", 0],",
+        &["\"x-\" velocity", "NaN at", "y = -"],
     );
     bad(
         "velocity = [1, 0],",
@@ -292,7 +292,7 @@ fn coefficients_are_over_the_frontal_area_along_the_free_stream() {
     let folder = Folder::new();
     let text = CIRCLE
         .replace("circle:r=0.5", "ellipse:r=0.5x0.25")
-        .replace("{ type = \"velocity\", velocity = [1, 0] }", "\"velocity\"")
+        .replace("velocity = [1, 0], ", "")
         .replace("[run]", "[free_stream]\nangle = 30\n\n[run]")
         .replace("\"free-slip\"", "\"periodic\"");
     folder.write("case.toml", &text);

@@ -40,7 +40,7 @@ struct Entry<'a, const D: usize> {
 type State<const D: usize, T> = (T, [T; D]);
 
 impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
-    /// The faces of the box that a step goes through: axis, side (-1 or 1) and condition.
+    /// The faces of the box that a step goes through, but periodic ones: axis, side (-1 or 1) and condition.
     fn crossed(&self, at: At<D>, step: [i32; D]) -> impl Iterator<Item = (usize, i32, &Rule)> {
         let block = self.level.coord[at.slot];
         (0..D).filter_map(move |a| {
@@ -49,7 +49,8 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
                 to if to >= self.level.extent[a] => 1,
                 _ => return None,
             };
-            Some((a, 2 * side as i32 - 1, &self.level.rules[2 * a + side]))
+            let rule = &self.level.rules[2 * a + side];
+            (rule.kind != kind::PERIODIC).then_some((a, 2 * side as i32 - 1, rule))
         })
     }
 

@@ -110,6 +110,9 @@ __device__ T face(const View<L, T>& view, const At& at, int q) {
             continue;
         }
         const Rule& rule = level.rules[2 * a + (to >= 0)];
+        if (rule.kind == PERIODIC) {
+            continue;
+        }
         if (rule.kind == WALL) {
             const int back = opposite(q);
             return view.f(at, back) - T(view.wall(at, back, 0.5, rule));
