@@ -265,8 +265,8 @@ fn headers_are_not_trusted() {
         ("\"cutlink-mesh\"", "\"pt\"", "not a cutlink mesh file"),
         (
             "\"format_version\":\"1\"",
-            "\"format_version\":\"2\"",
-            "version \"2\"",
+            "\"format_version\":\"3\"",
+            "version \"3\"",
         ),
         ("\"dimension\":\"2\"", "\"dimension\":\"3\"", "3 numbers"),
         (

@@ -129,9 +129,18 @@ fn moments_of<const D: usize, L: Lattice>(f: &[f64], cell: usize) -> [f64; 10] {
 const SCALE: f64 = 0.7;
 const KEEP: f64 = 0.4;
 
-/// How far values are from others, whose stress has yet to be scaled and kept.
+/// How far values are from others, whose stress has yet to be scaled, kept and freed of its trace.
 fn distance<const D: usize>(got: &[f64; 10], of: &[f64; 10]) -> f64 {
-    let of = |n: usize| if n > D { SCALE * KEEP * of[n] } else { of[n] };
+    let diagonal: &[usize] = if D == 2 { &[3, 5] } else { &[4, 7, 9] };
+    let mean = diagonal.iter().map(|&n| of[n]).sum::<f64>() / D as f64;
+    let of = |n: usize| {
+        let trace = if diagonal.contains(&n) { mean } else { 0.0 };
+        if n > D {
+            SCALE * KEEP * (of[n] - trace)
+        } else {
+            of[n]
+        }
+    };
     (0..exchanged(D))
         .map(|n| (got[n] - of(n)).abs())
         .fold(0.0, f64::max)
