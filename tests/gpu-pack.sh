@@ -28,7 +28,7 @@ for line in sys.stdin:
     if line and line.get("executable") and line["profile"]["test"]:
         print(line["target"]["name"], line["executable"])' |
   while read -r name binary; do
-    if "$binary" --list --format terse | grep -q '::cuda: test$'; then
+    if "$binary" --list --format terse | grep '::cuda: test$' >/dev/null; then
       install -m 755 "$binary" "$out/tests/$name"
     fi
   done
