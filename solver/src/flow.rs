@@ -3,16 +3,18 @@
 use crate::SolverError;
 use std::io;
 
-/// Force and torque that the fluid exerts on each patch, at one root step.
+/// What passes between the fluid and each patch, at one root step.
 ///
 /// Units of the root lattice (density 1, Δx = Δt = 1; in the plane a force a unit of depth), by
 /// momentum exchange; the reference pressure (density 1) is not in it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ForceSample {
     /// Root steps done.
     pub step: u64,
-    /// By patch: force x, y, z and torque x, y, z about the moment centre.
+    /// By patch: force x, y, z and torque x, y, z about the moment centre, of the fluid on the patch.
     pub patches: Vec<[f64; 6]>,
+    /// By patch: mass that enters the fluid, a root step. Walls at rest exchange a little too where the scheme interpolates.
+    pub inflow: Vec<f64>,
 }
 
 /// Density and velocity of every cell.

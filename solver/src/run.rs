@@ -1,82 +1,30 @@
-//! A flow under way: the recursion over levels, told once for all backends (J25 §4.1).
-//!
-//! A step of level ℓ: collision and streaming of ℓ; two steps of ℓ+1; what ℓ+1 has at its interface back
-//! to ℓ; ghost cells of ℓ+1 from ℓ. Ghost cells are two cells deep, and each of the two fine steps
-//! spoils one of them, so that the interface never sees a spoilt value; they are filled at the end and not
-//! at the beginning, so that snapshots and forces do not see one either.
+//! A flow under way, told once for all backends (J25 §4.1): the recursion over levels is in [`level`].
+
+mod density;
+mod level;
+mod saved;
+mod vary;
 
 use crate::{
-    Collision, Flow, ForceSample, InitialState, Interpolation, Lap, Place, Plan, Snapshot,
-    SolverError, Work,
-    kernels::{Arrival, Between, Kernels, Relaxation, exchanged},
+    Flow, ForceSample, InitialState, Interpolation, Lap, Plan, Snapshot, SolverError, Work,
+    kernels::{Kernels, SUMS, exchanged},
     lattice::Lattice,
     plan::tau,
-    profile,
     real::Real,
-    tables::{self, Level, Rule},
-    variation::OfTime,
+    tables::Rule,
 };
 use cutlink_amr::{NONE, dims};
-use cutlink_device::{Backend, memory};
+use cutlink_device::memory;
+use level::{Clock, State, relaxation, step, timed};
 use rayon::prelude::*;
 use std::{cell::RefCell, io, marker::PhantomData};
-
-/// A level's tables and populations.
-struct State<const D: usize, T: Real, B: Kernels<D>> {
-    level: Level<D, B>,
-    relax: Relaxation<T>,
-    tau: f64,
-    half_step: [T; 3],
-    now: B::Buf<T>,
-    next: B::Buf<T>,
-    moments: B::Buf<T>,
-    /// Forces by slot with links.
-    parts: B::Buf<f64>,
-    /// Steps done, of this level's.
-    steps: u64,
-}
-
-impl<const D: usize, T: Real, B: Kernels<D>> State<D, T, B> {
-    /// What becomes of values from another level, whose steps are `1 / ratio` as long as this one's.
-    fn arrival(&self, from: &Self, ratio: f64) -> Arrival<T> {
-        Arrival {
-            scale: T::of(ratio * self.tau / from.tau),
-            keep: T::of(1.0 - 1.0 / self.tau),
-            half_step: self.half_step,
-            regularized: self.relax.regularized,
-            pad: 0,
-        }
-    }
-}
-
-/// A piece of work between two stamps.
-type Timed<B> = (Work, usize, <B as Backend>::Stamp, <B as Backend>::Stamp);
-
-/// Stamps of pieces of work, if they are wanted.
-type Clock<B> = Option<RefCell<Vec<Timed<B>>>>;
-
-/// Does a piece of work, with a clock at it if that is wanted.
-fn timed<B: Backend>(
-    backend: &B,
-    clock: &Clock<B>,
-    work: Work,
-    level: usize,
-    run: impl FnOnce() -> Result<(), SolverError>,
-) -> Result<(), SolverError> {
-    let Some(clock) = clock else { return run() };
-    let begin = backend.stamp()?;
-    run()?;
-    let end = backend.stamp()?;
-    clock.borrow_mut().push((work, level, begin, end));
-    Ok(())
-}
 
 pub(crate) struct Run<'a, const D: usize, L, T: Real, B: Kernels<D>> {
     plan: Plan<'a, D>,
     backend: B,
     levels: Vec<State<D, T, B>>,
     steps: u64,
-    /// Six numbers a patch and step, in a ring.
+    /// [`SUMS`] numbers a patch and step, in a ring.
     forces: B::Buf<f64>,
     taken: u64,
     clock: Clock<B>,
@@ -85,109 +33,6 @@ pub(crate) struct Run<'a, const D: usize, L, T: Real, B: Kernels<D>> {
     /// Conditions as they are now, where any varies.
     rules: Vec<Rule>,
     lattice: PhantomData<L>,
-}
-
-fn relaxation<T: Real, const D: usize>(plan: &Plan<'_, D>, level: usize) -> Relaxation<T> {
-    let even = tau(plan.params.viscosity, level);
-    let (odd, regularized) = match plan.params.collision {
-        Collision::Bgk => (even, 0),
-        Collision::Trt { magic } => (0.5 + magic / (even - 0.5), 0),
-        Collision::Regularized => (even, 1),
-    };
-    let shrunk = 1.0 / f64::from(1u32 << level);
-    let acceleration =
-        std::array::from_fn(|a| T::of(plan.params.acceleration.get(a).map_or(0.0, |g| g * shrunk)));
-    Relaxation {
-        even: T::of(1.0 / even),
-        odd: T::of(1.0 / odd),
-        acceleration,
-        regularized,
-        pad: 0,
-    }
-}
-
-impl<const D: usize, T: Real, B: Kernels<D>> State<D, T, B> {
-    fn swap(&mut self) {
-        std::mem::swap(&mut self.now, &mut self.next);
-    }
-
-    /// Takes the acceleration at the end of so many steps of the level.
-    fn accelerate(&mut self, pull: &OfTime<D>, steps: u64) -> Result<(), SolverError> {
-        let dt = 1.0 / f64::from(1u32 << self.level.index);
-        let values = pull(steps as f64 * dt).map_err(|reason| SolverError::Value {
-            name: "the acceleration".into(),
-            reason,
-        })?;
-        self.relax.acceleration =
-            std::array::from_fn(|a| T::of(values.get(a).map_or(0.0, |g| g * dt)));
-        self.half_step = self.relax.acceleration.map(|g| T::of(0.5) * g);
-        Ok(())
-    }
-}
-
-/// A step of the first of some levels, and of all finer ones. Finer levels need nothing of the coarser one's step
-/// but what it had before: so the two go side by side.
-fn step<const D: usize, L: Lattice, T: Real, B: Kernels<D>>(
-    backend: &B,
-    clock: &Clock<B>,
-    cubic: bool,
-    pull: Option<&OfTime<D>>,
-    levels: &mut [State<D, T, B>],
-) -> Result<(), SolverError> {
-    let Some((coarse, finer)) = levels.split_first_mut() else {
-        return Ok(());
-    };
-    let index = coarse.level.index;
-    let collide = |backend: &B, coarse: &mut State<D, T, B>| {
-        if let Some(pull) = pull {
-            coarse.accelerate(pull, coarse.steps + 1)?;
-        }
-        coarse.steps += 1;
-        timed(backend, clock, Work::Step, index, || {
-            backend.step::<L, T>(
-                &coarse.level,
-                coarse.relax,
-                &coarse.now,
-                &mut coarse.next,
-                &mut coarse.moments,
-            )?;
-            coarse.swap();
-            Ok(())
-        })
-    };
-    if finer.is_empty() {
-        return collide(backend, coarse);
-    }
-    let mut twice = |backend: &B| {
-        step::<D, L, T, B>(backend, clock, cubic, pull, finer)?;
-        step::<D, L, T, B>(backend, clock, cubic, pull, finer)
-    };
-    if clock.is_some() {
-        // One after the other, so that each has a time of its own.
-        twice(backend)?;
-        collide(backend, coarse)?;
-    } else {
-        backend.both(twice, |backend| collide(backend, coarse))?;
-    }
-    let fine = &mut finer[0];
-    let between = |to: Arrival<T>| Between {
-        coarse: &coarse.level,
-        fine: &fine.level,
-        cubic,
-        to,
-    };
-    let [up, down] = [coarse.arrival(fine, 2.0), fine.arrival(coarse, 0.5)];
-    timed(backend, clock, Work::Average, index + 1, || {
-        backend.average::<L, T>(
-            &between(up),
-            &fine.moments,
-            &mut coarse.now,
-            &mut coarse.moments,
-        )
-    })?;
-    timed(backend, clock, Work::Interpolate, index + 1, || {
-        backend.interpolate::<L, T>(&between(down), &coarse.moments, &mut fine.now)
-    })
 }
 
 impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B> {
@@ -211,7 +56,7 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B>
                 )?,
                 parts: backend.alloc(
                     "forces by block",
-                    6 * level.patches * B::len(&level.linked),
+                    SUMS * level.patches * B::len(&level.linked),
                     0.0,
                 )?,
                 steps: 0,
@@ -220,7 +65,7 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B>
         }
         let forces = backend.alloc(
             "forces",
-            6 * plan.params.patches.len() * crate::FORCE_ROOM as usize,
+            SUMS * plan.params.patches.len() * crate::FORCE_ROOM as usize,
             0.0,
         )?;
         Ok(Self {
@@ -273,7 +118,7 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B>
 
     /// Forces of the state after the step that has just been done.
     fn sum_forces(&mut self) -> Result<(), SolverError> {
-        let row = 6 * self.plan.params.patches.len();
+        let row = SUMS * self.plan.params.patches.len();
         let at = (self.steps % crate::FORCE_ROOM) as usize * row;
         let mut fresh = true;
         for state in self
@@ -294,55 +139,6 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B>
         Ok(())
     }
 
-    /// The acceleration, where it varies.
-    fn pull(&self) -> Option<OfTime<D>> {
-        let variations = &self.plan.params.variations;
-        let found = variations.iter().find(|v| v.place == Place::Acceleration)?;
-        found.time.clone()
-    }
-
-    /// Brings the conditions to the middle of the next root step. Buffers stay where they are, for the sake of graphs.
-    fn vary(&mut self) -> Result<(), SolverError> {
-        let params = &self.plan.params;
-        if params.variations.is_empty() {
-            return Ok(());
-        }
-        let time = self.steps as f64 + 0.5;
-        let rules = tables::rules(params, Some(time))?;
-        if rules != self.rules {
-            let fresh = self.backend.upload(rules.clone())?;
-            for state in &mut self.levels {
-                self.backend.copy(&fresh, &mut state.level.rules)?;
-            }
-            self.rules = rules;
-        }
-        for (state, host) in self.levels.iter_mut().zip(&self.plan.tables) {
-            if host.moving.is_empty() {
-                continue;
-            }
-            let mut values = host.level.profile.clone();
-            let fresh = profile::values(&params.variations, &host.moving, time)?;
-            for (point, fresh) in host.moving.iter().zip(fresh.chunks_exact(D)) {
-                values[D * point.place..][..D].copy_from_slice(fresh);
-            }
-            let fresh = self.backend.upload(values)?;
-            self.backend.copy(&fresh, &mut state.level.profile)?;
-        }
-        Ok(())
-    }
-
-    /// Sets the clocks of the levels by the root steps done.
-    fn set_clocks(&mut self) -> Result<(), SolverError> {
-        let pull = self.pull();
-        for state in &mut self.levels {
-            state.steps = self.steps << state.level.index;
-            if let Some(pull) = &pull {
-                state.accelerate(pull, state.steps)?;
-            }
-        }
-        Ok(())
-    }
-
     fn root_step(&mut self) -> Result<(), SolverError> {
         self.vary()?;
         self.step_levels()?;
@@ -356,23 +152,6 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B>
         self.steps += 1;
         if self.plan.holds_density() && self.steps.is_multiple_of(crate::HOLD_EVERY) {
             self.hold_density()?;
-        }
-        Ok(())
-    }
-
-    /// Brings the mean density back to 1, everywhere by the same factor, so that neither velocities nor pressure
-    /// gradients feel it.
-    fn hold_density(&mut self) -> Result<(), SolverError> {
-        let mut excess = 0.0;
-        for (index, state) in self.levels.iter().enumerate() {
-            let mass = self.backend.mass::<L, T>(&state.level, &state.now)?;
-            let sum: f64 = self.backend.download(&mass)?.iter().sum();
-            excess += sum * (0.5f64).powi((index * D) as i32);
-        }
-        let factor = 1.0 / (1.0 + excess / self.plan.census.volume);
-        for state in &mut self.levels {
-            self.backend
-                .rescale::<L, T>(&state.level, factor, &mut state.now)?;
         }
         Ok(())
     }
@@ -437,17 +216,19 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
         if !self.plan.params.forces {
             return Ok(Vec::new());
         }
-        let row = 6 * self.plan.params.patches.len();
+        let row = SUMS * self.plan.params.patches.len();
         let ring = self.backend.download(&self.forces)?;
         let first = self.taken.max(self.steps.saturating_sub(crate::FORCE_ROOM));
         let of_step = |step: u64| {
             let at = (step % crate::FORCE_ROOM) as usize * row;
-            let patches = ring[at..at + row]
-                .chunks_exact(6)
-                .map(|six| std::array::from_fn(|n| six[n]));
+            let patches = ring[at..at + row].chunks_exact(SUMS);
             ForceSample {
                 step: step + 1,
-                patches: patches.collect(),
+                patches: patches
+                    .clone()
+                    .map(|sums| std::array::from_fn(|n| sums[n]))
+                    .collect(),
+                inflow: patches.map(|sums| sums[6]).collect(),
             }
         };
         let samples = (first..self.steps).map(of_step).collect();
@@ -553,67 +334,11 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
     }
 
     fn save(&self, out: &mut dyn io::Write) -> Result<(), SolverError> {
-        let cells = dims::cells(D);
-        out.write_all(&self.steps.to_le_bytes())?;
-        for state in &self.levels {
-            for (buf, is_placed) in [
-                (&state.now, true),
-                (&state.next, true),
-                (&state.moments, false),
-            ] {
-                let mut data = self.backend.download(buf)?;
-                if is_placed {
-                    each_block::<D, L, T>(&mut data, |block, of, q, cell| {
-                        block[q * cells + cell] = of[B::place::<L>(q, cell)];
-                    });
-                }
-                out.write_all(&(data.len() as u64).to_le_bytes())?;
-                out.write_all(bytemuck::cast_slice(&data))?;
-            }
-        }
-        Ok(())
+        self.write_state(out)
     }
 
     fn restore(&mut self, from: &mut dyn io::Read) -> Result<(), SolverError> {
-        let (cells, mut word) = (dims::cells(D), [0; 8]);
-        from.read_exact(&mut word)?;
-        let steps = u64::from_le_bytes(word);
-        let mut fresh = Vec::new();
-        for (index, state) in self.levels.iter().enumerate() {
-            for (buf, is_placed) in [
-                (&state.now, true),
-                (&state.next, true),
-                (&state.moments, false),
-            ] {
-                from.read_exact(&mut word)?;
-                let (found, len) = (u64::from_le_bytes(word), B::len(buf));
-                if found != len as u64 {
-                    let reason = format!(
-                        "level {index} has {len} numbers here and {found} there: mesh or parameters differ"
-                    );
-                    return Err(SolverError::State { reason });
-                }
-                let mut data = memory::with_capacity("populations", len)?;
-                data.resize(len, T::of(0.0));
-                from.read_exact(bytemuck::cast_slice_mut(&mut data))?;
-                if is_placed {
-                    each_block::<D, L, T>(&mut data, |block, of, q, cell| {
-                        block[B::place::<L>(q, cell)] = of[q * cells + cell];
-                    });
-                }
-                fresh.push(self.backend.upload(data)?);
-            }
-        }
-        let mut fresh = fresh.into_iter();
-        for state in &mut self.levels {
-            for buf in [&mut state.now, &mut state.next, &mut state.moments] {
-                *buf = fresh.next().expect("there should be three buffers a level");
-            }
-        }
-        self.forget_graphs();
-        (self.steps, self.taken) = (steps, steps);
-        self.set_clocks()?;
-        self.clear_forces()
+        self.read_state(from)
     }
 
     fn laps(&mut self, steps: u64) -> Result<Vec<Lap>, SolverError> {
@@ -638,20 +363,6 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
         }
         Ok(laps)
     }
-}
-
-/// Makes each block's populations anew from what they were: by velocity and cell.
-fn each_block<const D: usize, L: Lattice, T: Real>(
-    populations: &mut [T],
-    set: impl Fn(&mut [T], &[T], usize, usize) + Sync,
-) {
-    let size = L::Q * dims::cells(D);
-    populations.par_chunks_mut(size).for_each(|block| {
-        let old = block.to_vec();
-        for q in 0..L::Q {
-            (0..dims::cells(D)).for_each(|cell| set(block, &old, q, cell));
-        }
-    });
 }
 
 /// Whether a squared speed is a number below the speed of sound's.

@@ -7,8 +7,8 @@
 //! solid cells), and then the plain ones, whose neighbours are all there and which need no test at all.
 
 use crate::{
-    FaceCondition, Motion, Params, PatchCondition, Place, SolverError, Variation, WallScheme,
-    profile, real::Real,
+    Collision, FaceCondition, Motion, Params, PatchCondition, Place, SolverError, Variation,
+    WallScheme, plan::tau, profile, real::Real,
 };
 use bytemuck::{Pod, Zeroable};
 use cutlink_amr::{NONE, OUTSIDE, dims};
@@ -43,13 +43,16 @@ pub struct Rule {
     pub omega: [f64; 3],
     /// Density; with a profile what that is multiplied by, to give the density less 1.
     pub density: f64,
+    /// Of faces of given density, the relaxation time of the viscosity on the root less 1/2.
+    pub relaxation: f64,
     /// One of [`kind`].
     pub kind: u32,
     /// 0 bounce-back, 1 linear, 2 quadratic.
     pub scheme: u32,
     /// 0 for no profile, [`LINKS`](profile::LINKS) for one by cut link, [`FACES`](profile::FACES) and the number of the face for one of a face.
     pub profile: u32,
-    pub(crate) pad: u32,
+    /// Of faces, 1 where ghost cells take no more than the stress of the non-equilibrium: where collision leaves other parts too.
+    pub projects: u32,
 }
 
 fn wide<const D: usize>(v: [f64; D]) -> [f64; 3] {
@@ -70,10 +73,11 @@ impl Rule {
             velocity: [0.0; 3],
             omega: [0.0; 3],
             density: 1.0,
+            relaxation: 0.0,
             kind,
             scheme: 0,
             profile: 0,
-            pad: 0,
+            projects: 0,
         }
     }
 
@@ -155,7 +159,13 @@ pub fn rules<const D: usize>(
 ) -> Result<Vec<Rule>, SolverError> {
     let closed = !params.has_opening();
     let faces = params.faces.iter().flatten();
-    let faces = faces.map(|face| Rule::of_face(face, closed));
+    let relaxation = tau(params.viscosity, 0) - 0.5;
+    let projects = u32::from(params.collision != Collision::Regularized);
+    let faces = faces.map(|face| Rule {
+        relaxation,
+        projects,
+        ..Rule::of_face(face, closed)
+    });
     let patches = params.patches.iter().map(Rule::of_patch);
     let mut rules: Vec<Rule> = faces.chain(patches).collect();
     for variation in &params.variations {

@@ -5,7 +5,7 @@
 //! | [`step`](Kernels::step) | streaming (pull) and collision of a level, walls and faces included | `step` |
 //! | [`interpolate`](Kernels::interpolate) | ghost cells of a level from the coarser one | `exchange` |
 //! | [`average`](Kernels::average) | cells of refined blocks from their children | `exchange` |
-//! | [`forces`](Kernels::forces) | force and torque by patch, added to a sample | `forces` |
+//! | [`forces`](Kernels::forces) | force, torque and mass by patch, added to a sample | `forces` |
 //! | [`macroscopic`](Kernels::macroscopic) | density and velocity of a level's cells | `macroscopic` |
 //! | [`mass`](Kernels::mass), [`rescale`](Kernels::rescale) | mass of a level's cells, all densities times a factor | `mass` |
 //!
@@ -21,6 +21,9 @@ use crate::{SolverError, lattice::Lattice, real::Real, tables::Level};
 use bytemuck::{Pod, Zeroable};
 use cutlink_amr::dims;
 use cutlink_device::Backend;
+
+/// Numbers that are summed over a patch: force, torque, and mass into the fluid.
+pub const SUMS: usize = 7;
 
 /// Numbers a cell that levels exchange, before collision: density less 1, momentum, and the symmetric
 /// non-equilibrium stress Σ c c f - ρ u u - ρ/3 (xx, xy, yy; in space xx, xy, xz, yy, yz, zz).
@@ -40,7 +43,8 @@ pub struct Relaxation<T> {
     pub acceleration: [T; 3],
     /// 0 for two relaxation times, 1 for the recursive regularization.
     pub regularized: u32,
-    pub(crate) pad: u32,
+    /// 1 where the trace of the non-equilibrium stress relaxes with a time of 1 (decision 016), which the regularization always has.
+    pub bulk: u32,
 }
 
 #[expect(unsafe_code, reason = "plain numbers without padding")]
@@ -76,7 +80,8 @@ pub struct Arrival<T> {
     pub half_step: [T; 3],
     /// [`Relaxation::regularized`]: 1 where collision makes third-order parts from stress and velocity.
     pub regularized: u32,
-    pub(crate) pad: u32,
+    /// [`Relaxation::bulk`].
+    pub bulk: u32,
 }
 
 #[expect(unsafe_code, reason = "plain numbers without padding")]

@@ -54,6 +54,15 @@ fn interfaces_do_not_feed_disturbances<K: AnyFlow>(kernels: &K) {
         let growth = stream(kernels, &plane, u, viscosity, |_| {});
         assert!(growth < 1e-6, "2D, {u:?}, {viscosity}: {growth:e}");
     }
+    for viscosity in [1e-2, 1e-3] {
+        let growth = stream(kernels, &plane, [0.05, 0.02], viscosity, |params| {
+            params.collision = Collision::Bgk
+        });
+        assert!(
+            growth < 1e-6,
+            "one relaxation time, {viscosity}: {growth:e}"
+        );
+    }
     for lattice in [LatticeKind::D3Q19, LatticeKind::D3Q27] {
         let space = balls::<3>(12, 2);
         let growth = stream(kernels, &space, [0.05, 0.02, 0.01], 1e-4, |p| {

@@ -318,6 +318,7 @@ pub(crate) mod tests {
             history.add(&[ForceSample {
                 step,
                 patches: vec![a, b],
+                ..ForceSample::default()
             }]);
         }
         history
@@ -356,6 +357,7 @@ pub(crate) mod tests {
         let last = ForceSample {
             step: 20_000,
             patches: vec![[1.0; 6], [f64::NAN; 6]],
+            ..ForceSample::default()
         };
         read.add(std::slice::from_ref(&last));
         assert_eq!(read.fresh(), "", "what is no number is not kept");
@@ -383,6 +385,7 @@ pub(crate) mod tests {
         history.add(&[ForceSample {
             step: 2,
             patches: vec![six, six],
+            ..ForceSample::default()
         }]);
         for (part, factor) in history.parts.iter().zip([1.0, 1.0, 2.0, 2.0, 1.0]) {
             for (c, value) in [(0, 2.0), (1, 1.0), (2, 0.0), (5, 0.3)] {

@@ -122,17 +122,26 @@ pub(super) fn collide<L: Lattice, T: Real>(
     relax: &Relaxation<T>,
     meanwhile: impl Fn(usize),
 ) {
-    let still = relax.acceleration == [T::of(0.0); 3];
-    match (relax.regularized == 1, still) {
-        (false, false) => collide_as::<L, T, false, true>(tile, cells, relax, meanwhile),
-        (false, true) => collide_as::<L, T, false, false>(tile, cells, relax, meanwhile),
-        (true, false) => collide_as::<L, T, true, true>(tile, cells, relax, meanwhile),
-        (true, true) => collide_as::<L, T, true, false>(tile, cells, relax, meanwhile),
+    let pushed = relax.acceleration != [T::of(0.0); 3];
+    let [of, damped] = [relax.regularized == 1, relax.bulk == 1];
+    match (of, damped, pushed) {
+        (true, _, true) => collide_as::<L, T, true, true, true>(tile, cells, relax, meanwhile),
+        (true, _, false) => collide_as::<L, T, true, true, false>(tile, cells, relax, meanwhile),
+        (_, true, true) => collide_as::<L, T, false, true, true>(tile, cells, relax, meanwhile),
+        (_, true, false) => collide_as::<L, T, false, true, false>(tile, cells, relax, meanwhile),
+        (_, _, true) => collide_as::<L, T, false, false, true>(tile, cells, relax, meanwhile),
+        (_, _, false) => collide_as::<L, T, false, false, false>(tile, cells, relax, meanwhile),
     }
 }
 
 #[inline(always)]
-fn collide_as<L: Lattice, T: Real, const REGULARIZED: bool, const PUSHED: bool>(
+fn collide_as<
+    L: Lattice,
+    T: Real,
+    const REGULARIZED: bool,
+    const BULK: bool,
+    const PUSHED: bool,
+>(
     tile: &mut Tile<T>,
     cells: usize,
     relax: &Relaxation<T>,
@@ -147,7 +156,7 @@ fn collide_as<L: Lattice, T: Real, const REGULARIZED: bool, const PUSHED: bool>(
                 let stress = stress::<L, T>(&f, &fluid);
                 regularized::<L, T, PUSHED>(&mut f, relax, &fluid, &stress);
             } else {
-                two_times::<L, T, PUSHED>(&mut f, relax, &fluid);
+                two_times::<L, T, BULK, PUSHED>(&mut f, relax, &fluid);
             }
             unrolled!(q < L::Q, {
                 tile.0[q][PAD + cell] = f[q];
@@ -157,7 +166,7 @@ fn collide_as<L: Lattice, T: Real, const REGULARIZED: bool, const PUSHED: bool>(
 }
 
 #[inline(always)]
-fn two_times<L: Lattice, T: Real, const PUSHED: bool>(
+fn two_times<L: Lattice, T: Real, const BULK: bool, const PUSHED: bool>(
     f: &mut [T; MOST],
     relax: &Relaxation<T>,
     fluid: &Fluid<T>,
@@ -168,9 +177,19 @@ fn two_times<L: Lattice, T: Real, const PUSHED: bool>(
     let base = fluid.rho - T::of(1.5) * density * (x * x + y * y + z * z);
     let push = Push::new::<PUSHED>(relax, fluid);
     let w0 = T::of(L::W[0]);
+    let kept = match BULK {
+        true => (T::of(1.0) - relax.even) * trace::<L, T>(f, fluid),
+        false => T::of(0.0),
+    };
     f[0] = f[0] - relax.even * (f[0] - w0 * base);
+    if BULK {
+        f[0] -= w0 * isotropic::<L, T>(0) * kept;
+    }
     if PUSHED {
         f[0] += w0 * push.rest();
+        if BULK {
+            f[0] += w0 * push.bulk::<L>(0);
+        }
     }
     unrolled!(k < L::Q / 2, {
         let (p, m) = (2 * k + 1, 2 * k + 2);
@@ -181,13 +200,45 @@ fn two_times<L: Lattice, T: Real, const PUSHED: bool>(
         let turn = relax.odd * (half * (f[p] - f[m]) - odd);
         f[p] = f[p] - change - turn;
         f[m] = f[m] - change + turn;
+        if BULK {
+            let kept = w * isotropic::<L, T>(p) * kept;
+            f[p] -= kept;
+            f[m] -= kept;
+        }
         if PUSHED {
-            let (pe, pull) = push.of::<L>(p, along);
+            let (mut pe, pull) = push.of::<L>(p, along);
+            if BULK {
+                pe += push.bulk::<L>(p);
+            }
             let po = push.odd * T::of(3.0) * pull;
             f[p] += w * (pe + po);
             f[m] += w * (pe - po);
         }
     });
+}
+
+/// The trace of the non-equilibrium stress.
+#[inline(always)]
+fn trace<L: Lattice, T: Real>(f: &[T; MOST], fluid: &Fluid<T>) -> T {
+    let mut sum = T::of(0.0);
+    unrolled!(q < L::Q, {
+        let square: i32 = L::C[q].iter().map(|c| c * c).sum();
+        if square > 0 {
+            sum += T::of(f64::from(square)) * f[q];
+        }
+    });
+    let [x, y, z] = fluid.u;
+    let density = T::of(1.0) + fluid.rho;
+    let thirds = T::of(L::KIND.dimensions() as f64 / 3.0);
+    sum - density * (x * x + y * y + z * z) - thirds * fluid.rho
+}
+
+/// What a trace of 1 has of a population, its weight apart.
+#[inline(always)]
+fn isotropic<L: Lattice, T: Real>(q: usize) -> T {
+    let d = L::KIND.dimensions() as f64;
+    let square: i32 = L::C[q].iter().map(|c| c * c).sum();
+    T::of(4.5 * (f64::from(square) / d - 1.0 / 3.0))
 }
 
 /// c·u.
@@ -235,9 +286,7 @@ impl<T: Real> Push<T> {
     /// What the trace of the source gets besides, for it relaxes with a time of 1.
     #[inline(always)]
     fn bulk<L: Lattice>(&self, q: usize) -> T {
-        let d = L::KIND.dimensions() as f64;
-        let square: i32 = L::C[q].iter().map(|c| c * c).sum();
-        T::of(9.0 * (f64::from(square) / d - 1.0 / 3.0)) * (T::of(0.5) - self.even) * self.work
+        T::of(2.0) * isotropic::<L, T>(q) * (T::of(0.5) - self.even) * self.work
     }
 
     /// The even part, and ρ c·g.
@@ -390,7 +439,7 @@ pub(super) fn arrive<const D: usize, L: Lattice, T: Real>(
     tile: &mut Tile<T>,
 ) {
     let none = T::of(0.0);
-    let third = T::of(f64::from(to.regularized));
+    let [third, bulk] = [to.regularized, to.bulk].map(|flag| T::of(f64::from(flag)));
     for cell in LAYER * layer..LAYER * (layer + 1) {
         let mut value = [none; 10];
         unrolled!(n < exchanged(D), {
@@ -409,7 +458,7 @@ pub(super) fn arrive<const D: usize, L: Lattice, T: Real>(
             rho: value[0],
             u: [value[1] * inverse, value[2] * inverse, z * inverse],
         };
-        let stress = without_trace::<L, T>(&stress, third);
+        let stress = without_trace::<L, T>(&stress, bulk);
         let orders = Orders::new(&fluid, &stress, to.keep);
         let base = orders.base(&fluid);
         tile.0[0][PAD + cell] = T::of(L::W[0]) * base;

@@ -107,8 +107,38 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
 
     /// A ghost's population: the inner cell's, with another equilibrium.
     fn replaced(&self, entry: &Entry<'_, D>, inner: State<D, T>, ghost: State<D, T>) -> T {
-        self.f(entry.inside, entry.q) + equilibrium::<D, L, T>(entry.q, ghost)
-            - equilibrium::<D, L, T>(entry.q, inner)
+        let rest = match entry.rule.projects {
+            0 => self.f(entry.inside, entry.q) - equilibrium::<D, L, T>(entry.q, inner),
+            _ => self.of_stress(entry.inside, entry.q, inner),
+        };
+        equilibrium::<D, L, T>(entry.q, ghost) + rest
+    }
+
+    /// What the non-equilibrium stress of a cell has of a population (Latt & Chopard 2006, eq. 11). With one or two relaxation
+    /// times other parts decay too slowly to be copied.
+    fn of_stress(&self, at: At<D>, q: usize, (rho, u): State<D, T>) -> T {
+        let c: [T; D] = velocity::<D, L>(q).map(|c| T::of(f64::from(c)));
+        let third = T::of(1.0 / 3.0);
+        // 9/2 (c c - δ/3) : Π, with Π = Σ c c f - ρ u u - δ ρ/3.
+        let mut sum = T::of(0.0);
+        for k in 0..L::Q {
+            let other = velocity::<D, L>(k).map(|c| T::of(f64::from(c)));
+            let (mut along, mut square) = (T::of(0.0), T::of(0.0));
+            for a in 0..D {
+                along += c[a] * other[a];
+                square += other[a] * other[a];
+            }
+            sum += (along * along - third * square) * self.f(at, k);
+        }
+        let (mut along, mut square, mut own) = (T::of(0.0), T::of(0.0), T::of(0.0));
+        for a in 0..D {
+            along += c[a] * u[a];
+            square += u[a] * u[a];
+            own += c[a] * c[a];
+        }
+        let steady = (T::of(1.0) + rho) * (along * along - third * square)
+            + third * rho * (own - T::of(D as f64 / 3.0));
+        T::of(4.5 * L::W[q]) * (sum - steady)
     }
 
     /// The velocity that a face is given beside the cell inside.
@@ -147,13 +177,16 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
     }
 
     /// A given density, or where fluid leaves through an outflow nearly that of the cells inside, with their velocity and no
-    /// non-equilibrium; the mean of the population's row and the cell's own.
+    /// non-equilibrium: of the population's row with a weight of τ (at most 1), of the cell's own with the rest. To first order in
+    /// the gradient of the normal velocity along the face this is the row's equilibrium with the shear stress that collision leaves.
     fn opened(&self, at: At<D>, entry: &Entry<'_, D>) -> T {
         let one = self.opened_row(entry.inside, entry);
         if entry.inside == at {
             return one;
         }
-        T::of(0.5) * (one + self.opened_row(at, entry))
+        let tau = 0.5 + entry.rule.relaxation * f64::from(1u32 << self.level.index);
+        let own = self.opened_row(at, entry);
+        own + T::of(tau.min(1.0)) * (one - own)
     }
 
     fn opened_row(&self, row: At<D>, entry: &Entry<'_, D>) -> T {

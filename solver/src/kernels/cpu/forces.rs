@@ -1,4 +1,4 @@
-//! Momentum exchange: what leaves along a cut link less what comes back, consistent with the wall's
+//! Momentum and mass exchange: what leaves along a cut link and what comes back, consistent with the wall's
 //! scheme, seen from the wall (Wen, Zhang, Tu, Wang & Fang 2014, eq. 13).
 
 use super::{
@@ -6,6 +6,7 @@ use super::{
     order::Toward,
 };
 use crate::{
+    kernels::SUMS,
     lattice::{Lattice, MOST},
     real::Real,
     tables::Level,
@@ -27,7 +28,7 @@ pub(super) fn forces<const D: usize, L: Lattice, T: Real>(
         lattice: PhantomData,
     };
     // Block by block, then in the order of blocks: the same sums for any number of threads.
-    let row = 6 * level.patches;
+    let row = SUMS * level.patches;
     parts
         .par_chunks_mut(row.max(1))
         .zip(&level.linked)
@@ -81,11 +82,12 @@ fn of_block<const D: usize, L: Lattice, T: Real>(
                 r[2] * force[0] - r[0] * force[2],
                 r[0] * force[1] - r[1] * force[0],
             ];
-            let first = 6 * usize::from(level.patch[link]);
+            let first = SUMS * usize::from(level.patch[link]);
             for a in 0..3 {
                 sums[first + a] += force[a];
                 sums[first + 3 + a] += torque[a];
             }
+            sums[first + 6] += scale * (back - out).wide();
         }
     }
 }

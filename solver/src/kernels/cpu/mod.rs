@@ -15,7 +15,7 @@ mod order;
 mod step;
 mod stream;
 
-use super::{Between, Kernels, Relaxation};
+use super::{Between, Kernels, Relaxation, SUMS};
 use crate::{
     LatticeKind, SolverError,
     lattice::{D2Q9, D3Q19, D3Q27, Lattice, MOST},
@@ -200,7 +200,7 @@ impl<const D: usize> Kernels<D> for Host {
         fresh: bool,
         sums: &mut Vec<f64>,
     ) -> Result<(), SolverError> {
-        let sums = &mut sums[at..at + 6 * level.patches];
+        let sums = &mut sums[at..at + SUMS * level.patches];
         if fresh {
             sums.fill(0.0);
         }

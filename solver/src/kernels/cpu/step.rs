@@ -337,7 +337,7 @@ mod tests {
                     odd: 1.0,
                     acceleration: [0.0; 3],
                     regularized: 0,
-                    pad: 0,
+                    bulk: 0,
                 },
                 is_large: false,
             };

@@ -8,7 +8,7 @@
 template <class T>
 struct Relaxation {
     T even, odd, acceleration[3];
-    uint32_t regularized, pad;
+    uint32_t regularized, bulk;
 
     __device__ bool pushes() const {
         return acceleration[0] != T(0) || acceleration[1] != T(0) || acceleration[2] != T(0);
@@ -111,15 +111,26 @@ __device__ __forceinline__ void push(const Relaxation<T>& relax, const Fluid<T>&
     for (int p = 1; p < L::Q; p += 2) {
         const T along = dot<L>(p, fluid.u);
         const T pull = fluid.density() * dot<L>(p, relax.acceleration);
-        const int square = L::c(p, 0) * L::c(p, 0) + L::c(p, 1) * L::c(p, 1) + L::c(p, 2) * L::c(p, 2);
-        const T e = even * (T(9) * along * pull - T(3) * work) + T(9.0 * square / D - 3.0) * bulk;
+        const T e = even * (T(9) * along * pull - T(3) * work) + T(2.0 * isotropic<L>(p)) * bulk;
         const T o = odd * T(3) * pull;
         f[p] += T(L::w(p)) * (e + o);
         f[p + 1] += T(L::w(p)) * (e - o);
     }
 }
 
-// Two relaxation times.
+// |c|^2 of a velocity.
+template <class L>
+__device__ constexpr int square_of(int q) {
+    return L::c(q, 0) * L::c(q, 0) + L::c(q, 1) * L::c(q, 1) + L::c(q, 2) * L::c(q, 2);
+}
+
+// What a trace of 1 has of a population, its weight apart.
+template <class L>
+__device__ constexpr double isotropic(int q) {
+    return 4.5 * (static_cast<double>(square_of<L>(q)) / D - 1.0 / 3.0);
+}
+
+// Two relaxation times; with `bulk` the trace of the stress relaxes with a time of 1.
 template <class L, class T>
 __device__ __forceinline__ void relaxed(const Relaxation<T>& relax, const Fluid<T>& fluid, T (&f)[L::Q]) {
     T square = T(0);
@@ -129,6 +140,15 @@ __device__ __forceinline__ void relaxed(const Relaxation<T>& relax, const Fluid<
     }
     const T density = fluid.density();
     const T base = fluid.rho - T(1.5) * density * square;
+    T kept = T(0);
+    if (relax.bulk) {
+        kept = -density * square - T(D / 3.0) * fluid.rho;
+#pragma unroll
+        for (int q = 1; q < L::Q; q++) {
+            kept += T(square_of<L>(q)) * f[q];
+        }
+        kept *= T(1) - relax.even;
+    }
     f[0] -= relax.even * (f[0] - T(L::w(0)) * base);
 #pragma unroll
     for (int p = 1; p < L::Q; p += 2) {
@@ -140,9 +160,15 @@ __device__ __forceinline__ void relaxed(const Relaxation<T>& relax, const Fluid<
         f[p] -= change + turn;
         f[p + 1] -= change - turn;
     }
+    if (relax.bulk) {
+#pragma unroll
+        for (int q = 0; q < L::Q; q++) {
+            f[q] -= T(L::w(q) * isotropic<L>(q)) * kept;
+        }
+    }
     if (relax.pushes()) {
         const T even = T(1) - T(0.5) * relax.even;
-        push<L>(relax, fluid, even, T(1) - T(0.5) * relax.odd, even, f);
+        push<L>(relax, fluid, even, T(1) - T(0.5) * relax.odd, relax.bulk ? T(0.5) : even, f);
     }
 }
 

@@ -10,7 +10,7 @@ using Values = T[EXCHANGED];
 template <class T>
 struct Arrival {
     T scale, keep, half_step[3];
-    uint32_t regularized, pad;
+    uint32_t regularized, bulk;
 
     // From before collision there to before collision here.
     __device__ void rescale(Values<T>& values) const {
@@ -35,7 +35,7 @@ __device__ void populations(const Values<T>& values, const Arrival<T>& arrival, 
     for (int n = 0; n < PAIRS; n++) {
         fluid.stress[n] = values[1 + D + n];
     }
-    without_trace(fluid, T(arrival.regularized));
+    without_trace(fluid, T(arrival.bulk));
     const Orders<T> orders(fluid, arrival.keep);
     const T base = even_base(fluid, orders);
     to[0] = T(L::w(0)) * base;

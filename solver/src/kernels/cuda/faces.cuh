@@ -38,7 +38,31 @@ struct Entry {
 
     // A ghost's population: the inner cell's, with another equilibrium.
     __device__ T replaced(T inner_rho, const T (&inner)[D], T rho, const T (&u)[D]) const {
-        return view.f(inside, q) + equilibrium<L>(q, rho, u) - equilibrium<L>(q, inner_rho, inner);
+        const T rest = rule.projects ? of_stress(inner_rho, inner) : view.f(inside, q) - equilibrium<L>(q, inner_rho, inner);
+        return equilibrium<L>(q, rho, u) + rest;
+    }
+
+    // What the non-equilibrium stress of the inner cell has of the population.
+    __device__ T of_stress(T rho, const T (&u)[D]) const {
+        const T third = T(1.0 / 3.0);
+        T sum = T(0);
+#pragma unroll 1
+        for (int k = 0; k < L::Q; k++) {
+            T along = T(0), square = T(0);
+            for (int a = 0; a < D; a++) {
+                along += T(L::c(q, a) * L::c(k, a));
+                square += T(L::c(k, a) * L::c(k, a));
+            }
+            sum += (along * along - third * square) * view.f(inside, k);
+        }
+        T along = T(0), square = T(0), own = T(0);
+        for (int a = 0; a < D; a++) {
+            along += T(L::c(q, a)) * u[a];
+            square += u[a] * u[a];
+            own += T(L::c(q, a) * L::c(q, a));
+        }
+        const T steady = (T(1) + rho) * (along * along - third * square) + third * rho * (own - T(D / 3.0));
+        return T(4.5 * L::w(q)) * (sum - steady);
     }
 
     // A given velocity at the face, halfway to the ghost; where fluid leaves, at the ghost.
@@ -74,13 +98,15 @@ struct Entry {
     }
 
     // A given density, or where fluid leaves through an outflow nearly that of the cells inside, with their velocity and no
-    // non-equilibrium; the mean of the population's row and the cell's own.
+    // non-equilibrium: of the population's row with a weight of tau, of the cell's own with the rest.
     __device__ T opened(const At& at) const {
         const T one = opened_row(inside);
         if (inside.slot == at.slot && inside.cell() == at.cell()) {
             return one;
         }
-        return T(0.5) * (one + opened_row(at));
+        const double tau = 0.5 + rule.relaxation * static_cast<double>(1u << view.level.index);
+        const T own = opened_row(at);
+        return own + T(tau < 1 ? tau : 1) * (one - own);
     }
 
     __device__ T opened_row(const At& row) const {

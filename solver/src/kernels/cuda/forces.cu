@@ -1,4 +1,4 @@
-// Momentum exchange: one thread block a slot with cut links, then one a number of a patch. Sums are
+// Momentum and mass exchange: one thread block a slot with cut links, then one a number of a patch. Sums are
 // taken in an order that depends on the mesh alone.
 
 #include "collide.cuh"
@@ -6,6 +6,8 @@
 
 constexpr int THREADS = 64;
 constexpr int ADDERS = 256;
+// Force, torque, and mass into the fluid: `kernels::SUMS`.
+constexpr int SUMS = 7;
 
 // Adds a value of every thread; the sum is the first one's.
 template <int N>
@@ -27,10 +29,10 @@ struct Center {
     double v[3];
 };
 
-// Force and torque of one cut link on its wall, along velocity k: six numbers.
+// Adds what one cut link along velocity k gives its wall.
 template <class L, class T>
 __device__ void add_link(const View<L, T>& view, const At& at, int k, uint64_t link, const Links& links,
-                         const Center& center, double scale, double (&six)[6]) {
+                         const Center& center, double scale, double (&sums)[SUMS]) {
     const Level& level = view.level;
     const T back = view.returned(at, k, link, links), out = view.f(at, k);
     const double share = level.q[link];
@@ -43,14 +45,15 @@ __device__ void add_link(const View<L, T>& view, const At& at, int k, uint64_t l
     }
     for (int a = 0; a < 3; a++) {
         x[a] -= center.v[a];
-        six[a] += force[a];
+        sums[a] += force[a];
     }
-    six[3] += x[1] * force[2] - x[2] * force[1];
-    six[4] += x[2] * force[0] - x[0] * force[2];
-    six[5] += x[0] * force[1] - x[1] * force[0];
+    sums[3] += x[1] * force[2] - x[2] * force[1];
+    sums[4] += x[2] * force[0] - x[0] * force[2];
+    sums[5] += x[0] * force[1] - x[1] * force[0];
+    sums[6] += scale * static_cast<double>(back - out);
 }
 
-// The sums of each slot with cut links: six numbers a patch. Links of ghost cells are the coarser level's.
+// The sums of each slot with cut links, by patch. Links of ghost cells are the coarser level's.
 template <class L, class T>
 __device__ void by_slot(const Level& level, const uint32_t* linked, const uint64_t* ghost, uint32_t patches,
                         const Center& center, double scale, const T* from, double* parts) {
@@ -62,23 +65,23 @@ __device__ void by_slot(const Level& level, const uint32_t* linked, const uint64
     const bool counts = cell < CELLS && !(ghost[slot] >> (cell & (CELLS - 1)) & 1);
     const Links links = counts ? level.links(at) : Links{0, 0};
     for (uint32_t patch = 0; patch < patches; patch++) {
-        double six[6] = {};
+        double sums[SUMS] = {};
 #pragma unroll 1
         for (int k = 1; k < L::Q; k++) {
             const int direction = direction_of<L>(k);
             if (links.cut(direction) && level.patch[links.place(direction)] == patch) {
-                add_link(view, at, k, links.place(direction), links, center, scale, six);
+                add_link(view, at, k, links.place(direction), links, center, scale, sums);
             }
         }
         bool any = false;
-        for (int n = 0; n < 6; n++) {
-            any = any || six[n] != 0;
+        for (int n = 0; n < SUMS; n++) {
+            any = any || sums[n] != 0;
         }
         const bool none = !__syncthreads_or(any);
-        for (int n = 0; n < 6; n++) {
-            const double sum = none ? 0 : sum_of<THREADS>(six[n], scratch);
+        for (int n = 0; n < SUMS; n++) {
+            const double sum = none ? 0 : sum_of<THREADS>(sums[n], scratch);
             if (threadIdx.x == 0) {
-                parts[(static_cast<size_t>(blockIdx.x) * patches + patch) * 6 + n] = sum;
+                parts[(static_cast<size_t>(blockIdx.x) * patches + patch) * SUMS + n] = sum;
             }
         }
     }

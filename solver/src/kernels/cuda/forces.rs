@@ -1,7 +1,7 @@
 //! Two launches: sums by slot with cut links, and these added up.
 
 use super::{FORCES, Vector, entry, give};
-use crate::{SolverError, lattice::Lattice, real::Real, tables::Level};
+use crate::{SolverError, kernels::SUMS, lattice::Lattice, real::Real, tables::Level};
 use cutlink_device::cuda::{Cuda, CudaBuf, Grid};
 
 /// As in `forces.cu`.
@@ -17,7 +17,7 @@ pub(super) fn forces<const D: usize, L: Lattice, T: Real>(
     fresh: bool,
     sums: &mut CudaBuf<f64>,
 ) -> Result<(), SolverError> {
-    let numbers = 6 * level.patches;
+    let numbers = SUMS * level.patches;
     let scale = 1.0 / f64::from(1u32 << (level.index * (D - 1)));
     let center = Vector(std::array::from_fn(|a| {
         level.moment_center.get(a).copied().unwrap_or(0.0)
@@ -30,7 +30,7 @@ pub(super) fn forces<const D: usize, L: Lattice, T: Real>(
         .val(scale)
         .buf(from)
         .out(parts);
-    // SAFETY: tables and populations of one level; `parts` has six numbers a linked slot and patch.
+    // SAFETY: tables and populations of one level; `parts` has [`SUMS`] numbers a linked slot and patch.
     unsafe { launch.run(Grid::blocks(level.linked.len(), THREADS))? };
     let launch = cuda
         .launch(&FORCES, D, "total")

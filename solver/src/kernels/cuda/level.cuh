@@ -9,8 +9,8 @@ enum Kind : uint32_t { WALL = 0, SLIP = 1, OUTFLOW = 2, PRESSURE = 3, FAR = 4, S
 
 // A condition of a face or patch: `Rule`.
 struct Rule {
-    double velocity[3], omega[3], density;
-    uint32_t kind, scheme, profile, pad;
+    double velocity[3], omega[3], density, relaxation;
+    uint32_t kind, scheme, profile, projects;
 
     __device__ bool moves() const {
         bool moves = false;
@@ -20,7 +20,7 @@ struct Rule {
         return moves;
     }
 };
-static_assert(sizeof(Rule) == 72, "seven f64 and four u32");
+static_assert(sizeof(Rule) == 80, "eight f64 and four u32");
 
 // Kinds of profiles: `profile.rs`.
 constexpr uint32_t BY_LINK = 1, BY_FACE = 2;

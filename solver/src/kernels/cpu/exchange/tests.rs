@@ -169,7 +169,7 @@ where
                 keep: KEEP,
                 half_step: [0.0; 3],
                 regularized: 1,
-                pad: 0,
+                bulk: 1,
             },
         };
         let size = L::Q * cells;

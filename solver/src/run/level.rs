@@ -1,0 +1,180 @@
+//! A level of a flow, and the recursion over levels.
+//!
+//! A step of level ℓ: collision and streaming of ℓ; two steps of ℓ+1; what ℓ+1 has at its interface back
+//! to ℓ; ghost cells of ℓ+1 from ℓ. Ghost cells are two cells deep, and each of the two fine steps
+//! spoils one of them, so that the interface never sees a spoilt value; they are filled at the end and not
+//! at the beginning, so that snapshots and forces do not see one either.
+
+use crate::{
+    Collision, Plan, SolverError, Work,
+    kernels::{Arrival, Between, Kernels, Relaxation},
+    lattice::Lattice,
+    plan::tau,
+    real::Real,
+    tables::Level,
+    variation::OfTime,
+};
+use cutlink_device::Backend;
+use std::cell::RefCell;
+
+/// A level's tables and populations.
+pub(super) struct State<const D: usize, T: Real, B: Kernels<D>> {
+    pub(super) level: Level<D, B>,
+    pub(super) relax: Relaxation<T>,
+    pub(super) tau: f64,
+    pub(super) half_step: [T; 3],
+    pub(super) now: B::Buf<T>,
+    pub(super) next: B::Buf<T>,
+    pub(super) moments: B::Buf<T>,
+    /// Forces by slot with links.
+    pub(super) parts: B::Buf<f64>,
+    /// Steps done, of this level's.
+    pub(super) steps: u64,
+}
+
+impl<const D: usize, T: Real, B: Kernels<D>> State<D, T, B> {
+    /// What becomes of values from another level, whose steps are `1 / ratio` as long as this one's.
+    fn arrival(&self, from: &Self, ratio: f64) -> Arrival<T> {
+        Arrival {
+            scale: T::of(ratio * self.tau / from.tau),
+            keep: T::of(1.0 - 1.0 / self.tau),
+            half_step: self.half_step,
+            regularized: self.relax.regularized,
+            bulk: self.relax.bulk,
+        }
+    }
+}
+
+pub(super) fn relaxation<T: Real, const D: usize>(
+    plan: &Plan<'_, D>,
+    level: usize,
+) -> Relaxation<T> {
+    let even = tau(plan.params.viscosity, level);
+    let (odd, regularized) = match plan.params.collision {
+        Collision::Bgk => (even, 0),
+        Collision::Trt { magic } => (0.5 + magic / (even - 0.5), 0),
+        Collision::Regularized => (even, 1),
+    };
+    let shrunk = 1.0 / f64::from(1u32 << level);
+    let acceleration =
+        std::array::from_fn(|a| T::of(plan.params.acceleration.get(a).map_or(0.0, |g| g * shrunk)));
+    Relaxation {
+        even: T::of(1.0 / even),
+        odd: T::of(1.0 / odd),
+        acceleration,
+        regularized,
+        bulk: u32::from(match plan.params.collision {
+            Collision::Regularized => true,
+            // What interpolation between levels adds to sound has to be damped.
+            Collision::Bgk => plan.tables.len() > 1,
+            // With odd parts that relax as slowly as they may here, this would be unstable.
+            Collision::Trt { .. } => false,
+        }),
+    }
+}
+
+impl<const D: usize, T: Real, B: Kernels<D>> State<D, T, B> {
+    pub(super) fn swap(&mut self) {
+        std::mem::swap(&mut self.now, &mut self.next);
+    }
+
+    /// Takes the acceleration at the end of so many steps of the level.
+    pub(super) fn accelerate(&mut self, pull: &OfTime<D>, steps: u64) -> Result<(), SolverError> {
+        let dt = 1.0 / f64::from(1u32 << self.level.index);
+        let values = pull(steps as f64 * dt).map_err(|reason| SolverError::Value {
+            name: "the acceleration".into(),
+            reason,
+        })?;
+        self.relax.acceleration =
+            std::array::from_fn(|a| T::of(values.get(a).map_or(0.0, |g| g * dt)));
+        self.half_step = self.relax.acceleration.map(|g| T::of(0.5) * g);
+        Ok(())
+    }
+}
+
+/// A piece of work between two stamps.
+pub(super) type Timed<B> = (Work, usize, <B as Backend>::Stamp, <B as Backend>::Stamp);
+
+/// Stamps of pieces of work, if they are wanted.
+pub(super) type Clock<B> = Option<RefCell<Vec<Timed<B>>>>;
+
+/// Does a piece of work, with a clock at it if that is wanted.
+pub(super) fn timed<B: Backend>(
+    backend: &B,
+    clock: &Clock<B>,
+    work: Work,
+    level: usize,
+    run: impl FnOnce() -> Result<(), SolverError>,
+) -> Result<(), SolverError> {
+    let Some(clock) = clock else { return run() };
+    let begin = backend.stamp()?;
+    run()?;
+    let end = backend.stamp()?;
+    clock.borrow_mut().push((work, level, begin, end));
+    Ok(())
+}
+
+/// A step of the first of some levels, and of all finer ones. Finer levels need nothing of the coarser one's step
+/// but what it had before: so the two go side by side.
+pub(super) fn step<const D: usize, L: Lattice, T: Real, B: Kernels<D>>(
+    backend: &B,
+    clock: &Clock<B>,
+    cubic: bool,
+    pull: Option<&OfTime<D>>,
+    levels: &mut [State<D, T, B>],
+) -> Result<(), SolverError> {
+    let Some((coarse, finer)) = levels.split_first_mut() else {
+        return Ok(());
+    };
+    let index = coarse.level.index;
+    let collide = |backend: &B, coarse: &mut State<D, T, B>| {
+        if let Some(pull) = pull {
+            coarse.accelerate(pull, coarse.steps + 1)?;
+        }
+        coarse.steps += 1;
+        timed(backend, clock, Work::Step, index, || {
+            backend.step::<L, T>(
+                &coarse.level,
+                coarse.relax,
+                &coarse.now,
+                &mut coarse.next,
+                &mut coarse.moments,
+            )?;
+            coarse.swap();
+            Ok(())
+        })
+    };
+    if finer.is_empty() {
+        return collide(backend, coarse);
+    }
+    let mut twice = |backend: &B| {
+        step::<D, L, T, B>(backend, clock, cubic, pull, finer)?;
+        step::<D, L, T, B>(backend, clock, cubic, pull, finer)
+    };
+    if clock.is_some() {
+        // One after the other, so that each has a time of its own.
+        twice(backend)?;
+        collide(backend, coarse)?;
+    } else {
+        backend.both(twice, |backend| collide(backend, coarse))?;
+    }
+    let fine = &mut finer[0];
+    let between = |to: Arrival<T>| Between {
+        coarse: &coarse.level,
+        fine: &fine.level,
+        cubic,
+        to,
+    };
+    let [up, down] = [coarse.arrival(fine, 2.0), fine.arrival(coarse, 0.5)];
+    timed(backend, clock, Work::Average, index + 1, || {
+        backend.average::<L, T>(
+            &between(up),
+            &fine.moments,
+            &mut coarse.now,
+            &mut coarse.moments,
+        )
+    })?;
+    timed(backend, clock, Work::Interpolate, index + 1, || {
+        backend.interpolate::<L, T>(&between(down), &coarse.moments, &mut fine.now)
+    })
+}

@@ -1,0 +1,90 @@
+//! States of a flow as they are saved: the same for all backends.
+
+use super::Run;
+use crate::{SolverError, kernels::Kernels, lattice::Lattice, real::Real};
+use cutlink_amr::dims;
+use cutlink_device::memory;
+use rayon::prelude::*;
+use std::io;
+
+impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'_, D, L, T, B> {
+    /// Writes steps and populations, by velocity and cell.
+    pub(super) fn write_state(&self, out: &mut dyn io::Write) -> Result<(), SolverError> {
+        let cells = dims::cells(D);
+        out.write_all(&self.steps.to_le_bytes())?;
+        for state in &self.levels {
+            for (buf, is_placed) in [
+                (&state.now, true),
+                (&state.next, true),
+                (&state.moments, false),
+            ] {
+                let mut data = self.backend.download(buf)?;
+                if is_placed {
+                    each_block::<D, L, T>(&mut data, |block, of, q, cell| {
+                        block[q * cells + cell] = of[B::place::<L>(q, cell)];
+                    });
+                }
+                out.write_all(&(data.len() as u64).to_le_bytes())?;
+                out.write_all(bytemuck::cast_slice(&data))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the place of what was written.
+    pub(super) fn read_state(&mut self, from: &mut dyn io::Read) -> Result<(), SolverError> {
+        let (cells, mut word) = (dims::cells(D), [0; 8]);
+        from.read_exact(&mut word)?;
+        let steps = u64::from_le_bytes(word);
+        let mut fresh = Vec::new();
+        for (index, state) in self.levels.iter().enumerate() {
+            for (buf, is_placed) in [
+                (&state.now, true),
+                (&state.next, true),
+                (&state.moments, false),
+            ] {
+                from.read_exact(&mut word)?;
+                let (found, len) = (u64::from_le_bytes(word), B::len(buf));
+                if found != len as u64 {
+                    let reason = format!(
+                        "level {index} has {len} numbers here and {found} there: mesh or parameters differ"
+                    );
+                    return Err(SolverError::State { reason });
+                }
+                let mut data = memory::with_capacity("populations", len)?;
+                data.resize(len, T::of(0.0));
+                from.read_exact(bytemuck::cast_slice_mut(&mut data))?;
+                if is_placed {
+                    each_block::<D, L, T>(&mut data, |block, of, q, cell| {
+                        block[B::place::<L>(q, cell)] = of[q * cells + cell];
+                    });
+                }
+                fresh.push(self.backend.upload(data)?);
+            }
+        }
+        let mut fresh = fresh.into_iter();
+        for state in &mut self.levels {
+            for buf in [&mut state.now, &mut state.next, &mut state.moments] {
+                *buf = fresh.next().expect("there should be three buffers a level");
+            }
+        }
+        self.forget_graphs();
+        (self.steps, self.taken) = (steps, steps);
+        self.set_clocks()?;
+        self.clear_forces()
+    }
+}
+
+/// Makes each block's populations anew from what they were: by velocity and cell.
+fn each_block<const D: usize, L: Lattice, T: Real>(
+    populations: &mut [T],
+    set: impl Fn(&mut [T], &[T], usize, usize) + Sync,
+) {
+    let size = L::Q * dims::cells(D);
+    populations.par_chunks_mut(size).for_each(|block| {
+        let old = block.to_vec();
+        for q in 0..L::Q {
+            (0..dims::cells(D)).for_each(|cell| set(block, &old, q, cell));
+        }
+    });
+}

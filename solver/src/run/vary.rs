@@ -1,0 +1,58 @@
+//! Conditions and accelerations that vary in time.
+
+use super::Run;
+use crate::{
+    Place, SolverError, kernels::Kernels, lattice::Lattice, profile, real::Real, tables,
+    variation::OfTime,
+};
+
+impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'_, D, L, T, B> {
+    /// The acceleration, where it varies.
+    pub(super) fn pull(&self) -> Option<OfTime<D>> {
+        let variations = &self.plan.params.variations;
+        let found = variations.iter().find(|v| v.place == Place::Acceleration)?;
+        found.time.clone()
+    }
+
+    /// Brings the conditions to the middle of the next root step. Buffers stay where they are, for the sake of graphs.
+    pub(super) fn vary(&mut self) -> Result<(), SolverError> {
+        let params = &self.plan.params;
+        if params.variations.is_empty() {
+            return Ok(());
+        }
+        let time = self.steps as f64 + 0.5;
+        let rules = tables::rules(params, Some(time))?;
+        if rules != self.rules {
+            let fresh = self.backend.upload(rules.clone())?;
+            for state in &mut self.levels {
+                self.backend.copy(&fresh, &mut state.level.rules)?;
+            }
+            self.rules = rules;
+        }
+        for (state, host) in self.levels.iter_mut().zip(&self.plan.tables) {
+            if host.moving.is_empty() {
+                continue;
+            }
+            let mut values = host.level.profile.clone();
+            let fresh = profile::values(&params.variations, &host.moving, time)?;
+            for (point, fresh) in host.moving.iter().zip(fresh.chunks_exact(D)) {
+                values[D * point.place..][..D].copy_from_slice(fresh);
+            }
+            let fresh = self.backend.upload(values)?;
+            self.backend.copy(&fresh, &mut state.level.profile)?;
+        }
+        Ok(())
+    }
+
+    /// Sets the clocks of the levels by the root steps done.
+    pub(super) fn set_clocks(&mut self) -> Result<(), SolverError> {
+        let pull = self.pull();
+        for state in &mut self.levels {
+            state.steps = self.steps << state.level.index;
+            if let Some(pull) = &pull {
+                state.accelerate(pull, state.steps)?;
+            }
+        }
+        Ok(())
+    }
+}
