@@ -76,6 +76,24 @@ impl<const D: usize> fmt::Debug for Variation<D> {
 }
 
 impl<const D: usize> Variation<D> {
+    /// Multiplies all values.
+    pub fn scale(&mut self, factor: f64) {
+        self.key = format!("{factor:?} times {}", self.key);
+        self.space = match (self.space.clone(), self.time.clone()) {
+            (Space::Steady(of), _) => {
+                Space::Steady(Arc::new(move |x| of(x).map(|u| u.map(|u| factor * u))))
+            }
+            (Space::Moving(of), _) => Space::Moving(Arc::new(move |x, t| {
+                of(x, t).map(|u| u.map(|u| factor * u))
+            })),
+            (Space::Uniform, of) => {
+                self.time = of
+                    .map(|of| Arc::new(move |t| of(t).map(|u| u.map(|u| factor * u))) as OfTime<D>);
+                Space::Uniform
+            }
+        };
+    }
+
     /// Whether values differ from place to place.
     pub fn has_profile(&self) -> bool {
         !matches!(self.space, Space::Uniform)

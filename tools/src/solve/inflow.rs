@@ -11,7 +11,6 @@ use crate::{
         value::{self, Value},
     },
 };
-use cutlink_mesher::Surface;
 use cutlink_solver::{OfTime, Place, Space, Values, Variation};
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
@@ -507,99 +506,5 @@ fn speed_by_mass<const D: usize>(opening: &Opening<'_, D>, keys: &Keys) -> Resul
             if D == 3 { "²" } else { "" }
         ))
         .hint("give a direction that points into the fluid")),
-    }
-}
-
-/// What a velocity drives through the facets of a patch, along their normals: its unit times m² (in the plane m), by the midpoints of
-/// 8^(D-1) parts of each facet.
-pub(super) fn through<const D: usize>(
-    surface: &Surface<D>,
-    patch: usize,
-    velocity: impl Fn([f64; D]) -> [f64; D],
-) -> f64 {
-    const PARTS: usize = 8;
-    let of_facet = |facet: &[u32; D]| {
-        let corners = facet.map(|v| surface.vertices[v as usize]);
-        let along =
-            |n: usize| -> [f64; D] { std::array::from_fn(|a| corners[n][a] - corners[0][a]) };
-        let mut normal = [0.0; D];
-        let share = 1.0 / (PARTS as f64).powi(D as i32 - 1);
-        if D == 2 {
-            let a = along(1);
-            (normal[0], normal[1]) = (a[1], -a[0]);
-        } else {
-            let (a, b) = (along(1), along(D - 1));
-            for n in 0..D {
-                let (p, q) = ((n + 1) % D, (n + 2) % D);
-                normal[n] = 0.5 * (a[p] * b[q] - a[q] * b[p]);
-            }
-        }
-        // Midpoints: of a segment's parts; of a triangle's, those that stand and those that hang.
-        let place = |shares: [f64; 2]| -> [f64; D] {
-            let mut x = corners[0];
-            for (n, share) in shares.into_iter().enumerate().take(D - 1) {
-                (0..D).for_each(|a| x[a] += share * along(n + 1)[a]);
-            }
-            x
-        };
-        let driven = |x: [f64; D]| {
-            let u = velocity(x);
-            (0..D).map(|a| u[a] * normal[a]).sum::<f64>() * share
-        };
-        let mut sum = 0.0;
-        for i in 0..PARTS {
-            if D == 2 {
-                sum += driven(place([(i as f64 + 0.5) / PARTS as f64, 0.0]));
-                continue;
-            }
-            for j in 0..PARTS - i {
-                let at = |third: f64| {
-                    [
-                        (i as f64 + third) / PARTS as f64,
-                        (j as f64 + third) / PARTS as f64,
-                    ]
-                };
-                sum += driven(place(at(1.0 / 3.0)));
-                if i + j + 1 < PARTS {
-                    sum += driven(place(at(2.0 / 3.0)));
-                }
-            }
-        }
-        sum
-    };
-    let patch_of = |n: usize| {
-        surface
-            .facet_patch
-            .get(n)
-            .map_or(0, |&patch| usize::from(patch))
-    };
-    let facets = surface.facets.iter().enumerate();
-    facets
-        .filter(|(n, _)| patch_of(*n) == patch)
-        .map(|(_, facet)| of_facet(facet))
-        .sum()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use cutlink_mesher::primitives::Shape3;
-
-    #[test]
-    fn what_goes_through_a_surface_is_what_its_divergence_makes() {
-        let size = [1.0, 2.0, 3.0];
-        let surface = Shape3::Box { size }.surface(1e-3).expect("a box");
-        let all = |velocity: fn([f64; 3]) -> [f64; 3]| -> f64 {
-            (0..surface.patches.len())
-                .map(|patch| through(&surface, patch, velocity))
-                .sum()
-        };
-        assert!((all(|x| [2.0 * x[0], x[1], -0.5 * x[2]]) - 2.5 * 6.0).abs() < 1e-12);
-        assert!(all(|_| [1.0, -2.0, 0.5]).abs() < 1e-12);
-        // Of x³ the divergence's mean over -1/2 to 1/2 is 1/4; midpoints are good to second order.
-        assert!((all(|x| [x[0].powi(3), 0.0, 0.0]) - 0.25 * 6.0).abs() < 1e-12);
-        // The integral of y² is 2. Midpoints lack its variance over a right triangle with legs of 1/4: 1/288 of the mean.
-        let found = all(|x| [x[0] * x[1] * x[1], 0.0, 0.0]);
-        assert!((found - (2.0 - 6.0 / 288.0)).abs() < 1e-12, "{found}");
     }
 }

@@ -9,6 +9,7 @@ mod bulk;
 pub mod case;
 pub mod checkpoint;
 mod conditions;
+mod delivery;
 mod energy;
 mod example;
 mod expression;

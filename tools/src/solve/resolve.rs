@@ -10,18 +10,14 @@ use crate::mesh::domain;
 use crate::options::Root;
 use crate::solve::case::{Case, CollisionName, NumericsTable, OutputTable, PhysicsTable, RunTable};
 use crate::solve::conditions::{Conditions, Scale, acceleration, conditions};
-use crate::solve::inflow;
 use crate::solve::initial::{Initial, initial};
 use crate::solve::outputs::{Outputs, outputs};
 use crate::solve::reference::{Group, axes, groups, with_free_stream};
-use crate::solve::units::{
-    MAX_GRID_REYNOLDS, MAX_GRID_REYNOLDS_REGULARIZED, Physics, Units, Unstable,
-};
+use crate::solve::units::{Bounds, Physics, Units, Unstable};
 use crate::solve::value::Value;
-use cutlink_mesher::Surface;
 use cutlink_solver::{
-    Collision, FaceCondition, Interpolation, LatticeKind, Motion, Params, PatchCondition, Place,
-    Plan, Precision, Space, WallScheme,
+    Collision, FaceCondition, Interpolation, LatticeKind, Params, PatchCondition, Place, Precision,
+    WallScheme,
 };
 use cutlink_voxelizer::{Frame, Mesh};
 use std::path::PathBuf;
@@ -65,48 +61,6 @@ pub enum Until {
         /// Root steps at most.
         most: u64,
     },
-}
-
-impl<const D: usize> Resolved<D> {
-    /// What openings by mass flow deliver at 1 m/s, for [`Grid::areas`]: of a face by the links that cross it, of a patch by
-    /// its surface, for at its rim links are cut by its neighbours too.
-    pub fn areas(&self, plan: &Plan<'_, D>, surface: Option<&Surface<D>>) -> Vec<(Place, f64)> {
-        let speed = self.physics.lattice_velocity;
-        let cell = self.units.length.powi(D as i32 - 1);
-        let area = |&place: &Place| {
-            let by_links = plan.inflow(place) / speed * cell;
-            let by_surface = surface.and_then(|surface| self.through(place, surface));
-            let area = by_surface.map_or(by_links, |flux| by_links.signum() * flux.abs() / speed);
-            (place, area)
-        };
-        self.by_mass.iter().map(area).collect()
-    }
-
-    /// What the velocity of a patch, of the lattice, drives through its surface, m² (in the plane m).
-    fn through(&self, place: Place, surface: &Surface<D>) -> Option<f64> {
-        let Place::Patch(patch) = place else {
-            return None;
-        };
-        let PatchCondition::Wall {
-            motion: Motion::Uniform(own),
-            ..
-        } = self.params.patches[patch]
-        else {
-            return None;
-        };
-        let mut variations = self.params.variations.iter();
-        let space = variations.find(|v| v.place == place).map(|v| &v.space);
-        let frame = self.initial.frame();
-        let velocity = |x: [f64; D]| {
-            let x = std::array::from_fn(|a| (x[a] - frame.origin[a]) / frame.dx);
-            match space {
-                Some(Space::Steady(of)) => of(x).unwrap_or([0.0; D]),
-                Some(Space::Moving(of)) => of(x, 0.0).unwrap_or([0.0; D]),
-                _ => own,
-            }
-        };
-        Some(inflow::through(surface, patch, velocity))
-    }
 }
 
 /// A case with nothing left open.
@@ -247,7 +201,8 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
     } = conditions(case, &scale, grid.patches, wall)?;
     variations.extend(pull);
     let (initial, initial_table) = initial(case.initial.as_ref(), [start, stream], &scale)?;
-    let numerics = numerics::<D>(&case.numerics, wall, is_stirred(&faces, &patches))?;
+    let mut numerics = numerics::<D>(&case.numerics, wall, is_stirred(&faces, &patches))?;
+    numerics.bound(&faces, &patches);
     let (outputs, output) = outputs(&case.output, grid.frame, &physics, &units, through)?;
     let forces_every = case.output.forces_every.unwrap_or(1);
     let params = Params {
@@ -271,9 +226,7 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
         .hint("leave forces_every out"));
     }
     let fastest = fastest * units.velocity();
-    let unstable = physics
-        .check(grid.frame.dx, grid.levels, fastest, numerics.limit)
-        .err();
+    let unstable = physics.check(grid.frame.dx, fastest, numerics.bounds).err();
     if let Some(why) = unstable.filter(|_| !numerics.allow_unstable) {
         return Err(Failure::usage(why.to_string())
             .hint("or set [numerics] allow_unstable = true and see what comes of it"));
@@ -470,8 +423,7 @@ struct Numerics {
     precision: Precision,
     interpolation: Interpolation,
     wall: WallScheme,
-    /// Grid Reynolds number that the collision bears.
-    limit: f64,
+    bounds: Bounds,
     allow_unstable: bool,
 }
 
@@ -481,11 +433,16 @@ fn is_stirred<const D: usize>(
     faces: &[[FaceCondition<D>; 2]; D],
     patches: &[PatchCondition<D>],
 ) -> bool {
-    let opens = faces.iter().flatten().any(FaceCondition::opens)
-        || patches.iter().any(PatchCondition::opens);
     let moves = faces.iter().flatten().any(FaceCondition::moves)
         || patches.iter().any(PatchCondition::moves);
-    moves && !opens
+    moves && !opens(faces, patches)
+}
+
+fn opens<const D: usize>(
+    faces: &[[FaceCondition<D>; 2]; D],
+    patches: &[PatchCondition<D>],
+) -> bool {
+    faces.iter().flatten().any(FaceCondition::opens) || patches.iter().any(PatchCondition::opens)
 }
 
 fn numerics<const D: usize>(
@@ -514,13 +471,13 @@ fn numerics<const D: usize>(
                 .hint("leave magic out"),
         );
     }
-    let (collision, limit) = match name {
-        CollisionName::Bgk => (Collision::Bgk, MAX_GRID_REYNOLDS),
+    let (collision, bounds) = match name {
+        CollisionName::Bgk => (Collision::Bgk, Bounds::BGK),
         CollisionName::Trt => {
             let magic = positive("[numerics] magic", given.magic.unwrap_or(MAGIC))?;
-            (Collision::Trt { magic }, MAX_GRID_REYNOLDS)
+            (Collision::Trt { magic }, Bounds::TRT)
         }
-        CollisionName::Regularized => (Collision::Regularized, MAX_GRID_REYNOLDS_REGULARIZED),
+        CollisionName::Regularized => (Collision::Regularized, Bounds::REGULARIZED),
     };
     Ok(Numerics {
         lattice,
@@ -528,12 +485,38 @@ fn numerics<const D: usize>(
         precision: given.precision.unwrap_or(Precision::F32),
         interpolation: given.interpolation.unwrap_or(Interpolation::Cubic),
         wall,
-        limit,
+        bounds,
         allow_unstable: given.allow_unstable.unwrap_or(false),
     })
 }
 
 impl Numerics {
+    /// Narrows the bounds by what faces of the box bear.
+    fn bound<const D: usize>(
+        &mut self,
+        faces: &[[FaceCondition<D>; 2]; D],
+        patches: &[PatchCondition<D>],
+    ) {
+        let along = |(a, face): (usize, &FaceCondition<D>)| match face {
+            FaceCondition::Velocity(v) => v[a] == 0.0 && *v != [0.0; D],
+            _ => false,
+        };
+        let mut of_axes = (0..D).flat_map(|a| faces[a].iter().map(move |face| (a, face)));
+        let moves = of_axes.any(along);
+        match self.collision {
+            Collision::Trt { magic } if faces.iter().flatten().any(FaceCondition::opens) => {
+                self.bounds.magic = Some(magic);
+            }
+            Collision::Regularized if moves => {
+                self.bounds = match opens(faces, patches) {
+                    true => Bounds::MOVING,
+                    false => Bounds::MOVING_CLOSED,
+                };
+            }
+            _ => {}
+        }
+    }
+
     fn table(&self) -> NumericsTable {
         let (collision, magic) = match self.collision {
             Collision::Bgk => (CollisionName::Bgk, None),

@@ -146,11 +146,12 @@ impl On {
             let along = std::array::from_fn(|a| along[a]);
             case.physics.area = Some(silhouette::frontal(&placed.placed, along));
         }
-        let by_mass = |patch: &PatchTable| patch.kind == PatchKind::MassFlow;
+        let may_pass =
+            |patch: &PatchTable| matches!(patch.kind, PatchKind::MassFlow | PatchKind::Velocity);
         let placed_surface = case
             .patches
             .values()
-            .any(by_mass)
+            .any(may_pass)
             .then(|| placed.placed.clone());
         let prepared = builder.prepare(placed)?;
         let mesh = builder.build(&prepared)?;
@@ -234,6 +235,15 @@ where
             ..Grid::of(mesh)
         };
         resolved = case.resolve(&name, grid)?;
+    }
+    if let Some(surface) = surfaces.placed {
+        let plan = Plan::new(mesh, resolved.params.clone())?;
+        for (patch, factor) in resolved.deliver(&plan, surface) {
+            let (name, share) = (&mesh.patches[patch], 100.0 / factor);
+            resolved.notes.push(format!(
+                "the links of patch {name} carry {share:.0} % of what passes its surface: use more cells across it"
+            ));
+        }
     }
     resolved.params.forces = resolved.forces_every > 0 && !mesh.links.is_empty();
     fields::check(&resolved.outputs.specs, mesh).map_err(|failure| failure.within(&name))?;

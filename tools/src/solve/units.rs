@@ -13,10 +13,41 @@ use std::fmt;
 pub const MAX_MACH: f64 = 0.3;
 /// Least τ - 1/2 on any level: below it rounding alone decides.
 pub const MIN_RELAXATION: f64 = 1e-5;
-/// Largest u Δx / ν on the finest level for one or two relaxation times.
-pub const MAX_GRID_REYNOLDS: f64 = 30.0;
-/// The same for regularized collisions.
-pub const MAX_GRID_REYNOLDS_REGULARIZED: f64 = 300.0;
+/// Largest relaxation time of odd parts on any level in a box with open faces: beyond, their ghost cells feed disturbances.
+pub const MAX_ODD_RELAXATION: f64 = 6.0;
+
+/// What a collision bears. u Δx / ν and the relaxation time of odd parts are largest on the root, so that a bound there
+/// holds for all levels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bounds {
+    /// Largest u Δx / ν on the root.
+    pub grid_reynolds: f64,
+    /// What bears no more.
+    pub of: &'static str,
+    /// The magic parameter, where [`MAX_ODD_RELAXATION`] counts.
+    pub magic: Option<f64>,
+}
+
+impl Bounds {
+    /// One relaxation time.
+    pub const BGK: Self = Self::new(50.0, "collision = \"bgk\"");
+    /// Two.
+    pub const TRT: Self = Self::new(40.0, "collision = \"trt\"");
+    /// Regularized.
+    pub const REGULARIZED: Self = Self::new(10_000.0, "collision = \"regularized\"");
+    /// Regularized, faces that move along themselves in a box with an opening; far fields in their place bear more.
+    pub const MOVING: Self = Self::new(1000.0, "a face with a velocity along itself");
+    /// The same in a box without openings, where they bounce back.
+    pub const MOVING_CLOSED: Self = Self::new(100.0, "a face that moves in a closed box");
+
+    const fn new(grid_reynolds: f64, of: &'static str) -> Self {
+        Self {
+            grid_reynolds,
+            of,
+            magic: None,
+        }
+    }
+}
 
 /// What the user says of the flow; lengths, velocities and times in one system of units.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,12 +95,15 @@ pub enum Unstable {
     },
     /// Too little viscosity for the collision.
     GridReynolds {
-        /// u Δx / ν on the finest level.
+        /// u Δx / ν on the root.
         value: f64,
-        /// What the collision bears.
-        limit: f64,
-        /// Further levels that would bring it below.
-        levels: u32,
+        /// What is bearable.
+        bounds: Bounds,
+    },
+    /// Two relaxation times with too long a one of odd parts, beside open faces.
+    Odd {
+        /// The relaxation time on the root.
+        time: f64,
     },
 }
 
@@ -108,12 +142,11 @@ impl Physics {
         self.velocity * dx / scale(level) / self.viscosity
     }
 
-    /// Refuses what cannot be stable on so many levels, at least 1, where the fastest prescribed
-    /// velocity is `fastest` and the collision bears so large a grid Reynolds number.
+    /// Refuses what cannot be stable, where the fastest prescribed velocity is `fastest`.
     ///
     /// # Errors
     /// The first bound that is broken; a number that is none breaks each.
-    pub fn check(&self, dx: f64, levels: usize, fastest: f64, limit: f64) -> Result<(), Unstable> {
+    pub fn check(&self, dx: f64, fastest: f64, bounds: Bounds) -> Result<(), Unstable> {
         let speed = self.lattice_velocity * (fastest / self.velocity).max(1.0);
         let mach = speed * 3f64.sqrt();
         let slow = mach <= MAX_MACH;
@@ -126,15 +159,14 @@ impl Physics {
         if !viscous {
             return Err(Unstable::Relaxation { level: 0, tau });
         }
-        let value = self.grid_reynolds(dx, levels.saturating_sub(1));
-        let resolved = value <= limit;
-        if !resolved {
-            let levels = (value / limit).log2().ceil().max(1.0) as u32;
-            return Err(Unstable::GridReynolds {
-                value,
-                limit,
-                levels,
-            });
+        let value = self.grid_reynolds(dx, 0);
+        let viscous = value <= bounds.grid_reynolds;
+        if !viscous {
+            return Err(Unstable::GridReynolds { value, bounds });
+        }
+        let time = bounds.magic.map_or(0.0, |magic| 0.5 + magic / (tau - 0.5));
+        if time > MAX_ODD_RELAXATION {
+            return Err(Unstable::Odd { time });
         }
         Ok(())
     }
@@ -176,19 +208,24 @@ impl fmt::Display for Unstable {
                  {MIN_RELAXATION:e} is needed; use a finer root grid or a lower Reynolds number",
                 tau - 0.5
             ),
-            Self::GridReynolds {
-                value,
-                limit,
-                levels,
-            } => write!(
+            Self::GridReynolds { value, bounds } => write!(
                 f,
-                "u dx / viscosity on the finest level is {value:.1}: this collision bears {limit}; \
-                 use {levels} more levels, a lower Reynolds number{}",
-                if *limit < MAX_GRID_REYNOLDS_REGULARIZED {
-                    " or collision = \"regularized\""
-                } else {
-                    ""
+                "u dx / viscosity on the root is {value:.1}: {} bears {}; use a root grid {:.0} times finer, \
+                 a lower Reynolds number{}",
+                bounds.of,
+                bounds.grid_reynolds,
+                (value / bounds.grid_reynolds).ceil(),
+                match *bounds {
+                    Bounds::MOVING => " or a far-field face",
+                    Bounds::BGK | Bounds::TRT => " or collision = \"regularized\"",
+                    _ => "",
                 }
+            ),
+            Self::Odd { time } => write!(
+                f,
+                "the relaxation time of odd parts on the root is {time:.1}: beside open faces two relaxation times bear \
+                 {MAX_ODD_RELAXATION}; use collision = \"regularized\" or \"bgk\", or a root grid {:.0} times finer",
+                ((time - 0.5) / (MAX_ODD_RELAXATION - 0.5)).ceil()
             ),
         }
     }
@@ -237,28 +274,38 @@ mod tests {
 
     #[test]
     fn a_flow_is_refused_beyond_each_bound_and_not_before() {
-        let check = |p: Physics, levels, fastest| p.check(DX, levels, fastest, MAX_GRID_REYNOLDS);
-        assert_eq!(check(CYLINDER, 1, 2.0), Ok(()));
-        let fast = check(CYLINDER, 1, 8.0).expect_err("0.2 * sqrt 3 is beyond 0.3");
+        let check = |p: Physics, fastest| p.check(DX, fastest, Bounds::BGK);
+        assert_eq!(check(CYLINDER, 2.0), Ok(()));
+        let fast = check(CYLINDER, 8.0).expect_err("0.2 * sqrt 3 is beyond 0.3");
         assert!(matches!(fast, Unstable::Mach { .. }) && fast.to_string().contains("0.346"));
         let thin = Physics {
-            viscosity: 1e-3,
+            viscosity: 5e-4,
             ..CYLINDER
         };
-        let Err(Unstable::GridReynolds { levels, .. }) = check(thin, 1, 2.0) else {
-            unreachable!("50 is beyond 30");
+        let coarse = check(thin, 2.0).expect_err("100 is beyond 50");
+        assert!(coarse.to_string().contains("2 times finer"), "{coarse}");
+        let finer = thin.check(0.5 * DX, 2.0, Bounds::BGK);
+        assert_eq!(finer, Ok(()), "the remedy");
+        assert_eq!(thin.check(DX, 2.0, Bounds::REGULARIZED), Ok(()), "another");
+        // τ - 1/2 is 6e-3 on the root: 0.5 + 0.1875 / 6e-3 = 31.75, and 5.7 on one six times finer.
+        let open = Bounds {
+            magic: Some(0.1875),
+            ..Bounds::TRT
         };
-        assert_eq!(check(thin, 1 + levels as usize, 2.0), Ok(()), "the remedy");
+        let slow = CYLINDER.check(DX, 2.0, open).expect_err("31.75");
+        assert!(matches!(slow, Unstable::Odd { time } if (time - 31.75).abs() < 1e-9));
+        assert!(slow.to_string().contains("6 times finer"), "{slow}");
+        assert_eq!(CYLINDER.check(DX / 6.0, 2.0, open), Ok(()), "the remedy");
         let none = Physics {
             viscosity: 1e-6,
             ..CYLINDER
         };
-        let none = check(none, 20, 2.0).expect_err("tau - 1/2 is 3e-6");
+        let none = check(none, 2.0).expect_err("tau - 1/2 is 3e-6");
         assert!(matches!(none, Unstable::Relaxation { .. }), "{none}");
         let nan = Physics {
             viscosity: f64::NAN,
             ..CYLINDER
         };
-        assert!(check(nan, 1, 2.0).is_err(), "no number");
+        assert!(check(nan, 2.0).is_err(), "no number");
     }
 }

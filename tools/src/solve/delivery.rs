@@ -1,0 +1,293 @@
+//! What openings of given velocity or mass flow deliver into the fluid.
+//!
+//! A velocity enters by the cut links of its patch, each with a share of the area. At the rim of the patch, links are cut by its
+//! neighbours, so that the links' area is a few percent off. The velocity is scaled so that links deliver what passes the surface.
+
+use crate::solve::resolve::Resolved;
+use cutlink_mesher::Surface;
+use cutlink_solver::{Motion, PatchCondition, Place, Plan, Space};
+
+/// Net share of the flux through a patch from which on it is an opening; below, it is a wall that moves.
+const OPENING: f64 = 0.1;
+/// Velocities are scaled by at most this, or one over it: beyond, the grid does not resolve the opening.
+const MOST: f64 = 1.5;
+
+impl<const D: usize> Resolved<D> {
+    /// What openings by mass flow deliver at 1 m/s, m³/s (in 2D of a metre's depth), for [`Grid::areas`](super::resolve::Grid::areas): of a
+    /// face by the links that cross it, of a patch by its surface.
+    pub fn areas(&self, plan: &Plan<'_, D>, surface: Option<&Surface<D>>) -> Vec<(Place, f64)> {
+        let speed = self.physics.lattice_velocity;
+        let cell = self.units.length.powi(D as i32 - 1);
+        let area = |&place: &Place| {
+            let by_links = plan.inflow(place) / speed * cell;
+            let by_surface = surface.and_then(|surface| self.through(place, surface));
+            let area =
+                by_surface.map_or(by_links, |[flux, _]| by_links.signum() * flux.abs() / speed);
+            (place, area)
+        };
+        self.by_mass.iter().map(area).collect()
+    }
+
+    /// Scales the velocities of patches that fluid passes, so that their links deliver what passes the surface: by patch the
+    /// factor, for those that the grid does not resolve the one that would be needed.
+    pub fn deliver(&mut self, plan: &Plan<'_, D>, surface: &Surface<D>) -> Vec<(usize, f64)> {
+        let cell = self.units.length.powi(D as i32 - 1);
+        let mut coarse = Vec::new();
+        for patch in 0..self.params.patches.len() {
+            let place = Place::Patch(patch);
+            let Some([net, gross]) = self.through(place, surface) else {
+                continue;
+            };
+            if gross == 0.0 || net.abs() < OPENING * gross {
+                continue;
+            }
+            let factor = (net / cell / plan.inflow(place)).abs();
+            if (1.0 / MOST..=MOST).contains(&factor) {
+                self.scale(patch, factor);
+            } else {
+                coarse.push((patch, factor));
+            }
+        }
+        coarse
+    }
+
+    fn scale(&mut self, patch: usize, factor: f64) {
+        if let PatchCondition::Wall {
+            motion: Motion::Uniform(own),
+            ..
+        } = &mut self.params.patches[patch]
+        {
+            *own = own.map(|u| u * factor);
+        }
+        for variation in &mut self.params.variations {
+            if variation.place == Place::Patch(patch) {
+                variation.scale(factor);
+            }
+        }
+    }
+
+    /// What the velocity of a patch, of the lattice, drives through its surface, m² (in 2D m): net, and irrespective of the direction.
+    fn through(&self, place: Place, surface: &Surface<D>) -> Option<[f64; 2]> {
+        let Place::Patch(patch) = place else {
+            return None;
+        };
+        let PatchCondition::Wall {
+            motion: Motion::Uniform(own),
+            ..
+        } = self.params.patches[patch]
+        else {
+            return None;
+        };
+        let mut variations = self.params.variations.iter();
+        let space = variations.find(|v| v.place == place).map(|v| &v.space);
+        let frame = self.initial.frame();
+        let velocity = |x: [f64; D]| {
+            let x = std::array::from_fn(|a| (x[a] - frame.origin[a]) / frame.dx);
+            match space {
+                Some(Space::Steady(of)) => of(x).unwrap_or([0.0; D]),
+                Some(Space::Moving(of)) => of(x, 0.0).unwrap_or([0.0; D]),
+                _ => own,
+            }
+        };
+        Some(through(surface, patch, velocity))
+    }
+}
+
+/// What a velocity drives through the facets of a patch along their normals, net and irrespective of the direction: its unit times m²
+/// (in 2D m), by the midpoints of 8^(D-1) parts of each facet.
+fn through<const D: usize>(
+    surface: &Surface<D>,
+    patch: usize,
+    velocity: impl Fn([f64; D]) -> [f64; D],
+) -> [f64; 2] {
+    const PARTS: usize = 8;
+    let of_facet = |facet: &[u32; D]| {
+        let corners = facet.map(|v| surface.vertices[v as usize]);
+        let along =
+            |n: usize| -> [f64; D] { std::array::from_fn(|a| corners[n][a] - corners[0][a]) };
+        let mut normal = [0.0; D];
+        let share = 1.0 / (PARTS as f64).powi(D as i32 - 1);
+        if D == 2 {
+            let a = along(1);
+            (normal[0], normal[1]) = (a[1], -a[0]);
+        } else {
+            let (a, b) = (along(1), along(D - 1));
+            for n in 0..D {
+                let (p, q) = ((n + 1) % D, (n + 2) % D);
+                normal[n] = 0.5 * (a[p] * b[q] - a[q] * b[p]);
+            }
+        }
+        // Midpoints: of a segment's parts; of a triangle's, those that stand and those that hang.
+        let place = |shares: [f64; 2]| -> [f64; D] {
+            let mut x = corners[0];
+            for (n, share) in shares.into_iter().enumerate().take(D - 1) {
+                (0..D).for_each(|a| x[a] += share * along(n + 1)[a]);
+            }
+            x
+        };
+        let driven = |x: [f64; D]| {
+            let u = velocity(x);
+            (0..D).map(|a| u[a] * normal[a]).sum::<f64>() * share
+        };
+        let mut sum = [0.0; 2];
+        let mut add = |driven: f64| sum = [sum[0] + driven, sum[1] + driven.abs()];
+        for i in 0..PARTS {
+            if D == 2 {
+                add(driven(place([(i as f64 + 0.5) / PARTS as f64, 0.0])));
+                continue;
+            }
+            for j in 0..PARTS - i {
+                let at = |third: f64| {
+                    [
+                        (i as f64 + third) / PARTS as f64,
+                        (j as f64 + third) / PARTS as f64,
+                    ]
+                };
+                add(driven(place(at(1.0 / 3.0))));
+                if i + j + 1 < PARTS {
+                    add(driven(place(at(2.0 / 3.0))));
+                }
+            }
+        }
+        sum
+    };
+    let patch_of = |n: usize| {
+        surface
+            .facet_patch
+            .get(n)
+            .map_or(0, |&patch| usize::from(patch))
+    };
+    let facets = surface.facets.iter().enumerate();
+    facets
+        .filter(|(n, _)| patch_of(*n) == patch)
+        .map(|(_, facet)| of_facet(facet))
+        .fold([0.0; 2], |a, b| [a[0] + b[0], a[1] + b[1]])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        config::parse,
+        solve::{case::Case, resolve::Grid},
+    };
+    use cutlink_device::Host;
+    use cutlink_mesher::primitives::{Shape2, Shape3};
+    use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, embed, prepare};
+
+    const DUCT: &str = "
+        [domain]
+        box = [0, 0, 3.2, 2]
+        root = \"32x20\"
+        [physics]
+        re = 10
+        length = 1
+        velocity = 2
+        lattice_velocity = 0.1
+        [boundary]
+        \"x-\" = \"no-slip\"
+        \"x+\" = \"no-slip\"
+        \"y-\" = \"no-slip\"
+        \"y+\" = \"no-slip\"
+        [run]
+        steps = 10";
+
+    /// A duct of 2.4 by 1.33 in the box of [`DUCT`].
+    fn duct() -> (Mesh<2>, Surface<2>) {
+        let shape = Shape2::Rectangle { size: [2.4, 1.33] };
+        let mut surface: Surface<2> = shape.surface(1e-3).expect("a duct");
+        for x in &mut surface.vertices {
+            *x = [x[0] + 1.63, x[1] + 0.98];
+        }
+        let frame = Frame::new([0.0; 2], 0.1, [32, 20]).expect("a box");
+        let params = EmbedParams::new(1, 0.0, Fill::Even);
+        let (snapped, _) = prepare(&Host, &surface, &frame, &params).expect("a surface");
+        let mesh = embed(&Host, &snapped, frame, &params, &mut ()).expect("a mesh");
+        (mesh, surface)
+    }
+
+    /// The flux of the left side by links, over what its surface passes, before and after.
+    fn shares(patch: &str, flux: f64) -> [f64; 2] {
+        let (mesh, surface) = duct();
+        let case = parse::<Case>(
+            "test",
+            &format!("{DUCT}\n{patch}\n[patches.\"x+\"]\ntype = \"pressure\""),
+        );
+        let grid = Grid {
+            patches: &mesh.patches,
+            ..Grid::of(&mesh)
+        };
+        let mut resolved = case.expect("a case").resolve("test", grid).expect("a flow");
+        let left = mesh
+            .patches
+            .iter()
+            .position(|name| name == "x-")
+            .expect("a side");
+        let plan =
+            |resolved: &Resolved<2>| Plan::new(&mesh, resolved.params.clone()).expect("a plan");
+        let share = |resolved: &Resolved<2>| {
+            let metres = resolved.units.length.powi(2) / resolved.units.time;
+            plan(resolved).inflow(Place::Patch(left)) * metres / flux
+        };
+        let before = share(&resolved);
+        let first = plan(&resolved);
+        assert_eq!(resolved.deliver(&first, &surface), [], "it is resolved");
+        [before, share(&resolved)]
+    }
+
+    #[test]
+    fn links_deliver_what_passes_the_surface() {
+        for (velocity, flux) in [
+            ("[2, 0]", 2.0 * 1.33),
+            ("[2, 0.7]", 2.0 * 1.33),
+            // A parabola between the walls: its mean is 2/3 of its greatest value.
+            ("[\"2*(1-((y-0.98)/0.665)^2)\", 0]", 2.0 * 1.33 * 2.0 / 3.0),
+            (
+                "[\"2*(1-((y-0.98)/0.665)^2)*cos(t)\", 0]",
+                2.0 * 1.33 * 2.0 / 3.0,
+            ),
+        ] {
+            let patch =
+                format!("[patches.\"x-\"]\ntype = \"velocity\"\nvelocity = {velocity}\nramp = 0");
+            let [before, after] = shares(&patch, flux);
+            assert!((before - 1.0).abs() > 1e-3, "{velocity}: {before}");
+            // Midpoints of eight parts of the side take the parabola to 1/256.
+            assert!((after - 1.0).abs() < 5e-3, "{velocity}: {after}");
+        }
+    }
+
+    #[test]
+    fn a_wall_that_moves_along_itself_is_left_as_it_is() {
+        let (mesh, surface) = duct();
+        let text =
+            format!("{DUCT}\n[patches.\"y+\"]\ntype = \"velocity\"\nvelocity = [1, 0]\nramp = 0");
+        let grid = Grid {
+            patches: &mesh.patches,
+            ..Grid::of(&mesh)
+        };
+        let case = parse::<Case>("test", &text).expect("a case");
+        let mut resolved = case.resolve("test", grid).expect("a flow");
+        let given = resolved.params.clone();
+        let plan = Plan::new(&mesh, given.clone()).expect("a plan");
+        assert_eq!(resolved.deliver(&plan, &surface), []);
+        assert_eq!(resolved.params, given);
+    }
+
+    #[test]
+    fn what_goes_through_a_surface_is_what_its_divergence_makes() {
+        let size = [1.0, 2.0, 3.0];
+        let surface = Shape3::Box { size }.surface(1e-3).expect("a box");
+        let all = |velocity: fn([f64; 3]) -> [f64; 3]| -> f64 {
+            (0..surface.patches.len())
+                .map(|patch| through(&surface, patch, velocity)[0])
+                .sum()
+        };
+        assert!((all(|x| [2.0 * x[0], x[1], -0.5 * x[2]]) - 2.5 * 6.0).abs() < 1e-12);
+        assert!(all(|_| [1.0, -2.0, 0.5]).abs() < 1e-12);
+        // Of x³ the divergence's mean over -1/2 to 1/2 is 1/4; midpoints are good to second order.
+        assert!((all(|x| [x[0].powi(3), 0.0, 0.0]) - 0.25 * 6.0).abs() < 1e-12);
+        // The integral of y² is 2. Midpoints lack its variance over a right triangle with legs of 1/4: 1/288 of the mean.
+        let found = all(|x| [x[0] * x[1] * x[1], 0.0, 0.0]);
+        assert!((found - (2.0 - 6.0 / 288.0)).abs() < 1e-12, "{found}");
+    }
+}
