@@ -337,6 +337,7 @@ pub enum FieldUnitsName {
 pub struct OutputTable {
     pub folder: Option<PathBuf>,
     pub forces_every: Option<u64>,
+    pub integrals_every: Option<u64>,
     pub checkpoint_every: Option<u64>,
     pub checkpoint_at_end: Option<bool>,
     pub units: Option<FieldUnitsName>,

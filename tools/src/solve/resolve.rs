@@ -37,6 +37,8 @@ const MAX_STEPS: u64 = 1_000_000_000_000;
 const RAMP: f64 = 7.34;
 /// Longest such ramp, in reference lengths over the reference velocity: in a long box the wait for the ramp would cost more than the sound.
 const LONGEST_RAMP: f64 = 5.0;
+/// Root steps from one line of integrals to the next where the user says nothing: a line takes as long as some steps.
+const INTEGRALS_EVERY: u64 = 256;
 /// Folder where the user names none.
 pub const FOLDER: &str = "flow";
 /// What a case has to know of its mesh.
@@ -130,6 +132,8 @@ pub struct Resolved<const D: usize> {
     pub folder: PathBuf,
     /// Root steps from one line of forces to the next; 0 for none.
     pub forces_every: u64,
+    /// Root steps from one line of integrals to the next; 0 for none.
+    pub integrals_every: u64,
     /// Root steps from one checkpoint to the next; 0 for none.
     pub checkpoint_every: u64,
     /// Whether there is one at the end.
@@ -279,6 +283,7 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
             .hint("or set [numerics] allow_unstable = true and see what comes of it"));
     }
     let folder = case.output.folder.clone().unwrap_or_else(|| FOLDER.into());
+    let integrals_every = case.output.integrals_every.unwrap_or(INTEGRALS_EVERY);
     let checkpoint_every = case.output.checkpoint_every.unwrap_or(0);
     let checkpoint_at_end = case.output.checkpoint_at_end.unwrap_or(true);
     let named = |(name, of): &Group| {
@@ -298,6 +303,7 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
         output: OutputTable {
             folder: Some(folder.clone()),
             forces_every: Some(forces_every),
+            integrals_every: Some(integrals_every),
             checkpoint_every: Some(checkpoint_every),
             checkpoint_at_end: Some(checkpoint_at_end),
             ..output
@@ -324,6 +330,7 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
         until,
         folder,
         forces_every,
+        integrals_every,
         checkpoint_every,
         checkpoint_at_end,
         outputs,

@@ -6,7 +6,7 @@
 
 use crate::{
     cli::{MeshArgs, SolveArgs},
-    console::{self, Console},
+    console::Console,
     device::{Opened, on},
     failure::{Failure, Kind},
     fields::{self, Body, FieldWriter, Moment},
@@ -24,7 +24,7 @@ use crate::{
         example, hints,
         history::{Growing, History},
         initial::Initial,
-        means::Telling,
+        integrals::Integrals,
         notes, reference,
         resolve::{Grid, Resolved, Until},
         sheet::{self, Sheet},
@@ -41,7 +41,6 @@ use cutlink_mesher::{
 };
 use cutlink_solver::{Flow, Plan, SolverError, kernels::Kernels};
 use cutlink_voxelizer::Mesh;
-use serde_json::json;
 use std::{
     sync::{
         Mutex, PoisonError,
@@ -50,14 +49,13 @@ use std::{
     time::Instant,
 };
 
+mod end;
+
 /// Root steps between two looks at the flow, at multiples of it: a resumed run looks at the same.
 const CHUNK: u64 = 64;
 
 /// Least root steps between two looks at the flow on the whole, which take as long as some steps.
 const WHOLE: u64 = 256;
-
-/// Mach numbers and pressure variations (over ρ c²) above which compressibility is said to matter.
-const COMPRESSIBLE: [f64; 2] = [0.3, 0.05];
 
 /// Set by Ctrl-C: the run ends at its next look.
 pub(crate) static STOP: AtomicBool = AtomicBool::new(false);
@@ -202,6 +200,9 @@ struct Run<'a, const D: usize> {
     energy: Option<Energy>,
     /// `energy.csv`.
     energies: Option<Growing>,
+    integrals: Integrals<D>,
+    /// `integrals.csv`.
+    integral_lines: Option<Growing>,
     fields: FieldWriter<D>,
     fluid: Fluid,
     /// The flow on the whole, so far.
@@ -263,6 +264,7 @@ where
         mesh: mesh.checksum(),
         device: kind_of(&device),
         step: 0,
+        looks: Vec::new(),
     };
     let mut flow = plan.start(backend)?;
     begin_with(&mut *flow, &resolved.initial)?;
@@ -283,9 +285,11 @@ where
         forces: None,
         energy: begun.energy,
         energies: None,
+        integrals: begun.integrals,
+        integral_lines: None,
         fields,
         fluid: Fluid::new(mesh),
-        looks: Vec::new(),
+        looks: begun.looks,
         saved: args.resume.then(|| flow.steps()),
         sheet,
         console,
@@ -344,8 +348,10 @@ impl<const D: usize> Run<'_, D> {
     fn to_next_look(&self, step: u64) -> u64 {
         let to_multiple = |of: u64| of - step % of;
         let mut steps = to_multiple(CHUNK);
-        if self.resolved.checkpoint_every > 0 {
-            steps = steps.min(to_multiple(self.resolved.checkpoint_every));
+        for every in [self.resolved.checkpoint_every, self.integrals.every] {
+            if every > 0 {
+                steps = steps.min(to_multiple(every));
+            }
         }
         let due = self.fields.next_due(step);
         due.map_or(steps, |due| steps.min(due - step))
@@ -354,6 +360,9 @@ impl<const D: usize> Run<'_, D> {
     fn go(&mut self, flow: &mut dyn Flow<D>) -> Result<(), Failure> {
         let most = self.most();
         self.console.start(most.saturating_sub(self.begun_at));
+        if self.integrals.is_due(flow.steps()) {
+            self.integrals.add(self.mesh, &flow.snapshot()?);
+        }
         self.write_fields(flow, Moment::Running)?;
         let every = self.resolved.checkpoint_every;
         let mut settled = false;
@@ -397,10 +406,16 @@ impl<const D: usize> Run<'_, D> {
     fn look(&mut self, flow: &dyn Flow<D>) -> Result<Option<Growth>, Failure> {
         let step = flow.steps();
         let watched = step.is_multiple_of(WHOLE.max(sparse(step, 16)));
-        if !(watched || self.energy.is_some() && step.is_multiple_of(CHUNK)) {
+        let of_energy = self.energy.is_some() && step.is_multiple_of(CHUNK);
+        let of_integrals = self.integrals.is_due(step);
+        if !(watched || of_energy || of_integrals) {
             return Ok(None);
         }
-        let bulk = self.fluid.sum(&flow.snapshot()?);
+        let snapshot = flow.snapshot()?;
+        if of_integrals {
+            self.integrals.add(self.mesh, &snapshot);
+        }
+        let bulk = self.fluid.sum(&snapshot);
         if let Some(energy) = self.energy.as_mut().filter(|_| step.is_multiple_of(CHUNK)) {
             energy.add(&bulk);
         }
@@ -475,6 +490,10 @@ impl<const D: usize> Run<'_, D> {
                 &energy.whole_csv(),
             )?);
         }
+        if self.integrals.every > 0 {
+            let text = self.integrals.whole_csv();
+            self.integral_lines = Some(Growing::new(folder.join("integrals.csv"), &text)?);
+        }
         Ok(())
     }
 
@@ -486,16 +505,21 @@ impl<const D: usize> Run<'_, D> {
         if let (Some(file), Some(energy)) = (&mut self.energies, &mut self.energy) {
             file.append(&energy.fresh())?;
         }
+        if let Some(file) = &mut self.integral_lines {
+            file.append(&self.integrals.fresh())?;
+        }
         Ok(())
     }
 
     fn save(&mut self, flow: &dyn Flow<D>) -> Result<(), Failure> {
         let header = Header {
             step: flow.steps(),
+            looks: self.looks.clone(),
             ..self.header.clone()
         };
         let folder = &self.resolved.folder;
-        for file in [&self.forces, &self.energies].into_iter().flatten() {
+        let files = [&self.forces, &self.energies, &self.integral_lines];
+        for file in files.into_iter().flatten() {
             file.sync()?;
         }
         checkpoint::write(folder, &header, |out| {
@@ -508,101 +532,10 @@ impl<const D: usize> Run<'_, D> {
         self.saved = Some(header.step);
         Ok(())
     }
-
-    /// Writes what comes at the end; a flow in which something grows without bound ends in a failure.
-    fn finish(
-        &mut self,
-        flow: &dyn Flow<D>,
-        settled: bool,
-        growth: Option<Growth>,
-    ) -> Result<(), Failure> {
-        self.write_fields(flow, Moment::End)?;
-        if self.fields.averages().is_some_and(|a| a.samples() == 0) {
-            self.console.note(
-                "the run ended before its averages began: [output.averages] says from when on",
-            );
-        }
-        let sound = growth.is_none();
-        if sound && self.resolved.checkpoint_at_end && self.saved != Some(flow.steps()) {
-            self.save(flow)?;
-        }
-        let bulk = self.fluid.sum(&flow.snapshot()?);
-        let told = Telling::new(&self.history);
-        let folder = &self.resolved.folder;
-        if let Some(plot) = told.plot() {
-            let path = folder.join("forces.png");
-            output::write(&path, true, |out| {
-                plot.write_png(out).map_err(|e| output::failed(&path, &e))
-            })?;
-        }
-        let summary = json!({
-            "schema": crate::JSON_SCHEMA,
-            "command": "solve",
-            "device": self.device,
-            "folder": folder,
-            "steps": flow.steps(),
-            "time": flow.steps() as f64 * self.resolved.units.time,
-            "settled": matches!(self.resolved.until, Until::Settled { .. }).then_some(settled),
-            "reynolds": self.resolved.physics.reynolds(),
-            "mach": self.resolved.physics.mach(),
-            "area": self.resolved.area,
-            "axes": { "drag": self.resolved.axes[0], "lift": self.resolved.axes[1], "side": self.resolved.axes[2] },
-            "diverging": growth.map(|growth| growth.to_string()),
-            "compressibility": { "mach": bulk.mach(), "pressure_variation": bulk.compression() },
-            "mean_density": bulk.density,
-            "mlups": self.mlups(flow.steps()),
-            "seconds": self.began.elapsed().as_secs_f64(),
-            "bytes": { "flow": self.sheet.flow, "output": self.sheet.output },
-            "walls": self.sheet.walls(),
-            "patches": told.summary(),
-            "stationary": told.stationary(),
-            "strouhal": told.strouhal(),
-        });
-        self.write("summary.json", &format!("{summary:#}\n"))?;
-        if let Until::Settled { most, .. } = self.resolved.until
-            && !settled
-        {
-            self.console.note(&format!(
-                "the flow has not settled within {most} root steps"
-            ));
-        }
-        if let Some(growth) = growth {
-            return Err(Failure::new(
-                Kind::Diverged,
-                format!(
-                    "the flow goes wrong by root step {}: {growth}",
-                    flow.steps()
-                ),
-            )
-            .hint(self.advice()));
-        }
-        self.console.summary(&format!(
-            "{}{}{:.1} MLUPS; written to {}\n",
-            told.table(),
-            compressibility(&bulk),
-            self.mlups(flow.steps()),
-            folder.display()
-        ))?;
-        if self.args.output.json {
-            return console::print(&format!("{summary:#}\n"));
-        }
-        Ok(())
-    }
 }
 
 /// Steps that are looked at lie apart by a share of the steps so far, so that whole histories can be gone through. They are
 /// multiples of a power of two, the same ones of a resumed run.
 fn sparse(step: u64, share: u64) -> u64 {
     (step / share).checked_ilog2().map_or(1, |power| 1 << power)
-}
-
-/// How compressible the flow was, and the way out where it was much.
-fn compressibility(bulk: &Bulk) -> String {
-    let (mach, pressure) = (bulk.mach(), bulk.compression());
-    let way = if mach > COMPRESSIBLE[0] || pressure > COMPRESSIBLE[1] {
-        ": that is much for a flow taken for incompressible; a lower lattice_velocity has less"
-    } else {
-        ""
-    };
-    format!("largest Mach number {mach:.3}, pressure variation {pressure:.2e} of rho c^2{way}\n")
 }

@@ -1,0 +1,249 @@
+//! Integrals of the flow as it goes: mean density, kinetic energy and enstrophy of the fluid, and what leaves through the
+//! open faces of the box; `integrals.csv`.
+//!
+//! In: snapshots. Out: SI units, in the plane of a metre's depth. Flows are positive where fluid leaves the box; how they are
+//! summed is told at [`flux`].
+
+use crate::{
+    failure::Failure,
+    solve::{history, resolve::Resolved, units::Units},
+};
+use cutlink_solver::{
+    FaceCondition, Motion, Params, PatchCondition, Place, Snapshot,
+    fields::{flux, integrals},
+};
+use cutlink_voxelizer::Mesh;
+use serde_json::{Map, Value, json};
+use std::{fmt::Write as _, path::Path};
+
+const FACES: [[&str; 2]; 3] = [["x-", "x+"], ["y-", "y+"], ["z-", "z+"]];
+
+/// A face of the box that lets fluid through.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Opening {
+    axis: usize,
+    side: usize,
+}
+
+impl Opening {
+    fn name(self) -> &'static str {
+        FACES[self.axis][self.side]
+    }
+}
+
+/// The integrals at one moment.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Sample {
+    density: f64,
+    kinetic_energy: f64,
+    enstrophy: f64,
+    /// By opening: volume and mass a second.
+    flows: Vec<[f64; 2]>,
+}
+
+impl Sample {
+    /// In the order of the columns.
+    fn numbers(&self) -> impl Iterator<Item = f64> {
+        [self.density, self.kinetic_energy, self.enstrophy]
+            .into_iter()
+            .chain(self.flows.iter().flatten().copied())
+    }
+
+    fn of(numbers: &[f64]) -> Self {
+        Self {
+            density: numbers[0],
+            kinetic_energy: numbers[1],
+            enstrophy: numbers[2],
+            flows: numbers[3..].as_chunks().0.to_vec(),
+        }
+    }
+
+    /// Mass that enters and that leaves, a second.
+    fn in_and_out(&self) -> [f64; 2] {
+        let sum = |sign: f64| self.flows.iter().map(|f| (sign * f[1]).max(0.0)).sum();
+        [sum(-1.0), sum(1.0)]
+    }
+}
+
+/// What has been sampled so far.
+pub(crate) struct Integrals<const D: usize> {
+    /// Root steps from one line to the next; 0 for none.
+    pub(super) every: u64,
+    units: Units,
+    openings: Vec<Opening>,
+    /// Whether fluid passes patches too, so that faces alone do not balance.
+    through_patches: bool,
+    steps: Vec<u64>,
+    samples: Vec<Sample>,
+    /// Samples that are in the file.
+    written: usize,
+}
+
+impl<const D: usize> Integrals<D> {
+    pub(crate) fn new(resolved: &Resolved<D>) -> Self {
+        let params = &resolved.params;
+        let sides = (0..D).flat_map(|axis| [0, 1].map(|side| Opening { axis, side }));
+        Self {
+            every: resolved.integrals_every,
+            units: resolved.units,
+            openings: sides.filter(|&face| is_open(params, face)).collect(),
+            through_patches: (0..params.patches.len()).any(|n| may_pass(params, n)),
+            steps: Vec::new(),
+            samples: Vec::new(),
+            written: 0,
+        }
+    }
+
+    /// Whether there is a line at a root step, and it is not there yet.
+    pub(crate) fn is_due(&self, step: u64) -> bool {
+        self.every > 0 && step.is_multiple_of(self.every) && self.steps.last() != Some(&step)
+    }
+
+    /// The integrals of a snapshot.
+    pub(crate) fn sample(&self, mesh: &Mesh<D>, snapshot: &Snapshot<D>) -> Sample {
+        let Units {
+            length,
+            time,
+            density,
+        } = self.units;
+        let speed = self.units.velocity();
+        let means = integrals(mesh, snapshot);
+        let area = length.powi(D as i32 - 1);
+        let through = |&Opening { axis, side }: &Opening| {
+            let flux = flux(mesh, snapshot, axis, side == 1);
+            [flux.volume, flux.mass * density].map(|x| x * speed * area)
+        };
+        Sample {
+            density: means.density * density,
+            kinetic_energy: means.kinetic_energy * density * speed * speed,
+            enstrophy: means.enstrophy / (time * time),
+            flows: self.openings.iter().map(through).collect(),
+        }
+    }
+
+    pub(crate) fn add(&mut self, mesh: &Mesh<D>, snapshot: &Snapshot<D>) {
+        self.steps.push(snapshot.step);
+        self.samples.push(self.sample(mesh, snapshot));
+    }
+
+    fn header(&self) -> String {
+        let mut header = "step,time,density,kinetic energy,enstrophy".to_owned();
+        for opening in &self.openings {
+            let name = opening.name();
+            let _ = write!(header, ",volume flow {name},mass flow {name}");
+        }
+        header
+    }
+
+    /// The whole table, and from here on [`Self::fresh`] lines.
+    pub(crate) fn whole_csv(&mut self) -> String {
+        self.written = 0;
+        format!("{}\n{}", self.header(), self.fresh())
+    }
+
+    /// Lines that have not been written.
+    pub(crate) fn fresh(&mut self) -> String {
+        let mut text = String::new();
+        for (step, sample) in self.steps.iter().zip(&self.samples).skip(self.written) {
+            let _ = write!(text, "{step},{:e}", *step as f64 * self.units.time);
+            for number in sample.numbers() {
+                let _ = write!(text, ",{number:e}");
+            }
+            text.push('\n');
+        }
+        self.written = self.steps.len();
+        text
+    }
+
+    /// Takes up the lines up to a step.
+    pub(crate) fn read(&mut self, path: &Path, step: u64) -> Result<(), Failure> {
+        let columns = 3 + 2 * self.openings.len();
+        for (at, numbers) in history::rows(path, &self.header(), columns, step)? {
+            self.steps.push(at);
+            self.samples.push(Sample::of(&numbers[..columns]));
+        }
+        Ok(())
+    }
+
+    /// What leaves less what enters, as a share of the larger: of the mass. None where no fluid enters or leaves, or
+    /// where it passes patches too.
+    fn imbalance(&self, sample: &Sample) -> Option<f64> {
+        let [enters, leaves] = sample.in_and_out();
+        let larger = enters.max(leaves);
+        (larger > 0.0 && !self.through_patches).then(|| (leaves - enters) / larger)
+    }
+
+    /// For `summary.json`.
+    pub(crate) fn summary(&self, sample: &Sample) -> Value {
+        let faces: Map<String, Value> = self
+            .openings
+            .iter()
+            .zip(&sample.flows)
+            .map(|(face, [volume, mass])| {
+                let flows = json!({ "volume_flow": volume, "mass_flow": mass });
+                (face.name().to_owned(), flows)
+            })
+            .collect();
+        json!({
+            "density": sample.density,
+            "kinetic_energy": sample.kinetic_energy,
+            "enstrophy": sample.enstrophy,
+            "faces": faces,
+            "imbalance": self.imbalance(sample),
+        })
+    }
+
+    /// What passes the open faces, in words; nothing where none is open.
+    pub(crate) fn tell(&self, sample: &Sample) -> String {
+        let (volume, mass) = match D {
+            2 => ("m^2/s", "kg/(m s)"),
+            _ => ("m^3/s", "kg/s"),
+        };
+        let mut text = String::new();
+        for (face, [v, m]) in self.openings.iter().zip(&sample.flows) {
+            let name = face.name();
+            let _ = writeln!(
+                text,
+                "flow out through {name}: {v:.5e} {volume}, {m:.5e} {mass}"
+            );
+        }
+        let [enters, leaves] = sample.in_and_out();
+        if let Some(imbalance) = self.imbalance(sample) {
+            let _ = writeln!(
+                text,
+                "mass flow in {enters:.5e} {mass}, out {leaves:.5e} {mass}: {:.3} % {} leaves than enters",
+                100.0 * imbalance.abs(),
+                if imbalance < 0.0 { "less" } else { "more" },
+            );
+        }
+        text
+    }
+}
+
+/// Whether fluid passes a face: one of the ends of the flow, or a velocity through it.
+fn is_open<const D: usize>(params: &Params<D>, Opening { axis, side }: Opening) -> bool {
+    match params.faces[axis][side] {
+        FaceCondition::Periodic | FaceCondition::FreeSlip => false,
+        FaceCondition::Velocity(velocity) => velocity[axis] != 0.0,
+        _ => true,
+    }
+}
+
+/// Whether fluid may pass a patch: an opening, or a wall with a velocity.
+fn may_pass<const D: usize>(params: &Params<D>, patch: usize) -> bool {
+    let varies = params
+        .variations
+        .iter()
+        .any(|v| v.place == Place::Patch(patch));
+    match params.patches[patch] {
+        PatchCondition::Pressure(_) => true,
+        PatchCondition::Wall {
+            motion: Motion::Uniform(velocity),
+            ..
+        } => varies || velocity != [0.0; D],
+        PatchCondition::Wall { .. } => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;
