@@ -100,3 +100,52 @@ fn a_resumed_run_has_the_integrals_and_the_looks_of_one_that_was_not_stopped() {
     let text = String::from_utf8_lossy(&parts);
     assert_eq!(text.matches("\"fastest\"").count(), 4, "looks");
 }
+
+/// Of the drag of a circle at Re 20 shear is some 40 % (Dennis & Chang, J. Fluid Mech. 42 (1970) 471: 0.812 of 2.045), and less between walls.
+#[test]
+fn a_circle_has_drag_by_pressure_and_by_friction() {
+    let folder = Folder::new();
+    let case = r#"
+[mesh]
+shape = "circle:r=0.5"
+domain = [-3, -4, 5, 4]
+root = 64
+levels = 3
+wall-distance = 0.5
+[physics]
+re = 20
+length = 1
+velocity = 1
+[boundary]
+"x-" = { type = "velocity", velocity = [1, 0], ramp = 0 }
+"x+" = "outflow"
+"y-" = "free-slip"
+"y+" = "free-slip"
+[run]
+seconds = 20
+[output]
+forces_every = 7
+"#;
+    folder.write("case.toml", case);
+    let ran = folder.run("solve case.toml").ok();
+    let told = ran.stdout + &ran.stderr;
+    assert!(told.contains("pressure + friction at the end"), "{told}");
+    let summary: serde_json::Value =
+        serde_json::from_slice(&folder.read("flow/summary.json")).expect("JSON");
+    let parts = &summary["parts"]["circle"]["C_D"];
+    let of = |key: &str| parts[key].as_f64().expect("a number");
+    let (pressure, friction, exchange) = (of("pressure"), of("friction"), of("exchange"));
+    assert!(
+        (of("difference") - (pressure + friction - exchange)).abs() < 1e-12,
+        "{parts}"
+    );
+    assert!((of("difference") / exchange).abs() < 0.02, "{parts}");
+    let share = friction / (pressure + friction);
+    assert!((0.33..0.42).contains(&share), "{parts}");
+    folder.write(
+        "case.toml",
+        &case.replace("forces_every = 7", "forces_every = 0"),
+    );
+    let ran = folder.run("solve case.toml --force --steps 3 --json").ok();
+    assert!(ran.json()["parts"].is_null(), "no forces");
+}

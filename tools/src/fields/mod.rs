@@ -40,6 +40,7 @@ pub use spec::{
     Average, Axis, CellField, Clock, OutputKind, OutputSpec, Quantity, SurfaceFormat, written,
 };
 pub use surface::Body;
+pub(crate) use surface::WallForce;
 pub use units::{FieldUnits, Unit};
 pub use writer::{FieldWriter, Moment, Start, check, memory};
 

@@ -182,6 +182,11 @@ impl<const D: usize> FieldWriter<D> {
         self.outputs.iter().any(of_surface)
     }
 
+    /// The body's facets, where they were given.
+    pub(crate) fn body(&self) -> Option<&Body<D>> {
+        self.body.as_ref()
+    }
+
     /// The averages so far.
     pub fn averages(&self) -> Option<&Averages<D>> {
         self.averages.as_ref()

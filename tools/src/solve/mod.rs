@@ -1,7 +1,8 @@
 //! Flows, in the user's units: a case as written ([`case`]; values that may be expressions: [`value`], `expression`), and with
 //! nothing left open ([`resolve`]; faces and patches: `conditions`, velocities over them: `inflow`, `profile`; the start:
 //! `initial`; what it writes: [`outputs`]); the run (`run`, `begin`), what it will take (`sheet`), what it tells (`notes`,
-//! `history`, `means`, `energy`, `integrals`, `bulk`), whether it goes wrong (`watch`, `hints`), what coefficients are of (`reference`), and
+//! `history`, `means`, `energy`, `integrals`, `bulk`,
+//! `parts`), whether it goes wrong (`watch`, `hints`), what coefficients are of (`reference`), and
 //! ready cases (`example`).
 
 mod begin;
@@ -20,6 +21,7 @@ mod integrals;
 mod means;
 mod notes;
 pub mod outputs;
+mod parts;
 mod profile;
 mod reference;
 pub mod resolve;

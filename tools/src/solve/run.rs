@@ -39,7 +39,7 @@ use cutlink_mesher::{
     silhouette,
     snap::Snapped,
 };
-use cutlink_solver::{Flow, Plan, SolverError, kernels::Kernels};
+use cutlink_solver::{Flow, ForceSample, Plan, SolverError, kernels::Kernels};
 use cutlink_voxelizer::Mesh;
 use std::{
     sync::{
@@ -195,6 +195,10 @@ struct Run<'a, const D: usize> {
     resolved: Resolved<D>,
     header: Header,
     history: History<D>,
+    /// The forces of the last root step.
+    last: Option<ForceSample>,
+    /// The body, where there is one.
+    surface: Option<&'a Snapped<D>>,
     /// `forces.csv`.
     forces: Option<Growing>,
     energy: Option<Energy>,
@@ -282,6 +286,8 @@ where
         resolved,
         header,
         history: begun.history,
+        last: None,
+        surface: surfaces.snapped,
         forces: None,
         energy: begun.energy,
         energies: None,
@@ -370,7 +376,9 @@ impl<const D: usize> Run<'_, D> {
             let steps = self.to_next_look(flow.steps()).min(most - flow.steps());
             flow.advance(steps)?;
             let sound = flow.check();
-            self.history.add(&flow.take_forces()?);
+            let mut samples = flow.take_forces()?;
+            self.history.add(&samples);
+            self.last = samples.pop().or(self.last.take());
             if let Err(error) = sound {
                 self.write_histories()?;
                 return Err(self.diverged(error));

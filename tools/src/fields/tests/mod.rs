@@ -7,6 +7,7 @@ use cutlink_solver::Snapshot;
 use cutlink_voxelizer::Mesh;
 use std::path::{Path, PathBuf};
 
+mod parts;
 mod pictures;
 mod specs;
 

@@ -4,17 +4,28 @@ use super::Run;
 use crate::{
     console,
     failure::{Failure, Kind},
-    fields::Moment,
+    fields::{Body, Moment},
     output,
-    solve::{bulk::Bulk, means::Telling, resolve::Until, watch::Growth},
+    solve::{bulk::Bulk, means::Telling, parts::Parts, resolve::Until, watch::Growth},
 };
-use cutlink_solver::Flow;
+use cutlink_solver::{Flow, Snapshot};
 use serde_json::json;
 
 /// Mach numbers and pressure variations (over ρ c²) above which compressibility is said to matter.
 const COMPRESSIBLE: [f64; 2] = [0.3, 0.05];
 
 impl<const D: usize> Run<'_, D> {
+    /// Pressure and friction apart, of a body whose forces are known at the snapshot's root step.
+    fn parts(&self, snapshot: &Snapshot<D>) -> Option<Parts<D>> {
+        let sample = self.last.as_ref().filter(|s| s.step == snapshot.step)?;
+        let (surface, params) = (self.surface?, &self.resolved.params);
+        let walls = match self.fields.body() {
+            Some(body) => body.forces(self.mesh, snapshot),
+            None => Body::new(self.mesh, surface, params).forces(self.mesh, snapshot),
+        };
+        Some(Parts::new(&self.history, &params.patches, &walls, sample))
+    }
+
     /// Writes what comes at the end; a flow in which something grows without bound ends in a failure.
     pub(super) fn finish(
         &mut self,
@@ -35,6 +46,7 @@ impl<const D: usize> Run<'_, D> {
         let snapshot = flow.snapshot()?;
         let bulk = self.fluid.sum(&snapshot);
         let integrals = self.integrals.sample(self.mesh, &snapshot);
+        let parts = self.parts(&snapshot);
         let told = Telling::new(&self.history);
         let folder = &self.resolved.folder;
         if let Some(plot) = told.plot() {
@@ -64,6 +76,7 @@ impl<const D: usize> Run<'_, D> {
             "bytes": { "flow": self.sheet.flow, "output": self.sheet.output },
             "walls": self.sheet.walls(),
             "patches": told.summary(),
+            "parts": parts.as_ref().map(Parts::summary),
             "stationary": told.stationary(),
             "strouhal": told.strouhal(),
         });
@@ -86,8 +99,9 @@ impl<const D: usize> Run<'_, D> {
             .hint(self.advice()));
         }
         self.console.summary(&format!(
-            "{}{}{}{:.1} MLUPS; written to {}\n",
+            "{}{}{}{}{:.1} MLUPS; written to {}\n",
             told.table(),
+            parts.as_ref().map(Parts::tell).unwrap_or_default(),
             self.integrals.tell(&integrals),
             compressibility(&bulk),
             self.mlups(flow.steps()),
