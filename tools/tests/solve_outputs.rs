@@ -149,3 +149,54 @@ forces_every = 7
     let ran = folder.run("solve case.toml --force --steps 3 --json").ok();
     assert!(ran.json()["parts"].is_null(), "no forces");
 }
+
+/// At Re 40 the wake of a circle in an unbounded stream is 2.2 diameters long (Coutanceau & Bouard 1977: 2.13; Dennis & Chang 1970: 2.35); sides
+/// 8 diameters apart shorten it.
+#[test]
+fn the_wake_of_a_circle_has_a_length() {
+    let folder = Folder::new();
+    let case = r#"
+[mesh]
+shape = "circle:r=0.5"
+domain = [-4, -4, 8, 4]
+root = 96
+levels = 2
+wall-distance = 0.5
+[physics]
+re = 40
+length = 1
+velocity = 1
+lattice_velocity = 0.1
+[boundary]
+"x-" = { type = "velocity", velocity = [1, 0], ramp = 0 }
+"x+" = "outflow"
+"y-" = "free-slip"
+"y+" = "free-slip"
+[run]
+seconds = 40
+[output.recirculation]
+"#;
+    folder.write("case.toml", case);
+    let ran = folder.run("solve case.toml").ok();
+    let told = ran.stdout + &ran.stderr;
+    assert!(told.contains("recirculation length"), "{told}");
+    let all = lines(&folder, "flow/integrals.csv");
+    let of = |line: &Vec<f64>| *line.last().expect("a number");
+    assert_eq!(of(&all[0]), 0.0, "nothing runs back at the start");
+    let last = of(all.last().expect("a line"));
+    assert!((1.7..2.4).contains(&last), "{last}");
+    // The resolved case says where the line begins, and is the same one.
+    let resolved = String::from_utf8(folder.read("flow/case.toml")).expect("text");
+    assert!(resolved.contains("[output.recirculation]"), "{resolved}");
+    folder.write("again.toml", &resolved.replace("\"flow\"", "\"again\""));
+    folder.run("solve again.toml --steps 256").ok();
+    let again = lines(&folder, "again/integrals.csv");
+    assert_eq!(again[..2], all[..2]);
+    let bare = "[domain]\nbox = [0, 0, 1, 1]\nroot = 8\n[physics]\nre = 1\nlength = 1\nvelocity = 1\n\
+        [boundary]\n\"x-\" = \"periodic\"\n\"x+\" = \"periodic\"\n\"y-\" = \"no-slip\"\n\"y+\" = \"no-slip\"\n\
+        [run]\nsteps = 1\n[output.recirculation]\n";
+    folder.write("bare.toml", bare);
+    folder
+        .run("solve bare.toml")
+        .failed(2, &["bare.toml", "[output.recirculation] from is missing"]);
+}

@@ -342,6 +342,8 @@ pub struct OutputTable {
     pub checkpoint_at_end: Option<bool>,
     pub units: Option<FieldUnitsName>,
     pub averages: Option<AveragesTable>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recirculation: Option<RecirculationTable>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub write: Vec<OutputSpec>,
 }
@@ -355,6 +357,15 @@ pub struct AveragesTable {
     pub from_seconds: Option<f64>,
     pub from_flow_through: Option<f64>,
     pub every_steps: Option<u64>,
+}
+
+/// The line on which the length of the recirculation is.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(missing_docs, reason = "docs/case.md describes the keys")]
+pub struct RecirculationTable {
+    pub from: Option<Vec<f64>>,
+    pub direction: Option<Vec<f64>>,
 }
 
 /// Reads a case.

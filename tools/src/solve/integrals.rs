@@ -6,7 +6,7 @@
 
 use crate::{
     failure::Failure,
-    solve::{history, resolve::Resolved, units::Units},
+    solve::{history, recirculation::Line, resolve::Resolved, units::Units},
 };
 use cutlink_solver::{
     FaceCondition, Motion, Params, PatchCondition, Place, Snapshot,
@@ -39,6 +39,8 @@ pub(crate) struct Sample {
     enstrophy: f64,
     /// By opening: volume and mass a second.
     flows: Vec<[f64; 2]>,
+    /// Length of the recirculation, where it is asked for; no number where it has no end in the box.
+    recirculation: Option<f64>,
 }
 
 impl Sample {
@@ -47,14 +49,18 @@ impl Sample {
         [self.density, self.kinetic_energy, self.enstrophy]
             .into_iter()
             .chain(self.flows.iter().flatten().copied())
+            .chain(self.recirculation)
     }
 
-    fn of(numbers: &[f64]) -> Self {
+    /// Of the numbers of a line.
+    fn of(numbers: &[f64], openings: usize, recirculation: bool) -> Self {
+        let (numbers, more) = numbers.split_at(3 + 2 * openings);
         Self {
             density: numbers[0],
             kinetic_energy: numbers[1],
             enstrophy: numbers[2],
             flows: numbers[3..].as_chunks().0.to_vec(),
+            recirculation: recirculation.then(|| more.first().copied().unwrap_or(f64::NAN)),
         }
     }
 
@@ -71,6 +77,7 @@ pub(crate) struct Integrals<const D: usize> {
     pub(super) every: u64,
     units: Units,
     openings: Vec<Opening>,
+    line: Option<Line<D>>,
     /// Whether fluid passes patches too, so that faces alone do not balance.
     through_patches: bool,
     steps: Vec<u64>,
@@ -87,6 +94,7 @@ impl<const D: usize> Integrals<D> {
             every: resolved.integrals_every,
             units: resolved.units,
             openings: sides.filter(|&face| is_open(params, face)).collect(),
+            line: resolved.recirculation,
             through_patches: (0..params.patches.len()).any(|n| may_pass(params, n)),
             steps: Vec::new(),
             samples: Vec::new(),
@@ -118,6 +126,7 @@ impl<const D: usize> Integrals<D> {
             kinetic_energy: means.kinetic_energy * density * speed * speed,
             enstrophy: means.enstrophy / (time * time),
             flows: self.openings.iter().map(through).collect(),
+            recirculation: self.line.map(|line| length * line.length(mesh, snapshot)),
         }
     }
 
@@ -135,10 +144,16 @@ impl<const D: usize> Integrals<D> {
         header
     }
 
+    /// Columns that faces do not have come last.
+    fn full_header(&self) -> String {
+        let more = self.line.map_or("", |_| ",recirculation length");
+        self.header() + more
+    }
+
     /// The whole table, and from here on [`Self::fresh`] lines.
     pub(crate) fn whole_csv(&mut self) -> String {
         self.written = 0;
-        format!("{}\n{}", self.header(), self.fresh())
+        format!("{}\n{}", self.full_header(), self.fresh())
     }
 
     /// Lines that have not been written.
@@ -160,7 +175,8 @@ impl<const D: usize> Integrals<D> {
         let columns = 3 + 2 * self.openings.len();
         for (at, numbers) in history::rows(path, &self.header(), columns, step)? {
             self.steps.push(at);
-            self.samples.push(Sample::of(&numbers[..columns]));
+            let sample = Sample::of(&numbers, self.openings.len(), self.line.is_some());
+            self.samples.push(sample);
         }
         Ok(())
     }
@@ -190,10 +206,11 @@ impl<const D: usize> Integrals<D> {
             "enstrophy": sample.enstrophy,
             "faces": faces,
             "imbalance": self.imbalance(sample),
+            "recirculation_length": sample.recirculation.filter(|x| x.is_finite()),
         })
     }
 
-    /// What passes the open faces, in words; nothing where none is open.
+    /// What passes the open faces, and the length of the recirculation, in words.
     pub(crate) fn tell(&self, sample: &Sample) -> String {
         let (volume, mass) = match D {
             2 => ("m^2/s", "kg/(m s)"),
@@ -215,6 +232,15 @@ impl<const D: usize> Integrals<D> {
                 100.0 * imbalance.abs(),
                 if imbalance < 0.0 { "less" } else { "more" },
             );
+        }
+        match sample.recirculation {
+            None => {}
+            Some(length) if length.is_nan() => {
+                text += "recirculation: no end on its line within the box\n";
+            }
+            Some(length) => {
+                let _ = writeln!(text, "recirculation length {length:.5e} m");
+            }
         }
         text
     }

@@ -2,7 +2,7 @@
 //! nothing left open ([`resolve`]; faces and patches: `conditions`, velocities over them: `inflow`, `profile`; the start:
 //! `initial`; what it writes: [`outputs`]); the run (`run`, `begin`), what it will take (`sheet`), what it tells (`notes`,
 //! `history`, `means`, `energy`, `integrals`, `bulk`,
-//! `parts`), whether it goes wrong (`watch`, `hints`), what coefficients are of (`reference`), and
+//! `parts`, `recirculation`), whether it goes wrong (`watch`, `hints`), what coefficients are of (`reference`), and
 //! ready cases (`example`).
 
 mod begin;
@@ -23,6 +23,7 @@ mod notes;
 pub mod outputs;
 mod parts;
 mod profile;
+mod recirculation;
 mod reference;
 pub mod resolve;
 pub(crate) mod run;

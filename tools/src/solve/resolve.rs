@@ -13,6 +13,7 @@ use crate::solve::conditions::{Conditions, Scale, acceleration, conditions};
 use crate::solve::inflow;
 use crate::solve::initial::{Initial, initial};
 use crate::solve::outputs::{Outputs, outputs};
+use crate::solve::recirculation::{self, Line};
 use crate::solve::reference::{Group, axes, groups, with_free_stream};
 use crate::solve::units::{
     MAX_GRID_REYNOLDS, MAX_GRID_REYNOLDS_REGULARIZED, Physics, Units, Unstable,
@@ -134,6 +135,8 @@ pub struct Resolved<const D: usize> {
     pub forces_every: u64,
     /// Root steps from one line of integrals to the next; 0 for none.
     pub integrals_every: u64,
+    /// The line on which the length of the recirculation is.
+    pub recirculation: Option<Line<D>>,
     /// Root steps from one checkpoint to the next; 0 for none.
     pub checkpoint_every: u64,
     /// Whether there is one at the end.
@@ -253,6 +256,12 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
     let (initial, initial_table) = initial(case.initial.as_ref(), [start, stream], &scale)?;
     let numerics = numerics::<D>(&case.numerics, wall, is_stirred(&faces, &patches))?;
     let (outputs, output) = outputs(&case.output, grid.frame, &physics, &units, through)?;
+    let axes = axes::<D>(case.free_stream.as_ref())?;
+    let recirculation = match &case.output.recirculation {
+        Some(given) => Some(recirculation::line(given, grid.frame, &axes)?),
+        None => None,
+    };
+    let (line, recirculation) = recirculation.unzip();
     let forces_every = case.output.forces_every.unwrap_or(1);
     let params = Params {
         lattice: numerics.lattice,
@@ -304,6 +313,7 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
             folder: Some(folder.clone()),
             forces_every: Some(forces_every),
             integrals_every: Some(integrals_every),
+            recirculation,
             checkpoint_every: Some(checkpoint_every),
             checkpoint_at_end: Some(checkpoint_at_end),
             ..output
@@ -325,12 +335,13 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
         physics,
         units,
         area,
-        axes: axes::<D>(case.free_stream.as_ref())?,
+        axes,
         groups,
         until,
         folder,
         forces_every,
         integrals_every,
+        recirculation: line,
         checkpoint_every,
         checkpoint_at_end,
         outputs,

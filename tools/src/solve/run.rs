@@ -25,7 +25,7 @@ use crate::{
         history::{Growing, History},
         initial::Initial,
         integrals::Integrals,
-        notes, reference,
+        notes, recirculation, reference,
         resolve::{Grid, Resolved, Until},
         sheet::{self, Sheet},
         watch::{self, Growth},
@@ -143,6 +143,12 @@ impl On {
             let [along, ..] = reference::axes::<D>(case.free_stream.as_ref())?;
             let along = std::array::from_fn(|a| along[a]);
             case.physics.area = Some(silhouette::frontal(&placed.placed, along));
+        }
+        if let Some(table) = &mut case.output.recirculation {
+            let stream = case.free_stream.as_ref();
+            let name = args.file().display().to_string();
+            *table = recirculation::with_body(table, stream, &placed.placed)
+                .map_err(|failure| failure.within(&name))?;
         }
         let by_mass = |patch: &PatchTable| patch.kind == PatchKind::MassFlow;
         let placed_surface = case

@@ -827,6 +827,10 @@ fn the_documentation_names_every_key_and_every_name() {
         ("initial", keys("[initial]\npreset = \"?\"")),
         ("output", keys("[output]\nunits = \"?\"")),
         ("output.averages", keys("[output.averages]\n\"?\" = 1")),
+        (
+            "output.recirculation",
+            keys("[output.recirculation]\n\"?\" = 1"),
+        ),
         ("output.write", keys("[[output.write]]\n\"?\" = 1")),
         ("output.write", keys("[[output.write]]\nkind = \"?\"")),
         ("output.write", keys("[[output.write]]\naverage = \"?\"")),

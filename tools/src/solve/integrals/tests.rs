@@ -49,6 +49,7 @@ fn integrals_of<const D: usize>(openings: &[[usize; 2]]) -> Integrals<D> {
         every: 1,
         units: UNITS,
         openings: openings.iter().map(opening).collect(),
+        line: None,
         through_patches: false,
         steps: Vec::new(),
         samples: Vec::new(),
@@ -199,13 +200,13 @@ fn faces_that_let_fluid_through_have_columns() {
     assert!(!made.through_patches && made.every == 256);
     let inlet = "[patches.lid]\ntype = \"velocity\"\nvelocity = [0, 1]\n[run]";
     let made = Integrals::new(&resolved(&CASE.replace("[run]", inlet)));
-    let sample = Sample::of(&[1.0, 1.0, 1.0, -1.0, -1.0, 2.0, 2.0]);
+    let sample = Sample::of(&[1.0, 1.0, 1.0, -1.0, -1.0, 2.0, 2.0], 2, false);
     assert_eq!(made.imbalance(&sample), None, "a patch has its part");
     assert_eq!(made.summary(&sample)["faces"]["x+"]["mass_flow"], 2.0);
     let shut = CASE.replace("velocity = [1, 0]", "velocity = [0, 0]");
     let shut = shut.replace("\"outflow\"", "\"free-slip\"");
     let made = Integrals::new(&resolved(&shut));
-    assert!(made.openings.is_empty() && made.tell(&Sample::of(&[1.0; 3])).is_empty());
+    assert!(made.openings.is_empty() && made.tell(&Sample::of(&[1.0; 3], 0, false)).is_empty());
 }
 
 #[test]
@@ -215,7 +216,7 @@ fn lines_are_read_back_to_the_bit() {
         let value = |k: u64| ((step + k) as f64).sqrt() / 3.0;
         whole.steps.push(step);
         let numbers: Vec<f64> = (0..7).map(value).collect();
-        whole.samples.push(Sample::of(&numbers));
+        whole.samples.push(Sample::of(&numbers, 2, false));
     }
     let text = whole.whole_csv();
     assert_eq!(whole.fresh(), "", "all of it is written");
