@@ -200,3 +200,152 @@ seconds = 40
         .run("solve bare.toml")
         .failed(2, &["bare.toml", "[output.recirculation] from is missing"]);
 }
+
+/// The flow of a run on another mesh, in another box, of another lattice velocity, is the same one in SI units.
+#[test]
+fn a_flow_begins_with_that_of_another_run() {
+    let folder = Folder::new();
+    let first = CHANNEL.replace("steps = 3000", "steps = 8");
+    folder.write("first.toml", &first.replace("\"whole\"", "\"first\""));
+    folder.run("solve first.toml").ok();
+    let second = CHANNEL
+        .replace("[0, 0, 2, 1]", "[0.5, 0, 1.5, 1]")
+        .replace("root = 64", "root = 80")
+        .replace("lattice_velocity = 0.03", "lattice_velocity = 0.05")
+        .replace("density = 2", "density = 5")
+        .replace("[initial]", "[initial]\nfrom = \"first\"")
+        .replace(
+            "velocity = [\"6*y*(1-y)\", 0]\npressure = \"1.2*(2-x)\"\n",
+            "",
+        )
+        .replace("\"whole\"", "\"second\"")
+        + "[[output.write]]\nkind = \"probes\"\nevery_steps = 1\npoints = [[1, 0.5], [0.75, 0.25]]\n";
+    folder.write("second.toml", &second);
+    let ran = folder.run("solve second.toml --steps 1").ok();
+    assert!(
+        ran.stderr
+            .contains("first/step_000000000008.ckpt at root step 8"),
+        "{}",
+        ran.stderr
+    );
+    let start = &lines(&folder, "second/integrals.csv")[0];
+    let near = |found: f64, wanted: f64, off: f64| {
+        assert!((found - wanted).abs() < off, "{found} {wanted}: {start:?}");
+    };
+    // By hand, as above: 1 m²/s, 5 * 6 / 5 / 2 J/m³, and 6 /s².
+    near(start[7], 1.0, 3e-3);
+    near(start[3], 3.0, 0.02);
+    near(start[4], 6.0, 0.1);
+    let probes = &lines(&folder, "second/probes.csv")[0];
+    let text = String::from_utf8(folder.read("second/probes.csv")).expect("text");
+    // The pressure over the density is 0.6 * (2 - x), but for the sound of the first start.
+    near(probes[2], 1.5, 5e-3);
+    near(probes[4], 5.0 * 0.6, 0.06);
+    near(probes[5], 6.0 * 0.25 * 0.75, 5e-3);
+    near(probes[7], 5.0 * 0.75, 0.06);
+    assert!(text.starts_with("step"), "{text}");
+    // It goes on without the other run.
+    std::fs::remove_dir_all(folder.path("first")).expect("a folder");
+    folder.run("solve second.toml --resume --steps 3").ok();
+}
+
+#[test]
+fn flows_that_cannot_be_begun_with_are_refused() {
+    let folder = Folder::new();
+    let short = CHANNEL.replace("steps = 3000", "steps = 2");
+    folder.write("first.toml", &short.replace("\"whole\"", "\"first\""));
+    folder.run("solve first.toml").ok();
+    let own = "velocity = [\"6*y*(1-y)\", 0]\npressure = \"1.2*(2-x)\"\n";
+    let with = |text: &str, from: &str| {
+        let text = text.replace(own, &format!("from = \"{from}\"\n"));
+        folder.write("second.toml", &text);
+        folder.run("solve second.toml --force")
+    };
+    let larger = short.replace("[0, 0, 2, 1]", "[0, 0, 2, 2]");
+    with(&larger, "first").failed(
+        2,
+        &["second.toml", "[initial] from", "[2.0, 1.0]", "[2.0, 2.0]"],
+    );
+    with(&short, "nowhere").failed(
+        1,
+        &[
+            "second.toml",
+            "[initial] from",
+            "nowhere",
+            "name a checkpoint",
+        ],
+    );
+    with(&short, ".").failed(2, &["[initial] from", "has no checkpoint"]);
+    with(&short, "first/case.toml")
+        .failed(2, &["[initial] from", "case.toml", "name a checkpoint"]);
+    let both = short.replace("[initial]", "[initial]\nfrom = \"first\"");
+    folder.write("second.toml", &both);
+    folder
+        .run("solve second.toml --force")
+        .failed(2, &["[initial] has from, and other keys"]);
+    let space = short
+        .replace("[0, 0, 2, 1]", "[0, 0, 0, 2, 1, 1]")
+        .replace("root = 64", "root = 16")
+        .replace(
+            "\"y-\"",
+            "\"z-\" = \"no-slip\"\n\"z+\" = \"no-slip\"\n\"y-\"",
+        );
+    with(&space, "first").failed(2, &["its flow is 2D, and this one is 3D"]);
+    let path = folder.path("first/step_000000000002.ckpt");
+    let mut bytes = std::fs::read(&path).expect("a checkpoint");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&path, bytes).expect("room");
+    with(&short, "first").failed(2, &["[initial] from", "damaged"]);
+}
+
+/// A body's mesh is made again; in the body of the other run the flow is at rest.
+#[test]
+fn a_flow_round_a_body_begins_with_that_round_a_larger_one() {
+    let folder = Folder::new();
+    let case = |radius: f64, levels: u32, initial: &str, name: &str| {
+        format!(
+            r#"
+[mesh]
+shape = "circle:r={radius}"
+domain = [-2, -2, 4, 2]
+root = 48
+levels = {levels}
+[physics]
+re = 20
+length = 1
+velocity = 1
+[boundary]
+"x-" = {{ type = "velocity", velocity = [1, 0], ramp = 0 }}
+"x+" = {{ type = "pressure", pressure = 0 }}
+"y-" = "free-slip"
+"y+" = "free-slip"
+{initial}
+[run]
+steps = 400
+[output]
+folder = "{name}"
+[[output.write]]
+kind = "probes"
+every_steps = 1
+points = [[-1, 0], [0, 0.9], [2, 0.3], [0, 0.45]]
+"#
+        )
+    };
+    folder.write("large.toml", &case(0.5, 2, "", "large"));
+    folder
+        .run("solve large.toml --steps 400")
+        .failed(2, &["in the body"]);
+    let large = case(0.5, 2, "", "large").replace(", [0, 0.45]", "");
+    folder.write("large.toml", &large);
+    folder.run("solve large.toml").ok();
+    let from = "[initial]\nfrom = \"large/step_000000000400.ckpt\"\n";
+    folder.write("small.toml", &case(0.4, 3, from, "small"));
+    folder.run("solve small.toml --steps 1").ok();
+    let last = lines(&folder, "large/probes.csv").pop().expect("a line");
+    let first = &lines(&folder, "small/probes.csv")[0];
+    for (n, (before, now)) in last[2..11].iter().zip(&first[2..11]).enumerate() {
+        assert!((before - now).abs() < 0.02, "{n}: {last:?} {first:?}");
+    }
+    assert!(first[11].abs() < 1e-6, "at rest in the body: {first:?}");
+}

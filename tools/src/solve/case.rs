@@ -287,6 +287,8 @@ pub enum Preset {
 #[serde(deny_unknown_fields, default)]
 #[expect(missing_docs, reason = "docs/case.md describes the keys")]
 pub struct InitialTable {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<PathBuf>,
     pub preset: Option<Preset>,
     pub velocity: Option<Vec<Value>>,
     pub pressure: Option<Value>,

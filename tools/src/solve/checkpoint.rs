@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufReader, Read, Take, Write};
 use std::path::{Path, PathBuf};
 
 /// First bytes of a checkpoint.
@@ -172,6 +172,14 @@ pub fn list(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// The header of a file that is whole.
+///
+/// # Errors
+/// A file that cannot be read, is damaged or of another version.
+pub fn header(path: &Path) -> Result<Header, Failure> {
+    open(path).map(|(header, _)| header)
+}
+
 /// Checks a whole file against its sum and what it should be of, then hands its state to `restore`.
 ///
 /// # Errors
@@ -182,10 +190,31 @@ pub fn read(
     mesh: u64,
     restore: impl FnOnce(&mut dyn Read) -> Result<(), Failure>,
 ) -> Result<Header, Failure> {
-    let refuse = |why: &str| {
-        Failure::usage(format!("{} {why}", path.display()))
-            .hint("resume from another checkpoint, or start again with --force")
-    };
+    let (header, mut from) = open(path)?;
+    if header.case != case {
+        let told = differences(&header.case, case).join("; ");
+        return Err(
+            Failure::usage(format!("{} is of another flow: {told}", path.display())).hint(
+                "what may differ is [run], [groups] and, of [output], all but forces_every and averages: make the rest \
+                 as it was, or start again with --force",
+            ),
+        );
+    }
+    if header.mesh != mesh {
+        return Err(refused(path, "is of another mesh"));
+    }
+    restore(&mut from)?;
+    Ok(header)
+}
+
+fn refused(path: &Path, why: &str) -> Failure {
+    Failure::usage(format!("{} {why}", path.display()))
+        .hint("resume from another checkpoint, or start again with --force")
+}
+
+/// The header of a whole file, and its state.
+fn open(path: &Path) -> Result<(Header, Take<BufReader<File>>), Failure> {
+    let refuse = |why: &str| refused(path, why);
     let broken = |e: io::Error| {
         Failure::new(Kind::Runtime, format!("cannot read {}", path.display())).because(&e)
     };
@@ -216,20 +245,7 @@ pub fn read(
     if header.version != VERSION {
         return Err(refuse("is of another version of the layout"));
     }
-    if header.case != case {
-        let told = differences(&header.case, case).join("; ");
-        return Err(
-            Failure::usage(format!("{} is of another flow: {told}", path.display())).hint(
-                "what may differ is [run], [groups] and, of [output], all but forces_every and averages: make the rest \
-                 as it was, or start again with --force",
-            ),
-        );
-    }
-    if header.mesh != mesh {
-        return Err(refuse("is of another mesh"));
-    }
-    restore(&mut from)?;
-    Ok(header)
+    Ok((header, from))
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use crate::{
         bulk::{Bulk, Fluid},
         case::{self, Case, PatchKind, PatchTable},
         checkpoint::{self, Header},
+        earlier::{self, Earlier},
         energy::Energy,
         example, hints,
         history::{Growing, History},
@@ -42,6 +43,7 @@ use cutlink_mesher::{
 use cutlink_solver::{Flow, ForceSample, Plan, SolverError, kernels::Kernels};
 use cutlink_voxelizer::Mesh;
 use std::{
+    path::Path,
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicBool, Ordering::Relaxed},
@@ -173,10 +175,16 @@ impl On {
         surfaces: Surfaces<'_, D>,
     ) -> Result<(), Failure>
     where
-        Facet<D>: Exact<D>,
+        Facet<D>: Meet<D> + Exact<D>,
     {
         let device = report::Device::new(&self.selected, &self.opened);
-        on!(&self.opened, backend => solve(args, case, (mesh, surfaces), backend, device))
+        let load = |path: &Path| earlier::load::<D>(path, &self.opened);
+        let inputs = Inputs {
+            mesh,
+            surfaces,
+            load: &load,
+        };
+        on!(&self.opened, backend => solve(args, case, inputs, backend, device))
     }
 }
 
@@ -192,6 +200,14 @@ impl<const D: usize> Surfaces<'_, D> {
         snapped: None,
         placed: None,
     };
+}
+
+/// What a case is solved on.
+struct Inputs<'a, const D: usize> {
+    mesh: &'a Mesh<D>,
+    surfaces: Surfaces<'a, D>,
+    /// Reads the flow of another run.
+    load: &'a dyn Fn(&Path) -> Result<Earlier<D>, Failure>,
 }
 
 /// A run and where it writes.
@@ -229,13 +245,18 @@ struct Run<'a, const D: usize> {
 fn solve<const D: usize, B: Kernels<D>>(
     args: &SolveArgs,
     case: &Case,
-    (mesh, surfaces): (&Mesh<D>, Surfaces<'_, D>),
+    inputs: Inputs<'_, D>,
     backend: &B,
     device: report::Device,
 ) -> Result<(), Failure>
 where
     Facet<D>: Exact<D>,
 {
+    let Inputs {
+        mesh,
+        surfaces,
+        load,
+    } = inputs;
     let name = args.file().display().to_string();
     let mut resolved = case.resolve(&name, Grid::of(mesh))?;
     if !resolved.by_mass.is_empty() {
@@ -276,8 +297,23 @@ where
         step: 0,
         looks: Vec::new(),
     };
+    let initial = resolved.case.initial.as_ref();
+    let from = initial.and_then(|table| table.from.as_deref());
+    let earlier = match from.filter(|_| !args.resume) {
+        Some(path) => Some(load(path).map_err(|failure| failure.within(&name))?),
+        None => None,
+    };
     let mut flow = plan.start(backend)?;
-    begin_with(&mut *flow, &resolved.initial)?;
+    match earlier {
+        Some(earlier) => {
+            let (frame, units) = (&mesh.frame, &resolved.units);
+            let covers = earlier.check_covers(frame);
+            covers.map_err(|failure| failure.within(&name))?;
+            console.note(&earlier.told());
+            flow.set(&|x| earlier.on_lattice(frame, units, x))?;
+        }
+        None => begin_with(&mut *flow, &resolved.initial)?,
+    }
     let begun = open(args, mesh, &resolved, &header, &console, &mut *flow)?;
     if args.resume {
         tell_changes(&resolved.folder.join("case.toml"), &text, &console);
