@@ -299,6 +299,18 @@ fn flows_that_cannot_be_begun_with_are_refused() {
     with(&short, "first").failed(2, &["[initial] from", "damaged"]);
 }
 
+#[test]
+fn a_box_that_does_not_fit_is_told_by_its_keys() {
+    let folder = Folder::new();
+    folder.write(
+        "case.toml",
+        &CHANNEL.replace("[0, 0, 2, 1]", "[0, 0, 2, 0.9]"),
+    );
+    let ran = folder.run("solve case.toml");
+    assert!(!ran.stderr.contains("--snap-domain"), "{}", ran.stderr);
+    ran.failed(2, &["case.toml: [domain] box", "give box = [0.0, "]);
+}
+
 /// A body's mesh is made again; in the body of the other run the flow is at rest.
 #[test]
 fn a_flow_round_a_body_begins_with_that_round_a_larger_one() {

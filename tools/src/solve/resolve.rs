@@ -326,7 +326,7 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
         }
     }
     if let Some(domain) = &mut written.domain {
-        let chosen = domain::choose([[0.0; D]; 2], Some(&domain.bounds), &domain.root, None)?;
+        let chosen = domain::of_case::<D>(&domain.bounds, &domain.root)?;
         domain.bounds = chosen.bounds.as_flattened().to_vec();
         domain.root = Root::Cells(chosen.frame.root_cells.to_vec());
     }

@@ -80,17 +80,18 @@ pub(crate) fn command(args: &SolveArgs) -> Result<(), Failure> {
             choice,
             selected,
         };
+        let named = |failure: Failure| failure.within(&args.file().display().to_string());
         match (dimensions, &case.domain) {
             (Some(2), Some(domain)) => on.solve(
                 args,
                 &case,
-                &bare::<2>(&domain.bounds, &domain.root)?,
+                &bare::<2>(&domain.bounds, &domain.root).map_err(named)?,
                 Surfaces::NONE,
             ),
             (Some(_), Some(domain)) => on.solve(
                 args,
                 &case,
-                &bare::<3>(&domain.bounds, &domain.root)?,
+                &bare::<3>(&domain.bounds, &domain.root).map_err(named)?,
                 Surfaces::NONE,
             ),
             _ => on.embedded(args, &case),
