@@ -1,4 +1,4 @@
-//! Where a run begins: its folder made or taken up, its histories, and what differs from the case before.
+//! Where a run begins: its first state, its folder made or taken up, its histories, and what differs from the case before.
 
 use crate::{
     cli::SolveArgs,
@@ -9,6 +9,7 @@ use crate::{
     solve::{
         bulk::Bulk,
         checkpoint::{self, Header},
+        earlier::Earlier,
         energy::Energy,
         history::History,
         integrals::Integrals,
@@ -16,8 +17,13 @@ use crate::{
     },
 };
 use cutlink_solver::Flow;
-use cutlink_voxelizer::Mesh;
-use std::{fs, io::Read, path::Path};
+use cutlink_voxelizer::{Frame, Mesh};
+use std::{
+    fs,
+    io::Read,
+    path::Path,
+    sync::{Mutex, PoisonError},
+};
 
 /// What a run has written so far.
 pub(super) struct Begun<const D: usize> {
@@ -27,6 +33,37 @@ pub(super) struct Begun<const D: usize> {
     pub(super) fields: FieldWriter<D>,
     /// The flow on the whole, each time it was looked at.
     pub(super) looks: Vec<Bulk>,
+}
+
+/// Puts the initial state into a flow: that of the case, or that of another run.
+pub(super) fn set<const D: usize>(
+    flow: &mut dyn Flow<D>,
+    resolved: &Resolved<D>,
+    frame: &Frame<D>,
+    earlier: Option<Earlier<D>>,
+    console: &Console,
+) -> Result<(), Failure> {
+    let (initial, units) = (&resolved.initial, &resolved.units);
+    if let Some(earlier) = earlier {
+        earlier.check_covers(frame)?;
+        console.note(&earlier.told());
+        return Ok(flow.set(&|x| earlier.on_lattice(frame, units, x))?);
+    }
+    let wrong = Mutex::new(None);
+    flow.set(&|x| {
+        initial.at(x).unwrap_or_else(|why| {
+            wrong
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .get_or_insert(why);
+            (1.0, [0.0; D])
+        })
+    })?;
+    match wrong.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        None => Ok(()),
+        Some(why) => Err(Failure::usage(format!("[initial]: {why}"))
+            .hint("it is evaluated in solid cells too: if(a, b, c) may help")),
+    }
 }
 
 /// Makes the folder, or takes up the run in it.

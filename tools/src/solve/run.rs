@@ -1,8 +1,8 @@
 //! `cutlink solve`: from a case to forces, checkpoints and a summary.
 //!
-//! Writes into the case's folder: `case.toml`, with nothing left open; `forces.csv`, or `energy.csv` of a
+//! Writes into the case's folder: `case.toml`, with nothing left open; `integrals.csv`, `forces.csv`, or `energy.csv` of a
 //! box without a body that is to settle, as the run goes; fields ([`crate::fields`]); checkpoints; and at the end
-//! `forces.png` and `summary.json`. All but the two tables are whole or not there.
+//! `forces.png` and `summary.json`. All but these tables are whole or not there.
 
 use crate::{
     cli::{MeshArgs, SolveArgs},
@@ -16,7 +16,7 @@ use crate::{
     options::{Device, Flow as MeshFlow, MeshOptions, Output},
     output,
     solve::{
-        begin::{open, tell_changes},
+        begin::{open, set, tell_changes},
         bulk::{Bulk, Fluid},
         case::{self, Case, PatchKind, PatchTable},
         checkpoint::{self, Header},
@@ -24,7 +24,6 @@ use crate::{
         energy::Energy,
         example, hints,
         history::{Growing, History},
-        initial::Initial,
         integrals::Integrals,
         notes, recirculation, reference,
         resolve::{Grid, Resolved, Until},
@@ -44,10 +43,7 @@ use cutlink_solver::{Flow, ForceSample, Plan, SolverError, kernels::Kernels};
 use cutlink_voxelizer::Mesh;
 use std::{
     path::Path,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering::Relaxed},
-    },
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
     time::Instant,
 };
 
@@ -305,16 +301,8 @@ where
         None => None,
     };
     let mut flow = plan.start(backend)?;
-    match earlier {
-        Some(earlier) => {
-            let (frame, units) = (&mesh.frame, &resolved.units);
-            let covers = earlier.check_covers(frame);
-            covers.map_err(|failure| failure.within(&name))?;
-            console.note(&earlier.told());
-            flow.set(&|x| earlier.on_lattice(frame, units, x))?;
-        }
-        None => begin_with(&mut *flow, &resolved.initial)?,
-    }
+    let set = set(&mut *flow, &resolved, &mesh.frame, earlier, &console);
+    set.map_err(|failure| failure.within(&name))?;
     let begun = open(args, mesh, &resolved, &header, &console, &mut *flow)?;
     if args.resume {
         tell_changes(&resolved.folder.join("case.toml"), &text, &console);
@@ -358,25 +346,6 @@ where
 /// The kind of a device: `cuda` of `cuda:1`.
 fn kind_of(device: &report::Device) -> String {
     device.name.split(':').next().unwrap_or_default().into()
-}
-
-/// Puts the initial state into a flow.
-fn begin_with<const D: usize>(flow: &mut dyn Flow<D>, initial: &Initial<D>) -> Result<(), Failure> {
-    let wrong = Mutex::new(None);
-    flow.set(&|x| {
-        initial.at(x).unwrap_or_else(|why| {
-            wrong
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .get_or_insert(why);
-            (1.0, [0.0; D])
-        })
-    })?;
-    match wrong.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        None => Ok(()),
-        Some(why) => Err(Failure::usage(format!("[initial]: {why}"))
-            .hint("it is evaluated in solid cells too: if(a, b, c) may help")),
-    }
 }
 
 impl<const D: usize> Run<'_, D> {
