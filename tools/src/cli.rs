@@ -181,7 +181,7 @@ Examples:
   cutlink solve case.toml --resume
 
 docs/case.md describes the file. Into the case's folder go case.toml with every value written out, \
-forces.csv and forces.png, fields, checkpoints and summary.json.
+forces.csv, forces.png, integrals.csv, fields, checkpoints and summary.json.
 
 Exit codes: 0 fine, 1 run-time failure, 2 usage or bad input, 3 geometry refused, \
 4 out of memory, 5 diverged, 130 stopped by Ctrl-C, with a checkpoint.";

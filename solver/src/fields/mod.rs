@@ -8,6 +8,7 @@
 //! | `gradient` | differences across levels, beside walls |
 //! | `derived` | vorticity and Q of one gradient |
 //! | `at` | a velocity anywhere between the centres |
+//! | `integrals` | energy and enstrophy of the fluid, fluxes through the faces of the box |
 //! | `wall` | density and shear at places of a wall |
 //!
 //! Refined blocks have values too, of their own cells. Determinism: the same numbers for any
@@ -16,11 +17,13 @@
 mod at;
 mod derived;
 mod gradient;
+mod integrals;
 mod wall;
 
 pub use at::{Around, around, velocity_at};
 pub use derived::{q_criterion, vorticity};
 pub use gradient::gradient;
+pub use integrals::{Flux, Integrals, flux, integrals};
 pub use wall::{WallPlace, WallState, wall_state};
 
 use crate::Snapshot;

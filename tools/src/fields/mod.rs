@@ -5,6 +5,7 @@
 //! | `volume` | `NAME_STEP.htg`, `NAME.htg.series` | all cells |
 //! | `box` | `NAME_STEP.vtu`, `NAME.vtu.series` | the leaf cells that meet a box |
 //! | `slice` | `NAME_STEP.vtu`, `NAME.vtu.series` | the leaf cells that a plane cuts, as quads |
+//! | `span` | `NAME_STEP.vtu`, `NAME.vtu.series` | means along an axis of space, as quads |
 //! | `probes` | `NAME.csv` | velocity and pressure at points, a row a time |
 //! | `picture` | `NAME_STEP.png` | a slice in colours |
 //! | `surface` | `NAME_STEP.vtp`, `NAME.vtp.series`, or `NAME_STEP.ply` | pressure, shear and y⁺ on the body's facets |
@@ -29,6 +30,7 @@ mod plane;
 mod probes;
 mod series;
 mod shades;
+mod span;
 mod spec;
 mod surface;
 mod units;
@@ -40,6 +42,7 @@ pub use spec::{
     Average, Axis, CellField, Clock, OutputKind, OutputSpec, Quantity, SurfaceFormat, written,
 };
 pub use surface::Body;
+pub(crate) use surface::WallForce;
 pub use units::{FieldUnits, Unit};
 pub use writer::{FieldWriter, Moment, Start, check, memory};
 

@@ -20,6 +20,8 @@ pub enum OutputKind {
     Box,
     /// What a plane cuts out of the leaf cells, as `.vtu`; in 2D all of them.
     Slice,
+    /// Means along an axis of space, as `.vtu`.
+    Span,
     /// Density and velocity at points, as CSV.
     Probes,
     /// A slice as PNG.
@@ -46,6 +48,7 @@ impl OutputKind {
             Self::Volume => "volume",
             Self::Box => "box",
             Self::Slice => "slice",
+            Self::Span => "span",
             Self::Probes => "probes",
             Self::Picture => "picture",
             Self::Surface => "surface",
@@ -173,14 +176,14 @@ pub struct OutputSpec {
     /// Not the flow of the moment but its mean, or how far it swings about that. Not of `probes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub average: Option<Average>,
-    /// Of `volume`, `box` and `slice`: the arrays. Of itself velocity, density, vorticity and Q.
+    /// Of `volume`, `box`, `slice` and `span`: the arrays. Of itself velocity, density, vorticity and Q.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fields: Option<Vec<CellField>>,
     /// Of `box`: its lower corner, then its upper one, in lengths. Of `picture`: the part to draw,
     /// whose extent along `axis` does not count.
     #[serde(default, rename = "box", skip_serializing_if = "Option::is_none")]
     pub bounds: Option<Vec<f64>>,
-    /// Of `slice` and `picture` in 3D: what the plane is normal to. Of itself z.
+    /// Of `slice` and `picture` in 3D: what the plane is normal to; of `span` what means are along. Of itself z.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub axis: Option<Axis>,
     /// Of `slice` and `picture` in 3D: where on the axis, in lengths. Of itself the middle.
@@ -236,16 +239,16 @@ impl OutputSpec {
 
     /// The keys that are given and of some kinds only, with these kinds.
     fn special(&self) -> impl Iterator<Item = (&'static str, &'static [OutputKind])> {
-        use OutputKind::{Box, Picture, Probes, Slice, Surface, Volume};
+        use OutputKind::{Box, Picture, Probes, Slice, Span, Surface, Volume};
         let keys: [(bool, &str, &[OutputKind]); 12] = [
             (
                 self.average.is_some(),
                 "average",
-                &[Volume, Box, Slice, Picture, Surface],
+                &[Volume, Box, Slice, Span, Picture, Surface],
             ),
-            (self.fields.is_some(), "fields", &[Volume, Box, Slice]),
+            (self.fields.is_some(), "fields", &[Volume, Box, Slice, Span]),
             (self.bounds.is_some(), "box", &[Box, Picture]),
-            (self.axis.is_some(), "axis", &[Slice, Picture]),
+            (self.axis.is_some(), "axis", &[Slice, Span, Picture]),
             (self.position.is_some(), "position", &[Slice, Picture]),
             (self.points.is_some(), "points", &[Probes]),
             (self.quantity.is_some(), "quantity", &[Picture]),
@@ -278,6 +281,8 @@ pub(super) enum What<const D: usize> {
     Volume(Vec<CellField>),
     Box([[f64; D]; 2], Vec<CellField>),
     Slice(Plane, Vec<CellField>),
+    /// The axis, and the middle of the box on it, in lengths.
+    Span((usize, f64), Vec<CellField>),
     /// In root cells from the lower corner of the box.
     Probes(Vec<[f64; D]>),
     Picture(PictureSpec),
@@ -318,7 +323,7 @@ pub fn written<const D: usize>(
     frame: &Frame<D>,
     clock: &Clock,
 ) -> Result<Vec<OutputSpec>, Failure> {
-    use OutputKind::{Box, Picture, Slice, Surface, Volume};
+    use OutputKind::{Box, Picture, Slice, Span, Surface, Volume};
     let each = specs.iter().enumerate().map(|(i, spec)| {
         let (name, wrong) = named(specs, i);
         let (steps, seconds, through) = (
@@ -336,13 +341,16 @@ pub fn written<const D: usize>(
             every_flow_through: None,
             ..spec.clone()
         };
-        if matches!(spec.kind, Volume | Box | Slice) {
+        if matches!(spec.kind, Volume | Box | Slice | Span) {
             full.fields.get_or_insert_with(|| fields_of(spec.average));
         }
         if matches!(spec.kind, Slice | Picture) && D == 3 {
             let axis = *full.axis.get_or_insert(Axis::Z) as usize;
             let middle = (frame.origin[axis] + frame.upper()[axis]) / 2.0;
             full.position.get_or_insert(middle);
+        }
+        if spec.kind == Span {
+            full.axis.get_or_insert(Axis::Z);
         }
         if spec.kind == Picture {
             full.quantity.get_or_insert_default();
@@ -427,6 +435,7 @@ fn what<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<What<D>, St
             What::Box(corners(bounds, mesh)?, fields()?)
         }
         OutputKind::Slice => What::Slice(Plane::new(mesh, spec.axis, spec.position)?, fields()?),
+        OutputKind::Span => What::Span(span(spec, mesh)?, fields()?),
         OutputKind::Probes => What::Probes(points(spec, mesh)?),
         OutputKind::Picture => What::Picture(picture(spec, mesh)?),
         OutputKind::Surface => What::Surface(surface(spec, mesh)?),
@@ -476,6 +485,18 @@ fn points<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<Vec<[f64;
         }
     };
     points.iter().enumerate().map(place).collect()
+}
+
+fn span<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<(usize, f64), String> {
+    if D < 3 {
+        return Err("means along an axis are of space, and the mesh is 2D".into());
+    }
+    if spec.average == Some(Average::Rms) {
+        return Err("of a span there are no rms values".into());
+    }
+    let axis = spec.axis.unwrap_or(Axis::Z) as usize;
+    let middle = (mesh.frame.origin[axis] + mesh.frame.upper()[axis]) / 2.0;
+    Ok((axis, middle))
 }
 
 fn surface<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<SurfaceFormat, String> {

@@ -19,7 +19,7 @@ use crate::output;
 use cutlink_amr::CellRef;
 use cutlink_mesher::snap::Snapped;
 use cutlink_solver::fields::{WallPlace, WallState, wall_state};
-use cutlink_solver::{Motion, Params, PatchCondition};
+use cutlink_solver::{Motion, Params, PatchCondition, Snapshot};
 use cutlink_voxelizer::Mesh;
 use cutlink_voxelizer::vtk::{About, Field, Vtp};
 use rayon::prelude::*;
@@ -37,6 +37,17 @@ pub struct Body<const D: usize> {
     places: Vec<Option<WallPlace<D>>>,
     viscosity: f64,
     motions: Vec<Motion<D>>,
+}
+
+/// What the fluid does to the facets of a patch on the whole, in units of the root lattice.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct WallForce {
+    /// Force of the pressure, zero at density 1.
+    pub(crate) pressure: [f64; 3],
+    /// Force of the shear.
+    pub(crate) friction: [f64; 3],
+    /// Area of the facets with fluid in front of them.
+    pub(crate) area: f64,
 }
 
 impl<const D: usize> Body<D> {
@@ -151,12 +162,32 @@ impl<const D: usize> Body<D> {
         (is_fluid(1.0) || is_fluid(0.5)).then_some(WallPlace { at, normal })
     }
 
-    fn states(&self, scene: Scene<'_, D>) -> Vec<Option<WallState<D>>> {
+    /// Forces by patch: sums over the facets of pressure and shear at their middles by their areas.
+    pub(crate) fn forces(&self, mesh: &Mesh<D>, snapshot: &Snapshot<D>) -> Vec<WallForce> {
+        let mut forces = vec![WallForce::default(); self.motions.len()];
+        let unit = mesh.frame.dx.powi(1 - D as i32);
+        for (f, state) in self.states(mesh, snapshot).iter().enumerate() {
+            let (Some(state), Some(place)) = (state, &self.places[f]) else {
+                continue;
+            };
+            let corners = self.facets[f].map(|v| self.points[v as usize]);
+            let area = unit * length(&area_of(corners));
+            let force = &mut forces[usize::from(self.patch[f])];
+            force.area += area;
+            for a in 0..D {
+                force.pressure[a] -= area * (state.density - 1.0) / 3.0 * place.normal[a];
+                force.friction[a] += area * state.shear[a];
+            }
+        }
+        forces
+    }
+
+    fn states(&self, mesh: &Mesh<D>, snapshot: &Snapshot<D>) -> Vec<Option<WallState<D>>> {
         let state = |(place, patch): (&Option<WallPlace<D>>, &u16)| {
             let place = place.as_ref()?;
             let motion = self.motions.get(usize::from(*patch));
             let velocity = |at| motion.map_or([0.0; D], |motion| motion.velocity_at(at));
-            wall_state(scene.mesh, scene.snapshot, self.viscosity, place, velocity)
+            wall_state(mesh, snapshot, self.viscosity, place, velocity)
         };
         let places = self.places.par_iter().zip(&self.patch);
         places.with_min_len(64).map(state).collect()
@@ -164,7 +195,7 @@ impl<const D: usize> Body<D> {
 
     /// The values of each facet, in the units of files.
     fn columns(&self, scene: Scene<'_, D>) -> Vec<(&'static str, usize, Vec<f32>)> {
-        let states = self.states(scene);
+        let states = self.states(scene.mesh, scene.snapshot);
         let stress = scene.units.pressure.factor;
         let viscosity = self.viscosity;
         let scalar = |of: &(dyn Fn(&WallState<D>) -> f64 + Sync)| -> Vec<f32> {
@@ -265,21 +296,29 @@ impl<const D: usize> Body<D> {
     }
 }
 
+/// The area of a facet by its normal, outward by its orientation; in the plane a length.
+fn area_of<const D: usize>(p: [[f64; D]; D]) -> [f64; D] {
+    let edge = |k: usize| -> [f64; D] { std::array::from_fn(|a| p[k][a] - p[0][a]) };
+    if D == 2 {
+        let e = edge(1);
+        return std::array::from_fn(|a| if a == 0 { e[1] } else { -e[0] });
+    }
+    let (e, f) = (edge(1), edge(2));
+    std::array::from_fn(|a| {
+        let (b, c) = ((a + 1) % D, (a + 2) % D);
+        0.5 * (e[b] * f[c] - e[c] * f[b])
+    })
+}
+
+fn length(v: &[f64]) -> f64 {
+    v.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
 /// The unit normal of a facet, outward by its orientation; `None` for one without extent.
 fn normal<const D: usize>(p: [[f64; D]; D]) -> Option<[f64; D]> {
-    let edge = |k: usize| -> [f64; D] { std::array::from_fn(|a| p[k][a] - p[0][a]) };
-    let n: [f64; D] = if D == 2 {
-        let e = edge(1);
-        std::array::from_fn(|a| if a == 0 { e[1] } else { -e[0] })
-    } else {
-        let (e, f) = (edge(1), edge(2));
-        std::array::from_fn(|a| {
-            let (b, c) = ((a + 1) % D, (a + 2) % D);
-            e[b] * f[c] - e[c] * f[b]
-        })
-    };
-    let length = n.iter().map(|x| x * x).sum::<f64>().sqrt();
-    (length > 0.0).then(|| n.map(|x| x / length))
+    let area = area_of(p);
+    let size = length(&area);
+    (size > 0.0).then(|| area.map(|x| x / size))
 }
 
 /// Binary, little-endian; values are properties of the faces, in the plane of the edges.

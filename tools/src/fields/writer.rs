@@ -5,6 +5,7 @@ use super::frame;
 use super::plane::cells_in;
 use super::probes;
 use super::series::Series;
+use super::span::{Flat, flat};
 use super::spec::{
     Average, CellField, Output, OutputKind, OutputSpec, SurfaceFormat, What, resolve,
 };
@@ -89,7 +90,7 @@ pub fn memory<const D: usize>(specs: &[OutputSpec], averages: bool, mesh: &Mesh<
         };
         let all = spec.fields.iter().flatten();
         match spec.kind {
-            OutputKind::Volume => 4 * all.map(width).sum::<u64>(),
+            OutputKind::Volume | OutputKind::Span => 4 * all.map(width).sum::<u64>(),
             _ => 0,
         }
     };
@@ -180,6 +181,11 @@ impl<const D: usize> FieldWriter<D> {
     pub fn needs_body(&self) -> bool {
         let of_surface = |o: &Open<D>| matches!(o.output.what, What::Surface(_));
         self.outputs.iter().any(of_surface)
+    }
+
+    /// The body's facets, where they were given.
+    pub(crate) fn body(&self) -> Option<&Body<D>> {
+        self.body.as_ref()
     }
 
     /// The averages so far.
@@ -313,6 +319,22 @@ impl<const D: usize> Open<D> {
                 let cells = plane.cells(mesh);
                 save_part(&path, replace, scene, fields, &cells, plane.normal)?;
             }
+            What::Span(plane, fields) => {
+                let Flat { cells, columns } = flat(scene, plane.0, fields);
+                let plane = Some(*plane);
+                save(
+                    &path,
+                    replace,
+                    scene,
+                    fields,
+                    &columns,
+                    |columns, about, out| {
+                        Part::new(mesh, &cells, plane, columns)?
+                            .about(about)
+                            .write(out)
+                    },
+                )?;
+            }
         }
         self.series.add(step, scene.time())?;
         Ok(path)
@@ -381,7 +403,7 @@ fn save<const D: usize>(
 fn extension<const D: usize>(what: &What<D>) -> &'static str {
     match what {
         What::Volume(_) => "htg",
-        What::Box(..) | What::Slice(..) => "vtu",
+        What::Box(..) | What::Slice(..) | What::Span(..) => "vtu",
         What::Probes(_) => "csv",
         What::Picture(_) => "png",
         What::Surface(SurfaceFormat::Vtp) => "vtp",

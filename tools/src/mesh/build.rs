@@ -363,12 +363,12 @@ impl<'a> Builder<'a> {
 /// A box without a body: root cells only, all fluid, and one patch without facets.
 ///
 /// # Errors
-/// A box or root grid that [`domain::choose`] refuses, or that will not fit into memory.
+/// A box or root grid that [`domain::of_case`] refuses, or that will not fit into memory.
 pub fn bare<const D: usize>(bounds: &[f64], root: &Root) -> Result<Mesh<D>, Failure>
 where
     Facet<D>: Exact<D>,
 {
-    let frame = domain::choose([[0.0; D]; 2], Some(bounds), root, None)?.frame;
+    let frame = domain::of_case::<D>(bounds, root)?.frame;
     let params = EmbedParams::new(1, 0.0, Fill::default());
     let nothing = Surface::single_patch(Vec::new(), Vec::new(), "none");
     room::levels(&Host, &nothing, frame, params.clone(), None)?;

@@ -30,6 +30,47 @@ pub struct Domain<const D: usize> {
     pub how: String,
 }
 
+/// What the box and the root grid are called where they are given, for messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Names {
+    /// Options of the command line.
+    Options,
+    /// Keys of `[domain]` in a case, which has none to let the box grow.
+    Case,
+}
+
+impl Names {
+    fn domain(self) -> &'static str {
+        match self {
+            Self::Options => "--domain",
+            Self::Case => "[domain] box",
+        }
+    }
+
+    fn root(self) -> &'static str {
+        match self {
+            Self::Options => "--root",
+            Self::Case => "[domain] root",
+        }
+    }
+
+    /// A box as it is written.
+    fn written<const D: usize>(self, bounds: &Bounds<D>) -> String {
+        match self {
+            Self::Options => comma_list(bounds),
+            Self::Case => format!("{:?}", bounds.as_flattened()),
+        }
+    }
+}
+
+/// The box and the root grid of `[domain]` in a case.
+///
+/// # Errors
+/// As [`choose`].
+pub fn of_case<const D: usize>(given: &[f64], root: &Root) -> Result<Domain<D>, Failure> {
+    choose_by(Names::Case, [[0.0; D]; 2], Some(given), root, None)
+}
+
 /// Chooses the box and the root grid for a surface within `surface`.
 ///
 /// # Errors
@@ -41,8 +82,18 @@ pub fn choose<const D: usize>(
     root: &Root,
     snap: Option<SnapDomain>,
 ) -> Result<Domain<D>, Failure> {
+    choose_by(Names::Options, surface, given, root, snap)
+}
+
+fn choose_by<const D: usize>(
+    names: Names,
+    surface: Bounds<D>,
+    given: Option<&[f64]>,
+    root: &Root,
+    snap: Option<SnapDomain>,
+) -> Result<Domain<D>, Failure> {
     let (bounds, mut how) = match given {
-        Some(numbers) => (parse::<D>(numbers)?, "as given".to_owned()),
+        Some(numbers) => (parse::<D>(names, numbers)?, "as given".to_owned()),
         None => (
             grown(surface)?,
             format!(
@@ -53,8 +104,8 @@ pub fn choose<const D: usize>(
     };
     let extents: [f64; D] = std::array::from_fn(|a| bounds[1][a] - bounds[0][a]);
     let (dx, cells) = match root {
-        Root::Longest(n) => from_longest(extents, *n)?,
-        Root::Cells(cells) => from_cells(extents, cells)?,
+        Root::Longest(n) => from_longest(names, extents, *n)?,
+        Root::Cells(cells) => from_cells(names, extents, cells)?,
     };
     let fits = |a: usize, cells: u32| {
         let whole = f64::from(cells);
@@ -79,7 +130,7 @@ pub fn choose<const D: usize>(
                 true => cells[a],
                 false => ((extents[a] / dx / 4.0).floor().max(1.0) as u32) * 4,
             });
-            return Err(refusal(root, extents, dx, &with(smaller), &fitted));
+            return Err(refusal(names, root, extents, dx, [&with(smaller), &fitted]));
         }
         how += ", grown to whole blocks of cubic cells";
     }
@@ -93,11 +144,11 @@ pub fn choose<const D: usize>(
 
 /// Why a given box cannot be, and the nearest ones that can.
 fn refusal<const D: usize>(
+    names: Names,
     root: &Root,
     extents: [f64; D],
     dx: f64,
-    smaller: &Bounds<D>,
-    larger: &Bounds<D>,
+    [smaller, larger]: [&Bounds<D>; 2],
 ) -> Failure {
     let blocks: Vec<String> = extents
         .iter()
@@ -105,9 +156,9 @@ fn refusal<const D: usize>(
         .map(|text| text.trim_end_matches('0').trim_end_matches('.').to_owned())
         .collect();
     let fits = if smaller == larger {
-        comma_list(larger)
+        names.written(larger)
     } else {
-        format!("{} or {}", comma_list(smaller), comma_list(larger))
+        format!("{} or {}", names.written(smaller), names.written(larger))
     };
     let (what, or) = match root {
         Root::Longest(_) => {
@@ -115,16 +166,21 @@ fn refusal<const D: usize>(
             let what = format!(
                 "the box would be {blocks} blocks of 4 cubic cells, and whole ones are needed"
             );
-            (what, "")
+            (what, String::new())
         }
         Root::Cells(_) => (
             format!("cells would not be cubes (edges {extents:?})"),
-            ", or give --root one number",
+            format!(", or give {} one number", names.root()),
         ),
     };
-    Failure::usage(format!("--domain and --root {root} do not fit: {what}")).hint(format!(
-        "use --domain {fits}{or}, or --snap-domain grow, which lets the box grow"
-    ))
+    let (domain, grid) = (names.domain(), names.root());
+    let failure = Failure::usage(format!("{domain} and {grid} {root} do not fit: {what}"));
+    match names {
+        Names::Options => failure.hint(format!(
+            "use {domain} {fits}{or}, or --snap-domain grow, which lets the box grow"
+        )),
+        Names::Case => failure.hint(format!("give box = {fits}{or}")),
+    }
 }
 
 /// The frame of a box whose cells are cubes up to rounding: the longest edge decides.
@@ -140,10 +196,11 @@ pub fn comma_list<const D: usize>(bounds: &Bounds<D>) -> String {
     numbers.join(",")
 }
 
-fn parse<const D: usize>(numbers: &[f64]) -> Result<Bounds<D>, Failure> {
+fn parse<const D: usize>(names: Names, numbers: &[f64]) -> Result<Bounds<D>, Failure> {
     if numbers.len() != 2 * D {
         return Err(Failure::usage(format!(
-            "--domain has {} numbers, but a box in {D}D needs {}",
+            "{} has {} numbers, but a box in {D}D needs {}",
+            names.domain(),
             numbers.len(),
             2 * D
         ))
@@ -159,7 +216,8 @@ fn parse<const D: usize>(numbers: &[f64]) -> Result<Bounds<D>, Failure> {
     {
         None => Ok(bounds),
         Some(a) => Err(Failure::usage(format!(
-            "--domain is empty along {}: from {} to {}",
+            "{} is empty along {}: from {} to {}",
+            names.domain(),
             ["x", "y", "z"][a],
             bounds[0][a],
             bounds[1][a]
@@ -186,8 +244,12 @@ fn grown<const D: usize>(surface: Bounds<D>) -> Result<Bounds<D>, Failure> {
     ])
 }
 
-fn from_longest<const D: usize>(extents: [f64; D], n: u32) -> Result<(f64, [u32; D]), Failure> {
-    check_multiple(n)?;
+fn from_longest<const D: usize>(
+    names: Names,
+    extents: [f64; D],
+    n: u32,
+) -> Result<(f64, [u32; D]), Failure> {
+    check_multiple(names, n)?;
     let longest = extents.into_iter().fold(0.0, f64::max);
     let dx = longest / f64::from(n);
     let blocks = |extent: f64| {
@@ -203,24 +265,26 @@ fn from_longest<const D: usize>(extents: [f64; D], n: u32) -> Result<(f64, [u32;
 }
 
 fn from_cells<const D: usize>(
+    names: Names,
     extents: [f64; D],
     cells: &[u32],
 ) -> Result<(f64, [u32; D]), Failure> {
     let cells: [u32; D] = cells.try_into().map_err(|_| {
         Failure::usage(format!(
-            "--root has {} numbers, but the surface is {D}D",
+            "{} has {} numbers, and the box is {D}D",
+            names.root(),
             cells.len()
         ))
         .hint("give one number for the longest edge, or one an axis such as 64x32x32")
     })?;
     for n in cells {
-        check_multiple(n)?;
+        check_multiple(names, n)?;
     }
     let spacing = |a: usize| extents[a] / f64::from(cells[a]);
     Ok(((0..D).map(spacing).fold(0.0, f64::max), cells))
 }
 
-fn check_multiple(n: u32) -> Result<(), Failure> {
+fn check_multiple(names: Names, n: u32) -> Result<(), Failure> {
     if n > 0 && n.is_multiple_of(4) {
         return Ok(());
     }
@@ -229,10 +293,11 @@ fn check_multiple(n: u32) -> Result<(), Failure> {
         0 => "use 4".to_owned(),
         _ => format!("use {below} or {}", u64::from(below) + 4),
     };
-    Err(
-        Failure::usage(format!("--root: {n} cells are no whole number of blocks"))
-            .hint(format!("blocks have 4 cells an edge: {near}")),
-    )
+    Err(Failure::usage(format!(
+        "{}: {n} cells are no whole number of blocks",
+        names.root()
+    ))
+    .hint(format!("blocks have 4 cells an edge: {near}")))
 }
 
 #[cfg(test)]
@@ -294,6 +359,45 @@ mod tests {
             choose(UNIT, None, &root, None).is_ok(),
             "an open box adapts"
         );
+    }
+
+    #[test]
+    fn a_case_is_told_its_own_keys() {
+        for (given, root, words) in [
+            (
+                &[0.0, 0.0, 1.0, 0.3][..],
+                Root::Longest(32),
+                &["[domain] box and [domain] root 32", "give box = [0.0, "][..],
+            ),
+            (
+                &[0.0, 0.0, 1.0, 1.0],
+                Root::Cells(vec![32, 16]),
+                &["not be cubes", "or give [domain] root one number"],
+            ),
+            (
+                &[0.0, 0.0, 1.0, 1.0],
+                Root::Longest(30),
+                &["[domain] root: 30 cells", "use 28 or 32"],
+            ),
+            (
+                &[0.0, 0.0, 1.0, 0.0],
+                Root::Longest(32),
+                &["[domain] box is empty along y"],
+            ),
+        ] {
+            let said = of_case::<2>(given, &root).expect_err("refused").to_string();
+            assert!(!said.contains("--"), "no options: {said}");
+            for word in words {
+                assert!(said.contains(word), "{said} lacks {word}");
+            }
+        }
+        let failure = of_case::<2>(&[0.0, 0.0, 1.0, 0.3], &Root::Longest(32));
+        let hint = failure.expect_err("refused").hint.expect("a way out");
+        let boxes = hint.strip_prefix("give box = ").expect("boxes");
+        for text in boxes.split(" or ") {
+            let fit: Vec<f64> = serde_json::from_str(text).expect("numbers");
+            assert!(of_case::<2>(&fit, &Root::Longest(32)).is_ok(), "{text}");
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Where a run begins: its folder made or taken up, its histories, and what differs from the case before.
+//! Where a run begins: its first state, its folder made or taken up, its histories, and what differs from the case before.
 
 use crate::{
     cli::SolveArgs,
@@ -7,21 +7,63 @@ use crate::{
     fields::{Averages, FieldWriter, Start},
     output,
     solve::{
+        bulk::Bulk,
         checkpoint::{self, Header},
+        earlier::Earlier,
         energy::Energy,
         history::History,
+        integrals::Integrals,
         resolve::{Resolved, Until},
     },
 };
 use cutlink_solver::Flow;
-use cutlink_voxelizer::Mesh;
-use std::{fs, io::Read, path::Path};
+use cutlink_voxelizer::{Frame, Mesh};
+use std::{
+    fs,
+    io::Read,
+    path::Path,
+    sync::{Mutex, PoisonError},
+};
 
 /// What a run has written so far.
 pub(super) struct Begun<const D: usize> {
     pub(super) history: History<D>,
     pub(super) energy: Option<Energy>,
+    pub(super) integrals: Integrals<D>,
     pub(super) fields: FieldWriter<D>,
+    /// The flow on the whole, each time it was looked at.
+    pub(super) looks: Vec<Bulk>,
+}
+
+/// Puts the initial state into a flow: that of the case, or that of another run.
+pub(super) fn set<const D: usize>(
+    flow: &mut dyn Flow<D>,
+    resolved: &Resolved<D>,
+    frame: &Frame<D>,
+    earlier: Option<Earlier<D>>,
+    console: &Console,
+) -> Result<(), Failure> {
+    let (initial, units) = (&resolved.initial, &resolved.units);
+    if let Some(earlier) = earlier {
+        earlier.check_covers(frame)?;
+        console.note(&earlier.told());
+        return Ok(flow.set(&|x| earlier.on_lattice(frame, units, x))?);
+    }
+    let wrong = Mutex::new(None);
+    flow.set(&|x| {
+        initial.at(x).unwrap_or_else(|why| {
+            wrong
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .get_or_insert(why);
+            (1.0, [0.0; D])
+        })
+    })?;
+    match wrong.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        None => Ok(()),
+        Some(why) => Err(Failure::usage(format!("[initial]: {why}"))
+            .hint("it is evaluated in solid cells too: if(a, b, c) may help")),
+    }
 }
 
 /// Makes the folder, or takes up the run in it.
@@ -39,10 +81,12 @@ pub(super) fn open<const D: usize>(
     let settles = matches!(resolved.until, Until::Settled { .. });
     let bare = settles && !resolved.params.forces;
     let mut energy = bare.then(|| Energy::new(resolved));
+    let mut integrals = Integrals::new(resolved, &mesh.patches);
     let outputs = &resolved.outputs;
     let mut averages = outputs
         .averages
         .map(|[from, every]| Averages::new(mesh, from, every));
+    let mut looks = Vec::new();
     let start = if args.resume {
         let restore = |from: &mut dyn Read| {
             flow.restore(from)?;
@@ -51,10 +95,15 @@ pub(super) fn open<const D: usize>(
                 None => Ok(()),
             }
         };
-        let step = resume(folder, header, console, restore)?;
+        let found = resume(folder, header, console, restore)?;
+        let step = found.step;
+        looks = found.looks;
         history.read(&folder.join("forces.csv"), step)?;
         if let Some(energy) = &mut energy {
             energy.read(&folder.join("energy.csv"), step)?;
+        }
+        if integrals.every > 0 {
+            integrals.read(&folder.join("integrals.csv"), step)?;
         }
         Start::Resumed { step }
     } else {
@@ -69,17 +118,20 @@ pub(super) fn open<const D: usize>(
     Ok(Begun {
         history,
         energy,
+        integrals,
         fields,
+        looks,
     })
 }
 
 /// Clears the way for a run from the start.
 fn begin(args: &SolveArgs, folder: &Path) -> Result<(), Failure> {
-    const NAMES: [&str; 5] = [
+    const NAMES: [&str; 6] = [
         "case.toml",
         "forces.csv",
         "forces.png",
         "energy.csv",
+        "integrals.csv",
         "summary.json",
     ];
     for name in NAMES {
@@ -98,26 +150,26 @@ fn begin(args: &SolveArgs, folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Takes up the last checkpoint that is sound; its root step.
+/// Takes up the last checkpoint that is sound; its header.
 fn resume(
     folder: &Path,
     header: &Header,
     console: &Console,
     mut restore: impl FnMut(&mut dyn Read) -> Result<(), Failure>,
-) -> Result<u64, Failure> {
+) -> Result<Header, Failure> {
     let mut refused = None;
     for path in checkpoint::list(folder) {
         match checkpoint::read(&path, &header.case, header.mesh, &mut restore) {
-            Ok(Header { step, device, .. }) => {
-                let path = path.display();
+            Ok(found) => {
+                let (path, step, device) = (path.display(), found.step, &found.device);
                 console.note(&format!("resumed at root step {step} from {path}"));
-                if !device.is_empty() && device != header.device {
+                if !device.is_empty() && *device != header.device {
                     console.note(&format!(
                         "that was a run on {device}, and this one is on {}: they agree to rounding, not bit for bit",
                         header.device
                     ));
                 }
-                return Ok(step);
+                return Ok(found);
             }
             Err(failure) => {
                 console.note(&failure.message);

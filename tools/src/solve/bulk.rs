@@ -3,9 +3,10 @@
 use cutlink_amr::dims;
 use cutlink_solver::Snapshot;
 use cutlink_voxelizer::Mesh;
+use serde::{Deserialize, Serialize};
 
 /// A flow on the whole, in units of the lattice.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Bulk {
     /// Root steps done.
     pub(crate) step: u64,

@@ -287,6 +287,8 @@ pub enum Preset {
 #[serde(deny_unknown_fields, default)]
 #[expect(missing_docs, reason = "docs/case.md describes the keys")]
 pub struct InitialTable {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<PathBuf>,
     pub preset: Option<Preset>,
     pub velocity: Option<Vec<Value>>,
     pub pressure: Option<Value>,
@@ -337,10 +339,13 @@ pub enum FieldUnitsName {
 pub struct OutputTable {
     pub folder: Option<PathBuf>,
     pub forces_every: Option<u64>,
+    pub integrals_every: Option<u64>,
     pub checkpoint_every: Option<u64>,
     pub checkpoint_at_end: Option<bool>,
     pub units: Option<FieldUnitsName>,
     pub averages: Option<AveragesTable>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recirculation: Option<RecirculationTable>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub write: Vec<OutputSpec>,
 }
@@ -354,6 +359,15 @@ pub struct AveragesTable {
     pub from_seconds: Option<f64>,
     pub from_flow_through: Option<f64>,
     pub every_steps: Option<u64>,
+}
+
+/// The line on which the length of the recirculation is.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(missing_docs, reason = "docs/case.md describes the keys")]
+pub struct RecirculationTable {
+    pub from: Option<Vec<f64>>,
+    pub direction: Option<Vec<f64>>,
 }
 
 /// Reads a case.

@@ -7,12 +7,13 @@
 
 use crate::failure::{Failure, Kind};
 use crate::output;
+use crate::solve::bulk::Bulk;
 use crate::solve::case::{Case, OutputTable, RunTable};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufReader, Read, Take, Write};
 use std::path::{Path, PathBuf};
 
 /// First bytes of a checkpoint.
@@ -29,7 +30,7 @@ const MAX_HEADER: u64 = 1 << 20;
 const EXTENSION: &str = "ckpt";
 
 /// What a checkpoint is of.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// [`VERSION`].
     pub version: u32,
@@ -44,6 +45,9 @@ pub struct Header {
     pub device: String,
     /// Root steps done.
     pub step: u64,
+    /// The flow on the whole, each time it was looked at; checkpoints of earlier versions have none.
+    #[serde(default)]
+    pub(crate) looks: Vec<Bulk>,
 }
 
 /// What of a resolved case has to stay as it is when a run goes on: all but how long, where to, groups, and which
@@ -168,6 +172,14 @@ pub fn list(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// The header of a file that is whole.
+///
+/// # Errors
+/// A file that cannot be read, is damaged or of another version.
+pub fn header(path: &Path) -> Result<Header, Failure> {
+    open(path).map(|(header, _)| header)
+}
+
 /// Checks a whole file against its sum and what it should be of, then hands its state to `restore`.
 ///
 /// # Errors
@@ -178,10 +190,31 @@ pub fn read(
     mesh: u64,
     restore: impl FnOnce(&mut dyn Read) -> Result<(), Failure>,
 ) -> Result<Header, Failure> {
-    let refuse = |why: &str| {
-        Failure::usage(format!("{} {why}", path.display()))
-            .hint("resume from another checkpoint, or start again with --force")
-    };
+    let (header, mut from) = open(path)?;
+    if header.case != case {
+        let told = differences(&header.case, case).join("; ");
+        return Err(
+            Failure::usage(format!("{} is of another flow: {told}", path.display())).hint(
+                "what may differ is [run], [groups] and, of [output], all but forces_every and averages: make the rest \
+                 as it was, or start again with --force",
+            ),
+        );
+    }
+    if header.mesh != mesh {
+        return Err(refused(path, "is of another mesh"));
+    }
+    restore(&mut from)?;
+    Ok(header)
+}
+
+fn refused(path: &Path, why: &str) -> Failure {
+    Failure::usage(format!("{} {why}", path.display()))
+        .hint("resume from another checkpoint, or start again with --force")
+}
+
+/// The header of a whole file, and its state.
+fn open(path: &Path) -> Result<(Header, Take<BufReader<File>>), Failure> {
+    let refuse = |why: &str| refused(path, why);
     let broken = |e: io::Error| {
         Failure::new(Kind::Runtime, format!("cannot read {}", path.display())).because(&e)
     };
@@ -212,20 +245,7 @@ pub fn read(
     if header.version != VERSION {
         return Err(refuse("is of another version of the layout"));
     }
-    if header.case != case {
-        let told = differences(&header.case, case).join("; ");
-        return Err(
-            Failure::usage(format!("{} is of another flow: {told}", path.display())).hint(
-                "what may differ is [run], [groups] and, of [output], all but forces_every and averages: make the rest \
-                 as it was, or start again with --force",
-            ),
-        );
-    }
-    if header.mesh != mesh {
-        return Err(refuse("is of another mesh"));
-    }
-    restore(&mut from)?;
-    Ok(header)
+    Ok((header, from))
 }
 
 #[cfg(test)]
@@ -240,7 +260,20 @@ mod tests {
             mesh: 7,
             device: "cpu".into(),
             step,
+            looks: looks(),
         }
+    }
+
+    /// Numbers without a short decimal form.
+    fn looks() -> Vec<Bulk> {
+        let look = |k: u64| Bulk {
+            step: 256 * k,
+            density: 1.0 / (k as f64 + 0.1).sqrt(),
+            energy: (k as f64).exp() * 1e-9,
+            fastest: (k as f64).sin(),
+            densities: [1.0 / 3.0, 0.1 * k as f64],
+        };
+        (1..200).map(look).collect()
     }
 
     fn put(folder: &Path, step: u64) -> PathBuf {
@@ -274,9 +307,29 @@ mod tests {
     }
 
     #[test]
+    fn a_checkpoint_of_an_earlier_version_has_no_looks() {
+        let mut text = serde_json::to_value(header(3)).expect("a header");
+        text.as_object_mut().expect("an object").remove("looks");
+        let read: Header = serde_json::from_value(text).expect("a header");
+        let want = Header {
+            looks: Vec::new(),
+            ..header(3)
+        };
+        assert_eq!(read, want);
+    }
+
+    #[test]
     fn each_flipped_byte_each_cut_and_each_foreign_one_is_refused() {
         let folder = tempfile::tempdir().expect("a folder");
-        let path = put(folder.path(), 1);
+        let few = Header {
+            looks: Vec::new(),
+            ..header(1)
+        };
+        let path = write(folder.path(), &few, |out| {
+            out.write_all(&[42; 1000]).expect("room");
+            Ok(())
+        })
+        .expect("a checkpoint");
         assert!(get(&path, "abd", 7).is_err() && get(&path, "abc", 8).is_err());
         let whole = fs::read(&path).expect("bytes");
         for at in 0..whole.len() {

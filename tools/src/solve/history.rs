@@ -158,26 +158,38 @@ impl<const D: usize> History<D> {
         self.every as f64 * self.time / self.turn
     }
 
+    /// Coefficients of a force and torque of the lattice.
+    pub(crate) fn coefficients(&self, six: &[f64; 6]) -> [f64; 6] {
+        let [force, torque] = self.scale;
+        let along = |axis: &[f64; 3]| (0..3).map(|a| axis[a] * six[a]).sum::<f64>() * force;
+        let [drag, lift, side] = [0, 1, 2].map(|n| along(&self.axes[n]));
+        let [x, y, z] = [3, 4, 5].map(|n| six[n] * torque);
+        [drag, lift, side, x, y, z]
+    }
+
+    /// Names of patches and groups, and the patches that each is of.
+    pub(crate) fn patches_by_part(&self) -> impl Iterator<Item = (&str, Vec<usize>)> {
+        self.parts.iter().enumerate().map(|(n, part)| {
+            let of = match n < self.patches {
+                true => vec![n],
+                false => part.members.clone(),
+            };
+            (part.name.as_str(), of)
+        })
+    }
+
     /// Adds samples up to the first that is no number; the rest is of a flow that has diverged.
     pub(crate) fn add(&mut self, samples: &[ForceSample]) {
-        let ([force, torque], every, axes) = (self.scale, self.every, self.axes);
-        let scaled = |six: &[f64; 6]| -> [f64; 6] {
-            let along = |axis: &[f64; 3]| (0..3).map(|a| axis[a] * six[a]).sum::<f64>() * force;
-            let [drag, lift, side] = [0, 1, 2].map(|n| along(&axes[n]));
-            [
-                drag,
-                lift,
-                side,
-                six[3] * torque,
-                six[4] * torque,
-                six[5] * torque,
-            ]
-        };
+        let every = self.every;
         for sample in samples.iter().filter(|s| s.step % every == 0) {
             if !sample.patches.iter().flatten().all(|x| x.is_finite()) {
                 break;
             }
-            let patches: Vec<[f64; 6]> = sample.patches.iter().map(scaled).collect();
+            let patches: Vec<[f64; 6]> = sample
+                .patches
+                .iter()
+                .map(|six| self.coefficients(six))
+                .collect();
             self.push(sample.step, &patches);
         }
     }

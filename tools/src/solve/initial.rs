@@ -71,6 +71,8 @@ impl<const D: usize> Initial<D> {
 ///
 /// # Errors
 /// Keys that do not go together, expressions that are none.
+///
+/// Where the flow of another run is asked for this is at rest: [`Earlier`](super::earlier::Earlier) takes its place.
 pub(super) fn initial<const D: usize>(
     given: Option<&InitialTable>,
     [start, stream]: [[f64; D]; 2],
@@ -79,6 +81,17 @@ pub(super) fn initial<const D: usize>(
     let Some(given) = given else {
         return Ok((Initial::uniform(start, scale), None));
     };
+    if given.from.is_some() {
+        let alone = InitialTable {
+            from: given.from.clone(),
+            ..InitialTable::default()
+        };
+        if *given != alone {
+            return Err(Failure::usage("[initial] has from, and other keys")
+                .hint("the flow of another run is the whole of it: leave them out, or from"));
+        }
+        return Ok((Initial::uniform([0.0; D], scale), Some(alone)));
+    }
     let (mut velocity, mut pressure) = preset(given, stream, scale)?;
     // A vortex is put into a stream.
     if let (Some(given), None) = (&given.velocity, given.preset) {

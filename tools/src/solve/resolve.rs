@@ -12,6 +12,7 @@ use crate::solve::case::{Case, CollisionName, NumericsTable, OutputTable, Physic
 use crate::solve::conditions::{Conditions, Scale, acceleration, conditions};
 use crate::solve::initial::{Initial, initial};
 use crate::solve::outputs::{Outputs, outputs};
+use crate::solve::recirculation::{self, Line};
 use crate::solve::reference::{Group, axes, groups, with_free_stream};
 use crate::solve::units::{Bounds, Physics, Units, Unstable};
 use crate::solve::value::Value;
@@ -33,6 +34,8 @@ const MAX_STEPS: u64 = 1_000_000_000_000;
 const RAMP: f64 = 7.34;
 /// Longest such ramp, in reference lengths over the reference velocity: in a long box the wait for the ramp would cost more than the sound.
 const LONGEST_RAMP: f64 = 5.0;
+/// Root steps from one line of integrals to the next where the user says nothing: a line takes as long as some steps.
+const INTEGRALS_EVERY: u64 = 256;
 /// Folder where the user names none.
 pub const FOLDER: &str = "flow";
 /// What a case has to know of its mesh.
@@ -84,6 +87,10 @@ pub struct Resolved<const D: usize> {
     pub folder: PathBuf,
     /// Root steps from one line of forces to the next; 0 for none.
     pub forces_every: u64,
+    /// Root steps from one line of integrals to the next; 0 for none.
+    pub integrals_every: u64,
+    /// The line on which the length of the recirculation is.
+    pub recirculation: Option<Line<D>>,
     /// Root steps from one checkpoint to the next; 0 for none.
     pub checkpoint_every: u64,
     /// Whether there is one at the end.
@@ -204,6 +211,12 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
     let mut numerics = numerics::<D>(&case.numerics, wall, is_stirred(&faces, &patches))?;
     numerics.bound(&faces, &patches);
     let (outputs, output) = outputs(&case.output, grid.frame, &physics, &units, through)?;
+    let axes = axes::<D>(case.free_stream.as_ref())?;
+    let recirculation = match &case.output.recirculation {
+        Some(given) => Some(recirculation::line(given, grid.frame, &axes)?),
+        None => None,
+    };
+    let (line, recirculation) = recirculation.unzip();
     let forces_every = case.output.forces_every.unwrap_or(1);
     let params = Params {
         lattice: numerics.lattice,
@@ -232,6 +245,7 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
             .hint("or set [numerics] allow_unstable = true and see what comes of it"));
     }
     let folder = case.output.folder.clone().unwrap_or_else(|| FOLDER.into());
+    let integrals_every = case.output.integrals_every.unwrap_or(INTEGRALS_EVERY);
     let checkpoint_every = case.output.checkpoint_every.unwrap_or(0);
     let checkpoint_at_end = case.output.checkpoint_at_end.unwrap_or(true);
     let named = |(name, of): &Group| {
@@ -251,6 +265,8 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
         output: OutputTable {
             folder: Some(folder.clone()),
             forces_every: Some(forces_every),
+            integrals_every: Some(integrals_every),
+            recirculation,
             checkpoint_every: Some(checkpoint_every),
             checkpoint_at_end: Some(checkpoint_at_end),
             ..output
@@ -263,7 +279,7 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
         }
     }
     if let Some(domain) = &mut written.domain {
-        let chosen = domain::choose([[0.0; D]; 2], Some(&domain.bounds), &domain.root, None)?;
+        let chosen = domain::of_case::<D>(&domain.bounds, &domain.root)?;
         domain.bounds = chosen.bounds.as_flattened().to_vec();
         domain.root = Root::Cells(chosen.frame.root_cells.to_vec());
     }
@@ -272,11 +288,13 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
         physics,
         units,
         area,
-        axes: axes::<D>(case.free_stream.as_ref())?,
+        axes,
         groups,
         until,
         folder,
         forces_every,
+        integrals_every,
+        recirculation: line,
         checkpoint_every,
         checkpoint_at_end,
         outputs,

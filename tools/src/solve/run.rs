@@ -1,12 +1,12 @@
 //! `cutlink solve`: from a case to forces, checkpoints and a summary.
 //!
-//! Writes into the case's folder: `case.toml`, with nothing left open; `forces.csv`, or `energy.csv` of a
+//! Writes into the case's folder: `case.toml`, with nothing left open; `integrals.csv`, `forces.csv`, or `energy.csv` of a
 //! box without a body that is to settle, as the run goes; fields ([`crate::fields`]); checkpoints; and at the end
-//! `forces.png` and `summary.json`. All but the two tables are whole or not there.
+//! `forces.png` and `summary.json`. All but these tables are whole or not there.
 
 use crate::{
     cli::{MeshArgs, SolveArgs},
-    console::{self, Console},
+    console::Console,
     device::{Opened, on},
     failure::{Failure, Kind},
     fields::{self, Body, FieldWriter, Moment},
@@ -16,16 +16,16 @@ use crate::{
     options::{Device, Flow as MeshFlow, MeshOptions, Output},
     output,
     solve::{
-        begin::{open, tell_changes},
+        begin::{open, set, tell_changes},
         bulk::{Bulk, Fluid},
         case::{self, Case, PatchKind, PatchTable},
         checkpoint::{self, Header},
+        earlier::{self, Earlier},
         energy::Energy,
         example, hints,
         history::{Growing, History},
-        initial::Initial,
-        means::Telling,
-        notes, reference,
+        integrals::Integrals,
+        notes, recirculation, reference,
         resolve::{Grid, Resolved, Until},
         sheet::{self, Sheet},
         watch::{self, Growth},
@@ -39,25 +39,21 @@ use cutlink_mesher::{
     silhouette,
     snap::Snapped,
 };
-use cutlink_solver::{Flow, Plan, SolverError, kernels::Kernels};
+use cutlink_solver::{Flow, ForceSample, Plan, SolverError, kernels::Kernels};
 use cutlink_voxelizer::Mesh;
-use serde_json::json;
 use std::{
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering::Relaxed},
-    },
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
     time::Instant,
 };
+
+mod end;
 
 /// Root steps between two looks at the flow, at multiples of it: a resumed run looks at the same.
 const CHUNK: u64 = 64;
 
 /// Least root steps between two looks at the flow on the whole, which take as long as some steps.
 const WHOLE: u64 = 256;
-
-/// Mach numbers and pressure variations (over ρ c²) above which compressibility is said to matter.
-const COMPRESSIBLE: [f64; 2] = [0.3, 0.05];
 
 /// Set by Ctrl-C: the run ends at its next look.
 pub(crate) static STOP: AtomicBool = AtomicBool::new(false);
@@ -80,17 +76,18 @@ pub(crate) fn command(args: &SolveArgs) -> Result<(), Failure> {
             choice,
             selected,
         };
+        let named = |failure: Failure| failure.within(&args.file().display().to_string());
         match (dimensions, &case.domain) {
             (Some(2), Some(domain)) => on.solve(
                 args,
                 &case,
-                &bare::<2>(&domain.bounds, &domain.root)?,
+                &bare::<2>(&domain.bounds, &domain.root).map_err(named)?,
                 Surfaces::NONE,
             ),
             (Some(_), Some(domain)) => on.solve(
                 args,
                 &case,
-                &bare::<3>(&domain.bounds, &domain.root)?,
+                &bare::<3>(&domain.bounds, &domain.root).map_err(named)?,
                 Surfaces::NONE,
             ),
             _ => on.embedded(args, &case),
@@ -146,6 +143,12 @@ impl On {
             let along = std::array::from_fn(|a| along[a]);
             case.physics.area = Some(silhouette::frontal(&placed.placed, along));
         }
+        if let Some(table) = &mut case.output.recirculation {
+            let stream = case.free_stream.as_ref();
+            let name = args.file().display().to_string();
+            *table = recirculation::with_body(table, stream, &placed.placed)
+                .map_err(|failure| failure.within(&name))?;
+        }
         let may_pass =
             |patch: &PatchTable| matches!(patch.kind, PatchKind::MassFlow | PatchKind::Velocity);
         let placed_surface = case
@@ -170,10 +173,16 @@ impl On {
         surfaces: Surfaces<'_, D>,
     ) -> Result<(), Failure>
     where
-        Facet<D>: Exact<D>,
+        Facet<D>: Meet<D> + Exact<D>,
     {
         let device = report::Device::new(&self.selected, &self.opened);
-        on!(&self.opened, backend => solve(args, case, (mesh, surfaces), backend, device))
+        let load = |path: &Path| earlier::load::<D>(path, &self.opened);
+        let inputs = Inputs {
+            mesh,
+            surfaces,
+            load: &load,
+        };
+        on!(&self.opened, backend => solve(args, case, inputs, backend, device))
     }
 }
 
@@ -191,6 +200,14 @@ impl<const D: usize> Surfaces<'_, D> {
     };
 }
 
+/// What a case is solved on.
+struct Inputs<'a, const D: usize> {
+    mesh: &'a Mesh<D>,
+    surfaces: Surfaces<'a, D>,
+    /// Reads the flow of another run.
+    load: &'a dyn Fn(&Path) -> Result<Earlier<D>, Failure>,
+}
+
 /// A run and where it writes.
 struct Run<'a, const D: usize> {
     args: &'a SolveArgs,
@@ -198,11 +215,18 @@ struct Run<'a, const D: usize> {
     resolved: Resolved<D>,
     header: Header,
     history: History<D>,
+    /// The forces of the last root step.
+    last: Option<ForceSample>,
+    /// The body, where there is one.
+    surface: Option<&'a Snapped<D>>,
     /// `forces.csv`.
     forces: Option<Growing>,
     energy: Option<Energy>,
     /// `energy.csv`.
     energies: Option<Growing>,
+    integrals: Integrals<D>,
+    /// `integrals.csv`.
+    integral_lines: Option<Growing>,
     fields: FieldWriter<D>,
     fluid: Fluid,
     /// The flow on the whole, so far.
@@ -219,13 +243,18 @@ struct Run<'a, const D: usize> {
 fn solve<const D: usize, B: Kernels<D>>(
     args: &SolveArgs,
     case: &Case,
-    (mesh, surfaces): (&Mesh<D>, Surfaces<'_, D>),
+    inputs: Inputs<'_, D>,
     backend: &B,
     device: report::Device,
 ) -> Result<(), Failure>
 where
     Facet<D>: Exact<D>,
 {
+    let Inputs {
+        mesh,
+        surfaces,
+        load,
+    } = inputs;
     let name = args.file().display().to_string();
     let mut resolved = case.resolve(&name, Grid::of(mesh))?;
     if !resolved.by_mass.is_empty() {
@@ -273,9 +302,17 @@ where
         mesh: mesh.checksum(),
         device: kind_of(&device),
         step: 0,
+        looks: Vec::new(),
+    };
+    let initial = resolved.case.initial.as_ref();
+    let from = initial.and_then(|table| table.from.as_deref());
+    let earlier = match from.filter(|_| !args.resume) {
+        Some(path) => Some(load(path).map_err(|failure| failure.within(&name))?),
+        None => None,
     };
     let mut flow = plan.start(backend)?;
-    begin_with(&mut *flow, &resolved.initial)?;
+    let set = set(&mut *flow, &resolved, &mesh.frame, earlier, &console);
+    set.map_err(|failure| failure.within(&name))?;
     let begun = open(args, mesh, &resolved, &header, &console, &mut *flow)?;
     if args.resume {
         tell_changes(&resolved.folder.join("case.toml"), &text, &console);
@@ -290,12 +327,16 @@ where
         resolved,
         header,
         history: begun.history,
+        last: None,
+        surface: surfaces.snapped,
         forces: None,
         energy: begun.energy,
         energies: None,
+        integrals: begun.integrals,
+        integral_lines: None,
         fields,
         fluid: Fluid::new(mesh),
-        looks: Vec::new(),
+        looks: begun.looks,
         saved: args.resume.then(|| flow.steps()),
         sheet,
         console,
@@ -317,25 +358,6 @@ fn kind_of(device: &report::Device) -> String {
     device.name.split(':').next().unwrap_or_default().into()
 }
 
-/// Puts the initial state into a flow.
-fn begin_with<const D: usize>(flow: &mut dyn Flow<D>, initial: &Initial<D>) -> Result<(), Failure> {
-    let wrong = Mutex::new(None);
-    flow.set(&|x| {
-        initial.at(x).unwrap_or_else(|why| {
-            wrong
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .get_or_insert(why);
-            (1.0, [0.0; D])
-        })
-    })?;
-    match wrong.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        None => Ok(()),
-        Some(why) => Err(Failure::usage(format!("[initial]: {why}"))
-            .hint("it is evaluated in solid cells too: if(a, b, c) may help")),
-    }
-}
-
 impl<const D: usize> Run<'_, D> {
     fn write(&self, name: &str, text: &str) -> Result<(), Failure> {
         output::write_text(&self.resolved.folder.join(name), true, text)
@@ -354,8 +376,10 @@ impl<const D: usize> Run<'_, D> {
     fn to_next_look(&self, step: u64) -> u64 {
         let to_multiple = |of: u64| of - step % of;
         let mut steps = to_multiple(CHUNK);
-        if self.resolved.checkpoint_every > 0 {
-            steps = steps.min(to_multiple(self.resolved.checkpoint_every));
+        for every in [self.resolved.checkpoint_every, self.integrals.every] {
+            if every > 0 {
+                steps = steps.min(to_multiple(every));
+            }
         }
         let due = self.fields.next_due(step);
         due.map_or(steps, |due| steps.min(due - step))
@@ -364,6 +388,10 @@ impl<const D: usize> Run<'_, D> {
     fn go(&mut self, flow: &mut dyn Flow<D>) -> Result<(), Failure> {
         let most = self.most();
         self.console.start(most.saturating_sub(self.begun_at));
+        if self.integrals.is_due(flow.steps()) {
+            self.integrals
+                .add(self.mesh, &flow.snapshot()?, self.last.as_ref());
+        }
         self.write_fields(flow, Moment::Running)?;
         let every = self.resolved.checkpoint_every;
         let mut settled = false;
@@ -371,7 +399,9 @@ impl<const D: usize> Run<'_, D> {
             let steps = self.to_next_look(flow.steps()).min(most - flow.steps());
             flow.advance(steps)?;
             let sound = flow.check();
-            self.history.add(&flow.take_forces()?);
+            let mut samples = flow.take_forces()?;
+            self.history.add(&samples);
+            self.last = samples.pop().or(self.last.take());
             if let Err(error) = sound {
                 self.write_histories()?;
                 return Err(self.diverged(error));
@@ -407,10 +437,16 @@ impl<const D: usize> Run<'_, D> {
     fn look(&mut self, flow: &dyn Flow<D>) -> Result<Option<Growth>, Failure> {
         let step = flow.steps();
         let watched = step.is_multiple_of(WHOLE.max(sparse(step, 16)));
-        if !(watched || self.energy.is_some() && step.is_multiple_of(CHUNK)) {
+        let of_energy = self.energy.is_some() && step.is_multiple_of(CHUNK);
+        let of_integrals = self.integrals.is_due(step);
+        if !(watched || of_energy || of_integrals) {
             return Ok(None);
         }
-        let bulk = self.fluid.sum(&flow.snapshot()?);
+        let snapshot = flow.snapshot()?;
+        if of_integrals {
+            self.integrals.add(self.mesh, &snapshot, self.last.as_ref());
+        }
+        let bulk = self.fluid.sum(&snapshot);
         if let Some(energy) = self.energy.as_mut().filter(|_| step.is_multiple_of(CHUNK)) {
             energy.add(&bulk);
         }
@@ -485,6 +521,10 @@ impl<const D: usize> Run<'_, D> {
                 &energy.whole_csv(),
             )?);
         }
+        if self.integrals.every > 0 {
+            let text = self.integrals.whole_csv();
+            self.integral_lines = Some(Growing::new(folder.join("integrals.csv"), &text)?);
+        }
         Ok(())
     }
 
@@ -496,16 +536,21 @@ impl<const D: usize> Run<'_, D> {
         if let (Some(file), Some(energy)) = (&mut self.energies, &mut self.energy) {
             file.append(&energy.fresh())?;
         }
+        if let Some(file) = &mut self.integral_lines {
+            file.append(&self.integrals.fresh())?;
+        }
         Ok(())
     }
 
     fn save(&mut self, flow: &dyn Flow<D>) -> Result<(), Failure> {
         let header = Header {
             step: flow.steps(),
+            looks: self.looks.clone(),
             ..self.header.clone()
         };
         let folder = &self.resolved.folder;
-        for file in [&self.forces, &self.energies].into_iter().flatten() {
+        let files = [&self.forces, &self.energies, &self.integral_lines];
+        for file in files.into_iter().flatten() {
             file.sync()?;
         }
         checkpoint::write(folder, &header, |out| {
@@ -518,101 +563,10 @@ impl<const D: usize> Run<'_, D> {
         self.saved = Some(header.step);
         Ok(())
     }
-
-    /// Writes what comes at the end; a flow in which something grows without bound ends in a failure.
-    fn finish(
-        &mut self,
-        flow: &dyn Flow<D>,
-        settled: bool,
-        growth: Option<Growth>,
-    ) -> Result<(), Failure> {
-        self.write_fields(flow, Moment::End)?;
-        if self.fields.averages().is_some_and(|a| a.samples() == 0) {
-            self.console.note(
-                "the run ended before its averages began: [output.averages] says from when on",
-            );
-        }
-        let sound = growth.is_none();
-        if sound && self.resolved.checkpoint_at_end && self.saved != Some(flow.steps()) {
-            self.save(flow)?;
-        }
-        let bulk = self.fluid.sum(&flow.snapshot()?);
-        let told = Telling::new(&self.history);
-        let folder = &self.resolved.folder;
-        if let Some(plot) = told.plot() {
-            let path = folder.join("forces.png");
-            output::write(&path, true, |out| {
-                plot.write_png(out).map_err(|e| output::failed(&path, &e))
-            })?;
-        }
-        let summary = json!({
-            "schema": crate::JSON_SCHEMA,
-            "command": "solve",
-            "device": self.device,
-            "folder": folder,
-            "steps": flow.steps(),
-            "time": flow.steps() as f64 * self.resolved.units.time,
-            "settled": matches!(self.resolved.until, Until::Settled { .. }).then_some(settled),
-            "reynolds": self.resolved.physics.reynolds(),
-            "mach": self.resolved.physics.mach(),
-            "area": self.resolved.area,
-            "axes": { "drag": self.resolved.axes[0], "lift": self.resolved.axes[1], "side": self.resolved.axes[2] },
-            "diverging": growth.map(|growth| growth.to_string()),
-            "compressibility": { "mach": bulk.mach(), "pressure_variation": bulk.compression() },
-            "mean_density": bulk.density,
-            "mlups": self.mlups(flow.steps()),
-            "seconds": self.began.elapsed().as_secs_f64(),
-            "bytes": { "flow": self.sheet.flow, "output": self.sheet.output },
-            "walls": self.sheet.walls(),
-            "patches": told.summary(),
-            "stationary": told.stationary(),
-            "strouhal": told.strouhal(),
-        });
-        self.write("summary.json", &format!("{summary:#}\n"))?;
-        if let Until::Settled { most, .. } = self.resolved.until
-            && !settled
-        {
-            self.console.note(&format!(
-                "the flow has not settled within {most} root steps"
-            ));
-        }
-        if let Some(growth) = growth {
-            return Err(Failure::new(
-                Kind::Diverged,
-                format!(
-                    "the flow goes wrong by root step {}: {growth}",
-                    flow.steps()
-                ),
-            )
-            .hint(self.advice()));
-        }
-        self.console.summary(&format!(
-            "{}{}{:.1} MLUPS; written to {}\n",
-            told.table(),
-            compressibility(&bulk),
-            self.mlups(flow.steps()),
-            folder.display()
-        ))?;
-        if self.args.output.json {
-            return console::print(&format!("{summary:#}\n"));
-        }
-        Ok(())
-    }
 }
 
 /// Steps that are looked at lie apart by a share of the steps so far, so that whole histories can be gone through. They are
 /// multiples of a power of two, the same ones of a resumed run.
 fn sparse(step: u64, share: u64) -> u64 {
     (step / share).checked_ilog2().map_or(1, |power| 1 << power)
-}
-
-/// How compressible the flow was, and the way out where it was much.
-fn compressibility(bulk: &Bulk) -> String {
-    let (mach, pressure) = (bulk.mach(), bulk.compression());
-    let way = if mach > COMPRESSIBLE[0] || pressure > COMPRESSIBLE[1] {
-        ": that is much for a flow taken for incompressible; a lower lattice_velocity has less"
-    } else {
-        ""
-    };
-    format!("largest Mach number {mach:.3}, pressure variation {pressure:.2e} of rho c^2{way}\n")
 }

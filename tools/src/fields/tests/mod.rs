@@ -7,12 +7,13 @@ use cutlink_solver::Snapshot;
 use cutlink_voxelizer::Mesh;
 use std::path::{Path, PathBuf};
 
+mod parts;
 mod pictures;
 mod specs;
 
 /// Velocity and density of every cell from a function of its centre in root cells. Refined blocks
 /// have those of their own centres, which are the means of linear fields.
-fn snapshot<const D: usize>(
+pub(super) fn snapshot<const D: usize>(
     mesh: &Mesh<D>,
     step: u64,
     at: impl Fn([f64; D]) -> (f64, [f64; D]),
@@ -196,6 +197,29 @@ fn every_kind_is_written_when_it_is_due() {
             ("slice_000000020.vtu".into(), 0.02)
         ]
     );
+}
+
+#[test]
+fn a_span_is_a_plane_in_the_middle_with_means() {
+    let mesh = ball_mesh([3, 3, 3], 2);
+    let folder = tempfile::tempdir().expect("a folder");
+    let specs = [parsed(
+        "kind = \"span\"\naxis = \"y\"\nfields = [\"velocity\"]",
+    )];
+    let flow = snapshot(&mesh, 5, |_| (1.0, [0.01, 0.02, 0.03]));
+    let files = fresh(folder.path(), &specs, &mesh)
+        .write(&mesh, &flow, Moment::End)
+        .expect("written");
+    assert_eq!(
+        names(folder.path()),
+        ["span.vtu.series", "span_000000005.vtu"]
+    );
+    let speed = (0.1 / 3.0 / 1e-3) as f32;
+    let velocity = array(&files[0], "velocity");
+    assert!(velocity.len() > 3 * 144, "refined: {}", velocity.len());
+    for u in velocity.chunks(3) {
+        assert!((u[1] / speed - 0.02).abs() < 1e-6 && (u[2] / speed - 0.03).abs() < 1e-6);
+    }
 }
 
 #[test]

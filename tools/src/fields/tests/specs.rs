@@ -55,6 +55,11 @@ fn outputs_that_a_mesh_does_not_have_are_refused() {
             "kind = \"slice\"\nwidth = 700",
             "width is not for this kind",
         ),
+        (
+            "kind = \"span\"\nposition = 0.1",
+            "position is not for this kind",
+        ),
+        ("kind = \"span\"\naverage = \"rms\"", "no rms values"),
         ("kind = \"probes\"", "points are missing"),
         (
             "kind = \"volume\"\nfields = [\"q\", \"density\", \"q\"]",
@@ -93,6 +98,7 @@ fn outputs_that_a_mesh_does_not_have_are_refused() {
     for text in [
         "kind = \"slice\"\naxis = \"x\"",
         "kind = \"picture\"\nquantity = \"velocity-z\"",
+        "kind = \"span\"",
     ] {
         let specs = [parsed(text)];
         FieldWriter::new(folder.path(), &specs, units(), &flat, start).expect_err(text);

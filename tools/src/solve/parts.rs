@@ -1,0 +1,157 @@
+//! The forces on walls at the end of a run by parts, pressure and friction, beside the force by momentum exchange.
+//!
+//! In: sums over the body's facets ([`WallForce`]) and the forces of the last root step, on the lattice. Out: coefficients. The two ways agree up to
+//! the error of either: how far apart they are is told with them.
+
+use crate::{
+    fields::WallForce,
+    solve::history::{History, NAMES},
+};
+use cutlink_solver::{ForceSample, PatchCondition};
+use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
+
+/// The forces on a patch or group.
+#[derive(Debug, Clone, PartialEq)]
+struct Part {
+    name: String,
+    /// As coefficients.
+    pressure: [f64; 6],
+    friction: [f64; 6],
+    exchange: [f64; 6],
+}
+
+/// Forces by parts, of patches and groups that are all walls.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Parts<const D: usize>(Vec<Part>);
+
+impl<const D: usize> Parts<D> {
+    /// Of a flow whose last forces, by momentum exchange, are `sample`. Patches that are openings and those without a
+    /// facet at the fluid have no parts, nor have groups with an opening.
+    pub(crate) fn new(
+        history: &History<D>,
+        conditions: &[PatchCondition<D>],
+        walls: &[WallForce],
+        sample: &ForceSample,
+    ) -> Self {
+        let six = |of: &dyn Fn(usize) -> [f64; 3], patches: &[usize]| {
+            let sum = |a: usize| patches.iter().map(|&n| of(n)[a]).sum::<f64>();
+            history.coefficients(&[sum(0), sum(1), sum(2), 0.0, 0.0, 0.0])
+        };
+        let part = |(name, patches): (&str, Vec<usize>)| {
+            let is_wall = |&n: &usize| matches!(conditions[n], PatchCondition::Wall { .. });
+            let has_fluid = patches.iter().any(|&n| walls[n].area > 0.0);
+            let exchanged = |n: usize| std::array::from_fn(|a| sample.patches[n][a]);
+            (has_fluid && patches.iter().all(is_wall)).then(|| Part {
+                name: name.to_owned(),
+                pressure: six(&|n| walls[n].pressure, &patches),
+                friction: six(&|n| walls[n].friction, &patches),
+                exchange: six(&exchanged, &patches),
+            })
+        };
+        Self(history.patches_by_part().filter_map(part).collect())
+    }
+
+    /// For `summary.json`.
+    pub(crate) fn summary(&self) -> Value {
+        let of = |part: &Part| {
+            let one = |c: usize| {
+                let (pressure, friction) = (part.pressure[c], part.friction[c]);
+                let of = json!({
+                    "pressure": pressure,
+                    "friction": friction,
+                    "exchange": part.exchange[c],
+                    "difference": pressure + friction - part.exchange[c],
+                });
+                (NAMES[c].to_owned(), of)
+            };
+            let all: Map<String, Value> = (0..D).map(one).collect();
+            (part.name.clone(), Value::Object(all))
+        };
+        Value::Object(self.0.iter().map(of).collect())
+    }
+
+    /// The same in words, a line a part.
+    pub(crate) fn tell(&self) -> String {
+        let mut text = String::new();
+        for part in &self.0 {
+            let _ = write!(text, "{}:", part.name);
+            for c in 0..D {
+                let (name, pressure, friction) = (NAMES[c], part.pressure[c], part.friction[c]);
+                let _ = write!(text, " {name} {pressure:.5} + {friction:.5}");
+            }
+            text += " (pressure + friction at the end";
+            if let Some(share) = part.apart::<D>() {
+                let _ = write!(
+                    text,
+                    "; their sum is {:.2} % of the force off that by momentum exchange",
+                    100.0 * share
+                );
+            }
+            text += ")\n";
+        }
+        text
+    }
+}
+
+impl Part {
+    /// How far the sum of the parts is from the force by momentum exchange, as a share of that.
+    fn apart<const D: usize>(&self) -> Option<f64> {
+        let size = |of: &dyn Fn(usize) -> f64| (0..D).map(|c| of(c).powi(2)).sum::<f64>().sqrt();
+        let force = size(&|c| self.exchange[c]);
+        let off = size(&|c| self.pressure[c] + self.friction[c] - self.exchange[c]);
+        (force > 0.0).then(|| off / force)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solve::history::tests::empty;
+    use cutlink_solver::WallScheme;
+
+    #[test]
+    fn patches_and_groups_of_walls_have_parts_that_add_up() {
+        let tables = "[groups]\nboth = [\"a\", \"b\"]\nfirst = [\"a\"]";
+        let history = empty(tables);
+        // Coefficients are over ρ u² A / 2 = 0.5 * 0.01 * 4.
+        let unit = 0.02;
+        let wall = |pressure: f64, friction: f64| WallForce {
+            pressure: [pressure * unit, 0.0, 0.0],
+            friction: [friction * unit, 0.1 * unit, 0.0],
+            area: 1.0,
+        };
+        let walls = [wall(1.0, 0.5), wall(0.25, 0.125)];
+        let sample = ForceSample {
+            inflow: Vec::new(),
+            step: 2,
+            patches: vec![[1.6 * unit, 0.1 * unit, 0.0, 0.0, 0.0, 0.0]; 2],
+        };
+        let still = PatchCondition::wall(WallScheme::Linear);
+        let parts = Parts::<2>::new(&history, &[still, still], &walls, &sample);
+        let told = parts.summary();
+        let close = |value: &Value, wanted: f64| {
+            let off = (value.as_f64().expect("a number") - wanted).abs();
+            assert!(off < 1e-12, "{value} is not {wanted}");
+        };
+        close(&told["a"]["C_D"]["pressure"], 1.0);
+        close(&told["a"]["C_D"]["difference"], -0.1);
+        close(&told["both"]["C_D"]["friction"], 0.625);
+        close(&told["both"]["C_L"]["friction"], 0.2);
+        close(&told["both"]["C_D"]["exchange"], 3.2);
+        // 0.1 of √(1.6² + 0.1²).
+        let text = parts.tell();
+        assert!(
+            text.contains("a: C_D 1.00000 + 0.50000") && text.contains(" 6.24 %"),
+            "{text}"
+        );
+        // Without fluid before its facets, and an opening.
+        let none = [walls[0], WallForce::default()];
+        let parts = Parts::<2>::new(&history, &[still, still], &none, &sample);
+        assert!(parts.summary()["b"].is_null() && !parts.summary()["both"].is_null());
+        let open = [still, PatchCondition::Pressure(1.0)];
+        let parts = Parts::<2>::new(&history, &open, &walls, &sample);
+        let told = parts.summary();
+        assert!(told["b"].is_null() && told["both"].is_null() && told["first"].is_object());
+    }
+}

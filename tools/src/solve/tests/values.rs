@@ -1,0 +1,168 @@
+//! What a case comes to, and that it comes to the same again.
+
+use super::*;
+use crate::solve::initial::Initial;
+use crate::solve::resolve::Until;
+use cutlink_solver::{
+    Collision, FaceCondition, Interpolation, LatticeKind, Motion, PatchCondition, Precision,
+    WallScheme,
+};
+
+#[test]
+fn a_case_comes_to_the_parameters_worked_out_by_hand() {
+    let made = plane(PLANE).expect("a case");
+    let params = &made.params;
+    near(params.viscosity, 0.005);
+    // a Δt² / Δx = 4 * 6.25e-6 / 0.1.
+    near(params.acceleration[0], 2.5e-4);
+    let [[inlet, outlet], [floor, roof]] = params.faces;
+    let FaceCondition::Velocity(u) = inlet else {
+        unreachable!("an inlet, not {inlet:?}");
+    };
+    near(u[0], 0.05);
+    near(u[1], -0.025);
+    // 3 * 16000 / (1000 * 40²) = 0.03.
+    let FaceCondition::Pressure(density) = outlet else {
+        unreachable!("an outlet, not {outlet:?}");
+    };
+    near(density, 1.03);
+    assert_eq!(floor, FaceCondition::Velocity([0.0; 2]), "no slip");
+    assert_eq!(roof, FaceCondition::FreeSlip);
+    assert_eq!(params.patches[0], PatchCondition::wall(WallScheme::Linear));
+    let PatchCondition::Wall { motion, scheme } = params.patches[1] else {
+        unreachable!("a wall");
+    };
+    assert_eq!(scheme, WallScheme::Linear);
+    let Motion::Rotation { center, omega } = motion else {
+        unreachable!("a rotation");
+    };
+    near(center[0], 20.0);
+    near(center[1], 15.0);
+    near(omega[2], 0.02);
+    assert_eq!(omega[..2], [0.0; 2]);
+    // The origin of the user's frame is ten cells from each side's lower corner.
+    near(params.moment_center[0], 10.0);
+    near(params.moment_center[1], 10.0);
+    assert_eq!(made.until, Until::Steps(400), "1 s / 0.0025 s");
+    near(made.area, 0.5);
+    near(made.units.time, 0.0025);
+    near(made.physics.reynolds(), 50.0);
+    assert_eq!((made.forces_every, made.checkpoint_every), (1, 0));
+    assert!(params.forces && made.unstable.is_none());
+}
+
+#[test]
+fn initial_fields_come_to_the_values_worked_out_by_hand() {
+    let with = |initial: &str| {
+        let text = format!("[initial]\n{initial}\n{PLANE}");
+        let made = plane(&text).unwrap_or_else(|e| panic!("{e}"));
+        let text = made.case.to_toml().expect("TOML");
+        assert_eq!(plane(&text), Ok(made.clone()), "{text}");
+        assert!(
+            made.params.variations.is_empty(),
+            "no ramp from a field of one's own"
+        );
+        made.initial
+    };
+    // At (0.5, 0.5) m; 16000 Pa are 0.03.
+    let at = |initial: &Initial<2>| initial.at([15.0, 15.0]).expect("a state");
+    let (density, u) = at(&with("velocity = [\"4*x\", -1]\npressure = \"32000*y\""));
+    near(density, 1.03);
+    near(u[0], 0.05);
+    near(u[1], -0.025);
+    let (density, _) = at(&with("density = \"density*(1+y/100)\""));
+    near(density, 1.005);
+    let (_, u) = at(&with("preset = \"free-stream\""));
+    near(u[0], 0.05);
+    // The box is 4 m by 2 m: a quarter of pi from each lower corner's vortex.
+    let (_, u) = at(&with("preset = \"taylor-green\""));
+    near(
+        u[0],
+        0.05 * (0.75 * std::f64::consts::PI).sin() * (1.5 * std::f64::consts::PI).cos(),
+    );
+    // A radius to the right of the middle (1, 0) the vortex goes up at full speed.
+    let vortex = with("preset = \"vortex\"\nradius = 0.5\nvelocity = [1, 0]");
+    let (density, u) = vortex.at([25.0, 10.0]).expect("a state");
+    near(u[0], 0.025);
+    near(u[1], 0.05);
+    near(density, 1.0 - 1.5 * 0.05 * 0.05);
+}
+
+#[test]
+fn defaults_are_those_of_the_documentation() {
+    let made = plane(PLANE).expect("a case");
+    let params = &made.params;
+    assert_eq!(params.lattice, LatticeKind::D2Q9);
+    assert_eq!(params.collision, Collision::Regularized);
+    assert_eq!(params.precision, Precision::F32);
+    assert_eq!(params.interpolation, Interpolation::Cubic);
+    // The box is 4 m long: at 2 m/s two flow-throughs are 4 s, 1600 steps.
+    let twice = PLANE.replace("seconds = 1.0", "flow_through = 2");
+    let made = plane(&twice).expect("a case");
+    assert_eq!(made.until, Until::Steps(1600));
+    let made = space(SPACE).expect("a case");
+    near(made.physics.length, 1.0);
+    near(made.physics.mach(), 0.11);
+    assert_eq!(made.params.faces[1][1], FaceCondition::Pressure(1.0));
+    let settled = Until::Settled {
+        change: 1e-4,
+        most: 5000,
+    };
+    assert_eq!(made.until, settled);
+    // Cells of 0.025 m, from the box's lower corner.
+    let [x, y, z] = made.params.moment_center;
+    near(x, 0.0);
+    near(y, 4.0);
+    near(z, 16.0);
+}
+
+#[test]
+fn a_resolved_case_resolves_to_itself_to_the_bit() {
+    let first = plane(PLANE).expect("a case");
+    let text = first.case.to_toml().expect("TOML");
+    assert!(
+        !text.contains("\nre = "),
+        "it follows from the rest: {text}"
+    );
+    let second = plane(&text).expect("the same case");
+    assert_eq!(second, first, "{text}");
+    assert_eq!(second.case.to_toml().expect("TOML"), text);
+    for (from, to) in [("", ""), ("root = 40", "root = 24"), ("mach = 0.11", "")] {
+        let first = space(&SPACE.replace(from, to)).expect("a case");
+        let text = first.case.to_toml().expect("TOML");
+        assert_eq!(space(&text).as_ref(), Ok(&first), "{text}");
+    }
+    let other = plane(&text.replace("density = 1000", "density = 1001")).expect("a case");
+    assert_ne!(other, first, "differences are seen");
+}
+
+#[test]
+fn boxes_that_walls_alone_stir_have_two_relaxation_times() {
+    let lid = PLANE
+        .replace("re = 50", "re = 5")
+        .replace("velocity = [2.0, -1.0]", "velocity = [0.0, 2.0]")
+        .replace("{ type = \"pressure\", pressure = 16000.0 }", "\"no-slip\"");
+    let two = Collision::Trt { magic: 0.1875 };
+    assert_eq!(plane(&lid).expect("a cavity").params.collision, two);
+    let given = lid.replace(
+        "[boundary]",
+        "[numerics]\ncollision = \"regularized\"\n[boundary]",
+    );
+    let made = plane(&given).expect("a cavity");
+    assert_eq!(made.params.collision, Collision::Regularized);
+}
+
+#[test]
+fn an_unstable_flow_runs_where_that_is_asked_for() {
+    let bold = PLANE.replace("re = 50", "re = 151").replace(
+        "[boundary]",
+        "[numerics]\ncollision = \"trt\"\nallow_unstable = true\n\n[boundary]",
+    );
+    let made = plane(&bold).expect("allowed");
+    assert!(made.unstable.is_some(), "and said");
+    let other = PLANE.replace("re = 50", "re = 151").replace(
+        "[boundary]",
+        "[numerics]\ncollision = \"regularized\"\n\n[boundary]",
+    );
+    assert_eq!(plane(&other).expect("the remedy").unstable, None);
+}
