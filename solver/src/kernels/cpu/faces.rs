@@ -197,7 +197,8 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
                 let leaving = u[entry.axis] * T::of(f64::from(entry.outward));
                 given + T::of(1.0 - ANCHOR) * share_leaving(leaving) * (inner - given)
             }
-            _ => given,
+            // At the face, halfway to the ghost.
+            _ => given + given - inner,
         };
         equilibrium::<D, L, T>(entry.q, (rho, u))
     }

@@ -94,6 +94,18 @@ __device__ __forceinline__ void add_stress(const T (&f)[L::Q], Fluid<T>& fluid) 
     }
 }
 
+// |c|^2 of a velocity.
+template <class L>
+__device__ constexpr int square_of(int q) {
+    return L::c(q, 0) * L::c(q, 0) + L::c(q, 1) * L::c(q, 1) + L::c(q, 2) * L::c(q, 2);
+}
+
+// What a trace of 1 has of a population, its weight apart.
+template <class L>
+__device__ constexpr double isotropic(int q) {
+    return 4.5 * (static_cast<double>(square_of<L>(q)) / D - 1.0 / 3.0);
+}
+
 // The acceleration's source (Guo, Zheng & Shi 2002, eq. 20): even parts times `even`, odd ones times `odd`, the trace
 // times `trace`.
 template <class L, class T>
@@ -116,18 +128,6 @@ __device__ __forceinline__ void push(const Relaxation<T>& relax, const Fluid<T>&
         f[p] += T(L::w(p)) * (e + o);
         f[p + 1] += T(L::w(p)) * (e - o);
     }
-}
-
-// |c|^2 of a velocity.
-template <class L>
-__device__ constexpr int square_of(int q) {
-    return L::c(q, 0) * L::c(q, 0) + L::c(q, 1) * L::c(q, 1) + L::c(q, 2) * L::c(q, 2);
-}
-
-// What a trace of 1 has of a population, its weight apart.
-template <class L>
-__device__ constexpr double isotropic(int q) {
-    return 4.5 * (static_cast<double>(square_of<L>(q)) / D - 1.0 / 3.0);
 }
 
 // Two relaxation times; with `bulk` the trace of the stress relaxes with a time of 1.

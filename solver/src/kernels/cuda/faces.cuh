@@ -111,11 +111,11 @@ struct Entry {
 
     __device__ T opened_row(const At& row) const {
         const T given = T(view.level.template density_at<L>(row, 0, rule) - 1.0);
-        T u[D], rho = given;
+        T u[D];
         const T inner = view.velocity_of(row, u);
-        if (rule.kind == OUTFLOW) {
-            rho += T(1.0 - ANCHOR) * share_leaving(u[axis] * T(outward)) * (inner - given);
-        }
+        const T rho = rule.kind == OUTFLOW
+                          ? given + T(1.0 - ANCHOR) * share_leaving(u[axis] * T(outward)) * (inner - given)
+                          : given + given - inner;
         return equilibrium<L>(q, rho, u);
     }
 };
