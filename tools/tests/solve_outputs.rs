@@ -300,6 +300,29 @@ fn flows_that_cannot_be_begun_with_are_refused() {
 }
 
 #[test]
+fn integrals_can_be_left_out_and_taken_up_later() {
+    let folder = Folder::new();
+    let none = CHANNEL
+        .replace("steps = 3000", "steps = 100")
+        .replace("integrals_every = 200", "integrals_every = 0");
+    folder.write("case.toml", &none);
+    let ran = folder.run("solve case.toml --json").ok();
+    assert!(!folder.path("whole/integrals.csv").exists(), "none");
+    assert!(
+        ran.json()["integrals"]["imbalance"].is_number(),
+        "told all the same"
+    );
+    let some = none
+        .replace("integrals_every = 0", "integrals_every = 50")
+        .replace("steps = 100", "steps = 200");
+    folder.write("case.toml", &some);
+    folder.run("solve case.toml --resume").ok();
+    let steps = lines(&folder, "whole/integrals.csv");
+    let steps: Vec<f64> = steps.iter().map(|line| line[0]).collect();
+    assert_eq!(steps, [100.0, 150.0, 200.0], "from where it was resumed");
+}
+
+#[test]
 fn a_box_that_does_not_fit_is_told_by_its_keys() {
     let folder = Folder::new();
     folder.write(
