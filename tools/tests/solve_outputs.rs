@@ -384,3 +384,56 @@ points = [[-1, 0], [0, 0.9], [2, 0.3], [0, 0.45]]
     }
     assert!(first[11].abs() < 1e-6, "at rest in the body: {first:?}");
 }
+
+/// Taylor and Green's vortices in 2D: energy ρ U²/4 and enstrophy U² k²/2, both times exp(-4 ν k² t); and energy falls by 2 ρ ν
+/// times enstrophy.
+#[test]
+fn vortices_lose_the_energy_that_their_enstrophy_says() {
+    let folder = Folder::new();
+    let case = r#"
+[domain]
+box = [0, 0, 1, 1]
+root = 48
+[physics]
+viscosity = 0.01
+length = 1
+velocity = 1
+density = 2
+lattice_velocity = 0.03
+[boundary]
+"x-" = "periodic"
+"x+" = "periodic"
+"y-" = "periodic"
+"y+" = "periodic"
+[initial]
+preset = "taylor-green"
+[run]
+seconds = 0.5
+[output]
+integrals_every = 100
+"#;
+    folder.write("case.toml", case);
+    folder.run("solve case.toml").ok();
+    let all = lines(&folder, "flow/integrals.csv");
+    assert!(all.len() > 7 && all[0].len() == 5, "no open faces: {all:?}");
+    let k = std::f64::consts::TAU;
+    for line in &all {
+        let left = (-4.0 * 0.01 * k * k * line[1]).exp();
+        assert!(
+            (line[3] / (0.5 * left) - 1.0).abs() < 0.01,
+            "energy {line:?}"
+        );
+        let enstrophy = 0.5 * k * k * left;
+        assert!(
+            (line[4] / enstrophy - 1.0).abs() < 0.02,
+            "enstrophy {line:?}"
+        );
+    }
+    // A start in equilibrium takes some energy besides.
+    for pair in all[1..].windows(2) {
+        let [before, after] = [&pair[0], &pair[1]];
+        let lost = (before[3] - after[3]) / (after[1] - before[1]);
+        let wanted = 2.0 * 2.0 * 0.01 * (before[4] * after[4]).sqrt();
+        assert!((lost / wanted - 1.0).abs() < 0.03, "{before:?} {after:?}");
+    }
+}
