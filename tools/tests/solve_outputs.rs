@@ -300,6 +300,29 @@ fn flows_that_cannot_be_begun_with_are_refused() {
 }
 
 #[test]
+fn integrals_can_be_left_out_and_taken_up_later() {
+    let folder = Folder::new();
+    let none = CHANNEL
+        .replace("steps = 3000", "steps = 100")
+        .replace("integrals_every = 200", "integrals_every = 0");
+    folder.write("case.toml", &none);
+    let ran = folder.run("solve case.toml --json").ok();
+    assert!(!folder.path("whole/integrals.csv").exists(), "none");
+    assert!(
+        ran.json()["integrals"]["imbalance"].is_number(),
+        "told all the same"
+    );
+    let some = none
+        .replace("integrals_every = 0", "integrals_every = 50")
+        .replace("steps = 100", "steps = 200");
+    folder.write("case.toml", &some);
+    folder.run("solve case.toml --resume").ok();
+    let steps = lines(&folder, "whole/integrals.csv");
+    let steps: Vec<f64> = steps.iter().map(|line| line[0]).collect();
+    assert_eq!(steps, [100.0, 150.0, 200.0], "from where it was resumed");
+}
+
+#[test]
 fn a_box_that_does_not_fit_is_told_by_its_keys() {
     let folder = Folder::new();
     folder.write(
@@ -360,4 +383,57 @@ points = [[-1, 0], [0, 0.9], [2, 0.3], [0, 0.45]]
         assert!((before - now).abs() < 0.02, "{n}: {last:?} {first:?}");
     }
     assert!(first[11].abs() < 1e-6, "at rest in the body: {first:?}");
+}
+
+/// Taylor and Green's vortices in 2D: energy ρ U²/4 and enstrophy U² k²/2, both times exp(-4 ν k² t); and energy falls by 2 ρ ν
+/// times enstrophy.
+#[test]
+fn vortices_lose_the_energy_that_their_enstrophy_says() {
+    let folder = Folder::new();
+    let case = r#"
+[domain]
+box = [0, 0, 1, 1]
+root = 48
+[physics]
+viscosity = 0.01
+length = 1
+velocity = 1
+density = 2
+lattice_velocity = 0.03
+[boundary]
+"x-" = "periodic"
+"x+" = "periodic"
+"y-" = "periodic"
+"y+" = "periodic"
+[initial]
+preset = "taylor-green"
+[run]
+seconds = 0.5
+[output]
+integrals_every = 100
+"#;
+    folder.write("case.toml", case);
+    folder.run("solve case.toml").ok();
+    let all = lines(&folder, "flow/integrals.csv");
+    assert!(all.len() > 7 && all[0].len() == 5, "no open faces: {all:?}");
+    let k = std::f64::consts::TAU;
+    for line in &all {
+        let left = (-4.0 * 0.01 * k * k * line[1]).exp();
+        assert!(
+            (line[3] / (0.5 * left) - 1.0).abs() < 0.01,
+            "energy {line:?}"
+        );
+        let enstrophy = 0.5 * k * k * left;
+        assert!(
+            (line[4] / enstrophy - 1.0).abs() < 0.02,
+            "enstrophy {line:?}"
+        );
+    }
+    // A start in equilibrium takes some energy besides.
+    for pair in all[1..].windows(2) {
+        let [before, after] = [&pair[0], &pair[1]];
+        let lost = (before[3] - after[3]) / (after[1] - before[1]);
+        let wanted = 2.0 * 2.0 * 0.01 * (before[4] * after[4]).sqrt();
+        assert!((lost / wanted - 1.0).abs() < 0.03, "{before:?} {after:?}");
+    }
 }
