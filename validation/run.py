@@ -136,6 +136,12 @@ def stream(dims, speed):
     return faces | {"x-": wind, "x+": {"type": "pressure"}}
 
 
+def free(dims):
+    """A free stream of 1 m/s: far fields but for the outflow, so that sound leaves."""
+    far = {"type": "far-field", "velocity": [1.0] + [0.0] * (dims - 1)}
+    return {a + s: far for a in "xyz"[:dims] for s in "-+"} | {"x+": "outflow"}
+
+
 def body_2d(name, shape, at, d, re_length, levels, scheme, speed=0.05, root=512, steps=None):
     # 200 root steps a root cell along the edge, J26 section 4.3.1; of the last quarter, 26 cycles of the circle, lift and frequency.
     steps = steps or 200 * root
@@ -243,7 +249,7 @@ def turek(name, kind, levels, root, speed, seconds):
     x = 0.5 if dims == 3 else 0.2
     shape = {"shape": "circle:r=0.05", "translate": [x, 0.2]} if dims == 2 else {"shape": "cylinder:r=0.05,h=1", "translate": [x, 0.2, 0.205]}
     # The pressure on the cylinder's axis of flow, before and behind it, from two places each.
-    d = 0.1 / 64
+    d = dx / 2 ** (levels - 1)
     ahead = [[x - 0.05 - n * d, 0.2, 0.205][:dims] for n in (2, 3)]
     behind = [[x + 0.05 + n * d, 0.2, 0.205][:dims] for n in (2, 3)]
     wake = f"box:{x - 0.1},0.08,{x + 0.4},0.32,levels={levels - 1}" if dims == 2 else f"box:{x - 0.1},0.08,0,{x + 0.3},0.32,0.41,levels={levels - 1}"
@@ -458,7 +464,7 @@ def aerofoil(name, re, angle, levels=6):
         },
         "physics": {"re": float(re), "length": 1.0, "velocity": 1.0, "lattice_velocity": 0.05, "area": 1.0},
         "numerics": {},
-        "boundary": stream(2, 1.0),
+        "boundary": free(2),
         "run": {"seconds": 60.0},
         "output": {"folder": name, "forces_every": 16},
     }
@@ -472,7 +478,7 @@ def cube(name, re, levels=5):
         },
         "physics": {"re": float(re), "length": 1.0, "velocity": 1.0, "lattice_velocity": 0.05, "area": 1.0},
         "numerics": {},
-        "boundary": stream(3, 1.0),
+        "boundary": free(3),
         "run": {"seconds": 150.0},
         "output": {"folder": name, "forces_every": 16},
     }
@@ -488,7 +494,7 @@ def sphere_300(name, levels=5):
         },
         "physics": {"re": 300.0, "length": 1.0, "velocity": 1.0, "lattice_velocity": 0.05},
         "numerics": {},
-        "boundary": stream(3, 1.0) | {"x-": {"type": "velocity", "velocity": [1.0, gust, 0.0]}, "x+": "outflow"},
+        "boundary": free(3) | {"x-": {"type": "velocity", "velocity": [1.0, gust, 0.0]}},
         "run": {"seconds": 150.0},
         "output": {"folder": name, "forces_every": 16},
     }

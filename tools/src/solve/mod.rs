@@ -21,6 +21,7 @@ mod initial;
 mod integrals;
 mod means;
 mod notes;
+mod numerics;
 pub mod outputs;
 mod parts;
 mod profile;

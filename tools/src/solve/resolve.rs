@@ -8,18 +8,16 @@
 use crate::failure::Failure;
 use crate::mesh::domain;
 use crate::options::Root;
-use crate::solve::case::{Case, CollisionName, NumericsTable, OutputTable, PhysicsTable, RunTable};
+use crate::solve::case::{Case, OutputTable, PhysicsTable, RunTable};
 use crate::solve::conditions::{Conditions, Scale, acceleration, conditions};
 use crate::solve::initial::{Initial, initial};
+use crate::solve::numerics::{is_stirred, numerics};
 use crate::solve::outputs::{Outputs, outputs};
 use crate::solve::recirculation::{self, Line};
 use crate::solve::reference::{Group, axes, groups, with_free_stream};
 use crate::solve::units::{Bounds, Physics, Units, Unstable};
 use crate::solve::value::Value;
-use cutlink_solver::{
-    Collision, FaceCondition, Interpolation, LatticeKind, Params, PatchCondition, Place, Precision,
-    WallScheme,
-};
+use cutlink_solver::{Params, Place, WallScheme};
 use cutlink_voxelizer::{Frame, Mesh};
 use std::path::PathBuf;
 
@@ -208,7 +206,9 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
     } = conditions(case, &scale, grid.patches, wall)?;
     variations.extend(pull);
     let (initial, initial_table) = initial(case.initial.as_ref(), [start, stream], &scale)?;
-    let mut numerics = numerics::<D>(&case.numerics, wall, is_stirred(&faces, &patches))?;
+    let coarse = physics.grid_reynolds(grid.frame.dx, 0) > Bounds::REGULARIZED_D3Q19.grid_reynolds;
+    let stirred = is_stirred(&faces, &patches);
+    let mut numerics = numerics::<D>(&case.numerics, wall, [stirred, coarse])?;
     numerics.bound(&faces, &patches);
     let (outputs, output) = outputs(&case.output, grid.frame, &physics, &units, through)?;
     let axes = axes::<D>(case.free_stream.as_ref())?;
@@ -432,125 +432,6 @@ fn physics<const D: usize>(
         lattice_velocity,
     };
     Ok((physics, area, table))
-}
-
-/// Numerics with nothing left open.
-struct Numerics {
-    lattice: LatticeKind,
-    collision: Collision,
-    precision: Precision,
-    interpolation: Interpolation,
-    wall: WallScheme,
-    bounds: Bounds,
-    allow_unstable: bool,
-}
-
-/// Whether it is walls alone that move the fluid, and nothing enters or leaves: where there is a stream, two relaxation
-/// times may not bear the coarse cells far from the body.
-fn is_stirred<const D: usize>(
-    faces: &[[FaceCondition<D>; 2]; D],
-    patches: &[PatchCondition<D>],
-) -> bool {
-    let moves = faces.iter().flatten().any(FaceCondition::moves)
-        || patches.iter().any(PatchCondition::moves);
-    moves && !opens(faces, patches)
-}
-
-fn opens<const D: usize>(
-    faces: &[[FaceCondition<D>; 2]; D],
-    patches: &[PatchCondition<D>],
-) -> bool {
-    faces.iter().flatten().any(FaceCondition::opens) || patches.iter().any(PatchCondition::opens)
-}
-
-fn numerics<const D: usize>(
-    given: &NumericsTable,
-    wall: WallScheme,
-    is_stirred: bool,
-) -> Result<Numerics, Failure> {
-    let lattice = given.lattice.unwrap_or(match D {
-        2 => LatticeKind::D2Q9,
-        _ => LatticeKind::D3Q19,
-    });
-    if lattice.dimensions() != D {
-        return Err(Failure::usage(format!(
-            "[numerics] lattice is {lattice}, and the mesh is {D}D"
-        ))
-        .hint("leave lattice out, or name one of the mesh's dimensions"));
-    }
-    let name = given.collision.unwrap_or(match given.magic {
-        Some(_) => CollisionName::Trt,
-        None if is_stirred => CollisionName::Trt,
-        None => CollisionName::Regularized,
-    });
-    if given.magic.is_some() && name != CollisionName::Trt {
-        return Err(
-            Failure::usage("[numerics] magic is for collision = \"trt\" alone")
-                .hint("leave magic out"),
-        );
-    }
-    let (collision, bounds) = match name {
-        CollisionName::Bgk => (Collision::Bgk, Bounds::BGK),
-        CollisionName::Trt => {
-            let magic = positive("[numerics] magic", given.magic.unwrap_or(MAGIC))?;
-            (Collision::Trt { magic }, Bounds::TRT)
-        }
-        CollisionName::Regularized => (Collision::Regularized, Bounds::REGULARIZED),
-    };
-    Ok(Numerics {
-        lattice,
-        collision,
-        precision: given.precision.unwrap_or(Precision::F32),
-        interpolation: given.interpolation.unwrap_or(Interpolation::Cubic),
-        wall,
-        bounds,
-        allow_unstable: given.allow_unstable.unwrap_or(false),
-    })
-}
-
-impl Numerics {
-    /// Narrows the bounds by what faces of the box bear.
-    fn bound<const D: usize>(
-        &mut self,
-        faces: &[[FaceCondition<D>; 2]; D],
-        patches: &[PatchCondition<D>],
-    ) {
-        let along = |(a, face): (usize, &FaceCondition<D>)| match face {
-            FaceCondition::Velocity(v) => v[a] == 0.0 && *v != [0.0; D],
-            _ => false,
-        };
-        let mut of_axes = (0..D).flat_map(|a| faces[a].iter().map(move |face| (a, face)));
-        let moves = of_axes.any(along);
-        match self.collision {
-            Collision::Trt { magic } if faces.iter().flatten().any(FaceCondition::opens) => {
-                self.bounds.magic = Some(magic);
-            }
-            Collision::Regularized if moves => {
-                self.bounds = match opens(faces, patches) {
-                    true => Bounds::MOVING,
-                    false => Bounds::MOVING_CLOSED,
-                };
-            }
-            _ => {}
-        }
-    }
-
-    fn table(&self) -> NumericsTable {
-        let (collision, magic) = match self.collision {
-            Collision::Bgk => (CollisionName::Bgk, None),
-            Collision::Trt { magic } => (CollisionName::Trt, Some(magic)),
-            Collision::Regularized => (CollisionName::Regularized, None),
-        };
-        NumericsTable {
-            lattice: Some(self.lattice),
-            collision: Some(collision),
-            magic,
-            precision: Some(self.precision),
-            interpolation: Some(self.interpolation),
-            wall: Some(self.wall),
-            allow_unstable: Some(self.allow_unstable),
-        }
-    }
 }
 
 /// When to stop, and the table that says so; `through` is the time of one flow-through.

@@ -35,6 +35,8 @@ impl Bounds {
     pub const TRT: Self = Self::new(40.0, "collision = \"trt\"");
     /// Regularized.
     pub const REGULARIZED: Self = Self::new(10_000.0, "collision = \"regularized\"");
+    /// Regularized, with 19 velocities.
+    pub const REGULARIZED_D3Q19: Self = Self::new(1000.0, "lattice = \"d3q19\"");
     /// Regularized, faces that move along themselves in a box with an opening; far fields in their place bear more.
     pub const MOVING: Self = Self::new(1000.0, "a face with a velocity along itself");
     /// The same in a box without openings, where they bounce back.
@@ -217,6 +219,7 @@ impl fmt::Display for Unstable {
                 (value / bounds.grid_reynolds).ceil(),
                 match *bounds {
                     Bounds::MOVING => " or a far-field face",
+                    Bounds::REGULARIZED_D3Q19 => " or lattice = \"d3q27\"",
                     Bounds::BGK | Bounds::TRT => " or collision = \"regularized\"",
                     _ => "",
                 }
