@@ -18,6 +18,7 @@ pub mod profile;
 pub mod real;
 mod run;
 pub mod signal;
+mod sponge;
 pub mod tables;
 mod variation;
 
@@ -29,6 +30,7 @@ pub use params::{
     Collision, FaceCondition, Interpolation, Motion, Params, PatchCondition, Precision, WallScheme,
 };
 pub use plan::{LevelSheet, Plan};
+pub use sponge::{Damped, Sponge};
 pub use variation::{OfTime, Place, Space, Values, Variation};
 
 /// Root steps whose forces a flow keeps until they are taken.

@@ -1,7 +1,7 @@
 //! What a flow is: lattice, collision, conditions. All numbers are in units of the root
 //! lattice: Δx = Δt = 1 on level 0 and density 1.
 
-use crate::{LatticeKind, SolverError, Variation};
+use crate::{LatticeKind, SolverError, Sponge, Variation};
 use std::{fmt, str::FromStr};
 
 /// How populations relax to equilibrium.
@@ -219,6 +219,8 @@ pub struct Params<const D: usize> {
     /// What replaces values of `faces`, `patches` and `acceleration` that vary in space or time, at most one a place. What
     /// they have themselves should be of the same size then: the stability and the balance of walls are judged by it.
     pub variations: Vec<Variation<D>>,
+    /// Layers before faces that damp sound, at most one a face.
+    pub sponges: Vec<Sponge>,
 }
 
 impl<const D: usize> Params<D> {

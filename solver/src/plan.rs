@@ -6,6 +6,7 @@ use crate::{
     lattice::{D2Q9, D3Q19, D3Q27, Lattice},
     real::Real,
     run::Run,
+    sponge,
     tables::{self, HostLevel},
 };
 use cutlink_amr::dims;
@@ -226,5 +227,5 @@ fn check<const D: usize>(mesh: &Mesh<D>, params: &Params<D>) -> Result<(), Solve
             "finite numbers are needed",
         );
     }
-    Ok(())
+    sponge::check(params, mesh.frame.root_cells)
 }

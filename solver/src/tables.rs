@@ -7,8 +7,8 @@
 //! solid cells), and then the plain ones, whose neighbours are all there and which need no test at all.
 
 use crate::{
-    Collision, FaceCondition, Motion, Params, PatchCondition, Place, SolverError, Variation,
-    WallScheme, plan::tau, profile, real::Real,
+    Collision, Damped, FaceCondition, Motion, Params, PatchCondition, Place, SolverError,
+    Variation, WallScheme, plan::tau, profile, real::Real, sponge,
 };
 use bytemuck::{Pod, Zeroable};
 use cutlink_amr::{NONE, OUTSIDE, dims};
@@ -255,6 +255,8 @@ pub struct Level<const D: usize, B: Backend> {
     pub profile_face: B::Buf<u32>,
     /// By cut link its place, or [`NONE`]; empty where no patch has a profile.
     pub profile_link: B::Buf<u32>,
+    /// Layers that damp.
+    pub sponges: Vec<Damped<B>>,
     /// Patches.
     pub patches: usize,
     /// What torques are about.
@@ -419,6 +421,7 @@ pub fn build<const D: usize>(
             profile: Vec::new(),
             profile_face: Vec::new(),
             profile_link: Vec::new(),
+            sponges: Vec::new(),
             patches: params.patches.len(),
             moment_center: params.moment_center,
         };
@@ -437,6 +440,7 @@ pub fn build<const D: usize>(
             level.stepped.push(stepped(mesh, id));
         }
         links(mesh, &blocks[..special], &mut level);
+        level.sponges = sponge::on(params, &level);
         let moving = profile::fill(&mut level, &params.variations)?;
         let has_links = |slot: &u32| level.boundary[*slot as usize] != 0;
         level.linked = (0..special as u32).filter(has_links).collect();
@@ -596,6 +600,9 @@ impl<const D: usize> Level<D, cutlink_device::Host> {
             profile: backend.upload(self.profile.clone())?,
             profile_face: backend.upload(self.profile_face.clone())?,
             profile_link: backend.upload(self.profile_link.clone())?,
+            sponges: (self.sponges.iter())
+                .map(|sponge| sponge.upload(backend))
+                .collect::<Result<_, _>>()?,
             patches: self.patches,
             moment_center: self.moment_center,
         })
@@ -612,6 +619,11 @@ impl<const D: usize> Level<D, cutlink_device::Host> {
             + self.linked.len() * (4 + 48 * self.patches)
             + self.walled.len() * 4
             + self.profile.len() * 8
+            + self
+                .sponges
+                .iter()
+                .map(|s| 4 * (s.slots.len() + s.rate.len()))
+                .sum::<usize>()
             + (self.profile_face.len() + self.profile_link.len()) * 4;
         (populations + moments + tables) as u64
     }

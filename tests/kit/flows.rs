@@ -79,6 +79,7 @@ pub fn params<const D: usize>(mesh: &Mesh<D>, viscosity: f64) -> Params<D> {
         moment_center: mesh.frame.root_cells.map(|n| 0.5 * f64::from(n)),
         forces: false,
         variations: Vec::new(),
+        sponges: Vec::new(),
     }
 }
 

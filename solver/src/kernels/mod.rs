@@ -3,6 +3,7 @@
 //! | stage | contract | files in `cpu/` and `cuda/` |
 //! |---|---|---|
 //! | [`step`](Kernels::step) | streaming (pull) and collision of a level, walls and faces included | `step` |
+//! | [`damp`](Kernels::damp) | cells of a sponge drawn to its target, after the step | `damp` |
 //! | [`interpolate`](Kernels::interpolate) | ghost cells of a level from the coarser one | `exchange` |
 //! | [`average`](Kernels::average) | cells of refined blocks from their children | `exchange` |
 //! | [`forces`](Kernels::forces) | force, torque and mass by patch, added to a sample | `forces` |
@@ -17,7 +18,7 @@ pub(crate) mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
 
-use crate::{SolverError, lattice::Lattice, real::Real, tables::Level};
+use crate::{SolverError, lattice::Lattice, real::Real, sponge::Damped, tables::Level};
 use bytemuck::{Pod, Zeroable};
 use cutlink_amr::dims;
 use cutlink_device::Backend;
@@ -106,6 +107,16 @@ pub trait Kernels<const D: usize>: Backend {
         relax: Relaxation<T>,
         from: &Self::Buf<T>,
         to: &mut Self::Buf<T>,
+        moments: &mut Self::Buf<T>,
+    ) -> Result<(), SolverError>;
+
+    /// Draws the cells of one of the level's sponges, after the step, to where the sponge draws them, and what they exchange.
+    fn damp<L: Lattice, T: Real>(
+        &self,
+        level: &Level<D, Self>,
+        damped: &Damped<Self>,
+        half_step: [T; 3],
+        populations: &mut Self::Buf<T>,
         moments: &mut Self::Buf<T>,
     ) -> Result<(), SolverError>;
 

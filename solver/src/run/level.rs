@@ -78,6 +78,20 @@ impl<const D: usize, T: Real, B: Kernels<D>> State<D, T, B> {
         std::mem::swap(&mut self.now, &mut self.next);
     }
 
+    /// Draws the populations in sponges to their targets.
+    fn damp<L: Lattice>(&mut self, backend: &B) -> Result<(), SolverError> {
+        for damped in &self.level.sponges {
+            backend.damp::<L, T>(
+                &self.level,
+                damped,
+                self.half_step,
+                &mut self.now,
+                &mut self.moments,
+            )?;
+        }
+        Ok(())
+    }
+
     /// Takes the acceleration at the end of so many steps of the level.
     pub(super) fn accelerate(&mut self, pull: &OfTime<D>, steps: u64) -> Result<(), SolverError> {
         let dt = 1.0 / f64::from(1u32 << self.level.index);
@@ -141,7 +155,7 @@ pub(super) fn step<const D: usize, L: Lattice, T: Real, B: Kernels<D>>(
                 &mut coarse.moments,
             )?;
             coarse.swap();
-            Ok(())
+            coarse.damp::<L>(backend)
         })
     };
     if finer.is_empty() {

@@ -9,7 +9,7 @@
 //! | `lids` | a lid of cut links against one of the box; what walls do on the whole |
 //! | `periodic` | Taylor-Green vortices: order, refinement, conservation |
 //! | `walls` | Poiseuille, Couette, circular Couette: order at cut links, torque |
-//! | `sound` | how much of a pulse of sound comes back from a face |
+//! | `sound` | how much sound comes back from faces, and through sponges |
 //! | `stability` | how fast the fastest disturbance of a uniform stream grows: levels, faces |
 //! | `running` | same bits for threads and after a restart; divergence; refusals |
 //! | `varying` | profiles and conditions in time: constants, restarts, parabolic inlets, Womersley |

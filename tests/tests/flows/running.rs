@@ -1,6 +1,6 @@
 use cutlink_mesher::primitives::Shape3;
 use cutlink_solver::{
-    FaceCondition, Flow, Plan, Precision, SolverError,
+    FaceCondition, Flow, Plan, Precision, SolverError, Sponge,
     lattice::{D3Q19, Lattice},
 };
 use cutlink_tests::{
@@ -173,6 +173,23 @@ fn what_does_not_fit_is_refused() {
     );
     assert!(refused(&|p| p.patches.clear()).contains("patches"));
     assert!(refused(&|p| p.lattice = cutlink_solver::LatticeKind::D2Q9).contains("dimensions"));
+    let sponge = |change: &dyn Fn(&mut Sponge)| {
+        let mut sponge = Sponge {
+            axis: 0,
+            side: 1,
+            length: 4.0,
+            strength: 5.0,
+            stream: [0, 0],
+        };
+        change(&mut sponge);
+        refused(&|p| p.sponges = vec![sponge])
+    };
+    assert!(sponge(&|s| s.length = 0.0).contains("the length of a sponge is 0"));
+    assert!(sponge(&|s| s.length = 1e3).contains("fit into the box"));
+    assert!(sponge(&|s| s.strength = f64::NAN).contains("the strength"));
+    assert!(sponge(&|s| s.axis = 3).contains("a face of the box"));
+    assert!(sponge(&|s| s.axis = 2).contains("periodic face"));
+    assert!(sponge(&|s| s.stream = [0, 1]).contains("one velocity"));
     // Refinement at one of two periodic faces.
     let shape = RegionShape::Box {
         lower: [0.0; 3],

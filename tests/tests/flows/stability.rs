@@ -1,4 +1,4 @@
-use cutlink_solver::{Collision, FaceCondition, LatticeKind, Params};
+use cutlink_solver::{Collision, FaceCondition, LatticeKind, Params, Sponge};
 use cutlink_tests::{
     flows::{self, AnyFlow},
     spectrum,
@@ -9,6 +9,7 @@ cutlink_tests::backend_test!(
     interfaces_do_not_feed_disturbances,
     faces_do_not_feed_disturbances,
     ducts_do_not_ring,
+    sponges_do_not_feed_disturbances,
     an_unstable_flow_is_seen
 );
 
@@ -137,6 +138,62 @@ fn ducts_do_not_ring<K: AnyFlow>(kernels: &K) {
         });
         assert!(growth < 1e-6, "{outlet:?}: {growth:e}");
     }
+}
+
+fn sponges_do_not_feed_disturbances<K: AnyFlow>(kernels: &K) {
+    let ball = Region {
+        shape: RegionShape::Ball {
+            center: [16.0, 8.0, 0.0],
+            radius: 3.0,
+        },
+        levels: 2,
+    };
+    let meshes = [
+        flows::empty_box([24, 16], 1, Vec::new()),
+        flows::empty_box([24, 16], 2, vec![ball]),
+    ];
+    let u = [0.05, 0.0];
+    let far = FaceCondition::FarField {
+        velocity: u,
+        density: 1.0,
+    };
+    let given = FaceCondition::Velocity(u);
+    let slip = [FaceCondition::FreeSlip; 2];
+    let boxes = [
+        ("outflow", [given, FaceCondition::Outflow], slip),
+        ("pressure", [given, FaceCondition::Pressure(1.0)], slip),
+        ("far field", [far; 2], [far; 2]),
+    ];
+    let mut grown = Vec::new();
+    for (name, x, y) in boxes {
+        for mesh in &meshes {
+            // From hardly anything to nearly all in a step.
+            for (viscosity, strength) in [
+                (1e-3, 5.0),
+                (1e-4, 0.1),
+                (1e-4, 5.0),
+                (1e-4, 100.0),
+                (1e-5, 5.0),
+            ] {
+                let growth = stream(kernels, mesh, u, viscosity, |p| {
+                    p.faces = [x, y];
+                    p.sponges = [(0, 0, 6.0), (0, 1, 12.0), (1, 1, 6.0)]
+                        .map(|(axis, side, length)| Sponge {
+                            axis,
+                            side,
+                            length,
+                            strength,
+                            stream: [0, 0],
+                        })
+                        .to_vec();
+                });
+                if growth >= 1e-6 {
+                    grown.push(format!("{name}, {viscosity:e}, {strength}: {growth:.1e}"));
+                }
+            }
+        }
+    }
+    assert!(grown.is_empty(), "{grown:#?}");
 }
 
 /// The comparator: what is known to grow, does.

@@ -195,6 +195,18 @@ pub struct FaceTable {
     pub mass_flow: Option<f64>,
     #[serde(default)]
     pub ramp: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sponge: Option<SpongeTable>,
+}
+
+/// A layer before a face that damps sound.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "docs/case.md describes the keys")]
+pub struct SpongeTable {
+    pub length: f64,
+    #[serde(default)]
+    pub strength: Option<f64>,
 }
 
 impl From<FaceKind> for FaceTable {
@@ -215,6 +227,7 @@ impl From<FaceKind> for FaceTable {
             direction: None,
             mass_flow: None,
             ramp: None,
+            sponge: None,
         }
     }
 }

@@ -7,16 +7,17 @@ use crate::solve::case::{Case, FaceKind, FaceTable, PatchKind, PatchTable};
 use crate::solve::expression::ramp;
 use crate::solve::inflow::{Keys, Made, Opening, velocity};
 use crate::solve::resolve::missing;
+use crate::solve::sponge::sponges;
 use crate::solve::units::{Physics, Units};
 use crate::solve::value::{self, Value};
 use cutlink_solver::{
-    FaceCondition, Motion, OfTime, PatchCondition, Place, Space, Variation, WallScheme,
+    FaceCondition, Motion, OfTime, PatchCondition, Place, Space, Sponge, Variation, WallScheme,
 };
 use cutlink_voxelizer::Frame;
 use std::sync::Arc;
 
 /// The faces, as users write them.
-const FACES: [[&str; 2]; 3] = [["x-", "x+"], ["y-", "y+"], ["z-", "z+"]];
+pub(super) const FACES: [[&str; 2]; 3] = [["x-", "x+"], ["y-", "y+"], ["z-", "z+"]];
 
 /// The user's units to the lattice's.
 pub(super) struct Scale<'a, const D: usize> {
@@ -123,6 +124,7 @@ pub(super) struct Conditions<const D: usize> {
     pub(super) faces: [[FaceCondition<D>; 2]; D],
     pub(super) patches: Vec<PatchCondition<D>>,
     pub(super) variations: Vec<Variation<D>>,
+    pub(super) sponges: Vec<Sponge>,
     /// The tables with every value written out.
     pub(super) face_tables: Vec<[FaceTable; 2]>,
     pub(super) patch_tables: Vec<(String, PatchTable)>,
@@ -149,6 +151,7 @@ pub(super) fn conditions<const D: usize>(
         faces: [[FaceCondition::Periodic; 2]; D],
         patches: Vec::new(),
         variations: Vec::new(),
+        sponges: Vec::new(),
         face_tables: Vec::new(),
         patch_tables: Vec::new(),
         fastest: 0.0,
@@ -158,6 +161,7 @@ pub(super) fn conditions<const D: usize>(
         slow: Vec::new(),
     };
     faces(case, scale, &mut made)?;
+    made.sponges = sponges(scale, &mut made)?;
     patches(case, scale, names, wall, &mut made)?;
     Ok(made)
 }

@@ -52,6 +52,7 @@ mod tests {
             moment_center: [0.0; 2],
             forces: true,
             variations: Vec::new(),
+            sponges: Vec::new(),
         };
         let calm = diverged(&params(Collision::Regularized), &physics(0.05), None);
         assert_eq!(calm, "refine or lower the Reynolds number");

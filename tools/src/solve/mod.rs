@@ -1,5 +1,5 @@
 //! Flows, in the user's units: a case as written ([`case`]; values that may be expressions: [`value`], `expression`), and with
-//! nothing left open ([`resolve`]; faces and patches: `conditions`, velocities over them: `inflow`, `profile`; the start:
+//! nothing left open ([`resolve`]; faces and patches: `conditions`, velocities over them: `inflow`, `profile`, layers before them: `sponge`; the start:
 //! `initial`, `earlier`; what it writes: [`outputs`]); the run (`run`, `begin`), what it will take (`sheet`), what it tells (`notes`,
 //! `history`, `means`, `energy`, `integrals`, `bulk`, `parts`, `recirculation`), whether it goes wrong (`watch`, `hints`), what coefficients are of (`reference`), and
 //! ready cases (`example`).
@@ -30,6 +30,7 @@ mod reference;
 pub mod resolve;
 pub(crate) mod run;
 mod sheet;
+mod sponge;
 #[cfg(test)]
 mod tests;
 pub mod units;

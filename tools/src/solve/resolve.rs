@@ -196,6 +196,7 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
         faces,
         patches,
         mut variations,
+        sponges,
         face_tables,
         patch_tables,
         fastest,
@@ -230,6 +231,7 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
         moment_center,
         forces: forces_every > 0,
         variations,
+        sponges,
     };
     let bare = case.domain.is_some();
     if matches!(until, Until::Settled { .. }) && !params.forces && !bare {

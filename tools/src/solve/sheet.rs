@@ -212,6 +212,7 @@ where
         patches: vec![PatchCondition::wall(WallScheme::BounceBack); mesh.patches.len()],
         forces: false,
         variations: Vec::new(),
+        sponges: Vec::new(),
         ..like.clone()
     };
     let plan = Plan::new(&mesh, params)?;

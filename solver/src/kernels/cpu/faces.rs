@@ -217,7 +217,11 @@ fn share_leaving<T: Real>(speed: T) -> T {
 }
 
 /// A population of the second-order equilibrium, less its weight.
-fn equilibrium<const D: usize, L: Lattice, T: Real>(q: usize, (rho, u): State<D, T>) -> T {
+#[inline]
+pub(super) fn equilibrium<const D: usize, L: Lattice, T: Real>(
+    q: usize,
+    (rho, u): State<D, T>,
+) -> T {
     let (mut along, mut square) = (T::of(0.0), T::of(0.0));
     for a in 0..D {
         along += u[a] * T::of(f64::from(L::C[q][a]));

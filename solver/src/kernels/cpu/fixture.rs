@@ -38,6 +38,7 @@ where
         moment_center: [0.0; D],
         forces: false,
         variations: Vec::new(),
+        sponges: Vec::new(),
     };
     tables::build(&mesh, &params).expect("tables")
 }

@@ -4,6 +4,7 @@
 mod cell;
 mod census;
 mod collide;
+mod damp;
 mod exchange;
 mod faces;
 #[cfg(test)]
@@ -20,6 +21,7 @@ use crate::{
     LatticeKind, SolverError,
     lattice::{D2Q9, D3Q19, D3Q27, Lattice, MOST},
     real::Real,
+    sponge::Damped,
     tables::Level,
 };
 use cutlink_device::Host;
@@ -167,6 +169,18 @@ impl<const D: usize> Kernels<D> for Host {
         moments: &mut Vec<T>,
     ) -> Result<(), SolverError> {
         (stages::<D, L, T>().step)(level, relax, from, to, moments);
+        Ok(())
+    }
+
+    fn damp<L: Lattice, T: Real>(
+        &self,
+        level: &Level<D, Self>,
+        damped: &Damped<Self>,
+        half_step: [T; 3],
+        populations: &mut Vec<T>,
+        moments: &mut Vec<T>,
+    ) -> Result<(), SolverError> {
+        damp::damp::<D, L, T>(level, damped, half_step, populations, moments);
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 
 #![expect(unsafe_code, reason = "kernels are launched with addresses")]
 
+mod damp;
 mod exchange;
 mod forces;
 mod macroscopic;
@@ -10,11 +11,12 @@ mod mass;
 mod step;
 
 use super::{Between, Kernels, Relaxation};
-use crate::{SolverError, lattice::Lattice, real::Real, tables::Level};
+use crate::{SolverError, lattice::Lattice, real::Real, sponge::Damped, tables::Level};
 use bytemuck::{Pod, Zeroable};
 use cutlink_device::cuda::{Cuda, CudaBuf, Launch, Module};
 
 static STEP: [Module; 2] = cutlink_device::cuda_modules!("step");
+static DAMP: [Module; 2] = cutlink_device::cuda_modules!("damp");
 static EXCHANGE: [Module; 2] = cutlink_device::cuda_modules!("exchange");
 static FORCES: [Module; 2] = cutlink_device::cuda_modules!("forces");
 static MACROSCOPIC: [Module; 2] = cutlink_device::cuda_modules!("macroscopic");
@@ -79,6 +81,17 @@ impl<const D: usize> Kernels<D> for Cuda {
         moments: &mut CudaBuf<T>,
     ) -> Result<(), SolverError> {
         step::step::<D, L, T>(self, level, relax, from, to, moments)
+    }
+
+    fn damp<L: Lattice, T: Real>(
+        &self,
+        level: &Level<D, Self>,
+        damped: &Damped<Self>,
+        half_step: [T; 3],
+        populations: &mut CudaBuf<T>,
+        moments: &mut CudaBuf<T>,
+    ) -> Result<(), SolverError> {
+        damp::damp::<D, L, T>(self, level, damped, half_step, populations, moments)
     }
 
     fn interpolate<L: Lattice, T: Real>(

@@ -50,6 +50,7 @@ where
         moment_center: [0.0; D],
         forces: true,
         variations: Vec::new(),
+        sponges: Vec::new(),
     };
     Body::new(&mesh, &snapped, &params).forces(&mesh, &flow(&mesh))[0]
 }

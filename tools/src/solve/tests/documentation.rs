@@ -51,6 +51,12 @@ fn the_documentation_names_every_key_and_every_name() {
     let more = [
         ("boundary", keys(&format!("{face}{{ \"?\" = 1 }}"))),
         ("boundary", keys(&format!("{face}\"?\""))),
+        (
+            "boundary",
+            keys(&format!(
+                "{face}{{ type = \"outflow\", sponge = {{ \"?\" = 1 }} }}"
+            )),
+        ),
         ("patches.NAME", keys("[patches.p]\ntype = \"?\"")),
         ("initial", keys("[initial]\npreset = \"?\"")),
         ("output", keys("[output]\nunits = \"?\"")),

@@ -245,6 +245,46 @@ const CASES: &[(&str, &str, &[&str])] = &[
         &["\"x-\" ramp is -1", "sudden"],
     ),
     (
+        "\"y-\" = \"no-slip\"",
+        "\"y-\" = { type = \"no-slip\", sponge = { length = 1 } }",
+        &["\"y-\" sponge", "wall at rest", "free-slip"],
+    ),
+    (
+        "pressure = 16000.0",
+        "pressure = 16000.0, sponge = { length = 0 }",
+        &["\"x+\" sponge length is 0", "at most 4"],
+    ),
+    (
+        "pressure = 16000.0",
+        "sponge = { length = 4.1 }",
+        &["\"x+\" sponge length is 4.1", "at most 4"],
+    ),
+    (
+        "velocity = [2.0, -1.0] }\n\"x+\" = { type = \"pressure\"",
+        "velocity = [2.0, -1.0], sponge = { length = 2.5 } }\n\"x+\" = { type = \"pressure\", sponge = { length = 2.5 }",
+        &["5 together", "shorter"],
+    ),
+    (
+        "pressure = 16000.0",
+        "sponge = { length = 1, strength = -1 }",
+        &["\"x+\" sponge strength is -1", "5 is usual"],
+    ),
+    (
+        "pressure = 16000.0",
+        "sponge = { strength = 1 }",
+        &["length"],
+    ),
+    (
+        "pressure = 16000.0",
+        "pressure = \"y\", sponge = { length = 1 }",
+        &["\"x+\" sponge", "no one flow"],
+    ),
+    (
+        "velocity = [2.0, -1.0] }\n\"x+\" = { type = \"pressure\"",
+        "velocity = [\"y\", -1.0] }\n\"x+\" = { type = \"pressure\", sponge = { length = 2.5 }",
+        &["no one flow", "same everywhere"],
+    ),
+    (
         "type = \"velocity\", velocity = [2.0, -1.0]",
         "type = \"mass-flow\"",
         &["\"x-\" mass_flow is missing"],

@@ -5,7 +5,7 @@ use crate::solve::initial::Initial;
 use crate::solve::resolve::Until;
 use cutlink_solver::{
     Collision, FaceCondition, Interpolation, LatticeKind, Motion, PatchCondition, Precision,
-    WallScheme,
+    Sponge, WallScheme,
 };
 
 #[test]
@@ -49,6 +49,40 @@ fn a_case_comes_to_the_parameters_worked_out_by_hand() {
     near(made.physics.reynolds(), 50.0);
     assert_eq!((made.forces_every, made.checkpoint_every), (1, 0));
     assert!(params.forces && made.unstable.is_none());
+}
+
+#[test]
+fn sponges_draw_to_the_velocity_of_the_face_or_of_another() {
+    let text = PLANE
+        .replace(
+            "velocity = [2.0, -1.0]",
+            "velocity = [2.0, -1.0], sponge = { length = 0.5, strength = 3 }",
+        )
+        .replace(
+            "pressure = 16000.0",
+            "pressure = 16000.0, sponge = { length = 1.5 }",
+        )
+        .replace(
+            "\"free-slip\"",
+            "{ type = \"free-slip\", sponge = { length = 0.2 } }",
+        );
+    let made = plane(&text).expect("a case");
+    let sponge = |axis, side, length, strength| Sponge {
+        axis,
+        side,
+        length,
+        strength,
+        stream: [0, 0],
+    };
+    // Cells of 0.1 m.
+    let expected = [
+        sponge(0, 0, 5.0, 3.0),
+        sponge(0, 1, 15.0, 5.0),
+        sponge(1, 1, 2.0, 5.0),
+    ];
+    assert_eq!(made.params.sponges, expected);
+    let written = made.case.boundary.x_upper.and_then(|face| face.sponge);
+    assert_eq!(written.and_then(|sponge| sponge.strength), Some(5.0));
 }
 
 #[test]

@@ -1,0 +1,64 @@
+// Sponges: one thread block a slot that a sponge reaches, one thread a cell: `damp.rs`.
+
+#include "faces.cuh"
+
+template <class T>
+struct Vector {
+    T v[3];
+};
+
+// Draws a cell's populations to a given density and velocity by the difference of two equilibria, and so what it exchanges.
+template <class L, class T>
+__device__ void damp(const uint32_t* slots, const float* rate, const Rule* rules, uint32_t density, uint32_t velocity,
+                     uint32_t exchanging, const Vector<T>& half_step, T* populations, T* moments) {
+    const int cell = threadIdx.x;
+    if (cell >= CELLS) {
+        return;
+    }
+    const T share = T(rate[static_cast<size_t>(blockIdx.x) * CELLS + cell]);
+    if (share == T(0)) {
+        return;
+    }
+    const uint32_t slot = slots[blockIdx.x];
+    T* f = populations + static_cast<size_t>(slot) * (L::Q * CELLS) + cell;
+    T rho = T(0), u[D];
+    for (int a = 0; a < D; a++) {
+        u[a] = T(0);
+    }
+#pragma unroll
+    for (int q = 0; q < L::Q; q++) {
+        const T value = f[q * CELLS];
+        rho += value;
+#pragma unroll
+        for (int a = 0; a < D; a++) {
+            u[a] += T(L::c(q, a)) * value;
+        }
+    }
+    const T far = T(rules[density].density - 1.0), inverse = T(1) / (T(1) + rho);
+    T to[D];
+    for (int a = 0; a < D; a++) {
+        // After collision half a step of the acceleration too much is in the momentum.
+        u[a] = u[a] * inverse - half_step.v[a];
+        to[a] = T(rules[velocity].velocity[a]);
+    }
+#pragma unroll
+    for (int q = 0; q < L::Q; q++) {
+        f[q * CELLS] -= share * (equilibrium<L>(q, rho, u) - equilibrium<L>(q, far, to));
+    }
+    if (slot >= exchanging) {
+        return;
+    }
+    T* row = moments + static_cast<size_t>(slot) * (EXCHANGED * CELLS) + cell;
+    row[0] -= share * (rho - far);
+    for (int a = 0; a < D; a++) {
+        row[(1 + a) * CELLS] -= share * ((T(1) + rho) * u[a] - (T(1) + far) * to[a]);
+    }
+}
+
+#define ENTRIES(L, l, T, t)                                                                                            \
+    extern "C" __global__ void __launch_bounds__(64) damp_##l##_##t(                                                   \
+        const uint32_t* slots, const float* rate, const Rule* rules, uint32_t density, uint32_t velocity,              \
+        uint32_t exchanging, Vector<T> half_step, T* populations, T* moments) {                                        \
+        damp<L, T>(slots, rate, rules, density, velocity, exchanging, half_step, populations, moments);                \
+    }
+EACH_LATTICE(ENTRIES)

@@ -1,0 +1,33 @@
+//! One launch.
+
+use super::{DAMP, Vector, entry};
+use crate::{SolverError, lattice::Lattice, real::Real, sponge::Damped, tables::Level};
+use cutlink_device::cuda::{Cuda, CudaBuf, Grid};
+
+/// A thread a cell of a block.
+const THREADS: u32 = 64;
+
+pub(super) fn damp<const D: usize, L: Lattice, T: Real>(
+    cuda: &Cuda,
+    level: &Level<D, Cuda>,
+    damped: &Damped<Cuda>,
+    half_step: [T; 3],
+    populations: &mut CudaBuf<T>,
+    moments: &mut CudaBuf<T>,
+) -> Result<(), SolverError> {
+    let launch = cuda
+        .launch(&DAMP, D, entry!("damp", L, T))
+        .buf(&damped.slots)
+        .buf(&damped.rate)
+        .buf(&level.rules)
+        .val(damped.density as u32)
+        .val(damped.velocity as u32)
+        .val(level.exchanging as u32)
+        .val(Vector(half_step))
+        .out(populations)
+        .out(moments);
+    // SAFETY: slots of the level, each once; rates of their cells; populations of all slots, moments of the exchanging ones;
+    // rules of faces, of which a sponge has two.
+    unsafe { launch.run(Grid::blocks(damped.slots.len(), THREADS))? };
+    Ok(())
+}
