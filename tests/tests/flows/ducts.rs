@@ -129,7 +129,6 @@ fn velocity_patches_deliver_what_they_are_given<K: AnyFlow>(kernels: &K) {
             },
         );
         let volume = inflow[bottom] / (sum / count);
-        eprintln!("share {share} volume {volume} exact {exact} {inflow:?}");
         assert!((volume / exact - 1.0).abs() < 0.01, "{volume} of {exact}");
         // All that enters leaves, what walls exchange by interpolation included.
         let rest: f64 = inflow.iter().sum();

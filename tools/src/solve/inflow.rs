@@ -152,7 +152,9 @@ pub(super) fn velocity<const D: usize>(
         false => 1.0,
         true => speed_by_mass(opening, &keys)?,
     };
-    let usual = match source.depends_on_time() || is_still(&source) {
+    // Fluid that moves everywhere as the face does from the start needs no ramp: from rest, sound would have to set it going.
+    let is_stream = matches!(opening.place, Place::Face(..)) && source.constant().is_some();
+    let usual = match source.depends_on_time() || is_stream || is_still(&source) {
         true => 0.0,
         false => scale.ramp,
     };

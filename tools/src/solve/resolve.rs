@@ -30,8 +30,6 @@ const MAX_STEPS: u64 = 1_000_000_000_000;
 /// Times that sound takes along the box in which inflows rise by themselves. The lowest tone between an inlet and an outlet has a period
 /// of four of them, and the ramp's spectrum, 15 j₂(a) / a² at a = π T / period, is zero there at a = 5.763.
 const RAMP: f64 = 7.34;
-/// Longest such ramp, in reference lengths over the reference velocity: in a long box the wait for the ramp would cost more than the sound.
-const LONGEST_RAMP: f64 = 5.0;
 /// Root steps from one line of integrals to the next where the user says nothing: a line takes as long as some steps.
 const INTEGRALS_EVERY: u64 = 256;
 /// Folder where the user names none.
@@ -182,7 +180,7 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
         ramp: if is_sudden {
             0.0
         } else {
-            usual_ramp(&grid, &units, &physics)
+            usual_ramp(&grid, &units)
         },
         areas: grid.areas,
     };
@@ -308,11 +306,9 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
     })
 }
 
-/// Seconds in which inflows rise where the user says nothing: [`RAMP`] times that sound takes along the box, but at
-/// most [`LONGEST_RAMP`].
-fn usual_ramp<const D: usize>(grid: &Grid<'_, D>, units: &Units, physics: &Physics) -> f64 {
-    let sound = RAMP * grid.longest() * 3f64.sqrt() / units.velocity();
-    sound.min(LONGEST_RAMP * physics.length / physics.velocity)
+/// Seconds in which profiles and patches rise where the user says nothing: [`RAMP`] times that sound takes along the box.
+fn usual_ramp<const D: usize>(grid: &Grid<'_, D>, units: &Units) -> f64 {
+    RAMP * grid.longest() * 3f64.sqrt() / units.velocity()
 }
 
 /// What the user should know of conditions and did not say.
