@@ -548,7 +548,7 @@ def more_rows():
     for name, kind, levels, root, speed, seconds in (
         ("turek-2d-1", "2d-1", 5, 44, 0.01, 20.0),
         ("turek-2d-2", "2d-2", 5, 44, 0.02, 8.0),
-        ("turek-3d-1z", "3d", 4, 44, 0.02, 12.0),
+        ("turek-3d-1z", "3d", 4, 44, 0.02, 24.0),
         ("turek-2d-1-coarse", "2d-1", 3, 24, 0.04, 12.0),
     ):
         case = turek(name, kind, levels, root, speed, seconds)

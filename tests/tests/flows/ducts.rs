@@ -76,8 +76,8 @@ fn a_duct_with_an_inlet_and_an_outlet<K: AnyFlow>(kernels: &K) {
 }
 
 /// A pipe of 16 cells a diameter, its axis at any angle to the lattice. Links miss a part of the inlet's area, at its rim; once the
-/// velocity makes up for it, what enters in a steady state is the velocity times the area within 1 %
-/// (Reynolds number 3, where the rim counts most), by the mass that crosses the links.
+/// velocity makes up for it, what enters in a steady state is the velocity times the area, by the mass that
+/// crosses the links, for these bounce back halfway.
 fn velocity_patches_deliver_what_they_are_given<K: AnyFlow>(kernels: &K) {
     for tilt in [0.0, 0.5] {
         let shape = Shape3::Cylinder {
@@ -95,7 +95,7 @@ fn velocity_patches_deliver_what_they_are_given<K: AnyFlow>(kernels: &K) {
         let params = |speed: f64| {
             let condition = |name: &String| match name.as_str() {
                 "bottom" => PatchCondition::Wall {
-                    scheme: WallScheme::Linear,
+                    scheme: WallScheme::BounceBack,
                     motion: Motion::Uniform([0.0, -s * speed, c * speed]),
                 },
                 "top" => PatchCondition::Pressure(1.0),
@@ -129,7 +129,7 @@ fn velocity_patches_deliver_what_they_are_given<K: AnyFlow>(kernels: &K) {
             },
         );
         let volume = inflow[bottom] / (sum / count);
-        assert!((volume / exact - 1.0).abs() < 0.01, "{volume} of {exact}");
+        assert!((volume / exact - 1.0).abs() < 0.005, "{volume} of {exact}");
         // All that enters leaves, what walls exchange by interpolation included.
         let rest: f64 = inflow.iter().sum();
         assert!(rest.abs() < 1e-3 * exact, "{inflow:?}");

@@ -220,7 +220,9 @@ impl fmt::Display for Unstable {
                 match *bounds {
                     Bounds::MOVING => " or a far-field face",
                     Bounds::REGULARIZED_D3Q19 => " or lattice = \"d3q27\"",
-                    Bounds::BGK | Bounds::TRT => " or collision = \"regularized\"",
+                    Bounds { of, .. } if [Bounds::BGK.of, Bounds::TRT.of].contains(&of) => {
+                        " or collision = \"regularized\""
+                    }
                     _ => "",
                 }
             ),
@@ -299,6 +301,8 @@ mod tests {
         assert!(matches!(slow, Unstable::Odd { time } if (time - 31.75).abs() < 1e-9));
         assert!(slow.to_string().contains("6 times finer"), "{slow}");
         assert_eq!(CYLINDER.check(DX / 6.0, 2.0, open), Ok(()), "the remedy");
+        let coarse = thin.check(DX, 2.0, open).expect_err("100 is beyond 40");
+        assert!(coarse.to_string().contains("regularized"), "{coarse}");
         let none = Physics {
             viscosity: 1e-6,
             ..CYLINDER
