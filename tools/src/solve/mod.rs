@@ -1,5 +1,5 @@
 //! Flows, in the user's units: a case as written ([`case`]; values that may be expressions: [`value`], `expression`), and with
-//! nothing left open ([`resolve`]; faces and patches: `conditions`, velocities over them: `inflow`, `profile`, layers before them: `sponge`; the start:
+//! nothing left open ([`resolve`]; faces and patches: `conditions`, velocities over them: `inflow`, `profile`, what these deliver: `delivery`, layers before them: `sponge`; lattice and collision: `numerics`; the start:
 //! `initial`, `earlier`; what it writes: [`outputs`]); the run (`run`, `begin`), what it will take (`sheet`), what it tells (`notes`,
 //! `history`, `means`, `energy`, `integrals`, `bulk`, `parts`, `recirculation`), whether it goes wrong (`watch`, `hints`), what coefficients are of (`reference`), and
 //! ready cases (`example`).
