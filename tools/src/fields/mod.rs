@@ -42,7 +42,7 @@ pub use spec::{
     Average, Axis, CellField, Clock, OutputKind, OutputSpec, Quantity, SurfaceFormat, written,
 };
 pub use surface::Body;
-pub(crate) use surface::WallForce;
+pub(crate) use surface::{WallForce, area_of};
 pub use units::{FieldUnits, Unit};
 pub use writer::{FieldWriter, Moment, Start, check, memory};
 

@@ -296,8 +296,8 @@ impl<const D: usize> Body<D> {
     }
 }
 
-/// The area of a facet by its normal, outward by its orientation; in the plane a length.
-fn area_of<const D: usize>(p: [[f64; D]; D]) -> [f64; D] {
+/// The area of a facet by its normal, outward by its orientation; in 2D a length.
+pub(crate) fn area_of<const D: usize>(p: [[f64; D]; D]) -> [f64; D] {
     let edge = |k: usize| -> [f64; D] { std::array::from_fn(|a| p[k][a] - p[0][a]) };
     if D == 2 {
         let e = edge(1);

@@ -4,7 +4,7 @@
 //! neighbours, so that the links' area is a few percent off. The velocity is scaled so that links deliver what passes the surface, and
 //! they bounce back halfway: then a link exchanges just the mass that its velocity brings, where interpolation is off by up to 1 %.
 
-use crate::solve::resolve::Resolved;
+use crate::{fields::area_of, solve::resolve::Resolved};
 use cutlink_mesher::Surface;
 use cutlink_solver::{Motion, PatchCondition, Place, Plan, Space, WallScheme};
 
@@ -109,30 +109,18 @@ fn through<const D: usize>(
             continue;
         }
         let corners = facet.map(|v| surface.vertices[v as usize]);
-        let normal = normal(&corners);
+        let area = area_of(corners);
         for shares in &places {
             let mut x = corners[0];
             for (corner, share) in corners[1..].iter().zip(shares) {
                 (0..D).for_each(|a| x[a] += share * (corner[a] - corners[0][a]));
             }
             let u = velocity(x);
-            let driven = (0..D).map(|a| u[a] * normal[a]).sum::<f64>() / places.len() as f64;
+            let driven = (0..D).map(|a| u[a] * area[a]).sum::<f64>() / places.len() as f64;
             sum = [sum[0] + driven, sum[1] + driven.abs()];
         }
     }
     sum
-}
-
-/// The normal of a facet, its length the area (in 2D the length).
-fn normal<const D: usize>(corners: &[[f64; D]; D]) -> [f64; D] {
-    let along = |n: usize, a: usize| corners[n][a] - corners[0][a];
-    if D == 2 {
-        return std::array::from_fn(|a| [along(1, 1), -along(1, 0)][a]);
-    }
-    std::array::from_fn(|n| {
-        let (p, q) = ((n + 1) % D, (n + 2) % D);
-        0.5 * (along(1, p) * along(2, q) - along(1, q) * along(2, p))
-    })
 }
 
 /// Places of equal weight in a facet, as shares of the ways from its first corner to the others: of each of 8 parts of a segment

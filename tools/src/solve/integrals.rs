@@ -6,7 +6,7 @@
 
 use crate::{
     failure::Failure,
-    solve::{history, recirculation::Line, resolve::Resolved, units::Units},
+    solve::{conditions::FACES, history, recirculation::Line, resolve::Resolved, units::Units},
 };
 use cutlink_solver::{
     FaceCondition, ForceSample, Motion, Params, PatchCondition, Place, Snapshot,
@@ -15,8 +15,6 @@ use cutlink_solver::{
 use cutlink_voxelizer::Mesh;
 use serde_json::{Map, Value, json};
 use std::{fmt::Write as _, path::Path};
-
-const FACES: [[&str; 2]; 3] = [["x-", "x+"], ["y-", "y+"], ["z-", "z+"]];
 
 /// A face of the box that lets fluid through.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -316,4 +314,4 @@ fn may_pass<const D: usize>(params: &Params<D>, patch: usize) -> bool {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -154,8 +154,9 @@ impl<const D: usize> Line<D> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{mesh::build::bare, options::Root, solid_stl::files_kit::random_mesh};
-    use cutlink_amr::{CellRef, dims};
+    use crate::{
+        mesh::build::bare, options::Root, solid_stl::files_kit::random_mesh, solve::integrals,
+    };
     use cutlink_mesher::primitives::Shape2;
 
     /// The velocity of each cell from its centre, in root cells.
@@ -163,24 +164,7 @@ mod tests {
         mesh: &Mesh<D>,
         velocity: impl Fn([f64; D]) -> [f64; D],
     ) -> Snapshot<D> {
-        let cells = dims::cells(D);
-        let count = mesh.forest.capacity() * cells;
-        let mut snapshot = Snapshot {
-            step: 1,
-            density: vec![1.0; count],
-            velocity: std::array::from_fn(|_| vec![0.0; count]),
-        };
-        for block in mesh.forest.ids() {
-            let edge = 0.5f64.powi(i32::from(mesh.forest.level[block as usize]));
-            for cell in 0..cells as u32 {
-                let at = mesh.forest.cell_coord(CellRef { block, cell });
-                let u = velocity(at.map(|c| (f64::from(c) + 0.5) * edge));
-                for a in 0..D {
-                    snapshot.velocity[a][block as usize * cells + cell as usize] = u[a] as f32;
-                }
-            }
-        }
-        snapshot
+        integrals::tests::snapshot(mesh, |low, edge| velocity(low.map(|x| x + 0.5 * edge)))
     }
 
     #[test]

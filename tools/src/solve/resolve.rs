@@ -41,8 +41,6 @@ pub struct Grid<'a, const D: usize> {
     pub frame: &'a Frame<D>,
     /// Names of the patches.
     pub patches: &'a [String],
-    /// Levels, at least 1.
-    pub levels: usize,
     /// What openings by mass flow deliver at a velocity of 1 m/s, m³/s (in the plane of a metre's depth), once that is known: see
     /// [`Resolved::areas`].
     pub areas: &'a [(Place, f64)],
@@ -111,7 +109,6 @@ impl<'a, const D: usize> Grid<'a, D> {
         Self {
             frame: &mesh.frame,
             patches: &mesh.patches,
-            levels: mesh.forest.levels.len(),
             areas: &[],
         }
     }

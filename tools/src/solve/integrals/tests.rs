@@ -19,7 +19,7 @@ const UNITS: Units = Units {
 };
 
 /// Density 1.1, and velocities from the lower corner and the edge of each cell, in root cells.
-fn snapshot<const D: usize>(
+pub(in crate::solve) fn snapshot<const D: usize>(
     mesh: &Mesh<D>,
     velocity: impl Fn([f64; D], f64) -> [f64; D],
 ) -> Snapshot<D> {

@@ -111,7 +111,6 @@ fn the_examples_of_the_documentation_are_cases() {
                 let grid = Grid {
                     frame: &frame.expect("a frame"),
                     patches: &names(&["sphere"]),
-                    levels: 4,
                     areas: &[],
                 };
                 case.resolve("case.md", grid).map(drop)
@@ -121,7 +120,6 @@ fn the_examples_of_the_documentation_are_cases() {
                 let grid = Grid {
                     frame: &frame.expect("a frame"),
                     patches: &names(&["circle"]),
-                    levels: 3,
                     areas: &[],
                 };
                 let made = case.resolve("case.md", grid).expect("a flow");

@@ -110,7 +110,6 @@ fn plane(text: &str) -> Result<Resolved<2>, Failure> {
     let grid = Grid {
         frame: &frame,
         patches: &patches,
-        levels: 1,
         areas: &[],
     };
     parse::<Case>("case.toml", text)?.resolve("case.toml", grid)
