@@ -17,7 +17,6 @@ mod plan;
 pub mod profile;
 pub mod real;
 mod run;
-pub mod signal;
 mod sponge;
 pub mod tables;
 mod variation;

@@ -6,8 +6,9 @@
 //! an ordinary error; this is for the thousand small ones and for those of other crates. What
 //! the report itself allocates comes from a small static reserve. Temporary files are removed.
 
-use crate::failure::{Failure, Kind};
-use crate::{console, output};
+use crate::{console, exit};
+use cutlink::output;
+use cutlink::{Error, ErrorKind};
 use cutlink_device::memory;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::{Cell, UnsafeCell};
@@ -138,12 +139,12 @@ fn refused(layout: Layout) -> *mut u8 {
     ENDS_HERE.set(true);
     let size = layout.size() as u64;
     let free = memory::available();
-    let failure = Failure::new(
-        Kind::Memory,
+    let failure = Error::new(
+        ErrorKind::Memory,
         format!("not enough memory: {size} bytes more were needed, {free} bytes free"),
     )
     .hint("use fewer levels or a coarser --root, fewer --threads, or a machine with more memory");
     output::discard_pending();
     console::last_words(&failure, JSON.load(Ordering::Relaxed));
-    std::process::exit(failure.kind.exit_code().into())
+    std::process::exit(exit::code(failure.kind).into())
 }

@@ -1,9 +1,9 @@
-//! What a user may type, and the help texts. Values stay as typed here: [`crate::options`]
+//! What a user may type, and the help texts. Values stay as typed here: [`cutlink::options`]
 //! has their types, [`crate::mesh`] and [`crate::inspect`] check what they mean.
 
-use crate::options::{Device, FillRule, Flow, MeshOptions, Numbers, Output, Root};
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use cutlink::options::{Device, FillRule, Flow, MeshOptions, Numbers, Root};
 use cutlink_solver::{Collision, LatticeKind, Precision};
 use std::path::{Path, PathBuf};
 
@@ -68,6 +68,22 @@ pub enum Command {
     },
 }
 
+/// What `--json`, `--quiet` and `--verbose` say.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct Output {
+    /// Print one JSON object on stdout instead of the summary (docs/json-schema.md)
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+
+    /// Print errors only
+    #[arg(short, long, help_heading = "Output", conflicts_with = "verbose")]
+    pub quiet: bool,
+
+    /// Print more: time of each stage of each level, every note of the reader
+    #[arg(short, long, help_heading = "Output")]
+    pub verbose: bool,
+}
+
 const MESH_EXAMPLES: &str = "\
 Examples:
   cutlink mesh bunny.stl
@@ -113,24 +129,6 @@ pub struct MeshArgs {
     pub output: Output,
 }
 
-impl MeshArgs {
-    /// Those of a job that writes no files of its own.
-    pub(crate) fn without_files(
-        options: MeshOptions,
-        config: Option<PathBuf>,
-        output: Output,
-    ) -> Self {
-        Self {
-            options,
-            config,
-            write_config: None,
-            force: true,
-            dry_run: true,
-            output,
-        }
-    }
-}
-
 const ESTIMATE_EXAMPLES: &str = "\
 Examples:
   cutlink estimate bunny.stl --levels 7
@@ -156,7 +154,7 @@ pub struct EstimateArgs {
     pub config: Option<PathBuf>,
 
     /// Find the finest mesh that fits into so much memory: 16GiB, 500MB; in place of --levels
-    #[arg(long, value_name = "SIZE", value_parser = crate::options::size, help_heading = "Mesh")]
+    #[arg(long, value_name = "SIZE", value_parser = cutlink::options::size, help_heading = "Mesh")]
     pub mem: Option<u64>,
 
     /// How to report.
@@ -508,4 +506,22 @@ pub struct InspectArgs {
     /// How to report.
     #[command(flatten)]
     pub output: Output,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn a_configuration_file_has_the_names_of_the_long_options() {
+        let options = MeshOptions::augment_args(clap::Command::new("keys"));
+        let name = |a: &clap::Arg| a.get_long().unwrap_or(a.get_id().as_str()).to_owned();
+        let mut long: Vec<String> = options.get_arguments().map(name).collect();
+        let mut keys = cutlink::config::keys();
+        long.sort();
+        keys.sort();
+        assert_eq!(long, keys);
+        Cli::command().debug_assert();
+    }
 }

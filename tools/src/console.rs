@@ -3,8 +3,11 @@
 //! A reader that closes stdout early (`cutlink … | head`) is not an error. Progress shows
 //! only where stderr is a terminal.
 
-use crate::failure::{Failure, Kind};
-use crate::options::Output;
+use crate::cli::Output;
+use crate::exit;
+use cutlink::mesh::build::stage_name;
+use cutlink::{Error, ErrorKind, Observer};
+use cutlink_voxelizer::Stage;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, Write};
 
@@ -19,11 +22,11 @@ pub struct Console {
 ///
 /// # Errors
 /// Any other fault of stdout, such as a full disk behind it.
-pub fn print(text: &str) -> Result<(), Failure> {
+pub fn print(text: &str) -> Result<(), Error> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::new(Kind::Runtime, "cannot write to stdout").because(&e))
+            Err(Error::new(ErrorKind::Runtime, "cannot write to stdout").because(&e))
         }
         _ => Ok(()),
     }
@@ -35,7 +38,7 @@ pub fn tell(line: &str) {
 }
 
 /// Prints a failure where the usual streams may be locked by whoever just failed.
-pub(crate) fn last_words(failure: &Failure, json: bool) {
+pub(crate) fn last_words(failure: &Error, json: bool) {
     #[cfg(unix)]
     fn put(stream: &impl std::os::fd::AsFd, text: &str) {
         if let Ok(copy) = stream.as_fd().try_clone_to_owned() {
@@ -50,9 +53,9 @@ pub(crate) fn last_words(failure: &Failure, json: bool) {
         let _ = (&mut &*stream).write_all(text.as_bytes());
     }
     if json {
-        put(&io::stdout(), &format!("{:#}\n", failure.to_json()));
+        put(&io::stdout(), &format!("{:#}\n", exit::to_json(failure)));
     }
-    put(&io::stderr(), &format!("{failure}\n"));
+    put(&io::stderr(), &(exit::text(failure) + "\n"));
 }
 
 impl Console {
@@ -64,49 +67,48 @@ impl Console {
         }
     }
 
-    /// Whether a JSON object is the result.
-    pub fn json(&self) -> bool {
-        self.output.json
-    }
-
-    /// Whether more than usual is wanted.
-    pub fn verbose(&self) -> bool {
-        self.output.verbose
-    }
-
     /// A piece of the summary: stdout, unless there is to be JSON or silence.
     ///
     /// # Errors
     /// As [`print()`].
-    pub fn summary(&self, text: &str) -> Result<(), Failure> {
+    pub fn show(&self, text: &str) -> Result<(), Error> {
         if self.output.json || self.output.quiet {
             return Ok(());
         }
         self.bar.suspend(|| print(text))
     }
 
-    /// Something that the user should know, on stderr.
-    pub fn note(&self, text: &str) {
-        if !self.output.quiet {
-            self.bar.suspend(|| tell(&format!("note: {text}")));
-        }
-    }
-
     /// The JSON object, where it is wanted.
     ///
     /// # Errors
     /// As [`print()`].
-    pub fn object(&self, object: &impl serde::Serialize) -> Result<(), Failure> {
+    pub fn object(&self, object: &impl serde::Serialize) -> Result<(), Error> {
         if !self.output.json {
             return Ok(());
         }
-        let text = serde_json::to_string_pretty(object)
-            .map_err(|e| Failure::new(Kind::Runtime, "cannot make the JSON object").because(&e))?;
+        let text = serde_json::to_string_pretty(object).map_err(|e| {
+            Error::new(ErrorKind::Runtime, "cannot make the JSON object").because(&e)
+        })?;
         print(&(text + "\n"))
     }
+}
 
-    /// Starts a progress bar of so many steps.
-    pub fn start(&mut self, steps: u64) {
+impl Observer for Console {
+    fn note(&mut self, note: &str) {
+        if !self.output.quiet {
+            self.bar.suspend(|| tell(&format!("note: {note}")));
+        }
+    }
+
+    fn wants_summary(&self) -> bool {
+        !(self.output.json || self.output.quiet)
+    }
+
+    fn summary(&mut self, text: &str) -> Result<(), Error> {
+        self.show(text)
+    }
+
+    fn begin(&mut self, steps: u64) {
         if self.output.quiet {
             return;
         }
@@ -117,18 +119,19 @@ impl Console {
         );
     }
 
-    /// Names what runs now.
-    pub fn working_on(&self, what: impl Into<std::borrow::Cow<'static, str>>) {
-        self.bar.set_message(what);
-    }
-
-    /// Moves the bar on.
-    pub fn step(&self, steps: u64) {
+    fn advance(&mut self, steps: u64, status: &str) {
         self.bar.inc(steps);
+        self.bar.set_message(status.to_owned());
     }
 
-    /// Removes the bar.
-    pub fn finish(&self) {
+    fn end(&mut self) {
         self.bar.finish_and_clear();
+    }
+
+    fn stage(&mut self, stage: Stage, level: usize, seconds: f64) {
+        if self.output.verbose {
+            let stage = stage_name(stage);
+            self.note(&format!("level {level}: {stage} {:.3} ms", 1e3 * seconds));
+        }
     }
 }

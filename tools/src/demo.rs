@@ -2,16 +2,16 @@
 
 use crate::cli::{Cli, Command};
 use crate::console;
-use crate::failure::Failure;
 use crate::mesh;
 use clap::Parser;
+use cutlink::Error;
 use std::path::Path;
 
 /// Runs the command.
 ///
 /// # Errors
 /// Those of `cutlink mesh`. A scan that cannot be fetched is none: a shape is meshed instead.
-pub fn command(force: bool) -> Result<(), Failure> {
+pub fn command(force: bool) -> Result<(), Error> {
     let mut line = vec!["cutlink", "mesh"];
     match cutlink_meshes::bunny(Path::new(".")) {
         Ok(sample) => {

@@ -2,11 +2,11 @@
 
 use crate::cli::Cli;
 use crate::console;
-use crate::failure::{Failure, Kind};
-use crate::output;
 use clap::CommandFactory;
 use clap_complete::Shell;
 use clap_mangen::Man;
+use cutlink::output;
+use cutlink::{Error, ErrorKind};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -15,7 +15,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// A fault of stdout.
-pub fn completions(shell: Shell) -> Result<(), Failure> {
+pub fn completions(shell: Shell) -> Result<(), Error> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "cutlink", &mut script);
     console::print(&String::from_utf8_lossy(&script))
@@ -26,10 +26,10 @@ pub fn completions(shell: Shell) -> Result<(), Failure> {
 ///
 /// # Errors
 /// A fault of stdout or of the disk.
-pub fn man(folder: Option<&Path>) -> Result<(), Failure> {
+pub fn man(folder: Option<&Path>) -> Result<(), Error> {
     let all = Cli::command().disable_help_subcommand(true);
     let broken =
-        |e: io::Error| Failure::new(Kind::Runtime, "cannot make the manual page").because(&e);
+        |e: io::Error| Error::new(ErrorKind::Runtime, "cannot make the manual page").because(&e);
     match folder {
         None => {
             let mut page = Vec::new();

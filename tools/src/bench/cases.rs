@@ -1,8 +1,8 @@
 //! What is measured: the surface that was given, or built-in shapes, or scans in a folder.
 
 use crate::cli::BenchMeshArgs;
-use crate::failure::Failure;
-use crate::options::{MeshOptions, Numbers, Root};
+use cutlink::Error;
+use cutlink::options::{MeshOptions, Numbers, Root};
 use cutlink_mesher::Surface;
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub(super) struct Case {
 }
 
 /// The cases that the arguments ask for.
-pub(super) fn cases(args: &BenchMeshArgs) -> Result<Vec<Case>, Failure> {
+pub(super) fn cases(args: &BenchMeshArgs) -> Result<Vec<Case>, Error> {
     let given = options(args);
     let of_case = |case: Case| Case {
         options: given.clone().or(case.options),
@@ -44,7 +44,7 @@ pub(super) fn cases(args: &BenchMeshArgs) -> Result<Vec<Case>, Failure> {
         if !all.iter().any(|case| case.name == *wanted) {
             let names: Vec<&str> = all.iter().map(|case| case.name.as_str()).collect();
             return Err(
-                Failure::usage(format!("there is no case `{wanted}`")).hint(format!(
+                Error::input(format!("there is no case `{wanted}`")).hint(format!(
                     "the cases are {}{}",
                     names.join(", "),
                     match args.scans {

@@ -3,16 +3,15 @@
 use crate::bench::bytes::{STAGES, bytes};
 use crate::bench::cases::{Case, add_bumps};
 use crate::bench::report::{CaseReport, Copy, Spread, StageReport, StageTimes};
-use crate::cli::MeshArgs;
 use crate::console::Console;
-use crate::device::{Opened, on};
-use crate::estimate::room;
-use crate::failure::Failure;
-use crate::mesh::domain::{self, Domain};
-use crate::mesh::resolve::{self, Job, Source};
-use crate::mesh::source::{self, Shape, Sketch};
-use crate::mesh::{gate, stage_name};
-use crate::options::Output;
+use cutlink::device::{Opened, on};
+use cutlink::estimate::room;
+use cutlink::mesh::build::stage_name;
+use cutlink::mesh::domain::{self, Domain};
+use cutlink::mesh::gate;
+use cutlink::mesh::resolve::{self, Job, Source};
+use cutlink::mesh::source::{self, Shape, Sketch};
+use cutlink::{Error, Observer as _};
 use cutlink_amr::dims;
 use cutlink_device::{Backend, DeviceError, Memory};
 use cutlink_mesher::Surface;
@@ -98,20 +97,13 @@ impl Observer for Lap {
 }
 
 /// The job of a case: nothing is written.
-pub(super) fn job(case: &Case) -> Result<Job, Failure> {
-    resolve::resolve(&MeshArgs {
-        options: case.options.clone(),
-        config: None,
-        write_config: None,
-        force: true,
-        dry_run: true,
-        output: Output::default(),
-    })
+pub(super) fn job(case: &Case) -> Result<Job, Error> {
+    resolve::resolve(&case.options)
 }
 
 impl Bench<'_> {
     /// Measures a case.
-    pub(super) fn case(&self, case: &Case, copy: &Copy) -> Result<CaseReport, Failure> {
+    pub(super) fn case(&self, case: &Case, copy: &Copy) -> Result<CaseReport, Error> {
         let job = job(case)?;
         match &job.source {
             Source::File(path) => {
@@ -123,6 +115,7 @@ impl Bench<'_> {
             }
             Source::Shape(AnyShape::D2(shape)) => self.shape(case, &job, shape, copy),
             Source::Shape(AnyShape::D3(shape)) => self.shape(case, &job, shape, copy),
+            Source::Memory => Err(Error::input("a case should name its surface")),
         }
     }
 
@@ -133,7 +126,7 @@ impl Bench<'_> {
         loaded: Loaded<D>,
         read_ms: f64,
         copy: &Copy,
-    ) -> Result<CaseReport, Failure>
+    ) -> Result<CaseReport, Error>
     where
         Facet<D>: Exact<D>,
     {
@@ -159,7 +152,7 @@ impl Bench<'_> {
         job: &Job,
         shape: &S,
         copy: &Copy,
-    ) -> Result<CaseReport, Failure>
+    ) -> Result<CaseReport, Error>
     where
         Facet<D>: Exact<D>,
     {
@@ -187,7 +180,7 @@ impl Bench<'_> {
         made: Made<D>,
         domain: &Domain<D>,
         copy: &Copy,
-    ) -> Result<CaseReport, Failure>
+    ) -> Result<CaseReport, Error>
     where
         Facet<D>: Exact<D>,
     {
@@ -195,7 +188,7 @@ impl Bench<'_> {
         let placed = match case.split {
             1 => made.surface,
             parts => {
-                split(&made.surface, parts).map_err(|e| Failure::usage(format!("{name}: {e}")))?
+                split(&made.surface, parts).map_err(|e| Error::input(format!("{name}: {e}")))?
             }
         };
         let frame = domain.frame;
@@ -231,13 +224,13 @@ impl Bench<'_> {
         kernels: &K,
         ready: &Ready<D>,
         copy: &Copy,
-    ) -> Result<CaseReport, Failure>
+    ) -> Result<CaseReport, Error>
     where
         Facet<D>: Exact<D>,
     {
         let mut console = self.console.clone();
-        console.start(u64::from(WARM_UP + self.runs));
-        console.working_on(ready.name.clone());
+        console.begin(u64::from(WARM_UP + self.runs));
+        console.advance(0, &ready.name);
         let mut peak = 0;
         let mut laps = Vec::with_capacity(self.runs as usize);
         let mut last = None;
@@ -252,16 +245,16 @@ impl Bench<'_> {
                 laps.push(lap);
             }
             last = Some(mesh);
-            console.step(1);
+            console.advance(1, &ready.name);
         }
-        console.finish();
+        console.end();
         let mesh = last.expect("there should be a run").download(kernels)?;
         let moved = bytes(&ready.snapped, &mesh, &ready.params)?;
         Ok(describe(ready, &mesh, &laps, moved, peak, copy))
     }
 }
 
-fn choose<const D: usize>(job: &Job, bounds: domain::Bounds<D>) -> Result<Domain<D>, Failure> {
+fn choose<const D: usize>(job: &Job, bounds: domain::Bounds<D>) -> Result<Domain<D>, Error> {
     let domain = domain::choose(bounds, job.domain.as_deref(), &job.root, job.snap_domain)
         .map_err(|e| e.about(&job.name()))?;
     check_levels(&domain.frame, job.levels)?;
@@ -271,7 +264,7 @@ fn choose<const D: usize>(job: &Job, bounds: domain::Bounds<D>) -> Result<Domain
 fn once<const D: usize, K: Kernels<D>>(
     kernels: &K,
     ready: &Ready<D>,
-) -> Result<(Mesh<D, K>, Lap), Failure> {
+) -> Result<(Mesh<D, K>, Lap), Error> {
     let mut lap = Lap::new();
     let begin = Instant::now();
     let mesh = embed(
@@ -292,7 +285,7 @@ fn wait<B: Backend>(backend: &B) -> Result<(), DeviceError> {
 }
 
 /// The median time of some repetitions in milliseconds, and what the last one made.
-fn median_of<T>(mut work: impl FnMut() -> Result<T, Failure>) -> Result<(f64, T), Failure> {
+fn median_of<T>(mut work: impl FnMut() -> Result<T, Error>) -> Result<(f64, T), Error> {
     let mut times = Vec::new();
     loop {
         let begin = Instant::now();

@@ -14,9 +14,9 @@ pub mod solve;
 
 use crate::cli::BenchMeshArgs;
 use crate::console::Console;
-use crate::device::{Opened, on};
-use crate::failure::Failure;
-use crate::mesh::report::Device;
+use cutlink::Error;
+use cutlink::device::{Opened, on};
+use cutlink::mesh::report::Device;
 use measure::{Bench, WARM_UP};
 use report::{Head, Report};
 
@@ -27,7 +27,7 @@ const RUNS: u32 = 20;
 ///
 /// # Errors
 /// Any failure; `docs/cli.md` lists the exit codes.
-pub fn mesh(args: &BenchMeshArgs) -> Result<(), Failure> {
+pub fn mesh(args: &BenchMeshArgs) -> Result<(), Error> {
     let cases = cases::cases(args)?;
     // What cannot be is said before the first case takes its time.
     let jobs = cases.iter().map(measure::job);
@@ -35,7 +35,7 @@ pub fn mesh(args: &BenchMeshArgs) -> Result<(), Failure> {
     let job = jobs.into_iter().next().expect("there should be a case");
     let mut selected = job.selected;
     let console = Console::new(args.run.output);
-    crate::in_pool(args.run.threads.unwrap_or(0), || {
+    cutlink::pool::install(args.run.threads.unwrap_or(0), || {
         let opened = Opened::open(job.device.0, &mut selected)?;
         let runs = args.run.runs.unwrap_or(RUNS);
         let device = Device::new(&selected, &opened);
@@ -44,7 +44,7 @@ pub fn mesh(args: &BenchMeshArgs) -> Result<(), Failure> {
             head: Head::new("bench mesh", device, runs, copy),
             cases: Vec::new(),
         };
-        console.summary(&report.head.tell("medians, in milliseconds"))?;
+        console.show(&report.head.tell("medians, in milliseconds"))?;
         let bench = Bench {
             opened: &opened,
             runs,
@@ -54,7 +54,7 @@ pub fn mesh(args: &BenchMeshArgs) -> Result<(), Failure> {
         for case in &cases {
             match bench.case(case, &report.head.copy) {
                 Ok(made) => {
-                    console.summary(&made.table())?;
+                    console.show(&made.table())?;
                     report.cases.push(made);
                 }
                 Err(failure) => {
@@ -64,7 +64,7 @@ pub fn mesh(args: &BenchMeshArgs) -> Result<(), Failure> {
             }
         }
         if !report.cases.is_empty() {
-            console.summary(&report.tables())?;
+            console.show(&report.tables())?;
         }
         report.head.device.peak_bytes = opened.peak_bytes();
         match failed {

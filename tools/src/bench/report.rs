@@ -2,7 +2,7 @@
 //! only ever added.
 
 use crate::bench::WARM_UP;
-use crate::mesh::report::{Device, bytes, columns, grouped};
+use cutlink::mesh::report::{Device, bytes, columns, grouped};
 use serde::Serialize;
 
 /// The object that `cutlink bench mesh --json` prints.
@@ -32,7 +32,7 @@ impl Head {
     /// Of a bench on the threads there are.
     pub(super) fn new(command: &'static str, device: Device, runs: u32, copy: Copy) -> Self {
         Self {
-            schema: crate::JSON_SCHEMA,
+            schema: cutlink::JSON_SCHEMA,
             cutlink: env!("CARGO_PKG_VERSION"),
             command,
             device,

@@ -2,12 +2,12 @@
 
 use crate::cli::InspectArgs;
 use crate::cli::SliceAxis;
-use crate::failure::Failure;
-use crate::mesh::report::Written;
-use crate::mesh::write_picture;
-use crate::output;
-use crate::picture::{Position, SliceOptions};
-use crate::solid_stl::solid_surface;
+use cutlink::Error;
+use cutlink::mesh::product::write_picture;
+use cutlink::mesh::report::Written;
+use cutlink::output;
+use cutlink::picture::{Position, SliceOptions};
+use cutlink::solid_stl::solid_surface;
 use cutlink_mesher::write_stl::write_stl;
 use cutlink_voxelizer::vtk::{Htg, VtkError, Vtu};
 use cutlink_voxelizer::{AnyMesh, Mesh};
@@ -23,12 +23,12 @@ pub(super) fn wanted(args: &InspectArgs) -> bool {
 ///
 /// # Errors
 /// Usage errors.
-pub(super) fn check(args: &InspectArgs) -> Result<(), Failure> {
+pub(super) fn check(args: &InspectArgs) -> Result<(), Error> {
     let targets = [&args.vtk, &args.png, &args.solid_stl];
     for (i, target) in targets.into_iter().enumerate() {
         let Some(path) = target else { continue };
         if targets[..i].contains(&target) {
-            return Err(Failure::usage(format!(
+            return Err(Error::input(format!(
                 "{} would be written twice",
                 path.display()
             )));
@@ -39,10 +39,10 @@ pub(super) fn check(args: &InspectArgs) -> Result<(), Failure> {
         vtk_kind(path, args.level)?;
     }
     if args.level.is_some() && args.vtk.is_none() && args.solid_stl.is_none() {
-        return Err(Failure::usage("--level needs --vtk or --solid-stl"));
+        return Err(Error::input("--level needs --vtk or --solid-stl"));
     }
     if !(0.0..=1.0).contains(&args.position) {
-        return Err(Failure::usage(format!(
+        return Err(Error::input(format!(
             "--position is {}: a fraction of the box's edge, 0 to 1, is needed",
             args.position
         )));
@@ -54,24 +54,24 @@ pub(super) fn check(args: &InspectArgs) -> Result<(), Failure> {
 ///
 /// # Errors
 /// Usage errors.
-pub(super) fn check_for(args: &InspectArgs, mesh: &AnyMesh) -> Result<(), Failure> {
+pub(super) fn check_for(args: &InspectArgs, mesh: &AnyMesh) -> Result<(), Error> {
     let (planar, finest) = match mesh {
         AnyMesh::D2(mesh) => (true, mesh.forest.finest()),
         AnyMesh::D3(mesh) => (false, mesh.forest.finest()),
     };
     match args.level {
         Some(level) if level > finest => {
-            return Err(Failure::usage(format!(
+            return Err(Error::input(format!(
                 "--level is {level}: this mesh has levels 0 to {finest}"
             )));
         }
         _ => {}
     }
     if planar && args.solid_stl.is_some() {
-        return Err(Failure::usage("--solid-stl is for meshes in 3D"));
+        return Err(Error::input("--solid-stl is for meshes in 3D"));
     }
     if planar && args.axis.is_some() {
-        return Err(Failure::usage(
+        return Err(Error::input(
             "--axis is for meshes in 3D: a plane is its own slice",
         ));
     }
@@ -83,16 +83,16 @@ enum VtkKind {
     Vtu,
 }
 
-fn vtk_kind(path: &Path, level: Option<usize>) -> Result<VtkKind, Failure> {
+fn vtk_kind(path: &Path, level: Option<usize>) -> Result<VtkKind, Error> {
     let extension = path.extension().and_then(|e| e.to_str());
     match (extension, level) {
         (Some("htg"), None) => Ok(VtkKind::Htg),
-        (Some("htg"), Some(_)) => Err(Failure::usage(
+        (Some("htg"), Some(_)) => Err(Error::input(
             "a .htg file holds the whole tree, --level does not go with it",
         )
         .hint("write a .vtu, or leave --level out")),
         (Some("vtu"), _) => Ok(VtkKind::Vtu),
-        _ => Err(Failure::usage(format!(
+        _ => Err(Error::input(format!(
             "{} has no extension that says what to write",
             path.display()
         ))
@@ -107,7 +107,7 @@ fn vtk_kind(path: &Path, level: Option<usize>) -> Result<VtkKind, Failure> {
 pub(super) fn write(
     args: &InspectArgs,
     mesh: &AnyMesh,
-) -> Result<BTreeMap<&'static str, Written>, Failure> {
+) -> Result<BTreeMap<&'static str, Written>, Error> {
     let mut files = BTreeMap::new();
     let mut add = |kind, path: &Path, bytes| {
         let path = path.to_owned();
@@ -139,7 +139,7 @@ pub(super) fn write(
     Ok(files)
 }
 
-fn vtk<const D: usize>(mesh: &Mesh<D>, path: &Path, args: &InspectArgs) -> Result<u64, Failure> {
+fn vtk<const D: usize>(mesh: &Mesh<D>, path: &Path, args: &InspectArgs) -> Result<u64, Error> {
     let kind = vtk_kind(path, args.level)?;
     let broken = |e: VtkError| output::failed(path, &e);
     let written = output::write(path, args.force, |out| match kind {
@@ -153,10 +153,10 @@ fn vtk<const D: usize>(mesh: &Mesh<D>, path: &Path, args: &InspectArgs) -> Resul
     Ok(written.1)
 }
 
-fn solid_stl(mesh: &Mesh<3>, level: usize, path: &Path, force: bool) -> Result<u64, Failure> {
+fn solid_stl(mesh: &Mesh<3>, level: usize, path: &Path, force: bool) -> Result<u64, Error> {
     let surface = solid_surface(mesh, level).filter(|s| !s.facets.is_empty());
     let surface = surface.ok_or_else(|| {
-        Failure::usage(format!(
+        Error::input(format!(
             "level {level} has no solid cell to draw the surface of"
         ))
         .hint("take a finer --level")

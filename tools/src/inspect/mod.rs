@@ -7,7 +7,7 @@ mod surface;
 
 use crate::cli::InspectArgs;
 use crate::console::Console;
-use crate::failure::{Failure, Kind};
+use cutlink::{Error, ErrorKind};
 use cutlink_mesher::read::{ReadError, read_any};
 use cutlink_voxelizer::mesh_file::{self, FileError};
 use cutlink_voxelizer::{AnyMesh, Mesh, validate};
@@ -18,23 +18,23 @@ use std::collections::BTreeMap;
 ///
 /// # Errors
 /// Any failure; `docs/cli.md` lists the exit codes. A check that fails is a run-time failure.
-pub fn command(args: &InspectArgs) -> Result<(), Failure> {
+pub fn command(args: &InspectArgs) -> Result<(), Error> {
     export::check(args)?;
-    crate::in_pool(args.threads, || inspect(args))
+    cutlink::pool::install(args.threads, || inspect(args))
 }
 
-fn inspect(args: &InspectArgs) -> Result<(), Failure> {
+fn inspect(args: &InspectArgs) -> Result<(), Error> {
     let console = Console::new(args.output);
     match mesh_file::read(&args.file) {
         Ok((mesh, metadata)) => look(args, &mesh, &metadata, &console),
         Err(FileError::NotAMesh { path, reason }) => match read_any(&args.file) {
-            Ok(_) if export::wanted(args) => Err(Failure::usage(format!(
+            Ok(_) if export::wanted(args) => Err(Error::input(format!(
                 "{} is a surface, not a mesh file: it has nothing to export",
                 path.display()
             ))
             .hint("make a mesh of it first: cutlink mesh FILE")),
             Ok(surface) => surface::inspect(args, surface, &console),
-            Err(ReadError::UnknownFormat { .. }) => Err(Failure::usage(format!(
+            Err(ReadError::UnknownFormat { .. }) => Err(Error::input(format!(
                 "{} is neither a mesh file ({reason}) nor a surface (STL, PLY or polyline)",
                 path.display()
             ))),
@@ -45,15 +45,15 @@ fn inspect(args: &InspectArgs) -> Result<(), Failure> {
 }
 
 /// A damaged file is bad input, and a check that failed where one was asked for.
-fn unreadable(error: FileError, check: bool) -> Failure {
+fn unreadable(error: FileError, check: bool) -> Error {
     match error {
         FileError::Memory { source, path } => {
-            let mut failure = Failure::from(source);
+            let mut failure = Error::from(source);
             failure.message = format!("cannot load {}: {}", path.display(), failure.message);
             failure
         }
-        FileError::Damaged { .. } if check => Failure::new(Kind::Runtime, error.to_string()),
-        _ => Failure::usage(error.to_string()),
+        FileError::Damaged { .. } if check => Error::new(ErrorKind::Runtime, error.to_string()),
+        _ => Error::input(error.to_string()),
     }
 }
 
@@ -62,13 +62,13 @@ fn look(
     mesh: &AnyMesh,
     metadata: &BTreeMap<String, String>,
     console: &Console,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     export::check_for(args, mesh)?;
     let mut report = match mesh {
         AnyMesh::D2(mesh) => Report::new(mesh, metadata, &args.file),
         AnyMesh::D3(mesh) => Report::new(mesh, metadata, &args.file),
     };
-    console.summary(&report.text())?;
+    console.show(&report.text())?;
     if args.check {
         report.checks = match mesh {
             AnyMesh::D2(mesh) => checks(mesh),
@@ -80,14 +80,14 @@ fn look(
     }
     let after = report.after_text();
     if !after.is_empty() {
-        console.summary(&format!("\n{after}"))?;
+        console.show(&format!("\n{after}"))?;
     }
     match report.checks.iter().find(|c| !c.passed) {
         None => console.object(&report),
         Some(check) => {
             let name = args.file.display();
-            let mut failure = Failure::new(
-                Kind::Runtime,
+            let mut failure = Error::new(
+                ErrorKind::Runtime,
                 format!("{name} failed its check: {}", check.name),
             );
             failure.causes.extend(check.violation.clone());

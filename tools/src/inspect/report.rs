@@ -1,8 +1,8 @@
 //! What is in a mesh file: one struct for the JSON object and for the summary.
 //! `docs/json-schema.md` describes every key; keys are only ever added.
 
-use crate::mesh::report::{FrameReport, Level, Written, bytes, columns, grouped, short, table};
-use crate::options::Axes;
+use cutlink::mesh::report::{FrameReport, Level, Written, bytes, columns, grouped, short, table};
+use cutlink::options::Axes;
 use cutlink_voxelizer::{LinkTable, Mesh};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -81,7 +81,7 @@ impl Report {
         let counts = || levels.iter().filter_map(|l| l.counts);
         let parsed = |text: &String| serde_json::from_str(text).unwrap_or(text.clone().into());
         Self {
-            schema: crate::JSON_SCHEMA,
+            schema: cutlink::JSON_SCHEMA,
             cutlink: env!("CARGO_PKG_VERSION"),
             command: "inspect",
             kind: "mesh",

@@ -3,10 +3,10 @@
 
 use crate::cli::InspectArgs;
 use crate::console::Console;
-use crate::failure::Failure;
-use crate::mesh::intersections;
-use crate::mesh::report::bytes;
-use crate::mesh::source::health_of;
+use cutlink::Error;
+use cutlink::mesh::intersections;
+use cutlink::mesh::report::bytes;
+use cutlink::mesh::source::health_of;
 use cutlink_mesher::exact::Facet;
 use cutlink_mesher::intersect::Meet;
 use cutlink_mesher::read::{AnySurface, Loaded};
@@ -19,7 +19,7 @@ pub(super) fn inspect(
     args: &InspectArgs,
     surface: AnySurface,
     console: &Console,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     match surface {
         AnySurface::D2(loaded) => report(args, loaded, console),
         AnySurface::D3(loaded) => report(args, loaded, console),
@@ -30,7 +30,7 @@ fn report<const D: usize>(
     args: &InspectArgs,
     mut loaded: Loaded<D>,
     console: &Console,
-) -> Result<(), Failure>
+) -> Result<(), Error>
 where
     Facet<D>: Meet<D>,
 {
@@ -60,9 +60,9 @@ where
     for note in &notes {
         text += &format!("note: {note}\n");
     }
-    console.summary(&text)?;
+    console.show(&text)?;
     console.object(&serde_json::json!({
-        "schema": crate::JSON_SCHEMA,
+        "schema": cutlink::JSON_SCHEMA,
         "cutlink": env!("CARGO_PKG_VERSION"),
         "command": "inspect",
         "kind": "surface",

@@ -1,7 +1,7 @@
 //! What is measured.
 
 use crate::cli::{BenchSolveArgs, FlowCase};
-use crate::failure::Failure;
+use cutlink::Error;
 use cutlink_device::Memory;
 use cutlink_solver::{Collision, LatticeKind, Precision};
 
@@ -57,7 +57,7 @@ pub(crate) fn collision(text: &str) -> Result<Collision, String> {
 }
 
 /// The cases that the arguments ask for, on a backend whose memory this is.
-pub(super) fn cases(args: &BenchSolveArgs, memory: Memory) -> Result<Vec<Case>, Failure> {
+pub(super) fn cases(args: &BenchSolveArgs, memory: Memory) -> Result<Vec<Case>, Error> {
     let all = [LatticeKind::D2Q9, LatticeKind::D3Q19, LatticeKind::D3Q27];
     let or_all = |given: &[LatticeKind]| -> Vec<LatticeKind> {
         all.into_iter()
@@ -110,7 +110,7 @@ pub(super) fn cases(args: &BenchSolveArgs, memory: Memory) -> Result<Vec<Case>, 
         });
     }
     if cases.is_empty() {
-        return Err(Failure::usage("the sphere has no flows in the plane")
+        return Err(Error::input("the sphere has no flows in the plane")
             .hint("--lattice d3q19 or d3q27 goes with --case sphere"));
     }
     Ok(cases)

@@ -6,9 +6,9 @@ use super::{
     cases::{self, Case, Kind},
     report::Check,
 };
-use crate::failure::{Failure, Kind as Fault};
-use crate::mesh::build::bare;
-use crate::options::Root;
+use cutlink::mesh::build::bare;
+use cutlink::options::Root;
+use cutlink::{Error, ErrorKind};
 use cutlink_mesher::exact::{Exact, Facet};
 use cutlink_solver::{
     FaceCondition, Interpolation, Params, PatchCondition, Plan, Snapshot, WallScheme,
@@ -59,7 +59,7 @@ pub(super) fn vortex<const D: usize>(cells: f64, at: [f64; D]) -> (f64, [f64; D]
 ///
 /// # Errors
 /// One that does not decay as it should, or loses mass.
-pub(super) fn all<K: Flows>(kernels: &K, cases: &[Case]) -> Result<Vec<Check>, Failure> {
+pub(super) fn all<K: Flows>(kernels: &K, cases: &[Case]) -> Result<Vec<Check>, Error> {
     let mut kinds: Vec<Kind> = Vec::new();
     for kind in cases.iter().flat_map(Case::kinds) {
         if !kinds.contains(kind) {
@@ -73,7 +73,7 @@ pub(super) fn all<K: Flows>(kernels: &K, cases: &[Case]) -> Result<Vec<Check>, F
     kinds.into_iter().map(one).collect()
 }
 
-fn decay<const D: usize, K: Kernels<D>>(kernels: &K, kind: Kind) -> Result<Check, Failure>
+fn decay<const D: usize, K: Kernels<D>>(kernels: &K, kind: Kind) -> Result<Check, Error>
 where
     Facet<D>: Exact<D>,
 {
@@ -109,12 +109,12 @@ fn sums<const D: usize>(snapshot: &Snapshot<D>) -> [f64; 2] {
 }
 
 impl Check {
-    fn judged(self) -> Result<Self, Failure> {
+    fn judged(self) -> Result<Self, Error> {
         if self.decay_error.abs() <= RATE && self.mass_error.abs() <= MASS {
             return Ok(self);
         }
-        Err(Failure::new(
-            Fault::Runtime,
+        Err(Error::new(
+            ErrorKind::Runtime,
             format!(
                 "{} {} {}: a vortex decays {:+.3e} too fast and gains {:+.3e} of its mass, where {RATE} and {MASS} are allowed",
                 self.lattice, self.precision, self.collision, self.decay_error, self.mass_error

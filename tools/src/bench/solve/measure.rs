@@ -10,13 +10,13 @@ use super::{
 use crate::bench::WARM_UP;
 use crate::bench::measure::Copier;
 use crate::bench::report::{Copy, Spread};
-use crate::cli::{BenchSolveArgs, MeshArgs};
+use crate::cli::BenchSolveArgs;
 use crate::console::Console;
-use crate::device::Opened;
-use crate::failure::Failure;
-use crate::mesh::build::{AnyPlaced, Builder, bare};
-use crate::mesh::resolve;
-use crate::options::{MeshOptions, Numbers, Output, Root};
+use cutlink::device::Opened;
+use cutlink::mesh::build::{AnyPlaced, Builder, bare};
+use cutlink::mesh::resolve;
+use cutlink::options::{MeshOptions, Numbers, Root};
+use cutlink::{Error, Observer as _};
 use cutlink_mesher::exact::{Exact, Facet};
 use cutlink_solver::{
     FaceCondition, Flow, InitialState, Params, Plan, Precision, Work, kernels::Kernels,
@@ -43,7 +43,7 @@ impl<'a, K: Flows> Bench<'a, K> {
         args: &'a BenchSolveArgs,
         runs: u32,
         console: Console,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, Error> {
         let copier = Copier::new(kernels)?;
         Ok(Self {
             kernels,
@@ -55,16 +55,12 @@ impl<'a, K: Flows> Bench<'a, K> {
     }
 
     /// The bandwidth of the memory before the first case.
-    pub(super) fn copy(&mut self, runs: u32) -> Result<Copy, Failure> {
+    pub(super) fn copy(&mut self, runs: u32) -> Result<Copy, Error> {
         Ok(self.copier.measure(runs)?)
     }
 
     /// Measures a case: all flows on its mesh.
-    pub(super) fn case(
-        &mut self,
-        case: &Case,
-        opened: &Opened,
-    ) -> Result<Vec<CaseReport>, Failure> {
+    pub(super) fn case(&mut self, case: &Case, opened: &Opened) -> Result<Vec<CaseReport>, Error> {
         match case {
             Case::Box { edge, kinds } if kinds[0].lattice.dimensions() == 2 => {
                 self.uniform::<2>(*edge, kinds)
@@ -90,7 +86,7 @@ impl<'a, K: Flows> Bench<'a, K> {
         &mut self,
         edge: u32,
         kinds: &[Kind],
-    ) -> Result<Vec<CaseReport>, Failure>
+    ) -> Result<Vec<CaseReport>, Error>
     where
         K: Kernels<D>,
         Facet<D>: Exact<D>,
@@ -110,7 +106,7 @@ impl<'a, K: Flows> Bench<'a, K> {
         mesh: &Mesh<D>,
         params: Params<D>,
         start: &InitialState<'_, D>,
-    ) -> Result<CaseReport, Failure>
+    ) -> Result<CaseReport, Error>
     where
         K: Kernels<D>,
     {
@@ -124,9 +120,9 @@ impl<'a, K: Flows> Bench<'a, K> {
             Some(steps) => steps,
             None => ((RUN / one).ceil() as u64).clamp(1, 10_000),
         };
-        self.console.start(u64::from(WARM_UP + self.runs));
-        self.console
-            .working_on(format!("{name} {} {}", params.lattice, params.precision));
+        self.console.begin(u64::from(WARM_UP + self.runs));
+        let status = format!("{name} {} {}", params.lattice, params.precision);
+        self.console.advance(0, &status);
         let (mut times, mut copies, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
         for run in 0..WARM_UP + self.runs {
             let copied = self.copier.once()?;
@@ -136,12 +132,12 @@ impl<'a, K: Flows> Bench<'a, K> {
                 copies.push(copied);
                 ratios.push(copied / stepped);
             }
-            self.console.step(1);
+            self.console.advance(1, &status);
         }
         flow.check()?;
         flow.take_forces()?;
         let laps = laps(&mut *flow, steps)?;
-        self.console.finish();
+        self.console.end();
         let word = match params.precision {
             Precision::F32 => 4,
             Precision::F64 => 8,
@@ -178,7 +174,7 @@ impl<'a, K: Flows> Bench<'a, K> {
     }
 }
 
-fn laps<const D: usize>(flow: &mut dyn Flow<D>, steps: u64) -> Result<Vec<LapReport>, Failure> {
+fn laps<const D: usize>(flow: &mut dyn Flow<D>, steps: u64) -> Result<Vec<LapReport>, Error> {
     let laps = flow.laps(steps)?;
     let all: f64 = laps.iter().map(|lap| lap.seconds).sum();
     let mut laps: Vec<LapReport> = laps
@@ -200,7 +196,7 @@ fn laps<const D: usize>(flow: &mut dyn Flow<D>, steps: u64) -> Result<Vec<LapRep
 }
 
 /// A sphere in the middle of a cube.
-fn sphere(root: u32, levels: usize, opened: &Opened) -> Result<Mesh<3>, Failure> {
+fn sphere(root: u32, levels: usize, opened: &Opened) -> Result<Mesh<3>, Error> {
     let edge = f64::from(root);
     let options = MeshOptions {
         shape: Some(format!("sphere:r={}", 0.5 * ACROSS)),
@@ -211,10 +207,11 @@ fn sphere(root: u32, levels: usize, opened: &Opened) -> Result<Mesh<3>, Failure>
         wall_distance: Some(0.25 * ACROSS),
         ..MeshOptions::default()
     };
-    let job = resolve::resolve(&MeshArgs::without_files(options, None, Output::QUIET))?;
-    let mut builder = Builder::new(&job, opened, Console::new(Output::QUIET));
+    let job = resolve::resolve(&options)?;
+    let mut silent = ();
+    let mut builder = Builder::new(&job, opened, &mut silent);
     let AnyPlaced::D3(placed) = builder.place()? else {
-        return Err(Failure::usage("a sphere should be in space"));
+        return Err(Error::input("a sphere should be in space"));
     };
     let prepared = builder.prepare(placed)?;
     builder.build(&prepared)

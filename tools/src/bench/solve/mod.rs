@@ -16,9 +16,9 @@ pub(crate) use cases::collision;
 use crate::bench::report::Head;
 use crate::cli::BenchSolveArgs;
 use crate::console::Console;
-use crate::device::{Opened, on};
-use crate::failure::Failure;
-use crate::mesh::report::Device;
+use cutlink::Error;
+use cutlink::device::{Opened, on};
+use cutlink::mesh::report::Device;
 use cutlink_device::{Backend, DeviceChoice, select};
 use cutlink_solver::kernels::Kernels;
 use measure::Bench;
@@ -35,14 +35,14 @@ impl<K: Kernels<2> + Kernels<3>> Flows for K {}
 ///
 /// # Errors
 /// Any failure; `docs/cli.md` lists the exit codes.
-pub fn command(args: &BenchSolveArgs) -> Result<(), Failure> {
+pub fn command(args: &BenchSolveArgs) -> Result<(), Error> {
     let choice = args
         .run
         .device
         .map_or(DeviceChoice::Auto, |device| device.0);
     let mut selected = select(choice)?;
     let console = Console::new(args.run.output);
-    crate::in_pool(args.run.threads.unwrap_or(0), || {
+    cutlink::pool::install(args.run.threads.unwrap_or(0), || {
         let opened = Opened::open(choice, &mut selected)?;
         let device = Device::new(&selected, &opened);
         on!(&opened, kernels => all(args, kernels, &opened, device, console))
@@ -55,7 +55,7 @@ fn all<K: Flows>(
     opened: &Opened,
     device: Device,
     console: Console,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     let cases = cases::cases(args, K::MEMORY)?;
     let runs = args.run.runs.unwrap_or(RUNS);
     let mut bench = Bench::new(kernels, args, runs, console.clone())?;
@@ -64,20 +64,20 @@ fn all<K: Flows>(
         checks: check::all(kernels, &cases)?,
         cases: Vec::new(),
     };
-    console.summary(&report.head())?;
+    console.show(&report.head())?;
     for case in &cases {
         report.cases.extend(bench.case(case, opened)?);
     }
     report.head.device.peak_bytes = opened.peak_bytes();
-    console.summary(&report.tables())?;
+    console.show(&report.tables())?;
     console.object(&report)
 }
 
 /// Waits until a backend has done its work.
 fn seconds_of<B: Backend>(
     backend: &B,
-    work: impl FnOnce() -> Result<(), Failure>,
-) -> Result<f64, Failure> {
+    work: impl FnOnce() -> Result<(), Error>,
+) -> Result<f64, Error> {
     let begin = backend.stamp()?;
     work()?;
     let end = backend.stamp()?;

@@ -2,7 +2,7 @@
 //! only ever added.
 
 use crate::bench::report::{Head, Spread, rate};
-use crate::mesh::report::{columns, grouped};
+use cutlink::mesh::report::{columns, grouped};
 use cutlink_solver::LevelSheet;
 use serde::Serialize;
 

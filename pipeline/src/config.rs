@@ -1,0 +1,166 @@
+//! Files in TOML: the options of a mesh (`--config`, `--write-config`), and cases of flows.
+//!
+//! A key or name that is not known is refused, and the nearest one named. Which there are in its
+//! table comes from the parser's own message, so that no list of them can drift from the structs.
+
+use crate::error::Error;
+use crate::options::MeshOptions;
+use serde::de::DeserializeOwned;
+use std::path::Path;
+
+/// Reads a file.
+///
+/// # Errors
+/// A file that cannot be read, is not TOML, has a key that its table does not know (the nearest
+/// one is named) or a value of the wrong type; each with its line and column.
+pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| Error::input(format!("cannot read {name}")).because(&e))?;
+    parse(&name.to_string(), &text)
+}
+
+/// As [`read`], from text; `name` is for messages.
+///
+/// # Errors
+/// As [`read`].
+pub fn parse<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, Error> {
+    toml::from_str(text).map_err(|error| {
+        let place = error.span().map_or_else(String::new, |span| {
+            let before = &text[..span.start.min(text.len())];
+            let line = before.matches('\n').count() + 1;
+            let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
+            format!(", line {line}, column {column}")
+        });
+        match unknown(error.message()) {
+            Some((what, given, known)) => {
+                Error::input(format!("{name}{place}: unknown {what} `{given}`"))
+                    .hint(suggestion(what, given, &known))
+            }
+            None => Error::input(format!("{name}{place}: {}", error.message())),
+        }
+    })
+}
+
+/// The options as TOML that [`parse`] reads back as the same options.
+///
+/// # Errors
+/// None that a user can cause.
+pub fn write(options: &MeshOptions) -> Result<String, Error> {
+    let body = toml::to_string(options)
+        .map_err(|e| Error::input("cannot write the options as TOML").because(&e))?;
+    Ok(format!(
+        "# cutlink {}: use with `cutlink mesh --config FILE`\n{body}",
+        env!("CARGO_PKG_VERSION")
+    ))
+}
+
+/// What is unknown, what it is called, and what there is.
+fn unknown(message: &str) -> Option<(&'static str, &str, Vec<&str>)> {
+    let (what, rest) = match message.strip_prefix("unknown field `") {
+        Some(rest) => ("key", rest),
+        None => ("name", message.strip_prefix("unknown variant `")?),
+    };
+    let (given, expected) = rest.split_once("`, ")?;
+    Some((
+        what,
+        given,
+        expected.split('`').skip(1).step_by(2).collect(),
+    ))
+}
+
+/// The nearest of the known names, and all of them: "did you mean `x`? keys: x, y".
+pub fn suggestion(what: &str, given: &str, known: &[&str]) -> String {
+    let nearest = known
+        .iter()
+        .max_by(|a, b| strsim::jaro_winkler(given, a).total_cmp(&strsim::jaro_winkler(given, b)))
+        .filter(|k| strsim::jaro_winkler(given, k) > 0.7);
+    let all = known.join(", ");
+    match nearest {
+        Some(nearest) => format!("did you mean `{nearest}`? {what}s: {all}"),
+        None => format!("{what}s: {all}"),
+    }
+}
+
+/// The keys that a table of options may hold.
+pub fn keys() -> Vec<String> {
+    let refused =
+        toml::from_str::<MeshOptions>("no-such-key = 1").expect_err("there is no such key");
+    let (_, _, known) = unknown(refused.message()).expect("the parser should name the keys");
+    known.into_iter().map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::{Axes, Device, FillRule, Flow, Numbers, Root, SnapDomain};
+    use cutlink_mesher::placement::Unit;
+
+    fn full() -> MeshOptions {
+        MeshOptions {
+            file: Some("a b.stl".into()),
+            shape: Some("sphere".into()),
+            deviation: Some(1e-3),
+            unit: Some(Unit::Mm),
+            scale: Some(Numbers::Many(vec![1.0, 2.0, -3.5])),
+            rotate: Some(vec!["x:90".parse().expect("a rotation")]),
+            fit: Some(Numbers::One(2.0)),
+            translate: Some(Numbers::Many(vec![0.1, 0.2, 0.3])),
+            domain: Some(Numbers::Many(vec![0.0, 0.0, 0.0, 1.0, 1.0, 1.0])),
+            snap_domain: Some(SnapDomain::Grow),
+            periodic: Some(Axes([true, false, true])),
+            root: Some(Root::Cells(vec![64, 32, 32])),
+            levels: Some(3),
+            max_cells: Some(1_000_000),
+            wall_distance: Some(0.05),
+            fill: Some(FillRule::EvenOdd),
+            flow: Some(Flow::Inside),
+            seed: Some(Numbers::Many(vec![0.5, 0.0, -0.25])),
+            robust: true,
+            check_intersections: true,
+            refine: Some(vec![
+                "near:*,levels=3,distance=0.5".parse().expect("a rule"),
+            ]),
+            device: Some(Device::default()),
+            threads: Some(2),
+            output: Some("out".into()),
+            no_picture: true,
+        }
+    }
+
+    #[test]
+    fn every_option_survives_the_round_trip() {
+        let text = write(&full()).expect("TOML");
+        assert_eq!(parse("test", &text), Ok(full()), "{text}");
+        let table: toml::Table = text.parse().expect("TOML");
+        let mut written: Vec<&String> = table.keys().collect();
+        let mut keys = keys();
+        written.sort();
+        keys.sort();
+        assert_eq!(written, keys.iter().collect::<Vec<_>>(), "names");
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_place() {
+        let cases = [
+            ("levels = 3\nrooot = 64\n", "line 2, column 1", "`root`"),
+            ("levels = \"three\"\n", "line 1, column 10", ""),
+            ("root = \"64y32\"\n", "line 1, column 8", ""),
+            ("levels = [\n", "line", ""),
+        ];
+        for (text, place, hint) in cases {
+            let failure = parse::<MeshOptions>("case.toml", text).expect_err("a mistake");
+            assert!(failure.message.contains(place), "{failure}");
+            assert!(failure.message.starts_with("case.toml"), "{failure}");
+            assert!(failure.hint.unwrap_or_default().contains(hint), "{text}");
+        }
+        let far = parse::<MeshOptions>("case.toml", "qqqq = 1").expect_err("no such key");
+        let hint = far.hint.unwrap_or_default();
+        assert!(!hint.contains("did you mean"), "{hint}");
+        let mut named: Vec<&str> = hint.trim_start_matches("keys: ").split(", ").collect();
+        let mut keys = keys();
+        named.sort_unstable();
+        keys.sort();
+        assert_eq!(named, keys, "all of them");
+    }
+}

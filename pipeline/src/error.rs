@@ -1,0 +1,325 @@
+//! The error type of this crate: a kind to match on, a message, its causes and the way out.
+//!
+//! The crates below have an error enum each, which is the [source](std::error::Error::source) here. An error prints as
+//!
+//! ```text
+//! cannot write out/bunny.cutlink
+//!   caused by: No space left on device (os error 28)
+//!   hint: free some space, or write elsewhere with --output PATH
+//! ```
+
+use cutlink_amr::ForestError;
+use cutlink_device::DeviceError;
+use cutlink_mesher::placement::PlacementError;
+use cutlink_mesher::primitives::ShapeError;
+use cutlink_mesher::read::ReadError;
+use cutlink_mesher::snap::SnapError;
+use cutlink_solver::SolverError;
+use cutlink_voxelizer::{EstimateError, SeedError, VoxelError};
+use std::error::Error as StdError;
+use std::fmt;
+use std::sync::Arc;
+
+/// What went wrong, for programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A fault of the machine on the way: a full disk, a device that fails.
+    Runtime,
+    /// An option or a file that cannot be used.
+    Input,
+    /// A surface that encloses no definite volume.
+    Geometry,
+    /// Not enough memory.
+    Memory,
+    /// A flow that diverged.
+    Diverged,
+    /// Stopped by a [`StopToken`](crate::StopToken), with a checkpoint.
+    Stopped,
+}
+
+/// What ended the work; see the module for how it prints.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Error {
+    /// What went wrong, for programs.
+    pub kind: ErrorKind,
+    /// What could not be done, where.
+    pub message: String,
+    /// Why, outermost first.
+    pub causes: Vec<String>,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// More about it as JSON, such as the health report of a refused surface; or null.
+    pub details: serde_json::Value,
+    source: Option<Arc<dyn StdError + Send + Sync>>,
+}
+
+impl Error {
+    /// An error without causes or hint.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            causes: Vec::new(),
+            hint: None,
+            details: serde_json::Value::Null,
+            source: None,
+        }
+    }
+
+    /// An error of the crates below, which stays reachable as the source.
+    fn wrap(kind: ErrorKind, source: impl StdError + Send + Sync + 'static) -> Self {
+        let error = Self::new(kind, source.to_string());
+        Self {
+            source: Some(Arc::new(source)),
+            ..error
+        }
+    }
+
+    /// An option or file that cannot be used.
+    pub fn input(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Input, message)
+    }
+
+    /// Adds the texts of an error and of all its sources to the causes.
+    #[must_use]
+    pub fn because(mut self, error: &dyn StdError) -> Self {
+        let mut next = Some(error);
+        while let Some(error) = next {
+            let text = error.to_string();
+            // An error that quotes its source would say it twice.
+            if !self.causes.last().is_some_and(|last| last.ends_with(&text)) {
+                self.causes.push(text);
+            }
+            next = error.source();
+        }
+        self
+    }
+
+    /// Adds the way out.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Adds details for programs.
+    #[must_use]
+    pub fn details(mut self, details: serde_json::Value) -> Self {
+        self.details = details;
+        self
+    }
+
+    /// Puts the surface's name before a refusal of its geometry.
+    #[must_use]
+    pub fn about(mut self, name: &str) -> Self {
+        if self.kind == ErrorKind::Geometry {
+            self.message = format!("{name}: {}", self.message);
+        }
+        self
+    }
+
+    /// Puts the name of a file before the message, which is about what it holds.
+    #[must_use]
+    pub fn within(mut self, file: &str) -> Self {
+        self.message = format!("{file}: {}", self.message);
+        self
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.source.as_ref().map(|source| &**source as _)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        for cause in &self.causes {
+            write!(f, "\n  caused by: {}", cause.replace('\n', "\n    "))?;
+        }
+        match &self.hint {
+            Some(hint) => write!(f, "\n  hint: {}", hint.replace('\n', "\n    ")),
+            None => Ok(()),
+        }
+    }
+}
+
+impl From<ReadError> for Error {
+    fn from(error: ReadError) -> Self {
+        let kind = match error {
+            ReadError::NoFacets { .. } => ErrorKind::Geometry,
+            ReadError::Memory { .. } => ErrorKind::Memory,
+            _ => ErrorKind::Input,
+        };
+        Self::wrap(kind, error)
+    }
+}
+
+impl From<ShapeError> for Error {
+    fn from(error: ShapeError) -> Self {
+        Self::wrap(ErrorKind::Input, error)
+    }
+}
+
+impl From<PlacementError> for Error {
+    fn from(error: PlacementError) -> Self {
+        Self::wrap(ErrorKind::Input, error)
+    }
+}
+
+impl From<SnapError> for Error {
+    fn from(error: SnapError) -> Self {
+        Self::wrap(ErrorKind::Input, error)
+    }
+}
+
+impl From<DeviceError> for Error {
+    fn from(error: DeviceError) -> Self {
+        let kind = match error {
+            DeviceError::OutOfMemory { .. } => ErrorKind::Memory,
+            DeviceError::Launch { .. } | DeviceError::Driver { .. } => ErrorKind::Runtime,
+            // A device that cannot be used, or not for this: name another one.
+            _ => ErrorKind::Input,
+        };
+        Self::wrap(kind, error)
+    }
+}
+
+impl From<SeedError> for Error {
+    fn from(error: SeedError) -> Self {
+        match error {
+            SeedError::Voxel(error) => error.into(),
+            error => Self::wrap(ErrorKind::Geometry, error)
+                .hint("--seed is in metres after the placement, in the fluid that is to be kept"),
+        }
+    }
+}
+
+impl From<VoxelError> for Error {
+    fn from(error: VoxelError) -> Self {
+        match error {
+            VoxelError::Device(error) | VoxelError::Forest(ForestError::Device(error)) => {
+                error.into()
+            }
+            VoxelError::TooLarge { .. } => Self::wrap(ErrorKind::Memory, error),
+            VoxelError::Forest(ForestError::TooManyBlocks { .. }) => {
+                Self::wrap(ErrorKind::Memory, error)
+                    .hint("use fewer levels, a smaller wall distance or a coarser root grid")
+            }
+            VoxelError::Box { .. }
+            | VoxelError::Levels { .. }
+            | VoxelError::Parameter { .. }
+            | VoxelError::Forest(ForestError::RootGrid { .. } | ForestError::TooFine { .. }) => {
+                Self::wrap(ErrorKind::Input, error)
+            }
+            _ => Self::wrap(ErrorKind::Runtime, error),
+        }
+    }
+}
+
+impl From<EstimateError> for Error {
+    fn from(error: EstimateError) -> Self {
+        match error {
+            EstimateError::Voxel(error) => error.into(),
+            EstimateError::Snap(error) => error.into(),
+            error => Self::wrap(ErrorKind::Runtime, error),
+        }
+    }
+}
+
+impl From<SolverError> for Error {
+    fn from(error: SolverError) -> Self {
+        match error {
+            SolverError::Device(error) => error.into(),
+            SolverError::Diverged { .. } => Self::wrap(ErrorKind::Diverged, error),
+            SolverError::Io(_) => Self::wrap(ErrorKind::Runtime, error),
+            _ => Self::wrap(ErrorKind::Input, error),
+        }
+    }
+}
+
+/// Equal as far as a user sees it: sources are not compared.
+impl PartialEq for Error {
+    fn eq(&self, other: &Self) -> bool {
+        (
+            self.kind,
+            &self.message,
+            &self.causes,
+            &self.hint,
+            &self.details,
+        ) == (
+            other.kind,
+            &other.message,
+            &other.causes,
+            &other.hint,
+            &other.details,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn message_causes_and_hint_print_in_order() {
+        let disk = std::io::Error::new(std::io::ErrorKind::StorageFull, "disk is full");
+        let error = Error::new(ErrorKind::Runtime, "cannot write a")
+            .because(&disk)
+            .hint("free space");
+        assert_eq!(
+            error.to_string(),
+            "cannot write a\n  caused by: disk is full\n  hint: free space"
+        );
+    }
+
+    #[test]
+    fn the_error_of_a_crate_below_is_the_source() {
+        let error = Error::from(VoxelError::Device(DeviceError::NoDriver));
+        let source = error.source().and_then(|e| e.downcast_ref::<DeviceError>());
+        assert!(matches!(source, Some(DeviceError::NoDriver)), "{source:?}");
+        assert!(Error::input("a").source().is_none(), "nothing below");
+    }
+
+    #[test]
+    fn devices_that_cannot_be_used_are_wrong_input() {
+        let missing = DeviceError::NoDevice {
+            ordinal: 1,
+            devices: 1,
+        };
+        let broken = DeviceError::Driver {
+            what: "wait",
+            reason: "it is gone".into(),
+        };
+        let cases = [
+            (DeviceError::NotCompiled, ErrorKind::Input),
+            (DeviceError::NoDriver, ErrorKind::Input),
+            (missing, ErrorKind::Input),
+            (broken, ErrorKind::Runtime),
+        ];
+        for (error, kind) in cases {
+            let error = Error::from(VoxelError::Device(error));
+            assert_eq!(error.kind, kind, "{error}");
+        }
+    }
+
+    #[test]
+    fn out_of_memory_keeps_its_kind_through_every_layer() {
+        let memory = || DeviceError::OutOfMemory {
+            memory: cutlink_device::Memory::Device,
+            what: "x",
+            requested: 2,
+            free: 1,
+        };
+        let layers = [
+            VoxelError::Device(memory()),
+            VoxelError::Forest(ForestError::Device(memory())),
+        ];
+        for error in layers {
+            assert_eq!(Error::from(error).kind, ErrorKind::Memory);
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Size, memory and time of a mesh before it is built, and the finest mesh that fits.
+//!
+//! The counts are those of [`cutlink_voxelizer::forecast`], for a surface that is placed already.
+
+pub mod room;
+
+use crate::error::{Error, ErrorKind};
+use crate::mesh::report::{bytes, columns, grouped, short};
+use cutlink_amr::MAX_LEVELS;
+use cutlink_mesher::Surface;
+use cutlink_voxelizer::kernels::Kernels;
+use cutlink_voxelizer::{BUILD_BLOCKS, EmbedParams, Estimate, Frame, check_levels, forecast};
+use room::Room;
+use serde_json::{Value, json};
+use std::time::Instant;
+
+/// What is to be estimated.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// The surface, as messages name it.
+    pub name: String,
+    /// Size of its file; 0 for shapes.
+    pub input_bytes: u64,
+    /// Levels, unless memory decides.
+    pub levels: usize,
+    /// Memory that decides the levels.
+    pub memory: Option<u64>,
+    /// Most cells.
+    pub max_cells: Option<u64>,
+}
+
+impl Asked {
+    fn fits(&self, estimate: &Estimate, room: &Room) -> bool {
+        self.memory.is_none_or(|most| room.need(estimate) <= most)
+            && self
+                .max_cells
+                .is_none_or(|most| room::cells(estimate) <= most)
+    }
+}
+
+/// An estimate, and those of coarser meshes beside it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Estimated<const D: usize> {
+    /// What was asked.
+    pub asked: Asked,
+    /// The mesh asked for, or the finest that fits.
+    pub chosen: Estimate,
+    /// Meshes of 1, 2, ... levels, up to one more than the choice.
+    pub shown: Vec<Estimate>,
+    /// The memory that a build would find.
+    pub room: Room,
+    /// Box and root grid.
+    pub frame: Frame<D>,
+    /// Parameters of the finest mesh that was looked at.
+    pub params: EmbedParams,
+    /// What the estimate took, in milliseconds.
+    pub took_ms: f64,
+}
+
+/// Estimates a mesh that `kernels` would build. `asked.memory` decides the levels where it is given.
+///
+/// # Errors
+/// [`ErrorKind::Memory`] or [`ErrorKind::Input`] where not even the root grid fits; a device that fails.
+pub fn estimate<const D: usize, K: Kernels<D>>(
+    kernels: &K,
+    asked: Asked,
+    surface: &Surface<D>,
+    frame: Frame<D>,
+    params: EmbedParams,
+) -> Result<Estimated<D>, Error> {
+    let begin = Instant::now();
+    let room = Room::now(kernels);
+    let most = match asked.memory {
+        Some(_) => (1..=MAX_LEVELS)
+            .rev()
+            .find(|&n| check_levels(&frame, n).is_ok())
+            .unwrap_or(1),
+        None => asked.levels,
+    };
+    let params = if params.walls.is_empty() && params.regions.is_empty() {
+        params.with_levels(most)
+    } else {
+        params
+    };
+    let most = params.levels;
+    let made = forecast(kernels, surface, frame, &params, BUILD_BLOCKS)?;
+    let made = made.with_input(asked.input_bytes);
+    let chosen = made.finest(|e| asked.fits(e, &room)).ok_or_else(|| {
+        let root = made.at(1);
+        Error::new(
+            match asked.memory {
+                Some(_) => ErrorKind::Memory,
+                None => ErrorKind::Input,
+            },
+            format!(
+                "not even the root grid fits: {} cells, about {}",
+                grouped(root.cells),
+                bytes(room.need(&root))
+            ),
+        )
+        .hint("use a coarser --root")
+    })?;
+    // One beyond the choice shows why it ends there.
+    let levels = chosen.levels.len();
+    let shown = (1..=(levels + 1).min(most)).map(|n| made.at(n)).collect();
+    Ok(Estimated {
+        asked,
+        chosen,
+        shown,
+        room,
+        frame,
+        params,
+        took_ms: 1e3 * begin.elapsed().as_secs_f64(),
+    })
+}
+
+impl<const D: usize> Estimated<D> {
+    /// A table of the meshes, and whether the one asked for fits.
+    pub fn text(&self) -> String {
+        text(
+            &self.asked,
+            &self.chosen,
+            &self.shown,
+            &self.room,
+            self.took_ms,
+        )
+    }
+
+    /// The object that `docs/json-schema.md` describes, but for the device.
+    pub fn to_json(&self) -> Value {
+        let frame = &self.frame;
+        let mut object = object(&self.chosen, &self.shown, &self.room);
+        object["dimensions"] = json!(D);
+        object["name"] = json!(self.asked.name);
+        object["estimate_ms"] = json!(self.took_ms);
+        object["frame"] = json!({
+            "origin": frame.origin.to_vec(),
+            "upper": frame.upper().to_vec(),
+            "dx": frame.dx,
+            "root_cells": frame.root_cells.to_vec(),
+        });
+        object["parameters"] = json!({
+            "levels": self.chosen.levels.len(),
+            "wall_distance": self.params.wall_distance,
+            "fill": self.params.fill.name(),
+        });
+        object
+    }
+}
+
+fn text(asked: &Asked, chosen: &Estimate, shown: &[Estimate], room: &Room, took: f64) -> String {
+    let heads = [
+        "levels", "dx [m]", "blocks", "cells", "links", "memory", "file", "time",
+    ];
+    let mut rows = vec![heads.map(str::to_owned)];
+    for e in shown {
+        let finest = e.levels.last().map_or(0.0, |l| l.dx);
+        rows.push([
+            e.levels.len().to_string(),
+            short(finest),
+            grouped(e.blocks),
+            grouped(e.cells),
+            grouped(e.links),
+            bytes(room.taken(e)),
+            bytes(e.bytes_file),
+            e.seconds
+                .map_or_else(|| "?".into(), |s| format!("{s:.1} s")),
+        ]);
+    }
+    let mut text = format!("estimate  {}\n\n{}", asked.name, columns(&rows));
+    let counted = chosen.counted_levels;
+    text += &match counted {
+        n if n == chosen.levels.len() => "\nall levels counted; memory to 10 %".to_owned(),
+        0 => "\nno level counted: to a factor of 2".to_owned(),
+        n => format!("\n{n} levels counted, the rest by their growth: to 10 %"),
+    };
+    text += &format!(", time of the embedding to a factor of 2; estimated in {took:.0} ms\n");
+    let free = bytes(room.free);
+    let whose = room.memory;
+    let levels = chosen.levels.len();
+    text += &match asked.memory {
+        Some(most) => format!(
+            "{levels} levels are the finest mesh within {}\n",
+            bytes(most)
+        ),
+        None if levels < asked.levels => {
+            format!("{levels} levels are the finest mesh within --max-cells\n")
+        }
+        None if room.holds(chosen) => format!("it fits: {free} of {whose} are free\n"),
+        None => format!("it does not fit: {free} of {whose} are free\n"),
+    };
+    text
+}
+
+/// The keys of an estimate alone, for `details` of a refusal too.
+pub(crate) fn numbers(estimate: &Estimate, room: &Room) -> Value {
+    json!({
+        "levels": estimate.levels.len(),
+        "counted_levels": estimate.counted_levels,
+        "blocks": estimate.blocks,
+        "cells": estimate.cells,
+        "links": estimate.links,
+        "boundary_cells": estimate.boundary_cells,
+        "peak_bytes": room.taken(estimate),
+        "file_bytes": estimate.bytes_file,
+        "embed_ms": estimate.seconds.map(|s| 1e3 * s),
+    })
+}
+
+fn object(chosen: &Estimate, shown: &[Estimate], room: &Room) -> Value {
+    let mut object = numbers(chosen, room);
+    let level = |l: &cutlink_voxelizer::LevelEstimate| {
+        json!({
+            "level": l.level,
+            "dx": l.dx,
+            "blocks": l.blocks,
+            "leaf_blocks": l.leaf_blocks,
+            "cells": l.cells,
+        })
+    };
+    object["schema"] = json!(crate::JSON_SCHEMA);
+    object["cutlink"] = json!(env!("CARGO_PKG_VERSION"));
+    object["command"] = json!("estimate");
+    object["levels"] = chosen.levels.iter().map(level).collect();
+    object["choices"] = shown.iter().map(|e| numbers(e, room)).collect();
+    object["free_bytes"] = json!(room.free);
+    object["fits"] = json!(room.holds(chosen));
+    object
+}

@@ -1,0 +1,235 @@
+//! Whether a mesh will fit, asked before it is built: into memory, and under `--max-cells`.
+//!
+//! A mesh whose closed-form estimate is far below the free memory is let through at the cost
+//! of one pass over the facets; any other is forecast first. On a device two memories count:
+//! its own, for the building, and the host's, for the copy.
+
+use crate::error::{Error, ErrorKind};
+use crate::estimate::numbers;
+use crate::mesh::report::{bytes, grouped};
+use cutlink_device::{Backend, Memory, memory};
+use cutlink_mesher::Surface;
+use cutlink_voxelizer::kernels::Kernels;
+use cutlink_voxelizer::{BUILD_BLOCKS, EmbedParams, Estimate, Frame, forecast, rough};
+
+/// What an estimate may be short by.
+const MARGIN: f64 = 1.1;
+/// What a closed form may be short by.
+const ROUGH_MARGIN: f64 = 4.0;
+
+/// Where a run is to find its memory.
+#[derive(Debug, Clone, Copy)]
+pub struct Room {
+    /// Whose memory a mesh is built in.
+    pub memory: Memory,
+    /// What is free of it.
+    pub free: u64,
+    /// What the host has free.
+    host: u64,
+}
+
+/// Too little memory.
+struct Short {
+    memory: Memory,
+    needed: u64,
+    free: u64,
+}
+
+impl Room {
+    /// What is free now.
+    pub fn now<B: Backend>(backend: &B) -> Self {
+        let host = memory::available();
+        let free = match B::MEMORY {
+            Memory::Host => host,
+            Memory::Device => backend.free_bytes(),
+        };
+        Self {
+            memory: B::MEMORY,
+            free,
+            host,
+        }
+    }
+
+    /// What is free to a run that has begun already: what this process holds is in the estimate.
+    fn of_run<B: Backend>(backend: &B) -> Self {
+        let now = Self::now(backend);
+        let held = memory::peak_resident();
+        Self {
+            free: match now.memory {
+                Memory::Host => now.free.saturating_add(held),
+                Memory::Device => now.free,
+            },
+            host: now.host.saturating_add(held),
+            ..now
+        }
+    }
+
+    /// Bytes that a mesh takes of the memory it is built in.
+    pub fn taken(&self, estimate: &Estimate) -> u64 {
+        match self.memory {
+            Memory::Host => estimate.bytes_peak,
+            Memory::Device => estimate.bytes_device,
+        }
+    }
+
+    /// The same with what the estimate may be short by.
+    pub fn need(&self, estimate: &Estimate) -> u64 {
+        with_margin(MARGIN, self.taken(estimate))
+    }
+
+    /// Whether a mesh fits.
+    pub fn holds(&self, estimate: &Estimate) -> bool {
+        self.short(estimate, MARGIN).is_none()
+    }
+
+    fn short(&self, estimate: &Estimate, margin: f64) -> Option<Short> {
+        let needs = match self.memory {
+            Memory::Host => vec![(Memory::Host, estimate.bytes_peak, self.free)],
+            Memory::Device => vec![
+                (Memory::Device, estimate.bytes_device, self.free),
+                (Memory::Host, estimate.bytes_beside, self.host),
+            ],
+        };
+        let short = |(memory, bytes, free)| Short {
+            memory,
+            needed: with_margin(margin, bytes),
+            free,
+        };
+        needs.into_iter().map(short).find(|s| s.needed > s.free)
+    }
+}
+
+fn with_margin(margin: f64, bytes: u64) -> u64 {
+    (margin * bytes as f64) as u64
+}
+
+/// Cells that the mesh will not exceed: the number itself where every level was counted.
+pub fn cells(estimate: &Estimate) -> u64 {
+    if estimate.counted_levels == estimate.levels.len() {
+        return estimate.cells;
+    }
+    with_margin(MARGIN, estimate.cells)
+}
+
+/// The levels to build, no more than `params.levels`, and a note where they are fewer.
+pub fn levels<const D: usize, K: Kernels<D>>(
+    kernels: &K,
+    surface: &Surface<D>,
+    frame: Frame<D>,
+    params: EmbedParams,
+    max_cells: Option<u64>,
+) -> Result<(usize, Option<String>), Error> {
+    let room = Room::of_run(kernels);
+    let at_most = rough(surface, frame, &params)?.at(params.levels);
+    if max_cells.is_none() && room.short(&at_most, ROUGH_MARGIN).is_none() {
+        return Ok((params.levels, None));
+    }
+    let made = forecast(kernels, surface, frame, &params, BUILD_BLOCKS)?;
+    let (mut levels, mut note) = (params.levels, None);
+    if let Some(most) = max_cells {
+        let chosen = made.finest(|e| cells(e) <= most).ok_or_else(|| {
+            Error::input(format!(
+                "--max-cells is {}, but the root grid alone has {} cells",
+                grouped(most),
+                grouped(made.at(1).cells)
+            ))
+            .hint("allow more cells, or use a coarser --root")
+        })?;
+        levels = chosen.levels.len();
+        note = (levels < params.levels).then(|| {
+            format!(
+                "--max-cells {} leaves {levels} of {} levels, about {} cells: one more would have \
+                 about {}",
+                grouped(most),
+                params.levels,
+                grouped(chosen.cells),
+                grouped(made.at(levels + 1).cells)
+            )
+        });
+    }
+    let wanted = made.at(levels);
+    let Some(short) = room.short(&wanted, MARGIN) else {
+        return Ok((levels, note));
+    };
+    let fits = made.finest(|e| room.holds(e));
+    Err(refusal(&room, &wanted, &short, fits.as_ref()))
+}
+
+fn refusal(room: &Room, wanted: &Estimate, short: &Short, fits: Option<&Estimate>) -> Error {
+    let message = format!(
+        "not enough {} for {} levels: about {} are needed for {} blocks, {} cells and {} links, \
+         and {} are free ({} bytes free)",
+        short.memory,
+        wanted.levels.len(),
+        bytes(short.needed),
+        grouped(wanted.blocks),
+        grouped(wanted.cells),
+        grouped(wanted.links),
+        bytes(short.free),
+        short.free
+    );
+    let mut hint = match fits {
+        Some(fits) => format!(
+            "--levels {} fits, with about {}; `cutlink estimate` shows each",
+            fits.levels.len(),
+            bytes(room.need(fits))
+        ),
+        None => "use a coarser --root".to_owned(),
+    };
+    if short.memory == Memory::Device {
+        hint += "; or take the host's memory, with --device cpu";
+    }
+    let mut failure = Error::new(ErrorKind::Memory, message).hint(hint);
+    failure.details = serde_json::json!({
+        "estimate": numbers(wanted, room),
+        "free_bytes": short.free,
+    });
+    failure
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DEVICE: Room = Room {
+        memory: Memory::Device,
+        free: 2_000,
+        host: 1_000,
+    };
+
+    fn estimate(bytes_device: u64, bytes_beside: u64) -> Estimate {
+        Estimate {
+            levels: Vec::new(),
+            counted_levels: 0,
+            blocks: 0,
+            cells: 0,
+            links: 0,
+            boundary_cells: 0,
+            bytes_peak: u64::MAX,
+            bytes_device,
+            bytes_beside,
+            bytes_file: 0,
+            seconds: None,
+        }
+    }
+
+    #[test]
+    fn a_mesh_on_a_device_needs_room_there_and_for_its_copy() {
+        assert!(DEVICE.holds(&estimate(1_500, 500)));
+        for (device, beside, whose) in [
+            (1_900, 500, Memory::Device),
+            (1_500, 950, Memory::Host),
+            (1_900, 950, Memory::Device),
+        ] {
+            let estimate = estimate(device, beside);
+            let short = DEVICE.short(&estimate, MARGIN).expect("too little");
+            assert_eq!(short.memory, whose, "{device} and {beside}");
+            let failure = refusal(&DEVICE, &estimate, &short, None);
+            let on_device = whose == Memory::Device;
+            assert_eq!(failure.message.contains("on the device"), on_device);
+            let hint = failure.hint.expect("a way out");
+            assert_eq!(hint.contains("--device cpu"), on_device, "{hint}");
+            assert_eq!(failure.kind, ErrorKind::Memory);
+        }
+    }
+}

@@ -1,0 +1,553 @@
+//! What a user asks to be written, and whether this mesh has it.
+
+use super::plane::Plane;
+use crate::error::Error;
+use crate::picture::WIDTHS;
+use cutlink_solver::fields::around;
+use cutlink_voxelizer::{Frame, Mesh};
+use serde::{Deserialize, Serialize};
+
+/// Pixels of a picture where the user names none.
+const WIDTH: u32 = 1200;
+
+/// Sorts of output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OutputKind {
+    /// All cells, as `.htg`.
+    Volume,
+    /// The leaf cells that meet a box, as `.vtu`.
+    Box,
+    /// What a plane cuts out of the leaf cells, as `.vtu`; in 2D all of them.
+    Slice,
+    /// Means along an axis of space, as `.vtu`.
+    Span,
+    /// Density and velocity at points, as CSV.
+    Probes,
+    /// A slice as PNG.
+    Picture,
+    /// Pressure, shear and y⁺ on the body's facets, as `.vtp` or `.ply`.
+    Surface,
+}
+
+/// Formats of a surface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SurfaceFormat {
+    /// For ParaView and PyVista.
+    #[default]
+    Vtp,
+    /// Binary PLY, values as properties of faces.
+    Ply,
+}
+
+impl OutputKind {
+    /// As users write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Volume => "volume",
+            Self::Box => "box",
+            Self::Slice => "slice",
+            Self::Span => "span",
+            Self::Probes => "probes",
+            Self::Picture => "picture",
+            Self::Surface => "surface",
+        }
+    }
+}
+
+/// Arrays of files for VTK.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CellField {
+    /// Three components, in 2D the last one zero.
+    Velocity,
+    /// Density.
+    Density,
+    /// Pressure, zero at the reference density.
+    Pressure,
+    /// In 3D three components, in 2D the one out of the plane.
+    Vorticity,
+    /// The Q criterion.
+    Q,
+}
+
+/// What a picture shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quantity {
+    /// The magnitude of the velocity.
+    #[default]
+    Speed,
+    /// A component of the velocity.
+    VelocityX,
+    /// A component of the velocity.
+    VelocityY,
+    /// A component of the velocity.
+    VelocityZ,
+    /// Pressure, zero at the reference density.
+    Pressure,
+    /// Density.
+    Density,
+    /// The component of the vorticity along the axis that the plane is normal to.
+    Vorticity,
+    /// The Q criterion.
+    Q,
+}
+
+/// An axis, by its letter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Axis {
+    /// 0.
+    X,
+    /// 1.
+    Y,
+    /// 2.
+    Z,
+}
+
+/// What of a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Average {
+    /// The mean over time.
+    Mean,
+    /// The root of the mean square about it.
+    Rms,
+}
+
+/// How long a root step and a flow-through take, in one unit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Clock {
+    /// A root step.
+    pub step: f64,
+    /// A flow-through.
+    pub through: f64,
+}
+
+impl Clock {
+    /// A time in root steps, of whichever way it is given: steps, seconds or flow-throughs.
+    ///
+    /// # Errors
+    /// More than one of them, or a time that is none; `key` is what they begin with.
+    pub(crate) fn steps(
+        &self,
+        key: &str,
+        steps: Option<u64>,
+        seconds: Option<f64>,
+        through: Option<f64>,
+    ) -> Result<Option<u64>, String> {
+        let count = [steps.is_some(), seconds.is_some(), through.is_some()];
+        if count.into_iter().filter(|&given| given).count() > 1 {
+            return Err(format!(
+                "{key}_steps, {key}_seconds and {key}_flow_through exclude one another"
+            ));
+        }
+        let time = seconds.or(through.map(|n| n * self.through));
+        match time.map(|time| time / self.step) {
+            Some(n) if n.is_finite() && n > 0.0 => Ok(Some((n.round() as u64).max(1))),
+            Some(_) => Err(format!("{key} should be a positive time")),
+            None => Ok(steps),
+        }
+    }
+}
+
+/// One output, as typed: keys that its kind does not know are refused by
+/// [`FieldWriter::new`](super::FieldWriter::new), which wants periods in root steps; see
+/// [`written`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutputSpec {
+    /// What.
+    pub kind: OutputKind,
+    /// Files begin with it; of itself the kind, with a number from the second on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Root steps between two; without any of the three there is one at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every_steps: Option<u64>,
+    /// Seconds between two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every_seconds: Option<f64>,
+    /// Flow-throughs between two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every_flow_through: Option<f64>,
+    /// Not the flow of the moment but its mean, or how far it swings about that. Not of `probes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub average: Option<Average>,
+    /// Of `volume`, `box`, `slice` and `span`: the arrays. Of itself velocity, density, vorticity and Q.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fields: Option<Vec<CellField>>,
+    /// Of `box`: its lower corner, then its upper one, in lengths. Of `picture`: the part to draw,
+    /// whose extent along `axis` does not count.
+    #[serde(default, rename = "box", skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<Vec<f64>>,
+    /// Of `slice` and `picture` in 3D: what the plane is normal to; of `span` what means are along. Of itself z.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub axis: Option<Axis>,
+    /// Of `slice` and `picture` in 3D: where on the axis, in lengths. Of itself the middle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<f64>,
+    /// Of `probes`: the points, in lengths.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub points: Option<Vec<Vec<f64>>>,
+    /// Of `picture`: what it shows. Of itself the speed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quantity: Option<Quantity>,
+    /// Of `picture`: the values of the two ends of the colours. Of itself from what each picture
+    /// shows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<[f64; 2]>,
+    /// Of `picture`: whether to draw blocks, and cells where they are wide enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grid: Option<bool>,
+    /// Of `picture`: whether to shade between the centres of cells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smooth: Option<bool>,
+    /// Of `picture`: pixels. Of itself 1200.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub width: Option<u32>,
+    /// Of `surface`: the format. Of itself `vtp`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<SurfaceFormat>,
+}
+
+impl OutputSpec {
+    /// An output without any of the other keys.
+    pub fn new(kind: OutputKind) -> Self {
+        Self {
+            kind,
+            name: None,
+            every_steps: None,
+            every_seconds: None,
+            every_flow_through: None,
+            average: None,
+            fields: None,
+            bounds: None,
+            axis: None,
+            position: None,
+            points: None,
+            quantity: None,
+            range: None,
+            grid: None,
+            smooth: None,
+            width: None,
+            format: None,
+        }
+    }
+
+    /// The keys that are given and of some kinds only, with these kinds.
+    fn special(&self) -> impl Iterator<Item = (&'static str, &'static [OutputKind])> {
+        use OutputKind::{Box, Picture, Probes, Slice, Span, Surface, Volume};
+        let keys: [(bool, &str, &[OutputKind]); 12] = [
+            (
+                self.average.is_some(),
+                "average",
+                &[Volume, Box, Slice, Span, Picture, Surface],
+            ),
+            (self.fields.is_some(), "fields", &[Volume, Box, Slice, Span]),
+            (self.bounds.is_some(), "box", &[Box, Picture]),
+            (self.axis.is_some(), "axis", &[Slice, Span, Picture]),
+            (self.position.is_some(), "position", &[Slice, Picture]),
+            (self.points.is_some(), "points", &[Probes]),
+            (self.quantity.is_some(), "quantity", &[Picture]),
+            (self.range.is_some(), "range", &[Picture]),
+            (self.grid.is_some(), "grid", &[Picture]),
+            (self.smooth.is_some(), "smooth", &[Picture]),
+            (self.width.is_some(), "width", &[Picture]),
+            (self.format.is_some(), "format", &[Surface]),
+        ];
+        keys.into_iter().filter(|k| k.0).map(|k| (k.1, k.2))
+    }
+}
+
+/// A picture as it will be drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct PictureSpec {
+    pub(super) plane: Plane,
+    /// Lower and upper corner in the two axes of the plane, in lengths.
+    pub(super) region: Option<[[f64; 2]; 2]>,
+    pub(super) quantity: Quantity,
+    pub(super) range: Option<[f64; 2]>,
+    pub(super) grid: bool,
+    pub(super) smooth: bool,
+    pub(super) width: u32,
+}
+
+/// What to write, checked against the mesh.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum What<const D: usize> {
+    Volume(Vec<CellField>),
+    Box([[f64; D]; 2], Vec<CellField>),
+    Slice(Plane, Vec<CellField>),
+    /// The axis, and the middle of the box on it, in lengths.
+    Span((usize, f64), Vec<CellField>),
+    /// In root cells from the lower corner of the box.
+    Probes(Vec<[f64; D]>),
+    Picture(PictureSpec),
+    Surface(SurfaceFormat),
+}
+
+/// An output, checked.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Output<const D: usize> {
+    pub(super) name: String,
+    /// Root steps between two; `None` for one at the end.
+    pub(super) period: Option<u64>,
+    pub(super) average: Option<Average>,
+    pub(super) what: What<D>,
+}
+
+/// The name of the output at a place of a list, and a failure that names it.
+fn named(specs: &[OutputSpec], i: usize) -> (String, impl Fn(String) -> Error) {
+    let kind = specs[i].kind;
+    let before = specs[..i].iter().filter(|s| s.kind == kind).count();
+    let name = match &specs[i].name {
+        Some(name) => name.clone(),
+        None if before == 0 => kind.name().to_owned(),
+        None => format!("{}-{}", kind.name(), before + 1),
+    };
+    let said = name.clone();
+    let wrong =
+        move |what: String| Error::input(format!("output \"{said}\" ({}): {what}", kind.name()));
+    (name, wrong)
+}
+
+/// The same outputs with every default written out and periods in root steps.
+///
+/// # Errors
+/// Usage errors: periods that are none, or are given twice.
+pub fn written<const D: usize>(
+    specs: &[OutputSpec],
+    frame: &Frame<D>,
+    clock: &Clock,
+) -> Result<Vec<OutputSpec>, Error> {
+    use OutputKind::{Box, Picture, Slice, Span, Surface, Volume};
+    let each = specs.iter().enumerate().map(|(i, spec)| {
+        let (name, wrong) = named(specs, i);
+        let (steps, seconds, through) = (
+            spec.every_steps,
+            spec.every_seconds,
+            spec.every_flow_through,
+        );
+        let every_steps = clock
+            .steps("every", steps, seconds, through)
+            .map_err(|what| wrong(what).hint("give one of them; none is one at the end"))?;
+        let mut full = OutputSpec {
+            name: Some(name),
+            every_steps,
+            every_seconds: None,
+            every_flow_through: None,
+            ..spec.clone()
+        };
+        if matches!(spec.kind, Volume | Box | Slice | Span) {
+            full.fields.get_or_insert_with(|| fields_of(spec.average));
+        }
+        if matches!(spec.kind, Slice | Picture) && D == 3 {
+            let axis = *full.axis.get_or_insert(Axis::Z) as usize;
+            let middle = (frame.origin[axis] + frame.upper()[axis]) / 2.0;
+            full.position.get_or_insert(middle);
+        }
+        if spec.kind == Span {
+            full.axis.get_or_insert(Axis::Z);
+        }
+        if spec.kind == Picture {
+            full.quantity.get_or_insert_default();
+            full.grid.get_or_insert(false);
+            full.smooth.get_or_insert(false);
+            full.width.get_or_insert(WIDTH);
+        }
+        if spec.kind == Surface {
+            full.format.get_or_insert_default();
+        }
+        Ok(full)
+    });
+    each.collect()
+}
+
+/// Checks outputs against the mesh; their periods should be in root steps.
+pub(super) fn resolve<const D: usize>(
+    specs: &[OutputSpec],
+    mesh: &Mesh<D>,
+) -> Result<Vec<Output<D>>, Error> {
+    let mut outputs: Vec<Output<D>> = Vec::new();
+    for (i, spec) in specs.iter().enumerate() {
+        let (name, wrong) = named(specs, i);
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if name.is_empty() || !name.chars().all(plain) {
+            let what = "its name should be of letters, digits, - and _".to_owned();
+            return Err(wrong(what).hint("files begin with the name"));
+        }
+        if outputs.iter().any(|o| o.name == name) {
+            return Err(wrong("another output has that name".into()).hint("give each a name"));
+        }
+        for (key, kinds) in spec.special() {
+            if !kinds.contains(&spec.kind) {
+                let kinds: Vec<&str> = kinds.iter().map(|k| k.name()).collect();
+                return Err(wrong(format!("{key} is not for this kind"))
+                    .hint(format!("{key} is for {}", kinds.join(", "))));
+            }
+        }
+        if spec.every_seconds.is_some() || spec.every_flow_through.is_some() {
+            return Err(wrong("its period should be in root steps here".into()));
+        }
+        if spec.every_steps == Some(0) {
+            return Err(wrong("every_steps is 0, at least 1 is needed".into()));
+        }
+        let what = what(spec, mesh).map_err(&wrong)?;
+        outputs.push(Output {
+            name,
+            period: spec.every_steps,
+            average: spec.average,
+            what,
+        });
+    }
+    Ok(outputs)
+}
+
+/// The arrays where the user names none.
+fn fields_of(average: Option<Average>) -> Vec<CellField> {
+    use CellField::{Density, Q, Velocity, Vorticity};
+    match average {
+        Some(Average::Rms) => vec![Velocity, Density],
+        _ => vec![Velocity, Density, Vorticity, Q],
+    }
+}
+
+fn what<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<What<D>, String> {
+    let fields = || {
+        let fields = spec.fields.clone();
+        let fields = fields.unwrap_or_else(|| fields_of(spec.average));
+        if (1..fields.len()).any(|i| fields[..i].contains(&fields[i])) {
+            return Err("fields names one twice");
+        }
+        let swings = |f: &CellField| matches!(f, CellField::Velocity | CellField::Density);
+        match spec.average == Some(Average::Rms) && !fields.iter().all(swings) {
+            true => Err("of average = \"rms\" there are velocity and density alone"),
+            false => Ok(fields),
+        }
+    };
+    Ok(match spec.kind {
+        OutputKind::Volume => What::Volume(fields()?),
+        OutputKind::Box => {
+            let bounds = spec.bounds.as_deref().ok_or("box is missing")?;
+            What::Box(corners(bounds, mesh)?, fields()?)
+        }
+        OutputKind::Slice => What::Slice(Plane::new(mesh, spec.axis, spec.position)?, fields()?),
+        OutputKind::Span => What::Span(span(spec, mesh)?, fields()?),
+        OutputKind::Probes => What::Probes(points(spec, mesh)?),
+        OutputKind::Picture => What::Picture(picture(spec, mesh)?),
+        OutputKind::Surface => What::Surface(surface(spec, mesh)?),
+    })
+}
+
+/// A box that holds something of the mesh's.
+fn corners<const D: usize>(bounds: &[f64], mesh: &Mesh<D>) -> Result<[[f64; D]; 2], String> {
+    if bounds.len() != 2 * D {
+        return Err(format!(
+            "box has {} numbers, {} are needed",
+            bounds.len(),
+            2 * D
+        ));
+    }
+    let [low, high]: [[f64; D]; 2] =
+        std::array::from_fn(|i| std::array::from_fn(|a| bounds[i * D + a]));
+    let (from, to) = (mesh.frame.origin, mesh.frame.upper());
+    if !(0..D).all(|a| low[a] < high[a] && low[a] < to[a] && high[a] > from[a]) {
+        return Err(format!(
+            "box {low:?} to {high:?} holds nothing of the domain, which is {from:?} to {to:?}"
+        ));
+    }
+    Ok([low, high])
+}
+
+fn points<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<Vec<[f64; D]>, String> {
+    let points = spec.points.as_deref().unwrap_or_default();
+    if points.is_empty() {
+        return Err("points are missing".into());
+    }
+    let place = |(i, point): (usize, &Vec<f64>)| {
+        let numbers: [f64; D] = point.as_slice().try_into().map_err(|_| {
+            format!(
+                "point {} has {} numbers, {D} are needed",
+                i + 1,
+                point.len()
+            )
+        })?;
+        let at = std::array::from_fn(|a| (numbers[a] - mesh.frame.origin[a]) / mesh.frame.dx);
+        match around(mesh, at) {
+            Some(_) => Ok(at),
+            None => Err(format!(
+                "point {} at {numbers:?} is outside the domain or in the body",
+                i + 1
+            )),
+        }
+    };
+    points.iter().enumerate().map(place).collect()
+}
+
+fn span<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<(usize, f64), String> {
+    if D < 3 {
+        return Err("means along an axis are of space, and the mesh is 2D".into());
+    }
+    if spec.average == Some(Average::Rms) {
+        return Err("of a span there are no rms values".into());
+    }
+    let axis = spec.axis.unwrap_or(Axis::Z) as usize;
+    let middle = (mesh.frame.origin[axis] + mesh.frame.upper()[axis]) / 2.0;
+    Ok((axis, middle))
+}
+
+fn surface<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<SurfaceFormat, String> {
+    if mesh.links.is_empty() {
+        return Err("there is no body in the box".into());
+    }
+    if spec.average == Some(Average::Rms) {
+        return Err("of a surface there are no rms values".into());
+    }
+    Ok(spec.format.unwrap_or_default())
+}
+
+fn picture<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<PictureSpec, String> {
+    let plane = Plane::new(mesh, spec.axis, spec.position)?;
+    let bounds = spec
+        .bounds
+        .as_deref()
+        .map(|b| corners(b, mesh))
+        .transpose()?;
+    let width = spec.width.unwrap_or(WIDTH);
+    if !WIDTHS.contains(&width) {
+        let (least, most) = (WIDTHS.start(), WIDTHS.end());
+        return Err(format!(
+            "width is {width}, {least} to {most} pixels are possible"
+        ));
+    }
+    match spec.range {
+        Some([low, high]) if !(low.is_finite() && high.is_finite() && low < high) => {
+            return Err(format!("range [{low}, {high}] does not ascend"));
+        }
+        _ => {}
+    }
+    let quantity = spec.quantity.unwrap_or_default();
+    if quantity == Quantity::VelocityZ && D < 3 {
+        return Err("there is no velocity-z in the plane".into());
+    }
+    let swings = matches!(
+        quantity,
+        Quantity::Speed | Quantity::VelocityX | Quantity::VelocityY | Quantity::VelocityZ
+    );
+    if spec.average == Some(Average::Rms) && !swings {
+        return Err("of average = \"rms\" there are speed and velocities alone".into());
+    }
+    let [i, j] = plane.axes;
+    Ok(PictureSpec {
+        region: bounds.map(|corners| corners.map(|c| [c[i], c[j]])),
+        plane,
+        quantity,
+        range: spec.range,
+        grid: spec.grid.unwrap_or(false),
+        smooth: spec.smooth.unwrap_or(false),
+        width,
+    })
+}

@@ -1,0 +1,368 @@
+//! Pressure, shear and y⁺ on the facets of the body, as `.vtp` or `.ply`.
+//!
+//! Facets are those of the surface that was meshed, as far as their middles lie in the box, cut by halves of their longest edges until none is
+//! longer than the cells in front of it. Values are of facets: see [`wall_state`] for how they follow from cells. Facets
+//! without fluid in front (inside other bodies) have no number, NaN.
+//!
+//! | array | value |
+//! |---|---|
+//! | `pressure` | at the wall, zero at the reference density |
+//! | `shear` | three components: the tangential force of the fluid on the wall, an area |
+//! | `y_plus` | distance of the first cell's centre from the wall in units of ν / √(τ / ρ) |
+//! | `normal` | three components, into the fluid; the force on the facet is its area times (shear − pressure · normal) |
+//! | `patch` | number of the patch, in the order of the mesh |
+
+use super::spec::{Average, SurfaceFormat};
+use super::values::Scene;
+use crate::error::Error;
+use crate::output;
+use cutlink_amr::CellRef;
+use cutlink_mesher::snap::Snapped;
+use cutlink_solver::fields::{WallPlace, WallState, wall_state};
+use cutlink_solver::{Motion, Params, PatchCondition, Snapshot};
+use cutlink_voxelizer::Mesh;
+use cutlink_voxelizer::vtk::{About, Field, Vtp};
+use rayon::prelude::*;
+use std::io::Write;
+use std::path::Path;
+
+/// The facets of a body and what is known of the flow at them.
+#[derive(Debug)]
+pub struct Body<const D: usize> {
+    /// In lengths.
+    points: Vec<[f64; D]>,
+    facets: Vec<[u32; D]>,
+    patch: Vec<u16>,
+    /// Where the facets lie, with normals into the fluid, in root cells; `None` without fluid in front.
+    places: Vec<Option<WallPlace<D>>>,
+    viscosity: f64,
+    motions: Vec<Motion<D>>,
+}
+
+/// What the fluid does to the facets of a patch on the whole, in units of the root lattice.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct WallForce {
+    /// Force of the pressure, zero at density 1.
+    pub(crate) pressure: [f64; 3],
+    /// Force of the shear.
+    pub(crate) friction: [f64; 3],
+    /// Area of the facets with fluid in front of them.
+    pub(crate) area: f64,
+}
+
+impl<const D: usize> Body<D> {
+    /// Facets of the surface that a mesh was made of, cut to its cells, for a flow of these parameters.
+    pub fn new(mesh: &Mesh<D>, surface: &Snapped<D>, params: &Params<D>) -> Self {
+        let lattice = surface.lattice;
+        let mut body = Self {
+            points: surface
+                .vertices
+                .iter()
+                .map(|v| {
+                    std::array::from_fn(|a| lattice.origin[a] + lattice.unit * f64::from(v[a]))
+                })
+                .collect(),
+            facets: Vec::new(),
+            patch: Vec::new(),
+            places: Vec::new(),
+            viscosity: params.viscosity,
+            motions: params
+                .patches
+                .iter()
+                .map(|patch| match patch {
+                    PatchCondition::Wall { motion, .. } => *motion,
+                    PatchCondition::Pressure(_) => Motion::Uniform([0.0; D]),
+                })
+                .collect(),
+        };
+        for (f, &facet) in surface.facets[..surface.facets.len() - surface.caps]
+            .iter()
+            .enumerate()
+        {
+            let patch = surface.facet_patch.get(f).copied().unwrap_or(0);
+            body.add(mesh, facet, patch);
+        }
+        // The fluid is on one side of all facets, the outer one unless the surface is inside out or the flow within.
+        let votes = |facet: &[u32; D]| {
+            let seen = |side| i64::from(body.place(mesh, facet, side).is_some());
+            seen(1.0) - seen(-1.0)
+        };
+        let votes: i64 = body.facets.par_iter().map(votes).sum();
+        let side = if votes < 0 { -1.0 } else { 1.0 };
+        let place = |facet: &[u32; D]| body.place(mesh, facet, side);
+        body.places = body.facets.par_iter().map(place).collect();
+        body
+    }
+
+    /// The middle of a facet, in root cells from the lower corner of the box.
+    fn middle(&self, mesh: &Mesh<D>, facet: &[u32; D]) -> [f64; D] {
+        std::array::from_fn(|a| {
+            let sum: f64 = facet.iter().map(|&v| self.points[v as usize][a]).sum();
+            (sum / D as f64 - mesh.frame.origin[a]) / mesh.frame.dx
+        })
+    }
+
+    /// Adds a facet, or its halves.
+    fn add(&mut self, mesh: &Mesh<D>, facet: [u32; D], patch: u16) {
+        let length = |[p, q]: [u32; 2]| {
+            let (p, q) = (self.points[p as usize], self.points[q as usize]);
+            (0..D).map(|a| (p[a] - q[a]).powi(2)).sum::<f64>().sqrt()
+        };
+        let edges = if D == 2 { 1 } else { 3 };
+        let edge = |k: usize| [facet[k], facet[(k + 1) % D]];
+        let longest = (0..edges).max_by(|&a, &b| length(edge(a)).total_cmp(&length(edge(b))));
+        let longest = longest.unwrap_or(0);
+        let bounds = |a: usize| {
+            let along = facet.iter().map(|&v| self.points[v as usize][a]);
+            let (low, high) = along.fold((f64::MAX, f64::MIN), |(l, h), x| (l.min(x), h.max(x)));
+            low <= mesh.frame.upper()[a] && high >= mesh.frame.origin[a]
+        };
+        if !(0..D).all(bounds) {
+            return;
+        }
+        let middle = self.middle(mesh, &facet);
+        let leaf = mesh.forest.leaf_at(middle);
+        let level = leaf.map_or(mesh.forest.finest(), |leaf| {
+            usize::from(mesh.forest.level[leaf.block as usize])
+        });
+        if length(edge(longest)) <= mesh.frame.dx_at(level) * (1.0 + 1e-9) {
+            if leaf.is_some() {
+                self.facets.push(facet);
+                self.patch.push(patch);
+            }
+            return;
+        }
+        let [p, q] = edge(longest).map(|v| self.points[v as usize]);
+        let half = self.points.len() as u32;
+        self.points
+            .push(std::array::from_fn(|a| 0.5 * (p[a] + q[a])));
+        let mut halves = [facet; 2];
+        halves[0][(longest + 1) % D] = half;
+        halves[1][longest] = half;
+        for part in halves {
+            self.add(mesh, part, patch);
+        }
+    }
+
+    /// Where a facet lies, with its normal into the fluid if that is outward (1) or inward (-1).
+    fn place(&self, mesh: &Mesh<D>, facet: &[u32; D], side: f64) -> Option<WallPlace<D>> {
+        let at = self.middle(mesh, facet);
+        let leaf = mesh.forest.leaf_at(at)?;
+        let outward = normal(facet.map(|v| self.points[v as usize]))?;
+        let normal = outward.map(|x| side * x);
+        let spacing = 0.5f64.powi(i32::from(mesh.forest.level[leaf.block as usize]));
+        // A cell ahead, or half of one where the fluid is narrow, lies in a fluid cell.
+        let is_fluid = |by: f64| {
+            let ahead = std::array::from_fn(|a| at[a] + by * spacing * normal[a]);
+            let cell = mesh.forest.leaf_at(ahead);
+            cell.is_some_and(|CellRef { block, cell }| {
+                mesh.classes.solid[block as usize] >> cell & 1 == 0
+            })
+        };
+        (is_fluid(1.0) || is_fluid(0.5)).then_some(WallPlace { at, normal })
+    }
+
+    /// Forces by patch: sums over the facets of pressure and shear at their middles by their areas.
+    pub(crate) fn forces(&self, mesh: &Mesh<D>, snapshot: &Snapshot<D>) -> Vec<WallForce> {
+        let mut forces = vec![WallForce::default(); self.motions.len()];
+        let unit = mesh.frame.dx.powi(1 - D as i32);
+        for (f, state) in self.states(mesh, snapshot).iter().enumerate() {
+            let (Some(state), Some(place)) = (state, &self.places[f]) else {
+                continue;
+            };
+            let corners = self.facets[f].map(|v| self.points[v as usize]);
+            let area = unit * length(&area_of(corners));
+            let force = &mut forces[usize::from(self.patch[f])];
+            force.area += area;
+            for a in 0..D {
+                force.pressure[a] -= area * (state.density - 1.0) / 3.0 * place.normal[a];
+                force.friction[a] += area * state.shear[a];
+            }
+        }
+        forces
+    }
+
+    fn states(&self, mesh: &Mesh<D>, snapshot: &Snapshot<D>) -> Vec<Option<WallState<D>>> {
+        let state = |(place, patch): (&Option<WallPlace<D>>, &u16)| {
+            let place = place.as_ref()?;
+            let motion = self.motions.get(usize::from(*patch));
+            let velocity = |at| motion.map_or([0.0; D], |motion| motion.velocity_at(at));
+            wall_state(mesh, snapshot, self.viscosity, place, velocity)
+        };
+        let places = self.places.par_iter().zip(&self.patch);
+        places.with_min_len(64).map(state).collect()
+    }
+
+    /// The values of each facet, in the units of files.
+    fn columns(&self, scene: Scene<'_, D>) -> Vec<(&'static str, usize, Vec<f32>)> {
+        let states = self.states(scene.mesh, scene.snapshot);
+        let stress = scene.units.pressure.factor;
+        let viscosity = self.viscosity;
+        let scalar = |of: &(dyn Fn(&WallState<D>) -> f64 + Sync)| -> Vec<f32> {
+            let value = |state: &Option<WallState<D>>| state.as_ref().map_or(f64::NAN, of) as f32;
+            states.par_iter().map(value).collect()
+        };
+        let vector = |of: &(dyn Fn(usize, usize) -> f64 + Sync)| -> Vec<f32> {
+            let value = |i: usize| {
+                let a = i % 3;
+                if a < D { of(i / 3, a) as f32 } else { 0.0 }
+            };
+            (0..3 * states.len()).into_par_iter().map(value).collect()
+        };
+        let y_plus = move |state: &WallState<D>| {
+            let shear = state.shear.iter().map(|x| x * x).sum::<f64>().sqrt();
+            state.distance * (shear / state.density).sqrt() / viscosity
+        };
+        let of_state = |f: usize, a: usize| states[f].as_ref().map_or(f64::NAN, |s| s.shear[a]);
+        let of_place = |f: usize, a: usize| self.places[f].map_or(f64::NAN, |p| p.normal[a]);
+        vec![
+            (
+                "pressure",
+                1,
+                scalar(&|state| scene.pressure(state.density)),
+            ),
+            ("shear", 3, vector(&|f, a| stress * of_state(f, a))),
+            ("y_plus", 1, scalar(&y_plus)),
+            ("normal", 3, vector(&of_place)),
+            (
+                "patch",
+                1,
+                self.patch.iter().map(|&p| f32::from(p)).collect(),
+            ),
+        ]
+    }
+
+    /// Writes the file of a moment.
+    pub(super) fn write(
+        &self,
+        path: &Path,
+        replace: bool,
+        scene: Scene<'_, D>,
+        format: SurfaceFormat,
+    ) -> Result<(), Error> {
+        let mut columns = self.columns(scene);
+        let points: Vec<[f64; 3]> = self
+            .points
+            .iter()
+            .map(|p| std::array::from_fn(|a| p.get(a).copied().unwrap_or(0.0)))
+            .collect();
+        if format == SurfaceFormat::Ply {
+            output::write(path, replace, |out| {
+                write_ply(out, &points, &self.facets, &columns)
+                    .map_err(|e| output::failed(path, &e))
+            })?;
+            return Ok(());
+        }
+        let suffix = match scene.average {
+            Some(Average::Mean) => "_mean",
+            _ => "",
+        };
+        let names: Vec<String> = columns
+            .iter()
+            .map(|(name, ..)| match *name {
+                "normal" | "patch" => (*name).to_owned(),
+                name => format!("{name}{suffix}"),
+            })
+            .collect();
+        let fields: Vec<Field<'_>> = names
+            .iter()
+            .zip(&mut columns)
+            .map(|(name, (_, components, values))| Field {
+                name,
+                components: *components,
+                values,
+            })
+            .collect();
+        let units = ["pressure", "shear", "y_plus"].map(|name| format!("{name}{suffix}_unit"));
+        let stress = scene.units.pressure.name.as_str();
+        let notes = [
+            (units[0].as_str(), stress),
+            (units[1].as_str(), stress),
+            (units[2].as_str(), "1"),
+            ("normal_unit", "1"),
+            ("patch_unit", "1"),
+            ("time_unit", scene.units.time.name.as_str()),
+        ];
+        let about = About {
+            time: Some(scene.time()),
+            notes: &notes,
+        };
+        output::write(path, replace, |out| {
+            let file = Vtp::new(&points, &self.facets, &fields, &about);
+            let written = file.and_then(|file| file.write(out));
+            written.map_err(|e| output::failed(path, &e))
+        })?;
+        Ok(())
+    }
+}
+
+/// The area of a facet by its normal, outward by its orientation; in 2D a length.
+pub(crate) fn area_of<const D: usize>(p: [[f64; D]; D]) -> [f64; D] {
+    let edge = |k: usize| -> [f64; D] { std::array::from_fn(|a| p[k][a] - p[0][a]) };
+    if D == 2 {
+        let e = edge(1);
+        return std::array::from_fn(|a| if a == 0 { e[1] } else { -e[0] });
+    }
+    let (e, f) = (edge(1), edge(2));
+    std::array::from_fn(|a| {
+        let (b, c) = ((a + 1) % D, (a + 2) % D);
+        0.5 * (e[b] * f[c] - e[c] * f[b])
+    })
+}
+
+fn length(v: &[f64]) -> f64 {
+    v.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+/// The unit normal of a facet, outward by its orientation; `None` for one without extent.
+fn normal<const D: usize>(p: [[f64; D]; D]) -> Option<[f64; D]> {
+    let area = area_of(p);
+    let size = length(&area);
+    (size > 0.0).then(|| area.map(|x| x / size))
+}
+
+/// Binary, little-endian; values are properties of the faces, in the plane of the edges.
+fn write_ply<const D: usize>(
+    out: &mut impl Write,
+    points: &[[f64; 3]],
+    facets: &[[u32; D]],
+    columns: &[(&str, usize, Vec<f32>)],
+) -> std::io::Result<()> {
+    let element = if D == 2 { "edge" } else { "face" };
+    write!(
+        out,
+        "ply\nformat binary_little_endian 1.0\nelement vertex {}\nproperty double x\nproperty double y\nproperty double z\nelement {element} {}\n",
+        points.len(),
+        facets.len()
+    )?;
+    if D == 2 {
+        out.write_all(b"property int vertex1\nproperty int vertex2\n")?;
+    } else {
+        out.write_all(b"property list uchar int vertex_indices\n")?;
+    }
+    for (name, components, _) in columns {
+        for axis in &["x", "y", "z"][..*components] {
+            match components {
+                1 => writeln!(out, "property float {name}")?,
+                _ => writeln!(out, "property float {name}_{axis}")?,
+            }
+        }
+    }
+    out.write_all(b"end_header\n")?;
+    for point in points {
+        out.write_all(bytemuck::bytes_of(point))?;
+    }
+    for (f, facet) in facets.iter().enumerate() {
+        if D == 3 {
+            out.write_all(&[3])?;
+        }
+        for v in facet {
+            out.write_all(&v.to_le_bytes())?;
+        }
+        for (_, components, values) in columns {
+            let own = &values[f * components..][..*components];
+            out.write_all(bytemuck::cast_slice(own))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,431 @@
+//! All outputs of a run.
+
+use super::averages::Averages;
+use super::frame;
+use super::plane::cells_in;
+use super::probes;
+use super::series::Series;
+use super::span::{Flat, flat};
+use super::spec::{
+    Average, CellField, Output, OutputKind, OutputSpec, SurfaceFormat, What, resolve,
+};
+use super::surface::Body;
+use super::units::FieldUnits;
+use super::values::{Column, Scene, unit_of};
+use crate::error::Error;
+use crate::output;
+use cutlink_amr::{CellRef, dims};
+use cutlink_solver::Snapshot;
+use cutlink_solver::fields::vorticity_components;
+use cutlink_voxelizer::Mesh;
+use cutlink_voxelizer::vtk::{About, Field, Htg, Part, VtkError};
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+/// Whether there was a run before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    /// No: files that are there already are refused, or replaced if `force` says so.
+    Fresh {
+        /// Whether files may be replaced.
+        force: bool,
+    },
+    /// It goes on from a root step: indices and tables are cut there, later files replaced.
+    Resumed {
+        /// Root steps done.
+        step: u64,
+    },
+}
+
+/// When in a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    /// In it: what is due is written.
+    Running,
+    /// At its end: so is what was not written at this step yet.
+    End,
+}
+
+/// Writes the fields of a run; see the module.
+#[derive(Debug)]
+pub struct FieldWriter<const D: usize> {
+    outputs: Vec<Open<D>>,
+    averages: Option<Averages<D>>,
+    body: Option<Body<D>>,
+    units: FieldUnits,
+    replace: bool,
+}
+
+/// An output and its files.
+#[derive(Debug)]
+struct Open<const D: usize> {
+    output: Output<D>,
+    /// A table's name is that of a series without steps.
+    series: Series,
+    /// The root step that was written last.
+    last: Option<u64>,
+}
+
+/// Checks outputs against a mesh.
+///
+/// # Errors
+/// Usage errors: outputs that this mesh does not have.
+pub fn check<const D: usize>(specs: &[OutputSpec], mesh: &Mesh<D>) -> Result<(), Error> {
+    resolve(specs, mesh).map(drop)
+}
+
+/// Bytes that outputs take while they are written, and `averages` all the time.
+pub fn memory<const D: usize>(specs: &[OutputSpec], averages: bool, mesh: &Mesh<D>) -> u64 {
+    if specs.is_empty() {
+        return 0;
+    }
+    let snapshot = 4 * (1 + D) as u64;
+    let averaged = 16 * (1 + D) as u64 + snapshot;
+    let fields = |spec: &OutputSpec| {
+        let width = |field: &CellField| match field {
+            CellField::Velocity => 3,
+            CellField::Vorticity => vorticity_components(D) as u64,
+            _ => 1,
+        };
+        let all = spec.fields.iter().flatten();
+        match spec.kind {
+            OutputKind::Volume | OutputKind::Span => 4 * all.map(width).sum::<u64>(),
+            _ => 0,
+        }
+    };
+    let most = specs.iter().map(fields).max().unwrap_or(0);
+    let cells = (mesh.forest.capacity() * dims::cells(D)) as u64;
+    cells * (snapshot + most + if averages { averaged } else { 0 })
+}
+
+impl<const D: usize> FieldWriter<D> {
+    /// Checks the outputs against the mesh and begins or continues their files in `folder`, which
+    /// is made.
+    ///
+    /// # Errors
+    /// Usage errors: outputs that this mesh does not have, files that are there already.
+    pub fn new(
+        folder: &Path,
+        specs: &[OutputSpec],
+        units: FieldUnits,
+        mesh: &Mesh<D>,
+        start: Start,
+    ) -> Result<Self, Error> {
+        let outputs = resolve(specs, mesh)?;
+        if !outputs.is_empty() {
+            std::fs::create_dir_all(folder).map_err(|e| {
+                Error::input(format!("cannot make the folder {}", folder.display())).because(&e)
+            })?;
+        }
+        let outputs: Vec<Open<D>> = outputs
+            .into_iter()
+            .map(|output| Open {
+                series: Series::new(folder, &output.name, extension(&output.what)),
+                output,
+                last: None,
+            })
+            .collect();
+        let mut writer = Self {
+            outputs,
+            averages: None,
+            body: None,
+            units,
+            replace: start != Start::Fresh { force: false },
+        };
+        if !writer.replace {
+            refuse_present(folder, &writer.outputs)?;
+        }
+        for open in &mut writer.outputs {
+            let now = match start {
+                Start::Fresh { .. } => None,
+                Start::Resumed { step } => Some(step),
+            };
+            let period = open.output.period;
+            let keep = |at: u64| {
+                now.is_some_and(|now| at <= now) && period.is_some_and(|p| at.is_multiple_of(p))
+            };
+            let present = match &open.output.what {
+                What::Probes(points) => {
+                    probes::begin::<D>(&open.table(), points.len(), &writer.units, now, keep)?
+                }
+                What::Picture(_) | What::Surface(SurfaceFormat::Ply) => {
+                    now.is_some_and(|now| keep(now) && open.series.file(now).exists())
+                }
+                _ => match now {
+                    Some(now) => open.series.take_up(now, keep)?,
+                    None => false,
+                },
+            };
+            open.series.prune(keep)?;
+            open.last = now.filter(|_| present);
+        }
+        Ok(writer)
+    }
+
+    /// The same with averages, which outputs of them need.
+    #[must_use]
+    pub fn with_averages(mut self, averages: Averages<D>) -> Self {
+        self.averages = Some(averages);
+        self
+    }
+
+    /// The same with the body's facets, which outputs of kind `surface` need.
+    #[must_use]
+    pub fn with_body(mut self, body: Body<D>) -> Self {
+        self.body = Some(body);
+        self
+    }
+
+    /// Whether any output needs the body's facets.
+    pub fn needs_body(&self) -> bool {
+        let of_surface = |o: &Open<D>| matches!(o.output.what, What::Surface(_));
+        self.outputs.iter().any(of_surface)
+    }
+
+    /// The body's facets, where they were given.
+    pub(crate) fn body(&self) -> Option<&Body<D>> {
+        self.body.as_ref()
+    }
+
+    /// The averages so far.
+    pub fn averages(&self) -> Option<&Averages<D>> {
+        self.averages.as_ref()
+    }
+
+    /// The same, to restore.
+    pub fn averages_mut(&mut self) -> Option<&mut Averages<D>> {
+        self.averages.as_mut()
+    }
+
+    /// The first root step after `step` at which something is due, but for the end.
+    pub fn next_due(&self, step: u64) -> Option<u64> {
+        let periods = self.outputs.iter().filter_map(|o| o.output.period);
+        periods
+            .map(|period| (step / period + 1).saturating_mul(period))
+            .chain(self.averages.as_ref().map(|a| a.next_due(step)))
+            .min()
+    }
+
+    /// Whether [`write`](Self::write) would do anything at a root step.
+    pub fn is_due(&self, step: u64, moment: Moment) -> bool {
+        self.averages.as_ref().is_some_and(|a| a.is_due(step))
+            || self.outputs.iter().any(|o| o.is_due(step, moment))
+    }
+
+    /// Takes a sample for the averages if one is due, and writes what is due, at the snapshot's root
+    /// step; the files. Averages without a sample are left out.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn write(
+        &mut self,
+        mesh: &Mesh<D>,
+        snapshot: &Snapshot<D>,
+        moment: Moment,
+    ) -> Result<Vec<PathBuf>, Error> {
+        let step = snapshot.step;
+        if let Some(averages) = self.averages.as_mut().filter(|a| a.is_due(step)) {
+            averages.add(snapshot);
+        }
+        let sampled = self.averages.as_ref().filter(|a| a.samples() > 0);
+        let mut files = Vec::new();
+        for open in &mut self.outputs {
+            if !open.is_due(step, moment) {
+                continue;
+            }
+            let average = open.output.average;
+            let averaged = match (average, sampled) {
+                (None, _) => None,
+                (Some(_), None) => continue,
+                (Some(Average::Mean), Some(averages)) => Some(averages.mean(step)),
+                (Some(Average::Rms), Some(averages)) => Some(averages.rms(step)),
+            };
+            let scene = Scene {
+                mesh,
+                snapshot: averaged.as_ref().unwrap_or(snapshot),
+                units: &self.units,
+                average,
+            };
+            files.push(open.write(scene, self.body.as_ref(), self.replace)?);
+            open.last = Some(step);
+        }
+        Ok(files)
+    }
+}
+
+impl<const D: usize> Open<D> {
+    fn is_due(&self, step: u64, moment: Moment) -> bool {
+        let due = match (moment, self.output.period) {
+            (Moment::End, _) => true,
+            (Moment::Running, Some(period)) => step.is_multiple_of(period),
+            (Moment::Running, None) => false,
+        };
+        due && self.last != Some(step)
+    }
+
+    fn table(&self) -> PathBuf {
+        self.series
+            .path()
+            .with_file_name(format!("{}.csv", self.output.name))
+    }
+
+    fn write(
+        &mut self,
+        scene: Scene<'_, D>,
+        body: Option<&Body<D>>,
+        replace: bool,
+    ) -> Result<PathBuf, Error> {
+        let (step, mesh) = (scene.snapshot.step, scene.mesh);
+        let path = self.series.file(step);
+        match &self.output.what {
+            What::Probes(points) => {
+                let path = self.table();
+                probes::append(&path, scene, points)?;
+                return Ok(path);
+            }
+            What::Picture(spec) => {
+                let canvas = frame::draw(scene, spec);
+                output::write(&path, replace, |out| {
+                    canvas.write_png(out).map_err(|e| output::failed(&path, &e))
+                })?;
+                return Ok(path);
+            }
+            What::Surface(format) => {
+                let Some(body) = body else {
+                    return Err(Error::input("a surface output needs the body's facets"));
+                };
+                body.write(&path, replace, scene, *format)?;
+                if *format == SurfaceFormat::Ply {
+                    return Ok(path);
+                }
+            }
+            What::Volume(fields) => {
+                let columns = scene.everywhere(fields);
+                save(
+                    &path,
+                    replace,
+                    scene,
+                    fields,
+                    &columns,
+                    |columns, about, out| Htg::new(mesh, columns)?.about(about).write(out),
+                )?;
+            }
+            What::Box(bounds, fields) => {
+                let cells = cells_in(mesh, *bounds);
+                save_part(&path, replace, scene, fields, &cells, None)?;
+            }
+            What::Slice(plane, fields) => {
+                let cells = plane.cells(mesh);
+                save_part(&path, replace, scene, fields, &cells, plane.normal)?;
+            }
+            What::Span(plane, fields) => {
+                let Flat { cells, columns } = flat(scene, plane.0, fields);
+                let plane = Some(*plane);
+                save(
+                    &path,
+                    replace,
+                    scene,
+                    fields,
+                    &columns,
+                    |columns, about, out| {
+                        Part::new(mesh, &cells, plane, columns)?
+                            .about(about)
+                            .write(out)
+                    },
+                )?;
+            }
+        }
+        self.series.add(step, scene.time())?;
+        Ok(path)
+    }
+}
+
+/// Writes some cells, or what a plane cuts out of them.
+fn save_part<const D: usize>(
+    path: &Path,
+    replace: bool,
+    scene: Scene<'_, D>,
+    fields: &[CellField],
+    cells: &[CellRef],
+    plane: Option<(usize, f64)>,
+) -> Result<(), Error> {
+    let columns = scene.of(cells, fields);
+    save(
+        path,
+        replace,
+        scene,
+        fields,
+        &columns,
+        |columns, about, out| {
+            Part::new(scene.mesh, cells, plane, columns)?
+                .about(about)
+                .write(out)
+        },
+    )
+}
+
+/// Where a file for VTK goes.
+type Out<'a, 'b> = &'a mut BufWriter<&'b File>;
+
+/// Writes a file for VTK, with time and units.
+fn save<const D: usize>(
+    path: &Path,
+    replace: bool,
+    scene: Scene<'_, D>,
+    fields: &[CellField],
+    columns: &[Column],
+    write: impl FnOnce(&[Field<'_>], &About<'_>, Out<'_, '_>) -> Result<u64, VtkError>,
+) -> Result<(), Error> {
+    let arrays: Vec<Field<'_>> = columns
+        .iter()
+        .map(|c| Field {
+            name: &c.name,
+            components: c.components,
+            values: &c.values,
+        })
+        .collect();
+    let named = fields.iter().zip(columns);
+    let named = named.map(|(&f, c)| (format!("{}_unit", c.name), unit_of(f, scene.units)));
+    let mut units: Vec<(String, &str)> = named.map(|(n, u)| (n, u.name.as_str())).collect();
+    units.push(("time_unit".into(), &scene.units.time.name));
+    let notes: Vec<(&str, &str)> = units.iter().map(|(n, u)| (n.as_str(), *u)).collect();
+    let about = About {
+        time: Some(scene.time()),
+        notes: &notes,
+    };
+    output::write(path, replace, |out| {
+        write(&arrays, &about, out).map_err(|e| output::failed(path, &e))
+    })?;
+    Ok(())
+}
+
+fn extension<const D: usize>(what: &What<D>) -> &'static str {
+    match what {
+        What::Volume(_) => "htg",
+        What::Box(..) | What::Slice(..) | What::Span(..) => "vtu",
+        What::Probes(_) => "csv",
+        What::Picture(_) => "png",
+        What::Surface(SurfaceFormat::Vtp) => "vtp",
+        What::Surface(SurfaceFormat::Ply) => "ply",
+    }
+}
+
+/// Refuses a folder that has files of these outputs.
+fn refuse_present<const D: usize>(folder: &Path, outputs: &[Open<D>]) -> Result<(), Error> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries {
+        let name = entry.file_name();
+        let Some(name) = name.to_str() else { continue };
+        let ours = |o: &Open<D>| {
+            let is = |path: PathBuf| path.file_name().is_some_and(|n| n == name);
+            is(o.series.path()) || is(o.table()) || o.series.step_of(name).is_some()
+        };
+        if outputs.iter().any(ours) {
+            let path = folder.join(name);
+            return Err(Error::input(format!("{} exists", path.display()))
+                .hint("replace it with --force, or write elsewhere"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,51 @@
+//! Meshes with cut links from surfaces, and lattice Boltzmann flows on them from cases: the library under the program
+//! `cutlink`.
+//!
+//! | to | call |
+//! |---|---|
+//! | mesh a surface in memory | [`mesh()`] |
+//! | mesh a file or a built-in shape | [`mesh::from_options`] |
+//! | run a case with its outputs | [`Case::run`], [`Case::run_with`] |
+//! | drive a flow step by step | [`Flow`](cutlink_solver::Flow) through [`Plan`](cutlink_solver::Plan) |
+//!
+//! Lengths are in metres after the placement of a surface; cases are in SI units unless their tables say otherwise.
+//! Nothing is printed: notes, summaries and progress go to an [`Observer`], and a [`StopToken`] ends a run early. Every
+//! failure is an [`Error`] with a kind, a message and a way out.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`options`], [`config`] | the options of a mesh; every TOML file |
+//! | [`mod@mesh`] | from a surface to a mesh and its report |
+//! | [`estimate`] | size, memory and time of a mesh before it is built |
+//! | [`solve`] | cases, units, stability bounds, runs, checkpoints |
+//! | [`fields`] | what a flow writes: series, slices, probes, pictures |
+//! | [`signal`] | statistics of histories: means with errors, periods, spectra |
+//! | [`picture`], [`solid_stl`] | slices of a mesh as PNG, its voxel surface as STL |
+//! | [`output`] | files that are whole or not there |
+//! | [`device`], [`pool`] | where work runs |
+
+pub mod config;
+pub mod device;
+mod error;
+pub mod estimate;
+pub mod fields;
+pub mod mesh;
+mod observer;
+pub mod options;
+pub mod output;
+pub mod picture;
+pub mod pool;
+pub mod refine;
+pub mod signal;
+pub mod solid_stl;
+pub mod solve;
+
+pub use cutlink_voxelizer::{AnyMesh, Mesh};
+pub use error::{Error, ErrorKind};
+pub use mesh::mesh;
+pub use observer::{Observer, StopToken};
+pub use options::MeshOptions;
+pub use solve::{Case, RunOptions, RunPlan, RunSummary};
+
+/// Version of the JSON objects; it changes when a key changes its meaning or goes.
+pub const JSON_SCHEMA: u32 = 1;

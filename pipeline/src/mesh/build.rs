@@ -1,0 +1,525 @@
+//! From a job to its mesh, stage by stage: read → health → place → box → snap → gate → embed.
+//!
+//! In: a [`Job`] and an opened device. Out: a surface in its box ([`Placed`]), snapped and checked ([`Prepared`]), and
+//! the mesh in host memory; also the notes for the user and the time of each stage. The mesh is the same for any number
+//! of threads and on any device, bit for bit.
+
+use crate::device::{Opened, on};
+use crate::error::Error;
+use crate::estimate::room;
+use crate::mesh::domain::{self, Domain};
+use crate::mesh::intersections::{self, Found};
+use crate::mesh::report::{Times, grouped};
+use crate::mesh::resolve::{Job, Source};
+use crate::mesh::source::{self, Shape, Sketch};
+use crate::mesh::{WALL_SHARE, gate};
+use crate::observer::Observer;
+use crate::options::{MeshOptions, Root};
+use crate::refine;
+use cutlink_device::Host;
+use cutlink_mesher::Surface;
+use cutlink_mesher::exact::{Exact, Facet};
+use cutlink_mesher::health::{self, Health};
+use cutlink_mesher::intersect::Meet;
+use cutlink_mesher::placement::Affine;
+use cutlink_mesher::primitives::AnyShape;
+use cutlink_mesher::read::{AnySurface, Loaded, ReadReport, read_any};
+use cutlink_mesher::snap::Snapped;
+use cutlink_voxelizer::{
+    EmbedParams, Fill, Mesh, Observer as StageObserver, Stage, check_levels, check_periodic, embed,
+    keep_connected, kernels::Kernels, prepare,
+};
+use std::fmt;
+use std::time::Instant;
+
+/// A surface, as it came and in its box.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Placed<const D: usize> {
+    /// In its own frame.
+    pub surface: Surface<D>,
+    /// Its health report.
+    pub health: Health<D>,
+    /// How its file was read.
+    pub read: Option<ReadReport>,
+    /// From its own frame to that of the box.
+    pub affine: Affine<D>,
+    /// In the frame of the box, in metres.
+    pub placed: Surface<D>,
+    /// The box and its root grid.
+    pub domain: Domain<D>,
+    /// Distance from the surface up to which cells are refined, in metres.
+    pub wall_distance: f64,
+    /// Largest distance of a shape's facets from the true surface, in metres.
+    pub deviation: Option<f64>,
+}
+
+/// A placed surface in 2D or 3D.
+#[derive(Debug)]
+pub enum AnyPlaced {
+    /// In 2D.
+    D2(Placed<2>),
+    /// In 3D.
+    D3(Placed<3>),
+}
+
+/// What the embedding needs.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Prepared<const D: usize> {
+    /// The surface's health report.
+    pub health: Health<D>,
+    /// How its file was read.
+    pub read: Option<ReadReport>,
+    /// Names of its patches.
+    pub patches: Vec<String>,
+    /// From its own frame to that of the box.
+    pub affine: Affine<D>,
+    /// The box and its root grid.
+    pub domain: Domain<D>,
+    /// Levels, wall distance, fill rule and refinement.
+    pub params: EmbedParams,
+    /// Largest distance of a shape's facets from the true surface, in metres.
+    pub deviation: Option<f64>,
+    /// The surface on the integer lattice.
+    pub snapped: Snapped<D>,
+    /// Facets that intersect one another, where they were looked for.
+    pub intersections: Option<Found<D>>,
+}
+
+/// A mesh in the making; its methods are called in their order.
+pub struct Builder<'a> {
+    /// What is to be done.
+    pub job: &'a Job,
+    /// Where the mesh is built.
+    pub opened: &'a Opened,
+    /// Those of the job, or as many of them as fit.
+    pub levels: usize,
+    /// Receives notes and progress.
+    pub observer: &'a mut dyn Observer,
+    /// Milliseconds of each stage so far.
+    pub times: Times,
+    /// All notes so far.
+    pub notes: Vec<String>,
+}
+
+impl<const D: usize> Placed<D> {
+    /// Every option with its value worked out.
+    pub fn options(&self, job: &Job) -> MeshOptions {
+        let Domain { bounds, frame, .. } = &self.domain;
+        job.to_options(
+            *bounds,
+            frame.root_cells,
+            self.wall_distance,
+            self.deviation,
+        )
+    }
+}
+
+impl fmt::Debug for Builder<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("job", &self.job)
+            .field("opened", &self.opened)
+            .field("levels", &self.levels)
+            .field("times", &self.times)
+            .field("notes", &self.notes)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Builder<'a> {
+    /// A builder that has done nothing yet.
+    pub fn new(job: &'a Job, opened: &'a Opened, observer: &'a mut dyn Observer) -> Self {
+        Self {
+            job,
+            opened,
+            levels: job.levels,
+            observer,
+            times: Times::default(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Passes a note on, and keeps it.
+    pub fn note(&mut self, note: String) {
+        self.observer.note(&note);
+        self.notes.push(note);
+    }
+
+    /// Reads or makes the surface, and chooses the box.
+    ///
+    /// # Errors
+    /// A file that cannot be read, a placement or box that does not fit the surface.
+    pub fn place(&mut self) -> Result<AnyPlaced, Error> {
+        let job = self.job;
+        Ok(match &job.source {
+            Source::File(path) => {
+                let begin = Instant::now();
+                let any = read_any(path)?;
+                self.times.read = ms(begin);
+                match any {
+                    AnySurface::D2(loaded) => AnyPlaced::D2(self.place_file(loaded)?),
+                    AnySurface::D3(loaded) => AnyPlaced::D3(self.place_file(loaded)?),
+                }
+            }
+            Source::Shape(AnyShape::D2(shape)) => AnyPlaced::D2(self.place_shape(shape)?),
+            Source::Shape(AnyShape::D3(shape)) => AnyPlaced::D3(self.place_shape(shape)?),
+            Source::Memory => return Err(Error::input("there is no surface in memory here")),
+        })
+    }
+
+    fn place_file<const D: usize>(&mut self, loaded: Loaded<D>) -> Result<Placed<D>, Error> {
+        let Loaded {
+            mut surface,
+            report,
+        } = loaded;
+        let begin = Instant::now();
+        let (health, welded) = source::health_of(&mut surface, &report);
+        self.times.health = ms(begin);
+        for note in report.notes.iter().cloned().chain(welded) {
+            self.note(note);
+        }
+        self.place_checked(surface, health, Some(report))
+    }
+
+    /// Places a surface that the caller has in memory, and chooses the box.
+    ///
+    /// # Errors
+    /// A placement or box that does not fit the surface.
+    pub fn place_surface<const D: usize>(
+        &mut self,
+        surface: Surface<D>,
+    ) -> Result<Placed<D>, Error> {
+        let begin = Instant::now();
+        let health = health::check(&surface);
+        self.times.health = ms(begin);
+        self.place_checked(surface, health, None)
+    }
+
+    fn place_checked<const D: usize>(
+        &mut self,
+        surface: Surface<D>,
+        health: Health<D>,
+        read: Option<ReadReport>,
+    ) -> Result<Placed<D>, Error> {
+        let affine = self.job.placement.resolve_surface(&surface)?;
+        let mut placed = surface.clone();
+        affine.apply_surface(&mut placed);
+        let bounds = placed.bounds().unwrap_or([[0.0; D]; 2]);
+        let domain = self.domain(bounds)?;
+        Ok(Placed {
+            wall_distance: self.job.wall_distance_in(&domain),
+            surface,
+            health,
+            read,
+            affine,
+            placed,
+            domain,
+            deviation: None,
+        })
+    }
+
+    fn place_shape<const D: usize, S: Shape<D>>(&mut self, shape: &S) -> Result<Placed<D>, Error>
+    where
+        Facet<D>: Exact<D>,
+    {
+        let begin = Instant::now();
+        let placement = &self.job.placement;
+        let (sketch, bounds) = Sketch::new(shape, placement)?;
+        let domain = self.domain(bounds)?;
+        let deviation = source::deviation(self.job, domain.frame.dx_at(self.job.levels - 1));
+        let surface = sketch.surface(deviation)?;
+        self.times.read = ms(begin);
+        let begin = Instant::now();
+        let health = health::check(&surface);
+        self.times.health = ms(begin);
+        let affine = sketch.affine;
+        let mut placed = surface.clone();
+        affine.apply_surface(&mut placed);
+        Ok(Placed {
+            wall_distance: self.job.wall_distance_in(&domain),
+            surface,
+            health,
+            read: None,
+            affine,
+            placed,
+            domain,
+            deviation: Some(deviation),
+        })
+    }
+
+    fn domain<const D: usize>(&self, bounds: domain::Bounds<D>) -> Result<Domain<D>, Error> {
+        let domain = domain::choose(
+            bounds,
+            self.job.domain.as_deref(),
+            &self.job.root,
+            self.job.snap_domain,
+        )
+        .map_err(|e| e.about(&self.job.name()))?;
+        check_levels(&domain.frame, self.job.levels)?;
+        Ok(domain)
+    }
+
+    /// The parameters of the embedding, with the levels that fit.
+    ///
+    /// # Errors
+    /// Rules that name no patch of the surface.
+    pub fn params<const D: usize>(&self, of: &Placed<D>) -> Result<EmbedParams, Error> {
+        let params = self.job.params::<D>(of.wall_distance, &of.placed.patches)?;
+        Ok(params.with_levels(self.levels))
+    }
+
+    /// Drops the levels beyond `--max-cells`, and refuses what will not fit into memory.
+    fn fit<const D: usize>(&mut self, of: &Placed<D>) -> Result<(), Error>
+    where
+        Facet<D>: Exact<D>,
+    {
+        let params = self.params(of)?;
+        let (levels, note) = on!(self.opened, kernels => {
+            room::levels(kernels, &of.placed, of.domain.frame, params, self.job.max_cells)
+        })?;
+        self.levels = levels;
+        if let Some(note) = note {
+            self.note(note);
+        }
+        Ok(())
+    }
+
+    /// Snaps the surface to the box's lattice, and refuses what the embedding cannot take.
+    ///
+    /// # Errors
+    /// A mesh that will not fit into memory, a surface outside the box, one that is open or not consistently oriented.
+    pub fn prepare<const D: usize>(&mut self, from: Placed<D>) -> Result<Prepared<D>, Error>
+    where
+        Facet<D>: Meet<D> + Exact<D>,
+    {
+        self.fit(&from)?;
+        let name = self.job.name();
+        let params = self.params(&from)?;
+        let (placed, frame) = (&from.placed, &from.domain.frame);
+        let bounds = placed.bounds().unwrap_or([[0.0; D]; 2]);
+        let inside = gate::check_inside(&name, bounds, frame)?;
+        let begin = Instant::now();
+        let (snapped, closed) = prepare(&Host, placed, frame, &params)?;
+        self.times.snap = ms(begin);
+        if let Some(note) = closed.and_then(gate::closing) {
+            self.note(note);
+        }
+        let closed = gate::check_closed(&name, &from.health, &snapped, &params)?;
+        for note in closed.into_iter().chain(inside) {
+            self.note(note);
+        }
+        let found = self.intersections(&from, &snapped)?;
+        Ok(Prepared {
+            health: from.health,
+            read: from.read,
+            patches: from.surface.patches,
+            affine: from.affine,
+            domain: from.domain,
+            params,
+            deviation: from.deviation,
+            snapped,
+            intersections: found,
+        })
+    }
+
+    /// Looks for facets that intersect one another, where that was asked for.
+    fn intersections<const D: usize>(
+        &mut self,
+        of: &Placed<D>,
+        snapped: &Snapped<D>,
+    ) -> Result<Option<Found<D>>, Error>
+    where
+        Facet<D>: Meet<D>,
+    {
+        if self.job.targets.intersections.is_none() {
+            return Ok(None);
+        }
+        let begin = Instant::now();
+        let found = intersections::find(&of.surface, &of.affine, &of.placed, snapped)?;
+        self.times.intersections = ms(begin);
+        if let Some(note) = found.report.note() {
+            self.note(note);
+        }
+        Ok(Some(found))
+    }
+
+    /// Builds the mesh on the job's device; the host's copy of it.
+    ///
+    /// # Errors
+    /// A device that fails, memory that runs out.
+    pub fn build<const D: usize>(&mut self, prepared: &Prepared<D>) -> Result<Mesh<D>, Error>
+    where
+        Facet<D>: Exact<D>,
+    {
+        let mut mesh = match self.opened {
+            Opened::Cpu => self.embed(&Host, prepared)?,
+            #[cfg(feature = "cuda")]
+            Opened::Cuda(cuda) => {
+                let mesh = self.embed(cuda, prepared)?;
+                let begin = Instant::now();
+                let copy = mesh.download(cuda)?;
+                self.times.download = ms(begin);
+                copy
+            }
+        };
+        check_periodic(&mesh)?;
+        self.keep_seed(&mut mesh)?;
+        Ok(mesh)
+    }
+
+    fn embed<const D: usize, K: Kernels<D>>(
+        &mut self,
+        kernels: &K,
+        prepared: &Prepared<D>,
+    ) -> Result<Mesh<D, K>, Error> {
+        let levels = prepared.params.levels;
+        self.observer
+            .begin((0..levels).map(|l| 4 * weight(l)).sum());
+        let mut watch = Watch {
+            observer: &mut *self.observer,
+            times: &mut self.times,
+        };
+        let frame = prepared.domain.frame;
+        let mesh = embed(
+            kernels,
+            &prepared.snapped,
+            frame,
+            &prepared.params,
+            &mut watch,
+        );
+        self.observer.end();
+        Ok(mesh?)
+    }
+
+    /// Drops the fluid that is not connected to `--seed`.
+    fn keep_seed<const D: usize>(&mut self, mesh: &mut Mesh<D>) -> Result<(), Error> {
+        let Some(point) = &self.job.seed else {
+            return Ok(());
+        };
+        let point: [f64; D] = point.as_slice().try_into().map_err(|_| {
+            Error::input(format!(
+                "--seed has {} numbers, and the surface is {D}D",
+                point.len()
+            ))
+        })?;
+        let kept = keep_connected(mesh, point)?;
+        self.note(format!(
+            "{} fluid cells are connected to the seed; {} others became solid",
+            grouped(kept.fluid),
+            grouped(kept.dropped)
+        ));
+        Ok(())
+    }
+}
+
+/// A box without a body: root cells only, all fluid, and one patch without facets.
+///
+/// # Errors
+/// A box or root grid that [`domain::of_case`] refuses, or that will not fit into memory.
+pub fn bare<const D: usize>(bounds: &[f64], root: &Root) -> Result<Mesh<D>, Error>
+where
+    Facet<D>: Exact<D>,
+{
+    let frame = domain::of_case::<D>(bounds, root)?.frame;
+    let params = EmbedParams::new(1, 0.0, Fill::default());
+    let nothing = Surface::single_patch(Vec::new(), Vec::new(), "none");
+    room::levels(&Host, &nothing, frame, params.clone(), None)?;
+    let (snapped, _) = prepare(&Host, &nothing, &frame, &params)?;
+    Ok(embed(&Host, &snapped, frame, &params, &mut ())?)
+}
+
+impl Job {
+    /// The near-wall distance in a box, in metres.
+    pub fn wall_distance_in<const D: usize>(&self, domain: &Domain<D>) -> f64 {
+        let [lower, upper] = domain.bounds;
+        let longest = (0..D).map(|a| upper[a] - lower[a]).fold(0.0, f64::max);
+        self.wall_distance.unwrap_or(WALL_SHARE * longest)
+    }
+
+    /// The parameters of the embedding.
+    ///
+    /// # Errors
+    /// Rules that name no patch.
+    pub fn params<const D: usize>(
+        &self,
+        wall_distance: f64,
+        patches: &[String],
+    ) -> Result<EmbedParams, Error> {
+        let mut params = EmbedParams::new(self.base_levels, wall_distance, self.solid_rule());
+        params.robust = self.robust;
+        params.periodic = self.periodic.0;
+        refine::apply::<D>(&self.refine, params, patches)
+    }
+
+    /// The surface, as messages name it.
+    pub fn name(&self) -> String {
+        match &self.source {
+            Source::File(path) => path.display().to_string(),
+            Source::Shape(shape) => format!("shape {shape}"),
+            Source::Memory => "surface".into(),
+        }
+    }
+}
+
+/// Milliseconds since then.
+pub fn ms(begin: Instant) -> f64 {
+    1e3 * begin.elapsed().as_secs_f64()
+}
+
+/// Share of a level in the work: surfaces have four times the cells each level.
+fn weight(level: usize) -> u64 {
+    1 << (2 * level.min(20))
+}
+
+/// The name of a stage, as reports have it.
+pub fn stage_name(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Upload => "upload",
+        Stage::Bins => "bins",
+        Stage::Voxelize => "voxelize",
+        Stage::Refine => "refine",
+        Stage::Links => "links",
+    }
+}
+
+/// Adds up the times, and passes the stages on.
+struct Watch<'a> {
+    observer: &'a mut dyn Observer,
+    times: &'a mut Times,
+}
+
+impl StageObserver for Watch<'_> {
+    fn stage_done(&mut self, stage: Stage, level: usize, seconds: f64) {
+        let sum = match stage {
+            Stage::Upload => &mut self.times.upload,
+            Stage::Bins => &mut self.times.bins,
+            Stage::Voxelize => &mut self.times.voxelize,
+            Stage::Refine => &mut self.times.refine,
+            Stage::Links => &mut self.times.links,
+        };
+        *sum += 1e3 * seconds;
+        self.observer.stage(stage, level, seconds);
+        let status = format!("level {level}, {} done", stage_name(stage));
+        self.observer.advance(weight(level), &status);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_box_is_fluid_and_has_no_links() {
+        let mesh = bare::<3>(&[0.0, 0.0, 0.0, 2.0, 1.0, 1.0], &Root::Longest(16)).expect("a box");
+        let [root] = mesh.level_counts()[..] else {
+            unreachable!("one level");
+        };
+        assert_eq!((root.fluid, root.boundary, root.solid), (16 * 8 * 8, 0, 0));
+        assert_eq!((mesh.frame.dx, mesh.links.len()), (0.125, 0));
+        let mesh = bare::<2>(&[-1.0, 0.0, 1.0, 1.0], &Root::Cells(vec![8, 4])).expect("a box");
+        assert_eq!(mesh.level_counts()[0].fluid, 32);
+        assert!(bare::<2>(&[0.0; 6], &Root::Longest(8)).is_err(), "of space");
+    }
+}

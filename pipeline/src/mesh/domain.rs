@@ -1,0 +1,465 @@
+//! The box of the mesh and its root grid, from what the user gave and where the surface lies.
+//!
+//! Root cells are cubes, a multiple of 4 on each axis. Where the box's aspect does not allow
+//! that, a box that was left open grows symmetrically, and so does a given one where `--snap-domain grow` says so;
+//! else a given box is refused, with the nearest ones that fit.
+//!
+//! `frame_of` is the one place that turns a box and its cells into a frame, so that a box
+//! written to a configuration file gives the same bits when it is read back.
+
+use crate::error::Error;
+use crate::options::{Root, SnapDomain};
+use cutlink_voxelizer::Frame;
+
+/// The share of the longest extent that the default box adds on each side.
+pub const MARGIN: f64 = 0.25;
+/// Extents that miss a whole number of cells by less than this share count as whole.
+const TOLERANCE: f64 = 1e-6;
+
+/// A box, lower and upper corner.
+pub type Bounds<const D: usize> = [[f64; D]; 2];
+
+/// A chosen box and its frame.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Domain<const D: usize> {
+    /// Lower and upper corner, as a configuration file would give them.
+    pub bounds: Bounds<D>,
+    /// The frame.
+    pub frame: Frame<D>,
+    /// How it was chosen, for the user.
+    pub how: String,
+}
+
+/// What the box and the root grid are called where they are given, for messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Names {
+    /// Options of the command line.
+    Options,
+    /// Keys of `[domain]` in a case, which has none to let the box grow.
+    Case,
+}
+
+impl Names {
+    fn domain(self) -> &'static str {
+        match self {
+            Self::Options => "--domain",
+            Self::Case => "[domain] box",
+        }
+    }
+
+    fn root(self) -> &'static str {
+        match self {
+            Self::Options => "--root",
+            Self::Case => "[domain] root",
+        }
+    }
+
+    /// A box as it is written.
+    fn written<const D: usize>(self, bounds: &Bounds<D>) -> String {
+        match self {
+            Self::Options => comma_list(bounds),
+            Self::Case => format!("{:?}", bounds.as_flattened()),
+        }
+    }
+}
+
+/// The box and the root grid of `[domain]` in a case.
+///
+/// # Errors
+/// As [`choose`].
+pub fn of_case<const D: usize>(given: &[f64], root: &Root) -> Result<Domain<D>, Error> {
+    choose_by(Names::Case, [[0.0; D]; 2], Some(given), root, None)
+}
+
+/// Chooses the box and the root grid for a surface within `surface`.
+///
+/// # Errors
+/// A root grid that is no multiple of 4, a box without room or with the wrong number of
+/// values, or one whose aspect does not fit the cells given for every axis.
+pub fn choose<const D: usize>(
+    surface: Bounds<D>,
+    given: Option<&[f64]>,
+    root: &Root,
+    snap: Option<SnapDomain>,
+) -> Result<Domain<D>, Error> {
+    choose_by(Names::Options, surface, given, root, snap)
+}
+
+fn choose_by<const D: usize>(
+    names: Names,
+    surface: Bounds<D>,
+    given: Option<&[f64]>,
+    root: &Root,
+    snap: Option<SnapDomain>,
+) -> Result<Domain<D>, Error> {
+    let (bounds, mut how) = match given {
+        Some(numbers) => (parse::<D>(names, numbers)?, "as given".to_owned()),
+        None => (
+            grown(surface)?,
+            format!(
+                "the surface's box and {:.0} % of its longest extent on each side",
+                100.0 * MARGIN
+            ),
+        ),
+    };
+    let extents: [f64; D] = std::array::from_fn(|a| bounds[1][a] - bounds[0][a]);
+    let (dx, cells) = match root {
+        Root::Longest(n) => from_longest(names, extents, *n)?,
+        Root::Cells(cells) => from_cells(names, extents, cells)?,
+    };
+    let fits = |a: usize, cells: u32| {
+        let whole = f64::from(cells);
+        (extents[a] / dx - whole).abs() <= TOLERANCE * whole
+    };
+    let mut fitted = bounds;
+    if !(0..D).all(|a| fits(a, cells[a])) {
+        let with = |cells: [u32; D]| {
+            let mut fitted = bounds;
+            for a in (0..D).filter(|&a| !fits(a, cells[a])) {
+                let middle = 0.5 * bounds[0][a] + 0.5 * bounds[1][a];
+                let half = 0.5 * dx * f64::from(cells[a]);
+                fitted[0][a] = middle - half;
+                fitted[1][a] = middle + half;
+            }
+            fitted
+        };
+        fitted = with(cells);
+        if given.is_some() && snap != Some(SnapDomain::Grow) {
+            let is_free = matches!(root, Root::Longest(_));
+            let smaller = std::array::from_fn(|a| match fits(a, cells[a]) || !is_free {
+                true => cells[a],
+                false => ((extents[a] / dx / 4.0).floor().max(1.0) as u32) * 4,
+            });
+            return Err(refusal(names, root, extents, dx, [&with(smaller), &fitted]));
+        }
+        how += ", grown to whole blocks of cubic cells";
+    }
+    let frame = frame_of(fitted, cells)?;
+    Ok(Domain {
+        bounds: fitted,
+        frame,
+        how,
+    })
+}
+
+/// Why a given box cannot be, and the nearest ones that can.
+fn refusal<const D: usize>(
+    names: Names,
+    root: &Root,
+    extents: [f64; D],
+    dx: f64,
+    [smaller, larger]: [&Bounds<D>; 2],
+) -> Error {
+    let blocks: Vec<String> = extents
+        .iter()
+        .map(|extent| format!("{:.6}", extent / dx / 4.0))
+        .map(|text| text.trim_end_matches('0').trim_end_matches('.').to_owned())
+        .collect();
+    let fits = if smaller == larger {
+        names.written(larger)
+    } else {
+        format!("{} or {}", names.written(smaller), names.written(larger))
+    };
+    let (what, or) = match root {
+        Root::Longest(_) => {
+            let blocks = blocks.join(" by ");
+            let what = format!(
+                "the box would be {blocks} blocks of 4 cubic cells, and whole ones are needed"
+            );
+            (what, String::new())
+        }
+        Root::Cells(_) => (
+            format!("cells would not be cubes (edges {extents:?})"),
+            format!(", or give {} one number", names.root()),
+        ),
+    };
+    let (domain, grid) = (names.domain(), names.root());
+    let failure = Error::input(format!("{domain} and {grid} {root} do not fit: {what}"));
+    match names {
+        Names::Options => failure.hint(format!(
+            "use {domain} {fits}{or}, or --snap-domain grow, which lets the box grow"
+        )),
+        Names::Case => failure.hint(format!("give box = {fits}{or}")),
+    }
+}
+
+/// The frame of a box whose cells are cubes up to rounding: the longest edge decides.
+fn frame_of<const D: usize>(bounds: Bounds<D>, cells: [u32; D]) -> Result<Frame<D>, Error> {
+    let longest = (0..D).rev().max_by_key(|&a| cells[a]).unwrap_or(0);
+    let dx = (bounds[1][longest] - bounds[0][longest]) / f64::from(cells[longest]);
+    Ok(Frame::new(bounds[0], dx, cells)?)
+}
+
+/// The numbers of a box with commas between, as `--domain` takes them.
+pub fn comma_list<const D: usize>(bounds: &Bounds<D>) -> String {
+    let numbers: Vec<String> = bounds.iter().flatten().map(|x| format!("{x}")).collect();
+    numbers.join(",")
+}
+
+fn parse<const D: usize>(names: Names, numbers: &[f64]) -> Result<Bounds<D>, Error> {
+    if numbers.len() != 2 * D {
+        return Err(Error::input(format!(
+            "{} has {} numbers, but a box in {D}D needs {}",
+            names.domain(),
+            numbers.len(),
+            2 * D
+        ))
+        .hint(match D {
+            2 => "write x0,y0,x1,y1",
+            _ => "write x0,y0,z0,x1,y1,z1",
+        }));
+    }
+    let corner = |from: usize| std::array::from_fn(|a| numbers[from + a]);
+    let bounds: Bounds<D> = [corner(0), corner(D)];
+    match (0..D)
+        .find(|&a| !(bounds[1][a] > bounds[0][a] && (bounds[1][a] - bounds[0][a]).is_finite()))
+    {
+        None => Ok(bounds),
+        Some(a) => Err(Error::input(format!(
+            "{} is empty along {}: from {} to {}",
+            names.domain(),
+            ["x", "y", "z"][a],
+            bounds[0][a],
+            bounds[1][a]
+        ))
+        .hint("give the lower corner first, then the upper one")),
+    }
+}
+
+fn grown<const D: usize>(surface: Bounds<D>) -> Result<Bounds<D>, Error> {
+    let longest = (0..D)
+        .map(|a| surface[1][a] - surface[0][a])
+        .fold(0.0, f64::max);
+    if !(longest > 0.0 && longest.is_finite()) {
+        return Err(Error::new(
+            crate::error::ErrorKind::Geometry,
+            format!("the surface has no extent, or one beyond all numbers: its box is {surface:?}"),
+        )
+        .hint("check the coordinates in the file"));
+    }
+    let margin = MARGIN * longest;
+    Ok([
+        surface[0].map(|x| x - margin),
+        surface[1].map(|x| x + margin),
+    ])
+}
+
+fn from_longest<const D: usize>(
+    names: Names,
+    extents: [f64; D],
+    n: u32,
+) -> Result<(f64, [u32; D]), Error> {
+    check_multiple(names, n)?;
+    let longest = extents.into_iter().fold(0.0, f64::max);
+    let dx = longest / f64::from(n);
+    let blocks = |extent: f64| {
+        let exact = extent / dx / 4.0;
+        let near = exact.round();
+        if near >= 1.0 && (exact - near).abs() <= TOLERANCE * near {
+            near
+        } else {
+            exact.ceil()
+        }
+    };
+    Ok((dx, extents.map(|extent| 4 * blocks(extent) as u32)))
+}
+
+fn from_cells<const D: usize>(
+    names: Names,
+    extents: [f64; D],
+    cells: &[u32],
+) -> Result<(f64, [u32; D]), Error> {
+    let cells: [u32; D] = cells.try_into().map_err(|_| {
+        Error::input(format!(
+            "{} has {} numbers, and the box is {D}D",
+            names.root(),
+            cells.len()
+        ))
+        .hint("give one number for the longest edge, or one an axis such as 64x32x32")
+    })?;
+    for n in cells {
+        check_multiple(names, n)?;
+    }
+    let spacing = |a: usize| extents[a] / f64::from(cells[a]);
+    Ok(((0..D).map(spacing).fold(0.0, f64::max), cells))
+}
+
+fn check_multiple(names: Names, n: u32) -> Result<(), Error> {
+    if n > 0 && n.is_multiple_of(4) {
+        return Ok(());
+    }
+    let below = n / 4 * 4;
+    let near = match below {
+        0 => "use 4".to_owned(),
+        _ => format!("use {below} or {}", u64::from(below) + 4),
+    };
+    Err(Error::input(format!(
+        "{}: {n} cells are no whole number of blocks",
+        names.root()
+    ))
+    .hint(format!("blocks have 4 cells an edge: {near}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UNIT: Bounds<3> = [[0.0; 3], [1.0, 0.5, 0.25]];
+
+    #[test]
+    fn an_open_box_grows_by_a_quarter_and_to_whole_blocks() {
+        let domain = choose(UNIT, None, &Root::Longest(64), None).expect("a domain");
+        let frame = domain.frame;
+        assert_eq!(frame.dx, 1.5 / 64.0, "longest edge decides");
+        // 1.5, 1.0 and 0.75 long: 64, 42.67 and 32 cells.
+        assert_eq!(frame.root_cells, [64, 44, 32], "whole blocks");
+        assert_eq!(domain.bounds[0][0], -0.25, "a quarter below");
+        let middle = 0.5 * (domain.bounds[0][1] + domain.bounds[1][1]);
+        assert!((middle - 0.25).abs() < 1e-15, "grown symmetrically");
+        assert!(domain.how.contains("grown"), "and said so");
+    }
+
+    #[test]
+    fn written_and_read_back_it_is_the_same_to_the_bit() {
+        for n in [4, 20, 36, 64, 100] {
+            let surface = [[0.1, -0.3, 7.7], [1.3, 0.4, 8.123]];
+            let first = choose(surface, None, &Root::Longest(n), None).expect("a domain");
+            let numbers: Vec<f64> = first.bounds.iter().flatten().copied().collect();
+            let root = Root::Cells(first.frame.root_cells.to_vec());
+            let second = choose(surface, Some(&numbers), &root, None).expect("the same domain");
+            assert_eq!(first.frame, second.frame, "root {n}");
+            assert_eq!(first.bounds, second.bounds, "root {n}");
+        }
+    }
+
+    #[test]
+    fn rounding_in_the_last_digit_does_not_add_blocks() {
+        let given = [0.0, 0.0, 0.0, 1.0, 0.300_000_000_01, 0.1];
+        let domain = choose(UNIT, Some(&given), &Root::Longest(40), None).expect("a domain");
+        assert_eq!(domain.frame.root_cells, [40, 12, 4], "0.3 and 0.1 of 40");
+    }
+
+    #[test]
+    fn cells_on_every_axis_must_fit_a_given_box() {
+        let given = [0.0, 0.0, 0.0, 1.0, 1.0, 1.0];
+        let root = Root::Cells(vec![64, 32, 32]);
+        let failure = choose(UNIT, Some(&given), &root, None).expect_err("no cubes");
+        let hint = failure.hint.expect("a way out");
+        let fitting = hint.strip_prefix("use --domain ").expect("a domain");
+        let fitting = fitting.split(", or").next().expect("numbers");
+        let numbers: Vec<f64> = fitting
+            .split(',')
+            .map(|x| x.parse().expect("a number"))
+            .collect();
+        assert!(
+            choose(UNIT, Some(&numbers), &root, None).is_ok(),
+            "it does fit"
+        );
+        assert!(
+            choose(UNIT, None, &root, None).is_ok(),
+            "an open box adapts"
+        );
+    }
+
+    #[test]
+    fn a_case_is_told_its_own_keys() {
+        for (given, root, words) in [
+            (
+                &[0.0, 0.0, 1.0, 0.3][..],
+                Root::Longest(32),
+                &["[domain] box and [domain] root 32", "give box = [0.0, "][..],
+            ),
+            (
+                &[0.0, 0.0, 1.0, 1.0],
+                Root::Cells(vec![32, 16]),
+                &["not be cubes", "or give [domain] root one number"],
+            ),
+            (
+                &[0.0, 0.0, 1.0, 1.0],
+                Root::Longest(30),
+                &["[domain] root: 30 cells", "use 28 or 32"],
+            ),
+            (
+                &[0.0, 0.0, 1.0, 0.0],
+                Root::Longest(32),
+                &["[domain] box is empty along y"],
+            ),
+        ] {
+            let said = of_case::<2>(given, &root).expect_err("refused").to_string();
+            assert!(!said.contains("--"), "no options: {said}");
+            for word in words {
+                assert!(said.contains(word), "{said} lacks {word}");
+            }
+        }
+        let failure = of_case::<2>(&[0.0, 0.0, 1.0, 0.3], &Root::Longest(32));
+        let hint = failure.expect_err("refused").hint.expect("a way out");
+        let boxes = hint.strip_prefix("give box = ").expect("boxes");
+        for text in boxes.split(" or ") {
+            let fit: Vec<f64> = serde_json::from_str(text).expect("numbers");
+            assert!(of_case::<2>(&fit, &Root::Longest(32)).is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_given_box_is_never_moved_silently() {
+        // 32 cells along x of 1/32 each; 0.3 are 9.6 cells, 2.4 blocks.
+        let given = [0.0, -0.1, 0.0, 1.0, 0.2, 0.125];
+        let root = Root::Longest(32);
+        let failure = choose(UNIT, Some(&given), &root, None).expect_err("no whole blocks");
+        assert!(
+            failure.message.contains("8 by 2.4 by 1 blocks"),
+            "{failure}"
+        );
+        let hint = failure.hint.expect("a way out");
+        let fits: Vec<Vec<f64>> = hint
+            .strip_prefix("use --domain ")
+            .and_then(|rest| rest.split(", or").next())
+            .expect("boxes")
+            .split(" or ")
+            .map(|numbers| {
+                numbers
+                    .split(',')
+                    .map(|x| x.parse().expect("a number"))
+                    .collect()
+            })
+            .collect();
+        let edges: Vec<f64> = fits.iter().map(|fit| fit[4] - fit[1]).collect();
+        assert_eq!(edges.len(), 2, "{hint}");
+        assert!(
+            (edges[0] - 0.25).abs() < 1e-12 && (edges[1] - 0.375).abs() < 1e-12,
+            "{hint}"
+        );
+        for fit in &fits {
+            assert!(choose(UNIT, Some(fit), &root, None).is_ok(), "{fit:?}");
+        }
+        let grown = choose(UNIT, Some(&given), &root, Some(SnapDomain::Grow)).expect("grown");
+        assert!(
+            (grown.bounds[0][1] + 0.1375).abs() < 1e-12,
+            "alike on both sides"
+        );
+        assert!(grown.how.contains("grown"), "and said so");
+    }
+
+    #[test]
+    fn bad_grids_and_boxes_are_usage_errors() {
+        let box3 = [0.0, 0.0, 0.0, 1.0, 1.0, 1.0];
+        let cases: [(&[f64], Root); 6] = [
+            (&box3, Root::Longest(0)),
+            (&box3, Root::Longest(30)),
+            (&box3, Root::Cells(vec![64, 64])),
+            (&box3[..4], Root::Longest(64)),
+            (&[0.0, 0.0, 0.0, 1.0, 0.0, 1.0], Root::Longest(64)),
+            (
+                &[0.0, 0.0, 0.0, 1.0, f64::MAX, f64::INFINITY],
+                Root::Longest(64),
+            ),
+        ];
+        for (given, root) in cases {
+            let failure = choose(UNIT, Some(given), &root, None).expect_err("refused");
+            assert_eq!(failure.kind, crate::error::ErrorKind::Input, "{failure}");
+        }
+        let point = [[1.0; 3]; 2];
+        let failure = choose(point, None, &Root::Longest(64), None).expect_err("a point");
+        assert_eq!(failure.kind, crate::error::ErrorKind::Geometry, "{failure}");
+    }
+}

@@ -1,0 +1,279 @@
+//! Whether a surface may be embedded: closed in the sense of the fill rule, and in the box.
+
+use crate::error::{Error, ErrorKind};
+use crate::mesh::domain::{Bounds, comma_list};
+use cutlink_mesher::health::{self, Health};
+use cutlink_mesher::robust::RobustReport;
+use cutlink_mesher::snap::Snapped;
+use cutlink_voxelizer::{EmbedParams, Fill, Frame};
+
+/// Lets a surface pass, with what the user should know about it.
+///
+/// An open surface passes where it is closed once it is snapped: gaps below the snapping
+/// unit are gone then.
+///
+/// # Errors
+/// Geometry refused: open for the fill rule, or nothing left of it after snapping.
+pub fn check_closed<const D: usize>(
+    name: &str,
+    health: &Health<D>,
+    snapped: &Snapped<D>,
+    params: &EmbedParams,
+) -> Result<Vec<String>, Error> {
+    let fill = params.fill;
+    let closed = |h: &Health<D>| {
+        if fill.by_parity() {
+            h.closed_evenodd()
+        } else {
+            h.closed()
+        }
+    };
+    let mut notes = Vec::new();
+    if snapped.facets.is_empty() {
+        return Err(Error::new(
+            ErrorKind::Geometry,
+            format!(
+                "{name} is smaller than the finest cell: nothing is left of it on a lattice of {:.3e} m",
+                snapped.report.unit
+            ),
+        )
+        .hint("check --unit and --scale, or give a smaller --domain"));
+    }
+    if params.robust {
+        // Any surface will do.
+    } else if !closed(health) {
+        let after = health::check(&snapped.to_surface());
+        if !closed(&after) {
+            return Err(refuse(name, health, fill));
+        }
+        notes.push(format!(
+            "the surface is open as it is, and closed once snapped to {:.3e} m: going on with that",
+            snapped.report.unit
+        ));
+    } else if fill.by_parity() && !health.closed() {
+        notes.push(
+            "facets contradict one another in direction, which --fill evenodd ignores".into(),
+        );
+    }
+    if health.inward {
+        notes.push("all facets face inward; inside is inside all the same".into());
+    }
+    if health.duplicate_facets > 0 {
+        notes.push(format!(
+            "{} facets are there more than once",
+            health.duplicate_facets
+        ));
+    }
+    Ok(notes)
+}
+
+/// What closing a surface did, where it did anything.
+pub fn closing(report: RobustReport) -> Option<String> {
+    let RobustReport {
+        turned_facets,
+        open_edges,
+        loops,
+    } = report;
+    if turned_facets == 0 && open_edges == 0 {
+        return None;
+    }
+    Some(format!(
+        "--robust: {turned_facets} facets turned, {open_edges} open edges in {loops} loops closed \
+         by generalized winding numbers"
+    ))
+}
+
+fn refuse<const D: usize>(name: &str, health: &Health<D>, fill: Fill) -> Error {
+    let noun = if D == 2 { "vertices" } else { "edges" };
+    let one = if D == 2 { "vertex" } else { "edge" };
+    let counts = [
+        (health.open_edges, "open"),
+        (health.flipped_edges, "flipped"),
+        (health.nonmanifold_edges, "non-manifold"),
+    ];
+    let counted: Vec<String> = counts
+        .iter()
+        .filter(|c| c.0 > 0)
+        .map(|&(n, what)| format!("{n} {what} {}", if n == 1 { one } else { noun }))
+        .collect();
+    let mut message = format!(
+        "{name} is not closed: {} of {} facets{}",
+        counted.join(", "),
+        health.facets,
+        if health.samples.is_empty() {
+            ""
+        } else {
+            "; the first (coordinates as in the file):"
+        },
+    );
+    for sample in &health.samples {
+        message += &format!("\n    {sample}");
+    }
+    let hint = if !fill.by_parity() && health.closed_evenodd() {
+        "facets contradict one another in direction, but every edge is shared by an even number of \
+         them: --fill evenodd goes on and is exact; --robust turns the facets that disagree with \
+         their neighbours, and counts overlapping bodies as one"
+    } else if fill.by_parity() {
+        "an edge with an odd number of facets leaves inside undefined for --fill evenodd too: \
+         --robust closes the holes by generalized winding numbers, or close them in a mesh editor"
+    } else {
+        "no inside is defined: --robust decides by generalized winding numbers, which close holes as \
+         a soap film would (--fill evenodd needs an even number of facets at every edge, which is not \
+         so here); or close the holes in a mesh editor"
+    };
+    let mut failure = Error::new(ErrorKind::Geometry, message).hint(hint);
+    failure.details = serde_json::json!({ "health": health });
+    failure
+}
+
+/// Where a placed surface lies with respect to the box, in words where it is worth saying.
+///
+/// # Errors
+/// Geometry refused: wholly outside.
+pub fn check_inside<const D: usize>(
+    name: &str,
+    surface: Bounds<D>,
+    frame: &Frame<D>,
+) -> Result<Vec<String>, Error> {
+    let [lower, upper] = surface;
+    let (from, to) = (frame.origin, frame.upper());
+    if (0..D).any(|a| upper[a] < from[a] || lower[a] > to[a]) {
+        return Err(Error::new(
+            ErrorKind::Geometry,
+            format!(
+                "{name} lies outside the box: it is at {}, the box at {}",
+                comma_list(&surface),
+                comma_list(&[from, to])
+            ),
+        )
+        .hint(
+            "check --unit and the placement, or leave --domain out to have a box that holds it",
+        ));
+    }
+    let mut crossed = Vec::new();
+    let mut touched = Vec::new();
+    for (a, axis) in ["x", "y", "z"].into_iter().enumerate().take(D) {
+        let sides = [
+            (lower[a], from[a], lower[a] < from[a], "lower"),
+            (upper[a], to[a], upper[a] > to[a], "upper"),
+        ];
+        for (at, wall, beyond, side) in sides {
+            if beyond {
+                crossed.push(format!("{side} {axis}"));
+            } else if at == wall {
+                touched.push(format!("{side} {axis}"));
+            }
+        }
+    }
+    let mut notes = Vec::new();
+    if !crossed.is_empty() {
+        notes.push(format!(
+            "the surface reaches beyond the box at its {} wall: what lies outside is left out, \
+             and the body ends at the wall",
+            crossed.join(", ")
+        ));
+    }
+    if !touched.is_empty() {
+        notes.push(format!(
+            "the surface touches the box at its {} wall",
+            touched.join(", ")
+        ));
+    }
+    Ok(notes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cutlink_mesher::primitives::Shape3;
+    use cutlink_mesher::snap::{Lattice, snap};
+
+    fn cube() -> cutlink_mesher::Surface<3> {
+        Shape3::Box { size: [1.0; 3] }.surface(1.0).expect("a box")
+    }
+
+    fn gate(
+        surface: &cutlink_mesher::Surface<3>,
+        unit: f64,
+        fill: Fill,
+    ) -> Result<Vec<String>, Error> {
+        let lattice = Lattice {
+            origin: [-1.0; 3],
+            unit,
+        };
+        let snapped = snap(surface, lattice).expect("in range");
+        let params = EmbedParams::new(1, 0.0, fill);
+        check_closed("cube", &health::check(surface), &snapped, &params)
+    }
+
+    #[test]
+    fn closed_passes_open_is_refused_with_the_edges() {
+        let mut surface = cube();
+        assert_eq!(gate(&surface, 0.01, Fill::NonZero), Ok(vec![]), "closed");
+        surface.facets.pop();
+        for fill in [Fill::NonZero, Fill::EvenOdd] {
+            let failure = gate(&surface, 0.01, fill).expect_err("open");
+            assert_eq!(failure.kind, ErrorKind::Geometry, "{failure}");
+            assert!(failure.message.contains("3 open edges"), "{failure}");
+            assert!(failure.message.contains("0.5"), "coordinates: {failure}");
+            assert_eq!(failure.details["health"]["open_edges"], 3, "in JSON too");
+        }
+    }
+
+    #[test]
+    fn one_flipped_facet_needs_evenodd_and_the_hint_says_so() {
+        let mut surface = cube();
+        surface.facets[0].swap(0, 1);
+        let failure = gate(&surface, 0.01, Fill::NonZero).expect_err("flipped");
+        assert!(failure.hint.expect("a hint").contains("--fill evenodd"));
+        assert_eq!(
+            gate(&surface, 0.01, Fill::EvenOdd).expect("closed").len(),
+            1
+        );
+    }
+
+    #[test]
+    fn a_gap_below_the_snapping_unit_and_inward_facets_are_said() {
+        let mut surface = cube();
+        let moved = surface.vertices[surface.facets[0][0] as usize].map(|x| x + 1e-6);
+        surface.vertices.push(moved);
+        surface.facets[0][0] = surface.vertices.len() as u32 - 1;
+        assert_eq!(
+            gate(&surface, 0.01, Fill::NonZero).expect("closed").len(),
+            1
+        );
+        assert!(
+            gate(&surface, 1e-7, Fill::NonZero).is_err(),
+            "not on a finer lattice"
+        );
+
+        let mut surface = cube();
+        surface.facets.iter_mut().for_each(|f| f.swap(0, 1));
+        let notes = gate(&surface, 0.01, Fill::NonZero).expect("closed");
+        assert!(notes[0].contains("inward"), "{notes:?}");
+        assert!(gate(&surface, 1e3, Fill::NonZero).is_err(), "nothing left");
+    }
+
+    #[test]
+    fn walls_are_crossed_touched_or_missed() {
+        let frame = Frame::new([0.0; 3], 0.25, [4; 3]).expect("a box");
+        let at = |lower: f64, upper: f64| {
+            check_inside("it", [[lower, 0.2, 0.2], [upper, 0.8, 0.8]], &frame)
+        };
+        assert_eq!(at(0.2, 0.8), Ok(vec![]), "inside");
+        let notes = at(-0.5, 1.0).expect("in part");
+        assert!(
+            notes[0].contains("lower x") && !notes[0].contains("upper"),
+            "{notes:?}"
+        );
+        assert!(
+            notes[1].contains("upper x") && notes.len() == 2,
+            "{notes:?}"
+        );
+        assert_eq!(
+            at(1.5, 2.0).map_err(|f| f.kind),
+            Err(ErrorKind::Geometry),
+            "outside"
+        );
+    }
+}

@@ -1,0 +1,431 @@
+//! From the options of a mesh to a job that is known to make sense, before any work is done.
+
+use crate::error::Error;
+use crate::mesh::MESH_EXTENSION;
+use crate::options::{Axes, Device, FillRule, Flow, MeshOptions, Numbers, Root, SnapDomain};
+use crate::output;
+use crate::refine::Refine;
+use cutlink_amr::MAX_LEVELS;
+use cutlink_device::{Selected, select};
+use cutlink_mesher::placement::{Fit, Placement, Rotation, Scale, Unit};
+use cutlink_mesher::primitives::{AnyShape, parse_shape};
+use cutlink_voxelizer::Fill;
+use std::path::{Path, PathBuf};
+
+/// Levels where the user names none.
+const DEFAULT_LEVELS: usize = 4;
+/// Root cells along the longest edge where the user names none.
+const DEFAULT_ROOT: u32 = 64;
+
+/// Where the surface comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Source {
+    /// A file.
+    File(PathBuf),
+    /// A built-in shape.
+    Shape(AnyShape),
+    /// A surface that the caller has in memory.
+    Memory,
+}
+
+/// Files to write.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Targets {
+    /// The mesh file.
+    pub mesh: PathBuf,
+    /// The picture.
+    pub picture: Option<PathBuf>,
+    /// Intersecting facets.
+    pub intersections: Option<PathBuf>,
+    /// Whether existing files are replaced.
+    pub force: bool,
+}
+
+/// What is to be done, checked as far as it can be without reading the surface.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    /// The surface.
+    pub source: Source,
+    /// Where to put it.
+    pub placement: Placement,
+    /// The box, where it is given; its length is checked against the surface.
+    pub domain: Option<Vec<f64>>,
+    /// The root grid.
+    pub root: Root,
+    /// Levels, at least 1, those of `refine` included.
+    pub levels: usize,
+    /// Levels where no rule says otherwise.
+    pub base_levels: usize,
+    /// Rules for patches and regions.
+    pub refine: Vec<Refine>,
+    /// Whether a box that does not fit its cells may grow.
+    pub snap_domain: Option<SnapDomain>,
+    /// Axes along which the box is periodic.
+    pub periodic: Axes,
+    /// Whether the surface may be open.
+    pub robust: bool,
+    /// The point whose fluid is kept; its length is checked against the surface.
+    pub seed: Option<Vec<f64>>,
+    /// Most cells, where it is given.
+    pub max_cells: Option<u64>,
+    /// Near-wall distance, where it is given.
+    pub wall_distance: Option<f64>,
+    /// Deviation of shapes, where it is given.
+    pub deviation: Option<f64>,
+    /// Fill rule.
+    pub fill: FillRule,
+    /// Where the fluid is.
+    pub flow: Flow,
+    /// The device as asked for.
+    pub device: Device,
+    /// The device it came to.
+    pub selected: Selected,
+    /// Worker threads; 0 for all cores.
+    pub threads: usize,
+    /// Files to write.
+    pub targets: Targets,
+}
+
+/// Makes a job of options that name a surface.
+///
+/// # Errors
+/// No surface or two, values out of range, a shape or device that does not exist.
+pub fn resolve(options: &MeshOptions) -> Result<Job, Error> {
+    with_source(options, source(options)?)
+}
+
+/// Makes a job for a surface in memory; `options` name none.
+///
+/// # Errors
+/// Options that name a surface, values out of range, a device that does not exist.
+pub fn resolve_for_surface(options: &MeshOptions) -> Result<Job, Error> {
+    if options.file.is_some() || options.shape.is_some() {
+        return Err(
+            Error::input("the options name a surface, and another one is given in memory")
+                .hint("leave `file` and `shape` out"),
+        );
+    }
+    with_source(options, Source::Memory)
+}
+
+fn with_source(options: &MeshOptions, source: Source) -> Result<Job, Error> {
+    let given = options.clone();
+    let levels = given.levels.unwrap_or(DEFAULT_LEVELS);
+    if levels == 0 || levels > MAX_LEVELS {
+        return Err(Error::input(format!(
+            "--levels is {levels}: 1 to {MAX_LEVELS} are possible, the root level included"
+        )));
+    }
+    length("--wall-distance", given.wall_distance, true)?;
+    length("--deviation", given.deviation, false)?;
+    if given.deviation.is_some() && !matches!(source, Source::Shape(_)) {
+        return Err(Error::input(
+            "--deviation is for shapes: a file's facets are taken as they are",
+        )
+        .hint("leave --deviation out"));
+    }
+    let fill = given.fill.unwrap_or(FillRule::NonZero);
+    if given.robust && fill == FillRule::EvenOdd {
+        return Err(Error::input(
+            "--robust goes by generalized winding numbers, which have no parity",
+        )
+        .hint("leave --fill evenodd out, or --robust"));
+    }
+    let refine = given.refine.clone().unwrap_or_default();
+    let device = given.device.unwrap_or_default();
+    let targets = targets(&source, &given);
+    Ok(Job {
+        placement: placement(&given)?,
+        domain: given.domain.map(|d| d.as_slice().to_vec()),
+        root: given.root.unwrap_or(Root::Longest(DEFAULT_ROOT)),
+        levels: refine.iter().map(|r| r.levels).fold(levels, usize::max),
+        base_levels: levels,
+        refine,
+        snap_domain: given.snap_domain,
+        periodic: given.periodic.unwrap_or_default(),
+        robust: given.robust,
+        seed: given.seed.as_ref().map(|s| s.as_slice().to_vec()),
+        max_cells: given.max_cells,
+        wall_distance: given.wall_distance,
+        deviation: given.deviation,
+        fill,
+        flow: given.flow.unwrap_or(Flow::Outside),
+        device,
+        selected: select(device.0)?,
+        threads: given.threads.unwrap_or(0),
+        targets,
+        source,
+    })
+}
+
+fn source(given: &MeshOptions) -> Result<Source, Error> {
+    match (&given.file, &given.shape) {
+        (Some(file), None) => Ok(Source::File(file.clone())),
+        (None, Some(shape)) => Ok(Source::Shape(parse_shape(shape)?)),
+        (Some(file), Some(shape)) => Err(Error::input(format!(
+            "there are two surfaces: {} and --shape {shape}",
+            file.display()
+        ))
+        .hint("give one of them")),
+        (None, None) => Err(Error::input("there is no surface to embed").hint(
+            "name an STL, PLY or polyline file, or a shape such as --shape sphere; see cutlink mesh --help",
+        )),
+    }
+}
+
+fn length(what: &str, value: Option<f64>, zero: bool) -> Result<(), Error> {
+    match value {
+        Some(x) if !(x.is_finite() && (x > 0.0 || zero && x == 0.0)) => {
+            let least = if zero { "0 or more" } else { "more than 0" };
+            Err(Error::input(format!(
+                "{what} is {x}: a length of {least} is needed"
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn placement(given: &MeshOptions) -> Result<Placement, Error> {
+    let scale = match &given.scale {
+        None => Scale::default(),
+        Some(Numbers::One(s)) => Scale::Uniform(*s),
+        Some(Numbers::Many(s)) => Scale::PerAxis(s.clone()),
+    };
+    let fit = match given.fit.as_ref().map(Numbers::as_slice) {
+        None => None,
+        Some([longest]) => Some(Fit::Longest(*longest)),
+        Some(corners) if corners.len() == 4 || corners.len() == 6 => {
+            let (lower, upper) = corners.split_at(corners.len() / 2);
+            Some(Fit::Box {
+                lower: lower.to_vec(),
+                upper: upper.to_vec(),
+            })
+        }
+        Some(other) => {
+            return Err(Error::input(format!("--fit has {} numbers", other.len()))
+                .hint("give a longest extent, or a box: x0,y0,z0,x1,y1,z1 (2D: x0,y0,x1,y1)"));
+        }
+    };
+    Ok(Placement {
+        unit: given.unit.unwrap_or_default(),
+        scale,
+        rotate: given.rotate.clone().unwrap_or_default(),
+        fit,
+        translate: match &given.translate {
+            Some(shift) => shift.as_slice().to_vec(),
+            None => Vec::new(),
+        },
+    })
+}
+
+fn targets(source: &Source, given: &MeshOptions) -> Targets {
+    let name = match source {
+        Source::File(path) => stem(path),
+        Source::Shape(shape) => PathBuf::from(shape.name()),
+        Source::Memory => PathBuf::from("surface"),
+    };
+    let with = |extension: &str| {
+        let mut text = name.clone().into_os_string();
+        text.push(".");
+        text.push(extension);
+        PathBuf::from(text)
+    };
+    let mesh = match given.output.as_deref() {
+        None => with(MESH_EXTENSION),
+        Some(folder) if folder.is_dir() => folder.join(with(MESH_EXTENSION)),
+        Some(path) if path.extension().is_none() => path.with_extension(MESH_EXTENSION),
+        Some(path) => path.to_owned(),
+    };
+    Targets {
+        picture: (!given.no_picture).then(|| mesh.with_extension("png")),
+        intersections: given
+            .check_intersections
+            .then(|| mesh.with_extension("intersections.stl")),
+        mesh,
+        force: false,
+    }
+}
+
+/// The file's name without its extension, and without `.gz` after it.
+fn stem(path: &Path) -> PathBuf {
+    let packed = path
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("gz"));
+    let path = if packed {
+        path.with_extension("")
+    } else {
+        path.to_owned()
+    };
+    path.file_stem().unwrap_or(path.as_os_str()).into()
+}
+
+impl Job {
+    /// Which winding numbers are solid.
+    pub fn solid_rule(&self) -> Fill {
+        let inside = Fill::from(self.fill);
+        match self.flow {
+            Flow::Outside => inside,
+            Flow::Inside => inside.complement(),
+        }
+    }
+
+    /// Refuses files that cannot be written, before any work is done.
+    ///
+    /// # Errors
+    /// As [`output::check`]; a picture in the place of the mesh.
+    pub fn check_targets(&self) -> Result<(), Error> {
+        let Targets {
+            mesh,
+            picture,
+            intersections,
+            force,
+        } = &self.targets;
+        let input = match &self.source {
+            Source::File(path) => Some(path.as_path()),
+            Source::Shape(_) | Source::Memory => None,
+        };
+        if picture.as_ref() == Some(mesh) {
+            return Err(Error::input(format!(
+                "{} would be both the mesh file and the picture",
+                mesh.display()
+            ))
+            .hint("give --output another extension, or use --no-picture"));
+        }
+        let beside = picture.iter().chain(intersections);
+        std::iter::once(mesh)
+            .chain(beside)
+            .try_for_each(|path| output::check(path, *force, input))
+    }
+
+    /// Every option with its value worked out: what `--write-config` writes.
+    pub fn to_options<const D: usize>(
+        &self,
+        domain: [[f64; D]; 2],
+        root_cells: [u32; D],
+        wall_distance: f64,
+        deviation: Option<f64>,
+    ) -> MeshOptions {
+        let Placement {
+            unit,
+            scale,
+            rotate,
+            fit,
+            translate,
+        } = self.placement.clone();
+        let (file, shape) = match &self.source {
+            Source::File(path) => (Some(path.clone()), None),
+            Source::Shape(shape) => (None, Some(shape.to_string())),
+            Source::Memory => (None, None),
+        };
+        let shift = if translate.is_empty() {
+            vec![0.0; D]
+        } else {
+            translate
+        };
+        MeshOptions {
+            file,
+            shape,
+            deviation,
+            unit: Some(unit),
+            scale: Some(match scale {
+                Scale::Uniform(s) => Numbers::One(s),
+                Scale::PerAxis(s) => Numbers::Many(s),
+            }),
+            rotate: Some(rotate),
+            fit: fit.map(|fit| match fit {
+                Fit::Longest(extent) => Numbers::One(extent),
+                Fit::Box { lower, upper } => Numbers::Many([lower, upper].concat()),
+            }),
+            translate: Some(Numbers::Many(shift)),
+            domain: Some(Numbers::Many(domain.as_flattened().to_vec())),
+            root: Some(Root::Cells(root_cells.to_vec())),
+            levels: Some(self.base_levels),
+            max_cells: self.max_cells,
+            wall_distance: Some(wall_distance),
+            fill: Some(self.fill),
+            flow: Some(self.flow),
+            seed: self.seed.clone().map(Numbers::Many),
+            snap_domain: self.snap_domain,
+            periodic: (self.periodic != Axes::default()).then_some(self.periodic),
+            robust: self.robust,
+            check_intersections: self.targets.intersections.is_some(),
+            refine: (!self.refine.is_empty()).then(|| self.refine.clone()),
+            device: Some(self.device),
+            threads: Some(self.threads),
+            output: Some(self.targets.mesh.clone()),
+            no_picture: self.targets.picture.is_none(),
+        }
+    }
+}
+
+/// The placement in words: only what changes something.
+pub fn describe(placement: &Placement) -> String {
+    let mut words = vec![format!("unit {}", placement.unit)];
+    if placement.unit == Unit::M {
+        words.clear();
+    }
+    let numbers = |x: &[f64]| x.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
+    match &placement.scale {
+        Scale::Uniform(1.0) => {}
+        Scale::Uniform(s) => words.push(format!("scale {s}")),
+        Scale::PerAxis(s) => words.push(format!("scale {}", numbers(s))),
+    }
+    if !placement.rotate.is_empty() {
+        let turns: Vec<String> = placement.rotate.iter().map(Rotation::to_string).collect();
+        words.push(format!("rotate {}", turns.join(",")));
+    }
+    match &placement.fit {
+        None => {}
+        Some(Fit::Longest(extent)) => words.push(format!("fit {extent}")),
+        Some(Fit::Box { lower, upper }) => {
+            words.push(format!("fit {},{}", numbers(lower), numbers(upper)));
+        }
+    }
+    if placement.translate.iter().any(|&x| x != 0.0) {
+        words.push(format!("translate {}", numbers(&placement.translate)));
+    }
+    if words.is_empty() {
+        return "as it is, in metres".to_owned();
+    }
+    words.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outputs_are_named_after_the_input() {
+        let file = |name: &str| Source::File(name.into());
+        let cases = [
+            (file("../x/bunny.stl"), None, "bunny"),
+            (file("dragon.ply.gz"), None, "dragon"),
+            (file("a.b.stl"), None, "a.b"),
+            (
+                Source::Shape(parse_shape("sphere").expect("a shape")),
+                None,
+                "sphere",
+            ),
+            (file("bunny.stl"), Some("out/run"), "out/run"),
+        ];
+        for (source, output, want) in cases {
+            let given = MeshOptions {
+                output: output.map(PathBuf::from),
+                check_intersections: true,
+                ..MeshOptions::default()
+            };
+            let made = targets(&source, &given);
+            assert_eq!(made.mesh, PathBuf::from(format!("{want}.{MESH_EXTENSION}")));
+            assert_eq!(made.picture, Some(format!("{want}.png").into()), "{want}");
+            let beside = format!("{want}.intersections.stl");
+            assert_eq!(made.intersections, Some(beside.into()), "{want}");
+        }
+        let given = MeshOptions {
+            output: Some("b.mesh".into()),
+            no_picture: true,
+            ..MeshOptions::default()
+        };
+        let named = targets(&file("a.stl"), &given);
+        assert_eq!(named.mesh, PathBuf::from("b.mesh"), "as given");
+    }
+}

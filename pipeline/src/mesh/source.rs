@@ -1,0 +1,180 @@
+//! The surface: read from a file, or made from a shape to the deviation that the mesh needs.
+
+use crate::error::Error;
+use crate::mesh::resolve::Job;
+use cutlink_mesher::Surface;
+use cutlink_mesher::health::{self, Health};
+use cutlink_mesher::placement::{Affine, Placement};
+use cutlink_mesher::primitives::{Shape2, Shape3, ShapeError};
+use cutlink_mesher::read::{Format, ReadReport};
+
+/// Shapes are first made this many times finer than their longest extent, to find their box.
+const PROVISIONAL: f64 = 256.0;
+/// The default deviation is the finest cell over this.
+pub const DEVIATION_SHARE: f64 = 64.0;
+
+/// A shape of D dimensions.
+pub trait Shape<const D: usize> {
+    /// Its facets, no point of them farther than `deviation` from it, in the box of the true shape.
+    ///
+    /// # Errors
+    /// As the shape says.
+    fn facets(&self, deviation: f64) -> Result<Surface<D>, ShapeError>;
+
+    /// Facets of the true area or volume, where the shape is round; else those of [`facets`](Self::facets).
+    ///
+    /// # Errors
+    /// As the shape says.
+    fn body(&self, deviation: f64) -> Result<Surface<D>, ShapeError>;
+}
+
+impl Shape<2> for Shape2 {
+    fn facets(&self, deviation: f64) -> Result<Surface<2>, ShapeError> {
+        self.surface(deviation)
+    }
+
+    fn body(&self, deviation: f64) -> Result<Surface<2>, ShapeError> {
+        Self::body(self, deviation)
+    }
+}
+
+impl Shape<3> for Shape3 {
+    fn facets(&self, deviation: f64) -> Result<Surface<3>, ShapeError> {
+        self.surface(deviation)
+    }
+
+    fn body(&self, deviation: f64) -> Result<Surface<3>, ShapeError> {
+        Self::body(self, deviation)
+    }
+}
+
+/// A shape and its placement, which goes by the box of the true shape.
+#[derive(Debug, Clone, Copy)]
+pub struct Sketch<'a, S, const D: usize> {
+    shape: &'a S,
+    /// Where the shape goes.
+    pub affine: Affine<D>,
+}
+
+impl<'a, S, const D: usize> Sketch<'a, S, D> {
+    /// Makes the shape coarsely and places it; the sketch, and the box where it will lie.
+    ///
+    /// # Errors
+    /// Values that make no shape, or a placement that cannot be.
+    pub fn new(shape: &'a S, placement: &Placement) -> Result<(Self, [[f64; D]; 2]), Error>
+    where
+        S: Shape<D>,
+    {
+        let extent =
+            |[lower, upper]: [[f64; D]; 2]| (0..D).map(|a| upper[a] - lower[a]).fold(0.0, f64::max);
+        let longest = shape.facets(f64::MAX)?.bounds().map_or(0.0, extent);
+        let mut surface = shape.facets(longest / PROVISIONAL)?;
+        let affine = placement.resolve_surface(&surface)?;
+        affine.apply_surface(&mut surface);
+        let bounds = surface.bounds().unwrap_or([[0.0; D]; 2]);
+        Ok((Self { shape, affine }, bounds))
+    }
+
+    /// The shape's facets before placement; `deviation` is that after it.
+    ///
+    /// # Errors
+    /// A deviation that needs too many facets.
+    pub fn surface(&self, deviation: f64) -> Result<Surface<D>, Error>
+    where
+        S: Shape<D>,
+    {
+        let surface = self.shape.body(deviation / stretch(&self.affine));
+        surface.map_err(|e| Error::from(e).hint("give a larger --deviation, or fewer --levels"))
+    }
+}
+
+/// The largest factor on lengths of a placement, whose columns are orthogonal: it scales
+/// along the axes before it turns.
+fn stretch<const D: usize>(affine: &Affine<D>) -> f64 {
+    let column = |j: usize| (0..D).map(|i| affine.linear[i][j].powi(2)).sum::<f64>();
+    (0..D).map(column).fold(0.0, f64::max).sqrt()
+}
+
+/// The health report of a file's surface, and a sentence on the vertices that were made one:
+/// a PLY may name one point more than once, which would leave it open there.
+pub fn health_of<const D: usize>(
+    surface: &mut Surface<D>,
+    report: &ReadReport,
+) -> (Health<D>, Option<String>) {
+    let ply = matches!(
+        report.format,
+        Format::PlyAscii | Format::PlyBinaryLe | Format::PlyBinaryBe
+    );
+    let merged = if ply { surface.weld() } else { 0 };
+    let note = (merged > 0).then(|| {
+        format!("{merged} vertices lay exactly on other ones, or were in no facet: made one, or left out")
+    });
+    (health::check(surface), note)
+}
+
+/// The deviation that a job's shapes are made to, for this finest cell.
+pub fn deviation(job: &Job, finest_dx: f64) -> f64 {
+    job.deviation.unwrap_or(finest_dx / DEVIATION_SHARE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cutlink_mesher::placement::Scale;
+
+    #[test]
+    fn the_deviation_holds_after_placement() {
+        let shape = Shape3::Sphere { radius: 0.5 };
+        let placement = Placement {
+            scale: Scale::Uniform(10.0),
+            rotate: vec!["x:30".parse().expect("a rotation")],
+            ..Placement::default()
+        };
+        let (sketch, bounds) = Sketch::new(&shape, &placement).expect("a sphere");
+        assert!(
+            (bounds[1][0] - 5.0).abs() < 1e-12,
+            "x is the axis: {bounds:?}"
+        );
+        let mut surface = sketch.surface(0.01).expect("a sphere");
+        sketch.affine.apply_surface(&mut surface);
+        let inmost = (0..surface.facets.len())
+            .map(|f| {
+                let c = surface.corners(f);
+                let middle: [f64; 3] = std::array::from_fn(|a| (c[0][a] + c[1][a] + c[2][a]) / 3.0);
+                middle.iter().map(|x| x * x).sum::<f64>().sqrt()
+            })
+            .fold(f64::INFINITY, f64::min);
+        assert!(5.0 - inmost <= 0.01, "deviation {}", 5.0 - inmost);
+        assert!(5.0 - inmost > 0.001, "and no finer than needed");
+        let volume = health::check(&surface).volume;
+        let truth = 4.0 / 3.0 * std::f64::consts::PI * 125.0;
+        assert!((volume / truth - 1.0).abs() < 1e-12, "the true volume");
+    }
+
+    #[test]
+    fn a_cube_of_loose_faces_is_welded_where_it_is_a_ply() {
+        let mut cube = Shape3::Box { size: [1.0; 3] }.surface(1.0).expect("a box");
+        let corners: Vec<[f64; 3]> = (0..cube.facets.len())
+            .flat_map(|f| cube.corners(f))
+            .collect();
+        cube.facets = (0..cube.facets.len() as u32)
+            .map(|f| [3 * f, 3 * f + 1, 3 * f + 2])
+            .collect();
+        cube.vertices = corners;
+        let report = |format| ReadReport {
+            format,
+            gzipped: false,
+            bytes: 0,
+            facets_in_file: 12,
+            notes: Vec::new(),
+        };
+        let (open, note) = health_of(&mut cube, &report(Format::StlBinary));
+        assert!(!open.closed() && note.is_none(), "left alone");
+        let (closed, note) = health_of(&mut cube, &report(Format::PlyAscii));
+        assert!(closed.closed() && closed.vertices == 8, "welded");
+        assert!(
+            note.expect("a note").starts_with("28 "),
+            "36 corners, 8 points"
+        );
+    }
+}

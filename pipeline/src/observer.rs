@@ -1,0 +1,111 @@
+//! What a caller sees and decides while work is under way: notes, a summary, progress, and a request to stop.
+
+use crate::error::Error;
+use cutlink_voxelizer::Stage;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// Receives what long work reports. Every method has a default that ignores the report, so that `&mut ()` observes nothing.
+///
+/// All calls come from the thread that runs the work.
+pub trait Observer: Send {
+    /// A note for the user: something unusual about the input, the mesh or the flow.
+    fn note(&mut self, _note: &str) {}
+
+    /// Whether [`Observer::summary`] is used. Without it, nothing is measured for the summary alone.
+    fn wants_summary(&self) -> bool {
+        false
+    }
+
+    /// A part of the summary, in full lines.
+    ///
+    /// # Errors
+    /// Whatever keeps the observer from showing it; the work ends with this error.
+    fn summary(&mut self, _text: &str) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Work of `steps` steps begins.
+    fn begin(&mut self, _steps: u64) {}
+
+    /// `steps` more steps are done; `status` says what is worked on, or how far it is.
+    fn advance(&mut self, _steps: u64, _status: &str) {}
+
+    /// The work that began has ended, well or not.
+    fn end(&mut self) {}
+
+    /// A stage of the embedding of a level took `seconds`.
+    fn stage(&mut self, _stage: Stage, _level: usize, _seconds: f64) {}
+}
+
+impl Observer for () {}
+
+/// Asks a run to stop, from another thread or a signal handler. Clones share one request.
+///
+/// A run looks at it at least every 64 root steps, writes a checkpoint and ends with
+/// [`ErrorKind::Stopped`](crate::ErrorKind::Stopped).
+#[derive(Debug, Clone, Default)]
+pub struct StopToken(Arc<Stop>);
+
+#[derive(Debug, Default)]
+struct Stop {
+    requested: AtomicBool,
+    running: AtomicBool,
+}
+
+/// Marks a run as one that looks at the token, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Running<'a>(&'a StopToken);
+
+impl StopToken {
+    /// A token without a request.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Requests the stop. True if this is the first request and a run is under way, which will answer it. A run that
+    /// begins after the request stops at its first look.
+    pub fn stop(&self) -> bool {
+        let first = !self.0.requested.swap(true, Relaxed);
+        first && self.0.running.load(Relaxed)
+    }
+
+    /// Whether a stop was requested.
+    pub fn is_stopped(&self) -> bool {
+        self.0.requested.load(Relaxed)
+    }
+
+    /// Marks the begin of a run.
+    pub(crate) fn running(&self) -> Running<'_> {
+        self.0.running.store(true, Relaxed);
+        Running(self)
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.0.running.store(false, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stop_is_answered_once_and_only_by_a_run() {
+        let early = StopToken::new();
+        assert!(!early.stop(), "nothing runs that could answer");
+        assert!(early.is_stopped(), "a later run sees it");
+        let token = StopToken::new();
+        let running = token.running();
+        assert!(!token.is_stopped());
+        assert!(token.clone().stop(), "the run answers");
+        assert!(token.is_stopped(), "clones share the request");
+        assert!(!token.stop(), "the second request is not answered");
+        drop(running);
+        let ended = StopToken::new();
+        drop(ended.running());
+        assert!(!ended.stop(), "the run has ended");
+    }
+}

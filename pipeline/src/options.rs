@@ -1,0 +1,614 @@
+//! The options of a mesh, as typed, as read from a TOML file, or as set by a program: one struct for all three, so that
+//! names cannot drift apart. Every option may be left out; [`crate::mesh::resolve`] fills in the defaults.
+
+use crate::refine::Refine;
+use cutlink_device::DeviceChoice;
+use cutlink_mesher::placement::{Rotation, Unit};
+use cutlink_voxelizer::Fill;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// The options that a configuration file may hold: its keys are the long options, and `file`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct MeshOptions {
+    /// STL, PLY (each also gzipped) or two-column polyline file (2D); told apart by content
+    pub file: Option<PathBuf>,
+
+    /// Built-in shape instead of a file, such as sphere:r=0.5; `--shape help` lists them
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "SHAPE", help_heading = "Surface")
+    )]
+    pub shape: Option<String>,
+
+    /// Largest distance of a shape's facets from the true surface, in metres; round shapes have the true area or volume
+    /// [default: the finest cell over 64]
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "LENGTH", help_heading = "Surface")
+    )]
+    pub deviation: Option<f64>,
+
+    /// Unit of the file: um, mm, cm, m, in, ft, km [default: m]
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "UNIT", help_heading = "Placement")
+    )]
+    pub unit: Option<Unit>,
+
+    /// Scale factor, or one an axis: 2 or 1,1,0.5 [default: 1]
+    #[cfg_attr(
+        feature = "clap",
+        arg(
+            long,
+            value_name = "S",
+            allow_hyphen_values = true,
+            help_heading = "Placement"
+        )
+    )]
+    pub scale: Option<Numbers>,
+
+    /// Rotate about an axis through the origin, degrees, right-handed; in the order given:
+    /// x:90 or x:90,z:30
+    #[cfg_attr(feature = "clap", arg(long, value_name = "AXIS:DEG", value_parser = rotation, value_delimiter = ',', help_heading = "Placement"))]
+    pub rotate: Option<Vec<Rotation>>,
+
+    /// Scale and centre: to a longest extent at the origin (1.0), or into a box
+    /// (x0,y0,z0,x1,y1,z1)
+    #[cfg_attr(
+        feature = "clap",
+        arg(
+            long,
+            value_name = "L|BOX",
+            allow_hyphen_values = true,
+            help_heading = "Placement"
+        )
+    )]
+    pub fit: Option<Numbers>,
+
+    /// Shift, after all else, in metres: x,y,z
+    #[cfg_attr(
+        feature = "clap",
+        arg(
+            long,
+            value_name = "X,Y,Z",
+            allow_hyphen_values = true,
+            help_heading = "Placement"
+        )
+    )]
+    pub translate: Option<Numbers>,
+
+    /// Box of the mesh, in metres: x0,y0,z0,x1,y1,z1 (2D: x0,y0,x1,y1) [default: the surface's
+    /// box and 25 % of its longest extent on each side]
+    #[cfg_attr(
+        feature = "clap",
+        arg(
+            long,
+            value_name = "BOX",
+            allow_hyphen_values = true,
+            help_heading = "Mesh"
+        )
+    )]
+    pub domain: Option<Numbers>,
+
+    /// What to do with a box that is no whole number of blocks of cubic cells: grow lets it grow, alike on both
+    /// sides [default: it is refused]
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_enum, value_name = "HOW", help_heading = "Mesh")
+    )]
+    pub snap_domain: Option<SnapDomain>,
+
+    /// Axes along which the box is periodic, such as z or xz: what leaves the box through one face comes in through
+    /// the opposite one, and links across these faces are cut
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "AXES", help_heading = "Mesh")
+    )]
+    pub periodic: Option<Axes>,
+
+    /// Root cells along the longest edge, or on each axis (128x64x64); multiples of 4
+    /// [default: 64]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", help_heading = "Mesh"))]
+    pub root: Option<Root>,
+
+    /// Number of levels, the root level included; each halves the cells [default: 4]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", help_heading = "Mesh"))]
+    pub levels: Option<usize>,
+
+    /// Most cells the mesh may have, such as 20M: levels are dropped until it fits, which is said
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = count, help_heading = "Mesh"))]
+    pub max_cells: Option<u64>,
+
+    /// Distance from the surface up to which cells are refined, in metres [default: 5 % of the
+    /// box's longest edge]
+    #[cfg_attr(
+        feature = "clap",
+        arg(
+            long,
+            value_name = "LENGTH",
+            help_heading = "Mesh",
+            allow_negative_numbers = true
+        )
+    )]
+    pub wall_distance: Option<f64>,
+
+    /// Which winding numbers are inside [default: nonzero]
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_enum, value_name = "RULE", help_heading = "Mesh")
+    )]
+    pub fill: Option<FillRule>,
+
+    /// Where the fluid is: outside the body, or inside what the surface encloses, as in ducts and
+    /// vessels; all else is solid and stays coarse [default: outside]
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_enum, value_name = "SIDE", help_heading = "Mesh")
+    )]
+    pub flow: Option<Flow>,
+
+    /// Keep only the fluid that is connected to this point, in metres; all else becomes solid
+    #[cfg_attr(
+        feature = "clap",
+        arg(
+            long,
+            value_name = "X,Y,Z",
+            allow_hyphen_values = true,
+            help_heading = "Mesh"
+        )
+    )]
+    pub seed: Option<Numbers>,
+
+    /// Take a surface that is not closed or not consistently oriented: inside is where the
+    /// generalized winding number is at least a half
+    #[cfg_attr(feature = "clap", arg(long, help_heading = "Mesh"))]
+    pub robust: bool,
+
+    /// Look for facets that intersect one another; they are counted, and written beside the mesh
+    /// as NAME.intersections.stl in the frame of the input
+    #[cfg_attr(feature = "clap", arg(long, help_heading = "Mesh"))]
+    pub check_intersections: bool,
+
+    /// Levels of a patch, near one, or in a region; may be repeated:
+    /// patch:wing,levels=6; near:wing,levels=5,distance=0.1; box:0,-1,-1,5,1,1,levels=3;
+    /// sphere:0,0,0,r=1,levels=4; cylinder:0,0,0,5,0,0,r=1,levels=3
+    #[cfg_attr(
+        feature = "clap",
+        arg(
+            long,
+            value_name = "RULE",
+            allow_hyphen_values = true,
+            help_heading = "Mesh"
+        )
+    )]
+    pub refine: Option<Vec<Refine>>,
+
+    /// Where to run: auto, cpu, cuda or cuda:N [default: auto]
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "DEVICE", help_heading = "Run")
+    )]
+    pub device: Option<Device>,
+
+    /// Worker threads; 0 takes all cores. The mesh is the same for any number [default: 0]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", help_heading = "Run"))]
+    pub threads: Option<usize>,
+
+    /// Mesh file to write, or a folder for it; the picture goes beside it [default: the input's
+    /// name in the current folder]
+    #[cfg_attr(
+        feature = "clap",
+        arg(short, long, value_name = "PATH", help_heading = "Output")
+    )]
+    pub output: Option<PathBuf>,
+
+    /// Do not draw the picture
+    #[cfg_attr(feature = "clap", arg(long, help_heading = "Output"))]
+    pub no_picture: bool,
+}
+
+impl MeshOptions {
+    /// These options, and `other`'s where these are silent. A file or shape given here
+    /// replaces both of the other's.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        let (file, shape) = if self.file.is_some() || self.shape.is_some() {
+            (self.file, self.shape)
+        } else {
+            (other.file, other.shape)
+        };
+        Self {
+            file,
+            shape,
+            deviation: self.deviation.or(other.deviation),
+            unit: self.unit.or(other.unit),
+            scale: self.scale.or(other.scale),
+            rotate: self.rotate.or(other.rotate),
+            fit: self.fit.or(other.fit),
+            translate: self.translate.or(other.translate),
+            domain: self.domain.or(other.domain),
+            snap_domain: self.snap_domain.or(other.snap_domain),
+            periodic: self.periodic.or(other.periodic),
+            root: self.root.or(other.root),
+            levels: self.levels.or(other.levels),
+            max_cells: self.max_cells.or(other.max_cells),
+            wall_distance: self.wall_distance.or(other.wall_distance),
+            fill: self.fill.or(other.fill),
+            flow: self.flow.or(other.flow),
+            seed: self.seed.or(other.seed),
+            robust: self.robust || other.robust,
+            check_intersections: self.check_intersections || other.check_intersections,
+            refine: self.refine.or(other.refine),
+            device: self.device.or(other.device),
+            threads: self.threads.or(other.threads),
+            output: self.output.or(other.output),
+            no_picture: self.no_picture || other.no_picture,
+        }
+    }
+}
+
+/// `x:90`, or `x90` for short.
+#[cfg(feature = "clap")]
+fn rotation(text: &str) -> Result<Rotation, String> {
+    let text = text.trim();
+    let long = match text.split_at_checked(1) {
+        Some((axis, rest)) if !text.contains(':') => format!("{axis}:{rest}"),
+        _ => text.to_owned(),
+    };
+    long.parse::<Rotation>()
+        .map_err(|_| format!("`{text}` is no rotation; write axis and degrees, such as z:90"))
+}
+
+/// `20000000`, `20M`, `1.5G`: powers of 1000.
+#[cfg(feature = "clap")]
+fn count(text: &str) -> Result<u64, String> {
+    scaled(text, &[("k", 1e3), ("M", 1e6), ("G", 1e9)])
+        .ok_or_else(|| format!("`{text}` is no number of cells; write 20000000 or 20M"))
+}
+
+/// A memory size in bytes: `16GiB`, `500MB`, `16G` (GiB), `1000000`.
+///
+/// # Errors
+/// Anything else.
+pub fn size(text: &str) -> Result<u64, String> {
+    const KIB: f64 = 1024.0;
+    let units = [
+        ("KiB", KIB),
+        ("MiB", KIB * KIB),
+        ("GiB", KIB * KIB * KIB),
+        ("TiB", KIB * KIB * KIB * KIB),
+        ("kB", 1e3),
+        ("MB", 1e6),
+        ("GB", 1e9),
+        ("TB", 1e12),
+        ("K", KIB),
+        ("M", KIB * KIB),
+        ("G", KIB * KIB * KIB),
+        ("T", KIB * KIB * KIB * KIB),
+    ];
+    scaled(text, &units)
+        .ok_or_else(|| format!("`{text}` is no memory size; write 16GiB, 500MB or bytes"))
+}
+
+/// A positive number times that of the unit behind it.
+fn scaled(text: &str, units: &[(&str, f64)]) -> Option<u64> {
+    let text = text.trim();
+    let (number, unit) = units
+        .iter()
+        .find_map(|&(name, by)| Some((text.strip_suffix(name)?, by)))
+        .unwrap_or((text, 1.0));
+    let value = number.trim().parse::<f64>().ok()? * unit;
+    (1.0..1e18).contains(&value).then_some(value as u64)
+}
+
+/// One number, or several with commas between; in TOML a number or an array.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected a number or an array of numbers, such as 2 or [0, 0, 1]"
+)]
+pub enum Numbers {
+    /// One.
+    One(f64),
+    /// Several.
+    Many(Vec<f64>),
+}
+
+impl Numbers {
+    /// The numbers.
+    pub fn as_slice(&self) -> &[f64] {
+        match self {
+            Self::One(x) => std::slice::from_ref(x),
+            Self::Many(x) => x,
+        }
+    }
+}
+
+impl FromStr for Numbers {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |part: &str| match part.trim().parse::<f64>() {
+            Ok(x) if x.is_finite() => Ok(x),
+            _ => Err(format!(
+                "`{}` is no number; write numbers with commas between, such as 0,0,1.5",
+                part.trim()
+            )),
+        };
+        let numbers: Vec<f64> = text.split(',').map(number).collect::<Result<_, _>>()?;
+        Ok(match numbers[..] {
+            [one] => Self::One(one),
+            _ => Self::Many(numbers),
+        })
+    }
+}
+
+/// Root cells: along the longest edge, or on each axis.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "RootText", into = "RootText")]
+pub enum Root {
+    /// Along the longest edge of the box.
+    Longest(u32),
+    /// On each axis.
+    Cells(Vec<u32>),
+}
+
+/// [`Root`] in TOML: `64` or `"64x32x32"`.
+#[derive(Serialize, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected a number of cells or a string such as \"64x32x32\""
+)]
+enum RootText {
+    Number(u32),
+    Text(String),
+}
+
+impl TryFrom<RootText> for Root {
+    type Error = String;
+
+    fn try_from(root: RootText) -> Result<Self, String> {
+        match root {
+            RootText::Number(n) => Ok(Self::Longest(n)),
+            RootText::Text(text) => text.parse(),
+        }
+    }
+}
+
+impl From<Root> for RootText {
+    fn from(root: Root) -> Self {
+        match root {
+            Root::Longest(n) => Self::Number(n),
+            Root::Cells(_) => Self::Text(root.to_string()),
+        }
+    }
+}
+
+impl FromStr for Root {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let cells: Vec<u32> = text
+            .split('x')
+            .map(|n| n.trim().parse())
+            .collect::<Result<_, _>>()
+            .map_err(|_| format!("`{text}` is no root grid; write 64 or 64x32x32"))?;
+        Ok(match cells[..] {
+            [longest] => Self::Longest(longest),
+            _ => Self::Cells(cells),
+        })
+    }
+}
+
+impl fmt::Display for Root {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Longest(n) => write!(f, "{n}"),
+            Self::Cells(cells) => {
+                let cells: Vec<String> = cells.iter().map(ToString::to_string).collect();
+                f.write_str(&cells.join("x"))
+            }
+        }
+    }
+}
+
+/// What to do with a box that does not fit its cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(
+    feature = "clap",
+    derive(clap::ValueEnum),
+    value(rename_all = "lowercase")
+)]
+pub enum SnapDomain {
+    /// Let it grow to whole blocks, alike on both sides
+    Grow,
+}
+
+/// Some of the axes, in order: `x`, `yz`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Axes(pub [bool; 3]);
+
+impl Axes {
+    /// Those of D dimensions.
+    pub fn of<const D: usize>(axes: [bool; D]) -> Self {
+        Self(std::array::from_fn(|a| axes.get(a) == Some(&true)))
+    }
+}
+
+const AXES: [char; 3] = ['x', 'y', 'z'];
+
+impl FromStr for Axes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut axes = Self::default();
+        for c in text.chars() {
+            match AXES.iter().position(|&axis| axis == c) {
+                Some(axis) if !axes.0[axis] => axes.0[axis] = true,
+                _ => return Err(format!("`{text}` is no list of axes; write z or xz")),
+            }
+        }
+        Ok(axes)
+    }
+}
+
+impl TryFrom<String> for Axes {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl fmt::Display for Axes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named = AXES.iter().zip(self.0).filter(|(_, is_one)| *is_one);
+        f.write_str(&named.map(|(axis, _)| axis).collect::<String>())
+    }
+}
+
+impl From<Axes> for String {
+    fn from(axes: Axes) -> Self {
+        axes.to_string()
+    }
+}
+
+/// [`Fill`] as typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(
+    feature = "clap",
+    derive(clap::ValueEnum),
+    value(rename_all = "lowercase")
+)]
+pub enum FillRule {
+    /// Any but zero: overlapping and nested bodies, inside-out ones too
+    NonZero,
+    /// Odd ones: a body within a body is a cavity
+    EvenOdd,
+}
+
+impl From<FillRule> for Fill {
+    fn from(rule: FillRule) -> Self {
+        match rule {
+            FillRule::NonZero => Self::NonZero,
+            FillRule::EvenOdd => Self::EvenOdd,
+        }
+    }
+}
+
+/// The side of the surface that the fluid is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(
+    feature = "clap",
+    derive(clap::ValueEnum),
+    value(rename_all = "lowercase")
+)]
+pub enum Flow {
+    /// Around the body
+    Outside,
+    /// Within what the surface encloses
+    Inside,
+}
+
+/// [`DeviceChoice`] with a form in TOML.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Device(pub DeviceChoice);
+
+impl FromStr for Device {
+    type Err = cutlink_device::DeviceError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map(Self)
+    }
+}
+
+impl TryFrom<String> for Device {
+    type Error = cutlink_device::DeviceError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<Device> for String {
+    fn from(device: Device) -> Self {
+        device.0.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rotations_have_a_long_and_a_short_form() {
+        for (text, want) in [("x:90", "x:90"), ("z30", "z:30"), ("y-12.5", "y:-12.5")] {
+            assert_eq!(rotation(text).map(|r| r.to_string()), Ok(want.into()));
+        }
+        for text in ["", "90", "x", "w90", "x:ninety", "é90"] {
+            assert!(rotation(text).is_err(), "{text:?} is no rotation");
+        }
+    }
+
+    #[test]
+    fn counts_and_sizes_have_units() {
+        let counts = [("7", 7), ("20M", 20_000_000), ("1.5G", 1_500_000_000)];
+        for (text, want) in counts {
+            assert_eq!(count(text), Ok(want), "{text}");
+        }
+        let sizes = [
+            ("16GiB", 16 << 30),
+            ("16G", 16 << 30),
+            ("500MB", 500_000_000),
+        ];
+        for (text, want) in sizes {
+            assert_eq!(size(text), Ok(want), "{text}");
+        }
+        for text in ["", "M", "-1", "0", "nan", "inf", "1x", "1e30"] {
+            assert!(count(text).is_err() && size(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn root_and_numbers_read_what_they_print_and_refuse_the_rest() {
+        for text in ["64", "64x32x32", "8x4"] {
+            let root: Root = text.parse().expect("a root grid");
+            assert_eq!(root.to_string(), text, "round trip");
+        }
+        for text in ["", "x", "64x", "-4", "6.5", "64,32"] {
+            assert!(text.parse::<Root>().is_err(), "{text:?} is no root grid");
+        }
+        assert_eq!("1, -2e3".parse(), Ok(Numbers::Many(vec![1.0, -2e3])));
+        for text in ["", "1,,2", "nan", "inf", "1;2"] {
+            assert!(text.parse::<Numbers>().is_err(), "{text:?} are no numbers");
+        }
+    }
+
+    #[test]
+    fn what_is_given_here_wins_and_a_shape_replaces_a_file() {
+        let here = MeshOptions {
+            shape: Some("sphere".into()),
+            levels: Some(2),
+            ..MeshOptions::default()
+        };
+        let there = MeshOptions {
+            file: Some("a.stl".into()),
+            levels: Some(5),
+            threads: Some(3),
+            ..MeshOptions::default()
+        };
+        let both = here.or(there);
+        assert_eq!((both.file, both.shape), (None, Some("sphere".into())));
+        assert_eq!((both.levels, both.threads), (Some(2), Some(3)));
+    }
+}

@@ -1,0 +1,248 @@
+//! Writing files so that nothing half-written is ever seen, and nothing is lost by mistake.
+//!
+//! A file is written under a temporary name in the folder of its target, flushed to the disk
+//! and then renamed. After an error the temporary file is removed; a program that ends on a signal calls
+//! [`discard_pending`]. A process that is killed outright leaves at most a hidden `.cutlink-…` file, never a part
+//! of the target. Existing targets are refused without `force`, before the work starts
+//! and once more at the rename.
+
+use crate::error::{Error, ErrorKind};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tempfile::NamedTempFile;
+
+/// Temporary files of this process that exist now: a signal handler has no other way to find them.
+static PENDING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn pending() -> MutexGuard<'static, Vec<PathBuf>> {
+    PENDING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes all temporary files, unless their list is being changed just now.
+pub fn discard_pending() {
+    if let Ok(mut pending) = PENDING.try_lock() {
+        for path in pending.drain(..) {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// Refuses targets that cannot be written: call it before the work starts.
+///
+/// # Errors
+/// A target that exists (without `force`), is no regular file, or is `input` itself; or a
+/// folder that does not exist or takes no files.
+pub fn check(target: &Path, force: bool, input: Option<&Path>) -> Result<(), Error> {
+    let name = target.display();
+    if let Ok(meta) = fs::metadata(target) {
+        if !meta.is_file() {
+            return Err(Error::input(format!("{name} is not a regular file"))
+                .hint("give the path of a file to write"));
+        }
+        let same = |input: &Path| fs::canonicalize(input).ok() == fs::canonicalize(target).ok();
+        if input.is_some_and(same) {
+            return Err(Error::input(format!("{name} is the input"))
+                .hint("write elsewhere: an input is never replaced"));
+        }
+        if !force {
+            return Err(exists(target));
+        }
+    }
+    temporary(target).map(drop)
+}
+
+fn exists(target: &Path) -> Error {
+    Error::input(format!("{} exists", target.display()))
+        .hint("replace it with --force, or write elsewhere")
+}
+
+fn folder_of(target: &Path) -> &Path {
+    match target.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
+fn temporary(target: &Path) -> Result<NamedTempFile, Error> {
+    let folder = folder_of(target);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".cutlink-");
+    // As any new file: readable as the user's mask allows, not private.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder).map_err(|error| {
+        Error::input(format!(
+            "cannot write {}: its folder takes no files",
+            target.display()
+        ))
+        .because(error.get_ref().map_or(&error as _, |e| e as _))
+        .hint(format!(
+            "create {} or make it writable, or write elsewhere",
+            folder.display()
+        ))
+    })
+}
+
+/// Writes a file through `fill` and puts it in its place; its size and what `fill` returned.
+///
+/// # Errors
+/// Those of `fill`, and those of the disk.
+pub fn write<T>(
+    target: &Path,
+    force: bool,
+    fill: impl FnOnce(&mut BufWriter<&File>) -> Result<T, Error>,
+) -> Result<(T, u64), Error> {
+    write_file(target, force, |file| {
+        let mut writer = BufWriter::with_capacity(1 << 20, file.as_file());
+        let result = fill(&mut writer)?;
+        writer.flush().map_err(|e| failed(target, &e))?;
+        Ok(result)
+    })
+}
+
+/// As [`write()`], of a text.
+///
+/// # Errors
+/// Those of the disk.
+pub fn write_text(target: &Path, force: bool, text: &str) -> Result<(), Error> {
+    write(target, force, |out| {
+        out.write_all(text.as_bytes())
+            .map_err(|e| failed(target, &e))
+    })
+    .map(drop)
+}
+
+/// As [`write()`], for writers that want a path: the temporary file's.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_by_path<T>(
+    target: &Path,
+    force: bool,
+    fill: impl FnOnce(&Path) -> Result<T, Error>,
+) -> Result<(T, u64), Error> {
+    write_file(target, force, |file| fill(file.path()))
+}
+
+fn write_file<T>(
+    target: &Path,
+    force: bool,
+    fill: impl FnOnce(&NamedTempFile) -> Result<T, Error>,
+) -> Result<(T, u64), Error> {
+    let file = temporary(target)?;
+    let at = file.path().to_owned();
+    pending().push(at.clone());
+    let written = fill(&file).and_then(|result| Ok((result, place(file, target, force)?)));
+    pending().retain(|path| *path != at);
+    written
+}
+
+/// Gives a complete file its name; its size.
+fn place(file: NamedTempFile, target: &Path, force: bool) -> Result<u64, Error> {
+    let broken = |error: io::Error| failed(target, &error);
+    file.as_file().sync_all().map_err(broken)?;
+    let bytes = file.as_file().metadata().map_err(broken)?.len();
+    let placed = if force {
+        file.persist(target)
+    } else {
+        file.persist_noclobber(target)
+    };
+    match placed {
+        Ok(_) => Ok(bytes),
+        Err(e) if e.error.kind() == io::ErrorKind::AlreadyExists => Err(exists(target)),
+        Err(e) => Err(broken(e.error)),
+    }
+}
+
+/// A file that could not be written.
+pub fn failed(target: &Path, error: &(dyn std::error::Error + 'static)) -> Error {
+    let failure = Error::new(
+        ErrorKind::Runtime,
+        format!("cannot write {}", target.display()),
+    )
+    .because(error);
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
+        if matches!(
+            kind,
+            Some(
+                io::ErrorKind::StorageFull
+                    | io::ErrorKind::QuotaExceeded
+                    | io::ErrorKind::FileTooLarge
+            )
+        ) {
+            return failure.hint("nothing was left behind: free some space, or write elsewhere");
+        }
+        next = error.source();
+    }
+    failure
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).expect("a folder");
+        let name = |e: io::Result<fs::DirEntry>| e.expect("an entry").file_name();
+        let mut names: Vec<String> = entries
+            .map(|e| name(e).to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_failed_write_leaves_nothing_and_touches_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let target = folder.path().join("a");
+        fs::write(&target, "old").expect("a file");
+        let result: Result<((), u64), _> = write(&target, true, |w| {
+            w.write_all(&[0; 1 << 21]).expect("room");
+            Err(failed(
+                &target,
+                &io::Error::from(io::ErrorKind::StorageFull),
+            ))
+        });
+        let failure = result.expect_err("a full disk");
+        assert_eq!(failure.kind, ErrorKind::Runtime, "{failure}");
+        assert!(failure.hint.is_some(), "says what to do");
+        assert_eq!(names(folder.path()), ["a"], "no temporary file");
+        assert_eq!(fs::read(&target).expect("a"), b"old", "untouched");
+        let ours = |path: &PathBuf| path.starts_with(folder.path());
+        assert!(!pending().iter().any(ours), "nothing to clean up");
+    }
+
+    #[test]
+    fn existing_files_are_replaced_only_by_force() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let target = folder.path().join("a");
+        fs::write(&target, "old").expect("a file");
+        let put = |force| {
+            write(&target, force, |w| {
+                w.write_all(b"new!").map_err(|e| failed(&target, &e))
+            })
+        };
+        assert!(check(&target, false, None).is_err(), "refused before");
+        assert!(put(false).is_err(), "refused at the rename");
+        assert_eq!(fs::read(&target).expect("a"), b"old", "untouched");
+        assert!(check(&target, true, None).is_ok(), "allowed");
+        assert_eq!(put(true).map(|(_, bytes)| bytes), Ok(4), "size");
+        assert_eq!(fs::read(&target).expect("a"), b"new!", "replaced");
+    }
+
+    #[test]
+    fn inputs_folders_and_missing_folders_are_no_targets() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let input = folder.path().join("in");
+        fs::write(&input, "x").expect("a file");
+        assert!(check(&input, true, Some(&input)).is_err(), "the input");
+        assert!(check(folder.path(), true, None).is_err(), "a folder");
+        let missing = folder.path().join("no/such/file");
+        let failure = check(&missing, true, None).expect_err("no folder");
+        assert_eq!(failure.kind, ErrorKind::Input, "{failure}");
+    }
+}

@@ -1,0 +1,363 @@
+//! Checkpoints: the state of a flow in a file that is whole or refused.
+//!
+//! Layout: [`MAGIC`], the length of the header (u64, little endian), the header (JSON), the state
+//! as the flow wrote it, and the SHA-256 of all that. Written under a temporary name and renamed,
+//! so that a run that is killed keeps the one before. The sum is checked in a pass of its own before
+//! any of the state is used.
+
+use crate::error::{Error, ErrorKind};
+use crate::output;
+use crate::solve::bulk::Bulk;
+use crate::solve::case::{Case, OutputTable, RunTable};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read, Take, Write};
+use std::path::{Path, PathBuf};
+
+/// First bytes of a checkpoint.
+pub const MAGIC: &[u8; 8] = b"cutlinkS";
+/// Version of the layout.
+pub const VERSION: u32 = 2;
+/// Checkpoints that a folder keeps.
+pub const KEPT: usize = 2;
+
+const SUM: u64 = 32;
+const PREFIX: u64 = 16;
+/// Longest header that is believed.
+const MAX_HEADER: u64 = 1 << 20;
+const EXTENSION: &str = "ckpt";
+
+/// What a checkpoint is of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// [`VERSION`].
+    pub version: u32,
+    /// Version of the program.
+    pub cutlink: String,
+    /// What of the resolved case a run cannot change when it goes on ([`fixed`]), as TOML.
+    pub case: String,
+    /// Checksum of the mesh.
+    pub mesh: u64,
+    /// Kind of the device: `cpu` or `cuda`.
+    #[serde(default)]
+    pub device: String,
+    /// Root steps done.
+    pub step: u64,
+    /// The flow on the whole, each time it was looked at; checkpoints of earlier versions have none.
+    #[serde(default)]
+    pub(crate) looks: Vec<Bulk>,
+}
+
+/// What of a resolved case has to stay as it is when a run goes on: all but how long, where to, groups, and which
+/// fields are written.
+#[must_use]
+pub fn fixed(case: &Case) -> Case {
+    Case {
+        run: RunTable::default(),
+        groups: BTreeMap::new(),
+        output: OutputTable {
+            forces_every: case.output.forces_every,
+            averages: case.output.averages,
+            ..OutputTable::default()
+        },
+        ..case.clone()
+    }
+}
+
+/// Keys whose values differ in two cases, as TOML, with both values; the first the earlier one's.
+#[must_use]
+pub fn differences(before: &str, now: &str) -> Vec<String> {
+    let keys = |text: &str| {
+        let mut keys = BTreeMap::new();
+        if let Ok(table) = text.parse::<toml::Table>() {
+            flatten("", &toml::Value::Table(table), &mut keys);
+        }
+        keys
+    };
+    let (before, now) = (keys(before), keys(now));
+    let all: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
+    let told = |keys: &BTreeMap<String, String>, key: &String| {
+        keys.get(key).map_or("nothing".to_owned(), String::clone)
+    };
+    all.into_iter()
+        .filter(|key| before.get(*key) != now.get(*key))
+        .map(|key| {
+            let name = match key.rsplit_once('.') {
+                Some((table, key)) => format!("[{table}] {key}"),
+                None => key.clone(),
+            };
+            format!(
+                "{name} is {}, and was {}",
+                told(&now, key),
+                told(&before, key)
+            )
+        })
+        .collect()
+}
+
+fn flatten(path: &str, value: &toml::Value, keys: &mut BTreeMap<String, String>) {
+    match value {
+        toml::Value::Table(table) => {
+            for (key, value) in table {
+                let dot = if path.is_empty() { "" } else { "." };
+                flatten(&format!("{path}{dot}{key}"), value, keys);
+            }
+        }
+        other => {
+            keys.insert(path.to_owned(), other.to_string());
+        }
+    }
+}
+
+/// Both the sum and the file.
+struct Summing<W> {
+    inner: W,
+    sum: Sha256,
+}
+
+impl<W: Write> Write for Summing<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.inner.write(bytes)?;
+        self.sum.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+/// Writes the checkpoint of a step into a folder and removes all but the last [`KEPT`]; its path.
+///
+/// # Errors
+/// Those of `save` and of the disk; the earlier checkpoints are still there then.
+pub fn write(
+    folder: &Path,
+    header: &Header,
+    save: impl FnOnce(&mut dyn Write) -> Result<(), Error>,
+) -> Result<PathBuf, Error> {
+    let path = folder.join(format!("step_{:012}.{EXTENSION}", header.step));
+    let text = serde_json::to_vec(header).map_err(|e| output::failed(&path, &e))?;
+    output::write(&path, true, |file| {
+        let broken = |e: io::Error| output::failed(&path, &e);
+        let mut out = Summing {
+            inner: file,
+            sum: Sha256::new(),
+        };
+        out.write_all(MAGIC).map_err(broken)?;
+        let length = (text.len() as u64).to_le_bytes();
+        out.write_all(&length).map_err(broken)?;
+        out.write_all(&text).map_err(broken)?;
+        save(&mut out)?;
+        let sum = out.sum.finalize();
+        out.inner.write_all(&sum).map_err(broken)
+    })?;
+    let found = list(folder);
+    for old in found.iter().skip(KEPT) {
+        let _ = fs::remove_file(old);
+    }
+    Ok(path)
+}
+
+/// The checkpoints of a folder, the last step first.
+pub fn list(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|e| e == EXTENSION))
+        .collect();
+    found.sort_by(|a, b| b.cmp(a));
+    found
+}
+
+/// The header of a file that is whole.
+///
+/// # Errors
+/// A file that cannot be read, is damaged or of another version.
+pub fn header(path: &Path) -> Result<Header, Error> {
+    open(path).map(|(header, _)| header)
+}
+
+/// Checks a whole file against its sum and what it should be of, then hands its state to `restore`.
+///
+/// # Errors
+/// A file that cannot be read, is damaged, of another version, case or mesh; those of `restore`.
+pub fn read(
+    path: &Path,
+    case: &str,
+    mesh: u64,
+    restore: impl FnOnce(&mut dyn Read) -> Result<(), Error>,
+) -> Result<Header, Error> {
+    let (header, mut from) = open(path)?;
+    if header.case != case {
+        let told = differences(&header.case, case).join("; ");
+        return Err(
+            Error::input(format!("{} is of another flow: {told}", path.display())).hint(
+                "what may differ is [run], [groups] and, of [output], all but forces_every and averages: make the rest \
+                 as it was, or start again with --force",
+            ),
+        );
+    }
+    if header.mesh != mesh {
+        return Err(refused(path, "is of another mesh"));
+    }
+    restore(&mut from)?;
+    Ok(header)
+}
+
+fn refused(path: &Path, why: &str) -> Error {
+    Error::input(format!("{} {why}", path.display()))
+        .hint("resume from another checkpoint, or start again with --force")
+}
+
+/// The header of a whole file, and its state.
+fn open(path: &Path) -> Result<(Header, Take<BufReader<File>>), Error> {
+    let refuse = |why: &str| refused(path, why);
+    let broken = |e: io::Error| {
+        Error::new(
+            ErrorKind::Runtime,
+            format!("cannot read {}", path.display()),
+        )
+        .because(&e)
+    };
+    let bytes = fs::metadata(path).map_err(broken)?.len();
+    let Some(body) = bytes.checked_sub(SUM).filter(|&body| body >= PREFIX) else {
+        return Err(refuse("is too short for a checkpoint"));
+    };
+    let mut summed = BufReader::new(File::open(path).map_err(broken)?);
+    let mut sum = Sha256::new();
+    io::copy(&mut (&mut summed).take(body), &mut sum).map_err(broken)?;
+    let mut stored = [0; SUM as usize];
+    summed.read_exact(&mut stored).map_err(broken)?;
+    if sum.finalize()[..] != stored {
+        return Err(refuse("is damaged: its checksum does not fit"));
+    }
+    let mut from = BufReader::new(File::open(path).map_err(broken)?).take(body);
+    let (mut magic, mut length) = ([0; 8], [0; 8]);
+    from.read_exact(&mut magic).map_err(broken)?;
+    from.read_exact(&mut length).map_err(broken)?;
+    let length = u64::from_le_bytes(length);
+    if magic != *MAGIC || length > MAX_HEADER.min(body - PREFIX) {
+        return Err(refuse("is no checkpoint"));
+    }
+    let mut text = vec![0; length as usize];
+    from.read_exact(&mut text).map_err(broken)?;
+    let header: Header =
+        serde_json::from_slice(&text).map_err(|_| refuse("has a header that cannot be read"))?;
+    if header.version != VERSION {
+        return Err(refuse("is of another version of the layout"));
+    }
+    Ok((header, from))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(step: u64) -> Header {
+        Header {
+            version: VERSION,
+            cutlink: "test".into(),
+            case: "abc".into(),
+            mesh: 7,
+            device: "cpu".into(),
+            step,
+            looks: looks(),
+        }
+    }
+
+    /// Numbers without a short decimal form.
+    fn looks() -> Vec<Bulk> {
+        let look = |k: u64| Bulk {
+            step: 256 * k,
+            density: 1.0 / (k as f64 + 0.1).sqrt(),
+            energy: (k as f64).exp() * 1e-9,
+            fastest: (k as f64).sin(),
+            densities: [1.0 / 3.0, 0.1 * k as f64],
+        };
+        (1..200).map(look).collect()
+    }
+
+    fn put(folder: &Path, step: u64) -> PathBuf {
+        write(folder, &header(step), |out| {
+            out.write_all(&[42; 1000]).expect("room");
+            Ok(())
+        })
+        .expect("a checkpoint")
+    }
+
+    fn get(path: &Path, case: &str, mesh: u64) -> Result<(Header, Vec<u8>), Error> {
+        let mut state = Vec::new();
+        let header = read(path, case, mesh, |from| {
+            from.read_to_end(&mut state).expect("the state");
+            Ok(())
+        })?;
+        Ok((header, state))
+    }
+
+    #[test]
+    fn the_last_two_are_kept_and_give_back_what_was_saved() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for step in [9, 10, 200] {
+            put(folder.path(), step);
+        }
+        let found = list(folder.path());
+        let steps = found.iter().map(|p| get(p, "abc", 7).expect("whole"));
+        let steps: Vec<(Header, Vec<u8>)> = steps.collect();
+        let want = [200, 10].map(|step| (header(step), vec![42; 1000]));
+        assert_eq!(steps, want, "last first, state and no sum");
+    }
+
+    #[test]
+    fn a_checkpoint_of_an_earlier_version_has_no_looks() {
+        let mut text = serde_json::to_value(header(3)).expect("a header");
+        text.as_object_mut().expect("an object").remove("looks");
+        let read: Header = serde_json::from_value(text).expect("a header");
+        let want = Header {
+            looks: Vec::new(),
+            ..header(3)
+        };
+        assert_eq!(read, want);
+    }
+
+    #[test]
+    fn each_flipped_byte_each_cut_and_each_foreign_one_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let few = Header {
+            looks: Vec::new(),
+            ..header(1)
+        };
+        let path = write(folder.path(), &few, |out| {
+            out.write_all(&[42; 1000]).expect("room");
+            Ok(())
+        })
+        .expect("a checkpoint");
+        assert!(get(&path, "abd", 7).is_err() && get(&path, "abc", 8).is_err());
+        let whole = fs::read(&path).expect("bytes");
+        for at in 0..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 1;
+            fs::write(&path, &bytes).expect("room");
+            let failure = get(&path, "abc", 7).expect_err("damaged");
+            assert!(failure.message.contains("step_"), "names it: {failure}");
+            fs::write(&path, &whole[..at]).expect("room");
+            assert!(get(&path, "abc", 7).is_err(), "cut at {at}");
+        }
+        fs::write(&path, &whole).expect("room");
+        assert!(get(&path, "abc", 7).is_ok(), "as it was");
+    }
+
+    #[test]
+    fn the_keys_that_differ_are_named_with_both_values() {
+        let before = "[physics]\nre = 10\n[boundary.\"x-\"]\ntype = \"outflow\"";
+        let now = "[physics]\nre = 20\nlength = 1.5\n[boundary.\"x-\"]\ntype = \"outflow\"";
+        let want = [
+            "[physics] length is 1.5, and was nothing",
+            "[physics] re is 20, and was 10",
+        ];
+        assert_eq!(differences(before, now), want);
+        assert!(differences(now, now).is_empty());
+    }
+}

@@ -1,0 +1,231 @@
+//! The flow of another run to begin with: from its checkpoint, on its own mesh, in its own units.
+//!
+//! A checkpoint holds populations and the case that they are of. The mesh is made again from that case, and its checksum compared with the
+//! checkpoint's; so the surface's file has to be where it was. Velocities and pressures are told in SI units at places in metres, so that mesh,
+//! lattice, box and lattice velocity of the new run may be others.
+
+use crate::{
+    config,
+    device::{Opened, on},
+    error::Error,
+    mesh::{
+        build::{AnyPlaced, Builder, Placed, bare},
+        resolve as job,
+    },
+    options::MeshOptions,
+    solve::{
+        case::{Case, RunTable},
+        checkpoint,
+        resolve::{Grid, Resolved},
+        sheet::Sheet,
+        units::Units,
+    },
+};
+use cutlink_amr::{CellRef, NeighborCell, dims};
+use cutlink_mesher::{
+    exact::{Exact, Facet},
+    intersect::Meet,
+};
+use cutlink_solver::{Plan, Snapshot, fields::velocity_at, kernels::Kernels};
+use cutlink_voxelizer::{Frame, Mesh};
+use std::{
+    any::Any,
+    path::{Path, PathBuf},
+};
+
+/// The flow of another run at one moment.
+pub(super) struct Earlier<const D: usize> {
+    path: PathBuf,
+    mesh: Mesh<D>,
+    snapshot: Snapshot<D>,
+    units: Units,
+}
+
+/// Reads a checkpoint, or the last one of a folder that is whole.
+///
+/// # Errors
+/// No checkpoint there; one that is damaged, of a mesh with other dimensions, or whose mesh cannot be made again.
+pub(super) fn load<const D: usize>(path: &Path, opened: &Opened) -> Result<Earlier<D>, Error>
+where
+    Facet<D>: Meet<D> + Exact<D>,
+{
+    let (path, header) = find(path)?;
+    let name = path.display().to_string();
+    let case: Case = config::parse(&name, &header.case)?;
+    // What it began with and how long it went on do not matter.
+    let case = Case {
+        initial: None,
+        run: RunTable {
+            steps: Some(1),
+            ..RunTable::default()
+        },
+        ..case
+    };
+    let mesh = mesh_of::<D>(&case, opened).map_err(|failure| failure.within(&name))?;
+    let resolved = case.resolve(&name, Grid::of(&mesh))?;
+    let snapshot = on!(opened, backend => restored(&path, &header, &mesh, &resolved, backend))?;
+    Ok(Earlier {
+        path,
+        units: resolved.units,
+        mesh,
+        snapshot,
+    })
+}
+
+/// The checkpoint that a path names, and its header.
+fn find(path: &Path) -> Result<(PathBuf, checkpoint::Header), Error> {
+    let way = "name a checkpoint (.ckpt), or the folder of a run that has one";
+    let wrong = |failure: Error| failure.within("[initial] from").hint(way);
+    if !path.is_dir() {
+        let header = checkpoint::header(path).map_err(wrong)?;
+        return Ok((path.to_owned(), header));
+    }
+    let mut refused = None;
+    for path in checkpoint::list(path) {
+        match checkpoint::header(&path) {
+            Ok(header) => return Ok((path, header)),
+            Err(failure) => refused = refused.or(Some(wrong(failure))),
+        }
+    }
+    Err(refused.unwrap_or_else(|| {
+        Error::input(format!(
+            "[initial] from: {} has no checkpoint",
+            path.display()
+        ))
+        .hint(way)
+    }))
+}
+
+/// The mesh of a resolved case, made again.
+fn mesh_of<const D: usize>(case: &Case, opened: &Opened) -> Result<Mesh<D>, Error>
+where
+    Facet<D>: Meet<D> + Exact<D>,
+{
+    let other = |other: usize| {
+        Error::input(format!("its flow is {other}D, and this one is {D}D"))
+            .hint("begin with a flow of as many dimensions")
+    };
+    if let Some(domain) = &case.domain {
+        return match case.dimensions_of_domain()? {
+            Some(d) if d == D => bare::<D>(&domain.bounds, &domain.root),
+            _ => Err(other(domain.bounds.len() / 2)),
+        };
+    }
+    let options: MeshOptions = case.mesh.clone().unwrap_or_default();
+    let job = job::resolve(&options)?;
+    let mut silent = ();
+    let mut builder = Builder::new(&job, opened, &mut silent);
+    let placed: Box<dyn Any> = match builder.place()? {
+        AnyPlaced::D2(placed) => Box::new(placed),
+        AnyPlaced::D3(placed) => Box::new(placed),
+    };
+    let placed = placed.downcast::<Placed<D>>().map_err(|_| other(5 - D))?;
+    let prepared = builder.prepare(*placed)?;
+    builder.build(&prepared)
+}
+
+/// Density and velocity of a checkpoint.
+fn restored<const D: usize, B: Kernels<D>>(
+    path: &Path,
+    header: &checkpoint::Header,
+    mesh: &Mesh<D>,
+    resolved: &Resolved<D>,
+    backend: &B,
+) -> Result<Snapshot<D>, Error> {
+    let plan = Plan::new(mesh, resolved.params.clone())?;
+    Sheet::new(&plan, resolved, None).check_room(backend)?;
+    let mut flow = plan.start(backend)?;
+    checkpoint::read(path, &header.case, mesh.checksum(), |from| {
+        flow.restore(from).map_err(Error::from)
+    })
+    .map_err(|failure| {
+        failure
+            .within("[initial] from")
+            .hint("its mesh is made again from its case: the surface's file has to be as it was")
+    })?;
+    Ok(flow.snapshot()?)
+}
+
+impl<const D: usize> Earlier<D> {
+    /// Where it was read from, and its root step.
+    pub(super) fn told(&self) -> String {
+        let (path, step) = (self.path.display(), self.snapshot.step);
+        format!("begins with the flow of {path} at root step {step}")
+    }
+
+    /// Refuses a box that reaches beyond this one.
+    pub(super) fn check_covers(&self, frame: &Frame<D>) -> Result<(), Error> {
+        let (own, slack) = (&self.mesh.frame, 1e-6 * frame.dx);
+        let inside = |a: usize| {
+            frame.origin[a] >= own.origin[a] - slack && frame.upper()[a] <= own.upper()[a] + slack
+        };
+        if (0..D).all(inside) {
+            return Ok(());
+        }
+        let (path, low, high) = (self.path.display(), own.origin, own.upper());
+        Err(Error::input(format!(
+            "[initial] from: the flow of {path} is in the box {low:?} to {high:?} m, and this box is {:?} to {:?} m",
+            frame.origin,
+            frame.upper()
+        ))
+        .hint("a box within that one is needed"))
+    }
+
+    /// Pressure and velocity at a place, in SI units; `density` is that of this run's fluid, by which pressures of the same
+    /// velocities go. In the body of this run velocity is zero, and the pressure that of the fluid cells beside the place's cell, without any 0.
+    fn at(&self, x: [f64; D], density: f64) -> (f64, [f64; D]) {
+        let frame = &self.mesh.frame;
+        // Rounding must not put a place at the edge outside.
+        let point = std::array::from_fn(|a| {
+            let most = f64::from(frame.root_cells[a]);
+            ((x[a] - frame.origin[a]) / frame.dx).clamp(0.0, most * (1.0 - f64::EPSILON))
+        });
+        let speed = self.units.velocity();
+        let pressure = |of: f64| (of - 1.0) / 3.0 * density * speed * speed;
+        match velocity_at(&self.mesh, &self.snapshot, point) {
+            Some((density, velocity)) => (pressure(density), velocity.map(|u| u * speed)),
+            None => (pressure(self.beside(point)), [0.0; D]),
+        }
+    }
+
+    /// Mean density of the fluid cells beside the cell of a place; 1 without any.
+    fn beside(&self, point: [f64; D]) -> f64 {
+        let Some(leaf) = self.mesh.forest.leaf_at(point) else {
+            return 1.0;
+        };
+        let is_fluid = |&CellRef { block, cell }: &CellRef| {
+            self.mesh.classes.solid[block as usize] >> cell & 1 == 0
+        };
+        let fluid: Vec<f64> = (0..dims::directions(D))
+            .filter_map(
+                |direction| match self.mesh.forest.neighbor_cell(leaf, direction) {
+                    NeighborCell::Same(to)
+                    | NeighborCell::Refined(to)
+                    | NeighborCell::Coarser(to) => Some(to),
+                    NeighborCell::Outside => None,
+                },
+            )
+            .filter(is_fluid)
+            .map(|at| self.snapshot.density[at.block as usize * dims::cells(D) + at.cell as usize])
+            .map(f64::from)
+            .collect();
+        match fluid.len() {
+            0 => 1.0,
+            count => fluid.iter().sum::<f64>() / count as f64,
+        }
+    }
+
+    /// Density and velocity on the lattice of a run, at a place in its root cells.
+    pub(super) fn on_lattice(
+        &self,
+        frame: &Frame<D>,
+        units: &Units,
+        x: [f64; D],
+    ) -> (f64, [f64; D]) {
+        let place = std::array::from_fn(|a| frame.origin[a] + frame.dx * x[a]);
+        let (pressure, velocity) = self.at(place, units.density);
+        let speed = units.velocity();
+        let density = 1.0 + 3.0 * pressure / (units.density * speed * speed);
+        (density, velocity.map(|u| u / speed))
+    }
+}

@@ -1,0 +1,71 @@
+//! The kinetic energy of a flow without a body, which tells when it has settled.
+//!
+//! In: the flow on the whole. Out: the mean over the fluid of ρ u² / 2, over that of the reference velocity; `energy.csv`.
+
+use crate::signal;
+use crate::{
+    error::Error,
+    solve::{bulk::Bulk, history, resolve::Resolved},
+};
+use std::{fmt::Write as _, path::Path};
+
+const HEADER: &str = "step,time,kinetic energy";
+
+/// What has been sampled so far.
+pub(crate) struct Energy {
+    /// Seconds of a root step.
+    time: f64,
+    /// The square of the reference velocity, on the lattice.
+    square: f64,
+    steps: Vec<u64>,
+    values: Vec<f64>,
+    /// Samples that are in the file.
+    written: usize,
+}
+
+impl Energy {
+    pub(crate) fn new<const D: usize>(resolved: &Resolved<D>) -> Self {
+        Self {
+            time: resolved.units.time,
+            square: resolved.physics.lattice_velocity.powi(2),
+            steps: Vec::new(),
+            values: Vec::new(),
+            written: 0,
+        }
+    }
+
+    pub(crate) fn add(&mut self, bulk: &Bulk) {
+        self.steps.push(bulk.step);
+        self.values.push(bulk.energy / self.square);
+    }
+
+    pub(crate) fn is_settled(&self, change: f64) -> bool {
+        matches!(signal::settled(&self.values, change), Ok(Some(_)))
+    }
+
+    /// The whole table, and from here on [`Self::fresh`] lines.
+    pub(crate) fn whole_csv(&mut self) -> String {
+        self.written = 0;
+        format!("{HEADER}\n{}", self.fresh())
+    }
+
+    /// Lines that have not been written.
+    pub(crate) fn fresh(&mut self) -> String {
+        let mut text = String::new();
+        for i in self.written..self.steps.len() {
+            let (step, value) = (self.steps[i], self.values[i]);
+            let _ = writeln!(text, "{step},{:e},{value:e}", step as f64 * self.time);
+        }
+        self.written = self.steps.len();
+        text
+    }
+
+    /// Takes up the lines up to a step.
+    pub(crate) fn read(&mut self, path: &Path, step: u64) -> Result<(), Error> {
+        for (at, numbers) in history::rows(path, HEADER, 1, step)? {
+            self.steps.push(at);
+            self.values.push(numbers[0]);
+        }
+        Ok(())
+    }
+}

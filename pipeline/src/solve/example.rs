@@ -1,0 +1,53 @@
+//! Ready cases, each with a comment on what it shows and what to expect.
+
+use crate::{config::suggestion, error::Error};
+
+/// Names and texts.
+pub const EXAMPLES: [(&str, &str); 5] = [
+    ("cavity", include_str!("examples/cavity.toml")),
+    ("channel", include_str!("examples/channel.toml")),
+    ("cylinder", include_str!("examples/cylinder.toml")),
+    ("sphere", include_str!("examples/sphere.toml")),
+    ("bunny", include_str!("examples/bunny.toml")),
+];
+
+/// The text of an example.
+///
+/// # Errors
+/// A name that stands for none.
+pub fn text(name: &str) -> Result<&'static str, Error> {
+    match EXAMPLES.iter().find(|(known, _)| *known == name) {
+        Some((_, text)) => Ok(text),
+        None => Err(
+            Error::input(format!("there is no example \"{name}\"")).hint(suggestion(
+                "example",
+                name,
+                &EXAMPLES.map(|(known, _)| known),
+            )),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::parse;
+    use crate::solve::case::Case;
+
+    #[test]
+    fn every_example_is_a_case_and_says_what_to_expect() {
+        let page = include_str!("../../../docs/cli.md");
+        for (name, text) in EXAMPLES {
+            let case = parse::<Case>(name, text).expect("a case");
+            assert!(case.dimensions_of_domain().is_ok(), "{name}");
+            for word in ["# Shows:", "# Takes:", "# Expect:", "# Source:"] {
+                assert!(text.contains(word), "{name} lacks {word}");
+            }
+            assert!(text.starts_with("# "), "{name} has a title");
+            assert!(
+                page.contains(&format!("`{name}`")),
+                "docs/cli.md has {name}"
+            );
+        }
+    }
+}

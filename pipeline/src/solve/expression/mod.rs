@@ -1,0 +1,333 @@
+//! Expressions of a case: arithmetic in x, y, z (metres), t (seconds) and named constants.
+//!
+//! Grammar, loosest first: comparisons (1 where true, else 0; they do not chain), + and -, * and /, a sign, ^ (from
+//! the right, and before a sign on its left: -2^2 is -4), numbers, names, calls and parentheses. All values are f64;
+//! functions are those of the standard library. Evaluation is the same sequence of operations each time.
+
+mod parse;
+#[cfg(test)]
+mod tests;
+
+use crate::{config::suggestion, error::Error};
+use std::fmt;
+
+/// Names of the variables.
+const VARIABLES: [&str; 4] = ["x", "y", "z", "t"];
+
+/// Which of [`VARIABLES`] is time.
+const TIME: usize = 3;
+
+/// What a function is called, how many arguments it takes at least and at most, and what it does.
+struct Function {
+    name: &'static str,
+    least: usize,
+    most: usize,
+    of: fn(&[f64]) -> f64,
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+const MANY: usize = usize::MAX;
+
+macro_rules! functions {
+    ($($name:literal, $least:expr, $most:expr, $of:expr;)+) => {
+        &[$(Function { name: $name, least: $least, most: $most, of: $of }),+]
+    };
+}
+
+static FUNCTIONS: &[Function] = functions! {
+    "abs", 1, 1, |v| v[0].abs();
+    "acos", 1, 1, |v| v[0].acos();
+    "asin", 1, 1, |v| v[0].asin();
+    "atan", 1, 1, |v| v[0].atan();
+    "atan2", 2, 2, |v| v[0].atan2(v[1]);
+    "cos", 1, 1, |v| v[0].cos();
+    "cosh", 1, 1, |v| v[0].cosh();
+    "exp", 1, 1, |v| v[0].exp();
+    "floor", 1, 1, |v| v[0].floor();
+    "hypot", 2, 2, |v| v[0].hypot(v[1]);
+    "if", 3, 3, |v| if v[0] == 0.0 { v[2] } else { v[1] };
+    "log", 1, 1, |v| v[0].ln();
+    "max", 2, MANY, |v| v.iter().copied().fold(f64::NEG_INFINITY, larger);
+    "min", 2, MANY, |v| -v.iter().map(|x| -x).fold(f64::NEG_INFINITY, larger);
+    "ramp", 2, 2, |v| ramp(v[0], v[1]);
+    "sin", 1, 1, |v| v[0].sin();
+    "sinh", 1, 1, |v| v[0].sinh();
+    "sqrt", 1, 1, |v| v[0].sqrt();
+    "step", 1, 1, |v| f64::from(u8::from(v[0] >= 0.0));
+    "tan", 1, 1, |v| v[0].tan();
+    "tanh", 1, 1, |v| v[0].tanh();
+};
+
+/// The larger one; no number where either is none, unlike [`f64::max`].
+fn larger(a: f64, b: f64) -> f64 {
+    if a.is_nan() || a > b { a } else { b }
+}
+
+/// From 0 at t = 0 to 1 at t = T, with first and second derivatives of 0 at both; a step where T is 0.
+pub(crate) fn ramp(t: f64, length: f64) -> f64 {
+    if t >= length {
+        return 1.0;
+    }
+    let s = (t / length).max(0.0);
+    s * s * s * (10.0 - s * (15.0 - 6.0 * s))
+}
+
+/// Two operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operator {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Power,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Equal,
+    Unequal,
+}
+
+impl Operator {
+    fn of(self, a: f64, b: f64) -> f64 {
+        let truth = |is: bool| f64::from(u8::from(is));
+        match self {
+            Self::Add => a + b,
+            Self::Subtract => a - b,
+            Self::Multiply => a * b,
+            Self::Divide => a / b,
+            Self::Power => power(a, b),
+            Self::Less => truth(a < b),
+            Self::LessOrEqual => truth(a <= b),
+            Self::Greater => truth(a > b),
+            Self::GreaterOrEqual => truth(a >= b),
+            Self::Equal => truth(a == b),
+            Self::Unequal => truth(a != b),
+        }
+    }
+}
+
+/// Small whole exponents by multiplication, which is exact where squares are.
+fn power(a: f64, b: f64) -> f64 {
+    match b {
+        _ if b == 2.0 => a * a,
+        _ if b == 3.0 => a * a * a,
+        _ => a.powf(b),
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Node {
+    Number(f64),
+    Variable(usize),
+    Negative(Box<Node>),
+    Two(Operator, Box<[Node; 2]>),
+    Call(&'static Function, Vec<Node>),
+}
+
+impl Node {
+    fn at(&self, variables: &[f64; 4]) -> f64 {
+        match self {
+            Self::Number(value) => *value,
+            Self::Variable(which) => variables[*which],
+            Self::Negative(of) => -of.at(variables),
+            Self::Two(operator, of) => operator.of(of[0].at(variables), of[1].at(variables)),
+            Self::Call(function, of) => match of.as_slice() {
+                [a] => (function.of)(&[a.at(variables)]),
+                [a, b] => (function.of)(&[a.at(variables), b.at(variables)]),
+                of => {
+                    let values: Vec<f64> = of.iter().map(|of| of.at(variables)).collect();
+                    (function.of)(&values)
+                }
+            },
+        }
+    }
+
+    fn has(&self, is: fn(usize) -> bool) -> bool {
+        match self {
+            Self::Number(_) => false,
+            Self::Variable(which) => is(*which),
+            Self::Negative(of) => of.has(is),
+            Self::Two(_, of) => of.iter().any(|of| of.has(is)),
+            Self::Call(_, of) => of.iter().any(|of| of.has(is)),
+        }
+    }
+
+    fn is_one(&self) -> bool {
+        matches!(self, Self::Number(1.0))
+    }
+
+    /// As a product of what depends on space alone and what depends on time alone, if it is written as one.
+    fn factors(&self) -> Option<[Self; 2]> {
+        let one = || Self::Number(1.0);
+        if !self.has(|which| which == TIME) {
+            return Some([self.clone(), one()]);
+        }
+        if !self.has(|which| which != TIME) {
+            return Some([one(), self.clone()]);
+        }
+        match self {
+            Self::Negative(of) => {
+                let [space, time] = of.factors()?;
+                Some([Self::Negative(Box::new(space)), time])
+            }
+            Self::Two(operator @ (Operator::Multiply | Operator::Divide), of) => {
+                let [[a, s], [b, t]] = [of[0].factors()?, of[1].factors()?];
+                let both = |a: Self, b: Self| match b.is_one() {
+                    true => a,
+                    false => Self::Two(*operator, Box::new([a, b])),
+                };
+                Some([both(a, b), both(s, t)])
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What names in an expression stand for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Scope {
+    /// Coordinates that there are, from x on: none, 2 or 3.
+    pub(crate) coordinates: usize,
+    /// Whether there is a time.
+    pub(crate) time: bool,
+    /// Constants.
+    pub(crate) constants: Vec<(&'static str, f64)>,
+}
+
+impl Scope {
+    /// Whether a variable is known here.
+    fn takes(&self, which: usize) -> bool {
+        match which {
+            TIME => self.time,
+            axis => axis < self.coordinates,
+        }
+    }
+}
+
+/// An expression. Two are equal where they are written alike and their constants are.
+#[derive(Debug, Clone)]
+pub(crate) struct Expression {
+    text: String,
+    root: Node,
+}
+
+impl PartialEq for Expression {
+    fn eq(&self, other: &Self) -> bool {
+        format!("{:?}", self.root) == format!("{:?}", other.root)
+    }
+}
+
+/// What is wrong with a text, where: characters from 1 on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Mistake {
+    column: usize,
+    what: String,
+    hint: String,
+}
+
+impl Expression {
+    /// Reads an expression; `what` names its key.
+    ///
+    /// # Errors
+    /// A text that is none: the column, and for a name that is not known the nearest one.
+    pub(crate) fn parse(what: &str, text: &str, scope: &Scope) -> Result<Self, Error> {
+        let root = parse::parse(text, scope).map_err(|mistake| {
+            let Mistake {
+                column,
+                what: why,
+                hint,
+            } = mistake;
+            let shown: String = text.chars().take(200).collect();
+            Error::input(format!("{what} is \"{shown}\", column {column}: {why}")).hint(hint)
+        })?;
+        Ok(Self {
+            text: text.to_owned(),
+            root,
+        })
+    }
+
+    /// A number.
+    pub(crate) fn number(value: f64) -> Self {
+        Self {
+            text: format!("{value:?}"),
+            root: Node::Number(value),
+        }
+    }
+
+    /// The text it was read from.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Its value if it depends on neither space nor time.
+    pub(crate) fn constant(&self) -> Option<f64> {
+        (!self.root.has(|_| true)).then(|| self.root.at(&[0.0; 4]))
+    }
+
+    /// Whether it depends on the position.
+    pub(crate) fn depends_on_space(&self) -> bool {
+        self.root.has(|which| which != TIME)
+    }
+
+    /// Whether it depends on the time.
+    pub(crate) fn depends_on_time(&self) -> bool {
+        self.root.has(|which| which == TIME)
+    }
+
+    /// As a product of one in space and one in time, if it is written as one.
+    pub(crate) fn factors(&self) -> Option<[Self; 2]> {
+        let roots = self.root.factors()?;
+        Some(roots.map(|root| Self {
+            text: self.text.clone(),
+            root,
+        }))
+    }
+
+    /// Its value at a place and time.
+    ///
+    /// # Errors
+    /// A value that is no finite number: what it is, and where.
+    pub(crate) fn at(&self, x: &[f64], t: f64) -> Result<f64, String> {
+        let mut variables = [0.0; 4];
+        variables[..x.len()].copy_from_slice(x);
+        variables[TIME] = t;
+        let value = self.root.at(&variables);
+        if value.is_finite() {
+            return Ok(value);
+        }
+        let place = VARIABLES.iter().zip(&variables).enumerate();
+        let place = place.filter(|(which, _)| match *which {
+            TIME => self.depends_on_time(),
+            axis => axis < x.len() && self.depends_on_space(),
+        });
+        let place: Vec<String> = place
+            .map(|(_, (name, v))| format!("{name} = {v}"))
+            .collect();
+        Err(format!(
+            "\"{}\" is {value} at {}",
+            self.text,
+            place.join(", ")
+        ))
+    }
+}
+
+/// All names that are known: variables, constants, functions.
+fn known(scope: &Scope) -> Vec<&'static str> {
+    let variables = VARIABLES.iter().enumerate();
+    variables
+        .filter(|(which, _)| scope.takes(*which))
+        .map(|(_, name)| *name)
+        .chain(scope.constants.iter().map(|(name, _)| *name))
+        .chain(FUNCTIONS.iter().map(|function| function.name))
+        .collect()
+}
+
+fn nearest(name: &str, scope: &Scope) -> String {
+    suggestion("name", name, &known(scope))
+}

@@ -1,0 +1,420 @@
+//! The forces of a run, as coefficients: 2 F / (ρ u² A) along the axes of drag, lift and side force, torques over the
+//! reference length besides, about x, y and z. By patch and by group of patches.
+//!
+//! `forces.csv` is written as the run goes, a line a sample. What is told of the history is in [`Telling`](super::means::Telling).
+
+use crate::signal;
+use crate::{
+    error::{Error, ErrorKind},
+    output,
+    solve::resolve::Resolved,
+};
+use cutlink_solver::ForceSample;
+use std::{
+    fmt::Write as _,
+    fs::{self, File, OpenOptions},
+    io::Write as _,
+    path::{Path, PathBuf},
+};
+
+/// Coefficients of a patch or group.
+pub(crate) const NAMES: [&str; 6] = ["C_D", "C_L", "C_S", "C_Mx", "C_My", "C_Mz"];
+
+/// A patch or a group of patches, and its coefficients so far.
+pub(crate) struct Part {
+    pub(crate) name: String,
+    /// The patches of a group; none where this is a patch.
+    members: Vec<usize>,
+    /// By component, one value a sample.
+    pub(crate) values: [Vec<f64>; 6],
+}
+
+/// What has been sampled so far.
+pub(crate) struct History<const D: usize> {
+    every: u64,
+    /// Seconds of a root step.
+    pub(crate) time: f64,
+    /// Reference length over velocity.
+    pub(crate) turn: f64,
+    /// From the lattice's force and torque to coefficients.
+    scale: [f64; 2],
+    /// Directions of drag, lift and side force.
+    axes: [[f64; 3]; 3],
+    pub(crate) steps: Vec<u64>,
+    /// Patches in the mesh's order, then groups.
+    pub(crate) parts: Vec<Part>,
+    patches: usize,
+    /// All patches together.
+    pub(crate) total: [Vec<f64>; 6],
+    /// Samples that are in the file.
+    written: usize,
+}
+
+/// The whole lines of a table that begins with `step,time`, up to a step: steps, and the numbers after the time. None where
+/// there is no such file. What follows the last end of line is of a run that was killed.
+pub(super) fn rows(
+    path: &Path,
+    header: &str,
+    columns: usize,
+    step: u64,
+) -> Result<Vec<(u64, Vec<f64>)>, Error> {
+    let text = match fs::read_to_string(path) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other.map_err(|e| {
+            Error::new(
+                ErrorKind::Runtime,
+                format!("cannot read {}", path.display()),
+            )
+            .because(&e)
+        })?,
+    };
+    let refuse = |line: usize| {
+        Error::input(format!(
+            "{} is not of this case (line {})",
+            path.display(),
+            line + 1
+        ))
+        .hint("put it elsewhere, or start again with --force")
+    };
+    let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
+    let mut lines = whole.lines().enumerate();
+    if lines
+        .next()
+        .is_none_or(|(_, first)| !first.starts_with(header))
+    {
+        return Err(refuse(0));
+    }
+    let mut rows = Vec::new();
+    for (n, line) in lines {
+        let mut words = line.split(',');
+        let at: Option<u64> = words.next().and_then(|word| word.parse().ok());
+        let numbers: Result<Vec<f64>, _> = words.skip(1).map(str::parse).collect();
+        match (at, numbers) {
+            (Some(at), Ok(numbers)) if numbers.len() >= columns => {
+                if at > step {
+                    break;
+                }
+                rows.push((at, numbers));
+            }
+            _ => return Err(refuse(n)),
+        }
+    }
+    Ok(rows)
+}
+
+/// A table that grows while the run goes.
+pub(super) struct Growing {
+    path: PathBuf,
+    file: File,
+}
+
+impl Growing {
+    /// Puts a text in its place, whole, and goes on after it.
+    pub(super) fn new(path: PathBuf, text: &str) -> Result<Self, Error> {
+        output::write_text(&path, true, text)?;
+        let file = OpenOptions::new().append(true).open(&path);
+        let file = file.map_err(|e| output::failed(&path, &e))?;
+        Ok(Self { path, file })
+    }
+
+    pub(super) fn append(&mut self, text: &str) -> Result<(), Error> {
+        let done = self.file.write_all(text.as_bytes());
+        done.map_err(|e| output::failed(&self.path, &e))
+    }
+
+    /// Waits until all of it is on the disk.
+    pub(super) fn sync(&self) -> Result<(), Error> {
+        let done = self.file.sync_data();
+        done.map_err(|e| output::failed(&self.path, &e))
+    }
+}
+
+impl<const D: usize> History<D> {
+    pub(crate) fn new(resolved: &Resolved<D>, patches: &[String]) -> Self {
+        let (physics, units) = (&resolved.physics, &resolved.units);
+        let dimensions = i32::try_from(D).expect("two or three dimensions");
+        let pressure = 0.5 * physics.density * physics.velocity.powi(2) * resolved.area;
+        let part = |name: &String, members: &[usize]| Part {
+            name: name.clone(),
+            members: members.to_vec(),
+            values: Default::default(),
+        };
+        let of_patches = patches.iter().map(|name| part(name, &[]));
+        let of_groups = resolved.groups.iter().map(|(name, of)| part(name, of));
+        Self {
+            every: resolved.forces_every.max(1),
+            time: units.time,
+            turn: physics.length / physics.velocity,
+            scale: [
+                units.force(dimensions) / pressure,
+                units.torque(dimensions) / (pressure * physics.length),
+            ],
+            axes: resolved.axes,
+            steps: Vec::new(),
+            parts: of_patches.chain(of_groups).collect(),
+            patches: patches.len(),
+            total: Default::default(),
+            written: 0,
+        }
+    }
+
+    /// Reference lengths over velocity from one sample to the next.
+    pub(crate) fn interval(&self) -> f64 {
+        self.every as f64 * self.time / self.turn
+    }
+
+    /// Coefficients of a force and torque of the lattice.
+    pub(crate) fn coefficients(&self, six: &[f64; 6]) -> [f64; 6] {
+        let [force, torque] = self.scale;
+        let along = |axis: &[f64; 3]| (0..3).map(|a| axis[a] * six[a]).sum::<f64>() * force;
+        let [drag, lift, side] = [0, 1, 2].map(|n| along(&self.axes[n]));
+        let [x, y, z] = [3, 4, 5].map(|n| six[n] * torque);
+        [drag, lift, side, x, y, z]
+    }
+
+    /// Names of patches and groups, and the patches that each is of.
+    pub(crate) fn patches_by_part(&self) -> impl Iterator<Item = (&str, Vec<usize>)> {
+        self.parts.iter().enumerate().map(|(n, part)| {
+            let of = match n < self.patches {
+                true => vec![n],
+                false => part.members.clone(),
+            };
+            (part.name.as_str(), of)
+        })
+    }
+
+    /// Adds samples up to the first that is no number; the rest is of a flow that has diverged.
+    pub(crate) fn add(&mut self, samples: &[ForceSample]) {
+        let every = self.every;
+        for sample in samples.iter().filter(|s| s.step % every == 0) {
+            if !sample.patches.iter().flatten().all(|x| x.is_finite()) {
+                break;
+            }
+            let patches: Vec<[f64; 6]> = sample
+                .patches
+                .iter()
+                .map(|six| self.coefficients(six))
+                .collect();
+            self.push(sample.step, &patches);
+        }
+    }
+
+    fn push(&mut self, step: u64, patches: &[[f64; 6]]) {
+        self.steps.push(step);
+        for (n, part) in self.parts.iter_mut().enumerate() {
+            for (c, values) in part.values.iter_mut().enumerate() {
+                values.push(match patches.get(n) {
+                    Some(six) => six[c],
+                    None => part.members.iter().map(|&m| patches[m][c]).sum(),
+                });
+            }
+        }
+        for (c, values) in self.total.iter_mut().enumerate() {
+            values.push(patches.iter().map(|six| six[c]).sum());
+        }
+    }
+
+    /// Of the first parts.
+    fn header(&self, parts: usize) -> String {
+        let mut header = "step,time".to_owned();
+        for part in &self.parts[..parts] {
+            for name in NAMES {
+                let _ = write!(header, ",{name} {}", part.name.replace([',', '\n'], " "));
+            }
+        }
+        header
+    }
+
+    /// The lines of samples from one on.
+    fn lines(&self, from: usize) -> String {
+        let mut text = String::new();
+        for (i, &step) in self.steps.iter().enumerate().skip(from) {
+            let _ = write!(text, "{step},{:e}", step as f64 * self.time);
+            for values in self.parts.iter().flat_map(|part| &part.values) {
+                let _ = write!(text, ",{:e}", values[i]);
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    /// The whole table, and from here on [`Self::fresh`] lines.
+    pub(crate) fn whole_csv(&mut self) -> String {
+        self.written = self.steps.len();
+        self.header(self.parts.len()) + "\n" + &self.lines(0)
+    }
+
+    /// Lines that have not been written.
+    pub(crate) fn fresh(&mut self) -> String {
+        let lines = self.lines(self.written);
+        self.written = self.steps.len();
+        lines
+    }
+
+    /// Takes up the lines up to a step. Groups are summed anew: they may be others.
+    pub(crate) fn read(&mut self, path: &Path, step: u64) -> Result<(), Error> {
+        for (at, numbers) in rows(path, &self.header(self.patches), 6 * self.patches, step)? {
+            let six = |six: &[f64]| std::array::from_fn(|i| six[i]);
+            let patches: Vec<[f64; 6]> = numbers
+                .chunks_exact(6)
+                .take(self.patches)
+                .map(six)
+                .collect();
+            self.push(at, &patches);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn last_drag(&self) -> Option<f64> {
+        self.total[0].last().copied()
+    }
+
+    pub(crate) fn is_settled(&self, change: f64) -> bool {
+        matches!(signal::settled(&self.total[0], change), Ok(Some(_)))
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::config::parse;
+    use crate::mesh::build::bare;
+    use crate::solve::case::Case;
+    use crate::solve::resolve::{Grid, Resolved};
+
+    /// A root step is 0.0125 s and length over velocity 0.5 s.
+    const CASE: &str = "
+        [domain]
+        box = [0, 0, 4, 4]
+        root = 16
+        [physics]
+        re = 10
+        length = 1
+        velocity = 2
+        lattice_velocity = 0.1
+        [boundary]
+        \"x-\" = \"periodic\"
+        \"x+\" = \"periodic\"
+        \"y-\" = \"no-slip\"
+        \"y+\" = \"no-slip\"
+        [run]
+        steps = 10
+        [output]
+        forces_every = 2";
+
+    fn resolved(text: &str) -> Resolved<2> {
+        let case = parse::<Case>("test", text).expect("a case");
+        let domain = case.domain.as_ref().expect("a box");
+        let mesh = bare::<2>(&domain.bounds, &domain.root).expect("a mesh");
+        let names = ["a".to_owned(), "b".to_owned()];
+        let grid = Grid {
+            patches: &names,
+            ..Grid::of(&mesh)
+        };
+        case.resolve("test", grid).expect("a flow")
+    }
+
+    pub(crate) fn empty(tables: &str) -> History<2> {
+        let resolved = resolved(&format!("{CASE}\n{tables}"));
+        History::new(&resolved, &["a".into(), "b".into()])
+    }
+
+    /// Of two patches: the first has the lift, and a drag of 1 that decays from 2; the second a drag of 1/2.
+    pub(crate) fn history(lift: impl Fn(f64) -> f64) -> History<2> {
+        with_drag(|t| 1.0 + (-t).exp(), lift)
+    }
+
+    pub(crate) fn with_drag(drag: impl Fn(f64) -> f64, lift: impl Fn(f64) -> f64) -> History<2> {
+        let mut history = empty("");
+        // F / (ρ u² A / 2) with ρ = 1 and u = 0.1 on the lattice, and a length of four cells.
+        let unit = 0.5 * 0.01 * 4.0;
+        for step in 1..=20_000 {
+            let time = step as f64 * 0.0125;
+            let a = [unit * drag(time), unit * lift(time), 0.0, 0.0, 0.0, 0.0];
+            let b = [unit * 0.5, 0.0, 0.0, 0.0, 0.0, 0.0];
+            history.add(&[ForceSample {
+                step,
+                patches: vec![a, b],
+                ..ForceSample::default()
+            }]);
+        }
+        history
+    }
+
+    #[test]
+    fn a_history_is_the_one_that_was_written() {
+        let mut whole = history(|t| (0.3 * t).sin() / 3.0);
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("forces.csv");
+        fs::write(&path, whole.whole_csv()).expect("room");
+        let mut read = empty("");
+        read.read(&path, 5000).expect("a history");
+        assert_eq!(read.steps.len(), 2500, "every second step");
+        assert_eq!(read.last_drag(), Some(whole.total[0][2499]), "to the bit");
+        assert!(
+            whole.whole_csv().starts_with(&read.whole_csv()),
+            "the same text"
+        );
+        let late = (whole.total[0][9999] - 1.5).abs();
+        assert!(late < 1e-9, "of all patches: {late}");
+    }
+
+    #[test]
+    fn lines_are_written_once_and_what_a_kill_cut_is_left_out() {
+        let mut whole = history(|t| t);
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("forces.csv");
+        let text = whole.whole_csv();
+        assert_eq!(whole.fresh(), "", "all of it is written");
+        fs::write(&path, &text[..text.len() - 40]).expect("room");
+        let mut read = empty("");
+        read.read(&path, 20_000).expect("a history");
+        assert_eq!(read.steps.len(), 9999, "but the last");
+        let mut grown = Growing::new(path.clone(), &read.whole_csv()).expect("room");
+        let last = ForceSample {
+            step: 20_000,
+            patches: vec![[1.0; 6], [f64::NAN; 6]],
+            ..ForceSample::default()
+        };
+        read.add(std::slice::from_ref(&last));
+        assert_eq!(read.fresh(), "", "what is no number is not kept");
+        read.add(&[ForceSample {
+            patches: vec![[1.0; 6]; 2],
+            ..last
+        }]);
+        grown.append(&read.fresh()).expect("room");
+        grown.sync().expect("a disk");
+        let lines = fs::read_to_string(&path).expect("a file").lines().count();
+        assert_eq!(lines, 10_001);
+    }
+
+    #[test]
+    fn groups_are_sums_and_drag_follows_the_free_stream() {
+        let tables = "[free_stream]\nangle = 30\n[groups]\nboth = [\"a\", \"b\"]\nfirst = [\"a*\"]";
+        let mut history = empty(tables);
+        let names: Vec<&str> = history.parts.iter().map(|p| p.name.as_str()).collect();
+        assert_eq!(names, ["a", "b", "all", "both", "first"]);
+        let unit = 0.5 * 0.01 * 4.0;
+        let (s, c) = (30f64.to_radians().sin(), 30f64.to_radians().cos());
+        // A drag of 2 and a lift of 1 in the frame of the stream, and the same again.
+        let force = [unit * (2.0 * c - s), unit * (2.0 * s + c), 0.0];
+        let six = [force[0], force[1], 0.0, 0.0, 0.0, unit * 4.0 * 0.3];
+        history.add(&[ForceSample {
+            step: 2,
+            patches: vec![six, six],
+            ..ForceSample::default()
+        }]);
+        for (part, factor) in history.parts.iter().zip([1.0, 1.0, 2.0, 2.0, 1.0]) {
+            for (c, value) in [(0, 2.0), (1, 1.0), (2, 0.0), (5, 0.3)] {
+                let off = (part.values[c][0] - factor * value).abs();
+                assert!(
+                    off < 1e-12,
+                    "{} {}: {}",
+                    part.name,
+                    NAMES[c],
+                    part.values[c][0]
+                );
+            }
+        }
+    }
+}

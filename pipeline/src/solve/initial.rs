@@ -1,0 +1,278 @@
+//! How a flow begins: expressions and ready fields.
+
+use crate::{
+    error::Error,
+    solve::{
+        case::{InitialTable, Preset},
+        conditions::Scale,
+        expression::Expression,
+        resolve::positive,
+        value::{self, Value},
+    },
+};
+use cutlink_voxelizer::Frame;
+use std::f64::consts::TAU;
+
+const AXES: [&str; 3] = ["x", "y", "z"];
+
+/// Density and velocity at the start.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Initial<const D: usize> {
+    frame: Frame<D>,
+    velocity: [Expression; D],
+    pressure: Expression,
+    /// From m/s to the lattice's velocity.
+    per_velocity: f64,
+    /// From Pa to the lattice's density.
+    per_pressure: f64,
+}
+
+impl<const D: usize> Initial<D> {
+    /// The same velocity everywhere, of the lattice.
+    pub(super) fn uniform(velocity: [f64; D], scale: &Scale<'_, D>) -> Self {
+        Self {
+            frame: *scale.frame,
+            velocity: velocity.map(Expression::number),
+            pressure: Expression::number(0.0),
+            per_velocity: 1.0,
+            per_pressure: 1.0,
+        }
+    }
+
+    /// The box.
+    pub(super) fn frame(&self) -> &Frame<D> {
+        &self.frame
+    }
+
+    /// Density and velocity at a position in root cells.
+    ///
+    /// # Errors
+    /// What is no number, and where.
+    pub fn at(&self, x: [f64; D]) -> Result<(f64, [f64; D]), String> {
+        let Frame { origin, dx, .. } = self.frame;
+        let x: [f64; D] = std::array::from_fn(|a| origin[a] + dx * x[a]);
+        let mut velocity = [0.0; D];
+        for (value, of) in velocity.iter_mut().zip(&self.velocity) {
+            *value = of.at(&x, 0.0)? * self.per_velocity;
+        }
+        let density = 1.0 + self.pressure.at(&x, 0.0)? * self.per_pressure;
+        if density > 0.0 {
+            return Ok((density, velocity));
+        }
+        Err(format!(
+            "the pressure \"{}\" is a lattice density of {density} at {x:?} m",
+            self.pressure.text()
+        ))
+    }
+}
+
+/// The initial state that a table tells, and the table with every value written out. Of the velocities of the faces, of the lattice, the first is
+/// what the flow begins with otherwise, the second the free stream.
+///
+/// # Errors
+/// Keys that do not go together, expressions that are none.
+///
+/// Where the flow of another run is asked for this is at rest: [`Earlier`](super::earlier::Earlier) takes its place.
+pub(super) fn initial<const D: usize>(
+    given: Option<&InitialTable>,
+    [start, stream]: [[f64; D]; 2],
+    scale: &Scale<'_, D>,
+) -> Result<(Initial<D>, Option<InitialTable>), Error> {
+    let Some(given) = given else {
+        return Ok((Initial::uniform(start, scale), None));
+    };
+    if given.from.is_some() {
+        let alone = InitialTable {
+            from: given.from.clone(),
+            ..InitialTable::default()
+        };
+        if *given != alone {
+            return Err(Error::input("[initial] has from, and other keys")
+                .hint("the flow of another run is the whole of it: leave them out, or from"));
+        }
+        return Ok((Initial::uniform([0.0; D], scale), Some(alone)));
+    }
+    let (mut velocity, mut pressure) = preset(given, stream, scale)?;
+    // A vortex is put into a stream.
+    if let (Some(given), None) = (&given.velocity, given.preset) {
+        velocity = given.clone();
+    }
+    if given.density.is_some() && given.pressure.is_some() {
+        return Err(Error::input("[initial] has both density and pressure")
+            .hint("leave one out: p = (density - [physics] density) c²"));
+    }
+    if let Some(given) = &given.pressure {
+        pressure = given.clone();
+    }
+    let scope = value::scope(D, false, &scale.physics);
+    let to_pressure = scale.density * scale.units.velocity().powi(2) / 3.0;
+    if let Some(density) = &given.density {
+        // p = c_s² (ρ - ρ0).
+        let text = match density {
+            Value::Number(value) => format!("{value:?}"),
+            Value::Text(text) => text.clone(),
+        };
+        // Read by itself first, so that columns are those of the user's text.
+        density.expression("[initial] density", &scope)?;
+        pressure = Value::Text(format!("(({text})-density)/density*{to_pressure:?}"));
+    }
+    let made = Initial {
+        frame: *scale.frame,
+        velocity: value::vector("[initial] velocity", &velocity, &scope)?,
+        pressure: pressure.expression("[initial] pressure", &scope)?,
+        per_velocity: 1.0 / scale.units.velocity(),
+        per_pressure: 1.0 / to_pressure,
+    };
+    let table = InitialTable {
+        velocity: Some(velocity),
+        pressure: Some(pressure),
+        ..InitialTable::default()
+    };
+    Ok((made, Some(table)))
+}
+
+/// Velocity and pressure of a ready field, as expressions.
+fn preset<const D: usize>(
+    given: &InitialTable,
+    stream: [f64; D],
+    scale: &Scale<'_, D>,
+) -> Result<(Vec<Value>, Value), Error> {
+    let preset = given.preset.unwrap_or(Preset::Rest);
+    let name = match preset {
+        Preset::Rest => "rest",
+        Preset::FreeStream => "free-stream",
+        Preset::TaylorGreen => "taylor-green",
+        Preset::Vortex => "vortex",
+        Preset::ShearLayer => "shear-layer",
+    };
+    let is = |of: Preset| preset == of;
+    for (key, is_given, taken) in [
+        (
+            "velocity",
+            given.velocity.is_some(),
+            given.preset.is_none() || is(Preset::Vortex),
+        ),
+        ("center", given.center.is_some(), is(Preset::Vortex)),
+        ("radius", given.radius.is_some(), is(Preset::Vortex)),
+        (
+            "thickness",
+            given.thickness.is_some(),
+            is(Preset::ShearLayer),
+        ),
+        (
+            "amplitude",
+            given.amplitude.is_some(),
+            is(Preset::ShearLayer),
+        ),
+    ] {
+        if is_given && !taken {
+            return Err(
+                Error::input(format!("[initial] has {key}, and preset is \"{name}\""))
+                    .hint(format!("leave {key} out, or preset")),
+            );
+        }
+    }
+    let size: [f64; D] =
+        std::array::from_fn(|a| scale.frame.dx * f64::from(scale.frame.root_cells[a]));
+    // From the lower corner, in radians of a box.
+    let phase = |a: usize| {
+        format!(
+            "{:?}*({}-({:?}))",
+            TAU / size[a],
+            AXES[a],
+            scale.frame.origin[a]
+        )
+    };
+    let text = |text: String| Value::Text(text);
+    let mut velocity = vec![Value::Number(0.0); D];
+    let mut pressure = Value::Number(0.0);
+    match preset {
+        Preset::Rest => {}
+        Preset::FreeStream => {
+            let stream = stream.map(|u| u * scale.units.velocity());
+            velocity = stream.map(Value::Number).to_vec();
+        }
+        Preset::TaylorGreen if D == 2 => {
+            let (x, y, skew) = (phase(0), phase(1), size[1] / size[0]);
+            velocity[0] = text(format!("velocity*sin({x})*cos({y})"));
+            velocity[1] = text(format!("-velocity*{skew:?}*cos({x})*sin({y})"));
+            pressure = text(format!(
+                "density*velocity^2/4*(cos(2*{x})+{:?}*cos(2*{y}))",
+                skew * skew
+            ));
+        }
+        Preset::TaylorGreen if size[0] != size[1] || size[1] != size[D - 1] => {
+            return Err(
+                Error::input(format!("[initial] taylor-green in a box of {size:?} m")).hint(
+                    "in space its pressure is known for a cube; write expressions for other boxes",
+                ),
+            );
+        }
+        Preset::TaylorGreen => {
+            let (x, y, z) = (phase(0), phase(1), phase(D - 1));
+            velocity[0] = text(format!("velocity*sin({x})*cos({y})*cos({z})"));
+            velocity[1] = text(format!("-velocity*cos({x})*sin({y})*cos({z})"));
+            pressure = text(format!(
+                "density*velocity^2/16*(cos(2*{x})+cos(2*{y}))*(cos(2*{z})+2)"
+            ));
+        }
+        Preset::Vortex => (velocity, pressure) = vortex(given, scale)?,
+        Preset::ShearLayer => {
+            let thickness = given.thickness.unwrap_or(size[1] / 80.0);
+            let thickness = positive("[initial] thickness", thickness)?;
+            let amplitude = given.amplitude.unwrap_or(0.05);
+            let share = format!("(y-({:?}))", scale.frame.origin[1]);
+            let (low, high, half) = (0.25 * size[1], 0.75 * size[1], 0.5 * size[1]);
+            velocity[0] = text(format!(
+                "velocity*if({share}<{half:?},tanh(({share}-{low:?})/{thickness:?}),tanh(({high:?}-{share})/{thickness:?}))"
+            ));
+            velocity[1] = text(format!("{amplitude:?}*velocity*sin({})", phase(0)));
+        }
+    }
+    Ok((velocity, pressure))
+}
+
+/// A vortex about an axis along z whose velocity is greatest, `velocity`, at its radius, and falls off as exp(-r²/2R²): a solution of Euler's
+/// equations, carried by a stream.
+fn vortex<const D: usize>(
+    given: &InitialTable,
+    scale: &Scale<'_, D>,
+) -> Result<(Vec<Value>, Value), Error> {
+    let frame = scale.frame;
+    let middle = |a: usize| frame.origin[a] + 0.5 * frame.dx * f64::from(frame.root_cells[a]);
+    let center = match &given.center {
+        None => std::array::from_fn(middle),
+        given => scale.vector("[initial] center", given)?,
+    };
+    let radius = given.radius.unwrap_or(scale.physics.length);
+    let radius = positive("[initial] radius", radius)?;
+    let from = |a: usize| format!("({}-({:?}))", AXES[a], center[a]);
+    let square = format!("({}^2+{}^2)/{:?}", from(0), from(1), radius * radius);
+    let turn = |a: usize, sign: &str| {
+        format!(
+            "{sign}velocity*{}/{radius:?}*exp(0.5*(1-{square}))",
+            from(a)
+        )
+    };
+    let stream = match &given.velocity {
+        None => vec![Value::Number(0.0); D],
+        Some(stream) if stream.len() == D => stream.clone(),
+        Some(stream) => {
+            let said = format!(
+                "[initial] velocity has {} numbers, and the mesh is {D}D",
+                stream.len()
+            );
+            return Err(Error::input(said).hint(format!("give {D} numbers or expressions")));
+        }
+    };
+    let add = |value: &Value, turn: String| match value {
+        Value::Number(0.0) => Value::Text(turn),
+        Value::Number(value) => Value::Text(format!("{value:?}+({turn})")),
+        Value::Text(text) => Value::Text(format!("({text})+({turn})")),
+    };
+    let mut velocity = stream;
+    velocity[0] = add(&velocity[0], turn(1, "-"));
+    velocity[1] = add(&velocity[1], turn(0, ""));
+    let pressure = format!("-0.5*density*velocity^2*exp(1-{square})");
+    Ok((velocity, Value::Text(pressure)))
+}

@@ -1,0 +1,317 @@
+//! Integrals of the flow as it goes: mean density, kinetic energy and enstrophy of the fluid, and what leaves through the
+//! open faces of the box; `integrals.csv`.
+//!
+//! In: snapshots. Out: SI units, in the plane of a metre's depth. Flows are positive where fluid leaves the box; how they are
+//! summed is told at [`flux`].
+
+use crate::{
+    error::Error,
+    solve::{conditions::FACES, history, recirculation::Line, resolve::Resolved, units::Units},
+};
+use cutlink_solver::{
+    FaceCondition, ForceSample, Motion, Params, PatchCondition, Place, Snapshot,
+    fields::{flux, integrals},
+};
+use cutlink_voxelizer::Mesh;
+use serde_json::{Map, Value, json};
+use std::{fmt::Write as _, path::Path};
+
+/// A face of the box that lets fluid through.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Opening {
+    axis: usize,
+    side: usize,
+}
+
+impl Opening {
+    fn name(self) -> &'static str {
+        FACES[self.axis][self.side]
+    }
+}
+
+/// The integrals at one moment.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Sample {
+    density: f64,
+    kinetic_energy: f64,
+    enstrophy: f64,
+    /// By opening: volume and mass a second.
+    flows: Vec<[f64; 2]>,
+    /// By patch that fluid may pass: mass a second that leaves.
+    through_patches: Vec<f64>,
+    /// Length of the recirculation, where it is asked for; no number where it has no end in the box.
+    recirculation: Option<f64>,
+}
+
+impl Sample {
+    /// In the order of the columns.
+    fn numbers(&self) -> impl Iterator<Item = f64> {
+        [self.density, self.kinetic_energy, self.enstrophy]
+            .into_iter()
+            .chain(self.flows.iter().flatten().copied())
+            .chain(self.through_patches.iter().copied())
+            .chain(self.recirculation)
+    }
+
+    /// Of the numbers of a line.
+    fn of(numbers: &[f64], (openings, patches): (usize, usize), recirculation: bool) -> Self {
+        let (numbers, more) = numbers.split_at(3 + 2 * openings);
+        let (through, more) = more.split_at(patches);
+        Self {
+            density: numbers[0],
+            kinetic_energy: numbers[1],
+            enstrophy: numbers[2],
+            flows: numbers[3..].as_chunks().0.to_vec(),
+            through_patches: through.to_vec(),
+            recirculation: recirculation.then(|| more.first().copied().unwrap_or(f64::NAN)),
+        }
+    }
+
+    /// Mass that enters and that leaves, a second.
+    fn in_and_out(&self) -> [f64; 2] {
+        let flows = self.flows.iter().map(|f| f[1]);
+        let flows = flows.chain(self.through_patches.iter().copied());
+        let sum = |sign: f64| flows.clone().map(|flow| (sign * flow).max(0.0)).sum();
+        [sum(-1.0), sum(1.0)]
+    }
+}
+
+/// What has been sampled so far.
+pub(crate) struct Integrals<const D: usize> {
+    /// Root steps from one line to the next; 0 for none.
+    pub(super) every: u64,
+    units: Units,
+    openings: Vec<Opening>,
+    line: Option<Line<D>>,
+    /// Patches that fluid may pass, by number and name.
+    patches: Vec<(usize, String)>,
+    /// Whether what passes them is not known, for forces are not sampled: then faces alone do not balance.
+    partial: bool,
+    steps: Vec<u64>,
+    samples: Vec<Sample>,
+    /// Samples that are in the file.
+    written: usize,
+}
+
+impl<const D: usize> Integrals<D> {
+    pub(crate) fn new(resolved: &Resolved<D>, names: &[String]) -> Self {
+        let params = &resolved.params;
+        let passed = names.iter().cloned().enumerate();
+        let passed: Vec<_> = passed.filter(|(n, _)| may_pass(params, *n)).collect();
+        let partial = !params.forces && !passed.is_empty();
+        let sides = (0..D).flat_map(|axis| [0, 1].map(|side| Opening { axis, side }));
+        Self {
+            every: resolved.integrals_every,
+            units: resolved.units,
+            openings: sides.filter(|&face| is_open(params, face)).collect(),
+            line: resolved.recirculation,
+            patches: if params.forces { passed } else { Vec::new() },
+            partial,
+            steps: Vec::new(),
+            samples: Vec::new(),
+            written: 0,
+        }
+    }
+
+    /// Whether there is a line at a root step, and it is not there yet.
+    pub(crate) fn is_due(&self, step: u64) -> bool {
+        self.every > 0 && step.is_multiple_of(self.every) && self.steps.last() != Some(&step)
+    }
+
+    /// The integrals of a snapshot, with what the last step has exchanged with patches.
+    pub(crate) fn sample(
+        &self,
+        mesh: &Mesh<D>,
+        snapshot: &Snapshot<D>,
+        last: Option<&ForceSample>,
+    ) -> Sample {
+        let Units {
+            length,
+            time,
+            density,
+        } = self.units;
+        let speed = self.units.velocity();
+        let means = integrals(mesh, snapshot);
+        let area = length.powi(D as i32 - 1);
+        let through = |&Opening { axis, side }: &Opening| {
+            let flux = flux(mesh, snapshot, axis, side == 1);
+            [flux.volume, flux.mass * density].map(|x| x * speed * area)
+        };
+        Sample {
+            density: means.density * density,
+            kinetic_energy: means.kinetic_energy * density * speed * speed,
+            enstrophy: means.enstrophy / (time * time),
+            flows: self.openings.iter().map(through).collect(),
+            through_patches: self
+                .patches
+                .iter()
+                .map(|(n, _)| {
+                    last.map_or(f64::NAN, |last| -last.inflow[*n] * density * speed * area)
+                })
+                .collect(),
+            recirculation: self.line.map(|line| length * line.length(mesh, snapshot)),
+        }
+    }
+
+    pub(crate) fn add(
+        &mut self,
+        mesh: &Mesh<D>,
+        snapshot: &Snapshot<D>,
+        last: Option<&ForceSample>,
+    ) {
+        self.steps.push(snapshot.step);
+        self.samples.push(self.sample(mesh, snapshot, last));
+    }
+
+    fn header(&self) -> String {
+        let mut header = "step,time,density,kinetic energy,enstrophy".to_owned();
+        for opening in &self.openings {
+            let name = opening.name();
+            let _ = write!(header, ",volume flow {name},mass flow {name}");
+        }
+        for (_, name) in &self.patches {
+            let _ = write!(header, ",mass flow {}", name.replace([',', '\n'], " "));
+        }
+        header
+    }
+
+    /// Columns that faces do not have come last.
+    fn full_header(&self) -> String {
+        let more = self.line.map_or("", |_| ",recirculation length");
+        self.header() + more
+    }
+
+    /// The whole table, and from here on [`Self::fresh`] lines.
+    pub(crate) fn whole_csv(&mut self) -> String {
+        self.written = 0;
+        format!("{}\n{}", self.full_header(), self.fresh())
+    }
+
+    /// Lines that have not been written.
+    pub(crate) fn fresh(&mut self) -> String {
+        let mut text = String::new();
+        for (step, sample) in self.steps.iter().zip(&self.samples).skip(self.written) {
+            let _ = write!(text, "{step},{:e}", *step as f64 * self.units.time);
+            for number in sample.numbers() {
+                let _ = write!(text, ",{number:e}");
+            }
+            text.push('\n');
+        }
+        self.written = self.steps.len();
+        text
+    }
+
+    /// Takes up the lines up to a step.
+    pub(crate) fn read(&mut self, path: &Path, step: u64) -> Result<(), Error> {
+        let columns = 3 + 2 * self.openings.len() + self.patches.len();
+        for (at, numbers) in history::rows(path, &self.header(), columns, step)? {
+            self.steps.push(at);
+            let counts = (self.openings.len(), self.patches.len());
+            let sample = Sample::of(&numbers, counts, self.line.is_some());
+            self.samples.push(sample);
+        }
+        Ok(())
+    }
+
+    /// What leaves less what enters, as a share of the larger: of the mass. None where no fluid enters or leaves, or
+    /// where what passes patches is not known.
+    fn imbalance(&self, sample: &Sample) -> Option<f64> {
+        let [enters, leaves] = sample.in_and_out();
+        let larger = enters.max(leaves);
+        (larger > 0.0 && !self.partial).then(|| (leaves - enters) / larger)
+    }
+
+    /// For `summary.json`.
+    pub(crate) fn summary(&self, sample: &Sample) -> Value {
+        let faces: Map<String, Value> = self
+            .openings
+            .iter()
+            .zip(&sample.flows)
+            .map(|(face, [volume, mass])| {
+                let flows = json!({ "volume_flow": volume, "mass_flow": mass });
+                (face.name().to_owned(), flows)
+            })
+            .collect();
+        let patches: Map<String, Value> = self
+            .patches
+            .iter()
+            .zip(&sample.through_patches)
+            .map(|((_, name), mass)| (name.clone(), json!({ "mass_flow": mass })))
+            .collect();
+        json!({
+            "patches": patches,
+            "density": sample.density,
+            "kinetic_energy": sample.kinetic_energy,
+            "enstrophy": sample.enstrophy,
+            "faces": faces,
+            "imbalance": self.imbalance(sample),
+            "recirculation_length": sample.recirculation.filter(|x| x.is_finite()),
+        })
+    }
+
+    /// What passes the open faces, and the length of the recirculation, in words.
+    pub(crate) fn tell(&self, sample: &Sample) -> String {
+        let (volume, mass) = match D {
+            2 => ("m^2/s", "kg/(m s)"),
+            _ => ("m^3/s", "kg/s"),
+        };
+        let mut text = String::new();
+        for (face, [v, m]) in self.openings.iter().zip(&sample.flows) {
+            let name = face.name();
+            let _ = writeln!(
+                text,
+                "flow out through {name}: {v:.5e} {volume}, {m:.5e} {mass}"
+            );
+        }
+        for ((_, name), m) in self.patches.iter().zip(&sample.through_patches) {
+            let _ = writeln!(text, "flow out through patch {name}: {m:.5e} {mass}");
+        }
+        let [enters, leaves] = sample.in_and_out();
+        if let Some(imbalance) = self.imbalance(sample) {
+            let _ = writeln!(
+                text,
+                "mass flow in {enters:.5e} {mass}, out {leaves:.5e} {mass}: {:.3} % {} leaves than enters",
+                100.0 * imbalance.abs(),
+                if imbalance < 0.0 { "less" } else { "more" },
+            );
+        }
+        match sample.recirculation {
+            None => {}
+            Some(length) if length.is_nan() => {
+                text += "recirculation: no end on its line within the box\n";
+            }
+            Some(length) => {
+                let _ = writeln!(text, "recirculation length {length:.5e} m");
+            }
+        }
+        text
+    }
+}
+
+/// Whether fluid passes a face: one of the ends of the flow, or a velocity through it.
+fn is_open<const D: usize>(params: &Params<D>, Opening { axis, side }: Opening) -> bool {
+    match params.faces[axis][side] {
+        FaceCondition::Periodic | FaceCondition::FreeSlip => false,
+        FaceCondition::Velocity(velocity) => velocity[axis] != 0.0,
+        _ => true,
+    }
+}
+
+/// Whether fluid may pass a patch: an opening, or a wall with a velocity.
+fn may_pass<const D: usize>(params: &Params<D>, patch: usize) -> bool {
+    let varies = params
+        .variations
+        .iter()
+        .any(|v| v.place == Place::Patch(patch));
+    match params.patches[patch] {
+        PatchCondition::Pressure(_) => true,
+        PatchCondition::Wall {
+            motion: Motion::Uniform(velocity),
+            ..
+        } => varies || velocity != [0.0; D],
+        PatchCondition::Wall { .. } => false,
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -1,0 +1,446 @@
+//! What a history of forces tells: means over whole periods with errors, whether it is stationary, shedding. All of it is of the second half of
+//! the run.
+//!
+//! A history is not stationary where a mean drifts ([`signal::mean`]), or the swing about it does: then the error has the drift in
+//! it, and both summary and console say so. So do they where the run was too short to tell.
+
+use crate::signal::{self, Estimate};
+use crate::{
+    picture::{
+        full::FullCanvas,
+        plot::{Panel, Plot},
+        scale::number,
+    },
+    solve::history::{History, NAMES, Part},
+};
+use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
+
+/// Least amplitude of a lift that oscillates, as a share of the mean drag: below it lies what rounding
+/// does to a symmetric flow.
+const LEAST_SWING: f64 = 1e-4;
+/// An oscillation swings at least so much as far in the last quarter as in the one before: else
+/// it is an echo of the start.
+const LEAST_PERSISTENCE: f64 = 0.5;
+
+/// Strouhal numbers of vortices are far below; faster ones are sound between the walls.
+const LARGEST_STROUHAL: f64 = 1.0;
+
+/// Reference lengths over velocity that the second half of a run has to last: in less a flow does not even
+/// pass its own wake, and that no drift is seen says nothing.
+const TURNS: f64 = 10.0;
+
+/// A drift over the second half that matters: a share of the mean itself, or of the drag.
+const DRIFT: f64 = 1e-3;
+const DRIFT_OF_DRAG: f64 = 1e-4;
+
+/// A change over the second half of the mean square about the mean that matters, as a share of it, where its root is above this
+/// share of the drag.
+const SWELL: f64 = 0.25;
+const SWELL_ABOVE: f64 = 1e-3;
+
+/// A mean over the second half.
+#[derive(Debug, Clone, PartialEq)]
+struct Mean {
+    value: f64,
+    /// None where the history is too short.
+    error: Option<f64>,
+    why: String,
+    /// How far a straight line rises over the second half.
+    drift: f64,
+    is_stationary: bool,
+    /// Whether the run was too short to tell, and the drift that there may be.
+    untold: Option<f64>,
+    periods: Option<usize>,
+}
+
+impl Mean {
+    /// Of a history; `drag` is against what a drift is small, and `turns` lengths over velocity is the second half.
+    fn new(values: &[f64], drag: f64, turns: f64) -> Self {
+        let half = &values[values.len() / 2..];
+        match signal::mean(half) {
+            Ok(got) => {
+                let matters = (DRIFT * got.mean.value.abs()).max(DRIFT_OF_DRAG * drag);
+                let drift = got.drift.value;
+                let drifts = got.drifts && drift.abs() > matters;
+                let most = drift.abs() + 2.0 * got.drift.error;
+                let untold = (!drifts && turns < TURNS && most > matters).then_some(most);
+                let error = match untold {
+                    Some(_) => got.mean.error.hypot(drift.abs() + got.drift.error),
+                    None => got.mean.error,
+                };
+                Self {
+                    value: got.mean.value,
+                    error: Some(error),
+                    why: String::new(),
+                    drift,
+                    is_stationary: !drifts && untold.is_none(),
+                    untold,
+                    periods: got.periods,
+                }
+            }
+            Err(e) => Self {
+                value: half.iter().sum::<f64>() / half.len().max(1) as f64,
+                error: None,
+                why: e.to_string(),
+                drift: 0.0,
+                is_stationary: false,
+                untold: None,
+                periods: None,
+            },
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        match self.error {
+            Some(error) => json!({
+                "mean": self.value,
+                "error": error,
+                "stationary": self.is_stationary,
+                "drift": self.drift,
+                "periods": self.periods,
+            }),
+            None => json!({ "mean": self.value, "error": null, "why": self.why }),
+        }
+    }
+
+    fn to_text(&self) -> String {
+        match self.error {
+            Some(error) => format!("{:.5} ± {error:.1e}", self.value),
+            None => format!("{:.5}", self.value),
+        }
+    }
+}
+
+/// How often vortices leave, as Strouhal numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Shedding {
+    /// By the sine that fits the lift best.
+    pub(crate) fit: Estimate,
+    /// By the highest peak of its spectrum.
+    pub(crate) spectrum: Estimate,
+    /// Of the lift coefficient.
+    pub(crate) amplitude: Estimate,
+    /// Cycles that were seen.
+    pub(crate) cycles: f64,
+}
+
+/// What a history tells.
+pub(crate) struct Telling<'a, const D: usize> {
+    history: &'a History<D>,
+    /// By part and coefficient.
+    means: Vec<[Mean; 6]>,
+    total: [Mean; 6],
+    shedding: Option<Shedding>,
+    /// Why it is not stationary.
+    unsteady: Vec<String>,
+}
+
+impl<'a, const D: usize> Telling<'a, D> {
+    pub(crate) fn new(history: &'a History<D>) -> Self {
+        let samples = history.steps.len();
+        let turns = (samples - samples / 2) as f64 * history.interval();
+        let drag = Mean::new(&history.total[0], 0.0, turns).value.abs();
+        let of =
+            |values: &[Vec<f64>; 6]| [0, 1, 2, 3, 4, 5].map(|c| Mean::new(&values[c], drag, turns));
+        let total = of(&history.total);
+        let means = |part: &Part| of(&part.values);
+        let shedding = shedding(&history.total[1], history.interval(), drag);
+        let mut told = Self {
+            history,
+            means: history.parts.iter().map(means).collect(),
+            total,
+            shedding,
+            unsteady: Vec::new(),
+        };
+        for c in 0..D {
+            told.look_at(c, drag);
+        }
+        if told.total.iter().take(D).any(|mean| mean.untold.is_some()) {
+            told.unsteady.push(format!(
+                "the second half lasts {turns:.1} times length over velocity, and {TURNS} are needed to tell"
+            ));
+        }
+        told
+    }
+
+    /// Keeps why a coefficient of all patches together is not stationary.
+    fn look_at(&mut self, c: usize, drag: f64) {
+        let (mean, name) = (&self.total[c], NAMES[c]);
+        if let Some(most) = mean.untold {
+            let why = format!("{name} may drift by up to {most:.1e} over the second half");
+            self.unsteady.push(why);
+        } else if mean.error.is_some() && !mean.is_stationary {
+            let half = if mean.drift < 0.0 { "falls" } else { "rises" };
+            self.unsteady.push(format!(
+                "{name} still {half}, by {:.2e} over the second half",
+                mean.drift.abs()
+            ));
+        }
+        let values = &self.history.total[c];
+        let squares: Vec<f64> = values[values.len() / 2..]
+            .iter()
+            .map(|x| (x - mean.value).powi(2))
+            .collect();
+        if let Ok(swing) = signal::mean(&squares)
+            && swing.drifts
+            && swing.mean.value.max(0.0).sqrt() > SWELL_ABOVE * drag
+            && swing.drift.value.abs() > SWELL * swing.mean.value
+        {
+            let how = if swing.drift.value < 0.0 {
+                "decays"
+            } else {
+                "grows"
+            };
+            let share = swing.drift.value.abs() / swing.mean.value;
+            let by = if share < 1.0 {
+                format!("by {:.0} %", 100.0 * share)
+            } else {
+                "by more than its mean".to_owned()
+            };
+            self.unsteady.push(format!(
+                "the swing of {name} still {how}: its square changes {by} over the second half"
+            ));
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.history.steps.is_empty()
+    }
+
+    /// Coefficients of each patch and group.
+    pub(crate) fn summary(&self) -> Value {
+        if self.is_empty() {
+            return Value::Null;
+        }
+        let of = |(part, means): (&Part, &[Mean; 6])| {
+            let each = NAMES.iter().zip(means);
+            let means: Map<_, _> = each
+                .map(|(name, mean)| ((*name).to_owned(), mean.to_json()))
+                .collect();
+            (part.name.clone(), Value::Object(means))
+        };
+        Value::Object(self.history.parts.iter().zip(&self.means).map(of).collect())
+    }
+
+    /// Whether forces are stationary, and why not; null without forces.
+    pub(crate) fn stationary(&self) -> Value {
+        if self.is_empty() || self.total[0].error.is_none() {
+            return Value::Null;
+        }
+        json!({ "is": self.unsteady.is_empty(), "why_not": self.unsteady })
+    }
+
+    pub(crate) fn strouhal(&self) -> Value {
+        let of = |s: Shedding| {
+            json!({
+                "fit": { "value": s.fit.value, "error": s.fit.error },
+                "spectrum": { "value": s.spectrum.value, "error": s.spectrum.error },
+                "amplitude": { "value": s.amplitude.value, "error": s.amplitude.error },
+                "cycles": s.cycles,
+            })
+        };
+        self.shedding.map_or(Value::Null, of)
+    }
+
+    pub(crate) fn table(&self) -> String {
+        let mut text = String::new();
+        if self.is_empty() {
+            return text;
+        }
+        for (part, means) in self.history.parts.iter().zip(&self.means) {
+            let _ = write!(text, "{}:", part.name);
+            for (name, mean) in NAMES.iter().zip(means).take(D) {
+                let _ = write!(text, " {name} {}", mean.to_text());
+            }
+            text += " (second half of the run)\n";
+        }
+        if let Some(Shedding {
+            fit,
+            spectrum,
+            cycles,
+            ..
+        }) = self.shedding
+        {
+            let _ = writeln!(
+                text,
+                "St {:.5} ± {:.1e} by a sine, {:.5} ± {:.1e} by the spectrum ({cycles:.1} cycles)",
+                fit.value, fit.error, spectrum.value, spectrum.error
+            );
+        }
+        if !self.unsteady.is_empty() {
+            let _ = writeln!(
+                text,
+                "not stationary: {}; the errors have the drift in them: run longer (--resume with more steps)",
+                self.unsteady.join("; ")
+            );
+        }
+        text
+    }
+
+    /// C_D, C_L and in space C_S over time; nothing where there are fewer than two samples.
+    pub(crate) fn plot(&self) -> Option<FullCanvas> {
+        let history = self.history;
+        let at = |&step: &u64| step as f64 * history.time;
+        let times: Vec<f64> = history.steps.iter().map(at).collect();
+        let panel = |n: usize| {
+            let mean = &self.total[n];
+            let mut note = format!("mean {}", mean.to_text());
+            if let (1, Some(shedding)) = (n, self.shedding) {
+                let _ = write!(
+                    note,
+                    ", amplitude {}, St {:.4}",
+                    number(shedding.amplitude.value, 4),
+                    shedding.fit.value
+                );
+            }
+            if mean.error.is_some() && !mean.is_stationary {
+                note += ", not stationary";
+            }
+            let of = |part: &Part| part.values[n].clone();
+            Panel {
+                title: NAMES[n].into(),
+                note,
+                mean: Some(mean.value),
+                curves: history.parts.iter().map(of).collect(),
+            }
+        };
+        let names: Vec<String> = history.parts.iter().map(|part| part.name.clone()).collect();
+        let plot = Plot {
+            times: &times,
+            time_title: "time in s",
+            mean_from: times.get(times.len() / 2).copied().unwrap_or(0.0),
+            names: &names,
+            panels: (0..D).map(panel).collect(),
+        };
+        plot.draw()
+    }
+}
+
+/// The Strouhal number, where the lift of all patches together oscillates.
+fn shedding(lift: &[f64], interval: f64, drag: f64) -> Option<Shedding> {
+    let half = &lift[lift.len() / 2..];
+    let fit = signal::oscillation(half, interval).ok()?;
+    let peak = signal::peak(half, interval).ok()?;
+    let swing = |part: &[f64]| {
+        let square = |x: &f64| (x - fit.mean).powi(2);
+        (part.iter().map(square).sum::<f64>() / part.len() as f64).sqrt()
+    };
+    let (before, last) = half.split_at(half.len() / 2);
+    let oscillates = fit.frequency.value < LARGEST_STROUHAL
+        && fit.amplitude.value > LEAST_SWING * drag
+        && swing(last) > LEAST_PERSISTENCE * swing(before);
+    // Where the frequency itself drifts the two weigh its values otherwise: then neither knows it better than they agree.
+    let apart = 0.5 * (fit.frequency.value - peak.frequency.value).abs();
+    // A phase that wanders moves both alike, and only the fit sees it.
+    let error = fit.frequency.error.max(apart);
+    let of = |value: f64, error: f64| Estimate { value, error };
+    let spectrum = of(peak.frequency.value, peak.frequency.error.max(error));
+    oscillates.then_some(Shedding {
+        fit: of(fit.frequency.value, error),
+        spectrum,
+        amplitude: fit.amplitude,
+        cycles: fit.cycles,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::history::tests::{history, with_drag};
+    use super::*;
+    use std::f64::consts::TAU;
+
+    fn of(history: History<2>) -> Option<Shedding> {
+        Telling::new(&history).shedding
+    }
+
+    #[test]
+    fn a_strouhal_number_is_told_where_the_lift_oscillates_and_nowhere_else() {
+        // 0.4 cycles a second; length over velocity is 0.5 s.
+        let swings = history(|t| 0.3 * (TAU * 0.4 * t).sin() * (1.0 - (-t / 5.0).exp()));
+        let told = Telling::new(&swings);
+        let found = told.shedding.expect("it oscillates");
+        for (what, estimate) in [("fit", found.fit), ("spectrum", found.spectrum)] {
+            let off = (estimate.value - 0.2).abs();
+            assert!(
+                off < 1e-3 && off < 5.0 * estimate.error + 1e-6,
+                "{what}: {estimate:?}"
+            );
+        }
+        assert!((found.amplitude.value - 0.3).abs() < 1e-3, "{found:?}");
+        assert!(told.table().contains("St 0.2000"), "{}", told.table());
+        assert!(told.plot().is_some(), "a plot");
+        assert_eq!(of(history(|_| 0.1)), None, "constant");
+        let rounding = history(|t| 1e-7 * (TAU * 0.4 * t).sin());
+        assert_eq!(of(rounding), None, "rounding");
+        let sound = history(|t| 0.3 * (TAU * 3.0 * t).sin());
+        assert_eq!(of(sound), None, "sound");
+        let echo = history(|t| 0.3 * (TAU * 0.4 * t).sin() * (-t / 20.0).exp());
+        assert_eq!(of(echo), None, "an echo of the start");
+    }
+
+    #[test]
+    fn a_drag_that_still_falls_is_told_with_an_error_that_reaches_its_limit() {
+        // 250 s, of which the second half is told; what is left at its begin falls by e in 100 s.
+        let falls = with_drag(|t| 1.0 + 0.1 * (-t / 100.0).exp(), |_| 0.0);
+        let told = Telling::new(&falls);
+        let text = told.table();
+        assert!(
+            text.contains("not stationary: C_D still falls, by"),
+            "{text}"
+        );
+        let total = &told.total[0];
+        assert!(!total.is_stationary && total.drift < -0.015, "{total:?}");
+        let error = total.error.expect("an error");
+        assert!((total.value - 1.5).abs() < 2.0 * error, "{total:?}");
+        assert_eq!(told.stationary()["is"], false);
+        assert_eq!(told.summary()["all"]["C_D"]["stationary"], false);
+        let calm = history(|t| 0.3 * (TAU * 0.4 * t).sin());
+        let told = Telling::new(&calm);
+        assert!(!told.table().contains("stationary"), "{}", told.table());
+        assert_eq!(told.stationary()["is"], true);
+        assert_eq!(
+            told.summary()["all"]["C_L"]["periods"],
+            50,
+            "0.4 a second in 125 s"
+        );
+    }
+
+    #[test]
+    fn what_a_short_run_cannot_tell_is_in_its_error() {
+        // Of the 250 s, which are 500 times length over velocity, 4 s: sound that rings, and a slow fall to 1.5.
+        let ring = |t: f64| 0.1 * (TAU * 1.7 * t + 1.0).sin() + 0.05 * (TAU * 0.93 * t).sin();
+        let short = |samples: usize| {
+            let mut history = with_drag(|t| 1.0 + 0.05 * (-t / 3.0).exp() + ring(t), |_| 0.0);
+            history.steps.truncate(samples);
+            let values = history.parts.iter_mut().flat_map(|part| &mut part.values);
+            for values in values.chain(&mut history.total) {
+                values.truncate(samples);
+            }
+            history
+        };
+        let history = short(160);
+        let told = Telling::new(&history);
+        let text = told.table();
+        assert!(
+            text.contains("lasts 4.0 times length over velocity"),
+            "{text}"
+        );
+        let total = &told.total[0];
+        let error = total.error.expect("an error");
+        assert!(
+            !total.is_stationary && (total.value - 1.5).abs() < 2.0 * error,
+            "{total:?}"
+        );
+        let history = short(10_000);
+        let text = Telling::new(&history).table();
+        assert!(!text.contains("stationary"), "{text}");
+    }
+
+    #[test]
+    fn an_oscillation_that_still_grows_is_told() {
+        let grows = history(|t| 0.01 * (t / 100.0).exp() * (TAU * 0.4 * t).sin());
+        let text = Telling::new(&grows).table();
+        assert!(text.contains("the swing of C_L still grows"), "{text}");
+    }
+}

@@ -1,0 +1,45 @@
+//! Flows, in the user's units: from a case to forces, fields, checkpoints and a summary.
+//!
+//! - A case as written: [`case`], with values that may be expressions ([`value`], `expression`) and ready cases (`example`).
+//! - With nothing left open: [`resolve`]; faces and patches in `conditions`, velocities over them in `inflow` and `profile`,
+//!   what these deliver in `delivery`, sponge layers in `sponge`; lattice and collision in `numerics`; the initial state in
+//!   `initial` and `earlier`; reference values in `reference`; outputs in [`outputs`].
+//! - The run: `run` and `begin`; its forecast in `sheet`; its notes in `notes`.
+//! - Its results: `history`, `means`, `energy`, `integrals`, `bulk`, `parts`, `recirculation`.
+//! - Whether it diverges: `watch`, and the way out in `hints`.
+
+mod begin;
+mod bulk;
+pub mod case;
+pub mod checkpoint;
+mod conditions;
+mod delivery;
+mod earlier;
+mod energy;
+pub mod example;
+mod expression;
+mod hints;
+mod history;
+mod inflow;
+mod initial;
+mod integrals;
+mod means;
+mod notes;
+mod numerics;
+pub mod outputs;
+mod parts;
+mod profile;
+mod recirculation;
+mod reference;
+pub mod resolve;
+mod run;
+mod sheet;
+mod sponge;
+#[cfg(test)]
+mod tests;
+pub mod units;
+pub mod value;
+mod watch;
+
+pub use case::Case;
+pub use run::{RunOptions, RunPlan, RunSummary};

@@ -1,0 +1,90 @@
+//! What a case has written: fields, their units and periods, from its table `[output]`.
+
+use crate::error::Error;
+use crate::fields::{self, Clock, FieldUnits, OutputSpec};
+use crate::solve::case::{AveragesTable, FieldUnitsName, OutputTable};
+use crate::solve::units::{Physics, Units};
+use cutlink_voxelizer::Frame;
+
+/// Root steps between two samples of averages where the user says nothing.
+const SAMPLE_EVERY: u64 = 16;
+
+/// Fields with nothing left open.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outputs {
+    /// What to write, periods in root steps.
+    pub specs: Vec<OutputSpec>,
+    /// The first root step that averages are of, and steps between two samples.
+    pub averages: Option<[u64; 2]>,
+    /// Units of values.
+    pub units: FieldUnits,
+}
+
+/// Works out every default; the table with all of them written out besides, but for the folder and
+/// the periods of forces and checkpoints.
+pub(super) fn outputs<const D: usize>(
+    given: &OutputTable,
+    frame: &Frame<D>,
+    physics: &Physics,
+    units: &Units,
+    through: f64,
+) -> Result<(Outputs, OutputTable), Error> {
+    let clock = Clock {
+        step: units.time,
+        through,
+    };
+    let specs = fields::written(&given.write, frame, &clock)?;
+    let averages = match &given.averages {
+        None => None,
+        Some(table) => Some(averages(table, &clock)?),
+    };
+    if averages.is_none()
+        && let Some(spec) = specs.iter().find(|spec| spec.average.is_some())
+    {
+        let name = spec.name.as_deref().unwrap_or_default();
+        return Err(Error::input(format!(
+            "[[output.write]] \"{name}\" is an average, and there is no [output.averages]"
+        ))
+        .hint("say from when on: [output.averages] with from_flow_through, from_seconds or from_steps"));
+    }
+    let named = given.units.unwrap_or_default();
+    let table = OutputTable {
+        units: Some(named),
+        averages: averages.map(|[from, every]| AveragesTable {
+            from_steps: Some(from),
+            every_steps: Some(every),
+            ..AveragesTable::default()
+        }),
+        write: specs.clone(),
+        ..OutputTable::default()
+    };
+    let units = match named {
+        FieldUnitsName::Si => FieldUnits::si(units.length, units.time, units.density),
+        FieldUnitsName::Reference => {
+            FieldUnits::reference(physics.lattice_velocity, physics.length / units.length)
+        }
+        FieldUnitsName::Lattice => FieldUnits::lattice(),
+    };
+    let outputs = Outputs {
+        specs,
+        averages,
+        units,
+    };
+    Ok((outputs, table))
+}
+
+fn averages(given: &AveragesTable, clock: &Clock) -> Result<[u64; 2], Error> {
+    let wrong = |what: String| Error::input(format!("[output.averages] {what}"));
+    let (steps, seconds, through) = (
+        given.from_steps,
+        given.from_seconds,
+        given.from_flow_through,
+    );
+    let from = clock
+        .steps("from", steps, seconds, through)
+        .map_err(|what| wrong(what).hint("give one of them; none is the beginning"))?;
+    match given.every_steps {
+        Some(0) => Err(wrong("every_steps is 0".into()).hint("at least 1 is needed")),
+        every => Ok([from.unwrap_or(0), every.unwrap_or(SAMPLE_EVERY)]),
+    }
+}

@@ -1,0 +1,706 @@
+//! A run: from a case to forces, fields, checkpoints and a summary.
+//!
+//! Writes into the case's folder: `case.toml`, with nothing left open; `integrals.csv`, `forces.csv`, or `energy.csv` of a
+//! box without a body that is to settle, as the run goes; fields ([`crate::fields`]); checkpoints; and at the end
+//! `forces.png` and `summary.json`. All but these tables are whole or not there.
+
+use crate::{
+    device::{Opened, on},
+    error::{Error, ErrorKind},
+    fields::{self, Body, FieldWriter, Moment},
+    mesh::build::{AnyPlaced, Builder, Placed, bare},
+    mesh::report,
+    mesh::resolve::{self as job},
+    observer::{Observer, StopToken},
+    options::{Device, Flow as MeshFlow, MeshOptions},
+    output, pool,
+    solve::{
+        begin::{open, set, tell_changes},
+        bulk::{Bulk, Fluid},
+        case::{Case, PatchKind, PatchTable},
+        checkpoint::{self, Header},
+        earlier::{self, Earlier},
+        energy::Energy,
+        hints,
+        history::{Growing, History},
+        integrals::Integrals,
+        notes, recirculation, reference,
+        resolve::{Grid, Resolved, Until},
+        sheet::{self, Sheet},
+        watch::{self, Growth},
+    },
+};
+use cutlink_device::{Selected, select};
+use cutlink_mesher::{
+    Surface,
+    exact::{Exact, Facet},
+    intersect::Meet,
+    silhouette,
+    snap::Snapped,
+};
+use cutlink_solver::{Flow, ForceSample, Plan, SolverError, kernels::Kernels};
+use cutlink_voxelizer::Mesh;
+use std::{
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+mod end;
+
+/// Root steps between two looks at the flow, at multiples of it: a resumed run looks at the same.
+const CHUNK: u64 = 64;
+
+/// Least root steps between two looks at the flow on the whole, which take as long as some steps.
+const WHOLE: u64 = 256;
+
+/// How a case is run.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct RunOptions {
+    /// Continue from the last checkpoint in the case's folder.
+    pub resume: bool,
+    /// Replace an earlier run in the case's folder.
+    pub replace: bool,
+    /// Root steps at most, in place of the case's.
+    pub steps: Option<u64>,
+    /// Where to run, in place of the case's `[mesh] device`.
+    pub device: Option<Device>,
+    /// Worker threads; 0 for one a core.
+    pub threads: usize,
+    /// Ends the run early, with a checkpoint.
+    pub stop: StopToken,
+}
+
+/// What a run will take.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct RunPlan {
+    /// Units, levels, walls, memory and time, in lines of text.
+    pub text: String,
+    /// The same as the JSON object of `cutlink solve --dry-run --json` (`docs/json-schema.md`).
+    pub json: serde_json::Value,
+}
+
+/// What a run came to.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct RunSummary {
+    /// Where its files are.
+    pub folder: PathBuf,
+    /// Root steps done.
+    pub steps: u64,
+    /// Seconds of the flow.
+    pub time: f64,
+    /// Whether it settled, where the case asks for that.
+    pub settled: Option<bool>,
+    /// The object in `summary.json` (`docs/json-schema.md`).
+    pub json: serde_json::Value,
+}
+
+/// The mean of a coefficient over the second half of a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Coefficient {
+    /// The mean.
+    pub mean: f64,
+    /// Its standard error; none where the run was too short to tell.
+    pub error: Option<f64>,
+}
+
+impl RunSummary {
+    /// A force or moment coefficient (`C_D`, `C_L`, `C_S`, `C_MX`, `C_MY`, `C_MZ`) of a patch or group.
+    pub fn coefficient(&self, part: &str, name: &str) -> Option<Coefficient> {
+        let found = &self.json["patches"][part][name];
+        Some(Coefficient {
+            mean: found["mean"].as_f64()?,
+            error: found["error"].as_f64(),
+        })
+    }
+}
+
+impl Case {
+    /// Runs the case with the default options.
+    ///
+    /// # Errors
+    /// As [`Case::run_with`].
+    pub fn run(&self, observer: &mut dyn Observer) -> Result<RunSummary, Error> {
+        self.run_with(&RunOptions::default(), observer)
+    }
+
+    /// Meshes what the case names, runs the flow and writes its folder. Notes and progress go to `observer`.
+    ///
+    /// # Errors
+    /// A case that does not make sense or cannot be stable, a mesh or flow that will not fit into memory, files that are
+    /// there already, a full disk; [`ErrorKind::Diverged`] and [`ErrorKind::Stopped`], both with what was written so far
+    /// in place.
+    pub fn run_with(
+        &self,
+        options: &RunOptions,
+        observer: &mut dyn Observer,
+    ) -> Result<RunSummary, Error> {
+        match self.begin(options, false, observer)? {
+            Ended::Ran(summary) => Ok(summary),
+            Ended::Planned(_) => {
+                unreachable!("a run that is not only planned should end in a summary")
+            }
+        }
+    }
+
+    /// Does everything up to the first step, and tells what the run would take. Writes nothing.
+    ///
+    /// # Errors
+    /// As [`Case::run_with`], as far as they can be known.
+    pub fn plan(
+        &self,
+        options: &RunOptions,
+        observer: &mut dyn Observer,
+    ) -> Result<RunPlan, Error> {
+        match self.begin(options, true, observer)? {
+            Ended::Planned(plan) => Ok(plan),
+            Ended::Ran(_) => unreachable!("a run that is only planned should not end in a summary"),
+        }
+    }
+
+    fn begin(
+        &self,
+        options: &RunOptions,
+        only_plan: bool,
+        observer: &mut dyn Observer,
+    ) -> Result<Ended, Error> {
+        let dimensions = self.dimensions_of_domain()?;
+        let choice = options.device.or(self.mesh.as_ref().and_then(|m| m.device));
+        let choice = choice.unwrap_or_default();
+        let mut selected = select(choice.0)?;
+        pool::install(options.threads, || {
+            let on = On {
+                opened: Opened::open(choice.0, &mut selected)?,
+                choice,
+                selected,
+                options,
+                only_plan,
+            };
+            let named = |error: Error| error.within(&self.name());
+            match (dimensions, &self.domain) {
+                (Some(2), Some(domain)) => on.solve(
+                    self,
+                    &bare::<2>(&domain.bounds, &domain.root).map_err(named)?,
+                    Surfaces::NONE,
+                    observer,
+                ),
+                (Some(_), Some(domain)) => on.solve(
+                    self,
+                    &bare::<3>(&domain.bounds, &domain.root).map_err(named)?,
+                    Surfaces::NONE,
+                    observer,
+                ),
+                _ => on.embedded(self, observer),
+            }
+        })
+    }
+}
+
+/// How a run ended.
+enum Ended {
+    Planned(RunPlan),
+    Ran(RunSummary),
+}
+
+/// The device of a run, and how it runs.
+struct On<'a> {
+    opened: Opened,
+    choice: Device,
+    selected: Selected,
+    options: &'a RunOptions,
+    only_plan: bool,
+}
+
+impl On<'_> {
+    /// Meshes what the case names, and runs.
+    fn embedded(&self, case: &Case, observer: &mut dyn Observer) -> Result<Ended, Error> {
+        let mut options = case.mesh.clone().unwrap_or_default();
+        options.device = Some(self.choice);
+        if options.periodic.is_none() {
+            options.periodic = Some(case.boundary.periodic());
+        }
+        let job = job::resolve(&options)?;
+        let mut silent = ();
+        let mut builder = Builder::new(&job, &self.opened, &mut silent);
+        match builder.place()? {
+            AnyPlaced::D2(placed) => self.embedded_in(case, builder, placed, observer),
+            AnyPlaced::D3(placed) => self.embedded_in(case, builder, placed, observer),
+        }
+    }
+
+    fn embedded_in<const D: usize>(
+        &self,
+        case: &Case,
+        mut builder: Builder<'_>,
+        placed: Placed<D>,
+        observer: &mut dyn Observer,
+    ) -> Result<Ended, Error>
+    where
+        Facet<D>: Meet<D> + Exact<D>,
+    {
+        // A case is the same one on any device.
+        let options = MeshOptions {
+            device: None,
+            ..placed.options(builder.job)
+        };
+        let mut case = Case {
+            mesh: Some(options),
+            ..case.clone()
+        };
+        // A duct has no front.
+        if case.physics.area.is_none() && builder.job.flow == MeshFlow::Outside {
+            let [along, ..] = reference::axes::<D>(case.free_stream.as_ref())?;
+            let along = std::array::from_fn(|a| along[a]);
+            case.physics.area = Some(silhouette::frontal(&placed.placed, along));
+        }
+        let name = case.name();
+        if let Some(table) = &mut case.output.recirculation {
+            let stream = case.free_stream.as_ref();
+            *table = recirculation::with_body(table, stream, &placed.placed)
+                .map_err(|failure| failure.within(&name))?;
+        }
+        let may_pass =
+            |patch: &PatchTable| matches!(patch.kind, PatchKind::MassFlow | PatchKind::Velocity);
+        let placed_surface = case
+            .patches
+            .values()
+            .any(may_pass)
+            .then(|| placed.placed.clone());
+        let prepared = builder.prepare(placed)?;
+        let mesh = builder.build(&prepared)?;
+        let surfaces = Surfaces {
+            snapped: Some(&prepared.snapped),
+            placed: placed_surface.as_ref(),
+        };
+        self.solve(&case, &mesh, surfaces, observer)
+    }
+
+    fn solve<const D: usize>(
+        &self,
+        case: &Case,
+        mesh: &Mesh<D>,
+        surfaces: Surfaces<'_, D>,
+        observer: &mut dyn Observer,
+    ) -> Result<Ended, Error>
+    where
+        Facet<D>: Meet<D> + Exact<D>,
+    {
+        let device = report::Device::new(&self.selected, &self.opened);
+        let load = |path: &Path| earlier::load::<D>(path, &self.opened);
+        let inputs = Inputs {
+            mesh,
+            surfaces,
+            load: &load,
+            options: self.options,
+            only_plan: self.only_plan,
+            device,
+        };
+        on!(&self.opened, backend => solve(case, inputs, backend, observer))
+    }
+}
+
+/// The surface of a body, where there is one and it is needed: on the integer lattice, and as placed.
+#[derive(Clone, Copy)]
+struct Surfaces<'a, const D: usize> {
+    snapped: Option<&'a Snapped<D>>,
+    placed: Option<&'a Surface<D>>,
+}
+
+impl<const D: usize> Surfaces<'_, D> {
+    const NONE: Self = Self {
+        snapped: None,
+        placed: None,
+    };
+}
+
+/// What a case is solved on.
+struct Inputs<'a, const D: usize> {
+    mesh: &'a Mesh<D>,
+    surfaces: Surfaces<'a, D>,
+    /// Reads the flow of another run.
+    load: &'a dyn Fn(&Path) -> Result<Earlier<D>, Error>,
+    options: &'a RunOptions,
+    only_plan: bool,
+    device: report::Device,
+}
+
+/// A run and where it writes.
+struct Run<'a, const D: usize> {
+    options: &'a RunOptions,
+    observer: &'a mut dyn Observer,
+    mesh: &'a Mesh<D>,
+    resolved: Resolved<D>,
+    header: Header,
+    history: History<D>,
+    /// The forces of the last root step.
+    last: Option<ForceSample>,
+    /// The body, where there is one.
+    surface: Option<&'a Snapped<D>>,
+    /// `forces.csv`.
+    forces: Option<Growing>,
+    energy: Option<Energy>,
+    /// `energy.csv`.
+    energies: Option<Growing>,
+    integrals: Integrals<D>,
+    /// `integrals.csv`.
+    integral_lines: Option<Growing>,
+    fields: FieldWriter<D>,
+    fluid: Fluid,
+    /// The flow on the whole, so far.
+    looks: Vec<Bulk>,
+    /// Root step of the last checkpoint.
+    saved: Option<u64>,
+    sheet: Sheet,
+    device: report::Device,
+    began: Instant,
+    begun_at: u64,
+}
+
+fn solve<'a, const D: usize, B: Kernels<D>>(
+    case: &Case,
+    inputs: Inputs<'a, D>,
+    backend: &B,
+    observer: &'a mut dyn Observer,
+) -> Result<Ended, Error>
+where
+    Facet<D>: Exact<D>,
+{
+    let (options, mesh) = (inputs.options, inputs.mesh);
+    let name = case.name();
+    let resolved = resolve(case, &inputs)?;
+    let plan = Plan::new(mesh, resolved.params.clone())?;
+    let sheet = Sheet::new(&plan, &resolved, options.steps);
+    let planned = if inputs.only_plan || observer.wants_summary() {
+        let speed = sheet::calibrate(backend, &plan.params)?;
+        let device = &inputs.device;
+        let text = format!(
+            "device  {}\n{}",
+            device.text(),
+            sheet.tell(&plan, &resolved, speed)
+        );
+        observer.summary(&text)?;
+        let json = sheet.to_json(&plan, &resolved, device, speed);
+        Some(RunPlan { text, json })
+    } else {
+        None
+    };
+    for note in notes::of(&plan).iter().chain(&resolved.notes) {
+        observer.note(note);
+    }
+    if let Some(planned) = planned.filter(|_| inputs.only_plan) {
+        return Ok(Ended::Planned(planned));
+    }
+    sheet.check_room(backend)?;
+    let text = resolved.case.to_toml()?;
+    let header = Header {
+        version: checkpoint::VERSION,
+        cutlink: env!("CARGO_PKG_VERSION").into(),
+        case: checkpoint::fixed(&resolved.case).to_toml()?,
+        mesh: mesh.checksum(),
+        device: kind_of(&inputs.device),
+        step: 0,
+        looks: Vec::new(),
+    };
+    let initial = resolved.case.initial.as_ref();
+    let from = initial.and_then(|table| table.from.as_deref());
+    let earlier = match from.filter(|_| !options.resume) {
+        Some(path) => Some((inputs.load)(path).map_err(|error| error.within(&name))?),
+        None => None,
+    };
+    let mut flow = plan.start(backend)?;
+    let set = set(&mut *flow, &resolved, &mesh.frame, earlier, observer);
+    set.map_err(|error| error.within(&name))?;
+    let file = case.file.as_deref();
+    let begun = open(
+        options, file, mesh, &resolved, &header, observer, &mut *flow,
+    )?;
+    if options.resume {
+        tell_changes(&resolved.folder.join("case.toml"), &text, observer);
+    }
+    let mut fields = begun.fields;
+    if let Some(surface) = inputs.surfaces.snapped.filter(|_| fields.needs_body()) {
+        fields = fields.with_body(Body::new(mesh, surface, &resolved.params));
+    }
+    let mut run = Run {
+        options,
+        observer,
+        mesh,
+        resolved,
+        header,
+        history: begun.history,
+        last: None,
+        surface: inputs.surfaces.snapped,
+        forces: None,
+        energy: begun.energy,
+        energies: None,
+        integrals: begun.integrals,
+        integral_lines: None,
+        fields,
+        fluid: Fluid::new(mesh),
+        looks: begun.looks,
+        saved: options.resume.then(|| flow.steps()),
+        sheet,
+        device: inputs.device,
+        began: Instant::now(),
+        begun_at: flow.steps(),
+    };
+    run.write("case.toml", &text)?;
+    run.begin_histories()?;
+    let done = {
+        let _running = options.stop.running();
+        run.go(&mut *flow)
+    };
+    run.observer.end();
+    done.map(Ended::Ran)
+}
+
+/// The case with nothing left open, its velocities scaled to what its patches deliver.
+fn resolve<const D: usize>(case: &Case, inputs: &Inputs<'_, D>) -> Result<Resolved<D>, Error>
+where
+    Facet<D>: Exact<D>,
+{
+    let (mesh, surface) = (inputs.mesh, inputs.surfaces.placed);
+    let name = case.name();
+    let mut resolved = case.resolve(&name, Grid::of(mesh))?;
+    if !resolved.by_mass.is_empty() {
+        let areas = resolved.areas(&Plan::new(mesh, resolved.params.clone())?, surface);
+        let grid = Grid {
+            areas: &areas,
+            ..Grid::of(mesh)
+        };
+        resolved = case.resolve(&name, grid)?;
+    }
+    if let Some(surface) = surface {
+        let plan = Plan::new(mesh, resolved.params.clone())?;
+        for (patch, factor) in resolved.deliver(&plan, surface) {
+            let (name, share) = (&mesh.patches[patch], 100.0 / factor);
+            resolved.notes.push(format!(
+                "the links of patch {name} carry {share:.0} % of what passes its surface: use more cells across it"
+            ));
+        }
+    }
+    resolved.params.forces = resolved.forces_every > 0 && !mesh.links.is_empty();
+    fields::check(&resolved.outputs.specs, mesh).map_err(|error| error.within(&name))?;
+    Ok(resolved)
+}
+
+/// The kind of a device: `cuda` of `cuda:1`.
+fn kind_of(device: &report::Device) -> String {
+    device.name.split(':').next().unwrap_or_default().into()
+}
+
+impl<const D: usize> Run<'_, D> {
+    fn write(&self, name: &str, text: &str) -> Result<(), Error> {
+        output::write_text(&self.resolved.folder.join(name), true, text)
+    }
+
+    /// Root steps at most.
+    fn most(&self) -> u64 {
+        let most = match self.resolved.until {
+            Until::Steps(steps) => steps,
+            Until::Settled { most, .. } => most,
+        };
+        self.options.steps.unwrap_or(most)
+    }
+
+    /// Root steps to the next look at the flow.
+    fn to_next_look(&self, step: u64) -> u64 {
+        let to_multiple = |of: u64| of - step % of;
+        let mut steps = to_multiple(CHUNK);
+        for every in [self.resolved.checkpoint_every, self.integrals.every] {
+            if every > 0 {
+                steps = steps.min(to_multiple(every));
+            }
+        }
+        let due = self.fields.next_due(step);
+        due.map_or(steps, |due| steps.min(due - step))
+    }
+
+    fn go(&mut self, flow: &mut dyn Flow<D>) -> Result<RunSummary, Error> {
+        let most = self.most();
+        self.observer.begin(most.saturating_sub(self.begun_at));
+        if self.integrals.is_due(flow.steps()) {
+            self.integrals
+                .add(self.mesh, &flow.snapshot()?, self.last.as_ref());
+        }
+        self.write_fields(flow, Moment::Running)?;
+        let every = self.resolved.checkpoint_every;
+        let mut settled = false;
+        while flow.steps() < most && !settled {
+            let steps = self.to_next_look(flow.steps()).min(most - flow.steps());
+            flow.advance(steps)?;
+            let sound = flow.check();
+            let mut samples = flow.take_forces()?;
+            self.history.add(&samples);
+            self.last = samples.pop().or(self.last.take());
+            if let Err(error) = sound {
+                self.write_histories()?;
+                return Err(self.diverged(error));
+            }
+            let growth = self.look(flow)?;
+            self.write_histories()?;
+            if let Some(growth) = growth {
+                return self.finish(flow, false, Some(growth));
+            }
+            self.write_fields(flow, Moment::Running)?;
+            if every > 0 && flow.steps().is_multiple_of(every) {
+                self.save(flow)?;
+            }
+            let status = self.progress(flow.steps());
+            self.observer.advance(steps, &status);
+            if self.options.stop.is_stopped() {
+                self.save(flow)?;
+                return Err(Error::new(
+                    ErrorKind::Stopped,
+                    format!("stopped at root step {}, with a checkpoint", flow.steps()),
+                )
+                .hint("go on with --resume"));
+            }
+            if let Until::Settled { change, .. } = self.resolved.until {
+                settled = self.is_settled(flow.steps(), change);
+            }
+        }
+        let growth = self.watch();
+        self.finish(flow, settled, growth)
+    }
+
+    /// Looks at the flow on the whole where it is time to; what grows without bound.
+    fn look(&mut self, flow: &dyn Flow<D>) -> Result<Option<Growth>, Error> {
+        let step = flow.steps();
+        let watched = step.is_multiple_of(WHOLE.max(sparse(step, 16)));
+        let of_energy = self.energy.is_some() && step.is_multiple_of(CHUNK);
+        let of_integrals = self.integrals.is_due(step);
+        if !(watched || of_energy || of_integrals) {
+            return Ok(None);
+        }
+        let snapshot = flow.snapshot()?;
+        if of_integrals {
+            self.integrals.add(self.mesh, &snapshot, self.last.as_ref());
+        }
+        let bulk = self.fluid.sum(&snapshot);
+        if let Some(energy) = self.energy.as_mut().filter(|_| step.is_multiple_of(CHUNK)) {
+            energy.add(&bulk);
+        }
+        if !watched {
+            return Ok(None);
+        }
+        self.looks.push(bulk);
+        Ok(self.watch())
+    }
+
+    fn watch(&self) -> Option<Growth> {
+        let [drag, lift, side, ..] = &self.history.total;
+        watch::bulk(&self.looks).or_else(|| watch::forces(&self.history.steps, [drag, lift, side]))
+    }
+
+    /// The end of a flow that has diverged.
+    fn diverged(&self, error: SolverError) -> Error {
+        let advice = matches!(error, SolverError::Diverged { .. }).then(|| self.advice());
+        let failure = Error::from(error);
+        match advice {
+            Some(advice) => failure.hint(advice),
+            None => failure,
+        }
+    }
+
+    fn advice(&self) -> String {
+        hints::diverged(&self.resolved.params, &self.resolved.physics, self.saved)
+    }
+
+    /// Whether the run has settled, where it is time to ask.
+    fn is_settled(&self, step: u64, change: f64) -> bool {
+        step.is_multiple_of(CHUNK.max(sparse(step, 32)))
+            && match &self.energy {
+                Some(energy) => energy.is_settled(change),
+                None => self.history.is_settled(change),
+            }
+    }
+
+    fn write_fields(&mut self, flow: &dyn Flow<D>, moment: Moment) -> Result<(), Error> {
+        if self.fields.is_due(flow.steps(), moment) {
+            self.fields.write(self.mesh, &flow.snapshot()?, moment)?;
+        }
+        Ok(())
+    }
+
+    fn mlups(&self, steps: u64) -> f64 {
+        let done = (steps - self.begun_at) as f64 * self.sheet.updates as f64;
+        done / self.began.elapsed().as_secs_f64() / 1e6
+    }
+
+    fn progress(&self, steps: u64) -> String {
+        let left = (self.most() - steps) as f64 * self.sheet.updates as f64
+            / 1e6
+            / self.mlups(steps).max(1e-9);
+        let drag = self
+            .history
+            .last_drag()
+            .map_or(String::new(), |c| format!(", C_D {c:.4}"));
+        format!("{:.1} MLUPS, {left:.0} s left{drag}", self.mlups(steps))
+    }
+
+    /// Puts what there is of the histories into their files.
+    fn begin_histories(&mut self) -> Result<(), Error> {
+        let folder = self.resolved.folder.clone();
+        if self.resolved.params.forces {
+            let text = self.history.whole_csv();
+            self.forces = Some(Growing::new(folder.join("forces.csv"), &text)?);
+        }
+        if let Some(energy) = &mut self.energy {
+            self.energies = Some(Growing::new(
+                folder.join("energy.csv"),
+                &energy.whole_csv(),
+            )?);
+        }
+        if self.integrals.every > 0 {
+            let text = self.integrals.whole_csv();
+            self.integral_lines = Some(Growing::new(folder.join("integrals.csv"), &text)?);
+        }
+        Ok(())
+    }
+
+    /// Adds what is new of the histories to their files.
+    fn write_histories(&mut self) -> Result<(), Error> {
+        if let Some(file) = &mut self.forces {
+            file.append(&self.history.fresh())?;
+        }
+        if let (Some(file), Some(energy)) = (&mut self.energies, &mut self.energy) {
+            file.append(&energy.fresh())?;
+        }
+        if let Some(file) = &mut self.integral_lines {
+            file.append(&self.integrals.fresh())?;
+        }
+        Ok(())
+    }
+
+    fn save(&mut self, flow: &dyn Flow<D>) -> Result<(), Error> {
+        let header = Header {
+            step: flow.steps(),
+            looks: self.looks.clone(),
+            ..self.header.clone()
+        };
+        let folder = &self.resolved.folder;
+        let files = [&self.forces, &self.energies, &self.integral_lines];
+        for file in files.into_iter().flatten() {
+            file.sync()?;
+        }
+        checkpoint::write(folder, &header, |out| {
+            flow.save(out)?;
+            match self.fields.averages() {
+                Some(averages) => averages.save(out).map_err(|e| output::failed(folder, &e)),
+                None => Ok(()),
+            }
+        })?;
+        self.saved = Some(header.step);
+        Ok(())
+    }
+}
+
+/// Steps that are looked at lie apart by a share of the steps so far, so that whole histories can be gone through. They are
+/// multiples of a power of two, the same ones of a resumed run.
+fn sparse(step: u64, share: u64) -> u64 {
+    (step / share).checked_ilog2().map_or(1, |power| 1 << power)
+}

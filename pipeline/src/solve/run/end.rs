@@ -1,0 +1,130 @@
+//! The end of a run: what is written and told last.
+
+use super::{Run, RunSummary};
+use crate::{
+    error::{Error, ErrorKind},
+    fields::{Body, Moment},
+    output,
+    solve::{bulk::Bulk, means::Telling, parts::Parts, resolve::Until, watch::Growth},
+};
+use cutlink_solver::{Flow, Snapshot};
+use serde_json::json;
+
+/// Mach numbers and pressure variations (over ρ c²) above which compressibility is said to matter.
+const COMPRESSIBLE: [f64; 2] = [0.3, 0.05];
+
+impl<const D: usize> Run<'_, D> {
+    /// Pressure and friction apart, of a body whose forces are known at the snapshot's root step.
+    fn parts(&self, snapshot: &Snapshot<D>) -> Option<Parts<D>> {
+        let sample = self.last.as_ref().filter(|s| s.step == snapshot.step)?;
+        let (surface, params) = (self.surface?, &self.resolved.params);
+        let walls = match self.fields.body() {
+            Some(body) => body.forces(self.mesh, snapshot),
+            None => Body::new(self.mesh, surface, params).forces(self.mesh, snapshot),
+        };
+        Some(Parts::new(&self.history, &params.patches, &walls, sample))
+    }
+
+    /// Writes what comes at the end; a flow in which something grows without bound ends in a failure.
+    pub(super) fn finish(
+        &mut self,
+        flow: &dyn Flow<D>,
+        settled: bool,
+        growth: Option<Growth>,
+    ) -> Result<RunSummary, Error> {
+        self.write_fields(flow, Moment::End)?;
+        if self.fields.averages().is_some_and(|a| a.samples() == 0) {
+            self.observer.note(
+                "the run ended before its averages began: [output.averages] says from when on",
+            );
+        }
+        let sound = growth.is_none();
+        if sound && self.resolved.checkpoint_at_end && self.saved != Some(flow.steps()) {
+            self.save(flow)?;
+        }
+        let snapshot = flow.snapshot()?;
+        let bulk = self.fluid.sum(&snapshot);
+        let integrals = self
+            .integrals
+            .sample(self.mesh, &snapshot, self.last.as_ref());
+        let parts = self.parts(&snapshot);
+        let told = Telling::new(&self.history);
+        let folder = &self.resolved.folder;
+        if let Some(plot) = told.plot() {
+            let path = folder.join("forces.png");
+            output::write(&path, true, |out| {
+                plot.write_png(out).map_err(|e| output::failed(&path, &e))
+            })?;
+        }
+        let summary = json!({
+            "schema": crate::JSON_SCHEMA,
+            "command": "solve",
+            "device": self.device,
+            "folder": folder,
+            "steps": flow.steps(),
+            "time": flow.steps() as f64 * self.resolved.units.time,
+            "settled": matches!(self.resolved.until, Until::Settled { .. }).then_some(settled),
+            "reynolds": self.resolved.physics.reynolds(),
+            "mach": self.resolved.physics.mach(),
+            "area": self.resolved.area,
+            "axes": { "drag": self.resolved.axes[0], "lift": self.resolved.axes[1], "side": self.resolved.axes[2] },
+            "diverging": growth.map(|growth| growth.to_string()),
+            "compressibility": { "mach": bulk.mach(), "pressure_variation": bulk.compression() },
+            "mean_density": bulk.density,
+            "integrals": self.integrals.summary(&integrals),
+            "mlups": self.mlups(flow.steps()),
+            "seconds": self.began.elapsed().as_secs_f64(),
+            "bytes": { "flow": self.sheet.flow, "output": self.sheet.output },
+            "walls": self.sheet.walls(),
+            "patches": told.summary(),
+            "parts": parts.as_ref().map(Parts::summary),
+            "stationary": told.stationary(),
+            "strouhal": told.strouhal(),
+        });
+        self.write("summary.json", &format!("{summary:#}\n"))?;
+        if let Until::Settled { most, .. } = self.resolved.until
+            && !settled
+        {
+            self.observer.note(&format!(
+                "the flow has not settled within {most} root steps"
+            ));
+        }
+        if let Some(growth) = growth {
+            return Err(Error::new(
+                ErrorKind::Diverged,
+                format!(
+                    "the flow goes wrong by root step {}: {growth}",
+                    flow.steps()
+                ),
+            )
+            .hint(self.advice()));
+        }
+        self.observer.summary(&format!(
+            "{}{}{}{}{:.1} MLUPS; written to {}\n",
+            told.table(),
+            parts.as_ref().map(Parts::tell).unwrap_or_default(),
+            self.integrals.tell(&integrals),
+            compressibility(&bulk),
+            self.mlups(flow.steps()),
+            folder.display()
+        ))?;
+        Ok(RunSummary {
+            folder: folder.clone(),
+            steps: flow.steps(),
+            time: flow.steps() as f64 * self.resolved.units.time,
+            settled: matches!(self.resolved.until, Until::Settled { .. }).then_some(settled),
+            json: summary,
+        })
+    }
+}
+
+/// How compressible the flow was, and the way out where it was much.
+fn compressibility(bulk: &Bulk) -> String {
+    let (mach, pressure) = (bulk.mach(), bulk.compression());
+    let way = if mach > COMPRESSIBLE[0] || pressure > COMPRESSIBLE[1] {
+        ": that is much for a flow taken for incompressible; a lower lattice_velocity has less"
+    } else {
+        ""
+    };
+    format!("largest Mach number {mach:.3}, pressure variation {pressure:.2e} of rho c^2{way}\n")
+}

@@ -1,0 +1,294 @@
+//! What a run will be, before it is: both systems of units, levels, memory, time.
+//!
+//! The time is that of so many blocks at the speed of a periodic box without body and levels, measured for
+//! a tenth of a second with the same lattice, collision and precision, on the same backend. Blocks with a wall, a face of
+//! the box or another level beside them count [`SPECIAL`] times. Output comes on top of it: it is good to a factor of two.
+
+use crate::{
+    error::{Error, ErrorKind},
+    fields,
+    mesh::{
+        build::bare,
+        report::{Device, bytes},
+    },
+    options::Root,
+    solve::resolve::{Resolved, Until},
+};
+use cutlink_amr::dims;
+use cutlink_device::{Backend, Memory, memory};
+use cutlink_solver::{
+    Census, FaceCondition, LevelSheet, Params, PatchCondition, Plan, WallScheme, kernels::Kernels,
+};
+use cutlink_voxelizer::Mesh;
+use std::{fmt::Write as _, time::Instant};
+
+/// Seconds of measuring.
+const MEASURE: f64 = 0.1;
+
+/// What a block that is not plain takes, in plain ones: 3 to 5 on CPUs and GPUs, flows in the plane and in space.
+const SPECIAL: usize = 4;
+
+/// What a run takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Sheet {
+    /// Updates of cells in a root step.
+    pub(crate) updates: u64,
+    /// Updates of cells of plain blocks that take as long.
+    pub(crate) weight: u64,
+    /// Root steps at most.
+    pub(crate) steps: u64,
+    /// Bytes of populations and tables.
+    pub(crate) flow: u64,
+    /// Bytes of what is written, while it is, and of averages.
+    pub(crate) output: u64,
+    /// What walls do on the whole.
+    pub(crate) census: Census,
+}
+
+/// Bytes of density and velocity on the host, by which a run looks at the flow on the whole.
+fn snapshot<const D: usize>(mesh: &Mesh<D>) -> u64 {
+    (mesh.forest.capacity() * dims::cells(D) * 4 * (1 + D)) as u64
+}
+
+impl Sheet {
+    /// Of a plan; `steps` in place of the case's.
+    pub(crate) fn new<const D: usize>(
+        plan: &Plan<'_, D>,
+        resolved: &Resolved<D>,
+        steps: Option<u64>,
+    ) -> Self {
+        let outputs = &resolved.outputs;
+        Self {
+            updates: plan.updates(),
+            weight: plan
+                .levels
+                .iter()
+                .map(|level| (level.blocks + (SPECIAL - 1) * level.special) << level.level)
+                .map(|blocks| (blocks * dims::cells(D)) as u64)
+                .sum(),
+            steps: steps.unwrap_or(match resolved.until {
+                Until::Steps(steps) => steps,
+                Until::Settled { most, .. } => most,
+            }),
+            flow: plan.levels.iter().map(|level| level.bytes).sum(),
+            output: fields::memory(&outputs.specs, outputs.averages.is_some(), plan.mesh)
+                .max(snapshot(plan.mesh)),
+            census: plan.census,
+        }
+    }
+
+    /// What walls do, for `summary.json`.
+    pub(crate) fn walls(&self) -> serde_json::Value {
+        serde_json::json!({
+            "links": self.census.links,
+            "linear_instead": self.census.linear_instead,
+            "bounced_instead": self.census.bounced_instead,
+            "inflow": self.census.inflow,
+        })
+    }
+
+    /// What a run would take, for programs; `speed` in updates a second.
+    pub(crate) fn to_json<const D: usize>(
+        &self,
+        plan: &Plan<'_, D>,
+        resolved: &Resolved<D>,
+        device: &Device,
+        speed: f64,
+    ) -> serde_json::Value {
+        let (physics, units) = (&resolved.physics, &resolved.units);
+        let level = |l: &LevelSheet| {
+            serde_json::json!({
+                "level": l.level,
+                "blocks": l.blocks,
+                "cells": l.cells,
+                "tau": l.tau,
+                "bytes": l.bytes,
+            })
+        };
+        serde_json::json!({
+            "schema": crate::JSON_SCHEMA,
+            "cutlink": env!("CARGO_PKG_VERSION"),
+            "command": "solve",
+            "dry_run": true,
+            "device": device,
+            "dimensions": D,
+            "folder": resolved.folder,
+            "steps": self.steps,
+            "reynolds": physics.reynolds(),
+            "mach": physics.mach(),
+            "area": resolved.area,
+            "units": { "length": units.length, "time": units.time, "density": units.density },
+            "lattice": resolved.params.lattice.to_string(),
+            "collision": format!("{:?}", resolved.params.collision),
+            "precision": resolved.params.precision.to_string(),
+            "levels": plan.levels.iter().map(level).collect::<Vec<_>>(),
+            "walls": self.walls(),
+            "bytes": { "flow": self.flow, "output": self.output },
+            "updates_per_step": self.updates,
+            "seconds": self.steps as f64 * self.weight as f64 / speed,
+            "unstable": resolved.unstable.as_ref().map(ToString::to_string),
+        })
+    }
+
+    /// Refuses what will not fit.
+    pub(crate) fn check_room<B: Backend>(&self, backend: &B) -> Result<(), Error> {
+        // On a GPU the flow takes its memory, and output the host's.
+        let (needed, free) = match B::MEMORY {
+            Memory::Device if self.output <= memory::available() => {
+                (self.flow, backend.free_bytes())
+            }
+            _ => (self.flow + self.output, memory::available()),
+        };
+        if needed <= free {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::Memory,
+            format!(
+                "not enough memory for the flow: {} are needed, {} for the flow and {} for output, \
+                 and {} are free ({free} bytes free)",
+                bytes(needed),
+                bytes(self.flow),
+                bytes(self.output),
+                bytes(free)
+            ),
+        )
+        .hint("use fewer levels, a coarser root grid or precision = \"f32\"; averages need much"))
+    }
+
+    /// All that in words; `speed` in updates a second.
+    pub(crate) fn tell<const D: usize>(
+        &self,
+        plan: &Plan<'_, D>,
+        resolved: &Resolved<D>,
+        speed: f64,
+    ) -> String {
+        let (physics, units) = (&resolved.physics, &resolved.units);
+        let finest = plan.levels.len() - 1;
+        let across = physics.length / units.length * f64::from(1u32 << finest);
+        let mut text = format!(
+            "Re {:.6}, Mach {:.4}, {across:.1} finest cells across the reference length\n\
+             reference area {:.6e}{}\n\
+             root cell {:.6e}, root step {:.6e}, velocity {:.6e} is {:.4} on the lattice\n\
+             {}, {:?}, {}, {} interpolation\n\
+             level   blocks        cells       tau     MB\n",
+            physics.reynolds(),
+            physics.mach(),
+            resolved.area,
+            if D == 2 { ", a length" } else { "" },
+            units.length,
+            units.time,
+            physics.velocity,
+            physics.lattice_velocity,
+            resolved.params.lattice,
+            resolved.params.collision,
+            resolved.params.precision,
+            resolved.params.interpolation,
+        );
+        for level in &plan.levels {
+            let _ = writeln!(
+                text,
+                "{:>5} {:>8} {:>12} {:>9.5} {:>6.1}",
+                level.level,
+                level.blocks,
+                level.cells,
+                level.tau,
+                level.bytes as f64 / 1e6
+            );
+        }
+        let census = &self.census;
+        let _ = write!(text, "walls: {} cut links", census.links);
+        for (links, scheme) in [
+            (census.linear_instead, "take the linear scheme, for a third"),
+            (census.bounced_instead, "bounce back, for a second"),
+        ] {
+            if links > 0 {
+                let _ = write!(text, ", {links} of them {scheme} cell is missing");
+            }
+        }
+        text.push('\n');
+        if let Some(unstable) = &resolved.unstable {
+            let _ = writeln!(text, "allowed, though it may be unstable: {unstable}");
+        }
+        let most = match resolved.until {
+            Until::Steps(_) => "",
+            Until::Settled { .. } => "at most ",
+        };
+        let _ = writeln!(
+            text,
+            "memory: {} for the flow, {} for output\n\
+             time: {most}{} root steps of {:.3} million updates, about {} at {:.1} MLUPS \
+             (plain boxes reach {:.1} here)",
+            bytes(self.flow),
+            bytes(self.output),
+            self.steps,
+            self.updates as f64 / 1e6,
+            duration(self.steps as f64 * self.weight as f64 / speed),
+            speed * self.updates as f64 / self.weight.max(1) as f64 / 1e6,
+            speed / 1e6
+        );
+        text
+    }
+}
+
+/// Seconds in the unit that suits them.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 1.0 => "a second".into(),
+        s if s < 100.0 => format!("{s:.0} s"),
+        s if s < 6000.0 => format!("{:.0} min", s / 60.0),
+        s if s < 172_800.0 => format!("{:.1} h", s / 3600.0),
+        s => format!("{:.1} days", s / 86_400.0),
+    }
+}
+
+/// Updates a second of a box of the same lattice, collision and precision.
+pub(crate) fn calibrate<const D: usize, B: Kernels<D>>(
+    backend: &B,
+    like: &Params<D>,
+) -> Result<f64, Error>
+where
+    cutlink_mesher::exact::Facet<D>: cutlink_mesher::exact::Exact<D>,
+{
+    let cells = if D == 2 { 320 } else { 48 };
+    let bounds = [vec![0.0; D], vec![1.0; D]].concat();
+    let mesh = bare::<D>(&bounds, &Root::Longest(cells))?;
+    let params = Params {
+        faces: [[FaceCondition::Periodic; 2]; D],
+        patches: vec![PatchCondition::wall(WallScheme::BounceBack); mesh.patches.len()],
+        forces: false,
+        variations: Vec::new(),
+        sponges: Vec::new(),
+        ..like.clone()
+    };
+    let plan = Plan::new(&mesh, params)?;
+    let updates = plan.updates();
+    let mut flow = plan.start(backend)?;
+    flow.advance(1)?;
+    flow.wait()?;
+    let (began, mut steps) = (Instant::now(), 0);
+    while began.elapsed().as_secs_f64() < MEASURE {
+        flow.advance(1)?;
+        flow.wait()?;
+        steps += 1;
+    }
+    Ok((steps * updates) as f64 / began.elapsed().as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_told_in_the_unit_that_suits_them() {
+        for (seconds, text) in [
+            (0.2, "a second"),
+            (59.0, "59 s"),
+            (600.0, "10 min"),
+            (9000.0, "2.5 h"),
+            (864_000.0, "10.0 days"),
+        ] {
+            assert_eq!(duration(seconds), text);
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! `cutlink mesh` and `cutlink estimate`: from options to a report and files.
+
+use crate::cli::{EstimateArgs, MeshArgs};
+use crate::console::{self, Console};
+use cutlink::device::{Opened, on};
+use cutlink::mesh::build::{AnyPlaced, Builder, Placed, ms};
+use cutlink::mesh::product::{self, IntoAny};
+use cutlink::mesh::report::{Device, Report, Times};
+use cutlink::mesh::resolve;
+use cutlink::{Error, config, estimate, output, pool};
+use cutlink_device::memory;
+use cutlink_mesher::exact::{Exact, Facet};
+use cutlink_mesher::intersect::Meet;
+use cutlink_mesher::primitives::SHAPES;
+use cutlink_voxelizer::Mesh;
+use serde_json::json;
+use std::path::Path;
+use std::time::Instant;
+
+/// Runs `cutlink mesh`.
+///
+/// # Errors
+/// Any failure; `docs/cli.md` lists the exit codes.
+pub fn command(args: &MeshArgs) -> Result<(), Error> {
+    if args.options.shape.as_deref() == Some("help") {
+        let list: Vec<String> = SHAPES
+            .iter()
+            .map(|(name, grammar)| format!("{name:<10} {grammar}\n"))
+            .collect();
+        return console::print(&list.concat());
+    }
+    run(args, Goal::Mesh)
+}
+
+/// Runs `cutlink estimate`.
+///
+/// # Errors
+/// Any failure; `docs/cli.md` lists the exit codes.
+pub fn estimate(args: &EstimateArgs) -> Result<(), Error> {
+    let mesh = MeshArgs {
+        options: args.options.clone(),
+        config: args.config.clone(),
+        write_config: None,
+        force: true,
+        dry_run: true,
+        output: args.output,
+    };
+    run(&mesh, Goal::Estimate { memory: args.mem })
+}
+
+/// What a run is for.
+#[derive(Debug, Clone, Copy)]
+enum Goal {
+    /// A mesh.
+    Mesh,
+    /// The estimate of one, or of the finest that fits into so many bytes.
+    Estimate {
+        /// The bytes.
+        memory: Option<u64>,
+    },
+}
+
+/// A run under way.
+struct Run<'a> {
+    work: Builder<'a>,
+    /// For what is printed beside the work's own notes and progress.
+    console: &'a Console,
+    args: &'a MeshArgs,
+    goal: Goal,
+    began: Instant,
+}
+
+impl Run<'_> {
+    /// Does the job on the current thread pool.
+    fn go(mut self) -> Result<(), Error> {
+        match self.work.place()? {
+            AnyPlaced::D2(placed) => self.mesh(placed),
+            AnyPlaced::D3(placed) => self.mesh(placed),
+        }
+    }
+
+    fn mesh<const D: usize>(mut self, placed: Placed<D>) -> Result<(), Error>
+    where
+        Facet<D>: Meet<D> + Exact<D>,
+        Mesh<D>: IntoAny,
+    {
+        let job = self.work.job;
+        if let Some(path) = &self.args.write_config {
+            let options = placed.options(job);
+            return write_config(path, &config::write(&options)?, self.args.force);
+        }
+        if let Goal::Estimate { memory } = self.goal {
+            return self.estimate(&placed, memory);
+        }
+        let prepared = self.work.prepare(placed)?;
+        let device = Device::new(&job.selected, self.work.opened);
+        let mut report = product::plan(job, &prepared, device);
+        self.console.show(&report.plan())?;
+        if !self.args.dry_run {
+            let mesh = self.work.build(&prepared)?;
+            self.work
+                .describe(&mut report, &mesh, prepared.snapped.caps > 0);
+            self.work.write(&mut report, &prepared, mesh)?;
+        }
+        self.finish(report)
+    }
+
+    fn estimate<const D: usize>(&self, placed: &Placed<D>, memory: Option<u64>) -> Result<(), Error>
+    where
+        Facet<D>: Exact<D>,
+    {
+        let Builder { job, opened, .. } = &self.work;
+        let asked = estimate::Asked {
+            name: job.name(),
+            input_bytes: placed.read.as_ref().map_or(0, |r| r.bytes),
+            levels: job.levels,
+            memory,
+            max_cells: job.max_cells,
+        };
+        let params = self.work.params(placed)?;
+        let device = Device::new(&job.selected, opened);
+        let (surface, frame) = (&placed.placed, placed.domain.frame);
+        let estimated = on!(opened, kernels => {
+            estimate::estimate(kernels, asked, surface, frame, params)
+        })?;
+        self.console.show(&estimated.text())?;
+        let mut object = estimated.to_json();
+        object["device"] =
+            json!({ "name": device.name, "reason": device.reason, "model": device.model });
+        self.console.object(&object)
+    }
+
+    fn finish(self, mut report: Report) -> Result<(), Error> {
+        report.times_ms = Times {
+            total: ms(self.began),
+            ..self.work.times
+        };
+        report.dry_run = self.args.dry_run;
+        report.peak_rss_bytes = memory::peak_resident();
+        report.device.peak_bytes = self.work.opened.peak_bytes();
+        report.notes = self.work.notes;
+        self.console.show(&report.result())?;
+        self.console.object(&report)
+    }
+}
+
+fn run(args: &MeshArgs, goal: Goal) -> Result<(), Error> {
+    let options = match &args.config {
+        Some(path) => args.options.clone().or(config::read(path)?),
+        None => args.options.clone(),
+    };
+    let mut job = resolve::resolve(&options)?;
+    job.targets.force = args.force;
+    if !args.dry_run && args.write_config.is_none() {
+        job.check_targets()?;
+    }
+    let console = Console::new(args.output);
+    let mut observer = console.clone();
+    pool::install(job.threads, || {
+        let opened = Opened::open(job.device.0, &mut job.selected)?;
+        Run {
+            work: Builder::new(&job, &opened, &mut observer),
+            console: &console,
+            args,
+            goal,
+            began: Instant::now(),
+        }
+        .go()
+    })
+}
+
+fn write_config(path: &Path, text: &str, force: bool) -> Result<(), Error> {
+    if path == Path::new("-") {
+        return console::print(text);
+    }
+    output::check(path, force, None)?;
+    output::write_text(path, force, text)
+}

@@ -1,0 +1,48 @@
+//! `cutlink solve`: a case's plan, its run, or a ready case.
+
+use crate::cli::SolveArgs;
+use crate::console::{self, Console};
+use crate::signals;
+use cutlink::solve::example;
+use cutlink::{Case, Error, RunOptions, output};
+use std::path::Path;
+
+/// Runs the command.
+///
+/// # Errors
+/// Any failure; `docs/cli.md` lists the exit codes.
+pub fn command(args: &SolveArgs) -> Result<(), Error> {
+    if let Some(name) = &args.example {
+        return write_example(name, args);
+    }
+    let case = Case::read(args.file())?;
+    let mut options = RunOptions::default();
+    options.resume = args.resume;
+    options.replace = args.force;
+    options.steps = args.steps;
+    options.device = args.device;
+    options.threads = args.threads;
+    options.stop = signals::stop_token();
+    let mut console = Console::new(args.output);
+    if args.dry_run {
+        let plan = case.plan(&options, &mut console)?;
+        return console.object(&plan.json);
+    }
+    let summary = case.run_with(&options, &mut console)?;
+    console.object(&summary.json)
+}
+
+/// Writes an example to a file, or to stdout, which `-` means too.
+fn write_example(name: &str, args: &SolveArgs) -> Result<(), Error> {
+    let text = example::text(name)?;
+    let path = args.case.as_deref();
+    let Some(path) = path.filter(|path| *path != Path::new("-")) else {
+        return console::print(text);
+    };
+    output::check(path, args.force, None)?;
+    output::write_text(path, args.force, text)?;
+    let path = path.display();
+    Console::new(args.output).show(&format!(
+        "written to {path}; run it: cutlink solve {path}\n"
+    ))
+}
