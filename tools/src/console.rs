@@ -1,7 +1,7 @@
 //! What the user sees while a command runs: results on stdout, messages and progress on stderr.
 //!
-//! A reader that closes stdout early (`cutlink … | head`) is not an error. Progress shows
-//! only where stderr is a terminal.
+//! A reader that closes stdout early (`cutlink … | head`) is not an error. Progress is a bar where stderr is a terminal,
+//! and a line a minute where it is not.
 
 use crate::cli::Output;
 use crate::exit;
@@ -9,13 +9,47 @@ use cutlink::mesh::build::stage_name;
 use cutlink::{Error, ErrorKind, Observer};
 use cutlink_voxelizer::Stage;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
 
 /// Where a command's words go.
 #[derive(Debug, Clone)]
 pub struct Console {
     output: Output,
     bar: ProgressBar,
+    lines: Option<Lines>,
+}
+
+/// Progress in lines, for logs.
+#[derive(Debug, Clone)]
+struct Lines {
+    steps: u64,
+    done: u64,
+    next: Instant,
+}
+
+/// Time between two lines.
+const EVERY: Duration = Duration::from_secs(60);
+
+impl Lines {
+    fn new(steps: u64, now: Instant) -> Self {
+        Self {
+            steps,
+            done: 0,
+            next: now + EVERY,
+        }
+    }
+
+    /// The line to print after `steps` more, where one is due.
+    fn advance(&mut self, steps: u64, status: &str, now: Instant) -> Option<String> {
+        self.done += steps;
+        if now < self.next {
+            return None;
+        }
+        self.next = now + EVERY;
+        let percent = 100.0 * self.done as f64 / self.steps.max(1) as f64;
+        Some(format!("{percent:.1} %  {status}"))
+    }
 }
 
 /// Writes to stdout; a closed pipe is fine.
@@ -64,6 +98,7 @@ impl Console {
         Self {
             output,
             bar: ProgressBar::hidden(),
+            lines: None,
         }
     }
 
@@ -112,6 +147,10 @@ impl Observer for Console {
         if self.output.quiet {
             return;
         }
+        if !io::stderr().is_terminal() {
+            self.lines = Some(Lines::new(steps, Instant::now()));
+            return;
+        }
         let target = ProgressDrawTarget::stderr_with_hz(10);
         self.bar = ProgressBar::with_draw_target(Some(steps), target).with_style(
             ProgressStyle::with_template("{bar:30} {percent:>3} %  {elapsed}  {msg}")
@@ -120,11 +159,18 @@ impl Observer for Console {
     }
 
     fn advance(&mut self, steps: u64, status: &str) {
+        if let Some(lines) = &mut self.lines {
+            if let Some(line) = lines.advance(steps, status, Instant::now()) {
+                tell(&line);
+            }
+            return;
+        }
         self.bar.inc(steps);
         self.bar.set_message(status.to_owned());
     }
 
     fn end(&mut self) {
+        self.lines = None;
         self.bar.finish_and_clear();
     }
 
@@ -133,5 +179,23 @@ impl Observer for Console {
             let stage = stage_name(stage);
             self.note(&format!("level {level}: {stage} {:.3} ms", 1e3 * seconds));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_gets_a_line_a_minute() {
+        let begin = Instant::now();
+        let mut lines = Lines::new(200, begin);
+        let mut at = |seconds: u64, steps: u64| {
+            lines.advance(steps, "9 MLUPS", begin + Duration::from_secs(seconds))
+        };
+        assert_eq!(at(59, 10), None);
+        assert_eq!(at(61, 10).as_deref(), Some("10.0 %  9 MLUPS"));
+        assert_eq!(at(62, 10), None, "the next one is a minute later");
+        assert_eq!(at(122, 10).as_deref(), Some("20.0 %  9 MLUPS"));
     }
 }

@@ -127,6 +127,12 @@ impl Run<'_> {
         let mut object = estimated.to_json();
         object["device"] =
             json!({ "name": device.name, "reason": device.reason, "model": device.model });
+        let parameters = &mut object["parameters"];
+        parameters["flow"] = json!(job.solid_rule().flow());
+        parameters["robust"] = json!(job.robust);
+        parameters["periodic"] = json!(job.periodic.to_string());
+        parameters["refine"] = job.refine.iter().map(ToString::to_string).collect();
+        parameters["seed"] = json!(job.seed);
         self.console.object(&object)
     }
 

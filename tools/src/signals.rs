@@ -1,4 +1,4 @@
-//! What Ctrl-C does.
+//! What Ctrl-C does, and SIGTERM and SIGHUP with it: batch systems and containers end their jobs by these.
 
 use cutlink::{StopToken, output};
 use std::sync::LazyLock;
@@ -6,12 +6,12 @@ use std::sync::LazyLock;
 /// Stops the flow that runs, if one does.
 static STOP: LazyLock<StopToken> = LazyLock::new(StopToken::new);
 
-/// The token that Ctrl-C sets.
+/// The token that the signals set.
 pub fn stop_token() -> StopToken {
     STOP.clone()
 }
 
-/// From now on Ctrl-C has a running flow end with a checkpoint. A second Ctrl-C, or the first where no flow runs, removes
+/// From now on the signals end a running flow with a checkpoint. A second signal, or the first where no flow runs, removes
 /// temporary files and ends the process with exit code 130.
 pub fn install() {
     // The handler may not be the first to touch it.

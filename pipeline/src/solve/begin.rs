@@ -12,6 +12,7 @@ use crate::{
         energy::Energy,
         history::History,
         integrals::Integrals,
+        lock::FolderLock,
         resolve::{Resolved, Until},
         run::RunOptions,
     },
@@ -33,6 +34,8 @@ pub(super) struct Begun<const D: usize> {
     pub(super) fields: FieldWriter<D>,
     /// The flow on the whole, each time it was looked at.
     pub(super) looks: Vec<Bulk>,
+    /// Keeps other runs out of the folder.
+    pub(super) lock: FolderLock,
 }
 
 /// Puts the initial state into a flow: that of the case, or that of another run.
@@ -78,6 +81,7 @@ pub(super) fn open<const D: usize>(
 ) -> Result<Begun<D>, Error> {
     let folder = &resolved.folder;
     fs::create_dir_all(folder).map_err(|e| output::failed(folder, &e))?;
+    let lock = FolderLock::take(folder)?;
     let mut history = History::new(resolved, &mesh.patches);
     let settles = matches!(resolved.until, Until::Settled { .. });
     let bare = settles && !resolved.params.forces;
@@ -124,6 +128,7 @@ pub(super) fn open<const D: usize>(
         integrals,
         fields,
         looks,
+        lock,
     })
 }
 

@@ -4,7 +4,7 @@
 //! - With nothing left open: [`resolve`]; faces and patches in `conditions`, velocities over them in `inflow` and `profile`,
 //!   what these deliver in `delivery`, sponge layers in `sponge`; lattice and collision in `numerics`; the initial state in
 //!   `initial` and `earlier`; reference values in `reference`; outputs in [`outputs`].
-//! - The run: `run` and `begin`; its forecast in `sheet`; its notes in `notes`.
+//! - The run: `run` and `begin`, one at a time in a folder (`lock`); its forecast in `sheet`; its notes in `notes`.
 //! - Its results: `history`, `means`, `energy`, `integrals`, `bulk`, `parts`, `recirculation`.
 //! - Whether it diverges: `watch`, and the way out in `hints`.
 
@@ -23,6 +23,7 @@ mod history;
 mod inflow;
 mod initial;
 mod integrals;
+mod lock;
 mod means;
 mod notes;
 mod numerics;

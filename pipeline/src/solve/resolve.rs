@@ -85,8 +85,8 @@ pub struct Resolved<const D: usize> {
     pub integrals_every: u64,
     /// The line on which the length of the recirculation is.
     pub recirculation: Option<Line<D>>,
-    /// Root steps from one checkpoint to the next; 0 for none.
-    pub checkpoint_every: u64,
+    /// Root steps from one checkpoint to the next, 0 for none; `None` goes by time.
+    pub checkpoint_every: Option<u64>,
     /// Whether there is one at the end.
     pub checkpoint_at_end: bool,
     /// Fields to write.
@@ -243,7 +243,7 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
     }
     let folder = case.output.folder.clone().unwrap_or_else(|| FOLDER.into());
     let integrals_every = case.output.integrals_every.unwrap_or(INTEGRALS_EVERY);
-    let checkpoint_every = case.output.checkpoint_every.unwrap_or(0);
+    let checkpoint_every = case.output.checkpoint_every;
     let checkpoint_at_end = case.output.checkpoint_at_end.unwrap_or(true);
     let named = |(name, of): &Group| {
         let patches = of.iter().map(|&n| grid.patches[n].clone());
@@ -264,7 +264,7 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
             forces_every: Some(forces_every),
             integrals_every: Some(integrals_every),
             recirculation,
-            checkpoint_every: Some(checkpoint_every),
+            checkpoint_every,
             checkpoint_at_end: Some(checkpoint_at_end),
             ..output
         },

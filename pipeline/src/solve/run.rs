@@ -24,6 +24,7 @@ use crate::{
         hints,
         history::{Growing, History},
         integrals::Integrals,
+        lock::FolderLock,
         notes, recirculation, reference,
         resolve::{Grid, Resolved, Until},
         sheet::{self, Sheet},
@@ -42,13 +43,18 @@ use cutlink_solver::{Flow, ForceSample, Plan, SolverError, kernels::Kernels};
 use cutlink_voxelizer::Mesh;
 use std::{
     path::{Path, PathBuf},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 mod end;
 
 /// Root steps between two looks at the flow, at multiples of it: a resumed run looks at the same.
 const CHUNK: u64 = 64;
+
+/// Time between checkpoints where the case does not say how many steps lie between them. Where a checkpoint takes long,
+/// more: [`SAVE_SHARE`] times what the last one took.
+const SAVE_INTERVAL: Duration = Duration::from_secs(600);
+const SAVE_SHARE: u32 = 20;
 
 /// Least root steps between two looks at the flow on the whole, which take as long as some steps.
 const WHOLE: u64 = 256;
@@ -108,7 +114,8 @@ pub struct Coefficient {
 }
 
 impl RunSummary {
-    /// A force or moment coefficient (`C_D`, `C_L`, `C_S`, `C_MX`, `C_MY`, `C_MZ`) of a patch or group.
+    /// A force or moment coefficient (`C_D`, `C_L`, `C_S`, `C_Mx`, `C_My`, `C_Mz`) of a patch or group; `all` is the
+    /// sum over all patches.
     pub fn coefficient(&self, part: &str, name: &str) -> Option<Coefficient> {
         let found = &self.json["patches"][part][name];
         Some(Coefficient {
@@ -357,6 +364,10 @@ struct Run<'a, const D: usize> {
     device: report::Device,
     began: Instant,
     begun_at: u64,
+    /// When the last checkpoint was written, and how long that took.
+    last_save: Instant,
+    save_time: Duration,
+    _lock: FolderLock,
 }
 
 fn solve<'a, const D: usize, B: Kernels<D>>(
@@ -446,6 +457,9 @@ where
         device: inputs.device,
         began: Instant::now(),
         begun_at: flow.steps(),
+        last_save: Instant::now(),
+        save_time: Duration::ZERO,
+        _lock: begun.lock,
     };
     run.write("case.toml", &text)?;
     run.begin_histories()?;
@@ -510,7 +524,10 @@ impl<const D: usize> Run<'_, D> {
     fn to_next_look(&self, step: u64) -> u64 {
         let to_multiple = |of: u64| of - step % of;
         let mut steps = to_multiple(CHUNK);
-        for every in [self.resolved.checkpoint_every, self.integrals.every] {
+        for every in [
+            self.resolved.checkpoint_every.unwrap_or(0),
+            self.integrals.every,
+        ] {
             if every > 0 {
                 steps = steps.min(to_multiple(every));
             }
@@ -546,8 +563,11 @@ impl<const D: usize> Run<'_, D> {
                 return self.finish(flow, false, Some(growth));
             }
             self.write_fields(flow, Moment::Running)?;
-            if every > 0 && flow.steps().is_multiple_of(every) {
-                self.save(flow)?;
+            match every {
+                Some(0) => {}
+                Some(every) if flow.steps().is_multiple_of(every) => self.save(flow)?,
+                Some(_) => {}
+                None => self.save_by_time(flow),
             }
             let status = self.progress(flow.steps());
             self.observer.advance(steps, &status);
@@ -676,7 +696,22 @@ impl<const D: usize> Run<'_, D> {
         Ok(())
     }
 
+    /// Writes a checkpoint that nobody asked for, where the last one is old. It is no reason to end the run.
+    fn save_by_time(&mut self, flow: &dyn Flow<D>) {
+        if self.last_save.elapsed() < SAVE_INTERVAL.max(SAVE_SHARE * self.save_time) {
+            return;
+        }
+        if let Err(error) = self.save(flow) {
+            self.last_save = Instant::now();
+            self.observer.note(&format!(
+                "no checkpoint at root step {}, and the run continues: {error}",
+                flow.steps()
+            ));
+        }
+    }
+
     fn save(&mut self, flow: &dyn Flow<D>) -> Result<(), Error> {
+        let begin = Instant::now();
         let header = Header {
             step: flow.steps(),
             looks: self.looks.clone(),
@@ -695,6 +730,7 @@ impl<const D: usize> Run<'_, D> {
             }
         })?;
         self.saved = Some(header.step);
+        (self.last_save, self.save_time) = (Instant::now(), begin.elapsed());
         Ok(())
     }
 }

@@ -58,6 +58,7 @@ impl<const D: usize> Run<'_, D> {
         }
         let summary = json!({
             "schema": crate::JSON_SCHEMA,
+            "cutlink": env!("CARGO_PKG_VERSION"),
             "command": "solve",
             "device": self.device,
             "folder": folder,

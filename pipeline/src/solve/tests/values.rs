@@ -47,7 +47,7 @@ fn a_case_comes_to_the_parameters_worked_out_by_hand() {
     near(made.area, 0.5);
     near(made.units.time, 0.0025);
     near(made.physics.reynolds(), 50.0);
-    assert_eq!((made.forces_every, made.checkpoint_every), (1, 0));
+    assert_eq!((made.forces_every, made.checkpoint_every), (1, None));
     assert!(params.forces && made.unstable.is_none());
 }
 
