@@ -48,4 +48,6 @@ fn main() -> Result<(), String> {
 }
 
 #[cfg(not(feature = "cuda"))]
-fn main() {}
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+}

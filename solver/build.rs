@@ -101,4 +101,6 @@ fn main() -> Result<(), String> {
 }
 
 #[cfg(not(feature = "cuda"))]
-fn main() {}
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+}
