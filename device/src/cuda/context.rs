@@ -21,7 +21,7 @@ use std::{
 
 /// What buffers are filled with by [`Cuda::checked`].
 const POISON: u8 = 0xa5;
-/// Major compute capability of the oldest cards that there are kernels for (`nvcc.rs`).
+/// Major compute capability of the oldest cards that there are kernels for (`cutlink-nvcc`).
 const OLDEST: i32 = 8;
 /// Driver version of the CUDA that the kernels are compiled with: 13.0.
 const NEEDED: i32 = 13_000;
