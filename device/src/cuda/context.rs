@@ -62,7 +62,7 @@ impl fmt::Debug for Cuda {
     }
 }
 
-/// A lock that a panic elsewhere does not close.
+/// Locks, ignoring poisoning: what the locks guard is sound after a panic elsewhere.
 pub(super) fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -318,6 +318,7 @@ impl Drop for Inner {
         // Members that hold memory of the stream go first; they have no way back to this.
         let scratch = lock(&self.scratch).take();
         let pinned = lock(&self.pinned).take();
+        let loaded = std::mem::take(&mut *lock(&self.loaded));
         // SAFETY: nobody else uses the handles any more; failures leave things to the end of the
         // process.
         unsafe {
@@ -329,6 +330,9 @@ impl Drop for Inner {
             drop(pinned);
             for lane in self.lanes.iter().filter_map(OnceLock::get) {
                 lane.destroy();
+            }
+            for module in loaded.into_values() {
+                module.unload();
             }
             sys::cuStreamDestroy_v2(self.stream);
             sys::cuMemPoolTrimTo(self.pool, 0);

@@ -187,13 +187,19 @@ __device__ static bool meets_child(const Facet& f, int child, int edge) {
     return overlaps(f, center, edge / 2 + edge / 8);
 }
 
+// Whether a first child and its siblings are among the boxes `first` to `first + count`: not for a leaf, whose
+// first child is ~0.
+__device__ static bool is_group(uint32_t child, uint32_t first, uint32_t count) {
+    return static_cast<uint64_t>(child - first) + CHILDREN <= count;
+}
+
 // Which children each facet of a parent's list meets, one bit each in `masks`, zero before; and how many
 // facets each child has: so many thread blocks a parent that has facets. Bounds tell for most; the others
 // are queued, so that all lanes of a warp have one to test.
 extern "C" __global__ void split(const Facet* corners, const uint32_t* rows, const uint32_t* starts,
                                  const uint32_t* facets, uint32_t first_parent, const Ints* coord,
-                                 const uint32_t* first_child, uint32_t first, int edge, uint32_t parts, uint32_t* masks,
-                                 uint32_t* counts) {
+                                 const uint32_t* first_child, uint32_t first, uint32_t count, int edge, uint32_t parts,
+                                 uint32_t* masks, uint32_t* counts) {
     constexpr uint32_t LOWER[3] = {0x55, 0x33, 0x0f};
     // Entries, 8 times, and children; of each warp.
     __shared__ uint32_t queues[8][64];
@@ -201,7 +207,7 @@ extern "C" __global__ void split(const Facet* corners, const uint32_t* rows, con
     const uint32_t row = rows[blockIdx.x / parts];
     const uint32_t id = first_parent + row;
     const uint32_t child_id = first_child[id];
-    if (child_id == ~0u) {
+    if (!is_group(child_id, first, count)) {
         return;
     }
     if (threadIdx.x < CHILDREN) {
@@ -294,12 +300,12 @@ extern "C" __global__ void flag_rows(const uint32_t* starts, uint32_t count, uin
 // with a stretch of its list.
 extern "C" __global__ void fill(const uint32_t* rows, const uint32_t* parent_starts, const uint32_t* parent_facets,
                                 const uint8_t* masks, uint32_t first_parent, const uint32_t* first_child,
-                                uint32_t first, const uint32_t* starts, uint32_t* facets) {
+                                uint32_t first, uint32_t count, const uint32_t* starts, uint32_t* facets) {
     __shared__ uint32_t counts[32][CHILDREN];
     const int warp = threadIdx.x / 32, lane = threadIdx.x & 31, warps = blockDim.x / 32;
     const uint32_t row = rows[blockIdx.x];
     const uint32_t child_id = first_child[first_parent + row];
-    if (child_id == ~0u) {
+    if (!is_group(child_id, first, count)) {
         return;
     }
     const uint32_t end = parent_starts[row + 1];
