@@ -1,6 +1,7 @@
 // Facet lists: of the root boxes from all facets, of children from their parents' lists.
 
 #include "exact.cuh"
+#include "warp_queue.cuh"
 
 struct Boxes {
     uint32_t n[D];
@@ -202,7 +203,7 @@ extern "C" __global__ void split(const Facet* corners, const uint32_t* rows, con
                                  uint32_t* masks, uint32_t* counts) {
     constexpr uint32_t LOWER[3] = {0x55, 0x33, 0x0f};
     // Entries, 8 times, and children; of each warp.
-    __shared__ uint32_t queues[8][64];
+    __shared__ uint32_t queues[8][WARP_QUEUE];
     __shared__ uint32_t sums[CHILDREN];
     const uint32_t row = rows[blockIdx.x / parts];
     const uint32_t id = first_parent + row;
@@ -264,21 +265,7 @@ extern "C" __global__ void split(const Facet* corners, const uint32_t* rows, con
         while (any != 0) {
             const int child = __ffs(static_cast<int>(any)) - 1;
             any &= any - 1;
-            const bool own = touched >> child & 1;
-            const uint32_t votes = __ballot_sync(~0u, own);
-            if (own) {
-                queue[queued + __popc(votes & ((1u << lane) - 1))] = e * CHILDREN + child;
-            }
-            queued += __popc(votes);
-            __syncwarp();
-            if (queued >= 32) {
-                test(32);
-                queued -= 32;
-                const uint32_t rest = queue[32 + lane];
-                __syncwarp();
-                queue[lane] = rest;
-                __syncwarp();
-            }
+            push<uint32_t>(queue, queued, touched >> child & 1, e * CHILDREN + child, test);
         }
     }
     test(queued);
