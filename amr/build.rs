@@ -1,17 +1,16 @@
-//! Compiles the kernels for CUDA, if asked for.
-
-#[cfg(feature = "cuda")]
-#[path = "../device/nvcc.rs"]
-mod nvcc;
+//! Compiles the kernels for CUDA, if asked for, and exports their headers.
 
 #[cfg(feature = "cuda")]
 fn main() -> Result<(), String> {
-    nvcc::compile(
-        "src/kernels/cuda",
-        &["src/kernels/cuda", "../device/src/cuda"],
-        nvcc::EXACT,
-    )
+    const FOLDER: &str = "src/kernels/cuda";
+    cutlink_nvcc::export_headers(FOLDER)?;
+    cutlink_nvcc::Kernels::of(FOLDER)
+        .headers_of("device")?
+        .exact()
+        .compile()
 }
 
 #[cfg(not(feature = "cuda"))]
-fn main() {}
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+}

@@ -1,10 +1,6 @@
 //! Compiles the kernels for CUDA, if asked for, with the lattices' tables written out for them.
 
 #[cfg(feature = "cuda")]
-#[path = "../device/nvcc.rs"]
-mod nvcc;
-
-#[cfg(feature = "cuda")]
 #[allow(
     dead_code,
     unreachable_pub,
@@ -88,17 +84,17 @@ struct {name} {{
 #[cfg(feature = "cuda")]
 fn main() -> Result<(), String> {
     let out = std::env::var("OUT_DIR").map_err(|e| e.to_string())?;
-    println!("cargo:rerun-if-changed=src/lattice.rs");
+    println!("cargo::rerun-if-changed=src/lattice.rs");
     let header = format!("{out}/lattices.cuh");
     std::fs::write(&header, write::lattices()).map_err(|e| format!("{header}: {e}"))?;
-    let headers = [
-        "src/kernels/cuda",
-        "../amr/src/kernels/cuda",
-        "../device/src/cuda",
-        &out,
-    ];
-    nvcc::compile("src/kernels/cuda", &headers, &[])
+    cutlink_nvcc::Kernels::of("src/kernels/cuda")
+        .headers_of("amr")?
+        .headers_of("device")?
+        .headers_in(out.as_ref())
+        .compile()
 }
 
 #[cfg(not(feature = "cuda"))]
-fn main() {}
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+}

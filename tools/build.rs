@@ -1,24 +1,37 @@
-//! Tells the tests what is there: the scans, as `mesher` does, small disks to fill, an NVIDIA GPU.
+//! Tells the tests what is there: scans, small disks to fill, an NVIDIA GPU. Does nothing outside a
+//! checkout of the workspace.
+//!
+//! Scans are looked for as in `tests/build.rs`, which says why only paths that exist are watched.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-#[path = "../mesher/build.rs"]
-mod scans;
-
 fn main() -> Result<(), String> {
-    println!("cargo:rustc-check-cfg=cfg(has_small_disks)");
+    println!("cargo:rustc-check-cfg=cfg(has_scans, has_small_disks, has_cuda)");
     println!("cargo:rerun-if-changed=build.rs");
+    if !Path::new("../tests/build.rs").exists() {
+        return Ok(());
+    }
     if can_mount() {
         println!("cargo:rustc-cfg=has_small_disks");
     }
     // The driver's: there with a device, gone without.
     const GPU: &str = "/dev/nvidia0";
-    println!("cargo:rustc-check-cfg=cfg(has_cuda)");
     if Path::new(GPU).exists() {
+        println!("cargo:rerun-if-changed={GPU}");
         println!("cargo:rustc-cfg=has_cuda");
     }
-    scans::main()
+    const SCANS: &str = "../../shared/meshes";
+    println!("cargo:rerun-if-env-changed=CI");
+    if Path::new(SCANS).is_dir() {
+        println!("cargo:rerun-if-changed={SCANS}");
+        println!("cargo:rustc-cfg=has_scans");
+    } else if std::env::var_os("CI").is_some() {
+        return Err(format!(
+            "CI is set but {SCANS} is missing: tests on scans would not run"
+        ));
+    }
+    Ok(())
 }
 
 /// Whether a file system in memory can be mounted where nobody else sees it.

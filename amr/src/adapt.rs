@@ -34,11 +34,22 @@ pub struct Adapted {
     pub coarsened: usize,
 }
 
+#[expect(
+    unsafe_code,
+    reason = "stages trust the ids that another stage selected"
+)]
 impl<const D: usize, K: ForestKernels<D>> Forest<D, K> {
-    /// Adapts the forest to `marks`, one [`Mark`] as u8 a block id (the marks are closed in
-    /// place, and grow to the new ids). Memory is checked before it is taken; after an error the forest is valid,
-    /// with some of the coarser levels refined.
+    /// Adapts the forest to `marks`: one [`Mark`] as u8 for each block id, free ids included
+    /// ([`capacity`](Self::capacity) in all). The marks are closed in place, and grow to the new ids.
+    ///
+    /// # Errors
+    /// Where a level would be too fine, ids or memory run out (which is checked before memory is taken), or the device
+    /// fails. The forest is valid then, with some of the coarser levels refined.
+    ///
+    /// # Panics
+    /// Where `marks` has another length.
     pub fn adapt(&mut self, kernels: &K, marks: &mut K::Buf<u8>) -> Result<Adapted, ForestError> {
+        self.check_marks(marks);
         let mut done = Adapted::default();
         for level in (1..self.levels.len()).rev() {
             kernels.ripple(self, level, marks)?;
@@ -51,7 +62,9 @@ impl<const D: usize, K: ForestKernels<D>> Forest<D, K> {
             let parents = kernels.select_coarsen(self, level, marks)?;
             let count = K::len(&parents);
             if count > 0 {
-                kernels.remove_children(self, level, &parents)?;
+                self.contiguous = false;
+                // SAFETY: the parents were just selected from this level of this forest.
+                unsafe { kernels.remove_children(self, level, &parents)? };
                 if self.levels.len() > level + 1 {
                     kernels.connect(self, level + 1)?;
                 }
@@ -64,12 +77,19 @@ impl<const D: usize, K: ForestKernels<D>> Forest<D, K> {
     /// Gives children to the leaves of one level that are marked to refine, and returns how many
     /// they were. The second step of [`adapt`](Self::adapt), for marks that are known to be
     /// closed: it looks at no coarser level, so it keeps 2:1 only if they are.
+    ///
+    /// # Errors
+    /// As [`adapt`](Self::adapt).
+    ///
+    /// # Panics
+    /// Where `marks` has not one entry for each block id, or there is no such level.
     pub fn refine(
         &mut self,
         kernels: &K,
         level: usize,
         marks: &mut K::Buf<u8>,
     ) -> Result<usize, ForestError> {
+        self.check_marks(marks);
         let parents = &kernels.select_refine(self, level, marks)?;
         let count = K::len(parents);
         if count == 0 {
@@ -82,7 +102,9 @@ impl<const D: usize, K: ForestKernels<D>> Forest<D, K> {
             return Err(ForestError::TooManyBlocks { blocks });
         }
         kernels.reserve("the next level", fresh as u64 * forest::bytes_per_block(D))?;
-        kernels.insert_children(self, level, parents, marks)?;
+        self.contiguous &= self.gaps.is_empty() && self.levels.len() <= level + 2;
+        // SAFETY: the parents were just selected from this level of this forest.
+        unsafe { kernels.insert_children(self, level, parents, marks)? };
         kernels.connect(self, level + 1)?;
         Ok(count)
     }

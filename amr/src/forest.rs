@@ -3,6 +3,7 @@
 use crate::{ForestError, dims};
 use cutlink_device::{Backend, Host};
 use rayon::prelude::*;
+use std::ops::{Deref, DerefMut};
 
 /// No such block.
 pub const NONE: u32 = u32::MAX;
@@ -13,11 +14,23 @@ pub const FREE: u8 = u8::MAX;
 /// Levels a forest can have, the root level included.
 pub const MAX_LEVELS: usize = 29;
 
-/// A forest of blocks; arrays are indexed by block id.
+/// A forest of blocks.
+///
+/// Its arrays are read as fields (`forest.coord`, see [`ForestArrays`]). Those of a forest in a device's memory change
+/// by [`adapt`](Self::adapt) and [`refine`](Self::refine) alone, because kernels there follow their ids without bounds
+/// checks; on the host they may be changed directly, and [`validate`](Self::validate) tells whether they are still a forest.
 ///
 /// Memory: [`bytes_per_block`], of which a root block takes [`bytes_per_root_block`].
 #[derive(Debug)]
 pub struct Forest<const D: usize, B: Backend = Host> {
+    pub(crate) arrays: ForestArrays<D, B>,
+    /// See [`is_contiguous`](Self::is_contiguous).
+    pub(crate) contiguous: bool,
+}
+
+/// The arrays of a [`Forest`]. Those that are not of another length are indexed by block id.
+#[derive(Debug)]
+pub struct ForestArrays<const D: usize, B: Backend = Host> {
     /// Root blocks on each axis.
     pub root: [u32; D],
     /// Axes along which the box is periodic: its last blocks are neighbours of its first ones.
@@ -30,16 +43,31 @@ pub struct Forest<const D: usize, B: Backend = Host> {
     pub parent: B::Buf<u32>,
     /// First of 2^D contiguous children, or [`NONE`] for a leaf.
     pub first_child: B::Buf<u32>,
-    /// 4^D ids a group of 2^D siblings: the blocks of the same level in and around the parent's
-    /// place, x fastest, [`NONE`] where there is none, [`OUTSIDE`] beyond the box, of whose periodic faces the blocks of the
-    /// other side lie beyond. Groups in the
-    /// order of their ids, which begin after the root blocks'; a free group's places say
-    /// nothing. Read it by [`neighbor`](Forest::neighbor).
+    /// 4^D ids for each group of 2^D siblings: the blocks of the same level in and around the parent's place, x
+    /// fastest; [`NONE`] where there is none, [`OUTSIDE`] beyond a face of the box that is not periodic; beyond a
+    /// periodic face lie the blocks of the other side. Groups in the order of their ids, which begin after the root
+    /// blocks'; entries of a free group are unspecified. Read it by [`neighbor`](Forest::neighbor).
     pub families: B::Buf<u32>,
     /// Block ids by level.
     pub levels: Vec<B::Buf<u32>>,
     /// First ids of free sibling groups, the last one used next.
     pub gaps: Vec<u32>,
+}
+
+impl<const D: usize, B: Backend> Deref for Forest<D, B> {
+    type Target = ForestArrays<D, B>;
+
+    #[inline]
+    fn deref(&self) -> &ForestArrays<D, B> {
+        &self.arrays
+    }
+}
+
+impl<const D: usize> DerefMut for Forest<D, Host> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut ForestArrays<D, Host> {
+        &mut self.arrays
+    }
 }
 
 /// Host bytes that a block of a forest takes, its place in its level's list included: 57 in 3D,
@@ -66,7 +94,7 @@ impl<const D: usize, B: Backend> Forest<D, B> {
         let count = count as usize;
         let coord = (0..count).into_par_iter().map(|i| root_coord(root, i));
         let coord: Vec<[i32; D]> = coord.collect();
-        Ok(Self {
+        let arrays = ForestArrays {
             root,
             periodic: [false; D],
             coord: backend.upload(coord)?,
@@ -76,16 +104,53 @@ impl<const D: usize, B: Backend> Forest<D, B> {
             families: backend.upload(Vec::new())?,
             levels: vec![backend.upload((0..count as u32).collect())?],
             gaps: Vec::new(),
+        };
+        Ok(Self {
+            arrays,
+            contiguous: true,
         })
     }
 
-    /// The same forest, periodic along some axes. For a forest of root blocks only: neighbours of
-    /// finer blocks are stored.
+    /// The same forest, periodic along some axes.
+    ///
+    /// # Panics
+    /// Where there are blocks beyond the root level: their neighbours are stored.
     #[must_use]
     pub fn with_periodic(mut self, periodic: [bool; D]) -> Self {
-        debug_assert!(self.levels.len() == 1, "root blocks only");
-        self.periodic = periodic;
+        assert!(
+            self.levels.len() == 1,
+            "periodicity should be set while there are root blocks only"
+        );
+        self.arrays.periodic = periodic;
         self
+    }
+
+    /// Whether block ids ascend from level to level without a gap, so that the blocks of level ℓ are those from the
+    /// sum of the earlier levels' lengths on: so until a forest is coarsened, or refined at other levels than its two
+    /// finest. Not kept up where the arrays are changed directly.
+    pub fn is_contiguous(&self) -> bool {
+        self.contiguous
+    }
+
+    /// # Panics
+    /// Where there is not one mark for each block id.
+    pub(crate) fn check_marks(&self, marks: &B::Buf<u8>) {
+        let (len, blocks) = (B::len(marks), self.capacity());
+        assert!(
+            len == blocks,
+            "marks should have one entry for each of the {blocks} block ids, not {len}"
+        );
+    }
+
+    /// # Panics
+    /// Where a level has no parents or does not exist.
+    pub(crate) fn check_has_parents(&self, level: usize) {
+        let levels = self.levels.len();
+        assert!(
+            (1..levels).contains(&level),
+            "level {level} should be one of 1 to {} of the forest",
+            levels - 1
+        );
     }
 
     /// Root blocks on each axis, and 1 for each axis that is periodic: `Root` of `forest.cuh`.
@@ -110,7 +175,7 @@ impl<const D: usize, B: Backend> Forest<D, B> {
 
     /// A copy on the host, ids unchanged.
     pub fn download(&self, backend: &B) -> Result<Forest<D>, ForestError> {
-        Ok(Forest {
+        let arrays = ForestArrays {
             root: self.root,
             periodic: self.periodic,
             coord: backend.download(&self.coord)?,
@@ -124,6 +189,10 @@ impl<const D: usize, B: Backend> Forest<D, B> {
                 .map(|ids| backend.download(ids))
                 .collect::<Result<_, _>>()?,
             gaps: self.gaps.clone(),
+        };
+        Ok(Forest {
+            arrays,
+            contiguous: self.contiguous,
         })
     }
 }

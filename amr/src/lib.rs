@@ -25,7 +25,9 @@ mod validate;
 
 pub use adapt::{Adapted, Mark};
 pub use error::ForestError;
-pub use forest::{FREE, Forest, MAX_LEVELS, NONE, OUTSIDE, bytes_per_block, bytes_per_root_block};
+pub use forest::{
+    FREE, Forest, ForestArrays, MAX_LEVELS, NONE, OUTSIDE, bytes_per_block, bytes_per_root_block,
+};
 pub use kernels::ForestKernels;
 pub use lookup::{CellRef, NeighborCell};
 pub use validate::Violation;

@@ -79,6 +79,75 @@ fn every_place_of_every_family_is_checked() {
     }
 }
 
+/// What `run` panics with.
+fn panic_of(run: impl FnOnce() + std::panic::UnwindSafe) -> String {
+    let panic = std::panic::catch_unwind(run).expect_err("it should panic");
+    panic.downcast_ref::<String>().cloned().unwrap_or_default()
+}
+
+#[test]
+fn marks_of_another_length_never_reach_a_kernel() {
+    use cutlink_amr::ForestKernels;
+    let blocks = corner(2).capacity();
+    for len in [0, blocks - 1, blocks + 1] {
+        let text =
+            format!("marks should have one entry for each of the {blocks} block ids, not {len}");
+        type Use = fn(&mut Forest<3>, &mut Vec<u8>);
+        let uses: [Use; 5] = [
+            |f, marks| drop(f.adapt(&Host, marks)),
+            |f, marks| drop(f.refine(&Host, 0, marks)),
+            |f, marks| drop(Host.ripple(f, 1, marks)),
+            |f, marks| drop(Host.select_refine(f, 0, marks)),
+            |f, marks| drop(Host.select_coarsen(f, 0, marks)),
+        ];
+        for run in uses {
+            let mut marks = vec![Mark::Keep as u8; len];
+            let found = panic_of(move || run(&mut corner(2), &mut marks));
+            assert_eq!(found, text);
+        }
+    }
+    for level in [0, 2] {
+        let found = panic_of(move || drop(Host.connect(&mut corner(2), level)));
+        assert_eq!(
+            found,
+            format!("level {level} should be one of 1 to 1 of the forest")
+        );
+    }
+    let found = std::panic::catch_unwind(|| corner(2).with_periodic([true; 3]));
+    assert!(found.is_err(), "neighbours are stored");
+}
+
+#[test]
+fn ids_are_contiguous_until_they_are_recycled_or_inserted_between() {
+    let in_order = |forest: &Forest<3>| {
+        let ids: Vec<u32> = forest.ids().collect();
+        ids.iter().enumerate().all(|(i, &id)| i as u32 == id)
+    };
+    let adapt = |forest: &mut Forest<3>, id: u32, mark: Mark| {
+        let mut marks = vec![Mark::Keep as u8; forest.capacity()];
+        marks[id as usize] = mark as u8;
+        forest.adapt(&Host, &mut marks).expect("memory");
+    };
+    let mut forest = Forest::new(&Host, [4, 1, 1]).expect("a root grid");
+    // The second one of level 0 goes behind the first one's children; the child in the box's corner touches siblings alone.
+    for (id, levels) in [(0, 2), (1, 2), (4, 3)] {
+        adapt(&mut forest, id, Mark::Refine);
+        assert_eq!(forest.levels.len(), levels);
+        assert!(forest.is_contiguous() && in_order(&forest), "block {id}");
+    }
+    adapt(&mut forest, 3, Mark::Refine);
+    assert!(
+        !forest.is_contiguous() && !in_order(&forest),
+        "behind a finer level"
+    );
+
+    let mut forest = Forest::new(&Host, [1, 1, 1]).expect("a root grid");
+    adapt(&mut forest, 0, Mark::Refine);
+    let mut marks = vec![Mark::Coarsen as u8; forest.capacity()];
+    forest.adapt(&Host, &mut marks).expect("memory");
+    assert!(!forest.is_contiguous(), "free ids");
+}
+
 #[test]
 fn validate_rejects_groups_that_are_not_whole() {
     let mut forest = corner(2);
@@ -94,6 +163,7 @@ fn validate_rejects_groups_that_are_not_whole() {
 }
 
 #[test]
+#[expect(unsafe_code, reason = "refines past what `adapt` lets happen")]
 fn validate_rejects_a_forest_that_is_not_balanced() {
     let mut forest = Forest::<2>::new(&Host, [2, 1]).expect("a root grid");
     // Refining past the marks' closure: the children of block 0 that touch block 1.
@@ -102,8 +172,9 @@ fn validate_rejects_a_forest_that_is_not_balanced() {
         let parents = vec![id];
         use cutlink_amr::ForestKernels;
         let mut marks = vec![Mark::Keep as u8; forest.capacity()];
-        Host.insert_children(&mut forest, level, &parents, &mut marks)
-            .expect("memory");
+        // SAFETY: a leaf of that level.
+        let done = unsafe { Host.insert_children(&mut forest, level, &parents, &mut marks) };
+        done.expect("memory");
         Host.connect(&mut forest, level + 1).expect("memory");
     }
     assert!(

@@ -5,6 +5,7 @@
 //! bodies exist a second time. This is the one crate that may name a GPU interface.
 
 mod backend;
+mod cgroup;
 mod choice;
 #[cfg(feature = "cuda")]
 pub mod cuda;

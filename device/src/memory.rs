@@ -1,10 +1,9 @@
 //! The host's memory budget: what is free now, and allocation that fails with an error.
 //!
-//! Free is the least of: the system's available memory, what the control group leaves
-//! (Linux, version 2), and what the address-space limit leaves (`ulimit -v`). Where none
-//! can be read (not Linux), nothing is refused up front.
+//! Free is the least of: the system's available memory, what the control groups of the process leave (`cgroup.rs`),
+//! and what the address-space limit leaves (`ulimit -v`). Where none can be read (not Linux), nothing is refused up front.
 
-use crate::{DeviceError, Item, Memory};
+use crate::{DeviceError, Item, Memory, cgroup};
 use std::cell::Cell;
 use std::fs;
 
@@ -16,13 +15,6 @@ fn kib_field(text: &str, key: &str) -> Option<u64> {
 fn system_available() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     Some(kib_field(&text, "MemAvailable:")? * 1024)
-}
-
-fn control_group_left() -> Option<u64> {
-    let number = |path| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
-    let max = number("/sys/fs/cgroup/memory.max")?;
-    let used = number("/sys/fs/cgroup/memory.current")?;
-    Some(max.saturating_sub(used))
 }
 
 fn address_space_left() -> Option<u64> {
@@ -39,7 +31,7 @@ fn address_space_left() -> Option<u64> {
 pub fn available() -> u64 {
     [
         system_available(),
-        control_group_left(),
+        cgroup::memory_left(),
         address_space_left(),
     ]
     .into_iter()

@@ -3,7 +3,7 @@
 //! that were just allocated, as much as the result of a reader takes.
 //!
 //! `soup` parses, `weld` indexes the parsed triangles, `read` is the whole of
-//! [`parse_any`]; the bytes are in memory, as with a mapped file in the page cache.
+//! [`parse_any`]; the bytes are in memory.
 
 use std::fmt::Write;
 use std::hint::black_box;

@@ -25,8 +25,11 @@
 //! A count in a header is compared with the file's size before anything is
 //! allocated for it.
 //!
+//! A file that another program cuts short or appends to while it is read is an error
+//! ([`ReadError::Changed`]).
+//!
 //! Deterministic: the result does not depend on the number of threads. Cost:
-//! one or two passes over the bytes; memory for the result, plus one copy of the
+//! one or two passes over the bytes; memory for the file's bytes and the result, plus one copy of the
 //! triangles while an STL is welded, plus the unpacked bytes where gzipped (at
 //! most [`MAX_UNPACKED`]). See `docs/decisions/001-readers.md`.
 

@@ -1,8 +1,8 @@
 //! Comparison of what two backends made, array by array and bit by bit. Structures are taken apart
 //! by name, so that a new array does not compile before it is compared.
 
-use cutlink_amr::{FREE, Forest, dims};
-use cutlink_mesher::kernels::{Bins, FacetSet};
+use cutlink_amr::{FREE, Forest, ForestArrays, dims};
+use cutlink_mesher::kernels::{BinArrays, Bins, FacetArrays, FacetSet};
 use cutlink_voxelizer::{Classes, LinkTable, Mesh};
 use std::fmt::{self, Debug};
 
@@ -105,7 +105,7 @@ pub fn same_mesh<const D: usize>(a: &Mesh<D>, b: &Mesh<D>) -> Result<(), Differe
 
 /// Compares two forests, but for what the arrays hold of free ids.
 pub fn same_forest<const D: usize>(a: &Forest<D>, b: &Forest<D>) -> Result<(), Difference> {
-    let Forest {
+    let ForestArrays {
         root,
         periodic,
         coord,
@@ -115,7 +115,7 @@ pub fn same_forest<const D: usize>(a: &Forest<D>, b: &Forest<D>) -> Result<(), D
         families,
         levels,
         gaps,
-    } = a;
+    } = &**a;
     value("root", root, &b.root)?;
     value("periodic", periodic, &b.periodic)?;
     same("level", level, &b.level)?;
@@ -135,25 +135,28 @@ pub fn same_forest<const D: usize>(a: &Forest<D>, b: &Forest<D>) -> Result<(), D
 
 /// Compares two surfaces.
 pub fn same_facets<const D: usize>(a: &FacetSet<D>, b: &FacetSet<D>) -> Result<(), Difference> {
-    let FacetSet {
+    let FacetArrays {
         corners,
         patch,
+        patches,
         walls,
         extent,
-    } = a;
+    } = &**a;
     same("corners", corners, &b.corners)?;
     same("facet patches", patch, &b.patch)?;
+    value("number of patches", patches, &b.patches)?;
     value("walls", walls, &b.walls)?;
     value("extent", extent, &b.extent)
 }
 
 /// Compares two sets of lists.
 pub fn same_bins(a: &Bins, b: &Bins) -> Result<(), Difference> {
-    let Bins {
+    let BinArrays {
         starts,
         facets,
         rows,
-    } = a;
+    } = &**a;
+    value("facets of the set", &a.set_len(), &b.set_len())?;
     same("list starts", starts, &b.starts)?;
     same("lists", facets, &b.facets)?;
     same("rows with a list", rows, &b.rows)

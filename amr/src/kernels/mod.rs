@@ -10,6 +10,9 @@
 //! | [`connect`](ForestKernels::connect) | the places of a level's families from their parents' | `connect` |
 //!
 //! All are exact: every backend gives the same arrays, ids and orders included.
+//!
+//! Stages panic where `marks` has not one entry for each block id, or `level` is not one that they speak of. The two
+//! that follow ids given to them are unsafe.
 
 mod cpu;
 #[cfg(feature = "cuda")]
@@ -18,9 +21,20 @@ mod cuda;
 use crate::{Forest, ForestError};
 use cutlink_device::Backend;
 
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for cutlink_device::Host {}
+    #[cfg(feature = "cuda")]
+    impl Sealed for cutlink_device::cuda::Cuda {}
+}
+
 /// The stages of [`Forest::adapt`]; see the module's table. `marks` holds one
-/// [`Mark`](crate::Mark) as u8 a block id.
-pub trait ForestKernels<const D: usize>: Backend {
+/// [`Mark`](crate::Mark) as u8 for each block id. Sealed: the backends are those of `cutlink-device`.
+#[expect(
+    unsafe_code,
+    reason = "two stages follow ids without bounds checks on a device"
+)]
+pub trait ForestKernels<const D: usize>: Backend + sealed::Sealed {
     /// For every leaf of `level` (at least 1) that is marked to refine and every direction
     /// without a block of that level, marks the coarser leaf that lies there.
     fn ripple(
@@ -52,7 +66,10 @@ pub trait ForestKernels<const D: usize>: Backend {
     /// the order of the parents. All arrays grow with the ids, [`Forest::families`] too; what
     /// it holds of the children is unspecified until [`connect`](Self::connect). The marks grow with the arrays, the children's are
     /// [`Mark::Keep`](crate::Mark::Keep).
-    fn insert_children(
+    ///
+    /// # Safety
+    /// `parents` holds ids of leaves of that level of this forest, none of them twice.
+    unsafe fn insert_children(
         &self,
         forest: &mut Forest<D, Self>,
         level: usize,
@@ -62,7 +79,10 @@ pub trait ForestKernels<const D: usize>: Backend {
 
     /// Takes their children (leaves) from `parents` of `level`; the groups are appended to
     /// the gaps in the order of the parents, the level's list keeps its order.
-    fn remove_children(
+    ///
+    /// # Safety
+    /// `parents` holds ids of blocks of that level of this forest that have children, none of them twice.
+    unsafe fn remove_children(
         &self,
         forest: &mut Forest<D, Self>,
         level: usize,

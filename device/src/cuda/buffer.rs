@@ -89,8 +89,10 @@ impl<T: Item> CudaBuf<T> {
         self.raw.at + (first * size_of::<T>()) as u64
     }
 
-    /// The address of all elements, for several kernels side by side that write different ones: a value for
-    /// [`Launch::val`](super::Launch::val).
+    /// The device address of the first element, a value for [`Launch::val`](super::Launch::val): for several kernels
+    /// side by side that write different elements. A launch does not borrow the buffer by it, so whoever runs
+    /// the launch also promises, in its `unsafe` call, that the buffer outlives it and that nothing else reads or writes
+    /// these elements meanwhile.
     pub fn share(&mut self) -> u64 {
         self.address(0)
     }

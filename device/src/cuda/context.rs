@@ -21,7 +21,7 @@ use std::{
 
 /// What buffers are filled with by [`Cuda::checked`].
 const POISON: u8 = 0xa5;
-/// Major compute capability of the oldest cards that there are kernels for (`nvcc.rs`).
+/// Major compute capability of the oldest cards that there are kernels for (`cutlink-nvcc`).
 const OLDEST: i32 = 8;
 /// Driver version of the CUDA that the kernels are compiled with: 13.0.
 const NEEDED: i32 = 13_000;
@@ -62,7 +62,7 @@ impl fmt::Debug for Cuda {
     }
 }
 
-/// A lock that a panic elsewhere does not close.
+/// Locks, ignoring poisoning: what the locks guard is sound after a panic elsewhere.
 pub(super) fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -318,6 +318,7 @@ impl Drop for Inner {
         // Members that hold memory of the stream go first; they have no way back to this.
         let scratch = lock(&self.scratch).take();
         let pinned = lock(&self.pinned).take();
+        let loaded = std::mem::take(&mut *lock(&self.loaded));
         // SAFETY: nobody else uses the handles any more; failures leave things to the end of the
         // process.
         unsafe {
@@ -329,6 +330,9 @@ impl Drop for Inner {
             drop(pinned);
             for lane in self.lanes.iter().filter_map(OnceLock::get) {
                 lane.destroy();
+            }
+            for module in loaded.into_values() {
+                module.unload();
             }
             sys::cuStreamDestroy_v2(self.stream);
             sys::cuMemPoolTrimTo(self.pool, 0);

@@ -87,6 +87,15 @@ pub(super) struct Loaded {
     kernels: HashMap<&'static str, Arc<Kernel>>,
 }
 
+impl Loaded {
+    /// # Safety
+    /// The context must be current, and nothing may use the kernels any more.
+    pub(super) unsafe fn unload(self) {
+        // SAFETY: loaded once; the rest is the caller's promise. A failure leaves it to the end of the process.
+        unsafe { sys::cuModuleUnload(self.module) };
+    }
+}
+
 struct Kernel {
     function: sys::CUfunction,
     /// Sizes of the parameters.

@@ -21,10 +21,14 @@ unsafe impl Send for Pinned {}
 impl Drop for Pinned {
     fn drop(&mut self) {
         for i in 0..2 {
-            // SAFETY: made by `new`, given back once, with the context current.
+            // SAFETY: made by `new`, given back once, with the context current; null where `new` did not get that far.
             unsafe {
-                sys::cuEventDestroy_v2(self.done[i]);
-                sys::cuMemFreeHost(self.pages[i].cast());
+                if !self.done[i].is_null() {
+                    sys::cuEventDestroy_v2(self.done[i]);
+                }
+                if !self.pages[i].is_null() {
+                    sys::cuMemFreeHost(self.pages[i].cast());
+                }
             }
         }
     }
@@ -32,28 +36,30 @@ impl Drop for Pinned {
 
 impl Pinned {
     fn new() -> Result<Self, DeviceError> {
-        let mut pages = [ptr::null_mut(); 2];
-        let mut done = [ptr::null_mut(); 2];
+        // Owns what there is so far, also where a call fails.
+        let mut pinned = Self {
+            pages: [ptr::null_mut(); 2],
+            done: [ptr::null_mut(); 2],
+        };
         for i in 0..2 {
+            let mut page = ptr::null_mut();
             // SAFETY: the pointers are written; a context is current.
             unsafe {
                 check(
                     "allocate pinned memory",
-                    sys::cuMemHostAlloc(&raw mut pages[i], PAGE, 0),
+                    sys::cuMemHostAlloc(&raw mut page, PAGE, 0),
                 )?;
+                pinned.pages[i] = page.cast();
                 check(
                     "make an event",
                     sys::cuEventCreate(
-                        &raw mut done[i],
+                        &raw mut pinned.done[i],
                         sys::CUevent_flags::CU_EVENT_DISABLE_TIMING as u32,
                     ),
                 )?;
             }
         }
-        Ok(Self {
-            pages: pages.map(|page| page.cast()),
-            done,
-        })
+        Ok(pinned)
     }
 
     /// A page, once the device is done with it.

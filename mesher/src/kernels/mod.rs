@@ -21,21 +21,63 @@ use crate::{
     snap::Snapped,
 };
 use cutlink_device::{Backend, DeviceError, Host};
+use rayon::prelude::*;
+use std::ops::{Deref, DerefMut};
 
 /// A snapped surface in a backend's memory: its corners facet by facet, in an order in which
 /// neighbours in space are neighbours in memory (Morton 1966, by the lowest corner). So a list of
 /// facets, which is always ascending, is read nearly in sequence, at every level. No
 /// result depends on the order.
+///
+/// Its arrays are read as fields (see [`FacetArrays`]). Made by [`BinKernels::facet_set`]; on the host they may be
+/// changed directly.
 #[derive(Debug)]
-pub struct FacetSet<const D: usize, B: Backend = Host> {
+pub struct FacetSet<const D: usize, B: Backend = Host>(FacetArrays<D, B>);
+
+/// The arrays of a [`FacetSet`].
+#[derive(Debug)]
+pub struct FacetArrays<const D: usize, B: Backend = Host> {
     /// Corners of each facet; walls first, then caps.
     pub corners: B::Buf<[[i32; D]; D]>,
-    /// Patches, or empty.
+    /// Patch of each facet, or empty where the surface has one patch.
     pub patch: B::Buf<u16>,
+    /// Number of patches; each entry of `patch` is below it.
+    pub patches: usize,
     /// Facets that are walls; those behind them are caps, for winding numbers only.
     pub walls: u32,
     /// Largest extent of a facet along an axis.
     pub extent: i32,
+}
+
+impl<const D: usize, B: Backend> Deref for FacetSet<D, B> {
+    type Target = FacetArrays<D, B>;
+
+    #[inline]
+    fn deref(&self) -> &FacetArrays<D, B> {
+        &self.0
+    }
+}
+
+impl<const D: usize> DerefMut for FacetSet<D, Host> {
+    fn deref_mut(&mut self) -> &mut FacetArrays<D, Host> {
+        &mut self.0
+    }
+}
+
+impl<const D: usize, B: Backend> FacetSet<D, B> {
+    /// A copy on the host.
+    ///
+    /// # Errors
+    /// Where memory runs out or the device fails.
+    pub fn download(&self, backend: &B) -> Result<FacetSet<D>, DeviceError> {
+        Ok(FacetSet(FacetArrays {
+            corners: backend.download(&self.corners)?,
+            patch: backend.download(&self.patch)?,
+            patches: self.patches,
+            walls: self.walls,
+            extent: self.extent,
+        }))
+    }
 }
 
 impl<const D: usize> FacetSet<D> {
@@ -47,14 +89,67 @@ impl<const D: usize> FacetSet<D> {
 }
 
 /// Facet lists of consecutive boxes, compressed by rows.
+///
+/// Its arrays are read as fields (see [`BinArrays`]). Made by [`BinKernels`]; on the host they may be changed directly.
 #[derive(Debug)]
 pub struct Bins<B: Backend = Host> {
+    arrays: BinArrays<B>,
+    /// Facets of the set that the lists are of: no entry is as large.
+    set_len: usize,
+}
+
+/// The arrays of [`Bins`].
+#[derive(Debug)]
+pub struct BinArrays<B: Backend = Host> {
     /// First entry of each box, and the number of entries.
     pub starts: B::Buf<u32>,
-    /// Facet indices.
+    /// Facet indices, ascending in each list.
     pub facets: B::Buf<u32>,
     /// The boxes that have entries, ascending.
     pub rows: B::Buf<u32>,
+}
+
+impl<B: Backend> Deref for Bins<B> {
+    type Target = BinArrays<B>;
+
+    #[inline]
+    fn deref(&self) -> &BinArrays<B> {
+        &self.arrays
+    }
+}
+
+impl DerefMut for Bins<Host> {
+    fn deref_mut(&mut self) -> &mut BinArrays<Host> {
+        &mut self.arrays
+    }
+}
+
+impl<B: Backend> Bins<B> {
+    /// Boxes, with entries or without.
+    pub fn boxes(&self) -> usize {
+        B::len(&self.starts) - 1
+    }
+
+    /// Facets of the [`FacetSet`] that the lists are of.
+    pub fn set_len(&self) -> usize {
+        self.set_len
+    }
+
+    /// A copy on the host.
+    ///
+    /// # Errors
+    /// Where memory runs out or the device fails.
+    pub fn download(&self, backend: &B) -> Result<Bins, DeviceError> {
+        let arrays = BinArrays {
+            starts: backend.download(&self.starts)?,
+            facets: backend.download(&self.facets)?,
+            rows: backend.download(&self.rows)?,
+        };
+        Ok(Bins {
+            arrays,
+            set_len: self.set_len,
+        })
+    }
 }
 
 impl Bins {
@@ -84,8 +179,104 @@ pub struct ChildBoxes<'a, const D: usize, B: Backend> {
     pub edge: i32,
 }
 
-/// The stages of binning; see the module's table.
-pub trait BinKernels<const D: usize>: Backend {
+impl<const D: usize, B: Backend> ChildBoxes<'_, D, B> {
+    /// # Panics
+    /// Where an array is shorter than ids and lists ask for.
+    fn check(&self, set: &FacetSet<D, B>, parents: &Bins<B>) {
+        let Self {
+            first,
+            count,
+            first_parent,
+            ..
+        } = *self;
+        let ids = (first + count).max(first_parent + parents.boxes());
+        assert!(
+            count.is_multiple_of(1 << D) && self.edge > 0,
+            "child boxes should be whole groups of 2^{D} and have an edge, not {count} of edge {}",
+            self.edge
+        );
+        assert!(
+            u32::try_from(ids).is_ok_and(|ids| ids < u32::MAX),
+            "{ids} box ids should fit 32 bits"
+        );
+        for (what, len) in [
+            ("coordinates", B::len(self.coord)),
+            ("parents", B::len(self.parent)),
+            ("first children", B::len(self.first_child)),
+        ] {
+            assert!(len >= ids, "{len} {what} for {ids} box ids");
+        }
+        check_set(set, parents);
+    }
+}
+
+/// # Panics
+/// Where the lists are of another set.
+fn check_set<const D: usize, B: Backend>(set: &FacetSet<D, B>, bins: &Bins<B>) {
+    let (len, of) = (B::len(&set.corners), bins.set_len);
+    assert!(len == of, "lists of {of} facets for a set of {len}");
+}
+
+/// The number of boxes of a grid.
+///
+/// # Panics
+/// Where 32 bits do not hold it, or the edge is not positive.
+fn grid_boxes<const D: usize>(boxes: [u32; D], edge: i32) -> usize {
+    let count = boxes.iter().try_fold(1u32, |n, &b| n.checked_mul(b));
+    let count = count.filter(|&n| n < u32::MAX && edge > 0);
+    count.unwrap_or_else(|| {
+        panic!("a grid of {boxes:?} boxes of edge {edge} should have ids of 32 bits")
+    }) as usize
+}
+
+/// # Panics
+/// Where facets name vertices or patches that are not there.
+fn check_snapped<const D: usize>(surface: &Snapped<D>) {
+    let (vertices, facets) = (surface.vertices.len(), surface.facets.len());
+    assert!(
+        u32::try_from(facets).is_ok_and(|n| n < u32::MAX) && surface.caps <= facets,
+        "{facets} facets, {} of them caps, should be numbered with 32 bits",
+        surface.caps
+    );
+    let corner = surface.facets.par_iter().flatten().max();
+    assert!(
+        corner.is_none_or(|&v| (v as usize) < vertices),
+        "corner {corner:?} of {vertices} vertices"
+    );
+    // Where facets have no patch each, all belong to patch 0.
+    let patch = surface.facet_patch.par_iter().max();
+    assert!(
+        patch.is_none_or(|&p| usize::from(p) < surface.patches.len()),
+        "patch {patch:?} of {}",
+        surface.patches.len()
+    );
+}
+
+/// The number of list entries, if 32 bits hold it.
+///
+/// # Errors
+/// [`DeviceError::OutOfMemory`] where they do not, on every backend alike.
+fn checked_entries<B: Backend>(backend: &B, total: u64) -> Result<u32, DeviceError> {
+    u32::try_from(total).map_err(|_| DeviceError::OutOfMemory {
+        memory: B::MEMORY,
+        what: "facet lists of 2^32 entries or more",
+        requested: total.saturating_mul(4),
+        free: backend.free_bytes(),
+    })
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for cutlink_device::Host {}
+    #[cfg(feature = "cuda")]
+    impl Sealed for cutlink_device::cuda::Cuda {}
+}
+
+/// The stages of binning; see the module's table. Sealed: the backends are those of `cutlink-device`.
+///
+/// Stages panic where arrays that belong together differ in length. They end in [`DeviceError::OutOfMemory`] where
+/// memory runs out, and where lists have more than 2^32 - 1 entries in all.
+pub trait BinKernels<const D: usize>: Backend + sealed::Sealed {
     /// Orients and closes a surface, on the host: see [`crate::robust::close`].
     fn close(&self, surface: &mut Snapped<D>) -> RobustReport;
 
@@ -96,6 +287,9 @@ pub trait BinKernels<const D: usize>: Backend {
     /// their lowest corner (the upper 21 bits of a coordinate in space, 30 in the plane), and by
     /// their number where that is the same; caps keep their order. Patches are dropped where the
     /// surface has only one. Cost: a sort of the facets.
+    ///
+    /// # Panics
+    /// Where facets name vertices or patches that are not there.
     fn facet_set(&self, surface: &Snapped<D>) -> Result<FacetSet<D, Self>, DeviceError>;
 
     /// Bins of a grid of `boxes` boxes an axis with the given edge, x fastest, lower corner
@@ -114,4 +308,32 @@ pub trait BinKernels<const D: usize>: Backend {
         parents: &Bins<Self>,
         children: ChildBoxes<'_, D, Self>,
     ) -> Result<Bins<Self>, DeviceError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_2_to_32_entries_are_refused() {
+        let most = u64::from(u32::MAX);
+        assert_eq!(checked_entries(&Host, most), Ok(u32::MAX));
+        for total in [most + 1, most + 2, u64::MAX] {
+            match checked_entries(&Host, total) {
+                Err(DeviceError::OutOfMemory { requested, .. }) => {
+                    assert_eq!(requested, total.saturating_mul(4));
+                }
+                other => panic!("{total}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn grids_beyond_32_bits_are_refused() {
+        assert_eq!(grid_boxes([3, 1, 5], 4), 15);
+        let refused =
+            |boxes, edge| std::panic::catch_unwind(|| grid_boxes::<2>(boxes, edge)).is_err();
+        assert!(refused([1 << 16, 1 << 16], 4) && refused([1, u32::MAX], 4) && refused([3, 1], 0));
+        assert!(!refused([1 << 16, 1 << 15], 4));
+    }
 }

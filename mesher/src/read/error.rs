@@ -63,6 +63,19 @@ pub enum ReadError {
         /// Bytes that were free.
         free: u64,
     },
+    /// Written to or cut short by another program while it was read.
+    #[error(
+        "{} changed while it was read: {before} bytes before, {}: wait until it is written, then try again",
+        path.display(), if read > before { "more now".into() } else { format!("{read} now") }
+    )]
+    Changed {
+        /// The file.
+        path: PathBuf,
+        /// Its size when it was opened, in bytes.
+        before: u64,
+        /// Bytes that were read; one more than `before` where the file has grown.
+        read: u64,
+    },
     /// A folder, device or pipe.
     #[error("{} is not a regular file: give the path of an STL, PLY or polyline file", path.display())]
     NotAFile {

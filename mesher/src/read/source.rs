@@ -1,16 +1,18 @@
-//! Bytes of a file: mapped where large, unpacked where gzipped.
+//! Bytes of a file, unpacked where gzipped.
+//!
+//! Files are read into memory and not mapped: a mapped file that another program cuts short ends this one with
+//! SIGBUS, and one that is written to changes under the readers.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use cutlink_device::DeviceError;
+use cutlink_device::{DeviceError, memory};
 use flate2::read::MultiGzDecoder;
 
 use super::{Format, Place, ReadError, WeldError};
 
-/// Largest size to which a gzipped file may unpack, in bytes. Plain files are
-/// mapped and have no such limit.
+/// Largest size to which a gzipped file may unpack, in bytes. Plain files have no such limit.
 pub const MAX_UNPACKED: u64 = 1 << 30;
 
 /// Largest ratio of unpacked to packed size, checked once 16 MiB are unpacked.
@@ -19,9 +21,6 @@ pub const MAX_UNPACK_RATIO: u64 = 200;
 
 /// Unpacked size below which the ratio is not looked at.
 const RATIO_FREE: u64 = 16 << 20;
-
-/// Files below this size are read instead of mapped.
-const SMALL: u64 = 1 << 20;
 
 /// The unpacked bytes of a file and the name for messages.
 #[derive(Clone, Copy)]
@@ -84,24 +83,7 @@ impl Source<'_> {
     }
 
     pub(super) fn memory(&self, error: DeviceError) -> ReadError {
-        match error {
-            DeviceError::OutOfMemory {
-                what,
-                requested,
-                free,
-                ..
-            } => ReadError::Memory {
-                path: self.name.into(),
-                what,
-                requested,
-                free,
-            },
-            // Nothing else comes of an allocation.
-            error => ReadError::Io {
-                path: self.name.into(),
-                source: std::io::Error::other(error),
-            },
-        }
+        out_of_memory(self.name, error)
     }
 
     pub(super) fn weld(&self, format: Format, error: WeldError) -> ReadError {
@@ -124,6 +106,27 @@ impl Source<'_> {
     }
 }
 
+fn out_of_memory(path: &Path, error: DeviceError) -> ReadError {
+    match error {
+        DeviceError::OutOfMemory {
+            what,
+            requested,
+            free,
+            ..
+        } => ReadError::Memory {
+            path: path.into(),
+            what,
+            requested,
+            free,
+        },
+        // Nothing else comes of an allocation.
+        error => ReadError::Io {
+            path: path.into(),
+            source: std::io::Error::other(error),
+        },
+    }
+}
+
 /// Calls `f` with the bytes of the regular file at `path`.
 pub(super) fn with_file<T>(
     path: &Path,
@@ -138,27 +141,32 @@ pub(super) fn with_file<T>(
     if !meta.is_file() {
         return Err(ReadError::NotAFile { path: path.into() });
     }
-    let memory = |source: std::io::Error| match source.kind() {
-        std::io::ErrorKind::OutOfMemory => ReadError::Memory {
+    let file = File::open(path).map_err(io)?;
+    let before = file.metadata().map_err(io)?.len();
+    f(&bytes_of(path, &file, before)?)
+}
+
+/// All bytes of an opened file, which had size `before`.
+fn bytes_of(path: &Path, file: impl Read, before: u64) -> Result<Vec<u8>, ReadError> {
+    let capacity = usize::try_from(before).unwrap_or(usize::MAX);
+    let bytes = memory::with_capacity("its bytes", capacity);
+    let mut bytes = bytes.map_err(|e| out_of_memory(path, e))?;
+    // One byte more, to see whether the file has grown. Files of the kernel's, as in /proc, have size 0 and content all
+    // the same.
+    let most = if before > 0 { before + 1 } else { u64::MAX };
+    let read = file.take(most).read_to_end(&mut bytes);
+    let read = read.map_err(|source| ReadError::Io {
+        path: path.into(),
+        source,
+    })? as u64;
+    if read != before && before > 0 {
+        return Err(ReadError::Changed {
             path: path.into(),
-            what: "its bytes",
-            requested: meta.len(),
-            free: cutlink_device::memory::available(),
-        },
-        _ => io(source),
-    };
-    let mut file = File::open(path).map_err(io)?;
-    if meta.len() < SMALL {
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(memory)?;
-        return f(&bytes);
+            before,
+            read,
+        });
     }
-    #[expect(unsafe_code, reason = "a memory map is what makes the readers fast")]
-    // SAFETY: the map is read-only, private to this call, and viewed only as plain
-    // bytes, for which every bit pattern is valid. Another process that truncates the
-    // file meanwhile ends this one with SIGBUS, as for every program that maps its input.
-    let map = unsafe { memmap2::Mmap::map(&file) }.map_err(memory)?;
-    f(&map)
+    Ok(bytes)
 }
 
 /// The unpacked bytes of a gzip stream, or `None` where `bytes` is not one.
@@ -186,4 +194,27 @@ pub(super) fn gunzip(name: &Path, bytes: &[u8]) -> Result<Option<Vec<u8>>, ReadE
         });
     }
     Ok(Some(out))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_change_are_told_apart() {
+        let read = |content: &[u8], before| bytes_of(Path::new("a.stl"), content, before);
+        let all = b"solid";
+        for before in [5, 0] {
+            assert_eq!(read(all, before).expect("unchanged"), all);
+        }
+        for (before, text) in [
+            (9, "9 bytes before, 5 now"),
+            (4, "4 bytes before, more now"),
+        ] {
+            let error = read(all, before).expect_err("changed").to_string();
+            assert!(error.contains(text) && error.contains("a.stl"), "{error}");
+        }
+        let error = read(all, u64::MAX / 4).expect_err("no such memory");
+        assert!(matches!(error, ReadError::Memory { .. }), "{error}");
+    }
 }

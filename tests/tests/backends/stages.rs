@@ -49,7 +49,7 @@ fn stages<const D: usize, K: Kernels<D>>(
         .seed_roots(&set, &forest, spacing)
         .map_err(|e| text(&e))?;
     let roots = kernels.bin_root(&set, root, 4 * spacing).map_err(device)?;
-    let lists = download(kernels, &roots)?;
+    let lists = roots.download(kernels).map_err(device)?;
 
     let marks = (0..forest.capacity())
         .map(|id| u8::from(id % 5 == 0 || !lists.of(id).is_empty()) * Mark::Refine as u8);
@@ -73,24 +73,10 @@ fn stages<const D: usize, K: Kernels<D>>(
     );
     let children = children.map_err(device)?;
     Ok(Made {
-        set: FacetSet {
-            corners: kernels.download(&set.corners).map_err(device)?,
-            patch: kernels.download(&set.patch).map_err(device)?,
-            walls: set.walls,
-            extent: set.extent,
-        },
+        set: set.download(kernels).map_err(device)?,
         seeds: kernels.download(&seeds).map_err(device)?,
         roots: lists,
-        children: download(kernels, &children)?,
-    })
-}
-
-fn download<const D: usize, K: Kernels<D>>(kernels: &K, bins: &Bins<K>) -> Result<Bins, String> {
-    let of = |buf| kernels.download(buf).map_err(|e| e.to_string());
-    Ok(Bins {
-        starts: of(&bins.starts)?,
-        facets: of(&bins.facets)?,
-        rows: of(&bins.rows)?,
+        children: children.download(kernels).map_err(device)?,
     })
 }
 

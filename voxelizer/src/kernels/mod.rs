@@ -18,6 +18,7 @@
 mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
+mod lengths;
 
 use crate::{Fill, LinkTable, VoxelError, refine::LevelMarks};
 use cutlink_amr::{Forest, ForestKernels};
@@ -142,7 +143,11 @@ pub struct Rim<B: Backend> {
     pub interface: B::Buf<u64>,
 }
 
-/// The stages of [`crate::embed`]; see the module's table.
+/// The stages of [`crate::embed`]; see the module's table. Sealed, as [`ForestKernels`] and [`BinKernels`] are.
+///
+/// Stages end in errors where memory runs out, a table is too large or the device fails. They panic where arrays that
+/// belong together differ in length, and where the forest's ids do not ascend
+/// ([`Forest::is_contiguous`]).
 pub trait Kernels<const D: usize>: ForestKernels<D> + BinKernels<D> {
     /// Winding number at the centre of the first cell of every root block, by rays along x
     /// from outside through all facets, inside the box or not.

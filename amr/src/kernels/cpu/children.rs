@@ -19,6 +19,7 @@ pub(super) fn insert<const D: usize>(
         parents.len() * group,
         level,
     )?;
+    let forest = &mut forest.arrays;
 
     for &parent in recycled {
         let first = forest
@@ -37,7 +38,7 @@ pub(super) fn insert<const D: usize>(
         forest.first_child[parent as usize] = first;
     }
 
-    grow("marks", marks, forest.capacity(), Mark::Keep as u8)?;
+    grow("marks", marks, forest.level.len(), Mark::Keep as u8)?;
     for (k, &parent) in fresh.iter().enumerate() {
         forest.first_child[parent as usize] = (start + k * group) as u32;
     }
@@ -64,10 +65,11 @@ fn grow_arrays<const D: usize>(
     inserted: usize,
     level: usize,
 ) -> Result<(), ForestError> {
+    let places = forest.families_len(capacity);
+    let forest = &mut forest.arrays;
     grow("block coordinates", &mut forest.coord, capacity, [0; D])?;
     grow("parents", &mut forest.parent, capacity, NONE)?;
     grow("first children", &mut forest.first_child, capacity, NONE)?;
-    let places = forest.families_len(capacity);
     grow("block neighbours", &mut forest.families, places, NONE)?;
     grow("block levels", &mut forest.level, capacity, FREE)?;
     if forest.levels.len() == level + 1 {
@@ -82,6 +84,7 @@ fn child_coord<const D: usize>(parent: [i32; D], child: usize) -> [i32; D] {
 }
 
 pub(super) fn remove<const D: usize>(forest: &mut Forest<D>, level: usize, parents: &[u32]) {
+    let forest = &mut forest.arrays;
     for &parent in parents {
         let first = forest.first_child[parent as usize];
         forest.first_child[parent as usize] = NONE;

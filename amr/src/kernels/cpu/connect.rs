@@ -12,6 +12,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 pub(super) fn connect<const D: usize>(forest: &mut Forest<D>, level: usize) {
     let (root, roots, fill) = (forest.grid(), forest.roots(), places::<D>());
+    let forest = &mut forest.arrays;
     let families = shared::words(&mut forest.families);
     let (coord, parent, first_child) = (&forest.coord, &forest.parent, &forest.first_child);
     let groups = forest.levels[level].par_chunks(dims::children(D));

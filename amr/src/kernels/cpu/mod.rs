@@ -7,6 +7,7 @@ mod marks;
 use crate::{Forest, ForestError, ForestKernels};
 use cutlink_device::Host;
 
+#[expect(unsafe_code, reason = "as declared")]
 impl<const D: usize> ForestKernels<D> for Host {
     fn ripple(
         &self,
@@ -14,6 +15,8 @@ impl<const D: usize> ForestKernels<D> for Host {
         level: usize,
         marks: &mut Vec<u8>,
     ) -> Result<(), ForestError> {
+        forest.check_has_parents(level);
+        forest.check_marks(marks);
         marks::ripple(forest, level, marks);
         Ok(())
     }
@@ -24,6 +27,7 @@ impl<const D: usize> ForestKernels<D> for Host {
         level: usize,
         marks: &Vec<u8>,
     ) -> Result<Vec<u32>, ForestError> {
+        forest.check_marks(marks);
         Ok(marks::select_refine(forest, level, marks))
     }
 
@@ -33,20 +37,22 @@ impl<const D: usize> ForestKernels<D> for Host {
         level: usize,
         marks: &Vec<u8>,
     ) -> Result<Vec<u32>, ForestError> {
+        forest.check_marks(marks);
         Ok(marks::select_coarsen(forest, level, marks))
     }
 
-    fn insert_children(
+    unsafe fn insert_children(
         &self,
         forest: &mut Forest<D>,
         level: usize,
         parents: &Vec<u32>,
         marks: &mut Vec<u8>,
     ) -> Result<(), ForestError> {
+        forest.check_marks(marks);
         children::insert(forest, level, parents, marks)
     }
 
-    fn remove_children(
+    unsafe fn remove_children(
         &self,
         forest: &mut Forest<D>,
         level: usize,
@@ -57,6 +63,7 @@ impl<const D: usize> ForestKernels<D> for Host {
     }
 
     fn connect(&self, forest: &mut Forest<D>, level: usize) -> Result<(), ForestError> {
+        forest.check_has_parents(level);
         connect::connect(forest, level);
         Ok(())
     }

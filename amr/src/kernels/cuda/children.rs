@@ -20,6 +20,7 @@ pub(super) fn insert<const D: usize>(
     let capacity = start + (parents.len() - recycled) * group;
     let listed = grow(cuda, forest, capacity, parents.len() * group, level)?;
     marks.grow("marks", capacity)?;
+    let forest = &mut forest.arrays;
     let rest = forest.gaps.len() - recycled;
     let mut firsts = forest.gaps.split_off(rest);
     firsts.reverse();
@@ -52,10 +53,11 @@ fn grow<const D: usize>(
     inserted: usize,
     level: usize,
 ) -> Result<usize, ForestError> {
+    let places = forest.families_len(capacity);
+    let forest = &mut forest.arrays;
     forest.coord.grow("block coordinates", capacity)?;
     forest.parent.grow("parents", capacity)?;
     forest.first_child.grow("first children", capacity)?;
-    let places = forest.families_len(capacity);
     forest.families.grow("block neighbours", places)?;
     forest.level.grow("block levels", capacity)?;
     if forest.levels.len() == level + 1 {
@@ -73,6 +75,7 @@ pub(super) fn remove<const D: usize>(
     level: usize,
     parents: &CudaBuf<u32>,
 ) -> Result<(), ForestError> {
+    let forest = &mut forest.arrays;
     let mut gaps = cuda.uninit::<u32>("free groups", parents.len())?;
     let launch = cuda
         .launch(&CHILDREN, D, "remove_groups")

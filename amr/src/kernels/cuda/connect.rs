@@ -9,13 +9,15 @@ pub(super) fn connect<const D: usize>(
     forest: &mut Forest<D, Cuda>,
     level: usize,
 ) -> Result<(), ForestError> {
+    let grid = forest.grid();
+    let forest = &mut forest.arrays;
     let ids = &forest.levels[level];
     let groups = ids.len() / dims::children(D);
     let launch = cuda
         .launch(&CONNECT, D, "connect")
         .buf(ids)
         .val(groups as u32)
-        .val(forest.grid())
+        .val(grid)
         .buf(&forest.parent)
         .buf(&forest.first_child)
         .out(&mut forest.families);

@@ -23,6 +23,8 @@ impl<const D: usize> ForestKernels<D> for Cuda {
         level: usize,
         marks: &mut CudaBuf<u8>,
     ) -> Result<(), ForestError> {
+        forest.check_has_parents(level);
+        forest.check_marks(marks);
         marks::ripple(self, forest, level, marks)
     }
 
@@ -32,6 +34,7 @@ impl<const D: usize> ForestKernels<D> for Cuda {
         level: usize,
         marks: &CudaBuf<u8>,
     ) -> Result<CudaBuf<u32>, ForestError> {
+        forest.check_marks(marks);
         marks::select_refine(self, forest, level, marks)
     }
 
@@ -41,20 +44,22 @@ impl<const D: usize> ForestKernels<D> for Cuda {
         level: usize,
         marks: &CudaBuf<u8>,
     ) -> Result<CudaBuf<u32>, ForestError> {
+        forest.check_marks(marks);
         marks::select_coarsen(self, forest, level, marks)
     }
 
-    fn insert_children(
+    unsafe fn insert_children(
         &self,
         forest: &mut Forest<D, Self>,
         level: usize,
         parents: &CudaBuf<u32>,
         marks: &mut CudaBuf<u8>,
     ) -> Result<(), ForestError> {
+        forest.check_marks(marks);
         children::insert(self, forest, level, parents, marks)
     }
 
-    fn remove_children(
+    unsafe fn remove_children(
         &self,
         forest: &mut Forest<D, Self>,
         level: usize,
@@ -64,6 +69,7 @@ impl<const D: usize> ForestKernels<D> for Cuda {
     }
 
     fn connect(&self, forest: &mut Forest<D, Self>, level: usize) -> Result<(), ForestError> {
+        forest.check_has_parents(level);
         connect::connect(self, forest, level)
     }
 }

@@ -3,10 +3,20 @@
 //! Both go over their input once, in parallel chunks that keep the order. Cost: one exact
 //! overlap test for each facet and box whose bounds touch.
 
-use super::super::{Bins, ChildBoxes, FacetSet};
+use super::super::{BinArrays, Bins, ChildBoxes, FacetSet, checked_entries, grid_boxes};
 use crate::exact::{Exact, Facet};
 use cutlink_device::{Backend, DeviceError, Host, memory};
 use rayon::prelude::*;
+
+/// Counts to the sums before them, and `total` behind the last. No sum overflows, because all of them together
+/// are `total`.
+fn scan(counts: &mut [u32], total: u32) {
+    let mut sum = 0;
+    for count in counts {
+        (*count, sum) = (sum, sum + *count);
+    }
+    assert_eq!(sum, total, "the sum of the lists' lengths");
+}
 
 /// The boxes with entries.
 fn rows_of(starts: &[u32]) -> Vec<u32> {
@@ -28,6 +38,7 @@ pub(super) fn root<const D: usize>(
 where
     Facet<D>: Exact<D>,
 {
+    let count = grid_boxes(boxes, edge);
     let chunks: Vec<Vec<(u32, u32)>> = (0..set.corners.len() as u32)
         .into_par_iter()
         .with_min_len(1 << 12)
@@ -37,17 +48,15 @@ where
         })
         .collect();
 
-    let count: usize = boxes.iter().map(|&n| n as usize).product();
     let total: u64 = chunks.iter().map(|c| c.len() as u64).sum();
+    let entries = checked_entries(&Host, total)?;
     Host.reserve("facet lists", total * 4)?;
     let mut starts = Vec::new();
     memory::grow("facet lists", &mut starts, count + 1, 0u32)?;
     for &(at, _) in chunks.iter().flatten() {
-        starts[at as usize + 1] += 1;
+        starts[at as usize] += 1;
     }
-    for i in 0..count {
-        starts[i + 1] += starts[i];
-    }
+    scan(&mut starts, entries);
     let mut next = starts.clone();
     let mut facets = Vec::new();
     memory::grow("facet lists", &mut facets, total as usize, 0u32)?;
@@ -58,9 +67,12 @@ where
     }
     let rows = rows_of(&starts);
     Ok(Bins {
-        starts,
-        facets,
-        rows,
+        arrays: BinArrays {
+            starts,
+            facets,
+            rows,
+        },
+        set_len: set.corners.len(),
     })
 }
 
@@ -118,6 +130,7 @@ pub(super) fn children<const D: usize>(
 where
     Facet<D>: Exact<D>,
 {
+    boxes.check(set, parents);
     let group = 1 << D;
     let parts: Vec<Part> = (0..boxes.count / group)
         .into_par_iter()
@@ -140,23 +153,24 @@ where
         .collect();
 
     let total: u64 = parts.iter().map(|p| p.facets.len() as u64).sum();
+    let entries = checked_entries(&Host, total)?;
     Host.reserve("facet lists", total * 4 + boxes.count as u64 * 4)?;
     let mut starts = Vec::with_capacity(boxes.count + 1);
     let mut facets = Vec::with_capacity(total as usize);
-    let mut next = 0u32;
     for part in parts {
-        for length in part.lengths {
-            starts.push(next);
-            next += length;
-        }
+        starts.extend_from_slice(&part.lengths);
         facets.extend_from_slice(&part.facets);
     }
-    starts.push(next);
+    starts.push(0);
+    scan(&mut starts, entries);
     let rows = rows_of(&starts);
     Ok(Bins {
-        starts,
-        facets,
-        rows,
+        arrays: BinArrays {
+            starts,
+            facets,
+            rows,
+        },
+        set_len: set.corners.len(),
     })
 }
 
@@ -199,5 +213,19 @@ fn split<const D: usize>(
                 lists[child].push(f);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::scan;
+
+    #[test]
+    fn lengths_become_first_entries_up_to_the_last_of_32_bits() {
+        let mut counts = [2, 0, u32::MAX - 3, 1, 0];
+        scan(&mut counts, u32::MAX);
+        assert_eq!(counts, [0, 2, 2, u32::MAX - 1, u32::MAX]);
+        let one_off = || scan(&mut [1, 2, 0], 4);
+        assert!(std::panic::catch_unwind(one_off).is_err(), "another total");
     }
 }

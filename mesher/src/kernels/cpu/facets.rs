@@ -1,6 +1,6 @@
 //! Facets in an order in which neighbours in space are neighbours in memory (Morton 1966).
 
-use super::super::FacetSet;
+use super::super::{FacetArrays, FacetSet, check_snapped};
 use crate::{
     exact::{Exact, Facet},
     snap::Snapped,
@@ -12,6 +12,7 @@ pub(super) fn facet_set<const D: usize>(surface: &Snapped<D>) -> Result<FacetSet
 where
     Facet<D>: Exact<D>,
 {
+    check_snapped(surface);
     let count = surface.facets.len();
     Host.reserve("the surface", (count * (4 * D * D + 2 + 16)) as u64)?;
     let corners = |f: u32| surface.facets[f as usize].map(|v| surface.vertices[v as usize]);
@@ -33,12 +34,13 @@ where
             order.iter().map(|&(_, f)| of(f)).collect()
         }
     };
-    Ok(FacetSet {
+    Ok(FacetSet(FacetArrays {
         corners: order.par_iter().map(|&(_, f)| corners(f)).collect(),
         patch,
+        patches: surface.patches.len().max(1),
         walls: walls as u32,
         extent: extent.reduce(|| 0, i32::max),
-    })
+    }))
 }
 
 /// The upper bits of the coordinates, interleaved from the highest down.

@@ -1,6 +1,7 @@
 // Facet lists: of the root boxes from all facets, of children from their parents' lists.
 
 #include "exact.cuh"
+#include "warp_queue.cuh"
 
 struct Boxes {
     uint32_t n[D];
@@ -187,21 +188,27 @@ __device__ static bool meets_child(const Facet& f, int child, int edge) {
     return overlaps(f, center, edge / 2 + edge / 8);
 }
 
+// Whether a first child and its siblings are among the boxes `first` to `first + count`: not for a leaf, whose
+// first child is ~0.
+__device__ static bool is_group(uint32_t child, uint32_t first, uint32_t count) {
+    return static_cast<uint64_t>(child - first) + CHILDREN <= count;
+}
+
 // Which children each facet of a parent's list meets, one bit each in `masks`, zero before; and how many
 // facets each child has: so many thread blocks a parent that has facets. Bounds tell for most; the others
 // are queued, so that all lanes of a warp have one to test.
 extern "C" __global__ void split(const Facet* corners, const uint32_t* rows, const uint32_t* starts,
                                  const uint32_t* facets, uint32_t first_parent, const Ints* coord,
-                                 const uint32_t* first_child, uint32_t first, int edge, uint32_t parts, uint32_t* masks,
-                                 uint32_t* counts) {
+                                 const uint32_t* first_child, uint32_t first, uint32_t count, int edge, uint32_t parts,
+                                 uint32_t* masks, uint32_t* counts) {
     constexpr uint32_t LOWER[3] = {0x55, 0x33, 0x0f};
     // Entries, 8 times, and children; of each warp.
-    __shared__ uint32_t queues[8][64];
+    __shared__ uint32_t queues[8][WARP_QUEUE];
     __shared__ uint32_t sums[CHILDREN];
     const uint32_t row = rows[blockIdx.x / parts];
     const uint32_t id = first_parent + row;
     const uint32_t child_id = first_child[id];
-    if (child_id == ~0u) {
+    if (!is_group(child_id, first, count)) {
         return;
     }
     if (threadIdx.x < CHILDREN) {
@@ -258,21 +265,7 @@ extern "C" __global__ void split(const Facet* corners, const uint32_t* rows, con
         while (any != 0) {
             const int child = __ffs(static_cast<int>(any)) - 1;
             any &= any - 1;
-            const bool own = touched >> child & 1;
-            const uint32_t votes = __ballot_sync(~0u, own);
-            if (own) {
-                queue[queued + __popc(votes & ((1u << lane) - 1))] = e * CHILDREN + child;
-            }
-            queued += __popc(votes);
-            __syncwarp();
-            if (queued >= 32) {
-                test(32);
-                queued -= 32;
-                const uint32_t rest = queue[32 + lane];
-                __syncwarp();
-                queue[lane] = rest;
-                __syncwarp();
-            }
+            push<uint32_t>(queue, queued, touched >> child & 1, e * CHILDREN + child, test);
         }
     }
     test(queued);
@@ -294,12 +287,12 @@ extern "C" __global__ void flag_rows(const uint32_t* starts, uint32_t count, uin
 // with a stretch of its list.
 extern "C" __global__ void fill(const uint32_t* rows, const uint32_t* parent_starts, const uint32_t* parent_facets,
                                 const uint8_t* masks, uint32_t first_parent, const uint32_t* first_child,
-                                uint32_t first, const uint32_t* starts, uint32_t* facets) {
+                                uint32_t first, uint32_t count, const uint32_t* starts, uint32_t* facets) {
     __shared__ uint32_t counts[32][CHILDREN];
     const int warp = threadIdx.x / 32, lane = threadIdx.x & 31, warps = blockDim.x / 32;
     const uint32_t row = rows[blockIdx.x];
     const uint32_t child_id = first_child[first_parent + row];
-    if (child_id == ~0u) {
+    if (!is_group(child_id, first, count)) {
         return;
     }
     const uint32_t end = parent_starts[row + 1];

@@ -1,9 +1,9 @@
 //! Facet lists by counting, scanning and writing.
 
 use super::{BINS, THREADS};
-use crate::kernels::{Bins, ChildBoxes, FacetSet};
+use crate::kernels::{BinArrays, Bins, ChildBoxes, FacetSet, checked_entries, grid_boxes};
 use cutlink_device::{
-    Backend, DeviceError, Memory,
+    Backend, DeviceError,
     cuda::{Cuda, Grid},
 };
 
@@ -16,6 +16,7 @@ pub(super) fn root<const D: usize>(
     boxes: [u32; D],
     edge: i32,
 ) -> Result<Bins<Cuda>, DeviceError> {
+    let count = grid_boxes(boxes, edge);
     let facets = set.corners.len();
     let mut starts = cuda.uninit("facet counts", facets + 1)?;
     let mut large = cuda.uninit::<u32>("large facets", facets)?;
@@ -43,7 +44,7 @@ pub(super) fn root<const D: usize>(
     unsafe { launch.run(Grid::blocks(BLOCKS, THREADS))? };
     let mut total = cuda.uninit("a count", 1)?;
     cuda.scan(&mut starts, &mut total, 0)?;
-    let pairs = entries(cuda, total.read(0)?)?;
+    let pairs = checked_entries(cuda, total.read(0)?)? as usize;
     cuda.reserve("facet lists", 4 * 4 * pairs as u64)?;
     let mut keys = cuda.uninit("facet lists", pairs)?;
     let mut values = cuda.uninit("facet lists", pairs)?;
@@ -71,7 +72,6 @@ pub(super) fn root<const D: usize>(
     // SAFETY: as above.
     unsafe { launch.run(Grid::blocks(BLOCKS, THREADS))? };
     drop((starts, large));
-    let count: usize = boxes.iter().map(|&n| n as usize).product();
     let bits = usize::BITS - (count.max(2) - 1).leading_zeros();
     let (keys, facets) = cuda.sort32(&keys, &values, bits)?;
     drop(values);
@@ -87,9 +87,12 @@ pub(super) fn root<const D: usize>(
     // SAFETY: so many keys; a start a box and one behind, a flag a box.
     unsafe { launch.run(Grid::over(count + 1, THREADS))? };
     Ok(Bins {
-        starts,
-        facets,
-        rows: cuda.select("boxes with facets", None, &flags)?,
+        arrays: BinArrays {
+            starts,
+            facets,
+            rows: cuda.select("boxes with facets", None, &flags)?,
+        },
+        set_len: set.corners.len(),
     })
 }
 
@@ -99,6 +102,7 @@ pub(super) fn children<const D: usize>(
     parents: &Bins<Cuda>,
     boxes: ChildBoxes<'_, D, Cuda>,
 ) -> Result<Bins<Cuda>, DeviceError> {
+    boxes.check(set, parents);
     let rows = parents.rows.len();
     let threads = Grid::threads_for(parents.facets.len(), rows, 1024);
     // Lists may be much longer than their mean.
@@ -116,12 +120,13 @@ pub(super) fn children<const D: usize>(
         .buf(boxes.coord)
         .buf(boxes.first_child)
         .val(boxes.first as u32)
+        .val(boxes.count as u32)
         .val(boxes.edge)
         .val(parts as u32)
         .out(&mut masks)
         .out(&mut starts);
-    // SAFETY: rows of the parents' lists, whose children are the boxes: one mask an entry, one
-    // count a box.
+    // SAFETY: rows of the parents' lists, with an id each; first children whose group is not among the boxes are
+    // skipped; one mask an entry, one count a box.
     unsafe { launch.run(Grid::blocks(rows * parts, threads.min(256)))? };
     // Entries, and boxes that have any: read back together.
     let mut counts = cuda.uninit("counts", 2)?;
@@ -138,7 +143,7 @@ pub(super) fn children<const D: usize>(
     cuda.select_into(None, &flags, &mut filled, &mut counts, 1)?;
     let counts = cuda.download(&counts)?;
     let filled = cuda.shrunk("boxes with facets", filled, counts[1] as usize)?;
-    let total = entries(cuda, counts[0])?;
+    let total = checked_entries(cuda, counts[0])? as usize;
     cuda.reserve("facet lists", 4 * total as u64)?;
     let mut facets = cuda.uninit("facet lists", total)?;
     let launch = cuda
@@ -150,26 +155,17 @@ pub(super) fn children<const D: usize>(
         .val(boxes.first_parent as u32)
         .buf(boxes.first_child)
         .val(boxes.first as u32)
+        .val(boxes.count as u32)
         .buf(&starts)
         .out(&mut facets);
     // SAFETY: every box's entries are as many as were counted from the same masks.
     unsafe { launch.run(Grid::blocks(rows, threads))? };
     Ok(Bins {
-        starts,
-        facets,
-        rows: filled,
+        arrays: BinArrays {
+            starts,
+            facets,
+            rows: filled,
+        },
+        set_len: set.corners.len(),
     })
-}
-
-/// A number of list entries that 32 bits hold.
-fn entries(cuda: &Cuda, total: u64) -> Result<usize, DeviceError> {
-    match u32::try_from(total) {
-        Ok(total) => Ok(total as usize),
-        Err(_) => Err(DeviceError::OutOfMemory {
-            memory: Memory::Device,
-            what: "facet lists of more than 2^32 entries",
-            requested: total.saturating_mul(4),
-            free: cuda.free_bytes(),
-        }),
-    }
 }

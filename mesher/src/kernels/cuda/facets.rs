@@ -1,7 +1,10 @@
 //! Vertices and corner numbers in, facets in Morton order out.
 
 use super::{FACETS, THREADS};
-use crate::{kernels::FacetSet, snap::Snapped};
+use crate::{
+    kernels::{FacetArrays, FacetSet, check_snapped},
+    snap::Snapped,
+};
 use cutlink_device::{
     Backend, DeviceError,
     cuda::{Cuda, CudaBuf, Grid},
@@ -11,6 +14,7 @@ pub(super) fn facet_set<const D: usize>(
     cuda: &Cuda,
     surface: &Snapped<D>,
 ) -> Result<FacetSet<D, Cuda>, DeviceError> {
+    check_snapped(surface);
     let count = surface.facets.len();
     let walls = count - surface.caps;
     let bytes = 4 * D * (D * count + count + surface.vertices.len()) + 24 * walls;
@@ -42,15 +46,16 @@ pub(super) fn facet_set<const D: usize>(
         .out(&mut corners)
         .out(&mut patch)
         .out(&mut extent);
-    // SAFETY: corner numbers are below the vertices'; the order is one of the walls; corners,
+    // SAFETY: corner numbers are below the vertices', as checked; the order is one of the walls; corners,
     // and patches where there are any, have an entry a facet.
     unsafe { launch.run(Grid::over(count, THREADS))? };
-    Ok(FacetSet {
+    Ok(FacetSet(FacetArrays {
         corners,
         patch,
+        patches: surface.patches.len().max(1),
         walls: walls as u32,
         extent: extent.read(0)?,
-    })
+    }))
 }
 
 fn order<const D: usize>(
@@ -68,7 +73,7 @@ fn order<const D: usize>(
         .val(walls as u32)
         .out(&mut keys)
         .out(&mut numbers);
-    // SAFETY: corner numbers are below the vertices'; a key and a number a wall.
+    // SAFETY: corner numbers are below the vertices', as checked by the caller; a key and a number a wall.
     unsafe { launch.run(Grid::over(walls, THREADS))? };
     let bits = if D == 2 { 60 } else { 63 };
     cuda.sort64(&keys, &numbers, bits)

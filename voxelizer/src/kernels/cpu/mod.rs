@@ -35,6 +35,8 @@ where
         rule: SolidRule<'_, D>,
         solid: &mut Vec<u64>,
     ) -> Result<Classified<Self>, VoxelError> {
+        data.check(&[("solid cells", solid.len())]);
+        data.check_seeds(&seeds, rule.gaps.is_some());
         classify::classify(data, &seeds, rule, solid)
     }
 
@@ -45,6 +47,8 @@ where
         uncertain: &Vec<u8>,
         marks: &LevelMarks<D>,
     ) -> Result<Vec<u8>, VoxelError> {
+        data.check(&[("solid cells", solid.len())]);
+        data.check_marks(uncertain, marks);
         mark::mark(data, solid, uncertain, marks)
     }
 
@@ -60,6 +64,10 @@ where
         boundary: &mut Vec<u64>,
         table: &mut LinkTable,
     ) -> Result<(), VoxelError> {
+        data.check(&[
+            ("solid cells", solid.len()),
+            ("boundary cells", boundary.len()),
+        ]);
         cut_links::cut_links(data, solid, gap, boundary, table)
     }
 }

@@ -95,7 +95,7 @@ struct Level {
 template <bool SMALL_FACETS>
 __device__ static void crossed(const Level& level) {
     __shared__ int32_t sums[CELLS];
-    __shared__ uint32_t waiting[SMALL_FACETS ? 8 * WAITING : 1];
+    __shared__ uint32_t waiting[SMALL_FACETS ? 8 * WARP_QUEUE : 1];
     const uint32_t row = level.rows[blockIdx.x];
     const Ints at = level.coord[level.first + row];
     for (int cell = threadIdx.x; cell < CELLS; cell += blockDim.x) {
@@ -126,7 +126,7 @@ constexpr int FEW = 4;
 extern "C" __global__ void __launch_bounds__(32) crossed_few(LEVEL_PARAMS, uint32_t count) {
     constexpr int SHARE = 32 / FEW;
     __shared__ int32_t sums[FEW][CELLS];
-    __shared__ uint32_t queue[WAITING];
+    __shared__ uint32_t queue[WARP_QUEUE];
     const Level level = LEVEL;
     const int lane = threadIdx.x, block = lane / SHARE, shift = __ffs(spacing) - 1;
     for (int i = lane; i < FEW * CELLS; i += 32) {
@@ -165,20 +165,7 @@ extern "C" __global__ void __launch_bounds__(32) crossed_few(LEVEL_PARAMS, uint3
         while (any != 0) {
             const int way = __ffs(static_cast<int>(any)) - 1;
             any &= any - 1;
-            const uint32_t votes = __ballot_sync(~0u, ways >> way & 1);
-            if (ways >> way & 1) {
-                queue[queued + __popc(votes & ((1u << lane) - 1))] = e << 5 | block << 3 | way;
-            }
-            queued += __popc(votes);
-            __syncwarp();
-            if (queued >= 32) {
-                run(32);
-                queued -= 32;
-                const uint32_t rest = queue[32 + lane];
-                __syncwarp();
-                queue[lane] = rest;
-                __syncwarp();
-            }
+            push<uint32_t>(queue, queued, ways >> way & 1, e << 5 | block << 3 | way, run);
         }
     }
     run(queued);
@@ -198,7 +185,7 @@ extern "C" __global__ void __launch_bounds__(32) crossed_few(LEVEL_PARAMS, uint3
 // in `all`, zero before; then a warp a block.
 extern "C" __global__ void crossed_parts(LEVEL_PARAMS, uint32_t parts, int32_t* all) {
     __shared__ int32_t sums[CELLS];
-    __shared__ uint32_t waiting[8 * WAITING];
+    __shared__ uint32_t waiting[8 * WARP_QUEUE];
     const uint32_t row = rows[blockIdx.x / parts];
     const Ints at = coord[first + row];
     for (int cell = threadIdx.x; cell < CELLS; cell += blockDim.x) {

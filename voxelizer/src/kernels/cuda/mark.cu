@@ -127,7 +127,7 @@ struct Place {
     double a[3];
     double b[3];
 };
-static_assert(sizeof(Place) == 56, "as `Region` has it");
+static_assert(sizeof(Place) == 56, "as `PlaceNumbers` of refine.rs");
 
 struct Extent {
     double length, radius, reach;

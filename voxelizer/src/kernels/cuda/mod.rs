@@ -46,6 +46,8 @@ where
         rule: SolidRule<'_, D>,
         solid: &mut CudaBuf<u64>,
     ) -> Result<Classified<Self>, VoxelError> {
+        data.check(&[("solid cells", solid.len())]);
+        data.check_seeds(&seeds, rule.gaps.is_some());
         classify::classify(self, data, &seeds, rule, solid)
     }
 
@@ -56,6 +58,8 @@ where
         uncertain: &CudaBuf<u8>,
         marks: &LevelMarks<D>,
     ) -> Result<CudaBuf<u8>, VoxelError> {
+        data.check(&[("solid cells", solid.len())]);
+        data.check_marks(uncertain, marks);
         mark::mark(self, data, solid, uncertain, marks)
     }
 
@@ -71,6 +75,10 @@ where
         boundary: &mut CudaBuf<u64>,
         table: &mut LinkTable<Self>,
     ) -> Result<(), VoxelError> {
+        data.check(&[
+            ("solid cells", solid.len()),
+            ("boundary cells", boundary.len()),
+        ]);
         cut_links::cut_links(self, data, solid, gap, boundary, table)
     }
 }

@@ -6,13 +6,12 @@
 #pragma once
 
 #include "cuts.cuh"
+#include "warp_queue.cuh"
 
 // Entries of the ring: it is emptied from BATCH on, and 32 may come at a time. Half of it (and a ring of
 // 48, for more warps) made large facets slower by a tenth.
 constexpr int BATCH = 32;
 constexpr int RING = 64;
-// Pairs and lines that wait: below 32, and 32 that come.
-constexpr int QUEUE = 64;
 
 struct Ring {
     // The plane's value and what a step along u adds to it; along v, and along the line; one over that.
@@ -26,9 +25,9 @@ struct Ring {
     uint32_t shape[RING];
     int4 by_u[RING], by_v[RING];
     // Facet of the list and, in the lowest 4 bits, direction.
-    uint32_t pairs[QUEUE];
+    uint32_t pairs[WARP_QUEUE];
     // Entry (6 bits), and how far from the first line along u and v (3 bits each).
-    uint16_t lines[QUEUE];
+    uint16_t lines[WARP_QUEUE];
 };
 
 // Ranges of cell indices that a facet reaches on some sheared axis.
@@ -88,6 +87,7 @@ struct Gang {
     // small.
     __device__ bool run(uint32_t length, uint32_t from, uint32_t to, bool all_small) {
         bool left = false;
+        const auto run = [&](int pairs) { set_up(pairs); };
         for (uint32_t base = 0; base < length; base += 32) {
             const uint32_t e = base + lane;
             const uint32_t f = e < length ? list[e] : ~0u;
@@ -102,20 +102,7 @@ struct Gang {
             while (any != 0) {
                 const int pair = __ffs(static_cast<int>(any)) - 1;
                 any &= any - 1;
-                const uint32_t votes = __ballot_sync(~0u, near >> pair & 1);
-                if (near >> pair & 1) {
-                    ring.pairs[queued + __popc(votes & ((1u << lane) - 1))] = e << 4 | pair;
-                }
-                queued += __popc(votes);
-                __syncwarp();
-                if (queued >= 32) {
-                    set_up(32);
-                    queued -= 32;
-                    const uint32_t rest = ring.pairs[32 + lane];
-                    __syncwarp();
-                    ring.pairs[lane] = rest;
-                    __syncwarp();
-                }
+                push<uint32_t>(ring.pairs, queued, near >> pair & 1, e << 4 | pair, run);
             }
         }
         set_up(queued);
@@ -175,6 +162,7 @@ struct Gang {
         }
         const int start = end - own, total = __shfl_sync(~0u, end, 31);
         int begun = 0, met = 0;
+        const auto run = [&](int lines) { cross(lines); };
         for (int base = 0; base < total; base += 32) {
             // Entries whose lines begin among these 32.
             const bool begins = own != 0 && start >= base && start < base + 32;
@@ -191,20 +179,7 @@ struct Gang {
             const int64_t y = edge.y + static_cast<int64_t>(u) * by_u.y + static_cast<int64_t>(v) * by_v.y;
             const int64_t z = ring.last_edge[i] + static_cast<int64_t>(u) * by_u.z + static_cast<int64_t>(v) * by_v.z;
             const bool hit = base + lane < total && ((x & y & z) < 0 || (x | y | z) >= 0);
-            const uint32_t hits = __ballot_sync(~0u, hit);
-            if (hit) {
-                ring.lines[met + __popc(hits & ((1u << lane) - 1))] = static_cast<uint16_t>(i | u << 6 | v << 9);
-            }
-            met += __popc(hits);
-            __syncwarp();
-            if (met >= 32) {
-                cross(32);
-                met -= 32;
-                const uint16_t rest = ring.lines[32 + lane];
-                __syncwarp();
-                ring.lines[lane] = rest;
-                __syncwarp();
-            }
+            push<uint16_t>(ring.lines, met, hit, static_cast<uint16_t>(i | u << 6 | v << 9), run);
         }
         cross(met);
         head = wrap(head + entries);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cuts.cuh"
+#include "warp_queue.cuh"
 
 // Where a block's winding numbers start: at its first cell, or at the parent's cell around it.
 struct Seeds {
@@ -156,17 +157,14 @@ __device__ inline uint32_t ways_of(const Local& local, bool diagonal) {
     return ways;
 }
 
-// Pairs of a facet and a way that wait for the lanes of a warp.
-constexpr int WAITING = 64;
-
 // The crossings of one of so many parts of a block's list, by the whole thread block; `waiting` is shared
-// memory, WAITING words a warp.
+// memory, WARP_QUEUE words a warp.
 template <bool SMALL_FACETS>
 __device__ inline void add_crossings(const Facet* corners, const uint32_t* list, uint32_t length, const Ints& center,
                                      int spacing, bool from_parent, uint32_t part, uint32_t parts, int32_t* sums,
                                      uint32_t* waiting) {
     const int shift = __ffs(spacing) - 1, lane = threadIdx.x & 31;
-    uint32_t* queue = waiting + threadIdx.x / 32 * WAITING;
+    uint32_t* queue = waiting + threadIdx.x / 32 * WARP_QUEUE;
     int queued = 0;
     const auto run = [&](int pairs) {
         if (lane < pairs) {
@@ -189,20 +187,7 @@ __device__ inline void add_crossings(const Facet* corners, const uint32_t* list,
             }
         }
         for (int way = 0; SMALL_FACETS && way <= D; way++) {
-            const uint32_t votes = __ballot_sync(~0u, ways >> way & 1);
-            if (ways >> way & 1) {
-                queue[queued + __popc(votes & ((1u << lane) - 1))] = e << 2 | way;
-            }
-            queued += __popc(votes);
-            __syncwarp();
-            if (queued >= 32) {
-                run(32);
-                queued -= 32;
-                const uint32_t rest = queue[32 + lane];
-                __syncwarp();
-                queue[lane] = rest;
-                __syncwarp();
-            }
+            push<uint32_t>(queue, queued, ways >> way & 1, e << 2 | way, run);
         }
     }
     run(queued);

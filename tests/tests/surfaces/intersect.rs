@@ -5,12 +5,10 @@ use cutlink_mesher::intersect::{Intersections, find};
 use cutlink_mesher::read::read_surface;
 use cutlink_mesher::snap::{Lattice, snap};
 use cutlink_mesher::{Surface, health};
-use std::path::Path;
-
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/meshes");
+use cutlink_tests::scans;
 
 fn look(name: &str) -> (Surface<3>, Intersections) {
-    let loaded = read_surface(&Path::new(FOLDER).join(name));
+    let loaded = read_surface(&scans::folder().join(name));
     let mut surface = loaded.unwrap_or_else(|e| panic!("{e}")).surface;
     surface.weld();
     let [lower, upper] = surface.bounds().expect("facets");

@@ -12,12 +12,8 @@
 use cutlink_mesher::health::{self, Health};
 use cutlink_mesher::read;
 use cutlink_mesher::surface::Surface;
+use cutlink_tests::scans;
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-
-fn meshes() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/meshes")
-}
 
 /// One vertex number for each place, and +0 for −0.
 fn welded(surface: &Surface<3>) -> Surface<3> {
@@ -86,7 +82,7 @@ fn contradictions(h: &Health<3>, fact: &[&str]) -> Vec<&'static str> {
 #[test]
 #[cfg_attr(not(has_scans), ignore = "needs ../shared/meshes")]
 fn small_files_agree_with_the_facts() {
-    let folder = meshes().join("broken");
+    let folder = scans::folder().join("broken");
     let text = std::fs::read_to_string(folder.join("FACTS.tsv")).expect("the facts");
     let mut compared = 0;
     for line in text.lines().skip(1) {
@@ -123,7 +119,7 @@ fn scans_are_as_their_readme_says() {
         ("DTC-hull.stl", 116_062, Some(0), 0, true),
         ("ahmed_body.stl", 5_658, Some(0), 0, true),
     ] {
-        let loaded = read::read_surface(&meshes().join(file)).expect(file);
+        let loaded = read::read_surface(&scans::folder().join(file)).expect(file);
         let h = health::check(&loaded.surface);
         assert_eq!(
             (h.facets, h.duplicate_facets, h.closed()),

@@ -7,13 +7,12 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use cutlink_mesher::Surface;
-use cutlink_mesher::read::{AnySurface, Format, Loaded, ReadError, read_any, read_surface, weld};
+use cutlink_mesher::read::{AnySurface, Format, Loaded, parse_any, read_any, read_surface, weld};
 use cutlink_mesher::write_stl::write_stl;
-
-const SCANS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/meshes");
+use cutlink_tests::scans;
 
 fn scan(name: &str) -> PathBuf {
-    Path::new(SCANS).join(name)
+    scans::folder().join(name)
 }
 
 /// A file whose fact we do not share, and why.
@@ -279,13 +278,38 @@ fn weld_of_the_motorbike_equals_a_brute_force_map() {
 }
 
 #[test]
-fn a_folder_and_a_missing_file_are_named() {
-    let folder = tempfile::tempdir().expect("a temporary folder should be had");
-    let error = read_any(folder.path()).expect_err("a folder is no file");
-    assert!(matches!(error, ReadError::NotAFile { .. }), "{error}");
-    let missing = folder.path().join("missing.stl");
-    let error = read_any(&missing)
-        .expect_err("the file is missing")
-        .to_string();
-    assert!(error.contains("missing.stl"), "{error}");
+#[cfg_attr(not(has_scans), ignore = "needs ../shared/meshes")]
+fn both_routes_agree_on_ply_scans() {
+    let parse = |bytes: &[u8]| match parse_any(Path::new("test.ply"), bytes) {
+        Ok(AnySurface::D3(loaded)) => loaded.surface,
+        other => panic!("the bytes should be a readable PLY: {other:?}"),
+    };
+    for name in [
+        "bun_zipper.ply",
+        "dragon_unit.ply",
+        "broken/vcglib__knot_vcg_simplified.ply",
+        "broken/trimesh__sphere.ply",
+    ] {
+        let bytes = std::fs::read(scan(name)).expect(name);
+        let fast = parse(&bytes);
+        // A trailing list element, empty, is unknown to the fast route and changes nothing.
+        let at = bytes
+            .windows(10)
+            .position(|w| w == b"end_header")
+            .expect("a header should end");
+        let slow = [
+            &bytes[..at],
+            b"element tristrips 0\nproperty list uchar int vertex_indices\n",
+            &bytes[at..],
+        ]
+        .concat();
+        let slow = parse(&slow);
+        assert_eq!(slow, fast, "{name}");
+        let mut corrupted = fast;
+        corrupted.facets[7].swap(0, 1);
+        assert_ne!(
+            slow, corrupted,
+            "the comparator should see two swapped indices"
+        );
+    }
 }

@@ -1,0 +1,253 @@
+//! Compiles CUDA C++ for the build scripts of cutlink's crates.
+//!
+//! | what | result, in `OUT_DIR` |
+//! |---|---|
+//! | [`Kernels::compile`] | each `.cu` file of a folder as two fat binaries, for 2D and 3D (`CUTLINK_D` 2 and 3): `STEM_2.fatbin`, `STEM_3.fatbin` |
+//! | [`static_library`] | one `.cu` file of host code as a static library that is linked, with the static CUDA runtime |
+//! | [`export_headers`] | the path of a folder of headers, for the build scripts of crates that depend on this one |
+//!
+//! nvcc is `NVCC`, or of `CUDA_HOME` or `CUDA_PATH`, or on the `PATH`. Machine code is made for sm_80 and sm_90, and
+//! PTX of the last one, from which a driver makes code for newer devices; `CUTLINK_CUDA_ARCH` (as `90`) asks for one
+//! architecture alone, for shorter builds. Warnings of nvcc are errors.
+//!
+//! Headers cross crates by cargo's metadata and not by relative paths, so that each crate also builds from its
+//! package: a crate that has `links = "cutlink_NAME"` in its manifest calls [`export_headers`], and the build scripts of
+//! its direct dependents name it in [`Kernels::headers_of`].
+
+#![expect(
+    clippy::print_stdout,
+    reason = "a build script talks to cargo on its standard output"
+)]
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+const TARGETS: [&str; 2] = ["80", "90"];
+
+const HOW: &str = "the feature `cuda` needs nvcc of CUDA 13.0 or newer. Set NVCC to it, or CUDA_HOME to the toolkit's \
+    folder, or put it on the PATH. Without an installed toolkit, `tools/cuda-wheels.sh` fetches NVIDIA's packages \
+    from the Python package index into target/cuda and prints the line that sets NVCC.";
+
+/// A folder of kernels and how to compile them.
+#[derive(Debug)]
+pub struct Kernels {
+    folder: String,
+    includes: Vec<PathBuf>,
+    flags: Vec<&'static str>,
+}
+
+impl Kernels {
+    /// The kernels of a folder of the crate that is built; headers are looked for there too.
+    pub fn of(folder: &str) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            includes: vec![folder.into()],
+            flags: Vec::new(),
+        }
+    }
+
+    /// Adds the headers that a direct dependency with `links = "cutlink_NAME"` exports.
+    ///
+    /// # Errors
+    /// Where the dependency exports none.
+    pub fn headers_of(mut self, name: &str) -> Result<Self, String> {
+        let key = format!("DEP_CUTLINK_{}_INCLUDE", name.to_uppercase());
+        let folder = env::var_os(&key).ok_or_else(|| {
+            format!("{key} is not set: the crate should depend on cutlink-{name} with the feature `cuda`")
+        })?;
+        self.includes.push(folder.into());
+        Ok(self)
+    }
+
+    /// Adds a folder of headers: of the crate, or generated.
+    #[must_use]
+    pub fn headers_in(mut self, folder: &Path) -> Self {
+        self.includes.push(folder.into());
+        self
+    }
+
+    /// Rounds products and sums one by one, as on the CPU: for kernels whose results are the CPU's bit for bit.
+    #[must_use]
+    pub fn exact(mut self) -> Self {
+        self.flags.push("-fmad=false");
+        self
+    }
+
+    /// Compiles each `.cu` file of the folder twice, on all processors. Half a minute on two of them for all
+    /// kernels of cutlink.
+    ///
+    /// # Errors
+    /// Where nvcc is not found or refuses a file; the text holds its messages.
+    pub fn compile(&self) -> Result<(), String> {
+        let nvcc = find()?;
+        let out = out_dir()?;
+        for include in &self.includes {
+            println!("cargo::rerun-if-changed={}", include.display());
+        }
+        let folder = &self.folder;
+        let entries = fs::read_dir(folder).map_err(|e| format!("{folder}: {e}"))?;
+        let mut sources: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
+        sources.retain(|path| path.extension().is_some_and(|ext| ext == "cu"));
+        sources.sort();
+        let jobs: Vec<(PathBuf, u32)> = sources
+            .into_iter()
+            .flat_map(|source| [(source.clone(), 2), (source, 3)])
+            .collect();
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        for batch in jobs.chunks(threads) {
+            let results: Vec<Result<(), String>> = std::thread::scope(|scope| {
+                let running: Vec<_> = batch
+                    .iter()
+                    .map(|(source, d)| scope.spawn(|| self.fat_binary(&nvcc, source, *d, &out)))
+                    .collect();
+                running
+                    .into_iter()
+                    .map(|run| run.join().expect("no panic"))
+                    .collect()
+            });
+            results.into_iter().collect::<Result<Vec<()>, String>>()?;
+        }
+        Ok(())
+    }
+
+    fn fat_binary(&self, nvcc: &Path, source: &Path, d: u32, out: &Path) -> Result<(), String> {
+        let stem = source.file_stem().unwrap_or_default().to_string_lossy();
+        let mut command = Command::new(nvcc);
+        command
+            .args(["-fatbin", "-std=c++17", "-O3", "-lineinfo"])
+            .args(["-Werror=all-warnings", &format!("-DCUTLINK_D={d}")])
+            .args(architectures())
+            .args(&self.flags);
+        for include in &self.includes {
+            command.arg("-I").arg(include);
+        }
+        command
+            .arg("-o")
+            .arg(out.join(format!("{stem}_{d}.fatbin")));
+        run(command.arg(source), source)
+    }
+}
+
+/// Tells the build scripts of direct dependents where the headers of this crate lie: `folder`, in the crate. The
+/// crate's manifest has to have a key `links`.
+///
+/// # Errors
+/// Where cargo does not say where the crate is.
+pub fn export_headers(folder: &str) -> Result<(), String> {
+    let root = env::var_os("CARGO_MANIFEST_DIR").ok_or("CARGO_MANIFEST_DIR is not set")?;
+    let path = PathBuf::from(root).join(folder);
+    println!("cargo::metadata=INCLUDE={}", path.display());
+    Ok(())
+}
+
+/// Compiles one `.cu` file of host code into the static library `name`, and has it linked, together with the toolkit's
+/// static runtime and the system's libraries that this needs.
+///
+/// # Errors
+/// Where nvcc or the static runtime beside it is not found, or nvcc refuses the file.
+pub fn static_library(name: &str, source: &str) -> Result<(), String> {
+    println!("cargo::rerun-if-changed={source}");
+    let nvcc = find()?;
+    let out = out_dir()?;
+    let mut command = Command::new(&nvcc);
+    command
+        .args(["--lib", "-std=c++17", "-O3", "-Xcompiler", "-fPIC"])
+        .args(architectures())
+        .arg("-o")
+        .arg(out.join(format!("lib{name}.a")))
+        .arg(source);
+    run(&mut command, Path::new(source))?;
+    println!("cargo::rustc-link-search=native={}", out.display());
+    println!("cargo::rustc-link-lib=static={name}");
+    let home = nvcc
+        .parent()
+        .and_then(Path::parent)
+        .ok_or("nvcc should lie in a bin folder")?;
+    let folders = [
+        "lib64",
+        "lib",
+        "targets/x86_64-linux/lib",
+        "targets/sbsa-linux/lib",
+    ];
+    let holds = |folder: &PathBuf| folder.join("libcudart_static.a").is_file();
+    let folder = folders
+        .map(|folder| home.join(folder))
+        .into_iter()
+        .find(holds)
+        .ok_or_else(|| format!("no libcudart_static.a beside {}", nvcc.display()))?;
+    println!("cargo::rustc-link-search=native={}", folder.display());
+    println!("cargo::rustc-link-lib=static=cudart_static");
+    for system in ["stdc++", "dl", "rt", "pthread"] {
+        println!("cargo::rustc-link-lib={system}");
+    }
+    Ok(())
+}
+
+/// The compiler, or how to get one.
+fn find() -> Result<PathBuf, String> {
+    for name in [
+        "NVCC",
+        "CUDA_HOME",
+        "CUDA_PATH",
+        "PATH",
+        "CUTLINK_CUDA_ARCH",
+    ] {
+        println!("cargo::rerun-if-env-changed={name}");
+    }
+    if let Some(path) = env::var_os("NVCC").map(PathBuf::from) {
+        return match path.is_file() {
+            true => Ok(path),
+            false => Err(format!(
+                "NVCC is {}, which is no file: {HOW}",
+                path.display()
+            )),
+        };
+    }
+    let homes = ["CUDA_HOME", "CUDA_PATH"]
+        .into_iter()
+        .filter_map(env::var_os);
+    let folders = homes.map(|home| PathBuf::from(home).join("bin"));
+    let path = env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = folders.chain(env::split_paths(&path)).collect();
+    let found = folders
+        .iter()
+        .map(|folder| folder.join("nvcc"))
+        .find(|nvcc| nvcc.is_file());
+    found.ok_or_else(|| format!("no nvcc found: {HOW}"))
+}
+
+/// What nvcc is told about architectures.
+fn architectures() -> Vec<String> {
+    let asked = env::var("CUTLINK_CUDA_ARCH").ok();
+    let targets: Vec<&str> = match &asked {
+        Some(one) => vec![one],
+        None => TARGETS.to_vec(),
+    };
+    let code = |arch: &&str| format!("-gencode=arch=compute_{arch},code=sm_{arch}");
+    let newest = targets.last().expect("there should be a target");
+    let ptx = format!("-gencode=arch=compute_{newest},code=compute_{newest}");
+    targets.iter().map(code).chain([ptx]).collect()
+}
+
+fn out_dir() -> Result<PathBuf, String> {
+    Ok(env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?.into())
+}
+
+fn run(command: &mut Command, source: &Path) -> Result<(), String> {
+    let nvcc = command.get_program().to_owned();
+    let run = command
+        .output()
+        .map_err(|e| format!("{}: {e}: {HOW}", nvcc.display()))?;
+    if run.status.success() {
+        return Ok(());
+    }
+    let text = String::from_utf8_lossy(&run.stderr);
+    let note = String::from_utf8_lossy(&run.stdout);
+    Err(format!(
+        "nvcc failed on {}:\n{note}{text}",
+        source.display()
+    ))
+}
