@@ -9,6 +9,7 @@ mod cgroup;
 mod choice;
 #[cfg(feature = "cuda")]
 pub mod cuda;
+mod dimension;
 mod error;
 pub mod memory;
 pub mod scan;
@@ -16,4 +17,5 @@ pub mod shared;
 
 pub use backend::{Backend, Host, Item};
 pub use choice::{Device, DeviceChoice, Selected, select};
+pub use dimension::of_dimension;
 pub use error::{DeviceError, Memory};

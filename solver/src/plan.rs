@@ -10,6 +10,7 @@ use crate::{
     tables::{self, HostLevel},
 };
 use cutlink_amr::dims;
+use cutlink_device::of_dimension;
 use cutlink_voxelizer::Mesh;
 
 /// A level of a flow, for reports.
@@ -50,6 +51,10 @@ impl<'a, const D: usize> Plan<'a, D> {
     /// Parameters out of range, conditions that do not fit together, refinement that differs on two
     /// periodic faces.
     pub fn new(mesh: &'a Mesh<D>, params: Params<D>) -> Result<Self, SolverError> {
+        (of_dimension::<D, Builds<D>>(&BUILDS_2D, &BUILDS_3D).0)(mesh, params)
+    }
+
+    fn build(mesh: &'a Mesh<D>, params: Params<D>) -> Result<Self, SolverError> {
         check(mesh, &params)?;
         let tables = tables::build(mesh, &params)?;
         let census = match params.lattice {
@@ -116,11 +121,7 @@ impl<'a, const D: usize> Plan<'a, D> {
     /// The backend has no room for it.
     pub fn start<B: Kernels<D>>(self, backend: &B) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
         backend.reserve("the flow", self.levels.iter().map(|l| l.bytes).sum())?;
-        match self.params.lattice {
-            LatticeKind::D2Q9 => self.with::<D2Q9, B>(backend),
-            LatticeKind::D3Q19 => self.with::<D3Q19, B>(backend),
-            LatticeKind::D3Q27 => self.with::<D3Q27, B>(backend),
-        }
+        backend.start(self)
     }
 
     fn with<L: Lattice, B: Kernels<D>>(
@@ -141,6 +142,40 @@ impl<'a, const D: usize> Plan<'a, D> {
         run.set(&|_| (1.0, [0.0; D]))?;
         Ok(Box::new(run))
     }
+}
+
+/// How plans of a dimension are made; see [`of_dimension`].
+struct Builds<const D: usize>(
+    for<'a> fn(&'a Mesh<D>, Params<D>) -> Result<Plan<'a, D>, SolverError>,
+);
+
+static BUILDS_2D: Builds<2> = Builds(|mesh, params| Plan::build(mesh, params));
+static BUILDS_3D: Builds<3> = Builds(|mesh, params| Plan::build(mesh, params));
+
+/// How a backend starts flows of a dimension; see [`of_dimension`].
+pub(crate) struct Starts<const D: usize, B>(
+    for<'a> fn(Plan<'a, D>, &B) -> Result<Box<dyn Flow<D> + 'a>, SolverError>,
+);
+
+impl<B: Kernels<2>> Starts<2, B> {
+    pub(crate) const IN_2D: Self = Self(|plan, backend| plan.with::<D2Q9, B>(backend));
+}
+
+impl<B: Kernels<3>> Starts<3, B> {
+    pub(crate) const IN_3D: Self = Self(|plan, backend| match plan.params.lattice {
+        LatticeKind::D3Q27 => plan.with::<D3Q27, B>(backend),
+        _ => plan.with::<D3Q19, B>(backend),
+    });
+}
+
+/// Starts a flow by the table of its dimension.
+pub(crate) fn start<'a, const D: usize, B: Kernels<D> + 'static>(
+    backend: &B,
+    plan: Plan<'a, D>,
+    two: &'static Starts<2, B>,
+    three: &'static Starts<3, B>,
+) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
+    (of_dimension::<D, Starts<D, B>>(two, three).0)(plan, backend)
 }
 
 /// The relaxation time on a level: τ - 1/2 doubles with each, for Δt and Δx halve together.

@@ -18,7 +18,7 @@ pub(crate) mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
 
-use crate::{SolverError, lattice::Lattice, real::Real, sponge::Damped, tables::Level};
+use crate::{Flow, Plan, SolverError, lattice::Lattice, real::Real, sponge::Damped, tables::Level};
 use bytemuck::{Pod, Zeroable};
 use cutlink_amr::dims;
 use cutlink_device::Backend;
@@ -94,6 +94,12 @@ unsafe impl<T: Real> Pod for Arrival<T> {}
 
 /// The stages; see the module's table.
 pub trait Kernels<const D: usize>: Backend {
+    /// Starts the flow of a plan; what [`Plan::start`] calls. Compiled once for a backend, in this crate.
+    ///
+    /// # Errors
+    /// As [`Plan::start`].
+    fn start<'a>(&self, plan: Plan<'a, D>) -> Result<Box<dyn Flow<D> + 'a>, SolverError>;
+
     /// Where in its slot a population of a cell is.
     fn place<L: Lattice>(q: usize, cell: usize) -> usize {
         q * dims::cells(D) + cell

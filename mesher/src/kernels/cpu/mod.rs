@@ -9,26 +9,55 @@ use crate::{
     robust::{self, CapTree, RobustReport},
     snap::Snapped,
 };
-use cutlink_device::{DeviceError, Host};
+use cutlink_device::{DeviceError, Host, of_dimension};
+
+/// The stages of a dimension; see [`of_dimension`].
+struct Stages<const D: usize> {
+    close: fn(&mut Snapped<D>) -> RobustReport,
+    gaps: fn(&Snapped<D>) -> CapTree<D>,
+    facet_set: fn(&Snapped<D>) -> Result<FacetSet<D>, DeviceError>,
+    bin_root: fn(&FacetSet<D>, [u32; D], i32) -> Result<Bins, DeviceError>,
+    bin_children: fn(&FacetSet<D>, &Bins, ChildBoxes<'_, D, Host>) -> Result<Bins, DeviceError>,
+}
+
+impl<const D: usize> Stages<D>
+where
+    Facet<D>: Exact<D>,
+{
+    const NEW: Self = Self {
+        close: robust::close,
+        gaps: CapTree::new,
+        facet_set: facets::facet_set,
+        bin_root: bins::root,
+        bin_children: bins::children,
+    };
+}
+
+static IN_2D: Stages<2> = Stages::NEW;
+static IN_3D: Stages<3> = Stages::NEW;
+
+fn stages<const D: usize>() -> &'static Stages<D> {
+    of_dimension::<D, _>(&IN_2D, &IN_3D)
+}
 
 impl<const D: usize> BinKernels<D> for Host
 where
     Facet<D>: Exact<D>,
 {
     fn close(&self, surface: &mut Snapped<D>) -> RobustReport {
-        robust::close(surface)
+        (stages().close)(surface)
     }
 
     fn gaps(&self, surface: &Snapped<D>) -> CapTree<D> {
-        CapTree::new(surface)
+        (stages().gaps)(surface)
     }
 
     fn facet_set(&self, surface: &Snapped<D>) -> Result<FacetSet<D>, DeviceError> {
-        facets::facet_set(surface)
+        (stages().facet_set)(surface)
     }
 
     fn bin_root(&self, set: &FacetSet<D>, boxes: [u32; D], edge: i32) -> Result<Bins, DeviceError> {
-        bins::root(set, boxes, edge)
+        (stages().bin_root)(set, boxes, edge)
     }
 
     fn bin_children(
@@ -37,6 +66,6 @@ where
         parents: &Bins,
         children: ChildBoxes<'_, D, Self>,
     ) -> Result<Bins, DeviceError> {
-        bins::children(set, parents, children)
+        (stages().bin_children)(set, parents, children)
     }
 }

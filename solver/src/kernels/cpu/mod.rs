@@ -18,8 +18,9 @@ mod stream;
 
 use super::{Between, Kernels, Relaxation, SUMS};
 use crate::{
-    LatticeKind, SolverError,
+    Flow, LatticeKind, Plan, SolverError,
     lattice::{D2Q9, D3Q19, D3Q27, Lattice, MOST},
+    plan::{self, Starts},
     real::Real,
     sponge::Damped,
     tables::Level,
@@ -155,7 +156,14 @@ fn stages<const D: usize, L: Lattice, T: Real>() -> &'static Stages<D, T> {
         .expect("a plan should have a lattice of the mesh's dimensions")
 }
 
+static STARTS_2D: Starts<2, Host> = Starts::IN_2D;
+static STARTS_3D: Starts<3, Host> = Starts::IN_3D;
+
 impl<const D: usize> Kernels<D> for Host {
+    fn start<'a>(&self, plan: Plan<'a, D>) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
+        plan::start(self, plan, &STARTS_2D, &STARTS_3D)
+    }
+
     fn place<L: Lattice>(q: usize, cell: usize) -> usize {
         Order::<L>::of(q, cell)
     }

@@ -11,7 +11,14 @@ mod mass;
 mod step;
 
 use super::{Between, Kernels, Relaxation};
-use crate::{SolverError, lattice::Lattice, real::Real, sponge::Damped, tables::Level};
+use crate::{
+    Flow, Plan, SolverError,
+    lattice::Lattice,
+    plan::{self, Starts},
+    real::Real,
+    sponge::Damped,
+    tables::Level,
+};
 use bytemuck::{Pod, Zeroable};
 use cutlink_device::cuda::{Cuda, CudaBuf, Launch, Module};
 
@@ -71,7 +78,14 @@ fn give<'a, const D: usize>(launch: Launch<'a>, level: &'a Level<D, Cuda>) -> La
         .val(level.extent)
 }
 
+static STARTS_2D: Starts<2, Cuda> = Starts::IN_2D;
+static STARTS_3D: Starts<3, Cuda> = Starts::IN_3D;
+
 impl<const D: usize> Kernels<D> for Cuda {
+    fn start<'a>(&self, plan: Plan<'a, D>) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
+        plan::start(self, plan, &STARTS_2D, &STARTS_3D)
+    }
+
     fn step<L: Lattice, T: Real>(
         &self,
         level: &Level<D, Self>,

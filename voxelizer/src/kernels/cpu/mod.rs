@@ -9,11 +9,55 @@ mod seed;
 use super::{Classified, Kernels, LevelData, Rim, Seeds, SolidRule};
 use crate::{LinkTable, VoxelError, refine::LevelMarks};
 use cutlink_amr::Forest;
-use cutlink_device::Host;
+use cutlink_device::{Host, of_dimension};
 use cutlink_mesher::{
     exact::{Exact, Facet},
     kernels::FacetSet,
 };
+
+/// The stages of a dimension; see [`of_dimension`].
+struct Stages<const D: usize> {
+    seed_roots: fn(&FacetSet<D>, [u32; D], i32) -> Vec<i32>,
+    classify: Classify<D>,
+    mark: fn(&LevelData<'_, D, Host>, &[u64], &[u8], &LevelMarks<D>) -> Result<Vec<u8>, VoxelError>,
+    interfaces: fn(&Forest<D>) -> Result<Rim<Host>, VoxelError>,
+    cut_links: CutLinks<D>,
+}
+
+type Classify<const D: usize> = fn(
+    &LevelData<'_, D, Host>,
+    &Seeds<'_, Host>,
+    SolidRule<'_, D>,
+    &mut [u64],
+) -> Result<Classified<Host>, VoxelError>;
+
+type CutLinks<const D: usize> = fn(
+    &LevelData<'_, D, Host>,
+    &[u64],
+    Option<u16>,
+    &mut [u64],
+    &mut LinkTable,
+) -> Result<(), VoxelError>;
+
+impl<const D: usize> Stages<D>
+where
+    Facet<D>: Exact<D>,
+{
+    const NEW: Self = Self {
+        seed_roots: seed::roots,
+        classify: classify::classify,
+        mark: mark::mark,
+        interfaces: mark::interfaces,
+        cut_links: cut_links::cut_links,
+    };
+}
+
+static IN_2D: Stages<2> = Stages::NEW;
+static IN_3D: Stages<3> = Stages::NEW;
+
+fn stages<const D: usize>() -> &'static Stages<D> {
+    of_dimension::<D, _>(&IN_2D, &IN_3D)
+}
 
 impl<const D: usize> Kernels<D> for Host
 where
@@ -25,7 +69,7 @@ where
         forest: &Forest<D>,
         spacing: i32,
     ) -> Result<Vec<i32>, VoxelError> {
-        Ok(seed::roots(set, forest.root, spacing))
+        Ok((stages().seed_roots)(set, forest.root, spacing))
     }
 
     fn classify(
@@ -37,7 +81,7 @@ where
     ) -> Result<Classified<Self>, VoxelError> {
         data.check(&[("solid cells", solid.len())]);
         data.check_seeds(&seeds, rule.gaps.is_some());
-        classify::classify(data, &seeds, rule, solid)
+        (stages().classify)(data, &seeds, rule, solid)
     }
 
     fn mark(
@@ -49,11 +93,11 @@ where
     ) -> Result<Vec<u8>, VoxelError> {
         data.check(&[("solid cells", solid.len())]);
         data.check_marks(uncertain, marks);
-        mark::mark(data, solid, uncertain, marks)
+        (stages().mark)(data, solid, uncertain, marks)
     }
 
     fn interfaces(&self, forest: &Forest<D>) -> Result<Rim<Self>, VoxelError> {
-        mark::interfaces(forest)
+        (stages().interfaces)(forest)
     }
 
     fn cut_links(
@@ -68,6 +112,6 @@ where
             ("solid cells", solid.len()),
             ("boundary cells", boundary.len()),
         ]);
-        cut_links::cut_links(data, solid, gap, boundary, table)
+        (stages().cut_links)(data, solid, gap, boundary, table)
     }
 }
