@@ -253,7 +253,7 @@ impl MeshOptions {
 }
 
 /// `x:90`, or `x90` for short.
-#[cfg(feature = "clap")]
+#[cfg(any(test, feature = "clap"))]
 fn rotation(text: &str) -> Result<Rotation, String> {
     let text = text.trim();
     let long = match text.split_at_checked(1) {
@@ -265,7 +265,7 @@ fn rotation(text: &str) -> Result<Rotation, String> {
 }
 
 /// `20000000`, `20M`, `1.5G`: powers of 1000.
-#[cfg(feature = "clap")]
+#[cfg(any(test, feature = "clap"))]
 fn count(text: &str) -> Result<u64, String> {
     scaled(text, &[("k", 1e3), ("M", 1e6), ("G", 1e9)])
         .ok_or_else(|| format!("`{text}` is no number of cells; write 20000000 or 20M"))

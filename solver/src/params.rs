@@ -224,6 +224,25 @@ pub struct Params<const D: usize> {
 }
 
 impl<const D: usize> Params<D> {
+    /// A periodic box without patches at rest: recursive regularization in `f32`, no acceleration, forces on. `viscosity`
+    /// is in units of the root lattice. Set what differs; a mesh with a surface needs a condition for each patch.
+    pub fn new(lattice: LatticeKind, viscosity: f64) -> Self {
+        Self {
+            lattice,
+            collision: Collision::Regularized,
+            precision: Precision::F32,
+            viscosity,
+            acceleration: [0.0; D],
+            faces: [[FaceCondition::Periodic; 2]; D],
+            patches: Vec::new(),
+            interpolation: Interpolation::Cubic,
+            moment_center: [0.0; D],
+            forces: true,
+            variations: Vec::new(),
+            sponges: Vec::new(),
+        }
+    }
+
     /// Whether fluid passes some face or patch as it will.
     pub fn has_opening(&self) -> bool {
         self.faces.iter().flatten().any(FaceCondition::opens)

@@ -8,6 +8,7 @@
 //! Jaber, Essel & Sullivan, *GPU-native embedding of complex geometries in adaptive octree grids
 //! applied to the lattice Boltzmann method* (2026).
 
+mod cuts;
 mod embed;
 mod error;
 mod estimate;
@@ -24,6 +25,7 @@ mod thin;
 mod validate;
 pub mod vtk;
 
+pub use cuts::CutLink;
 pub use embed::{check_levels, embed, fluid_layers, prepare};
 pub use error::VoxelError;
 pub use estimate::{

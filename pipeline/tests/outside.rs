@@ -1,0 +1,13 @@
+//! The program of a library user runs. `.ci/run` compiles it outside the workspace besides.
+
+#[path = "../../tests/outside/src/main.rs"]
+mod outside;
+
+#[test]
+fn it_meshes_reads_links_steps_and_runs_a_case() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // The one test of this program, so that nobody else is moved.
+    std::env::set_current_dir(folder.path()).expect("a folder");
+    outside::main().expect("it should run");
+    assert!(folder.path().join("flow/forces.csv").exists());
+}
