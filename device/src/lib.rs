@@ -13,7 +13,9 @@ mod error;
 pub mod memory;
 pub mod scan;
 pub mod shared;
+mod union_find;
 
 pub use backend::{Backend, Host, Item};
 pub use choice::{Device, DeviceChoice, Selected, select};
 pub use error::{DeviceError, Memory};
+pub use union_find::UnionFind;

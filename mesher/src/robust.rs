@@ -71,29 +71,6 @@ where
     }
 }
 
-/// Sets with union by the lower number.
-struct Sets(Vec<u32>);
-
-impl Sets {
-    fn new(count: usize) -> Self {
-        Self((0..count as u32).collect())
-    }
-
-    fn root(&mut self, mut of: u32) -> u32 {
-        while self.0[of as usize] != of {
-            let above = self.0[self.0[of as usize] as usize];
-            self.0[of as usize] = above;
-            of = above;
-        }
-        of
-    }
-
-    fn join(&mut self, a: u32, b: u32) {
-        let (a, b) = (self.root(a), self.root(b));
-        self.0[a.max(b) as usize] = a.min(b);
-    }
-}
-
 /// A use of an edge (2D: of a vertex): its key, whether it runs from the lower to the higher
 /// vertex (2D: out of the vertex), and the facet.
 type Use = (u64, bool, u32);

@@ -30,7 +30,7 @@ pub use estimate::{
     BUILD_BLOCKS, Estimate, EstimateError, Forecast, LevelEstimate, forecast, rough,
 };
 pub use frame::{Frame, SUBCELL_BITS};
-pub use links::{DIRECTION_BITS, Link, LinkTable, pack_cell, unpack_cell};
+pub use links::{DIRECTION_BITS, Link, LinkTable, LinkViolation, pack_cell, unpack_cell};
 pub use mesh::{Classes, Fill, LevelCounts, Mesh};
 pub use params::{EmbedParams, Observer, Reach, Region, RegionShape, Stage, WallRule};
 pub use periodic::check_periodic;

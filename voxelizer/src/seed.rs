@@ -12,7 +12,7 @@
 
 use crate::{LinkTable, Mesh, VoxelError, pack_cell, unpack_cell};
 use cutlink_amr::{CellRef, NONE, NeighborCell, OUTSIDE, dims};
-use cutlink_device::{Backend, Host};
+use cutlink_device::{Backend, Host, UnionFind};
 
 /// What was kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +79,7 @@ pub fn keep_connected<const D: usize>(
 struct Parts {
     /// First node of each block.
     first: Vec<u32>,
-    above: Vec<u32>,
+    sets: UnionFind,
 }
 
 fn is_plain<const D: usize>(mesh: &Mesh<D>, block: u32) -> bool {
@@ -104,11 +104,8 @@ impl Parts {
             return Err(VoxelError::TooLarge { table });
         }
         first[blocks] = next as u32;
-        let mut above = Host.alloc("fluid parts", next as usize, 0u32)?;
-        for (node, above) in above.iter_mut().enumerate() {
-            *above = node as u32;
-        }
-        Ok(Self { first, above })
+        let sets = UnionFind::try_new("fluid parts", next as usize)?;
+        Ok(Self { first, sets })
     }
 
     fn node(&self, at: CellRef) -> u32 {
@@ -117,19 +114,9 @@ impl Parts {
         if single { first } else { first + at.cell }
     }
 
-    fn root(&mut self, mut node: u32) -> u32 {
-        while self.above[node as usize] != node {
-            let above = self.above[self.above[node as usize] as usize];
-            self.above[node as usize] = above;
-            node = above;
-        }
-        node
-    }
-
     fn join(&mut self, a: CellRef, b: CellRef) {
         let (a, b) = (self.node(a), self.node(b));
-        let (a, b) = (self.root(a), self.root(b));
-        self.above[a.max(b) as usize] = a.min(b);
+        self.sets.join(a, b);
     }
 
     fn join_block<const D: usize>(&mut self, mesh: &Mesh<D>, block: u32) {
@@ -185,7 +172,7 @@ impl Parts {
 /// a refined block becomes solid where all the cells in its place are.
 fn drop_others<const D: usize>(mesh: &mut Mesh<D>, parts: &mut Parts, seed: CellRef) -> Kept {
     let seed = parts.node(seed);
-    let seed = parts.root(seed);
+    let seed = parts.sets.root(seed);
     let mut kept = Kept {
         fluid: 0,
         dropped: 0,
@@ -198,7 +185,7 @@ fn drop_others<const D: usize>(mesh: &mut Mesh<D>, parts: &mut Parts, seed: Cell
             for cell in (0..dims::cells(D) as u32).filter(|c| fluid >> c & 1 == 1) {
                 let stays = if children == NONE {
                     let node = parts.node(CellRef { block, cell });
-                    parts.root(node) == seed
+                    parts.sets.root(node) == seed
                 } else {
                     !mesh.classes.solid_below::<D>(children, cell)
                 };

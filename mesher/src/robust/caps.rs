@@ -1,7 +1,8 @@
 //! Caps: the boundary of the chain of facets, coned from one point a loop.
 
-use super::{Sets, uses};
+use super::uses;
 use crate::snap::Snapped;
+use cutlink_device::UnionFind;
 use std::collections::BTreeMap;
 
 /// Puts caps behind the facets of a surface, so that their chain has no boundary. Returns
@@ -12,7 +13,7 @@ pub(super) fn add<const D: usize>(surface: &mut Snapped<D>) -> (usize, usize) {
         return (0, 0);
     }
     // In space every loop is closed by itself; in the plane the ends of a polyline belong together.
-    let mut sets = Sets::new(surface.vertices.len());
+    let mut sets = UnionFind::new(surface.vertices.len());
     let chain: &[[u32; D]] = if D == 2 { &surface.facets } else { &[] };
     for simplex in chain {
         sets.join(simplex[0], simplex[1]);

@@ -1,10 +1,11 @@
 //! One orientation for each piece of a surface.
 
-use super::{Sets, uses};
+use super::uses;
 use crate::{
     exact::{Exact, Facet},
     snap::Snapped,
 };
+use cutlink_device::UnionFind;
 
 /// Facets that hang together over edges of two uses.
 struct Piece<const D: usize> {
@@ -40,7 +41,7 @@ where
     Facet<D>: Exact<D>,
 {
     let uses = uses(&surface.facets);
-    let mut sets = Sets::new(surface.facets.len());
+    let mut sets = UnionFind::new(surface.facets.len());
     // For each facet, its neighbours and whether they contradict it.
     let mut beside = Vec::new();
     let mut open = vec![false; surface.facets.len()];
