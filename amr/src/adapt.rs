@@ -13,18 +13,6 @@
 use crate::{Forest, ForestError, ForestKernels, MAX_LEVELS, dims, forest};
 use cutlink_device::Backend;
 
-/// What is wanted of a leaf; marks on refined blocks are ignored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Mark {
-    /// Leave it, unless a neighbour needs it finer.
-    Keep = 0,
-    /// Give it children.
-    Refine = 1,
-    /// Take it and its siblings away, if all agree and 2:1 allows.
-    Coarsen = 2,
-}
-
 /// What an adaptation did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Adapted {

@@ -1,16 +1,10 @@
 //! The forest's arrays, and how a root grid becomes one.
 
-use crate::{ForestError, dims};
+use crate::{ForestError, NONE, dims};
 use cutlink_device::{Backend, Host};
 use rayon::prelude::*;
 use std::ops::{Deref, DerefMut};
 
-/// No such block.
-pub const NONE: u32 = u32::MAX;
-/// Beyond the walls of the box.
-pub const OUTSIDE: u32 = u32::MAX - 1;
-/// The level of an id that names no block now.
-pub const FREE: u8 = u8::MAX;
 /// Levels a forest can have, the root level included.
 pub const MAX_LEVELS: usize = 29;
 
@@ -37,14 +31,14 @@ pub struct ForestArrays<const D: usize, B: Backend = Host> {
     pub periodic: [bool; D],
     /// Block coordinates at the block's level.
     pub coord: B::Buf<[i32; D]>,
-    /// Level of the block, or [`FREE`].
+    /// Level of the block, or [`FREE`](crate::FREE).
     pub level: B::Buf<u8>,
     /// The block it is a child of, or [`NONE`] for a root block.
     pub parent: B::Buf<u32>,
     /// First of 2^D contiguous children, or [`NONE`] for a leaf.
     pub first_child: B::Buf<u32>,
     /// 4^D ids for each group of 2^D siblings: the blocks of the same level in and around the parent's place, x
-    /// fastest; [`NONE`] where there is none, [`OUTSIDE`] beyond a face of the box that is not periodic; beyond a
+    /// fastest; [`NONE`] where there is none, [`OUTSIDE`](crate::OUTSIDE) beyond a face of the box that is not periodic; beyond a
     /// periodic face lie the blocks of the other side. Groups in the order of their ids, which begin after the root
     /// blocks'; entries of a free group are unspecified. Read it by [`neighbor`](Forest::neighbor).
     pub families: B::Buf<u32>,

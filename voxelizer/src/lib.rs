@@ -8,6 +8,7 @@
 //! Jaber, Essel & Sullivan, *GPU-native embedding of complex geometries in adaptive octree grids
 //! applied to the lattice Boltzmann method* (2026).
 
+mod constants;
 mod embed;
 mod error;
 mod estimate;
@@ -24,13 +25,14 @@ mod thin;
 mod validate;
 pub mod vtk;
 
+pub use constants::DIRECTION_BITS;
 pub use embed::{check_levels, embed, fluid_layers, prepare};
 pub use error::VoxelError;
 pub use estimate::{
     BUILD_BLOCKS, Estimate, EstimateError, Forecast, LevelEstimate, forecast, rough,
 };
 pub use frame::{Frame, SUBCELL_BITS};
-pub use links::{DIRECTION_BITS, Link, LinkTable, LinkViolation, pack_cell, unpack_cell};
+pub use links::{Link, LinkTable, LinkViolation, pack_cell, unpack_cell};
 pub use mesh::{Classes, Fill, LevelCounts, Mesh};
 pub use params::{EmbedParams, Observer, Reach, Region, RegionShape, Stage, WallRule};
 pub use periodic::check_periodic;

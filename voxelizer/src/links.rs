@@ -14,12 +14,11 @@
 //! surface has q = [`f32::MIN_POSITIVE`]. 8 bytes a boundary cell and 4 (or 6) a link, where
 //! the dense table of Jaber et al. 2026, §3.4.5 takes 6,656 a block.
 
+use crate::DIRECTION_BITS;
 use cutlink_amr::{NONE, dims};
 use cutlink_device::{Backend, DeviceError, Host};
 use rayon::prelude::*;
 
-/// Bits of the direction mask in an entry of `cells`.
-pub const DIRECTION_BITS: u32 = 27;
 const DIRECTIONS: u64 = (1 << DIRECTION_BITS) - 1;
 
 /// The table; see the module's description.

@@ -1,5 +1,6 @@
 //! The embedded mesh: a forest, the class of every cell, and the cut-link table.
 
+use crate::constants::fill;
 use crate::{Frame, Link, LinkTable, VoxelError};
 use cutlink_amr::{CellRef, Forest, checksum, dims};
 use cutlink_device::{Backend, Host};
@@ -8,16 +9,17 @@ use rayon::prelude::*;
 /// Which winding numbers are solid: two fill rules for flows around bodies, and their
 /// complements for flows inside what the surface encloses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(u32)]
 pub enum Fill {
     /// Any but zero: overlapping and nested bodies, inside-out ones too.
     #[default]
-    NonZero,
+    NonZero = fill::NON_ZERO,
     /// Odd ones: a body within a body is a cavity.
-    EvenOdd,
+    EvenOdd = fill::EVEN_ODD,
     /// Zero: the fluid is what `NonZero` calls inside.
-    Zero,
+    Zero = fill::ZERO,
     /// Even ones: the fluid is what `EvenOdd` calls inside.
-    Even,
+    Even = fill::EVEN,
 }
 
 impl Fill {

@@ -2,17 +2,17 @@
 // from the parent's cell to the first one, from there along z, along y and along x. See the twin for
 // why this needs no order among blocks.
 
+#include "voxelizer_constants.cuh"
 #include "windings.cuh"
 
-// Fill rules, as `Fill` numbers them.
 __device__ inline bool is_solid(int32_t winding, uint32_t fill) {
     const bool zero = winding == 0, even = (winding & 1) == 0;
     switch (fill) {
-        case 0:
+        case FILL_NON_ZERO:
             return !zero;
-        case 1:
+        case FILL_EVEN_ODD:
             return !even;
-        case 2:
+        case FILL_ZERO:
             return zero;
         default:
             return even;
@@ -121,7 +121,7 @@ extern "C" __global__ void crossed_any(LEVEL_PARAMS) {
 
 // The same for short lists of small facets: a warp takes a few blocks at a time, so that their facets
 // fill its lanes.
-constexpr int FEW = 4;
+constexpr int FEW = FEW_BLOCKS;
 
 extern "C" __global__ void __launch_bounds__(32) crossed_few(LEVEL_PARAMS, uint32_t count) {
     constexpr int SHARE = 32 / FEW;

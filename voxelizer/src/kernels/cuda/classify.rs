@@ -3,6 +3,7 @@
 use super::{CLASSIFY, THREADS, all_small, gaps};
 use crate::{
     VoxelError,
+    constants::FEW,
     kernels::{Classified, LevelData, Seeds, SolidRule},
 };
 use cutlink_amr::dims;
@@ -73,7 +74,7 @@ pub(super) fn classify<const D: usize>(
             let launch = launch("crossed_few").out(&mut anchors).out(solid);
             let launch = launch.val(rows as u32);
             // SAFETY: see above.
-            unsafe { launch.run(Grid::blocks(rows.div_ceil(4), 32))? };
+            unsafe { launch.run(Grid::blocks(rows.div_ceil(FEW), 32))? };
         }
         Plan::Parts(parts) => {
             let mut all = cuda.alloc("winding numbers", rows * dims::cells(D), 0i32)?;

@@ -9,6 +9,7 @@
 
 #include "bridge.cuh"
 #include "ring.cuh"
+#include "voxelizer_constants.cuh"
 
 // Where a block's links are in the staging area: its first link and its first cell.
 struct At {
@@ -99,7 +100,7 @@ __device__ static void store(const typename Kind::Slot* nearest, const uint32_t*
         const int c = half * 32 + lane;
         if (bits[half] != 0) {
             const uint64_t before = mask & ((1ull << c) - 1);
-            staging.cells[cell + __popcll(before)] = bits[half] | static_cast<uint64_t>(first[half]) << 27;
+            staging.cells[cell + __popcll(before)] = bits[half] | static_cast<uint64_t>(first[half]) << DIRECTION_BITS;
         }
         uint32_t place = first[half];
         for (uint32_t rest = bits[half]; rest != 0; rest &= rest - 1) {
@@ -353,7 +354,7 @@ extern "C" __global__ void gather(const uint32_t* rows, uint32_t count, uint32_t
         cell_start[row + 1] = static_cast<uint32_t>(base.cells + to.cells);
     }
     for (uint64_t k = lane; k < to.cells - from.cells; k += 32) {
-        cells[cell + k] = staged_cells[place.cell + k] + (link << 27);
+        cells[cell + k] = staged_cells[place.cell + k] + (link << DIRECTION_BITS);
     }
     for (uint64_t k = lane; k < to.links - from.links; k += 32) {
         q[link + k] = staged_q[place.link + k];

@@ -2,12 +2,9 @@
 // may go through a gap. See the twin of `classify` for the rule.
 
 #include "caps.cuh"
+#include "voxelizer_constants.cuh"
 #include "windings.cuh"
 
-// How near |W - g| must come to a half to make a block uncertain.
-constexpr double BAND = 0.2;
-// At a half, rounding does not decide.
-constexpr double HALF = 0.5 - 1e-9;
 // A bound on g above which it may matter.
 constexpr double ENOUGH = 0.5 - BAND;
 // In place of g where no one value decides for all cells of a block; g itself is far below.

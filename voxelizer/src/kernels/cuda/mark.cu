@@ -2,6 +2,7 @@
 
 #include "exact.cuh"
 #include "forest.cuh"
+#include "voxelizer_constants.cuh"
 
 // Blocks with a wall of a named patch in their list, or any wall, get `tag`. One thread a block that
 // has facets.
@@ -127,7 +128,7 @@ struct Place {
     double a[3];
     double b[3];
 };
-static_assert(sizeof(Place) == 56, "as `PlaceNumbers` of refine.rs");
+static_assert(sizeof(Place) == REGION_BYTES, "as `PlaceNumbers` of refine.rs");
 
 struct Extent {
     double length, radius, reach;
@@ -142,7 +143,7 @@ __device__ inline bool wants(const Place& place, const Extent& extent, const Int
     for (int a = 0; a < D; a++) {
         center[a] = static_cast<double>(coord.v[a]) + 0.5;
     }
-    if (place.kind == 0) {
+    if (place.kind == REGION_BOX) {
         for (int a = 0; a < D; a++) {
             if (!(center[a] + extent.reach >= place.a[a] && center[a] - extent.reach <= place.b[a])) {
                 return false;
@@ -150,7 +151,7 @@ __device__ inline bool wants(const Place& place, const Extent& extent, const Int
         }
         return true;
     }
-    if (place.kind == 1) {
+    if (place.kind == REGION_BALL) {
         double square = 0.0;
         for (int a = 0; a < D; a++) {
             const double away = larger(fabs(center[a] - place.a[a]) - extent.reach, 0.0);
