@@ -3,8 +3,8 @@
 //! 1. Close the marks: from the finest level to the root, a leaf marked to refine marks
 //!    every coarser leaf it touches. One pass a level suffices, for a mark only ever
 //!    travels to the next coarser level.
-//! 2. Refine from the root level to the finest, so that neighbours exist when they are asked.
-//! 3. Coarsen from the finest level to the root: a sibling group goes when all of it is
+//! 2. Refine from the root level to the finest, so that neighbours exist when they are looked up.
+//! 3. Coarsen from the finest level to the root: a sibling group is removed when all of it is
 //!    marked and no refined block of its level touches it. Refinement wins over coarsening.
 //!
 //! The result depends on the forest and the marks alone. Cost: one sweep over the blocks

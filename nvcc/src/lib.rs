@@ -140,8 +140,8 @@ impl Kernels {
         Ok(self)
     }
 
-    /// Tells the build scripts of direct dependents where the headers of this crate are, generated ones too. The crate's
-    /// manifest has to have a key `links`.
+    /// Tells the build scripts of direct dependents where the headers of this crate are, generated ones too. The
+    /// crate's manifest has to have a key `links`.
     ///
     /// # Errors
     /// Where a path has a character that separates paths.

@@ -43,8 +43,8 @@ pub use validate::{Violation, validate};
 /// A mesh of either dimension.
 #[derive(Debug)]
 pub enum AnyMesh {
-    /// In the plane.
+    /// In 2D.
     D2(Mesh<2>),
-    /// In space.
+    /// In 3D.
     D3(Mesh<3>),
 }

@@ -52,8 +52,8 @@ pub enum LinkViolation {
         /// The length that fits.
         expected: usize,
     },
-    /// A row of a block that is none, or that names another row.
-    #[error("row {row} has block {block}, whose row is {found:?}")]
+    /// A row of a block that does not exist, or that refers to another row.
+    #[error("row {row} has block {block}, {}", found.map_or("which does not exist".into(), |row| format!("whose row is {row}")))]
     Block {
         /// The row.
         row: usize,
@@ -72,7 +72,7 @@ pub enum LinkViolation {
         /// Boundary cells of the block.
         cells: u32,
     },
-    /// An entry without a direction, with one that is none, or whose links do not follow those before.
+    /// An entry without a direction, with an invalid one, or whose links do not follow those before.
     #[error(
         "entry {entry} has directions {directions:x} and first link {first}, {expected} expected"
     )]
@@ -94,7 +94,7 @@ pub enum LinkViolation {
         /// The distance.
         q: f32,
     },
-    /// A patch that is none.
+    /// A patch that does not exist.
     #[error("link {link} is of patch {patch} of {patches}")]
     Patch {
         /// Position in the table.
@@ -191,8 +191,8 @@ impl LinkTable {
         })
     }
 
-    /// Checks the table as such and names the first violation: rows and blocks name each other, each row has an entry for
-    /// each boundary cell, links follow one another, distances are in (0, 1] and patches below `patches`. Follows
+    /// Checks the table as such and names the first violation: rows and blocks name each other, each row has an entry
+    /// for each boundary cell, links follow one another, distances are in (0, 1] and patches below `patches`. Follows
     /// no index before it is checked. `boundary`: the boundary mask of each block id. Cost: one pass over the table.
     ///
     /// # Errors

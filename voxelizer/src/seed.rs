@@ -1,11 +1,9 @@
-//! Keeping only the fluid around a point: what no chain of uncut links joins to it becomes
-//! solid.
+//! Keeps the fluid that is connected to a seed point, and makes the rest solid.
 //!
-//! For ducts and vessels whose walls have a thickness, and for engines with several cavities: there the
-//! fill rule alone cannot tell the flow from the rest. Cells are joined by every link that
-//! carries a population, along axes and diagonals, but not by those that the surface cuts:
-//! a wall thinner than a cell holds. Where levels meet, a cell is joined to the coarser cell
-//! beside it.
+//! For ducts and vessels with walls of finite thickness, and for engines with several cavities: there the fill rule
+//! alone cannot tell the flow from other cavities. Cells are connected by every uncut lattice link, along axes and
+//! diagonals, so a wall thinner than a cell still separates. At a level interface a cell is connected to the
+//! neighbouring coarser cell.
 //!
 //! The forest stays as it is. Cost: one pass over the leaves, in sequence; a block without
 //! walls and solid cells counts as one cell.
@@ -75,7 +73,7 @@ pub fn keep_connected<const D: usize>(
     Ok(kept)
 }
 
-/// Sets of joined cells: one node for a plain block, one a cell for others.
+/// Connected components: one node for a block without walls and solid cells, one per cell for others.
 struct Parts {
     /// First node of each block.
     first: Vec<u32>,
@@ -212,7 +210,7 @@ impl crate::Classes {
     }
 }
 
-/// Takes the links of cells that are solid now out of the table.
+/// Removes the links of cells that became solid from the table.
 fn drop_links<const D: usize>(mesh: &mut Mesh<D>) {
     let old = std::mem::replace(
         &mut mesh.links,

@@ -30,7 +30,7 @@ pub struct ThinPlace<const D: usize> {
     pub bounds: [[f64; D]; 2],
 }
 
-/// Finds them. Cost: one pass over the link table.
+/// Finds parts thinner than a cell. Cost: one pass over the link table.
 pub fn thin<const D: usize>(mesh: &Mesh<D>) -> Thin<D> {
     let rows: Vec<(u32, u64, u64)> = mesh
         .links

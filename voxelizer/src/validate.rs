@@ -60,7 +60,7 @@ pub enum Violation {
         /// The direction.
         direction: usize,
     },
-    /// Fluid and solid meet where two levels meet.
+    /// Fluid and solid cells meet at a level interface.
     #[error(
         "block {block} cell {cell}: the body's surface lies between two levels in direction {direction}"
     )]
@@ -170,7 +170,7 @@ fn check_masks<const D: usize>(mesh: &Mesh<D>, block: u32) -> Result<(), Violati
     Ok(())
 }
 
-/// Ghost and interface cells by distance: for every place around the block where the walk
+/// Ghost and interface cells by distance: for every place around the block where descent
 /// from the root finds no block of its level, cells within 2 and within 4 of that place.
 fn expected_rim<const D: usize>(mesh: &Mesh<D>, block: u32) -> (u64, u64) {
     let forest = &mesh.forest;

@@ -61,11 +61,10 @@ pub trait ForestKernels<const D: usize>: Backend + sealed::Sealed {
         marks: &Self::Buf<u8>,
     ) -> Result<Self::Buf<u32>, ForestError>;
 
-    /// Gives every block of `parents` (leaves of `level`) its children. The k-th parent
-    /// takes the k-th gap counted from the end, then fresh ids; the level's list grows in
-    /// the order of the parents. All arrays grow with the ids, [`Forest::families`] too; what
-    /// it holds of the children is unspecified until [`connect`](Self::connect). The marks grow with the arrays, the children's are
-    /// [`Mark::Keep`](crate::Mark::Keep).
+    /// Gives every block of `parents` (leaves of `level`) its children. The k-th parent takes the k-th gap counted from
+    /// the end, then fresh ids; the level's list grows in the order of the parents. All arrays grow with the ids,
+    /// [`Forest::families`] too; what it holds of the children is unspecified until [`connect`](Self::connect). The
+    /// marks grow with the arrays, the children's are [`Mark::Keep`](crate::Mark::Keep).
     ///
     /// # Safety
     /// `parents` holds ids of leaves of that level of this forest, none of them twice.

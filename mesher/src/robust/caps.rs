@@ -12,7 +12,7 @@ pub(super) fn add<const D: usize>(surface: &mut Snapped<D>) -> (usize, usize) {
     if boundary.is_empty() {
         return (0, 0);
     }
-    // In space every loop is closed by itself; in the plane the ends of a polyline belong together.
+    // In 3D every loop is closed by itself; in 2D the ends of a polyline belong together.
     let mut sets = UnionFind::new(surface.vertices.len());
     let chain: &[[u32; D]] = if D == 2 { &surface.facets } else { &[] };
     for simplex in chain {

@@ -7,7 +7,7 @@ use crate::{
 };
 use cutlink_device::UnionFind;
 
-/// Facets that hang together over edges of two uses.
+/// Facets connected over edges of two uses.
 struct Piece<const D: usize> {
     facets: Vec<u32>,
     /// Area (2D: length) of the facets that agree with the first one, and of the others.
@@ -17,7 +17,7 @@ struct Piece<const D: usize> {
     bounds: [[i32; D]; 2],
 }
 
-/// Turns facets; returns how many.
+/// Reverses facets; returns how many.
 pub(super) fn orient<const D: usize>(surface: &mut Snapped<D>) -> usize
 where
     Facet<D>: Exact<D>,

@@ -1,4 +1,4 @@
-//! The checks of a file's arrays that come before anything follows an index in them.
+//! Checks of a file's arrays, before any index in them is followed.
 
 use super::error::Fault;
 use super::read::Body;

@@ -17,9 +17,9 @@ struct Ring {
     // The plane's value and what a step along u adds to it; along v, and along the line; one over that.
     double2 plane[RING], growth[RING];
     double inverse[RING];
-    // Edge functions, and what steps add to them. Then the bits of the shape: extent u (3), from
-    // u + 3 (4), from v + 3 (4), bias (1), the ray's (11), whether it goes with the normal (1); 4096 / extent u, rounded up, and the
-    // number of lines (6 bits); the patch.
+    // Edge functions, and what steps add to them. Then the bits of the shape: extent u (3), from u + 3 (4), from v + 3
+    // (4), bias (1), the ray's (11), whether it goes with the normal (1); 4096 / extent u, rounded up, and the number
+    // of lines (6 bits); the patch.
     longlong2 edge[RING];
     int64_t last_edge[RING];
     uint32_t shape[RING];
