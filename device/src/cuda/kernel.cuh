@@ -1,4 +1,4 @@
-// Included by all kernels: the dimension they are compiled for, and the number of a thread.
+// Included by all kernels: the dimension they are compiled for, index arithmetic, and the thread index.
 
 #pragma once
 

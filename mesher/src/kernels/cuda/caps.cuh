@@ -1,4 +1,4 @@
-// The angle that a surface's caps take up at a point: `tree.rs`, operation by operation. With +, -, *,
+// The angle that a surface's caps subtend at a point: `tree.rs`, operation by operation. With +, -, *,
 // / and the root alone, each rounded as IEEE 754 says (no fused products), results have the same bits.
 
 #pragma once
