@@ -27,7 +27,7 @@ pub struct Adapted {
     reason = "stages trust the ids that another stage selected"
 )]
 impl<const D: usize, K: ForestKernels<D>> Forest<D, K> {
-    /// Adapts the forest to `marks`: one [`Mark`] as u8 for each block id, free ids included
+    /// Adapts the forest to `marks`: one [`Mark`](crate::Mark) as u8 for each block id, free ids included
     /// ([`capacity`](Self::capacity) in all). The marks are closed in place, and grow to the new ids.
     ///
     /// # Errors

@@ -1,12 +1,11 @@
 //! Neighbour ids, stored once per group of siblings (family), and computed for root blocks.
 //!
-//! The 2^D children of a block and the ring of blocks around them are 4^D places of their
-//! level, x fastest. [`Forest::families`] holds the ids of these places, family by family;
-//! the neighbour of child (cx, cy, cz) in step (dx, dy, dz) is place
-//! (cx+dx+1, cy+dy+1, cz+dz+1). Root blocks are the first ids and groups of siblings follow
-//! without a gap, so family and child follow from an id: quotient and remainder of `id - roots` by 2^D.
-//! 4^D ids for 2^D blocks are 32 bytes per block in 3D and 16 in 2D; a table of 3^D neighbours
-//! per block takes 108 and 36.
+//! The 2^D children of a block and the ring of blocks around them are 4^D places of their level, x fastest.
+//! [`ForestArrays::families`](crate::ForestArrays::families) holds the ids of these places, family by family; the
+//! neighbour of child (cx, cy, cz) in step (dx, dy, dz) is place (cx+dx+1, cy+dy+1, cz+dz+1). Root blocks are the first
+//! ids and groups of siblings follow without a gap, so family and child follow from an id: quotient and remainder of
+//! `id - roots` by 2^D. 4^D ids for 2^D blocks are 32 bytes per block in 3D and 16 in 2D; a table of 3^D neighbours per
+//! block takes 108 and 36.
 //!
 //! A root block's neighbour is its id plus a constant for each direction, or [`OUTSIDE`] beyond a face of the box that
 //! is not periodic. Neighbours beyond a periodic face are the blocks of the opposite side, on all levels, because those
@@ -134,7 +133,7 @@ impl<const D: usize, B: Backend> Forest<D, B> {
         self.root.iter().map(|&n| n as usize).product()
     }
 
-    /// The length of [`families`](Self::families) for so many ids.
+    /// The length of [`families`](crate::ForestArrays::families) for so many ids.
     pub fn families_len(&self, capacity: usize) -> usize {
         capacity.saturating_sub(self.roots()) * dims::children(D)
     }
