@@ -1,11 +1,30 @@
 //! Compiles the kernels for CUDA, if asked for, and exports their headers.
 
 #[cfg(feature = "cuda")]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the module of the crate, of which the numbers are wanted here"
+)]
+#[path = "src/constants.rs"]
+mod constants;
+
+#[cfg(feature = "cuda")]
 fn main() -> Result<(), String> {
-    const FOLDER: &str = "src/kernels/cuda";
-    cutlink_nvcc::export_headers(FOLDER)?;
-    cutlink_nvcc::Kernels::of(FOLDER)
+    use constants::{FREE, Mark, NONE, OUTSIDE};
+    use cutlink_nvcc::{Constant, Kernels};
+    let values = [
+        ("NONE", Constant::U32(NONE)),
+        ("OUTSIDE", Constant::U32(OUTSIDE)),
+        ("FREE", Constant::U8(FREE)),
+        ("KEEP", Constant::U8(Mark::Keep as u8)),
+        ("REFINE", Constant::U8(Mark::Refine as u8)),
+        ("COARSEN", Constant::U8(Mark::Coarsen as u8)),
+    ];
+    Kernels::of("src/kernels/cuda")?
+        .constants("forest_constants", "src/constants.rs", &values)?
         .headers_of("device")?
+        .export()?
         .exact()
         .compile()
 }

@@ -2,10 +2,9 @@
 
 #[cfg(feature = "cuda")]
 fn main() -> Result<(), String> {
-    const FOLDER: &str = "src/kernels/cuda";
-    cutlink_nvcc::export_headers(FOLDER)?;
-    cutlink_nvcc::Kernels::of(FOLDER)
+    cutlink_nvcc::Kernels::of("src/kernels/cuda")?
         .headers_of("device")?
+        .export()?
         .exact()
         .compile()
 }

@@ -1,8 +1,34 @@
 //! Compiles the kernels for CUDA, if asked for.
 
 #[cfg(feature = "cuda")]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the module of the crate, of which the numbers are wanted here"
+)]
+#[path = "src/constants.rs"]
+mod constants;
+
+#[cfg(feature = "cuda")]
 fn main() -> Result<(), String> {
-    cutlink_nvcc::Kernels::of("src/kernels/cuda")
+    use constants::{BAND, DIRECTION_BITS, FEW, HALF, fill, region};
+    use cutlink_nvcc::{Constant, Kernels};
+    let values = [
+        ("DIRECTION_BITS", Constant::U32(DIRECTION_BITS)),
+        ("FILL_NON_ZERO", Constant::U32(fill::NON_ZERO)),
+        ("FILL_EVEN_ODD", Constant::U32(fill::EVEN_ODD)),
+        ("FILL_ZERO", Constant::U32(fill::ZERO)),
+        ("FILL_EVEN", Constant::U32(fill::EVEN)),
+        ("BAND", Constant::F64(BAND)),
+        ("HALF", Constant::F64(HALF)),
+        ("FEW_BLOCKS", Constant::Size(FEW)),
+        ("REGION_BOX", Constant::U32(region::BOX)),
+        ("REGION_BALL", Constant::U32(region::BALL)),
+        ("REGION_CYLINDER", Constant::U32(region::CYLINDER)),
+        ("REGION_BYTES", Constant::Size(region::BYTES)),
+    ];
+    Kernels::of("src/kernels/cuda")?
+        .constants("voxelizer_constants", "src/constants.rs", &values)?
         .headers_of("mesher")?
         .headers_of("amr")?
         .headers_of("device")?

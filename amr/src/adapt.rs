@@ -3,8 +3,8 @@
 //! 1. Close the marks: from the finest level to the root, a leaf marked to refine marks
 //!    every coarser leaf it touches. One pass a level suffices, for a mark only ever
 //!    travels to the next coarser level.
-//! 2. Refine from the root level to the finest, so that neighbours exist when they are asked.
-//! 3. Coarsen from the finest level to the root: a sibling group goes when all of it is
+//! 2. Refine from the root level to the finest, so that neighbours exist when they are looked up.
+//! 3. Coarsen from the finest level to the root: a sibling group is removed when all of it is
 //!    marked and no refined block of its level touches it. Refinement wins over coarsening.
 //!
 //! The result depends on the forest and the marks alone. Cost: one sweep over the blocks
@@ -12,18 +12,6 @@
 
 use crate::{Forest, ForestError, ForestKernels, MAX_LEVELS, dims, forest};
 use cutlink_device::Backend;
-
-/// What is wanted of a leaf; marks on refined blocks are ignored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Mark {
-    /// Leave it, unless a neighbour needs it finer.
-    Keep = 0,
-    /// Give it children.
-    Refine = 1,
-    /// Take it and its siblings away, if all agree and 2:1 allows.
-    Coarsen = 2,
-}
 
 /// What an adaptation did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -39,7 +27,7 @@ pub struct Adapted {
     reason = "stages trust the ids that another stage selected"
 )]
 impl<const D: usize, K: ForestKernels<D>> Forest<D, K> {
-    /// Adapts the forest to `marks`: one [`Mark`] as u8 for each block id, free ids included
+    /// Adapts the forest to `marks`: one [`Mark`](crate::Mark) as u8 for each block id, free ids included
     /// ([`capacity`](Self::capacity) in all). The marks are closed in place, and grow to the new ids.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ pub enum ForestError {
         "a root grid of {blocks:?} blocks is not possible: each axis needs at least one block, all together fewer than 2^31"
     )]
     RootGrid {
-        /// Blocks an axis as asked for.
+        /// Requested blocks on each axis.
         blocks: Vec<u32>,
     },
     /// More levels than block coordinates or level numbers can hold.
@@ -25,13 +25,13 @@ pub enum ForestError {
         /// Blocks on the longest root axis.
         blocks: u32,
     },
-    /// Block ids are used up.
+    /// Block ids are exhausted.
     #[error("the forest would need {blocks} blocks, more than 2^32 - 3 ids can name")]
     TooManyBlocks {
         /// Blocks that would have been needed.
         blocks: u64,
     },
-    /// The device refused.
+    /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
 }

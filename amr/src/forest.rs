@@ -1,16 +1,10 @@
-//! The forest's arrays, and how a root grid becomes one.
+//! The forest's arrays, and its root grid.
 
-use crate::{ForestError, dims};
+use crate::{ForestError, NONE, dims};
 use cutlink_device::{Backend, Host};
 use rayon::prelude::*;
 use std::ops::{Deref, DerefMut};
 
-/// No such block.
-pub const NONE: u32 = u32::MAX;
-/// Beyond the walls of the box.
-pub const OUTSIDE: u32 = u32::MAX - 1;
-/// The level of an id that names no block now.
-pub const FREE: u8 = u8::MAX;
 /// Levels a forest can have, the root level included.
 pub const MAX_LEVELS: usize = 29;
 
@@ -18,7 +12,8 @@ pub const MAX_LEVELS: usize = 29;
 ///
 /// Its arrays are read as fields (`forest.coord`, see [`ForestArrays`]). Those of a forest in a device's memory change
 /// by [`adapt`](Self::adapt) and [`refine`](Self::refine) alone, because kernels there follow their ids without bounds
-/// checks; on the host they may be changed directly, and [`validate`](Self::validate) tells whether they are still a forest.
+/// checks; on the host they may be changed directly, and [`validate`](Self::validate) tells whether they are still a
+/// forest.
 ///
 /// Memory: [`bytes_per_block`], of which a root block takes [`bytes_per_root_block`].
 #[derive(Debug)]
@@ -37,16 +32,16 @@ pub struct ForestArrays<const D: usize, B: Backend = Host> {
     pub periodic: [bool; D],
     /// Block coordinates at the block's level.
     pub coord: B::Buf<[i32; D]>,
-    /// Level of the block, or [`FREE`].
+    /// Level of the block, or [`FREE`](crate::FREE).
     pub level: B::Buf<u8>,
     /// The block it is a child of, or [`NONE`] for a root block.
     pub parent: B::Buf<u32>,
     /// First of 2^D contiguous children, or [`NONE`] for a leaf.
     pub first_child: B::Buf<u32>,
     /// 4^D ids for each group of 2^D siblings: the blocks of the same level in and around the parent's place, x
-    /// fastest; [`NONE`] where there is none, [`OUTSIDE`] beyond a face of the box that is not periodic; beyond a
-    /// periodic face lie the blocks of the other side. Groups in the order of their ids, which begin after the root
-    /// blocks'; entries of a free group are unspecified. Read it by [`neighbor`](Forest::neighbor).
+    /// fastest; [`NONE`] where there is none, [`OUTSIDE`](crate::OUTSIDE) beyond a face of the box that is not
+    /// periodic; beyond a periodic face lie the blocks of the other side. Groups in the order of their ids, which begin
+    /// after the root blocks'; entries of a free group are unspecified. Read it by [`neighbor`](Forest::neighbor).
     pub families: B::Buf<u32>,
     /// Block ids by level.
     pub levels: Vec<B::Buf<u32>>,
@@ -83,6 +78,9 @@ pub const fn bytes_per_root_block(d: usize) -> u64 {
 
 impl<const D: usize, B: Backend> Forest<D, B> {
     /// A forest of root blocks only, ids in x-fastest order.
+    ///
+    /// # Errors
+    /// [`ForestError::RootGrid`] where an axis has no block or all have 2^31 or more; where memory is short.
     pub fn new(backend: &B, root: [u32; D]) -> Result<Self, ForestError> {
         let count: u64 = root.iter().map(|&n| u64::from(n)).product();
         if root.contains(&0) || root.iter().any(|&n| n >= 1 << 28) || count >= 1 << 31 {
@@ -174,6 +172,9 @@ impl<const D: usize, B: Backend> Forest<D, B> {
     }
 
     /// A copy on the host, ids unchanged.
+    ///
+    /// # Errors
+    /// Where memory is short or the device fails.
     pub fn download(&self, backend: &B) -> Result<Forest<D>, ForestError> {
         let arrays = ForestArrays {
             root: self.root,

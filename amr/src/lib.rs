@@ -15,6 +15,7 @@
 
 mod adapt;
 pub mod checksum;
+mod constants;
 pub mod dims;
 mod error;
 mod forest;
@@ -23,11 +24,10 @@ mod lookup;
 mod neighbors;
 mod validate;
 
-pub use adapt::{Adapted, Mark};
+pub use adapt::Adapted;
+pub use constants::{FREE, Mark, NONE, OUTSIDE};
 pub use error::ForestError;
-pub use forest::{
-    FREE, Forest, ForestArrays, MAX_LEVELS, NONE, OUTSIDE, bytes_per_block, bytes_per_root_block,
-};
+pub use forest::{Forest, ForestArrays, MAX_LEVELS, bytes_per_block, bytes_per_root_block};
 pub use kernels::ForestKernels;
 pub use lookup::{CellRef, NeighborCell};
 pub use validate::Violation;

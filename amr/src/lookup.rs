@@ -47,8 +47,8 @@ impl<const D: usize> Forest<D> {
         Some(id)
     }
 
-    /// A block coordinate of a level beyond a periodic face, as that of the other side; other
-    /// coordinates as they are.
+    /// Wraps a block coordinate of a level around the periodic axes; other coordinates are
+    /// unchanged.
     pub fn wrap(&self, level: usize, at: [i32; D]) -> [i32; D] {
         std::array::from_fn(|a| {
             let count = (self.root[a] << level) as i32;
@@ -62,7 +62,7 @@ impl<const D: usize> Forest<D> {
 
     /// The leaf cell that holds a point, in units of root cells from the lower corner of
     /// the box; a point on a face between cells belongs to the upper one. `None` outside
-    /// (the upper walls included) and for coordinates that are not numbers.
+    /// (the upper faces included) and for NaN.
     pub fn leaf_at(&self, point: [f64; D]) -> Option<CellRef> {
         let inside = |a: usize| point[a] >= 0.0 && point[a] < f64::from(self.root[a] * 4);
         if !(0..D).all(inside) {

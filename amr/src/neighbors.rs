@@ -1,16 +1,15 @@
-//! Neighbour ids, stored once a family of siblings and not at all for root blocks.
+//! Neighbour ids, stored once per group of siblings (family), and computed for root blocks.
 //!
-//! The 2^D children of a block and the ring of blocks around them are 4^D places of their
-//! level, x fastest. [`Forest::families`] holds the ids of these places, family by family;
-//! the neighbour of child (cx, cy, cz) in step (dx, dy, dz) is place
-//! (cx+dx+1, cy+dy+1, cz+dz+1). Root blocks are the first ids and groups of siblings follow
-//! without a break, so family and child follow from an id: `id - roots` divided by 2^D.
-//! 4^D ids for 2^D blocks are 32 bytes a block in 3D and 16 in 2D, where a table of every
-//! block's own 3^D takes 108 and 36.
+//! The 2^D children of a block and the ring of blocks around them are 4^D places of their level, x fastest.
+//! [`ForestArrays::families`](crate::ForestArrays::families) holds the ids of these places, family by family; the
+//! neighbour of child (cx, cy, cz) in step (dx, dy, dz) is place (cx+dx+1, cy+dy+1, cz+dz+1). Root blocks are the first
+//! ids and groups of siblings follow without a gap, so family and child follow from an id: quotient and remainder of
+//! `id - roots` by 2^D. 4^D ids for 2^D blocks are 32 bytes per block in 3D and 16 in 2D; a table of 3^D neighbours per
+//! block takes 108 and 36.
 //!
-//! A root block's neighbours are its id plus a constant a direction, or [`OUTSIDE`] where its
-//! coordinate lies at a face of the box that is not periodic. Beyond a periodic face lie the blocks of the
-//! other side, on all levels, for those of finer ones come from the root blocks'.
+//! A root block's neighbour is its id plus a constant for each direction, or [`OUTSIDE`] beyond a face of the box that
+//! is not periodic. Neighbours beyond a periodic face are the blocks of the opposite side, on all levels, because those
+//! of finer levels are derived from the root blocks'.
 
 use crate::{Forest, OUTSIDE, dims};
 use cutlink_device::Backend;
@@ -61,10 +60,10 @@ const fn corner(child: usize) -> usize {
     (child & 1) + 4 * (child >> 1 & 1) + 16 * (child >> 2)
 }
 
-/// Where the neighbours of a block come from.
+/// How the neighbours of a block are found.
 #[derive(Clone, Copy)]
 pub(crate) enum Around<const D: usize> {
-    /// From the families' places, this one in step (-1, -1, -1).
+    /// In the table of families: the place of the neighbour in step (-1, -1, -1).
     Family { corner: usize },
     /// By arithmetic: the directions that leave the box, and what a step of -1, 0 and 1 along each
     /// axis adds to the id.
@@ -77,7 +76,7 @@ pub(crate) enum Around<const D: usize> {
 
 impl<const D: usize> Around<D> {
     /// The ids below `roots`, the product of `root`, are those of the root blocks; `coord` is
-    /// asked for them only.
+    /// read for them only.
     #[inline]
     pub(crate) fn new(
         [root, periodic]: [[u32; D]; 2],
@@ -134,15 +133,15 @@ impl<const D: usize, B: Backend> Forest<D, B> {
         self.root.iter().map(|&n| n as usize).product()
     }
 
-    /// The length of [`families`](Self::families) for so many ids.
+    /// The length of [`families`](crate::ForestArrays::families) for so many ids.
     pub fn families_len(&self, capacity: usize) -> usize {
         capacity.saturating_sub(self.roots()) * dims::children(D)
     }
 }
 
 impl<const D: usize> Forest<D> {
-    /// The block beside a block in a direction: of the same level, [`NONE`](crate::NONE) where
-    /// there is none, [`OUTSIDE`] beyond a face of the box that is not periodic; in the middle direction the block itself.
+    /// The block beside a block in a direction: of the same level, [`NONE`](crate::NONE) where there is none,
+    /// [`OUTSIDE`] beyond a face of the box that is not periodic; in the middle direction the block itself.
     #[inline]
     pub fn neighbor(&self, id: u32, direction: usize) -> u32 {
         self.around(id).at(direction, |place| self.families[place])

@@ -1,5 +1,5 @@
-//! Every invariant of the forest, checked by a route of its own: coordinates and the walk
-//! from the root, never the neighbour ids that are under test.
+//! Every invariant of the forest, checked independently: by coordinates and descent
+//! from the root, never by the neighbour ids that are under test.
 
 use crate::{FREE, Forest, NONE, OUTSIDE, dims};
 use rayon::prelude::*;
@@ -38,7 +38,7 @@ pub enum Violation {
         /// All ids.
         capacity: usize,
     },
-    /// A block that does not lie where its place in the tree says, or not in the box.
+    /// A block whose coordinate is not that of its place in the tree, or not in the box.
     #[error(
         "block {id} of level {level} has coordinates {coord:?}, which its place in the tree contradicts"
     )]
@@ -50,7 +50,7 @@ pub enum Violation {
         /// Its coordinates.
         coord: Vec<i32>,
     },
-    /// A parent and a child that do not know each other, or children out of range.
+    /// A parent and a child that do not refer to each other, or children out of range.
     #[error("block {id} and its parent or children do not point at each other")]
     Family {
         /// The block.
@@ -65,9 +65,9 @@ pub enum Violation {
         id: u32,
         /// The direction.
         direction: usize,
-        /// What stands there.
+        /// The id found.
         found: u32,
-        /// What the walk from the root finds.
+        /// The id found by descent from the root.
         expected: u32,
     },
     /// Two leaves that touch are more than one level apart.

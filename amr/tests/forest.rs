@@ -129,7 +129,8 @@ fn ids_are_contiguous_until_they_are_recycled_or_inserted_between() {
         forest.adapt(&Host, &mut marks).expect("memory");
     };
     let mut forest = Forest::new(&Host, [4, 1, 1]).expect("a root grid");
-    // The second one of level 0 goes behind the first one's children; the child in the box's corner touches siblings alone.
+    // The second one of level 0 goes behind the first one's children; the child in the box's corner touches siblings
+    // alone.
     for (id, levels) in [(0, 2), (1, 2), (4, 3)] {
         adapt(&mut forest, id, Mark::Refine);
         assert_eq!(forest.levels.len(), levels);

@@ -15,16 +15,20 @@ pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
     /// A one-dimensional buffer in this space.
     type Buf<T: Item>: Debug + Send + Sync;
 
-    /// A moment between two pieces of work.
+    /// A point in the order of work, with its time: an event of a stream.
     type Stamp: Debug + Send;
 
-    /// Work that was recorded.
+    /// A recorded sequence of launches.
     type Graph: Debug + Send;
 
     /// Whose memory the buffers take.
     const MEMORY: Memory;
 
     /// Moves host data into the space.
+    ///
+    /// # Errors
+    /// As all methods that return a [`DeviceError`]: [`OutOfMemory`](DeviceError::OutOfMemory) where memory is short,
+    /// else what the driver reports, also of earlier work.
     fn upload<T: Item>(&self, data: Vec<T>) -> Result<Self::Buf<T>, DeviceError>;
 
     /// Copies a buffer to the host.
@@ -47,8 +51,8 @@ pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
         value: T,
     ) -> Result<(), DeviceError>;
 
-    /// Copies a buffer over another one of the same length, at the speed of the memory: what
-    /// other work is measured by.
+    /// Copies a buffer over another one of the same length, at memory bandwidth: the reference
+    /// for the speed of stages.
     ///
     /// # Panics
     /// Where the lengths differ.
@@ -67,23 +71,22 @@ pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
     /// Counts the peak from what is in use now.
     fn reset_peak(&self);
 
-    /// Pieces of work given to the device so far; `None` where nothing is launched.
+    /// Kernel launches so far; `None` for a backend without launches.
     fn launches(&self) -> Option<u64> {
         None
     }
 
-    /// The moment when all work given so far is done. Does not wait for it.
+    /// A stamp after all work submitted so far. Does not wait for it.
     fn stamp(&self) -> Result<Self::Stamp, DeviceError>;
 
-    /// Whether the work before a stamp is done.
+    /// Whether the work before a stamp is complete.
     fn has_passed(&self, stamp: &Self::Stamp) -> Result<bool, DeviceError>;
 
     /// Seconds of the backend's own clock between two stamps; waits for both.
     fn seconds(&self, from: &Self::Stamp, to: &Self::Stamp) -> Result<f64, DeviceError>;
 
-    /// Does two pieces of work of which neither needs what the other writes, by the handles they are
-    /// given: where the device can, side by side, `ahead` first where both want the same processors. What is
-    /// given later waits for both.
+    /// Runs two independent tasks, neither of which reads what the other writes, each on the handle it is given:
+    /// concurrently where supported, `ahead` with the higher stream priority. Work submitted later waits for both.
     fn both<E: From<DeviceError>>(
         &self,
         ahead: impl FnOnce(&Self) -> Result<(), E>,
@@ -93,9 +96,9 @@ pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
         behind(self)
     }
 
-    /// Records the launches of some work, in place of doing it, to be done by
-    /// [`replay`](Self::replay) at the cost of one; where nothing is launched, does it, and gives `None`. The work
-    /// must neither allocate nor copy.
+    /// Records the launches of `work` without running them, for [`replay`](Self::replay) at the cost of one launch (a
+    /// CUDA graph). A backend without launches runs the work and returns `None`. The work must neither allocate nor
+    /// copy.
     fn record<E: From<DeviceError>>(
         &self,
         work: impl FnOnce() -> Result<(), E>,
@@ -103,10 +106,10 @@ pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
         work().map(|()| None)
     }
 
-    /// Does recorded work.
+    /// Runs a recorded sequence.
     ///
     /// # Safety
-    /// The buffers that the work was recorded with must still be there.
+    /// The buffers that the work was recorded with must still exist.
     #[expect(unsafe_code, reason = "a graph holds addresses, not buffers")]
     unsafe fn replay(&self, graph: &Self::Graph) -> Result<(), DeviceError>;
 

@@ -1,9 +1,9 @@
-//! `--device auto|cpu|cuda[:N]`: what a user asks for, and what it comes to.
+//! `--device auto|cpu|cuda[:N]`: the requested device, and the one that is used.
 
 use crate::DeviceError;
 use std::{fmt, str::FromStr};
 
-/// What a user asks for.
+/// The requested device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DeviceChoice {
     /// The fastest device this program can use here.
@@ -97,9 +97,8 @@ fn try_cuda(_: u32) -> Result<(), DeviceError> {
     Err(DeviceError::NotCompiled)
 }
 
-/// Resolves a choice; does not open the device, which takes a while and may fail. `auto` takes the first CUDA device where there is one that can be used,
-/// and else the CPU, with the reason; a device that was named is taken or is an error, never
-/// quietly replaced.
+/// Resolves a choice; does not open the device, which takes a while and may fail. `auto` is the first CUDA device that
+/// can be used, else the CPU, with the reason; a named device that cannot be used is an error, never silently replaced.
 ///
 /// # Errors
 /// A CUDA device was named, and there are no kernels for it, no driver, or no such device.

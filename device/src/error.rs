@@ -1,4 +1,4 @@
-//! What can go wrong on a device, with the values that say why.
+//! Errors of a device, with the values that explain them.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub enum Memory {
 }
 
 impl Memory {
-    /// What a user can do about too little of it, beside asking for less.
+    /// What a user can do where it is short, beside a smaller problem.
     fn way_out(self) -> &'static str {
         match self {
             Self::Host => "",
@@ -88,7 +88,7 @@ pub enum DeviceError {
         /// How many there are.
         devices: u32,
     },
-    /// No machine code for this card, and none that its driver could make.
+    /// No machine code for this device, and no PTX that its driver could compile.
     #[error(
         "this build has no kernels for {device}: build with `CUTLINK_CUDA_ARCH` set to its compute capability, or use `--device cpu`"
     )]
@@ -116,7 +116,7 @@ pub enum DeviceError {
         /// What the driver says.
         reason: String,
     },
-    /// The name of a device that is none.
+    /// A name that is not a device's.
     #[error("unknown device {text:?}: use auto, cpu, cuda or cuda:N")]
     UnknownDevice {
         /// What was given.

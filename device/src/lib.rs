@@ -1,8 +1,8 @@
-//! Where cutlink runs: the [`Backend`] a stage's kernels are written for, its buffers, the
+//! Execution on CPU and GPU: the [`Backend`] that kernels are written for, its buffers, the
 //! choice of a device, the memory budget, and the parallel primitives of the CPU.
 //!
-//! Every algorithm of the crates above is told once, generic over a backend; only kernel
-//! bodies exist a second time. This is the one crate that may name a GPU interface.
+//! Every algorithm of the crates above is written once, generic over a backend; only kernel
+//! bodies exist for each backend. This is the one crate that names a GPU interface.
 
 mod backend;
 mod cgroup;
@@ -14,8 +14,10 @@ mod error;
 pub mod memory;
 pub mod scan;
 pub mod shared;
+mod union_find;
 
 pub use backend::{Backend, Host, Item};
 pub use choice::{Device, DeviceChoice, Selected, select};
 pub use dimension::of_dimension;
 pub use error::{DeviceError, Memory};
+pub use union_find::UnionFind;

@@ -1,7 +1,7 @@
 //! The host's memory budget: what is free now, and allocation that fails with an error.
 //!
-//! Free is the least of: the system's available memory, what the control groups of the process leave (`cgroup.rs`),
-//! and what the address-space limit leaves (`ulimit -v`). Where none can be read (not Linux), nothing is refused up front.
+//! Free is the least of: the system's available memory, what the control groups of the process leave (`cgroup.rs`), and
+//! what the address-space limit leaves (`ulimit -v`). Where none can be read (not Linux), nothing is refused up front.
 
 use crate::{DeviceError, Item, Memory, cgroup};
 use std::cell::Cell;
@@ -27,7 +27,8 @@ fn address_space_left() -> Option<u64> {
     Some(limit.saturating_sub(kib_field(&status, "VmSize:")? * 1024))
 }
 
-/// Bytes of host memory that may be allocated now.
+/// Bytes of host memory that may be allocated now; `u64::MAX` where unknown. Cost: reads a few files of `/proc` and
+/// `/sys`, some tens of microseconds.
 pub fn available() -> u64 {
     [
         system_available(),
@@ -59,8 +60,8 @@ thread_local! {
     static REFUSABLE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread is in [`grow`] or [`with_capacity`], which take a refusal. For an
-/// allocator that does not let other refusals through.
+/// Whether this thread is in [`grow`] or [`with_capacity`], which handle a failed allocation. For an
+/// allocator that ends the program on all others.
 pub fn is_refusable() -> bool {
     REFUSABLE.get()
 }
@@ -77,9 +78,9 @@ fn reserve<T>(what: &'static str, buf: &mut Vec<T>, more: usize) -> Result<(), D
     })
 }
 
-/// Asks for pages of 2 MiB behind a large new buffer: filling fresh memory costs more time in
+/// Requests huge pages (2 MiB) for a large new buffer: the first write to fresh memory costs more time in
 /// page faults than in writing, and these are 512 times fewer. A refusal changes nothing. Not
-/// for buffers that grow: moving such pages made refinement half again as slow.
+/// for buffers that grow: moving such pages slowed refinement by half.
 #[cfg(target_os = "linux")]
 fn advise_huge_pages<T>(buf: &mut Vec<T>) {
     const PAGE: usize = 2 << 20;
@@ -99,7 +100,7 @@ fn advise_huge_pages<T>(buf: &mut Vec<T>) {
     }
 }
 
-/// An empty vector with room for `capacity` elements; an error instead of an abort where the
+/// An empty vector with the given capacity; an error instead of an abort where the
 /// memory is not there.
 pub fn with_capacity<T>(what: &'static str, capacity: usize) -> Result<Vec<T>, DeviceError> {
     let mut buf = Vec::new();

@@ -1,4 +1,4 @@
-//! Exact predicates on the integer lattice: triangles in space, segments in the plane.
+//! Exact predicates on the integer lattice: triangles in 3D, segments in 2D.
 //!
 //! **One tie rule.** Every query point P stands for P + (ε, ε², ε³) with ε ≫ ε² ≫ ε³ > 0
 //! (simulation of simplicity, Edelsbrunner & Mücke 1990, applied to the query points only).
@@ -7,7 +7,7 @@
 //! edge or vertex counts exactly once, and points, rays and links of all directions agree.
 //!
 //! **Linear forms.** A line through P along `d` meets a facet iff D linear forms of P have
-//! one sign: in space the signed volumes `(d × e)·(P - v)` of the edges e, in the plane the
+//! one sign: in 3D the signed volumes `(d × e)·(P - v)` of the edges e, in 2D the
 //! cross products of `d` with the two ends. That sign is the sign of N·d, N the normal.
 //!
 //! Coordinates are within ±2^28 (see [`crate::snap::COORDINATE_LIMIT`]), differences within

@@ -20,7 +20,7 @@
 //! volume taken about the box centre so that a body far from the origin does not cancel.
 //!
 //! **Determinism.** Same bits for any thread count: sorted keys, sums by fixed chunks.
-//! **Cost.** One 8-byte key an edge use, sorted in parallel; 4 bytes a vertex.
+//! **Cost.** One 8-byte key per use of an edge, sorted in parallel; 5 bytes per vertex.
 
 mod edges;
 mod measure;
@@ -64,14 +64,14 @@ pub struct EdgeSample<const D: usize> {
     pub backward: u32,
 }
 
-/// The report; see the module for the words.
+/// The report; the module defines its terms.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Health<const D: usize> {
     /// Facets of the surface.
     pub facets: u64,
     /// Vertices that a facet uses.
     pub vertices: u64,
-    /// Parts that share no vertex.
+    /// Connected components: parts that share no vertex.
     pub components: u64,
     /// Edges with one use.
     pub open_edges: u64,

@@ -5,27 +5,26 @@
 //! **Definition.** Two facets *offend* when what they have in common is more than the hull of
 //! the corners they share: nothing, the shared corner, or the shared edge. So these offend:
 //! facets that pass through one another; that touch, be it with a corner or an edge in the
-//! inside of the other's face or edge (T-contacts); that lie upon one another in a plane, also
+//! interior of the other's face or edge (T-contacts); that overlap in a plane, also
 //! folded back about a shared edge; and duplicates, which share all corners. Facets that share
 //! a corner offend if they meet anywhere else. A facet of no area is the segment between its
-//! outer corners; by itself it offends nobody. Caps ([`crate::robust`]) are no walls and are
-//! left out.
+//! outer corners, and does not offend by itself. Caps ([`crate::robust`]) are not walls and are
+//! ignored.
 //!
-//! A surface that offends may well be meshed: overlapping bodies are legal under the nonzero
-//! rule. It is a fact worth knowing, not an error.
+//! A self-intersecting surface can be meshed: overlapping bodies are legal under the nonzero
+//! rule. It is reported, not refused.
 //!
-//! **Exactness.** Signs of integer determinants only; what is asked is whether the *snapped*
-//! facets offend. Snapping may make contacts of gaps below its unit, and folds of slivers.
+//! **Exactness.** Signs of integer determinants only, of the *snapped* facets. Snapping may make contacts of gaps below
+//! its unit, and folds of slivers.
 //!
-//! **Method.** Duplicates are counted by sorting the corners; of each set one goes on. A tree
-//! of boxes in Morton order gives the pairs whose boxes touch, each once; each is tested
-//! ([`Meet`]).
+//! **Method.** Duplicates are counted by sorting the corners; one facet of each set is tested further. A
+//! bounding-volume tree in Morton order gives the pairs whose boxes touch, each once; each is tested ([`Meet`]).
 //!
 //! **Determinism.** The same result for any number of threads. **Cost.** O(n log n) and a few
-//! dozen tests a facet on ordinary surfaces, about 120 bytes a facet. Where n facets all overlap one
+//! dozen tests per facet on ordinary surfaces, about 120 bytes per facet. Where n facets all overlap one
 //! another there are n² pairs: the search ends after a number of tests that depends on the
-//! surface alone (a million facets: about 20 s on two cores), and says so ([`Intersections::complete`]). At most [`MAX_LISTED`] pairs are
-//! listed; all are counted.
+//! surface alone (a million facets: about 20 s on two cores), and reports that ([`Intersections::complete`]). At most
+//! [`MAX_LISTED`] pairs are listed; all are counted.
 
 mod pair;
 mod tree;
@@ -40,13 +39,12 @@ use tree::Tree;
 /// Most pairs in [`Intersections::pairs`].
 pub const MAX_LISTED: usize = 1 << 14;
 
-/// The search ends when it has taken so many steps: boxes looked at, and pairs tested, which
-/// count [`TEST_STEPS`] each.
+/// The search ends after this number of steps: boxes visited, and pairs tested, which count [`TEST_STEPS`] each.
 const STEPS: u64 = 1 << 29;
-/// And so many more for each facet; scans and CAD parts take 150 to 1000.
+/// Further steps per facet; scans and CAD parts take 150 to 1000.
 const STEPS_PER_FACET: u64 = 1 << 9;
 const TEST_STEPS: u64 = 16;
-/// Most facets between two looks at the count.
+/// Facets between two checks of the count.
 const BATCH: u64 = 256;
 
 /// What was found; numbers of facets are those of the snapped surface.
@@ -58,7 +56,7 @@ pub struct Intersections {
     pub pair_count: u64,
     /// All facets that are in a pair, ascending.
     pub facets: Vec<u32>,
-    /// Whether the search came to its end; if not, there are at least so many.
+    /// Whether the search was completed; if not, `pair_count` is a lower bound.
     pub complete: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Surfaces in: readers for STL, PLY and 2D polylines, primitive shapes, placement,
+//! Surface input: readers for STL, PLY and 2D polylines, primitive shapes, placement,
 //! the health report, snapping to the integer lattice, and hierarchical spatial bins.
 //!
 //! Order of use: [`read`] or [`primitives`] → [`placement`] → [`health`] → [`snap`] → [`kernels`] (bins);

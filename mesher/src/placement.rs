@@ -12,7 +12,7 @@
 //! by 30° and 45° steps have equal entries where the true ones are equal. The identity changes
 //! no bit but the sign of zero.
 //!
-//! **Mirroring.** A map of negative determinant turns a body inside out;
+//! **Mirroring.** A map of negative determinant would turn a body inside out;
 //! [`Affine::apply_surface`] then reverses every facet, so that outward stays outward.
 //!
 //! **Determinism.** Same bits for any thread count. Cost: one parallel pass over the vertices.
@@ -62,7 +62,7 @@ pub enum PlacementError {
     /// Rotation out of the plane.
     #[error("a 2D surface rotates about z only, not about {0:?}")]
     OutOfPlane(Axis),
-    /// A target box without room.
+    /// A target box without extent.
     #[error("fit: the target must be larger than 0 on each axis, axis {axis} has {extent}")]
     FitTarget {
         /// Axis number.
@@ -253,7 +253,7 @@ pub enum Fit {
     },
 }
 
-/// What the user asked for; [`Placement::resolve`] checks it and makes the map.
+/// The requested steps; [`Placement::resolve`] checks them and makes the map.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Placement {

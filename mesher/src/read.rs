@@ -8,7 +8,7 @@
 //! | polyline | any other text | segments, each loop closed | one a loop name |
 //!
 //! Any of them may be gzipped (by magic number). File names and extensions are
-//! never looked at: they only appear in messages.
+//! ignored: they only appear in messages.
 //!
 //! **In**: a path, or bytes. **Out**: a [`Surface`] in the file's own frame and
 //! unit, facets in file order, and a [`ReadReport`]. Text coordinates are kept
@@ -63,11 +63,11 @@ use source::Source;
 pub struct Loaded<const D: usize> {
     /// The surface, in the file's frame and unit.
     pub surface: Surface<D>,
-    /// What the file was and what was unusual about it.
+    /// Format of the file and notes on what was unusual.
     pub report: ReadReport,
 }
 
-/// What a file was and what was unusual about it.
+/// Format of a file and notes on what was unusual.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadReport {
     /// The format, as found in the content.
@@ -181,7 +181,7 @@ pub fn parse_any(name: &Path, bytes: &[u8]) -> Result<AnySurface, ReadError> {
 }
 
 /// The triangles of a binary STL's bytes, not welded: three corners each, in file
-/// order. For whoever wants a soup, and for benches.
+/// order: a triangle soup.
 ///
 /// # Errors
 /// As [`parse_any`].
@@ -190,7 +190,7 @@ pub fn binary_stl_soup(name: &Path, bytes: &[u8]) -> Result<Vec<[[f32; 3]; 3]>, 
 }
 
 /// The triangles of an ASCII STL's bytes, not welded, in pieces that follow one
-/// another in file order. For whoever wants a soup, and for benches.
+/// another in file order: a triangle soup.
 ///
 /// # Errors
 /// As [`parse_any`].

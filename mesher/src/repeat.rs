@@ -1,13 +1,11 @@
-//! Surfaces that leave a periodic box through a face and come in again through the opposite one: exact copies, in
-//! lattice units.
+//! Wraps surfaces around the periodic axes of a box, by exact copies in lattice units.
 
 use crate::snap::{COORDINATE_LIMIT, SnapError, Snapped};
 use std::collections::HashSet;
 
-/// Adds what comes in through periodic faces: a connected part of the surface that leaves the box of `extent`
-/// lattice units through one of the two faces of a periodic axis is there a second time, shifted by the box's
-/// extent to the other face. A part that passes both faces, or none, is left alone, and so is one whose
-/// second copy the surface has already. Returns how many parts were added.
+/// Adds periodic copies: a connected part of the surface that crosses one of the two faces of a periodic axis of the
+/// box of `extent` lattice units is copied, shifted by the box's extent to the opposite face. A part that crosses both
+/// faces or none is not copied, nor is one whose copy the surface has already. Returns the number of copies added.
 ///
 /// # Errors
 /// Copies beyond the limits of the lattice.

@@ -4,9 +4,9 @@
 //! In: any [`Snapped`] surface. Out: the same with caps, and a [`CapTree`] of them. The generalized
 //! winding number of a point p is `W(p) - g(p)`. W is the exact integer winding number of the surface
 //! *with caps*: the chain's boundary, which is a set of closed loops, coned from one apex a loop.
-//! g is the solid angle of the caps at p over 4π (in the plane the angle over 2π). The
-//! sum does not depend on the choice of the caps. So where the surface is
-//! closed there is nothing to approximate, and elsewhere the cost goes with the number of
+//! g is the solid angle of the caps at p over 4π (in 2D the angle over 2π). The
+//! difference does not depend on the choice of the caps. So the winding number of a
+//! closed surface is exact, and elsewhere the cost is proportional to the number of
 //! open edges, not of facets: Barill et al. sum over all facets.
 //!
 //! Before that, facets are oriented: pieces whose facets meet at edges of two uses get one
@@ -33,10 +33,10 @@ use crate::{
 /// Name of the patch that caps belong to.
 pub const GAP: &str = "gap";
 
-/// What closing a surface came to.
+/// What closing a surface changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RobustReport {
-    /// Facets turned because their neighbours, or the outside, say so.
+    /// Facets whose orientation was reversed, to agree with their neighbours or to face outward.
     pub turned_facets: usize,
     /// Edges (2D: ends) at which the surface is not closed, after that, with multiplicity.
     pub open_edges: usize,
@@ -68,29 +68,6 @@ where
         turned_facets,
         open_edges,
         loops,
-    }
-}
-
-/// Sets with union by the lower number.
-struct Sets(Vec<u32>);
-
-impl Sets {
-    fn new(count: usize) -> Self {
-        Self((0..count as u32).collect())
-    }
-
-    fn root(&mut self, mut of: u32) -> u32 {
-        while self.0[of as usize] != of {
-            let above = self.0[self.0[of as usize] as usize];
-            self.0[of as usize] = above;
-            of = above;
-        }
-        of
-    }
-
-    fn join(&mut self, a: u32, b: u32) {
-        let (a, b) = (self.root(a), self.root(b));
-        self.0[a.max(b) as usize] = a.min(b);
     }
 }
 

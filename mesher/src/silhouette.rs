@@ -1,10 +1,10 @@
 //! The frontal area of a surface: that of its projection along a direction.
 //!
-//! In: a surface, open or closed, in any frame, and a direction. Out: the area of the union of its facets as they are seen
-//! from there, in the square of the caller's length unit; in 2D the length of the union of the segments' projections. In 2D
-//! it is exact to rounding. In 3D the projection is cut by 4096 lines, on each of which the
-//! union of the facets' intervals is exact: the error of the midpoint rule is some 10⁻⁵ of the area for convex
-//! outlines, below 10⁻³ where features are wider than a hundredth of the height.
+//! In: a surface, open or closed, in any frame, and a direction. Out: the area of the union of its facets as they are
+//! seen from there, in the square of the caller's length unit; in 2D the length of the union of the segments'
+//! projections. In 2D it is exact to rounding. In 3D the projection is cut by 4096 lines, on each of which the union of
+//! the facets' intervals is exact: the error of the midpoint rule is some 10⁻⁵ of the area for convex outlines, below
+//! 10⁻³ where features are wider than a hundredth of the height.
 
 use crate::surface::Surface;
 use rayon::prelude::*;
@@ -15,7 +15,7 @@ const LINES: usize = 4096;
 /// The area of the projection of all facets along `direction`, which need not have length 1.
 ///
 /// # Panics
-/// A direction without length, or with numbers that are none.
+/// A direction of length zero, or with a component that is not finite.
 #[must_use]
 pub fn frontal<const D: usize>(surface: &Surface<D>, direction: [f64; D]) -> f64 {
     let norm = direction.iter().map(|x| x * x).sum::<f64>().sqrt();

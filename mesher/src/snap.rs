@@ -1,4 +1,4 @@
-//! Snapping: every vertex goes once to the nearest point of an integer lattice, and all
+//! Snapping: every vertex is rounded once to the nearest point of an integer lattice; all
 //! geometry after that is exact integer arithmetic.
 //!
 //! In: a [`Surface`] in lengths. Out: a [`Snapped`] in lattice units relative to the lower
@@ -12,7 +12,7 @@ use crate::Surface;
 use rayon::prelude::*;
 
 /// Lattice coordinates stay within ±2^28, so that every product of the exact predicates
-/// fits 64 bits in the plane and 128 bits in space.
+/// fits 64 bits in 2D and 128 bits in 3D.
 pub const COORDINATE_LIMIT: i32 = 1 << 28;
 
 /// An integer lattice: point `i` lies at `origin + unit * i`.
@@ -38,13 +38,13 @@ pub struct Snapped<const D: usize> {
     /// Patch names.
     pub patches: Vec<String>,
     /// Facets at the end that only close the surface for the sake of winding numbers (see
-    /// [`crate::robust`]): no wall is there.
+    /// [`crate::robust`]); they are not walls.
     pub caps: usize,
-    /// What snapping did.
+    /// Effects of snapping.
     pub report: SnapReport,
 }
 
-/// What snapping did to the surface.
+/// Effects of snapping on the surface.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SnapReport {
     /// Spacing of the lattice, in lengths.

@@ -1,6 +1,5 @@
-//! Finer facets on the same surface: each edge cut into equal parts, each triangle into that
-//! number squared, each segment into that number. For measurements: the body stays what it is,
-//! to rounding, and its facets get more.
+//! Subdivides the facets of a surface: each edge into n equal parts, so each triangle into n² triangles and each
+//! segment into n. For measurements: the shape is unchanged to rounding, the number of facets grows.
 //!
 //! A new point is a sum of the corners with weights that are symmetric in them, so facets beside
 //! each other, welded or not, get the same points of their edge, and a closed surface stays

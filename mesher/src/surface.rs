@@ -46,8 +46,8 @@ impl<const D: usize> Surface<D> {
         }
     }
 
-    /// Makes one vertex of those at one place, and drops those no facet uses; returns how
-    /// many went. Coordinates are compared as numbers, exactly (-0 is 0); the order is that
+    /// Merges vertices at equal coordinates, and drops those that no facet uses; returns how
+    /// many were removed. Coordinates are compared as numbers, exactly (-0 is 0); the order is that
     /// of first appearance. Cost: one parallel sort of the vertices.
     pub fn weld(&mut self) -> usize {
         let key = |v: u32| self.vertices[v as usize].map(ordered);

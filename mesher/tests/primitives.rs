@@ -640,7 +640,8 @@ fn every_shape_prints_as_it_reads_and_defaults_to_unit_size() {
     assert_eq!(parse_shape(&odd.to_string()), Ok(odd));
 }
 
-/// Facets of [`Shape3::body`] and [`Shape2::body`] enclose the true measure, as closed forms have it, within the deviation.
+/// Facets of [`Shape3::body`] and [`Shape2::body`] enclose the true measure, as closed forms have it, within the
+/// deviation.
 #[test]
 fn round_bodies_have_the_true_area_or_volume() {
     let close = |name: String, measure: f64, truth: f64| {

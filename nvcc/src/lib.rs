@@ -4,15 +4,16 @@
 //! |---|---|
 //! | [`Kernels::compile`] | each `.cu` file of a folder as two fat binaries, for 2D and 3D (`CUTLINK_D` 2 and 3): `STEM_2.fatbin`, `STEM_3.fatbin` |
 //! | [`static_library`] | one `.cu` file of host code as a static library that is linked, with the static CUDA runtime |
-//! | [`export_headers`] | the path of a folder of headers, for the build scripts of crates that depend on this one |
+//! | [`Kernels::constants`] | a header of constants whose one source is Rust |
+//! | [`export_headers`], [`Kernels::export`] | no file: paths of folders of headers, for the build scripts of crates that depend on this one |
 //!
 //! nvcc is `NVCC`, or of `CUDA_HOME` or `CUDA_PATH`, or on the `PATH`. Machine code is made for sm_80 and sm_90, and
 //! PTX of the last one, from which a driver makes code for newer devices; `CUTLINK_CUDA_ARCH` (as `90`) asks for one
 //! architecture alone, for shorter builds. Warnings of nvcc are errors.
 //!
 //! Headers cross crates by cargo's metadata and not by relative paths, so that each crate also builds from its
-//! package: a crate that has `links = "cutlink_NAME"` in its manifest calls [`export_headers`], and the build scripts of
-//! its direct dependents name it in [`Kernels::headers_of`].
+//! package: a crate that has `links = "cutlink_NAME"` in its manifest exports them, and the build scripts of its direct
+//! dependents name it in [`Kernels::headers_of`].
 
 #![expect(
     clippy::print_stdout,
@@ -20,7 +21,7 @@
 )]
 
 use std::{
-    env, fs,
+    env, fmt, fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -34,19 +35,63 @@ const HOW: &str = "the feature `cuda` needs nvcc of CUDA 13.0 or newer. Set NVCC
 /// A folder of kernels and how to compile them.
 #[derive(Debug)]
 pub struct Kernels {
-    folder: String,
-    includes: Vec<PathBuf>,
+    folder: PathBuf,
+    /// Folders of headers: of this crate, and of others.
+    own: Vec<PathBuf>,
+    foreign: Vec<PathBuf>,
     flags: Vec<&'static str>,
+}
+
+/// A constant that Rust and CUDA share.
+#[derive(Debug, Clone, Copy)]
+pub enum Constant {
+    /// `uint8_t`.
+    U8(u8),
+    /// `uint32_t`.
+    U32(u32),
+    /// `size_t`.
+    Size(usize),
+    /// `double`, with the same bits.
+    F64(f64),
+}
+
+impl fmt::Display for Constant {
+    /// The declaration, up to the name.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::U8(_) => "constexpr uint8_t",
+            Self::U32(_) => "constexpr uint32_t",
+            Self::Size(_) => "constexpr size_t",
+            Self::F64(_) => "constexpr double",
+        })
+    }
+}
+
+impl Constant {
+    fn value(self) -> String {
+        match self {
+            Self::U8(value) => value.to_string(),
+            Self::U32(value) => format!("{value}u"),
+            Self::Size(value) => value.to_string(),
+            // The shortest decimal that gives back the same bits.
+            Self::F64(value) => format!("{value:?}"),
+        }
+    }
 }
 
 impl Kernels {
     /// The kernels of a folder of the crate that is built; headers are looked for there too.
-    pub fn of(folder: &str) -> Self {
-        Self {
-            folder: folder.to_owned(),
-            includes: vec![folder.into()],
+    ///
+    /// # Errors
+    /// Where cargo does not say where the crate is.
+    pub fn of(folder: &str) -> Result<Self, String> {
+        let folder = in_crate(folder)?;
+        Ok(Self {
+            own: vec![folder.clone()],
+            foreign: Vec::new(),
             flags: Vec::new(),
-        }
+            folder,
+        })
     }
 
     /// Adds the headers that a direct dependency with `links = "cutlink_NAME"` exports.
@@ -55,18 +100,54 @@ impl Kernels {
     /// Where the dependency exports none.
     pub fn headers_of(mut self, name: &str) -> Result<Self, String> {
         let key = format!("DEP_CUTLINK_{}_INCLUDE", name.to_uppercase());
-        let folder = env::var_os(&key).ok_or_else(|| {
+        let folders = env::var_os(&key).ok_or_else(|| {
             format!("{key} is not set: the crate should depend on cutlink-{name} with the feature `cuda`")
         })?;
-        self.includes.push(folder.into());
+        self.foreign.extend(env::split_paths(&folders));
         Ok(self)
     }
 
-    /// Adds a folder of headers: of the crate, or generated.
+    /// Adds a folder of generated headers.
     #[must_use]
     pub fn headers_in(mut self, folder: &Path) -> Self {
-        self.includes.push(folder.into());
+        self.own.push(folder.into());
         self
+    }
+
+    /// Writes the header `NAME.cuh` of constants, whose values stand in `source`, a file of the crate.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn constants(
+        mut self,
+        name: &str,
+        source: &str,
+        values: &[(&str, Constant)],
+    ) -> Result<Self, String> {
+        let mut text = format!(
+            "// Written by the build script: `{source}`.\n\n#pragma once\n\n#include <cstddef>\n#include <cstdint>\n\n"
+        );
+        for (name, constant) in values {
+            text += &format!("{constant} {name} = {};\n", constant.value());
+        }
+        println!("cargo::rerun-if-changed={source}");
+        let out = out_dir()?;
+        let header = out.join(format!("{name}.cuh"));
+        fs::write(&header, text).map_err(|e| format!("{}: {e}", header.display()))?;
+        if !self.own.contains(&out) {
+            self.own.push(out);
+        }
+        Ok(self)
+    }
+
+    /// Tells the build scripts of direct dependents where the headers of this crate are, generated ones too. The
+    /// crate's manifest has to have a key `links`.
+    ///
+    /// # Errors
+    /// Where a path has a character that separates paths.
+    pub fn export(self) -> Result<Self, String> {
+        export(&self.own)?;
+        Ok(self)
     }
 
     /// Rounds products and sums one by one, as on the CPU: for kernels whose results are the CPU's bit for bit.
@@ -84,11 +165,13 @@ impl Kernels {
     pub fn compile(&self) -> Result<(), String> {
         let nvcc = find()?;
         let out = out_dir()?;
-        for include in &self.includes {
-            println!("cargo::rerun-if-changed={}", include.display());
+        // Generated headers are written anew whenever the script runs.
+        let folders = self.own.iter().chain(&self.foreign);
+        for folder in folders.filter(|folder| **folder != out) {
+            println!("cargo::rerun-if-changed={}", folder.display());
         }
         let folder = &self.folder;
-        let entries = fs::read_dir(folder).map_err(|e| format!("{folder}: {e}"))?;
+        let entries = fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
         let mut sources: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
         sources.retain(|path| path.extension().is_some_and(|ext| ext == "cu"));
         sources.sort();
@@ -121,7 +204,7 @@ impl Kernels {
             .args(["-Werror=all-warnings", &format!("-DCUTLINK_D={d}")])
             .args(architectures())
             .args(&self.flags);
-        for include in &self.includes {
+        for include in self.own.iter().chain(&self.foreign) {
             command.arg("-I").arg(include);
         }
         command
@@ -131,16 +214,24 @@ impl Kernels {
     }
 }
 
-/// Tells the build scripts of direct dependents where the headers of this crate lie: `folder`, in the crate. The
-/// crate's manifest has to have a key `links`.
+/// As [`Kernels::export`], for a crate without kernels: the headers in `folder` of the crate.
 ///
 /// # Errors
-/// Where cargo does not say where the crate is.
+/// As [`Kernels::export`].
 pub fn export_headers(folder: &str) -> Result<(), String> {
-    let root = env::var_os("CARGO_MANIFEST_DIR").ok_or("CARGO_MANIFEST_DIR is not set")?;
-    let path = PathBuf::from(root).join(folder);
-    println!("cargo::metadata=INCLUDE={}", path.display());
+    export(&[in_crate(folder)?])
+}
+
+fn export(folders: &[PathBuf]) -> Result<(), String> {
+    let paths = env::join_paths(folders).map_err(|e| format!("{folders:?}: {e}"))?;
+    println!("cargo::metadata=INCLUDE={}", paths.display());
     Ok(())
+}
+
+/// A path of the crate that is built.
+fn in_crate(folder: &str) -> Result<PathBuf, String> {
+    let root = env::var_os("CARGO_MANIFEST_DIR").ok_or("CARGO_MANIFEST_DIR is not set")?;
+    Ok(PathBuf::from(root).join(folder))
 }
 
 /// Compiles one `.cu` file of host code into the static library `name`, and has it linked, together with the toolkit's

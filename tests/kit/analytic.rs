@@ -1,4 +1,4 @@
-//! Bodies of known shape: signed distances and volumes (in the plane: areas).
+//! Bodies of known shape: signed distances and volumes (in 2D: areas).
 
 use std::f64::consts::PI;
 
@@ -59,7 +59,7 @@ impl<const D: usize> Body<D> {
         }
     }
 
-    /// Volume; in the plane, area.
+    /// Volume; in 2D, area.
     pub fn volume(&self) -> f64 {
         match (D, self) {
             (2, Self::Ball { radius, .. }) => PI * radius.powi(2),
@@ -69,7 +69,7 @@ impl<const D: usize> Body<D> {
         }
     }
 
-    /// Surface; in the plane, perimeter.
+    /// Surface; in 2D, perimeter.
     pub fn area(&self) -> f64 {
         match (D, self) {
             (2, Self::Ball { radius, .. }) => 2.0 * PI * radius,

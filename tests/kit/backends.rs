@@ -21,7 +21,7 @@ use std::sync::OnceLock;
 #[cfg(feature = "cuda")]
 use cutlink_device::cuda::Cuda;
 
-/// A backend with the kernels of the plane and of space.
+/// A backend with the kernels for 2D and 3D.
 pub trait AnyKernels: Kernels<2> + Kernels<3> {}
 impl<K: Kernels<2> + Kernels<3>> AnyKernels for K {}
 

@@ -14,7 +14,7 @@ use cutlink_solver::{
 };
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, Region};
 
-/// A backend that runs flows in the plane and in space.
+/// A backend that runs flows in 2D and in 3D.
 pub trait AnyFlow: Kernels<2> + Kernels<3> {}
 impl<K: Kernels<2> + Kernels<3>> AnyFlow for K {}
 
@@ -96,7 +96,8 @@ pub fn start<'a, const D: usize, K: Kernels<D>>(
     plan.start(kernels).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Calls with position (root cells from the lower corner), volume (root cells), density and velocity of every fluid leaf cell.
+/// Calls with position (root cells from the lower corner), volume (root cells), density and velocity of every fluid
+/// leaf cell.
 pub fn each_cell<const D: usize>(
     mesh: &Mesh<D>,
     snapshot: &Snapshot<D>,

@@ -136,8 +136,8 @@ pub const CIRCLE: [Shedding; 5] = [
     shedding("Kim, Kim & Choi 2001", 1.33, None, Some(0.320), 0.165),
 ];
 
-/// The square cylinder in a plane stream at Re 100: J26, table 9(a). J26 writes nu = u D / Re, D the
-/// diameter of its circle, and gives the square the side 2 D: which length Re has there is not said. Lift amplitudes are J26's
+/// The square cylinder in a plane stream at Re 100: J26, table 9(a). J26 writes nu = u D / Re, D the diameter of its
+/// circle, and gives the square the side 2 D: which length Re has there is not said. Lift amplitudes are J26's
 /// conversions of the RMS values that the works print.
 pub const SQUARE: [Shedding; 5] = [
     shedding("Fakhari & Lee 2014", 1.51, None, Some(0.277), 0.149),

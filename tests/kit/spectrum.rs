@@ -1,8 +1,10 @@
-//! The spectral radius of a linearized flow, matrix-free: how fast the fastest small disturbance of a steady state grows.
+//! The spectral radius of a linearized flow, matrix-free: how fast the fastest small disturbance of a steady state
+//! grows.
 
 use cutlink_solver::Flow;
 
-/// Size of disturbances, relative to the norm of the vectors that are propagated: large enough for f64, small enough to be linear.
+/// Size of disturbances, relative to the norm of the vectors that are propagated: large enough for f64, small enough to
+/// be linear.
 const SIZE: f64 = 1e-6;
 
 /// A steady flow whose disturbances are followed.

@@ -9,7 +9,7 @@ use cutlink_tests::{
     compare::{Mismatch, against_oracle, cells, same_cells, solid_finest},
     oracle::Oracle,
 };
-use cutlink_voxelizer::{Mesh, Violation, pack_cell, unpack_cell, validate};
+use cutlink_voxelizer::{LinkViolation, Mesh, Violation, pack_cell, unpack_cell, validate};
 
 const DEPTH: usize = 2;
 const RAY: [i32; 3] = [-97, 411, 233];
@@ -300,7 +300,7 @@ fn distances_and_patches_out_of_range() {
         let bad = corrupted(&mesh, |m| m.links.q[link] = q);
         let found = validate(&bad);
         assert!(
-            matches!(found, Err(Violation::Value { .. })),
+            matches!(found, Err(Violation::Links(LinkViolation::Distance { .. }))),
             "{q}: {found:?}"
         );
         assert!(against_oracle(&bad, DEPTH, &oracle).is_err(), "{q}");
@@ -308,7 +308,14 @@ fn distances_and_patches_out_of_range() {
     let bad = corrupted(&mesh, |m| m.links.patch[link] = 2);
     let found = validate(&bad);
     assert!(
-        matches!(found, Err(Violation::Value { patch: 2, .. })),
+        matches!(
+            found,
+            Err(Violation::Links(LinkViolation::Patch {
+                patch: 2,
+                patches: 2,
+                ..
+            }))
+        ),
         "{found:?}"
     );
 
@@ -373,7 +380,7 @@ fn masks_that_contradict() {
             Err(Violation::MissingLink { .. }) if *name == "solid" => {}
             Err(Violation::Mask { mask, .. }) => assert_eq!(mask, *name, "case {i}"),
             // A wrong number of boundary cells also breaks the block's row.
-            Err(Violation::Row { .. }) if *name == "boundary" => {}
+            Err(Violation::Links(LinkViolation::Cells { .. })) if *name == "boundary" => {}
             other => panic!("case {i}, {name}: {other:?}"),
         }
         assert_ne!(unlike(&mesh, bad), "", "case {i}");

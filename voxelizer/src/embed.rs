@@ -55,9 +55,16 @@ pub fn check_levels<const D: usize>(frame: &Frame<D>, levels: usize) -> Result<(
 ///
 /// The surface must be closed in the sense of the fill rule (see `cutlink_mesher::health`), or be
 /// closed by caps (see [`prepare`]): winding numbers of an open one are not defined. It may
-/// reach beyond the box. An empty one gives the root grid. Links into the body without a
+/// extend beyond the box. An empty surface gives the root grid. Links into the body without a
 /// crossing are cut halfway and belong to the caps' patch. Links across periodic faces are cut by the surface
-/// on the other side; whether it goes on alike is for [`crate::check_periodic`] to say.
+/// on the opposite side; [`crate::check_periodic`] checks that it continues there.
+///
+/// Cost: proportional to the facets and to the blocks near the surface on each level. Memory:
+/// [`crate::forecast`].
+///
+/// # Errors
+/// Parameters out of range, too many levels for the lattice, tables beyond 2^32 entries, too little memory, a device
+/// that fails.
 pub fn embed<const D: usize, K: Kernels<D>>(
     kernels: &K,
     surface: &Snapped<D>,
@@ -156,9 +163,11 @@ pub fn embed<const D: usize, K: Kernels<D>>(
     })
 }
 
-/// Snaps a surface to the lattice of a mesh of `params.levels` levels, lets what leaves the box through a
-/// periodic face come in through the other one (see [`mod@cutlink_mesher::repeat`]), and closes it if
-/// `params.robust` says so.
+/// Snaps a surface to the lattice of a mesh of `params.levels` levels, wraps it around the periodic axes
+/// (see [`mod@cutlink_mesher::repeat`]), and closes it by caps if `params.robust` is set.
+///
+/// # Errors
+/// A vertex or facet too far from the box for exact arithmetic.
 pub fn prepare<const D: usize, K: Kernels<D>>(
     kernels: &K,
     surface: &Surface<D>,
@@ -312,8 +321,8 @@ impl<'a, const D: usize, K: Kernels<D>> Build<'a, D, K> {
     }
 }
 
-/// Laps between the stages, handed to the observer as soon as they are known: a backend may be
-/// behind with its work, and is not waited for before the end.
+/// Times of the stages, reported to the observer as soon as they are known: a device runs asynchronously, and is
+/// not waited for before the end.
 struct Clock<'a, K: Backend> {
     kernels: &'a K,
     observer: &'a mut dyn Observer,

@@ -8,7 +8,7 @@ use cutlink_mesher::snap::SnapError;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VoxelError {
-    /// A box or root grid that cannot be.
+    /// A box or root grid that is not possible.
     #[error("the box is not possible: {reason}")]
     Box {
         /// What is wrong with it.
@@ -19,7 +19,7 @@ pub enum VoxelError {
         "{levels} levels on {root_cells} root cells need lattice coordinates beyond 2^27: at most {most} levels fit this root grid"
     )]
     Levels {
-        /// Levels asked for.
+        /// Requested levels.
         levels: usize,
         /// Root cells on the longest axis.
         root_cells: u32,
@@ -52,13 +52,13 @@ pub enum VoxelError {
         /// Centre of the fluid cell.
         position: Vec<f64>,
     },
-    /// The surface refused.
+    /// The surface cannot be snapped.
     #[error(transparent)]
     Snap(#[from] SnapError),
-    /// The forest refused.
+    /// The forest cannot be refined.
     #[error(transparent)]
     Forest(#[from] ForestError),
-    /// The device refused.
+    /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
 }

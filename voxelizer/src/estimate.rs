@@ -2,10 +2,10 @@
 //!
 //! In: a surface, placed, in lengths; the frame; the parameters of [`crate::embed`]. Out: a
 //! [`Forecast`], from which [`Forecast::at`] makes the [`Estimate`] of any number of levels up
-//! to the one asked for.
+//! to the requested one.
 //!
 //! **Blocks.** The coarse levels are built by [`crate::embed`] itself, as many as are
-//! predicted to have no more blocks than is asked for, so their numbers are exact but for the
+//! predicted to have at most `build_blocks` blocks, so their numbers are exact except for the
 //! coarser snapping. For the finer ones the limit is known in closed form. A block with edge e is refined iff the
 //! surface meets its box grown by L layers and the eighth of an edge of the facet lists;
 //! a plane with unit normal n meets a cube of half width w iff its distance is at most
@@ -41,8 +41,8 @@ const SOLID_LAYERS: f64 = 2.0;
 const OWN_BLOCK: f64 = 1.25;
 /// Resident size of the process itself.
 const PROCESS_BYTES: f64 = 11e6;
-/// What reading and checking a surface takes a facet, and what of it the allocator keeps
-/// resident: at most 0.8 of what the mesh takes, which reuses it else. Measured on scans.
+/// Bytes per facet to read and check a surface, and the part of it that the allocator keeps
+/// resident: at most 0.8 of the mesh's memory, which else reuses it. Measured on scans.
 const FACET_READ: f64 = 59.0;
 const FACET_RESIDUE: f64 = 80.0;
 /// Parts of the link table that live twice while it is put together.
@@ -62,7 +62,7 @@ pub enum EstimateError {
     Snap(#[from] cutlink_mesher::snap::SnapError),
 }
 
-/// A level of a mesh to come.
+/// Forecast of a level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LevelEstimate {
     /// The level, 0 the root.
@@ -77,7 +77,7 @@ pub struct LevelEstimate {
     pub cells: u64,
 }
 
-/// A mesh to come.
+/// Forecast of a mesh.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {
     /// Its levels, the root first.
@@ -104,7 +104,7 @@ pub struct Estimate {
     pub seconds: Option<f64>,
 }
 
-/// What is known of a mesh of any number of levels, up to the number it was made for.
+/// Forecasts of a mesh of any number of levels, up to the requested one.
 #[derive(Debug, Clone)]
 pub struct Forecast<const D: usize> {
     frame: Frame<D>,
@@ -252,12 +252,12 @@ impl<const D: usize> Forecast<D> {
         }
     }
 
-    /// Levels that [`Forecast::at`] can tell about.
+    /// Largest number of levels for [`Forecast::at`].
     pub fn levels(&self) -> usize {
         self.blocks.len()
     }
 
-    /// How many levels have at most so many blocks in all.
+    /// The largest number of levels with at most `blocks` blocks in total.
     fn levels_within(&self, blocks: u64) -> usize {
         let mut sum = 0.0;
         let within = self.blocks.iter().take_while(|&&of_level| {
@@ -306,10 +306,10 @@ impl<const D: usize> Forecast<D> {
 
     /// The mesh of so many levels, from 1 to [`Forecast::levels`].
     ///
-    /// The peak of memory is that of the finest level's cut links: forest, solid and boundary masks
-    /// and link rows of all blocks; winding numbers and facet lists of the finest two
-    /// levels; links, partly twice; boundary cells and their directions; the surface twice,
-    /// the process, and what the reader left. Reading may need more. Where links are few it is the ghost and interface masks' stage.
+    /// The peak of memory is that of the finest level's cut links: forest, solid and boundary masks and link rows of
+    /// all blocks; winding numbers and facet lists of the finest two levels; links, partly twice; boundary cells and
+    /// their directions; the surface twice, the process, and what the reader left resident. Reading may need more.
+    /// Where links are few, the peak is that of the ghost and interface masks.
     pub fn at(&self, levels: usize) -> Estimate {
         let n = levels.clamp(1, self.levels());
         let children = dims::children(D) as u64;

@@ -8,6 +8,7 @@
 //! Jaber, Essel & Sullivan, *GPU-native embedding of complex geometries in adaptive octree grids
 //! applied to the lattice Boltzmann method* (2026).
 
+mod constants;
 mod cuts;
 mod embed;
 mod error;
@@ -25,6 +26,7 @@ mod thin;
 mod validate;
 pub mod vtk;
 
+pub use constants::DIRECTION_BITS;
 pub use cuts::CutLink;
 pub use embed::{check_levels, embed, fluid_layers, prepare};
 pub use error::VoxelError;
@@ -32,7 +34,7 @@ pub use estimate::{
     BUILD_BLOCKS, Estimate, EstimateError, Forecast, LevelEstimate, forecast, rough,
 };
 pub use frame::{Frame, SUBCELL_BITS};
-pub use links::{DIRECTION_BITS, Link, LinkTable, pack_cell, unpack_cell};
+pub use links::{Link, LinkTable, LinkViolation, pack_cell, unpack_cell};
 pub use mesh::{Classes, Fill, LevelCounts, Mesh};
 pub use params::{EmbedParams, Observer, Reach, Region, RegionShape, Stage, WallRule};
 pub use periodic::check_periodic;
@@ -43,8 +45,8 @@ pub use validate::{Violation, validate};
 /// A mesh of either dimension.
 #[derive(Debug)]
 pub enum AnyMesh {
-    /// In the plane.
+    /// In 2D.
     D2(Mesh<2>),
-    /// In space.
+    /// In 3D.
     D3(Mesh<3>),
 }

@@ -14,11 +14,11 @@
 //! surface has q = [`f32::MIN_POSITIVE`]. 8 bytes a boundary cell and 4 (or 6) a link, where
 //! the dense table of Jaber et al. 2026, §3.4.5 takes 6,656 a block.
 
-use cutlink_amr::NONE;
+use crate::DIRECTION_BITS;
+use cutlink_amr::{NONE, dims};
 use cutlink_device::{Backend, DeviceError, Host};
+use rayon::prelude::*;
 
-/// Bits of the direction mask in an entry of `cells`.
-pub const DIRECTION_BITS: u32 = 27;
 const DIRECTIONS: u64 = (1 << DIRECTION_BITS) - 1;
 
 /// The table; see the module's description.
@@ -36,6 +36,88 @@ pub struct LinkTable<B: Backend = Host> {
     pub q: B::Buf<f32>,
     /// Patch of each link, or empty.
     pub patch: B::Buf<u16>,
+}
+
+/// The first invariant of a table found broken: see [`LinkTable::check`].
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LinkViolation {
+    /// Arrays of lengths that do not fit one another.
+    #[error("{array} has {len} elements, {expected} expected")]
+    Length {
+        /// The array, a field of [`LinkTable`].
+        array: &'static str,
+        /// Its length.
+        len: usize,
+        /// The length that fits.
+        expected: usize,
+    },
+    /// A row of a block that does not exist, or that refers to another row.
+    #[error("row {row} has block {block}, {}", found.map_or("which does not exist".into(), |row| format!("whose row is {row}")))]
+    Block {
+        /// The row.
+        row: usize,
+        /// Its block.
+        block: u32,
+        /// The row that the block names; `None` where there is no such block.
+        found: Option<u32>,
+    },
+    /// A row without one entry for each boundary cell of its block.
+    #[error("row {row} should hold the {cells} boundary cells of block {block}")]
+    Cells {
+        /// The row.
+        row: usize,
+        /// Its block.
+        block: u32,
+        /// Boundary cells of the block.
+        cells: u32,
+    },
+    /// An entry without a direction, with an invalid one, or whose links do not follow those before.
+    #[error(
+        "entry {entry} has directions {directions:x} and first link {first}, {expected} expected"
+    )]
+    Entry {
+        /// Position in `cells`.
+        entry: usize,
+        /// Its directions, a bit each.
+        directions: u32,
+        /// Position of its first link.
+        first: u64,
+        /// Links of the entries before.
+        expected: u64,
+    },
+    /// A cut distance outside (0, 1].
+    #[error("link {link} is cut at {q}, outside (0, 1]")]
+    Distance {
+        /// Position in the table.
+        link: usize,
+        /// The distance.
+        q: f32,
+    },
+    /// A patch that does not exist.
+    #[error("link {link} is of patch {patch} of {patches}")]
+    Patch {
+        /// Position in the table.
+        link: usize,
+        /// The patch.
+        patch: u16,
+        /// Number of patches.
+        patches: usize,
+    },
+}
+
+impl LinkViolation {
+    /// The array that is wrong, a field of [`LinkTable`].
+    pub fn array(&self) -> &'static str {
+        match self {
+            Self::Length { array, .. } => array,
+            Self::Block { .. } => "blocks",
+            Self::Cells { .. } => "cell_start",
+            Self::Entry { .. } => "cells",
+            Self::Distance { .. } => "q",
+            Self::Patch { .. } => "patch",
+        }
+    }
 }
 
 /// One cut link.
@@ -107,5 +189,101 @@ impl LinkTable {
             q: self.q[at],
             patch: self.patch.get(at).copied().unwrap_or(0),
         })
+    }
+
+    /// Checks the table as such and names the first violation: rows and blocks name each other, each row has an entry
+    /// for each boundary cell, links follow one another, distances are in (0, 1] and patches below `patches`. Follows
+    /// no index before it is checked. `boundary`: the boundary mask of each block id. Cost: one pass over the table.
+    ///
+    /// # Errors
+    /// The first violation, by rows first, then entries, then links.
+    pub fn check<const D: usize>(
+        &self,
+        boundary: &[u64],
+        patches: usize,
+    ) -> Result<(), LinkViolation> {
+        self.check_lengths(boundary.len())?;
+        for (row, &block) in self.blocks.iter().enumerate() {
+            let found = self.row_of.get(block as usize).copied();
+            if found != Some(row as u32) {
+                return Err(LinkViolation::Block { row, block, found });
+            }
+            let cells = boundary[block as usize].count_ones();
+            let [from, to] = [row, row + 1].map(|row| self.cell_start[row]);
+            let is_start = row > 0 || from == 0;
+            if !is_start || to.checked_sub(from) != Some(cells) {
+                return Err(LinkViolation::Cells { row, block, cells });
+            }
+        }
+        self.check_entries::<D>()?;
+        let outside = |q: &f32| !(*q > 0.0 && *q <= 1.0);
+        if let Some(link) = self.q.par_iter().position_first(outside) {
+            let q = self.q[link];
+            return Err(LinkViolation::Distance { link, q });
+        }
+        let is_none = |&patch: &u16| usize::from(patch) >= patches;
+        let none = match self.patch.is_empty() {
+            // All links are of patch 0.
+            true => (patches == 0 && !self.is_empty()).then_some(0),
+            false => self.patch.par_iter().position_first(is_none),
+        };
+        match none {
+            None => Ok(()),
+            Some(link) => Err(LinkViolation::Patch {
+                link,
+                patch: self.patch.get(link).copied().unwrap_or(0),
+                patches,
+            }),
+        }
+    }
+
+    fn check_lengths(&self, blocks: usize) -> Result<(), LinkViolation> {
+        let cells = self.cell_start.last().map_or(0, |&end| end as usize);
+        let patch = if self.patch.is_empty() {
+            0
+        } else {
+            self.q.len()
+        };
+        let lengths = [
+            ("row_of", self.row_of.len(), blocks),
+            ("cell_start", self.cell_start.len(), self.blocks.len() + 1),
+            ("cells", self.cells.len(), cells),
+            ("patch", self.patch.len(), patch),
+        ];
+        for (array, len, expected) in lengths {
+            if len != expected {
+                return Err(LinkViolation::Length {
+                    array,
+                    len,
+                    expected,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_entries<const D: usize>(&self) -> Result<(), LinkViolation> {
+        let allowed = ((1u32 << dims::directions(D)) - 1) & !(1 << dims::center(D));
+        let mut expected = 0;
+        for (entry, &cell) in self.cells.iter().enumerate() {
+            let (directions, first) = unpack_cell(cell);
+            if directions == 0 || directions & !allowed != 0 || first != expected {
+                return Err(LinkViolation::Entry {
+                    entry,
+                    directions,
+                    first,
+                    expected,
+                });
+            }
+            expected += u64::from(directions.count_ones());
+        }
+        if expected != self.q.len() as u64 {
+            return Err(LinkViolation::Length {
+                array: "q",
+                len: self.q.len(),
+                expected: expected as usize,
+            });
+        }
+        Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! The embedded mesh: a forest, the class of every cell, and the cut-link table.
 
+use crate::constants::fill;
 use crate::{Frame, Link, LinkTable, VoxelError};
 use cutlink_amr::{CellRef, Forest, checksum, dims};
 use cutlink_device::{Backend, Host};
@@ -8,16 +9,17 @@ use rayon::prelude::*;
 /// Which winding numbers are solid: two fill rules for flows around bodies, and their
 /// complements for flows inside what the surface encloses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(u32)]
 pub enum Fill {
     /// Any but zero: overlapping and nested bodies, inside-out ones too.
     #[default]
-    NonZero,
+    NonZero = fill::NON_ZERO,
     /// Odd ones: a body within a body is a cavity.
-    EvenOdd,
-    /// Zero: the fluid is what `NonZero` calls inside.
-    Zero,
-    /// Even ones: the fluid is what `EvenOdd` calls inside.
-    Even,
+    EvenOdd = fill::EVEN_ODD,
+    /// Zero: the fluid is inside by `NonZero`.
+    Zero = fill::ZERO,
+    /// Even ones: the fluid is inside by `EvenOdd`.
+    Even = fill::EVEN,
 }
 
 impl Fill {
@@ -44,7 +46,7 @@ impl Fill {
         }
     }
 
-    /// The rule that tells inside from outside: `nonzero` or `evenodd`.
+    /// The rule that separates inside from outside: `nonzero` or `evenodd`.
     pub fn rule(self) -> &'static str {
         if self.by_parity() {
             "evenodd"
@@ -85,7 +87,7 @@ pub struct Classes<B: Backend = Host> {
     pub solid: B::Buf<u64>,
     /// Fluid, and the surface cuts at least one link of the cell.
     pub boundary: B::Buf<u64>,
-    /// Within two cells of a place where the level ends (J25 §4.1).
+    /// Within two cells of the boundary of the level (J25 §4.1).
     pub ghost: B::Buf<u64>,
     /// The next two cells.
     pub interface: B::Buf<u64>,
@@ -104,7 +106,7 @@ pub struct Mesh<const D: usize, B: Backend = Host> {
     pub links: LinkTable<B>,
     /// Names of the surface's patches.
     pub patches: Vec<String>,
-    /// The rule that told solid from fluid.
+    /// The fill rule that separates solid from fluid.
     pub fill: Fill,
     /// Whether the surface may lie in leaves of several levels, and cross from one to another.
     pub graded: bool,

@@ -1,4 +1,4 @@
-//! What a user chooses about an embedding.
+//! Parameters of an embedding.
 
 use crate::{Fill, VoxelError};
 
@@ -11,7 +11,7 @@ pub struct EmbedParams {
     pub wall_distance: f64,
     /// Which winding numbers are solid.
     pub fill: Fill,
-    /// Axes along which the box is periodic; in the plane the third does not count.
+    /// Axes along which the box is periodic; in 2D the third does not count.
     pub periodic: [bool; 3],
     /// Whether [`crate::prepare`] closes the surface: see [`cutlink_mesher::robust`].
     pub robust: bool,
@@ -29,7 +29,7 @@ pub struct WallRule {
     pub patches: Option<Vec<u16>>,
     /// Levels at them, the root level included.
     pub levels: usize,
-    /// How far from them.
+    /// Distance from them.
     pub reach: Reach,
 }
 
@@ -39,7 +39,7 @@ pub enum Reach {
     /// Near-wall distance of J26 eq. 3, which counts on the root level; each finer level
     /// reaches half as far.
     Near(f64),
-    /// All of the rule's levels reach at least so far.
+    /// All of the rule's levels reach at least this distance, in lengths.
     Within(f64),
 }
 
@@ -52,7 +52,7 @@ pub struct Region {
     pub levels: usize,
 }
 
-/// Shapes of regions, in lengths; in the plane the third coordinates do not count.
+/// Shapes of regions, in lengths; in 2D the third coordinates do not count.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RegionShape {
     /// A box along the axes.
@@ -62,14 +62,14 @@ pub enum RegionShape {
         /// Its upper corner.
         upper: [f64; 3],
     },
-    /// A ball; in the plane a disc.
+    /// A ball; in 2D a disc.
     Ball {
         /// Its centre.
         center: [f64; 3],
         /// Its radius.
         radius: f64,
     },
-    /// A cylinder with flat ends; in the plane a rectangle at an angle.
+    /// A cylinder with flat ends; in 2D a rectangle at an angle.
     Cylinder {
         /// One end of its axis.
         from: [f64; 3],
@@ -99,7 +99,7 @@ impl EmbedParams {
         std::array::from_fn(|a| self.periodic[a])
     }
 
-    /// The same with at most so many levels, everywhere.
+    /// The same parameters with at most `levels` levels, everywhere.
     #[must_use]
     pub fn with_levels(mut self, levels: usize) -> Self {
         self.levels = levels;

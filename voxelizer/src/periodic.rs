@@ -1,11 +1,10 @@
 //! Surfaces in a box that is periodic along some axes.
 //!
-//! Beyond a periodic face lies the other side of the box, surface and all. A link across such faces passes
-//! them halfway, from centre to centre. Up to there it meets the surface as it is; from there on, the surface's
-//! *images*: its facets shifted by the box's extent, an exact number of lattice units. What the surface does
-//! beyond the box counts for nothing, so a duct or a cylinder may reach as far out as it likes. A crossing
-//! exactly on the face, those of the surface and of its images taken together, count only where they do not cancel: the ends
-//! of a body that fills the box from face to face are no walls.
+//! A link across a periodic face runs from centre to centre and passes the face halfway. Its first half is cut by the
+//! surface, its second half by the surface's periodic *images*: facets shifted by the box's extent, an exact number of
+//! lattice units. The surface beyond the box is ignored, so a duct or a cylinder may extend past it. Crossings exactly
+//! on the face, of the surface and its images together, count only where their signs do not cancel: the ends
+//! of a body that fills the box from face to face are not walls.
 //!
 //! Fluid and solid cells on two sides of a face have a crossing between them if the surface goes on through
 //! the face alike on both sides; [`check_periodic`] names the place where it does not.

@@ -16,6 +16,8 @@
 //!   m_ℓ = 3 (e_{ℓ+1} + e_{ℓ+2} + …) over the levels still to be refined suffices, the
 //!   sum being below 3 e_ℓ.
 
+#[cfg(feature = "cuda")]
+use crate::constants::region;
 use crate::{EmbedParams, Frame, Reach, RegionShape, VoxelError, WallRule, fluid_layers};
 
 /// Layers of blocks refined into the body around its surface (J26 §3.4.3).
@@ -76,7 +78,10 @@ pub(crate) struct PlaceNumbers {
 }
 
 #[cfg(feature = "cuda")]
-const _: () = assert!(size_of::<PlaceNumbers>() == 56, "as `mark.cu` has it");
+const _: () = assert!(
+    size_of::<PlaceNumbers>() == region::BYTES,
+    "as `mark.cu` has it"
+);
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Shape<const D: usize> {
@@ -163,22 +168,29 @@ impl<const D: usize> Place<D> {
         self
     }
 
-    /// The same as numbers, for kernels: the shape's kind (0 box, 1 ball, 2 cylinder) and two
+    /// The same as numbers, for kernels: the shape's kind and two
     /// points, or a point and a vector; then length, radius and reach.
     #[cfg(feature = "cuda")]
     pub(crate) fn numbers(&self) -> (PlaceNumbers, [f64; 3]) {
         let wide = |p: [f64; D]| std::array::from_fn(|a| p.get(a).copied().unwrap_or(0.0));
         let (kind, a, b, length, radius) = match self.shape {
-            Shape::Box { lower, upper } => (0, wide(lower), wide(upper), 0.0, 0.0),
-            Shape::Ball { center, radius } => (1, wide(center), [0.0; 3], 0.0, radius),
+            Shape::Box { lower, upper } => (region::BOX, wide(lower), wide(upper), 0.0, 0.0),
+            Shape::Ball { center, radius } => (region::BALL, wide(center), [0.0; 3], 0.0, radius),
             Shape::Cylinder {
                 from,
                 axis,
                 length,
                 radius,
-            } => (2, wide(from), wide(axis), length, radius),
+            } => (region::CYLINDER, wide(from), wide(axis), length, radius),
         };
-        (PlaceNumbers { kind, a, b }, [length, radius, self.reach])
+        (
+            PlaceNumbers {
+                kind: u64::from(kind),
+                a,
+                b,
+            },
+            [length, radius, self.reach],
+        )
     }
 
     fn new(shape: RegionShape, frame: &Frame<D>, level: usize, levels: usize) -> Self {

@@ -1,18 +1,16 @@
-//! Keeping only the fluid around a point: what no chain of uncut links joins to it becomes
-//! solid.
+//! Keeps the fluid that is connected to a seed point, and makes the rest solid.
 //!
-//! For ducts and vessels whose walls have a thickness, and for engines with several cavities: there the
-//! fill rule alone cannot tell the flow from the rest. Cells are joined by every link that
-//! carries a population, along axes and diagonals, but not by those that the surface cuts:
-//! a wall thinner than a cell holds. Where levels meet, a cell is joined to the coarser cell
-//! beside it.
+//! For ducts and vessels with walls of finite thickness, and for engines with several cavities: there the fill rule
+//! alone cannot tell the flow from other cavities. Cells are connected by every uncut lattice link, along axes and
+//! diagonals, so a wall thinner than a cell still separates. At a level interface a cell is connected to the
+//! neighbouring coarser cell.
 //!
 //! The forest stays as it is. Cost: one pass over the leaves, in sequence; a block without
 //! walls and solid cells counts as one cell.
 
 use crate::{LinkTable, Mesh, VoxelError, pack_cell, unpack_cell};
 use cutlink_amr::{CellRef, NONE, NeighborCell, OUTSIDE, dims};
-use cutlink_device::{Backend, Host};
+use cutlink_device::{Backend, Host, UnionFind};
 
 /// What was kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,11 +73,11 @@ pub fn keep_connected<const D: usize>(
     Ok(kept)
 }
 
-/// Sets of joined cells: one node for a plain block, one a cell for others.
+/// Connected components: one node for a block without walls and solid cells, one per cell for others.
 struct Parts {
     /// First node of each block.
     first: Vec<u32>,
-    above: Vec<u32>,
+    sets: UnionFind,
 }
 
 fn is_plain<const D: usize>(mesh: &Mesh<D>, block: u32) -> bool {
@@ -104,11 +102,8 @@ impl Parts {
             return Err(VoxelError::TooLarge { table });
         }
         first[blocks] = next as u32;
-        let mut above = Host.alloc("fluid parts", next as usize, 0u32)?;
-        for (node, above) in above.iter_mut().enumerate() {
-            *above = node as u32;
-        }
-        Ok(Self { first, above })
+        let sets = UnionFind::try_new("fluid parts", next as usize)?;
+        Ok(Self { first, sets })
     }
 
     fn node(&self, at: CellRef) -> u32 {
@@ -117,19 +112,9 @@ impl Parts {
         if single { first } else { first + at.cell }
     }
 
-    fn root(&mut self, mut node: u32) -> u32 {
-        while self.above[node as usize] != node {
-            let above = self.above[self.above[node as usize] as usize];
-            self.above[node as usize] = above;
-            node = above;
-        }
-        node
-    }
-
     fn join(&mut self, a: CellRef, b: CellRef) {
         let (a, b) = (self.node(a), self.node(b));
-        let (a, b) = (self.root(a), self.root(b));
-        self.above[a.max(b) as usize] = a.min(b);
+        self.sets.join(a, b);
     }
 
     fn join_block<const D: usize>(&mut self, mesh: &Mesh<D>, block: u32) {
@@ -185,7 +170,7 @@ impl Parts {
 /// a refined block becomes solid where all the cells in its place are.
 fn drop_others<const D: usize>(mesh: &mut Mesh<D>, parts: &mut Parts, seed: CellRef) -> Kept {
     let seed = parts.node(seed);
-    let seed = parts.root(seed);
+    let seed = parts.sets.root(seed);
     let mut kept = Kept {
         fluid: 0,
         dropped: 0,
@@ -198,7 +183,7 @@ fn drop_others<const D: usize>(mesh: &mut Mesh<D>, parts: &mut Parts, seed: Cell
             for cell in (0..dims::cells(D) as u32).filter(|c| fluid >> c & 1 == 1) {
                 let stays = if children == NONE {
                     let node = parts.node(CellRef { block, cell });
-                    parts.root(node) == seed
+                    parts.sets.root(node) == seed
                 } else {
                     !mesh.classes.solid_below::<D>(children, cell)
                 };
@@ -225,7 +210,7 @@ impl crate::Classes {
     }
 }
 
-/// Takes the links of cells that are solid now out of the table.
+/// Removes the links of cells that became solid from the table.
 fn drop_links<const D: usize>(mesh: &mut Mesh<D>) {
     let old = std::mem::replace(
         &mut mesh.links,

@@ -5,7 +5,8 @@
 //! clip a corner, so places are found by links along the axes alone.
 
 use crate::{Mesh, unpack_cell};
-use cutlink_amr::{CellRef, NONE, NeighborCell, OUTSIDE, dims};
+use cutlink_amr::{CellRef, NeighborCell, dims};
+use cutlink_device::UnionFind;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -29,7 +30,7 @@ pub struct ThinPlace<const D: usize> {
     pub bounds: [[f64; D]; 2],
 }
 
-/// Finds them. Cost: one pass over the link table.
+/// Finds parts thinner than a cell. Cost: one pass over the link table.
 pub fn thin<const D: usize>(mesh: &Mesh<D>) -> Thin<D> {
     let rows: Vec<(u32, u64, u64)> = mesh
         .links
@@ -80,32 +81,26 @@ fn of_block<const D: usize>(mesh: &Mesh<D>, block: u32) -> (u64, u64) {
     (links, cells)
 }
 
-/// Groups of touching blocks, by union of the lower block.
+/// Groups of touching blocks.
 fn places<const D: usize>(mesh: &Mesh<D>, rows: &[(u32, u64, u64)]) -> Vec<ThinPlace<D>> {
-    let mut group: BTreeMap<u32, u32> = rows
+    let mut blocks: Vec<(u32, u64)> = rows
         .iter()
-        .filter(|r| r.2 != 0)
-        .map(|r| (r.0, r.0))
+        .filter(|row| row.2 != 0)
+        .map(|&(block, _, mask)| (block, mask))
         .collect();
-    fn root(group: &BTreeMap<u32, u32>, mut of: u32) -> u32 {
-        while group[&of] != of {
-            of = group[&of];
-        }
-        of
-    }
-    for &(block, ..) in rows.iter().filter(|r| r.2 != 0) {
-        for n in mesh.forest.neighbors_of(block) {
-            if n != NONE && n != OUTSIDE && group.contains_key(&n) {
-                let (a, b) = (root(&group, block), root(&group, n));
-                group.insert(a.max(b), a.min(b));
-                group.insert(block, a.min(b));
-            }
+    blocks.sort_unstable();
+    let number = |block| blocks.binary_search_by_key(&block, |b| b.0).ok();
+    let mut sets = UnionFind::new(blocks.len());
+    for (i, &(block, _)) in blocks.iter().enumerate() {
+        // Neighbours that are none have no number.
+        for n in mesh.forest.neighbors_of(block).filter_map(number) {
+            sets.join(i as u32, n as u32);
         }
     }
     let mut places: BTreeMap<u32, ThinPlace<D>> = BTreeMap::new();
-    for &(block, _, mask) in rows.iter().filter(|r| r.2 != 0) {
+    for (i, &(block, mask)) in blocks.iter().enumerate() {
         let level = usize::from(mesh.forest.level[block as usize]);
-        let place = places.entry(root(&group, block)).or_insert(ThinPlace {
+        let place = places.entry(sets.root(i as u32)).or_insert(ThinPlace {
             cells: 0,
             bounds: [[f64::INFINITY; D], [f64::NEG_INFINITY; D]],
         });

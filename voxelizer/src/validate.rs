@@ -1,6 +1,6 @@
 //! Every invariant of an embedded mesh, beyond those of its forest.
 
-use crate::{LinkTable, Mesh, unpack_cell};
+use crate::{LinkViolation, Mesh};
 use cutlink_amr::{CellRef, NONE, NeighborCell, OUTSIDE, dims};
 use rayon::prelude::*;
 
@@ -33,24 +33,9 @@ pub enum Violation {
         /// What it contradicts.
         reason: &'static str,
     },
-    /// A row of the link table that does not describe its block.
-    #[error("row {row} of the link table is not possible: {reason}")]
-    Row {
-        /// The row.
-        row: usize,
-        /// What is wrong.
-        reason: &'static str,
-    },
-    /// A cut distance outside (0, 1], or a patch that is none.
-    #[error("link {link} has q = {q} and patch {patch}, outside (0, 1] or not a patch")]
-    Value {
-        /// Position in the table.
-        link: usize,
-        /// The distance.
-        q: f32,
-        /// The patch.
-        patch: u16,
-    },
+    /// The link table is not sound.
+    #[error("the link table: {0}")]
+    Links(#[from] LinkViolation),
     /// A fluid cell beside a solid one without a cut between them.
     #[error(
         "block {block} cell {cell}: the link in direction {direction} leads into the body but is not cut"
@@ -75,7 +60,7 @@ pub enum Violation {
         /// The direction.
         direction: usize,
     },
-    /// Fluid and solid meet where two levels meet.
+    /// Fluid and solid cells meet at a level interface.
     #[error(
         "block {block} cell {cell}: the body's surface lies between two levels in direction {direction}"
     )]
@@ -94,7 +79,8 @@ pub enum Violation {
 pub fn validate<const D: usize>(mesh: &Mesh<D>) -> Result<(), Violation> {
     mesh.forest.validate()?;
     check_lengths(mesh)?;
-    check_table(mesh)?;
+    let links = &mesh.links;
+    links.check::<D>(&mesh.classes.boundary, mesh.patches.len())?;
     let first = mesh
         .forest
         .levels
@@ -109,28 +95,17 @@ pub fn validate<const D: usize>(mesh: &Mesh<D>) -> Result<(), Violation> {
 
 fn check_lengths<const D: usize>(mesh: &Mesh<D>) -> Result<(), Violation> {
     let blocks = mesh.forest.capacity();
-    let LinkTable {
-        blocks: rows,
-        row_of,
-        cell_start,
-        cells,
-        q,
-        patch,
-    } = &mesh.links;
-    let patches = if mesh.patches.len() > 1 { q.len() } else { 0 };
+    let patches = if mesh.patches.len() > 1 {
+        mesh.links.len()
+    } else {
+        0
+    };
     let lengths = [
         ("solid", mesh.classes.solid.len(), blocks),
         ("boundary", mesh.classes.boundary.len(), blocks),
         ("ghost", mesh.classes.ghost.len(), blocks),
         ("interface", mesh.classes.interface.len(), blocks),
-        ("link rows", row_of.len(), blocks),
-        ("cell_start", cell_start.len(), rows.len() + 1),
-        (
-            "cells",
-            cells.len(),
-            cell_start.last().map_or(0, |&n| n as usize),
-        ),
-        ("patch", patch.len(), patches),
+        ("patch", mesh.links.patch.len(), patches),
     ];
     for (array, len, expected) in lengths {
         if len != expected {
@@ -142,55 +117,6 @@ fn check_lengths<const D: usize>(mesh: &Mesh<D>) -> Result<(), Violation> {
         }
     }
     Ok(())
-}
-
-/// The table as such: rows and blocks name each other, links follow one another, values
-/// are in range.
-fn check_table<const D: usize>(mesh: &Mesh<D>) -> Result<(), Violation> {
-    let table = &mesh.links;
-    let mut next_link = 0;
-    for (row, &block) in table.blocks.iter().enumerate() {
-        let wrong = |reason| Violation::Row { row, reason };
-        if table.row_of.get(block as usize) != Some(&(row as u32)) {
-            return Err(wrong("its block does not name it"));
-        }
-        let (from, to) = (table.cell_start[row], table.cell_start[row + 1]);
-        let boundary = mesh.classes.boundary[block as usize].count_ones();
-        if from.checked_add(boundary) != Some(to) || to as usize > table.cells.len() {
-            return Err(wrong("it does not have one entry a boundary cell"));
-        }
-        for &entry in &table.cells[from as usize..to as usize] {
-            let (directions, first) = unpack_cell(entry);
-            let outside = directions >> dims::directions(D) != 0;
-            if directions == 0 || outside || directions >> dims::center(D) & 1 == 1 {
-                return Err(wrong("a cell has no direction, or one that is none"));
-            }
-            if first != next_link {
-                return Err(wrong("links do not follow one another"));
-            }
-            next_link += u64::from(directions.count_ones());
-        }
-    }
-    if next_link != table.q.len() as u64 {
-        return Err(Violation::Length {
-            array: "q",
-            len: table.q.len(),
-            expected: next_link as usize,
-        });
-    }
-    let patch_of = |link: usize| table.patch.get(link).copied().unwrap_or(0);
-    let bad = (0..table.q.len()).into_par_iter().find_first(|&link| {
-        let q = table.q[link];
-        let in_range = q > 0.0 && q <= 1.0;
-        !in_range || usize::from(patch_of(link)) >= mesh.patches.len()
-    });
-    bad.map_or(Ok(()), |link| {
-        Err(Violation::Value {
-            link,
-            q: table.q[link],
-            patch: patch_of(link),
-        })
-    })
 }
 
 fn check_masks<const D: usize>(mesh: &Mesh<D>, block: u32) -> Result<(), Violation> {
@@ -244,7 +170,7 @@ fn check_masks<const D: usize>(mesh: &Mesh<D>, block: u32) -> Result<(), Violati
     Ok(())
 }
 
-/// Ghost and interface cells by distance: for every place around the block where the walk
+/// Ghost and interface cells by distance: for every place around the block where descent
 /// from the root finds no block of its level, cells within 2 and within 4 of that place.
 fn expected_rim<const D: usize>(mesh: &Mesh<D>, block: u32) -> (u64, u64) {
     let forest = &mesh.forest;

@@ -61,10 +61,10 @@ pub trait ForestKernels<const D: usize>: Backend + sealed::Sealed {
         marks: &Self::Buf<u8>,
     ) -> Result<Self::Buf<u32>, ForestError>;
 
-    /// Gives every block of `parents` (leaves of `level`) its children. The k-th parent
-    /// takes the k-th gap counted from the end, then fresh ids; the level's list grows in
-    /// the order of the parents. All arrays grow with the ids, [`Forest::families`] too; what
-    /// it holds of the children is unspecified until [`connect`](Self::connect). The marks grow with the arrays, the children's are
+    /// Gives every block of `parents` (leaves of `level`) its children. The k-th parent takes the k-th gap counted from
+    /// the end, then fresh ids; the level's list grows in the order of the parents. All arrays grow with the ids,
+    /// [`ForestArrays::families`](crate::ForestArrays::families) too; what it holds of the children is unspecified
+    /// until [`connect`](Self::connect). The marks grow with the arrays, the children's are
     /// [`Mark::Keep`](crate::Mark::Keep).
     ///
     /// # Safety
@@ -89,10 +89,9 @@ pub trait ForestKernels<const D: usize>: Backend + sealed::Sealed {
         parents: &Self::Buf<u32>,
     ) -> Result<(), ForestError>;
 
-    /// Writes the 4^D places of [`Forest::families`] of every group of siblings of `level` (at
-    /// least 1) from the neighbours and first children of its parent: a place is the child
-    /// there of the parent's neighbour there, or [`NONE`](crate::NONE) where that has no
-    /// children or does not exist, or [`OUTSIDE`](crate::OUTSIDE) where it is that.
-    /// The places of other groups stay as they are.
+    /// Writes the 4^D places of [`ForestArrays::families`](crate::ForestArrays::families) of every group of siblings of
+    /// `level` (at least 1) from the neighbours and first children of its parent: a place is the child there of the
+    /// parent's neighbour there, or [`NONE`](crate::NONE) where that has no children or does not exist, or
+    /// [`OUTSIDE`](crate::OUTSIDE) where it is that. The places of other groups stay as they are.
     fn connect(&self, forest: &mut Forest<D, Self>, level: usize) -> Result<(), ForestError>;
 }

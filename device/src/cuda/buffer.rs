@@ -1,11 +1,11 @@
-//! Device memory that gives itself back.
+//! Device memory with an owner.
 
 use super::context::{Cuda, check, host_room};
 use crate::{DeviceError, Item};
 use cudarc::driver::sys;
 use std::{fmt, marker::PhantomData};
 
-/// Memory as the driver has it.
+/// An allocation of the driver, freed on drop in stream order.
 #[derive(Debug)]
 pub(super) struct Raw {
     pub(super) at: sys::CUdeviceptr,
@@ -90,8 +90,8 @@ impl<T: Item> CudaBuf<T> {
     }
 
     /// The device address of the first element, a value for [`Launch::val`](super::Launch::val): for several kernels
-    /// side by side that write different elements. A launch does not borrow the buffer by it, so whoever runs
-    /// the launch also promises, in its `unsafe` call, that the buffer outlives it and that nothing else reads or writes
+    /// side by side that write different elements. A launch does not borrow the buffer by it, so whoever runs the
+    /// launch also promises, in its `unsafe` call, that the buffer outlives it and that nothing else reads or writes
     /// these elements meanwhile.
     pub fn share(&mut self) -> u64 {
         self.address(0)
@@ -106,12 +106,12 @@ impl<T: Item> CudaBuf<T> {
         Ok(value)
     }
 
-    /// Forgets the elements from `len` on; keeps the memory.
+    /// Shortens the buffer to `len` elements; keeps the memory.
     pub fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
     }
 
-    /// Changes the length; new elements say nothing.
+    /// Changes the length; new elements are unspecified.
     pub fn grow(&mut self, what: &'static str, len: usize) -> Result<(), DeviceError> {
         if len * size_of::<T>() <= self.raw.bytes {
             self.len = len;

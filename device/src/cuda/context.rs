@@ -19,15 +19,15 @@ use std::{
     },
 };
 
-/// What buffers are filled with by [`Cuda::checked`].
+/// The byte that [`Cuda::checked`] fills new buffers with.
 const POISON: u8 = 0xa5;
 /// Major compute capability of the oldest cards that there are kernels for (`cutlink-nvcc`).
 const OLDEST: i32 = 8;
 /// Driver version of the CUDA that the kernels are compiled with: 13.0.
 const NEEDED: i32 = 13_000;
 
-/// One NVIDIA GPU. Clones share it. The second member says where work is given to: 0 and main but within
-/// [`Backend::both`].
+/// One NVIDIA GPU. Clones share it. The second member is the stream that work is submitted to: the main one except
+/// within [`Backend::both`].
 #[derive(Clone)]
 pub struct Cuda(pub(super) Arc<Inner>, pub(super) Place);
 
@@ -67,7 +67,7 @@ pub(super) fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Turns a driver's answer into an error that says what was being done.
+/// Turns a driver's return code into an error that names the operation.
 pub(super) fn check(what: &'static str, code: sys::CUresult) -> Result<(), DeviceError> {
     if code == sys::CUresult::CUDA_SUCCESS {
         return Ok(());
@@ -138,8 +138,8 @@ impl Cuda {
         Self::open(ordinal, false)
     }
 
-    /// The same for tests: memory is poisoned before it is used, and every launch waited for,
-    /// so that an element that no kernel writes shows, and an error names its kernel.
+    /// As [`new`](Self::new), for tests: new memory is poisoned, so that an element that no kernel writes shows, and
+    /// every launch is synchronized, so that an error names its kernel.
     pub fn checked(ordinal: u32) -> Result<Self, DeviceError> {
         Self::open(ordinal, true)
     }
@@ -238,7 +238,7 @@ impl Cuda {
         self.0.launches.fetch_add(1, Relaxed);
     }
 
-    /// Makes the device current for this thread; everything else does so first.
+    /// Makes the device's context current for this thread, as every call does first.
     pub(super) fn bind(&self) -> Result<(), DeviceError> {
         // SAFETY: the context lives as long as `self`.
         check("use the device", unsafe {
@@ -255,7 +255,7 @@ impl Cuda {
         })
     }
 
-    /// A buffer whose elements say nothing before a kernel writes them.
+    /// A buffer of unspecified elements, for a kernel to write.
     pub fn uninit<T: Item>(
         &self,
         what: &'static str,
@@ -341,7 +341,7 @@ impl Drop for Inner {
     }
 }
 
-/// A moment in the stream, by the device's clock (to half a microsecond).
+/// An event in the stream, timed by the device's clock (resolution half a microsecond).
 #[derive(Debug)]
 pub struct Event {
     handle: sys::CUevent,
@@ -482,7 +482,7 @@ impl Backend for Cuda {
     }
 }
 
-/// Host memory that is about to be filled from the device.
+/// A zeroed host buffer, to be filled from the device.
 pub(super) fn host_room<T: Item>(len: usize) -> Result<Vec<T>, DeviceError> {
     let mut room = Vec::new();
     memory::grow("a copy of the device's memory", &mut room, len, T::zeroed())?;

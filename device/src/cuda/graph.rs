@@ -1,37 +1,37 @@
-//! Work side by side, and work given again at the cost of one launch.
+//! Concurrent streams and CUDA graphs.
 //!
-//! A *lane* is a stream that leaves the main one and joins it again by events. Each next lane is of higher
-//! priority: the short chains of small kernels that are put there get processors as soon as some are free, while a large
-//! kernel of the lane below fills what is left. Recorded (a CUDA graph), forks and priorities are kept.
+//! A *lane* is a stream that forks from the main one and joins it again by events. Each next lane has a higher
+//! priority: its short chains of small kernels get multiprocessors as soon as some are free, while a large
+//! kernel of the lane below fills the rest. A graph keeps forks and priorities.
 
 use super::context::{Cuda, check};
 use crate::DeviceError;
 use cudarc::driver::sys;
 use std::ptr;
 
-/// Most lanes beside the main stream. Beyond, work is done in turn.
+/// Most lanes beside the main stream. Beyond, tasks run one after the other.
 pub(super) const LANES: usize = 24;
 
-/// Where work is given to.
+/// The stream that work is submitted to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Place {
     /// 0 for the main stream, else a lane.
     lane: usize,
-    /// Lanes that were left for this one.
+    /// Lanes that this one was forked from.
     depth: usize,
-    /// Whether this is the second of two pieces of work: what it puts aside needs other lanes than what the
-    /// first one did, for it waits for nothing of that.
+    /// Whether this is the second of two concurrent tasks: its forks need other lanes than those of the first one,
+    /// because it does not wait for them.
     behind: bool,
 }
 
 impl Place {
-    /// The lane for work that leaves this place.
+    /// The lane for a fork of this stream.
     fn next(self) -> usize {
         1 + self.depth + if self.behind { LANES / 2 } else { 0 }
     }
 }
 
-/// A stream beside the one below it, where it leaves it and where it comes back.
+/// A stream, and the events at which it forks from the one below it and joins it again.
 #[derive(Debug)]
 pub(super) struct Lane {
     stream: sys::CUstream,
@@ -76,7 +76,7 @@ impl Lane {
     /// With the context current, and nothing else in use of it.
     ///
     /// # Safety
-    /// Once, by the device's own end.
+    /// To be called once, when the device is dropped.
     pub(super) unsafe fn destroy(&self) {
         // SAFETY: made by `new`, destroyed once; failures leave things to the end of the process.
         unsafe {
@@ -88,7 +88,7 @@ impl Lane {
 }
 
 impl Cuda {
-    /// The stream that work is given to.
+    /// The stream that work is submitted to.
     pub(super) fn stream(&self) -> sys::CUstream {
         match self.1.lane {
             0 => self.0.stream,
@@ -96,7 +96,7 @@ impl Cuda {
         }
     }
 
-    /// A lane that is there.
+    /// A lane that exists.
     fn lane(&self, number: usize) -> Option<&Lane> {
         self.0.lanes[number - 1].get()
     }
@@ -148,7 +148,7 @@ impl Cuda {
     }
 }
 
-/// Launches that were recorded, as the device runs them.
+/// Recorded launches, instantiated for the device.
 #[derive(Debug)]
 pub struct Graph {
     handle: sys::CUgraphExec,
@@ -168,7 +168,7 @@ impl Drop for Graph {
 }
 
 impl Graph {
-    /// Records work on the main stream; on a checked device, which waits for each launch, does it.
+    /// Records work on the main stream; a checked device, which waits for each launch, runs it.
     pub(super) fn record<E: From<DeviceError>>(
         on: &Cuda,
         work: impl FnOnce() -> Result<(), E>,

@@ -1,11 +1,11 @@
-// What all kernels share: the dimension they are compiled for, and the number of a thread.
+// Included by all kernels: the dimension they are compiled for, index arithmetic, and the thread index.
 
 #pragma once
 
 #include <cstdint>
 
 constexpr int D = CUTLINK_D;
-static_assert(D == 2 || D == 3, "the plane or space");
+static_assert(D == 2 || D == 3, "2D or 3D");
 
 struct Ints {
     int32_t v[D];

@@ -18,7 +18,7 @@ pub struct Module {
     pub image: &'static [u8],
 }
 
-/// The two modules of a source in this crate's `kernels/cuda`, for the plane and for space.
+/// The two modules of a source in this crate's `kernels/cuda`, for 2D and 3D.
 #[macro_export]
 macro_rules! cuda_modules {
     ($stem:literal) => {
@@ -40,19 +40,19 @@ macro_rules! cuda_modules {
 pub struct Grid {
     /// Thread blocks.
     pub blocks: u32,
-    /// Threads a block.
+    /// Threads per block.
     pub threads: u32,
-    /// Bytes of dynamic shared memory a block.
+    /// Bytes of dynamic shared memory per block.
     pub shared: u32,
 }
 
 impl Grid {
-    /// One thread an item, in blocks of so many threads.
+    /// One thread per item, in blocks of `threads` threads.
     pub fn over(items: usize, threads: u32) -> Self {
         Self::blocks(items.div_ceil(threads as usize), threads)
     }
 
-    /// So many thread blocks.
+    /// A given number of thread blocks.
     pub fn blocks(blocks: usize, threads: u32) -> Self {
         Self {
             blocks: u32::try_from(blocks).expect("a grid should fit the device"),
@@ -61,7 +61,7 @@ impl Grid {
         }
     }
 
-    /// Threads that share a list, of so many lists with so many entries in all; at most `most`.
+    /// Threads per list, by the mean length of `lists` lists with `entries` entries in total; at most `most`.
     pub fn threads_for(entries: usize, lists: usize, most: u32) -> u32 {
         let threads = match entries / lists.max(1) {
             0..=48 => 32,
@@ -109,11 +109,11 @@ unsafe impl Send for Kernel {}
 // SAFETY: as above.
 unsafe impl Sync for Kernel {}
 
-/// Most parameters of a kernel.
+/// Largest number of parameters of a kernel.
 const MOST: usize = 28;
 
-/// A kernel and the arguments given so far, which it borrows: memory that is given back is given
-/// back behind the kernel.
+/// A kernel and its arguments so far, which it borrows. Memory is freed in stream order, so a buffer may be dropped
+/// once the kernel is launched.
 #[derive(Debug)]
 pub struct Launch<'a> {
     on: &'a Cuda,
@@ -125,7 +125,7 @@ pub struct Launch<'a> {
 }
 
 impl Cuda {
-    /// A launch of a kernel of the plane's or space's module.
+    /// A launch of a kernel, of the module for dimension `d`.
     pub fn launch<'a>(
         &'a self,
         modules: &'static [Module; 2],
@@ -227,11 +227,11 @@ impl<'a> Launch<'a> {
         self.val(buf.address(first))
     }
 
-    /// Runs the kernel behind all work given before. An empty grid runs nothing.
+    /// Launches the kernel on the stream. An empty grid launches nothing.
     ///
     /// # Safety
     /// The kernel must stay within the buffers it is given, for these arguments and this grid.
-    /// (That number and sizes of the arguments are the kernel's is checked.)
+    /// (Number and sizes of the arguments are checked against the kernel's parameters.)
     pub unsafe fn run(mut self, grid: Grid) -> Result<(), DeviceError> {
         if grid.blocks == 0 {
             return Ok(());

@@ -10,10 +10,10 @@
 //! | scan, select, sort | `primitives.rs`, `primitives.cu` (CUB) |
 //! | host memory in and out | `staging.rs` |
 //!
-//! libcuda is loaded when the first device is asked for: the same program starts without a
-//! driver, where [`Cuda::new`] is an error. All work goes to one stream in the order it is
-//! given (what [`Backend::both`](crate::Backend::both) puts beside it is joined again before it returns), so a buffer may be freed, and its memory taken again, while kernels still use it.
-//! Errors of kernels show at the next call that waits; [`Cuda::checked`] waits after each.
+//! libcuda is loaded when the first device is opened: the same program starts without a driver, where [`Cuda::new`] is
+//! an error. All work goes to one stream, in program order; concurrent lanes of [`Backend::both`](crate::Backend::both)
+//! are joined before it returns. So a buffer may be freed, and its memory reused, while kernels still use it. Errors of
+//! kernels are reported by the next call that synchronizes; [`Cuda::checked`] synchronizes after each launch.
 
 #![expect(
     unsafe_code,

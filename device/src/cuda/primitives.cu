@@ -1,4 +1,4 @@
-// Parallel primitives on one stream, by CUB. Each comes as a pair: the scratch it needs, and the
+// Parallel primitives on one stream, by CUB. Each is a pair of functions: the size of its scratch memory, and the
 // run. All are stable and give the same result every time.
 
 #include <cuda_runtime.h>

@@ -51,7 +51,7 @@ fn check(what: &'static str, code: Code) -> Result<(), DeviceError> {
 }
 
 impl Cuda {
-    /// Runs a primitive with the scratch it asks for, which is kept for the next one: the
+    /// Runs a primitive with the scratch memory it needs, which is kept for the next one: the
     /// stream runs them one after the other.
     fn with_scratch(
         &self,
@@ -144,7 +144,7 @@ impl Cuda {
         self.shrunk(what, out, count)
     }
 
-    /// The first so many elements; in less memory, where most of it would not be needed.
+    /// The first `len` elements, copied to a smaller allocation where most of the memory would stay unused.
     pub fn shrunk(
         &self,
         what: &'static str,
@@ -160,7 +160,8 @@ impl Cuda {
         Ok(small)
     }
 
-    /// The same into a buffer with room for all; the number goes to place `at` of `counts`.
+    /// As [`select`](Self::select), into a buffer with capacity for all items; the number goes to entry `at` of
+    /// `counts`.
     pub fn select_into(
         &self,
         items: Option<&CudaBuf<u32>>,
@@ -236,7 +237,7 @@ impl Cuda {
         Ok(sorted)
     }
 
-    /// The same with keys of 64 bits, of which the values are kept.
+    /// As [`sort32`](Self::sort32) with keys of 64 bits; returns the values alone.
     pub fn sort64(
         &self,
         keys: &CudaBuf<u64>,

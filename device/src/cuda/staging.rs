@@ -1,4 +1,4 @@
-//! Host memory in and out, through two pinned pages of a few megabytes: while the device copies
+//! Transfers between host and device through two pinned staging buffers of 8 MiB: while the device copies
 //! one, the host fills or empties the other.
 
 use super::context::{Cuda, check, lock};
@@ -6,10 +6,10 @@ use crate::DeviceError;
 use cudarc::driver::sys;
 use std::{ptr, slice};
 
-/// Bytes of a page.
+/// Bytes of a staging buffer.
 const PAGE: usize = 8 << 20;
 
-/// Two pages of host memory that the device can reach, and when it was last done with each.
+/// Two pinned staging buffers, and the events after the device's last use of each.
 pub(super) struct Pinned {
     pages: [*mut u8; 2],
     done: [sys::CUevent; 2],
@@ -62,7 +62,7 @@ impl Pinned {
         Ok(pinned)
     }
 
-    /// A page, once the device is done with it.
+    /// A staging buffer, once the device is done with it.
     fn page(&mut self, i: usize) -> Result<&mut [u8], DeviceError> {
         // SAFETY: an event that lives as long as this.
         check("wait for a copy", unsafe {
@@ -86,7 +86,7 @@ impl Cuda {
         }
     }
 
-    /// Copies host memory to the device; on return the host's may change.
+    /// Copies host memory to the device; the host's may be overwritten on return.
     pub(super) fn copy_in(&self, from: &[u8], to: sys::CUdeviceptr) -> Result<(), DeviceError> {
         if from.is_empty() {
             return Ok(());

@@ -7,9 +7,9 @@
 // Entries of a queue: fewer than 32 that wait, and 32 that come.
 constexpr int WARP_QUEUE = 64;
 
-// Appends the items of the lanes with `has`, in the order of the lanes, behind the first `queued` entries. As soon as 32
-// wait, calls `run(32)`, which reads the first 32, and moves the rest to the front. After the last push, whoever pushes
-// calls `run(queued)`.
+// Appends the items of the lanes with `has`, in the order of the lanes, behind the first `queued` entries. As soon as
+// 32 wait, calls `run(32)`, which reads the first 32, and moves the rest to the front. After the last push, whoever
+// pushes calls `run(queued)`.
 //
 // By all lanes of a warp together, `queued` the same in all of them. The queue is the warp's own, of WARP_QUEUE
 // entries, and `run` does not write to it. Items are read after a __syncwarp, and overwritten after another one.

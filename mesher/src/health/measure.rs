@@ -2,6 +2,7 @@
 
 use super::repeats;
 use crate::surface::Surface;
+use cutlink_device::UnionFind;
 use rayon::prelude::*;
 
 /// Facets in a unit of parallel work; fixed, so that sums do not depend on threads.
@@ -12,42 +13,22 @@ pub(super) struct Parts {
     pub(super) components: u64,
 }
 
-/// Used vertices and the sets they form: union-find with path halving, the lower number the
-/// root. Sequential: it runs beside the sort of the edges, which takes longer.
+/// Used vertices and the sets that facets join them to. Sequential: it runs beside the sort of the edges, which takes
+/// longer.
 pub(super) fn parts<const D: usize>(surface: &Surface<D>) -> Parts {
-    const UNUSED: u32 = u32::MAX;
-    let mut parent = vec![UNUSED; surface.vertices.len()];
-    let mut parts = Parts {
-        vertices: 0,
-        components: 0,
-    };
-    fn root(parent: &mut [u32], mut v: u32) -> u32 {
-        while parent[v as usize] != v {
-            let above = parent[parent[v as usize] as usize];
-            parent[v as usize] = above;
-            v = above;
-        }
-        v
-    }
+    let mut sets = UnionFind::new(surface.vertices.len());
+    let mut is_used = vec![false; surface.vertices.len()];
+    let (mut vertices, mut joined) = (0, 0);
     for facet in &surface.facets {
         for &v in facet {
-            if parent[v as usize] == UNUSED {
-                parent[v as usize] = v;
-                parts.vertices += 1;
-                parts.components += 1;
-            }
-        }
-        let mut a = root(&mut parent, facet[0]);
-        for &v in &facet[1..] {
-            let b = root(&mut parent, v);
-            if a != b {
-                parent[a.max(b) as usize] = a.min(b);
-                a = a.min(b);
-                parts.components -= 1;
-            }
+            vertices += u64::from(!std::mem::replace(&mut is_used[v as usize], true));
+            joined += u64::from(sets.join(facet[0], v));
         }
     }
-    parts
+    Parts {
+        vertices,
+        components: vertices - joined,
+    }
 }
 
 /// Facets beyond the first on each vertex set. Hashes are sorted first: only facets whose

@@ -86,7 +86,7 @@ fn touch<const D: usize>(a: &Bounds<D>, b: &Bounds<D>) -> bool {
     (0..D).all(|k| a[0][k] <= b[1][k] && b[0][k] <= a[1][k])
 }
 
-/// The bits of the centre's coordinates, interleaved: the upper 21 of 30 in space, all in
+/// The bits of the centre's coordinates, interleaved: the upper 21 of 30 in 3D, all in
 /// the plane. Coordinates are within ±2^28.
 fn morton<const D: usize>(b: &Bounds<D>, lower: [i32; D]) -> u64 {
     let (bits, drop) = if D == 2 { (31, 0) } else { (21, 9) };

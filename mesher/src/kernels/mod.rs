@@ -284,7 +284,7 @@ pub trait BinKernels<const D: usize>: Backend + sealed::Sealed {
     fn gaps(&self, surface: &Snapped<D>) -> CapTree<D>;
 
     /// Copies a surface into the backend's memory. Walls are sorted by the Morton number of
-    /// their lowest corner (the upper 21 bits of a coordinate in space, 30 in the plane), and by
+    /// their lowest corner (the upper 21 bits of a coordinate in 3D, 30 in 2D), and by
     /// their number where that is the same; caps keep their order. Patches are dropped where the
     /// surface has only one. Cost: a sort of the facets.
     ///

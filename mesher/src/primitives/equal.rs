@@ -1,9 +1,9 @@
 //! Round shapes whose facets enclose the true area or volume.
 //!
-//! A polygon or polyhedron with its vertices on a curved surface lies inside it, and its body is thinner than the true one
-//! everywhere. Here it is stretched until what it encloses is the true area or volume: vertices then lie a little outside,
-//! the middles of facets a little inside, and their mean distance from the true surface is of fourth order in the facets'
-//! size instead of second. A chord of the sagitta s moves outward by 2/3 s, so the deviation shrinks too.
+//! A polygon or polyhedron with its vertices on a curved surface lies inside it, and its body is thinner than the true
+//! one everywhere. Here it is stretched until what it encloses is the true area or volume: vertices then lie a little
+//! outside, the middles of facets a little inside, and their mean distance from the true surface is of fourth order in
+//! the facets' size instead of second. A chord of the sagitta s moves outward by 2/3 s, so the deviation shrinks too.
 
 use super::{Shape2, Shape3, ShapeError};
 use crate::Surface;
@@ -31,8 +31,8 @@ impl Shape2 {
 
 impl Shape3 {
     /// As [`surface`](Self::surface), but for spheres, ellipsoids, cylinders, cones and capsules the polyhedron has the
-    /// volume of the true shape: no point of it is farther than `deviation` from the true surface. Lengths along the axis
-    /// of cylinders and cones stay what they are. Other shapes are the same as there.
+    /// volume of the true shape: no point of it is farther than `deviation` from the true surface. Lengths along the
+    /// axis of cylinders and cones stay what they are. Other shapes are the same as there.
     ///
     /// # Errors
     /// As there.

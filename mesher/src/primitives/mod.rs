@@ -126,7 +126,7 @@ pub enum ShapeError {
     },
 }
 
-/// A closed curve in the plane.
+/// A closed curve in 2D.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Shape2 {

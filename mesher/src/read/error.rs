@@ -43,7 +43,7 @@ impl fmt::Display for Place {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// The operating system refused.
+    /// The operating system reported an error.
     #[error("cannot read {}: {source}", path.display())]
     Io {
         /// The file.

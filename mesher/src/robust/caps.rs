@@ -1,7 +1,8 @@
 //! Caps: the boundary of the chain of facets, coned from one point a loop.
 
-use super::{Sets, uses};
+use super::uses;
 use crate::snap::Snapped;
+use cutlink_device::UnionFind;
 use std::collections::BTreeMap;
 
 /// Puts caps behind the facets of a surface, so that their chain has no boundary. Returns
@@ -11,8 +12,8 @@ pub(super) fn add<const D: usize>(surface: &mut Snapped<D>) -> (usize, usize) {
     if boundary.is_empty() {
         return (0, 0);
     }
-    // In space every loop is closed by itself; in the plane the ends of a polyline belong together.
-    let mut sets = Sets::new(surface.vertices.len());
+    // In 3D every loop is closed by itself; in 2D the ends of a polyline belong together.
+    let mut sets = UnionFind::new(surface.vertices.len());
     let chain: &[[u32; D]] = if D == 2 { &surface.facets } else { &[] };
     for simplex in chain {
         sets.join(simplex[0], simplex[1]);

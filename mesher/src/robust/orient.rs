@@ -1,12 +1,13 @@
 //! One orientation for each piece of a surface.
 
-use super::{Sets, uses};
+use super::uses;
 use crate::{
     exact::{Exact, Facet},
     snap::Snapped,
 };
+use cutlink_device::UnionFind;
 
-/// Facets that hang together over edges of two uses.
+/// Facets connected over edges of two uses.
 struct Piece<const D: usize> {
     facets: Vec<u32>,
     /// Area (2D: length) of the facets that agree with the first one, and of the others.
@@ -16,7 +17,7 @@ struct Piece<const D: usize> {
     bounds: [[i32; D]; 2],
 }
 
-/// Turns facets; returns how many.
+/// Reverses facets; returns how many.
 pub(super) fn orient<const D: usize>(surface: &mut Snapped<D>) -> usize
 where
     Facet<D>: Exact<D>,
@@ -40,7 +41,7 @@ where
     Facet<D>: Exact<D>,
 {
     let uses = uses(&surface.facets);
-    let mut sets = Sets::new(surface.facets.len());
+    let mut sets = UnionFind::new(surface.facets.len());
     // For each facet, its neighbours and whether they contradict it.
     let mut beside = Vec::new();
     let mut open = vec![false; surface.facets.len()];

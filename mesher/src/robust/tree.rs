@@ -1,4 +1,4 @@
-//! The angle that a set of facets takes up at a point, by a tree of their moments.
+//! The (solid) angle that a set of facets subtends at a point, by a tree of their moments.
 
 use crate::{
     exact::{Exact, Facet, Plane},
@@ -195,7 +195,7 @@ where
                 at += 1;
             }
         }
-        // In space the tangents are of half the angle.
+        // In 3D the tangents are of half the angle.
         let all = if D == 2 { 2.0 * PI } else { 4.0 * PI };
         (far + (D - 1) as f64 * near.angle()) / all
     }
@@ -325,7 +325,7 @@ impl Turn {
     }
 }
 
-/// The tangent of the angle of one facet, in space of half of it (Van Oosterom & Strackee
+/// The tangent of the angle of one facet, in 3D of half of it (Van Oosterom & Strackee
 /// 1983, eq. 8), as numerator and denominator; the side of the facet's plane is exact.
 fn tangent<const D: usize>(corners: &[[i32; D]; D], p: [i32; D]) -> [f64; 2]
 where

@@ -43,8 +43,8 @@ pub struct LevelView {
     pub last: bool,
 }
 
-/// What lies beyond the periodic faces of the box: facets shifted by its extent (see
-/// `periodic.rs`), for links across these faces alone.
+/// Periodic images of the surface: facets shifted by the box's extent (see
+/// `periodic.rs`), used by links across periodic faces alone.
 #[derive(Debug)]
 pub struct Images<'a, const D: usize, B: Backend> {
     /// The images, in the order of the directions in which they lie from the box.
@@ -97,7 +97,7 @@ impl<const D: usize, B: Backend> Images<'_, D, B> {
     }
 }
 
-/// Where the winding numbers of a level start from.
+/// Known winding numbers from which those of a level are computed.
 #[derive(Debug)]
 pub enum Seeds<'a, B: Backend> {
     /// At the first cell of each block.
@@ -118,7 +118,7 @@ pub enum Seeds<'a, B: Backend> {
 pub struct SolidRule<'a, const D: usize> {
     /// By winding number.
     pub fill: Fill,
-    /// What the caps of a surface that is not closed take from winding numbers; `None` for a
+    /// Contribution g of the caps of a surface that is not closed, to be subtracted from winding numbers; `None` for a
     /// closed one. With it, a cell is inside where |W - g| is at least a half
     /// (see [`cutlink_mesher::robust`]).
     pub gaps: Option<&'a CapTree<D>>,
@@ -127,17 +127,17 @@ pub struct SolidRule<'a, const D: usize> {
 /// What a level's classification leaves for the next level and for the marks.
 #[derive(Debug)]
 pub struct Classified<B: Backend> {
-    /// Winding numbers: 2^D a block; what they are on the last level, nobody asks.
+    /// Winding numbers: 2^D per block; unspecified on the finest level.
     pub anchors: B::Buf<i32>,
-    /// 1 for each block near a gap in which |W - g| comes near a half, or that has cells of
-    /// both classes, and whose parent is uncertain too; no entries for a closed surface.
+    /// 1 for each block near a gap in which |W - g| comes near one half, or that has cells of
+    /// both classes, and whose parent is uncertain too; empty for a closed surface.
     pub uncertain: B::Buf<u8>,
 }
 
 /// Ghost and interface masks by block id.
 #[derive(Debug)]
 pub struct Rim<B: Backend> {
-    /// Cells within two cells of the level's end.
+    /// Cells within two cells of the level's boundary.
     pub ghost: B::Buf<u64>,
     /// The next two.
     pub interface: B::Buf<u64>,

@@ -1,10 +1,8 @@
-//! The checks of a file's arrays that come before anything follows an index in them.
+//! Checks of a file's arrays, before any index in them is followed.
 
 use super::error::Fault;
 use super::read::Body;
-use crate::unpack_cell;
 use cutlink_amr::{MAX_LEVELS, NONE, dims};
-use rayon::prelude::*;
 
 /// The blocks form a tree: levels that follow each other, every block of a finer level in
 /// one contiguous group of children, at the place of its parent. The parents.
@@ -122,50 +120,16 @@ pub(super) fn classes<const D: usize>(body: &Body<D>) -> Result<(), Fault> {
     }
 }
 
-/// Every leaf with boundary cells has a row, every boundary cell of a row an entry, every
-/// cut link of an entry a distance in (0, 1] and a patch that exists. The row of each block.
-pub(super) fn links<const D: usize>(body: &Body<D>) -> Result<Vec<u32>, Fault> {
-    let row_of = rows(body)?;
-    cells::<D>(body)?;
-    let links = &body.links;
-    let outside = |q: &f32| !(*q > 0.0 && *q <= 1.0);
-    if let Some(at) = links.q.par_iter().position_first(outside) {
-        let reason = format!("link {at} is cut at {}, outside (0, 1]", links.q[at]);
-        return Err(Fault::damaged("link_q", reason));
-    }
-    if !links.patch.is_empty() && links.patch.len() != links.q.len() {
-        return Err(Fault::damaged(
-            "link_patch",
-            format!("{} entries for {} links", links.patch.len(), links.q.len()),
-        ));
-    }
-    let patches = body.about.patches.len();
-    if let Some(at) = links.patch.iter().position(|&p| usize::from(p) >= patches) {
-        let reason = format!("link {at} is of patch {} of {patches}", links.patch[at]);
-        return Err(Fault::damaged("link_patch", reason));
-    }
-    Ok(row_of)
-}
-
-fn rows<const D: usize>(body: &Body<D>) -> Result<Vec<u32>, Fault> {
+/// The row of each block: rows ascend by blocks, and every leaf with boundary cells has one.
+pub(super) fn rows<const D: usize>(body: &Body<D>) -> Result<Vec<u32>, Fault> {
     let links = &body.links;
     let blocks = body.coord.len();
-    let start = &links.cell_start;
-    let wrong = |place: &str, reason: String| Err(Fault::damaged(place, reason));
-    if start[0] != 0 || start[start.len() - 1] as usize != links.cells.len() {
-        let reason = format!("it does not run from 0 to {}", links.cells.len());
-        return wrong("link_cell_start", reason);
-    }
+    let wrong = |reason: String| Err(Fault::damaged("link_blocks", reason));
     let mut row_of = vec![NONE; blocks];
     for (row, &id) in links.blocks.iter().enumerate() {
         let ascends = row == 0 || links.blocks[row - 1] < id;
         if id as usize >= blocks || !ascends {
-            return wrong("link_blocks", format!("row {row} has block {id}"));
-        }
-        let cells = body.classes.boundary[id as usize].count_ones();
-        if start[row + 1].checked_sub(start[row]) != Some(cells) {
-            let reason = format!("row {row} should hold the {cells} boundary cells of block {id}");
-            return wrong("link_cell_start", reason);
+            return wrong(format!("row {row} has block {id}"));
         }
         row_of[id as usize] = row as u32;
     }
@@ -173,34 +137,16 @@ fn rows<const D: usize>(body: &Body<D>) -> Result<Vec<u32>, Fault> {
         row_of[id] == NONE && body.first_child[id] == NONE && body.classes.boundary[id] != 0
     });
     match lost {
-        Some(id) => wrong(
-            "link_blocks",
-            format!("leaf {id} has boundary cells but no row"),
-        ),
+        Some(id) => wrong(format!("leaf {id} has boundary cells but no row")),
         None => Ok(row_of),
     }
 }
 
-fn cells<const D: usize>(body: &Body<D>) -> Result<(), Fault> {
-    let allowed = ((1u32 << dims::directions(D)) - 1) & !(1 << dims::center(D));
-    let mut next = 0u64;
-    for (at, &entry) in body.links.cells.iter().enumerate() {
-        let (directions, first) = unpack_cell(entry);
-        if directions == 0 || directions & !allowed != 0 || first != next {
-            return Err(Fault::damaged(
-                "link_cells",
-                format!(
-                    "entry {at} has directions {directions:x} and first link {first}, {next} expected"
-                ),
-            ));
-        }
-        next += u64::from(directions.count_ones());
-    }
-    if next != body.links.q.len() as u64 {
-        return Err(Fault::damaged(
-            "link_q",
-            format!("{} links, {next} expected", body.links.q.len()),
-        ));
-    }
-    Ok(())
+/// The link table, see [`crate::LinkTable::check`].
+pub(super) fn links<const D: usize>(body: &Body<D>) -> Result<(), Fault> {
+    let patches = body.about.patches.len();
+    let checked = body.links.check::<D>(&body.classes.boundary, patches);
+    checked.map_err(|violation| {
+        Fault::damaged(format!("link_{}", violation.array()), violation.to_string())
+    })
 }

@@ -62,12 +62,12 @@ pub enum FileError {
         /// What is wrong.
         reason: String,
     },
-    /// No memory for what the file holds.
+    /// Not enough memory for the content of the file.
     #[error("cannot load {}: {source}", path.display())]
     Memory {
         /// The file.
         path: PathBuf,
-        /// What was needed and what was free.
+        /// Bytes needed and bytes free.
         source: DeviceError,
     },
 }

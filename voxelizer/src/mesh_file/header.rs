@@ -5,6 +5,7 @@ use super::error::Fault;
 use crate::{Fill, Frame};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// Keys of the string map that the format itself uses.
 pub(super) const RESERVED: [&str; 13] = [
@@ -35,6 +36,14 @@ pub(super) struct Entry {
     pub(super) dtype: String,
     pub(super) shape: Vec<u64>,
     pub(super) data_offsets: [u64; 2],
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [from, to] = self.data_offsets;
+        let (dtype, shape) = (&self.dtype, &self.shape);
+        write!(f, "type {dtype}, shape {shape:?}, bytes {from} to {to}")
+    }
 }
 
 #[derive(Serialize, Deserialize, Debug)]
@@ -122,7 +131,10 @@ impl Sizes {
         if sizes.blocks >= u64::from(u32::MAX) - 1 || sizes.rows > sizes.blocks {
             return Err(Fault::damaged(
                 "the header",
-                format!("{} blocks with {} rows cannot be", sizes.blocks, sizes.rows),
+                format!(
+                    "{} blocks with {} link rows are not possible",
+                    sizes.blocks, sizes.rows
+                ),
             ));
         }
         let (expected, _) = sizes.entries();
@@ -131,7 +143,12 @@ impl Sizes {
             if found != Some(entry) {
                 return Err(Fault::damaged(
                     name.as_str(),
-                    format!("{entry:?} expected by the other arrays, {found:?} found"),
+                    match found {
+                        Some(found) => {
+                            format!("{found} in the header, {entry} expected by the other arrays")
+                        }
+                        None => format!("not in the header, {entry} expected by the other arrays"),
+                    },
                 ));
             }
         }

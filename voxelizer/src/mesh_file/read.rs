@@ -167,7 +167,8 @@ impl<const D: usize> Body<D> {
     fn into_mesh(mut self) -> Result<Mesh<D>, Fault> {
         let parent = check::tree(&self)?;
         check::classes(&self)?;
-        self.links.row_of = check::links(&self)?;
+        self.links.row_of = check::rows(&self)?;
+        check::links(&self)?;
         let forest = rebuild(&mut self, parent)?;
         forest
             .validate()

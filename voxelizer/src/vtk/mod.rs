@@ -1,6 +1,6 @@
 //! Meshes for ParaView, PyVista and whatever else reads VTK's XML files: [`Htg`], an exact
 //! octree of few bytes a cell, [`Vtu`], plain voxels that every tool understands, [`Part`],
-//! some of them, or what a plane cuts out of them; and [`Vtp`], the facets of a surface.
+//! some of them, or those that a plane cuts; and [`Vtp`], the facets of a surface.
 //!
 //! | field | type | value |
 //! |---|---|---|
@@ -9,11 +9,11 @@
 //! | `zone` | UInt8 | 0 inner, 1 ghost, 2 interface: how far the end of the level is |
 //! | `block` | UInt32 | id of the cell's block |
 //!
-//! The caller's own [`Field`]s follow; [`About`] tells time and units. A file holds the mesh of its
+//! The caller's own [`Field`]s follow; [`About`] holds time and units. A file holds the mesh of its
 //! fields: neither format can refer to another file's, and readers of a series load each file
 //! by itself. In: a mesh on the host. Out: XML with its arrays
 //! appended as raw bytes (little-endian, 64-bit lengths, not compressed), read by VTK 9.2 and
-//! later. Both writers tell their size beforehand, and stream: an index of 8 to 16 bytes a
+//! later. Both writers report their size beforehand, and stream: an index of 8 to 16 bytes a
 //! block is all they hold. Determinism: the same mesh gives the same bytes.
 
 mod appended;

@@ -1,4 +1,4 @@
-//! A `vtkPolyData` (`.vtp`) of facets: segments in the plane, triangles in space, with values a facet.
+//! A `vtkPolyData` (`.vtp`) of facets: segments in 2D, triangles in 3D, with values a facet.
 
 use super::VtkError;
 use super::appended::{About, Announced, Appended};

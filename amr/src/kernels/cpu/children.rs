@@ -1,4 +1,4 @@
-//! Children come and go, in contiguous groups.
+//! Insertion and removal of children, in contiguous groups.
 
 use crate::{FREE, Forest, ForestError, Mark, NONE, dims};
 use cutlink_device::memory::grow;
@@ -58,7 +58,7 @@ pub(super) fn insert<const D: usize>(
     Ok(())
 }
 
-/// Makes room up front, so that a lack of memory leaves the forest as it was.
+/// Grows the arrays first, so that a lack of memory leaves the forest unchanged.
 fn grow_arrays<const D: usize>(
     forest: &mut Forest<D>,
     capacity: usize,

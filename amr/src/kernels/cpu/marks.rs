@@ -1,4 +1,4 @@
-//! Closing marks under 2:1, and selecting what they come to.
+//! Closes marks under 2:1, and selects the blocks to refine and coarsen.
 
 use crate::{Forest, Mark, NONE, OUTSIDE, dims};
 use cutlink_device::{scan::select, shared};

@@ -1,8 +1,8 @@
-// Children come and go, in contiguous groups.
+// Insertion and removal of children, in contiguous groups.
 
 #include "forest.cuh"
 
-// One thread a child. The first parents take the recycled groups, the others fresh ids from `start`.
+// One thread per child. The first parents take the recycled groups, the others fresh ids from `start`.
 extern "C" __global__ void insert(const uint32_t* parents, uint32_t count, const uint32_t* recycled,
                                   uint32_t recycled_count, uint32_t start, uint8_t level, Ints* coord, uint8_t* levels,
                                   uint32_t* parent, uint32_t* first_child, uint8_t* marks, uint32_t* ids) {
@@ -45,7 +45,7 @@ extern "C" __global__ void remove_groups(const uint32_t* parents, uint32_t count
     }
 }
 
-// Blocks of a list that are still there.
+// Blocks of a list that are not removed.
 extern "C" __global__ void flag_alive(const uint32_t* ids, uint32_t count, const uint8_t* levels, uint8_t* flags) {
     const uint32_t i = thread_index();
     if (i < count) {

@@ -1,4 +1,4 @@
-//! Groups of children: room for them, then one thread a child.
+//! Groups of children: the arrays grow, then one thread per child.
 
 use super::{CHILDREN, THREADS};
 use crate::{Forest, ForestError, dims};
@@ -45,7 +45,7 @@ pub(super) fn insert<const D: usize>(
     Ok(())
 }
 
-/// Makes room, and returns how long the level's list was.
+/// Grows the arrays, and returns the previous length of the level's list.
 fn grow<const D: usize>(
     cuda: &Cuda,
     forest: &mut Forest<D, Cuda>,

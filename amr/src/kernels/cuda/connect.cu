@@ -1,5 +1,5 @@
-// Neighbour ids of a level, pulled through the parents (J25 §3.3, last step). One warp a family: its lanes
-// look up where the parent's neighbours have their children, and tell one another.
+// Neighbour ids of a level, pulled through the parents (J25 §3.3, last step). One warp per family: its lanes
+// look up the first children of the parent's neighbours, and exchange them by shuffles.
 
 #include "forest.cuh"
 

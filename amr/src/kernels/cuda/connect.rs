@@ -1,4 +1,4 @@
-//! A warp for a family of siblings.
+//! One warp per family of siblings.
 
 use super::{CONNECT, THREADS};
 use crate::{Forest, ForestError, dims};

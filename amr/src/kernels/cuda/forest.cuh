@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "forest_constants.cuh"
 #include "kernel.cuh"
 
 constexpr int DIRECTIONS = D == 2 ? 9 : 27;
@@ -10,13 +11,6 @@ constexpr int CHILDREN = 1 << D;
 // Cells of a block, and places of a family.
 constexpr int CELLS = 1 << 2 * D;
 constexpr uint64_t FULL = D == 2 ? 0xffffull : ~0ull;
-
-constexpr uint32_t NONE = ~0u;
-constexpr uint32_t OUTSIDE = ~0u - 1;
-constexpr uint8_t FREE = 0xff;
-constexpr uint8_t KEEP = 0;
-constexpr uint8_t REFINE = 1;
-constexpr uint8_t COARSEN = 2;
 
 // Root blocks on each axis, whether the axis is periodic, and the product: `Forest::grid`.
 struct Root {

@@ -1,4 +1,4 @@
-// Closing marks under 2:1, and what they come to, as flags.
+// Closes marks under 2:1, and flags the blocks to refine and to coarsen.
 
 #include "forest.cuh"
 

@@ -55,7 +55,7 @@ __device__ static uint32_t number(const Ints& box, const Boxes& boxes) {
     return id;
 }
 
-// A facet with more boxes than this in its range is left to a whole thread block.
+// Facets with more boxes than this in their range get a whole thread block.
 constexpr uint64_t FEW = 64;
 
 // Boxes that each facet meets, counted; large facets are listed instead. The count behind the last
@@ -130,7 +130,7 @@ extern "C" __global__ void emit_root(const Facet* corners, uint32_t facets, Boxe
     }
 }
 
-// The pairs of large facets, in any order of the boxes: the sort puts that right.
+// The pairs of large facets, in any order of the boxes: they are sorted later.
 extern "C" __global__ void emit_large(const Facet* corners, Boxes boxes, int edge, const uint32_t* large,
                                       const uint32_t* large_count, const uint32_t* starts, uint32_t* keys,
                                       uint32_t* values) {
@@ -195,7 +195,7 @@ __device__ static bool is_group(uint32_t child, uint32_t first, uint32_t count) 
 }
 
 // Which children each facet of a parent's list meets, one bit each in `masks`, zero before; and how many
-// facets each child has: so many thread blocks a parent that has facets. Bounds tell for most; the others
+// facets each child has: `parts` thread blocks per parent with facets. Bounds decide most pairs; the others
 // are queued, so that all lanes of a warp have one to test.
 extern "C" __global__ void split(const Facet* corners, const uint32_t* rows, const uint32_t* starts,
                                  const uint32_t* facets, uint32_t first_parent, const Ints* coord,
@@ -233,7 +233,7 @@ extern "C" __global__ void split(const Facet* corners, const uint32_t* rows, con
         }
         __syncwarp();
     };
-    // All lanes of a warp go round together.
+    // The loop is uniform over the warp.
     for (uint32_t base = (blockIdx.x % parts) * blockDim.x + (threadIdx.x & ~31u); base < end - begin;
          base += parts * blockDim.x) {
         const uint32_t e = base + lane;
@@ -283,8 +283,8 @@ extern "C" __global__ void flag_rows(const uint32_t* starts, uint32_t count, uin
     }
 }
 
-// The children's lists, in the order of the parent's: one thread block a parent that has facets, each warp
-// with a stretch of its list.
+// The children's lists, in the order of the parent's: one thread block per parent with facets, each warp
+// with a section of its list.
 extern "C" __global__ void fill(const uint32_t* rows, const uint32_t* parent_starts, const uint32_t* parent_facets,
                                 const uint8_t* masks, uint32_t first_parent, const uint32_t* first_child,
                                 uint32_t first, uint32_t count, const uint32_t* starts, uint32_t* facets) {

@@ -7,7 +7,7 @@ use cutlink_device::{
     cuda::{Cuda, Grid},
 };
 
-/// Thread blocks that share the facets with many boxes.
+/// Thread blocks that share the facets that meet many boxes.
 const BLOCKS: usize = 264;
 
 pub(super) fn root<const D: usize>(

@@ -1,4 +1,4 @@
-// The angle that a surface's caps take up at a point: `tree.rs`, operation by operation. With +, -, *,
+// The angle that a surface's caps subtend at a point: `tree.rs`, operation by operation. With +, -, *,
 // / and the root alone, each rounded as IEEE 754 says (no fused products), results have the same bits.
 
 #pragma once
@@ -142,7 +142,7 @@ struct Caps {
                 at++;
             }
         }
-        // In space the tangents are of half the angle.
+        // In 3D the tangents are of half the angle.
         return (far + static_cast<double>(D - 1) * near.angle()) / CAP_SPHERE;
     }
 
@@ -234,7 +234,7 @@ private:
         return (dot(node.first, r) + trace - static_cast<double>(D) * stretch / square) / power;
     }
 
-    // Adds the angle of one facet seen from the origin, in space half of it.
+    // Adds the angle of one facet seen from the origin, in 3D half of it.
     __device__ static void add_facet(Turn& near, const Facet& f) {
         const Plane<int64_t, Wide> plane(f);
         Ints origin;

@@ -1,4 +1,4 @@
-// Facets in Morton order: keys, then corners and patches as the sort says.
+// Facets in Morton order: keys, then corners and patches in sorted order.
 
 #include "exact.cuh"
 

@@ -11,7 +11,10 @@ use super::{
     super::{Classified, LevelData, Seeds, SolidRule},
     local::{Local, first_center},
 };
-use crate::VoxelError;
+use crate::{
+    VoxelError,
+    constants::{BAND, HALF},
+};
 use cutlink_amr::dims;
 use cutlink_device::{Backend, Host};
 use cutlink_mesher::{
@@ -19,11 +22,6 @@ use cutlink_mesher::{
     robust::CapTree,
 };
 use rayon::prelude::*;
-
-/// How near |W - g| must come to a half to make a block uncertain.
-const BAND: f64 = 0.2;
-/// At a half, rounding does not decide.
-const HALF: f64 = 0.5 - 1e-9;
 
 pub(super) fn classify<const D: usize>(
     data: &LevelData<'_, D, Host>,

@@ -1,8 +1,8 @@
 //! Cut links: for each facet in a block's bin and each pair of opposite directions, the lines
 //! of cell centres that meet the facet, and on each the two neighbouring centres on either
 //! side of it. The crossing is recorded for the end, or both, that is a fluid cell of the
-//! block; the other end may lie one cell outside. Work goes with the area of the facets in
-//! cells, not with the volume of their bounds.
+//! block; the other end may lie one cell outside. Work is proportional to the area of the facets in
+//! cells, not to the volume of their bounds.
 
 use super::{
     super::LevelData,
@@ -15,7 +15,7 @@ use cutlink_mesher::exact::{AxisForms, Exact, Facet, Int, LineCursor, LineForms,
 use rayon::prelude::*;
 use std::cmp::Ordering;
 
-/// Bytes of table a block with facets comes to, by experience with scans: about 9 boundary
+/// Bytes of table for each block with facets, measured on scans: about 9 boundary
 /// cells of 8 bytes with 9 links of 6 bytes each, doubled.
 const TYPICAL_BYTES: u64 = 1200;
 
@@ -305,7 +305,7 @@ where
     ) {
         let last = passes.rise * T::from(4);
         let inner = usize::from(ray.axis == 0);
-        // In the plane there is one row: its outer axis is the line's own, from 0 to 0.
+        // In 2D there is one row: its outer axis is the line's own, from 0 to 0.
         let outer = (inner + 1..D).find(|&a| a != ray.axis).unwrap_or(ray.axis);
         let mut row = (
             forms.at(from.map(|c| c * spacing), spacing),
@@ -494,7 +494,7 @@ struct Ray<const D: usize> {
     /// middle. A line is named by its cell in the plane `at[axis] = 0`.
     axis: usize,
     patch: u16,
-    /// Whether it goes with the facet's normal (1) or against it (-1).
+    /// Whether it runs along the facet's normal (1) or against it (-1).
     sign: i32,
 }
 

@@ -1,18 +1,18 @@
 // Winding numbers of the cells of a block, from the facets in its list alone: down the diagonal
 // from the parent's cell to the first one, from there along z, along y and along x. See the twin for
-// why this needs no order among blocks.
+// why blocks are independent.
 
+#include "voxelizer_constants.cuh"
 #include "windings.cuh"
 
-// Fill rules, as `Fill` numbers them.
 __device__ inline bool is_solid(int32_t winding, uint32_t fill) {
     const bool zero = winding == 0, even = (winding & 1) == 0;
     switch (fill) {
-        case 0:
+        case FILL_NON_ZERO:
             return !zero;
-        case 1:
+        case FILL_EVEN_ODD:
             return !even;
-        case 2:
+        case FILL_ZERO:
             return zero;
         default:
             return even;
@@ -40,7 +40,7 @@ extern "C" __global__ void plain(uint32_t first, uint32_t count, const Ints* coo
     }
 }
 
-// The level's arrays and what its blocks' winding numbers start from and lead to.
+// The level's arrays, the seeds of its winding numbers, and the results.
 struct Level {
     const Facet* corners;
     const uint32_t* rows;
@@ -119,9 +119,9 @@ extern "C" __global__ void crossed_any(LEVEL_PARAMS) {
     crossed<false>(LEVEL);
 }
 
-// The same for short lists of small facets: a warp takes a few blocks at a time, so that their facets
+// The same for short lists of small facets: a warp processes FEW blocks at a time, so that their facets
 // fill its lanes.
-constexpr int FEW = 4;
+constexpr int FEW = FEW_BLOCKS;
 
 extern "C" __global__ void __launch_bounds__(32) crossed_few(LEVEL_PARAMS, uint32_t count) {
     constexpr int SHARE = 32 / FEW;
@@ -133,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(32) crossed_few(LEVEL_PARAMS, uint3
         sums[i / CELLS][i % CELLS] = 0;
     }
     __syncwarp();
-    // Each share of lanes has its block; what another one's is, its first lane tells.
+    // Each group of SHARE lanes has one block; its values are broadcast from the first lane of the group.
     const uint32_t listed = blockIdx.x * FEW + block;
     const uint32_t row = listed < count ? rows[listed] : 0;
     const uint32_t begin = starts[row], length = listed < count ? starts[row + 1] - begin : 0;
@@ -181,8 +181,8 @@ extern "C" __global__ void __launch_bounds__(32) crossed_few(LEVEL_PARAMS, uint3
     }
 }
 
-// The same for long lists of small facets, in two steps: several thread blocks a list add up what they find,
-// in `all`, zero before; then a warp a block.
+// The same for long lists of small facets, in two steps: several thread blocks per list add their crossings to
+// `all`, zero before; then one warp per block.
 extern "C" __global__ void crossed_parts(LEVEL_PARAMS, uint32_t parts, int32_t* all) {
     __shared__ int32_t sums[CELLS];
     __shared__ uint32_t waiting[8 * WARP_QUEUE];

@@ -1,8 +1,9 @@
-//! A thread a block without facets, a thread block for one with facets.
+//! One thread per block without facets, one thread block per block with facets.
 
 use super::{CLASSIFY, THREADS, all_small, gaps};
 use crate::{
     VoxelError,
+    constants::FEW,
     kernels::{Classified, LevelData, Seeds, SolidRule},
 };
 use cutlink_amr::dims;
@@ -73,7 +74,7 @@ pub(super) fn classify<const D: usize>(
             let launch = launch("crossed_few").out(&mut anchors).out(solid);
             let launch = launch.val(rows as u32);
             // SAFETY: see above.
-            unsafe { launch.run(Grid::blocks(rows.div_ceil(4), 32))? };
+            unsafe { launch.run(Grid::blocks(rows.div_ceil(FEW), 32))? };
         }
         Plan::Parts(parts) => {
             let mut all = cuda.alloc("winding numbers", rows * dims::cells(D), 0i32)?;
@@ -99,13 +100,13 @@ pub(super) fn classify<const D: usize>(
     Ok(Classified { anchors, uncertain })
 }
 
-/// How blocks with facets are shared out, by the mean length of their lists.
+/// How blocks with facets are distributed over threads, by the mean length of their lists.
 enum Plan {
-    /// A few blocks a warp.
+    /// A few blocks per warp.
     Few,
-    /// So many thread blocks a block.
+    /// Several thread blocks per block.
     Parts(usize),
-    /// A thread block a block.
+    /// One thread block per block.
     Each { kernel: &'static str, threads: u32 },
 }
 

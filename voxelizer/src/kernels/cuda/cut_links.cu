@@ -3,12 +3,12 @@
 // crossing is recorded for the end, or both, that is a fluid cell of the block; the other end may lie
 // one cell outside.
 //
-// One warp a block of cells; the nearest cut of each link is a minimum in shared memory. A
-// block's links then go to the next free place of a staging area, whichever that is, and a second
-// kernel puts them in order.
+// One warp per block of cells; the nearest cut of each link is a minimum in shared memory. A
+// block's links then go to the next free place of a staging area, and a second kernel puts them in order.
 
 #include "bridge.cuh"
 #include "ring.cuh"
+#include "voxelizer_constants.cuh"
 
 // Where a block's links are in the staging area: its first link and its first cell.
 struct At {
@@ -90,7 +90,7 @@ __device__ static void store(const typename Kind::Slot* nearest, const uint32_t*
     }
     link = __shfl_sync(~0u, link, 0);
     cell = __shfl_sync(~0u, cell, 0);
-    // What fits nowhere is counted, for a second try.
+    // Links beyond the capacity are counted, for a second try.
     if (links == 0 || link + links > staging.links_room || cell + cells > staging.cells_room) {
         return;
     }
@@ -99,7 +99,7 @@ __device__ static void store(const typename Kind::Slot* nearest, const uint32_t*
         const int c = half * 32 + lane;
         if (bits[half] != 0) {
             const uint64_t before = mask & ((1ull << c) - 1);
-            staging.cells[cell + __popcll(before)] = bits[half] | static_cast<uint64_t>(first[half]) << 27;
+            staging.cells[cell + __popcll(before)] = bits[half] | static_cast<uint64_t>(first[half]) << DIRECTION_BITS;
         }
         uint32_t place = first[half];
         for (uint32_t rest = bits[half]; rest != 0; rest &= rest - 1) {
@@ -128,8 +128,8 @@ struct Lists {
     const uint32_t* facets;
 };
 
-// The patch of links through gaps, or none; the blocks around; the surface's images beyond periodic faces, and
-// where they begin by direction, a null pointer where there are none.
+// The patch of links through gaps, or none; the neighbouring blocks; the periodic images of the surface, and the
+// first image by direction; null pointers where there are none.
 struct Around {
     uint32_t gap;
     Root root;
@@ -138,7 +138,7 @@ struct Around {
     const uint32_t* first_image;
 };
 
-// All facets of a block's list from one number to before another.
+// The facets `from` to `to - 1` of a block's list.
 template <typename Kind, bool SMALL_FACETS>
 __device__ static void cut_facets(const Lists& lists, uint32_t row, uint32_t from, uint32_t to, const Ints& center,
                                   int spacing, const Place& place, typename Kind::Slot* nearest, uint32_t* directions,
@@ -233,7 +233,7 @@ __device__ static void cut(const Lists& lists, uint32_t walls, const uint32_t* r
                 cut_facets<Kind, SMALL_FACETS>(list < 0 ? lists : around.images, row, from, to, center, spacing, place,
                                                nearest, directions, ring, lane);
             }
-            // Crossings on faces: all once more, for those that do not cancel.
+            // Crossings on faces: a second pass, for those that do not cancel.
             const bool is_last = list == (has_images ? DIRECTIONS : 0) - 1;
             if (is_last && at_periodic && !place.settled && any_on_face != 0) {
                 place.settled = true;
@@ -325,12 +325,12 @@ extern "C" __global__ void flag_images(uint32_t first, uint32_t count, const uin
     }
 }
 
-// What the table holds already.
+// Numbers of entries already in the table.
 struct Base {
     uint64_t links, cells, rows;
 };
 
-// Rows of the table, in the order of the blocks: one warp a block that has facets.
+// Rows of the table, in the order of the blocks: one warp per block with facets.
 extern "C" __global__ void gather(const uint32_t* rows, uint32_t count, uint32_t first, const float* staged_q,
                                   const uint16_t* staged_patch, const uint64_t* staged_cells, const At* at,
                                   const Sums* sums, Base base, uint32_t patched, uint32_t* blocks, uint32_t* row_of,
@@ -353,7 +353,7 @@ extern "C" __global__ void gather(const uint32_t* rows, uint32_t count, uint32_t
         cell_start[row + 1] = static_cast<uint32_t>(base.cells + to.cells);
     }
     for (uint64_t k = lane; k < to.cells - from.cells; k += 32) {
-        cells[cell + k] = staged_cells[place.cell + k] + (link << 27);
+        cells[cell + k] = staged_cells[place.cell + k] + (link << DIRECTION_BITS);
     }
     for (uint64_t k = lane; k < to.links - from.links; k += 32) {
         q[link + k] = staged_q[place.link + k];

@@ -9,7 +9,7 @@ use cutlink_device::{
     cuda::{Cuda, CudaBuf, Grid, Sums},
 };
 
-/// Links that a block with facets comes to, by experience with scans: room to begin with.
+/// Initial capacity: links of a block with facets, measured on scans.
 const TYPICAL_LINKS: usize = 88;
 /// Threads that share a block.
 const WARP: u32 = 32;
@@ -188,8 +188,10 @@ fn cut<const D: usize>(
         }
         None => launch.val(0u64).val(0u64).val(0u64).val(0u64).val(0u64),
     };
-    // SAFETY: the same holds of the images, which are as many as the last of 28 starts says. Rows of the level's lists, whose entries are facets with a patch where there are any;
-    // masks an id, and neighbours are ids; a place and sums a row; nothing is written beyond the room that is named.
+    // SAFETY: `LevelData::check` has compared the lengths. Rows of the level's lists, whose entries are facets, with a
+    // patch each where there are patches; a mask for each id, and neighbours are ids; a place and sums for each row;
+    // nothing is written beyond the capacity that is passed. The same holds for images, as many as the last of 28
+    // starts.
     unsafe { launch.run(Grid::blocks(rows.len(), WARP))? };
     cuda.scan_sums(&mut found.sums)?;
     found.total = found.sums.read(rows.len())?.0;

@@ -2,12 +2,9 @@
 // may go through a gap. See the twin of `classify` for the rule.
 
 #include "caps.cuh"
+#include "voxelizer_constants.cuh"
 #include "windings.cuh"
 
-// How near |W - g| must come to a half to make a block uncertain.
-constexpr double BAND = 0.2;
-// At a half, rounding does not decide.
-constexpr double HALF = 0.5 - 1e-9;
 // A bound on g above which it may matter.
 constexpr double ENOUGH = 0.5 - BAND;
 // In place of g where no one value decides for all cells of a block; g itself is far below.
@@ -65,7 +62,7 @@ extern "C" __global__ void steady(const uint32_t* rows, uint32_t count, uint32_t
 }
 
 // Solid cells of the blocks near a gap, and which of these are uncertain: one thread block each, one
-// thread a cell. `above` says which parents are uncertain.
+// thread per cell. `above` flags uncertain parents.
 extern "C" __global__ void classify_near(const Facet* corners, const uint32_t* rows, const double* values,
                                          const uint32_t* starts, const uint32_t* facets, uint32_t first, int spacing,
                                          const Ints* coord, const uint32_t* parent, const int32_t* seeds,
@@ -111,7 +108,7 @@ extern "C" __global__ void classify_near(const Facet* corners, const uint32_t* r
     __syncthreads();
     if (threadIdx.x == 0) {
         const uint64_t mask = masks[0] | static_cast<uint64_t>(masks[1]) << 32;
-        // Where one g decides for all cells, walls alone make the difference.
+        // Where one g decides for all cells, only walls can separate classes.
         const bool mixed = !is_steady && mask != 0 && mask != FULL;
         const bool may_be = !from_parent || above[parent[id] - first_parent] != 0;
         solid[id] = mask;

@@ -1,6 +1,6 @@
-//! Blocks near gaps are few: where the caps' angle may matter at all is found with a thread a
-//! block, and only these are classified by it, with a thread a cell. The tree is copied each time: it goes
-//! with the open edges, not with the facets.
+//! Blocks near gaps are few: one thread per block finds where the caps' angle may matter, and only these blocks are
+//! classified by it, with one thread per cell. The tree is copied each time: its size is proportional to the open
+//! edges, not to the facets.
 
 use super::{GAPS, THREADS};
 use crate::{

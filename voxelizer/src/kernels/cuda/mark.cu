@@ -2,9 +2,10 @@
 
 #include "exact.cuh"
 #include "forest.cuh"
+#include "voxelizer_constants.cuh"
 
-// Blocks with a wall of a named patch in their list, or any wall, get `tag`. One thread a block that
-// has facets.
+// Blocks with a wall of a named patch in their list, or any wall, get `tag`. One thread per block
+// with facets.
 extern "C" __global__ void sources(const uint32_t* rows, uint32_t count, const uint32_t* starts, const uint32_t* facets,
                                    uint32_t walls, const uint16_t* patch, uint32_t patched, const uint8_t* named,
                                    uint32_t all, uint8_t tag, uint8_t* reached) {
@@ -36,9 +37,9 @@ __device__ inline bool is_inside(uint32_t row, uint32_t first, const uint64_t* s
     return solid[first + row] == FULL && starts[row + 1] == starts[row] && !(any_uncertain && uncertain[row]);
 }
 
-// One layer more: blocks that are not reached, and are inside if only those may be, get the next tag
-// where a neighbour has the last. A block may already see a neighbour's new tag, which is neither.
-// Root blocks, a thread each.
+// One further layer: blocks not reached yet (inside blocks only, if `only_inside`) get the tag `to`
+// where a neighbour has `from`. A new tag of a neighbour may be visible already, and is neither.
+// Root blocks, one thread each.
 extern "C" __global__ void spread_roots(uint32_t count, Root root, uint8_t from, uint8_t to, uint32_t only_inside,
                                         const uint64_t* solid, const uint32_t* starts, const uint8_t* uncertain,
                                         uint32_t any_uncertain, uint8_t* reached, uint32_t* grown) {
@@ -83,7 +84,7 @@ __host__ __device__ constexpr uint64_t neighborhood() {
     return mask;
 }
 
-// Blocks of finer levels, a warp a family, whose ids have no gaps.
+// Blocks of finer levels, one warp per family; ids have no gaps.
 extern "C" __global__ void spread(uint32_t first, uint32_t groups, uint32_t roots, const uint32_t* families,
                                   uint8_t from, uint8_t to, uint32_t only_inside, const uint64_t* solid,
                                   const uint32_t* starts, const uint8_t* uncertain, uint32_t any_uncertain,
@@ -113,7 +114,7 @@ extern "C" __global__ void spread(uint32_t first, uint32_t groups, uint32_t root
     }
 }
 
-// Blocks that one set reached are in the other too.
+// The union of two sets of blocks.
 extern "C" __global__ void join(uint32_t count, const uint8_t* reached, uint8_t* wanted) {
     const uint32_t row = thread_index();
     if (row < count && reached[row]) {
@@ -127,7 +128,7 @@ struct Place {
     double a[3];
     double b[3];
 };
-static_assert(sizeof(Place) == 56, "as `PlaceNumbers` of refine.rs");
+static_assert(sizeof(Place) == REGION_BYTES, "as `PlaceNumbers` of refine.rs");
 
 struct Extent {
     double length, radius, reach;
@@ -142,7 +143,7 @@ __device__ inline bool wants(const Place& place, const Extent& extent, const Int
     for (int a = 0; a < D; a++) {
         center[a] = static_cast<double>(coord.v[a]) + 0.5;
     }
-    if (place.kind == 0) {
+    if (place.kind == REGION_BOX) {
         for (int a = 0; a < D; a++) {
             if (!(center[a] + extent.reach >= place.a[a] && center[a] - extent.reach <= place.b[a])) {
                 return false;
@@ -150,7 +151,7 @@ __device__ inline bool wants(const Place& place, const Extent& extent, const Int
         }
         return true;
     }
-    if (place.kind == 1) {
+    if (place.kind == REGION_BALL) {
         double square = 0.0;
         for (int a = 0; a < D; a++) {
             const double away = larger(fabs(center[a] - place.a[a]) - extent.reach, 0.0);

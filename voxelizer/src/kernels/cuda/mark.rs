@@ -1,4 +1,4 @@
-//! Layers by sweeps over the level's blocks: a byte a block says in which layer it was reached.
+//! Layers by sweeps over the level's blocks: one byte per block holds the layer in which it was reached.
 
 use super::{MARK, THREADS};
 use crate::{
@@ -12,16 +12,15 @@ use cutlink_device::{
     cuda::{Cuda, CudaBuf, Grid},
 };
 
-/// Layers between two looks at whether the last one was empty.
+/// Layers between two checks whether the last one was empty.
 const STRIDE: u32 = 16;
 
-/// The byte of a layer. It comes again after 255, when blocks of the old one have nothing left to
-/// reach.
+/// The byte of a layer. Bytes repeat after 255 layers, when blocks of the earlier layer have no unreached neighbours.
 fn tag(layer: u32) -> u8 {
     (layer % 255) as u8 + 1
 }
 
-/// What the sweeps over a level read.
+/// Inputs of the sweeps over a level.
 struct Sweep<'a, const D: usize> {
     cuda: &'a Cuda,
     data: &'a LevelData<'a, D, Cuda>,
@@ -121,7 +120,7 @@ impl<const D: usize> Sweep<'_, D> {
         Ok(())
     }
 
-    /// So many layers around the blocks of the first tag.
+    /// Adds `layers` layers around the blocks of the first tag.
     fn spread(
         &self,
         reached: &mut CudaBuf<u8>,

@@ -1,7 +1,9 @@
-// Small facets' lines, tested in full warps. A facet has lines along some of the directions, up to 49 along each, and
-// of these some meet the facet: lanes that each went over their own would mostly wait. So there are
-// three queues in shared memory, each emptied by 32 lanes at a time: of facets and directions, of what
-// their lines need (a ring), and of lines that meet their facet.
+// Tests the lines of small facets in full warps. A facet has lines along some of the directions, up to 49 along each,
+// and few of them meet it, so one lane per facet would leave most lanes idle. Three queues in shared memory are each
+// emptied by 32 lanes at a time:
+//
+//   facets of the list --> (facet, direction) pairs --> set-up of their lines, a ring --> lines that meet their facet
+//                          `run`                        `set_up`                         `test`; emptied by `cross`
 
 #pragma once
 
@@ -17,9 +19,9 @@ struct Ring {
     // The plane's value and what a step along u adds to it; along v, and along the line; one over that.
     double2 plane[RING], growth[RING];
     double inverse[RING];
-    // Edge functions, and what steps add to them. Then the bits of the shape: extent u (3), from
-    // u + 3 (4), from v + 3 (4), bias (1), the ray's (11), whether it goes with the normal (1); 4096 / extent u, rounded up, and the
-    // number of lines (6 bits); the patch.
+    // Edge functions, and what steps add to them. Then the bits of the shape: extent u (3), from u + 3 (4), from v + 3
+    // (4), bias (1), the ray's (11), whether it goes with the normal (1); 4096 / extent u, rounded up, and the number
+    // of lines (6 bits); the patch.
     longlong2 edge[RING];
     int64_t last_edge[RING];
     uint32_t shape[RING];
@@ -80,10 +82,10 @@ struct Gang {
     const uint32_t* list;
     Ints center;
     int spacing, shift, lane;
-    // Pairs queued; first entry of the ring, and entries in it.
+    // Queued pairs; first entry of the ring, and number of its entries.
     int queued = 0, head = 0, filled = 0;
 
-    // Takes the facets of the list from one number to before another, and returns whether it left any as not
+    // Processes the facets `from` to `to - 1` of the list, and returns whether it skipped any because they are not
     // small.
     __device__ bool run(uint32_t length, uint32_t from, uint32_t to, bool all_small) {
         bool left = false;
@@ -112,10 +114,10 @@ struct Gang {
         return left;
     }
 
-    // A place of the ring; at most one round too far.
+    // An index of the ring; at most one turn too large.
     __device__ static int wrap(int i) { return i >= RING ? i - RING : i; }
 
-    // Puts the lines of so many pairs into the ring.
+    // Puts the lines of the first `pairs` pairs into the ring.
     __device__ void set_up(int pairs) {
         bool has = false;
         Setup<int32_t, int64_t, double> setup;
@@ -152,7 +154,7 @@ struct Gang {
         }
     }
 
-    // Tests the lines of the first so many entries, a line a lane.
+    // Tests the lines of the first `entries` entries, one line per lane.
     __device__ void test(int entries) {
         const int own = lane < entries ? ring.by_u[wrap(head + lane)].w & 63 : 0;
         int end = own;
@@ -187,7 +189,7 @@ struct Gang {
         __syncwarp();
     }
 
-    // Records the crossings of so many lines, those near enough.
+    // Records the crossings of the first `lines` lines that are near enough.
     __device__ void cross(int lines) const {
         if (lane >= lines) {
             return;

@@ -24,7 +24,7 @@ struct Rays {
     }
 };
 
-// A facet with more rays than this is left to a whole thread block.
+// Facets with more rays than this get a whole thread block.
 constexpr uint64_t FEW = 32;
 
 __device__ static void add_crossing(const Facet& facet, const Plane<int64_t, Wide>& plane, const Lines<int64_t>& lines,
@@ -118,7 +118,7 @@ extern "C" __global__ void cross_large(const Facet* corners, Root root, int spac
     }
 }
 
-// Prefix sums along x, a thread a row.
+// Prefix sums along x, one thread per row.
 extern "C" __global__ void sum_rows(uint32_t rows, uint32_t length, int32_t* sums) {
     const uint32_t row = thread_index();
     if (row >= rows) {

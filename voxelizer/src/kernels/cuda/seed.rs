@@ -1,4 +1,4 @@
-//! A thread a facet, or a thread block where it has many rays; then a thread a row.
+//! One thread per facet, or one thread block where it has many rays; then one thread per row.
 
 use super::{SEED, THREADS};
 use crate::VoxelError;
@@ -8,7 +8,7 @@ use cutlink_device::{
 };
 use cutlink_mesher::kernels::FacetSet;
 
-/// Thread blocks that share the facets with many rays.
+/// Thread blocks that share the facets that meet many rays.
 const BLOCKS: usize = 264;
 
 pub(super) fn roots<const D: usize>(

@@ -157,8 +157,8 @@ __device__ inline uint32_t ways_of(const Local& local, bool diagonal) {
     return ways;
 }
 
-// The crossings of one of so many parts of a block's list, by the whole thread block; `waiting` is shared
-// memory, WARP_QUEUE words a warp.
+// The crossings of part `part` of `parts` of a block's list, by the whole thread block; `waiting` is shared
+// memory, WARP_QUEUE words per warp.
 template <bool SMALL_FACETS>
 __device__ inline void add_crossings(const Facet* corners, const uint32_t* list, uint32_t length, const Ints& center,
                                      int spacing, bool from_parent, uint32_t part, uint32_t parts, int32_t* sums,
@@ -173,7 +173,7 @@ __device__ inline void add_crossings(const Facet* corners, const uint32_t* list,
         }
         __syncwarp();
     };
-    // All lanes of a warp go round together.
+    // The loop is uniform over the warp.
     for (uint32_t base = part * blockDim.x + (threadIdx.x & ~31u); base < length; base += parts * blockDim.x) {
         const uint32_t e = base + lane;
         uint32_t ways = 0;

@@ -1,0 +1,20 @@
+//! Values in a forest's arrays that kernels share; the build script writes them out for CUDA.
+
+/// No such block.
+pub const NONE: u32 = u32::MAX;
+/// Beyond a face of the box that is not periodic.
+pub const OUTSIDE: u32 = u32::MAX - 1;
+/// The level of an id that names no block now.
+pub const FREE: u8 = u8::MAX;
+
+/// What is wanted of a leaf; marks on refined blocks are ignored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Mark {
+    /// Leave it, unless a neighbour needs it finer.
+    Keep = 0,
+    /// Give it children.
+    Refine = 1,
+    /// Take it and its siblings away, if all agree and 2:1 allows.
+    Coarsen = 2,
+}

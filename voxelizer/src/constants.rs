@@ -1,0 +1,31 @@
+//! Numbers that the backends share; the build script writes them out for CUDA.
+
+/// Bits of the direction mask in an entry of [`LinkTable::cells`](crate::LinkTable::cells).
+pub const DIRECTION_BITS: u32 = 27;
+
+/// Numbers of the fill rules, [`Fill`](crate::Fill).
+pub(crate) mod fill {
+    pub(crate) const NON_ZERO: u32 = 0;
+    pub(crate) const EVEN_ODD: u32 = 1;
+    pub(crate) const ZERO: u32 = 2;
+    pub(crate) const EVEN: u32 = 3;
+}
+
+/// How near |W - g| must come to a half to make a block uncertain.
+pub(crate) const BAND: f64 = 0.2;
+/// At a half, rounding does not decide.
+pub(crate) const HALF: f64 = 0.5 - 1e-9;
+
+/// Blocks with short facet lists that a warp classifies together.
+#[cfg(feature = "cuda")]
+pub(crate) const FEW: usize = 4;
+
+/// Numbers of the shapes of regions, for kernels.
+#[cfg(feature = "cuda")]
+pub(crate) mod region {
+    pub(crate) const BOX: u32 = 0;
+    pub(crate) const BALL: u32 = 1;
+    pub(crate) const CYLINDER: u32 = 2;
+    /// Bytes of a region's numbers.
+    pub(crate) const BYTES: usize = 56;
+}
