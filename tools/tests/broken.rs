@@ -46,11 +46,11 @@ fn mesh(folder: &Folder, file: &str) -> (Ran, Value) {
 /// How a file ends whose line in FACTS.tsv does not tell: the exit code and a word of the message.
 const OTHERWISE: &[(&str, i32, &str)] = &[
     // Open by gaps below the snapping unit.
-    ("trimesh__angle_block.STL", 0, "closed once snapped"),
-    ("trimesh__featuretype.STL", 0, "closed once snapped"),
-    ("trimesh__idler_riser.STL", 0, "closed once snapped"),
-    ("trimesh__octagonal_pocket.ply", 0, "closed once snapped"),
-    ("trimesh__octagonal_pocket.stl", 0, "closed once snapped"),
+    ("trimesh__angle_block.STL", 0, "closed after snapping"),
+    ("trimesh__featuretype.STL", 0, "closed after snapping"),
+    ("trimesh__idler_riser.STL", 0, "closed after snapping"),
+    ("trimesh__octagonal_pocket.ply", 0, "closed after snapping"),
+    ("trimesh__octagonal_pocket.stl", 0, "closed after snapping"),
     // The facts' reader cannot parse lists on vertices; the file is sound.
     ("openmesh__cube-minimal-custom_props.ply", 0, "inward"),
     // Nothing to mesh.

@@ -78,7 +78,7 @@ fn memory_decides_the_levels() {
     let said = format!("{levels} levels are the finest mesh within 200.0 MB");
     assert!(text.contains(&said), "{text}");
     let none = folder.run("estimate --shape sphere --mem 1MB");
-    none.failed(4, &["not even the root grid fits", "--root"]);
+    none.failed(4, &["the root grid alone does not fit", "--root"]);
     let word = folder.run("estimate --shape sphere --mem much");
     assert_eq!(word.code, 2, "{}", word.stderr);
 }

@@ -1,4 +1,4 @@
-//! Faults of the machine: a kill at any moment, a full disk, a folder that takes no files, too
+//! Faults of the machine: a kill at any moment, a full disk, a read-only folder, too
 //! little memory. Nothing of the user's is lost, no half file has a name of his, and the exit
 //! code and the message say what happened.
 
@@ -135,7 +135,7 @@ fn folders_that_take_no_files_are_refused_before_the_work() {
     // Root may write anywhere but there.
     for target in ["file/out", "/proc/out", "missing/out"] {
         let ran = folder.run(&format!("{MESH} --output {target}"));
-        let ran = ran.failed(2, &[target, "takes no files", "hint"]);
+        let ran = ran.failed(2, &[target, "not writable", "hint"]);
         assert_eq!(ran.stdout, "", "{target}: nothing was done");
     }
     assert_eq!(folder.files(), ["file"], "nothing was written");

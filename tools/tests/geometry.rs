@@ -131,7 +131,9 @@ fn a_seed_keeps_what_is_connected_to_it() {
     let same = folder.run(&format!("{args} --seed 0,0,0")).ok().json();
     assert_eq!(same["checksum"], all["checksum"], "the hole is not apart");
     assert!(
-        same["notes"].to_string().contains("0 others became solid"),
+        same["notes"]
+            .to_string()
+            .contains("0 other fluid cells became solid"),
         "{same}"
     );
     folder

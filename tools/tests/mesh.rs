@@ -189,7 +189,7 @@ fn crossing_a_wall_is_said_and_inside_out_is_no_obstacle() {
     let folder = Folder::new();
     let crossing = "mesh --shape sphere --domain 0,-1,-1,2,1,1 --root 8 --levels 2 --no-picture";
     let ran = folder.run(crossing).ok();
-    assert!(ran.stderr.contains("lower x wall"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("lower x face"), "{}", ran.stderr);
 
     let mut inward = solid("box");
     inward.facets.iter_mut().for_each(|f| f.swap(0, 1));

@@ -1,6 +1,6 @@
-//! Size, memory and time of a mesh before it is built, and the finest mesh that fits.
+//! Predicts size, memory and time of a mesh, and finds the finest mesh that fits.
 //!
-//! The counts are those of [`cutlink_voxelizer::forecast`], for a surface that is placed already.
+//! The counts come from [`cutlink_voxelizer::forecast`], for a surface that is already placed.
 
 pub mod room;
 
@@ -14,18 +14,18 @@ use room::Room;
 use serde_json::{Value, json};
 use std::time::Instant;
 
-/// What is to be estimated.
+/// The input of an estimate.
 #[derive(Debug, Clone)]
 pub struct Asked {
-    /// The surface, as messages name it.
+    /// Name of the surface in messages.
     pub name: String,
-    /// Size of its file; 0 for shapes.
+    /// Size of its file in bytes; 0 for shapes.
     pub input_bytes: u64,
-    /// Levels, unless memory decides.
+    /// Number of levels, unless `memory` decides.
     pub levels: usize,
-    /// Memory that decides the levels.
+    /// Memory in bytes that the mesh has to fit into; it decides the levels.
     pub memory: Option<u64>,
-    /// Most cells.
+    /// Maximum number of cells.
     pub max_cells: Option<u64>,
 }
 
@@ -38,30 +38,30 @@ impl Asked {
     }
 }
 
-/// An estimate, and those of coarser meshes beside it.
+/// An estimate, with those of coarser meshes.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Estimated<const D: usize> {
-    /// What was asked.
+    /// The input.
     pub asked: Asked,
-    /// The mesh asked for, or the finest that fits.
+    /// The requested mesh, or the finest one that fits.
     pub chosen: Estimate,
-    /// Meshes of 1, 2, ... levels, up to one more than the choice.
+    /// Meshes of 1, 2, ... levels, up to one level more than `chosen`.
     pub shown: Vec<Estimate>,
-    /// The memory that a build would find.
+    /// The memory available to a build.
     pub room: Room,
     /// Box and root grid.
     pub frame: Frame<D>,
-    /// Parameters of the finest mesh that was looked at.
+    /// Parameters of the finest mesh estimated.
     pub params: EmbedParams,
-    /// What the estimate took, in milliseconds.
+    /// Time of the estimate, in milliseconds.
     pub took_ms: f64,
 }
 
-/// Estimates a mesh that `kernels` would build. `asked.memory` decides the levels where it is given.
+/// Estimates a mesh that `kernels` would build. If `asked.memory` is set, it decides the levels.
 ///
 /// # Errors
-/// [`ErrorKind::Memory`] or [`ErrorKind::Input`] where not even the root grid fits; a device that fails.
+/// [`ErrorKind::Memory`] or [`ErrorKind::Input`] if the root grid alone does not fit; a device error.
 pub fn estimate<const D: usize, K: Kernels<D>>(
     kernels: &K,
     asked: Asked,
@@ -94,14 +94,14 @@ pub fn estimate<const D: usize, K: Kernels<D>>(
                 None => ErrorKind::Input,
             },
             format!(
-                "not even the root grid fits: {} cells, about {}",
+                "the root grid alone does not fit: {} cells, about {}",
                 grouped(root.cells),
                 bytes(room.need(&root))
             ),
         )
         .hint("use a coarser --root")
     })?;
-    // One beyond the choice shows why it ends there.
+    // One level more shows why the choice ends there.
     let levels = chosen.levels.len();
     let shown = (1..=(levels + 1).min(most)).map(|n| made.at(n)).collect();
     Ok(Estimated {
@@ -116,7 +116,7 @@ pub fn estimate<const D: usize, K: Kernels<D>>(
 }
 
 impl<const D: usize> Estimated<D> {
-    /// A table of the meshes, and whether the one asked for fits.
+    /// A table of the meshes, and whether the requested one fits.
     pub fn text(&self) -> String {
         text(
             &self.asked,
@@ -127,7 +127,7 @@ impl<const D: usize> Estimated<D> {
         )
     }
 
-    /// The object that `docs/json-schema.md` describes, but for the device.
+    /// The JSON object of `docs/json-schema.md`, without the device.
     pub fn to_json(&self) -> Value {
         let frame = &self.frame;
         let mut object = object(&self.chosen, &self.shown, &self.room);
@@ -171,11 +171,12 @@ fn text(asked: &Asked, chosen: &Estimate, shown: &[Estimate], room: &Room, took:
     let mut text = format!("estimate  {}\n\n{}", asked.name, columns(&rows));
     let counted = chosen.counted_levels;
     text += &match counted {
-        n if n == chosen.levels.len() => "\nall levels counted; memory to 10 %".to_owned(),
-        0 => "\nno level counted: to a factor of 2".to_owned(),
-        n => format!("\n{n} levels counted, the rest by their growth: to 10 %"),
+        n if n == chosen.levels.len() => "\nall levels counted; memory to within 10 %".to_owned(),
+        0 => "\nno level counted: to within a factor of 2".to_owned(),
+        n => format!("\n{n} levels counted, the others extrapolated to within 10 %"),
     };
-    text += &format!(", time of the embedding to a factor of 2; estimated in {took:.0} ms\n");
+    text +=
+        &format!(", time of the embedding to within a factor of 2; estimated in {took:.0} ms\n");
     let free = bytes(room.free);
     let whose = room.memory;
     let levels = chosen.levels.len();
@@ -193,7 +194,7 @@ fn text(asked: &Asked, chosen: &Estimate, shown: &[Estimate], room: &Room, took:
     text
 }
 
-/// The keys of an estimate alone, for `details` of a refusal too.
+/// The keys of one estimate; also used in the `details` of an error.
 pub(crate) fn numbers(estimate: &Estimate, room: &Room) -> Value {
     json!({
         "levels": estimate.levels.len(),

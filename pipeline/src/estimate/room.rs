@@ -1,8 +1,8 @@
-//! Whether a mesh will fit, asked before it is built: into memory, and under `--max-cells`.
+//! Checks before the build that a mesh fits into memory and within `--max-cells`.
 //!
-//! A mesh whose closed-form estimate is far below the free memory is let through at the cost
-//! of one pass over the facets; any other is forecast first. On a device two memories count:
-//! its own, for the building, and the host's, for the copy.
+//! A mesh whose closed-form estimate is far below the free memory passes at the cost of one pass over the facets; any
+//! other is forecast first. On a device two memories are checked: the device's, for the build, and the host's, for the
+//! copy.
 
 use crate::error::{Error, ErrorKind};
 use crate::estimate::numbers;
@@ -12,19 +12,19 @@ use cutlink_mesher::Surface;
 use cutlink_voxelizer::kernels::Kernels;
 use cutlink_voxelizer::{BUILD_BLOCKS, EmbedParams, Estimate, Frame, forecast, rough};
 
-/// What an estimate may be short by.
+/// Factor by which an estimate may be too low.
 const MARGIN: f64 = 1.1;
-/// What a closed form may be short by.
+/// Factor by which a closed-form estimate may be too low.
 const ROUGH_MARGIN: f64 = 4.0;
 
-/// Where a run is to find its memory.
+/// The memory available to a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Room {
-    /// Whose memory a mesh is built in.
+    /// The memory that the mesh is built in: device or host.
     pub memory: Memory,
-    /// What is free of it.
+    /// Free bytes in it.
     pub free: u64,
-    /// What the host has free.
+    /// Free bytes on the host.
     host: u64,
 }
 
@@ -36,7 +36,7 @@ struct Short {
 }
 
 impl Room {
-    /// What is free now.
+    /// The memory free now.
     pub fn now<B: Backend>(backend: &B) -> Self {
         let host = memory::available();
         let free = match B::MEMORY {
@@ -50,7 +50,8 @@ impl Room {
         }
     }
 
-    /// What is free to a run that has begun already: what this process holds is in the estimate.
+    /// The memory available to a run that has started: memory held by this process is part of the estimate, so it
+    /// counts as free.
     fn of_run<B: Backend>(backend: &B) -> Self {
         let now = Self::now(backend);
         let held = memory::peak_resident();
@@ -64,7 +65,7 @@ impl Room {
         }
     }
 
-    /// Bytes that a mesh takes of the memory it is built in.
+    /// Bytes of a mesh in the memory that it is built in.
     pub fn taken(&self, estimate: &Estimate) -> u64 {
         match self.memory {
             Memory::Host => estimate.bytes_peak,
@@ -72,7 +73,7 @@ impl Room {
         }
     }
 
-    /// The same with what the estimate may be short by.
+    /// The same with the error margin of the estimate.
     pub fn need(&self, estimate: &Estimate) -> u64 {
         with_margin(MARGIN, self.taken(estimate))
     }
@@ -103,7 +104,7 @@ fn with_margin(margin: f64, bytes: u64) -> u64 {
     (margin * bytes as f64) as u64
 }
 
-/// Cells that the mesh will not exceed: the number itself where every level was counted.
+/// Upper bound of the number of cells; exact if every level was counted.
 pub fn cells(estimate: &Estimate) -> u64 {
     if estimate.counted_levels == estimate.levels.len() {
         return estimate.cells;
@@ -111,7 +112,7 @@ pub fn cells(estimate: &Estimate) -> u64 {
     with_margin(MARGIN, estimate.cells)
 }
 
-/// The levels to build, no more than `params.levels`, and a note where they are fewer.
+/// The levels to build, at most `params.levels`, and a note if they are fewer.
 pub fn levels<const D: usize, K: Kernels<D>>(
     kernels: &K,
     surface: &Surface<D>,
@@ -138,7 +139,7 @@ pub fn levels<const D: usize, K: Kernels<D>>(
         levels = chosen.levels.len();
         note = (levels < params.levels).then(|| {
             format!(
-                "--max-cells {} leaves {levels} of {} levels, about {} cells: one more would have \
+                "--max-cells {} reduces the levels to {levels} of {}, about {} cells; one more level would have \
                  about {}",
                 grouped(most),
                 params.levels,
@@ -177,7 +178,7 @@ fn refusal(room: &Room, wanted: &Estimate, short: &Short, fits: Option<&Estimate
         None => "use a coarser --root".to_owned(),
     };
     if short.memory == Memory::Device {
-        hint += "; or take the host's memory, with --device cpu";
+        hint += "; or use the host's memory with --device cpu";
     }
     let mut failure = Error::new(ErrorKind::Memory, message).hint(hint);
     failure.details = serde_json::json!({
