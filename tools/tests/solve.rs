@@ -69,7 +69,7 @@ fn a_run_that_was_resumed_is_the_run_that_was_not_stopped() {
         "the same bits"
     );
     // A run is not lost by mistake, and a damaged checkpoint is passed over.
-    assert_ne!(folder.run("solve case.toml").code, 0, "there already");
+    assert_ne!(folder.run("solve case.toml").code, 0, "exists already");
     std::fs::write(&newest, &state[..state.len() - 9]).expect("damage");
     let ran = folder.run("solve case.toml --resume").ok();
     assert!(
@@ -110,7 +110,7 @@ fn conditions_that_vary_are_resumed_to_the_bit() {
     }
     let ran = folder.run("solve whole.toml").ok();
     assert!(
-        ran.stderr.contains("\"x+\" is no product"),
+        ran.stderr.contains("\"x+\" is not a product"),
         "{}",
         ran.stderr
     );
@@ -262,8 +262,8 @@ fn a_run_goes_on_past_its_end_and_says_what_differs() {
     let ran = folder.run("solve case.toml --resume").ok();
     for word in [
         "resumed at root step 200",
-        "[run] steps is 300, and was 200",
-        "[output] folder is \"moved\", and was \"parts\"",
+        "[run] steps is 300, was 200",
+        "[output] folder is \"moved\", was \"parts\"",
         "[output] write",
     ] {
         assert!(ran.stderr.contains(word), "{word}: {}", ran.stderr);
@@ -282,7 +282,7 @@ fn a_run_goes_on_past_its_end_and_says_what_differs() {
         let before = forces("moved");
         folder
             .run("solve case.toml --resume")
-            .failed(2, &["of another flow", word, "--force"]);
+            .failed(2, &["belongs to another flow", word, "--force"]);
         assert!(forces("moved") == before, "untouched");
     }
 }

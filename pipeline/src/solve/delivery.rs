@@ -1,21 +1,22 @@
-//! What openings of given velocity or mass flow deliver into the fluid.
+//! Fluxes of boundaries with a given velocity or mass flow.
 //!
-//! A velocity enters by the cut links of its patch, each with a share of the area. At the rim of the patch, links are cut by its
-//! neighbours, so that the links' area is a few percent off. The velocity is scaled so that links deliver what passes the surface, and
-//! they bounce back halfway: then a link exchanges just the mass that its velocity brings, where interpolation is off by up to 1 %.
+//! A velocity enters through the cut links of its patch, each with a share of the area. At the rim of the patch, links
+//! are cut by neighbouring patches, so the area of the links is off by a few percent. The velocity is scaled so that
+//! the flux of the links equals the flux through the surface. These links use halfway bounce-back, which exchanges
+//! exactly the mass of the velocity; interpolation is off by up to 1 %.
 
 use crate::{fields::area_of, solve::resolve::Resolved};
 use cutlink_mesher::Surface;
 use cutlink_solver::{Motion, PatchCondition, Place, Plan, Space, WallScheme};
 
-/// Net share of the flux through a patch from which on it is an opening; below, it is a wall that moves.
+/// Net share of the flux through a patch above which it is an inlet or outlet; below, it is a moving wall.
 const OPENING: f64 = 0.1;
-/// Velocities are scaled by at most this, or one over it: beyond, the grid does not resolve the opening.
+/// Velocities are scaled by at most this factor or its inverse: beyond, the grid does not resolve the patch.
 const MOST: f64 = 1.5;
 
 impl<const D: usize> Resolved<D> {
-    /// What openings by mass flow deliver at 1 m/s, m³/s (in 2D of a metre's depth), for [`Grid::areas`](super::resolve::Grid::areas): of a
-    /// face by the links that cross it, of a patch by its surface.
+    /// Volume flux of mass-flow boundaries at 1 m/s, m³/s (in 2D per metre of depth), for
+    /// [`Grid::areas`](super::resolve::Grid::areas): of a face by the links that cross it, of a patch by its surface.
     pub fn areas(&self, plan: &Plan<'_, D>, surface: Option<&Surface<D>>) -> Vec<(Place, f64)> {
         let speed = self.physics.lattice_velocity;
         let cell = self.units.length.powi(D as i32 - 1);
@@ -29,8 +30,8 @@ impl<const D: usize> Resolved<D> {
         self.by_mass.iter().map(area).collect()
     }
 
-    /// Scales the velocities of patches that fluid passes, so that their links deliver what passes the surface: by patch the
-    /// factor, for those that the grid does not resolve the one that would be needed.
+    /// Scales the velocities of inlet and outlet patches so that the flux of their links equals that through the
+    /// surface. Returns the patches that the grid does not resolve, with the factor that would be needed.
     pub fn deliver(&mut self, plan: &Plan<'_, D>, surface: &Surface<D>) -> Vec<(usize, f64)> {
         let cell = self.units.length.powi(D as i32 - 1);
         let mut coarse = Vec::new();
@@ -67,7 +68,7 @@ impl<const D: usize> Resolved<D> {
         }
     }
 
-    /// What the velocity of a patch, of the lattice, drives through its surface, m² (in 2D m): net, and irrespective of the direction.
+    /// The flux of a patch's velocity (lattice units) through its surface, m² (in 2D m): net and absolute.
     fn through(&self, place: Place, surface: &Surface<D>) -> Option<[f64; 2]> {
         let Place::Patch(patch) = place else {
             return None;
@@ -94,8 +95,8 @@ impl<const D: usize> Resolved<D> {
     }
 }
 
-/// What a velocity drives through the facets of a patch along their normals, net and irrespective of the direction: its unit times m²
-/// (in 2D m). Exact for velocities that are parabolas over a facet.
+/// The flux of a velocity through the facets of a patch along their normals, net and absolute, in the unit of the
+/// velocity times m² (in 2D m). Exact for velocities that are parabolic over a facet.
 fn through<const D: usize>(
     surface: &Surface<D>,
     patch: usize,
@@ -123,8 +124,8 @@ fn through<const D: usize>(
     sum
 }
 
-/// Places of equal weight in a facet, as shares of the ways from its first corner to the others: of each of 8 parts of a segment
-/// Gauss's two, of each of 64 parts of a triangle the three of degree 2.
+/// Quadrature points of equal weight in a facet, in barycentric coordinates from its first corner: the 2 Gauss points
+/// of each of 8 parts of a segment, the 3 points of degree 2 of each of 64 parts of a triangle.
 fn places(d: usize) -> Vec<[f64; 2]> {
     const PARTS: usize = 8;
     let part = |n: usize, within: f64| (n as f64 + within) / PARTS as f64;

@@ -1,4 +1,4 @@
-//! Ready cases, each with a comment on what it shows and what to expect.
+//! Example cases, each with comments on its purpose and the expected result.
 
 use crate::{config::suggestion, error::Error};
 
@@ -14,7 +14,7 @@ pub const EXAMPLES: [(&str, &str); 5] = [
 /// The text of an example.
 ///
 /// # Errors
-/// A name that stands for none.
+/// An unknown name.
 pub fn text(name: &str) -> Result<&'static str, Error> {
     match EXAMPLES.iter().find(|(known, _)| *known == name) {
         Some((_, text)) => Ok(text),

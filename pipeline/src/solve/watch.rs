@@ -1,43 +1,44 @@
-//! Whether a run goes wrong: the spread of the forces, the mean density, the kinetic energy.
+//! Detection of divergence from the spread of the forces, the mean density and the kinetic energy.
 //!
-//! In: histories, in coefficients and in units of the lattice. Out: what grows, by how much and from which step, where
-//! no physical flow does that. All are functions of histories alone.
+//! In: histories, of coefficients and of bulk quantities in lattice units. Out: the quantity that grows beyond any
+//! physical flow, by how much and from which step. All criteria are functions of histories alone.
 //!
-//! | what | is called diverging where |
+//! | quantity | diverging if |
 //! |---|---|
-//! | spread of the forces: standard deviation about a straight line, in each sixteenth of the run | it has grown in each of the last four sixteenths, to [`GROWTH`] times in all, is the largest of the run (its first two sixteenths apart), and above [`SENSE`] times the force itself and [`COEFFICIENT`] |
-//! | mean density | it has moved from its first value by [`DENSITY`], always one way, and goes on no slower than before |
-//! | kinetic energy | its mean Mach number is above [`MACH`], and it has grown all the while to [`ENERGY`] times |
+//! | spread of the forces: standard deviation about a straight line, in each sixteenth of the run | it has grown in each of the last four sixteenths, by [`GROWTH`] times in total, is the largest of the run (without its first two sixteenths), and is above [`SENSE`] times the force itself and [`COEFFICIENT`] |
+//! | mean density | it has changed from its first value by [`DENSITY`], monotonically, and does not slow down |
+//! | kinetic energy | its mean Mach number is above [`MACH`], and it has grown monotonically by [`ENERGY`] times |
 //!
-//! Vortices that begin to leave grow exponentially too, but end at a spread of about the drag or less; an
-//! impulsive start is large and decays; a cavity that spins up ends at its lid's velocity; a
-//! pressure that fills a box slows down.
+//! The onset of vortex shedding grows exponentially as well, but saturates at a spread of about the drag or less; an
+//! impulsive start is large and decays; the spin-up of a cavity ends at the velocity of its lid; the filling of a box
+//! by a pressure slows down.
 
 use crate::solve::{bulk::Bulk, units::MAX_MACH};
 use std::fmt;
 
-/// Parts of a run that are compared.
+/// Number of compared parts of a run.
 const PARTS: usize = 16;
-/// The last of them, each of which has grown.
+/// Number of last parts, which grow from each to the next.
 const LAST: usize = 5;
-/// Samples that each part needs.
+/// Minimum number of samples of a part.
 const SAMPLES: usize = 16;
 /// Growth over the last parts.
 const GROWTH: f64 = 2.0;
-/// Spreads beyond physical sense, over the force itself: vortices behind a cylinder at high Reynolds numbers in 2D have 0.7.
+/// Largest physical spread relative to the force: vortex shedding of a cylinder at high Reynolds numbers in 2D has 0.7.
 const SENSE: f64 = 1.0;
-/// The same as a coefficient: a slender body may have vortices and little drag.
+/// The same as a coefficient: a slender body may have strong shedding and little drag.
 const COEFFICIENT: f64 = 1.0;
-/// Change of the mean density; pressure then is off by as much of ρ c², which is 2 / (3 u²) dynamic pressures.
+/// Relative change of the mean density; the pressure is then off by this share of ρ c², which is 2 / (3 u²) dynamic
+/// pressures.
 const DENSITY: f64 = 0.05;
-/// Mean Mach number that is beyond what is accepted anywhere.
+/// Mean Mach number beyond the limit for any case.
 const MACH: f64 = MAX_MACH;
-/// Growth of the kinetic energy up to there.
+/// Growth of the kinetic energy.
 const ENERGY: f64 = 4.0;
-/// Looks at the flow on the whole that are compared.
+/// Number of compared samples of bulk quantities.
 const LOOKS: usize = 6;
 
-/// What grows without bound.
+/// A quantity that grows without bound.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Growth {
     what: What,
@@ -66,8 +67,8 @@ impl fmt::Display for Growth {
             ),
             What::Density => write!(
                 f,
-                "the mean density has run from {before:.4} to {now:.4} between root steps {from} and {to}, \
-                 and goes on"
+                "the mean density drifted from {before:.4} to {now:.4} between root steps {from} and {to} and is \
+                 still drifting"
             ),
             What::Energy => write!(
                 f,
@@ -79,13 +80,13 @@ impl fmt::Display for Growth {
     }
 }
 
-/// Whether forces go wrong: `steps` of the samples, and coefficients of all patches together along three axes.
+/// Whether the forces diverge: `steps` of the samples, and coefficients of all patches together along three axes.
 pub(crate) fn forces(steps: &[u64], coefficients: [&[f64]; 3]) -> Option<Growth> {
     let size = steps.len() / PARTS;
     if size < SAMPLES {
         return None;
     }
-    // Of a number that does not divide the oldest are left out.
+    // The oldest samples are skipped if the number is not divisible.
     let first = steps.len() - size * PARTS;
     let part = |k: usize| first + k * size..first + (k + 1) * size;
     let spreads: Vec<f64> = (0..PARTS)
@@ -113,7 +114,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Variance about the straight line of least squares.
+/// Variance about the regression line.
 fn spread(values: &[f64]) -> f64 {
     let (n, level) = (values.len() as f64, mean(values));
     let time = |i: usize| i as f64 - 0.5 * (n - 1.0);
@@ -124,7 +125,7 @@ fn spread(values: &[f64]) -> f64 {
     values.iter().enumerate().map(rest).sum::<f64>() / n
 }
 
-/// Whether the flow on the whole goes wrong, by looks at it in the order of time.
+/// Whether the bulk quantities diverge; `looks` are in time order.
 pub(crate) fn bulk(looks: &[Bulk]) -> Option<Growth> {
     let first = looks.first()?;
     let last = looks.get(looks.len().checked_sub(LOOKS)?..)?;
@@ -234,7 +235,7 @@ mod tests {
         let fills = looks(|t| 1.0 + 0.48 * t, |_| 0.0025);
         let found = bulk_ever(&fills).expect("it fills");
         assert!(
-            found.to_string().contains("mean density has run from 1.0"),
+            found.to_string().contains("mean density drifted from 1.0"),
             "{found}"
         );
         assert!(found.values[1] < 1.1, "soon: {found:?}");

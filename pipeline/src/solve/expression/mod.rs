@@ -1,8 +1,9 @@
 //! Expressions of a case: arithmetic in x, y, z (metres), t (seconds) and named constants.
 //!
-//! Grammar, loosest first: comparisons (1 where true, else 0; they do not chain), + and -, * and /, a sign, ^ (from
-//! the right, and before a sign on its left: -2^2 is -4), numbers, names, calls and parentheses. All values are f64;
-//! functions are those of the standard library. Evaluation is the same sequence of operations each time.
+//! Grammar, lowest precedence first: comparisons (1 if true, else 0; they do not chain), + and -, * and /, a sign, ^
+//! (right-associative, binds tighter than a sign on its left: -2^2 is -4), numbers, names, calls and parentheses. All
+//! values are f64; functions are those of the standard library. Evaluation always performs the same sequence of
+//! operations.
 
 mod parse;
 #[cfg(test)]

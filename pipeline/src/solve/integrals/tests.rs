@@ -223,7 +223,7 @@ fn faces_that_let_fluid_through_have_columns() {
     let shut = shut.replace("\"outflow\"", "\"free-slip\"");
     let made = of_case(&shut);
     let none = Sample::of(&[1.0; 3], (0, 0), false);
-    assert!(made.openings.is_empty() && made.tell(&none).is_empty());
+    assert!(made.openings.is_empty() && made.text(&none).is_empty());
 }
 
 #[test]

@@ -50,18 +50,20 @@ fn expressions_and_profiles_come_to_the_velocities_worked_out_by_hand() {
     assert_eq!(kind(&made), ("Steady".into(), true));
     close(inlet_at(&made, 0.5, 3.0), [2.0, -1.0]);
     assert!(
-        made.notes.iter().all(|note| !note.contains("no product")),
+        made.notes
+            .iter()
+            .all(|note| !note.contains("not a product")),
         "{:?}",
         made.notes
     );
-    // A wave is no product, which is said.
+    // A wave is not a product, which a note reports.
     let made = with_inlet(r#"{ type = "velocity", velocity = ["1+sin(y-t)", 0] }"#);
     assert_eq!(kind(&made), ("Moving".into(), false));
     close(inlet_at(&made, 0.5, 0.25), [1.0 + 0.25f64.sin(), 0.0]);
     assert!(
         made.notes
             .iter()
-            .any(|note| note.contains("\"x-\" is no product")),
+            .any(|note| note.contains("\"x-\" is not a product")),
         "{:?}",
         made.notes
     );
