@@ -1,21 +1,21 @@
-//! What a force history tells: means with errors, whether a flow has settled, shedding frequencies.
+//! Statistics of histories: means with errors, end of the transient, shedding frequencies.
 //!
-//! In: a history as a slice of `f64`, one value a sample, oldest first, samples `interval` apart in
-//! the caller's unit of time. Out: [`Estimate`]s, a value with its standard error (one sigma), in
-//! the unit of the history, frequencies in cycles per unit of time. Nothing here knows of a flow.
+//! In: a history as a slice of `f64`, one value per sample, oldest first, samples `interval` apart in the caller's unit
+//! of time. Out: [`Estimate`]s, a value with its standard error (one sigma), in the unit of the history, frequencies in
+//! cycles per unit of time. The module is independent of flows.
 //!
-//! | function | tells | method |
+//! | function | result | method |
 //! |---|---|---|
 //! | [`mean`] | mean over whole periods, its error, its drift | cosine transforms of batches, Student's t |
 //! | [`settled`] | the first sample after the transient | quarters of the tail compared |
 //! | [`peak`] | frequency of the highest peak | FFT, Hann window, Gaussian interpolation |
 //! | [`oscillation`] | frequency, amplitude, mean, RMS | least-squares sine with harmonics and slope, started at the peak |
 //!
-//! A signal that does not carry the answer is an error with the reason, never a number.
+//! A history without the requested information is an error with the reason, never a number.
 //!
-//! Determinism: sequential sums in the order of the samples; the same history gives the same bits
-//! on the same machine (the FFT picks its kernels by the instruction sets it finds). Cost: O(n)
-//! but for the FFT, O(n log n), on at most four times the samples.
+//! Determinism: sequential sums in the order of the samples; the same history gives the same bits on the same machine
+//! (the FFT selects its kernels by the available instruction sets). Cost: O(n), and O(n log n) for the FFT on at most
+//! four times the samples.
 
 mod error;
 mod mean;

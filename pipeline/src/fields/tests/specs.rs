@@ -48,9 +48,12 @@ fn outputs_that_a_mesh_does_not_have_are_refused() {
         ("kind = \"box\"\nbox = [0.0, 1.0]", "6 are needed"),
         (
             "kind = \"box\"\nbox = [5.0, 5.0, 5.0, 6.0, 6.0, 6.0]",
-            "nothing of the domain",
+            "lies outside the domain",
         ),
-        ("kind = \"slice\"\nposition = 7.0", "misses the domain"),
+        (
+            "kind = \"slice\"\nposition = 7.0",
+            "lies outside the domain",
+        ),
         (
             "kind = \"slice\"\nwidth = 700",
             "width is not for this kind",
@@ -63,7 +66,7 @@ fn outputs_that_a_mesh_does_not_have_are_refused() {
         ("kind = \"probes\"", "points are missing"),
         (
             "kind = \"volume\"\nfields = [\"q\", \"density\", \"q\"]",
-            "twice",
+            "duplicate",
         ),
         ("kind = \"probes\"\npoints = [[0.0, 0.5]]", "2 numbers"),
         (
@@ -71,7 +74,7 @@ fn outputs_that_a_mesh_does_not_have_are_refused() {
             "in the body",
         ),
         ("kind = \"picture\"\nwidth = 3", "3"),
-        ("kind = \"picture\"\nrange = [1.0, 1.0]", "does not ascend"),
+        ("kind = \"picture\"\nrange = [1.0, 1.0]", "is not ascending"),
         ("kind = \"volume\"\nevery_steps = 0", "at least 1"),
         ("kind = \"volume\"\nevery_seconds = 1.0", "in root steps"),
         (
@@ -80,11 +83,11 @@ fn outputs_that_a_mesh_does_not_have_are_refused() {
         ),
         (
             "kind = \"slice\"\naverage = \"rms\"\nfields = [\"q\"]",
-            "velocity and density alone",
+            "supports velocity and density only",
         ),
         (
             "kind = \"picture\"\naverage = \"rms\"\nquantity = \"pressure\"",
-            "speed and velocities alone",
+            "supports speed and velocity components only",
         ),
         ("kind = \"volume\"\nname = \"a/b\"", "name"),
     ];
