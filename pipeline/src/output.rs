@@ -200,7 +200,7 @@ mod tests {
         let target = folder.path().join("a");
         fs::write(&target, "old").expect("a file");
         let result: Result<((), u64), _> = write(&target, true, |w| {
-            w.write_all(&[0; 1 << 21]).expect("room");
+            w.write_all(&[0; 1 << 21]).expect("disk space");
             Err(failed(
                 &target,
                 &io::Error::from(io::ErrorKind::StorageFull),

@@ -8,7 +8,7 @@ const MAX_THREADS: usize = 4096;
 /// Stack of a worker thread, in bytes.
 const STACK: usize = 2 << 20;
 
-/// Memory of a thread beside its stack, in bytes: signal stack, guard pages, its share of the heap.
+/// Memory of a thread besides its stack, in bytes: signal stack, guard pages, its share of the heap.
 const BESIDE_STACK: u64 = 1 << 18;
 
 /// Address space that a thread's heap may reserve, in bytes.

@@ -63,7 +63,7 @@ enum Goal {
 /// A run in progress.
 struct Run<'a> {
     work: Builder<'a>,
-    /// For output beside the notes and progress of the builder.
+    /// For output besides the notes and progress of the builder.
     console: &'a Console,
     args: &'a MeshArgs,
     goal: Goal,
@@ -110,7 +110,7 @@ impl Run<'_> {
         Facet<D>: Exact<D>,
     {
         let Builder { job, opened, .. } = &self.work;
-        let asked = estimate::Asked {
+        let request = estimate::Request {
             name: job.name(),
             input_bytes: placed.read.as_ref().map_or(0, |r| r.bytes),
             levels: job.levels,
@@ -121,7 +121,7 @@ impl Run<'_> {
         let device = Device::new(&job.selected, opened);
         let (surface, frame) = (&placed.placed, placed.domain.frame);
         let estimated = on!(opened, kernels => {
-            estimate::estimate(kernels, asked, surface, frame, params)
+            estimate::estimate(kernels, request, surface, frame, params)
         })?;
         self.console.show(&estimated.text())?;
         let mut object = estimated.to_json();

@@ -139,7 +139,7 @@ fn tables_are_for_people() {
     let ran = ran.ok();
     for word in [
         "device    cpu",
-        "1 of each case after 3 to warm up",
+        "1 per case after 3 warm-up runs",
         "of the copy",
         "bins..links",
         "bytes/cell",

@@ -93,7 +93,7 @@ fn mesh_keeps_to_max_cells_and_says_what_it_dropped() {
     assert!((2..7).contains(&levels), "levels were dropped: {levels}");
     assert!(number(&json, "cells") <= 2e6, "{}", json["cells"]);
     assert_eq!(number(&json["parameters"], "levels") as usize, levels);
-    let said = format!("leaves {levels} of 7 levels");
+    let said = format!("reduces the levels to {levels} of 7");
     assert!(ran.stderr.contains(&said), "{}", ran.stderr);
     let few = folder.run(&format!("{args} 1000 --force"));
     few.failed(2, &["the root grid alone has 32 768 cells", "--root"]);

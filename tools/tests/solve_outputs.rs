@@ -295,7 +295,7 @@ fn flows_that_cannot_be_begun_with_are_refused() {
     let mut bytes = std::fs::read(&path).expect("a checkpoint");
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
-    std::fs::write(&path, bytes).expect("room");
+    std::fs::write(&path, bytes).expect("disk space");
     with(&short, "first").failed(2, &["[initial] from", "damaged"]);
 }
 

@@ -6,7 +6,7 @@
 
 use crate::device::{Opened, on};
 use crate::error::Error;
-use crate::estimate::room;
+use crate::estimate::memory;
 use crate::mesh::domain::{self, Domain};
 use crate::mesh::intersections::{self, Found};
 use crate::mesh::report::{Times, counted};
@@ -282,7 +282,7 @@ impl<'a> Builder<'a> {
     {
         let params = self.params(of)?;
         let (levels, note) = on!(self.opened, kernels => {
-            room::levels(kernels, &of.placed, of.domain.frame, params, self.job.max_cells)
+            memory::levels(kernels, &of.placed, of.domain.frame, params, self.job.max_cells)
         })?;
         self.levels = levels;
         if let Some(note) = note {
@@ -430,7 +430,7 @@ where
     let frame = domain::of_case::<D>(bounds, root)?.frame;
     let params = EmbedParams::new(1, 0.0, Fill::default());
     let nothing = Surface::single_patch(Vec::new(), Vec::new(), "none");
-    room::levels(&Host, &nothing, frame, params.clone(), None)?;
+    memory::levels(&Host, &nothing, frame, params.clone(), None)?;
     let (snapped, _) = prepare(&Host, &nothing, &frame, &params)?;
     Ok(embed(&Host, &snapped, frame, &params, &mut ())?)
 }

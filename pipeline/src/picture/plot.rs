@@ -287,7 +287,7 @@ mod tests {
         };
         let mut file = Vec::new();
         let canvas = plot.draw().expect("a plot");
-        canvas.write_png(&mut file).expect("room");
+        canvas.write_png(&mut file).expect("disk space");
         let mut reader = png::Decoder::new(std::io::Cursor::new(file))
             .read_info()
             .expect("a PNG file");

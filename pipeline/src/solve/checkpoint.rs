@@ -280,7 +280,7 @@ mod tests {
 
     fn put(folder: &Path, step: u64) -> PathBuf {
         write(folder, &header(step), |out| {
-            out.write_all(&[42; 1000]).expect("room");
+            out.write_all(&[42; 1000]).expect("disk space");
             Ok(())
         })
         .expect("a checkpoint")
@@ -328,7 +328,7 @@ mod tests {
             ..header(1)
         };
         let path = write(folder.path(), &few, |out| {
-            out.write_all(&[42; 1000]).expect("room");
+            out.write_all(&[42; 1000]).expect("disk space");
             Ok(())
         })
         .expect("a checkpoint");
@@ -337,13 +337,13 @@ mod tests {
         for at in 0..whole.len() {
             let mut bytes = whole.clone();
             bytes[at] ^= 1;
-            fs::write(&path, &bytes).expect("room");
+            fs::write(&path, &bytes).expect("disk space");
             let failure = get(&path, "abc", 7).expect_err("damaged");
             assert!(failure.message.contains("step_"), "names it: {failure}");
-            fs::write(&path, &whole[..at]).expect("room");
+            fs::write(&path, &whole[..at]).expect("disk space");
             assert!(get(&path, "abc", 7).is_err(), "cut at {at}");
         }
-        fs::write(&path, &whole).expect("room");
+        fs::write(&path, &whole).expect("disk space");
         assert!(get(&path, "abc", 7).is_ok(), "as it was");
     }
 

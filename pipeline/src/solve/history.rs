@@ -347,7 +347,7 @@ pub(crate) mod tests {
         let mut whole = history(|t| (0.3 * t).sin() / 3.0);
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("forces.csv");
-        fs::write(&path, whole.whole_csv()).expect("room");
+        fs::write(&path, whole.whole_csv()).expect("disk space");
         let mut read = empty("");
         read.read(&path, 5000).expect("a history");
         assert_eq!(read.steps.len(), 2500, "every second step");
@@ -367,11 +367,11 @@ pub(crate) mod tests {
         let path = folder.path().join("forces.csv");
         let text = whole.whole_csv();
         assert_eq!(whole.fresh(), "", "all of it is written");
-        fs::write(&path, &text[..text.len() - 40]).expect("room");
+        fs::write(&path, &text[..text.len() - 40]).expect("disk space");
         let mut read = empty("");
         read.read(&path, 20_000).expect("a history");
         assert_eq!(read.steps.len(), 9999, "but the last");
-        let mut grown = Growing::new(path.clone(), &read.whole_csv()).expect("room");
+        let mut grown = Growing::new(path.clone(), &read.whole_csv()).expect("disk space");
         let last = ForceSample {
             step: 20_000,
             patches: vec![[1.0; 6], [f64::NAN; 6]],
@@ -383,7 +383,7 @@ pub(crate) mod tests {
             patches: vec![[1.0; 6]; 2],
             ..last
         }]);
-        grown.append(&read.fresh()).expect("room");
+        grown.append(&read.fresh()).expect("disk space");
         grown.sync().expect("a disk");
         let lines = fs::read_to_string(&path).expect("a file").lines().count();
         assert_eq!(lines, 10_001);

@@ -322,7 +322,7 @@ impl<const D: usize> Surfaces<'_, D> {
     };
 }
 
-/// The inputs of a run beside its case.
+/// The inputs of a run besides its case.
 struct Inputs<'a, const D: usize> {
     mesh: &'a Mesh<D>,
     surfaces: Surfaces<'a, D>,

@@ -272,7 +272,7 @@ mod tests {
         near(CYLINDER.tau(DX, 3), 0.548);
         near(CYLINDER.grid_reynolds(DX, 0), 25.0);
         near(CYLINDER.grid_reynolds(DX, 2), 6.25);
-        // ρ U² Δx² = 1000 * 1600 * 6.25e-4; a unit of depth in the plane.
+        // ρ U² Δx² = 1000 * 1600 * 6.25e-4; per unit of depth in 2D.
         near(units.force(3), 1000.0);
         near(units.force(2), 40_000.0);
         near(units.torque(3), 25.0);

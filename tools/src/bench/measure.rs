@@ -5,7 +5,7 @@ use crate::bench::cases::{Case, add_bumps};
 use crate::bench::report::{CaseReport, Copy, Spread, StageReport, StageTimes};
 use crate::console::Console;
 use cutlink::device::{Opened, on};
-use cutlink::estimate::room;
+use cutlink::estimate::memory;
 use cutlink::mesh::build::stage_name;
 use cutlink::mesh::domain::{self, Domain};
 use cutlink::mesh::gate;
@@ -195,7 +195,7 @@ impl Bench<'_> {
         gate::check_inside(&name, placed.bounds().unwrap_or([[0.0; D]; 2]), &frame)?;
         let params = job.params::<D>(job.wall_distance_in(domain), &placed.patches)?;
         on!(self.opened, kernels => {
-            room::levels(kernels, &placed, frame, params.clone(), None)
+            memory::levels(kernels, &placed, frame, params.clone(), None)
         })?;
         let (snap_ms, (snapped, _)) =
             median_of(|| Ok(prepare(&cutlink_device::Host, &placed, &frame, &params)?))?;

@@ -439,7 +439,7 @@ fn an_end_that_was_none_leaves_nothing_behind() {
             }
             if step == 17 {
                 let averages = writer.averages().expect("averages");
-                averages.save(&mut saved).expect("room");
+                averages.save(&mut saved).expect("disk space");
             }
         }
         saved

@@ -190,13 +190,13 @@ fn mistakes_are_told_with_their_column_and_a_way_out() {
         ("sin x", 1, "is a function", "sin(...)"),
         ("sin(x, y)", 1, "has 2 arguments", "it takes 1"),
         ("min(x)", 1, "has 1 argument", "2 or more"),
-        ("x(2)", 2, "`x` is no function", "x*(...)"),
+        ("x(2)", 2, "`x` is not a function", "x*(...)"),
         ("x**2", 2, "`**`", "^"),
         ("x = 2", 3, "`=`", "=="),
         ("0 < x < 1", 7, "do not chain", ""),
         ("1,5", 2, "not expected", ""),
         ("x; y", 2, "`;` has no meaning", ""),
-        ("1e999", 1, "no finite number", ""),
+        ("1e999", 1, "not a finite number", ""),
         ("", 1, "missing", ""),
     ] {
         let failure =
@@ -225,11 +225,11 @@ fn values_that_are_none_are_told_with_their_place() {
         .at(&[0.0, 0.5, 2.0], 3.0)
         .expect_err("1 / 0");
     assert_eq!(said, "\"1 / (y - 0.5)\" is inf at x = 0, y = 0.5, z = 2");
-    let said = parsed("sqrt(t)").at(&[], -1.0).expect_err("no root");
+    let said = parsed("sqrt(t)").at(&[], -1.0).expect_err("NaN");
     assert_eq!(said, "\"sqrt(t)\" is NaN at t = -1");
     assert!(
         parsed("max(0/0, 1)").at(&[], 0.0).is_err(),
-        "one that is none is not passed over"
+        "NaN is not passed over"
     );
 }
 

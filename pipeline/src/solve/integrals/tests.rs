@@ -239,7 +239,7 @@ fn lines_are_read_back_to_the_bit() {
     assert_eq!(whole.fresh(), "", "all of it is written");
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("integrals.csv");
-    std::fs::write(&path, &text).expect("room");
+    std::fs::write(&path, &text).expect("disk space");
     let mut read = integrals_of::<2>(&[[0, 0], [0, 1]]);
     read.read(&path, 100).expect("a table");
     assert_eq!(

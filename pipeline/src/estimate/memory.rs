@@ -19,7 +19,7 @@ const ROUGH_MARGIN: f64 = 4.0;
 
 /// The memory available to a run.
 #[derive(Debug, Clone, Copy)]
-pub struct Room {
+pub struct AvailableMemory {
     /// The memory that the mesh is built in: device or host.
     pub memory: Memory,
     /// Free bytes in it.
@@ -35,7 +35,7 @@ struct Short {
     free: u64,
 }
 
-impl Room {
+impl AvailableMemory {
     /// The memory free now.
     pub fn now<B: Backend>(backend: &B) -> Self {
         let host = memory::available();
@@ -120,9 +120,9 @@ pub fn levels<const D: usize, K: Kernels<D>>(
     params: EmbedParams,
     max_cells: Option<u64>,
 ) -> Result<(usize, Option<String>), Error> {
-    let room = Room::of_run(kernels);
+    let available = AvailableMemory::of_run(kernels);
     let at_most = rough(surface, frame, &params)?.at(params.levels);
-    if max_cells.is_none() && room.short(&at_most, ROUGH_MARGIN).is_none() {
+    if max_cells.is_none() && available.short(&at_most, ROUGH_MARGIN).is_none() {
         return Ok((params.levels, None));
     }
     let made = forecast(kernels, surface, frame, &params, BUILD_BLOCKS)?;
@@ -149,14 +149,19 @@ pub fn levels<const D: usize, K: Kernels<D>>(
         });
     }
     let wanted = made.at(levels);
-    let Some(short) = room.short(&wanted, MARGIN) else {
+    let Some(short) = available.short(&wanted, MARGIN) else {
         return Ok((levels, note));
     };
-    let fits = made.finest(|e| room.holds(e));
-    Err(refusal(&room, &wanted, &short, fits.as_ref()))
+    let fits = made.finest(|e| available.holds(e));
+    Err(refusal(&available, &wanted, &short, fits.as_ref()))
 }
 
-fn refusal(room: &Room, wanted: &Estimate, short: &Short, fits: Option<&Estimate>) -> Error {
+fn refusal(
+    available: &AvailableMemory,
+    wanted: &Estimate,
+    short: &Short,
+    fits: Option<&Estimate>,
+) -> Error {
     let message = format!(
         "not enough {} for {} levels: about {} are needed for {} blocks, {} cells and {} links, \
          and {} are free ({} bytes free)",
@@ -173,7 +178,7 @@ fn refusal(room: &Room, wanted: &Estimate, short: &Short, fits: Option<&Estimate
         Some(fits) => format!(
             "--levels {} fits, with about {}; `cutlink estimate` shows each",
             fits.levels.len(),
-            bytes(room.need(fits))
+            bytes(available.need(fits))
         ),
         None => "use a coarser --root".to_owned(),
     };
@@ -182,7 +187,7 @@ fn refusal(room: &Room, wanted: &Estimate, short: &Short, fits: Option<&Estimate
     }
     let mut failure = Error::new(ErrorKind::Memory, message).hint(hint);
     failure.details = serde_json::json!({
-        "estimate": numbers(wanted, room),
+        "estimate": numbers(wanted, available),
         "free_bytes": short.free,
     });
     failure
@@ -192,7 +197,7 @@ fn refusal(room: &Room, wanted: &Estimate, short: &Short, fits: Option<&Estimate
 mod tests {
     use super::*;
 
-    const DEVICE: Room = Room {
+    const DEVICE: AvailableMemory = AvailableMemory {
         memory: Memory::Device,
         free: 2_000,
         host: 1_000,
