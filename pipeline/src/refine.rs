@@ -314,7 +314,7 @@ mod tests {
     use cutlink_voxelizer::Fill;
 
     #[test]
-    fn what_is_typed_reads_back_and_what_is_wrong_is_said() {
+    fn rules_read_back_and_mistakes_are_reported() {
         let good = [
             "patch:left wing,levels=6",
             "near:*,levels=5,distance=0.25",

@@ -314,7 +314,7 @@ mod tests {
         assert_eq!(domain.bounds[0][0], -0.25, "a quarter below");
         let middle = 0.5 * (domain.bounds[0][1] + domain.bounds[1][1]);
         assert!((middle - 0.25).abs() < 1e-15, "grown symmetrically");
-        assert!(domain.how.contains("extended"), "and said so");
+        assert!(domain.how.contains("extended"), "reported");
     }
 
     #[test]
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_case_is_told_its_own_keys() {
+    fn errors_of_a_case_name_its_keys() {
         for (given, root, words) in [
             (
                 &[0.0, 0.0, 1.0, 0.3][..],
@@ -383,10 +383,10 @@ mod tests {
                 &["[domain] box is empty along y"],
             ),
         ] {
-            let said = of_case::<2>(given, &root).expect_err("refused").to_string();
-            assert!(!said.contains("--"), "no options: {said}");
+            let message = of_case::<2>(given, &root).expect_err("refused").to_string();
+            assert!(!message.contains("--"), "no options: {message}");
             for word in words {
-                assert!(said.contains(word), "{said} lacks {word}");
+                assert!(message.contains(word), "{message} lacks {word}");
             }
         }
         let failure = of_case::<2>(&[0.0, 0.0, 1.0, 0.3], &Root::Longest(32));
@@ -432,7 +432,7 @@ mod tests {
         }
         let grown = choose(UNIT, Some(&given), &root, Some(SnapDomain::Grow)).expect("grown");
         assert!((grown.bounds[0][1] + 0.1375).abs() < 1e-12, "symmetrically");
-        assert!(grown.how.contains("extended"), "and said so");
+        assert!(grown.how.contains("extended"), "reported");
     }
 
     #[test]

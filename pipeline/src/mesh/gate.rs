@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_below_the_snapping_unit_and_inward_facets_are_said() {
+    fn a_gap_below_the_lattice_spacing_and_inward_facets_are_noted() {
         let mut surface = cube();
         let moved = surface.vertices[surface.facets[0][0] as usize].map(|x| x + 1e-6);
         surface.vertices.push(moved);

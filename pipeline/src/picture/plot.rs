@@ -90,7 +90,7 @@ impl Plot<'_> {
 
     /// The value range of a panel.
     fn range(&self, panel: &Panel) -> [f64; 2] {
-        let told = self.times.partition_point(|&t| t < self.mean_from);
+        let first = self.times.partition_point(|&t| t < self.mean_from);
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         let mut largest = 0.0f64;
         for curve in &panel.curves {
@@ -98,7 +98,7 @@ impl Plot<'_> {
             sorted.sort_by(f64::total_cmp);
             let share = |part: usize| sorted.get(sorted.len() * part / 20).copied();
             let ends = [share(1), share(19).or(sorted.last().copied())];
-            let tail = curve[told.min(curve.len())..].iter().copied();
+            let tail = curve[first.min(curve.len())..].iter().copied();
             for value in ends.into_iter().flatten().chain(tail) {
                 (low, high) = (low.min(value), high.max(value));
                 largest = largest.max(value.abs());

@@ -164,8 +164,8 @@ impl Spectrum {
         }
         let middle = about.len() / 2;
         let median = *about.select_nth_unstable_by(middle, f64::total_cmp).1;
-        let told = about.len() as f64 / self.padding / (1.5 * 2.08);
-        let needed = told / LN_2 * (odds.powf(1.0 / told) - 1.0);
+        let bins = about.len() as f64 / self.padding / (1.5 * 2.08);
+        let needed = bins / LN_2 * (odds.powf(1.0 / bins) - 1.0);
         // A sine of whole cycles has only rounding outside its lobe.
         (self.powers[bin] / median.max(f64::MIN_POSITIVE), needed)
     }
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn each_reason_is_told() {
+    fn each_reason_is_reported() {
         assert!(matches!(
             peak(&[0.3; 200], 1.0),
             Err(SignalError::Constant { .. })

@@ -288,14 +288,14 @@ fn check_keys(
     let parabolic = profile == Some("parabolic");
     let power = profile == Some("power-law");
     let by_table = flows && keys.table.is_some();
-    let said = match profile {
+    let quoted = match profile {
         Some(profile) => format!("{kind}\" and its profile \"{profile}"),
         None => kind.to_owned(),
     };
     let plain = (profile.is_none() && !by_table) || power;
     only(
         what,
-        &said,
+        &quoted,
         &[
             ("velocity", keys.velocity.is_some(), by_velocity && plain),
             (

@@ -35,7 +35,7 @@ mod tests {
     use crate::solve::case::Case;
 
     #[test]
-    fn every_example_is_a_case_and_says_what_to_expect() {
+    fn every_example_is_a_case_with_an_expected_result() {
         let page = include_str!("../../../docs/cli.md");
         for (name, text) in EXAMPLES {
             let case = parse::<Case>(name, text).expect("a case");

@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strouhal_number_is_told_where_the_lift_oscillates_and_nowhere_else() {
+    fn a_strouhal_number_needs_an_oscillating_lift() {
         // 0.4 cycles a second; length over velocity is 0.5 s.
         let swings = history(|t| 0.3 * (TAU * 0.4 * t).sin() * (1.0 - (-t / 5.0).exp()));
         let statistics = Statistics::new(&swings);
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drag_that_still_falls_is_told_with_an_error_that_reaches_its_limit() {
+    fn a_drag_that_still_falls_has_an_error_that_includes_its_limit() {
         // 250 s; over the second half, the rest of the transient decays by a factor e in 100 s.
         let falls = with_drag(|t| 1.0 + 0.1 * (-t / 100.0).exp(), |_| 0.0);
         let statistics = Statistics::new(&falls);
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn an_oscillation_that_still_grows_is_told() {
+    fn an_oscillation_that_still_grows_is_reported() {
         let grows = history(|t| 0.01 * (t / 100.0).exp() * (TAU * 0.4 * t).sin());
         let text = Statistics::new(&grows).table();
         assert!(

@@ -129,16 +129,16 @@ mod tests {
         };
         let still = PatchCondition::wall(WallScheme::Linear);
         let parts = Parts::<2>::new(&history, &[still, still], &walls, &sample);
-        let told = parts.summary();
+        let summary = parts.summary();
         let close = |value: &Value, wanted: f64| {
             let off = (value.as_f64().expect("a number") - wanted).abs();
             assert!(off < 1e-12, "{value} is not {wanted}");
         };
-        close(&told["a"]["C_D"]["pressure"], 1.0);
-        close(&told["a"]["C_D"]["difference"], -0.1);
-        close(&told["both"]["C_D"]["friction"], 0.625);
-        close(&told["both"]["C_L"]["friction"], 0.2);
-        close(&told["both"]["C_D"]["exchange"], 3.2);
+        close(&summary["a"]["C_D"]["pressure"], 1.0);
+        close(&summary["a"]["C_D"]["difference"], -0.1);
+        close(&summary["both"]["C_D"]["friction"], 0.625);
+        close(&summary["both"]["C_L"]["friction"], 0.2);
+        close(&summary["both"]["C_D"]["exchange"], 3.2);
         // 0.1 of √(1.6² + 0.1²).
         let text = parts.text();
         assert!(
@@ -151,7 +151,9 @@ mod tests {
         assert!(parts.summary()["b"].is_null() && !parts.summary()["both"].is_null());
         let open = [still, PatchCondition::Pressure(1.0)];
         let parts = Parts::<2>::new(&history, &open, &walls, &sample);
-        let told = parts.summary();
-        assert!(told["b"].is_null() && told["both"].is_null() && told["first"].is_object());
+        let summary = parts.summary();
+        assert!(
+            summary["b"].is_null() && summary["both"].is_null() && summary["first"].is_object()
+        );
     }
 }

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_grid_is_refused() {
+    fn points_that_form_no_grid_are_refused() {
         for (columns, word) in [
             (
                 vec![("y", vec![0.0, 1.0])],
@@ -257,8 +257,8 @@ mod tests {
             ),
         ] {
             let columns: Vec<(&str, &[f64])> = columns.iter().map(|(n, v)| (*n, &v[..])).collect();
-            let said = table(&columns).expect_err(word).to_string();
-            assert!(said.contains(word), "{said}");
+            let message = table(&columns).expect_err(word).to_string();
+            assert!(message.contains(word), "{message}");
         }
     }
 }

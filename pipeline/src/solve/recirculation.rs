@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_none_are_refused() {
+    fn invalid_lines_are_refused() {
         let frame = Frame::new([0.0, -2.0], 0.25, [16, 16]).expect("a frame");
         let axes = reference::axes::<2>(None).expect("axes");
         let table = |from: &[f64], direction: &[f64]| RecirculationTable {

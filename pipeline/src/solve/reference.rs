@@ -176,8 +176,8 @@ mod tests {
             ("x", &[], "has no patch"),
             ("hull", &["rotor"], "name of a patch"),
         ] {
-            let said = of(name, patterns).expect_err(word).to_string();
-            assert!(said.contains(word), "{said}");
+            let message = of(name, patterns).expect_err(word).to_string();
+            assert!(message.contains(word), "{message}");
         }
     }
 

@@ -289,7 +289,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_told_in_the_unit_that_suits_them() {
+    fn durations_have_readable_units() {
         for (seconds, text) in [
             (0.2, "a second"),
             (59.0, "59 s"),

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn sound_that_grows_beyond_the_force_is_found_and_told() {
+    fn sound_that_grows_beyond_the_force_is_reported() {
         let sound = |t: f64| 0.05 * (4.5 * t).exp() * (TAU * 90.0 * t).sin();
         let found = ever(|_| 1.3, sound).expect("it grows to 4.5");
         let text = found.to_string();
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn density_and_energy_that_run_away_are_found_and_told() {
+    fn density_and_energy_that_diverge_are_reported() {
         let fills = looks(|t| 1.0 + 0.48 * t, |_| 0.0025);
         let found = bulk_ever(&fills).expect("it fills");
         assert!(

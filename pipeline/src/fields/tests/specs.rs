@@ -1,4 +1,4 @@
-//! What may be asked for.
+//! Valid and invalid output specifications.
 
 use super::*;
 use crate::error::ErrorKind;
@@ -24,7 +24,7 @@ fn periods_come_to_root_steps_and_defaults_are_written_out() {
     assert_eq!(full[3].name.as_deref(), Some("picture-2"));
     assert_eq!(full[0].fields.as_ref().map(Vec::len), Some(4));
     let again = written(&full, &frame, &clock).expect("outputs");
-    assert_eq!(again, full, "nothing is left to write out");
+    assert_eq!(again, full, "nothing is left to resolve");
     for (text, part) in [
         ("every_seconds = 1.0\nevery_steps = 3", "exclude"),
         ("every_seconds = 0.0", "positive"),

@@ -1,8 +1,8 @@
-//! What makes no flow.
+//! Invalid cases.
 
 use super::*;
 
-/// What of [`PLANE`] to replace, by what, and words of the refusal.
+/// Text of [`PLANE`] to replace, its replacement, and words of the error.
 const CASES: &[(&str, &str, &[&str])] = &[
     ("re = 50", "", &["[physics] re is missing"]),
     (
@@ -356,23 +356,23 @@ const CASES: &[(&str, &str, &[&str])] = &[
 ];
 
 #[test]
-fn what_makes_no_flow_is_refused_by_table_and_key() {
+fn invalid_cases_are_refused_by_table_and_key() {
     for (from, to, words) in CASES {
         let text = PLANE.replacen(from, to, 1);
         assert_ne!(text, PLANE, "{from} is there");
         let failure = plane(&text).expect_err(to);
         assert_eq!(failure.kind, crate::error::ErrorKind::Input);
-        let said = failure.to_string();
+        let message = failure.to_string();
         assert!(
-            said.starts_with("error: case.toml"),
-            "names the file: {said}"
+            message.starts_with("error: case.toml"),
+            "names the file: {message}"
         );
         for word in *words {
-            assert!(said.contains(word), "{to}: {said} lacks {word}");
+            assert!(message.contains(word), "{to}: {message} lacks {word}");
         }
         assert!(
-            failure.hint.is_some() || said.contains("line"),
-            "a way out: {said}"
+            failure.hint.is_some() || message.contains("line"),
+            "a way out: {message}"
         );
     }
 }
