@@ -91,7 +91,7 @@ pub use on;
 mod tests {
     use super::*;
 
-    /// Far more than any machine has.
+    /// A device number beyond any machine.
     const NOWHERE: Device = Device::Cuda(4096);
 
     #[test]

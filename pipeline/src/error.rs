@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_that_cannot_be_used_are_wrong_input() {
+    fn devices_that_cannot_be_used_are_input_errors() {
         let missing = DeviceError::NoDevice {
             ordinal: 1,
             devices: 1,

@@ -591,7 +591,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_here_wins_and_a_shape_replaces_a_file() {
+    fn given_options_take_precedence_and_a_shape_replaces_a_file() {
         let here = MeshOptions {
             shape: Some("sphere".into()),
             levels: Some(2),

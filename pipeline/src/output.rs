@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn inputs_folders_and_missing_folders_are_no_targets() {
+    fn inputs_folders_and_missing_folders_are_not_targets() {
         let folder = tempfile::tempdir().expect("a folder");
         let input = folder.path().join("in");
         fs::write(&input, "x").expect("a file");

@@ -157,7 +157,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// Solid cells of level `level`, each found from the root: no neighbours, no faces.
+    /// Number of solid cells of level `level`, each looked up from the root, independent of neighbours and faces.
     fn solid_cells(mesh: &Mesh<3>, level: usize) -> u64 {
         let n = mesh.frame.root_cells.map(|n| (n as i32) << level);
         let mut count = 0;
@@ -176,7 +176,7 @@ mod tests {
         count
     }
 
-    /// Six times the enclosed volume in cells: integers, so that it can be exact.
+    /// Six times the enclosed volume in cells, as an exact integer.
     fn six_volumes(mesh: &Mesh<3>, level: usize, surface: &Surface<3>) -> i64 {
         let dx = mesh.frame.dx_at(level);
         let lattice = |p: [f64; 3]| -> [i64; 3] {
@@ -196,7 +196,7 @@ mod tests {
             .sum()
     }
 
-    /// Edges that are not passed as often one way as the other.
+    /// Edges with unequal numbers of triangles in the two directions.
     fn open_edges(surface: &Surface<3>) -> usize {
         let mut passed: BTreeMap<(u32, u32), i32> = BTreeMap::new();
         for &[a, b, c] in &surface.facets {

@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mesh_on_a_device_needs_room_there_and_for_its_copy() {
+    fn a_mesh_on_a_device_needs_memory_there_and_for_its_host_copy() {
         assert!(DEVICE.holds(&estimate(1_500, 500)));
         for (device, beside, whose) in [
             (1_900, 500, Memory::Device),

@@ -85,7 +85,7 @@ fn srgb(lightness: f64, chroma: f64, hue: f64) -> Option<Rgb> {
 mod tests {
     use super::*;
 
-    /// Lightness L* of CIE 1976, another measure than the one the maps are made by.
+    /// Lightness L* of CIE 1976, independent of the measure used to construct the maps.
     fn lightness(rgb: Rgb) -> f64 {
         let [r, g, b] = rgb.map(|x| {
             let x = f64::from(x) / 255.0;
@@ -142,10 +142,10 @@ mod tests {
     }
 
     #[test]
-    fn white_grey_and_black_are_what_they_are_in_oklab() {
+    fn white_grey_and_black_have_their_oklab_values() {
         assert_eq!(srgb(1.0, 0.0, 0.0), Some([255; 3]), "white");
         assert_eq!(srgb(0.0, 0.0, 0.0), Some([0; 3]), "black");
-        // Red of sRGB, by the definition's table.
+        // sRGB red, from the table of the definition.
         assert_eq!(
             srgb(0.627_955, 0.257_683, 29.233_9),
             Some([255, 0, 0]),

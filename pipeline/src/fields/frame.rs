@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_range_leaves_out_the_few_and_is_even_about_the_middle() {
+    fn a_range_ignores_outliers_and_is_symmetric() {
         let shade = |value| Shade {
             value: Some(value),
             line: Line::None,

@@ -181,7 +181,7 @@ mod tests {
         }
     }
 
-    /// What a field of the plane should be, by the finest cells of the box: sum and number in each cell of the plane.
+    /// The expected field on the plane, from the finest cells of the box: sum and count in each cell of the plane.
     fn by_finest_cells(
         mesh: &Mesh<3>,
         axis: usize,

@@ -91,7 +91,7 @@ mod tests {
             (si.vorticity.factor - si.velocity.factor / dx).abs() < 1e-9,
             "1/s"
         );
-        // The same flow by its reference values: U = 0.05, D = 20 root cells.
+        // The same flow in reference units: U = 0.05, D = 20 root cells.
         let (u, d) = (0.05, 20.0);
         let by = FieldUnits::reference(u, d);
         let (u_si, d_si) = (u * si.velocity.factor, d * dx);

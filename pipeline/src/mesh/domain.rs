@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn written_and_read_back_it_is_the_same_to_the_bit() {
+    fn a_box_read_back_is_bit_identical() {
         for n in [4, 20, 36, 64, 100] {
             let surface = [[0.1, -0.3, 7.7], [1.3, 0.4, 8.123]];
             let first = choose(surface, None, &Root::Longest(n), None).expect("a domain");

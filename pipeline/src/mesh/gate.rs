@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn walls_are_crossed_touched_or_missed() {
+    fn faces_are_crossed_touched_or_not_reached() {
         let frame = Frame::new([0.0; 3], 0.25, [4; 3]).expect("a box");
         let at = |lower: f64, upper: f64| {
             check_inside("it", [[lower, 0.2, 0.2], [upper, 0.8, 0.8]], &frame)

@@ -208,10 +208,10 @@ mod tests {
     }
 
     #[test]
-    fn a_surface_as_it_is_keeps_its_facet_numbers() {
+    fn a_surface_without_a_mesh_keeps_its_facet_numbers() {
         let surface = |scale: f64| {
             let corners = [
-                // A needle far below the spacing: it vanishes.
+                // A needle far below the lattice spacing: it collapses.
                 [[0.5, 0.5, 0.0], [0.5, 0.5, 1e-12], [0.5, 0.5, 2e-12]],
                 [[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]],
                 [[1.0, 1.0, -1.0], [1.0, 1.0, 1.0], [2.0, 2.0, 1.0]],

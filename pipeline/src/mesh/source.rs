@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cube_of_loose_faces_is_welded_where_it_is_a_ply() {
+    fn a_ply_cube_of_separate_faces_is_welded() {
         let mut cube = Shape3::Box { size: [1.0; 3] }.surface(1.0).expect("a box");
         let corners: Vec<[f64; 3]> = (0..cube.facets.len())
             .flat_map(|f| cube.corners(f))

@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn pixels_have_the_class_of_the_cell_at_their_centre() {
-        // 500 pixels over 12.5 or 6.25 pixels a cell: edges of cells meet pixel centres nowhere.
+        // 500 pixels, 12.5 or 6.25 pixels per cell: no cell edge coincides with a pixel centre.
         check_pixels(ball_mesh([5, 5, 5], 3), 2, 0.47);
         check_pixels(ball_mesh([5, 5, 5], 3), 0, 0.5);
         check_pixels(random_mesh(3, [5, 4, 5], 3), 1, 0.52);

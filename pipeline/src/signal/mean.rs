@@ -263,10 +263,10 @@ mod tests {
     const N: usize = 1000;
     const RUNS: u64 = 100;
 
-    /// What many histories of one kind estimate.
+    /// Estimates of many histories of one kind.
     #[derive(Debug, Default)]
     struct Count {
-        /// Of [`RUNS`], within one error, two, and two halves.
+        /// Number of the [`RUNS`] within one error, two errors, and two halved errors.
         one: u64,
         two: u64,
         halved: u64,
@@ -293,7 +293,7 @@ mod tests {
         (0..N).map(|i| (i as f64 + 0.5) / N as f64)
     }
 
-    /// Of 100 with odds 0.95, 88 or fewer come up once in 300 times.
+    /// With 100 trials of probability 0.95, 88 or fewer successes have a probability of 1/300.
     const LEAST: u64 = 89;
 
     #[test]
@@ -315,7 +315,7 @@ mod tests {
             assert!(got.drifts <= 14, "{cycles}: {got:?}");
             (total, halved, kinds) = (total + got.two, halved + got.halved, kinds + 1);
         }
-        // All together: 95 %, four sigma of 800 to either side; an error halved fails the same test.
+        // In total: 95 % of 800, within four sigma; a halved error fails the same test.
         let share = |n: u64| n as f64 / (kinds * RUNS) as f64;
         assert!((share(total) - 0.95).abs() < 0.031, "{}", share(total));
         assert!(share(halved) < 0.95 - 0.031, "{}", share(halved));
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn histories_that_drift_are_called_so_and_their_errors_reach_the_limit() {
+    fn drifting_histories_are_detected_and_their_errors_reach_the_limit() {
         let shedding = |t: f64, phase: f64| 0.2 * (TAU * 9.3 * t + phase).sin();
         for rate in [0.5, 1.0, 2.0, 4.0, 8.0] {
             let got = count(1.0, &|noise, phase| {
@@ -349,7 +349,7 @@ mod tests {
             });
             assert!(got.drifts == RUNS && got.two >= 95, "decay {rate}: {got:?}");
         }
-        // A straight line has no limit: the mean that the next history of that length would have.
+        // A straight line has no limit: compared with the mean of the next history of the same length.
         for (rise, sigma) in [(0.1, 0.0), (0.1, 0.02), (1.0, 0.3)] {
             let got = count(rise, &|noise, phase| {
                 let line = |t: f64| rise * (t - 0.5) + shedding(t, phase);
@@ -369,7 +369,7 @@ mod tests {
             assert_eq!(got.periods, Some(5), "{got:?}");
             assert_eq!(got.first, 91, "half a period of 181.8 samples is left out");
             assert!((got.mean.value - 0.7).abs() < 1e-4, "{got:?}");
-            // The plain mean has the half period in it.
+            // The plain mean includes the half period.
             assert!(
                 phase == 2.0 || (plain - 0.7).abs() > 1e-2,
                 "{phase} {plain}"
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn long_histories_cost_little_and_tell_the_same() {
+    fn long_histories_are_cheap_and_give_the_same_mean() {
         let n = 100_003;
         let signal: Vec<f64> = (0..n)
             .map(|i| 2.0 + (TAU * 20.4 * f64::from(i) / f64::from(n)).sin())

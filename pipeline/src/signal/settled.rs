@@ -56,8 +56,8 @@ mod tests {
             let oracle = (0..STARTS)
                 .map(|k| 4000 * k / 16)
                 .find(|&s| excess(s as f64) < tolerance);
-            // The standard deviation within the first quarter is larger than its mean's excess:
-            // one start later at most.
+            // The standard deviation within the first quarter is larger than its mean's excess: at
+            // most one start later.
             let got = settled(&signal, tolerance).expect("history should do");
             let (got, oracle) = (got.expect("decays"), oracle.expect("decays"));
             assert!(got == oracle || got == oracle + 250, "{got} {oracle}");

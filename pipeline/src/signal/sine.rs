@@ -325,9 +325,8 @@ mod tests {
         }
     }
 
-    /// Scatter about the truth and stated errors, of many noisy sines, over the Cramer-Rao bounds
-    /// Scatter and middle of the stated errors of many fits over the bounds of Rife & Boorstyn, whose squares are
-    /// 24 s^2 / (A^2 n^3), 2 s^2 / n of angular frequency and amplitude.
+    /// Scatter about the truth and median stated error of many fits to noisy sines, relative to the Cramér-Rao bounds
+    /// of Rife & Boorstyn, whose squares are 24 s^2 / (A^2 n^3) and 2 s^2 / n for angular frequency and amplitude.
     fn over_bounds(sigma: f64) -> [[f64; 2]; 2] {
         let (n, cycles, runs) = (1000, 31.3, 400);
         let noise = sigma * sigma;
@@ -356,8 +355,8 @@ mod tests {
     fn noisy_sines_reach_the_cramer_rao_bound() {
         for sigma in [0.25, 0.5] {
             for [scatter, stated] in over_bounds(sigma) {
-                // The scatter of 400 is known to 3.5 %; four sigma. What is stated is wider by Student's t, and
-                // harmonics and slope take a little.
+                // The scatter of 400 fits has an error of 3.5 %; four sigma. The stated error is larger by Student's t,
+                // and slightly by harmonics and slope.
                 assert!((scatter - 1.0).abs() < 0.14, "{sigma}: scatter {scatter}");
                 assert!(
                     (stated / STUDENT - 1.0).abs() < 0.1,
@@ -382,7 +381,8 @@ mod tests {
         assert!((got.amplitude.value - 1.0).abs() < 1e-9, "{got:?}");
     }
 
-    /// Within one error, two and two halves, of 100 histories; those without a fit do not count.
+    /// Number of 100 histories within one error, two errors and two halved errors; histories without a fit do not
+    /// count.
     fn covered(cycles: f64, make: &dyn Fn(&mut Noise, f64) -> Vec<f64>) -> [u64; 4] {
         let mut counts = [0; 4];
         for seed in 0..100 {
@@ -415,7 +415,7 @@ mod tests {
                 fewest = fewest.min(100 * halved / all);
             }
         }
-        // 95 % of some 1200, four sigma below, and an error halved fails the same tests.
+        // 95 % of about 1200, minus four sigma; a halved error fails the same tests.
         let share = |k: usize| sums[k] as f64 / sums[3] as f64;
         assert!((0.925..0.985).contains(&share(1)), "{}", share(1));
         assert!(share(2) < 0.85 && fewest < 87, "{}", share(2));
@@ -453,7 +453,7 @@ mod tests {
                 };
                 (0..N).map(|_| next()).collect()
             });
-            // Of a random walk few differences are independent; by its sidebands alone it would be 15.
+            // Few differences of a random walk are independent; with the sidebands alone it would be 15.
             assert!(100 * two >= 70 * all, "wandering {cycles}: {two} of {all}");
         }
         for (first, second) in [(12.2, 14.8), (40.0, 48.4), (20.0, 21.0)] {
@@ -468,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_peak_has_no_sine() {
+    fn without_a_peak_there_is_no_sine_fit() {
         let noise = Noise::new(5).autoregressive(500, 0.0);
         let got = oscillation(&noise, 1.0);
         assert!(matches!(got, Err(SignalError::NoPeak { .. })), "{got:?}");

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_noisy_peaks_are_what_they_scatter_by() {
+    fn errors_of_noisy_peaks_agree_with_their_scatter() {
         let (n, cycles, sigma, runs) = (1000, 31.3, 0.5, 300);
         // Rife & Boorstyn: the variance of the angular frequency per sample is 24 s^2 / (A^2 n^3).
         let bound = (24.0 * sigma * sigma / 1e9_f64).sqrt() * 1000.0 / TAU;
@@ -256,7 +256,7 @@ mod tests {
         }
         let scatter = square.sqrt();
         assert!((stated / scatter - 1.0).abs() < 0.15, "{stated} {scatter}");
-        // A window costs: above the bound, by the root of about 2.3.
+        // The window increases the error above the bound, by the square root of about 2.3.
         assert!(
             (1.3..1.75).contains(&(scatter / bound)),
             "{scatter} {bound}"

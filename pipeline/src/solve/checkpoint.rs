@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_two_are_kept_and_give_back_what_was_saved() {
+    fn the_last_two_are_kept_and_restore_the_saved_state() {
         let folder = tempfile::tempdir().expect("a folder");
         for step in [9, 10, 200] {
             put(folder.path(), step);

@@ -189,7 +189,7 @@ mod tests {
         (mesh, surface)
     }
 
-    /// The flux of the left side by links, over what its surface passes, before and after.
+    /// The ratio of the flux through the links of the left side to that through its surface, before and after scaling.
     fn shares(patch: &str, flux: f64) -> [f64; 2] {
         let (mesh, surface) = duct();
         let case = parse::<Case>(
@@ -219,11 +219,11 @@ mod tests {
     }
 
     #[test]
-    fn links_deliver_what_passes_the_surface() {
+    fn the_flux_of_links_is_that_through_the_surface() {
         for (velocity, flux) in [
             ("[2, 0]", 2.0 * 1.33),
             ("[2, 0.7]", 2.0 * 1.33),
-            // A parabola between the walls: its mean is 2/3 of its greatest value.
+            // A parabola between the walls: its mean is 2/3 of its maximum.
             ("[\"2*(1-((y-0.98)/0.665)^2)\", 0]", 2.0 * 1.33 * 2.0 / 3.0),
             (
                 "[\"2*(1-((y-0.98)/0.665)^2)*cos(t)\", 0]",
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wall_that_moves_along_itself_is_left_as_it_is() {
+    fn a_tangentially_moving_wall_is_not_scaled() {
         let (mesh, surface) = duct();
         let text =
             format!("{DUCT}\n[patches.\"y+\"]\ntype = \"velocity\"\nvelocity = [1, 0]\nramp = 0");
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_through_a_surface_is_what_its_divergence_makes() {
+    fn the_flux_through_a_surface_is_the_integral_of_the_divergence() {
         let size = [1.0, 2.0, 3.0];
         let surface = Shape3::Box { size }.surface(1e-3).expect("a box");
         let all = |velocity: fn([f64; 3]) -> [f64; 3]| -> f64 {
@@ -266,7 +266,7 @@ mod tests {
         };
         assert!((all(|x| [2.0 * x[0], x[1], -0.5 * x[2]]) - 2.5 * 6.0).abs() < 1e-12);
         assert!(all(|_| [1.0, -2.0, 0.5]).abs() < 1e-12);
-        // Of x³ the divergence's mean over -1/2 to 1/2 is 1/4.
+        // The mean divergence of x³ over -1/2 to 1/2 is 1/4.
         assert!((all(|x| [x[0].powi(3), 0.0, 0.0]) - 0.25 * 6.0).abs() < 1e-12);
         let found = all(|x| [x[0] * x[1] * x[1], 0.0, 0.0]);
         assert!((found - 2.0).abs() < 1e-12, "the integral of y²: {found}");

@@ -32,7 +32,7 @@ mod tests {
     use cutlink_solver::{FaceCondition, Interpolation, LatticeKind, Precision};
 
     #[test]
-    fn what_is_in_use_is_not_advised() {
+    fn settings_in_use_are_not_advised() {
         let physics = |lattice_velocity: f64| Physics {
             length: 1.0,
             velocity: 1.0,

@@ -320,7 +320,7 @@ pub(crate) mod tests {
         History::new(&resolved, &["a".into(), "b".into()])
     }
 
-    /// Of two patches: the first has the lift, and a drag of 1 that decays from 2; the second a drag of 1/2.
+    /// Two patches: the first has the lift, and a drag that decays from 2 to 1; the second a drag of 1/2.
     pub(crate) fn history(lift: impl Fn(f64) -> f64) -> History<2> {
         with_drag(|t| 1.0 + (-t).exp(), lift)
     }
@@ -343,7 +343,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_history_is_the_one_that_was_written() {
+    fn a_history_reads_back_as_written() {
         let mut whole = history(|t| (0.3 * t).sin() / 3.0);
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("forces.csv");
@@ -361,7 +361,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn lines_are_written_once_and_what_a_kill_cut_is_left_out() {
+    fn lines_are_written_once_and_truncated_lines_are_ignored() {
         let mut whole = history(|t| t);
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("forces.csv");
@@ -397,7 +397,7 @@ pub(crate) mod tests {
         assert_eq!(names, ["a", "b", "all", "both", "first"]);
         let unit = 0.5 * 0.01 * 4.0;
         let (s, c) = (30f64.to_radians().sin(), 30f64.to_radians().cos());
-        // A drag of 2 and a lift of 1 in the frame of the stream, and the same again.
+        // A drag of 2 and a lift of 1 in the frame of the free stream, twice.
         let force = [unit * (2.0 * c - s), unit * (2.0 * s + c), 0.0];
         let six = [force[0], force[1], 0.0, 0.0, 0.0, unit * 4.0 * 0.3];
         history.add(&[ForceSample {

@@ -370,7 +370,7 @@ mod tests {
 
     #[test]
     fn a_strouhal_number_needs_an_oscillating_lift() {
-        // 0.4 cycles a second; length over velocity is 0.5 s.
+        // 0.4 cycles per second; length over velocity is 0.5 s.
         let swings = history(|t| 0.3 * (TAU * 0.4 * t).sin() * (1.0 - (-t / 5.0).exp()));
         let statistics = Statistics::new(&swings);
         let found = statistics.shedding.expect("it oscillates");
@@ -429,8 +429,8 @@ mod tests {
     }
 
     #[test]
-    fn what_a_short_run_cannot_tell_is_in_its_error() {
-        // Of the 250 s, which are 500 times length over velocity, 4 s: sound that rings, and a slow fall to 1.5.
+    fn the_error_of_a_short_run_includes_a_possible_drift() {
+        // 4 s of the 250 s, which are 500 times length over velocity: an acoustic oscillation and a slow decay to 1.5.
         let ring = |t: f64| 0.1 * (TAU * 1.7 * t + 1.0).sin() + 0.05 * (TAU * 0.93 * t).sin();
         let short = |samples: usize| {
             let mut history = with_drag(|t| 1.0 + 0.05 * (-t / 3.0).exp() + ring(t), |_| 0.0);

@@ -145,7 +145,7 @@ mod tests {
             text.contains("a: C_D 1.00000 + 0.50000") && text.contains(" 6.24 %"),
             "{text}"
         );
-        // Without fluid before its facets, and an opening.
+        // A patch without adjacent fluid, and an opening.
         let none = [walls[0], WallForce::default()];
         let parts = Parts::<2>::new(&history, &[still, still], &none, &sample);
         assert!(parts.summary()["b"].is_null() && !parts.summary()["both"].is_null());

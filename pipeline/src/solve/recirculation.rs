@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_linear_velocity_turns_where_it_is_zero_on_any_levels() {
+    fn a_linear_velocity_changes_sign_at_its_zero_on_any_levels() {
         // Along (1, 2, 2) / 3 from (1, 1, 1): the distance is s, and the velocity 0.01 (s - 5.3).
         let along = [1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0];
         let line = Line::<3> {
@@ -196,7 +196,7 @@ mod tests {
         let off = |cells: u32| {
             let n = f64::from(cells);
             let mut mesh = bare::<2>(&[0.0, 0.0, 1.0, 1.0], &Root::Longest(cells)).expect("a box");
-            // The body ends at x = 0.25; u = -sin(π s / 0.4) behind it, up to s = 0.4, then on.
+            // The body ends at x = 0.25; u = -sin(π s / 0.4) behind it, with a sign change at s = 0.4.
             for block in mesh.forest.ids().collect::<Vec<_>>() {
                 if 4 * mesh.forest.coord[block as usize][0] < (cells / 4) as i32 {
                     mesh.classes.solid[block as usize] = 0xffff;

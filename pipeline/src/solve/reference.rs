@@ -195,7 +195,7 @@ mod tests {
                 assert!((dot - f64::from(u8::from(a == b))).abs() < 1e-15);
             }
         }
-        // tan 10° and, of the drag, sin 5°.
+        // tan 10°, and sin 5° for the drag.
         assert!((axes[0][1] / axes[0][0] - 0.176_326_980_7).abs() < 1e-9);
         assert!((axes[0][2] - 0.087_155_742_7).abs() < 1e-9);
         assert!(super::axes::<2>(Some(&stream)).is_err(), "a sideslip in 2D");

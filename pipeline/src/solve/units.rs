@@ -246,7 +246,7 @@ fn scale(level: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// A cylinder of 0.1 m in water-like fluid, Re 100: by hand, ν = 2 * 0.1 / 100 = 2e-3.
+    /// A cylinder of 0.1 m in a water-like fluid, Re 100; by hand, ν = 2 * 0.1 / 100 = 2e-3.
     const CYLINDER: Physics = Physics {
         length: 0.1,
         velocity: 2.0,
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn conversions_are_those_worked_out_by_hand() {
+    fn conversions_agree_with_hand_calculations() {
         let units = CYLINDER.units(DX);
         near(CYLINDER.reynolds(), 100.0);
         near(units.time, 0.05 * 0.025 / 2.0);
@@ -294,7 +294,7 @@ mod tests {
         let finer = thin.check(0.5 * DX, 2.0, Bounds::BGK);
         assert_eq!(finer, Ok(()), "the remedy");
         assert_eq!(thin.check(DX, 2.0, Bounds::REGULARIZED), Ok(()), "another");
-        // τ - 1/2 is 6e-3 on the root: 0.5 + 0.1875 / 6e-3 = 31.75, and 5.7 on one six times finer.
+        // τ - 1/2 is 6e-3 on the root level: 0.5 + 0.1875 / 6e-3 = 31.75, and 5.7 on a root grid six times finer.
         let open = Bounds {
             magic: Some(0.1875),
             ..Bounds::TRT

@@ -170,7 +170,7 @@ mod tests {
         forces(&steps, [&of(&drag), &of(&lift), &vec![0.0; samples]])
     }
 
-    /// At each look of a run, as a run is looked at.
+    /// The first growth found at 64 checks of a run.
     fn ever(drag: impl Fn(f64) -> f64 + Copy, lift: impl Fn(f64) -> f64 + Copy) -> Option<Growth> {
         (1..=64).find_map(|k| {
             let share = f64::from(k) / 64.0;
@@ -197,11 +197,11 @@ mod tests {
 
     #[test]
     fn physical_growth_is_no_alarm() {
-        // Vortices: from rounding, exponentially, to a lift as large as the drag.
+        // Vortex shedding: exponential growth from rounding to a lift as large as the drag.
         let street = |t: f64| (1e-7 * (60.0 * t).exp()).min(1.4) * (TAU * 80.0 * t).sin();
         let drag = |t: f64| 1.1 + 0.4 * street(t).powi(2);
         assert_eq!(ever(drag, street), None, "vortices");
-        // An impulsive start rings at 2 c / u and decays.
+        // An impulsive start oscillates with a force of 2 c / u and decays.
         let start = |t: f64| 1.0 + 23.0 * (-12.0 * t).exp() * (TAU * 40.0 * t).cos();
         assert_eq!(ever(start, |_| 0.0), None, "impulsive start");
         assert_eq!(ever(|t| 3.0 * t * t, |_| 0.0), None, "a ramp");
@@ -259,7 +259,7 @@ mod tests {
         );
     }
 
-    /// Steps, drag and lift of a run of this program.
+    /// Recorded steps, drag and lift of a run of this program.
     fn recorded(text: &str) -> (Vec<u64>, [Vec<f64>; 2]) {
         let (mut steps, mut coefficients) = (Vec::new(), [Vec::new(), Vec::new()]);
         for line in text.lines().skip(1) {
@@ -272,7 +272,7 @@ mod tests {
         (steps, coefficients)
     }
 
-    /// The first sample by which a recorded run goes wrong, looked at every ten.
+    /// The first sample at which a recorded run is classified as diverging, checked every ten samples.
     fn first(text: &str) -> Option<(usize, usize)> {
         let (steps, [drag, lift]) = recorded(text);
         let none = vec![0.0; steps.len()];
@@ -283,10 +283,10 @@ mod tests {
 
     #[test]
     fn recorded_sound_is_found_and_recorded_vortices_are_not() {
-        // An aerofoil at Re 1000 whose lift falls from 2.0 to 0.7 while it swings ever more, to 1.8.
+        // An aerofoil at Re 1000 whose lift falls from 2.0 to 0.7 while its oscillation grows to 1.8.
         let (at, of) = first(include_str!("recorded/growing.csv")).expect("it grows");
         assert!(at < of, "before the end: {at} of {of}");
-        // A cylinder at Re 200 from its start to its vortex street.
+        // A cylinder at Re 200 from the start to the vortex street.
         assert_eq!(first(include_str!("recorded/street.csv")), None);
     }
 }

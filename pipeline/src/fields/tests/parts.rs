@@ -91,7 +91,7 @@ fn a_third_of_stokes_drag_is_pressure() {
 /// that increases by κ with the distance from the circle exerts a friction of ρ ν κ times the extent of the facets
 /// along x: π R of 2 π R.
 #[test]
-fn a_circle_has_the_forces_worked_out_by_hand() {
+fn a_circle_has_the_forces_computed_by_hand() {
     let (radius, cells, slope, rise) = (6.0, 32, 1e-3, 1e-3);
     let circle = Shape2::Circle { radius }.body(0.01).expect("a circle");
     let force = forces(circle, cells, |mesh| {

@@ -4,7 +4,7 @@ use super::*;
 use crate::error::ErrorKind;
 
 #[test]
-fn periods_come_to_root_steps_and_defaults_are_written_out() {
+fn periods_become_root_steps_and_defaults_are_resolved() {
     let frame = cutlink_voxelizer::Frame::new([0.0; 3], 0.1, [40, 20, 20]).expect("a frame");
     let clock = Clock {
         step: 0.5,
@@ -38,7 +38,7 @@ fn periods_come_to_root_steps_and_defaults_are_written_out() {
 }
 
 #[test]
-fn outputs_that_a_mesh_does_not_have_are_refused() {
+fn outputs_that_a_mesh_does_not_support_are_refused() {
     let space = ball_mesh([3, 3, 3], 2);
     let flat = ball_mesh([3, 3], 2);
     let folder = tempfile::tempdir().expect("a folder");

@@ -234,7 +234,7 @@ fn values_that_are_not_finite_are_reported_with_their_point() {
 }
 
 #[test]
-fn products_of_space_and_time_are_taken_apart() {
+fn products_of_space_and_time_are_factorized() {
     let place = [0.3, -0.7, 1.1];
     for text in [
         "1.5*(1-(2*y)^2)*ramp(t,2)",

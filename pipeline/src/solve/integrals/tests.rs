@@ -198,7 +198,7 @@ fn of_case(text: &str) -> Integrals<2> {
 }
 
 #[test]
-fn faces_that_let_fluid_through_have_columns() {
+fn open_faces_have_columns() {
     let made = of_case(CASE);
     let columns = "step,time,density,kinetic energy,enstrophy,volume flow x-,mass flow x-,volume flow x+,mass flow x+";
     assert_eq!(made.header(), columns, "and no lid");

@@ -40,7 +40,7 @@ fn close(found: [f64; 2], wanted: [f64; 2]) {
 }
 
 #[test]
-fn expressions_and_profiles_come_to_the_velocities_worked_out_by_hand() {
+fn expressions_and_profiles_give_the_velocities_computed_by_hand() {
     let kind = |made: &Resolved<2>| {
         let name = format!("{:?}", made.params.variations[0].space);
         (name, made.params.variations[0].time.is_some())
@@ -126,7 +126,7 @@ fn a_table_stands_in_the_resolved_case() {
 }
 
 #[test]
-fn a_mass_flow_is_what_the_links_bring_in() {
+fn a_mass_flow_is_the_flux_of_the_links() {
     let text = SPACE.replace(
         "\"z-\" = { type = \"velocity\", velocity = [0.1, 0.2, 0.3] }",
         "\"z-\" = { type = \"mass-flow\", mass_flow = 0.03, profile = \"parabolic\", center = [0.6, 0.45, 0.3], radius = 0.2 }",

@@ -9,7 +9,7 @@ use cutlink_solver::{
 };
 
 #[test]
-fn a_case_comes_to_the_parameters_worked_out_by_hand() {
+fn a_case_resolves_to_the_parameters_computed_by_hand() {
     let made = plane(PLANE).expect("a case");
     let params = &made.params;
     near(params.viscosity, 0.005);
@@ -52,7 +52,7 @@ fn a_case_comes_to_the_parameters_worked_out_by_hand() {
 }
 
 #[test]
-fn sponges_draw_to_the_velocity_of_the_face_or_of_another() {
+fn sponges_use_the_velocity_of_their_face_or_another() {
     let text = PLANE
         .replace(
             "velocity = [2.0, -1.0]",
@@ -86,7 +86,7 @@ fn sponges_draw_to_the_velocity_of_the_face_or_of_another() {
 }
 
 #[test]
-fn initial_fields_come_to_the_values_worked_out_by_hand() {
+fn initial_fields_have_the_values_computed_by_hand() {
     let with = |initial: &str| {
         let text = format!("[initial]\n{initial}\n{PLANE}");
         let made = plane(&text).unwrap_or_else(|e| panic!("{e}"));

@@ -73,7 +73,7 @@ fn all<K: Flows>(
     console.object(&report)
 }
 
-/// The wall time of `work` in seconds, until the backend is idle.
+/// The time of `work` in seconds, by the clock of the backend.
 fn seconds_of<B: Backend>(
     backend: &B,
     work: impl FnOnce() -> Result<(), Error>,
