@@ -552,7 +552,7 @@ mod tests {
             assert_eq!(rotation(text).map(|r| r.to_string()), Ok(want.into()));
         }
         for text in ["", "90", "x", "w90", "x:ninety", "é90"] {
-            assert!(rotation(text).is_err(), "{text:?} is no rotation");
+            assert!(rotation(text).is_err(), "{text:?} is not a rotation");
         }
     }
 
@@ -582,11 +582,14 @@ mod tests {
             assert_eq!(root.to_string(), text, "round trip");
         }
         for text in ["", "x", "64x", "-4", "6.5", "64,32"] {
-            assert!(text.parse::<Root>().is_err(), "{text:?} is no root grid");
+            assert!(text.parse::<Root>().is_err(), "{text:?} is not a root grid");
         }
         assert_eq!("1, -2e3".parse(), Ok(Numbers::Many(vec![1.0, -2e3])));
         for text in ["", "1,,2", "nan", "inf", "1;2"] {
-            assert!(text.parse::<Numbers>().is_err(), "{text:?} are no numbers");
+            assert!(
+                text.parse::<Numbers>().is_err(),
+                "{text:?} is not a list of numbers"
+            );
         }
     }
 

@@ -1,7 +1,7 @@
 //! Output of a command: results on stdout, messages and progress on stderr.
 //!
-//! A reader that closes stdout early (`cutlink … | head`) is not an error. Progress is a bar where stderr is a terminal,
-//! and a line a minute where it is not.
+//! A reader that closes stdout early (`cutlink … | head`) is not an error. Progress is a bar if stderr is a terminal,
+//! and one line per minute otherwise.
 
 use crate::cli::Output;
 use crate::exit;
@@ -40,7 +40,7 @@ impl Lines {
         }
     }
 
-    /// The line to print after `steps` more, where one is due.
+    /// The line to print after `steps` more steps, if one is due.
     fn advance(&mut self, steps: u64, status: &str, now: Instant) -> Option<String> {
         self.done += steps;
         if now < self.next {
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_log_gets_a_line_a_minute() {
+    fn a_log_gets_one_line_per_minute() {
         let begin = Instant::now();
         let mut lines = Lines::new(200, begin);
         let mut at = |seconds: u64, steps: u64| {

@@ -341,6 +341,6 @@ mod tests {
             names: &[],
             panels: Vec::new(),
         };
-        assert!(plot.draw().is_none(), "one time is no curve");
+        assert!(plot.draw().is_none(), "one time makes no curve");
     }
 }

@@ -367,7 +367,7 @@ mod tests {
             let plain = moments(&signal).0;
             let got = mean(&signal).expect("a sine should do");
             assert_eq!(got.periods, Some(5), "{got:?}");
-            assert_eq!(got.first, 91, "half a period of 181.8 samples is left out");
+            assert_eq!(got.first, 91, "half a period of 181.8 samples is dropped");
             assert!((got.mean.value - 0.7).abs() < 1e-4, "{got:?}");
             // The plain mean includes the half period.
             assert!(

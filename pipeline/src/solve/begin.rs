@@ -34,7 +34,7 @@ pub(super) struct Begun<const D: usize> {
     pub(super) fields: FieldWriter<D>,
     /// Bulk quantities of the flow at each check.
     pub(super) looks: Vec<Bulk>,
-    /// Keeps other runs out of the folder.
+    /// Prevents other runs in the folder.
     pub(super) lock: FolderLock,
 }
 

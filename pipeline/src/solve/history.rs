@@ -378,7 +378,7 @@ pub(crate) mod tests {
             ..ForceSample::default()
         };
         read.add(std::slice::from_ref(&last));
-        assert_eq!(read.fresh(), "", "what is no number is not kept");
+        assert_eq!(read.fresh(), "", "NaN is not kept");
         read.add(&[ForceSample {
             patches: vec![[1.0; 6]; 2],
             ..last

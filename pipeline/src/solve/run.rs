@@ -363,7 +363,7 @@ struct Run<'a, const D: usize> {
     device: report::Device,
     began: Instant,
     begun_at: u64,
-    /// When the last checkpoint was written, and how long that took.
+    /// Time of the last checkpoint, and its duration.
     last_save: Instant,
     save_time: Duration,
     _lock: FolderLock,
@@ -695,7 +695,7 @@ impl<const D: usize> Run<'_, D> {
         Ok(())
     }
 
-    /// Writes a checkpoint that nobody asked for, where the last one is old. It is no reason to end the run.
+    /// Writes a checkpoint by wall time if the last one is old. A failure is noted and does not end the run.
     fn save_by_time(&mut self, flow: &dyn Flow<D>) {
         if self.last_save.elapsed() < SAVE_INTERVAL.max(SAVE_SHARE * self.save_time) {
             return;
@@ -703,7 +703,7 @@ impl<const D: usize> Run<'_, D> {
         if let Err(error) = self.save(flow) {
             self.last_save = Instant::now();
             self.observer.note(&format!(
-                "no checkpoint at root step {}, and the run continues: {error}",
+                "cannot write a checkpoint at root step {}, the run continues: {error}",
                 flow.steps()
             ));
         }
