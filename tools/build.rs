@@ -1,7 +1,7 @@
-//! Tells the tests what is there: scans, small disks to fill, an NVIDIA GPU. Does nothing outside a
-//! checkout of the workspace.
+//! Sets the cfgs of the tests for what this machine has: scans, mountable small disks, an NVIDIA GPU. Does nothing outside
+//! a checkout of the workspace.
 //!
-//! Scans are looked for as in `tests/build.rs`, which says why only paths that exist are watched.
+//! Scans are searched for as in `tests/build.rs`, which explains why only existing paths are watched.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -15,7 +15,7 @@ fn main() -> Result<(), String> {
     if can_mount() {
         println!("cargo:rustc-cfg=has_small_disks");
     }
-    // The driver's: there with a device, gone without.
+    // Created by the driver; present only with a device.
     const GPU: &str = "/dev/nvidia0";
     if Path::new(GPU).exists() {
         println!("cargo:rerun-if-changed={GPU}");
@@ -34,7 +34,7 @@ fn main() -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a file system in memory can be mounted where nobody else sees it.
+/// Whether a private tmpfs can be mounted.
 fn can_mount() -> bool {
     let try_it = "mount -t tmpfs -o size=64k tmpfs /tmp";
     Command::new("unshare")

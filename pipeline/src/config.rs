@@ -1,7 +1,7 @@
-//! Files in TOML: the options of a mesh (`--config`, `--write-config`), and cases of flows.
+//! TOML files: the options of a mesh (`--config`, `--write-config`), and the cases of flows.
 //!
-//! A key or name that is not known is refused, and the nearest one named. Which there are in its
-//! table comes from the parser's own message, so that no list of them can drift from the structs.
+//! An unknown key or name is an error that suggests the nearest known one. The known names are taken from the parser's
+//! message, so no list of them can drift from the structs.
 
 use crate::error::Error;
 use crate::options::MeshOptions;
@@ -11,8 +11,8 @@ use std::path::Path;
 /// Reads a file.
 ///
 /// # Errors
-/// A file that cannot be read, is not TOML, has a key that its table does not know (the nearest
-/// one is named) or a value of the wrong type; each with its line and column.
+/// A file that cannot be read, is not TOML, has an unknown key (the nearest known one is suggested) or a value of the
+/// wrong type, each with line and column.
 pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
     let name = path.display();
     let text = std::fs::read_to_string(path)
@@ -20,7 +20,7 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
     parse(&name.to_string(), &text)
 }
 
-/// As [`read`], from text; `name` is for messages.
+/// Like [`read`], from text; `name` is used in messages.
 ///
 /// # Errors
 /// As [`read`].
@@ -42,7 +42,7 @@ pub fn parse<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, Error> {
     })
 }
 
-/// The options as TOML that [`parse`] reads back as the same options.
+/// The options as TOML; [`parse`] reads them back unchanged.
 ///
 /// # Errors
 /// None that a user can cause.
@@ -55,7 +55,7 @@ pub fn write(options: &MeshOptions) -> Result<String, Error> {
     ))
 }
 
-/// What is unknown, what it is called, and what there is.
+/// The kind of the unknown item (`key` or `name`), the item as given, and the known ones.
 fn unknown(message: &str) -> Option<(&'static str, &str, Vec<&str>)> {
     let (what, rest) = match message.strip_prefix("unknown field `") {
         Some(rest) => ("key", rest),

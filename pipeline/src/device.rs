@@ -1,11 +1,11 @@
-//! The device that work runs on, opened: the one place that tells backends apart.
+//! The opened device of a run: the only place that distinguishes backends.
 
 pub use cutlink_device::Host;
 #[cfg(feature = "cuda")]
 use cutlink_device::{Backend as _, cuda::Cuda};
 use cutlink_device::{Device, DeviceChoice, DeviceError, Selected};
 
-/// A device that is ready to work.
+/// An opened device.
 #[derive(Debug, Clone)]
 pub enum Opened {
     /// [`cutlink_device::Host`].
@@ -16,11 +16,11 @@ pub enum Opened {
 }
 
 impl Opened {
-    /// Opens the device that was selected. One that `auto` took and that does not open is
-    /// replaced by the CPU, in `selected` too.
+    /// Opens the selected device. If `auto` selected a device that fails to open, the CPU replaces it, in `selected` as
+    /// well.
     ///
     /// # Errors
-    /// A device that is named and does not open, or whose kernels are not compiled in.
+    /// A device given by name fails to open, or its kernels are not compiled in.
     pub fn open(choice: DeviceChoice, selected: &mut Selected) -> Result<Self, DeviceError> {
         let opened = match selected.device {
             Device::Cpu => Ok(Self::Cpu),
@@ -38,7 +38,7 @@ impl Opened {
         }
     }
 
-    /// What the maker calls it; `None` for the CPU.
+    /// Model name of the vendor; `None` for the CPU.
     pub fn model(&self) -> Option<String> {
         match self {
             Self::Cpu => None,
@@ -47,7 +47,7 @@ impl Opened {
         }
     }
 
-    /// Most bytes in use at once in the device's own memory; `None` for the CPU.
+    /// Peak use of the device's own memory, in bytes; `None` for the CPU.
     pub fn peak_bytes(&self) -> Option<u64> {
         match self {
             Self::Cpu => None,
@@ -57,7 +57,7 @@ impl Opened {
     }
 }
 
-/// Does the same work on whichever backend was opened: `on!(opened, kernels => work(kernels))`.
+/// Runs generic work on the opened backend: `on!(opened, kernels => work(kernels))`.
 #[cfg(feature = "cuda")]
 #[macro_export]
 macro_rules! on {
@@ -72,7 +72,7 @@ macro_rules! on {
     };
 }
 
-/// Does the same work on whichever backend was opened: `on!(opened, kernels => work(kernels))`.
+/// Runs generic work on the opened backend: `on!(opened, kernels => work(kernels))`.
 #[cfg(not(feature = "cuda"))]
 #[macro_export]
 macro_rules! on {
@@ -91,7 +91,7 @@ pub use on;
 mod tests {
     use super::*;
 
-    /// Far more than any machine has.
+    /// A device number beyond any machine.
     const NOWHERE: Device = Device::Cuda(4096);
 
     #[test]

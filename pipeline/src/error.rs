@@ -1,6 +1,6 @@
-//! The error type of this crate: a kind to match on, a message, its causes and the way out.
+//! The error type of this crate: a kind to match on, a message, its causes and a hint.
 //!
-//! The crates below have an error enum each, which is the [source](std::error::Error::source) here. An error prints as
+//! Each crate below has its own error enum, which is the [source](std::error::Error::source) here. An error prints as
 //!
 //! ```text
 //! cannot write out/bunny.cutlink
@@ -20,37 +20,37 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
 
-/// What went wrong, for programs.
+/// The kind of the error, for programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A fault of the machine on the way: a full disk, a device that fails.
+    /// A failure at run time: a full disk, a device error.
     Runtime,
-    /// An option or a file that cannot be used.
+    /// An invalid option or file.
     Input,
-    /// A surface that encloses no definite volume.
+    /// A surface without a well-defined inside.
     Geometry,
     /// Not enough memory.
     Memory,
-    /// A flow that diverged.
+    /// The flow diverged.
     Diverged,
     /// Stopped by a [`StopToken`](crate::StopToken), with a checkpoint.
     Stopped,
 }
 
-/// What ended the work; see the module for how it prints.
+/// The error of this crate; the module documentation shows how it prints.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Error {
-    /// What went wrong, for programs.
+    /// The kind of the error, for programs.
     pub kind: ErrorKind,
-    /// What could not be done, where.
+    /// What failed, and where.
     pub message: String,
-    /// Why, outermost first.
+    /// Causes, outermost first.
     pub causes: Vec<String>,
-    /// What to do about it.
+    /// How to fix it.
     pub hint: Option<String>,
-    /// More about it as JSON, such as the health report of a refused surface; or null.
+    /// Details as JSON, such as the health report of a refused surface; or null.
     pub details: serde_json::Value,
     source: Option<Arc<dyn StdError + Send + Sync>>,
 }
@@ -68,7 +68,7 @@ impl Error {
         }
     }
 
-    /// An error of the crates below, which stays reachable as the source.
+    /// Wraps an error of a crate below, which stays available as the source.
     fn wrap(kind: ErrorKind, source: impl StdError + Send + Sync + 'static) -> Self {
         let error = Self::new(kind, source.to_string());
         Self {
@@ -77,7 +77,7 @@ impl Error {
         }
     }
 
-    /// An option or file that cannot be used.
+    /// An error of kind [`ErrorKind::Input`].
     pub fn input(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Input, message)
     }
@@ -88,7 +88,7 @@ impl Error {
         let mut next = Some(error);
         while let Some(error) = next {
             let text = error.to_string();
-            // An error that quotes its source would say it twice.
+            // Skips a source that the previous text already quotes.
             if !self.causes.last().is_some_and(|last| last.ends_with(&text)) {
                 self.causes.push(text);
             }
@@ -97,7 +97,7 @@ impl Error {
         self
     }
 
-    /// Adds the way out.
+    /// Adds a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -111,7 +111,7 @@ impl Error {
         self
     }
 
-    /// Puts the surface's name before a refusal of its geometry.
+    /// Prefixes a geometry error with the name of the surface.
     #[must_use]
     pub fn about(mut self, name: &str) -> Self {
         if self.kind == ErrorKind::Geometry {
@@ -120,7 +120,7 @@ impl Error {
         self
     }
 
-    /// Puts the name of a file before the message, which is about what it holds.
+    /// Prefixes the message with the name of the file that it is about.
     #[must_use]
     pub fn within(mut self, file: &str) -> Self {
         self.message = format!("{file}: {}", self.message);
@@ -181,7 +181,7 @@ impl From<DeviceError> for Error {
         let kind = match error {
             DeviceError::OutOfMemory { .. } => ErrorKind::Memory,
             DeviceError::Launch { .. } | DeviceError::Driver { .. } => ErrorKind::Runtime,
-            // A device that cannot be used, or not for this: name another one.
+            // The device cannot be used, or not for this purpose: the user should choose another one.
             _ => ErrorKind::Input,
         };
         Self::wrap(kind, error)
@@ -193,7 +193,7 @@ impl From<SeedError> for Error {
         match error {
             SeedError::Voxel(error) => error.into(),
             error => Self::wrap(ErrorKind::Geometry, error)
-                .hint("--seed is in metres after the placement, in the fluid that is to be kept"),
+                .hint("give --seed in metres after placement, inside the fluid to keep"),
         }
     }
 }
@@ -241,7 +241,7 @@ impl From<SolverError> for Error {
     }
 }
 
-/// Equal as far as a user sees it: sources are not compared.
+/// Compares what a user sees; sources are not compared.
 impl PartialEq for Error {
     fn eq(&self, other: &Self) -> bool {
         (
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_that_cannot_be_used_are_wrong_input() {
+    fn devices_that_cannot_be_used_are_input_errors() {
         let missing = DeviceError::NoDevice {
             ordinal: 1,
             devices: 1,

@@ -1,5 +1,5 @@
-//! Meshes with cut links from surfaces, and lattice Boltzmann flows on them from cases: the library under the program
-//! `cutlink`.
+//! From surfaces to meshes with cut links, and from cases to lattice Boltzmann flows on them: the library under the
+//! program `cutlink`.
 //!
 //! | to | call |
 //! |---|---|
@@ -10,7 +10,7 @@
 //!
 //! Lengths are in metres after the placement of a surface; cases are in SI units unless their tables say otherwise.
 //! Nothing is printed: notes, summaries and progress go to an [`Observer`], and a [`StopToken`] ends a run early. Every
-//! failure is an [`Error`] with a kind, a message and a way out.
+//! failure is an [`Error`] with a kind, a message and a hint.
 //!
 //! | module | what |
 //! |---|---|
@@ -18,11 +18,11 @@
 //! | [`mod@mesh`] | from a surface to a mesh and its report |
 //! | [`estimate`] | size, memory and time of a mesh before it is built |
 //! | [`solve`] | cases, units, stability bounds, runs, checkpoints |
-//! | [`fields`] | what a flow writes: series, slices, probes, pictures |
+//! | [`fields`] | outputs of a flow: series, slices, probes, pictures |
 //! | [`signal`] | statistics of histories: means with errors, periods, spectra |
 //! | [`picture`], [`solid_stl`] | slices of a mesh as PNG, its voxel surface as STL |
-//! | [`output`] | files that are whole or not there |
-//! | [`device`], [`pool`] | where work runs |
+//! | [`output`] | atomic file output: complete files or none |
+//! | [`device`], [`pool`] | the device and the thread pool of a run |
 
 pub mod config;
 pub mod device;
@@ -47,5 +47,5 @@ pub use observer::{Observer, StopToken};
 pub use options::MeshOptions;
 pub use solve::{Case, RunOptions, RunPlan, RunSummary};
 
-/// Version of the JSON objects; it changes when a key changes its meaning or goes.
+/// Version of the JSON objects; it changes when a key is removed or changes its meaning.
 pub const JSON_SCHEMA: u32 = 1;

@@ -1,13 +1,14 @@
-//! What a caller sees and decides while work is under way: notes, a summary, progress, and a request to stop.
+//! Communication with the caller during a run: notes, a summary, progress, and a request to stop.
 
 use crate::error::Error;
 use cutlink_voxelizer::Stage;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Receives what long work reports. Every method has a default that ignores the report, so that `&mut ()` observes nothing.
+/// Receives the reports of a long computation. By default every method ignores its report, so `&mut ()` observes
+/// nothing.
 ///
-/// All calls come from the thread that runs the work.
+/// All calls come from the thread that runs the computation.
 pub trait Observer: Send {
     /// A note for the user: something unusual about the input, the mesh or the flow.
     fn note(&mut self, _note: &str) {}
@@ -20,18 +21,18 @@ pub trait Observer: Send {
     /// A part of the summary, in full lines.
     ///
     /// # Errors
-    /// Whatever keeps the observer from showing it; the work ends with this error.
+    /// The observer cannot show it; the computation ends with this error.
     fn summary(&mut self, _text: &str) -> Result<(), Error> {
         Ok(())
     }
 
-    /// Work of `steps` steps begins.
+    /// A computation of `steps` steps begins.
     fn begin(&mut self, _steps: u64) {}
 
-    /// `steps` more steps are done; `status` says what is worked on, or how far it is.
+    /// `steps` more steps are done; `status` describes the current work or the progress.
     fn advance(&mut self, _steps: u64, _status: &str) {}
 
-    /// The work that began has ended, well or not.
+    /// The computation has ended, successfully or not.
     fn end(&mut self) {}
 
     /// A stage of the embedding of a level took `seconds`.
@@ -42,7 +43,7 @@ impl Observer for () {}
 
 /// Asks a run to stop, from another thread or a signal handler. Clones share one request.
 ///
-/// A run looks at it at least every 64 root steps, writes a checkpoint and ends with
+/// A run checks it at least every 64 root steps, writes a checkpoint and ends with
 /// [`ErrorKind::Stopped`](crate::ErrorKind::Stopped).
 #[derive(Debug, Clone, Default)]
 pub struct StopToken(Arc<Stop>);
@@ -53,7 +54,7 @@ struct Stop {
     running: AtomicBool,
 }
 
-/// Marks a run as one that looks at the token, until it is dropped.
+/// Marks a run as one that checks the token, until dropped.
 #[derive(Debug)]
 pub(crate) struct Running<'a>(&'a StopToken);
 
@@ -63,8 +64,8 @@ impl StopToken {
         Self::default()
     }
 
-    /// Requests the stop. True if this is the first request and a run is under way, which will answer it. A run that
-    /// begins after the request stops at its first look.
+    /// Requests the stop. True if this is the first request and a run is in progress, which will stop. A run that
+    /// begins after the request stops at its first check.
     pub fn stop(&self) -> bool {
         let first = !self.0.requested.swap(true, Relaxed);
         first && self.0.running.load(Relaxed)
@@ -75,7 +76,7 @@ impl StopToken {
         self.0.requested.load(Relaxed)
     }
 
-    /// Marks the begin of a run.
+    /// Marks the beginning of a run.
     pub(crate) fn running(&self) -> Running<'_> {
         self.0.running.store(true, Relaxed);
         Running(self)

@@ -1,5 +1,5 @@
-//! The options of a mesh, as typed, as read from a TOML file, or as set by a program: one struct for all three, so that
-//! names cannot drift apart. Every option may be left out; [`crate::mesh::resolve`] fills in the defaults.
+//! The options of a mesh, from the command line, a TOML file or a program: one struct for all three, so that names
+//! cannot drift apart. Every option may be omitted; [`crate::mesh::resolve`] fills in the defaults.
 
 use crate::refine::Refine;
 use cutlink_device::DeviceChoice;
@@ -10,12 +10,12 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// The options that a configuration file may hold: its keys are the long options, and `file`.
+/// The options of a configuration file: its keys are the long options and `file`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct MeshOptions {
-    /// STL, PLY (each also gzipped) or two-column polyline file (2D); told apart by content
+    /// STL, PLY (each also gzipped) or two-column polyline file (2D); detected by content
     pub file: Option<PathBuf>,
 
     /// Built-in shape instead of a file, such as sphere:r=0.5; `--shape help` lists them
@@ -25,8 +25,8 @@ pub struct MeshOptions {
     )]
     pub shape: Option<String>,
 
-    /// Largest distance of a shape's facets from the true surface, in metres; round shapes have the true area or volume
-    /// [default: the finest cell over 64]
+    /// Maximum deviation of a shape's facets from the true surface, in metres; round shapes have the true area or
+    /// volume [default: 1/64 of the finest cell]
     #[cfg_attr(
         feature = "clap",
         arg(long, value_name = "LENGTH", help_heading = "Surface")
@@ -40,7 +40,7 @@ pub struct MeshOptions {
     )]
     pub unit: Option<Unit>,
 
-    /// Scale factor, or one an axis: 2 or 1,1,0.5 [default: 1]
+    /// Scale factor, or one per axis: 2 or 1,1,0.5 [default: 1]
     #[cfg_attr(
         feature = "clap",
         arg(
@@ -57,7 +57,7 @@ pub struct MeshOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "AXIS:DEG", value_parser = rotation, value_delimiter = ',', help_heading = "Placement"))]
     pub rotate: Option<Vec<Rotation>>,
 
-    /// Scale and centre: to a longest extent at the origin (1.0), or into a box
+    /// Scale and centre: to this longest extent, at the origin (1.0), or into a box
     /// (x0,y0,z0,x1,y1,z1)
     #[cfg_attr(
         feature = "clap",
@@ -70,7 +70,7 @@ pub struct MeshOptions {
     )]
     pub fit: Option<Numbers>,
 
-    /// Shift, after all else, in metres: x,y,z
+    /// Translation, applied last, in metres: x,y,z
     #[cfg_attr(
         feature = "clap",
         arg(
@@ -95,24 +95,21 @@ pub struct MeshOptions {
     )]
     pub domain: Option<Numbers>,
 
-    /// What to do with a box that is no whole number of blocks of cubic cells: grow lets it grow, alike on both
-    /// sides [default: it is refused]
+    /// How to handle a box that is not a whole number of blocks: grow extends it symmetrically [default: refuse it]
     #[cfg_attr(
         feature = "clap",
         arg(long, value_enum, value_name = "HOW", help_heading = "Mesh")
     )]
     pub snap_domain: Option<SnapDomain>,
 
-    /// Axes along which the box is periodic, such as z or xz: what leaves the box through one face comes in through
-    /// the opposite one, and links across these faces are cut
+    /// Periodic axes of the box, such as z or xz; links across these faces are cut like all others
     #[cfg_attr(
         feature = "clap",
         arg(long, value_name = "AXES", help_heading = "Mesh")
     )]
     pub periodic: Option<Axes>,
 
-    /// Root cells along the longest edge, or on each axis (128x64x64); multiples of 4
-    /// [default: 64]
+    /// Root cells along the longest edge, or per axis (128x64x64); multiples of 4 [default: 64]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", help_heading = "Mesh"))]
     pub root: Option<Root>,
 
@@ -120,7 +117,7 @@ pub struct MeshOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", help_heading = "Mesh"))]
     pub levels: Option<usize>,
 
-    /// Most cells the mesh may have, such as 20M: levels are dropped until it fits, which is said
+    /// Maximum number of cells, such as 20M: levels are dropped until the mesh fits
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = count, help_heading = "Mesh"))]
     pub max_cells: Option<u64>,
 
@@ -137,22 +134,22 @@ pub struct MeshOptions {
     )]
     pub wall_distance: Option<f64>,
 
-    /// Which winding numbers are inside [default: nonzero]
+    /// Winding numbers that are inside [default: nonzero]
     #[cfg_attr(
         feature = "clap",
         arg(long, value_enum, value_name = "RULE", help_heading = "Mesh")
     )]
     pub fill: Option<FillRule>,
 
-    /// Where the fluid is: outside the body, or inside what the surface encloses, as in ducts and
-    /// vessels; all else is solid and stays coarse [default: outside]
+    /// Where the fluid is: outside the body, or inside the surface (ducts, vessels); the rest is solid and stays coarse
+    /// [default: outside]
     #[cfg_attr(
         feature = "clap",
         arg(long, value_enum, value_name = "SIDE", help_heading = "Mesh")
     )]
     pub flow: Option<Flow>,
 
-    /// Keep only the fluid that is connected to this point, in metres; all else becomes solid
+    /// Keep only the fluid connected to this point, in metres; other fluid becomes solid
     #[cfg_attr(
         feature = "clap",
         arg(
@@ -164,19 +161,19 @@ pub struct MeshOptions {
     )]
     pub seed: Option<Numbers>,
 
-    /// Take a surface that is not closed or not consistently oriented: inside is where the
-    /// generalized winding number is at least a half
+    /// Accept surfaces that are open or inconsistently oriented: inside is where the generalized winding number is at
+    /// least 1/2
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Mesh"))]
     pub robust: bool,
 
-    /// Look for facets that intersect one another; they are counted, and written beside the mesh
-    /// as NAME.intersections.stl in the frame of the input
+    /// Find self-intersections; the facets are counted and written to NAME.intersections.stl beside the mesh, in input
+    /// coordinates
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Mesh"))]
     pub check_intersections: bool,
 
-    /// Levels of a patch, near one, or in a region; may be repeated:
-    /// patch:wing,levels=6; near:wing,levels=5,distance=0.1; box:0,-1,-1,5,1,1,levels=3;
-    /// sphere:0,0,0,r=1,levels=4; cylinder:0,0,0,5,0,0,r=1,levels=3
+    /// Levels of a patch, near a patch, or in a region; repeatable: patch:wing,levels=6;
+    /// near:wing,levels=5,distance=0.1; box:0,-1,-1,5,1,1,levels=3; sphere:0,0,0,r=1,levels=4;
+    /// cylinder:0,0,0,5,0,0,r=1,levels=3
     #[cfg_attr(
         feature = "clap",
         arg(
@@ -195,7 +192,7 @@ pub struct MeshOptions {
     )]
     pub device: Option<Device>,
 
-    /// Worker threads; 0 takes all cores. The mesh is the same for any number [default: 0]
+    /// Worker threads; 0 uses all cores. The mesh is the same for any number [default: 0]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", help_heading = "Run"))]
     pub threads: Option<usize>,
 
@@ -213,8 +210,7 @@ pub struct MeshOptions {
 }
 
 impl MeshOptions {
-    /// These options, and `other`'s where these are silent. A file or shape given here
-    /// replaces both of the other's.
+    /// These options, completed by those of `other`. A file or shape given here replaces both of `other`.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         let (file, shape) = if self.file.is_some() || self.shape.is_some() {
@@ -261,14 +257,14 @@ fn rotation(text: &str) -> Result<Rotation, String> {
         _ => text.to_owned(),
     };
     long.parse::<Rotation>()
-        .map_err(|_| format!("`{text}` is no rotation; write axis and degrees, such as z:90"))
+        .map_err(|_| format!("`{text}` is not a rotation; write axis and degrees, such as z:90"))
 }
 
 /// `20000000`, `20M`, `1.5G`: powers of 1000.
 #[cfg(any(test, feature = "clap"))]
 fn count(text: &str) -> Result<u64, String> {
     scaled(text, &[("k", 1e3), ("M", 1e6), ("G", 1e9)])
-        .ok_or_else(|| format!("`{text}` is no number of cells; write 20000000 or 20M"))
+        .ok_or_else(|| format!("`{text}` is not a number of cells; write 20000000 or 20M"))
 }
 
 /// A memory size in bytes: `16GiB`, `500MB`, `16G` (GiB), `1000000`.
@@ -292,10 +288,10 @@ pub fn size(text: &str) -> Result<u64, String> {
         ("T", KIB * KIB * KIB * KIB),
     ];
     scaled(text, &units)
-        .ok_or_else(|| format!("`{text}` is no memory size; write 16GiB, 500MB or bytes"))
+        .ok_or_else(|| format!("`{text}` is not a memory size; write 16GiB, 500MB or bytes"))
 }
 
-/// A positive number times that of the unit behind it.
+/// A positive number times the factor of its unit suffix.
 fn scaled(text: &str, units: &[(&str, f64)]) -> Option<u64> {
     let text = text.trim();
     let (number, unit) = units
@@ -306,16 +302,16 @@ fn scaled(text: &str, units: &[(&str, f64)]) -> Option<u64> {
     (1.0..1e18).contains(&value).then_some(value as u64)
 }
 
-/// One number, or several with commas between; in TOML a number or an array.
+/// One number, or several separated by commas; in TOML a number or an array.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(
     untagged,
     expecting = "expected a number or an array of numbers, such as 2 or [0, 0, 1]"
 )]
 pub enum Numbers {
-    /// One.
+    /// One number.
     One(f64),
-    /// Several.
+    /// Several numbers.
     Many(Vec<f64>),
 }
 
@@ -336,7 +332,7 @@ impl FromStr for Numbers {
         let number = |part: &str| match part.trim().parse::<f64>() {
             Ok(x) if x.is_finite() => Ok(x),
             _ => Err(format!(
-                "`{}` is no number; write numbers with commas between, such as 0,0,1.5",
+                "`{}` is not a number; separate numbers by commas, such as 0,0,1.5",
                 part.trim()
             )),
         };
@@ -348,13 +344,13 @@ impl FromStr for Numbers {
     }
 }
 
-/// Root cells: along the longest edge, or on each axis.
+/// Root cells: along the longest edge, or per axis.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "RootText", into = "RootText")]
 pub enum Root {
     /// Along the longest edge of the box.
     Longest(u32),
-    /// On each axis.
+    /// Per axis.
     Cells(Vec<u32>),
 }
 
@@ -397,7 +393,7 @@ impl FromStr for Root {
             .split('x')
             .map(|n| n.trim().parse())
             .collect::<Result<_, _>>()
-            .map_err(|_| format!("`{text}` is no root grid; write 64 or 64x32x32"))?;
+            .map_err(|_| format!("`{text}` is not a root grid; write 64 or 64x32x32"))?;
         Ok(match cells[..] {
             [longest] => Self::Longest(longest),
             _ => Self::Cells(cells),
@@ -417,7 +413,7 @@ impl fmt::Display for Root {
     }
 }
 
-/// What to do with a box that does not fit its cells.
+/// How to handle a box that does not fit its cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(
@@ -426,17 +422,17 @@ impl fmt::Display for Root {
     value(rename_all = "lowercase")
 )]
 pub enum SnapDomain {
-    /// Let it grow to whole blocks, alike on both sides
+    /// Extend it symmetrically to whole blocks
     Grow,
 }
 
-/// Some of the axes, in order: `x`, `yz`.
+/// A set of axes, in order: `x`, `yz`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Axes(pub [bool; 3]);
 
 impl Axes {
-    /// Those of D dimensions.
+    /// From D flags, one per axis.
     pub fn of<const D: usize>(axes: [bool; D]) -> Self {
         Self(std::array::from_fn(|a| axes.get(a) == Some(&true)))
     }
@@ -452,7 +448,7 @@ impl FromStr for Axes {
         for c in text.chars() {
             match AXES.iter().position(|&axis| axis == c) {
                 Some(axis) if !axes.0[axis] => axes.0[axis] = true,
-                _ => return Err(format!("`{text}` is no list of axes; write z or xz")),
+                _ => return Err(format!("`{text}` is not a list of axes; write z or xz")),
             }
         }
         Ok(axes)
@@ -480,7 +476,7 @@ impl From<Axes> for String {
     }
 }
 
-/// [`Fill`] as typed.
+/// The fill rule as an option; see [`Fill`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(
@@ -489,9 +485,9 @@ impl From<Axes> for String {
     value(rename_all = "lowercase")
 )]
 pub enum FillRule {
-    /// Any but zero: overlapping and nested bodies, inside-out ones too
+    /// Non-zero: for overlapping, nested and inside-out bodies
     NonZero,
-    /// Odd ones: a body within a body is a cavity
+    /// Odd: a body within a body is a cavity
     EvenOdd,
 }
 
@@ -515,7 +511,7 @@ impl From<FillRule> for Fill {
 pub enum Flow {
     /// Around the body
     Outside,
-    /// Within what the surface encloses
+    /// Inside the surface
     Inside,
 }
 
@@ -556,7 +552,7 @@ mod tests {
             assert_eq!(rotation(text).map(|r| r.to_string()), Ok(want.into()));
         }
         for text in ["", "90", "x", "w90", "x:ninety", "é90"] {
-            assert!(rotation(text).is_err(), "{text:?} is no rotation");
+            assert!(rotation(text).is_err(), "{text:?} is not a rotation");
         }
     }
 
@@ -586,16 +582,19 @@ mod tests {
             assert_eq!(root.to_string(), text, "round trip");
         }
         for text in ["", "x", "64x", "-4", "6.5", "64,32"] {
-            assert!(text.parse::<Root>().is_err(), "{text:?} is no root grid");
+            assert!(text.parse::<Root>().is_err(), "{text:?} is not a root grid");
         }
         assert_eq!("1, -2e3".parse(), Ok(Numbers::Many(vec![1.0, -2e3])));
         for text in ["", "1,,2", "nan", "inf", "1;2"] {
-            assert!(text.parse::<Numbers>().is_err(), "{text:?} are no numbers");
+            assert!(
+                text.parse::<Numbers>().is_err(),
+                "{text:?} is not a list of numbers"
+            );
         }
     }
 
     #[test]
-    fn what_is_given_here_wins_and_a_shape_replaces_a_file() {
+    fn given_options_take_precedence_and_a_shape_replaces_a_file() {
         let here = MeshOptions {
             shape: Some("sphere".into()),
             levels: Some(2),

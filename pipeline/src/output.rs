@@ -1,10 +1,9 @@
-//! Writing files so that nothing half-written is ever seen, and nothing is lost by mistake.
+//! Atomic file output: files are complete or absent, and existing ones are not replaced by mistake.
 //!
-//! A file is written under a temporary name in the folder of its target, flushed to the disk
-//! and then renamed. After an error the temporary file is removed; a program that ends on a signal calls
-//! [`discard_pending`]. A process that is killed outright leaves at most a hidden `.cutlink-…` file, never a part
-//! of the target. Existing targets are refused without `force`, before the work starts
-//! and once more at the rename.
+//! A file is written under a temporary name in the folder of its target, flushed to the disk and then renamed. After an
+//! error the temporary file is removed; a program that ends on a signal calls [`discard_pending`]. A killed process
+//! leaves at most a hidden `.cutlink-…` file, never a partial target. Without `force`, an existing target is an error,
+//! checked before the work starts and again at the rename.
 
 use crate::error::{Error, ErrorKind};
 use std::fs::{self, File};
@@ -13,14 +12,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::NamedTempFile;
 
-/// Temporary files of this process that exist now: a signal handler has no other way to find them.
+/// Existing temporary files of this process, for signal handlers.
 static PENDING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn pending() -> MutexGuard<'static, Vec<PathBuf>> {
     PENDING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes all temporary files, unless their list is being changed just now.
+/// Removes all temporary files, unless the list is locked.
 pub fn discard_pending() {
     if let Ok(mut pending) = PENDING.try_lock() {
         for path in pending.drain(..) {
@@ -29,11 +28,11 @@ pub fn discard_pending() {
     }
 }
 
-/// Refuses targets that cannot be written: call it before the work starts.
+/// Checks that a target can be written; to be called before the work starts.
 ///
 /// # Errors
-/// A target that exists (without `force`), is no regular file, or is `input` itself; or a
-/// folder that does not exist or takes no files.
+/// A target that exists (without `force`), is not a regular file, or is `input` itself; a folder that does not exist or
+/// is not writable.
 pub fn check(target: &Path, force: bool, input: Option<&Path>) -> Result<(), Error> {
     let name = target.display();
     if let Ok(meta) = fs::metadata(target) {
@@ -69,12 +68,12 @@ fn temporary(target: &Path) -> Result<NamedTempFile, Error> {
     let folder = folder_of(target);
     let mut builder = tempfile::Builder::new();
     builder.prefix(".cutlink-");
-    // As any new file: readable as the user's mask allows, not private.
+    // Permissions of a new file follow the user's umask, not the private mode of temporary files.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     builder.tempfile_in(folder).map_err(|error| {
         Error::input(format!(
-            "cannot write {}: its folder takes no files",
+            "cannot write {}: its folder is not writable",
             target.display()
         ))
         .because(error.get_ref().map_or(&error as _, |e| e as _))
@@ -85,10 +84,10 @@ fn temporary(target: &Path) -> Result<NamedTempFile, Error> {
     })
 }
 
-/// Writes a file through `fill` and puts it in its place; its size and what `fill` returned.
+/// Writes a file with `fill` and renames it to the target; returns its size in bytes and the value of `fill`.
 ///
 /// # Errors
-/// Those of `fill`, and those of the disk.
+/// Errors of `fill`, and I/O errors.
 pub fn write<T>(
     target: &Path,
     force: bool,
@@ -102,10 +101,10 @@ pub fn write<T>(
     })
 }
 
-/// As [`write()`], of a text.
+/// Like [`write()`], for a text.
 ///
 /// # Errors
-/// Those of the disk.
+/// I/O errors.
 pub fn write_text(target: &Path, force: bool, text: &str) -> Result<(), Error> {
     write(target, force, |out| {
         out.write_all(text.as_bytes())
@@ -114,7 +113,7 @@ pub fn write_text(target: &Path, force: bool, text: &str) -> Result<(), Error> {
     .map(drop)
 }
 
-/// As [`write()`], for writers that want a path: the temporary file's.
+/// Like [`write()`], for writers that need a path, which is that of the temporary file.
 ///
 /// # Errors
 /// As [`write()`].
@@ -139,7 +138,7 @@ fn write_file<T>(
     written
 }
 
-/// Gives a complete file its name; its size.
+/// Renames a complete file to its target; returns its size in bytes.
 fn place(file: NamedTempFile, target: &Path, force: bool) -> Result<u64, Error> {
     let broken = |error: io::Error| failed(target, &error);
     file.as_file().sync_all().map_err(broken)?;
@@ -156,7 +155,7 @@ fn place(file: NamedTempFile, target: &Path, force: bool) -> Result<u64, Error> 
     }
 }
 
-/// A file that could not be written.
+/// The error for a file that could not be written.
 pub fn failed(target: &Path, error: &(dyn std::error::Error + 'static)) -> Error {
     let failure = Error::new(
         ErrorKind::Runtime,
@@ -174,7 +173,7 @@ pub fn failed(target: &Path, error: &(dyn std::error::Error + 'static)) -> Error
                     | io::ErrorKind::FileTooLarge
             )
         ) {
-            return failure.hint("nothing was left behind: free some space, or write elsewhere");
+            return failure.hint("no partial file remains: free some space, or write elsewhere");
         }
         next = error.source();
     }
@@ -201,7 +200,7 @@ mod tests {
         let target = folder.path().join("a");
         fs::write(&target, "old").expect("a file");
         let result: Result<((), u64), _> = write(&target, true, |w| {
-            w.write_all(&[0; 1 << 21]).expect("room");
+            w.write_all(&[0; 1 << 21]).expect("disk space");
             Err(failed(
                 &target,
                 &io::Error::from(io::ErrorKind::StorageFull),
@@ -235,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn inputs_folders_and_missing_folders_are_no_targets() {
+    fn inputs_folders_and_missing_folders_are_not_targets() {
         let folder = tempfile::tempdir().expect("a folder");
         let input = folder.path().join("in");
         fs::write(&input, "x").expect("a file");

@@ -1,21 +1,21 @@
-//! Thread pools of a given size, checked against the memory that they need.
+//! Thread pools of a given size, checked against the available memory.
 
 use crate::error::{Error, ErrorKind};
 
-/// More threads than any machine has cores, fewer than would exhaust its memory.
+/// Maximum number of threads: above the core count of any machine, low enough for its memory.
 const MAX_THREADS: usize = 4096;
 
 /// Stack of a worker thread, in bytes.
 const STACK: usize = 2 << 20;
 
-/// What a thread needs beside its stack, in bytes: signal stack, guard pages, its share of the heap.
+/// Memory of a thread besides its stack, in bytes: signal stack, guard pages, its share of the heap.
 const BESIDE_STACK: u64 = 1 << 18;
 
 /// Address space that a thread's heap may reserve, in bytes.
 const ARENA: u64 = 128 << 20;
 
-/// Refuses threads whose stacks will not fit. A thread that finds too little memory while it starts ends the process,
-/// and the pool cannot tell.
+/// Checks that the stacks of the threads fit into memory. A thread that runs out of memory at its start ends the
+/// process, and the pool cannot detect that.
 ///
 /// # Errors
 /// [`ErrorKind::Memory`].
@@ -35,17 +35,17 @@ pub fn check_memory(threads: usize) -> Result<(), Error> {
     .hint("allow more memory (ulimit -v), or give fewer --threads"))
 }
 
-/// Runs `work` on a thread pool of `threads` workers, 0 for one a core.
+/// Runs `work` on a thread pool of `threads` workers, 0 for one per core.
 ///
 /// # Errors
-/// Those of `work`; more threads than possible, or than fit into memory.
+/// Errors of `work`; too many threads, or more than fit into memory.
 pub fn install<R: Send>(
     threads: usize,
     work: impl FnOnce() -> Result<R, Error> + Send,
 ) -> Result<R, Error> {
     if threads > MAX_THREADS {
         return Err(Error::input(format!(
-            "--threads is {threads}: at most {MAX_THREADS} are possible"
+            "--threads is {threads}: the maximum is {MAX_THREADS}"
         )));
     }
     let count = match threads {
@@ -60,8 +60,8 @@ pub fn install<R: Send>(
     match pool {
         Ok(pool) => pool.install(work),
         Err(e) => {
-            // Where address space is scarce, the heap of the first thread (up to `ARENA`, most
-            // of it given back at once) may leave too little for the stack of the next.
+            // If address space is scarce, the heap of the first thread (up to `ARENA`, most of it released at once) may
+            // leave too little for the stack of the next.
             let wanted = count as u64 * (STACK as u64 + ARENA);
             let free = cutlink_device::memory::available();
             let kind = if free < wanted {
@@ -71,8 +71,8 @@ pub fn install<R: Send>(
             };
             let message = format!("cannot start {count} threads");
             Err(Error::new(kind, message).because(&e).hint(format!(
-                "give --threads a smaller number: {count} may take up to {wanted} bytes of \
-                 address space at first, {free} bytes are free"
+                "use fewer --threads: {count} threads may reserve up to {wanted} bytes of address space, {free} \
+                 bytes are free"
             )))
         }
     }

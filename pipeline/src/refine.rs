@@ -1,4 +1,4 @@
-//! `--refine`: levels at patches, near them, and in regions.
+//! `--refine`: levels at patches, near patches, and in regions.
 //!
 //! ```text
 //! patch:NAME,levels=N[,wall-distance=D]
@@ -29,7 +29,7 @@ const KINDS: [(&str, &str); 6] = [
     ("cylinder", "cylinder:X0,Y0,Z0,X1,Y1,Z1,r=R,levels=N"),
 ];
 
-/// One `--refine`, as typed and as understood.
+/// One `--refine` rule, as given and as parsed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Refine {
@@ -85,7 +85,7 @@ impl FromStr for Refine {
             .ok_or_else(|| format!("`{text}` has no kind; write one of {}", kinds()))?;
         let kind = kind.trim().to_ascii_lowercase();
         let Some((_, grammar)) = KINDS.iter().find(|k| k.0 == kind) else {
-            return Err(format!("`{kind}` is no kind; write one of {}", kinds()));
+            return Err(format!("`{kind}` is not a kind; write one of {}", kinds()));
         };
         let mut items = Items::new(rest, grammar)?;
         let levels = items
@@ -116,7 +116,7 @@ impl FromStr for Refine {
     }
 }
 
-/// The comma-separated rest of the text: words first, then keys with values.
+/// The comma-separated rest of the text: words first, then `key=value` items.
 struct Items<'a> {
     grammar: &'a str,
     words: Vec<&'a str>,
@@ -150,7 +150,7 @@ impl<'a> Items<'a> {
         };
         let value = self.keys.remove(at).1;
         if self.keys.iter().any(|k| k.0 == key) {
-            return Err(self.wrong(&format!("{key} is there twice")));
+            return Err(self.wrong(&format!("{key} is given twice")));
         }
         Ok(Some(value))
     }
@@ -161,7 +161,7 @@ impl<'a> Items<'a> {
         };
         match text.parse::<f64>() {
             Ok(x) if x.is_finite() && (x > 0.0 || zero && x == 0.0) => Ok(Some(x)),
-            _ => Err(self.wrong(&format!("{key} is {text}, which is no length"))),
+            _ => Err(self.wrong(&format!("{key} is {text}, which is not a length"))),
         }
     }
 
@@ -173,7 +173,7 @@ impl<'a> Items<'a> {
     fn name(&mut self) -> Result<String, String> {
         match std::mem::take(&mut self.words)[..] {
             [name] if !name.is_empty() => Ok(name.to_owned()),
-            _ => Err(self.wrong("one name of a patch is needed")),
+            _ => Err(self.wrong("exactly one patch name is needed")),
         }
     }
 
@@ -183,7 +183,7 @@ impl<'a> Items<'a> {
             .iter()
             .map(|w| w.parse().ok().filter(|x: &f64| x.is_finite()))
             .collect::<Option<_>>()
-            .ok_or_else(|| self.wrong("coordinates are finite numbers"))?;
+            .ok_or_else(|| self.wrong("coordinates must be finite numbers"))?;
         let wrong = self.wrong(&format!("{} coordinates", numbers.len()));
         let point = |c: &[f64]| std::array::from_fn(|a| c.get(a).copied().unwrap_or(0.0));
         let dimensions = match (kind, numbers.len()) {
@@ -222,8 +222,8 @@ impl<'a> Items<'a> {
     }
 }
 
-/// Puts the rules into the parameters, which have the levels and wall distance of all patches
-/// that no rule names. The mesh has as many levels as the largest number.
+/// Applies the rules to the parameters, which hold the levels and wall distance of the patches without a rule. The
+/// number of levels of the mesh is the largest one.
 ///
 /// # Errors
 /// A patch that the surface does not have, or a region of another dimension.
@@ -246,7 +246,7 @@ pub fn apply<const D: usize>(
             What::Region { shape, dimensions } => {
                 if *dimensions != D {
                     return Err(Error::input(format!(
-                        "--refine {rule} is for {dimensions}D, and the surface is {D}D"
+                        "--refine {rule} is for {dimensions}D, but the surface is {D}D"
                     )));
                 }
                 made.regions.push(Region {
@@ -314,7 +314,7 @@ mod tests {
     use cutlink_voxelizer::Fill;
 
     #[test]
-    fn what_is_typed_reads_back_and_what_is_wrong_is_said() {
+    fn rules_read_back_and_mistakes_are_reported() {
         let good = [
             "patch:left wing,levels=6",
             "near:*,levels=5,distance=0.25",
@@ -328,12 +328,12 @@ mod tests {
         }
         let bad = [
             ("wake", "no kind"),
-            ("wake:1", "no kind"),
+            ("wake:1", "not a kind"),
             ("box:0,0,0,1,1,1", "levels=N is missing"),
             ("box:0,0,0,1,1,levels=3", "5 coordinates"),
             ("box:0,0,0,0,1,1,levels=3", "lower corner"),
             ("sphere:0,0,0,levels=3", "r=… is missing"),
-            ("sphere:0,0,0,r=-1,levels=3", "no length"),
+            ("sphere:0,0,0,r=-1,levels=3", "not a length"),
             ("near:a,levels=3,distance=1,levels=4", "twice"),
             ("patch:a,levels=99", "99"),
             ("patch:a,levels=2,width=3", "width is unknown"),

@@ -1,26 +1,24 @@
-//! The staircase surface of the body as a level sees it (Jaber et al. 2026, figures of §4).
+//! The staircase surface of the body on a level (Jaber et al. 2026, figures of §4).
 //!
-//! In: a mesh and a level ℓ. Out: a closed surface of triangles, in lengths, normals out of
-//! the body: the faces between solid cells and cells that are not. A cell of level ℓ is solid
-//! by its own centre, also where its block is refined; where the mesh is coarser than ℓ, by
-//! the coarse cell that covers it, so that no wall stands inside the body where levels meet.
-//! The walls of the box close a body that reaches them. All faces are squares of level ℓ,
-//! each cut in two; vertices are welded, so every edge is shared by an even number of
-//! triangles, half of them in each direction.
+//! In: a mesh and a level ℓ. Out: a closed triangle surface in metres, normals out of the body, made of the faces
+//! between solid and other cells. A cell of level ℓ is solid by its own centre, also if its block is refined. Where the
+//! mesh is coarser than ℓ, the covering coarse cell decides, so no face lies inside the body at level interfaces. A
+//! body that reaches the faces of the box is closed there. All faces are squares of level ℓ, each split into two
+//! triangles. Vertices are welded, so every edge is shared by an even number of triangles, half of them in each
+//! direction.
 //!
-//! The enclosed volume is exactly the number of solid cells times Δx^3. Determinism: vertices
-//! in z, y, x order, faces in level and block order. Cost: six look-ups a cell near a face,
-//! one sort of the vertices.
+//! The enclosed volume is exactly the number of solid cells times Δx^3. Determinism: vertices in z, y, x order, faces
+//! in level and block order. Cost: six look-ups per cell near a face, one sort of the vertices.
 
 use cutlink_amr::{CellRef, NONE, NeighborCell, dims};
 use cutlink_mesher::Surface;
 use cutlink_voxelizer::Mesh;
 use rayon::prelude::*;
 
-/// A corner of the lattice of level-ℓ cells, z first so that the order is that of the file.
+/// A corner of the lattice of level-ℓ cells, z first, which gives the order of the file.
 type Corner = [i32; 3];
 
-/// The staircase surface of level `level`; `None` where the mesh has no such level.
+/// The staircase surface of level `level`; `None` if the mesh has no such level.
 pub fn solid_surface(mesh: &Mesh<3>, level: usize) -> Option<Surface<3>> {
     if level > mesh.forest.finest() {
         return None;
@@ -56,7 +54,7 @@ pub fn solid_surface(mesh: &Mesh<3>, level: usize) -> Option<Surface<3>> {
     Some(Surface::single_patch(vertices, facets, "solid"))
 }
 
-/// The faces that a block of level ℓ, or a coarser leaf, is the one to report.
+/// The faces that belong to a block of level ℓ or to a coarser leaf.
 fn quads_of(mesh: &Mesh<3>, level: usize, id: u32) -> Vec<[Corner; 4]> {
     let own_level = usize::from(mesh.forest.level[id as usize]);
     let is_cell = own_level == level || mesh.forest.is_leaf(id);
@@ -80,7 +78,7 @@ fn quads_of(mesh: &Mesh<3>, level: usize, id: u32) -> Vec<[Corner; 4]> {
     quads
 }
 
-/// Whether a block and all around it are of one level and one class.
+/// Whether a block and all its neighbours have the same level and class.
 fn is_plain(mesh: &Mesh<3>, id: u32) -> bool {
     let solid = mesh.classes.solid[id as usize];
     let same = |(direction, n): (usize, u32)| match n {
@@ -91,9 +89,8 @@ fn is_plain(mesh: &Mesh<3>, id: u32) -> bool {
     (solid == 0 || solid == u64::MAX) && mesh.forest.neighbors_of(id).enumerate().all(same)
 }
 
-/// Whether the face of a cell is one of the surface and its to report: a face between two
-/// cells of a level is the solid one's, between levels the finer one's. `true` if the body
-/// is on the cell's side.
+/// Whether the face of a cell is part of the surface and belongs to this cell: between cells of one level it belongs to
+/// the solid cell, between levels to the finer one. `true` if the body is on the cell's side.
 fn face(mesh: &Mesh<3>, level: usize, at: CellRef, step: [i32; 3]) -> Option<bool> {
     let is_solid = |c: CellRef| mesh.classes.solid[c.block as usize] >> c.cell & 1 == 1;
     let own = is_solid(at);
@@ -104,7 +101,7 @@ fn face(mesh: &Mesh<3>, level: usize, at: CellRef, step: [i32; 3]) -> Option<boo
         .root_cells
         .map(|n| (n as i32) << mesh.forest.level[at.block as usize]);
     if (0..3).any(|a| to[a] + step[a] < 0 || to[a] + step[a] >= last[a]) {
-        // The body ends with the box, periodic or not.
+        // The body ends at the box, periodic or not.
         return own.then_some(true);
     }
     match mesh.forest.neighbor_cell(at, dims::direction(step)) {
@@ -160,7 +157,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// Solid cells of level `level`, each found from the root: no neighbours, no faces.
+    /// Number of solid cells of level `level`, each looked up from the root, independent of neighbours and faces.
     fn solid_cells(mesh: &Mesh<3>, level: usize) -> u64 {
         let n = mesh.frame.root_cells.map(|n| (n as i32) << level);
         let mut count = 0;
@@ -179,7 +176,7 @@ mod tests {
         count
     }
 
-    /// Six times the enclosed volume in cells: integers, so that it can be exact.
+    /// Six times the enclosed volume in cells, as an exact integer.
     fn six_volumes(mesh: &Mesh<3>, level: usize, surface: &Surface<3>) -> i64 {
         let dx = mesh.frame.dx_at(level);
         let lattice = |p: [f64; 3]| -> [i64; 3] {
@@ -199,7 +196,7 @@ mod tests {
             .sum()
     }
 
-    /// Edges that are not passed as often one way as the other.
+    /// Edges with unequal numbers of triangles in the two directions.
     fn open_edges(surface: &Surface<3>) -> usize {
         let mut passed: BTreeMap<(u32, u32), i32> = BTreeMap::new();
         for &[a, b, c] in &surface.facets {

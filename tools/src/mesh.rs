@@ -48,22 +48,22 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Error> {
     run(&mesh, Goal::Estimate { memory: args.mem })
 }
 
-/// What a run is for.
+/// The goal of a run.
 #[derive(Debug, Clone, Copy)]
 enum Goal {
     /// A mesh.
     Mesh,
-    /// The estimate of one, or of the finest that fits into so many bytes.
+    /// The estimate of a mesh, or of the finest that fits into `memory` bytes.
     Estimate {
         /// The bytes.
         memory: Option<u64>,
     },
 }
 
-/// A run under way.
+/// A run in progress.
 struct Run<'a> {
     work: Builder<'a>,
-    /// For what is printed beside the work's own notes and progress.
+    /// For output besides the notes and progress of the builder.
     console: &'a Console,
     args: &'a MeshArgs,
     goal: Goal,
@@ -71,7 +71,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Does the job on the current thread pool.
+    /// Runs the job on the current thread pool.
     fn go(mut self) -> Result<(), Error> {
         match self.work.place()? {
             AnyPlaced::D2(placed) => self.mesh(placed),
@@ -110,7 +110,7 @@ impl Run<'_> {
         Facet<D>: Exact<D>,
     {
         let Builder { job, opened, .. } = &self.work;
-        let asked = estimate::Asked {
+        let request = estimate::Request {
             name: job.name(),
             input_bytes: placed.read.as_ref().map_or(0, |r| r.bytes),
             levels: job.levels,
@@ -121,7 +121,7 @@ impl Run<'_> {
         let device = Device::new(&job.selected, opened);
         let (surface, frame) = (&placed.placed, placed.domain.frame);
         let estimated = on!(opened, kernels => {
-            estimate::estimate(kernels, asked, surface, frame, params)
+            estimate::estimate(kernels, request, surface, frame, params)
         })?;
         self.console.show(&estimated.text())?;
         let mut object = estimated.to_json();

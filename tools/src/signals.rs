@@ -1,20 +1,20 @@
-//! What Ctrl-C does, and SIGTERM and SIGHUP with it: batch systems and containers end their jobs by these.
+//! The handler of Ctrl-C, SIGTERM and SIGHUP; batch systems and containers end their jobs by the latter two.
 
 use cutlink::{StopToken, output};
 use std::sync::LazyLock;
 
-/// Stops the flow that runs, if one does.
+/// Stops the running flow, if there is one.
 static STOP: LazyLock<StopToken> = LazyLock::new(StopToken::new);
 
-/// The token that the signals set.
+/// The token set by the signals.
 pub fn stop_token() -> StopToken {
     STOP.clone()
 }
 
-/// From now on the signals end a running flow with a checkpoint. A second signal, or the first where no flow runs, removes
-/// temporary files and ends the process with exit code 130.
+/// Installs the handler: a signal ends a running flow with a checkpoint. A second signal, or the first without a running
+/// flow, removes temporary files and ends the process with exit code 130.
 pub fn install() {
-    // The handler may not be the first to touch it.
+    // The handler must not be the first to initialize it.
     LazyLock::force(&STOP);
     let set = ctrlc::set_handler(|| {
         if STOP.stop() {

@@ -1,4 +1,4 @@
-//! `cutlink solve`: a case's plan, its run, or a ready case.
+//! `cutlink solve`: the plan of a case, its run, or an example case.
 
 use crate::cli::SolveArgs;
 use crate::console::{self, Console};
@@ -32,7 +32,7 @@ pub fn command(args: &SolveArgs) -> Result<(), Error> {
     console.object(&summary.json)
 }
 
-/// Writes an example to a file, or to stdout, which `-` means too.
+/// Writes an example to a file, or to stdout (also for `-`).
 fn write_example(name: &str, args: &SolveArgs) -> Result<(), Error> {
     let text = example::text(name)?;
     let path = args.case.as_deref();

@@ -1,4 +1,4 @@
-//! `cutlink bench mesh`: what it counts is what `cutlink mesh` builds.
+//! `cutlink bench mesh`: its counts are those of `cutlink mesh`.
 
 mod kit;
 
@@ -31,7 +31,7 @@ fn a_case_is_the_mesh_that_mesh_builds() {
             assert_eq!(case[key], mesh[key], "{surface}: {key}");
         }
         assert_eq!(case["facets"], mesh["input"]["triangles"], "{surface}");
-        assert_eq!(case["surface"], case["name"], "it has no other name");
+        assert_eq!(case["surface"], case["name"], "the file has no other name");
     }
 }
 
@@ -118,7 +118,7 @@ fn the_json_object_has_the_documented_keys() {
     assert!(folder.files().is_empty(), "nothing is written");
 }
 
-/// The same faces in more facets: the same mesh. Corners and middles lie on the lattice.
+/// The same surface with more facets gives the same mesh. Corners and midpoints lie on the lattice.
 #[test]
 fn splitting_facets_changes_nothing_but_their_number() {
     let folder = Folder::new();
@@ -139,7 +139,7 @@ fn tables_are_for_people() {
     let ran = ran.ok();
     for word in [
         "device    cpu",
-        "1 of each case after 3 to warm up",
+        "1 per case after 3 warm-up runs",
         "of the copy",
         "bins..links",
         "bytes/cell",
@@ -147,12 +147,12 @@ fn tables_are_for_people() {
     ] {
         assert!(ran.stdout.contains(word), "{word:?} in:\n{}", ran.stdout);
     }
-    assert!(!ran.stdout.contains("bumps"), "not asked for");
+    assert!(!ran.stdout.contains("bumps"), "not requested");
     assert_eq!(ran.stderr, "", "no bar without a terminal");
 }
 
 #[test]
-fn what_cannot_be_measured_is_said() {
+fn what_cannot_be_measured_is_an_error() {
     let folder = Folder::new();
     folder
         .run("bench mesh --case cube")

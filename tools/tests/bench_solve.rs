@@ -1,4 +1,4 @@
-//! `cutlink bench solve`: what it counts follows from the mesh, what it divides adds up.
+//! `cutlink bench solve`: its counts follow from the mesh, its shares add up.
 
 mod kit;
 
@@ -50,7 +50,7 @@ fn rates_follow_from_times_and_counts() {
         let moved = rate * number(case, "bytes_per_update");
         assert!((moved / number(case, "bytes_per_second") - 1.0).abs() < 1e-9);
         assert!(number(case, "mlups_best") >= number(case, "mlups"));
-        // The median of ratios lies between the least and the most of them.
+        // The median of ratios lies between the smallest and the largest of them.
         let share = number(case, "bytes_per_second") / number(case, "copy_bytes_per_second");
         assert!(
             (0.01..100.0).contains(&(share / number(case, "of_copy"))),
@@ -121,7 +121,7 @@ fn tables_are_for_people_and_options_choose() {
         ran.stdout
     );
     let none = folder.run("bench solve --lattice d2q9 --case sphere");
-    none.failed(2, &["in the plane"]);
+    none.failed(2, &["no 2D flows"]);
     for usage in [
         "--lattice d3q15",
         "--collision mrt",

@@ -43,15 +43,15 @@ fn mesh(folder: &Folder, file: &str) -> (Ran, Value) {
     (ran, json)
 }
 
-/// How a file ends whose line in FACTS.tsv does not tell: the exit code and a word of the message.
+/// Results of the files that FACTS.tsv does not determine: the exit code and a word of the message.
 const OTHERWISE: &[(&str, i32, &str)] = &[
-    // Open by gaps below the snapping unit.
-    ("trimesh__angle_block.STL", 0, "closed once snapped"),
-    ("trimesh__featuretype.STL", 0, "closed once snapped"),
-    ("trimesh__idler_riser.STL", 0, "closed once snapped"),
-    ("trimesh__octagonal_pocket.ply", 0, "closed once snapped"),
-    ("trimesh__octagonal_pocket.stl", 0, "closed once snapped"),
-    // The facts' reader cannot parse lists on vertices; the file is sound.
+    // Open by gaps below the lattice spacing.
+    ("trimesh__angle_block.STL", 0, "closed after snapping"),
+    ("trimesh__featuretype.STL", 0, "closed after snapping"),
+    ("trimesh__idler_riser.STL", 0, "closed after snapping"),
+    ("trimesh__octagonal_pocket.ply", 0, "closed after snapping"),
+    ("trimesh__octagonal_pocket.stl", 0, "closed after snapping"),
+    // The reader of the facts cannot parse lists on vertices; the file is valid.
     ("openmesh__cube-minimal-custom_props.ply", 0, "inward"),
     // Nothing to mesh.
     ("npm-stl-models__misc__faceless.ascii.stl", 3, "no facet"),
@@ -76,7 +76,7 @@ const OTHERWISE: &[(&str, i32, &str)] = &[
     ("ply-rs__single_elements_err_ascii.ply", 2, "cut short"),
 ];
 
-/// The exit code by the facts: closed bodies are meshed, open ones refused.
+/// The exit code from the facts: closed bodies are meshed, open ones refused.
 fn code_by_facts(closed: &str) -> i32 {
     if closed.starts_with("yes") || closed.starts_with("closed-even") {
         0
@@ -196,7 +196,7 @@ fn ten_triangles_behind_solid_are_binary() {
 #[test]
 fn coordinates_that_are_not_finite_are_named() {
     let folder = Folder::new();
-    for (value, said) in [
+    for (value, value_text) in [
         (f32::NAN, "NaN"),
         (f32::INFINITY, "inf"),
         (f32::NEG_INFINITY, "-inf"),
@@ -204,10 +204,10 @@ fn coordinates_that_are_not_finite_are_named() {
         let mut soup = ten_triangles();
         soup[7][1][2] = value;
         std::fs::write(folder.path("b.stl"), binary("", 10, &soup)).expect("a file");
-        let words = ["b.stl", "triangle 7", said, "not finite", "repair"];
+        let words = ["b.stl", "triangle 7", value_text, "not finite", "repair"];
         mesh(&folder, "b.stl").0.failed(2, &words);
 
-        let text = stl(&solid("box")).replacen("-0.5", said, 1);
+        let text = stl(&solid("box")).replacen("-0.5", value_text, 1);
         folder.write("t.stl", &text);
         mesh(&folder, "t.stl")
             .0
@@ -280,9 +280,9 @@ fn minus_zero_is_zero() {
 }
 
 #[test]
-fn bodies_far_away_are_meshed_where_they_are_and_it_is_said() {
+fn bodies_far_from_the_origin_are_meshed_with_a_note() {
     let folder = Folder::new();
-    // Where f32 numbers are 1/32 and 1/2 apart: metres in a UTM zone.
+    // UTM coordinates in metres, where adjacent f32 numbers are 1/32 and 1/2 apart.
     let utm = [448_251.0, 5_411_932.0, 35.0];
     let soup = triangles("box:size=30x20x10", utm);
     std::fs::write(folder.path("utm.stl"), binary("", 12, &soup)).expect("a file");
@@ -304,14 +304,14 @@ fn bodies_far_away_are_meshed_where_they_are_and_it_is_said() {
         "around the body: {low}"
     );
 
-    // Of a body smaller than that a flat remnant is left: closed, and said.
+    // Of a body smaller than that a flat remnant is left: closed, and value_text.
     let soup = triangles("box:size=0.1x0.1x0.1", utm);
     std::fs::write(folder.path("flat.stl"), binary("", 12, &soup)).expect("a file");
     let (ran, json) = mesh(&folder, "flat.stl");
     assert!(ran.ok().stderr.contains("details were lost"));
     assert_eq!(json["health"]["volume"], 0.0, "{json}");
 
-    // Text keeps its digits: nothing is lost, nothing is said.
+    // Text keeps its digits: nothing is lost, nothing is value_text.
     let mut surface = solid("box:size=30x20x10");
     for p in &mut surface.vertices {
         *p = std::array::from_fn(|a| p[a] + f64::from(utm[a]) + 0.123_456_7);

@@ -10,9 +10,9 @@ use serde_json::Value;
 const SMALL: &str = "mesh --root 16 --levels 3 --no-picture --force --json";
 
 #[test]
-fn without_a_device_cuda_is_an_error_and_auto_says_why_not() {
+fn without_a_device_cuda_is_an_error_and_auto_gives_the_reason() {
     let folder = Folder::new();
-    // Where there is a driver, no device can be seen.
+    // With a driver, no device is visible.
     let why = if cfg!(has_cuda) {
         "no CUDA device"
     } else {
@@ -66,7 +66,7 @@ fn the_mesh_of_a_device_is_that_of_the_cpu() {
 
 #[test]
 #[cfg_attr(not(has_cuda), ignore = "needs an NVIDIA GPU")]
-fn what_a_device_cannot_do_is_said() {
+fn what_a_device_cannot_do_is_an_error() {
     let folder = Folder::new();
     let beyond = folder.run_with_gpus("mesh --shape sphere --device cuda:99");
     beyond.failed(2, &["cuda:", "99", "--device cpu"]);

@@ -1,4 +1,4 @@
-//! `cutlink estimate` against `cutlink mesh`, and what `mesh` does with an estimate.
+//! `cutlink estimate` against `cutlink mesh`, and the use of estimates in `mesh`.
 
 mod kit;
 
@@ -10,32 +10,35 @@ fn number(object: &Value, key: &str) -> f64 {
     value.unwrap_or_else(|| panic!("{key} should be a number in {object}"))
 }
 
-fn off(told: f64, is: f64) -> f64 {
-    (told / is - 1.0).abs()
+fn off(predicted: f64, is: f64) -> f64 {
+    (predicted / is - 1.0).abs()
 }
 
 #[test]
-fn it_tells_what_mesh_builds_within_ten_per_cent() {
+fn it_predicts_the_mesh_within_ten_per_cent() {
     const ARGS: &str = "--shape torus --levels 5 --threads 2 --json";
     let folder = Folder::new();
-    let told = folder.run(&format!("estimate {ARGS}")).ok().json();
+    let predicted = folder.run(&format!("estimate {ARGS}")).ok().json();
     let args = format!("mesh {ARGS} --no-picture");
     let mesh = folder.run(&args).ok().json();
-    let counted = number(&told, "counted_levels");
-    assert!(counted < 5.0, "something is left to tell: {counted}");
+    let counted = number(&predicted, "counted_levels");
+    assert!(counted < 5.0, "some levels are extrapolated: {counted}");
     for key in ["blocks", "cells", "links", "boundary_cells"] {
-        let (told, is) = (number(&told, key), number(&mesh, key));
-        assert!(off(told, is) < 0.1, "{key}: {told} for {is}");
+        let (predicted, is) = (number(&predicted, key), number(&mesh, key));
+        assert!(off(predicted, is) < 0.1, "{key}: {predicted} for {is}");
     }
     let file = number(&mesh["files"]["mesh"], "bytes");
-    assert!(off(number(&told, "file_bytes"), file) < 0.1, "file: {told}");
+    assert!(
+        off(number(&predicted, "file_bytes"), file) < 0.1,
+        "file: {predicted}"
+    );
     let peak = number(&mesh, "peak_rss_bytes");
     if peak > 0.0 {
-        let estimate = number(&told, "peak_bytes");
+        let estimate = number(&predicted, "peak_bytes");
         assert!(off(estimate, peak) < 0.1, "memory: {estimate} for {peak}");
     }
     // The row of one level less must fail the same bound.
-    let less = &told["choices"][3];
+    let less = &predicted["choices"][3];
     assert_eq!(less["levels"], 4, "rows are numbers of levels");
     for key in ["blocks", "cells", "links", "boundary_cells"] {
         assert!(off(number(less, key), number(&mesh, key)) > 0.1, "{key}");
@@ -75,16 +78,16 @@ fn memory_decides_the_levels() {
     );
     assert!(number(&rows[levels], "peak_bytes") * 1.1 > 200e6, "{json}");
     let text = folder.run(args).ok().stdout;
-    let said = format!("{levels} levels are the finest mesh within 200.0 MB");
-    assert!(text.contains(&said), "{text}");
+    let expected = format!("{levels} levels are the finest mesh within 200.0 MB");
+    assert!(text.contains(&expected), "{text}");
     let none = folder.run("estimate --shape sphere --mem 1MB");
-    none.failed(4, &["not even the root grid fits", "--root"]);
+    none.failed(4, &["the root grid alone does not fit", "--root"]);
     let word = folder.run("estimate --shape sphere --mem much");
     assert_eq!(word.code, 2, "{}", word.stderr);
 }
 
 #[test]
-fn mesh_keeps_to_max_cells_and_says_what_it_dropped() {
+fn mesh_obeys_max_cells_and_notes_dropped_levels() {
     let folder = Folder::new();
     let args = "mesh --shape sphere --root 32 --levels 7 --no-picture --json --max-cells";
     let ran = folder.run(&format!("{args} 2M")).ok();
@@ -93,8 +96,8 @@ fn mesh_keeps_to_max_cells_and_says_what_it_dropped() {
     assert!((2..7).contains(&levels), "levels were dropped: {levels}");
     assert!(number(&json, "cells") <= 2e6, "{}", json["cells"]);
     assert_eq!(number(&json["parameters"], "levels") as usize, levels);
-    let said = format!("leaves {levels} of 7 levels");
-    assert!(ran.stderr.contains(&said), "{}", ran.stderr);
+    let expected = format!("reduces the levels to {levels} of 7");
+    assert!(ran.stderr.contains(&expected), "{}", ran.stderr);
     let few = folder.run(&format!("{args} 1000 --force"));
     few.failed(2, &["the root grid alone has 32 768 cells", "--root"]);
 }

@@ -1,6 +1,5 @@
-//! Faults of the machine: a kill at any moment, a full disk, a folder that takes no files, too
-//! little memory. Nothing of the user's is lost, no half file has a name of his, and the exit
-//! code and the message say what happened.
+//! Faults of the machine: a kill at any moment, a full disk, a read-only folder, too little memory. No user data is
+//! lost, no partial file has a user's file name, and the exit code and the message give the reason.
 
 #![cfg(target_os = "linux")]
 
@@ -13,7 +12,7 @@ use std::time::Instant;
 
 const MESH: &str = "mesh --shape sphere --root 32 --levels 4 --force --threads 2";
 
-/// What one could find under the user's names: a run's two outputs.
+/// The two outputs of a run under their names.
 fn outputs(folder: &Folder) -> [Vec<u8>; 2] {
     [folder.read("sphere.cutlink"), folder.read("sphere.png")]
 }
@@ -29,10 +28,7 @@ fn a_kill_at_any_moment_leaves_the_old_file_or_the_new_one() {
         .run("mesh --shape sphere --root 16 --levels 2 --force")
         .ok();
     let old = outputs(&folder);
-    assert!(
-        old[0] != new[0] && old[1] != new[1],
-        "they can be told apart"
-    );
+    assert!(old[0] != new[0] && old[1] != new[1], "they differ");
 
     const KILLS: u32 = 60;
     let (mut killed, mut left_over) = (0, 0);
@@ -89,7 +85,7 @@ fn a_kill_at_any_moment_leaves_the_old_file_or_the_new_one() {
 fn a_full_disk_keeps_what_is_on_it() {
     let folder = Folder::new();
     fs::create_dir(folder.path("disk")).expect("a folder");
-    // All in one shell: the disk is gone with it.
+    // All in one shell, whose end unmounts the disk.
     let line = format!(
         "exec unshare --map-root-user --mount sh -c 'mount -t tmpfs -o size=64k tmpfs disk
          echo mine > disk/sphere.cutlink
@@ -99,8 +95,8 @@ fn a_full_disk_keeps_what_is_on_it() {
     let ran = folder.shell(&line);
     let words = ["cannot write disk/sphere.cutlink", "No space left", "hint"];
     let ran = ran.failed(1, &words);
-    let said = "sphere.cutlink\nmine\n";
-    assert!(ran.stdout.ends_with(said), "lost or left: {}", ran.stdout);
+    let kept = "sphere.cutlink\nmine\n";
+    assert!(ran.stdout.ends_with(kept), "lost or left: {}", ran.stdout);
 }
 
 #[test]
@@ -119,7 +115,7 @@ fn a_limit_on_file_size_keeps_what_is_there_for_every_output() {
     ] {
         folder.write(target, "mine");
         let before = folder.files();
-        // In blocks of 512 bytes; the signal that comes with the limit is not for us.
+        // In blocks of 512 bytes; the signal of the limit is ignored.
         let line = format!("trap '' XFSZ; ulimit -f 16; exec $CUTLINK {command}");
         let cannot = format!("cannot write {target}");
         folder.shell(&line).failed(1, &[&cannot, "hint"]);
@@ -129,13 +125,13 @@ fn a_limit_on_file_size_keeps_what_is_there_for_every_output() {
 }
 
 #[test]
-fn folders_that_take_no_files_are_refused_before_the_work() {
+fn read_only_folders_are_refused_before_the_work() {
     let folder = Folder::new();
     folder.write("file", "mine");
-    // Root may write anywhere but there.
+    // Not even root can write there.
     for target in ["file/out", "/proc/out", "missing/out"] {
         let ran = folder.run(&format!("{MESH} --output {target}"));
-        let ran = ran.failed(2, &[target, "takes no files", "hint"]);
+        let ran = ran.failed(2, &[target, "not writable", "hint"]);
         assert_eq!(ran.stdout, "", "{target}: nothing was done");
     }
     assert_eq!(folder.files(), ["file"], "nothing was written");
@@ -154,7 +150,7 @@ fn too_little_memory_ends_with_4_wherever_it_runs_out() {
     let folder = Folder::new();
     folder.write("text.stl", &stl(&solid("sphere")));
     fs::write(folder.path("binary.stl"), binary(&solid("sphere"), 8)).expect("a file");
-    // Below that the program cannot even be loaded.
+    // Below that the program cannot be loaded.
     let least = (8..200).map(|mib| mib << 10).find(|&limit| {
         let ran = within(&folder, limit, "--version");
         ran.code == 0
@@ -210,7 +206,7 @@ fn binary(surface: &cutlink_mesher::Surface<3>, copies: u32) -> Vec<u8> {
 }
 
 #[test]
-fn threads_that_cannot_be_had_are_an_error() {
+fn too_many_threads_are_an_error() {
     let folder = Folder::new();
     let ran = within(&folder, 1 << 20, "mesh --shape sphere --threads 4000");
     ran.failed(4, &["4000 threads", "bytes", "--threads"]);

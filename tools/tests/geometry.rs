@@ -51,7 +51,7 @@ fn an_open_surface_is_refused_with_both_ways_out_and_robust_takes_it() {
     folder
         .run("mesh open.stl --robust --fill evenodd")
         .failed(2, &["parity", "hint"]);
-    // The file holds up, and says what is what.
+    // The file is valid and labels the gap links.
     folder.run("inspect open.cutlink --check").ok();
     let inspected = folder.run("inspect open.cutlink").ok();
     assert!(inspected.stdout.contains("gap"), "{}", inspected.stdout);
@@ -73,7 +73,7 @@ fn levels_go_by_patch_and_region() {
     assert_eq!(left["levels"].as_array().map(Vec::len), Some(4));
     assert!(leaves(&left, 3) > 0, "the left box is finer");
     let boundary = |level: usize| left["levels"][level]["boundary"].as_u64();
-    // Balance around the left box may take the near side of the right one along.
+    // Balance around the left box may also refine the near side of the right one.
     assert!(
         boundary(1).max(boundary(2)) > Some(0),
         "the right one is not: {left}"
@@ -131,7 +131,9 @@ fn a_seed_keeps_what_is_connected_to_it() {
     let same = folder.run(&format!("{args} --seed 0,0,0")).ok().json();
     assert_eq!(same["checksum"], all["checksum"], "the hole is not apart");
     assert!(
-        same["notes"].to_string().contains("0 others became solid"),
+        same["notes"]
+            .to_string()
+            .contains("0 other fluid cells became solid"),
         "{same}"
     );
     folder
@@ -146,7 +148,7 @@ fn a_seed_keeps_what_is_connected_to_it() {
 }
 
 #[test]
-fn a_plate_thinner_than_a_cell_is_found_and_said() {
+fn a_plate_thinner_than_a_cell_is_noted() {
     let folder = Folder::new();
     let args = "mesh --shape box:size=1x1x0.01 --root 16 --levels 2 --no-picture --json";
     let json = folder.run(args).ok().json();

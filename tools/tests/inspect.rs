@@ -1,11 +1,11 @@
-//! `cutlink inspect`: what it finds in the files that `cutlink mesh` writes, and exports.
+//! `cutlink inspect`: reports and exports of the files written by `cutlink mesh`.
 
 mod kit;
 
 use kit::{Folder, solid, stl};
 use serde_json::Value;
 
-/// A folder with `m.cutlink` in it, and what `cutlink mesh` said about it.
+/// A folder with `m.cutlink`, and the report of `cutlink mesh`.
 fn meshed(shape: &str) -> (Folder, Value) {
     let folder = Folder::new();
     let args =
@@ -15,7 +15,7 @@ fn meshed(shape: &str) -> (Folder, Value) {
 }
 
 #[test]
-fn a_mesh_file_holds_what_the_mesh_command_said() {
+fn a_mesh_file_agrees_with_the_report_of_the_mesh_command() {
     for shape in ["box", "sphere", "naca:2412"] {
         let (folder, made) = meshed(shape);
         let ran = folder.run("inspect m.cutlink --check --json").ok();

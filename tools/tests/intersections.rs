@@ -21,7 +21,7 @@ fn two_cubes(by: f64) -> cutlink_mesher::Surface<3> {
 }
 
 #[test]
-fn overlapping_cubes_are_meshed_and_their_facets_told() {
+fn overlapping_cubes_are_meshed_and_their_facets_reported() {
     let folder = Folder::new();
     let both = two_cubes(0.3);
     folder.write("two.stl", &stl(&both));
@@ -85,11 +85,11 @@ fn a_clean_surface_has_a_word_and_no_file() {
     );
     assert_eq!(folder.files(), ["two.cutlink", "two.stl"]);
     let json = folder.run(&format!("{MESH} --force --json")).ok().json();
-    assert_eq!(json["intersections"], Value::Null, "not asked for");
+    assert_eq!(json["intersections"], Value::Null, "not requested");
 }
 
 #[test]
-fn a_dry_run_tells_and_writes_nothing_and_the_config_has_the_key() {
+fn a_dry_run_reports_without_files_and_the_config_has_the_key() {
     let folder = Folder::new();
     folder.write("two.stl", &stl(&two_cubes(0.3)));
     folder.write(
@@ -110,7 +110,7 @@ fn a_dry_run_tells_and_writes_nothing_and_the_config_has_the_key() {
 }
 
 #[test]
-fn polylines_are_told_without_a_file() {
+fn polylines_are_reported_without_a_file() {
     let folder = Folder::new();
     folder.write("eight.txt", "0 0\n1 1\n1 0\n0 1\n0 0\n");
     let json = folder
@@ -154,5 +154,5 @@ fn inspect_checks_a_surface() {
         ran.stdout
     );
     let json = folder.run("inspect one.stl --json").ok().json();
-    assert_eq!(json["intersections"], Value::Null, "not asked for");
+    assert_eq!(json["intersections"], Value::Null, "not requested");
 }

@@ -101,10 +101,10 @@ fn threads_change_neither_the_mesh_nor_its_file() {
         folder.run(&args).ok().json()
     };
     let one = run(1);
-    assert_eq!(one["threads"], 1, "as asked for");
+    assert_eq!(one["threads"], 1, "as requested");
     for threads in [2, 5] {
         let more = run(threads);
-        assert_eq!(more["threads"], threads, "as asked for");
+        assert_eq!(more["threads"], threads, "as requested");
         assert_eq!(one["checksum"], more["checksum"], "{threads} threads");
         let file = folder.read(&format!("t{threads}.cutlink"));
         assert!(file == folder.read("t1.cutlink"), "{threads} threads");
@@ -115,7 +115,7 @@ fn threads_change_neither_the_mesh_nor_its_file() {
 }
 
 #[test]
-fn a_dry_run_says_what_would_be_built_and_writes_nothing() {
+fn a_dry_run_prints_the_settings_and_writes_nothing() {
     let folder = Folder::new();
     let ran = folder.run("mesh --shape torus --levels 6 --dry-run").ok();
     assert!(ran.stdout.contains("6 levels"), "{}", ran.stdout);
@@ -142,7 +142,7 @@ fn files_are_placed_and_the_placement_is_reported() {
     let args = "mesh box.stl --unit mm --rotate x90,z:90 --translate 1,2,3 --root 16 --levels 2 \
                 --no-picture --json";
     let json = folder.run(args).ok().json();
-    assert_eq!(json["input"]["format"], "ASCII STL", "told by content");
+    assert_eq!(json["input"]["format"], "ASCII STL", "detected by content");
     // Half extents 0.5, 0.25, 0.125; about x: 0.5, 0.125, 0.25; about z: 0.125, 0.5, 0.25.
     let (lower, upper) = (&json["frame"]["origin"], &json["frame"]["upper"]);
     for (axis, (middle, half)) in [(1.0, 0.125), (2.0, 0.5), (3.0, 0.25)]
@@ -168,7 +168,7 @@ fn files_are_placed_and_the_placement_is_reported() {
 }
 
 #[test]
-fn airfoils_are_meshed_in_the_plane() {
+fn airfoils_are_meshed_in_2d() {
     let folder = Folder::new();
     folder.write("square.dat", "0 0\n1 0\n1 1\n0 1\n");
     let json = folder
@@ -185,11 +185,11 @@ fn airfoils_are_meshed_in_the_plane() {
 }
 
 #[test]
-fn crossing_a_wall_is_said_and_inside_out_is_no_obstacle() {
+fn crossing_a_face_is_noted_and_inward_facets_are_accepted() {
     let folder = Folder::new();
     let crossing = "mesh --shape sphere --domain 0,-1,-1,2,1,1 --root 8 --levels 2 --no-picture";
     let ran = folder.run(crossing).ok();
-    assert!(ran.stderr.contains("lower x wall"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("lower x face"), "{}", ran.stderr);
 
     let mut inward = solid("box");
     inward.facets.iter_mut().for_each(|f| f.swap(0, 1));
@@ -200,7 +200,7 @@ fn crossing_a_wall_is_said_and_inside_out_is_no_obstacle() {
         folder.run(&args).ok()
     };
     let (inward, outward) = (run("inward"), run("outward"));
-    assert!(inward.stderr.contains("all facets face inward"), "said");
+    assert!(inward.stderr.contains("all facets face inward"), "noted");
     assert_eq!(
         inward.json()["notes"].as_array().map(Vec::len),
         Some(1),
@@ -225,7 +225,7 @@ fn quiet_is_quiet_and_a_closed_pipe_is_no_panic() {
     assert_eq!(ran.stderr, "", "no panic message");
 }
 
-/// A duct is the complement of the body: the same cut faces, seen from the other side.
+/// A duct is the complement of the body: the same cut links, seen from the other side.
 #[test]
 fn a_flow_inside_fills_what_the_surface_encloses() {
     let folder = Folder::new();

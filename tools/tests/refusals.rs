@@ -1,4 +1,4 @@
-//! Every class of failure: its exit code, what it says, and that nothing is touched.
+//! Every class of failure: its exit code, its message, and that no file is changed.
 
 mod kit;
 
@@ -102,9 +102,9 @@ fn existing_outputs_are_refused_before_the_work_starts() {
     assert_eq!(folder.files(), ["sphere.png"], "nothing was written");
     assert_eq!(folder.read("sphere.png"), b"mine", "untouched");
     folder.run(&format!("{small} --no-picture")).ok();
-    assert_eq!(folder.read("sphere.png"), b"mine", "not asked for");
+    assert_eq!(folder.read("sphere.png"), b"mine", "without --force");
     folder.run(&format!("{small} --force")).ok();
-    assert_ne!(folder.read("sphere.png"), b"mine", "asked for");
+    assert_ne!(folder.read("sphere.png"), b"mine", "with --force");
 
     let input = stl(&solid("box"));
     folder.write("in.stl", &input);

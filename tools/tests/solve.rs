@@ -1,4 +1,4 @@
-//! `cutlink solve`, as users run it.
+//! `cutlink solve` through the program.
 
 mod kit;
 
@@ -47,7 +47,11 @@ fn a_run_that_was_resumed_is_the_run_that_was_not_stopped() {
     folder.run("solve case.toml").ok();
     let forces = || std::fs::read_to_string(folder.path("out/forces.csv")).expect("forces");
     let whole = forces();
-    assert_eq!(whole.lines().count(), 201, "a line a step, and the header");
+    assert_eq!(
+        whole.lines().count(),
+        201,
+        "one line per step, and the header"
+    );
     let last: Vec<f64> = whole
         .lines()
         .last()
@@ -68,8 +72,8 @@ fn a_run_that_was_resumed_is_the_run_that_was_not_stopped() {
         std::fs::read(&newest).expect("a checkpoint") == state,
         "the same bits"
     );
-    // A run is not lost by mistake, and a damaged checkpoint is passed over.
-    assert_ne!(folder.run("solve case.toml").code, 0, "there already");
+    // A run is not overwritten by mistake, and a damaged checkpoint is skipped.
+    assert_ne!(folder.run("solve case.toml").code, 0, "exists already");
     std::fs::write(&newest, &state[..state.len() - 9]).expect("damage");
     let ran = folder.run("solve case.toml --resume").ok();
     assert!(
@@ -110,7 +114,7 @@ fn conditions_that_vary_are_resumed_to_the_bit() {
     }
     let ran = folder.run("solve whole.toml").ok();
     assert!(
-        ran.stderr.contains("\"x+\" is no product"),
+        ran.stderr.contains("\"x+\" is not a product"),
         "{}",
         ran.stderr
     );
@@ -141,7 +145,7 @@ fn conditions_that_vary_are_resumed_to_the_bit() {
 }
 
 #[test]
-fn a_value_that_is_none_ends_with_its_place() {
+fn a_value_that_is_not_finite_ends_with_its_point() {
     let folder = Folder::new();
     let bad = |from: &str, to: &str, words: &[&str]| {
         assert!(CIRCLE.contains(from));
@@ -169,7 +173,7 @@ fn a_value_that_is_none_ends_with_its_place() {
 }
 
 #[test]
-fn what_diverges_ends_with_its_own_code() {
+fn divergence_has_its_own_exit_code() {
     let folder = Folder::new();
     let text = CIRCLE
         .replace("re = 20", "re = 20000")
@@ -185,7 +189,7 @@ fn what_diverges_ends_with_its_own_code() {
     );
     assert!(
         ran.stderr.contains("hint: ") && ran.stderr.contains("regularized"),
-        "it is not in use: {}",
+        "a remedy not in use: {}",
         ran.stderr
     );
     let kept = std::fs::read_dir(folder.path("flow")).expect("a folder");
@@ -195,7 +199,7 @@ fn what_diverges_ends_with_its_own_code() {
     assert_eq!(
         ran.stderr.contains("checkpoint"),
         kept,
-        "said if there is one"
+        "named if there is one"
     );
     let forces = String::from_utf8(folder.read("flow/forces.csv")).expect("text");
     assert!(forces.lines().count() > 10, "what was there: {forces}");
@@ -203,7 +207,7 @@ fn what_diverges_ends_with_its_own_code() {
 }
 
 #[test]
-fn forces_are_in_their_file_while_the_run_goes() {
+fn forces_are_written_during_the_run() {
     use std::time::{Duration, Instant};
     let folder = Folder::new();
     let text = CIRCLE.replace("steps = 200", "steps = 100000000");
@@ -225,7 +229,7 @@ fn forces_are_in_their_file_while_the_run_goes() {
     child.kill().expect("it runs");
     child.wait().expect("it ends");
     assert!(seen >= 300, "{seen} lines");
-    // What a kill left behind is cut at the checkpoint.
+    // Lines of the killed run are truncated at the checkpoint.
     let last = std::fs::read_dir(folder.path("flow")).expect("a folder");
     let step = |name: &str| -> Option<usize> {
         let step = name.strip_prefix("step_")?.strip_suffix(".ckpt")?;
@@ -238,11 +242,11 @@ fn forces_are_in_their_file_while_the_run_goes() {
     folder
         .run(&format!("solve case.toml --resume --steps {}", last + 37))
         .ok();
-    assert_eq!(lines(), last + 38, "a line a step");
+    assert_eq!(lines(), last + 38, "one line per step");
 }
 
 #[test]
-fn a_run_goes_on_past_its_end_and_says_what_differs() {
+fn a_finished_run_can_be_extended_and_changes_are_noted() {
     let folder = Folder::new();
     let with = |from: &str, to: &str, name: &str| {
         let text = format!("{CIRCLE}folder = \"{name}\"\n");
@@ -262,8 +266,8 @@ fn a_run_goes_on_past_its_end_and_says_what_differs() {
     let ran = folder.run("solve case.toml --resume").ok();
     for word in [
         "resumed at root step 200",
-        "[run] steps is 300, and was 200",
-        "[output] folder is \"moved\", and was \"parts\"",
+        "[run] steps is 300, was 200",
+        "[output] folder is \"moved\", was \"parts\"",
         "[output] write",
     ] {
         assert!(ran.stderr.contains(word), "{word}: {}", ran.stderr);
@@ -271,7 +275,7 @@ fn a_run_goes_on_past_its_end_and_says_what_differs() {
     assert!(folder.path("moved/slice_000000250.vtu").exists());
     let forces = |name: &str| folder.read(&format!("{name}/forces.csv"));
     assert!(forces("moved") == forces("whole"), "to the bit");
-    // What a flow is made of may not differ, and is named.
+    // The parts of a case that define the flow must not change, and are named.
     for (from, to, word) in [
         ("re = 20", "re = 21", "[physics] viscosity"),
         ("pressure = 0", "pressure = 0.1", "[boundary.x+] pressure"),
@@ -282,7 +286,7 @@ fn a_run_goes_on_past_its_end_and_says_what_differs() {
         let before = forces("moved");
         folder
             .run("solve case.toml --resume")
-            .failed(2, &["of another flow", word, "--force"]);
+            .failed(2, &["belongs to another flow", word, "--force"]);
         assert!(forces("moved") == before, "untouched");
     }
 }
@@ -313,7 +317,7 @@ fn coefficients_are_over_the_frontal_area_along_the_free_stream() {
     assert!(summary["diverging"].is_null(), "{summary}");
 }
 
-/// Every file of a folder but checkpoints and the summary, which tells of speed.
+/// Every file of a folder except checkpoints and the summary, which has the speed.
 fn written(folder: &Folder, name: &str) -> Vec<(String, Vec<u8>)> {
     let entries = std::fs::read_dir(folder.path(name)).expect("a folder");
     let mut files: Vec<(String, Vec<u8>)> = entries
@@ -392,7 +396,7 @@ fn fields_of_a_resumed_run_are_those_of_one_that_was_not_stopped() {
         assert!(names.contains(&name), "{name} is not in {names:?}");
     }
     assert!(!names.contains(&"swing_000000000.htg"), "no sample yet");
-    // Ends at 130 with the files of an end; goes on from the checkpoint at 100.
+    // Ends at 130 with the final outputs; resumes from the checkpoint at 100.
     folder.run("solve parts.toml --steps 130").ok();
     assert!(
         folder.path("parts/picture_000000130.png").exists(),
@@ -411,13 +415,13 @@ fn fields_of_a_resumed_run_are_those_of_one_that_was_not_stopped() {
         25,
         "0, 9, ... 198, the end, the header"
     );
-    // The resolved case, which names the other folder, is the same flow.
+    // The resolved case, which has the other folder, gives the same flow.
     let resolved = std::fs::read_to_string(folder.path("whole/case.toml")).expect("a case");
     assert!(resolved.contains("every_steps = 48"), "{resolved}");
     folder.write("again.toml", &resolved.replace("\"whole\"", "\"again\""));
     folder.run("solve again.toml").ok();
     assert!(written(&folder, "again") == whole, "again");
-    // An output that the mesh does not have is refused before anything is written.
+    // An output that the mesh does not support is refused before anything is written.
     let text = format!("{CIRCLE}folder = \"none\"\n{FIELDS}");
     folder.write("none.toml", &text.replace("[2, 0]", "[0.1, 0]"));
     folder
@@ -454,7 +458,7 @@ fn every_example_is_written_and_runs() {
             _ => 100_000,
         };
         assert!(summary["bytes"]["flow"].as_u64() > Some(least), "{summary}");
-        assert!(summary["strouhal"].is_null(), "three steps tell nothing");
+        assert!(summary["strouhal"].is_null(), "three steps are too few");
         let drawn = folder.path(&format!("{name}/forces.png")).exists();
         assert_eq!(drawn, ["cylinder", "sphere"].contains(&name), "{name}");
     }

@@ -1,5 +1,4 @@
-//! How runs of `cutlink solve` end from outside: by signals, by another run in the same folder; and runs that are only
-//! planned.
+//! Runs of `cutlink solve` ended by signals, second runs in the same folder, and dry runs.
 
 mod kit;
 
@@ -7,7 +6,7 @@ use kit::Folder;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Far longer than any of these tests waits for.
+/// Far longer than any of these tests.
 const CASE: &str = r#"
 [mesh]
 shape = "circle:r=0.5"
@@ -89,7 +88,11 @@ fn signals_end_a_run_with_a_checkpoint() {
         folder
             .run(&format!("solve case.toml --resume --steps {steps}"))
             .ok();
-        assert_eq!(lines(&folder), steps + 1, "a line a step, and the heads");
+        assert_eq!(
+            lines(&folder),
+            steps + 1,
+            "one line per step, and the header"
+        );
     }
 }
 
@@ -105,7 +108,7 @@ fn a_folder_takes_one_run_at_a_time() {
     let before = lines(&folder);
     child.kill().expect("it runs");
     child.wait().expect("it ends");
-    assert!(lines(&folder) >= before, "nothing was cut");
+    assert!(lines(&folder) >= before, "nothing was truncated");
     // The lock ends with its run, even with one that is killed.
     folder.run("solve case.toml --force --steps 10").ok();
     assert_eq!(lines(&folder), 11);

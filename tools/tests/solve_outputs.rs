@@ -1,4 +1,4 @@
-//! What `cutlink solve` writes and tells beside forces and fields, as users run it.
+//! Outputs of `cutlink solve` besides forces and fields, through the program.
 
 mod kit;
 
@@ -68,7 +68,7 @@ fn flows_and_energy_of_a_channel_are_those_of_its_parabola() {
     near(last[8], 2.0, 0.02);
     near(last[3], 1.2, 0.02);
     near(last[4], 6.0, 0.02);
-    assert!(ran.stderr.contains("leaves than enters") || ran.stdout.contains("leaves than enters"));
+    assert!(ran.stderr.contains("imbalance ") || ran.stdout.contains("imbalance "));
     let summary: serde_json::Value =
         serde_json::from_slice(&folder.read("whole/summary.json")).expect("JSON");
     let imbalance = summary["integrals"]["imbalance"].as_f64().expect("a share");
@@ -78,7 +78,7 @@ fn flows_and_energy_of_a_channel_are_those_of_its_parabola() {
 }
 
 #[test]
-fn a_resumed_run_has_the_integrals_and_the_looks_of_one_that_was_not_stopped() {
+fn a_resumed_run_has_the_integrals_and_bulk_samples_of_an_uninterrupted_one() {
     let folder = Folder::new();
     let short = CHANNEL.replace("steps = 3000", "steps = 1100");
     folder.write("case.toml", &short);
@@ -94,14 +94,15 @@ fn a_resumed_run_has_the_integrals_and_the_looks_of_one_that_was_not_stopped() {
     };
     let [whole, parts] = read("integrals.csv");
     assert!(whole == parts, "lines");
-    // The header of a checkpoint has the flow on the whole at steps 256, 512, 768 and 1024.
+    // The header of a checkpoint has the bulk quantities at steps 256, 512, 768 and 1024.
     let [whole, parts] = read("step_000000001100.ckpt");
     assert!(whole == parts, "checkpoints");
     let text = String::from_utf8_lossy(&parts);
     assert_eq!(text.matches("\"fastest\"").count(), 4, "looks");
 }
 
-/// Of the drag of a circle at Re 20 shear is some 40 % (Dennis & Chang, J. Fluid Mech. 42 (1970) 471: 0.812 of 2.045), and less between walls.
+/// About 40 % of the drag of a circle at Re 20 is friction (Dennis & Chang, J. Fluid Mech. 42 (1970) 471: 0.812 of
+/// 2.045), and less between walls.
 #[test]
 fn a_circle_has_drag_by_pressure_and_by_friction() {
     let folder = Folder::new();
@@ -128,8 +129,11 @@ forces_every = 7
 "#;
     folder.write("case.toml", case);
     let ran = folder.run("solve case.toml").ok();
-    let told = ran.stdout + &ran.stderr;
-    assert!(told.contains("pressure + friction at the end"), "{told}");
+    let printed = ran.stdout + &ran.stderr;
+    assert!(
+        printed.contains("pressure + friction at the end"),
+        "{printed}"
+    );
     let summary: serde_json::Value =
         serde_json::from_slice(&folder.read("flow/summary.json")).expect("JSON");
     let parts = &summary["parts"]["circle"]["C_D"];
@@ -150,8 +154,8 @@ forces_every = 7
     assert!(ran.json()["parts"].is_null(), "no forces");
 }
 
-/// At Re 40 the wake of a circle in an unbounded stream is 2.2 diameters long (Coutanceau & Bouard 1977: 2.13; Dennis & Chang 1970: 2.35); sides
-/// 8 diameters apart shorten it.
+/// At Re 40 the wake of a circle in an unbounded free stream is 2.2 diameters long (Coutanceau & Bouard 1977: 2.13;
+/// Dennis & Chang 1970: 2.35); sides 8 diameters apart shorten it.
 #[test]
 fn the_wake_of_a_circle_has_a_length() {
     let folder = Folder::new();
@@ -178,14 +182,14 @@ seconds = 40
 "#;
     folder.write("case.toml", case);
     let ran = folder.run("solve case.toml").ok();
-    let told = ran.stdout + &ran.stderr;
-    assert!(told.contains("recirculation length"), "{told}");
+    let printed = ran.stdout + &ran.stderr;
+    assert!(printed.contains("recirculation length"), "{printed}");
     let all = lines(&folder, "flow/integrals.csv");
     let of = |line: &Vec<f64>| *line.last().expect("a number");
-    assert_eq!(of(&all[0]), 0.0, "nothing runs back at the start");
+    assert_eq!(of(&all[0]), 0.0, "no recirculation at the start");
     let last = of(all.last().expect("a line"));
     assert!((1.7..2.4).contains(&last), "{last}");
-    // The resolved case says where the line begins, and is the same one.
+    // The resolved case has the start of the line, and gives the same result.
     let resolved = String::from_utf8(folder.read("flow/case.toml")).expect("text");
     assert!(resolved.contains("[output.recirculation]"), "{resolved}");
     folder.write("again.toml", &resolved.replace("\"flow\"", "\"again\""));
@@ -201,7 +205,7 @@ seconds = 40
         .failed(2, &["bare.toml", "[output.recirculation] from is missing"]);
 }
 
-/// The flow of a run on another mesh, in another box, of another lattice velocity, is the same one in SI units.
+/// The flow of a run is the same in SI units on another mesh, in another box, with another lattice velocity.
 #[test]
 fn a_flow_begins_with_that_of_another_run() {
     let folder = Folder::new();
@@ -224,7 +228,7 @@ fn a_flow_begins_with_that_of_another_run() {
     let ran = folder.run("solve second.toml --steps 1").ok();
     assert!(
         ran.stderr
-            .contains("first/step_000000000008.ckpt at root step 8"),
+            .contains("first/step_000000000008.ckpt, root step 8"),
         "{}",
         ran.stderr
     );
@@ -238,13 +242,13 @@ fn a_flow_begins_with_that_of_another_run() {
     near(start[4], 6.0, 0.1);
     let probes = &lines(&folder, "second/probes.csv")[0];
     let text = String::from_utf8(folder.read("second/probes.csv")).expect("text");
-    // The pressure over the density is 0.6 * (2 - x), but for the sound of the first start.
+    // The pressure over the density is 0.6 * (2 - x), apart from sound of the first start.
     near(probes[2], 1.5, 5e-3);
     near(probes[4], 5.0 * 0.6, 0.06);
     near(probes[5], 6.0 * 0.25 * 0.75, 5e-3);
     near(probes[7], 5.0 * 0.75, 0.06);
     assert!(text.starts_with("step"), "{text}");
-    // It goes on without the other run.
+    // It resumes without the other run.
     std::fs::remove_dir_all(folder.path("first")).expect("a folder");
     folder.run("solve second.toml --resume --steps 3").ok();
 }
@@ -272,17 +276,17 @@ fn flows_that_cannot_be_begun_with_are_refused() {
             "second.toml",
             "[initial] from",
             "nowhere",
-            "name a checkpoint",
+            "give a checkpoint",
         ],
     );
     with(&short, ".").failed(2, &["[initial] from", "has no checkpoint"]);
     with(&short, "first/case.toml")
-        .failed(2, &["[initial] from", "case.toml", "name a checkpoint"]);
+        .failed(2, &["[initial] from", "case.toml", "give a checkpoint"]);
     let both = short.replace("[initial]", "[initial]\nfrom = \"first\"");
     folder.write("second.toml", &both);
     folder
         .run("solve second.toml --force")
-        .failed(2, &["[initial] has from, and other keys"]);
+        .failed(2, &["[initial] has from and other keys"]);
     let space = short
         .replace("[0, 0, 2, 1]", "[0, 0, 0, 2, 1, 1]")
         .replace("root = 64", "root = 16")
@@ -290,12 +294,12 @@ fn flows_that_cannot_be_begun_with_are_refused() {
             "\"y-\"",
             "\"z-\" = \"no-slip\"\n\"z+\" = \"no-slip\"\n\"y-\"",
         );
-    with(&space, "first").failed(2, &["its flow is 2D, and this one is 3D"]);
+    with(&space, "first").failed(2, &["the flow is 2D, but this case is 3D"]);
     let path = folder.path("first/step_000000000002.ckpt");
     let mut bytes = std::fs::read(&path).expect("a checkpoint");
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
-    std::fs::write(&path, bytes).expect("room");
+    std::fs::write(&path, bytes).expect("disk space");
     with(&short, "first").failed(2, &["[initial] from", "damaged"]);
 }
 
@@ -310,7 +314,7 @@ fn integrals_can_be_left_out_and_taken_up_later() {
     assert!(!folder.path("whole/integrals.csv").exists(), "none");
     assert!(
         ran.json()["integrals"]["imbalance"].is_number(),
-        "told all the same"
+        "still reported"
     );
     let some = none
         .replace("integrals_every = 0", "integrals_every = 50")
@@ -323,7 +327,7 @@ fn integrals_can_be_left_out_and_taken_up_later() {
 }
 
 #[test]
-fn a_box_that_does_not_fit_is_told_by_its_keys() {
+fn errors_of_a_box_name_its_keys() {
     let folder = Folder::new();
     folder.write(
         "case.toml",
@@ -334,7 +338,7 @@ fn a_box_that_does_not_fit_is_told_by_its_keys() {
     ran.failed(2, &["case.toml: [domain] box", "give box = [0.0, "]);
 }
 
-/// A body's mesh is made again; in the body of the other run the flow is at rest.
+/// The mesh of a body is rebuilt; in the body of the other run the flow is at rest.
 #[test]
 fn a_flow_round_a_body_begins_with_that_round_a_larger_one() {
     let folder = Folder::new();
@@ -388,7 +392,7 @@ points = [[-1, 0], [0, 0.9], [2, 0.3], [0, 0.45]]
 /// Taylor and Green's vortices in 2D: energy ρ U²/4 and enstrophy U² k²/2, both times exp(-4 ν k² t); and energy falls by 2 ρ ν
 /// times enstrophy.
 #[test]
-fn vortices_lose_the_energy_that_their_enstrophy_says() {
+fn vortices_lose_energy_in_proportion_to_their_enstrophy() {
     let folder = Folder::new();
     let case = r#"
 [domain]
@@ -429,7 +433,7 @@ integrals_every = 100
             "enstrophy {line:?}"
         );
     }
-    // A start in equilibrium takes some energy besides.
+    // A start in equilibrium also loses some energy.
     for pair in all[1..].windows(2) {
         let [before, after] = [&pair[0], &pair[1]];
         let lost = (before[3] - after[3]) / (after[1] - before[1]);

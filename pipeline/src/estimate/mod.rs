@@ -1,8 +1,8 @@
-//! Size, memory and time of a mesh before it is built, and the finest mesh that fits.
+//! Predicts size, memory and time of a mesh, and finds the finest mesh that fits.
 //!
-//! The counts are those of [`cutlink_voxelizer::forecast`], for a surface that is placed already.
+//! The counts come from [`cutlink_voxelizer::forecast`], for a surface that is already placed.
 
-pub mod room;
+pub mod memory;
 
 use crate::error::{Error, ErrorKind};
 use crate::mesh::report::{bytes, columns, grouped, short};
@@ -10,73 +10,74 @@ use cutlink_amr::MAX_LEVELS;
 use cutlink_mesher::Surface;
 use cutlink_voxelizer::kernels::Kernels;
 use cutlink_voxelizer::{BUILD_BLOCKS, EmbedParams, Estimate, Frame, check_levels, forecast};
-use room::Room;
+use memory::AvailableMemory;
 use serde_json::{Value, json};
 use std::time::Instant;
 
-/// What is to be estimated.
+/// The input of an estimate.
 #[derive(Debug, Clone)]
-pub struct Asked {
-    /// The surface, as messages name it.
+pub struct Request {
+    /// Name of the surface in messages.
     pub name: String,
-    /// Size of its file; 0 for shapes.
+    /// Size of its file in bytes; 0 for shapes.
     pub input_bytes: u64,
-    /// Levels, unless memory decides.
+    /// Number of levels, unless `memory` decides.
     pub levels: usize,
-    /// Memory that decides the levels.
+    /// Memory in bytes that the mesh has to fit into; it decides the levels.
     pub memory: Option<u64>,
-    /// Most cells.
+    /// Maximum number of cells.
     pub max_cells: Option<u64>,
 }
 
-impl Asked {
-    fn fits(&self, estimate: &Estimate, room: &Room) -> bool {
-        self.memory.is_none_or(|most| room.need(estimate) <= most)
+impl Request {
+    fn fits(&self, estimate: &Estimate, available: &AvailableMemory) -> bool {
+        self.memory
+            .is_none_or(|most| available.need(estimate) <= most)
             && self
                 .max_cells
-                .is_none_or(|most| room::cells(estimate) <= most)
+                .is_none_or(|most| memory::cells(estimate) <= most)
     }
 }
 
-/// An estimate, and those of coarser meshes beside it.
+/// An estimate, with those of coarser meshes.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Estimated<const D: usize> {
-    /// What was asked.
-    pub asked: Asked,
-    /// The mesh asked for, or the finest that fits.
+    /// The input.
+    pub request: Request,
+    /// The requested mesh, or the finest one that fits.
     pub chosen: Estimate,
-    /// Meshes of 1, 2, ... levels, up to one more than the choice.
+    /// Meshes of 1, 2, ... levels, up to one level more than `chosen`.
     pub shown: Vec<Estimate>,
-    /// The memory that a build would find.
-    pub room: Room,
+    /// The memory available to a build.
+    pub available: AvailableMemory,
     /// Box and root grid.
     pub frame: Frame<D>,
-    /// Parameters of the finest mesh that was looked at.
+    /// Parameters of the finest mesh estimated.
     pub params: EmbedParams,
-    /// What the estimate took, in milliseconds.
+    /// Time of the estimate, in milliseconds.
     pub took_ms: f64,
 }
 
-/// Estimates a mesh that `kernels` would build. `asked.memory` decides the levels where it is given.
+/// Estimates a mesh that `kernels` would build. If `request.memory` is set, it decides the levels.
 ///
 /// # Errors
-/// [`ErrorKind::Memory`] or [`ErrorKind::Input`] where not even the root grid fits; a device that fails.
+/// [`ErrorKind::Memory`] or [`ErrorKind::Input`] if the root grid alone does not fit; a device error.
 pub fn estimate<const D: usize, K: Kernels<D>>(
     kernels: &K,
-    asked: Asked,
+    request: Request,
     surface: &Surface<D>,
     frame: Frame<D>,
     params: EmbedParams,
 ) -> Result<Estimated<D>, Error> {
     let begin = Instant::now();
-    let room = Room::now(kernels);
-    let most = match asked.memory {
+    let available = AvailableMemory::now(kernels);
+    let most = match request.memory {
         Some(_) => (1..=MAX_LEVELS)
             .rev()
             .find(|&n| check_levels(&frame, n).is_ok())
             .unwrap_or(1),
-        None => asked.levels,
+        None => request.levels,
     };
     let params = if params.walls.is_empty() && params.regions.is_empty() {
         params.with_levels(most)
@@ -85,30 +86,32 @@ pub fn estimate<const D: usize, K: Kernels<D>>(
     };
     let most = params.levels;
     let made = forecast(kernels, surface, frame, &params, BUILD_BLOCKS)?;
-    let made = made.with_input(asked.input_bytes);
-    let chosen = made.finest(|e| asked.fits(e, &room)).ok_or_else(|| {
-        let root = made.at(1);
-        Error::new(
-            match asked.memory {
-                Some(_) => ErrorKind::Memory,
-                None => ErrorKind::Input,
-            },
-            format!(
-                "not even the root grid fits: {} cells, about {}",
-                grouped(root.cells),
-                bytes(room.need(&root))
-            ),
-        )
-        .hint("use a coarser --root")
-    })?;
-    // One beyond the choice shows why it ends there.
+    let made = made.with_input(request.input_bytes);
+    let chosen = made
+        .finest(|e| request.fits(e, &available))
+        .ok_or_else(|| {
+            let root = made.at(1);
+            Error::new(
+                match request.memory {
+                    Some(_) => ErrorKind::Memory,
+                    None => ErrorKind::Input,
+                },
+                format!(
+                    "the root grid alone does not fit: {} cells, about {}",
+                    grouped(root.cells),
+                    bytes(available.need(&root))
+                ),
+            )
+            .hint("use a coarser --root")
+        })?;
+    // One level more shows why the choice ends there.
     let levels = chosen.levels.len();
     let shown = (1..=(levels + 1).min(most)).map(|n| made.at(n)).collect();
     Ok(Estimated {
-        asked,
+        request,
         chosen,
         shown,
-        room,
+        available,
         frame,
         params,
         took_ms: 1e3 * begin.elapsed().as_secs_f64(),
@@ -116,23 +119,23 @@ pub fn estimate<const D: usize, K: Kernels<D>>(
 }
 
 impl<const D: usize> Estimated<D> {
-    /// A table of the meshes, and whether the one asked for fits.
+    /// A table of the meshes, and whether the requested one fits.
     pub fn text(&self) -> String {
         text(
-            &self.asked,
+            &self.request,
             &self.chosen,
             &self.shown,
-            &self.room,
+            &self.available,
             self.took_ms,
         )
     }
 
-    /// The object that `docs/json-schema.md` describes, but for the device.
+    /// The JSON object of `docs/json-schema.md`, without the device.
     pub fn to_json(&self) -> Value {
         let frame = &self.frame;
-        let mut object = object(&self.chosen, &self.shown, &self.room);
+        let mut object = object(&self.chosen, &self.shown, &self.available);
         object["dimensions"] = json!(D);
-        object["name"] = json!(self.asked.name);
+        object["name"] = json!(self.request.name);
         object["estimate_ms"] = json!(self.took_ms);
         object["frame"] = json!({
             "origin": frame.origin.to_vec(),
@@ -149,7 +152,13 @@ impl<const D: usize> Estimated<D> {
     }
 }
 
-fn text(asked: &Asked, chosen: &Estimate, shown: &[Estimate], room: &Room, took: f64) -> String {
+fn text(
+    request: &Request,
+    chosen: &Estimate,
+    shown: &[Estimate],
+    available: &AvailableMemory,
+    took: f64,
+) -> String {
     let heads = [
         "levels", "dx [m]", "blocks", "cells", "links", "memory", "file", "time",
     ];
@@ -162,39 +171,40 @@ fn text(asked: &Asked, chosen: &Estimate, shown: &[Estimate], room: &Room, took:
             grouped(e.blocks),
             grouped(e.cells),
             grouped(e.links),
-            bytes(room.taken(e)),
+            bytes(available.taken(e)),
             bytes(e.bytes_file),
             e.seconds
                 .map_or_else(|| "?".into(), |s| format!("{s:.1} s")),
         ]);
     }
-    let mut text = format!("estimate  {}\n\n{}", asked.name, columns(&rows));
+    let mut text = format!("estimate  {}\n\n{}", request.name, columns(&rows));
     let counted = chosen.counted_levels;
     text += &match counted {
-        n if n == chosen.levels.len() => "\nall levels counted; memory to 10 %".to_owned(),
-        0 => "\nno level counted: to a factor of 2".to_owned(),
-        n => format!("\n{n} levels counted, the rest by their growth: to 10 %"),
+        n if n == chosen.levels.len() => "\nall levels counted; memory to within 10 %".to_owned(),
+        0 => "\nno level counted: to within a factor of 2".to_owned(),
+        n => format!("\n{n} levels counted, the others extrapolated to within 10 %"),
     };
-    text += &format!(", time of the embedding to a factor of 2; estimated in {took:.0} ms\n");
-    let free = bytes(room.free);
-    let whose = room.memory;
+    text +=
+        &format!(", time of the embedding to within a factor of 2; estimated in {took:.0} ms\n");
+    let free = bytes(available.free);
+    let whose = available.memory;
     let levels = chosen.levels.len();
-    text += &match asked.memory {
+    text += &match request.memory {
         Some(most) => format!(
             "{levels} levels are the finest mesh within {}\n",
             bytes(most)
         ),
-        None if levels < asked.levels => {
+        None if levels < request.levels => {
             format!("{levels} levels are the finest mesh within --max-cells\n")
         }
-        None if room.holds(chosen) => format!("it fits: {free} of {whose} are free\n"),
+        None if available.holds(chosen) => format!("it fits: {free} of {whose} are free\n"),
         None => format!("it does not fit: {free} of {whose} are free\n"),
     };
     text
 }
 
-/// The keys of an estimate alone, for `details` of a refusal too.
-pub(crate) fn numbers(estimate: &Estimate, room: &Room) -> Value {
+/// The keys of one estimate; also used in the `details` of an error.
+pub(crate) fn numbers(estimate: &Estimate, available: &AvailableMemory) -> Value {
     json!({
         "levels": estimate.levels.len(),
         "counted_levels": estimate.counted_levels,
@@ -202,14 +212,14 @@ pub(crate) fn numbers(estimate: &Estimate, room: &Room) -> Value {
         "cells": estimate.cells,
         "links": estimate.links,
         "boundary_cells": estimate.boundary_cells,
-        "peak_bytes": room.taken(estimate),
+        "peak_bytes": available.taken(estimate),
         "file_bytes": estimate.bytes_file,
         "embed_ms": estimate.seconds.map(|s| 1e3 * s),
     })
 }
 
-fn object(chosen: &Estimate, shown: &[Estimate], room: &Room) -> Value {
-    let mut object = numbers(chosen, room);
+fn object(chosen: &Estimate, shown: &[Estimate], available: &AvailableMemory) -> Value {
+    let mut object = numbers(chosen, available);
     let level = |l: &cutlink_voxelizer::LevelEstimate| {
         json!({
             "level": l.level,
@@ -223,8 +233,8 @@ fn object(chosen: &Estimate, shown: &[Estimate], room: &Room) -> Value {
     object["cutlink"] = json!(env!("CARGO_PKG_VERSION"));
     object["command"] = json!("estimate");
     object["levels"] = chosen.levels.iter().map(level).collect();
-    object["choices"] = shown.iter().map(|e| numbers(e, room)).collect();
-    object["free_bytes"] = json!(room.free);
-    object["fits"] = json!(room.holds(chosen));
+    object["choices"] = shown.iter().map(|e| numbers(e, available)).collect();
+    object["free_bytes"] = json!(available.free);
+    object["fits"] = json!(available.holds(chosen));
     object
 }

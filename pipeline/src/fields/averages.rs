@@ -1,10 +1,9 @@
-//! Means over time, and how far the flow swings about them.
+//! Time averages: means and rms fluctuations of a flow.
 //!
-//! In: snapshots, one every so many root steps. Out: the mean of density and each velocity
-//! component of every cell, and the root of the mean square about it, as snapshots. Running means
-//! and squares about them (Welford, Technometrics 4 (1962) 419), in double precision. Determinism: the
-//! same bits for the same snapshots; they go into a checkpoint, so that a resumed run has them.
-//! Memory: 16 (D + 1) bytes a cell.
+//! In: snapshots at a fixed interval of root steps. Out: the mean and the rms fluctuation of density and each velocity
+//! component of every cell, as snapshots. Running means and variances (Welford, Technometrics 4 (1962) 419), in double
+//! precision. Determinism: bit-identical for the same snapshots. Averages are part of a checkpoint, so a resumed run
+//! continues them. Memory: 16 (D + 1) bytes per cell.
 
 use crate::error::{Error, ErrorKind};
 use cutlink_amr::dims;
@@ -20,12 +19,12 @@ pub struct Averages<const D: usize> {
     every: u64,
     samples: u64,
     last: Option<u64>,
-    /// Density, then each velocity component: mean and sum of squares about it, by block and cell.
+    /// Density, then each velocity component: mean and sum of squared deviations, by block and cell.
     values: Vec<Vec<[f64; 2]>>,
 }
 
 impl<const D: usize> Averages<D> {
-    /// Nothing yet; samples are taken at the root step `from` and every so many from then on.
+    /// Empty averages; samples are taken at root step `from` and every `every` steps from there on.
     pub fn new(mesh: &Mesh<D>, from: u64, every: u64) -> Self {
         let count = mesh.forest.capacity() * dims::cells(D);
         Self {
@@ -37,12 +36,12 @@ impl<const D: usize> Averages<D> {
         }
     }
 
-    /// Samples so far.
+    /// Number of samples so far.
     pub fn samples(&self) -> u64 {
         self.samples
     }
 
-    /// Whether a sample is to be taken at a root step.
+    /// Whether a sample is due at a root step.
     pub fn is_due(&self, step: u64) -> bool {
         step >= self.from
             && (step - self.from).is_multiple_of(self.every)
@@ -57,7 +56,7 @@ impl<const D: usize> Averages<D> {
         }
     }
 
-    /// Takes a sample.
+    /// Adds a sample.
     pub fn add(&mut self, snapshot: &Snapshot<D>) {
         self.samples += 1;
         self.last = Some(snapshot.step);
@@ -88,21 +87,21 @@ impl<const D: usize> Averages<D> {
         }
     }
 
-    /// Means so far, as the snapshot of a step.
+    /// The means so far, as a snapshot of a step.
     pub fn mean(&self, step: u64) -> Snapshot<D> {
         self.snapshot(step, |[mean, _]| *mean)
     }
 
-    /// Roots of the mean squares about the means.
+    /// The rms fluctuations about the means.
     pub fn rms(&self, step: u64) -> Snapshot<D> {
         let samples = self.samples.max(1) as f64;
         self.snapshot(step, |[_, squares]| (squares / samples).sqrt())
     }
 
-    /// Writes all that [`restore`](Self::restore) needs.
+    /// Writes the state for [`restore`](Self::restore).
     ///
     /// # Errors
-    /// Those of the disk.
+    /// I/O errors.
     pub fn save(&self, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(&self.samples.to_le_bytes())?;
         out.write_all(&self.last.unwrap_or(u64::MAX).to_le_bytes())?;
@@ -112,10 +111,10 @@ impl<const D: usize> Averages<D> {
         Ok(())
     }
 
-    /// Takes up what was saved, of the same mesh.
+    /// Restores a saved state of the same mesh.
     ///
     /// # Errors
-    /// A state that ends too early.
+    /// A truncated state.
     pub fn restore(&mut self, from: &mut dyn Read) -> Result<(), Error> {
         let broken =
             |e: io::Error| Error::new(ErrorKind::Runtime, "cannot read the averages").because(&e);

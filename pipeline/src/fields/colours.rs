@@ -1,21 +1,20 @@
-//! Two colour maps, made in OKLab (Ottosson 2020), where equal steps look equally large.
+//! Two colour maps, constructed in OKLab (Ottosson 2020), which is perceptually uniform.
 //!
-//! Sequential: lightness rises evenly from dark violet over blue and green to light yellow, so
-//! that it is right in print and for the colour blind. Diverging: from blue over near white to
-//! red, both sides equally dark at equal distance from the middle. Colours that a screen cannot
-//! show keep lightness and hue and lose saturation.
+//! Sequential: lightness increases linearly from dark violet over blue and green to light yellow, so the map works in
+//! print and for colour-blind readers. Diverging: from blue over near white to red, with equal darkness at equal
+//! distance from the middle. Colours outside sRGB keep lightness and hue and lose saturation.
 
 use crate::picture::draw::Rgb;
 
-/// Colours of a map.
+/// Number of colours of a map.
 pub(super) const STEPS: usize = 256;
 
-/// Which map.
+/// The kind of a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Map {
-    /// For what begins at zero.
+    /// For values that start at zero.
     Sequential,
-    /// For what has a middle.
+    /// For values about a centre.
     Diverging,
 }
 
@@ -41,12 +40,12 @@ fn diverging(t: f64) -> Rgb {
     let side = 2.0 * t - 1.0;
     let strength = side.abs();
     let hue = if side < 0.0 { 257.0 } else { 28.0 };
-    // Saturation first, then darkness.
+    // Saturation changes first, then lightness.
     let chroma = 0.15 * (1.0 - (1.0 - strength).powi(2));
     shown(0.97 - 0.55 * strength, chroma, hue)
 }
 
-/// The nearest colour of a screen of this lightness and hue (in degrees).
+/// The sRGB colour of this lightness and hue (in degrees), with the chroma reduced until it exists.
 fn shown(lightness: f64, chroma: f64, hue: f64) -> Rgb {
     let (mut least, mut most) = (0.0, chroma);
     if let Some(colour) = srgb(lightness, chroma, hue) {
@@ -62,7 +61,7 @@ fn shown(lightness: f64, chroma: f64, hue: f64) -> Rgb {
     srgb(lightness, least, hue).unwrap_or([(255.0 * lightness) as u8; 3])
 }
 
-/// From OKLab's cylinder to a screen's bytes, if it has the colour.
+/// From cylindrical OKLab to sRGB bytes; none outside sRGB.
 fn srgb(lightness: f64, chroma: f64, hue: f64) -> Option<Rgb> {
     let (sin, cos) = hue.to_radians().sin_cos();
     let (a, b) = (chroma * cos, chroma * sin);
@@ -86,7 +85,7 @@ fn srgb(lightness: f64, chroma: f64, hue: f64) -> Option<Rgb> {
 mod tests {
     use super::*;
 
-    /// Lightness L* of CIE 1976, another measure than the one the maps are made by.
+    /// Lightness L* of CIE 1976, independent of the measure used to construct the maps.
     fn lightness(rgb: Rgb) -> f64 {
         let [r, g, b] = rgb.map(|x| {
             let x = f64::from(x) / 255.0;
@@ -143,10 +142,10 @@ mod tests {
     }
 
     #[test]
-    fn white_grey_and_black_are_what_they_are_in_oklab() {
+    fn white_grey_and_black_have_their_oklab_values() {
         assert_eq!(srgb(1.0, 0.0, 0.0), Some([255; 3]), "white");
         assert_eq!(srgb(0.0, 0.0, 0.0), Some([0; 3]), "black");
-        // Red of sRGB, by the definition's table.
+        // sRGB red, from the table of the definition.
         assert_eq!(
             srgb(0.627_955, 0.257_683, 29.233_9),
             Some([255, 0, 0]),

@@ -1,9 +1,8 @@
-//! A slice as a picture: values as colours, the body grey with an outline, a bar of the
-//! colours, what it shows and when.
+//! A slice as a picture: values as colours, the body grey with an outline, a colour bar, quantity and time.
 //!
-//! Every pixel has the value of the leaf cell at its centre, or one between cells on request.
-//! Where no range is given the colours span what most pixels show: a few cells at edges have
-//! vorticities that would leave the rest pale. Values beyond the range have its last colours.
+//! Every pixel has the value of the leaf cell at its centre, or an interpolated one on request. The default range of
+//! the colours covers most pixels: a few cells at edges have vorticities that would leave the others pale. Values
+//! beyond the range have its end colours.
 
 use super::colours::{Map, colours};
 use super::shades::{Line, Shade, View, shades};
@@ -113,7 +112,7 @@ fn colour(value: f32, [low, high]: [f64; 2], colours: &[Rgb]) -> Rgb {
     colours[(share * (colours.len() - 1) as f64).round() as usize]
 }
 
-/// The range of what most pixels show: from zero for speeds, else even about the `middle`.
+/// The range of most pixels: from zero for speeds, otherwise symmetric about `middle`.
 fn range_of(shades: &[Shade], quantity: Quantity, middle: f64) -> [f64; 2] {
     let off = |v: f32| (f64::from(v) - middle).abs() as f32;
     let mut sizes: Vec<f32> = shades.iter().filter_map(|s| s.value).map(off).collect();
@@ -136,7 +135,7 @@ fn range_of(shades: &[Shade], quantity: Quantity, middle: f64) -> [f64; 2] {
     }
 }
 
-/// A bar of the colours with numbers under it.
+/// A colour bar with numbers below.
 fn legend(canvas: &mut FullCanvas, bar: [usize; 4], range: [f64; 2], colours: &[Rgb], text: usize) {
     let [left, top, right, bottom] = bar;
     let width = right - left;
@@ -166,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_range_leaves_out_the_few_and_is_even_about_the_middle() {
+    fn a_range_ignores_outliers_and_is_symmetric() {
         let shade = |value| Shade {
             value: Some(value),
             line: Line::None,

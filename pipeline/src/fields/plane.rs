@@ -1,4 +1,4 @@
-//! A plane through the cells, and the leaf cells that a plane or a box meets.
+//! A plane through the cells, and the leaf cells that a plane or a box intersects.
 
 use super::spec::Axis;
 use cutlink_amr::{CellRef, NONE, dims};
@@ -9,14 +9,14 @@ use cutlink_voxelizer::Mesh;
 pub(super) struct Plane {
     /// The axes in it, ascending.
     pub(super) axes: [usize; 2],
-    /// In 3D: the axis it is normal to, and where it lies on it, in lengths.
+    /// In 3D: its normal axis, and its coordinate on that axis, in the length unit of the mesh.
     pub(super) normal: Option<(usize, f64)>,
     /// The finest cell on that axis.
     layer: i64,
 }
 
 impl Plane {
-    /// A plane between cells shows the upper ones, on the upper wall of the box the lower ones.
+    /// A plane between cells shows the upper ones, on the upper face of the box the lower ones.
     pub(super) fn new<const D: usize>(
         mesh: &Mesh<D>,
         axis: Option<Axis>,
@@ -29,7 +29,9 @@ impl Plane {
                     normal: None,
                     layer: 0,
                 }),
-                _ => Err("axis and position are for 3D: a plane is its own slice".into()),
+                _ => Err(
+                    "axis and position are for 3D meshes: in 2D the slice is the whole mesh".into(),
+                ),
             };
         }
         let axis = axis.unwrap_or(Axis::Z) as usize;
@@ -37,7 +39,7 @@ impl Plane {
         let at = position.unwrap_or((from + to) / 2.0);
         if !(at >= from && at <= to) {
             return Err(format!(
-                "position {at} misses the domain, which runs from {from} to {to} on that axis"
+                "position {at} lies outside the domain, {from} to {to} on that axis"
             ));
         }
         let finest = mesh.forest.finest();
@@ -50,7 +52,7 @@ impl Plane {
         })
     }
 
-    /// The leaf cell at a place in the plane, in finest cells; `None` outside the box.
+    /// The leaf cell at a point of the plane, in finest cells; `None` outside the box.
     pub(super) fn leaf<const D: usize>(&self, mesh: &Mesh<D>, at: [i64; 2]) -> Option<CellRef> {
         let finest = mesh.forest.finest();
         let mut coord = [self.layer as i32; D];
@@ -72,7 +74,7 @@ impl Plane {
     }
 }
 
-/// The leaf cells that meet a box, in lengths.
+/// The leaf cells that intersect a box, in the length unit of the mesh.
 pub(super) fn cells_in<const D: usize>(mesh: &Mesh<D>, [low, high]: [[f64; D]; 2]) -> Vec<CellRef> {
     let dx = mesh.frame.dx_at(mesh.forest.finest());
     let scaled =
@@ -83,8 +85,7 @@ pub(super) fn cells_in<const D: usize>(mesh: &Mesh<D>, [low, high]: [[f64; D]; 2
     })
 }
 
-/// The leaf cells that `meets`, which is asked by lower corner and edge in finest cells, of blocks
-/// too.
+/// The leaf cells that `meets` accepts, by lower corner and edge in finest cells; it is called for blocks as well.
 fn leaf_cells<const D: usize>(
     mesh: &Mesh<D>,
     meets: impl Fn([i64; D], i64) -> bool,

@@ -1,8 +1,7 @@
-//! Density and velocity at points, as CSV: one row a time, `step,time (s),u1 (m/s),v1 (m/s),...`.
+//! Pressure and velocity at points, as CSV: one row per time, `step,time (s),u1 (m/s),v1 (m/s),...`.
 //!
-//! Velocity components u, v, w and pressure p of each point, by its number, from 1. See
-//! [`velocity_at`] for what lies between centres. Rows are appended and never rewritten but
-//! when a run goes on from an earlier step.
+//! Velocity components u, v, w and pressure p of each point, numbered from 1. See [`velocity_at`] for the
+//! interpolation. Rows are appended and rewritten only when a run resumes from an earlier step.
 
 use super::units::FieldUnits;
 use super::values::Scene;
@@ -27,8 +26,8 @@ fn header<const D: usize>(points: usize, units: &FieldUnits) -> String {
     line
 }
 
-/// Begins a table; of a run that goes on from step `now`, with the rows that are there already and
-/// whose root steps are to be kept. Whether that step is one of them.
+/// Begins a table; a run resumed at step `now` keeps the existing rows whose root steps `keep` accepts. Returns whether
+/// step `now` is one of them.
 pub(super) fn begin<const D: usize>(
     path: &Path,
     points: usize,
@@ -49,11 +48,11 @@ pub(super) fn begin<const D: usize>(
         if !before.is_empty() && !before.starts_with(&text) {
             return Err(
                 Error::input(format!("{} has other columns", path.display()))
-                    .hint("move it away: the points or units are not those of the run before"),
+                    .hint("move it away: its points or units differ from those of this run"),
             );
         }
         let step_of = |line: &str| line.split(',').next()?.parse::<u64>().ok();
-        // A row without its end is of a run that was cut short.
+        // A row without a line end is of an interrupted run.
         let rows = before
             .split_inclusive('\n')
             .skip(1)
@@ -77,7 +76,7 @@ pub(super) fn append<const D: usize>(
 ) -> Result<(), Error> {
     let mut line = format!("{},{}", scene.snapshot.step, scene.time());
     for &point in points {
-        // In single precision, as the values are; the points were checked.
+        // In single precision, like the values; the points are already checked.
         match velocity_at(scene.mesh, scene.snapshot, point) {
             Some((density, velocity)) => {
                 for u in velocity {

@@ -1,4 +1,4 @@
-//! The index of a series of files, as ParaView and PyVista read it: `NAME.htg.series`, JSON.
+//! The index of a file series for ParaView and PyVista: `NAME.htg.series`, JSON.
 
 use crate::error::Error;
 use crate::output;
@@ -20,7 +20,7 @@ struct Index {
     files: Vec<Entry>,
 }
 
-/// Files of one output that follow one another in time.
+/// The files of one output over time.
 #[derive(Debug)]
 pub(super) struct Series {
     folder: PathBuf,
@@ -42,8 +42,8 @@ impl Series {
         }
     }
 
-    /// Reads the index back, if there is one, and keeps of it the root steps that `keep` says; whether
-    /// there is a file of the step `now`.
+    /// Reads the index, if there is one, and keeps the root steps that `keep` accepts; returns whether there is a file
+    /// of step `now`.
     pub(super) fn take_up(&mut self, now: u64, keep: impl Fn(u64) -> bool) -> Result<bool, Error> {
         let path = self.path();
         let text = match std::fs::read_to_string(&path) {
@@ -68,7 +68,7 @@ impl Series {
         Ok(self.index.files.iter().any(|f| f.name == name))
     }
 
-    /// Removes the files of steps that are not to be kept; of an index without files, that too.
+    /// Removes the files of steps that are not kept, and an index without files.
     pub(super) fn prune(&self, keep: impl Fn(u64) -> bool) -> Result<(), Error> {
         let entries = std::fs::read_dir(&self.folder).into_iter().flatten();
         let stale = entries.flatten().filter(|entry| {
@@ -112,8 +112,7 @@ impl Series {
         digits.parse().ok().filter(|_| sound)
     }
 
-    /// Puts the file of a root step into the index, which is written anew; in the place of one
-    /// of the same step.
+    /// Adds the file of a root step to the index, or replaces that of the same step, and rewrites the index.
     pub(super) fn add(&mut self, step: u64, time: f64) -> Result<(), Error> {
         let name = self.file_name(step);
         self.index.files.retain(|f| f.name != name);

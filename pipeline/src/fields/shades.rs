@@ -9,9 +9,9 @@ use rayon::prelude::*;
 
 /// Largest height of a picture as a multiple of its width.
 const TALLEST: f64 = 1.5;
-/// Pixels of a block from which on its edges are drawn.
+/// Minimum width of a block in pixels to draw its edges.
 const BLOCKS_FROM: f64 = 6.0;
-/// Pixels of a cell from which on its edges are drawn.
+/// Minimum width of a cell in pixels to draw its edges.
 const CELLS_FROM: f64 = 9.0;
 
 /// A pixel.
@@ -19,7 +19,7 @@ const CELLS_FROM: f64 = 9.0;
 pub(super) struct Shade {
     /// The value, `None` in the body.
     pub(super) value: Option<f32>,
-    /// How strong a grid line runs here.
+    /// The grid line at this pixel.
     pub(super) line: Line,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct View {
 }
 
 impl View {
-    /// The part that a picture shows, at most `width` pixels wide.
+    /// The view of a picture, at most `width` pixels wide.
     pub(super) fn new<const D: usize>(mesh: &Mesh<D>, spec: &PictureSpec, width: usize) -> Self {
         let finest = mesh.forest.finest();
         let dx = mesh.frame.dx_at(finest);
@@ -67,13 +67,13 @@ impl View {
     }
 }
 
-/// The values of the leaf cells in a plane, found by cell.
+/// The values of the leaf cells in a plane, by cell.
 struct Values<'a, const D: usize> {
     mesh: &'a Mesh<D>,
     plane: Plane,
-    /// By block: where its values begin, or [`NONE`].
+    /// By block: index of its first value, or [`NONE`].
     first: Vec<u32>,
-    /// A row of four cells after the other, of one block after the other.
+    /// 16 values per block, in rows of four cells.
     values: Vec<f32>,
 }
 
@@ -87,7 +87,7 @@ impl<'a, const D: usize> Values<'a, D> {
             .with_min_len(64)
             .map(|&at| scene.shown(spec.quantity, axis, at) as f32)
             .collect();
-        // Cells of a block come one after the other, sixteen of each.
+        // The 16 cells of a block are contiguous.
         let mut first = vec![NONE; mesh.forest.capacity()];
         for (i, at) in cells.iter().enumerate().step_by(16) {
             first[at.block as usize] = i as u32;
@@ -133,8 +133,8 @@ impl<'a, const D: usize> Values<'a, D> {
 
 /// The pixels of a picture, row by row from the top.
 ///
-/// Smooth ones are bilinear between the corners of their cell, each the mean of the fluid cells
-/// around it; where levels meet there is a slight step.
+/// Smooth pictures are bilinear between the corners of a cell, each the mean of the fluid cells around it; at level
+/// interfaces there is a slight step.
 pub(super) fn shades<const D: usize>(
     scene: Scene<'_, D>,
     spec: &PictureSpec,
@@ -186,7 +186,7 @@ pub(super) fn shades<const D: usize>(
     shades
 }
 
-/// Whether the first pixel of a cell or of a block is here, from the left or from below.
+/// The grid line at a pixel: whether it is the first pixel of a cell or of a block, from the left or from below.
 fn line(
     place: [f64; 2],
     low: [i64; 2],

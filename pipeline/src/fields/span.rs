@@ -1,8 +1,9 @@
-//! Means along an axis of space: a field of the plane across it.
+//! Means along a coordinate axis: a field on the plane normal to it.
 //!
-//! The plane's cells are the finest of those that lie above one another along the axis. A cell has the mean of the fluid in the column above it,
-//! each leaf cell by the volume that it has in the column: no part of the fluid counts twice or not at all, so that the sum over the plane by
-//! area and length of the column is that over the fluid by volume. A column without fluid has the values of a solid cell.
+//! The cells of the plane are the finest of the cells in each column along the axis. A cell has the mean of the fluid
+//! in its column, with each leaf cell weighted by its volume in the column. Every part of the fluid counts exactly
+//! once, so the sum over the plane, weighted by area and column length, equals the volume integral over the fluid. A
+//! column without fluid has the values of a solid cell.
 
 use super::spec::CellField;
 use super::values::{Column, Scene};
@@ -14,14 +15,14 @@ use std::collections::HashSet;
 /// Level of a block and its coordinates across the axis.
 type Place = (u8, [i32; 2]);
 
-/// A block of the plane: cells of the blocks that lie above one another.
-struct Pile {
+/// A block of the plane, with the mesh blocks of its column.
+struct ColumnBlock {
     place: Place,
 }
 
-/// A field of the plane.
+/// A field on the plane.
 pub(super) struct Flat {
-    /// For each of its cells one of the mesh that lies in its column and is as large, fluid where there is one.
+    /// For each of its cells a mesh cell of the same size in its column, a fluid cell if there is one.
     pub(super) cells: Vec<CellRef>,
     pub(super) columns: Vec<Column>,
 }
@@ -30,8 +31,8 @@ pub(super) struct Flat {
 pub(super) fn flat<const D: usize>(scene: Scene<'_, D>, axis: usize, fields: &[CellField]) -> Flat {
     let mesh = scene.mesh;
     let whole = scene.everywhere(fields);
-    let piles = piles(mesh, axis);
-    let parts: Vec<(Vec<CellRef>, Vec<Vec<f32>>)> = piles
+    let column_blocks = column_blocks(mesh, axis);
+    let parts: Vec<(Vec<CellRef>, Vec<Vec<f32>>)> = column_blocks
         .par_iter()
         .map(|pile| pile.means(mesh, axis, &whole))
         .collect();
@@ -52,13 +53,13 @@ pub(super) fn flat<const D: usize>(scene: Scene<'_, D>, axis: usize, fields: &[C
     Flat { cells, columns }
 }
 
-/// The axes across one.
+/// The two axes normal to one.
 fn across(axis: usize) -> [usize; 2] {
     [[1, 2], [0, 2], [0, 1]][axis]
 }
 
-/// Blocks of the plane: those at whose place there is a leaf and nothing finer, in the order of the leaves.
-fn piles<const D: usize>(mesh: &Mesh<D>, axis: usize) -> Vec<Pile> {
+/// Blocks of the plane: positions with a leaf and nothing finer, in the order of the leaves.
+fn column_blocks<const D: usize>(mesh: &Mesh<D>, axis: usize) -> Vec<ColumnBlock> {
     let forest = &mesh.forest;
     let place = |block: u32| -> Place {
         let coord = forest.coord[block as usize];
@@ -69,11 +70,11 @@ fn piles<const D: usize>(mesh: &Mesh<D>, axis: usize) -> Vec<Pile> {
     let leaves = forest.leaves().map(place);
     leaves
         .filter(|&place| done.insert(place))
-        .map(|place| Pile { place })
+        .map(|place| ColumnBlock { place })
         .collect()
 }
 
-impl Pile {
+impl ColumnBlock {
     /// The cells of the plane, and their means, by column of the file.
     fn means<const D: usize>(
         &self,
@@ -133,7 +134,7 @@ impl Pile {
     }
 }
 
-/// Sums over lengths, by column; without fluid the values of the solid cell.
+/// Sums divided by lengths, by column; without fluid the values of the solid cell.
 fn divided(cells: &[CellRef], sums: &[f64], lengths: &[f64], whole: &[Column]) -> Vec<Vec<f32>> {
     let width = sums.len() / lengths.len();
     let mut before = 0;
@@ -144,7 +145,7 @@ fn divided(cells: &[CellRef], sums: &[f64], lengths: &[f64], whole: &[Column]) -
         let mut values = Vec::with_capacity(n * cells.len());
         for (flat, &CellRef { block, cell }) in cells.iter().enumerate() {
             let length = lengths[flat];
-            // Blocks of space have 4³ cells.
+            // Blocks in 3D have 4³ cells.
             let index = block as usize * dims::cells(3) + cell as usize;
             for c in 0..n {
                 values.push(match length > 0.0 {
@@ -180,7 +181,7 @@ mod tests {
         }
     }
 
-    /// What a field of the plane should be, by the finest cells of the box: sum and number in each cell of the plane.
+    /// The expected field on the plane, from the finest cells of the box: sum and count in each cell of the plane.
     fn by_finest_cells(
         mesh: &Mesh<3>,
         axis: usize,

@@ -1,4 +1,4 @@
-//! What a user asks to be written, and whether this mesh has it.
+//! Output specifications of a user, and their checks against a mesh.
 
 use super::plane::Plane;
 use crate::error::Error;
@@ -7,20 +7,20 @@ use cutlink_solver::fields::around;
 use cutlink_voxelizer::{Frame, Mesh};
 use serde::{Deserialize, Serialize};
 
-/// Pixels of a picture where the user names none.
+/// Default width of a picture in pixels.
 const WIDTH: u32 = 1200;
 
-/// Sorts of output.
+/// Kinds of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OutputKind {
     /// All cells, as `.htg`.
     Volume,
-    /// The leaf cells that meet a box, as `.vtu`.
+    /// The leaf cells that intersect a box, as `.vtu`.
     Box,
-    /// What a plane cuts out of the leaf cells, as `.vtu`; in 2D all of them.
+    /// The section of the leaf cells with a plane, as `.vtu`; in 2D all of them.
     Slice,
-    /// Means along an axis of space, as `.vtu`.
+    /// Means along a coordinate axis, as `.vtu`.
     Span,
     /// Density and velocity at points, as CSV.
     Probes,
@@ -42,7 +42,7 @@ pub enum SurfaceFormat {
 }
 
 impl OutputKind {
-    /// As users write it.
+    /// Its name in a case file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Volume => "volume",
@@ -66,13 +66,13 @@ pub enum CellField {
     Density,
     /// Pressure, zero at the reference density.
     Pressure,
-    /// In 3D three components, in 2D the one out of the plane.
+    /// In 3D three components, in 2D the component normal to the plane.
     Vorticity,
     /// The Q criterion.
     Q,
 }
 
-/// What a picture shows.
+/// The quantity shown by a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
@@ -89,7 +89,7 @@ pub enum Quantity {
     Pressure,
     /// Density.
     Density,
-    /// The component of the vorticity along the axis that the plane is normal to.
+    /// The vorticity component normal to the plane.
     Vorticity,
     /// The Q criterion.
     Q,
@@ -107,17 +107,17 @@ pub enum Axis {
     Z,
 }
 
-/// What of a flow.
+/// The time average of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Average {
     /// The mean over time.
     Mean,
-    /// The root of the mean square about it.
+    /// The rms fluctuation about the mean.
     Rms,
 }
 
-/// How long a root step and a flow-through take, in one unit.
+/// Durations of a root step and of a flow-through, in the same unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Clock {
     /// A root step.
@@ -127,10 +127,10 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A time in root steps, of whichever way it is given: steps, seconds or flow-throughs.
+    /// A time in root steps, given in steps, seconds or flow-throughs.
     ///
     /// # Errors
-    /// More than one of them, or a time that is none; `key` is what they begin with.
+    /// More than one of them, or an invalid time; `key` is the common prefix of the keys.
     pub(crate) fn steps(
         &self,
         key: &str,
@@ -153,68 +153,67 @@ impl Clock {
     }
 }
 
-/// One output, as typed: keys that its kind does not know are refused by
-/// [`FieldWriter::new`](super::FieldWriter::new), which wants periods in root steps; see
-/// [`written`].
+/// One output, as given: keys that its kind does not use are refused by [`FieldWriter::new`](super::FieldWriter::new),
+/// which expects periods in root steps; see [`written`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OutputSpec {
-    /// What.
+    /// The kind.
     pub kind: OutputKind,
-    /// Files begin with it; of itself the kind, with a number from the second on.
+    /// Prefix of the file names. Default: the kind, with a number from the second one on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Root steps between two; without any of the three there is one at the end.
+    /// Root steps between two files; without any of the three periods, one file at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every_steps: Option<u64>,
-    /// Seconds between two.
+    /// Seconds between two files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every_seconds: Option<f64>,
-    /// Flow-throughs between two.
+    /// Flow-throughs between two files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every_flow_through: Option<f64>,
-    /// Not the flow of the moment but its mean, or how far it swings about that. Not of `probes`.
+    /// The mean or the rms fluctuation instead of the instantaneous flow. Not for `probes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub average: Option<Average>,
-    /// Of `volume`, `box`, `slice` and `span`: the arrays. Of itself velocity, density, vorticity and Q.
+    /// For `volume`, `box`, `slice` and `span`: the arrays. Default: velocity, density, vorticity and Q.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fields: Option<Vec<CellField>>,
-    /// Of `box`: its lower corner, then its upper one, in lengths. Of `picture`: the part to draw,
-    /// whose extent along `axis` does not count.
+    /// For `box`: its lower corner, then its upper one, in the length unit of the mesh. For `picture`: the part to
+    /// draw; its extent along `axis` is ignored.
     #[serde(default, rename = "box", skip_serializing_if = "Option::is_none")]
     pub bounds: Option<Vec<f64>>,
-    /// Of `slice` and `picture` in 3D: what the plane is normal to; of `span` what means are along. Of itself z.
+    /// For `slice` and `picture` in 3D: the normal of the plane; for `span`: the axis of the means. Default: z.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub axis: Option<Axis>,
-    /// Of `slice` and `picture` in 3D: where on the axis, in lengths. Of itself the middle.
+    /// For `slice` and `picture` in 3D: the coordinate on the axis, in the length unit of the mesh. Default: the middle
+    /// of the box.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<f64>,
-    /// Of `probes`: the points, in lengths.
+    /// For `probes`: the points, in the length unit of the mesh.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub points: Option<Vec<Vec<f64>>>,
-    /// Of `picture`: what it shows. Of itself the speed.
+    /// For `picture`: the quantity. Default: speed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantity: Option<Quantity>,
-    /// Of `picture`: the values of the two ends of the colours. Of itself from what each picture
-    /// shows.
+    /// For `picture`: the values at the ends of the colour bar. Default: chosen for each picture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<[f64; 2]>,
-    /// Of `picture`: whether to draw blocks, and cells where they are wide enough.
+    /// For `picture`: whether to draw the edges of blocks, and of cells that are wide enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<bool>,
-    /// Of `picture`: whether to shade between the centres of cells.
+    /// For `picture`: whether to interpolate between cell centres.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smooth: Option<bool>,
-    /// Of `picture`: pixels. Of itself 1200.
+    /// For `picture`: the width in pixels. Default: 1200.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub width: Option<u32>,
-    /// Of `surface`: the format. Of itself `vtp`.
+    /// For `surface`: the format. Default: `vtp`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<SurfaceFormat>,
 }
 
 impl OutputSpec {
-    /// An output without any of the other keys.
+    /// An output of a kind, without other keys.
     pub fn new(kind: OutputKind) -> Self {
         Self {
             kind,
@@ -237,7 +236,7 @@ impl OutputSpec {
         }
     }
 
-    /// The keys that are given and of some kinds only, with these kinds.
+    /// The given keys that only some kinds use, with these kinds.
     fn special(&self) -> impl Iterator<Item = (&'static str, &'static [OutputKind])> {
         use OutputKind::{Box, Picture, Probes, Slice, Span, Surface, Volume};
         let keys: [(bool, &str, &[OutputKind]); 12] = [
@@ -262,11 +261,11 @@ impl OutputSpec {
     }
 }
 
-/// A picture as it will be drawn.
+/// A resolved picture.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct PictureSpec {
     pub(super) plane: Plane,
-    /// Lower and upper corner in the two axes of the plane, in lengths.
+    /// Lower and upper corner in the two axes of the plane, in the length unit of the mesh.
     pub(super) region: Option<[[f64; 2]; 2]>,
     pub(super) quantity: Quantity,
     pub(super) range: Option<[f64; 2]>,
@@ -275,13 +274,13 @@ pub(super) struct PictureSpec {
     pub(super) width: u32,
 }
 
-/// What to write, checked against the mesh.
+/// The content of an output, checked against the mesh.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum What<const D: usize> {
     Volume(Vec<CellField>),
     Box([[f64; D]; 2], Vec<CellField>),
     Slice(Plane, Vec<CellField>),
-    /// The axis, and the middle of the box on it, in lengths.
+    /// The axis, and the middle of the box on it, in the length unit of the mesh.
     Span((usize, f64), Vec<CellField>),
     /// In root cells from the lower corner of the box.
     Probes(Vec<[f64; D]>),
@@ -293,13 +292,13 @@ pub(super) enum What<const D: usize> {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Output<const D: usize> {
     pub(super) name: String,
-    /// Root steps between two; `None` for one at the end.
+    /// Root steps between two files; `None` for one at the end.
     pub(super) period: Option<u64>,
     pub(super) average: Option<Average>,
     pub(super) what: What<D>,
 }
 
-/// The name of the output at a place of a list, and a failure that names it.
+/// The name of output `i` of a list, and a function that makes errors with this name.
 fn named(specs: &[OutputSpec], i: usize) -> (String, impl Fn(String) -> Error) {
     let kind = specs[i].kind;
     let before = specs[..i].iter().filter(|s| s.kind == kind).count();
@@ -314,10 +313,10 @@ fn named(specs: &[OutputSpec], i: usize) -> (String, impl Fn(String) -> Error) {
     (name, wrong)
 }
 
-/// The same outputs with every default written out and periods in root steps.
+/// The same outputs with all defaults resolved and periods in root steps.
 ///
 /// # Errors
-/// Usage errors: periods that are none, or are given twice.
+/// Usage errors: invalid periods, or more than one period.
 pub fn written<const D: usize>(
     specs: &[OutputSpec],
     frame: &Frame<D>,
@@ -333,7 +332,9 @@ pub fn written<const D: usize>(
         );
         let every_steps = clock
             .steps("every", steps, seconds, through)
-            .map_err(|what| wrong(what).hint("give one of them; none is one at the end"))?;
+            .map_err(|what| {
+                wrong(what).hint("give one of them, or none for a single output at the end")
+            })?;
         let mut full = OutputSpec {
             name: Some(name),
             every_steps,
@@ -376,11 +377,11 @@ pub(super) fn resolve<const D: usize>(
         let (name, wrong) = named(specs, i);
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.is_empty() || !name.chars().all(plain) {
-            let what = "its name should be of letters, digits, - and _".to_owned();
-            return Err(wrong(what).hint("files begin with the name"));
+            let what = "its name may contain only letters, digits, - and _".to_owned();
+            return Err(wrong(what).hint("file names start with the name"));
         }
         if outputs.iter().any(|o| o.name == name) {
-            return Err(wrong("another output has that name".into()).hint("give each a name"));
+            return Err(wrong("another output has the same name".into()).hint("give each a name"));
         }
         for (key, kinds) in spec.special() {
             if !kinds.contains(&spec.kind) {
@@ -390,10 +391,10 @@ pub(super) fn resolve<const D: usize>(
             }
         }
         if spec.every_seconds.is_some() || spec.every_flow_through.is_some() {
-            return Err(wrong("its period should be in root steps here".into()));
+            return Err(wrong("its period must be in root steps here".into()));
         }
         if spec.every_steps == Some(0) {
-            return Err(wrong("every_steps is 0, at least 1 is needed".into()));
+            return Err(wrong("every_steps is 0, it must be at least 1".into()));
         }
         let what = what(spec, mesh).map_err(&wrong)?;
         outputs.push(Output {
@@ -406,7 +407,7 @@ pub(super) fn resolve<const D: usize>(
     Ok(outputs)
 }
 
-/// The arrays where the user names none.
+/// The default arrays.
 fn fields_of(average: Option<Average>) -> Vec<CellField> {
     use CellField::{Density, Q, Velocity, Vorticity};
     match average {
@@ -420,11 +421,11 @@ fn what<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<What<D>, St
         let fields = spec.fields.clone();
         let fields = fields.unwrap_or_else(|| fields_of(spec.average));
         if (1..fields.len()).any(|i| fields[..i].contains(&fields[i])) {
-            return Err("fields names one twice");
+            return Err("fields contains a duplicate");
         }
         let swings = |f: &CellField| matches!(f, CellField::Velocity | CellField::Density);
         match spec.average == Some(Average::Rms) && !fields.iter().all(swings) {
-            true => Err("of average = \"rms\" there are velocity and density alone"),
+            true => Err("average = \"rms\" supports velocity and density only"),
             false => Ok(fields),
         }
     };
@@ -442,7 +443,7 @@ fn what<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<What<D>, St
     })
 }
 
-/// A box that holds something of the mesh's.
+/// Checks that a box intersects the domain of the mesh.
 fn corners<const D: usize>(bounds: &[f64], mesh: &Mesh<D>) -> Result<[[f64; D]; 2], String> {
     if bounds.len() != 2 * D {
         return Err(format!(
@@ -456,7 +457,7 @@ fn corners<const D: usize>(bounds: &[f64], mesh: &Mesh<D>) -> Result<[[f64; D]; 
     let (from, to) = (mesh.frame.origin, mesh.frame.upper());
     if !(0..D).all(|a| low[a] < high[a] && low[a] < to[a] && high[a] > from[a]) {
         return Err(format!(
-            "box {low:?} to {high:?} holds nothing of the domain, which is {from:?} to {to:?}"
+            "box {low:?} to {high:?} lies outside the domain {from:?} to {to:?}"
         ));
     }
     Ok([low, high])
@@ -489,10 +490,10 @@ fn points<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<Vec<[f64;
 
 fn span<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<(usize, f64), String> {
     if D < 3 {
-        return Err("means along an axis are of space, and the mesh is 2D".into());
+        return Err("means along an axis need a 3D mesh".into());
     }
     if spec.average == Some(Average::Rms) {
-        return Err("of a span there are no rms values".into());
+        return Err("a span has no rms values".into());
     }
     let axis = spec.axis.unwrap_or(Axis::Z) as usize;
     let middle = (mesh.frame.origin[axis] + mesh.frame.upper()[axis]) / 2.0;
@@ -504,7 +505,7 @@ fn surface<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<SurfaceF
         return Err("there is no body in the box".into());
     }
     if spec.average == Some(Average::Rms) {
-        return Err("of a surface there are no rms values".into());
+        return Err("a surface has no rms values".into());
     }
     Ok(spec.format.unwrap_or_default())
 }
@@ -520,25 +521,25 @@ fn picture<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<PictureS
     if !WIDTHS.contains(&width) {
         let (least, most) = (WIDTHS.start(), WIDTHS.end());
         return Err(format!(
-            "width is {width}, {least} to {most} pixels are possible"
+            "width is {width}, it must be {least} to {most} pixels"
         ));
     }
     match spec.range {
         Some([low, high]) if !(low.is_finite() && high.is_finite() && low < high) => {
-            return Err(format!("range [{low}, {high}] does not ascend"));
+            return Err(format!("range [{low}, {high}] is not ascending"));
         }
         _ => {}
     }
     let quantity = spec.quantity.unwrap_or_default();
     if quantity == Quantity::VelocityZ && D < 3 {
-        return Err("there is no velocity-z in the plane".into());
+        return Err("a 2D flow has no velocity-z".into());
     }
     let swings = matches!(
         quantity,
         Quantity::Speed | Quantity::VelocityX | Quantity::VelocityY | Quantity::VelocityZ
     );
     if spec.average == Some(Average::Rms) && !swings {
-        return Err("of average = \"rms\" there are speed and velocities alone".into());
+        return Err("average = \"rms\" supports speed and velocity components only".into());
     }
     let [i, j] = plane.axes;
     Ok(PictureSpec {

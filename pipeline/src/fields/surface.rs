@@ -1,13 +1,13 @@
 //! Pressure, shear and y⁺ on the facets of the body, as `.vtp` or `.ply`.
 //!
-//! Facets are those of the surface that was meshed, as far as their middles lie in the box, cut by halves of their longest edges until none is
-//! longer than the cells in front of it. Values are of facets: see [`wall_state`] for how they follow from cells. Facets
-//! without fluid in front (inside other bodies) have no number, NaN.
+//! Facets are those of the meshed surface whose centroids lie in the box, bisected at their longest edges until no edge
+//! is longer than the adjacent cells. Values are per facet: see [`wall_state`] for their computation from cells. Facets
+//! without adjacent fluid (inside other bodies) have NaN.
 //!
 //! | array | value |
 //! |---|---|
 //! | `pressure` | at the wall, zero at the reference density |
-//! | `shear` | three components: the tangential force of the fluid on the wall, an area |
+//! | `shear` | three components: the tangential force of the fluid on the wall, per area |
 //! | `y_plus` | distance of the first cell's centre from the wall in units of ν / √(τ / ρ) |
 //! | `normal` | three components, into the fluid; the force on the facet is its area times (shear − pressure · normal) |
 //! | `patch` | number of the patch, in the order of the mesh |
@@ -26,32 +26,32 @@ use rayon::prelude::*;
 use std::io::Write;
 use std::path::Path;
 
-/// The facets of a body and what is known of the flow at them.
+/// The facets of a body, with their positions relative to the fluid.
 #[derive(Debug)]
 pub struct Body<const D: usize> {
-    /// In lengths.
+    /// In the length unit of the mesh.
     points: Vec<[f64; D]>,
     facets: Vec<[u32; D]>,
     patch: Vec<u16>,
-    /// Where the facets lie, with normals into the fluid, in root cells; `None` without fluid in front.
+    /// Positions of the facets and normals into the fluid, in root cells; `None` without adjacent fluid.
     places: Vec<Option<WallPlace<D>>>,
     viscosity: f64,
     motions: Vec<Motion<D>>,
 }
 
-/// What the fluid does to the facets of a patch on the whole, in units of the root lattice.
+/// Total force of the fluid on the facets of a patch, in units of the root lattice.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct WallForce {
-    /// Force of the pressure, zero at density 1.
+    /// Pressure force, zero at density 1.
     pub(crate) pressure: [f64; 3],
-    /// Force of the shear.
+    /// Friction force.
     pub(crate) friction: [f64; 3],
-    /// Area of the facets with fluid in front of them.
+    /// Area of the facets with adjacent fluid.
     pub(crate) area: f64,
 }
 
 impl<const D: usize> Body<D> {
-    /// Facets of the surface that a mesh was made of, cut to its cells, for a flow of these parameters.
+    /// The facets of the surface of a mesh, refined to its cells, for a flow with these parameters.
     pub fn new(mesh: &Mesh<D>, surface: &Snapped<D>, params: &Params<D>) -> Self {
         let lattice = surface.lattice;
         let mut body = Self {
@@ -82,7 +82,8 @@ impl<const D: usize> Body<D> {
             let patch = surface.facet_patch.get(f).copied().unwrap_or(0);
             body.add(mesh, facet, patch);
         }
-        // The fluid is on one side of all facets, the outer one unless the surface is inside out or the flow within.
+        // The fluid is on the same side of all facets: the outer one unless the surface is inside out or the flow is
+        // internal.
         let votes = |facet: &[u32; D]| {
             let seen = |side| i64::from(body.place(mesh, facet, side).is_some());
             seen(1.0) - seen(-1.0)
@@ -94,7 +95,7 @@ impl<const D: usize> Body<D> {
         body
     }
 
-    /// The middle of a facet, in root cells from the lower corner of the box.
+    /// The centroid of a facet, in root cells from the lower corner of the box.
     fn middle(&self, mesh: &Mesh<D>, facet: &[u32; D]) -> [f64; D] {
         std::array::from_fn(|a| {
             let sum: f64 = facet.iter().map(|&v| self.points[v as usize][a]).sum();
@@ -144,14 +145,14 @@ impl<const D: usize> Body<D> {
         }
     }
 
-    /// Where a facet lies, with its normal into the fluid if that is outward (1) or inward (-1).
+    /// The position of a facet and its normal into the fluid, which is outward (`side` = 1) or inward (-1).
     fn place(&self, mesh: &Mesh<D>, facet: &[u32; D], side: f64) -> Option<WallPlace<D>> {
         let at = self.middle(mesh, facet);
         let leaf = mesh.forest.leaf_at(at)?;
         let outward = normal(facet.map(|v| self.points[v as usize]))?;
         let normal = outward.map(|x| side * x);
         let spacing = 0.5f64.powi(i32::from(mesh.forest.level[leaf.block as usize]));
-        // A cell ahead, or half of one where the fluid is narrow, lies in a fluid cell.
+        // The point one cell ahead, or half a cell in narrow gaps, must lie in a fluid cell.
         let is_fluid = |by: f64| {
             let ahead = std::array::from_fn(|a| at[a] + by * spacing * normal[a]);
             let cell = mesh.forest.leaf_at(ahead);
@@ -162,7 +163,7 @@ impl<const D: usize> Body<D> {
         (is_fluid(1.0) || is_fluid(0.5)).then_some(WallPlace { at, normal })
     }
 
-    /// Forces by patch: sums over the facets of pressure and shear at their middles by their areas.
+    /// Forces by patch: sums over the facets of pressure and shear at the centroids times the area.
     pub(crate) fn forces(&self, mesh: &Mesh<D>, snapshot: &Snapshot<D>) -> Vec<WallForce> {
         let mut forces = vec![WallForce::default(); self.motions.len()];
         let unit = mesh.frame.dx.powi(1 - D as i32);
@@ -193,7 +194,7 @@ impl<const D: usize> Body<D> {
         places.with_min_len(64).map(state).collect()
     }
 
-    /// The values of each facet, in the units of files.
+    /// The values of each facet, in output units.
     fn columns(&self, scene: Scene<'_, D>) -> Vec<(&'static str, usize, Vec<f32>)> {
         let states = self.states(scene.mesh, scene.snapshot);
         let stress = scene.units.pressure.factor;
@@ -232,7 +233,7 @@ impl<const D: usize> Body<D> {
         ]
     }
 
-    /// Writes the file of a moment.
+    /// Writes the file of a root step.
     pub(super) fn write(
         &self,
         path: &Path,
@@ -296,7 +297,7 @@ impl<const D: usize> Body<D> {
     }
 }
 
-/// The area of a facet by its normal, outward by its orientation; in 2D a length.
+/// The area vector of a facet, outward by its orientation; in 2D its length is that of the segment.
 pub(crate) fn area_of<const D: usize>(p: [[f64; D]; D]) -> [f64; D] {
     let edge = |k: usize| -> [f64; D] { std::array::from_fn(|a| p[k][a] - p[0][a]) };
     if D == 2 {
@@ -314,14 +315,14 @@ fn length(v: &[f64]) -> f64 {
     v.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
-/// The unit normal of a facet, outward by its orientation; `None` for one without extent.
+/// The unit normal of a facet, outward by its orientation; `None` for a degenerate facet.
 fn normal<const D: usize>(p: [[f64; D]; D]) -> Option<[f64; D]> {
     let area = area_of(p);
     let size = length(&area);
     (size > 0.0).then(|| area.map(|x| x / size))
 }
 
-/// Binary, little-endian; values are properties of the faces, in the plane of the edges.
+/// Binary, little-endian; values are properties of the faces, in 2D of the edges.
 fn write_ply<const D: usize>(
     out: &mut impl Write,
     points: &[[f64; 3]],

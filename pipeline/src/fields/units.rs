@@ -1,9 +1,9 @@
-//! From the root lattice's units to those of files.
+//! Conversion from root lattice units to output units.
 
-/// What a number is multiplied by, and the name of what it is in then.
+/// A conversion factor and the name of the unit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unit {
-    /// What one of the lattice is in this unit.
+    /// Value of one lattice unit in this unit.
     pub factor: f64,
     /// Its name, as in `m/s`.
     pub name: String,
@@ -17,25 +17,25 @@ impl Unit {
     }
 }
 
-/// Units of what a flow writes. Places are always in the lengths of the mesh.
+/// Units of the outputs of a flow. Coordinates are always in the length unit of the mesh.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FieldUnits {
-    /// Of a root step.
+    /// Time; lattice unit: one root step.
     pub time: Unit,
-    /// Of one root cell a root step.
+    /// Velocity; lattice unit: one root cell per root step.
     pub velocity: Unit,
-    /// Of density times the square of that; pressure is zero at density 1.
+    /// Pressure, zero at density 1; lattice unit: density times velocity squared.
     pub pressure: Unit,
-    /// Of density 1.
+    /// Density; lattice unit: density 1.
     pub density: Unit,
-    /// Of one a root step.
+    /// Vorticity; lattice unit: 1 per root step.
     pub vorticity: Unit,
-    /// Of one a root step, squared.
+    /// Q criterion; lattice unit: 1 per root step squared.
     pub q: Unit,
 }
 
 impl FieldUnits {
-    /// The root lattice's own.
+    /// The units of the root lattice.
     pub fn lattice() -> Self {
         let one = |name: &str| Unit::new(1.0, name);
         Self {
@@ -48,8 +48,7 @@ impl FieldUnits {
         }
     }
 
-    /// Metres, seconds and kilograms: the spacing of the root level, its time step, and what density
-    /// 1 is.
+    /// SI units, from the spacing of the root level in m, its time step in s, and the value of density 1 in kg/m³.
     pub fn si(dx: f64, dt: f64, density: f64) -> Self {
         let speed = dx / dt;
         Self {
@@ -62,8 +61,8 @@ impl FieldUnits {
         }
     }
 
-    /// Multiples of a reference velocity U (root cells a root step), a reference length D (root
-    /// cells), and density 1.
+    /// Multiples of a reference velocity U (root cells per root step), a reference length D (root cells), and density
+    /// 1.
     pub fn reference(velocity: f64, length: f64) -> Self {
         let rate = velocity / length;
         Self {
@@ -92,7 +91,7 @@ mod tests {
             (si.vorticity.factor - si.velocity.factor / dx).abs() < 1e-9,
             "1/s"
         );
-        // The same flow by its reference values: U = 0.05, D = 20 root cells.
+        // The same flow in reference units: U = 0.05, D = 20 root cells.
         let (u, d) = (0.05, 20.0);
         let by = FieldUnits::reference(u, d);
         let (u_si, d_si) = (u * si.velocity.factor, d * dx);

@@ -1,4 +1,4 @@
-//! Values of cells in the units of files.
+//! Values of cells in output units.
 
 use super::spec::{Average, CellField, Quantity};
 use super::units::{FieldUnits, Unit};
@@ -15,13 +15,13 @@ pub(super) struct Column {
     pub(super) values: Vec<f32>,
 }
 
-/// A moment of a flow, and the units of what is told about it.
+/// A snapshot of a flow, with the output units.
 #[derive(Clone, Copy)]
 pub(super) struct Scene<'a, const D: usize> {
     pub(super) mesh: &'a Mesh<D>,
     pub(super) snapshot: &'a Snapshot<D>,
     pub(super) units: &'a FieldUnits,
-    /// Of a snapshot that is none but an average.
+    /// The kind of average, if the snapshot is one.
     pub(super) average: Option<Average>,
 }
 
@@ -40,7 +40,7 @@ impl<const D: usize> Scene<'_, D> {
         self.snapshot.step as f64 * self.units.time.factor
     }
 
-    /// Of all cells, by block id and cell.
+    /// The arrays of all cells, by block id and cell.
     pub(super) fn everywhere(&self, fields: &[CellField]) -> Vec<Column> {
         let cells = dims::cells(D);
         let at = |i: usize| {
@@ -48,7 +48,7 @@ impl<const D: usize> Scene<'_, D> {
             (self.mesh.forest.level[block as usize] != FREE).then_some(CellRef { block, cell })
         };
         let count = self.mesh.forest.capacity() * cells;
-        // One gradient a cell is enough for both.
+        // One gradient per cell is enough for both.
         let curled = |f: &CellField| matches!(f, CellField::Vorticity | CellField::Q);
         let mut derived = fields
             .iter()
@@ -76,7 +76,7 @@ impl<const D: usize> Scene<'_, D> {
         fields.iter().map(column).collect()
     }
 
-    /// Of some cells, in their order.
+    /// The arrays of some cells, in their order.
     pub(super) fn of(&self, cells: &[CellRef], fields: &[CellField]) -> Vec<Column> {
         let column = |&f: &CellField| self.column(f, cells.len(), |i| Some(cells[i]));
         fields.iter().map(column).collect()
@@ -143,7 +143,7 @@ impl<const D: usize> Scene<'_, D> {
         self.raw_density(at) * self.units.density.factor
     }
 
-    /// Of a density of the lattice: its squared speed of sound is 1/3.
+    /// The pressure of a lattice density; the squared speed of sound is 1/3.
     pub(super) fn pressure(&self, density: f64) -> f64 {
         (density - 1.0) / 3.0 * self.units.pressure.factor
     }
@@ -153,7 +153,7 @@ impl<const D: usize> Scene<'_, D> {
         q_criterion(&slope) * self.units.q.factor
     }
 
-    /// What a picture shows of a cell; `axis` is the one it is normal to.
+    /// The value of a cell in a picture; `axis` is the normal of the picture.
     pub(super) fn shown(&self, quantity: Quantity, axis: usize, at: CellRef) -> f64 {
         let component = |a: usize| self.velocity(at).get(a).copied().unwrap_or(0.0);
         match quantity {
@@ -193,7 +193,7 @@ pub(super) fn unit_of(field: CellField, units: &FieldUnits) -> &Unit {
     }
 }
 
-/// The name of what a picture shows, and its unit.
+/// The name of the quantity of a picture, and its unit.
 pub(super) fn title_of<const D: usize>(
     scene: Scene<'_, D>,
     quantity: Quantity,

@@ -23,31 +23,31 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-/// Whether there was a run before.
+/// Whether a run is new or resumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Start {
-    /// No: files that are there already are refused, or replaced if `force` says so.
+    /// A new run: existing files are an error, or replaced with `force`.
     Fresh {
         /// Whether files may be replaced.
         force: bool,
     },
-    /// It goes on from a root step: indices and tables are cut there, later files replaced.
+    /// A run resumed at a root step: indices and tables are truncated there, later files replaced.
     Resumed {
         /// Root steps done.
         step: u64,
     },
 }
 
-/// When in a run.
+/// The time of a write in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
-    /// In it: what is due is written.
+    /// During the run: writes the outputs that are due.
     Running,
-    /// At its end: so is what was not written at this step yet.
+    /// At its end: also writes the outputs not yet written at this step.
     End,
 }
 
-/// Writes the fields of a run; see the module.
+/// Writes the outputs of a run; see the module.
 #[derive(Debug)]
 pub struct FieldWriter<const D: usize> {
     outputs: Vec<Open<D>>,
@@ -61,21 +61,21 @@ pub struct FieldWriter<const D: usize> {
 #[derive(Debug)]
 struct Open<const D: usize> {
     output: Output<D>,
-    /// A table's name is that of a series without steps.
+    /// For a table, only the name is used.
     series: Series,
-    /// The root step that was written last.
+    /// The last root step written.
     last: Option<u64>,
 }
 
 /// Checks outputs against a mesh.
 ///
 /// # Errors
-/// Usage errors: outputs that this mesh does not have.
+/// Usage errors: outputs that this mesh does not support.
 pub fn check<const D: usize>(specs: &[OutputSpec], mesh: &Mesh<D>) -> Result<(), Error> {
     resolve(specs, mesh).map(drop)
 }
 
-/// Bytes that outputs take while they are written, and `averages` all the time.
+/// Bytes of outputs while they are written, and of `averages` throughout.
 pub fn memory<const D: usize>(specs: &[OutputSpec], averages: bool, mesh: &Mesh<D>) -> u64 {
     if specs.is_empty() {
         return 0;
@@ -100,11 +100,10 @@ pub fn memory<const D: usize>(specs: &[OutputSpec], averages: bool, mesh: &Mesh<
 }
 
 impl<const D: usize> FieldWriter<D> {
-    /// Checks the outputs against the mesh and begins or continues their files in `folder`, which
-    /// is made.
+    /// Checks the outputs against the mesh and begins or continues their files in `folder`, which is created.
     ///
     /// # Errors
-    /// Usage errors: outputs that this mesh does not have, files that are there already.
+    /// Usage errors: outputs that this mesh does not support, existing files.
     pub fn new(
         folder: &Path,
         specs: &[OutputSpec],
@@ -115,7 +114,7 @@ impl<const D: usize> FieldWriter<D> {
         let outputs = resolve(specs, mesh)?;
         if !outputs.is_empty() {
             std::fs::create_dir_all(folder).map_err(|e| {
-                Error::input(format!("cannot make the folder {}", folder.display())).because(&e)
+                Error::input(format!("cannot create the folder {}", folder.display())).because(&e)
             })?;
         }
         let outputs: Vec<Open<D>> = outputs
@@ -163,27 +162,27 @@ impl<const D: usize> FieldWriter<D> {
         Ok(writer)
     }
 
-    /// The same with averages, which outputs of them need.
+    /// Adds averages, which outputs with `average` need.
     #[must_use]
     pub fn with_averages(mut self, averages: Averages<D>) -> Self {
         self.averages = Some(averages);
         self
     }
 
-    /// The same with the body's facets, which outputs of kind `surface` need.
+    /// Adds the facets of the body, which outputs of kind `surface` need.
     #[must_use]
     pub fn with_body(mut self, body: Body<D>) -> Self {
         self.body = Some(body);
         self
     }
 
-    /// Whether any output needs the body's facets.
+    /// Whether any output needs the facets of the body.
     pub fn needs_body(&self) -> bool {
         let of_surface = |o: &Open<D>| matches!(o.output.what, What::Surface(_));
         self.outputs.iter().any(of_surface)
     }
 
-    /// The body's facets, where they were given.
+    /// The facets of the body, if given.
     pub(crate) fn body(&self) -> Option<&Body<D>> {
         self.body.as_ref()
     }
@@ -193,12 +192,12 @@ impl<const D: usize> FieldWriter<D> {
         self.averages.as_ref()
     }
 
-    /// The same, to restore.
+    /// The averages, to be restored.
     pub fn averages_mut(&mut self) -> Option<&mut Averages<D>> {
         self.averages.as_mut()
     }
 
-    /// The first root step after `step` at which something is due, but for the end.
+    /// The first root step after `step` at which an output is due, apart from the end of the run.
     pub fn next_due(&self, step: u64) -> Option<u64> {
         let periods = self.outputs.iter().filter_map(|o| o.output.period);
         periods
@@ -207,17 +206,17 @@ impl<const D: usize> FieldWriter<D> {
             .min()
     }
 
-    /// Whether [`write`](Self::write) would do anything at a root step.
+    /// Whether [`write`](Self::write) has an output at a root step.
     pub fn is_due(&self, step: u64, moment: Moment) -> bool {
         self.averages.as_ref().is_some_and(|a| a.is_due(step))
             || self.outputs.iter().any(|o| o.is_due(step, moment))
     }
 
-    /// Takes a sample for the averages if one is due, and writes what is due, at the snapshot's root
-    /// step; the files. Averages without a sample are left out.
+    /// Adds a sample to the averages if one is due, and writes the outputs that are due at the root step of the
+    /// snapshot; returns the files. Averages without samples are skipped.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// I/O errors.
     pub fn write(
         &mut self,
         mesh: &Mesh<D>,
@@ -341,7 +340,7 @@ impl<const D: usize> Open<D> {
     }
 }
 
-/// Writes some cells, or what a plane cuts out of them.
+/// Writes some cells, or their section with a plane.
 fn save_part<const D: usize>(
     path: &Path,
     replace: bool,
@@ -365,10 +364,10 @@ fn save_part<const D: usize>(
     )
 }
 
-/// Where a file for VTK goes.
+/// The writer of a VTK file.
 type Out<'a, 'b> = &'a mut BufWriter<&'b File>;
 
-/// Writes a file for VTK, with time and units.
+/// Writes a VTK file with time and units.
 fn save<const D: usize>(
     path: &Path,
     replace: bool,
@@ -411,7 +410,7 @@ fn extension<const D: usize>(what: &What<D>) -> &'static str {
     }
 }
 
-/// Refuses a folder that has files of these outputs.
+/// Checks that a folder has no files of these outputs.
 fn refuse_present<const D: usize>(folder: &Path, outputs: &[Open<D>]) -> Result<(), Error> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries {

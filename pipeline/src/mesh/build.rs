@@ -1,15 +1,15 @@
 //! From a job to its mesh, stage by stage: read → health → place → box → snap → gate → embed.
 //!
 //! In: a [`Job`] and an opened device. Out: a surface in its box ([`Placed`]), snapped and checked ([`Prepared`]), and
-//! the mesh in host memory; also the notes for the user and the time of each stage. The mesh is the same for any number
-//! of threads and on any device, bit for bit.
+//! the mesh in host memory; also the notes for the user and the time of each stage. The mesh is bit-identical for any
+//! number of threads and on any device.
 
 use crate::device::{Opened, on};
 use crate::error::Error;
-use crate::estimate::room;
+use crate::estimate::memory;
 use crate::mesh::domain::{self, Domain};
 use crate::mesh::intersections::{self, Found};
-use crate::mesh::report::{Times, grouped};
+use crate::mesh::report::{Times, counted};
 use crate::mesh::resolve::{Job, Source};
 use crate::mesh::source::{self, Shape, Sketch};
 use crate::mesh::{WALL_SHARE, gate};
@@ -32,7 +32,7 @@ use cutlink_voxelizer::{
 use std::fmt;
 use std::time::Instant;
 
-/// A surface, as it came and in its box.
+/// A surface, in its own frame and placed in its box.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Placed<const D: usize> {
@@ -63,7 +63,7 @@ pub enum AnyPlaced {
     D3(Placed<3>),
 }
 
-/// What the embedding needs.
+/// The input of the embedding.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Prepared<const D: usize> {
@@ -83,17 +83,17 @@ pub struct Prepared<const D: usize> {
     pub deviation: Option<f64>,
     /// The surface on the integer lattice.
     pub snapped: Snapped<D>,
-    /// Facets that intersect one another, where they were looked for.
+    /// Self-intersections, if they were searched for.
     pub intersections: Option<Found<D>>,
 }
 
-/// A mesh in the making; its methods are called in their order.
+/// Builds a mesh in stages: the methods are called in the order in which they are declared.
 pub struct Builder<'a> {
-    /// What is to be done.
+    /// The checked job.
     pub job: &'a Job,
     /// Where the mesh is built.
     pub opened: &'a Opened,
-    /// Those of the job, or as many of them as fit.
+    /// Levels: those of the job, or fewer if not all fit.
     pub levels: usize,
     /// Receives notes and progress.
     pub observer: &'a mut dyn Observer,
@@ -104,7 +104,7 @@ pub struct Builder<'a> {
 }
 
 impl<const D: usize> Placed<D> {
-    /// Every option with its value worked out.
+    /// All options with resolved values.
     pub fn options(&self, job: &Job) -> MeshOptions {
         let Domain { bounds, frame, .. } = &self.domain;
         job.to_options(
@@ -129,7 +129,7 @@ impl fmt::Debug for Builder<'_> {
 }
 
 impl<'a> Builder<'a> {
-    /// A builder that has done nothing yet.
+    /// A builder before its first stage.
     pub fn new(job: &'a Job, opened: &'a Opened, observer: &'a mut dyn Observer) -> Self {
         Self {
             job,
@@ -141,13 +141,13 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Passes a note on, and keeps it.
+    /// Passes a note to the observer and stores it.
     pub fn note(&mut self, note: String) {
         self.observer.note(&note);
         self.notes.push(note);
     }
 
-    /// Reads or makes the surface, and chooses the box.
+    /// Reads or generates the surface, and chooses the box.
     ///
     /// # Errors
     /// A file that cannot be read, a placement or box that does not fit the surface.
@@ -165,7 +165,12 @@ impl<'a> Builder<'a> {
             }
             Source::Shape(AnyShape::D2(shape)) => AnyPlaced::D2(self.place_shape(shape)?),
             Source::Shape(AnyShape::D3(shape)) => AnyPlaced::D3(self.place_shape(shape)?),
-            Source::Memory => return Err(Error::input("there is no surface in memory here")),
+            Source::Memory => {
+                return Err(Error::input(
+                    "this call needs a file or a shape, the options name a \
+            surface in memory",
+                ));
+            }
         })
     }
 
@@ -264,20 +269,20 @@ impl<'a> Builder<'a> {
     /// The parameters of the embedding, with the levels that fit.
     ///
     /// # Errors
-    /// Rules that name no patch of the surface.
+    /// Rules that name a patch the surface does not have.
     pub fn params<const D: usize>(&self, of: &Placed<D>) -> Result<EmbedParams, Error> {
         let params = self.job.params::<D>(of.wall_distance, &of.placed.patches)?;
         Ok(params.with_levels(self.levels))
     }
 
-    /// Drops the levels beyond `--max-cells`, and refuses what will not fit into memory.
+    /// Drops the levels beyond `--max-cells`; an error if the mesh does not fit into memory.
     fn fit<const D: usize>(&mut self, of: &Placed<D>) -> Result<(), Error>
     where
         Facet<D>: Exact<D>,
     {
         let params = self.params(of)?;
         let (levels, note) = on!(self.opened, kernels => {
-            room::levels(kernels, &of.placed, of.domain.frame, params, self.job.max_cells)
+            memory::levels(kernels, &of.placed, of.domain.frame, params, self.job.max_cells)
         })?;
         self.levels = levels;
         if let Some(note) = note {
@@ -286,7 +291,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Snaps the surface to the box's lattice, and refuses what the embedding cannot take.
+    /// Snaps the surface to the lattice of the box, and checks the requirements of the embedding.
     ///
     /// # Errors
     /// A mesh that will not fit into memory, a surface outside the box, one that is open or not consistently oriented.
@@ -324,7 +329,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Looks for facets that intersect one another, where that was asked for.
+    /// Finds self-intersections, if the options request it.
     fn intersections<const D: usize>(
         &mut self,
         of: &Placed<D>,
@@ -345,10 +350,10 @@ impl<'a> Builder<'a> {
         Ok(Some(found))
     }
 
-    /// Builds the mesh on the job's device; the host's copy of it.
+    /// Builds the mesh on the job's device and returns the host copy.
     ///
     /// # Errors
-    /// A device that fails, memory that runs out.
+    /// A device error, or not enough memory.
     pub fn build<const D: usize>(&mut self, prepared: &Prepared<D>) -> Result<Mesh<D>, Error>
     where
         Facet<D>: Exact<D>,
@@ -400,15 +405,15 @@ impl<'a> Builder<'a> {
         };
         let point: [f64; D] = point.as_slice().try_into().map_err(|_| {
             Error::input(format!(
-                "--seed has {} numbers, and the surface is {D}D",
+                "--seed has {} numbers, but the surface is {D}D",
                 point.len()
             ))
         })?;
         let kept = keep_connected(mesh, point)?;
         self.note(format!(
-            "{} fluid cells are connected to the seed; {} others became solid",
-            grouped(kept.fluid),
-            grouped(kept.dropped)
+            "connected to the seed: {}; {} became solid",
+            counted(kept.fluid, "fluid cell"),
+            counted(kept.dropped, "other fluid cell")
         ));
         Ok(())
     }
@@ -417,7 +422,7 @@ impl<'a> Builder<'a> {
 /// A box without a body: root cells only, all fluid, and one patch without facets.
 ///
 /// # Errors
-/// A box or root grid that [`domain::of_case`] refuses, or that will not fit into memory.
+/// A box or root grid that [`domain::of_case`] refuses, or that does not fit into memory.
 pub fn bare<const D: usize>(bounds: &[f64], root: &Root) -> Result<Mesh<D>, Error>
 where
     Facet<D>: Exact<D>,
@@ -425,7 +430,7 @@ where
     let frame = domain::of_case::<D>(bounds, root)?.frame;
     let params = EmbedParams::new(1, 0.0, Fill::default());
     let nothing = Surface::single_patch(Vec::new(), Vec::new(), "none");
-    room::levels(&Host, &nothing, frame, params.clone(), None)?;
+    memory::levels(&Host, &nothing, frame, params.clone(), None)?;
     let (snapped, _) = prepare(&Host, &nothing, &frame, &params)?;
     Ok(embed(&Host, &snapped, frame, &params, &mut ())?)
 }
@@ -441,7 +446,7 @@ impl Job {
     /// The parameters of the embedding.
     ///
     /// # Errors
-    /// Rules that name no patch.
+    /// Rules that name a patch the surface does not have.
     pub fn params<const D: usize>(
         &self,
         wall_distance: f64,
@@ -463,17 +468,17 @@ impl Job {
     }
 }
 
-/// Milliseconds since then.
+/// Milliseconds since `begin`.
 pub fn ms(begin: Instant) -> f64 {
     1e3 * begin.elapsed().as_secs_f64()
 }
 
-/// Share of a level in the work: surfaces have four times the cells each level.
+/// Work of a level relative to the root level: near a surface each level has four times the cells.
 fn weight(level: usize) -> u64 {
     1 << (2 * level.min(20))
 }
 
-/// The name of a stage, as reports have it.
+/// Name of a stage in reports.
 pub fn stage_name(stage: Stage) -> &'static str {
     match stage {
         Stage::Upload => "upload",
@@ -484,7 +489,7 @@ pub fn stage_name(stage: Stage) -> &'static str {
     }
 }
 
-/// Adds up the times, and passes the stages on.
+/// Sums the times and passes the stages to the observer.
 struct Watch<'a> {
     observer: &'a mut dyn Observer,
     times: &'a mut Times,

@@ -1,19 +1,19 @@
-//! The box of the mesh and its root grid, from what the user gave and where the surface lies.
+//! The box of the mesh and its root grid, from the options and the extent of the surface.
 //!
-//! Root cells are cubes, a multiple of 4 on each axis. Where the box's aspect does not allow
-//! that, a box that was left open grows symmetrically, and so does a given one where `--snap-domain grow` says so;
-//! else a given box is refused, with the nearest ones that fit.
+//! Root cells are cubes, a multiple of 4 on each axis. If the aspect ratio of the box does not allow that, a default
+//! box is extended symmetrically, and so is a given box with `--snap-domain grow`; without it a given box is refused,
+//! and the error names the nearest boxes that fit.
 //!
-//! `frame_of` is the one place that turns a box and its cells into a frame, so that a box
-//! written to a configuration file gives the same bits when it is read back.
+//! `frame_of` is the only place that converts a box and its cells into a frame, so a box read back from a configuration
+//! file gives a bit-identical frame.
 
 use crate::error::Error;
 use crate::options::{Root, SnapDomain};
 use cutlink_voxelizer::Frame;
 
-/// The share of the longest extent that the default box adds on each side.
+/// Margin of the default box on each side, as a share of the longest extent.
 pub const MARGIN: f64 = 0.25;
-/// Extents that miss a whole number of cells by less than this share count as whole.
+/// Relative tolerance below which an extent counts as a whole number of cells.
 const TOLERANCE: f64 = 1e-6;
 
 /// A box, lower and upper corner.
@@ -22,7 +22,7 @@ pub type Bounds<const D: usize> = [[f64; D]; 2];
 /// A chosen box and its frame.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Domain<const D: usize> {
-    /// Lower and upper corner, as a configuration file would give them.
+    /// Lower and upper corner, as in a configuration file.
     pub bounds: Bounds<D>,
     /// The frame.
     pub frame: Frame<D>,
@@ -30,12 +30,12 @@ pub struct Domain<const D: usize> {
     pub how: String,
 }
 
-/// What the box and the root grid are called where they are given, for messages.
+/// Where the box and the root grid are given: decides their names in messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Names {
     /// Options of the command line.
     Options,
-    /// Keys of `[domain]` in a case, which has none to let the box grow.
+    /// Keys of `[domain]` in a case, which has no key to extend the box.
     Case,
 }
 
@@ -54,7 +54,7 @@ impl Names {
         }
     }
 
-    /// A box as it is written.
+    /// A box in the syntax of its source.
     fn written<const D: usize>(self, bounds: &Bounds<D>) -> String {
         match self {
             Self::Options => comma_list(bounds),
@@ -74,8 +74,8 @@ pub fn of_case<const D: usize>(given: &[f64], root: &Root) -> Result<Domain<D>, 
 /// Chooses the box and the root grid for a surface within `surface`.
 ///
 /// # Errors
-/// A root grid that is no multiple of 4, a box without room or with the wrong number of
-/// values, or one whose aspect does not fit the cells given for every axis.
+/// A root grid that is not a multiple of 4, an empty box or one with the wrong number of values, or a box whose aspect
+/// ratio does not match the cells given for each axis.
 pub fn choose<const D: usize>(
     surface: Bounds<D>,
     given: Option<&[f64]>,
@@ -132,7 +132,7 @@ fn choose_by<const D: usize>(
             });
             return Err(refusal(names, root, extents, dx, [&with(smaller), &fitted]));
         }
-        how += ", grown to whole blocks of cubic cells";
+        how += ", extended to whole blocks";
     }
     let frame = frame_of(fitted, cells)?;
     Ok(Domain {
@@ -142,7 +142,7 @@ fn choose_by<const D: usize>(
     })
 }
 
-/// Why a given box cannot be, and the nearest ones that can.
+/// The error for a box that does not fit its cells, with the nearest boxes that do.
 fn refusal<const D: usize>(
     names: Names,
     root: &Root,
@@ -163,34 +163,32 @@ fn refusal<const D: usize>(
     let (what, or) = match root {
         Root::Longest(_) => {
             let blocks = blocks.join(" by ");
-            let what = format!(
-                "the box would be {blocks} blocks of 4 cubic cells, and whole ones are needed"
-            );
+            let what = format!("the box is {blocks} blocks of 4 cubic cells, not a whole number");
             (what, String::new())
         }
         Root::Cells(_) => (
-            format!("cells would not be cubes (edges {extents:?})"),
-            format!(", or give {} one number", names.root()),
+            format!("the cells are not cubes (edges {extents:?})"),
+            format!(", or give a single number for {}", names.root()),
         ),
     };
     let (domain, grid) = (names.domain(), names.root());
     let failure = Error::input(format!("{domain} and {grid} {root} do not fit: {what}"));
     match names {
         Names::Options => failure.hint(format!(
-            "use {domain} {fits}{or}, or --snap-domain grow, which lets the box grow"
+            "use {domain} {fits}{or}, or --snap-domain grow, which extends the box"
         )),
         Names::Case => failure.hint(format!("give box = {fits}{or}")),
     }
 }
 
-/// The frame of a box whose cells are cubes up to rounding: the longest edge decides.
+/// The frame of a box whose cells are cubes up to rounding; the longest edge gives the cell size.
 fn frame_of<const D: usize>(bounds: Bounds<D>, cells: [u32; D]) -> Result<Frame<D>, Error> {
     let longest = (0..D).rev().max_by_key(|&a| cells[a]).unwrap_or(0);
     let dx = (bounds[1][longest] - bounds[0][longest]) / f64::from(cells[longest]);
     Ok(Frame::new(bounds[0], dx, cells)?)
 }
 
-/// The numbers of a box with commas between, as `--domain` takes them.
+/// The numbers of a box separated by commas, as in `--domain`.
 pub fn comma_list<const D: usize>(bounds: &Bounds<D>) -> String {
     let numbers: Vec<String> = bounds.iter().flatten().map(|x| format!("{x}")).collect();
     numbers.join(",")
@@ -233,7 +231,7 @@ fn grown<const D: usize>(surface: Bounds<D>) -> Result<Bounds<D>, Error> {
     if !(longest > 0.0 && longest.is_finite()) {
         return Err(Error::new(
             crate::error::ErrorKind::Geometry,
-            format!("the surface has no extent, or one beyond all numbers: its box is {surface:?}"),
+            format!("the surface has zero or infinite extent: its box is {surface:?}"),
         )
         .hint("check the coordinates in the file"));
     }
@@ -271,11 +269,11 @@ fn from_cells<const D: usize>(
 ) -> Result<(f64, [u32; D]), Error> {
     let cells: [u32; D] = cells.try_into().map_err(|_| {
         Error::input(format!(
-            "{} has {} numbers, and the box is {D}D",
+            "{} has {} numbers, but the box is {D}D",
             names.root(),
             cells.len()
         ))
-        .hint("give one number for the longest edge, or one an axis such as 64x32x32")
+        .hint("give one number for the longest edge, or one per axis such as 64x32x32")
     })?;
     for n in cells {
         check_multiple(names, n)?;
@@ -294,10 +292,10 @@ fn check_multiple(names: Names, n: u32) -> Result<(), Error> {
         _ => format!("use {below} or {}", u64::from(below) + 4),
     };
     Err(Error::input(format!(
-        "{}: {n} cells are no whole number of blocks",
+        "{}: {n} cells are not a whole number of blocks",
         names.root()
     ))
-    .hint(format!("blocks have 4 cells an edge: {near}")))
+    .hint(format!("blocks have 4 cells per edge: {near}")))
 }
 
 #[cfg(test)]
@@ -310,17 +308,17 @@ mod tests {
     fn an_open_box_grows_by_a_quarter_and_to_whole_blocks() {
         let domain = choose(UNIT, None, &Root::Longest(64), None).expect("a domain");
         let frame = domain.frame;
-        assert_eq!(frame.dx, 1.5 / 64.0, "longest edge decides");
+        assert_eq!(frame.dx, 1.5 / 64.0, "the longest edge gives the cell size");
         // 1.5, 1.0 and 0.75 long: 64, 42.67 and 32 cells.
         assert_eq!(frame.root_cells, [64, 44, 32], "whole blocks");
         assert_eq!(domain.bounds[0][0], -0.25, "a quarter below");
         let middle = 0.5 * (domain.bounds[0][1] + domain.bounds[1][1]);
         assert!((middle - 0.25).abs() < 1e-15, "grown symmetrically");
-        assert!(domain.how.contains("grown"), "and said so");
+        assert!(domain.how.contains("extended"), "reported");
     }
 
     #[test]
-    fn written_and_read_back_it_is_the_same_to_the_bit() {
+    fn a_box_read_back_is_bit_identical() {
         for n in [4, 20, 36, 64, 100] {
             let surface = [[0.1, -0.3, 7.7], [1.3, 0.4, 8.123]];
             let first = choose(surface, None, &Root::Longest(n), None).expect("a domain");
@@ -362,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_case_is_told_its_own_keys() {
+    fn errors_of_a_case_name_its_keys() {
         for (given, root, words) in [
             (
                 &[0.0, 0.0, 1.0, 0.3][..],
@@ -372,7 +370,7 @@ mod tests {
             (
                 &[0.0, 0.0, 1.0, 1.0],
                 Root::Cells(vec![32, 16]),
-                &["not be cubes", "or give [domain] root one number"],
+                &["not cubes", "or give a single number for [domain] root"],
             ),
             (
                 &[0.0, 0.0, 1.0, 1.0],
@@ -385,10 +383,10 @@ mod tests {
                 &["[domain] box is empty along y"],
             ),
         ] {
-            let said = of_case::<2>(given, &root).expect_err("refused").to_string();
-            assert!(!said.contains("--"), "no options: {said}");
+            let message = of_case::<2>(given, &root).expect_err("refused").to_string();
+            assert!(!message.contains("--"), "no options: {message}");
             for word in words {
-                assert!(said.contains(word), "{said} lacks {word}");
+                assert!(message.contains(word), "{message} lacks {word}");
             }
         }
         let failure = of_case::<2>(&[0.0, 0.0, 1.0, 0.3], &Root::Longest(32));
@@ -433,11 +431,8 @@ mod tests {
             assert!(choose(UNIT, Some(fit), &root, None).is_ok(), "{fit:?}");
         }
         let grown = choose(UNIT, Some(&given), &root, Some(SnapDomain::Grow)).expect("grown");
-        assert!(
-            (grown.bounds[0][1] + 0.1375).abs() < 1e-12,
-            "alike on both sides"
-        );
-        assert!(grown.how.contains("grown"), "and said so");
+        assert!((grown.bounds[0][1] + 0.1375).abs() < 1e-12, "symmetrically");
+        assert!(grown.how.contains("extended"), "reported");
     }
 
     #[test]

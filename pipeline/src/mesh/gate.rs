@@ -1,19 +1,19 @@
-//! Whether a surface may be embedded: closed in the sense of the fill rule, and in the box.
+//! Checks that a surface can be embedded: closed in the sense of the fill rule, and in the box.
 
 use crate::error::{Error, ErrorKind};
 use crate::mesh::domain::{Bounds, comma_list};
+use crate::mesh::report::counted;
 use cutlink_mesher::health::{self, Health};
 use cutlink_mesher::robust::RobustReport;
 use cutlink_mesher::snap::Snapped;
 use cutlink_voxelizer::{EmbedParams, Fill, Frame};
 
-/// Lets a surface pass, with what the user should know about it.
+/// Checks that a surface is closed, and collects notes for the user.
 ///
-/// An open surface passes where it is closed once it is snapped: gaps below the snapping
-/// unit are gone then.
+/// An open surface passes if it is closed after snapping, which removes gaps below the lattice spacing.
 ///
 /// # Errors
-/// Geometry refused: open for the fill rule, or nothing left of it after snapping.
+/// Geometry refused: open for the fill rule, or nothing remains after snapping.
 pub fn check_closed<const D: usize>(
     name: &str,
     health: &Health<D>,
@@ -33,41 +33,36 @@ pub fn check_closed<const D: usize>(
         return Err(Error::new(
             ErrorKind::Geometry,
             format!(
-                "{name} is smaller than the finest cell: nothing is left of it on a lattice of {:.3e} m",
+                "{name} is too small: nothing remains of it on the snapping lattice of {:.3e} m",
                 snapped.report.unit
             ),
         )
         .hint("check --unit and --scale, or give a smaller --domain"));
     }
     if params.robust {
-        // Any surface will do.
+        // Any surface is accepted.
     } else if !closed(health) {
         let after = health::check(&snapped.to_surface());
         if !closed(&after) {
             return Err(refuse(name, health, fill));
         }
         notes.push(format!(
-            "the surface is open as it is, and closed once snapped to {:.3e} m: going on with that",
+            "the surface has gaps, but is closed after snapping to {:.3e} m: continuing",
             snapped.report.unit
         ));
     } else if fill.by_parity() && !health.closed() {
-        notes.push(
-            "facets contradict one another in direction, which --fill evenodd ignores".into(),
-        );
+        notes.push("facets are inconsistently oriented, which --fill evenodd ignores".into());
     }
     if health.inward {
-        notes.push("all facets face inward; inside is inside all the same".into());
+        notes.push("all facets face inward, which makes no difference".into());
     }
     if health.duplicate_facets > 0 {
-        notes.push(format!(
-            "{} facets are there more than once",
-            health.duplicate_facets
-        ));
+        notes.push(counted(health.duplicate_facets as u64, "duplicate facet"));
     }
     Ok(notes)
 }
 
-/// What closing a surface did, where it did anything.
+/// A note on the changes made by closing a surface, if there were any.
 pub fn closing(report: RobustReport) -> Option<String> {
     let RobustReport {
         turned_facets,
@@ -78,8 +73,10 @@ pub fn closing(report: RobustReport) -> Option<String> {
         return None;
     }
     Some(format!(
-        "--robust: {turned_facets} facets turned, {open_edges} open edges in {loops} loops closed \
-         by generalized winding numbers"
+        "--robust: {} reoriented; {} in {} closed by generalized winding numbers",
+        counted(turned_facets as u64, "facet"),
+        counted(open_edges as u64, "open edge"),
+        counted(loops as u64, "loop"),
     ))
 }
 
@@ -110,26 +107,24 @@ fn refuse<const D: usize>(name: &str, health: &Health<D>, fill: Fill) -> Error {
         message += &format!("\n    {sample}");
     }
     let hint = if !fill.by_parity() && health.closed_evenodd() {
-        "facets contradict one another in direction, but every edge is shared by an even number of \
-         them: --fill evenodd goes on and is exact; --robust turns the facets that disagree with \
-         their neighbours, and counts overlapping bodies as one"
+        "facets are inconsistently oriented, but every edge has an even number of them: use --fill evenodd, which \
+         is exact, or --robust, which reorients facets and merges overlapping bodies"
     } else if fill.by_parity() {
-        "an edge with an odd number of facets leaves inside undefined for --fill evenodd too: \
-         --robust closes the holes by generalized winding numbers, or close them in a mesh editor"
+        "an edge with an odd number of facets leaves the inside undefined for --fill evenodd too: use --robust, \
+         which closes holes by generalized winding numbers, or close them in a mesh editor"
     } else {
-        "no inside is defined: --robust decides by generalized winding numbers, which close holes as \
-         a soap film would (--fill evenodd needs an even number of facets at every edge, which is not \
-         so here); or close the holes in a mesh editor"
+        "the inside is not well defined: use --robust, which closes holes by generalized winding numbers, or close \
+         them in a mesh editor (--fill evenodd needs an even number of facets at every edge)"
     };
     let mut failure = Error::new(ErrorKind::Geometry, message).hint(hint);
     failure.details = serde_json::json!({ "health": health });
     failure
 }
 
-/// Where a placed surface lies with respect to the box, in words where it is worth saying.
+/// Checks the position of a placed surface relative to the box; a note if it touches or crosses a face.
 ///
 /// # Errors
-/// Geometry refused: wholly outside.
+/// Geometry refused: entirely outside.
 pub fn check_inside<const D: usize>(
     name: &str,
     surface: Bounds<D>,
@@ -146,9 +141,7 @@ pub fn check_inside<const D: usize>(
                 comma_list(&[from, to])
             ),
         )
-        .hint(
-            "check --unit and the placement, or leave --domain out to have a box that holds it",
-        ));
+        .hint("check --unit and the placement, or omit --domain for a box that contains it"));
     }
     let mut crossed = Vec::new();
     let mut touched = Vec::new();
@@ -168,18 +161,23 @@ pub fn check_inside<const D: usize>(
     let mut notes = Vec::new();
     if !crossed.is_empty() {
         notes.push(format!(
-            "the surface reaches beyond the box at its {} wall: what lies outside is left out, \
-             and the body ends at the wall",
-            crossed.join(", ")
+            "the surface extends beyond the {} of the box: the part outside is ignored, the body ends there",
+            named(&crossed)
         ));
     }
     if !touched.is_empty() {
         notes.push(format!(
-            "the surface touches the box at its {} wall",
-            touched.join(", ")
+            "the surface touches the {} of the box",
+            named(&touched)
         ));
     }
     Ok(notes)
+}
+
+/// `lower x face`, `lower x, upper z faces`.
+fn named(faces: &[String]) -> String {
+    let s = if faces.len() == 1 { "" } else { "s" };
+    format!("{} face{s}", faces.join(", "))
 }
 
 #[cfg(test)]
@@ -233,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_below_the_snapping_unit_and_inward_facets_are_said() {
+    fn a_gap_below_the_lattice_spacing_and_inward_facets_are_noted() {
         let mut surface = cube();
         let moved = surface.vertices[surface.facets[0][0] as usize].map(|x| x + 1e-6);
         surface.vertices.push(moved);
@@ -251,11 +249,14 @@ mod tests {
         surface.facets.iter_mut().for_each(|f| f.swap(0, 1));
         let notes = gate(&surface, 0.01, Fill::NonZero).expect("closed");
         assert!(notes[0].contains("inward"), "{notes:?}");
-        assert!(gate(&surface, 1e3, Fill::NonZero).is_err(), "nothing left");
+        assert!(
+            gate(&surface, 1e3, Fill::NonZero).is_err(),
+            "nothing remains"
+        );
     }
 
     #[test]
-    fn walls_are_crossed_touched_or_missed() {
+    fn faces_are_crossed_touched_or_not_reached() {
         let frame = Frame::new([0.0; 3], 0.25, [4; 3]).expect("a box");
         let at = |lower: f64, upper: f64| {
             check_inside("it", [[lower, 0.2, 0.2], [upper, 0.8, 0.8]], &frame)

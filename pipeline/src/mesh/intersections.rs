@@ -1,8 +1,7 @@
-//! `--check-intersections`: which facets meet where they should not, in words, as JSON and as
-//! facets to be written.
+//! `--check-intersections`: self-intersections of a surface, as text, as JSON and as an STL of the facets.
 
 use crate::error::Error;
-use crate::mesh::report::{grouped, point};
+use crate::mesh::report::{counted, point};
 use crate::output;
 use cutlink_mesher::Surface;
 use cutlink_mesher::exact::Facet;
@@ -13,12 +12,12 @@ use cutlink_mesher::write_stl::write_stl;
 use serde::Serialize;
 use std::path::Path;
 
-/// Most pairs told one by one.
+/// Maximum number of pairs listed individually.
 const SAMPLES: usize = 10;
-/// Lattice spacings along the longest extent of a surface that has no mesh, at most.
+/// Maximum number of lattice spacings along the longest extent of a surface without a mesh.
 const FINE: f64 = (1u32 << 27) as f64;
 
-/// What was found; docs/json-schema.md describes the keys.
+/// The result; docs/json-schema.md describes the keys.
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
 pub struct Intersections {
@@ -29,7 +28,7 @@ pub struct Intersections {
     pub samples: Vec<Sample>,
 }
 
-/// A pair.
+/// A pair of intersecting facets.
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
 pub struct Sample {
@@ -37,20 +36,20 @@ pub struct Sample {
     pub at: Vec<f64>,
 }
 
-/// What was found, and the offending facets as they are in the file.
+/// The result, and the intersecting facets in input coordinates.
 #[derive(Debug, Clone)]
 pub struct Found<const D: usize> {
-    /// Numbers and samples.
+    /// Counts and samples.
     pub report: Intersections,
-    /// Facets that meet others, by their corners.
+    /// Corners of the facets that intersect others.
     pub facets: Vec<[[f64; D]; D]>,
 }
 
-/// Looks for intersections of `snapped`, which was made of `placed`: the image of `surface`
-/// under `affine`, whose columns are orthogonal. The result is in the frame of `surface`.
+/// Finds the self-intersections of `snapped`, which was made from `placed`, the image of `surface` under `affine`
+/// (orthogonal columns). The result is in the frame of `surface`.
 ///
 /// # Errors
-/// None where snapping succeeded.
+/// None if snapping succeeded.
 pub fn find<const D: usize>(
     surface: &Surface<D>,
     affine: &Affine<D>,
@@ -62,7 +61,7 @@ where
 {
     let found = intersect::find(snapped);
     let Lattice { origin, unit } = snapped.lattice;
-    // Nothing is dropped from a surface without collapsed facets.
+    // Without collapsed facets, snapping keeps all facets.
     let number: Option<Vec<u32>> = match snapped.report.collapsed_facets {
         0 => None,
         _ => Some(kept(placed, snapped.lattice)?),
@@ -94,11 +93,11 @@ where
     })
 }
 
-/// As [`find`], for a surface that no mesh is made of: on a lattice of at most 2^27 spacings
-/// along its longest extent, a power of two wide, so that short binary fractions stay as they are.
+/// Like [`find`], for a surface without a mesh: on a lattice of at most 2^27 spacings along its longest extent. The
+/// spacing is a power of two, so short binary fractions stay exact.
 ///
 /// # Errors
-/// Coordinates that no lattice holds.
+/// Coordinates that no lattice can represent.
 pub fn find_as_is<const D: usize>(surface: &Surface<D>) -> Result<Found<D>, SnapError>
 where
     Facet<D>: Meet<D>,
@@ -127,16 +126,16 @@ fn back<const D: usize>(affine: &Affine<D>, x: [f64; D]) -> [f64; D] {
 }
 
 impl Intersections {
-    /// For the summary.
+    /// The lines for the summary.
     pub fn text(&self) -> String {
         if self.pairs == 0 {
             return "no two facets intersect".to_owned();
         }
         let mut text = format!(
-            "{}{} pairs of {} facets intersect; the first (coordinates as in the file):",
+            "{}{} of {} intersect; the first (coordinates as in the file):",
             if self.complete { "" } else { "at least " },
-            grouped(self.pairs),
-            grouped(self.facets)
+            counted(self.pairs, "pair"),
+            counted(self.facets, "facet")
         );
         for Sample { facets, at } in &self.samples {
             let at = point(at);
@@ -145,25 +144,23 @@ impl Intersections {
         text
     }
 
-    /// For the notes, where there is something to note.
-    /// A note, where facets meet.
+    /// A note, if facets intersect.
     pub fn note(&self) -> Option<String> {
         (self.pairs > 0).then(|| {
             format!(
-                "{}{} facets intersect others in {} pairs: a fact about the surface, no reason to \
-                 refuse it",
+                "{}{} intersect others, in {} (not an error)",
                 if self.complete { "" } else { "at least " },
-                grouped(self.facets),
-                grouped(self.pairs),
+                counted(self.facets, "facet"),
+                counted(self.pairs, "pair"),
             )
         })
     }
 }
 
-/// Writes the facets as STL, where they are triangles and there are any; the size.
+/// Writes the facets as STL, if there are any and they are triangles; returns the file size in bytes.
 ///
 /// # Errors
-/// Those of the disk, and coordinates too large for STL.
+/// I/O errors, and coordinates too large for STL.
 pub(super) fn write<const D: usize>(
     facets: &[[[f64; D]; D]],
     path: &Path,
@@ -211,10 +208,10 @@ mod tests {
     }
 
     #[test]
-    fn a_surface_as_it_is_keeps_its_facet_numbers() {
+    fn a_surface_without_a_mesh_keeps_its_facet_numbers() {
         let surface = |scale: f64| {
             let corners = [
-                // A needle far below the spacing: it vanishes.
+                // A needle far below the lattice spacing: it collapses.
                 [[0.5, 0.5, 0.0], [0.5, 0.5, 1e-12], [0.5, 0.5, 2e-12]],
                 [[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]],
                 [[1.0, 1.0, -1.0], [1.0, 1.0, 1.0], [2.0, 2.0, 1.0]],

@@ -1,8 +1,8 @@
 //! From a surface to a mesh: options → a checked job ([`resolve`]) → the mesh ([`build`]) → its report and files
 //! ([`product`], [`report`]).
 //!
-//! [`mesh()`] takes a surface in memory, [`from_options`] what [`MeshOptions`] name. Both run on the calling thread and
-//! rayon's current pool, or on a pool of `threads` workers where the options say so.
+//! [`mesh()`] takes a surface in memory, [`from_options`] the file or shape of [`MeshOptions`]. Both run on the calling
+//! thread and rayon's current pool, or on a pool of `threads` workers if the options set it.
 
 pub mod build;
 pub mod domain;
@@ -29,8 +29,7 @@ pub const MESH_EXTENSION: &str = "cutlink";
 /// The default near-wall distance, as a share of the box's longest edge (J26 Table 1).
 const WALL_SHARE: f64 = 0.05;
 
-/// Embeds a surface that is in memory; `options` say how, and name no surface of their own. Files are neither read nor
-/// written.
+/// Embeds a surface in memory; `options` must not name another surface. Files are neither read nor written.
 ///
 /// ```
 /// use cutlink::MeshOptions;
@@ -48,8 +47,8 @@ const WALL_SHARE: f64 = 0.05;
 /// ```
 ///
 /// # Errors
-/// Options that do not fit, a surface that is not closed (without `robust`), a mesh that will not fit into memory, a
-/// device that fails.
+/// Invalid options, a surface that is not closed (without `robust`), a mesh that does not fit into memory, a device
+/// error.
 pub fn mesh<const D: usize>(surface: &Surface<D>, options: &MeshOptions) -> Result<Mesh<D>, Error>
 where
     Facet<D>: Meet<D> + Exact<D>,
@@ -66,18 +65,14 @@ where
     })
 }
 
-/// Embeds the file or shape that `options` name. Nothing is written; notes and progress go to `observer`.
+/// Embeds the file or shape of `options`. Nothing is written; notes and progress go to `observer`.
 ///
 /// ```
 /// use cutlink::{AnyMesh, MeshOptions};
 ///
-/// let mut options = MeshOptions::default();
-/// options.shape = Some("sphere:r=0.5".into());
-/// options.levels = Some(2);
-/// let AnyMesh::D3(mesh) = cutlink::mesh::from_options(&options, &mut ())? else {
-///     unreachable!("a sphere is in 3D");
-/// };
-/// assert!(mesh.links.len() > 0);
+/// let mut options = MeshOptions::default(); options.shape = Some("sphere:r=0.5".into());
+/// options.levels = Some(2); let AnyMesh::D3(mesh) = cutlink::mesh::from_options(&options, &mut
+/// ())? else { unreachable!("a sphere is 3D"); }; assert!(mesh.links.len() > 0);
 /// # Ok::<(), cutlink::Error>(())
 /// ```
 ///

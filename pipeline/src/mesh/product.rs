@@ -1,11 +1,11 @@
-//! What comes of a job: the report, the notes on the mesh, the mesh file's metadata, and the files.
+//! The results of a job: report, notes on the mesh, metadata of the mesh file, and the files.
 
 use crate::error::Error;
 use crate::mesh::build::{Builder, Prepared, ms};
 use crate::mesh::intersections;
 use crate::mesh::report::{
     self, Device, FrameReport, Input, Level, Parameters, Report, Snapping, Times, Transform,
-    Written, grouped,
+    Written, counted,
 };
 use crate::mesh::resolve::{Job, Source, describe};
 use crate::output;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-/// The report as far as it is known before the mesh is built.
+/// The part of the report that is known before the mesh is built.
 pub fn plan<const D: usize>(job: &Job, prepared: &Prepared<D>, device: Device) -> Report {
     let frame = prepared.domain.frame;
     let snapping = prepared.snapped.report;
@@ -100,8 +100,8 @@ fn input<const D: usize>(job: &Job, prepared: &Prepared<D>) -> Input {
     }
 }
 
-/// The mesh file's own strings: where the surface came from and what was done to it.
-/// No time and no host, so that the same run gives the same bytes.
+/// Metadata of the mesh file: the source of the surface and its processing. Without time and host, so that the same run
+/// writes the same bytes.
 fn metadata(job: &Job, report: &Report) -> BTreeMap<String, String> {
     let json = |value: serde_json::Value| value.to_string();
     [
@@ -116,7 +116,7 @@ fn metadata(job: &Job, report: &Report) -> BTreeMap<String, String> {
     .into()
 }
 
-/// Writes the mesh file; its size.
+/// Writes the mesh file; returns its size in bytes.
 fn write_mesh<const D: usize>(
     mesh: &Mesh<D>,
     extra: &BTreeMap<String, String>,
@@ -130,35 +130,34 @@ fn write_mesh<const D: usize>(
 }
 
 impl Builder<'_> {
-    /// What the links say that the user should know: links at gaps, and thin parts.
+    /// Notes about the links: links at gaps, and thin parts of the body.
     fn look_at_links<const D: usize>(&mut self, mesh: &Mesh<D>, gap: bool) -> (u64, report::Thin) {
         let mut links = 0;
         if gap && let (Some(count), Some(name)) = (mesh.patch_links().pop(), mesh.patches.last()) {
             links = count;
             self.note(format!(
-                "{} links lead into the body where no facet is: cut halfway, patch \"{name}\"",
-                grouped(links)
+                "{} into the body without a facet: cut halfway, patch \"{name}\"",
+                counted(links, "link")
             ));
         }
         let thin = thin(mesh);
         if thin.cells > 0 {
             let mut note = format!(
-                "the body is thinner than a cell at {} cells in {} places ({} links have fluid at \
-                 both ends); the largest:",
-                grouped(thin.cells),
-                grouped(thin.places.len() as u64),
-                grouped(thin.links)
+                "the body is thinner than a cell in {}, {} ({} with fluid at both ends); largest:",
+                counted(thin.places.len() as u64, "place"),
+                counted(thin.cells, "cell"),
+                counted(thin.links, "link"),
             );
             for place in thin.places.iter().take(3) {
                 let [lower, upper] = place.bounds.map(|p| report::point(&p));
-                note += &format!(" {} cells in {lower} to {upper};", grouped(place.cells));
+                note += &format!(" {} in {lower} to {upper};", counted(place.cells, "cell"));
             }
             self.note(note.trim_end_matches(';').to_owned());
         }
         (links, thin.into())
     }
 
-    /// Adds the mesh to the report, and notes what the user should know about it; `gap` says whether it has links at gaps.
+    /// Adds the mesh to the report, and adds notes about it; `gap`: whether it has links at gaps.
     pub fn describe<const D: usize>(&mut self, report: &mut Report, mesh: &Mesh<D>, gap: bool) {
         report.levels = mesh.level_counts().into_iter().map(Level::from).collect();
         let sum = |of: fn(&report::Counts) -> u64| {
@@ -168,8 +167,8 @@ impl Builder<'_> {
         let (fluid, boundary, solid) = (sum(|c| c.fluid), sum(|c| c.boundary), sum(|c| c.solid));
         if solid == 0 {
             self.note(
-                "no cell centre lies inside the body: it is thinner than the finest cells, and only \
-                 its cut links are there"
+                "no cell centre lies inside the body: it is thinner than the finest cells and represented by cut \
+                 links only"
                     .into(),
             );
         }
@@ -229,9 +228,9 @@ impl Builder<'_> {
     }
 }
 
-/// A mesh whose dimension is known only at run time again.
+/// Conversion to a mesh whose dimension is a run-time value.
 pub trait IntoAny {
-    /// The mesh as one of either dimension.
+    /// The mesh as [`AnyMesh`].
     fn into_any(self) -> AnyMesh;
 }
 
@@ -247,7 +246,7 @@ impl IntoAny for Mesh<3> {
     }
 }
 
-/// Draws a slice and writes it; its size in bytes.
+/// Draws a slice and writes it; returns its size in bytes.
 ///
 /// # Errors
 /// A plane outside the box, a file that cannot be written.

@@ -1,5 +1,5 @@
-//! What a run has to say: one struct for the JSON object and for the summary, so that both
-//! say the same. `docs/json-schema.md` describes every key; keys are only ever added.
+//! The report of a run: one struct for the JSON object and the summary, so that both agree. `docs/json-schema.md`
+//! describes every key; keys are only added.
 
 use crate::device::Opened;
 use crate::mesh::intersections::Intersections;
@@ -107,7 +107,7 @@ pub struct Device {
 }
 
 impl Device {
-    /// The device of a run that has not used it yet.
+    /// The device of a run, before its first use.
     pub fn new(selected: &Selected, opened: &Opened) -> Self {
         Self {
             name: selected.name.clone(),
@@ -129,7 +129,7 @@ impl Device {
     }
 }
 
-/// A level; the counts are missing from a dry run.
+/// A level; a dry run has no counts.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
 pub struct Level {
@@ -165,7 +165,7 @@ impl From<LevelCounts> for Level {
     }
 }
 
-/// What only a built mesh has.
+/// The part of the report that needs a built mesh.
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
 pub struct Built {
@@ -287,7 +287,7 @@ impl Report {
         line(
             "",
             &format!(
-                "refined at least to {} m from the surface{}; fill rule {}, fluid {}",
+                "refined up to {} m from the surface{}; fill rule {}, fluid {}",
                 short(self.parameters.wall_distance),
                 if self.parameters.wall_distance_given {
                     ""
@@ -314,9 +314,13 @@ impl Report {
                 match (snapping.merged_vertices, snapping.collapsed_facets) {
                     (0, 0) => String::new(),
                     (v, f) => format!(
-                        "; {} vertices merged, {} facets vanished",
-                        grouped(v as u64),
-                        grouped(f as u64)
+                        "; {} merged, {} collapsed",
+                        if v == 1 {
+                            "1 vertex".into()
+                        } else {
+                            format!("{} vertices", grouped(v as u64))
+                        },
+                        counted(f as u64, "facet")
                     ),
                 }
             ),
@@ -343,7 +347,7 @@ impl Report {
         };
         let mut text = "\n".to_owned() + &table(&self.levels);
         text += &format!(
-            "\n{} cells, {} links cut at {} boundary cells, {} finest centres inside\n",
+            "\n{} cells, {} links cut at {} boundary cells, {} finest-level cell centres inside\n",
             grouped(built.cells),
             grouped(built.links as u64),
             grouped(built.boundary_cells),
@@ -398,7 +402,7 @@ impl Report {
     }
 }
 
-/// The levels as a table, with a sum over cells that add up.
+/// The levels as a table, with totals of the counts that add up over levels.
 pub fn table(levels: &[Level]) -> String {
     let heads = [
         "level",
@@ -431,7 +435,7 @@ pub fn table(levels: &[Level]) -> String {
     columns(&rows)
 }
 
-/// Right-aligned columns, two blanks between.
+/// Right-aligned columns, separated by two spaces.
 pub fn columns<const N: usize>(rows: &[[String; N]]) -> String {
     let width: [usize; N] =
         std::array::from_fn(|i| rows.iter().map(|r| r[i].chars().count()).max().unwrap_or(0));
@@ -459,6 +463,11 @@ pub fn grouped(n: u64) -> String {
     text
 }
 
+/// `1 cell`, `1 234 cells`.
+pub fn counted(n: u64, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
 /// `12.3 MB`, in powers of 1000.
 pub fn bytes(n: u64) -> String {
     let mut value = n as f64;
@@ -472,7 +481,7 @@ pub fn bytes(n: u64) -> String {
     format!("{value:.1} TB")
 }
 
-/// Milliseconds in the unit that suits them.
+/// Milliseconds in a readable unit.
 pub fn millis(ms: f64) -> String {
     if ms < 9_999.5 {
         format!("{ms:.*} ms", if ms < 9.95 { 1 } else { 0 })

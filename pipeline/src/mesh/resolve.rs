@@ -1,4 +1,4 @@
-//! From the options of a mesh to a job that is known to make sense, before any work is done.
+//! From the options of a mesh to a checked job, before any work is done.
 
 use crate::error::Error;
 use crate::mesh::MESH_EXTENSION;
@@ -12,9 +12,9 @@ use cutlink_mesher::primitives::{AnyShape, parse_shape};
 use cutlink_voxelizer::Fill;
 use std::path::{Path, PathBuf};
 
-/// Levels where the user names none.
+/// Default number of levels.
 const DEFAULT_LEVELS: usize = 4;
-/// Root cells along the longest edge where the user names none.
+/// Default number of root cells along the longest edge.
 const DEFAULT_ROOT: u32 = 64;
 
 /// Where the surface comes from.
@@ -41,44 +41,44 @@ pub struct Targets {
     pub force: bool,
 }
 
-/// What is to be done, checked as far as it can be without reading the surface.
+/// A job, checked as far as possible without reading the surface.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
     /// The surface.
     pub source: Source,
-    /// Where to put it.
+    /// Its placement.
     pub placement: Placement,
-    /// The box, where it is given; its length is checked against the surface.
+    /// The given box, if any; its number of values is checked against the surface.
     pub domain: Option<Vec<f64>>,
     /// The root grid.
     pub root: Root,
     /// Levels, at least 1, those of `refine` included.
     pub levels: usize,
-    /// Levels where no rule says otherwise.
+    /// Levels outside the rules of `refine`.
     pub base_levels: usize,
     /// Rules for patches and regions.
     pub refine: Vec<Refine>,
-    /// Whether a box that does not fit its cells may grow.
+    /// Whether a box that does not fit its cells is extended.
     pub snap_domain: Option<SnapDomain>,
     /// Axes along which the box is periodic.
     pub periodic: Axes,
     /// Whether the surface may be open.
     pub robust: bool,
-    /// The point whose fluid is kept; its length is checked against the surface.
+    /// The point whose fluid is kept; its number of values is checked against the surface.
     pub seed: Option<Vec<f64>>,
-    /// Most cells, where it is given.
+    /// Maximum number of cells, if given.
     pub max_cells: Option<u64>,
-    /// Near-wall distance, where it is given.
+    /// Near-wall distance in metres, if given.
     pub wall_distance: Option<f64>,
-    /// Deviation of shapes, where it is given.
+    /// Deviation of shapes in metres, if given.
     pub deviation: Option<f64>,
     /// Fill rule.
     pub fill: FillRule,
     /// Where the fluid is.
     pub flow: Flow,
-    /// The device as asked for.
+    /// The requested device.
     pub device: Device,
-    /// The device it came to.
+    /// The device that was selected.
     pub selected: Selected,
     /// Worker threads; 0 for all cores.
     pub threads: usize,
@@ -86,7 +86,7 @@ pub struct Job {
     pub targets: Targets,
 }
 
-/// Makes a job of options that name a surface.
+/// Makes a job from options that name a surface.
 ///
 /// # Errors
 /// No surface or two, values out of range, a shape or device that does not exist.
@@ -94,15 +94,15 @@ pub fn resolve(options: &MeshOptions) -> Result<Job, Error> {
     with_source(options, source(options)?)
 }
 
-/// Makes a job for a surface in memory; `options` name none.
+/// Makes a job for a surface in memory; `options` must not name one.
 ///
 /// # Errors
 /// Options that name a surface, values out of range, a device that does not exist.
 pub fn resolve_for_surface(options: &MeshOptions) -> Result<Job, Error> {
     if options.file.is_some() || options.shape.is_some() {
         return Err(
-            Error::input("the options name a surface, and another one is given in memory")
-                .hint("leave `file` and `shape` out"),
+            Error::input("the options name a surface, but another one is given in memory")
+                .hint("remove `file` and `shape`"),
         );
     }
     with_source(options, Source::Memory)
@@ -113,23 +113,23 @@ fn with_source(options: &MeshOptions, source: Source) -> Result<Job, Error> {
     let levels = given.levels.unwrap_or(DEFAULT_LEVELS);
     if levels == 0 || levels > MAX_LEVELS {
         return Err(Error::input(format!(
-            "--levels is {levels}: 1 to {MAX_LEVELS} are possible, the root level included"
+            "--levels is {levels}: it must be 1 to {MAX_LEVELS}, the root level included"
         )));
     }
     length("--wall-distance", given.wall_distance, true)?;
     length("--deviation", given.deviation, false)?;
     if given.deviation.is_some() && !matches!(source, Source::Shape(_)) {
         return Err(Error::input(
-            "--deviation is for shapes: a file's facets are taken as they are",
+            "--deviation applies to shapes only: the facets of a file are used unchanged",
         )
-        .hint("leave --deviation out"));
+        .hint("omit --deviation"));
     }
     let fill = given.fill.unwrap_or(FillRule::NonZero);
     if given.robust && fill == FillRule::EvenOdd {
         return Err(Error::input(
-            "--robust goes by generalized winding numbers, which have no parity",
+            "--robust uses generalized winding numbers, which have no parity",
         )
-        .hint("leave --fill evenodd out, or --robust"));
+        .hint("omit --fill evenodd or --robust"));
     }
     let refine = given.refine.clone().unwrap_or_default();
     let device = given.device.unwrap_or_default();
@@ -167,7 +167,7 @@ fn source(given: &MeshOptions) -> Result<Source, Error> {
             file.display()
         ))
         .hint("give one of them")),
-        (None, None) => Err(Error::input("there is no surface to embed").hint(
+        (None, None) => Err(Error::input("no surface is given").hint(
             "name an STL, PLY or polyline file, or a shape such as --shape sphere; see cutlink mesh --help",
         )),
     }
@@ -178,7 +178,7 @@ fn length(what: &str, value: Option<f64>, zero: bool) -> Result<(), Error> {
         Some(x) if !(x.is_finite() && (x > 0.0 || zero && x == 0.0)) => {
             let least = if zero { "0 or more" } else { "more than 0" };
             Err(Error::input(format!(
-                "{what} is {x}: a length of {least} is needed"
+                "{what} is {x}: the length must be {least}"
             )))
         }
         _ => Ok(()),
@@ -246,7 +246,7 @@ fn targets(source: &Source, given: &MeshOptions) -> Targets {
     }
 }
 
-/// The file's name without its extension, and without `.gz` after it.
+/// The file name without its extension and without `.gz`.
 fn stem(path: &Path) -> PathBuf {
     let packed = path
         .extension()
@@ -260,7 +260,7 @@ fn stem(path: &Path) -> PathBuf {
 }
 
 impl Job {
-    /// Which winding numbers are solid.
+    /// The winding numbers that are solid.
     pub fn solid_rule(&self) -> Fill {
         let inside = Fill::from(self.fill);
         match self.flow {
@@ -269,10 +269,10 @@ impl Job {
         }
     }
 
-    /// Refuses files that cannot be written, before any work is done.
+    /// Checks before any work that the files can be written.
     ///
     /// # Errors
-    /// As [`output::check`]; a picture in the place of the mesh.
+    /// As [`output::check`]; a picture with the path of the mesh.
     pub fn check_targets(&self) -> Result<(), Error> {
         let Targets {
             mesh,
@@ -297,7 +297,7 @@ impl Job {
             .try_for_each(|path| output::check(path, *force, input))
     }
 
-    /// Every option with its value worked out: what `--write-config` writes.
+    /// All options with resolved values, as `--write-config` writes them.
     pub fn to_options<const D: usize>(
         &self,
         domain: [[f64; D]; 2],
@@ -358,7 +358,7 @@ impl Job {
     }
 }
 
-/// The placement in words: only what changes something.
+/// The placement as text, without the parts that change nothing.
 pub fn describe(placement: &Placement) -> String {
     let mut words = vec![format!("unit {}", placement.unit)];
     if placement.unit == Unit::M {
@@ -385,7 +385,7 @@ pub fn describe(placement: &Placement) -> String {
         words.push(format!("translate {}", numbers(&placement.translate)));
     }
     if words.is_empty() {
-        return "as it is, in metres".to_owned();
+        return "unchanged, in metres".to_owned();
     }
     words.join(", ")
 }

@@ -1,4 +1,4 @@
-//! The surface: read from a file, or made from a shape to the deviation that the mesh needs.
+//! The surface: read from a file, or generated from a shape with the deviation that the mesh needs.
 
 use crate::error::Error;
 use crate::mesh::resolve::Job;
@@ -8,23 +8,23 @@ use cutlink_mesher::placement::{Affine, Placement};
 use cutlink_mesher::primitives::{Shape2, Shape3, ShapeError};
 use cutlink_mesher::read::{Format, ReadReport};
 
-/// Shapes are first made this many times finer than their longest extent, to find their box.
+/// Shapes are first generated with a deviation of their longest extent over this number, to find their box.
 const PROVISIONAL: f64 = 256.0;
-/// The default deviation is the finest cell over this.
+/// The default deviation is the finest cell over this number.
 pub const DEVIATION_SHARE: f64 = 64.0;
 
 /// A shape of D dimensions.
 pub trait Shape<const D: usize> {
-    /// Its facets, no point of them farther than `deviation` from it, in the box of the true shape.
+    /// Facets within `deviation` of the true shape and inside its box.
     ///
     /// # Errors
-    /// As the shape says.
+    /// As for the shape.
     fn facets(&self, deviation: f64) -> Result<Surface<D>, ShapeError>;
 
-    /// Facets of the true area or volume, where the shape is round; else those of [`facets`](Self::facets).
+    /// Facets with the true area or volume if the shape is round; otherwise those of [`facets`](Self::facets).
     ///
     /// # Errors
-    /// As the shape says.
+    /// As for the shape.
     fn body(&self, deviation: f64) -> Result<Surface<D>, ShapeError>;
 }
 
@@ -48,19 +48,19 @@ impl Shape<3> for Shape3 {
     }
 }
 
-/// A shape and its placement, which goes by the box of the true shape.
+/// A shape and its placement, which uses the box of the true shape.
 #[derive(Debug, Clone, Copy)]
 pub struct Sketch<'a, S, const D: usize> {
     shape: &'a S,
-    /// Where the shape goes.
+    /// From the frame of the shape to that of the box.
     pub affine: Affine<D>,
 }
 
 impl<'a, S, const D: usize> Sketch<'a, S, D> {
-    /// Makes the shape coarsely and places it; the sketch, and the box where it will lie.
+    /// Generates a coarse shape and places it; returns the sketch and the box of the placed shape.
     ///
     /// # Errors
-    /// Values that make no shape, or a placement that cannot be.
+    /// Invalid values of the shape, or an impossible placement.
     pub fn new(shape: &'a S, placement: &Placement) -> Result<(Self, [[f64; D]; 2]), Error>
     where
         S: Shape<D>,
@@ -75,7 +75,7 @@ impl<'a, S, const D: usize> Sketch<'a, S, D> {
         Ok((Self { shape, affine }, bounds))
     }
 
-    /// The shape's facets before placement; `deviation` is that after it.
+    /// The facets of the shape before placement; `deviation` applies after placement.
     ///
     /// # Errors
     /// A deviation that needs too many facets.
@@ -88,15 +88,14 @@ impl<'a, S, const D: usize> Sketch<'a, S, D> {
     }
 }
 
-/// The largest factor on lengths of a placement, whose columns are orthogonal: it scales
-/// along the axes before it turns.
+/// The largest length factor of a placement. Its columns are orthogonal: it scales along the axes before it rotates.
 fn stretch<const D: usize>(affine: &Affine<D>) -> f64 {
     let column = |j: usize| (0..D).map(|i| affine.linear[i][j].powi(2)).sum::<f64>();
     (0..D).map(column).fold(0.0, f64::max).sqrt()
 }
 
-/// The health report of a file's surface, and a sentence on the vertices that were made one:
-/// a PLY may name one point more than once, which would leave it open there.
+/// The health report of a file's surface, and a note on merged vertices: a PLY file may list a point more than once,
+/// which would leave the surface open there.
 pub fn health_of<const D: usize>(
     surface: &mut Surface<D>,
     report: &ReadReport,
@@ -106,13 +105,12 @@ pub fn health_of<const D: usize>(
         Format::PlyAscii | Format::PlyBinaryLe | Format::PlyBinaryBe
     );
     let merged = if ply { surface.weld() } else { 0 };
-    let note = (merged > 0).then(|| {
-        format!("{merged} vertices lay exactly on other ones, or were in no facet: made one, or left out")
-    });
+    let note = (merged > 0)
+        .then(|| format!("{merged} vertices merged with coincident ones or dropped as unused"));
     (health::check(surface), note)
 }
 
-/// The deviation that a job's shapes are made to, for this finest cell.
+/// The deviation of a job's shapes for this finest cell size, in metres.
 pub fn deviation(job: &Job, finest_dx: f64) -> f64 {
     job.deviation.unwrap_or(finest_dx / DEVIATION_SHARE)
 }
@@ -152,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cube_of_loose_faces_is_welded_where_it_is_a_ply() {
+    fn a_ply_cube_of_separate_faces_is_welded() {
         let mut cube = Shape3::Box { size: [1.0; 3] }.surface(1.0).expect("a box");
         let corners: Vec<[f64; 3]> = (0..cube.facets.len())
             .flat_map(|f| cube.corners(f))

@@ -21,7 +21,7 @@ impl Canvas {
         }
     }
 
-    /// A rectangle of a colour with a thin outline.
+    /// A filled rectangle with a thin outline.
     pub(super) fn swatch(&mut self, rect: Rect, colour: u8) {
         self.fill(rect, colour);
         self.outline(rect, 1, INK);

@@ -1,4 +1,4 @@
-//! What pictures of few and of all colours draw alike.
+//! Drawing operations shared by indexed and full-colour pictures.
 
 use super::font;
 
@@ -13,15 +13,15 @@ pub(crate) const INK: Rgb = [34, 40, 49];
 /// Left, top, right, bottom; right and bottom are the first pixels outside.
 pub(crate) type Rect = [usize; 4];
 
-/// Something to draw on.
+/// A canvas.
 pub(crate) trait Draw {
-    /// A colour of its pixels.
+    /// The type of a pixel's colour.
     type Colour: Copy;
 
     /// Fills the part of a rectangle that is on the canvas.
     fn fill(&mut self, rect: Rect, colour: Self::Colour);
 
-    /// A frame of some pixels around a rectangle.
+    /// A frame of `thick` pixels around a rectangle.
     fn outline(&mut self, [left, top, right, bottom]: Rect, thick: usize, colour: Self::Colour) {
         let (l, t) = (left.saturating_sub(thick), top.saturating_sub(thick));
         let (r, b) = (right + thick, bottom + thick);
@@ -35,8 +35,7 @@ pub(crate) trait Draw {
         }
     }
 
-    /// A line of text from its left upper corner, `scale` pixels a dot; letters, digits and some
-    /// signs, others are left out.
+    /// A line of text from its upper left corner, with `scale` pixels per dot; characters without a glyph are skipped.
     fn text(&mut self, [mut x, y]: [usize; 2], scale: usize, words: &str, colour: Self::Colour) {
         for c in words.chars() {
             for (row, dots) in font::glyph(c).into_iter().enumerate() {
@@ -50,7 +49,7 @@ pub(crate) trait Draw {
     }
 }
 
-/// Pixels of a line of text.
+/// Width of a line of text in pixels.
 pub(crate) fn text_width(words: &str, scale: usize) -> usize {
     (6 * words.chars().count()).saturating_sub(1) * scale
 }

@@ -1,6 +1,6 @@
 //! Letters of 5 by 7 dots for legends; rows from the top, the left dot the highest of 5 bits.
 
-/// Dots of a character; none for what has no glyph.
+/// Dots of a character; empty without a glyph.
 pub(crate) fn glyph(c: char) -> [u8; 7] {
     let at = CHARACTERS.chars().position(|known| known == c);
     at.and_then(|at| GLYPHS.get(at)).copied().unwrap_or([0; 7])

@@ -1,4 +1,4 @@
-//! A picture of full colour, row by row from the top.
+//! A full-colour picture, row by row from the top.
 
 use super::draw::{Draw, PAPER, Rect, Rgb, blend};
 use std::io::{self, Write};

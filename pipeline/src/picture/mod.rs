@@ -1,16 +1,14 @@
 //! A picture of a mesh: the cells that a plane cuts, coloured by class, with the grid drawn
 //! on them, as PNG.
 //!
-//! In: a mesh, and where to cut it, in lengths or as a fraction of the box. In 2D the plane
-//! is the mesh. Every pixel has the colour of the leaf cell at its centre; cell edges are
-//! drawn where cells are at least 5 pixels wide, the edges of blocks, stronger, where blocks
-//! are. Horizontal is the first and vertical the second of the axes in the plane, both
-//! growing right and up.
+//! In: a mesh and the position of the plane, in the length unit of the mesh or as a fraction of the box. In 2D the
+//! plane is the whole mesh. Every pixel has the colour of the leaf cell at its centre. Cell edges are drawn where cells
+//! are at least 5 pixels wide; block edges, stronger, where blocks are. The first axis of the plane points right, the
+//! second one up.
 //!
-//! Colours (Okabe & Ito 2008 for the boundary) stay apart in the common kinds of colour
-//! blindness and in print: fluid from white to light blue by level, boundary orange, solid
-//! dark. Determinism: the same bytes for the same mesh. Cost: one visit to each leaf in the
-//! plane and one write a pixel.
+//! Colours (Okabe & Ito 2008 for the boundary) are distinguishable in the common kinds of colour blindness and in
+//! print: fluid from white to light blue by level, boundary orange, solid dark. Determinism: the same bytes for the
+//! same mesh. Cost: one visit of each leaf in the plane and one write per pixel.
 
 mod canvas;
 pub(crate) mod draw;
@@ -28,24 +26,24 @@ use palette::{INK, Palette, Tone};
 use plane::Plane;
 use std::io::Write;
 
-/// Where a slice lies along its axis.
+/// Position of a slice along its normal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Position {
-    /// As a fraction of the box, 0 the lower wall.
+    /// As a fraction of the box, 0 at the lower face.
     Fraction(f64),
-    /// As a coordinate in lengths.
+    /// As a coordinate in the length unit of the mesh.
     Length(f64),
 }
 
 /// What to draw.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SliceOptions {
-    /// The axis that the plane is normal to; of no meaning in 2D.
+    /// The normal axis of the plane; ignored in 2D.
     pub axis: usize,
-    /// Where the plane lies on the axis; of no meaning in 2D.
+    /// The position of the plane on the axis; ignored in 2D.
     pub position: Position,
-    /// Lower and upper corner of the part to draw, in lengths, in the two axes of the plane;
-    /// cut off at the walls. `None` is all of it.
+    /// Lower and upper corner of the part to draw, in the length unit of the mesh, in the two axes of the plane;
+    /// clipped to the box. `None` draws all of it.
     pub region: Option<[[f64; 2]; 2]>,
     /// Width of the picture in pixels.
     pub width: u32,
@@ -62,39 +60,39 @@ impl Default for SliceOptions {
     }
 }
 
-/// Pixels that a picture may be wide.
+/// Allowed widths of a picture in pixels.
 pub const WIDTHS: std::ops::RangeInclusive<u32> = 64..=20_000;
 
-/// Why there is no picture; the text is a lowercase fragment.
+/// Errors of pictures; the texts are lowercase fragments.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PictureError {
     /// An axis that the mesh does not have.
     #[error("there is no axis {axis}: 0 is x, 1 is y, 2 is z")]
     Axis {
-        /// The axis asked for.
+        /// The requested axis.
         axis: usize,
     },
     /// A plane outside the box.
-    #[error("the slice at {at} misses the box, which runs from {from} to {to} on that axis")]
+    #[error("the slice at {at} lies outside the box, {from} to {to} on that axis")]
     Outside {
-        /// The plane, in lengths.
+        /// The plane, in the length unit of the mesh.
         at: f64,
-        /// Lower wall.
+        /// Lower face of the box.
         from: f64,
-        /// Upper wall.
+        /// Upper face of the box.
         to: f64,
     },
-    /// A region that holds nothing of the box.
-    #[error("the region {region:?} holds nothing of the box")]
+    /// A region outside the box.
+    #[error("the region {region:?} lies outside the box")]
     EmptyRegion {
-        /// The region as asked for.
+        /// The requested region.
         region: [[f64; 2]; 2],
     },
     /// A picture too small or too large.
-    #[error("a picture {width} pixels wide is not possible: {} to {} are", WIDTHS.start(), WIDTHS.end())]
+    #[error("the picture width is {width}, it must be {} to {} pixels", WIDTHS.start(), WIDTHS.end())]
     Width {
-        /// The width asked for.
+        /// The requested width.
         width: u32,
     },
     /// The picture could not be written.
@@ -145,7 +143,7 @@ fn draw<const D: usize>(mesh: &Mesh<D>, options: &SliceOptions) -> Result<Canvas
     Ok(canvas)
 }
 
-/// Swatches of the classes from the left, the caption from the right if there is room.
+/// Swatches of the classes from the left, the caption from the right if it fits.
 fn legend(canvas: &mut Canvas, at: [usize; 2], text: usize, levels: usize, caption: &str) {
     let [left, y] = at;
     let advance = 6 * text;
@@ -245,7 +243,7 @@ mod tests {
 
     #[test]
     fn pixels_have_the_class_of_the_cell_at_their_centre() {
-        // 500 pixels over 12.5 or 6.25 pixels a cell: edges of cells meet pixel centres nowhere.
+        // 500 pixels, 12.5 or 6.25 pixels per cell: no cell edge coincides with a pixel centre.
         check_pixels(ball_mesh([5, 5, 5], 3), 2, 0.47);
         check_pixels(ball_mesh([5, 5, 5], 3), 0, 0.5);
         check_pixels(random_mesh(3, [5, 4, 5], 3), 1, 0.52);
@@ -267,7 +265,7 @@ mod tests {
         assert_eq!(
             decoded(&mesh, &whole),
             decoded(&mesh, &all),
-            "cut off at the walls"
+            "clipped to the box"
         );
         let part = SliceOptions {
             region: Some([low, [high[0], (low[1] + high[1]) / 2.0]]),
@@ -297,7 +295,7 @@ mod tests {
                 position,
                 ..plain()
             });
-            assert!(error.contains("misses the box"), "{error}");
+            assert!(error.contains("lies outside the box"), "{error}");
         }
         for region in [
             [[5.0; 2], [6.0; 2]],
@@ -308,13 +306,13 @@ mod tests {
                 region: Some(region),
                 ..plain()
             });
-            assert!(error.contains("nothing of the box"), "{error}");
+            assert!(error.contains("lies outside the box"), "{error}");
         }
         let error = refused(SliceOptions {
             width: 3,
             ..plain()
         });
-        assert!(error.contains("3 pixels"), "{error}");
+        assert!(error.contains("width is 3"), "{error}");
         let wall = SliceOptions {
             position: Position::Fraction(1.0),
             ..plain()

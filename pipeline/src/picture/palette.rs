@@ -16,7 +16,7 @@ const SOLID: Rgb = [58, 70, 84];
 const LINE: Rgb = [40, 60, 90];
 const LINE_IN_SOLID: Rgb = [150, 165, 180];
 
-/// Which part of a cell.
+/// The part of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tone {
     /// Its area.

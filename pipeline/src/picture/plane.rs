@@ -1,4 +1,4 @@
-//! The plane of a picture: which cells lie in it, and at which pixels.
+//! The plane of a picture: its cells and their pixels.
 
 use super::canvas::Canvas;
 use super::draw::{Draw, Rect};
@@ -7,9 +7,9 @@ use super::{PictureError, Position, SliceOptions};
 use cutlink_amr::{NONE, dims};
 use cutlink_voxelizer::Mesh;
 
-/// Pixels from which on the edges of cells, or of blocks, are drawn.
+/// Minimum width of cells, or of blocks, in pixels to draw their edges.
 const EDGES_FROM: f64 = 5.0;
-/// Pixels of a cell from which on edges of blocks are drawn twice as wide.
+/// Minimum width of a cell in pixels to draw block edges twice as wide.
 const WIDE_EDGES_FROM: f64 = 16.0;
 /// Largest height of a picture as a multiple of its width.
 const TALLEST: f64 = 1.5;
@@ -21,9 +21,9 @@ pub(super) struct Plane {
     axes: [usize; 2],
     /// The normal axis and the cell on it, in 3D.
     normal: Option<(usize, i64)>,
-    /// Where the plane lies, in lengths.
+    /// The position of the plane, in the length unit of the mesh.
     at: f64,
-    /// Lower and upper corner of what is drawn.
+    /// Lower and upper corner of the drawn part.
     low: [f64; 2],
     high: [f64; 2],
     finest: usize,
@@ -50,7 +50,7 @@ impl Plane {
                 Position::Length(x) => x,
             };
             let outside = PictureError::Outside { at, from, to };
-            // A plane on the upper wall shows the last cells.
+            // A plane on the upper face of the box shows the last cells.
             let cell = ((at - from) / dx).floor();
             if !(at >= from && at <= to) {
                 return Err(outside);
@@ -89,7 +89,7 @@ impl Plane {
         [w, h].map(|n| ((n * scale).round() as usize).max(1))
     }
 
-    /// Where the slice lies and what part it shows.
+    /// Position and drawn part of the slice, as text.
     pub(super) fn caption<const D: usize>(&self, mesh: &Mesh<D>) -> String {
         let dx = mesh.frame.dx_at(self.finest);
         let name = |a: usize| ["X", "Y", "Z"][a];
@@ -226,7 +226,7 @@ impl<const D: usize> Brush<'_, D> {
             if needed < EDGES_FROM {
                 continue;
             }
-            // Blocks whose cells have no edges are told apart more softly.
+            // Edges of blocks without cell edges are drawn in a softer tone.
             let tone = if pixels < EDGES_FROM {
                 Tone::CellEdge
             } else {
@@ -255,8 +255,7 @@ impl<const D: usize> Brush<'_, D> {
         }
     }
 
-    /// The first pixel column right of a cell edge, or with its centre on it; equal edges of
-    /// any level agree.
+    /// The first pixel column right of a cell edge, or with its centre on it; the same for equal edges of any level.
     fn column(&self, edge: i64) -> usize {
         let x = (edge as f64 - self.plane.low[0]) * self.scale;
         let x = (x - 0.5).ceil().max(0.0);

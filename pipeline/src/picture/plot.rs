@@ -1,16 +1,15 @@
-//! Histories as a picture: panels below one another over a common time.
+//! Histories as a picture: stacked panels over a common time axis.
 //!
-//! In: curves, values at ascending times, by panel. Of the time from `mean_from` on, what is told
-//! of the curves is true: it is shaded, and has the mean as a dashed line. The range of a panel is that of the shaded
-//! part and of the middle nine tenths of all values, so that a start from rest, which is far off, leaves
-//! the rest visible. Lines are two pixels wide, by their distance from the middle of each pixel.
-//! Determinism: the same bytes for the same curves. Cost: curves are thinned to four values a column.
+//! In: curves, values at ascending times, by panel. The statistics apply to the time from `mean_from` on, which is
+//! shaded, with the mean as a dashed line. The range of a panel covers the shaded part and the middle nine tenths of
+//! all values, so that an extreme start from rest does not flatten the rest. Lines are two pixels wide, antialiased by
+//! distance. Determinism: the same bytes for the same curves. Cost: curves are thinned to four values per column.
 
 use super::draw::{Draw, INK, PAPER, Rect, Rgb, blend, text_width};
 use super::full::FullCanvas;
 use super::scale::{number, ticks};
 
-/// Colours of curves, apart in the common kinds of colour blindness (Okabe & Ito 2008).
+/// Colours of curves, distinguishable in the common kinds of colour blindness (Okabe & Ito 2008).
 const COLOURS: [Rgb; 6] = [
     [0, 114, 178],
     [213, 94, 0],
@@ -22,7 +21,7 @@ const COLOURS: [Rgb; 6] = [
 const SHADE: Rgb = [240, 244, 249];
 const WIDTH: usize = 1200;
 const HEIGHT: usize = 300;
-/// Pixels a dot of text.
+/// Pixels per dot of text.
 const TEXT: usize = 2;
 const LEFT: usize = 110;
 const RIGHT: usize = 30;
@@ -34,33 +33,33 @@ const HALF: f64 = 1.1;
 /// Curves of one quantity.
 #[derive(Debug)]
 pub(crate) struct Panel {
-    /// What it is.
+    /// Its title.
     pub(crate) title: String,
-    /// What is told of it.
+    /// Its statistics, as text.
     pub(crate) note: String,
     /// The dashed line.
     pub(crate) mean: Option<f64>,
-    /// Values by curve, one a time.
+    /// Values by curve, one per time.
     pub(crate) curves: Vec<Vec<f64>>,
 }
 
 /// Panels over time.
 #[derive(Debug)]
 pub(crate) struct Plot<'a> {
-    /// Ascending.
+    /// Times, ascending.
     pub(crate) times: &'a [f64],
-    /// What is below the axis.
+    /// Title of the time axis.
     pub(crate) time_title: &'a str,
-    /// The time from which on means are.
+    /// Start of the time span of the means.
     pub(crate) mean_from: f64,
-    /// Names of the curves; of one alone it is not said.
+    /// Names of the curves; the name of a single curve is not drawn.
     pub(crate) names: &'a [String],
-    /// From the top.
+    /// Panels from the top.
     pub(crate) panels: Vec<Panel>,
 }
 
 impl Plot<'_> {
-    /// Draws it; nothing where there are fewer than two times.
+    /// Draws it; none with fewer than two times.
     pub(crate) fn draw(&self) -> Option<FullCanvas> {
         let (&first, &last) = (self.times.first()?, self.times.last()?);
         if first >= last {
@@ -89,9 +88,9 @@ impl Plot<'_> {
         Some(canvas)
     }
 
-    /// What a panel shows.
+    /// The value range of a panel.
     fn range(&self, panel: &Panel) -> [f64; 2] {
-        let told = self.times.partition_point(|&t| t < self.mean_from);
+        let first = self.times.partition_point(|&t| t < self.mean_from);
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         let mut largest = 0.0f64;
         for curve in &panel.curves {
@@ -99,7 +98,7 @@ impl Plot<'_> {
             sorted.sort_by(f64::total_cmp);
             let share = |part: usize| sorted.get(sorted.len() * part / 20).copied();
             let ends = [share(1), share(19).or(sorted.last().copied())];
-            let tail = curve[told.min(curve.len())..].iter().copied();
+            let tail = curve[first.min(curve.len())..].iter().copied();
             for value in ends.into_iter().flatten().chain(tail) {
                 (low, high) = (low.min(value), high.max(value));
                 largest = largest.max(value.abs());
@@ -108,7 +107,7 @@ impl Plot<'_> {
         if !(low.is_finite() && high.is_finite()) {
             return [-1.0, 1.0];
         }
-        // What does not move is not blown up.
+        // Minimum range, so that a constant curve is not magnified.
         let least = (0.02 * largest).max(1e-3);
         let (middle, half) = ((low + high) / 2.0, ((high - low) / 2.0).max(least / 2.0));
         [middle - 1.15 * half, middle + 1.15 * half]
@@ -158,7 +157,7 @@ impl Plot<'_> {
         canvas.text([from, base], TEXT, &panel.note, INK);
     }
 
-    /// Names of the curves, above the first panel and between what is said there.
+    /// Names of the curves, above the first panel between its title and its note.
     fn legend(&self, canvas: &mut FullCanvas) {
         let mut x = LEFT + 70;
         let y = ABOVE - 10 - 7 * TEXT;
@@ -191,7 +190,7 @@ impl Axes {
         bottom as f64 - 1.0 - share * (bottom - top - 1) as f64
     }
 
-    /// A curve in pixels: of each column the first, least, largest and last value, in order.
+    /// A curve in pixels: the first, smallest, largest and last value of each column, in order.
     fn thinned(&self, times: &[f64], values: &[f64]) -> Vec<[f64; 2]> {
         let height = (self.frame[3] - self.frame[1]) as f64;
         let (above, below) = (
@@ -226,7 +225,7 @@ impl Axes {
     }
 }
 
-/// A line through places, cut off at the frame.
+/// A line through points, clipped to the frame.
 fn line(canvas: &mut FullCanvas, frame: Rect, places: &[[f64; 2]], colour: Rgb) {
     let [left, top, right, bottom] = frame;
     let (width, height) = (right - left, bottom - top);
@@ -256,7 +255,7 @@ fn line(canvas: &mut FullCanvas, frame: Rect, places: &[[f64; 2]], colour: Rgb) 
     }
 }
 
-/// How far a point is from a segment.
+/// The distance of a point from a segment.
 fn distance(at: [f64; 2], from: [f64; 2], to: [f64; 2]) -> f64 {
     let along = [to[0] - from[0], to[1] - from[1]];
     let off = [at[0] - from[0], at[1] - from[1]];
@@ -288,7 +287,7 @@ mod tests {
         };
         let mut file = Vec::new();
         let canvas = plot.draw().expect("a plot");
-        canvas.write_png(&mut file).expect("room");
+        canvas.write_png(&mut file).expect("disk space");
         let mut reader = png::Decoder::new(std::io::Cursor::new(file))
             .read_info()
             .expect("a PNG file");
@@ -342,6 +341,6 @@ mod tests {
             names: &[],
             panels: Vec::new(),
         };
-        assert!(plot.draw().is_none(), "one time is no curve");
+        assert!(plot.draw().is_none(), "one time makes no curve");
     }
 }

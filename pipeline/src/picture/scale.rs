@@ -1,4 +1,4 @@
-//! Round numbers along an axis, and how they are written.
+//! Round numbers along an axis, and their format.
 
 /// Round numbers within a range, at most eleven, and the decimals that they need.
 pub(crate) fn ticks([low, high]: [f64; 2]) -> (Vec<f64>, usize) {
@@ -22,8 +22,7 @@ pub(crate) fn ticks([low, high]: [f64; 2]) -> (Vec<f64>, usize) {
     )
 }
 
-/// A number with some decimals, zeros at the end left out; very large and small ones with a
-/// power of ten.
+/// A number with some decimals, without trailing zeros; very large and small ones with a power of ten.
 pub(crate) fn number(x: f64, decimals: usize) -> String {
     if decimals > 5 || x.abs() >= 1e6 {
         return if x == 0.0 {

@@ -1,11 +1,11 @@
-//! Why a history does not carry what was asked of it.
+//! Errors of the statistics of histories.
 
-/// A history that does not tell what was asked, and why.
+/// The reason why a history does not allow an estimate.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SignalError {
     /// Fewer samples than any estimate needs.
-    #[error("history of {samples} samples is too short: at least {needed} are needed")]
+    #[error("the history of {samples} samples is too short: at least {needed} are needed")]
     TooShort {
         /// Samples given.
         samples: usize,
@@ -20,28 +20,28 @@ pub enum SignalError {
         /// Its value.
         value: f64,
     },
-    /// An interval that is no length of time.
-    #[error("interval between samples is {interval}: it must be finite and above zero")]
+    /// An invalid sampling interval.
+    #[error("the interval between samples is {interval}: it must be finite and above zero")]
     Interval {
         /// The interval given.
         interval: f64,
     },
-    /// A tolerance that nothing or everything meets.
-    #[error("tolerance is {tolerance}: it must be finite and above zero")]
+    /// An invalid tolerance.
+    #[error("the tolerance is {tolerance}: it must be finite and above zero")]
     Tolerance {
         /// The tolerance given.
         tolerance: f64,
     },
-    /// Nothing oscillates.
-    #[error("history is constant ({value}): it has no frequency")]
+    /// A constant history.
+    #[error("the history is constant ({value}): it has no frequency")]
     Constant {
         /// The value of all samples.
         value: f64,
     },
-    /// The slowest motion is the strongest.
+    /// Too few cycles of the dominant oscillation.
     #[error(
-        "history holds {cycles:.2} cycles of its strongest motion, {needed} are needed: drop the \
-         transient, or run longer"
+        "the history has {cycles:.2} cycles of its dominant oscillation, {needed} are needed: drop the transient, \
+         or run longer"
     )]
     FewCycles {
         /// Cycles of the highest peak of the spectrum.
@@ -49,21 +49,21 @@ pub enum SignalError {
         /// Cycles needed.
         needed: f64,
     },
-    /// The strongest motion is too fast for the interval of the samples.
+    /// The dominant oscillation is too fast for the sampling interval.
     #[error(
-        "history holds {samples_per_cycle:.2} samples a cycle of its strongest motion, {needed} \
-         are needed: take samples more often"
+        "the history has {samples_per_cycle:.2} samples per cycle of its dominant oscillation, {needed} are needed: \
+         sample more often"
     )]
     Coarse {
-        /// Samples a cycle of the highest peak.
+        /// Samples per cycle of the highest peak.
         samples_per_cycle: f64,
         /// Samples needed.
         needed: f64,
     },
-    /// The highest peak is what noise makes.
+    /// The highest peak is within the noise.
     #[error(
-        "history has no clear frequency: the highest peak is {ratio:.1} times the spectrum around \
-         it, noise of that length reaches {needed:.1}"
+        "the history has no clear frequency: the highest peak is {ratio:.1} times the spectrum around it, noise of \
+         this length reaches {needed:.1}"
     )]
     NoPeak {
         /// Power of the peak over the median about it.
@@ -71,10 +71,10 @@ pub enum SignalError {
         /// The ratio that noise exceeds once in a thousand histories.
         needed: f64,
     },
-    /// The sine fit left the peak it was started at.
+    /// The sine fit diverged from its initial peak.
     #[error(
-        "sine fit started at frequency {frequency} did not converge in {iterations} iterations: \
-         the history is no sine"
+        "the sine fit started at frequency {frequency} did not converge in {iterations} iterations: the history is \
+         not a sine"
     )]
     NoFit {
         /// Frequency of the peak.

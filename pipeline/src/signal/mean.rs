@@ -1,72 +1,68 @@
-//! Means of correlated samples with errors that hold, and whether the history still drifts.
+//! Means of correlated samples with reliable errors, and a test for a drift of the history.
 //!
-//! **Whole periods.** Where the history, less its linear trend, has a clear oscillation, it is cut into
-//! batches of whole periods that end with its last sample; else into 64 batches of one length. The mean is that of the
-//! batches, whose own correlation is slow only.
+//! **Whole periods.** If the history without its linear trend has a clear oscillation, it is split into batches of
+//! whole periods that end with its last sample; otherwise into 64 batches of equal length. The mean is that of the
+//! batches, in which only slow correlations remain.
 //!
-//! **Error.** The variance of a mean is the spectrum at frequency zero over the duration. It is
-//! estimated by the mean square of the first eight cosine transforms of the batches, and the error is by Student's
-//! t with as many degrees of freedom (Mueller, J. Econometrics 141 (2007) 1331; Lazarus et al., J.
-//! Bus. Econ. Stat. 36 (2018) 541). Where the history holds few independent samples the spectrum falls
-//! within these eight, and three are taken if they tell more. A drift that nobody looks for raises
-//! the first of them. The period is known to some error, by which a part of a period stays in
+//! **Error.** The variance of a mean is the spectrum at frequency zero over the duration. It is estimated by the mean
+//! square of the first eight cosine transforms of the batches, and the error follows from Student's t with as many
+//! degrees of freedom (Mueller, J. Econometrics 141 (2007) 1331; Lazarus et al., J. Bus. Econ. Stat. 36 (2018) 541).
+//! With few independent samples the spectrum decreases within these eight, and three are used if they give a larger
+//! error. An undetected drift increases the first of them. The period has an error, so a part of a period remains in
 //! the mean: that is added.
 //!
-//! **Drift.** The slope of a straight line through the batches is tested at 5 % against the same spectrum of what the line leaves
-//! (a trend test with an error that stands autocorrelation; that of Geweke 1992 compares two ends likewise). A history that
-//! drifts has no mean: the error then has the change over the history in it, or, where thirds of the history
-//! approach a limit geometrically, the distance to that limit (Aitken), at most five changes.
-//! A drift that noise hides is not seen.
+//! **Drift.** The slope of the regression line through the batches is tested at 5 % against the same spectrum of the
+//! residuals (a trend test that is robust to autocorrelation; the test of Geweke 1992 compares the two ends in the same
+//! way). A history that drifts has no mean: the error then includes the change over the history or, if thirds of the
+//! history approach a limit geometrically, the distance to that limit (Aitken), at most five changes. A drift hidden by
+//! noise is not detected.
 
 use std::f64::consts::PI;
 
 use super::{Estimate, SignalError, check, moments, oscillation};
 
-/// A mean with its error and what stands behind it.
+/// A mean with its error and its basis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeanEstimate {
-    /// The mean. Two errors to either side cover 95 % in the sense of a confidence interval: the
-    /// error is half of that interval's half. Of a history that drifts the drift is in it.
+    /// The mean. Plus or minus two errors is a 95 % confidence interval. The error of a history that drifts includes
+    /// the drift.
     pub mean: Estimate,
-    /// How far a straight line through the history rises from its begin to its end; two errors are
-    /// 95 %.
+    /// Rise of the regression line over the history; plus or minus two errors is a 95 % confidence interval.
     pub drift: Estimate,
-    /// Whether the drift differs from zero by more than two errors, however small it be.
+    /// Whether the drift differs from zero by more than two errors, however small it is.
     pub drifts: bool,
-    /// The first sample that the mean is of.
+    /// The first sample of the mean.
     pub first: usize,
-    /// Whole periods that the mean is of, where there is a clear oscillation.
+    /// Number of whole periods in the mean, if there is a clear oscillation.
     pub periods: Option<usize>,
 }
 
-/// Batches of a history without a clear oscillation, and most of one with.
+/// Number of batches of a history without a clear oscillation, and the maximum with one.
 const BATCHES: usize = 64;
 
-/// Cosine transforms that tell the spectrum at zero, and those where independent samples are few.
+/// Number of cosine transforms that estimate the spectrum at zero, and the number for few independent samples.
 const COSINES: usize = 8;
 const COSINES_OF_FEW: usize = 3;
 
-/// Independent samples that are few: the spectrum of fewer falls within [`COSINES`].
+/// Below this number of independent samples the spectrum decreases within [`COSINES`].
 const FEW: f64 = 30.0;
 
-/// Samples above which neighbours are averaged first.
+/// Number of samples above which neighbours are averaged first.
 const LONG: usize = 8192;
 
-/// How many changes over the history a limit may be away.
+/// Maximum distance of the limit, in changes over the history.
 const FARTHEST: f64 = 5.0;
 
-/// Half of the two-sided 95 % point of Student's t with 1 to 8 degrees of freedom: errors are such
-/// that twice them is 95 %.
+/// Half of the two-sided 95 % quantile of Student's t with 1 to 8 degrees of freedom: two errors correspond to 95 %.
 fn student(freedom: usize) -> f64 {
     const TWICE: [f64; COSINES] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306];
     0.5 * TWICE[freedom.clamp(1, COSINES) - 1]
 }
 
-/// The mean of a history with its error, and its drift. A constant has no error.
+/// The mean of a history with its error, and its drift. A constant has the error 0.
 ///
 /// # Errors
-/// Histories shorter than [`LEAST_SAMPLES`](super::LEAST_SAMPLES) or with values that are no
-/// numbers.
+/// Histories shorter than [`LEAST_SAMPLES`](super::LEAST_SAMPLES) or with values that are not finite.
 pub fn mean(signal: &[f64]) -> Result<MeanEstimate, SignalError> {
     check(signal)?;
     let group = if signal.len() > LONG {
@@ -74,7 +70,7 @@ pub fn mean(signal: &[f64]) -> Result<MeanEstimate, SignalError> {
     } else {
         1
     };
-    // Of a number that does not divide the oldest are left out: they are the nearest to the transient.
+    // If the number is not divisible, the oldest samples are dropped: they are the closest to the transient.
     let skipped = signal.len() % group;
     let of_group = |samples: &[f64]| moments(samples).0;
     let samples: Vec<f64> = signal[skipped..]
@@ -97,28 +93,28 @@ pub fn mean(signal: &[f64]) -> Result<MeanEstimate, SignalError> {
             periods: None,
         });
     }
-    // In units of the deviation, so that squares stay in range.
+    // In units of the standard deviation, so that squares stay in range.
     let scale = variance.sqrt();
     let unit: Vec<f64> = samples.iter().map(|x| (x - level) / scale).collect();
     let (batches, first, periods, leak) = batches(&unit);
     let (shift, rest) = centred(&batches);
-    let told = Told::new(&rest, leak);
+    let estimate = BatchError::new(&rest, leak);
     Ok(MeanEstimate {
         mean: Estimate {
             value: level + scale * shift,
-            error: scale * told.error,
+            error: scale * estimate.error,
         },
         drift: Estimate {
-            value: scale * told.drift.value,
-            error: scale * told.drift.error,
+            value: scale * estimate.drift.value,
+            error: scale * estimate.drift.error,
         },
-        drifts: told.drifts,
+        drifts: estimate.drifts,
         first: skipped + group * first,
         periods,
     })
 }
 
-/// Means of batches, the first sample in them, whole periods, and how much of the oscillation is left in the
+/// Batch means, the index of the first sample, the number of whole periods, and the part of the oscillation left in the
 /// mean.
 fn batches(unit: &[f64]) -> (Vec<f64>, usize, Option<usize>, f64) {
     let n = unit.len() as f64;
@@ -153,14 +149,13 @@ fn batches(unit: &[f64]) -> (Vec<f64>, usize, Option<usize>, f64) {
     (means.collect(), begin.ceil() as usize, periods, leak)
 }
 
-/// A history less its mean; the mean besides.
+/// The mean of a history, and the history minus its mean.
 fn centred(signal: &[f64]) -> (f64, Vec<f64>) {
     let mean = moments(signal).0;
     (mean, signal.iter().map(|x| x - mean).collect())
 }
 
-/// The slope of the straight line through a history by least squares, per sample, and the sum of the squares of times from the
-/// middle.
+/// The slope of the regression line of a history, per sample, and the sum of the squared times from the middle.
 fn slope(signal: &[f64]) -> (f64, f64) {
     let n = signal.len() as f64;
     let middle = 0.5 * (n - 1.0);
@@ -173,7 +168,7 @@ fn slope(signal: &[f64]) -> (f64, f64) {
     (sum / squares, squares)
 }
 
-/// A history less the straight line through it.
+/// A history minus its regression line.
 pub(super) fn straightened(signal: &[f64]) -> Vec<f64> {
     let (_, rest) = centred(signal);
     let (slope, _) = slope(&rest);
@@ -184,8 +179,7 @@ pub(super) fn straightened(signal: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// Squares of the cosine transforms 1 to `most` of a history, each the variance of its samples if they are
-/// independent.
+/// Squares of the cosine transforms 1 to `most` of a history; for independent samples each estimates their variance.
 fn cosines(signal: &[f64], most: usize) -> Vec<f64> {
     let n = signal.len() as f64;
     let square = |k: usize| {
@@ -196,7 +190,7 @@ fn cosines(signal: &[f64], most: usize) -> Vec<f64> {
     (1..=most).map(square).collect()
 }
 
-/// The error of the mean of a few samples by their first three cosine transforms; at least three samples.
+/// The error of the mean of a few samples (at least three) from their first three cosine transforms.
 pub(super) fn cosine_error(samples: &[f64]) -> f64 {
     let (_, rest) = centred(samples);
     let most = COSINES_OF_FEW.min(samples.len() - 1);
@@ -204,14 +198,14 @@ pub(super) fn cosine_error(samples: &[f64]) -> f64 {
     (spectrum / samples.len() as f64).sqrt() * student(most)
 }
 
-/// What batches about their mean tell of it.
-struct Told {
+/// The error of the mean from the batches about it.
+struct BatchError {
     error: f64,
     drift: Estimate,
     drifts: bool,
 }
 
-impl Told {
+impl BatchError {
     fn new(batches: &[f64], leak: f64) -> Self {
         let count = batches.len() as f64;
         let freedom = (batches.len() - 1).min(COSINES);
@@ -246,7 +240,7 @@ impl Told {
     }
 }
 
-/// How far the mean is from the limit that the thirds of a history approach, none if they do not.
+/// The distance of the mean from the limit that the thirds of a history approach; 0 if they do not.
 fn to_limit(batches: &[f64], change: f64) -> f64 {
     let third = batches.len() / 3;
     let of = |k: usize| moments(&batches[batches.len() - (3 - k) * third..][..third]).0;
@@ -269,10 +263,10 @@ mod tests {
     const N: usize = 1000;
     const RUNS: u64 = 100;
 
-    /// What many histories of one kind told.
+    /// Estimates of many histories of one kind.
     #[derive(Debug, Default)]
     struct Count {
-        /// Of [`RUNS`], within one error, two, and two halves.
+        /// Number of the [`RUNS`] within one error, two errors, and two halved errors.
         one: u64,
         two: u64,
         halved: u64,
@@ -299,7 +293,7 @@ mod tests {
         (0..N).map(|i| (i as f64 + 0.5) / N as f64)
     }
 
-    /// Of 100 with odds 0.95, 88 or fewer come up once in 300 times.
+    /// With 100 trials of probability 0.95, 88 or fewer successes have a probability of 1/300.
     const LEAST: u64 = 89;
 
     #[test]
@@ -321,7 +315,7 @@ mod tests {
             assert!(got.drifts <= 14, "{cycles}: {got:?}");
             (total, halved, kinds) = (total + got.two, halved + got.halved, kinds + 1);
         }
-        // All together: 95 %, four sigma of 800 to either side; an error halved fails the same test.
+        // In total: 95 % of 800, within four sigma; a halved error fails the same test.
         let share = |n: u64| n as f64 / (kinds * RUNS) as f64;
         assert!((share(total) - 0.95).abs() < 0.031, "{}", share(total));
         assert!(share(halved) < 0.95 - 0.031, "{}", share(halved));
@@ -346,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn histories_that_drift_are_called_so_and_their_errors_reach_the_limit() {
+    fn drifting_histories_are_detected_and_their_errors_reach_the_limit() {
         let shedding = |t: f64, phase: f64| 0.2 * (TAU * 9.3 * t + phase).sin();
         for rate in [0.5, 1.0, 2.0, 4.0, 8.0] {
             let got = count(1.0, &|noise, phase| {
@@ -355,7 +349,7 @@ mod tests {
             });
             assert!(got.drifts == RUNS && got.two >= 95, "decay {rate}: {got:?}");
         }
-        // A straight line has no limit: the mean that the next history of that length would have.
+        // A straight line has no limit: compared with the mean of the next history of the same length.
         for (rise, sigma) in [(0.1, 0.0), (0.1, 0.02), (1.0, 0.3)] {
             let got = count(rise, &|noise, phase| {
                 let line = |t: f64| rise * (t - 0.5) + shedding(t, phase);
@@ -373,9 +367,9 @@ mod tests {
             let plain = moments(&signal).0;
             let got = mean(&signal).expect("a sine should do");
             assert_eq!(got.periods, Some(5), "{got:?}");
-            assert_eq!(got.first, 91, "half a period of 181.8 samples is left out");
+            assert_eq!(got.first, 91, "half a period of 181.8 samples is dropped");
             assert!((got.mean.value - 0.7).abs() < 1e-4, "{got:?}");
-            // The plain mean has the half period in it.
+            // The plain mean includes the half period.
             assert!(
                 phase == 2.0 || (plain - 0.7).abs() > 1e-2,
                 "{phase} {plain}"
@@ -384,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn long_histories_cost_little_and_tell_the_same() {
+    fn long_histories_are_cheap_and_give_the_same_mean() {
         let n = 100_003;
         let signal: Vec<f64> = (0..n)
             .map(|i| 2.0 + (TAU * 20.4 * f64::from(i) / f64::from(n)).sin())

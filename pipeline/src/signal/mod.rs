@@ -1,21 +1,21 @@
-//! What a force history tells: means with errors, whether a flow has settled, shedding frequencies.
+//! Statistics of histories: means with errors, end of the transient, shedding frequencies.
 //!
-//! In: a history as a slice of `f64`, one value a sample, oldest first, samples `interval` apart in
-//! the caller's unit of time. Out: [`Estimate`]s, a value with its standard error (one sigma), in
-//! the unit of the history, frequencies in cycles per unit of time. Nothing here knows of a flow.
+//! In: a history as a slice of `f64`, one value per sample, oldest first, samples `interval` apart in the caller's unit
+//! of time. Out: [`Estimate`]s, a value with its standard error (one sigma), in the unit of the history, frequencies in
+//! cycles per unit of time. The module is independent of flows.
 //!
-//! | function | tells | method |
+//! | function | result | method |
 //! |---|---|---|
 //! | [`mean`] | mean over whole periods, its error, its drift | cosine transforms of batches, Student's t |
 //! | [`settled`] | the first sample after the transient | quarters of the tail compared |
 //! | [`peak`] | frequency of the highest peak | FFT, Hann window, Gaussian interpolation |
 //! | [`oscillation`] | frequency, amplitude, mean, RMS | least-squares sine with harmonics and slope, started at the peak |
 //!
-//! A signal that does not carry the answer is an error with the reason, never a number.
+//! A history without the requested information is an error with the reason, never a number.
 //!
-//! Determinism: sequential sums in the order of the samples; the same history gives the same bits
-//! on the same machine (the FFT picks its kernels by the instruction sets it finds). Cost: O(n)
-//! but for the FFT, O(n log n), on at most four times the samples.
+//! Determinism: sequential sums in the order of the samples; the same history gives the same bits on the same machine
+//! (the FFT selects its kernels by the available instruction sets). Cost: O(n), and O(n log n) for the FFT on at most
+//! four times the samples.
 
 mod error;
 mod mean;
@@ -51,23 +51,23 @@ impl Estimate {
     }
 }
 
-/// The Strouhal number of a frequency (cycles per unit of time) for a body of `length` in a stream
-/// of `speed`, all in the same units.
+/// The Strouhal number of a frequency (cycles per unit of time) for a body of `length` in a free stream of `speed`, all
+/// in the same units.
 #[must_use]
 pub fn strouhal(frequency: Estimate, length: f64, speed: f64) -> Estimate {
     frequency.scaled(length / speed)
 }
 
-/// Cycles that a history must hold for its frequency to be told.
+/// Minimum number of cycles of a history for an estimate of its frequency.
 pub const LEAST_CYCLES: f64 = 4.0;
 
-/// Samples that a history must hold for anything to be told.
+/// Minimum number of samples of a history for any estimate.
 pub const LEAST_SAMPLES: usize = 16;
 
 /// Values above which squares of values overflow when summed.
 const LARGEST: f64 = 1e150;
 
-/// Refuses histories too short and values that are no numbers or beyond squaring.
+/// Checks that a history is long enough and its values are finite and can be squared.
 fn check(signal: &[f64]) -> Result<(), SignalError> {
     if signal.len() < LEAST_SAMPLES {
         return Err(SignalError::TooShort {
@@ -84,7 +84,7 @@ fn check(signal: &[f64]) -> Result<(), SignalError> {
     }
 }
 
-/// Refuses intervals that are no lengths of time.
+/// Checks that an interval is finite and positive.
 fn check_interval(interval: f64) -> Result<(), SignalError> {
     if interval.is_finite() && interval > 0.0 {
         Ok(())
@@ -93,8 +93,8 @@ fn check_interval(interval: f64) -> Result<(), SignalError> {
     }
 }
 
-/// The mean and the mean square about it. Sums are of differences from the first value, so that a
-/// constant has exactly itself as mean and no variance.
+/// The mean and the variance. Sums are of differences from the first value, so that the mean of a constant is exact and
+/// its variance is zero.
 fn moments(signal: &[f64]) -> (f64, f64) {
     let (first, n) = (signal[0], signal.len() as f64);
     let shift = signal.iter().map(|x| x - first).sum::<f64>() / n;

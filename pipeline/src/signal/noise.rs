@@ -34,7 +34,7 @@ impl Noise {
             .collect()
     }
 
-    /// `n` samples of a sine of `cycles` in all, with noise of standard deviation `sigma`.
+    /// `n` samples of a sine of `cycles` cycles in total, with noise of standard deviation `sigma`.
     pub(super) fn sine(&mut self, n: usize, cycles: f64, phase: f64, sigma: f64) -> Vec<f64> {
         let step = std::f64::consts::TAU * cycles / n as f64;
         (0..n)

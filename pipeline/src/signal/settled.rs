@@ -1,20 +1,19 @@
-//! Where a transient ends.
+//! The end of a transient.
 
 use super::{SignalError, check, moments};
 
-/// Starts that [`settled`] tries: sixteenths of the history, up to its half.
+/// Number of starts that [`settled`] tries: sixteenths of the history, up to its half.
 const STARTS: usize = 9;
 
 /// The first sample after the transient, of nine tried in the first half, or none.
 ///
-/// A tail is settled if each of its quarters has the mean and the standard deviation of the whole
-/// tail to `tolerance` times the tail's RMS about zero. The standard deviation sees a growing
-/// oscillation that the mean does not; the RMS as scale serves a lift, whose mean is zero, as well
-/// as a drag. A tail of few cycles or much noise is not settled: it does not tell its mean to the
-/// tolerance.
+/// A tail is settled if the mean and the standard deviation of each of its quarters agree with those of the whole tail
+/// to within `tolerance` times the tail's RMS about zero. The standard deviation detects a growing oscillation that the
+/// mean does not. The RMS is a suitable scale for a lift, whose mean is zero, as well as for a drag. A tail with few
+/// cycles or much noise is not settled: its mean is not known to the tolerance.
 ///
 /// # Errors
-/// Histories too short or with values that are no numbers; tolerances not finite or not positive.
+/// Histories that are too short or have values that are not finite; tolerances that are not finite or not positive.
 pub fn settled(signal: &[f64], tolerance: f64) -> Result<Option<usize>, SignalError> {
     check(signal)?;
     if !(tolerance.is_finite() && tolerance > 0.0) {
@@ -26,7 +25,7 @@ pub fn settled(signal: &[f64], tolerance: f64) -> Result<Option<usize>, SignalEr
         .find(|&start| is_level(&signal[start..], tolerance)))
 }
 
-/// Whether the quarters of a tail have its mean and standard deviation.
+/// Whether the quarters of a tail agree with its mean and standard deviation.
 fn is_level(tail: &[f64], tolerance: f64) -> bool {
     let (mean, variance) = moments(tail);
     let allowed = tolerance * mean.hypot(variance.sqrt());
@@ -57,8 +56,8 @@ mod tests {
             let oracle = (0..STARTS)
                 .map(|k| 4000 * k / 16)
                 .find(|&s| excess(s as f64) < tolerance);
-            // The standard deviation within the first quarter is larger than its mean's excess:
-            // one start later at most.
+            // The standard deviation within the first quarter is larger than its mean's excess: at
+            // most one start later.
             let got = settled(&signal, tolerance).expect("history should do");
             let (got, oracle) = (got.expect("decays"), oracle.expect("decays"));
             assert!(got == oracle || got == oracle + 250, "{got} {oracle}");

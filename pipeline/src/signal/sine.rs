@@ -1,23 +1,20 @@
-//! The sine that fits a history best: frequency, amplitude and mean with their errors.
+//! The best sine fit of a history: frequency, amplitude and mean with their errors.
 //!
-//! The model m + d t + sum over h = 1, 2, 3 of a_h cos(h w t) + b_h sin(h w t), time t from the middle of
-//! the history, is fitted to all samples by Gauss-Newton (the four-parameter fit of IEEE Std
-//! 1057-2017, annex B, with a slope, and with the harmonics that the samples resolve, so that neither
-//! pulls the frequency). It starts at the peak of the spectrum, which is well within the half bin where
-//! the sum of squares is convex.
+//! The model m + d t + sum over h = 1, 2, 3 of a_h cos(h w t) + b_h sin(h w t), time t from the middle of the history,
+//! is fitted to all samples by Gauss-Newton (the four-parameter fit of IEEE Std 1057-2017, annex B, with a slope, and
+//! with the harmonics that the samples resolve, so that neither biases the frequency). It starts at the peak of the
+//! spectrum, well within the half bin where the sum of squares is convex.
 //!
-//! The errors are those of least squares, s^2 (J'J)^-1. The columns of frequency and amplitude are narrow
-//! in frequency, so that s^2 is what the residuals have there: the mean of their periodogram at the
-//! bins 2 to 5 to either side of the peak. For white noise that is the mean square of the residuals, and
-//! the errors reach the bound of Rife & Boorstyn (IEEE Trans. Inf. Theory 20 (1974) 591). For coloured
-//! noise, and for an amplitude that wanders, the sidebands are in it.
+//! The errors are those of least squares, s^2 (J'J)^-1. The columns of frequency and amplitude are narrow in frequency,
+//! so s^2 is the level of the residuals there: the mean of their periodogram at the bins 2 to 5 on either side of the
+//! peak. For white noise that is the mean square of the residuals, and the errors reach the bound of Rife & Boorstyn
+//! (IEEE Trans. Inf. Theory 20 (1974) 591). For coloured noise, and for a varying amplitude, it includes the sidebands.
 //!
-//! A phase that wanders like a random walk (vortices that leave irregularly), or that a second tone near by
-//! pulls, has most of its power nearer to the peak than that. So the phase is followed through batches of whole
-//! cycles; the frequency of each, against the next, is a history with a mean, whose error is that of
-//! [`mean`](super::mean) with the first three cosine transforms. Where it is more than what noise makes it, it is
-//! the error. What is left, leakage of higher harmonics and of curved drifts, is below two thousandths of a cycle in
-//! the history.
+//! A phase with a random walk (irregular vortex shedding), or one disturbed by a second tone close by, has most of its
+//! power closer to the peak. So the phase is tracked through batches of whole cycles. The frequency of each batch
+//! relative to the next is a history with a mean, whose error is that of [`mean`](super::mean) with the first three
+//! cosine transforms. If that exceeds the effect of noise, it is the error. The remainder, leakage of higher harmonics
+//! and of curved drifts, is below two thousandths of a cycle in the history.
 
 use std::f64::consts::TAU;
 
@@ -27,42 +24,43 @@ use super::{
     peak,
 };
 
-/// Iterations after which a fit is given up; from a spectral peak it takes three to six.
+/// Maximum number of iterations of a fit; from a spectral peak it takes three to six.
 const ITERATIONS: usize = 30;
 
-/// Parameters: mean, slope, cycles, and two for each harmonic.
+/// Maximum number of parameters: mean, slope, cycles, and two for each harmonic.
 const MOST: usize = 9;
-/// Where the frequency is among them.
+/// Index of the frequency among them.
 const CYCLES: usize = 2;
 
-/// Half of the two-sided 95 % point of Student's t with the 16 degrees of freedom of 8 bins.
+/// Half of the two-sided 95 % quantile of Student's t with the 16 degrees of freedom of 8 bins.
 const STUDENT: f64 = 0.5 * 2.12;
 
-/// Cycles in a history: an error is not below it.
+/// Smallest error, in cycles per history.
 const LEAST_ERROR: f64 = 2e-3;
 
-/// Batches in which the phase is followed, at most.
+/// Maximum number of batches in which the phase is tracked.
 const PHASES: usize = 12;
 
-/// How much more the phase wanders, over the root of the batches, than the fit's error where that is the error. White noise, whose
-/// first and last phases alone are in the differences, has 0.9 of it, and more than 2 in a few histories of a hundred.
+/// Ratio of the error from the phase, over the square root of the number of batches, to that of the fit, above which
+/// the phase gives the error. White noise, for which only the first and last phases matter in the differences, has a
+/// ratio of 0.9, and above 2 in a few histories of a hundred.
 const WANDERS: f64 = 2.2;
 
-/// Samples that a cycle of a harmonic needs.
+/// Minimum number of samples per cycle of a harmonic.
 const SAMPLES_PER_CYCLE: f64 = 4.0;
 
-/// The best sine of a history.
+/// The best sine fit of a history.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Oscillation {
     /// Frequency in cycles per unit of time.
     pub frequency: Estimate,
     /// Amplitude, half the distance from trough to crest of the sine.
     pub amplitude: Estimate,
-    /// The value that the sine swings about, in the middle of the history.
+    /// The centre of the sine, in the middle of the history.
     pub mean: f64,
-    /// Root of the mean square of the history, not of the sine, about that mean.
+    /// RMS of the history, not of the sine, about that mean.
     pub rms: f64,
-    /// Root of the mean square that slope, sine and harmonics leave.
+    /// RMS of the residuals of slope, sine and harmonics.
     pub residual: f64,
     /// Cycles in the history.
     pub cycles: f64,
@@ -71,7 +69,7 @@ pub struct Oscillation {
 /// Fits a sine to a history of samples `interval` apart.
 ///
 /// # Errors
-/// All those of [`peak`], and [`SignalError::NoFit`] where the fit leaves the peak.
+/// All those of [`peak`], and [`SignalError::NoFit`] if the fit leaves the peak.
 pub fn oscillation(signal: &[f64], interval: f64) -> Result<Oscillation, SignalError> {
     check(signal)?;
     let start = peak(&straightened(signal), interval)?;
@@ -93,26 +91,26 @@ pub fn oscillation(signal: &[f64], interval: f64) -> Result<Oscillation, SignalE
         if moved.is_nan() || moved >= 1.0 {
             return Err(no_fit(iteration));
         }
-        // The first system knows no amplitude, and so no frequency: its matrix is regularised.
+        // The first system has zero amplitude, so the frequency is undetermined: its matrix is regularised.
         if iteration > 1 && step.iter().all(|s| s.abs() < 1e-11) {
             let normal = Normal::new(&unit, &sine);
             let lower = cholesky(&normal.matrix, sine.count).ok_or_else(|| no_fit(iteration))?;
-            let told = told(&sine, &lower, &unit);
+            let estimates = estimates(&sine, &lower, &unit);
             return Ok(Oscillation {
-                frequency: told.frequency.scaled(1.0 / (n * interval)),
-                amplitude: told.amplitude.scaled(scale),
-                mean: level + scale * told.mean,
-                rms: scale * told.rms,
-                residual: scale * told.residual,
-                cycles: told.cycles,
+                frequency: estimates.frequency.scaled(1.0 / (n * interval)),
+                amplitude: estimates.amplitude.scaled(scale),
+                mean: level + scale * estimates.mean,
+                rms: scale * estimates.rms,
+                residual: scale * estimates.residual,
+                cycles: estimates.cycles,
             });
         }
     }
     Err(no_fit(ITERATIONS))
 }
 
-/// The errors of a converged sine, frequencies in cycles a history.
-fn told(sine: &Sine, lower: &Matrix, unit: &[f64]) -> Oscillation {
+/// The errors of a converged sine, frequencies in cycles per history.
+fn estimates(sine: &Sine, lower: &Matrix, unit: &[f64]) -> Oscillation {
     let n = unit.len() as f64;
     let rest: Vec<f64> = (0..unit.len())
         .map(|i| unit[i] - sine.at((i as f64 + 0.5) / n - 0.5).0)
@@ -152,8 +150,7 @@ fn told(sine: &Sine, lower: &Matrix, unit: &[f64]) -> Oscillation {
     }
 }
 
-/// The variance that white noise would have with the same periodogram 2 to 5 cycles a history to
-/// either side of so many.
+/// The variance of white noise with the same periodogram at 2 to 5 cycles per history on either side of `cycles`.
 fn spectrum_about(rest: &[f64], cycles: f64) -> f64 {
     let n = rest.len() as f64;
     let bins = [-5.0, -4.0, -3.0, -2.0, 2.0, 3.0, 4.0, 5.0].map(|d| cycles + d);
@@ -168,19 +165,19 @@ fn spectrum_about(rest: &[f64], cycles: f64) -> f64 {
         sum += (re * re + im * im) / n;
         count += 1.0;
     }
-    // At least 4 cycles and 2.5 samples a cycle: there are some.
+    // With at least 4 cycles and 2.5 samples per cycle, the count is positive.
     sum / count
 }
 
-/// The error of the mean frequency, in cycles a history, by the phase in batches of whole cycles; the
-/// batches besides.
+/// The error of the mean frequency, in cycles per history, from the phase in batches of whole cycles; and the number of
+/// batches.
 fn wander(rest: &[f64], sine: &Sine) -> (f64, usize) {
     let (n, cycles) = (rest.len() as f64, sine.values[CYCLES]);
     let whole = cycles.floor() as usize;
     let each = whole.div_ceil(PHASES);
     let count = whole / each;
     let width = each as f64 / cycles;
-    // The sine's own part is the same in each batch: what differs is in the rest.
+    // The sine contributes the same to each batch: the differences are in the residuals.
     let steady = 0.5 * width * n;
     let own = (steady * sine.values[3], -steady * sine.values[4]);
     let mut sums = vec![own; count];
@@ -192,7 +189,7 @@ fn wander(rest: &[f64], sine: &Sine) -> (f64, usize) {
         let (s, c) = (TAU * cycles * t).sin_cos();
         *sum = (sum.0 + x * c, sum.1 - x * s);
     }
-    // Between -1/2 and 1/2 of a cycle: a phase does not jump by more from batch to batch.
+    // Between -1/2 and 1/2 of a cycle: the phase does not jump by more between batches.
     let turn = |a: (f64, f64), b: (f64, f64)| {
         let (re, im) = (b.0 * a.0 + b.1 * a.1, b.1 * a.0 - b.0 * a.1);
         im.atan2(re) / TAU / width
@@ -210,7 +207,7 @@ struct Sine {
 }
 
 impl Sine {
-    /// Of a frequency alone, for a history of `n` samples, with the harmonics that it resolves.
+    /// A sine of zero amplitude with a frequency, and the harmonics that `n` samples resolve.
     fn new(cycles: f64, n: f64) -> Self {
         let resolved = |h: f64| n / (h * cycles) >= SAMPLES_PER_CYCLE;
         let harmonics = 1 + [2.0, 3.0].iter().filter(|&&h| resolved(h)).count();
@@ -222,7 +219,7 @@ impl Sine {
         }
     }
 
-    /// The value at a time, and its derivatives by the parameters.
+    /// The value at a time, and its derivatives with respect to the parameters.
     fn at(&self, t: f64) -> (f64, [f64; MOST]) {
         let mut value = self.values[0] + self.values[1] * t;
         let mut row = [0.0; MOST];
@@ -272,8 +269,7 @@ impl Normal {
     }
 }
 
-/// The lower factor of the leading part of a symmetric matrix given by its lower half, none if it is
-/// singular.
+/// The Cholesky factor of the leading part of a symmetric matrix given by its lower half; none if it is singular.
 fn cholesky(matrix: &Matrix, count: usize) -> Option<Matrix> {
     let mut lower = [[0.0; MOST]; MOST];
     for a in 0..count {
@@ -329,9 +325,8 @@ mod tests {
         }
     }
 
-    /// Scatter about the truth and stated errors, of many noisy sines, over the Cramer-Rao bounds
-    /// Scatter and middle of the stated errors of many fits over the bounds of Rife & Boorstyn, whose squares are
-    /// 24 s^2 / (A^2 n^3), 2 s^2 / n of angular frequency and amplitude.
+    /// Scatter about the truth and median stated error of many fits to noisy sines, relative to the Cramér-Rao bounds
+    /// of Rife & Boorstyn, whose squares are 24 s^2 / (A^2 n^3) and 2 s^2 / n for angular frequency and amplitude.
     fn over_bounds(sigma: f64) -> [[f64; 2]; 2] {
         let (n, cycles, runs) = (1000, 31.3, 400);
         let noise = sigma * sigma;
@@ -344,8 +339,8 @@ mod tests {
         for seed in 0..runs {
             let signal = Noise::new(seed).sine(n, cycles, 0.01 * seed as f64, sigma);
             let got = oscillation(&signal, 1.0 / 1000.0).expect("sine should fit");
-            let told = [(got.frequency, cycles), (got.amplitude, 1.0)];
-            for (k, (estimate, truth)) in told.into_iter().enumerate() {
+            let estimates = [(got.frequency, cycles), (got.amplitude, 1.0)];
+            for (k, (estimate, truth)) in estimates.into_iter().enumerate() {
                 squares[k] += (estimate.value - truth).powi(2) / runs as f64;
                 errors[k].push(estimate.error);
             }
@@ -360,8 +355,8 @@ mod tests {
     fn noisy_sines_reach_the_cramer_rao_bound() {
         for sigma in [0.25, 0.5] {
             for [scatter, stated] in over_bounds(sigma) {
-                // The scatter of 400 is known to 3.5 %; four sigma. What is stated is wider by Student's t, and
-                // harmonics and slope take a little.
+                // The scatter of 400 fits has an error of 3.5 %; four sigma. The stated error is larger by Student's t,
+                // and slightly by harmonics and slope.
                 assert!((scatter - 1.0).abs() < 0.14, "{sigma}: scatter {scatter}");
                 assert!(
                     (stated / STUDENT - 1.0).abs() < 0.1,
@@ -386,7 +381,8 @@ mod tests {
         assert!((got.amplitude.value - 1.0).abs() < 1e-9, "{got:?}");
     }
 
-    /// Within one error, two and two halves, of 100 histories; those without a fit do not count.
+    /// Number of 100 histories within one error, two errors and two halved errors; histories without a fit do not
+    /// count.
     fn covered(cycles: f64, make: &dyn Fn(&mut Noise, f64) -> Vec<f64>) -> [u64; 4] {
         let mut counts = [0; 4];
         for seed in 0..100 {
@@ -419,7 +415,7 @@ mod tests {
                 fewest = fewest.min(100 * halved / all);
             }
         }
-        // 95 % of some 1200, four sigma below, and an error halved fails the same tests.
+        // 95 % of about 1200, minus four sigma; a halved error fails the same tests.
         let share = |k: usize| sums[k] as f64 / sums[3] as f64;
         assert!((0.925..0.985).contains(&share(1)), "{}", share(1));
         assert!(share(2) < 0.85 && fewest < 87, "{}", share(2));
@@ -457,7 +453,7 @@ mod tests {
                 };
                 (0..N).map(|_| next()).collect()
             });
-            // Of a random walk few differences are independent; by its sidebands alone it would be 15.
+            // Few differences of a random walk are independent; with the sidebands alone it would be 15.
             assert!(100 * two >= 70 * all, "wandering {cycles}: {two} of {all}");
         }
         for (first, second) in [(12.2, 14.8), (40.0, 48.4), (20.0, 21.0)] {
@@ -472,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_peak_has_no_sine() {
+    fn without_a_peak_there_is_no_sine_fit() {
         let noise = Noise::new(5).autoregressive(500, 0.0);
         let got = oscillation(&noise, 1.0);
         assert!(matches!(got, Err(SignalError::NoPeak { .. })), "{got:?}");

@@ -1,23 +1,22 @@
 //! The frequency of the highest peak of a spectrum.
 //!
-//! The history less its windowed mean is multiplied by a Hann window (Harris, Proc. IEEE 66 (1978)
+//! The history minus its windowed mean is multiplied by a Hann window (Harris, Proc. IEEE 66 (1978)
 //! 51, section V.B) and padded with zeros to two to four times its length; the highest bin and its
 //! neighbours give the frequency by a parabola through their log powers, exact for a Gaussian peak
 //! (Gasior & Gonzalez, AIP Conf. Proc. 732 (2004) 276).
 //!
-//! The error has three parts. Noise: maximising the windowed transform of a sine of amplitude A in
-//! noise that near the peak is as white noise of variance s^2 gives the angular frequency the variance
-//! (2 s^2 / A^2) sum(w^2 t^2) / sum(w t^2)^2, which for w = 1 is the bound of Rife & Boorstyn, IEEE
-//! Trans. Inf. Theory 20 (1974) 591, and 2.3 times it for a Hann window. Interpolation: a Hann peak
-//! is not quite Gaussian, at most 0.016 bins without padding, falling with the cube of the padding.
-//! Leakage: the mirrored peak at the negative frequency, d = 2 cycles bins away, moves this one by
-//! at most 0.78 / (d (d^2 - 1)) bins.
+//! The error has three parts. Noise: for a sine of amplitude A in noise that is equivalent to white noise of variance
+//! s^2 near the peak, the maximum of the windowed transform has an angular frequency of variance (2 s^2 / A^2) sum(w^2
+//! t^2) / sum(w t^2)^2, which for w = 1 is the bound of Rife & Boorstyn, IEEE Trans. Inf. Theory 20 (1974) 591, and 2.3
+//! times it for a Hann window. Interpolation: a Hann peak is not quite Gaussian, at most 0.016 bins without padding,
+//! falling with the cube of the padding. Leakage: the mirrored peak at the negative frequency, d = 2 cycles bins away,
+//! moves this one by at most 0.78 / (d (d^2 - 1)) bins.
 //!
-//! A peak is clear if its power exceeds the median of the bins about it by what noise exceeds once
-//! in a thousand histories. Powers of noise are exponentially distributed; against a mean known from
-//! M bins, one of them passes x medians with probability (1 + x ln 2 / M)^-M. The median is as good
-//! as a mean of 1 / 2.08 of the bins, of which a Hann window correlates 1.5. It is local, so that
-//! the low end of a red spectrum is no peak, and a median, so that harmonics do not count.
+//! A peak is clear if the ratio of its power to the median of the bins about it exceeds a threshold that noise exceeds
+//! once in a thousand histories. Powers of noise are exponentially distributed; against a mean known from M bins, one
+//! of them passes x medians with probability (1 + x ln 2 / M)^-M. The median is as good as a mean of 1 / 2.08 of the
+//! bins, of which a Hann window correlates 1.5. It is local, so that the low end of a red spectrum is not a peak, and a
+//! median, so that harmonics do not count.
 
 use std::f64::consts::{LN_2, TAU};
 
@@ -25,10 +24,10 @@ use rustfft::{FftPlanner, num_complex::Complex64};
 
 use super::{Estimate, LEAST_CYCLES, SignalError, check, check_interval};
 
-/// Samples a cycle that tell a sine from its alias with room for the window's lobe.
+/// Minimum number of samples per cycle: separates a sine from its alias by more than the lobe of the window.
 const LEAST_SAMPLES_PER_CYCLE: f64 = 2.5;
 
-/// Odds that noise has a peak called clear.
+/// Probability that noise has a peak classified as clear.
 const FALSE_ALARM: f64 = 1e-3;
 
 /// The highest peak of a spectrum.
@@ -40,16 +39,15 @@ pub struct Peak {
     pub amplitude: f64,
     /// Cycles in the history.
     pub cycles: f64,
-    /// Power over the median of the spectrum about it.
+    /// Ratio of its power to the median of the spectrum about it.
     pub clearness: f64,
 }
 
 /// The frequency of the strongest oscillation of a history of samples `interval` apart.
 ///
 /// # Errors
-/// Histories too short, with values that are no numbers, constant, with fewer than
-/// [`LEAST_CYCLES`] or fewer than 2.5 samples a cycle of their strongest motion, or with no clear
-/// peak.
+/// Histories that are too short or constant, have values that are not finite, fewer than [`LEAST_CYCLES`] cycles or
+/// fewer than 2.5 samples per cycle of their dominant oscillation, or no clear peak.
 pub fn peak(signal: &[f64], interval: f64) -> Result<Peak, SignalError> {
     check(signal)?;
     check_interval(interval)?;
@@ -102,17 +100,17 @@ pub fn peak(signal: &[f64], interval: f64) -> Result<Peak, SignalError> {
     })
 }
 
-/// The Hann window at a sample, zero at both ends, one in the middle.
+/// The Hann window at a sample: zero at both ends, one in the middle.
 fn hann(sample: usize, samples: usize) -> f64 {
     let phase = TAU * (sample as f64 + 0.5) / samples as f64;
     0.5 - 0.5 * phase.cos()
 }
 
-/// Powers at frequencies above zero of a windowed, padded history.
+/// Powers of a windowed, padded history at positive frequencies.
 struct Spectrum {
     /// Power of bin k, frequency k / (padding * samples), up to half the sampling frequency.
     powers: Vec<f64>,
-    /// Bins here to a bin of the history.
+    /// Bins per bin of the unpadded history.
     padding: f64,
 }
 
@@ -141,7 +139,7 @@ impl Spectrum {
         }
     }
 
-    /// The highest bin between the first and the last.
+    /// The highest bin except the first and the last.
     fn highest(&self) -> usize {
         let inner = 1..self.powers.len() - 1;
         inner
@@ -149,9 +147,9 @@ impl Spectrum {
             .expect("16 samples should give 17 bins")
     }
 
-    /// Power of a bin over the median power about it, and the ratio that noise exceeds once in
-    /// `odds` bins. The median is of the bins from half to twice its frequency, at least sixteen of
-    /// the history to each side, without its own lobe of two to each side.
+    /// Ratio of the power of a bin to the median power about it, and the ratio that noise exceeds once in `odds` bins.
+    /// The median is over the bins from half to twice its frequency, at least sixteen bins of the history on each side,
+    /// without its own lobe of two on each side.
     fn clearness(&self, bin: usize, odds: f64) -> (f64, f64) {
         let wide = (16.0 * self.padding) as usize;
         let lobe = (2.0 * self.padding).ceil() as usize;
@@ -166,14 +164,14 @@ impl Spectrum {
         }
         let middle = about.len() / 2;
         let median = *about.select_nth_unstable_by(middle, f64::total_cmp).1;
-        let told = about.len() as f64 / self.padding / (1.5 * 2.08);
-        let needed = told / LN_2 * (odds.powf(1.0 / told) - 1.0);
-        // A sine of whole cycles leaves nothing but rounding about its lobe.
+        let bins = about.len() as f64 / self.padding / (1.5 * 2.08);
+        let needed = bins / LN_2 * (odds.powf(1.0 / bins) - 1.0);
+        // A sine of whole cycles has only rounding outside its lobe.
         (self.powers[bin] / median.max(f64::MIN_POSITIVE), needed)
     }
 }
 
-/// Where in bins from the middle the parabola through the logs of three powers is highest.
+/// The position of the maximum of the parabola through the logarithms of three powers, in bins from the middle.
 fn offset(powers: &[f64]) -> f64 {
     let [left, middle, right] = [0, 1, 2].map(|k| powers[k].max(f64::MIN_POSITIVE).ln());
     let bend = left - 2.0 * middle + right;
@@ -184,8 +182,8 @@ fn offset(powers: &[f64]) -> f64 {
     }
 }
 
-/// Amplitude of the sine of so many cycles, and the standard error in cycles that what is beside it in
-/// the spectrum gives the frequency of its windowed transform.
+/// Amplitude of the sine of `cycles` cycles, and the standard error, in cycles, of the frequency of its windowed
+/// transform from the spectrum beside it.
 fn tone(unit: &[f64], cycles: f64) -> (f64, f64) {
     let n = unit.len();
     let (mut whole, mut sum, mut transform) = (0.0, 0.0, Complex64::default());
@@ -199,7 +197,7 @@ fn tone(unit: &[f64], cycles: f64) -> (f64, f64) {
         bend += w * t * t;
     }
     let (mean, phasor) = (sum / whole, 2.0 / whole * transform);
-    // What is left, as far as it is 3 to 6 bins from the peak, beyond the window's lobe: white noise of the same level.
+    // The residual 3 to 6 bins from the peak, beyond the lobe of the window: white noise of the same level.
     let bins = [-6.0, -5.0, -4.0, -3.0, 3.0, 4.0, 5.0, 6.0].map(|d| cycles + d);
     let inside: Vec<f64> = bins
         .into_iter()
@@ -245,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_noisy_peaks_are_what_they_scatter_by() {
+    fn errors_of_noisy_peaks_agree_with_their_scatter() {
         let (n, cycles, sigma, runs) = (1000, 31.3, 0.5, 300);
         // Rife & Boorstyn: the variance of the angular frequency per sample is 24 s^2 / (A^2 n^3).
         let bound = (24.0 * sigma * sigma / 1e9_f64).sqrt() * 1000.0 / TAU;
@@ -258,7 +256,7 @@ mod tests {
         }
         let scatter = square.sqrt();
         assert!((stated / scatter - 1.0).abs() < 0.15, "{stated} {scatter}");
-        // A window costs: above the bound, by the root of about 2.3.
+        // The window increases the error above the bound, by the square root of about 2.3.
         assert!(
             (1.3..1.75).contains(&(scatter / bound)),
             "{scatter} {bound}"
@@ -276,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn each_reason_is_told() {
+    fn each_reason_is_reported() {
         assert!(matches!(
             peak(&[0.3; 200], 1.0),
             Err(SignalError::Constant { .. })

@@ -1,4 +1,4 @@
-//! Where a run begins: its first state, its folder made or taken up, its histories, and what differs from the case before.
+//! The start of a run: initial state, output folder, histories, and changes of the case since the earlier run.
 
 use crate::{
     error::Error,
@@ -26,19 +26,19 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// What a run has written so far.
+/// The outputs of a run so far, empty for a new run.
 pub(super) struct Begun<const D: usize> {
     pub(super) history: History<D>,
     pub(super) energy: Option<Energy>,
     pub(super) integrals: Integrals<D>,
     pub(super) fields: FieldWriter<D>,
-    /// The flow on the whole, each time it was looked at.
+    /// Bulk quantities of the flow at each check.
     pub(super) looks: Vec<Bulk>,
-    /// Keeps other runs out of the folder.
+    /// Prevents other runs in the folder.
     pub(super) lock: FolderLock,
 }
 
-/// Puts the initial state into a flow: that of the case, or that of another run.
+/// Sets the initial state of a flow: from the case, or from another run.
 pub(super) fn set<const D: usize>(
     flow: &mut dyn Flow<D>,
     resolved: &Resolved<D>,
@@ -49,7 +49,7 @@ pub(super) fn set<const D: usize>(
     let (initial, units) = (&resolved.initial, &resolved.units);
     if let Some(earlier) = earlier {
         earlier.check_covers(frame)?;
-        observer.note(&earlier.told());
+        observer.note(&earlier.note());
         return Ok(flow.set(&|x| earlier.on_lattice(frame, units, x))?);
     }
     let wrong = Mutex::new(None);
@@ -65,11 +65,11 @@ pub(super) fn set<const D: usize>(
     match wrong.into_inner().unwrap_or_else(PoisonError::into_inner) {
         None => Ok(()),
         Some(why) => Err(Error::input(format!("[initial]: {why}"))
-            .hint("it is evaluated in solid cells too: if(a, b, c) may help")),
+            .hint("it is evaluated in solid cells as well: if(a, b, c) may help")),
     }
 }
 
-/// Makes the folder, or takes up the run in it.
+/// Creates the output folder, or resumes the run in it.
 pub(super) fn open<const D: usize>(
     options: &RunOptions,
     case_file: Option<&Path>,
@@ -132,7 +132,7 @@ pub(super) fn open<const D: usize>(
     })
 }
 
-/// Clears the way for a run from the start.
+/// Prepares the folder for a new run: without `replace`, an earlier run is an error.
 fn begin(options: &RunOptions, case_file: Option<&Path>, folder: &Path) -> Result<(), Error> {
     const NAMES: [&str; 6] = [
         "case.toml",
@@ -147,8 +147,8 @@ fn begin(options: &RunOptions, case_file: Option<&Path>, folder: &Path) -> Resul
     }
     let old = checkpoint::list(folder);
     if let Some(path) = old.first().filter(|_| !options.replace) {
-        return Err(Error::input(format!("{} is there already", path.display()))
-            .hint("go on from it with --resume, or start again with --force"));
+        return Err(Error::input(format!("{} exists already", path.display()))
+            .hint("continue with --resume, or replace it with --force"));
     }
     for path in old {
         fs::remove_file(&path).map_err(|e| output::failed(&path, &e))?;
@@ -156,7 +156,7 @@ fn begin(options: &RunOptions, case_file: Option<&Path>, folder: &Path) -> Resul
     Ok(())
 }
 
-/// Takes up the last checkpoint that is sound; its header.
+/// Restores the last valid checkpoint; returns its header.
 fn resume(
     folder: &Path,
     header: &Header,
@@ -171,7 +171,7 @@ fn resume(
                 observer.note(&format!("resumed at root step {step} from {path}"));
                 if !device.is_empty() && *device != header.device {
                     observer.note(&format!(
-                        "that was a run on {device}, and this one is on {}: they agree to rounding, not bit for bit",
+                        "the earlier run used {device}, this one uses {}: results agree to rounding, not bit for bit",
                         header.device
                     ));
                 }
@@ -192,12 +192,12 @@ fn resume(
     }))
 }
 
-/// Says what of the case in the folder is not as it was.
-pub(super) fn tell_changes(before: &Path, now: &str, observer: &mut dyn Observer) {
+/// Notes the changes of the case relative to the one in the folder.
+pub(super) fn note_changes(before: &Path, now: &str, observer: &mut dyn Observer) {
     let Ok(before) = fs::read_to_string(before) else {
         return;
     };
     for change in checkpoint::differences(&before, now) {
-        observer.note(&format!("goes on with another case: {change}"));
+        observer.note(&format!("resuming with a changed case: {change}"));
     }
 }

@@ -1,22 +1,22 @@
-//! What a flow is on the whole: mean density, kinetic energy, the largest Mach number, the range of the density.
+//! Bulk quantities of a flow: mean density, kinetic energy, largest Mach number, density range.
 
 use cutlink_amr::dims;
 use cutlink_solver::Snapshot;
 use cutlink_voxelizer::Mesh;
 use serde::{Deserialize, Serialize};
 
-/// A flow on the whole, in units of the lattice.
+/// Bulk quantities of a flow, in lattice units.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Bulk {
     /// Root steps done.
     pub(crate) step: u64,
-    /// Mean over the volume.
+    /// Volume mean.
     pub(crate) density: f64,
-    /// Mean over the volume of ρ u², twice the kinetic energy.
+    /// Volume mean of ρ u², twice the kinetic energy.
     pub(crate) energy: f64,
     /// The largest speed.
     pub(crate) fastest: f64,
-    /// The least and the largest density.
+    /// The smallest and the largest density.
     pub(crate) densities: [f64; 2],
 }
 
@@ -26,15 +26,15 @@ impl Bulk {
         self.fastest * 3f64.sqrt()
     }
 
-    /// Largest less least pressure over ρ c², c the speed of sound: of an incompressible flow nothing.
+    /// (Largest - smallest pressure) / (ρ c²) with the speed of sound c; 0 for an incompressible flow.
     pub(crate) fn compression(&self) -> f64 {
         (self.densities[1] - self.densities[0]) / self.density
     }
 }
 
-/// The cells that hold a flow.
+/// The fluid cells.
 pub(crate) struct Fluid {
-    /// Blocks that are leaves, with the volume of a cell of theirs.
+    /// Leaf blocks with the volume of their cells.
     leaves: Vec<(u32, f64)>,
     solid: Vec<u64>,
 }
@@ -51,7 +51,7 @@ impl Fluid {
         }
     }
 
-    /// The whole of a snapshot.
+    /// The bulk quantities of a snapshot.
     pub(crate) fn sum<const D: usize>(&self, snapshot: &Snapshot<D>) -> Bulk {
         let (mut energy, mut mass, mut total) = (0.0, 0.0, 0.0);
         let (mut fastest, mut densities) = (0.0f64, [f64::INFINITY, f64::NEG_INFINITY]);

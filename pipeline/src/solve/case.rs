@@ -1,7 +1,7 @@
-//! The TOML file of a flow, as written; [`crate::solve::resolve`] makes parameters of it.
+//! The TOML file of a flow, as written; [`crate::solve::resolve`] converts it to parameters.
 //!
-//! Numbers are in SI units, or in any one system. `docs/case.md` describes every key; unknown ones
-//! are refused and the nearest named.
+//! Numbers are in SI units, or in any consistent system. `docs/case.md` describes every key; an unknown key is an error
+//! that suggests the nearest known one.
 
 use crate::config;
 use crate::error::Error;
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A flow, as far as the user says.
+/// A case as given by the user.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(missing_docs, reason = "docs/case.md describes the keys")]
@@ -35,7 +35,7 @@ pub struct Case {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub patches: BTreeMap<String, PatchTable>,
     pub free_stream: Option<FreeStreamTable>,
-    /// Patches, or patterns of their names, by the group's name.
+    /// Patch names or patterns, by group name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub groups: BTreeMap<String, Vec<String>>,
     pub run: RunTable,
@@ -73,15 +73,15 @@ pub struct PhysicsTable {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CollisionName {
-    /// One relaxation time.
+    /// BGK, one relaxation time.
     Bgk,
-    /// Two.
+    /// TRT, two relaxation times.
     Trt,
     /// Recursive regularization.
     Regularized,
 }
 
-/// How the flow is computed.
+/// Lattice, collision and other numerics.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(missing_docs, reason = "docs/case.md describes the keys")]
@@ -119,7 +119,7 @@ pub struct BoundaryTable {
 }
 
 impl BoundaryTable {
-    /// Of each axis, the lower and the upper face.
+    /// For each axis, the lower and the upper face.
     pub fn faces(&self) -> [[&Option<FaceTable>; 2]; 3] {
         [
             [&self.x_lower, &self.x_upper],
@@ -137,7 +137,7 @@ impl BoundaryTable {
         Axes(self.faces().map(|pair| pair.into_iter().all(is_periodic)))
     }
 
-    /// The same, to write to.
+    /// Like [`Self::faces`], mutable.
     pub fn faces_mut(&mut self) -> [[&mut Option<FaceTable>; 2]; 3] {
         [
             [&mut self.x_lower, &mut self.x_upper],
@@ -147,7 +147,7 @@ impl BoundaryTable {
     }
 }
 
-/// What a face does.
+/// The type of a face.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "docs/case.md describes the names")]
@@ -162,7 +162,7 @@ pub enum FaceKind {
     FarField,
 }
 
-/// A face; where nothing but the type is needed, its name alone will do.
+/// A face; in TOML the name of its type suffices if no other key is needed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "docs/case.md describes the keys")]
@@ -175,7 +175,7 @@ pub struct FaceTable {
     pub pressure: Option<Value>,
     #[serde(default)]
     pub center: Option<Vec<f64>>,
-    /// What `profile` read from a file, by column.
+    /// The table that `profile` read from a file, by column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<BTreeMap<String, Vec<f64>>>,
     #[serde(default)]
@@ -202,7 +202,7 @@ pub struct FaceTable {
     pub sponge: Option<SpongeTable>,
 }
 
-/// A layer before a face that damps sound.
+/// A layer at a face that damps sound.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "docs/case.md describes the keys")]
@@ -235,7 +235,7 @@ impl From<FaceKind> for FaceTable {
     }
 }
 
-/// What a patch does.
+/// The type of a patch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "docs/case.md describes the names")]
@@ -261,7 +261,7 @@ pub struct PatchTable {
     pub center: Option<Vec<f64>>,
     pub omega: Option<Numbers>,
     pub pressure: Option<Value>,
-    /// What `profile` read from a file, by column.
+    /// The table that `profile` read from a file, by column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub table: Option<BTreeMap<String, Vec<f64>>>,
     pub profile: Option<String>,
@@ -286,7 +286,7 @@ pub enum AxisName {
     Z,
 }
 
-/// A ready initial field.
+/// A predefined initial field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "docs/case.md describes the names")]
@@ -298,7 +298,7 @@ pub enum Preset {
     ShearLayer,
 }
 
-/// How the flow begins.
+/// The initial state.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(missing_docs, reason = "docs/case.md describes the keys")]
@@ -315,7 +315,7 @@ pub struct InitialTable {
     pub amplitude: Option<f64>,
 }
 
-/// The undisturbed flow, and with it the axes of drag and lift.
+/// The free stream, which also gives the axes of drag and lift.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(missing_docs, reason = "docs/case.md describes the keys")]
@@ -325,7 +325,7 @@ pub struct FreeStreamTable {
     pub sideslip: Option<f64>,
 }
 
-/// How long.
+/// The duration of the run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(missing_docs, reason = "docs/case.md describes the keys")]
@@ -348,7 +348,7 @@ pub enum FieldUnitsName {
     Lattice,
 }
 
-/// What is written.
+/// The outputs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(missing_docs, reason = "docs/case.md describes the keys")]
@@ -366,7 +366,7 @@ pub struct OutputTable {
     pub write: Vec<OutputSpec>,
 }
 
-/// What averages are of.
+/// The samples of the averages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(missing_docs, reason = "docs/case.md describes the keys")]
@@ -377,7 +377,7 @@ pub struct AveragesTable {
     pub every_steps: Option<u64>,
 }
 
-/// The line on which the length of the recirculation is.
+/// The line along which the recirculation length is measured.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(missing_docs, reason = "docs/case.md describes the keys")]
@@ -390,7 +390,7 @@ impl Case {
     /// Reads a case from a TOML file.
     ///
     /// # Errors
-    /// Those of [`config::read`].
+    /// As [`config::read`].
     pub fn read(path: &Path) -> Result<Self, Error> {
         let case = config::read(path)?;
         Ok(Self {
@@ -399,15 +399,15 @@ impl Case {
         })
     }
 
-    /// Parses a case. The folder of its run is the one it names under `[output]`.
+    /// Parses a case. Its output folder is `[output] folder`.
     ///
     /// # Errors
-    /// Those of [`config::parse`].
+    /// As [`config::parse`].
     pub fn from_toml(text: &str) -> Result<Self, Error> {
         config::parse("case", text)
     }
 
-    /// The case as messages name it.
+    /// Name of the case in messages.
     pub(crate) fn name(&self) -> String {
         match &self.file {
             Some(path) => path.display().to_string(),
@@ -415,7 +415,7 @@ impl Case {
         }
     }
 
-    /// The case as TOML that reads back as the same case.
+    /// The case as TOML, which reads back as the same case.
     ///
     /// # Errors
     /// None that a user can cause.
@@ -424,7 +424,7 @@ impl Case {
     }
 }
 
-/// Values that are written as their name.
+/// Serializes values by name.
 mod by_name {
     use serde::{Deserialize, Deserializer, Serializer};
     use std::fmt::Display;
@@ -450,7 +450,7 @@ mod by_name {
     }
 }
 
-/// A table, or the name of its type alone. Not an untagged enum: those forget where a mistake is.
+/// A table, or only the name of its type. Not an untagged enum, whose errors have no position.
 fn short<'de, D: Deserializer<'de>>(from: D) -> Result<Option<FaceTable>, D::Error> {
     struct Either;
     impl<'de> Visitor<'de> for Either {

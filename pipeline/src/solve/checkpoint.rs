@@ -1,9 +1,8 @@
-//! Checkpoints: the state of a flow in a file that is whole or refused.
+//! Checkpoints: the state of a flow in a file with a checksum.
 //!
-//! Layout: [`MAGIC`], the length of the header (u64, little endian), the header (JSON), the state
-//! as the flow wrote it, and the SHA-256 of all that. Written under a temporary name and renamed,
-//! so that a run that is killed keeps the one before. The sum is checked in a pass of its own before
-//! any of the state is used.
+//! Layout: [`MAGIC`], the length of the header (u64, little endian), the header (JSON), the state as written by the
+//! flow, and the SHA-256 of everything before. Written under a temporary name and renamed, so that a killed run keeps
+//! the previous one. The checksum is verified in a separate pass before the state is used.
 
 use crate::error::{Error, ErrorKind};
 use crate::output;
@@ -20,23 +19,23 @@ use std::path::{Path, PathBuf};
 pub const MAGIC: &[u8; 8] = b"cutlinkS";
 /// Version of the layout.
 pub const VERSION: u32 = 2;
-/// Checkpoints that a folder keeps.
+/// Number of checkpoints kept in a folder.
 pub const KEPT: usize = 2;
 
 const SUM: u64 = 32;
 const PREFIX: u64 = 16;
-/// Longest header that is believed.
+/// Maximum accepted length of the header, in bytes.
 const MAX_HEADER: u64 = 1 << 20;
 const EXTENSION: &str = "ckpt";
 
-/// What a checkpoint is of.
+/// The header of a checkpoint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// [`VERSION`].
     pub version: u32,
     /// Version of the program.
     pub cutlink: String,
-    /// What of the resolved case a run cannot change when it goes on ([`fixed`]), as TOML.
+    /// The part of the resolved case that a resumed run cannot change ([`fixed`]), as TOML.
     pub case: String,
     /// Checksum of the mesh.
     pub mesh: u64,
@@ -45,13 +44,12 @@ pub struct Header {
     pub device: String,
     /// Root steps done.
     pub step: u64,
-    /// The flow on the whole, each time it was looked at; checkpoints of earlier versions have none.
+    /// Bulk quantities of the flow at each check; checkpoints of earlier versions have none.
     #[serde(default)]
     pub(crate) looks: Vec<Bulk>,
 }
 
-/// What of a resolved case has to stay as it is when a run goes on: all but how long, where to, groups, and which
-/// fields are written.
+/// The part of a resolved case that a resumed run cannot change: all except duration, folder, groups and field outputs.
 #[must_use]
 pub fn fixed(case: &Case) -> Case {
     Case {
@@ -66,7 +64,7 @@ pub fn fixed(case: &Case) -> Case {
     }
 }
 
-/// Keys whose values differ in two cases, as TOML, with both values; the first the earlier one's.
+/// Keys that differ between two cases in TOML, with both values; `before` is the earlier case.
 #[must_use]
 pub fn differences(before: &str, now: &str) -> Vec<String> {
     let keys = |text: &str| {
@@ -78,7 +76,7 @@ pub fn differences(before: &str, now: &str) -> Vec<String> {
     };
     let (before, now) = (keys(before), keys(now));
     let all: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
-    let told = |keys: &BTreeMap<String, String>, key: &String| {
+    let changes = |keys: &BTreeMap<String, String>, key: &String| {
         keys.get(key).map_or("nothing".to_owned(), String::clone)
     };
     all.into_iter()
@@ -89,9 +87,9 @@ pub fn differences(before: &str, now: &str) -> Vec<String> {
                 None => key.clone(),
             };
             format!(
-                "{name} is {}, and was {}",
-                told(&now, key),
-                told(&before, key)
+                "{name} is {}, was {}",
+                changes(&now, key),
+                changes(&before, key)
             )
         })
         .collect()
@@ -111,7 +109,7 @@ fn flatten(path: &str, value: &toml::Value, keys: &mut BTreeMap<String, String>)
     }
 }
 
-/// Both the sum and the file.
+/// Writes to the file and to the checksum.
 struct Summing<W> {
     inner: W,
     sum: Sha256,
@@ -129,10 +127,10 @@ impl<W: Write> Write for Summing<W> {
     }
 }
 
-/// Writes the checkpoint of a step into a folder and removes all but the last [`KEPT`]; its path.
+/// Writes the checkpoint of a step into a folder and removes all but the last [`KEPT`]; returns its path.
 ///
 /// # Errors
-/// Those of `save` and of the disk; the earlier checkpoints are still there then.
+/// Errors of `save`, and I/O errors; the earlier checkpoints are kept.
 pub fn write(
     folder: &Path,
     header: &Header,
@@ -161,7 +159,7 @@ pub fn write(
     Ok(path)
 }
 
-/// The checkpoints of a folder, the last step first.
+/// The checkpoints of a folder, latest step first.
 pub fn list(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found: Vec<PathBuf> = entries
@@ -172,7 +170,7 @@ pub fn list(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The header of a file that is whole.
+/// The header of a valid file.
 ///
 /// # Errors
 /// A file that cannot be read, is damaged or of another version.
@@ -180,10 +178,10 @@ pub fn header(path: &Path) -> Result<Header, Error> {
     open(path).map(|(header, _)| header)
 }
 
-/// Checks a whole file against its sum and what it should be of, then hands its state to `restore`.
+/// Checks the checksum, case and mesh of a file, then passes its state to `restore`.
 ///
 /// # Errors
-/// A file that cannot be read, is damaged, of another version, case or mesh; those of `restore`.
+/// A file that cannot be read, is damaged, or has another version, case or mesh; errors of `restore`.
 pub fn read(
     path: &Path,
     case: &str,
@@ -192,16 +190,16 @@ pub fn read(
 ) -> Result<Header, Error> {
     let (header, mut from) = open(path)?;
     if header.case != case {
-        let told = differences(&header.case, case).join("; ");
+        let changes = differences(&header.case, case).join("; ");
         return Err(
-            Error::input(format!("{} is of another flow: {told}", path.display())).hint(
-                "what may differ is [run], [groups] and, of [output], all but forces_every and averages: make the rest \
-                 as it was, or start again with --force",
+            Error::input(format!("{} belongs to another flow: {changes}", path.display())).hint(
+                "only [run], [groups] and [output] (without forces_every and averages) may change: restore the \
+                 rest, or start again with --force",
             ),
         );
     }
     if header.mesh != mesh {
-        return Err(refused(path, "is of another mesh"));
+        return Err(refused(path, "belongs to another mesh"));
     }
     restore(&mut from)?;
     Ok(header)
@@ -212,7 +210,7 @@ fn refused(path: &Path, why: &str) -> Error {
         .hint("resume from another checkpoint, or start again with --force")
 }
 
-/// The header of a whole file, and its state.
+/// The header of a valid file, and a reader of its state.
 fn open(path: &Path) -> Result<(Header, Take<BufReader<File>>), Error> {
     let refuse = |why: &str| refused(path, why);
     let broken = |e: io::Error| {
@@ -232,7 +230,7 @@ fn open(path: &Path) -> Result<(Header, Take<BufReader<File>>), Error> {
     let mut stored = [0; SUM as usize];
     summed.read_exact(&mut stored).map_err(broken)?;
     if sum.finalize()[..] != stored {
-        return Err(refuse("is damaged: its checksum does not fit"));
+        return Err(refuse("is damaged: wrong checksum"));
     }
     let mut from = BufReader::new(File::open(path).map_err(broken)?).take(body);
     let (mut magic, mut length) = ([0; 8], [0; 8]);
@@ -240,14 +238,14 @@ fn open(path: &Path) -> Result<(Header, Take<BufReader<File>>), Error> {
     from.read_exact(&mut length).map_err(broken)?;
     let length = u64::from_le_bytes(length);
     if magic != *MAGIC || length > MAX_HEADER.min(body - PREFIX) {
-        return Err(refuse("is no checkpoint"));
+        return Err(refuse("is not a checkpoint"));
     }
     let mut text = vec![0; length as usize];
     from.read_exact(&mut text).map_err(broken)?;
     let header: Header =
         serde_json::from_slice(&text).map_err(|_| refuse("has a header that cannot be read"))?;
     if header.version != VERSION {
-        return Err(refuse("is of another version of the layout"));
+        return Err(refuse("has another layout version"));
     }
     Ok((header, from))
 }
@@ -282,7 +280,7 @@ mod tests {
 
     fn put(folder: &Path, step: u64) -> PathBuf {
         write(folder, &header(step), |out| {
-            out.write_all(&[42; 1000]).expect("room");
+            out.write_all(&[42; 1000]).expect("disk space");
             Ok(())
         })
         .expect("a checkpoint")
@@ -298,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_two_are_kept_and_give_back_what_was_saved() {
+    fn the_last_two_are_kept_and_restore_the_saved_state() {
         let folder = tempfile::tempdir().expect("a folder");
         for step in [9, 10, 200] {
             put(folder.path(), step);
@@ -330,7 +328,7 @@ mod tests {
             ..header(1)
         };
         let path = write(folder.path(), &few, |out| {
-            out.write_all(&[42; 1000]).expect("room");
+            out.write_all(&[42; 1000]).expect("disk space");
             Ok(())
         })
         .expect("a checkpoint");
@@ -339,13 +337,13 @@ mod tests {
         for at in 0..whole.len() {
             let mut bytes = whole.clone();
             bytes[at] ^= 1;
-            fs::write(&path, &bytes).expect("room");
+            fs::write(&path, &bytes).expect("disk space");
             let failure = get(&path, "abc", 7).expect_err("damaged");
             assert!(failure.message.contains("step_"), "names it: {failure}");
-            fs::write(&path, &whole[..at]).expect("room");
+            fs::write(&path, &whole[..at]).expect("disk space");
             assert!(get(&path, "abc", 7).is_err(), "cut at {at}");
         }
-        fs::write(&path, &whole).expect("room");
+        fs::write(&path, &whole).expect("disk space");
         assert!(get(&path, "abc", 7).is_ok(), "as it was");
     }
 
@@ -354,8 +352,8 @@ mod tests {
         let before = "[physics]\nre = 10\n[boundary.\"x-\"]\ntype = \"outflow\"";
         let now = "[physics]\nre = 20\nlength = 1.5\n[boundary.\"x-\"]\ntype = \"outflow\"";
         let want = [
-            "[physics] length is 1.5, and was nothing",
-            "[physics] re is 20, and was 10",
+            "[physics] length is 1.5, was nothing",
+            "[physics] re is 20, was 10",
         ];
         assert_eq!(differences(before, now), want);
         assert!(differences(now, now).is_empty());

@@ -1,11 +1,11 @@
-//! What happens at the faces of the box and at the patches of the surface, from a case's tables.
+//! Boundary conditions at the faces of the box and the patches of the surface, from the tables of a case.
 
 use crate::config::suggestion;
 use crate::error::Error;
 use crate::options::Numbers;
 use crate::solve::case::{Case, FaceKind, FaceTable, PatchKind, PatchTable};
 use crate::solve::expression::ramp;
-use crate::solve::inflow::{Keys, Made, Opening, velocity};
+use crate::solve::inflow::{BoundaryVelocity, Keys, Opening, velocity};
 use crate::solve::resolve::missing;
 use crate::solve::sponge::sponges;
 use crate::solve::units::{Physics, Units};
@@ -16,20 +16,20 @@ use cutlink_solver::{
 use cutlink_voxelizer::Frame;
 use std::sync::Arc;
 
-/// The faces, as users write them.
+/// The faces, as in a case file.
 pub(super) const FACES: [[&str; 2]; 3] = [["x-", "x+"], ["y-", "y+"], ["z-", "z+"]];
 
-/// The user's units to the lattice's.
+/// Conversion from the user's units to lattice units.
 pub(super) struct Scale<'a, const D: usize> {
     pub(super) frame: &'a Frame<D>,
     pub(super) units: Units,
     pub(super) density: f64,
     pub(super) physics: Physics,
-    /// When the run ends at the latest, s.
+    /// Latest end of the run, s.
     pub(super) end: f64,
-    /// Seconds in which inflows rise where the user says nothing.
+    /// Default ramp of inflows, s.
     pub(super) ramp: f64,
-    /// What openings by mass flow deliver at a velocity of 1 m/s, m³/s, or none yet.
+    /// Volume flux of mass-flow boundaries at a velocity of 1 m/s, m³/s; empty before it is known.
     pub(super) areas: &'a [(Place, f64)],
 }
 
@@ -40,23 +40,24 @@ impl<const D: usize> Scale<'_, D> {
         match <[f64; D]>::try_from(numbers.as_slice()) {
             Ok(vector) if vector.iter().all(|x| x.is_finite()) => Ok(vector),
             Ok(vector) => {
-                Err(Error::input(format!("{what} is {vector:?}")).hint("finite numbers are needed"))
+                Err(Error::input(format!("{what} is {vector:?}"))
+                    .hint("the numbers must be finite"))
             }
             Err(_) => Err(Error::input(format!(
-                "{what} has {} numbers, and the mesh is {D}D",
+                "{what} has {} numbers, but the mesh is {D}D",
                 numbers.len()
             ))
             .hint(format!("give {D} numbers"))),
         }
     }
 
-    /// From root cells to the user's coordinates.
+    /// Conversion from root cells to the user's coordinates.
     pub(super) fn to_place(&self) -> impl Fn([f64; D]) -> [f64; D] + Copy + Send + Sync + 'static {
         let Frame { origin, dx, .. } = *self.frame;
         move |x| std::array::from_fn(|a| origin[a] + dx * x[a])
     }
 
-    /// Seconds that a ramp takes; `usual` where none is given.
+    /// Duration of a ramp, s; `usual` is the default.
     pub(super) fn ramp(&self, what: &str, given: Option<f64>, usual: f64) -> Result<f64, Error> {
         match given {
             None => Ok(usual),
@@ -66,27 +67,27 @@ impl<const D: usize> Scale<'_, D> {
         }
     }
 
-    /// In root cells from the lower corner.
+    /// A point in root cells from the lower corner.
     pub(super) fn point(&self, what: &str, given: &Option<Vec<f64>>) -> Result<[f64; D], Error> {
         let point = self.vector(what, given)?;
         let Frame { origin, dx, .. } = self.frame;
         Ok(std::array::from_fn(|a| (point[a] - origin[a]) / dx))
     }
 
-    /// The density of a gauge pressure.
+    /// The lattice density of a gauge pressure.
     fn pressure(&self, what: &str, pressure: f64) -> Result<f64, Error> {
         let density = 1.0 + 3.0 * pressure / (self.density * self.units.velocity().powi(2));
         if density.is_finite() && density > 0.0 {
             return Ok(density);
         }
         Err(Error::input(format!(
-            "{what} is {pressure}: a lattice density of {density}"
+            "{what} is {pressure}, which is a lattice density of {density}"
         ))
-        .hint("pressures are relative to that of the fluid at rest"))
+        .hint("pressures are relative to the pressure of the fluid at rest"))
     }
 
     fn omega(&self, what: &str, given: &Option<Numbers>) -> Result<[f64; 3], Error> {
-        const HOW: &str = "give three numbers along the axis, in the plane one; radians a second";
+        const HOW: &str = "give rad/s: in 3D a vector along the axis, in 2D one number";
         let numbers = given.as_ref().ok_or_else(|| missing(what).hint(HOW))?;
         let numbers = numbers.as_slice();
         let omega = match *numbers {
@@ -94,7 +95,7 @@ impl<const D: usize> Scale<'_, D> {
             [x, y, z] if D == 3 => [x, y, z],
             _ => {
                 return Err(Error::input(format!(
-                    "{what} has {} numbers, and the mesh is {D}D",
+                    "{what} has {} numbers, but the mesh is {D}D",
                     numbers.len()
                 ))
                 .hint(HOW));
@@ -103,39 +104,39 @@ impl<const D: usize> Scale<'_, D> {
         if omega.iter().all(|x| x.is_finite()) {
             return Ok(omega.map(|x| x * self.units.time));
         }
-        Err(Error::input(format!("{what} is {omega:?}")).hint("finite numbers are needed"))
+        Err(Error::input(format!("{what} is {omega:?}")).hint("the numbers must be finite"))
     }
 }
 
-/// Refuses keys that a type does not take.
+/// Checks that a type has no keys that it does not use.
 fn only(what: &str, kind: &str, keys: &[(&str, bool, bool)]) -> Result<(), Error> {
     match keys.iter().find(|(_, given, taken)| *given && !taken) {
         None => Ok(()),
         Some((key, ..)) => Err(Error::input(format!(
-            "{what} has {key}, and its type is \"{kind}\""
+            "{what} has {key}, which type \"{kind}\" does not use"
         ))
-        .hint(format!("leave {key} out, or give another type"))),
+        .hint(format!("remove {key}, or choose another type"))),
     }
 }
 
-/// What happens at faces and patches.
+/// Boundary conditions of faces and patches.
 pub(super) struct Conditions<const D: usize> {
     pub(super) faces: [[FaceCondition<D>; 2]; D],
     pub(super) patches: Vec<PatchCondition<D>>,
     pub(super) variations: Vec<Variation<D>>,
     pub(super) sponges: Vec<Sponge>,
-    /// The tables with every value written out.
+    /// The tables with all values resolved.
     pub(super) face_tables: Vec<[FaceTable; 2]>,
     pub(super) patch_tables: Vec<(String, PatchTable)>,
-    /// The greatest velocity that any is told, of the lattice. How far a rotating patch reaches from its axis, the case does not
-    /// know: it does not count.
+    /// The largest prescribed velocity, in lattice units. Rotating patches are not counted: the case does not know
+    /// their distance from the axis.
     pub(super) fastest: f64,
-    /// The mean velocity of the faces that the flow passes through, at the start and at its greatest; else zero.
+    /// The mean velocity of the open faces, at the start and at its maximum; zero without such faces.
     pub(super) start: [f64; D],
     pub(super) stream: [f64; D],
-    /// Openings by mass flow.
+    /// Mass-flow boundaries.
     pub(super) by_mass: Vec<Place>,
-    /// Names of those whose values are sent anew each root step.
+    /// Names of the conditions that are evaluated in each root step.
     pub(super) slow: Vec<String>,
 }
 
@@ -166,8 +167,8 @@ pub(super) fn conditions<const D: usize>(
 }
 
 impl<const D: usize> Conditions<D> {
-    /// Takes a velocity into account; what stands for it.
-    fn add(&mut self, what: &str, of: Made<D>) -> [f64; D] {
+    /// Adds a velocity to the maximum and the variations; returns its representative vector.
+    fn add(&mut self, what: &str, of: BoundaryVelocity<D>) -> [f64; D] {
         self.fastest = self.fastest.max(of.fastest);
         self.vary(what, of.variation);
         of.own
@@ -195,8 +196,8 @@ fn faces<const D: usize>(
             let what = format!("[boundary] \"{}\"", FACES[axis][side]);
             match given[axis][side] {
                 Some(_) if axis >= D => {
-                    return Err(Error::input(format!("{what} is no face: the mesh is {D}D"))
-                        .hint("leave it out"));
+                    return Err(Error::input(format!("{what} is not a face of a {D}D mesh"))
+                        .hint("remove it"));
                 }
                 None if axis < D => {
                     return Err(missing(&what).hint(
@@ -232,9 +233,9 @@ fn faces<const D: usize>(
             if (lower.kind == FaceKind::Periodic) != (upper.kind == FaceKind::Periodic) {
                 let [lower, upper] = FACES[axis];
                 return Err(Error::input(format!(
-                    "of [boundary] \"{lower}\" and \"{upper}\" one is periodic"
+                    "[boundary] \"{lower}\" or \"{upper}\" is periodic, the other is not"
                 ))
-                .hint("what leaves at one enters at the other: make both periodic, or none"));
+                .hint("make both periodic, or neither"));
             }
             made.face_tables.push(pair);
         }
@@ -244,15 +245,15 @@ fn faces<const D: usize>(
     Ok(())
 }
 
-/// The unit vector into the box.
+/// The unit normal into the box.
 fn inward<const D: usize>(axis: usize, side: usize) -> [f64; D] {
     let mut normal = [0.0; D];
     normal[axis] = if side == 0 { 1.0 } else { -1.0 };
     normal
 }
 
-/// Axes along the faces of one axis that have walls at rest on both sides, with these; or one on one side and a plane of symmetry on
-/// the other, with the wall and its image.
+/// Axes along the faces of `axis` that are bounded by no-slip walls on both sides, with the wall positions; or by a
+/// wall and a symmetry plane, with the wall and its mirror image.
 fn walls<const D: usize>(case: &Case, frame: &Frame<D>, axis: usize) -> Vec<(usize, [f64; 2])> {
     let given = case.boundary.faces();
     let kind = |a: usize, side: usize| given[a][side].as_ref().map(|table| table.kind);
@@ -270,7 +271,7 @@ fn walls<const D: usize>(case: &Case, frame: &Frame<D>, axis: usize) -> Vec<(usi
     bounded.collect()
 }
 
-/// Refuses keys of a velocity that its type and profile do not take.
+/// Checks that a velocity has no keys that its type and profile do not use.
 fn check_keys(
     what: &str,
     kind: &str,
@@ -287,14 +288,14 @@ fn check_keys(
     let parabolic = profile == Some("parabolic");
     let power = profile == Some("power-law");
     let by_table = flows && keys.table.is_some();
-    let said = match profile {
+    let quoted = match profile {
         Some(profile) => format!("{kind}\" and its profile \"{profile}"),
         None => kind.to_owned(),
     };
     let plain = (profile.is_none() && !by_table) || power;
     only(
         what,
-        &said,
+        &quoted,
         &[
             ("velocity", keys.velocity.is_some(), by_velocity && plain),
             (
@@ -322,7 +323,7 @@ fn check_keys(
     )
 }
 
-/// The density of an opening, with what varies of it, and the table's values.
+/// The density of a pressure boundary, its variation, and the resolved table.
 fn pressure<const D: usize>(
     what: &str,
     place: Place,
@@ -386,7 +387,7 @@ fn pressure<const D: usize>(
     Ok((own, Some(variation), value, length))
 }
 
-/// The acceleration of the lattice and what varies of it.
+/// The acceleration in lattice units and its variation.
 pub(super) fn acceleration<const D: usize>(
     given: Option<&Vec<Value>>,
     scale: &Scale<'_, D>,
@@ -419,7 +420,7 @@ pub(super) fn acceleration<const D: usize>(
     Ok(([0.0; D], Some(variation)))
 }
 
-/// A face's condition, its table written out, and the velocity that it begins with.
+/// The condition of a face, its resolved table, and its initial velocity.
 fn face<const D: usize>(
     opening: &Opening<'_, D>,
     given: &FaceTable,
@@ -470,7 +471,8 @@ fn face<const D: usize>(
             let value = table.pressure.get_or_insert(Value::Number(0.0));
             let scope = value::scope(D, true, &opening.scale.physics);
             let pressure = value.expression(&name, &scope)?.constant().ok_or_else(|| {
-                Error::input(format!("{name} varies")).hint("that of a far field is one number")
+                Error::input(format!("{name} varies"))
+                    .hint("the pressure of a far-field face must be a number")
             })?;
             FaceCondition::FarField {
                 velocity: made.add(what, of),
@@ -481,8 +483,7 @@ fn face<const D: usize>(
     Ok((condition, table, start))
 }
 
-/// Conditions of the mesh's patches, and their tables written out; one that is not named is a wall
-/// at rest.
+/// Conditions of the patches of the mesh, and their resolved tables; a patch without a table is a no-slip wall.
 fn patches<const D: usize>(
     case: &Case,
     scale: &Scale<'_, D>,
@@ -493,7 +494,7 @@ fn patches<const D: usize>(
     if let Some(unknown) = case.patches.keys().find(|name| !names.contains(name)) {
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
         return Err(
-            Error::input(format!("[patches.{unknown}] is no patch of the mesh"))
+            Error::input(format!("[patches.{unknown}] is not a patch of the mesh"))
                 .hint(suggestion("name", unknown, &known)),
         );
     }

@@ -1,21 +1,22 @@
-//! What openings of given velocity or mass flow deliver into the fluid.
+//! Fluxes of boundaries with a given velocity or mass flow.
 //!
-//! A velocity enters by the cut links of its patch, each with a share of the area. At the rim of the patch, links are cut by its
-//! neighbours, so that the links' area is a few percent off. The velocity is scaled so that links deliver what passes the surface, and
-//! they bounce back halfway: then a link exchanges just the mass that its velocity brings, where interpolation is off by up to 1 %.
+//! A velocity enters through the cut links of its patch, each with a share of the area. At the rim of the patch, links
+//! are cut by neighbouring patches, so the area of the links is off by a few percent. The velocity is scaled so that
+//! the flux of the links equals the flux through the surface. These links use halfway bounce-back, which exchanges
+//! exactly the mass of the velocity; interpolation is off by up to 1 %.
 
 use crate::{fields::area_of, solve::resolve::Resolved};
 use cutlink_mesher::Surface;
 use cutlink_solver::{Motion, PatchCondition, Place, Plan, Space, WallScheme};
 
-/// Net share of the flux through a patch from which on it is an opening; below, it is a wall that moves.
+/// Net share of the flux through a patch above which it is an inlet or outlet; below, it is a moving wall.
 const OPENING: f64 = 0.1;
-/// Velocities are scaled by at most this, or one over it: beyond, the grid does not resolve the opening.
+/// Velocities are scaled by at most this factor or its inverse: beyond, the grid does not resolve the patch.
 const MOST: f64 = 1.5;
 
 impl<const D: usize> Resolved<D> {
-    /// What openings by mass flow deliver at 1 m/s, m³/s (in 2D of a metre's depth), for [`Grid::areas`](super::resolve::Grid::areas): of a
-    /// face by the links that cross it, of a patch by its surface.
+    /// Volume flux of mass-flow boundaries at 1 m/s, m³/s (in 2D per metre of depth), for
+    /// [`Grid::areas`](super::resolve::Grid::areas): of a face by the links that cross it, of a patch by its surface.
     pub fn areas(&self, plan: &Plan<'_, D>, surface: Option<&Surface<D>>) -> Vec<(Place, f64)> {
         let speed = self.physics.lattice_velocity;
         let cell = self.units.length.powi(D as i32 - 1);
@@ -29,8 +30,8 @@ impl<const D: usize> Resolved<D> {
         self.by_mass.iter().map(area).collect()
     }
 
-    /// Scales the velocities of patches that fluid passes, so that their links deliver what passes the surface: by patch the
-    /// factor, for those that the grid does not resolve the one that would be needed.
+    /// Scales the velocities of inlet and outlet patches so that the flux of their links equals that through the
+    /// surface. Returns the patches that the grid does not resolve, with the factor that would be needed.
     pub fn deliver(&mut self, plan: &Plan<'_, D>, surface: &Surface<D>) -> Vec<(usize, f64)> {
         let cell = self.units.length.powi(D as i32 - 1);
         let mut coarse = Vec::new();
@@ -67,7 +68,7 @@ impl<const D: usize> Resolved<D> {
         }
     }
 
-    /// What the velocity of a patch, of the lattice, drives through its surface, m² (in 2D m): net, and irrespective of the direction.
+    /// The flux of a patch's velocity (lattice units) through its surface, m² (in 2D m): net and absolute.
     fn through(&self, place: Place, surface: &Surface<D>) -> Option<[f64; 2]> {
         let Place::Patch(patch) = place else {
             return None;
@@ -94,8 +95,8 @@ impl<const D: usize> Resolved<D> {
     }
 }
 
-/// What a velocity drives through the facets of a patch along their normals, net and irrespective of the direction: its unit times m²
-/// (in 2D m). Exact for velocities that are parabolas over a facet.
+/// The flux of a velocity through the facets of a patch along their normals, net and absolute, in the unit of the
+/// velocity times m² (in 2D m). Exact for velocities that are parabolic over a facet.
 fn through<const D: usize>(
     surface: &Surface<D>,
     patch: usize,
@@ -123,8 +124,8 @@ fn through<const D: usize>(
     sum
 }
 
-/// Places of equal weight in a facet, as shares of the ways from its first corner to the others: of each of 8 parts of a segment
-/// Gauss's two, of each of 64 parts of a triangle the three of degree 2.
+/// Quadrature points of equal weight in a facet, in barycentric coordinates from its first corner: the 2 Gauss points
+/// of each of 8 parts of a segment, the 3 points of degree 2 of each of 64 parts of a triangle.
 fn places(d: usize) -> Vec<[f64; 2]> {
     const PARTS: usize = 8;
     let part = |n: usize, within: f64| (n as f64 + within) / PARTS as f64;
@@ -188,7 +189,7 @@ mod tests {
         (mesh, surface)
     }
 
-    /// The flux of the left side by links, over what its surface passes, before and after.
+    /// The ratio of the flux through the links of the left side to that through its surface, before and after scaling.
     fn shares(patch: &str, flux: f64) -> [f64; 2] {
         let (mesh, surface) = duct();
         let case = parse::<Case>(
@@ -218,11 +219,11 @@ mod tests {
     }
 
     #[test]
-    fn links_deliver_what_passes_the_surface() {
+    fn the_flux_of_links_is_that_through_the_surface() {
         for (velocity, flux) in [
             ("[2, 0]", 2.0 * 1.33),
             ("[2, 0.7]", 2.0 * 1.33),
-            // A parabola between the walls: its mean is 2/3 of its greatest value.
+            // A parabola between the walls: its mean is 2/3 of its maximum.
             ("[\"2*(1-((y-0.98)/0.665)^2)\", 0]", 2.0 * 1.33 * 2.0 / 3.0),
             (
                 "[\"2*(1-((y-0.98)/0.665)^2)*cos(t)\", 0]",
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wall_that_moves_along_itself_is_left_as_it_is() {
+    fn a_tangentially_moving_wall_is_not_scaled() {
         let (mesh, surface) = duct();
         let text =
             format!("{DUCT}\n[patches.\"y+\"]\ntype = \"velocity\"\nvelocity = [1, 0]\nramp = 0");
@@ -255,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_through_a_surface_is_what_its_divergence_makes() {
+    fn the_flux_through_a_surface_is_the_integral_of_the_divergence() {
         let size = [1.0, 2.0, 3.0];
         let surface = Shape3::Box { size }.surface(1e-3).expect("a box");
         let all = |velocity: fn([f64; 3]) -> [f64; 3]| -> f64 {
@@ -265,7 +266,7 @@ mod tests {
         };
         assert!((all(|x| [2.0 * x[0], x[1], -0.5 * x[2]]) - 2.5 * 6.0).abs() < 1e-12);
         assert!(all(|_| [1.0, -2.0, 0.5]).abs() < 1e-12);
-        // Of x³ the divergence's mean over -1/2 to 1/2 is 1/4.
+        // The mean divergence of x³ over -1/2 to 1/2 is 1/4.
         assert!((all(|x| [x[0].powi(3), 0.0, 0.0]) - 0.25 * 6.0).abs() < 1e-12);
         let found = all(|x| [x[0] * x[1] * x[1], 0.0, 0.0]);
         assert!((found - 2.0).abs() < 1e-12, "the integral of y²: {found}");

@@ -1,8 +1,8 @@
-//! The flow of another run to begin with: from its checkpoint, on its own mesh, in its own units.
+//! The flow of another run as initial state: from its checkpoint, on its own mesh, in its own units.
 //!
-//! A checkpoint holds populations and the case that they are of. The mesh is made again from that case, and its checksum compared with the
-//! checkpoint's; so the surface's file has to be where it was. Velocities and pressures are told in SI units at places in metres, so that mesh,
-//! lattice, box and lattice velocity of the new run may be others.
+//! A checkpoint holds populations and their case. The mesh is rebuilt from that case, and its checksum is compared with
+//! that of the checkpoint, so the surface file must be in place. Velocities and pressures are in SI units at points in
+//! metres, so mesh, lattice, box and lattice velocity of the new run may differ.
 
 use crate::{
     config,
@@ -33,7 +33,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The flow of another run at one moment.
+/// The flow of another run at one root step.
 pub(super) struct Earlier<const D: usize> {
     path: PathBuf,
     mesh: Mesh<D>,
@@ -41,10 +41,10 @@ pub(super) struct Earlier<const D: usize> {
     units: Units,
 }
 
-/// Reads a checkpoint, or the last one of a folder that is whole.
+/// Reads a checkpoint, or the last valid one of a folder.
 ///
 /// # Errors
-/// No checkpoint there; one that is damaged, of a mesh with other dimensions, or whose mesh cannot be made again.
+/// No checkpoint; one that is damaged, of a mesh with another dimension, or whose mesh cannot be rebuilt.
 pub(super) fn load<const D: usize>(path: &Path, opened: &Opened) -> Result<Earlier<D>, Error>
 where
     Facet<D>: Meet<D> + Exact<D>,
@@ -52,7 +52,7 @@ where
     let (path, header) = find(path)?;
     let name = path.display().to_string();
     let case: Case = config::parse(&name, &header.case)?;
-    // What it began with and how long it went on do not matter.
+    // Its initial state and duration are irrelevant here.
     let case = Case {
         initial: None,
         run: RunTable {
@@ -72,9 +72,9 @@ where
     })
 }
 
-/// The checkpoint that a path names, and its header.
+/// The checkpoint at a path, and its header.
 fn find(path: &Path) -> Result<(PathBuf, checkpoint::Header), Error> {
-    let way = "name a checkpoint (.ckpt), or the folder of a run that has one";
+    let way = "give a checkpoint (.ckpt), or the output folder of a run that has one";
     let wrong = |failure: Error| failure.within("[initial] from").hint(way);
     if !path.is_dir() {
         let header = checkpoint::header(path).map_err(wrong)?;
@@ -96,14 +96,14 @@ fn find(path: &Path) -> Result<(PathBuf, checkpoint::Header), Error> {
     }))
 }
 
-/// The mesh of a resolved case, made again.
+/// Rebuilds the mesh of a resolved case.
 fn mesh_of<const D: usize>(case: &Case, opened: &Opened) -> Result<Mesh<D>, Error>
 where
     Facet<D>: Meet<D> + Exact<D>,
 {
     let other = |other: usize| {
-        Error::input(format!("its flow is {other}D, and this one is {D}D"))
-            .hint("begin with a flow of as many dimensions")
+        Error::input(format!("the flow is {other}D, but this case is {D}D"))
+            .hint("use a flow with the same number of dimensions")
     };
     if let Some(domain) = &case.domain {
         return match case.dimensions_of_domain()? {
@@ -133,27 +133,27 @@ fn restored<const D: usize, B: Kernels<D>>(
     backend: &B,
 ) -> Result<Snapshot<D>, Error> {
     let plan = Plan::new(mesh, resolved.params.clone())?;
-    Sheet::new(&plan, resolved, None).check_room(backend)?;
+    Sheet::new(&plan, resolved, None).check_memory(backend)?;
     let mut flow = plan.start(backend)?;
     checkpoint::read(path, &header.case, mesh.checksum(), |from| {
         flow.restore(from).map_err(Error::from)
     })
     .map_err(|failure| {
-        failure
-            .within("[initial] from")
-            .hint("its mesh is made again from its case: the surface's file has to be as it was")
+        failure.within("[initial] from").hint(
+            "the mesh is rebuilt from its case: the surface file must be unchanged and in place",
+        )
     })?;
     Ok(flow.snapshot()?)
 }
 
 impl<const D: usize> Earlier<D> {
-    /// Where it was read from, and its root step.
-    pub(super) fn told(&self) -> String {
+    /// A note on its file and root step.
+    pub(super) fn note(&self) -> String {
         let (path, step) = (self.path.display(), self.snapshot.step);
-        format!("begins with the flow of {path} at root step {step}")
+        format!("initial flow: {path}, root step {step}")
     }
 
-    /// Refuses a box that reaches beyond this one.
+    /// Checks that a box lies within the box of this flow.
     pub(super) fn check_covers(&self, frame: &Frame<D>) -> Result<(), Error> {
         let (own, slack) = (&self.mesh.frame, 1e-6 * frame.dx);
         let inside = |a: usize| {
@@ -164,18 +164,19 @@ impl<const D: usize> Earlier<D> {
         }
         let (path, low, high) = (self.path.display(), own.origin, own.upper());
         Err(Error::input(format!(
-            "[initial] from: the flow of {path} is in the box {low:?} to {high:?} m, and this box is {:?} to {:?} m",
+            "[initial] from: the box of {path} is {low:?} to {high:?} m, this box is {:?} to {:?} m",
             frame.origin,
             frame.upper()
         ))
-        .hint("a box within that one is needed"))
+        .hint("this box must lie within that one"))
     }
 
-    /// Pressure and velocity at a place, in SI units; `density` is that of this run's fluid, by which pressures of the same
-    /// velocities go. In the body of this run velocity is zero, and the pressure that of the fluid cells beside the place's cell, without any 0.
+    /// Pressure and velocity at a point, in SI units. `density` is that of the new run's fluid, by which pressures are
+    /// scaled. Inside the body of this flow the velocity is zero, and the pressure is the mean of the adjacent fluid
+    /// cells, or 0 without any.
     fn at(&self, x: [f64; D], density: f64) -> (f64, [f64; D]) {
         let frame = &self.mesh.frame;
-        // Rounding must not put a place at the edge outside.
+        // Rounding must not move a point on the edge outside.
         let point = std::array::from_fn(|a| {
             let most = f64::from(frame.root_cells[a]);
             ((x[a] - frame.origin[a]) / frame.dx).clamp(0.0, most * (1.0 - f64::EPSILON))
@@ -188,7 +189,7 @@ impl<const D: usize> Earlier<D> {
         }
     }
 
-    /// Mean density of the fluid cells beside the cell of a place; 1 without any.
+    /// Mean density of the fluid cells adjacent to the cell of a point; 1 without any.
     fn beside(&self, point: [f64; D]) -> f64 {
         let Some(leaf) = self.mesh.forest.leaf_at(point) else {
             return 1.0;
@@ -215,7 +216,7 @@ impl<const D: usize> Earlier<D> {
         }
     }
 
-    /// Density and velocity on the lattice of a run, at a place in its root cells.
+    /// Density and velocity in lattice units of a run, at a point in its root cells.
     pub(super) fn on_lattice(
         &self,
         frame: &Frame<D>,

@@ -1,6 +1,7 @@
-//! The kinetic energy of a flow without a body, which tells when it has settled.
+//! The kinetic energy of a flow without a body, which decides when it has settled.
 //!
-//! In: the flow on the whole. Out: the mean over the fluid of ρ u² / 2, over that of the reference velocity; `energy.csv`.
+//! In: bulk quantities of the flow. Out: the fluid mean of ρ u² / 2, divided by that of the reference velocity;
+//! `energy.csv`.
 
 use crate::signal;
 use crate::{
@@ -11,15 +12,15 @@ use std::{fmt::Write as _, path::Path};
 
 const HEADER: &str = "step,time,kinetic energy";
 
-/// What has been sampled so far.
+/// The samples so far.
 pub(crate) struct Energy {
     /// Seconds of a root step.
     time: f64,
-    /// The square of the reference velocity, on the lattice.
+    /// The square of the reference velocity, in lattice units.
     square: f64,
     steps: Vec<u64>,
     values: Vec<f64>,
-    /// Samples that are in the file.
+    /// Number of samples already written to the file.
     written: usize,
 }
 
@@ -43,13 +44,13 @@ impl Energy {
         matches!(signal::settled(&self.values, change), Ok(Some(_)))
     }
 
-    /// The whole table, and from here on [`Self::fresh`] lines.
+    /// The whole table; later samples come from [`Self::fresh`].
     pub(crate) fn whole_csv(&mut self) -> String {
         self.written = 0;
         format!("{HEADER}\n{}", self.fresh())
     }
 
-    /// Lines that have not been written.
+    /// Lines that are not written yet.
     pub(crate) fn fresh(&mut self) -> String {
         let mut text = String::new();
         for i in self.written..self.steps.len() {
@@ -60,7 +61,7 @@ impl Energy {
         text
     }
 
-    /// Takes up the lines up to a step.
+    /// Reads the lines up to a step.
     pub(crate) fn read(&mut self, path: &Path, step: u64) -> Result<(), Error> {
         for (at, numbers) in history::rows(path, HEADER, 1, step)? {
             self.steps.push(at);

@@ -1,4 +1,4 @@
-//! Ready cases, each with a comment on what it shows and what to expect.
+//! Example cases, each with comments on its purpose and the expected result.
 
 use crate::{config::suggestion, error::Error};
 
@@ -14,7 +14,7 @@ pub const EXAMPLES: [(&str, &str); 5] = [
 /// The text of an example.
 ///
 /// # Errors
-/// A name that stands for none.
+/// An unknown name.
 pub fn text(name: &str) -> Result<&'static str, Error> {
     match EXAMPLES.iter().find(|(known, _)| *known == name) {
         Some((_, text)) => Ok(text),
@@ -35,7 +35,7 @@ mod tests {
     use crate::solve::case::Case;
 
     #[test]
-    fn every_example_is_a_case_and_says_what_to_expect() {
+    fn every_example_is_a_case_with_an_expected_result() {
         let page = include_str!("../../../docs/cli.md");
         for (name, text) in EXAMPLES {
             let case = parse::<Case>(name, text).expect("a case");

@@ -1,23 +1,23 @@
-//! What to do where a flow goes wrong. All such advice is here.
+//! Advice for a diverged flow, in one place.
 
 use crate::solve::units::Physics;
 use cutlink_solver::{Collision, Params};
 
-/// Mach numbers of the reference velocity above which a lower one may help.
+/// Mach number of the reference velocity above which a lower one may help.
 const FAST: f64 = 0.2;
 
-/// What to try after a flow has diverged; `checkpoint` is the last one's root step. Names nothing that is in use already.
+/// Remedies for a diverged flow; `checkpoint` is the root step of the last one. Omits settings already in use.
 pub(super) fn diverged<const D: usize>(
     params: &Params<D>,
     physics: &Physics,
     checkpoint: Option<u64>,
 ) -> String {
-    let mut ways = vec!["refine".to_owned(), "lower the Reynolds number".to_owned()];
+    let mut ways = vec!["refine".to_owned(), "reduce the Reynolds number".to_owned()];
     if params.collision != Collision::Regularized && params.has_opening() {
-        ways.push("take collision = \"regularized\"".to_owned());
+        ways.push("use collision = \"regularized\"".to_owned());
     }
     if physics.mach() > FAST {
-        ways.push("lower lattice_velocity".to_owned());
+        ways.push("reduce lattice_velocity".to_owned());
     }
     let last = ways.pop().unwrap_or_default();
     let kept = checkpoint.map_or(String::new(), |step| {
@@ -32,7 +32,7 @@ mod tests {
     use cutlink_solver::{FaceCondition, Interpolation, LatticeKind, Precision};
 
     #[test]
-    fn what_is_in_use_is_not_advised() {
+    fn settings_in_use_are_not_advised() {
         let physics = |lattice_velocity: f64| Physics {
             length: 1.0,
             velocity: 1.0,
@@ -55,7 +55,7 @@ mod tests {
             sponges: Vec::new(),
         };
         let calm = diverged(&params(Collision::Regularized), &physics(0.05), None);
-        assert_eq!(calm, "refine or lower the Reynolds number");
+        assert_eq!(calm, "refine or reduce the Reynolds number");
         let fast = diverged(&params(Collision::Bgk), &physics(0.15), Some(300));
         for word in ["regularized", "lattice_velocity", "root step 300 is kept"] {
             assert!(fast.contains(word), "{fast}");

@@ -1,7 +1,8 @@
-//! The forces of a run, as coefficients: 2 F / (ρ u² A) along the axes of drag, lift and side force, torques over the
-//! reference length besides, about x, y and z. By patch and by group of patches.
+//! The forces of a run as coefficients: 2 F / (ρ u² A) along the axes of drag, lift and side force; torques about x, y
+//! and z, divided by the reference length as well. By patch and by group of patches.
 //!
-//! `forces.csv` is written as the run goes, a line a sample. What is told of the history is in [`Telling`](super::means::Telling).
+//! `forces.csv` is written during the run, one line per sample. [`Statistics`](super::means::Statistics) evaluates the
+//! history.
 
 use crate::signal;
 use crate::{
@@ -23,35 +24,35 @@ pub(crate) const NAMES: [&str; 6] = ["C_D", "C_L", "C_S", "C_Mx", "C_My", "C_Mz"
 /// A patch or a group of patches, and its coefficients so far.
 pub(crate) struct Part {
     pub(crate) name: String,
-    /// The patches of a group; none where this is a patch.
+    /// The patches of a group; empty for a single patch.
     members: Vec<usize>,
-    /// By component, one value a sample.
+    /// By component, one value per sample.
     pub(crate) values: [Vec<f64>; 6],
 }
 
-/// What has been sampled so far.
+/// The samples so far.
 pub(crate) struct History<const D: usize> {
     every: u64,
     /// Seconds of a root step.
     pub(crate) time: f64,
-    /// Reference length over velocity.
-    pub(crate) turn: f64,
-    /// From the lattice's force and torque to coefficients.
+    /// Convective time: reference length over reference velocity, s.
+    pub(crate) convective_time: f64,
+    /// Factors from lattice force and torque to coefficients.
     scale: [f64; 2],
     /// Directions of drag, lift and side force.
     axes: [[f64; 3]; 3],
     pub(crate) steps: Vec<u64>,
-    /// Patches in the mesh's order, then groups.
+    /// Patches in mesh order, then groups.
     pub(crate) parts: Vec<Part>,
     patches: usize,
     /// All patches together.
     pub(crate) total: [Vec<f64>; 6],
-    /// Samples that are in the file.
+    /// Number of samples already written to the file.
     written: usize,
 }
 
-/// The whole lines of a table that begins with `step,time`, up to a step: steps, and the numbers after the time. None where
-/// there is no such file. What follows the last end of line is of a run that was killed.
+/// The complete lines of a table that begins with `step,time`, up to a step: steps, and the numbers after the time.
+/// None if there is no such file. Text after the last line end is an incomplete line of a killed run.
 pub(super) fn rows(
     path: &Path,
     header: &str,
@@ -70,11 +71,11 @@ pub(super) fn rows(
     };
     let refuse = |line: usize| {
         Error::input(format!(
-            "{} is not of this case (line {})",
+            "{} does not belong to this case (line {})",
             path.display(),
             line + 1
         ))
-        .hint("put it elsewhere, or start again with --force")
+        .hint("move it away, or start again with --force")
     };
     let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
     let mut lines = whole.lines().enumerate();
@@ -102,14 +103,14 @@ pub(super) fn rows(
     Ok(rows)
 }
 
-/// A table that grows while the run goes.
+/// A table that is appended to during the run.
 pub(super) struct Growing {
     path: PathBuf,
     file: File,
 }
 
 impl Growing {
-    /// Puts a text in its place, whole, and goes on after it.
+    /// Writes a text atomically, then appends to the file.
     pub(super) fn new(path: PathBuf, text: &str) -> Result<Self, Error> {
         output::write_text(&path, true, text)?;
         let file = OpenOptions::new().append(true).open(&path);
@@ -122,7 +123,7 @@ impl Growing {
         done.map_err(|e| output::failed(&self.path, &e))
     }
 
-    /// Waits until all of it is on the disk.
+    /// Flushes the file to the disk.
     pub(super) fn sync(&self) -> Result<(), Error> {
         let done = self.file.sync_data();
         done.map_err(|e| output::failed(&self.path, &e))
@@ -144,7 +145,7 @@ impl<const D: usize> History<D> {
         Self {
             every: resolved.forces_every.max(1),
             time: units.time,
-            turn: physics.length / physics.velocity,
+            convective_time: physics.length / physics.velocity,
             scale: [
                 units.force(dimensions) / pressure,
                 units.torque(dimensions) / (pressure * physics.length),
@@ -158,12 +159,12 @@ impl<const D: usize> History<D> {
         }
     }
 
-    /// Reference lengths over velocity from one sample to the next.
+    /// Convective times (reference length over velocity) between two samples.
     pub(crate) fn interval(&self) -> f64 {
-        self.every as f64 * self.time / self.turn
+        self.every as f64 * self.time / self.convective_time
     }
 
-    /// Coefficients of a force and torque of the lattice.
+    /// Coefficients of a force and torque in lattice units.
     pub(crate) fn coefficients(&self, six: &[f64; 6]) -> [f64; 6] {
         let [force, torque] = self.scale;
         let along = |axis: &[f64; 3]| (0..3).map(|a| axis[a] * six[a]).sum::<f64>() * force;
@@ -172,7 +173,7 @@ impl<const D: usize> History<D> {
         [drag, lift, side, x, y, z]
     }
 
-    /// Names of patches and groups, and the patches that each is of.
+    /// Names of patches and groups, with the patches of each.
     pub(crate) fn patches_by_part(&self) -> impl Iterator<Item = (&str, Vec<usize>)> {
         self.parts.iter().enumerate().map(|(n, part)| {
             let of = match n < self.patches {
@@ -183,7 +184,7 @@ impl<const D: usize> History<D> {
         })
     }
 
-    /// Adds samples up to the first that is no number; the rest is of a flow that has diverged.
+    /// Adds samples up to the first NaN; the others are of a diverged flow.
     pub(crate) fn add(&mut self, samples: &[ForceSample]) {
         let every = self.every;
         for sample in samples.iter().filter(|s| s.step % every == 0) {
@@ -214,7 +215,7 @@ impl<const D: usize> History<D> {
         }
     }
 
-    /// Of the first parts.
+    /// The header of the first `parts` parts.
     fn header(&self, parts: usize) -> String {
         let mut header = "step,time".to_owned();
         for part in &self.parts[..parts] {
@@ -225,7 +226,7 @@ impl<const D: usize> History<D> {
         header
     }
 
-    /// The lines of samples from one on.
+    /// The lines of the samples after the first `from`.
     fn lines(&self, from: usize) -> String {
         let mut text = String::new();
         for (i, &step) in self.steps.iter().enumerate().skip(from) {
@@ -238,20 +239,20 @@ impl<const D: usize> History<D> {
         text
     }
 
-    /// The whole table, and from here on [`Self::fresh`] lines.
+    /// The whole table; later samples come from [`Self::fresh`].
     pub(crate) fn whole_csv(&mut self) -> String {
         self.written = self.steps.len();
         self.header(self.parts.len()) + "\n" + &self.lines(0)
     }
 
-    /// Lines that have not been written.
+    /// Lines that are not written yet.
     pub(crate) fn fresh(&mut self) -> String {
         let lines = self.lines(self.written);
         self.written = self.steps.len();
         lines
     }
 
-    /// Takes up the lines up to a step. Groups are summed anew: they may be others.
+    /// Reads the lines up to a step. Groups are summed again, because they may have changed.
     pub(crate) fn read(&mut self, path: &Path, step: u64) -> Result<(), Error> {
         for (at, numbers) in rows(path, &self.header(self.patches), 6 * self.patches, step)? {
             let six = |six: &[f64]| std::array::from_fn(|i| six[i]);
@@ -319,7 +320,7 @@ pub(crate) mod tests {
         History::new(&resolved, &["a".into(), "b".into()])
     }
 
-    /// Of two patches: the first has the lift, and a drag of 1 that decays from 2; the second a drag of 1/2.
+    /// Two patches: the first has the lift, and a drag that decays from 2 to 1; the second a drag of 1/2.
     pub(crate) fn history(lift: impl Fn(f64) -> f64) -> History<2> {
         with_drag(|t| 1.0 + (-t).exp(), lift)
     }
@@ -342,11 +343,11 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_history_is_the_one_that_was_written() {
+    fn a_history_reads_back_as_written() {
         let mut whole = history(|t| (0.3 * t).sin() / 3.0);
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("forces.csv");
-        fs::write(&path, whole.whole_csv()).expect("room");
+        fs::write(&path, whole.whole_csv()).expect("disk space");
         let mut read = empty("");
         read.read(&path, 5000).expect("a history");
         assert_eq!(read.steps.len(), 2500, "every second step");
@@ -360,29 +361,29 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn lines_are_written_once_and_what_a_kill_cut_is_left_out() {
+    fn lines_are_written_once_and_truncated_lines_are_ignored() {
         let mut whole = history(|t| t);
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("forces.csv");
         let text = whole.whole_csv();
         assert_eq!(whole.fresh(), "", "all of it is written");
-        fs::write(&path, &text[..text.len() - 40]).expect("room");
+        fs::write(&path, &text[..text.len() - 40]).expect("disk space");
         let mut read = empty("");
         read.read(&path, 20_000).expect("a history");
         assert_eq!(read.steps.len(), 9999, "but the last");
-        let mut grown = Growing::new(path.clone(), &read.whole_csv()).expect("room");
+        let mut grown = Growing::new(path.clone(), &read.whole_csv()).expect("disk space");
         let last = ForceSample {
             step: 20_000,
             patches: vec![[1.0; 6], [f64::NAN; 6]],
             ..ForceSample::default()
         };
         read.add(std::slice::from_ref(&last));
-        assert_eq!(read.fresh(), "", "what is no number is not kept");
+        assert_eq!(read.fresh(), "", "NaN is not kept");
         read.add(&[ForceSample {
             patches: vec![[1.0; 6]; 2],
             ..last
         }]);
-        grown.append(&read.fresh()).expect("room");
+        grown.append(&read.fresh()).expect("disk space");
         grown.sync().expect("a disk");
         let lines = fs::read_to_string(&path).expect("a file").lines().count();
         assert_eq!(lines, 10_001);
@@ -396,7 +397,7 @@ pub(crate) mod tests {
         assert_eq!(names, ["a", "b", "all", "both", "first"]);
         let unit = 0.5 * 0.01 * 4.0;
         let (s, c) = (30f64.to_radians().sin(), 30f64.to_radians().cos());
-        // A drag of 2 and a lift of 1 in the frame of the stream, and the same again.
+        // A drag of 2 and a lift of 1 in the frame of the free stream, twice.
         let force = [unit * (2.0 * c - s), unit * (2.0 * s + c), 0.0];
         let six = [force[0], force[1], 0.0, 0.0, 0.0, unit * 4.0 * 0.3];
         history.add(&[ForceSample {

@@ -1,4 +1,5 @@
-//! Velocities of faces and patches: constants, expressions, tables and ready shapes, with ramps; in units of the root lattice.
+//! Velocities of faces and patches: constants, expressions, tables and predefined profiles, with ramps; in units of the
+//! root lattice.
 
 use crate::{
     error::Error,
@@ -14,14 +15,14 @@ use crate::{
 use cutlink_solver::{OfTime, Place, Space, Values, Variation};
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
-/// Exponent of the power law where the user gives none.
+/// Default exponent of the power law.
 const EXPONENT: f64 = 1.0 / 7.0;
-/// Places an axis, and times of a run, where a velocity's size is looked at.
+/// Sample points per axis, and sample times of a run, for the maximum of a velocity.
 const SAMPLES: usize = 12;
 
 macro_rules! keys {
     ($($key:ident: $type:ty),+ $(,)?) => {
-        /// The keys that say what a velocity is, of a face or a patch.
+        /// The keys of a velocity, of a face or a patch.
         #[derive(Debug, Clone, Default)]
         pub(super) struct Keys {
             $(pub(super) $key: $type,)+
@@ -66,33 +67,34 @@ keys!(
     ramp: Option<f64>,
 );
 
-/// Where a velocity is asked for.
+/// A face or patch that needs a velocity.
 pub(super) struct Opening<'a, const D: usize> {
-    /// Names it.
+    /// Its name in messages.
     pub(super) what: &'a str,
     pub(super) place: Place,
-    /// Of a face the unit vector into the box.
+    /// For a face, the unit normal into the box.
     pub(super) inward: Option<[f64; D]>,
-    /// Along a face the axes that are bounded by walls at rest, and where these lie; beyond a plane of symmetry the mirrored one.
+    /// Axes along a face that are bounded by no-slip walls, with the wall positions; beyond a symmetry plane that of
+    /// the mirror image.
     pub(super) walls: Vec<(usize, [f64; 2])>,
-    /// Whether a mass flow is asked for.
+    /// Whether a mass flow is given.
     pub(super) by_mass: bool,
     pub(super) scale: &'a Scale<'a, D>,
 }
 
 /// A velocity, in units of the root lattice.
-pub(super) struct Made<const D: usize> {
-    /// What stands for it where one vector has to: the mean over a face, when it is fastest.
+pub(super) struct BoundaryVelocity<const D: usize> {
+    /// Its representative vector: the mean over a face at the time of its maximum.
     pub(super) own: [f64; D],
     /// The same at the start.
     pub(super) start: [f64; D],
-    /// Its greatest speed, as far as samples tell.
+    /// Its maximum speed at the sample points.
     pub(super) fastest: f64,
-    /// What it is, where it is not constant.
+    /// Its variation in space and time, if it is not constant.
     pub(super) variation: Option<Variation<D>>,
 }
 
-/// A velocity in the user's units, the ramp apart.
+/// A velocity in the user's units, without the ramp.
 #[derive(Debug, Clone, PartialEq)]
 enum Source<const D: usize> {
     Expressions([Expression; D]),
@@ -126,18 +128,18 @@ impl<const D: usize> Source<D> {
     }
 }
 
-/// The velocity that some keys tell, and the keys with every value written out.
+/// The velocity given by some keys, and the keys with all values resolved.
 ///
 /// # Errors
-/// Keys that are missing, out of range, or do not go together; expressions that are none.
+/// Keys that are missing, out of range or incompatible; invalid expressions.
 pub(super) fn velocity<const D: usize>(
     opening: &Opening<'_, D>,
     keys: Keys,
-) -> Result<(Made<D>, Keys), Error> {
+) -> Result<(BoundaryVelocity<D>, Keys), Error> {
     let Opening { what, scale, .. } = opening;
     let mut keys = keys;
     let (source, keys_of_velocity) = source(opening, &keys)?;
-    // What is delivered by mass stays as it was given: its velocity follows from the mesh.
+    // A mass flow stays as given: its velocity follows from the mesh.
     if opening.by_mass {
         keys.table = keys_of_velocity.table.or(keys.table);
     } else {
@@ -152,7 +154,8 @@ pub(super) fn velocity<const D: usize>(
         false => 1.0,
         true => speed_by_mass(opening, &keys)?,
     };
-    // Fluid that moves everywhere as the face does from the start needs no ramp: from rest, sound would have to set it going.
+    // A uniform stream that fills the box from the start needs no ramp: from rest, sound waves would have to accelerate
+    // the fluid.
     let is_stream = matches!(opening.place, Place::Face(..)) && source.constant().is_some();
     let usual = match source.depends_on_time() || is_stream || is_still(&source) {
         true => 0.0,
@@ -172,13 +175,13 @@ fn make<const D: usize>(
     source: &Source<D>,
     factor: f64,
     length: f64,
-) -> Made<D> {
+) -> BoundaryVelocity<D> {
     let scale = opening.scale;
     let to_lattice = scale.units.velocity();
     if let Some(constant) = source.constant() {
         let own = constant.map(|u| u * factor / to_lattice);
         let time = (length > 0.0).then(|| ramped(scale, own, length));
-        return Made {
+        return BoundaryVelocity {
             own,
             start: if length > 0.0 { [0.0; D] } else { own },
             fastest: norm(&own),
@@ -198,7 +201,7 @@ fn make<const D: usize>(
         false => seen.start,
     };
     let place = opening.place;
-    Made {
+    BoundaryVelocity {
         own: seen.own,
         start,
         fastest: seen.fastest,
@@ -224,7 +227,7 @@ fn ramped<const D: usize>(scale: &Scale<'_, D>, own: [f64; D], length: f64) -> O
     })
 }
 
-/// Space and time of a velocity that is not constant, `factor` from the user's units to the lattice's.
+/// Space and time factors of a velocity that is not constant; `factor` converts the user's units to lattice units.
 fn parts<const D: usize>(
     scale: &Scale<'_, D>,
     source: &Source<D>,
@@ -273,15 +276,15 @@ fn parts<const D: usize>(
     (Space::Steady(steady), time)
 }
 
-/// What samples tell of a velocity, in units of the lattice.
+/// Sampled magnitudes of a velocity, in lattice units.
 struct Sizes<const D: usize> {
     own: [f64; D],
     start: [f64; D],
     fastest: f64,
 }
 
-/// Looks at a velocity at places of its face (of a patch: of the box) and at times of the run. Places where it is no number
-/// do not count: they may be solid.
+/// Samples a velocity at points of its face (for a patch: of the box) and at times of the run. Points where it is NaN
+/// are skipped: they may be solid.
 fn sizes<const D: usize>(opening: &Opening<'_, D>, source: &Source<D>, factor: f64) -> Sizes<D> {
     let scale = opening.scale;
     let frame = scale.frame;
@@ -339,7 +342,7 @@ fn sizes<const D: usize>(opening: &Opening<'_, D>, source: &Source<D>, factor: f
     found
 }
 
-/// Where a velocity comes from, and the keys that say just that.
+/// The source of a velocity, and the keys that define it.
 fn source<const D: usize>(
     opening: &Opening<'_, D>,
     keys: &Keys,
@@ -391,18 +394,18 @@ fn is_file(path: &str) -> bool {
         .is_some_and(|e| e.eq_ignore_ascii_case("csv"))
 }
 
-/// The unit vector along which fluid enters.
+/// The unit vector of the inflow direction.
 fn direction<const D: usize>(opening: &Opening<'_, D>, keys: &Keys) -> Result<[f64; D], Error> {
     let what = format!("{} direction", opening.what);
     let given = match (&keys.direction, opening.inward) {
         (None, Some(inward)) => return Ok(inward),
         (None, None) => {
-            return Err(missing(&what).hint(format!("give {D} numbers, into the fluid")));
+            return Err(missing(&what).hint(format!("give {D} numbers that point into the fluid")));
         }
         (given, _) => opening.scale.vector(&what, given)?,
     };
     match norm(&given) {
-        0.0 => Err(Error::input(format!("{what} is zero")).hint("give where the fluid goes")),
+        0.0 => Err(Error::input(format!("{what} is zero")).hint("give the direction of the flow")),
         length => Ok(given.map(|v| v / length)),
     }
 }
@@ -410,7 +413,7 @@ fn direction<const D: usize>(opening: &Opening<'_, D>, keys: &Keys) -> Result<[f
 fn parabola<const D: usize>(opening: &Opening<'_, D>, keys: &Keys) -> Result<Vec<Value>, Error> {
     let what = opening.what;
     let normal = direction(opening, keys)?;
-    // What the greatest velocity is of the mean.
+    // Ratio of the maximum velocity to the mean.
     let (shape, peak) = match (&keys.center, keys.radius) {
         (None, None) if !opening.walls.is_empty() => {
             let peak = 1.5f64.powi(opening.walls.len() as i32);
@@ -425,8 +428,8 @@ fn parabola<const D: usize>(opening: &Opening<'_, D>, keys: &Keys) -> Result<Vec
             (profile::round(center, radius, normal), peak)
         }
         _ => {
-            return Err(Error::input(format!("{what} is parabolic between no walls")).hint(
-                "give center and radius of the opening, m, or \"no-slip\" to the faces on both its sides",
+            return Err(Error::input(format!("{what} is parabolic, but no walls bound it")).hint(
+                "give center and radius of the opening (m), or make the adjacent faces \"no-slip\"",
             ));
         }
     };
@@ -435,12 +438,14 @@ fn parabola<const D: usize>(opening: &Opening<'_, D>, keys: &Keys) -> Result<Vec
         (Some(mean), None) => peak * mean,
         (None, Some(max)) => max,
         _ => {
-            return Err(Error::input(format!("{what} needs one of mean and max"))
-                .hint("velocities in m/s; mean is that over the opening"));
+            return Err(Error::input(format!("{what} needs either mean or max"))
+                .hint("velocities in m/s; mean is the average over the opening"));
         }
     };
     if !max.is_finite() {
-        return Err(Error::input(format!("{what} is as fast as {max}")).hint("give m/s"));
+        return Err(
+            Error::input(format!("{what} has the maximum velocity {max}")).hint("give m/s"),
+        );
     }
     let of = |n: &f64| match *n {
         0.0 => Value::Number(0.0),
@@ -457,8 +462,8 @@ fn power_law<const D: usize>(opening: &Opening<'_, D>, keys: &Keys) -> Result<Ve
     };
     if axis >= D {
         return Err(
-            Error::input(format!("{what} axis is {axis:?}, and the mesh is {D}D"))
-                .hint("leave axis out for the last one"),
+            Error::input(format!("{what} axis is {axis:?}, but the mesh is {D}D"))
+                .hint("omit axis to use the last one"),
         );
     }
     let name = format!("{what} reference_height");
@@ -480,7 +485,8 @@ fn power_law<const D: usize>(opening: &Opening<'_, D>, keys: &Keys) -> Result<Ve
     }
     let name = format!("{what} velocity");
     let given = keys.velocity.as_ref();
-    let given = given.ok_or_else(|| missing(&name).hint("that at reference_height, m/s"))?;
+    let given =
+        given.ok_or_else(|| missing(&name).hint("the velocity at reference_height, m/s"))?;
     let of = |value: &Value| match value {
         Value::Number(0.0) => value.clone(),
         Value::Number(value) => Value::Text(format!("({value:?})*{shape}")),
@@ -489,7 +495,7 @@ fn power_law<const D: usize>(opening: &Opening<'_, D>, keys: &Keys) -> Result<Ve
     Ok(given.iter().map(of).collect())
 }
 
-/// The speed that delivers a mass flow. Without an area yet, the reference velocity: the mesh then tells what that delivers.
+/// The speed for a mass flow. Before the area is known, the reference velocity: the flux then follows from the mesh.
 fn speed_by_mass<const D: usize>(opening: &Opening<'_, D>, keys: &Keys) -> Result<f64, Error> {
     let Opening {
         what, scale, place, ..
@@ -497,14 +503,14 @@ fn speed_by_mass<const D: usize>(opening: &Opening<'_, D>, keys: &Keys) -> Resul
     let name = format!("{what} mass_flow");
     let given = keys
         .mass_flow
-        .ok_or_else(|| missing(&name).hint("kg/s, in the plane of a metre's depth"))?;
+        .ok_or_else(|| missing(&name).hint("kg/s, in 2D per metre of depth"))?;
     let flow = positive(&name, given)?;
     let area = scale.areas.iter().find(|(of, _)| of == place);
     match area {
         None => Ok(scale.physics.velocity),
         Some((_, area)) if *area > 0.0 => Ok(flow / (scale.physics.density * area)),
         Some((_, area)) => Err(Error::input(format!(
-            "{what} delivers nothing into the fluid: its area along the direction is {area} m{}",
+            "{what} has no inflow: its area projected on the direction is {area} m{}",
             if D == 3 { "²" } else { "" }
         ))
         .hint("give a direction that points into the fluid")),

@@ -1,4 +1,4 @@
-//! How a flow begins: expressions and ready fields.
+//! The initial state of a flow: expressions and predefined fields.
 
 use crate::{
     error::Error,
@@ -15,20 +15,20 @@ use std::f64::consts::TAU;
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
-/// Density and velocity at the start.
+/// Initial density and velocity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Initial<const D: usize> {
     frame: Frame<D>,
     velocity: [Expression; D],
     pressure: Expression,
-    /// From m/s to the lattice's velocity.
+    /// From m/s to lattice velocity.
     per_velocity: f64,
-    /// From Pa to the lattice's density.
+    /// From Pa to lattice density.
     per_pressure: f64,
 }
 
 impl<const D: usize> Initial<D> {
-    /// The same velocity everywhere, of the lattice.
+    /// A uniform velocity, in lattice units.
     pub(super) fn uniform(velocity: [f64; D], scale: &Scale<'_, D>) -> Self {
         Self {
             frame: *scale.frame,
@@ -47,7 +47,7 @@ impl<const D: usize> Initial<D> {
     /// Density and velocity at a position in root cells.
     ///
     /// # Errors
-    /// What is no number, and where.
+    /// The quantity that is not a number, and its point.
     pub fn at(&self, x: [f64; D]) -> Result<(f64, [f64; D]), String> {
         let Frame { origin, dx, .. } = self.frame;
         let x: [f64; D] = std::array::from_fn(|a| origin[a] + dx * x[a]);
@@ -66,13 +66,13 @@ impl<const D: usize> Initial<D> {
     }
 }
 
-/// The initial state that a table tells, and the table with every value written out. Of the velocities of the faces, of the lattice, the first is
-/// what the flow begins with otherwise, the second the free stream.
+/// The initial state of a table, and the table with all values resolved. The velocities of the faces are in lattice
+/// units: the first is the default initial velocity, the second the free stream.
 ///
 /// # Errors
-/// Keys that do not go together, expressions that are none.
+/// Incompatible keys, invalid expressions.
 ///
-/// Where the flow of another run is asked for this is at rest: [`Earlier`](super::earlier::Earlier) takes its place.
+/// With the flow of another run this state is at rest: [`Earlier`](super::earlier::Earlier) replaces it.
 pub(super) fn initial<const D: usize>(
     given: Option<&InitialTable>,
     [start, stream]: [[f64; D]; 2],
@@ -87,19 +87,19 @@ pub(super) fn initial<const D: usize>(
             ..InitialTable::default()
         };
         if *given != alone {
-            return Err(Error::input("[initial] has from, and other keys")
-                .hint("the flow of another run is the whole of it: leave them out, or from"));
+            return Err(Error::input("[initial] has from and other keys")
+                .hint("from sets the whole initial flow: remove the other keys, or from"));
         }
         return Ok((Initial::uniform([0.0; D], scale), Some(alone)));
     }
     let (mut velocity, mut pressure) = preset(given, stream, scale)?;
-    // A vortex is put into a stream.
+    // A vortex is superposed on the free stream.
     if let (Some(given), None) = (&given.velocity, given.preset) {
         velocity = given.clone();
     }
     if given.density.is_some() && given.pressure.is_some() {
         return Err(Error::input("[initial] has both density and pressure")
-            .hint("leave one out: p = (density - [physics] density) c²"));
+            .hint("remove one of them: p = (density - [physics] density) c²"));
     }
     if let Some(given) = &given.pressure {
         pressure = given.clone();
@@ -112,7 +112,7 @@ pub(super) fn initial<const D: usize>(
             Value::Number(value) => format!("{value:?}"),
             Value::Text(text) => text.clone(),
         };
-        // Read by itself first, so that columns are those of the user's text.
+        // Parsed separately first, so that error columns refer to the user's text.
         density.expression("[initial] density", &scope)?;
         pressure = Value::Text(format!("(({text})-density)/density*{to_pressure:?}"));
     }
@@ -131,7 +131,7 @@ pub(super) fn initial<const D: usize>(
     Ok((made, Some(table)))
 }
 
-/// Velocity and pressure of a ready field, as expressions.
+/// Velocity and pressure of a predefined field, as expressions.
 fn preset<const D: usize>(
     given: &InitialTable,
     stream: [f64; D],
@@ -167,14 +167,14 @@ fn preset<const D: usize>(
     ] {
         if is_given && !taken {
             return Err(
-                Error::input(format!("[initial] has {key}, and preset is \"{name}\""))
-                    .hint(format!("leave {key} out, or preset")),
+                Error::input(format!("[initial] has {key}, but preset is \"{name}\""))
+                    .hint(format!("remove {key}, or preset")),
             );
         }
     }
     let size: [f64; D] =
         std::array::from_fn(|a| scale.frame.dx * f64::from(scale.frame.root_cells[a]));
-    // From the lower corner, in radians of a box.
+    // Phase from the lower corner; the box has a length of 2π.
     let phase = |a: usize| {
         format!(
             "{:?}*({}-({:?}))",
@@ -202,11 +202,10 @@ fn preset<const D: usize>(
             ));
         }
         Preset::TaylorGreen if size[0] != size[1] || size[1] != size[D - 1] => {
-            return Err(
-                Error::input(format!("[initial] taylor-green in a box of {size:?} m")).hint(
-                    "in space its pressure is known for a cube; write expressions for other boxes",
-                ),
-            );
+            return Err(Error::input(format!(
+                "[initial] taylor-green needs a cube, the box is {size:?} m"
+            ))
+            .hint("use expressions for other boxes"));
         }
         Preset::TaylorGreen => {
             let (x, y, z) = (phase(0), phase(1), phase(D - 1));
@@ -232,8 +231,8 @@ fn preset<const D: usize>(
     Ok((velocity, pressure))
 }
 
-/// A vortex about an axis along z whose velocity is greatest, `velocity`, at its radius, and falls off as exp(-r²/2R²): a solution of Euler's
-/// equations, carried by a stream.
+/// A vortex about an axis along z with the maximum velocity `velocity` at its radius, which decays as exp(-r²/2R²): a
+/// solution of the Euler equations, convected by the free stream.
 fn vortex<const D: usize>(
     given: &InitialTable,
     scale: &Scale<'_, D>,
@@ -258,11 +257,11 @@ fn vortex<const D: usize>(
         None => vec![Value::Number(0.0); D],
         Some(stream) if stream.len() == D => stream.clone(),
         Some(stream) => {
-            let said = format!(
-                "[initial] velocity has {} numbers, and the mesh is {D}D",
+            let message = format!(
+                "[initial] velocity has {} numbers, but the mesh is {D}D",
                 stream.len()
             );
-            return Err(Error::input(said).hint(format!("give {D} numbers or expressions")));
+            return Err(Error::input(message).hint(format!("give {D} numbers or expressions")));
         }
     };
     let add = |value: &Value, turn: String| match value {

@@ -1,8 +1,8 @@
-//! Integrals of the flow as it goes: mean density, kinetic energy and enstrophy of the fluid, and what leaves through the
-//! open faces of the box; `integrals.csv`.
+//! Integrals of the flow over time: mean density, kinetic energy and enstrophy of the fluid, and the flow out through
+//! the open faces of the box; `integrals.csv`.
 //!
-//! In: snapshots. Out: SI units, in the plane of a metre's depth. Flows are positive where fluid leaves the box; how they are
-//! summed is told at [`flux`].
+//! In: snapshots. Out: SI units, in 2D per metre of depth. Flows are positive where fluid leaves the box; [`flux`]
+//! documents the summation.
 
 use crate::{
     error::Error,
@@ -16,7 +16,7 @@ use cutlink_voxelizer::Mesh;
 use serde_json::{Map, Value, json};
 use std::{fmt::Write as _, path::Path};
 
-/// A face of the box that lets fluid through.
+/// An open face of the box.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Opening {
     axis: usize,
@@ -29,17 +29,17 @@ impl Opening {
     }
 }
 
-/// The integrals at one moment.
+/// The integrals at one root step.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Sample {
     density: f64,
     kinetic_energy: f64,
     enstrophy: f64,
-    /// By opening: volume and mass a second.
+    /// By open face: volume and mass flow, per second.
     flows: Vec<[f64; 2]>,
-    /// By patch that fluid may pass: mass a second that leaves.
+    /// By open patch: mass flow out, per second.
     through_patches: Vec<f64>,
-    /// Length of the recirculation, where it is asked for; no number where it has no end in the box.
+    /// Recirculation length, if requested; NaN if it does not end in the box.
     recirculation: Option<f64>,
 }
 
@@ -53,7 +53,7 @@ impl Sample {
             .chain(self.recirculation)
     }
 
-    /// Of the numbers of a line.
+    /// Parses the numbers of a line.
     fn of(numbers: &[f64], (openings, patches): (usize, usize), recirculation: bool) -> Self {
         let (numbers, more) = numbers.split_at(3 + 2 * openings);
         let (through, more) = more.split_at(patches);
@@ -67,7 +67,7 @@ impl Sample {
         }
     }
 
-    /// Mass that enters and that leaves, a second.
+    /// Mass flow in and out, per second.
     fn in_and_out(&self) -> [f64; 2] {
         let flows = self.flows.iter().map(|f| f[1]);
         let flows = flows.chain(self.through_patches.iter().copied());
@@ -76,20 +76,20 @@ impl Sample {
     }
 }
 
-/// What has been sampled so far.
+/// The samples so far.
 pub(crate) struct Integrals<const D: usize> {
-    /// Root steps from one line to the next; 0 for none.
+    /// Root steps between two lines; 0 for none.
     pub(super) every: u64,
     units: Units,
     openings: Vec<Opening>,
     line: Option<Line<D>>,
-    /// Patches that fluid may pass, by number and name.
+    /// Open patches, by index and name.
     patches: Vec<(usize, String)>,
-    /// Whether what passes them is not known, for forces are not sampled: then faces alone do not balance.
+    /// Whether the flow through patches is unknown because forces are not sampled: then the faces alone do not balance.
     partial: bool,
     steps: Vec<u64>,
     samples: Vec<Sample>,
-    /// Samples that are in the file.
+    /// Number of samples already written to the file.
     written: usize,
 }
 
@@ -113,12 +113,12 @@ impl<const D: usize> Integrals<D> {
         }
     }
 
-    /// Whether there is a line at a root step, and it is not there yet.
+    /// Whether a line is due at a root step and not yet sampled.
     pub(crate) fn is_due(&self, step: u64) -> bool {
         self.every > 0 && step.is_multiple_of(self.every) && self.steps.last() != Some(&step)
     }
 
-    /// The integrals of a snapshot, with what the last step has exchanged with patches.
+    /// The integrals of a snapshot, with the mass exchanged with patches in the last step.
     pub(crate) fn sample(
         &self,
         mesh: &Mesh<D>,
@@ -175,19 +175,19 @@ impl<const D: usize> Integrals<D> {
         header
     }
 
-    /// Columns that faces do not have come last.
+    /// The column that is not of faces or patches comes last.
     fn full_header(&self) -> String {
         let more = self.line.map_or("", |_| ",recirculation length");
         self.header() + more
     }
 
-    /// The whole table, and from here on [`Self::fresh`] lines.
+    /// The whole table; later samples come from [`Self::fresh`].
     pub(crate) fn whole_csv(&mut self) -> String {
         self.written = 0;
         format!("{}\n{}", self.full_header(), self.fresh())
     }
 
-    /// Lines that have not been written.
+    /// Lines that are not written yet.
     pub(crate) fn fresh(&mut self) -> String {
         let mut text = String::new();
         for (step, sample) in self.steps.iter().zip(&self.samples).skip(self.written) {
@@ -201,7 +201,7 @@ impl<const D: usize> Integrals<D> {
         text
     }
 
-    /// Takes up the lines up to a step.
+    /// Reads the lines up to a step.
     pub(crate) fn read(&mut self, path: &Path, step: u64) -> Result<(), Error> {
         let columns = 3 + 2 * self.openings.len() + self.patches.len();
         for (at, numbers) in history::rows(path, &self.header(), columns, step)? {
@@ -213,8 +213,8 @@ impl<const D: usize> Integrals<D> {
         Ok(())
     }
 
-    /// What leaves less what enters, as a share of the larger: of the mass. None where no fluid enters or leaves, or
-    /// where what passes patches is not known.
+    /// Mass imbalance: (out - in) / max(in, out). None if no fluid enters or leaves, or if the flow through patches is
+    /// unknown.
     fn imbalance(&self, sample: &Sample) -> Option<f64> {
         let [enters, leaves] = sample.in_and_out();
         let larger = enters.max(leaves);
@@ -249,8 +249,8 @@ impl<const D: usize> Integrals<D> {
         })
     }
 
-    /// What passes the open faces, and the length of the recirculation, in words.
-    pub(crate) fn tell(&self, sample: &Sample) -> String {
+    /// The flow through open faces and the recirculation length, as text.
+    pub(crate) fn text(&self, sample: &Sample) -> String {
         let (volume, mass) = match D {
             2 => ("m^2/s", "kg/(m s)"),
             _ => ("m^3/s", "kg/s"),
@@ -270,15 +270,14 @@ impl<const D: usize> Integrals<D> {
         if let Some(imbalance) = self.imbalance(sample) {
             let _ = writeln!(
                 text,
-                "mass flow in {enters:.5e} {mass}, out {leaves:.5e} {mass}: {:.3} % {} leaves than enters",
-                100.0 * imbalance.abs(),
-                if imbalance < 0.0 { "less" } else { "more" },
+                "mass flow in {enters:.5e} {mass}, out {leaves:.5e} {mass}, imbalance {:+.3} %",
+                100.0 * imbalance,
             );
         }
         match sample.recirculation {
             None => {}
             Some(length) if length.is_nan() => {
-                text += "recirculation: no end on its line within the box\n";
+                text += "recirculation: does not end within the box on the given line\n";
             }
             Some(length) => {
                 let _ = writeln!(text, "recirculation length {length:.5e} m");
@@ -288,7 +287,7 @@ impl<const D: usize> Integrals<D> {
     }
 }
 
-/// Whether fluid passes a face: one of the ends of the flow, or a velocity through it.
+/// Whether a face is open: a pressure, outflow or far-field face, or one with a velocity through it.
 fn is_open<const D: usize>(params: &Params<D>, Opening { axis, side }: Opening) -> bool {
     match params.faces[axis][side] {
         FaceCondition::Periodic | FaceCondition::FreeSlip => false,
@@ -297,7 +296,7 @@ fn is_open<const D: usize>(params: &Params<D>, Opening { axis, side }: Opening) 
     }
 }
 
-/// Whether fluid may pass a patch: an opening, or a wall with a velocity.
+/// Whether a patch may be open: an opening, or a wall with a velocity.
 fn may_pass<const D: usize>(params: &Params<D>, patch: usize) -> bool {
     let varies = params
         .variations

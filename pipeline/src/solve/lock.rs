@@ -1,14 +1,14 @@
-//! One run at a time in a folder.
+//! Limits a folder to one run at a time.
 //!
-//! A lock of the operating system on a hidden file: it ends with its process, however that ends. Where the file system
-//! has no locks, two runs are not told apart.
+//! An operating system lock on a hidden file, which ends with its process in any case. On a file system without locks,
+//! a second run is not detected.
 
 use crate::error::Error;
 use crate::output;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
-/// The file that is locked.
+/// Name of the locked file.
 const NAME: &str = ".cutlink-lock";
 
 /// Held while a run writes into a folder.
@@ -22,7 +22,7 @@ impl FolderLock {
     /// Takes the lock of a folder that exists.
     ///
     /// # Errors
-    /// Another run holds it; a folder that takes no files.
+    /// Another run holds the lock; a folder that is not writable.
     pub(super) fn take(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(NAME);
         loop {
@@ -38,12 +38,12 @@ impl FolderLock {
                         "another run writes into {}",
                         folder.display()
                     ))
-                    .hint("wait until it has ended, or give this one another [output] folder"));
+                    .hint("wait until it ends, or choose another [output] folder for this run"));
                 }
-                // Not every file system has locks.
+                // Some file systems have no locks.
                 Ok(()) | Err(TryLockError::Error(_)) => {}
             }
-            // A run that ended meanwhile removed the file that is locked here.
+            // A run that ended in the meantime may have removed this file.
             if is_at(&file, &path) {
                 return Ok(Self { path, _file: file });
             }
@@ -68,7 +68,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     }
 }
 
-/// An open file cannot be removed here.
+/// Open files cannot be removed on this platform.
 #[cfg(not(unix))]
 fn is_at(_: &File, _: &Path) -> bool {
     true
@@ -86,10 +86,10 @@ mod tests {
         assert!(refused.message.contains("another run"), "{refused}");
         drop(first);
         let left = fs::read_dir(folder.path()).expect("a folder").count();
-        assert_eq!(left, 0, "nothing stays");
+        assert_eq!(left, 0, "no files remain");
         drop(FolderLock::take(folder.path()).expect("free again"));
-        // What a killed run leaves does not lock.
+        // The file of a killed run does not lock.
         fs::write(folder.path().join(NAME), "").expect("a file");
-        drop(FolderLock::take(folder.path()).expect("nobody holds it"));
+        drop(FolderLock::take(folder.path()).expect("no run holds it"));
     }
 }

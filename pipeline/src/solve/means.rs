@@ -1,8 +1,9 @@
-//! What a history of forces tells: means over whole periods with errors, whether it is stationary, shedding. All of it is of the second half of
-//! the run.
+//! Statistics of a history of forces over the second half of the run: means over whole periods with errors,
+//! stationarity, shedding.
 //!
-//! A history is not stationary where a mean drifts ([`signal::mean`]), or the swing about it does: then the error has the drift in
-//! it, and both summary and console say so. So do they where the run was too short to tell.
+//! A history is not stationary if a mean drifts ([`signal::mean`]) or the oscillation about it does: then the error
+//! includes the drift, and both `summary.json` and the console report it. They also report a run that was too short to
+//! detect a drift.
 
 use crate::signal::{self, Estimate};
 use crate::{
@@ -16,26 +17,26 @@ use crate::{
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
-/// Least amplitude of a lift that oscillates, as a share of the mean drag: below it lies what rounding
-/// does to a symmetric flow.
+/// Minimum amplitude of an oscillating lift, as a share of the mean drag: below it are the effects of rounding in a
+/// symmetric flow.
 const LEAST_SWING: f64 = 1e-4;
-/// An oscillation swings at least so much as far in the last quarter as in the one before: else
-/// it is an echo of the start.
+/// Minimum ratio of the amplitude in the last quarter to that in the quarter before: below it, the oscillation is a
+/// decaying transient.
 const LEAST_PERSISTENCE: f64 = 0.5;
 
-/// Strouhal numbers of vortices are far below; faster ones are sound between the walls.
+/// Strouhal numbers of vortex shedding are far below; higher ones are acoustic modes of the box.
 const LARGEST_STROUHAL: f64 = 1.0;
 
-/// Reference lengths over velocity that the second half of a run has to last: in less a flow does not even
-/// pass its own wake, and that no drift is seen says nothing.
-const TURNS: f64 = 10.0;
+/// Minimum duration of the second half of a run in convective times (length / velocity): in a shorter one the flow does
+/// not pass its own wake, and the absence of a drift proves nothing.
+const MIN_CONVECTIVE_TIMES: f64 = 10.0;
 
-/// A drift over the second half that matters: a share of the mean itself, or of the drag.
+/// Relevant drift over the second half, as a share of the mean itself or of the drag.
 const DRIFT: f64 = 1e-3;
 const DRIFT_OF_DRAG: f64 = 1e-4;
 
-/// A change over the second half of the mean square about the mean that matters, as a share of it, where its root is above this
-/// share of the drag.
+/// Relevant change of the variance over the second half, as a share of it, if its square root is above this share of
+/// the drag.
 const SWELL: f64 = 0.25;
 const SWELL_ABOVE: f64 = 1e-3;
 
@@ -43,20 +44,21 @@ const SWELL_ABOVE: f64 = 1e-3;
 #[derive(Debug, Clone, PartialEq)]
 struct Mean {
     value: f64,
-    /// None where the history is too short.
+    /// None if the history is too short.
     error: Option<f64>,
     why: String,
-    /// How far a straight line rises over the second half.
+    /// Rise of the regression line over the second half.
     drift: f64,
     is_stationary: bool,
-    /// Whether the run was too short to tell, and the drift that there may be.
-    untold: Option<f64>,
+    /// If the run was too short to detect a drift: the possible drift.
+    possible_drift: Option<f64>,
     periods: Option<usize>,
 }
 
 impl Mean {
-    /// Of a history; `drag` is against what a drift is small, and `turns` lengths over velocity is the second half.
-    fn new(values: &[f64], drag: f64, turns: f64) -> Self {
+    /// The mean of a history; drifts are compared with `drag`, and the second half lasts `convective_times` times
+    /// length over velocity.
+    fn new(values: &[f64], drag: f64, convective_times: f64) -> Self {
         let half = &values[values.len() / 2..];
         match signal::mean(half) {
             Ok(got) => {
@@ -64,8 +66,10 @@ impl Mean {
                 let drift = got.drift.value;
                 let drifts = got.drifts && drift.abs() > matters;
                 let most = drift.abs() + 2.0 * got.drift.error;
-                let untold = (!drifts && turns < TURNS && most > matters).then_some(most);
-                let error = match untold {
+                let possible_drift =
+                    (!drifts && convective_times < MIN_CONVECTIVE_TIMES && most > matters)
+                        .then_some(most);
+                let error = match possible_drift {
                     Some(_) => got.mean.error.hypot(drift.abs() + got.drift.error),
                     None => got.mean.error,
                 };
@@ -74,8 +78,8 @@ impl Mean {
                     error: Some(error),
                     why: String::new(),
                     drift,
-                    is_stationary: !drifts && untold.is_none(),
-                    untold,
+                    is_stationary: !drifts && possible_drift.is_none(),
+                    possible_drift,
                     periods: got.periods,
                 }
             }
@@ -85,7 +89,7 @@ impl Mean {
                 why: e.to_string(),
                 drift: 0.0,
                 is_stationary: false,
-                untold: None,
+                possible_drift: None,
                 periods: None,
             },
         }
@@ -112,21 +116,21 @@ impl Mean {
     }
 }
 
-/// How often vortices leave, as Strouhal numbers.
+/// Vortex shedding frequencies, as Strouhal numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Shedding {
-    /// By the sine that fits the lift best.
+    /// From the best sine fit of the lift.
     pub(crate) fit: Estimate,
-    /// By the highest peak of its spectrum.
+    /// From the highest peak of its spectrum.
     pub(crate) spectrum: Estimate,
-    /// Of the lift coefficient.
+    /// Amplitude of the lift coefficient.
     pub(crate) amplitude: Estimate,
-    /// Cycles that were seen.
+    /// Number of observed cycles.
     pub(crate) cycles: f64,
 }
 
-/// What a history tells.
-pub(crate) struct Telling<'a, const D: usize> {
+/// Statistics of a history.
+pub(crate) struct Statistics<'a, const D: usize> {
     history: &'a History<D>,
     /// By part and coefficient.
     means: Vec<[Mean; 6]>,
@@ -136,17 +140,20 @@ pub(crate) struct Telling<'a, const D: usize> {
     unsteady: Vec<String>,
 }
 
-impl<'a, const D: usize> Telling<'a, D> {
+impl<'a, const D: usize> Statistics<'a, D> {
     pub(crate) fn new(history: &'a History<D>) -> Self {
         let samples = history.steps.len();
-        let turns = (samples - samples / 2) as f64 * history.interval();
-        let drag = Mean::new(&history.total[0], 0.0, turns).value.abs();
-        let of =
-            |values: &[Vec<f64>; 6]| [0, 1, 2, 3, 4, 5].map(|c| Mean::new(&values[c], drag, turns));
+        let convective_times = (samples - samples / 2) as f64 * history.interval();
+        let drag = Mean::new(&history.total[0], 0.0, convective_times)
+            .value
+            .abs();
+        let of = |values: &[Vec<f64>; 6]| {
+            [0, 1, 2, 3, 4, 5].map(|c| Mean::new(&values[c], drag, convective_times))
+        };
         let total = of(&history.total);
         let means = |part: &Part| of(&part.values);
         let shedding = shedding(&history.total[1], history.interval(), drag);
-        let mut told = Self {
+        let mut statistics = Self {
             history,
             means: history.parts.iter().map(means).collect(),
             total,
@@ -154,20 +161,26 @@ impl<'a, const D: usize> Telling<'a, D> {
             unsteady: Vec::new(),
         };
         for c in 0..D {
-            told.look_at(c, drag);
+            statistics.look_at(c, drag);
         }
-        if told.total.iter().take(D).any(|mean| mean.untold.is_some()) {
-            told.unsteady.push(format!(
-                "the second half lasts {turns:.1} times length over velocity, and {TURNS} are needed to tell"
+        if statistics
+            .total
+            .iter()
+            .take(D)
+            .any(|mean| mean.possible_drift.is_some())
+        {
+            statistics.unsteady.push(format!(
+                "the second half lasts {convective_times:.1} length/velocity, {MIN_CONVECTIVE_TIMES} are needed \
+                 to detect a drift"
             ));
         }
-        told
+        statistics
     }
 
-    /// Keeps why a coefficient of all patches together is not stationary.
+    /// Records why a coefficient of all patches together is not stationary.
     fn look_at(&mut self, c: usize, drag: f64) {
         let (mean, name) = (&self.total[c], NAMES[c]);
-        if let Some(most) = mean.untold {
+        if let Some(most) = mean.possible_drift {
             let why = format!("{name} may drift by up to {most:.1e} over the second half");
             self.unsteady.push(why);
         } else if mean.error.is_some() && !mean.is_stationary {
@@ -182,24 +195,24 @@ impl<'a, const D: usize> Telling<'a, D> {
             .iter()
             .map(|x| (x - mean.value).powi(2))
             .collect();
-        if let Ok(swing) = signal::mean(&squares)
-            && swing.drifts
-            && swing.mean.value.max(0.0).sqrt() > SWELL_ABOVE * drag
-            && swing.drift.value.abs() > SWELL * swing.mean.value
+        if let Ok(variance) = signal::mean(&squares)
+            && variance.drifts
+            && variance.mean.value.max(0.0).sqrt() > SWELL_ABOVE * drag
+            && variance.drift.value.abs() > SWELL * variance.mean.value
         {
-            let how = if swing.drift.value < 0.0 {
+            let how = if variance.drift.value < 0.0 {
                 "decays"
             } else {
                 "grows"
             };
-            let share = swing.drift.value.abs() / swing.mean.value;
+            let share = variance.drift.value.abs() / variance.mean.value;
             let by = if share < 1.0 {
                 format!("by {:.0} %", 100.0 * share)
             } else {
                 "by more than its mean".to_owned()
             };
             self.unsteady.push(format!(
-                "the swing of {name} still {how}: its square changes {by} over the second half"
+                "the oscillation of {name} still {how}: its variance changes {by} over the second half"
             ));
         }
     }
@@ -223,7 +236,7 @@ impl<'a, const D: usize> Telling<'a, D> {
         Value::Object(self.history.parts.iter().zip(&self.means).map(of).collect())
     }
 
-    /// Whether forces are stationary, and why not; null without forces.
+    /// Whether the forces are stationary, and if not, why; null without forces.
     pub(crate) fn stationary(&self) -> Value {
         if self.is_empty() || self.total[0].error.is_none() {
             return Value::Null;
@@ -264,21 +277,21 @@ impl<'a, const D: usize> Telling<'a, D> {
         {
             let _ = writeln!(
                 text,
-                "St {:.5} ± {:.1e} by a sine, {:.5} ± {:.1e} by the spectrum ({cycles:.1} cycles)",
+                "St {:.5} ± {:.1e} (sine fit), {:.5} ± {:.1e} (spectrum), {cycles:.1} cycles",
                 fit.value, fit.error, spectrum.value, spectrum.error
             );
         }
         if !self.unsteady.is_empty() {
             let _ = writeln!(
                 text,
-                "not stationary: {}; the errors have the drift in them: run longer (--resume with more steps)",
+                "not stationary: {}; the errors include the drift; run longer (--resume with more steps)",
                 self.unsteady.join("; ")
             );
         }
         text
     }
 
-    /// C_D, C_L and in space C_S over time; nothing where there are fewer than two samples.
+    /// C_D, C_L and in 3D C_S over time; none with fewer than two samples.
     pub(crate) fn plot(&self) -> Option<FullCanvas> {
         let history = self.history;
         let at = |&step: &u64| step as f64 * history.time;
@@ -317,22 +330,23 @@ impl<'a, const D: usize> Telling<'a, D> {
     }
 }
 
-/// The Strouhal number, where the lift of all patches together oscillates.
+/// The Strouhal numbers, if the lift of all patches together oscillates.
 fn shedding(lift: &[f64], interval: f64, drag: f64) -> Option<Shedding> {
     let half = &lift[lift.len() / 2..];
     let fit = signal::oscillation(half, interval).ok()?;
     let peak = signal::peak(half, interval).ok()?;
-    let swing = |part: &[f64]| {
+    let variance = |part: &[f64]| {
         let square = |x: &f64| (x - fit.mean).powi(2);
         (part.iter().map(square).sum::<f64>() / part.len() as f64).sqrt()
     };
     let (before, last) = half.split_at(half.len() / 2);
     let oscillates = fit.frequency.value < LARGEST_STROUHAL
         && fit.amplitude.value > LEAST_SWING * drag
-        && swing(last) > LEAST_PERSISTENCE * swing(before);
-    // Where the frequency itself drifts the two weigh its values otherwise: then neither knows it better than they agree.
+        && variance(last) > LEAST_PERSISTENCE * variance(before);
+    // If the frequency drifts, the two methods weight its values differently: then neither is more accurate than their
+    // difference.
     let apart = 0.5 * (fit.frequency.value - peak.frequency.value).abs();
-    // A phase that wanders moves both alike, and only the fit sees it.
+    // A random walk of the phase shifts both alike, and only the fit detects it.
     let error = fit.frequency.error.max(apart);
     let of = |value: f64, error: f64| Estimate { value, error };
     let spectrum = of(peak.frequency.value, peak.frequency.error.max(error));
@@ -351,15 +365,15 @@ mod tests {
     use std::f64::consts::TAU;
 
     fn of(history: History<2>) -> Option<Shedding> {
-        Telling::new(&history).shedding
+        Statistics::new(&history).shedding
     }
 
     #[test]
-    fn a_strouhal_number_is_told_where_the_lift_oscillates_and_nowhere_else() {
-        // 0.4 cycles a second; length over velocity is 0.5 s.
+    fn a_strouhal_number_needs_an_oscillating_lift() {
+        // 0.4 cycles per second; length over velocity is 0.5 s.
         let swings = history(|t| 0.3 * (TAU * 0.4 * t).sin() * (1.0 - (-t / 5.0).exp()));
-        let told = Telling::new(&swings);
-        let found = told.shedding.expect("it oscillates");
+        let statistics = Statistics::new(&swings);
+        let found = statistics.shedding.expect("it oscillates");
         for (what, estimate) in [("fit", found.fit), ("spectrum", found.spectrum)] {
             let off = (estimate.value - 0.2).abs();
             assert!(
@@ -368,8 +382,12 @@ mod tests {
             );
         }
         assert!((found.amplitude.value - 0.3).abs() < 1e-3, "{found:?}");
-        assert!(told.table().contains("St 0.2000"), "{}", told.table());
-        assert!(told.plot().is_some(), "a plot");
+        assert!(
+            statistics.table().contains("St 0.2000"),
+            "{}",
+            statistics.table()
+        );
+        assert!(statistics.plot().is_some(), "a plot");
         assert_eq!(of(history(|_| 0.1)), None, "constant");
         let rounding = history(|t| 1e-7 * (TAU * 0.4 * t).sin());
         assert_eq!(of(rounding), None, "rounding");
@@ -380,35 +398,39 @@ mod tests {
     }
 
     #[test]
-    fn a_drag_that_still_falls_is_told_with_an_error_that_reaches_its_limit() {
-        // 250 s, of which the second half is told; what is left at its begin falls by e in 100 s.
+    fn a_drag_that_still_falls_has_an_error_that_includes_its_limit() {
+        // 250 s; over the second half, the rest of the transient decays by a factor e in 100 s.
         let falls = with_drag(|t| 1.0 + 0.1 * (-t / 100.0).exp(), |_| 0.0);
-        let told = Telling::new(&falls);
-        let text = told.table();
+        let statistics = Statistics::new(&falls);
+        let text = statistics.table();
         assert!(
             text.contains("not stationary: C_D still falls, by"),
             "{text}"
         );
-        let total = &told.total[0];
+        let total = &statistics.total[0];
         assert!(!total.is_stationary && total.drift < -0.015, "{total:?}");
         let error = total.error.expect("an error");
         assert!((total.value - 1.5).abs() < 2.0 * error, "{total:?}");
-        assert_eq!(told.stationary()["is"], false);
-        assert_eq!(told.summary()["all"]["C_D"]["stationary"], false);
+        assert_eq!(statistics.stationary()["is"], false);
+        assert_eq!(statistics.summary()["all"]["C_D"]["stationary"], false);
         let calm = history(|t| 0.3 * (TAU * 0.4 * t).sin());
-        let told = Telling::new(&calm);
-        assert!(!told.table().contains("stationary"), "{}", told.table());
-        assert_eq!(told.stationary()["is"], true);
+        let statistics = Statistics::new(&calm);
+        assert!(
+            !statistics.table().contains("stationary"),
+            "{}",
+            statistics.table()
+        );
+        assert_eq!(statistics.stationary()["is"], true);
         assert_eq!(
-            told.summary()["all"]["C_L"]["periods"],
+            statistics.summary()["all"]["C_L"]["periods"],
             50,
             "0.4 a second in 125 s"
         );
     }
 
     #[test]
-    fn what_a_short_run_cannot_tell_is_in_its_error() {
-        // Of the 250 s, which are 500 times length over velocity, 4 s: sound that rings, and a slow fall to 1.5.
+    fn the_error_of_a_short_run_includes_a_possible_drift() {
+        // 4 s of the 250 s, which are 500 times length over velocity: an acoustic oscillation and a slow decay to 1.5.
         let ring = |t: f64| 0.1 * (TAU * 1.7 * t + 1.0).sin() + 0.05 * (TAU * 0.93 * t).sin();
         let short = |samples: usize| {
             let mut history = with_drag(|t| 1.0 + 0.05 * (-t / 3.0).exp() + ring(t), |_| 0.0);
@@ -420,27 +442,27 @@ mod tests {
             history
         };
         let history = short(160);
-        let told = Telling::new(&history);
-        let text = told.table();
-        assert!(
-            text.contains("lasts 4.0 times length over velocity"),
-            "{text}"
-        );
-        let total = &told.total[0];
+        let statistics = Statistics::new(&history);
+        let text = statistics.table();
+        assert!(text.contains("lasts 4.0 length/velocity"), "{text}");
+        let total = &statistics.total[0];
         let error = total.error.expect("an error");
         assert!(
             !total.is_stationary && (total.value - 1.5).abs() < 2.0 * error,
             "{total:?}"
         );
         let history = short(10_000);
-        let text = Telling::new(&history).table();
+        let text = Statistics::new(&history).table();
         assert!(!text.contains("stationary"), "{text}");
     }
 
     #[test]
-    fn an_oscillation_that_still_grows_is_told() {
+    fn an_oscillation_that_still_grows_is_reported() {
         let grows = history(|t| 0.01 * (t / 100.0).exp() * (TAU * 0.4 * t).sin());
-        let text = Telling::new(&grows).table();
-        assert!(text.contains("the swing of C_L still grows"), "{text}");
+        let text = Statistics::new(&grows).table();
+        assert!(
+            text.contains("the oscillation of C_L still grows"),
+            "{text}"
+        );
     }
 }

@@ -1,12 +1,13 @@
 //! Flows, in the user's units: from a case to forces, fields, checkpoints and a summary.
 //!
-//! - A case as written: [`case`], with values that may be expressions ([`value`], `expression`) and ready cases (`example`).
-//! - With nothing left open: [`resolve`]; faces and patches in `conditions`, velocities over them in `inflow` and `profile`,
-//!   what these deliver in `delivery`, sponge layers in `sponge`; lattice and collision in `numerics`; the initial state in
+//! - A case as written: [`case`], with values that may be expressions ([`value`], `expression`) and examples
+//!   (`example`).
+//! - Resolved: [`resolve`]; faces and patches in `conditions`, velocities over them in `inflow` and `profile`, their
+//!   fluxes in `delivery`, sponge layers in `sponge`; lattice and collision in `numerics`; the initial state in
 //!   `initial` and `earlier`; reference values in `reference`; outputs in [`outputs`].
 //! - The run: `run` and `begin`, one at a time in a folder (`lock`); its forecast in `sheet`; its notes in `notes`.
 //! - Its results: `history`, `means`, `energy`, `integrals`, `bulk`, `parts`, `recirculation`.
-//! - Whether it diverges: `watch`, and the way out in `hints`.
+//! - Detection of divergence: `watch`, with remedies in `hints`.
 
 mod begin;
 mod bulk;

@@ -1,18 +1,19 @@
-//! What a case does not say, and its user should know before the flow runs.
+//! Notes on a case that its user should know before the flow runs.
 
 use cutlink_solver::{Collision, FaceCondition, Params, Plan};
 
-/// Largest u Δx / ν of a moving wall beside which regularized collision has been stable, half of what decision 016 has.
-const CALM: f64 = 50.0;
+/// Largest cell Reynolds number u Δx / ν of a moving wall with stable regularized collision: half the value of decision
+/// 016.
+const STABLE_WALL_REYNOLDS: f64 = 50.0;
 
-/// What the user should know of the flow and has not asked for.
+/// Notes on the flow of a plan.
 pub(super) fn of<const D: usize>(plan: &Plan<'_, D>) -> Vec<String> {
     let params = &plan.params;
     let mut notes = Vec::new();
     if let Some(face) = wall_beside_stream(params) {
         notes.push(format!(
-            "{face} has a velocity along itself: that is a moving wall, with a boundary layer; for an undisturbed stream take \
-             \"far-field\" or \"free-slip\""
+            "{face} has a tangential velocity, which makes it a moving wall with a boundary layer; for a free \
+             stream use \"far-field\" or \"free-slip\""
         ));
     }
     let census = &plan.census;
@@ -21,24 +22,25 @@ pub(super) fn of<const D: usize>(plan: &Plan<'_, D>) -> Vec<String> {
         false => census.fastest,
     };
     let value = fastest / params.viscosity;
-    if params.collision == Collision::Regularized && value > CALM {
+    if params.collision == Collision::Regularized && value > STABLE_WALL_REYNOLDS {
         notes.push(format!(
-            "walls move with u dx / viscosity = {value:.1}: regularized collision has been stable beside such walls up to {CALM}; \
-             refine there, or take collision = \"trt\""
+            "moving walls have a cell Reynolds number u dx / nu of {value:.1}; regularized collision is known to be \
+             stable beside moving walls up to {STABLE_WALL_REYNOLDS}: refine there, or use collision = \"trt\""
         ));
     }
     let drift = 1e5 * census.inflow / census.volume;
     if drift.abs() > 1e-4 && plan.holds_density() {
         notes.push(format!(
-            "the moving walls of this closed box cut more links one way than the other, which would change its density by \
-             {drift:+.1e} % in 1000 root steps: the mean density is brought back every {} steps, and pressures are relative to it",
+            "the moving walls of this closed box have a net mass flux, which would change its density by \
+             {drift:+.1e} % in 1000 root steps; the mean density is reset every {} root steps, and pressures are \
+             relative to it",
             cutlink_solver::HOLD_EVERY
         ));
     }
     notes
 }
 
-/// A face that moves along itself where the flow passes through another one.
+/// A face with a tangential velocity in a box with a flow through another face.
 fn wall_beside_stream<const D: usize>(params: &Params<D>) -> Option<String> {
     let faces = params.faces.iter().enumerate();
     let moving = faces.flat_map(|(axis, faces)| {

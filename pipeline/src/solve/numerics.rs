@@ -1,4 +1,5 @@
-//! How a flow is computed: lattice, collision, precision, walls, and what that bears; from the table `[numerics]`.
+//! Numerics of a flow: lattice, collision, precision, wall scheme and their stability bounds; from the table
+//! `[numerics]`.
 
 use crate::{
     error::Error,
@@ -12,7 +13,7 @@ use cutlink_solver::{
     Collision, FaceCondition, Interpolation, LatticeKind, PatchCondition, Precision, WallScheme,
 };
 
-/// Numerics with nothing left open.
+/// Resolved numerics.
 pub(super) struct Numerics {
     pub(super) lattice: LatticeKind,
     pub(super) collision: Collision,
@@ -23,9 +24,9 @@ pub(super) struct Numerics {
     pub(super) allow_unstable: bool,
 }
 
-/// Whether it is walls alone that move the fluid, and nothing enters or leaves: where there is a stream, two relaxation
-/// times may not bear the coarse cells far from the body.
-pub(super) fn is_stirred<const D: usize>(
+/// Whether the box is closed and driven by moving walls only. With a free stream, TRT may be unstable in the coarse
+/// cells far from the body.
+pub(super) fn is_wall_driven<const D: usize>(
     faces: &[[FaceCondition<D>; 2]; D],
     patches: &[PatchCondition<D>],
 ) -> bool {
@@ -44,7 +45,7 @@ fn opens<const D: usize>(
 pub(super) fn numerics<const D: usize>(
     given: &NumericsTable,
     wall: WallScheme,
-    [is_stirred, is_coarse]: [bool; 2],
+    [is_wall_driven, is_coarse]: [bool; 2],
 ) -> Result<Numerics, Error> {
     let lattice = given.lattice.unwrap_or(match D {
         2 => LatticeKind::D2Q9,
@@ -53,19 +54,19 @@ pub(super) fn numerics<const D: usize>(
     });
     if lattice.dimensions() != D {
         return Err(Error::input(format!(
-            "[numerics] lattice is {lattice}, and the mesh is {D}D"
+            "[numerics] lattice is {lattice}, but the mesh is {D}D"
         ))
-        .hint("leave lattice out, or name one of the mesh's dimensions"));
+        .hint("omit lattice, or choose a {D}D one"));
     }
     let name = given.collision.unwrap_or(match given.magic {
         Some(_) => CollisionName::Trt,
-        None if is_stirred => CollisionName::Trt,
+        None if is_wall_driven => CollisionName::Trt,
         None => CollisionName::Regularized,
     });
     if given.magic.is_some() && name != CollisionName::Trt {
         return Err(
-            Error::input("[numerics] magic is for collision = \"trt\" alone")
-                .hint("leave magic out"),
+            Error::input("[numerics] magic applies only to collision = \"trt\"")
+                .hint("remove magic"),
         );
     }
     let (collision, bounds) = match name {
@@ -94,7 +95,7 @@ pub(super) fn numerics<const D: usize>(
 }
 
 impl Numerics {
-    /// Narrows the bounds by what faces of the box bear.
+    /// Tightens the bounds to those of the faces of the box.
     pub(super) fn bound<const D: usize>(
         &mut self,
         faces: &[[FaceCondition<D>; 2]; D],

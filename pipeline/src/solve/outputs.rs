@@ -1,4 +1,4 @@
-//! What a case has written: fields, their units and periods, from its table `[output]`.
+//! Outputs of a case: fields, their units and periods, from its table `[output]`.
 
 use crate::error::Error;
 use crate::fields::{self, Clock, FieldUnits, OutputSpec};
@@ -6,22 +6,22 @@ use crate::solve::case::{AveragesTable, FieldUnitsName, OutputTable};
 use crate::solve::units::{Physics, Units};
 use cutlink_voxelizer::Frame;
 
-/// Root steps between two samples of averages where the user says nothing.
+/// Default number of root steps between two samples of averages.
 const SAMPLE_EVERY: u64 = 16;
 
-/// Fields with nothing left open.
+/// Resolved outputs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outputs {
-    /// What to write, periods in root steps.
+    /// Fields to write, periods in root steps.
     pub specs: Vec<OutputSpec>,
-    /// The first root step that averages are of, and steps between two samples.
+    /// The first root step of averages, and the steps between two samples.
     pub averages: Option<[u64; 2]>,
     /// Units of values.
     pub units: FieldUnits,
 }
 
-/// Works out every default; the table with all of them written out besides, but for the folder and
-/// the periods of forces and checkpoints.
+/// Resolves all defaults; also returns the resolved table, without the folder and the periods of forces and
+/// checkpoints.
 pub(super) fn outputs<const D: usize>(
     given: &OutputTable,
     frame: &Frame<D>,
@@ -43,9 +43,9 @@ pub(super) fn outputs<const D: usize>(
     {
         let name = spec.name.as_deref().unwrap_or_default();
         return Err(Error::input(format!(
-            "[[output.write]] \"{name}\" is an average, and there is no [output.averages]"
+            "[[output.write]] \"{name}\" is an average, but there is no [output.averages]"
         ))
-        .hint("say from when on: [output.averages] with from_flow_through, from_seconds or from_steps"));
+        .hint("add [output.averages] with from_flow_through, from_seconds or from_steps"));
     }
     let named = given.units.unwrap_or_default();
     let table = OutputTable {
@@ -82,9 +82,9 @@ fn averages(given: &AveragesTable, clock: &Clock) -> Result<[u64; 2], Error> {
     );
     let from = clock
         .steps("from", steps, seconds, through)
-        .map_err(|what| wrong(what).hint("give one of them; none is the beginning"))?;
+        .map_err(|what| wrong(what).hint("give one of them, or none to start at the beginning"))?;
     match given.every_steps {
-        Some(0) => Err(wrong("every_steps is 0".into()).hint("at least 1 is needed")),
+        Some(0) => Err(wrong("every_steps is 0".into()).hint("it must be at least 1")),
         every => Ok([from.unwrap_or(0), every.unwrap_or(SAMPLE_EVERY)]),
     }
 }

@@ -1,7 +1,7 @@
-//! The forces on walls at the end of a run by parts, pressure and friction, beside the force by momentum exchange.
+//! Pressure and friction forces on walls at the end of a run, compared with the force by momentum exchange.
 //!
-//! In: sums over the body's facets ([`WallForce`]) and the forces of the last root step, on the lattice. Out: coefficients. The two ways agree up to
-//! the error of either: how far apart they are is told with them.
+//! In: sums over the facets of the body ([`WallForce`]) and the forces of the last root step, in lattice units. Out:
+//! coefficients. The two methods agree up to their errors; the difference is reported with them.
 
 use crate::{
     fields::WallForce,
@@ -11,23 +11,23 @@ use cutlink_solver::{ForceSample, PatchCondition};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
-/// The forces on a patch or group.
+/// Pressure and friction on a patch or group.
 #[derive(Debug, Clone, PartialEq)]
 struct Part {
     name: String,
-    /// As coefficients.
+    /// Pressure force as coefficients.
     pressure: [f64; 6],
     friction: [f64; 6],
     exchange: [f64; 6],
 }
 
-/// Forces by parts, of patches and groups that are all walls.
+/// Pressure and friction of the patches and groups that consist of walls.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Parts<const D: usize>(Vec<Part>);
 
 impl<const D: usize> Parts<D> {
-    /// Of a flow whose last forces, by momentum exchange, are `sample`. Patches that are openings and those without a
-    /// facet at the fluid have no parts, nor have groups with an opening.
+    /// From the wall forces and the last forces by momentum exchange, `sample`. Openings, patches without a facet in
+    /// the fluid and groups with an opening are skipped.
     pub(crate) fn new(
         history: &History<D>,
         conditions: &[PatchCondition<D>],
@@ -71,8 +71,8 @@ impl<const D: usize> Parts<D> {
         Value::Object(self.0.iter().map(of).collect())
     }
 
-    /// The same in words, a line a part.
-    pub(crate) fn tell(&self) -> String {
+    /// As text, one line per patch or group.
+    pub(crate) fn text(&self) -> String {
         let mut text = String::new();
         for part in &self.0 {
             let _ = write!(text, "{}:", part.name);
@@ -81,10 +81,10 @@ impl<const D: usize> Parts<D> {
                 let _ = write!(text, " {name} {pressure:.5} + {friction:.5}");
             }
             text += " (pressure + friction at the end";
-            if let Some(share) = part.apart::<D>() {
+            if let Some(share) = part.difference::<D>() {
                 let _ = write!(
                     text,
-                    "; their sum is {:.2} % of the force off that by momentum exchange",
+                    "; their sum differs from momentum exchange by {:.2} % of the force",
                     100.0 * share
                 );
             }
@@ -95,8 +95,8 @@ impl<const D: usize> Parts<D> {
 }
 
 impl Part {
-    /// How far the sum of the parts is from the force by momentum exchange, as a share of that.
-    fn apart<const D: usize>(&self) -> Option<f64> {
+    /// Relative difference between pressure plus friction and the force by momentum exchange.
+    fn difference<const D: usize>(&self) -> Option<f64> {
         let size = |of: &dyn Fn(usize) -> f64| (0..D).map(|c| of(c).powi(2)).sum::<f64>().sqrt();
         let force = size(&|c| self.exchange[c]);
         let off = size(&|c| self.pressure[c] + self.friction[c] - self.exchange[c]);
@@ -129,29 +129,31 @@ mod tests {
         };
         let still = PatchCondition::wall(WallScheme::Linear);
         let parts = Parts::<2>::new(&history, &[still, still], &walls, &sample);
-        let told = parts.summary();
+        let summary = parts.summary();
         let close = |value: &Value, wanted: f64| {
             let off = (value.as_f64().expect("a number") - wanted).abs();
             assert!(off < 1e-12, "{value} is not {wanted}");
         };
-        close(&told["a"]["C_D"]["pressure"], 1.0);
-        close(&told["a"]["C_D"]["difference"], -0.1);
-        close(&told["both"]["C_D"]["friction"], 0.625);
-        close(&told["both"]["C_L"]["friction"], 0.2);
-        close(&told["both"]["C_D"]["exchange"], 3.2);
+        close(&summary["a"]["C_D"]["pressure"], 1.0);
+        close(&summary["a"]["C_D"]["difference"], -0.1);
+        close(&summary["both"]["C_D"]["friction"], 0.625);
+        close(&summary["both"]["C_L"]["friction"], 0.2);
+        close(&summary["both"]["C_D"]["exchange"], 3.2);
         // 0.1 of √(1.6² + 0.1²).
-        let text = parts.tell();
+        let text = parts.text();
         assert!(
             text.contains("a: C_D 1.00000 + 0.50000") && text.contains(" 6.24 %"),
             "{text}"
         );
-        // Without fluid before its facets, and an opening.
+        // A patch without adjacent fluid, and an opening.
         let none = [walls[0], WallForce::default()];
         let parts = Parts::<2>::new(&history, &[still, still], &none, &sample);
         assert!(parts.summary()["b"].is_null() && !parts.summary()["both"].is_null());
         let open = [still, PatchCondition::Pressure(1.0)];
         let parts = Parts::<2>::new(&history, &open, &walls, &sample);
-        let told = parts.summary();
-        assert!(told["b"].is_null() && told["both"].is_null() && told["first"].is_object());
+        let summary = parts.summary();
+        assert!(
+            summary["b"].is_null() && summary["both"].is_null() && summary["first"].is_object()
+        );
     }
 }

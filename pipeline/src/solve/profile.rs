@@ -1,4 +1,4 @@
-//! Velocities over an opening: tables from files, and ready shapes written out as expressions.
+//! Velocity profiles: tables from files, and predefined shapes as expressions.
 
 use crate::error::Error;
 use std::{collections::BTreeMap, path::Path};
@@ -7,19 +7,19 @@ const AXES: [&str; 3] = ["x", "y", "z"];
 const COMPONENTS: [&str; 3] = ["u", "v", "w"];
 const COLUMNS: &str = "columns: any of x, y, z (m) and any of u, v, w (m/s)";
 
-/// Velocities at the points of a grid; linear between them, outside the value of the nearest place of the grid.
+/// Velocities at the points of a grid, interpolated linearly; outside the grid, the value at its nearest point.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Table {
-    /// Axes that the grid has, with their places in ascending order.
+    /// Axes of the grid, with their coordinates in ascending order.
     axes: Vec<(usize, Vec<f64>)>,
-    /// By component, in the order of the axes, the first one fastest; none is 0.
+    /// By component, in the order of the axes, the first one fastest; a missing component is 0.
     values: [Option<Vec<f64>>; 3],
 }
 
 /// Reads a file of columns with a header.
 ///
 /// # Errors
-/// A file that cannot be read; lines that are no numbers.
+/// A file that cannot be read; lines that are not numbers.
 pub(crate) fn read(what: &str, path: &Path) -> Result<BTreeMap<String, Vec<f64>>, Error> {
     let name = path.display();
     let text = std::fs::read_to_string(path).map_err(|e| {
@@ -47,7 +47,7 @@ pub(crate) fn read(what: &str, path: &Path) -> Result<BTreeMap<String, Vec<f64>>
         for (column, field) in columns.iter_mut().zip(fields) {
             match field.parse::<f64>() {
                 Ok(value) if value.is_finite() => column.push(value),
-                _ => return Err(wrong(format!("\"{field}\" is no finite number"))),
+                _ => return Err(wrong(format!("\"{field}\" is not a finite number"))),
             }
         }
     }
@@ -55,10 +55,10 @@ pub(crate) fn read(what: &str, path: &Path) -> Result<BTreeMap<String, Vec<f64>>
 }
 
 impl Table {
-    /// From columns by name.
+    /// A table from columns by name.
     ///
     /// # Errors
-    /// Names that mean nothing, axes that the mesh lacks, points that are no full grid.
+    /// Unknown names, axes that the mesh lacks, points that do not form a full grid.
     pub(crate) fn new<const D: usize>(
         what: &str,
         columns: &BTreeMap<String, Vec<f64>>,
@@ -67,7 +67,7 @@ impl Table {
         let known = |name: &str| AXES[..D].contains(&name) || COMPONENTS[..D].contains(&name);
         if let Some(name) = columns.keys().find(|name| !known(name)) {
             return Err(wrong(format!(
-                "the table has a column \"{name}\", and the mesh is {D}D"
+                "the table has a column \"{name}\", but the mesh is {D}D"
             )));
         }
         let mut axes = Vec::new();
@@ -83,14 +83,16 @@ impl Table {
         let lengths: Vec<usize> = columns.values().map(Vec::len).collect();
         let has_values = COMPONENTS.iter().any(|name| columns.contains_key(*name));
         if axes.is_empty() || !has_values {
-            return Err(wrong("the table needs a coordinate and a velocity".into()));
+            return Err(wrong(
+                "the table needs at least one coordinate and one velocity column".into(),
+            ));
         }
         if points == 0 || lengths.iter().any(|&length| length != points) {
             let lines = lengths.first().copied().unwrap_or(0);
             let places: Vec<String> = axes.iter().map(|(_, p)| p.len().to_string()).collect();
             let grid = places.join(" x ");
             return Err(wrong(format!(
-                "the points of the table are no full grid: {lines} lines for {grid} places"
+                "the points of the table do not form a full grid: {lines} lines for {grid} points"
             )));
         }
         let mut seen = vec![false; points];
@@ -107,7 +109,7 @@ impl Table {
             }
             if std::mem::replace(&mut seen[at], true) {
                 return Err(wrong(format!(
-                    "line {} of the table's values is there twice",
+                    "line {} repeats a point of the table",
                     line + 1
                 )));
             }
@@ -120,9 +122,9 @@ impl Table {
         Ok(Self { axes, values })
     }
 
-    /// The velocity at a place, m.
+    /// The velocity at a point, m.
     pub(crate) fn at<const D: usize>(&self, x: [f64; D]) -> [f64; D] {
-        // Of each axis the lower place and the share of the upper one.
+        // For each axis the lower grid index and the weight of the upper one.
         let weights = self.axes.iter().map(|(axis, places)| {
             let x = x[*axis];
             let upper = places.partition_point(|&place| place <= x);
@@ -157,8 +159,7 @@ impl Table {
     }
 }
 
-/// `1 - (distance from the middle over half the width)^2`, along some axes: their numbers, bounds, and whether the upper bound is a
-/// plane of symmetry, the lower one, or neither.
+/// `1 - (distance from the middle / half width)^2` along each given axis: its index and bounds.
 pub(crate) fn channel(walls: &[(usize, [f64; 2])]) -> String {
     let factors = walls.iter().map(|(axis, [low, high])| {
         let (middle, half) = (0.5 * (low + high), 0.5 * (high - low));
@@ -167,7 +168,7 @@ pub(crate) fn channel(walls: &[(usize, [f64; 2])]) -> String {
     factors.collect::<Vec<_>>().join("*")
 }
 
-/// The same over a round opening about `center` with an axis along the unit vector `normal`; 0 beyond the radius.
+/// The same over a round opening with the given center and unit normal; 0 beyond the radius.
 pub(crate) fn round<const D: usize>(center: [f64; D], radius: f64, normal: [f64; D]) -> String {
     let from = |a: usize| format!("({}-({:?}))", AXES[a], center[a]);
     let square: Vec<String> = (0..D).map(|a| format!("{}^2", from(a))).collect();
@@ -179,7 +180,7 @@ pub(crate) fn round<const D: usize>(center: [f64; D], radius: f64, normal: [f64;
     format!("max(0,1-({square}-({along})^2)/{radius:?}^2)")
 }
 
-/// (height over `reference`)^exponent, heights from `low` on along an axis.
+/// (height / `reference`)^exponent, with the height above `low` along an axis.
 pub(crate) fn power_law(axis: usize, low: f64, reference: f64, exponent: f64) -> String {
     format!(
         "(max(0,{}-({low:?}))/{reference:?})^({exponent:?})",
@@ -235,16 +236,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_grid_is_refused() {
+    fn points_that_form_no_grid_are_refused() {
         for (columns, word) in [
             (
                 vec![("y", vec![0.0, 1.0])],
-                "needs a coordinate and a velocity",
+                "at least one coordinate and one velocity column",
             ),
             (vec![("r", vec![0.0]), ("u", vec![1.0])], "a column \"r\""),
             (
                 vec![("y", vec![0.0, 0.0]), ("u", vec![1.0, 2.0])],
-                "no full grid",
+                "do not form a full grid",
             ),
             (
                 vec![
@@ -252,12 +253,12 @@ mod tests {
                     ("z", vec![0.0, 1.0, 1.0, 0.0]),
                     ("u", vec![1.0; 4]),
                 ],
-                "twice",
+                "repeats a point",
             ),
         ] {
             let columns: Vec<(&str, &[f64])> = columns.iter().map(|(n, v)| (*n, &v[..])).collect();
-            let said = table(&columns).expect_err(word).to_string();
-            assert!(said.contains(word), "{said}");
+            let message = table(&columns).expect_err(word).to_string();
+            assert!(message.contains(word), "{message}");
         }
     }
 }

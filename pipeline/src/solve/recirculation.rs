@@ -1,7 +1,7 @@
-//! How far the flow behind a body runs back: the length of the recirculation, on a line.
+//! The recirculation length behind a body, along a line.
 //!
-//! In: a line (by default from the rear of the body along the free stream) and snapshots. Out: the distance from its first point to where the
-//! velocity along it first changes from negative to positive.
+//! In: a line (default: from the rear of the body along the free stream) and snapshots. Out: the distance from its
+//! first point to where the velocity along it first changes from negative to positive.
 
 use crate::{
     error::Error,
@@ -15,17 +15,17 @@ use cutlink_mesher::Surface;
 use cutlink_solver::{Snapshot, fields::velocity_at};
 use cutlink_voxelizer::{Frame, Mesh};
 
-/// A line on which the velocity along it is looked at.
+/// A line along which the velocity is sampled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Line<const D: usize> {
     /// Its first point, in root cells from the lower corner of the box.
     from: [f64; D],
-    /// Of length 1.
+    /// Unit vector.
     direction: [f64; D],
 }
 
-/// The table with `from` written out: where the ray from the middle of the body's bounding box along the line's direction
-/// leaves that box.
+/// The table with `from` resolved: the point where the ray from the centre of the body's bounding box along the
+/// direction of the line leaves that box.
 pub(super) fn with_body<const D: usize>(
     given: &RecirculationTable,
     free_stream: Option<&FreeStreamTable>,
@@ -51,10 +51,10 @@ pub(super) fn with_body<const D: usize>(
     Ok(table)
 }
 
-/// The line of a table, and the table with every value written out.
+/// The line of a table, and the table with all values resolved.
 ///
 /// # Errors
-/// A point that is missing or outside the box, a direction that is none.
+/// A point that is missing or outside the box, a zero direction.
 pub(super) fn line<const D: usize>(
     given: &RecirculationTable,
     frame: &Frame<D>,
@@ -63,7 +63,7 @@ pub(super) fn line<const D: usize>(
     let direction = direction::<D>(given, axes)?;
     let Some(point) = &given.from else {
         return Err(missing("[output.recirculation] from")
-            .hint("without a body, say where the line begins: from = [x, y, z], in m"));
+            .hint("without a body, give the start of the line: from = [x, y, z], in m"));
     };
     let point: [f64; D] = numbers("from", point)?;
     let inside = |a: usize| point[a] >= frame.origin[a] && point[a] <= frame.upper()[a];
@@ -90,7 +90,7 @@ pub(super) fn line<const D: usize>(
     Ok((line, table))
 }
 
-/// The direction of a table, by default that of the drag, with length 1.
+/// The unit direction of a table, by default that of the drag.
 fn direction<const D: usize>(
     given: &RecirculationTable,
     axes: &[[f64; 3]; 3],
@@ -105,7 +105,7 @@ fn direction<const D: usize>(
     }
     Err(
         Error::input("[output.recirculation] direction has no length")
-            .hint("leave it out for that of the free stream"),
+            .hint("omit it to use the direction of the free stream"),
     )
 }
 
@@ -113,17 +113,17 @@ fn numbers<const D: usize>(key: &str, given: &[f64]) -> Result<[f64; D], Error> 
     given.try_into().map_err(|_| {
         let count = given.len();
         Error::input(format!(
-            "[output.recirculation] {key} has {count} numbers, and the mesh is {D}D"
+            "[output.recirculation] {key} has {count} numbers, but the mesh is {D}D"
         ))
         .hint(format!("give {D} numbers"))
     })
 }
 
 impl<const D: usize> Line<D> {
-    /// The distance to where the velocity along the line first changes from negative to positive, in root cells; 0
-    /// where it is nowhere negative, and no number where it is up to the end of the box or to another body.
+    /// The distance to where the velocity along the line first changes from negative to positive, in root cells; 0 if
+    /// it is nowhere negative, NaN if it is negative up to the end of the box or to another body.
     ///
-    /// Looked at every half cell, linear in between: second order, as the velocities are.
+    /// Sampled every half cell, linear in between: second order, like the velocities.
     pub(crate) fn length(&self, mesh: &Mesh<D>, snapshot: &Snapshot<D>) -> f64 {
         let mut before: Option<[f64; 2]> = None;
         let mut at = 0.0;
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_linear_velocity_turns_where_it_is_zero_on_any_levels() {
+    fn a_linear_velocity_changes_sign_at_its_zero_on_any_levels() {
         // Along (1, 2, 2) / 3 from (1, 1, 1): the distance is s, and the velocity 0.01 (s - 5.3).
         let along = [1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0];
         let line = Line::<3> {
@@ -196,7 +196,7 @@ mod tests {
         let off = |cells: u32| {
             let n = f64::from(cells);
             let mut mesh = bare::<2>(&[0.0, 0.0, 1.0, 1.0], &Root::Longest(cells)).expect("a box");
-            // The body ends at x = 0.25; u = -sin(π s / 0.4) behind it, up to s = 0.4, then on.
+            // The body ends at x = 0.25; u = -sin(π s / 0.4) behind it, with a sign change at s = 0.4.
             for block in mesh.forest.ids().collect::<Vec<_>>() {
                 if 4 * mesh.forest.coord[block as usize][0] < (cells / 4) as i32 {
                     mesh.classes.solid[block as usize] = 0xffff;
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_none_are_refused() {
+    fn invalid_lines_are_refused() {
         let frame = Frame::new([0.0, -2.0], 0.25, [16, 16]).expect("a frame");
         let axes = reference::axes::<2>(None).expect("axes");
         let table = |from: &[f64], direction: &[f64]| RecirculationTable {

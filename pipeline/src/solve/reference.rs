@@ -1,4 +1,4 @@
-//! What coefficients are of: the axes of drag, lift and side force, groups of patches, the frontal area.
+//! Reference values of coefficients: the axes of drag, lift and side force, groups of patches, the frontal area.
 
 use crate::{
     config::suggestion,
@@ -17,11 +17,11 @@ const ALL: &str = "all";
 /// A group's name and its patches.
 pub(crate) type Group = (String, Vec<usize>);
 
-/// Directions of drag, lift and side force: x, y and z, turned by the angle of attack from x towards y, and the drag by
-/// the sideslip towards z besides.
+/// Directions of drag, lift and side force: x, y and z, rotated by the angle of attack from x towards y; the drag also
+/// by the sideslip towards z.
 ///
 /// # Errors
-/// Angles that are no numbers; a sideslip in the plane.
+/// Angles that are not finite; a sideslip in 2D.
 pub(crate) fn axes<const D: usize>(
     stream: Option<&FreeStreamTable>,
 ) -> Result<[[f64; 3]; 3], Error> {
@@ -31,7 +31,7 @@ pub(crate) fn axes<const D: usize>(
     let degrees = |key: &str, value: Option<f64>| match value.unwrap_or(0.0) {
         angle if angle.is_finite() => Ok(angle.to_radians()),
         angle => Err(Error::input(format!("[free_stream] {key} is {angle}"))
-            .hint("a finite number of degrees is needed")),
+            .hint("it must be a finite number of degrees")),
     };
     let (attack, slip) = (
         degrees("angle", stream.angle)?,
@@ -39,7 +39,7 @@ pub(crate) fn axes<const D: usize>(
     );
     if D == 2 && stream.sideslip.is_some() {
         return Err(
-            Error::input("[free_stream] has sideslip, and the mesh is 2D").hint("leave it out"),
+            Error::input("[free_stream] has sideslip, but the mesh is 2D").hint("remove it"),
         );
     }
     let ([sa, ca], [sb, cb]) = ([attack.sin(), attack.cos()], [slip.sin(), slip.cos()]);
@@ -50,11 +50,11 @@ pub(crate) fn axes<const D: usize>(
     ])
 }
 
-/// The case with the free stream at the faces that have `velocity` and say no more, and its speed the reference velocity where there
-/// is none.
+/// The case with the free stream set at the velocity faces without other keys, and its speed as the default reference
+/// velocity.
 ///
 /// # Errors
-/// As [`axes`]; a speed that is none.
+/// As [`axes`]; an invalid speed.
 pub(crate) fn with_free_stream<const D: usize>(case: &Case) -> Result<Case, Error> {
     let mut case = case.clone();
     let Some(stream) = case.free_stream else {
@@ -62,7 +62,7 @@ pub(crate) fn with_free_stream<const D: usize>(case: &Case) -> Result<Case, Erro
     };
     let speed = stream.speed.or(case.physics.velocity).ok_or_else(|| {
         Error::input("[free_stream] speed is missing")
-            .hint("give it, or [physics] velocity, which it is of itself")
+            .hint("give it, or [physics] velocity, which is its default")
     })?;
     let speed = positive("[free_stream] speed", speed)?;
     case.physics.velocity.get_or_insert(speed);
@@ -77,10 +77,10 @@ pub(crate) fn with_free_stream<const D: usize>(case: &Case) -> Result<Case, Erro
     Ok(case)
 }
 
-/// Groups by name, with the patches that each is of; `all` where there are several patches.
+/// Groups by name, with the patches of each; `all` if there are several patches.
 ///
 /// # Errors
-/// Names that no patch has, groups named as a patch.
+/// Names that no patch has, groups with the name of a patch.
 pub(crate) fn groups(
     given: &BTreeMap<String, Vec<String>>,
     patches: &[String],
@@ -102,14 +102,16 @@ pub(crate) fn groups(
             let before = of.len();
             of.extend(found);
             if of.len() == before {
-                return Err(Error::input(format!("{what}: no patch is \"{pattern}\""))
-                    .hint(suggestion("name", pattern, &known)));
+                return Err(
+                    Error::input(format!("{what}: no patch matches \"{pattern}\""))
+                        .hint(suggestion("name", pattern, &known)),
+                );
             }
         }
         of.sort_unstable();
         of.dedup();
         if of.is_empty() {
-            return Err(Error::input(format!("{what} has no patch"))
+            return Err(Error::input(format!("{what} has no patches"))
                 .hint("name patches, or patterns such as \"wing*\""));
         }
         groups.push((name.clone(), of));
@@ -117,7 +119,7 @@ pub(crate) fn groups(
     Ok(groups)
 }
 
-/// Whether a name is as a pattern says, in which `*` stands for anything.
+/// Whether a name matches a pattern, in which `*` matches any text.
 fn matches(pattern: &str, name: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else {
         return pattern == name;
@@ -174,8 +176,8 @@ mod tests {
             ("x", &[], "has no patch"),
             ("hull", &["rotor"], "name of a patch"),
         ] {
-            let said = of(name, patterns).expect_err(word).to_string();
-            assert!(said.contains(word), "{said}");
+            let message = of(name, patterns).expect_err(word).to_string();
+            assert!(message.contains(word), "{message}");
         }
     }
 
@@ -193,12 +195,9 @@ mod tests {
                 assert!((dot - f64::from(u8::from(a == b))).abs() < 1e-15);
             }
         }
-        // tan 10° and, of the drag, sin 5°.
+        // tan 10°, and sin 5° for the drag.
         assert!((axes[0][1] / axes[0][0] - 0.176_326_980_7).abs() < 1e-9);
         assert!((axes[0][2] - 0.087_155_742_7).abs() < 1e-9);
-        assert!(
-            super::axes::<2>(Some(&stream)).is_err(),
-            "a sideslip in the plane"
-        );
+        assert!(super::axes::<2>(Some(&stream)).is_err(), "a sideslip in 2D");
     }
 }

@@ -1,9 +1,9 @@
-//! From a case to a flow's parameters, in units of the root lattice, every default worked out.
+//! From a case to the parameters of a flow, in units of the root lattice, with all defaults resolved.
 //!
-//! In: a [`Case`] and the [`Grid`] it is for. Out: [`Resolved`]: [`Params`], the factors back to the
-//! user's units, and the same case with every value written out, which resolves to itself to the
-//! bit. With c = Δx / Δt of the root: velocities are over c, an acceleration over c / Δt, angular
-//! velocities times Δt, and a gauge pressure p is the density 1 + 3 p / (ρ c²).
+//! In: a [`Case`] and the [`Grid`] it is for. Out: [`Resolved`]: [`Params`], the factors back to the user's units, and
+//! the same case with all values resolved, which resolves to itself bit for bit. With c = Δx / Δt of the root level:
+//! velocities are divided by c, an acceleration by c / Δt, angular velocities multiplied by Δt, and a gauge pressure p
+//! is the density 1 + 3 p / (ρ c²).
 
 use crate::error::Error;
 use crate::mesh::domain;
@@ -11,7 +11,7 @@ use crate::options::Root;
 use crate::solve::case::{Case, OutputTable, PhysicsTable, RunTable};
 use crate::solve::conditions::{Conditions, Scale, acceleration, conditions};
 use crate::solve::initial::{Initial, initial};
-use crate::solve::numerics::{is_stirred, numerics};
+use crate::solve::numerics::{is_wall_driven, numerics};
 use crate::solve::outputs::{Outputs, outputs};
 use crate::solve::recirculation::{self, Line};
 use crate::solve::reference::{Group, axes, groups, with_free_stream};
@@ -21,27 +21,28 @@ use cutlink_solver::{Params, Place, WallScheme};
 use cutlink_voxelizer::{Frame, Mesh};
 use std::path::PathBuf;
 
-/// Lattice speed of the reference velocity where the user gives none.
+/// Default lattice velocity of the reference velocity.
 pub const LATTICE_VELOCITY: f64 = 0.05;
-/// Places a straight wall halfway, for any viscosity.
+/// Magic parameter that places a straight wall halfway between cells, for any viscosity.
 pub const MAGIC: f64 = 3.0 / 16.0;
-/// More root steps than any run does.
+/// Upper bound of the root steps of a run.
 const MAX_STEPS: u64 = 1_000_000_000_000;
-/// Times that sound takes along the box in which inflows rise by themselves. The lowest tone between an inlet and an outlet has a period
-/// of four of them, and the ramp's spectrum, 15 j₂(a) / a² at a = π T / period, is zero there at a = 5.763.
+/// Default ramp of inflows, in acoustic transit times of the box. The lowest acoustic mode between an inlet and an
+/// outlet has a period of four transit times, and the spectrum of the ramp, 15 j₂(a) / a² at a = π T / period, is zero
+/// there at a = 5.763.
 const RAMP: f64 = 7.34;
-/// Root steps from one line of integrals to the next where the user says nothing: a line takes as long as some steps.
+/// Default number of root steps between two lines of integrals; a line costs as much as several steps.
 const INTEGRALS_EVERY: u64 = 256;
-/// Folder where the user names none.
+/// Default output folder.
 pub const FOLDER: &str = "flow";
-/// What a case has to know of its mesh.
+/// The properties of a mesh that a case needs.
 #[derive(Debug, Clone, Copy)]
 pub struct Grid<'a, const D: usize> {
     /// The box and its root cells.
     pub frame: &'a Frame<D>,
     /// Names of the patches.
     pub patches: &'a [String],
-    /// What openings by mass flow deliver at a velocity of 1 m/s, m³/s (in the plane of a metre's depth), once that is known: see
+    /// Volume flux of mass-flow boundaries at a velocity of 1 m/s, m³/s (in 2D per metre of depth), once known: see
     /// [`Resolved::areas`].
     pub areas: &'a [(Place, f64)],
 }
@@ -49,62 +50,62 @@ pub struct Grid<'a, const D: usize> {
 /// When a run ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Until {
-    /// After so many root steps.
+    /// After this number of root steps.
     Steps(u64),
     /// When the forces have settled.
     Settled {
         /// Largest relative change.
         change: f64,
-        /// Root steps at most.
+        /// Maximum number of root steps.
         most: u64,
     },
 }
 
-/// A case with nothing left open.
+/// A resolved case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolved<const D: usize> {
-    /// For the solver.
+    /// Parameters of the solver.
     pub params: Params<D>,
     /// The flow in the user's units.
     pub physics: Physics,
-    /// The way back to them.
+    /// Factors from lattice units to the user's units.
     pub units: Units,
-    /// Reference area of coefficients; in the plane a length.
+    /// Reference area of coefficients; in 2D a length.
     pub area: f64,
     /// Directions of drag, lift and side force.
     pub axes: [[f64; 3]; 3],
-    /// Groups of patches, by name and number.
+    /// Groups of patches: name and patch indices.
     pub groups: Vec<(String, Vec<usize>)>,
     /// When to stop.
     pub until: Until,
-    /// Where to write.
+    /// Output folder.
     pub folder: PathBuf,
-    /// Root steps from one line of forces to the next; 0 for none.
+    /// Root steps between two lines of forces; 0 for none.
     pub forces_every: u64,
-    /// Root steps from one line of integrals to the next; 0 for none.
+    /// Root steps between two lines of integrals; 0 for none.
     pub integrals_every: u64,
-    /// The line on which the length of the recirculation is.
+    /// The line of the recirculation length.
     pub recirculation: Option<Line<D>>,
-    /// Root steps from one checkpoint to the next, 0 for none; `None` goes by time.
+    /// Root steps between two checkpoints, 0 for none; `None` for a period of wall time.
     pub checkpoint_every: Option<u64>,
     /// Whether there is one at the end.
     pub checkpoint_at_end: bool,
     /// Fields to write.
     pub outputs: Outputs,
-    /// How the flow begins.
+    /// The initial state.
     pub initial: Initial<D>,
-    /// Openings by mass flow, whose velocities are right once their areas are known.
+    /// Mass-flow boundaries, whose velocities are correct once their areas are known.
     pub by_mass: Vec<Place>,
-    /// What the user should know and did not say.
+    /// Notes for the user.
     pub notes: Vec<String>,
-    /// Why the flow may be unstable, where that was allowed.
+    /// The violated stability limit, if `allow_unstable` is set.
     pub unstable: Option<Unstable>,
-    /// The case with every value written out. `mesh` is as it was given.
+    /// The case with all values resolved; `mesh` is as given.
     pub case: Case,
 }
 
 impl<'a, const D: usize> Grid<'a, D> {
-    /// That of a mesh.
+    /// The properties of a mesh.
     pub fn of(mesh: &'a Mesh<D>) -> Self {
         Self {
             frame: &mesh.frame,
@@ -120,10 +121,10 @@ impl<'a, const D: usize> Grid<'a, D> {
 }
 
 impl Case {
-    /// Checks what can be checked without a mesh: that there is one thing to make it of.
+    /// Checks without a mesh that the case has either `[mesh]` or `[domain]`; returns the dimension of a domain.
     ///
     /// # Errors
-    /// Both `[mesh]` and `[domain]`, or neither; a box that is none.
+    /// Both `[mesh]` and `[domain]`, or neither; an invalid box.
     pub fn dimensions_of_domain(&self) -> Result<Option<usize>, Error> {
         match (&self.mesh, &self.domain) {
             (Some(_), None) => Ok(None),
@@ -131,21 +132,21 @@ impl Case {
                 4 => Ok(Some(2)),
                 6 => Ok(Some(3)),
                 n => Err(Error::input(format!("[domain] box has {n} numbers"))
-                    .hint("write [x0, y0, z0, x1, y1, z1], in the plane [x0, y0, x1, y1]")),
+                    .hint("write [x0, y0, z0, x1, y1, z1], in 2D [x0, y0, x1, y1]")),
             },
-            (Some(_), Some(_)) => Err(Error::input("there are both [mesh] and [domain]")
-                .hint("[domain] is for boxes without a body; [mesh] has its own key `domain`")),
+            (Some(_), Some(_)) => Err(Error::input("there are both [mesh] and [domain]").hint(
+                "[domain] is for a box without a body; with a body, use the key `domain` of [mesh]",
+            )),
             (None, None) => Err(Error::input("there is neither [mesh] nor [domain]")
-                .hint("say in [mesh] what to embed, or give a box in [domain]")),
+                .hint("add [mesh] with a surface, or [domain] with a box")),
         }
     }
 
-    /// Resolves it for a mesh; `name` is the case's own, for messages.
+    /// Resolves the case for a mesh; `name` is the name of the case in messages.
     ///
     /// # Errors
-    /// Values that are missing, twice there, out of range or of another dimension; faces and patches
-    /// that are not there; a flow that cannot be stable, unless that is allowed. Each names its table
-    /// and key.
+    /// Values that are missing, duplicate, out of range or of another dimension; unknown faces and patches; an unstable
+    /// flow, unless allowed. Each error names its table and key.
     pub fn resolve<const D: usize>(
         &self,
         name: &str,
@@ -181,7 +182,7 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
         },
         areas: grid.areas,
     };
-    positive("[physics] a root step in seconds", units.time)?;
+    positive("[physics] duration of a root step, s,", units.time)?;
     let viscosity = physics.lattice_viscosity(grid.frame.dx);
     positive("[physics] viscosity on the root lattice", viscosity)?;
     let (acceleration, pull) = acceleration(table.acceleration.as_ref(), &scale)?;
@@ -203,8 +204,8 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
     variations.extend(pull);
     let (initial, initial_table) = initial(case.initial.as_ref(), [start, stream], &scale)?;
     let coarse = physics.grid_reynolds(grid.frame.dx, 0) > Bounds::REGULARIZED_D3Q19.grid_reynolds;
-    let stirred = is_stirred(&faces, &patches);
-    let mut numerics = numerics::<D>(&case.numerics, wall, [stirred, coarse])?;
+    let wall_driven = is_wall_driven(&faces, &patches);
+    let mut numerics = numerics::<D>(&case.numerics, wall, [wall_driven, coarse])?;
     numerics.bound(&faces, &patches);
     let (outputs, output) = outputs(&case.output, grid.frame, &physics, &units, through)?;
     let axes = axes::<D>(case.free_stream.as_ref())?;
@@ -230,16 +231,16 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
     };
     let bare = case.domain.is_some();
     if matches!(until, Until::Settled { .. }) && !params.forces && !bare {
-        return Err(Error::input(
-            "[run] settle goes by the forces, and [output] forces_every is 0",
-        )
-        .hint("leave forces_every out"));
+        return Err(
+            Error::input("[run] settle needs forces, but [output] forces_every is 0")
+                .hint("remove forces_every"),
+        );
     }
     let fastest = fastest * units.velocity();
     let unstable = physics.check(grid.frame.dx, fastest, numerics.bounds).err();
     if let Some(why) = unstable.filter(|_| !numerics.allow_unstable) {
         return Err(Error::input(why.to_string())
-            .hint("or set [numerics] allow_unstable = true and see what comes of it"));
+            .hint("or set [numerics] allow_unstable = true to run it anyway"));
     }
     let folder = case.output.folder.clone().unwrap_or_else(|| FOLDER.into());
     let integrals_every = case.output.integrals_every.unwrap_or(INTEGRALS_EVERY);
@@ -303,19 +304,19 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
     })
 }
 
-/// Seconds in which profiles and patches rise where the user says nothing: [`RAMP`] times that sound takes along the box.
+/// Default ramp of profiles and patches, s: [`RAMP`] acoustic transit times of the box.
 fn usual_ramp<const D: usize>(grid: &Grid<'_, D>, units: &Units) -> f64 {
     RAMP * grid.longest() * 3f64.sqrt() / units.velocity()
 }
 
-/// What the user should know of conditions and did not say.
+/// Notes on boundary conditions.
 fn notes<const D: usize>(slow: &[String], scale: &Scale<'_, D>, case: &Case) -> Vec<String> {
     let mut notes: Vec<String> = slow
         .iter()
         .map(|what| {
             format!(
-                "{what} is no product of a part in space and one in time: it is evaluated at all its places in each root step, which \
-                 takes time; write it as one where that is possible"
+                "{what} is not a product of a function of space and a function of time: it is evaluated at all its \
+                 points in each root step, which is slow; write it as such a product if possible"
             )
         })
         .collect();
@@ -327,7 +328,8 @@ fn notes<const D: usize>(slow: &[String], scale: &Scale<'_, D>, case: &Case) -> 
     let patches = case.patches.values().filter_map(|patch| patch.ramp);
     if scale.ramp > 0.0 && faces.chain(patches).any(|ramp| ramp == scale.ramp) {
         notes.push(format!(
-            "the flow starts from rest within {:.4} s, a ramp against sound in the box; ramp = 0 starts it at once",
+            "the flow starts from rest with a ramp of {:.4} s, which avoids acoustic resonance; ramp = 0 starts it \
+             impulsively",
             scale.ramp
         ));
     }
@@ -338,24 +340,24 @@ pub(super) fn positive(what: &str, value: f64) -> Result<f64, Error> {
     if value.is_finite() && value > 0.0 {
         return Ok(value);
     }
-    Err(Error::input(format!("{what} is {value}")).hint("a finite number of more than 0 is needed"))
+    Err(Error::input(format!("{what} is {value}")).hint("it must be finite and positive"))
 }
 
 pub(super) fn missing(what: &str) -> Error {
     Error::input(format!("{what} is missing"))
 }
 
-/// One of two keys at most.
+/// Checks that at most one of two keys is given.
 fn one_of(table: &str, given: [(&str, bool); 2]) -> Result<(), Error> {
     let [(a, has_a), (b, has_b)] = given;
     if has_a && has_b {
         return Err(Error::input(format!("{table} has both {a} and {b}"))
-            .hint("leave one of them out: it follows from the other"));
+            .hint("remove one of them: it follows from the other"));
     }
     Ok(())
 }
 
-/// The flow, the reference area, and the table with both written out.
+/// The physics, the reference area, and the resolved table.
 fn physics<const D: usize>(
     given: &PhysicsTable,
     grid: &Grid<'_, D>,
@@ -380,7 +382,8 @@ fn physics<const D: usize>(
         ],
     )?;
     let velocity = number("velocity", given.velocity)?.ok_or_else(|| {
-        missing("[physics] velocity").hint("the flow's own: of the inlet, the lid or the mean")
+        missing("[physics] velocity")
+            .hint("a characteristic velocity: of the inlet, the lid or the mean flow")
     })?;
     let length = number("length", given.length)?;
     let (viscosity, length) = match (
@@ -428,7 +431,7 @@ fn physics<const D: usize>(
     Ok((physics, area, table))
 }
 
-/// When to stop, and the table that says so; `through` is the time of one flow-through.
+/// The end of the run, and the resolved table; `through` is the time of one flow-through, s.
 fn until(given: &RunTable, units: &Units, through: f64) -> Result<(Until, RunTable), Error> {
     const WAYS: &str = "give one of steps, seconds, flow_through, or settle with most";
     let ways = [
@@ -440,16 +443,16 @@ fn until(given: &RunTable, units: &Units, through: f64) -> Result<(Until, RunTab
     let count = ways.into_iter().filter(|&given| given).count();
     if count != 1 {
         let message = match count {
-            0 => "[run] does not say how long",
-            _ => "[run] says more than once how long",
+            0 => "[run] has no duration",
+            _ => "[run] has more than one duration",
         };
         return Err(Error::input(message).hint(WAYS));
     }
     if given.settle.is_some() != given.most.is_some() {
-        return Err(Error::input("[run] settle and most go together").hint(WAYS));
+        return Err(Error::input("[run] settle and most must be given together").hint(WAYS));
     }
     if given.steps == Some(0) || given.most == Some(0) {
-        return Err(Error::input("[run] has no steps").hint("at least 1 is needed"));
+        return Err(Error::input("[run] has no steps").hint("it must be at least 1"));
     }
     let seconds = match (given.seconds, given.flow_through) {
         (Some(seconds), _) => Some(positive("[run] seconds", seconds)?),
@@ -459,11 +462,8 @@ fn until(given: &RunTable, units: &Units, through: f64) -> Result<(Until, RunTab
     let steps = seconds.map(|seconds| units.steps(seconds)).or(given.steps);
     let longest = steps.into_iter().chain(given.most).max();
     if let Some(steps) = longest.filter(|&n| n > MAX_STEPS) {
-        return Err(
-            Error::input(format!("[run] comes to {steps} root steps")).hint(format!(
-                "at most {MAX_STEPS} are possible; are the units right?"
-            )),
-        );
+        return Err(Error::input(format!("[run] amounts to {steps} root steps"))
+            .hint(format!("the maximum is {MAX_STEPS}; check the units")));
     }
     let table = RunTable {
         steps,

@@ -1,8 +1,8 @@
 //! A run: from a case to forces, fields, checkpoints and a summary.
 //!
-//! Writes into the case's folder: `case.toml`, with nothing left open; `integrals.csv`, `forces.csv`, or `energy.csv` of a
+//! Writes into the case's folder: the resolved `case.toml`; `integrals.csv`, `forces.csv`, or `energy.csv` of a
 //! box without a body that is to settle, as the run goes; fields ([`crate::fields`]); checkpoints; and at the end
-//! `forces.png` and `summary.json`. All but these tables are whole or not there.
+//! `forces.png` and `summary.json`. All files except these tables are written atomically.
 
 use crate::{
     device::{Opened, on},
@@ -15,7 +15,7 @@ use crate::{
     options::{Device, Flow as MeshFlow, MeshOptions},
     output, pool,
     solve::{
-        begin::{open, set, tell_changes},
+        begin::{note_changes, open, set},
         bulk::{Bulk, Fluid},
         case::{Case, PatchKind, PatchTable},
         checkpoint::{self, Header},
@@ -48,56 +48,56 @@ use std::{
 
 mod end;
 
-/// Root steps between two looks at the flow, at multiples of it: a resumed run looks at the same.
+/// Root steps between two checks of the flow, at multiples of it, so that a resumed run checks at the same steps.
 const CHUNK: u64 = 64;
 
-/// Time between checkpoints where the case does not say how many steps lie between them. Where a checkpoint takes long,
-/// more: [`SAVE_SHARE`] times what the last one took.
+/// Default wall time between checkpoints if the case gives no number of steps, and at least [`SAVE_SHARE`] times the
+/// duration of the last checkpoint.
 const SAVE_INTERVAL: Duration = Duration::from_secs(600);
 const SAVE_SHARE: u32 = 20;
 
-/// Least root steps between two looks at the flow on the whole, which take as long as some steps.
+/// Minimum number of root steps between two checks of bulk quantities, which cost as much as several steps.
 const WHOLE: u64 = 256;
 
-/// How a case is run.
+/// Options of a run.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct RunOptions {
-    /// Continue from the last checkpoint in the case's folder.
+    /// Continue from the last checkpoint in the output folder.
     pub resume: bool,
-    /// Replace an earlier run in the case's folder.
+    /// Replace an earlier run in the output folder.
     pub replace: bool,
-    /// Root steps at most, in place of the case's.
+    /// Maximum number of root steps; overrides the case.
     pub steps: Option<u64>,
-    /// Where to run, in place of the case's `[mesh] device`.
+    /// Where to run; overrides `[mesh] device` of the case.
     pub device: Option<Device>,
-    /// Worker threads; 0 for one a core.
+    /// Worker threads; 0 for one per core.
     pub threads: usize,
     /// Ends the run early, with a checkpoint.
     pub stop: StopToken,
 }
 
-/// What a run will take.
+/// The forecast of a run.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RunPlan {
-    /// Units, levels, walls, memory and time, in lines of text.
+    /// Units, levels, walls, memory and time, as text.
     pub text: String,
     /// The same as the JSON object of `cutlink solve --dry-run --json` (`docs/json-schema.md`).
     pub json: serde_json::Value,
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RunSummary {
-    /// Where its files are.
+    /// The output folder.
     pub folder: PathBuf,
     /// Root steps done.
     pub steps: u64,
-    /// Seconds of the flow.
+    /// Simulated time, in seconds.
     pub time: f64,
-    /// Whether it settled, where the case asks for that.
+    /// Whether it settled, if the case has `[run] settle`.
     pub settled: Option<bool>,
     /// The object in `summary.json` (`docs/json-schema.md`).
     pub json: serde_json::Value,
@@ -109,7 +109,7 @@ pub struct RunSummary {
 pub struct Coefficient {
     /// The mean.
     pub mean: f64,
-    /// Its standard error; none where the run was too short to tell.
+    /// Its standard error; none if the run was too short.
     pub error: Option<f64>,
 }
 
@@ -134,12 +134,11 @@ impl Case {
         self.run_with(&RunOptions::default(), observer)
     }
 
-    /// Meshes what the case names, runs the flow and writes its folder. Notes and progress go to `observer`.
+    /// Builds the mesh of the case, runs the flow and writes the output folder. Notes and progress go to `observer`.
     ///
     /// # Errors
-    /// A case that does not make sense or cannot be stable, a mesh or flow that will not fit into memory, files that are
-    /// there already, a full disk; [`ErrorKind::Diverged`] and [`ErrorKind::Stopped`], both with what was written so far
-    /// in place.
+    /// An invalid or unstable case, a mesh or flow that does not fit into memory, existing files, a full disk;
+    /// [`ErrorKind::Diverged`] and [`ErrorKind::Stopped`], both of which keep the files written so far.
     pub fn run_with(
         &self,
         options: &RunOptions,
@@ -153,10 +152,10 @@ impl Case {
         }
     }
 
-    /// Does everything up to the first step, and tells what the run would take. Writes nothing.
+    /// Does everything up to the first step, and forecasts memory and time of the run. Writes nothing.
     ///
     /// # Errors
-    /// As [`Case::run_with`], as far as they can be known.
+    /// Those of [`Case::run_with`] that occur before the first step.
     pub fn plan(
         &self,
         options: &RunOptions,
@@ -212,7 +211,7 @@ enum Ended {
     Ran(RunSummary),
 }
 
-/// The device of a run, and how it runs.
+/// The device and the options of a run.
 struct On<'a> {
     opened: Opened,
     choice: Device,
@@ -222,7 +221,7 @@ struct On<'a> {
 }
 
 impl On<'_> {
-    /// Meshes what the case names, and runs.
+    /// Builds the mesh of the case, and runs.
     fn embedded(&self, case: &Case, observer: &mut dyn Observer) -> Result<Ended, Error> {
         let mut options = case.mesh.clone().unwrap_or_default();
         options.device = Some(self.choice);
@@ -248,7 +247,7 @@ impl On<'_> {
     where
         Facet<D>: Meet<D> + Exact<D>,
     {
-        // A case is the same one on any device.
+        // The resolved case does not depend on the device.
         let options = MeshOptions {
             device: None,
             ..placed.options(builder.job)
@@ -257,7 +256,7 @@ impl On<'_> {
             mesh: Some(options),
             ..case.clone()
         };
-        // A duct has no front.
+        // A duct has no frontal area.
         if case.physics.area.is_none() && builder.job.flow == MeshFlow::Outside {
             let [along, ..] = reference::axes::<D>(case.free_stream.as_ref())?;
             let along = std::array::from_fn(|a| along[a]);
@@ -309,7 +308,7 @@ impl On<'_> {
     }
 }
 
-/// The surface of a body, where there is one and it is needed: on the integer lattice, and as placed.
+/// The surface of the body, if there is one and it is needed: on the integer lattice, and as placed.
 #[derive(Clone, Copy)]
 struct Surfaces<'a, const D: usize> {
     snapped: Option<&'a Snapped<D>>,
@@ -323,7 +322,7 @@ impl<const D: usize> Surfaces<'_, D> {
     };
 }
 
-/// What a case is solved on.
+/// The inputs of a run besides its case.
 struct Inputs<'a, const D: usize> {
     mesh: &'a Mesh<D>,
     surfaces: Surfaces<'a, D>,
@@ -334,7 +333,7 @@ struct Inputs<'a, const D: usize> {
     device: report::Device,
 }
 
-/// A run and where it writes.
+/// A run and its outputs.
 struct Run<'a, const D: usize> {
     options: &'a RunOptions,
     observer: &'a mut dyn Observer,
@@ -344,7 +343,7 @@ struct Run<'a, const D: usize> {
     history: History<D>,
     /// The forces of the last root step.
     last: Option<ForceSample>,
-    /// The body, where there is one.
+    /// The body, if there is one.
     surface: Option<&'a Snapped<D>>,
     /// `forces.csv`.
     forces: Option<Growing>,
@@ -356,7 +355,7 @@ struct Run<'a, const D: usize> {
     integral_lines: Option<Growing>,
     fields: FieldWriter<D>,
     fluid: Fluid,
-    /// The flow on the whole, so far.
+    /// Bulk quantities of the flow at each check so far.
     looks: Vec<Bulk>,
     /// Root step of the last checkpoint.
     saved: Option<u64>,
@@ -364,7 +363,7 @@ struct Run<'a, const D: usize> {
     device: report::Device,
     began: Instant,
     begun_at: u64,
-    /// When the last checkpoint was written, and how long that took.
+    /// Time of the last checkpoint, and its duration.
     last_save: Instant,
     save_time: Duration,
     _lock: FolderLock,
@@ -390,7 +389,7 @@ where
         let text = format!(
             "device  {}\n{}",
             device.text(),
-            sheet.tell(&plan, &resolved, speed)
+            sheet.text(&plan, &resolved, speed)
         );
         observer.summary(&text)?;
         let json = sheet.to_json(&plan, &resolved, device, speed);
@@ -404,7 +403,7 @@ where
     if let Some(planned) = planned.filter(|_| inputs.only_plan) {
         return Ok(Ended::Planned(planned));
     }
-    sheet.check_room(backend)?;
+    sheet.check_memory(backend)?;
     let text = resolved.case.to_toml()?;
     let header = Header {
         version: checkpoint::VERSION,
@@ -429,7 +428,7 @@ where
         options, file, mesh, &resolved, &header, observer, &mut *flow,
     )?;
     if options.resume {
-        tell_changes(&resolved.folder.join("case.toml"), &text, observer);
+        note_changes(&resolved.folder.join("case.toml"), &text, observer);
     }
     let mut fields = begun.fields;
     if let Some(surface) = inputs.surfaces.snapped.filter(|_| fields.needs_body()) {
@@ -471,7 +470,7 @@ where
     done.map(Ended::Ran)
 }
 
-/// The case with nothing left open, its velocities scaled to what its patches deliver.
+/// The resolved case, with velocities scaled to the flux through the surfaces of its patches.
 fn resolve<const D: usize>(case: &Case, inputs: &Inputs<'_, D>) -> Result<Resolved<D>, Error>
 where
     Facet<D>: Exact<D>,
@@ -492,7 +491,7 @@ where
         for (patch, factor) in resolved.deliver(&plan, surface) {
             let (name, share) = (&mesh.patches[patch], 100.0 / factor);
             resolved.notes.push(format!(
-                "the links of patch {name} carry {share:.0} % of what passes its surface: use more cells across it"
+                "the links of patch {name} carry {share:.0} % of the flux through its surface; use more cells across it"
             ));
         }
     }
@@ -511,7 +510,7 @@ impl<const D: usize> Run<'_, D> {
         output::write_text(&self.resolved.folder.join(name), true, text)
     }
 
-    /// Root steps at most.
+    /// Maximum number of root steps.
     fn most(&self) -> u64 {
         let most = match self.resolved.until {
             Until::Steps(steps) => steps,
@@ -520,7 +519,7 @@ impl<const D: usize> Run<'_, D> {
         self.options.steps.unwrap_or(most)
     }
 
-    /// Root steps to the next look at the flow.
+    /// Root steps to the next check of the flow.
     fn to_next_look(&self, step: u64) -> u64 {
         let to_multiple = |of: u64| of - step % of;
         let mut steps = to_multiple(CHUNK);
@@ -577,7 +576,7 @@ impl<const D: usize> Run<'_, D> {
                     ErrorKind::Stopped,
                     format!("stopped at root step {}, with a checkpoint", flow.steps()),
                 )
-                .hint("go on with --resume"));
+                .hint("continue with --resume"));
             }
             if let Until::Settled { change, .. } = self.resolved.until {
                 settled = self.is_settled(flow.steps(), change);
@@ -587,7 +586,7 @@ impl<const D: usize> Run<'_, D> {
         self.finish(flow, settled, growth)
     }
 
-    /// Looks at the flow on the whole where it is time to; what grows without bound.
+    /// Checks the bulk quantities when due; returns what grows without bound, if anything.
     fn look(&mut self, flow: &dyn Flow<D>) -> Result<Option<Growth>, Error> {
         let step = flow.steps();
         let watched = step.is_multiple_of(WHOLE.max(sparse(step, 16)));
@@ -616,7 +615,7 @@ impl<const D: usize> Run<'_, D> {
         watch::bulk(&self.looks).or_else(|| watch::forces(&self.history.steps, [drag, lift, side]))
     }
 
-    /// The end of a flow that has diverged.
+    /// The error for a diverged flow.
     fn diverged(&self, error: SolverError) -> Error {
         let advice = matches!(error, SolverError::Diverged { .. }).then(|| self.advice());
         let failure = Error::from(error);
@@ -630,7 +629,7 @@ impl<const D: usize> Run<'_, D> {
         hints::diverged(&self.resolved.params, &self.resolved.physics, self.saved)
     }
 
-    /// Whether the run has settled, where it is time to ask.
+    /// Whether the run has settled; checked at sparse steps only.
     fn is_settled(&self, step: u64, change: f64) -> bool {
         step.is_multiple_of(CHUNK.max(sparse(step, 32)))
             && match &self.energy {
@@ -662,7 +661,7 @@ impl<const D: usize> Run<'_, D> {
         format!("{:.1} MLUPS, {left:.0} s left{drag}", self.mlups(steps))
     }
 
-    /// Puts what there is of the histories into their files.
+    /// Writes the histories so far to their files.
     fn begin_histories(&mut self) -> Result<(), Error> {
         let folder = self.resolved.folder.clone();
         if self.resolved.params.forces {
@@ -682,7 +681,7 @@ impl<const D: usize> Run<'_, D> {
         Ok(())
     }
 
-    /// Adds what is new of the histories to their files.
+    /// Appends new samples of the histories to their files.
     fn write_histories(&mut self) -> Result<(), Error> {
         if let Some(file) = &mut self.forces {
             file.append(&self.history.fresh())?;
@@ -696,7 +695,7 @@ impl<const D: usize> Run<'_, D> {
         Ok(())
     }
 
-    /// Writes a checkpoint that nobody asked for, where the last one is old. It is no reason to end the run.
+    /// Writes a checkpoint by wall time if the last one is old. A failure is noted and does not end the run.
     fn save_by_time(&mut self, flow: &dyn Flow<D>) {
         if self.last_save.elapsed() < SAVE_INTERVAL.max(SAVE_SHARE * self.save_time) {
             return;
@@ -704,7 +703,7 @@ impl<const D: usize> Run<'_, D> {
         if let Err(error) = self.save(flow) {
             self.last_save = Instant::now();
             self.observer.note(&format!(
-                "no checkpoint at root step {}, and the run continues: {error}",
+                "cannot write a checkpoint at root step {}, the run continues: {error}",
                 flow.steps()
             ));
         }
@@ -735,8 +734,8 @@ impl<const D: usize> Run<'_, D> {
     }
 }
 
-/// Steps that are looked at lie apart by a share of the steps so far, so that whole histories can be gone through. They are
-/// multiples of a power of two, the same ones of a resumed run.
+/// Each check scans the whole history, so checks are spaced in proportion to the steps so far (O(n) in total). They are
+/// at multiples of a power of two, so that a resumed run checks at the same steps.
 fn sparse(step: u64, share: u64) -> u64 {
     (step / share).checked_ilog2().map_or(1, |power| 1 << power)
 }

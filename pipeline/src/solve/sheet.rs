@@ -1,8 +1,8 @@
-//! What a run will be, before it is: both systems of units, levels, memory, time.
+//! The forecast of a run: physical and lattice units, levels, memory, time.
 //!
-//! The time is that of so many blocks at the speed of a periodic box without body and levels, measured for
-//! a tenth of a second with the same lattice, collision and precision, on the same backend. Blocks with a wall, a face of
-//! the box or another level beside them count [`SPECIAL`] times. Output comes on top of it: it is good to a factor of two.
+//! The time is the number of block updates over the speed of a periodic box without body and refinement, measured for a
+//! tenth of a second with the same lattice, collision and precision on the same backend. Blocks next to a wall, a face
+//! of the box or another level count [`SPECIAL`] times. Without output; accurate to within a factor of two.
 
 use crate::{
     error::{Error, ErrorKind},
@@ -22,36 +22,36 @@ use cutlink_solver::{
 use cutlink_voxelizer::Mesh;
 use std::{fmt::Write as _, time::Instant};
 
-/// Seconds of measuring.
+/// Duration of the measurement, in seconds.
 const MEASURE: f64 = 0.1;
 
-/// What a block that is not plain takes, in plain ones: 3 to 5 on CPUs and GPUs, flows in the plane and in space.
+/// Cost of a special block relative to a plain one: 3 to 5 on CPUs and GPUs, in 2D and 3D.
 const SPECIAL: usize = 4;
 
-/// What a run takes.
+/// The forecast of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Sheet {
-    /// Updates of cells in a root step.
+    /// Cell updates per root step.
     pub(crate) updates: u64,
-    /// Updates of cells of plain blocks that take as long.
+    /// Cell updates of plain blocks that take as long.
     pub(crate) weight: u64,
-    /// Root steps at most.
+    /// Maximum number of root steps.
     pub(crate) steps: u64,
     /// Bytes of populations and tables.
     pub(crate) flow: u64,
-    /// Bytes of what is written, while it is, and of averages.
+    /// Bytes of outputs while they are written, and of averages.
     pub(crate) output: u64,
-    /// What walls do on the whole.
+    /// Totals of the walls: links, schemes and net mass flux.
     pub(crate) census: Census,
 }
 
-/// Bytes of density and velocity on the host, by which a run looks at the flow on the whole.
+/// Bytes of density and velocity on the host, for the bulk quantities.
 fn snapshot<const D: usize>(mesh: &Mesh<D>) -> u64 {
     (mesh.forest.capacity() * dims::cells(D) * 4 * (1 + D)) as u64
 }
 
 impl Sheet {
-    /// Of a plan; `steps` in place of the case's.
+    /// The forecast of a plan; `steps` overrides the case.
     pub(crate) fn new<const D: usize>(
         plan: &Plan<'_, D>,
         resolved: &Resolved<D>,
@@ -77,7 +77,7 @@ impl Sheet {
         }
     }
 
-    /// What walls do, for `summary.json`.
+    /// The totals of the walls for `summary.json`.
     pub(crate) fn walls(&self) -> serde_json::Value {
         serde_json::json!({
             "links": self.census.links,
@@ -87,7 +87,7 @@ impl Sheet {
         })
     }
 
-    /// What a run would take, for programs; `speed` in updates a second.
+    /// The forecast as JSON; `speed` in updates per second.
     pub(crate) fn to_json<const D: usize>(
         &self,
         plan: &Plan<'_, D>,
@@ -130,9 +130,9 @@ impl Sheet {
         })
     }
 
-    /// Refuses what will not fit.
-    pub(crate) fn check_room<B: Backend>(&self, backend: &B) -> Result<(), Error> {
-        // On a GPU the flow takes its memory, and output the host's.
+    /// Checks that flow and outputs fit into memory.
+    pub(crate) fn check_memory<B: Backend>(&self, backend: &B) -> Result<(), Error> {
+        // On a GPU the flow uses device memory, output host memory.
         let (needed, free) = match B::MEMORY {
             Memory::Device if self.output <= memory::available() => {
                 (self.flow, backend.free_bytes())
@@ -153,11 +153,11 @@ impl Sheet {
                 bytes(free)
             ),
         )
-        .hint("use fewer levels, a coarser root grid or precision = \"f32\"; averages need much"))
+        .hint("use fewer levels, a coarser root grid or precision = \"f32\", or drop [output.averages]"))
     }
 
-    /// All that in words; `speed` in updates a second.
-    pub(crate) fn tell<const D: usize>(
+    /// The forecast as text; `speed` in updates per second.
+    pub(crate) fn text<const D: usize>(
         &self,
         plan: &Plan<'_, D>,
         resolved: &Resolved<D>,
@@ -199,16 +199,25 @@ impl Sheet {
         let census = &self.census;
         let _ = write!(text, "walls: {} cut links", census.links);
         for (links, scheme) in [
-            (census.linear_instead, "take the linear scheme, for a third"),
-            (census.bounced_instead, "bounce back, for a second"),
+            (
+                census.linear_instead,
+                "use the linear scheme (no third fluid cell)",
+            ),
+            (
+                census.bounced_instead,
+                "use halfway bounce-back (no second fluid cell)",
+            ),
         ] {
             if links > 0 {
-                let _ = write!(text, ", {links} of them {scheme} cell is missing");
+                let _ = write!(text, ", {links} {scheme}");
             }
         }
         text.push('\n');
         if let Some(unstable) = &resolved.unstable {
-            let _ = writeln!(text, "allowed, though it may be unstable: {unstable}");
+            let _ = writeln!(
+                text,
+                "running despite a stability limit (allow_unstable): {unstable}"
+            );
         }
         let most = match resolved.until {
             Until::Steps(_) => "",
@@ -231,7 +240,7 @@ impl Sheet {
     }
 }
 
-/// Seconds in the unit that suits them.
+/// A duration in a readable unit.
 fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 1.0 => "a second".into(),
@@ -242,7 +251,7 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-/// Updates a second of a box of the same lattice, collision and precision.
+/// Updates per second of a periodic box with the same lattice, collision and precision.
 pub(crate) fn calibrate<const D: usize, B: Kernels<D>>(
     backend: &B,
     like: &Params<D>,
@@ -280,7 +289,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_told_in_the_unit_that_suits_them() {
+    fn durations_have_readable_units() {
         for (seconds, text) in [
             (0.2, "a second"),
             (59.0, "59 s"),

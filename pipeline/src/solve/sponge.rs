@@ -1,14 +1,14 @@
-//! Sponges before faces of the box, from a case's tables.
+//! Sponge layers at faces of the box, from the tables of a case.
 
 use crate::error::Error;
 use crate::solve::case::{FaceKind, SpongeTable};
 use crate::solve::conditions::{Conditions, FACES, Scale};
 use cutlink_solver::{FaceCondition, Place, Sponge};
 
-/// What a sponge takes off sound where the user says nothing: exp(-5), 0.7 % of its amplitude are left (decision 017).
+/// Default strength: exp(-5), 0.7 % of the amplitude of sound, remain (decision 017).
 const STRENGTH: f64 = 5.0;
 
-/// The sponges of the faces, whose tables get every value written out.
+/// The sponges of the faces; resolves the values of their tables.
 pub(super) fn sponges<const D: usize>(
     scale: &Scale<'_, D>,
     made: &mut Conditions<D>,
@@ -28,13 +28,14 @@ pub(super) fn sponges<const D: usize>(
             if !(length.is_finite() && length > 0.0 && length <= edge) {
                 return Err(
                     Error::input(format!("{what} length is {length}")).hint(format!(
-                        "give more than 0 and at most {edge}, the length of the box there; the longest waves to damp are a good measure"
+                        "give a length above 0 and up to {edge}, the length of the box along that axis; one \
+                         wavelength of the sound to absorb is a good choice"
                     )),
                 );
             }
             if whole > edge {
                 return Err(Error::input(format!(
-                    "{what} length is {length}: it and that of the opposite face have {whole} together, and the box {edge}"
+                    "{what} length is {length}: with the opposite sponge it is {whole}, but the box is only {edge} long"
                 ))
                 .hint("make them shorter"));
             }
@@ -42,15 +43,15 @@ pub(super) fn sponges<const D: usize>(
             if !(strength.is_finite() && strength > 0.0) {
                 return Err(
                     Error::input(format!("{what} strength is {strength}")).hint(format!(
-                        "give more than 0: exp(-strength) of sound is left; {STRENGTH} is usual"
+                        "it must be positive: exp(-strength) of the sound remains; {STRENGTH} is the default"
                     )),
                 );
             }
             if matches!(kind, FaceKind::Periodic | FaceKind::NoSlip) {
-                return Err(Error::input(format!(
-                    "{what} is before a face that is periodic or a wall at rest"
-                ))
-                .hint("sponges are for faces that the flow passes, and for free-slip"));
+                return Err(
+                    Error::input(format!("{what} is on a periodic or no-slip face"))
+                        .hint("sponges are for open and free-slip faces"),
+                );
             }
             sponges.push(Sponge {
                 axis,
@@ -68,7 +69,7 @@ pub(super) fn sponges<const D: usize>(
     Ok(sponges)
 }
 
-/// The face whose velocity a sponge draws the flow to: its own, else the opposite one, else the first that has one.
+/// The face whose velocity is the target of a sponge: its own, else the opposite one, else the first that has one.
 fn stream<const D: usize>(
     what: &str,
     made: &Conditions<D>,
@@ -96,8 +97,8 @@ fn stream<const D: usize>(
     found
         .filter(|&face| !differs(face) && !differs(own))
         .ok_or_else(|| {
-            Error::input(format!("{what} has no one flow to draw to")).hint(
-                "a velocity that is the same everywhere is needed, of this face or of another, and a pressure that is",
+            Error::input(format!("{what} has no uniform target flow")).hint(
+                "this face or another one must have a uniform velocity, and this face a uniform pressure",
             )
         })
 }

@@ -1,45 +1,46 @@
-//! Physical units to those of the root lattice and back, and the bounds of a stable flow.
+//! Conversion between physical units and those of the root lattice, and the stability bounds of a flow.
 //!
-//! In: reference length and velocity, viscosity and density in SI (or all dimensionless, where
-//! viscosity is `velocity * length / Re`), the root cell in the same length, and the lattice speed
-//! that the reference velocity is to have. Out: factors, and the relaxation time of each level.
-//! Lattice: Δx = Δt = 1 on level 0 and density 1; level ℓ has Δx = Δt = 2^-ℓ, so that velocities
-//! are the same number on each level and the level's own viscosity is 2^ℓ times the root's
-//! (Dupuis & Chopard 2003). τ = 3 ν + 1/2 (Krüger et al. 2017, §3.4).
+//! In: reference length and velocity, viscosity and density in SI (or all dimensionless, where viscosity is `velocity *
+//! length / Re`), the root cell in the same unit of length, and the lattice velocity of the reference velocity. Out:
+//! factors, and the relaxation time of each level. Lattice: Δx = Δt = 1 on level 0 and density 1; level ℓ has Δx = Δt =
+//! 2^-ℓ, so velocities have the same value on each level, and the viscosity of a level in its own units is 2^ℓ times
+//! that of the root level (Dupuis & Chopard 2003). τ = 3 ν + 1/2 (Krüger et al. 2017, §3.4).
 
 use std::fmt;
 
-/// Mach numbers beyond this are refused: the error of the equilibrium grows with their square.
+/// Largest accepted Mach number: the error of the equilibrium grows with its square.
 pub const MAX_MACH: f64 = 0.3;
-/// Least τ - 1/2 on any level: below it rounding alone decides.
+/// Smallest τ - 1/2 on any level: below it rounding dominates.
 pub const MIN_RELAXATION: f64 = 1e-5;
-/// Largest relaxation time of odd parts on any level in a box with open faces: beyond, their ghost cells feed disturbances.
+/// Largest relaxation time of odd moments on any level in a box with open faces: beyond, their ghost cells amplify
+/// disturbances.
 pub const MAX_ODD_RELAXATION: f64 = 6.0;
 
-/// What a collision bears. u Δx / ν and the relaxation time of odd parts are largest on the root, so that a bound there
-/// holds for all levels.
+/// Stability bounds of a collision. The cell Reynolds number u Δx / ν and the relaxation time of odd moments are
+/// largest on the root level, so a bound there holds for all levels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
-    /// Largest u Δx / ν on the root.
+    /// Largest cell Reynolds number u Δx / ν on the root level.
     pub grid_reynolds: f64,
-    /// What bears no more.
+    /// The setting that limits it.
     pub of: &'static str,
-    /// The magic parameter, where [`MAX_ODD_RELAXATION`] counts.
+    /// The magic parameter, if [`MAX_ODD_RELAXATION`] applies.
     pub magic: Option<f64>,
 }
 
 impl Bounds {
-    /// One relaxation time.
+    /// BGK.
     pub const BGK: Self = Self::new(50.0, "collision = \"bgk\"");
-    /// Two.
+    /// TRT.
     pub const TRT: Self = Self::new(40.0, "collision = \"trt\"");
     /// Regularized.
     pub const REGULARIZED: Self = Self::new(10_000.0, "collision = \"regularized\"");
     /// Regularized, with 19 velocities.
     pub const REGULARIZED_D3Q19: Self = Self::new(1000.0, "lattice = \"d3q19\"");
-    /// Regularized, faces that move along themselves in a box with an opening; far fields in their place bear more.
-    pub const MOVING: Self = Self::new(1000.0, "a face with a velocity along itself");
-    /// The same in a box without openings, where they bounce back.
+    /// Regularized, with faces of tangential velocity in a box with an open face; far-field faces in their place are
+    /// stable further.
+    pub const MOVING: Self = Self::new(1000.0, "a face that moves along itself");
+    /// The same in a closed box, where these faces are walls with bounce-back.
     pub const MOVING_CLOSED: Self = Self::new(100.0, "a face that moves in a closed box");
 
     const fn new(grid_reynolds: f64, of: &'static str) -> Self {
@@ -51,7 +52,7 @@ impl Bounds {
     }
 }
 
-/// What the user says of the flow; lengths, velocities and times in one system of units.
+/// The physics of a case; lengths, velocities and times in one system of units.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Physics {
     /// Reference length.
@@ -62,11 +63,11 @@ pub struct Physics {
     pub viscosity: f64,
     /// Density.
     pub density: f64,
-    /// Lattice speed of the reference velocity.
+    /// Lattice velocity of the reference velocity.
     pub lattice_velocity: f64,
 }
 
-/// Factors from the lattice to the user's units.
+/// Factors from lattice units to the user's units.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Units {
     /// A root cell.
@@ -77,7 +78,7 @@ pub struct Units {
     pub density: f64,
 }
 
-/// Why a flow cannot be stable, or will not be accurate, and what to do.
+/// A violated bound of stability or accuracy, with a remedy.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Unstable {
@@ -85,10 +86,10 @@ pub enum Unstable {
     Mach {
         /// The Mach number.
         mach: f64,
-        /// The lattice speed.
+        /// The lattice velocity.
         speed: f64,
     },
-    /// Too little viscosity for the numbers.
+    /// Too little viscosity for the floating-point precision.
     Relaxation {
         /// The level.
         level: usize,
@@ -97,14 +98,14 @@ pub enum Unstable {
     },
     /// Too little viscosity for the collision.
     GridReynolds {
-        /// u Δx / ν on the root.
+        /// The cell Reynolds number u Δx / ν on the root level.
         value: f64,
-        /// What is bearable.
+        /// The bounds.
         bounds: Bounds,
     },
-    /// Two relaxation times with too long a one of odd parts, beside open faces.
+    /// TRT with too large a relaxation time of odd moments, in a box with open faces.
     Odd {
-        /// The relaxation time on the root.
+        /// The relaxation time on the root level.
         time: f64,
     },
 }
@@ -139,15 +140,15 @@ impl Physics {
         3.0 * self.lattice_viscosity(dx) * scale(level) + 0.5
     }
 
-    /// u Δx / ν of a level.
+    /// The cell Reynolds number u Δx / ν of a level.
     pub fn grid_reynolds(&self, dx: f64, level: usize) -> f64 {
         self.velocity * dx / scale(level) / self.viscosity
     }
 
-    /// Refuses what cannot be stable, where the fastest prescribed velocity is `fastest`.
+    /// Checks the bounds for the largest prescribed velocity `fastest`.
     ///
     /// # Errors
-    /// The first bound that is broken; a number that is none breaks each.
+    /// The first violated bound; NaN violates every bound.
     pub fn check(&self, dx: f64, fastest: f64, bounds: Bounds) -> Result<(), Unstable> {
         let speed = self.lattice_velocity * (fastest / self.velocity).max(1.0);
         let mach = speed * 3f64.sqrt();
@@ -155,7 +156,7 @@ impl Physics {
         if !slow {
             return Err(Unstable::Mach { mach, speed });
         }
-        // The root has the least of all relaxation times.
+        // The root level has the smallest relaxation time.
         let tau = self.tau(dx, 0);
         let viscous = tau - 0.5 >= MIN_RELAXATION;
         if !viscous {
@@ -175,22 +176,22 @@ impl Physics {
 }
 
 impl Units {
-    /// A lattice velocity.
+    /// Factor of a velocity.
     pub fn velocity(&self) -> f64 {
         self.length / self.time
     }
 
-    /// A lattice force; in the plane a force a unit of depth.
+    /// Factor of a force; in 2D of a force per unit depth.
     pub fn force(&self, dimensions: i32) -> f64 {
         self.density * self.velocity().powi(2) * self.length.powi(dimensions - 1)
     }
 
-    /// A lattice torque, likewise.
+    /// Factor of a torque, likewise.
     pub fn torque(&self, dimensions: i32) -> f64 {
         self.force(dimensions) * self.length
     }
 
-    /// Root steps in a time, at least 1.
+    /// Number of root steps in a time, at least 1.
     pub fn steps(&self, time: f64) -> u64 {
         (time / self.time).round().max(1.0) as u64
     }
@@ -201,19 +202,19 @@ impl fmt::Display for Unstable {
         match self {
             Self::Mach { mach, speed } => write!(
                 f,
-                "the Mach number is {mach:.3} (lattice speed {speed:.4}): at most {MAX_MACH} is \
-                 possible; lower mach or lattice_velocity"
+                "the Mach number is {mach:.3} (lattice velocity {speed:.4}), the limit is {MAX_MACH}: reduce mach \
+                 or lattice_velocity"
             ),
             Self::Relaxation { level, tau } => write!(
                 f,
-                "the relaxation time of level {level} is 1/2 + {:.2e}: at least 1/2 + \
-                 {MIN_RELAXATION:e} is needed; use a finer root grid or a lower Reynolds number",
+                "the relaxation time of level {level} is 1/2 + {:.2e}, the minimum is 1/2 + {MIN_RELAXATION:e}: use \
+                 a finer root grid or a lower Reynolds number",
                 tau - 0.5
             ),
             Self::GridReynolds { value, bounds } => write!(
                 f,
-                "u dx / viscosity on the root is {value:.1}: {} bears {}; use a root grid {:.0} times finer, \
-                 a lower Reynolds number{}",
+                "the cell Reynolds number u dx / nu on the root level is {value:.1}; {} is stable up to {}: use a \
+                 root grid {:.0} times finer, a lower Reynolds number{}",
                 bounds.of,
                 bounds.grid_reynolds,
                 (value / bounds.grid_reynolds).ceil(),
@@ -228,8 +229,9 @@ impl fmt::Display for Unstable {
             ),
             Self::Odd { time } => write!(
                 f,
-                "the relaxation time of odd parts on the root is {time:.1}: beside open faces two relaxation times bear \
-                 {MAX_ODD_RELAXATION}; use collision = \"regularized\" or \"bgk\", or a root grid {:.0} times finer",
+                "the relaxation time of the odd moments on the root level is {time:.1}; collision = \"trt\" with \
+                 open faces is stable up to {MAX_ODD_RELAXATION}: use collision = \"regularized\" or \"bgk\", or a \
+                 root grid {:.0} times finer",
                 ((time - 0.5) / (MAX_ODD_RELAXATION - 0.5)).ceil()
             ),
         }
@@ -244,7 +246,7 @@ fn scale(level: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// A cylinder of 0.1 m in water-like fluid, Re 100: by hand, ν = 2 * 0.1 / 100 = 2e-3.
+    /// A cylinder of 0.1 m in a water-like fluid, Re 100; by hand, ν = 2 * 0.1 / 100 = 2e-3.
     const CYLINDER: Physics = Physics {
         length: 0.1,
         velocity: 2.0,
@@ -259,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn conversions_are_those_worked_out_by_hand() {
+    fn conversions_agree_with_hand_calculations() {
         let units = CYLINDER.units(DX);
         near(CYLINDER.reynolds(), 100.0);
         near(units.time, 0.05 * 0.025 / 2.0);
@@ -270,7 +272,7 @@ mod tests {
         near(CYLINDER.tau(DX, 3), 0.548);
         near(CYLINDER.grid_reynolds(DX, 0), 25.0);
         near(CYLINDER.grid_reynolds(DX, 2), 6.25);
-        // ρ U² Δx² = 1000 * 1600 * 6.25e-4; a unit of depth in the plane.
+        // ρ U² Δx² = 1000 * 1600 * 6.25e-4; per unit of depth in 2D.
         near(units.force(3), 1000.0);
         near(units.force(2), 40_000.0);
         near(units.torque(3), 25.0);
@@ -292,7 +294,7 @@ mod tests {
         let finer = thin.check(0.5 * DX, 2.0, Bounds::BGK);
         assert_eq!(finer, Ok(()), "the remedy");
         assert_eq!(thin.check(DX, 2.0, Bounds::REGULARIZED), Ok(()), "another");
-        // τ - 1/2 is 6e-3 on the root: 0.5 + 0.1875 / 6e-3 = 31.75, and 5.7 on one six times finer.
+        // τ - 1/2 is 6e-3 on the root level: 0.5 + 0.1875 / 6e-3 = 31.75, and 5.7 on a root grid six times finer.
         let open = Bounds {
             magic: Some(0.1875),
             ..Bounds::TRT

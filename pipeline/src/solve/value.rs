@@ -10,7 +10,7 @@ use crate::{
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Visitor};
 use std::fmt;
 
-/// A number, or an expression in text.
+/// A number, or an expression as text.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// A number.
@@ -23,12 +23,12 @@ impl Value {
     /// The expression; `what` names its key.
     ///
     /// # Errors
-    /// A number that is not finite, a text that is no expression.
+    /// A number that is not finite, an invalid expression.
     pub(crate) fn expression(&self, what: &str, scope: &Scope) -> Result<Expression, Error> {
         match self {
             Self::Number(value) if value.is_finite() => Ok(Expression::number(*value)),
             Self::Number(value) => {
-                Err(Error::input(format!("{what} is {value}")).hint("a finite number is needed"))
+                Err(Error::input(format!("{what} is {value}")).hint("the number must be finite"))
             }
             Self::Text(text) => Expression::parse(what, text, scope),
         }
@@ -86,7 +86,7 @@ impl<'de> Deserialize<'de> for Value {
     }
 }
 
-/// What the expressions of a case may name: coordinates from x on, the time, and the numbers of `[physics]`.
+/// The names available to the expressions of a case: coordinates from x on, the time, and the numbers of `[physics]`.
 pub(crate) fn scope(coordinates: usize, time: bool, physics: &Physics) -> Scope {
     Scope {
         coordinates,
@@ -102,15 +102,15 @@ pub(crate) fn scope(coordinates: usize, time: bool, physics: &Physics) -> Scope 
     }
 }
 
-/// As many expressions as the mesh has dimensions.
+/// One expression per dimension of the mesh.
 pub(crate) fn vector<const D: usize>(
     what: &str,
     given: &[Value],
     scope: &Scope,
 ) -> Result<[Expression; D], Error> {
     if given.len() != D {
-        let said = format!("{what} has {} numbers, and the mesh is {D}D", given.len());
-        return Err(Error::input(said).hint(format!("give {D} numbers or expressions")));
+        let message = format!("{what} has {} numbers, but the mesh is {D}D", given.len());
+        return Err(Error::input(message).hint(format!("give {D} numbers or expressions")));
     }
     let each = given.iter().map(|value| value.expression(what, scope));
     let each = each.collect::<Result<Vec<_>, _>>()?;

@@ -1,43 +1,44 @@
-//! Whether a run goes wrong: the spread of the forces, the mean density, the kinetic energy.
+//! Detection of divergence from the spread of the forces, the mean density and the kinetic energy.
 //!
-//! In: histories, in coefficients and in units of the lattice. Out: what grows, by how much and from which step, where
-//! no physical flow does that. All are functions of histories alone.
+//! In: histories, of coefficients and of bulk quantities in lattice units. Out: the quantity that grows beyond any
+//! physical flow, by how much and from which step. All criteria are functions of histories alone.
 //!
-//! | what | is called diverging where |
+//! | quantity | diverging if |
 //! |---|---|
-//! | spread of the forces: standard deviation about a straight line, in each sixteenth of the run | it has grown in each of the last four sixteenths, to [`GROWTH`] times in all, is the largest of the run (its first two sixteenths apart), and above [`SENSE`] times the force itself and [`COEFFICIENT`] |
-//! | mean density | it has moved from its first value by [`DENSITY`], always one way, and goes on no slower than before |
-//! | kinetic energy | its mean Mach number is above [`MACH`], and it has grown all the while to [`ENERGY`] times |
+//! | spread of the forces: standard deviation about a straight line, in each sixteenth of the run | it has grown in each of the last four sixteenths, by [`GROWTH`] times in total, is the largest of the run (without its first two sixteenths), and is above [`SENSE`] times the force itself and [`COEFFICIENT`] |
+//! | mean density | it has changed from its first value by [`DENSITY`], monotonically, and does not slow down |
+//! | kinetic energy | its mean Mach number is above [`MACH`], and it has grown monotonically by [`ENERGY`] times |
 //!
-//! Vortices that begin to leave grow exponentially too, but end at a spread of about the drag or less; an
-//! impulsive start is large and decays; a cavity that spins up ends at its lid's velocity; a
-//! pressure that fills a box slows down.
+//! The onset of vortex shedding grows exponentially as well, but saturates at a spread of about the drag or less; an
+//! impulsive start is large and decays; the spin-up of a cavity ends at the velocity of its lid; the filling of a box
+//! by a pressure slows down.
 
 use crate::solve::{bulk::Bulk, units::MAX_MACH};
 use std::fmt;
 
-/// Parts of a run that are compared.
+/// Number of compared parts of a run.
 const PARTS: usize = 16;
-/// The last of them, each of which has grown.
+/// Number of last parts, which grow from each to the next.
 const LAST: usize = 5;
-/// Samples that each part needs.
+/// Minimum number of samples of a part.
 const SAMPLES: usize = 16;
 /// Growth over the last parts.
 const GROWTH: f64 = 2.0;
-/// Spreads beyond physical sense, over the force itself: vortices behind a cylinder at high Reynolds numbers in 2D have 0.7.
+/// Largest physical spread relative to the force: vortex shedding of a cylinder at high Reynolds numbers in 2D has 0.7.
 const SENSE: f64 = 1.0;
-/// The same as a coefficient: a slender body may have vortices and little drag.
+/// The same as a coefficient: a slender body may have strong shedding and little drag.
 const COEFFICIENT: f64 = 1.0;
-/// Change of the mean density; pressure then is off by as much of ρ c², which is 2 / (3 u²) dynamic pressures.
+/// Relative change of the mean density; the pressure is then off by this share of ρ c², which is 2 / (3 u²) dynamic
+/// pressures.
 const DENSITY: f64 = 0.05;
-/// Mean Mach number that is beyond what is accepted anywhere.
+/// Mean Mach number beyond the limit for any case.
 const MACH: f64 = MAX_MACH;
-/// Growth of the kinetic energy up to there.
+/// Growth of the kinetic energy.
 const ENERGY: f64 = 4.0;
-/// Looks at the flow on the whole that are compared.
+/// Number of compared samples of bulk quantities.
 const LOOKS: usize = 6;
 
-/// What grows without bound.
+/// A quantity that grows without bound.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Growth {
     what: What,
@@ -66,8 +67,8 @@ impl fmt::Display for Growth {
             ),
             What::Density => write!(
                 f,
-                "the mean density has run from {before:.4} to {now:.4} between root steps {from} and {to}, \
-                 and goes on"
+                "the mean density drifted from {before:.4} to {now:.4} between root steps {from} and {to} and is \
+                 still drifting"
             ),
             What::Energy => write!(
                 f,
@@ -79,13 +80,13 @@ impl fmt::Display for Growth {
     }
 }
 
-/// Whether forces go wrong: `steps` of the samples, and coefficients of all patches together along three axes.
+/// Whether the forces diverge: `steps` of the samples, and coefficients of all patches together along three axes.
 pub(crate) fn forces(steps: &[u64], coefficients: [&[f64]; 3]) -> Option<Growth> {
     let size = steps.len() / PARTS;
     if size < SAMPLES {
         return None;
     }
-    // Of a number that does not divide the oldest are left out.
+    // The oldest samples are skipped if the number is not divisible.
     let first = steps.len() - size * PARTS;
     let part = |k: usize| first + k * size..first + (k + 1) * size;
     let spreads: Vec<f64> = (0..PARTS)
@@ -113,7 +114,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Variance about the straight line of least squares.
+/// Variance about the regression line.
 fn spread(values: &[f64]) -> f64 {
     let (n, level) = (values.len() as f64, mean(values));
     let time = |i: usize| i as f64 - 0.5 * (n - 1.0);
@@ -124,7 +125,7 @@ fn spread(values: &[f64]) -> f64 {
     values.iter().enumerate().map(rest).sum::<f64>() / n
 }
 
-/// Whether the flow on the whole goes wrong, by looks at it in the order of time.
+/// Whether the bulk quantities diverge; `looks` are in time order.
 pub(crate) fn bulk(looks: &[Bulk]) -> Option<Growth> {
     let first = looks.first()?;
     let last = looks.get(looks.len().checked_sub(LOOKS)?..)?;
@@ -169,7 +170,7 @@ mod tests {
         forces(&steps, [&of(&drag), &of(&lift), &vec![0.0; samples]])
     }
 
-    /// At each look of a run, as a run is looked at.
+    /// The first growth found at 64 checks of a run.
     fn ever(drag: impl Fn(f64) -> f64 + Copy, lift: impl Fn(f64) -> f64 + Copy) -> Option<Growth> {
         (1..=64).find_map(|k| {
             let share = f64::from(k) / 64.0;
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn sound_that_grows_beyond_the_force_is_found_and_told() {
+    fn sound_that_grows_beyond_the_force_is_reported() {
         let sound = |t: f64| 0.05 * (4.5 * t).exp() * (TAU * 90.0 * t).sin();
         let found = ever(|_| 1.3, sound).expect("it grows to 4.5");
         let text = found.to_string();
@@ -196,11 +197,11 @@ mod tests {
 
     #[test]
     fn physical_growth_is_no_alarm() {
-        // Vortices: from rounding, exponentially, to a lift as large as the drag.
+        // Vortex shedding: exponential growth from rounding to a lift as large as the drag.
         let street = |t: f64| (1e-7 * (60.0 * t).exp()).min(1.4) * (TAU * 80.0 * t).sin();
         let drag = |t: f64| 1.1 + 0.4 * street(t).powi(2);
         assert_eq!(ever(drag, street), None, "vortices");
-        // An impulsive start rings at 2 c / u and decays.
+        // An impulsive start oscillates with a force of 2 c / u and decays.
         let start = |t: f64| 1.0 + 23.0 * (-12.0 * t).exp() * (TAU * 40.0 * t).cos();
         assert_eq!(ever(start, |_| 0.0), None, "impulsive start");
         assert_eq!(ever(|t| 3.0 * t * t, |_| 0.0), None, "a ramp");
@@ -230,11 +231,11 @@ mod tests {
     }
 
     #[test]
-    fn density_and_energy_that_run_away_are_found_and_told() {
+    fn density_and_energy_that_diverge_are_reported() {
         let fills = looks(|t| 1.0 + 0.48 * t, |_| 0.0025);
         let found = bulk_ever(&fills).expect("it fills");
         assert!(
-            found.to_string().contains("mean density has run from 1.0"),
+            found.to_string().contains("mean density drifted from 1.0"),
             "{found}"
         );
         assert!(found.values[1] < 1.1, "soon: {found:?}");
@@ -258,7 +259,7 @@ mod tests {
         );
     }
 
-    /// Steps, drag and lift of a run of this program.
+    /// Recorded steps, drag and lift of a run of this program.
     fn recorded(text: &str) -> (Vec<u64>, [Vec<f64>; 2]) {
         let (mut steps, mut coefficients) = (Vec::new(), [Vec::new(), Vec::new()]);
         for line in text.lines().skip(1) {
@@ -271,7 +272,7 @@ mod tests {
         (steps, coefficients)
     }
 
-    /// The first sample by which a recorded run goes wrong, looked at every ten.
+    /// The first sample at which a recorded run is classified as diverging, checked every ten samples.
     fn first(text: &str) -> Option<(usize, usize)> {
         let (steps, [drag, lift]) = recorded(text);
         let none = vec![0.0; steps.len()];
@@ -282,10 +283,10 @@ mod tests {
 
     #[test]
     fn recorded_sound_is_found_and_recorded_vortices_are_not() {
-        // An aerofoil at Re 1000 whose lift falls from 2.0 to 0.7 while it swings ever more, to 1.8.
+        // An aerofoil at Re 1000 whose lift falls from 2.0 to 0.7 while its oscillation grows to 1.8.
         let (at, of) = first(include_str!("recorded/growing.csv")).expect("it grows");
         assert!(at < of, "before the end: {at} of {of}");
-        // A cylinder at Re 200 from its start to its vortex street.
+        // A cylinder at Re 200 from the start to the vortex street.
         assert_eq!(first(include_str!("recorded/street.csv")), None);
     }
 }

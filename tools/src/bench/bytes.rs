@@ -1,17 +1,16 @@
-//! The bytes that the data structures make each stage read and write.
+//! The bytes that each stage reads and writes, from the sizes of the data structures.
 //!
-//! Once for every pass over an array; a gather counts its elements, not cache lines. Per level, with
-//! B blocks and P pairs of a block and a facet in its list, F = 4 + 4 D² bytes to reach a facet
-//! (its number and its corners), N bytes of a block's share in the places of its family, and the
-//! layers of blocks that are refined:
+//! Every pass over an array counts once; a gather counts its elements, not cache lines. Per level, with B blocks, P
+//! pairs of a block and a facet in its list, F = 4 + 4 D² bytes per facet access (index and corners), N bytes for a
+//! block's share in the neighbour table of its family, and the layers of refined blocks:
 //!
 //! | stage | bytes |
 //! |---|---|
-//! | upload | corners in and out, a key and a number a facet written and read in one pass of a sort |
-//! | bins | F a pair of the level above, coordinate and parent of a block; lengths and lists written in parts, read, and put together |
-//! | voxelize | list start, coordinate, parent and its anchor of a block; F a pair; mask and 2^D anchors written |
-//! | refine | list starts; for every layer a copy of the marks, the neighbours and the mask; marks and children, twice; a new block's arrays, its neighbours made empty and written, the parent's and their children read once a family; neighbours read and two masks written for ghosts and interfaces |
-//! | links | on levels whose leaves have facets: list start and row of a block, F a pair of a leaf; cells and links written in parts, read, and put together |
+//! | upload | corners in and out, a key and an index per facet written and read in one pass of a sort |
+//! | bins | F per pair of the level above, coordinate and parent per block; lengths and lists written in parts, read, and joined |
+//! | voxelize | list start, coordinate, parent and its anchor per block; F per pair; mask and 2^D anchors written |
+//! | refine | list starts; for every layer a copy of the marks, the neighbours and the mask; marks and children, twice; arrays of a new block, its neighbours cleared and written, those of the parent and their children read once per family; neighbours read and two masks written for ghosts and interfaces |
+//! | links | on levels whose leaves have facets: list start and row per block, F per pair of a leaf; cells and links written in parts, read, and joined |
 
 use cutlink_amr::dims;
 use cutlink_device::{DeviceError, Host};
@@ -29,14 +28,14 @@ pub(super) const STAGES: [Stage; 5] = [
     Stage::Links,
 ];
 
-/// What the formulas need of one level.
+/// The counts of one level in the formulas.
 struct Level {
     blocks: u64,
     pairs: u64,
     leaf_pairs: u64,
 }
 
-/// Bytes of each of [`STAGES`], for a mesh with these parameters, refined alike everywhere.
+/// Bytes of each of [`STAGES`], for a mesh with these parameters and uniform rules of refinement.
 pub(super) fn bytes<const D: usize>(
     surface: &Snapped<D>,
     mesh: &Mesh<D>,
@@ -82,7 +81,7 @@ where
     Ok([upload, bins, voxelize, refine, links])
 }
 
-/// The lists of every level, made again on the finished forest.
+/// The lists of every level, rebuilt on the finished forest.
 fn levels<const D: usize>(
     surface: &Snapped<D>,
     mesh: &Mesh<D>,

@@ -1,4 +1,4 @@
-//! What is measured: the surface that was given, or built-in shapes, or scans in a folder.
+//! The measured cases: the given surface, built-in shapes, or scans in a folder.
 
 use crate::cli::BenchMeshArgs;
 use cutlink::Error;
@@ -6,20 +6,20 @@ use cutlink::options::{MeshOptions, Numbers, Root};
 use cutlink_mesher::Surface;
 use std::path::Path;
 
-/// A surface and what it is embedded into.
+/// A surface and the options of its mesh.
 #[derive(Debug, Clone)]
 pub(super) struct Case {
-    /// As `--case` names it; empty for the surface that was given.
+    /// Name for `--case`; empty for the given surface.
     pub(super) name: String,
-    /// As `cutlink mesh` takes them.
+    /// As for `cutlink mesh`.
     pub(super) options: MeshOptions,
-    /// Parts of each edge.
+    /// Number of parts of each facet edge.
     pub(super) split: u32,
-    /// Whether the shape gets bumps.
+    /// Whether bumps are added to the shape.
     pub(super) bumps: bool,
 }
 
-/// The cases that the arguments ask for.
+/// The cases selected by the arguments.
 pub(super) fn cases(args: &BenchMeshArgs) -> Result<Vec<Case>, Error> {
     let given = options(args);
     let of_case = |case: Case| Case {
@@ -76,7 +76,7 @@ fn options(args: &BenchMeshArgs) -> MeshOptions {
     }
 }
 
-/// The unit box of the literature's cases (J26 §4).
+/// The unit box of the cases in the literature (J26 §4).
 fn unit_box(levels: usize) -> MeshOptions {
     MeshOptions {
         domain: Some(Numbers::Many(vec![0.0, 0.0, 0.0, 1.0, 1.0, 1.0])),
@@ -130,11 +130,11 @@ fn scans(folder: &Path) -> Vec<Case> {
     ]
 }
 
-/// Moves the vertices of a body around the origin in and out by up to a fifth, so that it has
-/// hollows and narrow places, in any direction other ones. It stays closed, and does not cross
-/// itself: each ray from the origin keeps its direction.
+/// Scales the vertices of a body around the origin radially by up to a fifth, so that it has concavities and narrow
+/// gaps that vary with the direction. It stays closed and free of self-intersections, because each vertex stays on its
+/// ray from the origin.
 pub(super) fn add_bumps<const D: usize>(surface: &mut Surface<D>) {
-    // Chebyshev's polynomial of degree 9: the same on every machine.
+    // The Chebyshev polynomial of degree 9: identical on every machine.
     let wave = |x: f64| {
         let y = x * x;
         x * (9.0 + y * (-120.0 + y * (432.0 + y * (-576.0 + y * 256.0))))

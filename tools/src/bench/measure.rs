@@ -1,11 +1,11 @@
-//! One case: its surface brought to where `cutlink mesh` embeds it, then embedded again and again.
+//! One case: its surface prepared as in `cutlink mesh`, then embedded repeatedly.
 
 use crate::bench::bytes::{STAGES, bytes};
 use crate::bench::cases::{Case, add_bumps};
 use crate::bench::report::{CaseReport, Copy, Spread, StageReport, StageTimes};
 use crate::console::Console;
 use cutlink::device::{Opened, on};
-use cutlink::estimate::room;
+use cutlink::estimate::memory;
 use cutlink::mesh::build::stage_name;
 use cutlink::mesh::domain::{self, Domain};
 use cutlink::mesh::gate;
@@ -27,10 +27,10 @@ use std::time::Instant;
 
 /// Runs before the measured ones.
 pub(super) const WARM_UP: u32 = 3;
-/// How often a surface is read and snapped, at most: large ones take seconds.
+/// Maximum number of times a surface is read and snapped: large ones take seconds.
 const READS: u32 = 3;
 
-/// What every case of a run has in common.
+/// What all cases of a bench share.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bench<'a> {
     pub(super) opened: &'a Opened,
@@ -38,14 +38,14 @@ pub(super) struct Bench<'a> {
     pub(super) console: &'a Console,
 }
 
-/// A surface in its place, with its health before.
-struct Made<const D: usize> {
+/// A placed surface, with its health report before placement.
+struct PlacedSurface<const D: usize> {
     surface: Surface<D>,
     health: Health<D>,
     read_ms: f64,
 }
 
-/// A surface that is ready to be embedded.
+/// A surface ready for embedding.
 struct Ready<const D: usize> {
     name: String,
     surface: String,
@@ -58,15 +58,15 @@ struct Ready<const D: usize> {
     snap_ms: f64,
 }
 
-/// The embedding of one run.
-struct Lap {
+/// Times of one embedding.
+struct RunTimes {
     wall: f64,
     /// Seconds of each of [`STAGES`].
     stages: [f64; 5],
     launches: [Option<u64>; 5],
 }
 
-impl Lap {
+impl RunTimes {
     fn new() -> Self {
         Self {
             wall: 0.0,
@@ -86,7 +86,7 @@ fn at(stage: Stage) -> usize {
     at.expect("every stage should be listed")
 }
 
-impl Observer for Lap {
+impl Observer for RunTimes {
     fn stage_done(&mut self, stage: Stage, _: usize, seconds: f64) {
         self.stages[at(stage)] += seconds;
     }
@@ -96,7 +96,7 @@ impl Observer for Lap {
     }
 }
 
-/// The job of a case: nothing is written.
+/// The job of a case; it writes nothing.
 pub(super) fn job(case: &Case) -> Result<Job, Error> {
     resolve::resolve(&case.options)
 }
@@ -115,7 +115,7 @@ impl Bench<'_> {
             }
             Source::Shape(AnyShape::D2(shape)) => self.shape(case, &job, shape, copy),
             Source::Shape(AnyShape::D3(shape)) => self.shape(case, &job, shape, copy),
-            Source::Memory => Err(Error::input("a case should name its surface")),
+            Source::Memory => Err(Error::input("a case must name its surface")),
         }
     }
 
@@ -138,7 +138,7 @@ impl Bench<'_> {
         let affine = job.placement.resolve_surface(&surface)?;
         affine.apply_surface(&mut surface);
         let domain = choose(job, surface.bounds().unwrap_or([[0.0; D]; 2]))?;
-        let made = Made {
+        let made = PlacedSurface {
             surface,
             health,
             read_ms,
@@ -165,7 +165,7 @@ impl Bench<'_> {
         }
         let health = health::check(&surface);
         sketch.affine.apply_surface(&mut surface);
-        let made = Made {
+        let made = PlacedSurface {
             surface,
             health,
             read_ms,
@@ -177,7 +177,7 @@ impl Bench<'_> {
         &self,
         case: &Case,
         job: &Job,
-        made: Made<D>,
+        made: PlacedSurface<D>,
         domain: &Domain<D>,
         copy: &Copy,
     ) -> Result<CaseReport, Error>
@@ -195,7 +195,7 @@ impl Bench<'_> {
         gate::check_inside(&name, placed.bounds().unwrap_or([[0.0; D]; 2]), &frame)?;
         let params = job.params::<D>(job.wall_distance_in(domain), &placed.patches)?;
         on!(self.opened, kernels => {
-            room::levels(kernels, &placed, frame, params.clone(), None)
+            memory::levels(kernels, &placed, frame, params.clone(), None)
         })?;
         let (snap_ms, (snapped, _)) =
             median_of(|| Ok(prepare(&cutlink_device::Host, &placed, &frame, &params)?))?;
@@ -218,7 +218,7 @@ impl Bench<'_> {
         on!(self.opened, kernels => self.embed(kernels, &ready, copy))
     }
 
-    /// Embeds again and again; each mesh is gone before the next, so that its memory is taken again.
+    /// Embeds repeatedly; each mesh is dropped before the next, so that its memory is reused.
     fn embed<const D: usize, K: Kernels<D>>(
         &self,
         kernels: &K,
@@ -238,7 +238,7 @@ impl Bench<'_> {
             drop(last.take());
             kernels.reset_peak();
             let (mesh, lap) = once(kernels, ready)?;
-            // Asking costs time, and the peak is the same in each run.
+            // The query costs time, and the peak is the same in each run.
             if run < WARM_UP {
                 peak = kernels.peak_bytes();
             } else {
@@ -264,8 +264,8 @@ fn choose<const D: usize>(job: &Job, bounds: domain::Bounds<D>) -> Result<Domain
 fn once<const D: usize, K: Kernels<D>>(
     kernels: &K,
     ready: &Ready<D>,
-) -> Result<(Mesh<D, K>, Lap), Error> {
-    let mut lap = Lap::new();
+) -> Result<(Mesh<D, K>, RunTimes), Error> {
+    let mut lap = RunTimes::new();
     let begin = Instant::now();
     let mesh = embed(
         kernels,
@@ -284,7 +284,7 @@ fn wait<B: Backend>(backend: &B) -> Result<(), DeviceError> {
     backend.seconds(&now, &now).map(drop)
 }
 
-/// The median time of some repetitions in milliseconds, and what the last one made.
+/// The median time of the repetitions in milliseconds, and the result of the last one.
 fn median_of<T>(mut work: impl FnMut() -> Result<T, Error>) -> Result<(f64, T), Error> {
     let mut times = Vec::new();
     loop {
@@ -297,7 +297,7 @@ fn median_of<T>(mut work: impl FnMut() -> Result<T, Error>) -> Result<(f64, T), 
     }
 }
 
-/// The memory of a backend copied from itself to itself.
+/// Copies memory of a backend to itself.
 pub(super) struct Copier<B: Backend> {
     backend: B,
     from: B::Buf<u32>,
@@ -320,7 +320,7 @@ impl<B: Backend> Copier<B> {
         })
     }
 
-    /// Read and written by a copy.
+    /// Bytes read and written by a copy.
     pub(super) fn bytes(&self) -> u64 {
         2 * 4 * B::len(&self.from) as u64
     }
@@ -333,7 +333,7 @@ impl<B: Backend> Copier<B> {
         self.backend.seconds(&begin, &end)
     }
 
-    /// The bandwidth, of the median of some runs.
+    /// The bandwidth, from the median of `runs` runs.
     pub(super) fn measure(&mut self, runs: u32) -> Result<Copy, DeviceError> {
         for _ in 0..WARM_UP {
             self.once()?;
@@ -348,7 +348,7 @@ impl<B: Backend> Copier<B> {
     }
 }
 
-/// The bandwidth of the memory, copied from itself to itself.
+/// The copy bandwidth of the memory.
 pub(super) fn copy<B: Backend>(backend: &B, runs: u32) -> Result<Copy, DeviceError> {
     Copier::new(backend)?.measure(runs)
 }
@@ -356,14 +356,14 @@ pub(super) fn copy<B: Backend>(backend: &B, runs: u32) -> Result<Copy, DeviceErr
 fn describe<const D: usize>(
     ready: &Ready<D>,
     mesh: &Mesh<D>,
-    laps: &[Lap],
+    laps: &[RunTimes],
     moved: [u64; 5],
     peak_bytes: u64,
     copy: &Copy,
 ) -> CaseReport {
-    let spread = |of: &dyn Fn(&Lap) -> f64| Spread::of(laps.iter().map(of).collect());
+    let spread = |of: &dyn Fn(&RunTimes) -> f64| Spread::of(laps.iter().map(of).collect());
     let stages = STAGES.iter().enumerate().map(|(i, &stage)| {
-        let ms = spread(&|lap: &Lap| lap.stages[i]);
+        let ms = spread(&|lap: &RunTimes| lap.stages[i]);
         let rate = moved[i] as f64 / (1e-3 * ms.median);
         StageReport {
             stage: stage_name(stage),
@@ -402,8 +402,8 @@ fn describe<const D: usize>(
             voxelize: median(2),
             refine: median(3),
             links: median(4),
-            sum: spread(&Lap::sum),
-            wall: spread(&|lap: &Lap| lap.wall),
+            sum: spread(&RunTimes::sum),
+            wall: spread(&|lap: &RunTimes| lap.wall),
         },
         stages,
         peak_bytes,

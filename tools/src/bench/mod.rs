@@ -1,10 +1,9 @@
-//! `cutlink bench`: how fast meshes are made here, and how fast flows run ([`solve`]).
+//! `cutlink bench`: the speed of meshing and of flows ([`solve`]) on this machine.
 //!
-//! Of meshes, each case goes the way of `cutlink mesh` up to the embedding (read or made, split, placed,
-//! snapped), which then runs again and again. Its time is told twice: by stage on the
-//! backend's own clock, and as wall time around the whole call, which ends when all work is
-//! done. What is counted after that (the mesh's numbers, its checksum, the bytes of `bytes`)
-//! is outside of both. The copy bandwidth is measured in the same run.
+//! For meshes, each case follows `cutlink mesh` up to the embedding (read or generated, split, placed, snapped), which
+//! then runs repeatedly. Its time is reported twice: by stage on the clock of the backend, and as wall time of the
+//! whole call, which ends when all work is done. Counts made afterwards (mesh statistics, checksum, the bytes of
+//! `bytes`) are outside of both. The copy bandwidth is measured in the same run.
 
 mod bytes;
 mod cases;
@@ -20,7 +19,7 @@ use cutlink::mesh::report::Device;
 use measure::{Bench, WARM_UP};
 use report::{Head, Report};
 
-/// Measured runs of a case, where nothing else is said.
+/// Default number of measured runs of a case.
 const RUNS: u32 = 20;
 
 /// Runs `cutlink bench mesh`.
@@ -29,7 +28,7 @@ const RUNS: u32 = 20;
 /// Any failure; `docs/cli.md` lists the exit codes.
 pub fn mesh(args: &BenchMeshArgs) -> Result<(), Error> {
     let cases = cases::cases(args)?;
-    // What cannot be is said before the first case takes its time.
+    // Errors of all cases are reported before the first case runs.
     let jobs = cases.iter().map(measure::job);
     let jobs = jobs.collect::<Result<Vec<_>, _>>()?;
     let job = jobs.into_iter().next().expect("there should be a case");
@@ -44,7 +43,7 @@ pub fn mesh(args: &BenchMeshArgs) -> Result<(), Error> {
             head: Head::new("bench mesh", device, runs, copy),
             cases: Vec::new(),
         };
-        console.show(&report.head.tell("medians, in milliseconds"))?;
+        console.show(&report.head.text("medians, in milliseconds"))?;
         let bench = Bench {
             opened: &opened,
             runs,
@@ -69,7 +68,7 @@ pub fn mesh(args: &BenchMeshArgs) -> Result<(), Error> {
         report.head.device.peak_bytes = opened.peak_bytes();
         match failed {
             None => console.object(&report),
-            // The cases before it took their time.
+            // The results of earlier cases are kept.
             Some(mut failure) if !report.cases.is_empty() => {
                 failure.details = serde_json::json!({ "bench": report });
                 Err(failure)

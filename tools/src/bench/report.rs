@@ -1,5 +1,4 @@
-//! What was measured, as tables and as JSON. `docs/json-schema.md` describes every key; keys are
-//! only ever added.
+//! The results as tables and as JSON. `docs/json-schema.md` describes every key; keys are only added.
 
 use crate::bench::WARM_UP;
 use cutlink::mesh::report::{Device, bytes, columns, grouped};
@@ -14,7 +13,7 @@ pub struct Report {
     pub cases: Vec<CaseReport>,
 }
 
-/// What both benches begin with.
+/// The common head of both reports.
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
 pub struct Head {
@@ -29,7 +28,7 @@ pub struct Head {
 }
 
 impl Head {
-    /// Of a bench on the threads there are.
+    /// The head of a bench on the current thread pool.
     pub(super) fn new(command: &'static str, device: Device, runs: u32, copy: Copy) -> Self {
         Self {
             schema: cutlink::JSON_SCHEMA,
@@ -43,11 +42,11 @@ impl Head {
         }
     }
 
-    /// The same in words; `runs` in more of them.
-    pub(super) fn tell(&self, runs: &str) -> String {
+    /// The head as text; `runs` describes the runs.
+    pub(super) fn text(&self, runs: &str) -> String {
         let s = if self.threads == 1 { "" } else { "s" };
         format!(
-            "cutlink {}\ndevice    {}, {} thread{s}\nruns      {} of each case after {} to warm up: {runs}\n\
+            "cutlink {}\ndevice    {}, {} thread{s}\nruns      {} per case after {} warm-up runs: {runs}\n\
              copy      {} read and written in {} ms: {}\n",
             self.cutlink,
             self.device.text(),
@@ -61,7 +60,7 @@ impl Head {
     }
 }
 
-/// Milliseconds of repetitions.
+/// Times of repetitions, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
 pub struct Spread {
@@ -71,7 +70,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of times in seconds; zeros where there are none.
+    /// From times in seconds; zeros if there are none.
     pub fn of(mut seconds: Vec<f64>) -> Self {
         seconds.sort_by(f64::total_cmp);
         let at = |i: usize| seconds.get(i).map_or(0.0, |s| 1e3 * s);
@@ -84,7 +83,7 @@ impl Spread {
     }
 }
 
-/// The memory copied to itself: the limit of all work that is bound by it.
+/// The copy bandwidth: the limit of memory-bound work.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
 pub struct Copy {
@@ -139,7 +138,7 @@ pub struct StageReport {
     pub launches: Option<u64>,
 }
 
-/// Three digits at least, in milliseconds.
+/// Milliseconds with at least three digits.
 pub(super) fn ms(ms: f64) -> String {
     let digits = match ms {
         ms if ms < 1.0 => 3,
@@ -154,7 +153,7 @@ pub(super) fn rate(bytes_per_second: f64) -> String {
 }
 
 impl Report {
-    /// A row a case: what it is, and the times.
+    /// One row per case: its size and the times.
     pub fn tables(&self) -> String {
         let heads = [
             "case",
@@ -227,7 +226,7 @@ impl Report {
 }
 
 impl CaseReport {
-    /// A row a stage.
+    /// One row per stage.
     pub fn table(&self) -> String {
         let heads = ["stage", "ms", "bytes", "rate", "of the copy", "launches"];
         let mut rows = vec![heads.map(str::to_owned)];

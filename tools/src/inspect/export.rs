@@ -1,4 +1,4 @@
-//! What `cutlink inspect` writes: VTK files, slices, voxel surfaces.
+//! Exports of `cutlink inspect`: VTK files, slices, voxel surfaces.
 
 use crate::cli::InspectArgs;
 use crate::cli::SliceAxis;
@@ -14,12 +14,12 @@ use cutlink_voxelizer::{AnyMesh, Mesh};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Whether anything is to be written.
+/// Whether any export is requested.
 pub(super) fn wanted(args: &InspectArgs) -> bool {
     args.vtk.is_some() || args.png.is_some() || args.solid_stl.is_some()
 }
 
-/// Refuses, before the file is read, what cannot be written.
+/// Checks the requested exports before the file is read.
 ///
 /// # Errors
 /// Usage errors.
@@ -43,14 +43,14 @@ pub(super) fn check(args: &InspectArgs) -> Result<(), Error> {
     }
     if !(0.0..=1.0).contains(&args.position) {
         return Err(Error::input(format!(
-            "--position is {}: a fraction of the box's edge, 0 to 1, is needed",
+            "--position is {}: it must be a fraction of the box edge, 0 to 1",
             args.position
         )));
     }
     Ok(())
 }
 
-/// Refuses what this mesh does not have.
+/// Checks the requested exports against the mesh.
 ///
 /// # Errors
 /// Usage errors.
@@ -62,17 +62,17 @@ pub(super) fn check_for(args: &InspectArgs, mesh: &AnyMesh) -> Result<(), Error>
     match args.level {
         Some(level) if level > finest => {
             return Err(Error::input(format!(
-                "--level is {level}: this mesh has levels 0 to {finest}"
+                "--level is {level}, but this mesh has levels 0 to {finest}"
             )));
         }
         _ => {}
     }
     if planar && args.solid_stl.is_some() {
-        return Err(Error::input("--solid-stl is for meshes in 3D"));
+        return Err(Error::input("--solid-stl is for 3D meshes"));
     }
     if planar && args.axis.is_some() {
         return Err(Error::input(
-            "--axis is for meshes in 3D: a plane is its own slice",
+            "--axis is for 3D meshes: in 2D the slice is the whole mesh",
         ));
     }
     Ok(())
@@ -88,22 +88,22 @@ fn vtk_kind(path: &Path, level: Option<usize>) -> Result<VtkKind, Error> {
     match (extension, level) {
         (Some("htg"), None) => Ok(VtkKind::Htg),
         (Some("htg"), Some(_)) => Err(Error::input(
-            "a .htg file holds the whole tree, --level does not go with it",
+            "a .htg file holds the whole tree and cannot be combined with --level",
         )
-        .hint("write a .vtu, or leave --level out")),
+        .hint("write a .vtu, or omit --level")),
         (Some("vtu"), _) => Ok(VtkKind::Vtu),
         _ => Err(Error::input(format!(
-            "{} has no extension that says what to write",
+            "{} has no known extension",
             path.display()
         ))
-        .hint("use .htg (HyperTreeGrid, for ParaView) or .vtu (unstructured, for everything)")),
+        .hint("use .htg (HyperTreeGrid, for ParaView) or .vtu (unstructured, for ParaView and PyVista)")),
     }
 }
 
-/// Writes all that is wanted.
+/// Writes the requested exports.
 ///
 /// # Errors
-/// Those of the disk.
+/// I/O errors.
 pub(super) fn write(
     args: &InspectArgs,
     mesh: &AnyMesh,
@@ -157,9 +157,9 @@ fn solid_stl(mesh: &Mesh<3>, level: usize, path: &Path, force: bool) -> Result<u
     let surface = solid_surface(mesh, level).filter(|s| !s.facets.is_empty());
     let surface = surface.ok_or_else(|| {
         Error::input(format!(
-            "level {level} has no solid cell to draw the surface of"
+            "level {level} has no solid cells, so it has no solid surface"
         ))
-        .hint("take a finer --level")
+        .hint("use a finer --level")
     })?;
     let written = output::write_by_path(path, force, |temporary| {
         write_stl(temporary, &surface).map_err(|e| output::failed(path, &e))

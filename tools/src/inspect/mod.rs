@@ -1,5 +1,5 @@
-//! `cutlink inspect`: looks into a mesh file, checks it and exports it; or, for a surface,
-//! reports its health. Which of the two a file is, its content says.
+//! `cutlink inspect`: shows, checks and exports a mesh file; for a surface, reports its health. The kind of a file is
+//! detected by its content.
 
 mod export;
 pub mod report;
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 /// Runs the command.
 ///
 /// # Errors
-/// Any failure; `docs/cli.md` lists the exit codes. A check that fails is a run-time failure.
+/// Any failure; `docs/cli.md` lists the exit codes. A failed check is a run-time failure.
 pub fn command(args: &InspectArgs) -> Result<(), Error> {
     export::check(args)?;
     cutlink::pool::install(args.threads, || inspect(args))
@@ -29,10 +29,10 @@ fn inspect(args: &InspectArgs) -> Result<(), Error> {
         Ok((mesh, metadata)) => look(args, &mesh, &metadata, &console),
         Err(FileError::NotAMesh { path, reason }) => match read_any(&args.file) {
             Ok(_) if export::wanted(args) => Err(Error::input(format!(
-                "{} is a surface, not a mesh file: it has nothing to export",
+                "{} is a surface, not a mesh file: it cannot be exported",
                 path.display()
             ))
-            .hint("make a mesh of it first: cutlink mesh FILE")),
+            .hint("mesh it first: cutlink mesh FILE")),
             Ok(surface) => surface::inspect(args, surface, &console),
             Err(ReadError::UnknownFormat { .. }) => Err(Error::input(format!(
                 "{} is neither a mesh file ({reason}) nor a surface (STL, PLY or polyline)",
@@ -44,7 +44,7 @@ fn inspect(args: &InspectArgs) -> Result<(), Error> {
     }
 }
 
-/// A damaged file is bad input, and a check that failed where one was asked for.
+/// The error for an unreadable mesh file: bad input, or with `--check` a failed check.
 fn unreadable(error: FileError, check: bool) -> Error {
     match error {
         FileError::Memory { source, path } => {
@@ -92,12 +92,12 @@ fn look(
             );
             failure.causes.extend(check.violation.clone());
             failure.details = serde_json::json!({ "checks": report.checks });
-            Err(failure.hint("write the mesh anew with cutlink mesh"))
+            Err(failure.hint("write the mesh again with cutlink mesh"))
         }
     }
 }
 
-/// Runs every check there is.
+/// Runs all checks.
 fn checks<const D: usize>(mesh: &Mesh<D>) -> Vec<Check> {
     let forest = mesh.forest.validate().err().map(|e| e.to_string());
     let cells = validate(mesh).err().map(|e| e.to_string());

@@ -1,5 +1,5 @@
-//! What is in a mesh file: one struct for the JSON object and for the summary.
-//! `docs/json-schema.md` describes every key; keys are only ever added.
+//! The content of a mesh file: one struct for the JSON object and the summary. `docs/json-schema.md` describes every
+//! key; keys are only added.
 
 use cutlink::mesh::report::{FrameReport, Level, Written, bytes, columns, grouped, short, table};
 use cutlink::options::Axes;
@@ -8,9 +8,9 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Bins of the histogram of q.
+/// Number of bins of the histogram of q.
 const BINS: usize = 10;
-/// Characters of its longest bar.
+/// Length of its longest bar in characters.
 const BAR: u64 = 40;
 
 /// The object that `cutlink inspect --json` prints for a mesh file.
@@ -41,7 +41,7 @@ pub struct Report {
     pub files: BTreeMap<&'static str, Written>,
 }
 
-/// A patch and the links that cut it.
+/// A patch and its cut links.
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
 pub struct Patch {
@@ -60,7 +60,7 @@ pub struct Distances {
     pub histogram: Vec<u64>,
 }
 
-/// Something that was checked.
+/// The result of a check.
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
 pub struct Check {
@@ -71,7 +71,7 @@ pub struct Check {
 }
 
 impl Report {
-    /// Counts what is in a mesh.
+    /// Counts the contents of a mesh.
     pub fn new<const D: usize>(
         mesh: &Mesh<D>,
         metadata: &BTreeMap<String, String>,
@@ -149,7 +149,7 @@ impl Report {
         }
         text += &format!("\n{}", table(&self.levels));
         text += &format!(
-            "\n{} cells, {} links cut at {} boundary cells, {} finest centres inside\nchecksum  {}\n",
+            "\n{} cells, {} links cut at {} boundary cells, {} finest-level cell centres inside\nchecksum  {}\n",
             grouped(self.cells),
             grouped(self.links as u64),
             grouped(self.boundary_cells),
@@ -174,7 +174,7 @@ impl Report {
         format!("\n{}", columns(&rows))
     }
 
-    /// What was checked and written.
+    /// The checks and the exports, as text.
     pub fn after_text(&self) -> String {
         let mut text = String::new();
         for check in &self.checks {
@@ -213,14 +213,14 @@ fn patches(names: &[String], links: &LinkTable) -> Vec<Patch> {
 }
 
 impl Distances {
-    /// Of all links; `None` where there is none.
+    /// The distances of all links; `None` if there are none.
     pub fn of(q: &[f32]) -> Option<Self> {
         if q.is_empty() {
             return None;
         }
         let mut histogram = vec![0u64; BINS];
         for &x in q {
-            // Bins are open below and closed above, as (0, 1] is.
+            // Bins are open below and closed above, like (0, 1].
             let bin = (x * BINS as f32).ceil() as usize;
             histogram[bin.clamp(1, BINS) - 1] += 1;
         }
@@ -245,7 +245,7 @@ impl Distances {
             })
             .collect();
         let mut text = format!(
-            "\ncut distances q: mean {:.4}, {} to {}; {} centres' links start on the surface\n",
+            "\ncut distances q: mean {:.4}, range {} to {}; {} links start at a centre on the surface\n",
             self.mean,
             short(f64::from(self.min)),
             short(f64::from(self.max)),

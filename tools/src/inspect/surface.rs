@@ -1,5 +1,4 @@
-//! `cutlink inspect` on an STL, PLY or polyline file: its health report, and with
-//! `--check` the facets that intersect.
+//! `cutlink inspect` on an STL, PLY or polyline file: its health report, and with `--check` its self-intersections.
 
 use crate::cli::InspectArgs;
 use crate::console::Console;
@@ -14,7 +13,7 @@ use cutlink_mesher::read::{AnySurface, Loaded};
 /// Reports on a surface of either dimension.
 ///
 /// # Errors
-/// A fault of stdout.
+/// I/O errors of stdout.
 pub(super) fn inspect(
     args: &InspectArgs,
     surface: AnySurface,

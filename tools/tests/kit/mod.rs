@@ -1,4 +1,4 @@
-//! A folder to run `cutlink` in, and what came of it.
+//! A folder to run `cutlink` in, and the results of a run.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -12,16 +12,16 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// No run takes this long unless it hangs; it is killed then, and its code is -1.
+/// A run that takes longer hangs; it is killed, and its code is -1.
 const HANG: Duration = Duration::from_secs(120);
 
-/// What NVIDIA's driver goes by: it shows no device to a program that is given none.
+/// The variable that makes devices visible to programs, for NVIDIA's driver.
 const VISIBLE: &str = "CUDA_VISIBLE_DEVICES";
 
-/// An empty folder that is gone after the test.
+/// An empty folder, removed after the test.
 pub(crate) struct Folder(TempDir);
 
-/// What a run left behind.
+/// The results of a run.
 pub(crate) struct Ran {
     pub(crate) code: i32,
     pub(crate) stdout: String,
@@ -37,20 +37,20 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    /// Runs `cutlink` here, on the CPU; the arguments are split at blanks.
+    /// Runs `cutlink` in the folder, on the CPU; the arguments are split at spaces.
     pub(crate) fn run(&self, args: &str) -> Ran {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cutlink"));
         command.env(VISIBLE, "");
         self.finish(command.args(args.split_whitespace()))
     }
 
-    /// The same where it may see the GPUs of this machine.
+    /// Like [`Self::run`], with the GPUs of this machine visible.
     pub(crate) fn run_with_gpus(&self, args: &str) -> Ran {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cutlink"));
         self.finish(command.args(args.split_whitespace()))
     }
 
-    /// Runs a line of shell here, with `cutlink` as `$CUTLINK`.
+    /// Runs a shell line in the folder, with `cutlink` as `$CUTLINK`.
     pub(crate) fn shell(&self, line: &str) -> Ran {
         let mut command = Command::new("sh");
         command.env(VISIBLE, "");
@@ -79,7 +79,7 @@ impl Folder {
         fs::read(self.path(name)).expect("a file")
     }
 
-    /// The names of all files here, hidden ones too.
+    /// The names of all files in the folder, including hidden ones.
     pub(crate) fn files(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.0).expect("a folder");
         let name = |e: std::io::Result<fs::DirEntry>| e.expect("an entry").file_name();
@@ -98,7 +98,7 @@ impl Ran {
         self
     }
 
-    /// The run failed so, saying all of this.
+    /// The run failed with this code, and stderr contains all words.
     pub(crate) fn failed(self, code: i32, words: &[&str]) -> Self {
         assert_eq!(self.code, code, "{}\n{}", self.stdout, self.stderr);
         assert!(self.stderr.contains("error: "), "{}", self.stderr);
@@ -115,7 +115,7 @@ impl Ran {
     }
 }
 
-/// The keys of an object and, with a dot between, those of its objects.
+/// The keys of an object and, separated by dots, those of its objects.
 pub(crate) fn keys(value: &serde_json::Value, prefix: &str, into: &mut BTreeSet<String>) {
     for (key, value) in value.as_object().expect("an object") {
         into.insert(format!("{prefix}{key}"));
@@ -129,7 +129,7 @@ pub(crate) fn keys(value: &serde_json::Value, prefix: &str, into: &mut BTreeSet<
 pub(crate) fn solid(shape: &str) -> Surface<3> {
     match parse_shape(shape).expect("a shape") {
         AnyShape::D3(shape) => shape.surface(0.05).expect("a surface"),
-        AnyShape::D2(_) => unreachable!("a solid shape is asked for"),
+        AnyShape::D2(_) => unreachable!("a solid shape is needed"),
     }
 }
 

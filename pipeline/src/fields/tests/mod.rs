@@ -1,4 +1,4 @@
-//! Outputs of flows that are known everywhere, read back by hand.
+//! Outputs of analytic flows, read back independently.
 
 use super::*;
 use crate::solid_stl::files_kit::{ball_mesh, random_mesh};
@@ -11,8 +11,8 @@ mod parts;
 mod pictures;
 mod specs;
 
-/// Velocity and density of every cell from a function of its centre in root cells. Refined blocks
-/// have those of their own centres, which are the means of linear fields.
+/// Velocity and density of every cell from a function of its centre in root cells. Refined blocks have the values at
+/// their own centres, which are the means of linear fields.
 pub(super) fn snapshot<const D: usize>(
     mesh: &Mesh<D>,
     step: u64,
@@ -242,7 +242,11 @@ fn values_are_in_the_units_and_at_their_cells() {
     let velocity = array(&files[0], "velocity");
     let density = array(&files[0], "density");
     let pressure = array(&files[0], "pressure");
-    assert_eq!(density.len(), 64 * mesh.forest.blocks(), "a value a node");
+    assert_eq!(
+        density.len(),
+        64 * mesh.forest.blocks(),
+        "one value per node"
+    );
     let mut fluid = 0;
     for ((u, rho), p) in velocity.chunks(3).zip(&density).zip(&pressure) {
         let expected = 1.2 * speed * speed * (f64::from(*rho) / 1.2 - 1.0) / 3.0;
@@ -395,7 +399,7 @@ fn a_resumed_run_ends_with_the_files_of_one_that_was_never_stopped() {
     let [whole, parts] = [(), ()].map(|()| tempfile::tempdir().expect("a folder"));
     let fresh = Start::Fresh { force: false };
     run(whole.path(), &mesh, 0..=50, fresh);
-    // Stopped at 37; the last checkpoint is of 20, and the last row was cut short.
+    // Stopped at 37; the last checkpoint is at 20, and the last row is truncated.
     run(parts.path(), &mesh, 0..=37, fresh);
     let table = parts.path().join("probes.csv");
     let text = std::fs::read_to_string(&table).expect("a table");
@@ -411,7 +415,7 @@ fn a_resumed_run_ends_with_the_files_of_one_that_was_never_stopped() {
 }
 
 #[test]
-fn an_end_that_was_none_leaves_nothing_behind() {
+fn outputs_of_an_interrupted_end_are_removed() {
     let mesh = ball_mesh([3, 3], 2);
     let specs = [
         parsed("kind = \"slice\"\nevery_steps = 10"),
@@ -439,7 +443,7 @@ fn an_end_that_was_none_leaves_nothing_behind() {
             }
             if step == 17 {
                 let averages = writer.averages().expect("averages");
-                averages.save(&mut saved).expect("room");
+                averages.save(&mut saved).expect("disk space");
             }
         }
         saved
@@ -455,7 +459,7 @@ fn an_end_that_was_none_leaves_nothing_behind() {
         let [a, b] = [&whole, &parts].map(|f| std::fs::read(f.path().join(&name)).expect("a file"));
         assert!(a == b, "{name} differs");
     }
-    // A run that begins again leaves nothing of the one before.
+    // A run that starts again removes the files of the earlier one.
     go(whole.path(), 0..=3, Start::Fresh { force: true }, &[]);
     let left = names(whole.path());
     assert!(!left.iter().any(|n| n.contains("50")), "{left:?}");
@@ -503,7 +507,7 @@ fn averages_are_those_of_the_samples() {
 }
 
 #[test]
-fn what_is_there_is_replaced_only_by_force() {
+fn existing_files_are_replaced_only_with_force() {
     let mesh = ball_mesh([3, 3], 2);
     let folder = tempfile::tempdir().expect("a folder");
     run(folder.path(), &mesh, 0..=0, Start::Fresh { force: false });

@@ -1,4 +1,4 @@
-//! Forces on the facets of a body in flows whose parts are known.
+//! Forces on the facets of a body in flows with known pressure and friction.
 
 use super::snapshot;
 use crate::fields::{Body, WallForce};
@@ -59,7 +59,7 @@ fn near(found: f64, wanted: f64, off: f64) {
     assert!((found - wanted).abs() < off, "{found} is not {wanted}");
 }
 
-/// Of the drag 6 π μ R U of a sphere in creeping flow a third is pressure (Stokes 1851).
+/// One third of the drag 6 π μ R U of a sphere in creeping flow is pressure (Stokes 1851).
 #[test]
 fn a_third_of_stokes_drag_is_pressure() {
     let (radius, speed, cells) = (5.0, 1e-3, 24);
@@ -87,10 +87,11 @@ fn a_third_of_stokes_drag_is_pressure() {
     near(force.area / (4.0 * PI * radius * radius), 1.0, 0.01);
 }
 
-/// A pressure that rises along x drives a circle by its slope times the area (Gauss); a velocity along x that rises by κ with the
-/// distance from the circle rubs with ρ ν κ times the facets' extent along x: π R of 2 π R.
+/// A pressure that increases along x exerts a force on a circle of its slope times the area (Gauss); a velocity along x
+/// that increases by κ with the distance from the circle exerts a friction of ρ ν κ times the extent of the facets
+/// along x: π R of 2 π R.
 #[test]
-fn a_circle_has_the_forces_worked_out_by_hand() {
+fn a_circle_has_the_forces_computed_by_hand() {
     let (radius, cells, slope, rise) = (6.0, 32, 1e-3, 1e-3);
     let circle = Shape2::Circle { radius }.body(0.01).expect("a circle");
     let force = forces(circle, cells, |mesh| {

@@ -1,10 +1,10 @@
-//! What may be asked for.
+//! Valid and invalid output specifications.
 
 use super::*;
 use crate::error::ErrorKind;
 
 #[test]
-fn periods_come_to_root_steps_and_defaults_are_written_out() {
+fn periods_become_root_steps_and_defaults_are_resolved() {
     let frame = cutlink_voxelizer::Frame::new([0.0; 3], 0.1, [40, 20, 20]).expect("a frame");
     let clock = Clock {
         step: 0.5,
@@ -24,7 +24,7 @@ fn periods_come_to_root_steps_and_defaults_are_written_out() {
     assert_eq!(full[3].name.as_deref(), Some("picture-2"));
     assert_eq!(full[0].fields.as_ref().map(Vec::len), Some(4));
     let again = written(&full, &frame, &clock).expect("outputs");
-    assert_eq!(again, full, "nothing is left to write out");
+    assert_eq!(again, full, "nothing is left to resolve");
     for (text, part) in [
         ("every_seconds = 1.0\nevery_steps = 3", "exclude"),
         ("every_seconds = 0.0", "positive"),
@@ -38,7 +38,7 @@ fn periods_come_to_root_steps_and_defaults_are_written_out() {
 }
 
 #[test]
-fn outputs_that_a_mesh_does_not_have_are_refused() {
+fn outputs_that_a_mesh_does_not_support_are_refused() {
     let space = ball_mesh([3, 3, 3], 2);
     let flat = ball_mesh([3, 3], 2);
     let folder = tempfile::tempdir().expect("a folder");
@@ -48,9 +48,12 @@ fn outputs_that_a_mesh_does_not_have_are_refused() {
         ("kind = \"box\"\nbox = [0.0, 1.0]", "6 are needed"),
         (
             "kind = \"box\"\nbox = [5.0, 5.0, 5.0, 6.0, 6.0, 6.0]",
-            "nothing of the domain",
+            "lies outside the domain",
         ),
-        ("kind = \"slice\"\nposition = 7.0", "misses the domain"),
+        (
+            "kind = \"slice\"\nposition = 7.0",
+            "lies outside the domain",
+        ),
         (
             "kind = \"slice\"\nwidth = 700",
             "width is not for this kind",
@@ -63,7 +66,7 @@ fn outputs_that_a_mesh_does_not_have_are_refused() {
         ("kind = \"probes\"", "points are missing"),
         (
             "kind = \"volume\"\nfields = [\"q\", \"density\", \"q\"]",
-            "twice",
+            "duplicate",
         ),
         ("kind = \"probes\"\npoints = [[0.0, 0.5]]", "2 numbers"),
         (
@@ -71,7 +74,7 @@ fn outputs_that_a_mesh_does_not_have_are_refused() {
             "in the body",
         ),
         ("kind = \"picture\"\nwidth = 3", "3"),
-        ("kind = \"picture\"\nrange = [1.0, 1.0]", "does not ascend"),
+        ("kind = \"picture\"\nrange = [1.0, 1.0]", "is not ascending"),
         ("kind = \"volume\"\nevery_steps = 0", "at least 1"),
         ("kind = \"volume\"\nevery_seconds = 1.0", "in root steps"),
         (
@@ -80,11 +83,11 @@ fn outputs_that_a_mesh_does_not_have_are_refused() {
         ),
         (
             "kind = \"slice\"\naverage = \"rms\"\nfields = [\"q\"]",
-            "velocity and density alone",
+            "supports velocity and density only",
         ),
         (
             "kind = \"picture\"\naverage = \"rms\"\nquantity = \"pressure\"",
-            "speed and velocities alone",
+            "supports speed and velocity components only",
         ),
         ("kind = \"volume\"\nname = \"a/b\"", "name"),
     ];

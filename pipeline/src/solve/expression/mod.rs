@@ -1,8 +1,9 @@
 //! Expressions of a case: arithmetic in x, y, z (metres), t (seconds) and named constants.
 //!
-//! Grammar, loosest first: comparisons (1 where true, else 0; they do not chain), + and -, * and /, a sign, ^ (from
-//! the right, and before a sign on its left: -2^2 is -4), numbers, names, calls and parentheses. All values are f64;
-//! functions are those of the standard library. Evaluation is the same sequence of operations each time.
+//! Grammar, lowest precedence first: comparisons (1 if true, else 0; they do not chain), + and -, * and /, a sign, ^
+//! (right-associative, binds tighter than a sign on its left: -2^2 is -4), numbers, names, calls and parentheses. All
+//! values are f64; functions are those of the standard library. Evaluation always performs the same sequence of
+//! operations.
 
 mod parse;
 #[cfg(test)]
@@ -14,10 +15,10 @@ use std::fmt;
 /// Names of the variables.
 const VARIABLES: [&str; 4] = ["x", "y", "z", "t"];
 
-/// Which of [`VARIABLES`] is time.
+/// Index of time in [`VARIABLES`].
 const TIME: usize = 3;
 
-/// What a function is called, how many arguments it takes at least and at most, and what it does.
+/// A function: its name, the minimum and maximum number of arguments, and its implementation.
 struct Function {
     name: &'static str,
     least: usize,
@@ -63,12 +64,12 @@ static FUNCTIONS: &[Function] = functions! {
     "tanh", 1, 1, |v| v[0].tanh();
 };
 
-/// The larger one; no number where either is none, unlike [`f64::max`].
+/// The larger value; NaN if either is NaN, unlike [`f64::max`].
 fn larger(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }
 
-/// From 0 at t = 0 to 1 at t = T, with first and second derivatives of 0 at both; a step where T is 0.
+/// Rises from 0 at t = 0 to 1 at t = T, with zero first and second derivatives at both; a step if T is 0.
 pub(crate) fn ramp(t: f64, length: f64) -> f64 {
     if t >= length {
         return 1.0;
@@ -77,7 +78,7 @@ pub(crate) fn ramp(t: f64, length: f64) -> f64 {
     s * s * s * (10.0 - s * (15.0 - 6.0 * s))
 }
 
-/// Two operands.
+/// Operators with two operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Operator {
     Add,
@@ -112,7 +113,7 @@ impl Operator {
     }
 }
 
-/// Small whole exponents by multiplication, which is exact where squares are.
+/// Small integer exponents by multiplication, so that results are exact if the products are.
 fn power(a: f64, b: f64) -> f64 {
     match b {
         _ if b == 2.0 => a * a,
@@ -162,7 +163,8 @@ impl Node {
         matches!(self, Self::Number(1.0))
     }
 
-    /// As a product of what depends on space alone and what depends on time alone, if it is written as one.
+    /// Splits a product into a factor that depends on space only and one that depends on time only, if it is written as
+    /// such.
     fn factors(&self) -> Option<[Self; 2]> {
         let one = || Self::Number(1.0);
         if !self.has(|which| which == TIME) {
@@ -189,19 +191,19 @@ impl Node {
     }
 }
 
-/// What names in an expression stand for.
+/// The names available to an expression.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Scope {
-    /// Coordinates that there are, from x on: none, 2 or 3.
+    /// Number of coordinates, from x on: 0, 2 or 3.
     pub(crate) coordinates: usize,
-    /// Whether there is a time.
+    /// Whether time is available.
     pub(crate) time: bool,
     /// Constants.
     pub(crate) constants: Vec<(&'static str, f64)>,
 }
 
 impl Scope {
-    /// Whether a variable is known here.
+    /// Whether a variable is available.
     fn takes(&self, which: usize) -> bool {
         match which {
             TIME => self.time,
@@ -210,7 +212,7 @@ impl Scope {
     }
 }
 
-/// An expression. Two are equal where they are written alike and their constants are.
+/// An expression. Two are equal if their texts and constants are equal.
 #[derive(Debug, Clone)]
 pub(crate) struct Expression {
     text: String,
@@ -223,7 +225,7 @@ impl PartialEq for Expression {
     }
 }
 
-/// What is wrong with a text, where: characters from 1 on.
+/// A syntax error and its column, in characters from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Mistake {
     column: usize,
@@ -232,10 +234,10 @@ struct Mistake {
 }
 
 impl Expression {
-    /// Reads an expression; `what` names its key.
+    /// Parses an expression; `what` names its key.
     ///
     /// # Errors
-    /// A text that is none: the column, and for a name that is not known the nearest one.
+    /// An invalid text: its column, and for an unknown name the nearest known one.
     pub(crate) fn parse(what: &str, text: &str, scope: &Scope) -> Result<Self, Error> {
         let root = parse::parse(text, scope).map_err(|mistake| {
             let Mistake {
@@ -252,7 +254,7 @@ impl Expression {
         })
     }
 
-    /// A number.
+    /// A constant expression.
     pub(crate) fn number(value: f64) -> Self {
         Self {
             text: format!("{value:?}"),
@@ -260,7 +262,7 @@ impl Expression {
         }
     }
 
-    /// The text it was read from.
+    /// The text it was parsed from.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
@@ -280,7 +282,7 @@ impl Expression {
         self.root.has(|which| which == TIME)
     }
 
-    /// As a product of one in space and one in time, if it is written as one.
+    /// Its factors in space and in time, if it is written as such a product.
     pub(crate) fn factors(&self) -> Option<[Self; 2]> {
         let roots = self.root.factors()?;
         Some(roots.map(|root| Self {
@@ -289,10 +291,10 @@ impl Expression {
         }))
     }
 
-    /// Its value at a place and time.
+    /// Its value at a point and time.
     ///
     /// # Errors
-    /// A value that is no finite number: what it is, and where.
+    /// A value that is not finite: the value and its point.
     pub(crate) fn at(&self, x: &[f64], t: f64) -> Result<f64, String> {
         let mut variables = [0.0; 4];
         variables[..x.len()].copy_from_slice(x);
@@ -317,7 +319,7 @@ impl Expression {
     }
 }
 
-/// All names that are known: variables, constants, functions.
+/// All known names: variables, constants, functions.
 fn known(scope: &Scope) -> Vec<&'static str> {
     let variables = VARIABLES.iter().enumerate();
     variables

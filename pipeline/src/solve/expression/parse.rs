@@ -1,11 +1,11 @@
-//! From text to a tree.
+//! Parser: from text to a tree.
 
 use super::{FUNCTIONS, MANY, Mistake, Node, Operator, Scope, VARIABLES, nearest};
 
-/// Parentheses, calls, signs and powers within one another: more would be no use, and recursion has an end.
+/// Maximum nesting depth of parentheses, calls, signs and powers, which bounds the recursion.
 const DEEPEST: usize = 64;
 
-/// Characters of an expression: its tree has an end too.
+/// Maximum number of characters of an expression, which bounds the tree.
 const LONGEST: usize = 4096;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -50,7 +50,7 @@ fn mistake(column: usize, what: impl Into<String>, hint: impl Into<String>) -> M
 
 pub(super) fn parse(text: &str, scope: &Scope) -> Result<Node, Mistake> {
     if text.len() > LONGEST {
-        let hint = format!("at most {LONGEST} characters; a table of values is better here");
+        let hint = format!("the limit is {LONGEST} characters; use a table of values instead");
         return Err(mistake(
             1,
             format!("it has {} characters", text.len()),
@@ -74,7 +74,7 @@ pub(super) fn parse(text: &str, scope: &Scope) -> Result<Node, Mistake> {
     }
 }
 
-/// The tokens with their columns; the last one is the end.
+/// The tokens with their columns; the last one is the end token.
 fn tokens(text: &str) -> Result<Vec<(Token, usize)>, Mistake> {
     let characters: Vec<char> = text.chars().collect();
     let (mut tokens, mut at) = (Vec::new(), 0);
@@ -88,7 +88,7 @@ fn tokens(text: &str) -> Result<Vec<(Token, usize)>, Mistake> {
             ('*', Some('*')) => {
                 return Err(mistake(
                     column,
-                    "`**` is no operator",
+                    "`**` is not an operator",
                     "powers are written with ^",
                 ));
             }
@@ -116,7 +116,7 @@ fn tokens(text: &str) -> Result<Vec<(Token, usize)>, Mistake> {
             ('=', _) => {
                 return Err(mistake(
                     column,
-                    "`=` is no operator",
+                    "`=` is not an operator",
                     "comparisons: < <= > >= == !=",
                 ));
             }
@@ -135,7 +135,7 @@ fn tokens(text: &str) -> Result<Vec<(Token, usize)>, Mistake> {
     Ok(tokens)
 }
 
-/// A number in decimals, with an exponent or without; its value and length.
+/// A decimal number with an optional exponent; its value and length.
 fn number(from: &[char], column: usize) -> Result<(Token, usize), Mistake> {
     let digits = |at: usize| from[at..].iter().take_while(|c| c.is_ascii_digit()).count();
     let mut length = digits(0);
@@ -154,7 +154,7 @@ fn number(from: &[char], column: usize) -> Result<(Token, usize), Mistake> {
         Ok(value) if value.is_finite() => Ok((Token::Number(value), length)),
         _ => Err(mistake(
             column,
-            format!("`{text}` is no finite number"),
+            format!("`{text}` is not a finite number"),
             "write 0.5 or 1e-3",
         )),
     }
@@ -165,14 +165,14 @@ impl Parser<'_> {
         &self.tokens[self.at]
     }
 
-    /// The next token; the end is never passed.
+    /// Takes the next token; the end token is never consumed.
     fn take(&mut self) -> (Token, usize) {
         let token = self.tokens[self.at].clone();
         self.at = (self.at + 1).min(self.tokens.len() - 1);
         token
     }
 
-    /// The next one if it is one of these operators.
+    /// Takes the next token if it is one of these operators.
     fn operator(&mut self, among: &[Operator]) -> Option<Operator> {
         match self.peek() {
             (Token::Operator(found), _) if among.contains(found) => {
@@ -191,7 +191,7 @@ impl Parser<'_> {
         self.depth += 1;
         if self.depth > DEEPEST {
             let column = self.peek().1;
-            let hint = format!("at most {DEEPEST} parentheses, calls and signs within one another");
+            let hint = format!("at most {DEEPEST} nested parentheses, calls and signs");
             return Err(mistake(column, "this is nested too deeply", hint));
         }
         let made = inner(self);
@@ -316,7 +316,7 @@ impl Parser<'_> {
         match found {
             Some(_) if is_call => {
                 let column = self.peek().1;
-                let what = format!("`{name}` is no function");
+                let what = format!("`{name}` is not a function");
                 Err(mistake(column, what, format!("write {name}*(...)")))
             }
             Some(found) => Ok(found),

@@ -1,4 +1,4 @@
-//! Against random trees that are written out, against Python, and by hand.
+//! Against random expression trees, against Python, and by hand.
 
 use super::*;
 
@@ -18,7 +18,7 @@ fn parsed(text: &str) -> Expression {
     Expression::parse("it", text, &scope()).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Numbers that look random, the same each time.
+/// Deterministic pseudo-random numbers.
 struct Random(u64);
 
 impl Random {
@@ -31,7 +31,7 @@ impl Random {
     }
 }
 
-/// A random program: its text, with no more parentheses than it needs, how tightly that binds, and its value.
+/// A random expression: its text with minimal parentheses, its precedence, and its value.
 fn program(random: &mut Random, depth: u32, place: &[f64; 4]) -> (String, u32, f64) {
     const ATOM: u32 = 5;
     let kind = if depth == 0 { 0 } else { random.below(10) };
@@ -55,7 +55,7 @@ fn program(random: &mut Random, depth: u32, place: &[f64; 4]) -> (String, u32, f
         },
         2..=7 => {
             let (a, b) = (inner(random), inner(random));
-            // Symbol, how tightly it binds, and what its operands need to be without parentheses.
+            // Symbol, its precedence, and the minimum precedences of its operands without parentheses.
             let (symbol, binds, left, right) = match random.below(7) {
                 0 => ("+", 1, 1, 2),
                 1 => ("-", 1, 1, 2),
@@ -168,7 +168,7 @@ fn precedence_is_that_of_mathematics() {
 }
 
 #[test]
-fn mistakes_are_told_with_their_column_and_a_way_out() {
+fn mistakes_are_reported_with_column_and_hint() {
     let plane = Scope {
         coordinates: 2,
         time: false,
@@ -190,21 +190,21 @@ fn mistakes_are_told_with_their_column_and_a_way_out() {
         ("sin x", 1, "is a function", "sin(...)"),
         ("sin(x, y)", 1, "has 2 arguments", "it takes 1"),
         ("min(x)", 1, "has 1 argument", "2 or more"),
-        ("x(2)", 2, "`x` is no function", "x*(...)"),
+        ("x(2)", 2, "`x` is not a function", "x*(...)"),
         ("x**2", 2, "`**`", "^"),
         ("x = 2", 3, "`=`", "=="),
         ("0 < x < 1", 7, "do not chain", ""),
         ("1,5", 2, "not expected", ""),
         ("x; y", 2, "`;` has no meaning", ""),
-        ("1e999", 1, "no finite number", ""),
+        ("1e999", 1, "not a finite number", ""),
         ("", 1, "missing", ""),
     ] {
         let failure =
             Expression::parse("[boundary] \"x-\" velocity", text, &plane).expect_err(text);
-        let said = failure.to_string();
+        let message = failure.to_string();
         let place = format!("column {column}:");
         for word in ["[boundary] \"x-\" velocity", &place, word, hint] {
-            assert!(said.contains(word), "{text}: {said} lacks {word}");
+            assert!(message.contains(word), "{text}: {message} lacks {word}");
         }
     }
     for text in [
@@ -220,21 +220,21 @@ fn mistakes_are_told_with_their_column_and_a_way_out() {
 }
 
 #[test]
-fn values_that_are_none_are_told_with_their_place() {
-    let said = parsed("1 / (y - 0.5)")
+fn values_that_are_not_finite_are_reported_with_their_point() {
+    let message = parsed("1 / (y - 0.5)")
         .at(&[0.0, 0.5, 2.0], 3.0)
         .expect_err("1 / 0");
-    assert_eq!(said, "\"1 / (y - 0.5)\" is inf at x = 0, y = 0.5, z = 2");
-    let said = parsed("sqrt(t)").at(&[], -1.0).expect_err("no root");
-    assert_eq!(said, "\"sqrt(t)\" is NaN at t = -1");
+    assert_eq!(message, "\"1 / (y - 0.5)\" is inf at x = 0, y = 0.5, z = 2");
+    let message = parsed("sqrt(t)").at(&[], -1.0).expect_err("NaN");
+    assert_eq!(message, "\"sqrt(t)\" is NaN at t = -1");
     assert!(
         parsed("max(0/0, 1)").at(&[], 0.0).is_err(),
-        "one that is none is not passed over"
+        "NaN is not passed over"
     );
 }
 
 #[test]
-fn products_of_space_and_time_are_taken_apart() {
+fn products_of_space_and_time_are_factorized() {
     let place = [0.3, -0.7, 1.1];
     for text in [
         "1.5*(1-(2*y)^2)*ramp(t,2)",

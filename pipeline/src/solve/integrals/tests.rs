@@ -1,4 +1,4 @@
-//! Integrals of flows that are known everywhere, worked out by hand.
+//! Integrals of analytic flows, computed by hand.
 
 use super::*;
 use crate::{
@@ -18,7 +18,7 @@ const UNITS: Units = Units {
     density: 3.0,
 };
 
-/// Density 1.1, and velocities from the lower corner and the edge of each cell, in root cells.
+/// Density 1.1, and velocities as a function of the lower corner and the edge of each cell, in root cells.
 pub(in crate::solve) fn snapshot<const D: usize>(
     mesh: &Mesh<D>,
     velocity: impl Fn([f64; D], f64) -> [f64; D],
@@ -69,7 +69,7 @@ fn near(found: f64, wanted: f64, share: f64) {
     assert!(off < share, "{found} is not {wanted}: {off:e}");
 }
 
-/// A mesh without body, refined here and there, at faces too.
+/// A mesh without a body, refined in several places, also at faces.
 fn refined(seed: u64) -> Mesh<3> {
     let mut mesh = random_mesh(seed, [2, 3, 2], 3);
     mesh.classes.solid.fill(0);
@@ -93,7 +93,7 @@ fn flows_through_refined_faces_are_those_of_a_duct() {
         // 0.05 m/s through 4 m by 4 m.
         near(sample.flows[2][0], 0.8, 1e-6);
         assert_eq!(sample.flows[3], [0.0; 2], "along the face");
-        // What leaves through y+ has not entered anywhere.
+        // The outflow through y+ has no inflow.
         let imbalance = integrals.imbalance(&sample).expect("a share");
         near(imbalance, 0.8 / 24.8, 1e-5);
     }
@@ -109,7 +109,7 @@ fn velocities_of_centres_add_up_to_the_flow_in_second_order() {
             [0.06 * s * (1.0 - s), 0.0]
         });
         let sample = integrals_of::<2>(&[[0, 1]]).sample(&mesh, &flow, None);
-        // A parabola by the midpoints of n cells is 1 / (2 n²) too much.
+        // The midpoint rule over n cells overestimates a parabola by 1 / (2 n²).
         let exact = 0.01 * 50.0 * 0.5 * h;
         near(sample.flows[0][0], exact * (1.0 + 0.5 / (h * h)), 1e-6);
     }
@@ -117,7 +117,7 @@ fn velocities_of_centres_add_up_to_the_flow_in_second_order() {
 
 #[test]
 fn energy_and_enstrophy_are_those_of_taylor_and_green() {
-    // On the plane U²/4 and U² k²/2, in space U²/8 and 3 U² k²/8; differences between centres have sin(k h) / (k h).
+    // In 2D U²/4 and U² k²/2, in 3D U²/8 and 3 U² k²/8; differences between centres have the factor sin(k h) / (k h).
     let (amplitude, mass) = (2.5f64, 3.3);
     for cells in [32, 64] {
         let k = TAU / f64::from(cells);
@@ -148,8 +148,8 @@ fn energy_and_enstrophy_are_those_of_taylor_and_green() {
 
 #[test]
 fn means_on_a_refined_mesh_are_by_volume() {
-    // Shear of 0.01 a root cell along y and z: differences are exact for it on any levels. The mean square of a linear
-    // velocity is that of the centres: exact less h²/12 a cell.
+    // Shear of 0.01 per root cell along y and z: differences are exact on any levels. The mean square of a linear
+    // velocity at the centres is the exact one minus h²/12 per cell.
     let mesh = refined(5);
     let flow = snapshot(&mesh, |low, edge| {
         [
@@ -198,7 +198,7 @@ fn of_case(text: &str) -> Integrals<2> {
 }
 
 #[test]
-fn faces_that_let_fluid_through_have_columns() {
+fn open_faces_have_columns() {
     let made = of_case(CASE);
     let columns = "step,time,density,kinetic energy,enstrophy,volume flow x-,mass flow x-,volume flow x+,mass flow x+";
     assert_eq!(made.header(), columns, "and no lid");
@@ -209,21 +209,21 @@ fn faces_that_let_fluid_through_have_columns() {
     let numbers = [1.0, 1.0, 1.0, -1.0, -1.0, 2.0, 2.0, -1.5];
     let sample = Sample::of(&numbers, (2, 1), false);
     assert_eq!(made.imbalance(&sample), Some(-0.2), "2 of 2.5 leave");
-    let told = made.summary(&sample);
-    assert_eq!(told["faces"]["x+"]["mass_flow"], 2.0);
-    assert_eq!(told["patches"]["lid"]["mass_flow"], -1.5);
+    let summary = made.summary(&sample);
+    assert_eq!(summary["faces"]["x+"]["mass_flow"], 2.0);
+    assert_eq!(summary["patches"]["lid"]["mass_flow"], -1.5);
     let silent = CASE.replace("[run]", &format!("{inlet}\n")) + "[output]\nforces_every = 0\n";
     let made = of_case(&silent);
     assert_eq!(
         made.imbalance(&sample),
         None,
-        "nobody knows the patch's part"
+        "the flux of the patch is unknown"
     );
     let shut = CASE.replace("velocity = [1, 0]", "velocity = [0, 0]");
     let shut = shut.replace("\"outflow\"", "\"free-slip\"");
     let made = of_case(&shut);
     let none = Sample::of(&[1.0; 3], (0, 0), false);
-    assert!(made.openings.is_empty() && made.tell(&none).is_empty());
+    assert!(made.openings.is_empty() && made.text(&none).is_empty());
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn lines_are_read_back_to_the_bit() {
     assert_eq!(whole.fresh(), "", "all of it is written");
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("integrals.csv");
-    std::fs::write(&path, &text).expect("room");
+    std::fs::write(&path, &text).expect("disk space");
     let mut read = integrals_of::<2>(&[[0, 0], [0, 1]]);
     read.read(&path, 100).expect("a table");
     assert_eq!(

@@ -1,20 +1,20 @@
-//! The end of a run: what is written and told last.
+//! The end of a run: the final outputs, `summary.json` and the printed summary.
 
 use super::{Run, RunSummary};
 use crate::{
     error::{Error, ErrorKind},
     fields::{Body, Moment},
     output,
-    solve::{bulk::Bulk, means::Telling, parts::Parts, resolve::Until, watch::Growth},
+    solve::{bulk::Bulk, means::Statistics, parts::Parts, resolve::Until, watch::Growth},
 };
 use cutlink_solver::{Flow, Snapshot};
 use serde_json::json;
 
-/// Mach numbers and pressure variations (over ρ c²) above which compressibility is said to matter.
+/// Mach number and pressure variation (over ρ c²) above which compressibility is reported as high.
 const COMPRESSIBLE: [f64; 2] = [0.3, 0.05];
 
 impl<const D: usize> Run<'_, D> {
-    /// Pressure and friction apart, of a body whose forces are known at the snapshot's root step.
+    /// Pressure and friction forces of a body whose momentum exchange is known at the root step of the snapshot.
     fn parts(&self, snapshot: &Snapshot<D>) -> Option<Parts<D>> {
         let sample = self.last.as_ref().filter(|s| s.step == snapshot.step)?;
         let (surface, params) = (self.surface?, &self.resolved.params);
@@ -25,7 +25,7 @@ impl<const D: usize> Run<'_, D> {
         Some(Parts::new(&self.history, &params.patches, &walls, sample))
     }
 
-    /// Writes what comes at the end; a flow in which something grows without bound ends in a failure.
+    /// Writes the final outputs; an error if something in the flow grows without bound.
     pub(super) fn finish(
         &mut self,
         flow: &dyn Flow<D>,
@@ -35,7 +35,7 @@ impl<const D: usize> Run<'_, D> {
         self.write_fields(flow, Moment::End)?;
         if self.fields.averages().is_some_and(|a| a.samples() == 0) {
             self.observer.note(
-                "the run ended before its averages began: [output.averages] says from when on",
+                "the run ended before its averages began; see [output.averages] for the first sample",
             );
         }
         let sound = growth.is_none();
@@ -48,9 +48,9 @@ impl<const D: usize> Run<'_, D> {
             .integrals
             .sample(self.mesh, &snapshot, self.last.as_ref());
         let parts = self.parts(&snapshot);
-        let told = Telling::new(&self.history);
+        let statistics = Statistics::new(&self.history);
         let folder = &self.resolved.folder;
-        if let Some(plot) = told.plot() {
+        if let Some(plot) = statistics.plot() {
             let path = folder.join("forces.png");
             output::write(&path, true, |out| {
                 plot.write_png(out).map_err(|e| output::failed(&path, &e))
@@ -77,10 +77,10 @@ impl<const D: usize> Run<'_, D> {
             "seconds": self.began.elapsed().as_secs_f64(),
             "bytes": { "flow": self.sheet.flow, "output": self.sheet.output },
             "walls": self.sheet.walls(),
-            "patches": told.summary(),
+            "patches": statistics.summary(),
             "parts": parts.as_ref().map(Parts::summary),
-            "stationary": told.stationary(),
-            "strouhal": told.strouhal(),
+            "stationary": statistics.stationary(),
+            "strouhal": statistics.strouhal(),
         });
         self.write("summary.json", &format!("{summary:#}\n"))?;
         if let Until::Settled { most, .. } = self.resolved.until
@@ -93,18 +93,15 @@ impl<const D: usize> Run<'_, D> {
         if let Some(growth) = growth {
             return Err(Error::new(
                 ErrorKind::Diverged,
-                format!(
-                    "the flow goes wrong by root step {}: {growth}",
-                    flow.steps()
-                ),
+                format!("the flow diverged at root step {}: {growth}", flow.steps()),
             )
             .hint(self.advice()));
         }
         self.observer.summary(&format!(
             "{}{}{}{}{:.1} MLUPS; written to {}\n",
-            told.table(),
-            parts.as_ref().map(Parts::tell).unwrap_or_default(),
-            self.integrals.tell(&integrals),
+            statistics.table(),
+            parts.as_ref().map(Parts::text).unwrap_or_default(),
+            self.integrals.text(&integrals),
             compressibility(&bulk),
             self.mlups(flow.steps()),
             folder.display()
@@ -119,11 +116,11 @@ impl<const D: usize> Run<'_, D> {
     }
 }
 
-/// How compressible the flow was, and the way out where it was much.
+/// The compressibility of the flow, with a remedy if it was high.
 fn compressibility(bulk: &Bulk) -> String {
     let (mach, pressure) = (bulk.mach(), bulk.compression());
     let way = if mach > COMPRESSIBLE[0] || pressure > COMPRESSIBLE[1] {
-        ": that is much for a flow taken for incompressible; a lower lattice_velocity has less"
+        ": high for an incompressible flow; reduce lattice_velocity"
     } else {
         ""
     };

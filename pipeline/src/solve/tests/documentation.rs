@@ -1,11 +1,11 @@
-//! That `docs/case.md` names every key, and that its examples are cases.
+//! Checks that `docs/case.md` names every key, and that its examples are valid cases.
 
 use super::*;
 use crate::config;
 use crate::options::Root;
 use cutlink_solver::{Interpolation, LatticeKind, Plan, Precision, WallScheme};
 
-/// What a table may hold, by the refusal of what it may not.
+/// The keys of a table, from the error for an unknown one.
 fn keys(text: &str) -> Vec<String> {
     let failure = parse::<Case>("docs", text).expect_err("no such key");
     let hint = failure.hint.expect("all of them");

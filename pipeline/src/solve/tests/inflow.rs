@@ -13,7 +13,7 @@ fn with_inlet(inlet: &str) -> Resolved<2> {
     made
 }
 
-/// The inlet's velocity, m/s, at a height and time.
+/// The velocity of the inlet, m/s, at a height and time.
 fn inlet_at(made: &Resolved<2>, y: f64, t: f64) -> [f64; 2] {
     let variations = &made.params.variations;
     let found = variations
@@ -40,32 +40,34 @@ fn close(found: [f64; 2], wanted: [f64; 2]) {
 }
 
 #[test]
-fn expressions_and_profiles_come_to_the_velocities_worked_out_by_hand() {
+fn expressions_and_profiles_give_the_velocities_computed_by_hand() {
     let kind = |made: &Resolved<2>| {
         let name = format!("{:?}", made.params.variations[0].space);
         (name, made.params.variations[0].time.is_some())
     };
-    // S(y) T(t): taken apart.
+    // S(y) T(t): split into factors.
     let made = with_inlet(r#"{ type = "velocity", velocity = ["velocity*y^2*(1+t)", -1] }"#);
     assert_eq!(kind(&made), ("Steady".into(), true));
     close(inlet_at(&made, 0.5, 3.0), [2.0, -1.0]);
     assert!(
-        made.notes.iter().all(|note| !note.contains("no product")),
+        made.notes
+            .iter()
+            .all(|note| !note.contains("not a product")),
         "{:?}",
         made.notes
     );
-    // A wave is no product, which is said.
+    // A wave is not a product, which a note reports.
     let made = with_inlet(r#"{ type = "velocity", velocity = ["1+sin(y-t)", 0] }"#);
     assert_eq!(kind(&made), ("Moving".into(), false));
     close(inlet_at(&made, 0.5, 0.25), [1.0 + 0.25f64.sin(), 0.0]);
     assert!(
         made.notes
             .iter()
-            .any(|note| note.contains("\"x-\" is no product")),
+            .any(|note| note.contains("\"x-\" is not a product")),
         "{:?}",
         made.notes
     );
-    // A constant rises from rest, unless told otherwise; the ramp is half way at half its time.
+    // A constant starts from rest by a ramp, which is at one half after half its duration.
     let made = with_inlet(r#"{ type = "velocity", velocity = [2, -1], ramp = 0.5 }"#);
     assert_eq!(kind(&made), ("Uniform".into(), true));
     close(inlet_at(&made, 0.0, 0.25), [1.0, -0.5]);
@@ -80,7 +82,7 @@ fn expressions_and_profiles_come_to_the_velocities_worked_out_by_hand() {
     let (_, [u, v]) = made.initial.at([3.0, 3.0]).expect("a state");
     near(u, 0.05);
     near(v, -0.025);
-    // Of 2 m width about y = 0, the axis given.
+    // A width of 2 m about y = 0, from center and radius.
     let made = with_inlet(
         r#"{ type = "velocity", profile = "parabolic", mean = 1, center = [-1, 0], radius = 1, ramp = 0 }"#,
     );
@@ -124,7 +126,7 @@ fn a_table_stands_in_the_resolved_case() {
 }
 
 #[test]
-fn a_mass_flow_is_what_the_links_bring_in() {
+fn a_mass_flow_is_the_flux_of_the_links() {
     let text = SPACE.replace(
         "\"z-\" = { type = \"velocity\", velocity = [0.1, 0.2, 0.3] }",
         "\"z-\" = { type = \"mass-flow\", mass_flow = 0.03, profile = \"parabolic\", center = [0.6, 0.45, 0.3], radius = 0.2 }",
@@ -152,11 +154,11 @@ fn a_mass_flow_is_what_the_links_bring_in() {
         )
         .expect("a flow");
     let plan = Plan::new(&mesh, made.params.clone()).expect("a plan");
-    // kg/s: density, lattice volumes a step.
+    // kg/s: density times lattice volumes per step.
     let volume = made.units.length.powi(3) / made.units.time;
     let delivered = 1.2 * volume * plan.inflow(Place::Face(2, 0));
     assert!((delivered / 0.03 - 1.0).abs() < 1e-12, "{delivered}");
-    // 5 % off on eight cells across, which the velocity makes good.
+    // The area is off by 5 % on eight cells across, which the velocity compensates.
     let area = std::f64::consts::PI * 0.04;
     assert!(
         (areas[0].1 / area - 1.0).abs() < 0.1,

@@ -1,4 +1,4 @@
-//! Cases: values worked out by hand, the round trip, every refusal, and that `docs/case.md` is whole.
+//! Cases: values computed by hand, the round trip, every refusal, and the completeness of `docs/case.md`.
 
 use crate::config::parse;
 use crate::error::Error;

@@ -1,8 +1,8 @@
-//! What makes no flow.
+//! Invalid cases.
 
 use super::*;
 
-/// What of [`PLANE`] to replace, by what, and words of the refusal.
+/// Text of [`PLANE`] to replace, its replacement, and words of the error.
 const CASES: &[(&str, &str, &[&str])] = &[
     ("re = 50", "", &["[physics] re is missing"]),
     (
@@ -43,7 +43,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
     (
         "[boundary]",
         "[numerics]\ncollision = \"bgk\"\nmagic = 0.2\n[boundary]",
-        &["magic is for"],
+        &["magic applies only to"],
     ),
     (
         "\"y-\" = \"no-slip\"\n",
@@ -53,12 +53,12 @@ const CASES: &[(&str, &str, &[&str])] = &[
     (
         "\"y-\" = \"no-slip\"",
         "\"y-\" = \"periodic\"",
-        &["\"y-\" and \"y+\" one is periodic"],
+        &["\"y-\" or \"y+\" is periodic"],
     ),
     (
         "\"y-\" = \"no-slip\"",
         "\"z-\" = \"no-slip\"\n\"y-\" = \"no-slip\"",
-        &["\"z-\" is no face"],
+        &["\"z-\" is not a face"],
     ),
     (
         "\"y-\" = \"no-slip\"",
@@ -102,7 +102,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
     (
         "patches.rotor",
         "patches.rotr",
-        &["[patches.rotr] is no patch", "did you mean `rotor`"],
+        &["[patches.rotr] is not a patch", "did you mean `rotor`"],
     ),
     ("omega = 8", "", &["[patches.rotor] omega is missing"]),
     ("omega = 8", "omega = [1, 2]", &["omega has 2 numbers"]),
@@ -124,22 +124,22 @@ const CASES: &[(&str, &str, &[&str])] = &[
     (
         "seconds = 1.0",
         "",
-        &["[run] does not say how long", "flow_through"],
+        &["[run] has no duration", "flow_through"],
     ),
     (
         "seconds = 1.0",
         "seconds = 1.0\nsteps = 3",
-        &["more than once"],
+        &["more than one duration"],
     ),
     (
         "seconds = 1.0",
         "settle = 0.1",
-        &["settle and most go together"],
+        &["settle and most must be given together"],
     ),
     (
         "seconds = 1.0",
         "steps = 3\nmost = 3",
-        &["settle and most go together"],
+        &["settle and most must be given together"],
     ),
     ("seconds = 1.0", "steps = 0", &["no steps"]),
     (
@@ -151,12 +151,12 @@ const CASES: &[(&str, &str, &[&str])] = &[
     (
         "seconds = 1.0",
         "settle = 0.1\nmost = 3\n[output]\nforces_every = 0",
-        &["goes by the forces"],
+        &["settle needs forces"],
     ),
     (
         "seconds = 1.0",
         "seconds = 1e18",
-        &["[run] comes to", "units"],
+        &["[run] amounts to", "units"],
     ),
     (
         "seconds = 1.0",
@@ -217,12 +217,12 @@ const CASES: &[(&str, &str, &[&str])] = &[
     (
         "\"y-\" = \"no-slip\"",
         "\"y-\" = { type = \"velocity\", profile = \"parabolic\", mean = 1 }",
-        &["between no walls", "center and radius"],
+        &["no walls bound it", "center and radius"],
     ),
     (
         "velocity = [2.0, -1.0]",
         "profile = \"parabolic\", center = [0, 0], radius = 1",
-        &["one of mean and max"],
+        &["either mean or max"],
     ),
     (
         "velocity = [2.0, -1.0]",
@@ -247,27 +247,31 @@ const CASES: &[(&str, &str, &[&str])] = &[
     (
         "\"y-\" = \"no-slip\"",
         "\"y-\" = { type = \"no-slip\", sponge = { length = 1 } }",
-        &["\"y-\" sponge", "wall at rest", "free-slip"],
+        &[
+            "\"y-\" sponge",
+            "on a periodic or no-slip face",
+            "free-slip",
+        ],
     ),
     (
         "pressure = 16000.0",
         "pressure = 16000.0, sponge = { length = 0 }",
-        &["\"x+\" sponge length is 0", "at most 4"],
+        &["\"x+\" sponge length is 0", "up to 4"],
     ),
     (
         "pressure = 16000.0",
         "sponge = { length = 4.1 }",
-        &["\"x+\" sponge length is 4.1", "at most 4"],
+        &["\"x+\" sponge length is 4.1", "up to 4"],
     ),
     (
         "velocity = [2.0, -1.0] }\n\"x+\" = { type = \"pressure\"",
         "velocity = [2.0, -1.0], sponge = { length = 2.5 } }\n\"x+\" = { type = \"pressure\", sponge = { length = 2.5 }",
-        &["5 together", "shorter"],
+        &["it is 5,", "shorter"],
     ),
     (
         "pressure = 16000.0",
         "sponge = { length = 1, strength = -1 }",
-        &["\"x+\" sponge strength is -1", "5 is usual"],
+        &["\"x+\" sponge strength is -1", "5 is the default"],
     ),
     (
         "pressure = 16000.0",
@@ -277,12 +281,12 @@ const CASES: &[(&str, &str, &[&str])] = &[
     (
         "pressure = 16000.0",
         "pressure = \"y\", sponge = { length = 1 }",
-        &["\"x+\" sponge", "no one flow"],
+        &["\"x+\" sponge", "no uniform target flow"],
     ),
     (
         "velocity = [2.0, -1.0] }\n\"x+\" = { type = \"pressure\"",
         "velocity = [\"y\", -1.0] }\n\"x+\" = { type = \"pressure\", sponge = { length = 2.5 }",
-        &["no one flow", "same everywhere"],
+        &["no uniform target flow", "must have a uniform velocity"],
     ),
     (
         "type = \"velocity\", velocity = [2.0, -1.0]",
@@ -342,7 +346,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
     (
         "re = 50",
         "re = 50400",
-        &["u dx / viscosity", "lower Reynolds", "allow_unstable"],
+        &["u dx / nu", "lower Reynolds", "allow_unstable"],
     ),
     (
         "[2.0, -1.0]",
@@ -352,20 +356,23 @@ const CASES: &[(&str, &str, &[&str])] = &[
 ];
 
 #[test]
-fn what_makes_no_flow_is_refused_by_table_and_key() {
+fn invalid_cases_are_refused_by_table_and_key() {
     for (from, to, words) in CASES {
         let text = PLANE.replacen(from, to, 1);
         assert_ne!(text, PLANE, "{from} is there");
         let failure = plane(&text).expect_err(to);
         assert_eq!(failure.kind, crate::error::ErrorKind::Input);
-        let said = failure.to_string();
-        assert!(said.starts_with("case.toml"), "names the file: {said}");
+        let message = failure.to_string();
+        assert!(
+            message.starts_with("case.toml"),
+            "names the file: {message}"
+        );
         for word in *words {
-            assert!(said.contains(word), "{to}: {said} lacks {word}");
+            assert!(message.contains(word), "{to}: {message} lacks {word}");
         }
         assert!(
-            failure.hint.is_some() || said.contains("line"),
-            "a way out: {said}"
+            failure.hint.is_some() || message.contains("line"),
+            "a way out: {message}"
         );
     }
 }

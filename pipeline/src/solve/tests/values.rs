@@ -1,4 +1,4 @@
-//! What a case comes to, and that it comes to the same again.
+//! The parameters of a resolved case, and that resolving it again gives the same.
 
 use super::*;
 use crate::solve::initial::Initial;
@@ -9,7 +9,7 @@ use cutlink_solver::{
 };
 
 #[test]
-fn a_case_comes_to_the_parameters_worked_out_by_hand() {
+fn a_case_resolves_to_the_parameters_computed_by_hand() {
     let made = plane(PLANE).expect("a case");
     let params = &made.params;
     near(params.viscosity, 0.005);
@@ -52,7 +52,7 @@ fn a_case_comes_to_the_parameters_worked_out_by_hand() {
 }
 
 #[test]
-fn sponges_draw_to_the_velocity_of_the_face_or_of_another() {
+fn sponges_use_the_velocity_of_their_face_or_another() {
     let text = PLANE
         .replace(
             "velocity = [2.0, -1.0]",
@@ -86,7 +86,7 @@ fn sponges_draw_to_the_velocity_of_the_face_or_of_another() {
 }
 
 #[test]
-fn initial_fields_come_to_the_values_worked_out_by_hand() {
+fn initial_fields_have_the_values_computed_by_hand() {
     let with = |initial: &str| {
         let text = format!("[initial]\n{initial}\n{PLANE}");
         let made = plane(&text).unwrap_or_else(|e| panic!("{e}"));
@@ -94,7 +94,7 @@ fn initial_fields_come_to_the_values_worked_out_by_hand() {
         assert_eq!(plane(&text), Ok(made.clone()), "{text}");
         assert!(
             made.params.variations.is_empty(),
-            "no ramp from a field of one's own"
+            "no ramp from a given initial field"
         );
         made.initial
     };
@@ -114,7 +114,7 @@ fn initial_fields_come_to_the_values_worked_out_by_hand() {
         u[0],
         0.05 * (0.75 * std::f64::consts::PI).sin() * (1.5 * std::f64::consts::PI).cos(),
     );
-    // A radius to the right of the middle (1, 0) the vortex goes up at full speed.
+    // One radius to the right of the centre (1, 0) the vortex moves up at full speed.
     let vortex = with("preset = \"vortex\"\nradius = 0.5\nvelocity = [1, 0]");
     let (density, u) = vortex.at([25.0, 10.0]).expect("a state");
     near(u[0], 0.025);
@@ -171,7 +171,7 @@ fn a_resolved_case_resolves_to_itself_to_the_bit() {
 }
 
 #[test]
-fn boxes_that_walls_alone_stir_have_two_relaxation_times() {
+fn closed_boxes_driven_by_walls_default_to_trt() {
     let lid = PLANE
         .replace("re = 50", "re = 5")
         .replace("velocity = [2.0, -1.0]", "velocity = [0.0, 2.0]")
@@ -187,13 +187,13 @@ fn boxes_that_walls_alone_stir_have_two_relaxation_times() {
 }
 
 #[test]
-fn an_unstable_flow_runs_where_that_is_asked_for() {
+fn an_unstable_flow_runs_if_allowed() {
     let bold = PLANE.replace("re = 50", "re = 151").replace(
         "[boundary]",
         "[numerics]\ncollision = \"trt\"\nallow_unstable = true\n\n[boundary]",
     );
     let made = plane(&bold).expect("allowed");
-    assert!(made.unstable.is_some(), "and said");
+    assert!(made.unstable.is_some(), "noted");
     let other = PLANE.replace("re = 50", "re = 151").replace(
         "[boundary]",
         "[numerics]\ncollision = \"regularized\"\n\n[boundary]",

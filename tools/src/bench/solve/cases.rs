@@ -1,11 +1,11 @@
-//! What is measured.
+//! The measured cases.
 
 use crate::cli::{BenchSolveArgs, FlowCase};
 use cutlink::Error;
 use cutlink_device::Memory;
 use cutlink_solver::{Collision, LatticeKind, Precision};
 
-/// What flows have in common that run on one mesh.
+/// Lattice, precision and collision of a flow.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Kind {
     pub(super) lattice: LatticeKind,
@@ -16,7 +16,7 @@ pub(super) struct Kind {
 /// A mesh, and the flows that run on it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Case {
-    /// A periodic box with so many cells along each edge, of 2 or 3 dimensions.
+    /// A 2D or 3D periodic box with `edge` cells along each edge.
     Box { edge: u32, kinds: Vec<Kind> },
     /// A sphere of four root cells in a cube, its surface on the finest level.
     Sphere {
@@ -27,7 +27,7 @@ pub(super) enum Case {
 }
 
 impl Case {
-    /// The flows on it.
+    /// The flows on its mesh.
     pub(super) fn kinds(&self) -> &[Kind] {
         match self {
             Self::Box { kinds, .. } | Self::Sphere { kinds, .. } => kinds,
@@ -35,7 +35,7 @@ impl Case {
     }
 }
 
-/// The name of a collision, as users write it.
+/// The name of a collision on the command line.
 pub(super) fn name(collision: Collision) -> &'static str {
     match collision {
         Collision::Bgk => "bgk",
@@ -51,12 +51,12 @@ pub(crate) fn collision(text: &str) -> Result<Collision, String> {
         "trt" => Ok(Collision::Trt { magic: 0.25 }),
         "regularized" => Ok(Collision::Regularized),
         _ => Err(format!(
-            "`{text}` is no collision; there are bgk, trt, regularized"
+            "`{text}` is not a collision; the collisions are bgk, trt, regularized"
         )),
     }
 }
 
-/// The cases that the arguments ask for, on a backend whose memory this is.
+/// The cases selected by the arguments, on a backend with this kind of memory.
 pub(super) fn cases(args: &BenchSolveArgs, memory: Memory) -> Result<Vec<Case>, Error> {
     let all = [LatticeKind::D2Q9, LatticeKind::D3Q19, LatticeKind::D3Q27];
     let or_all = |given: &[LatticeKind]| -> Vec<LatticeKind> {
@@ -83,7 +83,7 @@ pub(super) fn cases(args: &BenchSolveArgs, memory: Memory) -> Result<Vec<Case>, 
         };
         precisions.iter().copied().flat_map(of).collect()
     };
-    // As many cells that no cache keeps them, and as fit.
+    // Sizes beyond any cache that still fit into memory.
     let (space, plane, root) = match memory {
         Memory::Host => (128, 2048, 64),
         Memory::Device => (256, 4096, 256),
@@ -110,8 +110,8 @@ pub(super) fn cases(args: &BenchSolveArgs, memory: Memory) -> Result<Vec<Case>, 
         });
     }
     if cases.is_empty() {
-        return Err(Error::input("the sphere has no flows in the plane")
-            .hint("--lattice d3q19 or d3q27 goes with --case sphere"));
+        return Err(Error::input("the sphere has no 2D flows")
+            .hint("use --lattice d3q19 or d3q27 with --case sphere"));
     }
     Ok(cases)
 }

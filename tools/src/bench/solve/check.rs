@@ -1,5 +1,5 @@
-//! Whether flows are right before they are timed: Taylor and Green's vortex, whose energy decays as
-//! exp(-4 ν k² t), in a small periodic box.
+//! Checks flows before they are timed: a Taylor-Green vortex in a small periodic box, whose energy decays as exp(-4 ν
+//! k² t).
 
 use super::{
     Flows,
@@ -21,9 +21,9 @@ const CELLS: u32 = 32;
 const VISCOSITY: f64 = 0.02;
 /// Steps in which the energy falls to a fifth.
 const STEPS: u64 = 512;
-/// What the rate may differ by from the analytic one: at this resolution the error is a third of it.
+/// Tolerance of the decay rate relative to the analytic one: the error at this resolution is a third of it.
 const RATE: f64 = 0.02;
-/// What the mass may change by, relative to itself: densities come as f32.
+/// Tolerance of the relative change of mass: densities are f32.
 const MASS: f64 = 1e-6;
 
 /// A flow without walls in a periodic box.
@@ -44,7 +44,7 @@ pub(super) fn params<const D: usize>(kind: Kind, viscosity: f64, patches: usize)
     }
 }
 
-/// The vortex in a box with so many cells along its period: density and velocity.
+/// Density and velocity of the vortex in a box with `cells` cells along its period.
 pub(super) fn vortex<const D: usize>(cells: f64, at: [f64; D]) -> (f64, [f64; D]) {
     let (k, speed) = (TAU / cells, 0.02);
     let (x, y) = (k * at[0], k * at[1]);
@@ -55,10 +55,10 @@ pub(super) fn vortex<const D: usize>(cells: f64, at: [f64; D]) -> (f64, [f64; D]
     (1.0 + 3.0 * pressure, u)
 }
 
-/// Runs a vortex of each kind of flow once.
+/// Runs a vortex once for each kind of flow.
 ///
 /// # Errors
-/// One that does not decay as it should, or loses mass.
+/// A wrong decay rate, or a change of mass.
 pub(super) fn all<K: Flows>(kernels: &K, cases: &[Case]) -> Result<Vec<Check>, Error> {
     let mut kinds: Vec<Kind> = Vec::new();
     for kind in cases.iter().flat_map(Case::kinds) {
@@ -101,7 +101,7 @@ where
     check.judged()
 }
 
-/// Mass, and twice the energy.
+/// The mass, and twice the energy.
 fn sums<const D: usize>(snapshot: &Snapshot<D>) -> [f64; 2] {
     let mass = snapshot.density.iter().map(|&rho| f64::from(rho)).sum();
     let square = |u: &Vec<f32>| u.iter().map(|&u| f64::from(u).powi(2)).sum::<f64>();
@@ -116,11 +116,12 @@ impl Check {
         Err(Error::new(
             ErrorKind::Runtime,
             format!(
-                "{} {} {}: a vortex decays {:+.3e} too fast and gains {:+.3e} of its mass, where {RATE} and {MASS} are allowed",
+                "{} {} {}: the decay rate of a vortex is off by {:+.3e} (limit {RATE}), its mass by {:+.3e} (limit \
+                 {MASS})",
                 self.lattice, self.precision, self.collision, self.decay_error, self.mass_error
             ),
         )
-        .hint("these kernels are wrong on this device: there is nothing to measure"))
+        .hint("the kernels give wrong results on this device, so they are not measured"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! One case: its mesh, then each flow on it, steps and copies in turn.
+//! One case: its mesh, then each flow on it, alternating steps and copies.
 
 use super::{
     Flows,
@@ -23,12 +23,12 @@ use cutlink_solver::{
 };
 use cutlink_voxelizer::Mesh;
 
-/// Seconds that a measured run takes at least, unless --steps tells its length.
+/// Minimum duration of a measured run in seconds, unless --steps is given.
 const RUN: f64 = 0.1;
 /// Root cells across the sphere.
 const ACROSS: f64 = 4.0;
 
-/// What all cases of a run have in common.
+/// What all cases of a bench share.
 pub(super) struct Bench<'a, K: Flows> {
     kernels: &'a K,
     args: &'a BenchSolveArgs,
@@ -54,7 +54,7 @@ impl<'a, K: Flows> Bench<'a, K> {
         })
     }
 
-    /// The bandwidth of the memory before the first case.
+    /// The copy bandwidth before the first case.
     pub(super) fn copy(&mut self, runs: u32) -> Result<Copy, Error> {
         Ok(self.copier.measure(runs)?)
     }
@@ -146,7 +146,7 @@ impl<'a, K: Flows> Bench<'a, K> {
         let ms = Spread::of(times);
         let rate = |ms: f64| updates as f64 / (1e-3 * ms);
         let copied = self.copier.bytes() as f64;
-        // Of copies and steps side by side; a ratio has no unit, and `Spread` makes thousands of it.
+        // From alternating copies and steps; a ratio has no unit, so the factor 1000 of `Spread` is removed.
         let of_copy = 1e-3 * Spread::of(ratios).median * (updates * moved) as f64 / copied;
         let cells: u64 = sheets.iter().map(|l| l.cells).sum();
         let bytes: u64 = sheets.iter().map(|l| l.bytes).sum();
@@ -211,13 +211,13 @@ fn sphere(root: u32, levels: usize, opened: &Opened) -> Result<Mesh<3>, Error> {
     let mut silent = ();
     let mut builder = Builder::new(&job, opened, &mut silent);
     let AnyPlaced::D3(placed) = builder.place()? else {
-        return Err(Error::input("a sphere should be in space"));
+        return Err(Error::input("a sphere must be 3D"));
     };
     let prepared = builder.prepare(placed)?;
     builder.build(&prepared)
 }
 
-/// Flow past it at Re 100: interpolated bounce-back, forces in each root step.
+/// Flow past the sphere at Re 100: interpolated bounce-back, forces in each root step.
 fn tunnel(mesh: &Mesh<3>, kind: Kind) -> Params<3> {
     let inflow = FaceCondition::Velocity([0.05, 0.0, 0.0]);
     Params {

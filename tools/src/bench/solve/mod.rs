@@ -1,10 +1,10 @@
-//! `cutlink bench solve`: how fast flows run here, beside the memory's copy bandwidth.
+//! `cutlink bench solve`: the speed of flows relative to the copy bandwidth of the memory.
 //!
-//! Uniform periodic boxes for every lattice, precision and collision that is asked for, and a sphere
-//! on a refined mesh with interpolated bounce-back. Updates are those of leaf cells, 2^level times a
-//! root step (J25 eq. 25). An update has to read and write each population once: that, by
-//! the rate, is the bandwidth that is put beside the copy's. Steps and copies take turns, so that what
-//! else the machine does meets both. Before anything is timed, a Taylor-Green vortex has to decay as it should.
+//! Uniform periodic boxes for every requested lattice, precision and collision, and a sphere on a refined mesh with
+//! interpolated bounce-back. Updates are those of leaf cells, 2^level times per root step (J25 eq. 25). An update reads
+//! and writes each population once; these bytes times the update rate are compared with the copy bandwidth. Steps and
+//! copies alternate, so that other load of the machine affects both. Before anything is timed, the decay of a
+//! Taylor-Green vortex is checked.
 
 mod cases;
 mod check;
@@ -24,10 +24,10 @@ use cutlink_solver::kernels::Kernels;
 use measure::Bench;
 use report::Report;
 
-/// Measured runs of a flow, where nothing else is said.
+/// Default number of measured runs of a flow.
 const RUNS: u32 = 10;
 
-/// A backend that runs flows in the plane and in space.
+/// A backend that runs 2D and 3D flows.
 trait Flows: Kernels<2> + Kernels<3> {}
 impl<K: Kernels<2> + Kernels<3>> Flows for K {}
 
@@ -73,7 +73,7 @@ fn all<K: Flows>(
     console.object(&report)
 }
 
-/// Waits until a backend has done its work.
+/// The time of `work` in seconds, by the clock of the backend.
 fn seconds_of<B: Backend>(
     backend: &B,
     work: impl FnOnce() -> Result<(), Error>,

@@ -1,5 +1,4 @@
-//! What was measured, as tables and as JSON. `docs/json-schema.md` describes every key; keys are
-//! only ever added.
+//! The results as tables and as JSON. `docs/json-schema.md` describes every key; keys are only added.
 
 use crate::bench::report::{Head, Spread, rate};
 use cutlink::mesh::report::{columns, grouped};
@@ -82,21 +81,21 @@ impl LevelReport {
 }
 
 impl Report {
-    /// What all cases have in common, and that they are right.
+    /// The common head, and the results of the checks.
     pub fn head(&self) -> String {
         let worst = |of: fn(&Check) -> f64| {
             let most = self.checks.iter().map(|check| of(check).abs());
             most.fold(0.0, f64::max)
         };
         format!(
-            "{}checked   vortices decay as they should to {:.1e}, mass stays to {:.1e}\n",
-            self.head.tell("medians"),
+            "{}checked   vortex decay rate to {:.1e}, mass to {:.1e}\n",
+            self.head.text("medians"),
             worst(|check| check.decay_error),
             worst(|check| check.mass_error)
         )
     }
 
-    /// A row a flow; of refined meshes what takes the time, by level.
+    /// One row per flow; for refined meshes also the time by level.
     pub fn tables(&self) -> String {
         let heads = [
             "case",
@@ -132,7 +131,7 @@ impl Report {
 }
 
 impl CaseReport {
-    /// Share of each sort of work, by level.
+    /// Share of each kind of work, by level.
     fn by_level(&self) -> String {
         let works = ["step", "interpolate", "average", "forces"];
         let heads = [

@@ -1,8 +1,8 @@
-//! Whether a mesh will fit, asked before it is built: into memory, and under `--max-cells`.
+//! Checks before the build that a mesh fits into memory and within `--max-cells`.
 //!
-//! A mesh whose closed-form estimate is far below the free memory is let through at the cost
-//! of one pass over the facets; any other is forecast first. On a device two memories count:
-//! its own, for the building, and the host's, for the copy.
+//! A mesh whose closed-form estimate is far below the free memory passes at the cost of one pass over the facets; any
+//! other is forecast first. On a device two memories are checked: the device's, for the build, and the host's, for the
+//! copy.
 
 use crate::error::{Error, ErrorKind};
 use crate::estimate::numbers;
@@ -12,19 +12,19 @@ use cutlink_mesher::Surface;
 use cutlink_voxelizer::kernels::Kernels;
 use cutlink_voxelizer::{BUILD_BLOCKS, EmbedParams, Estimate, Frame, forecast, rough};
 
-/// What an estimate may be short by.
+/// Factor by which an estimate may be too low.
 const MARGIN: f64 = 1.1;
-/// What a closed form may be short by.
+/// Factor by which a closed-form estimate may be too low.
 const ROUGH_MARGIN: f64 = 4.0;
 
-/// Where a run is to find its memory.
+/// The memory available to a run.
 #[derive(Debug, Clone, Copy)]
-pub struct Room {
-    /// Whose memory a mesh is built in.
+pub struct AvailableMemory {
+    /// The memory that the mesh is built in: device or host.
     pub memory: Memory,
-    /// What is free of it.
+    /// Free bytes in it.
     pub free: u64,
-    /// What the host has free.
+    /// Free bytes on the host.
     host: u64,
 }
 
@@ -35,8 +35,8 @@ struct Short {
     free: u64,
 }
 
-impl Room {
-    /// What is free now.
+impl AvailableMemory {
+    /// The memory free now.
     pub fn now<B: Backend>(backend: &B) -> Self {
         let host = memory::available();
         let free = match B::MEMORY {
@@ -50,7 +50,8 @@ impl Room {
         }
     }
 
-    /// What is free to a run that has begun already: what this process holds is in the estimate.
+    /// The memory available to a run that has started: memory held by this process is part of the estimate, so it
+    /// counts as free.
     fn of_run<B: Backend>(backend: &B) -> Self {
         let now = Self::now(backend);
         let held = memory::peak_resident();
@@ -64,7 +65,7 @@ impl Room {
         }
     }
 
-    /// Bytes that a mesh takes of the memory it is built in.
+    /// Bytes of a mesh in the memory that it is built in.
     pub fn taken(&self, estimate: &Estimate) -> u64 {
         match self.memory {
             Memory::Host => estimate.bytes_peak,
@@ -72,7 +73,7 @@ impl Room {
         }
     }
 
-    /// The same with what the estimate may be short by.
+    /// The same with the error margin of the estimate.
     pub fn need(&self, estimate: &Estimate) -> u64 {
         with_margin(MARGIN, self.taken(estimate))
     }
@@ -103,7 +104,7 @@ fn with_margin(margin: f64, bytes: u64) -> u64 {
     (margin * bytes as f64) as u64
 }
 
-/// Cells that the mesh will not exceed: the number itself where every level was counted.
+/// Upper bound of the number of cells; exact if every level was counted.
 pub fn cells(estimate: &Estimate) -> u64 {
     if estimate.counted_levels == estimate.levels.len() {
         return estimate.cells;
@@ -111,7 +112,7 @@ pub fn cells(estimate: &Estimate) -> u64 {
     with_margin(MARGIN, estimate.cells)
 }
 
-/// The levels to build, no more than `params.levels`, and a note where they are fewer.
+/// The levels to build, at most `params.levels`, and a note if they are fewer.
 pub fn levels<const D: usize, K: Kernels<D>>(
     kernels: &K,
     surface: &Surface<D>,
@@ -119,9 +120,9 @@ pub fn levels<const D: usize, K: Kernels<D>>(
     params: EmbedParams,
     max_cells: Option<u64>,
 ) -> Result<(usize, Option<String>), Error> {
-    let room = Room::of_run(kernels);
+    let available = AvailableMemory::of_run(kernels);
     let at_most = rough(surface, frame, &params)?.at(params.levels);
-    if max_cells.is_none() && room.short(&at_most, ROUGH_MARGIN).is_none() {
+    if max_cells.is_none() && available.short(&at_most, ROUGH_MARGIN).is_none() {
         return Ok((params.levels, None));
     }
     let made = forecast(kernels, surface, frame, &params, BUILD_BLOCKS)?;
@@ -138,7 +139,7 @@ pub fn levels<const D: usize, K: Kernels<D>>(
         levels = chosen.levels.len();
         note = (levels < params.levels).then(|| {
             format!(
-                "--max-cells {} leaves {levels} of {} levels, about {} cells: one more would have \
+                "--max-cells {} reduces the levels to {levels} of {}, about {} cells; one more level would have \
                  about {}",
                 grouped(most),
                 params.levels,
@@ -148,14 +149,19 @@ pub fn levels<const D: usize, K: Kernels<D>>(
         });
     }
     let wanted = made.at(levels);
-    let Some(short) = room.short(&wanted, MARGIN) else {
+    let Some(short) = available.short(&wanted, MARGIN) else {
         return Ok((levels, note));
     };
-    let fits = made.finest(|e| room.holds(e));
-    Err(refusal(&room, &wanted, &short, fits.as_ref()))
+    let fits = made.finest(|e| available.holds(e));
+    Err(refusal(&available, &wanted, &short, fits.as_ref()))
 }
 
-fn refusal(room: &Room, wanted: &Estimate, short: &Short, fits: Option<&Estimate>) -> Error {
+fn refusal(
+    available: &AvailableMemory,
+    wanted: &Estimate,
+    short: &Short,
+    fits: Option<&Estimate>,
+) -> Error {
     let message = format!(
         "not enough {} for {} levels: about {} are needed for {} blocks, {} cells and {} links, \
          and {} are free ({} bytes free)",
@@ -172,16 +178,16 @@ fn refusal(room: &Room, wanted: &Estimate, short: &Short, fits: Option<&Estimate
         Some(fits) => format!(
             "--levels {} fits, with about {}; `cutlink estimate` shows each",
             fits.levels.len(),
-            bytes(room.need(fits))
+            bytes(available.need(fits))
         ),
         None => "use a coarser --root".to_owned(),
     };
     if short.memory == Memory::Device {
-        hint += "; or take the host's memory, with --device cpu";
+        hint += "; or use the host's memory with --device cpu";
     }
     let mut failure = Error::new(ErrorKind::Memory, message).hint(hint);
     failure.details = serde_json::json!({
-        "estimate": numbers(wanted, room),
+        "estimate": numbers(wanted, available),
         "free_bytes": short.free,
     });
     failure
@@ -191,7 +197,7 @@ fn refusal(room: &Room, wanted: &Estimate, short: &Short, fits: Option<&Estimate
 mod tests {
     use super::*;
 
-    const DEVICE: Room = Room {
+    const DEVICE: AvailableMemory = AvailableMemory {
         memory: Memory::Device,
         free: 2_000,
         host: 1_000,
@@ -214,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mesh_on_a_device_needs_room_there_and_for_its_copy() {
+    fn a_mesh_on_a_device_needs_memory_there_and_for_its_host_copy() {
         assert!(DEVICE.holds(&estimate(1_500, 500)));
         for (device, beside, whose) in [
             (1_900, 500, Memory::Device),
