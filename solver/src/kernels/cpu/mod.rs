@@ -12,6 +12,7 @@ mod fixture;
 mod forces;
 mod macroscopic;
 mod mass;
+mod moments;
 mod order;
 mod step;
 mod stream;

@@ -4,6 +4,7 @@ use super::{
     BLOCK, PAD, Tile,
     cell::{At, View, bits, locate},
     collide,
+    moments::Moments,
     order::Toward,
     stream,
 };
@@ -35,6 +36,21 @@ struct Step<'a, const D: usize, L, T> {
     is_large: bool,
 }
 
+/// What a task needs for its blocks.
+struct Scratch<const D: usize, T> {
+    tile: Tile<T>,
+    moments: Moments<D, T>,
+}
+
+impl<const D: usize, T: Real> Scratch<D, T> {
+    fn new() -> Self {
+        Self {
+            tile: Tile::new(),
+            moments: Moments::new(),
+        }
+    }
+}
+
 /// Some slots that exchange, from the first one on. These are no closures, for a closure becomes a function of its own,
 /// which is then compiled for the least of processors.
 struct Exchanging<'a, const D: usize, L, T> {
@@ -49,13 +65,13 @@ impl<const D: usize, L: Lattice, T: Real> pulp::NullaryFnOnce for Exchanging<'_,
 
     #[inline(always)]
     fn call(self) {
-        let mut tile = Tile::new();
+        let mut scratch = Scratch::new();
         let size = L::Q * dims::cells(D);
         let row = exchanged(D) * dims::cells(D);
         let slots = self.to.chunks_exact_mut(size);
         for (n, (to, moments)) in slots.zip(self.moments.chunks_exact_mut(row)).enumerate() {
             self.step
-                .special(self.first + n, to, Some(moments), &mut tile);
+                .special(self.first + n, to, Some(moments), &mut scratch);
         }
         stream::fence();
     }
@@ -73,14 +89,14 @@ impl<const D: usize, L: Lattice, T: Real> pulp::NullaryFnOnce for Others<'_, D, 
 
     #[inline(always)]
     fn call(self) {
-        let mut tile = Tile::new();
+        let mut scratch = Scratch::new();
         let size = L::Q * dims::cells(D);
         for (n, to) in self.to.chunks_exact_mut(size).enumerate() {
             let slot = self.first + n;
             if slot < self.step.view.level.special {
-                self.step.special(slot, to, None, &mut tile);
+                self.step.special(slot, to, None, &mut scratch);
             } else {
-                self.step.plain(slot, to, &mut tile);
+                self.step.plain(slot, to, &mut scratch.tile);
             }
         }
         stream::fence();
@@ -166,15 +182,22 @@ impl<const D: usize, L: Lattice, T: Real> Step<'_, D, L, T> {
 
     /// Any block: cells that are not stepped keep what `to` has.
     #[inline(always)]
-    fn special(&self, slot: usize, to: &mut [T], moments: Option<&mut [T]>, tile: &mut Tile<T>) {
+    fn special(
+        &self,
+        slot: usize,
+        to: &mut [T],
+        moments: Option<&mut [T]>,
+        scratch: &mut Scratch<D, T>,
+    ) {
         let cells = dims::cells(D);
         let stepped = self.view.level.stepped[slot];
         if stepped == 0 {
             return;
         }
         let around = self.around(slot);
+        let tile = &mut scratch.tile;
         stream::stream::<D, L, T>(self.view.from, &around[..dims::directions(D)], tile);
-        self.mend(slot, stepped, tile);
+        self.mend(slot, stepped, tile, &mut scratch.moments);
         let mut fresh = [[T::of(0.0); BLOCK]; 10];
         if moments.is_some() {
             collide::exchange::<D, L, T>(tile, &self.relax, &mut fresh);
@@ -205,7 +228,8 @@ impl<const D: usize, L: Lattice, T: Real> Step<'_, D, L, T> {
 
     /// Puts the populations right that come from elsewhere than a fluid cell of the level.
     #[inline(always)]
-    fn mend(&self, slot: usize, which: u64, tile: &mut Tile<T>) {
+    fn mend(&self, slot: usize, which: u64, tile: &mut Tile<T>, moments: &mut Moments<D, T>) {
+        moments.clear();
         let (own, singles) = self.exceptions(slot);
         let size = L::Q * dims::cells(D);
         let block = &self.view.from[slot * size..][..size];
@@ -215,7 +239,7 @@ impl<const D: usize, L: Lattice, T: Real> Step<'_, D, L, T> {
             }
             for cell in bits(singles[q] & which) {
                 let at = At::<D>::new(slot, cell);
-                tile.0[q][PAD + cell] = self.view.pull(at, q, self.view.links(at));
+                tile.0[q][PAD + cell] = self.view.pull(at, q, self.view.links(at), moments);
             }
         }
     }
@@ -342,16 +366,18 @@ mod tests {
                 is_large: false,
             };
             let mut whole = Tile::new();
+            let (mut moments, mut alone) = (Moments::new(), Moments::new());
             for slot in 0..level.special {
                 let around = step.around(slot);
                 let around = &around[..dims::directions(D)];
                 stream::stream::<D, L, f64>(&from, around, &mut whole);
-                step.mend(slot, level.stepped[slot], &mut whole);
+                step.mend(slot, level.stepped[slot], &mut whole, &mut moments);
                 for cell in bits(level.stepped[slot]) {
                     let at = At::<D>::new(slot, cell);
                     let links = step.view.links(at);
                     let differs = (0..L::Q).any(|q| {
-                        let single = step.view.pull(at, q, links);
+                        alone.clear();
+                        let single = step.view.pull(at, q, links, &mut alone);
                         whole.0[q][PAD + cell].to_bits() != single.to_bits()
                     });
                     differing += usize::from(differs);

@@ -60,7 +60,7 @@ __device__ void by_slot(const Level& level, const uint32_t* linked, const uint64
     __shared__ double scratch[THREADS];
     const uint32_t slot = linked[blockIdx.x];
     const int cell = threadIdx.x;
-    const View<L, T> view{level, from};
+    const View<L, T> view{level, from, nullptr};
     const At at(slot, cell & (CELLS - 1));
     const bool counts = cell < CELLS && !(ghost[slot] >> (cell & (CELLS - 1)) & 1);
     const Links links = counts ? level.links(at) : Links{0, 0};

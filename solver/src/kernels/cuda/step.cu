@@ -74,28 +74,41 @@ __device__ __forceinline__ bool comes_back(uint32_t from, const Links& links, in
 }
 
 // What comes back from walls and faces, to where collision will put the cells' new values and finds it: slots in
-// `walled` are those that have any. They are queued, so that every thread has some of them.
+// `walled` are those that have any. They are queued, so that every thread has some of them; so are the cells whose moments
+// ghost cells take, each of which several populations ask for.
 template <class L, class T>
 __device__ __forceinline__ void add_walls(const Level& level, const uint32_t* walled, const uint64_t* stepped,
                                           const T* __restrict__ from, T* __restrict__ to) {
+    __shared__ Moments<T> moments;
     __shared__ uint16_t queue[CELLS * L::Q];
-    __shared__ uint32_t length;
+    __shared__ uint8_t inner[HALO];
+    __shared__ uint32_t length, inners;
     const uint32_t slot = walled[blockIdx.x];
     const int own = threadIdx.x;
     if (own == 0) {
-        length = 0;
+        length = inners = 0;
+    }
+    if (own < sizeof(moments.known) / sizeof(moments.known[0])) {
+        moments.known[own] = 0;
     }
     __syncthreads();
     if (own < CELLS && (stepped[slot] >> own & 1)) {
         const At at(slot, own);
         const Links links = level.links(at);
+        const Faces faces(level, at);
         uint32_t back = 0;
 #pragma unroll
         for (int q = 1; q < L::Q; q++) {
-            int toward, cell;
+            int toward, cell, step[D];
             source<L>(at.x, q, toward, cell);
             const uint32_t block = level.neighbors[static_cast<size_t>(slot) * DIRECTIONS + toward];
             back |= static_cast<uint32_t>(comes_back<L>(block, links, q)) << q;
+            if (faces.take<L>(q, step)) {
+                const int place = Moments<T>::place(at.x, step);
+                if (level.next(at, step).slot < level.slots && moments.add(place)) {
+                    inner[atomicAdd(&inners, 1)] = static_cast<uint8_t>(place);
+                }
+            }
         }
         uint32_t place = back == 0 ? 0 : atomicAdd(&length, __popc(back));
         for (; back != 0; back &= back - 1) {
@@ -103,7 +116,19 @@ __device__ __forceinline__ void add_walls(const Level& level, const uint32_t* wa
         }
     }
     __syncthreads();
-    const View<L, T> view{level, from};
+    const View<L, T> view{level, from, &moments};
+    for (uint32_t i = threadIdx.x; i < inners; i += SPECIAL) {
+        int place = inner[i], step[D];
+        T u[D];
+        for (int a = 0, rest = place; a < D; a++, rest /= 6) {
+            step[a] = rest % 6 - 1;
+        }
+        moments.values[place] = view.template velocity_of<L::Q>(level.next(At(slot, 0), step), u);
+        for (int a = 0; a < D; a++) {
+            moments.values[(1 + a) * HALO + place] = u[a];
+        }
+    }
+    __syncthreads();
 #pragma unroll 1
     for (uint32_t i = threadIdx.x; i < length; i += SPECIAL) {
         const int q = queue[i] & 31, cell = queue[i] >> 5;
