@@ -150,18 +150,21 @@ struct Faces {
         take_moments |= static_cast<uint32_t>(takes) << face;
     }
 
-    // Whether population q enters by the moments of a cell, which is a step away.
+    // The step to the cell whose moments population q enters by, from a cell at x: false where q enters through no such face. Cells
+    // at the face within the block are left out, for each asks for its own.
     template <class L>
-    __device__ __forceinline__ bool take(int q, int (&step)[D]) const {
+    __device__ __forceinline__ bool beyond_block(const int (&x)[D], int q, int (&step)[D]) const {
         uint32_t through = 0;
+        bool leaves = false;
 #pragma unroll
         for (int a = 0; a < D; a++) {
             const int c = L::c(q, a);
             const uint32_t face = c == 0 ? 0 : 1u << (2 * a + (c < 0));
             through |= beside & face;
             step[a] = beside & face ? 0 : -c;
+            leaves = leaves || x[a] + step[a] < 0 || x[a] + step[a] > 3;
         }
-        return through & take_moments;
+        return leaves && (through & take_moments);
     }
 };
 
@@ -175,6 +178,7 @@ __device__ T face(const View<L, T>& view, const At& at, int q) {
     View<L, T>::velocity(opposite(q), along);
     const Rule* open = nullptr;
     int axis = 0, outward = 0;
+    bool mirrors = false;
     for (int a = 0; a < D; a++) {
         const int to = 4 * level.coord[at.slot].v[a] + at.x[a] + step[a];
         if (to >= 0 && to < level.extent.v[a]) {
@@ -191,20 +195,23 @@ __device__ T face(const View<L, T>& view, const At& at, int q) {
         along[a] = 0;
         if (rule.kind == SLIP) {
             mirrored[a] = -mirrored[a];
+            mirrors = true;
         } else if (open == nullptr || open->kind < rule.kind) {
             open = &rule;
             axis = a;
             outward = to < 0 ? -1 : 1;
         }
     }
-    int reflected = 0;
+    int reflected = q;
+    if (mirrors) {
 #pragma unroll 1
-    for (int p = 0; p < L::Q; p++) {
-        bool same = true;
-        for (int a = 0; a < D; a++) {
-            same = same && L::c(p, a) == mirrored[a];
+        for (int p = 1; p < L::Q; p++) {
+            bool same = true;
+            for (int a = 0; a < D; a++) {
+                same = same && L::c(p, a) == mirrored[a];
+            }
+            reflected = same ? p : reflected;
         }
-        reflected = same ? p : reflected;
     }
     At next = at;
     const bool fluid = level.fluid(at, along, next);
@@ -230,7 +237,7 @@ __device__ T face(const View<L, T>& view, const At& at, int q) {
 
 // Population q of a cell a step later, where a cut link or a face of the box is in the way.
 template <class L, class T>
-__device__ __noinline__ T pull(const View<L, T>& view, const At& at, int q, const Links& links) {
+__device__ __forceinline__ T pull(const View<L, T>& view, const At& at, int q, const Links& links) {
     const int back = opposite(q), direction = direction_of<L>(back);
     return links.cut(direction) ? view.returned(at, back, links.place(direction), links) : face(view, at, q);
 }

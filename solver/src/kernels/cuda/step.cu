@@ -99,14 +99,24 @@ __device__ __forceinline__ void add_walls(const Level& level, const uint32_t* wa
         uint32_t back = 0;
 #pragma unroll
         for (int q = 1; q < L::Q; q++) {
-            int toward, cell, step[D];
+            int toward, cell;
             source<L>(at.x, q, toward, cell);
             const uint32_t block = level.neighbors[static_cast<size_t>(slot) * DIRECTIONS + toward];
             back |= static_cast<uint32_t>(comes_back<L>(block, links, q)) << q;
-            if (faces.take<L>(q, step)) {
+        }
+        if (faces.take_moments != 0) {
+            int step[D] = {};
+            const auto add = [&]() {
                 const int place = Moments<T>::place(at.x, step);
-                if (level.next(at, step).slot < level.slots && moments.add(place)) {
+                if (moments.add(place)) {
                     inner[atomicAdd(&inners, 1)] = static_cast<uint8_t>(place);
+                }
+            };
+            add();
+#pragma unroll
+            for (int q = 1; q < L::Q; q++) {
+                if (faces.beyond_block<L>(at.x, q, step)) {
+                    add();
                 }
             }
         }
@@ -118,12 +128,17 @@ __device__ __forceinline__ void add_walls(const Level& level, const uint32_t* wa
     __syncthreads();
     const View<L, T> view{level, from, &moments};
     for (uint32_t i = threadIdx.x; i < inners; i += SPECIAL) {
-        int place = inner[i], step[D];
-        T u[D];
+        const int place = inner[i];
+        int step[D];
         for (int a = 0, rest = place; a < D; a++, rest /= 6) {
             step[a] = rest % 6 - 1;
         }
-        moments.values[place] = view.template velocity_of<L::Q>(level.next(At(slot, 0), step), u);
+        const At near = level.next(At(slot, 0), step);
+        if (near.slot >= level.slots) {
+            continue;
+        }
+        T u[D];
+        moments.values[place] = view.template velocity_of<L::Q>(near, u);
         for (int a = 0; a < D; a++) {
             moments.values[(1 + a) * HALO + place] = u[a];
         }
