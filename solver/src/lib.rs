@@ -19,7 +19,8 @@ pub mod real;
 mod run;
 pub mod signal;
 mod sponge;
-pub mod tables;
+mod tables;
+mod validate;
 mod variation;
 
 pub use error::SolverError;
@@ -28,12 +29,13 @@ pub use kernels::cpu::Census;
 pub use lattice::LatticeKind;
 pub use params::{
     Collision, FaceCondition, Interpolation, Motion, Params, PatchCondition, Precision, WallScheme,
+    has_opening, is_driven_by_walls,
 };
 pub use plan::{LevelSheet, Plan};
-pub use sponge::{Damped, Sponge};
+pub use sponge::Sponge;
 pub use variation::{OfTime, Place, Space, Values, Variation};
 
-/// Root steps whose forces a flow keeps until they are taken.
+/// Samples of forces that a flow keeps until they are taken.
 pub const FORCE_ROOM: u64 = 1024;
 
 /// Root steps after which the mean density of a closed box with moving walls is brought back to 1.

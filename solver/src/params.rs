@@ -223,10 +223,27 @@ pub struct Params<const D: usize> {
     pub sponges: Vec<Sponge>,
 }
 
+/// Whether the flow passes some face or patch freely (pressure, outflow, far field), which settles the mean density.
+pub fn has_opening<const D: usize>(
+    faces: &[[FaceCondition<D>; 2]; D],
+    patches: &[PatchCondition<D>],
+) -> bool {
+    faces.iter().flatten().any(FaceCondition::opens) || patches.iter().any(PatchCondition::opens)
+}
+
+/// Whether moving walls alone drive the flow, in a closed box, as in a lid-driven cavity.
+pub fn is_driven_by_walls<const D: usize>(
+    faces: &[[FaceCondition<D>; 2]; D],
+    patches: &[PatchCondition<D>],
+) -> bool {
+    let moves = faces.iter().flatten().any(FaceCondition::moves)
+        || patches.iter().any(PatchCondition::moves);
+    moves && !has_opening(faces, patches)
+}
+
 impl<const D: usize> Params<D> {
-    /// Whether fluid passes some face or patch as it will.
+    /// [`has_opening`] of its faces and patches.
     pub fn has_opening(&self) -> bool {
-        self.faces.iter().flatten().any(FaceCondition::opens)
-            || self.patches.iter().any(PatchCondition::opens)
+        has_opening(&self.faces, &self.patches)
     }
 }

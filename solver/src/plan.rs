@@ -1,13 +1,14 @@
 //! What a flow will need, before anything large is allocated.
 
 use crate::{
-    Census, Collision, FaceCondition, Flow, LatticeKind, Params, Place, Precision, SolverError,
+    Census, Flow, LatticeKind, Params, Place, Precision, SolverError,
     kernels::{Kernels, cpu},
     lattice::{D2Q9, D3Q19, D3Q27, Lattice},
     real::Real,
     run::Run,
     sponge,
     tables::{self, HostLevel},
+    validate::subsonic,
 };
 use cutlink_amr::dims;
 use cutlink_voxelizer::Mesh;
@@ -57,6 +58,7 @@ impl<'a, const D: usize> Plan<'a, D> {
             LatticeKind::D3Q19 => walls::<D, D3Q19>(&tables),
             LatticeKind::D3Q27 => walls::<D, D3Q27>(&tables),
         };
+        subsonic("the speed of a wall", &[census.speed])?;
         if !params.has_opening() {
             check_closed(&census)?;
         }
@@ -166,30 +168,9 @@ fn check_closed(census: &Census) -> Result<(), SolverError> {
     Err(SolverError::Mesh { reason })
 }
 
+/// Checks the parameters against the mesh.
 fn check<const D: usize>(mesh: &Mesh<D>, params: &Params<D>) -> Result<(), SolverError> {
-    let refuse = |name: &str, value: f64, expected: &str| {
-        Err(SolverError::Parameter {
-            name: name.into(),
-            value,
-            expected: expected.into(),
-        })
-    };
-    if params.lattice.dimensions() != D {
-        let reason = format!(
-            "{} is a lattice of {} dimensions, and the mesh has {D}",
-            params.lattice,
-            params.lattice.dimensions()
-        );
-        return Err(SolverError::Mesh { reason });
-    }
-    if !(params.viscosity.is_finite() && params.viscosity > 0.0) {
-        return refuse("viscosity", params.viscosity, "a positive number is needed");
-    }
-    if let Collision::Trt { magic } = params.collision
-        && !(magic.is_finite() && magic > 0.0)
-    {
-        return refuse("magic", magic, "a positive number is needed: 3/16 or 1/4");
-    }
+    params.validate()?;
     if params.patches.len() != mesh.patches.len() {
         let reason = format!(
             "it has {} patches ({}), and there are conditions for {}",
@@ -198,34 +179,6 @@ fn check<const D: usize>(mesh: &Mesh<D>, params: &Params<D>) -> Result<(), Solve
             params.patches.len()
         );
         return Err(SolverError::Mesh { reason });
-    }
-    let speed = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
-    for face in params.faces.iter().flatten() {
-        if let FaceCondition::Velocity(v) | FaceCondition::FarField { velocity: v, .. } = face
-            && (speed(v).is_nan() || speed(v) >= 1.0 / 3.0f64.sqrt())
-        {
-            return refuse(
-                "the speed of a face",
-                speed(v),
-                "less than the speed of sound, 0.577, is needed: choose a smaller Mach number",
-            );
-        }
-        if let FaceCondition::Pressure(density) | FaceCondition::FarField { density, .. } = face
-            && !(density.is_finite() && *density > 0.0)
-        {
-            return refuse(
-                "the density of a face",
-                *density,
-                "a positive number is needed",
-            );
-        }
-    }
-    if !params.acceleration.iter().all(|a| a.is_finite()) {
-        return refuse(
-            "acceleration",
-            speed(&params.acceleration),
-            "finite numbers are needed",
-        );
     }
     sponge::check(params, mesh.frame.root_cells)
 }

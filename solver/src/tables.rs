@@ -7,8 +7,12 @@
 //! solid cells), and then the plain ones, whose neighbours are all there and which need no test at all.
 
 use crate::{
-    Collision, Damped, FaceCondition, Motion, Params, PatchCondition, Place, SolverError,
-    Variation, WallScheme, plan::tau, profile, real::Real, sponge,
+    Collision, FaceCondition, Motion, Params, PatchCondition, Place, SolverError, Variation,
+    WallScheme,
+    plan::tau,
+    profile,
+    real::Real,
+    sponge::{self, Damped},
 };
 use bytemuck::{Pod, Zeroable};
 use cutlink_amr::{NONE, OUTSIDE, dims};
@@ -16,21 +20,21 @@ use cutlink_device::Backend;
 use cutlink_voxelizer::{Mesh, unpack_cell};
 
 /// Conditions of a face or patch as kernels read them: see [`Rule`].
-pub mod kind {
+pub(crate) mod kind {
     /// Bounce-back from a wall that may move.
-    pub const WALL: u32 = 0;
+    pub(crate) const WALL: u32 = 0;
     /// Specular reflection.
-    pub const SLIP: u32 = 1;
+    pub(crate) const SLIP: u32 = 1;
     /// A face that fluid leaves through, with the mean density held.
-    pub const OUTFLOW: u32 = 2;
+    pub(crate) const OUTFLOW: u32 = 2;
     /// A given density: of a face by ghost cells, of a patch by anti-bounce-back.
-    pub const PRESSURE: u32 = 3;
+    pub(crate) const PRESSURE: u32 = 3;
     /// A face with a given far field.
-    pub const FAR: u32 = 4;
+    pub(crate) const FAR: u32 = 4;
     /// A face that fluid passes with a given velocity.
-    pub const STREAM: u32 = 5;
+    pub(crate) const STREAM: u32 = 5;
     /// None: neighbours wrap around.
-    pub const PERIODIC: u32 = 6;
+    pub(crate) const PERIODIC: u32 = 6;
 }
 
 /// A condition.
@@ -153,7 +157,7 @@ impl Rule {
 ///
 /// # Errors
 /// Variations without a number at this time.
-pub fn rules<const D: usize>(
+pub(crate) fn rules<const D: usize>(
     params: &Params<D>,
     time: Option<f64>,
 ) -> Result<Vec<Rule>, SolverError> {
@@ -265,7 +269,7 @@ pub struct Level<const D: usize, B: Backend> {
 
 /// The same on the host, with the block of each slot.
 #[derive(Debug)]
-pub struct HostLevel<const D: usize> {
+pub(crate) struct HostLevel<const D: usize> {
     /// The tables.
     pub level: Level<D, cutlink_device::Host>,
     /// Places of profiles whose values change.
@@ -323,21 +327,13 @@ fn around<const D: usize>(
 ///
 /// # Errors
 /// Periodic faces without a partner, or refined differently.
-pub fn build<const D: usize>(
+pub(crate) fn build<const D: usize>(
     mesh: &Mesh<D>,
     params: &Params<D>,
 ) -> Result<Vec<HostLevel<D>>, SolverError> {
     let forest = &mesh.forest;
     let periodic: [bool; D] =
         std::array::from_fn(|a| params.faces[a].contains(&FaceCondition::Periodic));
-    for a in 0..D {
-        if periodic[a] && params.faces[a][0] != params.faces[a][1] {
-            let axis = ["x", "y", "z"][a];
-            let reason =
-                format!("only one of the faces {axis}- and {axis}+ is periodic: both have to be");
-            return Err(SolverError::Mesh { reason });
-        }
-    }
     let rules = rules(params, None)?;
     let directions = dims::directions(D);
     check_periodic(mesh, periodic)?;

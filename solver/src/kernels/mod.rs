@@ -92,8 +92,17 @@ unsafe impl<T: Real> Zeroable for Arrival<T> {}
 // SAFETY: five T and two u32 leave no padding: 28 or 48 bytes.
 unsafe impl<T: Real> Pod for Arrival<T> {}
 
-/// The stages; see the module's table.
-pub trait Kernels<const D: usize>: Backend {
+mod sealed {
+    pub trait Sealed {}
+
+    impl Sealed for cutlink_device::Host {}
+    #[cfg(feature = "cuda")]
+    impl Sealed for cutlink_device::cuda::Cuda {}
+}
+
+/// The stages; see the module's table. Sealed: kernels trust the tables of a level, which the crate alone makes, for
+/// kernels on a GPU do not check their indices.
+pub trait Kernels<const D: usize>: Backend + sealed::Sealed {
     /// Where in its slot a population of a cell is.
     fn place<L: Lattice>(q: usize, cell: usize) -> usize {
         q * dims::cells(D) + cell

@@ -10,6 +10,7 @@ use crate::{
 };
 use cutlink_solver::{
     Collision, FaceCondition, Interpolation, LatticeKind, PatchCondition, Precision, WallScheme,
+    has_opening,
 };
 
 /// Numerics with nothing left open.
@@ -21,24 +22,6 @@ pub(super) struct Numerics {
     pub(super) wall: WallScheme,
     pub(super) bounds: Bounds,
     pub(super) allow_unstable: bool,
-}
-
-/// Whether it is walls alone that move the fluid, and nothing enters or leaves: where there is a stream, two relaxation
-/// times may not bear the coarse cells far from the body.
-pub(super) fn is_stirred<const D: usize>(
-    faces: &[[FaceCondition<D>; 2]; D],
-    patches: &[PatchCondition<D>],
-) -> bool {
-    let moves = faces.iter().flatten().any(FaceCondition::moves)
-        || patches.iter().any(PatchCondition::moves);
-    moves && !opens(faces, patches)
-}
-
-fn opens<const D: usize>(
-    faces: &[[FaceCondition<D>; 2]; D],
-    patches: &[PatchCondition<D>],
-) -> bool {
-    faces.iter().flatten().any(FaceCondition::opens) || patches.iter().any(PatchCondition::opens)
 }
 
 pub(super) fn numerics<const D: usize>(
@@ -111,7 +94,7 @@ impl Numerics {
                 self.bounds.magic = Some(magic);
             }
             Collision::Regularized if moves => {
-                self.bounds = match opens(faces, patches) {
+                self.bounds = match has_opening(faces, patches) {
                     true => Bounds::MOVING,
                     false => Bounds::MOVING_CLOSED,
                 };

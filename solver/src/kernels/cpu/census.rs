@@ -25,6 +25,8 @@ pub struct Census {
     pub exchanged: f64,
     /// The volume of the fluid.
     pub volume: f64,
+    /// Of walls that move, the largest speed where they cut links, Δx / Δt.
+    pub speed: f64,
     /// Of walls that move, the largest product of speed and cell: u Δx, in root cells and steps.
     pub fastest: f64,
     /// The same of patches that rotate.
@@ -40,6 +42,7 @@ impl Sum for Census {
             inflow: a.inflow + b.inflow,
             exchanged: a.exchanged + b.exchanged,
             volume: a.volume + b.volume,
+            speed: a.speed.max(b.speed),
             fastest: a.fastest.max(b.fastest),
             turning: a.turning.max(b.turning),
         })
@@ -67,6 +70,7 @@ impl Census {
         self.exchanged += driven.abs();
         let speed = u.iter().map(|u| u * u).sum::<f64>().sqrt();
         let fast = speed / f64::from(1u32 << view.level.index);
+        self.speed = self.speed.max(speed);
         self.fastest = self.fastest.max(fast);
         if rule.omega != [0.0; 3] {
             self.turning = self.turning.max(fast);
