@@ -67,8 +67,12 @@ pub trait Flow<const D: usize>: Send {
     /// Waits until all steps are done.
     fn wait(&self) -> Result<(), SolverError>;
 
-    /// Forces of each root step since the last call, oldest first; waits for them. Call it at
-    /// least every [`FORCE_ROOM`](crate::FORCE_ROOM) steps: older ones are lost.
+    /// Forces are summed at root steps that are multiples of `every` (at least 1, which is the default) and at the last one of each
+    /// [`advance`](Self::advance).
+    fn sample_forces_every(&mut self, every: u64);
+
+    /// Forces of the root steps since the last call at which they were summed, oldest first; waits for them. Call it at
+    /// least every [`FORCE_ROOM`](crate::FORCE_ROOM) of these: older ones are lost.
     fn take_forces(&mut self) -> Result<Vec<ForceSample>, SolverError>;
 
     /// Whether all values are still numbers and no speed is beyond that of sound: else

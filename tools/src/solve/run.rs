@@ -311,6 +311,7 @@ where
         None => None,
     };
     let mut flow = plan.start(backend)?;
+    flow.sample_forces_every(resolved.forces_every);
     let set = set(&mut *flow, &resolved, &mesh.frame, earlier, &console);
     set.map_err(|failure| failure.within(&name))?;
     let begun = open(args, mesh, &resolved, &header, &console, &mut *flow)?;
