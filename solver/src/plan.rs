@@ -39,7 +39,7 @@ pub struct Plan<'a, const D: usize> {
     pub params: Params<D>,
     /// By level.
     pub levels: Vec<LevelSheet>,
-    /// What its walls do on the whole.
+    /// Audit of its walls.
     pub census: Census,
     pub(crate) tables: Vec<HostLevel<D>>,
 }
@@ -90,8 +90,8 @@ impl<'a, const D: usize> Plan<'a, D> {
         self.levels.iter().map(|l| l.cells << l.level).sum()
     }
 
-    /// Whether the mean density is held at 1, every [`HOLD_EVERY`](crate::HOLD_EVERY) root steps: in a box without an opening
-    /// whose walls move. Interpolated bounce-back from a moving wall does not conserve mass exactly.
+    /// Whether the mean density is held at 1, every [`HOLD_EVERY`](crate::HOLD_EVERY) root steps: in a closed box
+    /// with moving walls. Interpolated bounce-back from a moving wall does not conserve mass exactly.
     pub fn holds_density(&self) -> bool {
         !self.params.has_opening() && self.census.fastest > 0.0
     }
@@ -115,7 +115,7 @@ impl<'a, const D: usize> Plan<'a, D> {
     /// Starts the flow at rest, with density 1.
     ///
     /// # Errors
-    /// The backend has no room for it.
+    /// The backend has too little memory.
     pub fn start<B: Kernels<D>>(self, backend: &B) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
         backend.reserve("the flow", self.levels.iter().map(|l| l.bytes).sum())?;
         match self.params.lattice {
@@ -155,7 +155,7 @@ fn walls<const D: usize, L: Lattice>(tables: &[HostLevel<D>]) -> Census {
     tables.iter().map(of_level).sum()
 }
 
-/// Walls of a box without openings must not fill or empty it; a link more in one corner of a lid than in the other is
+/// Walls of a closed box must not fill or empty it; a link more in one corner of a lid than in the other is
 /// no matter.
 fn check_closed(census: &Census) -> Result<(), SolverError> {
     if census.inflow.abs() <= 0.5 * census.exchanged {
@@ -163,7 +163,7 @@ fn check_closed(census: &Census) -> Result<(), SolverError> {
     }
     let way = ["into", "out of"][usize::from(census.inflow < 0.0)];
     let reason = format!(
-        "walls that move drive fluid {way} a box that has no other opening: give a face or patch a pressure, or a face an outflow"
+        "moving walls drive fluid {way} a box that has no open boundary: give a face or patch a pressure, or a face an outflow"
     );
     Err(SolverError::Mesh { reason })
 }

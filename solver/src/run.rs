@@ -1,4 +1,4 @@
-//! A flow under way, told once for all backends (J25 §4.1): the recursion over levels is in [`level`].
+//! A running flow, one orchestration for all backends (J25 §4.1): the recursion over levels is in [`level`].
 
 mod density;
 mod level;
@@ -27,7 +27,7 @@ pub(crate) struct Run<'a, const D: usize, L, T: Real, B: Kernels<D>> {
     backend: B,
     levels: Vec<State<D, T, B>>,
     steps: u64,
-    /// [`SUMS`] numbers a patch and sample, in a ring.
+    /// [`SUMS`] values a patch and sample, in a ring.
     forces: B::Buf<f64>,
     /// Root steps from one sample to the next.
     sample_every: u64,
@@ -58,7 +58,7 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B>
                 now: backend.alloc("populations", size, T::of(0.0))?,
                 next: backend.alloc("populations", size, T::of(0.0))?,
                 moments: backend.alloc(
-                    "what levels exchange",
+                    "transferred moments",
                     level.exchanging * exchanged(D) * cells,
                     T::of(0.0),
                 )?,
@@ -92,7 +92,7 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B>
     fn step_levels(&mut self) -> Result<(), SolverError> {
         let cubic = self.plan.params.interpolation == Interpolation::Cubic;
         let pull = self.pull();
-        // The acceleration is a number in the launches, so that what is recorded holds for one alone.
+        // The acceleration is a parameter of the launches, so a recorded graph holds for one value alone.
         if self.clock.is_some() || pull.is_some() {
             let (backend, clock) = (&self.backend, &self.clock);
             return step::<D, L, T, B>(backend, clock, cubic, pull.as_ref(), &mut self.levels);
@@ -309,7 +309,7 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
             };
             let row = L::Q * cells;
             let exchanged_row = exchanged(D) * cells;
-            // Not `vec!`: this asks for large pages, without which steps take longer.
+            // Not `vec!`: this requests large pages, without which steps take longer.
             let mut f = memory::with_capacity("populations", host.level.slots * row)?;
             f.resize(host.level.slots * row, T::of(0.0));
             let mut moments = vec![T::of(0.0); host.level.exchanging * exchanged_row];
@@ -379,7 +379,7 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
     }
 }
 
-/// Whether a squared speed is a number below the speed of sound's.
+/// Whether a squared speed is finite and below that of sound.
 fn is_subsonic(square: f64) -> bool {
     square < 1.0 / 3.0
 }
@@ -399,7 +399,7 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'_, D, L, T, B> {
         Ok(())
     }
 
-    /// Where in a slot the values are no numbers, or too fast.
+    /// Where in a slot values are not finite, or faster than sound.
     fn diverged(&self, level: usize, slot: usize) -> Result<SolverError, SolverError> {
         let cells = dims::cells(D);
         let values = self.macroscopic(level)?;

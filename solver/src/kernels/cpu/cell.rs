@@ -49,7 +49,7 @@ pub(super) enum Behind<const D: usize> {
 }
 
 impl<const D: usize> Behind<D> {
-    /// What the wall's velocity counts, of what it does in bounce-back (Bouzidi et al. 2001, eq. 5 and 14).
+    /// Weight of the wall's velocity relative to that of bounce-back (Bouzidi et al. 2001, eq. 5 and 14).
     pub(super) fn share(&self, q: f64) -> f64 {
         match self {
             Self::One(_) if q >= 0.5 => 0.5 / q,
@@ -219,7 +219,7 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
         }
     }
 
-    /// What comes back along a cut link that the population `k` has left on.
+    /// The population that a cut link reflects, which the population `k` has left on.
     pub(super) fn returned(
         &self,
         at: At<D>,
@@ -311,7 +311,7 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
         u
     }
 
-    /// The density of an opening where a link along `k` crosses it; of a face with ghost cells, `k` is 0.
+    /// The density of an open boundary where a link along `k` crosses it; of a face with ghost cells, `k` is 0.
     pub(super) fn density_at(&self, at: At<D>, k: usize, rule: &Rule) -> f64 {
         match rule.profile {
             0 => rule.density,
@@ -343,7 +343,7 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
         (0..D).map(|a| f64::from(L::C[k][a]) * u[a]).sum()
     }
 
-    /// What a wall that moves takes from a population that is bounced back: 6 w ρ c·u, with the density of the
+    /// What a moving wall takes from a reflected population: 6 w ρ c·u, with the density of the
     /// cell (Ladd 1994, eq. 3.3).
     pub(super) fn wall(
         &self,
@@ -361,7 +361,7 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
         6.0 * L::W[k] * (1.0 + rho.wide()) * Self::along(k, &u)
     }
 
-    /// Anti-bounce-back at an opening of given density.
+    /// Anti-bounce-back at an open boundary of given density.
     fn open(&self, at: At<D>, k: usize, out: T, density: f64, moments: &mut Moments<D, T>) -> T {
         let (_, u) = self.moments_near(at, [0; D], at, moments);
         let (mut along, mut square) = (T::of(0.0), T::of(0.0));

@@ -123,8 +123,8 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
         equilibrium::<D, L, T>(entry.q, ghost) + rest
     }
 
-    /// What the non-equilibrium stress of a cell has of a population (Latt & Chopard 2006, eq. 11). With one or two relaxation
-    /// times other parts decay too slowly to be copied.
+    /// The part of a cell's non-equilibrium stress in a population (Latt & Chopard 2006, eq. 11). With BGK and TRT
+    /// other parts decay too slowly to be copied.
     fn of_stress(&self, at: At<D>, q: usize, (rho, u): State<D, T>) -> T {
         let c: [T; D] = velocity::<D, L>(q).map(|c| T::of(f64::from(c)));
         let third = T::of(1.0 / 3.0);

@@ -1,4 +1,4 @@
-//! Momentum and mass exchange: what leaves along a cut link and what comes back, consistent with the wall's
+//! Momentum and mass exchange: what leaves along a cut link and what it reflects, consistent with the wall's
 //! scheme, seen from the wall (Wen, Zhang, Tu, Wang & Fang 2014, eq. 13).
 
 use super::{

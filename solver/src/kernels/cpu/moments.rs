@@ -10,7 +10,7 @@ const HALO: usize = 216;
 /// Density less 1 and velocity.
 pub(super) type State<const D: usize, T> = (T, [T; D]);
 
-/// Moments of cells of a block and around it, by place in 6^D cells, filled as they are asked for.
+/// Moments of cells of a block and around it, by place in 6^D cells, filled on demand.
 pub(super) struct Moments<const D: usize, T> {
     values: [State<D, T>; HALO],
     known: [u64; HALO.div_ceil(64)],

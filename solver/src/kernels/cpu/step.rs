@@ -22,11 +22,10 @@ use std::marker::PhantomData;
 /// Slots a task.
 const CHUNK: usize = 32;
 
-/// Bytes of populations that caches will not keep until the next step.
+/// Bytes of populations above which caches do not keep them until the next step.
 const LARGE: usize = 8 << 20;
 
-/// Slots between the one that is collided and the one whose populations are asked for: less, and they come too
-/// late; more, and others push them out.
+/// Prefetch distance in blocks. Shorter: data arrives late. Longer: it is evicted before use.
 const AHEAD: usize = 2;
 
 /// What all blocks of a step have in common.
@@ -123,7 +122,7 @@ pub(super) fn step<const D: usize, L: Lattice, T: Real>(
         is_large: size_of_val(from) > LARGE,
     };
     let step = with(relax);
-    // What levels exchange has no odd non-equilibrium, so that there had better be none to lose.
+    // Only even moments are transferred between levels, so in overlap cells odd moments relax with rate 1.
     let between = with(Relaxation {
         odd: T::of(1.0),
         ..relax
@@ -157,7 +156,7 @@ impl<const D: usize, L: Lattice, T: Real> Step<'_, D, L, T> {
         &self.view.level.neighbors[slot * directions..][..directions]
     }
 
-    /// Collides a block that has been streamed, and asks for what a later one will read.
+    /// Collides a block that has been streamed, and prefetches what a later one will read.
     #[inline(always)]
     fn collide(&self, slot: usize, tile: &mut Tile<T>) {
         let next = (slot + AHEAD).min(self.view.level.slots - 1);
@@ -348,8 +347,8 @@ mod tests {
         let (mut differing, mut compared) = (0, 0);
         for level in fixture::levels::<D, L>(surface, 8, 3, faces) {
             let level = &level.level;
-            let numbers = level.slots * L::Q * dims::cells(D);
-            let from: Vec<f64> = (0..numbers).map(|i| (i as f64).sin()).collect();
+            let values = level.slots * L::Q * dims::cells(D);
+            let from: Vec<f64> = (0..values).map(|i| (i as f64).sin()).collect();
             let step = Step::<D, L, f64> {
                 view: View {
                     level,

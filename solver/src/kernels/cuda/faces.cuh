@@ -48,7 +48,7 @@ struct Entry {
         return equilibrium<L>(q, rho, u) + rest;
     }
 
-    // What the non-equilibrium stress of the inner cell has of the population.
+    // The population's part of the inner cell's non-equilibrium stress.
     __device__ T of_stress(T rho, const T (&u)[D]) const {
         const T third = T(1.0 / 3.0);
         T sum = T(0);
@@ -151,7 +151,7 @@ struct Faces {
     }
 
     // The step to the cell whose moments population q enters by, from a cell at x: false where q enters through no such face. Cells
-    // at the face within the block are left out, for each asks for its own.
+    // at the face within the block are left out, for each requests its own.
     template <class L>
     __device__ __forceinline__ bool beyond_block(const int (&x)[D], int q, int (&step)[D]) const {
         uint32_t through = 0;

@@ -27,7 +27,7 @@ struct Moments {
         return known[place / 32] >> place % 32 & 1;
     }
 
-    // Whether this is the first to ask for a cell.
+    // Requests a cell; whether this is its first request.
     __device__ bool add(int place) {
         const uint32_t bit = 1u << place % 32;
         return !(atomicOr(&known[place / 32], bit) & bit);

@@ -10,9 +10,9 @@ constexpr int SPECIAL = 64;
 template <class L, class T, bool REGULARIZED>
 __device__ __forceinline__ void collide(const Relaxation<T>& relax, Fluid<T>& fluid, T (&f)[L::Q]) {
     if (REGULARIZED) {
-        regularized<L>(relax, fluid, f);
+        relax_regularized<L>(relax, fluid, f);
     } else {
-        relaxed<L>(relax, fluid, f);
+        relax_trt<L>(relax, fluid, f);
     }
 }
 
@@ -67,15 +67,15 @@ __device__ __forceinline__ void step_plain(const uint32_t* neighbors, uint32_t f
     }
 }
 
-// Whether a cell's population q comes back from a cut link or a face, where nothing but `walls` knows what it is.
+// Whether a cell's population q is reflected by a cut link or enters through a face, so that `walls` has written it.
 template <class L>
-__device__ __forceinline__ bool comes_back(uint32_t from, const Links& links, int q) {
+__device__ __forceinline__ bool is_reflected(uint32_t from, const Links& links, int q) {
     return from == OUTSIDE || links.cut(direction_of<L>(opposite(q)));
 }
 
-// What comes back from walls and faces, to where collision will put the cells' new values and finds it: slots in
-// `walled` are those that have any. They are queued, so that every thread has some of them; so are the cells whose moments
-// ghost cells take, each of which several populations ask for.
+// Populations from walls and faces, written to where the collision reads them and puts the cells' new values: for slots in
+// `walled`, which have such. They are queued, so that all threads share them; so are the cells whose moments
+// ghost cells take, once for all populations that need them.
 template <class L, class T>
 __device__ __forceinline__ void add_walls(const Level& level, const uint32_t* walled, const uint64_t* stepped,
                                           const T* __restrict__ from, T* __restrict__ to) {
@@ -102,7 +102,7 @@ __device__ __forceinline__ void add_walls(const Level& level, const uint32_t* wa
             int toward, cell;
             source<L>(at.x, q, toward, cell);
             const uint32_t block = level.neighbors[static_cast<size_t>(slot) * DIRECTIONS + toward];
-            back |= static_cast<uint32_t>(comes_back<L>(block, links, q)) << q;
+            back |= static_cast<uint32_t>(is_reflected<L>(block, links, q)) << q;
         }
         if (faces.take_moments != 0) {
             int step[D] = {};
@@ -152,8 +152,8 @@ __device__ __forceinline__ void add_walls(const Level& level, const uint32_t* wa
     }
 }
 
-// The first slots, which may have anything around them; cells that are not stepped keep what `to` has, and slots
-// below `exchanging` write what levels exchange.
+// The special slots, with anything around them; cells that are not stepped keep what `to` has, and slots
+// below `exchanging` write transferred moments.
 template <class L, class T, bool REGULARIZED>
 __device__ __forceinline__ void step_special(const Level& level, const uint64_t* stepped, uint32_t exchanging,
                                         const Relaxation<T>& relax, const T* __restrict__ from, T* to,
@@ -183,7 +183,7 @@ __device__ __forceinline__ void step_special(const Level& level, const uint64_t*
         int toward, cell;
         source<L>(at.x, q, toward, cell);
         uint32_t slot = around[place * DIRECTIONS + toward];
-        const bool back = q > 0 && comes_back<L>(slot, links, q);
+        const bool back = q > 0 && is_reflected<L>(slot, links, q);
         int population = q;
         if (slot >= level.slots) {
             // The level ends here: these are the outer ghost cells, whose values are not used.
@@ -215,7 +215,7 @@ __device__ __forceinline__ void step_special(const Level& level, const uint64_t*
     }
     Relaxation<T> here_relax = relax;
     if (at.slot < exchanging) {
-        // What levels exchange has no odd non-equilibrium, so that there had better be none to lose.
+        // Only even moments are transferred between levels, so in overlap cells odd moments relax with rate 1.
         here_relax.odd = T(1);
     }
     collide<L, T, REGULARIZED>(here_relax, fluid, f);
@@ -244,5 +244,5 @@ __device__ __forceinline__ void step_special(const Level& level, const uint64_t*
         add_walls<L, T>(LEVEL, walled, stepped, from, to);                                                             \
     }
 #define BOTH(L, l, T, t)                                                                                               \
-    ENTRY(L, l, T, t, relaxed, false) ENTRY(L, l, T, t, regularized, true) WALLS(L, l, T, t)
+    ENTRY(L, l, T, t, trt, false) ENTRY(L, l, T, t, regularized, true) WALLS(L, l, T, t)
 EACH_LATTICE(BOTH)

@@ -1,4 +1,4 @@
-// What comes back from a wall: `cell.rs`.
+// Populations that walls reflect: `cell.rs`.
 
 #pragma once
 
@@ -55,7 +55,7 @@ struct View {
         return moments->values[place];
     }
 
-    // What a wall that moves takes from a population that is bounced back: 6 w rho c·u.
+    // What a moving wall takes from a reflected population: 6 w rho c·u.
     __device__ double wall(const At& at, int k, double share, const Rule& rule) const {
         if (!rule.moves()) {
             return 0;
@@ -71,7 +71,7 @@ struct View {
         return 6.0 * L::w(k) * (1.0 + static_cast<double>(rho)) * along;
     }
 
-    // What comes back along a cut link that population k has left on.
+    // The population that a cut link reflects, which population k has left on.
     __device__ T returned(const At& at, int k, uint64_t link, const Links& links) const {
         const Rule& rule = level.rules[2 * D + level.patch[link]];
         const T out = f(at, k);
@@ -103,7 +103,7 @@ struct View {
         return T(share) * out + T(1.0 - share) * f(at, back) - T(taken * share);
     }
 
-    // Anti-bounce-back at an opening of given density.
+    // Anti-bounce-back at an open boundary of given density.
     __device__ T open(const At& at, int k, T out, double density) const {
         T u[D], along = T(0), square = T(0);
         const int here[D] = {};
