@@ -142,6 +142,21 @@ def free(dims):
     return {a + s: far for a in "xyz"[:dims] for s in "-+"} | {"x+": "outflow"}
 
 
+def with_sponges(tables, d, half):
+    """The same case between sponges of 4 d before inlet, outlet and sides, for half the time; with `half` in a box half as long."""
+    mesh, boundary, run = dict(tables["mesh"]), dict(tables["boundary"]), dict(tables["run"])
+    dims = len(mesh["translate"])
+    if half:
+        n = mesh["root"]
+        mesh["domain"] = [0.25] + mesh["domain"][1:dims] + [0.75] + mesh["domain"][dims + 1:]
+        mesh["root"] = "x".join(str(cells) for cells in [n // 2] + [n] * (dims - 1))
+    for face, condition in boundary.items():
+        table = {"type": condition} if isinstance(condition, str) else dict(condition)
+        boundary[face] = table | {"sponge": {"length": 4 * d}}
+    run["steps"] //= 2
+    return tables | {"mesh": mesh, "boundary": boundary, "run": run}
+
+
 def body_2d(name, shape, at, d, re_length, levels, scheme, speed=0.05, root=512, steps=None):
     # 200 root steps a root cell along the edge, J26 section 4.3.1; of the last quarter, 26 cycles of the circle, lift and frequency.
     steps = steps or 200 * root
@@ -212,6 +227,11 @@ def rows():
                 name = f"{family}-{scheme}-{levels}"
                 at = [0.5 + 0.7 / 512, 0.5 + d / 20]
                 yield name, body_2d(name, f"rectangle:size={side}x{side}", at, d, side, levels, scheme), shedding("square", levels, scheme, side)
+    for half, name in ((False, "circle-sponge"), (True, "circle-sponge-half")):
+        case = body_2d(name, f"circle:d={d}", [0.5, 0.5 + d / 20], d, d, 3, "linear")
+        yield name, with_sponges(case, d, half), shedding("circle", 3, "linear", d)
+    for half, name in ((False, "sphere-sponge-20"), (True, "sphere-sponge-20-half")):
+        yield name, with_sponges(sphere(name, 20.0, 3, "linear"), d, half), settled(20.0)
     name = "square-j25"
     case = body_2d(name, f"rectangle:size={2 * d}x{2 * d}", [10.5 / 32, 0.5 + d / 10], 2 * d, 2 * d, 3, "linear")
     yield name, case, shedding("j25", 3, "linear", 2 * d)

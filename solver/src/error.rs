@@ -40,7 +40,7 @@ pub enum SolverError {
         /// What it is instead, and where.
         reason: String,
     },
-    /// Values that are no numbers, or faster than sound.
+    /// Values that are not finite, or faster than sound.
     #[error(
         "the flow diverged by root step {step}: {what} in cell {cell:?} of level {level}, at {position:?} root cells from the lower corner"
     )]

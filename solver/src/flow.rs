@@ -1,11 +1,11 @@
-//! A flow under way, whatever its lattice, precision and backend.
+//! A running flow of any lattice, precision and backend.
 
 use crate::SolverError;
 use std::io;
 
 /// What passes between the fluid and each patch, at one root step.
 ///
-/// Units of the root lattice (density 1, Δx = Δt = 1; in the plane a force a unit of depth), by
+/// Units of the root lattice (density 1, Δx = Δt = 1; in 2D a force a unit of depth), by
 /// momentum exchange; the reference pressure (density 1) is not in it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ForceSample {
@@ -29,7 +29,7 @@ pub struct Snapshot<const D: usize> {
     pub velocity: [Vec<f32>; D],
 }
 
-/// What takes time in a step.
+/// Parts of a step whose time is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Work {
     /// Collision and streaming.
@@ -42,7 +42,7 @@ pub enum Work {
     Forces,
 }
 
-/// Seconds of one sort of work on one level.
+/// Timing of one kind of work on one level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Lap {
     /// The work.
@@ -56,22 +56,26 @@ pub struct Lap {
 /// Density and velocity at a position.
 pub type InitialState<'a, const D: usize> = dyn Fn([f64; D]) -> (f64, [f64; D]) + Sync + 'a;
 
-/// A flow under way. Steps are root steps: level ℓ does 2^ℓ in each.
+/// A running flow. Steps are root steps: level ℓ does 2^ℓ in each.
 pub trait Flow<const D: usize>: Send {
     /// Root steps done.
     fn steps(&self) -> u64;
 
-    /// Does so many root steps. On a GPU this returns before they are done.
+    /// Advances by so many root steps. On a GPU this returns before they are done.
     fn advance(&mut self, steps: u64) -> Result<(), SolverError>;
 
     /// Waits until all steps are done.
     fn wait(&self) -> Result<(), SolverError>;
 
-    /// Forces of each root step since the last call, oldest first; waits for them. Call it at
-    /// least every [`FORCE_ROOM`](crate::FORCE_ROOM) steps: older ones are lost.
+    /// Forces are summed at root steps that are multiples of `every` (at least 1, which is the default) and at the last one of each
+    /// [`advance`](Self::advance).
+    fn sample_forces_every(&mut self, every: u64);
+
+    /// Forces of the root steps since the last call at which they were summed, oldest first; waits for them. Call it at
+    /// least every [`FORCE_ROOM`](crate::FORCE_ROOM) of these: older ones are lost.
     fn take_forces(&mut self) -> Result<Vec<ForceSample>, SolverError>;
 
-    /// Whether all values are still numbers and no speed is beyond that of sound: else
+    /// Whether all values are finite and no speed is beyond that of sound: else
     /// [`SolverError::Diverged`], with the place.
     fn check(&self) -> Result<(), SolverError>;
 
@@ -89,6 +93,6 @@ pub trait Flow<const D: usize>: Send {
     /// Takes the place of a flow that was saved.
     fn restore(&mut self, from: &mut dyn io::Read) -> Result<(), SolverError>;
 
-    /// Does so many root steps, with a clock at each piece of work, which costs time itself.
+    /// Does so many root steps and times each piece of work, which takes time itself.
     fn laps(&mut self, steps: u64) -> Result<Vec<Lap>, SolverError>;
 }

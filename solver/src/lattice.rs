@@ -6,11 +6,11 @@
 /// A set of discrete velocities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LatticeKind {
-    /// Nine in the plane.
+    /// 2D, nine velocities.
     D2Q9,
-    /// Nineteen in space.
+    /// 3D, nineteen velocities.
     D3Q19,
-    /// Twenty-seven in space.
+    /// 3D, twenty-seven velocities.
     D3Q27,
 }
 
@@ -42,7 +42,7 @@ pub trait Lattice: Copy + Default + std::fmt::Debug + Send + Sync + 'static {
     const KIND: LatticeKind;
     /// Velocities.
     const Q: usize;
-    /// Their components; in the plane the third is 0.
+    /// Their components; in 2D the third is 0.
     const C: &'static [[i32; 3]];
     /// Their weights.
     const W: &'static [f64];
@@ -69,7 +69,7 @@ macro_rules! lattice {
 const S9: f64 = 1.0 / 9.0;
 const E9: f64 = 1.0 / 36.0;
 lattice!(
-    /// Nine velocities in the plane.
+    /// Nine velocities in 2D.
     D2Q9,
     [[0, 0, 0], [1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [1, 1, 0], [-1, -1, 0], [1, -1, 0], [-1, 1, 0]],
     [4.0 / 9.0, S9, S9, S9, S9, E9, E9, E9, E9],
@@ -79,7 +79,7 @@ lattice!(
 const S19: f64 = 1.0 / 18.0;
 const E19: f64 = 1.0 / 36.0;
 lattice!(
-    /// Nineteen velocities in space. Its third-order modes are the sums and differences that it can
+    /// Nineteen velocities in 3D. Its third-order modes are the sums and differences that it can
     /// tell apart (Jacob, Malaspinas & Sagaut 2018, eq. 8).
     D3Q19,
     [
@@ -99,7 +99,7 @@ const S27: f64 = 2.0 / 27.0;
 const E27: f64 = 1.0 / 54.0;
 const V27: f64 = 1.0 / 216.0;
 lattice!(
-    /// Twenty-seven velocities in space.
+    /// Twenty-seven velocities in 3D.
     D3Q27,
     [
         [0, 0, 0], [1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1],

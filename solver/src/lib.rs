@@ -1,7 +1,7 @@
 //! Lattice Boltzmann flows on the embedded mesh.
 //!
 //! In: a [`Mesh`](cutlink_voxelizer::Mesh) with its cut links, and [`Params`]. Out: a [`Flow`] that
-//! advances, and tells forces, densities and velocities.
+//! advances, and reports forces, densities and velocities.
 //!
 //! Sources by key: J25 is Jaber, Essel & Sullivan, Comput. Phys. Commun. 311 (2025) 109543; J26 is
 //! Jaber, Essel & Sullivan, *GPU-native embedding of complex geometries in adaptive octree grids
@@ -18,7 +18,8 @@ pub mod profile;
 pub mod real;
 mod run;
 mod sponge;
-pub mod tables;
+mod tables;
+mod validate;
 mod variation;
 
 pub use error::SolverError;
@@ -27,13 +28,14 @@ pub use kernels::cpu::Census;
 pub use lattice::LatticeKind;
 pub use params::{
     Collision, FaceCondition, Interpolation, Motion, Params, PatchCondition, Precision, WallScheme,
+    has_opening, is_driven_by_walls,
 };
 pub use plan::{LevelSheet, Plan};
-pub use sponge::{Damped, Sponge};
+pub use sponge::Sponge;
 pub use variation::{OfTime, Place, Space, Values, Variation};
 
-/// Root steps whose forces a flow keeps until they are taken.
+/// Samples of forces that a flow keeps until they are taken.
 pub const FORCE_ROOM: u64 = 1024;
 
-/// Root steps after which the mean density of a closed box with moving walls is brought back to 1.
+/// Root steps from one correction of the mean density to the next, in closed boxes with moving walls.
 pub const HOLD_EVERY: u64 = 64;

@@ -1,4 +1,4 @@
-//! What a flow is: lattice, collision, conditions. All numbers are in units of the root
+//! What a flow is: lattice, collision, conditions. All values are in units of the root
 //! lattice: Δx = Δt = 1 on level 0 and density 1.
 
 use crate::{LatticeKind, SolverError, Sponge, Variation};
@@ -7,9 +7,9 @@ use std::{fmt, str::FromStr};
 /// How populations relax to equilibrium.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Collision {
-    /// One relaxation time (Bhatnagar, Gross & Krook 1954).
+    /// BGK: one relaxation time (Bhatnagar, Gross & Krook 1954).
     Bgk,
-    /// Two relaxation times (Ginzburg 2008): the even one follows from viscosity, the odd one from
+    /// TRT: two relaxation times (Ginzburg 2008). The even one follows from viscosity, the odd one from
     /// the magic parameter (τ₊ - 1/2)(τ₋ - 1/2).
     Trt {
         /// 3/16 puts a straight bounce-back wall exactly halfway, for any viscosity; 1/4 is the
@@ -21,7 +21,7 @@ pub enum Collision {
     Regularized,
 }
 
-/// Numbers that populations are stored as and computed in.
+/// Floating-point type of storage and arithmetic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Precision {
     /// 32 bits; populations less their weights, which keeps two more digits.
@@ -40,14 +40,14 @@ pub enum Interpolation {
     Cubic,
 }
 
-/// How a wall that cuts a link gives populations back.
+/// Boundary scheme of walls that cut links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WallScheme {
-    /// As if the wall were halfway (Ladd 1994): first order on a curved wall.
+    /// Halfway bounce-back (Ladd 1994): first order on a curved wall.
     BounceBack,
-    /// By the cut distance, from two cells (Bouzidi, Firdaouss & Lallemand 2001, eq. 5).
+    /// Linear interpolated bounce-back from two cells (Bouzidi, Firdaouss & Lallemand 2001, eq. 5).
     Linear,
-    /// By the cut distance, from three cells (Bouzidi et al. 2001, eq. 14; quadratic).
+    /// Quadratic interpolated bounce-back from three cells (Bouzidi et al. 2001, eq. 14).
     Quadratic,
 }
 
@@ -84,7 +84,7 @@ pub enum FaceCondition<const D: usize> {
     /// The flow leaves here and enters at the opposite face, which has to be periodic too.
     Periodic,
     /// A given velocity halfway beyond the last cells: zero for no slip, else an inlet or a moving wall. No-slip faces, and
-    /// all such faces of a box without an opening, are bounce-back with momentum (Ladd 1994); the others
+    /// all such faces of a closed box, are bounce-back with momentum (Ladd 1994); the others
     /// have ghost cells with the velocity extrapolated through the face (Guo, Zheng & Shi 2002).
     Velocity([f64; D]),
     /// A wall without friction: specular reflection.
@@ -105,12 +105,12 @@ pub enum FaceCondition<const D: usize> {
 }
 
 impl<const D: usize> FaceCondition<D> {
-    /// Whether this is a wall that is not at rest.
+    /// Whether this is a moving wall.
     pub fn moves(&self) -> bool {
         matches!(self, Self::Velocity(v) if *v != [0.0; D])
     }
 
-    /// Whether fluid passes here as it will, which settles the density.
+    /// Whether this is an open boundary, which fixes the mean density.
     pub fn opens(&self) -> bool {
         matches!(
             self,
@@ -125,7 +125,7 @@ pub enum Motion<const D: usize> {
     /// Along itself, or through a fixed surface (an inlet): this velocity everywhere.
     Uniform([f64; D]),
     /// About an axis through `center` (root cells from the lower corner of the box) with an angular
-    /// velocity (radians a root step; in the plane only the last component counts).
+    /// velocity (radians a root step; in 2D only the last component counts).
     Rotation {
         /// A point of the axis.
         center: [f64; D],
@@ -161,12 +161,12 @@ pub enum PatchCondition<const D: usize> {
         /// How it moves.
         motion: Motion<D>,
     },
-    /// An opening with a given density.
+    /// An open boundary with a given density.
     Pressure(f64),
 }
 
 impl<const D: usize> PatchCondition<D> {
-    /// Whether this is a wall that is not at rest.
+    /// Whether this is a moving wall.
     pub fn moves(&self) -> bool {
         match self {
             Self::Wall {
@@ -181,7 +181,7 @@ impl<const D: usize> PatchCondition<D> {
         }
     }
 
-    /// Whether fluid passes here as it will, which settles the density.
+    /// Whether this is an open boundary, which fixes the mean density.
     pub fn opens(&self) -> bool {
         matches!(self, Self::Pressure(_))
     }
@@ -196,11 +196,11 @@ impl<const D: usize> PatchCondition<D> {
 /// A flow on a mesh; see the module for the units.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Params<const D: usize> {
-    /// The velocities.
+    /// The lattice.
     pub lattice: LatticeKind,
     /// The collision.
     pub collision: Collision,
-    /// The numbers.
+    /// Floating-point precision.
     pub precision: Precision,
     /// Kinematic viscosity on the root lattice: (τ - 1/2) / 3 there.
     pub viscosity: f64,
@@ -210,17 +210,35 @@ pub struct Params<const D: usize> {
     pub faces: [[FaceCondition<D>; 2]; D],
     /// By patch of the mesh.
     pub patches: Vec<PatchCondition<D>>,
-    /// How levels exchange values.
+    /// Interpolation of ghost cells between levels.
     pub interpolation: Interpolation,
-    /// What torques are about, in root cells from the lower corner of the box.
+    /// Reference point of torques, in root cells from the lower corner of the box.
     pub moment_center: [f64; D],
     /// Whether to compute forces each root step.
     pub forces: bool,
-    /// What replaces values of `faces`, `patches` and `acceleration` that vary in space or time, at most one a place. What
+    /// What replaces values of `faces`, `patches` and `acceleration` that vary in position or time, at most one a place. What
     /// they have themselves should be of the same size then: the stability and the balance of walls are judged by it.
     pub variations: Vec<Variation<D>>,
     /// Layers before faces that damp sound, at most one a face.
     pub sponges: Vec<Sponge>,
+}
+
+/// Whether some face or patch is an open boundary (pressure, outflow, far field), which fixes the mean density.
+pub fn has_opening<const D: usize>(
+    faces: &[[FaceCondition<D>; 2]; D],
+    patches: &[PatchCondition<D>],
+) -> bool {
+    faces.iter().flatten().any(FaceCondition::opens) || patches.iter().any(PatchCondition::opens)
+}
+
+/// Whether moving walls alone drive the flow, in a closed box, as in a lid-driven cavity.
+pub fn is_driven_by_walls<const D: usize>(
+    faces: &[[FaceCondition<D>; 2]; D],
+    patches: &[PatchCondition<D>],
+) -> bool {
+    let moves = faces.iter().flatten().any(FaceCondition::moves)
+        || patches.iter().any(PatchCondition::moves);
+    moves && !has_opening(faces, patches)
 }
 
 impl<const D: usize> Params<D> {
@@ -243,9 +261,8 @@ impl<const D: usize> Params<D> {
         }
     }
 
-    /// Whether fluid passes some face or patch as it will.
+    /// [`has_opening`] of its faces and patches.
     pub fn has_opening(&self) -> bool {
-        self.faces.iter().flatten().any(FaceCondition::opens)
-            || self.patches.iter().any(PatchCondition::opens)
+        has_opening(&self.faces, &self.patches)
     }
 }

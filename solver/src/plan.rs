@@ -1,13 +1,14 @@
 //! What a flow will need, before anything large is allocated.
 
 use crate::{
-    Census, Collision, FaceCondition, Flow, LatticeKind, Params, Place, Precision, SolverError,
+    Census, Flow, LatticeKind, Params, Place, Precision, SolverError,
     kernels::{Kernels, cpu},
     lattice::{D2Q9, D3Q19, D3Q27, Lattice},
     real::Real,
     run::Run,
     sponge,
     tables::{self, HostLevel},
+    validate::subsonic,
 };
 use cutlink_amr::dims;
 use cutlink_device::of_dimension;
@@ -39,7 +40,7 @@ pub struct Plan<'a, const D: usize> {
     pub params: Params<D>,
     /// By level.
     pub levels: Vec<LevelSheet>,
-    /// What its walls do on the whole.
+    /// Audit of its walls.
     pub census: Census,
     pub(crate) tables: Vec<HostLevel<D>>,
 }
@@ -62,6 +63,7 @@ impl<'a, const D: usize> Plan<'a, D> {
             LatticeKind::D3Q19 => walls::<D, D3Q19>(&tables),
             LatticeKind::D3Q27 => walls::<D, D3Q27>(&tables),
         };
+        subsonic("the speed of a wall", &[census.speed])?;
         if !params.has_opening() {
             check_closed(&census)?;
         }
@@ -93,8 +95,8 @@ impl<'a, const D: usize> Plan<'a, D> {
         self.levels.iter().map(|l| l.cells << l.level).sum()
     }
 
-    /// Whether the mean density is held at 1, every [`HOLD_EVERY`](crate::HOLD_EVERY) root steps: in a box without an opening
-    /// whose walls move. Interpolated bounce-back from a moving wall does not conserve mass exactly.
+    /// Whether the mean density is held at 1, every [`HOLD_EVERY`](crate::HOLD_EVERY) root steps: in a closed box
+    /// with moving walls. Interpolated bounce-back from a moving wall does not conserve mass exactly.
     pub fn holds_density(&self) -> bool {
         !self.params.has_opening() && self.census.fastest > 0.0
     }
@@ -118,7 +120,7 @@ impl<'a, const D: usize> Plan<'a, D> {
     /// Starts the flow at rest, with density 1.
     ///
     /// # Errors
-    /// The backend has no room for it.
+    /// The backend has too little memory.
     pub fn start<B: Kernels<D>>(self, backend: &B) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
         backend.reserve("the flow", self.levels.iter().map(|l| l.bytes).sum())?;
         backend.start(self)
@@ -188,7 +190,7 @@ fn walls<const D: usize, L: Lattice>(tables: &[HostLevel<D>]) -> Census {
     tables.iter().map(of_level).sum()
 }
 
-/// Walls of a box without openings must not fill or empty it; a link more in one corner of a lid than in the other is
+/// Walls of a closed box must not fill or empty it; a link more in one corner of a lid than in the other is
 /// no matter.
 fn check_closed(census: &Census) -> Result<(), SolverError> {
     if census.inflow.abs() <= 0.5 * census.exchanged {
@@ -196,35 +198,14 @@ fn check_closed(census: &Census) -> Result<(), SolverError> {
     }
     let way = ["into", "out of"][usize::from(census.inflow < 0.0)];
     let reason = format!(
-        "walls that move drive fluid {way} a box that has no other opening: give a face or patch a pressure, or a face an outflow"
+        "moving walls drive fluid {way} a box that has no open boundary: give a face or patch a pressure, or a face an outflow"
     );
     Err(SolverError::Mesh { reason })
 }
 
+/// Checks the parameters against the mesh.
 fn check<const D: usize>(mesh: &Mesh<D>, params: &Params<D>) -> Result<(), SolverError> {
-    let refuse = |name: &str, value: f64, expected: &str| {
-        Err(SolverError::Parameter {
-            name: name.into(),
-            value,
-            expected: expected.into(),
-        })
-    };
-    if params.lattice.dimensions() != D {
-        let reason = format!(
-            "{} is a lattice of {} dimensions, and the mesh has {D}",
-            params.lattice,
-            params.lattice.dimensions()
-        );
-        return Err(SolverError::Mesh { reason });
-    }
-    if !(params.viscosity.is_finite() && params.viscosity > 0.0) {
-        return refuse("viscosity", params.viscosity, "a positive number is needed");
-    }
-    if let Collision::Trt { magic } = params.collision
-        && !(magic.is_finite() && magic > 0.0)
-    {
-        return refuse("magic", magic, "a positive number is needed: 3/16 or 1/4");
-    }
+    params.validate()?;
     if params.patches.len() != mesh.patches.len() {
         let reason = format!(
             "it has {} patches ({}), and there are conditions for {}",
@@ -233,34 +214,6 @@ fn check<const D: usize>(mesh: &Mesh<D>, params: &Params<D>) -> Result<(), Solve
             params.patches.len()
         );
         return Err(SolverError::Mesh { reason });
-    }
-    let speed = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
-    for face in params.faces.iter().flatten() {
-        if let FaceCondition::Velocity(v) | FaceCondition::FarField { velocity: v, .. } = face
-            && (speed(v).is_nan() || speed(v) >= 1.0 / 3.0f64.sqrt())
-        {
-            return refuse(
-                "the speed of a face",
-                speed(v),
-                "less than the speed of sound, 0.577, is needed: choose a smaller Mach number",
-            );
-        }
-        if let FaceCondition::Pressure(density) | FaceCondition::FarField { density, .. } = face
-            && !(density.is_finite() && *density > 0.0)
-        {
-            return refuse(
-                "the density of a face",
-                *density,
-                "a positive number is needed",
-            );
-        }
-    }
-    if !params.acceleration.iter().all(|a| a.is_finite()) {
-        return refuse(
-            "acceleration",
-            speed(&params.acceleration),
-            "finite numbers are needed",
-        );
     }
     sponge::check(params, mesh.frame.root_cells)
 }

@@ -1,4 +1,4 @@
-//! Conditions that vary in space: their values where links cross them.
+//! Conditions that vary from place to place: their values where links cross them.
 //!
 //! A place is where a link crosses a patch (the cut point) or a face of the box (halfway); faces with ghost cells take those of links along
 //! the normal. A face's places in a block are by

@@ -1,4 +1,4 @@
-//! The two sorts of numbers that populations are made of.
+//! The floating-point types of populations.
 
 use crate::{Precision, kernels::cpu::Compiled};
 use cutlink_device::Item;

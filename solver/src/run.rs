@@ -1,4 +1,4 @@
-//! A flow under way, told once for all backends (J25 §4.1): the recursion over levels is in [`level`].
+//! A running flow, one orchestration for all backends (J25 §4.1): the recursion over levels is in [`level`].
 
 mod density;
 mod level;
@@ -17,16 +17,24 @@ use cutlink_amr::{NONE, dims};
 use cutlink_device::memory;
 use level::{Clock, State, relaxation, step, timed};
 use rayon::prelude::*;
-use std::{cell::RefCell, io, marker::PhantomData};
+use std::{cell::RefCell, collections::VecDeque, io, marker::PhantomData};
+
+/// Samples of forces that are kept until they are taken.
+const SAMPLES: usize = crate::FORCE_ROOM as usize;
 
 pub(crate) struct Run<'a, const D: usize, L, T: Real, B: Kernels<D>> {
     plan: Plan<'a, D>,
     backend: B,
     levels: Vec<State<D, T, B>>,
     steps: u64,
-    /// [`SUMS`] numbers a patch and step, in a ring.
+    /// [`SUMS`] values a patch and sample, in a ring.
     forces: B::Buf<f64>,
-    taken: u64,
+    /// Root steps from one sample to the next.
+    sample_every: u64,
+    /// Root steps done at the samples that were not taken yet, the last ones that the ring has.
+    samples: VecDeque<u64>,
+    /// The place in the ring of the next one.
+    next_sample: usize,
     clock: Clock<B>,
     /// Root steps as recorded, by which of the root's buffers is the current one.
     graphs: [Option<B::Graph>; 2],
@@ -50,7 +58,7 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B>
                 now: backend.alloc("populations", size, T::of(0.0))?,
                 next: backend.alloc("populations", size, T::of(0.0))?,
                 moments: backend.alloc(
-                    "what levels exchange",
+                    "transferred moments",
                     level.exchanging * exchanged(D) * cells,
                     T::of(0.0),
                 )?,
@@ -63,18 +71,16 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B>
                 level,
             });
         }
-        let forces = backend.alloc(
-            "forces",
-            SUMS * plan.params.patches.len() * crate::FORCE_ROOM as usize,
-            0.0,
-        )?;
+        let forces = backend.alloc("forces", SUMS * plan.params.patches.len() * SAMPLES, 0.0)?;
         Ok(Self {
             plan,
             backend: backend.clone(),
             levels,
             steps: 0,
             forces,
-            taken: 0,
+            sample_every: 1,
+            samples: VecDeque::new(),
+            next_sample: 0,
             clock: None,
             graphs: [None, None],
             rules: Vec::new(),
@@ -86,7 +92,7 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B>
     fn step_levels(&mut self) -> Result<(), SolverError> {
         let cubic = self.plan.params.interpolation == Interpolation::Cubic;
         let pull = self.pull();
-        // The acceleration is a number in the launches, so that what is recorded holds for one alone.
+        // The acceleration is a parameter of the launches, so a recorded graph holds for one value alone.
         if self.clock.is_some() || pull.is_some() {
             let (backend, clock) = (&self.backend, &self.clock);
             return step::<D, L, T, B>(backend, clock, cubic, pull.as_ref(), &mut self.levels);
@@ -119,7 +125,7 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B>
     /// Forces of the state after the step that has just been done.
     fn sum_forces(&mut self) -> Result<(), SolverError> {
         let row = SUMS * self.plan.params.patches.len();
-        let at = (self.steps % crate::FORCE_ROOM) as usize * row;
+        let at = self.next_sample * row;
         let mut fresh = true;
         for state in self
             .levels
@@ -136,13 +142,19 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B>
             )?;
             fresh = false;
         }
+        if self.samples.len() == SAMPLES {
+            self.samples.pop_front();
+        }
+        self.samples.push_back(self.steps + 1);
+        self.next_sample = (self.next_sample + 1) % SAMPLES;
         Ok(())
     }
 
-    fn root_step(&mut self) -> Result<(), SolverError> {
+    fn root_step(&mut self, is_last: bool) -> Result<(), SolverError> {
         self.vary()?;
         self.step_levels()?;
-        if self.plan.params.forces {
+        let is_due = is_last || (self.steps + 1).is_multiple_of(self.sample_every);
+        if self.plan.params.forces && is_due {
             let clock = self.clock.take();
             let backend = self.backend.clone();
             let done = timed(&backend, &clock, Work::Forces, 0, || self.sum_forces());
@@ -203,7 +215,7 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
     }
 
     fn advance(&mut self, steps: u64) -> Result<(), SolverError> {
-        (0..steps).try_for_each(|_| self.root_step())
+        (1..=steps).try_for_each(|step| self.root_step(step == steps))
     }
 
     fn wait(&self) -> Result<(), SolverError> {
@@ -218,12 +230,12 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
         }
         let row = SUMS * self.plan.params.patches.len();
         let ring = self.backend.download(&self.forces)?;
-        let first = self.taken.max(self.steps.saturating_sub(crate::FORCE_ROOM));
-        let of_step = |step: u64| {
-            let at = (step % crate::FORCE_ROOM) as usize * row;
+        let first = self.next_sample + SAMPLES - self.samples.len();
+        let of_sample = |(n, step): (usize, u64)| {
+            let at = (first + n) % SAMPLES * row;
             let patches = ring[at..at + row].chunks_exact(SUMS);
             ForceSample {
-                step: step + 1,
+                step,
                 patches: patches
                     .clone()
                     .map(|sums| std::array::from_fn(|n| sums[n]))
@@ -231,9 +243,11 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
                 inflow: patches.map(|sums| sums[6]).collect(),
             }
         };
-        let samples = (first..self.steps).map(of_step).collect();
-        self.taken = self.steps;
-        Ok(samples)
+        Ok(self.samples.drain(..).enumerate().map(of_sample).collect())
+    }
+
+    fn sample_forces_every(&mut self, every: u64) {
+        self.sample_every = every.max(1);
     }
 
     fn check(&self) -> Result<(), SolverError> {
@@ -282,7 +296,7 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
 
     fn set(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError> {
         let cells = dims::cells(D);
-        (self.steps, self.taken) = (0, 0);
+        self.steps = 0;
         self.set_clocks()?;
         for index in 0..self.levels.len() {
             let host = &self.plan.tables[index];
@@ -295,7 +309,7 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
             };
             let row = L::Q * cells;
             let exchanged_row = exchanged(D) * cells;
-            // Not `vec!`: this asks for large pages, without which steps take longer.
+            // Not `vec!`: this requests large pages, without which steps take longer.
             let mut f = memory::with_capacity("populations", host.level.slots * row)?;
             f.resize(host.level.slots * row, T::of(0.0));
             let mut moments = vec![T::of(0.0); host.level.exchanging * exchanged_row];
@@ -365,7 +379,7 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, 
     }
 }
 
-/// Whether a squared speed is a number below the speed of sound's.
+/// Whether a squared speed is finite and below that of sound.
 fn is_subsonic(square: f64) -> bool {
     square < 1.0 / 3.0
 }
@@ -379,11 +393,13 @@ fn equilibrium<const D: usize, L: Lattice>(q: usize, density: f64, u: [f64; D]) 
 
 impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'_, D, L, T, B> {
     fn clear_forces(&mut self) -> Result<(), SolverError> {
+        self.samples.clear();
+        self.next_sample = 0;
         self.forces = self.backend.alloc("forces", B::len(&self.forces), 0.0)?;
         Ok(())
     }
 
-    /// Where in a slot the values are no numbers, or too fast.
+    /// Where in a slot values are not finite, or faster than sound.
     fn diverged(&self, level: usize, slot: usize) -> Result<SolverError, SolverError> {
         let cells = dims::cells(D);
         let values = self.macroscopic(level)?;

@@ -1,14 +1,18 @@
 //! What a level's kernels read, made once from the mesh.
 //!
-//! Blocks with populations have slots: leaves, and *shells*, the refined blocks next to a leaf (over
+//! Blocks with populations have slots: leaves, and *overlap blocks*, the refined blocks next to a leaf (over
 //! faces, edges or corners), whose outer cells are stepped on this level and whose other cells get
-//! the means of their children. Slots of a level are ordered: children of the coarser level's shells
-//! (2^D to a shell, in the order of the shells), other blocks that exchange, other *special* blocks (walls, faces,
+//! the means of their children. Slots of a level are ordered: children of the coarser level's overlap
+//! blocks (2^D each, in their order), other blocks that exchange, other *special* blocks (walls, faces,
 //! solid cells), and then the plain ones, whose neighbours are all there and which need no test at all.
 
 use crate::{
-    Collision, Damped, FaceCondition, Motion, Params, PatchCondition, Place, SolverError,
-    Variation, WallScheme, plan::tau, profile, real::Real, sponge,
+    Collision, FaceCondition, Motion, Params, PatchCondition, Place, SolverError, Variation,
+    WallScheme,
+    plan::tau,
+    profile,
+    real::Real,
+    sponge::{self, Damped},
 };
 use bytemuck::{Pod, Zeroable};
 use cutlink_amr::{NONE, OUTSIDE, dims};
@@ -16,21 +20,21 @@ use cutlink_device::Backend;
 use cutlink_voxelizer::{Mesh, unpack_cell};
 
 /// Conditions of a face or patch as kernels read them: see [`Rule`].
-pub mod kind {
-    /// Bounce-back from a wall that may move.
-    pub const WALL: u32 = 0;
+pub(crate) mod kind {
+    /// Bounce-back from a wall at rest or a moving one.
+    pub(crate) const WALL: u32 = 0;
     /// Specular reflection.
-    pub const SLIP: u32 = 1;
+    pub(crate) const SLIP: u32 = 1;
     /// A face that fluid leaves through, with the mean density held.
-    pub const OUTFLOW: u32 = 2;
+    pub(crate) const OUTFLOW: u32 = 2;
     /// A given density: of a face by ghost cells, of a patch by anti-bounce-back.
-    pub const PRESSURE: u32 = 3;
+    pub(crate) const PRESSURE: u32 = 3;
     /// A face with a given far field.
-    pub const FAR: u32 = 4;
+    pub(crate) const FAR: u32 = 4;
     /// A face that fluid passes with a given velocity.
-    pub const STREAM: u32 = 5;
+    pub(crate) const STREAM: u32 = 5;
     /// None: neighbours wrap around.
-    pub const PERIODIC: u32 = 6;
+    pub(crate) const PERIODIC: u32 = 6;
 }
 
 /// A condition.
@@ -81,7 +85,7 @@ impl Rule {
         }
     }
 
-    /// Whether this is a wall that is not at rest.
+    /// Whether this is a moving wall.
     pub fn moves(&self) -> bool {
         self.velocity != [0.0; 3] || self.omega != [0.0; 3]
     }
@@ -148,12 +152,12 @@ impl Rule {
     }
 }
 
-/// The conditions of faces and patches at a time in root steps; without one as they are by themselves, with the space's share
-/// of what varies.
+/// The conditions of faces and patches at a time in root steps; without one as they are by themselves, with the share of place
+/// in what varies.
 ///
 /// # Errors
 /// Variations without a number at this time.
-pub fn rules<const D: usize>(
+pub(crate) fn rules<const D: usize>(
     params: &Params<D>,
     time: Option<f64>,
 ) -> Result<Vec<Rule>, SolverError> {
@@ -223,16 +227,16 @@ pub struct Level<const D: usize, B: Backend> {
     pub coord: B::Buf<[i32; D]>,
     /// 3^D slots a slot; [`NONE`] where the level ends, [`OUTSIDE`] beyond the box.
     pub neighbors: B::Buf<u32>,
-    /// Cells to step: fluid, and in shells above ghosts.
+    /// Cells to step: fluid, and in overlap blocks above ghosts.
     pub stepped: B::Buf<u64>,
     /// Solid cells.
     pub solid: B::Buf<u64>,
     /// Ghost cells.
     pub ghost: B::Buf<u64>,
-    /// Slots of the shells.
-    pub shells: B::Buf<u32>,
-    /// By exchanging slot: the place among the shells, or [`NONE`].
-    pub shell_of: B::Buf<u32>,
+    /// Slots of the overlap blocks.
+    pub overlaps: B::Buf<u32>,
+    /// By exchanging slot: the place among the overlap blocks, or [`NONE`].
+    pub overlap_of: B::Buf<u32>,
     /// Cells with cut links, by special slot.
     pub boundary: B::Buf<u64>,
     /// Slots that have such cells.
@@ -249,23 +253,23 @@ pub struct Level<const D: usize, B: Backend> {
     pub patch: B::Buf<u16>,
     /// Conditions of faces and patches.
     pub rules: B::Buf<Rule>,
-    /// Values that vary in space, D a place: see [`profile`].
+    /// Values of profiles, D a place: see [`profile`].
     pub profile: B::Buf<f64>,
     /// By special slot and face the first of its places, or [`NONE`]; empty where no face has a profile.
     pub profile_face: B::Buf<u32>,
     /// By cut link its place, or [`NONE`]; empty where no patch has a profile.
     pub profile_link: B::Buf<u32>,
-    /// Layers that damp.
+    /// Sponges that reach the level.
     pub sponges: Vec<Damped<B>>,
     /// Patches.
     pub patches: usize,
-    /// What torques are about.
+    /// Reference point of torques.
     pub moment_center: [f64; D],
 }
 
 /// The same on the host, with the block of each slot.
 #[derive(Debug)]
-pub struct HostLevel<const D: usize> {
+pub(crate) struct HostLevel<const D: usize> {
     /// The tables.
     pub level: Level<D, cutlink_device::Host>,
     /// Places of profiles whose values change.
@@ -323,21 +327,13 @@ fn around<const D: usize>(
 ///
 /// # Errors
 /// Periodic faces without a partner, or refined differently.
-pub fn build<const D: usize>(
+pub(crate) fn build<const D: usize>(
     mesh: &Mesh<D>,
     params: &Params<D>,
 ) -> Result<Vec<HostLevel<D>>, SolverError> {
     let forest = &mesh.forest;
     let periodic: [bool; D] =
         std::array::from_fn(|a| params.faces[a].contains(&FaceCondition::Periodic));
-    for a in 0..D {
-        if periodic[a] && params.faces[a][0] != params.faces[a][1] {
-            let axis = ["x", "y", "z"][a];
-            let reason =
-                format!("only one of the faces {axis}- and {axis}+ is periodic: both have to be");
-            return Err(SolverError::Mesh { reason });
-        }
-    }
     let rules = rules(params, None)?;
     let directions = dims::directions(D);
     check_periodic(mesh, periodic)?;
@@ -346,7 +342,7 @@ pub fn build<const D: usize>(
     let mut children: Vec<u32> = Vec::new();
     let mut is_child = vec![false; forest.capacity()];
     for (index, ids) in forest.levels.iter().enumerate() {
-        let mut shell = Vec::new();
+        let mut overlap = Vec::new();
         let mut by_kind: [Vec<u32>; 3] = [children.clone(), Vec::new(), Vec::new()];
         let mut plain = Vec::new();
         for &id in ids {
@@ -356,23 +352,23 @@ pub fn build<const D: usize>(
             }
             let next = &next[..directions];
             let there = |n: u32| n < OUTSIDE;
-            let is_shell =
+            let is_overlap =
                 !forest.is_leaf(id) && next.iter().any(|&n| there(n) && forest.is_leaf(n));
-            if is_shell {
-                shell.push(id);
+            if is_overlap {
+                overlap.push(id);
             } else if !forest.is_leaf(id) {
                 continue;
             }
             if is_child[id as usize] {
                 continue;
             }
-            let at_shell = next.iter().any(|&n| there(n) && !forest.is_leaf(n));
+            let at_overlap = next.iter().any(|&n| there(n) && !forest.is_leaf(n));
             let solid = next
                 .iter()
                 .any(|&n| there(n) && mesh.classes.solid[n as usize] != 0);
             let special =
                 mesh.classes.boundary[id as usize] != 0 || solid || next.iter().any(|&n| !there(n));
-            match (is_shell || at_shell, special) {
+            match (is_overlap || at_overlap, special) {
                 (true, _) => by_kind[1].push(id),
                 (false, true) => by_kind[2].push(id),
                 (false, false) => plain.push(id),
@@ -384,7 +380,7 @@ pub fn build<const D: usize>(
         for (slot, &id) in blocks.iter().enumerate() {
             slot_of[id as usize] = slot as u32;
         }
-        shell.sort_by_key(|&id| slot_of[id as usize]);
+        overlap.sort_by_key(|&id| slot_of[id as usize]);
         let mut level = Level::<D, cutlink_device::Host> {
             index,
             extent: mesh.frame.root_cells.map(|n| (n << index) as i32),
@@ -408,8 +404,8 @@ pub fn build<const D: usize>(
                     }
                 })
                 .collect(),
-            shells: shell.iter().map(|&id| slot_of[id as usize]).collect(),
-            shell_of: vec![NONE; exchanging],
+            overlaps: overlap.iter().map(|&id| slot_of[id as usize]).collect(),
+            overlap_of: vec![NONE; exchanging],
             boundary: Vec::new(),
             linked: Vec::new(),
             walled: Vec::new(),
@@ -425,8 +421,8 @@ pub fn build<const D: usize>(
             patches: params.patches.len(),
             moment_center: params.moment_center,
         };
-        for (at, &slot) in level.shells.iter().enumerate() {
-            level.shell_of[slot as usize] = at as u32;
+        for (at, &slot) in level.overlaps.iter().enumerate() {
+            level.overlap_of[slot as usize] = at as u32;
         }
         for &id in &blocks {
             for direction in 0..directions {
@@ -451,7 +447,7 @@ pub fn build<const D: usize>(
         level.walled = (0..special as u32)
             .filter(|slot| has_links(slot) || at_face(*slot))
             .collect();
-        children = shell
+        children = overlap
             .iter()
             .flat_map(|&id| {
                 let first = forest.first_child[id as usize];
@@ -587,8 +583,8 @@ impl<const D: usize> Level<D, cutlink_device::Host> {
             stepped: backend.upload(self.stepped.clone())?,
             solid: backend.upload(self.solid.clone())?,
             ghost: backend.upload(self.ghost.clone())?,
-            shells: backend.upload(self.shells.clone())?,
-            shell_of: backend.upload(self.shell_of.clone())?,
+            overlaps: backend.upload(self.overlaps.clone())?,
+            overlap_of: backend.upload(self.overlap_of.clone())?,
             boundary: backend.upload(self.boundary.clone())?,
             linked: backend.upload(self.linked.clone())?,
             walled: backend.upload(self.walled.clone())?,

@@ -1,4 +1,4 @@
-//! Conditions that vary in space and time.
+//! Conditions that vary in position and time.
 
 use crate::SolverError;
 use std::{fmt, sync::Arc};

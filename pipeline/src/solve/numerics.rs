@@ -11,6 +11,7 @@ use crate::{
 };
 use cutlink_solver::{
     Collision, FaceCondition, Interpolation, LatticeKind, PatchCondition, Precision, WallScheme,
+    has_opening,
 };
 
 /// Resolved numerics.
@@ -22,24 +23,6 @@ pub(super) struct Numerics {
     pub(super) wall: WallScheme,
     pub(super) bounds: Bounds,
     pub(super) allow_unstable: bool,
-}
-
-/// Whether the box is closed and driven by moving walls only. With a free stream, TRT may be unstable in the coarse
-/// cells far from the body.
-pub(super) fn is_wall_driven<const D: usize>(
-    faces: &[[FaceCondition<D>; 2]; D],
-    patches: &[PatchCondition<D>],
-) -> bool {
-    let moves = faces.iter().flatten().any(FaceCondition::moves)
-        || patches.iter().any(PatchCondition::moves);
-    moves && !opens(faces, patches)
-}
-
-fn opens<const D: usize>(
-    faces: &[[FaceCondition<D>; 2]; D],
-    patches: &[PatchCondition<D>],
-) -> bool {
-    faces.iter().flatten().any(FaceCondition::opens) || patches.iter().any(PatchCondition::opens)
 }
 
 pub(super) fn numerics<const D: usize>(
@@ -112,7 +95,7 @@ impl Numerics {
                 self.bounds.magic = Some(magic);
             }
             Collision::Regularized if moves => {
-                self.bounds = match opens(faces, patches) {
+                self.bounds = match has_opening(faces, patches) {
                     true => Bounds::MOVING,
                     false => Bounds::MOVING_CLOSED,
                 };

@@ -11,13 +11,13 @@ use crate::options::Root;
 use crate::solve::case::{Case, OutputTable, PhysicsTable, RunTable};
 use crate::solve::conditions::{Conditions, Scale, acceleration, conditions};
 use crate::solve::initial::{Initial, initial};
-use crate::solve::numerics::{is_wall_driven, numerics};
+use crate::solve::numerics::numerics;
 use crate::solve::outputs::{Outputs, outputs};
 use crate::solve::recirculation::{self, Line};
 use crate::solve::reference::{Group, axes, groups, with_free_stream};
 use crate::solve::units::{Bounds, Physics, Units, Unstable};
 use crate::solve::value::Value;
-use cutlink_solver::{Params, Place, WallScheme};
+use cutlink_solver::{Params, Place, WallScheme, is_driven_by_walls};
 use cutlink_voxelizer::{Frame, Mesh};
 use std::path::PathBuf;
 
@@ -204,7 +204,8 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
     variations.extend(pull);
     let (initial, initial_table) = initial(case.initial.as_ref(), [start, stream], &scale)?;
     let coarse = physics.grid_reynolds(grid.frame.dx, 0) > Bounds::REGULARIZED_D3Q19.grid_reynolds;
-    let wall_driven = is_wall_driven(&faces, &patches);
+    // With a free stream, TRT may be unstable in the coarse cells far from the body.
+    let wall_driven = is_driven_by_walls(&faces, &patches);
     let mut numerics = numerics::<D>(&case.numerics, wall, [wall_driven, coarse])?;
     numerics.bound(&faces, &patches);
     let (outputs, output) = outputs(&case.output, grid.frame, &physics, &units, through)?;

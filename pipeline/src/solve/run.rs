@@ -421,6 +421,7 @@ where
         None => None,
     };
     let mut flow = plan.start(backend)?;
+    flow.sample_forces_every(resolved.forces_every);
     let set = set(&mut *flow, &resolved, &mesh.frame, earlier, observer);
     set.map_err(|error| error.within(&name))?;
     let file = case.file.as_deref();

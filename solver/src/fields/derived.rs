@@ -1,6 +1,6 @@
 //! Vorticity and Q of a velocity gradient `a[i][j]` = ∂u_i / ∂x_j.
 
-/// The curl; in the plane only the last component is not zero.
+/// The curl; in 2D only the last component is not zero.
 pub fn vorticity<const D: usize>(a: &[[f64; D]; D]) -> [f64; 3] {
     let d = |i: usize, j: usize| if i < D && j < D { a[i][j] } else { 0.0 };
     [d(2, 1) - d(1, 2), d(0, 2) - d(2, 0), d(1, 0) - d(0, 1)]

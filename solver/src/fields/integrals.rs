@@ -1,6 +1,6 @@
 //! Integrals of a flow: means over the fluid, and what passes the faces of the box.
 //!
-//! In: a mesh and a snapshot. Out: units of the root lattice, in the plane of a depth of one. Cells whose centre is fluid
+//! In: a mesh and a snapshot. Out: units of the root lattice, in 2D of a depth of one. Cells whose centre is fluid
 //! count with their whole volume, cells that the surface cuts too. Sums are in f64 and the same ones for any number of threads.
 
 use super::{gradient, is_solid, velocity_of, vorticity};

@@ -11,7 +11,7 @@
 //! | `integrals` | energy and enstrophy of the fluid, fluxes through the faces of the box |
 //! | `wall` | density and shear at places of a wall |
 //!
-//! Refined blocks have values too, of their own cells. Determinism: the same numbers for any
+//! Refined blocks have values too, of their own cells. Determinism: the same values for any
 //! number of threads. Cost: 2 D neighbours a cell, looked up where they are of another block.
 
 mod at;
@@ -34,7 +34,7 @@ use rayon::prelude::*;
 /// Vorticity and Q of every cell, in 1 / Δt and 1 / Δt² of the root level.
 #[derive(Debug, Clone)]
 pub struct Derived {
-    /// By block id and cell: in space three components a cell, in the plane the one out of it.
+    /// By block id and cell: in 3D three components a cell, in 2D the one out of the plane.
     pub vorticity: Vec<f32>,
     /// By block id and cell.
     pub q: Vec<f32>,

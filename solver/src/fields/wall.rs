@@ -13,7 +13,7 @@ use crate::Snapshot;
 use cutlink_amr::{CellRef, dims};
 use cutlink_voxelizer::Mesh;
 
-/// Most terms of a fit: a quadratic polynomial in space.
+/// Most terms of a fit: a quadratic polynomial in 3D.
 const TERMS: usize = 10;
 /// Cells farther than this do not take part, in spacings.
 const REACH: f64 = 2.75;
@@ -47,7 +47,7 @@ struct Sample<const D: usize> {
     cell: CellRef,
 }
 
-/// The state at a place; `velocity` is that of the wall, wherever asked (root cells from the lower corner of the box), in
+/// The state at a place; `velocity` is that of the wall at a position (root cells from the lower corner of the box), in
 /// Δx / Δt. `None` where there is no fluid in front of the wall: outside the box, within a body.
 pub fn wall_state<const D: usize>(
     mesh: &Mesh<D>,
@@ -156,7 +156,7 @@ fn samples<const D: usize>(mesh: &Mesh<D>, place: &WallPlace<D>) -> Option<(f64,
     Some((spacing, found))
 }
 
-/// Two directions on the tangent plane; in the plane the second is none.
+/// Two directions on the tangent plane; in 2D the second is none.
 fn tangents<const D: usize>(n: [f64; D]) -> [[f64; D]; 2] {
     let mut tangents = [[0.0; D]; 2];
     if D == 2 {

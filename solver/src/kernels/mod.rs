@@ -3,7 +3,7 @@
 //! | stage | contract | files in `cpu/` and `cuda/` |
 //! |---|---|---|
 //! | [`step`](Kernels::step) | streaming (pull) and collision of a level, walls and faces included | `step` |
-//! | [`damp`](Kernels::damp) | cells of a sponge drawn to its target, after the step | `damp` |
+//! | [`damp`](Kernels::damp) | cells of a sponge relaxed towards its target, after the step | `damp` |
 //! | [`interpolate`](Kernels::interpolate) | ghost cells of a level from the coarser one | `exchange` |
 //! | [`average`](Kernels::average) | cells of refined blocks from their children | `exchange` |
 //! | [`forces`](Kernels::forces) | force, torque and mass by patch, added to a sample | `forces` |
@@ -23,39 +23,39 @@ use bytemuck::{Pod, Zeroable};
 use cutlink_amr::dims;
 use cutlink_device::Backend;
 
-/// Numbers that are summed over a patch: force, torque, and mass into the fluid.
+/// Values summed over a patch: force, torque, and mass into the fluid.
 pub const SUMS: usize = 7;
 
-/// Numbers a cell that levels exchange, before collision: density less 1, momentum, and the symmetric
-/// non-equilibrium stress Σ c c f - ρ u u - ρ/3 (xx, xy, yy; in space xx, xy, xz, yy, yz, zz).
+/// Transferred moments of a cell, before collision: density less 1, momentum, and the symmetric
+/// non-equilibrium stress Σ c c f - ρ u u - ρ/3 (2D: xx, xy, yy; 3D: xx, xy, xz, yy, yz, zz).
 pub const fn exchanged(d: usize) -> usize {
     1 + d + d * (d + 1) / 2
 }
 
-/// What a level's cells relax by.
+/// Relaxation rates of a level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C)]
 pub struct Relaxation<T> {
-    /// Of even parts: 1/τ of the viscosity.
+    /// Rate of even parts: 1/τ of the viscosity.
     pub even: T,
-    /// Of odd parts.
+    /// Rate of odd parts.
     pub odd: T,
     /// Acceleration, a step of the level.
     pub acceleration: [T; 3],
-    /// 0 for two relaxation times, 1 for the recursive regularization.
+    /// 0 for BGK and TRT, 1 for the recursive regularization.
     pub regularized: u32,
     /// 1 where the trace of the non-equilibrium stress relaxes with a time of 1 (decision 016), which the regularization always has.
     pub bulk: u32,
 }
 
-#[expect(unsafe_code, reason = "plain numbers without padding")]
-// SAFETY: plain numbers.
+#[expect(unsafe_code, reason = "plain data without padding")]
+// SAFETY: plain data.
 unsafe impl<T: Real> Zeroable for Relaxation<T> {}
-#[expect(unsafe_code, reason = "plain numbers without padding")]
+#[expect(unsafe_code, reason = "plain data without padding")]
 // SAFETY: five T and two u32 leave no padding: 28 or 48 bytes.
 unsafe impl<T: Real> Pod for Relaxation<T> {}
 
-/// Two levels, and what takes non-equilibrium stress from one to the other.
+/// Two neighbouring levels, and how moments are transferred between them.
 #[derive(Debug)]
 pub struct Between<'a, const D: usize, T, B: Backend> {
     /// The coarser.
@@ -64,18 +64,17 @@ pub struct Between<'a, const D: usize, T, B: Backend> {
     pub fine: &'a Level<D, B>,
     /// Whether to interpolate by four cells an axis, or by two.
     pub cubic: bool,
-    /// What becomes of the values.
+    /// How the receiving level makes populations of the moments.
     pub to: Arrival<T>,
 }
 
-/// How a level makes populations of values that come from another one.
+/// How a level makes populations of moments transferred from another one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C)]
 pub struct Arrival<T> {
-    /// Takes the stress from before collision there to before collision here: both are τ times what a
-    /// step changes.
+    /// Factor from the stress before collision there to that before collision here: both are τ times the change of a step.
     pub scale: T,
-    /// What collision leaves of it here.
+    /// Share of it that collision leaves here.
     pub keep: T,
     /// Half a step of the acceleration here.
     pub half_step: [T; 3],
@@ -85,15 +84,24 @@ pub struct Arrival<T> {
     pub bulk: u32,
 }
 
-#[expect(unsafe_code, reason = "plain numbers without padding")]
-// SAFETY: plain numbers.
+#[expect(unsafe_code, reason = "plain data without padding")]
+// SAFETY: plain data.
 unsafe impl<T: Real> Zeroable for Arrival<T> {}
-#[expect(unsafe_code, reason = "plain numbers without padding")]
+#[expect(unsafe_code, reason = "plain data without padding")]
 // SAFETY: five T and two u32 leave no padding: 28 or 48 bytes.
 unsafe impl<T: Real> Pod for Arrival<T> {}
 
-/// The stages; see the module's table.
-pub trait Kernels<const D: usize>: Backend {
+mod sealed {
+    pub trait Sealed {}
+
+    impl Sealed for cutlink_device::Host {}
+    #[cfg(feature = "cuda")]
+    impl Sealed for cutlink_device::cuda::Cuda {}
+}
+
+/// The stages; see the module's table. Sealed: kernels trust the tables of a level, which the crate alone makes, for
+/// kernels on a GPU do not check their indices.
+pub trait Kernels<const D: usize>: Backend + sealed::Sealed {
     /// Starts the flow of a plan; what [`Plan::start`] calls. Compiled once for a backend, in this crate.
     ///
     /// # Errors
@@ -105,8 +113,8 @@ pub trait Kernels<const D: usize>: Backend {
         q * dims::cells(D) + cell
     }
 
-    /// One step of a level: `to` from `from`, and what it exchanges. In slots that exchange
-    /// [`Relaxation::odd`] is 1, whatever it is in the others.
+    /// One step of a level: `to` from `from`, and the transferred `moments`. In exchanging slots
+    /// odd moments relax with rate 1, elsewhere with [`Relaxation::odd`].
     fn step<L: Lattice, T: Real>(
         &self,
         level: &Level<D, Self>,
@@ -116,7 +124,7 @@ pub trait Kernels<const D: usize>: Backend {
         moments: &mut Self::Buf<T>,
     ) -> Result<(), SolverError>;
 
-    /// Draws the cells of one of the level's sponges, after the step, to where the sponge draws them, and what they exchange.
+    /// Relaxes the cells of one of the level's sponges towards its target after the step, transferred moments included.
     fn damp<L: Lattice, T: Real>(
         &self,
         level: &Level<D, Self>,
@@ -126,7 +134,7 @@ pub trait Kernels<const D: usize>: Backend {
         moments: &mut Self::Buf<T>,
     ) -> Result<(), SolverError>;
 
-    /// Ghost cells of the finer level's current populations, `to`, from what the coarser one exchanges.
+    /// Ghost cells of the finer level's current populations, `to`, from the moments of the coarser one.
     fn interpolate<L: Lattice, T: Real>(
         &self,
         between: &Between<'_, D, T, Self>,
@@ -135,7 +143,7 @@ pub trait Kernels<const D: usize>: Backend {
     ) -> Result<(), SolverError>;
 
     /// Cells of the coarser level's refined blocks that are not ghosts' parents: their populations after
-    /// collision, `to`, and what they exchange, from what the finer level exchanges.
+    /// collision, `to`, and their `moments`, from the moments of the finer level.
     fn average<L: Lattice, T: Real>(
         &self,
         between: &Between<'_, D, T, Self>,
@@ -144,8 +152,8 @@ pub trait Kernels<const D: usize>: Backend {
         moments: &mut Self::Buf<T>,
     ) -> Result<(), SolverError>;
 
-    /// Adds the forces on a level's links, in units of the root lattice, to the six numbers of each
-    /// patch from `at` on; `fresh` sets them to 0 first. `parts` has room for as many of each slot of
+    /// Adds the forces on a level's links, in units of the root lattice, to the [`SUMS`] values of each
+    /// patch from `at` on; `fresh` sets them to 0 first. `parts` has a capacity of as many for each slot of
     /// [`Level::linked`].
     fn forces<L: Lattice, T: Real>(
         &self,
@@ -165,8 +173,7 @@ pub trait Kernels<const D: usize>: Backend {
         from: &Self::Buf<T>,
     ) -> Result<Self::Buf<f32>, SolverError>;
 
-    /// By slot, the largest squared speed of its cells; infinite where there is anything that is no
-    /// number.
+    /// By slot, the largest squared speed of its cells; infinite where a value is not finite.
     fn fastest<L: Lattice, T: Real>(
         &self,
         level: &Level<D, Self>,

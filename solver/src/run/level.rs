@@ -2,7 +2,7 @@
 //!
 //! A step of level ℓ: collision and streaming of ℓ; two steps of ℓ+1; what ℓ+1 has at its interface back
 //! to ℓ; ghost cells of ℓ+1 from ℓ. Ghost cells are two cells deep, and each of the two fine steps
-//! spoils one of them, so that the interface never sees a spoilt value; they are filled at the end and not
+//! invalidates one layer, so that the interface never reads an invalid value; they are filled at the end and not
 //! at the beginning, so that snapshots and forces do not see one either.
 
 use crate::{
@@ -33,7 +33,7 @@ pub(super) struct State<const D: usize, T: Real, B: Kernels<D>> {
 }
 
 impl<const D: usize, T: Real, B: Kernels<D>> State<D, T, B> {
-    /// What becomes of values from another level, whose steps are `1 / ratio` as long as this one's.
+    /// How moments from another level arrive, whose steps are `1 / ratio` as long as this one's.
     fn arrival(&self, from: &Self, ratio: f64) -> Arrival<T> {
         Arrival {
             scale: T::of(ratio * self.tau / from.tau),
@@ -78,7 +78,7 @@ impl<const D: usize, T: Real, B: Kernels<D>> State<D, T, B> {
         std::mem::swap(&mut self.now, &mut self.next);
     }
 
-    /// Draws the populations in sponges to their targets.
+    /// Relaxes the populations in sponges towards their targets.
     fn damp<L: Lattice>(&mut self, backend: &B) -> Result<(), SolverError> {
         for damped in &self.level.sponges {
             backend.damp::<L, T>(

@@ -69,7 +69,7 @@ impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'_, D, L, T, B> {
             }
         }
         self.forget_graphs();
-        (self.steps, self.taken) = (steps, steps);
+        self.steps = steps;
         self.set_clocks()?;
         self.clear_forces()
     }

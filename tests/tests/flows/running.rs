@@ -1,6 +1,6 @@
 use cutlink_mesher::primitives::Shape3;
 use cutlink_solver::{
-    FaceCondition, Flow, Plan, Precision, SolverError, Sponge,
+    FaceCondition, Flow, Motion, PatchCondition, Plan, Precision, SolverError, Sponge, WallScheme,
     lattice::{D3Q19, Lattice},
 };
 use cutlink_tests::{
@@ -11,6 +11,7 @@ use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, Region, RegionShape};
 
 cutlink_tests::backend_test!(
     a_restart_is_no_change,
+    forces_are_sampled_as_often_as_asked,
     divergence_is_found_and_located,
     states_go_on_on_the_host,
     states_lie_by_velocity_and_cell
@@ -81,6 +82,31 @@ fn a_restart_is_no_change<K: AnyFlow>(kernels: &K) {
     assert!(state(&*straight) == other, "for any number of threads");
     let short = second.restore(&mut &middle[..middle.len() - 1]);
     assert!(short.is_err(), "a state cut short is refused");
+}
+
+fn forces_are_sampled_as_often_as_asked<K: AnyFlow>(kernels: &K) {
+    let mesh = sphere();
+    let samples = |every: u64| {
+        let mut flow = flows::start(kernels, &mesh, tunnel(&mesh));
+        flow.set(&|_| (1.0, [0.05, 0.0, 0.0])).expect("a start");
+        flow.sample_forces_every(every);
+        flow.advance(10).expect("steps");
+        let mut samples = flow.take_forces().expect("forces");
+        flow.advance(6).expect("steps");
+        flow.advance(1).expect("steps");
+        samples.extend(flow.take_forces().expect("forces"));
+        assert!(flow.take_forces().expect("forces").is_empty());
+        samples
+    };
+    let (all, some) = (samples(1), samples(4));
+    let steps: Vec<u64> = all.iter().map(|sample| sample.step).collect();
+    assert_eq!(steps, Vec::from_iter(1..=17));
+    // Multiples of four, and where an advance ends.
+    let steps: Vec<u64> = some.iter().map(|sample| sample.step).collect();
+    assert_eq!(steps, [4, 8, 10, 12, 16, 17]);
+    for sample in &some {
+        assert_eq!(*sample, all[sample.step as usize - 1], "the same bits");
+    }
 }
 
 /// Populations of a saved state, level 0: of each block's velocities the cells, whatever order a backend has
@@ -172,6 +198,19 @@ fn what_does_not_fit_is_refused() {
         refused(&|p| p.faces[0][0] = FaceCondition::Velocity([0.7, 0.0, 0.0])).contains("Mach")
     );
     assert!(refused(&|p| p.patches.clear()).contains("patches"));
+    // The sphere reaches 2 root cells from its middle.
+    let rotating = |omega: f64| PatchCondition::Wall {
+        scheme: WallScheme::Linear,
+        motion: Motion::Rotation {
+            center: [8.0; 3],
+            omega: [0.0, 0.0, omega],
+        },
+    };
+    assert!(refused(&|p| p.patches[0] = rotating(0.4)).contains("the speed of a wall"));
+    assert!(
+        refused(&|p| p.moment_center[1] = f64::NAN).contains("moment centre"),
+        "what the parameters alone tell is checked by the plan"
+    );
     assert!(refused(&|p| p.lattice = cutlink_solver::LatticeKind::D2Q9).contains("dimensions"));
     let sponge = |change: &dyn Fn(&mut Sponge)| {
         let mut sponge = Sponge {

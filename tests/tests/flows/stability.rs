@@ -13,6 +13,15 @@ cutlink_tests::backend_test!(
     an_unstable_flow_is_seen
 );
 
+/// The free stream of boxes with open faces, and the faces that give it or let it slip.
+const STREAM: [f64; 2] = [0.05, 0.0];
+const FAR: FaceCondition<2> = FaceCondition::FarField {
+    velocity: STREAM,
+    density: 1.0,
+};
+const GIVEN: FaceCondition<2> = FaceCondition::Velocity(STREAM);
+const SLIP: [FaceCondition<2>; 2] = [FaceCondition::FreeSlip; 2];
+
 /// A uniform stream in a box, with a viscosity.
 fn stream<const D: usize, K: cutlink_solver::kernels::Kernels<D>>(
     kernels: &K,
@@ -75,13 +84,7 @@ fn interfaces_do_not_feed_disturbances<K: AnyFlow>(kernels: &K) {
 
 fn faces_do_not_feed_disturbances<K: AnyFlow>(kernels: &K) {
     let mesh = flows::empty_box([20, 12], 1, Vec::new());
-    let u = [0.05, 0.0];
-    let far = FaceCondition::FarField {
-        velocity: u,
-        density: 1.0,
-    };
-    let given = FaceCondition::Velocity(u);
-    let slip = [FaceCondition::FreeSlip; 2];
+    let (u, far, given, slip) = (STREAM, FAR, GIVEN, SLIP);
     let boxes = [
         (
             "pressure, slip",
@@ -128,7 +131,7 @@ fn faces_do_not_feed_disturbances<K: AnyFlow>(kernels: &K) {
 /// Sound that goes along the faces is near the cutoff of a duct: long boxes have it, short ones do not.
 fn ducts_do_not_ring<K: AnyFlow>(kernels: &K) {
     let mesh = flows::empty_box([64, 64], 1, Vec::new());
-    let u = [0.05, 0.0];
+    let u = STREAM;
     for outlet in [FaceCondition::Outflow, FaceCondition::Pressure(1.0)] {
         let growth = stream(kernels, &mesh, u, 1e-3, |p| {
             p.faces = [
@@ -152,13 +155,7 @@ fn sponges_do_not_feed_disturbances<K: AnyFlow>(kernels: &K) {
         flows::empty_box([24, 16], 1, Vec::new()),
         flows::empty_box([24, 16], 2, vec![ball]),
     ];
-    let u = [0.05, 0.0];
-    let far = FaceCondition::FarField {
-        velocity: u,
-        density: 1.0,
-    };
-    let given = FaceCondition::Velocity(u);
-    let slip = [FaceCondition::FreeSlip; 2];
+    let (u, far, given, slip) = (STREAM, FAR, GIVEN, SLIP);
     let boxes = [
         ("outflow", [given, FaceCondition::Outflow], slip),
         ("pressure", [given, FaceCondition::Pressure(1.0)], slip),

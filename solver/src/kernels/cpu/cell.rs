@@ -1,6 +1,9 @@
 //! What one population of one cell becomes by streaming: from a neighbour, a wall or a face.
 
-use super::order::{Order, Toward};
+use super::{
+    moments::Moments,
+    order::{Order, Toward},
+};
 use crate::{
     lattice::{Lattice, opposite},
     profile,
@@ -46,7 +49,7 @@ pub(super) enum Behind<const D: usize> {
 }
 
 impl<const D: usize> Behind<D> {
-    /// What the wall's velocity counts, of what it does in bounce-back (Bouzidi et al. 2001, eq. 5 and 14).
+    /// Weight of the wall's velocity relative to that of bounce-back (Bouzidi et al. 2001, eq. 5 and 14).
     pub(super) fn share(&self, q: f64) -> f64 {
         match self {
             Self::One(_) if q >= 0.5 => 0.5 / q,
@@ -193,41 +196,48 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
     }
 
     /// Population `q` of a cell a step later, before collision.
-    pub(super) fn pull(&self, at: At<D>, q: usize, links: Option<(u32, usize)>) -> T {
+    pub(super) fn pull(
+        &self,
+        at: At<D>,
+        q: usize,
+        links: Option<(u32, usize)>,
+        moments: &mut Moments<D, T>,
+    ) -> T {
         if q == 0 {
             return self.f(at, 0);
         }
         let back = opposite(q);
         let step = velocity::<D, L>(back);
         if let Some(link) = self.link(links, Toward::<L>::DIRECTION[back]) {
-            return self.returned(at, back, link, links);
+            return self.returned(at, back, link, links, moments);
         }
         match self.next(at, step) {
             Next::Cell(next) if !self.is_solid(next) => self.f(next, q),
             Next::Cell(_) => self.f(at, back),
             Next::End => self.f(at, q),
-            Next::Outside => self.face(at, q, step),
+            Next::Outside => self.face(at, q, step, moments),
         }
     }
 
-    /// What comes back along a cut link that the population `k` has left on.
+    /// The population that a cut link reflects, which the population `k` has left on.
     pub(super) fn returned(
         &self,
         at: At<D>,
         k: usize,
         link: usize,
         links: Option<(u32, usize)>,
+        moments: &mut Moments<D, T>,
     ) -> T {
         let rule = &self.level.rules[2 * D + usize::from(self.level.patch[link])];
         let out = self.f(at, k);
         if rule.kind == kind::PRESSURE {
-            return self.open(at, k, out, self.density_at(at, k, rule));
+            return self.open(at, k, out, self.density_at(at, k, rule), moments);
         }
         let q = f64::from(self.level.q[link]);
         let back = opposite(k);
         let behind = self.behind(at, k, links, rule.scheme);
         let share = behind.share(q);
-        let wall = share * self.wall(at, k, q, rule);
+        let wall = share * self.wall(at, k, q, rule, moments);
         let of = |value: f64| T::of(value);
         match behind {
             Behind::None => out - of(wall),
@@ -301,7 +311,7 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
         u
     }
 
-    /// The density of an opening where a link along `k` crosses it; of a face with ghost cells, `k` is 0.
+    /// The density of an open boundary where a link along `k` crosses it; of a face with ghost cells, `k` is 0.
     pub(super) fn density_at(&self, at: At<D>, k: usize, rule: &Rule) -> f64 {
         match rule.profile {
             0 => rule.density,
@@ -333,20 +343,27 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
         (0..D).map(|a| f64::from(L::C[k][a]) * u[a]).sum()
     }
 
-    /// What a wall that moves takes from a population that is bounced back: 6 w ρ c·u, with the density of the
+    /// What a moving wall takes from a reflected population: 6 w ρ c·u, with the density of the
     /// cell (Ladd 1994, eq. 3.3).
-    pub(super) fn wall(&self, at: At<D>, k: usize, q: f64, rule: &Rule) -> f64 {
+    pub(super) fn wall(
+        &self,
+        at: At<D>,
+        k: usize,
+        q: f64,
+        rule: &Rule,
+        moments: &mut Moments<D, T>,
+    ) -> f64 {
         if !rule.moves() {
             return 0.0;
         }
-        let (rho, _) = sums::<D, L, T>(self.from, at.slot, at.cell());
+        let (rho, _) = self.moments_near(at, [0; D], at, moments);
         let u = self.velocity_at(at, k, q, rule);
         6.0 * L::W[k] * (1.0 + rho.wide()) * Self::along(k, &u)
     }
 
-    /// Anti-bounce-back at an opening of given density.
-    fn open(&self, at: At<D>, k: usize, out: T, density: f64) -> T {
-        let (_, u) = self.moments(at);
+    /// Anti-bounce-back at an open boundary of given density.
+    fn open(&self, at: At<D>, k: usize, out: T, density: f64, moments: &mut Moments<D, T>) -> T {
+        let (_, u) = self.moments_near(at, [0; D], at, moments);
         let (mut along, mut square) = (T::of(0.0), T::of(0.0));
         for a in 0..D {
             along += u[a] * T::of(f64::from(L::C[k][a]));

@@ -1,4 +1,4 @@
-//! What walls do on the whole, before a flow starts: schemes that lack a cell, and what walls that move drive in.
+//! Audit of all walls before a flow starts: schemes that lack a cell, and the net mass flux of moving walls.
 
 use super::cell::{At, Behind, View, velocity};
 use crate::{
@@ -10,7 +10,7 @@ use cutlink_device::Host;
 use rayon::prelude::*;
 use std::{iter::Sum, marker::PhantomData};
 
-/// Links of walls, and the volume of fluid that those that move drive into the box, in root cells a root step.
+/// Links of walls, and the net volume flux of moving walls into the box, in root cells a root step.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Census {
     /// Cut links with a wall.
@@ -19,13 +19,15 @@ pub struct Census {
     pub linear_instead: u64,
     /// Links of the linear and quadratic schemes where a second cell is missing: they bounce back.
     pub bounced_instead: u64,
-    /// What walls that move drive in.
+    /// Net volume flux of moving walls into the fluid.
     pub inflow: f64,
-    /// The same without signs.
+    /// The sum of its absolute values over the links.
     pub exchanged: f64,
     /// The volume of the fluid.
     pub volume: f64,
-    /// Of walls that move, the largest product of speed and cell: u Δx, in root cells and steps.
+    /// Of moving walls, the largest speed where they cut links, Δx / Δt.
+    pub speed: f64,
+    /// Of moving walls, the largest product of speed and cell: u Δx, in root cells and steps.
     pub fastest: f64,
     /// The same of patches that rotate.
     pub turning: f64,
@@ -40,6 +42,7 @@ impl Sum for Census {
             inflow: a.inflow + b.inflow,
             exchanged: a.exchanged + b.exchanged,
             volume: a.volume + b.volume,
+            speed: a.speed.max(b.speed),
             fastest: a.fastest.max(b.fastest),
             turning: a.turning.max(b.turning),
         })
@@ -67,6 +70,7 @@ impl Census {
         self.exchanged += driven.abs();
         let speed = u.iter().map(|u| u * u).sum::<f64>().sqrt();
         let fast = speed / f64::from(1u32 << view.level.index);
+        self.speed = self.speed.max(speed);
         self.fastest = self.fastest.max(fast);
         if rule.omega != [0.0; 3] {
             self.turning = self.turning.max(fast);
@@ -74,7 +78,7 @@ impl Census {
     }
 }
 
-/// Takes the census of a level. Cells that hold only copies of another level's do not count.
+/// Audits the walls of a level. Cells that hold only copies of another level's do not count.
 pub(crate) fn census<const D: usize, L: Lattice>(level: &Level<D, Host>) -> Census {
     let view = View::<D, L, f64> {
         level,

@@ -87,7 +87,7 @@ fn stress<L: Lattice, T: Real>(f: &[T; MOST], fluid: &Fluid<T>) -> [T; 6] {
     ]
 }
 
-/// What levels exchange: rows of `cells` numbers.
+/// Transferred moments: rows of `cells` values.
 #[inline(always)]
 pub(super) fn exchange<const D: usize, L: Lattice, T: Real>(
     tile: &Tile<T>,
@@ -154,9 +154,9 @@ fn collide_as<
             let fluid = fluid::<L, T>(&f, relax);
             if REGULARIZED {
                 let stress = stress::<L, T>(&f, &fluid);
-                regularized::<L, T, PUSHED>(&mut f, relax, &fluid, &stress);
+                relax_regularized::<L, T, PUSHED>(&mut f, relax, &fluid, &stress);
             } else {
-                two_times::<L, T, BULK, PUSHED>(&mut f, relax, &fluid);
+                relax_trt::<L, T, BULK, PUSHED>(&mut f, relax, &fluid);
             }
             unrolled!(q < L::Q, {
                 tile.0[q][PAD + cell] = f[q];
@@ -166,7 +166,7 @@ fn collide_as<
 }
 
 #[inline(always)]
-fn two_times<L: Lattice, T: Real, const BULK: bool, const PUSHED: bool>(
+fn relax_trt<L: Lattice, T: Real, const BULK: bool, const PUSHED: bool>(
     f: &mut [T; MOST],
     relax: &Relaxation<T>,
     fluid: &Fluid<T>,
@@ -397,7 +397,7 @@ fn without_trace<L: Lattice, T: Real>(stress: &[T; 6], share: T) -> [T; 6] {
 /// Recursive regularization. The trace of the stress relaxes with a time of 1: the bulk viscosity is that of the grid, and
 /// damps sound (decision 016).
 #[inline(always)]
-fn regularized<L: Lattice, T: Real, const PUSHED: bool>(
+fn relax_regularized<L: Lattice, T: Real, const PUSHED: bool>(
     f: &mut [T; MOST],
     relax: &Relaxation<T>,
     fluid: &Fluid<T>,

@@ -2,7 +2,7 @@
 //!
 //! Populations are made anew from these as collision leaves them, and the collision of cells that exchange
 //! leaves nothing else of odd order. The stress is rescaled before collision (Dupuis & Chopard 2003),
-//! so that nothing depends on how far from 1 the relaxation time is, and ten numbers travel in place of 19 or
+//! so that nothing depends on how far from 1 the relaxation time is, and ten moments travel in place of 19 or
 //! 27. Values are the means of their cells: a coarse cell's is the mean of its children, exactly, and interpolation
 //! makes children whose mean is the coarse cell's.
 
@@ -44,7 +44,7 @@ fn weights(cubic: bool, there: [bool; 5]) -> [f64; 5] {
 type Axis<T> = [[T; 4]; 4];
 
 /// Weights along an axis for the child's side of it, 0 or 1; the outermost of the coarse cells, those beyond
-/// the shell, may not be there.
+/// the overlap block, may not be there.
 fn axis<T: Real>(cubic: bool, child: i32, is_there: bool) -> Axis<T> {
     let missing = if child == 0 { 0 } else { 3 };
     let there = |cell: i32| (0..4).contains(&cell) && (is_there || cell != missing);
@@ -84,7 +84,7 @@ fn planes(axis: usize, places: impl Iterator<Item = usize>) -> u64 {
     places.fold(0, |mask, place| mask | first << (place << (2 * axis)))
 }
 
-/// Where the coarse cells around a child are: direction of the block, as seen from the shell, and cell there.
+/// Where the coarse cells around a child are: direction of the block, as seen from the overlap block, and cell there.
 struct Places<const D: usize>;
 
 impl<const D: usize> Places<D> {
@@ -129,7 +129,7 @@ impl<T: Real> Around<T> {
         &mut self,
         level: &Level<D, Host>,
         moments: &[T],
-        shell: usize,
+        overlap: usize,
         child: usize,
     ) {
         let cells = dims::cells(D);
@@ -137,9 +137,10 @@ impl<T: Real> Around<T> {
         self.fluid = 0;
         for cell in 0..cells {
             let (toward, inner) = Places::<D>::ALL[child][cell];
-            let slot = level.neighbors[shell * dims::directions(D) + usize::from(toward)] as usize;
+            let slot =
+                level.neighbors[overlap * dims::directions(D) + usize::from(toward)] as usize;
             let is_there = slot < level.exchanging;
-            let slot = if is_there { slot } else { shell };
+            let slot = if is_there { slot } else { overlap };
             at[cell] = slot * exchanged(D) * cells + usize::from(inner);
             self.fluid |= u64::from(is_there && level.solid[slot] >> inner & 1 == 0) << cell;
         }
@@ -219,11 +220,11 @@ struct Ways<const D: usize, T> {
 }
 
 impl<const D: usize, T: Real> Ways<D, T> {
-    fn new(level: &Level<D, Host>, cubic: bool, shell: usize, child: [i32; D]) -> Self {
+    fn new(level: &Level<D, Host>, cubic: bool, overlap: usize, child: [i32; D]) -> Self {
         let is_there = |a: usize| {
             let mut step = [0; D];
             step[a] = 2 * child[a] - 1;
-            let next = shell * dims::directions(D) + dims::direction(step);
+            let next = overlap * dims::directions(D) + dims::direction(step);
             (level.neighbors[next] as usize) < level.exchanging
         };
         let by = |cubic| std::array::from_fn(|a| axis(cubic, child[a], is_there(a)));
@@ -276,11 +277,11 @@ fn arrive<const D: usize, L: Lattice, T: Real>(
     store_some::<L, T>(tile, dims::cells(D), targets, to);
 }
 
-/// The ghost cells of a shell's children.
+/// The ghost cells of the children of an overlap block.
 struct Interpolation<'a, 'b, const D: usize, L, T: Real> {
     between: &'a Between<'b, D, T, Host>,
     moments: &'a [T],
-    /// The shell's place among the shells.
+    /// Its place among the overlap blocks.
     family: usize,
     to: &'a mut [T],
     lattice: PhantomData<L>,
@@ -298,7 +299,7 @@ impl<const D: usize, L: Lattice, T: Real> pulp::NullaryFnOnce for Interpolation<
             ..
         } = *self.between;
         let size = L::Q * dims::cells(D);
-        let shell = coarse.shells[self.family] as usize;
+        let overlap = coarse.overlaps[self.family] as usize;
         let (mut around, mut tile) = (Around::new(), Tile::new());
         let mut values = [[T::of(0.0); BLOCK]; 10];
         for (child, to) in self.to.chunks_exact_mut(size).enumerate() {
@@ -307,8 +308,8 @@ impl<const D: usize, L: Lattice, T: Real> pulp::NullaryFnOnce for Interpolation<
             if targets == 0 {
                 continue;
             }
-            around.load(coarse, self.moments, shell, child);
-            let ways = Ways::new(coarse, cubic, shell, dims::unravel::<D>(child, 2));
+            around.load(coarse, self.moments, overlap, child);
+            let ways = Ways::new(coarse, cubic, overlap, dims::unravel::<D>(child, 2));
             around.product(&ways.axes[0], targets, &mut values);
             if around.fluid != dims::full_mask(D) {
                 for cell in bits(targets) {
@@ -330,7 +331,7 @@ pub(super) fn interpolate<const D: usize, L: Lattice, T: Real>(
     to: &mut [T],
 ) {
     let family = dims::children(D) * L::Q * dims::cells(D);
-    to[..between.coarse.shells.len() * family]
+    to[..between.coarse.overlaps.len() * family]
         .par_chunks_mut(family)
         .enumerate()
         .for_each(|(family, to)| {
@@ -366,12 +367,12 @@ fn sums<const D: usize, T: Real>(row: &[T; BLOCK]) -> [T; 8] {
     sums
 }
 
-/// Means of a shell's children; the cells that have any.
+/// Means of the children of an overlap block; the cells that have any.
 #[inline(always)]
 fn means<const D: usize, T: Real>(
     fine: &Level<D, Host>,
     moments: &[T],
-    shell: usize,
+    overlap: usize,
     targets: u64,
     values: &mut Values<T>,
 ) -> u64 {
@@ -383,7 +384,7 @@ fn means<const D: usize, T: Real>(
         if at.iter().all(|cell| targets >> cell & 1 == 0) {
             continue;
         }
-        let slot = shell * children + child;
+        let slot = overlap * children + child;
         let solid = fine.solid[slot];
         let mut counts = [children as f64; 8];
         if solid != 0 {
@@ -454,15 +455,15 @@ impl<const D: usize, L: Lattice, T: Real> pulp::NullaryFnOnce for Averaging<'_, 
             .chunks_exact_mut(size)
             .zip(self.moments.chunks_exact_mut(row));
         for (slot, (to, moments)) in (self.first..).zip(slots) {
-            let shell = coarse.shell_of[slot];
-            if shell == NONE {
+            let overlap = coarse.overlap_of[slot];
+            if overlap == NONE {
                 continue;
             }
             let targets = !(coarse.stepped[slot] | coarse.solid[slot]) & dims::full_mask(D);
             let found = means::<D, T>(
                 fine,
                 self.fine_moments,
-                shell as usize,
+                overlap as usize,
                 targets,
                 &mut values,
             );

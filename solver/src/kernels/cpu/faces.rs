@@ -8,6 +8,7 @@
 
 use super::{
     cell::{At, Next, View, velocity},
+    moments::{Moments, State},
     order::Toward,
 };
 use crate::{
@@ -32,12 +33,12 @@ struct Entry<'a, const D: usize> {
     outward: i32,
     /// The population as the ghost cell has it.
     q: usize,
-    /// The cell inside that the ghost copies.
+    /// The cell that the population enters.
+    at: At<D>,
+    /// The cell inside that the ghost copies, a step `along` the face.
     inside: At<D>,
+    along: [i32; D],
 }
-
-/// Density less 1 and velocity.
-type State<const D: usize, T> = (T, [T; D]);
 
 impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
     /// The faces of the box that a step goes through, but periodic ones: axis, side (-1 or 1) and condition.
@@ -68,10 +69,16 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
 
     /// Population `q` where its source, a step away, lies beyond the box. In a corner walls come first, then the kinds
     /// in descending order.
-    pub(super) fn face(&self, at: At<D>, q: usize, step: [i32; D]) -> T {
+    pub(super) fn face(
+        &self,
+        at: At<D>,
+        q: usize,
+        step: [i32; D],
+        moments: &mut Moments<D, T>,
+    ) -> T {
         if let Some(rule) = self.face_wall(at, step) {
             let back = opposite(q);
-            return self.f(at, back) - T::of(self.wall(at, back, 0.5, rule));
+            return self.f(at, back) - T::of(self.wall(at, back, 0.5, rule, moments));
         }
         let (mut mirrored, mut along) = (velocity::<D, L>(q), step);
         let mut open: Option<(usize, i32, &Rule)> = None;
@@ -96,12 +103,14 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
             axis,
             outward,
             q: reflected,
+            at,
             inside: inside.unwrap_or(at),
+            along: inside.map_or([0; D], |_| along),
         };
         match rule.kind {
-            kind::STREAM => self.stream(&entry),
-            kind::FAR => self.far(&entry),
-            _ => self.opened(at, &entry),
+            kind::STREAM => self.stream(&entry, moments),
+            kind::FAR => self.far(&entry, moments),
+            _ => self.opened(&entry, moments),
         }
     }
 
@@ -114,8 +123,8 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
         equilibrium::<D, L, T>(entry.q, ghost) + rest
     }
 
-    /// What the non-equilibrium stress of a cell has of a population (Latt & Chopard 2006, eq. 11). With one or two relaxation
-    /// times other parts decay too slowly to be copied.
+    /// The part of a cell's non-equilibrium stress in a population (Latt & Chopard 2006, eq. 11). With BGK and TRT
+    /// other parts decay too slowly to be copied.
     fn of_stress(&self, at: At<D>, q: usize, (rho, u): State<D, T>) -> T {
         let c: [T; D] = velocity::<D, L>(q).map(|c| T::of(f64::from(c)));
         let third = T::of(1.0 / 3.0);
@@ -147,9 +156,14 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
         std::array::from_fn(|a| T::of(u[a]))
     }
 
+    /// Of the cell inside.
+    fn inner(&self, entry: &Entry<'_, D>, moments: &mut Moments<D, T>) -> State<D, T> {
+        self.moments_near(entry.at, entry.along, entry.inside, moments)
+    }
+
     /// A given velocity at the face, halfway to the ghost; where fluid leaves, at the ghost.
-    fn stream(&self, entry: &Entry<'_, D>) -> T {
-        let inner = self.moments(entry.inside);
+    fn stream(&self, entry: &Entry<'_, D>, moments: &mut Moments<D, T>) -> T {
+        let inner = self.inner(entry, moments);
         let given = self.given(entry);
         let leaves = given[entry.axis] * T::of(f64::from(entry.outward)) > T::of(0.0);
         let u = std::array::from_fn(|a| match leaves {
@@ -161,8 +175,8 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
 
     /// A far field of given density and velocity: what leaves along the normal's characteristics is taken from
     /// inside, what enters from far. The tangential velocity comes from where the fluid does.
-    fn far(&self, entry: &Entry<'_, D>) -> T {
-        let inner = self.moments(entry.inside);
+    fn far(&self, entry: &Entry<'_, D>, moments: &mut Moments<D, T>) -> T {
+        let inner = self.inner(entry, moments);
         let of = |value: f64| T::of(value);
         let (axis, sign) = (entry.axis, of(f64::from(entry.outward)));
         let given = self.given(entry);
@@ -179,19 +193,20 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
     /// A given density, or where fluid leaves through an outflow nearly that of the cells inside, with their velocity and no
     /// non-equilibrium: of the population's row with a weight of τ (at most 1), of the cell's own with the rest. To first order in
     /// the gradient of the normal velocity along the face this is the row's equilibrium with the shear stress that collision leaves.
-    fn opened(&self, at: At<D>, entry: &Entry<'_, D>) -> T {
-        let one = self.opened_row(entry.inside, entry);
-        if entry.inside == at {
+    fn opened(&self, entry: &Entry<'_, D>, moments: &mut Moments<D, T>) -> T {
+        let inner = self.inner(entry, moments);
+        let one = self.opened_row(entry.inside, entry, inner);
+        if entry.inside == entry.at {
             return one;
         }
         let tau = 0.5 + entry.rule.relaxation * f64::from(1u32 << self.level.index);
-        let own = self.opened_row(at, entry);
+        let here = self.moments_near(entry.at, [0; D], entry.at, moments);
+        let own = self.opened_row(entry.at, entry, here);
         own + T::of(tau.min(1.0)) * (one - own)
     }
 
-    fn opened_row(&self, row: At<D>, entry: &Entry<'_, D>) -> T {
+    fn opened_row(&self, row: At<D>, entry: &Entry<'_, D>, (inner, u): State<D, T>) -> T {
         let given = T::of(self.density_at(row, 0, entry.rule) - 1.0);
-        let (inner, u) = self.moments(row);
         let rho = match entry.rule.kind {
             kind::OUTFLOW => {
                 let leaving = u[entry.axis] * T::of(f64::from(entry.outward));

@@ -1,8 +1,9 @@
-//! Momentum and mass exchange: what leaves along a cut link and what comes back, consistent with the wall's
+//! Momentum and mass exchange: what leaves along a cut link and what it reflects, consistent with the wall's
 //! scheme, seen from the wall (Wen, Zhang, Tu, Wang & Fang 2014, eq. 13).
 
 use super::{
     cell::{At, View},
+    moments::Moments,
     order::Toward,
 };
 use crate::{
@@ -48,6 +49,7 @@ fn of_block<const D: usize, L: Lattice, T: Real>(
     let level = view.level;
     sums.fill(0.0);
     let ghost = level.ghost[slot];
+    let mut moments = Moments::new();
     let scale = 1.0 / f64::from(1u32 << (level.index * (D - 1)));
     for cell in 0..dims::cells(D) {
         let at = At::<D>::new(slot, cell);
@@ -61,7 +63,7 @@ fn of_block<const D: usize, L: Lattice, T: Real>(
                 continue;
             }
             let link = links.1 + place;
-            let back = view.returned(at, k, link, Some(links));
+            let back = view.returned(at, k, link, Some(links), &mut moments);
             let out = view.f(at, k);
             let cut = view.cut(at, k, f64::from(level.q[link]));
             let push = (out + back).wide();

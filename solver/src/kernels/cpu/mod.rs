@@ -12,6 +12,7 @@ mod fixture;
 mod forces;
 mod macroscopic;
 mod mass;
+mod moments;
 mod order;
 mod step;
 mod stream;
@@ -38,7 +39,7 @@ const BLOCK: usize = 64;
 /// Cells of a layer of a block.
 const LAYER: usize = 16;
 
-/// Room before and behind the cells of a row.
+/// Padding before and behind the cells of a row.
 const PAD: usize = 16;
 
 /// A population of each cell of a block.
@@ -54,10 +55,10 @@ impl<T: Real> Tile<T> {
     }
 }
 
-/// Rows of what the cells of a block exchange; six of them in the plane.
+/// Transferred moments of a block, by row; six of them in 2D.
 type Values<T> = [[T; BLOCK]; 10];
 
-/// A constant that lints do not see through: turns that a lattice does not have would be out of its tables.
+/// A constant that lints do not see through: iterations beyond a lattice's velocities would index out of its tables.
 #[inline(always)]
 fn turn<const N: usize>() -> usize {
     N
@@ -86,7 +87,7 @@ type Step<const D: usize, T> =
 type Average<const D: usize, T> =
     fn(&Between<'_, D, T, Host>, fine_moments: &[T], to: &mut [T], moments: &mut [T]);
 
-/// What takes most of the time: see [`step::step`], [`exchange::interpolate`], [`exchange::average`].
+/// The stages that take most of the time: see [`step::step`], [`exchange::interpolate`], [`exchange::average`].
 #[derive(Debug)]
 struct Stages<const D: usize, T: Real> {
     step: Step<D, T>,
@@ -104,8 +105,8 @@ impl<const D: usize, T: Real> Stages<D, T> {
     }
 }
 
-/// The stages of all lattices. They are in statics, so that they are compiled here: as generic functions they would be
-/// made again in each crate that runs flows, and they take a minute.
+/// The stages of all lattices, monomorphized in statics, so that downstream crates do not instantiate them again (about a minute
+/// of compile time).
 #[derive(Debug)]
 pub struct AllStages<T: Real> {
     d2q9: Stages<2, T>,
@@ -124,9 +125,9 @@ impl<T: Real> AllStages<T> {
 static F32: AllStages<f32> = AllStages::NEW;
 static F64: AllStages<f64> = AllStages::NEW;
 
-/// A number that stages are compiled for.
+/// A floating-point type that the stages are compiled for.
 pub trait Compiled: Sized {
-    /// They.
+    /// The table of stages compiled for this type.
     fn all() -> &'static AllStages<Self>
     where
         Self: Real;

@@ -40,7 +40,7 @@ impl<L: Lattice> Order<L> {
 
     const fn key(q: usize) -> i32 {
         let [_, y, z] = L::C[q];
-        // There and back, so that runs go on from one group to the next.
+        // Boustrophedon order: the sign of y alternates, so that runs continue across z groups.
         3 * z + if z == 0 { y } else { -y }
     }
 

@@ -4,6 +4,7 @@ use super::{
     BLOCK, PAD, Tile,
     cell::{At, View, bits, locate},
     collide,
+    moments::Moments,
     order::Toward,
     stream,
 };
@@ -21,11 +22,10 @@ use std::marker::PhantomData;
 /// Slots a task.
 const CHUNK: usize = 32;
 
-/// Bytes of populations that caches will not keep until the next step.
+/// Bytes of populations above which caches do not keep them until the next step.
 const LARGE: usize = 8 << 20;
 
-/// Slots between the one that is collided and the one whose populations are asked for: less, and they come too
-/// late; more, and others push them out.
+/// Prefetch distance in blocks. Shorter: data arrives late. Longer: it is evicted before use.
 const AHEAD: usize = 2;
 
 /// What all blocks of a step have in common.
@@ -33,6 +33,21 @@ struct Step<'a, const D: usize, L, T> {
     view: View<'a, D, L, T>,
     relax: Relaxation<T>,
     is_large: bool,
+}
+
+/// What a task needs for its blocks.
+struct Scratch<const D: usize, T> {
+    tile: Tile<T>,
+    moments: Moments<D, T>,
+}
+
+impl<const D: usize, T: Real> Scratch<D, T> {
+    fn new() -> Self {
+        Self {
+            tile: Tile::new(),
+            moments: Moments::new(),
+        }
+    }
 }
 
 /// Some slots that exchange, from the first one on. These are no closures, for a closure becomes a function of its own,
@@ -49,13 +64,13 @@ impl<const D: usize, L: Lattice, T: Real> pulp::NullaryFnOnce for Exchanging<'_,
 
     #[inline(always)]
     fn call(self) {
-        let mut tile = Tile::new();
+        let mut scratch = Scratch::new();
         let size = L::Q * dims::cells(D);
         let row = exchanged(D) * dims::cells(D);
         let slots = self.to.chunks_exact_mut(size);
         for (n, (to, moments)) in slots.zip(self.moments.chunks_exact_mut(row)).enumerate() {
             self.step
-                .special(self.first + n, to, Some(moments), &mut tile);
+                .special(self.first + n, to, Some(moments), &mut scratch);
         }
         stream::fence();
     }
@@ -73,14 +88,14 @@ impl<const D: usize, L: Lattice, T: Real> pulp::NullaryFnOnce for Others<'_, D, 
 
     #[inline(always)]
     fn call(self) {
-        let mut tile = Tile::new();
+        let mut scratch = Scratch::new();
         let size = L::Q * dims::cells(D);
         for (n, to) in self.to.chunks_exact_mut(size).enumerate() {
             let slot = self.first + n;
             if slot < self.step.view.level.special {
-                self.step.special(slot, to, None, &mut tile);
+                self.step.special(slot, to, None, &mut scratch);
             } else {
-                self.step.plain(slot, to, &mut tile);
+                self.step.plain(slot, to, &mut scratch.tile);
             }
         }
         stream::fence();
@@ -107,7 +122,7 @@ pub(super) fn step<const D: usize, L: Lattice, T: Real>(
         is_large: size_of_val(from) > LARGE,
     };
     let step = with(relax);
-    // What levels exchange has no odd non-equilibrium, so that there had better be none to lose.
+    // Only even moments are transferred between levels, so in overlap cells odd moments relax with rate 1.
     let between = with(Relaxation {
         odd: T::of(1.0),
         ..relax
@@ -141,7 +156,7 @@ impl<const D: usize, L: Lattice, T: Real> Step<'_, D, L, T> {
         &self.view.level.neighbors[slot * directions..][..directions]
     }
 
-    /// Collides a block that has been streamed, and asks for what a later one will read.
+    /// Collides a block that has been streamed, and prefetches what a later one will read.
     #[inline(always)]
     fn collide(&self, slot: usize, tile: &mut Tile<T>) {
         let next = (slot + AHEAD).min(self.view.level.slots - 1);
@@ -166,15 +181,22 @@ impl<const D: usize, L: Lattice, T: Real> Step<'_, D, L, T> {
 
     /// Any block: cells that are not stepped keep what `to` has.
     #[inline(always)]
-    fn special(&self, slot: usize, to: &mut [T], moments: Option<&mut [T]>, tile: &mut Tile<T>) {
+    fn special(
+        &self,
+        slot: usize,
+        to: &mut [T],
+        moments: Option<&mut [T]>,
+        scratch: &mut Scratch<D, T>,
+    ) {
         let cells = dims::cells(D);
         let stepped = self.view.level.stepped[slot];
         if stepped == 0 {
             return;
         }
         let around = self.around(slot);
+        let tile = &mut scratch.tile;
         stream::stream::<D, L, T>(self.view.from, &around[..dims::directions(D)], tile);
-        self.mend(slot, stepped, tile);
+        self.mend(slot, stepped, tile, &mut scratch.moments);
         let mut fresh = [[T::of(0.0); BLOCK]; 10];
         if moments.is_some() {
             collide::exchange::<D, L, T>(tile, &self.relax, &mut fresh);
@@ -205,7 +227,8 @@ impl<const D: usize, L: Lattice, T: Real> Step<'_, D, L, T> {
 
     /// Puts the populations right that come from elsewhere than a fluid cell of the level.
     #[inline(always)]
-    fn mend(&self, slot: usize, which: u64, tile: &mut Tile<T>) {
+    fn mend(&self, slot: usize, which: u64, tile: &mut Tile<T>, moments: &mut Moments<D, T>) {
+        moments.clear();
         let (own, singles) = self.exceptions(slot);
         let size = L::Q * dims::cells(D);
         let block = &self.view.from[slot * size..][..size];
@@ -215,7 +238,7 @@ impl<const D: usize, L: Lattice, T: Real> Step<'_, D, L, T> {
             }
             for cell in bits(singles[q] & which) {
                 let at = At::<D>::new(slot, cell);
-                tile.0[q][PAD + cell] = self.view.pull(at, q, self.view.links(at));
+                tile.0[q][PAD + cell] = self.view.pull(at, q, self.view.links(at), moments);
             }
         }
     }
@@ -324,8 +347,8 @@ mod tests {
         let (mut differing, mut compared) = (0, 0);
         for level in fixture::levels::<D, L>(surface, 8, 3, faces) {
             let level = &level.level;
-            let numbers = level.slots * L::Q * dims::cells(D);
-            let from: Vec<f64> = (0..numbers).map(|i| (i as f64).sin()).collect();
+            let values = level.slots * L::Q * dims::cells(D);
+            let from: Vec<f64> = (0..values).map(|i| (i as f64).sin()).collect();
             let step = Step::<D, L, f64> {
                 view: View {
                     level,
@@ -342,16 +365,18 @@ mod tests {
                 is_large: false,
             };
             let mut whole = Tile::new();
+            let (mut moments, mut alone) = (Moments::new(), Moments::new());
             for slot in 0..level.special {
                 let around = step.around(slot);
                 let around = &around[..dims::directions(D)];
                 stream::stream::<D, L, f64>(&from, around, &mut whole);
-                step.mend(slot, level.stepped[slot], &mut whole);
+                step.mend(slot, level.stepped[slot], &mut whole, &mut moments);
                 for cell in bits(level.stepped[slot]) {
                     let at = At::<D>::new(slot, cell);
                     let links = step.view.links(at);
                     let differs = (0..L::Q).any(|q| {
-                        let single = step.view.pull(at, q, links);
+                        alone.clear();
+                        let single = step.view.pull(at, q, links, &mut alone);
                         whole.0[q][PAD + cell].to_bits() != single.to_bits()
                     });
                     differing += usize::from(differs);

@@ -1,7 +1,7 @@
 //! Streaming of whole blocks, and what keeps the memory busy meanwhile.
 //!
-//! A step has to read and write each population once. To come near that, blocks are stored past the
-//! caches, and what the next ones read is asked for while there is arithmetic to do.
+//! A step has to read and write each population once. To come near that, blocks are written with non-temporal
+//! stores, and the next blocks are prefetched during the collision.
 
 use super::{BLOCK, LAYER, PAD, Row, Tile, order::Order, unrolled};
 use crate::{
@@ -42,7 +42,7 @@ pub(super) fn stream<const D: usize, L: Lattice, T: Real>(
     });
 }
 
-/// What becomes of a run of rows. Lengths are constants, and these are no closures: else each copy becomes a call.
+/// Copy policy for consecutive rows. A trait with constant lengths, not a closure, so that LLVM inlines each copy.
 trait Run {
     fn run<T: Real, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize);
 }
@@ -94,7 +94,7 @@ fn part<T, const N: usize>(block: &[T], first: usize) -> &[T; N] {
 fn copy<T: Real, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize) {
     *to[at..]
         .first_chunk_mut()
-        .expect("a row should have room behind its cells") = *from;
+        .expect("a row should have padding behind its cells") = *from;
 }
 
 struct Still;
@@ -228,7 +228,7 @@ fn prefetch<T>(from: &[T], at: usize) {
     let _ = (from, at);
 }
 
-/// Stores a tile in place of a block, past the caches if told so.
+/// Stores a tile in place of a block, with non-temporal stores where `is_large`.
 #[inline(always)]
 pub(super) fn store<L: Lattice, T: Real>(
     tile: &Tile<T>,
@@ -306,8 +306,8 @@ fn past_caches<T: Real>(from: &[T], to: &mut [T]) {
             && bytes.is_multiple_of(WIDE)
             && to.as_ptr().addr().is_multiple_of(WIDE)
         {
-            #[expect(unsafe_code, reason = "stores past the caches are an intrinsic")]
-            // SAFETY: both are `bytes` long, a multiple of the step; the target is aligned; any bits are numbers; the
+            #[expect(unsafe_code, reason = "non-temporal stores are an intrinsic")]
+            // SAFETY: both are `bytes` long, a multiple of the step; the target is aligned; any bits are values; the
             // instructions are part of x86-64.
             unsafe {
                 let from = from.as_ptr().cast::<__m128i>();

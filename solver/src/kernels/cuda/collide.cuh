@@ -30,8 +30,8 @@ __device__ __forceinline__ T dot(int q, const T (&x)[N]) {
     return sum;
 }
 
-// Density less 1, velocity with the acceleration's half step, and, if asked for, stress: sum c c f -
-// rho u u - rho / 3 less the weights' part (xx, xy, yy; in space xx, xy, xz, yy, yz, zz).
+// Density less 1, velocity with the acceleration's half step, and, where needed, stress: sum c c f -
+// rho u u - rho / 3 less the weights' part (2D: xx, xy, yy; 3D: xx, xy, xz, yy, yz, zz).
 template <class T>
 struct Fluid {
     T rho, u[D], stress[PAIRS];
@@ -130,9 +130,9 @@ __device__ __forceinline__ void push(const Relaxation<T>& relax, const Fluid<T>&
     }
 }
 
-// Two relaxation times; with `bulk` the trace of the stress relaxes with a time of 1.
+// TRT, and BGK as its special case; with `bulk` the trace of the stress relaxes with rate 1.
 template <class L, class T>
-__device__ __forceinline__ void relaxed(const Relaxation<T>& relax, const Fluid<T>& fluid, T (&f)[L::Q]) {
+__device__ __forceinline__ void relax_trt(const Relaxation<T>& relax, const Fluid<T>& fluid, T (&f)[L::Q]) {
     T square = T(0);
 #pragma unroll
     for (int a = 0; a < D; a++) {
@@ -269,9 +269,9 @@ __device__ __forceinline__ void without_trace(Fluid<T>& fluid, T share) {
 #endif
 }
 
-// Recursive regularization; the stress is needed, and loses its trace, which relaxes with a time of 1.
+// Recursive regularization; the stress is needed, and loses its trace, which relaxes with rate 1.
 template <class L, class T>
-__device__ __forceinline__ void regularized(const Relaxation<T>& relax, Fluid<T>& fluid, T (&f)[L::Q]) {
+__device__ __forceinline__ void relax_regularized(const Relaxation<T>& relax, Fluid<T>& fluid, T (&f)[L::Q]) {
     without_trace(fluid, T(1));
     const Orders<T> orders(fluid, T(1) - relax.even);
     const T base = even_base(fluid, orders);

@@ -106,7 +106,7 @@ struct Tile {
 
 template <class T>
 __device__ void load(Tile<T>& tile, const uint32_t* neighbors, const uint64_t* solid, uint32_t exchanging,
-                     uint32_t shell, int child, const T* moments) {
+                     uint32_t overlap, int child, const T* moments) {
     if (threadIdx.x == 0) {
         tile.there = tile.fluid = 0;
     }
@@ -120,7 +120,7 @@ __device__ void load(Tile<T>& tile, const uint32_t* neighbors, const uint64_t* s
             toward = 3 * toward + (x >> 2) + 1;
             inner |= (x & 3) << 2 * a;
         }
-        const uint32_t slot = neighbors[static_cast<size_t>(shell) * DIRECTIONS + toward];
+        const uint32_t slot = neighbors[static_cast<size_t>(overlap) * DIRECTIONS + toward];
         there = slot < exchanging;
         if (there) {
             fluid = !(solid[slot] >> inner & 1);
@@ -179,7 +179,7 @@ __device__ bool add_product(const Tile<T>& tile, const T (&axes)[D][4], Values<T
     return all;
 }
 
-// Ghost cells of a fine block, a child of a shell. Where not all cells of the polynomial are fluid, the
+// Ghost cells of a fine block, a child of an overlap block. Where not all cells of the polynomial are fluid, the
 // linear one; where not all of these are, the weighted mean of those that are.
 template <class L, class T>
 __device__ void interpolate(const Tile<T>& tile, bool cubic, const Arrival<T>& arrival, T* to) {
@@ -220,7 +220,7 @@ __device__ void interpolate(const Tile<T>& tile, bool cubic, const Arrival<T>& a
 
 template <class L, class T>
 __device__ void interpolate_slot(const uint32_t* neighbors, const uint64_t* solid, uint32_t exchanging,
-                                 const uint32_t* shells, const uint64_t* ghost, const uint64_t* stepped, bool cubic,
+                                 const uint32_t* overlaps, const uint64_t* ghost, const uint64_t* stepped, bool cubic,
                                  const Arrival<T>& arrival, const T* moments, T* to) {
     __shared__ Tile<T> tile;
     const uint32_t slot = blockIdx.x;
@@ -228,18 +228,18 @@ __device__ void interpolate_slot(const uint32_t* neighbors, const uint64_t* soli
     if (targets == 0) {
         return;
     }
-    load(tile, neighbors, solid, exchanging, shells[slot / CHILDREN], slot % CHILDREN, moments);
+    load(tile, neighbors, solid, exchanging, overlaps[slot / CHILDREN], slot % CHILDREN, moments);
     if (threadIdx.x < CELLS && (targets >> threadIdx.x & 1)) {
         interpolate<L>(tile, cubic, arrival, to + static_cast<size_t>(slot) * (L::Q * CELLS));
     }
 }
 
-// Cells of a shell that are not stepped, from their children.
+// Cells of an overlap block that are not stepped, from their children.
 template <class L, class T>
-__device__ void average(const uint32_t* shells, const uint64_t* stepped, const uint64_t* solid,
+__device__ void average(const uint32_t* overlaps, const uint64_t* stepped, const uint64_t* solid,
                         const uint64_t* fine_solid, const Arrival<T>& arrival, const T* fine_moments, T* to,
                         T* moments) {
-    const uint32_t slot = shells[blockIdx.x];
+    const uint32_t slot = overlaps[blockIdx.x];
     const int cell = threadIdx.x;
     if (cell >= CELLS || ((stepped[slot] | solid[slot]) >> cell & 1)) {
         return;
@@ -285,14 +285,14 @@ __device__ void average(const uint32_t* shells, const uint64_t* stepped, const u
 #define ENTRIES(L, l, T, t)                                                                                            \
     extern "C" __global__ void __launch_bounds__(64)                                                                   \
         interpolate_##l##_##t(const uint32_t* neighbors, const uint64_t* solid, uint32_t exchanging,                   \
-                              const uint32_t* shells, const uint64_t* ghost, const uint64_t* stepped, uint32_t cubic,  \
+                              const uint32_t* overlaps, const uint64_t* ghost, const uint64_t* stepped, uint32_t cubic,  \
                               Arrival<T> arrival, const T* moments, T* to) {                                           \
-        interpolate_slot<L, T>(neighbors, solid, exchanging, shells, ghost, stepped, cubic != 0, arrival, moments,     \
+        interpolate_slot<L, T>(neighbors, solid, exchanging, overlaps, ghost, stepped, cubic != 0, arrival, moments,     \
                                to);                                                                                    \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(64)                                                                   \
-        average_##l##_##t(const uint32_t* shells, const uint64_t* stepped, const uint64_t* solid,                      \
+        average_##l##_##t(const uint32_t* overlaps, const uint64_t* stepped, const uint64_t* solid,                      \
                           const uint64_t* fine_solid, Arrival<T> arrival, const T* fine_moments, T* to, T* moments) {  \
-        average<L, T>(shells, stepped, solid, fine_solid, arrival, fine_moments, to, moments);                         \
+        average<L, T>(overlaps, stepped, solid, fine_solid, arrival, fine_moments, to, moments);                         \
     }
 EACH_LATTICE(ENTRIES)

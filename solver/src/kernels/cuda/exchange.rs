@@ -20,7 +20,7 @@ pub(super) fn interpolate<const D: usize, L: Lattice, T: Real>(
         .buf(&coarse.neighbors)
         .buf(&coarse.solid)
         .val(coarse.exchanging as u32)
-        .buf(&coarse.shells)
+        .buf(&coarse.overlaps)
         .buf(&fine.ghost)
         .buf(&fine.stepped)
         .val(u32::from(between.cubic))
@@ -28,10 +28,10 @@ pub(super) fn interpolate<const D: usize, L: Lattice, T: Real>(
         .buf(moments)
         .out(to);
     // SAFETY: tables of two levels; moments of the exchanging slots of the coarser one; the finer one's first slots are
-    // the children of the shells.
+    // the children of the overlap blocks.
     unsafe {
         launch.run(Grid::blocks(
-            coarse.shells.len() * dims::children(D),
+            coarse.overlaps.len() * dims::children(D),
             THREADS,
         ))?;
     }
@@ -48,7 +48,7 @@ pub(super) fn average<const D: usize, L: Lattice, T: Real>(
     let (coarse, fine) = (between.coarse, between.fine);
     let launch = cuda
         .launch(&EXCHANGE, D, entry!("average", L, T))
-        .buf(&coarse.shells)
+        .buf(&coarse.overlaps)
         .buf(&coarse.stepped)
         .buf(&coarse.solid)
         .buf(&fine.solid)
@@ -56,7 +56,7 @@ pub(super) fn average<const D: usize, L: Lattice, T: Real>(
         .buf(fine_moments)
         .out(to)
         .out(moments);
-    // SAFETY: as above; shells exchange, so they have moments.
-    unsafe { launch.run(Grid::blocks(coarse.shells.len(), THREADS))? };
+    // SAFETY: as above; overlap blocks exchange, so they have moments.
+    unsafe { launch.run(Grid::blocks(coarse.overlaps.len(), THREADS))? };
     Ok(())
 }

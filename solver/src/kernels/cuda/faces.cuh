@@ -34,7 +34,13 @@ struct Entry {
     const View<L, T>& view;
     const Rule& rule;
     int axis, outward, q;
-    At inside;
+    // The cell that the population enters, and the one inside that the ghost copies, a step `along` the face.
+    const At &at, &inside;
+    const int (&along)[D];
+
+    __device__ T velocity_inside(T (&u)[D]) const {
+        return view.velocity_near(at, along, inside, u);
+    }
 
     // A ghost's population: the inner cell's, with another equilibrium.
     __device__ T replaced(T inner_rho, const T (&inner)[D], T rho, const T (&u)[D]) const {
@@ -42,7 +48,7 @@ struct Entry {
         return equilibrium<L>(q, rho, u) + rest;
     }
 
-    // What the non-equilibrium stress of the inner cell has of the population.
+    // The population's part of the inner cell's non-equilibrium stress.
     __device__ T of_stress(T rho, const T (&u)[D]) const {
         const T third = T(1.0 / 3.0);
         T sum = T(0);
@@ -69,7 +75,7 @@ struct Entry {
     __device__ T stream() const {
         T inner[D], u[D];
         double wanted[3];
-        const T rho = view.velocity_of(inside, inner);
+        const T rho = velocity_inside(inner);
         view.level.template velocity_at<L>(inside, 0, 0.5, rule, wanted);
         const bool leaves = wanted[axis] * outward > 0;
         for (int a = 0; a < D; a++) {
@@ -84,7 +90,7 @@ struct Entry {
         T inner[D], u[D];
         double wanted[3];
         view.level.template velocity_at<L>(inside, 0, 0.5, rule, wanted);
-        const T inner_rho = view.velocity_of(inside, inner), sign = T(outward), c = T(SOUND);
+        const T inner_rho = velocity_inside(inner), sign = T(outward), c = T(SOUND);
         const T rho = T(rule.density - 1.0);
         const T leaving = sign * inner[axis], entering = sign * T(wanted[axis]);
         const T density = T(0.5) * (inner_rho + rho + (leaving - entering) / c);
@@ -99,24 +105,66 @@ struct Entry {
 
     // A given density, or where fluid leaves through an outflow nearly that of the cells inside, with their velocity and no
     // non-equilibrium: of the population's row with a weight of tau, of the cell's own with the rest.
-    __device__ T opened(const At& at) const {
-        const T one = opened_row(inside);
+    __device__ T opened() const {
+        const T one = opened_row(along, inside);
         if (inside.slot == at.slot && inside.cell() == at.cell()) {
             return one;
         }
+        const int here[D] = {};
         const double tau = 0.5 + rule.relaxation * static_cast<double>(1u << view.level.index);
-        const T own = opened_row(at);
+        const T own = opened_row(here, at);
         return own + T(tau < 1 ? tau : 1) * (one - own);
     }
 
-    __device__ T opened_row(const At& row) const {
+    __device__ T opened_row(const int (&step)[D], const At& row) const {
         const T given = T(view.level.template density_at<L>(row, 0, rule) - 1.0);
         T u[D];
-        const T inner = view.velocity_of(row, u);
+        const T inner = view.velocity_near(at, step, row, u);
         const T rho = rule.kind == OUTFLOW
                           ? given + T(1.0 - ANCHOR) * share_leaving(u[axis] * T(outward)) * (inner - given)
                           : given + given - inner;
         return equilibrium<L>(q, rho, u);
+    }
+};
+
+// The faces of the box beside a cell, but periodic ones: bit 2 a + side.
+struct Faces {
+    uint32_t beside = 0, take_moments = 0;
+
+    __device__ Faces(const Level& level, const At& at) {
+#pragma unroll
+        for (int a = 0; a < D; a++) {
+            const int x = 4 * level.coord[at.slot].v[a] + at.x[a];
+            if (x == 0) {
+                add(level.rules[2 * a], 2 * a);
+            }
+            if (x == level.extent.v[a] - 1) {
+                add(level.rules[2 * a + 1], 2 * a + 1);
+            }
+        }
+    }
+
+    __device__ void add(const Rule& rule, int face) {
+        beside |= static_cast<uint32_t>(rule.kind != PERIODIC) << face;
+        const bool takes = rule.kind == WALL ? rule.moves() : rule.kind != SLIP && rule.kind != PERIODIC;
+        take_moments |= static_cast<uint32_t>(takes) << face;
+    }
+
+    // The step to the cell whose moments population q enters by, from a cell at x: false where q enters through no such face. Cells
+    // at the face within the block are left out, for each requests its own.
+    template <class L>
+    __device__ __forceinline__ bool beyond_block(const int (&x)[D], int q, int (&step)[D]) const {
+        uint32_t through = 0;
+        bool leaves = false;
+#pragma unroll
+        for (int a = 0; a < D; a++) {
+            const int c = L::c(q, a);
+            const uint32_t face = c == 0 ? 0 : 1u << (2 * a + (c < 0));
+            through |= beside & face;
+            step[a] = beside & face ? 0 : -c;
+            leaves = leaves || x[a] + step[a] < 0 || x[a] + step[a] > 3;
+        }
+        return leaves && (through & take_moments);
     }
 };
 
@@ -130,6 +178,7 @@ __device__ T face(const View<L, T>& view, const At& at, int q) {
     View<L, T>::velocity(opposite(q), along);
     const Rule* open = nullptr;
     int axis = 0, outward = 0;
+    bool mirrors = false;
     for (int a = 0; a < D; a++) {
         const int to = 4 * level.coord[at.slot].v[a] + at.x[a] + step[a];
         if (to >= 0 && to < level.extent.v[a]) {
@@ -146,40 +195,49 @@ __device__ T face(const View<L, T>& view, const At& at, int q) {
         along[a] = 0;
         if (rule.kind == SLIP) {
             mirrored[a] = -mirrored[a];
+            mirrors = true;
         } else if (open == nullptr || open->kind < rule.kind) {
             open = &rule;
             axis = a;
             outward = to < 0 ? -1 : 1;
         }
     }
-    int reflected = 0;
+    int reflected = q;
+    if (mirrors) {
 #pragma unroll 1
-    for (int p = 0; p < L::Q; p++) {
-        bool same = true;
-        for (int a = 0; a < D; a++) {
-            same = same && L::c(p, a) == mirrored[a];
+        for (int p = 1; p < L::Q; p++) {
+            bool same = true;
+            for (int a = 0; a < D; a++) {
+                same = same && L::c(p, a) == mirrored[a];
+            }
+            reflected = same ? p : reflected;
         }
-        reflected = same ? p : reflected;
     }
     At next = at;
     const bool fluid = level.fluid(at, along, next);
     if (open == nullptr) {
         return fluid ? view.f(next, reflected) : view.f(at, opposite(q));
     }
-    const Entry<L, T> entry{view, *open, axis, outward, reflected, fluid ? next : at};
+    if (!fluid) {
+        next = at;
+        for (int& a : along) {
+            a = 0;
+        }
+    }
+    const Entry<L, T> entry{view, *open, axis, outward, reflected, at, next, along};
     switch (open->kind) {
         case STREAM:
             return entry.stream();
         case FAR:
             return entry.far();
         default:
-            return entry.opened(at);
+            return entry.opened();
     }
 }
 
 // Population q of a cell a step later, where a cut link or a face of the box is in the way.
 template <class L, class T>
-__device__ __noinline__ T pull(const View<L, T>& view, const At& at, int q, const Links& links) {
+__device__ __forceinline__ T pull(const View<L, T>& view, const At& at, int q, const Links& links) {
     const int back = opposite(q), direction = direction_of<L>(back);
     return links.cut(direction) ? view.returned(at, back, links.place(direction), links) : face(view, at, q);
 }

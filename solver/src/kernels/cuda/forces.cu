@@ -1,4 +1,4 @@
-// Momentum and mass exchange: one thread block a slot with cut links, then one a number of a patch. Sums are
+// Momentum and mass exchange: one thread block a slot with cut links, then one a value of a patch. Sums are
 // taken in an order that depends on the mesh alone.
 
 #include "collide.cuh"
@@ -60,7 +60,7 @@ __device__ void by_slot(const Level& level, const uint32_t* linked, const uint64
     __shared__ double scratch[THREADS];
     const uint32_t slot = linked[blockIdx.x];
     const int cell = threadIdx.x;
-    const View<L, T> view{level, from};
+    const View<L, T> view{level, from, nullptr};
     const At at(slot, cell & (CELLS - 1));
     const bool counts = cell < CELLS && !(ghost[slot] >> (cell & (CELLS - 1)) & 1);
     const Links links = counts ? level.links(at) : Links{0, 0};
@@ -95,12 +95,12 @@ __device__ void by_slot(const Level& level, const uint32_t* linked, const uint64
     }
 EACH_LATTICE(BY_SLOT)
 
-// Adds up the slots' numbers, one thread block for each of `numbers`; sets or adds to `sums`.
-extern "C" __global__ void total(const double* parts, uint32_t slots, uint32_t numbers, uint32_t fresh, double* sums) {
+// Adds up the slots' values, one thread block for each of `values`; sets or adds to `sums`.
+extern "C" __global__ void total(const double* parts, uint32_t slots, uint32_t values, uint32_t fresh, double* sums) {
     __shared__ double scratch[ADDERS];
     double sum = 0;
     for (uint32_t slot = threadIdx.x; slot < slots; slot += ADDERS) {
-        sum += parts[static_cast<size_t>(slot) * numbers + blockIdx.x];
+        sum += parts[static_cast<size_t>(slot) * values + blockIdx.x];
     }
     sum = sum_of<ADDERS>(sum, scratch);
     if (threadIdx.x == 0) {

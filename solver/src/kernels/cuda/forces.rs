@@ -17,7 +17,7 @@ pub(super) fn forces<const D: usize, L: Lattice, T: Real>(
     fresh: bool,
     sums: &mut CudaBuf<f64>,
 ) -> Result<(), SolverError> {
-    let numbers = SUMS * level.patches;
+    let values = SUMS * level.patches;
     let scale = 1.0 / f64::from(1u32 << (level.index * (D - 1)));
     let center = Vector(std::array::from_fn(|a| {
         level.moment_center.get(a).copied().unwrap_or(0.0)
@@ -30,16 +30,16 @@ pub(super) fn forces<const D: usize, L: Lattice, T: Real>(
         .val(scale)
         .buf(from)
         .out(parts);
-    // SAFETY: tables and populations of one level; `parts` has [`SUMS`] numbers a linked slot and patch.
+    // SAFETY: tables and populations of one level; `parts` has [`SUMS`] values a linked slot and patch.
     unsafe { launch.run(Grid::blocks(level.linked.len(), THREADS))? };
     let launch = cuda
         .launch(&FORCES, D, "total")
         .buf(parts)
         .val(level.linked.len() as u32)
-        .val(numbers as u32)
+        .val(values as u32)
         .val(u32::from(fresh))
         .out_at(sums, at);
     // SAFETY: as above; from `at` on there are that many sums.
-    unsafe { launch.run(Grid::blocks(numbers, ADDERS))? };
+    unsafe { launch.run(Grid::blocks(values, ADDERS))? };
     Ok(())
 }

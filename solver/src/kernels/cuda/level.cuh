@@ -1,4 +1,4 @@
-// A level as kernels see it, and what lies around a cell: `tables.rs`, `cell.rs`.
+// The tables of a level and the neighbourhood of a cell: `tables.rs`, `cell.rs`.
 
 #pragma once
 
@@ -28,7 +28,7 @@ constexpr uint32_t BY_LINK = 1, BY_FACE = 2;
 // Bits of a table entry that say which of a cell's links are cut; above them, the first one's place.
 constexpr int DIRECTION_BITS = 27;
 
-// Numbers a cell that levels exchange: `exchanged`.
+// Transferred moments of a cell: `exchanged`.
 constexpr int PAIRS = D * (D + 1) / 2;
 constexpr int EXCHANGED = 1 + D + PAIRS;
 
@@ -160,7 +160,7 @@ struct Level {
         return D * (first + cell * directions + toward);
     }
 
-    // The density of an opening where a link along velocity k crosses it; of a face with ghost cells, k is 0.
+    // The density of an open boundary where a link along velocity k crosses it; of a face with ghost cells, k is 0.
     template <class L>
     __device__ double density_at(const At& at, int k, const Rule& rule) const {
         return rule.profile == 0 ? rule.density : 1.0 + rule.density * profile[profiled<L>(at, k, rule)];
@@ -189,7 +189,7 @@ struct Level {
     }
 };
 
-// Of these a level is made in a kernel: LEVEL_PARAMETERS in its list of parameters, LEVEL in its body.
+// A kernel takes a level as LEVEL_PARAMETERS and assembles it with LEVEL.
 #define LEVEL_PARAMETERS                                                                                               \
     const Ints *coord, const uint32_t *neighbors, const uint64_t *solid, const uint64_t *boundary,                     \
         const uint32_t *cell_start, const uint64_t *cells, const float *q, const uint16_t *patch, const Rule *rules,   \

@@ -64,7 +64,7 @@ __device__ void fastest(const uint64_t* stepped, const uint64_t* ghost, const T*
             square += u * u;
         }
         const bool sound = isfinite(square) && density > 0;
-        // Numbers that are not negative are ordered as their bits are.
+        // Non-negative floats are ordered as their bits are.
         atomicMax(&most, __float_as_uint(sound ? static_cast<float>(square) : INFINITY));
     }
     __syncthreads();

@@ -1,4 +1,4 @@
-//! The stages on an NVIDIA GPU: one source for each, compiled for the plane and for space, with entry
+//! The stages on an NVIDIA GPU: one source for each, compiled for 2D and 3D, with entry
 //! points for each lattice and precision.
 
 #![expect(unsafe_code, reason = "kernels are launched with addresses")]
@@ -47,14 +47,14 @@ macro_rules! entry {
 }
 use entry;
 
-/// Three numbers, as a parameter of a kernel.
+/// A vector as a parameter of a kernel.
 #[derive(Debug, Clone, Copy)]
 #[repr(transparent)]
 struct Vector<T>([T; 3]);
 
-// SAFETY: plain numbers.
+// SAFETY: plain data.
 unsafe impl<T: Real> Zeroable for Vector<T> {}
-// SAFETY: three numbers without padding.
+// SAFETY: three values without padding.
 unsafe impl<T: Real> Pod for Vector<T> {}
 
 /// A level as kernels have it: `LEVEL_PARAMETERS` of `level.cuh`.

@@ -10,9 +10,9 @@ constexpr int SPECIAL = 64;
 template <class L, class T, bool REGULARIZED>
 __device__ __forceinline__ void collide(const Relaxation<T>& relax, Fluid<T>& fluid, T (&f)[L::Q]) {
     if (REGULARIZED) {
-        regularized<L>(relax, fluid, f);
+        relax_regularized<L>(relax, fluid, f);
     } else {
-        relaxed<L>(relax, fluid, f);
+        relax_trt<L>(relax, fluid, f);
     }
 }
 
@@ -67,35 +67,58 @@ __device__ __forceinline__ void step_plain(const uint32_t* neighbors, uint32_t f
     }
 }
 
-// Whether a cell's population q comes back from a cut link or a face, where nothing but `walls` knows what it is.
+// Whether a cell's population q is reflected by a cut link or enters through a face, so that `walls` has written it.
 template <class L>
-__device__ __forceinline__ bool comes_back(uint32_t from, const Links& links, int q) {
+__device__ __forceinline__ bool is_reflected(uint32_t from, const Links& links, int q) {
     return from == OUTSIDE || links.cut(direction_of<L>(opposite(q)));
 }
 
-// What comes back from walls and faces, to where collision will put the cells' new values and finds it: slots in
-// `walled` are those that have any. They are queued, so that every thread has some of them.
+// Populations from walls and faces, written to where the collision reads them and puts the cells' new values: for slots in
+// `walled`, which have such. They are queued, so that all threads share them; so are the cells whose moments
+// ghost cells take, once for all populations that need them.
 template <class L, class T>
 __device__ __forceinline__ void add_walls(const Level& level, const uint32_t* walled, const uint64_t* stepped,
                                           const T* __restrict__ from, T* __restrict__ to) {
+    __shared__ Moments<T> moments;
     __shared__ uint16_t queue[CELLS * L::Q];
-    __shared__ uint32_t length;
+    __shared__ uint8_t inner[HALO];
+    __shared__ uint32_t length, inners;
     const uint32_t slot = walled[blockIdx.x];
     const int own = threadIdx.x;
     if (own == 0) {
-        length = 0;
+        length = inners = 0;
+    }
+    if (own < sizeof(moments.known) / sizeof(moments.known[0])) {
+        moments.known[own] = 0;
     }
     __syncthreads();
     if (own < CELLS && (stepped[slot] >> own & 1)) {
         const At at(slot, own);
         const Links links = level.links(at);
+        const Faces faces(level, at);
         uint32_t back = 0;
 #pragma unroll
         for (int q = 1; q < L::Q; q++) {
             int toward, cell;
             source<L>(at.x, q, toward, cell);
             const uint32_t block = level.neighbors[static_cast<size_t>(slot) * DIRECTIONS + toward];
-            back |= static_cast<uint32_t>(comes_back<L>(block, links, q)) << q;
+            back |= static_cast<uint32_t>(is_reflected<L>(block, links, q)) << q;
+        }
+        if (faces.take_moments != 0) {
+            int step[D] = {};
+            const auto add = [&]() {
+                const int place = Moments<T>::place(at.x, step);
+                if (moments.add(place)) {
+                    inner[atomicAdd(&inners, 1)] = static_cast<uint8_t>(place);
+                }
+            };
+            add();
+#pragma unroll
+            for (int q = 1; q < L::Q; q++) {
+                if (faces.beyond_block<L>(at.x, q, step)) {
+                    add();
+                }
+            }
         }
         uint32_t place = back == 0 ? 0 : atomicAdd(&length, __popc(back));
         for (; back != 0; back &= back - 1) {
@@ -103,7 +126,24 @@ __device__ __forceinline__ void add_walls(const Level& level, const uint32_t* wa
         }
     }
     __syncthreads();
-    const View<L, T> view{level, from};
+    const View<L, T> view{level, from, &moments};
+    for (uint32_t i = threadIdx.x; i < inners; i += SPECIAL) {
+        const int place = inner[i];
+        int step[D];
+        for (int a = 0, rest = place; a < D; a++, rest /= 6) {
+            step[a] = rest % 6 - 1;
+        }
+        const At near = level.next(At(slot, 0), step);
+        if (near.slot >= level.slots) {
+            continue;
+        }
+        T u[D];
+        moments.values[place] = view.template velocity_of<L::Q>(near, u);
+        for (int a = 0; a < D; a++) {
+            moments.values[(1 + a) * HALO + place] = u[a];
+        }
+    }
+    __syncthreads();
 #pragma unroll 1
     for (uint32_t i = threadIdx.x; i < length; i += SPECIAL) {
         const int q = queue[i] & 31, cell = queue[i] >> 5;
@@ -112,8 +152,8 @@ __device__ __forceinline__ void add_walls(const Level& level, const uint32_t* wa
     }
 }
 
-// The first slots, which may have anything around them; cells that are not stepped keep what `to` has, and slots
-// below `exchanging` write what levels exchange.
+// The special slots, with anything around them; cells that are not stepped keep what `to` has, and slots
+// below `exchanging` write transferred moments.
 template <class L, class T, bool REGULARIZED>
 __device__ __forceinline__ void step_special(const Level& level, const uint64_t* stepped, uint32_t exchanging,
                                         const Relaxation<T>& relax, const T* __restrict__ from, T* to,
@@ -143,7 +183,7 @@ __device__ __forceinline__ void step_special(const Level& level, const uint64_t*
         int toward, cell;
         source<L>(at.x, q, toward, cell);
         uint32_t slot = around[place * DIRECTIONS + toward];
-        const bool back = q > 0 && comes_back<L>(slot, links, q);
+        const bool back = q > 0 && is_reflected<L>(slot, links, q);
         int population = q;
         if (slot >= level.slots) {
             // The level ends here: these are the outer ghost cells, whose values are not used.
@@ -175,7 +215,7 @@ __device__ __forceinline__ void step_special(const Level& level, const uint64_t*
     }
     Relaxation<T> here_relax = relax;
     if (at.slot < exchanging) {
-        // What levels exchange has no odd non-equilibrium, so that there had better be none to lose.
+        // Only even moments are transferred between levels, so in overlap cells odd moments relax with rate 1.
         here_relax.odd = T(1);
     }
     collide<L, T, REGULARIZED>(here_relax, fluid, f);
@@ -204,5 +244,5 @@ __device__ __forceinline__ void step_special(const Level& level, const uint64_t*
         add_walls<L, T>(LEVEL, walled, stepped, from, to);                                                             \
     }
 #define BOTH(L, l, T, t)                                                                                               \
-    ENTRY(L, l, T, t, relaxed, false) ENTRY(L, l, T, t, regularized, true) WALLS(L, l, T, t)
+    ENTRY(L, l, T, t, trt, false) ENTRY(L, l, T, t, regularized, true) WALLS(L, l, T, t)
 EACH_LATTICE(BOTH)

@@ -1,6 +1,6 @@
-//! Three launches: what comes back from walls and faces, put where the step finds it; slots that may have anything
-//! around them; and those that have nothing but fluid. So the second needs few registers, and of the first, which
-//! needs many, there are few.
+//! Three launches: `walls` writes the populations that cut links and faces reflect or let in; `special` steps blocks with
+//! anything but fluid around them; `plain` steps the others, beside the first two. Apart, `walls` alone has the register
+//! pressure of the wall schemes.
 
 use super::{STEP, entry, give};
 use crate::{SolverError, kernels::Relaxation, lattice::Lattice, real::Real, tables::Level};
@@ -23,10 +23,7 @@ pub(super) fn step<const D: usize, L: Lattice, T: Real>(
     moments: &mut CudaBuf<T>,
 ) -> Result<(), SolverError> {
     let (special, plain) = match relax.regularized {
-        0 => (
-            entry!("special_relaxed", L, T),
-            entry!("plain_relaxed", L, T),
-        ),
+        0 => (entry!("special_trt", L, T), entry!("plain_trt", L, T)),
         _ => (
             entry!("special_regularized", L, T),
             entry!("plain_regularized", L, T),

@@ -1,14 +1,15 @@
-// What comes back from a wall: `cell.rs`.
+// Populations that walls reflect: `cell.rs`.
 
 #pragma once
 
-#include "level.cuh"
+#include "moments.cuh"
 
-// A level and its populations after collision.
+// A level and its populations after collision; with moments of some cells, if there are any.
 template <class L, class T>
 struct View {
     const Level& level;
     const T* from;
+    const Moments<T>* moments;
 
     __device__ T f(const At& at, int q) const {
         return from[(static_cast<size_t>(at.slot) * L::Q + q) * CELLS + at.cell()];
@@ -20,13 +21,14 @@ struct View {
         }
     }
 
-    // The velocity of a cell; gives its density less 1.
+    // The velocity of a cell; gives its density less 1. UNROLL loads are under way at a time.
+    template <int UNROLL>
     __device__ T velocity_of(const At& at, T (&u)[D]) const {
         T rho = T(0);
         for (int a = 0; a < D; a++) {
             u[a] = T(0);
         }
-#pragma unroll 1
+#pragma unroll UNROLL
         for (int q = 0; q < L::Q; q++) {
             const T value = f(at, q);
             rho += value;
@@ -41,13 +43,26 @@ struct View {
         return rho;
     }
 
-    // What a wall that moves takes from a population that is bounced back: 6 w rho c·u.
+    // The velocity of a cell a step away from one of the block that the moments are of; gives its density less 1.
+    __device__ T velocity_near(const At& at, const int (&step)[D], const At& near, T (&u)[D]) const {
+        const int place = Moments<T>::place(at.x, step);
+        if (moments == nullptr || !moments->has(place)) {
+            return velocity_of<1>(near, u);
+        }
+        for (int a = 0; a < D; a++) {
+            u[a] = moments->values[(1 + a) * HALO + place];
+        }
+        return moments->values[place];
+    }
+
+    // What a moving wall takes from a reflected population: 6 w rho c·u.
     __device__ double wall(const At& at, int k, double share, const Rule& rule) const {
         if (!rule.moves()) {
             return 0;
         }
         T of_cell[D];
-        const T rho = velocity_of(at, of_cell);
+        const int here[D] = {};
+        const T rho = velocity_near(at, here, at, of_cell);
         double u[3], along = 0;
         level.template velocity_at<L>(at, k, share, rule, u);
         for (int a = 0; a < D; a++) {
@@ -56,7 +71,7 @@ struct View {
         return 6.0 * L::w(k) * (1.0 + static_cast<double>(rho)) * along;
     }
 
-    // What comes back along a cut link that population k has left on.
+    // The population that a cut link reflects, which population k has left on.
     __device__ T returned(const At& at, int k, uint64_t link, const Links& links) const {
         const Rule& rule = level.rules[2 * D + level.patch[link]];
         const T out = f(at, k);
@@ -88,10 +103,11 @@ struct View {
         return T(share) * out + T(1.0 - share) * f(at, back) - T(taken * share);
     }
 
-    // Anti-bounce-back at an opening of given density.
+    // Anti-bounce-back at an open boundary of given density.
     __device__ T open(const At& at, int k, T out, double density) const {
         T u[D], along = T(0), square = T(0);
-        velocity_of(at, u);
+        const int here[D] = {};
+        velocity_near(at, here, at, u);
         for (int a = 0; a < D; a++) {
             along += u[a] * T(L::c(k, a));
             square += u[a] * u[a];

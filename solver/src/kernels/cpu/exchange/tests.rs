@@ -17,7 +17,7 @@ use cutlink_mesher::{
     primitives::{Shape2, Shape3},
 };
 
-/// Numbers in -1..1 that look like noise.
+/// Pseudo-random values in -1..1.
 fn noise(n: usize) -> f64 {
     (n as f64 * 12.9898).sin() * 43758.5453 % 1.0
 }
@@ -155,8 +155,8 @@ where
     let [coarse, fine] = levels.each_ref().map(|level| &level.level);
     let cells = dims::cells(D);
     let [up, down] = [coarse, fine].map(|level| -> Vec<f64> {
-        let numbers = level.exchanging * exchanged(D) * cells;
-        (0..numbers).map(|n| 0.02 * noise(n)).collect()
+        let values = level.exchanging * exchanged(D) * cells;
+        (0..values).map(|n| 0.02 * noise(n)).collect()
     });
     let (mut ways, mut averaged) = ([0; 3], 0);
     for cubic in [true, false] {
@@ -176,7 +176,7 @@ where
         let mut to = vec![0.0; fine.slots * size];
         interpolate::<D, L, f64>(&between, &up, &mut to);
         for (slot, f) in to.chunks_exact(size).enumerate() {
-            let is_child = slot < coarse.shells.len() * dims::children(D);
+            let is_child = slot < coarse.overlaps.len() * dims::children(D);
             let targets = if is_child {
                 fine.ghost[slot] & fine.stepped[slot]
             } else {
@@ -188,7 +188,7 @@ where
                     dims::unravel::<D>(slot % dims::children(D), 2),
                 );
                 let at = At {
-                    slot: coarse.shells[slot / dims::children(D)] as usize,
+                    slot: coarse.overlaps[slot / dims::children(D)] as usize,
                     local: dims::above(child, local),
                 };
                 let side = local.map(|c| 2 * (c & 1) - 1);
@@ -200,7 +200,7 @@ where
                     let mut f = f.to_vec();
                     f[Order::<L>::of(1, cell)] += 1e-9;
                     let wrong = distance::<D>(&moments_of::<D, L>(&f, cell), &expected);
-                    assert!(wrong > 1e-10, "a corrupted population is told: {wrong}");
+                    assert!(wrong > 1e-10, "a corrupted population is found: {wrong}");
                 }
                 ways[way] += 1;
             }
@@ -208,17 +208,17 @@ where
         let mut to = vec![0.0; coarse.slots * size];
         let mut moments = vec![9.0; coarse.exchanging * exchanged(D) * cells];
         average::<D, L, f64>(&between, &down, &mut to, &mut moments);
-        for (slot, &shell) in coarse.shell_of.iter().enumerate() {
+        for (slot, &overlap) in coarse.overlap_of.iter().enumerate() {
             for cell in 0..cells {
                 let local = dims::unravel::<D>(cell, 4);
                 let is_target =
-                    shell != NONE && (coarse.stepped[slot] | coarse.solid[slot]) >> cell & 1 == 0;
+                    overlap != NONE && (coarse.stepped[slot] | coarse.solid[slot]) >> cell & 1 == 0;
                 let (mut sum, mut count) = ([0.0; 10], 0.0);
                 for corner in (0..dims::children(D)).filter(|_| is_target) {
                     let (child, below) = dims::below(local, dims::unravel::<D>(corner, 2));
                     let (below, of) = (
                         dims::ravel::<D>(below, 4),
-                        shell as usize * dims::children(D) + child,
+                        overlap as usize * dims::children(D) + child,
                     );
                     if fine.solid[of] >> below & 1 == 0 {
                         count += 1.0;
