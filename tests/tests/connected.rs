@@ -111,8 +111,15 @@ fn a_thick_body_has_no_thin_part_and_a_spike_has_one() {
     let cells = |surface: &Surface<3>| thin(&mesh_of(surface, frame, &levels(1))).cells;
     assert_eq!(cells(&ball), 0, "thick");
     let spike = block([0.2, -0.02, -0.05], [0.45, 0.02, -0.01]);
-    // Between centres at y = ±1/32, from x = 0.3 on: two cells on each side.
-    assert_eq!(cells(&join(vec![ball, spike])), 4, "a spike");
+    // Between centres at y = ±1/32, from x = 0.3 on: two cells on each side, the first of them beside solid ones.
+    assert_eq!(cells(&join(vec![ball, spike])), 2, "a spike");
+    // A bump that clips one link along an axis: solid cells lie beside it.
+    let bump = |top: f64| block([-0.3, -0.3, -0.3], [0.3, 0.3, top]);
+    let ridge = block([0.1, -0.02, 0.2], [0.3, 0.02, 0.23]);
+    let clipped = mesh_of(&join(vec![bump(0.2), ridge]), frame, &levels(1));
+    let found = thin(&clipped);
+    assert!(found.links > 0, "the ridge has fluid on both sides");
+    assert_eq!(found.cells, 0, "it lies on a thick body");
 }
 
 /// A duct with walls, open at both ends of the box: outside, walls and lumen; the seed keeps the

@@ -1,8 +1,8 @@
 //! Where the body is thinner than a cell: cut links with fluid at both ends.
 //!
-//! Such a link enters the body and leaves it again. Along an axis that says that the body is
-//! thinner than the cells there: a plate, a trailing edge, a spike. A diagonal link may just
-//! clip a corner, so places are found by links along the axes alone.
+//! Such a link enters the body and leaves it again. Along an axis, and without a solid cell next to either end, the body
+//! is thinner than the cells there: a plate, a trailing edge, a spike. A diagonal link may just clip a corner, and a
+//! link beside solid cells a bump of the surface, so these do not count as places.
 
 use crate::{Mesh, unpack_cell};
 use cutlink_amr::{CellRef, NeighborCell, dims};
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 pub struct Thin<const D: usize> {
     /// Links in all directions with fluid at both ends, each counted once.
     pub links: u64,
-    /// Cells that such a link along an axis leaves.
+    /// Cells that such a link along an axis leaves, without a solid cell next to either end.
     pub cells: u64,
     /// Where those cells are, the place with most cells first.
     pub places: Vec<ThinPlace<D>>,
@@ -24,7 +24,7 @@ pub struct Thin<const D: usize> {
 /// Blocks that touch one another and have such cells.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ThinPlace<const D: usize> {
-    /// Cells that a link along an axis leaves which has fluid at both ends.
+    /// Cells as in [`Thin::cells`].
     pub cells: u64,
     /// Box of their centres, in lengths.
     pub bounds: [[f64; D]; 2],
@@ -49,7 +49,7 @@ pub fn thin<const D: usize>(mesh: &Mesh<D>) -> Thin<D> {
     }
 }
 
-/// Links of a block with fluid at both ends, and the mask of cells that one along an axis leaves.
+/// Links of a block with fluid at both ends, and the mask of cells of thin places.
 fn of_block<const D: usize>(mesh: &Mesh<D>, block: u32) -> (u64, u64) {
     let boundary = mesh.classes.boundary[block as usize];
     let row = mesh.links.row_of[block as usize] as usize;
@@ -69,16 +69,28 @@ fn of_block<const D: usize>(mesh: &Mesh<D>, block: u32) -> (u64, u64) {
                 && is_fluid(n)
             {
                 links += 1;
-                let along_axis = dims::step::<D>(direction)
-                    .iter()
-                    .filter(|&&s| s != 0)
-                    .count()
-                    == 1;
-                cells |= u64::from(along_axis) << cell;
+                let steps = dims::step::<D>(direction);
+                let along_axis = steps.iter().filter(|&&s| s != 0).count() == 1;
+                let is_thin = along_axis
+                    && !beside_solid(mesh, CellRef { block, cell })
+                    && !beside_solid(mesh, n);
+                cells |= u64::from(is_thin) << cell;
             }
         }
     }
     (links, cells)
+}
+
+/// Whether one of the 3^D - 1 cells around a cell is solid.
+fn beside_solid<const D: usize>(mesh: &Mesh<D>, cell: CellRef) -> bool {
+    (0..dims::directions(D)).any(
+        |direction| match mesh.forest.neighbor_cell(cell, direction) {
+            NeighborCell::Same(n) | NeighborCell::Refined(n) => {
+                mesh.classes.solid[n.block as usize] >> n.cell & 1 == 1
+            }
+            _ => false,
+        },
+    )
 }
 
 /// Groups of touching blocks.

@@ -11,8 +11,19 @@ use super::values::{Scene, title_of};
 use crate::picture::draw::{Draw, INK, Rgb, text_width};
 use crate::picture::full::FullCanvas;
 use crate::picture::scale::{number, ticks};
+use cutlink_voxelizer::Mesh;
 
 const BODY: Rgb = [128, 134, 142];
+
+/// Bytes per pixel while a picture is drawn: its value, the copy that is sorted for the range of colours, its colour, and
+/// the compressed file, which is at most as large.
+const PIXEL_BYTES: usize = size_of::<Shade>() + size_of::<f32>() + 2 * size_of::<Rgb>();
+
+/// Bytes that drawing a picture takes.
+pub(super) fn memory<const D: usize>(mesh: &Mesh<D>, spec: &PictureSpec) -> u64 {
+    let [width, height] = View::new(mesh, spec, spec.width as usize).pixels;
+    (width * height * PIXEL_BYTES) as u64
+}
 
 /// Draws a picture.
 pub(super) fn draw<const D: usize>(scene: Scene<'_, D>, spec: &PictureSpec) -> FullCanvas {

@@ -298,6 +298,9 @@ pub(super) struct Output<const D: usize> {
     pub(super) what: What<D>,
 }
 
+/// Longest name of an output: file systems take 255 bytes, with the step and the extension.
+const LONGEST_NAME: usize = 200;
+
 /// The name of output `i` of a list, and a function that makes errors with this name.
 fn named(specs: &[OutputSpec], i: usize) -> (String, impl Fn(String) -> Error) {
     let kind = specs[i].kind;
@@ -379,6 +382,10 @@ pub(super) fn resolve<const D: usize>(
         if name.is_empty() || !name.chars().all(plain) {
             let what = "its name may contain only letters, digits, - and _".to_owned();
             return Err(wrong(what).hint("file names start with the name"));
+        }
+        if name.len() > LONGEST_NAME {
+            let what = format!("its name has {} characters", name.len());
+            return Err(wrong(what).hint(format!("use at most {LONGEST_NAME}")));
         }
         if outputs.iter().any(|o| o.name == name) {
             return Err(wrong("another output has the same name".into()).hint("give each a name"));

@@ -96,7 +96,12 @@ pub fn memory<const D: usize>(specs: &[OutputSpec], averages: bool, mesh: &Mesh<
     };
     let most = specs.iter().map(fields).max().unwrap_or(0);
     let cells = (mesh.forest.capacity() * dims::cells(D)) as u64;
-    cells * (snapshot + most + if averages { averaged } else { 0 })
+    let pictures = resolve(specs, mesh).unwrap_or_default();
+    let pictures = pictures.iter().filter_map(|output| match &output.what {
+        What::Picture(spec) => Some(frame::memory(mesh, spec)),
+        _ => None,
+    });
+    cells * (snapshot + most + if averages { averaged } else { 0 }) + pictures.max().unwrap_or(0)
 }
 
 impl<const D: usize> FieldWriter<D> {

@@ -94,3 +94,16 @@ fn smooth_pictures_of_linear_fields_are_linear() {
         );
     }
 }
+
+#[test]
+fn memory_of_a_picture_grows_with_its_pixels() {
+    let mesh = ball_mesh([4, 4], 2);
+    let bytes = |width: usize| {
+        let spec = parsed(&format!("kind = \"picture\"\nwidth = {width}"));
+        memory(&[spec], false, &mesh)
+    };
+    // A square box: a value and a grid line take 12 bytes a pixel, a colour 3.
+    let least = 15 * 8000 * 8000;
+    assert!(bytes(8000) > least, "{}", bytes(8000));
+    assert!(bytes(8000) < 2 * least, "{}", bytes(8000));
+}

@@ -38,6 +38,21 @@ fn periods_become_root_steps_and_defaults_are_resolved() {
 }
 
 #[test]
+fn names_that_no_file_system_takes_are_refused() {
+    let mesh = ball_mesh([3, 3], 2);
+    let named = |length: usize| {
+        let name = "n".repeat(length);
+        check(
+            &[parsed(&format!("kind = \"slice\"\nname = \"{name}\""))],
+            &mesh,
+        )
+    };
+    assert!(named(200).is_ok());
+    let refused = named(201).expect_err("too long");
+    assert!(refused.message.contains("201 characters"), "{refused}");
+}
+
+#[test]
 fn outputs_that_a_mesh_does_not_support_are_refused() {
     let space = ball_mesh([3, 3, 3], 2);
     let flat = ball_mesh([3, 3], 2);
