@@ -26,7 +26,7 @@ pub enum ForestError {
         blocks: u32,
     },
     /// Block ids are exhausted.
-    #[error("the forest would need {blocks} blocks, more than 2^32 - 3 ids can name")]
+    #[error("the forest would need {blocks} blocks, more than 2^32 - 3 ids allow")]
     TooManyBlocks {
         /// Blocks that would have been needed.
         blocks: u64,

@@ -71,7 +71,7 @@ pub enum PlacementError {
         extent: f64,
     },
     /// Nothing to fit.
-    #[error("fit: the surface is a single point, no scale makes it fit")]
+    #[error("fit: the surface is a single point and cannot be scaled")]
     FitPoint,
     /// The placed surface would not be finite.
     #[error("the placed surface would overflow: coordinates up to {0:e} scaled out of range")]

@@ -78,7 +78,8 @@ pub enum SnapError {
     },
     /// A facet at a periodic face that reaches too far.
     #[error(
-        "a facet at a periodic face reaches so far beyond the box that exact arithmetic does not hold its image on the other side: let the surface end nearer to the box, or use fewer levels"
+        "a facet at a periodic face extends so far beyond the box that its periodic image exceeds the range of \
+        exact arithmetic: shorten the surface, or use fewer levels"
     )]
     Image,
 }

@@ -70,7 +70,7 @@ fn a_file_that_is_cut_while_it_is_read_is_an_error() {
             }
             Err(error) => {
                 let text = error.to_string();
-                assert!(text.contains("cut short"), "opened after the cut: {text}");
+                assert!(text.contains("truncated"), "opened after the cut: {text}");
             }
         }
         if cut > 2 && sound > 2 {

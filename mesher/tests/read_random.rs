@@ -165,7 +165,7 @@ proptest! {
                 Err(_) => {}
                 // Text can be cut behind a facet, or inside the last number or 'endsolid'.
                 Ok(AnySurface::D3(loaded)) if format == "stl ascii" => {
-                    let noted = loaded.report.notes.iter().any(|n| n.contains("cut short"));
+                    let noted = loaded.report.notes.iter().any(|n| n.contains("truncated"));
                     let last_word = cut.len() + "endsolid random\n".len() >= bytes.len();
                     prop_assert!(noted || last_word && loaded.surface.facets.len() == soup.len());
                 }

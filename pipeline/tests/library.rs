@@ -1,4 +1,4 @@
-//! What a user of the library does: meshes, their links, cases with an observer, stops.
+//! Uses of the library: meshes, their links, cases with an observer, stops.
 
 use cutlink::{AnyMesh, Case, Error, ErrorKind, MeshOptions, Observer, RunOptions, StopToken};
 use cutlink_amr::dims;
@@ -29,7 +29,7 @@ fn sphere() -> cutlink::Mesh<3> {
     options.shape = Some("sphere:r=0.5".into());
     options.levels = Some(2);
     let AnyMesh::D3(mesh) = cutlink::mesh::from_options(&options, &mut ()).expect("a mesh") else {
-        unreachable!("a sphere is in 3D");
+        unreachable!("a sphere is 3D");
     };
     mesh
 }
@@ -67,14 +67,14 @@ fn a_surface_in_memory_gives_the_mesh_of_its_options() {
     options.deviation = Some(deviation);
     let AnyMesh::D3(of_shape) = cutlink::mesh::from_options(&options, &mut ()).expect("a mesh")
     else {
-        unreachable!("a sphere is in 3D");
+        unreachable!("a sphere is 3D");
     };
     assert_eq!(of_memory.checksum(), of_shape.checksum());
     let twice = cutlink::mesh(&surface, &options).expect_err("two surfaces");
     assert_eq!(twice.kind, ErrorKind::Input, "{twice}");
 }
 
-/// Keeps what it is told, and stops the run after the first look.
+/// Records its calls, and stops the run after the first progress report.
 #[derive(Default)]
 struct Keep {
     begun: u64,

@@ -73,7 +73,7 @@ const OTHERWISE: &[(&str, i32, &str)] = &[
         "text conversion",
     ),
     ("npm-stl-models__broken__twoVertices.ascii.stl", 2, "line 6"),
-    ("ply-rs__single_elements_err_ascii.ply", 2, "cut short"),
+    ("ply-rs__single_elements_err_ascii.ply", 2, "truncated"),
 ];
 
 /// The exit code from the facts: closed bodies are meshed, open ones refused.
@@ -244,7 +244,7 @@ fn counts_are_held_against_the_file() {
     for count in [11, 1 << 31, u32::MAX] {
         std::fs::write(folder.path("n.stl"), binary("", count, &soup)).expect("a file");
         let announced = format!("{count} triangles announced");
-        let words = ["n.stl", "cut short", &announced, "10 whole ones"];
+        let words = ["n.stl", "truncated", &announced, "after 10"];
         mesh(&folder, "n.stl").0.failed(2, &words);
     }
     for (element, rows) in [("vertex", "x"), ("face", "f")] {
@@ -256,7 +256,7 @@ fn counts_are_held_against_the_file() {
             many("face")
         );
         folder.write("n.ply", &text);
-        mesh(&folder, "n.ply").0.failed(2, &["n.ply", "cut short"]);
+        mesh(&folder, "n.ply").0.failed(2, &["n.ply", "truncated"]);
     }
 }
 

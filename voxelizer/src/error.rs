@@ -44,7 +44,8 @@ pub enum VoxelError {
     },
     /// A surface that meets the two faces of a periodic axis differently.
     #[error(
-        "the surface is not periodic along {axis}: beside the face at {position:?} there is fluid, the body begins right beyond the face, and no facet lies between. Let it pass both faces alike: reach beyond the box on both sides, or end on the faces"
+        "the surface is not periodic along {axis}: at {position:?}, fluid meets the body across the periodic face \
+        without a facet in between. The body must cross both faces identically: extend it beyond both faces, or end it on them"
     )]
     NotPeriodic {
         /// The axis.

@@ -50,7 +50,7 @@ pub enum Violation {
     },
     /// A cut link that leads out of the box, or whose other end does not see the cut.
     #[error(
-        "block {block} cell {cell}: the cut in direction {direction} is not seen from its other end"
+        "block {block} cell {cell}: the cut in direction {direction} is missing from its other end"
     )]
     LoneLink {
         /// The block.

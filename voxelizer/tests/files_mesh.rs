@@ -176,7 +176,7 @@ fn every_flipped_bit_is_refused() {
 fn every_cut_is_refused() {
     let bytes = bytes_of(&random_mesh(12, [1, 2], 2));
     for len in 0..bytes.len() {
-        parse(&bytes[..len]).expect_err("a file that is cut short");
+        parse(&bytes[..len]).expect_err("a truncated file");
     }
     let mut long = bytes.clone();
     long.push(0);

@@ -79,7 +79,8 @@ pub enum ShapeError {
     },
     /// More facets than [`MAX_FACETS`].
     #[error(
-        "{shape}: a deviation of {deviation} needs about {facets:.1e} facets, more than {max}; use a larger deviation",
+        "{shape}: a deviation of {deviation:e} needs about {facets:.1e} facets, more than {max}; use a larger \
+        deviation",
         max = MAX_FACETS
     )]
     TooFine {

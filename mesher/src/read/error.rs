@@ -63,7 +63,7 @@ pub enum ReadError {
         /// Bytes that were free.
         free: u64,
     },
-    /// Written to or cut short by another program while it was read.
+    /// Written to or truncated by another program while it was read.
     #[error(
         "{} changed while it was read: {before} bytes before, {}: wait until it is written, then try again",
         path.display(), if read > before { "more now".into() } else { format!("{read} now") }
@@ -83,13 +83,14 @@ pub enum ReadError {
         path: PathBuf,
     },
     /// No byte, or nothing but white space.
-    #[error("{} is empty: it holds nothing but white space, fetch or export it again", path.display())]
+    #[error("{} is empty (white space only): fetch or export it again", path.display())]
     Empty {
         /// The file.
         path: PathBuf,
     },
     /// The packed stream is damaged.
-    #[error("cannot unpack {}: {source} (after {unpacked} bytes): the file is damaged or cut short, fetch it again", path.display())]
+    #[error("cannot unpack {}: {source} (after {unpacked} bytes): the file is damaged or truncated: fetch it \
+    again", path.display())]
     Gzip {
         /// The file.
         path: PathBuf,
@@ -99,7 +100,8 @@ pub enum ReadError {
         source: io::Error,
     },
     /// The packed stream is larger than [`MAX_UNPACKED`] or expands implausibly.
-    #[error("{} unpacks to more than {unpacked} bytes from {packed}: over the limit ({MAX_UNPACKED} bytes, or {ratio} times the file): if this is no mistake, gunzip it and give the plain file", path.display())]
+    #[error("{} unpacks to more than {unpacked} bytes from {packed}: over the limit ({MAX_UNPACKED} bytes, or \
+    {ratio} times the file): if this is intended, gunzip it and give the plain file", path.display())]
     GzipTooLarge {
         /// The file.
         path: PathBuf,
@@ -119,7 +121,8 @@ pub enum ReadError {
         start: String,
     },
     /// The file ends before what its header announces.
-    #[error("{} ({format}) is cut short: {expected} {what} announced, but the file ends at byte {end} with {found} whole ones: fetch or export it again", path.display())]
+    #[error("{} ({format}) is truncated: {expected} {what} announced, but the file ends at byte {end} after \
+    {found}: fetch or export it again", path.display())]
     Truncated {
         /// The file.
         path: PathBuf,
@@ -203,7 +206,7 @@ pub enum ReadError {
         corners: u64,
     },
     /// A polyline where a 3D surface is wanted.
-    #[error("{} is a 2D polyline, not a surface in 3D: STL or PLY is wanted here", path.display())]
+    #[error("{} is a 2D polyline, not a 3D surface: an STL or PLY file is required", path.display())]
     Planar {
         /// The file.
         path: PathBuf,

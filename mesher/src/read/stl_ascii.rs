@@ -101,7 +101,7 @@ fn patches(marks: &[(u64, Mark)], facets: u64, notes: &mut Vec<String>) -> (Vec<
     match open {
         Some((name, from)) => {
             close(name, from, facets);
-            notes.push("the file ends without endsolid: it may have been cut short".into());
+            notes.push("the file ends without endsolid: it may be truncated".into());
         }
         None if facets > done => {
             orphans += facets - done;

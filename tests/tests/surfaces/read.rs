@@ -75,7 +75,7 @@ const UNREADABLE: &[(&str, &str)] = &[
     ("ply-rs__header_min_ok_ascii.ply", "no element 'vertex'"),
     (
         "ply-rs__single_elements_err_ascii.ply",
-        "cut short: 2 rows of element 'point'",
+        "truncated: 2 rows of element 'point'",
     ),
 ];
 

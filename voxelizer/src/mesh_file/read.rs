@@ -81,7 +81,7 @@ fn read_header(source: &mut Source<impl Read>, len: u64) -> Result<Header, Fault
     let json_len = u64::from_le_bytes(json_len);
     if json_len > MAX_HEADER || json_len > len - 16 {
         return Err(Fault::NotAMesh(format!(
-            "it does not start with the length of a header ({json_len}), or it is cut short at {len} bytes"
+            "it does not start with the length of a header ({json_len}), or it is truncated at {len} bytes"
         )));
     }
     let mut json = vec![0; json_len as usize];
@@ -94,7 +94,7 @@ fn read_header(source: &mut Source<impl Read>, len: u64) -> Result<Header, Fault
         return Err(Fault::damaged(
             "the size of the file",
             format!(
-                "{found} bytes of arrays, {} expected by the header (is the file cut short?)",
+                "{found} bytes of arrays, {} expected by the header (is the file truncated?)",
                 expected.unwrap_or(0)
             ),
         ));
