@@ -1,5 +1,6 @@
 //! The program of a library user runs. `.ci/run` also compiles it outside the workspace.
 
+#[expect(unreachable_pub, reason = "the entry point of a program elsewhere")]
 #[path = "../../tests/outside/src/main.rs"]
 mod outside;
 

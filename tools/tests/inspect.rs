@@ -83,7 +83,7 @@ fn damaged_files_are_refused_and_fail_their_check() {
             .failed(2, &["bad.cutlink", "damaged"]);
         folder
             .run("inspect bad.cutlink --check")
-            .failed(1, &["bad.cutlink", "damaged"]);
+            .failed(2, &["bad.cutlink", "damaged"]);
     }
     std::fs::write(folder.path("bad.cutlink"), &sound[..sound.len() / 2]).expect("a folder");
     folder

@@ -40,19 +40,18 @@ fn inspect(args: &InspectArgs) -> Result<(), Error> {
             ))),
             Err(error) => Err(error.into()),
         },
-        Err(error) => Err(unreadable(error, args.check)),
+        Err(error) => Err(unreadable(error)),
     }
 }
 
-/// The error for an unreadable mesh file: bad input, or with `--check` a failed check.
-fn unreadable(error: FileError, check: bool) -> Error {
+/// The error for an unreadable mesh file: bad input, with `--check` too.
+fn unreadable(error: FileError) -> Error {
     match error {
         FileError::Memory { source, path } => {
             let mut failure = Error::from(source);
             failure.message = format!("cannot load {}: {}", path.display(), failure.message);
             failure
         }
-        FileError::Damaged { .. } if check => Error::new(ErrorKind::Runtime, error.to_string()),
         _ => Error::input(error.to_string()),
     }
 }
