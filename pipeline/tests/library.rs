@@ -1,5 +1,6 @@
 //! Uses of the library: meshes, their links, cases with an observer, stops.
 
+use cutlink::options::Numbers;
 use cutlink::{AnyMesh, Case, Error, ErrorKind, MeshOptions, Observer, RunOptions, StopToken};
 use cutlink_amr::dims;
 
@@ -18,7 +19,7 @@ lattice_velocity = 0.05
 "x-" = "periodic"
 "x+" = "periodic"
 "y-" = "no-slip"
-"y+" = { type = "no-slip", velocity = [1, 0] }
+"y+" = { type = "velocity", velocity = [1, 0] }
 
 [run]
 steps = STEPS
@@ -62,6 +63,8 @@ fn a_surface_in_memory_gives_the_mesh_of_its_options() {
     let surface = shape.surface(deviation).expect("a surface");
     let mut options = MeshOptions::default();
     options.levels = Some(2);
+    // The default box is that of the facets here, and of the true sphere there.
+    options.domain = Some(Numbers::Many(vec![-1.0, -1.0, -1.0, 1.0, 1.0, 1.0]));
     let of_memory = cutlink::mesh(&surface, &options).expect("a mesh");
     options.shape = Some("sphere:r=0.5".into());
     options.deviation = Some(deviation);
