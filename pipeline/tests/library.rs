@@ -60,7 +60,7 @@ fn links_are_those_of_the_table_and_end_on_the_sphere() {
 fn a_surface_in_memory_gives_the_mesh_of_its_options() {
     let shape = cutlink_mesher::primitives::Shape3::Sphere { radius: 0.5 };
     let deviation = 0.01;
-    let surface = shape.surface(deviation).expect("a surface");
+    let surface = shape.body(deviation).expect("a surface");
     let mut options = MeshOptions::default();
     options.levels = Some(2);
     // The default box is that of the facets here, and of the true sphere there.

@@ -117,7 +117,15 @@ impl RunSummary {
     /// A force or moment coefficient (`C_D`, `C_L`, `C_S`, `C_Mx`, `C_My`, `C_Mz`) of a patch or group; `all` is the
     /// sum over all patches.
     pub fn coefficient(&self, part: &str, name: &str) -> Option<Coefficient> {
-        let found = &self.json["patches"][part][name];
+        let parts = self.json["patches"].as_object()?;
+        // A single patch is all there is, and has no sum beside it.
+        let only = || {
+            parts
+                .values()
+                .next()
+                .filter(|_| part == "all" && parts.len() == 1)
+        };
+        let found = &parts.get(part).or_else(only)?[name];
         Some(Coefficient {
             mean: found["mean"].as_f64()?,
             error: found["error"].as_f64(),
