@@ -50,8 +50,8 @@ pub struct Error {
     pub causes: Vec<String>,
     /// How to fix it.
     pub hint: Option<String>,
-    /// Details as JSON, such as the health report of a refused surface; or null.
-    pub details: serde_json::Value,
+    /// Details as JSON, such as the health report of a refused surface.
+    pub details: Option<Box<serde_json::Value>>,
     source: Option<Arc<dyn StdError + Send + Sync>>,
 }
 
@@ -63,7 +63,7 @@ impl Error {
             message: message.into(),
             causes: Vec::new(),
             hint: None,
-            details: serde_json::Value::Null,
+            details: None,
             source: None,
         }
     }
@@ -107,7 +107,7 @@ impl Error {
     /// Adds details for programs.
     #[must_use]
     pub fn details(mut self, details: serde_json::Value) -> Self {
-        self.details = details;
+        self.details = Some(Box::new(details));
         self
     }
 

@@ -27,8 +27,8 @@ pub fn to_json(failed: &Error) -> serde_json::Value {
         "causes": failed.causes,
         "hint": failed.hint,
     });
-    if !failed.details.is_null() {
-        error["details"] = failed.details.clone();
+    if let Some(details) = &failed.details {
+        error["details"] = (**details).clone();
     }
     serde_json::json!({ "schema": cutlink::JSON_SCHEMA, "error": error })
 }

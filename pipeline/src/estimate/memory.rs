@@ -185,12 +185,11 @@ fn refusal(
     if short.memory == Memory::Device {
         hint += "; or use the host's memory with --device cpu";
     }
-    let mut failure = Error::new(ErrorKind::Memory, message).hint(hint);
-    failure.details = serde_json::json!({
+    let failure = Error::new(ErrorKind::Memory, message).hint(hint);
+    failure.details(serde_json::json!({
         "estimate": numbers(wanted, available),
         "free_bytes": short.free,
-    });
-    failure
+    }))
 }
 
 #[cfg(test)]

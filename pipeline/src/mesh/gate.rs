@@ -57,7 +57,7 @@ pub fn check_closed<const D: usize>(
         notes.push("all facets face inward, which makes no difference".into());
     }
     if health.duplicate_facets > 0 {
-        notes.push(counted(health.duplicate_facets as u64, "duplicate facet"));
+        notes.push(counted(health.duplicate_facets, "duplicate facet"));
     }
     Ok(notes)
 }
@@ -117,7 +117,7 @@ fn refuse<const D: usize>(name: &str, health: &Health<D>, fill: Fill) -> Error {
          them in a mesh editor (--fill evenodd needs an even number of facets at every edge)"
     };
     let mut failure = Error::new(ErrorKind::Geometry, message).hint(hint);
-    failure.details = serde_json::json!({ "health": health });
+    failure = failure.details(serde_json::json!({ "health": health }));
     failure
 }
 
@@ -214,7 +214,11 @@ mod tests {
             assert_eq!(failure.kind, ErrorKind::Geometry, "{failure}");
             assert!(failure.message.contains("3 open edges"), "{failure}");
             assert!(failure.message.contains("0.5"), "coordinates: {failure}");
-            assert_eq!(failure.details["health"]["open_edges"], 3, "in JSON too");
+            assert_eq!(
+                failure.details.expect("a report")["health"]["open_edges"],
+                3,
+                "in JSON too"
+            );
         }
     }
 

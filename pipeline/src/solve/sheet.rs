@@ -89,7 +89,7 @@ impl Sheet {
 
     /// The forecast as JSON; `speed` in updates per second.
     pub(crate) fn to_json<const D: usize>(
-        &self,
+        self,
         plan: &Plan<'_, D>,
         resolved: &Resolved<D>,
         device: &Device,

@@ -69,9 +69,8 @@ pub fn mesh(args: &BenchMeshArgs) -> Result<(), Error> {
         match failed {
             None => console.object(&report),
             // The results of earlier cases are kept.
-            Some(mut failure) if !report.cases.is_empty() => {
-                failure.details = serde_json::json!({ "bench": report });
-                Err(failure)
+            Some(failure) if !report.cases.is_empty() => {
+                Err(failure.details(serde_json::json!({ "bench": report })))
             }
             Some(failure) => Err(failure),
         }

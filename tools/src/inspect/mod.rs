@@ -90,7 +90,7 @@ fn look(
                 format!("{name} failed its check: {}", check.name),
             );
             failure.causes.extend(check.violation.clone());
-            failure.details = serde_json::json!({ "checks": report.checks });
+            failure = failure.details(serde_json::json!({ "checks": report.checks }));
             Err(failure.hint("write the mesh again with cutlink mesh"))
         }
     }

@@ -12,10 +12,13 @@ struct Stages<const D: usize> {
     ripple: fn(&Forest<D>, usize, &mut [u8]),
     select_refine: fn(&Forest<D>, usize, &[u8]) -> Vec<u32>,
     select_coarsen: fn(&Forest<D>, usize, &[u8]) -> Vec<u32>,
-    insert: fn(&mut Forest<D>, usize, &[u32], &mut Vec<u8>) -> Result<(), ForestError>,
+    insert: Insert<D>,
     remove: fn(&mut Forest<D>, usize, &[u32]),
     connect: fn(&mut Forest<D>, usize),
 }
+
+type Insert<const D: usize> =
+    fn(&mut Forest<D>, usize, &[u32], &mut Vec<u8>) -> Result<(), ForestError>;
 
 impl<const D: usize> Stages<D> {
     const NEW: Self = Self {

@@ -19,10 +19,13 @@ use cutlink_mesher::{
 struct Stages<const D: usize> {
     seed_roots: fn(&FacetSet<D>, [u32; D], i32) -> Vec<i32>,
     classify: Classify<D>,
-    mark: fn(&LevelData<'_, D, Host>, &[u64], &[u8], &LevelMarks<D>) -> Result<Vec<u8>, VoxelError>,
+    mark: Mark<D>,
     interfaces: fn(&Forest<D>) -> Result<Rim<Host>, VoxelError>,
     cut_links: CutLinks<D>,
 }
+
+type Mark<const D: usize> =
+    fn(&LevelData<'_, D, Host>, &[u64], &[u8], &LevelMarks<D>) -> Result<Vec<u8>, VoxelError>;
 
 type Classify<const D: usize> = fn(
     &LevelData<'_, D, Host>,
