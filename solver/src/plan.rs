@@ -154,10 +154,11 @@ struct Builds<const D: usize>(
 static BUILDS_2D: Builds<2> = Builds(|mesh, params| Plan::build(mesh, params));
 static BUILDS_3D: Builds<3> = Builds(|mesh, params| Plan::build(mesh, params));
 
+/// A flow that was started, or why it was not.
+type Started<'a, const D: usize> = Result<Box<dyn Flow<D> + 'a>, SolverError>;
+
 /// How a backend starts flows of a dimension; see [`of_dimension`].
-pub(crate) struct Starts<const D: usize, B>(
-    for<'a> fn(Plan<'a, D>, &B) -> Result<Box<dyn Flow<D> + 'a>, SolverError>,
-);
+pub(crate) struct Starts<const D: usize, B>(for<'a> fn(Plan<'a, D>, &B) -> Started<'a, D>);
 
 impl<B: Kernels<2>> Starts<2, B> {
     pub(crate) const IN_2D: Self = Self(|plan, backend| plan.with::<D2Q9, B>(backend));

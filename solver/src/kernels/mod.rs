@@ -154,7 +154,7 @@ pub trait Kernels<const D: usize>: Backend + sealed::Sealed {
 
     /// Adds the forces on a level's links, in units of the root lattice, to the [`SUMS`] values of each
     /// patch from `at` on; `fresh` sets them to 0 first. `parts` has a capacity of as many for each slot of
-    /// [`Level::linked`].
+    /// `Level::linked`.
     fn forces<L: Lattice, T: Real>(
         &self,
         level: &Level<D, Self>,

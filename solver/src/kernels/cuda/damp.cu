@@ -7,7 +7,8 @@ struct Vector {
     T v[3];
 };
 
-// Draws a cell's populations to a given density and velocity by the difference of two equilibria, and so what it exchanges.
+// Relaxes a cell's populations towards a given density and velocity by the difference of two equilibria, and its
+// transferred moments alike.
 template <class L, class T>
 __device__ void damp(const uint32_t* slots, const float* rate, const Rule* rules, uint32_t density, uint32_t velocity,
                      uint32_t exchanging, const Vector<T>& half_step, T* populations, T* moments) {

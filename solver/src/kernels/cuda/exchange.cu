@@ -60,8 +60,8 @@ __device__ void add(const T* moments, const At& at, T weight, Values<T>& to) {
     }
 }
 
-// Weights along an axis of the four cells around a child's two, for the half of its cell `middle` (1 or 2) that lies to the
-// given side, so that the mean of both halves is the cell's value: a parabola, else a line, by what there is.
+// Weights along an axis of the four cells around a child's two, for the half of its cell `middle` (1 or 2) that lies to
+// the given side, so that the mean of both halves is the cell's value: a parabola, else a line, by what there is.
 template <class T>
 __device__ void weights(bool cubic, int middle, int side, uint32_t there, T (&to)[4]) {
     // Bit n: the cell n - 2 steps to that side.
@@ -285,14 +285,14 @@ __device__ void average(const uint32_t* overlaps, const uint64_t* stepped, const
 #define ENTRIES(L, l, T, t)                                                                                            \
     extern "C" __global__ void __launch_bounds__(64)                                                                   \
         interpolate_##l##_##t(const uint32_t* neighbors, const uint64_t* solid, uint32_t exchanging,                   \
-                              const uint32_t* overlaps, const uint64_t* ghost, const uint64_t* stepped, uint32_t cubic,  \
-                              Arrival<T> arrival, const T* moments, T* to) {                                           \
-        interpolate_slot<L, T>(neighbors, solid, exchanging, overlaps, ghost, stepped, cubic != 0, arrival, moments,     \
+                              const uint32_t* overlaps, const uint64_t* ghost, const uint64_t* stepped,                \
+                              uint32_t cubic, Arrival<T> arrival, const T* moments, T* to) {                           \
+        interpolate_slot<L, T>(neighbors, solid, exchanging, overlaps, ghost, stepped, cubic != 0, arrival, moments,   \
                                to);                                                                                    \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(64)                                                                   \
-        average_##l##_##t(const uint32_t* overlaps, const uint64_t* stepped, const uint64_t* solid,                      \
+        average_##l##_##t(const uint32_t* overlaps, const uint64_t* stepped, const uint64_t* solid,                    \
                           const uint64_t* fine_solid, Arrival<T> arrival, const T* fine_moments, T* to, T* moments) {  \
-        average<L, T>(overlaps, stepped, solid, fine_solid, arrival, fine_moments, to, moments);                         \
+        average<L, T>(overlaps, stepped, solid, fine_solid, arrival, fine_moments, to, moments);                       \
     }
 EACH_LATTICE(ENTRIES)

@@ -44,7 +44,8 @@ struct Entry {
 
     // A ghost's population: the inner cell's, with another equilibrium.
     __device__ T replaced(T inner_rho, const T (&inner)[D], T rho, const T (&u)[D]) const {
-        const T rest = rule.projects ? of_stress(inner_rho, inner) : view.f(inside, q) - equilibrium<L>(q, inner_rho, inner);
+        const T rest =
+            rule.projects ? of_stress(inner_rho, inner) : view.f(inside, q) - equilibrium<L>(q, inner_rho, inner);
         return equilibrium<L>(q, rho, u) + rest;
     }
 
@@ -103,8 +104,8 @@ struct Entry {
         return replaced(inner_rho, inner, density, u);
     }
 
-    // A given density, or where fluid leaves through an outflow nearly that of the cells inside, with their velocity and no
-    // non-equilibrium: of the population's row with a weight of tau, of the cell's own with the rest.
+    // A given density, or where fluid leaves through an outflow nearly that of the cells inside, with their velocity
+    // and no non-equilibrium: of the population's row with a weight of tau, of the cell's own with the rest.
     __device__ T opened() const {
         const T one = opened_row(along, inside);
         if (inside.slot == at.slot && inside.cell() == at.cell()) {
@@ -150,8 +151,8 @@ struct Faces {
         take_moments |= static_cast<uint32_t>(takes) << face;
     }
 
-    // The step to the cell whose moments population q enters by, from a cell at x: false where q enters through no such face. Cells
-    // at the face within the block are left out, for each requests its own.
+    // The step to the cell whose moments population q enters by, from a cell at x. False where q enters through no such
+    // face, and for cells within the block, each of which requests its own.
     template <class L>
     __device__ __forceinline__ bool beyond_block(const int (&x)[D], int q, int (&step)[D]) const {
         uint32_t through = 0;

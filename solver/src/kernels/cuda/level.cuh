@@ -140,7 +140,7 @@ struct Level {
         }
     }
 
-    // Where the profile's values of a link along velocity k are, or in a face those beside the middle of a cell, for k 0.
+    // Where the profile's values of a link along velocity k are; in a face those beside the middle of a cell, for k 0.
     template <class L>
     __device__ size_t profiled(const At& at, int k, const Rule& rule) const {
         if (rule.profile == BY_LINK) {

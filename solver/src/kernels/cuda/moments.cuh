@@ -7,8 +7,8 @@
 // Cells of a block and of those around it, one deep.
 constexpr int HALO = D == 2 ? 36 : 216;
 
-// Density less 1 and velocity of cells of a block and around it, by place in 6^D cells: worked out once a cell, though each
-// serves several populations.
+// Density less 1 and velocity of cells of a block and around it, by place in 6^D cells: computed once a cell, though
+// each serves several populations.
 template <class T>
 struct Moments {
     T values[HALO * (1 + D)];

@@ -73,9 +73,9 @@ __device__ __forceinline__ bool is_reflected(uint32_t from, const Links& links, 
     return from == OUTSIDE || links.cut(direction_of<L>(opposite(q)));
 }
 
-// Populations from walls and faces, written to where the collision reads them and puts the cells' new values: for slots in
-// `walled`, which have such. They are queued, so that all threads share them; so are the cells whose moments
-// ghost cells take, once for all populations that need them.
+// Populations from walls and faces, written to where the collision reads them and puts the cells' new values: for slots
+// in `walled`, which have such. They are queued, so that all threads share them; so are the cells whose moments ghost
+// cells take, once for all populations that need them.
 template <class L, class T>
 __device__ __forceinline__ void add_walls(const Level& level, const uint32_t* walled, const uint64_t* stepped,
                                           const T* __restrict__ from, T* __restrict__ to) {
@@ -229,13 +229,13 @@ __device__ __forceinline__ void step_special(const Level& level, const uint64_t*
     extern "C" __global__ void __launch_bounds__(PLAIN)                                                                \
         plain_##NAME##_##l##_##t(const uint32_t* neighbors, uint32_t first, uint32_t slots, Relaxation<T> relax,       \
                                  const T* __restrict__ from, T* __restrict__ to) {                                     \
-        step_plain<L, T, REGULARIZED>(neighbors, first, slots, relax, from, to);                                            \
+        step_plain<L, T, REGULARIZED>(neighbors, first, slots, relax, from, to);                                       \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(SPECIAL)                                                              \
         special_##NAME##_##l##_##t(LEVEL_PARAMETERS, const uint64_t* stepped, uint32_t exchanging,                     \
                                    Relaxation<T> relax, const T* __restrict__ from, T* to,                             \
                                    T* __restrict__ moments) {                                                          \
-        step_special<L, T, REGULARIZED>(LEVEL, stepped, exchanging, relax, from, to, moments);                              \
+        step_special<L, T, REGULARIZED>(LEVEL, stepped, exchanging, relax, from, to, moments);                         \
     }
 #define WALLS(L, l, T, t)                                                                                              \
     extern "C" __global__ void __launch_bounds__(SPECIAL)                                                              \
