@@ -26,9 +26,11 @@ steps = STEPS
 "#;
 
 fn sphere() -> cutlink::Mesh<3> {
-    let mut options = MeshOptions::default();
-    options.shape = Some("sphere:r=0.5".into());
-    options.levels = Some(2);
+    let options = MeshOptions {
+        shape: Some("sphere:r=0.5".into()),
+        levels: Some(2),
+        ..MeshOptions::default()
+    };
     let AnyMesh::D3(mesh) = cutlink::mesh::from_options(&options, &mut ()).expect("a mesh") else {
         unreachable!("a sphere is 3D");
     };
@@ -61,10 +63,12 @@ fn a_surface_in_memory_gives_the_mesh_of_its_options() {
     let shape = cutlink_mesher::primitives::Shape3::Sphere { radius: 0.5 };
     let deviation = 0.01;
     let surface = shape.body(deviation).expect("a surface");
-    let mut options = MeshOptions::default();
-    options.levels = Some(2);
-    // The default box is that of the facets here, and of the true sphere there.
-    options.domain = Some(Numbers::Many(vec![-1.0, -1.0, -1.0, 1.0, 1.0, 1.0]));
+    let mut options = MeshOptions {
+        levels: Some(2),
+        // The default box is that of the facets here, and of the true sphere there.
+        domain: Some(Numbers::Many(vec![-1.0, -1.0, -1.0, 1.0, 1.0, 1.0])),
+        ..MeshOptions::default()
+    };
     let of_memory = cutlink::mesh(&surface, &options).expect("a mesh");
     options.shape = Some("sphere:r=0.5".into());
     options.deviation = Some(deviation);

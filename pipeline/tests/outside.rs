@@ -1,6 +1,10 @@
 //! The program of a library user runs. `.ci/run` also compiles it outside the workspace.
 
-#[expect(unreachable_pub, reason = "the entry point of a program elsewhere")]
+#[expect(
+    unreachable_pub,
+    clippy::print_stdout,
+    reason = "a program of its own elsewhere"
+)]
 #[path = "../../tests/outside/src/main.rs"]
 mod outside;
 

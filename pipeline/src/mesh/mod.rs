@@ -39,8 +39,7 @@ const WALL_SHARE: f64 = 0.05;
 /// let vertices = vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 /// let facets = vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
 /// let surface = Surface::single_patch(vertices, facets, "body");
-/// let mut options = MeshOptions::default();
-/// options.levels = Some(2);
+/// let options = MeshOptions { levels: Some(2), ..MeshOptions::default() };
 /// let mesh = cutlink::mesh(&surface, &options)?;
 /// assert!(mesh.links.len() > 0);
 /// # Ok::<(), cutlink::Error>(())

@@ -5,10 +5,12 @@ use cutlink_device::Host;
 use cutlink_solver::{FaceCondition, LatticeKind, Params, PatchCondition, Plan, WallScheme};
 
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut options = MeshOptions::default();
-    options.shape = Some("sphere:r=0.5".into());
-    options.levels = Some(2);
-    options.root = Some(Root::Longest(32));
+    let options = MeshOptions {
+        shape: Some("sphere:r=0.5".into()),
+        root: Some(Root::Longest(32)),
+        levels: Some(2),
+        ..MeshOptions::default()
+    };
     let AnyMesh::D3(mesh) = cutlink::mesh::from_options(&options, &mut ())? else {
         unreachable!("a sphere is in 3D")
     };
