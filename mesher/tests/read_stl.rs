@@ -219,7 +219,7 @@ fn binary_counts_are_checked_against_the_size() {
     assert!(matches!(parse(b""), Err(ReadError::Empty { .. })));
     assert!(matches!(parse(b" \n\n"), Err(ReadError::Empty { .. })));
     assert!(matches!(
-        parse(b"\x89PNG\r\n\x1a\n\0\0"),
+        parse(b"\x89XYZ\r\n\x1a\n\0\0"),
         Err(ReadError::UnknownFormat { .. })
     ));
 }

@@ -120,6 +120,16 @@ pub enum ReadError {
         /// Its first characters.
         start: String,
     },
+    /// Of a known format that is not read.
+    #[error("{} is {what}: {remedy}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// The format, with the article.
+        what: &'static str,
+        /// What the user can do.
+        remedy: &'static str,
+    },
     /// The file ends before what its header announces.
     #[error("{} ({format}) is truncated: {expected} {what} announced, but the file ends at byte {end} after \
     {found}: fetch or export it again", path.display())]

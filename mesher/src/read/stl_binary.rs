@@ -101,6 +101,26 @@ fn corners(record: &[u8]) -> [[f32; 3]; 3] {
     bytemuck::cast(words.map(u32::from_le))
 }
 
+/// Whether bytes whose length is not that of the count may be a binary STL all the same: at least half of the first
+/// whole triangles have corners of sane magnitude. Of random bytes, one in 500 triangles has.
+pub(super) fn is_plausible(bytes: &[u8]) -> bool {
+    let Some(count) = binary_count(bytes) else {
+        return false;
+    };
+    let sane = |x: &f32| *x == 0.0 || (1e-20..1e20).contains(&x.abs());
+    let (mut tried, mut good) = (0, 0);
+    for record in bytes[84..].chunks_exact(50).take(32) {
+        tried += 1;
+        good += u32::from(corners(record).as_flattened().iter().all(sane));
+    }
+    // Without a whole triangle, the count is all there is to judge by.
+    if tried == 0 {
+        count < 1 << 24
+    } else {
+        2 * good >= tried
+    }
+}
+
 /// Refuses a file of the wrong length that holds U+FFFD in UTF-8: something took
 /// it for text, and what it replaced is lost.
 fn check_mangled(source: Source<'_>) -> Result<(), ReadError> {
