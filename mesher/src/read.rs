@@ -2,7 +2,7 @@
 //!
 //! | format | recognized by | facets | patches |
 //! |---|---|---|---|
-//! | binary STL | length = 84 + 50 × the count at byte 80; or not text, and corners of sane magnitude | triangles | one, `body` |
+//! | binary STL | length = 84 + 50 × the count at byte 80; or not text, and corners of sane magnitude | triangles | `body`; one an STL where several follow one another |
 //! | ASCII STL | text whose first word is `solid` or `facet` | triangles | one a solid name |
 //! | PLY (3 encodings) | first line `ply` | polygons as fans, `tristrips` | face colours, or an integer face property |
 //! | polyline | any other text | segments, each loop closed | one a loop name |
@@ -20,8 +20,8 @@
 //!
 //! **Decisions on odd files.** No facet at all is an error, and so is any
 //! coordinate that is not finite: a [`Surface`] never has either. A binary STL
-//! that is longer than its count says is read to that count, with a note; one
-//! that is shorter is refused. An ASCII STL that ends between two facets without
+//! that is longer than its count says is read to that count, with a note, unless
+//! the rest is further whole STLs; one that is shorter is refused. An ASCII STL that ends between two facets without
 //! `endsolid` is read, with a note; one that ends inside a facet is refused.
 //! A count in a header is compared with the file's size before anything is
 //! allocated for it.
