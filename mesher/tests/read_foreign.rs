@@ -181,6 +181,15 @@ fn unknown_bytes_are_no_binary_stl() {
 }
 
 #[test]
+fn a_text_conversion_is_named_though_the_numbers_are_lost() {
+    let mut bytes = vec![b' '; 80];
+    bytes.extend([1, 0, 0, 0]);
+    bytes.extend(b"\xef\xbf\xbd\x7f".repeat(100));
+    let error = refused(&bytes);
+    assert!(matches!(error, ReadError::Mangled { .. }), "{error}");
+}
+
+#[test]
 fn an_ascii_stl_may_have_control_characters_in_a_name() {
     for name in ["solid a\x1b[0m", "solid a\0b"] {
         let text = ASCII.replacen("solid a", name, 1);

@@ -184,6 +184,10 @@ pub(super) fn is_plausible(bytes: &[u8]) -> bool {
         tried += 1;
         good += u32::from(corners(record).as_flattened().iter().all(sane));
     }
+    // What a text conversion left of an STL is named by the reader.
+    if replaced(bytes) >= 3 {
+        return true;
+    }
     // Without a whole triangle, the count is all there is to judge by.
     if tried == 0 {
         count < 1 << 24
@@ -192,11 +196,16 @@ pub(super) fn is_plausible(bytes: &[u8]) -> bool {
     }
 }
 
+/// How many U+FFFD in UTF-8 the start of a file holds.
+fn replaced(bytes: &[u8]) -> u64 {
+    let head = &bytes[..bytes.len().min(1 << 16)];
+    memchr::memmem::find_iter(head, b"\xef\xbf\xbd").count() as u64
+}
+
 /// Refuses a file of the wrong length that holds U+FFFD in UTF-8: something took
 /// it for text, and what it replaced is lost.
 fn check_mangled(source: Source<'_>) -> Result<(), ReadError> {
-    let head = &source.bytes[..source.bytes.len().min(1 << 16)];
-    let count = memchr::memmem::find_iter(head, b"\xef\xbf\xbd").count() as u64;
+    let count = replaced(source.bytes);
     if count < 3 {
         return Ok(());
     }
