@@ -2,12 +2,13 @@
 //!
 //! | format | recognized by | facets | patches |
 //! |---|---|---|---|
-//! | binary STL | length = 84 + 50 × the count at byte 80; or not text | triangles | one, `body` |
+//! | binary STL | length = 84 + 50 × the count at byte 80; or not text, and corners of sane magnitude | triangles | `body`; one an STL where several follow one another |
 //! | ASCII STL | text whose first word is `solid` or `facet` | triangles | one a solid name |
 //! | PLY (3 encodings) | first line `ply` | polygons as fans, `tristrips` | face colours, or an integer face property |
 //! | polyline | any other text | segments, each loop closed | one a loop name |
 //!
-//! Any of them may be gzipped (by magic number). File names and extensions are
+//! Any of them may be gzipped (by magic number). Other well-known formats (3MF, glTF, OBJ, OFF, VTK, STEP, archives) are
+//! refused by name ([`ReadError::Foreign`]). File names and extensions are
 //! ignored: they only appear in messages.
 //!
 //! **In**: a path, or bytes. **Out**: a [`Surface`] in the file's own frame and
@@ -19,8 +20,8 @@
 //!
 //! **Decisions on odd files.** No facet at all is an error, and so is any
 //! coordinate that is not finite: a [`Surface`] never has either. A binary STL
-//! that is longer than its count says is read to that count, with a note; one
-//! that is shorter is refused. An ASCII STL that ends between two facets without
+//! that is longer than its count says is read to that count, with a note, unless
+//! the rest is further whole STLs; one that is shorter is refused. An ASCII STL that ends between two facets without
 //! `endsolid` is read, with a note; one that ends inside a facet is refused.
 //! A count in a header is compared with the file's size before anything is
 //! allocated for it.
@@ -40,6 +41,7 @@ use crate::Surface;
 
 mod digits;
 mod error;
+mod foreign;
 mod ply;
 mod ply_fast;
 mod ply_header;
@@ -166,7 +168,10 @@ pub fn parse_any(name: &Path, bytes: &[u8]) -> Result<AnySurface, ReadError> {
         bytes: unpacked.as_deref().unwrap_or(bytes),
     };
     let mut any = match sniff::sniff(source)? {
-        Kind::Ply => AnySurface::D3(ply::read(source)?),
+        Kind::Ply => AnySurface::D3(ply::read(Source {
+            bytes: sniff::strip_bom(source.bytes),
+            ..source
+        })?),
         Kind::StlBinary => AnySurface::D3(stl_binary::read(source)?),
         Kind::StlAscii => AnySurface::D3(stl_ascii::read(source)?),
         Kind::Polyline => AnySurface::D2(polyline::read(source)?),

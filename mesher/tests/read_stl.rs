@@ -219,9 +219,98 @@ fn binary_counts_are_checked_against_the_size() {
     assert!(matches!(parse(b""), Err(ReadError::Empty { .. })));
     assert!(matches!(parse(b" \n\n"), Err(ReadError::Empty { .. })));
     assert!(matches!(
-        parse(b"\x89PNG\r\n\x1a\n\0\0"),
+        parse(b"\x89XYZ\r\n\x1a\n\0\0"),
         Err(ReadError::UnknownFormat { .. })
     ));
+}
+
+/// A closed cube of edge 1 with one corner at (x, 0, 0), cut into two halves of 6 triangles.
+fn cube_halves(x: f32) -> [Vec<u8>; 2] {
+    let corner = |k: usize| [x + (k & 1) as f32, (k >> 1 & 1) as f32, (k >> 2) as f32];
+    let quads = [
+        [0, 2, 3, 1],
+        [4, 5, 7, 6],
+        [0, 1, 5, 4],
+        [2, 6, 7, 3],
+        [0, 4, 6, 2],
+        [1, 3, 7, 5],
+    ];
+    let triangles: Vec<_> = quads
+        .iter()
+        .flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]])
+        .map(|t| t.map(corner))
+        .collect();
+    let (first, second) = triangles.split_at(6);
+    [first, second].map(|half| {
+        let mut bytes = binary("half", half.len() as u32, half.len());
+        for (record, corners) in bytes[84..].chunks_exact_mut(50).zip(half) {
+            for (to, x) in record[12..48]
+                .chunks_exact_mut(4)
+                .zip(corners.as_flattened())
+            {
+                to.copy_from_slice(&x.to_le_bytes());
+            }
+        }
+        bytes
+    })
+}
+
+#[test]
+fn binary_stls_one_behind_the_other_are_patches() {
+    let [first, second] = cube_halves(0.0);
+    let both = parse(&[&first[..], &second].concat()).expect("two binary STLs");
+    assert_eq!(both.surface.patches, ["body", "body_2"]);
+    assert_eq!(both.surface.facet_patch, [[0; 6], [1; 6]].concat());
+    assert_eq!(both.report.facets_in_file, 12);
+    assert_eq!(
+        both.report.notes,
+        ["2 binary STLs one behind the other: each is a patch"]
+    );
+    assert_eq!(
+        both.surface.vertices.len(),
+        8,
+        "corners are welded across the STLs"
+    );
+    let health = cutlink_mesher::health::check(&both.surface);
+    assert!(health.closed(), "{health:?}");
+    let half = cutlink_mesher::health::check(&parse(&first).expect("an STL").surface);
+    assert!(!half.closed(), "{half:?}");
+
+    let three = [
+        &binary("", 1, 1)[..],
+        &binary("solid", 3, 3),
+        &binary("", 2, 2),
+    ]
+    .concat();
+    let three = parse(&three).expect("three binary STLs").surface;
+    assert_eq!(three.patches, ["body", "body_2", "body_3"]);
+    assert_eq!(three.facet_patch, [0, 1, 1, 1, 2, 2]);
+}
+
+#[test]
+fn bytes_behind_a_binary_stl_that_are_no_whole_stl_are_noted() {
+    let (first, second) = (binary("", 2, 2), binary("", 3, 3));
+    let mut tails = vec![vec![0; 84], vec![0; 134], [&second[..], b"x"].concat()];
+    tails.extend([1, 83, 84, 134, 233].map(|len| second[..len].to_vec()));
+    for tail in tails {
+        let read = parse(&[&first[..], &tail].concat()).expect("the first STL is whole");
+        assert_eq!(read.surface.facets.len(), 2, "{} bytes behind", tail.len());
+        assert_eq!(read.surface.patches, ["body"]);
+        let note = format!("ignored {} byte", tail.len());
+        assert!(
+            read.report.notes[0].starts_with(&note),
+            "{:?}",
+            read.report.notes
+        );
+    }
+    let mut bytes = [&first[..], &second].concat();
+    bytes[first.len() + 84 + 50 + 12..][..4].copy_from_slice(&f32::NAN.to_le_bytes());
+    let found = message(&bytes);
+    let place = format!(
+        "triangle 1 of STL 1 (byte {}): coordinate NaN",
+        first.len() + 134
+    );
+    assert!(found.contains(&place), "{found}");
 }
 
 #[test]

@@ -295,6 +295,20 @@ fn headers_are_not_trusted() {
 }
 
 #[test]
+fn a_damaged_header_is_not_taken_for_another_format() {
+    let whole = bytes_of(&random_mesh(5, [1, 2], 2));
+    let len = whole[..8].iter().rposition(|&b| b != 0).expect("a length");
+    let quote = 8 + whole[8..].iter().position(|&b| b == b':').expect("JSON");
+    for (at, value) in [(7, 1), (len, 0x70), (quote, b';')] {
+        let mut bytes = whole.clone();
+        bytes[at] = value;
+        let error = parse(&bytes).expect_err("a damaged header");
+        let damaged = matches!(&error, FileError::Damaged { place, .. } if place == "the header");
+        assert!(damaged, "byte {at}: {error}");
+    }
+}
+
+#[test]
 fn counts_in_a_header_take_no_memory() {
     for count in [u64::MAX, 1 << 62, 1 << 40, 99_999_999] {
         let mut bytes = count.to_le_bytes().to_vec();

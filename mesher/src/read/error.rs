@@ -14,6 +14,15 @@ pub enum Place {
     Line(u64),
     /// A triangle of a binary STL, from 0.
     Triangle(u64),
+    /// A triangle of a binary STL that follows others in its file.
+    TriangleOfBody {
+        /// The STL, from 0.
+        body: u64,
+        /// The triangle in that STL, from 0.
+        triangle: u64,
+        /// Byte offset in the unpacked file.
+        byte: u64,
+    },
     /// A row of a PLY element that starts at this byte (of the unpacked file).
     Row {
         /// Row number in its element, from 0.
@@ -32,6 +41,13 @@ impl fmt::Display for Place {
         match self {
             Self::Line(n) => write!(f, "line {n}"),
             Self::Triangle(n) => write!(f, "triangle {n} (byte {})", 84 + 50 * n),
+            Self::TriangleOfBody {
+                body,
+                triangle,
+                byte,
+            } => {
+                write!(f, "triangle {triangle} of STL {body} (byte {byte})")
+            }
             Self::Row { row, byte } => write!(f, "row {row} (byte {byte})"),
             Self::Vertex(n) => write!(f, "vertex {n}"),
             Self::Face(n) => write!(f, "face {n}"),
@@ -119,6 +135,16 @@ pub enum ReadError {
         path: PathBuf,
         /// Its first characters.
         start: String,
+    },
+    /// Of a known format that is not read.
+    #[error("{} is {what}: {remedy}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// The format, with the article.
+        what: &'static str,
+        /// What the user can do.
+        remedy: &'static str,
     },
     /// The file ends before what its header announces.
     #[error("{} ({format}) is truncated: {expected} {what} announced, but the file ends at byte {end} after \

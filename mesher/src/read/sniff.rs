@@ -1,7 +1,7 @@
 //! Which format some bytes are, from the bytes alone.
 
-use super::ReadError;
 use super::source::Source;
+use super::{ReadError, foreign, stl_binary};
 
 /// What the parsers distinguish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,9 +24,9 @@ pub(super) fn sniff(source: Source<'_>) -> Result<Kind, ReadError> {
             path: source.name.into(),
         });
     }
-    let is_ply = bytes.len() >= 4
-        && bytes[..3].eq_ignore_ascii_case(b"ply")
-        && bytes[3].is_ascii_whitespace();
+    let head = strip_bom(bytes);
+    let is_ply =
+        head.len() >= 4 && head[..3].eq_ignore_ascii_case(b"ply") && head[3].is_ascii_whitespace();
     if is_ply {
         return Ok(Kind::Ply);
     }
@@ -35,14 +35,19 @@ pub(super) fn sniff(source: Source<'_>) -> Result<Kind, ReadError> {
     {
         return Ok(Kind::StlBinary);
     }
+    if let Some(foreign) = foreign::binary(bytes) {
+        return Err(source.foreign(foreign));
+    }
     if !is_text(bytes) {
-        return if bytes.len() >= 84 {
+        return if is_ascii_stl(bytes) {
+            Ok(Kind::StlAscii)
+        } else if stl_binary::is_plausible(bytes) {
             Ok(Kind::StlBinary)
         } else {
             Err(unknown(source))
         };
     }
-    let text = strip_bom(bytes).trim_ascii_start();
+    let text = head.trim_ascii_start();
     let word = text.split(|b| b.is_ascii_whitespace()).next();
     match word {
         None | Some([]) => Err(ReadError::Empty {
@@ -53,7 +58,10 @@ pub(super) fn sniff(source: Source<'_>) -> Result<Kind, ReadError> {
         {
             Ok(Kind::StlAscii)
         }
-        Some(_) => Ok(Kind::Polyline),
+        Some(_) => match foreign::text(text) {
+            Some(foreign) => Err(source.foreign(foreign)),
+            None => Ok(Kind::Polyline),
+        },
     }
 }
 
@@ -78,6 +86,19 @@ pub(super) fn unknown(source: Source<'_>) -> ReadError {
         path: source.name.into(),
         start: String::from_utf8_lossy(start).into_owned(),
     }
+}
+
+/// Whether the file is an ASCII STL with control characters, such as in a solid's name. A binary STL has `solid` in its
+/// header at most.
+fn is_ascii_stl(bytes: &[u8]) -> bool {
+    let prefix = &bytes[..bytes.len().min(TEXT_PREFIX)];
+    let text = strip_bom(prefix).trim_ascii_start();
+    let solid = text.len() > 5 && text[..5].eq_ignore_ascii_case(b"solid");
+    let lower = prefix.to_ascii_lowercase();
+    solid
+        && ["facet", "outer", "vertex"]
+            .iter()
+            .all(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some())
 }
 
 /// Whether the start of the file has no control character; zeros that pad its end do not count.

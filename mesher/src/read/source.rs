@@ -10,6 +10,7 @@ use std::path::Path;
 use cutlink_device::{DeviceError, memory};
 use flate2::read::MultiGzDecoder;
 
+use super::foreign::Foreign;
 use super::{Format, Place, ReadError, WeldError};
 
 /// Largest size to which a gzipped file may unpack, in bytes. Plain files have no such limit.
@@ -94,6 +95,14 @@ impl Source<'_> {
                 corners,
             },
             WeldError::Memory(error) => self.memory(error),
+        }
+    }
+
+    pub(super) fn foreign(&self, foreign: Foreign) -> ReadError {
+        ReadError::Foreign {
+            path: self.name.into(),
+            what: foreign.what,
+            remedy: foreign.remedy,
         }
     }
 

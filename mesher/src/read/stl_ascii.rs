@@ -130,7 +130,7 @@ fn patches(marks: &[(u64, Mark)], facets: u64, notes: &mut Vec<String>) -> (Vec<
 }
 
 /// Patch names in order of first appearance, and the patch of each facet.
-fn number(runs: &[(String, u64)], notes: &mut Vec<String>) -> (Vec<String>, Vec<u16>) {
+pub(super) fn number(runs: &[(String, u64)], notes: &mut Vec<String>) -> (Vec<String>, Vec<u16>) {
     let mut names: Vec<String> = Vec::new();
     let mut known = std::collections::HashMap::new();
     let mut facet_patch = Vec::new();

@@ -80,14 +80,27 @@ fn read_header(source: &mut Source<impl Read>, len: u64) -> Result<Header, Fault
     source.take(&mut json_len)?;
     let json_len = u64::from_le_bytes(json_len);
     if json_len > MAX_HEADER || json_len > len - 16 {
+        let mut start = [0; 15];
+        source.take(&mut start)?;
+        if start == *b"{\"__metadata__\"" {
+            let reason =
+                format!("a header of {json_len} bytes announced, in a file of {len} bytes");
+            return Err(Fault::damaged("the header", reason));
+        }
         return Err(Fault::NotAMesh(format!(
             "it does not start with the length of a header ({json_len}), or it is truncated at {len} bytes"
         )));
     }
     let mut json = vec![0; json_len as usize];
     source.take(&mut json)?;
-    let header: Header = serde_json::from_slice(&json)
-        .map_err(|e| Fault::NotAMesh(format!("its header is not that of a mesh: {e}")))?;
+    let header: Header = serde_json::from_slice(&json).map_err(|e| {
+        let mut starts = json.windows(header::FORMAT.len());
+        if starts.any(|text| text == header::FORMAT.as_bytes()) {
+            Fault::damaged("the header", e.to_string())
+        } else {
+            Fault::NotAMesh(format!("its header is not that of a mesh: {e}"))
+        }
+    })?;
     let found = len - 8 - json_len;
     let expected = header.arrays.values().map(|e| e.data_offsets[1]).max();
     if expected != Some(found) {
