@@ -12,7 +12,7 @@ mod constants;
 #[cfg(feature = "cuda")]
 fn main() -> Result<(), String> {
     use constants::{FREE, Mark, NONE, OUTSIDE};
-    use cutlink_nvcc::{Constant, Kernels};
+    use cutlink_nvcc::{Constant, KernelBuild};
     let values = [
         ("NONE", Constant::U32(NONE)),
         ("OUTSIDE", Constant::U32(OUTSIDE)),
@@ -21,7 +21,7 @@ fn main() -> Result<(), String> {
         ("REFINE", Constant::U8(Mark::Refine as u8)),
         ("COARSEN", Constant::U8(Mark::Coarsen as u8)),
     ];
-    Kernels::of("src/kernels/cuda")?
+    KernelBuild::of("src/kernels/cuda")?
         .constants("forest_constants", "src/constants.rs", &values)?
         .headers_of("device")?
         .export()?

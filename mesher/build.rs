@@ -2,7 +2,7 @@
 
 #[cfg(feature = "cuda")]
 fn main() -> Result<(), String> {
-    cutlink_nvcc::Kernels::of("src/kernels/cuda")?
+    cutlink_nvcc::KernelBuild::of("src/kernels/cuda")?
         .headers_of("device")?
         .export()?
         .exact()

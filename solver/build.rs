@@ -87,7 +87,7 @@ fn main() -> Result<(), String> {
     println!("cargo::rerun-if-changed=src/lattice.rs");
     let header = format!("{out}/lattices.cuh");
     std::fs::write(&header, write::lattices()).map_err(|e| format!("{header}: {e}"))?;
-    cutlink_nvcc::Kernels::of("src/kernels/cuda")?
+    cutlink_nvcc::KernelBuild::of("src/kernels/cuda")?
         .headers_of("amr")?
         .headers_of("device")?
         .headers_in(out.as_ref())

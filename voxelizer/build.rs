@@ -12,7 +12,7 @@ mod constants;
 #[cfg(feature = "cuda")]
 fn main() -> Result<(), String> {
     use constants::{BAND, DIRECTION_BITS, FEW, HALF, fill, region};
-    use cutlink_nvcc::{Constant, Kernels};
+    use cutlink_nvcc::{Constant, KernelBuild};
     let values = [
         ("DIRECTION_BITS", Constant::U32(DIRECTION_BITS)),
         ("FILL_NON_ZERO", Constant::U32(fill::NON_ZERO)),
@@ -27,7 +27,7 @@ fn main() -> Result<(), String> {
         ("REGION_CYLINDER", Constant::U32(region::CYLINDER)),
         ("REGION_BYTES", Constant::Size(region::BYTES)),
     ];
-    Kernels::of("src/kernels/cuda")?
+    KernelBuild::of("src/kernels/cuda")?
         .constants("voxelizer_constants", "src/constants.rs", &values)?
         .headers_of("mesher")?
         .headers_of("amr")?

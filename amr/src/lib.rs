@@ -30,4 +30,4 @@ pub use error::ForestError;
 pub use forest::{Forest, ForestArrays, MAX_LEVELS, bytes_per_block, bytes_per_root_block};
 pub use kernels::ForestKernels;
 pub use lookup::{CellRef, NeighborCell};
-pub use validate::Violation;
+pub use validate::ForestViolation;

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 /// The first invariant found broken; ids are block ids.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Violation {
+pub enum ForestViolation {
     /// Arrays of different lengths.
     #[error("array {array} has {len} elements, {expected} expected")]
     Length {
@@ -87,7 +87,7 @@ pub enum Violation {
 impl<const D: usize> Forest<D> {
     /// Checks every invariant and names the first one broken (by level list, then id order
     /// in it). Cost: 3^D walks from the root a block.
-    pub fn validate(&self) -> Result<(), Violation> {
+    pub fn validate(&self) -> Result<(), ForestViolation> {
         self.check_lengths()?;
         self.check_ids()?;
         self.check_tree()?;
@@ -99,7 +99,7 @@ impl<const D: usize> Forest<D> {
         first.map_or(Ok(()), Err)
     }
 
-    fn check_lengths(&self) -> Result<(), Violation> {
+    fn check_lengths(&self) -> Result<(), ForestViolation> {
         let expected = self.capacity();
         let lengths = [
             ("coord", self.coord.len()),
@@ -108,7 +108,7 @@ impl<const D: usize> Forest<D> {
         ];
         for (array, len) in lengths {
             if len != expected {
-                return Err(Violation::Length {
+                return Err(ForestViolation::Length {
                     array,
                     len,
                     expected,
@@ -119,7 +119,7 @@ impl<const D: usize> Forest<D> {
         let groups = expected.saturating_sub(roots) / dims::children(D);
         let whole = roots + groups * dims::children(D);
         if expected != whole {
-            return Err(Violation::Length {
+            return Err(ForestViolation::Length {
                 array: "level",
                 len: expected,
                 expected: whole,
@@ -127,7 +127,7 @@ impl<const D: usize> Forest<D> {
         }
         let (len, expected) = (self.families.len(), self.families_len(expected));
         if len != expected {
-            return Err(Violation::Length {
+            return Err(ForestViolation::Length {
                 array: "families",
                 len,
                 expected,
@@ -135,7 +135,7 @@ impl<const D: usize> Forest<D> {
         }
         let len = self.levels.first().map_or(0, Vec::len);
         if len != roots {
-            return Err(Violation::Length {
+            return Err(ForestViolation::Length {
                 array: "levels[0]",
                 len,
                 expected: roots,
@@ -144,7 +144,7 @@ impl<const D: usize> Forest<D> {
         Ok(())
     }
 
-    fn check_ids(&self) -> Result<(), Violation> {
+    fn check_ids(&self) -> Result<(), ForestViolation> {
         let capacity = self.capacity();
         let mut seen = vec![false; capacity];
         let (mut listed, mut gaps, mut twice) = (0, 0, false);
@@ -158,7 +158,7 @@ impl<const D: usize> Forest<D> {
                 listed += 1;
                 let found = self.level.get(id as usize).copied().unwrap_or(FREE);
                 if usize::from(found) != level {
-                    return Err(Violation::Listed {
+                    return Err(ForestViolation::Listed {
                         id,
                         listed: level,
                         level: found,
@@ -173,7 +173,7 @@ impl<const D: usize> Forest<D> {
             }
         }
         if twice || listed + gaps != capacity {
-            return Err(Violation::Ids {
+            return Err(ForestViolation::Ids {
                 listed,
                 gaps,
                 capacity,
@@ -182,7 +182,7 @@ impl<const D: usize> Forest<D> {
         Ok(())
     }
 
-    fn check_tree(&self) -> Result<(), Violation> {
+    fn check_tree(&self) -> Result<(), ForestViolation> {
         let first = self
             .levels
             .par_iter()
@@ -191,15 +191,15 @@ impl<const D: usize> Forest<D> {
         first.map_or(Ok(()), Err)
     }
 
-    fn check_family(&self, id: u32) -> Result<(), Violation> {
+    fn check_family(&self, id: u32) -> Result<(), ForestViolation> {
         let at = id as usize;
         let (level, coord) = (self.level[at], self.coord[at]);
-        let misplaced = || Violation::Coordinate {
+        let misplaced = || ForestViolation::Coordinate {
             id,
             level,
             coord: coord.to_vec(),
         };
-        let family = Violation::Family { id };
+        let family = ForestViolation::Family { id };
         let first = self.first_child[at];
         if first != NONE {
             let group = first as usize..first as usize + dims::children(D);
@@ -216,7 +216,7 @@ impl<const D: usize> Forest<D> {
             for (i, child) in group.enumerate() {
                 let expected = std::array::from_fn(|a| 2 * coord[a] + (i >> a & 1) as i32);
                 if self.coord[child] != expected {
-                    return Err(Violation::Coordinate {
+                    return Err(ForestViolation::Coordinate {
                         id: child as u32,
                         level: level + 1,
                         coord: self.coord[child].to_vec(),
@@ -249,7 +249,7 @@ impl<const D: usize> Forest<D> {
         }
     }
 
-    fn check_around(&self, id: u32) -> Result<(), Violation> {
+    fn check_around(&self, id: u32) -> Result<(), ForestViolation> {
         let level = self.level[id as usize];
         let coord = self.coord[id as usize];
         for (direction, found) in self.neighbors_of(id).enumerate() {
@@ -262,7 +262,7 @@ impl<const D: usize> Forest<D> {
                 Some(_) => NONE,
             };
             if found != expected {
-                return Err(Violation::Neighbor {
+                return Err(ForestViolation::Neighbor {
                     id,
                     direction,
                     found,
@@ -272,7 +272,7 @@ impl<const D: usize> Forest<D> {
             if let Some(other) = deepest {
                 let other_level = self.level[other as usize];
                 if other_level + 1 < level {
-                    return Err(Violation::Unbalanced {
+                    return Err(ForestViolation::Unbalanced {
                         id,
                         level,
                         other,

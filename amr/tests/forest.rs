@@ -1,7 +1,7 @@
 //! What `validate` rejects, what lookups find, limits, and any number of threads. Adaptation itself is
 //! tested on every backend, in `tests/tests/backends/adapt.rs`.
 
-use cutlink_amr::{Forest, Mark, NONE, Violation, dims};
+use cutlink_amr::{Forest, ForestViolation, Mark, NONE, dims};
 use cutlink_device::Host;
 
 /// Refines the leaf at one corner again and again: the hardest case for 2:1.
@@ -72,7 +72,7 @@ fn every_place_of_every_family_is_checked() {
         let mut forest = corner(3);
         forest.families[place] ^= 1;
         assert!(
-            matches!(forest.validate(), Err(Violation::Neighbor { .. })),
+            matches!(forest.validate(), Err(ForestViolation::Neighbor { .. })),
             "place {place}: {:?}",
             forest.validate()
         );
@@ -157,7 +157,7 @@ fn validate_rejects_groups_that_are_not_whole() {
     forest.parent.pop();
     forest.first_child.pop();
     assert!(
-        matches!(forest.validate(), Err(Violation::Length { .. })),
+        matches!(forest.validate(), Err(ForestViolation::Length { .. })),
         "{:?}",
         forest.validate()
     );
@@ -181,7 +181,7 @@ fn validate_rejects_a_forest_that_is_not_balanced() {
     assert!(
         matches!(
             forest.validate(),
-            Err(Violation::Unbalanced { level: 2, .. })
+            Err(ForestViolation::Unbalanced { level: 2, .. })
         ),
         "{:?}",
         forest.validate()

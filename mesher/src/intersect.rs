@@ -255,7 +255,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::snap::Lattice;
+    use crate::snap::SnapLattice;
 
     /// A fan of walls through one axis: all pairs of them cross.
     fn fan(walls: i32) -> Snapped<3> {
@@ -267,7 +267,7 @@ mod tests {
             ]
         });
         Snapped {
-            lattice: Lattice {
+            lattice: SnapLattice {
                 origin: [0.0; 3],
                 unit: 1.0,
             },

@@ -53,7 +53,7 @@ mod stl_ascii;
 mod stl_binary;
 mod weld;
 
-pub use error::{Place, ReadError};
+pub use error::{FilePlace, ReadError};
 pub use source::{MAX_UNPACK_RATIO, MAX_UNPACKED};
 pub use weld::{WeldError, weld};
 

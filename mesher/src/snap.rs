@@ -17,7 +17,7 @@ pub const COORDINATE_LIMIT: i32 = 1 << 28;
 
 /// An integer lattice: point `i` lies at `origin + unit * i`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Lattice<const D: usize> {
+pub struct SnapLattice<const D: usize> {
     /// Position of lattice point 0: the lower corner of the box.
     pub origin: [f64; D],
     /// Spacing, in lengths.
@@ -28,7 +28,7 @@ pub struct Lattice<const D: usize> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Snapped<const D: usize> {
     /// The lattice.
-    pub lattice: Lattice<D>,
+    pub lattice: SnapLattice<D>,
     /// Distinct lattice points, lexicographic.
     pub vertices: Vec<[i32; D]>,
     /// Corner indices; no facet has two equal ones.
@@ -87,7 +87,7 @@ pub enum SnapError {
 /// Snaps a surface to a lattice.
 pub fn snap<const D: usize>(
     surface: &Surface<D>,
-    lattice: Lattice<D>,
+    lattice: SnapLattice<D>,
 ) -> Result<Snapped<D>, SnapError> {
     let points = snap_points(surface, lattice)?;
     let max_displacement = surface
@@ -129,7 +129,7 @@ pub fn snap<const D: usize>(
 /// The lattice point of every vertex.
 fn snap_points<const D: usize>(
     surface: &Surface<D>,
-    lattice: Lattice<D>,
+    lattice: SnapLattice<D>,
 ) -> Result<Vec<[i32; D]>, SnapError> {
     surface
         .vertices
@@ -145,7 +145,7 @@ fn distinct<T: PartialEq>(corners: &[T]) -> bool {
 }
 
 fn snap_point<const D: usize>(
-    lattice: Lattice<D>,
+    lattice: SnapLattice<D>,
     vertex: usize,
     p: [f64; D],
 ) -> Result<[i32; D], SnapError> {
@@ -168,7 +168,7 @@ fn snap_point<const D: usize>(
 /// Numbers of the facets of a surface that [`snap`] keeps, in its order.
 pub fn kept<const D: usize>(
     surface: &Surface<D>,
-    lattice: Lattice<D>,
+    lattice: SnapLattice<D>,
 ) -> Result<Vec<u32>, SnapError> {
     let points = snap_points(surface, lattice)?;
     let stays = |f: &u32| distinct(&surface.facets[*f as usize].map(|v| points[v as usize]));
@@ -209,7 +209,7 @@ impl<const D: usize> Snapped<D> {
 
     /// The same surface in lengths, each vertex at its lattice point.
     pub fn to_surface(&self) -> Surface<D> {
-        let Lattice { origin, unit } = self.lattice;
+        let SnapLattice { origin, unit } = self.lattice;
         let at = |p: &[i32; D]| std::array::from_fn(|a| origin[a] + unit * f64::from(p[a]));
         Surface {
             vertices: self.vertices.iter().map(at).collect(),
@@ -224,7 +224,7 @@ impl<const D: usize> Snapped<D> {
 mod tests {
     use super::*;
 
-    const LATTICE: Lattice<3> = Lattice {
+    const LATTICE: SnapLattice<3> = SnapLattice {
         origin: [1.0, 0.0, -1.0],
         unit: 0.5,
     };

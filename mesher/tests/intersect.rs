@@ -4,7 +4,7 @@
 use cutlink_mesher::exact::Facet;
 use cutlink_mesher::intersect::{Intersections, MAX_LISTED, Meet, find};
 use cutlink_mesher::primitives::Shape3;
-use cutlink_mesher::snap::{Lattice, Snapped, snap};
+use cutlink_mesher::snap::{SnapLattice, Snapped, snap};
 use cutlink_mesher::{Surface, robust};
 use rayon::prelude::*;
 
@@ -20,7 +20,7 @@ fn soup<const D: usize>(facets: &[[[i32; D]; D]]) -> Snapped<D> {
     vertices.dedup();
     let id = |p: &[i32; D]| vertices.binary_search(p).expect("it is there") as u32;
     Snapped {
-        lattice: Lattice {
+        lattice: SnapLattice {
             origin: [0.0; D],
             unit: 1.0,
         },
@@ -512,7 +512,7 @@ fn together(mut a: Surface<3>, b: &Surface<3>) -> Surface<3> {
 }
 
 fn on_lattice(surface: &Surface<3>) -> Snapped<3> {
-    let lattice = Lattice {
+    let lattice = SnapLattice {
         origin: [-2.0; 3],
         unit: 1.0 / 65536.0,
     };

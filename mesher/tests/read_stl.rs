@@ -3,7 +3,7 @@
 use std::io::Cursor;
 use std::path::Path;
 
-use cutlink_mesher::read::{AnySurface, Format, Loaded, Place, ReadError, parse_any};
+use cutlink_mesher::read::{AnySurface, FilePlace, Format, Loaded, ReadError, parse_any};
 
 fn parse(bytes: &[u8]) -> Result<Loaded<3>, ReadError> {
     match parse_any(Path::new("test.stl"), bytes)? {
@@ -327,7 +327,7 @@ fn binary_values_that_are_not_finite_are_named() {
             matches!(
                 error,
                 ReadError::NotFinite {
-                    place: Place::Triangle(3),
+                    place: FilePlace::Triangle(3),
                     ..
                 }
             ),

@@ -2,10 +2,10 @@
 //!
 //! | what | result, in `OUT_DIR` |
 //! |---|---|
-//! | [`Kernels::compile`] | each `.cu` file of a folder as two fat binaries, for 2D and 3D (`CUTLINK_D` 2 and 3): `STEM_2.fatbin`, `STEM_3.fatbin` |
+//! | [`KernelBuild::compile`] | each `.cu` file of a folder as two fat binaries, for 2D and 3D (`CUTLINK_D` 2 and 3): `STEM_2.fatbin`, `STEM_3.fatbin` |
 //! | [`static_library`] | one `.cu` file of host code as a static library that is linked, with the static CUDA runtime |
-//! | [`Kernels::constants`] | a header of constants whose one source is Rust |
-//! | [`export_headers`], [`Kernels::export`] | no file: paths of folders of headers, for the build scripts of crates that depend on this one |
+//! | [`KernelBuild::constants`] | a header of constants whose one source is Rust |
+//! | [`export_headers`], [`KernelBuild::export`] | no file: paths of folders of headers, for the build scripts of crates that depend on this one |
 //!
 //! nvcc is `NVCC`, or of `CUDA_HOME` or `CUDA_PATH`, or on the `PATH`. Machine code is made for sm_80 and sm_90, and
 //! PTX of the last one, from which a driver makes code for newer devices; `CUTLINK_CUDA_ARCH` (as `90`) asks for one
@@ -13,7 +13,7 @@
 //!
 //! Headers cross crates by cargo's metadata and not by relative paths, so that each crate also builds from its
 //! package: a crate that has `links = "cutlink_NAME"` in its manifest exports them, and the build scripts of its direct
-//! dependents name it in [`Kernels::headers_of`].
+//! dependents name it in [`KernelBuild::headers_of`].
 
 #![expect(
     clippy::print_stdout,
@@ -34,7 +34,7 @@ const HOW: &str = "the feature `cuda` needs nvcc of CUDA 13.0 or newer. Set NVCC
 
 /// A folder of kernels and how to compile them.
 #[derive(Debug)]
-pub struct Kernels {
+pub struct KernelBuild {
     folder: PathBuf,
     /// Folders of headers: of this crate, and of others.
     own: Vec<PathBuf>,
@@ -79,7 +79,7 @@ impl Constant {
     }
 }
 
-impl Kernels {
+impl KernelBuild {
     /// The kernels of a folder of the crate that is built; headers are looked for there too.
     ///
     /// # Errors
@@ -214,10 +214,10 @@ impl Kernels {
     }
 }
 
-/// As [`Kernels::export`], for a crate without kernels: the headers in `folder` of the crate.
+/// As [`KernelBuild::export`], for a crate without kernels: the headers in `folder` of the crate.
 ///
 /// # Errors
-/// As [`Kernels::export`].
+/// As [`KernelBuild::export`].
 pub fn export_headers(folder: &str) -> Result<(), String> {
     export(&[in_crate(folder)?])
 }

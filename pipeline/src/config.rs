@@ -93,7 +93,7 @@ pub fn keys() -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::{Axes, Device, FillRule, Flow, Numbers, Root, SnapDomain};
+    use crate::options::{Axes, DeviceOption, FillRule, FlowSide, Numbers, Root, SnapDomain};
     use cutlink_mesher::placement::Unit;
 
     fn full() -> MeshOptions {
@@ -114,14 +114,14 @@ mod tests {
             max_cells: Some(1_000_000),
             wall_distance: Some(0.05),
             fill: Some(FillRule::EvenOdd),
-            flow: Some(Flow::Inside),
+            flow: Some(FlowSide::Inside),
             seed: Some(Numbers::Many(vec![0.5, 0.0, -0.25])),
             robust: true,
             check_intersections: true,
             refine: Some(vec![
                 "near:*,levels=3,distance=0.5".parse().expect("a rule"),
             ]),
-            device: Some(Device::default()),
+            device: Some(DeviceOption::default()),
             threads: Some(2),
             output: Some("out".into()),
             no_picture: true,

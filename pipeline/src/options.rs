@@ -147,7 +147,7 @@ pub struct MeshOptions {
         feature = "clap",
         arg(long, value_enum, value_name = "SIDE", help_heading = "Mesh")
     )]
-    pub flow: Option<Flow>,
+    pub flow: Option<FlowSide>,
 
     /// Keep only the fluid connected to this point, in metres; other fluid becomes solid
     #[cfg_attr(
@@ -190,7 +190,7 @@ pub struct MeshOptions {
         feature = "clap",
         arg(long, value_name = "DEVICE", help_heading = "Run")
     )]
-    pub device: Option<Device>,
+    pub device: Option<DeviceOption>,
 
     /// Worker threads; 0 uses all cores. The mesh is the same for any number [default: 0]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", help_heading = "Run"))]
@@ -508,7 +508,7 @@ impl From<FillRule> for Fill {
     derive(clap::ValueEnum),
     value(rename_all = "lowercase")
 )]
-pub enum Flow {
+pub enum FlowSide {
     /// Around the body
     Outside,
     /// Inside the surface
@@ -518,9 +518,9 @@ pub enum Flow {
 /// [`DeviceChoice`] with a form in TOML.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Device(pub DeviceChoice);
+pub struct DeviceOption(pub DeviceChoice);
 
-impl FromStr for Device {
+impl FromStr for DeviceOption {
     type Err = cutlink_device::DeviceError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -528,7 +528,7 @@ impl FromStr for Device {
     }
 }
 
-impl TryFrom<String> for Device {
+impl TryFrom<String> for DeviceOption {
     type Error = cutlink_device::DeviceError;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
@@ -536,8 +536,8 @@ impl TryFrom<String> for Device {
     }
 }
 
-impl From<Device> for String {
-    fn from(device: Device) -> Self {
+impl From<DeviceOption> for String {
+    fn from(device: DeviceOption) -> Self {
         device.0.to_string()
     }
 }

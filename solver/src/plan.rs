@@ -2,7 +2,7 @@
 
 use crate::{
     Census, Flow, LatticeKind, Params, Place, Precision, SolverError,
-    kernels::{Kernels, cpu},
+    kernels::{FlowKernels, cpu},
     lattice::{D2Q9, D3Q19, D3Q27, Lattice},
     real::Real,
     run::Run,
@@ -121,12 +121,15 @@ impl<'a, const D: usize> Plan<'a, D> {
     ///
     /// # Errors
     /// The backend has too little memory.
-    pub fn start<B: Kernels<D>>(self, backend: &B) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
+    pub fn start<B: FlowKernels<D>>(
+        self,
+        backend: &B,
+    ) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
         backend.reserve("the flow", self.levels.iter().map(|l| l.bytes).sum())?;
         backend.start(self)
     }
 
-    fn with<L: Lattice, B: Kernels<D>>(
+    fn with<L: Lattice, B: FlowKernels<D>>(
         self,
         backend: &B,
     ) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
@@ -136,7 +139,7 @@ impl<'a, const D: usize> Plan<'a, D> {
         }
     }
 
-    fn of<L: Lattice, T: Real, B: Kernels<D>>(
+    fn of<L: Lattice, T: Real, B: FlowKernels<D>>(
         self,
         backend: &B,
     ) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
@@ -160,11 +163,11 @@ type Started<'a, const D: usize> = Result<Box<dyn Flow<D> + 'a>, SolverError>;
 /// How a backend starts flows of a dimension; see [`of_dimension`].
 pub(crate) struct Starts<const D: usize, B>(for<'a> fn(Plan<'a, D>, &B) -> Started<'a, D>);
 
-impl<B: Kernels<2>> Starts<2, B> {
+impl<B: FlowKernels<2>> Starts<2, B> {
     pub(crate) const IN_2D: Self = Self(|plan, backend| plan.with::<D2Q9, B>(backend));
 }
 
-impl<B: Kernels<3>> Starts<3, B> {
+impl<B: FlowKernels<3>> Starts<3, B> {
     pub(crate) const IN_3D: Self = Self(|plan, backend| match plan.params.lattice {
         LatticeKind::D3Q27 => plan.with::<D3Q27, B>(backend),
         _ => plan.with::<D3Q19, B>(backend),
@@ -172,7 +175,7 @@ impl<B: Kernels<3>> Starts<3, B> {
 }
 
 /// Starts a flow by the table of its dimension.
-pub(crate) fn start<'a, const D: usize, B: Kernels<D> + 'static>(
+pub(crate) fn start<'a, const D: usize, B: FlowKernels<D> + 'static>(
     backend: &B,
     plan: Plan<'a, D>,
     two: &'static Starts<2, B>,

@@ -7,7 +7,7 @@ mod vary;
 
 use crate::{
     Flow, ForceSample, InitialState, Interpolation, Lap, Plan, Snapshot, SolverError, Work,
-    kernels::{Kernels, SUMS, exchanged},
+    kernels::{FlowKernels, SUMS, exchanged},
     lattice::Lattice,
     plan::tau,
     real::Real,
@@ -22,7 +22,7 @@ use std::{cell::RefCell, collections::VecDeque, io, marker::PhantomData};
 /// Samples of forces that are kept until they are taken.
 const SAMPLES: usize = crate::FORCE_ROOM as usize;
 
-pub(crate) struct Run<'a, const D: usize, L, T: Real, B: Kernels<D>> {
+pub(crate) struct Run<'a, const D: usize, L, T: Real, B: FlowKernels<D>> {
     plan: Plan<'a, D>,
     backend: B,
     levels: Vec<State<D, T, B>>,
@@ -43,7 +43,7 @@ pub(crate) struct Run<'a, const D: usize, L, T: Real, B: Kernels<D>> {
     lattice: PhantomData<L>,
 }
 
-impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B> {
+impl<'a, const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'a, D, L, T, B> {
     pub(crate) fn new(plan: Plan<'a, D>, backend: &B) -> Result<Self, SolverError> {
         let cells = dims::cells(D);
         let mut levels = Vec::new();
@@ -209,7 +209,7 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'a, D, L, T, B>
     }
 }
 
-impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Flow<D> for Run<'_, D, L, T, B> {
+impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Flow<D> for Run<'_, D, L, T, B> {
     fn steps(&self) -> u64 {
         self.steps
     }
@@ -391,7 +391,7 @@ fn equilibrium<const D: usize, L: Lattice>(q: usize, density: f64, u: [f64; D]) 
     L::W[q] * (density - 1.0 + density * (3.0 * along + 4.5 * along * along - 1.5 * square))
 }
 
-impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'_, D, L, T, B> {
+impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B> {
     fn clear_forces(&mut self) -> Result<(), SolverError> {
         self.samples.clear();
         self.next_sample = 0;

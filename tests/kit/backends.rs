@@ -10,7 +10,7 @@ use cutlink_mesher::{
     exact::{Exact, Facet},
     snap::Snapped,
 };
-use cutlink_voxelizer::{EmbedParams, Frame, Mesh, embed, kernels::Kernels, validate};
+use cutlink_voxelizer::{EmbedParams, Frame, Mesh, embed, kernels::MeshKernels, validate};
 use proptest::{
     strategy::Strategy,
     test_runner::{Config, RngSeed, TestCaseResult, TestRunner},
@@ -22,8 +22,8 @@ use std::sync::OnceLock;
 use cutlink_device::cuda::Cuda;
 
 /// A backend with the kernels for 2D and 3D.
-pub trait AnyKernels: Kernels<2> + Kernels<3> {}
-impl<K: Kernels<2> + Kernels<3>> AnyKernels for K {}
+pub trait AnyKernels: MeshKernels<2> + MeshKernels<3> {}
+impl<K: MeshKernels<2> + MeshKernels<3>> AnyKernels for K {}
 
 /// Makes `name::cpu` and `name::cuda` of each function of the list. Those with `if has_scans` need
 /// `../shared/meshes`. The calling crate's build script decides `has_scans` and `has_cuda`.
@@ -139,7 +139,7 @@ pub fn random_cases<S: Strategy>(
 
 /// Embeds on a backend, validates, and compares every array bit for bit with a run on one thread of the host.
 /// The mesh, or what is wrong with it.
-pub fn conform<const D: usize, K: Kernels<D>>(
+pub fn conform<const D: usize, K: MeshKernels<D>>(
     kernels: &K,
     surface: &Snapped<D>,
     frame: Frame<D>,

@@ -5,7 +5,7 @@ use cutlink_device::Host;
 use cutlink_mesher::{
     Surface,
     exact::{Exact, Facet},
-    snap::{Lattice, Snapped},
+    snap::{SnapLattice, Snapped},
 };
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, check_periodic, embed, prepare, validate};
 
@@ -130,8 +130,8 @@ pub fn lattice_frame<const D: usize>(root_cells: [u32; D], levels: usize) -> Fra
 }
 
 /// The lattice of [`lattice_frame`].
-pub fn unit_lattice<const D: usize>() -> Lattice<D> {
-    Lattice {
+pub fn unit_lattice<const D: usize>() -> SnapLattice<D> {
+    SnapLattice {
         origin: [0.0; D],
         unit: 1.0,
     }

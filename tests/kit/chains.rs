@@ -6,7 +6,7 @@
 //! boundary of something (a simplex, a box, a suspension of a loop), so the chain is closed
 //! whatever its shape: flat, inside out, self-crossing, doubled, cancelling.
 
-use cutlink_mesher::snap::{COORDINATE_LIMIT, Lattice, SnapReport, Snapped};
+use cutlink_mesher::snap::{COORDINATE_LIMIT, SnapLattice, SnapReport, Snapped};
 use cutlink_voxelizer::{EmbedParams, Fill, Frame};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -34,7 +34,7 @@ impl<const D: usize> Soup<D> {
                 .expect("every corner should be listed") as u32
         };
         Snapped {
-            lattice: Lattice {
+            lattice: SnapLattice {
                 origin: [0.0; D],
                 unit: 1.0,
             },

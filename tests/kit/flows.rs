@@ -10,13 +10,13 @@ use cutlink_mesher::{
 };
 use cutlink_solver::{
     Collision, FaceCondition, Flow, Interpolation, LatticeKind, Params, PatchCondition, Plan,
-    Precision, Snapshot, WallScheme, kernels::Kernels,
+    Precision, Snapshot, WallScheme, kernels::FlowKernels,
 };
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, Region};
 
 /// A backend that runs flows in 2D and in 3D.
-pub trait AnyFlow: Kernels<2> + Kernels<3> {}
-impl<K: Kernels<2> + Kernels<3>> AnyFlow for K {}
+pub trait AnyFlow: FlowKernels<2> + FlowKernels<3> {}
+impl<K: FlowKernels<2> + FlowKernels<3>> AnyFlow for K {}
 
 /// A box of root cells of size 1 without a body, refined in regions.
 ///
@@ -87,7 +87,7 @@ pub fn params<const D: usize>(mesh: &Mesh<D>, viscosity: f64) -> Params<D> {
 ///
 /// # Panics
 /// Where it cannot be.
-pub fn start<'a, const D: usize, K: Kernels<D>>(
+pub fn start<'a, const D: usize, K: FlowKernels<D>>(
     kernels: &K,
     mesh: &'a Mesh<D>,
     params: Params<D>,

@@ -313,7 +313,7 @@ mod tests {
     #[test]
     fn winding_of_a_square_and_its_shifted_boundary() {
         let square = Snapped {
-            lattice: cutlink_mesher::snap::Lattice {
+            lattice: cutlink_mesher::snap::SnapLattice {
                 origin: [0.0; 2],
                 unit: 1.0,
             },

@@ -9,7 +9,7 @@ use cutlink_tests::{
     compare::{Mismatch, against_oracle, cells, same_cells, solid_finest},
     oracle::Oracle,
 };
-use cutlink_voxelizer::{LinkViolation, Mesh, Violation, pack_cell, unpack_cell, validate};
+use cutlink_voxelizer::{LinkViolation, Mesh, MeshViolation, pack_cell, unpack_cell, validate};
 
 const DEPTH: usize = 2;
 const RAY: [i32; 3] = [-97, 411, 233];
@@ -220,7 +220,7 @@ fn a_missing_link() {
     let bad = corrupted(&mesh, |m| drop_link(m, link_to(&mesh, true)));
     let found = validate(&bad);
     assert!(
-        matches!(found, Err(Violation::MissingLink { .. })),
+        matches!(found, Err(MeshViolation::MissingLink { .. })),
         "{found:?}"
     );
     let found = against_oracle(&bad, DEPTH, &oracle);
@@ -238,7 +238,7 @@ fn a_thin_wall_seen_from_one_side() {
     let bad = corrupted(&mesh, |m| drop_link(m, link_to(&mesh, false)));
     let found = validate(&bad);
     assert!(
-        matches!(found, Err(Violation::LoneLink { .. })),
+        matches!(found, Err(MeshViolation::LoneLink { .. })),
         "{found:?}"
     );
     let found = against_oracle(&bad, DEPTH, &oracle);
@@ -300,7 +300,10 @@ fn distances_and_patches_out_of_range() {
         let bad = corrupted(&mesh, |m| m.links.q[link] = q);
         let found = validate(&bad);
         assert!(
-            matches!(found, Err(Violation::Links(LinkViolation::Distance { .. }))),
+            matches!(
+                found,
+                Err(MeshViolation::Links(LinkViolation::Distance { .. }))
+            ),
             "{q}: {found:?}"
         );
         assert!(against_oracle(&bad, DEPTH, &oracle).is_err(), "{q}");
@@ -310,7 +313,7 @@ fn distances_and_patches_out_of_range() {
     assert!(
         matches!(
             found,
-            Err(Violation::Links(LinkViolation::Patch {
+            Err(MeshViolation::Links(LinkViolation::Patch {
                 patch: 2,
                 patches: 2,
                 ..
@@ -377,10 +380,10 @@ fn masks_that_contradict() {
     for (i, (name, bad)) in flips.iter().enumerate() {
         match validate(bad) {
             // Its fluid neighbours, checked before it, miss their cuts.
-            Err(Violation::MissingLink { .. }) if *name == "solid" => {}
-            Err(Violation::Mask { mask, .. }) => assert_eq!(mask, *name, "case {i}"),
+            Err(MeshViolation::MissingLink { .. }) if *name == "solid" => {}
+            Err(MeshViolation::Mask { mask, .. }) => assert_eq!(mask, *name, "case {i}"),
             // A wrong number of boundary cells also breaks the block's row.
-            Err(Violation::Links(LinkViolation::Cells { .. })) if *name == "boundary" => {}
+            Err(MeshViolation::Links(LinkViolation::Cells { .. })) if *name == "boundary" => {}
             other => panic!("case {i}, {name}: {other:?}"),
         }
         assert_ne!(unlike(&mesh, bad), "", "case {i}");
@@ -430,7 +433,7 @@ fn forests_that_are_not_sound() {
     for (i, bad) in bad.iter().enumerate() {
         let found = validate(bad);
         assert!(
-            matches!(found, Err(Violation::Forest(_))),
+            matches!(found, Err(MeshViolation::Forest(_))),
             "case {i}: {found:?}"
         );
     }

@@ -3,7 +3,7 @@
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use cutlink::options::{Device, FillRule, Flow, MeshOptions, Numbers, Root};
+use cutlink::options::{DeviceOption, FillRule, FlowSide, MeshOptions, Numbers, Root};
 use cutlink_solver::{Collision, LatticeKind, Precision};
 use std::path::{Path, PathBuf};
 
@@ -215,7 +215,7 @@ pub struct SolveArgs {
 
     /// Where to run; auto uses a CUDA GPU if there is one
     #[arg(long, value_name = "auto|cpu|cuda[:N]")]
-    pub device: Option<Device>,
+    pub device: Option<DeviceOption>,
 
     /// Worker threads; 0 uses all cores
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -262,7 +262,7 @@ pub struct BenchRun {
 
     /// Where to run: auto, cpu, cuda or cuda:N [default: auto]
     #[arg(long, value_name = "DEVICE", help_heading = "Run")]
-    pub device: Option<Device>,
+    pub device: Option<DeviceOption>,
 
     /// Worker threads; 0 uses all cores [default: 0]
     #[arg(long, value_name = "N", help_heading = "Run")]
@@ -334,7 +334,7 @@ pub struct BenchMeshArgs {
 
     /// Where the fluid is [default: outside]
     #[arg(long, value_enum, value_name = "SIDE", help_heading = "Mesh")]
-    pub flow: Option<Flow>,
+    pub flow: Option<FlowSide>,
 
     /// Accept surfaces that are open or inconsistently oriented
     #[arg(long, help_heading = "Mesh")]

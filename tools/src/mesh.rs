@@ -5,7 +5,7 @@ use crate::console::{self, Console};
 use cutlink::device::{Opened, on};
 use cutlink::mesh::build::{AnyPlaced, Builder, Placed, ms};
 use cutlink::mesh::product::{self, IntoAny};
-use cutlink::mesh::report::{Device, Report, Times};
+use cutlink::mesh::report::{DeviceReport, MeshReport, Times};
 use cutlink::mesh::resolve;
 use cutlink::{Error, config, estimate, output, pool};
 use cutlink_device::memory;
@@ -93,7 +93,7 @@ impl Run<'_> {
             return self.estimate(&placed, memory);
         }
         let prepared = self.work.prepare(placed)?;
-        let device = Device::new(&job.selected, self.work.opened);
+        let device = DeviceReport::new(&job.selected, self.work.opened);
         let mut report = product::plan(job, &prepared, device);
         self.console.show(&report.plan())?;
         if !self.args.dry_run {
@@ -118,7 +118,7 @@ impl Run<'_> {
             max_cells: job.max_cells,
         };
         let params = self.work.params(placed)?;
-        let device = Device::new(&job.selected, opened);
+        let device = DeviceReport::new(&job.selected, opened);
         let (surface, frame) = (&placed.placed, placed.domain.frame);
         let estimated = on!(opened, kernels => {
             estimate::estimate(kernels, request, surface, frame, params)
@@ -136,7 +136,7 @@ impl Run<'_> {
         self.console.object(&object)
     }
 
-    fn finish(self, mut report: Report) -> Result<(), Error> {
+    fn finish(self, mut report: MeshReport) -> Result<(), Error> {
         report.times_ms = Times {
             total: ms(self.began),
             ..self.work.times

@@ -4,7 +4,7 @@
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use cutlink_device::Host;
 use cutlink_mesher::{Surface, primitives::Shape3, snap::snap};
-use cutlink_voxelizer::{EmbedParams, Fill, Frame, Observer, Stage, embed};
+use cutlink_voxelizer::{EmbedParams, Fill, Frame, Stage, StageObserver, embed};
 use std::time::Duration;
 
 /// Adds up the time of one stage over all levels.
@@ -13,7 +13,7 @@ struct Stopwatch {
     seconds: f64,
 }
 
-impl Observer for Stopwatch {
+impl StageObserver for Stopwatch {
     fn stage_done(&mut self, stage: Stage, _: usize, seconds: f64) {
         if stage == self.stage {
             self.seconds += seconds;

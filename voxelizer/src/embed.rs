@@ -7,8 +7,8 @@
 //! its own rim, and 2:1 needs no further blocks: see [`crate::refine`].
 
 use crate::{
-    Classes, EmbedParams, Frame, LinkTable, Mesh, Observer, SUBCELL_BITS, Stage, VoxelError,
-    kernels::{Classified, Images, Kernels, LevelData, LevelView, Seeds, SolidRule},
+    Classes, EmbedParams, Frame, LinkTable, Mesh, SUBCELL_BITS, Stage, StageObserver, VoxelError,
+    kernels::{Classified, Images, LevelData, LevelView, MeshKernels, Seeds, SolidRule},
     periodic::{self, ImageFacets},
     refine::{self, LevelMarks},
 };
@@ -65,12 +65,12 @@ pub fn check_levels<const D: usize>(frame: &Frame<D>, levels: usize) -> Result<(
 /// # Errors
 /// Parameters out of range, too many levels for the lattice, tables beyond 2^32 entries, too little memory, a device
 /// that fails.
-pub fn embed<const D: usize, K: Kernels<D>>(
+pub fn embed<const D: usize, K: MeshKernels<D>>(
     kernels: &K,
     surface: &Snapped<D>,
     frame: Frame<D>,
     params: &EmbedParams,
-    observer: &mut dyn Observer,
+    observer: &mut dyn StageObserver,
 ) -> Result<Mesh<D, K>, VoxelError> {
     params.validate()?;
     check_levels(&frame, params.levels)?;
@@ -168,7 +168,7 @@ pub fn embed<const D: usize, K: Kernels<D>>(
 ///
 /// # Errors
 /// A vertex or facet too far from the box for exact arithmetic.
-pub fn prepare<const D: usize, K: Kernels<D>>(
+pub fn prepare<const D: usize, K: MeshKernels<D>>(
     kernels: &K,
     surface: &Surface<D>,
     frame: &Frame<D>,
@@ -198,7 +198,7 @@ struct Beyond<const D: usize, K: Backend> {
     starts: [u32; 28],
 }
 
-impl<const D: usize, K: Kernels<D>> Beyond<D, K> {
+impl<const D: usize, K: MeshKernels<D>> Beyond<D, K> {
     fn new(
         kernels: &K,
         surface: &Snapped<D>,
@@ -237,7 +237,7 @@ struct Build<'a, const D: usize, K: Backend> {
     links: LinkTable<K>,
 }
 
-impl<'a, const D: usize, K: Kernels<D>> Build<'a, D, K> {
+impl<'a, const D: usize, K: MeshKernels<D>> Build<'a, D, K> {
     fn new(kernels: &'a K, frame: &Frame<D>, periodic: [bool; D]) -> Result<Self, VoxelError> {
         let forest = Forest::new(kernels, frame.root_blocks())?.with_periodic(periodic);
         let blocks = forest.capacity();
@@ -325,7 +325,7 @@ impl<'a, const D: usize, K: Kernels<D>> Build<'a, D, K> {
 /// not waited for before the end.
 struct Clock<'a, K: Backend> {
     kernels: &'a K,
-    observer: &'a mut dyn Observer,
+    observer: &'a mut dyn StageObserver,
     level: usize,
     last: K::Stamp,
     launches: Option<u64>,
@@ -333,7 +333,7 @@ struct Clock<'a, K: Backend> {
 }
 
 impl<'a, K: Backend> Clock<'a, K> {
-    fn new(kernels: &'a K, observer: &'a mut dyn Observer) -> Result<Self, VoxelError> {
+    fn new(kernels: &'a K, observer: &'a mut dyn StageObserver) -> Result<Self, VoxelError> {
         Ok(Self {
             kernels,
             observer,

@@ -27,8 +27,8 @@
 //! embedding of about [`BUILD_BLOCKS`] blocks, or none where the root grid is larger.
 
 use crate::{
-    EmbedParams, Frame, Observer, RegionShape, Stage, VoxelError, embed, kernels::Kernels, prepare,
-    refine,
+    EmbedParams, Frame, RegionShape, Stage, StageObserver, VoxelError, embed, kernels::MeshKernels,
+    prepare, refine,
 };
 use cutlink_amr::{bytes_per_block, bytes_per_root_block, dims};
 use cutlink_mesher::Surface;
@@ -142,7 +142,7 @@ struct Moments {
 /// have at most `build_blocks` blocks (such as [`BUILD_BLOCKS`]) are counted by building them.
 ///
 /// `surface` is placed in the frame and need not be closed. See the module for the method.
-pub fn forecast<const D: usize, K: Kernels<D>>(
+pub fn forecast<const D: usize, K: MeshKernels<D>>(
     kernels: &K,
     surface: &Surface<D>,
     frame: Frame<D>,
@@ -596,7 +596,7 @@ fn size<const D: usize>(points: &[[f64; D]]) -> f64 {
 /// Adds up the time of each level.
 struct Watch(Vec<f64>);
 
-impl Observer for Watch {
+impl StageObserver for Watch {
     fn stage_done(&mut self, _: Stage, level: usize, seconds: f64) {
         if let Some(sum) = self.0.get_mut(level) {
             *sum += seconds;

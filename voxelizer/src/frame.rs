@@ -10,7 +10,7 @@
 //! in lattice units: all centres of all levels are lattice points.
 
 use crate::VoxelError;
-use cutlink_mesher::snap::Lattice;
+use cutlink_mesher::snap::SnapLattice;
 
 /// Bits below the finest cell: vertices are snapped to 1/256 of it.
 pub const SUBCELL_BITS: u32 = 8;
@@ -67,8 +67,8 @@ impl<const D: usize> Frame<D> {
     }
 
     /// The snapping lattice of a mesh of `levels` levels.
-    pub fn lattice(&self, levels: usize) -> Lattice<D> {
-        Lattice {
+    pub fn lattice(&self, levels: usize) -> SnapLattice<D> {
+        SnapLattice {
             origin: self.origin,
             unit: self.dx_at(levels - 1) / f64::from(1u32 << SUBCELL_BITS),
         }

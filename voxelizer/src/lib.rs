@@ -36,11 +36,11 @@ pub use estimate::{
 pub use frame::{Frame, SUBCELL_BITS};
 pub use links::{Link, LinkTable, LinkViolation, pack_cell, unpack_cell};
 pub use mesh::{Classes, Fill, LevelCounts, Mesh};
-pub use params::{EmbedParams, Observer, Reach, Region, RegionShape, Stage, WallRule};
+pub use params::{EmbedParams, Reach, Region, RegionShape, Stage, StageObserver, WallRule};
 pub use periodic::check_periodic;
 pub use seed::{Kept, SeedError, keep_connected};
 pub use thin::{Thin, ThinPlace, thin};
-pub use validate::{Violation, validate};
+pub use validate::{MeshViolation, validate};
 
 /// A mesh of either dimension.
 #[derive(Debug)]

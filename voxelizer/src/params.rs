@@ -203,7 +203,7 @@ pub enum Stage {
 }
 
 /// Called when a stage of a level has ended, with the wall time it took.
-pub trait Observer {
+pub trait StageObserver {
     /// `level` runs from 0; a stage that belongs to no level reports the finest.
     fn stage_done(&mut self, stage: Stage, level: usize, seconds: f64);
 
@@ -215,6 +215,6 @@ pub trait Observer {
 }
 
 /// Observes nothing.
-impl Observer for () {
+impl StageObserver for () {
     fn stage_done(&mut self, _: Stage, _: usize, _: f64) {}
 }

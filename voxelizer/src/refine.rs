@@ -29,7 +29,7 @@ pub struct LevelMarks<const D: usize> {
     /// Around walls.
     pub walls: Vec<Walls>,
     /// In regions.
-    pub places: Vec<Place<D>>,
+    pub places: Vec<RegionPlace<D>>,
 }
 
 impl<const D: usize> LevelMarks<D> {
@@ -61,7 +61,7 @@ pub struct Walls {
 
 /// A region on a level, in units of its blocks' edge from the box's lower corner.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Place<const D: usize> {
+pub struct RegionPlace<const D: usize> {
     shape: Shape<D>,
     /// Half a block's edge and the margin for balance.
     reach: f64,
@@ -101,7 +101,7 @@ enum Shape<const D: usize> {
     },
 }
 
-impl<const D: usize> Place<D> {
+impl<const D: usize> RegionPlace<D> {
     /// Whether the block of these coordinates is wanted: for boxes and balls, whether the
     /// block grown by the margin meets the region; for cylinders, whether that block's
     /// circumscribed ball does.
@@ -257,7 +257,7 @@ pub fn plan<const D: usize>(
             .iter()
             .filter(|region| level + 1 < region.levels)
             .flat_map(|region| {
-                let place = Place::new(region.shape, frame, level, region.levels);
+                let place = RegionPlace::new(region.shape, frame, level, region.levels);
                 let blocks = frame.root_blocks().map(|n| f64::from(n << level));
                 place.images(blocks, params.periodic_axes())
             })

@@ -7,10 +7,10 @@ use rayon::prelude::*;
 /// The first invariant found broken.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Violation {
+pub enum MeshViolation {
     /// The forest is not sound.
     #[error(transparent)]
-    Forest(#[from] cutlink_amr::Violation),
+    Forest(#[from] cutlink_amr::ForestViolation),
     /// Arrays of lengths that do not fit one another.
     #[error("array {array} has {len} elements, {expected} expected")]
     Length {
@@ -76,7 +76,7 @@ pub enum Violation {
 
 /// Checks the forest, the masks and the link table; names the first violation.
 /// Cost: the forest's check, and 3^D lookups for each cell of a block near the surface.
-pub fn validate<const D: usize>(mesh: &Mesh<D>) -> Result<(), Violation> {
+pub fn validate<const D: usize>(mesh: &Mesh<D>) -> Result<(), MeshViolation> {
     mesh.forest.validate()?;
     check_lengths(mesh)?;
     let links = &mesh.links;
@@ -93,7 +93,7 @@ pub fn validate<const D: usize>(mesh: &Mesh<D>) -> Result<(), Violation> {
     first.map_or(Ok(()), Err)
 }
 
-fn check_lengths<const D: usize>(mesh: &Mesh<D>) -> Result<(), Violation> {
+fn check_lengths<const D: usize>(mesh: &Mesh<D>) -> Result<(), MeshViolation> {
     let blocks = mesh.forest.capacity();
     let patches = if mesh.patches.len() > 1 {
         mesh.links.len()
@@ -109,7 +109,7 @@ fn check_lengths<const D: usize>(mesh: &Mesh<D>) -> Result<(), Violation> {
     ];
     for (array, len, expected) in lengths {
         if len != expected {
-            return Err(Violation::Length {
+            return Err(MeshViolation::Length {
                 array,
                 len,
                 expected,
@@ -119,11 +119,11 @@ fn check_lengths<const D: usize>(mesh: &Mesh<D>) -> Result<(), Violation> {
     Ok(())
 }
 
-fn check_masks<const D: usize>(mesh: &Mesh<D>, block: u32) -> Result<(), Violation> {
+fn check_masks<const D: usize>(mesh: &Mesh<D>, block: u32) -> Result<(), MeshViolation> {
     let at = block as usize;
     let masks = &mesh.classes;
     let wrong = |mask, value, reason| {
-        Err(Violation::Mask {
+        Err(MeshViolation::Mask {
             block,
             mask,
             value,
@@ -198,7 +198,7 @@ fn expected_rim<const D: usize>(mesh: &Mesh<D>, block: u32) -> (u64, u64) {
     (near, within & !near)
 }
 
-fn check_surface<const D: usize>(mesh: &Mesh<D>, block: u32) -> Result<(), Violation> {
+fn check_surface<const D: usize>(mesh: &Mesh<D>, block: u32) -> Result<(), MeshViolation> {
     let solid = mesh.classes.solid[block as usize];
     let plain = |mask: u64| {
         let boundary = mesh.classes.boundary[block as usize];
@@ -223,10 +223,10 @@ fn check_pair<const D: usize>(
     mesh: &Mesh<D>,
     at: CellRef,
     direction: usize,
-) -> Result<(), Violation> {
+) -> Result<(), MeshViolation> {
     let CellRef { block, cell } = at;
     let is_solid = |c: CellRef| mesh.classes.solid[c.block as usize] >> c.cell & 1 == 1;
-    let lone = Violation::LoneLink {
+    let lone = MeshViolation::LoneLink {
         block,
         cell,
         direction,
@@ -236,7 +236,7 @@ fn check_pair<const D: usize>(
         NeighborCell::Outside if cut => Err(lone),
         NeighborCell::Outside => Ok(()),
         NeighborCell::Refined(n) if mesh.graded && !cut && is_solid(n) && !is_solid(at) => {
-            Err(Violation::MissingLink {
+            Err(MeshViolation::MissingLink {
                 block,
                 cell,
                 direction,
@@ -245,7 +245,7 @@ fn check_pair<const D: usize>(
         NeighborCell::Coarser(_) | NeighborCell::Refined(_) if mesh.graded => Ok(()),
         NeighborCell::Coarser(n) | NeighborCell::Refined(n) => {
             if cut || is_solid(n) != is_solid(at) {
-                return Err(Violation::SurfaceBetweenLevels {
+                return Err(MeshViolation::SurfaceBetweenLevels {
                     block,
                     cell,
                     direction,
@@ -256,7 +256,7 @@ fn check_pair<const D: usize>(
         NeighborCell::Same(n) => {
             let opposite = dims::directions(D) - 1 - direction;
             match (is_solid(at), is_solid(n)) {
-                (false, true) if !cut => Err(Violation::MissingLink {
+                (false, true) if !cut => Err(MeshViolation::MissingLink {
                     block,
                     cell,
                     direction,

@@ -4,7 +4,7 @@ use cutlink_device::Host;
 use cutlink_mesher::Surface;
 use cutlink_mesher::primitives::{AnyShape, parse_shape};
 use cutlink_mesher::snap::snap;
-use cutlink_voxelizer::kernels::Kernels;
+use cutlink_voxelizer::kernels::MeshKernels;
 use cutlink_voxelizer::{
     BUILD_BLOCKS, EmbedParams, Estimate, Fill, Forecast, Frame, embed, forecast, mesh_file, rough,
 };
@@ -21,7 +21,7 @@ fn params(levels: usize, wall_distance: f64) -> EmbedParams {
 
 fn truth<const D: usize>(surface: &Surface<D>, frame: Frame<D>, params: &EmbedParams) -> Counts
 where
-    Host: Kernels<D>,
+    Host: MeshKernels<D>,
 {
     let snapped = snap(surface, frame.lattice(params.levels)).expect("in reach");
     let mesh = embed(&Host, &snapped, frame, params, &mut ()).expect("a mesh");
@@ -77,7 +77,7 @@ fn cube(cells: u32) -> Frame<3> {
 /// The forecast with the last two levels, or more, left to the growth law.
 fn coarse<const D: usize>(surface: &Surface<D>, frame: Frame<D>, p: &EmbedParams) -> Forecast<D>
 where
-    Host: Kernels<D>,
+    Host: MeshKernels<D>,
 {
     let blocks = rough(surface, frame, p).expect("a forecast");
     let build: u64 = blocks.at(p.levels - 2).blocks + p.levels as u64;

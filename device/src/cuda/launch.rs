@@ -37,7 +37,7 @@ macro_rules! cuda_modules {
 
 /// How many threads run a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Grid {
+pub struct LaunchGrid {
     /// Thread blocks.
     pub blocks: u32,
     /// Threads per block.
@@ -46,7 +46,7 @@ pub struct Grid {
     pub shared: u32,
 }
 
-impl Grid {
+impl LaunchGrid {
     /// One thread per item, in blocks of `threads` threads.
     pub fn over(items: usize, threads: u32) -> Self {
         Self::blocks(items.div_ceil(threads as usize), threads)
@@ -232,7 +232,7 @@ impl<'a> Launch<'a> {
     /// # Safety
     /// The kernel must stay within the buffers it is given, for these arguments and this grid.
     /// (Number and sizes of the arguments are checked against the kernel's parameters.)
-    pub unsafe fn run(mut self, grid: Grid) -> Result<(), DeviceError> {
+    pub unsafe fn run(mut self, grid: LaunchGrid) -> Result<(), DeviceError> {
         if grid.blocks == 0 {
             return Ok(());
         }

@@ -30,5 +30,5 @@ mod staging;
 pub use buffer::CudaBuf;
 pub use context::{Cuda, Event, count};
 pub use graph::Graph;
-pub use launch::{Grid, Launch, Module};
+pub use launch::{Launch, LaunchGrid, Module};
 pub use primitives::Sums;

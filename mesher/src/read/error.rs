@@ -9,7 +9,7 @@ use super::{Format, MAX_UNPACKED};
 /// Where in a file something is; counts from 1 for lines and from 0 for the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Place {
+pub enum FilePlace {
     /// A line of text, from 1.
     Line(u64),
     /// A triangle of a binary STL, from 0.
@@ -36,7 +36,7 @@ pub enum Place {
     Face(u64),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FilePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Line(n) => write!(f, "line {n}"),
@@ -179,7 +179,7 @@ pub enum ReadError {
         /// Its format.
         format: Format,
         /// Where.
-        place: Place,
+        place: FilePlace,
         /// What the format asks for.
         expected: String,
         /// What is there.
@@ -193,7 +193,7 @@ pub enum ReadError {
         /// Its format.
         format: Format,
         /// Where.
-        place: Place,
+        place: FilePlace,
         /// The value.
         value: f64,
     },
@@ -205,7 +205,7 @@ pub enum ReadError {
         /// Its format.
         format: Format,
         /// Where.
-        place: Place,
+        place: FilePlace,
         /// The index.
         index: i64,
         /// Number of vertices.

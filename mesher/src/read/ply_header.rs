@@ -5,7 +5,7 @@
 //! skipped. Every element's count is compared with the bytes that follow.
 
 use super::source::Source;
-use super::{Format, Place, ReadError};
+use super::{FilePlace, Format, ReadError};
 
 /// More elements, or properties in one, are refused as nonsense.
 const MAX_ENTRIES: usize = 1024;
@@ -194,7 +194,7 @@ impl Header {
         let Some(format) = format else {
             return Err(source.syntax(
                 Format::PlyAscii,
-                Place::Line(2),
+                FilePlace::Line(2),
                 "a format line in the header",
                 "none",
             ));

@@ -14,7 +14,7 @@ use ply_rs_bw::ply::{
 use super::ply::{PatchSource, Raw};
 use super::ply_header::{Element, Header, Kind, Scalar};
 use super::source::Source;
-use super::{Format, Place, ReadError};
+use super::{FilePlace, Format, ReadError};
 
 pub(super) fn read(source: Source<'_>, header: &Header) -> Result<Raw, ReadError> {
     let mut rows = Rows {
@@ -60,7 +60,7 @@ pub(super) fn read(source: Source<'_>, header: &Header) -> Result<Raw, ReadError
     if let Some(vertex) = raw.vertices.iter().position(|p| !finite(p)) {
         let mut values = raw.vertices[vertex].into_iter();
         let value = values.find(|x| !x.is_finite()).unwrap_or(f64::NAN);
-        return Err(source.not_finite(header.format, Place::Vertex(vertex as u64), value));
+        return Err(source.not_finite(header.format, FilePlace::Vertex(vertex as u64), value));
     }
     Ok(raw)
 }
@@ -170,7 +170,7 @@ impl Rows<'_> {
             match self.binary_row(def) {
                 Ok(values) => return Ok(values),
                 Err(found) => (
-                    Place::Row {
+                    FilePlace::Row {
                         row,
                         byte: start as u64,
                     },
@@ -300,7 +300,7 @@ impl Polygons {
     ) -> Result<(), ReadError> {
         let place = |place: RowPlace| match format {
             Format::PlyAscii => source.line_of(place.end),
-            _ => Place::Face(place.row),
+            _ => FilePlace::Face(place.row),
         };
         if let Some(short) = self.short {
             return Err(source.syntax(

@@ -23,7 +23,7 @@ use std::collections::HashMap;
 
 use super::sniff::{strip_bom, unknown};
 use super::source::Source;
-use super::{DEFAULT_PATCH, Format, Loaded, Place, ReadError, loaded};
+use super::{DEFAULT_PATCH, FilePlace, Format, Loaded, ReadError, loaded};
 use crate::Surface;
 
 const FORMAT: Format = Format::Polyline;
@@ -74,7 +74,7 @@ fn loops(source: Source<'_>, notes: &mut Vec<String>) -> Result<Vec<Loop>, ReadE
             }
             continue;
         }
-        let place = Place::Line(line);
+        let place = FilePlace::Line(line);
         if let Some(rest) = text.strip_prefix('[') {
             let name = rest.strip_suffix(']').map(str::trim);
             let Some(name) = name.filter(|name| !name.is_empty()) else {
@@ -123,7 +123,7 @@ fn loops(source: Source<'_>, notes: &mut Vec<String>) -> Result<Vec<Loop>, ReadE
         let found = format!("the end of the file behind '{part}'");
         return Err(source.syntax(
             FORMAT,
-            Place::Line(*line),
+            FilePlace::Line(*line),
             "points behind a part's name",
             found,
         ));
@@ -192,7 +192,7 @@ fn lednicer(source: Source<'_>, loops: &[Loop]) -> Result<Option<Loop>, ReadErro
                 format!("{upper} + {lower} points of a Lednicer airfoil behind this line");
             return Err(source.syntax(
                 FORMAT,
-                Place::Line(loops[0].line),
+                FilePlace::Line(loops[0].line),
                 expected,
                 format!("{} points", points.len()),
             ));
@@ -272,7 +272,7 @@ fn close(
             let found = format!("{} distinct ones", points.len());
             return Err(source.syntax(
                 FORMAT,
-                Place::Line(line),
+                FilePlace::Line(line),
                 "a loop of at least three points",
                 found,
             ));
@@ -281,7 +281,7 @@ fn close(
             if !part_of.contains(&(k + 1)) {
                 let found = format!("no segment between '{part}' and the next part");
                 let expected = "points behind a part's name";
-                return Err(source.syntax(FORMAT, Place::Line(*line), expected, found));
+                return Err(source.syntax(FORMAT, FilePlace::Line(*line), expected, found));
             }
         }
         let mut patch_of = vec![0; parts.len() + 1];
@@ -304,7 +304,7 @@ fn close(
             });
             *patch = u16::try_from(number).map_err(|_| {
                 let expected = "at most 65536 names of loops and parts";
-                source.syntax(FORMAT, Place::Line(line), expected, "more")
+                source.syntax(FORMAT, FilePlace::Line(line), expected, "more")
             })?;
         }
         let (first, len) = (surface.vertices.len() as u32, points.len() as u32);

@@ -11,7 +11,7 @@ use cutlink_device::{DeviceError, memory};
 use flate2::read::MultiGzDecoder;
 
 use super::foreign::Foreign;
-use super::{Format, Place, ReadError, WeldError};
+use super::{FilePlace, Format, ReadError, WeldError};
 
 /// Largest size to which a gzipped file may unpack, in bytes. Plain files have no such limit.
 pub const MAX_UNPACKED: u64 = 1 << 30;
@@ -32,7 +32,7 @@ pub(super) struct Source<'a> {
 
 impl Source<'_> {
     /// The line that holds byte `at`; `\n`, `\r\n` and a lone `\r` each end one.
-    pub(super) fn line_of(&self, at: usize) -> Place {
+    pub(super) fn line_of(&self, at: usize) -> FilePlace {
         let before = &self.bytes[..at.min(self.bytes.len())];
         let mut lines = 1;
         let mut last = 0;
@@ -41,7 +41,7 @@ impl Source<'_> {
             lines += u64::from(!pair);
             last = i;
         }
-        Place::Line(lines)
+        FilePlace::Line(lines)
     }
 
     /// A printable piece of what stands at byte `at`, up to white space.
@@ -61,7 +61,7 @@ impl Source<'_> {
     pub(super) fn syntax(
         &self,
         format: Format,
-        place: Place,
+        place: FilePlace,
         expected: impl Into<String>,
         found: impl Into<String>,
     ) -> ReadError {
@@ -74,7 +74,7 @@ impl Source<'_> {
         }
     }
 
-    pub(super) fn not_finite(&self, format: Format, place: Place, value: f64) -> ReadError {
+    pub(super) fn not_finite(&self, format: Format, place: FilePlace, value: f64) -> ReadError {
         ReadError::NotFinite {
             path: self.name.into(),
             format,

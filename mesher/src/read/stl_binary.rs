@@ -15,7 +15,7 @@ use super::digits::far_away;
 use super::sniff::{binary_count, binary_len, unknown};
 use super::source::Source;
 use super::stl_ascii::number;
-use super::{DEFAULT_PATCH, Format, Loaded, Place, ReadError, counted, loaded, weld};
+use super::{DEFAULT_PATCH, FilePlace, Format, Loaded, ReadError, counted, loaded, weld};
 use crate::Surface;
 
 const FORMAT: Format = Format::StlBinary;
@@ -148,8 +148,8 @@ fn not_finite(source: Source<'_>, triangles: &[[[f32; 3]; 3]], bodies: &[u64]) -
         body += 1;
     }
     let place = match body {
-        0 => Place::Triangle(triangle),
-        _ => Place::TriangleOfBody {
+        0 => FilePlace::Triangle(triangle),
+        _ => FilePlace::TriangleOfBody {
             body: body as u64,
             triangle,
             byte: 84 * (body as u64 + 1) + 50 * at as u64,

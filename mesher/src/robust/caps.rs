@@ -96,7 +96,7 @@ mod tests {
     use crate::{
         Surface,
         primitives::Shape3,
-        snap::{Lattice, snap},
+        snap::{SnapLattice, snap},
     };
 
     fn open_sphere(keep: impl Fn(usize) -> bool) -> Snapped<3> {
@@ -107,7 +107,7 @@ mod tests {
             i += 1;
             keep(i - 1)
         });
-        let lattice = Lattice {
+        let lattice = SnapLattice {
             origin: [-1.0; 3],
             unit: 1e-4,
         };
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn polylines_are_closed_each_by_itself() {
         let mut open = Snapped {
-            lattice: Lattice {
+            lattice: SnapLattice {
                 origin: [0.0; 2],
                 unit: 1.0,
             },

@@ -431,7 +431,7 @@ mod tests {
             .map(|i| [i, (i + 1) % corners as u32, corners as u32])
             .collect();
         CapTree::new(&Snapped {
-            lattice: crate::snap::Lattice {
+            lattice: crate::snap::SnapLattice {
                 origin: [0.0; 3],
                 unit: 1.0,
             },

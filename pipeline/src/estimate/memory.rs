@@ -9,7 +9,7 @@ use crate::estimate::numbers;
 use crate::mesh::report::{bytes, grouped};
 use cutlink_device::{Backend, Memory, memory};
 use cutlink_mesher::Surface;
-use cutlink_voxelizer::kernels::Kernels;
+use cutlink_voxelizer::kernels::MeshKernels;
 use cutlink_voxelizer::{BUILD_BLOCKS, EmbedParams, Estimate, Frame, forecast, rough};
 
 /// Factor by which an estimate may be too low.
@@ -113,7 +113,7 @@ pub fn cells(estimate: &Estimate) -> u64 {
 }
 
 /// The levels to build, at most `params.levels`, and a note if they are fewer.
-pub fn levels<const D: usize, K: Kernels<D>>(
+pub fn levels<const D: usize, K: MeshKernels<D>>(
     kernels: &K,
     surface: &Surface<D>,
     frame: Frame<D>,

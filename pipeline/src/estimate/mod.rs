@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind};
 use crate::mesh::report::{bytes, columns, grouped, short};
 use cutlink_amr::MAX_LEVELS;
 use cutlink_mesher::Surface;
-use cutlink_voxelizer::kernels::Kernels;
+use cutlink_voxelizer::kernels::MeshKernels;
 use cutlink_voxelizer::{BUILD_BLOCKS, EmbedParams, Estimate, Frame, check_levels, forecast};
 use memory::AvailableMemory;
 use serde_json::{Value, json};
@@ -63,7 +63,7 @@ pub struct Estimated<const D: usize> {
 ///
 /// # Errors
 /// [`ErrorKind::Memory`] or [`ErrorKind::Input`] if the root grid alone does not fit; a device error.
-pub fn estimate<const D: usize, K: Kernels<D>>(
+pub fn estimate<const D: usize, K: MeshKernels<D>>(
     kernels: &K,
     request: Request,
     surface: &Surface<D>,

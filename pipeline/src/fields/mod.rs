@@ -39,11 +39,11 @@ mod writer;
 
 pub use averages::Averages;
 pub use spec::{
-    Average, Axis, CellField, Clock, OutputKind, OutputSpec, Quantity, SurfaceFormat, written,
+    Average, CellField, Clock, NormalAxis, OutputKind, OutputSpec, Quantity, SurfaceFormat, written,
 };
 pub use surface::Body;
 pub(crate) use surface::{WallForce, area_of};
-pub use units::{FieldUnits, Unit};
+pub use units::{FieldUnit, FieldUnits};
 pub use writer::{FieldWriter, Moment, Start, check, memory};
 
 #[cfg(test)]

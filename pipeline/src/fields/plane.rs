@@ -1,6 +1,6 @@
 //! A plane through the cells, and the leaf cells that a plane or a box intersects.
 
-use super::spec::Axis;
+use super::spec::NormalAxis;
 use cutlink_amr::{CellRef, NONE, dims};
 use cutlink_voxelizer::Mesh;
 
@@ -19,7 +19,7 @@ impl Plane {
     /// A plane between cells shows the upper ones, on the upper face of the box the lower ones.
     pub(super) fn new<const D: usize>(
         mesh: &Mesh<D>,
-        axis: Option<Axis>,
+        axis: Option<NormalAxis>,
         position: Option<f64>,
     ) -> Result<Self, String> {
         if D < 3 {
@@ -34,7 +34,7 @@ impl Plane {
                 ),
             };
         }
-        let axis = axis.unwrap_or(Axis::Z) as usize;
+        let axis = axis.unwrap_or(NormalAxis::Z) as usize;
         let (from, to) = (mesh.frame.origin[axis], mesh.frame.upper()[axis]);
         let at = position.unwrap_or((from + to) / 2.0);
         if !(at >= from && at <= to) {

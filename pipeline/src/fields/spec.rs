@@ -98,7 +98,7 @@ pub enum Quantity {
 /// An axis, by its letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Axis {
+pub enum NormalAxis {
     /// 0.
     X,
     /// 1.
@@ -184,7 +184,7 @@ pub struct OutputSpec {
     pub bounds: Option<Vec<f64>>,
     /// For `slice` and `picture` in 3D: the normal of the plane; for `span`: the axis of the means. Default: z.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub axis: Option<Axis>,
+    pub axis: Option<NormalAxis>,
     /// For `slice` and `picture` in 3D: the coordinate on the axis, in the length unit of the mesh. Default: the middle
     /// of the box.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -349,12 +349,12 @@ pub fn written<const D: usize>(
             full.fields.get_or_insert_with(|| fields_of(spec.average));
         }
         if matches!(spec.kind, Slice | Picture) && D == 3 {
-            let axis = *full.axis.get_or_insert(Axis::Z) as usize;
+            let axis = *full.axis.get_or_insert(NormalAxis::Z) as usize;
             let middle = (frame.origin[axis] + frame.upper()[axis]) / 2.0;
             full.position.get_or_insert(middle);
         }
         if spec.kind == Span {
-            full.axis.get_or_insert(Axis::Z);
+            full.axis.get_or_insert(NormalAxis::Z);
         }
         if spec.kind == Picture {
             full.quantity.get_or_insert_default();
@@ -502,7 +502,7 @@ fn span<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<(usize, f64
     if spec.average == Some(Average::Rms) {
         return Err("a span has no rms values".into());
     }
-    let axis = spec.axis.unwrap_or(Axis::Z) as usize;
+    let axis = spec.axis.unwrap_or(NormalAxis::Z) as usize;
     let middle = (mesh.frame.origin[axis] + mesh.frame.upper()[axis]) / 2.0;
     Ok((axis, middle))
 }

@@ -2,14 +2,14 @@
 
 /// A conversion factor and the name of the unit.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Unit {
+pub struct FieldUnit {
     /// Value of one lattice unit in this unit.
     pub factor: f64,
     /// Its name, as in `m/s`.
     pub name: String,
 }
 
-impl Unit {
+impl FieldUnit {
     /// A unit.
     pub fn new(factor: f64, name: impl Into<String>) -> Self {
         let name = name.into();
@@ -21,23 +21,23 @@ impl Unit {
 #[derive(Debug, Clone, PartialEq)]
 pub struct FieldUnits {
     /// Time; lattice unit: one root step.
-    pub time: Unit,
+    pub time: FieldUnit,
     /// Velocity; lattice unit: one root cell per root step.
-    pub velocity: Unit,
+    pub velocity: FieldUnit,
     /// Pressure, zero at density 1; lattice unit: density times velocity squared.
-    pub pressure: Unit,
+    pub pressure: FieldUnit,
     /// Density; lattice unit: density 1.
-    pub density: Unit,
+    pub density: FieldUnit,
     /// Vorticity; lattice unit: 1 per root step.
-    pub vorticity: Unit,
+    pub vorticity: FieldUnit,
     /// Q criterion; lattice unit: 1 per root step squared.
-    pub q: Unit,
+    pub q: FieldUnit,
 }
 
 impl FieldUnits {
     /// The units of the root lattice.
     pub fn lattice() -> Self {
-        let one = |name: &str| Unit::new(1.0, name);
+        let one = |name: &str| FieldUnit::new(1.0, name);
         Self {
             time: one("steps"),
             velocity: one("dx/dt"),
@@ -52,12 +52,12 @@ impl FieldUnits {
     pub fn si(dx: f64, dt: f64, density: f64) -> Self {
         let speed = dx / dt;
         Self {
-            time: Unit::new(dt, "s"),
-            velocity: Unit::new(speed, "m/s"),
-            pressure: Unit::new(density * speed * speed, "Pa"),
-            density: Unit::new(density, "kg/m^3"),
-            vorticity: Unit::new(1.0 / dt, "1/s"),
-            q: Unit::new(1.0 / (dt * dt), "1/s^2"),
+            time: FieldUnit::new(dt, "s"),
+            velocity: FieldUnit::new(speed, "m/s"),
+            pressure: FieldUnit::new(density * speed * speed, "Pa"),
+            density: FieldUnit::new(density, "kg/m^3"),
+            vorticity: FieldUnit::new(1.0 / dt, "1/s"),
+            q: FieldUnit::new(1.0 / (dt * dt), "1/s^2"),
         }
     }
 
@@ -66,12 +66,12 @@ impl FieldUnits {
     pub fn reference(velocity: f64, length: f64) -> Self {
         let rate = velocity / length;
         Self {
-            time: Unit::new(rate, "D/U"),
-            velocity: Unit::new(1.0 / velocity, "U"),
-            pressure: Unit::new(1.0 / (velocity * velocity), "rho U^2"),
-            density: Unit::new(1.0, "rho"),
-            vorticity: Unit::new(1.0 / rate, "U/D"),
-            q: Unit::new(1.0 / (rate * rate), "(U/D)^2"),
+            time: FieldUnit::new(rate, "D/U"),
+            velocity: FieldUnit::new(1.0 / velocity, "U"),
+            pressure: FieldUnit::new(1.0 / (velocity * velocity), "rho U^2"),
+            density: FieldUnit::new(1.0, "rho"),
+            vorticity: FieldUnit::new(1.0 / rate, "U/D"),
+            q: FieldUnit::new(1.0 / (rate * rate), "(U/D)^2"),
         }
     }
 }

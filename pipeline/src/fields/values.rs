@@ -1,7 +1,7 @@
 //! Values of cells in output units.
 
 use super::spec::{Average, CellField, Quantity};
-use super::units::{FieldUnits, Unit};
+use super::units::{FieldUnit, FieldUnits};
 use cutlink_amr::{CellRef, FREE, dims};
 use cutlink_solver::Snapshot;
 use cutlink_solver::fields::{derive, gradient, q_criterion, vorticity, vorticity_components};
@@ -183,7 +183,7 @@ fn name(field: CellField) -> &'static str {
 }
 
 /// The unit of an array.
-pub(super) fn unit_of(field: CellField, units: &FieldUnits) -> &Unit {
+pub(super) fn unit_of(field: CellField, units: &FieldUnits) -> &FieldUnit {
     match field {
         CellField::Velocity => &units.velocity,
         CellField::Density => &units.density,
@@ -198,7 +198,7 @@ pub(super) fn title_of<const D: usize>(
     scene: Scene<'_, D>,
     quantity: Quantity,
     axis: usize,
-) -> (String, &Unit) {
+) -> (String, &FieldUnit) {
     let units = scene.units;
     let letter = ["x", "y", "z"][axis];
     let (name, unit) = match quantity {

@@ -26,8 +26,8 @@ use cutlink_mesher::primitives::AnyShape;
 use cutlink_mesher::read::{AnySurface, Loaded, ReadReport, read_any};
 use cutlink_mesher::snap::Snapped;
 use cutlink_voxelizer::{
-    EmbedParams, Fill, Mesh, Observer as StageObserver, Stage, check_levels, check_periodic, embed,
-    keep_connected, kernels::Kernels, prepare,
+    EmbedParams, Fill, Mesh, Stage, StageObserver, check_levels, check_periodic, embed,
+    keep_connected, kernels::MeshKernels, prepare,
 };
 use std::fmt;
 use std::time::Instant;
@@ -254,7 +254,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    fn domain<const D: usize>(&self, bounds: domain::Bounds<D>) -> Result<Domain<D>, Error> {
+    fn domain<const D: usize>(&self, bounds: domain::BoxBounds<D>) -> Result<Domain<D>, Error> {
         let domain = domain::choose(
             bounds,
             self.job.domain.as_deref(),
@@ -374,7 +374,7 @@ impl<'a> Builder<'a> {
         Ok(mesh)
     }
 
-    fn embed<const D: usize, K: Kernels<D>>(
+    fn embed<const D: usize, K: MeshKernels<D>>(
         &mut self,
         kernels: &K,
         prepared: &Prepared<D>,

@@ -17,13 +17,13 @@ pub const MARGIN: f64 = 0.25;
 const TOLERANCE: f64 = 1e-6;
 
 /// A box, lower and upper corner.
-pub type Bounds<const D: usize> = [[f64; D]; 2];
+pub type BoxBounds<const D: usize> = [[f64; D]; 2];
 
 /// A chosen box and its frame.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Domain<const D: usize> {
     /// Lower and upper corner, as in a configuration file.
-    pub bounds: Bounds<D>,
+    pub bounds: BoxBounds<D>,
     /// The frame.
     pub frame: Frame<D>,
     /// How it was chosen, for the user.
@@ -55,7 +55,7 @@ impl Names {
     }
 
     /// A box in the syntax of its source.
-    fn written<const D: usize>(self, bounds: &Bounds<D>) -> String {
+    fn written<const D: usize>(self, bounds: &BoxBounds<D>) -> String {
         match self {
             Self::Options => comma_list(bounds),
             Self::Case => format!("{:?}", bounds.as_flattened()),
@@ -77,7 +77,7 @@ pub fn of_case<const D: usize>(given: &[f64], root: &Root) -> Result<Domain<D>, 
 /// A root grid that is not a multiple of 4, an empty box or one with the wrong number of values, or a box whose aspect
 /// ratio does not match the cells given for each axis.
 pub fn choose<const D: usize>(
-    surface: Bounds<D>,
+    surface: BoxBounds<D>,
     given: Option<&[f64]>,
     root: &Root,
     snap: Option<SnapDomain>,
@@ -87,7 +87,7 @@ pub fn choose<const D: usize>(
 
 fn choose_by<const D: usize>(
     names: Names,
-    surface: Bounds<D>,
+    surface: BoxBounds<D>,
     given: Option<&[f64]>,
     root: &Root,
     snap: Option<SnapDomain>,
@@ -148,7 +148,7 @@ fn refusal<const D: usize>(
     root: &Root,
     extents: [f64; D],
     dx: f64,
-    [smaller, larger]: [&Bounds<D>; 2],
+    [smaller, larger]: [&BoxBounds<D>; 2],
 ) -> Error {
     let blocks: Vec<String> = extents
         .iter()
@@ -182,19 +182,19 @@ fn refusal<const D: usize>(
 }
 
 /// The frame of a box whose cells are cubes up to rounding; the longest edge gives the cell size.
-fn frame_of<const D: usize>(bounds: Bounds<D>, cells: [u32; D]) -> Result<Frame<D>, Error> {
+fn frame_of<const D: usize>(bounds: BoxBounds<D>, cells: [u32; D]) -> Result<Frame<D>, Error> {
     let longest = (0..D).rev().max_by_key(|&a| cells[a]).unwrap_or(0);
     let dx = (bounds[1][longest] - bounds[0][longest]) / f64::from(cells[longest]);
     Ok(Frame::new(bounds[0], dx, cells)?)
 }
 
 /// The numbers of a box separated by commas, as in `--domain`.
-pub fn comma_list<const D: usize>(bounds: &Bounds<D>) -> String {
+pub fn comma_list<const D: usize>(bounds: &BoxBounds<D>) -> String {
     let numbers: Vec<String> = bounds.iter().flatten().map(|x| format!("{x}")).collect();
     numbers.join(",")
 }
 
-fn parse<const D: usize>(names: Names, numbers: &[f64]) -> Result<Bounds<D>, Error> {
+fn parse<const D: usize>(names: Names, numbers: &[f64]) -> Result<BoxBounds<D>, Error> {
     if numbers.len() != 2 * D {
         return Err(Error::input(format!(
             "{} has {} numbers, but a box in {D}D needs {}",
@@ -208,7 +208,7 @@ fn parse<const D: usize>(names: Names, numbers: &[f64]) -> Result<Bounds<D>, Err
         }));
     }
     let corner = |from: usize| std::array::from_fn(|a| numbers[from + a]);
-    let bounds: Bounds<D> = [corner(0), corner(D)];
+    let bounds: BoxBounds<D> = [corner(0), corner(D)];
     match (0..D)
         .find(|&a| !(bounds[1][a] > bounds[0][a] && (bounds[1][a] - bounds[0][a]).is_finite()))
     {
@@ -224,7 +224,7 @@ fn parse<const D: usize>(names: Names, numbers: &[f64]) -> Result<Bounds<D>, Err
     }
 }
 
-fn grown<const D: usize>(surface: Bounds<D>) -> Result<Bounds<D>, Error> {
+fn grown<const D: usize>(surface: BoxBounds<D>) -> Result<BoxBounds<D>, Error> {
     let longest = (0..D)
         .map(|a| surface[1][a] - surface[0][a])
         .fold(0.0, f64::max);
@@ -302,7 +302,7 @@ fn check_multiple(names: Names, n: u32) -> Result<(), Error> {
 mod tests {
     use super::*;
 
-    const UNIT: Bounds<3> = [[0.0; 3], [1.0, 0.5, 0.25]];
+    const UNIT: BoxBounds<3> = [[0.0; 3], [1.0, 0.5, 0.25]];
 
     #[test]
     fn an_open_box_grows_by_a_quarter_and_to_whole_blocks() {

@@ -1,7 +1,7 @@
 //! Checks that a surface can be embedded: closed in the sense of the fill rule, and in the box.
 
 use crate::error::{Error, ErrorKind};
-use crate::mesh::domain::{Bounds, comma_list};
+use crate::mesh::domain::{BoxBounds, comma_list};
 use crate::mesh::report::counted;
 use cutlink_mesher::health::{self, Health};
 use cutlink_mesher::robust::RobustReport;
@@ -127,7 +127,7 @@ fn refuse<const D: usize>(name: &str, health: &Health<D>, fill: Fill) -> Error {
 /// Geometry refused: entirely outside.
 pub fn check_inside<const D: usize>(
     name: &str,
-    surface: Bounds<D>,
+    surface: BoxBounds<D>,
     frame: &Frame<D>,
 ) -> Result<Vec<String>, Error> {
     let [lower, upper] = surface;
@@ -184,7 +184,7 @@ fn named(faces: &[String]) -> String {
 mod tests {
     use super::*;
     use cutlink_mesher::primitives::Shape3;
-    use cutlink_mesher::snap::{Lattice, snap};
+    use cutlink_mesher::snap::{SnapLattice, snap};
 
     fn cube() -> cutlink_mesher::Surface<3> {
         Shape3::Box { size: [1.0; 3] }.surface(1.0).expect("a box")
@@ -195,7 +195,7 @@ mod tests {
         unit: f64,
         fill: Fill,
     ) -> Result<Vec<String>, Error> {
-        let lattice = Lattice {
+        let lattice = SnapLattice {
             origin: [-1.0; 3],
             unit,
         };

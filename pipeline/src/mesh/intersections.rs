@@ -7,7 +7,7 @@ use cutlink_mesher::Surface;
 use cutlink_mesher::exact::Facet;
 use cutlink_mesher::intersect::{self, Meet};
 use cutlink_mesher::placement::Affine;
-use cutlink_mesher::snap::{Lattice, SnapError, Snapped, kept, snap};
+use cutlink_mesher::snap::{SnapError, SnapLattice, Snapped, kept, snap};
 use cutlink_mesher::write_stl::write_stl;
 use serde::Serialize;
 use std::path::Path;
@@ -20,18 +20,18 @@ const FINE: f64 = (1u32 << 27) as f64;
 /// The result; docs/json-schema.md describes the keys.
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
-pub struct Intersections {
+pub struct IntersectionReport {
     pub pairs: u64,
     pub facets: u64,
     pub complete: bool,
     pub unit: f64,
-    pub samples: Vec<Sample>,
+    pub samples: Vec<IntersectionSample>,
 }
 
 /// A pair of intersecting facets.
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
-pub struct Sample {
+pub struct IntersectionSample {
     pub facets: [u32; 2],
     pub at: Vec<f64>,
 }
@@ -40,7 +40,7 @@ pub struct Sample {
 #[derive(Debug, Clone)]
 pub struct Found<const D: usize> {
     /// Counts and samples.
-    pub report: Intersections,
+    pub report: IntersectionReport,
     /// Corners of the facets that intersect others.
     pub facets: Vec<[[f64; D]; D]>,
 }
@@ -60,7 +60,7 @@ where
     Facet<D>: Meet<D>,
 {
     let found = intersect::find(snapped);
-    let Lattice { origin, unit } = snapped.lattice;
+    let SnapLattice { origin, unit } = snapped.lattice;
     // Without collapsed facets, snapping keeps all facets.
     let number: Option<Vec<u32>> = match snapped.report.collapsed_facets {
         0 => None,
@@ -72,12 +72,12 @@ where
             pair.map(|f| Facet(snapped.facets[f as usize].map(|v| snapped.vertices[v as usize])));
         let at = a.meet(&b).unwrap_or([0.0; D]);
         let at = std::array::from_fn(|k| origin[k] + unit * at[k]);
-        Sample {
+        IntersectionSample {
             facets: pair.map(in_file),
             at: back(affine, at).to_vec(),
         }
     });
-    let report = Intersections {
+    let report = IntersectionReport {
         pairs: found.pair_count,
         facets: found.facets.len() as u64,
         complete: found.complete,
@@ -108,7 +108,7 @@ where
         unit if unit.is_normal() => unit,
         _ => 1.0,
     };
-    let lattice = Lattice {
+    let lattice = SnapLattice {
         origin: lower.map(|x| (x / unit).floor() * unit),
         unit,
     };
@@ -125,7 +125,7 @@ fn back<const D: usize>(affine: &Affine<D>, x: [f64; D]) -> [f64; D] {
     })
 }
 
-impl Intersections {
+impl IntersectionReport {
     /// The lines for the summary.
     pub fn text(&self) -> String {
         if self.pairs == 0 {
@@ -137,7 +137,7 @@ impl Intersections {
             counted(self.pairs, "pair"),
             counted(self.facets, "facet")
         );
-        for Sample { facets, at } in &self.samples {
+        for IntersectionSample { facets, at } in &self.samples {
             let at = point(at);
             text += &format!("\n  facets {} and {} at {at}", facets[0], facets[1]);
         }

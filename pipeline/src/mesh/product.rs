@@ -4,8 +4,8 @@ use crate::error::Error;
 use crate::mesh::build::{Builder, Prepared, ms};
 use crate::mesh::intersections;
 use crate::mesh::report::{
-    self, Device, FrameReport, Input, Level, Parameters, Report, Snapping, Times, Transform,
-    Written, counted,
+    self, DeviceReport, FrameReport, Input, LevelReport, MeshReport, Parameters, Snapping, Times,
+    Transform, Written, counted,
 };
 use crate::mesh::resolve::{Job, Source, describe};
 use crate::output;
@@ -16,15 +16,15 @@ use std::path::Path;
 use std::time::Instant;
 
 /// The part of the report that is known before the mesh is built.
-pub fn plan<const D: usize>(job: &Job, prepared: &Prepared<D>, device: Device) -> Report {
+pub fn plan<const D: usize>(job: &Job, prepared: &Prepared<D>, device: DeviceReport) -> MeshReport {
     let frame = prepared.domain.frame;
     let snapping = prepared.snapped.report;
-    let levels = (0..prepared.params.levels).map(|level| Level {
+    let levels = (0..prepared.params.levels).map(|level| LevelReport {
         level,
         dx: frame.dx_at(level),
         counts: None,
     });
-    Report {
+    MeshReport {
         schema: crate::JSON_SCHEMA,
         cutlink: env!("CARGO_PKG_VERSION"),
         command: "mesh",
@@ -102,7 +102,7 @@ fn input<const D: usize>(job: &Job, prepared: &Prepared<D>) -> Input {
 
 /// Metadata of the mesh file: the source of the surface and its processing. Without time and host, so that the same run
 /// writes the same bytes.
-fn metadata(job: &Job, report: &Report) -> BTreeMap<String, String> {
+fn metadata(job: &Job, report: &MeshReport) -> BTreeMap<String, String> {
     let json = |value: serde_json::Value| value.to_string();
     [
         ("input", json(serde_json::json!(report.input))),
@@ -131,7 +131,11 @@ fn write_mesh<const D: usize>(
 
 impl Builder<'_> {
     /// Notes about the links: links at gaps, and thin parts of the body.
-    fn look_at_links<const D: usize>(&mut self, mesh: &Mesh<D>, gap: bool) -> (u64, report::Thin) {
+    fn look_at_links<const D: usize>(
+        &mut self,
+        mesh: &Mesh<D>,
+        gap: bool,
+    ) -> (u64, report::ThinReport) {
         let mut links = 0;
         if gap && let (Some(count), Some(name)) = (mesh.patch_links().pop(), mesh.patches.last()) {
             links = count;
@@ -158,10 +162,14 @@ impl Builder<'_> {
     }
 
     /// Adds the mesh to the report, and adds notes about it; `gap`: whether it has links at gaps.
-    pub fn describe<const D: usize>(&mut self, report: &mut Report, mesh: &Mesh<D>, gap: bool) {
-        report.levels = mesh.level_counts().into_iter().map(Level::from).collect();
+    pub fn describe<const D: usize>(&mut self, report: &mut MeshReport, mesh: &Mesh<D>, gap: bool) {
+        report.levels = mesh
+            .level_counts()
+            .into_iter()
+            .map(LevelReport::from)
+            .collect();
         let sum = |of: fn(&report::Counts) -> u64| {
-            let each = |l: &Level| l.counts.as_ref().map_or(0, of);
+            let each = |l: &LevelReport| l.counts.as_ref().map_or(0, of);
             report.levels.iter().map(each).sum::<u64>()
         };
         let (fluid, boundary, solid) = (sum(|c| c.fluid), sum(|c| c.boundary), sum(|c| c.solid));
@@ -194,7 +202,7 @@ impl Builder<'_> {
     /// Files that cannot be written.
     pub fn write<const D: usize>(
         &mut self,
-        report: &mut Report,
+        report: &mut MeshReport,
         prepared: &Prepared<D>,
         mesh: Mesh<D>,
     ) -> Result<(), Error>

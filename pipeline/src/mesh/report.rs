@@ -2,7 +2,7 @@
 //! describes every key; keys are only added.
 
 use crate::device::Opened;
-use crate::mesh::intersections::Intersections;
+use crate::mesh::intersections::IntersectionReport;
 use cutlink_device::Selected;
 use cutlink_voxelizer::LevelCounts;
 use serde::Serialize;
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// The object that `cutlink mesh --json` prints.
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
-pub struct Report {
+pub struct MeshReport {
     pub schema: u32,
     pub cutlink: &'static str,
     pub command: &'static str,
@@ -26,10 +26,10 @@ pub struct Report {
     pub frame: FrameReport,
     pub parameters: Parameters,
     pub snapping: Snapping,
-    pub intersections: Option<Intersections>,
-    pub device: Device,
+    pub intersections: Option<IntersectionReport>,
+    pub device: DeviceReport,
     pub threads: usize,
-    pub levels: Vec<Level>,
+    pub levels: Vec<LevelReport>,
     #[serde(flatten)]
     pub built: Option<Built>,
     pub times_ms: Times,
@@ -99,14 +99,14 @@ pub struct Snapping {
 
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
-pub struct Device {
+pub struct DeviceReport {
     pub name: String,
     pub reason: String,
     pub model: Option<String>,
     pub peak_bytes: Option<u64>,
 }
 
-impl Device {
+impl DeviceReport {
     /// The device of a run, before its first use.
     pub fn new(selected: &Selected, opened: &Opened) -> Self {
         Self {
@@ -132,7 +132,7 @@ impl Device {
 /// A level; a dry run has no counts.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
-pub struct Level {
+pub struct LevelReport {
     pub level: usize,
     pub dx: f64,
     #[serde(flatten)]
@@ -149,7 +149,7 @@ pub struct Counts {
     pub solid: u64,
 }
 
-impl From<LevelCounts> for Level {
+impl From<LevelCounts> for LevelReport {
     fn from(counts: LevelCounts) -> Self {
         Self {
             level: counts.level,
@@ -175,30 +175,30 @@ pub struct Built {
     pub links: usize,
     pub boundary_cells: u64,
     pub gap_links: u64,
-    pub thin: Thin,
+    pub thin: ThinReport,
     pub checksum: String,
 }
 
 /// Where the body is thinner than a cell.
 #[derive(Debug, Clone, Default, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
-pub struct Thin {
+pub struct ThinReport {
     pub links: u64,
     pub cells: u64,
-    pub places: Vec<ThinPlace>,
+    pub places: Vec<ThinPlaceReport>,
 }
 
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
-pub struct ThinPlace {
+pub struct ThinPlaceReport {
     pub cells: u64,
     pub lower: Vec<f64>,
     pub upper: Vec<f64>,
 }
 
-impl<const D: usize> From<cutlink_voxelizer::Thin<D>> for Thin {
+impl<const D: usize> From<cutlink_voxelizer::Thin<D>> for ThinReport {
     fn from(thin: cutlink_voxelizer::Thin<D>) -> Self {
-        let place = |p: cutlink_voxelizer::ThinPlace<D>| ThinPlace {
+        let place = |p: cutlink_voxelizer::ThinPlace<D>| ThinPlaceReport {
             cells: p.cells,
             lower: p.bounds[0].to_vec(),
             upper: p.bounds[1].to_vec(),
@@ -237,7 +237,7 @@ pub struct Written {
     pub bytes: u64,
 }
 
-impl Report {
+impl MeshReport {
     /// The part of the summary that is known before the mesh is built.
     pub fn plan(&self) -> String {
         let mut text = format!("cutlink {}\n", self.cutlink);
@@ -403,7 +403,7 @@ impl Report {
 }
 
 /// The levels as a table, with totals of the counts that add up over levels.
-pub fn table(levels: &[Level]) -> String {
+pub fn table(levels: &[LevelReport]) -> String {
     let heads = [
         "level",
         "dx [m]",
@@ -565,7 +565,7 @@ mod tests {
                 boundary: 0,
                 solid,
             };
-            Level {
+            LevelReport {
                 level,
                 dx: 0.5,
                 counts: Some(counts),

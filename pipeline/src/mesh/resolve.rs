@@ -2,7 +2,9 @@
 
 use crate::error::Error;
 use crate::mesh::MESH_EXTENSION;
-use crate::options::{Axes, Device, FillRule, Flow, MeshOptions, Numbers, Root, SnapDomain};
+use crate::options::{
+    Axes, DeviceOption, FillRule, FlowSide, MeshOptions, Numbers, Root, SnapDomain,
+};
 use crate::output;
 use crate::refine::Refine;
 use cutlink_amr::MAX_LEVELS;
@@ -75,9 +77,9 @@ pub struct Job {
     /// Fill rule.
     pub fill: FillRule,
     /// Where the fluid is.
-    pub flow: Flow,
+    pub flow: FlowSide,
     /// The requested device.
-    pub device: Device,
+    pub device: DeviceOption,
     /// The device that was selected.
     pub selected: Selected,
     /// Worker threads; 0 for all cores.
@@ -149,7 +151,7 @@ fn with_source(options: &MeshOptions, source: Source) -> Result<Job, Error> {
         wall_distance: given.wall_distance,
         deviation: given.deviation,
         fill,
-        flow: given.flow.unwrap_or(Flow::Outside),
+        flow: given.flow.unwrap_or(FlowSide::Outside),
         device,
         selected: select(device.0)?,
         threads: given.threads.unwrap_or(0),
@@ -264,8 +266,8 @@ impl Job {
     pub fn solid_rule(&self) -> Fill {
         let inside = Fill::from(self.fill);
         match self.flow {
-            Flow::Outside => inside,
-            Flow::Inside => inside.complement(),
+            FlowSide::Outside => inside,
+            FlowSide::Inside => inside.complement(),
         }
     }
 

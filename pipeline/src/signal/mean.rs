@@ -19,16 +19,16 @@
 
 use std::f64::consts::PI;
 
-use super::{Estimate, SignalError, check, moments, oscillation};
+use super::{Measured, SignalError, check, moments, oscillation};
 
 /// A mean with its error and its basis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeanEstimate {
     /// The mean. Plus or minus two errors is a 95 % confidence interval. The error of a history that drifts includes
     /// the drift.
-    pub mean: Estimate,
+    pub mean: Measured,
     /// Rise of the regression line over the history; plus or minus two errors is a 95 % confidence interval.
-    pub drift: Estimate,
+    pub drift: Measured,
     /// Whether the drift differs from zero by more than two errors, however small it is.
     pub drifts: bool,
     /// The first sample of the mean.
@@ -80,11 +80,11 @@ pub fn mean(signal: &[f64]) -> Result<MeanEstimate, SignalError> {
     let (level, variance) = moments(&samples);
     if variance == 0.0 {
         return Ok(MeanEstimate {
-            mean: Estimate {
+            mean: Measured {
                 value: level,
                 error: 0.0,
             },
-            drift: Estimate {
+            drift: Measured {
                 value: 0.0,
                 error: 0.0,
             },
@@ -100,11 +100,11 @@ pub fn mean(signal: &[f64]) -> Result<MeanEstimate, SignalError> {
     let (shift, rest) = centred(&batches);
     let estimate = BatchError::new(&rest, leak);
     Ok(MeanEstimate {
-        mean: Estimate {
+        mean: Measured {
             value: level + scale * shift,
             error: scale * estimate.error,
         },
-        drift: Estimate {
+        drift: Measured {
             value: scale * estimate.drift.value,
             error: scale * estimate.drift.error,
         },
@@ -201,7 +201,7 @@ pub(super) fn cosine_error(samples: &[f64]) -> f64 {
 /// The error of the mean from the batches about it.
 struct BatchError {
     error: f64,
-    drift: Estimate,
+    drift: Measured,
     drifts: bool,
 }
 
@@ -224,7 +224,7 @@ impl BatchError {
         let free = freedom - 1;
         let left = cosines(&straightened(batches), freedom);
         let spectrum = left[1..].iter().sum::<f64>() / free as f64;
-        let drift = Estimate {
+        let drift = Measured {
             value: change,
             error: ((spectrum / times).sqrt() * count * student(free)).hypot(leak),
         };
@@ -393,7 +393,7 @@ mod tests {
     fn constants_have_themselves_as_mean_and_no_error() {
         for value in [0.0, 0.1, -1e149, 1e-300] {
             let got = mean(&[value; 77]).expect("constant should do");
-            assert_eq!(got.mean, Estimate { value, error: 0.0 });
+            assert_eq!(got.mean, Measured { value, error: 0.0 });
             assert!(!got.drifts, "{got:?}");
         }
     }

@@ -1,7 +1,7 @@
 //! Statistics of histories: means with errors, end of the transient, shedding frequencies.
 //!
 //! In: a history as a slice of `f64`, one value per sample, oldest first, samples `interval` apart in the caller's unit
-//! of time. Out: [`Estimate`]s, a value with its standard error (one sigma), in the unit of the history, frequencies in
+//! of time. Out: [`Measured`]s, a value with its standard error (one sigma), in the unit of the history, frequencies in
 //! cycles per unit of time. The module is independent of flows.
 //!
 //! | function | result | method |
@@ -33,14 +33,14 @@ pub use spectrum::{Peak, peak};
 
 /// A value and its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Estimate {
+pub struct Measured {
     /// The value.
     pub value: f64,
     /// Its standard error (one sigma), not negative.
     pub error: f64,
 }
 
-impl Estimate {
+impl Measured {
     /// The estimate in another unit: a Strouhal number is the frequency times length over speed.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
@@ -54,7 +54,7 @@ impl Estimate {
 /// The Strouhal number of a frequency (cycles per unit of time) for a body of `length` in a free stream of `speed`, all
 /// in the same units.
 #[must_use]
-pub fn strouhal(frequency: Estimate, length: f64, speed: f64) -> Estimate {
+pub fn strouhal(frequency: Measured, length: f64, speed: f64) -> Measured {
     frequency.scaled(length / speed)
 }
 
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn strouhal_number_scales_value_and_error() {
-        let f = Estimate {
+        let f = Measured {
             value: 0.0002,
             error: 0.000_001,
         };

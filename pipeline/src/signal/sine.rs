@@ -19,7 +19,7 @@
 use std::f64::consts::TAU;
 
 use super::{
-    Estimate, SignalError, check,
+    Measured, SignalError, check,
     mean::{cosine_error, straightened},
     peak,
 };
@@ -53,9 +53,9 @@ const SAMPLES_PER_CYCLE: f64 = 4.0;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Oscillation {
     /// Frequency in cycles per unit of time.
-    pub frequency: Estimate,
+    pub frequency: Measured,
     /// Amplitude, half the distance from trough to crest of the sine.
-    pub amplitude: Estimate,
+    pub amplitude: Measured,
     /// The centre of the sine, in the middle of the history.
     pub mean: f64,
     /// RMS of the history, not of the sine, about that mean.
@@ -135,11 +135,11 @@ fn estimates(sine: &Sine, lower: &Matrix, unit: &[f64]) -> Oscillation {
         0.0
     };
     Oscillation {
-        frequency: Estimate {
+        frequency: Measured {
             value: cycles,
             error: by_noise.max(by_phase).max(LEAST_ERROR),
         },
-        amplitude: Estimate {
+        amplitude: Measured {
             value: amplitude,
             error: error(&[(3, cosine / amplitude), (4, along / amplitude)]),
         },

@@ -22,7 +22,7 @@ use std::f64::consts::{LN_2, TAU};
 
 use rustfft::{FftPlanner, num_complex::Complex64};
 
-use super::{Estimate, LEAST_CYCLES, SignalError, check, check_interval};
+use super::{LEAST_CYCLES, Measured, SignalError, check, check_interval};
 
 /// Minimum number of samples per cycle: separates a sine from its alias by more than the lobe of the window.
 const LEAST_SAMPLES_PER_CYCLE: f64 = 2.5;
@@ -34,7 +34,7 @@ const FALSE_ALARM: f64 = 1e-3;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Peak {
     /// Frequency in cycles per unit of time.
-    pub frequency: Estimate,
+    pub frequency: Measured,
     /// Amplitude of the sine of that frequency.
     pub amplitude: f64,
     /// Cycles in the history.
@@ -89,7 +89,7 @@ pub fn peak(signal: &[f64], interval: f64) -> Result<Peak, SignalError> {
     let bias = 0.016 / spectrum.padding.powi(3) + 0.78 / (distance * (distance * distance - 1.0));
     let error = bias.hypot(noise);
     Ok(Peak {
-        frequency: Estimate {
+        frequency: Measured {
             value: cycles,
             error,
         }

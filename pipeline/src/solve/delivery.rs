@@ -16,7 +16,7 @@ const MOST: f64 = 1.5;
 
 impl<const D: usize> Resolved<D> {
     /// Volume flux of mass-flow boundaries at 1 m/s, m³/s (in 2D per metre of depth), for
-    /// [`Grid::areas`](super::resolve::Grid::areas): of a face by the links that cross it, of a patch by its surface.
+    /// [`CaseGrid::areas`](super::resolve::Grid::areas): of a face by the links that cross it, of a patch by its surface.
     pub fn areas(&self, plan: &Plan<'_, D>, surface: Option<&Surface<D>>) -> Vec<(Place, f64)> {
         let speed = self.physics.lattice_velocity;
         let cell = self.units.length.powi(D as i32 - 1);
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
     use crate::{
         config::parse,
-        solve::{case::Case, resolve::Grid},
+        solve::{case::Case, resolve::CaseGrid},
     };
     use cutlink_device::Host;
     use cutlink_mesher::primitives::{Shape2, Shape3};
@@ -196,9 +196,9 @@ mod tests {
             "test",
             &format!("{DUCT}\n{patch}\n[patches.\"x+\"]\ntype = \"pressure\""),
         );
-        let grid = Grid {
+        let grid = CaseGrid {
             patches: &mesh.patches,
-            ..Grid::of(&mesh)
+            ..CaseGrid::of(&mesh)
         };
         let mut resolved = case.expect("a case").resolve("test", grid).expect("a flow");
         let left = mesh
@@ -243,9 +243,9 @@ mod tests {
         let (mesh, surface) = duct();
         let text =
             format!("{DUCT}\n[patches.\"y+\"]\ntype = \"velocity\"\nvelocity = [1, 0]\nramp = 0");
-        let grid = Grid {
+        let grid = CaseGrid {
             patches: &mesh.patches,
-            ..Grid::of(&mesh)
+            ..CaseGrid::of(&mesh)
         };
         let case = parse::<Case>("test", &text).expect("a case");
         let mut resolved = case.resolve("test", grid).expect("a flow");

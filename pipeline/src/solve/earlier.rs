@@ -16,7 +16,7 @@ use crate::{
     solve::{
         case::{Case, RunTable},
         checkpoint,
-        resolve::{Grid, Resolved},
+        resolve::{CaseGrid, Resolved},
         sheet::Sheet,
         units::Units,
     },
@@ -26,7 +26,7 @@ use cutlink_mesher::{
     exact::{Exact, Facet},
     intersect::Meet,
 };
-use cutlink_solver::{Plan, Snapshot, fields::velocity_at, kernels::Kernels};
+use cutlink_solver::{Plan, Snapshot, fields::velocity_at, kernels::FlowKernels};
 use cutlink_voxelizer::{Frame, Mesh};
 use std::{
     any::Any,
@@ -62,7 +62,7 @@ where
         ..case
     };
     let mesh = mesh_of::<D>(&case, opened).map_err(|failure| failure.within(&name))?;
-    let resolved = case.resolve(&name, Grid::of(&mesh))?;
+    let resolved = case.resolve(&name, CaseGrid::of(&mesh))?;
     let snapshot = on!(opened, backend => restored(&path, &header, &mesh, &resolved, backend))?;
     Ok(Earlier {
         path,
@@ -125,7 +125,7 @@ where
 }
 
 /// Density and velocity of a checkpoint.
-fn restored<const D: usize, B: Kernels<D>>(
+fn restored<const D: usize, B: FlowKernels<D>>(
     path: &Path,
     header: &checkpoint::Header,
     mesh: &Mesh<D>,

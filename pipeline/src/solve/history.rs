@@ -281,7 +281,7 @@ pub(crate) mod tests {
     use crate::config::parse;
     use crate::mesh::build::bare;
     use crate::solve::case::Case;
-    use crate::solve::resolve::{Grid, Resolved};
+    use crate::solve::resolve::{CaseGrid, Resolved};
 
     /// A root step is 0.0125 s and length over velocity 0.5 s.
     const CASE: &str = "
@@ -308,9 +308,9 @@ pub(crate) mod tests {
         let domain = case.domain.as_ref().expect("a box");
         let mesh = bare::<2>(&domain.bounds, &domain.root).expect("a mesh");
         let names = ["a".to_owned(), "b".to_owned()];
-        let grid = Grid {
+        let grid = CaseGrid {
             patches: &names,
-            ..Grid::of(&mesh)
+            ..CaseGrid::of(&mesh)
         };
         case.resolve("test", grid).expect("a flow")
     }

@@ -5,7 +5,7 @@
 //! includes the drift, and both `summary.json` and the console report it. They also report a run that was too short to
 //! detect a drift.
 
-use crate::signal::{self, Estimate};
+use crate::signal::{self, Measured};
 use crate::{
     picture::{
         full::FullCanvas,
@@ -120,11 +120,11 @@ impl Mean {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Shedding {
     /// From the best sine fit of the lift.
-    pub(crate) fit: Estimate,
+    pub(crate) fit: Measured,
     /// From the highest peak of its spectrum.
-    pub(crate) spectrum: Estimate,
+    pub(crate) spectrum: Measured,
     /// Amplitude of the lift coefficient.
-    pub(crate) amplitude: Estimate,
+    pub(crate) amplitude: Measured,
     /// Number of observed cycles.
     pub(crate) cycles: f64,
 }
@@ -348,7 +348,7 @@ fn shedding(lift: &[f64], interval: f64, drag: f64) -> Option<Shedding> {
     let apart = 0.5 * (fit.frequency.value - peak.frequency.value).abs();
     // A random walk of the phase shifts both alike, and only the fit detects it.
     let error = fit.frequency.error.max(apart);
-    let of = |value: f64, error: f64| Estimate { value, error };
+    let of = |value: f64, error: f64| Measured { value, error };
     let spectrum = of(peak.frequency.value, peak.frequency.error.max(error));
     oscillates.then_some(Shedding {
         fit: of(fit.frequency.value, error),

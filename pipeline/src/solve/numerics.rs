@@ -6,7 +6,7 @@ use crate::{
     solve::{
         case::{CollisionName, NumericsTable},
         resolve::{MAGIC, positive},
-        units::Bounds,
+        units::StabilityBounds,
     },
 };
 use cutlink_solver::{
@@ -21,7 +21,7 @@ pub(super) struct Numerics {
     pub(super) precision: Precision,
     pub(super) interpolation: Interpolation,
     pub(super) wall: WallScheme,
-    pub(super) bounds: Bounds,
+    pub(super) bounds: StabilityBounds,
     pub(super) allow_unstable: bool,
 }
 
@@ -53,15 +53,15 @@ pub(super) fn numerics<const D: usize>(
         );
     }
     let (collision, bounds) = match name {
-        CollisionName::Bgk => (Collision::Bgk, Bounds::BGK),
+        CollisionName::Bgk => (Collision::Bgk, StabilityBounds::BGK),
         CollisionName::Trt => {
             let magic = positive("[numerics] magic", given.magic.unwrap_or(MAGIC))?;
-            (Collision::Trt { magic }, Bounds::TRT)
+            (Collision::Trt { magic }, StabilityBounds::TRT)
         }
         CollisionName::Regularized => {
             let bounds = match lattice {
-                LatticeKind::D3Q19 => Bounds::REGULARIZED_D3Q19,
-                _ => Bounds::REGULARIZED,
+                LatticeKind::D3Q19 => StabilityBounds::REGULARIZED_D3Q19,
+                _ => StabilityBounds::REGULARIZED,
             };
             (Collision::Regularized, bounds)
         }
@@ -96,8 +96,8 @@ impl Numerics {
             }
             Collision::Regularized if moves => {
                 self.bounds = match has_opening(faces, patches) {
-                    true => Bounds::MOVING,
-                    false => Bounds::MOVING_CLOSED,
+                    true => StabilityBounds::MOVING,
+                    false => StabilityBounds::MOVING_CLOSED,
                 };
             }
             _ => {}

@@ -1,6 +1,6 @@
 //! From a case to the parameters of a flow, in units of the root lattice, with all defaults resolved.
 //!
-//! In: a [`Case`] and the [`Grid`] it is for. Out: [`Resolved`]: [`Params`], the factors back to the user's units, and
+//! In: a [`Case`] and the [`CaseGrid`] it is for. Out: [`Resolved`]: [`Params`], the factors back to the user's units, and
 //! the same case with all values resolved, which resolves to itself bit for bit. With c = Δx / Δt of the root level:
 //! velocities are divided by c, an acceleration by c / Δt, angular velocities multiplied by Δt, and a gauge pressure p
 //! is the density 1 + 3 p / (ρ c²).
@@ -15,7 +15,7 @@ use crate::solve::numerics::numerics;
 use crate::solve::outputs::{Outputs, outputs};
 use crate::solve::recirculation::{self, Line};
 use crate::solve::reference::{Group, axes, groups, with_free_stream};
-use crate::solve::units::{Bounds, Physics, Units, Unstable};
+use crate::solve::units::{Physics, StabilityBounds, Units, Unstable};
 use crate::solve::value::Value;
 use cutlink_solver::{Params, Place, WallScheme, is_driven_by_walls};
 use cutlink_voxelizer::{Frame, Mesh};
@@ -37,7 +37,7 @@ const INTEGRALS_EVERY: u64 = 256;
 pub const FOLDER: &str = "flow";
 /// The properties of a mesh that a case needs.
 #[derive(Debug, Clone, Copy)]
-pub struct Grid<'a, const D: usize> {
+pub struct CaseGrid<'a, const D: usize> {
     /// The box and its root cells.
     pub frame: &'a Frame<D>,
     /// Names of the patches.
@@ -104,7 +104,7 @@ pub struct Resolved<const D: usize> {
     pub case: Case,
 }
 
-impl<'a, const D: usize> Grid<'a, D> {
+impl<'a, const D: usize> CaseGrid<'a, D> {
     /// The properties of a mesh.
     pub fn of(mesh: &'a Mesh<D>) -> Self {
         Self {
@@ -150,13 +150,13 @@ impl Case {
     pub fn resolve<const D: usize>(
         &self,
         name: &str,
-        grid: Grid<'_, D>,
+        grid: CaseGrid<'_, D>,
     ) -> Result<Resolved<D>, Error> {
         resolve(self, grid).map_err(|failure| failure.within(name))
     }
 }
 
-fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>, Error> {
+fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolved<D>, Error> {
     case.dimensions_of_domain()?;
     let case = &with_free_stream::<D>(case)?;
     let groups = groups(&case.groups, grid.patches)?;
@@ -203,7 +203,8 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
     } = conditions(case, &scale, grid.patches, wall)?;
     variations.extend(pull);
     let (initial, initial_table) = initial(case.initial.as_ref(), [start, stream], &scale)?;
-    let coarse = physics.grid_reynolds(grid.frame.dx, 0) > Bounds::REGULARIZED_D3Q19.grid_reynolds;
+    let coarse =
+        physics.grid_reynolds(grid.frame.dx, 0) > StabilityBounds::REGULARIZED_D3Q19.grid_reynolds;
     // With a free stream, TRT may be unstable in the coarse cells far from the body.
     let wall_driven = is_driven_by_walls(&faces, &patches);
     let mut numerics = numerics::<D>(&case.numerics, wall, [wall_driven, coarse])?;
@@ -306,7 +307,7 @@ fn resolve<const D: usize>(case: &Case, grid: Grid<'_, D>) -> Result<Resolved<D>
 }
 
 /// Default ramp of profiles and patches, s: [`RAMP`] acoustic transit times of the box.
-fn usual_ramp<const D: usize>(grid: &Grid<'_, D>, units: &Units) -> f64 {
+fn usual_ramp<const D: usize>(grid: &CaseGrid<'_, D>, units: &Units) -> f64 {
     RAMP * grid.longest() * 3f64.sqrt() / units.velocity()
 }
 
@@ -361,7 +362,7 @@ fn one_of(table: &str, given: [(&str, bool); 2]) -> Result<(), Error> {
 /// The physics, the reference area, and the resolved table.
 fn physics<const D: usize>(
     given: &PhysicsTable,
-    grid: &Grid<'_, D>,
+    grid: &CaseGrid<'_, D>,
 ) -> Result<(Physics, f64, PhysicsTable), Error> {
     let number = |key: &str, value: Option<f64>| {
         value

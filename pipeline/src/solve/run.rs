@@ -12,7 +12,7 @@ use crate::{
     mesh::report,
     mesh::resolve::{self as job},
     observer::{Observer, StopToken},
-    options::{Device, Flow as MeshFlow, MeshOptions},
+    options::{DeviceOption, FlowSide, MeshOptions},
     output, pool,
     solve::{
         begin::{note_changes, open, set},
@@ -26,7 +26,7 @@ use crate::{
         integrals::Integrals,
         lock::FolderLock,
         notes, recirculation, reference,
-        resolve::{Grid, Resolved, Until},
+        resolve::{CaseGrid, Resolved, Until},
         sheet::{self, Sheet},
         watch::{self, Growth},
     },
@@ -39,7 +39,7 @@ use cutlink_mesher::{
     silhouette,
     snap::Snapped,
 };
-use cutlink_solver::{Flow, ForceSample, Plan, SolverError, kernels::Kernels};
+use cutlink_solver::{Flow, ForceSample, Plan, SolverError, kernels::FlowKernels};
 use cutlink_voxelizer::Mesh;
 use std::{
     path::{Path, PathBuf},
@@ -70,7 +70,7 @@ pub struct RunOptions {
     /// Maximum number of root steps; overrides the case.
     pub steps: Option<u64>,
     /// Where to run; overrides `[mesh] device` of the case.
-    pub device: Option<Device>,
+    pub device: Option<DeviceOption>,
     /// Worker threads; 0 for one per core.
     pub threads: usize,
     /// Ends the run early, with a checkpoint.
@@ -222,7 +222,7 @@ enum Ended {
 /// The device and the options of a run.
 struct On<'a> {
     opened: Opened,
-    choice: Device,
+    choice: DeviceOption,
     selected: Selected,
     options: &'a RunOptions,
     only_plan: bool,
@@ -265,7 +265,7 @@ impl On<'_> {
             ..case.clone()
         };
         // A duct has no frontal area.
-        if case.physics.area.is_none() && builder.job.flow == MeshFlow::Outside {
+        if case.physics.area.is_none() && builder.job.flow == FlowSide::Outside {
             let [along, ..] = reference::axes::<D>(case.free_stream.as_ref())?;
             let along = std::array::from_fn(|a| along[a]);
             case.physics.area = Some(silhouette::frontal(&placed.placed, along));
@@ -302,7 +302,7 @@ impl On<'_> {
     where
         Facet<D>: Meet<D> + Exact<D>,
     {
-        let device = report::Device::new(&self.selected, &self.opened);
+        let device = report::DeviceReport::new(&self.selected, &self.opened);
         let load = |path: &Path| earlier::load::<D>(path, &self.opened);
         let inputs = Inputs {
             mesh,
@@ -338,7 +338,7 @@ struct Inputs<'a, const D: usize> {
     load: &'a dyn Fn(&Path) -> Result<Earlier<D>, Error>,
     options: &'a RunOptions,
     only_plan: bool,
-    device: report::Device,
+    device: report::DeviceReport,
 }
 
 /// A run and its outputs.
@@ -368,7 +368,7 @@ struct Run<'a, const D: usize> {
     /// Root step of the last checkpoint.
     saved: Option<u64>,
     sheet: Sheet,
-    device: report::Device,
+    device: report::DeviceReport,
     began: Instant,
     begun_at: u64,
     /// Time of the last checkpoint, and its duration.
@@ -377,7 +377,7 @@ struct Run<'a, const D: usize> {
     _lock: FolderLock,
 }
 
-fn solve<'a, const D: usize, B: Kernels<D>>(
+fn solve<'a, const D: usize, B: FlowKernels<D>>(
     case: &Case,
     inputs: Inputs<'a, D>,
     backend: &B,
@@ -486,12 +486,12 @@ where
 {
     let (mesh, surface) = (inputs.mesh, inputs.surfaces.placed);
     let name = case.name();
-    let mut resolved = case.resolve(&name, Grid::of(mesh))?;
+    let mut resolved = case.resolve(&name, CaseGrid::of(mesh))?;
     if !resolved.by_mass.is_empty() {
         let areas = resolved.areas(&Plan::new(mesh, resolved.params.clone())?, surface);
-        let grid = Grid {
+        let grid = CaseGrid {
             areas: &areas,
-            ..Grid::of(mesh)
+            ..CaseGrid::of(mesh)
         };
         resolved = case.resolve(&name, grid)?;
     }
@@ -510,7 +510,7 @@ where
 }
 
 /// The kind of a device: `cuda` of `cuda:1`.
-fn kind_of(device: &report::Device) -> String {
+fn kind_of(device: &report::DeviceReport) -> String {
     device.name.split(':').next().unwrap_or_default().into()
 }
 

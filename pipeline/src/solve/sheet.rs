@@ -9,7 +9,7 @@ use crate::{
     fields,
     mesh::{
         build::bare,
-        report::{Device, bytes},
+        report::{DeviceReport, bytes},
     },
     options::Root,
     solve::resolve::{Resolved, Until},
@@ -17,7 +17,8 @@ use crate::{
 use cutlink_amr::dims;
 use cutlink_device::{Backend, Memory, memory};
 use cutlink_solver::{
-    Census, FaceCondition, LevelSheet, Params, PatchCondition, Plan, WallScheme, kernels::Kernels,
+    Census, FaceCondition, LevelSheet, Params, PatchCondition, Plan, WallScheme,
+    kernels::FlowKernels,
 };
 use cutlink_voxelizer::Mesh;
 use std::{fmt::Write as _, time::Instant};
@@ -92,7 +93,7 @@ impl Sheet {
         self,
         plan: &Plan<'_, D>,
         resolved: &Resolved<D>,
-        device: &Device,
+        device: &DeviceReport,
         speed: f64,
     ) -> serde_json::Value {
         let (physics, units) = (&resolved.physics, &resolved.units);
@@ -252,7 +253,7 @@ fn duration(seconds: f64) -> String {
 }
 
 /// Updates per second of a periodic box with the same lattice, collision and precision.
-pub(crate) fn calibrate<const D: usize, B: Kernels<D>>(
+pub(crate) fn calibrate<const D: usize, B: FlowKernels<D>>(
     backend: &B,
     like: &Params<D>,
 ) -> Result<f64, Error>

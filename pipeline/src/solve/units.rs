@@ -19,7 +19,7 @@ pub const MAX_ODD_RELAXATION: f64 = 6.0;
 /// Stability bounds of a collision. The cell Reynolds number u Δx / ν and the relaxation time of odd moments are
 /// largest on the root level, so a bound there holds for all levels.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bounds {
+pub struct StabilityBounds {
     /// Largest cell Reynolds number u Δx / ν on the root level.
     pub grid_reynolds: f64,
     /// The setting that limits it.
@@ -28,7 +28,7 @@ pub struct Bounds {
     pub magic: Option<f64>,
 }
 
-impl Bounds {
+impl StabilityBounds {
     /// BGK.
     pub const BGK: Self = Self::new(50.0, "collision = \"bgk\"");
     /// TRT.
@@ -101,7 +101,7 @@ pub enum Unstable {
         /// The cell Reynolds number u Δx / ν on the root level.
         value: f64,
         /// The bounds.
-        bounds: Bounds,
+        bounds: StabilityBounds,
     },
     /// TRT with too large a relaxation time of odd moments, in a box with open faces.
     Odd {
@@ -149,7 +149,7 @@ impl Physics {
     ///
     /// # Errors
     /// The first violated bound; NaN violates every bound.
-    pub fn check(&self, dx: f64, fastest: f64, bounds: Bounds) -> Result<(), Unstable> {
+    pub fn check(&self, dx: f64, fastest: f64, bounds: StabilityBounds) -> Result<(), Unstable> {
         let speed = self.lattice_velocity * (fastest / self.velocity).max(1.0);
         let mach = speed * 3f64.sqrt();
         let slow = mach <= MAX_MACH;
@@ -219,9 +219,11 @@ impl fmt::Display for Unstable {
                 bounds.grid_reynolds,
                 (value / bounds.grid_reynolds).ceil(),
                 match *bounds {
-                    Bounds::MOVING => " or a far-field face",
-                    Bounds::REGULARIZED_D3Q19 => " or lattice = \"d3q27\"",
-                    Bounds { of, .. } if [Bounds::BGK.of, Bounds::TRT.of].contains(&of) => {
+                    StabilityBounds::MOVING => " or a far-field face",
+                    StabilityBounds::REGULARIZED_D3Q19 => " or lattice = \"d3q27\"",
+                    StabilityBounds { of, .. }
+                        if [StabilityBounds::BGK.of, StabilityBounds::TRT.of].contains(&of) =>
+                    {
                         " or collision = \"regularized\""
                     }
                     _ => "",
@@ -281,7 +283,7 @@ mod tests {
 
     #[test]
     fn a_flow_is_refused_beyond_each_bound_and_not_before() {
-        let check = |p: Physics, fastest| p.check(DX, fastest, Bounds::BGK);
+        let check = |p: Physics, fastest| p.check(DX, fastest, StabilityBounds::BGK);
         assert_eq!(check(CYLINDER, 2.0), Ok(()));
         let fast = check(CYLINDER, 8.0).expect_err("0.2 * sqrt 3 is beyond 0.3");
         assert!(matches!(fast, Unstable::Mach { .. }) && fast.to_string().contains("0.346"));
@@ -291,13 +293,17 @@ mod tests {
         };
         let coarse = check(thin, 2.0).expect_err("100 is beyond 50");
         assert!(coarse.to_string().contains("2 times finer"), "{coarse}");
-        let finer = thin.check(0.5 * DX, 2.0, Bounds::BGK);
+        let finer = thin.check(0.5 * DX, 2.0, StabilityBounds::BGK);
         assert_eq!(finer, Ok(()), "the remedy");
-        assert_eq!(thin.check(DX, 2.0, Bounds::REGULARIZED), Ok(()), "another");
+        assert_eq!(
+            thin.check(DX, 2.0, StabilityBounds::REGULARIZED),
+            Ok(()),
+            "another"
+        );
         // τ - 1/2 is 6e-3 on the root level: 0.5 + 0.1875 / 6e-3 = 31.75, and 5.7 on a root grid six times finer.
-        let open = Bounds {
+        let open = StabilityBounds {
             magic: Some(0.1875),
-            ..Bounds::TRT
+            ..StabilityBounds::TRT
         };
         let slow = CYLINDER.check(DX, 2.0, open).expect_err("31.75");
         assert!(matches!(slow, Unstable::Odd { time } if (time - 31.75).abs() < 1e-9));

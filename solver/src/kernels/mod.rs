@@ -101,7 +101,7 @@ mod sealed {
 
 /// The stages; see the module's table. Sealed: kernels trust the tables of a level, which the crate alone makes, for
 /// kernels on a GPU do not check their indices.
-pub trait Kernels<const D: usize>: Backend + sealed::Sealed {
+pub trait FlowKernels<const D: usize>: Backend + sealed::Sealed {
     /// Starts the flow of a plan; what [`Plan::start`] calls. Compiled once for a backend, in this crate.
     ///
     /// # Errors

@@ -1,9 +1,9 @@
 //! The mean density of closed boxes with moving walls (decision 014).
 
 use super::Run;
-use crate::{SolverError, kernels::Kernels, lattice::Lattice, real::Real};
+use crate::{SolverError, kernels::FlowKernels, lattice::Lattice, real::Real};
 
-impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'_, D, L, T, B> {
+impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B> {
     /// Brings the mean density back to 1, everywhere by the same factor, so that neither velocities nor pressure
     /// gradients feel it.
     pub(super) fn hold_density(&mut self) -> Result<(), SolverError> {

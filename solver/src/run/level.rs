@@ -7,7 +7,7 @@
 
 use crate::{
     Collision, Plan, SolverError, Work,
-    kernels::{Arrival, Between, Kernels, Relaxation},
+    kernels::{Arrival, Between, FlowKernels, Relaxation},
     lattice::Lattice,
     plan::tau,
     real::Real,
@@ -18,7 +18,7 @@ use cutlink_device::Backend;
 use std::cell::RefCell;
 
 /// A level's tables and populations.
-pub(super) struct State<const D: usize, T: Real, B: Kernels<D>> {
+pub(super) struct State<const D: usize, T: Real, B: FlowKernels<D>> {
     pub(super) level: Level<D, B>,
     pub(super) relax: Relaxation<T>,
     pub(super) tau: f64,
@@ -32,7 +32,7 @@ pub(super) struct State<const D: usize, T: Real, B: Kernels<D>> {
     pub(super) steps: u64,
 }
 
-impl<const D: usize, T: Real, B: Kernels<D>> State<D, T, B> {
+impl<const D: usize, T: Real, B: FlowKernels<D>> State<D, T, B> {
     /// How moments from another level arrive, whose steps are `1 / ratio` as long as this one's.
     fn arrival(&self, from: &Self, ratio: f64) -> Arrival<T> {
         Arrival {
@@ -73,7 +73,7 @@ pub(super) fn relaxation<T: Real, const D: usize>(
     }
 }
 
-impl<const D: usize, T: Real, B: Kernels<D>> State<D, T, B> {
+impl<const D: usize, T: Real, B: FlowKernels<D>> State<D, T, B> {
     pub(super) fn swap(&mut self) {
         std::mem::swap(&mut self.now, &mut self.next);
     }
@@ -130,7 +130,7 @@ pub(super) fn timed<B: Backend>(
 
 /// A step of the first of some levels, and of all finer ones. Finer levels need nothing of the coarser one's step
 /// but what it had before: so the two go side by side.
-pub(super) fn step<const D: usize, L: Lattice, T: Real, B: Kernels<D>>(
+pub(super) fn step<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>>(
     backend: &B,
     clock: &Clock<B>,
     cubic: bool,

@@ -1,13 +1,13 @@
 //! States of a flow as they are saved: the same for all backends.
 
 use super::Run;
-use crate::{SolverError, kernels::Kernels, lattice::Lattice, real::Real};
+use crate::{SolverError, kernels::FlowKernels, lattice::Lattice, real::Real};
 use cutlink_amr::dims;
 use cutlink_device::memory;
 use rayon::prelude::*;
 use std::io;
 
-impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'_, D, L, T, B> {
+impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B> {
     /// Writes steps and populations, by velocity and cell.
     pub(super) fn write_state(&self, out: &mut dyn io::Write) -> Result<(), SolverError> {
         let cells = dims::cells(D);

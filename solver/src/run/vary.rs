@@ -2,11 +2,11 @@
 
 use super::Run;
 use crate::{
-    Place, SolverError, kernels::Kernels, lattice::Lattice, profile, real::Real, tables,
+    Place, SolverError, kernels::FlowKernels, lattice::Lattice, profile, real::Real, tables,
     variation::OfTime,
 };
 
-impl<const D: usize, L: Lattice, T: Real, B: Kernels<D>> Run<'_, D, L, T, B> {
+impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B> {
     /// The acceleration, where it varies.
     pub(super) fn pull(&self) -> Option<OfTime<D>> {
         let variations = &self.plan.params.variations;

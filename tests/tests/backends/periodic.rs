@@ -18,8 +18,8 @@ use cutlink_tests::{
     rules::{Rules, rules},
 };
 use cutlink_voxelizer::{
-    EmbedParams, Fill, Frame, Mesh, Violation, VoxelError, check_periodic, embed, kernels::Kernels,
-    prepare, validate,
+    EmbedParams, Fill, Frame, Mesh, MeshViolation, VoxelError, check_periodic, embed,
+    kernels::MeshKernels, prepare, validate,
 };
 use proptest::prelude::*;
 use std::cell::Cell;
@@ -34,7 +34,12 @@ backend_test!(
 );
 
 /// Links across faces among all that were compared.
-fn run<const D: usize, K: Kernels<D>>(kernels: &K, count: u32, sizes: Sizes, by_rules: bool) -> u64
+fn run<const D: usize, K: MeshKernels<D>>(
+    kernels: &K,
+    count: u32,
+    sizes: Sizes,
+    by_rules: bool,
+) -> u64
 where
     Facet<D>: Exact<D>,
     Space: Determinants<D>,
@@ -243,7 +248,7 @@ fn a_body_at_one_face_is_a_wall_for_the_other<K: AnyKernels>(kernels: &K) {
     };
     assert_eq!((*axis, position[0]), ("x", 0.5), "{refused}");
     assert!(
-        matches!(validate(&mesh), Err(Violation::MissingLink { .. })),
+        matches!(validate(&mesh), Err(MeshViolation::MissingLink { .. })),
         "seen by the check too"
     );
     let oracle = Oracle::new(&snapped, [7, 3]);

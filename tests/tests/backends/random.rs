@@ -10,7 +10,7 @@ use cutlink_tests::{
     oracle::{Determinants, Oracle, Space},
     rules::{Rules, rules},
 };
-use cutlink_voxelizer::{EmbedParams, kernels::Kernels};
+use cutlink_voxelizer::{EmbedParams, kernels::MeshKernels};
 use proptest::prelude::*;
 use std::cell::Cell;
 
@@ -32,7 +32,7 @@ struct Sum {
     graded: u64,
 }
 
-fn check<const D: usize, K: Kernels<D>>(
+fn check<const D: usize, K: MeshKernels<D>>(
     kernels: &K,
     case: &Case<D>,
     params: &EmbedParams,
@@ -66,7 +66,12 @@ where
 }
 
 /// Runs so many random cases, the same every time; what they contained.
-fn run<const D: usize, K: Kernels<D>>(kernels: &K, count: u32, sizes: Sizes, by_rules: bool) -> Sum
+fn run<const D: usize, K: MeshKernels<D>>(
+    kernels: &K,
+    count: u32,
+    sizes: Sizes,
+    by_rules: bool,
+) -> Sum
 where
     Facet<D>: Exact<D>,
     Space: Determinants<D>,

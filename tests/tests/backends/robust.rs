@@ -12,7 +12,7 @@ use cutlink_tests::{
     bodies::{frame_around, levels},
     scans,
 };
-use cutlink_voxelizer::{EmbedParams, Fill, Reach, WallRule, kernels::Kernels, prepare};
+use cutlink_voxelizer::{EmbedParams, Fill, Reach, WallRule, kernels::MeshKernels, prepare};
 
 backend_test!(
     a_bowl_and_an_arc,
@@ -22,7 +22,7 @@ backend_test!(
 );
 
 /// Closes the surface and compares its embedding with the host's; the open edges.
-fn check<const D: usize, K: Kernels<D>>(
+fn check<const D: usize, K: MeshKernels<D>>(
     kernels: &K,
     surface: &Surface<D>,
     root: u32,

@@ -16,7 +16,7 @@ use cutlink_tests::{
     oracle::{Determinants, Oracle, Space},
 };
 use cutlink_voxelizer::{
-    EmbedParams, Fill, Frame, Mesh, Reach, Region, RegionShape, WallRule, kernels::Kernels,
+    EmbedParams, Fill, Frame, Mesh, Reach, Region, RegionShape, WallRule, kernels::MeshKernels,
 };
 
 backend_test!(
@@ -34,7 +34,7 @@ backend_test!(
     a_speck_in_one_root_block_on_twelve_levels,
 );
 
-fn embedded<const D: usize, K: Kernels<D>>(
+fn embedded<const D: usize, K: MeshKernels<D>>(
     kernels: &K,
     surface: &Snapped<D>,
     frame: Frame<D>,
@@ -50,7 +50,7 @@ where
 }
 
 /// The same, against brute force too.
-fn checked<const D: usize, K: Kernels<D>>(
+fn checked<const D: usize, K: MeshKernels<D>>(
     kernels: &K,
     surface: &Snapped<D>,
     frame: Frame<D>,

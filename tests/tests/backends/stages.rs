@@ -16,7 +16,7 @@ use cutlink_tests::{
     bodies::frame_around,
     chains::{Bodies, CELL, Case, Chains, Sizes, cases},
 };
-use cutlink_voxelizer::{Frame, kernels::Kernels};
+use cutlink_voxelizer::{Frame, kernels::MeshKernels};
 use proptest::prelude::*;
 
 backend_test!(
@@ -35,7 +35,7 @@ struct Made<const D: usize> {
 }
 
 /// The stages one after the other, on two levels; every root block with a facet, and every fifth, is refined.
-fn stages<const D: usize, K: Kernels<D>>(
+fn stages<const D: usize, K: MeshKernels<D>>(
     kernels: &K,
     surface: &Snapped<D>,
     root: [u32; D],
@@ -88,7 +88,7 @@ fn differ<const D: usize>(a: &Made<D>, b: &Made<D>) -> Result<(), Difference> {
 }
 
 /// Entries of the children's lists.
-fn check<const D: usize, K: Kernels<D>>(
+fn check<const D: usize, K: MeshKernels<D>>(
     kernels: &K,
     surface: &Snapped<D>,
     root: [u32; D],
@@ -144,7 +144,7 @@ fn brute<const D: usize>(
     Ok(())
 }
 
-fn random<const D: usize, K: Kernels<D>>(kernels: &K, count: u32)
+fn random<const D: usize, K: MeshKernels<D>>(kernels: &K, count: u32)
 where
     Facet<D>: Exact<D>,
     Bodies: Chains<D>,
@@ -172,7 +172,7 @@ fn stages_of_random_chains_in_the_plane<K: AnyKernels>(kernels: &K) {
     random::<2, K>(kernels, 1000);
 }
 
-fn shape<const D: usize, K: Kernels<D>>(
+fn shape<const D: usize, K: MeshKernels<D>>(
     kernels: &K,
     surface: &Snapped<D>,
     frame: &Frame<D>,

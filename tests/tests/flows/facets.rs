@@ -8,7 +8,7 @@ use cutlink_mesher::{
 use cutlink_solver::{
     FaceCondition, Motion, Params, PatchCondition, Snapshot, WallScheme,
     fields::{WallPlace, wall_state},
-    kernels::Kernels,
+    kernels::FlowKernels,
 };
 use cutlink_tests::{
     backend_test, bodies,
@@ -146,7 +146,7 @@ fn shear_between_cylinders<K: AnyFlow>(kernels: &K) {
 }
 
 /// A body in a stream along x in a box of slip walls: the integral's and the momentum exchange's force, and the share of shear.
-fn forces<const D: usize, K: Kernels<D>>(
+fn forces<const D: usize, K: FlowKernels<D>>(
     kernels: &K,
     cells: [u32; D],
     surface: &Surface<D>,

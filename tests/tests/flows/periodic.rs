@@ -36,7 +36,7 @@ fn vortex<const D: usize>(
 }
 
 /// The relative error after the vortex has lost most of its speed, mass and momentum lost, a cell.
-fn decayed<const D: usize, K: cutlink_solver::kernels::Kernels<D>>(
+fn decayed<const D: usize, K: cutlink_solver::kernels::FlowKernels<D>>(
     kernels: &K,
     mesh: &Mesh<D>,
     change: impl Fn(&mut cutlink_solver::Params<D>),
@@ -82,7 +82,7 @@ where
     flows::empty_box(cells, 1, Vec::new())
 }
 
-fn order<const D: usize, K: cutlink_solver::kernels::Kernels<D>>(
+fn order<const D: usize, K: cutlink_solver::kernels::FlowKernels<D>>(
     kernels: &K,
     lattice: LatticeKind,
     grids: &[u32],

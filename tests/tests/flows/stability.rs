@@ -23,7 +23,7 @@ const GIVEN: FaceCondition<2> = FaceCondition::Velocity(STREAM);
 const SLIP: [FaceCondition<2>; 2] = [FaceCondition::FreeSlip; 2];
 
 /// A uniform stream in a box, with a viscosity.
-fn stream<const D: usize, K: cutlink_solver::kernels::Kernels<D>>(
+fn stream<const D: usize, K: cutlink_solver::kernels::FlowKernels<D>>(
     kernels: &K,
     mesh: &Mesh<D>,
     u: [f64; D],

@@ -3,7 +3,7 @@
 use cutlink_mesher::primitives::{Shape2, Shape3};
 use cutlink_solver::{
     Collision, FaceCondition, Flow, Interpolation, LatticeKind, Motion, Params, PatchCondition,
-    Plan, Precision, Snapshot, Sponge, WallScheme, kernels::Kernels,
+    Plan, Precision, Snapshot, Sponge, WallScheme, kernels::FlowKernels,
 };
 use cutlink_tests::{
     bodies,
@@ -96,7 +96,7 @@ fn difference<const D: usize>(a: &dyn Flow<D>, b: &dyn Flow<D>) -> f64 {
         .fold(0.0, |most, d| if d <= most { most } else { d })
 }
 
-fn compare<const D: usize, K: Kernels<D>>(kernels: &K, mesh: &Mesh<D>, variant: Variant) {
+fn compare<const D: usize, K: FlowKernels<D>>(kernels: &K, mesh: &Mesh<D>, variant: Variant) {
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     let one = one.expect("a thread");
     let uniform = |_: [f64; D]| (1.0, std::array::from_fn(|a| [0.04, 0.0, 0.0][a]));
@@ -186,7 +186,7 @@ const VARIANTS: [(Collision, WallScheme, Interpolation, bool); 3] = [
     ),
 ];
 
-fn all<const D: usize, K: Kernels<D>>(kernels: &K, mesh: &Mesh<D>, lattice: LatticeKind) {
+fn all<const D: usize, K: FlowKernels<D>>(kernels: &K, mesh: &Mesh<D>, lattice: LatticeKind) {
     for (collision, scheme, interpolation, outflow) in VARIANTS {
         let variant = Variant {
             lattice,

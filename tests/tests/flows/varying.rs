@@ -108,7 +108,7 @@ fn state<const D: usize>(flow: &dyn Flow<D>) -> Vec<u8> {
     bytes
 }
 
-fn after<const D: usize, K: cutlink_solver::kernels::Kernels<D>>(
+fn after<const D: usize, K: cutlink_solver::kernels::FlowKernels<D>>(
     kernels: &K,
     mesh: &Mesh<D>,
     params: Params<D>,
@@ -121,7 +121,10 @@ fn after<const D: usize, K: cutlink_solver::kernels::Kernels<D>>(
     (state(&*flow), flow.take_forces().expect("forces"))
 }
 
-fn constants<const D: usize, K: cutlink_solver::kernels::Kernels<D>>(kernels: &K, mesh: &Mesh<D>) {
+fn constants<const D: usize, K: cutlink_solver::kernels::FlowKernels<D>>(
+    kernels: &K,
+    mesh: &Mesh<D>,
+) {
     let plain = everything(mesh);
     let expected = after(kernels, mesh, plain.clone(), 12);
     let with = |make: fn([f64; D], Place) -> Variation<D>| {

@@ -3,7 +3,7 @@
 
 use cutlink_mesher::intersect::{Intersections, find};
 use cutlink_mesher::read::read_surface;
-use cutlink_mesher::snap::{Lattice, snap};
+use cutlink_mesher::snap::{SnapLattice, snap};
 use cutlink_mesher::{Surface, health};
 use cutlink_tests::scans;
 
@@ -13,7 +13,7 @@ fn look(name: &str) -> (Surface<3>, Intersections) {
     surface.weld();
     let [lower, upper] = surface.bounds().expect("facets");
     let longest = (0..3).map(|k| upper[k] - lower[k]).fold(0.0, f64::max);
-    let lattice = Lattice {
+    let lattice = SnapLattice {
         origin: lower,
         unit: longest / f64::from(1 << 26),
     };

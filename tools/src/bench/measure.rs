@@ -21,8 +21,10 @@ use cutlink_mesher::primitives::AnyShape;
 use cutlink_mesher::read::{AnySurface, Loaded, read_any};
 use cutlink_mesher::snap::Snapped;
 use cutlink_mesher::split::split;
-use cutlink_voxelizer::kernels::Kernels;
-use cutlink_voxelizer::{EmbedParams, Frame, Mesh, Observer, Stage, check_levels, embed, prepare};
+use cutlink_voxelizer::kernels::MeshKernels;
+use cutlink_voxelizer::{
+    EmbedParams, Frame, Mesh, Stage, StageObserver, check_levels, embed, prepare,
+};
 use std::time::Instant;
 
 /// Runs before the measured ones.
@@ -86,7 +88,7 @@ fn at(stage: Stage) -> usize {
     at.expect("every stage should be listed")
 }
 
-impl Observer for RunTimes {
+impl StageObserver for RunTimes {
     fn stage_done(&mut self, stage: Stage, _: usize, seconds: f64) {
         self.stages[at(stage)] += seconds;
     }
@@ -219,7 +221,7 @@ impl Bench<'_> {
     }
 
     /// Embeds repeatedly; each mesh is dropped before the next, so that its memory is reused.
-    fn embed<const D: usize, K: Kernels<D>>(
+    fn embed<const D: usize, K: MeshKernels<D>>(
         &self,
         kernels: &K,
         ready: &Ready<D>,
@@ -254,14 +256,14 @@ impl Bench<'_> {
     }
 }
 
-fn choose<const D: usize>(job: &Job, bounds: domain::Bounds<D>) -> Result<Domain<D>, Error> {
+fn choose<const D: usize>(job: &Job, bounds: domain::BoxBounds<D>) -> Result<Domain<D>, Error> {
     let domain = domain::choose(bounds, job.domain.as_deref(), &job.root, job.snap_domain)
         .map_err(|e| e.about(&job.name()))?;
     check_levels(&domain.frame, job.levels)?;
     Ok(domain)
 }
 
-fn once<const D: usize, K: Kernels<D>>(
+fn once<const D: usize, K: MeshKernels<D>>(
     kernels: &K,
     ready: &Ready<D>,
 ) -> Result<(Mesh<D, K>, RunTimes), Error> {

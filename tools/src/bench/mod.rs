@@ -15,9 +15,9 @@ use crate::cli::BenchMeshArgs;
 use crate::console::Console;
 use cutlink::Error;
 use cutlink::device::{Opened, on};
-use cutlink::mesh::report::Device;
+use cutlink::mesh::report::DeviceReport;
 use measure::{Bench, WARM_UP};
-use report::{Head, Report};
+use report::{BenchReport, Head};
 
 /// Default number of measured runs of a case.
 const RUNS: u32 = 20;
@@ -37,9 +37,9 @@ pub fn mesh(args: &BenchMeshArgs) -> Result<(), Error> {
     cutlink::pool::install(args.run.threads.unwrap_or(0), || {
         let opened = Opened::open(job.device.0, &mut selected)?;
         let runs = args.run.runs.unwrap_or(RUNS);
-        let device = Device::new(&selected, &opened);
+        let device = DeviceReport::new(&selected, &opened);
         let copy = on!(&opened, backend => measure::copy(backend, runs))?;
-        let mut report = Report {
+        let mut report = BenchReport {
             head: Head::new("bench mesh", device, runs, copy),
             cases: Vec::new(),
         };

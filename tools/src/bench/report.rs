@@ -1,13 +1,13 @@
 //! The results as tables and as JSON. `docs/json-schema.md` describes every key; keys are only added.
 
 use crate::bench::WARM_UP;
-use cutlink::mesh::report::{Device, bytes, columns, grouped};
+use cutlink::mesh::report::{DeviceReport, bytes, columns, grouped};
 use serde::Serialize;
 
 /// The object that `cutlink bench mesh --json` prints.
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
-pub struct Report {
+pub struct BenchReport {
     #[serde(flatten)]
     pub head: Head,
     pub cases: Vec<CaseReport>,
@@ -20,7 +20,7 @@ pub struct Head {
     pub schema: u32,
     pub cutlink: &'static str,
     pub command: &'static str,
-    pub device: Device,
+    pub device: DeviceReport,
     pub threads: usize,
     pub runs: u32,
     pub warm_up: u32,
@@ -29,7 +29,7 @@ pub struct Head {
 
 impl Head {
     /// The head of a bench on the current thread pool.
-    pub(super) fn new(command: &'static str, device: Device, runs: u32, copy: Copy) -> Self {
+    pub(super) fn new(command: &'static str, device: DeviceReport, runs: u32, copy: Copy) -> Self {
         Self {
             schema: cutlink::JSON_SCHEMA,
             cutlink: env!("CARGO_PKG_VERSION"),
@@ -152,7 +152,7 @@ pub(super) fn rate(bytes_per_second: f64) -> String {
     format!("{:.1} GB/s", 1e-9 * bytes_per_second)
 }
 
-impl Report {
+impl BenchReport {
     /// One row per case: its size and the times.
     pub fn tables(&self) -> String {
         let heads = [

@@ -11,7 +11,7 @@ use cutlink::{Error, ErrorKind};
 use cutlink_mesher::read::{ReadError, read_any};
 use cutlink_voxelizer::mesh_file::{self, FileError};
 use cutlink_voxelizer::{AnyMesh, Mesh, validate};
-use report::{Check, Report};
+use report::{FileCheck, InspectReport};
 use std::collections::BTreeMap;
 
 /// Runs the command.
@@ -64,8 +64,8 @@ fn look(
 ) -> Result<(), Error> {
     export::check_for(args, mesh)?;
     let mut report = match mesh {
-        AnyMesh::D2(mesh) => Report::new(mesh, metadata, &args.file),
-        AnyMesh::D3(mesh) => Report::new(mesh, metadata, &args.file),
+        AnyMesh::D2(mesh) => InspectReport::new(mesh, metadata, &args.file),
+        AnyMesh::D3(mesh) => InspectReport::new(mesh, metadata, &args.file),
     };
     console.show(&report.text())?;
     if args.check {
@@ -97,22 +97,22 @@ fn look(
 }
 
 /// Runs all checks.
-fn checks<const D: usize>(mesh: &Mesh<D>) -> Vec<Check> {
+fn checks<const D: usize>(mesh: &Mesh<D>) -> Vec<FileCheck> {
     let forest = mesh.forest.validate().err().map(|e| e.to_string());
     let cells = validate(mesh).err().map(|e| e.to_string());
-    let file = Check {
+    let file = FileCheck {
         name: "file",
         what: "sizes, structure and both checksums (on reading)",
         passed: true,
         violation: None,
     };
-    let forest = Check {
+    let forest = FileCheck {
         name: "forest",
         what: "lists, tree, coordinates, siblings, neighbours, 2:1 over faces, edges and corners",
         passed: forest.is_none(),
         violation: forest,
     };
-    let cells = Check {
+    let cells = FileCheck {
         name: "cells and links",
         what: "class masks, link table, every q in (0, 1], every fluid-solid link cut, every cut \
                seen from both ends, no surface between levels",

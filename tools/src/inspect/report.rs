@@ -1,7 +1,9 @@
 //! The content of a mesh file: one struct for the JSON object and the summary. `docs/json-schema.md` describes every
 //! key; keys are only added.
 
-use cutlink::mesh::report::{FrameReport, Level, Written, bytes, columns, grouped, short, table};
+use cutlink::mesh::report::{
+    FrameReport, LevelReport, Written, bytes, columns, grouped, short, table,
+};
 use cutlink::options::Axes;
 use cutlink_voxelizer::{LinkTable, Mesh};
 use serde::Serialize;
@@ -16,7 +18,7 @@ const BAR: u64 = 40;
 /// The object that `cutlink inspect --json` prints for a mesh file.
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
-pub struct Report {
+pub struct InspectReport {
     pub schema: u32,
     pub cutlink: &'static str,
     pub command: &'static str,
@@ -27,7 +29,7 @@ pub struct Report {
     pub fill: &'static str,
     pub flow: &'static str,
     pub periodic: String,
-    pub levels: Vec<Level>,
+    pub levels: Vec<LevelReport>,
     pub blocks: usize,
     pub cells: u64,
     pub solid_finest: u64,
@@ -37,7 +39,7 @@ pub struct Report {
     pub patches: Vec<Patch>,
     pub q: Option<Distances>,
     pub metadata: BTreeMap<String, serde_json::Value>,
-    pub checks: Vec<Check>,
+    pub checks: Vec<FileCheck>,
     pub files: BTreeMap<&'static str, Written>,
 }
 
@@ -63,21 +65,25 @@ pub struct Distances {
 /// The result of a check.
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
-pub struct Check {
+pub struct FileCheck {
     pub name: &'static str,
     pub what: &'static str,
     pub passed: bool,
     pub violation: Option<String>,
 }
 
-impl Report {
+impl InspectReport {
     /// Counts the contents of a mesh.
     pub fn new<const D: usize>(
         mesh: &Mesh<D>,
         metadata: &BTreeMap<String, String>,
         path: &Path,
     ) -> Self {
-        let levels: Vec<Level> = mesh.level_counts().into_iter().map(Level::from).collect();
+        let levels: Vec<LevelReport> = mesh
+            .level_counts()
+            .into_iter()
+            .map(LevelReport::from)
+            .collect();
         let counts = || levels.iter().filter_map(|l| l.counts);
         let parsed = |text: &String| serde_json::from_str(text).unwrap_or(text.clone().into());
         Self {

@@ -102,7 +102,7 @@ impl<const D: usize, B: Backend> Images<'_, D, B> {
 pub enum Seeds<'a, B: Backend> {
     /// At the first cell of each block.
     Blocks(B::Buf<i32>),
-    /// At the anchors of the parents: see [`Kernels::classify`].
+    /// At the anchors of the parents: see [`MeshKernels::classify`].
     Parents {
         /// 2^D numbers a parent.
         anchors: &'a B::Buf<i32>,
@@ -148,7 +148,7 @@ pub struct Rim<B: Backend> {
 /// Stages end in errors where memory runs out, a table is too large or the device fails. They panic where arrays that
 /// belong together differ in length, and where the forest's ids do not ascend
 /// ([`Forest::is_contiguous`]).
-pub trait Kernels<const D: usize>: ForestKernels<D> + BinKernels<D> {
+pub trait MeshKernels<const D: usize>: ForestKernels<D> + BinKernels<D> {
     /// Winding number at the centre of the first cell of every root block, by rays along x
     /// from outside through all facets, inside the box or not.
     fn seed_roots(

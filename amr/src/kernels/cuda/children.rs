@@ -4,7 +4,7 @@ use super::{CHILDREN, THREADS};
 use crate::{Forest, ForestError, dims};
 use cutlink_device::{
     Backend,
-    cuda::{Cuda, CudaBuf, Grid},
+    cuda::{Cuda, CudaBuf, LaunchGrid},
 };
 
 pub(super) fn insert<const D: usize>(
@@ -41,7 +41,7 @@ pub(super) fn insert<const D: usize>(
         .out_at(&mut forest.levels[level + 1], listed);
     // SAFETY: parents are ids; every array has room for the capacity, the level's list for all
     // children; recycled groups are within it.
-    unsafe { launch.run(Grid::over(parents.len() * group, THREADS))? };
+    unsafe { launch.run(LaunchGrid::over(parents.len() * group, THREADS))? };
     Ok(())
 }
 
@@ -85,7 +85,7 @@ pub(super) fn remove<const D: usize>(
         .out(&mut forest.level)
         .out(&mut gaps);
     // SAFETY: parents are ids of blocks with children, whose ids are below the capacity.
-    unsafe { launch.run(Grid::over(parents.len(), THREADS))? };
+    unsafe { launch.run(LaunchGrid::over(parents.len(), THREADS))? };
     let ids = &forest.levels[level + 1];
     let mut flags = cuda.uninit("flags", ids.len())?;
     let launch = cuda
@@ -95,7 +95,7 @@ pub(super) fn remove<const D: usize>(
         .buf(&forest.level)
         .out(&mut flags);
     // SAFETY: ids are below the capacity; a flag each.
-    unsafe { launch.run(Grid::over(ids.len(), THREADS))? };
+    unsafe { launch.run(LaunchGrid::over(ids.len(), THREADS))? };
     let alive = cuda.select("block ids", Some(ids), &flags)?;
     forest.levels[level + 1] = alive;
     forest.gaps.extend(cuda.download(&gaps)?);

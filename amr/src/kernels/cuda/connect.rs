@@ -2,7 +2,7 @@
 
 use super::{CONNECT, THREADS};
 use crate::{Forest, ForestError, dims};
-use cutlink_device::cuda::{Cuda, Grid};
+use cutlink_device::cuda::{Cuda, LaunchGrid};
 
 pub(super) fn connect<const D: usize>(
     cuda: &Cuda,
@@ -23,6 +23,6 @@ pub(super) fn connect<const D: usize>(
         .out(&mut forest.families);
     // SAFETY: siblings stand together in the level's list; each group writes its own places,
     // which are there for every id that is no root block, and reads those of the level above.
-    unsafe { launch.run(Grid::over(32 * groups, THREADS))? };
+    unsafe { launch.run(LaunchGrid::over(32 * groups, THREADS))? };
     Ok(())
 }

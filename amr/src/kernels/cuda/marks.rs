@@ -2,7 +2,7 @@
 
 use super::{MARKS, THREADS};
 use crate::{Forest, ForestError};
-use cutlink_device::cuda::{Cuda, CudaBuf, Grid};
+use cutlink_device::cuda::{Cuda, CudaBuf, LaunchGrid};
 
 pub(super) fn ripple<const D: usize>(
     cuda: &Cuda,
@@ -23,7 +23,7 @@ pub(super) fn ripple<const D: usize>(
         .out(marks);
     // SAFETY: the arrays of a forest have an entry an id, marks too, and the level's ids are below
     // that; families have the places of all but root blocks.
-    unsafe { launch.run(Grid::over(ids.len(), THREADS))? };
+    unsafe { launch.run(LaunchGrid::over(ids.len(), THREADS))? };
     Ok(())
 }
 
@@ -43,7 +43,7 @@ pub(super) fn select_refine<const D: usize>(
         .buf(marks)
         .out(&mut flags);
     // SAFETY: as in `ripple`; a flag an id of the level.
-    unsafe { launch.run(Grid::over(ids.len(), THREADS))? };
+    unsafe { launch.run(LaunchGrid::over(ids.len(), THREADS))? };
     Ok(cuda.select("blocks to refine", Some(ids), &flags)?)
 }
 
@@ -65,6 +65,6 @@ pub(super) fn select_coarsen<const D: usize>(
         .buf(marks)
         .out(&mut flags);
     // SAFETY: as in `select_refine`.
-    unsafe { launch.run(Grid::over(ids.len(), THREADS))? };
+    unsafe { launch.run(LaunchGrid::over(ids.len(), THREADS))? };
     Ok(cuda.select("blocks to coarsen", Some(ids), &flags)?)
 }

@@ -4,7 +4,7 @@ use super::{BINS, THREADS};
 use crate::kernels::{BinArrays, Bins, ChildBoxes, FacetSet, checked_entries, grid_boxes};
 use cutlink_device::{
     Backend, DeviceError,
-    cuda::{Cuda, Grid},
+    cuda::{Cuda, LaunchGrid},
 };
 
 /// Thread blocks that share the facets that meet many boxes.
@@ -31,7 +31,7 @@ pub(super) fn root<const D: usize>(
         .out(&mut large)
         .out(&mut larges);
     // SAFETY: a count a facet and one behind them; no facet is listed twice.
-    unsafe { launch.run(Grid::over(facets + 1, THREADS))? };
+    unsafe { launch.run(LaunchGrid::over(facets + 1, THREADS))? };
     let launch = cuda
         .launch(&BINS, D, "count_large")
         .buf(&set.corners)
@@ -41,7 +41,7 @@ pub(super) fn root<const D: usize>(
         .buf(&larges)
         .out(&mut starts);
     // SAFETY: the listed facets, as many as counted, have a count each.
-    unsafe { launch.run(Grid::blocks(BLOCKS, THREADS))? };
+    unsafe { launch.run(LaunchGrid::blocks(BLOCKS, THREADS))? };
     let mut total = cuda.uninit("a count", 1)?;
     cuda.scan(&mut starts, &mut total, 0)?;
     let pairs = checked_entries(cuda, total.read(0)?)? as usize;
@@ -58,7 +58,7 @@ pub(super) fn root<const D: usize>(
         .out(&mut keys)
         .out(&mut values);
     // SAFETY: each facet writes the pairs that it counted, behind those of the facets before.
-    unsafe { launch.run(Grid::over(facets, THREADS))? };
+    unsafe { launch.run(LaunchGrid::over(facets, THREADS))? };
     let launch = cuda
         .launch(&BINS, D, "emit_large")
         .buf(&set.corners)
@@ -70,7 +70,7 @@ pub(super) fn root<const D: usize>(
         .out(&mut keys)
         .out(&mut values);
     // SAFETY: as above.
-    unsafe { launch.run(Grid::blocks(BLOCKS, THREADS))? };
+    unsafe { launch.run(LaunchGrid::blocks(BLOCKS, THREADS))? };
     drop((starts, large));
     let bits = usize::BITS - (count.max(2) - 1).leading_zeros();
     let (keys, facets) = cuda.sort32(&keys, &values, bits)?;
@@ -85,7 +85,7 @@ pub(super) fn root<const D: usize>(
         .out(&mut starts)
         .out(&mut flags);
     // SAFETY: so many keys; a start a box and one behind, a flag a box.
-    unsafe { launch.run(Grid::over(count + 1, THREADS))? };
+    unsafe { launch.run(LaunchGrid::over(count + 1, THREADS))? };
     Ok(Bins {
         arrays: BinArrays {
             starts,
@@ -104,7 +104,7 @@ pub(super) fn children<const D: usize>(
 ) -> Result<Bins<Cuda>, DeviceError> {
     boxes.check(set, parents);
     let rows = parents.rows.len();
-    let threads = Grid::threads_for(parents.facets.len(), rows, 1024);
+    let threads = LaunchGrid::threads_for(parents.facets.len(), rows, 1024);
     // Lists may be much longer than their mean.
     let parts = (parents.facets.len() / rows.max(1) / 512).clamp(1, 64);
     let words = parents.facets.len().div_ceil(4);
@@ -127,7 +127,7 @@ pub(super) fn children<const D: usize>(
         .out(&mut starts);
     // SAFETY: rows of the parents' lists, with an id each; first children whose group is not among the boxes are
     // skipped; one mask an entry, one count a box.
-    unsafe { launch.run(Grid::blocks(rows * parts, threads.min(256)))? };
+    unsafe { launch.run(LaunchGrid::blocks(rows * parts, threads.min(256)))? };
     // Entries, and boxes that have any: read back together.
     let mut counts = cuda.uninit("counts", 2)?;
     cuda.scan(&mut starts, &mut counts, 0)?;
@@ -138,7 +138,7 @@ pub(super) fn children<const D: usize>(
         .val(boxes.count as u32)
         .out(&mut flags);
     // SAFETY: a start a box and one behind, a flag a box.
-    unsafe { launch.run(Grid::over(boxes.count, THREADS))? };
+    unsafe { launch.run(LaunchGrid::over(boxes.count, THREADS))? };
     let mut filled = cuda.uninit("boxes with facets", boxes.count)?;
     cuda.select_into(None, &flags, &mut filled, &mut counts, 1)?;
     let counts = cuda.download(&counts)?;
@@ -159,7 +159,7 @@ pub(super) fn children<const D: usize>(
         .buf(&starts)
         .out(&mut facets);
     // SAFETY: every box's entries are as many as were counted from the same masks.
-    unsafe { launch.run(Grid::blocks(rows, threads))? };
+    unsafe { launch.run(LaunchGrid::blocks(rows, threads))? };
     Ok(Bins {
         arrays: BinArrays {
             starts,

@@ -7,7 +7,7 @@ use crate::{
 };
 use cutlink_device::{
     Backend, DeviceError,
-    cuda::{Cuda, CudaBuf, Grid},
+    cuda::{Cuda, CudaBuf, LaunchGrid},
 };
 
 pub(super) fn facet_set<const D: usize>(
@@ -48,7 +48,7 @@ pub(super) fn facet_set<const D: usize>(
         .out(&mut extent);
     // SAFETY: corner numbers are below the vertices', as checked; the order is one of the walls; corners,
     // and patches where there are any, have an entry a facet.
-    unsafe { launch.run(Grid::over(count, THREADS))? };
+    unsafe { launch.run(LaunchGrid::over(count, THREADS))? };
     Ok(FacetSet(FacetArrays {
         corners,
         patch,
@@ -74,7 +74,7 @@ fn order<const D: usize>(
         .out(&mut keys)
         .out(&mut numbers);
     // SAFETY: corner numbers are below the vertices', as checked by the caller; a key and a number a wall.
-    unsafe { launch.run(Grid::over(walls, THREADS))? };
+    unsafe { launch.run(LaunchGrid::over(walls, THREADS))? };
     let bits = if D == 2 { 60 } else { 63 };
     cuda.sort64(&keys, &numbers, bits)
 }

@@ -6,7 +6,7 @@ use crate::{
     mesh::build::bare,
     options::Root,
     solid_stl::files_kit::random_mesh,
-    solve::{case::Case, resolve::Grid},
+    solve::{case::Case, resolve::CaseGrid},
 };
 use cutlink_amr::{CellRef, dims};
 use std::f64::consts::TAU;
@@ -186,9 +186,9 @@ fn resolved(text: &str) -> Resolved<2> {
     let domain = case.domain.as_ref().expect("a box");
     let mesh = bare::<2>(&domain.bounds, &domain.root).expect("a mesh");
     let patches = ["lid".to_owned()];
-    let grid = Grid {
+    let grid = CaseGrid {
         patches: &patches,
-        ..Grid::of(&mesh)
+        ..CaseGrid::of(&mesh)
     };
     case.resolve("case.toml", grid).expect("a flow")
 }

@@ -101,14 +101,14 @@ fn the_examples_of_the_documentation_are_cases() {
         let made = match &case.domain {
             Some(domain) => {
                 let mesh = bare::<2>(&domain.bounds, &domain.root).expect("a mesh");
-                case.resolve("case.md", Grid::of(&mesh)).map(|made| {
+                case.resolve("case.md", CaseGrid::of(&mesh)).map(|made| {
                     let plan = Plan::new(&mesh, made.params);
                     assert!(plan.is_ok(), "the solver takes it: {plan:?}");
                 })
             }
             None if case.mesh.as_ref().and_then(|m| m.root.clone()) == Some(root(128)) => {
                 let frame = Frame::new([-5.0, -5.0, -5.0], 0.15625, [128, 64, 64]);
-                let grid = Grid {
+                let grid = CaseGrid {
                     frame: &frame.expect("a frame"),
                     patches: &names(&["sphere"]),
                     areas: &[],
@@ -117,7 +117,7 @@ fn the_examples_of_the_documentation_are_cases() {
             }
             None => {
                 let frame = Frame::new([-4.0, -4.0], 0.25, [64, 32]);
-                let grid = Grid {
+                let grid = CaseGrid {
                     frame: &frame.expect("a frame"),
                     patches: &names(&["circle"]),
                     areas: &[],

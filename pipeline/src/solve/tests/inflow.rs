@@ -138,7 +138,7 @@ fn a_mass_flow_is_the_flux_of_the_links() {
     let case = parse::<Case>("case.toml", &text).expect("a case");
     let domain = case.domain.as_ref().expect("a box");
     let mesh = bare::<3>(&domain.bounds, &domain.root).expect("a mesh");
-    let grid = Grid::of(&mesh);
+    let grid = CaseGrid::of(&mesh);
     let first = case.resolve("case.toml", grid).expect("a flow");
     let areas = first.areas(
         &Plan::new(&mesh, first.params.clone()).expect("a plan"),
@@ -147,7 +147,7 @@ fn a_mass_flow_is_the_flux_of_the_links() {
     let made = case
         .resolve(
             "case.toml",
-            Grid {
+            CaseGrid {
                 areas: &areas,
                 ..grid
             },

@@ -4,7 +4,7 @@ use crate::config::parse;
 use crate::error::Error;
 use crate::mesh::build::bare;
 use crate::solve::case::Case;
-use crate::solve::resolve::{Grid, Resolved};
+use crate::solve::resolve::{CaseGrid, Resolved};
 use cutlink_voxelizer::Frame;
 
 mod documentation;
@@ -107,7 +107,7 @@ fn names(names: &[&str]) -> Vec<String> {
 fn plane(text: &str) -> Result<Resolved<2>, Error> {
     let frame = Frame::new([-1.0, -1.0], 0.1, [40, 20]).expect("a frame");
     let patches = names(&["hull", "rotor"]);
-    let grid = Grid {
+    let grid = CaseGrid {
         frame: &frame,
         patches: &patches,
         areas: &[],
@@ -119,7 +119,7 @@ fn space(text: &str) -> Result<Resolved<3>, Error> {
     let case = parse::<Case>("case.toml", text)?;
     let domain = case.domain.as_ref().expect("a box");
     let mesh = bare::<3>(&domain.bounds, &domain.root)?;
-    case.resolve("case.toml", Grid::of(&mesh))
+    case.resolve("case.toml", CaseGrid::of(&mesh))
 }
 
 fn near(a: f64, b: f64) {

@@ -17,7 +17,7 @@ mod order;
 mod step;
 mod stream;
 
-use super::{Between, Kernels, Relaxation, SUMS};
+use super::{Between, FlowKernels, Relaxation, SUMS};
 use crate::{
     Flow, LatticeKind, Plan, SolverError,
     lattice::{D2Q9, D3Q19, D3Q27, Lattice, MOST},
@@ -160,7 +160,7 @@ fn stages<const D: usize, L: Lattice, T: Real>() -> &'static Stages<D, T> {
 static STARTS_2D: Starts<2, Host> = Starts::IN_2D;
 static STARTS_3D: Starts<3, Host> = Starts::IN_3D;
 
-impl<const D: usize> Kernels<D> for Host {
+impl<const D: usize> FlowKernels<D> for Host {
     fn start<'a>(&self, plan: Plan<'a, D>) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
         plan::start(self, plan, &STARTS_2D, &STARTS_3D)
     }

@@ -2,7 +2,7 @@
 
 use super::{DAMP, Vector, entry};
 use crate::{SolverError, lattice::Lattice, real::Real, sponge::Damped, tables::Level};
-use cutlink_device::cuda::{Cuda, CudaBuf, Grid};
+use cutlink_device::cuda::{Cuda, CudaBuf, LaunchGrid};
 
 /// A thread a cell of a block.
 const THREADS: u32 = 64;
@@ -28,6 +28,6 @@ pub(super) fn damp<const D: usize, L: Lattice, T: Real>(
         .out(moments);
     // SAFETY: slots of the level, each once; rates of their cells; populations of all slots, moments of the exchanging ones;
     // rules of faces, of which a sponge has two.
-    unsafe { launch.run(Grid::blocks(damped.slots.len(), THREADS))? };
+    unsafe { launch.run(LaunchGrid::blocks(damped.slots.len(), THREADS))? };
     Ok(())
 }

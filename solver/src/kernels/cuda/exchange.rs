@@ -3,7 +3,7 @@
 use super::{EXCHANGE, entry};
 use crate::{SolverError, kernels::Between, lattice::Lattice, real::Real};
 use cutlink_amr::dims;
-use cutlink_device::cuda::{Cuda, CudaBuf, Grid};
+use cutlink_device::cuda::{Cuda, CudaBuf, LaunchGrid};
 
 /// A thread a cell of a block.
 const THREADS: u32 = 64;
@@ -30,7 +30,7 @@ pub(super) fn interpolate<const D: usize, L: Lattice, T: Real>(
     // SAFETY: tables of two levels; moments of the exchanging slots of the coarser one; the finer one's first slots are
     // the children of the overlap blocks.
     unsafe {
-        launch.run(Grid::blocks(
+        launch.run(LaunchGrid::blocks(
             coarse.overlaps.len() * dims::children(D),
             THREADS,
         ))?;
@@ -57,6 +57,6 @@ pub(super) fn average<const D: usize, L: Lattice, T: Real>(
         .out(to)
         .out(moments);
     // SAFETY: as above; overlap blocks exchange, so they have moments.
-    unsafe { launch.run(Grid::blocks(coarse.overlaps.len(), THREADS))? };
+    unsafe { launch.run(LaunchGrid::blocks(coarse.overlaps.len(), THREADS))? };
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::{FORCES, Vector, entry, give};
 use crate::{SolverError, kernels::SUMS, lattice::Lattice, real::Real, tables::Level};
-use cutlink_device::cuda::{Cuda, CudaBuf, Grid};
+use cutlink_device::cuda::{Cuda, CudaBuf, LaunchGrid};
 
 /// As in `forces.cu`.
 const THREADS: u32 = 64;
@@ -31,7 +31,7 @@ pub(super) fn forces<const D: usize, L: Lattice, T: Real>(
         .buf(from)
         .out(parts);
     // SAFETY: tables and populations of one level; `parts` has [`SUMS`] values a linked slot and patch.
-    unsafe { launch.run(Grid::blocks(level.linked.len(), THREADS))? };
+    unsafe { launch.run(LaunchGrid::blocks(level.linked.len(), THREADS))? };
     let launch = cuda
         .launch(&FORCES, D, "total")
         .buf(parts)
@@ -40,6 +40,6 @@ pub(super) fn forces<const D: usize, L: Lattice, T: Real>(
         .val(u32::from(fresh))
         .out_at(sums, at);
     // SAFETY: as above; from `at` on there are that many sums.
-    unsafe { launch.run(Grid::blocks(values, ADDERS))? };
+    unsafe { launch.run(LaunchGrid::blocks(values, ADDERS))? };
     Ok(())
 }

@@ -3,7 +3,7 @@
 use super::{MACROSCOPIC, Vector, entry};
 use crate::{SolverError, lattice::Lattice, real::Real, tables::Level};
 use cutlink_amr::dims;
-use cutlink_device::cuda::{Cuda, CudaBuf, Grid};
+use cutlink_device::cuda::{Cuda, CudaBuf, LaunchGrid};
 
 /// A thread a cell of a block.
 const THREADS: u32 = 64;
@@ -25,7 +25,7 @@ pub(super) fn macroscopic<const D: usize, L: Lattice, T: Real>(
         .buf(from)
         .out(&mut out);
     // SAFETY: populations of all slots; 1 + D rows a slot.
-    unsafe { launch.run(Grid::blocks(level.slots, THREADS))? };
+    unsafe { launch.run(LaunchGrid::blocks(level.slots, THREADS))? };
     Ok(out)
 }
 
@@ -42,6 +42,6 @@ pub(super) fn fastest<const D: usize, L: Lattice, T: Real>(
         .buf(from)
         .out(&mut out);
     // SAFETY: populations of all slots; a number a slot.
-    unsafe { launch.run(Grid::blocks(level.slots, THREADS))? };
+    unsafe { launch.run(LaunchGrid::blocks(level.slots, THREADS))? };
     Ok(out)
 }

@@ -2,7 +2,7 @@
 
 use super::{MASS, entry};
 use crate::{SolverError, lattice::Lattice, real::Real, tables::Level};
-use cutlink_device::cuda::{Cuda, CudaBuf, Grid};
+use cutlink_device::cuda::{Cuda, CudaBuf, LaunchGrid};
 
 /// A thread a cell of a block.
 const THREADS: u32 = 64;
@@ -20,7 +20,7 @@ pub(super) fn mass<const D: usize, L: Lattice, T: Real>(
         .buf(from)
         .out(&mut out);
     // SAFETY: populations of all slots; a number a slot.
-    unsafe { launch.run(Grid::blocks(level.slots, THREADS))? };
+    unsafe { launch.run(LaunchGrid::blocks(level.slots, THREADS))? };
     Ok(out)
 }
 
@@ -35,6 +35,6 @@ pub(super) fn rescale<const D: usize, L: Lattice, T: Real>(
         .val(factor)
         .out(populations);
     // SAFETY: populations of all slots, a thread block each.
-    unsafe { launch.run(Grid::blocks(level.slots, THREADS))? };
+    unsafe { launch.run(LaunchGrid::blocks(level.slots, THREADS))? };
     Ok(())
 }

@@ -10,7 +10,7 @@ mod macroscopic;
 mod mass;
 mod step;
 
-use super::{Between, Kernels, Relaxation};
+use super::{Between, FlowKernels, Relaxation};
 use crate::{
     Flow, Plan, SolverError,
     lattice::Lattice,
@@ -81,7 +81,7 @@ fn give<'a, const D: usize>(launch: Launch<'a>, level: &'a Level<D, Cuda>) -> La
 static STARTS_2D: Starts<2, Cuda> = Starts::IN_2D;
 static STARTS_3D: Starts<3, Cuda> = Starts::IN_3D;
 
-impl<const D: usize> Kernels<D> for Cuda {
+impl<const D: usize> FlowKernels<D> for Cuda {
     fn start<'a>(&self, plan: Plan<'a, D>) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
         plan::start(self, plan, &STARTS_2D, &STARTS_3D)
     }

@@ -7,7 +7,7 @@ use crate::{SolverError, kernels::Relaxation, lattice::Lattice, real::Real, tabl
 use cutlink_amr::dims;
 use cutlink_device::{
     Backend,
-    cuda::{Cuda, CudaBuf, Grid},
+    cuda::{Cuda, CudaBuf, LaunchGrid},
 };
 
 /// As in `step.cu`.
@@ -41,7 +41,7 @@ pub(super) fn step<const D: usize, L: Lattice, T: Real>(
             .buf(from)
             .val(to);
         // SAFETY: tables of one level; populations of all its slots; a thread block a slot with walls.
-        unsafe { launch.run(Grid::blocks(level.walled.len(), SPECIAL))? };
+        unsafe { launch.run(LaunchGrid::blocks(level.walled.len(), SPECIAL))? };
         let launch = give(cuda.launch(&STEP, D, special), level)
             .buf(&level.stepped)
             .val(level.exchanging as u32)
@@ -50,7 +50,7 @@ pub(super) fn step<const D: usize, L: Lattice, T: Real>(
             .val(to)
             .out(moments);
         // SAFETY: as above; moments of the exchanging slots; a thread a cell of the special ones.
-        unsafe { launch.run(Grid::over(special_slots, SPECIAL))? };
+        unsafe { launch.run(LaunchGrid::over(special_slots, SPECIAL))? };
         Ok(())
     };
     let second = |cuda: &Cuda| -> Result<(), SolverError> {
@@ -64,7 +64,7 @@ pub(super) fn step<const D: usize, L: Lattice, T: Real>(
             .val(to);
         // SAFETY: all neighbours of the slots from `special` on are slots of the level; the slots written are
         // those that `first` does not write.
-        unsafe { launch.run(Grid::over(plain_slots, PLAIN))? };
+        unsafe { launch.run(LaunchGrid::over(plain_slots, PLAIN))? };
         Ok(())
     };
     match special_slots.min(plain_slots) {

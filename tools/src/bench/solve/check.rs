@@ -4,7 +4,7 @@
 use super::{
     Flows,
     cases::{self, Case, Kind},
-    report::Check,
+    report::FlowCheck,
 };
 use cutlink::mesh::build::bare;
 use cutlink::options::Root;
@@ -12,7 +12,7 @@ use cutlink::{Error, ErrorKind};
 use cutlink_mesher::exact::{Exact, Facet};
 use cutlink_solver::{
     FaceCondition, Interpolation, Params, PatchCondition, Plan, Snapshot, WallScheme,
-    kernels::Kernels,
+    kernels::FlowKernels,
 };
 use std::f64::consts::TAU;
 
@@ -59,7 +59,7 @@ pub(super) fn vortex<const D: usize>(cells: f64, at: [f64; D]) -> (f64, [f64; D]
 ///
 /// # Errors
 /// A wrong decay rate, or a change of mass.
-pub(super) fn all<K: Flows>(kernels: &K, cases: &[Case]) -> Result<Vec<Check>, Error> {
+pub(super) fn all<K: Flows>(kernels: &K, cases: &[Case]) -> Result<Vec<FlowCheck>, Error> {
     let mut kinds: Vec<Kind> = Vec::new();
     for kind in cases.iter().flat_map(Case::kinds) {
         if !kinds.contains(kind) {
@@ -73,7 +73,7 @@ pub(super) fn all<K: Flows>(kernels: &K, cases: &[Case]) -> Result<Vec<Check>, E
     kinds.into_iter().map(one).collect()
 }
 
-fn decay<const D: usize, K: Kernels<D>>(kernels: &K, kind: Kind) -> Result<Check, Error>
+fn decay<const D: usize, K: FlowKernels<D>>(kernels: &K, kind: Kind) -> Result<FlowCheck, Error>
 where
     Facet<D>: Exact<D>,
 {
@@ -91,7 +91,7 @@ where
     let after = sums(&flow.snapshot()?);
     let k = TAU / f64::from(CELLS);
     let rate = (before[1] / after[1]).ln() / (4.0 * VISCOSITY * k * k * STEPS as f64);
-    let check = Check {
+    let check = FlowCheck {
         lattice: kind.lattice.to_string(),
         precision: kind.precision.to_string(),
         collision: cases::name(kind.collision),
@@ -108,7 +108,7 @@ fn sums<const D: usize>(snapshot: &Snapshot<D>) -> [f64; 2] {
     [mass, snapshot.velocity.iter().map(square).sum()]
 }
 
-impl Check {
+impl FlowCheck {
     fn judged(self) -> Result<Self, Error> {
         if self.decay_error.abs() <= RATE && self.mass_error.abs() <= MASS {
             return Ok(self);
@@ -140,7 +140,7 @@ mod tests {
         };
         let right = decay::<2, Host>(&Host, kind).expect("the CPU is right");
         for (decay, mass) in [(1.1 * RATE, 0.0), (0.0, -1.1 * MASS), (f64::NAN, 0.0)] {
-            let wrong = Check {
+            let wrong = FlowCheck {
                 decay_error: decay,
                 mass_error: mass,
                 ..right.clone()

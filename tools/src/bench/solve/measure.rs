@@ -4,7 +4,7 @@ use super::{
     Flows,
     cases::{self, Case, Kind},
     check::{params, vortex},
-    report::{CaseReport, LapReport, LevelReport},
+    report::{FlowCaseReport, FlowLevelReport, LapReport},
     seconds_of,
 };
 use crate::bench::WARM_UP;
@@ -19,7 +19,7 @@ use cutlink::options::{MeshOptions, Numbers, Root};
 use cutlink::{Error, Observer as _};
 use cutlink_mesher::exact::{Exact, Facet};
 use cutlink_solver::{
-    FaceCondition, Flow, InitialState, Params, Plan, Precision, Work, kernels::Kernels,
+    FaceCondition, Flow, InitialState, Params, Plan, Precision, Work, kernels::FlowKernels,
 };
 use cutlink_voxelizer::Mesh;
 
@@ -60,7 +60,11 @@ impl<'a, K: Flows> Bench<'a, K> {
     }
 
     /// Measures a case: all flows on its mesh.
-    pub(super) fn case(&mut self, case: &Case, opened: &Opened) -> Result<Vec<CaseReport>, Error> {
+    pub(super) fn case(
+        &mut self,
+        case: &Case,
+        opened: &Opened,
+    ) -> Result<Vec<FlowCaseReport>, Error> {
         match case {
             Case::Box { edge, kinds } if kinds[0].lattice.dimensions() == 2 => {
                 self.uniform::<2>(*edge, kinds)
@@ -86,9 +90,9 @@ impl<'a, K: Flows> Bench<'a, K> {
         &mut self,
         edge: u32,
         kinds: &[Kind],
-    ) -> Result<Vec<CaseReport>, Error>
+    ) -> Result<Vec<FlowCaseReport>, Error>
     where
-        K: Kernels<D>,
+        K: FlowKernels<D>,
         Facet<D>: Exact<D>,
     {
         let bounds = [vec![0.0; D], vec![f64::from(edge); D]].concat();
@@ -106,9 +110,9 @@ impl<'a, K: Flows> Bench<'a, K> {
         mesh: &Mesh<D>,
         params: Params<D>,
         start: &InitialState<'_, D>,
-    ) -> Result<CaseReport, Error>
+    ) -> Result<FlowCaseReport, Error>
     where
-        K: Kernels<D>,
+        K: FlowKernels<D>,
     {
         let plan = Plan::new(mesh, params.clone())?;
         let (updates, sheets) = (plan.updates(), plan.levels.clone());
@@ -150,7 +154,7 @@ impl<'a, K: Flows> Bench<'a, K> {
         let of_copy = 1e-3 * Spread::of(ratios).median * (updates * moved) as f64 / copied;
         let cells: u64 = sheets.iter().map(|l| l.cells).sum();
         let bytes: u64 = sheets.iter().map(|l| l.bytes).sum();
-        Ok(CaseReport {
+        Ok(FlowCaseReport {
             name,
             lattice: params.lattice.to_string(),
             precision: params.precision.to_string(),
@@ -168,7 +172,7 @@ impl<'a, K: Flows> Bench<'a, K> {
             bytes_per_second: rate(ms.median) * moved as f64,
             copy_bytes_per_second: copied / (1e-3 * Spread::of(copies).median),
             of_copy,
-            levels: sheets.iter().map(LevelReport::new).collect(),
+            levels: sheets.iter().map(FlowLevelReport::new).collect(),
             laps,
         })
     }

@@ -18,18 +18,18 @@ use crate::cli::BenchSolveArgs;
 use crate::console::Console;
 use cutlink::Error;
 use cutlink::device::{Opened, on};
-use cutlink::mesh::report::Device;
+use cutlink::mesh::report::DeviceReport;
 use cutlink_device::{Backend, DeviceChoice, select};
-use cutlink_solver::kernels::Kernels;
+use cutlink_solver::kernels::FlowKernels;
 use measure::Bench;
-use report::Report;
+use report::FlowBenchReport;
 
 /// Default number of measured runs of a flow.
 const RUNS: u32 = 10;
 
 /// A backend that runs 2D and 3D flows.
-trait Flows: Kernels<2> + Kernels<3> {}
-impl<K: Kernels<2> + Kernels<3>> Flows for K {}
+trait Flows: FlowKernels<2> + FlowKernels<3> {}
+impl<K: FlowKernels<2> + FlowKernels<3>> Flows for K {}
 
 /// Runs `cutlink bench solve`.
 ///
@@ -44,7 +44,7 @@ pub fn command(args: &BenchSolveArgs) -> Result<(), Error> {
     let console = Console::new(args.run.output);
     cutlink::pool::install(args.run.threads.unwrap_or(0), || {
         let opened = Opened::open(choice, &mut selected)?;
-        let device = Device::new(&selected, &opened);
+        let device = DeviceReport::new(&selected, &opened);
         on!(&opened, kernels => all(args, kernels, &opened, device, console))
     })
 }
@@ -53,13 +53,13 @@ fn all<K: Flows>(
     args: &BenchSolveArgs,
     kernels: &K,
     opened: &Opened,
-    device: Device,
+    device: DeviceReport,
     console: Console,
 ) -> Result<(), Error> {
     let cases = cases::cases(args, K::MEMORY)?;
     let runs = args.run.runs.unwrap_or(RUNS);
     let mut bench = Bench::new(kernels, args, runs, console.clone())?;
-    let mut report = Report {
+    let mut report = FlowBenchReport {
         head: Head::new("bench solve", device, runs, bench.copy(runs)?),
         checks: check::all(kernels, &cases)?,
         cases: Vec::new(),

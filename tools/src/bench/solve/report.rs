@@ -8,16 +8,16 @@ use serde::Serialize;
 /// The object that `cutlink bench solve --json` prints.
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
-pub struct Report {
+pub struct FlowBenchReport {
     #[serde(flatten)]
     pub head: Head,
-    pub checks: Vec<Check>,
-    pub cases: Vec<CaseReport>,
+    pub checks: Vec<FlowCheck>,
+    pub cases: Vec<FlowCaseReport>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
-pub struct Check {
+pub struct FlowCheck {
     pub lattice: String,
     pub precision: String,
     pub collision: &'static str,
@@ -27,7 +27,7 @@ pub struct Check {
 
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
-pub struct CaseReport {
+pub struct FlowCaseReport {
     pub name: &'static str,
     pub lattice: String,
     pub precision: String,
@@ -45,13 +45,13 @@ pub struct CaseReport {
     pub bytes_per_second: f64,
     pub copy_bytes_per_second: f64,
     pub of_copy: f64,
-    pub levels: Vec<LevelReport>,
+    pub levels: Vec<FlowLevelReport>,
     pub laps: Vec<LapReport>,
 }
 
 #[derive(Debug, Clone, Copy, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
-pub struct LevelReport {
+pub struct FlowLevelReport {
     pub level: usize,
     pub blocks: usize,
     pub cells: u64,
@@ -68,7 +68,7 @@ pub struct LapReport {
     pub share: f64,
 }
 
-impl LevelReport {
+impl FlowLevelReport {
     pub(super) fn new(sheet: &LevelSheet) -> Self {
         Self {
             level: sheet.level,
@@ -80,10 +80,10 @@ impl LevelReport {
     }
 }
 
-impl Report {
+impl FlowBenchReport {
     /// The common head, and the results of the checks.
     pub fn head(&self) -> String {
-        let worst = |of: fn(&Check) -> f64| {
+        let worst = |of: fn(&FlowCheck) -> f64| {
             let most = self.checks.iter().map(|check| of(check).abs());
             most.fold(0.0, f64::max)
         };
@@ -125,12 +125,12 @@ impl Report {
             ]
         }));
         let refined = self.cases.iter().filter(|case| case.levels.len() > 1);
-        let levels = refined.map(CaseReport::by_level);
+        let levels = refined.map(FlowCaseReport::by_level);
         format!("\n{}{}", columns(&rows), levels.collect::<String>())
     }
 }
 
-impl CaseReport {
+impl FlowCaseReport {
     /// Share of each kind of work, by level.
     fn by_level(&self) -> String {
         let works = ["step", "interpolate", "average", "forces"];

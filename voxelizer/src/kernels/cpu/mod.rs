@@ -6,7 +6,7 @@ mod local;
 mod mark;
 mod seed;
 
-use super::{Classified, Kernels, LevelData, Rim, Seeds, SolidRule};
+use super::{Classified, LevelData, MeshKernels, Rim, Seeds, SolidRule};
 use crate::{LinkTable, VoxelError, refine::LevelMarks};
 use cutlink_amr::Forest;
 use cutlink_device::{Host, of_dimension};
@@ -62,7 +62,7 @@ fn stages<const D: usize>() -> &'static Stages<D> {
     of_dimension::<D, _>(&IN_2D, &IN_3D)
 }
 
-impl<const D: usize> Kernels<D> for Host
+impl<const D: usize> MeshKernels<D> for Host
 where
     Facet<D>: Exact<D>,
 {

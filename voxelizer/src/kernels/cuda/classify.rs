@@ -9,7 +9,7 @@ use crate::{
 use cutlink_amr::dims;
 use cutlink_device::{
     Backend,
-    cuda::{Cuda, CudaBuf, Grid},
+    cuda::{Cuda, CudaBuf, LaunchGrid},
 };
 
 pub(super) fn classify<const D: usize>(
@@ -48,7 +48,7 @@ pub(super) fn classify<const D: usize>(
         .out(solid);
     // SAFETY: the level's blocks have consecutive ids, with a row each of the lists; numbers are
     // one a block or 2^D a parent; anchors, where they are kept, 2^D a block; a mask an id.
-    unsafe { launch.run(Grid::over(view.count, THREADS))? };
+    unsafe { launch.run(LaunchGrid::over(view.count, THREADS))? };
     let plan = Plan::new(data);
     let launch = |kernel| {
         cuda.launch(&CLASSIFY, D, kernel)
@@ -74,23 +74,23 @@ pub(super) fn classify<const D: usize>(
             let launch = launch("crossed_few").out(&mut anchors).out(solid);
             let launch = launch.val(rows as u32);
             // SAFETY: see above.
-            unsafe { launch.run(Grid::blocks(rows.div_ceil(FEW), 32))? };
+            unsafe { launch.run(LaunchGrid::blocks(rows.div_ceil(FEW), 32))? };
         }
         Plan::Parts(parts) => {
             let mut all = cuda.alloc("winding numbers", rows * dims::cells(D), 0i32)?;
             let first = launch("crossed_parts").out(&mut anchors).out(solid);
             let first = first.val(parts as u32).out(&mut all);
             // SAFETY: see above.
-            unsafe { first.run(Grid::blocks(rows * parts, THREADS))? };
+            unsafe { first.run(LaunchGrid::blocks(rows * parts, THREADS))? };
             let end = launch("crossed_end").out(&mut anchors).out(solid);
             let end = end.val(rows as u32).buf(&all);
             // SAFETY: see above.
-            unsafe { end.run(Grid::over(32 * rows, THREADS))? };
+            unsafe { end.run(LaunchGrid::over(32 * rows, THREADS))? };
         }
         Plan::Each { kernel, threads } => {
             let launch = launch(kernel).out(&mut anchors).out(solid);
             // SAFETY: see above.
-            unsafe { launch.run(Grid::blocks(rows, threads))? };
+            unsafe { launch.run(LaunchGrid::blocks(rows, threads))? };
         }
     }
     let uncertain = match rule.gaps {
@@ -113,7 +113,7 @@ enum Plan {
 impl Plan {
     fn new<const D: usize>(data: &LevelData<'_, D, Cuda>) -> Self {
         let (entries, rows) = (data.bins.facets.len(), data.bins.rows.len());
-        let threads = Grid::threads_for(entries, rows, THREADS);
+        let threads = LaunchGrid::threads_for(entries, rows, THREADS);
         if !all_small(data) {
             let kernel = "crossed_any";
             return Self::Each { kernel, threads };

@@ -6,7 +6,7 @@ use crate::{LinkTable, VoxelError, kernels::LevelData};
 use cutlink_amr::NONE;
 use cutlink_device::{
     Backend,
-    cuda::{Cuda, CudaBuf, Grid, Sums},
+    cuda::{Cuda, CudaBuf, LaunchGrid, Sums},
 };
 
 /// Initial capacity: links of a block with facets, measured on scans.
@@ -89,7 +89,7 @@ fn with_images<const D: usize>(
             .buf(&forest.first_child)
             .out(&mut flags);
         // SAFETY: the level's blocks have consecutive ids, with a row each of both lists; a flag a block.
-        unsafe { launch.run(Grid::over(view.count, THREADS))? };
+        unsafe { launch.run(LaunchGrid::over(view.count, THREADS))? };
     }
     Ok(cuda.select("blocks with links", None, &flags)?)
 }
@@ -108,7 +108,7 @@ fn leaves_of<const D: usize>(
         .buf(&data.forest.first_child)
         .out(&mut flags);
     // SAFETY: rows of the level, whose ids are consecutive; a flag a row listed.
-    unsafe { launch.run(Grid::over(rows.len(), THREADS))? };
+    unsafe { launch.run(LaunchGrid::over(rows.len(), THREADS))? };
     Ok(cuda.select("leaves with facets", Some(rows), &flags)?)
 }
 
@@ -192,7 +192,7 @@ fn cut<const D: usize>(
     // patch each where there are patches; a mask for each id, and neighbours are ids; a place and sums for each row;
     // nothing is written beyond the capacity that is passed. The same holds for images, as many as the last of 28
     // starts.
-    unsafe { launch.run(Grid::blocks(rows.len(), WARP))? };
+    unsafe { launch.run(LaunchGrid::blocks(rows.len(), WARP))? };
     cuda.scan_sums(&mut found.sums)?;
     found.total = found.sums.read(rows.len())?.0;
     Ok(found)
@@ -240,6 +240,6 @@ fn append<const D: usize>(
         .out(&mut table.patch);
     // SAFETY: what was found lies in the staging area, and behind it in the table there is room for
     // as much as the sums say.
-    unsafe { launch.run(Grid::over(32 * rows.len(), THREADS))? };
+    unsafe { launch.run(LaunchGrid::over(32 * rows.len(), THREADS))? };
     Ok(())
 }

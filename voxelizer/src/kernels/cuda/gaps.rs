@@ -10,7 +10,7 @@ use crate::{
 use cutlink_amr::dims;
 use cutlink_device::{
     Backend,
-    cuda::{Cuda, CudaBuf, Grid},
+    cuda::{Cuda, CudaBuf, LaunchGrid},
 };
 use cutlink_mesher::{kernels::Caps, robust::CapTree};
 
@@ -47,7 +47,7 @@ pub(super) fn classify<const D: usize>(
         .buf(&forest.coord);
     let launch = caps.give(launch).out(&mut values);
     // SAFETY: rows of the level, whose ids are consecutive; the caps are a tree; a value a row.
-    unsafe { launch.run(Grid::over(rows.len(), 64))? };
+    unsafe { launch.run(LaunchGrid::over(rows.len(), 64))? };
     let none = cuda.uninit("uncertain blocks", 0)?;
     let (numbers, from_parent, first_parent, above) = match seeds {
         Seeds::Blocks(numbers) => (numbers, 0u32, 0, &none),
@@ -79,7 +79,12 @@ pub(super) fn classify<const D: usize>(
         .out(&mut uncertain);
     // SAFETY: as above; numbers are one a block or 2^D a parent, of which each has a byte
     // `above`; the lists hold numbers of facets; a mask an id, a byte a block.
-    unsafe { launch.run(Grid::blocks(rows.len(), dims::cells(D).max(32) as u32))? };
+    unsafe {
+        launch.run(LaunchGrid::blocks(
+            rows.len(),
+            dims::cells(D).max(32) as u32,
+        ))?
+    };
     Ok(uncertain)
 }
 
@@ -101,7 +106,7 @@ fn near<const D: usize>(
         .buf(&data.forest.coord);
     let launch = caps.give(launch).out(&mut flags);
     // SAFETY: the level's blocks have consecutive ids; the caps are a tree; a flag a block.
-    unsafe { launch.run(Grid::over(view.count, THREADS))? };
+    unsafe { launch.run(LaunchGrid::over(view.count, THREADS))? };
     Ok(cuda.select("blocks near gaps", None, &flags)?)
 }
 
@@ -134,6 +139,6 @@ pub(super) fn linked<const D: usize>(
         .out(&mut flags);
     // SAFETY: the level's blocks have consecutive ids, with a row each of the lists; their
     // neighbours are blocks too, with a mask each; a flag a block.
-    unsafe { launch.run(Grid::over(view.count, THREADS))? };
+    unsafe { launch.run(LaunchGrid::over(view.count, THREADS))? };
     Ok(flags)
 }

@@ -9,7 +9,7 @@ use crate::{
 use cutlink_amr::{Forest, Mark, dims};
 use cutlink_device::{
     Backend,
-    cuda::{Cuda, CudaBuf, Grid},
+    cuda::{Cuda, CudaBuf, LaunchGrid},
 };
 
 /// Layers between two checks whether the last one was empty.
@@ -67,7 +67,7 @@ pub(super) fn mark<const D: usize>(
             .val(extent)
             .out(&mut wanted);
         // SAFETY: a coordinate an id, a byte a block of the level.
-        unsafe { launch.run(Grid::over(view.count, THREADS))? };
+        unsafe { launch.run(LaunchGrid::over(view.count, THREADS))? };
     }
     let mut reached = cuda.uninit("marks", view.count)?;
     sweep.outside(&wanted, &mut reached)?;
@@ -81,7 +81,7 @@ pub(super) fn mark<const D: usize>(
         .buf(&reached)
         .out(&mut refine);
     // SAFETY: a byte a block of the level in, a byte an id out.
-    unsafe { launch.run(Grid::over(view.count, THREADS))? };
+    unsafe { launch.run(LaunchGrid::over(view.count, THREADS))? };
     Ok(refine)
 }
 
@@ -106,7 +106,7 @@ impl<const D: usize> Sweep<'_, D> {
             .out(reached);
         // SAFETY: rows of the level's lists, whose entries are facets; patches are below the number
         // of names; a byte a block of the level.
-        unsafe { launch.run(Grid::over(bins.rows.len(), THREADS))? };
+        unsafe { launch.run(LaunchGrid::over(bins.rows.len(), THREADS))? };
         if !self.uncertain.is_empty() {
             let launch = cuda
                 .launch(&MARK, D, "uncertain_sources")
@@ -115,7 +115,7 @@ impl<const D: usize> Sweep<'_, D> {
                 .val(tag(0))
                 .out(reached);
             // SAFETY: a byte a block of the level, both.
-            unsafe { launch.run(Grid::over(data.view.count, THREADS))? };
+            unsafe { launch.run(LaunchGrid::over(data.view.count, THREADS))? };
         }
         Ok(())
     }
@@ -154,7 +154,7 @@ impl<const D: usize> Sweep<'_, D> {
                 .out(&mut grown);
             // SAFETY: the level's ids are consecutive, whole groups of siblings, so a neighbour's
             // row is its id less the first; bytes, lists and masks as many as said above.
-            unsafe { launch.run(Grid::over(threads, 128))? };
+            unsafe { launch.run(LaunchGrid::over(threads, 128))? };
             if layer % STRIDE == STRIDE - 1 {
                 if grown.read(0)? == 0 {
                     break;
@@ -174,7 +174,7 @@ impl<const D: usize> Sweep<'_, D> {
             .buf(reached)
             .out(wanted);
         // SAFETY: a byte a block of the level, both.
-        unsafe { launch.run(Grid::over(count, THREADS))? };
+        unsafe { launch.run(LaunchGrid::over(count, THREADS))? };
         Ok(())
     }
 
@@ -192,7 +192,7 @@ impl<const D: usize> Sweep<'_, D> {
             .val(tag(0))
             .out(reached);
         // SAFETY: a mask an id; lists and bytes a block of the level.
-        unsafe { launch.run(Grid::over(data.view.count, THREADS))? };
+        unsafe { launch.run(LaunchGrid::over(data.view.count, THREADS))? };
         Ok(())
     }
 }
@@ -215,7 +215,7 @@ pub(super) fn interfaces<const D: usize>(
     // SAFETY: groups of siblings follow the root blocks without a break, with their places each;
     // a mask an id.
     unsafe {
-        launch.run(Grid::over(
+        launch.run(LaunchGrid::over(
             32 * groups + roots.next_multiple_of(32),
             THREADS,
         ))?

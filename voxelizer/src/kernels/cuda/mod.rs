@@ -8,7 +8,7 @@ mod gaps;
 mod mark;
 mod seed;
 
-use super::{Classified, Kernels, LevelData, Rim, Seeds, SolidRule};
+use super::{Classified, LevelData, MeshKernels, Rim, Seeds, SolidRule};
 use crate::{LinkTable, VoxelError, refine::LevelMarks};
 use cutlink_amr::Forest;
 use cutlink_device::cuda::{Cuda, CudaBuf, Module};
@@ -26,7 +26,7 @@ static GAPS: [Module; 2] = cutlink_device::cuda_modules!("gaps");
 static MARK: [Module; 2] = cutlink_device::cuda_modules!("mark");
 static CUT_LINKS: [Module; 2] = cutlink_device::cuda_modules!("cut_links");
 
-impl<const D: usize> Kernels<D> for Cuda
+impl<const D: usize> MeshKernels<D> for Cuda
 where
     Facet<D>: Exact<D>,
 {

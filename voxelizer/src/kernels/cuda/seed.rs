@@ -4,7 +4,7 @@ use super::{SEED, THREADS};
 use crate::VoxelError;
 use cutlink_device::{
     Backend,
-    cuda::{Cuda, CudaBuf, Grid},
+    cuda::{Cuda, CudaBuf, LaunchGrid},
 };
 use cutlink_mesher::kernels::FacetSet;
 
@@ -33,7 +33,7 @@ pub(super) fn roots<const D: usize>(
         .out(&mut large)
         .out(&mut larges);
     // SAFETY: a sum a root block; no facet is listed twice.
-    unsafe { launch.run(Grid::over(facets, THREADS))? };
+    unsafe { launch.run(LaunchGrid::over(facets, THREADS))? };
     let launch = cuda
         .launch(&SEED, D, "cross_large")
         .buf(&set.corners)
@@ -43,7 +43,7 @@ pub(super) fn roots<const D: usize>(
         .buf(&larges)
         .out(&mut sums);
     // SAFETY: as above; as many facets as are listed.
-    unsafe { launch.run(Grid::blocks(BLOCKS, THREADS))? };
+    unsafe { launch.run(LaunchGrid::blocks(BLOCKS, THREADS))? };
     let rows = blocks / root[0] as usize;
     let launch = cuda
         .launch(&SEED, D, "sum_rows")
@@ -51,6 +51,6 @@ pub(super) fn roots<const D: usize>(
         .val(root[0])
         .out(&mut sums);
     // SAFETY: rows of that length are all of the sums.
-    unsafe { launch.run(Grid::over(rows, 64))? };
+    unsafe { launch.run(LaunchGrid::over(rows, 64))? };
     Ok(sums)
 }
