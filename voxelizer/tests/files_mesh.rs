@@ -309,6 +309,16 @@ fn a_damaged_header_is_not_taken_for_another_format() {
 }
 
 #[test]
+fn short_texts_are_no_mesh_files() {
+    let text = b"solid empty\nendsolid empty\nmore and more of it";
+    for length in 0..text.len() {
+        let error = parse(&text[..length]).expect_err("no mesh");
+        let other = matches!(&error, FileError::NotAMesh { .. });
+        assert!(other, "{length} bytes: {error}");
+    }
+}
+
+#[test]
 fn counts_in_a_header_take_no_memory() {
     for count in [u64::MAX, 1 << 62, 1 << 40, 99_999_999] {
         let mut bytes = count.to_le_bytes().to_vec();
