@@ -16,7 +16,7 @@ const MOST: f64 = 1.5;
 
 impl<const D: usize> Resolved<D> {
     /// Volume flux of mass-flow boundaries at 1 m/s, m³/s (in 2D per metre of depth), for
-    /// [`CaseGrid::areas`](super::resolve::Grid::areas): of a face by the links that cross it, of a patch by its surface.
+    /// [`CaseGrid::areas`](super::resolve::CaseGrid::areas): of a face by the links that cross it, of a patch by its surface.
     pub fn areas(&self, plan: &Plan<'_, D>, surface: Option<&Surface<D>>) -> Vec<(Place, f64)> {
         let speed = self.physics.lattice_velocity;
         let cell = self.units.length.powi(D as i32 - 1);

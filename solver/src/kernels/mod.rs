@@ -2,16 +2,16 @@
 //!
 //! | stage | contract | files in `cpu/` and `cuda/` |
 //! |---|---|---|
-//! | [`step`](Kernels::step) | streaming (pull) and collision of a level, walls and faces included | `step` |
-//! | [`damp`](Kernels::damp) | cells of a sponge relaxed towards its target, after the step | `damp` |
-//! | [`interpolate`](Kernels::interpolate) | ghost cells of a level from the coarser one | `exchange` |
-//! | [`average`](Kernels::average) | cells of refined blocks from their children | `exchange` |
-//! | [`forces`](Kernels::forces) | force, torque and mass by patch, added to a sample | `forces` |
-//! | [`macroscopic`](Kernels::macroscopic) | density and velocity of a level's cells | `macroscopic` |
-//! | [`mass`](Kernels::mass), [`rescale`](Kernels::rescale) | mass of a level's cells, all densities times a factor | `mass` |
+//! | [`step`](FlowKernels::step) | streaming (pull) and collision of a level, walls and faces included | `step` |
+//! | [`damp`](FlowKernels::damp) | cells of a sponge relaxed towards its target, after the step | `damp` |
+//! | [`interpolate`](FlowKernels::interpolate) | ghost cells of a level from the coarser one | `exchange` |
+//! | [`average`](FlowKernels::average) | cells of refined blocks from their children | `exchange` |
+//! | [`forces`](FlowKernels::forces) | force, torque and mass by patch, added to a sample | `forces` |
+//! | [`macroscopic`](FlowKernels::macroscopic) | density and velocity of a level's cells | `macroscopic` |
+//! | [`mass`](FlowKernels::mass), [`rescale`](FlowKernels::rescale) | mass of a level's cells, all densities times a factor | `mass` |
 //!
 //! Populations are stored after collision, less their weights: `f[slot * Q * 4^D + place(q, cell)]`, where
-//! [`place`](Kernels::place) is each backend's.
+//! [`place`](FlowKernels::place) is each backend's.
 //! Backends agree to rounding; each gives the same bits every time, for any number of threads.
 
 pub(crate) mod cpu;

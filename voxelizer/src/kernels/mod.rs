@@ -2,11 +2,11 @@
 //!
 //! | stage | contract | files in `cpu/` and `cuda/` |
 //! |---|---|---|
-//! | [`seed_roots`](Kernels::seed_roots) | winding number at the first cell of every root block | `seed` |
-//! | [`classify`](Kernels::classify) | winding numbers of a level's cells, as solid masks | `classify` |
-//! | [`mark`](Kernels::mark) | blocks to refine, by layers around the surface | `mark` |
-//! | [`interfaces`](Kernels::interfaces) | ghost and interface cells | `mark` |
-//! | [`cut_links`](Kernels::cut_links) | the cut-link table of a level's leaves | `cut_links` |
+//! | [`seed_roots`](MeshKernels::seed_roots) | winding number at the first cell of every root block | `seed` |
+//! | [`classify`](MeshKernels::classify) | winding numbers of a level's cells, as solid masks | `classify` |
+//! | [`mark`](MeshKernels::mark) | blocks to refine, by layers around the surface | `mark` |
+//! | [`interfaces`](MeshKernels::interfaces) | ghost and interface cells | `mark` |
+//! | [`cut_links`](MeshKernels::cut_links) | the cut-link table of a level's leaves | `cut_links` |
 //!
 //! On a GPU what gaps need of `classify` and `cut_links` is in `gaps` and `bridge`.
 //!
