@@ -310,7 +310,7 @@ fn find() -> Result<PathBuf, String> {
     found.ok_or_else(|| format!("no nvcc found: {HOW}"))
 }
 
-/// What nvcc is told about architectures.
+/// The flags of nvcc that select architectures.
 fn architectures() -> Vec<String> {
     let asked = env::var("CUTLINK_CUDA_ARCH").ok();
     let targets: Vec<&str> = match &asked {

@@ -44,4 +44,4 @@ pub mod value;
 mod watch;
 
 pub use case::Case;
-pub use run::{RunOptions, RunPlan, RunSummary};
+pub use run::{Coefficient, RunOptions, RunPlan, RunSummary};

@@ -11,7 +11,7 @@ use crate::{
     mesh::build::{AnyPlaced, Builder, Placed, bare},
     mesh::report,
     mesh::resolve::{self as job},
-    observer::{Observer, StopToken},
+    observer::Observer,
     options::{DeviceOption, FlowSide, MeshOptions},
     output, pool,
     solve::{
@@ -42,11 +42,14 @@ use cutlink_mesher::{
 use cutlink_solver::{Flow, ForceSample, Plan, SolverError, kernels::FlowKernels};
 use cutlink_voxelizer::Mesh;
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     time::{Duration, Instant},
 };
 
+mod api;
 mod end;
+
+pub use api::{Coefficient, RunOptions, RunPlan, RunSummary};
 
 /// Root steps between two checks of the flow, at multiples of it, so that a resumed run checks at the same steps.
 const CHUNK: u64 = 64;
@@ -58,80 +61,6 @@ const SAVE_SHARE: u32 = 20;
 
 /// Minimum number of root steps between two checks of bulk quantities, which cost as much as several steps.
 const WHOLE: u64 = 256;
-
-/// Options of a run.
-#[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct RunOptions {
-    /// Continue from the last checkpoint in the output folder.
-    pub resume: bool,
-    /// Replace an earlier run in the output folder.
-    pub replace: bool,
-    /// Maximum number of root steps; overrides the case.
-    pub steps: Option<u64>,
-    /// Where to run; overrides `[mesh] device` of the case.
-    pub device: Option<DeviceOption>,
-    /// Worker threads; 0 for one per core.
-    pub threads: usize,
-    /// Ends the run early, with a checkpoint.
-    pub stop: StopToken,
-}
-
-/// The forecast of a run.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct RunPlan {
-    /// Units, levels, walls, memory and time, as text.
-    pub text: String,
-    /// The same as the JSON object of `cutlink solve --dry-run --json` (`docs/json-schema.md`).
-    pub json: serde_json::Value,
-}
-
-/// The result of a run.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct RunSummary {
-    /// The output folder.
-    pub folder: PathBuf,
-    /// Root steps done.
-    pub steps: u64,
-    /// Simulated time, in seconds.
-    pub time: f64,
-    /// Whether it settled, if the case has `[run] settle`.
-    pub settled: Option<bool>,
-    /// The object in `summary.json` (`docs/json-schema.md`).
-    pub json: serde_json::Value,
-}
-
-/// The mean of a coefficient over the second half of a run.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub struct Coefficient {
-    /// The mean.
-    pub mean: f64,
-    /// Its standard error; none if the run was too short.
-    pub error: Option<f64>,
-}
-
-impl RunSummary {
-    /// A force or moment coefficient (`C_D`, `C_L`, `C_S`, `C_Mx`, `C_My`, `C_Mz`) of a patch or group; `all` is the
-    /// sum over all patches.
-    pub fn coefficient(&self, part: &str, name: &str) -> Option<Coefficient> {
-        let parts = self.json["patches"].as_object()?;
-        // A single patch is all there is, and has no sum beside it.
-        let only = || {
-            parts
-                .values()
-                .next()
-                .filter(|_| part == "all" && parts.len() == 1)
-        };
-        let found = &parts.get(part).or_else(only)?[name];
-        Some(Coefficient {
-            mean: found["mean"].as_f64()?,
-            error: found["error"].as_f64(),
-        })
-    }
-}
 
 impl Case {
     /// Runs the case with the default options.

@@ -147,7 +147,7 @@ fn velocity_patches_deliver_what_they_are_given<K: AnyFlow>(kernels: &K) {
     }
 }
 
-/// A pipe whose axis lies in the plane of y and z, at an angle of this sine and cosine to z.
+/// A pipe whose axis lies in the y-z plane, at an angle of this sine and cosine to z.
 fn pipe(s: f64, c: f64) -> Mesh<3> {
     let shape = Shape3::Cylinder {
         radius: 8.0,
