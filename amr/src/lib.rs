@@ -22,6 +22,7 @@ mod forest;
 pub mod kernels;
 mod lookup;
 mod neighbors;
+mod renumber;
 mod validate;
 
 pub use adapt::Adapted;
