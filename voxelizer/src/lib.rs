@@ -8,6 +8,7 @@
 //! Jaber, Essel & Sullivan, *GPU-native embedding of complex geometries in adaptive octree grids
 //! applied to the lattice Boltzmann method* (2026).
 
+mod adapt;
 mod constants;
 mod cuts;
 mod embed;
@@ -26,6 +27,7 @@ mod thin;
 mod validate;
 pub mod vtk;
 
+pub use adapt::{AdaptedForest, follow};
 pub use constants::DIRECTION_BITS;
 pub use cuts::CutLink;
 pub use embed::{check_levels, embed, fluid_layers, prepare};

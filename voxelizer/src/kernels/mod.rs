@@ -15,7 +15,7 @@
 //! rounded to f32. Near gaps, classes depend on an angle in f64, which is computed by the same
 //! operations in the same order everywhere, and so has the same bits too.
 
-mod cpu;
+pub(crate) mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod lengths;

@@ -62,6 +62,11 @@ fn stages<const D: usize>() -> &'static Stages<D> {
     of_dimension::<D, _>(&IN_2D, &IN_3D)
 }
 
+/// [`MeshKernels::interfaces`], for those who have no facets.
+pub(crate) fn interfaces<const D: usize>(forest: &Forest<D>) -> Result<Rim<Host>, VoxelError> {
+    (stages().interfaces)(forest)
+}
+
 impl<const D: usize> MeshKernels<D> for Host
 where
     Facet<D>: Exact<D>,
@@ -100,7 +105,7 @@ where
     }
 
     fn interfaces(&self, forest: &Forest<D>) -> Result<Rim<Self>, VoxelError> {
-        (stages().interfaces)(forest)
+        interfaces(forest)
     }
 
     fn cut_links(
