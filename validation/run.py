@@ -573,7 +573,7 @@ def more_rows():
         ("turek-2d-2", "2d-2", 5, 44, 0.02, 8.0),
         ("turek-3d-1z", "3d", 4, 44, 0.01, 12.0),
         # Symmetric about the cylinder: 0.2 m are 80 of 164 cells across the channel.
-        ("turek-3d-1z-aligned", "3d", 2, 164, 0.01, 10.0),
+        ("turek-3d-1z-aligned", "3d", 2, 164, 0.02, 8.0),
         ("turek-2d-1-aligned", "2d-1", 2, 164, 0.01, 12.0),
         ("turek-2d-1-coarse", "2d-1", 3, 24, 0.04, 12.0),
     ):

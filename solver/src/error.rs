@@ -65,6 +65,9 @@ pub enum SolverError {
     /// Reading or writing a state failed.
     #[error("failed to read or write the state: {0}")]
     Io(#[from] std::io::Error),
+    /// The mesh could not be adapted.
+    #[error("the mesh cannot be adapted: {0}")]
+    Adaptation(#[from] cutlink_voxelizer::VoxelError),
     /// The device refused.
     #[error(transparent)]
     Device(#[from] DeviceError),

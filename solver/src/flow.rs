@@ -1,6 +1,7 @@
 //! A running flow of any lattice, precision and backend.
 
-use crate::SolverError;
+use crate::{AdaptationLook, SolverError};
+use cutlink_voxelizer::Mesh;
 use std::io;
 
 /// What passes between the fluid and each patch, at one root step.
@@ -83,11 +84,25 @@ pub trait Flow<const D: usize>: Send {
     fn snapshot(&self) -> Result<Snapshot<D>, SolverError>;
 
     /// Sets density and velocity (in units of the root lattice) at the position of each cell (in
-    /// root cells from the lower corner), populations to their equilibrium, and the time to zero.
+    /// root cells from the lower corner), populations to their equilibrium, and the time to zero. With an adaptation, the
+    /// mesh is fitted to this state, by as many looks as there are levels.
     fn set(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError>;
 
-    /// Writes all that [`restore`](Self::restore) needs to go on bit for bit: steps and
-    /// populations. Says nothing of mesh and parameters, which have to be the same.
+    /// The mesh as it is now: that of the plan, until it is adapted. Block ids are those of its forest, which are other ones after
+    /// each change.
+    fn mesh(&self) -> &Mesh<D>;
+
+    /// Changes of the mesh so far: what was derived from [`mesh`](Self::mesh) holds for one number.
+    fn epoch(&self) -> u64;
+
+    /// What [`Adaptation`](crate::Adaptation) has found and done since the last call, oldest first.
+    fn take_looks(&mut self) -> Vec<AdaptationLook>;
+
+    /// Updates of leaf cells in a root step on the mesh as it is now (J25 eq. 25).
+    fn updates(&self) -> u64;
+
+    /// Writes all that [`restore`](Self::restore) needs to go on bit for bit: steps, populations, and with an adaptation the
+    /// blocks. Says nothing of the plan's mesh and parameters, which have to be the same.
     fn save(&self, out: &mut dyn io::Write) -> Result<(), SolverError>;
 
     /// Takes the place of a flow that was saved.

@@ -7,6 +7,7 @@
 //! Jaber, Essel & Sullivan, *GPU-native embedding of complex geometries in adaptive octree grids
 //! applied to the lattice Boltzmann method* (2026).
 
+mod adapt;
 mod error;
 pub mod fields;
 mod flow;
@@ -22,6 +23,7 @@ mod tables;
 mod validate;
 mod variation;
 
+pub use adapt::{Adaptation, AdaptationLook, Criterion, Indicator, LevelLimit};
 pub use error::SolverError;
 pub use flow::{Flow, ForceSample, InitialState, Lap, Snapshot, Work};
 pub use kernels::cpu::Census;

@@ -1,7 +1,7 @@
 //! What a flow is: lattice, collision, conditions. All values are in units of the root
 //! lattice: Δx = Δt = 1 on level 0 and density 1.
 
-use crate::{LatticeKind, SolverError, Sponge, Variation};
+use crate::{Adaptation, LatticeKind, SolverError, Sponge, Variation};
 use std::{fmt, str::FromStr};
 
 /// How populations relax to equilibrium.
@@ -221,6 +221,8 @@ pub struct Params<const D: usize> {
     pub variations: Vec<Variation<D>>,
     /// Layers before faces that damp sound, at most one a face.
     pub sponges: Vec<Sponge>,
+    /// How the mesh follows the flow; none for a mesh that stays.
+    pub adaptation: Option<Adaptation<D>>,
 }
 
 /// Whether some face or patch is an open boundary (pressure, outflow, far field), which fixes the mean density.
@@ -258,6 +260,7 @@ impl<const D: usize> Params<D> {
             forces: true,
             variations: Vec::new(),
             sponges: Vec::new(),
+            adaptation: None,
         }
     }
 

@@ -1,7 +1,7 @@
 //! What a flow will need, before anything large is allocated.
 
 use crate::{
-    Census, Flow, LatticeKind, Params, Place, Precision, SolverError,
+    Census, FaceCondition, Flow, LatticeKind, Params, Place, Precision, SolverError,
     kernels::{FlowKernels, cpu},
     lattice::{D2Q9, D3Q19, D3Q27, Lattice},
     real::Real,
@@ -219,5 +219,23 @@ fn check<const D: usize>(mesh: &Mesh<D>, params: &Params<D>) -> Result<(), Solve
         );
         return Err(SolverError::Mesh { reason });
     }
+    if params.adaptation.is_some() {
+        check_adaptable(mesh, params)?;
+    }
     sponge::check(params, mesh.frame.root_cells)
+}
+
+/// Whether the mesh may change: blocks on two periodic faces have to know one another.
+fn check_adaptable<const D: usize>(mesh: &Mesh<D>, params: &Params<D>) -> Result<(), SolverError> {
+    for a in 0..D {
+        let is_periodic = params.faces[a].contains(&FaceCondition::Periodic);
+        if is_periodic != mesh.forest.periodic[a] {
+            let axis = ["x", "y", "z"][a];
+            let reason = format!(
+                "it is to be adapted, and the faces {axis}- and {axis}+ are periodic in the flow and not in the mesh: make the mesh periodic along {axis}"
+            );
+            return Err(SolverError::Mesh { reason });
+        }
+    }
+    Ok(())
 }

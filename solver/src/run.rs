@@ -1,21 +1,24 @@
 //! A running flow, one orchestration for all backends (J25 §4.1): the recursion over levels is in [`level`].
 
+mod adapt;
 mod density;
 mod level;
 mod saved;
 mod vary;
 
 use crate::{
-    Flow, ForceSample, InitialState, Interpolation, Lap, Plan, Snapshot, SolverError, Work,
+    AdaptationLook, Flow, ForceSample, InitialState, Interpolation, Lap, Plan, Snapshot,
+    SolverError, Work,
     kernels::{FlowKernels, SUMS, exchanged},
     lattice::Lattice,
-    plan::tau,
     real::Real,
     tables::Rule,
 };
+use adapt::OwnMesh;
 use cutlink_amr::{NONE, dims};
 use cutlink_device::memory;
-use level::{Clock, State, relaxation, step, timed};
+use cutlink_voxelizer::Mesh;
+use level::{Clock, State, step, timed};
 use rayon::prelude::*;
 use std::{cell::RefCell, collections::VecDeque, io, marker::PhantomData};
 
@@ -40,36 +43,23 @@ pub(crate) struct Run<'a, const D: usize, L, T: Real, B: FlowKernels<D>> {
     graphs: [Option<B::Graph>; 2],
     /// Conditions as they are now, where any varies.
     rules: Vec<Rule>,
+    /// The mesh, once it differs from that of the plan.
+    own: Option<OwnMesh<D>>,
+    /// Looks at the flow that were not taken yet.
+    looks: Vec<AdaptationLook>,
+    /// Changes of the mesh so far.
+    epoch: u64,
     lattice: PhantomData<L>,
 }
 
 impl<'a, const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'a, D, L, T, B> {
     pub(crate) fn new(plan: Plan<'a, D>, backend: &B) -> Result<Self, SolverError> {
-        let cells = dims::cells(D);
         let mut levels = Vec::new();
-        for (index, host) in plan.tables.iter().enumerate() {
-            let relax = relaxation(&plan, index);
-            let size = host.level.slots * cells * L::Q;
-            let level = host.level.upload(backend)?;
-            levels.push(State {
-                relax,
-                tau: tau(plan.params.viscosity, index),
-                half_step: relax.acceleration.map(|g| T::of(0.5) * g),
-                now: backend.alloc("populations", size, T::of(0.0))?,
-                next: backend.alloc("populations", size, T::of(0.0))?,
-                moments: backend.alloc(
-                    "transferred moments",
-                    level.exchanging * exchanged(D) * cells,
-                    T::of(0.0),
-                )?,
-                parts: backend.alloc(
-                    "forces by block",
-                    SUMS * level.patches * B::len(&level.linked),
-                    0.0,
-                )?,
-                steps: 0,
-                level,
-            });
+        for host in &plan.tables {
+            let mut state = State::bare(&plan, host, backend)?;
+            state.now = state.allocate::<L>(backend)?;
+            state.next = state.allocate::<L>(backend)?;
+            levels.push(state);
         }
         let forces = backend.alloc("forces", SUMS * plan.params.patches.len() * SAMPLES, 0.0)?;
         Ok(Self {
@@ -84,6 +74,9 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'a, D, L, T
             clock: None,
             graphs: [None, None],
             rules: Vec::new(),
+            own: None,
+            looks: Vec::new(),
+            epoch: 0,
             lattice: PhantomData,
         })
     }
@@ -165,7 +158,7 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'a, D, L, T
         if self.plan.holds_density() && self.steps.is_multiple_of(crate::HOLD_EVERY) {
             self.hold_density()?;
         }
-        Ok(())
+        self.adapt_if_due()
     }
 
     /// Density and velocity of a level by slot, on the host.
@@ -179,7 +172,7 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'a, D, L, T
 
     /// Means of the children that are fluid, finest level first.
     fn fill_refined(&self, level: usize, values: &mut [f32], empty: f32) {
-        let (mesh, cells, family) = (self.plan.mesh, dims::cells(D), dims::children(D));
+        let (mesh, cells, family) = (self.mesh(), dims::cells(D), dims::children(D));
         for &id in &mesh.forest.levels[level] {
             let first = mesh.forest.first_child[id as usize];
             if first == NONE {
@@ -266,7 +259,7 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Flow<D> for Run<'_,
     }
 
     fn snapshot(&self) -> Result<Snapshot<D>, SolverError> {
-        let (mesh, cells) = (self.plan.mesh, dims::cells(D));
+        let (mesh, cells) = (self.mesh(), dims::cells(D));
         let len = mesh.forest.capacity() * cells;
         let mut density = vec![1.0f32; len];
         let mut velocity: [Vec<f32>; D] = std::array::from_fn(|_| vec![0.0; len]);
@@ -295,6 +288,80 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Flow<D> for Run<'_,
     }
 
     fn set(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError> {
+        self.set_fields(at)?;
+        self.adapt_to_initial(at)
+    }
+
+    fn mesh(&self) -> &Mesh<D> {
+        self.own.as_ref().map_or(self.plan.mesh, |own| &own.mesh)
+    }
+
+    fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    fn take_looks(&mut self) -> Vec<AdaptationLook> {
+        std::mem::take(&mut self.looks)
+    }
+
+    fn updates(&self) -> u64 {
+        let forest = &self.mesh().forest;
+        let of_level = |(level, ids): (usize, &Vec<u32>)| {
+            let is_leaf = |id: &&u32| forest.is_leaf(**id);
+            let leaves = ids.par_iter().filter(is_leaf).count() as u64;
+            leaves * (dims::cells(D) as u64) << level
+        };
+        let levels = forest.levels.iter().enumerate();
+        levels.map(of_level).sum()
+    }
+
+    fn save(&self, out: &mut dyn io::Write) -> Result<(), SolverError> {
+        self.write_state(out)
+    }
+
+    fn restore(&mut self, from: &mut dyn io::Read) -> Result<(), SolverError> {
+        self.read_state(from)
+    }
+
+    fn laps(&mut self, steps: u64) -> Result<Vec<Lap>, SolverError> {
+        self.clock = Some(RefCell::default());
+        let done = self.advance(steps);
+        let stamps = self.clock.take().unwrap_or_default().into_inner();
+        done?;
+        let mut laps: Vec<Lap> = Vec::new();
+        for (work, level, begin, end) in stamps {
+            let seconds = self.backend.seconds(&begin, &end)?;
+            match laps
+                .iter_mut()
+                .find(|lap| (lap.work, lap.level) == (work, level))
+            {
+                Some(lap) => lap.seconds += seconds,
+                None => laps.push(Lap {
+                    work,
+                    level,
+                    seconds,
+                }),
+            }
+        }
+        Ok(laps)
+    }
+}
+
+/// Whether a squared speed is finite and below that of sound.
+fn is_subsonic(square: f64) -> bool {
+    square < 1.0 / 3.0
+}
+
+/// A population of the equilibrium, less its weight.
+fn equilibrium<const D: usize, L: Lattice>(q: usize, density: f64, u: [f64; D]) -> f64 {
+    let along: f64 = (0..D).map(|a| f64::from(L::C[q][a]) * u[a]).sum();
+    let square: f64 = u.iter().map(|u| u * u).sum();
+    L::W[q] * (density - 1.0 + density * (3.0 * along + 4.5 * along * along - 1.5 * square))
+}
+
+impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B> {
+    /// Populations and moments of the initial state, on the mesh as it is.
+    fn set_fields(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError> {
         let cells = dims::cells(D);
         self.steps = 0;
         self.set_clocks()?;
@@ -347,51 +414,6 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Flow<D> for Run<'_,
         self.clear_forces()
     }
 
-    fn save(&self, out: &mut dyn io::Write) -> Result<(), SolverError> {
-        self.write_state(out)
-    }
-
-    fn restore(&mut self, from: &mut dyn io::Read) -> Result<(), SolverError> {
-        self.read_state(from)
-    }
-
-    fn laps(&mut self, steps: u64) -> Result<Vec<Lap>, SolverError> {
-        self.clock = Some(RefCell::default());
-        let done = self.advance(steps);
-        let stamps = self.clock.take().unwrap_or_default().into_inner();
-        done?;
-        let mut laps: Vec<Lap> = Vec::new();
-        for (work, level, begin, end) in stamps {
-            let seconds = self.backend.seconds(&begin, &end)?;
-            match laps
-                .iter_mut()
-                .find(|lap| (lap.work, lap.level) == (work, level))
-            {
-                Some(lap) => lap.seconds += seconds,
-                None => laps.push(Lap {
-                    work,
-                    level,
-                    seconds,
-                }),
-            }
-        }
-        Ok(laps)
-    }
-}
-
-/// Whether a squared speed is finite and below that of sound.
-fn is_subsonic(square: f64) -> bool {
-    square < 1.0 / 3.0
-}
-
-/// A population of the equilibrium, less its weight.
-fn equilibrium<const D: usize, L: Lattice>(q: usize, density: f64, u: [f64; D]) -> f64 {
-    let along: f64 = (0..D).map(|a| f64::from(L::C[q][a]) * u[a]).sum();
-    let square: f64 = u.iter().map(|u| u * u).sum();
-    L::W[q] * (density - 1.0 + density * (3.0 * along + 4.5 * along * along - 1.5 * square))
-}
-
-impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B> {
     fn clear_forces(&mut self) -> Result<(), SolverError> {
         self.samples.clear();
         self.next_sample = 0;

@@ -18,6 +18,7 @@ use bytemuck::{Pod, Zeroable};
 use cutlink_amr::{NONE, OUTSIDE, dims};
 use cutlink_device::Backend;
 use cutlink_voxelizer::{Mesh, unpack_cell};
+use rayon::prelude::*;
 
 /// Conditions of a face or patch as kernels read them: see [`Rule`].
 pub(crate) mod kind {
@@ -342,33 +343,18 @@ pub(crate) fn build<const D: usize>(
     let mut children: Vec<u32> = Vec::new();
     let mut is_child = vec![false; forest.capacity()];
     for (index, ids) in forest.levels.iter().enumerate() {
+        let kinds = kinds(mesh, periodic, ids)?;
         let mut overlap = Vec::new();
         let mut by_kind: [Vec<u32>; 3] = [children.clone(), Vec::new(), Vec::new()];
         let mut plain = Vec::new();
-        for &id in ids {
-            let mut next = [NONE; 27];
-            for (direction, next) in next[..directions].iter_mut().enumerate() {
-                *next = around(mesh, periodic, id, direction)?;
-            }
-            let next = &next[..directions];
-            let there = |n: u32| n < OUTSIDE;
-            let is_overlap =
-                !forest.is_leaf(id) && next.iter().any(|&n| there(n) && forest.is_leaf(n));
-            if is_overlap {
+        for (&id, kind) in ids.iter().zip(&kinds) {
+            if kind.is_overlap {
                 overlap.push(id);
-            } else if !forest.is_leaf(id) {
+            }
+            if !kind.has_slot || is_child[id as usize] {
                 continue;
             }
-            if is_child[id as usize] {
-                continue;
-            }
-            let at_overlap = next.iter().any(|&n| there(n) && !forest.is_leaf(n));
-            let solid = next
-                .iter()
-                .any(|&n| there(n) && mesh.classes.solid[n as usize] != 0);
-            let special =
-                mesh.classes.boundary[id as usize] != 0 || solid || next.iter().any(|&n| !there(n));
-            match (is_overlap || at_overlap, special) {
+            match (kind.exchanges, kind.is_special) {
                 (true, _) => by_kind[1].push(id),
                 (false, true) => by_kind[2].push(id),
                 (false, false) => plain.push(id),
@@ -388,10 +374,10 @@ pub(crate) fn build<const D: usize>(
             exchanging,
             special,
             coord: blocks.iter().map(|&id| forest.coord[id as usize]).collect(),
-            neighbors: Vec::with_capacity(blocks.len() * directions),
-            stepped: Vec::new(),
+            neighbors: neighbors(mesh, periodic, &blocks, &slot_of)?,
+            stepped: blocks.par_iter().map(|&id| stepped(mesh, id)).collect(),
             solid: blocks
-                .iter()
+                .par_iter()
                 .map(|&id| mesh.classes.solid[id as usize])
                 .collect(),
             ghost: blocks
@@ -424,17 +410,6 @@ pub(crate) fn build<const D: usize>(
         for (at, &slot) in level.overlaps.iter().enumerate() {
             level.overlap_of[slot as usize] = at as u32;
         }
-        for &id in &blocks {
-            for direction in 0..directions {
-                let next = around(mesh, periodic, id, direction)?;
-                level.neighbors.push(if next < OUTSIDE {
-                    slot_of[next as usize]
-                } else {
-                    next
-                });
-            }
-            level.stepped.push(stepped(mesh, id));
-        }
         links(mesh, &blocks[..special], &mut level);
         level.sponges = sponge::on(params, &level);
         let moving = profile::fill(&mut level, &params.variations)?;
@@ -463,6 +438,83 @@ pub(crate) fn build<const D: usize>(
             blocks,
         });
     }
+    Ok(all)
+}
+
+/// What a block has to do.
+#[derive(Clone, Copy)]
+struct Kind {
+    /// Whether it is a leaf, or refined beside one.
+    has_slot: bool,
+    /// Whether it is refined beside a leaf.
+    is_overlap: bool,
+    /// Whether it is an overlap block or beside a refined block.
+    exchanges: bool,
+    /// Whether there is a wall, a face, a solid cell or the end of the level in it or beside it.
+    is_special: bool,
+}
+
+impl Kind {
+    fn of<const D: usize>(
+        mesh: &Mesh<D>,
+        periodic: [bool; D],
+        id: u32,
+    ) -> Result<Self, SolverError> {
+        let forest = &mesh.forest;
+        let is_leaf = forest.is_leaf(id);
+        let (mut to_leaf, mut to_refined, mut to_solid, mut ends) = (false, false, false, false);
+        for direction in 0..dims::directions(D) {
+            let next = around(mesh, periodic, id, direction)?;
+            if next >= OUTSIDE {
+                ends = true;
+                continue;
+            }
+            let next_is_leaf = forest.is_leaf(next);
+            to_leaf |= next_is_leaf;
+            to_refined |= !next_is_leaf;
+            to_solid |= mesh.classes.solid[next as usize] != 0;
+        }
+        let is_overlap = !is_leaf && to_leaf;
+        Ok(Self {
+            has_slot: is_leaf || is_overlap,
+            is_overlap,
+            exchanges: is_overlap || to_refined,
+            is_special: ends || to_solid || mesh.classes.boundary[id as usize] != 0,
+        })
+    }
+}
+
+/// The kinds of some blocks; the error is that of the first block that has one.
+fn kinds<const D: usize>(
+    mesh: &Mesh<D>,
+    periodic: [bool; D],
+    ids: &[u32],
+) -> Result<Vec<Kind>, SolverError> {
+    let kind = |&id: &u32| Kind::of(mesh, periodic, id);
+    let found: Result<Vec<Kind>, SolverError> = ids.par_iter().map(kind).collect();
+    found.or_else(|_| ids.iter().map(kind).collect())
+}
+
+/// By slot, the slots around it.
+fn neighbors<const D: usize>(
+    mesh: &Mesh<D>,
+    periodic: [bool; D],
+    blocks: &[u32],
+    slot_of: &[u32],
+) -> Result<Vec<u32>, SolverError> {
+    let directions = dims::directions(D);
+    let mut all = vec![NONE; blocks.len() * directions];
+    let fill = |(to, &id): (&mut [u32], &u32)| {
+        for (direction, to) in to.iter_mut().enumerate() {
+            *to = match around(mesh, periodic, id, direction)? {
+                next if next < OUTSIDE => slot_of[next as usize],
+                none => none,
+            };
+        }
+        Ok::<_, SolverError>(())
+    };
+    let rows = all.par_chunks_mut(directions).zip(blocks);
+    rows.try_for_each(fill)?;
     Ok(all)
 }
 

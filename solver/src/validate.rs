@@ -44,7 +44,7 @@ pub(crate) fn subsonic(name: &str, velocity: &[f64]) -> Result<(), SolverError> 
 
 impl<const D: usize> Params<D> {
     /// Checks everything that does not depend on the mesh: viscosity and relaxation times, velocities and densities of
-    /// faces and patches, accelerations, the moment centre, and the places of variations. [`Plan::new`](crate::Plan::new) calls it.
+    /// faces and patches, accelerations, the moment centre, the places of variations, and the adaptation. [`Plan::new`](crate::Plan::new) calls it.
     ///
     /// # Errors
     /// [`SolverError::Parameter`] for a value out of range; [`SolverError::Mesh`] for a lattice of other dimensions or one periodic
@@ -73,6 +73,9 @@ impl<const D: usize> Params<D> {
                 );
                 return Err(SolverError::Mesh { reason });
             }
+        }
+        if let Some(adaptation) = &self.adaptation {
+            adaptation.validate()?;
         }
         self.places()
     }
@@ -190,6 +193,7 @@ mod tests {
             forces: true,
             variations: vec![varied(Place::Face(0, 0)), varied(Place::Acceleration)],
             sponges: Vec::new(),
+            adaptation: None,
         }
     }
 

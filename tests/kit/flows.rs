@@ -80,6 +80,7 @@ pub fn params<const D: usize>(mesh: &Mesh<D>, viscosity: f64) -> Params<D> {
         forces: false,
         variations: Vec::new(),
         sponges: Vec::new(),
+        adaptation: None,
     }
 }
 

@@ -181,6 +181,11 @@ impl<const D: usize> FieldWriter<D> {
         self
     }
 
+    /// Replaces the facets of the body, on a mesh that has changed.
+    pub(crate) fn set_body(&mut self, body: Body<D>) {
+        self.body = Some(body);
+    }
+
     /// Whether any output needs the facets of the body.
     pub fn needs_body(&self) -> bool {
         let of_surface = |o: &Open<D>| matches!(o.output.what, What::Surface(_));

@@ -427,8 +427,26 @@ pub fn bare<const D: usize>(bounds: &[f64], root: &Root) -> Result<Mesh<D>, Erro
 where
     Facet<D>: Exact<D>,
 {
+    bare_periodic(bounds, root, [false; 3])
+}
+
+/// The same, periodic along some axes, as a mesh has to be that is adapted to a flow with periodic faces.
+///
+/// # Errors
+/// As [`bare`].
+pub fn bare_periodic<const D: usize>(
+    bounds: &[f64],
+    root: &Root,
+    periodic: [bool; 3],
+) -> Result<Mesh<D>, Error>
+where
+    Facet<D>: Exact<D>,
+{
     let frame = domain::of_case::<D>(bounds, root)?.frame;
-    let params = EmbedParams::new(1, 0.0, Fill::default());
+    let params = EmbedParams {
+        periodic,
+        ..EmbedParams::new(1, 0.0, Fill::default())
+    };
     let nothing = Surface::single_patch(Vec::new(), Vec::new(), "none");
     memory::levels(&Host, &nothing, frame, params.clone(), None)?;
     let (snapped, _) = prepare(&Host, &nothing, &frame, &params)?;

@@ -38,6 +38,8 @@ pub struct Case {
     /// Patch names or patterns, by group name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub groups: BTreeMap<String, Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adapt: Option<AdaptTable>,
     pub run: RunTable,
     pub output: OutputTable,
 }
@@ -323,6 +325,45 @@ pub struct FreeStreamTable {
     pub speed: Option<f64>,
     pub angle: Option<f64>,
     pub sideslip: Option<f64>,
+}
+
+/// How the mesh follows the flow.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(missing_docs, reason = "docs/case.md describes the keys")]
+pub struct AdaptTable {
+    pub every: Option<u64>,
+    pub levels: Option<usize>,
+    pub max_cells: Option<u64>,
+    pub buffer: Option<u32>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by: Vec<CriterionTable>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub limit: Vec<LimitTable>,
+}
+
+/// A criterion of [`AdaptTable`].
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(missing_docs, reason = "docs/case.md describes the keys")]
+pub struct CriterionTable {
+    pub what: Option<String>,
+    pub refine: Option<f64>,
+    pub coarsen: Option<f64>,
+    #[serde(rename = "box", skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<Vec<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<f64>,
+}
+
+/// A box of [`AdaptTable`] in which the mesh stays coarse.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(missing_docs, reason = "docs/case.md describes the keys")]
+pub struct LimitTable {
+    #[serde(rename = "box")]
+    pub bounds: Option<Vec<f64>>,
+    pub levels: Option<usize>,
 }
 
 /// The duration of the run.

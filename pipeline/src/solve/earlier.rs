@@ -9,7 +9,7 @@ use crate::{
     device::{Opened, on},
     error::Error,
     mesh::{
-        build::{AnyPlaced, Builder, Placed, bare},
+        build::{AnyPlaced, Builder, Placed},
         resolve as job,
     },
     options::MeshOptions,
@@ -22,6 +22,7 @@ use crate::{
     },
 };
 use cutlink_amr::{CellRef, NeighborCell, dims};
+use cutlink_device::Host;
 use cutlink_mesher::{
     exact::{Exact, Facet},
     intersect::Meet,
@@ -63,7 +64,8 @@ where
     };
     let mesh = mesh_of::<D>(&case, opened).map_err(|failure| failure.within(&name))?;
     let resolved = case.resolve(&name, CaseGrid::of(&mesh))?;
-    let snapshot = on!(opened, backend => restored(&path, &header, &mesh, &resolved, backend))?;
+    let (snapshot, mesh) =
+        on!(opened, backend => restored(&path, &header, &mesh, &resolved, backend))?;
     Ok(Earlier {
         path,
         units: resolved.units,
@@ -107,7 +109,7 @@ where
     };
     if let Some(domain) = &case.domain {
         return match case.dimensions_of_domain()? {
-            Some(d) if d == D => bare::<D>(&domain.bounds, &domain.root),
+            Some(d) if d == D => case.box_of::<D>(domain),
             _ => Err(other(domain.bounds.len() / 2)),
         };
     }
@@ -124,14 +126,14 @@ where
     builder.build(&prepared)
 }
 
-/// Density and velocity of a checkpoint.
+/// Density and velocity of a checkpoint, and the mesh they are on, which may have changed in that run.
 fn restored<const D: usize, B: FlowKernels<D>>(
     path: &Path,
     header: &checkpoint::Header,
     mesh: &Mesh<D>,
     resolved: &Resolved<D>,
     backend: &B,
-) -> Result<Snapshot<D>, Error> {
+) -> Result<(Snapshot<D>, Mesh<D>), Error> {
     let plan = Plan::new(mesh, resolved.params.clone())?;
     Sheet::new(&plan, resolved, None).check_memory(backend)?;
     let mut flow = plan.start(backend)?;
@@ -143,7 +145,7 @@ fn restored<const D: usize, B: FlowKernels<D>>(
             "the mesh is rebuilt from its case: the surface file must be unchanged and in place",
         )
     })?;
-    Ok(flow.snapshot()?)
+    Ok((flow.snapshot()?, flow.mesh().download(&Host)?))
 }
 
 impl<const D: usize> Earlier<D> {

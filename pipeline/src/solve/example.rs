@@ -3,12 +3,18 @@
 use crate::{config::suggestion, error::Error};
 
 /// Names and texts.
-pub const EXAMPLES: [(&str, &str); 5] = [
+pub const EXAMPLES: [(&str, &str); 8] = [
     ("cavity", include_str!("examples/cavity.toml")),
     ("channel", include_str!("examples/channel.toml")),
     ("cylinder", include_str!("examples/cylinder.toml")),
     ("sphere", include_str!("examples/sphere.toml")),
     ("bunny", include_str!("examples/bunny.toml")),
+    ("vortex-pair", include_str!("examples/vortex-pair.toml")),
+    (
+        "cavity-adaptive",
+        include_str!("examples/cavity-adaptive.toml"),
+    ),
+    ("wake-adaptive", include_str!("examples/wake-adaptive.toml")),
 ];
 
 /// The text of an example.

@@ -53,6 +53,7 @@ mod tests {
             forces: true,
             variations: Vec::new(),
             sponges: Vec::new(),
+            adaptation: None,
         };
         let calm = diverged(&params(Collision::Regularized), &physics(0.05), None);
         assert_eq!(calm, "refine or reduce the Reynolds number");

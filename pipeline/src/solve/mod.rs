@@ -5,10 +5,12 @@
 //! - Resolved: [`resolve`]; faces and patches in `conditions`, velocities over them in `inflow` and `profile`, their
 //!   fluxes in `delivery`, sponge layers in `sponge`; lattice and collision in `numerics`; the initial state in
 //!   `initial` and `earlier`; reference values in `reference`; outputs in [`outputs`].
+//! - A mesh that follows the flow: `adapt`.
 //! - The run: `run` and `begin`, one at a time in a folder (`lock`); its forecast in `sheet`; its notes in `notes`.
 //! - Its results: `history`, `means`, `energy`, `integrals`, `bulk`, `parts`, `recirculation`.
 //! - Detection of divergence: `watch`, with remedies in `hints`.
 
+mod adapt;
 mod begin;
 mod bulk;
 pub mod case;

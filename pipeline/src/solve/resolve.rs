@@ -8,6 +8,7 @@
 use crate::error::Error;
 use crate::mesh::domain;
 use crate::options::Root;
+use crate::solve::adapt::{AdaptScale, adaptation};
 use crate::solve::case::{Case, OutputTable, PhysicsTable, RunTable};
 use crate::solve::conditions::{Conditions, Scale, acceleration, conditions};
 use crate::solve::initial::{Initial, initial};
@@ -217,6 +218,25 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
     };
     let (line, recirculation) = recirculation.unzip();
     let forces_every = case.output.forces_every.unwrap_or(1);
+    let adaptation = match &case.adapt {
+        Some(table) => {
+            let scale = AdaptScale {
+                frame: grid.frame,
+                units: &units,
+                physics: &physics,
+                precision: numerics.precision,
+            };
+            Some(adaptation(table, &scale)?)
+        }
+        None => None,
+    };
+    let (adaptation, adapt) = adaptation.unzip();
+    if adaptation.is_some() && outputs.averages.is_some() {
+        return Err(Error::input(
+            "[output.averages] needs a mesh that stays, but the case has [adapt]",
+        )
+        .hint("remove one of them; means along a span or at probes work on a mesh that changes"));
+    }
     let params = Params {
         lattice: numerics.lattice,
         collision: numerics.collision,
@@ -230,6 +250,7 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         forces: forces_every > 0,
         variations,
         sponges,
+        adaptation,
     };
     let bare = case.domain.is_some();
     if matches!(until, Until::Settled { .. }) && !params.forces && !bare {
@@ -261,6 +282,7 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         patches: patch_tables.into_iter().collect(),
         free_stream: case.free_stream,
         groups: groups.iter().map(named).collect(),
+        adapt,
         run,
         output: OutputTable {
             folder: Some(folder.clone()),

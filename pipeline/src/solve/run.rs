@@ -8,16 +8,17 @@ use crate::{
     device::{Opened, on},
     error::{Error, ErrorKind},
     fields::{self, Body, FieldWriter, Moment},
-    mesh::build::{AnyPlaced, Builder, Placed, bare},
+    mesh::build::{AnyPlaced, Builder, Placed, bare_periodic},
     mesh::report,
     mesh::resolve::{self as job},
     observer::Observer,
     options::{DeviceOption, FlowSide, MeshOptions},
     output, pool,
     solve::{
+        adapt::Looks,
         begin::{note_changes, open, set},
         bulk::{Bulk, Fluid},
-        case::{Case, PatchKind, PatchTable},
+        case::{Case, DomainTable, PatchKind, PatchTable},
         checkpoint::{self, Header},
         earlier::{self, Earlier},
         energy::Energy,
@@ -39,7 +40,9 @@ use cutlink_mesher::{
     silhouette,
     snap::Snapped,
 };
-use cutlink_solver::{Flow, ForceSample, Plan, SolverError, kernels::FlowKernels};
+use cutlink_solver::{
+    Flow, ForceSample, Params, Plan, Precision, SolverError, kernels::FlowKernels,
+};
 use cutlink_voxelizer::Mesh;
 use std::{
     path::Path,
@@ -104,6 +107,18 @@ impl Case {
         }
     }
 
+    /// The mesh of a box without a body. One that changes has the periodic faces of the flow.
+    pub(super) fn box_of<const D: usize>(&self, domain: &DomainTable) -> Result<Mesh<D>, Error>
+    where
+        Facet<D>: Exact<D>,
+    {
+        let periodic = match self.adapt {
+            Some(_) => self.boundary.periodic().0,
+            None => [false; 3],
+        };
+        bare_periodic(&domain.bounds, &domain.root, periodic)
+    }
+
     fn begin(
         &self,
         options: &RunOptions,
@@ -124,18 +139,14 @@ impl Case {
             };
             let named = |error: Error| error.within(&self.name());
             match (dimensions, &self.domain) {
-                (Some(2), Some(domain)) => on.solve(
-                    self,
-                    &bare::<2>(&domain.bounds, &domain.root).map_err(named)?,
-                    Surfaces::NONE,
-                    observer,
-                ),
-                (Some(_), Some(domain)) => on.solve(
-                    self,
-                    &bare::<3>(&domain.bounds, &domain.root).map_err(named)?,
-                    Surfaces::NONE,
-                    observer,
-                ),
+                (Some(2), Some(domain)) => {
+                    let mesh = self.box_of::<2>(domain).map_err(named)?;
+                    on.solve(self, &mesh, Surfaces::NONE, observer)
+                }
+                (Some(_), Some(domain)) => {
+                    let mesh = self.box_of::<3>(domain).map_err(named)?;
+                    on.solve(self, &mesh, Surfaces::NONE, observer)
+                }
                 _ => on.embedded(self, observer),
             }
         })
@@ -274,7 +285,6 @@ struct Inputs<'a, const D: usize> {
 struct Run<'a, const D: usize> {
     options: &'a RunOptions,
     observer: &'a mut dyn Observer,
-    mesh: &'a Mesh<D>,
     resolved: Resolved<D>,
     header: Header,
     history: History<D>,
@@ -292,6 +302,12 @@ struct Run<'a, const D: usize> {
     integral_lines: Option<Growing>,
     fields: FieldWriter<D>,
     fluid: Fluid,
+    /// [`Flow::epoch`] of the mesh that `fluid` and the body of `fields` are of.
+    epoch: u64,
+    /// How the mesh has followed the flow, and `adapt.csv`.
+    adapted: Option<(Looks, Growing)>,
+    /// Updates of leaf cells so far.
+    updates: f64,
     /// Bulk quantities of the flow at each check so far.
     looks: Vec<Bulk>,
     /// Root step of the last checkpoint.
@@ -318,7 +334,7 @@ where
     let (options, mesh) = (inputs.options, inputs.mesh);
     let name = case.name();
     let resolved = resolve(case, &inputs)?;
-    let plan = Plan::new(mesh, resolved.params.clone())?;
+    let mut plan = Plan::new(mesh, resolved.params.clone())?;
     let sheet = Sheet::new(&plan, &resolved, options.steps);
     let planned = if inputs.only_plan || observer.wants_summary() {
         let speed = sheet::calibrate(backend, &plan.params)?;
@@ -341,6 +357,19 @@ where
         return Ok(Ended::Planned(planned));
     }
     sheet.check_memory(backend)?;
+    if let Some(adaptation) = &mut plan.params.adaptation {
+        let room = memory_for_cells::<D>(backend.free_bytes(), &resolved.params);
+        let least = plan.levels.iter().map(|level| level.cells).sum();
+        let given = case.adapt.as_ref().and_then(|a| a.max_cells);
+        adaptation.max_cells = given.unwrap_or(room).min(room).max(least);
+        if let Some(given) = given.filter(|&given| given < least) {
+            return Err(Error::input(format!(
+                "[adapt] max_cells is {given}, but the mesh of the case has {least} cells"
+            ))
+            .hint("increase max_cells, or make the mesh coarser")
+            .within(&name));
+        }
+    }
     let text = resolved.case.to_toml()?;
     let header = Header {
         version: checkpoint::VERSION,
@@ -370,12 +399,11 @@ where
     }
     let mut fields = begun.fields;
     if let Some(surface) = inputs.surfaces.snapped.filter(|_| fields.needs_body()) {
-        fields = fields.with_body(Body::new(mesh, surface, &resolved.params));
+        fields = fields.with_body(Body::new(flow.mesh(), surface, &resolved.params));
     }
     let mut run = Run {
         options,
         observer,
-        mesh,
         resolved,
         header,
         history: begun.history,
@@ -387,7 +415,10 @@ where
         integrals: begun.integrals,
         integral_lines: None,
         fields,
-        fluid: Fluid::new(mesh),
+        fluid: Fluid::new(flow.mesh()),
+        epoch: flow.epoch(),
+        adapted: None,
+        updates: 0.0,
         looks: begun.looks,
         saved: options.resume.then(|| flow.steps()),
         sheet,
@@ -400,6 +431,7 @@ where
     };
     run.write("case.toml", &text)?;
     run.begin_histories()?;
+    run.begin_looks(&mut *flow)?;
     let done = {
         let _running = options.stop.running();
         run.go(&mut *flow)
@@ -478,7 +510,7 @@ impl<const D: usize> Run<'_, D> {
         self.observer.begin(most.saturating_sub(self.begun_at));
         if self.integrals.is_due(flow.steps()) {
             self.integrals
-                .add(self.mesh, &flow.snapshot()?, self.last.as_ref());
+                .add(flow.mesh(), &flow.snapshot()?, self.last.as_ref());
         }
         self.write_fields(flow, Moment::Running)?;
         let every = self.resolved.checkpoint_every;
@@ -486,6 +518,7 @@ impl<const D: usize> Run<'_, D> {
         while flow.steps() < most && !settled {
             let steps = self.to_next_look(flow.steps()).min(most - flow.steps());
             flow.advance(steps)?;
+            self.follow(flow, steps)?;
             let sound = flow.check();
             let mut samples = flow.take_forces()?;
             self.history.add(&samples);
@@ -535,7 +568,8 @@ impl<const D: usize> Run<'_, D> {
         }
         let snapshot = flow.snapshot()?;
         if of_integrals {
-            self.integrals.add(self.mesh, &snapshot, self.last.as_ref());
+            self.integrals
+                .add(flow.mesh(), &snapshot, self.last.as_ref());
         }
         let bulk = self.fluid.sum(&snapshot);
         if let Some(energy) = self.energy.as_mut().filter(|_| step.is_multiple_of(CHUNK)) {
@@ -578,25 +612,77 @@ impl<const D: usize> Run<'_, D> {
 
     fn write_fields(&mut self, flow: &dyn Flow<D>, moment: Moment) -> Result<(), Error> {
         if self.fields.is_due(flow.steps(), moment) {
-            self.fields.write(self.mesh, &flow.snapshot()?, moment)?;
+            self.fields.write(flow.mesh(), &flow.snapshot()?, moment)?;
         }
         Ok(())
     }
 
     fn mlups(&self, steps: u64) -> f64 {
-        let done = (steps - self.begun_at) as f64 * self.sheet.updates as f64;
+        let done = match self.adapted {
+            Some(_) => self.updates,
+            None => (steps - self.begun_at) as f64 * self.sheet.updates as f64,
+        };
         done / self.began.elapsed().as_secs_f64() / 1e6
     }
 
     fn progress(&self, steps: u64) -> String {
-        let left = (self.most() - steps) as f64 * self.sheet.updates as f64
-            / 1e6
-            / self.mlups(steps).max(1e-9);
+        // On a mesh that changes, the steps to come are taken to be like those so far.
+        let each = match self.adapted {
+            Some(_) => self.updates / (steps - self.begun_at).max(1) as f64,
+            None => self.sheet.updates as f64,
+        };
+        let left = (self.most() - steps) as f64 * each / 1e6 / self.mlups(steps).max(1e-9);
         let drag = self
             .history
             .last_drag()
             .map_or(String::new(), |c| format!(", C_D {c:.4}"));
-        format!("{:.1} MLUPS, {left:.0} s left{drag}", self.mlups(steps))
+        let cells = self.adapted.as_ref().map(|(looks, _)| looks.progress());
+        format!(
+            "{:.1} MLUPS, {left:.0} s left{drag}{}",
+            self.mlups(steps),
+            cells.unwrap_or_default()
+        )
+    }
+
+    /// Follows a mesh that changes, after so many root steps.
+    fn follow(&mut self, flow: &mut dyn Flow<D>, steps: u64) -> Result<(), Error> {
+        let Some((looks, file)) = &mut self.adapted else {
+            return Ok(());
+        };
+        let raised = looks.raised();
+        file.append(&looks.add(&flow.take_looks()))?;
+        if let (None, Some(factor)) = (raised, looks.raised()) {
+            self.observer.note(&format!(
+                "the flow asks for more cells than [adapt] max_cells: thresholds are raised, now by {factor:.2}; see adapt.csv"
+            ));
+        }
+        self.updates += steps as f64 * flow.updates() as f64;
+        if flow.epoch() == self.epoch {
+            return Ok(());
+        }
+        self.epoch = flow.epoch();
+        self.fluid = Fluid::new(flow.mesh());
+        if let Some(surface) = self.surface.filter(|_| self.fields.needs_body()) {
+            let body = Body::new(flow.mesh(), surface, &self.resolved.params);
+            self.fields.set_body(body);
+        }
+        Ok(())
+    }
+
+    /// Begins `adapt.csv`, with the looks at the initial state, or continues that of a resumed run.
+    fn begin_looks(&mut self, flow: &mut dyn Flow<D>) -> Result<(), Error> {
+        let Some(adaptation) = &self.resolved.params.adaptation else {
+            return Ok(());
+        };
+        let mut looks = Looks::new(adaptation, self.resolved.units.time);
+        let path = self.resolved.folder.join("adapt.csv");
+        let mut text = looks.head();
+        if self.options.resume {
+            text.push_str(&earlier_lines(&path, self.begun_at));
+        }
+        text.push_str(&looks.add(&flow.take_looks()));
+        self.adapted = Some((looks, Growing::new(path, &text)?));
+        Ok(())
     }
 
     /// Writes the histories so far to their files.
@@ -670,6 +756,32 @@ impl<const D: usize> Run<'_, D> {
         (self.last_save, self.save_time) = (Instant::now(), begin.elapsed());
         Ok(())
     }
+}
+
+/// Leaf cells whose populations, tables and transferred moments fit into 80 % of some bytes, if six in ten of the blocks
+/// exchange with another level.
+fn memory_for_cells<const D: usize>(bytes: u64, params: &Params<D>) -> u64 {
+    let size = match params.precision {
+        Precision::F32 => 4,
+        Precision::F64 => 8,
+    };
+    let moments = if D == 2 { 4 } else { 6 };
+    let numbers = 2 * params.lattice.velocities() as u64 + moments;
+    let tables = if D == 2 { 8 } else { 4 };
+    bytes / 5 * 4 / (numbers * size + tables)
+}
+
+/// The lines of `adapt.csv` up to a root step, without the first.
+fn earlier_lines(path: &Path, step: u64) -> String {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let is_before = |line: &&str| {
+        let first = line.split(',').next();
+        first
+            .and_then(|n| n.parse().ok())
+            .is_some_and(|at: u64| at <= step)
+    };
+    let lines = text.lines().filter(is_before);
+    lines.flat_map(|line| [line, "\n"]).collect()
 }
 
 /// Each check scans the whole history, so checks are spaced in proportion to the steps so far (O(n) in total). They are

@@ -269,6 +269,7 @@ where
         forces: false,
         variations: Vec::new(),
         sponges: Vec::new(),
+        adaptation: None,
         ..like.clone()
     };
     let plan = Plan::new(&mesh, params)?;

@@ -8,6 +8,8 @@
 //! | [`average`](FlowKernels::average) | cells of refined blocks from their children | `exchange` |
 //! | [`forces`](FlowKernels::forces) | force, torque and mass by patch, added to a sample | `forces` |
 //! | [`macroscopic`](FlowKernels::macroscopic) | density and velocity of a level's cells | `macroscopic` |
+//! | [`indicate`](FlowKernels::indicate) | largest value of an indicator over each slot's cells | `indicate` |
+//! | [`seed`](FlowKernels::seed) | populations of a level whose blocks have changed | `seed` |
 //! | [`mass`](FlowKernels::mass), [`rescale`](FlowKernels::rescale) | mass of a level's cells, all densities times a factor | `mass` |
 //!
 //! Populations are stored after collision, less their weights: `f[slot * Q * 4^D + place(q, cell)]`, where
@@ -18,7 +20,10 @@ pub(crate) mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
 
-use crate::{Flow, Plan, SolverError, lattice::Lattice, real::Real, sponge::Damped, tables::Level};
+use crate::{
+    Flow, Indicator, Plan, SolverError, adapt::transfer::Source, lattice::Lattice, real::Real,
+    sponge::Damped, tables::Level,
+};
 use bytemuck::{Pod, Zeroable};
 use cutlink_amr::dims;
 use cutlink_device::Backend;
@@ -90,6 +95,54 @@ unsafe impl<T: Real> Zeroable for Arrival<T> {}
 #[expect(unsafe_code, reason = "plain data without padding")]
 // SAFETY: five T and two u32 leave no padding: 28 or 48 bytes.
 unsafe impl<T: Real> Pod for Arrival<T> {}
+
+/// What populations after collision are as values that pass between levels, before collision.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(C)]
+pub struct Departure<T> {
+    /// Relaxation time of the viscosity.
+    pub tau: T,
+    /// Share of the stress that collision has left; 0 where this is too little to divide by: then the stress is that of the
+    /// gradient of the velocity.
+    pub keep: T,
+    /// Half a step of the acceleration.
+    pub half_step: [T; 3],
+}
+
+#[expect(unsafe_code, reason = "plain data without padding")]
+// SAFETY: plain data.
+unsafe impl<T: Real> Zeroable for Departure<T> {}
+#[expect(unsafe_code, reason = "plain data without padding")]
+// SAFETY: five T leave no padding.
+unsafe impl<T: Real> Pod for Departure<T> {}
+
+/// A level, as it was before the mesh changed, that another level's populations are made from.
+#[derive(Debug)]
+pub struct Origin<'a, const D: usize, T: Real, B: Backend> {
+    /// Its tables.
+    pub level: &'a Level<D, B>,
+    /// Its populations.
+    pub populations: &'a B::Buf<T>,
+    /// How values leave it.
+    pub departure: Departure<T>,
+    /// How they arrive.
+    pub arrival: Arrival<T>,
+}
+
+/// What the populations of a level are made of after the mesh has changed.
+#[derive(Debug)]
+pub struct Seeds<'a, const D: usize, T: Real, B: Backend> {
+    /// By slot.
+    pub sources: &'a B::Buf<Source>,
+    /// Slots of the finer level, 2^D a group; [`NONE`](cutlink_amr::NONE) for children without populations.
+    pub groups: &'a B::Buf<u32>,
+    /// The same level, if there was one.
+    pub same: Option<&'a B::Buf<T>>,
+    /// The coarser level; none for the root.
+    pub coarser: Option<Origin<'a, D, T, B>>,
+    /// The finer level, if there was one.
+    pub finer: Option<Origin<'a, D, T, B>>,
+}
 
 mod sealed {
     pub trait Sealed {}
@@ -179,6 +232,24 @@ pub trait FlowKernels<const D: usize>: Backend + sealed::Sealed {
         level: &Level<D, Self>,
         from: &Self::Buf<T>,
     ) -> Result<Self::Buf<f32>, SolverError>;
+
+    /// By slot, the largest value of an indicator over its cells that are stepped and no ghosts, of what
+    /// [`macroscopic`](Self::macroscopic) gives.
+    fn indicate(
+        &self,
+        level: &Level<D, Self>,
+        what: Indicator,
+        fields: &Self::Buf<f32>,
+    ) -> Result<Self::Buf<f32>, SolverError>;
+
+    /// All populations `to` of a level whose blocks have changed: copied, interpolated by parabolas that keep the mean of
+    /// the coarser cell, or averaged, so that mass and momentum are kept. Cells of which nothing is known are at rest
+    /// with density 1: nothing reads them.
+    fn seed<L: Lattice, T: Real>(
+        &self,
+        seeds: &Seeds<'_, D, T, Self>,
+        to: &mut Self::Buf<T>,
+    ) -> Result<(), SolverError>;
 
     /// By slot, the sum of density less 1 over the cells that are stepped and no ghosts.
     fn mass<L: Lattice, T: Real>(

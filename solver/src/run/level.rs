@@ -7,13 +7,14 @@
 
 use crate::{
     Collision, Plan, SolverError, Work,
-    kernels::{Arrival, Between, FlowKernels, Relaxation},
+    kernels::{Arrival, Between, Departure, FlowKernels, Origin, Relaxation, SUMS, exchanged},
     lattice::Lattice,
     plan::tau,
     real::Real,
-    tables::Level,
+    tables::{HostLevel, Level},
     variation::OfTime,
 };
+use cutlink_amr::dims;
 use cutlink_device::Backend;
 use std::cell::RefCell;
 
@@ -33,6 +34,51 @@ pub(super) struct State<const D: usize, T: Real, B: FlowKernels<D>> {
 }
 
 impl<const D: usize, T: Real, B: FlowKernels<D>> State<D, T, B> {
+    /// A level without populations in `now` and `next`, which [`allocate`](Self::allocate) makes.
+    pub(super) fn bare(
+        plan: &Plan<'_, D>,
+        host: &HostLevel<D>,
+        backend: &B,
+    ) -> Result<Self, SolverError> {
+        let relax = relaxation(plan, host.level.index);
+        let level = host.level.upload(backend)?;
+        let moments = level.exchanging * exchanged(D) * dims::cells(D);
+        let parts = SUMS * level.patches * B::len(&level.linked);
+        Ok(Self {
+            relax,
+            tau: tau(plan.params.viscosity, host.level.index),
+            half_step: relax.acceleration.map(|g| T::of(0.5) * g),
+            now: backend.upload(Vec::new())?,
+            next: backend.upload(Vec::new())?,
+            moments: backend.alloc("transferred moments", moments, T::of(0.0))?,
+            parts: backend.alloc("forces by block", parts, 0.0)?,
+            steps: 0,
+            level,
+        })
+    }
+
+    /// Populations for all slots: those of the fluid at rest with density 1.
+    pub(super) fn allocate<L: Lattice>(&self, backend: &B) -> Result<B::Buf<T>, SolverError> {
+        let size = self.level.slots * dims::cells(D) * L::Q;
+        Ok(backend.alloc("populations", size, T::of(0.0))?)
+    }
+
+    /// Another level before the mesh changed, whose steps are `1 / ratio` as long as this one's, as an origin of this one's
+    /// populations. Where collision has left less than an eighth of the stress, rounding would be amplified too much.
+    pub(super) fn origin<'a>(&self, old: &'a Self, ratio: f64) -> Origin<'a, D, T, B> {
+        let keep = 1.0 - 1.0 / old.tau;
+        Origin {
+            level: &old.level,
+            populations: &old.now,
+            departure: Departure {
+                tau: T::of(old.tau),
+                keep: T::of(if keep.abs() < 0.125 { 0.0 } else { keep }),
+                half_step: old.half_step,
+            },
+            arrival: self.arrival(old, ratio),
+        }
+    }
+
     /// How moments from another level arrive, whose steps are `1 / ratio` as long as this one's.
     fn arrival(&self, from: &Self, ratio: f64) -> Arrival<T> {
         Arrival {
@@ -66,7 +112,10 @@ pub(super) fn relaxation<T: Real, const D: usize>(
         bulk: u32::from(match plan.params.collision {
             Collision::Regularized => true,
             // What interpolation between levels adds to sound has to be damped.
-            Collision::Bgk => plan.tables.len() > 1,
+            Collision::Bgk => {
+                let most = plan.params.adaptation.as_ref().map_or(1, |a| a.levels);
+                plan.tables.len().max(most) > 1
+            }
             // With odd parts that relax as slowly as they may here, this would be unstable.
             Collision::Trt { .. } => false,
         }),

@@ -8,25 +8,21 @@ use rayon::prelude::*;
 use std::io;
 
 impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B> {
-    /// Writes steps and populations, by velocity and cell.
+    /// Writes steps, the blocks of a mesh that changes, and the current populations by velocity and cell. What levels
+    /// exchange and the second buffer hold nothing at the end of a root step that is read again.
     pub(super) fn write_state(&self, out: &mut dyn io::Write) -> Result<(), SolverError> {
         let cells = dims::cells(D);
         out.write_all(&self.steps.to_le_bytes())?;
+        if self.plan.params.adaptation.is_some() {
+            out.write_all(&self.topology())?;
+        }
         for state in &self.levels {
-            for (buf, is_placed) in [
-                (&state.now, true),
-                (&state.next, true),
-                (&state.moments, false),
-            ] {
-                let mut data = self.backend.download(buf)?;
-                if is_placed {
-                    each_block::<D, L, T>(&mut data, |block, of, q, cell| {
-                        block[q * cells + cell] = of[B::place::<L>(q, cell)];
-                    });
-                }
-                out.write_all(&(data.len() as u64).to_le_bytes())?;
-                out.write_all(bytemuck::cast_slice(&data))?;
-            }
+            let mut data = self.backend.download(&state.now)?;
+            each_block::<D, L, T>(&mut data, |block, of, q, cell| {
+                block[q * cells + cell] = of[B::place::<L>(q, cell)];
+            });
+            out.write_all(&(data.len() as u64).to_le_bytes())?;
+            out.write_all(bytemuck::cast_slice(&data))?;
         }
         Ok(())
     }
@@ -36,37 +32,29 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
         let (cells, mut word) = (dims::cells(D), [0; 8]);
         from.read_exact(&mut word)?;
         let steps = u64::from_le_bytes(word);
+        if self.plan.params.adaptation.is_some() {
+            self.read_topology(from)?;
+        }
         let mut fresh = Vec::new();
         for (index, state) in self.levels.iter().enumerate() {
-            for (buf, is_placed) in [
-                (&state.now, true),
-                (&state.next, true),
-                (&state.moments, false),
-            ] {
-                from.read_exact(&mut word)?;
-                let (found, len) = (u64::from_le_bytes(word), B::len(buf));
-                if found != len as u64 {
-                    let reason = format!(
-                        "level {index} has {len} numbers here and {found} there: mesh or parameters differ"
-                    );
-                    return Err(SolverError::State { reason });
-                }
-                let mut data = memory::with_capacity("populations", len)?;
-                data.resize(len, T::of(0.0));
-                from.read_exact(bytemuck::cast_slice_mut(&mut data))?;
-                if is_placed {
-                    each_block::<D, L, T>(&mut data, |block, of, q, cell| {
-                        block[B::place::<L>(q, cell)] = of[q * cells + cell];
-                    });
-                }
-                fresh.push(self.backend.upload(data)?);
+            from.read_exact(&mut word)?;
+            let (found, len) = (u64::from_le_bytes(word), B::len(&state.now));
+            if found != len as u64 {
+                let reason = format!(
+                    "level {index} has {len} numbers here and {found} there: mesh or parameters differ"
+                );
+                return Err(SolverError::State { reason });
             }
+            let mut data = memory::with_capacity("populations", len)?;
+            data.resize(len, T::of(0.0));
+            from.read_exact(bytemuck::cast_slice_mut(&mut data))?;
+            each_block::<D, L, T>(&mut data, |block, of, q, cell| {
+                block[B::place::<L>(q, cell)] = of[q * cells + cell];
+            });
+            fresh.push(self.backend.upload(data)?);
         }
-        let mut fresh = fresh.into_iter();
-        for state in &mut self.levels {
-            for buf in [&mut state.now, &mut state.next, &mut state.moments] {
-                *buf = fresh.next().expect("there should be three buffers a level");
-            }
+        for (state, now) in self.levels.iter_mut().zip(fresh) {
+            state.now = now;
         }
         self.forget_graphs();
         self.steps = steps;

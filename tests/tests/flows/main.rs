@@ -2,6 +2,7 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | `adapting` | meshes that follow the flow: a carried vortex, a wake, conservation |
 //! | `arrays` | creeping flow through spheres: Zick and Homsy; the force by who moves |
 //! | `bodies` | the steady wake of a circle |
 //! | `ducts` | an inlet and an outlet by patch; a plate thinner than a cell |
@@ -15,6 +16,7 @@
 //! | `varying` | profiles and conditions in time: constants, restarts, parabolic inlets, Womersley |
 //! | `twins` | every lattice, collision, precision and wall scheme against f64 on one thread of the host |
 
+mod adapting;
 mod arrays;
 mod bodies;
 mod ducts;

@@ -51,6 +51,7 @@ where
         forces: true,
         variations: Vec::new(),
         sponges: Vec::new(),
+        adaptation: None,
     };
     Body::new(&mesh, &snapped, &params).forces(&mesh, &flow(&mesh))[0]
 }

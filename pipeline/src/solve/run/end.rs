@@ -8,6 +8,7 @@ use crate::{
     solve::{bulk::Bulk, means::Statistics, parts::Parts, resolve::Until, watch::Growth},
 };
 use cutlink_solver::{Flow, Snapshot};
+use cutlink_voxelizer::Mesh;
 use serde_json::json;
 
 /// Mach number and pressure variation (over ρ c²) above which compressibility is reported as high.
@@ -15,12 +16,12 @@ const COMPRESSIBLE: [f64; 2] = [0.3, 0.05];
 
 impl<const D: usize> Run<'_, D> {
     /// Pressure and friction forces of a body whose momentum exchange is known at the root step of the snapshot.
-    fn parts(&self, snapshot: &Snapshot<D>) -> Option<Parts<D>> {
+    fn parts(&self, mesh: &Mesh<D>, snapshot: &Snapshot<D>) -> Option<Parts<D>> {
         let sample = self.last.as_ref().filter(|s| s.step == snapshot.step)?;
         let (surface, params) = (self.surface?, &self.resolved.params);
         let walls = match self.fields.body() {
-            Some(body) => body.forces(self.mesh, snapshot),
-            None => Body::new(self.mesh, surface, params).forces(self.mesh, snapshot),
+            Some(body) => body.forces(mesh, snapshot),
+            None => Body::new(mesh, surface, params).forces(mesh, snapshot),
         };
         Some(Parts::new(&self.history, &params.patches, &walls, sample))
     }
@@ -46,8 +47,8 @@ impl<const D: usize> Run<'_, D> {
         let bulk = self.fluid.sum(&snapshot);
         let integrals = self
             .integrals
-            .sample(self.mesh, &snapshot, self.last.as_ref());
-        let parts = self.parts(&snapshot);
+            .sample(flow.mesh(), &snapshot, self.last.as_ref());
+        let parts = self.parts(flow.mesh(), &snapshot);
         let statistics = Statistics::new(&self.history);
         let folder = &self.resolved.folder;
         if let Some(plot) = statistics.plot() {
@@ -56,6 +57,7 @@ impl<const D: usize> Run<'_, D> {
                 plot.write_png(out).map_err(|e| output::failed(&path, &e))
             })?;
         }
+        let seconds = self.began.elapsed().as_secs_f64();
         let summary = json!({
             "schema": crate::JSON_SCHEMA,
             "cutlink": env!("CARGO_PKG_VERSION"),
@@ -74,13 +76,14 @@ impl<const D: usize> Run<'_, D> {
             "mean_density": bulk.density,
             "integrals": self.integrals.summary(&integrals),
             "mlups": self.mlups(flow.steps()),
-            "seconds": self.began.elapsed().as_secs_f64(),
+            "seconds": seconds,
             "bytes": { "flow": self.sheet.flow, "output": self.sheet.output },
             "walls": self.sheet.walls(),
             "patches": statistics.summary(),
             "parts": parts.as_ref().map(Parts::summary),
             "stationary": statistics.stationary(),
             "strouhal": statistics.strouhal(),
+            "adapt": self.adapted.as_ref().map(|(looks, _)| looks.summary(seconds)),
         });
         self.write("summary.json", &format!("{summary:#}\n"))?;
         if let Until::Settled { most, .. } = self.resolved.until
@@ -98,11 +101,15 @@ impl<const D: usize> Run<'_, D> {
             .hint(self.advice()));
         }
         self.observer.summary(&format!(
-            "{}{}{}{}{:.1} MLUPS; written to {}\n",
+            "{}{}{}{}{}{:.1} MLUPS; written to {}\n",
             statistics.table(),
             parts.as_ref().map(Parts::text).unwrap_or_default(),
             self.integrals.text(&integrals),
             compressibility(&bulk),
+            self.adapted
+                .as_ref()
+                .map(|(looks, _)| looks.text(seconds))
+                .unwrap_or_default(),
             self.mlups(flow.steps()),
             folder.display()
         ))?;

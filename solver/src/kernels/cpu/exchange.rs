@@ -79,16 +79,16 @@ fn nearest<T: Real>() -> Axis<T> {
 }
 
 /// The cells of a block of 4^D that lie at some of the four places along an axis.
-fn planes(axis: usize, places: impl Iterator<Item = usize>) -> u64 {
+pub(super) fn planes(axis: usize, places: impl Iterator<Item = usize>) -> u64 {
     let first: u64 = [0x1111_1111_1111_1111, 0x000f_000f_000f_000f, 0xffff][axis];
     places.fold(0, |mask, place| mask | first << (place << (2 * axis)))
 }
 
 /// Where the coarse cells around a child are: direction of the block, as seen from the overlap block, and cell there.
-struct Places<const D: usize>;
+pub(super) struct Places<const D: usize>;
 
 impl<const D: usize> Places<D> {
-    const ALL: [[(u8, u8); BLOCK]; 8] = {
+    pub(super) const ALL: [[(u8, u8); BLOCK]; 8] = {
         let mut all = [[(0, 0); BLOCK]; 8];
         let mut child = 0;
         while child < dims::children(D) {
@@ -110,14 +110,14 @@ impl<const D: usize> Places<D> {
 }
 
 /// What the coarse cells around a child exchange: its 2^D and those next to them.
-struct Around<T> {
-    values: Values<T>,
-    /// Which of them exchange, and are fluid.
-    fluid: u64,
+pub(super) struct Around<T> {
+    pub(super) values: Values<T>,
+    /// Which of them have values, and are fluid.
+    pub(super) fluid: u64,
 }
 
 impl<T: Real> Around<T> {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             values: [[T::of(0.0); BLOCK]; 10],
             fluid: 0,
@@ -215,21 +215,32 @@ fn layers<const D: usize>(cells: u64) -> impl Iterator<Item = usize> {
 
 /// Ways to interpolate, the best one first: by four cells an axis if that is wanted, by two, by those of two that are
 /// fluid.
-struct Ways<const D: usize, T> {
+pub(super) struct Ways<const D: usize, T> {
     axes: [[Axis<T>; D]; 3],
 }
 
 impl<const D: usize, T: Real> Ways<D, T> {
-    fn new(level: &Level<D, Host>, cubic: bool, overlap: usize, child: [i32; D]) -> Self {
-        let is_there = |a: usize| {
-            let mut step = [0; D];
-            step[a] = 2 * child[a] - 1;
-            let next = overlap * dims::directions(D) + dims::direction(step);
-            (level.neighbors[next] as usize) < level.exchanging
-        };
-        let by = |cubic| std::array::from_fn(|a| axis(cubic, child[a], is_there(a)));
+    /// For a child of a block; along each axis, whether the outermost of the cells around it are there.
+    pub(super) fn new(cubic: bool, child: [i32; D], is_there: [bool; D]) -> Self {
+        let by = |cubic| std::array::from_fn(|a| axis(cubic, child[a], is_there[a]));
         Self {
             axes: [by(cubic), by(false), [nearest(); D]],
+        }
+    }
+
+    /// The values of a child's cells.
+    #[inline(always)]
+    pub(super) fn interpolate(&self, around: &Around<T>, targets: u64, to: &mut Values<T>) {
+        around.product(&self.axes[0], targets, to);
+        if around.fluid == dims::full_mask(D) {
+            return;
+        }
+        for cell in bits(targets) {
+            let local = dims::unravel::<D>(cell, 4);
+            if self.cells(0, local) & !around.fluid != 0 {
+                let instead = self.instead(around, local);
+                (0..exchanged(D)).for_each(|n| to[n][cell] = instead[n]);
+            }
         }
     }
 
@@ -259,7 +270,7 @@ impl<const D: usize, T: Real> Ways<D, T> {
 
 /// A level's values as another one's, and the populations they make.
 #[inline(always)]
-fn arrive<const D: usize, L: Lattice, T: Real>(
+pub(super) fn arrive<const D: usize, L: Lattice, T: Real>(
     values: &mut Values<T>,
     arrival: &Arrival<T>,
     targets: u64,
@@ -309,17 +320,15 @@ impl<const D: usize, L: Lattice, T: Real> pulp::NullaryFnOnce for Interpolation<
                 continue;
             }
             around.load(coarse, self.moments, overlap, child);
-            let ways = Ways::new(coarse, cubic, overlap, dims::unravel::<D>(child, 2));
-            around.product(&ways.axes[0], targets, &mut values);
-            if around.fluid != dims::full_mask(D) {
-                for cell in bits(targets) {
-                    let local = dims::unravel::<D>(cell, 4);
-                    if ways.cells(0, local) & !around.fluid != 0 {
-                        let instead = ways.instead(&around, local);
-                        (0..exchanged(D)).for_each(|n| values[n][cell] = instead[n]);
-                    }
-                }
-            }
+            let child = dims::unravel::<D>(child, 2);
+            let is_there = std::array::from_fn(|a| {
+                let mut step = [0; D];
+                step[a] = 2 * child[a] - 1;
+                let next = overlap * dims::directions(D) + dims::direction(step);
+                (coarse.neighbors[next] as usize) < coarse.exchanging
+            });
+            let ways = Ways::new(cubic, child, is_there);
+            ways.interpolate(&around, targets, &mut values);
             arrive::<D, L, T>(&mut values, &self.between.to, targets, &mut tile, to);
         }
     }

@@ -39,6 +39,7 @@ where
         forces: false,
         variations: Vec::new(),
         sponges: Vec::new(),
+        adaptation: None,
     };
     tables::build(&mesh, &params).expect("tables")
 }

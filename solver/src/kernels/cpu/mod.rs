@@ -10,16 +10,18 @@ mod faces;
 #[cfg(test)]
 mod fixture;
 mod forces;
+mod indicate;
 mod macroscopic;
 mod mass;
 mod moments;
 mod order;
+mod seed;
 mod step;
 mod stream;
 
-use super::{Between, FlowKernels, Relaxation, SUMS};
+use super::{Between, FlowKernels, Relaxation, SUMS, Seeds};
 use crate::{
-    Flow, LatticeKind, Plan, SolverError,
+    Flow, Indicator, LatticeKind, Plan, SolverError,
     lattice::{D2Q9, D3Q19, D3Q27, Lattice, MOST},
     plan::{self, Starts},
     real::Real,
@@ -87,12 +89,13 @@ type Step<const D: usize, T> =
 type Average<const D: usize, T> =
     fn(&Between<'_, D, T, Host>, fine_moments: &[T], to: &mut [T], moments: &mut [T]);
 
-/// The stages that take most of the time: see [`step::step`], [`exchange::interpolate`], [`exchange::average`].
+/// The stages that take most of the time: see [`step::step`], [`exchange::interpolate`], [`exchange::average`], [`seed::seed`].
 #[derive(Debug)]
 struct Stages<const D: usize, T: Real> {
     step: Step<D, T>,
     interpolate: fn(&Between<'_, D, T, Host>, moments: &[T], to: &mut [T]),
     average: Average<D, T>,
+    seed: fn(&Seeds<'_, D, T, Host>, to: &mut [T]),
 }
 
 impl<const D: usize, T: Real> Stages<D, T> {
@@ -101,6 +104,7 @@ impl<const D: usize, T: Real> Stages<D, T> {
             step: step::step::<D, L, T>,
             interpolate: exchange::interpolate::<D, L, T>,
             average: exchange::average::<D, L, T>,
+            seed: seed::seed::<D, L, T>,
         }
     }
 }
@@ -246,6 +250,24 @@ impl<const D: usize> FlowKernels<D> for Host {
         from: &Vec<T>,
     ) -> Result<Vec<f32>, SolverError> {
         Ok(macroscopic::fastest::<D, L, T>(level, from))
+    }
+
+    fn indicate(
+        &self,
+        level: &Level<D, Self>,
+        what: Indicator,
+        fields: &Vec<f32>,
+    ) -> Result<Vec<f32>, SolverError> {
+        Ok(indicate::indicate(level, what, fields))
+    }
+
+    fn seed<L: Lattice, T: Real>(
+        &self,
+        seeds: &Seeds<'_, D, T, Self>,
+        to: &mut Vec<T>,
+    ) -> Result<(), SolverError> {
+        (stages::<D, L, T>().seed)(seeds, to);
+        Ok(())
     }
 
     fn mass<L: Lattice, T: Real>(

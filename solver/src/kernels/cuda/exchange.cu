@@ -1,55 +1,6 @@
 // Values between levels: one thread a cell.
 
-#include "collide.cuh"
-
-// Density less 1, momentum and non-equilibrium stress of a cell.
-template <class T>
-using Values = T[EXCHANGED];
-
-// How a level makes populations of values that come from another one: `Arrival`.
-template <class T>
-struct Arrival {
-    T scale, keep, half_step[3];
-    uint32_t regularized, bulk;
-
-    // From before collision there to before collision here.
-    __device__ void rescale(Values<T>& values) const {
-#pragma unroll
-        for (int n = 1 + D; n < EXCHANGED; n++) {
-            values[n] *= scale;
-        }
-    }
-};
-
-// Populations after collision, of values before it that are this level's.
-template <class L, class T>
-__device__ void populations(const Values<T>& values, const Arrival<T>& arrival, T* to) {
-    Fluid<T> fluid;
-    fluid.rho = values[0];
-    const T density = fluid.density();
-#pragma unroll
-    for (int a = 0; a < D; a++) {
-        fluid.u[a] = values[1 + a] / density;
-    }
-#pragma unroll
-    for (int n = 0; n < PAIRS; n++) {
-        fluid.stress[n] = values[1 + D + n];
-    }
-    without_trace(fluid, T(arrival.bulk));
-    const Orders<T> orders(fluid, arrival.keep);
-    const T base = even_base(fluid, orders);
-    to[0] = T(L::w(0)) * base;
-#pragma unroll
-    for (int p = 1; p < L::Q; p += 2) {
-        const T even = even_part<L>(p, base, orders);
-        T odd = T(3) * density * (dot<L>(p, fluid.u) + dot<L>(p, arrival.half_step));
-        if (arrival.regularized) {
-            odd += cubic_part<L>(p, orders);
-        }
-        to[p * CELLS] = T(L::w(p)) * (even + odd);
-        to[(p + 1) * CELLS] = T(L::w(p)) * (even - odd);
-    }
-}
+#include "exchange.cuh"
 
 template <class T>
 __device__ void add(const T* moments, const At& at, T weight, Values<T>& to) {
@@ -59,50 +10,6 @@ __device__ void add(const T* moments, const At& at, T weight, Values<T>& to) {
         to[n] += weight * row[n * CELLS];
     }
 }
-
-// Weights along an axis of the four cells around a child's two, for the half of its cell `middle` (1 or 2) that lies to
-// the given side, so that the mean of both halves is the cell's value: a parabola, else a line, by what there is.
-template <class T>
-__device__ void weights(bool cubic, int middle, int side, uint32_t there, T (&to)[4]) {
-    // Bit n: the cell n - 2 steps to that side.
-    uint32_t along = 0;
-    for (int n = 0; n < 5; n++) {
-        const int cell = middle + (n - 2) * side;
-        along |= static_cast<uint32_t>(cell >= 0 && cell < 4 && (there >> cell & 1)) << n;
-    }
-    const bool before2 = along & 1, before = along >> 1 & 1, after = along >> 3 & 1, after2 = along >> 4 & 1;
-    double line[5] = {0, 0, 1, 0, 0};
-    const auto set = [&](double a, double b, double c, double d, double e) {
-        line[0] = a, line[1] = b, line[2] = c, line[3] = d, line[4] = e;
-    };
-    if (cubic && before && after) {
-        set(0, -0.125, 1, 0.125, 0);
-    } else if (cubic && !before && after && after2) {
-        set(0, 0, 0.625, 0.5, -0.125);
-    } else if (cubic && before2 && before && !after) {
-        set(0.125, -0.5, 1.375, 0, 0);
-    } else if (after) {
-        set(0, 0, 0.75, 0.25, 0);
-    } else if (before) {
-        set(0, -0.25, 1.25, 0, 0);
-    }
-    for (int cell = 0; cell < 4; cell++) {
-        const int n = (cell - middle) * side + 2;
-        T weight = T(0);
-        for (int k = 0; k < 5; k++) {
-            weight = k == n ? T(line[k]) : weight;
-        }
-        to[cell] = weight;
-    }
-}
-
-// The exchanged values of the coarse cells around a child: its 2^D and those next to them.
-template <class T>
-struct Tile {
-    T values[EXCHANGED][CELLS];
-    // Which exchange, and which of these are fluid.
-    uint64_t there, fluid;
-};
 
 template <class T>
 __device__ void load(Tile<T>& tile, const uint32_t* neighbors, const uint64_t* solid, uint32_t exchanging,
@@ -138,84 +45,6 @@ __device__ void load(Tile<T>& tile, const uint32_t* neighbors, const uint64_t* s
         atomicOr(reinterpret_cast<unsigned long long*>(&tile.fluid), static_cast<unsigned long long>(some[1]) << shift);
     }
     __syncthreads();
-}
-
-// Adds the cells of a tile with the products of the axes' weights; the sum of those that are fluid,
-// and whether all with a weight are.
-template <class T>
-__device__ bool add_product(const Tile<T>& tile, const T (&axes)[D][4], Values<T>& values, T& sum) {
-    bool all = true;
-    sum = T(0);
-    for (int n = 0; n < EXCHANGED; n++) {
-        values[n] = T(0);
-    }
-#pragma unroll 1
-    for (int row = 0; row < CELLS / 4; row++) {
-        T above = axes[1][row & 3];
-        if (D == 3) {
-            above *= axes[D - 1][row >> 2];
-        }
-        if (above == T(0)) {
-            continue;
-        }
-#pragma unroll
-        for (int x = 0; x < 4; x++) {
-            const T weight = above * axes[0][x];
-            const int cell = 4 * row + x;
-            if (weight == T(0)) {
-                continue;
-            }
-            if (!(tile.fluid >> cell & 1)) {
-                all = false;
-                continue;
-            }
-            sum += weight;
-#pragma unroll
-            for (int n = 0; n < EXCHANGED; n++) {
-                values[n] += weight * tile.values[n][cell];
-            }
-        }
-    }
-    return all;
-}
-
-// Ghost cells of a fine block, a child of an overlap block. Where not all cells of the polynomial are fluid, the
-// linear one; where not all of these are, the weighted mean of those that are.
-template <class L, class T>
-__device__ void interpolate(const Tile<T>& tile, bool cubic, const Arrival<T>& arrival, T* to) {
-    const int cell = threadIdx.x;
-    Values<T> values;
-    T axes[D][4], sum;
-    const auto set = [&](bool by_parabola, bool by_line) {
-        for (int a = 0; a < D; a++) {
-            // The child's cells are the middle ones of the tile.
-            const int x = cell_coord(cell, a), middle = 1 + (x >> 1), side = 2 * (x & 1) - 1;
-            uint32_t there = 0;
-            for (int c = 0; c < 4; c++) {
-                int at = 0;
-                for (int b = 0; b < D; b++) {
-                    at |= (b == a ? c : 1 + (cell_coord(cell, b) >> 1)) << 2 * b;
-                }
-                there |= static_cast<uint32_t>(tile.there >> at & 1) << c;
-            }
-            if (by_line) {
-                for (int c = 0; c < 4; c++) {
-                    axes[a][c] = c == middle ? T(0.75) : c == middle + side ? T(0.25) : T(0);
-                }
-            } else {
-                weights(by_parabola, middle, side, there, axes[a]);
-            }
-        }
-        return add_product(tile, axes, values, sum);
-    };
-    if (!set(cubic, false) && !(cubic && set(false, false))) {
-        set(false, true);
-        for (int n = 0; n < EXCHANGED; n++) {
-            values[n] = sum > T(0) ? values[n] / sum : T(0);
-        }
-    }
-    arrival.rescale(values);
-    populations<L>(values, arrival, to + cell);
 }
 
 template <class L, class T>

@@ -6,13 +6,15 @@
 mod damp;
 mod exchange;
 mod forces;
+mod indicate;
 mod macroscopic;
 mod mass;
+mod seed;
 mod step;
 
-use super::{Between, FlowKernels, Relaxation};
+use super::{Between, FlowKernels, Relaxation, Seeds};
 use crate::{
-    Flow, Plan, SolverError,
+    Flow, Indicator, Plan, SolverError,
     lattice::Lattice,
     plan::{self, Starts},
     real::Real,
@@ -27,6 +29,8 @@ static DAMP: [Module; 2] = cutlink_device::cuda_modules!("damp");
 static EXCHANGE: [Module; 2] = cutlink_device::cuda_modules!("exchange");
 static FORCES: [Module; 2] = cutlink_device::cuda_modules!("forces");
 static MACROSCOPIC: [Module; 2] = cutlink_device::cuda_modules!("macroscopic");
+static INDICATE: [Module; 2] = cutlink_device::cuda_modules!("indicate");
+static SEED: [Module; 2] = cutlink_device::cuda_modules!("seed");
 static MASS: [Module; 2] = cutlink_device::cuda_modules!("mass");
 
 /// The entry point of a lattice and precision: `entry!("name", L, T)`.
@@ -154,6 +158,23 @@ impl<const D: usize> FlowKernels<D> for Cuda {
         from: &CudaBuf<T>,
     ) -> Result<CudaBuf<f32>, SolverError> {
         macroscopic::fastest::<D, L, T>(self, level, from)
+    }
+
+    fn indicate(
+        &self,
+        level: &Level<D, Self>,
+        what: Indicator,
+        fields: &CudaBuf<f32>,
+    ) -> Result<CudaBuf<f32>, SolverError> {
+        indicate::indicate(self, level, what, fields)
+    }
+
+    fn seed<L: Lattice, T: Real>(
+        &self,
+        seeds: &Seeds<'_, D, T, Self>,
+        to: &mut CudaBuf<T>,
+    ) -> Result<(), SolverError> {
+        seed::seed::<D, L, T>(self, seeds, to)
     }
 
     fn mass<L: Lattice, T: Real>(

@@ -41,6 +41,7 @@ pub(super) fn params<const D: usize>(kind: Kind, viscosity: f64, patches: usize)
         forces: false,
         variations: Vec::new(),
         sponges: Vec::new(),
+        adaptation: None,
     }
 }
 

@@ -1,0 +1,217 @@
+//! Meshes that follow the flow.
+
+use cutlink_mesher::primitives::Shape2;
+use cutlink_solver::{
+    Adaptation, Collision, Criterion, FaceCondition, Flow, Indicator, LatticeKind, Params,
+    PatchCondition, Precision, WallScheme,
+};
+use cutlink_tests::{
+    bodies,
+    flows::{self, AnyFlow},
+};
+use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, validate};
+
+cutlink_tests::backend_test!(
+    a_vortex_that_moves_keeps_its_shape,
+    a_wake_is_followed_and_its_body_stays,
+    space_is_adapted_without_loss
+);
+
+fn by<const D: usize>(indicator: Indicator, levels: usize, refine: f64) -> Adaptation<D> {
+    Adaptation {
+        every: 10,
+        levels,
+        max_cells: u64::MAX,
+        buffer: 1,
+        criteria: vec![Criterion {
+            indicator,
+            refine,
+            coarsen: 0.5,
+            within: None,
+            from_step: 0,
+        }],
+        limits: Vec::new(),
+    }
+}
+
+/// A periodic box of n root cells an edge.
+fn torus<const D: usize>(n: u32) -> Mesh<D>
+where
+    cutlink_mesher::exact::Facet<D>: cutlink_mesher::exact::Exact<D>,
+{
+    let frame = Frame::new([0.0; D], 1.0, [n; D]).expect("a box");
+    let params = EmbedParams {
+        periodic: [true; 3],
+        ..EmbedParams::new(1, 0.0, Fill::NonZero)
+    };
+    let nothing = cutlink_mesher::Surface::<D>::single_patch(Vec::new(), Vec::new(), "none");
+    bodies::mesh_of(&nothing, frame, &params)
+}
+
+fn free<const D: usize>(mesh: &Mesh<D>, viscosity: f64) -> Params<D> {
+    Params {
+        collision: Collision::Regularized,
+        ..flows::params(mesh, viscosity)
+    }
+}
+
+/// Taylor's shielded monopole u_θ = A r exp(-r² / a²) with a² = a0² + 4 ν t and A ∝ a⁻⁴, carried by a uniform stream: an
+/// exact solution of the incompressible equations (Taylor 1918). `edge` is that of a periodic box.
+fn monopole(edge: f64, a0: f64, viscosity: f64, time: f64, x: [f64; 2]) -> [f64; 2] {
+    const STREAM: [f64; 2] = [0.05, 0.02];
+    let square = a0 * a0 + 4.0 * viscosity * time;
+    let strength = 0.02 * (2.0 * 1f64.exp()).sqrt() / a0 * (a0 * a0 / square).powi(2);
+    let middle = STREAM.map(|u| 0.5 * edge + u * time);
+    let arm: [f64; 2] = std::array::from_fn(|a| {
+        let away = (x[a] - middle[a]).rem_euclid(edge);
+        if away > 0.5 * edge { away - edge } else { away }
+    });
+    let spin = strength * (-(arm[0] * arm[0] + arm[1] * arm[1]) / square).exp();
+    [STREAM[0] - spin * arm[1], STREAM[1] + spin * arm[0]]
+}
+
+fn a_vortex_that_moves_keeps_its_shape<K: AnyFlow>(kernels: &K) {
+    let (n, a0, viscosity, steps) = (96, 5.0, 1e-3, 960);
+    let (mesh, edge) = (torus(n), f64::from(n));
+    // Half of the box along x.
+    let run = |adaptation: Option<Adaptation<2>>| {
+        let params = Params {
+            adaptation,
+            ..free(&mesh, viscosity)
+        };
+        let mut flow = flows::start(kernels, &mesh, params);
+        flow.set(&|x| (1.0, monopole(edge, a0, viscosity, 0.0, x)))
+            .expect("a start");
+        flow.advance(steps).expect("steps");
+        validate(flow.mesh()).expect("a mesh");
+        let snapshot = flow.snapshot().expect("fields");
+        let exact = |x| monopole(edge, a0, viscosity, steps as f64, x);
+        let (error, mass, _) = flows::errors(flow.mesh(), &snapshot, exact);
+        assert!((mass / (edge * edge) - 1.0).abs() < 1e-6, "mass {mass}");
+        (error, flow.mesh().forest.leaves().count(), flow.epoch())
+    };
+    let coarse = run(None);
+    let followed = run(Some(by(Indicator::Vorticity, 2, 5e-4)));
+    assert!(followed.2 > 5, "{} changes", followed.2);
+    assert!(
+        followed.1 < 2 * coarse.1,
+        "{} blocks for {}",
+        followed.1,
+        coarse.1
+    );
+    // Where all cells were half as large, a quarter would be left.
+    assert!(
+        followed.0 < 0.4 * coarse.0,
+        "{:e} on the mesh that follows, {:e} without",
+        followed.0,
+        coarse.0
+    );
+}
+
+fn a_wake_is_followed_and_its_body_stays<K: AnyFlow>(kernels: &K) {
+    let surface = Shape2::Circle { radius: 2.1 }
+        .surface(1e-2)
+        .expect("a circle");
+    let frame = Frame::new([-12.3, -12.1], 1.0, [48, 24]).expect("a box");
+    let mesh = bodies::mesh_of(&surface, frame, &EmbedParams::new(3, 1.0, Fill::NonZero));
+    let stream = [0.05, 0.0];
+    let mut params = free(&mesh, 0.02);
+    params.faces[0] = [FaceCondition::Velocity(stream), FaceCondition::Outflow];
+    params.faces[1] = [FaceCondition::FreeSlip; 2];
+    params.adaptation = Some(by(Indicator::Vorticity, 3, 1e-3));
+    let mut flow = flows::start(kernels, &mesh, params);
+    flow.set(&|_| (1.0, stream)).expect("a start");
+    let before = flow.mesh().forest.leaves().count();
+    flow.advance(1200).expect("steps");
+    flow.check().expect("a flow");
+    let now = flow.mesh();
+    validate(now).expect("a mesh");
+    assert!(
+        now.forest.leaves().count() > before,
+        "the wake should have been refined"
+    );
+    assert!(flow.epoch() > 3, "{} changes", flow.epoch());
+    assert_eq!(now.links.q, mesh.links.q, "the body's cuts");
+    assert_eq!(now.links.cells, mesh.links.cells);
+    let place = |mesh: &Mesh<2>, id: &u32| {
+        let at = *id as usize;
+        (mesh.forest.level[at], mesh.forest.coord[at])
+    };
+    for (old, new) in mesh.links.blocks.iter().zip(&now.links.blocks) {
+        assert_eq!(place(&mesh, old), place(now, new), "the body's blocks");
+    }
+    for &id in mesh.forest.levels.iter().flatten() {
+        let at = mesh.forest.coord[id as usize];
+        let level = usize::from(mesh.forest.level[id as usize]);
+        let found = now.forest.find(level, at).expect("a block of the box");
+        assert_eq!(
+            usize::from(now.forest.level[found as usize]),
+            level,
+            "no block of the given mesh goes"
+        );
+    }
+    let samples = flow.take_forces().expect("forces");
+    let drag = samples.last().expect("a sample").patches[0][0];
+    // Re 10 by the diameter; C_D 2.8 unbounded, more between walls 5.7 diameters apart, and started suddenly.
+    let coefficient = drag / (0.5 * 0.05 * 0.05 * 4.2);
+    assert!((2.5..4.5).contains(&coefficient), "C_D {coefficient}");
+}
+
+fn space_is_adapted_without_loss<K: AnyFlow>(kernels: &K) {
+    let mesh = torus::<3>(16);
+    for (lattice, precision) in [
+        (LatticeKind::D3Q19, Precision::F64),
+        (LatticeKind::D3Q27, Precision::F32),
+    ] {
+        let mut adaptation = by(Indicator::Strain, 2, 8e-3);
+        adaptation.every = 1;
+        let params = Params {
+            lattice,
+            precision,
+            patches: vec![PatchCondition::wall(WallScheme::Linear); mesh.patches.len()],
+            adaptation: Some(adaptation),
+            ..free(&mesh, 5e-3)
+        };
+        let mut flow = flows::start(kernels, &mesh, params);
+        let wave = std::f64::consts::TAU / 16.0;
+        flow.set(&|x: [f64; 3]| {
+            let [x, y, z] = x.map(|x| wave * x);
+            let swirl = [
+                x.cos() * y.sin() * z.cos(),
+                -x.sin() * y.cos() * z.cos(),
+                0.5 * (x + y).sin(),
+            ];
+            (1.0, std::array::from_fn(|a| 0.03 + 0.04 * swirl[a]))
+        })
+        .expect("a start");
+        let sums = |flow: &dyn Flow<3>| {
+            let snapshot = flow.snapshot().expect("fields");
+            flows::errors(flow.mesh(), &snapshot, |_| [1.0; 3])
+        };
+        let (_, mass, momentum) = sums(&*flow);
+        flow.advance(60).expect("steps");
+        let (_, now, momentum_now) = sums(&*flow);
+        let looks = flow.take_looks();
+        assert!(
+            looks.iter().map(|look| look.refined).sum::<u64>() > 0,
+            "{lattice}"
+        );
+        assert!(
+            looks.iter().map(|look| look.coarsened).sum::<u64>() > 0,
+            "{lattice}"
+        );
+        // Interfaces conserve to the order of decision 012; changes of the mesh would be seen in each of 60 looks.
+        assert!(
+            (now / mass - 1.0).abs() < 2e-6,
+            "{lattice}: mass {mass} {now}"
+        );
+        for a in 0..3 {
+            let lost = (momentum_now[a] - momentum[a]).abs() / (0.03 * mass);
+            assert!(
+                lost < 2e-3,
+                "{lattice}: momentum {momentum:?} {momentum_now:?}"
+            );
+        }
+        validate(flow.mesh()).expect("a mesh");
+    }
+}
