@@ -215,6 +215,25 @@ def cavity(name, re, cells, levels, turnovers, dims=2):
     }
 
 
+def cavity_adapted(name, re, root, levels, threshold, turnovers):
+    """A cavity on a mesh that follows its vorticity (J25 section 5.1, cases V): refined where |vorticity| dx / U exceeds a threshold,
+    looked at every 32 root steps."""
+    lid = 0.05
+    ys, xs = sorted(set(GHIA_Y + ERTURK_Y)), sorted(set(GHIA_X + ERTURK_X))
+    points = [[0.5, y] for y in ys] + [[x, 0.5] for x in xs]
+    steps = int(turnovers * root / lid)
+    return {
+        "domain": {"box": [0.0, 0.0, 1.0, 1.0], "root": root},
+        "physics": {"re": float(re), "length": 1.0, "velocity": 1.0, "lattice_velocity": lid},
+        "boundary": {"x-": "no-slip", "x+": "no-slip", "y-": "no-slip", "y+": {"type": "velocity", "velocity": [1.0, 0.0]}},
+        "adapt": {"levels": levels, "every": 32},
+        "adapt.by": [{"what": "vorticity", "refine": threshold}],
+        "run": {"steps": steps},
+        "output": {"folder": name, "forces_every": 0, "integrals_every": 0},
+        "output.write": [{"kind": "probes", "every_steps": max(1, steps // 400), "points": points}],
+    }
+
+
 def rows():
     """Name, tables of the case, and what to read from its folder."""
     d = 1 / 64
@@ -247,6 +266,8 @@ def rows():
         yield name, case, profiles(re, 2, case)
     case = cavity("cavity-cube-1000", 1000, 64, 2, 100, dims=3)
     yield "cavity-cube-1000", case, profiles(1000, 3, case)
+    case = cavity_adapted("cavity-adapt-1000", 1000, 128, 4, 0.0049, 50)
+    yield "cavity-adapt-1000", case, profiles(1000, 2, case)
     yield from more_rows()
 
 

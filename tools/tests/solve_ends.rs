@@ -1,4 +1,4 @@
-//! Runs of `cutlink solve` ended by signals, second runs in the same folder, and dry runs.
+//! Runs of `cutlink solve` ended by signals, second runs in the same folder, dry runs, and runs on a mesh that follows the flow.
 
 mod kit;
 
@@ -136,4 +136,122 @@ fn a_plan_is_one_json_object_and_writes_nothing() {
         );
     }
     assert_eq!(folder.files(), ["case.toml"]);
+}
+
+/// A shielded vortex that is carried through a periodic box.
+const VORTEX: &str = r#"
+[domain]
+box = [0, 0, 4, 4]
+root = 32
+
+[physics]
+re = 500
+length = 1
+velocity = 1
+
+[boundary]
+"x-" = "periodic"
+"x+" = "periodic"
+"y-" = "periodic"
+"y+" = "periodic"
+
+[initial]
+velocity = ["1-3*(y-2)*exp(-((x-2)^2+(y-2)^2)/0.2)", "3*(x-2)*exp(-((x-2)^2+(y-2)^2)/0.2)"]
+
+[adapt]
+levels = 3
+every = 10
+
+[[adapt.by]]
+what = "vorticity"
+refine = 0.05
+
+[run]
+steps = 200
+
+[[output.write]]
+kind = "probes"
+every_steps = 10
+points = [[2.5, 2.1]]
+
+[[output.write]]
+kind = "volume"
+
+[output]
+checkpoint_every = 100
+"#;
+
+#[test]
+fn a_mesh_that_follows_the_flow_is_resumed_to_the_bit() {
+    let folder = Folder::new();
+    for name in ["whole", "parts"] {
+        folder.write(
+            &format!("{name}.toml"),
+            &format!("{VORTEX}folder = \"{name}\"\n"),
+        );
+    }
+    folder.run("solve whole.toml").ok();
+    folder.run("solve parts.toml --steps 100").ok();
+    folder.run("solve parts.toml --resume").ok();
+    let read = |name: &str| String::from_utf8(folder.read(name)).expect("text");
+    assert_eq!(read("whole/probes.csv"), read("parts/probes.csv"));
+    let last = "step_000000000200.ckpt";
+    assert!(
+        folder.read(&format!("whole/{last}")) == folder.read(&format!("parts/{last}")),
+        "the same blocks and populations"
+    );
+    // All columns but the time that a look took; looks at the initial state are the first ones.
+    let looks = |name: &str| -> Vec<String> {
+        let text = read(&format!("{name}/adapt.csv"));
+        let lines = text.lines().filter_map(|line| line.rsplit_once(','));
+        lines.map(|(line, _)| line.to_owned()).collect()
+    };
+    assert_eq!(looks("whole"), looks("parts"));
+    assert!(looks("whole").len() > 20, "{:?}", looks("whole"));
+    let summary: serde_json::Value =
+        serde_json::from_str(&read("whole/summary.json")).expect("JSON");
+    let adapt = &summary["adapt"];
+    assert!(adapt["changes"].as_u64() > Some(5), "{adapt}");
+    let [least, most] = [0, 1].map(|n| adapt["cells"][n].as_u64().expect("cells"));
+    assert!(least >= 1024 && most < 16 * 1024 && most > least, "{adapt}");
+    // The flow of a run whose mesh has changed is an initial flow.
+    let next = VORTEX.replace(
+        VORTEX
+            .lines()
+            .find(|line| line.starts_with("velocity = [\""))
+            .expect("the initial velocity"),
+        "from = \"whole\"",
+    );
+    folder.write("next.toml", &format!("{next}folder = \"next\"\n"));
+    folder.run("solve next.toml --steps 20").ok();
+}
+
+#[test]
+fn what_cannot_be_adapted_is_refused() {
+    let folder = Folder::new();
+    let refused = |from: &str, to: &str, words: &[&str]| {
+        let text = VORTEX.replace(from, to);
+        assert_ne!(text, VORTEX, "{from}");
+        folder.write("case.toml", &format!("{text}folder = \"out\"\n"));
+        let ran = folder.run("solve case.toml --force");
+        assert_eq!(ran.code, 2, "{to}: {}", ran.stderr);
+        for word in words {
+            assert!(ran.stderr.contains(word), "{to}: {}", ran.stderr);
+        }
+    };
+    refused("\"vorticity\"", "\"heat\"", &["[adapt]", "heat", "strain"]);
+    refused("refine = 0.05", "refine = 1e-6", &["refine", "f64"]);
+    refused("refine = 0.05", "coarsen = 0.5", &["refine"]);
+    refused(
+        "refine = 0.05",
+        "refine = 0.05\ncoarsen = 1",
+        &["coarsening"],
+    );
+    refused("levels = 3", "", &["levels"]);
+    refused("every = 10", "max_cells = 1000", &["max_cells", "1024"]);
+    refused(
+        "[output]\n",
+        "[output.averages]\nfrom_steps = 0\n\n[output]\n",
+        &["averages", "[adapt]"],
+    );
 }
