@@ -4,7 +4,7 @@ use crate::cli::{EstimateArgs, MeshArgs};
 use crate::console::{self, Console};
 use cutlink::device::{Opened, on};
 use cutlink::mesh::build::{AnyPlaced, Builder, Placed, ms};
-use cutlink::mesh::product::{self, IntoAny};
+use cutlink::mesh::product;
 use cutlink::mesh::report::{DeviceReport, MeshReport, Times};
 use cutlink::mesh::resolve;
 use cutlink::{Error, config, estimate, output, pool};
@@ -12,7 +12,6 @@ use cutlink_device::memory;
 use cutlink_mesher::exact::{Exact, Facet};
 use cutlink_mesher::intersect::Meet;
 use cutlink_mesher::primitives::SHAPES;
-use cutlink_voxelizer::Mesh;
 use serde_json::json;
 use std::path::Path;
 use std::time::Instant;
@@ -82,7 +81,6 @@ impl Run<'_> {
     fn mesh<const D: usize>(mut self, placed: Placed<D>) -> Result<(), Error>
     where
         Facet<D>: Meet<D> + Exact<D>,
-        Mesh<D>: IntoAny,
     {
         let job = self.work.job;
         if let Some(path) = &self.args.write_config {
@@ -98,9 +96,7 @@ impl Run<'_> {
         self.console.show(&report.plan())?;
         if !self.args.dry_run {
             let mesh = self.work.build(&prepared)?;
-            self.work
-                .describe(&mut report, &mesh, prepared.snapped.caps > 0);
-            self.work.write(&mut report, &prepared, mesh)?;
+            self.work.deliver(&mut report, &prepared, &mesh)?;
         }
         self.finish(report)
     }
@@ -151,6 +147,7 @@ impl Run<'_> {
 }
 
 fn run(args: &MeshArgs, goal: Goal) -> Result<(), Error> {
+    let began = Instant::now();
     let options = match &args.config {
         Some(path) => args.options.clone().or(config::read(path)?),
         None => args.options.clone(),
@@ -163,13 +160,16 @@ fn run(args: &MeshArgs, goal: Goal) -> Result<(), Error> {
     let console = Console::new(args.output);
     let mut observer = console.clone();
     pool::install(job.threads, || {
+        let begin = Instant::now();
         let opened = Opened::open(job.device.0, &mut job.selected)?;
+        let mut work = Builder::new(&job, &opened, &mut observer);
+        work.times.open = ms(begin);
         Run {
-            work: Builder::new(&job, &opened, &mut observer),
+            work,
             console: &console,
             args,
             goal,
-            began: Instant::now(),
+            began,
         }
         .go()
     })

@@ -280,11 +280,13 @@ impl<'a> Builder<'a> {
     where
         Facet<D>: Exact<D>,
     {
+        let begin = Instant::now();
         let params = self.params(of)?;
         let (levels, note) = on!(self.opened, kernels => {
             memory::levels(kernels, &of.placed, of.domain.frame, params, self.job.max_cells)
         })?;
         self.levels = levels;
+        self.times.estimate = ms(begin);
         if let Some(note) = note {
             self.note(note);
         }
@@ -387,6 +389,7 @@ impl<'a> Builder<'a> {
             times: &mut self.times,
         };
         let frame = prepared.domain.frame;
+        let begin = Instant::now();
         let mesh = embed(
             kernels,
             &prepared.snapped,
@@ -394,6 +397,7 @@ impl<'a> Builder<'a> {
             &prepared.params,
             &mut watch,
         );
+        self.times.embed = ms(begin);
         self.observer.end();
         Ok(mesh?)
     }
