@@ -3,10 +3,12 @@
 //! For meshes, each case follows `cutlink mesh` up to the embedding (read or generated, split, placed, snapped), which
 //! then runs repeatedly. Its time is reported twice: by stage on the clock of the backend, and as wall time of the
 //! whole call, which ends when all work is done. Counts made afterwards (mesh statistics, checksum, the bytes of
-//! `bytes`) are outside of both. The copy bandwidth is measured in the same run.
+//! `bytes`) are outside of both. The copy bandwidth is measured in the same run. `end_to_end` measures the whole program
+//! instead, from file to file.
 
 mod bytes;
 mod cases;
+mod end_to_end;
 mod measure;
 pub mod report;
 pub mod solve;
@@ -27,6 +29,9 @@ const RUNS: u32 = 20;
 /// # Errors
 /// Any failure; `docs/cli.md` lists the exit codes.
 pub fn mesh(args: &BenchMeshArgs) -> Result<(), Error> {
+    if args.end_to_end {
+        return end_to_end::command(args);
+    }
     let cases = cases::cases(args)?;
     // Errors of all cases are reported before the first case runs.
     let jobs = cases.iter().map(measure::job);
