@@ -2,7 +2,7 @@
 
 use crate::cli::{EstimateArgs, MeshArgs};
 use crate::console::{self, Console};
-use cutlink::device::{Opened, on};
+use cutlink::device::{Opening, on};
 use cutlink::mesh::build::{AnyPlaced, Builder, Placed, ms};
 use cutlink::mesh::product;
 use cutlink::mesh::report::{DeviceReport, MeshReport, Times};
@@ -62,6 +62,7 @@ enum Goal {
 /// A run in progress.
 struct Run<'a> {
     work: Builder<'a>,
+    opening: &'a Opening,
     /// For output besides the notes and progress of the builder.
     console: &'a Console,
     args: &'a MeshArgs,
@@ -91,7 +92,8 @@ impl Run<'_> {
             return self.estimate(&placed, memory);
         }
         let prepared = self.work.prepare(placed)?;
-        let device = DeviceReport::new(&job.selected, self.work.opened);
+        let device = self.opening.get()?;
+        let device = DeviceReport::new(&device.selected, &device.opened);
         let mut report = product::plan(job, &prepared, device);
         self.console.show(&report.plan())?;
         if !self.args.dry_run {
@@ -101,11 +103,11 @@ impl Run<'_> {
         self.finish(report)
     }
 
-    fn estimate<const D: usize>(&self, placed: &Placed<D>, memory: Option<u64>) -> Result<(), Error>
+    fn estimate<const D: usize>(self, placed: &Placed<D>, memory: Option<u64>) -> Result<(), Error>
     where
         Facet<D>: Exact<D>,
     {
-        let Builder { job, opened, .. } = &self.work;
+        let job = self.work.job;
         let request = estimate::Request {
             name: job.name(),
             input_bytes: placed.read.as_ref().map_or(0, |r| r.bytes),
@@ -114,7 +116,9 @@ impl Run<'_> {
             max_cells: job.max_cells,
         };
         let params = self.work.params(placed)?;
-        let device = DeviceReport::new(&job.selected, opened);
+        let device = self.opening.get()?;
+        let opened = &device.opened;
+        let device = DeviceReport::new(&device.selected, opened);
         let (surface, frame) = (&placed.placed, placed.domain.frame);
         let estimated = on!(opened, kernels => {
             estimate::estimate(kernels, request, surface, frame, params)
@@ -139,7 +143,7 @@ impl Run<'_> {
         };
         report.dry_run = self.args.dry_run;
         report.peak_rss_bytes = memory::peak_resident();
-        report.device.peak_bytes = self.work.opened.peak_bytes();
+        report.device.peak_bytes = self.opening.get()?.opened.peak_bytes();
         report.notes = self.work.notes;
         self.console.show(&report.result())?;
         self.console.object(&report)
@@ -157,15 +161,14 @@ fn run(args: &MeshArgs, goal: Goal) -> Result<(), Error> {
     if !args.dry_run && args.write_config.is_none() {
         job.check_targets()?;
     }
+    // It opens while the surface is read, checked and snapped.
+    let opening = Opening::begin(job.device.0)?;
     let console = Console::new(args.output);
     let mut observer = console.clone();
     pool::install(job.threads, || {
-        let begin = Instant::now();
-        let opened = Opened::open(job.device.0, &mut job.selected)?;
-        let mut work = Builder::new(&job, &opened, &mut observer);
-        work.times.open = ms(begin);
         Run {
-            work,
+            work: Builder::opening(&job, &opening, &mut observer),
+            opening: &opening,
             console: &console,
             args,
             goal,

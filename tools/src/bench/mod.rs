@@ -16,7 +16,7 @@ pub mod solve;
 use crate::cli::BenchMeshArgs;
 use crate::console::Console;
 use cutlink::Error;
-use cutlink::device::{Opened, on};
+use cutlink::device::{OpenedDevice, on};
 use cutlink::mesh::report::DeviceReport;
 use measure::{Bench, WARM_UP};
 use report::{BenchReport, Head};
@@ -37,10 +37,9 @@ pub fn mesh(args: &BenchMeshArgs) -> Result<(), Error> {
     let jobs = cases.iter().map(measure::job);
     let jobs = jobs.collect::<Result<Vec<_>, _>>()?;
     let job = jobs.into_iter().next().expect("there should be a case");
-    let mut selected = job.selected;
     let console = Console::new(args.run.output);
     cutlink::pool::install(args.run.threads.unwrap_or(0), || {
-        let opened = Opened::open(job.device.0, &mut selected)?;
+        let OpenedDevice { opened, selected } = OpenedDevice::new(job.device.0)?;
         let runs = args.run.runs.unwrap_or(RUNS);
         let device = DeviceReport::new(&selected, &opened);
         let copy = on!(&opened, backend => measure::copy(backend, runs))?;
