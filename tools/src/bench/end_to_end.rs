@@ -1,8 +1,9 @@
 //! `cutlink bench mesh --end-to-end`: the time from a surface file to a mesh file, as a user waits for it.
 //!
-//! Each run is a process of its own, `cutlink mesh --json`, so that starting the program, opening the device and loading
-//! its kernels are part of every run. The wall time is taken outside of the process, the stages from its report. The
-//! share of start and end is the wall time less `times_ms.total`. Files are written into a temporary folder and removed.
+//! Each run is a process of its own, `cutlink mesh --json`, so that starting the program, opening the device and
+//! loading its kernels are part of every run. The wall time is taken outside of the process, the stages from its
+//! report. The share of start and end is the wall time less `times_ms.total`. Files are written into a temporary folder
+//! and removed.
 
 use crate::bench::cases::{Case, cases};
 use crate::bench::report::{Spread, ms};

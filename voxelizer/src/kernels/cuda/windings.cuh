@@ -58,8 +58,7 @@ __device__ inline void cross_way(const Facet* facet, const Ints& center, int way
             if (both >= 0 && any < 0) {
                 continue;
             }
-            const V value =
-                setup.value + static_cast<V>(u) * setup.step_u + static_cast<V>(v) * setup.step_v;
+            const V value = setup.value + static_cast<V>(u) * setup.step_u + static_cast<V>(v) * setup.step_v;
             if (diagonal) {
                 // From the parent's centre, half a spacing above the first one on each axis, down.
                 if (value < 0 && value + setup.rise / 2 >= 0) {
