@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 /// Mixes one 64-bit word so that every input bit reaches every output bit; the finalizer
 /// of Steele, Lea & Flood (2014), §5 (SplitMix).
-pub fn mix(word: u64) -> u64 {
+pub const fn mix(word: u64) -> u64 {
     let mut z = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -16,7 +16,13 @@ pub fn mix(word: u64) -> u64 {
 
 /// Mixes a sequence of words, order included.
 pub fn mix_all(words: impl IntoIterator<Item = u64>) -> u64 {
-    words.into_iter().fold(0, |acc, w| mix(acc ^ mix(w)))
+    words.into_iter().fold(0, |acc, w| mix_with(acc, mix(w)))
+}
+
+/// A sequence's mixture, 0 for an empty one, with one more word behind it, which is mixed already.
+#[inline]
+pub fn mix_with(sequence: u64, mixed: u64) -> u64 {
+    mix(sequence ^ mixed)
 }
 
 /// The key of a block: its level and coordinates, mixed.

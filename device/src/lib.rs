@@ -12,6 +12,8 @@ pub mod cuda;
 mod dimension;
 mod error;
 pub mod memory;
+#[cfg(any(feature = "cuda", test))]
+mod pieces;
 pub mod scan;
 pub mod shared;
 mod union_find;

@@ -3,7 +3,10 @@
 pub use cutlink_device::Host;
 #[cfg(feature = "cuda")]
 use cutlink_device::{Backend as _, cuda::Cuda};
-use cutlink_device::{Device, DeviceChoice, DeviceError, Selected};
+use cutlink_device::{Device, DeviceChoice, DeviceError, Selected, select};
+use std::panic::resume_unwind;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread::{self, JoinHandle};
 
 /// An opened device.
 #[derive(Debug, Clone)]
@@ -13,6 +16,101 @@ pub enum Opened {
     /// An NVIDIA GPU.
     #[cfg(feature = "cuda")]
     Cuda(Cuda),
+}
+
+/// An opened device, and why it was selected.
+#[derive(Debug, Clone)]
+pub struct OpenedDevice {
+    /// The device.
+    pub opened: Opened,
+    /// Its name, and the reason for it.
+    pub selected: Selected,
+}
+
+impl OpenedDevice {
+    /// Selects a device and opens it. `auto` falls back to the CPU.
+    ///
+    /// # Errors
+    /// A device given by name that is not there, fails to open, or has no kernels in this build.
+    pub fn new(choice: DeviceChoice) -> Result<Self, DeviceError> {
+        let mut selected = select(choice)?;
+        let opened = Opened::open(choice, &mut selected)?;
+        Ok(Self { opened, selected })
+    }
+}
+
+/// A device that is being opened on a thread of its own, beside work that does not need it yet: a driver takes 0.2 s.
+#[derive(Debug)]
+pub struct Opening {
+    made: OnceLock<Result<OpenedDevice, DeviceError>>,
+    thread: Mutex<Option<Thread>>,
+}
+
+type Thread = JoinHandle<Result<OpenedDevice, DeviceError>>;
+
+impl Opening {
+    /// Begins to select and open a device. The CPU is open at once, and a device that this build has no kernels for is
+    /// refused at once.
+    ///
+    /// # Errors
+    /// [`DeviceError::NotCompiled`] for a CUDA device given by name; all other errors are those of [`Self::get`].
+    pub fn begin(choice: DeviceChoice) -> Result<Self, DeviceError> {
+        if choice == DeviceChoice::Cpu || !cfg!(feature = "cuda") {
+            let made = OnceLock::from(Ok(OpenedDevice::new(choice)?));
+            let thread = Mutex::default();
+            return Ok(Self { made, thread });
+        }
+        Ok(Self::run(move || OpenedDevice::new(choice)))
+    }
+
+    /// Runs `open` on a thread, or here if none can be started.
+    fn run(
+        open: impl FnOnce() -> Result<OpenedDevice, DeviceError> + Clone + Send + 'static,
+    ) -> Self {
+        let thread = thread::Builder::new().name("open the device".into());
+        match thread.spawn(open.clone()) {
+            Ok(thread) => Self {
+                made: OnceLock::new(),
+                thread: Mutex::new(Some(thread)),
+            },
+            Err(_) => Self {
+                made: OnceLock::from(open()),
+                thread: Mutex::default(),
+            },
+        }
+    }
+
+    fn join(&self) -> Option<Result<OpenedDevice, DeviceError>> {
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = thread.take()?.join();
+        Some(made.unwrap_or_else(|panic| resume_unwind(panic)))
+    }
+
+    /// The device; waits until it is open.
+    ///
+    /// # Errors
+    /// As [`OpenedDevice::new`].
+    pub fn get(&self) -> Result<&OpenedDevice, DeviceError> {
+        let made = self.made.get_or_init(|| {
+            let made = self.join();
+            made.expect("a thread should open a device that is not open")
+        });
+        made.as_ref().map_err(Clone::clone)
+    }
+}
+
+impl Drop for Opening {
+    /// Waits for the thread: the process must not end while the driver starts.
+    fn drop(&mut self) {
+        let thread = self
+            .thread
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(thread) = thread.take() {
+            // Nobody asked for the device, so its error is nobody's.
+            let _ = thread.join();
+        }
+    }
 }
 
 impl Opened {
@@ -93,6 +191,44 @@ mod tests {
 
     /// A device number beyond any machine.
     const NOWHERE: Device = Device::Cuda(4096);
+
+    #[test]
+    fn a_device_opens_beside_other_work() {
+        let (go, wait) = std::sync::mpsc::channel();
+        let wait = std::sync::Arc::new(Mutex::new(wait));
+        let opening = Opening::run(move || {
+            let wait = wait.lock().expect("one user");
+            wait.recv().expect("a word");
+            OpenedDevice::new(DeviceChoice::Cpu)
+        });
+        // It did not wait for the thread, which waits for this.
+        go.send(()).expect("the thread is there");
+        for _ in 0..2 {
+            let made = opening.get().expect("the CPU");
+            assert_eq!(made.selected.device, Device::Cpu);
+        }
+    }
+
+    #[test]
+    fn errors_of_opening_come_with_the_first_use_and_again() {
+        let error = DeviceError::NoDevice {
+            ordinal: 1,
+            devices: 1,
+        };
+        let failed = error.clone();
+        let opening = Opening::run(move || Err(failed));
+        for _ in 0..2 {
+            assert_eq!(opening.get().map(|_| ()), Err(error.clone()));
+        }
+        let named = Opening::begin(DeviceChoice::Cuda(4096));
+        let named = named.and_then(|opening| opening.get().map(|_| ()));
+        let text = named.expect_err("no such device").to_string();
+        assert!(text.contains("--device cpu"), "{text}");
+        let auto = Opening::begin(DeviceChoice::Auto).expect("auto never fails");
+        assert!(auto.get().is_ok(), "{auto:?}");
+        // Not asked for: waited for, and forgotten.
+        drop(Opening::run(|| Err(DeviceError::NoDriver)));
+    }
 
     #[test]
     fn only_auto_takes_another_device_than_was_selected() {

@@ -101,6 +101,18 @@ pub fn write<T>(
     })
 }
 
+/// Like [`write()`], for writers that give the place of what they write, by several threads say.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_at<T>(
+    target: &Path,
+    force: bool,
+    fill: impl FnOnce(&File) -> Result<T, Error>,
+) -> Result<(T, u64), Error> {
+    write_file(target, force, |file| fill(file.as_file()))
+}
+
 /// Like [`write()`], for a text.
 ///
 /// # Errors

@@ -340,6 +340,19 @@ pub struct BenchMeshArgs {
     #[arg(long, help_heading = "Mesh")]
     pub robust: bool,
 
+    /// Measure the whole program, from surface file to mesh file, in 5 runs after one
+    #[arg(long, help_heading = "Run", conflicts_with = "split")]
+    pub end_to_end: bool,
+
+    /// Folder for the files that --end-to-end writes and removes [default: the system's folder for temporary files]
+    #[arg(
+        long,
+        value_name = "DIR",
+        help_heading = "Run",
+        requires = "end_to_end"
+    )]
+    pub folder: Option<PathBuf>,
+
     /// How to run, and how to report.
     #[command(flatten)]
     pub run: BenchRun,

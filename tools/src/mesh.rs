@@ -2,9 +2,9 @@
 
 use crate::cli::{EstimateArgs, MeshArgs};
 use crate::console::{self, Console};
-use cutlink::device::{Opened, on};
+use cutlink::device::{Opening, on};
 use cutlink::mesh::build::{AnyPlaced, Builder, Placed, ms};
-use cutlink::mesh::product::{self, IntoAny};
+use cutlink::mesh::product;
 use cutlink::mesh::report::{DeviceReport, MeshReport, Times};
 use cutlink::mesh::resolve;
 use cutlink::{Error, config, estimate, output, pool};
@@ -12,7 +12,6 @@ use cutlink_device::memory;
 use cutlink_mesher::exact::{Exact, Facet};
 use cutlink_mesher::intersect::Meet;
 use cutlink_mesher::primitives::SHAPES;
-use cutlink_voxelizer::Mesh;
 use serde_json::json;
 use std::path::Path;
 use std::time::Instant;
@@ -63,6 +62,7 @@ enum Goal {
 /// A run in progress.
 struct Run<'a> {
     work: Builder<'a>,
+    opening: &'a Opening,
     /// For output besides the notes and progress of the builder.
     console: &'a Console,
     args: &'a MeshArgs,
@@ -82,7 +82,6 @@ impl Run<'_> {
     fn mesh<const D: usize>(mut self, placed: Placed<D>) -> Result<(), Error>
     where
         Facet<D>: Meet<D> + Exact<D>,
-        Mesh<D>: IntoAny,
     {
         let job = self.work.job;
         if let Some(path) = &self.args.write_config {
@@ -93,23 +92,22 @@ impl Run<'_> {
             return self.estimate(&placed, memory);
         }
         let prepared = self.work.prepare(placed)?;
-        let device = DeviceReport::new(&job.selected, self.work.opened);
+        let device = self.opening.get()?;
+        let device = DeviceReport::new(&device.selected, &device.opened);
         let mut report = product::plan(job, &prepared, device);
         self.console.show(&report.plan())?;
         if !self.args.dry_run {
             let mesh = self.work.build(&prepared)?;
-            self.work
-                .describe(&mut report, &mesh, prepared.snapped.caps > 0);
-            self.work.write(&mut report, &prepared, mesh)?;
+            self.work.deliver(&mut report, &prepared, &mesh)?;
         }
         self.finish(report)
     }
 
-    fn estimate<const D: usize>(&self, placed: &Placed<D>, memory: Option<u64>) -> Result<(), Error>
+    fn estimate<const D: usize>(self, placed: &Placed<D>, memory: Option<u64>) -> Result<(), Error>
     where
         Facet<D>: Exact<D>,
     {
-        let Builder { job, opened, .. } = &self.work;
+        let job = self.work.job;
         let request = estimate::Request {
             name: job.name(),
             input_bytes: placed.read.as_ref().map_or(0, |r| r.bytes),
@@ -118,7 +116,9 @@ impl Run<'_> {
             max_cells: job.max_cells,
         };
         let params = self.work.params(placed)?;
-        let device = DeviceReport::new(&job.selected, opened);
+        let device = self.opening.get()?;
+        let opened = &device.opened;
+        let device = DeviceReport::new(&device.selected, opened);
         let (surface, frame) = (&placed.placed, placed.domain.frame);
         let estimated = on!(opened, kernels => {
             estimate::estimate(kernels, request, surface, frame, params)
@@ -143,7 +143,7 @@ impl Run<'_> {
         };
         report.dry_run = self.args.dry_run;
         report.peak_rss_bytes = memory::peak_resident();
-        report.device.peak_bytes = self.work.opened.peak_bytes();
+        report.device.peak_bytes = self.opening.get()?.opened.peak_bytes();
         report.notes = self.work.notes;
         self.console.show(&report.result())?;
         self.console.object(&report)
@@ -151,6 +151,7 @@ impl Run<'_> {
 }
 
 fn run(args: &MeshArgs, goal: Goal) -> Result<(), Error> {
+    let began = Instant::now();
     let options = match &args.config {
         Some(path) => args.options.clone().or(config::read(path)?),
         None => args.options.clone(),
@@ -160,16 +161,18 @@ fn run(args: &MeshArgs, goal: Goal) -> Result<(), Error> {
     if !args.dry_run && args.write_config.is_none() {
         job.check_targets()?;
     }
+    // It opens while the surface is read, checked and snapped.
+    let opening = Opening::begin(job.device.0)?;
     let console = Console::new(args.output);
     let mut observer = console.clone();
     pool::install(job.threads, || {
-        let opened = Opened::open(job.device.0, &mut job.selected)?;
         Run {
-            work: Builder::new(&job, &opened, &mut observer),
+            work: Builder::opening(&job, &opening, &mut observer),
+            opening: &opening,
             console: &console,
             args,
             goal,
-            began: Instant::now(),
+            began,
         }
         .go()
     })

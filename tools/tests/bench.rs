@@ -132,6 +132,102 @@ fn splitting_facets_changes_nothing_but_their_number() {
     assert_ne!(whole["checksum"], other.ok().json()["cases"][0]["checksum"]);
 }
 
+/// A bench of whole runs that takes a second.
+const WHOLE: &str = "bench mesh --end-to-end --folder . --runs 2 --root 16 --levels 2 --json";
+
+#[test]
+fn from_file_to_file_is_the_run_that_mesh_does() {
+    const DOCUMENTED: &str = include_str!("../../docs/json-schema.md");
+    let folder = Folder::new();
+    folder.write("box.stl", &stl(&solid("box:size=0.9x0.6x0.5")));
+    let json = folder
+        .run(&format!("{WHOLE} box.stl --threads 2"))
+        .ok()
+        .json();
+    assert_eq!(folder.files(), ["box.stl"], "what was written is removed");
+    let alone = folder.run("mesh box.stl --root 16 --levels 2 --json --output alone");
+    let alone = alone.ok().json();
+    let case = &json["cases"][0];
+    for key in ["cells", "links", "checksum"] {
+        assert_eq!(case[key], alone[key], "{key}");
+    }
+    assert_eq!(case["file_bytes"], alone["files"]["mesh"]["bytes"]);
+    assert_eq!(
+        (&json["device"]["name"], &json["threads"]),
+        (&"cpu".into(), &2.into())
+    );
+    let wall = number(&case["wall_ms"], "median");
+    let stages = case["stages"].as_array().expect("stages");
+    let mut sum = 0.0;
+    for stage in stages {
+        let (ms, share) = (number(&stage["ms"], "min"), number(stage, "share"));
+        assert!(ms >= 0.0, "{stage}");
+        let of_wall = number(&stage["ms"], "median") / wall;
+        assert!((share - of_wall).abs() < 1e-12, "{stage}");
+        let beside =
+            ["write", "counts", "picture"].contains(&stage["stage"].as_str().unwrap_or(""));
+        sum += if beside { 0.0 } else { ms };
+    }
+    let names: Vec<&str> = stages.iter().filter_map(|s| s["stage"].as_str()).collect();
+    assert_eq!(
+        names.join(", "),
+        "start and end, open the device, read, health, estimate, snap, kernels, \
+        embedding beside kernels, download, counts, write, picture"
+    );
+    for name in [
+        "start and end",
+        "read",
+        "health",
+        "snap",
+        "kernels",
+        "counts",
+        "write",
+        "picture",
+    ] {
+        let stage = stages.iter().find(|s| s["stage"] == name).expect("a stage");
+        assert!(number(&stage["ms"], "min") > 0.0, "{stage}");
+    }
+    assert!(
+        sum < number(&case["wall_ms"], "max"),
+        "one after the other: {sum} of {wall}"
+    );
+    let mut found = BTreeSet::new();
+    keys(&json, "", &mut found);
+    keys(case, "cases[].", &mut found);
+    keys(&stages[0], "cases[].stages[].", &mut found);
+    for key in found {
+        let documented = DOCUMENTED.contains(&format!("`{key}`"))
+            || key.starts_with("device.")
+            || ["median", "min", "max"].iter().any(|s| key.ends_with(s));
+        assert!(documented, "`{key}` should be in docs/json-schema.md");
+    }
+}
+
+#[test]
+fn whole_runs_that_cannot_be_measured_are_errors() {
+    let folder = Folder::new();
+    let refused = |args: &str, code: i32, words: &[&str]| {
+        folder.run(&format!("{WHOLE} {args}")).failed(code, words);
+    };
+    refused("--case bumps", 2, &["bumps is made in memory"]);
+    refused(
+        "--shape box --folder nowhere",
+        2,
+        &["cannot be used multiple times"],
+    );
+    refused("nowhere.stl", 2, &["nowhere.stl"]);
+    refused("--shape box --split 2", 2, &["--split"]);
+    let elsewhere = folder.run("bench mesh --end-to-end --shape box --folder nowhere");
+    elsewhere.failed(2, &["cannot write to nowhere", "--folder"]);
+    let alone = folder.run("bench mesh --shape box --folder .");
+    alone.failed(2, &["--end-to-end"]);
+    let mut open = solid("box");
+    open.facets.pop();
+    folder.write("open.stl", &stl(&open));
+    refused("open.stl", 3, &["open.stl"]);
+    assert_eq!(folder.files(), ["open.stl"], "nothing stays behind");
+}
+
 #[test]
 fn tables_are_for_people() {
     let folder = Folder::new();

@@ -234,7 +234,19 @@ impl<const D: usize> Mesh<D> {
         }
     }
 
+    /// The sum over a block's links of `mix_all([key, cell and directions, position, q and patch])`. What links have in
+    /// common is mixed once.
     fn links_checksum(&self, id: u32, key: u64) -> u64 {
+        const POSITIONS: [u64; 27] = {
+            let mut mixed = [0; 27];
+            let mut k = 0;
+            while k < 27 {
+                mixed[k] = checksum::mix(k as u64);
+                k += 1;
+            }
+            mixed
+        };
+        let of_block = checksum::mix_all([key]);
         let boundary = self.classes.boundary[id as usize];
         let mut rest = boundary;
         let mut sum = 0u64;
@@ -244,17 +256,16 @@ impl<const D: usize> Mesh<D> {
             let Some((directions, first)) = self.links.cell(id, boundary, cell) else {
                 continue;
             };
-            for k in 0..directions.count_ones() {
-                let at = first as usize + k as usize;
+            let of_cell = u64::from(cell) << 32 | u64::from(directions);
+            let of_cell = checksum::mix_with(of_block, checksum::mix(of_cell));
+            let positions = POSITIONS.iter().take(directions.count_ones() as usize);
+            for (k, &position) in positions.enumerate() {
+                let at = first as usize + k;
                 let q = self.links.q.get(at).map_or(0, |q| q.to_bits());
                 let patch = self.links.patch.get(at).copied().unwrap_or(0);
                 let what = u64::from(q) | u64::from(patch) << 32;
-                sum = sum.wrapping_add(checksum::mix_all([
-                    key,
-                    u64::from(cell) << 32 | u64::from(directions),
-                    u64::from(k),
-                    what,
-                ]));
+                let of_link = checksum::mix_with(of_cell, position);
+                sum = sum.wrapping_add(checksum::mix_with(of_link, checksum::mix(what)));
             }
         }
         sum

@@ -5,7 +5,7 @@
 //! link beside solid cells a bump of the surface, so these do not count as places.
 
 use crate::{Mesh, unpack_cell};
-use cutlink_amr::{CellRef, NeighborCell, dims};
+use cutlink_amr::{CellRef, NeighborCell, OUTSIDE, dims};
 use cutlink_device::UnionFind;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -32,12 +32,13 @@ pub struct ThinPlace<const D: usize> {
 
 /// Finds parts thinner than a cell. Cost: one pass over the link table.
 pub fn thin<const D: usize>(mesh: &Mesh<D>) -> Thin<D> {
+    let steps: Vec<Step> = (0..dims::directions(D)).map(Step::new::<D>).collect();
     let rows: Vec<(u32, u64, u64)> = mesh
         .links
         .blocks
         .par_iter()
         .map(|&block| {
-            let (links, cells) = of_block(mesh, block);
+            let (links, cells) = of_block(mesh, &steps, block);
             (block, links, cells)
         })
         .filter(|row| row.1 > 0)
@@ -49,12 +50,70 @@ pub fn thin<const D: usize>(mesh: &Mesh<D>) -> Thin<D> {
     }
 }
 
+/// A direction on the cells of a block and one layer around it: what it adds to their row, `y + 6 z`, and to x; both
+/// count from the layer.
+struct Step {
+    row: usize,
+    x: usize,
+    along_axis: bool,
+}
+
+impl Step {
+    fn new<const D: usize>(direction: usize) -> Self {
+        let step: [i32; 3] = in_space(dims::step::<D>(direction));
+        // Cell 0 is in row and column 1, which a step may go back to 0.
+        let [x, y, z] = step.map(|s| (s + 1) as usize);
+        Self {
+            row: y + 6 * if D == 3 { z } else { 0 },
+            x,
+            along_axis: step.iter().filter(|&&s| s != 0).count() == 1,
+        }
+    }
+}
+
+/// A vector in 3D, in 2D without a z.
+fn in_space<const D: usize>(v: [i32; D]) -> [i32; 3] {
+    std::array::from_fn(|a| v.get(a).copied().unwrap_or(0))
+}
+
+/// Which cells of a block and of one layer around it are fluid cells of blocks of its level: rows of 6 bits. In 2D the
+/// first 6 rows.
+fn fluid_around<const D: usize>(mesh: &Mesh<D>, block: u32) -> [u8; 36] {
+    let mut rows = [0; 36];
+    for (direction, n) in mesh.forest.neighbors_of(block).enumerate() {
+        if n >= OUTSIDE {
+            continue;
+        }
+        let fluid = !mesh.classes.solid[n as usize];
+        let step = in_space(dims::step::<D>(direction));
+        // The neighbour's cells that are in the block or the layer, on y and z.
+        let reach = |a: usize| match step[a] {
+            _ if a >= D => 0..1,
+            -1 => 3..4,
+            1 => 0..1,
+            _ => 0..4,
+        };
+        for z in reach(2) {
+            for y in reach(1) {
+                let cells = (fluid >> (4 * y + 16 * z)) as u8 & 0xf;
+                let row = (y + 1 + 4 * step[1]) + 6 * if D == 3 { z + 1 + 4 * step[2] } else { 0 };
+                rows[row as usize] |= match step[0] {
+                    -1 => cells >> 3,
+                    1 => (cells & 1) << 5,
+                    _ => cells << 1,
+                };
+            }
+        }
+    }
+    rows
+}
+
 /// Links of a block with fluid at both ends, and the mask of cells of thin places.
-fn of_block<const D: usize>(mesh: &Mesh<D>, block: u32) -> (u64, u64) {
+fn of_block<const D: usize>(mesh: &Mesh<D>, steps: &[Step], block: u32) -> (u64, u64) {
     let boundary = mesh.classes.boundary[block as usize];
     let row = mesh.links.row_of[block as usize] as usize;
     let first = mesh.links.cell_start[row] as usize;
-    let is_fluid = |n: CellRef| mesh.classes.solid[n.block as usize] >> n.cell & 1 == 0;
+    let fluid = fluid_around(mesh, block);
     let (mut links, mut cells, mut rest) = (0, 0, boundary);
     let mut entry = first;
     while rest != 0 {
@@ -62,18 +121,23 @@ fn of_block<const D: usize>(mesh: &Mesh<D>, block: u32) -> (u64, u64) {
         rest &= rest - 1;
         let (directions, _) = unpack_cell(mesh.links.cells[entry]);
         entry += 1;
-        for direction in (0..dims::directions(D)).filter(|d| directions >> d & 1 == 1) {
-            if let NeighborCell::Same(n) | NeighborCell::Refined(n) = mesh
-                .forest
-                .neighbor_cell(CellRef { block, cell }, direction)
-                && is_fluid(n)
+        let at = cell as usize;
+        let (row, x) = ((at >> 2 & 3) + 6 * (at >> 4), at & 3);
+        let mut left = directions;
+        while left != 0 {
+            let direction = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let step = &steps[direction];
+            if fluid[row + step.row] >> (x + step.x) & 1 == 0 {
+                continue;
+            }
+            links += 1;
+            let from = CellRef { block, cell };
+            if step.along_axis
+                && let NeighborCell::Same(n) | NeighborCell::Refined(n) =
+                    mesh.forest.neighbor_cell(from, direction)
             {
-                links += 1;
-                let steps = dims::step::<D>(direction);
-                let along_axis = steps.iter().filter(|&&s| s != 0).count() == 1;
-                let is_thin = along_axis
-                    && !beside_solid(mesh, CellRef { block, cell })
-                    && !beside_solid(mesh, n);
+                let is_thin = !beside_solid(mesh, from) && !beside_solid(mesh, n);
                 cells |= u64::from(is_thin) << cell;
             }
         }

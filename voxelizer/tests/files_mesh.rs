@@ -10,6 +10,7 @@ use files_kit::{ball_mesh, random_mesh};
 use proptest::prelude::*;
 use safetensors::{Dtype, SafeTensors};
 use std::collections::BTreeMap;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 fn extra() -> BTreeMap<String, String> {
@@ -24,6 +25,25 @@ fn bytes_of<const D: usize>(mesh: &Mesh<D>) -> Vec<u8> {
     assert_eq!(written, bytes.len() as u64, "the count that is returned");
     let size = mesh_file::size(mesh, &extra()).expect("a sound mesh");
     assert_eq!(size, written, "the size told beforehand");
+    for threads in [1, 3] {
+        assert!(written_by(threads, mesh) == bytes, "by {threads} threads");
+    }
+    bytes
+}
+
+/// The bytes of a file that several threads write.
+fn written_by<const D: usize>(threads: usize, mesh: &Mesh<D>) -> Vec<u8> {
+    let mut file = tempfile::tempfile().expect("a temporary file");
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+    let pool = pool.build().expect("threads");
+    let checksum = || (mesh.checksum(), "beside");
+    let written = pool.install(|| mesh_file::write_file(mesh, &extra(), &file, checksum));
+    let (written, beside) = written.expect("a sound mesh");
+    assert_eq!(beside, "beside");
+    file.seek(SeekFrom::Start(0)).expect("a file");
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).expect("its bytes");
+    assert_eq!(written, bytes.len() as u64, "the count that is returned");
     bytes
 }
 

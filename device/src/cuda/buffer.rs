@@ -1,9 +1,9 @@
 //! Device memory with an owner.
 
-use super::context::{Cuda, check, host_room};
-use crate::{DeviceError, Item};
+use super::context::{Cuda, check};
+use crate::{DeviceError, Item, memory};
 use cudarc::driver::sys;
-use std::{fmt, marker::PhantomData};
+use std::{fmt, marker::PhantomData, mem::MaybeUninit, slice};
 
 /// An allocation of the driver, freed on drop in stream order.
 #[derive(Debug)]
@@ -67,9 +67,18 @@ impl<T: Item> CudaBuf<T> {
     }
 
     pub(super) fn to_host(&self) -> Result<Vec<T>, DeviceError> {
-        let mut data = host_room(self.len)?;
-        self.of
-            .copy_out(self.raw.at, bytemuck::cast_slice_mut(&mut data))?;
+        let mut data: Vec<T> = memory::with_capacity("a copy of the device's memory", self.len)?;
+        let room = &mut data.spare_capacity_mut()[..self.len];
+        // SAFETY: the same memory, as bytes that need not be initialized either.
+        let bytes = unsafe {
+            slice::from_raw_parts_mut(
+                room.as_mut_ptr().cast::<MaybeUninit<u8>>(),
+                size_of_val(room),
+            )
+        };
+        self.of.copy_out(self.raw.at, bytes)?;
+        // SAFETY: all of it was written, and an item may have any bits.
+        unsafe { data.set_len(self.len) };
         Ok(data)
     }
 
@@ -100,10 +109,15 @@ impl<T: Item> CudaBuf<T> {
     /// One element; waits for all work.
     pub fn read(&self, i: usize) -> Result<T, DeviceError> {
         assert!(i < self.len, "element {i} of {}", self.len);
-        let mut value = T::zeroed();
-        self.of
-            .copy_out(self.address(i), bytemuck::bytes_of_mut(&mut value))?;
-        Ok(value)
+        let mut value = MaybeUninit::<T>::uninit();
+        // SAFETY: the value's own memory, as bytes that need not be initialized.
+        let bytes = unsafe {
+            let at = value.as_mut_ptr().cast::<MaybeUninit<u8>>();
+            slice::from_raw_parts_mut(at, size_of::<T>())
+        };
+        self.of.copy_out(self.address(i), bytes)?;
+        // SAFETY: all of it was written, and an item may have any bits.
+        Ok(unsafe { value.assume_init() })
     }
 
     /// Shortens the buffer to `len` elements; keeps the memory.

@@ -7,7 +7,7 @@ use super::{
     launch::Loaded,
     staging::Pinned,
 };
-use crate::{Backend, DeviceError, Item, Memory, memory};
+use crate::{Backend, DeviceError, Item, Memory};
 use cudarc::driver::sys;
 use std::{
     collections::HashMap,
@@ -480,11 +480,4 @@ impl Backend for Cuda {
         }
         Ok(f64::from(ms) / 1e3)
     }
-}
-
-/// A zeroed host buffer, to be filled from the device.
-pub(super) fn host_room<T: Item>(len: usize) -> Result<Vec<T>, DeviceError> {
-    let mut room = Vec::new();
-    memory::grow("a copy of the device's memory", &mut room, len, T::zeroed())?;
-    Ok(room)
 }

@@ -1,26 +1,33 @@
-//! Transfers between host and device through two pinned staging buffers of 8 MiB: while the device copies
-//! one, the host fills or empties the other.
+//! Transfers between host and device through pinned staging buffers: while the device copies some, the host fills or
+//! empties the others, on the way to the host by several threads (`pieces.rs`).
 
 use super::context::{Cuda, check, lock};
-use crate::DeviceError;
+use crate::{
+    DeviceError,
+    pieces::{self, Pages},
+};
 use cudarc::driver::sys;
-use std::{ptr, slice};
+use std::{mem::MaybeUninit, ptr, slice, thread};
 
 /// Bytes of a staging buffer.
-const PAGE: usize = 8 << 20;
+const PAGE: usize = 2 << 20;
+/// Number of staging buffers, and the most threads that empty them.
+const PAGES: usize = 8;
 
-/// Two pinned staging buffers, and the events after the device's last use of each.
+/// Pinned staging buffers, and the events after the device's last use of each.
 pub(super) struct Pinned {
-    pages: [*mut u8; 2],
-    done: [sys::CUevent; 2],
+    pages: [*mut u8; PAGES],
+    done: [sys::CUevent; PAGES],
 }
 
 // SAFETY: plain memory and events, used under a lock.
 unsafe impl Send for Pinned {}
+// SAFETY: threads that share a reference use a page each; events may be used from any thread.
+unsafe impl Sync for Pinned {}
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        for i in 0..2 {
+        for i in 0..PAGES {
             // SAFETY: made by `new`, given back once, with the context current; null where `new` did not get that far.
             unsafe {
                 if !self.done[i].is_null() {
@@ -38,10 +45,10 @@ impl Pinned {
     fn new() -> Result<Self, DeviceError> {
         // Owns what there is so far, also where a call fails.
         let mut pinned = Self {
-            pages: [ptr::null_mut(); 2],
-            done: [ptr::null_mut(); 2],
+            pages: [ptr::null_mut(); PAGES],
+            done: [ptr::null_mut(); PAGES],
         };
-        for i in 0..2 {
+        for i in 0..PAGES {
             let mut page = ptr::null_mut();
             // SAFETY: the pointers are written; a context is current.
             unsafe {
@@ -62,12 +69,17 @@ impl Pinned {
         Ok(pinned)
     }
 
-    /// A staging buffer, once the device is done with it.
-    fn page(&mut self, i: usize) -> Result<&mut [u8], DeviceError> {
+    /// Waits until the device is done with a staging buffer.
+    fn wait(&self, i: usize) -> Result<(), DeviceError> {
         // SAFETY: an event that lives as long as this.
         check("wait for a copy", unsafe {
             sys::cuEventSynchronize(self.done[i])
-        })?;
+        })
+    }
+
+    /// A staging buffer, once the device is done with it.
+    fn page(&mut self, i: usize) -> Result<&mut [u8], DeviceError> {
+        self.wait(i)?;
         // SAFETY: so many bytes were allocated, and the device is done with them.
         Ok(unsafe { slice::from_raw_parts_mut(self.pages[i], PAGE) })
     }
@@ -94,20 +106,20 @@ impl Cuda {
         let stream = self.0.stream;
         self.with_pinned(|pinned| {
             for (i, part) in from.chunks(PAGE).enumerate() {
-                let page = pinned.page(i % 2)?;
+                let page = pinned.page(i % PAGES)?;
                 page[..part.len()].copy_from_slice(part);
                 // SAFETY: the page holds the bytes until its event has passed; the device's
                 // memory has room for them by the caller.
                 unsafe {
                     let at = to + (i * PAGE) as u64;
-                    let page = pinned.pages[i % 2].cast();
+                    let page = pinned.pages[i % PAGES].cast();
                     check(
                         "copy to the device",
                         sys::cuMemcpyHtoDAsync_v2(at, page, part.len(), stream),
                     )?;
                     check(
                         "record an event",
-                        sys::cuEventRecord(pinned.done[i % 2], stream),
+                        sys::cuEventRecord(pinned.done[i % PAGES], stream),
                     )?;
                 }
             }
@@ -115,44 +127,61 @@ impl Cuda {
         })
     }
 
-    /// Copies device memory to the host; waits for all work before it.
+    /// Copies device memory to the host; waits for all work before it. On success, all of `to` is initialized.
     pub(super) fn copy_out(
         &self,
         from: sys::CUdeviceptr,
-        to: &mut [u8],
+        to: &mut [MaybeUninit<u8>],
     ) -> Result<(), DeviceError> {
         if to.is_empty() {
             return Ok(());
         }
-        let stream = self.0.stream;
+        let threads = thread::available_parallelism().map_or(1, usize::from);
         self.with_pinned(|pinned| {
-            let parts = to.len().div_ceil(PAGE);
-            let size = |i: usize| (to.len() - i * PAGE).min(PAGE);
-            let mut sizes: Vec<usize> = (0..parts).map(size).collect();
-            sizes.push(0);
-            for i in 0..=parts {
-                if i < parts {
-                    pinned.page(i % 2)?;
-                    // SAFETY: the page is free, as waited for; the bytes are a buffer's.
-                    unsafe {
-                        let at = from + (i * PAGE) as u64;
-                        let page = pinned.pages[i % 2].cast();
-                        check(
-                            "copy from the device",
-                            sys::cuMemcpyDtoHAsync_v2(page, at, sizes[i], stream),
-                        )?;
-                        check(
-                            "record an event",
-                            sys::cuEventRecord(pinned.done[i % 2], stream),
-                        )?;
-                    }
-                }
-                if let Some(last) = i.checked_sub(1) {
-                    let page = pinned.page(last % 2)?;
-                    to[last * PAGE..][..sizes[last]].copy_from_slice(&page[..sizes[last]]);
-                }
-            }
-            Ok(())
+            let source = Source {
+                of: self,
+                pinned,
+                from,
+            };
+            pieces::copy(&source, (PAGES, PAGE), threads, to)
         })
+    }
+}
+
+/// Device memory on its way to the host.
+struct Source<'a> {
+    of: &'a Cuda,
+    pinned: &'a Pinned,
+    from: sys::CUdeviceptr,
+}
+
+impl Pages for Source<'_> {
+    fn enter(&self) -> Result<(), DeviceError> {
+        self.of.bind()
+    }
+
+    fn request(&self, page: usize, from: usize, len: usize) -> Result<(), DeviceError> {
+        self.pinned.wait(page)?;
+        let stream = self.of.0.stream;
+        // SAFETY: the page is free, as waited for, and one thread's alone; the bytes are a buffer's.
+        unsafe {
+            let (at, to) = (self.from + from as u64, self.pinned.pages[page].cast());
+            check(
+                "copy from the device",
+                sys::cuMemcpyDtoHAsync_v2(to, at, len, stream),
+            )?;
+            check(
+                "record an event",
+                sys::cuEventRecord(self.pinned.done[page], stream),
+            )
+        }
+    }
+
+    fn read(&self, page: usize, to: &mut [MaybeUninit<u8>]) -> Result<(), DeviceError> {
+        self.pinned.wait(page)?;
+        // SAFETY: so many bytes were allocated; the device is done with them, and this thread alone uses the page.
+        let bytes = unsafe { slice::from_raw_parts(self.pinned.pages[page], to.len()) };
+        to.write_copy_of_slice(bytes);
+        Ok(())
     }
 }

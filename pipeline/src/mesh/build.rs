@@ -4,7 +4,7 @@
 //! the mesh in host memory; also the notes for the user and the time of each stage. The mesh is bit-identical for any
 //! number of threads and on any device.
 
-use crate::device::{Opened, on};
+use crate::device::{Opened, Opening, on};
 use crate::error::Error;
 use crate::estimate::memory;
 use crate::mesh::domain::{self, Domain};
@@ -24,6 +24,7 @@ use cutlink_mesher::intersect::Meet;
 use cutlink_mesher::placement::Affine;
 use cutlink_mesher::primitives::AnyShape;
 use cutlink_mesher::read::{AnySurface, Loaded, ReadReport, read_any};
+use cutlink_mesher::robust::RobustReport;
 use cutlink_mesher::snap::Snapped;
 use cutlink_voxelizer::{
     EmbedParams, Fill, Mesh, Stage, StageObserver, check_levels, check_periodic, embed,
@@ -92,7 +93,7 @@ pub struct Builder<'a> {
     /// The checked job.
     pub job: &'a Job,
     /// Where the mesh is built.
-    pub opened: &'a Opened,
+    device: Device<'a>,
     /// Levels: those of the job, or fewer if not all fit.
     pub levels: usize,
     /// Receives notes and progress.
@@ -101,6 +102,13 @@ pub struct Builder<'a> {
     pub times: Times,
     /// All notes so far.
     pub notes: Vec<String>,
+}
+
+/// A device that is open, or will be.
+#[derive(Debug, Clone, Copy)]
+enum Device<'a> {
+    Opened(&'a Opened),
+    Opening(&'a Opening),
 }
 
 impl<const D: usize> Placed<D> {
@@ -120,7 +128,7 @@ impl fmt::Debug for Builder<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
             .field("job", &self.job)
-            .field("opened", &self.opened)
+            .field("device", &self.device)
             .field("levels", &self.levels)
             .field("times", &self.times)
             .field("notes", &self.notes)
@@ -131,13 +139,38 @@ impl fmt::Debug for Builder<'_> {
 impl<'a> Builder<'a> {
     /// A builder before its first stage.
     pub fn new(job: &'a Job, opened: &'a Opened, observer: &'a mut dyn Observer) -> Self {
+        Self::on(job, Device::Opened(opened), observer)
+    }
+
+    /// A builder whose first stages run while the device opens.
+    pub fn opening(job: &'a Job, opening: &'a Opening, observer: &'a mut dyn Observer) -> Self {
+        Self::on(job, Device::Opening(opening), observer)
+    }
+
+    fn on(job: &'a Job, device: Device<'a>, observer: &'a mut dyn Observer) -> Self {
         Self {
             job,
-            opened,
+            device,
             levels: job.levels,
             observer,
             times: Times::default(),
             notes: Vec::new(),
+        }
+    }
+
+    /// The device; waits until it is open, which the times count.
+    ///
+    /// # Errors
+    /// As [`Opening::get`].
+    pub fn opened(&mut self) -> Result<&'a Opened, Error> {
+        match self.device {
+            Device::Opened(opened) => Ok(opened),
+            Device::Opening(opening) => {
+                let begin = Instant::now();
+                let made = opening.get();
+                self.times.open += ms(begin);
+                Ok(&made?.opened)
+            }
         }
     }
 
@@ -280,11 +313,14 @@ impl<'a> Builder<'a> {
     where
         Facet<D>: Exact<D>,
     {
+        let opened = self.opened()?;
+        let begin = Instant::now();
         let params = self.params(of)?;
-        let (levels, note) = on!(self.opened, kernels => {
+        let (levels, note) = on!(opened, kernels => {
             memory::levels(kernels, &of.placed, of.domain.frame, params, self.job.max_cells)
         })?;
         self.levels = levels;
+        self.times.estimate = ms(begin);
         if let Some(note) = note {
             self.note(note);
         }
@@ -299,15 +335,19 @@ impl<'a> Builder<'a> {
     where
         Facet<D>: Meet<D> + Exact<D>,
     {
-        self.fit(&from)?;
         let name = self.job.name();
-        let params = self.params(&from)?;
         let (placed, frame) = (&from.placed, &from.domain.frame);
         let bounds = placed.bounds().unwrap_or([[0.0; D]; 2]);
         let inside = gate::check_inside(&name, bounds, frame)?;
-        let begin = Instant::now();
-        let (snapped, closed) = prepare(&Host, placed, frame, &params)?;
-        self.times.snap = ms(begin);
+        // The device may open meanwhile. If not all levels fit, the lattice is a coarser one.
+        let mut params = self.params(&from)?;
+        let mut snap = self.snap(&from, &params)?;
+        self.fit(&from)?;
+        if self.levels != params.levels {
+            params = self.params(&from)?;
+            snap = self.snap(&from, &params)?;
+        }
+        let (snapped, closed) = snap;
         if let Some(note) = closed.and_then(gate::closing) {
             self.note(note);
         }
@@ -327,6 +367,20 @@ impl<'a> Builder<'a> {
             snapped,
             intersections: found,
         })
+    }
+
+    fn snap<const D: usize>(
+        &mut self,
+        from: &Placed<D>,
+        params: &EmbedParams,
+    ) -> Result<(Snapped<D>, Option<RobustReport>), Error>
+    where
+        Facet<D>: Exact<D>,
+    {
+        let begin = Instant::now();
+        let made = prepare(&Host, &from.placed, &from.domain.frame, params)?;
+        self.times.snap += ms(begin);
+        Ok(made)
     }
 
     /// Finds self-intersections, if the options request it.
@@ -358,7 +412,7 @@ impl<'a> Builder<'a> {
     where
         Facet<D>: Exact<D>,
     {
-        let mut mesh = match self.opened {
+        let mut mesh = match self.opened()? {
             Opened::Cpu => self.embed(&Host, prepared)?,
             #[cfg(feature = "cuda")]
             Opened::Cuda(cuda) => {
@@ -387,6 +441,7 @@ impl<'a> Builder<'a> {
             times: &mut self.times,
         };
         let frame = prepared.domain.frame;
+        let begin = Instant::now();
         let mesh = embed(
             kernels,
             &prepared.snapped,
@@ -394,6 +449,7 @@ impl<'a> Builder<'a> {
             &prepared.params,
             &mut watch,
         );
+        self.times.embed = ms(begin);
         self.observer.end();
         Ok(mesh?)
     }

@@ -13,7 +13,7 @@ pub mod report;
 pub mod resolve;
 pub mod source;
 
-use crate::device::Opened;
+use crate::device::Opening;
 use crate::error::Error;
 use crate::observer::Observer;
 use crate::options::MeshOptions;
@@ -55,9 +55,9 @@ where
     let mut job = resolve::resolve_for_surface(options)?;
     job.targets.intersections = None;
     pool::install(job.threads, || {
-        let opened = Opened::open(job.device.0, &mut job.selected)?;
+        let opening = Opening::begin(job.device.0)?;
         let mut observer = ();
-        let mut builder = Builder::new(&job, &opened, &mut observer);
+        let mut builder = Builder::opening(&job, &opening, &mut observer);
         let placed = builder.place_surface(surface.clone())?;
         let prepared = builder.prepare(placed)?;
         builder.build(&prepared)
@@ -81,8 +81,8 @@ pub fn from_options(options: &MeshOptions, observer: &mut dyn Observer) -> Resul
     let mut job = resolve::resolve(options)?;
     job.targets.intersections = None;
     pool::install(job.threads, || {
-        let opened = Opened::open(job.device.0, &mut job.selected)?;
-        let mut builder = Builder::new(&job, &opened, observer);
+        let opening = Opening::begin(job.device.0)?;
+        let mut builder = Builder::opening(&job, &opening, observer);
         Ok(match builder.place()? {
             AnyPlaced::D2(placed) => {
                 let prepared = builder.prepare(placed)?;

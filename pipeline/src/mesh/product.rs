@@ -9,9 +9,10 @@ use crate::mesh::report::{
 };
 use crate::mesh::resolve::{Job, Source, describe};
 use crate::output;
-use crate::picture::{PictureError, SliceOptions, slice_png};
-use cutlink_voxelizer::{AnyMesh, Mesh, mesh_file, thin};
+use crate::picture::{PictureError, SliceOptions, slice_png, slice_png_of};
+use cutlink_voxelizer::{AnyMesh, LevelCounts, Mesh, Thin, mesh_file, thin};
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
@@ -116,26 +117,64 @@ fn metadata(job: &Job, report: &MeshReport) -> BTreeMap<String, String> {
     .into()
 }
 
-/// Writes the mesh file; returns its size in bytes.
-fn write_mesh<const D: usize>(
-    mesh: &Mesh<D>,
-    extra: &BTreeMap<String, String>,
-    path: &Path,
-    force: bool,
-) -> Result<u64, Error> {
-    let written = output::write(path, force, |out| {
-        mesh_file::write(mesh, extra, out).map_err(|e| output::failed(path, &e))
-    })?;
-    Ok(written.1)
+/// What a report says about a mesh.
+struct Counted<const D: usize> {
+    levels: Vec<LevelCounts>,
+    thin: Thin<D>,
+    checksum: u64,
+}
+
+impl<const D: usize> Counted<D> {
+    fn of(mesh: &Mesh<D>) -> Self {
+        let (checksum, (thin, levels)) = rayon::join(
+            || mesh.checksum(),
+            || rayon::join(|| thin(mesh), || mesh.level_counts()),
+        );
+        Self {
+            levels,
+            thin,
+            checksum,
+        }
+    }
+
+    /// Cell centres of level `finest` inside the body.
+    fn solid_at(&self, finest: usize) -> u64 {
+        let of_level = |c: &LevelCounts| c.solid << (D * (finest - c.level));
+        self.levels.iter().map(of_level).sum()
+    }
+}
+
+/// What is made beside the writing of the mesh file.
+struct Beside<const D: usize> {
+    counted: Counted<D>,
+    counts_ms: f64,
+    /// PNG.
+    picture: Option<Result<Vec<u8>, PictureError>>,
+    picture_ms: f64,
+}
+
+impl<const D: usize> Beside<D> {
+    fn new(mesh: &Mesh<D>, picture: bool) -> Self {
+        let begin = Instant::now();
+        let counted = Counted::of(mesh);
+        let counts_ms = ms(begin);
+        let begin = Instant::now();
+        let picture = picture.then(|| {
+            let mut png = Vec::new();
+            slice_png_of(mesh, &SliceOptions::default(), &mut png).map(|()| png)
+        });
+        Self {
+            counted,
+            counts_ms,
+            picture,
+            picture_ms: ms(begin),
+        }
+    }
 }
 
 impl Builder<'_> {
-    /// Notes about the links: links at gaps, and thin parts of the body.
-    fn look_at_links<const D: usize>(
-        &mut self,
-        mesh: &Mesh<D>,
-        gap: bool,
-    ) -> (u64, report::ThinReport) {
+    /// Notes about the links: links at gaps, and thin parts of the body. Returns the links at gaps.
+    fn note_links<const D: usize>(&mut self, mesh: &Mesh<D>, thin: &Thin<D>, gap: bool) -> u64 {
         let mut links = 0;
         if gap && let (Some(count), Some(name)) = (mesh.patch_links().pop(), mesh.patches.last()) {
             links = count;
@@ -144,7 +183,6 @@ impl Builder<'_> {
                 counted(links, "link")
             ));
         }
-        let thin = thin(mesh);
         if thin.cells > 0 {
             let mut note = format!(
                 "the body is thinner than a cell in {}, {} ({} with fluid at both ends); largest:",
@@ -158,16 +196,19 @@ impl Builder<'_> {
             }
             self.note(note.trim_end_matches(';').to_owned());
         }
-        (links, thin.into())
+        links
     }
 
     /// Adds the mesh to the report, and adds notes about it; `gap`: whether it has links at gaps.
-    pub fn describe<const D: usize>(&mut self, report: &mut MeshReport, mesh: &Mesh<D>, gap: bool) {
-        report.levels = mesh
-            .level_counts()
-            .into_iter()
-            .map(LevelReport::from)
-            .collect();
+    fn describe<const D: usize>(
+        &mut self,
+        report: &mut MeshReport,
+        mesh: &Mesh<D>,
+        of: Counted<D>,
+        gap: bool,
+    ) {
+        let solid_finest = of.solid_at(self.levels - 1);
+        report.levels = of.levels.into_iter().map(LevelReport::from).collect();
         let sum = |of: fn(&report::Counts) -> u64| {
             let each = |l: &LevelReport| l.counts.as_ref().map_or(0, of);
             report.levels.iter().map(each).sum::<u64>()
@@ -180,77 +221,77 @@ impl Builder<'_> {
                     .into(),
             );
         }
-        let (gap_links, thin) = self.look_at_links(mesh, gap);
+        let gap_links = self.note_links(mesh, &of.thin, gap);
         if fluid + boundary == 0 {
             self.note("every cell is solid: the box lies inside the body".into());
         }
         report.built = Some(report::Built {
             blocks: mesh.forest.blocks(),
             cells: fluid + boundary + solid,
-            solid_finest: mesh.solid_at(self.levels - 1),
+            solid_finest,
             links: mesh.links.len(),
             boundary_cells: boundary,
             gap_links,
-            thin,
-            checksum: format!("{:016x}", mesh.checksum()),
+            thin: of.thin.into(),
+            checksum: format!("{:016x}", of.checksum),
         });
     }
 
-    /// Writes the files of the job, and adds them to the report.
+    /// Adds the mesh to the report with notes about it, and writes the files of the job. Counts and picture are made
+    /// while the mesh file is written; the other files follow it.
     ///
     /// # Errors
     /// Files that cannot be written.
-    pub fn write<const D: usize>(
+    pub fn deliver<const D: usize>(
         &mut self,
         report: &mut MeshReport,
         prepared: &Prepared<D>,
-        mesh: Mesh<D>,
-    ) -> Result<(), Error>
-    where
-        Mesh<D>: IntoAny,
-    {
+        mesh: &Mesh<D>,
+    ) -> Result<(), Error> {
         let targets = &self.job.targets;
         let begin = Instant::now();
         let extra = metadata(self.job, report);
-        let bytes = write_mesh(&mesh, &extra, &targets.mesh, targets.force)?;
+        let (path, force) = (&targets.mesh, targets.force);
+        let (beside, bytes) = output::write_at(path, force, |file| {
+            let beside = || {
+                let beside = Beside::new(mesh, targets.picture.is_some());
+                (beside.counted.checksum, beside)
+            };
+            let written = mesh_file::write_file(mesh, &extra, file, beside);
+            written
+                .map(|(_, beside)| beside)
+                .map_err(|e| output::failed(path, &e))
+        })?;
         self.times.write = ms(begin);
-        let path = targets.mesh.clone();
-        report.files.insert("mesh", Written { path, bytes });
+        (self.times.counts, self.times.picture) = (beside.counts_ms, beside.picture_ms);
+        self.describe(report, mesh, beside.counted, prepared.snapped.caps > 0);
+        let mut add = |name, path: &Path, bytes| {
+            let path = path.to_owned();
+            report.files.insert(name, Written { path, bytes });
+        };
+        add("mesh", path, bytes);
         if let (Some(path), Some(found)) = (&targets.intersections, &prepared.intersections)
-            && let Some(bytes) = intersections::write(&found.facets, path, targets.force)?
+            && let Some(bytes) = intersections::write(&found.facets, path, force)?
         {
-            let path = path.clone();
-            report
-                .files
-                .insert("intersections", Written { path, bytes });
+            add("intersections", path, bytes);
         }
-        if let Some(path) = &targets.picture {
+        if let (Some(path), Some(png)) = (&targets.picture, beside.picture) {
             let begin = Instant::now();
-            let slice = SliceOptions::default();
-            let bytes = write_picture(&mesh.into_any(), &slice, path, targets.force)?;
-            self.times.picture = ms(begin);
-            let path = path.clone();
-            report.files.insert("picture", Written { path, bytes });
+            let png = png.map_err(|e| picture_error(path, e))?;
+            let written = output::write(path, force, |out| {
+                out.write_all(&png).map_err(|e| output::failed(path, &e))
+            })?;
+            self.times.picture += ms(begin);
+            add("picture", path, written.1);
         }
         Ok(())
     }
 }
 
-/// Conversion to a mesh whose dimension is a run-time value.
-pub trait IntoAny {
-    /// The mesh as [`AnyMesh`].
-    fn into_any(self) -> AnyMesh;
-}
-
-impl IntoAny for Mesh<2> {
-    fn into_any(self) -> AnyMesh {
-        AnyMesh::D2(self)
-    }
-}
-
-impl IntoAny for Mesh<3> {
-    fn into_any(self) -> AnyMesh {
-        AnyMesh::D3(self)
+fn picture_error(path: &Path, error: PictureError) -> Error {
+    match error {
+        PictureError::Write(e) => output::failed(path, &e),
+        e => Error::input(e.to_string()),
     }
 }
 
@@ -265,10 +306,7 @@ pub fn write_picture(
     force: bool,
 ) -> Result<u64, Error> {
     let written = output::write(path, force, |out| {
-        slice_png(mesh, options, out).map_err(|e| match e {
-            PictureError::Write(e) => output::failed(path, &e),
-            e => Error::input(e.to_string()),
-        })
+        slice_png(mesh, options, out).map_err(|e| picture_error(path, e))
     })?;
     Ok(written.1)
 }

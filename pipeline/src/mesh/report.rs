@@ -215,8 +215,10 @@ impl<const D: usize> From<cutlink_voxelizer::Thin<D>> for ThinReport {
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
 pub struct Times {
+    pub open: f64,
     pub read: f64,
     pub health: f64,
+    pub estimate: f64,
     pub snap: f64,
     pub intersections: f64,
     pub upload: f64,
@@ -224,7 +226,9 @@ pub struct Times {
     pub voxelize: f64,
     pub refine: f64,
     pub links: f64,
+    pub embed: f64,
     pub download: f64,
+    pub counts: f64,
     pub write: f64,
     pub picture: f64,
     pub total: f64,

@@ -8,7 +8,6 @@ use crate::options::{
 use crate::output;
 use crate::refine::Refine;
 use cutlink_amr::MAX_LEVELS;
-use cutlink_device::{Selected, select};
 use cutlink_mesher::placement::{Fit, Placement, Rotation, Scale, Unit};
 use cutlink_mesher::primitives::{AnyShape, parse_shape};
 use cutlink_voxelizer::Fill;
@@ -80,8 +79,6 @@ pub struct Job {
     pub flow: FlowSide,
     /// The requested device.
     pub device: DeviceOption,
-    /// The device that was selected.
-    pub selected: Selected,
     /// Worker threads; 0 for all cores.
     pub threads: usize,
     /// Files to write.
@@ -91,7 +88,7 @@ pub struct Job {
 /// Makes a job from options that name a surface.
 ///
 /// # Errors
-/// No surface or two, values out of range, a shape or device that does not exist.
+/// No surface or two, values out of range, a shape that does not exist.
 pub fn resolve(options: &MeshOptions) -> Result<Job, Error> {
     with_source(options, source(options)?)
 }
@@ -99,7 +96,7 @@ pub fn resolve(options: &MeshOptions) -> Result<Job, Error> {
 /// Makes a job for a surface in memory; `options` must not name one.
 ///
 /// # Errors
-/// Options that name a surface, values out of range, a device that does not exist.
+/// Options that name a surface, values out of range.
 pub fn resolve_for_surface(options: &MeshOptions) -> Result<Job, Error> {
     if options.file.is_some() || options.shape.is_some() {
         return Err(
@@ -153,7 +150,6 @@ fn with_source(options: &MeshOptions, source: Source) -> Result<Job, Error> {
         fill,
         flow: given.flow.unwrap_or(FlowSide::Outside),
         device,
-        selected: select(device.0)?,
         threads: given.threads.unwrap_or(0),
         targets,
         source,

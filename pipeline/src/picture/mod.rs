@@ -106,11 +106,19 @@ pub fn slice_png(
     options: &SliceOptions,
     out: &mut impl Write,
 ) -> Result<(), PictureError> {
-    let canvas = match mesh {
-        AnyMesh::D2(mesh) => draw(mesh, options)?,
-        AnyMesh::D3(mesh) => draw(mesh, options)?,
-    };
-    canvas.write_png(out)
+    match mesh {
+        AnyMesh::D2(mesh) => slice_png_of(mesh, options, out),
+        AnyMesh::D3(mesh) => slice_png_of(mesh, options, out),
+    }
+}
+
+/// As [`slice_png`], of a mesh whose dimension is known.
+pub fn slice_png_of<const D: usize>(
+    mesh: &Mesh<D>,
+    options: &SliceOptions,
+    out: &mut impl Write,
+) -> Result<(), PictureError> {
+    draw(mesh, options)?.write_png(out)
 }
 
 /// The picture of a mesh of either dimension.

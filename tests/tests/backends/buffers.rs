@@ -6,6 +6,7 @@ use std::fmt::Debug;
 
 backend_test!(
     buffers_keep_what_they_are_given,
+    long_copies_arrive_whole_and_after_the_work_before_them,
     memory_that_is_not_there_is_refused,
     time_passes,
     the_peak_holds_what_was_in_use,
@@ -56,6 +57,25 @@ fn buffers_keep_what_they_are_given<K: AnyKernels>(kernels: &K) {
     keeps(kernels, |i| [i as i32, -5]);
     keeps(kernels, |i| [i as i32, 1 << 30, -1]);
     keeps(kernels, |i| [[i as i32, 2, 3], [4, 5, 6], [7, 8, -9]]);
+}
+
+/// Copies of many staging buffers, which several threads empty; also after the device has changed the data.
+fn long_copies_arrive_whole_and_after_the_work_before_them<K: AnyKernels>(kernels: &K) {
+    const MIB: usize = 1 << 20;
+    for items in [2 * MIB - 1, 2 * MIB, 2 * MIB + 1, 7 * MIB + 123, 25 * MIB] {
+        let data: Vec<u32> = (0..items as u32)
+            .map(|i| i.wrapping_mul(2_654_435_761))
+            .collect();
+        let buf = kernels.upload(data.clone()).expect("memory");
+        let mut copy = kernels.alloc("a test", items, 1u32).expect("memory");
+        for _ in 0..3 {
+            kernels.copy(&buf, &mut copy).expect("a copy");
+            let back = kernels.download(&copy).expect("memory");
+            let wrong = back.iter().zip(&data).position(|(a, b)| a != b);
+            assert_eq!((back.len(), wrong), (items, None), "{items} items");
+            copy = kernels.alloc("a test", items, 1u32).expect("memory");
+        }
+    }
 }
 
 fn memory_that_is_not_there_is_refused<K: AnyKernels>(kernels: &K) {

@@ -28,6 +28,7 @@ backend_test!(
     beside_the_box,
     few_huge_facets_over_many_blocks,
     few_huge_facets_over_many_levels,
+    long_facets_among_small_ones,
     slanted_huge_facets,
     many_tiny_facets_in_few_cells,
     root_grids_of_any_shape,
@@ -304,6 +305,31 @@ fn few_huge_facets_over_many_levels<K: AnyKernels>(kernels: &K) {
     let frame = lattice_frame([4; 3], 5);
     let mesh = embedded(kernels, &soup.snapped(1), frame, &levels(5));
     assert_eq!(mesh.solid_at(4), (60 - 3) * (49 - 10) * (63 - 21));
+}
+
+/// A prism through most of the box, and hundreds of cubes of two cells beside its end, in lists of all lengths. With 7
+/// levels the prism's facets are large on each level, with 9 beyond what 64 bits hold.
+fn long_facets_among_small_ones<K: AnyKernels>(kernels: &K) {
+    for depth in [7, 9] {
+        let cells = 16 << (depth - 1);
+        let place = |cells: i32| cells * CELL + CELL / 4;
+        let mut soup = Soup::<3>::default();
+        let mut solid = 0;
+        let mut add = |low: [i32; 3], size: [i32; 3]| {
+            let high = std::array::from_fn(|a| place(low[a] + size[a]));
+            let cuboid = Bodies::cuboid(low.map(place), high).into_iter();
+            soup.facets.extend(cuboid.map(|facet| (facet, 0)));
+            solid += size.into_iter().map(|n| n as u64).product::<u64>();
+        };
+        add([5, 9, 14], [cells - 12, 3, 2]);
+        for cube in 0..343 {
+            let at = [cube % 7, cube / 7 % 7, cube / 49];
+            add(at.map(|n| 17 + 4 * n), [2; 3]);
+        }
+        let frame = lattice_frame([16; 3], depth);
+        let mesh = embedded(kernels, &soup.snapped(1), frame, &levels(depth));
+        assert_eq!(mesh.solid_at(depth - 1), solid, "{depth} levels");
+    }
 }
 
 /// Facets far larger than the box that cross it at an angle, in two patches.

@@ -3,10 +3,12 @@
 //! For meshes, each case follows `cutlink mesh` up to the embedding (read or generated, split, placed, snapped), which
 //! then runs repeatedly. Its time is reported twice: by stage on the clock of the backend, and as wall time of the
 //! whole call, which ends when all work is done. Counts made afterwards (mesh statistics, checksum, the bytes of
-//! `bytes`) are outside of both. The copy bandwidth is measured in the same run.
+//! `bytes`) are outside of both. The copy bandwidth is measured in the same run. `end_to_end` measures the whole program
+//! instead, from file to file.
 
 mod bytes;
 mod cases;
+mod end_to_end;
 mod measure;
 pub mod report;
 pub mod solve;
@@ -14,7 +16,7 @@ pub mod solve;
 use crate::cli::BenchMeshArgs;
 use crate::console::Console;
 use cutlink::Error;
-use cutlink::device::{Opened, on};
+use cutlink::device::{OpenedDevice, on};
 use cutlink::mesh::report::DeviceReport;
 use measure::{Bench, WARM_UP};
 use report::{BenchReport, Head};
@@ -27,15 +29,17 @@ const RUNS: u32 = 20;
 /// # Errors
 /// Any failure; `docs/cli.md` lists the exit codes.
 pub fn mesh(args: &BenchMeshArgs) -> Result<(), Error> {
+    if args.end_to_end {
+        return end_to_end::command(args);
+    }
     let cases = cases::cases(args)?;
     // Errors of all cases are reported before the first case runs.
     let jobs = cases.iter().map(measure::job);
     let jobs = jobs.collect::<Result<Vec<_>, _>>()?;
     let job = jobs.into_iter().next().expect("there should be a case");
-    let mut selected = job.selected;
     let console = Console::new(args.run.output);
     cutlink::pool::install(args.run.threads.unwrap_or(0), || {
-        let opened = Opened::open(job.device.0, &mut selected)?;
+        let OpenedDevice { opened, selected } = OpenedDevice::new(job.device.0)?;
         let runs = args.run.runs.unwrap_or(RUNS);
         let device = DeviceReport::new(&selected, &opened);
         let copy = on!(&opened, backend => measure::copy(backend, runs))?;

@@ -19,6 +19,8 @@ pub(crate) mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod lengths;
+#[cfg(any(feature = "cuda", test))]
+mod small;
 
 use crate::{Fill, LinkTable, VoxelError, refine::LevelMarks};
 use cutlink_amr::{Forest, ForestKernels};

@@ -7,8 +7,8 @@
 //! parents, levels and rows are derived on load.
 //!
 //! Determinism: the same mesh and `extra` give the same bytes. Cost: one pass and a buffer
-//! of 1 MiB; reading also pays for the neighbours and for
-//! [`Forest::validate`](cutlink_amr::Forest::validate).
+//! of 1 MiB; [`write_file`] writes from the arrays themselves, by several threads. Reading also pays for the
+//! neighbours and for [`Forest::validate`](cutlink_amr::Forest::validate).
 //!
 //! Reading trusts nothing: sizes are held against the size of the file before memory is
 //! taken, the whole structure is checked, and two checksums are compared: the last eight
@@ -21,10 +21,12 @@ mod header;
 mod read;
 mod stream;
 mod write;
+mod writer;
 
 pub use error::FileError;
 pub use read::{Contents, parse, read};
 pub use write::{size, write};
+pub use writer::write_file;
 
 #[cfg(doc)]
 use crate::Mesh;

@@ -10,22 +10,25 @@ const BUFFER: usize = 1 << 20;
 /// The sum over all 8-byte words w_i of `mix(w_i + i * K)` modulo 2^64, the last word
 /// filled up with zeros. `mix` is a bijection: a change of any one word changes the sum.
 #[derive(Default)]
-struct Sum {
+pub(super) struct Sum {
     words: u64,
     value: u64,
 }
 
 impl Sum {
+    /// The sum of consecutive words, `first` being the index of the first one.
+    pub(super) fn of(first: u64, words: &[[u8; 8]]) -> u64 {
+        let mixed = (first..).zip(words).map(|(i, word)| Self::mixed(i, *word));
+        mixed.fold(0, u64::wrapping_add)
+    }
+
     fn add(&mut self, bytes: &[u8]) {
         /// Words that a task takes.
         const PIECE: usize = 1 << 14;
         let (words, rest) = bytes.as_chunks::<8>();
         let first = self.words;
-        let pieces = words.par_chunks(PIECE).enumerate().map(|(piece, words)| {
-            let indices = first + (piece * PIECE) as u64..;
-            let mixed = indices.zip(words).map(|(i, word)| Self::mixed(i, *word));
-            mixed.fold(0, u64::wrapping_add)
-        });
+        let pieces = words.par_chunks(PIECE).enumerate();
+        let pieces = pieces.map(|(piece, words)| Self::of(first + (piece * PIECE) as u64, words));
         let sum = pieces.reduce(|| 0, u64::wrapping_add);
         self.value = self.value.wrapping_add(sum);
         self.words += words.len() as u64;

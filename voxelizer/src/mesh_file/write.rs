@@ -22,7 +22,7 @@ pub fn write<const D: usize>(
 ) -> Result<u64, FileError> {
     let plan = Plan::of(mesh)?;
     let mut sink = Sink::new(out);
-    sink.put(&plan.header(mesh, extra)?)?;
+    sink.put(&plan.header(mesh, extra, mesh.checksum())?)?;
     let classes = &mesh.classes;
     for mask in [
         &classes.solid,
@@ -33,17 +33,17 @@ pub fn write<const D: usize>(
         plan.put_by_block(&mut sink, |old| mask[old as usize])?;
     }
     let links = &mesh.links;
-    let renumber = |old: u32| match old {
-        NONE => NONE,
-        old => plan.new_id(old),
-    };
     sink.put(bytemuck::cast_slice(&links.cells))?;
     plan.put_by_block(&mut sink, |old| mesh.forest.coord[old as usize])?;
     plan.put_by_block(&mut sink, |old| {
-        renumber(mesh.forest.first_child[old as usize])
+        plan.renumbered(mesh.forest.first_child[old as usize])
     })?;
     sink.put(bytemuck::cast_slice(&plan.level_start))?;
-    let rows: Vec<u32> = links.blocks.iter().map(|&old| renumber(old)).collect();
+    let rows: Vec<u32> = links
+        .blocks
+        .iter()
+        .map(|&old| plan.renumbered(old))
+        .collect();
     sink.put(bytemuck::cast_slice(&rows))?;
     sink.put(bytemuck::cast_slice(&links.cell_start))?;
     sink.put(bytemuck::cast_slice(&links.q))?;
@@ -57,33 +57,35 @@ pub fn size<const D: usize>(
     extra: &BTreeMap<String, String>,
 ) -> Result<u64, FileError> {
     let plan = Plan::of(mesh)?;
-    let header = plan.header(mesh, extra)?.len() as u64;
+    // Its length does not depend on the checksum.
+    let header = plan.header(mesh, extra, 0)?.len() as u64;
     Ok(header + plan.sizes.entries().1)
 }
 
 /// The canonical order of the blocks and the sizes of all arrays.
-struct Plan {
+pub(super) struct Plan {
     /// Old id of each new one, or empty where they are the same.
     order: Vec<u32>,
     /// New id of each old one, or empty where they are the same.
     new_id: Vec<u32>,
-    level_start: Vec<u32>,
-    sizes: Sizes,
+    pub(super) level_start: Vec<u32>,
+    pub(super) sizes: Sizes,
 }
 
 impl Plan {
-    fn of<const D: usize>(mesh: &Mesh<D>) -> Result<Self, FileError> {
+    pub(super) fn of<const D: usize>(mesh: &Mesh<D>) -> Result<Self, FileError> {
         let forest = &mesh.forest;
         let blocks = forest.blocks();
         let mut level_start = vec![0];
         for ids in &forest.levels {
             level_start.push(level_start.last().map_or(0, |n| n + ids.len() as u32));
         }
-        let canonical = blocks == forest.capacity()
-            && forest
-                .ids()
-                .zip(0u32..)
-                .all(|(id, expected)| id == expected);
+        let in_place = |(ids, &first): (&Vec<u32>, &u32)| {
+            let expected = ids.par_iter().enumerate();
+            expected.all(|(i, &id)| id as usize == first as usize + i)
+        };
+        let canonical =
+            blocks == forest.capacity() && forest.levels.iter().zip(&level_start).all(in_place);
         let (mut order, mut new_id) = (Vec::new(), Vec::new());
         if !canonical {
             order.extend(forest.ids());
@@ -137,11 +139,11 @@ impl Plan {
         if !links.patch.is_empty() && links.patch.len() != links.q.len() {
             return bad("the link table should have a patch for each link or none at all");
         }
-        if links.blocks.iter().any(|&id| id as usize >= capacity) {
+        if links.blocks.par_iter().any(|&id| id as usize >= capacity) {
             return bad("the link table names a block that is not there");
         }
         let ascend = |pair: &[u32]| self.new_id(pair[0]) < self.new_id(pair[1]);
-        if !links.blocks.windows(2).all(ascend) {
+        if !links.blocks.par_windows(2).all(ascend) {
             return bad("the rows of the link table should be in level order");
         }
         Ok(())
@@ -151,11 +153,33 @@ impl Plan {
         self.new_id.get(old as usize).copied().unwrap_or(old)
     }
 
-    /// Length, JSON, and spaces up to a multiple of 8.
-    fn header<const D: usize>(
+    /// The new id, or [`NONE`] for `NONE`.
+    pub(super) fn renumbered(&self, old: u32) -> u32 {
+        match old {
+            NONE => NONE,
+            old => self.new_id(old),
+        }
+    }
+
+    pub(super) fn old_id(&self, new: u32) -> u32 {
+        self.order.get(new as usize).copied().unwrap_or(new)
+    }
+
+    /// Whether old and new ids are the same.
+    pub(super) fn is_canonical(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    pub(super) fn blocks(&self) -> usize {
+        self.sizes.blocks as usize
+    }
+
+    /// Length, JSON, and spaces up to a multiple of 8; `checksum` is that of the mesh.
+    pub(super) fn header<const D: usize>(
         &self,
         mesh: &Mesh<D>,
         extra: &BTreeMap<String, String>,
+        checksum: u64,
     ) -> Result<Vec<u8>, FileError> {
         if let Some(key) = RESERVED.iter().find(|&&k| extra.contains_key(k)) {
             return Err(FileError::BadMesh {
@@ -167,7 +191,7 @@ impl Plan {
             fill: mesh.fill,
             graded: mesh.graded,
             patches: mesh.patches.clone(),
-            checksum: mesh.checksum(),
+            checksum,
             periodic: mesh.forest.periodic,
         };
         let mut metadata = about.to_map(mesh.forest.levels.len());
@@ -195,11 +219,10 @@ impl Plan {
         let mut items = Vec::new();
         while from < blocks {
             let to = blocks.min(from.saturating_add(AT_ONCE));
-            let old = |new: u32| self.order.get(new as usize).copied().unwrap_or(new);
             (from..to)
                 .into_par_iter()
                 .with_min_len(1 << 14)
-                .map(|new| item(old(new)))
+                .map(|new| item(self.old_id(new)))
                 .collect_into_vec(&mut items);
             sink.put(bytemuck::cast_slice(&items))?;
             from = to;

@@ -52,6 +52,15 @@ struct Facet {
         return D == 2 ? most : max(most, v[D - 1].v[a]);
     }
 
+    // The largest extent along an axis.
+    __device__ int extent() const {
+        int most = 0;
+        for (int a = 0; a < D; a++) {
+            most = max(most, high(a) - low(a));
+        }
+        return most;
+    }
+
     // The most that a coordinate is away from 0.
     __device__ int reach() const {
         int most = 0;

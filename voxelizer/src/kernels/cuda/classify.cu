@@ -48,6 +48,8 @@ struct Level {
     const uint32_t* facets;
     uint32_t first;
     int spacing;
+    // Largest extent of small facets.
+    int small;
     const Ints* coord;
     const uint32_t* parent;
     Seeds seeds;
@@ -83,19 +85,22 @@ struct Level {
 
 #define LEVEL_PARAMS                                                                                            \
     const Facet *corners, const uint32_t *rows, const uint32_t *starts, const uint32_t *facets, uint32_t first, \
-        int spacing, const Ints *coord, const uint32_t *parent, const int32_t *seeds, uint32_t from_parent,     \
-        uint32_t first_parent, uint32_t fill, uint32_t keep, int32_t *anchors, uint64_t *solid
-#define LEVEL                                                                                                        \
-    Level {                                                                                                          \
-        corners, rows, starts, facets, first, spacing, coord, parent, Seeds{seeds, from_parent, first_parent}, fill, \
-            keep, anchors, solid                                                                                     \
+        int spacing, int small, const Ints *coord, const uint32_t *parent, const int32_t *seeds,                \
+        uint32_t from_parent, uint32_t first_parent, uint32_t fill, uint32_t keep, int32_t *anchors,            \
+        uint64_t *solid
+#define LEVEL                                                                                                   \
+    Level {                                                                                                     \
+        corners, rows, starts, facets, first, spacing, small, coord, parent,                                    \
+            Seeds{seeds, from_parent, first_parent}, fill, keep, anchors, solid                                 \
     }
 
-// Blocks with facets: one thread block each.
-template <bool SMALL_FACETS>
+// Blocks with facets: one thread block each. Kernels come in two: one for lists of small facets alone, and one where
+// each facet is small or not by its own extent. The latter is bounded to the registers of the former: its wide numbers
+// would halve the occupancy, which small facets need.
+template <bool ALL_SMALL>
 __device__ static void crossed(const Level& level) {
     __shared__ int32_t sums[CELLS];
-    __shared__ uint32_t waiting[SMALL_FACETS ? 8 * WARP_QUEUE : 1];
+    __shared__ uint32_t waiting[8 * WARP_QUEUE];
     const uint32_t row = level.rows[blockIdx.x];
     const Ints at = level.coord[level.first + row];
     for (int cell = threadIdx.x; cell < CELLS; cell += blockDim.x) {
@@ -103,8 +108,8 @@ __device__ static void crossed(const Level& level) {
     }
     __syncthreads();
     const uint32_t begin = level.starts[row], length = level.starts[row + 1] - begin;
-    add_crossings<SMALL_FACETS>(level.corners, level.facets + begin, length, first_center(at, level.spacing),
-                                level.spacing, level.seeds.from_parent, 0, 1, sums, waiting);
+    add_crossings<ALL_SMALL>(level.corners, level.facets + begin, length, first_center(at, level.spacing),
+                             level.spacing, level.small, level.seeds.from_parent, 0, 1, sums, waiting);
     __syncthreads();
     if (threadIdx.x < 32) {
         level.finish(row, at, sums, threadIdx.x);
@@ -115,32 +120,32 @@ extern "C" __global__ void crossed_small(LEVEL_PARAMS) {
     crossed<true>(LEVEL);
 }
 
-extern "C" __global__ void crossed_any(LEVEL_PARAMS) {
+extern "C" __global__ void __launch_bounds__(256, 3) crossed_mixed(LEVEL_PARAMS) {
     crossed<false>(LEVEL);
 }
 
-// The same for short lists of small facets: a warp processes FEW blocks at a time, so that their facets
-// fill its lanes.
+// The same for short lists: a warp processes FEW blocks at a time, so that their facets fill its lanes.
 constexpr int FEW = FEW_BLOCKS;
 
-extern "C" __global__ void __launch_bounds__(32) crossed_few(LEVEL_PARAMS, uint32_t count) {
+template <bool ALL_SMALL>
+__device__ static void crossed_few(const Level& level, uint32_t count) {
     constexpr int SHARE = 32 / FEW;
     __shared__ int32_t sums[FEW][CELLS];
     __shared__ uint32_t queue[WARP_QUEUE];
-    const Level level = LEVEL;
-    const int lane = threadIdx.x, block = lane / SHARE, shift = __ffs(spacing) - 1;
+    const int spacing = level.spacing, shift = __ffs(spacing) - 1;
+    const int lane = threadIdx.x, block = lane / SHARE;
     for (int i = lane; i < FEW * CELLS; i += 32) {
         sums[i / CELLS][i % CELLS] = 0;
     }
     __syncwarp();
     // Each group of SHARE lanes has one block; its values are broadcast from the first lane of the group.
     const uint32_t listed = blockIdx.x * FEW + block;
-    const uint32_t row = listed < count ? rows[listed] : 0;
-    const uint32_t begin = starts[row], length = listed < count ? starts[row + 1] - begin : 0;
-    const Ints at = coord[first + row], center = first_center(at, spacing);
+    const uint32_t row = listed < count ? level.rows[listed] : 0;
+    const uint32_t begin = level.starts[row], length = listed < count ? level.starts[row + 1] - begin : 0;
+    const Ints at = level.coord[level.first + row], center = first_center(at, spacing);
     int queued = 0;
     const auto run = [&](int pairs) {
-        // Facet's place in its list (from bit 5), block (2 bits from bit 3), way (3 bits).
+        // Facet's place in its list (from bit 5), block (2 bits from bit 3), whether it is large (1 bit), way (2 bits).
         const uint32_t pair = lane < pairs ? queue[lane] : 0;
         const int of = pair >> 3 & (FEW - 1);
         Ints its_center;
@@ -149,23 +154,29 @@ extern "C" __global__ void __launch_bounds__(32) crossed_few(LEVEL_PARAMS, uint3
         }
         const uint32_t its_begin = __shfl_sync(~0u, begin, of * SHARE);
         if (lane < pairs) {
-            const uint32_t f = facets[its_begin + (pair >> 5)];
-            cross_small(&corners[f], its_center, pair & 7, spacing, shift, sums[of]);
+            const Facet* facet = &level.corners[level.facets[its_begin + (pair >> 5)]];
+            if (ALL_SMALL || (pair & 4) == 0) {
+                cross_small(facet, its_center, pair & 3, spacing, shift, sums[of]);
+            } else {
+                cross_large(facet, its_center, pair & 3, spacing, shift, sums[of]);
+            }
         }
         __syncwarp();
     };
     const uint32_t longest = __reduce_max_sync(~0u, length);
     for (uint32_t base = 0; base < longest; base += SHARE) {
         const uint32_t e = base + lane % SHARE;
-        uint32_t ways = 0;
+        uint32_t ways = 0, large = 0;
         if (e < length) {
-            ways = ways_of(Local(corners[facets[begin + e]], center, spacing, shift), from_parent);
+            const Local local(level.corners[level.facets[begin + e]], center, spacing, shift);
+            ways = ways_of(local, level.seeds.from_parent);
+            large = !ALL_SMALL && local.facet.extent() > level.small ? 4 : 0;
         }
         uint32_t any = __reduce_or_sync(~0u, ways);
         while (any != 0) {
             const int way = __ffs(static_cast<int>(any)) - 1;
             any &= any - 1;
-            push<uint32_t>(queue, queued, ways >> way & 1, e << 5 | block << 3 | way, run);
+            push<uint32_t>(queue, queued, ways >> way & 1, e << 5 | block << 3 | large | way, run);
         }
     }
     run(queued);
@@ -181,26 +192,44 @@ extern "C" __global__ void __launch_bounds__(32) crossed_few(LEVEL_PARAMS, uint3
     }
 }
 
-// The same for long lists of small facets, in two steps: several thread blocks per list add their crossings to
-// `all`, zero before; then one warp per block.
-extern "C" __global__ void crossed_parts(LEVEL_PARAMS, uint32_t parts, int32_t* all) {
+extern "C" __global__ void __launch_bounds__(32) crossed_few_small(LEVEL_PARAMS, uint32_t count) {
+    crossed_few<true>(LEVEL, count);
+}
+
+extern "C" __global__ void __launch_bounds__(32, 24) crossed_few_mixed(LEVEL_PARAMS, uint32_t count) {
+    crossed_few<false>(LEVEL, count);
+}
+
+// The same for long lists, in two steps: several thread blocks per list add their crossings to `all`, zero before; then
+// one warp per block.
+template <bool ALL_SMALL>
+__device__ static void crossed_parts(const Level& level, uint32_t parts, int32_t* all) {
     __shared__ int32_t sums[CELLS];
     __shared__ uint32_t waiting[8 * WARP_QUEUE];
-    const uint32_t row = rows[blockIdx.x / parts];
-    const Ints at = coord[first + row];
+    const uint32_t row = level.rows[blockIdx.x / parts];
+    const Ints at = level.coord[level.first + row];
     for (int cell = threadIdx.x; cell < CELLS; cell += blockDim.x) {
         sums[cell] = 0;
     }
     __syncthreads();
-    const uint32_t begin = starts[row];
-    add_crossings<true>(corners, facets + begin, starts[row + 1] - begin, first_center(at, spacing), spacing,
-                        from_parent, blockIdx.x % parts, parts, sums, waiting);
+    const uint32_t begin = level.starts[row], length = level.starts[row + 1] - begin;
+    add_crossings<ALL_SMALL>(level.corners, level.facets + begin, length, first_center(at, level.spacing),
+                             level.spacing, level.small, level.seeds.from_parent, blockIdx.x % parts, parts, sums,
+                             waiting);
     __syncthreads();
     for (int cell = threadIdx.x; cell < CELLS; cell += blockDim.x) {
         if (sums[cell] != 0) {
             atomicAdd(&all[static_cast<size_t>(blockIdx.x / parts) * CELLS + cell], sums[cell]);
         }
     }
+}
+
+extern "C" __global__ void crossed_parts_small(LEVEL_PARAMS, uint32_t parts, int32_t* all) {
+    crossed_parts<true>(LEVEL, parts, all);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 3) crossed_parts_mixed(LEVEL_PARAMS, uint32_t parts, int32_t* all) {
+    crossed_parts<false>(LEVEL, parts, all);
 }
 
 extern "C" __global__ void crossed_end(LEVEL_PARAMS, uint32_t count, const int32_t* all) {

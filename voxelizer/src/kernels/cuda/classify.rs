@@ -1,6 +1,6 @@
 //! One thread per block without facets, one thread block per block with facets.
 
-use super::{CLASSIFY, THREADS, all_small, gaps};
+use super::{CLASSIFY, THREADS, all_small, gaps, small_extent};
 use crate::{
     VoxelError,
     constants::FEW,
@@ -49,7 +49,8 @@ pub(super) fn classify<const D: usize>(
     // SAFETY: the level's blocks have consecutive ids, with a row each of the lists; numbers are
     // one a block or 2^D a parent; anchors, where they are kept, 2^D a block; a mask an id.
     unsafe { launch.run(LaunchGrid::over(view.count, THREADS))? };
-    let plan = Plan::new(data);
+    let small = all_small(data);
+    let by_size = |all_small, mixed| if small { all_small } else { mixed };
     let launch = |kernel| {
         cuda.launch(&CLASSIFY, D, kernel)
             .buf(&set.corners)
@@ -58,6 +59,7 @@ pub(super) fn classify<const D: usize>(
             .buf(&bins.facets)
             .val(view.first as u32)
             .val(view.spacing)
+            .val(small_extent(view.spacing))
             .buf(&forest.coord)
             .buf(&forest.parent)
             .buf(numbers)
@@ -69,16 +71,18 @@ pub(super) fn classify<const D: usize>(
     let rows = bins.rows.len();
     // SAFETY (all): as above, for the rows that have facets; the lists hold numbers of facets. Few
     // blocks a warp, a thread block a block, or parts of one whose sums have 4^D places a row.
-    match plan {
+    match Plan::new(data) {
         Plan::Few => {
-            let launch = launch("crossed_few").out(&mut anchors).out(solid);
+            let kernel = by_size("crossed_few_small", "crossed_few_mixed");
+            let launch = launch(kernel).out(&mut anchors).out(solid);
             let launch = launch.val(rows as u32);
             // SAFETY: see above.
             unsafe { launch.run(LaunchGrid::blocks(rows.div_ceil(FEW), 32))? };
         }
         Plan::Parts(parts) => {
             let mut all = cuda.alloc("winding numbers", rows * dims::cells(D), 0i32)?;
-            let first = launch("crossed_parts").out(&mut anchors).out(solid);
+            let kernel = by_size("crossed_parts_small", "crossed_parts_mixed");
+            let first = launch(kernel).out(&mut anchors).out(solid);
             let first = first.val(parts as u32).out(&mut all);
             // SAFETY: see above.
             unsafe { first.run(LaunchGrid::blocks(rows * parts, THREADS))? };
@@ -87,7 +91,8 @@ pub(super) fn classify<const D: usize>(
             // SAFETY: see above.
             unsafe { end.run(LaunchGrid::over(32 * rows, THREADS))? };
         }
-        Plan::Each { kernel, threads } => {
+        Plan::Each { threads } => {
+            let kernel = by_size("crossed_small", "crossed_mixed");
             let launch = launch(kernel).out(&mut anchors).out(solid);
             // SAFETY: see above.
             unsafe { launch.run(LaunchGrid::blocks(rows, threads))? };
@@ -107,23 +112,17 @@ enum Plan {
     /// Several thread blocks per block.
     Parts(usize),
     /// One thread block per block.
-    Each { kernel: &'static str, threads: u32 },
+    Each { threads: u32 },
 }
 
 impl Plan {
     fn new<const D: usize>(data: &LevelData<'_, D, Cuda>) -> Self {
         let (entries, rows) = (data.bins.facets.len(), data.bins.rows.len());
-        let threads = LaunchGrid::threads_for(entries, rows, THREADS);
-        if !all_small(data) {
-            let kernel = "crossed_any";
-            return Self::Each { kernel, threads };
-        }
         match entries / rows.max(1) {
             0..=12 => Self::Few,
             mean @ 512.. => Self::Parts((mean / 512).clamp(1, 64)),
             _ => Self::Each {
-                kernel: "crossed_small",
-                threads,
+                threads: LaunchGrid::threads_for(entries, rows, THREADS),
             },
         }
     }

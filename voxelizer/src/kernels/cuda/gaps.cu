@@ -65,13 +65,14 @@ extern "C" __global__ void steady(const uint32_t* rows, uint32_t count, uint32_t
 // thread per cell. `above` flags uncertain parents.
 extern "C" __global__ void classify_near(const Facet* corners, const uint32_t* rows, const double* values,
                                          const uint32_t* starts, const uint32_t* facets, uint32_t first, int spacing,
-                                         const Ints* coord, const uint32_t* parent, const int32_t* seeds,
+                                         int small, const Ints* coord, const uint32_t* parent, const int32_t* seeds,
                                          uint32_t from_parent, uint32_t first_parent, const uint8_t* above,
                                          const CapNode* nodes, uint32_t node_count, const Facet* cap_facets,
                                          uint32_t inside_is_solid, uint64_t* solid, uint8_t* uncertain) {
     __shared__ int32_t sums[CELLS];
     __shared__ uint32_t masks[2];
     __shared__ uint32_t near_half;
+    __shared__ uint32_t waiting[2 * WARP_QUEUE];
     const uint32_t row = rows[blockIdx.x];
     const uint32_t id = first + row;
     const Ints at = coord[id], center = first_center(at, spacing);
@@ -83,8 +84,8 @@ extern "C" __global__ void classify_near(const Facet* corners, const uint32_t* r
     }
     __syncthreads();
     const uint32_t begin = starts[row];
-    add_crossings<false>(corners, facets + begin, starts[row + 1] - begin, center, spacing, from_parent, 0, 1, sums,
-                         nullptr);
+    add_crossings<false>(corners, facets + begin, starts[row + 1] - begin, center, spacing, small, from_parent, 0, 1,
+                         sums, waiting);
     __syncthreads();
     const int32_t start = Seeds{seeds, from_parent, first_parent}.of(row, at, parent[id]) + sums[0];
     const bool is_steady = values[blockIdx.x] != UNSTEADY;

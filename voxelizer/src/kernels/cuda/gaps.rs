@@ -2,7 +2,7 @@
 //! classified by it, with one thread per cell. The tree is copied each time: its size is proportional to the open
 //! edges, not to the facets.
 
-use super::{GAPS, THREADS};
+use super::{GAPS, THREADS, small_extent};
 use crate::{
     Fill, VoxelError,
     kernels::{LevelData, Seeds},
@@ -66,6 +66,7 @@ pub(super) fn classify<const D: usize>(
         .buf(&bins.facets)
         .val(view.first as u32)
         .val(view.spacing)
+        .val(small_extent(view.spacing))
         .buf(&forest.coord)
         .buf(&forest.parent)
         .buf(numbers)

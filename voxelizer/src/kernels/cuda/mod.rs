@@ -8,7 +8,7 @@ mod gaps;
 mod mark;
 mod seed;
 
-use super::{Classified, LevelData, MeshKernels, Rim, Seeds, SolidRule};
+use super::{Classified, LevelData, MeshKernels, Rim, Seeds, SolidRule, small::small_extent};
 use crate::{LinkTable, VoxelError, refine::LevelMarks};
 use cutlink_amr::Forest;
 use cutlink_device::cuda::{Cuda, CudaBuf, Module};
@@ -83,14 +83,9 @@ where
     }
 }
 
-/// Whether kernels for small facets do (`local.cuh`, `is_small`): the facets of a list meet their block
-/// grown by half a cell.
+/// Whether kernels for small facets alone do.
 fn all_small<const D: usize>(data: &LevelData<'_, D, Cuda>) -> bool {
-    let most = match data.view.spacing {
-        0..=0x400 => 1 << 17,
-        0x401..=0x1000 => 1 << 16,
-        _ => return false,
-    };
+    let most = small_extent(data.view.spacing);
     let images = data.images.as_ref();
     data.set.extent <= most && images.is_none_or(|images| images.set.extent <= most)
 }

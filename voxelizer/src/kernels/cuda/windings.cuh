@@ -23,80 +23,17 @@ struct Seeds {
     }
 };
 
-// Crossings between neighbouring cells of the lines of one block, each at the second cell: lines
-// along axis a run through the cells whose coordinates on the axes below a are 0. The first cell
-// has those of the diagonal.
-template <typename I, typename V>
-__device__ inline void cross(const Local& local, int spacing, bool diagonal, int32_t* sums) {
-    const Plane<I, V> plane(local.facet);
-    if (diagonal) {
-        // Down from the parent's centre, half a spacing above the first centre on each axis; a
-        // line has the same hits in both directions.
-        int up[D];
-        Ints from, to;
-        for (int a = 0; a < D; a++) {
-            up[a] = 1;
-            from.v[a] = spacing / 2;
-            to.v[a] = 0;
-        }
-        const I along = plane.along(up);
-        if (along != 0 && Lines<I>(local.facet, up, D - 1).meets(0, 0) && plane.is_outer(from) != plane.is_outer(to)) {
-            atomicAdd(&sums[0], along > 0 ? 1 : -1);
-        }
-    }
-    for (int axis = 0; axis < D; axis++) {
-        if (local.low[axis] > 3 || local.high[axis] < 0 || plane.normal[axis] == 0) {
-            continue;
-        }
-        int from[D], to[D], d[D];
-        bool empty = false;
-        for (int a = 0; a < D; a++) {
-            d[a] = a == axis;
-            from[a] = a == axis ? 0 : max(local.low[a], 0);
-            to[a] = a == axis ? 0 : min(local.high[a], a < axis ? 0 : 3);
-            empty |= from[a] > to[a];
-        }
-        if (empty) {
-            continue;
-        }
-        const Lines<I> lines(local.facet, d, axis);
-        const int sign = plane.normal[axis] > 0 ? 1 : -1;
-        const V rise = static_cast<V>(plane.normal[axis]) * spacing;
-        const int u = lines.axis_u, v = D == 2 ? axis : lines.axis_v;
-        for (int at_v = from[v]; at_v <= to[v]; at_v++) {
-            for (int at_u = from[u]; at_u <= to[u]; at_u++) {
-                if (!lines.meets(static_cast<I>(at_u) * spacing, static_cast<I>(at_v) * spacing)) {
-                    continue;
-                }
-                Ints p;
-                int cell = (at_u << 2 * u) + (D == 2 ? 0 : at_v << 2 * v);
-                for (int a = 0; a < D; a++) {
-                    p.v[a] = a == u ? at_u * spacing : a == axis ? 0 : at_v * spacing;
-                }
-                V value = plane.value(p);
-                bool before = plane.outer(value);
-                for (int i = 1; i < 4; i++) {
-                    value += rise;
-                    cell += 1 << 2 * axis;
-                    const bool now = plane.outer(value);
-                    if (now != before) {
-                        atomicAdd(&sums[cell], -sign);
-                    }
-                    before = now;
-                }
-            }
-        }
-    }
-}
-
-// The same of a small facet, one line's direction at a time: the axes, then the diagonal.
-__device__ inline void cross_small(const Facet* facet, const Ints& center, int way, int spacing, int shift,
-                                   int32_t* sums) {
+// Crossings of a facet between neighbouring cells of the lines of one block, each at the second cell: lines along axis
+// a run through the cells whose coordinates on the axes below a are 0; the first cell has those of the diagonal. One
+// line's direction at a time: the axes, then the diagonal. C holds coordinates, V values of the facet's plane.
+template <typename C, typename V>
+__device__ inline void cross_way(const Facet* facet, const Ints& center, int way, int spacing, int shift,
+                                 int32_t* sums) {
     const bool diagonal = way == D;
     // Along axis a the step is 3^a beyond the middle; the diagonal is the last direction.
     const int direction = diagonal ? DIRECTIONS - 1 : DIRECTIONS / 2 + (way == 0 ? 1 : way == 1 ? 3 : 9);
     const Ray ray(direction);
-    Setup<int32_t, int64_t, double> setup;
+    Setup<C, int64_t, V> setup;
     if (!setup.start(Turned(facet, center, ray), ray, spacing, shift)) {
         return;
     }
@@ -121,7 +58,7 @@ __device__ inline void cross_small(const Facet* facet, const Ints& center, int w
             if (both >= 0 && any < 0) {
                 continue;
             }
-            const double value = setup.value + u * setup.step_u + v * setup.step_v;
+            const V value = setup.value + static_cast<V>(u) * setup.step_u + static_cast<V>(v) * setup.step_v;
             if (diagonal) {
                 // From the parent's centre, half a spacing above the first one on each axis, down.
                 if (value < 0 && value + setup.rise / 2 >= 0) {
@@ -136,6 +73,22 @@ __device__ inline void cross_small(const Facet* facet, const Ints& center, int w
                 atomicAdd(&sums[cell], -sign);
             }
         }
+    }
+}
+
+// The same of a small facet (`small_extent` in Rust).
+__device__ inline void cross_small(const Facet* facet, const Ints& center, int way, int spacing, int shift,
+                                   int32_t* sums) {
+    cross_way<int32_t, double>(facet, center, way, spacing, shift, sums);
+}
+
+// The same of any other facet. A call, so that its wide numbers take no registers from small facets.
+__device__ __noinline__ static void cross_large(const Facet* facet, const Ints& center, int way, int spacing, int shift,
+                                                int32_t* sums) {
+    if (Local(*facet, center, spacing, shift).is_narrow(spacing)) {
+        cross_way<int64_t, int64_t>(facet, center, way, spacing, shift, sums);
+    } else {
+        cross_way<int64_t, Wide>(facet, center, way, spacing, shift, sums);
     }
 }
 
@@ -157,37 +110,39 @@ __device__ inline uint32_t ways_of(const Local& local, bool diagonal) {
     return ways;
 }
 
-// The crossings of part `part` of `parts` of a block's list, by the whole thread block; `waiting` is shared
-// memory, WARP_QUEUE words per warp.
-template <bool SMALL_FACETS>
+// The crossings of part `part` of `parts` of a block's list, by the whole thread block; `waiting` is shared memory,
+// WARP_QUEUE words per warp. Each facet is small or not by its own extent, unless ALL_SMALL.
+template <bool ALL_SMALL>
 __device__ inline void add_crossings(const Facet* corners, const uint32_t* list, uint32_t length, const Ints& center,
-                                     int spacing, bool from_parent, uint32_t part, uint32_t parts, int32_t* sums,
-                                     uint32_t* waiting) {
+                                     int spacing, int small, bool from_parent, uint32_t part, uint32_t parts,
+                                     int32_t* sums, uint32_t* waiting) {
     const int shift = __ffs(spacing) - 1, lane = threadIdx.x & 31;
     uint32_t* queue = waiting + threadIdx.x / 32 * WARP_QUEUE;
     int queued = 0;
     const auto run = [&](int pairs) {
+        // Facet's place in its list (from bit 3), whether it is large (1 bit), way (2 bits).
         if (lane < pairs) {
-            const uint32_t f = list[queue[lane] >> 2];
-            cross_small(&corners[f], center, queue[lane] & 3, spacing, shift, sums);
+            const uint32_t pair = queue[lane];
+            const Facet* facet = &corners[list[pair >> 3]];
+            if (ALL_SMALL || (pair & 4) == 0) {
+                cross_small(facet, center, pair & 3, spacing, shift, sums);
+            } else {
+                cross_large(facet, center, pair & 3, spacing, shift, sums);
+            }
         }
         __syncwarp();
     };
     // The loop is uniform over the warp.
     for (uint32_t base = part * blockDim.x + (threadIdx.x & ~31u); base < length; base += parts * blockDim.x) {
         const uint32_t e = base + lane;
-        uint32_t ways = 0;
+        uint32_t ways = 0, large = 0;
         if (e < length) {
             const Local local(corners[list[e]], center, spacing, shift);
             ways = ways_of(local, from_parent);
-            if constexpr (!SMALL_FACETS) {
-                if (ways != 0) {
-                    cross<int64_t, Wide>(local, spacing, ways >> D != 0, sums);
-                }
-            }
+            large = !ALL_SMALL && local.facet.extent() > small ? 4 : 0;
         }
-        for (int way = 0; SMALL_FACETS && way <= D; way++) {
-            push<uint32_t>(queue, queued, ways >> way & 1, e << 2 | way, run);
+        for (int way = 0; way <= D; way++) {
+            push<uint32_t>(queue, queued, ways >> way & 1, e << 3 | large | way, run);
         }
     }
     run(queued);
