@@ -305,8 +305,9 @@ def turek(name, kind, levels, root, speed, seconds):
         "boundary": {a + s: "no-slip" for a in "xyz"[:dims] for s in "-+"}
         | {"x-": {"type": "velocity", "profile": "parabolic", "mean": mean}, "x+": {"type": "pressure"}},
         "run": {"seconds": seconds},
-        "output": {"folder": name, "forces_every": 8},
-        "output.write": [{"kind": "probes", "every_steps": 64, "points": ahead + behind}],
+        # Integrals and probes take a copy of the whole field from the device.
+        "output": {"folder": name, "forces_every": 8, "integrals_every": 256 if dims == 2 else 4096},
+        "output.write": [{"kind": "probes", "every_steps": 64 if dims == 2 else 2048, "points": ahead + behind}],
     }
 
 

@@ -11,7 +11,10 @@ mod constants;
 
 #[cfg(feature = "cuda")]
 fn main() -> Result<(), String> {
-    use constants::{BAND, DIRECTION_BITS, FEW, HALF, fill, region};
+    use constants::{
+        BAND, CERTAIN, DIRECTION_BITS, FEW, FINE, HALF, NEAR, REFERENCE, ROUGH, ROUNDING,
+        UNCERTAIN, UNPROVEN, fill, region,
+    };
     use cutlink_nvcc::{Constant, KernelBuild};
     let values = [
         ("DIRECTION_BITS", Constant::U32(DIRECTION_BITS)),
@@ -21,6 +24,15 @@ fn main() -> Result<(), String> {
         ("FILL_EVEN", Constant::U32(fill::EVEN)),
         ("BAND", Constant::F64(BAND)),
         ("HALF", Constant::F64(HALF)),
+        ("NEAR", Constant::F64(NEAR)),
+        ("FINE", Constant::F64(FINE)),
+        ("ROUGH", Constant::F64(ROUGH)),
+        ("ROUNDING", Constant::F64(ROUNDING)),
+        ("CERTAIN", Constant::U8(CERTAIN)),
+        ("UNCERTAIN", Constant::U8(UNCERTAIN)),
+        ("UNPROVEN", Constant::U8(UNPROVEN)),
+        ("REFERENCE_2D", Constant::Size(REFERENCE[2])),
+        ("REFERENCE_3D", Constant::Size(REFERENCE[3])),
         ("FEW_BLOCKS", Constant::Size(FEW)),
         ("REGION_BOX", Constant::U32(region::BOX)),
         ("REGION_BALL", Constant::U32(region::BALL)),

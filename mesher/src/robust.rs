@@ -3,7 +3,7 @@
 //!
 //! In: any [`Snapped`] surface. Out: the same with caps, and a [`CapTree`] of them. The generalized
 //! winding number of a point p is `W(p) - g(p)`. W is the exact integer winding number of the surface
-//! *with caps*: the chain's boundary, which is a set of closed loops, coned from one apex a loop.
+//! *with caps*: the chain's boundary, which is a set of closed loops, filled with triangles loop by loop.
 //! g is the solid angle of the caps at p over 4π (in 2D the angle over 2π). The
 //! difference does not depend on the choice of the caps. So the winding number of a
 //! closed surface is exact, and elsewhere the cost is proportional to the number of
@@ -15,15 +15,17 @@
 //! no other are taken as they are.
 //!
 //! **Determinism.** g is computed with +, -, ×, ÷, √ in one order: the same bits on every
-//! machine and backend. **Cost.** Sorting the edges; a tree over the caps.
+//! machine and backend. **Cost.** Sorting the edges; a tree over the caps and one over the open edges. Of an angle:
+//! the caps near the point, and the logarithm of the others.
 
 mod caps;
 mod orient;
 mod tree;
+mod turn;
 
-pub use tree::CapTree;
+pub use tree::{Angle, CapTree};
 #[cfg(feature = "cuda")]
-pub(crate) use tree::Node;
+pub(crate) use tree::{Node, Tree};
 
 use crate::{
     exact::{Exact, Facet},

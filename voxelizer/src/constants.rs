@@ -13,8 +13,22 @@ pub(crate) mod fill {
 
 /// How near |W - g| must come to a half to make a block uncertain.
 pub(crate) const BAND: f64 = 0.2;
+/// Marks of blocks: see [`Classified::uncertain`](crate::kernels::Classified).
+pub(crate) const CERTAIN: u8 = 0;
+pub(crate) const UNCERTAIN: u8 = 1;
+pub(crate) const UNPROVEN: u8 = 2;
 /// At a half, rounding does not decide.
 pub(crate) const HALF: f64 = 0.5 - 1e-9;
+/// Remainder of a node's series that is accepted where |W - g| is compared with bounds of its own.
+pub(crate) const NEAR: f64 = 1e-3;
+/// The same of a single cell, whose class may then need a better one.
+pub(crate) const ROUGH: f64 = 1e-2;
+/// The same where W - g is interpolated, so that few cells are left undecided.
+pub(crate) const FINE: f64 = 1e-4;
+/// More than g is rounded by.
+pub(crate) const ROUNDING: f64 = 1e-7;
+/// By dimension, the cell of a block of which g stands for all: (1, 1) or (1, 1, 1).
+pub(crate) const REFERENCE: [usize; 4] = [0, 1, 5, 21];
 
 /// Blocks with short facet lists that a warp classifies together.
 #[cfg(feature = "cuda")]

@@ -1,12 +1,16 @@
-//! Caps: the boundary of the chain of facets, coned from one point a loop.
+//! Caps: facets that take away the boundary of a surface, loop by loop.
+//!
+//! A closed loop of n open edges gets n - 2 caps: the triangle of its ends and its middle, then those of both halves
+//! (the chains between two corners), down to single edges. So a cap is as small as the part of the rim that it belongs
+//! to, and a point near one part of the rim is far from the caps of the others. A fan from one point would have
+//! all its caps near every point of the hole. The winding number less the angle of the caps is the same for both.
 
 use super::uses;
 use crate::snap::Snapped;
 use cutlink_device::UnionFind;
-use std::collections::BTreeMap;
 
 /// Puts caps behind the facets of a surface, so that their chain has no boundary. Returns
-/// the number of caps, with those of no area, and of loops.
+/// the number of open edges, with multiplicity, and of their connected components.
 pub(super) fn add<const D: usize>(surface: &mut Snapped<D>) -> (usize, usize) {
     let boundary = boundary(&surface.facets);
     if boundary.is_empty() {
@@ -21,45 +25,114 @@ pub(super) fn add<const D: usize>(surface: &mut Snapped<D>) -> (usize, usize) {
     for (ends, _) in &boundary {
         sets.join(ends[0], ends[1]);
     }
-    let mut sums: BTreeMap<u32, ([i64; D], i64)> = BTreeMap::new();
-    for (ends, _) in &boundary {
-        let (sum, count) = sums.entry(sets.root(ends[0])).or_insert(([0; D], 0));
-        for &v in ends {
-            for (sum, c) in sum.iter_mut().zip(surface.vertices[v as usize]) {
-                *sum += i64::from(c);
-            }
-            *count += 1;
-        }
-    }
-    let mut apex_of = BTreeMap::new();
-    for (root, (sum, count)) in sums {
-        apex_of.insert(root, surface.vertices.len() as u32);
-        surface
-            .vertices
-            .push(sum.map(|s| s.div_euclid(count) as i32));
-    }
-    let mut edges = 0;
     let before = surface.facets.len();
-    for (ends, times) in boundary {
-        let apex = apex_of[&sets.root(ends[0])];
-        let at = |v: u32| surface.vertices[v as usize];
-        edges += times.unsigned_abs() as usize;
-        // At an end of its edge a cap is nothing, and its boundary too.
-        if ends.iter().any(|&v| at(v) == at(apex)) {
-            continue;
-        }
-        let cap = cap::<D>(ends, apex, times > 0);
-        for _ in 0..times.unsigned_abs() {
-            surface.facets.push(cap);
+    if D == 2 {
+        join_ends(&boundary, &mut sets, &mut surface.facets);
+    } else {
+        for edges in loops(&directed(&boundary)) {
+            fill(&edges, &mut surface.facets);
         }
     }
     surface.caps = surface.facets.len() - before;
-    (edges, apex_of.len())
+    let edges = boundary
+        .iter()
+        .map(|(_, times)| times.unsigned_abs() as usize)
+        .sum();
+    let mut roots: Vec<u32> = boundary
+        .iter()
+        .map(|(ends, _)| sets.root(ends[0]))
+        .collect();
+    roots.sort_unstable();
+    roots.dedup();
+    (edges, roots.len())
+}
+
+/// In 2D, a cap from each end at which a polyline runs out to one at which it begins.
+fn join_ends<const D: usize>(
+    boundary: &[([u32; 2], i64)],
+    sets: &mut UnionFind,
+    facets: &mut Vec<[u32; D]>,
+) {
+    let mut ends = |begins: bool| -> Vec<(u32, u32)> {
+        let of_kind = boundary.iter().filter(|(_, times)| (*times > 0) == begins);
+        let each = of_kind.flat_map(|&([v, _], times)| {
+            let end = (sets.root(v), v);
+            (0..times.unsigned_abs()).map(move |_| end)
+        });
+        let mut ends: Vec<(u32, u32)> = each.collect();
+        ends.sort_unstable();
+        ends
+    };
+    // As many of one kind as of the other in each polyline.
+    let (begins, runs_out) = (ends(true), ends(false));
+    for ((_, to), (_, from)) in begins.into_iter().zip(runs_out) {
+        let mut cap = [to; D];
+        cap[0] = from;
+        facets.push(cap);
+    }
+}
+
+/// The edges of the caps' own boundary, sorted: an open edge the other way round, as often as it is open.
+fn directed(boundary: &[([u32; 2], i64)]) -> Vec<[u32; 2]> {
+    let each = boundary.iter().flat_map(|&([low, high], times)| {
+        let edge = if times > 0 { [high, low] } else { [low, high] };
+        (0..times.unsigned_abs()).map(move |_| edge)
+    });
+    let mut edges: Vec<[u32; 2]> = each.collect();
+    edges.sort_unstable();
+    edges
+}
+
+/// Splits edges, of which as many end as begin at every vertex, into closed loops that pass no vertex twice. Cost:
+/// proportional to the edges, but for a search each.
+fn loops(edges: &[[u32; 2]]) -> Vec<Vec<u32>> {
+    const OFF: usize = usize::MAX;
+    let mut vertices: Vec<u32> = edges.iter().map(|e| e[0]).collect();
+    vertices.dedup();
+    let first = |v: u32| edges.partition_point(|e| e[0] < v);
+    let mut next: Vec<usize> = vertices.iter().map(|&v| first(v)).collect();
+    let mut place = vec![OFF; vertices.len()];
+    let mut loops = Vec::new();
+    for start in 0..vertices.len() {
+        let mut path = vec![start];
+        place[start] = 0;
+        while let Some(&at) = path.last() {
+            let edge = edges.get(next[at]).filter(|e| e[0] == vertices[at]);
+            // Only where the path began, no edge may be left: at other vertices, one more has come in than gone out.
+            let Some(&[_, to]) = edge else { break };
+            next[at] += 1;
+            let to = vertices.partition_point(|&v| v < to);
+            if place[to] == OFF {
+                place[to] = path.len();
+                path.push(to);
+                continue;
+            }
+            loops.push(path[place[to]..].iter().map(|&i| vertices[i]).collect());
+            for i in path.drain(place[to] + 1..) {
+                place[i] = OFF;
+            }
+        }
+        place[start] = OFF;
+    }
+    loops
+}
+
+/// Fills a loop with triangles, whose boundary is the loop.
+fn fill<const D: usize>(corners: &[u32], facets: &mut Vec<[u32; D]>) {
+    if corners.len() < 3 {
+        return;
+    }
+    let (middle, last) = (corners.len() / 2, corners.len() - 1);
+    let mut cap = [corners[0]; D];
+    (cap[1], cap[2 % D]) = (corners[middle], corners[last]);
+    facets.push(cap);
+    fill(&corners[..=middle], facets);
+    fill(&corners[middle..], facets);
 }
 
 /// Edges with more uses one way than the other: their ends, low first (2D: the vertex,
 /// twice), and how many more run forward.
-fn boundary<const D: usize>(facets: &[[u32; D]]) -> Vec<([u32; 2], i64)> {
+pub(super) fn boundary<const D: usize>(facets: &[[u32; D]]) -> Vec<([u32; 2], i64)> {
     let uses = uses(facets);
     let runs = uses.chunk_by(|a, b| a.0 == b.0);
     let net = |run: &[super::Use]| -> i64 {
@@ -75,19 +148,6 @@ fn boundary<const D: usize>(facets: &[[u32; D]]) -> Vec<([u32; 2], i64)> {
             (ends, net)
         })
         .collect()
-}
-
-/// The facet whose boundary takes away one more use of the edge one way.
-fn cap<const D: usize>(ends: [u32; 2], apex: u32, forward: bool) -> [u32; D] {
-    let mut cap = [apex; D];
-    if D == 2 {
-        // A use out of the vertex is taken away by one into it.
-        cap[usize::from(forward)] = ends[0];
-    } else {
-        let [a, b] = ends;
-        (cap[0], cap[1]) = if forward { (b, a) } else { (a, b) };
-    }
-    cap
 }
 
 #[cfg(test)]
@@ -130,6 +190,43 @@ mod tests {
     }
 
     #[test]
+    fn loops_that_meet_are_told_apart() {
+        // Two triangles that share a corner, and a square run through twice.
+        let mut edges = vec![[0, 1], [1, 2], [2, 0], [2, 3], [3, 4], [4, 2]];
+        edges.extend([[5, 6], [6, 7], [7, 8], [8, 5]].repeat(2));
+        edges.sort_unstable();
+        let mut found = loops(&edges);
+        found.sort_unstable();
+        assert_eq!(
+            found,
+            [
+                vec![0, 1, 2],
+                vec![2, 3, 4],
+                vec![5, 6, 7, 8],
+                vec![5, 6, 7, 8]
+            ]
+        );
+    }
+
+    #[test]
+    fn a_loop_has_two_caps_less_than_edges() {
+        for n in 3..40 {
+            let corners: Vec<u32> = (0..n).collect();
+            let mut caps: Vec<[u32; 3]> = Vec::new();
+            fill(&corners, &mut caps);
+            assert_eq!(caps.len() as u32, n - 2);
+            // Their boundary is the loop; edges between two caps go both ways.
+            let rim = boundary(&caps);
+            assert_eq!(rim.len() as u32, n);
+            for (ends, times) in rim {
+                let forward = ends[1] == ends[0] + 1;
+                assert!(forward || ends == [0, n - 1], "{ends:?}");
+                assert_eq!(times, if forward { 1 } else { -1 }, "{ends:?}");
+            }
+        }
+    }
+
+    #[test]
     fn polylines_are_closed_each_by_itself() {
         let mut open = Snapped {
             lattice: SnapLattice {
@@ -152,7 +249,7 @@ mod tests {
             report: crate::snap::SnapReport::default(),
         };
         assert_eq!(add(&mut open), (2, 1), "the corner, not the square");
-        assert_eq!(open.vertices[7], [5, 5], "between its ends");
+        assert_eq!(open.facets[6..], [[2, 0]], "from its end to its beginning");
         assert!(boundary(&open.facets).is_empty(), "closed");
     }
 }

@@ -129,10 +129,12 @@ pub struct SolidRule<'a, const D: usize> {
 /// What a level's classification leaves for the next level and for the marks.
 #[derive(Debug)]
 pub struct Classified<B: Backend> {
-    /// Winding numbers: 2^D per block; unspecified on the finest level.
+    /// Winding numbers W: 2^D per block; unspecified on the finest level. Of a surface with gaps, in certain blocks W - g
+    /// rounded.
     pub anchors: B::Buf<i32>,
-    /// 1 for each block near a gap in which |W - g| comes near one half, or that has cells of
-    /// both classes, and whose parent is uncertain too; empty for a closed surface.
+    /// A mark of each block; empty for a closed surface. 0, certain: in all of the block, up to its sides, W - g rounded
+    /// changes at walls alone, which decide its children's cells too. 1, uncertain: not certain, with |W - g| near a
+    /// half or cells of both classes, and so is its parent; it is refined as one with walls. 2: neither.
     pub uncertain: B::Buf<u8>,
 }
 

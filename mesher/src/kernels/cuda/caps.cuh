@@ -1,5 +1,6 @@
-// The angle that a surface's caps subtend at a point: `tree.rs`, operation by operation. With +, -, *,
-// / and the root alone, each rounded as IEEE 754 says (no fused products), results have the same bits.
+// The angle that a surface's caps subtend at a point, and bounds on its changes: `tree.rs` and `turn.rs`, operation by
+// operation. With +, -, *, / and the root alone, each rounded as IEEE 754 says (no fused products), results have the
+// same bits.
 
 #pragma once
 
@@ -7,11 +8,11 @@
 
 struct CapNode {
     double center[D];
-    double radius, area;
+    double radius, size;
     double first[D];
     double second[D][D];
-    // The first facet, and the one behind the last.
-    uint32_t facets[2];
+    // The first simplex, and the one behind the last.
+    uint32_t range[2];
     // The node behind the subtree.
     uint64_t skip;
 };
@@ -104,84 +105,35 @@ struct Turn {
     __device__ double angle() const { return 2.0 * CAP_PI * static_cast<double>(turns) + series_angle(im, re); }
 };
 
-struct Caps {
+struct CapAngle {
+    double value, error;
+};
+
+struct CapTree {
     const CapNode* nodes;
     uint32_t count;
-    const Facet* facets;
+    // Caps, or open edges with the second end given twice; in 2D ends, given twice.
+    const Facet* simplices;
 
-    // A bound on |g| within `reach` of a point, or `enough` where it is at least that.
-    __device__ double bound(const double (&p)[D], double reach, double enough) const {
-        return sum_of<D - 1>(p, reach, enough, 1.0, 0.5);
-    }
-
-    // A bound on what g changes by within `reach` of a point, or `enough` where it is at least that.
-    __device__ double variation(const double (&p)[D], double reach, double enough) const {
-        const double steepest = static_cast<double>(D - 1) * reach;
-        return sum_of<D>(p, reach, enough, steepest, INFINITE);
-    }
-
-    // g at a point of the lattice.
-    __device__ double angle(const Ints& p) const {
-        double far = 0.0;
-        Turn near;
-        uint64_t at = 0;
-        while (at < count) {
-            const CapNode& node = nodes[at];
-            double r[D];
-            for (int a = 0; a < D; a++) {
-                r[a] = node.center[a] - static_cast<double>(p.v[a]);
-            }
-            const double square = dot(r, r);
-            if (square > CAP_FAR * CAP_FAR * node.radius * node.radius) {
-                far += by_moments(node, r, square);
-                at = node.skip;
-            } else {
-                for (uint32_t f = node.facets[0]; f < node.facets[1]; f++) {
-                    add_facet(near, facets[f].relative_to(p));
-                }
-                at++;
-            }
-        }
-        // In 3D the tangents are of half the angle.
-        return (far + static_cast<double>(D - 1) * near.angle()) / CAP_SPHERE;
-    }
-
-private:
-    static constexpr double INFINITE = __builtin_huge_val();
-
-    __device__ static double distance(const double (&p)[D], const double (&q)[D]) {
-        double arm[D];
-        for (int a = 0; a < D; a++) {
-            arm[a] = p[a] - q[a];
-        }
-        return norm(arm);
-    }
-
-    template <int POWER>
-    __device__ static double share(double factor, double area, double free) {
-        double raised = free;
-        for (int i = 1; i < POWER; i++) {
-            raised = raised * free;
-        }
-        return factor * area / (CAP_SPHERE * raised);
-    }
-
-    template <int POWER>
-    __device__ double sum_of(const double (&p)[D], double reach, double enough, double factor, double most) const {
+    // A sum of bounds, `of` that of a simplex, or `enough` where it is at least that.
+    template <int POWER, typename Of>
+    __device__ double sum_of(const double (&p)[D], double reach, double enough, const Of& of) const {
         double sum = 0.0;
         uint64_t at = 0;
         while (at < count) {
             const CapNode& node = nodes[at];
-            const double free = distance(p, node.center) - reach - node.radius;
-            if (free > node.radius) {
-                sum += share<POWER>(factor, node.area, free);
+            double arm[D];
+            for (int a = 0; a < D; a++) {
+                arm[a] = p[a] - node.center[a];
+            }
+            const double free = norm(arm) - reach - node.radius;
+            if (free > CAP_FAR * node.radius) {
+                sum += share<POWER>(node.size, free);
                 at = node.skip;
             } else {
-                double own = 0.0;
-                for (uint32_t f = node.facets[0]; f < node.facets[1]; f++) {
-                    own += of_facet<POWER>(facets[f], p, reach, factor, most);
+                for (uint32_t i = node.range[0]; i < node.range[1]; i++) {
+                    sum += of(simplices[i]);
                 }
-                sum += own;
                 at++;
             }
             if (sum >= enough) {
@@ -192,38 +144,158 @@ private:
     }
 
     template <int POWER>
-    __device__ static double of_facet(const Facet& f, const double (&p)[D], double reach, double factor, double most) {
-        double center[D];
-        for (int a = 0; a < D; a++) {
-            double sum = static_cast<double>(f.v[0].v[a]);
-            for (int k = 1; k < D; k++) {
-                sum += static_cast<double>(f.v[k].v[a]);
-            }
-            center[a] = sum / static_cast<double>(D);
+    __device__ static double share(double size, double r) {
+        double raised = r;
+        for (int i = 1; i < POWER; i++) {
+            raised = raised * r;
         }
-        double radius = 0.0;
-        for (int k = 0; k < D; k++) {
+        return size / (CAP_SPHERE * raised);
+    }
+};
+
+struct Caps {
+    CapTree caps, rim;
+
+    // A bound on |g| within `reach` of a point, or `enough` where it is at least that.
+    __device__ double bound(const double (&p)[D], double reach, double enough) const {
+        return caps.sum_of<D - 1>(p, reach, enough, [&](const Facet& f) {
+            double center[D];
+            for (int a = 0; a < D; a++) {
+                double sum = 0.0;
+                for (int k = 0; k < D; k++) {
+                    sum += static_cast<double>(f.v[k].v[a]);
+                }
+                center[a] = sum / static_cast<double>(D);
+            }
+            double radius = 0.0;
+            for (int k = 0; k < D; k++) {
+                double arm[D];
+                for (int a = 0; a < D; a++) {
+                    arm[a] = static_cast<double>(f.v[k].v[a]) - center[a];
+                }
+                radius = larger_of(radius, norm(arm));
+            }
             double arm[D];
             for (int a = 0; a < D; a++) {
-                arm[a] = static_cast<double>(f.v[k].v[a]) - center[a];
+                arm[a] = p[a] - center[a];
             }
-            radius = larger_of(radius, norm(arm));
+            const double free = norm(arm) - reach - radius;
+            if (!(free > 0.0)) {
+                return 0.5;
+            }
+            const Plane<int64_t, Wide> plane(f);
+            double area[D];
+            for (int a = 0; a < D; a++) {
+                area[a] = (D == 2 ? 1.0 : 0.5) * static_cast<double>(plane.normal[a]);
+            }
+            return smaller_of(CapTree::share<D - 1>(norm(area), free), 0.5);
+        });
+    }
+
+    // A bound on the gradient of W - g within `reach` of a point where no wall is, or `enough`.
+    __device__ double gradient(const double (&p)[D], double reach, double enough) const {
+        return of_rim<D - 1>(p, reach, enough);
+    }
+
+    // The same on its second derivatives along any direction.
+    __device__ double curvature(const double (&p)[D], double reach, double enough) const {
+        const double by = static_cast<double>(D - 1);
+        return by * of_rim<D>(p, reach, enough / by);
+    }
+
+    // g at a point of the lattice, nodes replaced by their series where its remainder is at most `tolerance`.
+    __device__ CapAngle angle(const Ints& p, double tolerance) const {
+        double far = 0.0, error = 0.0;
+        Turn near;
+        uint64_t at = 0;
+        while (at < caps.count) {
+            const CapNode& node = caps.nodes[at];
+            double r[D];
+            for (int a = 0; a < D; a++) {
+                r[a] = node.center[a] - static_cast<double>(p.v[a]);
+            }
+            const double square = dot(r, r);
+            const double length = sqrt(square);
+            const double left = remainder(node, length);
+            if (left <= tolerance) {
+                far += by_moments(node, r, square, length);
+                error += left;
+                at = node.skip;
+            } else {
+                for (uint32_t f = node.range[0]; f < node.range[1]; f++) {
+                    add_facet(near, caps.simplices[f].relative_to(p));
+                }
+                at++;
+            }
         }
-        const double free = distance(p, center) - reach - radius;
-        if (!(free > 0.0)) {
-            return most;
+        // In 3D the tangents are of half the angle.
+        return CapAngle{(far + static_cast<double>(D - 1) * near.angle()) / CAP_SPHERE, error};
+    }
+
+    // Whether |W - g| is at least a half; a rough g is computed again where it does not decide.
+    __device__ bool is_inside(const Ints& p, int32_t winding, double half, CapAngle g) const {
+        constexpr double FINER[3] = {1e-3, 1e-6, 0.0};
+        for (int i = 0; i < 3; i++) {
+            const double size = fabs(static_cast<double>(winding) - g.value);
+            if (fabs(size - half) > g.error) {
+                return size >= half;
+            }
+            g = angle(p, FINER[i]);
         }
-        const Plane<int64_t, Wide> plane(f);
-        double area[D];
+        return fabs(static_cast<double>(winding) - g.value) >= half;
+    }
+
+private:
+    template <int POWER>
+    __device__ double of_rim(const double (&p)[D], double reach, double enough) const {
+        return rim.sum_of<POWER>(p, reach, enough, [&](const Facet& f) {
+            const double free = distance(f, p) - reach;
+            if (free <= 0.0) {
+                return __builtin_huge_val();
+            }
+            if constexpr (D == 2) {
+                return CapTree::share<POWER>(1.0, free);
+            } else {
+                double along[D];
+                for (int a = 0; a < D; a++) {
+                    along[a] = static_cast<double>(f.v[1].v[a]) - static_cast<double>(f.v[0].v[a]);
+                }
+                const double part = CapTree::share<POWER>(norm(along), free);
+                return smaller_of(part, CapTree::share<POWER - 1>(2.0, free));
+            }
+        });
+    }
+
+    // From a point to the segment between the first two corners.
+    __device__ static double distance(const Facet& f, const double (&p)[D]) {
+        double along[D], arm[D];
         for (int a = 0; a < D; a++) {
-            area[a] = (D == 2 ? 1.0 : 0.5) * static_cast<double>(plane.normal[a]);
+            const double first = static_cast<double>(f.v[0].v[a]);
+            along[a] = static_cast<double>(f.v[1].v[a]) - first;
+            arm[a] = p[a] - first;
         }
-        return smaller_of(share<POWER>(factor, norm(area), free), most);
+        const double square = dot(along, along);
+        const double t = square > 0.0 ? smaller_of(larger_of(dot(along, arm) / square, 0.0), 1.0) : 0.0;
+        for (int a = 0; a < D; a++) {
+            arm[a] -= t * along[a];
+        }
+        return norm(arm);
+    }
+
+    // A bound on the remainder of the moments' series, over all directions.
+    __device__ static double remainder(const CapNode& node, double length) {
+        const double free = length - node.radius;
+        if (free <= node.radius) {
+            return __builtin_huge_val();
+        }
+        const double square = node.radius * node.radius, by = free * free;
+        const double bound = D == 2 ? square / (by * free) : 3.0 * square / (by * by);
+        return node.size * bound / CAP_SPHERE;
     }
 
     // The angle by the first two moments.
-    __device__ static double by_moments(const CapNode& node, const double (&r)[D], double square) {
-        const double power = D == 2 ? square : square * sqrt(square);
+    __device__ static double by_moments(const CapNode& node, const double (&r)[D], double square, double length) {
+        const double power = D == 2 ? square : square * length;
         double trace = 0.0, stretch = 0.0;
         for (int a = 0; a < D; a++) {
             trace += node.second[a][a];
@@ -244,12 +316,13 @@ private:
         const Wide value = plane.value(origin);
         const double size = to_f64(value < 0 ? -value : value);
         const double det = plane.outer(value) ? -size : size;
-        // Where a point is taken to be, as a tie.
+        // Where a point in the plane of a cap is taken to be, as a tie.
         constexpr double ASIDE[3] = {1.0 / 64.0, 1.0 / 8192.0, 1.0 / 1048576.0};
+        const bool is_tie = value == 0;
         double v[D][D];
         for (int k = 0; k < D; k++) {
             for (int a = 0; a < D; a++) {
-                v[k][a] = static_cast<double>(f.v[k].v[a]) - ASIDE[a];
+                v[k][a] = static_cast<double>(f.v[k].v[a]) - (is_tie ? ASIDE[a] : 0.0);
             }
         }
         if constexpr (D == 2) {
@@ -260,3 +333,12 @@ private:
         }
     }
 };
+
+// The arguments that make up `Caps`.
+#define CAPS_PARAMS                                                                                               \
+    const CapNode *cap_nodes, uint32_t cap_count, const Facet *cap_facets, const CapNode *rim_nodes,             \
+        uint32_t rim_count, const Facet *rim_edges
+#define CAPS                                                                                \
+    Caps {                                                                                  \
+        CapTree{cap_nodes, cap_count, cap_facets}, CapTree{rim_nodes, rim_count, rim_edges} \
+    }

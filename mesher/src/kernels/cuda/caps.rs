@@ -1,6 +1,6 @@
-//! The tree over a surface's caps, for kernels: nodes and facets as the host has them.
+//! The trees over a surface's caps and their rim, for kernels: nodes and simplices as the host has them.
 
-use crate::robust::{CapTree, Node};
+use crate::robust::{CapTree, Node, Tree};
 use cutlink_device::{
     DeviceError,
     cuda::{Cuda, CudaBuf, Launch},
@@ -17,24 +17,41 @@ const _: () = assert!(size_of::<Node<2>>() == 96 && size_of::<Node<3>>() == 152)
 /// A surface's caps in a device's memory.
 #[derive(Debug)]
 pub struct Caps<const D: usize> {
+    caps: Nodes<D>,
+    rim: Nodes<D>,
+}
+
+#[derive(Debug)]
+struct Nodes<const D: usize> {
     nodes: CudaBuf<Node<D>>,
-    facets: CudaBuf<[[i32; D]; D]>,
+    simplices: CudaBuf<[[i32; D]; D]>,
 }
 
 impl<const D: usize> Caps<D> {
-    /// Copies a tree.
+    /// Copies the trees.
     pub fn new(cuda: &Cuda, tree: &CapTree<D>) -> Result<Self, DeviceError> {
+        let copy = |tree: &Tree<D>| -> Result<Nodes<D>, DeviceError> {
+            Ok(Nodes {
+                nodes: cuda.upload_slice("caps", &tree.nodes)?,
+                simplices: cuda.upload_slice("caps", &tree.simplices)?,
+            })
+        };
         Ok(Self {
-            nodes: cuda.upload_slice("caps", &tree.nodes)?,
-            facets: cuda.upload_slice("caps", &tree.facets)?,
+            caps: copy(&tree.caps)?,
+            rim: copy(&tree.rim)?,
         })
     }
 
-    /// Gives a kernel the arguments that make up `Caps` of `caps.cuh`: nodes, their number, facets.
+    /// Gives a kernel the arguments `CAPS_PARAMS` of `caps.cuh`: nodes, their number and facets of the caps, then nodes,
+    /// their number and edges of the rim.
     pub fn give<'a>(&'a self, launch: Launch<'a>) -> Launch<'a> {
-        launch
-            .buf(&self.nodes)
-            .val(self.nodes.len() as u32)
-            .buf(&self.facets)
+        [&self.caps, &self.rim]
+            .into_iter()
+            .fold(launch, |launch, tree| {
+                launch
+                    .buf(&tree.nodes)
+                    .val(tree.nodes.len() as u32)
+                    .buf(&tree.simplices)
+            })
     }
 }

@@ -1,8 +1,13 @@
 //! A launch: a thread block a slot.
 
 use super::{SEED, entry};
-use crate::{SolverError, kernels::Seeds, lattice::Lattice, real::Real};
-use cutlink_amr::dims;
+use crate::{
+    SolverError,
+    kernels::{Arrival, Departure, Origin, Seeds},
+    lattice::Lattice,
+    real::Real,
+};
+use bytemuck::Zeroable;
 use cutlink_device::{
     Backend,
     cuda::{Cuda, CudaBuf, LaunchGrid},
@@ -11,39 +16,76 @@ use cutlink_device::{
 /// A thread a cell of a block.
 const THREADS: u32 = 64;
 
+/// Buffers in place of those of a level that is not there: no source names it.
+struct Nothing<T: Real> {
+    slots: CudaBuf<u32>,
+    masks: CudaBuf<u64>,
+    populations: CudaBuf<T>,
+}
+
+/// What a kernel takes of a level before the mesh changed.
+struct Given<'a, T: Real> {
+    neighbors: &'a CudaBuf<u32>,
+    solid: &'a CudaBuf<u64>,
+    slots: u32,
+    populations: &'a CudaBuf<T>,
+    departure: Departure<T>,
+    arrival: Arrival<T>,
+}
+
+impl<T: Real> Nothing<T> {
+    fn or<'a, const D: usize>(&'a self, from: Option<&'a Origin<'a, D, T, Cuda>>) -> Given<'a, T> {
+        match from {
+            Some(from) => Given {
+                neighbors: &from.level.neighbors,
+                solid: &from.level.solid,
+                slots: from.level.slots as u32,
+                populations: from.populations,
+                departure: from.departure,
+                arrival: from.arrival,
+            },
+            None => Given {
+                neighbors: &self.slots,
+                solid: &self.masks,
+                slots: 0,
+                populations: &self.populations,
+                departure: Departure::zeroed(),
+                arrival: Arrival::zeroed(),
+            },
+        }
+    }
+}
+
 pub(super) fn seed<const D: usize, L: Lattice, T: Real>(
     cuda: &Cuda,
     seeds: &Seeds<'_, D, T, Cuda>,
     to: &mut CudaBuf<T>,
 ) -> Result<(), SolverError> {
     let slots = <Cuda as Backend>::len(seeds.sources);
-    // What a level does not have, no source names; its place in the kernel's parameters is taken by a level that there is.
-    let any = seeds.coarser.as_ref().or(seeds.finer.as_ref());
-    let none = cuda.upload(Vec::new())?;
-    let (coarser, finer) = (seeds.coarser.as_ref().or(any), seeds.finer.as_ref().or(any));
-    let (Some(coarser), Some(finer)) = (coarser, finer) else {
-        return Err(SolverError::State {
-            reason: "a level cannot be seeded where it is the only one".into(),
-        });
+    let nothing = Nothing {
+        slots: cuda.upload(Vec::new())?,
+        masks: cuda.upload(Vec::new())?,
+        populations: cuda.upload(Vec::new())?,
     };
+    let coarser = nothing.or(seeds.coarser.as_ref());
+    let finer = nothing.or(seeds.finer.as_ref());
     let launch = cuda
         .launch(&SEED, D, entry!("seed", L, T))
         .buf(seeds.sources)
         .buf(seeds.groups)
-        .buf(seeds.same.unwrap_or(&none))
-        .buf(&coarser.level.neighbors)
-        .buf(&coarser.level.solid)
-        .val(coarser.level.slots as u32)
+        .buf(seeds.same.unwrap_or(&nothing.populations))
+        .buf(coarser.neighbors)
+        .buf(coarser.solid)
+        .val(coarser.slots)
         .buf(coarser.populations)
         .val(coarser.departure)
         .val(coarser.arrival)
-        .buf(&finer.level.solid)
-        .val(finer.level.slots as u32)
+        .buf(finer.solid)
+        .val(finer.slots)
         .buf(finer.populations)
         .val(finer.departure)
         .val(finer.arrival)
         .out(to);
-    debug_assert_eq!(<Cuda as Backend>::len(seeds.groups) % dims::children(D), 0);
     // SAFETY: a source for each slot of `to`; slots that sources and groups name are those of the levels before the change.
     unsafe { launch.run(LaunchGrid::blocks(slots, THREADS))? };
     Ok(())

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     VoxelError,
-    constants::{BAND, HALF},
+    constants::{BAND, CERTAIN, FINE, HALF, NEAR, REFERENCE, ROUGH, ROUNDING, UNCERTAIN, UNPROVEN},
 };
 use cutlink_amr::dims;
 use cutlink_device::{Backend, Host};
@@ -43,10 +43,7 @@ where
     let Some(gaps) = rule.gaps else {
         rows.for_each(|(row, (mask, anchors))| {
             let block = Block::new(data, seeds, row);
-            *mask = match block.windings(data, row) {
-                None => block.plain(rule.fill.is_solid(block.start), anchors),
-                Some(windings) => windings.finish(anchors, |_, w| rule.fill.is_solid(w)),
-            };
+            *mask = block.closed(data, data.bins.of(row), |w| rule.fill.is_solid(w), anchors);
         });
         let uncertain = Vec::new();
         return Ok(Classified { anchors, uncertain });
@@ -55,31 +52,19 @@ where
     rows.zip(&mut uncertain)
         .for_each(|((row, (mask, anchors)), uncertain)| {
             let block = Block::new(data, seeds, row);
-            let windings = block.windings(data, row);
-            let steady = block.steady(gaps, view.spacing);
-            let mut near_half = false;
-            let is_solid = |winding: i32, g: f64| {
-                let inside = (f64::from(winding) - g).abs() >= HALF;
-                rule.fill.is_solid(i32::from(inside))
+            let facets = data.bins.of(row);
+            let walls = &facets[..facets.partition_point(|&f| f < data.set.walls)];
+            let gaps = Gaps {
+                tree: gaps,
+                spacing: view.spacing,
+                first: block.first,
             };
-            *mask = match (steady, windings) {
-                (Some(g), None) => block.plain(is_solid(block.start, g), anchors),
-                (Some(g), Some(windings)) => windings.finish(anchors, |_, w| is_solid(w, g)),
-                (None, windings) => {
-                    let solid = |cell: usize, winding: i32| {
-                        let at = dims::unravel::<D>(cell, 4);
-                        let p = std::array::from_fn(|a| block.first[a] + at[a] * view.spacing);
-                        let g = gaps.angle(p);
-                        near_half |= ((f64::from(winding) - g).abs() - 0.5).abs() < BAND;
-                        is_solid(winding, g)
-                    };
-                    let windings = windings.unwrap_or_else(|| Lines::new(block.start));
-                    windings.finish(anchors, solid)
-                }
+            let is_solid = |n| rule.fill.is_solid(n);
+            (*mask, *uncertain) = if block.is_certain {
+                (block.closed(data, walls, is_solid, anchors), CERTAIN)
+            } else {
+                block.near_gaps(data, [facets, walls], &gaps, is_solid, anchors)
             };
-            // Where one g decides for all cells, walls alone make the difference.
-            let mixed = steady.is_none() && *mask != 0 && *mask != dims::full_mask(D);
-            *uncertain = u8::from(block.may_be_uncertain && (near_half || mixed));
         });
     Ok(Classified { anchors, uncertain })
 }
@@ -90,7 +75,10 @@ struct Block<const D: usize> {
     first: [i32; D],
     start: i32,
     from_parent: bool,
-    may_be_uncertain: bool,
+    /// Whether `start` is W - g rounded, and changes at walls alone: see [`MeshKernels::classify`].
+    is_certain: bool,
+    /// Whether the parent is uncertain.
+    below_uncertain: bool,
 }
 
 impl<const D: usize> Block<D>
@@ -101,8 +89,8 @@ where
         let LevelData { forest, view, .. } = data;
         let id = view.first + row;
         let coord = forest.coord[id];
-        let (start, from_parent, may_be_uncertain) = match seeds {
-            Seeds::Blocks(windings) => (windings[row], false, true),
+        let (start, from_parent, above) = match seeds {
+            Seeds::Blocks(windings) => (windings[row], false, Some(&UNCERTAIN)),
             Seeds::Parents {
                 anchors,
                 first,
@@ -111,20 +99,90 @@ where
                 let child = dims::ravel(coord.map(|c| c & 1), 2);
                 let parent = forest.parent[id] as usize - first;
                 let start = anchors[parent * dims::children(D) + child];
-                (start, true, uncertain.get(parent) != Some(&0))
+                (start, true, uncertain.get(parent))
             }
         };
         Self {
             first: first_center(coord, view.spacing),
             start,
             from_parent,
-            may_be_uncertain,
+            is_certain: above == Some(&CERTAIN),
+            below_uncertain: above == Some(&UNCERTAIN),
         }
     }
 
+    /// The mask and anchors by the numbers that result from the crossings of `facets`.
+    fn closed(
+        &self,
+        data: &LevelData<'_, D, Host>,
+        facets: &[u32],
+        is_solid: impl Fn(i32) -> bool,
+        anchors: &mut [i32],
+    ) -> u64 {
+        if let Some(windings) = self.crossings(data, facets) {
+            return windings.finish(anchors, |_, n| (is_solid(n), n));
+        }
+        anchors.fill(self.start);
+        if is_solid(self.start) {
+            dims::full_mask(D)
+        } else {
+            0
+        }
+    }
+
+    /// The same by |W - g|, and whether the block is uncertain. `facets` are all and those that are walls.
+    fn near_gaps(
+        &self,
+        data: &LevelData<'_, D, Host>,
+        facets: [&[u32]; 2],
+        gaps: &Gaps<'_, D>,
+        is_solid: impl Fn(i32) -> bool,
+        anchors: &mut [i32],
+    ) -> (u64, u8) {
+        if gaps.are_negligible() {
+            return (self.closed(data, facets[0], is_solid, anchors), CERTAIN);
+        }
+        let [all, walls] = facets.map(|facets| {
+            let lines = self.crossings(data, facets);
+            lines.unwrap_or_else(|| Lines::new(self.start))
+        });
+        // Through caps W - g changes continuously: it jumps by the crossings of walls alone.
+        let smooth = |cell: usize, g: f64| f64::from(all.at(cell) - walls.at(cell)) - g;
+        let by_walls = |nearest: i32, anchors: &mut [i32]| {
+            walls.finish(anchors, |_, across| {
+                let n = nearest + across;
+                (is_solid(n), n)
+            })
+        };
+        if let Some(nearest) = gaps.nearest(smooth) {
+            return (by_walls(nearest, anchors), CERTAIN);
+        }
+        let known = gaps.interpolation(smooth);
+        if let Some(nearest) = known.as_ref().and_then(Interpolation::nearest) {
+            return (by_walls(nearest, anchors), CERTAIN);
+        }
+        let mut is_near = false;
+        let mask = all.finish(anchors, |cell, winding| {
+            let known = known.as_ref().and_then(|known| {
+                let size = (f64::from(walls.at(cell)) + known.at(cell)).abs();
+                ((size - HALF).abs() > known.errors[0]).then_some((size, size >= HALF))
+            });
+            let (size, inside) = known.unwrap_or_else(|| {
+                let p = gaps.center(cell);
+                let g = gaps.tree.angle(p, ROUGH);
+                let size = (f64::from(winding) - g.value).abs();
+                (size, gaps.tree.is_inside(p, winding, HALF, g))
+            });
+            is_near |= (size - 0.5).abs() < BAND;
+            (is_solid(i32::from(inside)), winding)
+        });
+        let mixed = mask != 0 && mask != dims::full_mask(D);
+        let refined = self.below_uncertain && (is_near || mixed);
+        (mask, if refined { UNCERTAIN } else { UNPROVEN })
+    }
+
     /// Sums of crossings, where there are any.
-    fn windings(&self, data: &LevelData<'_, D, Host>, row: usize) -> Option<Lines<D>> {
-        let facets = data.bins.of(row);
+    fn crossings(&self, data: &LevelData<'_, D, Host>, facets: &[u32]) -> Option<Lines<D>> {
         if facets.is_empty() {
             return None;
         }
@@ -149,29 +207,125 @@ where
         }
         Some(lines)
     }
+}
 
-    /// The mask and anchors of a block whose cells have one winding number and class.
-    fn plain(&self, solid: bool, anchors: &mut [i32]) -> u64 {
-        anchors.fill(self.start);
-        if solid { dims::full_mask(D) } else { 0 }
+/// The caps, seen from a block.
+struct Gaps<'a, const D: usize> {
+    tree: &'a CapTree<D>,
+    spacing: i32,
+    /// Centre of the first cell.
+    first: [i32; D],
+}
+
+impl<const D: usize> Gaps<'_, D>
+where
+    Facet<D>: Exact<D>,
+{
+    fn center(&self, cell: usize) -> [i32; D] {
+        let at = dims::unravel::<D>(cell, 4);
+        std::array::from_fn(|a| self.first[a] + at[a] * self.spacing)
     }
 
-    /// A value of g that decides for all cells of the block: all of them are on one side of
-    /// |W - g| = 1/2, and out of the band around it, whatever W.
-    fn steady(&self, gaps: &CapTree<D>, spacing: i32) -> Option<f64> {
-        let center = self.first.map(|c| c + spacing / 2 * 3);
-        let reach = 1.5 * f64::from(spacing) * (D as f64).sqrt();
-        let enough = 0.5 - BAND;
-        if gaps.bound(center.map(f64::from), reach, enough) < enough {
-            return Some(0.0);
-        }
-        let change = gaps.variation(center.map(f64::from), reach, enough);
-        if change >= enough {
+    fn middle(&self) -> [f64; D] {
+        self.first.map(|c| f64::from(c + self.spacing / 2 * 3))
+    }
+
+    fn diagonal(&self) -> f64 {
+        f64::from(self.spacing) * (D as f64).sqrt()
+    }
+
+    /// Whether |g| is below a half in all of the block.
+    fn are_negligible(&self) -> bool {
+        self.tree.bound(self.middle(), 2.0 * self.diagonal(), HALF) < HALF
+    }
+
+    /// What W - g without the crossings of walls is rounded to, where that is the same in all of the block: by its value
+    /// at the cell of reference and its gradient. `smooth` has it for a cell and g there.
+    fn nearest(&self, smooth: impl Fn(usize, f64) -> f64) -> Option<i32> {
+        // No point of the block is further away.
+        let most = 2.5 * self.diagonal();
+        let change = most
+            * self
+                .tree
+                .gradient(self.middle(), 2.0 * self.diagonal(), 0.5 / most);
+        if change >= 0.5 {
             return None;
         }
-        let g = gaps.angle(center);
-        let from_half = (g - g.floor() - 0.5).abs();
-        (from_half > BAND + change).then_some(g)
+        let g = self.tree.angle(self.center(REFERENCE[D]), NEAR);
+        let value = smooth(REFERENCE[D], g.value);
+        let nearest = (value + 0.5).floor();
+        ((value - nearest).abs() + change + g.error + ROUNDING < 0.5).then_some(nearest as i32)
+    }
+
+    /// W - g without the crossings of walls, by its values in the corner cells; `None` near the rim.
+    fn interpolation(&self, smooth: impl Fn(usize, f64) -> f64) -> Option<Interpolation<D>> {
+        // Linear along an axis over a length h, the remainder is at most h²/8 times the second derivative, and less
+        // up to h/6 beyond; an error there counts `BEYOND` times on the next axis.
+        let square = f64::from(3 * self.spacing) * f64::from(3 * self.spacing);
+        let enough = 0.5 / (D as f64 * square / 8.0);
+        let curvature = self
+            .tree
+            .curvature(self.middle(), 2.0 * self.diagonal(), enough);
+        if curvature >= enough {
+            return None;
+        }
+        let (mut corners, mut error) = ([0.0; 8], 0.0f64);
+        for (corner, value) in corners.iter_mut().enumerate().take(dims::children(D)) {
+            let at = dims::unravel::<D>(corner, 2);
+            let cell = dims::ravel(at.map(|c| 3 * c), 4);
+            let g = self.tree.angle(self.center(cell), FINE);
+            *value = smooth(cell, g.value);
+            error = error.max(g.error);
+        }
+        let remainder = square / 8.0 * curvature;
+        let mut errors = [error + ROUNDING; 2];
+        for _ in 0..D {
+            errors[0] += remainder;
+            errors[1] = errors[1] * BEYOND + remainder;
+        }
+        Some(Interpolation { corners, errors })
+    }
+}
+
+/// Sum of the weights of linear extrapolation by a sixth of the length: 7/6 and -1/6.
+const BEYOND: f64 = 4.0 / 3.0;
+
+/// A function in a block, linear along each axis.
+struct Interpolation<const D: usize> {
+    /// In the corner cells.
+    corners: [f64; 8],
+    /// Bounds on what it is off in the cells, and in all of the block.
+    errors: [f64; 2],
+}
+
+impl<const D: usize> Interpolation<D> {
+    /// At a point, in lengths between the corner cells.
+    fn by(&self, t: [f64; D]) -> f64 {
+        let mut values = self.corners;
+        for axis in (0..D).rev() {
+            for i in 0..1 << axis {
+                values[i] += t[axis] * (values[i + (1 << axis)] - values[i]);
+            }
+        }
+        values[0]
+    }
+
+    fn at(&self, cell: usize) -> f64 {
+        self.by(dims::unravel::<D>(cell, 4).map(|c| f64::from(c) / 3.0))
+    }
+
+    /// What it is rounded to, where that is the same in all of the block.
+    fn nearest(&self) -> Option<i32> {
+        let nearest = (self.corners[0] + 0.5).floor();
+        let is_near = |corner: usize| {
+            // Half a cell beyond the centres.
+            let at = dims::unravel::<D>(corner, 2);
+            let value = self.by(at.map(|c| if c == 0 { -1.0 / 6.0 } else { 7.0 / 6.0 }));
+            (value - nearest).abs() + self.errors[1] < 0.5
+        };
+        (0..dims::children(D))
+            .all(is_near)
+            .then_some(nearest as i32)
     }
 }
 
@@ -271,18 +425,24 @@ where
         }
     }
 
-    /// The solid mask, and the anchors.
-    fn finish(&self, anchors: &mut [i32], mut solid: impl FnMut(usize, i32) -> bool) -> u64 {
+    /// The winding number of a cell.
+    #[inline]
+    fn at(&self, cell: usize) -> i32 {
+        let lines = self.sums.iter().enumerate();
+        lines.fold(self.start, |winding, (axis, sums)| {
+            winding + sums[cell >> (2 * axis) << (2 * axis)]
+        })
+    }
+
+    /// The solid mask, and the anchors: `of` has both of a cell by its winding number.
+    fn finish(&self, anchors: &mut [i32], mut of: impl FnMut(usize, i32) -> (bool, i32)) -> u64 {
         let mut mask = 0;
         for cell in 0..dims::cells(D) {
-            let mut winding = self.start;
-            for (axis, sums) in self.sums.iter().enumerate() {
-                winding += sums[cell >> (2 * axis) << (2 * axis)];
-            }
-            mask |= u64::from(solid(cell, winding)) << cell;
+            let (is_solid, anchor) = of(cell, self.at(cell));
+            mask |= u64::from(is_solid) << cell;
             let at = dims::unravel::<D>(cell, 4);
             if at.iter().all(|c| c & 1 == 0) {
-                anchors[dims::ravel(at.map(|c| c >> 1), 2)] = winding;
+                anchors[dims::ravel(at.map(|c| c >> 1), 2)] = anchor;
             }
         }
         mask

@@ -54,8 +54,19 @@ struct Level {
     const uint32_t* parent;
     Seeds seeds;
     uint32_t fill, keep;
+    // Where the surface has gaps, what is known of the parents: below certain ones, caps do not count.
+    uint32_t walls;
+    const uint8_t* above;
+    uint32_t has_gaps;
     int32_t* anchors;
     uint64_t* solid;
+
+    // Facets of a block's list that count.
+    __device__ uint32_t length(uint32_t row) const {
+        const uint32_t begin = starts[row], length = starts[row + 1] - begin;
+        const bool is_certain = has_gaps && above[parent[first + row] - seeds.first_parent] == CERTAIN;
+        return is_certain ? walls_in(facets + begin, length, walls) : length;
+    }
 
     // Mask and anchors of a block from its crossings, by one warp.
     __device__ void finish(uint32_t row, const Ints& at, const int32_t* sums, int lane) const {
@@ -86,12 +97,12 @@ struct Level {
 #define LEVEL_PARAMS                                                                                            \
     const Facet *corners, const uint32_t *rows, const uint32_t *starts, const uint32_t *facets, uint32_t first, \
         int spacing, int small, const Ints *coord, const uint32_t *parent, const int32_t *seeds,                \
-        uint32_t from_parent, uint32_t first_parent, uint32_t fill, uint32_t keep, int32_t *anchors,            \
-        uint64_t *solid
+        uint32_t from_parent, uint32_t first_parent, uint32_t fill, uint32_t keep, uint32_t walls,              \
+        const uint8_t *above, uint32_t has_gaps, int32_t *anchors, uint64_t *solid
 #define LEVEL                                                                                                   \
     Level {                                                                                                     \
         corners, rows, starts, facets, first, spacing, small, coord, parent,                                    \
-            Seeds{seeds, from_parent, first_parent}, fill, keep, anchors, solid                                 \
+            Seeds{seeds, from_parent, first_parent}, fill, keep, walls, above, has_gaps, anchors, solid         \
     }
 
 // Blocks with facets: one thread block each. Kernels come in two: one for lists of small facets alone, and one where
@@ -107,7 +118,7 @@ __device__ static void crossed(const Level& level) {
         sums[cell] = 0;
     }
     __syncthreads();
-    const uint32_t begin = level.starts[row], length = level.starts[row + 1] - begin;
+    const uint32_t begin = level.starts[row], length = level.length(row);
     add_crossings<ALL_SMALL>(level.corners, level.facets + begin, length, first_center(at, level.spacing),
                              level.spacing, level.small, level.seeds.from_parent, 0, 1, sums, waiting);
     __syncthreads();
@@ -141,7 +152,7 @@ __device__ static void crossed_few(const Level& level, uint32_t count) {
     // Each group of SHARE lanes has one block; its values are broadcast from the first lane of the group.
     const uint32_t listed = blockIdx.x * FEW + block;
     const uint32_t row = listed < count ? level.rows[listed] : 0;
-    const uint32_t begin = level.starts[row], length = listed < count ? level.starts[row + 1] - begin : 0;
+    const uint32_t begin = level.starts[row], length = listed < count ? level.length(row) : 0;
     const Ints at = level.coord[level.first + row], center = first_center(at, spacing);
     int queued = 0;
     const auto run = [&](int pairs) {
@@ -212,7 +223,7 @@ __device__ static void crossed_parts(const Level& level, uint32_t parts, int32_t
         sums[cell] = 0;
     }
     __syncthreads();
-    const uint32_t begin = level.starts[row], length = level.starts[row + 1] - begin;
+    const uint32_t begin = level.starts[row], length = level.length(row);
     add_crossings<ALL_SMALL>(level.corners, level.facets + begin, length, first_center(at, level.spacing),
                              level.spacing, level.small, level.seeds.from_parent, blockIdx.x % parts, parts, sums,
                              waiting);

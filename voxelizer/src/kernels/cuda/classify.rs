@@ -30,6 +30,12 @@ pub(super) fn classify<const D: usize>(
         Seeds::Blocks(numbers) => (numbers, 0u32, 0),
         Seeds::Parents { anchors, first, .. } => (*anchors, 1, *first as u32),
     };
+    // Below certain blocks of a surface with gaps, walls alone count.
+    let none = cuda.uninit("uncertain blocks", 0)?;
+    let above = match seeds {
+        Seeds::Parents { uncertain, .. } => *uncertain,
+        Seeds::Blocks(_) => &none,
+    };
     let kept = if view.last { 0 } else { view.count };
     let mut anchors = cuda.uninit("winding numbers", kept * dims::children(D))?;
     let launch = cuda
@@ -67,6 +73,9 @@ pub(super) fn classify<const D: usize>(
             .val(first_parent)
             .val(rule.fill as u32)
             .val(u32::from(!view.last))
+            .val(set.walls)
+            .buf(above)
+            .val(u32::from(!above.is_empty()))
     };
     let rows = bins.rows.len();
     // SAFETY (all): as above, for the rows that have facets; the lists hold numbers of facets. Few
@@ -99,7 +108,10 @@ pub(super) fn classify<const D: usize>(
         }
     }
     let uncertain = match rule.gaps {
-        Some(tree) => gaps::classify(cuda, data, seeds, rule.fill, tree, solid)?,
+        Some(tree) => {
+            let rule = (rule.fill, tree);
+            gaps::classify(cuda, data, seeds, rule, &mut anchors, solid)?
+        }
         None => cuda.uninit("uncertain blocks", 0)?,
     };
     Ok(Classified { anchors, uncertain })

@@ -5,115 +5,239 @@
 #include "voxelizer_constants.cuh"
 #include "windings.cuh"
 
-// A bound on g above which it may matter.
-constexpr double ENOUGH = 0.5 - BAND;
-// In place of g where no one value decides for all cells of a block; g itself is far below.
-constexpr double UNSTEADY = 1e300;
+constexpr int REFERENCE = D == 2 ? REFERENCE_2D : REFERENCE_3D;
+// Sum of the weights of linear extrapolation by a sixth of the length: 7/6 and -1/6.
+constexpr double BEYOND = 4.0 / 3.0;
 
-// The middle of a block.
-__device__ inline Ints middle(const Ints& coord, int spacing) {
-    Ints center = first_center(coord, spacing);
-    for (int a = 0; a < D; a++) {
-        center.v[a] += spacing / 2 * 3;
-    }
-    return center;
-}
+// The caps, seen from a block.
+struct Gaps {
+    Caps caps;
+    int spacing;
+    // Centre of the first cell.
+    Ints first;
+    double middle[D];
+    double diagonal;
 
-struct Point {
-    double v[D];
-
-    __device__ explicit Point(const Ints& p) {
+    __device__ Gaps(const Caps& caps, const Ints& coord, int spacing)
+        : caps(caps), spacing(spacing), first(first_center(coord, spacing)) {
         for (int a = 0; a < D; a++) {
-            v[a] = static_cast<double>(p.v[a]);
+            middle[a] = static_cast<double>(first.v[a] + spacing / 2 * 3);
         }
+        diagonal = static_cast<double>(spacing) * sqrt(static_cast<double>(D));
+    }
+
+    __device__ Ints center(int cell) const {
+        Ints p;
+        for (int a = 0; a < D; a++) {
+            p.v[a] = first.v[a] + (cell >> 2 * a & 3) * spacing;
+        }
+        return p;
+    }
+
+    // Whether |g| is below a half in all of the block.
+    __device__ bool are_negligible() const { return caps.bound(middle, 2.0 * diagonal, HALF) < HALF; }
+
+    // Whether W - g without the crossings of walls is rounded to one number in all of the block, by its value at the
+    // cell of reference, of which `crossed` is W, and its gradient.
+    __device__ bool is_steady(int32_t crossed, int32_t& nearest) const {
+        const double most = 2.5 * diagonal;
+        const double change = most * caps.gradient(middle, 2.0 * diagonal, 0.5 / most);
+        if (change >= 0.5) {
+            return false;
+        }
+        const CapAngle g = caps.angle(center(REFERENCE), NEAR);
+        const double value = static_cast<double>(crossed) - g.value;
+        const double rounded = floor(value + 0.5);
+        nearest = static_cast<int32_t>(rounded);
+        return fabs(value - rounded) + change + g.error + ROUNDING < 0.5;
+    }
+
+    // A bound on the second derivatives of W - g, or a negative number near the rim.
+    __device__ double curvature() const {
+        const double square = square_of_length();
+        const double enough = 0.5 / (static_cast<double>(D) * square / 8.0);
+        const double most = caps.curvature(middle, 2.0 * diagonal, enough);
+        return most >= enough ? -1.0 : most;
+    }
+
+    // Of the length between corner cells.
+    __device__ double square_of_length() const {
+        return static_cast<double>(3 * spacing) * static_cast<double>(3 * spacing);
     }
 };
 
-// Blocks where g may matter: one thread each. `reach` is that of the cells' centres from the middle.
-extern "C" __global__ void flag_near(uint32_t first, uint32_t count, int spacing, double reach, const Ints* coord,
-                                     const CapNode* nodes, uint32_t node_count, const Facet* cap_facets,
-                                     uint8_t* flags) {
+// W - g without the crossings of walls, linear along each axis between the corner cells.
+struct Interpolation {
+    double corners[CHILDREN];
+    double own_errors[CHILDREN];
+    // Bounds on what it is off in the cells, and in all of the block.
+    double errors[2];
+
+    __device__ void bound(const Gaps& gaps, double curvature) {
+        double error = 0.0;
+        for (int corner = 0; corner < CHILDREN; corner++) {
+            error = larger_of(error, own_errors[corner]);
+        }
+        const double remainder = gaps.square_of_length() / 8.0 * curvature;
+        errors[0] = errors[1] = error + ROUNDING;
+        for (int a = 0; a < D; a++) {
+            errors[0] += remainder;
+            errors[1] = errors[1] * BEYOND + remainder;
+        }
+    }
+
+    // At a point, in lengths between the corner cells.
+    __device__ double by(const double (&t)[D]) const {
+        double values[CHILDREN];
+        for (int i = 0; i < CHILDREN; i++) {
+            values[i] = corners[i];
+        }
+        for (int axis = D - 1; axis >= 0; axis--) {
+            for (int i = 0; i < 1 << axis; i++) {
+                values[i] += t[axis] * (values[i + (1 << axis)] - values[i]);
+            }
+        }
+        return values[0];
+    }
+
+    __device__ double at(int cell) const {
+        double t[D];
+        for (int a = 0; a < D; a++) {
+            t[a] = static_cast<double>(cell >> 2 * a & 3) / 3.0;
+        }
+        return by(t);
+    }
+
+    // Whether it is rounded to one number in all of the block.
+    __device__ bool is_steady(int32_t& nearest) const {
+        const double rounded = floor(corners[0] + 0.5);
+        nearest = static_cast<int32_t>(rounded);
+        bool steady = true;
+        for (int corner = 0; corner < CHILDREN; corner++) {
+            double t[D];
+            for (int a = 0; a < D; a++) {
+                t[a] = (corner >> a & 1) == 0 ? -1.0 / 6.0 : 7.0 / 6.0;
+            }
+            steady = steady && fabs(by(t) - rounded) + errors[1] < 0.5;
+        }
+        return steady;
+    }
+};
+
+// Blocks where g may matter, and whose parents leave that open: one thread each.
+extern "C" __global__ void flag_near(uint32_t first, uint32_t count, int spacing, const Ints* coord,
+                                     const uint32_t* parent, uint32_t from_parent, uint32_t first_parent,
+                                     const uint8_t* above, CAPS_PARAMS, uint8_t* flags) {
     const uint32_t row = thread_index();
     if (row < count) {
-        const Point center(middle(coord[first + row], spacing));
-        const double most = Caps{nodes, node_count, cap_facets}.bound(center.v, reach, ENOUGH);
-        flags[row] = !(most < ENOUGH);
+        const bool open = !from_parent || above[parent[first + row] - first_parent] != CERTAIN;
+        flags[row] = open && !Gaps(CAPS, coord[first + row], spacing).are_negligible();
     }
 }
 
-// The value of g that decides for all cells of a block near a gap: one thread each.
-extern "C" __global__ void steady(const uint32_t* rows, uint32_t count, uint32_t first, int spacing, double reach,
-                                  const Ints* coord, const CapNode* nodes, uint32_t node_count, const Facet* cap_facets,
-                                  double* values) {
-    const uint32_t i = thread_index();
-    if (i >= count) {
-        return;
-    }
-    const Caps caps{nodes, node_count, cap_facets};
-    const Ints center = middle(coord[first + rows[i]], spacing);
-    const double change = caps.variation(Point(center).v, reach, ENOUGH);
-    double value = UNSTEADY;
-    if (change < ENOUGH) {
-        const double g = caps.angle(center);
-        const double from_half = fabs(g - floor(g) - 0.5);
-        value = from_half > BAND + change ? g : UNSTEADY;
-    }
-    values[i] = value;
-}
-
-// Solid cells of the blocks near a gap, and which of these are uncertain: one thread block each, one
-// thread per cell. `above` flags uncertain parents.
-extern "C" __global__ void classify_near(const Facet* corners, const uint32_t* rows, const double* values,
-                                         const uint32_t* starts, const uint32_t* facets, uint32_t first, int spacing,
-                                         int small, const Ints* coord, const uint32_t* parent, const int32_t* seeds,
+// Solid cells and marks of the blocks near a gap, and anchors of those that are certain: one thread block each, one
+// thread per cell. `above` has the marks of the parents.
+extern "C" __global__ void classify_near(const Facet* corners, const uint32_t* rows, const uint32_t* starts,
+                                         const uint32_t* facets, uint32_t walls, uint32_t first, int spacing, int small,
+                                         const Ints* coord, const uint32_t* parent, const int32_t* seeds,
                                          uint32_t from_parent, uint32_t first_parent, const uint8_t* above,
-                                         const CapNode* nodes, uint32_t node_count, const Facet* cap_facets,
-                                         uint32_t inside_is_solid, uint64_t* solid, uint8_t* uncertain) {
-    __shared__ int32_t sums[CELLS];
+                                         CAPS_PARAMS, uint32_t inside_is_solid, uint32_t keep, int32_t* anchors,
+                                         uint64_t* solid, uint8_t* uncertain) {
+    __shared__ int32_t sums[CELLS], of_walls[CELLS];
     __shared__ uint32_t masks[2];
     __shared__ uint32_t near_half;
     __shared__ uint32_t waiting[2 * WARP_QUEUE];
+    // Whether one number decides, and which; whether the interpolation may be used.
+    __shared__ uint32_t steady, known;
+    __shared__ int32_t nearest;
+    __shared__ double curvature;
+    __shared__ Interpolation smooth;
     const uint32_t row = rows[blockIdx.x];
     const uint32_t id = first + row;
-    const Ints at = coord[id], center = first_center(at, spacing);
+    const Ints at = coord[id];
+    const Gaps gaps(CAPS, at, spacing);
     for (int cell = threadIdx.x; cell < CELLS; cell += blockDim.x) {
-        sums[cell] = 0;
+        sums[cell] = of_walls[cell] = 0;
     }
     if (threadIdx.x == 0) {
-        masks[0] = masks[1] = near_half = 0;
+        masks[0] = masks[1] = near_half = known = 0;
     }
     __syncthreads();
-    const uint32_t begin = starts[row];
-    add_crossings<false>(corners, facets + begin, starts[row + 1] - begin, center, spacing, small, from_parent, 0, 1,
-                         sums, waiting);
+    const uint32_t begin = starts[row], length = starts[row + 1] - begin;
+    const uint32_t in_walls = walls_in(facets + begin, length, walls);
+    add_crossings<false>(corners, facets + begin, length, gaps.first, spacing, small, from_parent, 0, 1, sums, waiting);
+    add_crossings<false>(corners, facets + begin, in_walls, gaps.first, spacing, small, from_parent, 0, 1, of_walls,
+                         waiting);
     __syncthreads();
-    const int32_t start = Seeds{seeds, from_parent, first_parent}.of(row, at, parent[id]) + sums[0];
-    const bool is_steady = values[blockIdx.x] != UNSTEADY;
-    for (int cell = threadIdx.x; cell < CELLS; cell += blockDim.x) {
-        double g = values[blockIdx.x];
-        if (!is_steady) {
-            Ints p;
+    const int32_t seed = Seeds{seeds, from_parent, first_parent}.of(row, at, parent[id]);
+    const auto all_at = [&](int cell) { return winding_at(cell, seed + sums[0], sums); };
+    const auto walls_at = [&](int cell) { return winding_at(cell, seed + of_walls[0], of_walls); };
+    // Through caps W - g changes continuously: it jumps by the crossings of walls alone.
+    const auto without_walls = [&](int cell) { return all_at(cell) - walls_at(cell); };
+    if (threadIdx.x == 0) {
+        steady = gaps.is_steady(without_walls(REFERENCE), nearest);
+        if (!steady) {
+            curvature = gaps.curvature();
+            known = curvature >= 0.0;
+        }
+    }
+    __syncthreads();
+    if (known) {
+        if (threadIdx.x < CHILDREN) {
+            int cell = 0;
             for (int a = 0; a < D; a++) {
-                p.v[a] = center.v[a] + (cell >> 2 * a & 3) * spacing;
+                cell |= 3 * (threadIdx.x >> a & 1) << 2 * a;
             }
-            g = Caps{nodes, node_count, cap_facets}.angle(p);
+            const CapAngle g = gaps.caps.angle(gaps.center(cell), FINE);
+            smooth.corners[threadIdx.x] = static_cast<double>(without_walls(cell)) - g.value;
+            smooth.own_errors[threadIdx.x] = g.error;
         }
-        const double size = fabs(static_cast<double>(winding_at(cell, start, sums)) - g);
-        if ((size >= HALF) == (inside_is_solid != 0)) {
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            smooth.bound(gaps, curvature);
+            steady = smooth.is_steady(nearest);
+        }
+    }
+    __syncthreads();
+    for (int cell = threadIdx.x; cell < CELLS; cell += blockDim.x) {
+        bool inside;
+        if (steady) {
+            const int32_t number = nearest + walls_at(cell);
+            inside = number != 0;
+            bool even = true;
+            int child = 0;
+            for (int a = D - 1; a >= 0; a--) {
+                even &= (cell >> 2 * a & 1) == 0;
+                child = child * 2 + (cell >> (2 * a + 1) & 1);
+            }
+            if (keep && even) {
+                anchors[static_cast<size_t>(row) * CHILDREN + child] = number;
+            }
+        } else {
+            double size = known ? fabs(static_cast<double>(walls_at(cell)) + smooth.at(cell)) : 0.0;
+            if (known && fabs(size - HALF) > smooth.errors[0]) {
+                inside = size >= HALF;
+            } else {
+                const Ints p = gaps.center(cell);
+                const CapAngle g = gaps.caps.angle(p, ROUGH);
+                size = fabs(static_cast<double>(all_at(cell)) - g.value);
+                inside = gaps.caps.is_inside(p, all_at(cell), HALF, g);
+            }
+            if (fabs(size - 0.5) < BAND) {
+                atomicOr(&near_half, 1u);
+            }
+        }
+        if (inside == (inside_is_solid != 0)) {
             atomicOr(&masks[cell / 32], 1u << (cell & 31));
-        }
-        if (!is_steady && fabs(size - 0.5) < BAND) {
-            atomicOr(&near_half, 1u);
         }
     }
     __syncthreads();
     if (threadIdx.x == 0) {
         const uint64_t mask = masks[0] | static_cast<uint64_t>(masks[1]) << 32;
-        // Where one g decides for all cells, only walls can separate classes.
-        const bool mixed = !is_steady && mask != 0 && mask != FULL;
-        const bool may_be = !from_parent || above[parent[id] - first_parent] != 0;
+        const bool mixed = mask != 0 && mask != FULL;
+        const bool below_uncertain = !from_parent || above[parent[id] - first_parent] == UNCERTAIN;
         solid[id] = mask;
-        uncertain[row] = may_be && (near_half || mixed);
+        uncertain[row] = steady ? CERTAIN : below_uncertain && (near_half || mixed) ? UNCERTAIN : UNPROVEN;
     }
 }
 

@@ -26,7 +26,7 @@ extern "C" __global__ void sources(const uint32_t* rows, uint32_t count, const u
 // Uncertain blocks are sources too.
 extern "C" __global__ void uncertain_sources(const uint8_t* uncertain, uint32_t count, uint8_t tag, uint8_t* reached) {
     const uint32_t row = thread_index();
-    if (row < count && uncertain[row]) {
+    if (row < count && uncertain[row] == UNCERTAIN) {
         reached[row] = tag;
     }
 }
@@ -34,7 +34,8 @@ extern "C" __global__ void uncertain_sources(const uint8_t* uncertain, uint32_t 
 // Whether a block is inside: all solid, and no surface in it.
 __device__ inline bool is_inside(uint32_t row, uint32_t first, const uint64_t* solid, const uint32_t* starts,
                                  const uint8_t* uncertain, uint32_t any_uncertain) {
-    return solid[first + row] == FULL && starts[row + 1] == starts[row] && !(any_uncertain && uncertain[row]);
+    const bool at_gap = any_uncertain && uncertain[row] == UNCERTAIN;
+    return solid[first + row] == FULL && starts[row + 1] == starts[row] && !at_gap;
 }
 
 // One further layer: blocks not reached yet (inside blocks only, if `only_inside`) get the tag `to`

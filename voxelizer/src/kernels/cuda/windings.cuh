@@ -23,6 +23,20 @@ struct Seeds {
     }
 };
 
+// Walls in a list of facets: they come before caps.
+__device__ inline uint32_t walls_in(const uint32_t* list, uint32_t length, uint32_t walls) {
+    uint32_t low = 0, high = length;
+    while (low < high) {
+        const uint32_t middle = (low + high) / 2;
+        if (list[middle] < walls) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
 // Crossings of a facet between neighbouring cells of the lines of one block, each at the second cell: lines along axis
 // a run through the cells whose coordinates on the axes below a are 0; the first cell has those of the diagonal. One
 // line's direction at a time: the axes, then the diagonal. C holds coordinates, V values of the facet's plane.
