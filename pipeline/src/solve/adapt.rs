@@ -189,9 +189,14 @@ pub(super) struct Looks {
 }
 
 impl Looks {
-    pub(super) fn new<const D: usize>(adaptation: &Adaptation<D>, time: f64) -> Self {
+    /// For a mesh that has so many levels now; `time` is a root step, s.
+    pub(super) fn new<const D: usize>(
+        adaptation: &Adaptation<D>,
+        levels: usize,
+        time: f64,
+    ) -> Self {
         Self {
-            levels: adaptation.levels,
+            levels: adaptation.levels.max(levels),
             time,
             raised: 1.0,
             cells_of_block: 1 << (2 * D),
@@ -215,7 +220,7 @@ impl Looks {
             let cells =
                 |level: usize| look.leaves.get(level).copied().unwrap_or(0) * self.cells_of_block;
             let _ = write!(text, "{},{:e}", look.step, look.step as f64 * self.time);
-            for level in 0..self.levels.max(look.leaves.len()) {
+            for level in 0..self.levels {
                 let _ = write!(text, ",{}", cells(level));
             }
             let _ = writeln!(
@@ -236,6 +241,43 @@ impl Looks {
             self.seconds += look.seconds;
         }
         text
+    }
+
+    /// The looks of a text with the lines of [`add`](Self::add), up to a root step.
+    pub(super) fn read(&self, text: &str, step: u64) -> Vec<AdaptationLook> {
+        let look = |line: &str| {
+            let numbers: Vec<f64> = line
+                .split(',')
+                .map(|n| n.parse().ok())
+                .collect::<Option<_>>()?;
+            let (of_time, rest) = numbers.split_at_checked(2)?;
+            let (cells, rest) = rest.split_at_checked(self.levels)?;
+            let &[refined, coarsened, withheld, raised, seconds] = rest else {
+                return None;
+            };
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "counts"
+            )]
+            let count = |n: f64| n as u64;
+            // Levels beyond the finest one that has blocks are zeros.
+            let levels = cells.iter().rposition(|&n| n > 0.0).map_or(0, |n| n + 1);
+            Some(AdaptationLook {
+                step: count(of_time[0]),
+                leaves: cells[..levels]
+                    .iter()
+                    .map(|&n| count(n) / self.cells_of_block)
+                    .collect(),
+                refined: count(refined),
+                coarsened: count(coarsened),
+                withheld: count(withheld),
+                raised,
+                seconds,
+            })
+        };
+        let all = text.lines().filter_map(look);
+        all.filter(|look| look.step <= step).collect()
     }
 
     /// Cells by level, for the line of progress.

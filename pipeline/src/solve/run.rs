@@ -45,6 +45,7 @@ use cutlink_solver::{
 };
 use cutlink_voxelizer::Mesh;
 use std::{
+    fs,
     path::Path,
     time::{Duration, Instant},
 };
@@ -674,13 +675,20 @@ impl<const D: usize> Run<'_, D> {
         let Some(adaptation) = &self.resolved.params.adaptation else {
             return Ok(());
         };
-        let mut looks = Looks::new(adaptation, self.resolved.units.time);
+        let levels = flow.mesh().forest.levels.len();
+        let mut looks = Looks::new(adaptation, levels, self.resolved.units.time);
         let path = self.resolved.folder.join("adapt.csv");
         let mut text = looks.head();
-        if self.options.resume {
-            text.push_str(&earlier_lines(&path, self.begun_at));
-        }
-        text.push_str(&looks.add(&flow.take_looks()));
+        let fresh = flow.take_looks();
+        // A resumed run has looked at its initial state in vain.
+        let looked = match self.options.resume {
+            true => looks.read(
+                &fs::read_to_string(&path).unwrap_or_default(),
+                self.begun_at,
+            ),
+            false => fresh,
+        };
+        text.push_str(&looks.add(&looked));
         self.adapted = Some((looks, Growing::new(path, &text)?));
         Ok(())
     }
@@ -769,19 +777,6 @@ fn memory_for_cells<const D: usize>(bytes: u64, params: &Params<D>) -> u64 {
     let numbers = 2 * params.lattice.velocities() as u64 + moments;
     let tables = if D == 2 { 8 } else { 4 };
     bytes / 5 * 4 / (numbers * size + tables)
-}
-
-/// The lines of `adapt.csv` up to a root step, without the first.
-fn earlier_lines(path: &Path, step: u64) -> String {
-    let text = std::fs::read_to_string(path).unwrap_or_default();
-    let is_before = |line: &&str| {
-        let first = line.split(',').next();
-        first
-            .and_then(|n| n.parse().ok())
-            .is_some_and(|at: u64| at <= step)
-    };
-    let lines = text.lines().filter(is_before);
-    lines.flat_map(|line| [line, "\n"]).collect()
 }
 
 /// Each check scans the whole history, so checks are spaced in proportion to the steps so far (O(n) in total). They are
