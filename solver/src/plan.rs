@@ -144,7 +144,7 @@ impl<'a, const D: usize> Plan<'a, D> {
         backend: &B,
     ) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
         let mut run = Run::<D, L, T, B>::new(self, backend)?;
-        run.set(&|_| (1.0, [0.0; D]))?;
+        run.set_fields(&|_| (1.0, [0.0; D]))?;
         Ok(Box::new(run))
     }
 }

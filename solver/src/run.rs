@@ -288,6 +288,7 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Flow<D> for Run<'_,
     }
 
     fn set(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError> {
+        self.forget_mesh()?;
         self.set_fields(at)?;
         self.adapt_to_initial(at)
     }
@@ -361,7 +362,7 @@ fn equilibrium<const D: usize, L: Lattice>(q: usize, density: f64, u: [f64; D]) 
 
 impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B> {
     /// Populations and moments of the initial state, on the mesh as it is.
-    fn set_fields(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError> {
+    pub(crate) fn set_fields(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError> {
         let cells = dims::cells(D);
         self.steps = 0;
         self.set_clocks()?;

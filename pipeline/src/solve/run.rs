@@ -40,18 +40,16 @@ use cutlink_mesher::{
     silhouette,
     snap::Snapped,
 };
-use cutlink_solver::{
-    Flow, ForceSample, Params, Plan, Precision, SolverError, kernels::FlowKernels,
-};
+use cutlink_solver::{Flow, ForceSample, Plan, SolverError, kernels::FlowKernels};
 use cutlink_voxelizer::Mesh;
 use std::{
-    fs,
     path::Path,
     time::{Duration, Instant},
 };
 
 mod api;
 mod end;
+mod follow;
 
 pub use api::{Coefficient, RunOptions, RunPlan, RunSummary};
 
@@ -359,17 +357,11 @@ where
     }
     sheet.check_memory(backend)?;
     if let Some(adaptation) = &mut plan.params.adaptation {
-        let room = memory_for_cells::<D>(backend.free_bytes(), &resolved.params);
         let least = plan.levels.iter().map(|level| level.cells).sum();
         let given = case.adapt.as_ref().and_then(|a| a.max_cells);
-        adaptation.max_cells = given.unwrap_or(room).min(room).max(least);
-        if let Some(given) = given.filter(|&given| given < least) {
-            return Err(Error::input(format!(
-                "[adapt] max_cells is {given}, but the mesh of the case has {least} cells"
-            ))
-            .hint("increase max_cells, or make the mesh coarser")
-            .within(&name));
-        }
+        let room = follow::room_for_cells::<D>(backend.free_bytes(), &resolved.params);
+        adaptation.max_cells =
+            follow::budget(given, least, room).map_err(|error| error.within(&name))?;
     }
     let text = resolved.case.to_toml()?;
     let header = Header {
@@ -645,54 +637,6 @@ impl<const D: usize> Run<'_, D> {
         )
     }
 
-    /// Follows a mesh that changes, after so many root steps.
-    fn follow(&mut self, flow: &mut dyn Flow<D>, steps: u64) -> Result<(), Error> {
-        let Some((looks, file)) = &mut self.adapted else {
-            return Ok(());
-        };
-        let raised = looks.raised();
-        file.append(&looks.add(&flow.take_looks()))?;
-        if let (None, Some(factor)) = (raised, looks.raised()) {
-            self.observer.note(&format!(
-                "the flow asks for more cells than [adapt] max_cells: thresholds are raised, now by {factor:.2}; see adapt.csv"
-            ));
-        }
-        self.updates += steps as f64 * flow.updates() as f64;
-        if flow.epoch() == self.epoch {
-            return Ok(());
-        }
-        self.epoch = flow.epoch();
-        self.fluid = Fluid::new(flow.mesh());
-        if let Some(surface) = self.surface.filter(|_| self.fields.needs_body()) {
-            let body = Body::new(flow.mesh(), surface, &self.resolved.params);
-            self.fields.set_body(body);
-        }
-        Ok(())
-    }
-
-    /// Begins `adapt.csv`, with the looks at the initial state, or continues that of a resumed run.
-    fn begin_looks(&mut self, flow: &mut dyn Flow<D>) -> Result<(), Error> {
-        let Some(adaptation) = &self.resolved.params.adaptation else {
-            return Ok(());
-        };
-        let levels = flow.mesh().forest.levels.len();
-        let mut looks = Looks::new(adaptation, levels, self.resolved.units.time);
-        let path = self.resolved.folder.join("adapt.csv");
-        let mut text = looks.head();
-        let fresh = flow.take_looks();
-        // A resumed run has looked at its initial state in vain.
-        let looked = match self.options.resume {
-            true => looks.read(
-                &fs::read_to_string(&path).unwrap_or_default(),
-                self.begun_at,
-            ),
-            false => fresh,
-        };
-        text.push_str(&looks.add(&looked));
-        self.adapted = Some((looks, Growing::new(path, &text)?));
-        Ok(())
-    }
-
     /// Writes the histories so far to their files.
     fn begin_histories(&mut self) -> Result<(), Error> {
         let folder = self.resolved.folder.clone();
@@ -764,19 +708,6 @@ impl<const D: usize> Run<'_, D> {
         (self.last_save, self.save_time) = (Instant::now(), begin.elapsed());
         Ok(())
     }
-}
-
-/// Leaf cells whose populations, tables and transferred moments fit into 80 % of some bytes, if six in ten of the blocks
-/// exchange with another level.
-fn memory_for_cells<const D: usize>(bytes: u64, params: &Params<D>) -> u64 {
-    let size = match params.precision {
-        Precision::F32 => 4,
-        Precision::F64 => 8,
-    };
-    let moments = if D == 2 { 4 } else { 6 };
-    let numbers = 2 * params.lattice.velocities() as u64 + moments;
-    let tables = if D == 2 { 8 } else { 4 };
-    bytes / 5 * 4 / (numbers * size + tables)
 }
 
 /// Each check scans the whole history, so checks are spaced in proportion to the steps so far (O(n) in total). They are

@@ -64,8 +64,17 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
         done.map(|_| ())
     }
 
-    /// Fits the mesh to the initial state, which is set again on each mesh. A criterion that begins later begins now, or the
-    /// mesh would not be fitted to what it looks for.
+    /// Goes back to the mesh of the plan, for another initial state.
+    pub(super) fn forget_mesh(&mut self) -> Result<(), SolverError> {
+        self.looks.clear();
+        if self.own.take().is_none() {
+            return Ok(());
+        }
+        self.epoch += 1;
+        self.change_levels(None)
+    }
+
+    /// Fits the mesh to the initial state, which is set again on each mesh.
     pub(super) fn adapt_to_initial(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError> {
         let levels = self.plan.params.adaptation.as_ref().map_or(0, |a| a.levels);
         for _ in 0..levels {

@@ -1,0 +1,87 @@
+//! A run on a mesh that changes: its budget, `adapt.csv`, and what else is of the mesh.
+
+use super::Run;
+use crate::{
+    error::Error,
+    fields::Body,
+    solve::{adapt::Looks, bulk::Fluid, history::Growing},
+};
+use cutlink_solver::{Flow, Params, Precision};
+use std::fs;
+
+impl<const D: usize> Run<'_, D> {
+    /// Follows a mesh that changes, after so many root steps.
+    pub(super) fn follow(&mut self, flow: &mut dyn Flow<D>, steps: u64) -> Result<(), Error> {
+        let Some((looks, file)) = &mut self.adapted else {
+            return Ok(());
+        };
+        let raised = looks.raised();
+        file.append(&looks.add(&flow.take_looks()))?;
+        if let (None, Some(factor)) = (raised, looks.raised()) {
+            self.observer.note(&format!(
+                "the flow asks for more cells than [adapt] max_cells: thresholds are raised, now by {factor:.2}; see adapt.csv"
+            ));
+        }
+        self.updates += steps as f64 * flow.updates() as f64;
+        if flow.epoch() == self.epoch {
+            return Ok(());
+        }
+        self.epoch = flow.epoch();
+        self.fluid = Fluid::new(flow.mesh());
+        if let Some(surface) = self.surface.filter(|_| self.fields.needs_body()) {
+            let body = Body::new(flow.mesh(), surface, &self.resolved.params);
+            self.fields.set_body(body);
+        }
+        Ok(())
+    }
+
+    /// Begins `adapt.csv`, with the looks at the initial state, or continues that of a resumed run.
+    pub(super) fn begin_looks(&mut self, flow: &mut dyn Flow<D>) -> Result<(), Error> {
+        let Some(adaptation) = &self.resolved.params.adaptation else {
+            return Ok(());
+        };
+        let levels = flow.mesh().forest.levels.len();
+        let mut looks = Looks::new(adaptation, levels, self.resolved.units.time);
+        let path = self.resolved.folder.join("adapt.csv");
+        let mut text = looks.head();
+        let fresh = flow.take_looks();
+        // A resumed run has looked at its initial state in vain.
+        let looked = match self.options.resume {
+            true => looks.read(
+                &fs::read_to_string(&path).unwrap_or_default(),
+                self.begun_at,
+            ),
+            false => fresh,
+        };
+        text.push_str(&looks.add(&looked));
+        self.adapted = Some((looks, Growing::new(path, &text)?));
+        Ok(())
+    }
+}
+
+/// Leaf cells whose populations, tables and transferred moments fit into 80 % of some bytes, if six in ten of the blocks
+/// exchange with another level.
+pub(super) fn room_for_cells<const D: usize>(bytes: u64, params: &Params<D>) -> u64 {
+    let size = match params.precision {
+        Precision::F32 => 4,
+        Precision::F64 => 8,
+    };
+    let moments = if D == 2 { 4 } else { 6 };
+    let numbers = 2 * params.lattice.velocities() as u64 + moments;
+    let tables = if D == 2 { 8 } else { 4 };
+    bytes / 5 * 4 / (numbers * size + tables)
+}
+
+/// Most leaf cells: those of the case, but no more than there is room for, and no fewer than the mesh has.
+///
+/// # Errors
+/// Fewer cells given than the mesh has.
+pub(super) fn budget(given: Option<u64>, least: u64, room: u64) -> Result<u64, Error> {
+    match given {
+        Some(given) if given < least => Err(Error::input(format!(
+            "[adapt] max_cells is {given}, but the mesh of the case has {least} cells"
+        ))
+        .hint("increase max_cells, or make the mesh coarser")),
+        _ => Ok(given.unwrap_or(room).min(room).max(least)),
+    }
+}
