@@ -310,7 +310,7 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Flow<D> for Run<'_,
         let of_level = |(level, ids): (usize, &Vec<u32>)| {
             let is_leaf = |id: &&u32| forest.is_leaf(**id);
             let leaves = ids.par_iter().filter(is_leaf).count() as u64;
-            leaves * (dims::cells(D) as u64) << level
+            (leaves * dims::cells(D) as u64) << level
         };
         let levels = forest.levels.iter().enumerate();
         levels.map(of_level).sum()
