@@ -131,7 +131,7 @@ pub struct Origin<'a, const D: usize, T: Real, B: Backend> {
 
 /// What the populations of a level are made of after the mesh has changed.
 #[derive(Debug)]
-pub struct Seeds<'a, const D: usize, T: Real, B: Backend> {
+pub struct Transfer<'a, const D: usize, T: Real, B: Backend> {
     /// By slot.
     pub sources: &'a B::Buf<Source>,
     /// Slots of the finer level, 2^D a group; [`NONE`](cutlink_amr::NONE) for children without populations.
@@ -247,7 +247,7 @@ pub trait FlowKernels<const D: usize>: Backend + sealed::Sealed {
     /// with density 1: nothing reads them.
     fn seed<L: Lattice, T: Real>(
         &self,
-        seeds: &Seeds<'_, D, T, Self>,
+        transfer: &Transfer<'_, D, T, Self>,
         to: &mut Self::Buf<T>,
     ) -> Result<(), SolverError>;
 

@@ -7,7 +7,7 @@ use crate::{
         transfer::Before,
         wish::{self, Wishes},
     },
-    kernels::{FlowKernels, Seeds},
+    kernels::{FlowKernels, Transfer},
     lattice::Lattice,
     real::Real,
     tables,
@@ -227,7 +227,7 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
             let coarser = level
                 .checked_sub(1)
                 .and_then(|above| self.levels.get(above));
-            let seeds = Seeds {
+            let transfer = Transfer {
                 sources: &sources,
                 groups: &groups,
                 same: self.levels.get(level).map(|old| &old.now),
@@ -239,7 +239,7 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
             };
             let mut to = self.backend.upload(Vec::new())?;
             std::mem::swap(&mut to, &mut fresh[level].now);
-            self.backend.seed::<L, T>(&seeds, &mut to)?;
+            self.backend.seed::<L, T>(&transfer, &mut to)?;
             fresh[level].now = to;
         }
         Ok(())

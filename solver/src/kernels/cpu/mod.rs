@@ -19,7 +19,7 @@ mod seed;
 mod step;
 mod stream;
 
-use super::{Between, FlowKernels, Relaxation, SUMS, Seeds};
+use super::{Between, FlowKernels, Relaxation, SUMS, Transfer};
 use crate::{
     Flow, Indicator, LatticeKind, Plan, SolverError,
     lattice::{D2Q9, D3Q19, D3Q27, Lattice, MOST},
@@ -95,7 +95,7 @@ struct Stages<const D: usize, T: Real> {
     step: Step<D, T>,
     interpolate: fn(&Between<'_, D, T, Host>, moments: &[T], to: &mut [T]),
     average: Average<D, T>,
-    seed: fn(&Seeds<'_, D, T, Host>, to: &mut [T]),
+    seed: fn(&Transfer<'_, D, T, Host>, to: &mut [T]),
 }
 
 impl<const D: usize, T: Real> Stages<D, T> {
@@ -263,10 +263,10 @@ impl<const D: usize> FlowKernels<D> for Host {
 
     fn seed<L: Lattice, T: Real>(
         &self,
-        seeds: &Seeds<'_, D, T, Self>,
+        transfer: &Transfer<'_, D, T, Self>,
         to: &mut Vec<T>,
     ) -> Result<(), SolverError> {
-        (stages::<D, L, T>().seed)(seeds, to);
+        (stages::<D, L, T>().seed)(transfer, to);
         Ok(())
     }
 

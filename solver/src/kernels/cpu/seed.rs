@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     adapt::transfer::kind,
-    kernels::{Departure, Origin, Seeds, exchanged},
+    kernels::{Departure, Origin, Transfer, exchanged},
     lattice::Lattice,
     real::Real,
 };
@@ -129,7 +129,7 @@ impl<T: Real> Around<T> {
 
 /// Some slots of a level.
 struct Seeding<'a, 'b, const D: usize, L, T: Real> {
-    seeds: &'a Seeds<'b, D, T, Host>,
+    transfer: &'a Transfer<'b, D, T, Host>,
     first: usize,
     to: &'a mut [T],
     lattice: PhantomData<L>,
@@ -241,21 +241,24 @@ impl<const D: usize, L: Lattice, T: Real> pulp::NullaryFnOnce for Seeding<'_, '_
         let (size, family) = (L::Q * dims::cells(D), dims::children(D));
         let mut tile = Tile::new();
         for (n, to) in self.to.chunks_exact_mut(size).enumerate() {
-            let source = self.seeds.sources[self.first + n];
+            let source = self.transfer.sources[self.first + n];
             let at = source.at as usize;
             match source.kind {
                 kind::SAME => {
-                    let same = self.seeds.same.expect("the level should have been there");
+                    let same = self
+                        .transfer
+                        .same
+                        .expect("the level should have been there");
                     to.copy_from_slice(&same[at * size..][..size]);
                 }
                 kind::CHILDREN => {
-                    let finer = self.seeds.finer.as_ref();
+                    let finer = self.transfer.finer.as_ref();
                     let finer = finer.expect("a refined block should have a finer level");
-                    let group = &self.seeds.groups[at..at + family];
+                    let group = &self.transfer.groups[at..at + family];
                     Self::from_children(finer, group, &mut tile, to);
                 }
                 parent => {
-                    let coarser = self.seeds.coarser.as_ref();
+                    let coarser = self.transfer.coarser.as_ref();
                     let coarser = coarser.expect("a child should have a coarser level");
                     let child = (parent - kind::PARENT) as usize;
                     Self::from_parent(coarser, at, child, &mut tile, to);
@@ -269,13 +272,13 @@ impl<const D: usize, L: Lattice, T: Real> pulp::NullaryFnOnce for Seeding<'_, '_
 const CHUNK: usize = 16;
 
 pub(super) fn seed<const D: usize, L: Lattice, T: Real>(
-    seeds: &Seeds<'_, D, T, Host>,
+    transfer: &Transfer<'_, D, T, Host>,
     to: &mut [T],
 ) {
     let size = CHUNK * L::Q * dims::cells(D);
     to.par_chunks_mut(size).enumerate().for_each(|(chunk, to)| {
         pulp::Arch::new().dispatch(Seeding::<D, L, T> {
-            seeds,
+            transfer,
             first: CHUNK * chunk,
             to,
             lattice: PhantomData,

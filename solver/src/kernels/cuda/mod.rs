@@ -12,7 +12,7 @@ mod mass;
 mod seed;
 mod step;
 
-use super::{Between, FlowKernels, Relaxation, Seeds};
+use super::{Between, FlowKernels, Relaxation, Transfer};
 use crate::{
     Flow, Indicator, Plan, SolverError,
     lattice::Lattice,
@@ -171,10 +171,10 @@ impl<const D: usize> FlowKernels<D> for Cuda {
 
     fn seed<L: Lattice, T: Real>(
         &self,
-        seeds: &Seeds<'_, D, T, Self>,
+        transfer: &Transfer<'_, D, T, Self>,
         to: &mut CudaBuf<T>,
     ) -> Result<(), SolverError> {
-        seed::seed::<D, L, T>(self, seeds, to)
+        seed::seed::<D, L, T>(self, transfer, to)
     }
 
     fn mass<L: Lattice, T: Real>(

@@ -3,7 +3,7 @@
 use super::{SEED, entry};
 use crate::{
     SolverError,
-    kernels::{Arrival, Departure, Origin, Seeds},
+    kernels::{Arrival, Departure, Origin, Transfer},
     lattice::Lattice,
     real::Real,
 };
@@ -58,22 +58,22 @@ impl<T: Real> Nothing<T> {
 
 pub(super) fn seed<const D: usize, L: Lattice, T: Real>(
     cuda: &Cuda,
-    seeds: &Seeds<'_, D, T, Cuda>,
+    transfer: &Transfer<'_, D, T, Cuda>,
     to: &mut CudaBuf<T>,
 ) -> Result<(), SolverError> {
-    let slots = <Cuda as Backend>::len(seeds.sources);
+    let slots = <Cuda as Backend>::len(transfer.sources);
     let nothing = Nothing {
         slots: cuda.upload(Vec::new())?,
         masks: cuda.upload(Vec::new())?,
         populations: cuda.upload(Vec::new())?,
     };
-    let coarser = nothing.or(seeds.coarser.as_ref());
-    let finer = nothing.or(seeds.finer.as_ref());
+    let coarser = nothing.or(transfer.coarser.as_ref());
+    let finer = nothing.or(transfer.finer.as_ref());
     let launch = cuda
         .launch(&SEED, D, entry!("seed", L, T))
-        .buf(seeds.sources)
-        .buf(seeds.groups)
-        .buf(seeds.same.unwrap_or(&nothing.populations))
+        .buf(transfer.sources)
+        .buf(transfer.groups)
+        .buf(transfer.same.unwrap_or(&nothing.populations))
         .buf(coarser.neighbors)
         .buf(coarser.solid)
         .val(coarser.slots)
