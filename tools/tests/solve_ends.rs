@@ -248,7 +248,11 @@ fn what_cannot_be_adapted_is_refused() {
         &["coarsening"],
     );
     refused("levels = 3", "", &["levels"]);
-    refused("every = 10", "max_cells = 1000", &["max_cells", "1024"]);
+    refused(
+        "levels = 3\nevery = 10",
+        "levels = 3\nmax_cells = 1000",
+        &["max_cells", "1024"],
+    );
     refused(
         "[output]\n",
         "[output.averages]\nfrom_steps = 0\n\n[output]\n",

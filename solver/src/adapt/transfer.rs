@@ -12,14 +12,14 @@ use cutlink_amr::{Forest, NONE, dims};
 /// What the populations of a slot are made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Zeroable, Pod)]
 #[repr(C)]
-pub struct Source {
+pub struct SlotSource {
     /// One of [`kind`]; of [`kind::PARENT`] plus the number of the child.
     pub kind: u32,
     /// Old slot of the same level, first of 2^D old slots of the finer level in the list of groups, or old slot of the coarser level.
     pub at: u32,
 }
 
-/// Kinds of a [`Source`].
+/// Kinds of a [`SlotSource`].
 pub(crate) mod kind {
     /// The same block.
     pub(crate) const SAME: u32 = 0;
@@ -62,21 +62,21 @@ impl Before {
         forest: &Forest<D>,
         blocks: &[u32],
         old_of: &[u32],
-    ) -> (Vec<Source>, Vec<u32>) {
+    ) -> (Vec<SlotSource>, Vec<u32>) {
         let mut groups = Vec::new();
         let source = |&id: &u32| {
             let old = old_of[id as usize];
             if old == NONE {
                 let parent = forest.parent[id as usize];
                 let first = forest.first_child[parent as usize];
-                return Source {
+                return SlotSource {
                     kind: kind::PARENT + (id - first),
                     at: self.slot_of[old_of[parent as usize] as usize],
                 };
             }
             let slot = self.slot_of[old as usize];
             if slot != NONE {
-                return Source {
+                return SlotSource {
                     kind: kind::SAME,
                     at: slot,
                 };
@@ -84,7 +84,7 @@ impl Before {
             let first = self.first_child[old as usize] as usize;
             let at = groups.len() as u32;
             groups.extend_from_slice(&self.slot_of[first..first + dims::children(D)]);
-            Source {
+            SlotSource {
                 kind: kind::CHILDREN,
                 at,
             }

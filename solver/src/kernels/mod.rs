@@ -21,7 +21,7 @@ pub(crate) mod cpu;
 mod cuda;
 
 use crate::{
-    Flow, Indicator, Plan, SolverError, adapt::transfer::Source, lattice::Lattice, real::Real,
+    Flow, Indicator, Plan, SolverError, adapt::transfer::SlotSource, lattice::Lattice, real::Real,
     sponge::Damped, tables::Level,
 };
 use bytemuck::{Pod, Zeroable};
@@ -133,7 +133,7 @@ pub struct Origin<'a, const D: usize, T: Real, B: Backend> {
 #[derive(Debug)]
 pub struct Transfer<'a, const D: usize, T: Real, B: Backend> {
     /// By slot.
-    pub sources: &'a B::Buf<Source>,
+    pub sources: &'a B::Buf<SlotSource>,
     /// Slots of the finer level, 2^D a group; [`NONE`](cutlink_amr::NONE) for children without populations.
     pub groups: &'a B::Buf<u32>,
     /// The same level, if there was one.

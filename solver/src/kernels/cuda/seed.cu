@@ -2,7 +2,7 @@
 
 #include "exchange.cuh"
 
-// What the populations of a slot are made of: `Source` and its kinds.
+// What the populations of a slot are made of: `SlotSource` and its kinds.
 struct Source {
     uint32_t kind, at;
 };
