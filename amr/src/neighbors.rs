@@ -166,6 +166,18 @@ impl<const D: usize> Forest<D> {
             .map(move |direction| around.at(direction, |place| self.families[place]))
     }
 
+    /// The block of the next coarser level that covers the place beside a block in a direction: what is there where
+    /// [`neighbor`](Self::neighbor) is [`NONE`](crate::NONE).
+    ///
+    /// # Panics
+    /// For a root block, which has no coarser level.
+    #[inline]
+    pub fn coarser_neighbor(&self, id: u32, direction: usize) -> u32 {
+        let (at, step) = (self.coord[id as usize], dims::step::<D>(direction));
+        let up: [i32; D] = std::array::from_fn(|a| ((at[a] & 1) + step[a]).div_euclid(2));
+        self.neighbor(self.parent[id as usize], dims::direction(up))
+    }
+
     #[inline]
     fn around(&self, id: u32) -> Around<D> {
         Around::new(self.grid(), self.roots(), &self.coord, id)

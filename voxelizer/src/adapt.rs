@@ -5,7 +5,7 @@
 //! cut links.
 
 use crate::{Mesh, VoxelError, kernels::cpu};
-use cutlink_amr::{Forest, ForestKernels, Mark, NONE, OUTSIDE, dims};
+use cutlink_amr::{Forest, ForestKernels, Mark, NONE};
 use cutlink_device::Host;
 use rayon::prelude::*;
 
@@ -135,17 +135,11 @@ impl<const D: usize> Mesh<D> {
     /// Whether all coarser leaves that touch a leaf are marked to be refined.
     fn is_balanced(&self, id: u32, marks: &[u8]) -> bool {
         let forest = &self.forest;
-        let parent = forest.parent[id as usize];
-        let low = forest.coord[id as usize].map(|c| c & 1);
-        forest.neighbors_of(id).enumerate().all(|(direction, n)| {
-            if n != NONE {
-                return true;
-            }
-            let step = dims::step::<D>(direction);
-            let up: [i32; D] = std::array::from_fn(|a| (low[a] + step[a]).div_euclid(2));
-            let coarse = forest.neighbor(parent, dims::direction(up));
-            coarse >= OUTSIDE || marks[coarse as usize] == Mark::Refine as u8
-        })
+        let is_met = |(direction, near): (usize, u32)| {
+            near != NONE
+                || marks[forest.coarser_neighbor(id, direction) as usize] == Mark::Refine as u8
+        };
+        forest.neighbors_of(id).enumerate().all(is_met)
     }
 
     /// Moves masks and rows of links to new ids. The blocks that have rows keep their order.

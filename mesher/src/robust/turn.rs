@@ -3,7 +3,7 @@
 use crate::exact::{Exact, Facet, Plane};
 use std::f64::consts::{FRAC_PI_4, PI};
 
-/// Where a point in the plane of a cap is taken to be, as a tie: off the edges of caps, in the directions of
+/// Where a point in the plane of a cap is moved to, the tie rule: off the edges of caps, in the directions of
 /// [`crate::exact`], by less than any distance that counts.
 const ASIDE: [f64; 3] = [1.0 / 64.0, 1.0 / 8192.0, 1.0 / 1_048_576.0];
 

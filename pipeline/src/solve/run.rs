@@ -305,7 +305,8 @@ struct Run<'a, const D: usize> {
     epoch: u64,
     /// How the mesh has followed the flow, and `adapt.csv`.
     adapted: Option<(Looks, Growing)>,
-    /// Updates of leaf cells so far.
+    /// Updates of leaf cells in a root step on that mesh, and in all so far.
+    each: u64,
     updates: f64,
     /// Bulk quantities of the flow at each check so far.
     looks: Vec<Bulk>,
@@ -411,6 +412,7 @@ where
         fluid: Fluid::new(flow.mesh()),
         epoch: flow.epoch(),
         adapted: None,
+        each: flow.updates(),
         updates: 0.0,
         looks: begun.looks,
         saved: options.resume.then(|| flow.steps()),

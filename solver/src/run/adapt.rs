@@ -97,10 +97,14 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
         }
         let wishes = self.wishes(&adaptation)?;
         let own = self.own.as_ref().expect("the mesh was copied above");
-        let (adapted, raised) = within_budget(own, &wishes, &adaptation)?;
+        let Fitted {
+            adapted,
+            leaves,
+            raised,
+        } = within_budget(own, &wishes, &adaptation)?;
         let mut look = AdaptationLook {
             step: self.steps,
-            leaves: adapted.leaves(),
+            leaves,
             refined: adapted.refined as u64,
             coarsened: adapted.coarsened as u64,
             withheld: adapted.withheld as u64,
@@ -307,37 +311,53 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
     }
 }
 
-/// The forest adapted to wishes, and the factor by which thresholds were raised: the least power of 2^(1/4) with which the
-/// leaf cells stay within the budget.
+/// An adapted forest.
+struct Fitted<const D: usize> {
+    adapted: AdaptedForest<D>,
+    /// By level.
+    leaves: Vec<u64>,
+    /// The factor by which thresholds were raised.
+    raised: f64,
+}
+
+/// The forest adapted to wishes, with thresholds raised by the least power of 2^(1/4) with which the leaf cells stay within
+/// the budget.
 fn within_budget<const D: usize>(
     own: &OwnMesh<D>,
     wishes: &Wishes,
     adaptation: &Adaptation<D>,
-) -> Result<(AdaptedForest<D>, f64), SolverError> {
+) -> Result<Fitted<D>, SolverError> {
     let attempt = |quarters: u32| {
         let raised = (f64::from(quarters) / 4.0).exp2();
         #[allow(clippy::cast_possible_truncation, reason = "values are f32")]
         let marks = wish::marks(&own.mesh.forest, wishes, adaptation.buffer, raised as f32);
         let adapted = own.mesh.adapted(marks, &own.held)?;
-        let cells = adapted.leaves().iter().sum::<u64>() * dims::cells(D) as u64;
-        Ok::<_, SolverError>((adapted, raised, cells <= adaptation.max_cells))
+        let leaves = adapted.leaves();
+        Ok::<_, SolverError>(Fitted {
+            adapted,
+            leaves,
+            raised,
+        })
     };
-    let (adapted, raised, fits) = attempt(0)?;
-    if fits {
-        return Ok((adapted, raised));
+    let fits = |found: &Fitted<D>| {
+        found.leaves.iter().sum::<u64>() * dims::cells(D) as u64 <= adaptation.max_cells
+    };
+    let found = attempt(0)?;
+    if fits(&found) {
+        return Ok(found);
     }
     // The number of cells falls as thresholds rise.
-    let (mut low, mut high) = (0, MOST_RAISED);
+    let (mut low, mut high, mut best) = (0, MOST_RAISED, None);
     while high - low > 1 {
         let middle = (low + high) / 2;
-        if attempt(middle)?.2 {
-            high = middle;
+        let found = attempt(middle)?;
+        if fits(&found) {
+            (high, best) = (middle, Some(found));
         } else {
             low = middle;
         }
     }
-    let (adapted, raised, _) = attempt(high)?;
-    Ok((adapted, raised))
+    best.map_or_else(|| attempt(high), Ok)
 }
 
 #[cfg(test)]

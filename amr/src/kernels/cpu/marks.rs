@@ -13,13 +13,9 @@ pub(super) fn ripple<const D: usize>(forest: &Forest<D>, level: usize, marks: &m
         if marks[id as usize].load(Relaxed) != refine || !forest.is_leaf(id) {
             return;
         }
-        let parent = forest.parent[id as usize];
-        let low = forest.coord[id as usize].map(|c| c & 1);
         for (i, neighbor) in forest.neighbors_of(id).enumerate() {
             if neighbor == NONE {
-                let step = dims::step::<D>(i);
-                let up: [i32; D] = std::array::from_fn(|a| (low[a] + step[a]).div_euclid(2));
-                let coarse = forest.neighbor(parent, dims::direction(up));
+                let coarse = forest.coarser_neighbor(id, i);
                 marks[coarse as usize].store(refine, Relaxed);
             }
         }

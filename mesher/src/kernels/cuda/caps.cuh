@@ -316,7 +316,7 @@ private:
         const Wide value = plane.value(origin);
         const double size = to_f64(value < 0 ? -value : value);
         const double det = plane.outer(value) ? -size : size;
-        // Where a point in the plane of a cap is taken to be, as a tie.
+        // A point in the plane of a cap is moved to here: the tie rule.
         constexpr double ASIDE[3] = {1.0 / 64.0, 1.0 / 8192.0, 1.0 / 1048576.0};
         const bool is_tie = value == 0;
         double v[D][D];

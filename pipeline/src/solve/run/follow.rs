@@ -22,11 +22,13 @@ impl<const D: usize> Run<'_, D> {
                 "the flow asks for more cells than [adapt] max_cells: thresholds are raised, now by {factor:.2}; see adapt.csv"
             ));
         }
-        self.updates += steps as f64 * flow.updates() as f64;
         if flow.epoch() == self.epoch {
+            self.updates += steps as f64 * self.each as f64;
             return Ok(());
         }
         self.epoch = flow.epoch();
+        self.each = flow.updates();
+        self.updates += steps as f64 * self.each as f64;
         self.fluid = Fluid::new(flow.mesh());
         if let Some(surface) = self.surface.filter(|_| self.fields.needs_body()) {
             let body = Body::new(flow.mesh(), surface, &self.resolved.params);
