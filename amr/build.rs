@@ -11,12 +11,15 @@ mod constants;
 
 #[cfg(feature = "cuda")]
 fn main() -> Result<(), String> {
-    use constants::{FREE, Mark, NONE, OUTSIDE};
+    use constants::{COUNT_GONE, COUNT_NEW, FREE, Mark, NONE, OUTSIDE, REFINED_COUNTS};
     use cutlink_nvcc::{Constant, KernelBuild};
     let values = [
         ("NONE", Constant::U32(NONE)),
         ("OUTSIDE", Constant::U32(OUTSIDE)),
         ("FREE", Constant::U8(FREE)),
+        ("REFINED_COUNTS", Constant::U32(REFINED_COUNTS)),
+        ("COUNT_NEW", Constant::U32(COUNT_NEW)),
+        ("COUNT_GONE", Constant::U32(COUNT_GONE)),
         ("KEEP", Constant::U8(Mark::Keep as u8)),
         ("REFINE", Constant::U8(Mark::Refine as u8)),
         ("COARSEN", Constant::U8(Mark::Coarsen as u8)),

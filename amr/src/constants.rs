@@ -7,6 +7,13 @@ pub const OUTSIDE: u32 = u32::MAX - 1;
 /// The level of an id that names no block now.
 pub const FREE: u8 = u8::MAX;
 
+/// Numbers that the kernel `count_refined` writes: one a level, then [`COUNT_NEW`] and [`COUNT_GONE`].
+pub(crate) const REFINED_COUNTS: u32 = 31;
+/// The place of the number of leaves that are given children.
+pub(crate) const COUNT_NEW: u32 = 29;
+/// The place of the number of blocks whose children are taken.
+pub(crate) const COUNT_GONE: u32 = 30;
+
 /// What is wanted of a leaf; marks on refined blocks are ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]

@@ -1,6 +1,6 @@
 //! The forest's arrays, and its root grid.
 
-use crate::{ForestError, NONE, dims};
+use crate::{FREE, ForestError, NONE, OUTSIDE, dims};
 use cutlink_device::{Backend, Host};
 use rayon::prelude::*;
 use std::ops::{Deref, DerefMut};
@@ -32,14 +32,14 @@ pub struct ForestArrays<const D: usize, B: Backend = Host> {
     pub periodic: [bool; D],
     /// Block coordinates at the block's level.
     pub coord: B::Buf<[i32; D]>,
-    /// Level of the block, or [`FREE`](crate::FREE).
+    /// Level of the block, or [`FREE`].
     pub level: B::Buf<u8>,
     /// The block it is a child of, or [`NONE`] for a root block.
     pub parent: B::Buf<u32>,
     /// First of 2^D contiguous children, or [`NONE`] for a leaf.
     pub first_child: B::Buf<u32>,
     /// 4^D ids for each group of 2^D siblings: the blocks of the same level in and around the parent's place, x
-    /// fastest; [`NONE`] where there is none, [`OUTSIDE`](crate::OUTSIDE) beyond a face of the box that is not
+    /// fastest; [`NONE`] where there is none, [`OUTSIDE`] beyond a face of the box that is not
     /// periodic; beyond a periodic face lie the blocks of the other side. Groups in the order of their ids, which begin
     /// after the root blocks'; entries of a free group are unspecified. Read it by [`neighbor`](Forest::neighbor).
     pub families: B::Buf<u32>,
@@ -171,6 +171,11 @@ impl<const D: usize, B: Backend> Forest<D, B> {
         self.levels.len() - 1
     }
 
+    /// Its table of first children.
+    pub fn into_first_child(self) -> B::Buf<u32> {
+        self.arrays.first_child
+    }
+
     /// A copy on the host, ids unchanged.
     ///
     /// # Errors
@@ -195,6 +200,53 @@ impl<const D: usize, B: Backend> Forest<D, B> {
             arrays,
             contiguous: self.contiguous,
         })
+    }
+}
+
+impl<const D: usize> Forest<D> {
+    /// A copy in a backend's memory, ids unchanged.
+    ///
+    /// # Errors
+    /// Where memory is short or the device fails.
+    ///
+    /// # Panics
+    /// Where the arrays were changed so that an id in them is of no block, or lengths differ: kernels would read beyond them.
+    pub fn upload<B: Backend>(&self, backend: &B) -> Result<Forest<D, B>, ForestError> {
+        self.check_bounds();
+        let arrays = ForestArrays {
+            root: self.root,
+            periodic: self.periodic,
+            coord: backend.upload(self.coord.clone())?,
+            level: backend.upload(self.level.clone())?,
+            parent: backend.upload(self.parent.clone())?,
+            first_child: backend.upload(self.first_child.clone())?,
+            families: backend.upload(self.families.clone())?,
+            levels: (self.levels.iter())
+                .map(|ids| backend.upload(ids.clone()))
+                .collect::<Result<_, _>>()?,
+            gaps: self.gaps.clone(),
+        };
+        Ok(Forest {
+            arrays,
+            contiguous: self.contiguous,
+        })
+    }
+
+    fn check_bounds(&self) {
+        if let Err(violation) = self.check_lengths() {
+            panic!("the arrays of a forest should fit together: {violation}");
+        }
+        let blocks = self.capacity();
+        let is_id = |&id: &u32| (id as usize) < blocks;
+        let is_place = |id: &u32| *id >= OUTSIDE || is_id(id);
+        let is_group = |&first: &u32| first == NONE || first as usize + dims::children(D) <= blocks;
+        let is_level = |&level: &u8| level == FREE || usize::from(level) < self.levels.len();
+        let is_sound = self.parent.par_iter().all(is_place)
+            && self.first_child.par_iter().all(is_group)
+            && self.families.par_iter().all(is_place)
+            && self.level.par_iter().all(is_level)
+            && self.levels.iter().all(|ids| ids.par_iter().all(is_id));
+        assert!(is_sound, "an id of a forest should be of a block");
     }
 }
 

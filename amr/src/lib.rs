@@ -22,7 +22,7 @@ mod forest;
 pub mod kernels;
 mod lookup;
 mod neighbors;
-mod renumber;
+mod rebuild;
 mod validate;
 
 pub use adapt::Adapted;
@@ -31,4 +31,5 @@ pub use error::ForestError;
 pub use forest::{Forest, ForestArrays, MAX_LEVELS, bytes_per_block, bytes_per_root_block};
 pub use kernels::ForestKernels;
 pub use lookup::{CellRef, NeighborCell};
+pub use rebuild::{FormerIds, Refined};
 pub use validate::ForestViolation;

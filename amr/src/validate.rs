@@ -99,7 +99,7 @@ impl<const D: usize> Forest<D> {
         first.map_or(Ok(()), Err)
     }
 
-    fn check_lengths(&self) -> Result<(), ForestViolation> {
+    pub(crate) fn check_lengths(&self) -> Result<(), ForestViolation> {
         let expected = self.capacity();
         let lengths = [
             ("coord", self.coord.len()),

@@ -51,6 +51,14 @@ pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
         value: T,
     ) -> Result<(), DeviceError>;
 
+    /// A buffer of `rows` times a row.
+    fn repeat<T: Item>(
+        &self,
+        what: &'static str,
+        row: &[T],
+        rows: usize,
+    ) -> Result<Self::Buf<T>, DeviceError>;
+
     /// Copies a buffer over another one of the same length, at memory bandwidth: the reference
     /// for the speed of stages.
     ///
@@ -166,6 +174,21 @@ impl Backend for Host {
         value: T,
     ) -> Result<(), DeviceError> {
         memory::grow(what, buf, len, value)
+    }
+
+    fn repeat<T: Item>(
+        &self,
+        what: &'static str,
+        row: &[T],
+        rows: usize,
+    ) -> Result<Vec<T>, DeviceError> {
+        let Some(&first) = row.first() else {
+            return Ok(Vec::new());
+        };
+        let mut buf = self.alloc(what, row.len() * rows, first)?;
+        buf.par_chunks_mut(row.len())
+            .for_each(|to| to.copy_from_slice(row));
+        Ok(buf)
     }
 
     fn copy<T: Item>(&self, from: &Vec<T>, to: &mut Vec<T>) -> Result<(), DeviceError> {

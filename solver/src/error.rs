@@ -56,6 +56,14 @@ pub enum SolverError {
         /// What was seen.
         what: String,
     },
+    /// Tables that are not those of the mesh: an error of this crate.
+    #[error("the tables of level {level} are wrong: {reason}")]
+    Tables {
+        /// The level.
+        level: usize,
+        /// What is wrong with them.
+        reason: String,
+    },
     /// A saved state that is not of this flow.
     #[error("the saved state does not fit: {reason}")]
     State {

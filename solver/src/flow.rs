@@ -88,9 +88,22 @@ pub trait Flow<const D: usize>: Send {
     /// mesh is fitted to this state, by as many looks as there are levels.
     fn set(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError>;
 
+    /// As [`set`](Self::set), for a state that is the same everywhere: faster, since nothing is computed by cell.
+    fn set_uniform(&mut self, density: f64, velocity: [f64; D]) -> Result<(), SolverError>;
+
     /// The mesh as it is now: that of the plan, until it is adapted. Block ids are those of its forest, which are other ones after
-    /// each change.
-    fn mesh(&self) -> &Mesh<D>;
+    /// each change. Copied from a device where it was changed there and this is the first call since.
+    ///
+    /// # Errors
+    /// Where memory is short or the device fails.
+    fn mesh(&self) -> Result<&Mesh<D>, SolverError>;
+
+    /// Compares the tables of all levels, bit for bit, with those that the host makes of [`mesh`](Self::mesh). Does not look at
+    /// populations ([`check`](Self::check)). Cost: as the set-up of a flow, and a copy of the tables.
+    ///
+    /// # Errors
+    /// [`SolverError::Tables`] with the first difference; as [`mesh`](Self::mesh).
+    fn validate(&self) -> Result<(), SolverError>;
 
     /// Changes of the mesh so far: what was derived from [`mesh`](Self::mesh) holds for one number.
     fn epoch(&self) -> u64;

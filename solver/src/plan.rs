@@ -7,7 +7,7 @@ use crate::{
     real::Real,
     run::Run,
     sponge,
-    tables::{self, HostLevel},
+    tables::{self, Built},
     validate::subsonic,
 };
 use cutlink_amr::dims;
@@ -42,7 +42,7 @@ pub struct Plan<'a, const D: usize> {
     pub levels: Vec<LevelSheet>,
     /// Audit of its walls.
     pub census: Census,
-    pub(crate) tables: Vec<HostLevel<D>>,
+    pub(crate) tables: Vec<Built<D>>,
 }
 
 impl<'a, const D: usize> Plan<'a, D> {
@@ -57,7 +57,7 @@ impl<'a, const D: usize> Plan<'a, D> {
 
     fn build(mesh: &'a Mesh<D>, params: Params<D>) -> Result<Self, SolverError> {
         check(mesh, &params)?;
-        let tables = tables::build(mesh, &params)?;
+        let tables = tables::build_checked(mesh, &params)?;
         let census = match params.lattice {
             LatticeKind::D2Q9 => walls::<D, D2Q9>(&tables),
             LatticeKind::D3Q19 => walls::<D, D3Q19>(&tables),
@@ -109,7 +109,7 @@ impl<'a, const D: usize> Plan<'a, D> {
             Place::Patch(patch) => 2 * D + patch,
             Place::Acceleration => return 0.0,
         };
-        let of_level = |table: &HostLevel<D>| match self.params.lattice {
+        let of_level = |table: &Built<D>| match self.params.lattice {
             LatticeKind::D2Q9 => cpu::inflow::<D, D2Q9>(&table.level, rule),
             LatticeKind::D3Q19 => cpu::inflow::<D, D3Q19>(&table.level, rule),
             LatticeKind::D3Q27 => cpu::inflow::<D, D3Q27>(&table.level, rule),
@@ -144,7 +144,7 @@ impl<'a, const D: usize> Plan<'a, D> {
         backend: &B,
     ) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
         let mut run = Run::<D, L, T, B>::new(self, backend)?;
-        run.set_fields(&|_| (1.0, [0.0; D]))?;
+        run.set_same(1.0, [0.0; D])?;
         Ok(Box::new(run))
     }
 }
@@ -189,8 +189,8 @@ pub(crate) fn tau(viscosity: f64, level: usize) -> f64 {
     0.5 + 3.0 * viscosity * f64::from(1u32 << level)
 }
 
-fn walls<const D: usize, L: Lattice>(tables: &[HostLevel<D>]) -> Census {
-    let of_level = |table: &HostLevel<D>| cpu::census::<D, L>(&table.level);
+fn walls<const D: usize, L: Lattice>(tables: &[Built<D>]) -> Census {
+    let of_level = |table: &Built<D>| cpu::census::<D, L>(&table.level);
     tables.iter().map(of_level).sum()
 }
 

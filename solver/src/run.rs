@@ -2,24 +2,25 @@
 
 mod adapt;
 mod density;
+mod initial;
 mod level;
 mod saved;
+mod validate;
 mod vary;
 
 use crate::{
     AdaptationLook, Flow, ForceSample, InitialState, Interpolation, Lap, Plan, Snapshot,
     SolverError, Work,
-    kernels::{FlowKernels, SUMS, exchanged},
+    kernels::{FlowKernels, SUMS},
     lattice::Lattice,
     real::Real,
     tables::Rule,
 };
 use adapt::OwnMesh;
 use cutlink_amr::{NONE, dims};
-use cutlink_device::memory;
 use cutlink_voxelizer::Mesh;
 use level::{Clock, State, step, timed};
-use rayon::prelude::*;
+
 use std::{cell::RefCell, collections::VecDeque, io, marker::PhantomData};
 
 /// Samples of forces that are kept until they are taken.
@@ -44,7 +45,7 @@ pub(crate) struct Run<'a, const D: usize, L, T: Real, B: FlowKernels<D>> {
     /// Conditions as they are now, where any varies.
     rules: Vec<Rule>,
     /// The mesh, once it differs from that of the plan.
-    own: Option<OwnMesh<D>>,
+    own: Option<OwnMesh<D, B>>,
     /// Looks at the flow that were not taken yet.
     looks: Vec<AdaptationLook>,
     /// Changes of the mesh so far.
@@ -53,10 +54,10 @@ pub(crate) struct Run<'a, const D: usize, L, T: Real, B: FlowKernels<D>> {
 }
 
 impl<'a, const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'a, D, L, T, B> {
-    pub(crate) fn new(plan: Plan<'a, D>, backend: &B) -> Result<Self, SolverError> {
+    pub(crate) fn new(mut plan: Plan<'a, D>, backend: &B) -> Result<Self, SolverError> {
         let mut levels = Vec::new();
-        for host in &plan.tables {
-            let mut state = State::bare(&plan, host, backend)?;
+        for built in std::mem::take(&mut plan.tables) {
+            let mut state = State::bare(&plan, built.upload(backend)?, backend)?;
             state.now = state.allocate::<L>(backend)?;
             state.next = state.allocate::<L>(backend)?;
             levels.push(state);
@@ -171,8 +172,8 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'a, D, L, T
     }
 
     /// Means of the children that are fluid, finest level first.
-    fn fill_refined(&self, level: usize, values: &mut [f32], empty: f32) {
-        let (mesh, cells, family) = (self.mesh(), dims::cells(D), dims::children(D));
+    fn fill_refined(mesh: &Mesh<D>, level: usize, values: &mut [f32], empty: f32) {
+        let (cells, family) = (dims::cells(D), dims::children(D));
         for &id in &mesh.forest.levels[level] {
             let first = mesh.forest.first_child[id as usize];
             if first == NONE {
@@ -259,25 +260,23 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Flow<D> for Run<'_,
     }
 
     fn snapshot(&self) -> Result<Snapshot<D>, SolverError> {
-        let (mesh, cells) = (self.mesh(), dims::cells(D));
+        let (mesh, cells) = (self.mesh()?, dims::cells(D));
         let len = mesh.forest.capacity() * cells;
         let mut density = vec![1.0f32; len];
         let mut velocity: [Vec<f32>; D] = std::array::from_fn(|_| vec![0.0; len]);
         for level in (0..self.levels.len()).rev() {
             let values = self.macroscopic(level)?;
-            for (values, &id) in values
-                .chunks_exact((1 + D) * cells)
-                .zip(&self.plan.tables[level].blocks)
-            {
+            let blocks = self.backend.download(&self.levels[level].blocks)?;
+            for (values, &id) in values.chunks_exact((1 + D) * cells).zip(&blocks) {
                 let at = id as usize * cells..(id as usize + 1) * cells;
                 density[at.clone()].copy_from_slice(&values[..cells]);
                 for a in 0..D {
                     velocity[a][at.clone()].copy_from_slice(&values[(1 + a) * cells..][..cells]);
                 }
             }
-            self.fill_refined(level, &mut density, 1.0);
+            Self::fill_refined(mesh, level, &mut density, 1.0);
             for values in &mut velocity {
-                self.fill_refined(level, values, 0.0);
+                Self::fill_refined(mesh, level, values, 0.0);
             }
         }
         Ok(Snapshot {
@@ -293,8 +292,21 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Flow<D> for Run<'_,
         self.adapt_to_initial(at)
     }
 
-    fn mesh(&self) -> &Mesh<D> {
-        self.own.as_ref().map_or(self.plan.mesh, |own| &own.mesh)
+    fn set_uniform(&mut self, density: f64, velocity: [f64; D]) -> Result<(), SolverError> {
+        self.forget_mesh()?;
+        self.set_same(density, velocity)?;
+        self.adapt_to_initial(&|_| (density, velocity))
+    }
+
+    fn mesh(&self) -> Result<&Mesh<D>, SolverError> {
+        match &self.own {
+            None => Ok(self.plan.mesh),
+            Some(own) => own.on_host(&self.backend),
+        }
+    }
+
+    fn validate(&self) -> Result<(), SolverError> {
+        self.check_tables()
     }
 
     fn epoch(&self) -> u64 {
@@ -306,14 +318,11 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Flow<D> for Run<'_,
     }
 
     fn updates(&self) -> u64 {
-        let forest = &self.mesh().forest;
-        let of_level = |(level, ids): (usize, &Vec<u32>)| {
-            let is_leaf = |id: &&u32| forest.is_leaf(**id);
-            let leaves = ids.par_iter().filter(is_leaf).count() as u64;
-            (leaves * dims::cells(D) as u64) << level
+        let Some(own) = &self.own else {
+            return self.plan.updates();
         };
-        let levels = forest.levels.iter().enumerate();
-        levels.map(of_level).sum()
+        let of_level = |(level, leaves): (usize, &u64)| (leaves * dims::cells(D) as u64) << level;
+        own.leaves.iter().enumerate().map(of_level).sum()
     }
 
     fn save(&self, out: &mut dyn io::Write) -> Result<(), SolverError> {
@@ -353,68 +362,7 @@ fn is_subsonic(square: f64) -> bool {
     square < 1.0 / 3.0
 }
 
-/// A population of the equilibrium, less its weight.
-fn equilibrium<const D: usize, L: Lattice>(q: usize, density: f64, u: [f64; D]) -> f64 {
-    let along: f64 = (0..D).map(|a| f64::from(L::C[q][a]) * u[a]).sum();
-    let square: f64 = u.iter().map(|u| u * u).sum();
-    L::W[q] * (density - 1.0 + density * (3.0 * along + 4.5 * along * along - 1.5 * square))
-}
-
 impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B> {
-    /// Populations and moments of the initial state, on the mesh as it is.
-    pub(crate) fn set_fields(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError> {
-        let cells = dims::cells(D);
-        self.steps = 0;
-        self.set_clocks()?;
-        for index in 0..self.levels.len() {
-            let host = &self.plan.tables[index];
-            let dx = 1.0 / f64::from(1u32 << index);
-            // After collision, half a step of the acceleration is in the momentum.
-            let half = self.levels[index].half_step;
-            let push = |q: usize| -> f64 {
-                let along = |a: usize| f64::from(L::C[q][a]) * half[a].wide();
-                3.0 * L::W[q] * (0..D).map(along).sum::<f64>()
-            };
-            let row = L::Q * cells;
-            let exchanged_row = exchanged(D) * cells;
-            // Not `vec!`: this requests large pages, without which steps take longer.
-            let mut f = memory::with_capacity("populations", host.level.slots * row)?;
-            f.resize(host.level.slots * row, T::of(0.0));
-            let mut moments = vec![T::of(0.0); host.level.exchanging * exchanged_row];
-            let center = |slot: usize, cell: usize| -> [f64; D] {
-                let local = dims::unravel::<D>(cell, 4);
-                std::array::from_fn(|a| {
-                    dx * (f64::from(4 * host.level.coord[slot][a] + local[a]) + 0.5)
-                })
-            };
-            f.par_chunks_mut(row).enumerate().for_each(|(slot, f)| {
-                for cell in 0..cells {
-                    let x = center(slot, cell);
-                    let (density, u) = at(x);
-                    for q in 0..L::Q {
-                        f[B::place::<L>(q, cell)] =
-                            T::of(equilibrium::<D, L>(q, density, u) + density * push(q));
-                    }
-                }
-            });
-            for (slot, row) in moments.chunks_exact_mut(exchanged_row).enumerate() {
-                for cell in 0..cells {
-                    let (density, u) = at(center(slot, cell));
-                    row[cell] = T::of(density - 1.0);
-                    for a in 0..D {
-                        row[(1 + a) * cells + cell] = T::of(density * u[a]);
-                    }
-                }
-            }
-            let state = &mut self.levels[index];
-            state.now = self.backend.upload(f)?;
-            self.backend.copy(&state.now, &mut state.next)?;
-            state.moments = self.backend.upload(moments)?;
-        }
-        self.forget_graphs();
-        self.clear_forces()
-    }
-
     fn clear_forces(&mut self) -> Result<(), SolverError> {
         self.samples.clear();
         self.next_sample = 0;
@@ -427,19 +375,21 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
         let cells = dims::cells(D);
         let values = self.macroscopic(level)?;
         let values = &values[slot * (1 + D) * cells..];
-        let host = &self.plan.tables[level].level;
+        let tables = &self.levels[level].level;
+        let stepped = self.backend.download(&tables.stepped)?[slot];
+        let block = self.backend.download(&tables.coord)?[slot];
         let square = |cell: usize| {
             (1..=D)
                 .map(|a| values[a * cells + cell].powi(2))
                 .sum::<f32>()
         };
         let is_bad = |&cell: &usize| {
-            host.stepped[slot] >> cell & 1 == 1
+            stepped >> cell & 1 == 1
                 && !(is_subsonic(f64::from(square(cell))) && values[cell] > 0.0)
         };
         let cell = (0..cells).find(is_bad).unwrap_or(0);
         let local = dims::unravel::<D>(cell, 4);
-        let coord: [i32; D] = std::array::from_fn(|a| 4 * host.coord[slot][a] + local[a]);
+        let coord: [i32; D] = std::array::from_fn(|a| 4 * block[a] + local[a]);
         let dx = 1.0 / f64::from(1u32 << level);
         Ok(SolverError::Diverged {
             step: self.steps,

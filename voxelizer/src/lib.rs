@@ -27,7 +27,7 @@ mod thin;
 mod validate;
 pub mod vtk;
 
-pub use adapt::{AdaptedForest, follow};
+pub use adapt::{AdaptedBlocks, Former, held_by};
 pub use constants::DIRECTION_BITS;
 pub use cuts::CutLink;
 pub use embed::{check_levels, embed, fluid_layers, prepare};
@@ -36,6 +36,7 @@ pub use estimate::{
     BUILD_BLOCKS, Estimate, EstimateError, Forecast, LevelEstimate, forecast, rough,
 };
 pub use frame::{Frame, SUBCELL_BITS};
+pub use kernels::AdaptKernels;
 pub use links::{Link, LinkTable, LinkViolation, pack_cell, unpack_cell};
 pub use mesh::{Classes, Fill, LevelCounts, Mesh};
 pub use params::{EmbedParams, Reach, Region, RegionShape, Stage, StageObserver, WallRule};

@@ -2,7 +2,7 @@
 
 use crate::constants::fill;
 use crate::{Frame, Link, LinkTable, VoxelError};
-use cutlink_amr::{CellRef, Forest, checksum, dims};
+use cutlink_amr::{CellRef, Forest, NONE, checksum, dims};
 use cutlink_device::{Backend, Host};
 use rayon::prelude::*;
 
@@ -152,6 +152,53 @@ impl<const D: usize, B: Backend> Mesh<D, B> {
 }
 
 impl<const D: usize> Mesh<D> {
+    /// A copy in a backend's memory.
+    ///
+    /// # Errors
+    /// Where memory is short or the device fails.
+    ///
+    /// # Panics
+    /// Where the arrays were changed so that they do not fit together ([`crate::validate`] says how).
+    pub fn upload<B: Backend>(&self, backend: &B) -> Result<Mesh<D, B>, VoxelError> {
+        let classes = &self.classes;
+        let masks = [
+            &classes.solid,
+            &classes.boundary,
+            &classes.ghost,
+            &classes.interface,
+        ];
+        let blocks = self.forest.capacity();
+        assert_eq!(masks.map(Vec::len), [blocks; 4], "a mask for each block id");
+        let table = &self.links;
+        if let Err(violation) = table.check::<D>(&classes.boundary, self.patches.len()) {
+            panic!("a table of cut links should be sound: {violation}");
+        }
+        let is_row = |&row: &u32| row == NONE || (row as usize) < table.blocks.len();
+        assert!(table.row_of.par_iter().all(is_row), "rows should exist");
+        let upload = |mask: &Vec<u64>| backend.upload(mask.clone());
+        Ok(Mesh {
+            frame: self.frame,
+            forest: self.forest.upload(backend)?,
+            classes: Classes {
+                solid: upload(&classes.solid)?,
+                boundary: upload(&classes.boundary)?,
+                ghost: upload(&classes.ghost)?,
+                interface: upload(&classes.interface)?,
+            },
+            links: LinkTable {
+                blocks: backend.upload(table.blocks.clone())?,
+                row_of: backend.upload(table.row_of.clone())?,
+                cell_start: backend.upload(table.cell_start.clone())?,
+                cells: backend.upload(table.cells.clone())?,
+                q: backend.upload(table.q.clone())?,
+                patch: backend.upload(table.patch.clone())?,
+            },
+            patches: self.patches.clone(),
+            fill: self.fill,
+            graded: self.graded,
+        })
+    }
+
     /// The cut of the link that leaves `cell` in `direction`; `None` where the surface does
     /// not cut it, the cell is solid, or it is not of a leaf.
     pub fn link(&self, cell: CellRef, direction: usize) -> Option<Link> {

@@ -7,19 +7,24 @@
 //! | [`select_coarsen`](ForestKernels::select_coarsen) | parents whose children may go, in list order | `marks` |
 //! | [`insert_children`](ForestKernels::insert_children) | 2^D contiguous children a parent, gaps first | `children` |
 //! | [`remove_children`](ForestKernels::remove_children) | parents become leaves, groups become gaps | `children` |
+//! | [`flag_refined`](ForestKernels::flag_refined) | which blocks have children if marked leaves get some | `rebuild` |
+//! | [`clear_coarsened`](ForestKernels::clear_coarsened) | and if the children of a level's blocks go | `rebuild` |
+//! | [`count_refined`](ForestKernels::count_refined) | how many these are, by level | `rebuild` |
+//! | [`follow_marks`](ForestKernels::follow_marks), [`follow_children`](ForestKernels::follow_children) | a level of the new forest | `rebuild` |
+//! | [`follow`](ForestKernels::follow) | values by former id as values by new id | `rebuild` |
 //! | [`connect`](ForestKernels::connect) | the places of a level's families from their parents' | `connect` |
 //!
 //! All are exact: every backend gives the same arrays, ids and orders included.
 //!
-//! Stages panic where `marks` has not one entry for each block id, or `level` is not one that they speak of. The two
+//! Stages panic where `marks` has not one entry for each block id, or `level` is not one that they speak of. Those
 //! that follow ids given to them are unsafe.
 
 mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
 
-use crate::{Forest, ForestError};
-use cutlink_device::Backend;
+use crate::{Forest, ForestError, FormerIds};
+use cutlink_device::{Backend, Item};
 
 mod sealed {
     pub trait Sealed {}
@@ -32,7 +37,7 @@ mod sealed {
 /// [`Mark`](crate::Mark) as u8 for each block id. Sealed: the backends are those of `cutlink-device`.
 #[expect(
     unsafe_code,
-    reason = "two stages follow ids without bounds checks on a device"
+    reason = "some stages follow ids without bounds checks on a device"
 )]
 pub trait ForestKernels<const D: usize>: Backend + sealed::Sealed {
     /// For every leaf of `level` (at least 1) that is marked to refine and every direction
@@ -94,4 +99,67 @@ pub trait ForestKernels<const D: usize>: Backend + sealed::Sealed {
     /// parent's neighbour there, or [`NONE`](crate::NONE) where that has no children or does not exist, or
     /// [`OUTSIDE`](crate::OUTSIDE) where it is that. The places of other groups stay as they are.
     fn connect(&self, forest: &mut Forest<D, Self>, level: usize) -> Result<(), ForestError>;
+
+    /// By block id, 1 where a block has children or is a leaf that is marked to refine, else 0.
+    fn flag_refined(
+        &self,
+        forest: &Forest<D, Self>,
+        marks: &Self::Buf<u8>,
+    ) -> Result<Self::Buf<u8>, ForestError>;
+
+    /// Clears the flags of the blocks of `level` whose children have flag 0 and are all marked to coarsen, none of them beside
+    /// a block with flag 1. Children of flagged leaves do not exist yet, and are not marked.
+    fn clear_coarsened(
+        &self,
+        forest: &Forest<D, Self>,
+        level: usize,
+        marks: &Self::Buf<u8>,
+        flags: &mut Self::Buf<u8>,
+    ) -> Result<(), ForestError>;
+
+    /// Flagged blocks by level, for 29 levels; then flagged leaves, and blocks with children that are not flagged.
+    fn count_refined(
+        &self,
+        forest: &Forest<D, Self>,
+        flags: &Self::Buf<u8>,
+    ) -> Result<Vec<u64>, ForestError>;
+
+    /// Marks the blocks of a level of a new forest to be refined where their former block is flagged, else
+    /// [`Mark::Keep`](crate::Mark::Keep).
+    ///
+    /// # Safety
+    /// `old_of` has an entry for each id of the forest, [`NONE`](crate::NONE) or a place in `flags`.
+    unsafe fn follow_marks(
+        &self,
+        fresh: &Forest<D, Self>,
+        level: usize,
+        old_of: &Self::Buf<u32>,
+        flags: &Self::Buf<u8>,
+        marks: &mut Self::Buf<u8>,
+    ) -> Result<(), ForestError>;
+
+    /// Writes the former ids of the children of a level's blocks: those of the former block, or [`NONE`](crate::NONE) where
+    /// that had none.
+    ///
+    /// # Safety
+    /// `old_of` has an entry for each id of the new forest; those of blocks of the level that have children are ids of the
+    /// old one.
+    unsafe fn follow_children(
+        &self,
+        old: &Forest<D, Self>,
+        fresh: &Forest<D, Self>,
+        level: usize,
+        old_of: &mut Self::Buf<u32>,
+    ) -> Result<(), ForestError>;
+
+    /// Values by former id as values by new id, of 1, 4 or 8 bytes; `none` for new blocks.
+    ///
+    /// # Panics
+    /// Where there is not one value for each former id, or values have another size.
+    fn follow<T: Item>(
+        &self,
+        values: &Self::Buf<T>,
+        former: &FormerIds<Self>,
+        none: T,
+    ) -> Result<Self::Buf<T>, ForestError>;
 }

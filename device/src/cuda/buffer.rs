@@ -172,6 +172,29 @@ impl<T: Item> CudaBuf<T> {
         })
     }
 
+    /// Repeats a row, whose length divides the buffer's: each copy doubles what is there.
+    pub(super) fn fill_with(&mut self, row: &[T]) -> Result<(), DeviceError> {
+        if self.len == 0 {
+            return Ok(());
+        }
+        assert!(
+            self.len.is_multiple_of(row.len().max(1)),
+            "a row should repeat"
+        );
+        self.of.copy_in(bytemuck::cast_slice(row), self.raw.at)?;
+        let mut done = row.len();
+        while done < self.len {
+            let more = done.min(self.len - done);
+            // SAFETY: both parts lie in the buffer, and do not overlap.
+            check("copy memory", unsafe {
+                let (to, bytes) = (self.address(done), more * size_of::<T>());
+                sys::cuMemcpyDtoDAsync_v2(to, self.raw.at, bytes, self.of.0.stream)
+            })?;
+            done += more;
+        }
+        Ok(())
+    }
+
     /// Sets the elements from `first` on. The driver fills with patterns of 1 or 4 bytes: other
     /// values are copied from the host.
     pub(super) fn fill(&mut self, first: usize, value: T) -> Result<(), DeviceError> {

@@ -418,6 +418,17 @@ impl Backend for Cuda {
         buf.fill(old.min(len), value)
     }
 
+    fn repeat<T: Item>(
+        &self,
+        what: &'static str,
+        row: &[T],
+        rows: usize,
+    ) -> Result<CudaBuf<T>, DeviceError> {
+        let mut buf = CudaBuf::new(self, what, row.len() * rows)?;
+        buf.fill_with(row)?;
+        Ok(buf)
+    }
+
     fn copy<T: Item>(&self, from: &CudaBuf<T>, to: &mut CudaBuf<T>) -> Result<(), DeviceError> {
         assert_eq!(from.len(), to.len(), "a copy should be as long");
         to.copy_from(0, from)

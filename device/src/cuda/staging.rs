@@ -7,12 +7,14 @@ use crate::{
     pieces::{self, Pages},
 };
 use cudarc::driver::sys;
-use std::{mem::MaybeUninit, ptr, slice, thread};
+use std::{mem::MaybeUninit, ptr, slice, sync::OnceLock, thread};
 
 /// Bytes of a staging buffer.
 const PAGE: usize = 2 << 20;
 /// Number of staging buffers, and the most threads that empty them.
 const PAGES: usize = 8;
+/// Bytes up to which the driver keeps a copy of its own of what is to be copied, so that no staging buffer is waited for.
+const FEW: usize = 64 << 10;
 
 /// Pinned staging buffers, and the events after the device's last use of each.
 pub(super) struct Pinned {
@@ -104,6 +106,14 @@ impl Cuda {
             return Ok(());
         }
         let stream = self.0.stream;
+        if from.len() <= FEW {
+            self.bind()?;
+            // SAFETY: the driver has read the bytes when it returns, for they are in pageable memory and few; the device's
+            // memory has room for them by the caller.
+            return check("copy to the device", unsafe {
+                sys::cuMemcpyHtoDAsync_v2(to, from.as_ptr().cast(), from.len(), stream)
+            });
+        }
         self.with_pinned(|pinned| {
             for (i, part) in from.chunks(PAGE).enumerate() {
                 let page = pinned.page(i % PAGES)?;
@@ -136,7 +146,10 @@ impl Cuda {
         if to.is_empty() {
             return Ok(());
         }
-        let threads = thread::available_parallelism().map_or(1, usize::from);
+        // Asked for once: the answer is read from several files.
+        static THREADS: OnceLock<usize> = OnceLock::new();
+        let count = || thread::available_parallelism().map_or(1, usize::from);
+        let threads = *THREADS.get_or_init(count);
         self.with_pinned(|pinned| {
             let source = Source {
                 of: self,

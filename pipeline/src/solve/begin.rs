@@ -52,6 +52,13 @@ pub(super) fn set<const D: usize>(
         observer.note(&earlier.note());
         return Ok(flow.set(&|x| earlier.on_lattice(frame, units, x))?);
     }
+    let failed = |why: String| {
+        Error::input(format!("[initial]: {why}"))
+            .hint("it is evaluated in solid cells as well: if(a, b, c) may help")
+    };
+    if let Some((density, velocity)) = initial.same().map_err(failed)? {
+        return Ok(flow.set_uniform(density, velocity)?);
+    }
     let wrong = Mutex::new(None);
     flow.set(&|x| {
         initial.at(x).unwrap_or_else(|why| {
@@ -64,8 +71,7 @@ pub(super) fn set<const D: usize>(
     })?;
     match wrong.into_inner().unwrap_or_else(PoisonError::into_inner) {
         None => Ok(()),
-        Some(why) => Err(Error::input(format!("[initial]: {why}"))
-            .hint("it is evaluated in solid cells as well: if(a, b, c) may help")),
+        Some(why) => Err(failed(why)),
     }
 }
 

@@ -145,7 +145,7 @@ fn restored<const D: usize, B: FlowKernels<D>>(
             "the mesh is rebuilt from its case: the surface file must be unchanged and in place",
         )
     })?;
-    Ok((flow.snapshot()?, flow.mesh().download(&Host)?))
+    Ok((flow.snapshot()?, flow.mesh()?.download(&Host)?))
 }
 
 impl<const D: usize> Earlier<D> {

@@ -44,6 +44,18 @@ impl<const D: usize> Initial<D> {
         &self.frame
     }
 
+    /// Density and velocity, if they are the same everywhere.
+    ///
+    /// # Errors
+    /// As [`at`](Self::at).
+    pub(super) fn same(&self) -> Result<Option<(f64, [f64; D])>, String> {
+        let mut all = self.velocity.iter().chain([&self.pressure]);
+        match all.all(|of| of.constant().is_some()) {
+            true => self.at([0.0; D]).map(Some),
+            false => Ok(None),
+        }
+    }
+
     /// Density and velocity at a position in root cells.
     ///
     /// # Errors

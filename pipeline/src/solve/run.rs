@@ -42,6 +42,7 @@ use cutlink_mesher::{
 };
 use cutlink_solver::{Flow, ForceSample, Plan, SolverError, kernels::FlowKernels};
 use cutlink_voxelizer::Mesh;
+use serde::Serialize;
 use std::{
     path::Path,
     time::{Duration, Instant},
@@ -127,10 +128,13 @@ impl Case {
         let dimensions = self.dimensions_of_domain()?;
         let choice = options.device.or(self.mesh.as_ref().and_then(|m| m.device));
         let choice = choice.unwrap_or_default();
+        let began = Instant::now();
         let mut selected = select(choice.0)?;
         pool::install(options.threads, || {
             let on = On {
                 opened: Opened::open(choice.0, &mut selected)?,
+                open: began.elapsed().as_secs_f64(),
+                opened_at: Instant::now(),
                 choice,
                 selected,
                 options,
@@ -161,6 +165,9 @@ enum Ended {
 /// The device and the options of a run.
 struct On<'a> {
     opened: Opened,
+    /// Seconds that opening the device took, and when it was done.
+    open: f64,
+    opened_at: Instant,
     choice: DeviceOption,
     selected: Selected,
     options: &'a RunOptions,
@@ -250,6 +257,11 @@ impl On<'_> {
             options: self.options,
             only_plan: self.only_plan,
             device,
+            set_up: SetUp {
+                open: self.open,
+                mesh: self.opened_at.elapsed().as_secs_f64(),
+                ..SetUp::default()
+            },
         };
         on!(&self.opened, backend => solve(case, inputs, backend, observer))
     }
@@ -278,6 +290,20 @@ struct Inputs<'a, const D: usize> {
     options: &'a RunOptions,
     only_plan: bool,
     device: report::DeviceReport,
+    set_up: SetUp,
+}
+
+/// Seconds before the first step, as `summary.json` has them.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+struct SetUp {
+    /// Opening the device.
+    open: f64,
+    /// From the surface to the mesh.
+    mesh: f64,
+    /// Tables, checks, and the forecast.
+    plan: f64,
+    /// Allocation, upload, and the initial state.
+    flow: f64,
 }
 
 /// A run and its outputs.
@@ -316,6 +342,7 @@ struct Run<'a, const D: usize> {
     device: report::DeviceReport,
     began: Instant,
     begun_at: u64,
+    set_up: SetUp,
     /// Time of the last checkpoint, and its duration.
     last_save: Instant,
     save_time: Duration,
@@ -333,6 +360,7 @@ where
 {
     let (options, mesh) = (inputs.options, inputs.mesh);
     let name = case.name();
+    let (mut set_up, planning) = (inputs.set_up, Instant::now());
     let resolved = resolve(case, &inputs)?;
     let mut plan = Plan::new(mesh, resolved.params.clone())?;
     let sheet = Sheet::new(&plan, &resolved, options.steps);
@@ -380,10 +408,14 @@ where
         Some(path) => Some((inputs.load)(path).map_err(|error| error.within(&name))?),
         None => None,
     };
+    set_up.plan = planning.elapsed().as_secs_f64();
+    let starting = Instant::now();
     let mut flow = plan.start(backend)?;
     flow.sample_forces_every(resolved.forces_every);
     let set = set(&mut *flow, &resolved, &mesh.frame, earlier, observer);
     set.map_err(|error| error.within(&name))?;
+    flow.wait()?;
+    set_up.flow = starting.elapsed().as_secs_f64();
     let file = case.file.as_deref();
     let begun = open(
         options, file, mesh, &resolved, &header, observer, &mut *flow,
@@ -393,7 +425,7 @@ where
     }
     let mut fields = begun.fields;
     if let Some(surface) = inputs.surfaces.snapped.filter(|_| fields.needs_body()) {
-        fields = fields.with_body(Body::new(flow.mesh(), surface, &resolved.params));
+        fields = fields.with_body(Body::new(flow.mesh()?, surface, &resolved.params));
     }
     let mut run = Run {
         options,
@@ -409,7 +441,7 @@ where
         integrals: begun.integrals,
         integral_lines: None,
         fields,
-        fluid: Fluid::new(flow.mesh()),
+        fluid: Fluid::new(flow.mesh()?),
         epoch: flow.epoch(),
         adapted: None,
         each: flow.updates(),
@@ -420,6 +452,7 @@ where
         device: inputs.device,
         began: Instant::now(),
         begun_at: flow.steps(),
+        set_up,
         last_save: Instant::now(),
         save_time: Duration::ZERO,
         _lock: begun.lock,
@@ -505,7 +538,7 @@ impl<const D: usize> Run<'_, D> {
         self.observer.begin(most.saturating_sub(self.begun_at));
         if self.integrals.is_due(flow.steps()) {
             self.integrals
-                .add(flow.mesh(), &flow.snapshot()?, self.last.as_ref());
+                .add(flow.mesh()?, &flow.snapshot()?, self.last.as_ref());
         }
         self.write_fields(flow, Moment::Running)?;
         let every = self.resolved.checkpoint_every;
@@ -564,7 +597,7 @@ impl<const D: usize> Run<'_, D> {
         let snapshot = flow.snapshot()?;
         if of_integrals {
             self.integrals
-                .add(flow.mesh(), &snapshot, self.last.as_ref());
+                .add(flow.mesh()?, &snapshot, self.last.as_ref());
         }
         let bulk = self.fluid.sum(&snapshot);
         if let Some(energy) = self.energy.as_mut().filter(|_| step.is_multiple_of(CHUNK)) {
@@ -607,7 +640,7 @@ impl<const D: usize> Run<'_, D> {
 
     fn write_fields(&mut self, flow: &dyn Flow<D>, moment: Moment) -> Result<(), Error> {
         if self.fields.is_due(flow.steps(), moment) {
-            self.fields.write(flow.mesh(), &flow.snapshot()?, moment)?;
+            self.fields.write(flow.mesh()?, &flow.snapshot()?, moment)?;
         }
         Ok(())
     }

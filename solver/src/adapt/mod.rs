@@ -1,10 +1,11 @@
 //! Adaptation of the mesh to the flow: where it is refined and coarsened while the flow runs.
 //!
-//! A *look* at the flow has these steps, of which the middle ones are exact and the same on all backends:
+//! A *look* at the flow has these steps, all of them on the backend of the flow; the middle ones are exact and the same on all
+//! backends:
 //! 1. an [`Indicator`] of each leaf, the largest value of its cells;
 //! 2. marks: leaves above a threshold are refined, with some layers of blocks around them, and groups of siblings far enough
 //!    below it are removed ([`wish`]);
-//! 3. the mesh: 2:1 balance, canonical ids, masks ([`cutlink_voxelizer::Mesh::adapt`]); then the tables of the levels, as
+//! 3. the mesh: 2:1 balance, canonical ids, masks ([`cutlink_voxelizer::Mesh::adapted`], [`cutlink_voxelizer::Mesh::take`]); then the tables of the levels, as
 //!    for a flow that starts on this mesh;
 //! 4. populations: those of blocks that stay are copied, those of others made from the coarser or the finer level
 //!    ([`transfer`]), without loss of mass or momentum.
@@ -15,6 +16,9 @@ pub(crate) mod transfer;
 pub(crate) mod wish;
 
 use crate::SolverError;
+
+/// Most layers of a buffer.
+const MOST_LAYERS: u32 = 100;
 
 /// A measure of how much a cell needs resolution, in units of the cell: Δx = 1 on every level, and velocities in root units
 /// (Δx / Δt, the same number on all levels). A threshold on one of these halves (for Q, quarters) the physical gradient it
@@ -123,6 +127,12 @@ impl<const D: usize> Adaptation<D> {
         }
         if self.levels == 0 || self.levels > cutlink_amr::MAX_LEVELS {
             return refuse("the levels of the adaptation", "they have to be 1 to 29");
+        }
+        if self.buffer > MOST_LAYERS {
+            return refuse(
+                "the buffer of the adaptation",
+                "it has to be at most 100 layers",
+            );
         }
         if self.criteria.is_empty() {
             return refuse("the adaptation", "it has no criterion");

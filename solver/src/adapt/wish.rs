@@ -1,17 +1,31 @@
 //! Values of leaves in, marks out. Knows nothing of flows.
 
-use cutlink_amr::{Forest, Mark, NONE, OUTSIDE};
-use rayon::prelude::*;
+use crate::{SolverError, kernels::FlowKernels};
+use cutlink_amr::Forest;
+use cutlink_device::Backend;
 
 /// Values of the leaves, as multiples of their thresholds. By block id; those of refined blocks are not read.
 #[derive(Debug)]
-pub(crate) struct Wishes {
+pub struct Wishes<B: Backend> {
     /// The largest multiple of any criterion: above 1, the leaf is to be refined.
-    pub(crate) hot: Vec<f32>,
+    pub hot: B::Buf<f32>,
     /// The same on the next coarser level, as a multiple of what coarsening allows: below 1, the leaf may go.
-    pub(crate) cold: Vec<f32>,
+    pub cold: B::Buf<f32>,
     /// Most levels at each leaf, the root included.
-    pub(crate) levels: Vec<u8>,
+    pub levels: B::Buf<u8>,
+}
+
+/// How the values of a criterion count.
+#[derive(Debug, Clone, Copy)]
+pub struct Weight<const D: usize> {
+    /// Lower and upper corner of a box in root cells; leaves whose centres lie outside are not compared.
+    pub within: Option<[[f64; D]; 2]>,
+    /// Above it a leaf is refined.
+    pub refine: f32,
+    /// What values on the next coarser level have to be below.
+    pub coarsen: f32,
+    /// Factor of a value on the next coarser level.
+    pub one_up: f32,
 }
 
 /// Marks of all blocks for thresholds that are `raised` by a factor.
@@ -19,75 +33,43 @@ pub(crate) struct Wishes {
 /// From the finest level to the root: a block is *wanted refined* if it is a leaf above its threshold, or has a child that is
 /// above it or wanted refined. What is wanted spreads over `buffer` layers of blocks of its level. Wanted leaves are marked
 /// to be refined, and leaves below whose parent is not wanted refined to be coarsened, if they may.
-pub(crate) fn marks<const D: usize>(
-    forest: &Forest<D>,
-    wishes: &Wishes,
-    buffer: u32,
+///
+/// # Errors
+/// Where memory is short or the device fails.
+pub(crate) fn marks<const D: usize, B: FlowKernels<D>>(
+    backend: &B,
+    forest: &Forest<D, B>,
+    wishes: &Wishes<B>,
+    buffer: u8,
     raised: f32,
-) -> Vec<u8> {
-    let is_hot = |id: u32| wishes.hot[id as usize] > raised;
-    let mut wanted = vec![0u8; forest.capacity()];
-    for (level, ids) in forest.levels.iter().enumerate().rev() {
-        let wants = |&&id: &&u32| {
-            if forest.is_leaf(id) {
-                return is_hot(id) && level + 1 < usize::from(wishes.levels[id as usize]);
-            }
-            let first = forest.first_child[id as usize];
-            (first..first + (1 << D))
-                .any(|child| wanted[child as usize] == 1 || forest.is_leaf(child) && is_hot(child))
-        };
-        let mut front: Vec<u32> = ids.par_iter().filter(wants).copied().collect();
-        front.iter().for_each(|&id| wanted[id as usize] = 1);
-        for _ in 0..buffer {
-            let mut next = Vec::new();
-            for &id in &front {
-                for near in forest
-                    .neighbors_of(id)
-                    .filter(|&n| n != NONE && n != OUTSIDE)
-                {
-                    let reached = &mut wanted[near as usize];
-                    if *reached == 0 {
-                        *reached = 1;
-                        next.push(near);
-                    }
-                }
-            }
-            front = next;
+) -> Result<B::Buf<u8>, SolverError> {
+    // 1 where a block is wanted, one more for each layer that it is away from such a block.
+    let mut wanted = backend.alloc("wanted blocks", forest.capacity(), 0)?;
+    for level in (0..forest.levels.len()).rev() {
+        backend.want(forest, level, wishes, raised, &mut wanted)?;
+        for layer in 1..=buffer {
+            backend.spread(forest, level, layer, &mut wanted)?;
         }
     }
-    let mark = |id: usize| {
-        let level = forest.level[id];
-        if level == cutlink_amr::FREE || forest.first_child[id] != NONE {
-            return Mark::Keep as u8;
-        }
-        let may_grow = level + 1 < wishes.levels[id];
-        let parent = forest.parent[id];
-        match wanted[id] == 1 {
-            true if may_grow => Mark::Refine as u8,
-            false if parent != NONE && wanted[parent as usize] == 0 && wishes.cold[id] < raised => {
-                Mark::Coarsen as u8
-            }
-            _ => Mark::Keep as u8,
-        }
-    };
-    (0..forest.capacity()).into_par_iter().map(mark).collect()
+    backend.mark_wanted(forest, wishes, raised, &wanted)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cutlink_amr::Mark;
     use cutlink_device::Host;
 
     /// A plane of 16² root blocks in which one leaf is hot.
-    fn with_hot(buffer: u32, value: f32, cold: f32) -> (Forest<2>, Vec<u8>) {
+    fn with_hot(buffer: u8, value: f32, cold: f32) -> (Forest<2>, Vec<u8>) {
         let forest = Forest::<2>::new(&Host, [16, 16]).expect("a root grid");
-        let mut wishes = Wishes {
+        let mut wishes = Wishes::<Host> {
             hot: vec![0.0; 256],
             cold: vec![cold; 256],
             levels: vec![3; 256],
         };
         wishes.hot[16 * 8 + 8] = value;
-        let marks = marks(&forest, &wishes, buffer, 1.0);
+        let marks = marks(&Host, &forest, &wishes, buffer, 1.0).expect("marks");
         (forest, marks)
     }
 
@@ -97,7 +79,7 @@ mod tests {
             let (forest, marks) = with_hot(buffer, 1.5, 0.0);
             for (id, &mark) in marks.iter().enumerate() {
                 let away = forest.coord[id].map(|c| c.abs_diff(8));
-                let expected = away.iter().all(|&a| a <= buffer);
+                let expected = away.iter().all(|&a| a <= u32::from(buffer));
                 assert_eq!(mark == Mark::Refine as u8, expected, "{buffer} {id}");
             }
         }
@@ -114,14 +96,14 @@ mod tests {
         let mut all = vec![Mark::Refine as u8; 16];
         forest.adapt(&Host, &mut all).expect("children");
         let blocks = forest.capacity();
-        let mut wishes = Wishes {
+        let mut wishes = Wishes::<Host> {
             hot: vec![0.0; blocks],
             cold: vec![0.5; blocks],
             levels: vec![2; blocks],
         };
         let child = forest.first_child[5] as usize + 3;
-        let count = |wishes: &Wishes, raised: f32| {
-            let marks = marks(&forest, wishes, 1, raised);
+        let count = |wishes: &Wishes<Host>, raised: f32| {
+            let marks = marks(&Host, &forest, wishes, 1, raised).expect("marks");
             let coarsen = marks.iter().filter(|&&m| m == Mark::Coarsen as u8);
             coarsen.count()
         };

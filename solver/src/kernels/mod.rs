@@ -10,6 +10,7 @@
 //! | [`macroscopic`](FlowKernels::macroscopic) | density and velocity of a level's cells | `macroscopic` |
 //! | [`indicate`](FlowKernels::indicate) | largest value of an indicator over each slot's cells | `indicate` |
 //! | [`seed`](FlowKernels::seed) | populations of a level whose blocks have changed | `seed` |
+//! | [`TopologyKernels`] | tables, marks and transfers of a mesh that changes | [`topology`](TopologyKernels) |
 //! | [`mass`](FlowKernels::mass), [`rescale`](FlowKernels::rescale) | mass of a level's cells, all densities times a factor | `mass` |
 //!
 //! Populations are stored after collision, less their weights: `f[slot * Q * 4^D + place(q, cell)]`, where
@@ -19,6 +20,9 @@
 pub(crate) mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
+mod topology;
+
+pub use topology::TopologyKernels;
 
 use crate::{
     Flow, Indicator, Plan, SolverError, adapt::transfer::SlotSource, lattice::Lattice, real::Real,
@@ -134,8 +138,8 @@ pub struct Origin<'a, const D: usize, T: Real, B: Backend> {
 pub struct Transfer<'a, const D: usize, T: Real, B: Backend> {
     /// By slot.
     pub sources: &'a B::Buf<SlotSource>,
-    /// Slots of the finer level, 2^D a group; [`NONE`](cutlink_amr::NONE) for children without populations.
-    pub groups: &'a B::Buf<u32>,
+    /// By old block id its slot; [`NONE`](cutlink_amr::NONE) for blocks without populations of their own.
+    pub slot_of: &'a B::Buf<u32>,
     /// The same level, if there was one.
     pub same: Option<&'a B::Buf<T>>,
     /// The coarser level; none for the root.
@@ -154,7 +158,7 @@ mod sealed {
 
 /// The stages; see the module's table. Sealed: kernels trust the tables of a level, which the crate alone makes, for
 /// kernels on a GPU do not check their indices.
-pub trait FlowKernels<const D: usize>: Backend + sealed::Sealed {
+pub trait FlowKernels<const D: usize>: TopologyKernels<D> + sealed::Sealed {
     /// Starts the flow of a plan; what [`Plan::start`] calls. Compiled once for a backend, in this crate.
     ///
     /// # Errors

@@ -5,49 +5,65 @@ use crate::{
     Adaptation, AdaptationLook, Flow, InitialState, SolverError,
     adapt::{
         transfer::Before,
-        wish::{self, Wishes},
+        wish::{self, Weight, Wishes},
     },
     kernels::{FlowKernels, Transfer},
     lattice::Lattice,
     real::Real,
-    tables,
+    tables::{self, Built},
 };
-use cutlink_amr::{Mark, NONE, dims};
+use cutlink_amr::{FormerIds, Mark, NONE, dims};
 use cutlink_device::{Host, memory};
-use cutlink_voxelizer::{AdaptedForest, Mesh, follow};
-use std::{io, time::Instant};
+use cutlink_voxelizer::{AdaptedBlocks, Former, Mesh, VoxelError, held_by};
+use std::{io, sync::OnceLock, time::Instant};
 
 /// Steps of a factor 2^(1/4) by which thresholds may be raised to keep a budget: up to 2^16.
 const MOST_RAISED: u32 = 64;
 
 /// A mesh that changes.
-pub(super) struct OwnMesh<const D: usize> {
-    pub(super) mesh: Mesh<D>,
+pub(super) struct OwnMesh<const D: usize, B: FlowKernels<D>> {
+    mesh: Mesh<D, B>,
     /// By block id, 1 for blocks that the plan's mesh has refined.
-    held: Vec<u8>,
+    held: B::Buf<u8>,
+    /// Leaves by level.
+    pub(super) leaves: Vec<u64>,
+    /// The mesh on the host, if it is not there and was asked for.
+    copy: OnceLock<Mesh<D>>,
 }
 
-impl<const D: usize> OwnMesh<D> {
-    fn of(mesh: &Mesh<D>) -> Result<Self, SolverError> {
-        let mesh = mesh.download(&Host)?;
-        let held = (0..mesh.forest.capacity() as u32).map(|id| u8::from(!mesh.forest.is_leaf(id)));
+impl<const D: usize, B: FlowKernels<D>> OwnMesh<D, B> {
+    fn of(mesh: &Mesh<D>, backend: &B) -> Result<Self, SolverError> {
+        let counts = mesh.level_counts();
+        let mesh = mesh.upload(backend)?;
         Ok(Self {
-            held: held.collect(),
+            held: held_by(backend, &mesh.forest)?,
             mesh,
+            leaves: counts.iter().map(|of| of.leaf_blocks as u64).collect(),
+            copy: OnceLock::new(),
         })
     }
 
-    /// Takes an adapted forest, and returns by new block id the old one.
-    fn take(&mut self, adapted: AdaptedForest<D>) -> Result<Vec<u32>, SolverError> {
-        let old_of = self.mesh.take(adapted)?;
-        self.held = follow(&self.held, &old_of, 0);
-        Ok(old_of)
+    /// Takes adapted blocks, and returns what they were.
+    fn take(&mut self, backend: &B, adapted: &AdaptedBlocks<B>) -> Result<Former<B>, SolverError> {
+        let former = self.mesh.take(backend, adapted)?;
+        self.held = backend
+            .follow(&self.held, &former.ids, 0)
+            .map_err(VoxelError::from)?;
+        self.leaves.clone_from(&adapted.leaves);
+        self.copy = OnceLock::new();
+        Ok(former)
     }
-}
 
-/// Whether a point, in root cells, lies in a box.
-fn contains<const D: usize>([lower, upper]: &[[f64; D]; 2], at: [f64; D]) -> bool {
-    (0..D).all(|a| at[a] >= lower[a] && at[a] <= upper[a])
+    pub(super) fn on_host(&self, backend: &B) -> Result<&Mesh<D>, SolverError> {
+        if let Some(mesh) = B::on_host(&self.mesh) {
+            return Ok(mesh);
+        }
+        if self.copy.get().is_none() {
+            // Who comes first does not matter: the copies are the same.
+            let _ = self.copy.set(self.mesh.download(backend)?);
+        }
+        Ok(self.copy.get().expect("the copy was made above"))
+    }
 }
 
 impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B> {
@@ -71,7 +87,10 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
             return Ok(());
         }
         self.epoch += 1;
-        self.change_levels(None)
+        let built = tables::build_checked(self.plan.mesh, &self.plan.params)?;
+        let built = built.into_iter().map(|level| level.upload(&self.backend));
+        let built = built.collect::<Result<_, _>>()?;
+        self.change_levels(built, None)
     }
 
     /// Fits the mesh to the initial state, which is set again on each mesh.
@@ -93,27 +112,23 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
             return Ok(false);
         };
         if self.own.is_none() {
-            self.own = Some(OwnMesh::of(self.plan.mesh)?);
+            self.own = Some(OwnMesh::of(self.plan.mesh, &self.backend)?);
         }
         let wishes = self.wishes(&adaptation)?;
         let own = self.own.as_ref().expect("the mesh was copied above");
-        let Fitted {
-            adapted,
-            leaves,
-            raised,
-        } = within_budget(own, &wishes, &adaptation)?;
+        let (adapted, raised) = within_budget(&self.backend, own, &wishes, &adaptation)?;
         let mut look = AdaptationLook {
             step: self.steps,
-            leaves,
-            refined: adapted.refined as u64,
-            coarsened: adapted.coarsened as u64,
-            withheld: adapted.withheld as u64,
+            leaves: adapted.leaves.clone(),
+            refined: adapted.refined,
+            coarsened: adapted.coarsened,
+            withheld: adapted.withheld,
             raised,
             seconds: 0.0,
         };
         let is_change = adapted.is_change();
         if is_change {
-            self.change(adapted, keeps_flow)?;
+            self.change(&adapted, keeps_flow)?;
             self.epoch += 1;
         }
         look.seconds = begin.elapsed().as_secs_f64();
@@ -122,66 +137,60 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
     }
 
     /// Values of the leaves by the criteria.
-    fn wishes(&self, adaptation: &Adaptation<D>) -> Result<Wishes, SolverError> {
+    fn wishes(&self, adaptation: &Adaptation<D>) -> Result<Wishes<B>, SolverError> {
         let own = self.own.as_ref().expect("a mesh that may change");
-        let forest = &own.mesh.forest;
-        let center = |id: u32| {
-            let edge = 4.0 / f64::from(1u32 << forest.level[id as usize]);
-            forest.coord[id as usize].map(|c| edge * (f64::from(c) + 0.5))
-        };
-        let most = |id: u32| {
-            let limits = adaptation.limits.iter();
-            let here = limits.filter(|limit| contains(&limit.within, center(id)));
-            let least = here.map(|limit| limit.levels).min();
-            least.map_or(adaptation.levels, |least| least.min(adaptation.levels)) as u8
-        };
-        let blocks = forest.capacity();
+        let (backend, forest) = (&self.backend, &own.mesh.forest);
         let mut wishes = Wishes {
-            hot: vec![0.0; blocks],
-            cold: vec![0.0; blocks],
-            levels: (0..blocks as u32).map(most).collect(),
+            hot: backend.alloc("values of leaves", forest.capacity(), 0.0)?,
+            cold: backend.alloc("values of leaves", forest.capacity(), 0.0)?,
+            levels: backend.limit(forest, &adaptation.limits, adaptation.levels)?,
         };
-        for (state, table) in self.levels.iter().zip(&self.plan.tables) {
-            let fields =
-                self.backend
-                    .macroscopic::<L, T>(&state.level, state.half_step, &state.now)?;
+        for state in &self.levels {
+            let fields = backend.macroscopic::<L, T>(&state.level, state.half_step, &state.now)?;
             for criterion in &adaptation.criteria {
                 if self.steps < criterion.from_step {
                     continue;
                 }
                 let what = criterion.indicator;
-                let values = self.backend.indicate(&state.level, what, &fields)?;
-                let values = self.backend.download(&values)?;
-                for (&id, value) in table.blocks.iter().zip(values) {
-                    let is_outside = |within| !contains(within, center(id));
-                    if !forest.is_leaf(id) || criterion.within.as_ref().is_some_and(is_outside) {
-                        continue;
-                    }
-                    #[allow(clippy::cast_possible_truncation, reason = "values are f32")]
-                    let [refine, coarsen] = [
-                        criterion.refine as f32,
-                        (criterion.refine * criterion.coarsen) as f32,
-                    ];
-                    let at = id as usize;
-                    wishes.hot[at] = wishes.hot[at].max(value / refine);
-                    wishes.cold[at] = wishes.cold[at].max(value * what.one_up() / coarsen);
-                }
+                let values = backend.indicate(&state.level, what, &fields)?;
+                #[allow(clippy::cast_possible_truncation, reason = "values are f32")]
+                let weight = Weight {
+                    within: criterion.within,
+                    refine: criterion.refine as f32,
+                    coarsen: (criterion.refine * criterion.coarsen) as f32,
+                    one_up: what.one_up(),
+                };
+                let blocks = &state.blocks;
+                backend.weigh(forest, &state.level, blocks, &values, &weight, &mut wishes)?;
             }
         }
         Ok(wishes)
     }
 
     /// Gives the flow the adapted mesh.
-    fn change(&mut self, adapted: AdaptedForest<D>, keeps_flow: bool) -> Result<(), SolverError> {
+    fn change(&mut self, adapted: &AdaptedBlocks<B>, keeps_flow: bool) -> Result<(), SolverError> {
         let own = self.own.as_mut().expect("a mesh that may change");
-        let before = Before::new(&own.mesh.forest, &self.plan.tables);
-        let old_of = own.take(adapted)?;
-        self.change_levels(keeps_flow.then_some((&before, &old_of)))
+        let backend = &self.backend;
+        let forest = &own.mesh.forest;
+        let mut slot_of = backend.alloc("slots", forest.capacity(), NONE)?;
+        for state in &self.levels {
+            backend.own_slots(forest, &state.level, &state.blocks, &mut slot_of)?;
+        }
+        let former = own.take(backend, adapted)?;
+        let before = Before {
+            slot_of,
+            first_child: former.first_child,
+        };
+        let built = tables::build(backend, &own.mesh, &self.plan.params)?;
+        self.change_levels(built, keeps_flow.then_some((&before, &former.ids)))
     }
 
-    /// Makes the levels anew for the mesh as it is, with populations from those of the old ones if these are given.
-    fn change_levels(&mut self, from: Option<(&Before, &[u32])>) -> Result<(), SolverError> {
-        self.plan.tables = tables::build(self.mesh(), &self.plan.params)?;
+    /// Takes the levels of the mesh as it is, with populations from those of the old ones if these are given.
+    fn change_levels(
+        &mut self,
+        built: Vec<Built<D, B>>,
+        from: Option<(&Before<B>, &FormerIds<B>)>,
+    ) -> Result<(), SolverError> {
         self.forget_graphs();
         // Between root steps these hold nothing that is read again: their memory is wanted for the new levels.
         for state in &mut self.levels {
@@ -189,8 +198,8 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
             state.moments = self.backend.upload(Vec::new())?;
         }
         let mut fresh = Vec::new();
-        for host in &self.plan.tables {
-            fresh.push(State::<D, T, B>::bare(&self.plan, host, &self.backend)?);
+        for built in built {
+            fresh.push(State::<D, T, B>::bare(&self.plan, built, &self.backend)?);
         }
         for (level, state) in fresh.iter_mut().enumerate() {
             // What varies in time is as it was.
@@ -199,8 +208,8 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
             }
             state.now = state.allocate::<L>(&self.backend)?;
         }
-        if let Some((before, old_of)) = from {
-            self.seed(before, old_of, &mut fresh)?;
+        if let Some((before, former)) = from {
+            self.seed(before, former, &mut fresh)?;
         }
         self.levels = fresh;
         for state in &mut self.levels {
@@ -213,27 +222,22 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
     /// Populations of the new levels, from those of the old ones.
     fn seed(
         &self,
-        before: &Before,
-        old_of: &[u32],
+        before: &Before<B>,
+        former: &FormerIds<B>,
         fresh: &mut [State<D, T, B>],
     ) -> Result<(), SolverError> {
-        let forest = &self
-            .own
-            .as_ref()
-            .expect("a mesh that may change")
-            .mesh
-            .forest;
+        let own = self.own.as_ref().expect("a mesh that may change");
+        let forest = &own.mesh.forest;
         for level in 0..fresh.len() {
-            let blocks = &self.plan.tables[level].blocks;
-            let (sources, groups) = before.sources(forest, blocks, old_of);
-            let (sources, groups) = (self.backend.upload(sources)?, self.backend.upload(groups)?);
+            let blocks = &fresh[level].blocks;
+            let sources = self.backend.sources(forest, blocks, former, before)?;
             let target = &fresh[level];
             let coarser = level
                 .checked_sub(1)
                 .and_then(|above| self.levels.get(above));
             let transfer = Transfer {
                 sources: &sources,
-                groups: &groups,
+                slot_of: &before.slot_of,
                 same: self.levels.get(level).map(|old| &old.now),
                 coarser: coarser.map(|old| target.origin(old, 0.5)),
                 finer: self
@@ -250,15 +254,15 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
     }
 
     /// The number of blocks, and a bit for each that is refined, in the order of the canonical ids.
-    pub(super) fn topology(&self) -> Vec<u8> {
-        let first_child = &self.mesh().forest.first_child;
+    pub(super) fn topology(&self) -> Result<Vec<u8>, SolverError> {
+        let first_child = &self.mesh()?.forest.first_child;
         let mut bytes = (first_child.len() as u64).to_le_bytes().to_vec();
         let bits = first_child.chunks(8).map(|of| {
             let bit = |(n, &first): (usize, &u32)| u8::from(first != NONE) << n;
             of.iter().enumerate().map(bit).sum::<u8>()
         });
         bytes.extend(bits);
-        bytes
+        Ok(bytes)
     }
 
     /// Gives the flow the mesh of a topology that was written; populations are unspecified then.
@@ -279,7 +283,7 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
             bits.get(id / 8)
                 .is_some_and(|byte| byte >> (id % 8) & 1 == 1)
         };
-        let mut own = OwnMesh::of(self.plan.mesh)?;
+        let mut own = OwnMesh::of(self.plan.mesh, &Host)?;
         // Ids are canonical, so those of a level follow from what is refined on the coarser ones.
         for level in 0.. {
             let forest = &own.mesh.forest;
@@ -294,53 +298,48 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
                     _ => {}
                 }
             }
-            let adapted = own.mesh.adapted(marks, &own.held)?;
+            let adapted = own.mesh.adapted(&Host, &mut marks, &own.held)?;
             if adapted.withheld > 0 {
                 return Err(refuse());
             }
             if adapted.is_change() {
-                own.take(adapted)?;
+                own.take(&Host, &adapted)?;
             }
         }
         if own.mesh.forest.capacity() != blocks {
             return Err(refuse());
         }
+        let own = OwnMesh {
+            mesh: own.mesh.upload(&self.backend)?,
+            held: self.backend.upload(own.held)?,
+            leaves: own.leaves,
+            copy: OnceLock::new(),
+        };
+        let built = tables::build(&self.backend, &own.mesh, &self.plan.params)?;
         self.own = Some(own);
         self.epoch += 1;
-        self.change_levels(None)
+        self.change_levels(built, None)
     }
 }
 
-/// An adapted forest.
-struct Fitted<const D: usize> {
-    adapted: AdaptedForest<D>,
-    /// By level.
-    leaves: Vec<u64>,
-    /// The factor by which thresholds were raised.
-    raised: f64,
-}
-
-/// The forest adapted to wishes, with thresholds raised by the least power of 2^(1/4) with which the leaf cells stay within
-/// the budget.
-fn within_budget<const D: usize>(
-    own: &OwnMesh<D>,
-    wishes: &Wishes,
+/// What an adaptation to wishes makes of a mesh, with thresholds raised by the least power of 2^(1/4) with which the leaf cells
+/// stay within the budget; also that factor.
+fn within_budget<const D: usize, B: FlowKernels<D>>(
+    backend: &B,
+    own: &OwnMesh<D, B>,
+    wishes: &Wishes<B>,
     adaptation: &Adaptation<D>,
-) -> Result<Fitted<D>, SolverError> {
+) -> Result<(AdaptedBlocks<B>, f64), SolverError> {
+    let buffer = u8::try_from(adaptation.buffer).unwrap_or(u8::MAX - 1);
     let attempt = |quarters: u32| {
         let raised = (f64::from(quarters) / 4.0).exp2();
         #[allow(clippy::cast_possible_truncation, reason = "values are f32")]
-        let marks = wish::marks(&own.mesh.forest, wishes, adaptation.buffer, raised as f32);
-        let adapted = own.mesh.adapted(marks, &own.held)?;
-        let leaves = adapted.leaves();
-        Ok::<_, SolverError>(Fitted {
-            adapted,
-            leaves,
-            raised,
-        })
+        let mut marks = wish::marks(backend, &own.mesh.forest, wishes, buffer, raised as f32)?;
+        let adapted = own.mesh.adapted(backend, &mut marks, &own.held)?;
+        Ok::<_, SolverError>((adapted, raised))
     };
-    let fits = |found: &Fitted<D>| {
-        found.leaves.iter().sum::<u64>() * dims::cells(D) as u64 <= adaptation.max_cells
+    let fits = |(adapted, _): &(AdaptedBlocks<B>, f64)| {
+        adapted.leaves.iter().sum::<u64>() * dims::cells(D) as u64 <= adaptation.max_cells
     };
     let found = attempt(0)?;
     if fits(&found) {

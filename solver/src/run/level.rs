@@ -10,8 +10,9 @@ use crate::{
     kernels::{Arrival, Between, Departure, FlowKernels, Origin, Relaxation, SUMS, exchanged},
     lattice::Lattice,
     plan::tau,
+    profile::Point,
     real::Real,
-    tables::{HostLevel, Level},
+    tables::{Built, Level},
     variation::OfTime,
 };
 use cutlink_amr::dims;
@@ -21,6 +22,11 @@ use std::cell::RefCell;
 /// A level's tables and populations.
 pub(super) struct State<const D: usize, T: Real, B: FlowKernels<D>> {
     pub(super) level: Level<D, B>,
+    /// Block ids by slot.
+    pub(super) blocks: B::Buf<u32>,
+    /// Places of profiles whose values change, and the values of all places.
+    pub(super) moving: Vec<Point<D>>,
+    pub(super) profile: Vec<f64>,
     pub(super) relax: Relaxation<T>,
     pub(super) tau: f64,
     pub(super) half_step: [T; 3],
@@ -37,16 +43,16 @@ impl<const D: usize, T: Real, B: FlowKernels<D>> State<D, T, B> {
     /// A level without populations in `now` and `next`, which [`allocate`](Self::allocate) makes.
     pub(super) fn bare(
         plan: &Plan<'_, D>,
-        host: &HostLevel<D>,
+        built: Built<D, B>,
         backend: &B,
     ) -> Result<Self, SolverError> {
-        let relax = relaxation(plan, host.level.index);
-        let level = host.level.upload(backend)?;
+        let level = built.level;
+        let relax = relaxation(plan, level.index);
         let moments = level.exchanging * exchanged(D) * dims::cells(D);
         let parts = SUMS * level.patches * B::len(&level.linked);
         Ok(Self {
             relax,
-            tau: tau(plan.params.viscosity, host.level.index),
+            tau: tau(plan.params.viscosity, level.index),
             half_step: relax.acceleration.map(|g| T::of(0.5) * g),
             now: backend.upload(Vec::new())?,
             next: backend.upload(Vec::new())?,
@@ -54,6 +60,9 @@ impl<const D: usize, T: Real, B: FlowKernels<D>> State<D, T, B> {
             parts: backend.alloc("forces by block", parts, 0.0)?,
             steps: 0,
             level,
+            blocks: built.blocks,
+            moving: built.moving,
+            profile: built.profile,
         })
     }
 
@@ -114,7 +123,7 @@ pub(super) fn relaxation<T: Real, const D: usize>(
             // What interpolation between levels adds to sound has to be damped.
             Collision::Bgk => {
                 let most = plan.params.adaptation.as_ref().map_or(1, |a| a.levels);
-                plan.tables.len().max(most) > 1
+                plan.levels.len().max(most) > 1
             }
             // With odd parts that relax as slowly as they may here, this would be unstable.
             Collision::Trt { .. } => false,

@@ -14,7 +14,7 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
         let cells = dims::cells(D);
         out.write_all(&self.steps.to_le_bytes())?;
         if self.plan.params.adaptation.is_some() {
-            out.write_all(&self.topology())?;
+            out.write_all(&self.topology()?)?;
         }
         for state in &self.levels {
             let mut data = self.backend.download(&state.now)?;

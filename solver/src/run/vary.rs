@@ -29,16 +29,16 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
             }
             self.rules = rules;
         }
-        for (state, host) in self.levels.iter_mut().zip(&self.plan.tables) {
-            if host.moving.is_empty() {
-                continue;
+        for state in self
+            .levels
+            .iter_mut()
+            .filter(|state| !state.moving.is_empty())
+        {
+            let fresh = profile::values(&params.variations, &state.moving, time)?;
+            for (point, fresh) in state.moving.iter().zip(fresh.chunks_exact(D)) {
+                state.profile[D * point.place..][..D].copy_from_slice(fresh);
             }
-            let mut values = host.level.profile.clone();
-            let fresh = profile::values(&params.variations, &host.moving, time)?;
-            for (point, fresh) in host.moving.iter().zip(fresh.chunks_exact(D)) {
-                values[D * point.place..][..D].copy_from_slice(fresh);
-            }
-            let fresh = self.backend.upload(values)?;
+            let fresh = self.backend.upload(state.profile.clone())?;
             self.backend.copy(&fresh, &mut state.level.profile)?;
         }
         Ok(())

@@ -127,14 +127,51 @@ impl<'a, const D: usize, K: ForestKernels<D>> Twins<'a, D, K> {
         }
     }
 
+    /// The same adaptation by making a new forest, on both: the former ids, and the new forest of the host.
+    fn rebuild(&self, marks: &[u8]) -> Forest<D> {
+        let rebuilt = |mut closed: Vec<u8>| {
+            for level in (1..self.here.levels.len()).rev() {
+                Host.ripple(&self.here, level, &mut closed).expect("marks");
+            }
+            let refined = self.here.refined_after(&Host, &closed).expect("memory");
+            self.here.rebuilt(&Host, &refined).expect("memory")
+        };
+        let (here, former) = rebuilt(marks.to_vec());
+        let mut closed = self.kernels.upload(marks.to_vec()).expect("memory");
+        for level in (1..self.there.levels.len()).rev() {
+            let kernels = self.kernels;
+            kernels
+                .ripple(&self.there, level, &mut closed)
+                .expect("marks");
+        }
+        let refined = self
+            .there
+            .refined_after(self.kernels, &closed)
+            .expect("memory");
+        let (there, former_there) = self.there.rebuilt(self.kernels, &refined).expect("memory");
+        let former_there = self.kernels.download(former_there.ids()).expect("memory");
+        assert_eq!(&former_there, former.ids(), "former ids");
+        let there = there.download(self.kernels).expect("memory");
+        if let Err(difference) = same_forest(&there, &here) {
+            panic!("rebuilt, not the host's: {difference}");
+        }
+        let of_level = |ids: &Vec<u32>| ids.iter().filter(|id| here.is_leaf(**id)).count() as u64;
+        let leaves: Vec<u64> = here.levels.iter().map(of_level).collect();
+        assert_eq!(refined.leaves(D, here.roots()), leaves, "leaves");
+        here
+    }
+
     /// Adapts both, and compares the forests, the counts and the marks that are left.
     fn adapt(&mut self, marks: Vec<u8>) {
+        let rebuilt = self.rebuild(&marks);
         let mut left = marks.clone();
         let expected = self.here.adapt(&Host, &mut left).expect("memory");
         let mut there = self.kernels.upload(marks).expect("memory");
         let done = self.there.adapt(self.kernels, &mut there).expect("memory");
         assert_eq!(done, expected, "counts");
         self.compare();
+        assert_eq!(rebuilt.checksum(), self.here.checksum(), "the same blocks");
+        rebuilt.validate().expect("a forest");
         let there = self.kernels.download(&there).expect("memory");
         assert_eq!(there.len(), left.len(), "marks grow with the ids");
         for id in (0..left.len()).filter(|&id| self.here.level[id] != FREE) {

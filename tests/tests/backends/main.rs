@@ -3,6 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | `adapt` | refinement and coarsening of the forest against a model of leaves |
+//! | `following` | meshes with bodies whose fluid is refined and coarsened |
 //! | `buffers` | moving, filling, growing and refusing memory |
 //! | `random` | random closed chains, with and without rules, against brute force |
 //! | `robust` | open surfaces |
@@ -12,6 +13,7 @@
 
 mod adapt;
 mod buffers;
+mod following;
 mod periodic;
 mod random;
 mod robust;

@@ -1,11 +1,13 @@
 //! Meshes that follow the flow.
 
-use cutlink_mesher::primitives::Shape2;
+use cutlink_device::Host;
+use cutlink_mesher::primitives::{Shape2, Shape3};
 use cutlink_solver::{
-    Adaptation, Collision, Criterion, FaceCondition, Flow, Indicator, LatticeKind, Params,
-    PatchCondition, Precision, WallScheme,
+    Adaptation, Collision, Criterion, FaceCondition, Flow, Indicator, LatticeKind, LevelLimit,
+    Params, PatchCondition, Precision, WallScheme,
 };
 use cutlink_tests::{
+    arrays::same_mesh,
     bodies,
     flows::{self, AnyFlow},
 };
@@ -14,7 +16,9 @@ use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, validate};
 cutlink_tests::backend_test!(
     a_vortex_that_moves_keeps_its_shape,
     a_wake_is_followed_and_its_body_stays,
-    space_is_adapted_without_loss
+    space_is_adapted_without_loss,
+    a_sphere_is_followed_within_its_limits,
+    the_first_mesh_is_the_same_on_all_backends
 );
 
 fn by<const D: usize>(indicator: Indicator, levels: usize, refine: f64) -> Adaptation<D> {
@@ -83,12 +87,17 @@ fn a_vortex_that_moves_keeps_its_shape<K: AnyFlow>(kernels: &K) {
         flow.set(&|x| (1.0, monopole(edge, a0, viscosity, 0.0, x)))
             .expect("a start");
         flow.advance(steps).expect("steps");
-        validate(flow.mesh()).expect("a mesh");
+        validate(flow.mesh().expect("a mesh")).expect("a mesh");
+        flow.validate().expect("tables");
         let snapshot = flow.snapshot().expect("fields");
         let exact = |x| monopole(edge, a0, viscosity, steps as f64, x);
-        let (error, mass, _) = flows::errors(flow.mesh(), &snapshot, exact);
+        let (error, mass, _) = flows::errors(flow.mesh().expect("a mesh"), &snapshot, exact);
         assert!((mass / (edge * edge) - 1.0).abs() < 1e-6, "mass {mass}");
-        (error, flow.mesh().forest.leaves().count(), flow.epoch())
+        (
+            error,
+            flow.mesh().expect("a mesh").forest.leaves().count(),
+            flow.epoch(),
+        )
     };
     let coarse = run(None);
     let followed = run(Some(by(Indicator::Vorticity, 2, 5e-4)));
@@ -122,10 +131,11 @@ fn a_wake_is_followed_and_its_body_stays<K: AnyFlow>(kernels: &K) {
     params.adaptation = Some(by(Indicator::Vorticity, 3, 1e-3));
     let mut flow = flows::start(kernels, &mesh, params);
     flow.set(&|_| (1.0, stream)).expect("a start");
-    let before = flow.mesh().forest.leaves().count();
+    let before = flow.mesh().expect("a mesh").forest.leaves().count();
     flow.advance(1200).expect("steps");
     flow.check().expect("a flow");
-    let now = flow.mesh();
+    flow.validate().expect("tables");
+    let now = flow.mesh().expect("a mesh");
     validate(now).expect("a mesh");
     assert!(
         now.forest.leaves().count() > before,
@@ -183,7 +193,7 @@ fn space_is_adapted_without_loss<K: AnyFlow>(kernels: &K) {
         .expect("a start");
         let sums = |flow: &dyn Flow<3>| {
             let snapshot = flow.snapshot().expect("fields");
-            flows::errors(flow.mesh(), &snapshot, |_| [1.0; 3])
+            flows::errors(flow.mesh().expect("a mesh"), &snapshot, |_| [1.0; 3])
         };
         let (_, mass, momentum) = sums(&*flow);
         flow.advance(120).expect("steps");
@@ -209,6 +219,116 @@ fn space_is_adapted_without_loss<K: AnyFlow>(kernels: &K) {
                 "{lattice}: momentum {momentum:?} {momentum_now:?}"
             );
         }
-        validate(flow.mesh()).expect("a mesh");
+        validate(flow.mesh().expect("a mesh")).expect("a mesh");
+        flow.validate().expect("tables");
     }
+}
+
+/// Wanted layers, a limit and a box around a sphere, fitted to the first state.
+fn around_a_sphere(mesh: &Mesh<3>) -> Params<3> {
+    let mut params = free(mesh, 0.02);
+    params.faces[0] = [
+        FaceCondition::Velocity([0.05, 0.0, 0.0]),
+        FaceCondition::Outflow,
+    ];
+    for a in 1..3 {
+        params.faces[a] = [FaceCondition::FreeSlip; 2];
+    }
+    let mut adaptation = by(Indicator::Strain, 3, 1e-3);
+    adaptation.buffer = 2;
+    adaptation.criteria.push(Criterion {
+        indicator: Indicator::Q,
+        refine: 1e-6,
+        coarsen: 0.25,
+        within: Some([[20.0, 0.0, 0.0], [40.0, 24.0, 24.0]]),
+        from_step: 0,
+    });
+    adaptation.limits.push(LevelLimit {
+        within: [[0.0; 3], [40.0, 24.0, 6.0]],
+        levels: 1,
+    });
+    params.adaptation = Some(adaptation);
+    params
+}
+
+fn sphere_in_a_channel() -> Mesh<3> {
+    let surface = Shape3::Sphere { radius: 2.3 }
+        .surface(1e-2)
+        .expect("a sphere");
+    let frame = Frame::new([-10.2, -12.1, -12.3], 1.0, [40, 24, 24]).expect("a box");
+    bodies::mesh_of(&surface, frame, &EmbedParams::new(2, 0.5, Fill::NonZero))
+}
+
+/// A shear layer that ends in the box, so that each criterion has something to find.
+fn shear(x: [f64; 3]) -> (f64, [f64; 3]) {
+    let swirl = 0.02 * (0.4 * x[0]).sin() * (0.3 * x[1]).cos();
+    (
+        1.0,
+        [
+            0.05 + 0.03 * ((x[1] - 14.0) / 2.0).tanh(),
+            swirl,
+            0.01 * (0.5 * x[2]).sin(),
+        ],
+    )
+}
+
+fn a_sphere_is_followed_within_its_limits<K: AnyFlow>(kernels: &K) {
+    let mesh = sphere_in_a_channel();
+    let mut flow = flows::start(kernels, &mesh, around_a_sphere(&mesh));
+    flow.set(&shear).expect("a start");
+    flow.validate().expect("tables");
+    flow.advance(60).expect("steps");
+    flow.check().expect("a flow");
+    flow.validate().expect("tables");
+    let looks = flow.take_looks();
+    let now = flow.mesh().expect("a mesh");
+    validate(now).expect("a mesh");
+    assert!(flow.epoch() > 2, "{} changes", flow.epoch());
+    assert_eq!(now.links.q, mesh.links.q, "the body's cuts");
+    assert!(looks.iter().any(|look| look.refined > 0));
+    assert!(
+        looks.iter().any(|look| look.withheld > 0),
+        "limits and the body"
+    );
+    for id in now.forest.leaves() {
+        let (level, at) = (now.forest.level[id as usize], now.forest.coord[id as usize]);
+        let edge = 4.0 / f64::from(1u32 << level);
+        let middle = at.map(|c| edge * (f64::from(c) + 0.5));
+        // Refined there by the body, or for balance with what is finer beyond.
+        let is_given = mesh
+            .forest
+            .find(usize::from(level), at)
+            .is_some_and(|found| mesh.forest.level[found as usize] == level);
+        assert!(
+            level == 0 || middle[2] > 2.0 || is_given,
+            "level {level} at {middle:?}"
+        );
+    }
+}
+
+fn the_first_mesh_is_the_same_on_all_backends<K: AnyFlow>(kernels: &K) {
+    let mesh = sphere_in_a_channel();
+    // The same populations, to the bit; values of the criteria agree to rounding.
+    let mut here = flows::start(&Host, &mesh, around_a_sphere(&mesh));
+    let mut there = flows::start(kernels, &mesh, around_a_sphere(&mesh));
+    for flow in [&mut here, &mut there] {
+        flow.set(&shear).expect("a start");
+    }
+    let [a, b] = [&here, &there].map(|flow| flow.mesh().expect("a mesh"));
+    assert!(
+        a.forest.blocks() > mesh.forest.blocks(),
+        "nothing was refined"
+    );
+    same_mesh(a, b).expect("the host's mesh");
+    // A state that one backend wrote is the other's, mesh included.
+    here.advance(20).expect("steps");
+    let mut bytes = Vec::new();
+    here.save(&mut bytes).expect("a state");
+    there.restore(&mut &bytes[..]).expect("a state");
+    there.validate().expect("tables");
+    let mut again = Vec::new();
+    there.save(&mut again).expect("a state");
+    assert!(bytes == again, "the state of another backend");
+    same_mesh(here.mesh().expect("a mesh"), there.mesh().expect("a mesh"))
+        .expect("the host's mesh");
 }

@@ -5,8 +5,10 @@
 //! | [`seed_roots`](MeshKernels::seed_roots) | winding number at the first cell of every root block | `seed` |
 //! | [`classify`](MeshKernels::classify) | winding numbers of a level's cells, as solid masks | `classify` |
 //! | [`mark`](MeshKernels::mark) | blocks to refine, by layers around the surface | `mark` |
-//! | [`interfaces`](MeshKernels::interfaces) | ghost and interface cells | `mark` |
+//! | [`interfaces`](AdaptKernels::interfaces) | ghost and interface cells | `mark` |
 //! | [`cut_links`](MeshKernels::cut_links) | the cut-link table of a level's leaves | `cut_links` |
+//! | [`hold`](AdaptKernels::hold), [`withdraw`](AdaptKernels::withdraw) | marks that a mesh with a body can meet | `adapt` |
+//! | [`name_rows`](AdaptKernels::name_rows) | the blocks of the cut-link table's rows after an adaptation | `adapt` |
 //!
 //! On a GPU what gaps need of `classify` and `cut_links` is in `gaps` and `bridge`.
 //!
@@ -22,7 +24,7 @@ mod lengths;
 #[cfg(any(feature = "cuda", test))]
 mod small;
 
-use crate::{Fill, LinkTable, VoxelError, refine::LevelMarks};
+use crate::{Fill, LinkTable, Mesh, VoxelError, refine::LevelMarks};
 use cutlink_amr::{Forest, ForestKernels};
 use cutlink_device::Backend;
 use cutlink_mesher::{
@@ -147,12 +149,45 @@ pub struct Rim<B: Backend> {
     pub interface: B::Buf<u64>,
 }
 
+/// The stages of [`Mesh::adapted`] and [`Mesh::take`], which need no facets. Sealed, as [`ForestKernels`] is.
+///
+/// Stages end in errors where memory runs out or the device fails, and panic where arrays that belong together differ in length.
+pub trait AdaptKernels<const D: usize>: ForestKernels<D> {
+    /// Ghost and interface masks of all blocks.
+    fn interfaces(&self, forest: &Forest<D, Self>) -> Result<Rim<Self>, VoxelError>;
+
+    /// Withdraws marks to coarsen from root blocks, and from children of blocks whose flag in `held` is not 0.
+    fn hold(
+        &self,
+        forest: &Forest<D, Self>,
+        held: &Self::Buf<u8>,
+        marks: &mut Self::Buf<u8>,
+    ) -> Result<(), VoxelError>;
+
+    /// Withdraws the marks to refine of those leaves of a level that have solid cells or cut links, or that touch a coarser
+    /// leaf without such a mark, and adds their number to `withheld`.
+    fn withdraw(
+        &self,
+        mesh: &Mesh<D, Self>,
+        level: usize,
+        marks: &mut Self::Buf<u8>,
+        withheld: &mut Self::Buf<u32>,
+    ) -> Result<(), VoxelError>;
+
+    /// Writes the block of each row of a cut-link table, from the row of each block.
+    fn name_rows(
+        &self,
+        row_of: &Self::Buf<u32>,
+        blocks: &mut Self::Buf<u32>,
+    ) -> Result<(), VoxelError>;
+}
+
 /// The stages of [`crate::embed`]; see the module's table. Sealed, as [`ForestKernels`] and [`BinKernels`] are.
 ///
 /// Stages end in errors where memory runs out, a table is too large or the device fails. They panic where arrays that
 /// belong together differ in length, and where the forest's ids do not ascend
 /// ([`Forest::is_contiguous`]).
-pub trait MeshKernels<const D: usize>: ForestKernels<D> + BinKernels<D> {
+pub trait MeshKernels<const D: usize>: AdaptKernels<D> + BinKernels<D> {
     /// Winding number at the centre of the first cell of every root block, by rays along x
     /// from outside through all facets, inside the box or not.
     fn seed_roots(
@@ -184,9 +219,6 @@ pub trait MeshKernels<const D: usize>: ForestKernels<D> + BinKernels<D> {
         marks: &LevelMarks<D>,
     ) -> Result<Self::Buf<u8>, VoxelError>;
 
-    /// Ghost and interface masks of all blocks.
-    fn interfaces(&self, forest: &Forest<D, Self>) -> Result<Rim<Self>, VoxelError>;
-
     /// Appends the cut links of the level's leaves to the table, in order of blocks, cells
     /// and directions, and writes the boundary masks of its blocks. Of several cuts of one
     /// link the nearest counts; of equal ones, the lowest patch. With a `gap`, links into the body
@@ -203,4 +235,15 @@ pub trait MeshKernels<const D: usize>: ForestKernels<D> + BinKernels<D> {
         boundary: &mut Self::Buf<u64>,
         table: &mut LinkTable<Self>,
     ) -> Result<(), VoxelError>;
+}
+
+/// # Panics
+/// Where an array has not one entry for each block id.
+fn check_len<const N: usize>(blocks: usize, lengths: [usize; N]) {
+    for len in lengths {
+        assert!(
+            len == blocks,
+            "an array should have one entry for each of {blocks} block ids, not {len}"
+        );
+    }
 }

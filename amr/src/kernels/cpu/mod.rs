@@ -3,9 +3,11 @@
 mod children;
 mod connect;
 mod marks;
+mod rebuild;
 
-use crate::{Forest, ForestError, ForestKernels};
-use cutlink_device::{Host, of_dimension};
+use crate::{Forest, ForestError, ForestKernels, FormerIds};
+use cutlink_device::{Host, Item, of_dimension};
+use rayon::prelude::*;
 
 /// The stages of a dimension; see [`of_dimension`].
 struct Stages<const D: usize> {
@@ -15,6 +17,11 @@ struct Stages<const D: usize> {
     insert: Insert<D>,
     remove: fn(&mut Forest<D>, usize, &[u32]),
     connect: fn(&mut Forest<D>, usize),
+    flag_refined: fn(&Forest<D>, &[u8]) -> Vec<u8>,
+    clear_coarsened: fn(&Forest<D>, usize, &[u8], &mut [u8]),
+    count_refined: fn(&Forest<D>, &[u8]) -> Vec<u64>,
+    follow_marks: fn(&Forest<D>, usize, &[u32], &[u8], &mut [u8]),
+    follow_children: fn(&Forest<D>, &Forest<D>, usize, &mut [u32]),
 }
 
 type Insert<const D: usize> =
@@ -28,6 +35,11 @@ impl<const D: usize> Stages<D> {
         insert: children::insert,
         remove: children::remove,
         connect: connect::connect,
+        flag_refined: rebuild::flag_refined,
+        clear_coarsened: rebuild::clear_coarsened,
+        count_refined: rebuild::count_refined,
+        follow_marks: rebuild::follow_marks,
+        follow_children: rebuild::follow_children,
     };
 }
 
@@ -97,5 +109,63 @@ impl<const D: usize> ForestKernels<D> for Host {
         forest.check_has_parents(level);
         (stages().connect)(forest, level);
         Ok(())
+    }
+
+    fn flag_refined(&self, forest: &Forest<D>, marks: &Vec<u8>) -> Result<Vec<u8>, ForestError> {
+        forest.check_marks(marks);
+        Ok((stages().flag_refined)(forest, marks))
+    }
+
+    fn clear_coarsened(
+        &self,
+        forest: &Forest<D>,
+        level: usize,
+        marks: &Vec<u8>,
+        flags: &mut Vec<u8>,
+    ) -> Result<(), ForestError> {
+        forest.check_marks(marks);
+        forest.check_marks(flags);
+        (stages().clear_coarsened)(forest, level, marks, flags);
+        Ok(())
+    }
+
+    fn count_refined(&self, forest: &Forest<D>, flags: &Vec<u8>) -> Result<Vec<u64>, ForestError> {
+        forest.check_marks(flags);
+        Ok((stages().count_refined)(forest, flags))
+    }
+
+    unsafe fn follow_marks(
+        &self,
+        fresh: &Forest<D>,
+        level: usize,
+        old_of: &Vec<u32>,
+        flags: &Vec<u8>,
+        marks: &mut Vec<u8>,
+    ) -> Result<(), ForestError> {
+        fresh.check_marks(marks);
+        (stages().follow_marks)(fresh, level, old_of, flags, marks);
+        Ok(())
+    }
+
+    unsafe fn follow_children(
+        &self,
+        old: &Forest<D>,
+        fresh: &Forest<D>,
+        level: usize,
+        old_of: &mut Vec<u32>,
+    ) -> Result<(), ForestError> {
+        (stages().follow_children)(old, fresh, level, old_of);
+        Ok(())
+    }
+
+    fn follow<T: Item>(
+        &self,
+        values: &Vec<T>,
+        former: &FormerIds<Self>,
+        none: T,
+    ) -> Result<Vec<T>, ForestError> {
+        former.check(values.len());
+        let value = |&old: &u32| values.get(old as usize).copied().unwrap_or(none);
+        Ok(former.ids().par_iter().map(value).collect())
     }
 }

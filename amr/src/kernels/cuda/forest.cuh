@@ -64,3 +64,14 @@ __device__ inline uint32_t neighbor(Root root, const uint32_t* families, uint32_
     }
     return to;
 }
+
+// The block of the next coarser level that covers the place beside a block at `at`: `Forest::coarser_neighbor`.
+__device__ inline uint32_t coarser_neighbor(Root root, const uint32_t* families, Ints at, uint32_t parent,
+                                            int direction) {
+    int up = 0;
+    for (int a = D - 1; a >= 0; a--) {
+        // -1, 0 or 1: where the neighbour's parent lies from this one's.
+        up = up * 3 + ((at.v[a] & 1) + step(direction, a) + 2) / 2;
+    }
+    return neighbor(root, families, parent, up);
+}

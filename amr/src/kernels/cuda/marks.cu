@@ -20,12 +20,7 @@ extern "C" __global__ void ripple(const uint32_t* ids, uint32_t count, Root root
         if (neighbor(root, families, id, direction) != NONE) {
             continue;
         }
-        int up = 0;
-        for (int a = D - 1; a >= 0; a--) {
-            // -1, 0 or 1: where the neighbour's parent lies from this one's.
-            up = up * 3 + ((at.v[a] & 1) + step(direction, a) + 2) / 2;
-        }
-        marks[neighbor(root, families, parent[id], up)] = REFINE;
+        marks[coarser_neighbor(root, families, at, parent[id], direction)] = REFINE;
     }
 }
 

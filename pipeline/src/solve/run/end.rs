@@ -47,8 +47,8 @@ impl<const D: usize> Run<'_, D> {
         let bulk = self.fluid.sum(&snapshot);
         let integrals = self
             .integrals
-            .sample(flow.mesh(), &snapshot, self.last.as_ref());
-        let parts = self.parts(flow.mesh(), &snapshot);
+            .sample(flow.mesh()?, &snapshot, self.last.as_ref());
+        let parts = self.parts(flow.mesh()?, &snapshot);
         let statistics = Statistics::new(&self.history);
         let folder = &self.resolved.folder;
         if let Some(plot) = statistics.plot() {
@@ -77,6 +77,7 @@ impl<const D: usize> Run<'_, D> {
             "integrals": self.integrals.summary(&integrals),
             "mlups": self.mlups(flow.steps()),
             "seconds": seconds,
+            "set_up": self.set_up,
             "bytes": { "flow": self.sheet.flow, "output": self.sheet.output },
             "walls": self.sheet.walls(),
             "patches": statistics.summary(),

@@ -29,9 +29,9 @@ impl<const D: usize> Run<'_, D> {
         self.epoch = flow.epoch();
         self.each = flow.updates();
         self.updates += steps as f64 * self.each as f64;
-        self.fluid = Fluid::new(flow.mesh());
+        self.fluid = Fluid::new(flow.mesh()?);
         if let Some(surface) = self.surface.filter(|_| self.fields.needs_body()) {
-            let body = Body::new(flow.mesh(), surface, &self.resolved.params);
+            let body = Body::new(flow.mesh()?, surface, &self.resolved.params);
             self.fields.set_body(body);
         }
         Ok(())
@@ -42,7 +42,7 @@ impl<const D: usize> Run<'_, D> {
         let Some(adaptation) = &self.resolved.params.adaptation else {
             return Ok(());
         };
-        let levels = flow.mesh().forest.levels.len();
+        let levels = flow.mesh()?.forest.levels.len();
         let mut looks = Looks::new(adaptation, levels, self.resolved.units.time);
         let path = self.resolved.folder.join("adapt.csv");
         let mut text = looks.head();

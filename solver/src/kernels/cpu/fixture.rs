@@ -3,7 +3,7 @@
 use crate::{
     Collision, FaceCondition, Interpolation, Params, PatchCondition, Precision, WallScheme,
     lattice::Lattice,
-    tables::{self, HostLevel},
+    tables::{self, Built},
 };
 use cutlink_device::Host;
 use cutlink_mesher::{
@@ -18,7 +18,7 @@ pub(super) fn levels<const D: usize, L: Lattice>(
     half: u32,
     levels: usize,
     faces: [[FaceCondition<D>; 2]; D],
-) -> Vec<HostLevel<D>>
+) -> Vec<Built<D>>
 where
     Facet<D>: Exact<D>,
 {
@@ -41,5 +41,5 @@ where
         sponges: Vec::new(),
         adaptation: None,
     };
-    tables::build(&mesh, &params).expect("tables")
+    tables::build_checked(&mesh, &params).expect("tables")
 }

@@ -18,6 +18,10 @@ mod order;
 mod seed;
 mod step;
 mod stream;
+mod tables;
+mod topology;
+mod transfer;
+mod wish;
 
 use super::{Between, FlowKernels, Relaxation, SUMS, Transfer};
 use crate::{

@@ -254,7 +254,7 @@ impl<const D: usize, L: Lattice, T: Real> pulp::NullaryFnOnce for Seeding<'_, '_
                 kind::CHILDREN => {
                     let finer = self.transfer.finer.as_ref();
                     let finer = finer.expect("a refined block should have a finer level");
-                    let group = &self.transfer.groups[at..at + family];
+                    let group = &self.transfer.slot_of[at..at + family];
                     Self::from_children(finer, group, &mut tile, to);
                 }
                 parent => {

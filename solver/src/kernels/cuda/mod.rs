@@ -11,6 +11,10 @@ mod macroscopic;
 mod mass;
 mod seed;
 mod step;
+mod tables;
+mod topology;
+mod transfer;
+mod wish;
 
 use super::{Between, FlowKernels, Relaxation, Transfer};
 use crate::{
@@ -31,6 +35,9 @@ static FORCES: [Module; 2] = cutlink_device::cuda_modules!("forces");
 static MACROSCOPIC: [Module; 2] = cutlink_device::cuda_modules!("macroscopic");
 static INDICATE: [Module; 2] = cutlink_device::cuda_modules!("indicate");
 static SEED: [Module; 2] = cutlink_device::cuda_modules!("seed");
+static TABLES: [Module; 2] = cutlink_device::cuda_modules!("tables");
+static WISH: [Module; 2] = cutlink_device::cuda_modules!("wish");
+static TRANSFER: [Module; 2] = cutlink_device::cuda_modules!("transfer");
 static MASS: [Module; 2] = cutlink_device::cuda_modules!("mass");
 
 /// The entry point of a lattice and precision: `entry!("name", L, T)`.

@@ -228,7 +228,7 @@ __device__ void from_children(Tile<T>& tile, const Origin<T>& from, const uint32
 }
 
 template <class L, class T>
-__device__ void seed(const Source* sources, const uint32_t* groups, const T* same, const Origin<T>& coarser,
+__device__ void seed(const Source* sources, const uint32_t* slot_of, const T* same, const Origin<T>& coarser,
                      const Origin<T>& finer, T* to) {
     __shared__ Tile<T> tile;
     constexpr size_t SIZE = L::Q * CELLS;
@@ -239,7 +239,7 @@ __device__ void seed(const Source* sources, const uint32_t* groups, const T* sam
             to[i] = same[source.at * SIZE + i];
         }
     } else if (source.kind == CHILD_BLOCKS) {
-        from_children<L>(tile, finer, groups + source.at, to);
+        from_children<L>(tile, finer, slot_of + source.at, to);
     } else {
         from_parent<L>(tile, coarser, source.at, static_cast<int>(source.kind - PARENT), to);
     }
@@ -247,12 +247,12 @@ __device__ void seed(const Source* sources, const uint32_t* groups, const T* sam
 
 #define ENTRIES(L, l, T, t)                                                                                            \
     extern "C" __global__ void __launch_bounds__(64)                                                                   \
-        seed_##l##_##t(const Source* sources, const uint32_t* groups, const T* same, const uint32_t* coarse_neighbors, \
+        seed_##l##_##t(const Source* sources, const uint32_t* slot_of, const T* same, const uint32_t* coarse_neighbors, \
                        const uint64_t* coarse_solid, uint32_t coarse_slots, const T* coarse, Departure<T> down,        \
                        Arrival<T> from_coarse, const uint64_t* fine_solid, uint32_t fine_slots, const T* fine,         \
                        Departure<T> up, Arrival<T> from_fine, T* to) {                                                 \
         const Origin<T> coarser{coarse_neighbors, coarse_solid, coarse_slots, coarse, down, from_coarse};              \
         const Origin<T> finer{nullptr, fine_solid, fine_slots, fine, up, from_fine};                                   \
-        seed<L, T>(sources, groups, same, coarser, finer, to);                                                         \
+        seed<L, T>(sources, slot_of, same, coarser, finer, to);                                                         \
     }
 EACH_LATTICE(ENTRIES)

@@ -72,7 +72,7 @@ pub(super) fn seed<const D: usize, L: Lattice, T: Real>(
     let launch = cuda
         .launch(&SEED, D, entry!("seed", L, T))
         .buf(transfer.sources)
-        .buf(transfer.groups)
+        .buf(transfer.slot_of)
         .buf(transfer.same.unwrap_or(&nothing.populations))
         .buf(coarser.neighbors)
         .buf(coarser.solid)
@@ -86,7 +86,7 @@ pub(super) fn seed<const D: usize, L: Lattice, T: Real>(
         .val(finer.departure)
         .val(finer.arrival)
         .out(to);
-    // SAFETY: a source for each slot of `to`; slots that sources and groups name are those of the levels before the change.
+    // SAFETY: a source for each slot of `to`; slots and blocks that sources name are those before the change.
     unsafe { launch.run(LaunchGrid::blocks(slots, THREADS))? };
     Ok(())
 }

@@ -1,13 +1,14 @@
 //! The stages on the CPU, with rayon.
 
+mod adapt;
 mod classify;
 mod cut_links;
 mod local;
 mod mark;
 mod seed;
 
-use super::{Classified, LevelData, MeshKernels, Rim, Seeds, SolidRule};
-use crate::{LinkTable, VoxelError, refine::LevelMarks};
+use super::{AdaptKernels, Classified, LevelData, MeshKernels, Rim, Seeds, SolidRule, check_len};
+use crate::{LinkTable, Mesh, VoxelError, refine::LevelMarks};
 use cutlink_amr::Forest;
 use cutlink_device::{Host, of_dimension};
 use cutlink_mesher::{
@@ -20,7 +21,6 @@ struct Stages<const D: usize> {
     seed_roots: fn(&FacetSet<D>, [u32; D], i32) -> Vec<i32>,
     classify: Classify<D>,
     mark: Mark<D>,
-    interfaces: fn(&Forest<D>) -> Result<Rim<Host>, VoxelError>,
     cut_links: CutLinks<D>,
 }
 
@@ -50,7 +50,6 @@ where
         seed_roots: seed::roots,
         classify: classify::classify,
         mark: mark::mark,
-        interfaces: mark::interfaces,
         cut_links: cut_links::cut_links,
     };
 }
@@ -62,9 +61,60 @@ fn stages<const D: usize>() -> &'static Stages<D> {
     of_dimension::<D, _>(&IN_2D, &IN_3D)
 }
 
-/// [`MeshKernels::interfaces`], for those who have no facets.
-pub(crate) fn interfaces<const D: usize>(forest: &Forest<D>) -> Result<Rim<Host>, VoxelError> {
-    (stages().interfaces)(forest)
+/// The stages that need no facets, of a dimension; see [`of_dimension`].
+struct AdaptStages<const D: usize> {
+    interfaces: fn(&Forest<D>) -> Result<Rim<Host>, VoxelError>,
+    hold: fn(&Forest<D>, &[u8], &mut [u8]),
+    withdraw: fn(&Mesh<D>, usize, &mut [u8], &mut u32),
+}
+
+impl<const D: usize> AdaptStages<D> {
+    const NEW: Self = Self {
+        interfaces: mark::interfaces,
+        hold: adapt::hold,
+        withdraw: adapt::withdraw,
+    };
+}
+
+static ADAPT_2D: AdaptStages<2> = AdaptStages::NEW;
+static ADAPT_3D: AdaptStages<3> = AdaptStages::NEW;
+
+fn adapt_stages<const D: usize>() -> &'static AdaptStages<D> {
+    of_dimension::<D, _>(&ADAPT_2D, &ADAPT_3D)
+}
+
+impl<const D: usize> AdaptKernels<D> for Host {
+    fn interfaces(&self, forest: &Forest<D>) -> Result<Rim<Self>, VoxelError> {
+        (adapt_stages().interfaces)(forest)
+    }
+
+    fn hold(
+        &self,
+        forest: &Forest<D>,
+        held: &Vec<u8>,
+        marks: &mut Vec<u8>,
+    ) -> Result<(), VoxelError> {
+        check_len(forest.capacity(), [held.len(), marks.len()]);
+        (adapt_stages().hold)(forest, held, marks);
+        Ok(())
+    }
+
+    fn withdraw(
+        &self,
+        mesh: &Mesh<D>,
+        level: usize,
+        marks: &mut Vec<u8>,
+        withheld: &mut Vec<u32>,
+    ) -> Result<(), VoxelError> {
+        check_len(mesh.forest.capacity(), [marks.len()]);
+        (adapt_stages().withdraw)(mesh, level, marks, &mut withheld[0]);
+        Ok(())
+    }
+
+    fn name_rows(&self, row_of: &Vec<u32>, blocks: &mut Vec<u32>) -> Result<(), VoxelError> {
+        adapt::name_rows(row_of, blocks);
+        Ok(())
+    }
 }
 
 impl<const D: usize> MeshKernels<D> for Host
@@ -102,10 +152,6 @@ where
         data.check(&[("solid cells", solid.len())]);
         data.check_marks(uncertain, marks);
         (stages().mark)(data, solid, uncertain, marks)
-    }
-
-    fn interfaces(&self, forest: &Forest<D>) -> Result<Rim<Self>, VoxelError> {
-        interfaces(forest)
     }
 
     fn cut_links(

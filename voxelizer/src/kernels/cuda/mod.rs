@@ -2,14 +2,18 @@
 
 #![expect(unsafe_code, reason = "kernels are launched with addresses")]
 
+mod adapt;
 mod classify;
 mod cut_links;
 mod gaps;
 mod mark;
 mod seed;
 
-use super::{Classified, LevelData, MeshKernels, Rim, Seeds, SolidRule, small::small_extent};
-use crate::{LinkTable, VoxelError, refine::LevelMarks};
+use super::{
+    AdaptKernels, Classified, LevelData, MeshKernels, Rim, Seeds, SolidRule, check_len,
+    small::small_extent,
+};
+use crate::{LinkTable, Mesh, VoxelError, refine::LevelMarks};
 use cutlink_amr::Forest;
 use cutlink_device::cuda::{Cuda, CudaBuf, Module};
 use cutlink_mesher::{
@@ -24,7 +28,46 @@ static SEED: [Module; 2] = cutlink_device::cuda_modules!("seed");
 static CLASSIFY: [Module; 2] = cutlink_device::cuda_modules!("classify");
 static GAPS: [Module; 2] = cutlink_device::cuda_modules!("gaps");
 static MARK: [Module; 2] = cutlink_device::cuda_modules!("mark");
+static ADAPT: [Module; 2] = cutlink_device::cuda_modules!("adapt");
 static CUT_LINKS: [Module; 2] = cutlink_device::cuda_modules!("cut_links");
+
+impl<const D: usize> AdaptKernels<D> for Cuda {
+    fn interfaces(&self, forest: &Forest<D, Self>) -> Result<Rim<Self>, VoxelError> {
+        mark::interfaces(self, forest)
+    }
+
+    fn hold(
+        &self,
+        forest: &Forest<D, Self>,
+        held: &CudaBuf<u8>,
+        marks: &mut CudaBuf<u8>,
+    ) -> Result<(), VoxelError> {
+        check_len(forest.capacity(), [held.len(), marks.len()]);
+        adapt::hold(self, forest, held, marks)
+    }
+
+    fn withdraw(
+        &self,
+        mesh: &Mesh<D, Self>,
+        level: usize,
+        marks: &mut CudaBuf<u8>,
+        withheld: &mut CudaBuf<u32>,
+    ) -> Result<(), VoxelError> {
+        let masks = [&mesh.classes.solid, &mesh.classes.boundary].map(CudaBuf::len);
+        check_len(mesh.forest.capacity(), masks);
+        check_len(mesh.forest.capacity(), [marks.len()]);
+        assert!(!withheld.is_empty(), "a place for a number");
+        adapt::withdraw(self, mesh, level, marks, withheld)
+    }
+
+    fn name_rows(
+        &self,
+        row_of: &CudaBuf<u32>,
+        blocks: &mut CudaBuf<u32>,
+    ) -> Result<(), VoxelError> {
+        adapt::name_rows::<D>(self, row_of, blocks)
+    }
+}
 
 impl<const D: usize> MeshKernels<D> for Cuda
 where
@@ -61,10 +104,6 @@ where
         data.check(&[("solid cells", solid.len())]);
         data.check_marks(uncertain, marks);
         mark::mark(self, data, solid, uncertain, marks)
-    }
-
-    fn interfaces(&self, forest: &Forest<D, Self>) -> Result<Rim<Self>, VoxelError> {
-        mark::interfaces(self, forest)
     }
 
     fn cut_links(

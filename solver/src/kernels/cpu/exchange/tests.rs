@@ -9,7 +9,7 @@ use crate::{
         order::Order,
     },
     lattice::{D2Q9, D3Q19},
-    tables::HostLevel,
+    tables::Built,
 };
 use cutlink_mesher::{
     Surface,
@@ -23,7 +23,7 @@ fn noise(n: usize) -> f64 {
 }
 
 /// Two levels around a body, with solid cells strewn over them.
-fn levels<const D: usize, L: Lattice>(surface: &Surface<D>) -> [HostLevel<D>; 2]
+fn levels<const D: usize, L: Lattice>(surface: &Surface<D>) -> [Built<D>; 2]
 where
     Facet<D>: Exact<D>,
 {

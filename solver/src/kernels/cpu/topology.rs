@@ -1,0 +1,135 @@
+//! Stages that depend on the blocks of a mesh alone.
+
+use super::{tables, transfer, wish};
+use crate::{
+    LevelLimit, SolverError,
+    adapt::{
+        transfer::{Before, SlotSource},
+        wish::{Weight, Wishes},
+    },
+    kernels::TopologyKernels,
+    tables::{Cuts, Level, Places, Slots},
+};
+use cutlink_amr::{Forest, FormerIds};
+use cutlink_device::Host;
+use cutlink_voxelizer::Mesh;
+
+impl<const D: usize> TopologyKernels<D> for Host {
+    fn on_host(mesh: &Mesh<D>) -> Option<&Mesh<D>> {
+        Some(mesh)
+    }
+
+    fn slots(
+        &self,
+        mesh: &Mesh<D>,
+        periodic: [bool; D],
+        level: usize,
+        children: &Vec<u32>,
+        slot_of: &mut Vec<u32>,
+    ) -> Result<Slots<Self>, SolverError> {
+        tables::slots(mesh, periodic, level, children, slot_of)
+    }
+
+    fn places(
+        &self,
+        mesh: &Mesh<D>,
+        periodic: [bool; D],
+        blocks: &Vec<u32>,
+        slot_of: &Vec<u32>,
+    ) -> Result<Places<D, Self>, SolverError> {
+        tables::places(mesh, periodic, blocks, slot_of)
+    }
+
+    fn cuts(
+        &self,
+        mesh: &Mesh<D>,
+        blocks: &Vec<u32>,
+        special: usize,
+    ) -> Result<Cuts<Self>, SolverError> {
+        Ok(tables::cuts(mesh, &blocks[..special]))
+    }
+
+    fn walls(
+        &self,
+        boundary: &Vec<u64>,
+        neighbors: &Vec<u32>,
+    ) -> Result<[Vec<u32>; 2], SolverError> {
+        Ok(tables::walls::<D>(boundary, neighbors))
+    }
+
+    fn limit(
+        &self,
+        forest: &Forest<D>,
+        limits: &[LevelLimit<D>],
+        levels: usize,
+    ) -> Result<Vec<u8>, SolverError> {
+        Ok(wish::limit(forest, limits, levels))
+    }
+
+    fn weigh(
+        &self,
+        forest: &Forest<D>,
+        level: &Level<D, Self>,
+        blocks: &Vec<u32>,
+        values: &Vec<f32>,
+        weight: &Weight<D>,
+        wishes: &mut Wishes<Self>,
+    ) -> Result<(), SolverError> {
+        wish::weigh(forest, level, blocks, values, weight, wishes);
+        Ok(())
+    }
+
+    fn want(
+        &self,
+        forest: &Forest<D>,
+        level: usize,
+        wishes: &Wishes<Self>,
+        raised: f32,
+        wanted: &mut Vec<u8>,
+    ) -> Result<(), SolverError> {
+        wish::want(forest, level, wishes, raised, wanted);
+        Ok(())
+    }
+
+    fn spread(
+        &self,
+        forest: &Forest<D>,
+        level: usize,
+        layer: u8,
+        wanted: &mut Vec<u8>,
+    ) -> Result<(), SolverError> {
+        wish::spread(forest, level, layer, wanted);
+        Ok(())
+    }
+
+    fn mark_wanted(
+        &self,
+        forest: &Forest<D>,
+        wishes: &Wishes<Self>,
+        raised: f32,
+        wanted: &Vec<u8>,
+    ) -> Result<Vec<u8>, SolverError> {
+        Ok(wish::mark_wanted(forest, wishes, raised, wanted))
+    }
+
+    fn own_slots(
+        &self,
+        forest: &Forest<D>,
+        level: &Level<D, Self>,
+        blocks: &Vec<u32>,
+        slot_of: &mut Vec<u32>,
+    ) -> Result<(), SolverError> {
+        transfer::own_slots(forest, level, blocks, slot_of);
+        Ok(())
+    }
+
+    fn sources(
+        &self,
+        forest: &Forest<D>,
+        blocks: &Vec<u32>,
+        former: &FormerIds<Self>,
+        before: &Before<Self>,
+    ) -> Result<Vec<SlotSource>, SolverError> {
+        Ok(transfer::sources(forest, blocks, former, before))
+    }
+}

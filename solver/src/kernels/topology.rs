@@ -1,0 +1,136 @@
+//! The stages that make what depends on the blocks of a mesh alone, for a backend to implement.
+//!
+//! | stage | contract | files in `cpu/` and `cuda/` |
+//! |---|---|---|
+//! | [`slots`](TopologyKernels::slots) | which blocks of a level have populations, in what order | `tables` |
+//! | [`places`](TopologyKernels::places) | neighbours and masks by slot | `tables` |
+//! | [`cuts`](TopologyKernels::cuts), [`walls`](TopologyKernels::walls) | cut links of the special slots, and slots with walls | `tables` |
+//! | [`limit`](TopologyKernels::limit), [`weigh`](TopologyKernels::weigh) | how many levels each leaf may have, and how much it needs them | `wish` |
+//! | [`want`](TopologyKernels::want), [`spread`](TopologyKernels::spread), [`mark_wanted`](TopologyKernels::mark_wanted) | marks by layers around what is wanted | `wish` |
+//! | [`own_slots`](TopologyKernels::own_slots), [`sources`](TopologyKernels::sources) | where populations come from after a change | `transfer` |
+//!
+//! All are exact: every backend gives the same arrays.
+
+use crate::{
+    LevelLimit, SolverError,
+    adapt::{
+        transfer::{Before, SlotSource},
+        wish::{Weight, Wishes},
+    },
+    tables::{Cuts, Level, Places, Slots},
+};
+use cutlink_amr::{Forest, FormerIds};
+use cutlink_voxelizer::{AdaptKernels, Mesh};
+
+/// The stages; see the module's table. Stages follow ids that they are given, without bounds checks on a GPU: it is this crate
+/// alone that calls them, with what the others made.
+pub trait TopologyKernels<const D: usize>: AdaptKernels<D> {
+    /// The mesh, if it is on the host.
+    fn on_host(mesh: &Mesh<D, Self>) -> Option<&Mesh<D>>;
+
+    /// The blocks of a level that have slots, in their order; writes the slot of each. `children`: the blocks that
+    /// [`Slots::children`] of the coarser level names. `slot_of`: by block id, [`NONE`](cutlink_amr::NONE) on this level before.
+    ///
+    /// # Errors
+    /// On the host, where the flow is periodic and the mesh is not: two faces that are refined differently.
+    fn slots(
+        &self,
+        mesh: &Mesh<D, Self>,
+        periodic: [bool; D],
+        level: usize,
+        children: &Self::Buf<u32>,
+        slot_of: &mut Self::Buf<u32>,
+    ) -> Result<Slots<Self>, SolverError>;
+
+    /// The tables of some blocks of a level.
+    ///
+    /// # Errors
+    /// As [`slots`](Self::slots).
+    fn places(
+        &self,
+        mesh: &Mesh<D, Self>,
+        periodic: [bool; D],
+        blocks: &Self::Buf<u32>,
+        slot_of: &Self::Buf<u32>,
+    ) -> Result<Places<D, Self>, SolverError>;
+
+    /// The cut links of the first `special` of some blocks of a level.
+    fn cuts(
+        &self,
+        mesh: &Mesh<D, Self>,
+        blocks: &Self::Buf<u32>,
+        special: usize,
+    ) -> Result<Cuts<Self>, SolverError>;
+
+    /// Slots with cut links; those and slots at a face of the box that is not periodic. `boundary`: by special slot.
+    fn walls(
+        &self,
+        boundary: &Self::Buf<u64>,
+        neighbors: &Self::Buf<u32>,
+    ) -> Result<[Self::Buf<u32>; 2], SolverError>;
+
+    /// By block id, the most levels at its centre: `levels`, or less within the limits.
+    fn limit(
+        &self,
+        forest: &Forest<D, Self>,
+        limits: &[LevelLimit<D>],
+        levels: usize,
+    ) -> Result<Self::Buf<u8>, SolverError>;
+
+    /// Counts the values of a level's slots for the leaves among its blocks.
+    fn weigh(
+        &self,
+        forest: &Forest<D, Self>,
+        level: &Level<D, Self>,
+        blocks: &Self::Buf<u32>,
+        values: &Self::Buf<f32>,
+        weight: &Weight<D>,
+        wishes: &mut Wishes<Self>,
+    ) -> Result<(), SolverError>;
+
+    /// Writes 1 for the blocks of a level that are wanted refined for their own sake or for that of a child.
+    fn want(
+        &self,
+        forest: &Forest<D, Self>,
+        level: usize,
+        wishes: &Wishes<Self>,
+        raised: f32,
+        wanted: &mut Self::Buf<u8>,
+    ) -> Result<(), SolverError>;
+
+    /// Writes `layer + 1` for the blocks with 0 beside those of a level with `layer`.
+    fn spread(
+        &self,
+        forest: &Forest<D, Self>,
+        level: usize,
+        layer: u8,
+        wanted: &mut Self::Buf<u8>,
+    ) -> Result<(), SolverError>;
+
+    /// The marks: leaves that are wanted are refined where they may, those whose parents are not and that are cold coarsened.
+    fn mark_wanted(
+        &self,
+        forest: &Forest<D, Self>,
+        wishes: &Wishes<Self>,
+        raised: f32,
+        wanted: &Self::Buf<u8>,
+    ) -> Result<Self::Buf<u8>, SolverError>;
+
+    /// Writes by block id the slots of a level's blocks that have populations of their own.
+    fn own_slots(
+        &self,
+        forest: &Forest<D, Self>,
+        level: &Level<D, Self>,
+        blocks: &Self::Buf<u32>,
+        slot_of: &mut Self::Buf<u32>,
+    ) -> Result<(), SolverError>;
+
+    /// By slot of a new level, what its populations are made of. The forest is the new one.
+    fn sources(
+        &self,
+        forest: &Forest<D, Self>,
+        blocks: &Self::Buf<u32>,
+        former: &FormerIds<Self>,
+        before: &Before<Self>,
+    ) -> Result<Self::Buf<SlotSource>, SolverError>;
+}

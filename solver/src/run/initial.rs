@@ -1,0 +1,113 @@
+//! Initial states: populations at their equilibrium.
+
+use super::{Run, level::State};
+use crate::{
+    InitialState, SolverError,
+    kernels::{FlowKernels, exchanged},
+    lattice::Lattice,
+    real::Real,
+};
+use cutlink_amr::dims;
+use cutlink_device::memory;
+use rayon::prelude::*;
+
+/// A population of the equilibrium, less its weight.
+fn equilibrium<const D: usize, L: Lattice>(q: usize, density: f64, u: [f64; D]) -> f64 {
+    let along: f64 = (0..D).map(|a| f64::from(L::C[q][a]) * u[a]).sum();
+    let square: f64 = u.iter().map(|u| u * u).sum();
+    L::W[q] * (density - 1.0 + density * (3.0 * along + 4.5 * along * along - 1.5 * square))
+}
+
+impl<const D: usize, T: Real, B: FlowKernels<D>> State<D, T, B> {
+    /// Writes the populations of a slot whose cells have these densities and velocities.
+    fn set_populations<L: Lattice>(&self, at: impl Fn(usize) -> (f64, [f64; D]), to: &mut [T]) {
+        // After collision, half a step of the acceleration is in the momentum.
+        let push: [f64; 27] = std::array::from_fn(|q| {
+            let along = |a: usize| f64::from(L::C[q][a]) * self.half_step[a].wide();
+            match q < L::Q {
+                true => 3.0 * L::W[q] * (0..D).map(along).sum::<f64>(),
+                false => 0.0,
+            }
+        });
+        for cell in 0..dims::cells(D) {
+            let (density, u) = at(cell);
+            for (q, push) in push.iter().enumerate().take(L::Q) {
+                to[B::place::<L>(q, cell)] =
+                    T::of(equilibrium::<D, L>(q, density, u) + density * push);
+            }
+        }
+    }
+
+    /// Writes the transferred moments of such a slot.
+    fn set_moments(at: impl Fn(usize) -> (f64, [f64; D]), to: &mut [T]) {
+        let cells = dims::cells(D);
+        for cell in 0..cells {
+            let (density, u) = at(cell);
+            to[cell] = T::of(density - 1.0);
+            for a in 0..D {
+                to[(1 + a) * cells + cell] = T::of(density * u[a]);
+            }
+        }
+    }
+}
+
+impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B> {
+    /// The initial state on the mesh as it is.
+    pub(crate) fn set_fields(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError> {
+        self.steps = 0;
+        self.set_clocks()?;
+        let cells = dims::cells(D);
+        for state in &mut self.levels {
+            let level = &state.level;
+            let coord = self.backend.download(&level.coord)?;
+            let dx = 1.0 / f64::from(1u32 << level.index);
+            let in_cell = |slot: usize, cell: usize| {
+                let local = dims::unravel::<D>(cell, 4);
+                let center = |a: usize| dx * (f64::from(4 * coord[slot][a] + local[a]) + 0.5);
+                at(std::array::from_fn(center))
+            };
+            let row = L::Q * cells;
+            // Not `vec!`: this requests large pages, without which steps take longer.
+            let mut f = memory::with_capacity("populations", level.slots * row)?;
+            f.resize(level.slots * row, T::of(0.0));
+            let slots = f.par_chunks_mut(row).enumerate();
+            slots.for_each(|(slot, to)| {
+                state.set_populations::<L>(|cell| in_cell(slot, cell), to);
+            });
+            let row = exchanged(D) * cells;
+            let mut moments = vec![T::of(0.0); level.exchanging * row];
+            let slots = moments.par_chunks_mut(row).enumerate();
+            slots.for_each(|(slot, to)| {
+                State::<D, T, B>::set_moments(|cell| in_cell(slot, cell), to);
+            });
+            state.now = self.backend.upload(f)?;
+            self.backend.copy(&state.now, &mut state.next)?;
+            state.moments = self.backend.upload(moments)?;
+        }
+        self.forget_graphs();
+        self.clear_forces()
+    }
+
+    /// The same density and velocity everywhere, on the mesh as it is.
+    pub(crate) fn set_same(&mut self, density: f64, u: [f64; D]) -> Result<(), SolverError> {
+        self.steps = 0;
+        self.set_clocks()?;
+        let cells = dims::cells(D);
+        for state in &mut self.levels {
+            let mut row = vec![T::of(0.0); L::Q * cells];
+            state.set_populations::<L>(|_| (density, u), &mut row);
+            let slots = state.level.slots;
+            let empty = self.backend.upload(Vec::new())?;
+            // The old buffer is freed before the new one is taken.
+            drop(std::mem::replace(&mut state.now, empty));
+            state.now = self.backend.repeat("populations", &row, slots)?;
+            self.backend.copy(&state.now, &mut state.next)?;
+            let mut row = vec![T::of(0.0); exchanged(D) * cells];
+            State::<D, T, B>::set_moments(|_| (density, u), &mut row);
+            let slots = state.level.exchanging;
+            state.moments = self.backend.repeat("transferred moments", &row, slots)?;
+        }
+        self.forget_graphs();
+        self.clear_forces()
+    }
+}
