@@ -51,6 +51,17 @@ pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
         value: T,
     ) -> Result<(), DeviceError>;
 
+    /// A buffer of `len` unspecified elements in the memory of another one, if that is large enough and at most twice as
+    /// large; else a new one with room for an eighth more, `value` where memory is filled anyway. For buffers whose
+    /// length changes a little again and again.
+    fn renew<T: Item>(
+        &self,
+        what: &'static str,
+        buf: Self::Buf<T>,
+        len: usize,
+        value: T,
+    ) -> Result<Self::Buf<T>, DeviceError>;
+
     /// A buffer of `rows` times a row.
     fn repeat<T: Item>(
         &self,
@@ -136,6 +147,16 @@ pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
     }
 }
 
+/// Whether memory for `capacity` elements serves for `len` of them: see [`Backend::renew`].
+pub(crate) fn is_reusable(len: usize, capacity: usize) -> bool {
+    len <= capacity && capacity / 2 <= len
+}
+
+/// Elements that [`Backend::renew`] makes room for.
+pub(crate) fn with_room(len: usize) -> usize {
+    len + len / 8
+}
+
 /// The CPU: buffers are vectors, kernels run on the current rayon thread pool.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Host;
@@ -174,6 +195,23 @@ impl Backend for Host {
         value: T,
     ) -> Result<(), DeviceError> {
         memory::grow(what, buf, len, value)
+    }
+
+    fn renew<T: Item>(
+        &self,
+        what: &'static str,
+        mut buf: Vec<T>,
+        len: usize,
+        value: T,
+    ) -> Result<Vec<T>, DeviceError> {
+        if is_reusable(len, buf.capacity()) {
+            buf.resize(len, value);
+            return Ok(buf);
+        }
+        drop(buf);
+        let mut buf = memory::with_capacity(what, with_room(len))?;
+        buf.resize(len, value);
+        Ok(buf)
     }
 
     fn repeat<T: Item>(

@@ -5,11 +5,22 @@ use crate::{DeviceError, Item, memory};
 use cudarc::driver::sys;
 use std::{fmt, marker::PhantomData, mem::MaybeUninit, slice};
 
-/// An allocation of the driver, freed on drop in stream order.
+/// Memory of the device, given back on drop in stream order.
 #[derive(Debug)]
 pub(super) struct Raw {
     pub(super) at: sys::CUdeviceptr,
+    /// Bytes that may be used.
     pub(super) bytes: usize,
+    /// Bytes that were asked for, which is what is counted.
+    pub(super) asked: usize,
+}
+
+impl Raw {
+    const NONE: Self = Self {
+        at: 0,
+        bytes: 0,
+        asked: 0,
+    };
 }
 
 /// A buffer in a device's memory.
@@ -29,7 +40,8 @@ impl<T> fmt::Debug for CudaBuf<T> {
 impl<T> Drop for CudaBuf<T> {
     fn drop(&mut self) {
         if self.raw.bytes > 0 {
-            self.of.give_back(self.raw.at, self.raw.bytes);
+            let raw = std::mem::replace(&mut self.raw, Raw::NONE);
+            self.of.give_back(raw);
         }
     }
 }
@@ -44,12 +56,12 @@ impl<T: Item> CudaBuf<T> {
                 requested: u64::MAX,
                 free: crate::Backend::free_bytes(of),
             })?;
-        let at = match bytes {
-            0 => 0,
+        let raw = match bytes {
+            0 => Raw::NONE,
             _ => of.take(what, bytes)?,
         };
         Ok(Self {
-            raw: Raw { at, bytes },
+            raw,
             len,
             of: of.clone(),
             items: PhantomData,
@@ -85,6 +97,11 @@ impl<T: Item> CudaBuf<T> {
     /// Elements.
     pub fn len(&self) -> usize {
         self.len
+    }
+
+    /// Elements that there is memory for.
+    pub(super) fn capacity(&self) -> usize {
+        self.raw.bytes / size_of::<T>().max(1)
     }
 
     /// Whether there are none.

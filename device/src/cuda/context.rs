@@ -3,11 +3,15 @@
 use super::{
     CudaBuf,
     buffer::Raw,
+    cache::{self, Cache},
     graph::{Graph, LANES, Lane, Place},
     launch::Loaded,
     staging::Pinned,
 };
-use crate::{Backend, DeviceError, Item, Memory};
+use crate::{
+    Backend, DeviceError, Item, Memory,
+    backend::{is_reusable, with_room},
+};
 use cudarc::driver::sys;
 use std::{
     collections::HashMap,
@@ -44,6 +48,7 @@ pub(super) struct Inner {
     launches: AtomicU64,
     pub(super) checked: bool,
     pub(super) loaded: Mutex<HashMap<usize, Loaded>>,
+    cache: Mutex<Cache>,
     pub(super) scratch: Mutex<Option<Raw>>,
     pub(super) pinned: Mutex<Option<Pinned>>,
     pub(super) lanes: [OnceLock<Lane>; LANES],
@@ -222,6 +227,7 @@ impl Cuda {
             launches: AtomicU64::new(0),
             checked,
             loaded: Mutex::default(),
+            cache: Mutex::default(),
             scratch: Mutex::default(),
             pinned: Mutex::default(),
             lanes: [const { OnceLock::new() }; LANES],
@@ -273,16 +279,57 @@ impl Cuda {
         CudaBuf::from_host(self, what, data)
     }
 
-    pub(super) fn take(
+    /// Memory of `bytes` bytes, which is unspecified. A checked device keeps nothing that was given back, so that a tool
+    /// sees use after it.
+    pub(super) fn take(&self, what: &'static str, bytes: usize) -> Result<Raw, DeviceError> {
+        self.bind()?;
+        let kept = match self.0.checked {
+            true => None,
+            false => lock(&self.0.cache).take(bytes),
+        };
+        let (at, size) = match kept {
+            Some(kept) => kept,
+            None => self.allocate(what, bytes)?,
+        };
+        let used = self.0.used.fetch_add(bytes as u64, Relaxed) + bytes as u64;
+        self.0.peak.fetch_max(used, Relaxed);
+        if self.0.checked {
+            // SAFETY: the memory was just taken, and is of that size.
+            check("poison memory", unsafe {
+                sys::cuMemsetD8Async(at, POISON, size, self.0.stream)
+            })?;
+        }
+        Ok(Raw {
+            at,
+            bytes: size,
+            asked: bytes,
+        })
+    }
+
+    /// New memory of the pool and its size; if there is none, after the pool got back what is kept.
+    fn allocate(
         &self,
         what: &'static str,
         bytes: usize,
-    ) -> Result<sys::CUdeviceptr, DeviceError> {
-        self.bind()?;
+    ) -> Result<(sys::CUdeviceptr, usize), DeviceError> {
+        let size = match self.0.checked {
+            true => bytes,
+            false => cache::rounded(bytes),
+        };
+        let (pool, stream) = (self.0.pool, self.0.stream);
         let mut at = 0;
         // SAFETY: pool and stream live as long as `self`; `at` is written.
-        let code =
-            unsafe { sys::cuMemAllocFromPoolAsync(&raw mut at, bytes, self.0.pool, self.0.stream) };
+        let mut ask = || unsafe { sys::cuMemAllocFromPoolAsync(&raw mut at, size, pool, stream) };
+        let mut code = ask();
+        if code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
+            for at in lock(&self.0.cache).drain() {
+                // SAFETY: as in `give_back`.
+                unsafe { sys::cuMemFreeAsync(at, stream) };
+            }
+            // Only memory whose work is done can be mapped anew.
+            self.wait()?;
+            code = ask();
+        }
         if code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
             return Err(DeviceError::OutOfMemory {
                 memory: Memory::Device,
@@ -292,23 +339,18 @@ impl Cuda {
             });
         }
         check("allocate memory", code)?;
-        let used = self.0.used.fetch_add(bytes as u64, Relaxed) + bytes as u64;
-        self.0.peak.fetch_max(used, Relaxed);
-        if self.0.checked {
-            // SAFETY: the memory was just taken, and is of that size.
-            check("poison memory", unsafe {
-                sys::cuMemsetD8Async(at, POISON, bytes, self.0.stream)
-            })?;
-        }
-        Ok(at)
+        Ok((at, size))
     }
 
-    pub(super) fn give_back(&self, at: sys::CUdeviceptr, bytes: usize) {
-        self.0.used.fetch_sub(bytes as u64, Relaxed);
+    pub(super) fn give_back(&self, raw: Raw) {
+        self.0.used.fetch_sub(raw.asked as u64, Relaxed);
+        if !self.0.checked {
+            return lock(&self.0.cache).keep(raw.at, raw.bytes);
+        }
         if self.bind().is_ok() {
             // SAFETY: taken from the pool and not given back before; ordered behind all work
             // that uses it. A failure leaves the memory taken.
-            unsafe { sys::cuMemFreeAsync(at, self.0.stream) };
+            unsafe { sys::cuMemFreeAsync(raw.at, self.0.stream) };
         }
     }
 }
@@ -323,8 +365,9 @@ impl Drop for Inner {
         // process.
         unsafe {
             sys::cuCtxSetCurrent(self.context);
-            if let Some(raw) = scratch {
-                sys::cuMemFreeAsync(raw.at, self.stream);
+            let kept = lock(&self.cache).drain();
+            for at in scratch.map(|raw| raw.at).into_iter().chain(kept) {
+                sys::cuMemFreeAsync(at, self.stream);
             }
             sys::cuStreamSynchronize(self.stream);
             drop(pinned);
@@ -416,6 +459,23 @@ impl Backend for Cuda {
         let old = buf.len();
         buf.grow(what, len)?;
         buf.fill(old.min(len), value)
+    }
+
+    fn renew<T: Item>(
+        &self,
+        what: &'static str,
+        mut buf: CudaBuf<T>,
+        len: usize,
+        _: T,
+    ) -> Result<CudaBuf<T>, DeviceError> {
+        if is_reusable(len, buf.capacity()) {
+            buf.grow(what, len)?;
+            return Ok(buf);
+        }
+        drop(buf);
+        let mut buf = CudaBuf::new(self, what, with_room(len))?;
+        buf.truncate(len);
+        Ok(buf)
     }
 
     fn repeat<T: Item>(

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`Cuda`], the backend | `context.rs` |
 //! | [`CudaBuf`], memory with its owner | `buffer.rs` |
+//! | memory that was given back | `cache.rs` |
 //! | [`Module`], [`Launch`]: kernels | `launch.rs` |
 //! | lanes side by side, [`Graph`] of recorded work | `graph.rs` |
 //! | scan, select, sort | `primitives.rs`, `primitives.cu` (CUB) |
@@ -21,6 +22,7 @@
 )]
 
 mod buffer;
+mod cache;
 mod context;
 mod graph;
 mod launch;

@@ -2,7 +2,6 @@
 
 use super::{
     CudaBuf,
-    buffer::Raw,
     context::{Cuda, lock},
 };
 use crate::DeviceError;
@@ -65,11 +64,10 @@ impl Cuda {
         let mut scratch = lock(&self.0.scratch);
         if scratch.as_ref().is_none_or(|raw| raw.bytes < bytes) {
             if let Some(old) = scratch.take() {
-                self.give_back(old.at, old.bytes);
+                self.give_back(old);
             }
             let bytes = bytes.max(1 << 16).next_power_of_two();
-            let at = self.take("scratch of a primitive", bytes)?;
-            *scratch = Some(Raw { at, bytes });
+            *scratch = Some(self.take("scratch of a primitive", bytes)?);
         }
         let raw = scratch.as_ref().expect("scratch should be there");
         check(what, run(raw.at, raw.bytes, self.0.stream))?;

@@ -192,28 +192,32 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
         from: Option<(&Before<B>, &FormerIds<B>)>,
     ) -> Result<(), SolverError> {
         self.forget_graphs();
-        // Between root steps these hold nothing that is read again: their memory is wanted for the new levels.
+        // Between root steps the second buffers hold nothing that is read again: the new populations take their memory, and
+        // then the old populations' memory is that of the new second buffers.
+        let mut spare = Vec::new();
         for state in &mut self.levels {
-            state.next = self.backend.upload(Vec::new())?;
             state.moments = self.backend.upload(Vec::new())?;
+            let empty = self.backend.upload(Vec::new())?;
+            spare.push(std::mem::replace(&mut state.next, empty));
         }
+        let mut spare = spare.into_iter();
         let mut fresh = Vec::new();
-        for built in built {
-            fresh.push(State::<D, T, B>::bare(&self.plan, built, &self.backend)?);
-        }
-        for (level, state) in fresh.iter_mut().enumerate() {
+        for (level, built) in built.into_iter().enumerate() {
+            let mut state = State::<D, T, B>::bare(&self.plan, built, &self.backend)?;
             // What varies in time is as it was.
             if let Some(old) = self.levels.get(level) {
                 (state.relax, state.half_step) = (old.relax, old.half_step);
             }
-            state.now = state.allocate::<L>(&self.backend)?;
+            state.now = state.reuse::<L>(&self.backend, spare.next())?;
+            fresh.push(state);
         }
         if let Some((before, former)) = from {
             self.seed(before, former, &mut fresh)?;
         }
-        self.levels = fresh;
+        let mut spare = std::mem::replace(&mut self.levels, fresh).into_iter();
         for state in &mut self.levels {
-            state.next = state.allocate::<L>(&self.backend)?;
+            let now = spare.next().map(|old| old.now);
+            state.next = state.reuse::<L>(&self.backend, now)?;
         }
         self.rules.clear();
         self.set_clocks()

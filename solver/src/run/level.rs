@@ -72,6 +72,20 @@ impl<const D: usize, T: Real, B: FlowKernels<D>> State<D, T, B> {
         Ok(backend.alloc("populations", size, T::of(0.0))?)
     }
 
+    /// Room for the populations of all slots, in the memory of other ones if that will do. They are unspecified.
+    pub(super) fn reuse<L: Lattice>(
+        &self,
+        backend: &B,
+        of: Option<B::Buf<T>>,
+    ) -> Result<B::Buf<T>, SolverError> {
+        let size = self.level.slots * dims::cells(D) * L::Q;
+        let of = match of {
+            Some(of) => of,
+            None => backend.upload(Vec::new())?,
+        };
+        Ok(backend.renew("populations", of, size, T::of(0.0))?)
+    }
+
     /// Another level before the mesh changed, whose steps are `1 / ratio` as long as this one's, as an origin of this one's
     /// populations. Where collision has left less than an eighth of the stress, rounding would be amplified too much.
     pub(super) fn origin<'a>(&self, old: &'a Self, ratio: f64) -> Origin<'a, D, T, B> {

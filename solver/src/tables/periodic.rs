@@ -1,8 +1,9 @@
 //! Faces that are periodic in the flow, and in the mesh or not.
 
 use crate::SolverError;
-use cutlink_amr::{NONE, OUTSIDE, dims};
+use cutlink_amr::{Forest, NONE, OUTSIDE, dims};
 use cutlink_voxelizer::Mesh;
+use rayon::prelude::*;
 
 /// The block beside a block, through the faces that are periodic in the flow but not in the mesh too.
 pub(crate) fn around<const D: usize>(
@@ -64,7 +65,13 @@ pub(super) fn check<const D: usize>(
             name(a)
         ));
     }
-    for id in forest.leaves().filter(|_| forest.periodic != periodic) {
+    if forest.periodic == periodic {
+        return Ok(());
+    }
+    let all = forest.levels.par_iter().flatten();
+    let found = all.filter(|id| forest.is_leaf(**id) && is_at_face(forest, **id));
+    let found: Vec<u32> = found.copied().collect();
+    for id in found {
         let level = usize::from(forest.level[id as usize]);
         for direction in 0..dims::directions(D) {
             if forest.neighbor(id, direction) != OUTSIDE {
@@ -86,6 +93,11 @@ pub(super) fn check<const D: usize>(
         }
     }
     Ok(())
+}
+
+fn is_at_face<const D: usize>(forest: &Forest<D>, id: u32) -> bool {
+    let (level, at) = (forest.level[id as usize], forest.coord[id as usize]);
+    (0..D).any(|a| at[a] == 0 || at[a] + 1 == (forest.root[a] << level) as i32)
 }
 
 /// Whether a fluid cell of a block has a solid one of another as its neighbour in a direction beyond the box.

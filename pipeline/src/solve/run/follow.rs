@@ -69,7 +69,8 @@ pub(super) fn room_for_cells<const D: usize>(bytes: u64, params: &Params<D>) -> 
         Precision::F64 => 8,
     };
     let moments = if D == 2 { 4 } else { 6 };
-    let numbers = 2 * params.lattice.velocities() as u64 + moments;
+    // Populations get room for an eighth more.
+    let numbers = 2 * params.lattice.velocities() as u64 * 9 / 8 + moments;
     let tables = if D == 2 { 8 } else { 4 };
     bytes / 5 * 4 / (numbers * size + tables)
 }

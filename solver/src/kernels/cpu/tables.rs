@@ -129,26 +129,17 @@ pub(super) fn places<const D: usize>(
     periodic: [bool; D],
     blocks: &[u32],
     slot_of: &[u32],
-) -> Result<Places<D, Host>, SolverError> {
+) -> Places<D, Host> {
     let (forest, classes) = (&mesh.forest, &mesh.classes);
-    let directions = dims::directions(D);
-    let mut neighbors = vec![NONE; blocks.len() * directions];
-    let fill = |(to, &id): (&mut [u32], &u32)| {
-        for (direction, to) in to.iter_mut().enumerate() {
-            *to = match around(mesh, periodic, id, direction)? {
-                next if next < OUTSIDE => slot_of[next as usize],
-                none => none,
-            };
-        }
-        Ok::<_, SolverError>(())
+    let neighbors = match D {
+        2 => neighbors::<D, 9>(mesh, periodic, blocks, slot_of),
+        _ => neighbors::<D, 27>(mesh, periodic, blocks, slot_of),
     };
-    let rows = neighbors.par_chunks_mut(directions).zip(blocks);
-    rows.try_for_each(fill)?;
     let ghost = |&id: &u32| match forest.is_leaf(id) {
         true => classes.ghost[id as usize],
         false => 0,
     };
-    Ok(Places {
+    Places {
         coord: blocks
             .par_iter()
             .map(|&id| forest.coord[id as usize])
@@ -160,7 +151,27 @@ pub(super) fn places<const D: usize>(
             .map(|&id| classes.solid[id as usize])
             .collect(),
         ghost: blocks.par_iter().map(ghost).collect(),
-    })
+    }
+}
+
+/// By slot, the slots around it: N directions. Rows are written by all threads, so that their memory is mapped by all.
+fn neighbors<const D: usize, const N: usize>(
+    mesh: &Mesh<D>,
+    periodic: [bool; D],
+    blocks: &[u32],
+    slot_of: &[u32],
+) -> Vec<u32> {
+    let row = |&id: &u32| -> [u32; N] {
+        std::array::from_fn(|direction| match around(mesh, periodic, id, direction) {
+            Ok(next) if next < OUTSIDE => slot_of[next as usize],
+            Ok(none) => none,
+            Err(_) => {
+                unreachable!("what lies around the level's blocks was found before (`kinds`)")
+            }
+        })
+    };
+    let rows: Vec<[u32; N]> = blocks.par_iter().map(row).collect();
+    rows.into_flattened()
 }
 
 /// Cells that a level steps itself.

@@ -37,7 +37,7 @@ impl<const D: usize> TopologyKernels<D> for Host {
         blocks: &Vec<u32>,
         slot_of: &Vec<u32>,
     ) -> Result<Places<D, Self>, SolverError> {
-        tables::places(mesh, periodic, blocks, slot_of)
+        Ok(tables::places(mesh, periodic, blocks, slot_of))
     }
 
     fn cuts(
