@@ -10,6 +10,15 @@
 mod lattice;
 
 #[cfg(feature = "cuda")]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the module of the crate, of which the numbers are wanted here"
+)]
+#[path = "src/constants.rs"]
+mod constants;
+
+#[cfg(feature = "cuda")]
 mod write {
     use super::lattice::{D2Q9, D3Q19, D3Q27, Lattice, cubic_shares};
     use std::fmt::Write;
@@ -83,11 +92,44 @@ struct {name} {{
 
 #[cfg(feature = "cuda")]
 fn main() -> Result<(), String> {
+    use constants::{DIRECTION_BITS, condition, indicator, profile, scheme, slot, source};
+    use cutlink_nvcc::Constant;
+    let values = [
+        ("DIRECTION_BITS", Constant::U32(DIRECTION_BITS)),
+        ("WALL", Constant::U32(condition::WALL)),
+        ("SLIP", Constant::U32(condition::SLIP)),
+        ("OUTFLOW", Constant::U32(condition::OUTFLOW)),
+        ("PRESSURE", Constant::U32(condition::PRESSURE)),
+        ("FAR", Constant::U32(condition::FAR)),
+        ("STREAM", Constant::U32(condition::STREAM)),
+        ("PERIODIC", Constant::U32(condition::PERIODIC)),
+        ("BOUNCE_BACK", Constant::U32(scheme::BOUNCE_BACK)),
+        ("LINEAR", Constant::U32(scheme::LINEAR)),
+        ("QUADRATIC", Constant::U32(scheme::QUADRATIC)),
+        ("BY_LINK", Constant::U32(profile::BY_LINK)),
+        ("BY_FACE", Constant::U32(profile::BY_FACE)),
+        ("SAME", Constant::U32(source::SAME)),
+        ("CHILD_BLOCKS", Constant::U32(source::CHILD_BLOCKS)),
+        ("PARENT", Constant::U32(source::PARENT)),
+        ("VORTICITY", Constant::U32(indicator::VORTICITY)),
+        ("Q_CRITERION", Constant::U32(indicator::Q_CRITERION)),
+        ("STRAIN", Constant::U32(indicator::STRAIN)),
+        ("VELOCITY_JUMP", Constant::U32(indicator::VELOCITY_JUMP)),
+        (
+            "PRESSURE_GRADIENT",
+            Constant::U32(indicator::PRESSURE_GRADIENT),
+        ),
+        ("HAS_SLOT", Constant::U8(slot::HAS_SLOT)),
+        ("OVERLAP", Constant::U8(slot::OVERLAP)),
+        ("EXCHANGES", Constant::U8(slot::EXCHANGES)),
+        ("IS_SPECIAL", Constant::U8(slot::IS_SPECIAL)),
+    ];
     let out = std::env::var("OUT_DIR").map_err(|e| e.to_string())?;
     println!("cargo::rerun-if-changed=src/lattice.rs");
     let header = format!("{out}/lattices.cuh");
     std::fs::write(&header, write::lattices()).map_err(|e| format!("{header}: {e}"))?;
     cutlink_nvcc::KernelBuild::of("src/kernels/cuda")?
+        .constants("solver_constants", "src/constants.rs", &values)?
         .headers_of("amr")?
         .headers_of("device")?
         .headers_in(out.as_ref())

@@ -8,6 +8,7 @@
 //! applied to the lattice Boltzmann method* (2026).
 
 mod adapt;
+mod constants;
 mod error;
 pub mod fields;
 mod flow;

@@ -10,11 +10,6 @@ use cutlink_device::Host;
 use cutlink_voxelizer::unpack_cell;
 use rayon::prelude::*;
 
-/// By cut link.
-pub const LINKS: u32 = 1;
-/// By place of a face: this and the face's number, 2 axis + side.
-pub const FACES: u32 = 2;
-
 /// No variation.
 const NOWHERE: usize = usize::MAX;
 

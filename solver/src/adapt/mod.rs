@@ -15,7 +15,7 @@
 pub(crate) mod transfer;
 pub(crate) mod wish;
 
-use crate::SolverError;
+use crate::{SolverError, constants::indicator};
 
 /// Most layers of a buffer.
 const MOST_LAYERS: u32 = 100;
@@ -27,15 +27,15 @@ const MOST_LAYERS: u32 = 100;
 #[repr(u32)]
 pub enum Indicator {
     /// Magnitude of the vorticity.
-    Vorticity = 0,
+    Vorticity = indicator::VORTICITY,
     /// Second invariant of the velocity gradient where positive (Hunt, Wray & Moin 1988): rotation that exceeds strain.
-    Q = 1,
+    Q = indicator::Q_CRITERION,
     /// Magnitude of the strain rate, √(2 S:S).
-    Strain = 2,
+    Strain = indicator::STRAIN,
     /// Largest velocity difference to a face neighbour.
-    VelocityJump = 3,
+    VelocityJump = indicator::VELOCITY_JUMP,
     /// Magnitude of the density gradient: of that of the pressure, times 3.
-    PressureGradient = 4,
+    PressureGradient = indicator::PRESSURE_GRADIENT,
 }
 
 impl Indicator {

@@ -12,20 +12,10 @@ use cutlink_device::Backend;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Zeroable, Pod)]
 #[repr(C)]
 pub struct SlotSource {
-    /// One of [`kind`]; of [`kind::PARENT`] plus the number of the child.
+    /// One of [`source`](crate::constants::source); of [`PARENT`](crate::constants::source::PARENT) plus the number of the child.
     pub kind: u32,
     /// Old slot of the same level, old id of the first of 2^D children, or old slot of the coarser level.
     pub at: u32,
-}
-
-/// Kinds of a [`SlotSource`].
-pub(crate) mod kind {
-    /// The same block.
-    pub(crate) const SAME: u32 = 0;
-    /// Its children.
-    pub(crate) const CHILDREN: u32 = 1;
-    /// Its parent and the blocks around that.
-    pub(crate) const PARENT: u32 = 2;
 }
 
 /// The old slots of blocks, and their children, before a mesh changes.

@@ -107,10 +107,12 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
 
     /// Looks at the flow and adapts the mesh; whether it changed. Populations follow if they are to be kept.
     fn look(&mut self, keeps_flow: bool) -> Result<bool, SolverError> {
-        let begin = Instant::now();
         let Some(adaptation) = self.plan.params.adaptation.clone() else {
             return Ok(false);
         };
+        // Steps that a device has not done yet are no part of the look.
+        self.wait()?;
+        let begin = Instant::now();
         if self.own.is_none() {
             self.own = Some(OwnMesh::of(self.plan.mesh, &self.backend)?);
         }
@@ -131,6 +133,7 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
             self.change(&adapted, keeps_flow)?;
             self.epoch += 1;
         }
+        self.wait()?;
         look.seconds = begin.elapsed().as_secs_f64();
         self.looks.push(look);
         Ok(is_change)

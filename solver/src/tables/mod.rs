@@ -12,7 +12,7 @@ mod periodic;
 mod rules;
 
 pub(crate) use periodic::around;
-pub(crate) use rules::{Rule, kind, rules};
+pub(crate) use rules::{Rule, rules};
 
 use crate::{
     FaceCondition, Params, SolverError,
@@ -24,6 +24,8 @@ use crate::{
 use cutlink_amr::{NONE, dims};
 use cutlink_device::{Backend, Host};
 use cutlink_voxelizer::Mesh;
+
+const _: () = assert!(crate::constants::DIRECTION_BITS == cutlink_voxelizer::DIRECTION_BITS);
 
 /// A level; see the module.
 #[derive(Debug)]

@@ -2,27 +2,11 @@
 
 use crate::{
     Collision, FaceCondition, Motion, Params, PatchCondition, Place, SolverError, Variation,
-    WallScheme, plan::tau, profile,
+    WallScheme,
+    constants::{condition, profile, scheme},
+    plan::tau,
 };
 use bytemuck::{Pod, Zeroable};
-
-/// Conditions of a face or patch as kernels read them: see [`Rule`].
-pub(crate) mod kind {
-    /// Bounce-back from a wall at rest or a moving one.
-    pub(crate) const WALL: u32 = 0;
-    /// Specular reflection.
-    pub(crate) const SLIP: u32 = 1;
-    /// A face that fluid leaves through, with the mean density held.
-    pub(crate) const OUTFLOW: u32 = 2;
-    /// A given density: of a face by ghost cells, of a patch by anti-bounce-back.
-    pub(crate) const PRESSURE: u32 = 3;
-    /// A face with a given far field.
-    pub(crate) const FAR: u32 = 4;
-    /// A face that fluid passes with a given velocity.
-    pub(crate) const STREAM: u32 = 5;
-    /// None: neighbours wrap around.
-    pub(crate) const PERIODIC: u32 = 6;
-}
 
 /// A condition.
 #[derive(Debug, Clone, Copy, PartialEq, Zeroable, Pod)]
@@ -36,11 +20,11 @@ pub struct Rule {
     pub density: f64,
     /// Of faces of given density, the relaxation time of the viscosity on the root less 1/2.
     pub relaxation: f64,
-    /// One of [`kind`].
+    /// One of [`condition`].
     pub kind: u32,
-    /// 0 bounce-back, 1 linear, 2 quadratic.
+    /// One of [`scheme`].
     pub scheme: u32,
-    /// 0 for no profile, [`LINKS`](profile::LINKS) for one by cut link, [`FACES`](profile::FACES) and the number of the face for one of a face.
+    /// 0 for no profile, or one of [`profile`].
     pub profile: u32,
     /// Of faces, 1 where ghost cells take no more than the stress of the non-equilibrium: where collision leaves other parts too.
     pub projects: u32,
@@ -80,24 +64,24 @@ impl Rule {
     /// In a closed box faces of given velocity are walls: these conserve mass exactly.
     fn of_face<const D: usize>(face: &FaceCondition<D>, closed: bool) -> Self {
         match *face {
-            FaceCondition::Periodic => Self::new(kind::PERIODIC),
-            FaceCondition::FreeSlip => Self::new(kind::SLIP),
-            FaceCondition::Outflow => Self::new(kind::OUTFLOW),
+            FaceCondition::Periodic => Self::new(condition::PERIODIC),
+            FaceCondition::FreeSlip => Self::new(condition::SLIP),
+            FaceCondition::Outflow => Self::new(condition::OUTFLOW),
             FaceCondition::Velocity(v) => Self {
                 velocity: wide(v),
                 ..Self::new(match closed || v == [0.0; D] {
-                    true => kind::WALL,
-                    false => kind::STREAM,
+                    true => condition::WALL,
+                    false => condition::STREAM,
                 })
             },
             FaceCondition::FarField { velocity, density } => Self {
                 velocity: wide(velocity),
                 density,
-                ..Self::new(kind::FAR)
+                ..Self::new(condition::FAR)
             },
             FaceCondition::Pressure(density) => Self {
                 density,
-                ..Self::new(kind::PRESSURE)
+                ..Self::new(condition::PRESSURE)
             },
         }
     }
@@ -107,19 +91,19 @@ impl Rule {
             PatchCondition::Pressure(density) => {
                 return Self {
                     density,
-                    ..Self::new(kind::PRESSURE)
+                    ..Self::new(condition::PRESSURE)
                 };
             }
             PatchCondition::Wall { scheme, motion } => (scheme, motion),
         };
         let scheme = match scheme {
-            WallScheme::BounceBack => 0,
-            WallScheme::Linear => 1,
-            WallScheme::Quadratic => 2,
+            WallScheme::BounceBack => scheme::BOUNCE_BACK,
+            WallScheme::Linear => scheme::LINEAR,
+            WallScheme::Quadratic => scheme::QUADRATIC,
         };
         let rule = Self {
             scheme,
-            ..Self::new(kind::WALL)
+            ..Self::new(condition::WALL)
         };
         match motion {
             Motion::Uniform(v) => Self {
@@ -161,8 +145,10 @@ pub(crate) fn rules<const D: usize>(
     let mut rules: Vec<Rule> = faces.chain(patches).collect();
     for variation in &params.variations {
         let (at, profile) = match variation.place {
-            Place::Face(axis, side) => (2 * axis + side, profile::FACES + (2 * axis + side) as u32),
-            Place::Patch(patch) => (2 * D + patch, profile::LINKS),
+            Place::Face(axis, side) => {
+                (2 * axis + side, profile::BY_FACE + (2 * axis + side) as u32)
+            }
+            Place::Patch(patch) => (2 * D + patch, profile::BY_LINK),
             Place::Acceleration => continue,
         };
         vary(&mut rules[at], variation, profile, time)?;
@@ -186,8 +172,8 @@ fn vary<const D: usize>(
         None => return Ok(()),
     };
     match (rule.kind, has_profile) {
-        (kind::PRESSURE, true) => rule.density = factor[0],
-        (kind::PRESSURE, false) => rule.density = 1.0 + factor[0],
+        (condition::PRESSURE, true) => rule.density = factor[0],
+        (condition::PRESSURE, false) => rule.density = 1.0 + factor[0],
         _ if rule.omega != [0.0; 3] => {
             rule.velocity = rule.velocity.map(|v| v * factor[0]);
             rule.omega = rule.omega.map(|v| v * factor[0]);

@@ -5,10 +5,14 @@ use super::{
     order::{Order, Toward},
 };
 use crate::{
+    constants::{
+        self, condition,
+        scheme::{BOUNCE_BACK, LINEAR},
+    },
     lattice::{Lattice, opposite},
     profile,
     real::Real,
-    tables::{Level, Rule, kind},
+    tables::{Level, Rule},
 };
 use cutlink_amr::{OUTSIDE, dims};
 use cutlink_device::Host;
@@ -230,7 +234,7 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
     ) -> T {
         let rule = &self.level.rules[2 * D + usize::from(self.level.patch[link])];
         let out = self.f(at, k);
-        if rule.kind == kind::PRESSURE {
+        if rule.kind == condition::PRESSURE {
             return self.open(at, k, out, self.density_at(at, k, rule), moments);
         }
         let q = f64::from(self.level.q[link]);
@@ -272,13 +276,13 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
             Some(_) => None,
             None => self.fluid(at, step),
         };
-        if scheme == 0 {
+        if scheme == BOUNCE_BACK {
             return Behind::None;
         }
         let Some(inner) = further(at, links) else {
             return Behind::None;
         };
-        if scheme == 1 {
+        if scheme == LINEAR {
             return Behind::One(inner);
         }
         further(inner, self.links(inner))
@@ -321,11 +325,11 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
 
     /// Where the profile's values of a link are, or in a face those beside the middle of a cell, for `k` 0.
     fn profiled(&self, at: At<D>, k: usize, rule: &Rule) -> usize {
-        let place = if rule.profile == profile::LINKS {
+        let place = if rule.profile == constants::profile::BY_LINK {
             let link = self.link(self.links(at), Toward::<L>::DIRECTION[k]);
             self.level.profile_link[link.expect("a link with a profile should be cut")] as usize
         } else {
-            let face = (rule.profile - profile::FACES) as usize;
+            let face = (rule.profile - constants::profile::BY_FACE) as usize;
             let first = self.level.profile_face[2 * D * at.slot + face] as usize;
             first + profile::of_face(face / 2, at.local, velocity::<D, L>(k))
         };

@@ -2,8 +2,9 @@
 
 use super::cell::{At, Behind, View, velocity};
 use crate::{
+    constants::{condition, scheme},
     lattice::Lattice,
-    tables::{Level, Rule, kind},
+    tables::{Level, Rule},
 };
 use cutlink_amr::dims;
 use cutlink_device::Host;
@@ -137,7 +138,7 @@ pub(crate) fn inflow<const D: usize, L: Lattice>(level: &Level<D, Host>, rule: u
     };
     if matches!(
         wanted.kind,
-        kind::SLIP | kind::PRESSURE | kind::OUTFLOW | kind::PERIODIC
+        condition::SLIP | condition::PRESSURE | condition::OUTFLOW | condition::PERIODIC
     ) {
         return 0.0;
     }
@@ -157,16 +158,16 @@ fn of_slot<const D: usize, L: Lattice>(view: &View<'_, D, L, f64>, slot: usize) 
             let step = velocity::<D, L>(k);
             if let Some(link) = view.link(links, dims::direction(step)) {
                 let rule = &level.rules[2 * D + usize::from(level.patch[link])];
-                if rule.kind != kind::WALL {
+                if rule.kind != condition::WALL {
                     continue;
                 }
                 let q = f64::from(level.q[link]);
                 let behind = view.behind(at, k, links, rule.scheme);
                 census.links += 1;
                 census.linear_instead +=
-                    u64::from(rule.scheme == 2 && matches!(behind, Behind::One(_)));
+                    u64::from(rule.scheme == scheme::QUADRATIC && matches!(behind, Behind::One(_)));
                 census.bounced_instead +=
-                    u64::from(rule.scheme != 0 && matches!(behind, Behind::None));
+                    u64::from(rule.scheme != scheme::BOUNCE_BACK && matches!(behind, Behind::None));
                 census.moving(view, (at, k), q, rule);
             } else if view.leaves(at, step)
                 && let Some(rule) = view.face_wall(at, step)

@@ -12,9 +12,10 @@ use super::{
     order::Toward,
 };
 use crate::{
+    constants::condition,
     lattice::{Lattice, opposite},
     real::Real,
-    tables::{Rule, kind},
+    tables::Rule,
 };
 use cutlink_amr::dims;
 
@@ -51,7 +52,7 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
                 _ => return None,
             };
             let rule = &self.level.rules[2 * a + side];
-            (rule.kind != kind::PERIODIC).then_some((a, 2 * side as i32 - 1, rule))
+            (rule.kind != condition::PERIODIC).then_some((a, 2 * side as i32 - 1, rule))
         })
     }
 
@@ -59,7 +60,7 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
     pub(super) fn face_wall(&self, at: At<D>, step: [i32; D]) -> Option<&Rule> {
         self.crossed(at, step)
             .map(|(.., rule)| rule)
-            .find(|rule| rule.kind == kind::WALL)
+            .find(|rule| rule.kind == condition::WALL)
     }
 
     /// Whether a step leaves the box.
@@ -84,7 +85,7 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
         let mut open: Option<(usize, i32, &Rule)> = None;
         for (a, outward, rule) in self.crossed(at, step) {
             along[a] = 0;
-            if rule.kind == kind::SLIP {
+            if rule.kind == condition::SLIP {
                 mirrored[a] = -mirrored[a];
             } else if open.is_none_or(|(.., other)| other.kind < rule.kind) {
                 open = Some((a, outward, rule));
@@ -108,8 +109,8 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
             along: inside.map_or([0; D], |_| along),
         };
         match rule.kind {
-            kind::STREAM => self.stream(&entry, moments),
-            kind::FAR => self.far(&entry, moments),
+            condition::STREAM => self.stream(&entry, moments),
+            condition::FAR => self.far(&entry, moments),
             _ => self.opened(&entry, moments),
         }
     }
@@ -208,7 +209,7 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
     fn opened_row(&self, row: At<D>, entry: &Entry<'_, D>, (inner, u): State<D, T>) -> T {
         let given = T::of(self.density_at(row, 0, entry.rule) - 1.0);
         let rho = match entry.rule.kind {
-            kind::OUTFLOW => {
+            condition::OUTFLOW => {
                 let leaving = u[entry.axis] * T::of(f64::from(entry.outward));
                 given + T::of(1.0 - ANCHOR) * share_leaving(leaving) * (inner - given)
             }

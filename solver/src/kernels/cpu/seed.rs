@@ -7,7 +7,7 @@ use super::{
     order::Order,
 };
 use crate::{
-    adapt::transfer::kind,
+    constants::source,
     kernels::{Departure, Origin, Transfer, exchanged},
     lattice::Lattice,
     real::Real,
@@ -244,14 +244,14 @@ impl<const D: usize, L: Lattice, T: Real> pulp::NullaryFnOnce for Seeding<'_, '_
             let source = self.transfer.sources[self.first + n];
             let at = source.at as usize;
             match source.kind {
-                kind::SAME => {
+                source::SAME => {
                     let same = self
                         .transfer
                         .same
                         .expect("the level should have been there");
                     to.copy_from_slice(&same[at * size..][..size]);
                 }
-                kind::CHILDREN => {
+                source::CHILD_BLOCKS => {
                     let finer = self.transfer.finer.as_ref();
                     let finer = finer.expect("a refined block should have a finer level");
                     let group = &self.transfer.slot_of[at..at + family];
@@ -260,7 +260,7 @@ impl<const D: usize, L: Lattice, T: Real> pulp::NullaryFnOnce for Seeding<'_, '_
                 parent => {
                     let coarser = self.transfer.coarser.as_ref();
                     let coarser = coarser.expect("a child should have a coarser level");
-                    let child = (parent - kind::PARENT) as usize;
+                    let child = (parent - source::PARENT) as usize;
                     Self::from_parent(coarser, at, child, &mut tile, to);
                 }
             }

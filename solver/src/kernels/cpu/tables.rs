@@ -2,6 +2,7 @@
 
 use crate::{
     SolverError,
+    constants::slot::{EXCHANGES, HAS_SLOT, IS_SPECIAL, OVERLAP},
     tables::{Cuts, Places, Slots, around},
 };
 use cutlink_amr::{NONE, OUTSIDE, dims};
@@ -11,15 +12,6 @@ use rayon::prelude::*;
 
 /// Slots whose links are copied by one task.
 const CHUNK: usize = 1 << 10;
-
-/// What a block has to do: a leaf, or refined beside one.
-const HAS_SLOT: u8 = 1;
-/// Refined beside a leaf.
-const OVERLAP: u8 = 2;
-/// An overlap block, or beside a refined block.
-const EXCHANGES: u8 = 4;
-/// A wall, a face, a solid cell or the end of the level in it or beside it.
-const SPECIAL: u8 = 8;
 
 fn kind_of<const D: usize>(
     mesh: &Mesh<D>,
@@ -46,7 +38,7 @@ fn kind_of<const D: usize>(
     Ok(flag(HAS_SLOT, is_leaf || is_overlap)
         | flag(OVERLAP, is_overlap)
         | flag(EXCHANGES, is_overlap || to_refined)
-        | flag(SPECIAL, is_special))
+        | flag(IS_SPECIAL, is_special))
 }
 
 /// The kinds of some blocks; the error is that of the first block that has one.
@@ -78,9 +70,9 @@ pub(super) fn slots<const D: usize>(
             let kind = kinds[place as usize];
             kind & HAS_SLOT != 0
                 && slot_of[ids[place as usize] as usize] == NONE
-                && match kind & (EXCHANGES | SPECIAL) {
+                && match kind & (EXCHANGES | IS_SPECIAL) {
                     0 => of == 0,
-                    SPECIAL => of == SPECIAL,
+                    IS_SPECIAL => of == IS_SPECIAL,
                     _ => of == EXCHANGES,
                 }
         };
@@ -90,7 +82,7 @@ pub(super) fn slots<const D: usize>(
             .map(|place| ids[place as usize])
             .collect::<Vec<u32>>()
     };
-    let [exchange, wall, plain] = [EXCHANGES, SPECIAL, 0].map(own);
+    let [exchange, wall, plain] = [EXCHANGES, IS_SPECIAL, 0].map(own);
     let exchanging = children.len() + exchange.len();
     let special = exchanging + wall.len();
     let blocks = [children, &exchange, &wall, &plain].concat();

@@ -1,7 +1,8 @@
 //! Where the populations of slots come from after the mesh has changed (`adapt::transfer`).
 
 use crate::{
-    adapt::transfer::{Before, SlotSource, kind},
+    adapt::transfer::{Before, SlotSource},
+    constants::source,
     tables::Level,
 };
 use cutlink_amr::{Forest, FormerIds, NONE};
@@ -38,17 +39,17 @@ pub(super) fn sources<const D: usize>(
             let parent = forest.parent[id as usize];
             let first = forest.first_child[parent as usize];
             return SlotSource {
-                kind: kind::PARENT + (id - first),
+                kind: source::PARENT + (id - first),
                 at: before.slot_of[old_of[parent as usize] as usize],
             };
         }
         match before.slot_of[old as usize] {
             NONE => SlotSource {
-                kind: kind::CHILDREN,
+                kind: source::CHILD_BLOCKS,
                 at: before.first_child[old as usize],
             },
             at => SlotSource {
-                kind: kind::SAME,
+                kind: source::SAME,
                 at,
             },
         }

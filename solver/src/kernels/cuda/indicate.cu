@@ -2,9 +2,6 @@
 
 #include "level.cuh"
 
-// Kinds of indicators: `Indicator`.
-enum Indicator : uint32_t { VORTICITY = 0, Q = 1, STRAIN = 2, VELOCITY_JUMP = 3, PRESSURE_GRADIENT = 4 };
-
 // Density (row 0) and velocity of a level's cells, 1 + D rows a slot.
 struct Fields {
     const uint32_t* neighbors;

@@ -4,8 +4,7 @@
 
 #include "forest.cuh"
 #include "lattices.cuh"
-
-enum Kind : uint32_t { WALL = 0, SLIP = 1, OUTFLOW = 2, PRESSURE = 3, FAR = 4, STREAM = 5, PERIODIC = 6 };
+#include "solver_constants.cuh"
 
 // A condition of a face or patch: `Rule`.
 struct Rule {
@@ -21,12 +20,6 @@ struct Rule {
     }
 };
 static_assert(sizeof(Rule) == 80, "eight f64 and four u32");
-
-// Kinds of profiles: `profile.rs`.
-constexpr uint32_t BY_LINK = 1, BY_FACE = 2;
-
-// Bits of a table entry that say which of a cell's links are cut; above them, the first one's place.
-constexpr int DIRECTION_BITS = 27;
 
 // Transferred moments of a cell: `exchanged`.
 constexpr int PAIRS = D * (D + 1) / 2;

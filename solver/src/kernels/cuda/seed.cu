@@ -2,13 +2,10 @@
 
 #include "exchange.cuh"
 
-// What the populations of a slot are made of: `SlotSource` and its kinds.
+// What the populations of a slot are made of: `SlotSource`.
 struct Source {
     uint32_t kind, at;
 };
-enum SourceKind : uint32_t { SAME = 0, CHILD_BLOCKS = 1, PARENT = 2 };
-
-constexpr uint32_t NO_SLOT = 0xffffffffu;
 
 // How values leave a level: `Departure`.
 template <class T>
@@ -97,7 +94,7 @@ __device__ void fill(Tile<T>& tile, const Origin<T>& from, const Find& find) {
     }
     __syncthreads();
     const int cell = threadIdx.x;
-    uint32_t slot = NO_SLOT;
+    uint32_t slot = NONE;
     int inner = 0;
     const bool there = cell < CELLS && find(cell, slot, inner);
     const bool fluid = there && !(from.solid[slot] >> inner & 1);
@@ -193,7 +190,7 @@ __device__ void from_children(Tile<T>& tile, const Origin<T>& from, const uint32
         fill<L>(tile, from, [&](int cell, uint32_t& slot, int& inner) {
             slot = group[at];
             inner = cell;
-            return slot != NO_SLOT;
+            return slot != NONE;
         });
         if (at != child || cell >= CELLS) {
             continue;

@@ -1,12 +1,7 @@
 // The tables of a level: which blocks have slots, in what order, and what is in and around them (`tables.rs`).
 
 #include "forest.cuh"
-
-// What a block has to do: see the twin.
-enum SlotKind : uint8_t { HAS_SLOT = 1, OVERLAP = 2, EXCHANGES = 4, SPECIAL = 8 };
-
-// Bits of an entry that say which of a cell's links are cut; above them, the first one's place.
-constexpr int MASK_BITS = 27;
+#include "solver_constants.cuh"
 
 // `Sums` of the device.
 struct Sums {
@@ -50,7 +45,7 @@ extern "C" __global__ void sort_blocks(const uint32_t* ids, uint32_t count, Root
     const bool overlap = !leaf && to_leaf;
     const bool slot = leaf || overlap, exchanges = overlap || to_refined;
     const bool special = ends || to_solid || boundary[id] != 0;
-    kinds[id] = (slot ? HAS_SLOT : 0) | (overlap ? OVERLAP : 0) | (exchanges ? EXCHANGES : 0) | (special ? SPECIAL : 0);
+    kinds[id] = (slot ? HAS_SLOT : 0) | (overlap ? OVERLAP : 0) | (exchanges ? EXCHANGES : 0) | (special ? IS_SPECIAL : 0);
     const bool own = slot && slot_of[id] == NONE;
     sums[i] = {{own && exchanges, own && !exchanges && special, own && !exchanges && !special}};
 }
@@ -68,7 +63,7 @@ extern "C" __global__ void order_blocks(const uint32_t* ids, uint32_t count, con
     if (!(kind & HAS_SLOT) || slot_of[id] != NONE) {
         return;
     }
-    const int sort = kind & EXCHANGES ? 0 : kind & SPECIAL ? 1 : 2;
+    const int sort = kind & EXCHANGES ? 0 : kind & IS_SPECIAL ? 1 : 2;
     const uint32_t first = sort == 0 ? exchanging : sort == 1 ? special : plain;
     const uint32_t slot = first + static_cast<uint32_t>(sums[i].v[sort]);
     slot_of[id] = slot;
@@ -153,7 +148,7 @@ struct Table {
         }
         for (int n = 0; n < 2; n++) {
             cell[n] = cell_start[row + n];
-            link[n] = cell[n] < cell_count ? cells[cell[n]] >> MASK_BITS : link_count;
+            link[n] = cell[n] < cell_count ? cells[cell[n]] >> DIRECTION_BITS : link_count;
         }
     }
 };
@@ -197,8 +192,8 @@ extern "C" __global__ void copy_cuts(const uint32_t* blocks, uint32_t count, con
     }
     for (uint64_t n = lane; n < cell[1] - cell[0]; n += 32) {
         const uint64_t entry = table_cells[cell[0] + n];
-        const uint64_t first = (entry >> MASK_BITS) - link[0] + at.v[1];
-        cells[at.v[0] + n] = (entry & ((1ull << MASK_BITS) - 1)) | first << MASK_BITS;
+        const uint64_t first = (entry >> DIRECTION_BITS) - link[0] + at.v[1];
+        cells[at.v[0] + n] = (entry & ((1ull << DIRECTION_BITS) - 1)) | first << DIRECTION_BITS;
     }
     for (uint64_t n = lane; n < link[1] - link[0]; n += 32) {
         q[at.v[1] + n] = table_q[link[0] + n];

@@ -1,12 +1,12 @@
 // Where the populations of slots come from after the mesh has changed (`transfer.rs`).
 
 #include "forest.cuh"
+#include "solver_constants.cuh"
 
-// What the populations of a slot are made of: `SlotSource` and its kinds.
+// What the populations of a slot are made of: `SlotSource`.
 struct Source {
     uint32_t kind, at;
 };
-enum SourceKind : uint32_t { SAME = 0, CHILD_BLOCKS = 1, PARENT = 2 };
 
 // Children of overlap blocks have slots always; those that are refined and beside no leaf hold nothing.
 extern "C" __global__ void own_slots(const uint32_t* blocks, uint32_t slots, uint32_t exchanging,

@@ -84,10 +84,10 @@ struct View {
         int step[D];
         velocity(back, step);
         At inner = at, second = at;
-        if (rule.scheme == 0 || links.cut(direction) || !level.fluid(at, step, inner)) {
+        if (rule.scheme == BOUNCE_BACK || links.cut(direction) || !level.fluid(at, step, inner)) {
             return out - T(taken);
         }
-        if (rule.scheme == 2 && !level.links(inner).cut(direction) && level.fluid(inner, step, second)) {
+        if (rule.scheme == QUADRATIC && !level.links(inner).cut(direction) && level.fluid(inner, step, second)) {
             if (q < 0.5) {
                 return T(q * (2.0 * q + 1.0)) * out + T(1.0 - 4.0 * q * q) * f(inner, k)
                     - T(q * (1.0 - 2.0 * q)) * f(second, k) - T(taken);

@@ -1,0 +1,76 @@
+//! Numbers in tables that kernels share; the build script writes them out for CUDA.
+
+/// Conditions of a face or patch as kernels read them: `Rule::kind`.
+pub(crate) mod condition {
+    /// Bounce-back from a wall at rest or a moving one.
+    pub(crate) const WALL: u32 = 0;
+    /// Specular reflection.
+    pub(crate) const SLIP: u32 = 1;
+    /// A face that fluid leaves through, with the mean density held.
+    pub(crate) const OUTFLOW: u32 = 2;
+    /// A given density: of a face by ghost cells, of a patch by anti-bounce-back.
+    pub(crate) const PRESSURE: u32 = 3;
+    /// A face with a given far field.
+    pub(crate) const FAR: u32 = 4;
+    /// A face that fluid passes with a given velocity.
+    pub(crate) const STREAM: u32 = 5;
+    /// None: neighbours wrap around.
+    pub(crate) const PERIODIC: u32 = 6;
+}
+
+/// Schemes of walls: `Rule::scheme`.
+pub(crate) mod scheme {
+    /// Halfway bounce-back.
+    pub(crate) const BOUNCE_BACK: u32 = 0;
+    /// Linear interpolation.
+    pub(crate) const LINEAR: u32 = 1;
+    /// Quadratic interpolation.
+    pub(crate) const QUADRATIC: u32 = 2;
+}
+
+/// Where a condition has a profile: `Rule::profile`; 0 for none.
+pub(crate) mod profile {
+    /// By cut link.
+    pub(crate) const BY_LINK: u32 = 1;
+    /// By place of a face: this and the face's number, 2 axis + side.
+    pub(crate) const BY_FACE: u32 = 2;
+}
+
+/// What a block of a level has to do, as flags.
+pub(crate) mod slot {
+    /// It has populations: a leaf, or refined beside one.
+    pub(crate) const HAS_SLOT: u8 = 1;
+    /// Refined beside a leaf.
+    pub(crate) const OVERLAP: u8 = 2;
+    /// An overlap block, or beside a refined block.
+    pub(crate) const EXCHANGES: u8 = 4;
+    /// A wall, a face, a solid cell or the end of the level in it or beside it.
+    pub(crate) const IS_SPECIAL: u8 = 8;
+}
+
+/// What the populations of a slot are made of after the mesh has changed: `SlotSource::kind`.
+pub(crate) mod source {
+    /// The same block.
+    pub(crate) const SAME: u32 = 0;
+    /// Its children.
+    pub(crate) const CHILD_BLOCKS: u32 = 1;
+    /// Its parent and the blocks around that; plus the number of the child.
+    pub(crate) const PARENT: u32 = 2;
+}
+
+/// Indicators: `Indicator`.
+pub(crate) mod indicator {
+    /// Magnitude of the vorticity.
+    pub(crate) const VORTICITY: u32 = 0;
+    /// Second invariant of the velocity gradient.
+    pub(crate) const Q_CRITERION: u32 = 1;
+    /// Magnitude of the strain rate.
+    pub(crate) const STRAIN: u32 = 2;
+    /// Largest velocity difference to a face neighbour.
+    pub(crate) const VELOCITY_JUMP: u32 = 3;
+    /// Magnitude of the density gradient.
+    pub(crate) const PRESSURE_GRADIENT: u32 = 4;
+}
+
+/// Bits of an entry of cut cells that say which of a cell's links are cut; above them, the first one's place.
+pub(crate) const DIRECTION_BITS: u32 = 27;
