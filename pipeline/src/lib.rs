@@ -16,6 +16,7 @@
 //! |---|---|
 //! | [`options`], [`config`] | the options of a mesh; every TOML file |
 //! | [`mod@mesh`] | from a surface to a mesh and its report |
+//! | [`inspect`] | content, checks and health of files |
 //! | [`estimate`] | size, memory and time of a mesh before it is built |
 //! | [`solve`] | cases, units, stability bounds, runs, checkpoints |
 //! | [`fields`] | outputs of a flow: series, slices, probes, pictures |
@@ -29,6 +30,7 @@ pub mod device;
 mod error;
 pub mod estimate;
 pub mod fields;
+pub mod inspect;
 pub mod mesh;
 mod observer;
 pub mod options;
