@@ -45,7 +45,7 @@ pub mod solve;
 pub use cutlink_voxelizer::{AnyMesh, Mesh};
 pub use error::{Error, ErrorKind};
 pub use mesh::mesh;
-pub use observer::{Observer, StopToken};
+pub use observer::{FlowLook, Observer, StopToken};
 pub use options::MeshOptions;
 pub use solve::{Case, Coefficient, RunOptions, RunPlan, RunSummary};
 
