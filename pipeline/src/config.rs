@@ -32,14 +32,33 @@ pub fn parse<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, Error> {
             let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
             format!(", line {line}, column {column}")
         });
-        match unknown(error.message()) {
-            Some((what, given, known)) => {
-                Error::input(format!("{name}{place}: unknown {what} `{given}`"))
-                    .hint(suggestion(what, given, &known))
-            }
-            None => Error::input(format!("{name}{place}: {}", error.message())),
-        }
+        refused(&format!("{name}{place}"), error.message())
     })
+}
+
+/// Like [`parse`], from a table in memory. Messages name the key instead of line and column.
+///
+/// # Errors
+/// An unknown key (the nearest known one is suggested), a value of the wrong type.
+pub fn from_table<T: DeserializeOwned>(name: &str, table: toml::Table) -> Result<T, Error> {
+    toml::Value::Table(table)
+        .try_into()
+        .map_err(|error: toml::de::Error| {
+            // Its text ends with the key, on a line of its own.
+            let text = error.to_string();
+            let place = text.lines().find_map(|line| line.strip_prefix("in "));
+            let place = place.map_or_else(String::new, |key| format!(", {}", key.trim()));
+            refused(&format!("{name}{place}"), error.message())
+        })
+}
+
+/// The error for the parser's message about a place.
+fn refused(place: &str, message: &str) -> Error {
+    match unknown(message) {
+        Some((what, given, known)) => Error::input(format!("{place}: unknown {what} `{given}`"))
+            .hint(suggestion(what, given, &known)),
+        None => Error::input(format!("{place}: {message}")),
+    }
 }
 
 /// The options as TOML; [`parse`] reads them back unchanged.
@@ -138,6 +157,26 @@ mod tests {
         written.sort();
         keys.sort();
         assert_eq!(written, keys.iter().collect::<Vec<_>>(), "names");
+    }
+
+    #[test]
+    fn tables_in_memory_are_read_like_texts() {
+        let table: toml::Table = write(&full()).expect("TOML").parse().expect("a table");
+        assert_eq!(from_table("test", table), Ok(full()));
+        let cases = [
+            (
+                "rooot = 64",
+                "test: unknown key `rooot`",
+                "did you mean `root`",
+            ),
+            ("levels = \"three\"", "test, `levels`: ", ""),
+        ];
+        for (text, message, hint) in cases {
+            let table = text.parse().expect("a table");
+            let failure = from_table::<MeshOptions>("test", table).expect_err("a mistake");
+            assert!(failure.message.starts_with(message), "{failure}");
+            assert!(failure.hint.unwrap_or_default().contains(hint), "{text}");
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@
 //! |---|---|
 //! | [`options`], [`config`] | the options of a mesh; every TOML file |
 //! | [`mod@mesh`] | from a surface to a mesh and its report |
+//! | [`inspect`] | content, checks and health of files |
 //! | [`estimate`] | size, memory and time of a mesh before it is built |
 //! | [`solve`] | cases, units, stability bounds, runs, checkpoints |
 //! | [`fields`] | outputs of a flow: series, slices, probes, pictures |
@@ -29,6 +30,7 @@ pub mod device;
 mod error;
 pub mod estimate;
 pub mod fields;
+pub mod inspect;
 pub mod mesh;
 mod observer;
 pub mod options;
@@ -43,7 +45,7 @@ pub mod solve;
 pub use cutlink_voxelizer::{AnyMesh, Mesh};
 pub use error::{Error, ErrorKind};
 pub use mesh::mesh;
-pub use observer::{Observer, StopToken};
+pub use observer::{FlowLook, Observer, StopToken};
 pub use options::MeshOptions;
 pub use solve::{Case, Coefficient, RunOptions, RunPlan, RunSummary};
 

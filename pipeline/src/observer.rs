@@ -5,6 +5,26 @@ use cutlink_voxelizer::Stage;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+/// A running flow, between two root steps.
+pub trait FlowLook {
+    /// Root steps done.
+    fn steps(&self) -> u64;
+
+    /// Simulated time, in seconds.
+    fn time(&self) -> f64;
+
+    /// Drag, lift and side force coefficients of the body at the last sample; `None` without one.
+    fn coefficients(&self) -> Option<[f64; 3]>;
+
+    /// Pressure relative to the reference density in pascals, then the D components of velocity in metres per second,
+    /// at each point (D coordinates in metres); NaN outside the box and in solid cells. Interpolates as probes do.
+    /// Cost: a snapshot of the flow.
+    ///
+    /// # Errors
+    /// A number of coordinates that is no multiple of D, a device error.
+    fn sample(&self, points: &[f64]) -> Result<Vec<f64>, Error>;
+}
+
 /// Receives the reports of a long computation. By default every method ignores its report, so `&mut ()` observes
 /// nothing.
 ///
@@ -31,6 +51,15 @@ pub trait Observer: Send {
 
     /// `steps` more steps are done; `status` describes the current work or the progress.
     fn advance(&mut self, _steps: u64, _status: &str) {}
+
+    /// A flow was checked and its histories are written; called before [`Observer::advance`]. A [`StopToken`] that is
+    /// set here ends the run at this step.
+    ///
+    /// # Errors
+    /// The run ends with this error, without a checkpoint.
+    fn look(&mut self, _flow: &dyn FlowLook) -> Result<(), Error> {
+        Ok(())
+    }
 
     /// The computation has ended, successfully or not.
     fn end(&mut self) {}

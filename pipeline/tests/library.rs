@@ -1,7 +1,9 @@
 //! Uses of the library: meshes, their links, cases with an observer, stops.
 
 use cutlink::options::Numbers;
-use cutlink::{AnyMesh, Case, Error, ErrorKind, MeshOptions, Observer, RunOptions, StopToken};
+use cutlink::{
+    AnyMesh, Case, Error, ErrorKind, FlowLook, MeshOptions, Observer, RunOptions, StopToken,
+};
 use cutlink_amr::dims;
 
 const CHANNEL: &str = r#"
@@ -150,4 +152,45 @@ fn a_plan_writes_nothing_and_errors_name_the_case() -> Result<(), Error> {
     let wrong = Case::from_toml("[physics]\nreynold = 3\n").expect_err("no such key");
     assert!(wrong.message.starts_with("case, line 2"), "{wrong}");
     Ok(())
+}
+
+/// Samples the flow at two points inside the box and one outside.
+#[derive(Default)]
+struct Sample {
+    steps: Vec<u64>,
+    values: Vec<f64>,
+}
+
+impl Observer for Sample {
+    fn look(&mut self, flow: &dyn FlowLook) -> Result<(), Error> {
+        assert!(flow.sample(&[0.1]).is_err(), "half a point");
+        assert_eq!(flow.coefficients(), None, "there is no body");
+        self.steps.push(flow.steps());
+        self.values = flow.sample(&[0.1, 0.2, 0.49, 0.99, 0.6, 0.5])?;
+        Ok(())
+    }
+}
+
+#[test]
+fn an_observer_samples_the_flow_in_units_of_the_case() {
+    let place = tempfile::tempdir().expect("a folder");
+    // A uniform flow in a periodic box stays as it is.
+    let text = CHANNEL
+        .replace("STEPS", "100")
+        .replace("\"no-slip\"", "\"periodic\"")
+        .replace("{ type = \"velocity\", velocity = [1, 0] }", "\"periodic\"")
+        + "\n[initial]\nvelocity = [0.6, -0.25]\n";
+    let mut case = Case::from_toml(&text).expect("a case");
+    case.output.folder = Some(place.path().join("flow"));
+    let mut sample = Sample::default();
+    case.run(&mut sample).expect("a run");
+    assert_eq!(sample.steps, [64, 100]);
+    for point in sample.values[..6].chunks_exact(3) {
+        let want = [0.0, 0.6, -0.25];
+        let off = (0..3)
+            .map(|c| (point[c] - want[c]).abs())
+            .fold(0.0, f64::max);
+        assert!(off < 1e-4, "{point:?}");
+    }
+    assert!(sample.values[6..].iter().all(|x| x.is_nan()), "outside");
 }

@@ -103,7 +103,7 @@ fn input<const D: usize>(job: &Job, prepared: &Prepared<D>) -> Input {
 
 /// Metadata of the mesh file: the source of the surface and its processing. Without time and host, so that the same run
 /// writes the same bytes.
-fn metadata(job: &Job, report: &MeshReport) -> BTreeMap<String, String> {
+pub fn metadata(job: &Job, report: &MeshReport) -> BTreeMap<String, String> {
     let json = |value: serde_json::Value| value.to_string();
     [
         ("input", json(serde_json::json!(report.input))),
@@ -235,6 +235,16 @@ impl Builder<'_> {
             thin: of.thin.into(),
             checksum: format!("{:016x}", of.checksum),
         });
+    }
+
+    /// Adds the mesh to the report with notes about it; writes nothing. Cost: that of the checksum.
+    pub fn count<const D: usize>(
+        &mut self,
+        report: &mut MeshReport,
+        prepared: &Prepared<D>,
+        mesh: &Mesh<D>,
+    ) {
+        self.describe(report, mesh, Counted::of(mesh), prepared.snapped.caps > 0);
     }
 
     /// Adds the mesh to the report with notes about it, and writes the files of the job. Counts and picture are made

@@ -51,6 +51,7 @@ use std::{
 mod api;
 mod end;
 mod follow;
+mod look;
 
 pub use api::{Coefficient, RunOptions, RunPlan, RunSummary};
 
@@ -567,6 +568,7 @@ impl<const D: usize> Run<'_, D> {
                 Some(_) => {}
                 None => self.save_by_time(flow),
             }
+            self.look_by_observer(flow)?;
             let status = self.progress(flow.steps());
             self.observer.advance(steps, &status);
             if self.options.stop.is_stopped() {

@@ -1,11 +1,12 @@
 //! The content of a mesh file: one struct for the JSON object and the summary. `docs/json-schema.md` describes every
 //! key; keys are only added.
 
-use cutlink::mesh::report::{
+use crate::error::{Error, ErrorKind};
+use crate::mesh::report::{
     FrameReport, LevelReport, Written, bytes, columns, grouped, short, table,
 };
-use cutlink::options::Axes;
-use cutlink_voxelizer::{LinkTable, Mesh};
+use crate::options::Axes;
+use cutlink_voxelizer::{LinkTable, Mesh, validate};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -87,7 +88,7 @@ impl InspectReport {
         let counts = || levels.iter().filter_map(|l| l.counts);
         let parsed = |text: &String| serde_json::from_str(text).unwrap_or(text.clone().into());
         Self {
-            schema: cutlink::JSON_SCHEMA,
+            schema: crate::JSON_SCHEMA,
             cutlink: env!("CARGO_PKG_VERSION"),
             command: "inspect",
             kind: "mesh",
@@ -199,6 +200,49 @@ impl InspectReport {
         }
         text
     }
+}
+
+/// Checks a mesh that was read: its file (which reading did), its forest, its cells and links.
+pub fn checks<const D: usize>(mesh: &Mesh<D>) -> Vec<FileCheck> {
+    let forest = mesh.forest.validate().err().map(|e| e.to_string());
+    let cells = validate(mesh).err().map(|e| e.to_string());
+    let file = FileCheck {
+        name: "file",
+        what: "sizes, structure and both checksums (on reading)",
+        passed: true,
+        violation: None,
+    };
+    let forest = FileCheck {
+        name: "forest",
+        what: "lists, tree, coordinates, siblings, neighbours, 2:1 over faces, edges and corners",
+        passed: forest.is_none(),
+        violation: forest,
+    };
+    let cells = FileCheck {
+        name: "cells and links",
+        what: "class masks, link table, every q in (0, 1], every fluid-solid link cut, every cut \
+               seen from both ends, no surface between levels",
+        passed: cells.is_none(),
+        violation: cells,
+    };
+    vec![file, forest, cells]
+}
+
+/// The error of the first check that failed, if one did; `name` is the file's.
+///
+/// # Errors
+/// [`ErrorKind::Runtime`], with all checks as details.
+pub fn verdict(checks: &[FileCheck], name: &str) -> Result<(), Error> {
+    let Some(check) = checks.iter().find(|c| !c.passed) else {
+        return Ok(());
+    };
+    let mut failure = Error::new(
+        ErrorKind::Runtime,
+        format!("{name} failed its check: {}", check.name),
+    );
+    failure.causes.extend(check.violation.clone());
+    failure = failure.details(serde_json::json!({ "checks": checks }));
+    Err(failure.hint("write the mesh again with cutlink mesh"))
 }
 
 fn patches(names: &[String], links: &LinkTable) -> Vec<Patch> {

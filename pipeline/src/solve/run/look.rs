@@ -1,0 +1,67 @@
+//! The running flow as an observer sees it.
+
+use super::Run;
+use crate::{error::Error, observer::FlowLook, solve::units::Units};
+use cutlink_solver::{Flow, fields::velocity_at};
+use rayon::prelude::*;
+
+impl<const D: usize> Run<'_, D> {
+    pub(super) fn look_by_observer(&mut self, flow: &dyn Flow<D>) -> Result<(), Error> {
+        let [drag, lift, side, ..] = &self.history.total;
+        let last = |values: &Vec<f64>| values.last().copied();
+        let coefficients = || Some([last(drag)?, last(lift)?, last(side)?]);
+        let look = Look {
+            flow,
+            units: self.resolved.units,
+            coefficients: coefficients(),
+        };
+        self.observer.look(&look)
+    }
+}
+
+struct Look<'a, const D: usize> {
+    flow: &'a dyn Flow<D>,
+    units: Units,
+    coefficients: Option<[f64; 3]>,
+}
+
+impl<const D: usize> FlowLook for Look<'_, D> {
+    fn steps(&self) -> u64 {
+        self.flow.steps()
+    }
+
+    fn time(&self) -> f64 {
+        self.flow.steps() as f64 * self.units.time
+    }
+
+    fn coefficients(&self) -> Option<[f64; 3]> {
+        self.coefficients
+    }
+
+    fn sample(&self, points: &[f64]) -> Result<Vec<f64>, Error> {
+        if !points.len().is_multiple_of(D) {
+            return Err(Error::input(format!(
+                "{} coordinates are no list of points in {D}D",
+                points.len()
+            )));
+        }
+        let snapshot = self.flow.snapshot()?;
+        let mesh = self.flow.mesh()?;
+        let velocity = self.units.velocity();
+        // The squared speed of sound is 1/3 on the lattice.
+        let pressure = self.units.density * velocity * velocity / 3.0;
+        let value = |x: &[f64]| {
+            let at = std::array::from_fn(|a| (x[a] - mesh.frame.origin[a]) / mesh.frame.dx);
+            match velocity_at(mesh, &snapshot, at) {
+                Some((density, u)) => {
+                    let pressure = (density - 1.0) * pressure;
+                    std::iter::once(pressure)
+                        .chain(u.map(|u| u * velocity))
+                        .collect()
+                }
+                None => vec![f64::NAN; D + 1],
+            }
+        };
+        Ok(points.par_chunks_exact(D).flat_map_iter(value).collect())
+    }
+}

@@ -1,0 +1,56 @@
+"""Meshes with cut links from surfaces, and lattice Boltzmann flows on them.
+
+=====================================  =================================================
+to                                     call
+=====================================  =================================================
+mesh a surface                         :func:`mesh`
+read a mesh file                       :func:`load`
+check a mesh file or a surface         :func:`inspect`
+run a case with all its outputs        :func:`solve`
+step a flow in lattice units           :class:`Flow`
+=====================================  =================================================
+
+Lengths are in metres, after the placement of the surface. Everything runs without the GIL; Ctrl-C stops it. Failures
+are subclasses of :class:`CutlinkError`. ``docs/python.md`` of the project describes arrays, units and frames.
+"""
+
+from cutlink._errors import (
+    CutlinkError,
+    DeviceError,
+    Diverged,
+    GeometryError,
+    OutOfMemoryError,
+    RunError,
+    UsageError,
+)
+from cutlink._flow import Fields, Flow, Samples
+from cutlink._mesh import Cells, Links, LinkTable, Mesh, bunny, inspect, load, mesh
+from cutlink._native import CUDA, __version__
+from cutlink._solve import Case, Result, RunningFlow, solve
+
+__all__ = [
+    "CUDA",
+    "Case",
+    "Cells",
+    "CutlinkError",
+    "DeviceError",
+    "Diverged",
+    "Fields",
+    "Flow",
+    "GeometryError",
+    "LinkTable",
+    "Links",
+    "Mesh",
+    "OutOfMemoryError",
+    "Result",
+    "RunError",
+    "RunningFlow",
+    "Samples",
+    "UsageError",
+    "__version__",
+    "bunny",
+    "inspect",
+    "load",
+    "mesh",
+    "solve",
+]

@@ -1,0 +1,87 @@
+"""The exceptions of the module."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+
+class CutlinkError(Exception):
+    """Base of all failures. ``str()`` gives message, causes and hint."""
+
+    message: str
+    """What failed, and where."""
+    causes: list[str]
+    """Causes, outermost first."""
+    hint: str | None
+    """How to fix it."""
+    details: Any
+    """Details, such as the health report of a refused surface; None without."""
+
+    def __init__(
+        self, message: str, causes: list[str] | None = None, hint: str | None = None, details: Any = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.causes = list(causes or [])
+        self.hint = hint
+        self.details = details
+
+    def __str__(self) -> str:
+        lines = [self.message, *(f"  caused by: {cause}" for cause in self.causes)]
+        if self.hint:
+            lines.append(f"  hint: {self.hint}")
+        return "\n".join(lines)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.message, self.causes, self.hint, self.details)
+
+
+class UsageError(CutlinkError, ValueError):
+    """An invalid argument, option, case or file."""
+
+
+class GeometryError(CutlinkError):
+    """A surface without a well-defined inside. ``details["health"]`` is its health report."""
+
+
+class OutOfMemoryError(CutlinkError, MemoryError):
+    """A mesh or flow that does not fit into memory; nothing was allocated for it."""
+
+
+class Diverged(CutlinkError, ArithmeticError):
+    """The flow diverged. The files written so far are kept."""
+
+
+class Stopped(CutlinkError):
+    """A run was stopped, with a checkpoint. `solve` returns a result instead."""
+
+
+class DeviceError(CutlinkError, RuntimeError):
+    """The device is not there, or failed."""
+
+
+class RunError(CutlinkError, RuntimeError):
+    """A failure at run time, such as a full disk."""
+
+
+CLASSES = {
+    cls.__name__: cls
+    for cls in (UsageError, GeometryError, OutOfMemoryError, Diverged, Stopped, DeviceError, RunError)
+}
+
+
+def words(text: str) -> str:
+    """Options as arguments: ``--wall-distance`` becomes ``wall_distance``."""
+    return re.sub(r"--([a-z][a-z-]*)", lambda found: found[1].replace("-", "_"), text)
+
+
+def make(name: str, message: str, causes: list[str], hint: str | None, details: str | None) -> CutlinkError:
+    """The exception for an error of the library."""
+    return CLASSES[name](
+        words(message),
+        [words(cause) for cause in causes],
+        None if hint is None else words(hint),
+        None if details is None else json.loads(details),
+    )

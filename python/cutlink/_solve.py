@@ -1,0 +1,224 @@
+"""Cases, and their runs with all outputs."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from cutlink import _native
+from cutlink._errors import RunError, UsageError
+from cutlink._mesh import StrPath
+from cutlink._plain import Progress, listener, to_json
+
+COMPONENTS = ("C_D", "C_L", "C_S", "C_Mx", "C_My", "C_Mz")
+
+
+class Case:
+    """A case of ``cutlink solve``: the tables of ``docs/case.md``, from a dictionary or a TOML file."""
+
+    def __init__(self, source: Mapping[str, Any] | StrPath) -> None:
+        """Reads and checks names and types; values are checked by `plan` and `solve`.
+
+        Keys are those of the file: ``{"physics": {"re": 100, …}, "boundary": {"x-": "periodic"}, …}``. Expressions
+        are strings. A key with the value None is left out.
+        """
+        if isinstance(source, Mapping):
+            self._native: StrPath = to_json("the case", source)
+        elif isinstance(source, (str, os.PathLike)):
+            self._native = Path(source)
+        else:
+            raise UsageError(f"{type(source).__name__} is no case", hint="give a path, or a dictionary of its tables")
+        self.tables: dict[str, Any] = _native.read_case(self._native)
+
+    @staticmethod
+    def example(name: str) -> str:
+        """The text of an example case: ``"cavity"``, ``"channel"``, ``"cylinder"``, ``"sphere"``, ``"bunny"``, …"""
+        return _native.example_case(name)
+
+    def to_toml(self) -> str:
+        """The case as TOML, for ``cutlink solve``."""
+        return _native.case_toml(self._native)
+
+    def plan(self, *, steps: int | None = None, device: str | None = None, threads: int = 0) -> dict[str, Any]:
+        """Units, memory and expected time: the object of ``cutlink solve --dry-run --json``. Writes nothing.
+
+        Builds the mesh. Raises `UsageError` for an invalid or unstable case.
+        """
+        return _native.plan_case(self._native, (None, steps, False, False, device, threads))
+
+
+class Result:
+    """The output folder of a run: histories as arrays, and the summary.
+
+    `cutlink.Result(folder)` also reads the folder of a run of ``cutlink solve``. In the shapes, s is the number of
+    samples and p that of parts.
+    """
+
+    def __init__(self, folder: StrPath) -> None:
+        self.folder = Path(folder)
+        """The output folder."""
+        self.stopped = not (self.folder / "summary.json").exists()
+        """Whether the run was stopped before its end; it can be resumed."""
+        if not (self.folder / "case.toml").is_file():
+            raise UsageError(f"{self.folder} is no output folder of a run: it has no case.toml")
+
+    def __repr__(self) -> str:
+        state = "stopped" if self.stopped else f"{self.summary['steps']} root steps"
+        return f"<cutlink.Result: {self.folder}, {state}>"
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """The object in ``summary.json`` (``docs/json-schema.md``)."""
+        if self.stopped:
+            raise RunError(f"the run in {self.folder} did not end", hint="continue it with resume=True")
+        text = (self.folder / "summary.json").read_text(encoding="utf-8")
+        return cast("dict[str, Any]", json.loads(text))
+
+    @cached_property
+    def case(self) -> dict[str, Any]:
+        """The tables of the resolved case, every default spelled out."""
+        return _native.read_case(self.folder / "case.toml")
+
+    @cached_property
+    def _forces(self) -> tuple[list[str], npt.NDArray[np.float64]]:
+        return self.table("forces.csv")
+
+    def table(self, name: str) -> tuple[list[str], npt.NDArray[np.float64]]:
+        """A CSV file of the folder, such as ``"integrals.csv"``: column names, and values (rows, columns).
+
+        Empty cells are NaN; without the file, both are empty.
+        """
+        path = self.folder / name
+        if not path.exists():
+            return [], np.empty((0, 0))
+        with path.open(newline="", encoding="utf-8") as file:
+            header, *rows = csv.reader(file)
+        values = [[float(word) if word else np.nan for word in row] for row in rows if len(row) == len(header)]
+        return header, np.array(values, np.float64).reshape(len(values), len(header))
+
+    @property
+    def parts(self) -> list[str]:
+        """Patches, then groups of patches, that forces are given for."""
+        return [name.removeprefix("C_D ") for name in self._forces[0] if name.startswith("C_D ")]
+
+    @property
+    def steps(self) -> npt.NDArray[np.int64]:
+        """Root steps of the samples of the forces, (s,)."""
+        header, values = self._forces
+        return values[:, 0].astype(np.int64) if header else np.empty(0, np.int64)
+
+    @property
+    def times(self) -> npt.NDArray[np.float64]:
+        """Times of the samples in seconds, (s,)."""
+        header, values = self._forces
+        return values[:, 1] if header else np.empty(0)
+
+    @property
+    def coefficients(self) -> npt.NDArray[np.float64]:
+        """Coefficients, (s, p, 6), as in ``forces.csv``: drag, lift, side force, torques about x, y and z."""
+        header, values = self._forces
+        return values[:, 2:].reshape(len(values), len(self.parts), 6) if header else np.empty((0, 0, 6))
+
+    @property
+    def forces(self) -> npt.NDArray[np.float64]:
+        """Forces on each part, (s, p, 6): along drag, lift and side force in N, torques about x, y and z in N m.
+
+        In 2D, both are per metre of depth. `Result.axes` has the directions.
+        """
+        physics = self.case["physics"]
+        pressure: float = 0.5 * physics["density"] * physics["velocity"] ** 2 * physics["area"]
+        scale = np.repeat([pressure, pressure * physics["length"]], 3)
+        forces: npt.NDArray[np.float64] = self.coefficients * scale
+        return forces
+
+    @property
+    def axes(self) -> dict[str, list[float]]:
+        """Directions of ``"drag"``, ``"lift"`` and ``"side"`` force; of a run that ended."""
+        return cast("dict[str, list[float]]", self.summary["axes"])
+
+    @property
+    def means(self) -> dict[str, dict[str, Any]]:
+        """Mean and standard error of the coefficients over the second half of the run, by part and name."""
+        return cast("dict[str, dict[str, Any]]", self.summary["patches"])
+
+
+class RunningFlow:
+    """The flow of a run, as the callback of `solve` gets it. It can be sampled during the callback only."""
+
+    def __init__(self, native: _native.RunningFlow) -> None:
+        self._native = native
+
+    @property
+    def steps(self) -> int:
+        """Root steps done."""
+        return self._native.steps
+
+    @property
+    def time(self) -> float:
+        """Simulated time in seconds."""
+        return self._native.time
+
+    @property
+    def coefficients(self) -> tuple[float, float, float] | None:
+        """Drag, lift and side force coefficient of the whole body at the last sample; None without a body."""
+        found = self._native.coefficients
+        return None if found is None else (found[0], found[1], found[2])
+
+    def sample(self, points: npt.ArrayLike) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Pressure (m,) in Pa relative to the fluid at rest, and velocity (m, D) in m/s, at points (m, D) in metres.
+
+        Interpolated as probes are; NaN outside the box and in solid cells. Cost: a snapshot of the flow.
+        """
+        array = np.ascontiguousarray(points, np.float64)
+        if array.ndim != 2:
+            raise UsageError(f"points have shape {array.shape}: (m, D) is expected")
+        values = self._native.sample(array)
+        return values[:, 0], values[:, 1:]
+
+
+def solve(
+    case: Case | Mapping[str, Any] | StrPath,
+    *,
+    folder: StrPath | None = None,
+    steps: int | None = None,
+    every: int = 64,
+    callback: Callable[[RunningFlow], object] | None = None,
+    resume: bool = False,
+    force: bool = False,
+    device: str | None = None,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> Result:
+    """Runs a case as ``cutlink solve`` does, with all its files.
+
+    - `case`: a `Case`, its tables, or the path of a TOML file. Paths in it are relative to the current folder.
+    - `folder`: output folder, instead of that of the case (default there: ``flow``). `force` replaces an earlier run,
+      `resume` continues it.
+    - `steps`: maximum number of root steps, instead of that of the case.
+    - `callback`: called every `every` root steps, a multiple of 64, with a `RunningFlow`. The run stops with a
+      checkpoint if it returns False or raises; what it raises is raised here.
+    - `device`, `threads`, `progress`: as of `mesh`.
+
+    Ctrl-C stops the run with a checkpoint and raises `KeyboardInterrupt`. Raises `UsageError`, `GeometryError`,
+    `OutOfMemoryError`, `Diverged`, `DeviceError`, `RunError`.
+    """
+    if every <= 0 or every % 64:
+        raise UsageError(f"every is {every}: the flow is looked at every 64 root steps", hint="give a multiple of 64")
+    if not isinstance(case, Case):
+        case = Case(case)
+    function = callback
+    looks = None if function is None else lambda native: function(RunningFlow(native))
+    options = (folder, steps, resume, force, device, threads)
+    summary, written = _native.run_case(case._native, options, every, looks, listener(progress))
+    result = Result(written)
+    # A summary in the folder may be that of an earlier part of a run that was resumed.
+    result.stopped = summary is None
+    return result

@@ -1,0 +1,124 @@
+"""Flows in lattice units."""
+
+import gc
+import threading
+import time
+
+import cutlink
+import numpy as np
+import pytest
+from kit import interrupt_after
+
+BOX = {"domain": [-8, -8, -8, 8, 8, 8], "root": 16, "levels": 1}
+
+
+@pytest.fixture(scope="module")
+def ball():
+    return cutlink.mesh("sphere:r=3", **BOX)
+
+
+def test_drag_balances_the_acceleration(ball):
+    """In a steady flow of a periodic box, the force on the body is that on the fluid."""
+    push = 1e-5
+    flow = cutlink.Flow(
+        ball, viscosity=0.3, acceleration=[push, 0, 0], precision="f64", forces_every=50,
+        moment_center=[8, 8, 8],
+    )  # fmt: skip
+    assert flow.device == "cpu" and flow.steps == 0
+    flow.advance(2990)
+    flow.check()
+    samples = flow.forces()
+    assert samples.steps.tolist() == [*range(50, 2990, 50), 2990] and flow.steps == 2990
+    assert samples.forces.shape == (60, 1, 6) and samples.inflow.shape == (60, 1)
+    # The volume of the fluid, by counting cells; the wall itself lies between them.
+    counted = (ball.cells().cell_class != 2).sum()
+    assert samples.forces[-1, 0, 0] == pytest.approx(push * counted, rel=0.01)
+    assert abs(samples.forces[-1, 0, 1:]).max() < 1e-3 * push * counted
+    assert len(flow.forces().steps) == 0, "taken"
+    fields = flow.fields()
+    assert fields.step == 2990
+    assert fields.density.shape == (len(ball.solid), 64) and fields.velocity.shape == (3, len(ball.solid), 64)
+    assert np.array_equal(flow.velocity(), fields.velocity) and np.array_equal(flow.density(), fields.density)
+    solid = (ball.solid[:, None] >> np.arange(64, dtype=np.uint64) & np.uint64(1)).astype(bool)
+    assert (fields.velocity[:, solid] == 0).all() and (fields.density[solid] == 1).all()
+    assert fields.velocity[0, ~solid].mean() > 0
+    # Symmetric about the plane through the centre.
+    n = 16
+    dense = ball.sample((n, n, n), fields.velocity)
+    assert dense.shape == (3, n, n, n)
+    assert np.allclose(dense[0], dense[0][:, ::-1], atol=1e-3 * dense[0].max())
+
+
+def test_a_uniform_flow_stays(tmp_path):
+    wing = cutlink.mesh("circle:r=0.5", domain=[-2, -2, 2, 2], root=32, levels=1)
+    velocity = [0.005, -0.002]
+    flow = cutlink.Flow(
+        wing, viscosity=0.1, faces={"x-": "periodic"}, patches={wing.patches[0]: {"velocity": velocity}},
+    )  # fmt: skip
+    flow.set(density=1.0, velocity=velocity)
+    flow.advance(20)
+    fields = flow.fields()
+    solid = (wing.solid[:, None] >> np.arange(16, dtype=np.uint64) & np.uint64(1)).astype(bool)
+    for a in range(2):
+        assert abs(fields.velocity[a][~solid] - velocity[a]).max() < 1e-6
+    assert flow.steps == 20
+    flow.set()
+    assert flow.steps == 0 and abs(flow.velocity()).max() == 0
+
+
+def test_poiseuille_flow_is_a_parabola():
+    duct = cutlink.mesh(
+        "rectangle:size=8x2", domain=[-2, -1.25, 2, 1.25], root="32x20", levels=1, flow="inside", periodic="x"
+    )
+    push, viscosity = 1e-5, 0.2
+    flow = cutlink.Flow(duct, viscosity=viscosity, acceleration=[push, 0], collision="trt", precision="f64")
+    flow.advance(6000)
+    along = duct.sample((32, 20), flow.velocity())[0]
+    # The walls at y = -1 and 1 are 16 cells apart.
+    y = (np.arange(20) + 0.5) - 10
+    exact = push / (2 * viscosity) * (8**2 - y**2)
+    fluid = abs(y) < 8
+    assert along[16][fluid] == pytest.approx(exact[fluid], rel=2e-3)
+    assert (along[16][~fluid] == 0).all()
+
+
+def test_a_diverged_flow_is_told(ball):
+    flow = cutlink.Flow(ball, viscosity=1e-6, collision="bgk")
+    flow.set(velocity=[0.5, 0, 0])
+    flow.advance(500)
+    with pytest.raises(cutlink.Diverged, match="diverged"):
+        flow.check()
+
+
+def test_ctrl_c_leaves_a_flow_usable(ball):
+    flow = cutlink.Flow(ball, viscosity=0.1, forces_every=0)
+    timer = interrupt_after(0.5)
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        flow.advance(10_000_000)
+    timer.cancel()
+    assert time.monotonic() - began < 20
+    before = flow.steps
+    assert 0 < before < 10_000_000
+    flow.advance(3)
+    assert flow.steps == before + 3 and len(flow.forces().steps) == 0
+
+
+def test_flows_keep_their_mesh_and_serve_threads():
+    flow = cutlink.Flow(cutlink.mesh("sphere:r=3", **BOX), viscosity=0.1, acceleration=[1e-5, 0, 0])
+    gc.collect()
+    failures = []
+
+    def work():
+        try:
+            for _ in range(5):
+                flow.advance(2)
+                assert np.isfinite(flow.density()).all()
+        except BaseException as error:  # noqa: BLE001 - reported below
+            failures.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert not failures and flow.steps == 80
+    assert sorted(flow.forces().steps.tolist()) == list(range(1, 81))

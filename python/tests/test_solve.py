@@ -1,0 +1,222 @@
+"""Cases: equal to the program's, callbacks, stops."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import cutlink
+import numpy as np
+import pytest
+from kit import interrupt_after
+
+CYLINDER = {
+    "mesh": {"shape": "circle:r=0.5", "domain": [-2, -2, 4, 2], "root": 48, "levels": 2, "wall-distance": 0.2},
+    "physics": {
+        "re": 20, "length": 1.0, "velocity": 2.0, "density": 3.0, "area": 1.5, "lattice_velocity": 0.05,
+    },
+    "boundary": {
+        "x-": {"type": "velocity", "velocity": [2.0, 0.0]},
+        "x+": {"type": "pressure", "pressure": 0.0},
+        "y-": "free-slip",
+        "y+": "free-slip",
+    },
+    "run": {"steps": 300},
+    "output": {"forces_every": 4},
+}  # fmt: skip
+
+PERIODIC = {
+    "domain": {"box": [0, 0, 1, 0.5], "root": "32x16"},
+    "physics": {"re": 10, "length": 1, "velocity": 1, "lattice_velocity": 0.05},
+    "boundary": {name: "periodic" for name in ("x-", "x+", "y-", "y+")},
+    "initial": {"velocity": [0.6, -0.25]},
+    "run": {"steps": 200},
+}
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory):
+    return cutlink.solve(CYLINDER, folder=tmp_path_factory.mktemp("runs") / "whole")
+
+
+def without_times(summary):
+    return {key: value for key, value in summary.items() if key not in ("seconds", "mlups", "set_up", "folder")}
+
+
+def test_the_program_runs_the_same_case(program, ended, tmp_path):
+    text = cutlink.Case(CYLINDER).to_toml()
+    (tmp_path / "case.toml").write_text(text)
+    assert cutlink.Case(tmp_path / "case.toml").tables == cutlink.Case(CYLINDER).tables
+    copy = cutlink.Case(CYLINDER | {"output": {"forces_every": 4, "folder": str(tmp_path / "by-program")}})
+    (tmp_path / "case.toml").write_text(copy.to_toml())
+    told = program("solve", tmp_path / "case.toml")
+    by_program = tmp_path / "by-program"
+    for name in ("forces.csv", "integrals.csv"):
+        assert (by_program / name).read_bytes() == (ended.folder / name).read_bytes(), name
+    assert without_times(told) == without_times(ended.summary)
+    assert json.loads((by_program / "summary.json").read_text()) == told
+    # A folder of the program reads like one of the module.
+    assert np.array_equal(cutlink.Result(by_program).forces, ended.forces)
+
+
+def test_results_are_those_of_the_files(ended):
+    with (ended.folder / "forces.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["step"]) for row in rows] == ended.steps.tolist() == list(range(4, 301, 4))
+    assert [float(row["time"]) for row in rows] == ended.times.tolist()
+    part = ended.parts[0]
+    assert ended.coefficients.shape == (75, len(ended.parts), 6)
+    for n, name in enumerate(["C_D", "C_L", "C_S", "C_Mx", "C_My", "C_Mz"]):
+        assert [float(row[f"{name} {part}"]) for row in rows] == ended.coefficients[:, 0, n].tolist()
+    # Density 3, velocity 2, reference area 1.5, length 1.
+    factor = 0.5 * 3 * 2**2 * 1.5
+    assert np.allclose(ended.forces, factor * ended.coefficients, rtol=1e-12)
+    # A root step: lattice velocity 0.05 is 2 m/s, and a root cell is 1/8 m.
+    assert ended.times == pytest.approx(ended.steps * (0.05 * (1 / 8) / 2))
+    half = ended.coefficients[len(rows) // 2 :, 0, 0]
+    assert ended.means[part]["C_D"]["mean"] == pytest.approx(half.mean(), rel=0.05)
+    assert ended.axes["drag"] == [1, 0, 0]
+    assert not ended.stopped and ended.summary["steps"] == 300
+    assert ended.table("nothing.csv")[0] == []
+    # A blunt body in a slow flow: the drag is along the flow and of the order of the stagnation pressure.
+    assert 0.5 < half.mean() < 10
+
+
+def test_a_callback_stops_a_run_that_is_resumed_to_the_bit(ended, tmp_path):
+    seen = []
+
+    def callback(flow):
+        seen.append((flow.steps, flow.time, flow.coefficients))
+        return flow.steps < 128
+
+    stopped = cutlink.solve(CYLINDER, folder=tmp_path / "parts", every=64, callback=callback)
+    assert [steps for steps, *_ in seen] == [64, 128]
+    at = ended.steps.tolist().index(128)
+    assert seen[1][1] == pytest.approx(ended.times[at])
+    assert seen[1][2] == pytest.approx(ended.coefficients[at, 0, :3])
+    assert stopped.stopped and stopped.steps[-1] == 128
+    with pytest.raises(cutlink.RunError, match="did not end"):
+        _ = stopped.summary
+    whole = cutlink.solve(CYLINDER, folder=tmp_path / "parts", resume=True, every=128, callback=seen.append)
+    assert (whole.folder / "forces.csv").read_bytes() == (ended.folder / "forces.csv").read_bytes()
+    assert whole.summary["steps"] == 300 and len(seen) == 3
+    with pytest.raises(cutlink.UsageError, match="callback only"):
+        seen[-1].sample([[0.0, 1.0]])
+
+
+def test_a_callback_samples_the_flow(tmp_path):
+    values = []
+
+    def callback(flow):
+        assert flow.coefficients is None
+        values.append(flow.sample([[0.1, 0.2], [0.9, 0.45], [1.5, 0.1]]))
+        with pytest.raises(cutlink.UsageError, match="points"):
+            flow.sample([0.1, 0.2])
+        with pytest.raises(cutlink.UsageError, match="2D"):
+            flow.sample([[0.1, 0.2, 0.3]])
+
+    cutlink.solve(PERIODIC, folder=tmp_path / "flow", every=64, callback=callback)
+    assert len(values) == 3, "at 64, 128 and 192"
+    for pressure, velocity in values:
+        # A uniform flow stays as it is.
+        assert abs(pressure[:2]).max() < 1e-3
+        assert abs(velocity[:2] - [0.6, -0.25]).max() < 1e-4
+        assert np.isnan(pressure[2]) and np.isnan(velocity[2]).all()
+
+
+def test_what_a_callback_raises_comes_out(tmp_path):
+    def callback(flow):
+        raise KeyError(flow.steps)
+
+    with pytest.raises(KeyError, match="64"):
+        cutlink.solve(PERIODIC, folder=tmp_path / "flow", callback=callback)
+    assert list((tmp_path / "flow").glob("*.ckpt")), "with a checkpoint"
+    again = cutlink.solve(PERIODIC, folder=tmp_path / "flow", resume=True)
+    assert again.summary["steps"] == 200
+
+
+def test_ctrl_c_stops_a_run_with_a_checkpoint(tmp_path):
+    endless = PERIODIC | {"run": {"steps": 100_000_000}}
+    began = time.monotonic()
+    timer = interrupt_after(0.7)
+    with pytest.raises(KeyboardInterrupt):
+        cutlink.solve(endless, folder=tmp_path / "flow")
+    timer.cancel()
+    assert time.monotonic() - began < 20
+    assert list((tmp_path / "flow").glob("*.ckpt"))
+    assert cutlink.Result(tmp_path / "flow").stopped
+
+
+def test_a_program_in_python_ends_by_ctrl_c(tmp_path):
+    endless = PERIODIC | {"run": {"steps": 100_000_000}}
+    lines = f"import cutlink; cutlink.solve({endless!r}, folder={str(tmp_path / 'flow')!r})"
+    child = subprocess.Popen([sys.executable, "-c", lines], stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 30
+    while not (tmp_path / "flow/case.toml").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.3)
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=30)
+    assert "KeyboardInterrupt" in said and child.returncode not in (0, None)
+    assert list((tmp_path / "flow").glob("*.ckpt"))
+
+
+def test_the_gil_is_free_during_a_run(tmp_path):
+    counted = 0
+    done = threading.Event()
+
+    def count():
+        nonlocal counted
+        while not done.is_set():
+            counted += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    cutlink.solve(PERIODIC | {"run": {"steps": 20_000}}, folder=tmp_path / "flow")
+    done.set()
+    thread.join()
+    assert counted > 20, "it would be one or two if the GIL were held"
+
+
+def test_a_diverged_flow_raises(tmp_path):
+    wild = CYLINDER | {
+        "physics": CYLINDER["physics"] | {"re": 1e4},
+        "numerics": {"collision": "bgk", "allow_unstable": True},
+        "run": {"steps": 5000},
+    }
+    with pytest.raises(cutlink.Diverged, match="diverged at root step|diverged by root step"):
+        cutlink.solve(wild, folder=tmp_path / "flow")
+    with pytest.raises(cutlink.UsageError, match="cell Reynolds number"):
+        cutlink.solve(wild | {"numerics": {"collision": "bgk"}}, folder=tmp_path / "other")
+
+
+def test_plans_write_nothing(tmp_path):
+    before = set(Path.cwd().iterdir())
+    plan = cutlink.Case(CYLINDER).plan(steps=77)
+    assert plan["steps"] == 77
+    assert set(Path.cwd().iterdir()) == before
+    assert "[mesh]" in cutlink.Case.example("sphere")
+
+
+def test_runs_are_replaced_only_by_force(ended, tmp_path):
+    with pytest.raises(cutlink.UsageError) as caught:
+        cutlink.solve(CYLINDER, folder=ended.folder)
+    assert "--" not in str(caught.value) and "force" in caught.value.hint
+    short = cutlink.solve(PERIODIC, folder=tmp_path / "flow", steps=64)
+    assert cutlink.solve(PERIODIC, folder=short.folder, steps=128, force=True).summary["steps"] == 128
+
+
+def test_the_folder_is_that_of_the_case(tmp_path):
+    here = os.getcwd()
+    os.chdir(tmp_path)
+    try:
+        found = cutlink.solve(PERIODIC, steps=64)
+        assert (tmp_path / found.folder).samefile(tmp_path / "flow")
+    finally:
+        os.chdir(here)
