@@ -12,6 +12,7 @@
 //! | `walls` | Poiseuille, Couette, circular Couette: order at cut links, torque |
 //! | `sound` | how much sound comes back from faces, and through sponges |
 //! | `stability` | how fast the fastest disturbance of a uniform stream grows: levels, faces |
+//! | `recorded` | small flows with the values that they had when these were recorded |
 //! | `running` | same bits for threads and after a restart; divergence; refusals |
 //! | `varying` | profiles and conditions in time: constants, restarts, parabolic inlets, Womersley |
 //! | `twins` | every lattice, collision, precision and wall scheme against f64 on one thread of the host |
@@ -24,6 +25,7 @@ mod facets;
 mod inclined;
 mod lids;
 mod periodic;
+mod recorded;
 mod running;
 mod sound;
 mod stability;
