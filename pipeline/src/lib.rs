@@ -22,6 +22,7 @@
 //! | [`fields`] | outputs of a flow: series, slices, probes, pictures |
 //! | [`signal`] | statistics of histories: means with errors, periods, spectra |
 //! | [`picture`], [`solid_stl`] | slices of a mesh as PNG, its voxel surface as STL |
+//! | [`mod@polymesh`] | the fluid of a mesh for OpenFOAM |
 //! | [`output`] | atomic file output: complete files or none |
 //! | [`device`], [`pool`] | the device and the thread pool of a run |
 
@@ -36,6 +37,7 @@ mod observer;
 pub mod options;
 pub mod output;
 pub mod picture;
+pub mod polymesh;
 pub mod pool;
 pub mod refine;
 pub mod signal;

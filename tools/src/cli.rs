@@ -3,7 +3,9 @@
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use cutlink::options::{DeviceOption, FillRule, FlowSide, MeshOptions, Numbers, Root};
+use cutlink::options::{
+    DeviceOption, FillRule, FlowSide, MeshOptions, Numbers, PolyMeshEncoding, Root,
+};
 use cutlink_solver::{Collision, LatticeKind, Precision};
 use std::path::{Path, PathBuf};
 
@@ -90,6 +92,7 @@ Examples:
   cutlink mesh part.stl --unit mm --rotate x:90 --levels 5
   cutlink mesh --shape sphere:r=0.5 --domain -2,-2,-2,6,2,2 --root 128
   cutlink mesh --shape naca:2412 --levels 6 --output wing
+  cutlink mesh bunny.stl --polymesh case
   cutlink mesh bunny.stl --write-config case.toml; cutlink mesh --config case.toml
 
 Lengths are in metres after --unit, --scale and the rest of the placement.
@@ -460,6 +463,7 @@ Examples:
   cutlink inspect bunny.cutlink --png slice.png --axis x --position 0.25
   cutlink inspect bunny.cutlink --vtk bunny.htg
   cutlink inspect bunny.cutlink --solid-stl voxels.stl --level 2
+  cutlink inspect bunny.cutlink --polymesh case
   cutlink inspect scan.stl --check
 
 Exit codes: 0 success, 1 run-time failure or a check that failed, 2 usage or bad input, \
@@ -505,6 +509,20 @@ pub struct InspectArgs {
     /// Write the surface of the solid cells of a level as binary STL (3D)
     #[arg(long, value_name = "PATH", help_heading = "Exports")]
     pub solid_stl: Option<PathBuf>,
+
+    /// Write the fluid as an OpenFOAM mesh: constant/polyMesh of this case, which is created if it does not exist (3D)
+    #[arg(long, value_name = "CASE", help_heading = "Exports")]
+    pub polymesh: Option<PathBuf>,
+
+    /// Format of --polymesh [default: binary]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FORMAT",
+        requires = "polymesh",
+        help_heading = "Exports"
+    )]
+    pub polymesh_format: Option<PolyMeshEncoding>,
 
     /// Overwrite existing outputs
     #[arg(long, help_heading = "Exports")]
