@@ -124,6 +124,13 @@ impl PolyMesh {
         self.check_geometry()
     }
 
+    /// The first part of [`validate`](Self::validate): what other methods rely on.
+    pub(crate) fn check_ids(&self) -> Result<(), PolyViolation> {
+        self.check_arrays()?;
+        self.check_faces()?;
+        self.check_patches()
+    }
+
     fn check_arrays(&self) -> Result<(), PolyViolation> {
         let faces = self.faces();
         let corners = self.face_start.last().map_or(0, |&end| end as usize);

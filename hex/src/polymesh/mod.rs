@@ -11,8 +11,12 @@
 //! Text has the shortest decimals that parse to the same doubles. Binary is little-endian, with labels of 4 or 8 bytes
 //! and doubles; its header says so (`arch`), and OpenFOAM reads either width.
 
+mod foam;
+mod read;
 mod write;
 
+use crate::PolyViolation;
+use cutlink_device::DeviceError;
 use std::io;
 use std::path::PathBuf;
 
@@ -59,8 +63,51 @@ pub const MESH_FILES: [&str; 22] = [
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PolyMeshError {
+    /// A file could not be read.
+    #[error("cannot read {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A file that a mesh needs is not there, nor compressed.
+    #[error("{} does not exist", path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A damaged file.
+    #[error("{}, {place}: {what}", path.display())]
+    Syntax {
+        /// The file.
+        path: PathBuf,
+        /// Line of text, byte of binary files.
+        place: String,
+        /// What is wrong there.
+        what: String,
+    },
+    /// Files that do not fit one another.
+    #[error("{} is not a mesh", path.display())]
+    Invalid {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong.
+        #[source]
+        violation: PolyViolation,
+    },
+    /// No memory for a file.
+    #[error("cannot load {}", path.display())]
+    Memory {
+        /// The file.
+        path: PathBuf,
+        /// What was needed.
+        #[source]
+        source: DeviceError,
+    },
     /// A file could not be written.
-    #[error("cannot write {path}")]
+    #[error("cannot write {}", path.display())]
     Write {
         /// The file.
         path: PathBuf,
