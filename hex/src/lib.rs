@@ -16,9 +16,11 @@
 mod geometry;
 mod mesh;
 pub mod polymesh;
+pub mod refine;
 mod validate;
 
 pub use geometry::{CellGeometry, FaceGeometry};
 pub use mesh::{PolyLevels, PolyMesh, PolyPatch};
 pub use polymesh::{PolyMeshError, PolyMeshFormat};
+pub use refine::{CellPath, RefineError, RefinedMesh};
 pub use validate::PolyViolation;

@@ -1,0 +1,253 @@
+//! Refinement: checks of every mesh, exact geometry on boxes, round trips, threads.
+
+mod kit;
+
+use cutlink_hex::refine::map_means;
+use cutlink_hex::{PolyMesh, RefinedMesh};
+use kit::{Random, block, o_grid, rim_of_prisms};
+
+fn volume(mesh: &PolyMesh) -> f64 {
+    let cells = mesh.cell_geometry(&mesh.face_geometry());
+    cells.iter().map(|c| c.volume).sum()
+}
+
+fn sound(refined: &RefinedMesh) {
+    assert_eq!(refined.mesh.validate(), Ok(()), "every invariant");
+    assert_eq!(
+        refined.paths.len(),
+        refined.mesh.cells,
+        "a path for each cell"
+    );
+    assert!(refined.paths.is_sorted(), "paths in order");
+    let mut places: Vec<[u64; 3]> = refined
+        .mesh
+        .points
+        .iter()
+        .map(|p| p.map(f64::to_bits))
+        .collect();
+    places.sort_unstable();
+    let all = places.len();
+    places.dedup();
+    assert_eq!(places.len(), all, "points are shared");
+    let levels = refined.mesh.levels.as_ref().expect("levels");
+    let mut at_point = vec![[u8::MAX, 0]; refined.mesh.points.len()];
+    let (start, faces) = refined.mesh.cell_faces();
+    for cell in 0..refined.mesh.cells {
+        for &f in &faces[start[cell] as usize..start[cell + 1] as usize] {
+            for &p in refined.mesh.face(f as usize) {
+                let [least, most] = &mut at_point[p as usize];
+                (*least, *most) = (
+                    (*least).min(levels.cell[cell]),
+                    (*most).max(levels.cell[cell]),
+                );
+            }
+        }
+    }
+    assert!(
+        at_point.iter().all(|[least, most]| most - least <= 1),
+        "2:1 over points"
+    );
+}
+
+#[test]
+fn all_cells_of_a_box_give_the_finer_box() {
+    let parent = block([2, 3, 1], |p| p);
+    for times in 1..=3u8 {
+        let refined = RefinedMesh::build(&parent, |_, _| times).expect("a mesh");
+        sound(&refined);
+        let n = [2, 3, 1].map(|n| n << times);
+        let finer = block(n, |p| p);
+        let counts = |m: &PolyMesh| [m.cells, m.faces(), m.internal_faces(), m.points.len()];
+        assert_eq!(counts(&refined.mesh), counts(&finer), "{times} times");
+        assert!(
+            (volume(&refined.mesh) - 6.0).abs() < 1e-12,
+            "volume of the box"
+        );
+        let sizes = |m: &PolyMesh| {
+            m.patches
+                .iter()
+                .map(|p| (p.name.clone(), p.faces))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(sizes(&refined.mesh), sizes(&finer), "patches");
+        let mut ours = refined.mesh.points.clone();
+        let mut theirs: Vec<[f64; 3]> = finer
+            .points
+            .iter()
+            .map(|p| p.map(|x| x / f64::from(1 << times)))
+            .collect();
+        let by = |a: &[f64; 3], b: &[f64; 3]| a.partial_cmp(b).expect("numbers");
+        ours.sort_by(by);
+        theirs.sort_by(by);
+        assert_eq!(ours, theirs, "points");
+    }
+}
+
+#[test]
+fn one_cell_of_two_has_the_counts_of_a_hand_calculation() {
+    let refined = RefinedMesh::build(&block([2, 1, 1], |p| p), |_, parent| u8::from(parent == 0))
+        .expect("a mesh");
+    sound(&refined);
+    let mesh = &refined.mesh;
+    // 8 children and a cell with 4 + 5 faces; 12 + 4 internal faces; 5 x 4 + 5 at the boundary; 12 + 19 points.
+    let found = [
+        mesh.cells,
+        mesh.internal_faces(),
+        mesh.faces(),
+        mesh.points.len(),
+    ];
+    assert_eq!(found, [9, 16, 41, 31]);
+    let with_hanging = (0..mesh.faces())
+        .filter(|&f| mesh.face(f).len() == 5)
+        .count();
+    assert_eq!(
+        with_hanging, 4,
+        "faces of the coarse cell beside split edges"
+    );
+}
+
+/// Parents of all kinds, by number.
+fn parent(kind: usize, random: &mut Random) -> PolyMesh {
+    let bend = [random.unit(), random.unit(), random.unit()];
+    match kind % 5 {
+        0 => block([3, 2, 3], |p| p),
+        1 => block([4, 3, 2], |[x, y, z]| [x.powf(1.3), y * (1.0 + 0.2 * x), z]),
+        2 => block([3, 3, 3], move |[x, y, z]| {
+            let (s, c) = (0.3 * z * bend[0]).sin_cos();
+            [
+                c * x - s * y,
+                s * x + c * y,
+                z + 0.1 * bend[1] * (x * y).sin(),
+            ]
+        }),
+        3 => o_grid(3 + random.below(3), 2),
+        _ => rim_of_prisms(3),
+    }
+}
+
+fn random_marks(random: &mut Random, cells: usize) -> Vec<u8> {
+    let share = 1 + random.below(6);
+    (0..cells)
+        .map(|_| u8::from(random.below(8) < share))
+        .collect()
+}
+
+#[test]
+fn random_marks_on_many_parents_give_sound_meshes_for_any_number_of_threads() {
+    for seed in 0..40 {
+        let mut random = Random::new(seed);
+        let parent = parent(seed as usize, &mut random);
+        assert_eq!(parent.validate(), Ok(()), "a sound parent");
+        let before = volume(&parent);
+        let build = |threads: usize| {
+            let mut random = Random::new(seed + 1000);
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .expect("a pool");
+            pool.install(|| {
+                let mut refined = RefinedMesh::new(&parent).expect("a parent");
+                for _ in 0..1 + seed % 3 {
+                    let share = random_marks(&mut random, refined.mesh.cells);
+                    let marks = match refined.mesh.cells < 3000 {
+                        true => share,
+                        false => vec![0; refined.mesh.cells],
+                    };
+                    refined.refine(marks).expect("a mesh");
+                    sound(&refined);
+                }
+                refined
+            })
+        };
+        let refined = build(1);
+        assert!(refined.mesh.cells > parent.cells, "something was refined");
+        let after = volume(&refined.mesh);
+        // Twisted boundaries become finer.
+        assert!((after / before - 1.0).abs() < 0.02, "{before} {after}");
+        for threads in [2, 7] {
+            assert_eq!(build(threads), refined, "{threads} threads");
+        }
+    }
+}
+
+#[test]
+fn polyhedra_stay_and_limit_their_neighbours() {
+    let parent = rim_of_prisms(3);
+    let refined = RefinedMesh::build(&parent, |_, _| 3).expect("a mesh");
+    sound(&refined);
+    assert!(refined.polyhedra > 0, "there are prisms");
+    let levels = refined.mesh.levels.as_ref().expect("levels");
+    let kept = levels.cell.iter().filter(|&&level| level == 0).count();
+    assert_eq!(kept, refined.polyhedra, "the prisms are as they were");
+    assert!(
+        levels.cell.iter().any(|&level| level >= 2),
+        "away from them cells are finer"
+    );
+}
+
+#[test]
+fn fields_keep_their_integrals_and_constants_there_and_back() {
+    let parent = block([3, 4, 2], |[x, y, z]| [x.powf(1.2), y, z * z]);
+    let coarse = RefinedMesh::new(&parent).expect("a parent");
+    let wanted = |a: f64| {
+        move |c: [f64; 3], _: u32| {
+            if (c[0] - a).abs() < 0.6 {
+                2
+            } else {
+                u8::from(c[1] > 2.0)
+            }
+        }
+    };
+    let [one, two] = [0.5, 2.5].map(|a| RefinedMesh::build(&parent, wanted(a)).expect("a mesh"));
+    let volumes = |m: &RefinedMesh| -> Vec<f64> {
+        let cells = m.mesh.cell_geometry(&m.mesh.face_geometry());
+        cells.iter().map(|c| c.volume).collect()
+    };
+    let mut random = Random::new(5);
+    let values: Vec<[f64; 2]> = one.paths.iter().map(|_| [random.unit(), 3.0]).collect();
+    let integral = |v: &[f64], f: &[[f64; 2]]| v.iter().zip(f).map(|(v, f)| v * f[0]).sum::<f64>();
+    let (v1, v2, v0) = (volumes(&one), volumes(&two), volumes(&coarse));
+    let on_two = map_means(&one.paths, &v1, &values, &two.paths);
+    let on_parent = map_means(&two.paths, &v2, &on_two, &coarse.paths);
+    let sum = integral(&v1, &values);
+    assert!(
+        (integral(&v2, &on_two) / sum - 1.0).abs() < 1e-13,
+        "refined and coarsened"
+    );
+    assert!(
+        (integral(&v0, &on_parent) / sum - 1.0).abs() < 1e-13,
+        "on the parent"
+    );
+    assert!(
+        on_two
+            .iter()
+            .chain(&on_parent)
+            .all(|f| (f[1] - 3.0).abs() < 1e-14),
+        "constants stay"
+    );
+    let again = map_means(&coarse.paths, &v0, &on_parent, &two.paths);
+    let back = map_means(&two.paths, &v2, &again, &coarse.paths);
+    let near = |(a, b): (&[f64; 2], &[f64; 2])| (a[0] - b[0]).abs() < 1e-14;
+    assert!(back.iter().zip(&on_parent).all(near), "there and back");
+    let none = RefinedMesh::build(&parent, |_, _| 0).expect("a mesh");
+    assert_eq!(
+        none.mesh.checksum(),
+        coarse.mesh.checksum(),
+        "nothing marked is the parent"
+    );
+}
+
+#[test]
+fn wrong_meshes_are_refused() {
+    let mut mesh = block([2, 1, 1], |p| p);
+    mesh.face_points[0] = 99;
+    RefinedMesh::build(&mesh, |_, _| 1).expect_err("a point that does not exist");
+    let deep = RefinedMesh::build(&block([1, 1, 1], |p| p), |c, _| {
+        if c[0].max(c[1]).max(c[2]) < 1e-3 {
+            99
+        } else {
+            0
+        }
+    });
+    assert!(deep.is_ok(), "levels stop at the most");
+}
