@@ -2,7 +2,7 @@
 
 mod kit;
 
-use cutlink_hex::refine::map_means;
+use cutlink_hex::refine::MeanMap;
 use cutlink_hex::{PolyMesh, RefinedMesh};
 use kit::{Random, block, o_grid, rim_of_prisms};
 
@@ -85,8 +85,10 @@ fn all_cells_of_a_box_give_the_finer_box() {
 
 #[test]
 fn one_cell_of_two_has_the_counts_of_a_hand_calculation() {
-    let refined = RefinedMesh::build(&block([2, 1, 1], |p| p), |_, parent| u8::from(parent == 0))
-        .expect("a mesh");
+    let refined = RefinedMesh::build(&block([2, 1, 1], |p| p), |_, path| {
+        u8::from(path.parent() == 0)
+    })
+    .expect("a mesh");
     sound(&refined);
     let mesh = &refined.mesh;
     // 8 children and a cell with 4 + 5 faces; 12 + 4 internal faces; 5 x 4 + 5 at the boundary; 12 + 19 points.
@@ -190,7 +192,7 @@ fn fields_keep_their_integrals_and_constants_there_and_back() {
     let parent = block([3, 4, 2], |[x, y, z]| [x.powf(1.2), y, z * z]);
     let coarse = RefinedMesh::new(&parent).expect("a parent");
     let wanted = |a: f64| {
-        move |c: [f64; 3], _: u32| {
+        move |c: [f64; 3], _: cutlink_hex::CellPath| {
             if (c[0] - a).abs() < 0.6 {
                 2
             } else {
@@ -204,11 +206,23 @@ fn fields_keep_their_integrals_and_constants_there_and_back() {
         cells.iter().map(|c| c.volume).collect()
     };
     let mut random = Random::new(5);
-    let values: Vec<[f64; 2]> = one.paths.iter().map(|_| [random.unit(), 3.0]).collect();
-    let integral = |v: &[f64], f: &[[f64; 2]]| v.iter().zip(f).map(|(v, f)| v * f[0]).sum::<f64>();
+    let values: Vec<f64> = one
+        .paths
+        .iter()
+        .flat_map(|_| [random.unit(), 3.0])
+        .collect();
+    let integral = |v: &[f64], f: &[f64]| {
+        v.iter()
+            .zip(f.chunks(2))
+            .map(|(v, f)| v * f[0])
+            .sum::<f64>()
+    };
     let (v1, v2, v0) = (volumes(&one), volumes(&two), volumes(&coarse));
-    let on_two = map_means(&one.paths, &v1, &values, &two.paths);
-    let on_parent = map_means(&two.paths, &v2, &on_two, &coarse.paths);
+    let map = |from: &RefinedMesh, v: &[f64], to: &RefinedMesh, f: &[f64]| {
+        MeanMap::of_cells(&from.paths, v, &to.paths).apply(f, 2)
+    };
+    let on_two = map(&one, &v1, &two, &values);
+    let on_parent = map(&two, &v2, &coarse, &on_two);
     let sum = integral(&v1, &values);
     assert!(
         (integral(&v2, &on_two) / sum - 1.0).abs() < 1e-13,
@@ -218,17 +232,16 @@ fn fields_keep_their_integrals_and_constants_there_and_back() {
         (integral(&v0, &on_parent) / sum - 1.0).abs() < 1e-13,
         "on the parent"
     );
+    let is_constant = |f: &[f64]| f.chunks(2).all(|f| (f[1] - 3.0).abs() < 1e-14);
     assert!(
-        on_two
-            .iter()
-            .chain(&on_parent)
-            .all(|f| (f[1] - 3.0).abs() < 1e-14),
+        is_constant(&on_two) && is_constant(&on_parent),
         "constants stay"
     );
-    let again = map_means(&coarse.paths, &v0, &on_parent, &two.paths);
-    let back = map_means(&two.paths, &v2, &again, &coarse.paths);
-    let near = |(a, b): (&[f64; 2], &[f64; 2])| (a[0] - b[0]).abs() < 1e-14;
+    let again = map(&coarse, &v0, &two, &on_parent);
+    let back = map(&two, &v2, &coarse, &again);
+    let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-14;
     assert!(back.iter().zip(&on_parent).all(near), "there and back");
+    faces_keep_their_integrals(&one, &two);
     let none = RefinedMesh::build(&parent, |_, _| 0).expect("a mesh");
     assert_eq!(
         none.mesh.checksum(),
@@ -250,4 +263,27 @@ fn wrong_meshes_are_refused() {
         }
     });
     assert!(deep.is_ok(), "levels stop at the most");
+}
+
+/// A field on the boundary, by area.
+fn faces_keep_their_integrals(one: &RefinedMesh, two: &RefinedMesh) {
+    let rims = |m: &RefinedMesh| -> Vec<(u32, cutlink_hex::CellPath, f64)> {
+        let geometry = m.mesh.face_geometry();
+        let faces = m.mesh.internal_faces()..m.mesh.faces();
+        let area = |f: usize| geometry[f].area.iter().map(|x| x * x).sum::<f64>().sqrt();
+        faces
+            .zip(&m.rims)
+            .map(|(f, &rim)| (rim, m.paths[m.mesh.owner[f] as usize], area(f)))
+            .collect()
+    };
+    let (from, to) = (rims(one), rims(two));
+    let places: Vec<_> = to.iter().map(|&(rim, path, _)| (rim, path)).collect();
+    let mut random = Random::new(9);
+    let values: Vec<f64> = from.iter().map(|_| random.unit()).collect();
+    let mapped = MeanMap::of_faces(&from, &places).apply(&values, 1);
+    let integral = |of: &[(u32, cutlink_hex::CellPath, f64)], f: &[f64]| {
+        of.iter().zip(f).map(|(r, f)| r.2 * f).sum::<f64>()
+    };
+    let (a, b) = (integral(&from, &values), integral(&to, &mapped));
+    assert!((a / b - 1.0).abs() < 1e-13, "{a} {b}");
 }

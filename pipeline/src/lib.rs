@@ -23,6 +23,7 @@
 //! | [`signal`] | statistics of histories: means with errors, periods, spectra |
 //! | [`picture`], [`solid_stl`] | slices of a mesh as PNG, its voxel surface as STL |
 //! | [`mod@polymesh`] | the fluid of a mesh for OpenFOAM |
+//! | [`openfoam`] | refining the mesh of an OpenFOAM case, with its fields |
 //! | [`output`] | atomic file output: complete files or none |
 //! | [`device`], [`pool`] | the device and the thread pool of a run |
 
@@ -34,6 +35,7 @@ pub mod fields;
 pub mod inspect;
 pub mod mesh;
 mod observer;
+pub mod openfoam;
 pub mod options;
 pub mod output;
 pub mod picture;

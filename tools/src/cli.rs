@@ -3,6 +3,7 @@
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use cutlink::openfoam::CellRule;
 use cutlink::options::{
     DeviceOption, FillRule, FlowSide, MeshOptions, Numbers, PolyMeshEncoding, Root,
 };
@@ -41,6 +42,8 @@ pub enum Command {
     Estimate(Box<EstimateArgs>),
     /// Show, check and export a mesh file, or report the health of a surface
     Inspect(InspectArgs),
+    /// Refine the hexahedra of an OpenFOAM case, or coarsen them, and map its fields
+    Refine(RefineArgs),
     /// Run the flow of a case file, on the CPU or an NVIDIA GPU
     Solve(SolveArgs),
     /// Measure the speed of meshing and of flows on this machine
@@ -172,6 +175,50 @@ pub enum BenchCommand {
     Mesh(Box<BenchMeshArgs>),
     /// Cell updates per second of flows, as a share of the memory copy bandwidth, and time by level
     Solve(Box<BenchSolveArgs>),
+}
+
+const REFINE_EXAMPLES: &str = "\
+Examples:
+  cutlink refine case --where sphere:0,0,0,r=1,levels=3
+  cutlink refine case --where box:0,-1,-1,4,1,1,levels=2 --where 'field:alpha.water>0.01,levels=3'
+  cutlink refine case --coarsen
+
+Each run starts from the mesh that the case had at first, which stays in constant/polyMesh/parent.
+
+Exit codes: 0 success, 1 run-time failure, 2 usage or bad input, 4 out of memory.";
+
+/// Arguments of `cutlink refine`.
+#[derive(Debug, Args)]
+#[command(after_help = REFINE_EXAMPLES)]
+pub struct RefineArgs {
+    /// The case: a folder with constant/polyMesh
+    pub case: PathBuf,
+
+    /// Cells to refine; repeatable: box:X0,Y0,Z0,X1,Y1,Z1,levels=N; sphere:X,Y,Z,r=R,levels=N;
+    /// cylinder:X0,Y0,Z0,X1,Y1,Z1,r=R,levels=N; field:NAME>VALUE,levels=N (or <). levels counts that of the parent
+    #[arg(
+        long = "where",
+        value_name = "RULE",
+        allow_hyphen_values = true,
+        required_unless_present = "coarsen"
+    )]
+    pub rules: Vec<CellRule>,
+
+    /// Return to the parent mesh
+    #[arg(long, conflicts_with = "rules")]
+    pub coarsen: bool,
+
+    /// Format of the mesh [default: binary]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub polymesh_format: Option<PolyMeshEncoding>,
+
+    /// Worker threads; 0 uses all cores
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub threads: usize,
+
+    /// How to report.
+    #[command(flatten)]
+    pub output: Output,
 }
 
 const SOLVE_EXAMPLES: &str = "\

@@ -142,6 +142,12 @@ impl Source {
     pub(crate) fn word(&mut self) -> Result<String, PolyMeshError> {
         self.peek();
         let rest = &self.bytes[self.at..];
+        if let [b'"', quoted @ ..] = rest
+            && let Some(end) = quoted.iter().position(|&b| b == b'"')
+        {
+            self.at += end + 2;
+            return Ok(String::from_utf8_lossy(&rest[..end + 2]).into_owned());
+        }
         let ends = |b: &u8| b.is_ascii_whitespace() || b"(){};".contains(b);
         let len = rest.iter().position(ends).unwrap_or(rest.len());
         if len == 0 {
@@ -322,21 +328,28 @@ impl Source {
         })
     }
 
-    /// A list of tuples of scalars: points, or values of a field.
-    pub(crate) fn tuples<const N: usize>(
+    /// A list of points.
+    pub(crate) fn points(&mut self) -> Result<Vec<[f64; 3]>, PolyMeshError> {
+        let len = self.length(if self.binary { 3 * self.widths[1] } else { 3 })?;
+        let mut points = self.reserve("points", len)?;
+        self.tuples(len, 3, |xyz| points.push([xyz[0], xyz[1], xyz[2]]))?;
+        Ok(points)
+    }
+
+    /// The elements of a list of tuples of scalars, one after the other.
+    fn tuples(
         &mut self,
-        what: &'static str,
-    ) -> Result<Vec<[f64; N]>, PolyMeshError> {
-        let least = if self.binary { N * self.widths[1] } else { N };
-        let len = self.length(least)?;
-        let mut tuples = self.reserve(what, len)?;
+        len: usize,
+        components: usize,
+        mut put: impl FnMut(&[f64]),
+    ) -> Result<(), PolyMeshError> {
         if len == 0 && self.peek() != Some(b'(') {
-            return Ok(tuples);
+            return Ok(());
         }
         self.skip(b'(')?;
+        let mut tuple = vec![0.0; components];
+        let parens = !self.binary && components > 1;
         for _ in 0..len {
-            let mut tuple = [0.0; N];
-            let parens = !self.binary && N > 1;
             if parens {
                 self.skip(b'(')?;
             }
@@ -349,10 +362,54 @@ impl Source {
             if parens {
                 self.skip(b')')?;
             }
-            tuples.push(tuple);
+            put(&tuple);
         }
-        self.skip(b')')?;
-        Ok(tuples)
+        self.skip(b')')
+    }
+
+    /// `nonuniform List<vector> n (…);`: type, components and numbers. `None` for any other value, nothing being skipped.
+    pub(crate) fn list(&mut self) -> Result<Option<(String, usize, Vec<f64>)>, PolyMeshError> {
+        self.peek();
+        let before = self.at;
+        if !self.word().is_ok_and(|word| word == "nonuniform") {
+            self.at = before;
+            return Ok(None);
+        }
+        let mut kind = self.word()?;
+        let components = match kind.as_str() {
+            "List<scalar>" => 1,
+            "List<vector>" => 3,
+            "List<symmTensor>" => 6,
+            "List<tensor>" => 9,
+            // A list without a type is empty.
+            "0" => {
+                self.at = before + "nonuniform ".len();
+                kind = "List<scalar>".to_owned();
+                1
+            }
+            other => {
+                return Err(self.wrong(format!(
+                    "a list of scalars, vectors or tensors expected, `{other}` found"
+                )));
+            }
+        };
+        let len = self.length(if self.binary {
+            components * self.widths[1]
+        } else {
+            components
+        })?;
+        let mut values = self.reserve("a field", len * components)?;
+        self.tuples(len, components, |tuple| values.extend_from_slice(tuple))?;
+        self.skip(b';')?;
+        Ok(Some((kind, components, values)))
+    }
+
+    /// The rest of the line.
+    pub(crate) fn line(&mut self) -> String {
+        let rest = &self.bytes[self.at..];
+        let len = rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len());
+        self.at += len;
+        self.text(self.at - len, self.at)
     }
 
     /// Faces: starts and points. `faceList`, or `faceCompactList`: the starts, then the points.

@@ -11,9 +11,14 @@
 //! Text has the shortest decimals that parse to the same doubles. Binary is little-endian, with labels of 4 or 8 bytes
 //! and doubles; its header says so (`arch`), and OpenFOAM reads either width.
 
+mod field;
 mod foam;
 mod read;
 mod write;
+
+pub use field::{FieldEntries, FieldValue, FoamField};
+pub(crate) use read::read_labels;
+pub(crate) use write::write_labels;
 
 use crate::PolyViolation;
 use cutlink_device::DeviceError;

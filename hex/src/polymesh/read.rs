@@ -24,7 +24,7 @@ impl PolyMesh {
         };
         let mut mesh = Self::default();
         let mut source = open("points")?;
-        mesh.points = source.tuples("points")?;
+        mesh.points = source.points()?;
         end(source)?;
         let mut source = open("faces")?;
         (mesh.face_start, mesh.face_points) = source.faces()?;
@@ -122,4 +122,13 @@ fn edge(folder: &Path) -> Result<Option<f64>, PolyMeshError> {
         }
     }
     Ok(None)
+}
+
+/// A list of labels in a file.
+pub(crate) fn read_labels(path: &Path) -> Result<Vec<u32>, PolyMeshError> {
+    let source = Source::open(path)?;
+    let mut source = source.ok_or_else(|| PolyMeshError::Missing {
+        path: path.to_owned(),
+    })?;
+    source.labels("labels")
 }

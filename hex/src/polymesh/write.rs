@@ -131,6 +131,35 @@ impl PolyMesh {
     }
 }
 
+/// Writes a list of labels into a folder; returns its bytes.
+pub(crate) fn write_labels(
+    folder: &Path,
+    name: &str,
+    labels: &[u32],
+    format: PolyMeshFormat,
+) -> Result<u64, PolyMeshError> {
+    let path = folder.join(name);
+    let write = || {
+        let mut out = BufWriter::with_capacity(1 << 20, File::create(&path)?);
+        let binary = format != PolyMeshFormat::Ascii;
+        let wide = format == PolyMeshFormat::Binary64;
+        let mut lists = Lists {
+            out: &mut out,
+            binary,
+            wide,
+        };
+        lists.header("labelList", name, None)?;
+        lists.labels(labels, |&label| label)?;
+        let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.sync_all()?;
+        Ok(file.metadata()?.len())
+    };
+    write().map_err(|source| PolyMeshError::Write {
+        path: path.clone(),
+        source,
+    })
+}
+
 /// Writes lists as text or binary.
 struct Lists<'a, W> {
     out: &'a mut W,

@@ -15,6 +15,7 @@
 //! depends on the number of threads. Centres of faces and cells are OpenFOAM's, so that meshes of planar and of twisted
 //! cells agree with those of its `refineHexMesh`.
 
+mod files;
 mod paths;
 mod shape;
 mod step;
@@ -23,7 +24,8 @@ use crate::{PolyLevels, PolyMesh, PolyViolation};
 use rayon::prelude::*;
 use shape::{Corners, NONE};
 
-pub use paths::{CellPath, map_means};
+pub use files::{PARENT, PARENT_LISTS};
+pub use paths::{CellPath, MeanMap};
 
 /// Most refinements of a cell: paths have three bits a level, in 32-bit labels.
 pub const MAX_REFINEMENTS: u8 = 10;
@@ -61,6 +63,8 @@ pub struct RefinedMesh {
     pub mesh: PolyMesh,
     /// The place of each cell in its parent cell.
     pub paths: Vec<CellPath>,
+    /// The parent's face that each boundary face is part of.
+    pub rims: Vec<u32>,
     /// Cells of the mesh that are not hexahedra, which stay as they are.
     pub polyhedra: usize,
 }
@@ -82,37 +86,39 @@ impl RefinedMesh {
             });
         }
         let paths = (0..parent.cells as u32).map(CellPath::root).collect();
+        let rims = (mesh.internal_faces() as u32..mesh.faces() as u32).collect();
         Ok(Self {
             mesh,
             paths,
+            rims,
             polyhedra: 0,
         })
     }
 
-    /// Refines a parent: `wanted` says how often each cell should be refined in all, by the cell's centre and its parent
-    /// cell. Marks are spread so that levels differ by one at most around every point; cells beside polyhedra are
+    /// Refines a parent: `wanted` says how often each cell should be refined in all, by the cell's centre and its place
+    /// in the parent. Marks are spread so that levels differ by one at most around every point; cells beside polyhedra are
     /// refined as far as that allows.
     ///
     /// # Errors
     /// Too many levels, a mesh too large for 32-bit ids or for memory, a parent with wrong ids.
     pub fn build(
         parent: &PolyMesh,
-        wanted: impl Fn([f64; 3], u32) -> u8 + Sync,
+        wanted: impl Fn([f64; 3], CellPath) -> u8 + Sync,
     ) -> Result<Self, RefineError> {
         let mut refined = Self::new(parent)?;
-        for done in 0..MAX_REFINEMENTS {
+        loop {
             let centers = refined.mesh.cell_geometry(&refined.mesh.face_geometry());
+            let mark =
+                |center, path: CellPath| wanted(center, path).min(MAX_REFINEMENTS) > path.level();
             let marks: Vec<u8> = centers
                 .par_iter()
                 .zip(&refined.paths)
-                .map(|(cell, path)| {
-                    u8::from(path.level() == done && wanted(cell.center, path.parent()) > done)
-                })
+                .map(|(cell, path)| u8::from(mark(cell.center, *path)))
                 .collect();
-            if marks.par_iter().all(|&mark| mark == 0) {
+            // Marks beside polyhedra may all be dropped.
+            if marks.par_iter().all(|&mark| mark == 0) || refined.refine(marks)? == 0 {
                 break;
             }
-            refined.refine(marks)?;
         }
         Ok(refined)
     }
@@ -156,7 +162,13 @@ impl RefinedMesh {
         if count == 0 {
             return Ok(0);
         }
-        self.mesh = step::split(&self.mesh, &levels, &corners, (&starts, &of_cell), &marks)?;
+        let (mesh, pieces) =
+            step::split(&self.mesh, &levels, &corners, (&starts, &of_cell), &marks)?;
+        let each = self.rims.iter().zip(pieces);
+        self.rims = each
+            .flat_map(|(&rim, n)| std::iter::repeat_n(rim, n))
+            .collect();
+        self.mesh = mesh;
         self.paths = paths::split(&self.paths, &marks);
         Ok(count)
     }

@@ -57,6 +57,11 @@ impl CellPath {
         }
     }
 
+    /// Whether one of two cells is or holds the other.
+    pub fn overlaps(self, other: Self) -> bool {
+        self.holds(other) || other.holds(self)
+    }
+
     /// Whether a cell is this one or lies in it.
     fn holds(self, other: Self) -> bool {
         let shift = 30 - 3 * u32::from(self.level);
@@ -78,33 +83,121 @@ pub(super) fn split(paths: &[CellPath], marks: &[u8]) -> Vec<CellPath> {
     each.collect()
 }
 
-/// Values of a field on another mesh of the same parent: those of the cell that is the same or holds the new one; where
-/// there are finer cells, their mean by volume, which keeps the integral over them. Both lists of paths are sorted, as
-/// those of [`RefinedMesh`](super::RefinedMesh) are. Cost: a binary search a cell.
-pub fn map_means<const N: usize>(
-    from: &[CellPath],
-    volumes: &[f64],
-    values: &[[f64; N]],
-    to: &[CellPath],
-) -> Vec<[f64; N]> {
-    let value = |path: &CellPath| {
-        let at =
-            from.partition_point(|other| (other.parent, other.code) < (path.parent, path.code));
-        let covers = |i: usize| from.get(i).is_some_and(|other| other.holds(*path));
-        // The cell that holds the new one begins with it or before.
-        if let Some(i) = [Some(at), at.checked_sub(1)]
-            .into_iter()
-            .flatten()
-            .find(|&i| covers(i))
-        {
-            return values[i];
+/// Where values of a mesh come from on another mesh of the same parent: for each element, other elements and weights
+/// that sum up to one.
+///
+/// The cell that is the same or holds the new one gives its value; finer cells give their mean by volume, which keeps the
+/// integral over them. Faces of the boundary likewise, by area.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct MeanMap {
+    start: Vec<usize>,
+    from: Vec<(u32, f64)>,
+}
+
+impl MeanMap {
+    /// Of cells. Both lists of paths are sorted, as those of [`RefinedMesh`](super::RefinedMesh) are. Cost: a binary
+    /// search a cell.
+    pub fn of_cells(from: &[CellPath], volumes: &[f64], to: &[CellPath]) -> Self {
+        let old = |i: usize| (from[i], i as u32, volumes[i]);
+        Self::collect(to.len(), |i| sources(from.len(), old, to[i]))
+    }
+
+    /// Of boundary faces, each given by its face of the parent and the cell behind it; those of the old mesh with their
+    /// areas.
+    pub fn of_faces(from: &[(u32, CellPath, f64)], to: &[(u32, CellPath)]) -> Self {
+        let mut sorted: Vec<(u32, CellPath, u32, f64)> = Vec::with_capacity(from.len());
+        sorted.extend(
+            from.iter()
+                .zip(0..)
+                .map(|(&(face, path, area), i)| (face, path, i, area)),
+        );
+        sorted.par_sort_unstable_by_key(|&(face, path, ..)| (face, path));
+        Self::collect(to.len(), |i| {
+            let (face, path) = to[i];
+            let [first, end] =
+                [face, face + 1].map(|face| sorted.partition_point(|old| old.0 < face));
+            let of_face = &sorted[first..end];
+            sources(
+                of_face.len(),
+                |i| (of_face[i].1, of_face[i].2, of_face[i].3),
+                path,
+            )
+        })
+    }
+
+    fn collect(len: usize, of: impl Fn(usize) -> Vec<(u32, f64)> + Sync + Send) -> Self {
+        let each: Vec<Vec<(u32, f64)>> = (0..len).into_par_iter().map(of).collect();
+        let mut map = Self {
+            start: vec![0],
+            from: Vec::new(),
+        };
+        for from in each {
+            map.from.extend(from);
+            map.start.push(map.from.len());
         }
-        let (mut sum, mut volume) = ([0.0; N], 0.0);
-        for i in (at..from.len()).take_while(|&i| path.holds(from[i])) {
-            volume += volumes[i];
-            (0..N).for_each(|n| sum[n] += volumes[i] * values[i][n]);
+        map
+    }
+
+    /// Elements of the new mesh.
+    pub fn len(&self) -> usize {
+        self.start.len() - 1
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The elements that a new one takes its value from, with their weights.
+    pub fn sources(&self, element: usize) -> &[(u32, f64)] {
+        &self.from[self.start[element]..self.start[element + 1]]
+    }
+
+    /// Values on the new mesh, of `components` numbers each.
+    pub fn apply(&self, values: &[f64], components: usize) -> Vec<f64> {
+        let value = |i: usize| match self.sources(i / components) {
+            &[(from, _)] => values[from as usize * components + i % components],
+            all => all
+                .iter()
+                .map(|&(from, weight)| weight * values[from as usize * components + i % components])
+                .sum(),
+        };
+        (0..self.len() * components)
+            .into_par_iter()
+            .map(value)
+            .collect()
+    }
+}
+
+/// The elements among sorted ones that hold a cell or lie in it.
+fn sources(
+    len: usize,
+    old: impl Fn(usize) -> (CellPath, u32, f64),
+    path: CellPath,
+) -> Vec<(u32, f64)> {
+    let key = |path: CellPath| (path.parent, path.code);
+    let (mut low, mut high) = (0, len);
+    while low < high {
+        let middle = low.midpoint(high);
+        match key(old(middle).0) < key(path) {
+            true => low = middle + 1,
+            false => high = middle,
         }
-        sum.map(|x| x / volume)
-    };
-    to.par_iter().map(value).collect()
+    }
+    // The cell that holds the new one begins with it or before.
+    let before = low.checked_sub(1);
+    for i in [Some(low), before]
+        .into_iter()
+        .flatten()
+        .filter(|&i| i < len)
+    {
+        if old(i).0.holds(path) {
+            return vec![(old(i).1, 1.0)];
+        }
+    }
+    let within = (low..len).map(old).take_while(|other| path.holds(other.0));
+    let mut found: Vec<(u32, f64)> = within.map(|(_, at, size)| (at, size)).collect();
+    let sum: f64 = found.iter().map(|f| f.1).sum();
+    found.iter_mut().for_each(|f| f.1 /= sum);
+    found
 }

@@ -106,13 +106,14 @@ impl Faces {
     }
 }
 
+/// The new mesh, and how many faces each face of the boundary became.
 pub(super) fn split(
     mesh: &PolyMesh,
     levels: &PolyLevels,
     corners: &[Corners],
     (starts, of_cell): (&[u32], &[u32]),
     marks: &[u8],
-) -> Result<PolyMesh, RefineError> {
+) -> Result<(PolyMesh, Vec<usize>), RefineError> {
     let mut first: Vec<u32> = marks.iter().map(|&m| if m == 0 { 1 } else { 8 }).collect();
     let cells = exclusive_scan(&mut first).ok_or(RefineError::TooLarge {
         what: "cells",
@@ -139,7 +140,14 @@ pub(super) fn split(
         point: point_levels,
         edge: levels.edge,
     };
-    order(faces, patches, points, levels, cells as usize)
+    let rims = mesh.internal_faces()..mesh.faces();
+    let pieces = rims
+        .map(|face| if new.faces[face] == NONE { 1 } else { 4 })
+        .collect();
+    Ok((
+        order(faces, patches, points, levels, cells as usize)?,
+        pieces,
+    ))
 }
 
 impl Step<'_> {
