@@ -62,11 +62,8 @@ impl PolyMesh {
 
     fn geometry_of(&self, ids: &[u32]) -> FaceGeometry {
         let at = |i: usize| self.points[ids[i] as usize];
-        if let [a, b, c] = ids
-            .iter()
-            .map(|&i| self.points[i as usize])
-            .collect::<Vec<_>>()[..]
-        {
+        if let [a, b, c] = *ids {
+            let [a, b, c] = [a, b, c].map(|i| self.points[i as usize]);
             return FaceGeometry {
                 center: scale(add(add(a, b), c), 1.0 / 3.0),
                 area: scale(cross(sub(b, a), sub(c, a)), 0.5),
@@ -79,18 +76,11 @@ impl PolyMesh {
             (add(add(p, q), mid), cross(sub(q, p), sub(mid, p)))
         };
         let twice = (0..ids.len()).fold([0.0; 3], |sum, i| add(sum, fan(i).1));
-        let length = norm(twice);
-        let normal = if length > 0.0 {
-            scale(twice, 1.0 / length)
-        } else {
-            twice
-        };
         let (mut weight, mut weighted) = (0.0, [0.0; 3]);
         for i in 0..ids.len() {
             let (thrice, area) = fan(i);
-            let part = dot(area, normal);
-            weight += part;
-            weighted = add(weighted, scale(thrice, part));
+            weight += norm(area);
+            weighted = add(weighted, scale(thrice, norm(area)));
         }
         FaceGeometry {
             center: if weight > 0.0 {

@@ -510,17 +510,14 @@ fn center_of(quad: &[[f64; 3]; 4]) -> ([f64; 3], [f64; 3]) {
         (add(add(p, q), mid), cross(sub(q, p), sub(mid, p)))
     };
     let twice = (0..4).fold([0.0; 3], |sum, i| add(sum, fan(i).1));
-    let length = norm(twice);
-    if length == 0.0 {
-        return (mid, twice);
-    }
-    let normal = scale(twice, 1.0 / length);
     let (mut weight, mut weighted) = (0.0, [0.0; 3]);
     for i in 0..4 {
         let (thrice, area) = fan(i);
-        let part = dot(area, normal);
-        weight += part;
-        weighted = add(weighted, scale(thrice, part));
+        weight += norm(area);
+        weighted = add(weighted, scale(thrice, norm(area)));
+    }
+    if weight == 0.0 {
+        return (mid, twice);
     }
     (scale(weighted, 1.0 / (3.0 * weight)), scale(twice, 0.5))
 }

@@ -19,6 +19,7 @@ endTime         0;
 deltaT          1;
 writeControl    timeStep;
 writeInterval   1;
+writePrecision  12;
 ",
     ),
     (
