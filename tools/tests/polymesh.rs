@@ -168,3 +168,48 @@ fn openfoam_notices_a_wrong_mesh() {
     let said = folder.shell("checkMesh -case c -allTopology").stdout;
     assert!(!said.contains("Mesh OK."), "{said}");
 }
+
+#[test]
+fn a_failure_leaves_the_mesh_that_was_there() {
+    let folder = Folder::new();
+    folder
+        .run("mesh --shape box --root 8 --levels 1 --no-picture --quiet --polymesh c")
+        .ok();
+    let before = read(&folder, "c");
+    folder.run(&format!("{SPHERE} --force")).ok();
+    let export = "inspect sphere.cutlink --force --polymesh c";
+    let is_as_before = |at: &str| {
+        assert_eq!(read(&folder, "c"), before, "{at}");
+        let left = std::fs::read_dir(folder.path("c/constant"))
+            .expect("a folder")
+            .count();
+        assert_eq!(left, 1, "{at}: nothing is left behind");
+    };
+    // In blocks of 512 bytes; the signal of the limit is ignored.
+    let line = format!("trap '' XFSZ; ulimit -f 16; exec $CUTLINK {export}");
+    folder
+        .shell(&line)
+        .failed(1, &["cannot write c/constant/polyMesh", "hint"]);
+    is_as_before("a limit on file size");
+    let mut refused = 0;
+    for limit in (24..400).step_by(24) {
+        let line = format!(
+            "ulimit -c 0; ulimit -v {}; exec $CUTLINK {export} --threads 2",
+            limit << 10
+        );
+        let ran = folder.shell(&line);
+        match ran.code {
+            0 => break,
+            4 => {
+                refused += 1;
+                is_as_before(&ran.stderr);
+            }
+            // The program could not be loaded.
+            127 => {}
+            _ => panic!("{limit} MiB: {}", ran.stderr),
+        }
+    }
+    assert!(refused > 0, "some limits are too low");
+    folder.run(export).ok();
+    assert_ne!(read(&folder, "c"), before, "replaced");
+}
