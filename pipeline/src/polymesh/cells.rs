@@ -230,6 +230,11 @@ impl<'a, 'm> Block<'a, 'm> {
         self.around[direction]
     }
 
+    /// Whether there are finer cells around, so that points may hang.
+    pub(super) fn has_finer(&self) -> bool {
+        self.refined != 0
+    }
+
     /// Whether the place at local cell coordinates -1..=4 is filled by finer cells.
     fn is_finer(&self, place: [i32; 3]) -> bool {
         self.refined >> dims::direction(place.map(|c| c.div_euclid(4))) & 1 == 1

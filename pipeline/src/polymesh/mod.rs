@@ -178,8 +178,10 @@ fn survey(cells: &Cells<'_>, points: &Points) -> Vec<Part> {
         for slot in slots {
             let block = Block::new(cells, slot);
             let (mut used, mut size) = (Used::none(), Size::default());
-            each_cell(block.kept, |cell, id| {
-                let id = id.wrapping_add(first_of(cells, &block));
+            used.add_corners(block.kept);
+            let (first, hanging) = (first_of(cells, &block), block.has_finer());
+            each_cell(block.kept, |cell, rank| {
+                let id = first.wrapping_add(rank);
                 let mut axes = 0;
                 block.faces(cell, |face| {
                     let is_coupled = match face.beyond {
@@ -193,12 +195,18 @@ fn survey(cells: &Cells<'_>, points: &Points) -> Vec<Part> {
                     {
                         return;
                     }
+                    let is_internal = matches!(face.beyond, Beyond::Cell(_));
+                    size.faces += u32::from(is_internal);
+                    if is_internal && !hanging {
+                        size.corners += 4;
+                        return;
+                    }
                     block.outline(cell, face, &mut outline);
-                    outline.iter().for_each(|&at| used.add(at));
-                    let corners = outline.len() as u8;
-                    if let Beyond::Cell(_) = face.beyond {
-                        size.faces += 1;
-                        size.corners += u32::from(corners);
+                    if hanging {
+                        outline.iter().for_each(|&at| used.add(at));
+                    }
+                    if is_internal {
+                        size.corners += outline.len() as u32;
                         return;
                     }
                     part.baffles += u64::from(face.baffle);

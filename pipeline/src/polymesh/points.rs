@@ -36,6 +36,23 @@ impl Used {
         self.0[place / 64] |= 1 << (place % 64);
     }
 
+    /// The eight corners of cells.
+    pub(super) fn add_corners(&mut self, cells: u64) {
+        let mut rest = cells;
+        while rest != 0 {
+            let [x, y, z] =
+                dims::unravel::<3>(rest.trailing_zeros() as usize, 4).map(|c| 2 * c as u8);
+            rest &= rest - 1;
+            for corner in 0..8 {
+                self.add([
+                    x + 2 * (corner & 1),
+                    y + (corner & 2),
+                    z + (corner >> 1 & 2),
+                ]);
+            }
+        }
+    }
+
     fn each(&self, mut f: impl FnMut([u8; 3])) {
         for (word, &bits) in self.0.iter().enumerate() {
             let mut rest = bits;
