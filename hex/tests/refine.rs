@@ -3,7 +3,7 @@
 mod kit;
 
 use cutlink_hex::refine::MeanMap;
-use cutlink_hex::{PolyMesh, RefinedMesh};
+use cutlink_hex::{PolyMesh, PolyMeshFormat, RefinedMesh};
 use kit::{Random, block, o_grid, rim_of_prisms};
 
 fn volume(mesh: &PolyMesh) -> f64 {
@@ -286,4 +286,46 @@ fn faces_keep_their_integrals(one: &RefinedMesh, two: &RefinedMesh) {
     };
     let (a, b) = (integral(&from, &values), integral(&to, &mapped));
     assert!((a / b - 1.0).abs() < 1e-13, "{a} {b}");
+}
+
+#[test]
+fn a_mesh_with_hanging_points_is_a_parent_if_its_levels_are_known() {
+    let first = RefinedMesh::build(&block([3, 3, 2], |p| p), |c, _| u8::from(c[0] > 1.5) * 2)
+        .expect("a mesh");
+    let again = RefinedMesh::build(&first.mesh, |c, _| u8::from(c[1] < 1.5)).expect("a mesh");
+    sound(&again);
+    assert_eq!(again.polyhedra, 0, "all cells are hexahedra");
+    assert!(again.mesh.cells > first.mesh.cells, "refined further");
+    let mut without = first.mesh.clone();
+    without.levels = None;
+    let some = RefinedMesh::build(&without, |c, _| u8::from(c[1] < 1.5)).expect("a mesh");
+    assert!(
+        some.polyhedra > 0,
+        "without levels, cells with hanging points are polyhedra"
+    );
+    assert_eq!(some.mesh.validate(), Ok(()), "and the mesh is sound");
+}
+
+#[test]
+fn a_refined_mesh_is_read_with_its_parent() {
+    let parent = o_grid(5, 2);
+    let refined = RefinedMesh::build(&parent, |c, _| u8::from(c[0] > 0.0) + u8::from(c[1] > 0.5))
+        .expect("a mesh");
+    for format in [PolyMeshFormat::Ascii, PolyMeshFormat::Binary] {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(folder.path().join("parent")).expect("a folder");
+        parent
+            .write(&folder.path().join("parent"), format)
+            .expect("written");
+        refined.write(folder.path(), format).expect("written");
+        let (read, of) = RefinedMesh::read(folder.path()).expect("read");
+        assert_eq!(
+            (&read.mesh, &read.paths, &read.rims),
+            (&refined.mesh, &refined.paths, &refined.rims)
+        );
+        assert_eq!(of, parent, "its parent");
+        let list = folder.path().join("parentPath");
+        std::fs::copy(folder.path().join("parentCell"), list).expect("copied");
+        RefinedMesh::read(folder.path()).expect_err("paths that are none");
+    }
 }
