@@ -112,7 +112,9 @@ pub fn keys() -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::{Axes, DeviceOption, FillRule, FlowSide, Numbers, Root, SnapDomain};
+    use crate::options::{
+        Axes, DeviceOption, FillRule, FlowSide, Numbers, PolyMeshEncoding, Root, SnapDomain,
+    };
     use cutlink_mesher::placement::Unit;
 
     fn full() -> MeshOptions {
@@ -143,6 +145,8 @@ mod tests {
             device: Some(DeviceOption::default()),
             threads: Some(2),
             output: Some("out".into()),
+            polymesh: Some("case".into()),
+            polymesh_format: Some(PolyMeshEncoding::Ascii),
             no_picture: true,
         }
     }

@@ -22,6 +22,8 @@
 //! | [`fields`] | outputs of a flow: series, slices, probes, pictures |
 //! | [`signal`] | statistics of histories: means with errors, periods, spectra |
 //! | [`picture`], [`solid_stl`] | slices of a mesh as PNG, its voxel surface as STL |
+//! | [`mod@polymesh`] | the fluid of a mesh for OpenFOAM |
+//! | [`openfoam`] | refining the mesh of an OpenFOAM case, with its fields |
 //! | [`output`] | atomic file output: complete files or none |
 //! | [`device`], [`pool`] | the device and the thread pool of a run |
 
@@ -33,9 +35,11 @@ pub mod fields;
 pub mod inspect;
 pub mod mesh;
 mod observer;
+pub mod openfoam;
 pub mod options;
 pub mod output;
 pub mod picture;
+pub mod polymesh;
 pub mod pool;
 pub mod refine;
 pub mod signal;

@@ -3,6 +3,7 @@
 
 use crate::refine::Refine;
 use cutlink_device::DeviceChoice;
+use cutlink_hex::PolyMeshFormat;
 use cutlink_mesher::placement::{Rotation, Unit};
 use cutlink_voxelizer::Fill;
 use serde::{Deserialize, Serialize};
@@ -204,6 +205,21 @@ pub struct MeshOptions {
     )]
     pub output: Option<PathBuf>,
 
+    /// Write the fluid as an OpenFOAM mesh too: constant/polyMesh of this case, which is created if it does not exist
+    /// (3D)
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "CASE", help_heading = "Output")
+    )]
+    pub polymesh: Option<PathBuf>,
+
+    /// Format of --polymesh [default: binary]
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_enum, value_name = "FORMAT", help_heading = "Output")
+    )]
+    pub polymesh_format: Option<PolyMeshEncoding>,
+
     /// Do not draw the picture
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Output"))]
     pub no_picture: bool,
@@ -243,6 +259,8 @@ impl MeshOptions {
             device: self.device.or(other.device),
             threads: self.threads.or(other.threads),
             output: self.output.or(other.output),
+            polymesh: self.polymesh.or(other.polymesh),
+            polymesh_format: self.polymesh_format.or(other.polymesh_format),
             no_picture: self.no_picture || other.no_picture,
         }
     }
@@ -513,6 +531,33 @@ pub enum FlowSide {
     Outside,
     /// Inside the surface
     Inside,
+}
+
+/// [`PolyMeshFormat`] as an option.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(
+    feature = "clap",
+    derive(clap::ValueEnum),
+    value(rename_all = "lowercase")
+)]
+pub enum PolyMeshEncoding {
+    /// Text
+    Ascii,
+    /// Binary, 32-bit labels; 64-bit ones where the mesh needs them
+    Binary,
+    /// Binary, 64-bit labels
+    Binary64,
+}
+
+impl From<PolyMeshEncoding> for PolyMeshFormat {
+    fn from(encoding: PolyMeshEncoding) -> Self {
+        match encoding {
+            PolyMeshEncoding::Ascii => Self::Ascii,
+            PolyMeshEncoding::Binary => Self::Binary,
+            PolyMeshEncoding::Binary64 => Self::Binary64,
+        }
+    }
 }
 
 /// [`DeviceChoice`] with a form in TOML.

@@ -23,7 +23,8 @@ fn pending() -> MutexGuard<'static, Vec<PathBuf>> {
 pub fn discard_pending() {
     if let Ok(mut pending) = PENDING.try_lock() {
         for path in pending.drain(..) {
-            let _ = fs::remove_file(path);
+            let _ = fs::remove_file(&path);
+            let _ = fs::remove_dir_all(path);
         }
     }
 }
@@ -165,6 +166,90 @@ fn place(file: NamedTempFile, target: &Path, force: bool) -> Result<u64, Error> 
         Err(e) if e.error.kind() == io::ErrorKind::AlreadyExists => Err(exists(target)),
         Err(e) => Err(broken(e.error)),
     }
+}
+
+/// Checks that a folder of files can be written; to be called before the work starts. `is_ours` tells by name which
+/// files a folder that exists may have, since `force` replaces all of it.
+///
+/// # Errors
+/// A target that exists and has files (without `force`), or files that are not `is_ours`, or is no folder.
+pub fn check_folder(
+    target: &Path,
+    force: bool,
+    is_ours: &dyn Fn(&str) -> bool,
+) -> Result<(), Error> {
+    let name = target.display();
+    let entries = match fs::read_dir(target) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(e) => {
+            return Err(Error::input(format!(
+                "cannot write {name}: it is not a folder that can be read"
+            ))
+            .because(&e));
+        }
+    };
+    let mut names: Vec<String> = entries
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    match names.iter().find(|name| !is_ours(name)) {
+        Some(other) => Err(
+            Error::input(format!("{name} has other files, such as {other}"))
+                .hint("move them elsewhere: the folder is replaced as a whole"),
+        ),
+        None if !force && !names.is_empty() => Err(exists(target)),
+        None => Ok(()),
+    }
+}
+
+/// Writes a folder with `fill`, which is given a temporary one beside the target, and renames it. Returns the value of
+/// `fill`. With `force`, a folder that exists is moved aside and removed after that; an error leaves it in place.
+///
+/// # Errors
+/// As [`check_folder`]; errors of `fill`, and I/O errors.
+pub fn write_folder<T>(
+    target: &Path,
+    force: bool,
+    is_ours: &dyn Fn(&str) -> bool,
+    fill: impl FnOnce(&Path) -> Result<T, Error>,
+) -> Result<T, Error> {
+    check_folder(target, force, is_ours)?;
+    let broken = |error: io::Error| failed(target, &error);
+    let beside = |prefix| {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(prefix);
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
+        builder.tempdir_in(folder_of(target)).map_err(broken)
+    };
+    let folder = beside(".cutlink-")?;
+    let at = folder.path().to_owned();
+    pending().push(at.clone());
+    let written = fill(&at).and_then(|value| {
+        if !target.exists() {
+            fs::rename(&at, target).map_err(broken)?;
+            return Ok(value);
+        }
+        // An empty folder, or one that `force` replaces.
+        let aside = beside(".cutlink-old-")?;
+        let old = aside.path().join("old");
+        fs::rename(target, &old).map_err(broken)?;
+        if let Err(error) = fs::rename(&at, target) {
+            // What was there goes back; if that fails too, it stays where it is and is not removed.
+            if fs::rename(&old, target).is_err() {
+                let kept = aside.keep();
+                return Err(
+                    broken(error).hint(format!("the earlier files are in {}", kept.display()))
+                );
+            }
+            return Err(broken(error));
+        }
+        Ok(value)
+    });
+    pending().retain(|path| *path != at);
+    written
 }
 
 /// The error for a file that could not be written.

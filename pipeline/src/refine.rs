@@ -116,6 +116,19 @@ impl FromStr for Refine {
     }
 }
 
+impl Refine {
+    /// The region of a rule for one in 3D.
+    pub fn region(&self) -> Option<RegionShape> {
+        match &self.what {
+            What::Region {
+                shape,
+                dimensions: 3,
+            } => Some(*shape),
+            _ => None,
+        }
+    }
+}
+
 /// The comma-separated rest of the text: words first, then `key=value` items.
 struct Items<'a> {
     grammar: &'a str,

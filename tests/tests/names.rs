@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 9] = [
+const CRATES: [&str; 10] = [
     "nvcc",
     "device",
     "amr",
+    "hex",
     "mesher",
     "voxelizer",
     "solver",

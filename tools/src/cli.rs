@@ -3,7 +3,10 @@
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use cutlink::options::{DeviceOption, FillRule, FlowSide, MeshOptions, Numbers, Root};
+use cutlink::openfoam::CellRule;
+use cutlink::options::{
+    DeviceOption, FillRule, FlowSide, MeshOptions, Numbers, PolyMeshEncoding, Root,
+};
 use cutlink_solver::{Collision, LatticeKind, Precision};
 use std::path::{Path, PathBuf};
 
@@ -39,6 +42,8 @@ pub enum Command {
     Estimate(Box<EstimateArgs>),
     /// Show, check and export a mesh file, or report the health of a surface
     Inspect(InspectArgs),
+    /// Refine the hexahedra of an OpenFOAM case, or coarsen them, and map its fields
+    Refine(RefineArgs),
     /// Run the flow of a case file, on the CPU or an NVIDIA GPU
     Solve(SolveArgs),
     /// Measure the speed of meshing and of flows on this machine
@@ -90,6 +95,7 @@ Examples:
   cutlink mesh part.stl --unit mm --rotate x:90 --levels 5
   cutlink mesh --shape sphere:r=0.5 --domain -2,-2,-2,6,2,2 --root 128
   cutlink mesh --shape naca:2412 --levels 6 --output wing
+  cutlink mesh bunny.stl --polymesh case
   cutlink mesh bunny.stl --write-config case.toml; cutlink mesh --config case.toml
 
 Lengths are in metres after --unit, --scale and the rest of the placement.
@@ -169,6 +175,50 @@ pub enum BenchCommand {
     Mesh(Box<BenchMeshArgs>),
     /// Cell updates per second of flows, as a share of the memory copy bandwidth, and time by level
     Solve(Box<BenchSolveArgs>),
+}
+
+const REFINE_EXAMPLES: &str = "\
+Examples:
+  cutlink refine case --where sphere:0,0,0,r=1,levels=3
+  cutlink refine case --where box:0,-1,-1,4,1,1,levels=2 --where 'field:alpha.water>0.01,levels=3'
+  cutlink refine case --coarsen
+
+Each run starts from the mesh that the case had at first, which stays in constant/polyMesh/parent.
+
+Exit codes: 0 success, 1 run-time failure, 2 usage or bad input, 4 out of memory.";
+
+/// Arguments of `cutlink refine`.
+#[derive(Debug, Args)]
+#[command(after_help = REFINE_EXAMPLES)]
+pub struct RefineArgs {
+    /// The case: a folder with constant/polyMesh
+    pub case: PathBuf,
+
+    /// Cells to refine; repeatable: box:X0,Y0,Z0,X1,Y1,Z1,levels=N; sphere:X,Y,Z,r=R,levels=N;
+    /// cylinder:X0,Y0,Z0,X1,Y1,Z1,r=R,levels=N; field:NAME>VALUE,levels=N (or <). levels counts that of the parent
+    #[arg(
+        long = "where",
+        value_name = "RULE",
+        allow_hyphen_values = true,
+        required_unless_present = "coarsen"
+    )]
+    pub rules: Vec<CellRule>,
+
+    /// Return to the parent mesh
+    #[arg(long, conflicts_with = "rules")]
+    pub coarsen: bool,
+
+    /// Format of the mesh [default: binary]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub polymesh_format: Option<PolyMeshEncoding>,
+
+    /// Worker threads; 0 uses all cores
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub threads: usize,
+
+    /// How to report.
+    #[command(flatten)]
+    pub output: Output,
 }
 
 const SOLVE_EXAMPLES: &str = "\
@@ -460,6 +510,7 @@ Examples:
   cutlink inspect bunny.cutlink --png slice.png --axis x --position 0.25
   cutlink inspect bunny.cutlink --vtk bunny.htg
   cutlink inspect bunny.cutlink --solid-stl voxels.stl --level 2
+  cutlink inspect bunny.cutlink --polymesh case
   cutlink inspect scan.stl --check
 
 Exit codes: 0 success, 1 run-time failure or a check that failed, 2 usage or bad input, \
@@ -505,6 +556,20 @@ pub struct InspectArgs {
     /// Write the surface of the solid cells of a level as binary STL (3D)
     #[arg(long, value_name = "PATH", help_heading = "Exports")]
     pub solid_stl: Option<PathBuf>,
+
+    /// Write the fluid as an OpenFOAM mesh: constant/polyMesh of this case, which is created if it does not exist (3D)
+    #[arg(long, value_name = "CASE", help_heading = "Exports")]
+    pub polymesh: Option<PathBuf>,
+
+    /// Format of --polymesh [default: binary]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FORMAT",
+        requires = "polymesh",
+        help_heading = "Exports"
+    )]
+    pub polymesh_format: Option<PolyMeshEncoding>,
 
     /// Overwrite existing outputs
     #[arg(long, help_heading = "Exports")]

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`cli`] | the command line and its help texts |
 //! | [`mesh`] | `cutlink mesh` and `cutlink estimate` |
+//! | [`refine`] | `cutlink refine` |
 //! | [`solve`] | `cutlink solve` |
 //! | [`inspect`] | `cutlink inspect`: content, checks and exports of a mesh file; health of a surface |
 //! | [`bench`](mod@bench) | `cutlink bench`: the speed of meshing and flows on this machine |
@@ -24,6 +25,7 @@ pub mod exit;
 pub mod inspect;
 pub mod manual;
 pub mod mesh;
+pub mod refine;
 pub mod signals;
 pub mod solve;
 
@@ -37,6 +39,7 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Mesh(args) => args.output.json,
         Command::Estimate(args) => args.output.json,
         Command::Inspect(args) => args.output.json,
+        Command::Refine(args) => args.output.json,
         Command::Solve(args) => args.output.json,
         Command::Bench(cli::BenchCommand::Mesh(args)) => args.run.output.json,
         Command::Bench(cli::BenchCommand::Solve(args)) => args.run.output.json,
@@ -61,6 +64,7 @@ fn dispatch(cli: &Cli) -> Result<(), Error> {
         Command::Mesh(args) => mesh::command(args),
         Command::Estimate(args) => mesh::estimate(args),
         Command::Inspect(args) => inspect::command(args),
+        Command::Refine(args) => refine::command(args),
         Command::Solve(args) => solve::command(args),
         Command::Bench(cli::BenchCommand::Mesh(args)) => bench::mesh(args),
         Command::Bench(cli::BenchCommand::Solve(args)) => bench::solve::command(args),

@@ -76,13 +76,13 @@ fn the_json_object_has_the_documented_keys() {
         health.vertices health.volume input input.bytes input.closed input.format \
         input.gzipped intersections input.kind input.name input.patches input.triangles input.vertices levels \
         levels[].blocks levels[].boundary levels[].dx levels[].fluid levels[].leaf_blocks \
-        gap_links levels[].level levels[].solid links notes parameters parameters.deviation \
+        gap_links levels[].level levels[].solid links notes polymesh parameters parameters.deviation \
         parameters.fill parameters.flow parameters.levels parameters.periodic parameters.refine parameters.robust \
         parameters.seed parameters.wall_distance peak_rss_bytes schema thin thin.cells thin.links \
         thin.places snapping snapping.collapsed_facets snapping.max_displacement snapping.merged_vertices \
         snapping.unit solid_finest threads times_ms times_ms.bins times_ms.counts times_ms.download \
         times_ms.embed times_ms.estimate times_ms.health times_ms.open \
-        times_ms.intersections times_ms.links times_ms.picture times_ms.read times_ms.refine times_ms.snap \
+        times_ms.intersections times_ms.links times_ms.picture times_ms.polymesh times_ms.read times_ms.refine times_ms.snap \
         times_ms.total times_ms.upload times_ms.voxelize times_ms.write transform transform.linear \
         transform.offset transform.unit";
     let pinned: BTreeSet<String> = pinned.split_whitespace().map(str::to_owned).collect();

@@ -335,6 +335,9 @@ impl<'a> Builder<'a> {
     where
         Facet<D>: Meet<D> + Exact<D>,
     {
+        if D != 3 && self.job.targets.polymesh.is_some() {
+            return Err(crate::polymesh::planar());
+        }
         let name = self.job.name();
         let (placed, frame) = (&from.placed, &from.domain.frame);
         let bounds = placed.bounds().unwrap_or([[0.0; D]; 2]);

@@ -10,6 +10,7 @@ use crate::mesh::report::{
 use crate::mesh::resolve::{Job, Source, describe};
 use crate::output;
 use crate::picture::{PictureError, SliceOptions, slice_png, slice_png_of};
+use crate::polymesh::{self, PolyMeshReport};
 use cutlink_voxelizer::{AnyMesh, LevelCounts, Mesh, Thin, mesh_file, thin};
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -74,6 +75,7 @@ pub fn plan<const D: usize>(job: &Job, prepared: &Prepared<D>, device: DeviceRep
         threads: rayon::current_num_threads(),
         levels: levels.collect(),
         built: None,
+        polymesh: None,
         times_ms: Times::default(),
         peak_rss_bytes: 0,
         files: BTreeMap::new(),
@@ -293,6 +295,14 @@ impl Builder<'_> {
             })?;
             self.times.picture += ms(begin);
             add("picture", path, written.1);
+        }
+        if let Some((case, encoding)) = &targets.polymesh {
+            let begin = Instant::now();
+            let (made, bytes) = polymesh::export(mesh, case, (*encoding).into(), force)?;
+            self.times.polymesh = ms(begin);
+            made.notes().into_iter().for_each(|note| self.note(note));
+            add("polymesh", case, bytes);
+            report.polymesh = Some(PolyMeshReport::new(&made));
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 
 use crate::device::Opened;
 use crate::mesh::intersections::IntersectionReport;
+use crate::polymesh::PolyMeshReport;
 use cutlink_device::Selected;
 use cutlink_voxelizer::LevelCounts;
 use serde::Serialize;
@@ -32,6 +33,7 @@ pub struct MeshReport {
     pub levels: Vec<LevelReport>,
     #[serde(flatten)]
     pub built: Option<Built>,
+    pub polymesh: Option<PolyMeshReport>,
     pub times_ms: Times,
     pub peak_rss_bytes: u64,
     pub files: BTreeMap<&'static str, Written>,
@@ -231,6 +233,7 @@ pub struct Times {
     pub counts: f64,
     pub write: f64,
     pub picture: f64,
+    pub polymesh: f64,
     pub total: f64,
 }
 
@@ -358,9 +361,12 @@ impl MeshReport {
             grouped(built.solid_finest)
         );
         text += &format!("checksum  {}\n", built.checksum);
+        if let Some(made) = &self.polymesh {
+            text += &made.text();
+        }
         let t = &self.times_ms;
         text += &format!(
-            "time      {} = read {}, health {}, snap {}{}, upload {}, bins {}, voxelize {}, refine {}, links {}{}, write {}{}\n",
+            "time      {} = read {}, health {}, snap {}{}, upload {}, bins {}, voxelize {}, refine {}, links {}{}, write {}{}{}\n",
             millis(t.total),
             millis(t.read),
             millis(t.health),
@@ -383,6 +389,10 @@ impl MeshReport {
                 format!(", picture {}", millis(t.picture))
             } else {
                 String::new()
+            },
+            match self.polymesh {
+                Some(_) => format!(", polyMesh {}", millis(t.polymesh)),
+                None => String::new(),
             }
         );
         let on_device = self.device.peak_bytes.map(|peak| {

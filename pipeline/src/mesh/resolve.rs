@@ -3,9 +3,11 @@
 use crate::error::Error;
 use crate::mesh::MESH_EXTENSION;
 use crate::options::{
-    Axes, DeviceOption, FillRule, FlowSide, MeshOptions, Numbers, Root, SnapDomain,
+    Axes, DeviceOption, FillRule, FlowSide, MeshOptions, Numbers, PolyMeshEncoding, Root,
+    SnapDomain,
 };
 use crate::output;
+use crate::polymesh;
 use crate::refine::Refine;
 use cutlink_amr::MAX_LEVELS;
 use cutlink_mesher::placement::{Fit, Placement, Rotation, Scale, Unit};
@@ -38,6 +40,8 @@ pub struct Targets {
     pub picture: Option<PathBuf>,
     /// Intersecting facets.
     pub intersections: Option<PathBuf>,
+    /// The OpenFOAM case that gets the mesh, and how.
+    pub polymesh: Option<(PathBuf, PolyMeshEncoding)>,
     /// Whether existing files are replaced.
     pub force: bool,
 }
@@ -129,6 +133,9 @@ fn with_source(options: &MeshOptions, source: Source) -> Result<Job, Error> {
             "--robust uses generalized winding numbers, which have no parity",
         )
         .hint("omit --fill evenodd or --robust"));
+    }
+    if given.polymesh_format.is_some() && given.polymesh.is_none() {
+        return Err(Error::input("--polymesh-format needs --polymesh CASE"));
     }
     let refine = given.refine.clone().unwrap_or_default();
     let device = given.device.unwrap_or_default();
@@ -239,6 +246,10 @@ fn targets(source: &Source, given: &MeshOptions) -> Targets {
         intersections: given
             .check_intersections
             .then(|| mesh.with_extension("intersections.stl")),
+        polymesh: given.polymesh.clone().map(|case| {
+            let encoding = given.polymesh_format.unwrap_or(PolyMeshEncoding::Binary);
+            (case, encoding)
+        }),
         mesh,
         force: false,
     }
@@ -276,6 +287,7 @@ impl Job {
             mesh,
             picture,
             intersections,
+            polymesh,
             force,
         } = &self.targets;
         let input = match &self.source {
@@ -288,6 +300,9 @@ impl Job {
                 mesh.display()
             ))
             .hint("give --output another extension, or use --no-picture"));
+        }
+        if let Some((case, _)) = polymesh {
+            polymesh::check(case, *force)?;
         }
         let beside = picture.iter().chain(intersections);
         std::iter::once(mesh)
@@ -351,6 +366,12 @@ impl Job {
             device: Some(self.device),
             threads: Some(self.threads),
             output: Some(self.targets.mesh.clone()),
+            polymesh: self.targets.polymesh.clone().map(|(case, _)| case),
+            polymesh_format: self
+                .targets
+                .polymesh
+                .as_ref()
+                .map(|&(_, encoding)| encoding),
             no_picture: self.targets.picture.is_none(),
         }
     }

@@ -2,12 +2,14 @@
 
 use crate::cli::InspectArgs;
 use crate::cli::SliceAxis;
-use cutlink::Error;
+use crate::console::Console;
 use cutlink::mesh::product::write_picture;
 use cutlink::mesh::report::Written;
 use cutlink::output;
 use cutlink::picture::{Position, SliceOptions};
+use cutlink::polymesh::{self, PolyMeshReport};
 use cutlink::solid_stl::solid_surface;
+use cutlink::{Error, Observer as _};
 use cutlink_mesher::write_stl::write_stl;
 use cutlink_voxelizer::vtk::{Htg, VtkError, Vtu};
 use cutlink_voxelizer::{AnyMesh, Mesh};
@@ -16,7 +18,8 @@ use std::path::Path;
 
 /// Whether any export is requested.
 pub(super) fn wanted(args: &InspectArgs) -> bool {
-    args.vtk.is_some() || args.png.is_some() || args.solid_stl.is_some()
+    let files = [&args.vtk, &args.png, &args.solid_stl, &args.polymesh];
+    files.iter().any(|file| file.is_some())
 }
 
 /// Checks the requested exports before the file is read.
@@ -34,6 +37,9 @@ pub(super) fn check(args: &InspectArgs) -> Result<(), Error> {
             )));
         }
         output::check(path, args.force, Some(&args.file))?;
+    }
+    if let Some(case) = &args.polymesh {
+        polymesh::check(case, args.force)?;
     }
     if let Some(path) = &args.vtk {
         vtk_kind(path, args.level)?;
@@ -69,6 +75,9 @@ pub(super) fn check_for(args: &InspectArgs, mesh: &AnyMesh) -> Result<(), Error>
     }
     if planar && args.solid_stl.is_some() {
         return Err(Error::input("--solid-stl is for 3D meshes"));
+    }
+    if planar && args.polymesh.is_some() {
+        return Err(polymesh::planar());
     }
     if planar && args.axis.is_some() {
         return Err(Error::input(
@@ -107,6 +116,7 @@ fn vtk_kind(path: &Path, level: Option<usize>) -> Result<VtkKind, Error> {
 pub(super) fn write(
     args: &InspectArgs,
     mesh: &AnyMesh,
+    console: &Console,
 ) -> Result<BTreeMap<&'static str, Written>, Error> {
     let mut files = BTreeMap::new();
     let mut add = |kind, path: &Path, bytes| {
@@ -135,6 +145,17 @@ pub(super) fn write(
     if let (Some(path), AnyMesh::D3(mesh)) = (&args.solid_stl, mesh) {
         let level = args.level.unwrap_or(mesh.forest.finest());
         add("solid_stl", path, solid_stl(mesh, level, path, args.force)?);
+    }
+    if let (Some(case), AnyMesh::D3(mesh)) = (&args.polymesh, mesh) {
+        let format = args
+            .polymesh_format
+            .map_or_else(Default::default, Into::into);
+        let (made, bytes) = polymesh::export(mesh, case, format, args.force)?;
+        for note in made.notes() {
+            console.clone().note(&note);
+        }
+        console.show(&PolyMeshReport::new(&made).text())?;
+        add("polymesh", case, bytes);
     }
     Ok(files)
 }

@@ -52,7 +52,7 @@ fn look(
         };
     }
     if report.checks.iter().all(|c| c.passed) {
-        report.files = export::write(args, mesh)?;
+        report.files = export::write(args, mesh, console)?;
     }
     let after = report.after_text();
     if !after.is_empty() {

@@ -1,0 +1,213 @@
+//! Parent meshes, made from lists of cells by matching their faces.
+
+#![allow(dead_code, reason = "each test uses its part")]
+
+use cutlink_hex::{PolyMesh, PolyPatch};
+use std::collections::BTreeMap;
+
+/// A generator of Marsaglia's xorshift family; any seed.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        ((self.next() >> 11) % n as u64) as usize
+    }
+
+    pub(crate) fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+/// A mesh of cells, each a list of faces that point outward; `patch` names boundary faces by their centres.
+pub(crate) fn mesh_of(
+    points: Vec<[f64; 3]>,
+    cells: &[Vec<Vec<u32>>],
+    patch: impl Fn([f64; 3]) -> &'static str,
+) -> PolyMesh {
+    let mut open: BTreeMap<Vec<u32>, (u32, Vec<u32>)> = BTreeMap::new();
+    let mut internal: Vec<(u32, u32, Vec<u32>)> = Vec::new();
+    for (cell, faces) in cells.iter().enumerate() {
+        for face in faces {
+            let mut key = face.clone();
+            key.sort_unstable();
+            match open.remove(&key) {
+                Some((owner, ids)) => internal.push((owner, cell as u32, ids)),
+                None => drop(open.insert(key, (cell as u32, face.clone()))),
+            }
+        }
+    }
+    internal.sort();
+    let mut rims: BTreeMap<&str, Vec<(u32, Vec<u32>)>> = BTreeMap::new();
+    for (_, (owner, ids)) in open {
+        let sum = ids.iter().fold([0.0; 3], |s, &p| {
+            std::array::from_fn(|a| s[a] + points[p as usize][a])
+        });
+        let center = sum.map(|x: f64| x / ids.len() as f64);
+        rims.entry(patch(center)).or_default().push((owner, ids));
+    }
+    let mut mesh = PolyMesh {
+        points,
+        cells: cells.len(),
+        face_start: vec![0],
+        ..PolyMesh::default()
+    };
+    let put = |mesh: &mut PolyMesh, owner: u32, ids: &[u32]| {
+        mesh.face_points.extend(ids);
+        mesh.face_start.push(mesh.face_points.len() as u32);
+        mesh.owner.push(owner);
+    };
+    for (owner, neighbour, ids) in internal {
+        put(&mut mesh, owner, &ids);
+        mesh.neighbour.push(neighbour);
+    }
+    for (name, mut faces) in rims {
+        faces.sort();
+        let (name, kind) = (name.to_owned(), "patch".to_owned());
+        let (start, count) = (mesh.faces(), faces.len());
+        mesh.patches.push(PolyPatch {
+            name,
+            kind,
+            start,
+            faces: count,
+            entries: Vec::new(),
+        });
+        faces
+            .iter()
+            .for_each(|(owner, ids)| put(&mut mesh, *owner, ids));
+    }
+    mesh
+}
+
+/// The outward faces of a hexahedron, bottom then top, both in a loop.
+fn hex(p: [u32; 8]) -> Vec<Vec<u32>> {
+    [
+        [0, 3, 2, 1],
+        [4, 5, 6, 7],
+        [0, 1, 5, 4],
+        [1, 2, 6, 5],
+        [2, 3, 7, 6],
+        [3, 0, 4, 7],
+    ]
+    .map(|face| face.map(|i: usize| p[i]).to_vec())
+    .into()
+}
+
+/// A block of n cells of size 1, mapped.
+pub(crate) fn block(n: [usize; 3], map: impl Fn([f64; 3]) -> [f64; 3]) -> PolyMesh {
+    let id = |x: usize, y: usize, z: usize| (x + (n[0] + 1) * (y + (n[1] + 1) * z)) as u32;
+    let (mut points, mut cells) = (Vec::new(), Vec::new());
+    for z in 0..=n[2] {
+        for y in 0..=n[1] {
+            for x in 0..=n[0] {
+                points.push(map([x as f64, y as f64, z as f64]));
+                if x < n[0] && y < n[1] && z < n[2] {
+                    let low = [
+                        id(x, y, z),
+                        id(x + 1, y, z),
+                        id(x + 1, y + 1, z),
+                        id(x, y + 1, z),
+                    ];
+                    let up = low.map(|p| p + ((n[0] + 1) * (n[1] + 1)) as u32);
+                    cells.push(hex([
+                        low[0], low[1], low[2], low[3], up[0], up[1], up[2], up[3],
+                    ]));
+                }
+            }
+        }
+    }
+    mesh_of(
+        points,
+        &cells,
+        |c| if c[2] < 1e-9 { "floor" } else { "rest" },
+    )
+}
+
+/// Extrudes quads and triangles of a plane, counter-clockwise, by some layers.
+fn extrude(plane: &[[f64; 2]], polygons: &[Vec<u32>], layers: usize) -> PolyMesh {
+    let count = plane.len() as u32;
+    let points = (0..=layers)
+        .flat_map(|z| plane.iter().map(move |p| [p[0], p[1], z as f64 * 0.5]))
+        .collect();
+    let mut cells = Vec::new();
+    for z in 0..layers as u32 {
+        for polygon in polygons {
+            let low: Vec<u32> = polygon.iter().map(|p| p + z * count).collect();
+            let up: Vec<u32> = low.iter().map(|p| p + count).collect();
+            let mut faces = vec![low.iter().rev().copied().collect(), up.clone()];
+            for i in 0..low.len() {
+                let j = (i + 1) % low.len();
+                faces.push(vec![low[i], low[j], up[j], up[i]]);
+            }
+            cells.push(faces);
+        }
+    }
+    mesh_of(
+        points,
+        &cells,
+        |c| if c[2] < 1e-9 { "floor" } else { "rest" },
+    )
+}
+
+/// Around a centre point of `sectors` edges (3 and 5 are singular), two rings of quads.
+pub(crate) fn o_grid(sectors: usize, layers: usize) -> PolyMesh {
+    let turns = 2 * sectors;
+    let mut plane = vec![[0.0, 0.0]];
+    for ring in 1..=2 {
+        for i in 0..turns {
+            let angle = std::f64::consts::TAU * i as f64 / turns as f64;
+            // Corners of the inner quads lie farther out.
+            let radius = f64::from(ring) * if i % 2 == 0 { 0.8 } else { 1.0 };
+            plane.push([radius * angle.cos(), radius * angle.sin()]);
+        }
+    }
+    let at = |ring: usize, i: usize| (1 + (ring - 1) * turns + i % turns) as u32;
+    let mut quads = Vec::new();
+    for sector in 0..sectors {
+        quads.push(vec![
+            0,
+            at(1, 2 * sector),
+            at(1, 2 * sector + 1),
+            at(1, 2 * sector + 2),
+        ]);
+    }
+    for i in 0..turns {
+        quads.push(vec![at(1, i), at(2, i), at(2, i + 1), at(1, i + 1)]);
+    }
+    extrude(&plane, &quads, layers)
+}
+
+/// A row of eight quads between triangles, extruded: hexahedra with a rim of prisms.
+pub(crate) fn rim_of_prisms(layers: usize) -> PolyMesh {
+    let n = 8;
+    let mut plane: Vec<[f64; 2]> = Vec::new();
+    for y in 0..=n {
+        for x in 0..=n {
+            plane.push([x as f64, y as f64]);
+        }
+    }
+    let id = |x: usize, y: usize| (x + (n + 1) * y) as u32;
+    let mut polygons = Vec::new();
+    for y in 0..n {
+        for x in 0..n {
+            let quad = vec![id(x, y), id(x + 1, y), id(x + 1, y + 1), id(x, y + 1)];
+            if x == 0 {
+                polygons.push(vec![quad[0], quad[1], quad[2]]);
+                polygons.push(vec![quad[0], quad[2], quad[3]]);
+            } else {
+                polygons.push(quad);
+            }
+        }
+    }
+    extrude(&plane, &polygons, layers)
+}

@@ -1,0 +1,206 @@
+//! Refines the mesh of an OpenFOAM case, and maps its fields.
+//!
+//! The result is a function of the parent mesh and of the rules: cells that no rule names any more are coarse again. The
+//! parent is the mesh that the case had at first. It stays in `constant/polyMesh/parent` with all its files, and with the
+//! fields of that time in `parent/fields`.
+//!
+//! | in the latest time folder | mapped |
+//! |---|---|
+//! | fields of cells: scalars, vectors, tensors | the same value to children, means by volume to coarser cells |
+//! | their values on patches | likewise, means by area |
+//! | fields of faces, such as `phi` | left out; OpenFOAM computes them from the velocity |
+//! | other files | stay as they are |
+
+mod fields;
+mod rules;
+
+pub use rules::CellRule;
+
+use crate::error::{Error, ErrorKind};
+use crate::observer::Observer;
+use crate::output;
+use cutlink_hex::polymesh::MESH_FILES;
+use cutlink_hex::refine::{PARENT, PARENT_LISTS, RefineError};
+use cutlink_hex::{PolyMesh, PolyMeshError, PolyMeshFormat, RefinedMesh};
+use fields::Fields;
+use serde::Serialize;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A refined case in numbers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
+pub struct RefineReport {
+    pub schema: u32,
+    pub cutlink: &'static str,
+    pub command: &'static str,
+    pub case: PathBuf,
+    pub parent_cells: usize,
+    pub cells_before: usize,
+    pub cells: usize,
+    pub faces: usize,
+    pub points: usize,
+    pub levels: Vec<usize>,
+    pub polyhedra: usize,
+    pub time: Option<String>,
+    pub fields: Vec<String>,
+    pub left_out: Vec<String>,
+    pub bytes: u64,
+}
+
+impl From<PolyMeshError> for Error {
+    fn from(error: PolyMeshError) -> Self {
+        let kind = match &error {
+            PolyMeshError::Memory { .. } => ErrorKind::Memory,
+            PolyMeshError::Write { .. } => ErrorKind::Runtime,
+            _ => ErrorKind::Input,
+        };
+        let hint = match &error {
+            PolyMeshError::Missing { .. } => Some("name a case with a mesh in constant/polyMesh"),
+            _ => None,
+        };
+        let mut all = Self::new(kind, error.to_string());
+        if let Some(source) = std::error::Error::source(&error) {
+            all = all.because(source);
+        }
+        match hint {
+            Some(hint) => all.hint(hint),
+            None => all,
+        }
+    }
+}
+
+impl From<RefineError> for Error {
+    fn from(error: RefineError) -> Self {
+        match error {
+            RefineError::Device(error) => error.into(),
+            RefineError::TooLarge { .. } => Self::new(ErrorKind::Memory, error.to_string())
+                .hint("refine less: fewer levels or smaller regions"),
+            error => Self::input(error.to_string()),
+        }
+    }
+}
+
+/// Refines a case by rules; without rules it gets its parent mesh back. Nothing is written before all is computed; each
+/// file, and the mesh as a whole, is complete or as it was.
+///
+/// # Errors
+/// A case without a mesh, damaged files, a rule for a field that does not exist; too little memory; I/O errors.
+pub fn refine(
+    case: &Path,
+    rules: &[CellRule],
+    format: PolyMeshFormat,
+    observer: &mut dyn Observer,
+) -> Result<RefineReport, Error> {
+    let folder = case.join("constant").join("polyMesh");
+    let (old, parent) = RefinedMesh::read(&folder)?;
+    let fields = Fields::read(case, &old.mesh)?;
+    let marks = rules::wanted(rules, &old, &fields)?;
+    let new = RefinedMesh::build(&parent, |center, path| marks.of(center, path))?;
+    let mapped = fields.map(&old, &new);
+    let mut report = RefineReport {
+        schema: crate::JSON_SCHEMA,
+        cutlink: env!("CARGO_PKG_VERSION"),
+        command: "refine",
+        case: case.to_owned(),
+        parent_cells: parent.cells,
+        cells_before: old.mesh.cells,
+        cells: new.mesh.cells,
+        faces: new.mesh.faces(),
+        points: new.mesh.points.len(),
+        levels: levels(&new),
+        polyhedra: new.polyhedra,
+        time: fields.time(),
+        fields: mapped.iter().map(|(name, _)| name.clone()).collect(),
+        left_out: fields.left_out.clone(),
+        bytes: 0,
+    };
+    let is_first = !folder.join(PARENT).is_dir();
+    report.bytes = put_mesh(&folder, &new, &fields, is_first, format)?;
+    fields.write(&mapped)?;
+    note(&report, &parent, &folder, observer);
+    Ok(report)
+}
+
+/// Cells of each number of refinements.
+fn levels(mesh: &RefinedMesh) -> Vec<usize> {
+    let mut levels = Vec::new();
+    for path in &mesh.paths {
+        let level = usize::from(path.level());
+        if levels.len() <= level {
+            levels.resize(level + 1, 0);
+        }
+        levels[level] += 1;
+    }
+    levels
+}
+
+fn note(report: &RefineReport, parent: &PolyMesh, folder: &Path, observer: &mut dyn Observer) {
+    if report.polyhedra > 0 {
+        observer.note(&format!(
+            "{} of {} cells of the parent are not hexahedra: they stay as they are, and limit the levels beside them",
+            report.polyhedra, parent.cells
+        ));
+    }
+    if !report.left_out.is_empty() {
+        observer.note(&format!(
+            "fields of faces left out: {}",
+            report.left_out.join(", ")
+        ));
+    }
+    let has = |name: &str| {
+        let path = folder.join(PARENT).join(name);
+        fs::metadata(path).is_ok()
+    };
+    let zones: Vec<&str> = ["cellZones", "faceZones", "pointZones", "sets"]
+        .into_iter()
+        .filter(|z| has(z))
+        .collect();
+    if !zones.is_empty() {
+        observer.note(&format!(
+            "not mapped, and in {PARENT} only: {}",
+            zones.join(", ")
+        ));
+    }
+}
+
+/// Replaces the mesh; its parent goes along.
+fn put_mesh(
+    folder: &Path,
+    new: &RefinedMesh,
+    fields: &Fields,
+    is_first: bool,
+    format: PolyMeshFormat,
+) -> Result<u64, Error> {
+    let is_ours = |name: &str| {
+        let name = name.strip_suffix(".gz").unwrap_or(name);
+        // What is there at first is copied, whatever it is.
+        is_first || name == PARENT || PARENT_LISTS.contains(&name) || MESH_FILES.contains(&name)
+    };
+    output::write_folder(folder, true, &is_ours, |at| {
+        let to = at.join(PARENT);
+        match is_first {
+            true => {
+                copy(folder, &to)?;
+                fields.keep(&to.join("fields"))?;
+            }
+            false => copy(&folder.join(PARENT), &to)?,
+        }
+        Ok(new.write(at, format)?)
+    })
+}
+
+/// Copies a folder with all that is in it.
+fn copy(from: &Path, to: &Path) -> Result<(), Error> {
+    let broken = |error: std::io::Error| output::failed(to, &error);
+    fs::create_dir_all(to).map_err(broken)?;
+    for entry in fs::read_dir(from).map_err(broken)? {
+        let entry = entry.map_err(broken)?;
+        let (path, to) = (entry.path(), to.join(entry.file_name()));
+        match path.is_dir() {
+            true => copy(&path, &to)?,
+            false => drop(fs::copy(&path, &to).map_err(|error| output::failed(&to, &error))?),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,210 @@
+//! Which cells are refined.
+//!
+//! ```text
+//! box:X0,Y0,Z0,X1,Y1,Z1,levels=N             cells whose centre is in the box
+//! sphere:X,Y,Z,r=R,levels=N
+//! cylinder:X0,Y0,Z0,X1,Y1,Z1,r=R,levels=N
+//! field:NAME>VALUE,levels=N                  cells of the present mesh; also <; vectors by their length
+//! ```
+//! `levels` counts that of the parent, as everywhere: 2 halves its cells once.
+
+use super::fields::Fields;
+use crate::error::Error;
+use crate::refine::Refine;
+use cutlink_hex::refine::MAX_REFINEMENTS;
+use cutlink_hex::{CellPath, RefinedMesh};
+use cutlink_voxelizer::RegionShape;
+use std::str::FromStr;
+
+/// One rule of `cutlink refine --where`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CellRule {
+    what: What,
+    times: u8,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum What {
+    Region(RegionShape),
+    Field {
+        name: String,
+        above: bool,
+        value: f64,
+    },
+}
+
+impl FromStr for CellRule {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let limited = |levels: usize| match (1..=usize::from(MAX_REFINEMENTS) + 1).contains(&levels)
+        {
+            true => Ok(levels as u8 - 1),
+            false => Err(format!(
+                "`{text}`: levels is {levels}, not 1 to {}",
+                MAX_REFINEMENTS + 1
+            )),
+        };
+        if let Some(rest) = text.trim().strip_prefix("field:") {
+            let grammar = "field:NAME>VALUE,levels=N";
+            let wrong = || format!("`{text}` is not a rule; write {grammar}");
+            let (test, levels) = rest.split_once(",levels=").ok_or_else(wrong)?;
+            let at = test.find(['<', '>']).ok_or_else(wrong)?;
+            let (name, value) = (test[..at].trim(), test[at + 1..].trim());
+            let value = value
+                .parse()
+                .ok()
+                .filter(|x: &f64| x.is_finite())
+                .ok_or_else(wrong)?;
+            let levels = levels.trim().parse().map_err(|_| wrong())?;
+            let above = test[at..].starts_with('>');
+            let what = What::Field {
+                name: name.to_owned(),
+                above,
+                value,
+            };
+            return Ok(Self {
+                what,
+                times: limited(levels)?,
+            });
+        }
+        let refine: Refine = text.parse()?;
+        let region = refine.region().ok_or_else(|| {
+            format!("`{text}` is not a region; write one of box, sphere, cylinder, or field:NAME>VALUE,levels=N")
+        })?;
+        Ok(Self {
+            what: What::Region(region),
+            times: limited(refine.levels)?,
+        })
+    }
+}
+
+/// How often cells are refined.
+pub(super) struct Wanted {
+    regions: Vec<(RegionShape, u8)>,
+    /// Cells of the present mesh that fields name, sorted.
+    cells: Vec<(CellPath, u8)>,
+}
+
+/// Evaluates the rules for fields.
+pub(super) fn wanted(
+    rules: &[CellRule],
+    old: &RefinedMesh,
+    fields: &Fields,
+) -> Result<Wanted, Error> {
+    let mut times = vec![0u8; old.mesh.cells];
+    let mut regions = Vec::new();
+    for rule in rules {
+        match &rule.what {
+            What::Region(shape) => regions.push((*shape, rule.times)),
+            What::Field { name, above, value } => {
+                let is_named = |x: f64| if *above { x > *value } else { x < *value };
+                for (times, x) in times.iter_mut().zip(fields.lengths(name)?) {
+                    *times = (*times).max(if is_named(x) { rule.times } else { 0 });
+                }
+            }
+        }
+    }
+    let cells = old
+        .paths
+        .iter()
+        .copied()
+        .zip(times)
+        .filter(|cell| cell.1 > 0)
+        .collect();
+    Ok(Wanted { regions, cells })
+}
+
+impl Wanted {
+    /// How often a cell is to be refined in all.
+    pub(super) fn of(&self, center: [f64; 3], path: CellPath) -> u8 {
+        let regions = self
+            .regions
+            .iter()
+            .filter(|(shape, _)| holds(shape, center))
+            .map(|r| r.1);
+        regions.chain(self.of_fields(path)).max().unwrap_or(0)
+    }
+
+    /// Of the cells that overlap a cell.
+    fn of_fields(&self, path: CellPath) -> impl Iterator<Item = u8> + '_ {
+        let from = self
+            .cells
+            .partition_point(|cell| !cell.0.overlaps(path) && cell.0 < path);
+        let overlapping = self.cells[from..]
+            .iter()
+            .take_while(move |cell| cell.0.overlaps(path));
+        overlapping.map(|cell| cell.1)
+    }
+}
+
+fn holds(shape: &RegionShape, p: [f64; 3]) -> bool {
+    let between = |a: [f64; 3], b: [f64; 3]| -> [f64; 3] { std::array::from_fn(|i| b[i] - a[i]) };
+    let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+    match *shape {
+        RegionShape::Box { lower, upper } => (0..3).all(|a| lower[a] <= p[a] && p[a] <= upper[a]),
+        RegionShape::Ball { center, radius } => {
+            let d = between(center, p);
+            dot(d, d) <= radius * radius
+        }
+        RegionShape::Cylinder { from, to, radius } => {
+            let (axis, d) = (between(from, to), between(from, p));
+            let along = dot(d, axis) / dot(axis, axis);
+            let off: [f64; 3] = std::array::from_fn(|a| d[a] - along * axis[a]);
+            (0.0..=1.0).contains(&along) && dot(off, off) <= radius * radius
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_read_and_wrong_ones_refused() {
+        for text in [
+            "sphere:0,0,0,r=1,levels=2",
+            "box:0,0,0,1,1,1,levels=3",
+            "field:alpha.water>0.5,levels=2",
+        ] {
+            assert!(text.parse::<CellRule>().is_ok(), "{text}");
+        }
+        let field: CellRule = "field:p < -1e-3,levels=4".parse().expect("a rule");
+        let what = What::Field {
+            name: "p".into(),
+            above: false,
+            value: -1e-3,
+        };
+        assert_eq!(field, CellRule { what, times: 3 });
+        for text in [
+            "",
+            "sphere:0,0,r=1,levels=2",
+            "field:p,levels=2",
+            "field:p>x,levels=2",
+            "near:*,levels=2,distance=1",
+            "circle:0,0,r=1,levels=2",
+            "box:0,0,0,1,1,1,levels=12",
+        ] {
+            assert!(text.parse::<CellRule>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn points_on_and_in_regions() {
+        let ball = RegionShape::Ball {
+            center: [1.0, 0.0, 0.0],
+            radius: 1.0,
+        };
+        assert!(holds(&ball, [2.0, 0.0, 0.0]) && !holds(&ball, [2.0, 0.1, 0.0]));
+        let rod = RegionShape::Cylinder {
+            from: [0.0; 3],
+            to: [0.0, 0.0, 2.0],
+            radius: 0.5,
+        };
+        assert!(
+            holds(&rod, [0.5, 0.0, 1.0])
+                && !holds(&rod, [0.4, 0.4, 1.0])
+                && !holds(&rod, [0.0, 0.0, 2.1])
+        );
+    }
+}

@@ -1,0 +1,416 @@
+//! The cells that are kept, their numbers, and what lies beyond each of their faces.
+
+use cutlink_amr::{CellRef, NONE, OUTSIDE, dims};
+use cutlink_voxelizer::Mesh;
+
+/// The share of a coarse link that reaches the centres of the finer cells beyond its face.
+const TO_FINER_CENTRE: f32 = 0.75;
+
+/// A side of a cell: -x, +x, -y, +y, -z, +z.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Side(pub(super) u8);
+
+impl Side {
+    pub(super) const ALL: [Self; 6] = [Self(0), Self(1), Self(2), Self(3), Self(4), Self(5)];
+
+    pub(super) fn axis(self) -> usize {
+        usize::from(self.0 >> 1)
+    }
+
+    pub(super) fn is_upper(self) -> bool {
+        self.0 & 1 == 1
+    }
+
+    pub(super) fn step(self) -> [i32; 3] {
+        let mut step = [0; 3];
+        step[self.axis()] = if self.is_upper() { 1 } else { -1 };
+        step
+    }
+
+    /// The forest's number of the direction.
+    pub(super) fn direction(self) -> usize {
+        dims::direction(self.step())
+    }
+
+    fn opposite(self) -> Self {
+        Self(self.0 ^ 1)
+    }
+}
+
+/// What lies beyond a face.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Beyond {
+    /// A kept cell, by its number.
+    Cell(u32),
+    /// A wall: a patch of the surface.
+    Wall(u32),
+    /// A face of the box.
+    Box,
+}
+
+/// One face of a cell: all of a side, or a quarter of it where the cells beyond are finer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CellFace {
+    pub(super) side: Side,
+    /// Quarter, first along the axis after that of the side; `None` for all.
+    pub(super) quarter: Option<u8>,
+    pub(super) beyond: Beyond,
+    /// A wall between two fluid cells.
+    pub(super) baffle: bool,
+    /// A wall without a cut link to tell its patch.
+    pub(super) guessed: bool,
+}
+
+/// The fluid cells of a mesh in the order of their numbers: leaf blocks depth first, which keeps neighbours close to one
+/// another in memory, and in a block x fastest.
+#[derive(Debug)]
+pub(super) struct Cells<'a> {
+    pub(super) mesh: &'a Mesh<3>,
+    /// Leaf blocks in order.
+    pub(super) leaves: Vec<u32>,
+    /// Place of each block in `leaves`, or [`NONE`].
+    pub(super) slot: Vec<u32>,
+    /// Cells of each leaf that are kept, by slot.
+    pub(super) kept: Vec<u64>,
+    /// Number of the first cell of each leaf, by slot.
+    first: Vec<u32>,
+    /// Number of cells.
+    pub(super) count: u64,
+}
+
+impl<'a> Cells<'a> {
+    /// All fluid cells.
+    pub(super) fn new(mesh: &'a Mesh<3>) -> Self {
+        let forest = &mesh.forest;
+        let mut leaves = Vec::with_capacity(forest.blocks());
+        let mut path = Vec::new();
+        for root in 0..forest.roots() as u32 {
+            path.push(root);
+            while let Some(id) = path.pop() {
+                match forest.first_child[id as usize] {
+                    NONE => leaves.push(id),
+                    first => path.extend((0..8).rev().map(|child| first + child)),
+                }
+            }
+        }
+        let mut slot = vec![NONE; forest.capacity()];
+        for (at, &id) in leaves.iter().enumerate() {
+            slot[id as usize] = at as u32;
+        }
+        let fluid = |&id: &u32| !mesh.classes.solid[id as usize];
+        let kept = leaves.iter().map(fluid).collect();
+        let mut cells = Self {
+            mesh,
+            leaves,
+            slot,
+            kept,
+            first: Vec::new(),
+            count: 0,
+        };
+        cells.number();
+        cells
+    }
+
+    /// Numbers the cells that are kept. Numbers beyond 2^32 wrap; `count` does not.
+    pub(super) fn number(&mut self) {
+        self.count = 0;
+        self.first.clear();
+        for kept in &self.kept {
+            self.first.push(self.count as u32);
+            self.count += u64::from(kept.count_ones());
+        }
+    }
+
+    fn is_kept(&self, at: CellRef) -> bool {
+        self.kept[self.slot[at.block as usize] as usize] >> at.cell & 1 == 1
+    }
+
+    /// The number of a cell that is kept.
+    pub(super) fn id(&self, at: CellRef) -> u32 {
+        let slot = self.slot[at.block as usize] as usize;
+        let before = self.kept[slot] & ((1 << at.cell) - 1);
+        self.first[slot].wrapping_add(before.count_ones())
+    }
+
+    /// The patch that cuts a link.
+    fn cut(&self, at: CellRef, side: Side) -> Option<u32> {
+        let link = self.mesh.link(at, side.direction())?;
+        Some(link.patch.into())
+    }
+
+    /// The patch that separates a cell from a coarser one beyond its `side`: it cuts the link of either, as far as
+    /// the centres of the finer cells.
+    pub(super) fn cut_between_levels(
+        &self,
+        fine: CellRef,
+        side: Side,
+        coarse: CellRef,
+    ) -> Option<u32> {
+        self.cut(fine, side).or_else(|| {
+            let link = self.mesh.link(coarse, side.opposite().direction())?;
+            (link.q <= TO_FINER_CENTRE).then_some(link.patch.into())
+        })
+    }
+
+    /// The patch that separates two fluid cells of a level.
+    pub(super) fn cut_in_level(&self, at: CellRef, side: Side) -> Option<u32> {
+        self.cut(at, side)
+    }
+
+    /// The patch of a wall beside a fluid cell, and whether it is a guess: where the surface crosses levels, no link of
+    /// the cell need lead to the wall.
+    fn wall(&self, at: CellRef, side: Side) -> (u32, bool) {
+        if let Some(patch) = self.cut(at, side) {
+            return (patch, false);
+        }
+        let leads = |direction: usize| {
+            let step = dims::step::<3>(direction)[side.axis()];
+            step == side.step()[side.axis()]
+        };
+        let of = |at: CellRef, all: bool| {
+            (0..27)
+                .filter(|&direction| direction != dims::center(3) && (all || leads(direction)))
+                .find_map(|direction| self.mesh.link(at, direction))
+        };
+        let around = || {
+            (0..27).find_map(
+                |direction| match self.mesh.forest.neighbor_cell(at, direction) {
+                    cutlink_amr::NeighborCell::Same(n) | cutlink_amr::NeighborCell::Coarser(n) => {
+                        of(n, true)
+                    }
+                    _ => None,
+                },
+            )
+        };
+        let found = of(at, false).or_else(|| of(at, true)).or_else(around);
+        (found.map_or(0, |link| link.patch.into()), true)
+    }
+}
+
+/// A leaf block and the blocks around it.
+#[derive(Debug)]
+pub(super) struct Block<'a, 'm> {
+    pub(super) cells: &'a Cells<'m>,
+    pub(super) id: u32,
+    pub(super) level: usize,
+    pub(super) kept: u64,
+    has_links: bool,
+    around: [u32; 27],
+    /// Directions that lead out of the box, a bit each.
+    pub(super) outside: u32,
+    /// Directions of refined blocks, a bit each.
+    refined: u32,
+}
+
+impl<'a, 'm> Block<'a, 'm> {
+    pub(super) fn new(cells: &'a Cells<'m>, slot: usize) -> Self {
+        let (id, forest) = (cells.leaves[slot], &cells.mesh.forest);
+        let mut around = [OUTSIDE; 27];
+        let (mut outside, mut refined) = (0, 0);
+        for (direction, block) in forest.neighbors_of(id).enumerate() {
+            around[direction] = block;
+            outside |= u32::from(!forest.is_inside(id, direction)) << direction;
+            let is_refined = block < OUTSIDE && !forest.is_leaf(block);
+            refined |= u32::from(is_refined) << direction;
+        }
+        Self {
+            cells,
+            id,
+            level: usize::from(forest.level[id as usize]),
+            kept: cells.kept[slot],
+            has_links: cells.mesh.classes.boundary[id as usize] != 0,
+            around,
+            outside,
+            refined,
+        }
+    }
+
+    /// The block in a direction, of the same level.
+    pub(super) fn around(&self, direction: usize) -> u32 {
+        self.around[direction]
+    }
+
+    /// Whether there are finer cells around, so that points may hang.
+    pub(super) fn has_finer(&self) -> bool {
+        self.refined != 0
+    }
+
+    /// Whether the place at local cell coordinates -1..=4 is filled by finer cells.
+    fn is_finer(&self, place: [i32; 3]) -> bool {
+        self.refined >> dims::direction(place.map(|c| c.div_euclid(4))) & 1 == 1
+    }
+
+    /// Hands over the faces of a cell that is kept, side by side.
+    pub(super) fn faces(&self, cell: u32, mut put: impl FnMut(CellFace)) {
+        for side in Side::ALL {
+            self.faces_on(cell, side, &mut put);
+        }
+    }
+
+    fn faces_on(&self, cell: u32, side: Side, put: &mut impl FnMut(CellFace)) {
+        let at = CellRef {
+            block: self.id,
+            cell,
+        };
+        let place = add(dims::unravel::<3>(cell as usize, 4), side.step());
+        let within = dims::ravel(place.map(|c| c & 3), 4) as u32;
+        let toward = dims::direction(place.map(|c| c.div_euclid(4)));
+        let is_out = self.outside >> toward & 1 == 1;
+        let mut whole = |(beyond, baffle, guessed): (Beyond, bool, bool)| {
+            let beyond = if is_out && matches!(beyond, Beyond::Cell(_)) {
+                Beyond::Box
+            } else {
+                beyond
+            };
+            put(CellFace {
+                side,
+                quarter: None,
+                beyond,
+                baffle,
+                guessed,
+            });
+        };
+        match self.around[toward] {
+            OUTSIDE => whole((Beyond::Box, false, false)),
+            NONE => {
+                let coarse = self.coarser(cell, side, toward);
+                whole(self.beyond(at, side, coarse, |cells| {
+                    cells.cut_between_levels(at, side, coarse)
+                }));
+            }
+            block if self.refined >> toward & 1 == 0 => {
+                let other = CellRef {
+                    block,
+                    cell: within,
+                };
+                whole(self.beyond(at, side, other, |cells| match self.has_links {
+                    true => cells.cut_in_level(at, side),
+                    false => None,
+                }));
+            }
+            block => {
+                let children = self.cells.mesh.forest.first_child[block as usize];
+                for quarter in 0..4 {
+                    let fine = finer(children, within, side, quarter);
+                    let cut =
+                        |cells: &Cells<'_>| cells.cut_between_levels(fine, side.opposite(), at);
+                    let (beyond, baffle, guessed) = self.beyond(at, side, fine, cut);
+                    let is_box = is_out && matches!(beyond, Beyond::Cell(_));
+                    let beyond = if is_box { Beyond::Box } else { beyond };
+                    put(CellFace {
+                        side,
+                        quarter: Some(quarter),
+                        beyond,
+                        baffle,
+                        guessed,
+                    });
+                }
+            }
+        }
+    }
+
+    /// The coarser cell beyond a side that leads to a place without a block.
+    pub(super) fn coarser(&self, cell: u32, side: Side, toward: usize) -> CellRef {
+        let forest = &self.cells.mesh.forest;
+        let block = forest.coarser_neighbor(self.id, toward);
+        // Its cells are two of this level wide; the box has a multiple of eight of them.
+        let place = add(
+            forest.cell_coord(CellRef {
+                block: self.id,
+                cell,
+            }),
+            side.step(),
+        );
+        let cell = dims::ravel(place.map(|c| c >> 1 & 3), 4) as u32;
+        CellRef { block, cell }
+    }
+
+    /// What lies beyond a face, whether it is a baffle, and whether its patch is a guess.
+    fn beyond(
+        &self,
+        at: CellRef,
+        side: Side,
+        other: CellRef,
+        cut: impl FnOnce(&Cells<'_>) -> Option<u32>,
+    ) -> (Beyond, bool, bool) {
+        let cells = self.cells;
+        if !cells.is_kept(other) {
+            let (patch, guessed) = cells.wall(at, side);
+            return (Beyond::Wall(patch), false, guessed);
+        }
+        match cut(cells) {
+            Some(patch) => (Beyond::Wall(patch), true, false),
+            None => (Beyond::Cell(cells.id(other)), false, false),
+        }
+    }
+
+    /// The points of a face in half cells from the block's lower corner, counter-clockwise seen from outside the cell.
+    /// Between two corners there is a point if a finer cell has one there.
+    pub(super) fn outline(&self, cell: u32, face: CellFace, put: &mut Vec<[u8; 3]>) {
+        put.clear();
+        let (axis, side) = (face.side.axis(), face.side);
+        let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
+        let at = dims::unravel::<3>(cell as usize, 4);
+        let mut low = at.map(|c| 2 * c as u8);
+        low[axis] += if side.is_upper() { 2 } else { 0 };
+        let mut size = 2;
+        if let Some(quarter) = face.quarter {
+            size = 1;
+            low[u] += quarter & 1;
+            low[v] += quarter >> 1;
+        }
+        // Corners (u, v), and the side of the edge that follows each: along u or v, down or up.
+        let corners: [([u8; 2], usize, i32); 4] = match side.is_upper() {
+            true => [
+                ([0, 0], v, -1),
+                ([1, 0], u, 1),
+                ([1, 1], v, 1),
+                ([0, 1], u, -1),
+            ],
+            false => [
+                ([0, 0], u, -1),
+                ([0, 1], v, 1),
+                ([1, 1], u, 1),
+                ([1, 0], v, -1),
+            ],
+        };
+        for (i, &([cu, cv], toward, by)) in corners.iter().enumerate() {
+            let corner = |[cu, cv]: [u8; 2]| {
+                let mut p = low;
+                p[u] += size * cu;
+                p[v] += size * cv;
+                p
+            };
+            let from = corner([cu, cv]);
+            put.push(from);
+            if face.quarter.is_some() || self.refined == 0 {
+                continue;
+            }
+            let mut beside = at;
+            beside[toward] += by;
+            if self.is_finer(beside) || self.is_finer(add(beside, side.step())) {
+                let to = corner(corners[(i + 1) % 4].0);
+                put.push(std::array::from_fn(|a| from[a].midpoint(to[a])));
+            }
+        }
+    }
+}
+
+fn add(a: [i32; 3], b: [i32; 3]) -> [i32; 3] {
+    std::array::from_fn(|i| a[i] + b[i])
+}
+
+/// The finer cell beyond a quarter of a side, in the place of cell `within` of a refined block.
+fn finer(children: u32, within: u32, side: Side, quarter: u8) -> CellRef {
+    let axis = side.axis();
+    let mut corner = [0; 3];
+    corner[(axis + 1) % 3] = i32::from(quarter & 1);
+    corner[(axis + 2) % 3] = i32::from(quarter >> 1);
+    // The cells that touch the side are the nearer ones.
+    corner[axis] = if side.is_upper() { 0 } else { 1 };
+    let (child, cell) = dims::below(dims::unravel::<3>(within as usize, 4), corner);
+    CellRef {
+        block: children + child as u32,
+        cell: dims::ravel(cell, 4) as u32,
+    }
+}

@@ -1,0 +1,231 @@
+//! `cutlink refine`: meshes and fields of cases; OpenFOAM's own refinement as oracle where it is installed.
+
+mod kit;
+
+use cutlink_hex::PolyMesh;
+use cutlink_hex::polymesh::{FieldValue, FoamField};
+use kit::Folder;
+
+const MESH: &str =
+    "mesh --shape sphere:r=0.5 --root 12 --levels 1 --no-picture --quiet --polymesh c";
+
+fn read(folder: &Folder, mesh: &str) -> PolyMesh {
+    let mesh = PolyMesh::read(&folder.path(mesh)).expect("a polyMesh");
+    assert_eq!(mesh.validate(), Ok(()), "every invariant");
+    mesh
+}
+
+fn volumes(mesh: &PolyMesh) -> Vec<f64> {
+    let cells = mesh.cell_geometry(&mesh.face_geometry());
+    cells.iter().map(|c| c.volume).collect()
+}
+
+/// A scalar that is the x of each cell, and on the walls the number of the face.
+fn put_field(folder: &Folder, mesh: &PolyMesh) -> Vec<f64> {
+    let cells = mesh.cell_geometry(&mesh.face_geometry());
+    let values: Vec<f64> = cells.iter().map(|c| c.center[0]).collect();
+    let lines: Vec<String> = values.iter().map(f64::to_string).collect();
+    let wall: Vec<String> = (0..mesh.patches[0].faces).map(|i| i.to_string()).collect();
+    std::fs::create_dir_all(folder.path("c/10")).expect("a folder");
+    let head = |class: &str| {
+        format!("FoamFile {{ version 2.0; format ascii; class {class}; object T; }}\n")
+    };
+    let text = format!(
+        "{}dimensions [0 0 0 1 0 0 0];\ninternalField nonuniform List<scalar>\n{}\n(\n{}\n);\nboundaryField\n{{\n\
+         sphere {{ type fixedValue; value nonuniform List<scalar> {}({}); }}\n\"[xyz](Min|Max)\" {{ type zeroGradient; }}\n}}\n",
+        head("volScalarField"),
+        values.len(),
+        lines.join("\n"),
+        wall.len(),
+        wall.join(" ")
+    );
+    folder.write("c/10/T", &text);
+    folder.write(
+        "c/10/phi",
+        &format!(
+            "{}dimensions [0 3 -1 0 0 0 0];\n",
+            head("surfaceScalarField")
+        ),
+    );
+    folder.write("c/10/notes", "mine");
+    values
+}
+
+fn field(folder: &Folder, name: &str) -> FoamField {
+    FoamField::read(&folder.path(name))
+        .expect("a file")
+        .expect("a field")
+}
+
+fn values(field: &FoamField) -> Vec<f64> {
+    match field.get("internalField") {
+        Some(FieldValue::List { values, .. }) => values.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_case_is_refined_with_its_fields_and_coarsened_again() {
+    let folder = Folder::new();
+    folder.run(MESH).ok();
+    let parent = read(&folder, "c/constant/polyMesh");
+    let before = put_field(&folder, &parent);
+    let integral = |mesh: &PolyMesh, values: &[f64]| -> f64 {
+        assert_eq!(mesh.cells, values.len(), "a value for each cell");
+        volumes(mesh)
+            .iter()
+            .zip(values)
+            .map(|(v, x)| v * (x + 1.0))
+            .sum()
+    };
+    let sum = integral(&parent, &before);
+    let ran = folder
+        .run("refine c --where sphere:0.5,0,0,r=0.3,levels=3 --where field:T<-0.6,levels=2 --json")
+        .ok();
+    let json = ran.json();
+    let mesh = read(&folder, "c/constant/polyMesh");
+    assert_eq!(
+        json["cells"].as_u64(),
+        Some(mesh.cells as u64),
+        "the report's cells"
+    );
+    assert_eq!(
+        json["levels"].as_array().map(Vec::len),
+        Some(3),
+        "levels: {}",
+        json["levels"]
+    );
+    assert_eq!(json["left_out"][0], "phi", "{}", json["left_out"]);
+    assert!(!folder.path("c/10/phi").exists(), "fluxes are left out");
+    let refined = field(&folder, "c/10/T");
+    assert!(
+        (integral(&mesh, &values(&refined)) / sum - 1.0).abs() < 1e-13,
+        "the integral stays"
+    );
+    let sphere = refined
+        .patches
+        .iter()
+        .find(|p| p.0 == "sphere")
+        .expect("the patch");
+    let FieldValue::List { values: wall, .. } = &sphere.1[1].1 else {
+        panic!("{sphere:?}")
+    };
+    assert_eq!(wall.len(), mesh.patches[0].faces, "a value for each face");
+    assert_eq!(folder.read("c/10/notes"), b"mine", "other files stay");
+    let kept = values(&field(&folder, "c/constant/polyMesh/parent/fields/10/T"));
+    assert_eq!(kept, before, "the first fields are kept");
+    // Cells in the sphere are as fine as asked for.
+    let centers = mesh.cell_geometry(&mesh.face_geometry());
+    let finest = volumes(&mesh).into_iter().fold(f64::INFINITY, f64::min);
+    for cell in &centers {
+        let [x, y, z] = cell.center;
+        let is_inside = (x - 0.5).powi(2) + y * y + z * z < 0.28f64.powi(2);
+        assert!(!is_inside || cell.volume < 1.5 * finest, "{cell:?}");
+    }
+    folder.run("refine c --coarsen --threads 1").ok();
+    let again = read(&folder, "c/constant/polyMesh");
+    assert_eq!(again, parent, "the parent");
+    let back = values(&field(&folder, "c/10/T"));
+    assert!(
+        back.iter().zip(&before).all(|(a, b)| (a - b).abs() < 1e-13),
+        "the first values"
+    );
+}
+
+#[test]
+fn refusals_name_what_is_wrong_and_change_nothing() {
+    let folder = Folder::new();
+    folder.run(MESH).ok();
+    let mesh = read(&folder, "c/constant/polyMesh");
+    put_field(&folder, &mesh);
+    let sphere = "--where sphere:0,0,0,r=1,levels=2";
+    folder
+        .run(&format!("refine none {sphere}"))
+        .failed(2, &["points does not exist", "constant/polyMesh"]);
+    folder
+        .run("refine c --where field:q>1,levels=2")
+        .failed(2, &["no field q in time 10", "T"]);
+    folder.run("refine c --where ball:1").failed(2, &["ball"]);
+    folder.run("refine c").failed(2, &["--where"]);
+    let damaged = String::from_utf8(folder.read("c/10/T"))
+        .expect("text")
+        .replace(
+            "fixedValue; value nonuniform List<scalar> ",
+            "fixedValue; value nonuniform List<scalar> 1",
+        );
+    folder.write("c/10/U", &damaged);
+    folder
+        .run(&format!("refine c {sphere}"))
+        .failed(2, &["10/U"]);
+    assert_eq!(
+        read(&folder, "c/constant/polyMesh"),
+        mesh,
+        "the mesh is as it was"
+    );
+    assert!(
+        !folder.path("c/constant/polyMesh/parent").exists(),
+        "no parent"
+    );
+}
+
+/// A block with curved edges and graded cells.
+const BLOCK: &str = "FoamFile { version 2.0; format ascii; class dictionary; object blockMeshDict; }
+vertices ((0 0 0) (2 0 0) (2 1 0) (0 1 0) (0 0 1) (2 0 1) (2 1 1) (0 1 1));
+edges (arc 0 1 (1 0.2 0.1) arc 4 5 (1 -0.3 1) arc 2 6 (2.2 1.1 0.5));
+blocks (hex (0 1 2 3 4 5 6 7) (12 9 8) simpleGrading (3 1 0.5));
+boundary (ends { type patch; faces ((0 4 7 3) (2 6 5 1)); } sides { type wall; faces ((1 5 4 0) (3 7 6 2)); }
+ floor { type wall; faces ((0 3 2 1) (4 5 6 7)); });
+";
+const TOPO: &str = "FoamFile { version 2.0; format ascii; class dictionary; object topoSetDict; }
+actions ({ name ball; type cellSet; action new; source sphereToCell; centre (0.8 0.5 0.5); radius 0.45; });
+";
+
+#[test]
+#[cfg_attr(not(has_openfoam), ignore = "needs OpenFOAM")]
+fn meshes_are_those_of_openfoam() {
+    let folder = Folder::new();
+    // Any mesh for the dictionaries of `system`.
+    folder.run(MESH).ok();
+    let control = String::from_utf8(folder.read("c/system/controlDict")).expect("text");
+    folder.write("c/system/controlDict", &(control + "writePrecision 17;\n"));
+    folder.write("c/system/blockMeshDict", BLOCK);
+    folder.write("c/system/topoSetDict", TOPO);
+    folder.shell("blockMesh -case c && cp -r c d && topoSet -case d && refineHexMesh -case d -overwrite ball").ok();
+    folder
+        .run("refine c --where sphere:0.8,0.5,0.5,r=0.45,levels=2 --polymesh-format ascii")
+        .ok();
+    let [ours, theirs] = ["c", "d"].map(|case| read(&folder, &format!("{case}/constant/polyMesh")));
+    let counts = |m: &PolyMesh| {
+        let patches: Vec<usize> = m.patches.iter().map(|p| p.faces).collect();
+        (
+            [m.cells, m.points.len(), m.faces(), m.internal_faces()],
+            patches,
+        )
+    };
+    assert_eq!(
+        counts(&ours),
+        counts(&theirs),
+        "cells, points, faces, and faces of each patch"
+    );
+    let sorted = |mesh: &PolyMesh| {
+        let mut volumes = volumes(mesh);
+        volumes.sort_by(f64::total_cmp);
+        volumes
+    };
+    let near = |(a, b): (&f64, &f64)| (a / b - 1.0).abs() < 1e-12;
+    assert!(
+        sorted(&ours).iter().zip(&sorted(&theirs)).all(near),
+        "volumes of the cells"
+    );
+    let said = folder
+        .shell("checkMesh -case c -allTopology && foamToVTK -case c")
+        .ok()
+        .stdout;
+    assert!(said.contains("Mesh OK."), "{said}");
+    folder
+        .run("refine c --where sphere:0.8,0.5,0.5,r=0.45,levels=4")
+        .ok();
+    read(&folder, "c/constant/polyMesh");
+    let said = folder.shell("checkMesh -case c -allTopology").ok().stdout;
+    assert!(said.contains("Mesh OK."), "{said}");
+}
