@@ -8,8 +8,8 @@ use cutlink::options::DeviceOption;
 use cutlink::{AnyMesh, Error, ErrorKind, Mesh, StopToken, pool};
 use cutlink_device::memory::with_capacity;
 use cutlink_solver::{
-    Collision, FORCE_ROOM, FaceCondition, Flow, ForceSample, Motion, Params, PatchCondition, Plan,
-    Precision, Snapshot, WallScheme,
+    Collision, FaceCondition, Flow, ForceSample, MAX_FORCE_SAMPLES, Motion, Params, PatchCondition,
+    Plan, Precision, Snapshot, WallScheme,
 };
 use numpy::{IntoPyArray, PyArrayMethods};
 use pyo3::prelude::*;
@@ -221,7 +221,7 @@ impl<const D: usize> AnyFlow for Of<'_, '_, D> {
                 |s: &ForceSample| every > 0 && (s.step.is_multiple_of(every) || s.step == end);
             samples.extend(fresh.into_iter().filter(wanted));
             if begin.elapsed() < LOOK {
-                chunk = (2 * chunk).min(FORCE_ROOM / 2);
+                chunk = (2 * chunk).min(MAX_FORCE_SAMPLES / 2);
             }
         }
         self.0.wait()?;

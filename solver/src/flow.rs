@@ -73,7 +73,7 @@ pub trait Flow<const D: usize>: Send {
     fn sample_forces_every(&mut self, every: u64);
 
     /// Forces of the root steps since the last call at which they were summed, oldest first; waits for them. Call it at
-    /// least every [`FORCE_ROOM`](crate::FORCE_ROOM) of these: older ones are lost.
+    /// least every [`MAX_FORCE_SAMPLES`](crate::MAX_FORCE_SAMPLES) of these: older ones are lost.
     fn take_forces(&mut self) -> Result<Vec<ForceSample>, SolverError>;
 
     /// Whether all values are finite and no speed is beyond that of sound: else

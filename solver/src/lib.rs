@@ -38,7 +38,7 @@ pub use sponge::Sponge;
 pub use variation::{OfTime, Place, Space, Values, Variation};
 
 /// Samples of forces that a flow keeps until they are taken.
-pub const FORCE_ROOM: u64 = 1024;
+pub const MAX_FORCE_SAMPLES: u64 = 1024;
 
 /// Root steps from one correction of the mean density to the next, in closed boxes with moving walls.
 pub const HOLD_EVERY: u64 = 64;

@@ -95,6 +95,13 @@ impl<'a, const D: usize> Plan<'a, D> {
         self.levels.iter().map(|l| l.cells << l.level).sum()
     }
 
+    /// Bytes beside the flow's, in the backend's memory, that a snapshot takes for a while: density and velocity of the largest
+    /// level.
+    pub fn snapshot_bytes(&self) -> u64 {
+        let blocks = self.levels.iter().map(|level| level.blocks as u64).max();
+        blocks.unwrap_or(0) * (dims::cells(D) * (1 + D) * size_of::<f32>()) as u64
+    }
+
     /// Whether the mean density is held at 1, every [`HOLD_EVERY`](crate::HOLD_EVERY) root steps: in a closed box
     /// with moving walls. Interpolated bounce-back from a moving wall does not conserve mass exactly.
     pub fn holds_density(&self) -> bool {
@@ -125,7 +132,8 @@ impl<'a, const D: usize> Plan<'a, D> {
         self,
         backend: &B,
     ) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
-        backend.reserve("the flow", self.levels.iter().map(|l| l.bytes).sum())?;
+        let flow: u64 = self.levels.iter().map(|l| l.bytes).sum();
+        backend.reserve("the flow and its snapshots", flow + self.snapshot_bytes())?;
         backend.start(self)
     }
 

@@ -24,7 +24,7 @@ use level::{Clock, State, step, timed};
 use std::{cell::RefCell, collections::VecDeque, io, marker::PhantomData};
 
 /// Samples of forces that are kept until they are taken.
-const SAMPLES: usize = crate::FORCE_ROOM as usize;
+const SAMPLES: usize = crate::MAX_FORCE_SAMPLES as usize;
 
 pub(crate) struct Run<'a, const D: usize, L, T: Real, B: FlowKernels<D>> {
     plan: Plan<'a, D>,

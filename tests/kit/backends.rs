@@ -116,14 +116,7 @@ fn one_thread() -> &'static ThreadPool {
     })
 }
 
-/// Whether all random cases are to be tried, and all faults: where `CI` or `CUTLINK_ALL_TESTS` is set. Otherwise an eighth.
-pub fn all_tests() -> bool {
-    ["CI", "CUTLINK_ALL_TESTS"]
-        .iter()
-        .any(|name| std::env::var_os(name).is_some())
-}
-
-/// Runs a test on so many random cases, the same every time; on the first eighth of them without [`all_tests`].
+/// Runs a test on so many random cases, the same every time.
 ///
 /// # Panics
 /// With the smallest case found on which it fails.
@@ -132,11 +125,6 @@ pub fn random_cases<S: Strategy>(
     strategy: &S,
     test: impl Fn(S::Value) -> TestCaseResult,
 ) {
-    let count = if all_tests() {
-        count
-    } else {
-        count.div_ceil(8)
-    };
     let mut runner = TestRunner::new(Config {
         cases: count,
         rng_seed: RngSeed::Fixed(43),

@@ -40,6 +40,8 @@ pub(crate) struct Sheet {
     pub(crate) steps: u64,
     /// Bytes of populations and tables.
     pub(crate) flow: u64,
+    /// Bytes that a snapshot takes for a while where the flow is.
+    snapshot: u64,
     /// Bytes of outputs while they are written, and of averages.
     pub(crate) output: u64,
     /// Totals of the walls: links, schemes and net mass flux.
@@ -72,6 +74,7 @@ impl Sheet {
                 Until::Settled { most, .. } => most,
             }),
             flow: plan.levels.iter().map(|level| level.bytes).sum(),
+            snapshot: plan.snapshot_bytes(),
             output: fields::memory(&outputs.specs, outputs.averages.is_some(), plan.mesh)
                 .max(snapshot(plan.mesh)),
             census: plan.census,
@@ -136,7 +139,7 @@ impl Sheet {
         // On a GPU the flow uses device memory, output host memory.
         let (needed, free) = match B::MEMORY {
             Memory::Device if self.output <= memory::available() => {
-                (self.flow, backend.free_bytes())
+                (self.flow + self.snapshot, backend.free_bytes())
             }
             _ => (self.flow + self.output, memory::available()),
         };
@@ -150,7 +153,7 @@ impl Sheet {
                  and {} are free ({free} bytes free)",
                 bytes(needed),
                 bytes(self.flow),
-                bytes(self.output),
+                bytes(needed - self.flow),
                 bytes(free)
             ),
         )
