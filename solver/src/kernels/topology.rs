@@ -29,7 +29,7 @@ pub trait TopologyKernels<const D: usize>: AdaptKernels<D> {
     fn on_host(mesh: &Mesh<D, Self>) -> Option<&Mesh<D>>;
 
     /// The blocks of a level that have slots, in their order; writes the slot of each. `children`: the blocks that
-    /// [`Slots::children`] of the coarser level names. `slot_of`: by block id, [`NONE`](cutlink_amr::NONE) on this level before.
+    /// `Slots::children` of the coarser level names. `slot_of`: by block id, [`NONE`](cutlink_amr::NONE) on this level before.
     ///
     /// # Errors
     /// On the host, where the flow is periodic and the mesh is not: two faces that are refined differently.
