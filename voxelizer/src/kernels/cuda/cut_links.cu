@@ -254,57 +254,26 @@ __device__ static void cut(const Lists& lists, uint32_t walls, const uint32_t* r
                 staging, used, &at[blockIdx.x], &sums[blockIdx.x]);
 }
 
-extern "C" __global__ void __launch_bounds__(32, 17)
-    cut_small_plain(const Facet* corners, const uint16_t* patch, const uint32_t* starts, const uint32_t* facets,
-           uint32_t walls, const uint32_t* rows, uint32_t first, int spacing, Ints blocks, const Ints* coord,
-           const uint64_t* solid, uint64_t* boundary, float* q, uint16_t* staged_patch, uint64_t* cells,
-           uint64_t links_room, uint64_t cells_room, unsigned long long* used, At* at, Sums* sums, uint32_t gap,
-           Root root, const uint32_t* families, const Facet* image_corners, const uint16_t* image_patch,
-           const uint32_t* image_starts, const uint32_t* image_facets, const uint32_t* first_image) {
-    const Staging staging{q, staged_patch, cells, links_room, cells_room};
-    const Lists images{image_corners, image_patch, image_starts, image_facets};
-    cut<Plain, true>(Lists{corners, patch, starts, facets}, walls, rows, first, spacing, blocks, coord, solid,
-                       boundary, staging, used, at, sums, Around{gap, root, families, images, first_image});
-}
+// Four kernels of the same arguments; `...` are the launch bounds.
+#define CUT_ENTRY(NAME, KIND, SMALL_FACETS, ...)                                                                       \
+    extern "C" __global__ void __launch_bounds__(__VA_ARGS__)                                                          \
+        NAME(const Facet* corners, const uint16_t* patch, const uint32_t* starts, const uint32_t* facets,              \
+             uint32_t walls, const uint32_t* rows, uint32_t first, int spacing, Ints blocks, const Ints* coord,        \
+             const uint64_t* solid, uint64_t* boundary, float* q, uint16_t* staged_patch, uint64_t* cells,             \
+             uint64_t links_room, uint64_t cells_room, unsigned long long* used, At* at, Sums* sums, uint32_t gap,     \
+             Root root, const uint32_t* families, const Facet* image_corners, const uint16_t* image_patch,             \
+             const uint32_t* image_starts, const uint32_t* image_facets, const uint32_t* first_image) {                \
+        const Staging staging{q, staged_patch, cells, links_room, cells_room};                                         \
+        const Lists images{image_corners, image_patch, image_starts, image_facets};                                    \
+        cut<KIND, SMALL_FACETS>(Lists{corners, patch, starts, facets}, walls, rows, first, spacing, blocks, coord,     \
+                                solid, boundary, staging, used, at, sums,                                              \
+                                Around{gap, root, families, images, first_image});                                     \
+    }
 
-extern "C" __global__ void __launch_bounds__(32)
-    cut_small_patched(const Facet* corners, const uint16_t* patch, const uint32_t* starts, const uint32_t* facets,
-           uint32_t walls, const uint32_t* rows, uint32_t first, int spacing, Ints blocks, const Ints* coord,
-           const uint64_t* solid, uint64_t* boundary, float* q, uint16_t* staged_patch, uint64_t* cells,
-           uint64_t links_room, uint64_t cells_room, unsigned long long* used, At* at, Sums* sums, uint32_t gap,
-           Root root, const uint32_t* families, const Facet* image_corners, const uint16_t* image_patch,
-           const uint32_t* image_starts, const uint32_t* image_facets, const uint32_t* first_image) {
-    const Staging staging{q, staged_patch, cells, links_room, cells_room};
-    const Lists images{image_corners, image_patch, image_starts, image_facets};
-    cut<Patched, true>(Lists{corners, patch, starts, facets}, walls, rows, first, spacing, blocks, coord, solid,
-                       boundary, staging, used, at, sums, Around{gap, root, families, images, first_image});
-}
-
-extern "C" __global__ void __launch_bounds__(32)
-    cut_any_plain(const Facet* corners, const uint16_t* patch, const uint32_t* starts, const uint32_t* facets,
-           uint32_t walls, const uint32_t* rows, uint32_t first, int spacing, Ints blocks, const Ints* coord,
-           const uint64_t* solid, uint64_t* boundary, float* q, uint16_t* staged_patch, uint64_t* cells,
-           uint64_t links_room, uint64_t cells_room, unsigned long long* used, At* at, Sums* sums, uint32_t gap,
-           Root root, const uint32_t* families, const Facet* image_corners, const uint16_t* image_patch,
-           const uint32_t* image_starts, const uint32_t* image_facets, const uint32_t* first_image) {
-    const Staging staging{q, staged_patch, cells, links_room, cells_room};
-    const Lists images{image_corners, image_patch, image_starts, image_facets};
-    cut<Plain, false>(Lists{corners, patch, starts, facets}, walls, rows, first, spacing, blocks, coord, solid,
-                       boundary, staging, used, at, sums, Around{gap, root, families, images, first_image});
-}
-
-extern "C" __global__ void __launch_bounds__(32)
-    cut_any_patched(const Facet* corners, const uint16_t* patch, const uint32_t* starts, const uint32_t* facets,
-           uint32_t walls, const uint32_t* rows, uint32_t first, int spacing, Ints blocks, const Ints* coord,
-           const uint64_t* solid, uint64_t* boundary, float* q, uint16_t* staged_patch, uint64_t* cells,
-           uint64_t links_room, uint64_t cells_room, unsigned long long* used, At* at, Sums* sums, uint32_t gap,
-           Root root, const uint32_t* families, const Facet* image_corners, const uint16_t* image_patch,
-           const uint32_t* image_starts, const uint32_t* image_facets, const uint32_t* first_image) {
-    const Staging staging{q, staged_patch, cells, links_room, cells_room};
-    const Lists images{image_corners, image_patch, image_starts, image_facets};
-    cut<Patched, false>(Lists{corners, patch, starts, facets}, walls, rows, first, spacing, blocks, coord, solid,
-                       boundary, staging, used, at, sums, Around{gap, root, families, images, first_image});
-}
+CUT_ENTRY(cut_small_plain, Plain, true, 32, 17)
+CUT_ENTRY(cut_small_patched, Patched, true, 32)
+CUT_ENTRY(cut_any_plain, Plain, false, 32)
+CUT_ENTRY(cut_any_patched, Patched, false, 32)
 
 // Leaves among the blocks that have facets.
 extern "C" __global__ void flag_leaves(const uint32_t* rows, uint32_t count, uint32_t first,
