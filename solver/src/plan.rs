@@ -142,7 +142,10 @@ impl<'a, const D: usize> Plan<'a, D> {
         backend: &B,
     ) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
         match self.params.precision {
+            #[cfg(not(test))]
             Precision::F32 => self.of::<L, f32, B>(backend),
+            #[cfg(test)]
+            Precision::F32 => unreachable!("unit tests should run in f64"),
             Precision::F64 => self.of::<L, f64, B>(backend),
         }
     }
