@@ -22,6 +22,7 @@
 //! | [`fields`] | outputs of a flow: series, slices, probes, pictures |
 //! | [`signal`] | statistics of histories: means with errors, periods, spectra |
 //! | [`picture`], [`solid_stl`] | slices of a mesh as PNG, its voxel surface as STL |
+//! | [`vtk`] | a mesh for ParaView and PyVista |
 //! | [`mod@polymesh`] | the fluid of a mesh for OpenFOAM |
 //! | [`openfoam`] | refining the mesh of an OpenFOAM case, with its fields |
 //! | [`output`] | atomic file output: complete files or none |
@@ -45,6 +46,7 @@ pub mod refine;
 pub mod signal;
 pub mod solid_stl;
 pub mod solve;
+pub mod vtk;
 
 pub use cutlink_voxelizer::{AnyMesh, Mesh};
 pub use error::{Error, ErrorKind};

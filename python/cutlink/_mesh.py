@@ -233,7 +233,7 @@ class Mesh:
         return self._native.save(path, force)
 
     def save_vtk(self, path: StrPath, *, force: bool = False) -> int:
-        """Writes ``.vtu`` (unstructured cells) or ``.htg`` (tree grid) for ParaView; returns the size in bytes."""
+        """Writes ``.vtu`` (cells), ``.htg`` (cells as a tree) or ``.vtp`` (cut points) for ParaView; returns the bytes."""
         return self._native.save_vtk(path, force)
 
     def cells(self, box: Sequence[float] | None = None) -> Cells:

@@ -9,6 +9,7 @@ use cutlink::mesh::build::{AnyPlaced, Builder, Placed, ms};
 use cutlink::mesh::product;
 use cutlink::mesh::report::{DeviceReport, Times};
 use cutlink::mesh::resolve::{Job, resolve, resolve_for_surface};
+use cutlink::vtk::{self, VtkFormat};
 use cutlink::{AnyMesh, Error, ErrorKind, Mesh, MeshOptions, StopToken, output, pool};
 use cutlink_device::memory;
 use cutlink_mesher::Surface;
@@ -16,7 +17,6 @@ use cutlink_mesher::exact::{Exact, Facet};
 use cutlink_mesher::intersect::Meet;
 use cutlink_mesher::read::AnySurface;
 use cutlink_voxelizer::mesh_file;
-use cutlink_voxelizer::vtk::{Htg, VtkError, Vtu};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
@@ -305,25 +305,6 @@ impl NativeMesh {
         })?;
         Ok(written.1)
     }
-
-    fn export<const D: usize>(mesh: &Mesh<D>, path: &Path, force: bool) -> Result<u64, Error> {
-        let broken = |e: VtkError| output::failed(path, &e);
-        let written = output::write(path, force, |out| {
-            match path.extension().and_then(|e| e.to_str()) {
-                Some("htg") => Htg::new(mesh, &[])
-                    .and_then(|h| h.write(out))
-                    .map_err(broken),
-                Some("vtu") => Vtu::new(mesh, None, &[])
-                    .and_then(|v| v.write(out))
-                    .map_err(broken),
-                _ => Err(
-                    Error::input(format!("{} has no known extension", path.display()))
-                        .hint("use .htg (HyperTreeGrid) or .vtu (unstructured)"),
-                ),
-            }
-        })?;
-        Ok(written.1)
-    }
 }
 
 #[pymethods]
@@ -388,8 +369,9 @@ impl NativeMesh {
     /// Writes a file for VTK; returns its size in bytes.
     fn save_vtk(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<u64> {
         py.detach(|| {
+            let format = VtkFormat::of(&path, None)?;
             output::check(&path, force, None)?;
-            of_mesh!(&*self.mesh, mesh => Self::export(mesh, &path, force))
+            of_mesh!(&*self.mesh, mesh => vtk::write(mesh, format, None, &path, force))
         })
         .or_raise(py)
     }

@@ -1,6 +1,6 @@
 //! The cut links of a mesh, one after the other.
 
-use crate::{Mesh, unpack_cell};
+use crate::{Mesh, pack_cell, unpack_cell};
 use cutlink_amr::{
     CellRef,
     dims::{self, EDGE},
@@ -27,6 +27,17 @@ pub struct CutLink<const D: usize> {
 }
 
 impl<const D: usize> CutLink<D> {
+    /// Distance from the centre to the cut, in metres: at least that to the surface.
+    pub fn distance(&self) -> f64 {
+        let length = self
+            .step
+            .iter()
+            .map(|s| f64::from(s * s))
+            .sum::<f64>()
+            .sqrt();
+        f64::from(self.q) * length * self.dx
+    }
+
     /// Where the surface is cut, in metres.
     pub fn point(&self) -> [f64; D] {
         let along = f64::from(self.q) * self.dx;
@@ -46,6 +57,21 @@ impl<const D: usize> Mesh<D> {
             let entries = &table.cells[span[0] as usize..span[1] as usize];
             let cells = ones(boundary).zip(entries);
             cells.flat_map(move |(cell, &entry)| self.links_of(CellRef { block, cell }, entry))
+        })
+    }
+
+    /// The link of a cell that is cut at the smallest distance from the centre; `None` for a cell without cut links. Of
+    /// several, the one of the lowest direction.
+    pub fn nearest_cut(&self, cell: CellRef) -> Option<CutLink<D>> {
+        let boundary = self.classes.boundary[cell.block as usize];
+        let (directions, first) = self.links.cell(cell.block, boundary, cell.cell)?;
+        let links = self.links_of(cell, pack_cell(directions, first));
+        links.reduce(|least, link| {
+            if link.distance() < least.distance() {
+                link
+            } else {
+                least
+            }
         })
     }
 

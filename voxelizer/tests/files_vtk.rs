@@ -6,7 +6,7 @@ mod files_kit;
 
 use cutlink_amr::CellRef;
 use cutlink_voxelizer::Mesh;
-use cutlink_voxelizer::vtk::{About, Field, Htg, Part, VtkError, Vtu};
+use cutlink_voxelizer::vtk::{About, CutPoints, Field, Htg, Part, VtkError, Vtu};
 use files_kit::{ball_mesh, random_mesh};
 
 fn htg<const D: usize>(mesh: &Mesh<D>, fields: &[Field<'_>]) -> Vec<u8> {
@@ -129,14 +129,14 @@ fn values_of_a_field_stay_with_their_cells() {
     };
     for file in [htg(&mesh, &[field]), vtu(&mesh, None, &[field])] {
         let found = u32s(array(&file, "a &lt;b&gt; &amp; &quot;c&quot;"));
-        let blocks = u32s(array(&file, "block"));
+        let levels = array(&file, "level");
         let classes = array(&file, "class");
-        assert_eq!(found.len(), 2 * blocks.len(), "two numbers a cell");
+        assert_eq!(found.len(), 2 * classes.len(), "two numbers a cell");
         for (i, pair) in found.chunks_exact(2).enumerate() {
             let [cell, minus] = [pair[0], pair[1]].map(f32::from_bits);
             assert_eq!(cell, -minus, "components of one cell");
             let (block, cell) = (cell as usize / 16, cell as usize % 16);
-            assert_eq!(block as u32, blocks[i], "block of value {i}");
+            assert_eq!(mesh.forest.level[block], levels[i], "level of value {i}");
             let solid = mesh.classes.solid[block] >> cell & 1 == 1;
             assert_eq!(solid, classes[i] == 2, "class of value {i}");
         }
@@ -153,22 +153,112 @@ fn values_of_a_field_stay_with_their_cells() {
 fn a_tree_grid_has_a_node_for_every_cell_of_every_block() {
     let mesh = random_mesh(4, [2, 1, 2], 4);
     let file = htg(&mesh, &[]);
-    assert_eq!(
-        array(&file, "class").len(),
-        64 * mesh.forest.blocks(),
-        "nodes"
-    );
-    let trees = 8 * 4 * 8;
+    // Above the cells: each root block, and its octants.
+    let (trees, cells) = (4, 64 * mesh.forest.blocks());
+    let nodes = cells + 9 * trees;
+    assert_eq!(array(&file, "class").len(), nodes, "nodes");
     assert_eq!(
         array(&file, "DepthPerTree").len(),
         4 * trees,
-        "a tree a root cell"
+        "a tree per root block"
     );
-    let nodes: u64 = array(&file, "NumberOfVerticesPerDepth")
+    let by_depth: u64 = array(&file, "NumberOfVerticesPerDepth")
         .chunks_exact(8)
         .map(|b| u64::from_le_bytes(b.try_into().expect("8 bytes")))
         .sum();
-    assert_eq!(nodes, 64 * mesh.forest.blocks() as u64, "nodes by depth");
+    assert_eq!(by_depth, nodes as u64, "nodes by depth");
+    assert_eq!(
+        f64s(array(&file, "XCoordinates")).len(),
+        3,
+        "corners of two root blocks"
+    );
+}
+
+/// Cells of the file against the links that the mesh lists one by one.
+fn check_links<const D: usize>(mesh: &Mesh<D>) {
+    let plan = Vtu::new(mesh, None, &[])
+        .expect("a sound mesh")
+        .with_links();
+    let mut file = Vec::new();
+    let written = plan.write(&mut file).expect("written");
+    assert_eq!(written, plan.bytes(), "bytes told beforehand");
+    let mut nearest = std::collections::BTreeMap::new();
+    for link in mesh.links() {
+        let from_center: f64 = (0..D)
+            .map(|a| (link.point()[a] - link.center[a]).powi(2))
+            .sum();
+        let least = nearest
+            .entry((link.cell.block, link.cell.cell))
+            .or_insert((f64::MAX, 0, 0.0));
+        if from_center.sqrt() < least.0 * (1.0 - 1e-9) {
+            *least = (from_center.sqrt(), i32::from(link.patch), link.q);
+        }
+    }
+    let blocks = u32s(array(&file, "block"));
+    let [patch, q, distance] = ["patch", "q", "wall_distance"].map(|name| u32s(array(&file, name)));
+    let cells = leaf_cells(mesh);
+    assert_eq!(blocks.len(), cells.len());
+    let mut with = 0;
+    for (i, cell) in (0..1u32 << (2 * D)).cycle().take(cells.len()).enumerate() {
+        let found = (
+            patch[i] as i32,
+            f32::from_bits(q[i]),
+            f32::from_bits(distance[i]),
+        );
+        match nearest.get(&(blocks[i], cell)) {
+            Some(&(least, patch, q)) => {
+                with += 1;
+                assert_eq!((found.0, found.1), (patch, q), "cell {i}");
+                assert!((f64::from(found.2) / least - 1.0).abs() < 1e-6, "cell {i}");
+            }
+            None => assert!(
+                found.0 == -1 && found.1.is_nan() && found.2.is_nan(),
+                "cell {i}"
+            ),
+        }
+    }
+    assert_eq!(with, nearest.len(), "every boundary cell");
+    assert!(with > 0, "links");
+}
+
+#[test]
+fn cells_have_the_nearest_of_their_cut_links() {
+    check_links(&ball_mesh([4, 4], 3));
+    check_links(&ball_mesh([4, 4, 4], 3));
+}
+
+#[test]
+fn cut_points_lie_where_the_surface_cuts_the_links() {
+    let mesh = ball_mesh([4, 4, 4], 3);
+    let finest = mesh.forest.finest();
+    let file = |level| {
+        let mut bytes = Vec::new();
+        let cuts = CutPoints::new(&mesh, level).expect("memory");
+        cuts.write(&mut bytes).expect("written");
+        bytes
+    };
+    let all = file(None);
+    let points = f64s(array(&all, "Points"));
+    let links: Vec<_> = mesh.links().collect();
+    assert_eq!(points.len(), 3 * links.len());
+    let q = u32s(array(&all, "q"));
+    let vectors = u32s(array(&all, "link"));
+    for (i, link) in links.iter().enumerate() {
+        assert_eq!(f32::from_bits(q[i]), link.q);
+        for a in 0..3 {
+            let from = points[3 * i + a] - f64::from(f32::from_bits(vectors[3 * i + a]));
+            assert!(
+                (from - link.center[a]).abs() < 1e-6,
+                "from the centre of the cell"
+            );
+        }
+    }
+    let offsets = array(&all, "offsets");
+    assert_eq!(offsets[..8], 1u64.to_le_bytes(), "one point per vertex");
+    let some = file(Some(finest));
+    let of_finest = links.iter().filter(|link| link.level == finest).count();
+    assert_eq!(u32s(array(&some, "q")).len(), of_finest);
+    assert!(u32s(array(&file(Some(0)), "q")).is_empty() || of_finest < links.len());
 }
 
 #[test]

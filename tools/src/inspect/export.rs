@@ -9,9 +9,9 @@ use cutlink::output;
 use cutlink::picture::{Position, SliceOptions};
 use cutlink::polymesh::{self, PolyMeshReport};
 use cutlink::solid_stl::solid_surface;
+use cutlink::vtk::{self, VtkFormat};
 use cutlink::{Error, Observer as _};
 use cutlink_mesher::write_stl::write_stl;
-use cutlink_voxelizer::vtk::{Htg, VtkError, Vtu};
 use cutlink_voxelizer::{AnyMesh, Mesh};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -42,7 +42,7 @@ pub(super) fn check(args: &InspectArgs) -> Result<(), Error> {
         polymesh::check(case, args.force)?;
     }
     if let Some(path) = &args.vtk {
-        vtk_kind(path, args.level)?;
+        VtkFormat::of(path, args.level)?;
     }
     if args.level.is_some() && args.vtk.is_none() && args.solid_stl.is_none() {
         return Err(Error::input("--level needs --vtk or --solid-stl"));
@@ -87,28 +87,6 @@ pub(super) fn check_for(args: &InspectArgs, mesh: &AnyMesh) -> Result<(), Error>
     Ok(())
 }
 
-enum VtkKind {
-    Htg,
-    Vtu,
-}
-
-fn vtk_kind(path: &Path, level: Option<usize>) -> Result<VtkKind, Error> {
-    let extension = path.extension().and_then(|e| e.to_str());
-    match (extension, level) {
-        (Some("htg"), None) => Ok(VtkKind::Htg),
-        (Some("htg"), Some(_)) => Err(Error::input(
-            "a .htg file holds the whole tree and cannot be combined with --level",
-        )
-        .hint("write a .vtu, or omit --level")),
-        (Some("vtu"), _) => Ok(VtkKind::Vtu),
-        _ => Err(Error::input(format!(
-            "{} has no known extension",
-            path.display()
-        ))
-        .hint("use .htg (HyperTreeGrid, for ParaView) or .vtu (unstructured, for ParaView and PyVista)")),
-    }
-}
-
 /// Writes the requested exports.
 ///
 /// # Errors
@@ -124,9 +102,10 @@ pub(super) fn write(
         files.insert(kind, Written { path, bytes });
     };
     if let Some(path) = &args.vtk {
+        let format = VtkFormat::of(path, args.level)?;
         let bytes = match mesh {
-            AnyMesh::D2(mesh) => vtk(mesh, path, args)?,
-            AnyMesh::D3(mesh) => vtk(mesh, path, args)?,
+            AnyMesh::D2(mesh) => vtk::write(mesh, format, args.level, path, args.force)?,
+            AnyMesh::D3(mesh) => vtk::write(mesh, format, args.level, path, args.force)?,
         };
         add("vtk", path, bytes);
     }
@@ -158,20 +137,6 @@ pub(super) fn write(
         add("polymesh", case, bytes);
     }
     Ok(files)
-}
-
-fn vtk<const D: usize>(mesh: &Mesh<D>, path: &Path, args: &InspectArgs) -> Result<u64, Error> {
-    let kind = vtk_kind(path, args.level)?;
-    let broken = |e: VtkError| output::failed(path, &e);
-    let written = output::write(path, args.force, |out| match kind {
-        VtkKind::Htg => Htg::new(mesh, &[])
-            .and_then(|h| h.write(out))
-            .map_err(broken),
-        VtkKind::Vtu => Vtu::new(mesh, args.level, &[])
-            .and_then(|v| v.write(out))
-            .map_err(broken),
-    })?;
-    Ok(written.1)
 }
 
 fn solid_stl(mesh: &Mesh<3>, level: usize, path: &Path, force: bool) -> Result<u64, Error> {

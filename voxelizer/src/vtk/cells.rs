@@ -2,7 +2,7 @@
 
 use super::VtkError;
 use super::appended::{Announced, Appended};
-use crate::{Classes, Mesh};
+use crate::{Classes, CutLink, Mesh};
 use cutlink_amr::{CellRef, dims};
 use std::io::{self, Write};
 
@@ -26,6 +26,8 @@ pub(super) struct Run {
     pub(super) count: u8,
     /// Whether the run is of the deepest level of its tree; only for trees.
     pub(super) deepest: bool,
+    /// Whether it stands for nodes above the cells; only for trees.
+    pub(super) above: bool,
 }
 
 /// A sequence of cells of a mesh, and what is told about each.
@@ -40,6 +42,10 @@ pub(super) struct Cells<'a, const D: usize> {
     pub(super) order: Vec<u8>,
     /// Cells of all runs.
     pub(super) count: u64,
+    /// Whether `block` is written.
+    with_blocks: bool,
+    /// Whether `patch`, `q` and `wall_distance` are written.
+    with_links: bool,
 }
 
 impl<'a, const D: usize> Cells<'a, D> {
@@ -65,6 +71,7 @@ impl<'a, const D: usize> Cells<'a, D> {
             from: at.cell as u8,
             count: 1,
             deepest: false,
+            above: false,
         };
         let runs = cells.iter().map(run).collect();
         let order = (0..dims::cells(D) as u8).collect();
@@ -86,7 +93,22 @@ impl<'a, const D: usize> Cells<'a, D> {
             runs,
             order,
             count,
+            with_blocks: true,
+            with_links: false,
         }
+    }
+
+    /// The same without the ids of blocks.
+    pub(super) fn without_blocks(self) -> Self {
+        Self {
+            with_blocks: false,
+            ..self
+        }
+    }
+
+    /// Adds values of the cut links.
+    pub(super) fn add_links(&mut self) {
+        self.with_links = true;
     }
 
     pub(super) fn announce(&self, text: &mut Announced) {
@@ -94,7 +116,14 @@ impl<'a, const D: usize> Cells<'a, D> {
         for name in ["level", "class", "zone"] {
             text.array("UInt8", name, 1, self.count, self.count);
         }
-        text.array("UInt32", "block", 1, self.count, 4 * self.count);
+        if self.with_blocks {
+            text.array("UInt32", "block", 1, self.count, 4 * self.count);
+        }
+        if self.with_links {
+            text.array("Int32", "patch", 1, self.count, 4 * self.count);
+            text.array("Float32", "q", 1, self.count, 4 * self.count);
+            text.array("Float32", "wall_distance", 1, self.count, 4 * self.count);
+        }
         for f in self.fields {
             let bytes = 4 * f.components as u64 * self.count;
             text.array("Float32", f.name, f.components, self.count, bytes);
@@ -119,11 +148,18 @@ impl<'a, const D: usize> Cells<'a, D> {
         self.put(out, 1, |run, bytes| {
             self.put_codes(run, ghost, interface, bytes)
         })?;
-        self.put(out, 4, |run, bytes| {
-            for _ in 0..run.count {
-                bytes.extend_from_slice(&run.block.to_le_bytes());
-            }
-        })?;
+        if self.with_blocks {
+            self.put(out, 4, |run, bytes| {
+                for _ in 0..run.count {
+                    bytes.extend_from_slice(&run.block.to_le_bytes());
+                }
+            })?;
+        }
+        if self.with_links {
+            self.put_links(out, -1i32, |link| i32::from(link.patch))?;
+            self.put_links(out, f32::NAN, |link| link.q)?;
+            self.put_links(out, f32::NAN, |link| link.distance() as f32)?;
+        }
         for f in self.fields {
             if self.listed {
                 out.array(bytemuck::cast_slice(f.values))?;
@@ -156,6 +192,25 @@ impl<'a, const D: usize> Cells<'a, D> {
                 }
             },
         )
+    }
+
+    /// A value of the nearest cut of each cell; `none` for cells without one.
+    fn put_links<T: bytemuck::Pod + Sync>(
+        &self,
+        out: &mut Appended<impl Write>,
+        none: T,
+        value: impl Fn(CutLink<D>) -> T + Sync,
+    ) -> io::Result<()> {
+        self.put(out, size_of::<T>() as u64, |run, bytes| {
+            for &cell in self.cells_of(run) {
+                let at = CellRef {
+                    block: run.block,
+                    cell: cell.into(),
+                };
+                let nearest = self.mesh.nearest_cut(at);
+                bytes.extend_from_slice(bytemuck::bytes_of(&nearest.map_or(none, &value)));
+            }
+        })
     }
 
     /// 1 where the first mask has the cell, 2 where the second has it.

@@ -1,17 +1,20 @@
-//! A `vtkHyperTreeGrid` (`.htg`, XML version 2.0 of VTK 9.2 to 9.7): one tree a root cell,
-//! nodes breadth-first within a tree, children x fastest, one value a node.
+//! A `vtkHyperTreeGrid` (`.htg`, XML version 2.0 of VTK 9.2 to 9.7): one tree per root block, nodes breadth-first within
+//! a tree, children x fastest, one value per node.
 //!
-//! A node of a refined block is a coarse cell that has children; it carries the classes of
-//! its own centre, as the mesh does. In the layout of the blocks, depth 0 of a tree is one
-//! cell, depth 1 an eighth of a block, and every deeper level a sequence of whole blocks, for
-//! the 64 cells of a block are 64 siblings in Morton order. So the order of all nodes is a
-//! list of runs of cells, and no cell is ever searched.
+//! The first two depths of a tree are the block and its octants; they are coarser than any cell of the mesh, and have
+//! the values of the first cell below. VTK seeks in the file once per tree and array, so trees of root cells would take
+//! 64 times as many seeks. Every deeper depth is a sequence of whole blocks, since the 64 cells of a block are 64
+//! nodes of one depth in Morton order. A node of a refined block is a coarse cell that has children; it has the class
+//! of its own centre, as in the mesh. So the order of all nodes is a list of runs of cells, and nothing is searched.
 
 use super::VtkError;
 use super::appended::{About, Announced, Appended};
 use super::cells::{Cells, Field, Run};
 use crate::Mesh;
-use cutlink_amr::{Forest, NONE, dims};
+use cutlink_amr::{
+    Forest,
+    dims::{self, EDGE},
+};
 use rayon::prelude::*;
 use std::io::Write;
 
@@ -19,14 +22,14 @@ use std::io::Write;
 #[derive(Debug)]
 pub struct Htg<'a, const D: usize> {
     cells: Cells<'a, D>,
-    /// Points of the root grid on each axis; one on the axes beyond D.
+    /// Corners of the root blocks along each axis; one value for axes beyond D.
     axes: [Vec<f64>; 3],
     /// One bit a node that is not of its tree's deepest level, highest bit first: refined?
     descriptors: Vec<u8>,
     descriptor_bits: u64,
     /// Nodes of each depth of each tree.
     nodes: Vec<i64>,
-    /// Depths of each tree, trees in x-fastest order of the root cells.
+    /// Depths of each tree, in x-fastest order of the root blocks.
     depths: Vec<u32>,
     text: Announced,
 }
@@ -35,12 +38,11 @@ impl<'a, const D: usize> Htg<'a, D> {
     /// Lays the file out.
     pub fn new(mesh: &'a Mesh<D>, fields: &'a [Field<'a>]) -> Result<Self, VtkError> {
         let forest = &mesh.forest;
-        let grid = mesh.frame.root_cells;
-        let trees: usize = grid.iter().map(|&n| n as usize).product();
-        let walked: Vec<Tree> = (0..trees)
+        let roots: usize = forest.root.iter().map(|&n| n as usize).product();
+        let walked: Vec<Tree> = (0..roots as u32)
             .into_par_iter()
-            .with_min_len(256)
-            .map(|tree| Tree::walk(forest, grid, tree))
+            .with_min_len(16)
+            .map(|root| Tree::walk(forest, root))
             .collect();
         let depths = walked.iter().map(|t| t.nodes.len() as u32).collect();
         let nodes = walked
@@ -50,16 +52,17 @@ impl<'a, const D: usize> Htg<'a, D> {
         let runs: Vec<Run> = walked.into_iter().flat_map(|t| t.runs).collect();
         let mut bits = Bits::default();
         for run in runs.iter().filter(|run| !run.deepest) {
-            bits.push(!forest.is_leaf(run.block), run.count);
+            bits.push(run.above || !forest.is_leaf(run.block), run.count);
         }
         let (descriptors, descriptor_bits) = bits.finish();
-        let axes = std::array::from_fn(|a| match grid.get(a) {
+        let block = mesh.frame.dx * f64::from(EDGE);
+        let axes = std::array::from_fn(|a| match forest.root.get(a) {
             Some(&n) => (0..=n)
-                .map(|i| mesh.frame.origin[a] + mesh.frame.dx * f64::from(i))
+                .map(|i| mesh.frame.origin[a] + block * f64::from(i))
                 .collect(),
             None => vec![0.0],
         });
-        let cells = Cells::new(mesh, fields, runs, morton::<D>())?;
+        let cells = Cells::new(mesh, fields, runs, morton::<D>())?.without_blocks();
         let mut htg = Self {
             cells,
             axes,
@@ -73,7 +76,7 @@ impl<'a, const D: usize> Htg<'a, D> {
         Ok(htg)
     }
 
-    /// Nodes: leaf cells and the coarse cells that have children.
+    /// Nodes: leaf cells, the coarse cells that have children, and the nodes above the root cells.
     pub fn nodes(&self) -> u64 {
         self.cells.count
     }
@@ -141,42 +144,31 @@ struct Tree {
 }
 
 impl Tree {
-    /// The tree of a root cell, given by its x-fastest number in the root grid.
-    fn walk<const D: usize>(forest: &Forest<D>, grid: [u32; D], tree: usize) -> Self {
-        let mut rest = tree;
-        let at: [usize; D] = std::array::from_fn(|a| {
-            let n = grid[a] as usize;
-            let c = rest % n;
-            rest /= n;
-            c
-        });
-        let root = (0..D)
-            .rev()
-            .fold(0, |id, a| id * forest.root[a] as usize + at[a] / 4);
-        let octant = |scale: usize| (0..D).fold(0, |o, a| o | ((at[a] / scale) & 1) << a) as u32;
-        let (high, low) = (octant(2), octant(1));
+    /// The tree of a root block.
+    fn walk<const D: usize>(forest: &Forest<D>, root: u32) -> Self {
         let children = dims::children(D) as u8;
-        let run = |block: u32, from: u32, count: u8| Run {
-            block,
-            from: from as u8,
-            count,
+        let above = |from: u8| Run {
+            block: root,
+            from,
+            count: 1,
             deepest: false,
+            above: true,
         };
         let mut walked = Self {
-            runs: vec![run(root as u32, high * u32::from(children) + low, 1)],
+            runs: vec![above(0)],
             nodes: vec![1],
         };
-        let child = |block: u32, which: u32| match forest.first_child[block as usize] {
-            NONE => None,
-            first => Some(first + which),
-        };
-        if let Some(half) = child(root as u32, high) {
-            walked.add(vec![run(half, low * u32::from(children), children)]);
-            if let Some(whole) = child(half, low) {
-                walked.add(vec![run(whole, 0, dims::cells(D) as u8)]);
-                walked.add_whole_blocks(forest);
-            }
-        }
+        walked.add(
+            (0..children)
+                .map(|octant| above(octant * children))
+                .collect(),
+        );
+        walked.add(vec![Run {
+            count: dims::cells(D) as u8,
+            above: false,
+            ..above(0)
+        }]);
+        walked.add_whole_blocks(forest);
         let deepest = walked.nodes.last().map_or(0, |&n| n as usize);
         let mut counted = 0;
         for run in walked.runs.iter_mut().rev() {

@@ -1,13 +1,16 @@
-//! Meshes for ParaView, PyVista and whatever else reads VTK's XML files: [`Htg`], an exact
-//! octree of few bytes a cell, [`Vtu`], plain voxels that every tool understands, [`Part`],
-//! some of them, or those that a plane cuts; and [`Vtp`], the facets of a surface.
+//! Meshes for ParaView, PyVista and whatever else reads VTK's XML files: [`Htg`], an exact octree of few bytes per cell;
+//! [`Vtu`], plain voxels that every tool understands; [`Part`], some of them, or those that a plane cuts; and [`Vtp`],
+//! facets or points, such as the [`CutPoints`] of a mesh.
 //!
 //! | field | type | value |
 //! |---|---|---|
 //! | `level` | UInt8 | 0 the root |
 //! | `class` | UInt8 | 0 fluid, 1 boundary, 2 solid |
 //! | `zone` | UInt8 | 0 inner, 1 ghost, 2 interface: how far the end of the level is |
-//! | `block` | UInt32 | id of the cell's block |
+//! | `block` | UInt32 | id of the cell's block; not in `.htg` |
+//! | `patch` | Int32 | patch of the nearest cut link, -1 without one; with [`Vtu::with_links`] |
+//! | `q` | Float32 | its cut distance as a fraction of the link, NaN without one; likewise |
+//! | `wall_distance` | Float32 | its cut distance in metres, at least that to the surface; likewise |
 //!
 //! The caller's own [`Field`]s follow; [`About`] holds time and units. A file holds the mesh of its
 //! fields: neither format can refer to another file's, and readers of a series load each file
@@ -18,6 +21,7 @@
 
 mod appended;
 mod cells;
+mod cut_points;
 mod htg;
 mod part;
 mod vtp;
@@ -25,6 +29,7 @@ mod vtu;
 
 pub use appended::About;
 pub use cells::Field;
+pub use cut_points::CutPoints;
 pub use htg::Htg;
 pub use part::Part;
 pub use vtp::Vtp;

@@ -1,4 +1,4 @@
-//! A `vtkPolyData` (`.vtp`) of facets: segments in 2D, triangles in 3D, with values a facet.
+//! A `vtkPolyData` (`.vtp`) with values per facet: triangles, segments in 2D, or single points.
 
 use super::VtkError;
 use super::appended::{About, Announced, Appended};
@@ -37,16 +37,15 @@ impl<'a, const D: usize> Vtp<'a, D> {
                 });
             }
         }
-        let (lines, polys, kind) = match D {
-            2 => (facets.len(), 0, "Lines"),
-            _ => (0, facets.len(), "Polys"),
-        };
+        let number = |corners: usize| if D == corners { facets.len() } else { 0 };
+        let (verts, lines, polys) = (number(1), number(2), number(3));
+        let kind = ["Verts", "Lines", "Polys"][D - 1];
         let (count, corners) = (facets.len() as u64, (facets.len() * D) as u64);
         let mut text = Announced::new("PolyData", "1.0");
         text.line("<PolyData>");
         text.about(about);
         text.line(&format!(
-            "<Piece NumberOfPoints=\"{}\" NumberOfVerts=\"0\" NumberOfLines=\"{lines}\" \
+            "<Piece NumberOfPoints=\"{}\" NumberOfVerts=\"{verts}\" NumberOfLines=\"{lines}\" \
              NumberOfStrips=\"0\" NumberOfPolys=\"{polys}\">",
             points.len()
         ));

@@ -55,6 +55,7 @@ impl<'a, const D: usize> Vtu<'a, D> {
                 from: 0,
                 count: dims::cells(D) as u8,
                 deepest: false,
+                above: false,
             })
             .collect();
         let order = (0..dims::cells(D) as u8).collect();
@@ -92,6 +93,15 @@ impl<'a, const D: usize> Vtu<'a, D> {
     #[must_use]
     pub fn about(mut self, about: &About<'_>) -> Self {
         self.announce(about);
+        self
+    }
+
+    /// The same with `patch`, `q` and `wall_distance` of the nearest cut link of each cell. Call it before
+    /// [`about`](Self::about).
+    #[must_use]
+    pub fn with_links(mut self) -> Self {
+        self.cells.add_links();
+        self.announce(&About::default());
         self
     }
 
