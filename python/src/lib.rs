@@ -12,11 +12,14 @@ mod solve;
 mod views;
 mod work;
 
+use clap::Parser as _;
 use cutlink::{Error, ErrorKind, config};
+use cutlink_tools::cli::Cli;
 use errors::OrRaise;
 use pyo3::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use work::Report;
 
@@ -58,6 +61,13 @@ fn bunny(py: Python<'_>, folder: PathBuf) -> PyResult<PathBuf> {
         .or_raise(py)
 }
 
+/// Runs the program `cutlink` with a command line, whose first word is its name; returns the exit code. Help and usage
+/// errors end the process.
+#[pyfunction]
+fn run_program(py: Python<'_>, line: Vec<OsString>) -> u8 {
+    py.detach(|| cutlink_tools::run(&Cli::parse_from(line)))
+}
+
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
@@ -74,5 +84,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(solve::case_toml, module)?)?;
     module.add_function(wrap_pyfunction!(solve::example_case, module)?)?;
     module.add_function(wrap_pyfunction!(bunny, module)?)?;
+    module.add_function(wrap_pyfunction!(run_program, module)?)?;
     Ok(())
 }

@@ -31,10 +31,9 @@ pub mod solve;
 
 use cli::{Cli, Command};
 use cutlink::{Error, pool};
-use std::process::ExitCode;
 
 /// Runs a command line; returns the exit code.
-pub fn run(cli: &Cli) -> ExitCode {
+pub fn run(cli: &Cli) -> u8 {
     let json = match &cli.command {
         Command::Mesh(args) => args.output.json,
         Command::Estimate(args) => args.output.json,
@@ -47,14 +46,14 @@ pub fn run(cli: &Cli) -> ExitCode {
     };
     allocator::JSON.store(json, std::sync::atomic::Ordering::Relaxed);
     let Err(failure) = dispatch(cli) else {
-        return ExitCode::SUCCESS;
+        return 0;
     };
     if json {
         // An I/O error of stdout cannot be reported there; the exit code stays that of the failure.
         let _ = console::print(&format!("{:#}\n", exit::to_json(&failure)));
     }
     console::tell(&exit::text(&failure));
-    ExitCode::from(exit::code(failure.kind))
+    exit::code(failure.kind)
 }
 
 fn dispatch(cli: &Cli) -> Result<(), Error> {

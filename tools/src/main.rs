@@ -8,5 +8,5 @@ static ALLOCATOR: cutlink_tools::allocator::EndingAllocator =
     cutlink_tools::allocator::EndingAllocator;
 
 fn main() -> ExitCode {
-    cutlink_tools::run(&cutlink_tools::cli::Cli::parse())
+    cutlink_tools::run(&cutlink_tools::cli::Cli::parse()).into()
 }
