@@ -1,12 +1,14 @@
 //! The command line and its help texts. Values are only parsed here: [`cutlink::options`] has their types,
 //! [`crate::mesh`] and [`crate::inspect`] check their meaning.
 
+use clap::builder::PossibleValuesParser;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use cutlink::openfoam::CellRule;
 use cutlink::options::{
     DeviceOption, FillRule, FlowSide, MeshOptions, Numbers, PolyMeshEncoding, Root,
 };
+use cutlink::solve::example::EXAMPLES;
 use cutlink_solver::{Collision, LatticeKind, Precision};
 use std::path::{Path, PathBuf};
 
@@ -227,6 +229,7 @@ Examples:
   cutlink solve case.toml --dry-run
   cutlink solve case.toml
   cutlink solve case.toml --resume
+  cutlink solve case.toml --mesh part.cutlink
 
 docs/case.md describes the file. The output folder gets the resolved case.toml, \
 forces.csv, forces.png, integrals.csv, fields, checkpoints and summary.json.
@@ -242,10 +245,18 @@ pub struct SolveArgs {
     #[arg(required_unless_present = "example")]
     pub case: Option<PathBuf>,
 
-    /// Write a commented example case (to the given file, else to stdout) and stop: cavity, channel,
-    /// cylinder, sphere or bunny
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["resume", "steps", "dry_run"])]
+    /// Write a commented example case (to the given file, else to stdout) and stop
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_parser = PossibleValuesParser::new(EXAMPLES.map(|(name, _)| name)),
+        conflicts_with_all = ["resume", "steps", "dry_run"]
+    )]
     pub example: Option<String>,
+
+    /// Mesh file to run the case on, instead of what [mesh] or [domain] of the case describes
+    #[arg(long, value_name = "FILE", conflicts_with = "example")]
+    pub mesh: Option<PathBuf>,
 
     /// Continue from the last checkpoint in the output folder
     #[arg(long, conflicts_with = "force")]
@@ -527,11 +538,12 @@ pub struct InspectArgs {
     #[arg(long)]
     pub check: bool,
 
-    /// Write the cells as .htg (HyperTreeGrid, for ParaView) or .vtu (unstructured, for ParaView and PyVista)
+    /// Write the cells as .htg (HyperTreeGrid, for ParaView) or .vtu (unstructured, for ParaView and PyVista), or the
+    /// cut points with q and patch as .vtp
     #[arg(long, value_name = "PATH", help_heading = "Exports")]
     pub vtk: Option<PathBuf>,
 
-    /// Level to write: in a .vtu [default: all], for --solid-stl [default: the finest]
+    /// Level to write: in a .vtu or .vtp [default: all], for --solid-stl [default: the finest]
     #[arg(long, value_name = "N", help_heading = "Exports")]
     pub level: Option<usize>,
 

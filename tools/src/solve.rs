@@ -15,7 +15,10 @@ pub fn command(args: &SolveArgs) -> Result<(), Error> {
     if let Some(name) = &args.example {
         return write_example(name, args);
     }
-    let case = Case::read(args.file())?;
+    let mut case = Case::read(args.file())?;
+    if let Some(file) = &args.mesh {
+        case.take_mesh_file(file);
+    }
     let mut options = RunOptions::default();
     options.resume = args.resume;
     options.replace = args.force;

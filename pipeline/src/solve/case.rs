@@ -448,6 +448,18 @@ impl Case {
         config::parse("case", text)
     }
 
+    /// Replaces the mesh or box of the case by a mesh file. The device and threads of `[mesh]` stay.
+    pub fn take_mesh_file(&mut self, file: &Path) {
+        let given = self.mesh.take().unwrap_or_default();
+        self.domain = None;
+        self.mesh = Some(MeshOptions {
+            file: Some(file.to_owned()),
+            device: given.device,
+            threads: given.threads,
+            ..MeshOptions::default()
+        });
+    }
+
     /// Name of the case in messages.
     pub(crate) fn name(&self) -> String {
         match &self.file {

@@ -63,7 +63,7 @@ pub(super) fn line<const D: usize>(
     let direction = direction::<D>(given, axes)?;
     let Some(point) = &given.from else {
         return Err(missing("[output.recirculation] from")
-            .hint("without a body, give the start of the line: from = [x, y, z], in m"));
+            .hint("without a surface, give the start of the line: from = [x, y, z], in m"));
     };
     let point: [f64; D] = numbers("from", point)?;
     let inside = |a: usize| point[a] >= frame.origin[a] && point[a] <= frame.upper()[a];
