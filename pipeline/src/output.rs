@@ -65,14 +65,17 @@ fn folder_of(target: &Path) -> &Path {
     }
 }
 
+/// Beginning of the names of temporary files; six letters and digits follow.
+const PREFIX: &str = ".cutlink-";
+
 fn temporary(target: &Path) -> Result<NamedTempFile, Error> {
     let folder = folder_of(target);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".cutlink-");
+    builder.prefix(PREFIX);
     // Permissions of a new file follow the user's umask, not the private mode of temporary files.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder).map_err(|error| {
+    let file = builder.tempfile_in(folder).map_err(|error| {
         Error::input(format!(
             "cannot write {}: its folder is not writable",
             target.display()
@@ -82,7 +85,27 @@ fn temporary(target: &Path) -> Result<NamedTempFile, Error> {
             "create {} or make it writable, or write elsewhere",
             folder.display()
         ))
-    })
+    })?;
+    // Tells it from a file that a killed process has left. Without locks, such files stay.
+    let _ = file.as_file().try_lock();
+    Ok(file)
+}
+
+/// Removes the temporary files that killed processes have left in a folder: those that nobody has locked.
+pub(crate) fn remove_abandoned(folder: &Path) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file())) {
+        let name = entry.file_name();
+        let random = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
+        let is_ours =
+            |random: &str| random.len() == 6 && random.chars().all(|c| c.is_ascii_alphanumeric());
+        if random.is_some_and(is_ours)
+            && let Ok(file) = File::open(entry.path())
+            && file.try_lock().is_ok()
+        {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Writes a file with `fill` and renames it to the target; returns its size in bytes and the value of `fill`.
@@ -289,6 +312,35 @@ mod tests {
             .collect();
         names.sort();
         names
+    }
+
+    #[test]
+    fn only_abandoned_temporary_files_are_removed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        let kept = [
+            ".cutlink-lock",
+            ".cutlink-old-abc123",
+            ".cutlink-abc12",
+            "cutlink-abc123",
+            ".cutlink-a.c123",
+        ];
+        for name in kept.into_iter().chain([".cutlink-abc123"]) {
+            fs::write(path(name), "x").expect("a file");
+        }
+        fs::create_dir(path(".cutlink-folder")).expect("a folder");
+        let in_use = temporary(&path("a")).expect("a temporary file");
+        remove_abandoned(folder.path());
+        assert!(!path(".cutlink-abc123").exists());
+        assert!(in_use.path().exists() && path(".cutlink-folder").exists());
+        assert!(kept.into_iter().all(|name| path(name).exists()));
+        let left = in_use.path().to_owned();
+        // A process that is killed closes its files, and does no more.
+        let (file, at) = in_use.keep().expect("a file");
+        drop(file);
+        assert_eq!(at, left);
+        remove_abandoned(folder.path());
+        assert!(!left.exists());
     }
 
     #[test]

@@ -26,49 +26,52 @@ pub trait AnyKernels: MeshKernels<2> + MeshKernels<3> {}
 impl<K: MeshKernels<2> + MeshKernels<3>> AnyKernels for K {}
 
 /// Makes `name::cpu` and `name::cuda` of each function of the list. Those with `if has_scans` need
-/// `../shared/meshes`. The calling crate's build script decides `has_scans` and `has_cuda`.
+/// `../shared/meshes`; those with `if slow_tests` take more than some seconds. The calling crate's build script decides
+/// `has_scans`, `has_cuda` and `slow_tests`.
 #[macro_export]
 macro_rules! backend_test {
-    (@ $name:ident) => {
+    (@ $name:ident cpu $(#[$on_cpu:meta])* cuda $(#[$on_cuda:meta])*) => {
         mod $name {
             #[test]
+            $(#[$on_cpu])*
             fn cpu() {
                 super::$name($crate::backends::cpu());
             }
 
             #[test]
             #[cfg_attr(not(feature = "cuda"), ignore = "built without the feature cuda")]
-            #[cfg_attr(
-                all(feature = "cuda", not(has_cuda)),
-                ignore = "no CUDA device where this was built"
-            )]
+            $(#[$on_cuda])*
             fn cuda() {
                 super::$name($crate::backends::cuda());
             }
         }
     };
+    (@ $name:ident) => {
+        $crate::backend_test!(@ $name
+            cpu
+            cuda
+            #[cfg_attr(all(feature = "cuda", not(has_cuda)), ignore = "no CUDA device where this was built")]
+        );
+    };
+    (@ $name:ident slow_tests) => {
+        $crate::backend_test!(@ $name
+            cpu
+            #[cfg_attr(not(slow_tests), ignore = "slow: runs with CUTLINK_SLOW_TESTS=1")]
+            cuda
+            #[cfg_attr(all(feature = "cuda", not(has_cuda)), ignore = "no CUDA device where this was built")]
+        );
+    };
     (@ $name:ident has_scans) => {
-        mod $name {
-            #[test]
+        $crate::backend_test!(@ $name
+            cpu
             #[cfg_attr(not(has_scans), ignore = "needs ../shared/meshes")]
-            fn cpu() {
-                super::$name($crate::backends::cpu());
-            }
-
-            #[test]
-            #[cfg_attr(not(feature = "cuda"), ignore = "built without the feature cuda")]
-            #[cfg_attr(
-                all(feature = "cuda", not(has_scans)),
-                ignore = "needs ../shared/meshes"
-            )]
+            cuda
+            #[cfg_attr(all(feature = "cuda", not(has_scans)), ignore = "needs ../shared/meshes")]
             #[cfg_attr(
                 all(feature = "cuda", has_scans, not(has_cuda)),
                 ignore = "no CUDA device where this was built"
             )]
-            fn cuda() {
-                super::$name($crate::backends::cuda());
-            }
-        }
+        );
     };
     ($($name:ident $(if $what:ident)?),+ $(,)?) => {
         $($crate::backend_test!(@ $name $($what)?);)+

@@ -99,6 +99,7 @@ pub(super) fn open<const D: usize>(
         .map(|[from, every]| Averages::new(mesh, from, every));
     let mut looks = Vec::new();
     let start = if options.resume {
+        output::remove_abandoned(folder);
         let restore = |from: &mut dyn Read| {
             flow.restore(from)?;
             match &mut averages {

@@ -14,11 +14,11 @@ use cutlink_tests::{
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, validate};
 
 cutlink_tests::backend_test!(
-    a_vortex_that_moves_keeps_its_shape,
-    a_wake_is_followed_and_its_body_stays,
+    a_vortex_that_moves_keeps_its_shape if slow_tests,
+    a_wake_is_followed_and_its_body_stays if slow_tests,
     space_is_adapted_without_loss,
-    a_sphere_is_followed_within_its_limits,
-    the_first_mesh_is_the_same_on_all_backends
+    a_sphere_is_followed_within_its_limits if slow_tests,
+    the_first_mesh_is_the_same_on_all_backends if slow_tests
 );
 
 fn by<const D: usize>(indicator: Indicator, levels: usize, refine: f64) -> Adaptation<D> {

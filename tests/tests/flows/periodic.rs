@@ -6,7 +6,7 @@ use std::f64::consts::TAU;
 cutlink_tests::backend_test!(
     decay_in_the_plane,
     decay_in_space,
-    refined_boxes_decay_and_conserve,
+    refined_boxes_decay_and_conserve if slow_tests,
     refinement_keeps_the_order,
     noise_dies_where_levels_meet,
     accelerated_flow_gains_momentum

@@ -5,7 +5,7 @@ use cutlink_voxelizer::{Mesh, Region, RegionShape};
 cutlink_tests::backend_test!(
     faces_reflect_as_much_sound_as_documented,
     sponges_absorb_sound,
-    sponges_absorb_oblique_sound,
+    sponges_absorb_oblique_sound if slow_tests,
     a_sponge_is_the_same_on_all_levels,
     a_uniform_stream_passes_sponges,
     a_vortex_leaves_through_a_sponge

@@ -6,10 +6,10 @@ use cutlink_tests::{
 use cutlink_voxelizer::{Mesh, Region, RegionShape};
 
 cutlink_tests::backend_test!(
-    interfaces_do_not_feed_disturbances,
+    interfaces_do_not_feed_disturbances if slow_tests,
     faces_do_not_feed_disturbances,
     ducts_do_not_ring,
-    sponges_do_not_feed_disturbances,
+    sponges_do_not_feed_disturbances if slow_tests,
     an_unstable_flow_is_seen
 );
 

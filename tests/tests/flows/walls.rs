@@ -10,8 +10,8 @@ use std::f64::consts::PI;
 cutlink_tests::backend_test!(
     poiseuille_between_faces_is_exact,
     couette_between_faces_is_exact,
-    channels_refined_along_one_wall,
-    circular_couette_by_scheme
+    channels_refined_along_one_wall if slow_tests,
+    circular_couette_by_scheme if slow_tests
 );
 
 fn poiseuille_between_faces_is_exact<K: AnyFlow>(kernels: &K) {
