@@ -453,6 +453,16 @@ fn formats_are_told_by_content_and_may_be_gzipped() {
             "{name}"
         );
     }
-    let spread = vtk::binary();
-    assert_eq!(parse(&spread).expect("a file").report.format, Format::Vtk);
+    // Strings in binary have their length before them, in one, two or four bytes.
+    let points = b"POINTS";
+    let plain = vtk::binary();
+    let at = plain
+        .windows(points.len())
+        .position(|w| w == points)
+        .expect("points");
+    let field = b"FIELD FieldData 1\nname 1 3 string\n";
+    let long = [&[0x81, 0x2c][..], &[b'x'; 300]].concat();
+    let strings = [&b"\xc2hi"[..], &long, b"\x40\0\0\x01z\n"].concat();
+    let with = [&plain[..at], field, &strings, &plain[at..]].concat();
+    assert_eq!(parse(&with).expect("a file").surface.facets, FACETS);
 }

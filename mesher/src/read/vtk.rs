@@ -346,6 +346,22 @@ impl<'a> Lexer<'a> {
         Ok(cells)
     }
 
+    /// Skips a string of a `FIELD`: a line, or in binary its length and its bytes. The two highest bits of the length
+    /// say how many bytes it has: 8, 4, 2 or 1.
+    fn skip_string(&mut self) {
+        if !self.is_binary {
+            self.line();
+            return;
+        }
+        let rest = self.rest();
+        let width = rest.first().map_or(0, |first| 8 >> (first >> 6));
+        let head = &rest[..rest.len().min(width)];
+        let unused = 64 - 8 * width as u32 + 2;
+        let len = bits(head).checked_shl(unused).map_or(0, |x| x >> unused);
+        let end = (self.at + width) as u64;
+        self.at = end.saturating_add(len).min(self.source.bytes.len() as u64) as usize;
+    }
+
     /// The arrays of a `FIELD`, skipped.
     fn skip_field(&mut self) -> Result<(), ReadError> {
         self.word();
@@ -355,11 +371,11 @@ impl<'a> Lexer<'a> {
             let count = components.saturating_mul(self.count("a number of tuples")?);
             let at = self.at;
             let name = self.word();
-            if name.eq_ignore_ascii_case(b"string") && !self.is_binary {
+            if name.eq_ignore_ascii_case(b"string") {
                 self.line();
-                (0..count.min(self.rest().len())).for_each(|_| {
-                    self.line();
-                });
+                for _ in 0..count.min(self.rest().len()) {
+                    self.skip_string();
+                }
                 continue;
             }
             let number = Number::of(name);
