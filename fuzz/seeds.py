@@ -3,9 +3,14 @@
 The seeds of mesh_file are written by cutlink itself, as the end of this file says.
 """
 
+import base64
 import gzip
+import io
+import json
 import pathlib
 import struct
+import zipfile
+import zlib
 
 seeds = pathlib.Path(__file__).parent / "seeds"
 points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
@@ -65,6 +70,106 @@ put("quads.ply", ply("").replace(b"3 0 2 1 1", b"4 0 2 1 3 1"))
 put("loops.txt", "# hull\n0 0\n1 0\n1 1\n\n# hole\n0.2 0.2\n0.2 0.4\n0.4 0.4\n")
 put("wing.dat", "NACA by hand\n1 0\n0.5 0.1\n0 0\n0.5 -0.1\n1 0\n")
 put("packed.stl.gz", gzip.compress(ascii_stl("packed").encode(), mtime=0))
+
+
+floats = b"".join(struct.pack("<3f", *p) for p in points)
+indices = b"".join(struct.pack("<3I", *f) for f in faces)
+text = "".join("%g %g %g\n" % p for p in points)
+lines = "".join("3 %d %d %d\n" % f for f in faces)
+put(
+    "parts.obj",
+    "# by hand\nmtllib a.mtl\no shell\n"
+    + "".join("v %g %g %g\n" % p for p in points)
+    + "vn 0 0 1\nusemtl steel\nf 1//1 3//1 2//1\ng inlet\nf -4 -3 -1\nf 2 3 \\\n4\nl 1 2\nf 3 1 4\n",
+)
+put("concave.obj", "v 0 0 0\nv 2 0 0\nv 1 0.2 0\nv 1 2 0\nv 0 1 0\nf 1 2 3 4 5\n")
+put("body.off", f"OFF\n4 4 0\n{text}{lines}")
+put("colours.off", f"COFF\n# by hand\n4 1 0\n{text}4 0 1 2 3 255 0 0\n")
+
+
+def model(components):
+    vertices = "".join('<vertex x="%g" y="%g" z="%g"/>' % p for p in points)
+    triangles = "".join('<triangle v1="%d" v2="%d" v3="%d"/>' % f for f in faces)
+    return (
+        '<model unit="inch"><resources><object id="1" name="a"><mesh><vertices>%s</vertices><triangles>%s</triangles>'
+        '</mesh></object>%s</resources><build><item objectid="2" transform="1 0 0 0 1 0 0 0 -1 1 2 3"/></build></model>'
+        % (vertices, triangles, components)
+    )
+
+
+for name, method in (("stored.3mf", zipfile.ZIP_STORED), ("packed.3mf", zipfile.ZIP_DEFLATED)):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as package:
+        components = '<object id="2"><components><component objectid="1"/></components></object>'
+        package.writestr(zipfile.ZipInfo("3D/3dmodel.model"), model(components), method)
+    put(name, out.getvalue())
+
+gltf = {
+    "asset": {"version": "2.0"},
+    "scenes": [{"nodes": [0]}],
+    "nodes": [{"children": [1]}, {"name": "a", "mesh": 0, "scale": [1, -1, 1], "rotation": [0, 0, 0.6, 0.8]}],
+    "meshes": [{"primitives": [{"attributes": {"POSITION": 1}, "indices": 0}]}],
+    "accessors": [
+        {"bufferView": 0, "componentType": 5125, "count": 12, "type": "SCALAR"},
+        {"bufferView": 1, "componentType": 5126, "count": 4, "type": "VEC3"},
+    ],
+    "bufferViews": [{"buffer": 0, "byteLength": 48}, {"buffer": 0, "byteOffset": 48, "byteLength": 48}],
+    "buffers": [{"byteLength": 96}],
+}
+data = json.dumps(gltf).encode()
+data += b" " * (-len(data) % 4)
+chunks = struct.pack("<I4s", len(data), b"JSON") + data + struct.pack("<I4s", 96, b"BIN\0") + indices + floats
+put("body.glb", b"glTF" + struct.pack("<2I", 2, 12 + len(chunks)) + chunks)
+gltf["buffers"][0]["uri"] = "data:;base64," + base64.b64encode(indices + floats).decode()
+put("body.gltf", json.dumps(gltf))
+
+head = "# vtk DataFile Version 4.2\nby hand\n%s\nDATASET %s\nPOINTS 4 float\n"
+big = b"".join(struct.pack(">3f", *p) for p in points)
+put("ascii.vtk", head % ("ASCII", "POLYDATA") + f"{text}POLYGONS 4 16\n{lines}TRIANGLE_STRIPS 1 5\n4 0 1 2 3\n")
+put("grid.vtk", head % ("ASCII", "UNSTRUCTURED_GRID") + f"{text}CELLS 2 9\n4 0 1 2 3\n3 0 1 2\nCELL_TYPES 2\n8 5\n")
+put(
+    "binary.vtk",
+    (head % ("BINARY", "POLYDATA")).encode()
+    + big
+    + b"\nPOLYGONS 5 12\nOFFSETS vtktypeint64\n"
+    + struct.pack(">5q", 0, 3, 6, 9, 12)
+    + b"\nCONNECTIVITY vtktypeint64\n"
+    + b"".join(struct.pack(">3q", *f) for f in faces),
+)
+
+
+def vtp(attributes, arrays, end="</VTKFile>"):
+    tags = [
+        f'<DataArray type="{kind}" Name="{name}" {how}>{content}</DataArray>'
+        for (kind, name), (how, content) in zip(
+            (("Float32", "Points"), ("UInt32", "connectivity"), ("UInt32", "offsets")), arrays
+        )
+    ]
+    return (
+        f'<VTKFile type="PolyData" {attributes}><PolyData><Piece NumberOfPoints="4"><Points>{tags[0]}</Points>'
+        f"<Polys>{tags[1]}{tags[2]}</Polys></Piece></PolyData>{end}"
+    )
+
+
+arrays = [floats, indices, struct.pack("<4I", 3, 6, 9, 12)]
+put("ascii.vtp", vtp("", [('format="ascii"', t) for t in (text, "0 2 1 0 1 3 1 2 3 2 0 3", "3 6 9 12")]))
+put(
+    "base64.vtp",
+    vtp("", [('format="binary"', base64.b64encode(struct.pack("<I", len(a)) + a).decode()) for a in arrays]),
+)
+packed = [(struct.pack("<4I", 1, len(a), 0, len(zlib.compress(a))), zlib.compress(a)) for a in arrays]
+put(
+    "zlib.vtp",
+    vtp(
+        'compressor="vtkZLibDataCompressor"',
+        [('format="binary"', base64.b64encode(h).decode() + base64.b64encode(z).decode()) for h, z in packed],
+    ),
+)
+raw, places = b"", []
+for a in arrays:
+    places.append((f'format="appended" offset="{len(raw)}"', ""))
+    raw += struct.pack("<I", len(a)) + a
+put("raw.vtp", vtp("", places, '<AppendedData encoding="raw">_').encode() + raw + b"</AppendedData></VTKFile>")
 
 # In seeds/mesh_file, each with --no-picture:
 #   cutlink mesh --shape sphere:r=0.5 --root 4 --levels 2 --output sphere.cutlink

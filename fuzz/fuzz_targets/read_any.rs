@@ -1,4 +1,4 @@
-//! The readers of surfaces, any format: gzip, the choice of the reader, and polylines.
+//! The readers of surfaces, any format: gzip, the choice of the reader, OBJ, OFF, 3MF, glTF, VTK, VTP and polylines.
 
 #![no_main]
 

@@ -4,6 +4,7 @@
 //! Order of use: [`read`] or [`primitives`] → [`placement`] → [`health`] → [`snap`] → [`kernels`] (bins);
 //! [`intersect`], [`split`] and [`silhouette`] on request, [`repeat`] in periodic boxes.
 
+mod areas;
 pub mod exact;
 pub mod health;
 pub mod intersect;

@@ -1,17 +1,23 @@
-//! Readers: STL, PLY and 2D polylines, told apart by content.
+//! Readers: STL, PLY, OBJ, OFF, 3MF, glTF, VTK and 2D polylines, told apart by content.
 //!
 //! | format | recognized by | facets | patches |
 //! |---|---|---|---|
 //! | binary STL | length = 84 + 50 × the count at byte 80; or not text, and corners of sane magnitude | triangles | `body`; one an STL where several follow one another |
 //! | ASCII STL | text whose first word is `solid` or `facet` | triangles | one a solid name |
 //! | PLY (3 encodings) | first line `ply` | polygons as fans, `tristrips` | face colours, or an integer face property |
+//! | OBJ | text with a line `v x y z`, or `mtllib` first | polygons | groups (`g`, `o`), materials |
+//! | OFF | text that begins with a keyword `…OFF` and counts | polygons | `body` |
+//! | 3MF | a zip archive with a model | triangles, placed | object names |
+//! | glTF 2.0 | `glTF`, or JSON with an `asset` | triangles, strips, fans, placed | nodes or meshes, materials |
+//! | legacy VTK | `# vtk DataFile` | polygons, strips, surface cells | `body` |
+//! | VTK XML polydata | XML with `<VTKFile` | polygons, strips | `body` |
 //! | polyline | any other text | segments, each loop closed | one a loop name |
 //!
-//! Any of them may be gzipped (by magic number). Other well-known formats (3MF, glTF, OBJ, OFF, VTK, STEP, archives) are
+//! Any of them may be gzipped (by magic number). Other well-known formats (STEP, FBX, HDF5, archives, pictures) are
 //! refused by name ([`ReadError::Foreign`]). File names and extensions are
 //! ignored: they only appear in messages.
 //!
-//! **In**: a path, or bytes. **Out**: a [`Surface`] in the file's own frame and
+//! **In**: a path, standard input, a pipe, or bytes; several files become one surface ([`read_all`]). **Out**: a [`Surface`] in the file's own frame and
 //! unit, facets in file order, and a [`ReadReport`]. Text coordinates are kept
 //! to f64 as written, whatever type a PLY header declares for them; binary ones
 //! are converted exactly. STL corners are welded by exact coordinates
@@ -39,26 +45,36 @@ use std::path::Path;
 
 use crate::Surface;
 
+mod assemble;
+mod base64;
 mod digits;
 mod error;
 mod foreign;
+mod gltf;
+mod obj;
+mod off;
 mod ply;
 mod ply_fast;
 mod ply_header;
 mod ply_slow;
 mod polyline;
+mod several;
 mod sniff;
 mod source;
 mod stl_ascii;
 mod stl_binary;
+mod threemf;
+mod vtk;
+mod vtp;
 mod weld;
 
 pub use error::{FilePlace, ReadError};
-pub use source::{MAX_UNPACK_RATIO, MAX_UNPACKED};
+pub use several::read_all;
+pub use source::{MAX_UNPACK_RATIO, MAX_UNPACKED, is_stream};
 pub use weld::{WeldError, weld};
 
 use sniff::Kind;
-use source::Source;
+use source::{Source, Unpacked};
 
 /// A surface and how it was read.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,8 +114,29 @@ pub enum Format {
     PlyBinaryLe,
     /// PLY `binary_big_endian`.
     PlyBinaryBe,
+    /// Wavefront OBJ.
+    Obj,
+    /// Geomview's OFF, in text.
+    Off,
+    /// 3MF.
+    ThreeMf,
+    /// glTF 2.0, binary or in JSON.
+    Gltf,
+    /// Legacy VTK, ASCII or binary.
+    Vtk,
+    /// VTK XML polydata.
+    Vtp,
+    /// Several files of one run.
+    Several,
     /// Two-column text, or an airfoil in Selig's or Lednicer's layout.
     Polyline,
+}
+
+impl Format {
+    /// Whether its vertices are kept as in the file, where several may be at one place, and not welded.
+    pub fn is_indexed(self) -> bool {
+        !matches!(self, Self::StlBinary | Self::StlAscii | Self::Polyline)
+    }
 }
 
 impl fmt::Display for Format {
@@ -110,6 +147,13 @@ impl fmt::Display for Format {
             Self::PlyAscii => "ASCII PLY",
             Self::PlyBinaryLe => "binary little-endian PLY",
             Self::PlyBinaryBe => "binary big-endian PLY",
+            Self::Obj => "OBJ",
+            Self::Off => "OFF",
+            Self::ThreeMf => "3MF",
+            Self::Gltf => "glTF",
+            Self::Vtk => "legacy VTK",
+            Self::Vtp => "VTK XML polydata",
+            Self::Several => "several files",
             Self::Polyline => "2D polyline",
         })
     }
@@ -149,12 +193,12 @@ pub fn read_polyline(path: &Path) -> Result<Loaded<2>, ReadError> {
     }
 }
 
-/// Reads a file of any known format.
+/// Reads a file of any known format; `-` is standard input.
 ///
 /// # Errors
 /// Where the file cannot be read, is of no known format, or breaks its format.
 pub fn read_any(path: &Path) -> Result<AnySurface, ReadError> {
-    source::with_file(path, |bytes| parse_any(path, bytes))
+    source::with_file(path, parse_any)
 }
 
 /// Parses the bytes of a file of any known format; `name` is only for messages.
@@ -165,7 +209,7 @@ pub fn parse_any(name: &Path, bytes: &[u8]) -> Result<AnySurface, ReadError> {
     let unpacked = source::gunzip(name, bytes)?;
     let source = Source {
         name,
-        bytes: unpacked.as_deref().unwrap_or(bytes),
+        bytes: unpacked.as_ref().map_or(bytes, |unpacked| &unpacked.bytes),
     };
     let mut any = match sniff::sniff(source)? {
         Kind::Ply => AnySurface::D3(ply::read(Source {
@@ -174,12 +218,25 @@ pub fn parse_any(name: &Path, bytes: &[u8]) -> Result<AnySurface, ReadError> {
         })?),
         Kind::StlBinary => AnySurface::D3(stl_binary::read(source)?),
         Kind::StlAscii => AnySurface::D3(stl_ascii::read(source)?),
+        Kind::Obj => AnySurface::D3(obj::read(source)?),
+        Kind::Off => AnySurface::D3(off::read(source)?),
+        Kind::ThreeMf => AnySurface::D3(threemf::read(source)?),
+        Kind::Gltf => AnySurface::D3(gltf::read(source)?),
+        Kind::Vtk => AnySurface::D3(vtk::read(source)?),
+        Kind::Vtp => AnySurface::D3(vtp::read(source)?),
         Kind::Polyline => AnySurface::D2(polyline::read(source)?),
     };
     let report = match &mut any {
         AnySurface::D2(loaded) => &mut loaded.report,
         AnySurface::D3(loaded) => &mut loaded.report,
     };
+    if let Some(Unpacked {
+        ignored: n @ 1.., ..
+    }) = unpacked
+    {
+        let note = format!("ignored {} behind the gzip stream", counted(n, "byte"));
+        report.notes.push(note);
+    }
     report.gzipped = unpacked.is_some();
     report.bytes = bytes.len() as u64;
     Ok(any)

@@ -19,10 +19,12 @@
 //! the caps near the point, and the logarithm of the others.
 
 mod caps;
+mod holes;
 mod orient;
 mod tree;
 mod turn;
 
+pub use holes::Holes;
 pub use tree::{Angle, CapTree};
 #[cfg(feature = "cuda")]
 pub(crate) use tree::{Node, Tree};
@@ -32,8 +34,11 @@ use crate::{
     snap::Snapped,
 };
 
-/// Name of the patch that caps belong to.
+/// Start of the names of the patches that caps belong to: `gap-1`, `gap-2`, ...
 pub const GAP: &str = "gap";
+
+/// Most holes with a patch of their own; smaller ones share the patch `gap-rest`.
+pub const MOST_GAPS: usize = 64;
 
 /// What closing a surface changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -46,31 +51,30 @@ pub struct RobustReport {
     pub loops: usize,
 }
 
-/// Orients a surface and closes it: puts caps behind its facets, which belong to a patch of
-/// their own behind the others, [`GAP`] (with underscores where the surface has one of that name). A
-/// surface that is closed gets neither.
+/// Orients a surface and closes it: puts caps behind its facets. A surface that is closed gets none.
+///
+/// Each hole (a connected set of open edges; in 2D an open polyline) is a patch behind the others, [`GAP`]`-1` and on,
+/// in descending order of size: the length of the area vector of its rim, in 2D of its cap. Of equal ones, that with
+/// the vertex that comes first in the lexicographic order is first. Beyond [`MOST_GAPS`] holes, the smallest share
+/// `gap-rest`. Where the surface has a patch whose name begins with `gap-`, it is `gap_-1` instead.
 pub fn close<const D: usize>(surface: &mut Snapped<D>) -> RobustReport
 where
     Facet<D>: Exact<D>,
 {
     let turned_facets = orient::orient(surface);
-    let (open_edges, loops) = caps::add(surface);
-    if surface.caps > 0 {
-        let mut name = GAP.to_owned();
-        while surface.patches.contains(&name) {
-            name.push('_');
-        }
-        let walls = surface.facets.len() - surface.caps;
-        let gap = surface.patches.len() as u16;
-        surface.patches.push(name);
-        surface.facet_patch.resize(walls, 0);
-        surface.facet_patch.resize(walls + surface.caps, gap);
-    }
+    let made = caps::add(surface);
+    holes::name(surface, &made.hole_of);
     RobustReport {
         turned_facets,
-        open_edges,
-        loops,
+        open_edges: made.open_edges,
+        loops: made.loops,
     }
+}
+
+/// The first patch of the caps of a surface, if it has any.
+pub fn first_gap<const D: usize>(surface: &Snapped<D>) -> Option<u16> {
+    let walls = surface.facets.len() - surface.caps;
+    surface.facet_patch.get(walls..)?.iter().copied().min()
 }
 
 /// A use of an edge (2D: of a vertex): its key, whether it runs from the lower to the higher

@@ -250,8 +250,28 @@ fn a_gzip_bomb_is_refused() {
         "the bomb should be one"
     );
     let error = parse(&bomb).expect_err("the bomb should be refused");
-    assert!(matches!(error, ReadError::GzipTooLarge { .. }), "{error}");
-    assert!(error.to_string().contains("gunzip it"));
+    assert!(
+        matches!(error, ReadError::UnpackedTooLarge { .. }),
+        "{error}"
+    );
+    assert!(error.to_string().contains("unpack it"));
+}
+
+#[test]
+fn what_follows_a_gzip_stream_is_ignored() {
+    let soup = vec![[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]];
+    let plain = write(&soup, "stl");
+    let (head, tail) = plain.split_at(100);
+    let members = [gzip(head), gzip(tail)].concat();
+    let read = |rest: &[u8]| {
+        let loaded = parse(&[&members[..], rest].concat()).expect("a surface");
+        assert_eq!(loaded.surface.facets, [[0, 1, 2]]);
+        loaded.report.notes
+    };
+    assert!(read(b"").is_empty(), "two members");
+    assert!(read(&[0; 512]).is_empty(), "padding of a tape");
+    let notes = read(b"signature");
+    assert_eq!(notes, ["ignored 9 bytes behind the gzip stream"]);
 }
 
 #[test]

@@ -119,7 +119,7 @@ mod tests {
 
     fn full() -> MeshOptions {
         MeshOptions {
-            file: Some("a b.stl".into()),
+            file: Some(vec!["a b.stl".into(), "c.obj".into()]),
             shape: Some("sphere".into()),
             deviation: Some(1e-3),
             unit: Some(Unit::Mm),

@@ -16,8 +16,11 @@ use std::str::FromStr;
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct MeshOptions {
-    /// STL, PLY (each also gzipped) or two-column polyline file (2D); detected by content
-    pub file: Option<PathBuf>,
+    /// Surface: STL, PLY, OBJ, OFF, 3MF, glTF, VTK, VTP (each also gzipped) or a two-column polyline (2D), told by
+    /// content; `-` is standard input. Several files are one surface, each with its patches
+    #[serde(with = "paths", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(value_name = "FILE"))]
+    pub file: Option<Vec<PathBuf>>,
 
     /// Built-in shape instead of a file, such as sphere:r=0.5; `--shape help` lists them
     #[cfg_attr(
@@ -263,6 +266,43 @@ impl MeshOptions {
             polymesh_format: self.polymesh_format.or(other.polymesh_format),
             no_picture: self.no_picture || other.no_picture,
         }
+    }
+}
+
+/// One path or a list of paths.
+mod paths {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::path::PathBuf;
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(
+        untagged,
+        expecting = "expected a path or a list of paths, such as \"a.stl\" or [\"a.stl\", \"b.obj\"]"
+    )]
+    enum Paths {
+        One(PathBuf),
+        Several(Vec<PathBuf>),
+    }
+
+    pub(super) fn serialize<S: Serializer>(
+        paths: &Option<Vec<PathBuf>>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let paths = paths.as_ref().map(|paths| match &paths[..] {
+            [one] => Paths::One(one.clone()),
+            several => Paths::Several(several.to_vec()),
+        });
+        paths.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Vec<PathBuf>>, D::Error> {
+        let paths = Option::<Paths>::deserialize(deserializer)?;
+        Ok(paths.map(|paths| match paths {
+            Paths::One(path) => vec![path],
+            Paths::Several(paths) => paths,
+        }))
     }
 }
 
@@ -639,6 +679,29 @@ mod tests {
     }
 
     #[test]
+    fn a_file_is_a_path_or_a_list_of_paths() {
+        let read = |text: &str| toml::from_str::<MeshOptions>(text).expect("options").file;
+        let several: Vec<PathBuf> = vec!["a.stl".into(), "b.obj".into()];
+        assert_eq!(read("file = \"a.stl\""), Some(vec!["a.stl".into()]));
+        let text = "file = [\"a.stl\", \"b.obj\"]";
+        assert_eq!(read(text), Some(several.clone()));
+        assert_eq!(read("levels = 2"), None);
+        for file in [None, Some(vec!["a.stl".into()]), Some(several)] {
+            let options = MeshOptions {
+                file: file.clone(),
+                ..MeshOptions::default()
+            };
+            let text = toml::to_string(&options).expect("TOML");
+            assert_eq!(read(&text), file, "{text}");
+        }
+        let error = toml::from_str::<MeshOptions>("file = 3").expect_err("a number");
+        assert!(
+            error.message().contains("a path or a list of paths"),
+            "{error}"
+        );
+    }
+
+    #[test]
     fn given_options_take_precedence_and_a_shape_replaces_a_file() {
         let here = MeshOptions {
             shape: Some("sphere".into()),
@@ -646,7 +709,7 @@ mod tests {
             ..MeshOptions::default()
         };
         let there = MeshOptions {
-            file: Some("a.stl".into()),
+            file: Some(vec!["a.stl".into()]),
             levels: Some(5),
             threads: Some(3),
             ..MeshOptions::default()

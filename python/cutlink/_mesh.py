@@ -398,7 +398,8 @@ def mesh(
 ) -> Mesh:
     """Embeds a surface into a mesh with cut links.
 
-    `source` is the path of an STL, PLY or polyline file, a built-in shape such as ``"sphere:r=0.5"``, arrays
+    `source` is the path of a surface file (STL, PLY, OBJ, OFF, 3MF, glTF, VTK, VTP, 2D polyline) or a list of paths,
+    which are one surface with the patches of each, a built-in shape such as ``"sphere:r=0.5"``, arrays
     ``(vertices, faces)`` of shapes (n, D) and (m, D), a `trimesh.Trimesh` or a `pyvista.PolyData`. Facets are
     counter-clockwise from outside. `patch` gives the patch of each face of arrays, `patches` their names.
 
@@ -443,12 +444,14 @@ def mesh(
         options["shape"] = source
     elif isinstance(source, (str, os.PathLike)):
         options["file"] = source
+    elif isinstance(source, list) and source and all(isinstance(one, (str, os.PathLike)) for one in source):
+        options["file"] = source
     else:
         arrays = from_object(source)
         if arrays is None:
             raise UsageError(
                 f"{type(source).__name__} is no surface",
-                hint="give a path, a shape, (vertices, faces), a trimesh.Trimesh or a pyvista.PolyData",
+                hint="give a path or a list of paths, a shape, (vertices, faces), a trimesh.Trimesh or a pyvista.PolyData",
             )
         if patch is not None or patches is not None:
             from cutlink._surface import from_arrays

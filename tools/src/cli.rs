@@ -23,7 +23,7 @@ const STYLES: Styles = Styles::styled()
 
 /// From a surface to a solver-ready adaptive Cartesian mesh, exact to the last cell
 ///
-/// Embeds a triangle mesh (STL, PLY), a 2D polyline or a built-in shape into a 2:1-balanced forest of octrees
+/// Embeds a triangle mesh (STL, PLY, OBJ, OFF, 3MF, glTF, VTK), a 2D polyline or a built-in shape into a 2:1-balanced forest of octrees
 /// (quadtrees in 2D): every cell is fluid, boundary or solid, and every lattice link that the surface cuts has its cut
 /// distance and patch.
 #[derive(Debug, Parser)]
@@ -95,6 +95,8 @@ const MESH_EXAMPLES: &str = "\
 Examples:
   cutlink mesh bunny.stl
   cutlink mesh part.stl --unit mm --rotate x:90 --levels 5
+  cutlink mesh body.stl wheels.obj ground.stl --output car
+  xzcat part.stl.xz | cutlink mesh - --output part
   cutlink mesh --shape sphere:r=0.5 --domain -2,-2,-2,6,2,2 --root 128
   cutlink mesh --shape naca:2412 --levels 6 --output wing
   cutlink mesh bunny.stl --polymesh case
@@ -338,7 +340,7 @@ pub struct BenchRun {
 #[derive(Debug, Args)]
 #[command(after_help = BENCH_EXAMPLES)]
 pub struct BenchMeshArgs {
-    /// STL, PLY (each also gzipped) or two-column polyline file (2D)
+    /// Surface file
     #[arg(conflicts_with_all = ["scans", "case"])]
     pub file: Option<PathBuf>,
 
@@ -531,8 +533,12 @@ Exit codes: 0 success, 1 run-time failure or a check that failed, 2 usage or bad
 #[derive(Debug, Args)]
 #[command(after_help = INSPECT_EXAMPLES)]
 pub struct InspectArgs {
-    /// A mesh file written by `cutlink mesh`, or an STL, PLY or polyline file for its health
+    /// A mesh file written by `cutlink mesh`, or a surface for its health; `-` is a surface on standard input
     pub file: PathBuf,
+
+    /// Further surfaces: all are reported as one, each with its patches
+    #[arg(value_name = "SURFACE")]
+    pub more: Vec<PathBuf>,
 
     /// Check every invariant of the forest, the classes and the cut links; for a surface, find self-intersections
     #[arg(long)]

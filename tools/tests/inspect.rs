@@ -32,7 +32,14 @@ fn a_mesh_file_agrees_with_the_report_of_the_mesh_command() {
         ] {
             assert_eq!(found[key], made[key], "{shape}: {key}");
         }
-        for key in ["input", "health", "transform", "snapping", "parameters"] {
+        for key in [
+            "input",
+            "patches",
+            "health",
+            "transform",
+            "snapping",
+            "parameters",
+        ] {
             assert_eq!(found["metadata"][key], made[key], "{shape}: {key}");
         }
         let sum = |values: &Value, key: Option<&str>| -> u64 {

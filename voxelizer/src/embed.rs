@@ -18,7 +18,7 @@ use cutlink_mesher::{
     Surface,
     kernels::{Bins, ChildBoxes, FacetSet},
     repeat::repeat,
-    robust::RobustReport,
+    robust::{RobustReport, first_gap},
     snap::{SnapError, Snapped, snap},
 };
 use std::collections::VecDeque;
@@ -62,6 +62,8 @@ pub fn check_levels<const D: usize>(frame: &Frame<D>, levels: usize) -> Result<(
 /// Cost: proportional to the facets and to the blocks near the surface on each level. Memory:
 /// [`crate::forecast`].
 ///
+/// Links at gaps are of the first gap: [`crate::tell_gaps_apart`] tells them apart.
+///
 /// # Errors
 /// Parameters out of range, too many levels for the lattice, tables beyond 2^32 entries, too little memory, a device
 /// that fails.
@@ -76,7 +78,7 @@ pub fn embed<const D: usize, K: MeshKernels<D>>(
     check_levels(&frame, params.levels)?;
     let gaps = kernels.gaps(surface);
     let gaps = (!gaps.is_empty()).then_some(&gaps);
-    let gap = gaps.map(|_| surface.patches.len() as u16 - 1);
+    let gap = gaps.and_then(|_| first_gap(surface));
     let rule = SolidRule {
         fill: params.fill,
         gaps,

@@ -15,6 +15,7 @@ mod embed;
 mod error;
 mod estimate;
 mod frame;
+mod gaps;
 pub mod kernels;
 mod links;
 mod mesh;
@@ -36,6 +37,7 @@ pub use estimate::{
     BUILD_BLOCKS, Estimate, EstimateError, Forecast, LevelEstimate, forecast, rough,
 };
 pub use frame::{Frame, SUBCELL_BITS};
+pub use gaps::tell_gaps_apart;
 pub use kernels::AdaptKernels;
 pub use links::{Link, LinkTable, LinkViolation, pack_cell, unpack_cell};
 pub use mesh::{Classes, Fill, LevelCounts, Mesh};

@@ -30,6 +30,19 @@ pub enum FilePlace {
         /// Byte offset in the unpacked file.
         byte: u64,
     },
+    /// A byte of the unpacked file, from 0.
+    Byte(u64),
+    /// A byte of the model in a 3MF file, from 0.
+    ModelByte(u64),
+    /// A part of the file by its kind and index, from 0.
+    Item {
+        /// Its kind, such as `accessor`.
+        what: &'static str,
+        /// Its index or number.
+        index: u64,
+    },
+    /// The file as a whole.
+    File,
     /// A vertex, by its index.
     Vertex(u64),
     /// A face, by its index.
@@ -49,6 +62,10 @@ impl fmt::Display for FilePlace {
                 write!(f, "triangle {triangle} of STL {body} (byte {byte})")
             }
             Self::Row { row, byte } => write!(f, "row {row} (byte {byte})"),
+            Self::Byte(n) => write!(f, "byte {n}"),
+            Self::ModelByte(n) => write!(f, "byte {n} of the model"),
+            Self::Item { what, index } => write!(f, "{what} {index}"),
+            Self::File => f.write_str("as a whole"),
             Self::Vertex(n) => write!(f, "vertex {n}"),
             Self::Face(n) => write!(f, "face {n}"),
         }
@@ -92,8 +109,22 @@ pub enum ReadError {
         /// Bytes that were read; one more than `before` where the file has grown.
         read: u64,
     },
-    /// A folder, device or pipe.
-    #[error("{} is not a regular file: give the path of an STL, PLY or polyline file", path.display())]
+    /// Standard input that nothing is sent to.
+    #[error(
+        "standard input is a terminal: send a surface to it, as in `cat part.stl | cutlink mesh - -o part`"
+    )]
+    Terminal,
+    /// Surfaces of two and of three dimensions in one run.
+    #[error("{} is 2D, but {} is 3D: all surfaces of a run must have the same dimensions", planar.display(),
+    spatial.display())]
+    Mixed {
+        /// A file in 2D.
+        planar: PathBuf,
+        /// A file in 3D.
+        spatial: PathBuf,
+    },
+    /// A folder or device.
+    #[error("{} is not a regular file: give the path of a surface file", path.display())]
     NotAFile {
         /// The path.
         path: PathBuf,
@@ -115,10 +146,10 @@ pub enum ReadError {
         /// The decoder's reason.
         source: io::Error,
     },
-    /// The packed stream is larger than [`MAX_UNPACKED`] or expands implausibly.
+    /// Packed content is larger than [`MAX_UNPACKED`] or expands implausibly.
     #[error("{} unpacks to more than {unpacked} bytes from {packed}: over the limit ({MAX_UNPACKED} bytes, or \
-    {ratio} times the file): if this is intended, gunzip it and give the plain file", path.display())]
-    GzipTooLarge {
+    {ratio} times the file): if this is intended, unpack it first, or export it without compression", path.display())]
+    UnpackedTooLarge {
         /// The file.
         path: PathBuf,
         /// Size of the file.
@@ -129,7 +160,7 @@ pub enum ReadError {
         ratio: u64,
     },
     /// Of no known format.
-    #[error("{} is neither STL, PLY nor a 2D polyline: it starts with {start:?}", path.display())]
+    #[error("{} is of no known format (STL, PLY, OBJ, OFF, 3MF, glTF, VTK, VTP, 2D polyline): it starts with {start:?}", path.display())]
     UnknownFormat {
         /// The file.
         path: PathBuf,
@@ -231,8 +262,19 @@ pub enum ReadError {
         /// Number of corners.
         corners: u64,
     },
+    /// Objects that are placed over and over.
+    #[error("{} ({format}) places its objects so often that they have {triangles} triangles: export only what is to \
+    be meshed, or as STL or PLY", path.display())]
+    TooManyCopies {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        format: Format,
+        /// Triangles of all copies.
+        triangles: u64,
+    },
     /// A polyline where a 3D surface is wanted.
-    #[error("{} is a 2D polyline, not a 3D surface: an STL or PLY file is required", path.display())]
+    #[error("{} is a 2D polyline, not a 3D surface, such as an STL or OBJ file", path.display())]
     Planar {
         /// The file.
         path: PathBuf,

@@ -14,21 +14,27 @@ pub(super) struct Foreign {
     pub(super) remedy: &'static str,
 }
 
-const CONVERT: &str = "convert it to STL or PLY first (meshio, assimp, MeshLab)";
+const CONVERT: &str = "convert it to STL, PLY or OBJ first (meshio, assimp, MeshLab)";
 const CAD: &str = "it holds a CAD model: export STL or PLY from the CAD program (FreeCAD, Gmsh)";
 const UNPACK: &str = "unpack it first and give the surface file in it";
-const NO_SURFACE: &str = "an STL, PLY or polyline file is required";
+const NO_SURFACE: &str =
+    "a surface is required: STL, PLY, OBJ, OFF, 3MF, glTF, VTK, VTP or a 2D polyline";
+/// A zip archive that is no 3MF file.
+pub(super) const ZIP: &str = "a zip archive without a 3MF model";
+/// What to do with it.
+pub(super) const NO_SURFACE_IN_ZIP: &str = UNPACK;
 const RECODE: &str = "save it as UTF-8 or ASCII first";
 
 /// First bytes of binary formats.
-const BINARY: [(&[u8], &str, &str); 18] = [
-    (b"PK\x03\x04", "a zip archive", UNPACK),
-    (b"glTF", "a binary glTF file", CONVERT),
+const BINARY: [(&[u8], &str, &str); 21] = [
+    (b"PK\x05\x06", "an empty zip archive", UNPACK),
     (b"\xfd7zXZ\0", "an xz archive", UNPACK),
     (b"BZh", "a bzip2 archive", UNPACK),
     (b"\x28\xb5\x2f\xfd", "a Zstandard archive", UNPACK),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive", UNPACK),
     (b"Rar!\x1a\x07", "a RAR archive", UNPACK),
+    (b"\xff\xfe\0\0", "UTF-32 text", RECODE),
+    (b"\0\0\xfe\xff", "UTF-32 text", RECODE),
     (b"\xff\xfe", "UTF-16 text", RECODE),
     (b"\xfe\xff", "UTF-16 text", RECODE),
     (b"s\0o\0l\0i\0d\0", "UTF-16 text", RECODE),
@@ -40,11 +46,13 @@ const BINARY: [(&[u8], &str, &str); 18] = [
     (b"BLENDER", "a Blender file", CONVERT),
     (b"\x89HDF\r\n\x1a\n", "an HDF5 file", CONVERT),
     (b"CGNS", "a CGNS file", CONVERT),
+    (b"CDF\x01", "a NetCDF file", CONVERT),
+    (b"CDF\x02", "a NetCDF file", CONVERT),
 ];
 
 /// First characters of text formats; no polyline starts like these.
 const TEXT: [(&str, &str, &str); 11] = [
-    ("# vtk DataFile", "a legacy VTK file", CONVERT),
+    ("# AmiraMesh", "an Amira file", CONVERT),
     ("ISO-10303-21", "a STEP file", CAD),
     ("$MeshFormat", "a Gmsh mesh", CONVERT),
     ("#VRML", "a VRML file", CONVERT),
@@ -71,8 +79,12 @@ const TEXT: [(&str, &str, &str); 11] = [
 
 /// What is found in XML that starts with `<`.
 const XML: [(&[u8], &str, &str); 6] = [
-    (b"<VTKFile", "a VTK XML file", CONVERT),
-    (b"<model", "the model of a 3MF file", CONVERT),
+    (
+        b"<model",
+        "the model of a 3MF file",
+        "zip it into a 3MF file, or convert it to STL",
+    ),
+    (b"<svg", "an SVG picture", NO_SURFACE),
     (b"<COLLADA", "a COLLADA file", CONVERT),
     (b"<amf", "an AMF file", CONVERT),
     (b"<X3D", "an X3D file", CONVERT),
@@ -84,7 +96,7 @@ const XML: [(&[u8], &str, &str); 6] = [
 ];
 
 /// How far into a file a format is searched for.
-const PREFIX: usize = 1 << 16;
+pub(super) const PREFIX: usize = 1 << 16;
 
 /// The format of bytes that start like a binary format which is not read.
 pub(super) fn binary(bytes: &[u8]) -> Option<Foreign> {
@@ -92,14 +104,6 @@ pub(super) fn binary(bytes: &[u8]) -> Option<Foreign> {
         return container(bytes);
     }
     let (_, what, remedy) = *BINARY.iter().find(|(start, ..)| bytes.starts_with(start))?;
-    let head = &bytes[..bytes.len().min(PREFIX)];
-    let is_3mf = bytes.starts_with(b"PK") && memmem::find(head, b"3D/").is_some();
-    if is_3mf {
-        return Some(Foreign {
-            what: "a 3MF file",
-            remedy: CONVERT,
-        });
-    }
     // The two bytes of a byte order mark alone say little: text of ASCII characters has a zero in each pair.
     if what == "UTF-16 text" && !bytes.iter().take(8).any(|&b| b == 0) {
         return None;
@@ -144,17 +148,12 @@ pub(super) fn text(text: &[u8]) -> Option<Foreign> {
     }
     let foreign = |what, remedy| Some(Foreign { what, remedy });
     match head {
-        _ if is_off(head) => foreign("an OFF file", CONVERT),
-        _ if is_obj(head) => foreign("an OBJ file", CONVERT),
         _ if is_iges(head) => foreign("an IGES file", CAD),
-        _ if head.starts_with(b"{") && memmem::find(head, b"\"asset\"").is_some() => {
-            foreign("a glTF file", CONVERT)
-        }
         _ => None,
     }
 }
 
-fn starts_with(text: &[u8], start: &[u8]) -> bool {
+pub(super) fn starts_with(text: &[u8], start: &[u8]) -> bool {
     text.get(..start.len())
         .is_some_and(|head| head.eq_ignore_ascii_case(start))
 }
@@ -171,7 +170,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = Vec<&[u8]>> {
 }
 
 /// `OFF`, `COFF`, `NOFF` or the like, then three counts on the same line or the next.
-fn is_off(text: &[u8]) -> bool {
+pub(super) fn is_off(text: &[u8]) -> bool {
     let mut lines = lines(text);
     let first = lines.next().unwrap_or_default();
     let Some((keyword, rest)) = first.split_first() else {
@@ -189,7 +188,7 @@ fn is_off(text: &[u8]) -> bool {
 }
 
 /// A line `v x y z`, or `mtllib` first.
-fn is_obj(text: &[u8]) -> bool {
+pub(super) fn is_obj(text: &[u8]) -> bool {
     let number = |word: &&[u8]| fast_float2::parse::<f64, _>(word).is_ok();
     let first = lines(text).next();
     let library = first.is_some_and(|words| words.len() > 1 && words[0] == b"mtllib");

@@ -9,6 +9,12 @@ pub(super) enum Kind {
     StlBinary,
     StlAscii,
     Ply,
+    Obj,
+    Off,
+    ThreeMf,
+    Gltf,
+    Vtk,
+    Vtp,
     Polyline,
 }
 
@@ -35,6 +41,9 @@ pub(super) fn sniff(source: Source<'_>) -> Result<Kind, ReadError> {
     {
         return Ok(Kind::StlBinary);
     }
+    if let Some(kind) = by_magic(head) {
+        return Ok(kind);
+    }
     if let Some(foreign) = foreign::binary(bytes) {
         return Err(source.foreign(foreign));
     }
@@ -58,10 +67,38 @@ pub(super) fn sniff(source: Source<'_>) -> Result<Kind, ReadError> {
         {
             Ok(Kind::StlAscii)
         }
-        Some(_) => match foreign::text(text) {
-            Some(foreign) => Err(source.foreign(foreign)),
-            None => Ok(Kind::Polyline),
-        },
+        Some(_) => {
+            let head = &text[..text.len().min(foreign::PREFIX)];
+            if let Some(foreign) = foreign::text(text) {
+                Err(source.foreign(foreign))
+            } else if foreign::is_off(head) {
+                Ok(Kind::Off)
+            } else if foreign::is_obj(head) {
+                Ok(Kind::Obj)
+            } else {
+                Ok(Kind::Polyline)
+            }
+        }
+    }
+}
+
+/// Formats that are known by their first characters; `head` is without a byte order mark.
+fn by_magic(head: &[u8]) -> Option<Kind> {
+    let text = head.trim_ascii_start();
+    let start = &text[..text.len().min(foreign::PREFIX)];
+    let holds = |what: &[u8]| memchr::memmem::find(start, what).is_some();
+    if head.starts_with(b"PK\x03\x04") {
+        Some(Kind::ThreeMf)
+    } else if head.starts_with(b"glTF") {
+        Some(Kind::Gltf)
+    } else if foreign::starts_with(text, b"# vtk DataFile") {
+        Some(Kind::Vtk)
+    } else if start.starts_with(b"<") && holds(b"<VTKFile") {
+        Some(Kind::Vtp)
+    } else if start.starts_with(b"{") && holds(b"\"asset\"") {
+        Some(Kind::Gltf)
+    } else {
+        None
     }
 }
 

@@ -3,12 +3,12 @@
 //! Files are read into memory and not mapped: a mapped file that another program cuts short ends this one with
 //! SIGBUS, and one that is written to changes under the readers.
 
-use std::fs::File;
-use std::io::Read;
+use std::fs::{File, Metadata};
+use std::io::{IsTerminal as _, Read};
 use std::path::Path;
 
 use cutlink_device::{DeviceError, memory};
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 
 use super::foreign::Foreign;
 use super::{FilePlace, Format, ReadError, WeldError};
@@ -74,6 +74,24 @@ impl Source<'_> {
         }
     }
 
+    /// The error for a word on the line that begins at byte `at`; an empty word is the end of the line.
+    pub(super) fn unexpected(
+        &self,
+        format: Format,
+        at: usize,
+        expected: String,
+        word: &[u8],
+    ) -> ReadError {
+        let found = match word {
+            [] => "the end of the line".into(),
+            _ => {
+                let head = &word[..word.len().min(40)];
+                format!("'{}'", String::from_utf8_lossy(head).escape_debug())
+            }
+        };
+        self.syntax(format, self.line_of(at), expected, found)
+    }
+
     pub(super) fn not_finite(&self, format: Format, place: FilePlace, value: f64) -> ReadError {
         ReadError::NotFinite {
             path: self.name.into(),
@@ -103,6 +121,17 @@ impl Source<'_> {
             path: self.name.into(),
             what: foreign.what,
             remedy: foreign.remedy,
+        }
+    }
+
+    /// The error for a file whose content unpacks to more than [`most_unpacked`].
+    pub(super) fn too_large(&self) -> ReadError {
+        let packed = self.bytes.len() as u64;
+        ReadError::UnpackedTooLarge {
+            path: self.name.into(),
+            packed,
+            unpacked: most_unpacked(packed),
+            ratio: MAX_UNPACK_RATIO,
         }
     }
 
@@ -136,23 +165,82 @@ fn out_of_memory(path: &Path, error: DeviceError) -> ReadError {
     }
 }
 
-/// Calls `f` with the bytes of the regular file at `path`.
+/// The path that stands for standard input.
+pub(super) const STDIN: &str = "-";
+/// Its name in messages.
+const STDIN_NAME: &str = "standard input";
+
+/// Whether `path` is standard input, a named pipe or a socket: something that can be read once, and has no name for
+/// outputs.
+pub fn is_stream(path: &Path) -> bool {
+    path == Path::new(STDIN) || std::fs::metadata(path).is_ok_and(|meta| is_pipe(&meta))
+}
+
+fn is_pipe(meta: &Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt as _;
+        meta.file_type().is_fifo() || meta.file_type().is_socket()
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = meta;
+        false
+    }
+}
+
+/// Calls `f` with the name for messages and the bytes of the regular file or pipe at `path`, or of standard input.
 pub(super) fn with_file<T>(
     path: &Path,
-    f: impl FnOnce(&[u8]) -> Result<T, ReadError>,
+    f: impl FnOnce(&Path, &[u8]) -> Result<T, ReadError>,
 ) -> Result<T, ReadError> {
+    if path == Path::new(STDIN) {
+        let (name, stdin) = (Path::new(STDIN_NAME), std::io::stdin());
+        if stdin.is_terminal() {
+            return Err(ReadError::Terminal);
+        }
+        return f(name, &bytes_of_stream(name, stdin.lock(), most_streamed())?);
+    }
     let io = |source| ReadError::Io {
         path: path.into(),
         source,
     };
-    // Before opening: a pipe without a writer would block there.
     let meta = std::fs::metadata(path).map_err(io)?;
+    if is_pipe(&meta) {
+        let pipe = File::open(path).map_err(io)?;
+        return f(path, &bytes_of_stream(path, pipe, most_streamed())?);
+    }
     if !meta.is_file() {
         return Err(ReadError::NotAFile { path: path.into() });
     }
     let file = File::open(path).map_err(io)?;
     let before = file.metadata().map_err(io)?.len();
-    f(&bytes_of(path, &file, before)?)
+    f(path, &bytes_of(path, &file, before)?)
+}
+
+/// Most bytes of a stream: a third of the memory that is free. Its vector doubles as it grows, and what is in the
+/// bytes needs memory too.
+fn most_streamed() -> u64 {
+    memory::available() / 3
+}
+
+/// All bytes of a stream, whose length is not known, but at most `most`.
+fn bytes_of_stream(path: &Path, stream: impl Read, most: u64) -> Result<Vec<u8>, ReadError> {
+    let mut bytes = Vec::new();
+    let read = stream.take(most.saturating_add(1)).read_to_end(&mut bytes);
+    read.map_err(|source| ReadError::Io {
+        path: path.into(),
+        source,
+    })?;
+    if bytes.len() as u64 > most {
+        return Err(ReadError::Memory {
+            path: path.into(),
+            what: "its bytes",
+            requested: 3 * bytes.len() as u64,
+            free: most.saturating_mul(3),
+        });
+    }
+    Ok(bytes)
 }
 
 /// All bytes of an opened file, which had size `before`.
@@ -178,36 +266,62 @@ fn bytes_of(path: &Path, file: impl Read, before: u64) -> Result<Vec<u8>, ReadEr
     Ok(bytes)
 }
 
-/// The unpacked bytes of a gzip stream, or `None` where `bytes` is not one.
-pub(super) fn gunzip(name: &Path, bytes: &[u8]) -> Result<Option<Vec<u8>>, ReadError> {
-    if !bytes.starts_with(&[0x1f, 0x8b]) {
+/// Most bytes to which so many packed ones may unpack.
+pub(super) fn most_unpacked(packed: u64) -> u64 {
+    MAX_UNPACKED.min(RATIO_FREE.max(packed.saturating_mul(MAX_UNPACK_RATIO)))
+}
+
+/// A gzip stream, unpacked.
+pub(super) struct Unpacked {
+    pub(super) bytes: Vec<u8>,
+    /// Bytes behind its last member that are neither a member nor zeros.
+    pub(super) ignored: u64,
+}
+
+/// The unpacked bytes of a gzip stream, all its members one behind the other, or `None` where `bytes` is not one.
+/// What follows the last member is ignored, as gunzip does.
+pub(super) fn gunzip(name: &Path, bytes: &[u8]) -> Result<Option<Unpacked>, ReadError> {
+    const MAGIC: [u8; 2] = [0x1f, 0x8b];
+    if !bytes.starts_with(&MAGIC) {
         return Ok(None);
     }
     let packed = bytes.len() as u64;
-    let limit = MAX_UNPACKED.min(RATIO_FREE.max(packed.saturating_mul(MAX_UNPACK_RATIO)));
+    let limit = most_unpacked(packed);
     let mut out = Vec::new();
-    MultiGzDecoder::new(bytes)
-        .take(limit + 1)
-        .read_to_end(&mut out)
-        .map_err(|source| ReadError::Gzip {
+    let mut rest = bytes;
+    while rest.starts_with(&MAGIC) {
+        let mut member = GzDecoder::new(rest);
+        let room = limit + 1 - out.len() as u64;
+        let read = member.by_ref().take(room).read_to_end(&mut out);
+        read.map_err(|source| ReadError::Gzip {
             path: name.into(),
             unpacked: out.len() as u64,
             source,
         })?;
-    if out.len() as u64 > limit {
-        return Err(ReadError::GzipTooLarge {
-            path: name.into(),
-            packed,
-            unpacked: limit,
-            ratio: MAX_UNPACK_RATIO,
-        });
+        if out.len() as u64 > limit {
+            return Err(Source { name, bytes }.too_large());
+        }
+        rest = member.into_inner();
     }
-    Ok(Some(out))
+    let is_padding = rest.iter().all(|&b| b == 0);
+    Ok(Some(Unpacked {
+        bytes: out,
+        ignored: if is_padding { 0 } else { rest.len() as u64 },
+    }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn streams_are_read_to_their_end_or_the_limit() {
+        let read = |most| bytes_of_stream(Path::new("pipe"), &b"solid"[..], most);
+        assert_eq!(read(5).expect("all of it"), b"solid");
+        let error = read(4).expect_err("more than that");
+        assert!(matches!(error, ReadError::Memory { .. }), "{error}");
+        assert!(is_stream(Path::new("-")) && !is_stream(Path::new("Cargo.toml")));
+    }
 
     #[test]
     fn files_that_change_are_told_apart() {

@@ -142,7 +142,7 @@ pub(super) fn number(runs: &[(String, u64)], notes: &mut Vec<String>) -> (Vec<St
         });
         let Ok(patch) = u16::try_from(patch) else {
             notes.push(
-                "more than 65536 solid names: all facets were put into the first's patch".into(),
+                "more than 65536 patch names: all facets were put into the first's patch".into(),
             );
             names.truncate(1);
             return (names, Vec::new());

@@ -9,12 +9,22 @@ use super::uses;
 use crate::snap::Snapped;
 use cutlink_device::UnionFind;
 
-/// Puts caps behind the facets of a surface, so that their chain has no boundary. Returns
-/// the number of open edges, with multiplicity, and of their connected components.
-pub(super) fn add<const D: usize>(surface: &mut Snapped<D>) -> (usize, usize) {
+/// The caps of a surface.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Added {
+    /// Open edges, with multiplicity.
+    pub(super) open_edges: usize,
+    /// Their connected components: the holes.
+    pub(super) loops: usize,
+    /// A vertex of the hole of each cap, the same one for all caps of a hole.
+    pub(super) hole_of: Vec<u32>,
+}
+
+/// Puts caps behind the facets of a surface, so that their chain has no boundary.
+pub(super) fn add<const D: usize>(surface: &mut Snapped<D>) -> Added {
     let boundary = boundary(&surface.facets);
     if boundary.is_empty() {
-        return (0, 0);
+        return Added::default();
     }
     // In 3D every loop is closed by itself; in 2D the ends of a polyline belong together.
     let mut sets = UnionFind::new(surface.vertices.len());
@@ -34,7 +44,7 @@ pub(super) fn add<const D: usize>(surface: &mut Snapped<D>) -> (usize, usize) {
         }
     }
     surface.caps = surface.facets.len() - before;
-    let edges = boundary
+    let open_edges = boundary
         .iter()
         .map(|(_, times)| times.unsigned_abs() as usize)
         .sum();
@@ -44,7 +54,12 @@ pub(super) fn add<const D: usize>(surface: &mut Snapped<D>) -> (usize, usize) {
         .collect();
     roots.sort_unstable();
     roots.dedup();
-    (edges, roots.len())
+    let caps = surface.facets[before..].iter();
+    Added {
+        open_edges,
+        loops: roots.len(),
+        hole_of: caps.map(|cap| sets.root(cap[0])).collect(),
+    }
 }
 
 /// In 2D, a cap from each end at which a polyline runs out to one at which it begins.
@@ -177,10 +192,13 @@ mod tests {
     #[test]
     fn the_chain_with_its_caps_has_no_boundary() {
         let mut closed = open_sphere(|_| true);
-        assert_eq!(add(&mut closed), (0, 0), "nothing to close");
+        assert_eq!(add(&mut closed), Added::default(), "nothing to close");
         let mut soup = open_sphere(|i| i % 3 != 0 && i % 7 != 1);
-        let (edges, loops) = add(&mut soup);
-        assert!(edges > 100 && loops >= 1, "{edges} edges, {loops} loops");
+        let Added {
+            open_edges, loops, ..
+        } = add(&mut soup);
+        let counted = open_edges > 100 && loops >= 1;
+        assert!(counted, "{open_edges} edges, {loops} loops");
         assert!(boundary(&soup.facets).is_empty(), "closed");
         soup.facets.pop();
         assert!(
@@ -248,7 +266,10 @@ mod tests {
             caps: 0,
             report: crate::snap::SnapReport::default(),
         };
-        assert_eq!(add(&mut open), (2, 1), "the corner, not the square");
+        let Added {
+            open_edges, loops, ..
+        } = add(&mut open);
+        assert_eq!((open_edges, loops), (2, 1), "the corner, not the square");
         assert_eq!(open.facets[6..], [[2, 0]], "from its end to its beginning");
         assert!(boundary(&open.facets).is_empty(), "closed");
     }

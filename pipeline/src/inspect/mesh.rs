@@ -44,11 +44,12 @@ pub struct InspectReport {
     pub files: BTreeMap<&'static str, Written>,
 }
 
-/// A patch and its cut links.
+/// A patch, its area (`None` where the file does not tell) and its cut links.
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
 pub struct Patch {
     pub name: String,
+    pub area: Option<f64>,
     pub links: u64,
 }
 
@@ -113,7 +114,7 @@ impl InspectReport {
             links: mesh.links.len(),
             boundary_cells: counts().map(|c| c.boundary).sum(),
             checksum: format!("{:016x}", mesh.checksum()),
-            patches: patches(&mesh.patches, &mesh.links),
+            patches: patches(&mesh.patches, &mesh.links, metadata),
             q: Distances::of(&mesh.links.q),
             metadata: metadata
                 .iter()
@@ -174,9 +175,15 @@ impl InspectReport {
         if self.patches.len() < 2 {
             return String::new();
         }
-        let mut rows = vec![["patch".to_owned(), "links".to_owned()]];
+        let unit = if self.dimensions == 2 {
+            "length"
+        } else {
+            "area"
+        };
+        let mut rows = vec![["patch", unit, "links"].map(str::to_owned)];
         for patch in &self.patches {
-            rows.push([patch.name.clone(), grouped(patch.links)]);
+            let area = patch.area.map_or("?".into(), short);
+            rows.push([patch.name.clone(), area, grouped(patch.links)]);
         }
         format!("\n{}", columns(&rows))
     }
@@ -245,7 +252,15 @@ pub fn verdict(checks: &[FileCheck], name: &str) -> Result<(), Error> {
     Err(failure.hint("write the mesh again with cutlink mesh"))
 }
 
-fn patches(names: &[String], links: &LinkTable) -> Vec<Patch> {
+fn patches(names: &[String], links: &LinkTable, metadata: &BTreeMap<String, String>) -> Vec<Patch> {
+    let told: Vec<serde_json::Value> = metadata
+        .get("patches")
+        .and_then(|text| serde_json::from_str(text).ok())
+        .unwrap_or_default();
+    let area = |name: &str| {
+        let patch = told.iter().find(|patch| patch["name"] == name);
+        patch.and_then(|patch| patch["area"].as_f64())
+    };
     let mut counts = vec![0u64; names.len()];
     if let (true, Some(first)) = (links.patch.is_empty(), counts.first_mut()) {
         *first = links.len() as u64;
@@ -257,6 +272,7 @@ fn patches(names: &[String], links: &LinkTable) -> Vec<Patch> {
     }
     let patch = |(name, links): (&String, u64)| Patch {
         name: name.clone(),
+        area: area(name),
         links,
     };
     names.iter().zip(counts).map(patch).collect()

@@ -7,7 +7,7 @@ pub use mesh::{Distances, FileCheck, InspectReport, Patch, checks, verdict};
 pub use surface::SurfaceReport;
 
 use crate::error::Error;
-use cutlink_mesher::read::{AnySurface, ReadError, read_any};
+use cutlink_mesher::read::{AnySurface, ReadError, is_stream, read_any};
 use cutlink_voxelizer::AnyMesh;
 use cutlink_voxelizer::mesh_file::{self, FileError};
 use std::collections::BTreeMap;
@@ -27,12 +27,16 @@ pub enum Inspected {
 /// # Errors
 /// A file that is neither, that is damaged, or that does not fit into memory.
 pub fn open(path: &Path) -> Result<Inspected, Error> {
+    // A pipe can be read only once, and mesh files are not read from pipes.
+    if is_stream(path) {
+        return Ok(Inspected::Surface(read_any(path)?));
+    }
     match mesh_file::read(path) {
         Ok((mesh, metadata)) => Ok(Inspected::Mesh(Box::new(mesh), metadata)),
         Err(FileError::NotAMesh { path, reason }) => match read_any(&path) {
             Ok(surface) => Ok(Inspected::Surface(surface)),
             Err(ReadError::UnknownFormat { .. }) => Err(Error::input(format!(
-                "{} is neither a mesh file ({reason}) nor a surface (STL, PLY or polyline)",
+                "{} is neither a mesh file ({reason}) nor a surface of a known format",
                 path.display()
             ))),
             Err(error) => Err(error.into()),

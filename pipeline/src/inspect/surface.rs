@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::mesh::intersections::{self, IntersectionReport};
-use crate::mesh::report::bytes;
+use crate::mesh::report::{bytes, short};
 use crate::mesh::source::health_of;
 use cutlink_mesher::exact::Facet;
 use cutlink_mesher::health::Health;
@@ -21,6 +21,8 @@ pub struct SurfaceReport<const D: usize> {
     pub read: ReadReport,
     /// Names of its patches.
     pub patches: Vec<String>,
+    /// Area of each patch, in the file's unit; lengths in 2D.
+    pub areas: Vec<f64>,
     /// Its health.
     pub health: Health<D>,
     /// Its self-intersections, if they were searched for.
@@ -47,6 +49,7 @@ impl<const D: usize> SurfaceReport<D> {
             path: path.to_owned(),
             notes: loaded.report.notes.iter().cloned().chain(welded).collect(),
             read: loaded.report,
+            areas: loaded.surface.patch_areas(),
             patches: loaded.surface.patches,
             health,
             intersections: found,
@@ -64,7 +67,10 @@ impl<const D: usize> SurfaceReport<D> {
             bytes(read.bytes)
         );
         if self.patches.len() > 1 {
-            text += &format!("patches   {}\n", self.patches.join(", "));
+            let each = self.patches.iter().zip(&self.areas);
+            let of = if D == 2 { "length" } else { "area" };
+            let each = each.map(|(name, area)| format!("{name} ({of} {})", short(*area)));
+            text += &format!("patches   {}\n", each.collect::<Vec<_>>().join(", "));
         }
         text += &format!("{}\n", self.health);
         if let Some(found) = &self.intersections {
@@ -93,6 +99,7 @@ impl<const D: usize> SurfaceReport<D> {
                 "closed": health.closed(),
                 "closed_evenodd": health.closed_evenodd(),
                 "patches": self.patches,
+                "patch_areas": self.areas,
             },
             "health": health,
             "intersections": self.intersections,

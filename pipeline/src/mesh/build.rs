@@ -10,7 +10,7 @@ use crate::estimate::memory;
 use crate::mesh::domain::{self, Domain};
 use crate::mesh::intersections::{self, Found};
 use crate::mesh::report::{Times, counted};
-use crate::mesh::resolve::{Job, Source};
+use crate::mesh::resolve::{self, Job, Source};
 use crate::mesh::source::{self, Shape, Sketch};
 use crate::mesh::{WALL_SHARE, gate};
 use crate::observer::Observer;
@@ -23,12 +23,12 @@ use cutlink_mesher::health::{self, Health};
 use cutlink_mesher::intersect::Meet;
 use cutlink_mesher::placement::Affine;
 use cutlink_mesher::primitives::AnyShape;
-use cutlink_mesher::read::{AnySurface, Loaded, ReadReport, read_any};
+use cutlink_mesher::read::{AnySurface, Loaded, ReadReport, read_all};
 use cutlink_mesher::robust::RobustReport;
 use cutlink_mesher::snap::Snapped;
 use cutlink_voxelizer::{
     EmbedParams, Fill, Mesh, Stage, StageObserver, check_levels, check_periodic, embed,
-    keep_connected, kernels::MeshKernels, prepare,
+    keep_connected, kernels::MeshKernels, prepare, tell_gaps_apart,
 };
 use std::fmt;
 use std::time::Instant;
@@ -187,9 +187,9 @@ impl<'a> Builder<'a> {
     pub fn place(&mut self) -> Result<AnyPlaced, Error> {
         let job = self.job;
         Ok(match &job.source {
-            Source::File(path) => {
+            Source::Files(paths) => {
                 let begin = Instant::now();
-                let any = read_any(path)?;
+                let any = read_all(paths)?;
                 self.times.read = ms(begin);
                 match any {
                     AnySurface::D2(loaded) => AnyPlaced::D2(self.place_file(loaded)?),
@@ -426,6 +426,7 @@ impl<'a> Builder<'a> {
                 copy
             }
         };
+        tell_gaps_apart(&mut mesh, &prepared.snapped);
         check_periodic(&mesh)?;
         self.keep_seed(&mut mesh)?;
         Ok(mesh)
@@ -538,7 +539,7 @@ impl Job {
     /// The surface, as messages name it.
     pub fn name(&self) -> String {
         match &self.source {
-            Source::File(path) => path.display().to_string(),
+            Source::Files(paths) => resolve::listed(paths),
             Source::Shape(shape) => format!("shape {shape}"),
             Source::Memory => "surface".into(),
         }

@@ -4,13 +4,14 @@ use crate::error::Error;
 use crate::mesh::build::{Builder, Prepared, ms};
 use crate::mesh::intersections;
 use crate::mesh::report::{
-    self, DeviceReport, FrameReport, Input, LevelReport, MeshReport, Parameters, Snapping, Times,
-    Transform, Written, counted,
+    self, DeviceReport, FrameReport, Input, LevelReport, MeshReport, Parameters, PatchArea,
+    Snapping, Times, Transform, Written, counted,
 };
-use crate::mesh::resolve::{Job, Source, describe};
+use crate::mesh::resolve::{self, Job, Source, describe};
 use crate::output;
 use crate::picture::{PictureError, SliceOptions, slice_png, slice_png_of};
 use crate::polymesh::{self, PolyMeshReport};
+use cutlink_mesher::robust::first_gap;
 use cutlink_voxelizer::{AnyMesh, LevelCounts, Mesh, Thin, mesh_file, thin};
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -33,6 +34,7 @@ pub fn plan<const D: usize>(job: &Job, prepared: &Prepared<D>, device: DeviceRep
         dry_run: false,
         dimensions: D,
         input: input(job, prepared),
+        patches: areas(prepared),
         health: serde_json::json!(prepared.health),
         health_text: prepared.health.to_string(),
         transform: Transform {
@@ -83,10 +85,19 @@ pub fn plan<const D: usize>(job: &Job, prepared: &Prepared<D>, device: DeviceRep
     }
 }
 
+fn areas<const D: usize>(prepared: &Prepared<D>) -> Vec<PatchArea> {
+    let names = prepared.snapped.patches.iter().cloned();
+    let areas = prepared.snapped.patch_areas();
+    names
+        .zip(areas)
+        .map(|(name, area)| PatchArea { name, area })
+        .collect()
+}
+
 fn input<const D: usize>(job: &Job, prepared: &Prepared<D>) -> Input {
     let read = prepared.read.as_ref();
     let (kind, name) = match &job.source {
-        Source::File(path) => ("file", path.display().to_string()),
+        Source::Files(paths) => ("file", resolve::listed(paths)),
         Source::Shape(shape) => ("shape", shape.to_string()),
         Source::Memory => ("memory", job.name()),
     };
@@ -109,6 +120,7 @@ pub fn metadata(job: &Job, report: &MeshReport) -> BTreeMap<String, String> {
     let json = |value: serde_json::Value| value.to_string();
     [
         ("input", json(serde_json::json!(report.input))),
+        ("patches", json(serde_json::json!(report.patches))),
         ("health", report.health.to_string()),
         ("placement", describe(&job.placement)),
         ("transform", json(serde_json::json!(report.transform))),
@@ -174,15 +186,36 @@ impl<const D: usize> Beside<D> {
     }
 }
 
+/// Gaps that a note lists.
+const SHOWN_GAPS: usize = 6;
+
 impl Builder<'_> {
-    /// Notes about the links: links at gaps, and thin parts of the body. Returns the links at gaps.
-    fn note_links<const D: usize>(&mut self, mesh: &Mesh<D>, thin: &Thin<D>, gap: bool) -> u64 {
+    /// Notes about the links: links at gaps, whose first patch is `gap`, and thin parts of the body. Returns the links
+    /// at gaps.
+    fn note_links<const D: usize>(
+        &mut self,
+        mesh: &Mesh<D>,
+        thin: &Thin<D>,
+        gap: Option<u16>,
+    ) -> u64 {
         let mut links = 0;
-        if gap && let (Some(count), Some(name)) = (mesh.patch_links().pop(), mesh.patches.last()) {
-            links = count;
+        if let Some(gap) = gap {
+            let counts = mesh.patch_links();
+            let gaps = mesh.patches.iter().zip(&counts).skip(gap.into());
+            links = gaps.clone().map(|(_, count)| count).sum();
+            let mut each: Vec<String> = gaps
+                .take(SHOWN_GAPS)
+                .map(|(name, count)| format!("\"{name}\" ({count})"))
+                .collect();
+            let more = counts.len() - usize::from(gap) - each.len();
+            if more > 0 {
+                each.push(format!("{more} more"));
+            }
             self.note(format!(
-                "{} into the body without a facet: cut halfway, patch \"{name}\"",
-                counted(links, "link")
+                "{} into the body without a facet: cut halfway, {} {}",
+                counted(links, "link"),
+                if each.len() == 1 { "patch" } else { "patches" },
+                each.join(", ")
             ));
         }
         if thin.cells > 0 {
@@ -201,13 +234,13 @@ impl Builder<'_> {
         links
     }
 
-    /// Adds the mesh to the report, and adds notes about it; `gap`: whether it has links at gaps.
+    /// Adds the mesh to the report, and adds notes about it; `gap`: the first patch of the gaps, if it has any.
     fn describe<const D: usize>(
         &mut self,
         report: &mut MeshReport,
         mesh: &Mesh<D>,
         of: Counted<D>,
-        gap: bool,
+        gap: Option<u16>,
     ) {
         let solid_finest = of.solid_at(self.levels - 1);
         report.levels = of.levels.into_iter().map(LevelReport::from).collect();
@@ -246,7 +279,12 @@ impl Builder<'_> {
         prepared: &Prepared<D>,
         mesh: &Mesh<D>,
     ) {
-        self.describe(report, mesh, Counted::of(mesh), prepared.snapped.caps > 0);
+        self.describe(
+            report,
+            mesh,
+            Counted::of(mesh),
+            first_gap(&prepared.snapped),
+        );
     }
 
     /// Adds the mesh to the report with notes about it, and writes the files of the job. Counts and picture are made
@@ -276,7 +314,7 @@ impl Builder<'_> {
         })?;
         self.times.write = ms(begin);
         (self.times.counts, self.times.picture) = (beside.counts_ms, beside.picture_ms);
-        self.describe(report, mesh, beside.counted, prepared.snapped.caps > 0);
+        self.describe(report, mesh, beside.counted, first_gap(&prepared.snapped));
         let mut add = |name, path: &Path, bytes| {
             let path = path.to_owned();
             report.files.insert(name, Written { path, bytes });

@@ -20,6 +20,7 @@ pub struct MeshReport {
     pub dry_run: bool,
     pub dimensions: usize,
     pub input: Input,
+    pub patches: Vec<PatchArea>,
     pub health: serde_json::Value,
     #[serde(skip)]
     pub health_text: String,
@@ -38,6 +39,14 @@ pub struct MeshReport {
     pub peak_rss_bytes: u64,
     pub files: BTreeMap<&'static str, Written>,
     pub notes: Vec<String>,
+}
+
+/// A patch of the mesh and its area, that of its caps for a gap.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
+pub struct PatchArea {
+    pub name: String,
+    pub area: f64,
 }
 
 #[derive(Debug, Clone, Serialize)]

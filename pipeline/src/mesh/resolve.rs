@@ -12,8 +12,12 @@ use crate::refine::Refine;
 use cutlink_amr::MAX_LEVELS;
 use cutlink_mesher::placement::{Fit, Placement, Rotation, Scale, Unit};
 use cutlink_mesher::primitives::{AnyShape, parse_shape};
+use cutlink_mesher::read::is_stream;
 use cutlink_voxelizer::Fill;
 use std::path::{Path, PathBuf};
+
+/// The path of standard input.
+pub const STDIN: &str = "-";
 
 /// Default number of levels.
 const DEFAULT_LEVELS: usize = 4;
@@ -23,8 +27,8 @@ const DEFAULT_ROOT: u32 = 64;
 /// Where the surface comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Source {
-    /// A file.
-    File(PathBuf),
+    /// Files, at least one; their surfaces are one.
+    Files(Vec<PathBuf>),
     /// A built-in shape.
     Shape(AnyShape),
     /// A surface that the caller has in memory.
@@ -164,18 +168,28 @@ fn with_source(options: &MeshOptions, source: Source) -> Result<Job, Error> {
 }
 
 fn source(given: &MeshOptions) -> Result<Source, Error> {
-    match (&given.file, &given.shape) {
-        (Some(file), None) => Ok(Source::File(file.clone())),
-        (None, Some(shape)) => Ok(Source::Shape(parse_shape(shape)?)),
-        (Some(file), Some(shape)) => Err(Error::input(format!(
+    let files = given.file.as_deref().unwrap_or_default();
+    match (files, &given.shape) {
+        ([_, ..], None) => Ok(Source::Files(files.to_vec())),
+        ([], Some(shape)) => Ok(Source::Shape(parse_shape(shape)?)),
+        ([_, ..], Some(shape)) => Err(Error::input(format!(
             "there are two surfaces: {} and --shape {shape}",
-            file.display()
+            listed(files)
         ))
-        .hint("give one of them")),
-        (None, None) => Err(Error::input("no surface is given").hint(
-            "name an STL, PLY or polyline file, or a shape such as --shape sphere; see cutlink mesh --help",
+        .hint("give files or a shape")),
+        ([], None) => Err(Error::input("no surface is given").hint(
+            "name a surface file (STL, PLY, OBJ, OFF, 3MF, glTF, VTK, VTP, 2D polyline), or a shape such as --shape sphere; see cutlink mesh --help",
         )),
     }
+}
+
+/// The names of files, as messages have them.
+pub fn listed(files: &[PathBuf]) -> String {
+    let names = files.iter().map(|file| match file.as_os_str() {
+        name if name == STDIN => "standard input".to_owned(),
+        _ => file.display().to_string(),
+    });
+    names.collect::<Vec<_>>().join(", ")
 }
 
 fn length(what: &str, value: Option<f64>, zero: bool) -> Result<(), Error> {
@@ -225,7 +239,7 @@ fn placement(given: &MeshOptions) -> Result<Placement, Error> {
 
 fn targets(source: &Source, given: &MeshOptions) -> Targets {
     let name = match source {
-        Source::File(path) => stem(path),
+        Source::Files(paths) => stem(&paths[0]),
         Source::Shape(shape) => PathBuf::from(shape.name()),
         Source::Memory => PathBuf::from("surface"),
     };
@@ -255,8 +269,12 @@ fn targets(source: &Source, given: &MeshOptions) -> Targets {
     }
 }
 
-/// The file name without its extension and without `.gz`.
+/// The file name without its extension and without `.gz`; [`STDIN`] for standard input and pipes, which
+/// [`Job::check_targets`] refuses.
 fn stem(path: &Path) -> PathBuf {
+    if is_stream(path) {
+        return STDIN.into();
+    }
     let packed = path
         .extension()
         .is_some_and(|e| e.eq_ignore_ascii_case("gz"));
@@ -290,10 +308,16 @@ impl Job {
             polymesh,
             force,
         } = &self.targets;
-        let input = match &self.source {
-            Source::File(path) => Some(path.as_path()),
-            Source::Shape(_) | Source::Memory => None,
+        let inputs: &[PathBuf] = match &self.source {
+            Source::Files(paths) => paths,
+            Source::Shape(_) | Source::Memory => &[],
         };
+        if mesh.file_stem().is_some_and(|stem| stem == STDIN) {
+            return Err(Error::input(
+                "the surface comes from a pipe, which gives the mesh no name, or `-` is given as the name",
+            )
+            .hint("name the mesh file: --output PATH"));
+        }
         if picture.as_ref() == Some(mesh) {
             return Err(Error::input(format!(
                 "{} would be both the mesh file and the picture",
@@ -305,9 +329,11 @@ impl Job {
             polymesh::check(case, *force)?;
         }
         let beside = picture.iter().chain(intersections);
-        std::iter::once(mesh)
-            .chain(beside)
-            .try_for_each(|path| output::check(path, *force, input))
+        std::iter::once(mesh).chain(beside).try_for_each(|path| {
+            output::check(path, *force, None)?;
+            let mut inputs = inputs.iter();
+            inputs.try_for_each(|input| output::check(path, *force, Some(input)))
+        })
     }
 
     /// All options with resolved values, as `--write-config` writes them.
@@ -326,7 +352,7 @@ impl Job {
             translate,
         } = self.placement.clone();
         let (file, shape) = match &self.source {
-            Source::File(path) => (Some(path.clone()), None),
+            Source::Files(paths) => (Some(paths.clone()), None),
             Source::Shape(shape) => (None, Some(shape.to_string())),
             Source::Memory => (None, None),
         };
@@ -415,7 +441,7 @@ mod tests {
 
     #[test]
     fn outputs_are_named_after_the_input() {
-        let file = |name: &str| Source::File(name.into());
+        let file = |name: &str| Source::Files(vec![name.into()]);
         let cases = [
             (file("../x/bunny.stl"), None, "bunny"),
             (file("dragon.ply.gz"), None, "dragon"),

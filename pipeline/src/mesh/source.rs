@@ -6,7 +6,7 @@ use cutlink_mesher::Surface;
 use cutlink_mesher::health::{self, Health};
 use cutlink_mesher::placement::{Affine, Placement};
 use cutlink_mesher::primitives::{Shape2, Shape3, ShapeError};
-use cutlink_mesher::read::{Format, ReadReport};
+use cutlink_mesher::read::ReadReport;
 
 /// Shapes are first generated with a deviation of their longest extent over this number, to find their box.
 const PROVISIONAL: f64 = 256.0;
@@ -94,17 +94,17 @@ fn stretch<const D: usize>(affine: &Affine<D>) -> f64 {
     (0..D).map(column).fold(0.0, f64::max).sqrt()
 }
 
-/// The health report of a file's surface, and a note on merged vertices: a PLY file may list a point more than once,
-/// which would leave the surface open there.
+/// The health report of a file's surface, and a note on merged vertices: a file with indexed
+/// facets may list a point more than once, and files that meet share points, which would leave the surface open there.
 pub fn health_of<const D: usize>(
     surface: &mut Surface<D>,
     report: &ReadReport,
 ) -> (Health<D>, Option<String>) {
-    let ply = matches!(
-        report.format,
-        Format::PlyAscii | Format::PlyBinaryLe | Format::PlyBinaryBe
-    );
-    let merged = if ply { surface.weld() } else { 0 };
+    let merged = if report.format.is_indexed() {
+        surface.weld()
+    } else {
+        0
+    };
     let note = (merged > 0)
         .then(|| format!("{merged} vertices merged with coincident ones or dropped as unused"));
     (health::check(surface), note)
@@ -119,6 +119,7 @@ pub fn deviation(job: &Job, finest_dx: f64) -> f64 {
 mod tests {
     use super::*;
     use cutlink_mesher::placement::Scale;
+    use cutlink_mesher::read::Format;
 
     #[test]
     fn the_deviation_holds_after_placement() {

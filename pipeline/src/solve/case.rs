@@ -453,7 +453,7 @@ impl Case {
         let given = self.mesh.take().unwrap_or_default();
         self.domain = None;
         self.mesh = Some(MeshOptions {
-            file: Some(file.to_owned()),
+            file: Some(vec![file.to_owned()]),
             device: given.device,
             threads: given.threads,
             ..MeshOptions::default()

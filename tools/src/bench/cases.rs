@@ -61,7 +61,7 @@ pub(super) fn cases(args: &BenchMeshArgs) -> Result<Vec<Case>, Error> {
 
 fn options(args: &BenchMeshArgs) -> MeshOptions {
     MeshOptions {
-        file: args.file.clone(),
+        file: args.file.clone().map(|file| vec![file]),
         shape: args.shape.clone(),
         domain: args.domain.clone(),
         root: args.root.clone(),
@@ -112,7 +112,7 @@ fn scans(folder: &Path) -> Vec<Case> {
             _ => format!("{stem}-in-{}-{levels}", split * split),
         },
         options: MeshOptions {
-            file: Some(folder.join(format!("{stem}_unit.{extension}"))),
+            file: Some(vec![folder.join(format!("{stem}_unit.{extension}"))]),
             ..unit_box(levels)
         },
         split,

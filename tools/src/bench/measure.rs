@@ -18,7 +18,7 @@ use cutlink_mesher::Surface;
 use cutlink_mesher::exact::{Exact, Facet};
 use cutlink_mesher::health::{self, Health};
 use cutlink_mesher::primitives::AnyShape;
-use cutlink_mesher::read::{AnySurface, Loaded, read_any};
+use cutlink_mesher::read::{AnySurface, Loaded, read_all};
 use cutlink_mesher::snap::Snapped;
 use cutlink_mesher::split::split;
 use cutlink_voxelizer::kernels::MeshKernels;
@@ -108,8 +108,8 @@ impl Bench<'_> {
     pub(super) fn case(&self, case: &Case, copy: &Copy) -> Result<CaseReport, Error> {
         let job = job(case)?;
         match &job.source {
-            Source::File(path) => {
-                let (read_ms, any) = median_of(|| Ok(read_any(path)?))?;
+            Source::Files(paths) => {
+                let (read_ms, any) = median_of(|| Ok(read_all(paths)?))?;
                 match any {
                     AnySurface::D2(loaded) => self.file(case, &job, loaded, read_ms, copy),
                     AnySurface::D3(loaded) => self.file(case, &job, loaded, read_ms, copy),

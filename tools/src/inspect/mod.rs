@@ -8,6 +8,7 @@ use crate::cli::InspectArgs;
 use crate::console::Console;
 use cutlink::Error;
 use cutlink::inspect::{self, InspectReport, Inspected, checks, verdict};
+use cutlink_mesher::read::read_all;
 use cutlink_voxelizer::AnyMesh;
 use std::collections::BTreeMap;
 
@@ -22,7 +23,14 @@ pub fn command(args: &InspectArgs) -> Result<(), Error> {
 
 fn inspect(args: &InspectArgs) -> Result<(), Error> {
     let console = Console::new(args.output);
-    match inspect::open(&args.file)? {
+    let opened = match &args.more[..] {
+        [] => inspect::open(&args.file)?,
+        more => {
+            let files = [std::slice::from_ref(&args.file), more].concat();
+            Inspected::Surface(read_all(&files).map_err(Error::from)?)
+        }
+    };
+    match opened {
         Inspected::Mesh(mesh, metadata) => look(args, &mesh, &metadata, &console),
         Inspected::Surface(_) if export::wanted(args) => Err(Error::input(format!(
             "{} is a surface, not a mesh file: it cannot be exported",

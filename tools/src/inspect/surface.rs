@@ -1,12 +1,14 @@
-//! `cutlink inspect` on an STL, PLY or polyline file: its health report, and with `--check` its self-intersections.
+//! `cutlink inspect` on surfaces: their health report, and with `--check` their self-intersections.
 
 use crate::cli::InspectArgs;
 use crate::console::Console;
 use cutlink::Error;
 use cutlink::inspect::SurfaceReport;
+use cutlink::mesh::resolve::listed;
 use cutlink_mesher::exact::Facet;
 use cutlink_mesher::intersect::Meet;
 use cutlink_mesher::read::{AnySurface, Loaded};
+use std::path::PathBuf;
 
 /// Reports on a surface of either dimension.
 ///
@@ -31,7 +33,9 @@ fn report<const D: usize>(
 where
     Facet<D>: Meet<D>,
 {
-    let report = SurfaceReport::new(&args.file, loaded, args.check)?;
+    let files = [std::slice::from_ref(&args.file), &args.more[..]].concat();
+    let name = PathBuf::from(listed(&files));
+    let report = SurfaceReport::new(&name, loaded, args.check)?;
     console.show(&report.text())?;
     console.object(&report.to_json())
 }

@@ -27,7 +27,8 @@ pub(super) fn of(
     case: &Case,
     observer: &mut dyn Observer,
 ) -> Result<Option<AnyMesh>, Error> {
-    let Some(path) = options.file.as_deref().filter(|path| path.is_file()) else {
+    let files = options.file.as_deref().unwrap_or_default();
+    let [path] = files else {
         return Ok(None);
     };
     let mesh = match mesh_file::read(path) {

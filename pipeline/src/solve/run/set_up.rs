@@ -27,6 +27,7 @@ use cutlink_mesher::{
     Surface,
     exact::{Exact, Facet},
     intersect::Meet,
+    read::is_stream,
     silhouette,
     snap::Snapped,
 };
@@ -150,10 +151,24 @@ struct On<'a> {
     only_plan: bool,
 }
 
+/// Checks that the surface of a case is no pipe: a flow that resumes reads it again.
+fn check_rereadable(options: &MeshOptions) -> Result<(), Error> {
+    let files = options.file.as_deref().unwrap_or_default();
+    match files.iter().find(|file| is_stream(file)) {
+        None => Ok(()),
+        Some(file) => Err(Error::input(format!(
+            "[mesh] file = \"{}\" is standard input or a pipe, which `--resume` could not read again",
+            file.display()
+        ))
+        .hint("save the surface as a file")),
+    }
+}
+
 impl On<'_> {
     /// Builds the mesh of the case, and runs.
     fn embedded(&self, case: &Case, observer: &mut dyn Observer) -> Result<Ended, Error> {
         let mut options = case.mesh.clone().unwrap_or_default();
+        check_rereadable(&options)?;
         let read = mesh_file::of(&options, case, observer);
         if let Some(mesh) = read.map_err(|error| error.within(&case.name()))? {
             return match mesh {
