@@ -92,3 +92,14 @@ def test_polylines_are_2d_surfaces():
     inside = cutlink.mesh((points, lines), root=32, levels=3, flow="inside")
     cells = inside.cells()
     assert (cells.size**2)[cells.cell_class != 2].sum() == pytest.approx(np.pi, rel=0.01)
+
+
+def test_a_list_of_files_is_one_surface(tmp_path):
+    ball, box = trimesh.creation.icosphere(subdivisions=3), trimesh.creation.box()
+    ball.apply_translation([3, 0, 0])
+    paths = [tmp_path / "ball.obj", tmp_path / "box.stl"]
+    for part, path in zip((ball, box), paths, strict=True):
+        part.export(path)
+    mesh = cutlink.mesh(paths, root=32, levels=2)
+    assert mesh.patches == ["ball", "box"]
+    assert solid_volume(mesh) == pytest.approx(ball.volume + box.volume, rel=0.03)

@@ -23,9 +23,9 @@ const STYLES: Styles = Styles::styled()
 
 /// From a surface to a solver-ready adaptive Cartesian mesh, exact to the last cell
 ///
-/// Embeds a triangle mesh (STL, PLY, OBJ, OFF, 3MF, glTF, VTK), a 2D polyline or a built-in shape into a 2:1-balanced forest of octrees
-/// (quadtrees in 2D): every cell is fluid, boundary or solid, and every lattice link that the surface cuts has its cut
-/// distance and patch.
+/// Embeds a triangle mesh (STL, PLY, OBJ, OFF, 3MF, glTF, VTK), a 2D polyline or a built-in shape into a 2:1-balanced
+/// forest of octrees (quadtrees in 2D): every cell is fluid, boundary or solid, and every lattice link that the surface
+/// cuts has its cut distance and patch.
 #[derive(Debug, Parser)]
 #[command(name = "cutlink", version, styles = STYLES, max_term_width = 100)]
 #[command(after_help = EXIT_CODES)]

@@ -16,6 +16,7 @@ use super::assemble::{Assembly, MOST_INSTANCED, Tag};
 use super::base64;
 use super::source::Source;
 use super::{FilePlace, Format, Loaded, ReadError};
+use crate::placement::Affine;
 
 const FORMAT: Format = Format::Gltf;
 const EXPORT: &str = "export it without compression, or as STL or PLY";
@@ -108,13 +109,6 @@ struct View {
 #[serde(default)]
 struct Buffer {
     uri: Option<String>,
-}
-
-/// x' = linear x + shift.
-#[derive(Debug, Clone, Copy)]
-struct Affine {
-    linear: [[f64; 3]; 3],
-    shift: [f64; 3],
 }
 
 /// The document with the bytes of its buffers.
@@ -308,7 +302,12 @@ impl<'a> Document<'a> {
         Ok((kind, size))
     }
 
-    fn positions(&self, i: usize, to: &Affine, out: &mut Vec<[f64; 3]>) -> Result<(), ReadError> {
+    fn positions(
+        &self,
+        i: usize,
+        to: &Affine<3>,
+        out: &mut Vec<[f64; 3]>,
+    ) -> Result<(), ReadError> {
         let (kind, size) = self.component(i)?;
         let normalized = self.root.accessors[i].normalized;
         for (v, bytes) in self.elements(i, "VEC3", 3 * size)?.iter().enumerate() {
@@ -350,7 +349,7 @@ impl<'a> Document<'a> {
     }
 
     /// The nodes of the scene that have a mesh, with their transforms, parents first.
-    fn placed(&self) -> Result<Vec<(usize, Affine)>, ReadError> {
+    fn placed(&self) -> Result<Vec<(usize, Affine<3>)>, ReadError> {
         let nodes = &self.root.nodes;
         let roots = match self.root.scenes.get(self.root.scene.unwrap_or(0)) {
             Some(scene) => scene.nodes.clone(),
@@ -365,10 +364,10 @@ impl<'a> Document<'a> {
             }
         };
         let mut seen = vec![false; nodes.len()];
-        let mut todo: Vec<(usize, Affine)> = roots
+        let mut todo: Vec<(usize, Affine<3>)> = roots
             .into_iter()
             .rev()
-            .map(|n| (n, Affine::IDENTITY))
+            .map(|n| (n, Affine::identity()))
             .collect();
         let mut placed = Vec::new();
         while let Some((n, above)) = todo.pop() {
@@ -377,7 +376,7 @@ impl<'a> Document<'a> {
                 let found = "one that is reached twice";
                 return Err(self.syntax(item("node", n), "a node with one parent", found));
             }
-            let here = above.after(&node.affine());
+            let here = above.compose(&node.affine());
             if node.mesh.is_some() {
                 placed.push((n, here));
             }
@@ -443,7 +442,7 @@ impl<'a> Document<'a> {
     fn append(
         &self,
         primitive: &Primitive,
-        affine: &Affine,
+        affine: &Affine<3>,
         group: u32,
         out: &mut Assembly,
         skipped: &mut Skipped,
@@ -574,12 +573,12 @@ fn number(kind: u32, bytes: &[u8], normalized: bool) -> f64 {
 }
 
 impl Node {
-    fn affine(&self) -> Affine {
+    fn affine(&self) -> Affine<3> {
         if let Some(m) = self.matrix {
             // Columns follow one another.
             return Affine {
                 linear: std::array::from_fn(|r| std::array::from_fn(|c| m[4 * c + r])),
-                shift: [m[12], m[13], m[14]],
+                offset: [m[12], m[13], m[14]],
             };
         }
         let [x, y, z, w] = self.rotation.unwrap_or([0.0, 0.0, 0.0, 1.0]);
@@ -603,40 +602,7 @@ impl Node {
         ];
         Affine {
             linear: rows.map(|row| std::array::from_fn(|c| row[c] * scale[c])),
-            shift: self.translation.unwrap_or_default(),
+            offset: self.translation.unwrap_or_default(),
         }
-    }
-}
-
-impl Affine {
-    const IDENTITY: Self = Self {
-        linear: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
-        shift: [0.0; 3],
-    };
-
-    fn linear(&self, p: [f64; 3]) -> [f64; 3] {
-        self.linear
-            .map(|row| row[0] * p[0] + row[1] * p[1] + row[2] * p[2])
-    }
-
-    fn apply(&self, p: [f64; 3]) -> [f64; 3] {
-        let q = self.linear(p);
-        std::array::from_fn(|a| q[a] + self.shift[a])
-    }
-
-    /// First `inner`, then this one.
-    fn after(&self, inner: &Self) -> Self {
-        let column = |c: usize| self.linear(std::array::from_fn(|r| inner.linear[r][c]));
-        let columns = [column(0), column(1), column(2)];
-        Self {
-            linear: std::array::from_fn(|r| std::array::from_fn(|c| columns[c][r])),
-            shift: self.apply(inner.shift),
-        }
-    }
-
-    fn determinant(&self) -> f64 {
-        let [a, b, c] = self.linear;
-        a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0])
-            + a[2] * (b[0] * c[1] - b[1] * c[0])
     }
 }

@@ -20,6 +20,7 @@ use super::assemble::{Assembly, MOST_INSTANCED, Tag};
 use super::foreign::{NO_SURFACE_IN_ZIP, PREFIX, ZIP};
 use super::source::{Source, most_unpacked};
 use super::{FilePlace, Format, Loaded, ReadError};
+use crate::placement::Affine;
 
 const FORMAT: Format = Format::ThreeMf;
 /// Objects in objects in objects: deeper nesting is refused.
@@ -27,18 +28,13 @@ const MOST_NESTED: usize = 64;
 /// Placed objects: more are refused, even without a triangle.
 const MOST_PLACED: u64 = 1 << 20;
 
-/// Rows of a transform: x' = x m0 + y m1 + z m2 + m3.
-type Transform = [[f64; 3]; 4];
-
-const IDENTITY: Transform = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0; 3]];
-
 /// A reference to an object, with its placement.
 #[derive(Debug, Clone)]
 struct Placed {
     /// The part that holds the object, if another one.
     path: Option<String>,
     object: u32,
-    transform: Transform,
+    transform: Affine<3>,
 }
 
 #[derive(Debug, Default)]
@@ -282,50 +278,24 @@ fn append(
     source: Source<'_>,
     out: &mut Assembly,
     object: &Object,
-    transform: &Transform,
+    transform: &Affine<3>,
     group: u32,
 ) -> Result<(), ReadError> {
     let base = out.vertices.len() as u32;
     for p in &object.vertices {
-        let q = moved(transform, *p);
+        let q = transform.apply(*p);
         if let Some(&x) = q.iter().find(|x| !x.is_finite()) {
             let place = FilePlace::Vertex(out.vertices.len() as u64);
             return Err(source.not_finite(FORMAT, place, x));
         }
         out.vertices.push(q);
     }
-    let mirrored = determinant(transform) < 0.0;
+    let mirrored = transform.determinant() < 0.0;
     for &[a, b, c] in &object.triangles {
         let corners = if mirrored { [a, c, b] } else { [a, b, c] };
         out.polygon(&corners.map(|v| base + v), Tag { group, material: 0 });
     }
     Ok(())
-}
-
-fn moved(m: &Transform, p: [f64; 3]) -> [f64; 3] {
-    if *m == IDENTITY {
-        return p;
-    }
-    std::array::from_fn(|a| p[0] * m[0][a] + p[1] * m[1][a] + p[2] * m[2][a] + m[3][a])
-}
-
-/// First `inner`, then `outer`.
-fn both(inner: &Transform, outer: &Transform) -> Transform {
-    let linear = |p: [f64; 3]| -> [f64; 3] {
-        std::array::from_fn(|a| (0..3).map(|k| p[k] * outer[k][a]).sum())
-    };
-    [
-        linear(inner[0]),
-        linear(inner[1]),
-        linear(inner[2]),
-        moved(outer, inner[3]),
-    ]
-}
-
-fn determinant(m: &Transform) -> f64 {
-    m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1])
-        - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0])
-        + m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0])
 }
 
 /// What placing an object makes, all its components included.
@@ -348,7 +318,7 @@ impl Count {
 struct Leaf {
     part: String,
     id: u32,
-    transform: Transform,
+    transform: Affine<3>,
 }
 
 /// Objects counted, then placed.
@@ -388,7 +358,7 @@ impl Walk<'_> {
         Ok(count)
     }
 
-    fn place(&mut self, part: &str, id: u32, transform: Transform) -> Result<(), ReadError> {
+    fn place(&mut self, part: &str, id: u32, transform: Affine<3>) -> Result<(), ReadError> {
         let object = self.package.object(part, id)?;
         if object.is_support {
             self.skipped += 1;
@@ -406,7 +376,7 @@ impl Walk<'_> {
                 .path
                 .as_deref()
                 .map_or_else(|| part.to_owned(), normal);
-            let transform = both(&component.transform, &transform);
+            let transform = transform.compose(&component.transform);
             self.place(&part, component.object, transform)?;
         }
         Ok(())
@@ -508,9 +478,9 @@ impl Spot<'_> {
         })
     }
 
-    fn transform(&self, tag: &BytesStart<'_>) -> Result<Transform, ReadError> {
+    fn transform(&self, tag: &BytesStart<'_>) -> Result<Affine<3>, ReadError> {
         let Some(text) = attribute(tag, "transform") else {
-            return Ok(IDENTITY);
+            return Ok(Affine::identity());
         };
         let numbers: Vec<f64> = text
             .split_ascii_whitespace()
@@ -519,7 +489,11 @@ impl Spot<'_> {
             .take(13)
             .collect();
         match numbers.as_chunks::<3>().0 {
-            &[x, y, z, shift] if numbers.len() == 12 => Ok([x, y, z, shift]),
+            // The images of the axes, then the shift.
+            &[x, y, z, offset] if numbers.len() == 12 => Ok(Affine {
+                linear: std::array::from_fn(|a| [x[a], y[a], z[a]]),
+                offset,
+            }),
             _ => {
                 let found = format!("{:?}", shortened(&text));
                 Err(self.syntax("twelve finite numbers as transform", found))
@@ -617,7 +591,7 @@ impl Model {
         free.map(|&object| Placed {
             path: None,
             object,
-            transform: IDENTITY,
+            transform: Affine::identity(),
         })
         .collect()
     }
