@@ -14,7 +14,9 @@ use super::units::FieldUnits;
 use super::values::{Column, Scene, unit_of};
 use crate::error::Error;
 use crate::output;
+use crate::picture::cut::Cut;
 use cutlink_amr::{CellRef, dims};
+use cutlink_mesher::snap::Snapped;
 use cutlink_solver::Snapshot;
 use cutlink_solver::fields::vorticity_components;
 use cutlink_voxelizer::Mesh;
@@ -65,6 +67,8 @@ struct Open<const D: usize> {
     series: Series,
     /// The last root step written.
     last: Option<u64>,
+    /// Of a picture: the section of the surface.
+    cut: Option<Cut>,
 }
 
 /// Checks outputs against a mesh.
@@ -128,6 +132,7 @@ impl<const D: usize> FieldWriter<D> {
                 series: Series::new(folder, &output.name, extension(&output.what)),
                 output,
                 last: None,
+                cut: None,
             })
             .collect();
         let mut writer = Self {
@@ -178,6 +183,18 @@ impl<const D: usize> FieldWriter<D> {
     #[must_use]
     pub fn with_body(mut self, body: Body<D>) -> Self {
         self.body = Some(body);
+        self
+    }
+
+    /// Adds the surface of the mesh, whose section pictures show.
+    #[must_use]
+    pub fn with_surface(mut self, mesh: &Mesh<D>, surface: &Snapped<D>) -> Self {
+        for open in &mut self.outputs {
+            if let What::Picture(spec) = &open.output.what {
+                let plane = spec.plane;
+                open.cut = Some(Cut::new(mesh, surface, plane.normal, plane.axes));
+            }
+        }
         self
     }
 
@@ -294,7 +311,7 @@ impl<const D: usize> Open<D> {
                 return Ok(path);
             }
             What::Picture(spec) => {
-                let canvas = frame::draw(scene, spec);
+                let canvas = frame::draw(scene, spec, self.cut.as_ref());
                 output::write(&path, replace, |out| {
                     canvas.write_png(out).map_err(|e| output::failed(&path, &e))
                 })?;
