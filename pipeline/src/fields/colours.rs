@@ -1,84 +1,36 @@
-//! Two colour maps, constructed in OKLab (Ottosson 2020), which is perceptually uniform.
+//! The colour maps: viridis for values that start at zero, red and blue of ColorBrewer for values about a centre.
 //!
-//! Sequential: lightness increases linearly from dark violet over blue and green to light yellow, so the map works in
-//! print and for colour-blind readers. Diverging: from blue over near white to red, with equal darkness at equal
-//! distance from the middle. Colours outside sRGB keep lightness and hue and lose saturation.
+//! Both are even in lightness, which the tests check, and distinguishable in the common kinds of colour blindness. Sources:
+//! van der Walt & Smith (2015), the default map of matplotlib; Brewer, Hatchard & Harrower (2003), RdBu; tables of the
+//! crate `colorous`.
 
-use crate::picture::draw::Rgb;
+use crate::picture::canvas::Rgb;
 
 /// Number of colours of a map.
-pub(super) const STEPS: usize = 256;
+const STEPS: usize = 256;
 
 /// The kind of a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Map {
     /// For values that start at zero.
     Sequential,
-    /// For values about a centre.
+    /// For values about a centre: blue below, red above.
     Diverging,
 }
 
 /// The colours of a map from low to high.
 pub(super) fn colours(map: Map) -> Vec<Rgb> {
-    let at = |i: usize| {
-        let t = i as f64 / (STEPS - 1) as f64;
-        match map {
-            Map::Sequential => sequential(t),
-            Map::Diverging => diverging(t),
-        }
+    let at = |i: usize| match map {
+        Map::Sequential => colorous::VIRIDIS.eval_rational(i, STEPS),
+        Map::Diverging => colorous::RED_BLUE.eval_rational(STEPS - 1 - i, STEPS),
     };
-    (0..STEPS).map(at).collect()
+    (0..STEPS).map(|i| at(i).as_array()).collect()
 }
 
-fn sequential(t: f64) -> Rgb {
-    let hue = 300.0 - 195.0 * t;
-    let chroma = 0.075 + 0.085 * t.powi(3);
-    shown(0.25 + 0.68 * t, chroma, hue)
-}
-
-fn diverging(t: f64) -> Rgb {
-    let side = 2.0 * t - 1.0;
-    let strength = side.abs();
-    let hue = if side < 0.0 { 257.0 } else { 28.0 };
-    // Saturation changes first, then lightness.
-    let chroma = 0.15 * (1.0 - (1.0 - strength).powi(2));
-    shown(0.97 - 0.55 * strength, chroma, hue)
-}
-
-/// The sRGB colour of this lightness and hue (in degrees), with the chroma reduced until it exists.
-fn shown(lightness: f64, chroma: f64, hue: f64) -> Rgb {
-    let (mut least, mut most) = (0.0, chroma);
-    if let Some(colour) = srgb(lightness, chroma, hue) {
-        return colour;
-    }
-    for _ in 0..20 {
-        let middle = (least + most) / 2.0;
-        match srgb(lightness, middle, hue) {
-            Some(_) => least = middle,
-            None => most = middle,
-        }
-    }
-    srgb(lightness, least, hue).unwrap_or([(255.0 * lightness) as u8; 3])
-}
-
-/// From cylindrical OKLab to sRGB bytes; none outside sRGB.
-fn srgb(lightness: f64, chroma: f64, hue: f64) -> Option<Rgb> {
-    let (sin, cos) = hue.to_radians().sin_cos();
-    let (a, b) = (chroma * cos, chroma * sin);
-    let l = (lightness + 0.396_337_777_4 * a + 0.215_803_757_3 * b).powi(3);
-    let m = (lightness - 0.105_561_345_8 * a - 0.063_854_172_8 * b).powi(3);
-    let s = (lightness - 0.089_484_177_5 * a - 1.291_485_548 * b).powi(3);
-    let linear = [
-        4.076_741_662_1 * l - 3.307_711_591_3 * m + 0.230_969_929_2 * s,
-        -1.268_438_004_6 * l + 2.609_757_401_1 * m - 0.341_319_396_5 * s,
-        -0.004_196_086_3 * l - 0.703_418_614_7 * m + 1.707_614_701 * s,
-    ];
-    let fits = linear.iter().all(|x| (-1e-4..=1.0001).contains(x));
-    let encode = |x: f64| match x.clamp(0.0, 1.0) {
-        x if x <= 0.003_130_8 => 12.92 * x,
-        x => 1.055 * x.powf(1.0 / 2.4) - 0.055,
-    };
-    fits.then(|| linear.map(|x| (255.0 * encode(x)).round() as u8))
+/// The colour of a value in a range; the end colours beyond it.
+pub(super) fn colour(value: f32, [low, high]: [f64; 2], colours: &[Rgb]) -> Rgb {
+    let share = ((f64::from(value) - low) / (high - low)).clamp(0.0, 1.0);
+    colours[(share * (colours.len() - 1) as f64).round() as usize]
 }
 
 #[cfg(test)]
@@ -142,15 +94,28 @@ mod tests {
     }
 
     #[test]
-    fn white_grey_and_black_have_their_oklab_values() {
-        assert_eq!(srgb(1.0, 0.0, 0.0), Some([255; 3]), "white");
-        assert_eq!(srgb(0.0, 0.0, 0.0), Some([0; 3]), "black");
-        // sRGB red, from the table of the definition.
-        assert_eq!(
-            srgb(0.627_955, 0.257_683, 29.233_9),
-            Some([255, 0, 0]),
-            "red"
-        );
-        assert_eq!(srgb(0.9, 0.3, 0.0), None, "no screen has it");
+    fn colours_are_those_of_the_published_maps() {
+        // Entries of matplotlib's table; RdBu of ColorBrewer with 11 classes begins and ends with these.
+        let near = |found: Rgb, wanted: Rgb| (0..3).all(|i| found[i].abs_diff(wanted[i]) <= 2);
+        let map = colours(Map::Sequential);
+        for (i, wanted) in [
+            (0, [68, 1, 84]),
+            (128, [33, 145, 140]),
+            (255, [253, 231, 37]),
+        ] {
+            assert!(near(map[i], wanted), "viridis: {:?}", map[i]);
+        }
+        let map = colours(Map::Diverging);
+        for (i, wanted) in [(0, [5, 48, 97]), (255, [103, 0, 31])] {
+            assert!(near(map[i], wanted), "RdBu: {:?}", map[i]);
+        }
+    }
+
+    #[test]
+    fn values_have_the_colours_of_their_place_in_the_range() {
+        let map = colours(Map::Sequential);
+        for (value, i) in [(2.0, 0), (4.0, 255), (3.0, 128), (1.0, 0), (9.0, 255)] {
+            assert_eq!(colour(value, [2.0, 4.0], &map), map[i], "{value}");
+        }
     }
 }

@@ -8,6 +8,7 @@
 //! | `span` | `NAME_STEP.vtu`, `NAME.vtu.series` | means along a coordinate axis, as quads |
 //! | `probes` | `NAME.csv` | velocity and pressure at points, one row per time |
 //! | `picture` | `NAME_STEP.png` | a slice as a colour map |
+//! | `render` | `NAME_STEP.png` | the body and an isosurface in three dimensions |
 //! | `surface` | `NAME_STEP.vtp`, `NAME.vtp.series`, or `NAME_STEP.ply` | pressure, shear and y⁺ on the body's facets |
 //!
 //! In: a mesh, snapshots of its flow, [`OutputSpec`]s (one table each in a case's TOML) and [`FieldUnits`]. Values are
@@ -28,6 +29,7 @@ mod colours;
 mod frame;
 mod plane;
 mod probes;
+mod render;
 mod series;
 mod shades;
 mod span;
@@ -38,6 +40,7 @@ mod values;
 mod writer;
 
 pub use averages::Averages;
+pub use render::{CameraSpec, IsosurfaceSpec, SurfaceColour};
 pub use spec::{
     Average, CellField, Clock, NormalAxis, OutputKind, OutputSpec, Quantity, SurfaceFormat, written,
 };

@@ -17,8 +17,10 @@ const CELLS_FROM: f64 = 9.0;
 /// A pixel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Shade {
-    /// The value, `None` in the body.
+    /// The value of a fluid cell, or of the fluid cells beside a solid one; `None` inside the body.
     pub(super) value: Option<f32>,
+    /// Whether the cell is solid.
+    pub(super) solid: bool,
     /// The grid line at this pixel.
     pub(super) line: Line,
 }
@@ -35,6 +37,9 @@ pub(super) enum Line {
 pub(super) struct View {
     low: [f64; 2],
     scale: f64,
+    /// Lower corner of the box, and the finest cell, in the length unit of the mesh.
+    origin: [f64; 2],
+    dx: f64,
     /// Width and height in pixels.
     pub(super) pixels: [usize; 2],
 }
@@ -56,7 +61,19 @@ impl View {
         let extent = [high[0] - low[0], high[1] - low[1]];
         let scale = (width as f64 / extent[0]).min(TALLEST * width as f64 / extent[1]);
         let pixels = extent.map(|n| ((n * scale).round() as usize).max(1));
-        Self { low, scale, pixels }
+        Self {
+            low,
+            scale,
+            origin: axes.map(|a| mesh.frame.origin[a]),
+            dx,
+            pixels,
+        }
+    }
+
+    /// A point in the length unit of the mesh, in pixels from the upper left corner.
+    pub(super) fn pixel(&self, at: [f64; 2]) -> [f64; 2] {
+        let along = |i: usize| ((at[i] - self.origin[i]) / self.dx - self.low[i]) * self.scale;
+        [along(0), self.pixels[1] as f64 - along(1)]
     }
 
     /// The centre of a pixel, rows counted from the top.
@@ -110,6 +127,17 @@ impl<'a, const D: usize> Values<'a, D> {
         found.copied().filter(|_| !solid)
     }
 
+    /// The mean of the fluid cells around a solid cell in the plane. It is the value of the fluid between the surface
+    /// and the centre of the cell.
+    fn beside(&self, at: CellRef) -> Option<f32> {
+        let (low, edge) = self.square(at);
+        let steps = [-1, edge / 2, edge];
+        let around = steps.map(|i| steps.map(|j| [low[0] + i, low[1] + j]));
+        let cells = around.as_flattened().iter();
+        let cell = |&at: &[i64; 2]| self.of(self.plane.leaf(self.mesh, at)?);
+        mean(cells.filter_map(cell))
+    }
+
     /// Lower corner and edge of a cell in the plane, in finest cells.
     fn square(&self, at: CellRef) -> ([i64; 2], i64) {
         let forest = &self.mesh.forest;
@@ -125,9 +153,59 @@ impl<'a, const D: usize> Values<'a, D> {
             self.plane
                 .leaf(self.mesh, [at[0] + step[0], at[1] + step[1]])
         };
-        let values = around.into_iter().filter_map(|s| self.of(cell(s)?));
-        let (sum, n) = values.fold((0.0, 0.0), |(sum, n), v| (sum + v, n + 1.0));
-        (n > 0.0).then(|| sum / n)
+        mean(around.into_iter().filter_map(|s| self.of(cell(s)?)))
+    }
+}
+
+fn mean(values: impl Iterator<Item = f32>) -> Option<f32> {
+    let (sum, n) = values.fold((0.0, 0.0), |(sum, n), v| (sum + v, n + 1.0));
+    (n > 0.0).then(|| sum / n)
+}
+
+/// What the pixels of a cell show.
+#[derive(Clone, Copy)]
+struct Pattern {
+    low: [i64; 2],
+    edge: i64,
+    solid: bool,
+    value: Option<f32>,
+    /// Of a smooth picture.
+    corners: Option<[f32; 4]>,
+}
+
+impl Pattern {
+    fn new<const D: usize>(values: &Values<'_, D>, at: CellRef, smooth: bool) -> Self {
+        let (low, edge) = values.square(at);
+        let own = values.of(at);
+        let value = own.or_else(|| values.beside(at));
+        let corners = value.filter(|_| smooth).map(|value| {
+            std::array::from_fn(|c| {
+                let step = [(c & 1) as i64, (c >> 1) as i64];
+                let corner = values.corner([low[0] + step[0] * edge, low[1] + step[1] * edge]);
+                corner.unwrap_or(value)
+            })
+        });
+        Self {
+            low,
+            edge,
+            solid: own.is_none(),
+            value,
+            corners,
+        }
+    }
+
+    fn at(&self, place: [f64; 2]) -> Shade {
+        let smooth = |[a, b, c, d]: [f32; 4]| {
+            let share = |i: usize| ((place[i] - self.low[i] as f64) / self.edge as f64) as f32;
+            let [s, t] = [share(0), share(1)];
+            let (below, above) = (a + s * (b - a), c + s * (d - c));
+            below + t * (above - below)
+        };
+        Shade {
+            value: self.corners.map(smooth).or(self.value),
+            solid: self.solid,
+            line: Line::None,
+        }
     }
 }
 
@@ -144,6 +222,7 @@ pub(super) fn shades<const D: usize>(
     let [width, height] = view.pixels;
     let nothing = Shade {
         value: None,
+        solid: true,
         line: Line::None,
     };
     let mut shades = vec![nothing; width * height];
@@ -151,7 +230,7 @@ pub(super) fn shades<const D: usize>(
         .par_chunks_exact_mut(width)
         .enumerate()
         .for_each(|(y, row)| {
-            let mut last: Option<(CellRef, [Option<f32>; 4])> = None;
+            let mut last: Option<(CellRef, Pattern)> = None;
             for (x, shade) in row.iter_mut().enumerate() {
                 let place = view.place([x, y]);
                 let Some(at) = values
@@ -160,26 +239,15 @@ pub(super) fn shades<const D: usize>(
                 else {
                     continue;
                 };
-                shade.value = values.of(at);
-                let (low, edge) = values.square(at);
-                if spec.grid {
-                    shade.line = line(place, low, edge, at, view.scale, values.plane.axes);
-                }
-                if !spec.smooth || shade.value.is_none() {
-                    continue;
-                }
-                let corners = match last {
-                    Some((of, corners)) if of == at => corners,
-                    _ => std::array::from_fn(|c| {
-                        let step = [(c & 1) as i64, (c >> 1) as i64];
-                        values.corner([low[0] + step[0] * edge, low[1] + step[1] * edge])
-                    }),
+                let pattern = match last {
+                    Some((of, pattern)) if of == at => pattern,
+                    _ => Pattern::new(&values, at, spec.smooth),
                 };
-                last = Some((at, corners));
-                if let [Some(a), Some(b), Some(c), Some(d)] = corners {
-                    let [s, t] = [0, 1].map(|i| ((place[i] - low[i] as f64) / edge as f64) as f32);
-                    let (below, above) = (a + s * (b - a), c + s * (d - c));
-                    shade.value = Some(below + t * (above - below));
+                last = Some((at, pattern));
+                *shade = pattern.at(place);
+                if spec.grid {
+                    let (low, edge) = (pattern.low, pattern.edge);
+                    shade.line = line(place, low, edge, at, view.scale, values.plane.axes);
                 }
             }
         });

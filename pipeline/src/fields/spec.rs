@@ -1,6 +1,7 @@
 //! Output specifications of a user, and their checks against a mesh.
 
 use super::plane::Plane;
+use super::render::{self, CameraSpec, IsosurfaceSpec, RenderSpec, SurfaceColour};
 use crate::error::Error;
 use crate::picture::WIDTHS;
 use cutlink_solver::fields::around;
@@ -26,6 +27,8 @@ pub enum OutputKind {
     Probes,
     /// A slice as PNG.
     Picture,
+    /// The body and an isosurface in three dimensions, as PNG.
+    Render,
     /// Pressure, shear and y⁺ on the body's facets, as `.vtp` or `.ply`.
     Surface,
 }
@@ -51,6 +54,7 @@ impl OutputKind {
             Self::Span => "span",
             Self::Probes => "probes",
             Self::Picture => "picture",
+            Self::Render => "render",
             Self::Surface => "surface",
         }
     }
@@ -78,6 +82,7 @@ pub enum CellField {
 pub enum Quantity {
     /// The magnitude of the velocity.
     #[default]
+    #[serde(alias = "velocity")]
     Speed,
     /// A component of the velocity.
     VelocityX,
@@ -195,7 +200,8 @@ pub struct OutputSpec {
     /// For `picture`: the quantity. Default: speed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantity: Option<Quantity>,
-    /// For `picture`: the values at the ends of the colour bar. Default: chosen for each picture.
+    /// For `picture` and `render`: the values at the ends of the colour bar, of the body in a render. Default: chosen for
+    /// each picture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<[f64; 2]>,
     /// For `picture`: whether to draw the edges of blocks, and of cells that are wide enough.
@@ -204,9 +210,21 @@ pub struct OutputSpec {
     /// For `picture`: whether to interpolate between cell centres.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smooth: Option<bool>,
-    /// For `picture`: the width in pixels. Default: 1200.
+    /// For `picture` and `render`: the width in pixels. Default: 1200.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub width: Option<u32>,
+    /// For `render`: width over height, without text and colour bars. Default: 1.6.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aspect: Option<f64>,
+    /// For `render`: the camera.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub camera: Option<CameraSpec>,
+    /// For `render`: what colours the body. Default: plain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub surface: Option<SurfaceColour>,
+    /// For `render`: an isosurface of the flow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isosurface: Option<IsosurfaceSpec>,
     /// For `surface`: the format. Default: `vtp`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<SurfaceFormat>,
@@ -232,18 +250,22 @@ impl OutputSpec {
             grid: None,
             smooth: None,
             width: None,
+            aspect: None,
+            camera: None,
+            surface: None,
+            isosurface: None,
             format: None,
         }
     }
 
     /// The given keys that only some kinds use, with these kinds.
     fn special(&self) -> impl Iterator<Item = (&'static str, &'static [OutputKind])> {
-        use OutputKind::{Box, Picture, Probes, Slice, Span, Surface, Volume};
-        let keys: [(bool, &str, &[OutputKind]); 12] = [
+        use OutputKind::{Box, Picture, Probes, Render, Slice, Span, Surface, Volume};
+        let keys: [(bool, &str, &[OutputKind]); 16] = [
             (
                 self.average.is_some(),
                 "average",
-                &[Volume, Box, Slice, Span, Picture, Surface],
+                &[Volume, Box, Slice, Span, Picture, Render, Surface],
             ),
             (self.fields.is_some(), "fields", &[Volume, Box, Slice, Span]),
             (self.bounds.is_some(), "box", &[Box, Picture]),
@@ -251,10 +273,14 @@ impl OutputSpec {
             (self.position.is_some(), "position", &[Slice, Picture]),
             (self.points.is_some(), "points", &[Probes]),
             (self.quantity.is_some(), "quantity", &[Picture]),
-            (self.range.is_some(), "range", &[Picture]),
+            (self.range.is_some(), "range", &[Picture, Render]),
             (self.grid.is_some(), "grid", &[Picture]),
             (self.smooth.is_some(), "smooth", &[Picture]),
-            (self.width.is_some(), "width", &[Picture]),
+            (self.width.is_some(), "width", &[Picture, Render]),
+            (self.aspect.is_some(), "aspect", &[Render]),
+            (self.camera.is_some(), "camera", &[Render]),
+            (self.surface.is_some(), "surface", &[Render]),
+            (self.isosurface.is_some(), "isosurface", &[Render]),
             (self.format.is_some(), "format", &[Surface]),
         ];
         keys.into_iter().filter(|k| k.0).map(|k| (k.1, k.2))
@@ -285,6 +311,7 @@ pub(super) enum What<const D: usize> {
     /// In root cells from the lower corner of the box.
     Probes(Vec<[f64; D]>),
     Picture(PictureSpec),
+    Render(RenderSpec),
     Surface(SurfaceFormat),
 }
 
@@ -325,7 +352,7 @@ pub fn written<const D: usize>(
     frame: &Frame<D>,
     clock: &Clock,
 ) -> Result<Vec<OutputSpec>, Error> {
-    use OutputKind::{Box, Picture, Slice, Span, Surface, Volume};
+    use OutputKind::{Box, Picture, Render, Slice, Span, Surface, Volume};
     let each = specs.iter().enumerate().map(|(i, spec)| {
         let (name, wrong) = named(specs, i);
         let (steps, seconds, through) = (
@@ -361,6 +388,9 @@ pub fn written<const D: usize>(
             full.grid.get_or_insert(false);
             full.smooth.get_or_insert(false);
             full.width.get_or_insert(WIDTH);
+        }
+        if spec.kind == Render {
+            render::write_defaults(&mut full);
         }
         if spec.kind == Surface {
             full.format.get_or_insert_default();
@@ -446,6 +476,7 @@ fn what<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<What<D>, St
         OutputKind::Span => What::Span(span(spec, mesh)?, fields()?),
         OutputKind::Probes => What::Probes(points(spec, mesh)?),
         OutputKind::Picture => What::Picture(picture(spec, mesh)?),
+        OutputKind::Render => What::Render(render::resolve(spec, mesh)?),
         OutputKind::Surface => What::Surface(surface(spec, mesh)?),
     })
 }

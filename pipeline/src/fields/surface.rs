@@ -12,6 +12,7 @@
 //! | `normal` | three components, into the fluid; the force on the facet is its area times (shear − pressure · normal) |
 //! | `patch` | number of the patch, in the order of the mesh |
 
+use super::render::SurfaceColour;
 use super::spec::{Average, SurfaceFormat};
 use super::values::Scene;
 use crate::error::Error;
@@ -192,6 +193,42 @@ impl<const D: usize> Body<D> {
         };
         let places = self.places.par_iter().zip(&self.patch);
         places.with_min_len(64).map(state).collect()
+    }
+
+    /// Points in the length unit of the mesh, and the facets between them.
+    pub(super) fn facets(&self) -> (&[[f64; D]], &[[u32; D]]) {
+        (&self.points, &self.facets)
+    }
+
+    /// The level of the cell at the centroid of each facet.
+    pub(super) fn levels(&self, mesh: &Mesh<D>) -> Vec<f32> {
+        let level = |facet: &[u32; D]| {
+            let leaf = mesh.forest.leaf_at(self.middle(mesh, facet));
+            leaf.map_or(f32::NAN, |at| {
+                f32::from(mesh.forest.level[at.block as usize])
+            })
+        };
+        self.facets.par_iter().map(level).collect()
+    }
+
+    /// The values of each facet that colour it, in output units.
+    pub(super) fn values(&self, scene: Scene<'_, D>, colour: SurfaceColour) -> Vec<f32> {
+        let wanted = match colour {
+            SurfaceColour::Pressure => "pressure",
+            SurfaceColour::Shear => "shear",
+            SurfaceColour::YPlus => "y_plus",
+            SurfaceColour::Plain | SurfaceColour::Level => return Vec::new(),
+        };
+        let columns = self.columns(scene).into_iter();
+        let found = columns.filter(|column| column.0 == wanted);
+        let size = |(_, components, values): (_, usize, Vec<f32>)| match components {
+            1 => values,
+            n => values
+                .chunks_exact(n)
+                .map(|v| v.iter().map(|x| x * x).sum::<f32>().sqrt())
+                .collect(),
+        };
+        found.flat_map(size).collect()
     }
 
     /// The values of each facet, in output units.

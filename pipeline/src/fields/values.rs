@@ -172,6 +172,20 @@ impl<const D: usize> Scene<'_, D> {
     }
 }
 
+impl<const D: usize> Scene<'_, D> {
+    /// The value of a cell in three dimensions: of the vorticity, its magnitude.
+    pub(super) fn in_volume(&self, quantity: Quantity, at: CellRef) -> f64 {
+        match quantity {
+            Quantity::Vorticity => {
+                let curl = vorticity(&gradient(self.mesh, &self.snapshot.velocity, at));
+                let size = curl.iter().map(|w| w * w).sum::<f64>().sqrt();
+                size * self.units.vorticity.factor
+            }
+            _ => self.shown(quantity, 2, at),
+        }
+    }
+}
+
 fn name(field: CellField) -> &'static str {
     match field {
         CellField::Velocity => "velocity",

@@ -4,6 +4,7 @@ use super::averages::Averages;
 use super::frame;
 use super::plane::cells_in;
 use super::probes;
+use super::render;
 use super::series::Series;
 use super::span::{Flat, flat};
 use super::spec::{
@@ -14,7 +15,9 @@ use super::units::FieldUnits;
 use super::values::{Column, Scene, unit_of};
 use crate::error::Error;
 use crate::output;
+use crate::picture::cut::Cut;
 use cutlink_amr::{CellRef, dims};
+use cutlink_mesher::snap::Snapped;
 use cutlink_solver::Snapshot;
 use cutlink_solver::fields::vorticity_components;
 use cutlink_voxelizer::Mesh;
@@ -65,6 +68,8 @@ struct Open<const D: usize> {
     series: Series,
     /// The last root step written.
     last: Option<u64>,
+    /// Of a picture: the section of the surface.
+    cut: Option<Cut>,
 }
 
 /// Checks outputs against a mesh.
@@ -99,6 +104,7 @@ pub fn memory<const D: usize>(specs: &[OutputSpec], averages: bool, mesh: &Mesh<
     let pictures = resolve(specs, mesh).unwrap_or_default();
     let pictures = pictures.iter().filter_map(|output| match &output.what {
         What::Picture(spec) => Some(frame::memory(mesh, spec)),
+        What::Render(spec) => Some(render::memory(mesh, spec)),
         _ => None,
     });
     cells * (snapshot + most + if averages { averaged } else { 0 }) + pictures.max().unwrap_or(0)
@@ -128,6 +134,7 @@ impl<const D: usize> FieldWriter<D> {
                 series: Series::new(folder, &output.name, extension(&output.what)),
                 output,
                 last: None,
+                cut: None,
             })
             .collect();
         let mut writer = Self {
@@ -153,7 +160,7 @@ impl<const D: usize> FieldWriter<D> {
                 What::Probes(points) => {
                     probes::begin::<D>(&open.table(), points.len(), &writer.units, now, keep)?
                 }
-                What::Picture(_) | What::Surface(SurfaceFormat::Ply) => {
+                What::Picture(_) | What::Render(_) | What::Surface(SurfaceFormat::Ply) => {
                     now.is_some_and(|now| keep(now) && open.series.file(now).exists())
                 }
                 _ => match now {
@@ -174,10 +181,22 @@ impl<const D: usize> FieldWriter<D> {
         self
     }
 
-    /// Adds the facets of the body, which outputs of kind `surface` need.
+    /// Adds the facets of the body, which outputs of kind `surface` need and those of kind `render` show.
     #[must_use]
     pub fn with_body(mut self, body: Body<D>) -> Self {
         self.body = Some(body);
+        self
+    }
+
+    /// Adds the surface of the mesh, whose section pictures show.
+    #[must_use]
+    pub fn with_surface(mut self, mesh: &Mesh<D>, surface: &Snapped<D>) -> Self {
+        for open in &mut self.outputs {
+            if let What::Picture(spec) = &open.output.what {
+                let plane = spec.plane;
+                open.cut = Some(Cut::new(mesh, surface, plane.normal, plane.axes));
+            }
+        }
         self
     }
 
@@ -188,7 +207,7 @@ impl<const D: usize> FieldWriter<D> {
 
     /// Whether any output needs the facets of the body.
     pub fn needs_body(&self) -> bool {
-        let of_surface = |o: &Open<D>| matches!(o.output.what, What::Surface(_));
+        let of_surface = |o: &Open<D>| matches!(o.output.what, What::Surface(_) | What::Render(_));
         self.outputs.iter().any(of_surface)
     }
 
@@ -294,7 +313,16 @@ impl<const D: usize> Open<D> {
                 return Ok(path);
             }
             What::Picture(spec) => {
-                let canvas = frame::draw(scene, spec);
+                let canvas = frame::draw(scene, spec, self.cut.as_ref());
+                output::write(&path, replace, |out| {
+                    canvas.write_png(out).map_err(|e| output::failed(&path, &e))
+                })?;
+                return Ok(path);
+            }
+            What::Render(spec) => {
+                let canvas = render::draw(scene, spec, body).map_err(|what| {
+                    Error::input(format!("output \"{}\" (render): {what}", self.output.name))
+                })?;
                 output::write(&path, replace, |out| {
                     canvas.write_png(out).map_err(|e| output::failed(&path, &e))
                 })?;
@@ -414,7 +442,7 @@ fn extension<const D: usize>(what: &What<D>) -> &'static str {
         What::Volume(_) => "htg",
         What::Box(..) | What::Slice(..) | What::Span(..) => "vtu",
         What::Probes(_) => "csv",
-        What::Picture(_) => "png",
+        What::Picture(_) | What::Render(_) => "png",
         What::Surface(SurfaceFormat::Vtp) => "vtp",
         What::Surface(SurfaceFormat::Ply) => "ply",
     }

@@ -12,6 +12,7 @@ use crate::output;
 use crate::picture::{PictureError, SliceOptions, slice_png, slice_png_of};
 use crate::polymesh::{self, PolyMeshReport};
 use cutlink_mesher::robust::first_gap;
+use cutlink_mesher::snap::Snapped;
 use cutlink_voxelizer::{AnyMesh, LevelCounts, Mesh, Thin, mesh_file, thin};
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -168,14 +169,14 @@ struct Beside<const D: usize> {
 }
 
 impl<const D: usize> Beside<D> {
-    fn new(mesh: &Mesh<D>, picture: bool) -> Self {
+    fn new(mesh: &Mesh<D>, surface: &Snapped<D>, picture: bool) -> Self {
         let begin = Instant::now();
         let counted = Counted::of(mesh);
         let counts_ms = ms(begin);
         let begin = Instant::now();
         let picture = picture.then(|| {
             let mut png = Vec::new();
-            slice_png_of(mesh, &SliceOptions::default(), &mut png).map(|()| png)
+            slice_png_of(mesh, Some(surface), &SliceOptions::default(), &mut png).map(|()| png)
         });
         Self {
             counted,
@@ -304,7 +305,7 @@ impl Builder<'_> {
         let (path, force) = (&targets.mesh, targets.force);
         let (beside, bytes) = output::write_at(path, force, |file| {
             let beside = || {
-                let beside = Beside::new(mesh, targets.picture.is_some());
+                let beside = Beside::new(mesh, &prepared.snapped, targets.picture.is_some());
                 (beside.counted.checksum, beside)
             };
             let written = mesh_file::write_file(mesh, &extra, file, beside);

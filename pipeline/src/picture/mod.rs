@@ -1,28 +1,30 @@
 //! A picture of a mesh: the cells that a plane cuts, coloured by class, with the grid drawn
 //! on them, as PNG.
 //!
-//! In: a mesh and the position of the plane, in the length unit of the mesh or as a fraction of the box. In 2D the
-//! plane is the whole mesh. Every pixel has the colour of the leaf cell at its centre. Cell edges are drawn where cells
-//! are at least 5 pixels wide; block edges, stronger, where blocks are. The first axis of the plane points right, the
-//! second one up.
+//! In: a mesh and the position of the plane, in the length unit of the mesh or as a fraction of the box; where it is
+//! known, the surface. In 2D the plane is the whole mesh. Every pixel has the colour of the leaf cell at its centre. Cell
+//! edges are drawn where cells are at least 5 pixels wide; block edges, stronger, where blocks are. The surface is a line
+//! over the cells; a mesh file has no surface, so that a picture of one shows cells only. The first axis of the plane
+//! points right, the second one up.
 //!
 //! Colours (Okabe & Ito 2008 for the boundary) are distinguishable in the common kinds of colour blindness and in
 //! print: fluid from white to light blue by level, boundary orange, solid dark. Determinism: the same bytes for the
 //! same mesh. Cost: one visit of each leaf in the plane and one write per pixel.
 
-mod canvas;
-pub(crate) mod draw;
-mod font;
-pub(crate) mod full;
+mod backend;
+pub(crate) mod canvas;
+pub(crate) mod coverage;
+pub(crate) mod cut;
 mod palette;
 mod plane;
 pub(crate) mod plot;
 pub(crate) mod scale;
+pub(crate) mod text;
 
-use canvas::Canvas;
+use canvas::{Canvas, INK};
+use cutlink_mesher::snap::Snapped;
 use cutlink_voxelizer::{AnyMesh, Mesh};
-use draw::Draw;
-use palette::{INK, Palette, Tone};
+use palette::{Palette, SURFACE, Tone};
 use plane::Plane;
 use std::io::Write;
 
@@ -100,84 +102,121 @@ pub enum PictureError {
     Write(#[from] std::io::Error),
 }
 
-/// Draws a slice and writes it as PNG.
+/// Draws a slice of the cells of a mesh and writes it as PNG.
 pub fn slice_png(
     mesh: &AnyMesh,
     options: &SliceOptions,
     out: &mut impl Write,
 ) -> Result<(), PictureError> {
     match mesh {
-        AnyMesh::D2(mesh) => slice_png_of(mesh, options, out),
-        AnyMesh::D3(mesh) => slice_png_of(mesh, options, out),
+        AnyMesh::D2(mesh) => slice_png_of(mesh, None, options, out),
+        AnyMesh::D3(mesh) => slice_png_of(mesh, None, options, out),
     }
 }
 
-/// As [`slice_png`], of a mesh whose dimension is known.
+/// As [`slice_png`], of a mesh whose dimension is known, with the surface that it was made from.
 pub fn slice_png_of<const D: usize>(
     mesh: &Mesh<D>,
+    surface: Option<&Snapped<D>>,
     options: &SliceOptions,
     out: &mut impl Write,
 ) -> Result<(), PictureError> {
-    draw(mesh, options)?.write_png(out)
+    Ok(draw(mesh, surface, options)?.write_png_fast(out)?)
 }
 
 /// The picture of a mesh of either dimension.
-fn draw<const D: usize>(mesh: &Mesh<D>, options: &SliceOptions) -> Result<Canvas, PictureError> {
+fn draw<const D: usize>(
+    mesh: &Mesh<D>,
+    surface: Option<&Snapped<D>>,
+    options: &SliceOptions,
+) -> Result<Canvas, PictureError> {
     if !WIDTHS.contains(&options.width) {
         return Err(PictureError::Width {
             width: options.width,
         });
     }
     let plane = Plane::new(mesh, options)?;
-    let levels = mesh.forest.levels.len();
-    let text = (options.width / 700).max(1) as usize;
-    let margin = 6 * text;
-    let footer = 7 * text + 4 * margin;
+    let text = text_size(options.width);
+    let margin = margin_of(options.width);
+    let footer = 3 * margin + text::text_height(text);
     let [width, height] = plane.pixels(options.width as usize - 2 * margin);
     let size = [options.width as usize, height + 2 * margin + footer];
-    let mut canvas = Canvas::new(size, Palette::new(levels));
+    let mut canvas = Canvas::new(size);
     let left = (options.width as usize - width) / 2;
     let frame = [left, margin, left + width, margin + height];
     plane.paint(mesh, &mut canvas, frame);
-    canvas.outline(frame, text, INK);
+    let line = (options.width / 700).max(1);
+    if let Some(surface) = surface {
+        plane.trace(mesh, surface, &mut canvas, frame, 0.5 + f64::from(line));
+    }
+    canvas.outline(frame, line as usize, INK);
     let base = margin + height + 2 * margin;
-    legend(
-        &mut canvas,
-        [left, base],
+    let legend = Legend {
+        levels: mesh.forest.levels.len(),
+        surface: surface.is_some(),
         text,
-        levels,
-        &plane.caption(mesh),
-    );
+    };
+    legend.draw(&mut canvas, [left, base], &plane.caption(mesh));
     Ok(canvas)
 }
 
-/// Swatches of the classes from the left, the caption from the right if it fits.
-fn legend(canvas: &mut Canvas, at: [usize; 2], text: usize, levels: usize, caption: &str) {
-    let [left, y] = at;
-    let advance = 6 * text;
-    let swatch = 9 * text;
-    let label = |canvas: &mut Canvas, words: &str, x: usize| {
-        canvas.text([x, y + text], text, words, INK);
-        x + words.len() * advance + advance / 2
-    };
-    let mut x = label(canvas, "FLUID LEVEL", left);
-    for level in 0..levels {
-        let colour = canvas.palette.fluid(level, Tone::Fill);
-        canvas.swatch([x, y, x + swatch, y + swatch], colour);
-        x = label(canvas, &level.to_string(), x + swatch + 3 * text) + advance / 2;
-    }
-    x += advance;
-    for (words, colour) in [
-        ("BOUNDARY", canvas.palette.boundary(Tone::Fill)),
-        ("SOLID", canvas.palette.solid(Tone::Fill)),
-    ] {
-        canvas.swatch([x, y, x + swatch, y + swatch], colour);
-        x = label(canvas, words, x + swatch + 3 * text) + 2 * advance;
-    }
-    let right = canvas.size[0] - left;
-    let needed = caption.len() * advance;
-    if x + needed <= right + advance {
-        canvas.text([right + text - needed, y + text], text, caption, INK);
+/// The size of text, the em in pixels, of a picture of some width.
+pub(crate) fn text_size(width: u32) -> f32 {
+    (width as f32 / 62.0).max(11.0)
+}
+
+/// The margin of a picture of some width, in pixels.
+pub(crate) fn margin_of(width: u32) -> usize {
+    ((width / 100) as usize).max(6)
+}
+
+struct Legend {
+    levels: usize,
+    surface: bool,
+    text: f32,
+}
+
+impl Legend {
+    /// Swatches of the classes from the left, the caption from the right if it fits.
+    fn draw(&self, canvas: &mut Canvas, [left, y]: [usize; 2], caption: &str) {
+        let space = (0.4 * self.text) as usize;
+        let high = text::text_height(self.text);
+        let label = |canvas: &mut Canvas, words: &str, x: usize| {
+            canvas.text([x, y], self.text, words, INK);
+            x + text::text_width(words, self.text) + space
+        };
+        let palette = Palette::new(self.levels);
+        let mut x = label(canvas, "fluid, level", left);
+        for level in 0..self.levels {
+            canvas.swatch([x, y, x + high, y + high], palette.fluid(level, Tone::Fill));
+            x = label(canvas, &level.to_string(), x + high + space) + space;
+        }
+        x += space;
+        for (words, colour) in [
+            ("boundary", palette.boundary(Tone::Fill)),
+            ("solid", palette.solid(Tone::Fill)),
+        ] {
+            canvas.swatch([x, y, x + high, y + high], colour);
+            x = label(canvas, words, x + high + space) + 2 * space;
+        }
+        if self.surface {
+            let middle = y + high / 2;
+            canvas.fill(
+                [
+                    x,
+                    middle - high / 8,
+                    x + 2 * high,
+                    middle + high.div_ceil(8),
+                ],
+                SURFACE,
+            );
+            x = label(canvas, "surface", x + 2 * high + space) + 2 * space;
+        }
+        let right = canvas.size[0] - left;
+        let needed = text::text_width(caption, self.text);
+        if x + needed <= right {
+            canvas.text([right - needed, y], self.text, caption, INK);
+        }
     }
 }
 
@@ -185,17 +224,15 @@ fn legend(canvas: &mut Canvas, at: [usize; 2], text: usize, levels: usize, capti
 mod tests {
     use super::*;
     use crate::solid_stl::files_kit::{ball_mesh, random_mesh};
+    use cutlink_device::Host;
+    use cutlink_mesher::primitives::Shape3;
+    use cutlink_voxelizer::{EmbedParams, Fill, Frame, embed, prepare};
 
-    /// Size and palette indices of a picture.
-    fn decoded(mesh: &AnyMesh, options: &SliceOptions) -> ([u32; 2], Vec<u8>) {
+    /// Size and pixels of a picture.
+    fn decoded(mesh: &AnyMesh, options: &SliceOptions) -> ([usize; 2], Vec<canvas::Rgb>) {
         let mut file = Vec::new();
         slice_png(mesh, options, &mut file).expect("a picture");
-        let decoder = png::Decoder::new(std::io::Cursor::new(file));
-        let mut reader = decoder.read_info().expect("a PNG file");
-        let size = [reader.info().width, reader.info().height];
-        let mut pixels = vec![0; reader.output_buffer_size().expect("a small picture")];
-        reader.next_frame(&mut pixels).expect("its pixels");
-        (size, pixels)
+        canvas::decoded(&file)
     }
 
     /// Every pixel inside the frame, without edges, is the class of the cell at its centre.
@@ -232,10 +269,10 @@ mod tests {
                     (0, tones.map(|t| palette.fluid(level, t)))
                 };
                 seen[class] += 1;
-                let found = pixels[(y + top) * size[0] as usize + x + left];
+                let found = pixels[(y + top) * size[0] + x + left];
                 assert!(
                     expected.contains(&found),
-                    "pixel {x}, {y}: colour {found} for class {class} of level {level}"
+                    "pixel {x}, {y}: colour {found:?} for class {class} of level {level}"
                 );
             }
         }
@@ -246,7 +283,7 @@ mod tests {
     }
 
     fn clone(mesh: &Mesh<3>) -> Mesh<3> {
-        mesh.download(&cutlink_device::Host).expect("a copy")
+        mesh.download(&Host).expect("a copy")
     }
 
     #[test]
@@ -255,6 +292,47 @@ mod tests {
         check_pixels(ball_mesh([5, 5, 5], 3), 2, 0.47);
         check_pixels(ball_mesh([5, 5, 5], 3), 0, 0.5);
         check_pixels(random_mesh(3, [5, 4, 5], 3), 1, 0.52);
+    }
+
+    #[test]
+    fn the_surface_is_a_line_where_it_cuts_the_plane() {
+        // A sphere of radius 1 at height 0.6 over its middle: a circle of radius 0.8.
+        let (mesh, surface) = sphere();
+        let options = SliceOptions {
+            position: Position::Length(0.6),
+            width: 1000,
+            ..SliceOptions::default()
+        };
+        let mut file = Vec::new();
+        slice_png_of(&mesh, Some(&surface), &options, &mut file).expect("a picture");
+        let (size, pixels) = canvas::decoded(&file);
+        let margin = margin_of(1000) as f64;
+        let scale = (1000.0 - 2.0 * margin) / 4.0;
+        let mut seen = 0;
+        for (i, _) in pixels.iter().enumerate().filter(|(_, p)| **p == SURFACE) {
+            let [x, y] =
+                [i % size[0], i / size[0]].map(|n| (n as f64 + 0.5 - margin) / scale - 2.0);
+            if y > 2.0 {
+                continue; // The legend.
+            }
+            let off = (x.hypot(y) - 0.8).abs() * scale;
+            assert!(off < 1.5, "surface {off} pixels off its place");
+            seen += 1;
+        }
+        // At least the middle of the line, half a pixel wide, all around.
+        let round = std::f64::consts::TAU * 0.8 * scale;
+        assert!(f64::from(seen) > 0.45 * round, "{seen} of {round}");
+    }
+
+    /// A sphere of radius 1 in the middle of a box of edge 4.
+    fn sphere() -> (Mesh<3>, Snapped<3>) {
+        let shape = Shape3::Sphere { radius: 1.0 };
+        let surface = shape.body(0.002).expect("a sphere");
+        let frame = Frame::new([-2.0; 3], 0.25, [16; 3]).expect("a frame");
+        let params = EmbedParams::new(2, 0.5, Fill::NonZero);
+        let (snapped, _) = prepare(&Host, &surface, &frame, &params).expect("it snaps");
+        let mesh = embed(&Host, &snapped, frame, &params, &mut ()).expect("a mesh");
+        (mesh, snapped)
     }
 
     #[test]

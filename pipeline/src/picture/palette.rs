@@ -1,13 +1,6 @@
-//! The colours of a picture: at most 256, so that a pixel is one byte.
+//! The colours of the cells of a mesh.
 
-use super::draw::{self, Rgb, blend};
-
-/// Index of the background.
-pub(super) const PAPER: u8 = 0;
-/// Index of frame and text.
-pub(super) const INK: u8 = 1;
-
-const FIRST: u8 = 2;
+use super::canvas::{Rgb, blend};
 
 const COARSEST: Rgb = [255, 255, 255];
 const FINEST: Rgb = [176, 208, 238];
@@ -15,56 +8,50 @@ const BOUNDARY: Rgb = [230, 159, 0];
 const SOLID: Rgb = [58, 70, 84];
 const LINE: Rgb = [40, 60, 90];
 const LINE_IN_SOLID: Rgb = [150, 165, 180];
+/// The surface.
+pub(super) const SURFACE: Rgb = [190, 20, 60];
 
 /// The part of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tone {
     /// Its area.
-    Fill = 0,
+    Fill,
     /// An edge inside its block.
-    CellEdge = 1,
+    CellEdge,
     /// An edge of its block.
-    BlockEdge = 2,
+    BlockEdge,
 }
 
 /// Three tones for each fluid level, for boundary and for solid.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Palette {
     levels: usize,
-    colours: Vec<Rgb>,
 }
 
 impl Palette {
     pub(super) fn new(levels: usize) -> Self {
-        let mut colours = vec![draw::PAPER, draw::INK];
-        let fills = (0..levels).map(|level| {
-            let share = level as f64 / (levels.max(2) - 1) as f64;
-            (blend(COARSEST, FINEST, share), LINE)
-        });
-        for (fill, line) in fills.chain([(BOUNDARY, LINE), (SOLID, LINE_IN_SOLID)]) {
-            colours.extend([fill, blend(fill, line, 0.25), blend(fill, line, 0.6)]);
-        }
-        Self { levels, colours }
+        Self { levels }
     }
 
-    pub(super) fn fluid(&self, level: usize, tone: Tone) -> u8 {
-        index(level.min(self.levels - 1), tone)
+    pub(super) fn fluid(&self, level: usize, tone: Tone) -> Rgb {
+        let level = level.min(self.levels - 1);
+        let share = level as f64 / (self.levels.max(2) - 1) as f64;
+        toned(blend(COARSEST, FINEST, share), LINE, tone)
     }
 
-    pub(super) fn boundary(&self, tone: Tone) -> u8 {
-        index(self.levels, tone)
+    pub(super) fn boundary(&self, tone: Tone) -> Rgb {
+        toned(BOUNDARY, LINE, tone)
     }
 
-    pub(super) fn solid(&self, tone: Tone) -> u8 {
-        index(self.levels + 1, tone)
-    }
-
-    /// Red, green, blue of all indices.
-    pub(super) fn bytes(&self) -> Vec<u8> {
-        self.colours.concat()
+    pub(super) fn solid(&self, tone: Tone) -> Rgb {
+        toned(SOLID, LINE_IN_SOLID, tone)
     }
 }
 
-fn index(family: usize, tone: Tone) -> u8 {
-    FIRST + 3 * family as u8 + tone as u8
+fn toned(fill: Rgb, line: Rgb, tone: Tone) -> Rgb {
+    match tone {
+        Tone::Fill => fill,
+        Tone::CellEdge => blend(fill, line, 0.25),
+        Tone::BlockEdge => blend(fill, line, 0.6),
+    }
 }

@@ -1,10 +1,11 @@
 //! The plane of a picture: its cells and their pixels.
 
-use super::canvas::Canvas;
-use super::draw::{Draw, Rect};
-use super::palette::Tone;
+use super::canvas::{Canvas, Rect, Rgb};
+use super::cut::Cut;
+use super::palette::{Palette, SURFACE, Tone};
 use super::{PictureError, Position, SliceOptions};
 use cutlink_amr::{NONE, dims};
+use cutlink_mesher::snap::Snapped;
 use cutlink_voxelizer::Mesh;
 
 /// Minimum width of cells, or of blocks, in pixels to draw their edges.
@@ -92,22 +93,46 @@ impl Plane {
     /// Position and drawn part of the slice, as text.
     pub(super) fn caption<const D: usize>(&self, mesh: &Mesh<D>) -> String {
         let dx = mesh.frame.dx_at(self.finest);
-        let name = |a: usize| ["X", "Y", "Z"][a];
+        let name = |a: usize| ["x", "y", "z"][a];
         let range = |i: usize| {
             let a = self.axes[i];
             let length = |cells: f64| short(mesh.frame.origin[a] + cells * dx);
             format!(
-                "{} {}..{}",
+                "{} = {} to {}",
                 name(a),
                 length(self.low[i]),
                 length(self.high[i])
             )
         };
         let plane = match self.normal {
-            Some((axis, _)) => format!("   {} = {}", name(axis), short(self.at)),
+            Some((axis, _)) => format!(", {} = {}", name(axis), short(self.at)),
             None => String::new(),
         };
-        format!("{}  {}{plane}", range(0), range(1))
+        format!("{}, {}{plane}", range(0), range(1))
+    }
+
+    /// Draws a surface as a line of some width in pixels.
+    pub(super) fn trace<const D: usize>(
+        &self,
+        mesh: &Mesh<D>,
+        surface: &Snapped<D>,
+        canvas: &mut Canvas,
+        frame: Rect,
+        width: f64,
+    ) {
+        let scale = (frame[2] - frame[0]) as f64 / self.extent()[0];
+        let dx = mesh.frame.dx_at(self.finest);
+        let normal = self.normal.map(|(axis, _)| (axis, self.at));
+        let pixel = |x: [f64; 2]| {
+            let cells = |i: usize| (x[i] - mesh.frame.origin[self.axes[i]]) / dx - self.low[i];
+            [
+                frame[0] as f64 + cells(0) * scale - 0.5,
+                frame[3] as f64 - cells(1) * scale - 0.5,
+            ]
+        };
+        let cut = Cut::new(mesh, surface, normal, self.axes);
+        let segments = cut.walls.iter().map(|segment| segment.map(pixel));
+        canvas.segments(frame, segments, width, SURFACE);
     }
 
     pub(super) fn paint<const D: usize>(&self, mesh: &Mesh<D>, canvas: &mut Canvas, frame: Rect) {
@@ -117,6 +142,7 @@ impl Plane {
             mesh,
             frame,
             scale,
+            palette: Palette::new(mesh.forest.levels.len()),
         };
         for &id in &mesh.forest.levels[0] {
             brush.visit(canvas, id);
@@ -148,6 +174,7 @@ struct Brush<'a, const D: usize> {
     mesh: &'a Mesh<D>,
     frame: Rect,
     scale: f64,
+    palette: Palette,
 }
 
 impl<const D: usize> Brush<'_, D> {
@@ -213,9 +240,7 @@ impl<const D: usize> Brush<'_, D> {
         if left >= right || top >= bottom {
             return;
         }
-        let colour = |canvas: &Canvas, tone| self.colour(canvas, id, bit, tone);
-        let fill = colour(canvas, Tone::Fill);
-        canvas.fill([left, top, right, bottom], fill);
+        canvas.fill([left, top, right, bottom], self.colour(id, bit, Tone::Fill));
         let pixels = (across.1 - across.0) as f64 * self.scale;
         for (i, &at) in local.iter().enumerate() {
             let (tone, needed) = if at == 0 {
@@ -234,7 +259,7 @@ impl<const D: usize> Brush<'_, D> {
             };
             let wide = tone == Tone::BlockEdge && pixels >= WIDE_EDGES_FROM;
             let thick = if wide { 2 } else { 1 };
-            let edge = colour(canvas, tone);
+            let edge = self.colour(id, bit, tone);
             match i {
                 0 => canvas.fill([left, top, right.min(left + thick), bottom], edge),
                 _ => canvas.fill([left, top.max(bottom - thick), right, bottom], edge),
@@ -242,16 +267,16 @@ impl<const D: usize> Brush<'_, D> {
         }
     }
 
-    fn colour(&self, canvas: &Canvas, id: u32, bit: usize, tone: Tone) -> u8 {
+    fn colour(&self, id: u32, bit: usize, tone: Tone) -> Rgb {
         let classes = &self.mesh.classes;
         let has = |mask: &[u64]| mask[id as usize] >> bit & 1 == 1;
         if has(&classes.solid) {
-            canvas.palette.solid(tone)
+            self.palette.solid(tone)
         } else if has(&classes.boundary) {
-            canvas.palette.boundary(tone)
+            self.palette.boundary(tone)
         } else {
             let level = self.mesh.forest.level[id as usize];
-            canvas.palette.fluid(usize::from(level), tone)
+            self.palette.fluid(usize::from(level), tone)
         }
     }
 

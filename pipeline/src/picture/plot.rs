@@ -1,13 +1,18 @@
-//! Histories as a picture: stacked panels over a common time axis.
+//! Histories as a picture: stacked panels over a common time axis, by plotters.
 //!
 //! In: curves, values at ascending times, by panel. The statistics apply to the time from `mean_from` on, which is
-//! shaded, with the mean as a dashed line. The range of a panel covers the shaded part and the middle nine tenths of
-//! all values, so that an extreme start from rest does not flatten the rest. Lines are two pixels wide, antialiased by
-//! distance. Determinism: the same bytes for the same curves. Cost: curves are thinned to four values per column.
+//! shaded, with the mean as a dashed line and its error as a band. The range of a panel covers the shaded part and the
+//! middle nine tenths of all values, so that an extreme start from rest does not flatten the rest; what is beyond is
+//! left out. Determinism: the same bytes for the same curves. Cost: curves are thinned to four values per column.
 
-use super::draw::{Draw, INK, PAPER, Rect, Rgb, blend, text_width};
-use super::full::FullCanvas;
-use super::scale::{number, ticks};
+use super::backend::{FINE, Plotter};
+use super::canvas::{Canvas, INK, PAPER, Rgb, blend};
+use super::scale::number;
+use super::text::text_width;
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use std::convert::Infallible;
 
 /// Colours of curves, distinguishable in the common kinds of colour blindness (Okabe & Ito 2008).
 const COLOURS: [Rgb; 6] = [
@@ -20,15 +25,20 @@ const COLOURS: [Rgb; 6] = [
 ];
 const SHADE: Rgb = [240, 244, 249];
 const WIDTH: usize = 1200;
+/// Height of the curves of a panel.
 const HEIGHT: usize = 300;
-/// Pixels per dot of text.
-const TEXT: usize = 2;
+const TEXT: usize = 19;
 const LEFT: usize = 110;
 const RIGHT: usize = 30;
 const ABOVE: usize = 44;
-const BELOW: usize = 62;
-/// Half the width of a line.
-const HALF: f64 = 1.1;
+const BELOW: usize = 68;
+/// Margin outside of the titles of axes.
+const EDGE: usize = 8;
+/// Width of a curve.
+const LINE: f64 = 2.2;
+
+type Area<'a> = DrawingArea<Plotter<'a>, Shift>;
+type Drawn = Result<(), DrawingAreaErrorKind<Infallible>>;
 
 /// Curves of one quantity.
 #[derive(Debug)]
@@ -39,6 +49,8 @@ pub(crate) struct Panel {
     pub(crate) note: String,
     /// The dashed line.
     pub(crate) mean: Option<f64>,
+    /// The error of the mean.
+    pub(crate) error: Option<f64>,
     /// Values by curve, one per time.
     pub(crate) curves: Vec<Vec<f64>>,
 }
@@ -60,32 +72,33 @@ pub(crate) struct Plot<'a> {
 
 impl Plot<'_> {
     /// Draws it; none with fewer than two times.
-    pub(crate) fn draw(&self) -> Option<FullCanvas> {
+    pub(crate) fn draw(&self) -> Option<Canvas> {
         let (&first, &last) = (self.times.first()?, self.times.last()?);
         if first >= last {
             return None;
         }
-        let count = self.panels.len();
-        let height = count * (ABOVE + HEIGHT) + BELOW;
-        let mut canvas = FullCanvas::new([WIDTH, height]);
-        for (i, panel) in self.panels.iter().enumerate() {
-            let top = i * (ABOVE + HEIGHT) + ABOVE;
-            let frame = [LEFT, top, WIDTH - RIGHT, top + HEIGHT];
-            let axes = Axes {
-                frame,
-                x: [first, last],
-                y: self.range(panel),
-            };
-            self.panel(&mut canvas, panel, &axes, i + 1 == count);
-        }
-        if self.names.len() > 1 {
-            self.legend(&mut canvas);
-        }
-        let middle = LEFT + (WIDTH - LEFT - RIGHT) / 2;
-        let from = middle - text_width(self.time_title, TEXT) / 2;
-        let line = height - 8 - 7 * TEXT;
-        canvas.text([from, line], TEXT, self.time_title, INK);
+        let height = self.panels.len() * (ABOVE + HEIGHT) + BELOW;
+        let mut canvas = Canvas::new([WIDTH, height]);
+        let drawn = self.draw_on(Plotter::new(&mut canvas), [first, last]);
+        drawn.expect("a canvas in memory should take every drawing");
         Some(canvas)
+    }
+
+    fn draw_on(&self, plotter: Plotter<'_>, times: [f64; 2]) -> Drawn {
+        let mut rest = plotter.into_drawing_area();
+        for (i, panel) in self.panels.iter().enumerate() {
+            let is_last = i + 1 == self.panels.len();
+            let (area, below) = match is_last {
+                true => (rest.clone(), rest.clone()),
+                false => rest.split_vertically(fine(ABOVE + HEIGHT)),
+            };
+            self.panel(&area, panel, times, is_last)?;
+            if i == 0 && self.names.len() > 1 {
+                self.legend(&area)?;
+            }
+            rest = below;
+        }
+        rest.present()
     }
 
     /// The value range of a panel.
@@ -113,90 +126,128 @@ impl Plot<'_> {
         [middle - 1.15 * half, middle + 1.15 * half]
     }
 
-    fn panel(&self, canvas: &mut FullCanvas, panel: &Panel, axes: &Axes, is_last: bool) {
-        let [left, top, right, bottom] = axes.frame;
-        let from = axes.column(self.mean_from).clamp(left as f64, right as f64) as usize;
-        canvas.fill([from, top, right, bottom], SHADE);
-        let light = blend(PAPER, INK, 0.14);
-        let (marks, decimals) = ticks(axes.y);
-        for mark in marks {
-            let y = axes.row(mark).round() as usize;
-            canvas.fill([left, y, right, y + 1], light);
-            let words = number(mark, decimals);
-            let at = left - 10 - text_width(&words, TEXT);
-            canvas.text([at, y.saturating_sub(3 * TEXT)], TEXT, &words, INK);
+    fn panel(
+        &self,
+        area: &Area<'_>,
+        panel: &Panel,
+        [first, last]: [f64; 2],
+        is_last: bool,
+    ) -> Drawn {
+        let [low, high] = self.range(panel);
+        let mut chart = ChartBuilder::on(area)
+            .margin_top(fine(ABOVE))
+            .margin_right(fine(RIGHT))
+            .margin_left(fine(EDGE))
+            .margin_bottom(if is_last { fine(EDGE) } else { 0 })
+            .set_label_area_size(LabelAreaPosition::Left, fine(LEFT - EDGE))
+            .set_label_area_size(
+                LabelAreaPosition::Bottom,
+                if is_last { fine(BELOW - EDGE) } else { 0 },
+            )
+            .build_cartesian_2d(first..last, low..high)?;
+        let from = self.mean_from.clamp(first, last);
+        let shade = Rectangle::new([(from, low), (last, high)], solid(SHADE).filled());
+        chart.draw_series([shade])?;
+        if let (Some(mean), Some(error)) = (panel.mean, panel.error) {
+            let ends = [-2.0, 2.0].map(|by| (mean + by * error).clamp(low, high));
+            let band = [(from, ends[0]), (last, ends[1])];
+            chart.draw_series([Rectangle::new(
+                band,
+                solid(blend(PAPER, INK, 0.13)).filled(),
+            )])?;
         }
-        let (marks, decimals) = ticks(axes.x);
-        for mark in marks {
-            let x = axes.column(mark).round() as usize;
-            canvas.fill([x, top, x + 1, bottom], light);
-            if is_last {
-                canvas.fill([x, bottom, x + 1, bottom + 7], INK);
-                let words = number(mark, decimals);
-                let half = text_width(&words, TEXT) / 2;
-                canvas.text([x.saturating_sub(half), bottom + 12], TEXT, &words, INK);
+        let small = ("sans-serif", fine(TEXT)).into_font().color(&solid(INK));
+        let decimals = |from: f64, to: f64| {
+            let step = (to - from) / 10.0;
+            (1.0 - step.log10().floor()).max(0.0) as usize
+        };
+        let (x, y) = (decimals(first, last), decimals(low, high));
+        chart
+            .configure_mesh()
+            .x_labels(9)
+            .y_labels(7)
+            .x_label_formatter(&|t| number(*t, x))
+            .y_label_formatter(&|v| number(*v, y))
+            .x_desc(if is_last { self.time_title } else { "" })
+            .y_desc(&*panel.title)
+            .label_style(small.clone())
+            .axis_desc_style(small.clone())
+            .axis_style(line(INK, 1.0))
+            .bold_line_style(line(blend(PAPER, INK, 0.14), 1.0))
+            .light_line_style(TRANSPARENT)
+            .set_all_tick_mark_size(fine(6))
+            .draw()?;
+        if let Some(mean) = panel.mean.filter(|mean| (low..high).contains(mean)) {
+            let style = line(blend(PAPER, INK, 0.6), 2.0);
+            let ends = [(from, mean), (last, mean)];
+            chart.draw_series(DashedLineSeries::new(ends, fine(8), fine(6), style))?;
+        }
+        let axes = Axes {
+            size: [WIDTH - LEFT - RIGHT, HEIGHT],
+            x: [first, last],
+            y: [low, high],
+        };
+        for (curve, colour) in panel.curves.iter().zip(COLOURS.iter().cycle()) {
+            let style = line(*colour, LINE);
+            for part in clipped(&axes.thinned(self.times, curve), [low, high]) {
+                chart.draw_series(LineSeries::new(part, style))?;
             }
         }
-        if let Some(mean) = panel.mean {
-            let y = axes.row(mean).round();
-            if y > top as f64 && y < bottom as f64 {
-                let y = y as usize;
-                for x in (from..right).step_by(14) {
-                    canvas.fill([x, y, (x + 8).min(right), y + 2], blend(PAPER, INK, 0.55));
-                }
-            }
-        }
-        for (i, curve) in panel.curves.iter().enumerate() {
-            let places = axes.thinned(self.times, curve);
-            line(canvas, axes.frame, &places, COLOURS[i % COLOURS.len()]);
-        }
-        canvas.outline(axes.frame, 1, INK);
-        let base = top - 10 - 7 * TEXT;
-        canvas.text([left, base], TEXT, &panel.title, INK);
-        let from = right.saturating_sub(text_width(&panel.note, TEXT));
-        canvas.text([from, base], TEXT, &panel.note, INK);
+        let frame = Rectangle::new([(first, low), (last, high)], line(INK, 1.0));
+        chart.draw_series([frame])?;
+        let note = small.pos(Pos::new(HPos::Right, VPos::Bottom));
+        let at = (fine(WIDTH - RIGHT), fine(ABOVE - 10));
+        area.draw(&Text::new(panel.note.as_str(), at, note))
     }
 
-    /// Names of the curves, above the first panel between its title and its note.
-    fn legend(&self, canvas: &mut FullCanvas) {
-        let mut x = LEFT + 70;
-        let y = ABOVE - 10 - 7 * TEXT;
-        for (i, name) in self.names.iter().take(COLOURS.len()).enumerate() {
-            canvas.fill([x, y + 5, x + 24, y + 9], COLOURS[i]);
-            x += 32;
-            canvas.text([x, y], TEXT, name, INK);
-            x += text_width(name, TEXT) + 24;
+    /// Names of the curves, above the first panel, left of its note.
+    fn legend(&self, area: &Area<'_>) -> Drawn {
+        let small = ("sans-serif", fine(TEXT)).into_font().color(&solid(INK));
+        let style = small.pos(Pos::new(HPos::Left, VPos::Bottom));
+        let mut x = LEFT;
+        for (name, colour) in self.names.iter().zip(COLOURS) {
+            let y = fine(ABOVE - 10 - TEXT / 3);
+            let ends = vec![(fine(x), y), (fine(x + 26), y)];
+            area.draw(&PathElement::new(ends, line(colour, 3.0)))?;
+            x += 34;
+            let at = (fine(x), fine(ABOVE - 10));
+            area.draw(&Text::new(name.as_str(), at, style.clone()))?;
+            x += text_width(name, TEXT as f32) + 26;
         }
+        Ok(())
     }
 }
 
-/// From values to pixels.
+/// Pixels in units of the plotter.
+fn fine(pixels: usize) -> i32 {
+    (pixels * FINE) as i32
+}
+
+/// The style of a line some pixels wide.
+fn line([r, g, b]: Rgb, width: f64) -> ShapeStyle {
+    RGBColor(r, g, b).stroke_width((width * FINE as f64) as u32)
+}
+
+fn solid([r, g, b]: Rgb) -> RGBColor {
+    RGBColor(r, g, b)
+}
+
+/// Ranges of the axes, and their lengths in pixels.
 struct Axes {
-    frame: Rect,
+    size: [usize; 2],
     x: [f64; 2],
     y: [f64; 2],
 }
 
 impl Axes {
-    fn column(&self, x: f64) -> f64 {
-        let [left, _, right, _] = self.frame;
-        let share = (x - self.x[0]) / (self.x[1] - self.x[0]);
-        left as f64 + share * (right - left - 1) as f64
-    }
-
-    fn row(&self, y: f64) -> f64 {
-        let [_, top, _, bottom] = self.frame;
-        let share = (y - self.y[0]) / (self.y[1] - self.y[0]);
-        bottom as f64 - 1.0 - share * (bottom - top - 1) as f64
-    }
-
-    /// A curve in pixels: the first, smallest, largest and last value of each column, in order.
+    /// A curve: the first, smallest, largest and last value of each column of pixels, in order.
     fn thinned(&self, times: &[f64], values: &[f64]) -> Vec<[f64; 2]> {
-        let height = (self.frame[3] - self.frame[1]) as f64;
-        let (above, below) = (
-            self.frame[1] as f64 - 9.0 * height,
-            self.frame[3] as f64 + 9.0 * height,
-        );
+        let column = |x: f64| {
+            let share = (x - self.x[0]) / (self.x[1] - self.x[0]);
+            (share * self.size[0] as f64).floor()
+        };
+        // Far values stay finite in pixels.
+        let far = 9.0 * (self.y[1] - self.y[0]);
         let mut places: Vec<[f64; 2]> = Vec::new();
         let mut group: Vec<[f64; 2]> = Vec::new();
         let close = |group: &mut Vec<[f64; 2]>, places: &mut Vec<[f64; 2]>| {
@@ -211,10 +262,10 @@ impl Axes {
             group.clear();
         };
         for (&x, &y) in times.iter().zip(values).filter(|(_, y)| y.is_finite()) {
-            let place = [self.column(x), self.row(y).clamp(above, below)];
+            let place = [x, y.clamp(self.y[0] - far, self.y[1] + far)];
             if group
                 .first()
-                .is_some_and(|first| first[0].floor() != place[0].floor())
+                .is_some_and(|first| column(first[0]) != column(x))
             {
                 close(&mut group, &mut places);
             }
@@ -225,46 +276,42 @@ impl Axes {
     }
 }
 
-/// A line through points, clipped to the frame.
-fn line(canvas: &mut FullCanvas, frame: Rect, places: &[[f64; 2]], colour: Rgb) {
-    let [left, top, right, bottom] = frame;
-    let (width, height) = (right - left, bottom - top);
-    let mut covered = vec![0f32; width * height];
+/// The parts of a curve within a range of values, cut at its ends.
+fn clipped(places: &[[f64; 2]], [low, high]: [f64; 2]) -> Vec<Vec<(f64, f64)>> {
+    let mut parts: Vec<Vec<(f64, f64)>> = Vec::new();
+    let mut part: Vec<(f64, f64)> = Vec::new();
     for pair in places.windows(2) {
         let [from, to] = [pair[0], pair[1]];
-        let span = |a: usize, low: usize, high: usize| {
-            let least = from[a].min(to[a]) - HALF - 1.0;
-            let most = from[a].max(to[a]) + HALF + 1.0;
-            let inside = |x: f64| x.clamp(low as f64, high as f64) as usize;
-            inside(least.floor())..inside(most.ceil() + 1.0)
-        };
-        for y in span(1, top, bottom) {
-            for x in span(0, left, right) {
-                let off = distance([x as f64, y as f64], from, to);
-                let share = (HALF + 0.5 - off).clamp(0.0, 1.0) as f32;
-                let at = &mut covered[(y - top) * width + x - left];
-                *at = at.max(share);
+        let rise = to[1] - from[1];
+        // Shares of the segment at which it enters and leaves.
+        let (mut enter, mut leave) = (0.0f64, 1.0f64);
+        if rise == 0.0 {
+            if !(low..=high).contains(&from[1]) {
+                leave = -1.0;
             }
+        } else {
+            let ends = [(low - from[1]) / rise, (high - from[1]) / rise];
+            enter = enter.max(ends[0].min(ends[1]));
+            leave = leave.min(ends[0].max(ends[1]));
+        }
+        let at = |share: f64| (from[0] + share * (to[0] - from[0]), from[1] + share * rise);
+        if enter > leave || enter > 0.0 {
+            parts.push(std::mem::take(&mut part));
+        }
+        if enter > leave {
+            continue;
+        }
+        if part.is_empty() {
+            part.push(at(enter));
+        }
+        part.push(at(leave));
+        if leave < 1.0 {
+            parts.push(std::mem::take(&mut part));
         }
     }
-    for (i, share) in covered.into_iter().enumerate() {
-        if share > 0.0 {
-            let at = [left + i % width, top + i / width];
-            canvas.tint(at, colour, f64::from(share));
-        }
-    }
-}
-
-/// The distance of a point from a segment.
-fn distance(at: [f64; 2], from: [f64; 2], to: [f64; 2]) -> f64 {
-    let along = [to[0] - from[0], to[1] - from[1]];
-    let off = [at[0] - from[0], at[1] - from[1]];
-    let square = along[0] * along[0] + along[1] * along[1];
-    let share = match square > 0.0 {
-        true => ((off[0] * along[0] + off[1] * along[1]) / square).clamp(0.0, 1.0),
-        false => 0.0,
-    };
-    (off[0] - share * along[0]).hypot(off[1] - share * along[1])
+    parts.push(part);
+    parts.retain(|part| part.len() > 1);
+    parts
 }
 
 #[cfg(test)]
@@ -282,22 +329,31 @@ mod tests {
                 title: "C_D".into(),
                 note: String::new(),
                 mean: None,
+                error: None,
                 curves: vec![values.to_vec()],
             }],
         };
         let mut file = Vec::new();
         let canvas = plot.draw().expect("a plot");
         canvas.write_png(&mut file).expect("disk space");
-        let mut reader = png::Decoder::new(std::io::Cursor::new(file))
-            .read_info()
-            .expect("a PNG file");
-        let width = reader.info().width as usize;
-        let mut bytes = vec![0; reader.output_buffer_size().expect("small")];
-        reader.next_frame(&mut bytes).expect("its pixels");
-        (
-            width,
-            bytes.chunks_exact(3).map(|c| [c[0], c[1], c[2]]).collect(),
-        )
+        let (size, pixels) = super::super::canvas::decoded(&file);
+        (size[0], pixels)
+    }
+
+    #[test]
+    fn a_curve_beyond_the_range_is_cut_at_its_ends() {
+        let places = [[0.0, 0.0], [1.0, 4.0], [2.0, 0.0], [3.0, -2.0], [4.0, 0.5]];
+        let parts = clipped(&places, [-1.0, 1.0]);
+        let expected = vec![
+            vec![(0.0, 0.0), (0.25, 1.0)],
+            vec![(1.75, 1.0), (2.0, 0.0), (2.5, -1.0)],
+            vec![(3.4, -1.0), (4.0, 0.5)],
+        ];
+        assert_eq!(parts.len(), expected.len(), "{parts:?}");
+        for (part, wanted) in parts.iter().flatten().zip(expected.iter().flatten()) {
+            let off = (part.0 - wanted.0).hypot(part.1 - wanted.1);
+            assert!(off < 1e-12, "{part:?}, not {wanted:?}");
+        }
     }
 
     #[test]

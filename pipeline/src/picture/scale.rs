@@ -43,9 +43,29 @@ pub(crate) fn number(x: f64, decimals: usize) -> String {
     }
 }
 
+/// The name of a unit as it is printed: `kg/m^3` as kg/m³.
+pub(crate) fn printed(unit: &str) -> String {
+    let pairs = [
+        ("^2", "²"),
+        ("^3", "³"),
+        ("rho", "ρ"),
+        ("dx", "Δx"),
+        ("dt", "Δt"),
+    ];
+    pairs
+        .iter()
+        .fold(unit.to_owned(), |unit, (from, to)| unit.replace(from, to))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn units_are_printed_with_their_powers() {
+        assert_eq!(printed("rho (dx/dt)^2"), "ρ (Δx/Δt)²");
+        assert_eq!([printed("kg/m^3"), printed("m/s")], ["kg/m³", "m/s"]);
+    }
 
     #[test]
     fn ticks_are_round_and_within_the_range() {

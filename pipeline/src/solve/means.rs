@@ -8,7 +8,7 @@
 use crate::signal::{self, Measured};
 use crate::{
     picture::{
-        full::FullCanvas,
+        canvas::Canvas,
         plot::{Panel, Plot},
         scale::number,
     },
@@ -292,7 +292,7 @@ impl<'a, const D: usize> Statistics<'a, D> {
     }
 
     /// C_D, C_L and in 3D C_S over time; none with fewer than two samples.
-    pub(crate) fn plot(&self) -> Option<FullCanvas> {
+    pub(crate) fn plot(&self) -> Option<Canvas> {
         let history = self.history;
         let at = |&step: &u64| step as f64 * history.time;
         let times: Vec<f64> = history.steps.iter().map(at).collect();
@@ -315,6 +315,7 @@ impl<'a, const D: usize> Statistics<'a, D> {
                 title: NAMES[n].into(),
                 note,
                 mean: Some(mean.value),
+                error: mean.error,
                 curves: history.parts.iter().map(of).collect(),
             }
         };

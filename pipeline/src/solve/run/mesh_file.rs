@@ -108,11 +108,16 @@ fn check<const D: usize>(path: &Path, mesh: &Mesh<D>, case: &Case) -> Result<(),
             no_surface()
         )));
     }
-    let mut outputs = case.output.write.iter();
-    if outputs.any(|output| output.kind == OutputKind::Surface) {
-        return Err(Error::input(
-            "[[output.write]] kind = \"surface\" needs the facets of the body",
-        )
+    let needs_facets = |kind| match kind {
+        OutputKind::Surface => true,
+        OutputKind::Render => !mesh.links.is_empty(),
+        _ => false,
+    };
+    let mut outputs = case.output.write.iter().map(|output| output.kind);
+    if let Some(kind) = outputs.find(|&kind| needs_facets(kind)) {
+        return Err(Error::input(format!(
+            "[[output.write]] kind = \"{kind}\" needs the facets of the body"
+        ))
         .hint(format!(
             "{}: name the surface in [mesh] instead",
             no_surface()

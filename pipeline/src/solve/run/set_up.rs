@@ -379,6 +379,9 @@ where
         note_changes(&resolved.folder.join("case.toml"), &text, observer);
     }
     let mut fields = begun.fields;
+    if let Some(surface) = inputs.surfaces.snapped {
+        fields = fields.with_surface(flow.mesh()?, surface);
+    }
     if let Some(surface) = inputs.surfaces.snapped.filter(|_| fields.needs_body()) {
         fields = fields.with_body(Body::new(flow.mesh()?, surface, &resolved.params));
     }

@@ -1,0 +1,255 @@
+//! A picture in three dimensions, without a display: the body's surface, shaded, and an isosurface of the flow.
+//!
+//! In: the facets of the body and their values, a snapshot, a camera. Out: a picture with its quantities, their colour
+//! bars and the time. Triangles go to a z-buffer of 3 × 3 samples per pixel; those of the isosurface in batches, so that
+//! memory does not grow with them. Colours of facets are means at their corners, interpolated. A triangle that reaches
+//! behind the eye is left out. Determinism: the same bytes for the same snapshot. Cost: one value per cell and its
+//! neighbourhood for an isosurface, otherwise the pixels that the triangles cover.
+
+mod camera;
+mod isosurface;
+mod raster;
+mod skin;
+mod spec;
+
+pub use camera::CameraSpec;
+pub use spec::{IsosurfaceSpec, SurfaceColour};
+pub(super) use spec::{RenderSpec, resolve, write_defaults};
+
+use super::colours::{Map, colour, colours};
+use super::frame::{covering, legend, map_of};
+use super::spec::Quantity;
+use super::surface::Body;
+use super::values::{Scene, title_of};
+use crate::picture::canvas::{Canvas, INK, Rgb};
+use crate::picture::scale::{number, printed};
+use crate::picture::text::{text_height, text_width};
+use crate::picture::{margin_of, text_size};
+use camera::Camera;
+use cutlink_amr::{CellRef, dims};
+use cutlink_voxelizer::Mesh;
+use isosurface::{Values, Vertex};
+use raster::{Corner, Raster};
+use skin::Skin;
+
+/// A body without values, and facets without fluid in front.
+const PLAIN: Rgb = [196, 202, 210];
+/// Colours of the levels from the coarsest, repeated (Okabe & Ito 2008).
+const LEVELS: [Rgb; 7] = [
+    [230, 159, 0],
+    [86, 180, 233],
+    [0, 158, 115],
+    [240, 228, 66],
+    [0, 114, 178],
+    [213, 94, 0],
+    [204, 121, 167],
+];
+
+/// Bytes that drawing a render takes, without those of the body.
+pub(super) fn memory<const D: usize>(mesh: &Mesh<D>, spec: &RenderSpec) -> u64 {
+    let [width, height] = spec.pixels();
+    let pixels = (width * height * (raster::PIXEL_BYTES + 3 * size_of::<Rgb>())) as u64;
+    let cells = (mesh.forest.capacity() * dims::cells(D)) as u64;
+    let values = cells * size_of::<f32>() as u64 + isosurface::BATCH_BYTES;
+    pixels + if spec.isosurface.is_some() { values } else { 0 }
+}
+
+/// A colour bar: its title, its range and its colours.
+struct Bar {
+    title: String,
+    range: [f64; 2],
+    colours: Vec<Rgb>,
+}
+
+/// Draws a render.
+///
+/// # Errors
+/// A camera from which there is nothing to see, by its key.
+pub(super) fn draw<const D: usize>(
+    scene: Scene<'_, D>,
+    spec: &RenderSpec,
+    body: Option<&Body<D>>,
+) -> Result<Canvas, String> {
+    let skin = body.map(|body| Skin::new(scene, body, spec.surface));
+    let frame = &scene.mesh.frame;
+    let whole = [frame.origin, frame.upper()].map(|p| std::array::from_fn(|a| p[a.min(D - 1)]));
+    let bounds = skin.as_ref().and_then(Skin::bounds).unwrap_or(whole);
+    let camera = Camera::new(&spec.camera, bounds, spec.pixels())?;
+    let mut raster = Raster::new(spec.pixels());
+    let mut bars = Vec::new();
+    let mut note = None;
+    if let Some(skin) = &skin {
+        bars.extend(draw_skin(&mut raster, scene, skin, spec, &camera));
+    }
+    if let Some(surface) = &spec.isosurface {
+        let (name, unit) = title_of_volume(scene, surface.field);
+        let unit = printed(unit);
+        note = Some(format!("{name} = {} {unit}", number(surface.value, 4)));
+        bars.push(draw_isosurface(&mut raster, scene, surface, &camera));
+    }
+    Ok(composed(scene, spec, &raster, &bars, note))
+}
+
+/// Draws the body; returns its colour bar, if it has one.
+fn draw_skin<const D: usize>(
+    raster: &mut Raster,
+    scene: Scene<'_, D>,
+    skin: &Skin,
+    spec: &RenderSpec,
+    camera: &Camera,
+) -> Option<Bar> {
+    let triangles = skin.triangles(camera);
+    let (title, map) = match spec.surface {
+        SurfaceColour::Plain => {
+            raster.draw(&triangles, |_| PLAIN);
+            return None;
+        }
+        SurfaceColour::Level => {
+            raster.draw(&triangles, |level| {
+                LEVELS[level.round() as usize % LEVELS.len()]
+            });
+            return None;
+        }
+        SurfaceColour::Pressure => ("wall pressure", Map::Diverging),
+        SurfaceColour::Shear => ("wall shear stress", Map::Sequential),
+        SurfaceColour::YPlus => ("y+", Map::Sequential),
+    };
+    let range = spec
+        .range
+        .unwrap_or_else(|| covering(skin.values().collect(), 0.99, map, 0.0));
+    let colours = colours(map);
+    raster.draw(&triangles, |value| match value.is_nan() {
+        true => PLAIN,
+        false => colour(value, range, &colours),
+    });
+    let title = match spec.surface {
+        SurfaceColour::YPlus => title.to_owned(),
+        _ => format!("{title} in {}", printed(&scene.units.pressure.name)),
+    };
+    Some(Bar {
+        title,
+        range,
+        colours,
+    })
+}
+
+/// Draws the isosurface; returns its colour bar.
+fn draw_isosurface<const D: usize>(
+    raster: &mut Raster,
+    scene: Scene<'_, D>,
+    spec: &IsosurfaceSpec,
+    camera: &Camera,
+) -> Bar {
+    let of = |quantity: Quantity, at: CellRef| scene.in_volume(quantity, at) as f32;
+    let values = Values::new(scene.mesh, |at| of(spec.field, at));
+    let quantity = spec.colour.unwrap_or_default();
+    let map = map_of(quantity);
+    let range = spec.range.unwrap_or_else(|| {
+        let middle = match quantity {
+            Quantity::Density => scene.units.density.factor,
+            _ => 0.0,
+        };
+        covering(some_values(scene, quantity), 0.998, map, middle)
+    });
+    let colours = colours(map);
+    let (origin, dx) = (scene.mesh.frame.origin, scene.mesh.frame.dx);
+    let corner = |vertex: &Vertex| {
+        let place = std::array::from_fn(|a| origin[a.min(D - 1)] + dx * vertex.at[a]);
+        let (at, near) = camera.project(place)?;
+        let [from, to] = vertex.between.map(|cell| of(quantity, cell));
+        Some(Corner {
+            at,
+            near,
+            normal: camera.turned(vertex.slope).map(|x| x as f32),
+            value: from + vertex.share as f32 * (to - from),
+        })
+    };
+    values.surface(spec.value as f32, |batch| {
+        let seen = |t: &[Vertex; 3]| Some([corner(&t[0])?, corner(&t[1])?, corner(&t[2])?]);
+        let triangles: Vec<_> = batch.iter().filter_map(seen).collect();
+        raster.draw(&triangles, |value| colour(value, range, &colours));
+    });
+    let (name, unit) = title_of_volume(scene, quantity);
+    Bar {
+        title: format!("{name} in {}", printed(unit)),
+        range,
+        colours,
+    }
+}
+
+/// Values of fluid leaf cells, of about a million at most.
+fn some_values<const D: usize>(scene: Scene<'_, D>, quantity: Quantity) -> Vec<f32> {
+    let (mesh, cells) = (scene.mesh, dims::cells(D));
+    let leaves = mesh
+        .forest
+        .ids()
+        .filter(|&b| mesh.forest.first_child[b as usize] == cutlink_amr::NONE);
+    let leaves: Vec<u32> = leaves.collect();
+    let every = (leaves.len() * cells / 1_000_000 + 1) | 1;
+    let places = (0..leaves.len() * cells).step_by(every);
+    let cell = |i: usize| CellRef {
+        block: leaves[i / cells],
+        cell: (i % cells) as u32,
+    };
+    let is_fluid = |at: &CellRef| mesh.classes.solid[at.block as usize] >> at.cell & 1 == 0;
+    let fluid = places.map(cell).filter(is_fluid);
+    fluid
+        .map(|at| scene.in_volume(quantity, at) as f32)
+        .collect()
+}
+
+/// The name of a quantity in three dimensions, and its unit.
+fn title_of_volume<'a, const D: usize>(
+    scene: Scene<'a, D>,
+    quantity: Quantity,
+) -> (String, &'a str) {
+    let (name, unit) = title_of(scene, quantity, 2);
+    match quantity {
+        Quantity::Vorticity => (name.trim_end_matches(" z").to_owned(), &unit.name),
+        _ => (name, &unit.name),
+    }
+}
+
+/// The samples with text above and colour bars below.
+fn composed<const D: usize>(
+    scene: Scene<'_, D>,
+    spec: &RenderSpec,
+    raster: &Raster,
+    bars: &[Bar],
+    note: Option<String>,
+) -> Canvas {
+    let text = text_size(spec.width);
+    let (line, margin) = (text_height(text), margin_of(spec.width));
+    let [width, height] = spec.pixels();
+    let top = 2 * margin + line;
+    let below = top + height + margin;
+    let footer = match bars.is_empty() {
+        true => 0,
+        false => 4 * margin + 3 * line,
+    };
+    let mut canvas = Canvas::new([width, below + footer]);
+    for (i, pixel) in raster.pixels().into_iter().enumerate() {
+        canvas.set([i % width, top + i / width], pixel);
+    }
+    if let Some(note) = note {
+        canvas.text([margin, margin], text, &note, INK);
+    }
+    let time = &scene.units.time;
+    let when = format!("t = {} {}", number(scene.time(), 4), printed(&time.name));
+    let from = (width - margin).saturating_sub(text_width(&when, text));
+    canvas.text([from, margin], text, &when, INK);
+    let share = width / bars.len().max(1);
+    for (i, bar) in bars.iter().enumerate() {
+        let (left, side) = (i * share, share / 8);
+        let middle = left + share / 2;
+        let from = middle.saturating_sub(text_width(&bar.title, text) / 2);
+        canvas.text([from, below], text, &bar.title, INK);
+        let top = below + line + margin;
+        let rect = [left + side, top, left + share - side, top + 3 * margin / 2];
+        legend(&mut canvas, rect, bar.range, &bar.colours, text);
+    }
+    canvas
+}
+
+#[cfg(test)]
+mod tests;
