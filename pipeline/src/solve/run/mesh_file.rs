@@ -116,7 +116,8 @@ fn check<const D: usize>(path: &Path, mesh: &Mesh<D>, case: &Case) -> Result<(),
     let mut outputs = case.output.write.iter().map(|output| output.kind);
     if let Some(kind) = outputs.find(|&kind| needs_facets(kind)) {
         return Err(Error::input(format!(
-            "[[output.write]] kind = \"{kind}\" needs the facets of the body"
+            "[[output.write]] kind = \"{}\" needs the facets of the body",
+            kind.name()
         ))
         .hint(format!(
             "{}: name the surface in [mesh] instead",
