@@ -32,16 +32,11 @@ fn a_mesh_file_agrees_with_the_report_of_the_mesh_command() {
         ] {
             assert_eq!(found[key], made[key], "{shape}: {key}");
         }
-        for key in [
-            "input",
-            "patches",
-            "health",
-            "transform",
-            "snapping",
-            "parameters",
-        ] {
+        for key in ["input", "health", "transform", "snapping", "parameters"] {
             assert_eq!(found["metadata"][key], made[key], "{shape}: {key}");
         }
+        let areas = &found["metadata"]["areas"];
+        assert_eq!(*areas, made["patches"], "{shape}: areas");
         let sum = |values: &Value, key: Option<&str>| -> u64 {
             let each = values.as_array().expect("an array").iter();
             let number = |v: &Value| key.map_or(v, |k| &v[k]).as_u64().expect("a count");

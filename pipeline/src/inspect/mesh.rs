@@ -254,7 +254,7 @@ pub fn verdict(checks: &[FileCheck], name: &str) -> Result<(), Error> {
 
 fn patches(names: &[String], links: &LinkTable, metadata: &BTreeMap<String, String>) -> Vec<Patch> {
     let told: Vec<serde_json::Value> = metadata
-        .get("patches")
+        .get("areas")
         .and_then(|text| serde_json::from_str(text).ok())
         .unwrap_or_default();
     let area = |name: &str| {

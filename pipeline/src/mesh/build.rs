@@ -74,6 +74,8 @@ pub struct Prepared<const D: usize> {
     pub read: Option<ReadReport>,
     /// Names of its patches.
     pub patches: Vec<String>,
+    /// Area of each patch of the snapped surface, in m² (2D: length in m): as placed, and of the caps of each gap.
+    pub areas: Vec<f64>,
     /// From its own frame to that of the box.
     pub affine: Affine<D>,
     /// The box and its root grid.
@@ -359,7 +361,10 @@ impl<'a> Builder<'a> {
             self.note(note);
         }
         let found = self.intersections(&from, &snapped)?;
+        let mut areas = from.placed.patch_areas();
+        areas.extend(snapped.patch_areas().into_iter().skip(areas.len()));
         Ok(Prepared {
+            areas,
             health: from.health,
             read: from.read,
             patches: from.surface.patches,

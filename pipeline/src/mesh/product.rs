@@ -88,9 +88,8 @@ pub fn plan<const D: usize>(job: &Job, prepared: &Prepared<D>, device: DeviceRep
 
 fn areas<const D: usize>(prepared: &Prepared<D>) -> Vec<PatchArea> {
     let names = prepared.snapped.patches.iter().cloned();
-    let areas = prepared.snapped.patch_areas();
     names
-        .zip(areas)
+        .zip(prepared.areas.iter().copied())
         .map(|(name, area)| PatchArea { name, area })
         .collect()
 }
@@ -121,7 +120,7 @@ pub fn metadata(job: &Job, report: &MeshReport) -> BTreeMap<String, String> {
     let json = |value: serde_json::Value| value.to_string();
     [
         ("input", json(serde_json::json!(report.input))),
-        ("patches", json(serde_json::json!(report.patches))),
+        ("areas", json(serde_json::json!(report.patches))),
         ("health", report.health.to_string()),
         ("placement", describe(&job.placement)),
         ("transform", json(serde_json::json!(report.transform))),
