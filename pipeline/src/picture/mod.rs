@@ -324,6 +324,28 @@ mod tests {
         assert!(f64::from(seen) > 0.45 * round, "{seen} of {round}");
     }
 
+    #[test]
+    fn sections_of_a_sphere_are_closed_circles() {
+        // Also through vertices of the surface, which lie on a lattice about the middle.
+        let (mesh, surface) = sphere();
+        for axis in 0..3 {
+            let axes = [[1, 2], [0, 2], [0, 1]][axis];
+            for at in [0.0, 0.25, -0.5, 0.613, 0.97] {
+                let cut = cut::Cut::new(&mesh, &surface, Some((axis, at)), axes);
+                assert!(cut.is_closed, "axis {axis} at {at}");
+                let twice = cut.all().map(|[p, q]| p[0] * q[1] - p[1] * q[0]);
+                let area = (twice.sum::<f64>() / 2.0).abs();
+                let exact = std::f64::consts::PI * (1.0 - at * at);
+                assert!(
+                    (area / exact - 1.0).abs() < 0.08,
+                    "{area}, not {exact}, at {at}"
+                );
+            }
+            let missed = cut::Cut::new(&mesh, &surface, Some((axis, 1.5)), axes);
+            assert_eq!(missed.all().count(), 0, "no section");
+        }
+    }
+
     /// A sphere of radius 1 in the middle of a box of edge 4.
     fn sphere() -> (Mesh<3>, Snapped<3>) {
         let shape = Shape3::Sphere { radius: 1.0 };

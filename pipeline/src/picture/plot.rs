@@ -344,7 +344,7 @@ mod tests {
     fn a_curve_beyond_the_range_is_cut_at_its_ends() {
         let places = [[0.0, 0.0], [1.0, 4.0], [2.0, 0.0], [3.0, -2.0], [4.0, 0.5]];
         let parts = clipped(&places, [-1.0, 1.0]);
-        let expected = vec![
+        let expected = [
             vec![(0.0, 0.0), (0.25, 1.0)],
             vec![(1.75, 1.0), (2.0, 0.0), (2.5, -1.0)],
             vec![(3.4, -1.0), (4.0, 0.5)],

@@ -128,7 +128,7 @@ mod tests {
         let ([left, top, right, bottom], _) = ink(&canvas);
         assert_eq!([top, bottom], [30, 30 + text_height(size)], "rows");
         assert_eq!(text_height(size), 29, "0.714 of the size");
-        assert!(left >= 50 && left < 56, "{left}");
+        assert!((50..56).contains(&left), "{left}");
         let end = 50 + text_width("HHHH", size);
         assert!(right <= end && right + 6 > end, "{right}, {end}");
     }

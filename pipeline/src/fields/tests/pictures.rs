@@ -158,6 +158,32 @@ fn the_body_has_the_area_and_the_place_of_its_surface() {
 }
 
 #[test]
+fn a_flow_inside_of_the_surface_fills_it() {
+    let (mut mesh, surface) = circle();
+    for mask in &mut mesh.classes.solid {
+        *mask = !*mask & 0xffff;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let spec = parsed("kind = \"picture\"\nwidth = 512\nrange = [0.0, 1.0]");
+    let scale = 0.1 / 3.0 / 1e-3;
+    let flow = snapshot(&mesh, 0, |_| (1.0, [1.0 / scale, 0.0]));
+    let mut writer = fresh(folder.path(), &[spec], &mesh).with_surface(&mesh, &surface);
+    let files = writer.write(&mesh, &flow, Moment::End).expect("written");
+    let map = colours::colours(colours::Map::Sequential);
+    let (_, pixels) = pixels(&files[0]);
+    // The colour bar ends in the same colour; the circle is above it.
+    let inside = pixels[..512 * 500]
+        .iter()
+        .filter(|p| **p == map[255])
+        .count();
+    let exact = std::f64::consts::PI * (125.0f64 - 1.2).powi(2);
+    assert!(
+        (inside as f64 / exact - 1.0).abs() < 0.01,
+        "{inside}, not {exact}"
+    );
+}
+
+#[test]
 fn a_surface_that_is_not_closed_is_a_line_over_the_cells() {
     let (mesh, mut surface) = circle();
     let half = surface.facets.len() / 2;
