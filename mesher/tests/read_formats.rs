@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cutlink_mesher::Surface;
-use cutlink_mesher::read::{AnySurface, Format, Loaded, ReadError, parse_any};
+use cutlink_mesher::read::{AnySurface, Loaded, ReadError, parse_any};
 
 mod formats;
 
