@@ -147,7 +147,9 @@ fn draw<const D: usize>(
     plane.paint(mesh, &mut canvas, frame);
     let line = (options.width / 700).max(1);
     if let Some(surface) = surface {
-        plane.trace(mesh, surface, &mut canvas, frame, 0.5 + f64::from(line));
+        // Thin enough to leave boundary cells visible.
+        let thick = 1.5 * (f64::from(options.width) / 1600.0).max(1.0);
+        plane.trace(mesh, surface, &mut canvas, frame, thick);
     }
     canvas.outline(frame, line as usize, INK);
     let base = margin + height + 2 * margin;
