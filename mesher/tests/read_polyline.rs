@@ -102,7 +102,7 @@ fn faults_name_the_line() {
             "0 0\n1 0\n0 0\n",
             "line 1: expected a loop of at least three points, found 2 distinct ones",
         ),
-        ("hello world\n", "neither STL, PLY nor a 2D polyline"),
+        ("hello world\n", "is of no known format (STL, PLY, "),
     ] {
         let error = parse(text).expect_err(text).to_string();
         assert!(error.contains(expected), "{error}");

@@ -242,9 +242,10 @@ fn values_are_in_the_units_and_at_their_cells() {
     let velocity = array(&files[0], "velocity");
     let density = array(&files[0], "density");
     let pressure = array(&files[0], "pressure");
+    // Above the cells there are the 8 root blocks and their octants.
     assert_eq!(
         density.len(),
-        64 * mesh.forest.blocks(),
+        64 * mesh.forest.blocks() + 8 * 9,
         "one value per node"
     );
     let mut fluid = 0;
