@@ -818,6 +818,7 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("validation-out"), help="folder for cases, results and the table")
     parser.add_argument("--limit", type=float, default=900.0, help="seconds for each row")
     parser.add_argument("--steps", type=int, help="root steps at most, in place of the case's")
+    parser.add_argument("--within", type=float, metavar="PERCENT", help="fail if a value is farther than this from its source's")
     parser.add_argument("--list", action="store_true", help="print names only")
     parser.add_argument("--write", action="store_true", help="write case files only")
     parser.add_argument("--dry-run", action="store_true", help="have cutlink check each case, run none")
@@ -838,6 +839,10 @@ def main():
             continue
         print(f"{name}: {result.get('failed') or result.get('note')} ({result['seconds']} s)", file=sys.stderr, flush=True)
         failed |= "failed" in result
+        for r in result.get("rows", []) if options.within else []:
+            if r["theirs"] and not abs(r["ours"] / r["theirs"] - 1) <= options.within / 100:
+                print(f"{name}: {r['quantity']} is {r['ours']:.5g}, not {r['theirs']:.5g}", file=sys.stderr)
+                failed = True
         if options.dry_run:
             continue
         results[name] = result
