@@ -473,7 +473,7 @@ fn every_example_is_written_and_runs() {
     assert_ne!(folder.read("cavity.toml"), text, "replaced");
     folder
         .run("solve --example cavty")
-        .failed(2, &["\"cavty\"", "did you mean `cavity`", "bunny"]);
+        .failed(2, &["'cavty'", "'cavity'", "bunny"]);
     folder.run("solve").failed(2, &["<CASE>"]);
 }
 
