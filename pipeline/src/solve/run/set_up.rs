@@ -52,7 +52,8 @@ impl Case {
     ///
     /// # Errors
     /// An invalid or unstable case, a mesh or flow that does not fit into memory, existing files, a full disk;
-    /// [`ErrorKind::Diverged`] and [`ErrorKind::Stopped`], both of which keep the files written so far.
+    /// [`Diverged`](crate::ErrorKind::Diverged) and [`Stopped`](crate::ErrorKind::Stopped), both of which keep the files
+    /// written so far.
     pub fn run_with(
         &self,
         options: &RunOptions,
