@@ -256,7 +256,7 @@ pub struct SolveArgs {
     )]
     pub example: Option<String>,
 
-    /// Mesh file to run the case on, instead of what [mesh] or [domain] of the case describes
+    /// Mesh file to run the case on, instead of the mesh or box that the case describes
     #[arg(long, value_name = "FILE", conflicts_with = "example")]
     pub mesh: Option<PathBuf>,
 
