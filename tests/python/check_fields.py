@@ -40,7 +40,8 @@ class Volume:
         axes = [tree.GetXCoordinates(), tree.GetYCoordinates(), tree.GetZCoordinates()]
         self.dimension = tree.GetDimension()
         self.origin = np.array([axis.GetValue(0) for axis in axes])
-        self.dx = axes[0].GetValue(1) - axes[0].GetValue(0)
+        # A tree is a root block, of four cells along each axis.
+        self.dx = (axes[0].GetValue(1) - axes[0].GetValue(0)) / 4
         plain = vtk.vtkHyperTreeGridToUnstructuredGrid()
         plain.SetInputConnection(reader.GetOutputPort())
         plain.Update()
