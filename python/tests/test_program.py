@@ -22,7 +22,7 @@ def test_the_script_meshes_as_the_module_does(tmp_path):
     done = run("mesh", "--shape", "sphere:r=0.5", "--levels", "3", "--json", cwd=tmp_path, line=(SCRIPT,))
     assert done.returncode == 0, done.stderr
     mesh = cutlink.mesh("sphere:r=0.5", levels=3)
-    assert json.loads(done.stdout)["built"]["checksum"] == mesh.checksum
+    assert json.loads(done.stdout)["checksum"] == mesh.checksum
     assert cutlink.load(tmp_path / "sphere.cutlink").checksum == mesh.checksum
 
 
