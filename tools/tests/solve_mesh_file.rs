@@ -132,7 +132,7 @@ fn what_a_mesh_file_lacks_is_named() {
         &["from is missing", "without a surface"],
     );
 
-    // A mesh file that is damaged is told as such, and not read as a surface.
+    // A damaged mesh file is reported as damaged. It is not read as a surface.
     let mut bytes = folder.read("circle.cutlink");
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;

@@ -179,7 +179,7 @@ fn to_simplex<const D: usize>(p: [f64; D], corners: &[[f64; D]; D]) -> f64 {
         return rim;
     }
     let (u, v, w) = (minus(b, a), minus(c, a), minus(p, a));
-    // Barycentric coordinates of the foot of the point in the plane of the triangle.
+    // Barycentric coordinates of the point, projected onto the plane of the triangle.
     let (uu, uv, vv) = (dot(u, u), dot(u, v), dot(v, v));
     let (wu, wv) = (dot(w, u), dot(w, v));
     let det = uu * vv - uv * uv;

@@ -127,8 +127,8 @@ impl<'a, const D: usize> Values<'a, D> {
         found.copied().filter(|_| !solid)
     }
 
-    /// The mean of the fluid cells around a solid cell in the plane. It is the value of the fluid between the surface
-    /// and the centre of the cell.
+    /// The mean over the fluid cells next to a solid cell, within the section. Fluid between the surface and the centre
+    /// of the solid cell is drawn with this value.
     fn beside(&self, at: CellRef) -> Option<f32> {
         let (low, edge) = self.square(at);
         let steps = [-1, edge / 2, edge];
