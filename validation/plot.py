@@ -15,7 +15,9 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-import run
+import bodies
+import sources
+from reading import probe_means
 
 COLORS = {"bounce-back": "#b5651d", "linear": "#1f5f99"}
 REYNOLDS = (1000, 3200, 5000, 10000)
@@ -37,14 +39,14 @@ def drag(results, path):
     for axis, family in zip(axes, ("circle", "square")):
         for scheme, (cells, values) in drags(results, family).items():
             axis.plot(cells, values, "o-", color=COLORS[scheme], label=f"{scheme}, ours")
-            theirs = [run.J26[family][n, scheme][0] for n in (2, 3, 4, 5)]
+            theirs = [sources.J26[family][n, scheme][0] for n in (2, 3, 4, 5)]
             axis.plot([16, 32, 64, 128], theirs, "x--", color=COLORS[scheme], alpha=0.6, label=f"{scheme}, J26")
         axis.set(title=f"{family}, Re 100", xlabel="cells across D", ylabel="$C_D$", xscale="log", xticks=[16, 32, 64, 128])
     for re, marker in ((10, "o"), (15, "s"), (20, "^")):
         for scheme, (cells, values) in drags(results, f"sphere-{re}").items():
-            ratio = [value / run.sphere_drag_clift(re) for value in values]
+            ratio = [value / sources.sphere_drag_clift(re) for value in values]
             axes[2].plot(cells, ratio, marker + "-", color=COLORS[scheme], label=f"Re {re}, {scheme}")
-        fit = run.sphere_drag(re) / run.sphere_drag_clift(re)
+        fit = sources.sphere_drag(re) / sources.sphere_drag_clift(re)
         axes[2].axhline(fit, color="grey", lw=0.7, ls=":")
         axes[2].annotate(f"Mikhailov & Freire, Re {re}", (16, fit), fontsize=6, color="grey", va="bottom")
     axes[2].axhline(1, color="black", lw=0.7)
@@ -58,7 +60,7 @@ def drag(results, path):
 
 def profile(axis, folder, case):
     """u on the vertical centre line and v on the horizontal one."""
-    means = run.probe_means(folder, case["output.write"][0]["points"])
+    means = probe_means(folder, case["output.write"][0]["points"])
     up = sorted((y, u) for (x, y), (u, _) in means.items() if x == 0.5)
     across = sorted((x, v) for (x, y), (_, v) in means.items() if y == 0.5)
     axis.plot([u for _, u in up], [y for y, _ in up], "-", color=COLORS["linear"], label="u(y), ours")
@@ -66,19 +68,19 @@ def profile(axis, folder, case):
 
 
 def cavities(folders, path):
-    cases = {name: tables for name, tables, _ in run.rows()}
+    cases = {name: tables for name, tables, _ in bodies.rows()}
     names = [f"cavity-{re}" for re in REYNOLDS] + ["cavity-cube-1000"]
-    sources = {f"cavity-{re}": [("Ghia et al.", "+", run.GHIA_Y, run.GHIA[re][0], run.GHIA_X, run.GHIA[re][1])] for re in REYNOLDS}
-    for re, (us, vs) in run.ERTURK.items():
-        sources[f"cavity-{re}"].append(("Erturk et al.", ".", run.ERTURK_Y, us, run.ERTURK_X, vs))
-    sources["cavity-1000"].append(("Botella & Peyret", "x", run.GHIA_Y, run.BOTELLA_U, run.GHIA_X, run.BOTELLA_V))
-    sources["cavity-cube-1000"] = [("Albensoeder & Kuhlmann", "+", run.CUBE_Y, run.CUBE_U, run.CUBE_X, run.CUBE_V)]
+    theirs = {f"cavity-{re}": [("Ghia et al.", "+", sources.GHIA_Y, sources.GHIA[re][0], sources.GHIA_X, sources.GHIA[re][1])] for re in REYNOLDS}
+    for re, (us, vs) in sources.ERTURK.items():
+        theirs[f"cavity-{re}"].append(("Erturk et al.", ".", sources.ERTURK_Y, us, sources.ERTURK_X, vs))
+    theirs["cavity-1000"].append(("Botella & Peyret", "x", sources.GHIA_Y, sources.BOTELLA_U, sources.GHIA_X, sources.BOTELLA_V))
+    theirs["cavity-cube-1000"] = [("Albensoeder & Kuhlmann", "+", sources.CUBE_Y, sources.CUBE_U, sources.CUBE_X, sources.CUBE_V)]
     figure, axes = plt.subplots(1, len(names), figsize=(16, 3.8), layout="constrained", sharey=True)
     for axis, name in zip(axes, names):
         folder = next((f / name for f in folders if (f / name / "probes.csv").exists()), None)
         if folder is not None:
             profile(axis, folder, cases[name])
-        for source, marker, ys, us, xs, vs in sources[name]:
+        for source, marker, ys, us, xs, vs in theirs[name]:
             axis.plot(us, ys, marker, color="black", ms=5, label=source)
             axis.plot(xs, vs, marker, color="black", ms=5)
         axis.set(title=name, xlabel="u, x", xlim=(-0.65, 1), ylim=(-0.65, 1))
