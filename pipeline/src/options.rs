@@ -229,6 +229,20 @@ pub struct MeshOptions {
 }
 
 impl MeshOptions {
+    /// The options that determine the mesh: without device, threads and outputs.
+    #[must_use]
+    pub fn of_the_mesh_alone(&self) -> Self {
+        Self {
+            device: None,
+            threads: None,
+            output: None,
+            polymesh: None,
+            polymesh_format: None,
+            no_picture: false,
+            ..self.clone()
+        }
+    }
+
     /// These options, completed by those of `other`. A file or shape given here replaces both of `other`.
     #[must_use]
     pub fn or(self, other: Self) -> Self {

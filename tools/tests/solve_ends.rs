@@ -177,6 +177,15 @@ points = [[2.5, 2.1]]
 [[output.write]]
 kind = "volume"
 
+[[output.write]]
+kind = "volume"
+name = "mean"
+average = "mean"
+
+[output.averages]
+from_steps = 43
+every = 15
+
 [output]
 checkpoint_every = 100
 "#;
@@ -195,6 +204,11 @@ fn a_mesh_that_follows_the_flow_is_resumed_to_the_bit() {
     folder.run("solve parts.toml --resume").ok();
     let read = |name: &str| String::from_utf8(folder.read(name)).expect("text");
     assert_eq!(read("whole/probes.csv"), read("parts/probes.csv"));
+    let mean = "mean_000000000200.htg";
+    assert!(
+        folder.read(&format!("whole/{mean}")) == folder.read(&format!("parts/{mean}")),
+        "the same averages"
+    );
     let last = "step_000000000200.ckpt";
     assert!(
         folder.read(&format!("whole/{last}")) == folder.read(&format!("parts/{last}")),
@@ -252,10 +266,5 @@ fn what_cannot_be_adapted_is_refused() {
         "levels = 3\nevery = 10",
         "levels = 3\nmax_cells = 1000",
         &["max_cells", "1024"],
-    );
-    refused(
-        "[output]\n",
-        "[output.averages]\nfrom_steps = 0\n\n[output]\n",
-        &["averages", "[adapt]"],
     );
 }

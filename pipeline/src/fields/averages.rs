@@ -3,10 +3,14 @@
 //! In: snapshots at a fixed interval of root steps. Out: the mean and the rms fluctuation of density and each velocity
 //! component of every cell, as snapshots. Running means and variances (Welford, Technometrics 4 (1962) 419), in double
 //! precision. Determinism: bit-identical for the same snapshots. Averages are part of a checkpoint, so a resumed run
-//! continues them. Memory: 16 (D + 1) bytes per cell.
+//! continues them. Memory: 16 (D + 1) bytes per cell, twice that while they are taken to another mesh.
+//!
+//! On a mesh that follows the flow, each cell has the whole history of its place: cells that are refined pass their
+//! values on, and a cell that replaces finer ones takes the means of theirs. The fluctuations of its mean over them, which
+//! are smaller, are not known.
 
 use crate::error::{Error, ErrorKind};
-use cutlink_amr::dims;
+use cutlink_amr::{CellRef, Forest, dims};
 use cutlink_solver::Snapshot;
 use cutlink_voxelizer::Mesh;
 use rayon::prelude::*;
@@ -19,21 +23,51 @@ pub struct Averages<const D: usize> {
     every: u64,
     samples: u64,
     last: Option<u64>,
+    /// The blocks that the values are of.
+    forest: Forest<D>,
     /// Density, then each velocity component: mean and sum of squared deviations, by block and cell.
     values: Vec<Vec<[f64; 2]>>,
 }
 
 impl<const D: usize> Averages<D> {
+    /// Bytes of a cell while the averages are taken to another mesh.
+    pub const CARRIED: u64 = 2 * 16 * (D as u64 + 1);
+
     /// Empty averages; samples are taken at root step `from` and every `every` steps from there on.
     pub fn new(mesh: &Mesh<D>, from: u64, every: u64) -> Self {
-        let count = mesh.forest.capacity() * dims::cells(D);
         Self {
             from,
             every: every.max(1),
             samples: 0,
             last: None,
-            values: vec![vec![[0.0; 2]; count]; D + 1],
+            values: nothing(&mesh.forest),
+            forest: mesh.forest.clone(),
         }
+    }
+
+    /// Takes the averages to a mesh that has the same root blocks.
+    pub fn follow(&mut self, mesh: &Mesh<D>) {
+        if mesh.forest.first_child == self.forest.first_child {
+            return;
+        }
+        let mut values = nothing(&mesh.forest);
+        for (to, from) in values.iter_mut().zip(&self.values) {
+            to.par_chunks_mut(dims::cells(D))
+                .enumerate()
+                .filter(|(block, _)| mesh.forest.is_leaf(*block as u32))
+                .for_each(|(block, to)| {
+                    for (cell, to) in to.iter_mut().enumerate() {
+                        let at = CellRef {
+                            block: block as u32,
+                            cell: cell as u32,
+                        };
+                        let level = usize::from(mesh.forest.level[block]);
+                        *to = value_at(&self.forest, from, level, mesh.forest.cell_coord(at));
+                    }
+                });
+        }
+        self.values = values;
+        self.forest = mesh.forest.clone();
     }
 
     /// Number of samples so far.
@@ -111,11 +145,12 @@ impl<const D: usize> Averages<D> {
         Ok(())
     }
 
-    /// Restores a saved state of the same mesh.
+    /// Restores a state that was saved on this mesh.
     ///
     /// # Errors
     /// A truncated state.
-    pub fn restore(&mut self, from: &mut dyn Read) -> Result<(), Error> {
+    pub fn restore(&mut self, mesh: &Mesh<D>, from: &mut dyn Read) -> Result<(), Error> {
+        self.follow(mesh);
         let broken =
             |e: io::Error| Error::new(ErrorKind::Runtime, "cannot read the averages").because(&e);
         let mut words = [[0; 8]; 2];
@@ -131,4 +166,31 @@ impl<const D: usize> Averages<D> {
         }
         Ok(())
     }
+}
+
+/// Values of all cells before the first sample.
+fn nothing<const D: usize>(forest: &Forest<D>) -> Vec<Vec<[f64; 2]>> {
+    vec![vec![[0.0; 2]; forest.capacity() * dims::cells(D)]; D + 1]
+}
+
+/// The value at a cell of a level: that of the leaf cell which covers it, or the mean over those in it.
+fn value_at<const D: usize>(
+    forest: &Forest<D>,
+    values: &[[f64; 2]],
+    level: usize,
+    cell: [i32; D],
+) -> [f64; 2] {
+    let block = forest.find(level, cell.map(|x| x >> 2));
+    let block = block.expect("both meshes have the same root blocks");
+    let up = level - usize::from(forest.level[block as usize]);
+    if forest.is_leaf(block) {
+        let inner = dims::ravel::<D>(cell.map(|x| x >> up & 3), 4);
+        return values[block as usize * dims::cells(D) + inner];
+    }
+    let finer = (0..dims::children(D)).map(|child| {
+        let corner = std::array::from_fn(|a| 2 * cell[a] + (child >> a & 1) as i32);
+        value_at(forest, values, level + 1, corner)
+    });
+    let sum = finer.fold([0.0; 2], |[a, b], [c, d]| [a + c, b + d]);
+    sum.map(|x| x / dims::children(D) as f64)
 }

@@ -253,8 +253,11 @@ impl<const D: usize> FieldWriter<D> {
         moment: Moment,
     ) -> Result<Vec<PathBuf>, Error> {
         let step = snapshot.step;
-        if let Some(averages) = self.averages.as_mut().filter(|a| a.is_due(step)) {
-            averages.add(snapshot);
+        if let Some(averages) = &mut self.averages {
+            averages.follow(mesh);
+            if averages.is_due(step) {
+                averages.add(snapshot);
+            }
         }
         let sampled = self.averages.as_ref().filter(|a| a.samples() > 0);
         let mut files = Vec::new();

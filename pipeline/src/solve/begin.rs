@@ -103,7 +103,7 @@ pub(super) fn open<const D: usize>(
         let restore = |from: &mut dyn Read| {
             flow.restore(from)?;
             match &mut averages {
-                Some(averages) => averages.restore(from),
+                Some(averages) => averages.restore(flow.mesh()?, from),
                 None => Ok(()),
             }
         };

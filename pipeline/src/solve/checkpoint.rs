@@ -5,6 +5,7 @@
 //! the previous one. The checksum is verified in a separate pass before the state is used.
 
 use crate::error::{Error, ErrorKind};
+use crate::options::MeshOptions;
 use crate::output;
 use crate::solve::bulk::Bulk;
 use crate::solve::case::{Case, OutputTable, RunTable};
@@ -49,10 +50,12 @@ pub struct Header {
     pub(crate) looks: Vec<Bulk>,
 }
 
-/// The part of a resolved case that a resumed run cannot change: all except duration, folder, groups and field outputs.
+/// The part of a resolved case that a resumed run cannot change: all except duration, folder, groups, field outputs, and
+/// the options of `[mesh]` that do not change the mesh.
 #[must_use]
 pub fn fixed(case: &Case) -> Case {
     Case {
+        mesh: case.mesh.as_ref().map(MeshOptions::of_the_mesh_alone),
         run: RunTable::default(),
         groups: BTreeMap::new(),
         output: OutputTable {
@@ -189,8 +192,13 @@ pub fn read(
     restore: impl FnOnce(&mut dyn Read) -> Result<(), Error>,
 ) -> Result<Header, Error> {
     let (header, mut from) = open(path)?;
-    if header.case != case {
-        let changes = differences(&header.case, case).join("; ");
+    // Other versions may keep more of a case.
+    let before = match Case::from_toml(&header.case) {
+        Ok(before) => fixed(&before).to_toml()?,
+        Err(_) => header.case.clone(),
+    };
+    if before != case {
+        let changes = differences(&before, case).join("; ");
         return Err(
             Error::input(format!("{} belongs to another flow: {changes}", path.display())).hint(
                 "only [run], [groups] and [output] (without forces_every and averages) may change: restore the \

@@ -231,12 +231,6 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         None => None,
     };
     let (adaptation, adapt) = adaptation.unzip();
-    if adaptation.is_some() && outputs.averages.is_some() {
-        return Err(Error::input(
-            "[output.averages] needs a mesh that stays, but the case has [adapt]",
-        )
-        .hint("remove one of them; means along a span or at probes work on a mesh that changes"));
-    }
     let params = Params {
         lattice: numerics.lattice,
         collision: numerics.collision,

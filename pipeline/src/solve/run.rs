@@ -317,6 +317,9 @@ impl<const D: usize> Run<'_, D> {
             looks: self.looks.clone(),
             ..self.header.clone()
         };
+        if let Some(averages) = self.fields.averages_mut() {
+            averages.follow(flow.mesh()?);
+        }
         let folder = &self.resolved.folder;
         let files = [&self.forces, &self.energies, &self.integral_lines];
         for file in files.into_iter().flatten() {

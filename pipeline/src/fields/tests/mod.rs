@@ -432,7 +432,7 @@ fn outputs_of_an_interrupted_end_are_removed() {
         let end = *steps.end();
         if !state.is_empty() {
             let averages = writer.averages_mut().expect("averages");
-            averages.restore(&mut &state[..]).expect("a state");
+            averages.restore(&mesh, &mut &state[..]).expect("a state");
         }
         let mut saved = Vec::new();
         for step in steps {
@@ -505,6 +505,69 @@ fn averages_are_those_of_the_samples() {
         assert!(fluid > 100, "{name}: {fluid} cells");
         assert_eq!(3 * (fluid + solid), found.len(), "{name}");
     }
+}
+
+/// A block of a mesh whose cells are all fluid, and so are those in it on finer levels.
+fn is_far<const D: usize>(mesh: &Mesh<D>, block: u32) -> bool {
+    mesh.forest.is_leaf(block) && mesh.forest.level[block as usize] == 0
+}
+
+#[test]
+fn averages_are_taken_to_another_mesh() {
+    let [coarse, fine] = [1, 3].map(|levels| ball_mesh([8, 8], levels));
+    let far = fine.forest.ids().filter(|&id| is_far(&fine, id)).count();
+    assert!(
+        far > 0 && fine.forest.levels.len() == 3,
+        "{far} blocks stay"
+    );
+    let at = |mesh: &Mesh<2>, block: u32, cell: u32| {
+        mesh.forest
+            .cell_coord(CellRef { block, cell })
+            .map(|x| (f64::from(x) + 0.5) / f64::from(1 << mesh.forest.level[block as usize]))
+    };
+    let sample = |mesh: &Mesh<2>, step: u64| {
+        let mut flow = snapshot(mesh, step, |_| (1.0, [0.0; 2]));
+        for block in mesh.forest.ids() {
+            for cell in 0..16 {
+                let x = at(mesh, block, cell);
+                flow.velocity[0][(16 * block + cell) as usize] =
+                    (step as f64 * (x[0] - 2.0 * x[1])) as f32;
+            }
+        }
+        flow
+    };
+    // A linear field has the same values on all levels, in its means too. Steps 1 and 2 on one mesh, 3 on another.
+    let check = |first: &Mesh<2>, second: &Mesh<2>, exact: bool| {
+        let mut averages = Averages::new(first, 1, 1);
+        averages.add(&sample(first, 1));
+        averages.add(&sample(first, 2));
+        averages.follow(second);
+        averages.add(&sample(second, 3));
+        let (mean, rms) = (averages.mean(3), averages.rms(3));
+        for block in second.forest.leaves() {
+            for cell in 0..16 {
+                let (x, i) = (at(second, block, cell), (16 * block + cell) as usize);
+                let slope = x[0] - 2.0 * x[1];
+                // A cell that was refined has the value of the coarser one in two samples of three.
+                let off = if exact { 0.0 } else { 1.5 };
+                let error = (f64::from(mean.velocity[0][i]) - 2.0 * slope).abs();
+                assert!(
+                    error < 1e-5 * (1.0 + slope.abs()) + off,
+                    "mean at {x:?}: {error}"
+                );
+                let error =
+                    (f64::from(rms.velocity[0][i]) - slope.abs() * (2f64 / 3.0).sqrt()).abs();
+                assert!(
+                    error < 1e-5 * (1.0 + slope.abs()) + off + if exact { 0.3 } else { 0.0 },
+                    "rms at {x:?}: {error}"
+                );
+            }
+        }
+    };
+    check(&coarse, &coarse, true);
+    check(&fine, &fine, true);
+    check(&fine, &coarse, true);
+    check(&coarse, &fine, false);
 }
 
 #[test]

@@ -62,8 +62,8 @@ impl<const D: usize> Run<'_, D> {
 }
 
 /// Leaf cells whose populations, tables and transferred moments fit into 80 % of some bytes, if six in ten of the blocks
-/// exchange with another level.
-pub(super) fn room_for_cells<const D: usize>(bytes: u64, params: &Params<D>) -> u64 {
+/// exchange with another level; `more` are further bytes of each cell.
+pub(super) fn room_for_cells<const D: usize>(bytes: u64, params: &Params<D>, more: u64) -> u64 {
     let size = match params.precision {
         Precision::F32 => 4,
         Precision::F64 => 8,
@@ -72,7 +72,7 @@ pub(super) fn room_for_cells<const D: usize>(bytes: u64, params: &Params<D>) -> 
     // Populations get room for an eighth more.
     let numbers = 2 * params.lattice.velocities() as u64 * 9 / 8 + moments;
     let tables = if D == 2 { 8 } else { 4 };
-    bytes / 5 * 4 / (numbers * size + tables)
+    bytes / 5 * 4 / (numbers * size + tables + more)
 }
 
 /// Most leaf cells: those of the case, but no more than there is room for, and no fewer than the mesh has.

@@ -84,22 +84,26 @@ fn check<const D: usize>(path: &Path, mesh: &Mesh<D>, case: &Case) -> Result<(),
     let of_case = case.boundary.periodic().0;
     for a in 0..D {
         let axis = ["x", "y", "z"][a];
-        if of_mesh[a] && !of_case[a] {
-            return Err(Error::input(format!(
-                "{} is periodic along {axis}, but the faces {axis}- and {axis}+ are not",
-                path.display()
-            ))
-            .hint(format!(
-                "make both faces periodic, or mesh without --periodic {axis}"
-            )));
+        if of_mesh[a] == of_case[a] {
+            continue;
         }
-        if of_case[a] && !of_mesh[a] {
-            return Err(Error::input(format!(
-                "the faces {axis}- and {axis}+ are periodic, but {} is not periodic along {axis}",
-                path.display()
-            ))
-            .hint(format!("build the mesh with --periodic {axis}")));
-        }
+        let (what, hint) = if of_mesh[a] {
+            (
+                "are not periodic",
+                format!("make both faces periodic, or mesh without --periodic {axis}"),
+            )
+        } else {
+            (
+                "are periodic",
+                format!("build the mesh with --periodic {axis}"),
+            )
+        };
+        let is = if of_mesh[a] { "is" } else { "is not" };
+        return Err(Error::input(format!(
+            "the faces {axis}- and {axis}+ {what}, but {} {is} periodic along {axis}",
+            path.display()
+        ))
+        .hint(hint));
     }
     let outside = matches!(mesh.fill, Fill::NonZero | Fill::EvenOdd);
     if case.physics.area.is_none() && outside && !mesh.links.is_empty() {

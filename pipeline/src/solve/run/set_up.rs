@@ -200,13 +200,8 @@ impl On<'_> {
     where
         Facet<D>: Meet<D> + Exact<D>,
     {
-        // The resolved case does not depend on the device.
-        let options = MeshOptions {
-            device: None,
-            ..placed.options(builder.job)
-        };
         let mut case = Case {
-            mesh: Some(options),
+            mesh: Some(placed.options(builder.job).of_the_mesh_alone()),
             ..case.clone()
         };
         // A duct has no frontal area.
@@ -344,7 +339,13 @@ where
     if let Some(adaptation) = &mut plan.params.adaptation {
         let least = plan.levels.iter().map(|level| level.cells).sum();
         let given = case.adapt.as_ref().and_then(|a| a.max_cells);
-        let room = follow::room_for_cells::<D>(backend.free_bytes(), &resolved.params);
+        let averages = resolved.outputs.averages.is_some() && kind_of(&inputs.device) == "cpu";
+        let more = if averages {
+            fields::Averages::<D>::CARRIED
+        } else {
+            0
+        };
+        let room = follow::room_for_cells::<D>(backend.free_bytes(), &resolved.params, more);
         adaptation.max_cells =
             follow::budget(given, least, room).map_err(|error| error.within(&name))?;
     }
