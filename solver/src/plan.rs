@@ -95,11 +95,15 @@ impl<'a, const D: usize> Plan<'a, D> {
         self.levels.iter().map(|l| l.cells << l.level).sum()
     }
 
-    /// Bytes beside the flow's, in the backend's memory, that a snapshot takes for a while: density and velocity of the largest
-    /// level.
+    /// Bytes beside the flow's, in the backend's memory, that density and velocity take for a while: of all slots of the
+    /// largest level where a mesh follows the flow, else of those that a snapshot copies at once.
     pub fn snapshot_bytes(&self) -> u64 {
-        let blocks = self.levels.iter().map(|level| level.blocks as u64).max();
-        blocks.unwrap_or(0) * (dims::cells(D) * (1 + D) * size_of::<f32>()) as u64
+        let blocks = self.levels.iter().map(|level| level.blocks).max();
+        let slots = match self.params.adaptation {
+            Some(_) => blocks.unwrap_or(0),
+            None => blocks.unwrap_or(0).min(crate::run::SLOTS_AT_ONCE),
+        };
+        (slots * dims::cells(D) * (1 + D) * size_of::<f32>()) as u64
     }
 
     /// Whether the mean density is held at 1, every [`HOLD_EVERY`](crate::HOLD_EVERY) root steps: in a closed box

@@ -21,10 +21,12 @@ use cutlink_amr::{NONE, dims};
 use cutlink_voxelizer::Mesh;
 use level::{Clock, State, step, timed};
 
-use std::{cell::RefCell, collections::VecDeque, io, marker::PhantomData};
+use std::{cell::RefCell, collections::VecDeque, io, marker::PhantomData, ops::Range};
 
 /// Samples of forces that are kept until they are taken.
 const SAMPLES: usize = crate::MAX_FORCE_SAMPLES as usize;
+/// Slots whose density and velocity a snapshot copies at once: 64 MiB in 3D.
+pub(crate) const SLOTS_AT_ONCE: usize = 1 << 16;
 
 pub(crate) struct Run<'a, const D: usize, L, T: Real, B: FlowKernels<D>> {
     plan: Plan<'a, D>,
@@ -162,12 +164,12 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'a, D, L, T
         self.adapt_if_due()
     }
 
-    /// Density and velocity of a level by slot, on the host.
-    fn macroscopic(&self, level: usize) -> Result<Vec<f32>, SolverError> {
+    /// Density and velocity of some slots of a level, on the host.
+    fn macroscopic(&self, level: usize, slots: Range<usize>) -> Result<Vec<f32>, SolverError> {
         let state = &self.levels[level];
-        let values = self
-            .backend
-            .macroscopic::<L, T>(&state.level, state.half_step, &state.now)?;
+        let values =
+            self.backend
+                .macroscopic::<L, T>(&state.level, slots, state.half_step, &state.now)?;
         Ok(self.backend.download(&values)?)
     }
 
@@ -265,13 +267,19 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Flow<D> for Run<'_,
         let mut density = vec![1.0f32; len];
         let mut velocity: [Vec<f32>; D] = std::array::from_fn(|_| vec![0.0; len]);
         for level in (0..self.levels.len()).rev() {
-            let values = self.macroscopic(level)?;
-            let blocks = self.backend.download(&self.levels[level].blocks)?;
-            for (values, &id) in values.chunks_exact((1 + D) * cells).zip(&blocks) {
-                let at = id as usize * cells..(id as usize + 1) * cells;
-                density[at.clone()].copy_from_slice(&values[..cells]);
-                for a in 0..D {
-                    velocity[a][at.clone()].copy_from_slice(&values[(1 + a) * cells..][..cells]);
+            let state = &self.levels[level];
+            let blocks = self.backend.download(&state.blocks)?;
+            for first in (0..state.level.slots).step_by(SLOTS_AT_ONCE) {
+                let slots = first..state.level.slots.min(first + SLOTS_AT_ONCE);
+                let ids = &blocks[slots.clone()];
+                let values = self.macroscopic(level, slots)?;
+                for (values, &id) in values.chunks_exact((1 + D) * cells).zip(ids) {
+                    let at = id as usize * cells..(id as usize + 1) * cells;
+                    density[at.clone()].copy_from_slice(&values[..cells]);
+                    for a in 0..D {
+                        let row = &values[(1 + a) * cells..][..cells];
+                        velocity[a][at.clone()].copy_from_slice(row);
+                    }
                 }
             }
             Self::fill_refined(mesh, level, &mut density, 1.0);
@@ -373,8 +381,7 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
     /// Where in a slot values are not finite, or faster than sound.
     fn diverged(&self, level: usize, slot: usize) -> Result<SolverError, SolverError> {
         let cells = dims::cells(D);
-        let values = self.macroscopic(level)?;
-        let values = &values[slot * (1 + D) * cells..];
+        let values = self.macroscopic(level, slot..slot + 1)?;
         let tables = &self.levels[level].level;
         let stepped = self.backend.download(&tables.stepped)?[slot];
         let block = self.backend.download(&tables.coord)?[slot];

@@ -11,13 +11,14 @@
 
 use crate::error::{Error, ErrorKind};
 use cutlink_amr::{CellRef, Forest, dims};
+use cutlink_device::{Host, memory};
 use cutlink_solver::Snapshot;
-use cutlink_voxelizer::Mesh;
+use cutlink_voxelizer::{Mesh, VoxelError};
 use rayon::prelude::*;
 use std::io::{self, Read, Write};
 
 /// Sums of a flow over time.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Averages<const D: usize> {
     from: u64,
     every: u64,
@@ -34,23 +35,29 @@ impl<const D: usize> Averages<D> {
     pub const CARRIED: u64 = 2 * 16 * (D as u64 + 1);
 
     /// Empty averages; samples are taken at root step `from` and every `every` steps from there on.
-    pub fn new(mesh: &Mesh<D>, from: u64, every: u64) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// Too little memory.
+    pub fn new(mesh: &Mesh<D>, from: u64, every: u64) -> Result<Self, Error> {
+        Ok(Self {
             from,
             every: every.max(1),
             samples: 0,
             last: None,
-            values: nothing(&mesh.forest),
-            forest: mesh.forest.clone(),
-        }
+            values: nothing(&mesh.forest)?,
+            forest: copy_of(&mesh.forest)?,
+        })
     }
 
     /// Takes the averages to a mesh that has the same root blocks.
-    pub fn follow(&mut self, mesh: &Mesh<D>) {
+    ///
+    /// # Errors
+    /// Too little memory.
+    pub fn follow(&mut self, mesh: &Mesh<D>) -> Result<(), Error> {
         if mesh.forest.first_child == self.forest.first_child {
-            return;
+            return Ok(());
         }
-        let mut values = nothing(&mesh.forest);
+        let mut values = nothing(&mesh.forest)?;
         for (to, from) in values.iter_mut().zip(&self.values) {
             to.par_chunks_mut(dims::cells(D))
                 .enumerate()
@@ -67,7 +74,8 @@ impl<const D: usize> Averages<D> {
                 });
         }
         self.values = values;
-        self.forest = mesh.forest.clone();
+        self.forest = copy_of(&mesh.forest)?;
+        Ok(())
     }
 
     /// Number of samples so far.
@@ -148,9 +156,9 @@ impl<const D: usize> Averages<D> {
     /// Restores a state that was saved on this mesh.
     ///
     /// # Errors
-    /// A truncated state.
+    /// A truncated state, too little memory.
     pub fn restore(&mut self, mesh: &Mesh<D>, from: &mut dyn Read) -> Result<(), Error> {
-        self.follow(mesh);
+        self.follow(mesh)?;
         let broken =
             |e: io::Error| Error::new(ErrorKind::Runtime, "cannot read the averages").because(&e);
         let mut words = [[0; 8]; 2];
@@ -169,8 +177,18 @@ impl<const D: usize> Averages<D> {
 }
 
 /// Values of all cells before the first sample.
-fn nothing<const D: usize>(forest: &Forest<D>) -> Vec<Vec<[f64; 2]>> {
-    vec![vec![[0.0; 2]; forest.capacity() * dims::cells(D)]; D + 1]
+fn nothing<const D: usize>(forest: &Forest<D>) -> Result<Vec<Vec<[f64; 2]>>, Error> {
+    let count = forest.capacity() * dims::cells(D);
+    let field = |_| {
+        let mut values = memory::with_capacity("averages", count)?;
+        values.resize(count, [0.0; 2]);
+        Ok(values)
+    };
+    (0..=D).map(field).collect()
+}
+
+fn copy_of<const D: usize>(forest: &Forest<D>) -> Result<Forest<D>, Error> {
+    Ok(forest.upload(&Host).map_err(VoxelError::from)?)
 }
 
 /// The value at a cell of a level: that of the leaf cell which covers it, or the mean over those in it.

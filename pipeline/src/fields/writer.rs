@@ -254,7 +254,7 @@ impl<const D: usize> FieldWriter<D> {
     ) -> Result<Vec<PathBuf>, Error> {
         let step = snapshot.step;
         if let Some(averages) = &mut self.averages {
-            averages.follow(mesh);
+            averages.follow(mesh)?;
             if averages.is_due(step) {
                 averages.add(snapshot);
             }

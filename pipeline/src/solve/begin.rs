@@ -96,7 +96,8 @@ pub(super) fn open<const D: usize>(
     let outputs = &resolved.outputs;
     let mut averages = outputs
         .averages
-        .map(|[from, every]| Averages::new(mesh, from, every));
+        .map(|[from, every]| Averages::new(mesh, from, every))
+        .transpose()?;
     let mut looks = Vec::new();
     let start = if options.resume {
         output::remove_abandoned(folder);

@@ -318,7 +318,7 @@ impl<const D: usize> Run<'_, D> {
             ..self.header.clone()
         };
         if let Some(averages) = self.fields.averages_mut() {
-            averages.follow(flow.mesh()?);
+            averages.follow(flow.mesh()?)?;
         }
         let folder = &self.resolved.folder;
         let files = [&self.forces, &self.energies, &self.integral_lines];

@@ -31,6 +31,7 @@ use crate::{
 use bytemuck::{Pod, Zeroable};
 use cutlink_amr::dims;
 use cutlink_device::Backend;
+use std::ops::Range;
 
 /// Values summed over a patch: force, torque, and mass into the fluid.
 pub const SUMS: usize = 7;
@@ -222,10 +223,11 @@ pub trait FlowKernels<const D: usize>: TopologyKernels<D> + sealed::Sealed {
         sums: &mut Self::Buf<f64>,
     ) -> Result<(), SolverError>;
 
-    /// Density and velocity, 1 + D rows of 4^D a slot.
+    /// Density and velocity of some slots, 1 + D rows of 4^D a slot.
     fn macroscopic<L: Lattice, T: Real>(
         &self,
         level: &Level<D, Self>,
+        slots: Range<usize>,
         half_step: [T; 3],
         from: &Self::Buf<T>,
     ) -> Result<Self::Buf<f32>, SolverError>;
@@ -238,7 +240,7 @@ pub trait FlowKernels<const D: usize>: TopologyKernels<D> + sealed::Sealed {
     ) -> Result<Self::Buf<f32>, SolverError>;
 
     /// By slot, the largest value of an indicator over its cells that are stepped and no ghosts, of what
-    /// [`macroscopic`](Self::macroscopic) gives.
+    /// [`macroscopic`](Self::macroscopic) gives for all slots.
     fn indicate(
         &self,
         level: &Level<D, Self>,

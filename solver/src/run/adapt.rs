@@ -149,7 +149,8 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
             levels: backend.limit(forest, &adaptation.limits, adaptation.levels)?,
         };
         for state in &self.levels {
-            let fields = backend.macroscopic::<L, T>(&state.level, state.half_step, &state.now)?;
+            let (all, now) = (0..state.level.slots, &state.now);
+            let fields = backend.macroscopic::<L, T>(&state.level, all, state.half_step, now)?;
             for criterion in &adaptation.criteria {
                 if self.steps < criterion.from_step {
                     continue;

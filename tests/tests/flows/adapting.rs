@@ -15,6 +15,7 @@ use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, validate};
 
 cutlink_tests::backend_test!(
     a_vortex_that_moves_keeps_its_shape if slow_tests,
+    a_vortex_across_all_faces_is_one_in_the_middle,
     a_wake_is_followed_and_its_body_stays if slow_tests,
     space_is_adapted_without_loss,
     a_sphere_is_followed_within_its_limits if slow_tests,
@@ -115,6 +116,64 @@ fn a_vortex_that_moves_keeps_its_shape<K: AnyFlow>(kernels: &K) {
         followed.0,
         coarse.0
     );
+}
+
+/// A vortex in the corner of a periodic box, and so at all of its faces, has the blocks and the bits of one in the middle.
+fn a_vortex_across_all_faces_is_one_in_the_middle<K: AnyFlow>(kernels: &K) {
+    let (n, steps) = (48, 60);
+    let (mesh, edge) = (torus([n; 2]), f64::from(n));
+    let half = [24, 24];
+    let run = |start: [i32; 2]| {
+        let params = Params {
+            adaptation: Some(by(Indicator::Vorticity, 3, 5e-4)),
+            ..free(&mesh, 1e-3)
+        };
+        let mut flow = flows::start(kernels, &mesh, params);
+        let from = |x: [f64; 2]| std::array::from_fn(|a| x[a] + 24.0 - f64::from(start[a]));
+        flow.set(&|x| (1.0, monopole(edge, 4.0, 1e-3, 0.0, from(x))))
+            .expect("a start");
+        flow.advance(steps).expect("steps");
+        validate(flow.mesh().expect("a mesh")).expect("2:1 balance across the faces");
+        let snapshot = flow.snapshot().expect("fields");
+        (flow, snapshot)
+    };
+    let flows = (run(half), run([0, 0]));
+    let of = |(flow, snapshot)| (Flow::mesh(flow).expect("a mesh"), snapshot);
+    let middle = of((&*flows.0.0, &flows.0.1));
+    let corner = of((&*flows.1.0, &flows.1.1));
+    let changes = [flows.0.0.epoch(), flows.1.0.epoch()];
+    assert!(
+        changes[0] > 2 && changes[0] == changes[1],
+        "{changes:?} changes"
+    );
+    assert_eq!(middle.0.forest.levels.len(), 3, "levels");
+    let same = |shift: [i32; 2]| {
+        middle.0.forest.leaves().all(|id| {
+            let level = usize::from(middle.0.forest.level[id as usize]);
+            let at = middle.0.forest.coord[id as usize];
+            let to = std::array::from_fn(|a| at[a] + (shift[a] / 4 << level));
+            let to = corner.0.forest.wrap(level, to);
+            let Some(other) = corner.0.forest.find(level, to) else {
+                return false;
+            };
+            let is_leaf = usize::from(corner.0.forest.level[other as usize]) == level
+                && corner.0.forest.is_leaf(other);
+            let bits = |values: &[f32], id: u32| {
+                values[16 * id as usize..][..16]
+                    .iter()
+                    .map(|v| v.to_bits())
+                    .collect::<Vec<_>>()
+            };
+            let fields = |s: &cutlink_solver::Snapshot<2>, id: u32| {
+                [&s.density, &s.velocity[0], &s.velocity[1]].map(|values| bits(values, id))
+            };
+            is_leaf && fields(middle.1, id) == fields(corner.1, other)
+        })
+    };
+    assert!(same(half), "the same flow elsewhere");
+    assert!(!same([28, 24]), "not the same a block further");
+    let leaves = |mesh: &Mesh<2>| mesh.forest.leaves().count();
+    assert_eq!(leaves(middle.0), leaves(corner.0));
 }
 
 fn a_wake_is_followed_and_its_body_stays<K: AnyFlow>(kernels: &K) {

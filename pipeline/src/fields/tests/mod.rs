@@ -428,7 +428,7 @@ fn outputs_of_an_interrupted_end_are_removed() {
     let go = |folder: &Path, steps: std::ops::RangeInclusive<u64>, start, state: &[u8]| {
         let mut writer = FieldWriter::new(folder, &specs, units(), &mesh, start)
             .expect("outputs")
-            .with_averages(Averages::new(&mesh, 12, 3));
+            .with_averages(Averages::new(&mesh, 12, 3).expect("memory"));
         let end = *steps.end();
         if !state.is_empty() {
             let averages = writer.averages_mut().expect("averages");
@@ -478,7 +478,8 @@ fn averages_are_those_of_the_samples() {
         parsed("kind = \"volume\"\nname = \"m\"\naverage = \"mean\"\nfields = [\"velocity\"]"),
         parsed("kind = \"volume\"\nname = \"s\"\naverage = \"rms\"\nfields = [\"velocity\"]"),
     ];
-    let mut writer = fresh(folder.path(), &specs, &mesh).with_averages(Averages::new(&mesh, 2, 2));
+    let mut writer = fresh(folder.path(), &specs, &mesh)
+        .with_averages(Averages::new(&mesh, 2, 2).expect("memory"));
     assert_eq!((writer.next_due(0), writer.next_due(2)), (Some(2), Some(4)));
     let mut files = Vec::new();
     for step in 0..=6 {
@@ -538,10 +539,10 @@ fn averages_are_taken_to_another_mesh() {
     };
     // A linear field has the same values on all levels, in its means too. Steps 1 and 2 on one mesh, 3 on another.
     let check = |first: &Mesh<2>, second: &Mesh<2>, exact: bool| {
-        let mut averages = Averages::new(first, 1, 1);
+        let mut averages = Averages::new(first, 1, 1).expect("memory");
         averages.add(&sample(first, 1));
         averages.add(&sample(first, 2));
-        averages.follow(second);
+        averages.follow(second).expect("memory");
         averages.add(&sample(second, 3));
         let (mean, rms) = (averages.mean(3), averages.rms(3));
         for block in second.forest.leaves() {

@@ -22,7 +22,7 @@ use crate::{
         sheet::{self, Sheet},
     },
 };
-use cutlink_device::{Selected, select};
+use cutlink_device::{Memory, Selected, select};
 use cutlink_mesher::{
     Surface,
     exact::{Exact, Facet},
@@ -339,7 +339,7 @@ where
     if let Some(adaptation) = &mut plan.params.adaptation {
         let least = plan.levels.iter().map(|level| level.cells).sum();
         let given = case.adapt.as_ref().and_then(|a| a.max_cells);
-        let averages = resolved.outputs.averages.is_some() && kind_of(&inputs.device) == "cpu";
+        let averages = resolved.outputs.averages.is_some() && B::MEMORY == Memory::Host;
         let more = if averages {
             fields::Averages::<D>::CARRIED
         } else {

@@ -5,18 +5,20 @@ use crate::{lattice::Lattice, real::Real, tables::Level};
 use cutlink_amr::dims;
 use cutlink_device::Host;
 use rayon::prelude::*;
+use std::ops::Range;
 
 #[allow(clippy::cast_possible_truncation, reason = "f32 is what reports hold")]
 pub(super) fn macroscopic<const D: usize, L: Lattice, T: Real>(
     level: &Level<D, Host>,
+    slots: Range<usize>,
     half_step: [T; 3],
     from: &[T],
 ) -> Vec<f32> {
     let cells = dims::cells(D);
-    let mut out = vec![0.0f32; level.slots * (1 + D) * cells];
+    let mut out = vec![0.0f32; slots.len() * (1 + D) * cells];
     out.par_chunks_mut((1 + D) * cells)
-        .enumerate()
-        .for_each(|(slot, out)| {
+        .zip(slots)
+        .for_each(|(out, slot)| {
             for cell in 0..cells {
                 if level.solid[slot] >> cell & 1 == 1 {
                     out[cell] = 1.0;

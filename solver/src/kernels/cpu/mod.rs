@@ -33,7 +33,7 @@ use crate::{
     tables::Level,
 };
 use cutlink_device::Host;
-use std::any::Any;
+use std::{any::Any, ops::Range};
 
 pub use census::Census;
 pub(crate) use census::{census, inflow};
@@ -250,10 +250,13 @@ impl<const D: usize> FlowKernels<D> for Host {
     fn macroscopic<L: Lattice, T: Real>(
         &self,
         level: &Level<D, Self>,
+        slots: Range<usize>,
         half_step: [T; 3],
         from: &Vec<T>,
     ) -> Result<Vec<f32>, SolverError> {
-        Ok(macroscopic::macroscopic::<D, L, T>(level, half_step, from))
+        Ok(macroscopic::macroscopic::<D, L, T>(
+            level, slots, half_step, from,
+        ))
     }
 
     fn fastest<L: Lattice, T: Real>(

@@ -27,13 +27,13 @@ __device__ T sums(const T* from, uint32_t slot, int cell, T (&j)[D]) {
 }
 
 template <class L, class T>
-__device__ void macroscopic(const uint64_t* solid, const Vector<T>& half_step, const T* from, float* out) {
-    const uint32_t slot = blockIdx.x;
+__device__ void macroscopic(const uint64_t* solid, uint32_t first, const Vector<T>& half_step, const T* from, float* out) {
+    const uint32_t slot = first + blockIdx.x;
     const int cell = threadIdx.x;
     if (cell >= CELLS) {
         return;
     }
-    float* row = out + static_cast<size_t>(slot) * (1 + D) * CELLS + cell;
+    float* row = out + static_cast<size_t>(blockIdx.x) * (1 + D) * CELLS + cell;
     T j[D];
     const T density = T(1) + sums<L>(from, slot, cell, j);
     const bool is_solid = solid[slot] >> cell & 1;
@@ -74,9 +74,9 @@ __device__ void fastest(const uint64_t* stepped, const uint64_t* ghost, const T*
 }
 
 #define ENTRIES(L, l, T, t)                                                                                            \
-    extern "C" __global__ void macroscopic_##l##_##t(const uint64_t* solid, Vector<T> half_step, const T* from,        \
-                                                     float* out) {                                                     \
-        macroscopic<L, T>(solid, half_step, from, out);                                                                \
+    extern "C" __global__ void macroscopic_##l##_##t(const uint64_t* solid, uint32_t first, Vector<T> half_step,       \
+                                                     const T* from, float* out) {                                      \
+        macroscopic<L, T>(solid, first, half_step, from, out);                                                         \
     }                                                                                                                  \
     extern "C" __global__ void fastest_##l##_##t(const uint64_t* stepped, const uint64_t* ghost, const T* from,        \
                                                  float* out) {                                                         \

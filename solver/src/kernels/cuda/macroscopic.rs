@@ -4,6 +4,7 @@ use super::{MACROSCOPIC, Vector, entry};
 use crate::{SolverError, lattice::Lattice, real::Real, tables::Level};
 use cutlink_amr::dims;
 use cutlink_device::cuda::{Cuda, CudaBuf, LaunchGrid};
+use std::ops::Range;
 
 /// A thread a cell of a block.
 const THREADS: u32 = 64;
@@ -11,21 +12,22 @@ const THREADS: u32 = 64;
 pub(super) fn macroscopic<const D: usize, L: Lattice, T: Real>(
     cuda: &Cuda,
     level: &Level<D, Cuda>,
+    slots: Range<usize>,
     half_step: [T; 3],
     from: &CudaBuf<T>,
 ) -> Result<CudaBuf<f32>, SolverError> {
-    let mut out = cuda.uninit(
-        "density and velocity",
-        level.slots * (1 + D) * dims::cells(D),
-    )?;
+    assert!(slots.end <= level.slots, "slots of the level");
+    let count = slots.len();
+    let mut out = cuda.uninit("density and velocity", count * (1 + D) * dims::cells(D))?;
     let launch = cuda
         .launch(&MACROSCOPIC, D, entry!("macroscopic", L, T))
         .buf(&level.solid)
+        .val(slots.start as u32)
         .val(Vector(half_step))
         .buf(from)
         .out(&mut out);
-    // SAFETY: populations of all slots; 1 + D rows a slot.
-    unsafe { launch.run(LaunchGrid::blocks(level.slots, THREADS))? };
+    // SAFETY: populations of all slots; 1 + D rows for each slot of the range.
+    unsafe { launch.run(LaunchGrid::blocks(count, THREADS))? };
     Ok(out)
 }
 

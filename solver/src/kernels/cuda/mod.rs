@@ -27,6 +27,7 @@ use crate::{
 };
 use bytemuck::{Pod, Zeroable};
 use cutlink_device::cuda::{Cuda, CudaBuf, Launch, Module};
+use std::ops::Range;
 
 static STEP: [Module; 2] = cutlink_device::cuda_modules!("step");
 static DAMP: [Module; 2] = cutlink_device::cuda_modules!("damp");
@@ -153,10 +154,11 @@ impl<const D: usize> FlowKernels<D> for Cuda {
     fn macroscopic<L: Lattice, T: Real>(
         &self,
         level: &Level<D, Self>,
+        slots: Range<usize>,
         half_step: [T; 3],
         from: &CudaBuf<T>,
     ) -> Result<CudaBuf<f32>, SolverError> {
-        macroscopic::macroscopic::<D, L, T>(self, level, half_step, from)
+        macroscopic::macroscopic::<D, L, T>(self, level, slots, half_step, from)
     }
 
     fn fastest<L: Lattice, T: Real>(
