@@ -1,67 +1,108 @@
 //! How much resolution the cells of a level need.
 
-use super::cell::{bits, locate};
+use super::cell::bits;
 use crate::{adapt::Indicator, tables::Level};
 use cutlink_amr::dims;
 use cutlink_device::Host;
 use rayon::prelude::*;
 
-/// Density (row 0) and velocity of a level's cells, 1 + D rows of 4^D a slot.
-struct Fields<'a, const D: usize> {
-    level: &'a Level<D, Host>,
-    values: &'a [f32],
+/// Cells along an edge of a block with one cell of its neighbours on both sides.
+const EDGE: usize = 6;
+/// Cells of such a block in 3D.
+const MOST: usize = EDGE.pow(3);
+
+/// Where the cells of a block and those beside its faces are in a [`Neighborhood`].
+struct Layout<const D: usize> {
+    /// By cell.
+    own: Vec<usize>,
+    /// By axis and side: the direction of the neighbour, and its cells with their places.
+    beside: Vec<(usize, Vec<(usize, usize)>)>,
 }
 
-impl<const D: usize> Fields<'_, D> {
-    fn row(&self, slot: usize, row: usize, cell: usize) -> f32 {
-        self.values[(slot * (1 + D) + row) * dims::cells(D) + cell]
+impl<const D: usize> Layout<D> {
+    fn new() -> Self {
+        let place = |x: [i32; D]| dims::ravel::<D>(x.map(|x| x + 1), EDGE);
+        let cells = (0..dims::cells(D)).map(|cell| dims::unravel::<D>(cell, 4));
+        let side = |axis: usize, by: i32| {
+            let mut step = [0; D];
+            step[axis] = by;
+            // The neighbour's cells next to this block, as seen from it.
+            let near = if by > 0 { 0 } else { 3 };
+            let cells = cells.clone().filter(|x| x[axis] == near);
+            let placed = cells.map(|x| {
+                let mut seen = x;
+                seen[axis] += 4 * by;
+                (dims::ravel::<D>(x, 4), place(seen))
+            });
+            (dims::direction(step), placed.collect())
+        };
+        Self {
+            own: cells.clone().map(place).collect(),
+            beside: (0..D)
+                .flat_map(|axis| [side(axis, -1), side(axis, 1)])
+                .collect(),
+        }
     }
+}
 
-    /// The fluid cell a step away, if it is of this level.
-    fn beside(&self, slot: usize, at: [i32; D], axis: usize, by: i32) -> Option<(usize, usize)> {
-        let mut to = at;
-        to[axis] += by;
-        let (toward, inner) = locate::<D>(to);
-        let next = self.level.neighbors[slot * dims::directions(D) + toward] as usize;
-        let cell = dims::ravel(inner, 4);
-        let is_fluid = next < self.level.slots && self.level.solid[next] >> cell & 1 == 0;
-        is_fluid.then_some((next, cell))
-    }
+/// Density (row 0) and velocity of a block, and of the cells beside its faces.
+struct Neighborhood<const D: usize> {
+    rows: [[f32; MOST]; 4],
+    /// Whether a cell is fluid and of this level.
+    there: [bool; MOST],
+}
 
-    /// Differences of a row along each axis over one cell: central, else to the one neighbour that is there, else 0.
-    fn slope(&self, slot: usize, cell: usize, row: usize) -> [f32; D] {
-        let at = dims::unravel::<D>(cell, 4);
-        let here = self.row(slot, row, cell);
-        std::array::from_fn(|axis| {
-            let side = |by| {
-                let found = self.beside(slot, at, axis, by);
-                found.map(|(next, cell)| self.row(next, row, cell))
-            };
-            match (side(-1), side(1)) {
-                (Some(low), Some(high)) => 0.5 * (high - low),
-                (None, Some(high)) => high - here,
-                (Some(low), None) => here - low,
-                (None, None) => 0.0,
+impl<const D: usize> Neighborhood<D> {
+    fn of(level: &Level<D, Host>, layout: &Layout<D>, values: &[f32], slot: usize) -> Self {
+        let cells = dims::cells(D);
+        let mut around = Self {
+            rows: [[0.0; MOST]; 4],
+            there: [false; MOST],
+        };
+        let mut take = |slot: usize, cell: usize, to: usize| {
+            for row in 0..=D {
+                around.rows[row][to] = values[(slot * (1 + D) + row) * cells + cell];
             }
-        })
+            around.there[to] = level.solid[slot] >> cell & 1 == 0;
+        };
+        for (cell, &to) in layout.own.iter().enumerate() {
+            take(slot, cell, to);
+        }
+        for (toward, placed) in &layout.beside {
+            let next = level.neighbors[slot * dims::directions(D) + toward] as usize;
+            if next < level.slots {
+                for &(cell, to) in placed {
+                    take(next, cell, to);
+                }
+            }
+        }
+        around
     }
 
-    fn gradient(&self, slot: usize, cell: usize) -> [[f32; D]; D] {
-        std::array::from_fn(|a| self.slope(slot, cell, 1 + a))
+    /// Difference of a row along an axis over one cell: central, else to the one neighbour that is there, else 0.
+    fn slope(&self, row: usize, at: usize, axis: usize) -> f32 {
+        let (row, step) = (&self.rows[row], EDGE.pow(axis as u32));
+        let (low, high) = (at - step, at + step);
+        match (self.there[low], self.there[high]) {
+            (true, true) => 0.5 * (row[high] - row[low]),
+            (false, true) => row[high] - row[at],
+            (true, false) => row[at] - row[low],
+            (false, false) => 0.0,
+        }
     }
 
     /// Largest velocity difference to a face neighbour.
-    fn jump(&self, slot: usize, cell: usize) -> f32 {
-        let at = dims::unravel::<D>(cell, 4);
+    fn jump(&self, at: usize) -> f32 {
         let mut most = 0.0f32;
         for axis in 0..D {
-            for by in [-1, 1] {
-                let Some((next, there)) = self.beside(slot, at, axis, by) else {
+            let step = EDGE.pow(axis as u32);
+            for to in [at - step, at + step] {
+                if !self.there[to] {
                     continue;
-                };
+                }
                 let mut square = 0.0;
-                for a in 1..=D {
-                    let jump = self.row(next, a, there) - self.row(slot, a, cell);
+                for row in &self.rows[1..=D] {
+                    let jump = row[to] - row[at];
                     square += jump * jump;
                 }
                 most = most.max(square);
@@ -70,17 +111,19 @@ impl<const D: usize> Fields<'_, D> {
         most.sqrt()
     }
 
-    fn of_cell(&self, what: Indicator, slot: usize, cell: usize) -> f32 {
+    fn of_cell(&self, what: Indicator, at: usize) -> f32 {
         let (mut spin, mut strain) = (0.0f32, 0.0f32);
         match what {
-            Indicator::VelocityJump => return self.jump(slot, cell),
+            Indicator::VelocityJump => return self.jump(at),
             Indicator::PressureGradient => {
-                let slope = self.slope(slot, cell, 0);
-                return slope.iter().fold(0.0, |sum, s| sum + s * s).sqrt();
+                let slopes = (0..D).map(|axis| self.slope(0, at, axis));
+                return slopes.fold(0.0, |sum, s| sum + s * s).sqrt();
             }
             Indicator::Vorticity | Indicator::Q | Indicator::Strain => {
                 // Sums of (du_a/dx_b - du_b/dx_a)² over a < b, and of (du_a/dx_b + du_b/dx_a)² / 2 over all: |ω|² and 2 S:S.
-                let g = self.gradient(slot, cell);
+                let g: [[f32; D]; D] = std::array::from_fn(|a| {
+                    std::array::from_fn(|axis| self.slope(1 + a, at, axis))
+                });
                 for a in 0..D {
                     strain += 2.0 * g[a][a] * g[a][a];
                     for b in a + 1..D {
@@ -105,13 +148,15 @@ pub(super) fn indicate<const D: usize>(
     what: Indicator,
     fields: &[f32],
 ) -> Vec<f32> {
-    let fields = Fields {
-        level,
-        values: fields,
-    };
+    let layout = Layout::new();
     let of_slot = |slot: usize| {
-        bits(level.stepped[slot] & !level.ghost[slot])
-            .map(|cell| fields.of_cell(what, slot, cell))
+        let counted = level.stepped[slot] & !level.ghost[slot];
+        if counted == 0 {
+            return 0.0;
+        }
+        let around = Neighborhood::of(level, &layout, fields, slot);
+        bits(counted)
+            .map(|cell| around.of_cell(what, layout.own[cell]))
             .fold(0.0f32, f32::max)
     };
     (0..level.slots).into_par_iter().map(of_slot).collect()

@@ -1,6 +1,6 @@
 //! Density and velocity from populations.
 
-use super::cell::sums;
+use super::{LAYER, cell::sums, order::Order};
 use crate::{lattice::Lattice, real::Real, tables::Level};
 use cutlink_amr::dims;
 use cutlink_device::Host;
@@ -19,21 +19,51 @@ pub(super) fn macroscopic<const D: usize, L: Lattice, T: Real>(
     out.par_chunks_mut((1 + D) * cells)
         .zip(slots)
         .for_each(|(out, slot)| {
-            for cell in 0..cells {
-                if level.solid[slot] >> cell & 1 == 1 {
-                    out[cell] = 1.0;
-                    continue;
-                }
-                let (rho, j) = sums::<D, L, T>(from, slot, cell);
-                let density = T::of(1.0) + rho;
-                out[cell] = density.wide() as f32;
-                for a in 0..D {
-                    // After collision half a step of the acceleration too much is in the momentum.
-                    out[(1 + a) * cells + cell] = (j[a] / density - half_step[a]).wide() as f32;
+            for layer in 0..cells / LAYER {
+                let (rho, j) = sums_of_layer::<D, L, T>(from, slot, layer);
+                for (place, rho) in rho.into_iter().enumerate() {
+                    let cell = layer * LAYER + place;
+                    if level.solid[slot] >> cell & 1 == 1 {
+                        out[cell] = 1.0;
+                        continue;
+                    }
+                    let density = T::of(1.0) + rho;
+                    out[cell] = density.wide() as f32;
+                    for a in 0..D {
+                        // After collision half a step of the acceleration too much is in the momentum.
+                        let u = j[a][place] / density - half_step[a];
+                        out[(1 + a) * cells + cell] = u.wide() as f32;
+                    }
                 }
             }
         });
     out
+}
+
+/// [`sums`] of the cells of a layer, in the same order.
+fn sums_of_layer<const D: usize, L: Lattice, T: Real>(
+    from: &[T],
+    slot: usize,
+    layer: usize,
+) -> ([T; LAYER], [[T; LAYER]; D]) {
+    let mut rho = [T::of(0.0); LAYER];
+    let mut j = [[T::of(0.0); LAYER]; D];
+    for q in 0..L::Q {
+        let at = slot * L::Q * dims::cells(D) + Order::<L>::row(q, layer);
+        let row: &[T; LAYER] = from[at..].first_chunk().expect("populations of a layer");
+        for (rho, &f) in rho.iter_mut().zip(row) {
+            *rho += f;
+        }
+        for (j, &c) in j.iter_mut().zip(&L::C[q]) {
+            if c != 0 {
+                let c = T::of(f64::from(c));
+                for (j, &f) in j.iter_mut().zip(row) {
+                    *j += c * f;
+                }
+            }
+        }
+    }
+    (rho, j)
 }
 
 #[allow(
