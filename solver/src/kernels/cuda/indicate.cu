@@ -2,51 +2,86 @@
 
 #include "level.cuh"
 
-// Density (row 0) and velocity of a level's cells, 1 + D rows a slot.
-struct Fields {
-    const uint32_t* neighbors;
-    const uint64_t* solid;
-    const float* values;
-    uint32_t slots;
+// A block with one cell of its neighbours beside each face.
+constexpr int EDGE = 6;
+constexpr int PADDED = D == 2 ? EDGE * EDGE : EDGE * EDGE * EDGE;
+// Cells of a face of a block.
+constexpr int FACE = CELLS / 4;
 
-    __device__ float row(const At& at, int row) const {
-        return values[(static_cast<size_t>(at.slot) * (1 + D) + row) * CELLS + at.cell()];
+// Density (row 0) and velocity of a block's cells and of those beside its faces: `Neighborhood`.
+struct Neighborhood {
+    float rows[1 + D][PADDED];
+    // Whether a cell is fluid and of this level.
+    bool there[PADDED];
+
+    __device__ static int place(const int (&x)[D]) {
+        int place = 0;
+        for (int a = D - 1; a >= 0; a--) {
+            place = EDGE * place + x[a] + 1;
+        }
+        return place;
     }
 
-    // Whether the cell a step along an axis away is fluid and of this level; `to` is that cell.
-    __device__ bool beside(const At& at, int axis, int by, At& to) const {
-        to = at;
-        int toward = 0;
-        for (int a = D - 1; a >= 0; a--) {
-            const int x = at.x[a] + (a == axis ? by : 0);
-            toward = 3 * toward + (x >> 2) + 1;
-            to.x[a] = x & 3;
+    __device__ void take(uint32_t slot, int cell, int to, const uint64_t* solid, const float* values) {
+        for (int row = 0; row <= D; row++) {
+            rows[row][to] = values[(static_cast<size_t>(slot) * (1 + D) + row) * CELLS + cell];
         }
-        to.slot = neighbors[static_cast<size_t>(at.slot) * DIRECTIONS + toward];
-        return to.slot < slots && !(solid[to.slot] >> to.cell() & 1);
+        there[to] = !(solid[slot] >> cell & 1);
+    }
+
+    // By all threads of the block.
+    __device__ void fill(uint32_t slot, const uint32_t* neighbors, const uint64_t* solid, uint32_t slots, const float* values) {
+        for (int cell = threadIdx.x; cell < CELLS; cell += blockDim.x) {
+            int x[D];
+            for (int a = 0; a < D; a++) {
+                x[a] = cell_coord(cell, a);
+            }
+            take(slot, cell, place(x), solid, values);
+        }
+        for (int i = threadIdx.x; i < 2 * D * FACE; i += blockDim.x) {
+            const int axis = i / (2 * FACE), side = i / FACE % 2;
+            // Coordinates along the face in ascending order of the axes.
+            int rest = i % FACE, x[D], toward = 0, cell = 0;
+            for (int a = 0; a < D; a++) {
+                x[a] = a == axis ? (side ? 4 : -1) : rest & 3;
+                rest >>= a == axis ? 0 : 2;
+            }
+            for (int a = D - 1; a >= 0; a--) {
+                toward = 3 * toward + (x[a] >> 2) + 1;
+                cell = 4 * cell + (x[a] & 3);
+            }
+            const uint32_t next = neighbors[static_cast<size_t>(slot) * DIRECTIONS + toward];
+            const int to = place(x);
+            if (next < slots) {
+                take(next, cell, to, solid, values);
+            } else {
+                there[to] = false;
+            }
+        }
     }
 
     // Difference of a row along an axis over one cell: central, else to the one neighbour that is there, else 0.
-    __device__ float slope(const At& at, int axis, int r) const {
-        At low(0, 0), high(0, 0);
-        const bool below = beside(at, axis, -1, low), above = beside(at, axis, 1, high);
+    __device__ float slope(int r, int at, int axis) const {
+        const int step = axis == 0 ? 1 : axis == 1 ? EDGE : EDGE * EDGE;
+        const float* row = rows[r];
+        const bool below = there[at - step], above = there[at + step];
         if (below && above) {
-            return 0.5f * (row(high, r) - row(low, r));
+            return 0.5f * (row[at + step] - row[at - step]);
         }
-        return above ? row(high, r) - row(at, r) : below ? row(at, r) - row(low, r) : 0.0f;
+        return above ? row[at + step] - row[at] : below ? row[at] - row[at - step] : 0.0f;
     }
 
-    __device__ float jump(const At& at) const {
+    __device__ float jump(int at) const {
         float most = 0;
         for (int axis = 0; axis < D; axis++) {
-            for (int by = -1; by <= 1; by += 2) {
-                At to(0, 0);
-                if (!beside(at, axis, by, to)) {
+            const int step = axis == 0 ? 1 : axis == 1 ? EDGE : EDGE * EDGE;
+            for (int to = at - step; to <= at + step; to += 2 * step) {
+                if (!there[to]) {
                     continue;
                 }
                 float square = 0;
                 for (int a = 1; a <= D; a++) {
-                    const float jump = row(to, a) - row(at, a);
+                    const float jump = rows[a][to] - rows[a][at];
                     square += jump * jump;
                 }
                 most = fmaxf(most, square);
@@ -55,14 +90,14 @@ struct Fields {
         return sqrtf(most);
     }
 
-    __device__ float of_cell(uint32_t what, const At& at) const {
+    __device__ float of_cell(uint32_t what, int at) const {
         if (what == VELOCITY_JUMP) {
             return jump(at);
         }
         if (what == PRESSURE_GRADIENT) {
             float sum = 0;
             for (int axis = 0; axis < D; axis++) {
-                const float s = slope(at, axis, 0);
+                const float s = slope(0, at, axis);
                 sum += s * s;
             }
             return sqrtf(sum);
@@ -70,7 +105,7 @@ struct Fields {
         float g[D][D];
         for (int a = 0; a < D; a++) {
             for (int axis = 0; axis < D; axis++) {
-                g[a][axis] = slope(at, axis, 1 + a);
+                g[a][axis] = slope(1 + a, at, axis);
             }
         }
         float spin = 0, strain = 0;
@@ -95,13 +130,18 @@ extern "C" __global__ void indicate(const uint32_t* neighbors, const uint64_t* s
     const uint32_t slot = blockIdx.x;
     const int cell = threadIdx.x;
     __shared__ uint32_t most;
+    __shared__ Neighborhood around;
     if (cell == 0) {
         most = 0;
     }
+    around.fill(slot, neighbors, solid, slots, values);
     __syncthreads();
     if (cell < CELLS && (stepped[slot] & ~ghost[slot]) >> cell & 1) {
-        const Fields fields{neighbors, solid, values, slots};
-        const float value = fields.of_cell(what, At(slot, cell));
+        int x[D];
+        for (int a = 0; a < D; a++) {
+            x[a] = cell_coord(cell, a);
+        }
+        const float value = around.of_cell(what, Neighborhood::place(x));
         // Non-negative floats are ordered as their bits are; what is no number counts as 0, as on the CPU.
         atomicMax(&most, value > 0.0f ? __float_as_uint(value) : 0u);
     }
