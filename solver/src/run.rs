@@ -20,6 +20,7 @@ use adapt::OwnMesh;
 use cutlink_amr::{NONE, dims};
 use cutlink_voxelizer::Mesh;
 use level::{Clock, State, step, timed};
+use rayon::prelude::*;
 
 use std::{cell::RefCell, collections::VecDeque, io, marker::PhantomData, ops::Range};
 
@@ -266,6 +267,8 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Flow<D> for Run<'_,
         let len = mesh.forest.capacity() * cells;
         let mut density = vec![1.0f32; len];
         let mut velocity: [Vec<f32>; D] = std::array::from_fn(|_| vec![0.0; len]);
+        let mut rows: Vec<&mut Vec<f32>> = std::iter::once(&mut density).collect();
+        rows.extend(&mut velocity);
         for level in (0..self.levels.len()).rev() {
             let state = &self.levels[level];
             let blocks = self.backend.download(&state.blocks)?;
@@ -273,19 +276,16 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Flow<D> for Run<'_,
                 let slots = first..state.level.slots.min(first + SLOTS_AT_ONCE);
                 let ids = &blocks[slots.clone()];
                 let values = self.macroscopic(level, slots)?;
-                for (values, &id) in values.chunks_exact((1 + D) * cells).zip(ids) {
-                    let at = id as usize * cells..(id as usize + 1) * cells;
-                    density[at.clone()].copy_from_slice(&values[..cells]);
-                    for a in 0..D {
-                        let row = &values[(1 + a) * cells..][..cells];
-                        velocity[a][at.clone()].copy_from_slice(row);
+                rows.par_iter_mut().enumerate().for_each(|(n, row)| {
+                    for (values, &id) in values.chunks_exact((1 + D) * cells).zip(ids) {
+                        row[id as usize * cells..][..cells]
+                            .copy_from_slice(&values[n * cells..][..cells]);
                     }
-                }
+                });
             }
-            Self::fill_refined(mesh, level, &mut density, 1.0);
-            for values in &mut velocity {
-                Self::fill_refined(mesh, level, values, 0.0);
-            }
+            rows.par_iter_mut().enumerate().for_each(|(n, row)| {
+                Self::fill_refined(mesh, level, row, if n == 0 { 1.0 } else { 0.0 });
+            });
         }
         Ok(Snapshot {
             step: self.steps,
