@@ -66,7 +66,7 @@ def square(name, root, levels, adapted):
     return followed(case, levels, 32, "vorticity", 0.039 / d / (root << (levels - 2))) if adapted else case
 
 
-def dipole(name, re, root=128, levels=4):
+def dipole(name, re, root=256, levels=4):
     """Clercx & Bruneau, Comput. Fluids 35 (2006) 245: a dipole of energy 2 and enstrophy 800 that meets a wall, in a box from -1 to 1."""
     spin, at, r = 0.5 * 299.528385375226, 0.1, 0.1
     near, far = (f"exp(-((x)^2+(y{sign}{at})^2)/{r * r!r})" for sign in "-+")
@@ -77,8 +77,8 @@ def dipole(name, re, root=128, levels=4):
         "boundary": {a + s: "no-slip" for a in "xy" for s in "-+"},
         "initial": {"velocity": [f"{spin!r}*((y+{at})*{far}-(y-{at})*{near})", f"{spin!r}*x*({near}-{far})"]},
         "run": {"seconds": 0.75},
-        "output": {"folder": name, "forces_every": 0, "integrals_every": 16},
-    }, levels, 8, "vorticity", 0.04)
+        "output": {"folder": name, "forces_every": 0, "integrals_every": 32},
+    }, levels, 16, "vorticity", 0.02)
 
 
 def read_dipole(re):
@@ -105,7 +105,7 @@ def sphere_100(name, adapted):
     mesh = case["mesh"] | {"root": 64, "wall-distance": d / 4}
     case = case | {"mesh": mesh, "run": {"steps": 64 * 64}}
     if adapted:
-        return followed(case, 5, None, "vorticity", 0.02)
+        return followed(case, 5, None, "vorticity", 0.05)
     box = lambda before, behind, side, levels: f"box:{0.5 - before * d},{0.5 - side * d},{0.5 - side * d},{0.5 + behind * d},{0.5 + side * d},{0.5 + side * d},levels={levels}"
     mesh["refine"] = [box(1, 6, 1.2, 5), box(2, 12, 2, 4)]
     return case
@@ -119,7 +119,7 @@ def read_sphere_100(folder):
 
 def rows():
     """Name, tables of the case, and what to read from its folder."""
-    for re, root, levels, turnovers in ((1000, 128, 4, 50), (3200, 64, 4, 50), (5000, 64, 4, 100), (10000, 128, 4, 250)):
+    for re, root, levels, turnovers in ((1000, 128, 4, 50), (3200, 64, 4, 200), (5000, 64, 4, 300), (10000, 128, 4, 500)):
         name = f"cavity-adapt-{re}"
         case = cavity(name, re, root, levels, turnovers)
         yield name, case, with_cells(profiles(re, 2, case))
@@ -133,7 +133,7 @@ def rows():
         name = f"square-uniform-{cells}"
         yield name, square(name, cells, 1, False), with_cells(shedding("j25", 1, "linear", 1 / 32))
     name = "taylor-green-adapt-1600"
-    yield name, followed(taylor_green(name, 64), 3, None, "strain", 0.15), with_cells(read_taylor_green)
+    yield name, followed(taylor_green(name, 64), 3, None, "strain", 0.1), with_cells(read_taylor_green)
     for re in DIPOLE:
         name = f"dipole-adapt-{re}"
         yield name, dipole(name, re), with_cells(read_dipole(re))

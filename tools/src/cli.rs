@@ -179,6 +179,8 @@ pub enum BenchCommand {
     Mesh(Box<BenchMeshArgs>),
     /// Cell updates per second of flows, as a share of the memory copy bandwidth, and time by level
     Solve(Box<BenchSolveArgs>),
+    /// Measure the time that a flow's mesh takes to change
+    Adapt(Box<BenchAdaptArgs>),
 }
 
 const REFINE_EXAMPLES: &str = "\
@@ -507,6 +509,32 @@ pub struct BenchSolveArgs {
     #[command(flatten)]
     pub run: BenchRun,
 }
+
+/// Arguments of `cutlink bench adapt`.
+#[derive(Debug, Args)]
+#[command(after_help = BENCH_ADAPT_EXAMPLES)]
+pub struct BenchAdaptArgs {
+    /// Root cells along the edges of the box, a multiple of 4 [default: 64; on a GPU 160]
+    #[arg(long, value_name = "N", help_heading = "Mesh")]
+    pub cells: Option<u32>,
+
+    /// f32 or f64 [default: f32]
+    #[arg(long, value_name = "PRECISION", help_heading = "Flow")]
+    pub precision: Option<Precision>,
+
+    /// How to run, and how to report.
+    #[command(flatten)]
+    pub run: BenchRun,
+}
+
+const BENCH_ADAPT_EXAMPLES: &str = "\
+Examples:
+  cutlink bench adapt
+  cutlink bench adapt --cells 96 --precision f64 --runs 5
+
+A cube of blocks is refined at once in a periodic box, for four sizes of the cube. Nothing is written.
+
+Exit codes: 0 success, 1 run-time failure, 2 usage or bad input, 4 out of memory, 130 stopped by Ctrl-C.";
 
 /// A coordinate axis of a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

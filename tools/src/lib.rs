@@ -42,6 +42,7 @@ pub fn run(cli: &Cli) -> u8 {
         Command::Solve(args) => args.output.json,
         Command::Bench(cli::BenchCommand::Mesh(args)) => args.run.output.json,
         Command::Bench(cli::BenchCommand::Solve(args)) => args.run.output.json,
+        Command::Bench(cli::BenchCommand::Adapt(args)) => args.run.output.json,
         _ => false,
     };
     allocator::JSON.store(json, std::sync::atomic::Ordering::Relaxed);
@@ -67,6 +68,7 @@ fn dispatch(cli: &Cli) -> Result<(), Error> {
         Command::Solve(args) => solve::command(args),
         Command::Bench(cli::BenchCommand::Mesh(args)) => bench::mesh(args),
         Command::Bench(cli::BenchCommand::Solve(args)) => bench::solve::command(args),
+        Command::Bench(cli::BenchCommand::Adapt(args)) => bench::adapt::command(args),
         Command::Demo { force } => demo::command(*force),
         Command::Completions { shell } => manual::completions(*shell),
         Command::Man { dir } => manual::man(dir.as_deref()),

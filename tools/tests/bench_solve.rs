@@ -16,6 +16,35 @@ fn number(object: &Value, key: &str) -> f64 {
 }
 
 #[test]
+fn changes_of_the_mesh_have_the_counts_of_their_cubes() {
+    let folder = Folder::new();
+    let made = folder
+        .run("bench adapt --cells 32 --runs 2 --json")
+        .ok()
+        .json();
+    let cases = made["cases"].as_array().expect("cases");
+    // Cubes of 1, 2, 4 and 7 of 8 blocks.
+    let refined = [1.0, 8.0, 64.0, 343.0];
+    assert_eq!(cases.len(), refined.len());
+    for (case, refined) in cases.iter().zip(refined) {
+        assert_eq!(number(case, "refined"), refined);
+        assert_eq!(number(case, "inserted"), 8.0 * refined);
+        let cells = 64.0 * (512.0 + 7.0 * refined);
+        assert_eq!(number(case, "cells"), cells);
+        let bytes = 19.0 * 4.0 * (32f64.powi(3) + cells);
+        assert_eq!(number(case, "bytes"), bytes);
+        let copy = number(&made["copy"], "bytes_per_second");
+        let share = bytes / (1e-3 * number(&case["ms"], "median")) / copy;
+        assert!(
+            (share / number(case, "of_copy") - 1.0).abs() < 1e-9,
+            "{case}"
+        );
+        assert!(number(&case["idle_ms"], "median") > 0.0, "{case}");
+    }
+    folder.run("bench adapt --cells 30").failed(2, &["30"]);
+}
+
+#[test]
 fn rates_follow_from_times_and_counts() {
     let folder = Folder::new();
     let made = folder.run(SMALL).ok().json();

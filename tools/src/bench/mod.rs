@@ -1,4 +1,4 @@
-//! `cutlink bench`: the speed of meshing and of flows ([`solve`]) on this machine.
+//! `cutlink bench`: the speed of meshing, of flows ([`solve`]) and of their adaptation ([`adapt`]) on this machine.
 //!
 //! For meshes, each case follows `cutlink mesh` up to the embedding (read or generated, split, placed, snapped), which
 //! then runs repeatedly. Its time is reported twice: by stage on the clock of the backend, and as wall time of the
@@ -6,6 +6,7 @@
 //! `bytes`) are outside of both. The copy bandwidth is measured in the same run. `end_to_end` measures the whole program
 //! instead, from file to file.
 
+pub mod adapt;
 mod bytes;
 mod cases;
 mod end_to_end;
