@@ -5,7 +5,8 @@
     check_fields.py --must-fail FOLDER  the same with one thing wrong in turn; exit 1 if it passes
 
 Of every series (*.series): PyVista reads it, its files are there, times ascend, and each file
-tells the time of the index and the units of its arrays. Cells of boxes and slices (.vtu) have the
+tells the time of the index and the units of its arrays. The cells of each volume (.htg) fill the box, and its tree
+changes from file to file where the case has [adapt]. Cells of boxes and slices (.vtu) have the
 values of the same cells of a volume (.htg) of the same time, and a plane or box has no cell
 twice. Probes (.csv) are near the value of the volume's cell that holds them; their points come from
 POINTS.json, {"NAME": [[x, y, z], ...]}, where FOLDER has it. Surfaces (.vtp) of a closed body in the box have finite pressures,
@@ -42,6 +43,8 @@ class Volume:
         self.origin = np.array([axis.GetValue(0) for axis in axes])
         # A tree is a root block, of four cells along each axis.
         self.dx = (axes[0].GetValue(1) - axes[0].GetValue(0)) / 4
+        ends = [axis.GetValue(axis.GetNumberOfValues() - 1) - axis.GetValue(0) for axis in axes]
+        self.box = float(np.prod(ends[: self.dimension]))
         plain = vtk.vtkHyperTreeGridToUnstructuredGrid()
         plain.SetInputConnection(reader.GetOutputPort())
         plain.Update()
@@ -57,6 +60,11 @@ class Volume:
         finest[:, self.dimension :] = 0
         up = (self.finest - np.asarray(levels, dtype=np.int64))[:, None]
         return [(int(l), *map(int, c)) for l, c in zip(levels, finest >> up)]
+
+    def filled(self):
+        """The volume of all cells over that of the box."""
+        levels = self.arrays["level"].astype(float)
+        return float(((self.dx / 2**levels) ** self.dimension).sum()) / self.box
 
     def holding(self, point):
         for level in range(self.finest + 1):
@@ -95,6 +103,9 @@ def series_problems(path, wrong):
             continue
         if file.suffix == ".htg":
             volume = Volume(file)
+            filled = volume.filled() * (1 + 1e-9 * (wrong == "box"))
+            if abs(filled - 1) > 1e-12:
+                problems.append(f"{file.name}: its cells are {filled} of the box")
             told, names = volume.about, set(volume.arrays)
         else:
             grid = pv.read(file)
@@ -183,13 +194,14 @@ def probe_problems(volumes, table, points, wrong):
 
 def check(folder, wrong=None):
     """All problems of a folder, and what was compared."""
-    problems, volumes, parts, counts = [], {}, [], {"series": 0, "parts": 0, "probes": 0, "surfaces": 0}
+    problems, volumes, parts, counts = [], {}, [], {"series": 0, "volumes": 0, "changes": 0, "parts": 0, "probes": 0, "surfaces": 0}
     for path in sorted(folder.glob("*.series")):
         found, files = series_problems(path, wrong)
         problems += found
         counts["series"] += 1
         if path.name.endswith(".htg.series"):
             volumes.update({time: Volume(file) for time, file in files.items()})
+            counts["volumes"] += len(files)
         elif path.name.endswith(".vtp.series"):
             for file in files.values():
                 problems += surface_problems(file, wrong)
@@ -202,6 +214,10 @@ def check(folder, wrong=None):
                 problems += part_problems(volumes[time], file, wrong)
                 counts["parts"] += 1
     case = tomllib.loads((folder / "case.toml").read_text())
+    sizes = {len(volume.cell) for volume in volumes.values()}
+    counts["changes"] = int("adapt" in case)
+    if "adapt" in case and len(sizes) < (99 if wrong == "mesh" else 2):
+        problems.append("the mesh does not change")
     for output in case["output"]["write"]:
         if output["kind"] == "probes":
             problems += probe_problems(volumes, folder / f"{output['name']}.csv", output["points"], wrong)
@@ -219,7 +235,7 @@ def main(arguments):
     folder = Path(arguments[0])
     problems, counts = check(folder)
     if must_fail and not problems:
-        wrongs = ["time"] + ["place", "value"] * bool(counts["parts"]) + ["probe"] * bool(counts["probes"]) + ["surface"] * bool(counts["surfaces"])
+        wrongs = ["time"] + ["box"] * bool(counts["volumes"]) + ["mesh"] * counts["changes"] + ["place", "value"] * bool(counts["parts"]) + ["probe"] * bool(counts["probes"]) + ["surface"] * bool(counts["surfaces"])
         problems = [f"a wrong {wrong} goes unnoticed" for wrong in wrongs if not check(folder, wrong)[0]]
         print(f"wrong on purpose: {', '.join(wrongs)}")
     print(f"{folder} (VTK {vtk.vtkVersion().GetVTKVersion()}): {counts}: " + ("; ".join(problems) or "as expected"))
