@@ -3,9 +3,10 @@
 use crate::exact::{Exact, Facet, Plane};
 use std::f64::consts::{FRAC_PI_4, PI};
 
-/// Where a point in the plane of a cap is moved to, the tie rule: off the edges of caps, in the directions of
-/// [`crate::exact`], by less than any distance that counts.
-const ASIDE: [f64; 3] = [1.0 / 64.0, 1.0 / 8192.0, 1.0 / 1_048_576.0];
+/// Where a point in the plane of a cap is moved to, the tie rule: off the plane and the edges of caps, in the directions
+/// of [`crate::exact`], by less than any distance that counts. All caps that meet at the point have it in their planes,
+/// so their sum is that at one place, also on an edge between two of them.
+const ASIDE: [f64; 3] = [1.0 / 4096.0, 1.0 / 524_288.0, 1.0 / 67_108_864.0];
 
 /// A sum of angles, as whole turns and a complex number that has the rest as its argument.
 #[derive(Clone, Copy)]
@@ -56,7 +57,9 @@ impl Turn {
         let below = self.im.is_sign_negative();
         let re = self.re * x - self.im * y;
         let mut im = self.re * y + self.im * x;
-        if im == 0.0 {
+        // Two straight angles make a whole turn; by sign, they are on its far side or cancel.
+        let straight = self.re < 0.0 && x < 0.0 && self.im == 0.0 && y == 0.0;
+        if im == 0.0 && !straight {
             // Of a straight angle, the side is that of the larger part.
             im = im.copysign(if self.im == 0.0 { y } else { self.im });
         }
@@ -87,7 +90,12 @@ where
     let plane = Plane::new(&facet, 0);
     let value = plane.value([0; D]);
     // det(a, b, c) = -N·(p - a); a tie keeps the sign of the perturbed point.
-    let size = value.unsigned_abs() as f64;
+    let size = if value == 0 {
+        let off = (0..D).fold(0.0, |sum, a| sum + plane.normal[a] as f64 * ASIDE[a]);
+        off.abs()
+    } else {
+        value.unsigned_abs() as f64
+    };
     let det = if plane.outer(value) { -size } else { size };
     let aside = std::array::from_fn(|a| if value == 0 { ASIDE[a] } else { 0.0 });
     let v = facet.0.map(|c| minus(c.map(f64::from), aside));
@@ -131,6 +139,24 @@ fn angle(y: f64, x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A point in several overlapping caps at once.
+    #[test]
+    fn straight_angles_add_up() {
+        for (y, sign) in [(0.0, 1.0), (-0.0, -1.0)] {
+            let mut sum = Turn::default();
+            for n in 1..8 {
+                sum.add([y, -3.0]);
+                let want = sign * f64::from(n) * PI;
+                assert!((sum.angle() - want).abs() < 1e-12, "{n}: {}", sum.angle());
+            }
+            for n in (0..7).rev() {
+                sum.add([-y, -3.0]);
+                let want = sign * f64::from(n) * PI;
+                assert!((sum.angle() - want).abs() < 1e-12, "{n}: {}", sum.angle());
+            }
+        }
+    }
 
     #[test]
     fn the_angle_is_that_of_the_library() {

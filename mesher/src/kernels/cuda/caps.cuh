@@ -86,7 +86,9 @@ struct Turn {
         const bool below = signbit(im);
         const double next_re = re * x - im * y;
         double next_im = re * y + im * x;
-        if (next_im == 0.0) {
+        // Two straight angles make a whole turn; by sign, they are on its far side or cancel.
+        const bool straight = re < 0.0 && x < 0.0 && im == 0.0 && y == 0.0;
+        if (next_im == 0.0 && !straight) {
             // Of a straight angle, the side is that of the larger part.
             next_im = copysign(next_im, im == 0.0 ? y : im);
         }
@@ -314,11 +316,18 @@ private:
             origin.v[a] = 0;
         }
         const Wide value = plane.value(origin);
-        const double size = to_f64(value < 0 ? -value : value);
-        const double det = plane.outer(value) ? -size : size;
         // A point in the plane of a cap is moved to here: the tie rule.
-        constexpr double ASIDE[3] = {1.0 / 64.0, 1.0 / 8192.0, 1.0 / 1048576.0};
+        constexpr double ASIDE[3] = {1.0 / 4096.0, 1.0 / 524288.0, 1.0 / 67108864.0};
         const bool is_tie = value == 0;
+        double size = to_f64(value < 0 ? -value : value);
+        if (is_tie) {
+            size = 0.0;
+            for (int a = 0; a < D; a++) {
+                size = size + static_cast<double>(plane.normal[a]) * ASIDE[a];
+            }
+            size = fabs(size);
+        }
+        const double det = plane.outer(value) ? -size : size;
         double v[D][D];
         for (int k = 0; k < D; k++) {
             for (int a = 0; a < D; a++) {
