@@ -26,19 +26,26 @@ impl Default for Turn {
     }
 }
 
+#[inline(always)]
 pub(super) fn norm<const D: usize>(v: [f64; D]) -> f64 {
     v.iter().fold(0.0, |sum, c| sum + c * c).sqrt()
 }
 
+#[inline(always)]
 pub(super) fn minus<const D: usize>(a: [f64; D], b: [f64; D]) -> [f64; D] {
     std::array::from_fn(|i| a[i] - b[i])
 }
 
+#[inline(always)]
 pub(super) fn dot<const D: usize>(a: [f64; D], b: [f64; D]) -> f64 {
     (0..D).fold(0.0, |sum, i| sum + a[i] * b[i])
 }
 
 impl Turn {
+    pub(super) fn new(turns: i32, re: f64, im: f64) -> Self {
+        Self { turns, re, im }
+    }
+
     /// Adds the angle of a facet seen from p, in 3D half of it.
     pub(super) fn add_facet<const D: usize>(&mut self, facet: &[[i32; D]; D], p: [i32; D])
     where
@@ -81,7 +88,7 @@ impl Turn {
 
 /// The tangent of the angle of one facet, in 3D of half of it (Van Oosterom & Strackee
 /// 1983, eq. 8), as numerator and denominator; the side of the facet's plane is exact.
-fn tangent<const D: usize>(corners: &[[i32; D]; D], p: [i32; D]) -> [f64; 2]
+pub(super) fn tangent<const D: usize>(corners: &[[i32; D]; D], p: [i32; D]) -> [f64; 2]
 where
     Facet<D>: Exact<D>,
 {

@@ -9,7 +9,7 @@ use super::{
     local::{Local, first_center},
 };
 use crate::{LinkTable, VoxelError, pack_cell};
-use cutlink_amr::{CellRef, Forest, NONE, NeighborCell, OUTSIDE, dims};
+use cutlink_amr::{Forest, NONE, OUTSIDE, dims};
 use cutlink_device::{Backend, Host, memory};
 use cutlink_mesher::exact::{AxisForms, Exact, Facet, Int, LineCursor, LineForms, Passes, Plane};
 use rayon::prelude::*;
@@ -280,19 +280,18 @@ where
 
     /// Cuts the links into the body that no facet has cut halfway.
     fn bridge(&mut self, forest: &Forest<D>, solid: &[u64], block: u32, patch: u16) {
-        let is_solid = |c: CellRef| solid[c.block as usize] >> c.cell & 1 == 1;
-        let mut rest = self.fluid;
-        while rest != 0 {
-            let cell = rest.trailing_zeros();
-            rest &= rest - 1;
-            for direction in (0..dims::directions(D)).filter(|&d| d != dims::center(D)) {
-                let uncut = self.directions[cell as usize] >> direction & 1 == 0;
-                if let NeighborCell::Same(n) | NeighborCell::Refined(n) =
-                    forest.neighbor_cell(CellRef { block, cell }, direction)
-                    && uncut
-                    && is_solid(n)
-                {
-                    self.record(cell as usize, direction, 0.5, patch);
+        let mut around = [0; 27];
+        for (mask, n) in around.iter_mut().zip(forest.neighbors_of(block)) {
+            *mask = if n < OUTSIDE { solid[n as usize] } else { 0 };
+        }
+        shift_to_ends::<D>(&mut around);
+        for direction in (0..dims::directions(D)).filter(|&d| d != dims::center(D)) {
+            let mut ends = self.fluid & around[direction];
+            while ends != 0 {
+                let cell = ends.trailing_zeros() as usize;
+                ends &= ends - 1;
+                if self.directions[cell] >> direction & 1 == 0 {
+                    self.record(cell, direction, 0.5, patch);
                 }
             }
         }
@@ -518,6 +517,23 @@ where
         }
         if mask != 0 {
             part.blocks.push((id, mask));
+        }
+    }
+}
+
+/// From masks of the blocks around a block, by direction, to masks of its own cells: by direction, the cells whose link
+/// ends in a cell of these masks.
+fn shift_to_ends<const D: usize>(masks: &mut [u64; 27]) {
+    for axis in 0..D {
+        let stride = 1 << (2 * axis);
+        let first = (0..dims::cells(D)).filter(|cell| cell / stride % 4 == 0);
+        let first = first.fold(0u64, |mask, cell| mask | 1 << cell);
+        let last = first << (3 * stride);
+        let apart = 3usize.pow(axis as u32);
+        for low in (0..dims::directions(D)).filter(|d| d / apart % 3 == 0) {
+            let [below, own, above] = [0, 1, 2].map(|step| masks[low + step * apart]);
+            masks[low] = (own & !last) << stride | (below & last) >> (3 * stride);
+            masks[low + 2 * apart] = (own & !first) >> stride | (above & first) << (3 * stride);
         }
     }
 }
