@@ -220,12 +220,13 @@ where
                 continue;
             }
             let plane = local.plane(spacing);
+            let times = data.set.times(f);
             if diagonal {
-                lines.cross_diagonal(&local.facet, &plane, spacing);
+                lines.cross_diagonal(&local.facet, &plane, times, spacing);
             }
             for (axis, row) in rows.into_iter().enumerate() {
-                if let Some((from, to)) = row {
-                    lines.cross_axis(&local.facet, &plane, spacing, axis, from, to);
+                if let Some(row) = row {
+                    lines.cross_axis(&local.facet, &plane, times, spacing, axis, row);
                 }
             }
         }
@@ -433,14 +434,14 @@ where
     }
 
     /// From the parent's centre, half a spacing above the first centre on each axis.
-    fn cross_diagonal(&mut self, facet: &Facet<D>, plane: &Plane<D>, spacing: i32) {
+    fn cross_diagonal(&mut self, facet: &Facet<D>, plane: &Plane<D>, times: i32, spacing: i32) {
         let down = [-1; D];
         let along = plane.along(down);
         let (from, to) = ([spacing / 2; D], [0; D]);
         if along != 0 && facet.line_forms(down).hit(to) {
             let outer = |p| plane.outer(plane.value(p));
             if outer(from) != outer(to) {
-                self.start -= along.signum() as i32;
+                self.start -= along.signum() as i32 * times;
             }
         }
     }
@@ -449,10 +450,10 @@ where
         &mut self,
         facet: &Facet<D>,
         plane: &Plane<D>,
+        times: i32,
         spacing: i32,
         axis: usize,
-        from: [i32; D],
-        to: [i32; D],
+        (from, to): ([i32; D], [i32; D]),
     ) {
         let step: [i32; D] = std::array::from_fn(|a| i32::from(a == axis));
         let along = plane.along(step);
@@ -472,7 +473,7 @@ where
                 for i in 1..4 {
                     value += rise;
                     if plane.outer(value) != before {
-                        self.sums[axis][base + i * stride] -= along.signum() as i32;
+                        self.sums[axis][base + i * stride] -= along.signum() as i32 * times;
                     }
                 }
             }

@@ -2,7 +2,7 @@
 //! of cell centres that meet the facet, and on each the two neighbouring centres on either
 //! side of it. The crossing is recorded for the end, or both, that is a fluid cell of the
 //! block; the other end may lie one cell outside. Work is proportional to the area of the facets in
-//! cells, not to the volume of their bounds. Facets with the same corners are cut once.
+//! cells, not to the volume of their bounds.
 
 use super::{
     super::LevelData,
@@ -18,17 +18,6 @@ use std::cmp::Ordering;
 /// Bytes of table for each block with facets, measured on scans: about 9 boundary
 /// cells of 8 bytes with 9 links of 6 bytes each, doubled.
 const TYPICAL_BYTES: u64 = 1200;
-
-/// Length of a block's list above which it is searched for repeated facets; usual surfaces have 10 to 30 a block.
-const CROWDED: usize = 32;
-
-fn hash<const D: usize>(corners: &[[i32; D]; D]) -> u64 {
-    let mix = |h: u64, c: &i32| {
-        (h.rotate_left(26) ^ u64::from(*c as u32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-    };
-    let h = corners.as_flattened().iter().fold(0, mix);
-    h ^ (h >> 32)
-}
 
 /// The links of consecutive blocks.
 #[derive(Default)]
@@ -85,12 +74,11 @@ where
                     let coord = forest.coord[id];
                     cuts.begin(forest, solid[id], id as u32);
                     let first = first_center(coord, view.spacing);
-                    cuts.collect(data, id - view.first);
                     let all = |cuts: &mut Cuts<D>| {
                         cuts.beyond = dims::center(D);
-                        for at in 0..cuts.walls.len() {
-                            let (corners, patch) = cuts.walls[at];
-                            let local = Local::new(&Facet(corners), first, view.spacing);
+                        for f in data.walls(id - view.first) {
+                            let local = Local::new(&set.facet(f), first, view.spacing);
+                            let patch = set.patch.get(f as usize).copied().unwrap_or(0);
                             cuts.cut(&local, view.spacing, patch);
                         }
                         let Some(images) = &data.images else {
@@ -167,10 +155,6 @@ fn append(
 
 /// The cuts of one block, reused from block to block.
 struct Cuts<const D: usize> {
-    /// Corners and patches of the walls.
-    walls: Vec<([[i32; D]; D], u16)>,
-    /// Scratch of the search for repeated walls.
-    slots: Vec<u32>,
     /// Fluid cells of the block.
     fluid: u64,
     /// Cell coordinates, relative to the block's first cell, of the first and last cell in the box.
@@ -199,8 +183,6 @@ where
 {
     fn new() -> Self {
         Self {
-            walls: Vec::new(),
-            slots: Vec::new(),
             fluid: 0,
             low: [0; D],
             high: [0; D],
@@ -226,49 +208,6 @@ where
             self.on_face.fill(0);
         }
         (self.any_on_face, self.settled) = (false, false);
-    }
-
-    /// Takes up the walls of a block, each once. Facets with the same corners in the same order cross a link at the same
-    /// distance, and the lowest patch wins: the others change nothing. Only on periodic faces do crossings add
-    /// up, so there all are kept.
-    fn collect(&mut self, data: &LevelData<'_, D, Host>, row: usize) {
-        let LevelData { set, .. } = data;
-        let patch = |f: u32| set.patch.get(f as usize).copied().unwrap_or(0);
-        self.walls.clear();
-        self.walls
-            .extend(data.walls(row).map(|f| (set.facet(f).0, patch(f))));
-        if self.walls.len() > CROWDED && self.periodic == [false; D] {
-            self.drop_repeated();
-        }
-    }
-
-    /// Keeps one of the walls with the same corners, with the lowest of their patches.
-    fn drop_repeated(&mut self) {
-        // PERF: an open-addressing table of positions + 1, at most half full: 3 to 7 % of the stage's time, at 2,500
-        // facets a block. Sorting took a third.
-        let size = (2 * self.walls.len()).next_power_of_two();
-        self.slots.clear();
-        self.slots.resize(size, 0);
-        let mut kept = 0;
-        for at in 0..self.walls.len() {
-            let (corners, patch) = self.walls[at];
-            let mut slot = hash(&corners) as usize & (size - 1);
-            loop {
-                let Some(first) = (self.slots[slot] as usize).checked_sub(1) else {
-                    self.walls[kept] = (corners, patch);
-                    kept += 1;
-                    self.slots[slot] = kept as u32;
-                    break;
-                };
-                let seen = &mut self.walls[first];
-                if seen.0 == corners {
-                    seen.1 = seen.1.min(patch);
-                    break;
-                }
-                slot = (slot + 1) & (size - 1);
-            }
-        }
-        self.walls.truncate(kept);
     }
 
     /// After all facets of a block: whether crossings on faces were found, so that the facets have to be gone over

@@ -123,7 +123,7 @@ extern "C" __global__ void flag_near(uint32_t first, uint32_t count, int spacing
 
 // Solid cells and marks of the blocks near a gap, and anchors of those that are certain: one thread block each, one
 // thread per cell. `above` has the marks of the parents.
-extern "C" __global__ void classify_near(const Facet* corners, const uint32_t* rows, const uint32_t* starts,
+extern "C" __global__ void classify_near(const Facet* corners, const int32_t* times, uint32_t repeated, const uint32_t* rows, const uint32_t* starts,
                                          const uint32_t* facets, uint32_t walls, uint32_t first, int spacing, int small,
                                          const Ints* coord, const uint32_t* parent, const int32_t* seeds,
                                          uint32_t from_parent, uint32_t first_parent, const uint8_t* above,
@@ -154,8 +154,8 @@ extern "C" __global__ void classify_near(const Facet* corners, const uint32_t* r
     __syncthreads();
     const uint32_t begin = starts[row], length = starts[row + 1] - begin;
     const uint32_t in_walls = walls_in(facets + begin, length, walls);
-    add_crossings<false>(corners, facets + begin, length, gaps.first, spacing, small, from_parent, 0, 1, sums, waiting);
-    add_crossings<false>(corners, facets + begin, in_walls, gaps.first, spacing, small, from_parent, 0, 1, of_walls,
+    add_crossings<false>(corners, Times{times, repeated}, facets + begin, length, gaps.first, spacing, small, from_parent, 0, 1, sums, waiting);
+    add_crossings<false>(corners, Times{times, repeated}, facets + begin, in_walls, gaps.first, spacing, small, from_parent, 0, 1, of_walls,
                          waiting);
     __syncthreads();
     const int32_t seed = Seeds{seeds, from_parent, first_parent}.of(row, at, parent[id]);
