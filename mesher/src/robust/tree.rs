@@ -487,6 +487,29 @@ mod tests {
         assert!((on_it.abs() - 0.5).abs() < 1e-9, "{on_it}");
     }
 
+    /// Caps that are a cube by themselves: a whole turn within, none outside, and on faces, edges and corners either, by the
+    /// tie rule.
+    #[test]
+    fn ties_on_the_edges_and_corners_of_a_cube_are_whole_turns() {
+        let corner = |i: i32| [i & 1, i >> 1 & 1, i >> 2].map(|c| 100 * c);
+        let quads = [
+            [0, 2, 3, 1],
+            [4, 5, 7, 6],
+            [0, 1, 5, 4],
+            [2, 6, 7, 3],
+            [0, 4, 6, 2],
+            [1, 3, 7, 5],
+        ];
+        let halves = quads.map(|[a, b, c, d]: [u32; 4]| [[a, b, c], [a, c, d]]);
+        let cube = CapTree::new(&snapped((0..8).map(corner).collect(), halves.concat()));
+        for i in 0..5 * 5 * 5 {
+            let p = [i % 5, i / 5 % 5, i / 25].map(|c| 50 * c - 50);
+            let inside = p.iter().all(|c| (0..100).contains(c));
+            let got = cube.angle(p, 0.0).value;
+            assert!((got - f64::from(inside)).abs() < 1e-4, "{p:?}: {got}");
+        }
+    }
+
     /// On the axis of a loop of radius a the field is a² / 2 (a² + z²)^(3/2) times that of the angle over 4π.
     #[test]
     fn the_gradient_is_bounded_by_that_of_a_loop_of_current() {
