@@ -469,7 +469,7 @@ fn shift_to_ends<const D: usize>(masks: &mut [u64; 27]) {
         let first = first.fold(0u64, |mask, cell| mask | 1 << cell);
         let last = first << (3 * stride);
         let apart = 3usize.pow(axis as u32);
-        for low in (0..dims::directions(D)).filter(|d| d / apart % 3 == 0) {
+        for low in (0..dims::directions(D)).filter(|d| (d / apart).is_multiple_of(3)) {
             let [below, own, above] = [0, 1, 2].map(|step| masks[low + step * apart]);
             masks[low] = (own & !last) << stride | (below & last) >> (3 * stride);
             masks[low + 2 * apart] = (own & !first) >> stride | (above & first) << (3 * stride);
