@@ -12,7 +12,7 @@ mod constants;
 #[cfg(feature = "cuda")]
 fn main() -> Result<(), String> {
     use constants::{
-        BAND, CERTAIN, DIRECTION_BITS, FEW, FINE, HALF, NEAR, REFERENCE, ROUGH, ROUNDING,
+        BAND, CERTAIN, DIRECTION_BITS, FAR, FEW, FINE, HALF, MOST_NEAR, NEAR, REFERENCE, ROUNDING,
         UNCERTAIN, UNPROVEN, fill, region,
     };
     use cutlink_nvcc::{Constant, KernelBuild};
@@ -26,7 +26,8 @@ fn main() -> Result<(), String> {
         ("HALF", Constant::F64(HALF)),
         ("NEAR", Constant::F64(NEAR)),
         ("FINE", Constant::F64(FINE)),
-        ("ROUGH", Constant::F64(ROUGH)),
+        ("FAR", Constant::F64(FAR)),
+        ("MOST_NEAR", Constant::Size(MOST_NEAR)),
         ("ROUNDING", Constant::F64(ROUNDING)),
         ("CERTAIN", Constant::U8(CERTAIN)),
         ("UNCERTAIN", Constant::U8(UNCERTAIN)),

@@ -20,14 +20,17 @@
 
 mod caps;
 mod holes;
+mod lanes;
 mod orient;
 mod tree;
 mod turn;
+mod view;
 
 pub use holes::Holes;
 pub use tree::{Angle, CapTree};
 #[cfg(feature = "cuda")]
 pub(crate) use tree::{Node, Tree};
+pub use view::{CapView, between};
 
 use crate::{
     exact::{Exact, Facet},

@@ -138,12 +138,14 @@ pub fn same_facets<const D: usize>(a: &FacetSet<D>, b: &FacetSet<D>) -> Result<(
     let FacetArrays {
         corners,
         patch,
+        times,
         patches,
         walls,
         extent,
     } = &**a;
     same("corners", corners, &b.corners)?;
     same("facet patches", patch, &b.patch)?;
+    same("multiplicities", times, &b.times)?;
     value("number of patches", patches, &b.patches)?;
     value("walls", walls, &b.walls)?;
     value("extent", extent, &b.extent)

@@ -386,6 +386,61 @@ fn a_tube_open_at_both_ends_is_exact_next_to_the_films() {
     assert!(seen.unsure * 1000 < seen.cells, "{seen:?}");
 }
 
+/// Ends that zigzag over several cells: long rims, with caps of all sizes near each block.
+#[test]
+fn a_tube_with_jagged_ends_is_exact_next_to_its_rims() {
+    let around = 60u32;
+    let ring = |end: f64| {
+        (0..around).map(move |i| {
+            let turn = 2.0 * PI * f64::from(i) / f64::from(around);
+            let jag = if i % 2 == 0 { 0.09 } else { -0.09 };
+            [0.5 * turn.cos(), 0.5 * turn.sin(), end + jag]
+        })
+    };
+    let pair = |i: u32| {
+        let j = (i + 1) % around;
+        [[i, j, j + around], [i, j + around, i + around]]
+    };
+    let vertices = ring(-0.41).chain(ring(0.37)).collect();
+    let tube = Surface::single_patch(vertices, (0..around).flat_map(pair).collect(), "tube");
+    let params = robust(3);
+    let (snapped, report) = prepare(&Host, &tube, &unit_box(16), &params).expect("in range");
+    let report = report.expect("asked for");
+    assert_eq!((report.open_edges, report.loops), (120, 2));
+    let mesh = cutlink_tests::bodies::mesh(&snapped, unit_box(16), &params);
+    let seen = compare(&snapped, &mesh).expect("as the angles say");
+    assert!(seen.solid > 20_000 && seen.gap_links > 500, "{seen:?}");
+    assert!(seen.unsure * 1000 < seen.cells, "{seen:?}");
+}
+
+/// Two plates that face each other, each of many open edges: the film between their rims runs around all four sides.
+#[test]
+fn plates_with_films_between_them_are_exact() {
+    let n = 12u32;
+    let plate = |z: f64| {
+        let at = |i: u32| f64::from(i) / f64::from(n) - 0.47;
+        (0..=n).flat_map(move |k| (0..=n).map(move |i| [at(i), at(k) + 0.013, z]))
+    };
+    let vertices: Vec<[f64; 3]> = plate(-0.21).chain(plate(0.23)).collect();
+    let half = (n + 1) * (n + 1);
+    let squares = (0..n).flat_map(|k| (0..n).map(move |i| i + k * (n + 1)));
+    let facets = squares.flat_map(|a| {
+        let (b, d) = (a + 1, a + n + 1);
+        let c = d + 1;
+        let up = |f: [u32; 3]| f.map(|v| v + half);
+        [[a, c, b], [a, d, c], up([a, b, c]), up([a, c, d])]
+    });
+    let plates = Surface::single_patch(vertices, facets.collect(), "plates");
+    let params = robust(3);
+    let (snapped, report) = prepare(&Host, &plates, &unit_box(16), &params).expect("in range");
+    let report = report.expect("asked for");
+    assert_eq!((report.open_edges, report.loops), (96, 2));
+    let mesh = cutlink_tests::bodies::mesh(&snapped, unit_box(16), &params);
+    let seen = compare(&snapped, &mesh).expect("as the angles say");
+    assert!(seen.solid > 5_000 && seen.gap_links > 500, "{seen:?}");
+    assert!(seen.unsure * 100 < seen.cells, "{seen:?}");
+}
+
 /// The comparator is no rubber stamp: one wrong cell, one wrong link.
 #[test]
 fn a_corrupted_mesh_is_rejected() {

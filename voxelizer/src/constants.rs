@@ -21,8 +21,12 @@ pub(crate) const UNPROVEN: u8 = 2;
 pub(crate) const HALF: f64 = 0.5 - 1e-9;
 /// Remainder of a node's series that is accepted where |W - g| is compared with bounds of its own.
 pub(crate) const NEAR: f64 = 1e-3;
-/// The same of a single cell, whose class may then need a better one.
-pub(crate) const ROUGH: f64 = 1e-2;
+/// Error of a far node in the view of a block; cells whose class it leaves open compute their angle anew.
+pub(crate) const FAR: f64 = 3e-4;
+/// Most caps near a block in its view; beyond them, cells walk through the tree each.
+pub(crate) const MOST_NEAR: usize = 128;
+/// As `FAR`, of a second view for the cells that the first leaves open.
+pub(crate) const SURE: f64 = 1e-5;
 /// The same where W - g is interpolated, so that few cells are left undecided.
 pub(crate) const FINE: f64 = 1e-4;
 /// More than g is rounded by.

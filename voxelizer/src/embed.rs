@@ -16,7 +16,7 @@ use cutlink_amr::{Forest, NONE};
 use cutlink_device::Backend;
 use cutlink_mesher::{
     Surface,
-    kernels::{Bins, ChildBoxes, FacetSet},
+    kernels::{Bins, ChildBoxes, FacetSet, Repeats},
     repeat::repeat,
     robust::{RobustReport, first_gap},
     snap::{SnapError, Snapped, snap},
@@ -85,7 +85,13 @@ pub fn embed<const D: usize, K: MeshKernels<D>>(
     };
     let plan = refine::plan(params, &frame, surface.patches.len(), gaps.is_some())?;
     let mut clock = Clock::new(kernels, observer)?;
-    let set = kernels.facet_set(surface)?;
+    // On periodic faces, crossings add up.
+    let repeats = if params.periodic_axes() == [false; D] {
+        Repeats::Merge
+    } else {
+        Repeats::Keep
+    };
+    let set = kernels.facet_set(surface, repeats)?;
     let beyond = Beyond::new(kernels, surface, &frame, params)?;
     clock.lap(Stage::Upload)?;
     let mut build = Build::new(kernels, &frame, params.periodic_axes())?;
@@ -218,7 +224,7 @@ impl<const D: usize, K: MeshKernels<D>> Beyond<D, K> {
         if surface.facets.is_empty() {
             return Ok(None);
         }
-        let set = kernels.facet_set(&surface)?;
+        let set = kernels.facet_set(&surface, Repeats::Keep)?;
         Ok(Some(Self { set, starts }))
     }
 

@@ -36,6 +36,8 @@ use rayon::prelude::*;
 
 /// A good number of blocks to build for a forecast: a fraction of a second.
 pub const BUILD_BLOCKS: u64 = 400_000;
+/// About how much longer a block takes where a surface is closed by caps.
+const OPEN_COST: u64 = 4;
 /// Layers refined into the body, and what facet lists add: see the module.
 const SOLID_LAYERS: f64 = 2.0;
 const OWN_BLOCK: f64 = 1.25;
@@ -139,7 +141,8 @@ struct Moments {
 }
 
 /// Estimates meshes of up to `params.levels` levels. As many coarse ones as are predicted to
-/// have at most `build_blocks` blocks (such as [`BUILD_BLOCKS`]) are counted by building them.
+/// have at most `build_blocks` blocks (such as [`BUILD_BLOCKS`]) are counted by building them; a quarter of them where
+/// caps close the surface.
 ///
 /// `surface` is placed in the frame and need not be closed. See the module for the method.
 pub fn forecast<const D: usize, K: MeshKernels<D>>(
@@ -151,14 +154,19 @@ pub fn forecast<const D: usize, K: MeshKernels<D>>(
 ) -> Result<Forecast<D>, EstimateError> {
     let limit = closed_form(surface, frame, params, &duplicates(surface))?;
     let mut made = limit.clone();
+    let mut most = build_blocks;
     // What was counted may show that one more level is within the number.
     loop {
-        let counted = made.levels_within(build_blocks);
+        let counted = made.levels_within(most);
         if counted <= made.counted {
             return Ok(made);
         }
         let coarse = params.clone().with_levels(counted);
         let (snapped, _) = prepare(kernels, surface, &frame, &coarse)?;
+        if snapped.caps > 0 && most == build_blocks {
+            most = build_blocks / OPEN_COST;
+            continue;
+        }
         let mut watch = Watch(vec![0.0; counted]);
         let mesh = embed(kernels, &snapped, frame, &coarse, &mut watch)?;
         made = limit.clone();

@@ -14,6 +14,8 @@ mod cpu;
 mod cuda;
 #[cfg(feature = "cuda")]
 pub use cuda::Caps;
+mod repeats;
+pub use repeats::Repeats;
 
 use crate::{
     exact::Facet,
@@ -41,6 +43,8 @@ pub struct FacetArrays<const D: usize, B: Backend = Host> {
     pub corners: B::Buf<[[i32; D]; D]>,
     /// Patch of each facet, or empty where the surface has one patch.
     pub patch: B::Buf<u16>,
+    /// How often each facet counts in winding numbers; empty where each counts once. See [`Repeats`].
+    pub times: B::Buf<i32>,
     /// Number of patches; each entry of `patch` is below it.
     pub patches: usize,
     /// Facets that are walls; those behind them are caps, for winding numbers only.
@@ -73,6 +77,7 @@ impl<const D: usize, B: Backend> FacetSet<D, B> {
         Ok(FacetSet(FacetArrays {
             corners: backend.download(&self.corners)?,
             patch: backend.download(&self.patch)?,
+            times: backend.download(&self.times)?,
             patches: self.patches,
             walls: self.walls,
             extent: self.extent,
@@ -85,6 +90,12 @@ impl<const D: usize> FacetSet<D> {
     #[inline]
     pub fn facet(&self, f: u32) -> Facet<D> {
         Facet(self.corners[f as usize])
+    }
+
+    /// How often facet `f` counts in winding numbers.
+    #[inline]
+    pub fn times(&self, f: u32) -> i32 {
+        self.times.get(f as usize).copied().unwrap_or(1)
     }
 }
 
@@ -289,11 +300,15 @@ pub trait BinKernels<const D: usize>: Backend + sealed::Sealed {
     /// Copies a surface into the backend's memory. Walls are sorted by the Morton number of
     /// their lowest corner (the upper 21 bits of a coordinate in 3D, 30 in 2D), and by
     /// their number where that is the same; caps keep their order. Patches are dropped where the
-    /// surface has only one. Cost: a sort of the facets.
+    /// surface has only one. Facets on the same corners are merged if `repeats` says so. Cost: two sorts of the facets.
     ///
     /// # Panics
     /// Where facets name vertices or patches that are not there.
-    fn facet_set(&self, surface: &Snapped<D>) -> Result<FacetSet<D, Self>, DeviceError>;
+    fn facet_set(
+        &self,
+        surface: &Snapped<D>,
+        repeats: Repeats,
+    ) -> Result<FacetSet<D, Self>, DeviceError>;
 
     /// Bins of a grid of `boxes` boxes an axis with the given edge, x fastest, lower corner
     /// at lattice point 0.

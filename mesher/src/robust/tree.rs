@@ -21,11 +21,11 @@ use crate::{
 use std::f64::consts::PI;
 
 /// Simplices in a leaf.
-const LEAF: usize = 4;
+const LEAF: usize = 2;
 /// Bounds of nodes further away than this many radii are at most (4/3)^D times those of their simplices.
 const FAR: f64 = 3.0;
 /// Remainders that nodes may have, in turn, where a rough angle does not decide; at last none.
-const FINER: [f64; 3] = [1e-3, 1e-6, 0.0];
+const FINER: [f64; 2] = [1e-5, 0.0];
 
 /// The caps of a surface and their rim; lengths in lattice units.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,7 +44,7 @@ pub(crate) struct Tree<const D: usize> {
 }
 
 /// An angle over that of all directions.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Angle {
     /// Its value, positive within a body whose facets point outward.
     pub value: f64,
@@ -57,7 +57,7 @@ pub struct Angle {
 #[repr(C)]
 pub(crate) struct Node<const D: usize> {
     /// Centre of the simplices, by size.
-    center: [f64; D],
+    pub(super) center: [f64; D],
     /// No corner is further from the centre.
     radius: f64,
     /// Sum of the sizes: areas of caps, lengths of edges, numbers of ends.
@@ -67,9 +67,9 @@ pub(crate) struct Node<const D: usize> {
     /// Of caps, the sum of (c - center) ⊗ A n, c a facet's centre.
     second: [[f64; D]; D],
     /// Simplices, where it is a leaf: the first and the one behind the last; none elsewhere.
-    range: [u32; 2],
+    pub(super) range: [u32; 2],
     /// The node to go on with when this one's subtree is done.
-    skip: u64,
+    pub(super) skip: u64,
 }
 
 /// A simplex' centre and size, and of a cap A n.
@@ -81,7 +81,7 @@ struct Moment<const D: usize> {
 }
 
 /// All directions.
-fn sphere(dimensions: usize) -> f64 {
+pub(super) fn sphere(dimensions: usize) -> f64 {
     if dimensions == 2 { 2.0 * PI } else { 4.0 * PI }
 }
 
@@ -167,11 +167,9 @@ where
         let (mut far, mut error, mut near, mut at) = (0.0, 0.0, Turn::default(), 0);
         while let Some(node) = nodes.get(at) {
             let r = minus(node.center, point);
-            let square = dot(r, r);
-            let length = square.sqrt();
-            let remainder = node.remainder(length);
+            let [remainder, _] = node.remainders(norm(r), 0.0);
             if remainder <= tolerance {
-                far += node.far(r, square, length);
+                far += node.far(r);
                 error += remainder;
                 at = node.skip as usize;
             } else {
@@ -193,13 +191,20 @@ where
     /// 1/2 by more than rounding. `g` may be rough: where it does not decide, the angle is computed again.
     pub fn is_inside(&self, p: [i32; D], winding: i32, half: f64, mut g: Angle) -> bool {
         for tolerance in FINER {
-            let size = (f64::from(winding) - g.value).abs();
-            if (size - half).abs() > g.error {
-                return size >= half;
+            if let Some(inside) = g.decides(winding, half) {
+                return inside;
             }
             g = self.angle(p, tolerance);
         }
         (f64::from(winding) - g.value).abs() >= half
+    }
+}
+
+impl Angle {
+    /// Whether |W - g| is at least a `half`, where the error leaves no doubt.
+    pub fn decides(self, winding: i32, half: f64) -> Option<bool> {
+        let size = (f64::from(winding) - self.value).abs();
+        ((size - half).abs() > self.error).then_some(size >= half)
     }
 }
 
@@ -385,24 +390,31 @@ fn node<const D: usize>(moments: &[Moment<D>]) -> Node<D> {
 }
 
 impl<const D: usize> Node<D> {
-    /// A bound on the remainder of [`Node::far`], over all directions, seen from `length` away.
-    fn remainder(&self, length: f64) -> f64 {
+    /// Bounds over all directions, seen from `length` away: on the remainder of [`Node::far`], and on its sum with that of
+    /// a linear interpolation, of which `spread` is the part of a length squared (see [`super::view`]).
+    pub(super) fn remainders(&self, length: f64, spread: f64) -> [f64; 2] {
         let free = length - self.radius;
         if free <= self.radius {
-            return f64::INFINITY;
+            return [f64::INFINITY; 2];
         }
         let (square, by) = (self.radius * self.radius, free * free);
-        let bound = if D == 2 {
-            square / (by * free)
+        let scale = if D == 2 {
+            self.size / (by * free * sphere(D))
         } else {
-            3.0 * square / (by * by)
+            3.0 * self.size / (by * by * sphere(D))
         };
-        self.size * bound / sphere(D)
+        [scale * square, scale * (square + spread)]
     }
 
-    /// The angle by the first two moments: A n · r / r^D, and its gradient along the arms.
-    fn far(&self, r: [f64; D], square: f64, length: f64) -> f64 {
-        let power = if D == 2 { square } else { square * length };
+    /// The angle by the first two moments, `r` away: A n · r / r^D, and its gradient along the arms.
+    #[inline(always)]
+    pub(super) fn far(&self, r: [f64; D]) -> f64 {
+        let square = dot(r, r);
+        let power = if D == 2 {
+            square
+        } else {
+            square * square.sqrt()
+        };
         let mut trace = 0.0;
         let mut stretch = 0.0;
         for a in 0..D {
@@ -473,6 +485,29 @@ mod tests {
         }
         let on_it = tree.angle([100, 100, 0], 0.0).value;
         assert!((on_it.abs() - 0.5).abs() < 1e-9, "{on_it}");
+    }
+
+    /// Caps that are a cube by themselves: a whole turn within, none outside, and on faces, edges and corners either, by the
+    /// tie rule.
+    #[test]
+    fn ties_on_the_edges_and_corners_of_a_cube_are_whole_turns() {
+        let corner = |i: i32| [i & 1, i >> 1 & 1, i >> 2].map(|c| 100 * c);
+        let quads = [
+            [0, 2, 3, 1],
+            [4, 5, 7, 6],
+            [0, 1, 5, 4],
+            [2, 6, 7, 3],
+            [0, 4, 6, 2],
+            [1, 3, 7, 5],
+        ];
+        let halves = quads.map(|[a, b, c, d]: [u32; 4]| [[a, b, c], [a, c, d]]);
+        let cube = CapTree::new(&snapped((0..8).map(corner).collect(), halves.concat()));
+        for i in 0..5 * 5 * 5 {
+            let p = [i % 5, i / 5 % 5, i / 25].map(|c| 50 * c - 50);
+            let inside = p.iter().all(|c| (0..100).contains(c));
+            let got = cube.angle(p, 0.0).value;
+            assert!((got - f64::from(inside)).abs() < 1e-4, "{p:?}: {got}");
+        }
     }
 
     /// On the axis of a loop of radius a the field is a² / 2 (a² + z²)^(3/2) times that of the angle over 4π.

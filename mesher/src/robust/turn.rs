@@ -3,9 +3,10 @@
 use crate::exact::{Exact, Facet, Plane};
 use std::f64::consts::{FRAC_PI_4, PI};
 
-/// Where a point in the plane of a cap is moved to, the tie rule: off the edges of caps, in the directions of
-/// [`crate::exact`], by less than any distance that counts.
-const ASIDE: [f64; 3] = [1.0 / 64.0, 1.0 / 8192.0, 1.0 / 1_048_576.0];
+/// Where a point in the plane of a cap is moved to, the tie rule: off the plane and the edges of caps, in the directions
+/// of [`crate::exact`], by less than any distance that counts. All caps that meet at the point have it in their planes,
+/// so their sum is that at one place, also on an edge between two of them.
+const ASIDE: [f64; 3] = [1.0 / 4096.0, 1.0 / 524_288.0, 1.0 / 67_108_864.0];
 
 /// A sum of angles, as whole turns and a complex number that has the rest as its argument.
 #[derive(Clone, Copy)]
@@ -25,19 +26,26 @@ impl Default for Turn {
     }
 }
 
+#[inline(always)]
 pub(super) fn norm<const D: usize>(v: [f64; D]) -> f64 {
     v.iter().fold(0.0, |sum, c| sum + c * c).sqrt()
 }
 
+#[inline(always)]
 pub(super) fn minus<const D: usize>(a: [f64; D], b: [f64; D]) -> [f64; D] {
     std::array::from_fn(|i| a[i] - b[i])
 }
 
+#[inline(always)]
 pub(super) fn dot<const D: usize>(a: [f64; D], b: [f64; D]) -> f64 {
     (0..D).fold(0.0, |sum, i| sum + a[i] * b[i])
 }
 
 impl Turn {
+    pub(super) fn new(turns: i32, re: f64, im: f64) -> Self {
+        Self { turns, re, im }
+    }
+
     /// Adds the angle of a facet seen from p, in 3D half of it.
     pub(super) fn add_facet<const D: usize>(&mut self, facet: &[[i32; D]; D], p: [i32; D])
     where
@@ -56,7 +64,9 @@ impl Turn {
         let below = self.im.is_sign_negative();
         let re = self.re * x - self.im * y;
         let mut im = self.re * y + self.im * x;
-        if im == 0.0 {
+        // Two straight angles make a whole turn; by sign, they are on its far side or cancel.
+        let straight = self.re < 0.0 && x < 0.0 && self.im == 0.0 && y == 0.0;
+        if im == 0.0 && !straight {
             // Of a straight angle, the side is that of the larger part.
             im = im.copysign(if self.im == 0.0 { y } else { self.im });
         }
@@ -78,7 +88,7 @@ impl Turn {
 
 /// The tangent of the angle of one facet, in 3D of half of it (Van Oosterom & Strackee
 /// 1983, eq. 8), as numerator and denominator; the side of the facet's plane is exact.
-fn tangent<const D: usize>(corners: &[[i32; D]; D], p: [i32; D]) -> [f64; 2]
+pub(super) fn tangent<const D: usize>(corners: &[[i32; D]; D], p: [i32; D]) -> [f64; 2]
 where
     Facet<D>: Exact<D>,
 {
@@ -87,7 +97,12 @@ where
     let plane = Plane::new(&facet, 0);
     let value = plane.value([0; D]);
     // det(a, b, c) = -N·(p - a); a tie keeps the sign of the perturbed point.
-    let size = value.unsigned_abs() as f64;
+    let size = if value == 0 {
+        let off = (0..D).fold(0.0, |sum, a| sum + plane.normal[a] as f64 * ASIDE[a]);
+        off.abs()
+    } else {
+        value.unsigned_abs() as f64
+    };
     let det = if plane.outer(value) { -size } else { size };
     let aside = std::array::from_fn(|a| if value == 0 { ASIDE[a] } else { 0.0 });
     let v = facet.0.map(|c| minus(c.map(f64::from), aside));
@@ -131,6 +146,24 @@ fn angle(y: f64, x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A point in several overlapping caps at once.
+    #[test]
+    fn straight_angles_add_up() {
+        for (y, sign) in [(0.0, 1.0), (-0.0, -1.0)] {
+            let mut sum = Turn::default();
+            for n in 1..8 {
+                sum.add([y, -3.0]);
+                let want = sign * f64::from(n) * PI;
+                assert!((sum.angle() - want).abs() < 1e-12, "{n}: {}", sum.angle());
+            }
+            for n in (0..7).rev() {
+                sum.add([-y, -3.0]);
+                let want = sign * f64::from(n) * PI;
+                assert!((sum.angle() - want).abs() < 1e-12, "{n}: {}", sum.angle());
+            }
+        }
+    }
 
     #[test]
     fn the_angle_is_that_of_the_library() {

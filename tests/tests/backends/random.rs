@@ -1,7 +1,10 @@
 //! Random closed chains that hurt, by `cutlink_tests::chains`: ties on cell centres, coordinates up to the
 //! limit of the lattice, thin walls, all fill rules, several patches.
 
-use cutlink_mesher::exact::{Exact, Facet};
+use cutlink_mesher::{
+    exact::{Exact, Facet},
+    snap::Snapped,
+};
 use cutlink_tests::{
     backend_test,
     backends::{AnyKernels, conform, random_cases},
@@ -10,7 +13,7 @@ use cutlink_tests::{
     oracle::{Determinants, Oracle, Space},
     rules::{Rules, rules},
 };
-use cutlink_voxelizer::{EmbedParams, kernels::MeshKernels};
+use cutlink_voxelizer::{EmbedParams, embed, kernels::MeshKernels};
 use proptest::prelude::*;
 use std::cell::Cell;
 
@@ -22,6 +25,8 @@ backend_test!(
     plane_one_level,
     plane_one_to_four_levels_to_the_limit_of_the_lattice,
     plane_rules,
+    space_copies,
+    plane_copies,
 );
 
 /// What all cases of a test came to.
@@ -158,4 +163,59 @@ fn plane_rules<K: AnyKernels>(kernels: &K) {
     };
     let sum = run::<2, K>(kernels, 500, sizes, true);
     assert!(sum.graded > 100, "{sum:?}");
+}
+
+/// Every facet so many times, and a pair that face each other more on those in `pairs`, of another patch.
+fn with_copies<const D: usize>(surface: &Snapped<D>, times: usize, pairs: u64) -> Snapped<D> {
+    let mut copies = surface.clone();
+    let count = surface.facets.len();
+    copies.facet_patch.resize(count, 0);
+    copies.facets = copies.facets.repeat(times);
+    copies.facet_patch = copies.facet_patch.repeat(times);
+    for (f, facet) in surface.facets.iter().enumerate() {
+        if pairs >> (f % 64) & 1 == 1 {
+            let mut reversed = *facet;
+            reversed.swap(0, D - 1);
+            copies.facets.extend([*facet, reversed]);
+            let patch = (f % surface.patches.len()) as u16;
+            copies.facet_patch.extend([patch; 2]);
+        }
+    }
+    copies
+}
+
+/// Runs random cases with copies; in how many a copy that faces inward makes a difference.
+fn run_copies<const D: usize, K: MeshKernels<D>>(kernels: &K, count: u32, sizes: Sizes) -> u32
+where
+    Facet<D>: Exact<D>,
+    Space: Determinants<D>,
+    Bodies: Chains<D>,
+{
+    let (sum, wrong) = (Cell::new(Sum::default()), Cell::new(0));
+    let each = |(mut case, times, pairs): (Case<D>, usize, u64)| {
+        case.surface = with_copies(&case.surface, times, pairs);
+        check(kernels, &case, &case.params, &sum)?;
+        // The control: without the last copy, the mesh is not that of the oracle, if the facet is near centres.
+        let oracle = Oracle::new(&case.surface, case.ray);
+        case.surface.facets.pop();
+        case.surface.facet_patch.pop();
+        if let Ok(mesh) = embed(kernels, &case.surface, case.frame, &case.params, &mut ()) {
+            let mesh = mesh.download(kernels).expect("a copy on the host");
+            let differs = against_oracle(&mesh, case.params.levels, &oracle).is_err();
+            wrong.set(wrong.get() + u32::from(differs));
+        }
+        Ok(())
+    };
+    random_cases(count, &(cases(sizes), 1..4usize, any::<u64>()), each);
+    wrong.get()
+}
+
+fn space_copies<K: AnyKernels>(kernels: &K) {
+    let wrong = run_copies::<3, K>(kernels, 500, NEAR);
+    assert!(wrong > 50, "{wrong} controls");
+}
+
+fn plane_copies<K: AnyKernels>(kernels: &K) {
+    let wrong = run_copies::<2, K>(kernels, 1000, NEAR);
+    assert!(wrong > 100, "{wrong} controls");
 }

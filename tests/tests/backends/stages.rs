@@ -5,7 +5,7 @@ use cutlink_amr::{Forest, Mark};
 use cutlink_device::Host;
 use cutlink_mesher::{
     exact::{Exact, Facet},
-    kernels::{Bins, ChildBoxes, FacetSet},
+    kernels::{Bins, ChildBoxes, FacetSet, Repeats},
     primitives::{Shape2, Shape3},
     snap::{Snapped, snap},
 };
@@ -43,7 +43,7 @@ fn stages<const D: usize, K: MeshKernels<D>>(
 ) -> Result<Made<D>, String> {
     let text = |error: &dyn std::fmt::Display| error.to_string();
     let device = |error| text(&error as &cutlink_device::DeviceError);
-    let set = kernels.facet_set(surface).map_err(device)?;
+    let set = kernels.facet_set(surface, Repeats::Merge).map_err(device)?;
     let mut forest = Forest::new(kernels, root).map_err(|e| text(&e))?;
     let seeds = kernels
         .seed_roots(&set, &forest, spacing)

@@ -15,7 +15,7 @@
 use cutlink_amr::dims;
 use cutlink_device::{DeviceError, Host};
 use cutlink_mesher::exact::{Exact, Facet};
-use cutlink_mesher::kernels::{BinKernels, Bins, ChildBoxes};
+use cutlink_mesher::kernels::{BinKernels, Bins, ChildBoxes, Repeats};
 use cutlink_mesher::snap::Snapped;
 use cutlink_voxelizer::{EmbedParams, Mesh, SUBCELL_BITS, Stage, fluid_layers};
 
@@ -90,7 +90,7 @@ fn levels<const D: usize>(
 where
     Facet<D>: Exact<D>,
 {
-    let set = Host.facet_set(surface)?;
+    let set = Host.facet_set(surface, Repeats::Merge)?;
     let forest = &mesh.forest;
     let (mut first, mut first_parent) = (0, 0);
     let mut above: Option<Bins> = None;

@@ -1,6 +1,6 @@
 //! Facets in an order in which neighbours in space are neighbours in memory (Morton 1966).
 
-use super::super::{FacetArrays, FacetSet, check_snapped};
+use super::super::{FacetArrays, FacetSet, Repeats, check_snapped, repeats::Places};
 use crate::{
     exact::{Exact, Facet},
     snap::Snapped,
@@ -8,15 +8,19 @@ use crate::{
 use cutlink_device::{Backend, DeviceError, Host};
 use rayon::prelude::*;
 
-pub(super) fn facet_set<const D: usize>(surface: &Snapped<D>) -> Result<FacetSet<D>, DeviceError>
+pub(super) fn facet_set<const D: usize>(
+    surface: &Snapped<D>,
+    repeats: Repeats,
+) -> Result<FacetSet<D>, DeviceError>
 where
     Facet<D>: Exact<D>,
 {
     check_snapped(surface);
-    let count = surface.facets.len();
-    Host.reserve("the surface", (count * (4 * D * D + 2 + 16)) as u64)?;
-    let corners = |f: u32| surface.facets[f as usize].map(|v| surface.vertices[v as usize]);
-    let walls = count - surface.caps;
+    let bytes = surface.facets.len() * (4 * D * D + 2 + 16 + 8);
+    Host.reserve("the surface", bytes as u64)?;
+    let places = Places::new(surface, repeats);
+    let (count, walls) = (places.facets.len(), places.walls);
+    let corners = |f: u32| places.facets[f as usize].map(|v| surface.vertices[v as usize]);
     let mut order: Vec<(u64, u32)> = (0..count as u32)
         .into_par_iter()
         .map(|f| (morton(Facet(corners(f)).bounds()[0]), f))
@@ -30,13 +34,20 @@ where
     let patch = match surface.patches.len() {
         1 => Vec::new(),
         _ => {
-            let of = |f: u32| surface.facet_patch.get(f as usize).copied().unwrap_or(0);
+            let of = |f: u32| places.patch.get(f as usize).copied().unwrap_or(0);
             order.iter().map(|&(_, f)| of(f)).collect()
         }
     };
     Ok(FacetSet(FacetArrays {
         corners: order.par_iter().map(|&(_, f)| corners(f)).collect(),
         patch,
+        times: match places.times.len() {
+            0 => Vec::new(),
+            _ => order
+                .iter()
+                .map(|&(_, f)| places.times[f as usize])
+                .collect(),
+        },
         patches: surface.patches.len().max(1),
         walls: walls as u32,
         extent: extent.reduce(|| 0, i32::max),

@@ -3,7 +3,7 @@
 mod bins;
 mod facets;
 
-use super::{BinKernels, Bins, ChildBoxes, FacetSet};
+use super::{BinKernels, Bins, ChildBoxes, FacetSet, Repeats};
 use crate::{
     exact::{Exact, Facet},
     robust::{self, CapTree, RobustReport},
@@ -15,7 +15,7 @@ use cutlink_device::{DeviceError, Host, of_dimension};
 struct Stages<const D: usize> {
     close: fn(&mut Snapped<D>) -> RobustReport,
     gaps: fn(&Snapped<D>) -> CapTree<D>,
-    facet_set: fn(&Snapped<D>) -> Result<FacetSet<D>, DeviceError>,
+    facet_set: fn(&Snapped<D>, Repeats) -> Result<FacetSet<D>, DeviceError>,
     bin_root: fn(&FacetSet<D>, [u32; D], i32) -> Result<Bins, DeviceError>,
     bin_children: fn(&FacetSet<D>, &Bins, ChildBoxes<'_, D, Host>) -> Result<Bins, DeviceError>,
 }
@@ -52,8 +52,12 @@ where
         (stages().gaps)(surface)
     }
 
-    fn facet_set(&self, surface: &Snapped<D>) -> Result<FacetSet<D>, DeviceError> {
-        (stages().facet_set)(surface)
+    fn facet_set(
+        &self,
+        surface: &Snapped<D>,
+        repeats: Repeats,
+    ) -> Result<FacetSet<D>, DeviceError> {
+        (stages().facet_set)(surface, repeats)
     }
 
     fn bin_root(&self, set: &FacetSet<D>, boxes: [u32; D], edge: i32) -> Result<Bins, DeviceError> {

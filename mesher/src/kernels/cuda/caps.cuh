@@ -1,5 +1,5 @@
-// The angle that a surface's caps subtend at a point, and bounds on its changes: `tree.rs` and `turn.rs`, operation by
-// operation. With +, -, *, / and the root alone, each rounded as IEEE 754 says (no fused products), results have the
+// The angle that a surface's caps subtend at a point, and bounds on its changes: `tree.rs`, `turn.rs` and `view.rs`, operation
+// by operation. With +, -, *, / and the root alone, each rounded as IEEE 754 says (no fused products), results have the
 // same bits.
 
 #pragma once
@@ -86,7 +86,9 @@ struct Turn {
         const bool below = signbit(im);
         const double next_re = re * x - im * y;
         double next_im = re * y + im * x;
-        if (next_im == 0.0) {
+        // Two straight angles make a whole turn; by sign, they are on its far side or cancel.
+        const bool straight = re < 0.0 && x < 0.0 && im == 0.0 && y == 0.0;
+        if (next_im == 0.0 && !straight) {
             // Of a straight angle, the side is that of the larger part.
             next_im = copysign(next_im, im == 0.0 ? y : im);
         }
@@ -153,6 +155,29 @@ struct CapTree {
     }
 };
 
+// The caps seen from a box: the angle of far nodes in its corners, bounds on its error there and interpolated, and the
+// simplices that are near.
+template <int MOST> struct CapView {
+    double far[1 << D];
+    double errors[2];
+    uint32_t near[MOST];
+    uint32_t count;
+};
+
+// Linear along each axis between values in the corners of a box; `t` in lengths of its edges.
+__device__ inline double between(const double (&corners)[1 << D], const double (&t)[D]) {
+    double values[1 << D];
+    for (int i = 0; i < 1 << D; i++) {
+        values[i] = corners[i];
+    }
+    for (int axis = D - 1; axis >= 0; axis--) {
+        for (int i = 0; i < 1 << axis; i++) {
+            values[i] += t[axis] * (values[i + (1 << axis)] - values[i]);
+        }
+    }
+    return values[0];
+}
+
 struct Caps {
     CapTree caps, rim;
 
@@ -214,11 +239,10 @@ struct Caps {
             for (int a = 0; a < D; a++) {
                 r[a] = node.center[a] - static_cast<double>(p.v[a]);
             }
-            const double square = dot(r, r);
-            const double length = sqrt(square);
-            const double left = remainder(node, length);
+            double left, both;
+            remainders(node, norm(r), 0.0, left, both);
             if (left <= tolerance) {
-                far += by_moments(node, r, square, length);
+                far += by_moments(node, r);
                 error += left;
                 at = node.skip;
             } else {
@@ -234,8 +258,8 @@ struct Caps {
 
     // Whether |W - g| is at least a half; a rough g is computed again where it does not decide.
     __device__ bool is_inside(const Ints& p, int32_t winding, double half, CapAngle g) const {
-        constexpr double FINER[3] = {1e-3, 1e-6, 0.0};
-        for (int i = 0; i < 3; i++) {
+        constexpr double FINER[2] = {1e-5, 0.0};
+        for (int i = 0; i < 2; i++) {
             const double size = fabs(static_cast<double>(winding) - g.value);
             if (fabs(size - half) > g.error) {
                 return size >= half;
@@ -245,7 +269,91 @@ struct Caps {
         return fabs(static_cast<double>(winding) - g.value) >= half;
     }
 
+    // The caps seen from the points between `low` and `low + edge` on each axis, for `view` in shared memory. By 2^D
+    // threads of one warp, one a corner; they all return whether no more than MOST simplices are near.
+    template <int MOST>
+    __device__ bool look(const Ints& low, int edge, double tolerance, int corner, CapView<MOST>& view) const {
+        const double length = static_cast<double>(edge);
+        double middle[D];
+        for (int a = 0; a < D; a++) {
+            middle[a] = static_cast<double>(low.v[a]) + 0.5 * length;
+        }
+        const double reach = 0.5 * length * sqrt(static_cast<double>(D));
+        const double spread = static_cast<double>(D) * length * length / 4.0;
+        const Ints point = corner_of(low, edge, corner);
+        double far = 0.0, errors[2] = {0.0, 0.0};
+        uint32_t count = 0;
+        uint64_t at = 0;
+        while (at < caps.count) {
+            const CapNode& node = caps.nodes[at];
+            double arm[D], r[D];
+            for (int a = 0; a < D; a++) {
+                arm[a] = node.center[a] - middle[a];
+                r[a] = node.center[a] - static_cast<double>(point.v[a]);
+            }
+            double series, both;
+            remainders(node, norm(arm) - reach, spread, series, both);
+            if (both <= tolerance) {
+                errors[0] += series;
+                errors[1] += both;
+                far += by_moments(node, r);
+                at = node.skip;
+            } else {
+                if (count + (node.range[1] - node.range[0]) > MOST) {
+                    return false;
+                }
+                for (uint32_t f = node.range[0]; f < node.range[1]; f++) {
+                    if (corner == 0) {
+                        view.near[count] = f;
+                    }
+                    count++;
+                }
+                at++;
+            }
+        }
+        view.far[corner] = far;
+        if (corner == 0) {
+            view.errors[0] = errors[0];
+            view.errors[1] = errors[1];
+            view.count = count;
+        }
+        return true;
+    }
+
+    // g at a point, of which that of the far nodes is known.
+    template <int MOST> __device__ double with_near(const CapView<MOST>& view, double far, const Ints& p) const {
+        Turn near;
+        for (uint32_t i = 0; i < view.count; i++) {
+            add_facet(near, caps.simplices[view.near[i]].relative_to(p));
+        }
+        return (far + static_cast<double>(D - 1) * near.angle()) / CAP_SPHERE;
+    }
+
+    // g in a corner of the box.
+    template <int MOST>
+    __device__ double in_corner(const CapView<MOST>& view, const Ints& low, int edge, int corner) const {
+        return with_near(view, view.far[corner], corner_of(low, edge, corner));
+    }
+
+    // g at a point of the box.
+    template <int MOST>
+    __device__ CapAngle seen(const CapView<MOST>& view, const Ints& low, int edge, const Ints& p) const {
+        double t[D];
+        for (int a = 0; a < D; a++) {
+            t[a] = static_cast<double>(p.v[a] - low.v[a]) / static_cast<double>(edge);
+        }
+        return CapAngle{with_near(view, between(view.far, t), p), view.errors[1]};
+    }
+
 private:
+    __device__ static Ints corner_of(const Ints& low, int edge, int corner) {
+        Ints p;
+        for (int a = 0; a < D; a++) {
+            p.v[a] = low.v[a] + (corner >> a & 1) * edge;
+        }
+        return p;
+    }
+
     template <int POWER>
     __device__ double of_rim(const double (&p)[D], double reach, double enough) const {
         return rim.sum_of<POWER>(p, reach, enough, [&](const Facet& f) {
@@ -282,20 +390,24 @@ private:
         return norm(arm);
     }
 
-    // A bound on the remainder of the moments' series, over all directions.
-    __device__ static double remainder(const CapNode& node, double length) {
+    // Bounds over all directions: on the remainder of the moments' series, and on its sum with that of a linear
+    // interpolation.
+    __device__ static void remainders(const CapNode& node, double length, double spread, double& series, double& both) {
         const double free = length - node.radius;
         if (free <= node.radius) {
-            return __builtin_huge_val();
+            series = both = __builtin_huge_val();
+            return;
         }
         const double square = node.radius * node.radius, by = free * free;
-        const double bound = D == 2 ? square / (by * free) : 3.0 * square / (by * by);
-        return node.size * bound / CAP_SPHERE;
+        const double scale = D == 2 ? node.size / (by * free * CAP_SPHERE) : 3.0 * node.size / (by * by * CAP_SPHERE);
+        series = scale * square;
+        both = scale * (square + spread);
     }
 
     // The angle by the first two moments.
-    __device__ static double by_moments(const CapNode& node, const double (&r)[D], double square, double length) {
-        const double power = D == 2 ? square : square * length;
+    __device__ static double by_moments(const CapNode& node, const double (&r)[D]) {
+        const double square = dot(r, r);
+        const double power = D == 2 ? square : square * sqrt(square);
         double trace = 0.0, stretch = 0.0;
         for (int a = 0; a < D; a++) {
             trace += node.second[a][a];
@@ -314,11 +426,18 @@ private:
             origin.v[a] = 0;
         }
         const Wide value = plane.value(origin);
-        const double size = to_f64(value < 0 ? -value : value);
-        const double det = plane.outer(value) ? -size : size;
         // A point in the plane of a cap is moved to here: the tie rule.
-        constexpr double ASIDE[3] = {1.0 / 64.0, 1.0 / 8192.0, 1.0 / 1048576.0};
+        constexpr double ASIDE[3] = {1.0 / 4096.0, 1.0 / 524288.0, 1.0 / 67108864.0};
         const bool is_tie = value == 0;
+        double size = to_f64(value < 0 ? -value : value);
+        if (is_tie) {
+            size = 0.0;
+            for (int a = 0; a < D; a++) {
+                size = size + static_cast<double>(plane.normal[a]) * ASIDE[a];
+            }
+            size = fabs(size);
+        }
+        const double det = plane.outer(value) ? -size : size;
         double v[D][D];
         for (int k = 0; k < D; k++) {
             for (int a = 0; a < D; a++) {

@@ -35,10 +35,11 @@ extern "C" __global__ void keys(const Ints* vertices, const Corners* facets, uin
     numbers[f] = f;
 }
 
-// Corners and patches: walls in the order of `order`, caps in their own; and the largest extent.
+// Corners, patches and multiplicities: walls in the order of `order`, caps in their own; and the largest extent.
 extern "C" __global__ void gather(const Ints* vertices, const Corners* facets, const uint32_t* order, uint32_t walls,
-                                  uint32_t count, const uint16_t* patch_in, uint32_t patched, Facet* corners,
-                                  uint16_t* patch, int32_t* extent) {
+                                  uint32_t count, const uint16_t* patch_in, uint32_t patched, const int32_t* times_in,
+                                  uint32_t repeated, Facet* corners, uint16_t* patch, int32_t* times,
+                                  int32_t* extent) {
     const uint32_t i = thread_index();
     int most = 0;
     if (i < count) {
@@ -47,6 +48,9 @@ extern "C" __global__ void gather(const Ints* vertices, const Corners* facets, c
         corners[i] = facet;
         if (patched) {
             patch[i] = patch_in[f];
+        }
+        if (repeated) {
+            times[i] = times_in[f];
         }
         for (int a = 0; a < D; a++) {
             most = max(most, facet.high(a) - facet.low(a));

@@ -8,7 +8,7 @@ mod facets;
 
 pub use caps::Caps;
 
-use super::{BinKernels, Bins, ChildBoxes, FacetSet};
+use super::{BinKernels, Bins, ChildBoxes, FacetSet, Repeats};
 use crate::{
     exact::{Exact, Facet},
     robust::{self, CapTree, RobustReport},
@@ -37,8 +37,12 @@ where
         CapTree::new(surface)
     }
 
-    fn facet_set(&self, surface: &Snapped<D>) -> Result<FacetSet<D, Self>, DeviceError> {
-        facets::facet_set(self, surface)
+    fn facet_set(
+        &self,
+        surface: &Snapped<D>,
+        repeats: Repeats,
+    ) -> Result<FacetSet<D, Self>, DeviceError> {
+        facets::facet_set(self, surface, repeats)
     }
 
     fn bin_root(

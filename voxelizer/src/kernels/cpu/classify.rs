@@ -13,13 +13,16 @@ use super::{
 };
 use crate::{
     VoxelError,
-    constants::{BAND, CERTAIN, FINE, HALF, NEAR, REFERENCE, ROUGH, ROUNDING, UNCERTAIN, UNPROVEN},
+    constants::{
+        BAND, CERTAIN, FAR, FINE, HALF, MOST_NEAR, NEAR, REFERENCE, ROUNDING, SURE, UNCERTAIN,
+        UNPROVEN,
+    },
 };
 use cutlink_amr::dims;
 use cutlink_device::{Backend, Host};
 use cutlink_mesher::{
     exact::{Exact, Facet, Plane},
-    robust::CapTree,
+    robust::{Angle, CapTree, CapView, between},
 };
 use rayon::prelude::*;
 
@@ -157,22 +160,43 @@ where
         if let Some(nearest) = gaps.nearest(smooth) {
             return (by_walls(nearest, anchors), CERTAIN);
         }
-        let known = gaps.interpolation(smooth);
+        let view = gaps.view(FAR, MOST_NEAR);
+        let known = gaps.interpolation(view.as_ref(), smooth);
         if let Some(nearest) = known.as_ref().and_then(Interpolation::nearest) {
             return (by_walls(nearest, anchors), CERTAIN);
         }
+        // |W - g| where the interpolation decides.
+        let decided = |cell: usize| {
+            let known = known.as_ref()?;
+            let size = (f64::from(walls.at(cell)) + known.at(cell)).abs();
+            ((size - HALF).abs() > known.errors[0]).then_some(size)
+        };
+        let sizes: [Option<f64>; 64] = std::array::from_fn(decided);
+        let rough = gaps.angles(view.as_ref(), |cell| sizes[cell].is_none());
+        let open = |cell: usize| {
+            sizes[cell].is_none() && rough[cell].decides(all.at(cell), HALF).is_none()
+        };
+        let fine = (0..dims::cells(D))
+            .any(open)
+            .then(|| gaps.view(SURE, usize::MAX));
+        let fine = fine.map(|view| gaps.angles(view.as_ref(), open));
         let mut is_near = false;
         let mask = all.finish(anchors, |cell, winding| {
-            let known = known.as_ref().and_then(|known| {
-                let size = (f64::from(walls.at(cell)) + known.at(cell)).abs();
-                ((size - HALF).abs() > known.errors[0]).then_some((size, size >= HALF))
-            });
-            let (size, inside) = known.unwrap_or_else(|| {
-                let p = gaps.center(cell);
-                let g = gaps.tree.angle(p, ROUGH);
-                let size = (f64::from(winding) - g.value).abs();
-                (size, gaps.tree.is_inside(p, winding, HALF, g))
-            });
+            let (size, inside) = match sizes[cell] {
+                Some(size) => (size, size >= HALF),
+                None => {
+                    let g = rough[cell];
+                    let size = (f64::from(winding) - g.value).abs();
+                    let g = fine
+                        .as_ref()
+                        .filter(|_| open(cell))
+                        .map_or(g, |fine| fine[cell]);
+                    (
+                        size,
+                        gaps.tree.is_inside(gaps.center(cell), winding, HALF, g),
+                    )
+                }
+            };
             is_near |= (size - 0.5).abs() < BAND;
             (is_solid(i32::from(inside)), winding)
         });
@@ -196,12 +220,13 @@ where
                 continue;
             }
             let plane = local.plane(spacing);
+            let times = data.set.times(f);
             if diagonal {
-                lines.cross_diagonal(&local.facet, &plane, spacing);
+                lines.cross_diagonal(&local.facet, &plane, times, spacing);
             }
             for (axis, row) in rows.into_iter().enumerate() {
-                if let Some((from, to)) = row {
-                    lines.cross_axis(&local.facet, &plane, spacing, axis, from, to);
+                if let Some(row) = row {
+                    lines.cross_axis(&local.facet, &plane, times, spacing, axis, row);
                 }
             }
         }
@@ -257,8 +282,41 @@ where
         ((value - nearest).abs() + change + g.error + ROUNDING < 0.5).then_some(nearest as i32)
     }
 
+    /// The caps as the block's cells see them, unless more than `most` are near.
+    fn view(&self, tolerance: f64, most: usize) -> Option<CapView<D>> {
+        self.tree
+            .view(self.first, 3 * self.spacing, tolerance, most)
+    }
+
+    /// g in the cells that need it, to the accuracy of the view.
+    fn angles(&self, view: Option<&CapView<D>>, needed: impl Fn(usize) -> bool) -> [Angle; 64] {
+        let mut angles = [Angle::default(); 64];
+        let mut cells = (0..dims::cells(D)).filter(|&cell| needed(cell));
+        let Some(view) = view else {
+            cells.for_each(|cell| angles[cell] = self.tree.angle(self.center(cell), NEAR));
+            return angles;
+        };
+        while let Some(first) = cells.next() {
+            let mut some = [first; 8];
+            for (slot, cell) in some[1..].iter_mut().zip(&mut cells) {
+                *slot = cell;
+            }
+            for (cell, angle) in some
+                .into_iter()
+                .zip(view.angles(&some.map(|c| self.center(c))))
+            {
+                angles[cell] = angle;
+            }
+        }
+        angles
+    }
+
     /// W - g without the crossings of walls, by its values in the corner cells; `None` near the rim.
-    fn interpolation(&self, smooth: impl Fn(usize, f64) -> f64) -> Option<Interpolation<D>> {
+    fn interpolation(
+        &self,
+        view: Option<&CapView<D>>,
+        smooth: impl Fn(usize, f64) -> f64,
+    ) -> Option<Interpolation<D>> {
         // Linear along an axis over a length h, the remainder is at most h²/8 times the second derivative, and less
         // up to h/6 beyond; an error there counts `BEYOND` times on the next axis.
         let square = f64::from(3 * self.spacing) * f64::from(3 * self.spacing);
@@ -269,13 +327,24 @@ where
         if curvature >= enough {
             return None;
         }
-        let (mut corners, mut error) = ([0.0; 8], 0.0f64);
-        for (corner, value) in corners.iter_mut().enumerate().take(dims::children(D)) {
+        let corner = |corner: usize| {
             let at = dims::unravel::<D>(corner, 2);
-            let cell = dims::ravel(at.map(|c| 3 * c), 4);
-            let g = self.tree.angle(self.center(cell), FINE);
-            *value = smooth(cell, g.value);
-            error = error.max(g.error);
+            dims::ravel(at.map(|c| 3 * c), 4)
+        };
+        let (mut corners, error) = match view {
+            Some(view) => view.in_corners(),
+            None => {
+                let (mut corners, mut error) = ([0.0; 8], 0.0f64);
+                for (at, value) in corners.iter_mut().enumerate().take(dims::children(D)) {
+                    let g = self.tree.angle(self.center(corner(at)), FINE);
+                    *value = g.value;
+                    error = error.max(g.error);
+                }
+                (corners, error)
+            }
+        };
+        for (at, value) in corners.iter_mut().enumerate().take(dims::children(D)) {
+            *value = smooth(corner(at), *value);
         }
         let remainder = square / 8.0 * curvature;
         let mut errors = [error + ROUNDING; 2];
@@ -301,13 +370,7 @@ struct Interpolation<const D: usize> {
 impl<const D: usize> Interpolation<D> {
     /// At a point, in lengths between the corner cells.
     fn by(&self, t: [f64; D]) -> f64 {
-        let mut values = self.corners;
-        for axis in (0..D).rev() {
-            for i in 0..1 << axis {
-                values[i] += t[axis] * (values[i + (1 << axis)] - values[i]);
-            }
-        }
-        values[0]
+        between(self.corners, t)
     }
 
     fn at(&self, cell: usize) -> f64 {
@@ -371,14 +434,14 @@ where
     }
 
     /// From the parent's centre, half a spacing above the first centre on each axis.
-    fn cross_diagonal(&mut self, facet: &Facet<D>, plane: &Plane<D>, spacing: i32) {
+    fn cross_diagonal(&mut self, facet: &Facet<D>, plane: &Plane<D>, times: i32, spacing: i32) {
         let down = [-1; D];
         let along = plane.along(down);
         let (from, to) = ([spacing / 2; D], [0; D]);
         if along != 0 && facet.line_forms(down).hit(to) {
             let outer = |p| plane.outer(plane.value(p));
             if outer(from) != outer(to) {
-                self.start -= along.signum() as i32;
+                self.start -= along.signum() as i32 * times;
             }
         }
     }
@@ -387,10 +450,10 @@ where
         &mut self,
         facet: &Facet<D>,
         plane: &Plane<D>,
+        times: i32,
         spacing: i32,
         axis: usize,
-        from: [i32; D],
-        to: [i32; D],
+        (from, to): ([i32; D], [i32; D]),
     ) {
         let step: [i32; D] = std::array::from_fn(|a| i32::from(a == axis));
         let along = plane.along(step);
@@ -410,7 +473,7 @@ where
                 for i in 1..4 {
                     value += rise;
                     if plane.outer(value) != before {
-                        self.sums[axis][base + i * stride] -= along.signum() as i32;
+                        self.sums[axis][base + i * stride] -= along.signum() as i32 * times;
                     }
                 }
             }

@@ -2,14 +2,14 @@
 //! of cell centres that meet the facet, and on each the two neighbouring centres on either
 //! side of it. The crossing is recorded for the end, or both, that is a fluid cell of the
 //! block; the other end may lie one cell outside. Work is proportional to the area of the facets in
-//! cells, not to the volume of their bounds. Facets with the same corners are cut once.
+//! cells, not to the volume of their bounds.
 
 use super::{
     super::LevelData,
     local::{Local, first_center},
 };
 use crate::{LinkTable, VoxelError, pack_cell};
-use cutlink_amr::{CellRef, Forest, NONE, NeighborCell, OUTSIDE, dims};
+use cutlink_amr::{Forest, NONE, OUTSIDE, dims};
 use cutlink_device::{Backend, Host, memory};
 use cutlink_mesher::exact::{AxisForms, Exact, Facet, Int, LineCursor, LineForms, Passes, Plane};
 use rayon::prelude::*;
@@ -18,17 +18,6 @@ use std::cmp::Ordering;
 /// Bytes of table for each block with facets, measured on scans: about 9 boundary
 /// cells of 8 bytes with 9 links of 6 bytes each, doubled.
 const TYPICAL_BYTES: u64 = 1200;
-
-/// Length of a block's list above which it is searched for repeated facets; usual surfaces have 10 to 30 a block.
-const CROWDED: usize = 32;
-
-fn hash<const D: usize>(corners: &[[i32; D]; D]) -> u64 {
-    let mix = |h: u64, c: &i32| {
-        (h.rotate_left(26) ^ u64::from(*c as u32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-    };
-    let h = corners.as_flattened().iter().fold(0, mix);
-    h ^ (h >> 32)
-}
 
 /// The links of consecutive blocks.
 #[derive(Default)]
@@ -85,12 +74,11 @@ where
                     let coord = forest.coord[id];
                     cuts.begin(forest, solid[id], id as u32);
                     let first = first_center(coord, view.spacing);
-                    cuts.collect(data, id - view.first);
                     let all = |cuts: &mut Cuts<D>| {
                         cuts.beyond = dims::center(D);
-                        for at in 0..cuts.walls.len() {
-                            let (corners, patch) = cuts.walls[at];
-                            let local = Local::new(&Facet(corners), first, view.spacing);
+                        for f in data.walls(id - view.first) {
+                            let local = Local::new(&set.facet(f), first, view.spacing);
+                            let patch = set.patch.get(f as usize).copied().unwrap_or(0);
                             cuts.cut(&local, view.spacing, patch);
                         }
                         let Some(images) = &data.images else {
@@ -167,10 +155,6 @@ fn append(
 
 /// The cuts of one block, reused from block to block.
 struct Cuts<const D: usize> {
-    /// Corners and patches of the walls.
-    walls: Vec<([[i32; D]; D], u16)>,
-    /// Scratch of the search for repeated walls.
-    slots: Vec<u32>,
     /// Fluid cells of the block.
     fluid: u64,
     /// Cell coordinates, relative to the block's first cell, of the first and last cell in the box.
@@ -199,8 +183,6 @@ where
 {
     fn new() -> Self {
         Self {
-            walls: Vec::new(),
-            slots: Vec::new(),
             fluid: 0,
             low: [0; D],
             high: [0; D],
@@ -228,49 +210,6 @@ where
         (self.any_on_face, self.settled) = (false, false);
     }
 
-    /// Takes up the walls of a block, each once. Facets with the same corners in the same order cross a link at the same
-    /// distance, and the lowest patch wins: the others change nothing. Only on periodic faces do crossings add
-    /// up, so there all are kept.
-    fn collect(&mut self, data: &LevelData<'_, D, Host>, row: usize) {
-        let LevelData { set, .. } = data;
-        let patch = |f: u32| set.patch.get(f as usize).copied().unwrap_or(0);
-        self.walls.clear();
-        self.walls
-            .extend(data.walls(row).map(|f| (set.facet(f).0, patch(f))));
-        if self.walls.len() > CROWDED && self.periodic == [false; D] {
-            self.drop_repeated();
-        }
-    }
-
-    /// Keeps one of the walls with the same corners, with the lowest of their patches.
-    fn drop_repeated(&mut self) {
-        // PERF: an open-addressing table of positions + 1, at most half full: 3 to 7 % of the stage's time, at 2,500
-        // facets a block. Sorting took a third.
-        let size = (2 * self.walls.len()).next_power_of_two();
-        self.slots.clear();
-        self.slots.resize(size, 0);
-        let mut kept = 0;
-        for at in 0..self.walls.len() {
-            let (corners, patch) = self.walls[at];
-            let mut slot = hash(&corners) as usize & (size - 1);
-            loop {
-                let Some(first) = (self.slots[slot] as usize).checked_sub(1) else {
-                    self.walls[kept] = (corners, patch);
-                    kept += 1;
-                    self.slots[slot] = kept as u32;
-                    break;
-                };
-                let seen = &mut self.walls[first];
-                if seen.0 == corners {
-                    seen.1 = seen.1.min(patch);
-                    break;
-                }
-                slot = (slot + 1) & (size - 1);
-            }
-        }
-        self.walls.truncate(kept);
-    }
-
     /// After all facets of a block: whether crossings on faces were found, so that the facets have to be gone over
     /// once more for those that do not cancel.
     fn settle(&mut self) -> bool {
@@ -280,19 +219,18 @@ where
 
     /// Cuts the links into the body that no facet has cut halfway.
     fn bridge(&mut self, forest: &Forest<D>, solid: &[u64], block: u32, patch: u16) {
-        let is_solid = |c: CellRef| solid[c.block as usize] >> c.cell & 1 == 1;
-        let mut rest = self.fluid;
-        while rest != 0 {
-            let cell = rest.trailing_zeros();
-            rest &= rest - 1;
-            for direction in (0..dims::directions(D)).filter(|&d| d != dims::center(D)) {
-                let uncut = self.directions[cell as usize] >> direction & 1 == 0;
-                if let NeighborCell::Same(n) | NeighborCell::Refined(n) =
-                    forest.neighbor_cell(CellRef { block, cell }, direction)
-                    && uncut
-                    && is_solid(n)
-                {
-                    self.record(cell as usize, direction, 0.5, patch);
+        let mut around = [0; 27];
+        for (mask, n) in around.iter_mut().zip(forest.neighbors_of(block)) {
+            *mask = if n < OUTSIDE { solid[n as usize] } else { 0 };
+        }
+        shift_to_ends::<D>(&mut around);
+        for direction in (0..dims::directions(D)).filter(|&d| d != dims::center(D)) {
+            let mut ends = self.fluid & around[direction];
+            while ends != 0 {
+                let cell = ends.trailing_zeros() as usize;
+                ends &= ends - 1;
+                if self.directions[cell] >> direction & 1 == 0 {
+                    self.record(cell, direction, 0.5, patch);
                 }
             }
         }
@@ -518,6 +456,23 @@ where
         }
         if mask != 0 {
             part.blocks.push((id, mask));
+        }
+    }
+}
+
+/// From masks of the blocks around a block, by direction, to masks of its own cells: by direction, the cells whose link
+/// ends in a cell of these masks.
+fn shift_to_ends<const D: usize>(masks: &mut [u64; 27]) {
+    for axis in 0..D {
+        let stride = 1 << (2 * axis);
+        let first = (0..dims::cells(D)).filter(|cell| cell / stride % 4 == 0);
+        let first = first.fold(0u64, |mask, cell| mask | 1 << cell);
+        let last = first << (3 * stride);
+        let apart = 3usize.pow(axis as u32);
+        for low in (0..dims::directions(D)).filter(|d| (d / apart).is_multiple_of(3)) {
+            let [below, own, above] = [0, 1, 2].map(|step| masks[low + step * apart]);
+            masks[low] = (own & !last) << stride | (below & last) >> (3 * stride);
+            masks[low + 2 * apart] = (own & !first) >> stride | (above & first) << (3 * stride);
         }
     }
 }

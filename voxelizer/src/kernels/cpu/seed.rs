@@ -18,7 +18,7 @@ where
         .fold(
             || vec![0; blocks],
             |mut sums, f| {
-                add_crossings(&set.facet(f), root, spacing, &mut sums);
+                add_crossings(&set.facet(f), set.times(f), root, spacing, &mut sums);
                 sums
             },
         )
@@ -41,9 +41,14 @@ where
     winding
 }
 
-/// Adds the crossings of one facet with the rays through the first cells of the blocks.
-fn add_crossings<const D: usize>(facet: &Facet<D>, root: [u32; D], spacing: i32, sums: &mut [i32])
-where
+/// Adds the crossings of one facet, `times` over, with the rays through the first cells of the blocks.
+fn add_crossings<const D: usize>(
+    facet: &Facet<D>,
+    times: i32,
+    root: [u32; D],
+    spacing: i32,
+    sums: &mut [i32],
+) where
     Facet<D>: Exact<D>,
 {
     let (edge, half) = (4 * spacing, spacing / 2);
@@ -84,7 +89,7 @@ where
                 let id = (0..D)
                     .rev()
                     .fold(0, |id, a| id * root[a] as usize + at[a] as usize);
-                sums[id] -= sign;
+                sums[id] -= sign * times;
             }
         }
         for a in 1..D {

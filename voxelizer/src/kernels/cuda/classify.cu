@@ -43,6 +43,7 @@ extern "C" __global__ void plain(uint32_t first, uint32_t count, const Ints* coo
 // The level's arrays, the seeds of its winding numbers, and the results.
 struct Level {
     const Facet* corners;
+    Times times;
     const uint32_t* rows;
     const uint32_t* starts;
     const uint32_t* facets;
@@ -95,13 +96,13 @@ struct Level {
 };
 
 #define LEVEL_PARAMS                                                                                            \
-    const Facet *corners, const uint32_t *rows, const uint32_t *starts, const uint32_t *facets, uint32_t first, \
-        int spacing, int small, const Ints *coord, const uint32_t *parent, const int32_t *seeds,                \
+    const Facet *corners, const int32_t *times, uint32_t repeated, const uint32_t *rows, const uint32_t *starts,      \
+        const uint32_t *facets, uint32_t first, int spacing, int small, const Ints *coord, const uint32_t *parent, const int32_t *seeds,                \
         uint32_t from_parent, uint32_t first_parent, uint32_t fill, uint32_t keep, uint32_t walls,              \
         const uint8_t *above, uint32_t has_gaps, int32_t *anchors, uint64_t *solid
 #define LEVEL                                                                                                   \
     Level {                                                                                                     \
-        corners, rows, starts, facets, first, spacing, small, coord, parent,                                    \
+        corners, Times{times, repeated}, rows, starts, facets, first, spacing, small, coord, parent,                                    \
             Seeds{seeds, from_parent, first_parent}, fill, keep, walls, above, has_gaps, anchors, solid         \
     }
 
@@ -119,7 +120,7 @@ __device__ static void crossed(const Level& level) {
     }
     __syncthreads();
     const uint32_t begin = level.starts[row], length = level.length(row);
-    add_crossings<ALL_SMALL>(level.corners, level.facets + begin, length, first_center(at, level.spacing),
+    add_crossings<ALL_SMALL>(level.corners, level.times, level.facets + begin, length, first_center(at, level.spacing),
                              level.spacing, level.small, level.seeds.from_parent, 0, 1, sums, waiting);
     __syncthreads();
     if (threadIdx.x < 32) {
@@ -165,11 +166,12 @@ __device__ static void crossed_few(const Level& level, uint32_t count) {
         }
         const uint32_t its_begin = __shfl_sync(~0u, begin, of * SHARE);
         if (lane < pairs) {
-            const Facet* facet = &level.corners[level.facets[its_begin + (pair >> 5)]];
+            const uint32_t f = level.facets[its_begin + (pair >> 5)];
+            const Facet* facet = &level.corners[f];
             if (ALL_SMALL || (pair & 4) == 0) {
-                cross_small(facet, its_center, pair & 3, spacing, shift, sums[of]);
+                cross_small(facet, its_center, pair & 3, level.times.of(f), spacing, shift, sums[of]);
             } else {
-                cross_large(facet, its_center, pair & 3, spacing, shift, sums[of]);
+                cross_large(facet, its_center, pair & 3, level.times.of(f), spacing, shift, sums[of]);
             }
         }
         __syncwarp();
@@ -224,7 +226,7 @@ __device__ static void crossed_parts(const Level& level, uint32_t parts, int32_t
     }
     __syncthreads();
     const uint32_t begin = level.starts[row], length = level.length(row);
-    add_crossings<ALL_SMALL>(level.corners, level.facets + begin, length, first_center(at, level.spacing),
+    add_crossings<ALL_SMALL>(level.corners, level.times, level.facets + begin, length, first_center(at, level.spacing),
                              level.spacing, level.small, level.seeds.from_parent, blockIdx.x % parts, parts, sums,
                              waiting);
     __syncthreads();

@@ -60,6 +60,8 @@ pub(super) fn classify<const D: usize>(
     let launch = |kernel| {
         cuda.launch(&CLASSIFY, D, kernel)
             .buf(&set.corners)
+            .buf(&set.times)
+            .val(u32::from(!set.times.is_empty()))
             .buf(&bins.rows)
             .buf(&bins.starts)
             .buf(&bins.facets)

@@ -86,26 +86,12 @@ struct Interpolation {
         }
     }
 
-    // At a point, in lengths between the corner cells.
-    __device__ double by(const double (&t)[D]) const {
-        double values[CHILDREN];
-        for (int i = 0; i < CHILDREN; i++) {
-            values[i] = corners[i];
-        }
-        for (int axis = D - 1; axis >= 0; axis--) {
-            for (int i = 0; i < 1 << axis; i++) {
-                values[i] += t[axis] * (values[i + (1 << axis)] - values[i]);
-            }
-        }
-        return values[0];
-    }
-
     __device__ double at(int cell) const {
         double t[D];
         for (int a = 0; a < D; a++) {
             t[a] = static_cast<double>(cell >> 2 * a & 3) / 3.0;
         }
-        return by(t);
+        return between(corners, t);
     }
 
     // Whether it is rounded to one number in all of the block.
@@ -118,7 +104,7 @@ struct Interpolation {
             for (int a = 0; a < D; a++) {
                 t[a] = (corner >> a & 1) == 0 ? -1.0 / 6.0 : 7.0 / 6.0;
             }
-            steady = steady && fabs(by(t) - rounded) + errors[1] < 0.5;
+            steady = steady && fabs(between(corners, t) - rounded) + errors[1] < 0.5;
         }
         return steady;
     }
@@ -137,7 +123,7 @@ extern "C" __global__ void flag_near(uint32_t first, uint32_t count, int spacing
 
 // Solid cells and marks of the blocks near a gap, and anchors of those that are certain: one thread block each, one
 // thread per cell. `above` has the marks of the parents.
-extern "C" __global__ void classify_near(const Facet* corners, const uint32_t* rows, const uint32_t* starts,
+extern "C" __global__ void classify_near(const Facet* corners, const int32_t* times, uint32_t repeated, const uint32_t* rows, const uint32_t* starts,
                                          const uint32_t* facets, uint32_t walls, uint32_t first, int spacing, int small,
                                          const Ints* coord, const uint32_t* parent, const int32_t* seeds,
                                          uint32_t from_parent, uint32_t first_parent, const uint8_t* above,
@@ -149,6 +135,9 @@ extern "C" __global__ void classify_near(const Facet* corners, const uint32_t* r
     __shared__ uint32_t waiting[2 * WARP_QUEUE];
     // Whether one number decides, and which; whether the interpolation may be used.
     __shared__ uint32_t steady, known;
+    // What all cells see of the caps, and whether not too many are near.
+    __shared__ CapView<MOST_NEAR> view;
+    __shared__ uint32_t viewed;
     __shared__ int32_t nearest;
     __shared__ double curvature;
     __shared__ Interpolation smooth;
@@ -165,8 +154,8 @@ extern "C" __global__ void classify_near(const Facet* corners, const uint32_t* r
     __syncthreads();
     const uint32_t begin = starts[row], length = starts[row + 1] - begin;
     const uint32_t in_walls = walls_in(facets + begin, length, walls);
-    add_crossings<false>(corners, facets + begin, length, gaps.first, spacing, small, from_parent, 0, 1, sums, waiting);
-    add_crossings<false>(corners, facets + begin, in_walls, gaps.first, spacing, small, from_parent, 0, 1, of_walls,
+    add_crossings<false>(corners, Times{times, repeated}, facets + begin, length, gaps.first, spacing, small, from_parent, 0, 1, sums, waiting);
+    add_crossings<false>(corners, Times{times, repeated}, facets + begin, in_walls, gaps.first, spacing, small, from_parent, 0, 1, of_walls,
                          waiting);
     __syncthreads();
     const int32_t seed = Seeds{seeds, from_parent, first_parent}.of(row, at, parent[id]);
@@ -182,13 +171,22 @@ extern "C" __global__ void classify_near(const Facet* corners, const uint32_t* r
         }
     }
     __syncthreads();
+    if (!steady && threadIdx.x < CHILDREN) {
+        const bool few = gaps.caps.look(gaps.first, 3 * spacing, FAR, threadIdx.x, view);
+        if (threadIdx.x == 0) {
+            viewed = few;
+        }
+    }
+    __syncthreads();
     if (known) {
         if (threadIdx.x < CHILDREN) {
             int cell = 0;
             for (int a = 0; a < D; a++) {
                 cell |= 3 * (threadIdx.x >> a & 1) << 2 * a;
             }
-            const CapAngle g = gaps.caps.angle(gaps.center(cell), FINE);
+            const CapAngle g = viewed ? CapAngle{gaps.caps.in_corner(view, gaps.first, 3 * spacing, threadIdx.x),
+                                                 view.errors[0]}
+                                      : gaps.caps.angle(gaps.center(cell), FINE);
             smooth.corners[threadIdx.x] = static_cast<double>(without_walls(cell)) - g.value;
             smooth.own_errors[threadIdx.x] = g.error;
         }
@@ -219,7 +217,7 @@ extern "C" __global__ void classify_near(const Facet* corners, const uint32_t* r
                 inside = size >= HALF;
             } else {
                 const Ints p = gaps.center(cell);
-                const CapAngle g = gaps.caps.angle(p, ROUGH);
+                const CapAngle g = viewed ? gaps.caps.seen(view, gaps.first, 3 * spacing, p) : gaps.caps.angle(p, NEAR);
                 size = fabs(static_cast<double>(all_at(cell)) - g.value);
                 inside = gaps.caps.is_inside(p, all_at(cell), HALF, g);
             }

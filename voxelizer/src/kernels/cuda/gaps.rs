@@ -63,6 +63,8 @@ pub(super) fn classify<const D: usize>(
     let launch = cuda
         .launch(&GAPS, D, "classify_near")
         .buf(&set.corners)
+        .buf(&set.times)
+        .val(u32::from(!set.times.is_empty()))
         .buf(&rows)
         .buf(&bins.starts)
         .buf(&bins.facets)
@@ -83,7 +85,7 @@ pub(super) fn classify<const D: usize>(
         .out(anchors)
         .out(solid)
         .out(&mut uncertain);
-    // SAFETY: as above; rows of the level; numbers are one a block or 2^D a parent; the lists hold numbers of facets;
+    // SAFETY: as above; rows of the level; numbers are one a block or 2^D a parent, multiplicities one a facet, if any; the lists hold numbers of facets;
     // anchors, where they are kept, 2^D a block; a mask an id, a byte a block.
     unsafe {
         launch.run(LaunchGrid::blocks(

@@ -28,7 +28,7 @@ struct Rays {
 constexpr uint64_t FEW = 32;
 
 __device__ static void add_crossing(const Facet& facet, const Plane<int64_t, Wide>& plane, const Lines<int64_t>& lines,
-                                    int sign, const Rays& rays, uint64_t i, const Root& root, int edge, int half,
+                                    int sign, int by, const Rays& rays, uint64_t i, const Root& root, int edge, int half,
                                     int32_t* sums) {
     int at[D];
     for (int a = 1; a < D; a++) {
@@ -60,12 +60,12 @@ __device__ static void add_crossing(const Facet& facet, const Plane<int64_t, Wid
         for (int a = D - 1; a >= 0; a--) {
             id = id * root.n[a] + at[a];
         }
-        atomicSub(&sums[id], sign);
+        atomicSub(&sums[id], by);
     }
 }
 
 // Adds the crossings of facets with few rays, lists the others.
-extern "C" __global__ void cross(const Facet* corners, uint32_t facets, Root root, int spacing, int32_t* sums,
+extern "C" __global__ void cross(const Facet* corners, const int32_t* times, uint32_t repeated, uint32_t facets, Root root, int spacing, int32_t* sums,
                                  uint32_t* large, uint32_t* large_count) {
     const uint32_t f = thread_index();
     if (f >= facets) {
@@ -93,13 +93,14 @@ extern "C" __global__ void cross(const Facet* corners, uint32_t facets, Root roo
         d[a] = along_x[a];
     }
     const Lines<int64_t> lines(facet, d, 0);
+    const int by = repeated ? sign * times[f] : sign;
     for (uint64_t i = 0; i < count; i++) {
-        add_crossing(facet, plane, lines, sign, rays, i, root, edge, half, sums);
+        add_crossing(facet, plane, lines, sign, by, rays, i, root, edge, half, sums);
     }
 }
 
 // Adds the crossings of the listed facets, one thread block each.
-extern "C" __global__ void cross_large(const Facet* corners, Root root, int spacing, const uint32_t* large,
+extern "C" __global__ void cross_large(const Facet* corners, const int32_t* times, uint32_t repeated, Root root, int spacing, const uint32_t* large,
                                        const uint32_t* large_count, int32_t* sums) {
     const int edge = 4 * spacing, half = spacing / 2;
     for (uint32_t k = blockIdx.x; k < *large_count; k += gridDim.x) {
@@ -111,9 +112,10 @@ extern "C" __global__ void cross_large(const Facet* corners, Root root, int spac
         }
         int d[D] = {1, 0};
         const Lines<int64_t> lines(facet, d, 0);
+        const int by = repeated ? sign * times[large[k]] : sign;
         const Rays rays(facet, root, edge, half);
         for (uint64_t i = threadIdx.x; i < rays.count(); i += blockDim.x) {
-            add_crossing(facet, plane, lines, sign, rays, i, root, edge, half, sums);
+            add_crossing(facet, plane, lines, sign, by, rays, i, root, edge, half, sums);
         }
     }
 }

@@ -26,17 +26,21 @@ pub(super) fn roots<const D: usize>(
     let launch = cuda
         .launch(&SEED, D, "cross")
         .buf(&set.corners)
+        .buf(&set.times)
+        .val(u32::from(!set.times.is_empty()))
         .val(facets as u32)
         .val(grid)
         .val(spacing)
         .out(&mut sums)
         .out(&mut large)
         .out(&mut larges);
-    // SAFETY: a sum a root block; no facet is listed twice.
+    // SAFETY: a multiplicity a facet, if any; a sum a root block; no facet is listed twice.
     unsafe { launch.run(LaunchGrid::over(facets, THREADS))? };
     let launch = cuda
         .launch(&SEED, D, "cross_large")
         .buf(&set.corners)
+        .buf(&set.times)
+        .val(u32::from(!set.times.is_empty()))
         .val(grid)
         .val(spacing)
         .buf(&large)

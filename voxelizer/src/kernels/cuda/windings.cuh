@@ -23,6 +23,15 @@ struct Seeds {
     }
 };
 
+// How often facets count: `FacetArrays::times`.
+struct Times {
+    const int32_t* numbers;
+    // Whether there are any: else each counts once.
+    uint32_t repeated;
+
+    __device__ int of(uint32_t facet) const { return repeated ? numbers[facet] : 1; }
+};
+
 // Walls in a list of facets: they come before caps.
 __device__ inline uint32_t walls_in(const uint32_t* list, uint32_t length, uint32_t walls) {
     uint32_t low = 0, high = length;
@@ -39,9 +48,9 @@ __device__ inline uint32_t walls_in(const uint32_t* list, uint32_t length, uint3
 
 // Crossings of a facet between neighbouring cells of the lines of one block, each at the second cell: lines along axis
 // a run through the cells whose coordinates on the axes below a are 0; the first cell has those of the diagonal. One
-// line's direction at a time: the axes, then the diagonal. C holds coordinates, V values of the facet's plane.
+// line's direction at a time: the axes, then the diagonal. Each counts `times` over. C holds coordinates, V values of the facet's plane.
 template <typename C, typename V>
-__device__ inline void cross_way(const Facet* facet, const Ints& center, int way, int spacing, int shift,
+__device__ inline void cross_way(const Facet* facet, const Ints& center, int way, int times, int spacing, int shift,
                                  int32_t* sums) {
     const bool diagonal = way == D;
     // Along axis a the step is 3^a beyond the middle; the diagonal is the last direction.
@@ -51,7 +60,7 @@ __device__ inline void cross_way(const Facet* facet, const Ints& center, int way
     if (!setup.start(Turned(facet, center, ray), ray, spacing, shift)) {
         return;
     }
-    const int sign = setup.forward ? 1 : -1;
+    const int sign = setup.forward ? times : -times;
     for (int v = 0; v < setup.extent_v; v++) {
         const int at_v = setup.from_v + v;
         for (int u = 0; u < setup.extent_u; u++) {
@@ -91,18 +100,18 @@ __device__ inline void cross_way(const Facet* facet, const Ints& center, int way
 }
 
 // The same of a small facet (`small_extent` in Rust).
-__device__ inline void cross_small(const Facet* facet, const Ints& center, int way, int spacing, int shift,
-                                   int32_t* sums) {
-    cross_way<int32_t, double>(facet, center, way, spacing, shift, sums);
+__device__ inline void cross_small(const Facet* facet, const Ints& center, int way, int times, int spacing,
+                                   int shift, int32_t* sums) {
+    cross_way<int32_t, double>(facet, center, way, times, spacing, shift, sums);
 }
 
 // The same of any other facet. A call, so that its wide numbers take no registers from small facets.
-__device__ __noinline__ static void cross_large(const Facet* facet, const Ints& center, int way, int spacing, int shift,
-                                                int32_t* sums) {
+__device__ __noinline__ static void cross_large(const Facet* facet, const Ints& center, int way, int times, int spacing,
+                                                int shift, int32_t* sums) {
     if (Local(*facet, center, spacing, shift).is_narrow(spacing)) {
-        cross_way<int64_t, int64_t>(facet, center, way, spacing, shift, sums);
+        cross_way<int64_t, int64_t>(facet, center, way, times, spacing, shift, sums);
     } else {
-        cross_way<int64_t, Wide>(facet, center, way, spacing, shift, sums);
+        cross_way<int64_t, Wide>(facet, center, way, times, spacing, shift, sums);
     }
 }
 
@@ -127,7 +136,7 @@ __device__ inline uint32_t ways_of(const Local& local, bool diagonal) {
 // The crossings of part `part` of `parts` of a block's list, by the whole thread block; `waiting` is shared memory,
 // WARP_QUEUE words per warp. Each facet is small or not by its own extent, unless ALL_SMALL.
 template <bool ALL_SMALL>
-__device__ inline void add_crossings(const Facet* corners, const uint32_t* list, uint32_t length, const Ints& center,
+__device__ inline void add_crossings(const Facet* corners, const Times& times, const uint32_t* list, uint32_t length, const Ints& center,
                                      int spacing, int small, bool from_parent, uint32_t part, uint32_t parts,
                                      int32_t* sums, uint32_t* waiting) {
     const int shift = __ffs(spacing) - 1, lane = threadIdx.x & 31;
@@ -137,11 +146,12 @@ __device__ inline void add_crossings(const Facet* corners, const uint32_t* list,
         // Facet's place in its list (from bit 3), whether it is large (1 bit), way (2 bits).
         if (lane < pairs) {
             const uint32_t pair = queue[lane];
-            const Facet* facet = &corners[list[pair >> 3]];
+            const uint32_t f = list[pair >> 3];
+            const Facet* facet = &corners[f];
             if (ALL_SMALL || (pair & 4) == 0) {
-                cross_small(facet, center, pair & 3, spacing, shift, sums);
+                cross_small(facet, center, pair & 3, times.of(f), spacing, shift, sums);
             } else {
-                cross_large(facet, center, pair & 3, spacing, shift, sums);
+                cross_large(facet, center, pair & 3, times.of(f), spacing, shift, sums);
             }
         }
         __syncwarp();

@@ -1,0 +1,165 @@
+//! Facets on the same corners: each place once, with a multiplicity.
+//!
+//! Copies of a facet, whichever way they face, cross every line in the same point. So cut links, and the blocks that the
+//! surface meets, need one of them; winding numbers need the copies that face one way less those that face the other.
+//! Copies with different patches stay apart, because patches may be refined differently; the lowest one wins at a link.
+
+use crate::snap::Snapped;
+use rayon::prelude::*;
+use std::borrow::Cow;
+
+/// What a set of facets makes of those on the same corners.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repeats {
+    /// One facet with a multiplicity: [`FacetArrays::times`](super::FacetArrays::times).
+    Merge,
+    /// All of them: where signs of crossings are summed up on periodic faces.
+    Keep,
+}
+
+/// The facets of a surface for a [`FacetSet`](super::FacetSet), walls first.
+pub(super) struct Places<'a, const D: usize> {
+    pub(super) facets: Cow<'a, [[u32; D]]>,
+    /// As long as `facets`, or empty or shorter: then the rest is of patch 0.
+    pub(super) patch: Cow<'a, [u16]>,
+    pub(super) walls: usize,
+    /// Copies that face as the facet does, less those that face the other way; empty where each is there once.
+    pub(super) times: Vec<i32>,
+}
+
+impl<'a, const D: usize> Places<'a, D> {
+    /// Cost: a sort of the facets by their first vertex.
+    pub(super) fn new(surface: &'a Snapped<D>, repeats: Repeats) -> Self {
+        let (facets, walls) = (&surface.facets, surface.facets.len() - surface.caps);
+        let whole = Self {
+            facets: Cow::Borrowed(facets),
+            patch: Cow::Borrowed(&surface.facet_patch),
+            walls,
+            times: Vec::new(),
+        };
+        if repeats == Repeats::Keep {
+            return whole;
+        }
+        let patch = |f: u32| surface.facet_patch.get(f as usize).copied().unwrap_or(0);
+        // Caps are no walls, and their patches are not read.
+        let kind = |f: u32| ((f as usize) < walls).then(|| patch(f));
+        let first = first_copies(facets, kind);
+        if first.par_iter().enumerate().all(|(f, &of)| f as u32 == of) {
+            return whole;
+        }
+        let mut place = vec![0; facets.len()];
+        let mut merged = Self {
+            facets: Cow::Owned(Vec::new()),
+            patch: Cow::Owned(Vec::new()),
+            walls: 0,
+            times: Vec::new(),
+        };
+        for (f, &of) in first.iter().enumerate() {
+            let of = of as usize;
+            if of == f {
+                place[f] = merged.times.len();
+                merged.facets.to_mut().push(facets[f]);
+                merged.patch.to_mut().push(patch(f as u32));
+                merged.walls += usize::from(f < walls);
+                merged.times.push(1);
+            } else {
+                let same_way = is_even(&facets[f]) == is_even(&facets[of]);
+                merged.times[place[of]] += if same_way { 1 } else { -1 };
+            }
+        }
+        merged
+    }
+}
+
+/// For each facet, the first one of its kind on the same corners.
+fn first_copies<const D: usize>(
+    facets: &[[u32; D]],
+    kind: impl Fn(u32) -> Option<u16> + Sync,
+) -> Vec<u32> {
+    let lowest = |f: u32| facets[f as usize].into_iter().fold(u32::MAX, u32::min);
+    let numbers = (0..facets.len() as u32).into_par_iter();
+    let mut order: Vec<(u32, u32)> = numbers.map(|f| (lowest(f), f)).collect();
+    order.par_sort_unstable();
+    let mut first: Vec<u32> = (0..facets.len() as u32).collect();
+    let mut run = Vec::new();
+    for same in order
+        .chunk_by(|a, b| a.0 == b.0)
+        .filter(|run| run.len() > 1)
+    {
+        run.clear();
+        run.extend(
+            same.iter()
+                .map(|&(_, f)| (sorted(facets[f as usize]), kind(f), f)),
+        );
+        run.sort_unstable();
+        for copies in run.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            for copy in copies {
+                first[copy.2 as usize] = copies[0].2;
+            }
+        }
+    }
+    first
+}
+
+fn sorted<const D: usize>(mut corners: [u32; D]) -> [u32; D] {
+    corners.sort_unstable();
+    corners
+}
+
+/// Whether an even number of exchanges sorts the corners.
+fn is_even<const D: usize>(corners: &[u32; D]) -> bool {
+    let pairs = (0..D).flat_map(|i| (i + 1..D).map(move |j| (i, j)));
+    let descents = pairs.filter(|&(i, j)| corners[i] > corners[j]).count();
+    descents.is_multiple_of(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::snap::{SnapLattice, SnapReport};
+
+    fn surface(facets: Vec<[u32; 3]>, facet_patch: Vec<u16>, caps: usize) -> Snapped<3> {
+        Snapped {
+            lattice: SnapLattice {
+                origin: [0.0; 3],
+                unit: 1.0,
+            },
+            vertices: vec![[0; 3], [9, 0, 0], [0, 9, 0], [0, 0, 9]],
+            facets,
+            facet_patch,
+            patches: vec!["a".into(), "b".into()],
+            caps,
+            report: SnapReport::default(),
+        }
+    }
+
+    #[test]
+    fn copies_become_one_with_their_signs_added() {
+        let facets = vec![
+            [0, 1, 2],
+            [3, 1, 2],
+            [2, 0, 1],
+            [1, 0, 2],
+            [0, 1, 2],
+            [1, 2, 3],
+            [2, 1, 3],
+            [0, 1, 2],
+        ];
+        // The fifth is of another patch, the last a cap.
+        let of = surface(facets, vec![0, 0, 0, 0, 1, 0, 0, 0], 1);
+        let places = Places::new(&of, Repeats::Merge);
+        assert_eq!(
+            *places.facets,
+            [[0, 1, 2], [3, 1, 2], [0, 1, 2], [0, 1, 2]],
+            "in order of the first copies"
+        );
+        assert_eq!(places.times, [2 - 1, 1 + 1 - 1, 1, 1]);
+        assert_eq!(*places.patch, [0, 0, 1, 0]);
+        assert_eq!(places.walls, 3);
+        let kept = Places::new(&of, Repeats::Keep);
+        assert_eq!((kept.facets.len(), kept.walls), (8, 7), "if asked for");
+        let simple = surface(vec![[0, 1, 2], [1, 2, 3]], Vec::new(), 0);
+        let simple = Places::new(&simple, Repeats::Merge);
+        assert!(simple.times.is_empty(), "no copies, no multiplicities");
+    }
+}
