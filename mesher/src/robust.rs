@@ -24,7 +24,7 @@ mod orient;
 mod tree;
 mod turn;
 
-pub use holes::Holes;
+pub use holes::{Holes, gap_names};
 pub use tree::{Angle, CapTree};
 #[cfg(feature = "cuda")]
 pub(crate) use tree::{Node, Tree};
