@@ -20,8 +20,8 @@ pub enum Fill {
     Zero = fill::ZERO,
     /// Even ones: the fluid is inside by `EvenOdd`.
     Even = fill::EVEN,
-    /// None: every facet is a wall with fluid on both sides, and [`crate::keep_sheltered`] makes solid what a seed does not
-    /// reach. That may reach the faces of the box.
+    /// None: every facet is a wall with fluid on both sides, and [`crate::keep_sheltered`] makes solid what a seed does
+    /// not reach. That may reach the faces of the box.
     Sheets = fill::SHEETS,
     /// The same, where the fluid around the seed may not reach the faces of the box.
     Sheltered = fill::SHELTERED,

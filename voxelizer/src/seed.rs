@@ -54,8 +54,9 @@ pub enum SeedError {
     },
     /// Fluid that should be sheltered reaches a face of the box.
     #[error(
-        "the fluid around the seed leaks out to the {face} face of the box; the narrowest place of the widest way there is \
-        at {place:?}, about {width:.3e} wide"
+        "the fluid around the seed leaks out to the {face} face of the box; the narrowest place of the widest way there \
+        is at {at}, about {width:.3e} wide",
+        at = digits(place)
     )]
     Leak {
         /// The face: `lower x`.
@@ -70,6 +71,14 @@ pub enum SeedError {
     /// No memory for the sets.
     #[error(transparent)]
     Voxel(#[from] VoxelError),
+}
+
+/// A point with six digits.
+fn digits(point: &[f64]) -> String {
+    let rounded = point
+        .iter()
+        .map(|x| format!("{x:.5e}").parse::<f64>().unwrap_or(*x));
+    format!("{:?}", rounded.collect::<Vec<_>>())
 }
 
 /// Makes every fluid cell solid that is not joined to the one around `point` (in lengths).

@@ -1,14 +1,15 @@
 //! Surfaces without an inside: the fluid that a seed reaches between sheets.
 //!
-//! A mesh by [`Fill::Sheets`] has no solid cell: every facet is a wall of no thickness with fluid on both sides, whatever its
-//! direction, and the surface may end anywhere. [`keep_sheltered`] keeps what a seed reaches along uncut links, past
-//! holes smaller than a size if one is given (`closing`), and makes the rest solid. By [`Fill::Sheltered`] the fluid may
-//! not reach a face of the box: where it does, the error names the place (`leak`).
+//! A mesh by [`Fill::Sheets`] has no solid cell: every facet is a wall of no thickness with fluid on both sides,
+//! whatever its direction, and the surface may end anywhere. [`keep_sheltered`] keeps what a seed reaches along uncut
+//! links, past holes smaller than a size if one is given (`closing`), and makes the rest solid. By [`Fill::Sheltered`]
+//! the fluid may not reach a face of the box: where it does, the error names the place (`leak`).
 //!
 //! Links from kept into solid cells that no facet cuts close the holes. They are cut halfway, and each hole is a patch
 //! behind those of the surface (`gaps`).
 //!
-//! Everything here goes by the mesh alone and is the same for any number of threads; the mesh is the same on all devices.
+//! Everything here goes by the mesh alone and is the same for any number of threads; the mesh is the same on all
+//! devices.
 
 mod beside;
 mod clearance;
@@ -74,10 +75,9 @@ fn keep<const D: usize>(
     seed: CellRef,
     mut keeps: impl FnMut(CellRef) -> bool,
 ) -> Result<Sheltered, SeedError> {
-    if mesh.fill == Fill::Sheltered
-        && let Some((axis, up)) = leak::reached(mesh, &mut keeps)
-    {
+    if mesh.fill == Fill::Sheltered && leak::reaches_box(mesh, &mut keeps) {
         let found = leak::narrowest(mesh, seed)?;
+        let (axis, up) = found.face;
         let side = if up { "upper" } else { "lower" };
         return Err(SeedError::Leak {
             face: format!("{side} {}", ["x", "y", "z"][axis]),

@@ -1,16 +1,17 @@
 //! Fluid that a seed reaches past holes smaller than a size.
 //!
-//! A cell is in a *core* if a ball of the size fits around it and moves freely to the cells beside it: if it is farther than half
-//! the size and half a link from the surface. Cells of cores are joined along axes: a hole that the ball cannot pass
-//! divides cores. All other cells belong to the core that is nearest along uncut links, of equally near ones to that of
-//! the seed. So a hole between two wide regions is closed in its middle, and corners stay fluid. A core does not reach
-//! farther than two sizes from itself, so that it does not fill what lies behind a hole and has no core of its own.
+//! A cell is in a *core* if a ball of the size fits around it and moves freely to the cells beside it: if it is farther
+//! than half the size and half a link from the surface. Cells of cores are joined along axes: a hole that the ball
+//! cannot pass divides cores. All other cells belong to the core that is nearest along uncut links, of equally near
+//! ones to that of the seed. So a hole between two wide regions is closed in its middle, and corners stay fluid. A core
+//! does not reach farther than two sizes from itself, so that it does not fill what lies behind a hole and has no core
+//! of its own.
 //!
-//! Distances to the surface are up to 0.7 cells too large (see `clearance`), on both sides of a hole: the size counts 1.5
-//! cells more. A hole up to the size is closed; one that is five cells wider stays open.
+//! Distances to the surface are up to 0.7 cells too large (see `clearance`), on both sides of a hole: the size counts
+//! 1.5 cells more. A hole up to the size is closed; one that is five cells wider stays open.
 //!
-//! Cost: that of the distances, and a search through the cells that are in no core, in sequence. Memory: nine bytes for
-//! each cell near the surface.
+//! Cost: that of the distances, and a search through the cells that are in no core, in sequence. Memory: five bytes for
+//! each cell near the surface, and the queue.
 
 use super::{
     beside::{self, cut, for_each_beside, for_each_link, is_solid, length},
@@ -24,8 +25,8 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 
 /// What distances may be too large by, on two sides of a hole, in cells at the surface.
 const MARGIN: f32 = 1.5;
-/// Sizes of cells that a core is farther from the surface, halved: 1 would do for cells of one level. A link between levels
-/// is up to 1.66 cells of the finer one long, which is less than 1.2 (1 + 2) / 2.
+/// Sizes of cells that a core is farther from the surface, halved: 1 would do for cells of one level. A link between
+/// levels is up to 1.66 cells of the finer one long, which is less than 1.2 (1 + 2) / 2.
 const LINK: f32 = 1.2;
 /// Parts of a finest cell that ways are counted in.
 const PARTS: f32 = 256.0;

@@ -8,7 +8,7 @@ use super::{
 use crate::{Mesh, VoxelError};
 use cutlink_amr::{CellRef, NONE, OUTSIDE, dims};
 use cutlink_device::{Backend, Host};
-use std::collections::BinaryHeap;
+use std::{collections::BinaryHeap, ops::Range};
 
 /// Distances to the surface are known up to here at first, in finest cells.
 const FIRST_REACH: f32 = 8.0;
@@ -22,27 +22,31 @@ pub(super) struct Narrowest<const D: usize> {
     pub(super) place: [f64; D],
     /// Diameter of the largest ball there that touches the surface, about; in lengths.
     pub(super) width: f64,
+    /// The face of the box that the way leads to: its axis, and whether it is the upper one.
+    pub(super) face: (usize, bool),
 }
 
-/// The face of the box that a leaf touches with a kept cell: axis, and whether it is the upper one.
-pub(super) fn reached<const D: usize>(
+/// Whether a kept cell lies at a face of the box.
+pub(super) fn reaches_box<const D: usize>(
     mesh: &Mesh<D>,
     mut keeps: impl FnMut(CellRef) -> bool,
-) -> Option<(usize, bool)> {
-    for block in mesh.forest.leaves() {
-        for (axis, up) in (0..D).flat_map(|axis| [(axis, false), (axis, true)]) {
-            if !faces_out(mesh, block, axis, up) {
-                continue;
-            }
-            for cell in 0..dims::cells(D) as u32 {
-                let at = CellRef { block, cell };
-                if is_outer::<D>(cell, axis, up) && !is_solid(mesh, at) && keeps(at) {
-                    return Some((axis, up));
-                }
-            }
-        }
-    }
-    None
+) -> bool {
+    let cells = dims::cells(D) as u32;
+    mesh.forest.leaves().any(|block| {
+        let at_face = |&cell: &u32| face(mesh, block, cell..cell + 1).is_some();
+        (0..cells).filter(at_face).any(|cell| {
+            let at = CellRef { block, cell };
+            !is_solid(mesh, at) && keeps(at)
+        })
+    })
+}
+
+/// The first face of the box that one of a block's cells touches.
+fn face<const D: usize>(mesh: &Mesh<D>, block: u32, cells: Range<u32>) -> Option<(usize, bool)> {
+    let mut faces = (0..D).flat_map(|axis| [(axis, false), (axis, true)]);
+    faces.find(|&(axis, up)| {
+        faces_out(mesh, block, axis, up) && cells.clone().any(|cell| is_outer::<D>(cell, axis, up))
+    })
 }
 
 fn faces_out<const D: usize>(mesh: &Mesh<D>, block: u32, axis: usize, up: bool) -> bool {
@@ -78,7 +82,9 @@ pub(super) fn narrowest<const D: usize>(
         }
         if last {
             // No link on the way: the seed lies at a face.
+            let cell = seed.cell..seed.cell + 1;
             return Ok(Narrowest {
+                face: face(mesh, seed.block, cell).unwrap_or_default(),
                 place: center(mesh, seed),
                 width: 2.0
                     * mesh.frame.dx_at(finest)
@@ -123,13 +129,9 @@ fn search<const D: usize>(
                 (at.block, at.cell..at.cell + 1)
             }
         };
-        let mut out = false;
-        for (axis, up) in (0..D).flat_map(|axis| [(axis, false), (axis, true)]) {
-            let outer = |cell: u32| is_outer::<D>(cell, axis, up);
-            out |= faces_out(mesh, block, axis, up) && cells.clone().any(outer);
-        }
-        if out {
-            return Ok(backwards(mesh, nodes, &before, node, width, most));
+        if let Some(face) = face(mesh, block, cells.clone()) {
+            let found = backwards(mesh, nodes, &before, node, width, most);
+            return Ok(found.map(|(place, width)| Narrowest { place, width, face }));
         }
         for cell in cells {
             let at = CellRef { block, cell };
@@ -171,7 +173,7 @@ fn backwards<const D: usize>(
     mut node: u32,
     width: impl Fn(CellRef, CellRef, [f32; D]) -> i32,
     most: i32,
-) -> Option<Narrowest<D>> {
+) -> Option<([f64; D], f64)> {
     let mut found: Option<(i32, [CellRef; 2], [f32; D])> = None;
     while before[node as usize] != NONE {
         let from = before[node as usize];
@@ -196,8 +198,6 @@ fn backwards<const D: usize>(
         Some(length(seen))
     });
     let nearest = to_surface.fold(f32::INFINITY, f32::min);
-    Some(Narrowest {
-        place: std::array::from_fn(|k| from[k] + dx * f64::from(0.5 * way[k])),
-        width: 2.0 * dx * f64::from(nearest),
-    })
+    let place = std::array::from_fn(|k| from[k] + dx * f64::from(0.5 * way[k]));
+    Some((place, 2.0 * dx * f64::from(nearest)))
 }
