@@ -25,7 +25,7 @@ pub(super) struct Clearance<const D: usize> {
 }
 
 impl<const D: usize> Clearance<D> {
-    /// Distances up to `reach`, in finest cells, and 3.5 cells of the level beyond. Memory: 12 (2D: 8) bytes for each
+    /// Distances up to `reach`, in finest cells, and a cell of the level beyond. Memory: 12 (2D: 8) bytes for each
     /// cell of a near block, four for each block.
     pub(super) fn new(mesh: &Mesh<D>, reach: f32) -> Result<Self, VoxelError> {
         let mut all = Self {
@@ -87,7 +87,7 @@ impl<const D: usize> Clearance<D> {
     /// The vectors of a block where those of the cells beside it, or of its own, make one shorter.
     fn relaxed(&self, mesh: &Mesh<D>, block: u32, reach: f32) -> Option<Vec<[f32; D]>> {
         let (h, cells) = (size(mesh, block), dims::cells(D));
-        let most = (reach + 3.5 * h) * (reach + 3.5 * h);
+        let most = (reach + h) * (reach + h);
         let mut values = match self.near(block) {
             Some(slot) => self.nearest[slot * cells..][..cells].to_vec(),
             None => vec![[f32::INFINITY; D]; cells],

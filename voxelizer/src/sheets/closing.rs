@@ -14,13 +14,14 @@
 //! each cell near the surface, and the queue.
 
 use super::{
-    beside::{self, cut, for_each_beside, for_each_link, is_solid, length},
+    beside::{self, cut, for_each_link, is_solid, length},
     clearance::Clearance,
     nodes::Nodes,
 };
 use crate::{Mesh, SeedError, VoxelError};
-use cutlink_amr::{CellRef, NONE, OUTSIDE, dims};
+use cutlink_amr::{CellRef, NONE, NeighborCell, OUTSIDE, dims};
 use cutlink_device::{Backend, Host, UnionFind};
+use rayon::prelude::*;
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 /// What distances may be too large by, on two sides of a hole, in cells at the surface.
@@ -88,8 +89,8 @@ impl<'a, const D: usize> Closing<'a, D> {
         size: Size,
     ) -> Result<Self, SeedError> {
         let nodes = Nodes::new(mesh, clearance)?;
-        let is_core = |at: CellRef| is_core(mesh, clearance, at, size);
-        if !is_core(seed) {
+        let cores = cores(mesh, clearance, size)?;
+        if !is_core(&nodes, &cores, seed) {
             let dx = mesh.frame.dx_at(mesh.forest.finest());
             let scaled = |x: f32| dx * f64::from(x);
             return Err(SeedError::Narrow {
@@ -100,7 +101,7 @@ impl<'a, const D: usize> Closing<'a, D> {
         }
         let mut sets = UnionFind::try_new("fluid parts", nodes.len()).map_err(VoxelError::from)?;
         for block in mesh.forest.leaves() {
-            join_block(mesh, &nodes, &mut sets, block, size);
+            join_block(mesh, &nodes, &cores, &mut sets, block);
         }
         let of_seed = sets.root(nodes.of(seed));
         let mut claims = Host
@@ -108,8 +109,11 @@ impl<'a, const D: usize> Closing<'a, D> {
             .map_err(VoxelError::from)?;
         for node in 0..nodes.len() as u32 {
             let core = nodes.leaf(node).is_some() || {
-                let at = nodes.cell(node);
-                !is_solid(mesh, at) && is_core(at)
+                let (slot, cell) = (
+                    node as usize / dims::cells(D),
+                    node as usize % dims::cells(D),
+                );
+                cores[slot] >> cell & 1 == 1
             };
             if core {
                 let own = sets.root(node) == of_seed;
@@ -166,49 +170,116 @@ impl<'a, const D: usize> Closing<'a, D> {
 fn join_block<const D: usize>(
     mesh: &Mesh<D>,
     nodes: &Nodes<'_, D>,
+    cores: &[u64],
     sets: &mut UnionFind,
     block: u32,
-    size: Size,
 ) {
-    let near = nodes.clearance.near(block).is_some();
-    let is_core = |at: CellRef| is_core(mesh, nodes.clearance, at, size);
-    for axis in 0..2 * D {
+    let near = nodes.clearance.near(block);
+    for (axis, up) in (0..D).flat_map(|axis| [(axis, false), (axis, true)]) {
         let mut step = [0; D];
-        step[axis / 2] = if axis % 2 == 0 { -1 } else { 1 };
+        step[axis] = if up { 1 } else { -1 };
         let direction = dims::direction(step);
         let n = mesh.forest.neighbor(block, direction);
-        let plain = |n: u32| nodes.clearance.near(n).is_none();
-        if !near && n != NONE && n != OUTSIDE {
-            // Cells of near blocks and finer ones look here themselves.
-            if mesh.forest.is_leaf(n) && plain(n) {
-                let [a, b] = [block, n].map(|block| nodes.of(CellRef { block, cell: 0 }));
-                sets.join(a, b);
-            }
+        let Some(slot) = near else {
+            join_far(mesh, nodes, cores, sets, block, direction);
             continue;
-        }
+        };
+        let stride = 1 << (2 * axis);
         for cell in 0..dims::cells(D) as u32 {
-            let at = CellRef { block, cell };
-            if is_solid(mesh, at) || cut(mesh, at) >> direction & 1 == 1 || !is_core(at) {
+            if cores[slot] >> cell & 1 == 0 {
                 continue;
             }
-            for_each_beside(mesh, at, direction, |n, _| {
-                // Coarser cells do not look for finer ones, which look for them.
-                let finer = mesh.forest.level[n.block as usize] > mesh.forest.level[block as usize];
-                if !finer && !is_solid(mesh, n) && is_core(n) {
-                    sets.join(nodes.of(at), nodes.of(n));
+            let at = CellRef { block, cell };
+            let is_last = cell / stride & 3 == if up { 3 } else { 0 };
+            // Pairs of one level are joined from below.
+            if is_last && (up || n == NONE || nodes_far(nodes, n)) {
+                join_cell(mesh, nodes, cores, sets, at, direction);
+            } else if !is_last && up {
+                let next = cell + stride;
+                if cores[slot] >> next & 1 == 1 && cut(mesh, at) >> direction & 1 == 0 {
+                    let next = CellRef { block, cell: next };
+                    sets.join(nodes.of(at), nodes.of(next));
                 }
-            });
+            }
         }
     }
 }
 
-fn is_core<const D: usize>(
+/// Whether there is a block that is far from the surface.
+fn nodes_far<const D: usize>(nodes: &Nodes<'_, D>, n: u32) -> bool {
+    n != NONE && n != OUTSIDE && nodes.clearance.near(n).is_none()
+}
+
+/// The same for a block far from the surface: with the leaf of its level beside it as a whole, or with coarser cells.
+fn join_far<const D: usize>(
+    mesh: &Mesh<D>,
+    nodes: &Nodes<'_, D>,
+    cores: &[u64],
+    sets: &mut UnionFind,
+    block: u32,
+    direction: usize,
+) {
+    match mesh.forest.neighbor(block, direction) {
+        OUTSIDE => {}
+        NONE => {
+            for cell in 0..dims::cells(D) as u32 {
+                let at = CellRef { block, cell };
+                join_cell(mesh, nodes, cores, sets, at, direction);
+            }
+        }
+        n if mesh.forest.is_leaf(n) && nodes_far(nodes, n) => {
+            let [a, b] = [block, n].map(|block| nodes.of(CellRef { block, cell: 0 }));
+            sets.join(a, b);
+        }
+        // Cells of near blocks and finer ones look here themselves.
+        _ => {}
+    }
+}
+
+/// Joins a core cell with the one beside it, which is not finer.
+fn join_cell<const D: usize>(
+    mesh: &Mesh<D>,
+    nodes: &Nodes<'_, D>,
+    cores: &[u64],
+    sets: &mut UnionFind,
+    at: CellRef,
+    direction: usize,
+) {
+    if cut(mesh, at) >> direction & 1 == 1 {
+        return;
+    }
+    // Coarser cells do not look for finer ones, which look for them.
+    if let NeighborCell::Same(n) | NeighborCell::Coarser(n) =
+        mesh.forest.neighbor_cell(at, direction)
+        && is_core(nodes, cores, n)
+    {
+        sets.join(nodes.of(at), nodes.of(n));
+    }
+}
+
+/// Whether a cell is in a core: all cells far from the surface are.
+fn is_core<const D: usize>(nodes: &Nodes<'_, D>, cores: &[u64], at: CellRef) -> bool {
+    let near = nodes.clearance.near(at.block);
+    near.is_none_or(|slot| cores[slot] >> at.cell & 1 == 1)
+}
+
+/// The core cells of each near block, a bit each.
+fn cores<const D: usize>(
     mesh: &Mesh<D>,
     clearance: &Clearance<D>,
-    at: CellRef,
     size: Size,
-) -> bool {
-    let least = size.core(beside::size(mesh, at.block));
-    // Without a distance it is farther.
-    clearance.distance(at).is_none_or(|d| d > least)
+) -> Result<Vec<u64>, VoxelError> {
+    let blocks = clearance.blocks();
+    let mut cores = Host.alloc("cores", blocks.len(), 0u64)?;
+    cores.par_iter_mut().zip(blocks).for_each(|(mask, &block)| {
+        let least = size.core(beside::size(mesh, block));
+        let fluid = !mesh.classes.solid[block as usize];
+        for cell in 0..dims::cells(D) as u32 {
+            // Without a distance it is farther.
+            let distance = clearance.distance(CellRef { block, cell });
+            let core = fluid >> cell & 1 == 1 && distance.is_none_or(|d| d > least);
+            *mask |= u64::from(core) << cell;
+        }
+    });
+    Ok(cores)
 }

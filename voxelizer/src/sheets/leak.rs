@@ -32,7 +32,9 @@ pub(super) fn reaches_box<const D: usize>(
     mut keeps: impl FnMut(CellRef) -> bool,
 ) -> bool {
     let cells = dims::cells(D) as u32;
-    mesh.forest.leaves().any(|block| {
+    let leaves = mesh.forest.leaves();
+    let mut outer = leaves.filter(|&block| face(mesh, block, 0..cells).is_some());
+    outer.any(|block| {
         let at_face = |&cell: &u32| face(mesh, block, cell..cell + 1).is_some();
         (0..cells).filter(at_face).any(|cell| {
             let at = CellRef { block, cell };
