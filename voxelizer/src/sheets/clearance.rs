@@ -104,7 +104,7 @@ impl<const D: usize> Clearance<D> {
         };
         let within = |cell: usize, axis: usize, up: bool| {
             let stride = 1 << (2 * axis);
-            let at = cell / stride & 3;
+            let at = (cell / stride) & 3;
             match up {
                 true => (at < 3).then(|| cell + stride),
                 false => (at > 0).then(|| cell - stride),

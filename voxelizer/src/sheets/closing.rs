@@ -190,7 +190,7 @@ fn join_block<const D: usize>(
                 continue;
             }
             let at = CellRef { block, cell };
-            let is_last = cell / stride & 3 == if up { 3 } else { 0 };
+            let is_last = (cell / stride) & 3 == if up { 3 } else { 0 };
             // Pairs of one level are joined from below.
             if is_last && (up || n == NONE || nodes_far(nodes, n)) {
                 join_cell(mesh, nodes, cores, sets, at, direction);
