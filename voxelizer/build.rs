@@ -22,6 +22,8 @@ fn main() -> Result<(), String> {
         ("FILL_EVEN_ODD", Constant::U32(fill::EVEN_ODD)),
         ("FILL_ZERO", Constant::U32(fill::ZERO)),
         ("FILL_EVEN", Constant::U32(fill::EVEN)),
+        ("FILL_SHEETS", Constant::U32(fill::SHEETS)),
+        ("FILL_SHELTERED", Constant::U32(fill::SHELTERED)),
         ("BAND", Constant::F64(BAND)),
         ("HALF", Constant::F64(HALF)),
         ("NEAR", Constant::F64(NEAR)),

@@ -26,7 +26,7 @@ mod tree;
 mod turn;
 mod view;
 
-pub use holes::Holes;
+pub use holes::{Holes, gap_names};
 pub use tree::{Angle, CapTree};
 #[cfg(feature = "cuda")]
 pub(crate) use tree::{Node, Tree};

@@ -384,3 +384,34 @@ fn quarter_turns_of_a_cube_permute_its_vertices() {
     resolve(&rotated("x:1")).apply_surface(&mut turned);
     assert_ne!(sorted(&cube), sorted(&turned));
 }
+
+#[test]
+fn a_map_and_its_inverse_are_the_identity() {
+    let placement = Placement {
+        unit: Unit::Mm,
+        scale: Scale::PerAxis(vec![1.0, -2.0, 3.0]),
+        translate: vec![0.1, 0.2, -0.3],
+        ..rotated("z:90,x:-12.5")
+    };
+    let map = resolve(&placement);
+    let back = map.inverse().expect("not singular");
+    for p in [[0.0; 3], [1.0, -2.0, 3.5], [300.0, 1.0, -20.0]] {
+        let again = back.apply(map.apply(p));
+        let off = (0..3).map(|a| (again[a] - p[a]).abs()).fold(0.0, f64::max);
+        assert!(off < 1e-12 * 300.0, "{p:?} came back as {again:?}");
+    }
+    // A quarter turn by hand: x to y and y to -x.
+    let turn = Affine::<2> {
+        linear: [[0.0, -2.0], [2.0, 0.0]],
+        offset: [1.0, 5.0],
+    };
+    assert_eq!(
+        turn.inverse().expect("a turn").apply([1.0, 7.0]),
+        [1.0, 0.0]
+    );
+    let flat = Affine::<2> {
+        linear: [[1.0, 2.0], [2.0, 4.0]],
+        offset: [0.0; 2],
+    };
+    assert_eq!(flat.inverse(), None, "a line");
+}

@@ -137,6 +137,7 @@ mod tests {
             fill: Some(FillRule::EvenOdd),
             flow: Some(FlowSide::Inside),
             seed: Some(Numbers::Many(vec![0.5, 0.0, -0.25])),
+            close_holes: Some(0.01),
             robust: true,
             check_intersections: true,
             refine: Some(vec![

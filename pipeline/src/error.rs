@@ -192,10 +192,29 @@ impl From<SeedError> for Error {
     fn from(error: SeedError) -> Self {
         match error {
             SeedError::Voxel(error) => error.into(),
+            SeedError::Leak { size, .. } => Self::wrap(ErrorKind::Geometry, error).hint(format!(
+                "close the hole in the surface, or let --close-holes {} close it; where the fluid may reach the box, use \
+                 --flow outside",
+                rounded_up(size)
+            )),
+            SeedError::Narrow { .. } => Self::wrap(ErrorKind::Geometry, error)
+                .hint("move --seed to a wider place, or give a smaller --close-holes"),
             error => Self::wrap(ErrorKind::Geometry, error)
                 .hint("give --seed in metres after placement, inside the fluid to keep"),
         }
     }
+}
+
+/// A length with two digits, not less than it is.
+fn rounded_up(length: f64) -> String {
+    if !(length.is_finite() && length > 0.0) {
+        return length.to_string();
+    }
+    let tens = length.log10().floor() as i32 - 1;
+    let digits = (length / 10f64.powi(tens) * (1.0 - 1e-12)).ceil();
+    format!("{digits}e{tens}")
+        .parse()
+        .map_or_else(|_| length.to_string(), |x: f64| x.to_string())
 }
 
 impl From<VoxelError> for Error {
@@ -274,6 +293,20 @@ mod tests {
             error.to_string(),
             "cannot write a\n  caused by: disk is full\n  hint: free space"
         );
+    }
+
+    #[test]
+    fn lengths_are_rounded_up() {
+        let cases = [
+            (0.0123, "0.013"),
+            (0.012, "0.012"),
+            (9.91, "10"),
+            (123.0, "130"),
+            (2.5e-7, "0.00000025"),
+        ];
+        for (length, want) in cases {
+            assert_eq!(rounded_up(length), want);
+        }
     }
 
     #[test]

@@ -153,7 +153,7 @@ pub struct MeshOptions {
     )]
     pub flow: Option<FlowSide>,
 
-    /// Keep only the fluid connected to this point, in metres; other fluid becomes solid
+    /// Keep only the fluid connected to this point, in metres; other fluid becomes solid. Required by --fill sheets
     #[cfg_attr(
         feature = "clap",
         arg(
@@ -164,6 +164,19 @@ pub struct MeshOptions {
         )
     )]
     pub seed: Option<Numbers>,
+
+    /// With --fill sheets: close holes up to this diameter, in metres; slots and ducts as narrow are closed too [default:
+    /// close none]
+    #[cfg_attr(
+        feature = "clap",
+        arg(
+            long,
+            value_name = "LENGTH",
+            help_heading = "Mesh",
+            allow_negative_numbers = true
+        )
+    )]
+    pub close_holes: Option<f64>,
 
     /// Accept surfaces that are open or inconsistently oriented: inside is where the generalized winding number is at
     /// least 1/2
@@ -270,6 +283,7 @@ impl MeshOptions {
             fill: self.fill.or(other.fill),
             flow: self.flow.or(other.flow),
             seed: self.seed.or(other.seed),
+            close_holes: self.close_holes.or(other.close_holes),
             robust: self.robust || other.robust,
             check_intersections: self.check_intersections || other.check_intersections,
             refine: self.refine.or(other.refine),
@@ -561,6 +575,9 @@ pub enum FillRule {
     NonZero,
     /// Odd: a body within a body is a cavity
     EvenOdd,
+    /// None: walls without thickness, in any directions, open anywhere; the fluid is what --seed reaches between them.
+    /// With --flow inside it is refused where it leaks out to the box
+    Sheets,
 }
 
 impl From<FillRule> for Fill {
@@ -568,6 +585,7 @@ impl From<FillRule> for Fill {
         match rule {
             FillRule::NonZero => Self::NonZero,
             FillRule::EvenOdd => Self::EvenOdd,
+            FillRule::Sheets => Self::Sheets,
         }
     }
 }

@@ -383,6 +383,7 @@ def mesh(
     fill: str | None = None,
     flow: str | None = None,
     seed: Sequence[float] | None = None,
+    close_holes: float | None = None,
     robust: bool = False,
     unit: str | None = None,
     scale: float | Sequence[float] | None = None,
@@ -408,8 +409,9 @@ def mesh(
     - `domain`: lower and upper corner of the box. `root`: root cells along its longest edge, or per axis. `levels`:
       number of levels, the root level included. `wall_distance`: distance from the surface up to which cells are
       refined. `refine`: rules such as ``"box:0,-1,-1,5,1,1,levels=3"``.
-    - `fill`: ``"nonzero"`` or ``"evenodd"``. `flow`: ``"outside"`` or ``"inside"``. `seed`: keep only the fluid
-      connected to this point. `robust`: accept open surfaces.
+    - `fill`: ``"nonzero"``, ``"evenodd"`` or ``"sheets"`` (walls without thickness; needs `seed`). `flow`:
+      ``"outside"`` or ``"inside"``. `seed`: keep only the fluid connected to this point. `close_holes`: close holes
+      between sheets up to this diameter. `robust`: accept open surfaces.
     - `unit`, `scale`, `rotate`, `fit`, `translate`: placement, in this order.
     - `device`: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"cuda:N"``. `threads`: 0 for all cores. The mesh is bit-identical
       for any of them.
@@ -429,6 +431,7 @@ def mesh(
         "fill": fill,
         "flow": flow,
         "seed": seed,
+        "close-holes": close_holes,
         "robust": bool(robust),
         "unit": unit,
         "scale": scale,

@@ -266,6 +266,10 @@ def test_the_program_makes_the_same_mesh(program, sphere, tmp_path):
             "--root 16 --seed 0,0,0 --flow inside",
         ),
         (
+            {"root": 16, "seed": [0, 0, 0], "flow": "inside", "fill": "sheets", "close_holes": 0.1},
+            "--root 16 --seed 0,0,0 --flow inside --fill sheets --close-holes 0.1",
+        ),
+        (
             {"root": 16, "robust": True, "threads": 1, "device": "cpu"},
             "--root 16 --robust --threads 1 --device cpu",
         ),

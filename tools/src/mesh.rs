@@ -133,6 +133,7 @@ impl Run<'_> {
         parameters["periodic"] = json!(job.periodic.to_string());
         parameters["refine"] = job.refine.iter().map(ToString::to_string).collect();
         parameters["seed"] = json!(job.seed);
+        parameters["close_holes"] = json!(job.close_holes);
         self.console.object(&object)
     }
 

@@ -76,7 +76,7 @@ fn the_json_object_has_the_documented_keys() {
         health.vertices health.volume input input.bytes input.closed input.format \
         input.gzipped intersections input.kind input.name input.patches input.triangles input.vertices levels \
         levels[].blocks levels[].boundary levels[].dx levels[].fluid levels[].leaf_blocks \
-        gap_links levels[].level levels[].solid links notes patches polymesh parameters parameters.deviation \
+        gap_links levels[].level levels[].solid links notes patches polymesh parameters parameters.close_holes parameters.deviation \
         parameters.fill parameters.flow parameters.levels parameters.periodic parameters.refine parameters.robust \
         parameters.seed parameters.wall_distance peak_rss_bytes schema thin thin.cells thin.links \
         thin.places snapping snapping.collapsed_facets snapping.max_displacement snapping.merged_vertices \

@@ -9,6 +9,8 @@ pub(crate) mod fill {
     pub(crate) const EVEN_ODD: u32 = 1;
     pub(crate) const ZERO: u32 = 2;
     pub(crate) const EVEN: u32 = 3;
+    pub(crate) const SHEETS: u32 = 4;
+    pub(crate) const SHELTERED: u32 = 5;
 }
 
 /// How near |W - g| must come to a half to make a block uncertain.

@@ -23,7 +23,9 @@ pub mod mesh_file;
 mod params;
 mod periodic;
 pub mod refine;
+mod relink;
 mod seed;
+mod sheets;
 mod thin;
 mod validate;
 pub mod vtk;
@@ -44,6 +46,7 @@ pub use mesh::{Classes, Fill, LevelCounts, Mesh};
 pub use params::{EmbedParams, Reach, Region, RegionShape, Stage, StageObserver, WallRule};
 pub use periodic::check_periodic;
 pub use seed::{Kept, SeedError, keep_connected};
+pub use sheets::{Gap, Sheltered, finest_reach, keep_sheltered};
 pub use thin::{Thin, ThinPlace, thin};
 pub use validate::{MeshViolation, validate};
 

@@ -7,7 +7,7 @@ use cutlink_device::{Backend, Host};
 use rayon::prelude::*;
 
 /// Which winding numbers are solid: two fill rules for flows around bodies, and their
-/// complements for flows inside what the surface encloses.
+/// complements for flows inside what the surface encloses; or none, for surfaces without a side that is solid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u32)]
 pub enum Fill {
@@ -20,11 +20,23 @@ pub enum Fill {
     Zero = fill::ZERO,
     /// Even ones: the fluid is inside by `EvenOdd`.
     Even = fill::EVEN,
+    /// None: every facet is a wall with fluid on both sides, and [`crate::keep_sheltered`] makes solid what a seed does
+    /// not reach. That may reach the faces of the box.
+    Sheets = fill::SHEETS,
+    /// The same, where the fluid around the seed may not reach the faces of the box.
+    Sheltered = fill::SHELTERED,
 }
 
 impl Fill {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::NonZero, Self::EvenOdd, Self::Zero, Self::Even];
+    pub const ALL: [Self; 6] = [
+        Self::NonZero,
+        Self::EvenOdd,
+        Self::Zero,
+        Self::Even,
+        Self::Sheets,
+        Self::Sheltered,
+    ];
 
     /// The name in files and reports.
     pub fn name(self) -> &'static str {
@@ -33,6 +45,8 @@ impl Fill {
             Self::EvenOdd => "evenodd",
             Self::Zero => "zero",
             Self::Even => "even",
+            Self::Sheets => "sheets",
+            Self::Sheltered => "sheltered",
         }
     }
 
@@ -43,34 +57,42 @@ impl Fill {
             Self::EvenOdd => winding & 1 != 0,
             Self::Zero => winding == 0,
             Self::Even => winding & 1 == 0,
+            Self::Sheets | Self::Sheltered => false,
         }
     }
 
-    /// The rule that separates inside from outside: `nonzero` or `evenodd`.
+    /// The rule that separates inside from outside: `nonzero` or `evenodd`; `sheets` where none does.
     pub fn rule(self) -> &'static str {
-        if self.by_parity() {
-            "evenodd"
-        } else {
-            "nonzero"
+        match self {
+            Self::NonZero | Self::Zero => "nonzero",
+            Self::EvenOdd | Self::Even => "evenodd",
+            Self::Sheets | Self::Sheltered => "sheets",
         }
     }
 
     /// Where the fluid is: `outside` or `inside` of what the surface encloses.
     pub fn flow(self) -> &'static str {
         match self {
-            Self::NonZero | Self::EvenOdd => "outside",
-            Self::Zero | Self::Even => "inside",
+            Self::NonZero | Self::EvenOdd | Self::Sheets => "outside",
+            Self::Zero | Self::Even | Self::Sheltered => "inside",
         }
     }
 
-    /// Solid and fluid exchanged: the flow inside instead of around, and back.
+    /// The flow inside instead of around, and back: solid and fluid exchanged.
     pub fn complement(self) -> Self {
         match self {
             Self::NonZero => Self::Zero,
             Self::EvenOdd => Self::Even,
             Self::Zero => Self::NonZero,
             Self::Even => Self::EvenOdd,
+            Self::Sheets => Self::Sheltered,
+            Self::Sheltered => Self::Sheets,
         }
+    }
+
+    /// Whether facets are walls with fluid on both sides, whatever their directions, so that nothing need be closed.
+    pub fn is_sheets(self) -> bool {
+        matches!(self, Self::Sheets | Self::Sheltered)
     }
 
     /// Whether only the parity of winding numbers counts, so that facets may point either way.

@@ -176,6 +176,13 @@ impl EmbedParams {
                 return refuse("a region's size", number, "a finite number is needed");
             }
         }
+        if self.robust && self.fill.is_sheets() {
+            return refuse(
+                "robust",
+                1.0,
+                "it decides what is inside, and sheets have no inside: use one of both",
+            );
+        }
         if self.robust && self.fill.by_parity() {
             return refuse(
                 "robust",

@@ -8,7 +8,7 @@
 //! The forest stays as it is. Cost: one pass over the leaves, in sequence; a block without
 //! walls and solid cells counts as one cell.
 
-use crate::{LinkTable, Mesh, VoxelError, pack_cell, unpack_cell};
+use crate::{Mesh, VoxelError, relink::relink};
 use cutlink_amr::{CellRef, NONE, NeighborCell, OUTSIDE, dims};
 use cutlink_device::{Backend, Host, UnionFind};
 
@@ -39,16 +39,69 @@ pub enum SeedError {
         /// Centre of the leaf cell around it.
         center: Vec<f64>,
     },
+    /// The point lies in fluid that the size of closed holes makes part of the walls.
+    #[error(
+        "the seed's cell, with its centre at {center:?}, lies {distance:.3e} from the surface: to close holes of this \
+        size, the seed needs more than {needed:.3e}"
+    )]
+    Narrow {
+        /// Centre of the leaf cell around the point.
+        center: Vec<f64>,
+        /// Its distance from the surface.
+        distance: f64,
+        /// The distance it needs.
+        needed: f64,
+    },
+    /// Fluid that should be sheltered reaches a face of the box.
+    #[error(
+        "the fluid around the seed leaks out to the {face} face of the box; the narrowest place of the widest way there \
+        is at {at}, about {width:.3e} wide",
+        at = digits(place)
+    )]
+    Leak {
+        /// The face: `lower x`.
+        face: String,
+        /// The place, in lengths.
+        place: Vec<f64>,
+        /// Diameter of the largest ball that fits there, about, in lengths.
+        width: f64,
+        /// A size of holes to close that is certainly large enough for this place.
+        size: f64,
+    },
     /// No memory for the sets.
     #[error(transparent)]
     Voxel(#[from] VoxelError),
 }
 
+/// A point with six digits.
+fn digits(point: &[f64]) -> String {
+    let rounded = point
+        .iter()
+        .map(|x| format!("{x:.5e}").parse::<f64>().unwrap_or(*x));
+    format!("{:?}", rounded.collect::<Vec<_>>())
+}
+
 /// Makes every fluid cell solid that is not joined to the one around `point` (in lengths).
+///
+/// # Errors
+/// A point outside the box or in a solid cell; too little memory. The mesh is then unchanged.
 pub fn keep_connected<const D: usize>(
     mesh: &mut Mesh<D>,
     point: [f64; D],
 ) -> Result<Kept, SeedError> {
+    let seed = seed_cell(mesh, point)?;
+    let mut parts = Parts::of_fluid(mesh)?;
+    let root = parts.root(seed);
+    let kept = drop_others(mesh, |at| parts.root(at) == root);
+    relink(mesh, &[])?;
+    Ok(kept)
+}
+
+/// The fluid leaf cell around a point.
+pub(crate) fn seed_cell<const D: usize>(
+    mesh: &Mesh<D>,
+    point: [f64; D],
+) -> Result<CellRef, SeedError> {
     let of_box = |a: usize| (point[a] - mesh.frame.origin[a]) / mesh.frame.dx;
     let seed = mesh.forest.leaf_at(std::array::from_fn(of_box));
     let seed = seed.ok_or_else(|| SeedError::Outside {
@@ -62,19 +115,11 @@ pub fn keep_connected<const D: usize>(
             center: center.to_vec(),
         });
     }
-    let mut parts = Parts::new(mesh)?;
-    for &block in mesh.forest.levels.iter().flatten() {
-        if mesh.forest.is_leaf(block) {
-            parts.join_block(mesh, block);
-        }
-    }
-    let kept = drop_others(mesh, &mut parts, seed);
-    drop_links(mesh);
-    Ok(kept)
+    Ok(seed)
 }
 
 /// Connected components: one node for a block without walls and solid cells, one per cell for others.
-struct Parts {
+pub(crate) struct Parts {
     /// First node of each block.
     first: Vec<u32>,
     sets: UnionFind,
@@ -85,6 +130,26 @@ fn is_plain<const D: usize>(mesh: &Mesh<D>, block: u32) -> bool {
 }
 
 impl Parts {
+    /// The components of a mesh's fluid.
+    ///
+    /// # Errors
+    /// Too little memory; more cells near walls than 32 bits can number.
+    pub(crate) fn of_fluid<const D: usize>(mesh: &Mesh<D>) -> Result<Self, VoxelError> {
+        let mut parts = Self::new(mesh)?;
+        for &block in mesh.forest.levels.iter().flatten() {
+            if mesh.forest.is_leaf(block) {
+                parts.join_block(mesh, block);
+            }
+        }
+        Ok(parts)
+    }
+
+    /// The number of a fluid cell's component.
+    pub(crate) fn root(&mut self, at: CellRef) -> u32 {
+        let node = self.node(at);
+        self.sets.root(node)
+    }
+
     fn new<const D: usize>(mesh: &Mesh<D>) -> Result<Self, VoxelError> {
         let blocks = mesh.forest.capacity();
         let mut first = Host.alloc("fluid parts", blocks + 1, 0u32)?;
@@ -166,11 +231,12 @@ impl Parts {
     }
 }
 
-/// Updates the solid masks, of the leaves first, then of the blocks above them: a fluid cell of
+/// Makes the fluid cells solid that are not kept. Updates the solid masks, of the leaves first, then of the blocks above them: a fluid cell of
 /// a refined block becomes solid where all the cells in its place are.
-fn drop_others<const D: usize>(mesh: &mut Mesh<D>, parts: &mut Parts, seed: CellRef) -> Kept {
-    let seed = parts.node(seed);
-    let seed = parts.sets.root(seed);
+pub(crate) fn drop_others<const D: usize>(
+    mesh: &mut Mesh<D>,
+    mut keeps: impl FnMut(CellRef) -> bool,
+) -> Kept {
     let mut kept = Kept {
         fluid: 0,
         dropped: 0,
@@ -182,8 +248,7 @@ fn drop_others<const D: usize>(mesh: &mut Mesh<D>, parts: &mut Parts, seed: Cell
             let fluid = !solid;
             for cell in (0..dims::cells(D) as u32).filter(|c| fluid >> c & 1 == 1) {
                 let stays = if children == NONE {
-                    let node = parts.node(CellRef { block, cell });
-                    parts.sets.root(node) == seed
+                    keeps(CellRef { block, cell })
                 } else {
                     !mesh.classes.solid_below::<D>(children, cell)
                 };
@@ -207,49 +272,5 @@ impl crate::Classes {
             let (child, fine) = dims::below(at, dims::unravel::<D>(i, 2));
             self.solid[first_child as usize + child] >> dims::ravel::<D>(fine, 4) & 1 == 1
         })
-    }
-}
-
-/// Removes the links of cells that became solid from the table.
-fn drop_links<const D: usize>(mesh: &mut Mesh<D>) {
-    let old = std::mem::replace(
-        &mut mesh.links,
-        LinkTable {
-            blocks: Vec::new(),
-            row_of: vec![NONE; mesh.forest.capacity()],
-            cell_start: vec![0],
-            cells: Vec::new(),
-            q: Vec::new(),
-            patch: Vec::new(),
-        },
-    );
-    let table = &mut mesh.links;
-    for (row, &block) in old.blocks.iter().enumerate() {
-        let boundary = mesh.classes.boundary[block as usize];
-        let left = boundary & !mesh.classes.solid[block as usize];
-        mesh.classes.boundary[block as usize] = left;
-        if left == 0 {
-            continue;
-        }
-        let mut rest = boundary;
-        for &entry in &old.cells[old.cell_start[row] as usize..old.cell_start[row + 1] as usize] {
-            let cell = rest.trailing_zeros();
-            rest &= rest - 1;
-            if left >> cell & 1 == 0 {
-                continue;
-            }
-            let (directions, first) = unpack_cell(entry);
-            let links = first as usize..first as usize + directions.count_ones() as usize;
-            table
-                .cells
-                .push(pack_cell(directions, table.q.len() as u64));
-            table.q.extend_from_slice(&old.q[links.clone()]);
-            if !old.patch.is_empty() {
-                table.patch.extend_from_slice(&old.patch[links]);
-            }
-        }
-        table.row_of[block as usize] = table.blocks.len() as u32;
-        table.blocks.push(block);
-        table.cell_start.push(table.cells.len() as u32);
     }
 }

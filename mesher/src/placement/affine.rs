@@ -104,6 +104,38 @@ impl<const D: usize> Affine<D> {
         }
     }
 
+    /// The map back, by elimination with pivots; `None` where there is none.
+    pub fn inverse(&self) -> Option<Self> {
+        let (mut left, mut right) = (self.linear, Self::identity().linear);
+        for k in 0..D {
+            let size = |i: &usize| left[*i][k].abs();
+            let pivot = (k..D).max_by(|i, j| size(i).total_cmp(&size(j)))?;
+            left.swap(k, pivot);
+            right.swap(k, pivot);
+            let scale = left[k][k];
+            if !(scale.abs() > 0.0 && scale.is_finite()) {
+                return None;
+            }
+            for j in 0..D {
+                left[k][j] /= scale;
+                right[k][j] /= scale;
+            }
+            for i in (0..D).filter(|&i| i != k) {
+                let part = left[i][k];
+                for j in 0..D {
+                    left[i][j] -= part * left[k][j];
+                    right[i][j] -= part * right[k][j];
+                }
+            }
+        }
+        let mut back = Self {
+            linear: right,
+            offset: [0.0; D],
+        };
+        back.offset = back.apply(self.offset).map(|x| -x);
+        Some(back)
+    }
+
     /// Moves every vertex; a mirror also reverses every facet. A map from
     /// [`resolve`](super::Placement::resolve) keeps the surface it was made for finite.
     pub fn apply_surface(&self, surface: &mut Surface<D>) {

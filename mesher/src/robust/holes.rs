@@ -26,26 +26,37 @@ pub(super) fn name<const D: usize>(surface: &mut Snapped<D>, hole_of: &[u32]) {
         .collect();
     sizes.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let first = surface.patches.len();
-    // Numbers of patches have 16 bits, and one is for the rest.
-    let most = MOST_GAPS.min((1 << 16) - 1 - first);
+    let names = gap_names(&surface.patches, sizes.len());
+    let last = names.len().saturating_sub(1);
     let patch_of: BTreeMap<u32, u16> = sizes
         .iter()
         .enumerate()
-        .map(|(k, &(.., hole))| (hole, (first + k.min(most)) as u16))
+        .map(|(k, &(.., hole))| (hole, (first + k.min(last)) as u16))
         .collect();
-    let mut prefix = GAP.to_owned();
-    while (surface.patches.iter()).any(|name| name.starts_with(&format!("{prefix}-"))) {
-        prefix.push('_');
-    }
-    let named = sizes.len().min(most);
-    let names = (1..=named).map(|k| format!("{prefix}-{k}"));
     surface.patches.extend(names);
-    if sizes.len() > named {
-        surface.patches.push(format!("{prefix}-rest"));
-    }
     surface.facet_patch.resize(walls, 0);
     let caps = hole_of.iter().map(|hole| patch_of[hole]);
     surface.facet_patch.extend(caps);
+}
+
+/// Names of the patches of so many holes behind other patches: `gap-1` and on, or `gap_-1` where a name begins with
+/// `gap-`. Beyond [`MOST_GAPS`], all others share the last, `gap-rest`.
+pub fn gap_names(patches: &[String], holes: usize) -> Vec<String> {
+    // Numbers of patches have 16 bits, and one is for the rest.
+    let most = MOST_GAPS.min((1 << 16) - 1 - patches.len());
+    let mut prefix = GAP.to_owned();
+    while patches
+        .iter()
+        .any(|name| name.starts_with(&format!("{prefix}-")))
+    {
+        prefix.push('_');
+    }
+    let named = holes.min(most);
+    let mut names: Vec<String> = (1..=named).map(|k| format!("{prefix}-{k}")).collect();
+    if holes > named {
+        names.push(format!("{prefix}-rest"));
+    }
+    names
 }
 
 /// Twice the area vector of a triangle; in 2D the vector of a segment. Exact up to rounding of f64.

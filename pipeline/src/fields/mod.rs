@@ -45,7 +45,7 @@ pub use spec::{
     Average, CellField, Clock, NormalAxis, OutputKind, OutputSpec, Quantity, SurfaceFormat, written,
 };
 pub use surface::Body;
-pub(crate) use surface::{WallForce, area_of};
+pub(crate) use surface::{WallForce, area_of, unit_normal};
 pub use units::{FieldUnit, FieldUnits};
 pub use writer::{FieldWriter, Moment, Start, check, memory};
 

@@ -150,7 +150,7 @@ impl<const D: usize> Body<D> {
     fn place(&self, mesh: &Mesh<D>, facet: &[u32; D], side: f64) -> Option<WallPlace<D>> {
         let at = self.middle(mesh, facet);
         let leaf = mesh.forest.leaf_at(at)?;
-        let outward = normal(facet.map(|v| self.points[v as usize]))?;
+        let outward = unit_normal(facet.map(|v| self.points[v as usize]))?;
         let normal = outward.map(|x| side * x);
         let spacing = 0.5f64.powi(i32::from(mesh.forest.level[leaf.block as usize]));
         // The point one cell ahead, or half a cell in narrow gaps, must lie in a fluid cell.
@@ -353,7 +353,7 @@ fn length(v: &[f64]) -> f64 {
 }
 
 /// The unit normal of a facet, outward by its orientation; `None` for a degenerate facet.
-fn normal<const D: usize>(p: [[f64; D]; D]) -> Option<[f64; D]> {
+pub(crate) fn unit_normal<const D: usize>(p: [[f64; D]; D]) -> Option<[f64; D]> {
     let area = area_of(p);
     let size = length(&area);
     (size > 0.0).then(|| area.map(|x| x / size))

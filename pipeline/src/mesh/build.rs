@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::estimate::memory;
 use crate::mesh::domain::{self, Domain};
 use crate::mesh::intersections::{self, Found};
-use crate::mesh::report::{Times, counted};
+use crate::mesh::report::{PatchArea, Times, counted, point as place};
 use crate::mesh::resolve::{self, Job, Source};
 use crate::mesh::source::{self, Shape, Sketch};
 use crate::mesh::{WALL_SHARE, gate};
@@ -27,11 +27,15 @@ use cutlink_mesher::read::{AnySurface, Loaded, ReadReport, read_all};
 use cutlink_mesher::robust::RobustReport;
 use cutlink_mesher::snap::Snapped;
 use cutlink_voxelizer::{
-    EmbedParams, Fill, Mesh, Stage, StageObserver, check_levels, check_periodic, embed,
-    keep_connected, kernels::MeshKernels, prepare, tell_gaps_apart,
+    EmbedParams, Fill, Gap, Mesh, Reach, SeedError, Stage, StageObserver, WallRule, check_levels,
+    check_periodic, embed, finest_reach, keep_connected, keep_sheltered, kernels::MeshKernels,
+    prepare, tell_gaps_apart,
 };
 use std::fmt;
 use std::time::Instant;
+
+/// Closed holes that a note lists.
+const SHOWN_HOLES: usize = 6;
 
 /// A surface, in its own frame and placed in its box.
 #[derive(Debug)]
@@ -104,6 +108,8 @@ pub struct Builder<'a> {
     pub times: Times,
     /// All notes so far.
     pub notes: Vec<String>,
+    /// Patches of holes that `--close-holes` closed, behind those of the surface.
+    pub(crate) gaps: Vec<PatchArea>,
 }
 
 /// A device that is open, or will be.
@@ -157,6 +163,7 @@ impl<'a> Builder<'a> {
             observer,
             times: Times::default(),
             notes: Vec::new(),
+            gaps: Vec::new(),
         }
     }
 
@@ -307,7 +314,16 @@ impl<'a> Builder<'a> {
     /// Rules that name a patch the surface does not have.
     pub fn params<const D: usize>(&self, of: &Placed<D>) -> Result<EmbedParams, Error> {
         let params = self.job.params::<D>(of.wall_distance, &of.placed.patches)?;
-        Ok(params.with_levels(self.levels))
+        let mut params = params.with_levels(self.levels);
+        if let Some(size) = self.job.close_holes {
+            let finest = of.domain.frame.dx_at(params.levels - 1);
+            let reach = Reach::Within(finest_reach(size, finest));
+            let walls = params.wall_rules();
+            let around = walls.iter().cloned();
+            params.walls = around.map(|rule| WallRule { reach, ..rule }).collect();
+            params.walls.extend(walls);
+        }
+        Ok(params)
     }
 
     /// Drops the levels beyond `--max-cells`; an error if the mesh does not fit into memory.
@@ -433,7 +449,7 @@ impl<'a> Builder<'a> {
         };
         tell_gaps_apart(&mut mesh, &prepared.snapped);
         check_periodic(&mesh)?;
-        self.keep_seed(&mut mesh)?;
+        self.keep_seed(&mut mesh, &prepared.affine)?;
         Ok(mesh)
     }
 
@@ -463,8 +479,12 @@ impl<'a> Builder<'a> {
         Ok(mesh?)
     }
 
-    /// Drops the fluid that is not connected to `--seed`.
-    fn keep_seed<const D: usize>(&mut self, mesh: &mut Mesh<D>) -> Result<(), Error> {
+    /// Drops the fluid that is not connected to `--seed`; `affine` leads from the file's frame to that of the box.
+    fn keep_seed<const D: usize>(
+        &mut self,
+        mesh: &mut Mesh<D>,
+        affine: &Affine<D>,
+    ) -> Result<(), Error> {
         let Some(point) = &self.job.seed else {
             return Ok(());
         };
@@ -474,7 +494,14 @@ impl<'a> Builder<'a> {
                 point.len()
             ))
         })?;
-        let kept = keep_connected(mesh, point)?;
+        let kept = if mesh.fill.is_sheets() {
+            let kept = keep_sheltered(mesh, point, self.job.close_holes);
+            let kept = kept.map_err(|e| seed_error(&self.job.name(), e, affine))?;
+            self.name_gaps(mesh, &kept.gaps);
+            kept.kept
+        } else {
+            keep_connected(mesh, point)?
+        };
         self.note(format!(
             "connected to the seed: {}; {} became solid",
             counted(kept.fluid, "fluid cell"),
@@ -482,6 +509,52 @@ impl<'a> Builder<'a> {
         ));
         Ok(())
     }
+
+    /// Keeps the area of each patch of closed holes for the report; small holes share one.
+    fn name_gaps<const D: usize>(&mut self, mesh: &Mesh<D>, gaps: &[Gap]) {
+        for gap in gaps {
+            let name = &mesh.patches[usize::from(gap.patch)];
+            match self.gaps.last_mut().filter(|last| last.name == *name) {
+                Some(last) => last.area += gap.area,
+                None => self.gaps.push(PatchArea {
+                    name: name.clone(),
+                    area: gap.area,
+                }),
+            }
+        }
+        if let Some(size) = self.job.close_holes {
+            let holes = gaps.iter().take(SHOWN_HOLES).map(|gap| {
+                let name = &mesh.patches[usize::from(gap.patch)];
+                format!("\"{name}\" around {}", place(&gap.center))
+            });
+            let mut shown: Vec<String> = holes.collect();
+            if gaps.len() > shown.len() {
+                shown.push(format!("{} more", gaps.len() - shown.len()));
+            }
+            let colon = if shown.is_empty() { "" } else { ": " };
+            self.note(format!(
+                "--close-holes {size}: {} closed{colon}{}",
+                counted(gaps.len() as u64, "hole"),
+                shown.join(", ")
+            ));
+        }
+    }
+}
+
+/// The error, with the place of a leak in the file's frame too.
+fn seed_error<const D: usize>(name: &str, error: SeedError, affine: &Affine<D>) -> Error {
+    let in_file = match &error {
+        SeedError::Leak { place: at, .. } if !affine.is_identity() => {
+            let at: Option<[f64; D]> = at.as_slice().try_into().ok();
+            at.and_then(|at| Some(affine.inverse()?.apply(at)))
+        }
+        _ => None,
+    };
+    let mut error = Error::from(error).about(name);
+    if let Some(at) = in_file {
+        error.message += &format!("; in the file's coordinates {}", place(&at));
+    }
+    error
 }
 
 /// A box without a body: root cells only, all fluid, and one patch without facets.

@@ -39,7 +39,7 @@ pub fn check_closed<const D: usize>(
         )
         .hint("check --unit and --scale, or give a smaller --domain"));
     }
-    if params.robust {
+    if params.robust || fill.is_sheets() {
         // Any surface is accepted.
     } else if !closed(health) {
         let after = health::check(&snapped.to_surface());
@@ -53,7 +53,7 @@ pub fn check_closed<const D: usize>(
     } else if fill.by_parity() && !health.closed() {
         notes.push("facets are inconsistently oriented, which --fill evenodd ignores".into());
     }
-    if health.inward {
+    if health.inward && !fill.is_sheets() {
         notes.push("all facets face inward, which makes no difference".into());
     }
     if health.duplicate_facets > 0 {
@@ -113,8 +113,9 @@ fn refuse<const D: usize>(name: &str, health: &Health<D>, fill: Fill) -> Error {
         "an edge with an odd number of facets leaves the inside undefined for --fill evenodd too: use --robust, \
          which closes holes by generalized winding numbers, or close them in a mesh editor"
     } else {
-        "the inside is not well defined: use --robust, which closes holes by generalized winding numbers, or close \
-         them in a mesh editor (--fill evenodd needs an even number of facets at every edge)"
+        "the inside is not well defined: use --robust, which closes holes by generalized winding numbers, --fill \
+         sheets with a --seed in the fluid, which needs no inside, or close them in a mesh editor (--fill evenodd needs an \
+         even number of facets at every edge)"
     };
     let mut failure = Error::new(ErrorKind::Geometry, message).hint(hint);
     failure = failure.details(serde_json::json!({ "health": health }));

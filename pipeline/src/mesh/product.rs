@@ -65,6 +65,7 @@ pub fn plan<const D: usize>(job: &Job, prepared: &Prepared<D>, device: DeviceRep
             periodic: job.periodic.to_string(),
             refine: job.refine.iter().map(ToString::to_string).collect(),
             seed: job.seed.clone(),
+            close_holes: job.close_holes,
             wall_distance_given: job.wall_distance.is_some(),
         },
         snapping: Snapping {
@@ -212,13 +213,18 @@ impl Builder<'_> {
                 each.push(format!("{more} more"));
             }
             self.note(format!(
-                "{} into the body without a facet: cut halfway, {} {}",
+                "{} into solid cells without a facet: cut halfway, {} {}",
                 counted(links, "link"),
                 if each.len() == 1 { "patch" } else { "patches" },
                 each.join(", ")
             ));
         }
-        if thin.cells > 0 {
+        if thin.links > 0 && mesh.fill.is_sheets() {
+            self.note(format!(
+                "walls without thickness have fluid on both sides at {}",
+                counted(thin.links, "link")
+            ));
+        } else if thin.cells > 0 {
             let mut note = format!(
                 "the body is thinner than a cell in {}, {} ({} with fluid at both ends); largest:",
                 counted(thin.places.len() as u64, "place"),
@@ -249,13 +255,15 @@ impl Builder<'_> {
             report.levels.iter().map(each).sum::<u64>()
         };
         let (fluid, boundary, solid) = (sum(|c| c.fluid), sum(|c| c.boundary), sum(|c| c.solid));
-        if solid == 0 {
+        if solid == 0 && !mesh.fill.is_sheets() {
             self.note(
                 "no cell centre lies inside the body: it is thinner than the finest cells and represented by cut \
                  links only"
                     .into(),
             );
         }
+        let closed = mesh.patches.len() - self.gaps.len();
+        let gap = gap.or((!self.gaps.is_empty()).then_some(closed as u16));
         let gap_links = self.note_links(mesh, &of.thin, gap);
         if fluid + boundary == 0 {
             self.note("every cell is solid: the box lies inside the body".into());
@@ -279,6 +287,7 @@ impl Builder<'_> {
         prepared: &Prepared<D>,
         mesh: &Mesh<D>,
     ) {
+        report.patches.extend(self.gaps.iter().cloned());
         self.describe(
             report,
             mesh,
@@ -300,6 +309,7 @@ impl Builder<'_> {
     ) -> Result<(), Error> {
         let targets = &self.job.targets;
         let begin = Instant::now();
+        report.patches.extend(self.gaps.iter().cloned());
         let extra = metadata(self.job, report);
         let (path, force) = (&targets.mesh, targets.force);
         let (beside, bytes) = output::write_at(path, force, |file| {

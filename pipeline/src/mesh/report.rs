@@ -41,7 +41,7 @@ pub struct MeshReport {
     pub notes: Vec<String>,
 }
 
-/// A patch of the mesh and its area, that of its caps for a gap.
+/// A patch of the mesh and its area, that of its caps or closing faces for a gap.
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
 pub struct PatchArea {
@@ -95,6 +95,7 @@ pub struct Parameters {
     pub periodic: String,
     pub refine: Vec<String>,
     pub seed: Option<Vec<f64>>,
+    pub close_holes: Option<f64>,
     #[serde(skip)]
     pub wall_distance_given: bool,
 }

@@ -75,6 +75,8 @@ pub struct Job {
     pub robust: bool,
     /// The point whose fluid is kept; its number of values is checked against the surface.
     pub seed: Option<Vec<f64>>,
+    /// Diameter up to which holes between sheets are closed, in metres.
+    pub close_holes: Option<f64>,
     /// Maximum number of cells, if given.
     pub max_cells: Option<u64>,
     /// Near-wall distance in metres, if given.
@@ -138,6 +140,7 @@ fn with_source(options: &MeshOptions, source: Source) -> Result<Job, Error> {
         )
         .hint("omit --fill evenodd or --robust"));
     }
+    check_sheets(&given, fill)?;
     if given.polymesh_format.is_some() && given.polymesh.is_none() {
         return Err(Error::input("--polymesh-format needs --polymesh CASE"));
     }
@@ -155,6 +158,7 @@ fn with_source(options: &MeshOptions, source: Source) -> Result<Job, Error> {
         periodic: given.periodic.unwrap_or_default(),
         robust: given.robust,
         seed: given.seed.as_ref().map(|s| s.as_slice().to_vec()),
+        close_holes: given.close_holes,
         max_cells: given.max_cells,
         wall_distance: given.wall_distance,
         deviation: given.deviation,
@@ -165,6 +169,32 @@ fn with_source(options: &MeshOptions, source: Source) -> Result<Job, Error> {
         targets,
         source,
     })
+}
+
+/// Checks what goes with `--fill sheets`.
+fn check_sheets(given: &MeshOptions, fill: FillRule) -> Result<(), Error> {
+    length("--close-holes", given.close_holes, false)?;
+    if fill != FillRule::Sheets {
+        return match given.close_holes {
+            Some(_) => Err(Error::input("--close-holes needs --fill sheets").hint(
+                "add --fill sheets and --seed X,Y,Z, or close holes by generalized winding numbers: --robust",
+            )),
+            None => Ok(()),
+        };
+    }
+    if given.seed.is_none() {
+        return Err(
+            Error::input("--fill sheets needs --seed: without it nothing is solid")
+                .hint("give a point in the fluid: --seed X,Y,Z, in metres after placement"),
+        );
+    }
+    if given.robust {
+        return Err(
+            Error::input("--robust decides what is inside, and sheets have no inside")
+                .hint("omit --robust; --close-holes LENGTH closes holes between sheets"),
+        );
+    }
+    Ok(())
 }
 
 fn source(given: &MeshOptions) -> Result<Source, Error> {
@@ -384,6 +414,7 @@ impl Job {
             fill: Some(self.fill),
             flow: Some(self.flow),
             seed: self.seed.clone().map(Numbers::Many),
+            close_holes: self.close_holes,
             snap_domain: self.snap_domain,
             periodic: (self.periodic != Axes::default()).then_some(self.periodic),
             robust: self.robust,

@@ -9,6 +9,7 @@
 //! | `robust` | open surfaces |
 //! | `scans` | real scans; repeated runs |
 //! | `shapes` | primitives, and surfaces and boxes of extreme sizes |
+//! | `sheets` | open surfaces in any directions, without a solid cell |
 //! | `stages` | kernels on their own: facets, lists, winding numbers of root blocks |
 
 mod adapt;
@@ -19,4 +20,5 @@ mod random;
 mod robust;
 mod scans;
 mod shapes;
+mod sheets;
 mod stages;

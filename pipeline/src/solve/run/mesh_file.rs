@@ -12,7 +12,7 @@ use crate::{
     solve::case::{Case, PatchKind},
 };
 use cutlink_voxelizer::{
-    AnyMesh, Fill, Mesh,
+    AnyMesh, Mesh,
     mesh_file::{self, FileError},
 };
 use std::path::Path;
@@ -105,7 +105,7 @@ fn check<const D: usize>(path: &Path, mesh: &Mesh<D>, case: &Case) -> Result<(),
         ))
         .hint(hint));
     }
-    let outside = matches!(mesh.fill, Fill::NonZero | Fill::EvenOdd);
+    let outside = mesh.fill.flow() == "outside";
     if case.physics.area.is_none() && outside && !mesh.links.is_empty() {
         return Err(Error::input("[physics] area is missing").hint(format!(
             "{}: give the reference area of the coefficients, in 2D a length",

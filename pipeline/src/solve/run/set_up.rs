@@ -8,6 +8,7 @@ use crate::{
     mesh::build::{AnyPlaced, Builder, Placed, bare_periodic},
     mesh::report,
     mesh::resolve::{self as job},
+    mesh::sides,
     observer::Observer,
     options::{DeviceOption, FlowSide, MeshOptions},
     pool,
@@ -218,13 +219,19 @@ impl On<'_> {
         }
         let may_pass =
             |patch: &PatchTable| matches!(patch.kind, PatchKind::MassFlow | PatchKind::Velocity);
-        let placed_surface = case
+        let mut placed_surface = case
             .patches
             .values()
             .any(may_pass)
             .then(|| placed.placed.clone());
-        let prepared = builder.prepare(placed)?;
+        let mut prepared = builder.prepare(placed)?;
         let mesh = builder.build(&prepared)?;
+        if mesh.fill.is_sheets() {
+            sides::turn_snapped(&mesh, &mut prepared.snapped);
+            if let Some(surface) = &mut placed_surface {
+                sides::turn_surface(&mesh, surface);
+            }
+        }
         let surfaces = Surfaces {
             snapped: Some(&prepared.snapped),
             placed: placed_surface.as_ref(),

@@ -14,8 +14,11 @@ __device__ inline bool is_solid(int32_t winding, uint32_t fill) {
             return !even;
         case FILL_ZERO:
             return zero;
-        default:
+        case FILL_EVEN:
             return even;
+        default:
+            // FILL_SHEETS and FILL_SHELTERED: no winding number is.
+            return false;
     }
 }
 
