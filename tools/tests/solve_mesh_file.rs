@@ -69,9 +69,7 @@ fn a_mesh_file_gives_the_same_flow_as_its_surface() {
     let threads = resolved.replace("[mesh]\n", "[mesh]\nthreads = 1\ndevice = \"cpu\"\n");
     assert_ne!(threads, resolved);
     folder.write("threads.toml", &threads);
-    folder
-        .run("solve threads.toml --resume --steps 300")
-        .ok();
+    folder.run("solve threads.toml --resume --steps 300").ok();
     case(&folder, "longer", MESH);
     folder.run("solve longer.toml --steps 300").ok();
     assert_eq!(

@@ -28,7 +28,7 @@ pub(super) struct Places<'a, const D: usize> {
 }
 
 impl<'a, const D: usize> Places<'a, D> {
-    /// Cost: a sort of the facets by their first vertex.
+    /// Cost: a look at some of the facets; if there are copies among them, a sort of all.
     pub(super) fn new(surface: &'a Snapped<D>, repeats: Repeats) -> Self {
         let (facets, walls) = (&surface.facets, surface.facets.len() - surface.caps);
         let whole = Self {
@@ -43,9 +43,17 @@ impl<'a, const D: usize> Places<'a, D> {
         let patch = |f: u32| surface.facet_patch.get(f as usize).copied().unwrap_or(0);
         // Caps are no walls, and their patches are not read.
         let kind = |f: u32| ((f as usize) < walls).then(|| patch(f));
-        let first = first_copies(facets, kind);
-        if first.par_iter().enumerate().all(|(f, &of)| f as u32 == of) {
+        // Copies share their lowest corner: facets with some of the corners are a fair sample of copies. The mesh is the
+        // same with all copies, so it does not matter if a few are not found.
+        let step = facets.len().div_ceil(SAMPLE) as u32;
+        let numbers = || (0..facets.len() as u32).into_par_iter();
+        let sample = numbers().filter(|&f| lowest(&facets[f as usize]).is_multiple_of(step));
+        if copies(facets, kind, sample).is_empty() {
             return whole;
+        }
+        let mut first: Vec<u32> = (0..facets.len() as u32).collect();
+        for (copy, of) in copies(facets, kind, numbers()) {
+            first[copy as usize] = of;
         }
         let mut place = vec![0; facets.len()];
         let mut merged = Self {
@@ -71,17 +79,18 @@ impl<'a, const D: usize> Places<'a, D> {
     }
 }
 
-/// For each facet, the first one of its kind on the same corners.
-fn first_copies<const D: usize>(
+/// Facets whose corners have to be looked at for copies, about.
+const SAMPLE: usize = 4096;
+
+/// Among some facets, each that is not the first of its kind on its corners, and that first one.
+fn copies<const D: usize>(
     facets: &[[u32; D]],
     kind: impl Fn(u32) -> Option<u16> + Sync,
-) -> Vec<u32> {
-    let lowest = |f: u32| facets[f as usize].into_iter().fold(u32::MAX, u32::min);
-    let numbers = (0..facets.len() as u32).into_par_iter();
-    let mut order: Vec<(u32, u32)> = numbers.map(|f| (lowest(f), f)).collect();
+    among: impl ParallelIterator<Item = u32>,
+) -> Vec<(u32, u32)> {
+    let mut order: Vec<(u64, u32)> = among.map(|f| (hash(&facets[f as usize]), f)).collect();
     order.par_sort_unstable();
-    let mut first: Vec<u32> = (0..facets.len() as u32).collect();
-    let mut run = Vec::new();
+    let (mut found, mut run) = (Vec::new(), Vec::new());
     for same in order
         .chunk_by(|a, b| a.0 == b.0)
         .filter(|run| run.len() > 1)
@@ -93,12 +102,23 @@ fn first_copies<const D: usize>(
         );
         run.sort_unstable();
         for copies in run.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            for copy in copies {
-                first[copy.2 as usize] = copies[0].2;
-            }
+            found.extend(copies[1..].iter().map(|copy| (copy.2, copies[0].2)));
         }
     }
-    first
+    found
+}
+
+fn lowest<const D: usize>(corners: &[u32; D]) -> u32 {
+    corners.iter().copied().fold(u32::MAX, u32::min)
+}
+
+/// A number that is the same for the same corners in any order.
+fn hash<const D: usize>(corners: &[u32; D]) -> u64 {
+    sorted(*corners).into_iter().fold(0, |hash: u64, corner| {
+        (hash ^ u64::from(corner))
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .rotate_left(29)
+    })
 }
 
 fn sorted<const D: usize>(mut corners: [u32; D]) -> [u32; D] {
@@ -158,6 +178,15 @@ mod tests {
         assert_eq!(places.walls, 3);
         let kept = Places::new(&of, Repeats::Keep);
         assert_eq!((kept.facets.len(), kept.walls), (8, 7), "if asked for");
+        // Twice as many as are looked at: a facet on each three numbers, and all of them again.
+        let many: Vec<[u32; 3]> = (0..2 * SAMPLE as u32)
+            .map(|f| f % SAMPLE as u32)
+            .map(|f| [f, f + 1, f + 2])
+            .collect();
+        assert_eq!(
+            Places::new(&surface(many, Vec::new(), 0), Repeats::Merge).times,
+            [2; SAMPLE]
+        );
         let simple = surface(vec![[0, 1, 2], [1, 2, 3]], Vec::new(), 0);
         let simple = Places::new(&simple, Repeats::Merge);
         assert!(simple.times.is_empty(), "no copies, no multiplicities");

@@ -18,6 +18,7 @@ use cutlink_tests::{
 };
 use cutlink_voxelizer::{Frame, kernels::MeshKernels};
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 
 backend_test!(
     stages_of_random_chains_in_space,
@@ -113,7 +114,16 @@ fn brute<const D: usize>(
     spacing: i32,
 ) -> Result<(), String> {
     let corners = &made.set.corners;
-    if corners.len() != surface.facets.len() {
+    // Each place once; caps, which are last, apart from walls.
+    let walls = surface.facets.len() - surface.caps;
+    let place = |(f, corners): (usize, &[u32; D])| {
+        let mut corners = *corners;
+        corners.sort_unstable();
+        let patch = surface.facet_patch.get(f).copied().unwrap_or(0);
+        (corners, (f < walls).then_some(patch))
+    };
+    let places: BTreeSet<_> = surface.facets.iter().enumerate().map(place).collect();
+    if corners.len() != places.len() {
         return Err(format!("{} facets in the set", corners.len()));
     }
     let (edge, grow) = (4 * spacing, spacing / 2);
