@@ -151,7 +151,7 @@ fn a_vortex_across_all_faces_is_one_in_the_middle<K: AnyFlow>(kernels: &K) {
         middle.0.forest.leaves().all(|id| {
             let level = usize::from(middle.0.forest.level[id as usize]);
             let at = middle.0.forest.coord[id as usize];
-            let to = std::array::from_fn(|a| at[a] + (shift[a] / 4 << level));
+            let to = std::array::from_fn(|a| at[a] + ((shift[a] / 4) << level));
             let to = corner.0.forest.wrap(level, to);
             let Some(other) = corner.0.forest.find(level, to) else {
                 return false;
