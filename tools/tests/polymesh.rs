@@ -192,7 +192,8 @@ fn a_failure_leaves_the_mesh_that_was_there() {
         .failed(1, &["cannot write c/constant/polyMesh", "hint"]);
     is_as_before("a limit on file size");
     let mut refused = 0;
-    for limit in (24..400).step_by(24) {
+    // Below its own size of 25 MB, the system ends the program before it begins.
+    for limit in (48..400).step_by(24) {
         let line = format!(
             "ulimit -c 0; ulimit -v {}; exec $CUTLINK {export} --threads 2",
             limit << 10

@@ -184,7 +184,7 @@ average = "mean"
 
 [output.averages]
 from_steps = 43
-every = 15
+every_steps = 15
 
 [output]
 checkpoint_every = 100

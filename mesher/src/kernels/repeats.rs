@@ -43,16 +43,11 @@ impl<'a, const D: usize> Places<'a, D> {
         let patch = |f: u32| surface.facet_patch.get(f as usize).copied().unwrap_or(0);
         // Caps are no walls, and their patches are not read.
         let kind = |f: u32| ((f as usize) < walls).then(|| patch(f));
-        // Copies share their lowest corner: facets with some of the corners are a fair sample of copies. The mesh is the
-        // same with all copies, so it does not matter if a few are not found.
-        let step = facets.len().div_ceil(SAMPLE) as u32;
-        let numbers = || (0..facets.len() as u32).into_par_iter();
-        let sample = numbers().filter(|&f| lowest(&facets[f as usize]).is_multiple_of(step));
-        if copies(facets, kind, sample).is_empty() {
+        if !pays(facets, kind) {
             return whole;
         }
         let mut first: Vec<u32> = (0..facets.len() as u32).collect();
-        for (copy, of) in copies(facets, kind, numbers()) {
+        for (copy, of) in copies(facets, kind, first.clone()) {
             first[copy as usize] = of;
         }
         let mut place = vec![0; facets.len()];
@@ -79,17 +74,48 @@ impl<'a, const D: usize> Places<'a, D> {
     }
 }
 
-/// Facets whose corners have to be looked at for copies, about.
+/// Facets that are looked at for copies, about.
 const SAMPLE: usize = 4096;
+/// Share of copies among them from which it pays to merge all: fewer cost less than the search for them.
+const SHARE: usize = 4;
+/// Copies on one place from which it pays.
+const CROWD: usize = 16;
+
+/// Whether there are so many copies that the mesh is made faster without them. It is the same mesh, so this may be a guess.
+fn pays<const D: usize>(
+    facets: &[[u32; D]],
+    kind: impl Fn(u32) -> Option<u16> + Sync + Copy,
+) -> bool {
+    // Copies share their lowest corner: facets with some of the corners are a fair sample.
+    let step = facets.len().div_ceil(SAMPLE) as u32;
+    let numbers = (0..facets.len() as u32).into_par_iter();
+    let is_looked_at = |&f: &u32| lowest(&facets[f as usize]).is_multiple_of(step);
+    let sample: Vec<u32> = numbers.with_min_len(1 << 14).filter(is_looked_at).collect();
+    let looked_at = sample.len();
+    let mut found = copies(facets, kind, sample);
+    if step == 1 {
+        return !found.is_empty();
+    }
+    found.sort_unstable_by_key(|&(_, of)| of);
+    let crowd = found.chunk_by(|a, b| a.1 == b.1).map(<[_]>::len).max();
+    found.len() >= looked_at.div_ceil(SHARE) || crowd.is_some_and(|copies| copies >= CROWD)
+}
 
 /// Among some facets, each that is not the first of its kind on its corners, and that first one.
 fn copies<const D: usize>(
     facets: &[[u32; D]],
     kind: impl Fn(u32) -> Option<u16> + Sync,
-    among: impl ParallelIterator<Item = u32>,
+    among: Vec<u32>,
 ) -> Vec<(u32, u32)> {
-    let mut order: Vec<(u64, u32)> = among.map(|f| (hash(&facets[f as usize]), f)).collect();
-    order.par_sort_unstable();
+    let hashed = |f: u32| (hash(&facets[f as usize]), f);
+    let mut order: Vec<(u64, u32)>;
+    if among.len() > 4 * SAMPLE {
+        order = among.into_par_iter().map(hashed).collect();
+        order.par_sort_unstable();
+    } else {
+        order = among.into_iter().map(hashed).collect();
+        order.sort_unstable();
+    }
     let (mut found, mut run) = (Vec::new(), Vec::new());
     for same in order
         .chunk_by(|a, b| a.0 == b.0)
@@ -187,6 +213,17 @@ mod tests {
             Places::new(&surface(many, Vec::new(), 0), Repeats::Merge).times,
             [2; SAMPLE]
         );
+        let few: Vec<[u32; 3]> = (0..2 * SAMPLE as u32).map(|f| [f, f + 1, f + 2]).collect();
+        let crowd = [few.clone(), vec![few[0]; CROWD]].concat();
+        let few = [few.clone(), few[..SAMPLE / 4].to_vec()].concat();
+        let few = surface(few, Vec::new(), 0);
+        assert!(
+            Places::new(&few, Repeats::Merge).times.is_empty(),
+            "not worth it"
+        );
+        let crowd = surface(crowd, Vec::new(), 0);
+        let times = Places::new(&crowd, Repeats::Merge).times;
+        assert_eq!((times[0], times[1]), (CROWD as i32 + 1, 1));
         let simple = surface(vec![[0, 1, 2], [1, 2, 3]], Vec::new(), 0);
         let simple = Places::new(&simple, Repeats::Merge);
         assert!(simple.times.is_empty(), "no copies, no multiplicities");
