@@ -68,7 +68,7 @@ def turek_periodic(folder):
 
 
 def complex_womersley(y, alpha):
-    """Complex amplitude over a / omega, between plates at -1 and 1: Womersley's flow in the plane."""
+    """Complex amplitude over a / omega, between plates at -1 and 1 (Womersley 1955, in 2D)."""
     k = alpha * (1 + 1j) / math.sqrt(2)
     return (1 - cosh(k * y) / cosh(k)) / 1j
 
@@ -107,9 +107,9 @@ def read_womersley(alpha, omega, points):
             values = table[f"u{i} (m/s)"][start:-1]
             ours = at_frequency(times, values, omega)
             exact = complex_womersley(2 * point[1] - 1, alpha)
-            found.append(row(f"amplitude at y = {point[1]:.3f}", abs(ours), abs(exact), "Womersley 1955, in the plane"))
+            found.append(row(f"amplitude at y = {point[1]:.3f}", abs(ours), abs(exact), "Womersley 1955, in 2D"))
             phase = [math.degrees(math.atan2(z.imag, z.real)) for z in (ours, exact)]
-            found.append(row(f"phase at y = {point[1]:.3f}, degrees", *phase, "Womersley 1955, in the plane"))
+            found.append(row(f"phase at y = {point[1]:.3f}, degrees", *phase, "Womersley 1955, in 2D"))
         return found, "the last period"
 
     return read
