@@ -127,7 +127,7 @@ fn a_duct_of_sheets_leaks_at_its_slot_and_is_closed() {
         (&inspected["fill"], &inspected["flow"]),
         (&"sheets".into(), &"inside".into())
     );
-    // In millimetres, the place is told in the file's coordinates too.
+    // For a file in millimetres, the message has the place in the file's coordinates too.
     let scaled = format!("mesh slot.stl --unit mm {SMALL} --seed 0.0015,0.0005,0.0005");
     folder
         .run(&scaled)

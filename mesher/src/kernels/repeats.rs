@@ -43,11 +43,11 @@ impl<'a, const D: usize> Places<'a, D> {
         let patch = |f: u32| surface.facet_patch.get(f as usize).copied().unwrap_or(0);
         // Caps are no walls, and their patches are not read.
         let kind = |f: u32| ((f as usize) < walls).then(|| patch(f));
-        if !pays(facets, kind) {
+        let Some(copies) = copies_if_many(facets, kind) else {
             return whole;
-        }
+        };
         let mut first: Vec<u32> = (0..facets.len() as u32).collect();
-        for (copy, of) in copies(facets, kind, first.clone()) {
+        for (copy, of) in copies {
             first[copy as usize] = of;
         }
         let mut place = vec![0; facets.len()];
@@ -81,24 +81,29 @@ const SHARE: usize = 4;
 /// Copies on one place from which it pays.
 const CROWD: usize = 16;
 
-/// Whether there are so many copies that the mesh is made faster without them. It is the same mesh, so this may be a guess.
-fn pays<const D: usize>(
+/// The [`copies`] among all facets, if there are so many that the mesh is made faster without them. The mesh is the same
+/// either way, so a sample decides.
+fn copies_if_many<const D: usize>(
     facets: &[[u32; D]],
     kind: impl Fn(u32) -> Option<u16> + Sync + Copy,
-) -> bool {
+) -> Option<Vec<(u32, u32)>> {
+    let all = || 0..facets.len() as u32;
+    if facets.len() <= SAMPLE {
+        let found = copies(facets, kind, all().collect());
+        return (!found.is_empty()).then_some(found);
+    }
     // Copies share their lowest corner: facets with some of the corners are a fair sample.
     let step = facets.len().div_ceil(SAMPLE) as u32;
-    let numbers = (0..facets.len() as u32).into_par_iter();
     let is_looked_at = |&f: &u32| lowest(&facets[f as usize]).is_multiple_of(step);
-    let sample: Vec<u32> = numbers.with_min_len(1 << 14).filter(is_looked_at).collect();
+    let numbers = all().into_par_iter().with_min_len(1 << 14);
+    let sample: Vec<u32> = numbers.filter(is_looked_at).collect();
     let looked_at = sample.len();
     let mut found = copies(facets, kind, sample);
-    if step == 1 {
-        return !found.is_empty();
-    }
     found.sort_unstable_by_key(|&(_, of)| of);
     let crowd = found.chunk_by(|a, b| a.1 == b.1).map(<[_]>::len).max();
-    found.len() >= looked_at.div_ceil(SHARE) || crowd.is_some_and(|copies| copies >= CROWD)
+    let many =
+        found.len() >= looked_at.div_ceil(SHARE) || crowd.is_some_and(|copies| copies >= CROWD);
+    many.then(|| copies(facets, kind, all().collect()))
 }
 
 /// Among some facets, each that is not the first of its kind on its corners, and that first one.
@@ -135,7 +140,7 @@ fn copies<const D: usize>(
 }
 
 fn lowest<const D: usize>(corners: &[u32; D]) -> u32 {
-    corners.iter().copied().fold(u32::MAX, u32::min)
+    *corners.iter().min().expect("a facet has corners")
 }
 
 /// A number that is the same for the same corners in any order.

@@ -3,9 +3,9 @@
 use crate::exact::{Exact, Facet, Plane};
 use std::f64::consts::{FRAC_PI_4, PI};
 
-/// Where a point in the plane of a cap is moved to, the tie rule: off the plane and the edges of caps, in the directions
-/// of [`crate::exact`], by less than any distance that counts. All caps that meet at the point have it in their planes,
-/// so their sum is that at one place, also on an edge between two of them.
+/// The tie rule: a point in the plane of a cap is moved by this vector, off the plane and the edges of caps. The vector
+/// points as in [`crate::exact`] and is shorter than any distance that matters. It is the same for all caps that meet at
+/// the point, so their angles add up, also on an edge between two caps.
 const ASIDE: [f64; 3] = [1.0 / 4096.0, 1.0 / 524_288.0, 1.0 / 67_108_864.0];
 
 /// A sum of angles, as whole turns and a complex number that has the rest as its argument.
