@@ -9,12 +9,12 @@ use super::measure::Copier;
 use super::report::{Head, Spread, rate};
 use crate::cli::BenchAdaptArgs;
 use crate::console::Console;
-use cutlink::device::{Opened, on};
+use cutlink::device::{Opened, OpenedDevice, on};
 use cutlink::mesh::build::bare_periodic;
 use cutlink::mesh::report::{DeviceReport, columns, grouped};
 use cutlink::options::Root;
 use cutlink::{Error, ErrorKind};
-use cutlink_device::{DeviceChoice, Memory, select};
+use cutlink_device::Memory;
 use cutlink_solver::{
     Adaptation, Criterion, Indicator, LatticeKind, Params, PatchCondition, Plan, Precision,
     WallScheme, kernels::FlowKernels,
@@ -56,14 +56,10 @@ pub struct AdaptCaseReport {
 /// # Errors
 /// Any failure; `docs/cli.md` lists the exit codes.
 pub fn command(args: &BenchAdaptArgs) -> Result<(), Error> {
-    let choice = args
-        .run
-        .device
-        .map_or(DeviceChoice::Auto, |device| device.0);
-    let mut selected = select(choice)?;
+    let choice = args.run.device.unwrap_or_default().0;
     let console = Console::new(args.run.output);
     cutlink::pool::install(args.run.threads.unwrap_or(0), || {
-        let opened = Opened::open(choice, &mut selected)?;
+        let OpenedDevice { opened, selected } = OpenedDevice::new(choice)?;
         let device = DeviceReport::new(&selected, &opened);
         on!(&opened, kernels => all(args, kernels, &opened, device, console))
     })
@@ -93,7 +89,9 @@ fn all<K: FlowKernels<3>>(
     console.show(&report.head.text("medians, in milliseconds"))?;
     for share in SHARES {
         let blocks = (share * f64::from(cells / 4)).round().max(1.0);
-        report.cases.push(case(kernels, &report, blocks, runs)?);
+        report
+            .cases
+            .push(case(kernels, &report, precision, blocks, runs)?);
     }
     report.head.device.peak_bytes = opened.peak_bytes();
     console.show(&report.table())?;
@@ -104,6 +102,7 @@ fn all<K: FlowKernels<3>>(
 fn case<K: FlowKernels<3>>(
     kernels: &K,
     report: &AdaptBenchReport,
+    precision: Precision,
     blocks: f64,
     runs: u32,
 ) -> Result<AdaptCaseReport, Error> {
@@ -111,10 +110,6 @@ fn case<K: FlowKernels<3>>(
     let bounds = [[0.0; 3], [edge; 3]].concat();
     let root = Root::Cells(vec![report.root_cells; 3]);
     let mesh = bare_periodic::<3>(&bounds, &root, [true; 3])?;
-    let precision = match report.precision.as_str() {
-        "f64" => Precision::F64,
-        _ => Precision::F32,
-    };
     let params = Params {
         precision,
         forces: false,

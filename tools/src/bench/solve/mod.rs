@@ -17,9 +17,9 @@ use crate::bench::report::Head;
 use crate::cli::BenchSolveArgs;
 use crate::console::Console;
 use cutlink::Error;
-use cutlink::device::{Opened, on};
+use cutlink::device::{Opened, OpenedDevice, on};
 use cutlink::mesh::report::DeviceReport;
-use cutlink_device::{Backend, DeviceChoice, select};
+use cutlink_device::Backend;
 use cutlink_solver::kernels::FlowKernels;
 use measure::Bench;
 use report::FlowBenchReport;
@@ -36,14 +36,10 @@ impl<K: FlowKernels<2> + FlowKernels<3>> Flows for K {}
 /// # Errors
 /// Any failure; `docs/cli.md` lists the exit codes.
 pub fn command(args: &BenchSolveArgs) -> Result<(), Error> {
-    let choice = args
-        .run
-        .device
-        .map_or(DeviceChoice::Auto, |device| device.0);
-    let mut selected = select(choice)?;
+    let choice = args.run.device.unwrap_or_default().0;
     let console = Console::new(args.run.output);
     cutlink::pool::install(args.run.threads.unwrap_or(0), || {
-        let opened = Opened::open(choice, &mut selected)?;
+        let OpenedDevice { opened, selected } = OpenedDevice::new(choice)?;
         let device = DeviceReport::new(&selected, &opened);
         on!(&opened, kernels => all(args, kernels, &opened, device, console))
     })
