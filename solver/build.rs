@@ -92,7 +92,9 @@ struct {name} {{
 
 #[cfg(feature = "cuda")]
 fn main() -> Result<(), String> {
-    use constants::{DIRECTION_BITS, condition, indicator, profile, scheme, slot, source};
+    use constants::{
+        DIRECTION_BITS, closure, condition, indicator, odd, operator, profile, scheme, slot, source,
+    };
     use cutlink_nvcc::Constant;
     let values = [
         ("DIRECTION_BITS", Constant::U32(DIRECTION_BITS)),
@@ -119,6 +121,12 @@ fn main() -> Result<(), String> {
             "PRESSURE_GRADIENT",
             Constant::U32(indicator::PRESSURE_GRADIENT),
         ),
+        ("REGULARIZED", Constant::U32(operator::REGULARIZED)),
+        ("NO_EDDY", Constant::U32(closure::NONE)),
+        ("SMAGORINSKY", Constant::U32(closure::SMAGORINSKY)),
+        ("FIXED", Constant::U32(odd::FIXED)),
+        ("AS_EVEN", Constant::U32(odd::AS_EVEN)),
+        ("MAGIC", Constant::U32(odd::MAGIC)),
         ("HAS_SLOT", Constant::U8(slot::HAS_SLOT)),
         ("OVERLAP", Constant::U8(slot::OVERLAP)),
         ("EXCHANGES", Constant::U8(slot::EXCHANGES)),

@@ -100,3 +100,8 @@ DIPOLE = {
     1250: ((1899.0, 0.3414), (725.3, 0.6162)),
     2500: ((3313.0, 0.3279), (1418.0, 0.6089)),
 }
+# Moser, Kim & Mansour, Phys. Fluids 11 (1999) 943: a channel at a friction Reynolds number of 180, in units of the friction velocity:
+# bulk velocity (Kim, Moin & Moser 1987), velocity on the axis, greatest rms of each component, and y+ of that along the flow.
+CHANNEL_180 = {"bulk": 15.63, "axis": 18.30, "u": 2.66, "v": 0.84, "w": 1.07, "y": 15.0}
+# Rodriguez, Borell, Lehmkuhl, Perez Segarra & Oliva, J. Fluid Mech. 679 (2011) 263: a sphere at Re 3700, resolved.
+SPHERE_3700 = {"drag": 0.394, "strouhal": 0.215}

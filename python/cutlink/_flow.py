@@ -51,6 +51,8 @@ class Flow:
         lattice: str | None = None,
         collision: str | None = None,
         magic: float | None = None,
+        les: str = "none",
+        les_constant: float | None = None,
         precision: str = "f32",
         interpolation: str = "cubic",
         wall: str = "linear",
@@ -65,8 +67,11 @@ class Flow:
         """Starts a flow.
 
         - `viscosity`: kinematic, (tau - 1/2) / 3 on the root level.
-        - `lattice`: ``"d2q9"``, ``"d3q19"`` (default in 3D), ``"d3q27"``. `collision`: ``"regularized"`` (default),
-          ``"bgk"``, ``"trt"`` with its `magic` parameter (default 3/16). `precision`: ``"f32"``, ``"f64"``.
+        - `lattice`: ``"d2q9"``, ``"d3q19"`` (default in 3D), ``"d3q27"``. `precision`: ``"f32"``, ``"f64"``.
+        - `collision`: ``"regularized"`` (default), ``"bgk"``, ``"trt"`` with its `magic` parameter (default 3/16),
+          ``"cumulant"`` (d3q27), ``"kbc"`` (d2q9, d3q27).
+        - `les`: eddy viscosity, ``"none"``, ``"smagorinsky"`` or ``"qr"`` (3D), with `les_constant` in place of the
+          usual 0.1 and 0.152.
         - `faces`, by name (``"x-"``, ``"x+"``, …): ``"periodic"`` (default), ``"no-slip"``, ``"free-slip"``,
           ``"outflow"``, ``{"velocity": [...]}``, ``{"density": rho}``,
           ``{"far-field": {"velocity": [...], "density": rho}}``.
@@ -83,6 +88,8 @@ class Flow:
             "lattice": lattice,
             "collision": collision,
             "magic": magic,
+            "les": les,
+            "les_constant": les_constant,
             "precision": precision,
             "interpolation": interpolation,
             "wall": wall,

@@ -8,8 +8,8 @@ use cutlink::options::DeviceOption;
 use cutlink::{AnyMesh, Error, ErrorKind, Mesh, StopToken, pool};
 use cutlink_device::memory::with_capacity;
 use cutlink_solver::{
-    Collision, FaceCondition, Flow, ForceSample, MAX_FORCE_SAMPLES, Motion, Params, PatchCondition,
-    Plan, Precision, Snapshot, WallScheme,
+    Collision, FaceCondition, Flow, ForceSample, Les, MAX_FORCE_SAMPLES, Motion, Params,
+    PatchCondition, Plan, Precision, Snapshot, WallScheme,
 };
 use numpy::{IntoPyArray, PyArrayMethods};
 use pyo3::prelude::*;
@@ -51,6 +51,8 @@ struct FlowTable {
     lattice: Option<String>,
     collision: Option<String>,
     magic: Option<f64>,
+    les: Option<String>,
+    les_constant: Option<f64>,
     precision: Option<String>,
     interpolation: Option<String>,
     wall: Option<String>,
@@ -79,13 +81,22 @@ impl FlowTable {
         let name = self.collision.as_deref();
         match (name, self.magic) {
             (Some("trt") | None, Some(magic)) => Ok(Collision::Trt { magic }),
-            (Some("trt"), None) => Ok(Collision::Trt { magic: 3.0 / 16.0 }),
-            (Some("bgk"), None) => Ok(Collision::Bgk),
-            (Some("regularized") | None, None) => Ok(Collision::Regularized),
             (Some(_), Some(_)) => Err(Error::input("magic is a parameter of the collision trt")),
-            (Some(other), None) => Err(Error::input(format!("there is no collision \"{other}\""))
-                .hint("collisions: bgk, trt, regularized")),
+            (Some(name), None) => Ok(name.parse()?),
+            (None, None) => Ok(Collision::Regularized),
         }
+    }
+
+    fn les(&self) -> Result<Les, Error> {
+        let les = self.les.as_deref().unwrap_or("none").parse()?;
+        Ok(match (les, self.les_constant) {
+            (les, None) => les,
+            (Les::Smagorinsky { .. }, Some(constant)) => Les::Smagorinsky { constant },
+            (Les::Qr { .. }, Some(constant)) => Les::Qr { constant },
+            (Les::None, Some(_)) => {
+                return Err(Error::input("les_constant needs les: smagorinsky or qr"));
+            }
+        })
     }
 
     fn face<const D: usize>(name: &str, face: &Face) -> Result<FaceCondition<D>, Error> {
@@ -124,10 +135,14 @@ impl FlowTable {
         let lattice = match &self.lattice {
             Some(name) => name.parse()?,
             None if D == 2 => cutlink_solver::LatticeKind::D2Q9,
+            None if matches!(self.collision.as_deref(), Some("cumulant" | "kbc")) => {
+                cutlink_solver::LatticeKind::D3Q27
+            }
             None => cutlink_solver::LatticeKind::D3Q19,
         };
         let mut params = Params::new(lattice, self.viscosity);
         params.collision = self.collision()?;
+        params.les = self.les()?;
         if let Some(name) = &self.precision {
             params.precision = name.parse::<Precision>()?;
         }

@@ -72,5 +72,37 @@ pub(crate) mod indicator {
     pub(crate) const PRESSURE_GRADIENT: u32 = 4;
 }
 
+/// Collision operators: `Relaxation::operator`.
+pub(crate) mod operator {
+    /// BGK and TRT.
+    pub(crate) const TRT: u32 = 0;
+    /// Recursive regularization.
+    pub(crate) const REGULARIZED: u32 = 1;
+    /// Cumulants.
+    pub(crate) const CUMULANT: u32 = 2;
+    /// Entropic multi-relaxation.
+    pub(crate) const KBC: u32 = 3;
+}
+
+/// Models of the eddy viscosity: `Relaxation::closure`.
+pub(crate) mod closure {
+    /// None.
+    pub(crate) const NONE: u32 = 0;
+    /// By the rate of strain.
+    pub(crate) const SMAGORINSKY: u32 = 1;
+    /// By its second and third invariant.
+    pub(crate) const QR: u32 = 2;
+}
+
+/// What the rate of odd parts follows where an eddy viscosity changes the even one: `Relaxation::odd_by`.
+pub(crate) mod odd {
+    /// Nothing: it stays.
+    pub(crate) const FIXED: u32 = 0;
+    /// It is the even one.
+    pub(crate) const AS_EVEN: u32 = 1;
+    /// The magic parameter.
+    pub(crate) const MAGIC: u32 = 2;
+}
+
 /// Bits of an entry of cut cells that say which of a cell's links are cut; above them, the first one's place.
 pub(crate) const DIRECTION_BITS: u32 = 27;

@@ -30,8 +30,8 @@ pub use flow::{Flow, ForceSample, InitialState, Lap, Snapshot, Work};
 pub use kernels::cpu::Census;
 pub use lattice::LatticeKind;
 pub use params::{
-    Collision, FaceCondition, Interpolation, Motion, Params, PatchCondition, Precision, WallScheme,
-    has_opening, is_driven_by_walls,
+    Collision, FaceCondition, Interpolation, Les, Motion, Params, PatchCondition, Precision,
+    WallScheme, has_opening, is_driven_by_walls,
 };
 pub use plan::{LevelSheet, Plan};
 pub use sponge::Sponge;

@@ -26,6 +26,12 @@ pub trait Real:
 
     /// As f64, exactly.
     fn wide(self) -> f64;
+
+    /// Its square root.
+    fn sqrt(self) -> Self;
+
+    /// Its magnitude.
+    fn abs(self) -> Self;
 }
 
 macro_rules! real {
@@ -50,6 +56,16 @@ macro_rules! real {
             )]
             fn wide(self) -> f64 {
                 self as f64
+            }
+
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                self.sqrt()
+            }
+
+            #[inline(always)]
+            fn abs(self) -> Self {
+                self.abs()
             }
         }
     };

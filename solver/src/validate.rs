@@ -1,7 +1,7 @@
 //! Whether the parameters of a flow are in range, by themselves: what depends on the mesh is checked by [`Plan::new`](crate::Plan::new).
 
 use crate::{
-    Collision, FaceCondition, Motion, Params, PatchCondition, Place, SolverError, plan::tau,
+    Collision, FaceCondition, Les, Motion, Params, PatchCondition, Place, SolverError, plan::tau,
 };
 use cutlink_amr::MAX_LEVELS;
 
@@ -88,6 +88,7 @@ impl<const D: usize> Params<D> {
         if !has_rate(tau(self.viscosity, MAX_LEVELS)) {
             return refuse("viscosity", self.viscosity, RANGE);
         }
+        self.operator()?;
         if let Collision::Trt { magic } = self.collision {
             if !(magic.is_finite() && magic > 0.0) {
                 return refuse("magic", magic, "a positive number is needed: 3/16 or 1/4");
@@ -97,6 +98,36 @@ impl<const D: usize> Params<D> {
             }
         }
         Ok(())
+    }
+
+    /// Whether collision and eddy viscosity exist on the lattice, and their constants are in range.
+    fn operator(&self) -> Result<(), SolverError> {
+        if !self.collision.fits(self.lattice) {
+            let (name, lattices) = match self.collision {
+                Collision::Kbc => ("kbc", "d2q9 and d3q27"),
+                _ => ("cumulant", "d3q27"),
+            };
+            let reason = format!(
+                "the collision {name} exists on {lattices}, not on {}",
+                self.lattice
+            );
+            return Err(SolverError::Mesh { reason });
+        }
+        if let Collision::Cumulant { limiter } = self.collision {
+            positive("the limiter of cumulants", limiter)?;
+        }
+        match self.les {
+            Les::None => Ok(()),
+            Les::Smagorinsky { constant } => positive("the constant of smagorinsky", constant),
+            Les::Qr { constant } if D == 3 => positive("the constant of qr", constant),
+            Les::Qr { .. } => {
+                let reason =
+                    "the eddy viscosity of qr is 0 in plane flow: choose smagorinsky or none";
+                Err(SolverError::Mesh {
+                    reason: reason.into(),
+                })
+            }
+        }
     }
 
     fn places(&self) -> Result<(), SolverError> {
@@ -174,6 +205,7 @@ mod tests {
         Params {
             lattice: LatticeKind::D2Q9,
             collision: Collision::Trt { magic: 0.25 },
+            les: Les::None,
             precision: Precision::F32,
             viscosity: 1e-3,
             acceleration: [1e-6, 0.0],

@@ -9,7 +9,7 @@ use cutlink_mesher::{
     snap::Snapped,
 };
 use cutlink_solver::{
-    Collision, FaceCondition, Flow, Interpolation, LatticeKind, Params, PatchCondition, Plan,
+    Collision, FaceCondition, Flow, Interpolation, LatticeKind, Les, Params, PatchCondition, Plan,
     Precision, Snapshot, WallScheme, kernels::FlowKernels,
 };
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, Region};
@@ -70,6 +70,7 @@ pub fn params<const D: usize>(mesh: &Mesh<D>, viscosity: f64) -> Params<D> {
             LatticeKind::D3Q19
         },
         collision: Collision::Trt { magic: 3.0 / 16.0 },
+        les: Les::None,
         precision: Precision::F64,
         viscosity,
         acceleration: [0.0; D],

@@ -9,7 +9,7 @@ use cutlink::options::{
     DeviceOption, FillRule, FlowSide, MeshOptions, Numbers, PolyMeshEncoding, Root,
 };
 use cutlink::solve::example::EXAMPLES;
-use cutlink_solver::{Collision, LatticeKind, Precision};
+use cutlink_solver::{Collision, LatticeKind, Les, Precision};
 use std::path::{Path, PathBuf};
 
 const EXIT_CODES: &str = "\
@@ -469,7 +469,7 @@ pub struct BenchSolveArgs {
     )]
     pub precision: Vec<Precision>,
 
-    /// These collisions: bgk, trt, regularized [default: regularized]
+    /// These collisions: bgk, trt, regularized, cumulant (d3q27), kbc (d2q9, d3q27) [default: regularized]
     #[arg(
         long,
         value_name = "COLLISION",
@@ -478,6 +478,10 @@ pub struct BenchSolveArgs {
         help_heading = "Flow"
     )]
     pub collision: Vec<Collision>,
+
+    /// Eddy viscosity: none, smagorinsky, qr (3D) [default: none]
+    #[arg(long, value_name = "MODEL", help_heading = "Flow")]
+    pub les: Option<Les>,
 
     /// Cells along the edges of 3D boxes, a multiple of 4 [default: 128; on a GPU 256]
     #[arg(long, value_name = "N", help_heading = "Mesh")]

@@ -81,6 +81,22 @@ pub enum CollisionName {
     Trt,
     /// Recursive regularization.
     Regularized,
+    /// Cumulants.
+    Cumulant,
+    /// Entropic multi-relaxation.
+    Kbc,
+}
+
+/// An eddy viscosity, by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LesName {
+    /// None.
+    None,
+    /// Smagorinsky's.
+    Smagorinsky,
+    /// QR.
+    Qr,
 }
 
 /// Lattice, collision and other numerics.
@@ -92,6 +108,8 @@ pub struct NumericsTable {
     pub lattice: Option<LatticeKind>,
     pub collision: Option<CollisionName>,
     pub magic: Option<f64>,
+    pub les: Option<LesName>,
+    pub les_constant: Option<f64>,
     #[serde(with = "by_name")]
     pub precision: Option<Precision>,
     #[serde(with = "by_name")]

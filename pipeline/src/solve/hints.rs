@@ -29,7 +29,7 @@ pub(super) fn diverged<const D: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cutlink_solver::{FaceCondition, Interpolation, LatticeKind, Precision};
+    use cutlink_solver::{FaceCondition, LatticeKind};
 
     #[test]
     fn settings_in_use_are_not_advised() {
@@ -41,19 +41,9 @@ mod tests {
             lattice_velocity,
         };
         let params = |collision| Params::<2> {
-            lattice: LatticeKind::D2Q9,
             collision,
-            precision: Precision::F32,
-            viscosity: 0.01,
-            acceleration: [0.0; 2],
             faces: [[FaceCondition::Outflow; 2]; 2],
-            patches: Vec::new(),
-            interpolation: Interpolation::Cubic,
-            moment_center: [0.0; 2],
-            forces: true,
-            variations: Vec::new(),
-            sponges: Vec::new(),
-            adaptation: None,
+            ..Params::new(LatticeKind::D2Q9, 0.01)
         };
         let calm = diverged(&params(Collision::Regularized), &physics(0.05), None);
         assert_eq!(calm, "refine or reduce the Reynolds number");

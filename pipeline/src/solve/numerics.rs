@@ -4,20 +4,21 @@
 use crate::{
     error::Error,
     solve::{
-        case::{CollisionName, NumericsTable},
+        case::{CollisionName, LesName, NumericsTable},
         resolve::{MAGIC, positive},
         units::StabilityBounds,
     },
 };
 use cutlink_solver::{
-    Collision, FaceCondition, Interpolation, LatticeKind, PatchCondition, Precision, WallScheme,
-    has_opening,
+    Collision, FaceCondition, Interpolation, LatticeKind, Les, PatchCondition, Precision,
+    WallScheme, has_opening,
 };
 
 /// Resolved numerics.
 pub(super) struct Numerics {
     pub(super) lattice: LatticeKind,
     pub(super) collision: Collision,
+    pub(super) les: Les,
     pub(super) precision: Precision,
     pub(super) interpolation: Interpolation,
     pub(super) wall: WallScheme,
@@ -32,6 +33,13 @@ pub(super) fn numerics<const D: usize>(
 ) -> Result<Numerics, Error> {
     let lattice = given.lattice.unwrap_or(match D {
         2 => LatticeKind::D2Q9,
+        _ if matches!(
+            given.collision,
+            Some(CollisionName::Cumulant | CollisionName::Kbc)
+        ) =>
+        {
+            LatticeKind::D3Q27
+        }
         _ if is_coarse => LatticeKind::D3Q27,
         _ => LatticeKind::D3Q19,
     });
@@ -65,16 +73,60 @@ pub(super) fn numerics<const D: usize>(
             };
             (Collision::Regularized, bounds)
         }
+        CollisionName::Cumulant => (Collision::CUMULANT, StabilityBounds::CUMULANT),
+        CollisionName::Kbc => (Collision::Kbc, StabilityBounds::KBC),
     };
+    if !collision.fits(lattice) {
+        let lattices = match collision {
+            Collision::Kbc => "d2q9 and d3q27",
+            _ => "d3q27, which is 3D",
+        };
+        return Err(Error::input(format!(
+            "[numerics] collision = \"{collision}\" exists on {lattices}; the lattice is {lattice}"
+        ))
+        .hint(match D {
+            2 => "choose collision = \"regularized\" or \"kbc\"",
+            _ => "omit lattice, or choose collision = \"regularized\"",
+        }));
+    }
+    let les = les::<D>(given)?;
     Ok(Numerics {
         lattice,
         collision,
+        les,
         precision: given.precision.unwrap_or(Precision::F32),
         interpolation: given.interpolation.unwrap_or(Interpolation::Cubic),
         wall,
         bounds,
         allow_unstable: given.allow_unstable.unwrap_or(false),
     })
+}
+
+/// The eddy viscosity of `les` and `les_constant`.
+fn les<const D: usize>(given: &NumericsTable) -> Result<Les, Error> {
+    let les = match given.les.unwrap_or(LesName::None) {
+        LesName::None => Les::None,
+        LesName::Smagorinsky => Les::SMAGORINSKY,
+        LesName::Qr if D == 3 => Les::QR,
+        LesName::Qr => {
+            return Err(Error::input(
+                "[numerics] les = \"qr\" has no viscosity in plane flow, where vortices are not stretched",
+            )
+            .hint("choose les = \"smagorinsky\", or none"));
+        }
+    };
+    let Some(constant) = given.les_constant else {
+        return Ok(les);
+    };
+    let constant = positive("[numerics] les_constant", constant)?;
+    match les {
+        Les::None => Err(
+            Error::input("[numerics] les_constant needs an eddy viscosity")
+                .hint("add les = \"smagorinsky\" or \"qr\", or remove les_constant"),
+        ),
+        Les::Smagorinsky { .. } => Ok(Les::Smagorinsky { constant }),
+        Les::Qr { .. } => Ok(Les::Qr { constant }),
+    }
 }
 
 impl Numerics {
@@ -109,11 +161,20 @@ impl Numerics {
             Collision::Bgk => (CollisionName::Bgk, None),
             Collision::Trt { magic } => (CollisionName::Trt, Some(magic)),
             Collision::Regularized => (CollisionName::Regularized, None),
+            Collision::Cumulant { .. } => (CollisionName::Cumulant, None),
+            Collision::Kbc => (CollisionName::Kbc, None),
+        };
+        let (les, les_constant) = match self.les {
+            Les::None => (LesName::None, None),
+            Les::Smagorinsky { constant } => (LesName::Smagorinsky, Some(constant)),
+            Les::Qr { constant } => (LesName::Qr, Some(constant)),
         };
         NumericsTable {
             lattice: Some(self.lattice),
             collision: Some(collision),
             magic,
+            les: Some(les),
+            les_constant,
             precision: Some(self.precision),
             interpolation: Some(self.interpolation),
             wall: Some(self.wall),

@@ -234,6 +234,7 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
     let params = Params {
         lattice: numerics.lattice,
         collision: numerics.collision,
+        les: numerics.les,
         precision: numerics.precision,
         viscosity,
         acceleration,

@@ -17,7 +17,7 @@ use crate::{
 use cutlink_amr::dims;
 use cutlink_device::{Backend, Memory, memory};
 use cutlink_solver::{
-    Census, FaceCondition, LevelSheet, Params, PatchCondition, Plan, WallScheme,
+    Census, FaceCondition, Les, LevelSheet, Params, PatchCondition, Plan, WallScheme,
     kernels::FlowKernels,
 };
 use cutlink_voxelizer::Mesh;
@@ -123,7 +123,8 @@ impl Sheet {
             "area": resolved.area,
             "units": { "length": units.length, "time": units.time, "density": units.density },
             "lattice": resolved.params.lattice.to_string(),
-            "collision": format!("{:?}", resolved.params.collision),
+            "collision": resolved.params.collision.to_string(),
+            "les": resolved.params.les.to_string(),
             "precision": resolved.params.precision.to_string(),
             "levels": plan.levels.iter().map(level).collect::<Vec<_>>(),
             "walls": self.walls(),
@@ -174,7 +175,7 @@ impl Sheet {
             "Re {:.6}, Mach {:.4}, {across:.1} finest cells across the reference length\n\
              reference area {:.6e}{}\n\
              root cell {:.6e}, root step {:.6e}, velocity {:.6e} is {:.4} on the lattice\n\
-             {}, {:?}, {}, {} interpolation\n\
+             {}, {}{}, {}, {} interpolation\n\
              level   blocks        cells       tau     MB\n",
             physics.reynolds(),
             physics.mach(),
@@ -186,6 +187,10 @@ impl Sheet {
             physics.lattice_velocity,
             resolved.params.lattice,
             resolved.params.collision,
+            match resolved.params.les {
+                Les::None => String::new(),
+                les => format!(" with {les}"),
+            },
             resolved.params.precision,
             resolved.params.interpolation,
         );

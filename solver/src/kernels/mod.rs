@@ -48,21 +48,43 @@ pub const fn exchanged(d: usize) -> usize {
 pub struct Relaxation<T> {
     /// Rate of even parts: 1/τ of the viscosity.
     pub even: T,
-    /// Rate of odd parts.
+    /// Rate of odd parts. Of cumulants and KBC 1 if parts of higher order relax with a rate of 1, else 0.
     pub odd: T,
     /// Acceleration, a step of the level.
     pub acceleration: [T; 3],
-    /// 0 for BGK and TRT, 1 for the recursive regularization.
-    pub regularized: u32,
-    /// 1 where the trace of the non-equilibrium stress relaxes with a time of 1 (decision 016), which the regularization always has.
+    /// Relaxation time of the viscosity.
+    pub tau: T,
+    /// Factor of the eddy viscosity: √2 C² of Smagorinsky's, C of QR.
+    pub eddy: T,
+    /// The magic parameter of TRT, the limiter of cumulants.
+    pub parameter: T,
+    /// One of [`operator`](crate::constants::operator).
+    pub operator: u32,
+    /// One of [`closure`](crate::constants::closure).
+    pub closure: u32,
+    /// One of [`odd`](crate::constants::odd).
+    pub odd_by: u32,
+    /// 1 where the trace of the non-equilibrium stress relaxes with a time of 1 (decision 016), which all operators but BGK and TRT
+    /// always have.
     pub bulk: u32,
+}
+
+impl<T: Real> Relaxation<T> {
+    /// The rates of slots that exchange. Only even moments are transferred between levels: odd ones relax with a rate of 1.
+    pub(crate) fn between_levels(self) -> Self {
+        Self {
+            odd: T::of(1.0),
+            odd_by: crate::constants::odd::FIXED,
+            ..self
+        }
+    }
 }
 
 #[expect(unsafe_code, reason = "plain data without padding")]
 // SAFETY: plain data.
 unsafe impl<T: Real> Zeroable for Relaxation<T> {}
 #[expect(unsafe_code, reason = "plain data without padding")]
-// SAFETY: five T and two u32 leave no padding: 28 or 48 bytes.
+// SAFETY: eight T and four u32 leave no padding: 48 or 80 bytes.
 unsafe impl<T: Real> Pod for Relaxation<T> {}
 
 /// Two neighbouring levels, and how moments are transferred between them.
@@ -84,21 +106,17 @@ pub struct Between<'a, const D: usize, T, B: Backend> {
 pub struct Arrival<T> {
     /// Factor from the stress before collision there to that before collision here: both are τ times the change of a step.
     pub scale: T,
-    /// Share of it that collision leaves here.
+    /// Share of it that collision leaves here, without an eddy viscosity.
     pub keep: T,
-    /// Half a step of the acceleration here.
-    pub half_step: [T; 3],
-    /// [`Relaxation::regularized`]: 1 where collision makes third-order parts from stress and velocity.
-    pub regularized: u32,
-    /// [`Relaxation::bulk`].
-    pub bulk: u32,
+    /// Collision here.
+    pub relax: Relaxation<T>,
 }
 
 #[expect(unsafe_code, reason = "plain data without padding")]
 // SAFETY: plain data.
 unsafe impl<T: Real> Zeroable for Arrival<T> {}
 #[expect(unsafe_code, reason = "plain data without padding")]
-// SAFETY: five T and two u32 leave no padding: 28 or 48 bytes.
+// SAFETY: ten T and four u32 leave no padding: 56 or 96 bytes.
 unsafe impl<T: Real> Pod for Arrival<T> {}
 
 /// What populations after collision are as values that pass between levels, before collision.

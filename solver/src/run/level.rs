@@ -6,7 +6,8 @@
 //! at the beginning, so that snapshots and forces do not see one either.
 
 use crate::{
-    Collision, Plan, SolverError, Work,
+    Collision, Les, Plan, SolverError, Work,
+    constants::{closure, odd, operator},
     kernels::{Arrival, Between, Departure, FlowKernels, Origin, Relaxation, SUMS, exchanged},
     lattice::Lattice,
     plan::tau,
@@ -89,7 +90,11 @@ impl<const D: usize, T: Real, B: FlowKernels<D>> State<D, T, B> {
     /// Another level before the mesh changed, whose steps are `1 / ratio` as long as this one's, as an origin of this one's
     /// populations. Where collision has left less than an eighth of the stress, rounding would be amplified too much.
     pub(super) fn origin<'a>(&self, old: &'a Self, ratio: f64) -> Origin<'a, D, T, B> {
-        let keep = 1.0 - 1.0 / old.tau;
+        // With an eddy viscosity, how much collision has left is not known from what it has left.
+        let keep = match old.relax.closure {
+            closure::NONE => 1.0 - 1.0 / old.tau,
+            _ => 0.0,
+        };
         Origin {
             level: &old.level,
             populations: &old.now,
@@ -107,9 +112,7 @@ impl<const D: usize, T: Real, B: FlowKernels<D>> State<D, T, B> {
         Arrival {
             scale: T::of(ratio * self.tau / from.tau),
             keep: T::of(1.0 - 1.0 / self.tau),
-            half_step: self.half_step,
-            regularized: self.relax.regularized,
-            bulk: self.relax.bulk,
+            relax: self.relax.between_levels(),
         }
     }
 }
@@ -119,21 +122,42 @@ pub(super) fn relaxation<T: Real, const D: usize>(
     level: usize,
 ) -> Relaxation<T> {
     let even = tau(plan.params.viscosity, level);
-    let (odd, regularized) = match plan.params.collision {
-        Collision::Bgk => (even, 0),
-        Collision::Trt { magic } => (0.5 + magic / (even - 0.5), 0),
-        Collision::Regularized => (even, 1),
+    let [operator, odd_by] = match plan.params.collision {
+        Collision::Bgk => [operator::TRT, odd::AS_EVEN],
+        Collision::Trt { .. } => [operator::TRT, odd::MAGIC],
+        Collision::Regularized => [operator::REGULARIZED, odd::AS_EVEN],
+        Collision::Cumulant { .. } => [operator::CUMULANT, odd::FIXED],
+        Collision::Kbc => [operator::KBC, odd::FIXED],
+    };
+    let (odd, parameter) = match plan.params.collision {
+        Collision::Bgk | Collision::Regularized => (1.0 / even, 0.0),
+        Collision::Trt { magic } => (1.0 / (0.5 + magic / (even - 0.5)), magic),
+        Collision::Cumulant { limiter } => (0.0, limiter),
+        Collision::Kbc => (0.0, 0.0),
+    };
+    let (closure, eddy) = match plan.params.les {
+        Les::None => (closure::NONE, 0.0),
+        Les::Smagorinsky { constant } => {
+            let square = constant * constant;
+            (closure::SMAGORINSKY, std::f64::consts::SQRT_2 * square)
+        }
+        Les::Qr { constant } => (closure::QR, constant),
     };
     let shrunk = 1.0 / f64::from(1u32 << level);
     let acceleration =
         std::array::from_fn(|a| T::of(plan.params.acceleration.get(a).map_or(0.0, |g| g * shrunk)));
     Relaxation {
         even: T::of(1.0 / even),
-        odd: T::of(1.0 / odd),
+        odd: T::of(odd),
         acceleration,
-        regularized,
+        tau: T::of(even),
+        eddy: T::of(eddy),
+        parameter: T::of(parameter),
+        operator,
+        closure,
+        odd_by,
         bulk: u32::from(match plan.params.collision {
-            Collision::Regularized => true,
+            Collision::Regularized | Collision::Cumulant { .. } | Collision::Kbc => true,
             // What interpolation between levels adds to sound has to be damped.
             Collision::Bgk => {
                 let most = plan.params.adaptation.as_ref().map_or(1, |a| a.levels);

@@ -8,6 +8,7 @@
 //! | `ducts` | an inlet and an outlet by patch; a plate thinner than a cell |
 //! | `inclined` | Poiseuille and Couette flow along walls inclined by 20 degrees: order at cut links |
 //! | `lids` | a lid of cut links against one of the box; what walls do on the whole |
+//! | `operators` | cumulants, KBC, eddy viscosity: order, channels, flows that the mesh does not resolve |
 //! | `periodic` | Taylor-Green vortices: order, refinement, conservation |
 //! | `walls` | Poiseuille, Couette, circular Couette: order at cut links, torque |
 //! | `sound` | how much sound comes back from faces, and through sponges |
@@ -24,6 +25,7 @@ mod ducts;
 mod facets;
 mod inclined;
 mod lids;
+mod operators;
 mod periodic;
 mod recorded;
 mod running;

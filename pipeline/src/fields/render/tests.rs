@@ -8,7 +8,7 @@ use cutlink_device::Host;
 use cutlink_mesher::Surface;
 use cutlink_mesher::primitives::Shape3;
 use cutlink_solver::{
-    Collision, FaceCondition, Interpolation, LatticeKind, Params, PatchCondition, Precision,
+    Collision, FaceCondition, Interpolation, LatticeKind, Les, Params, PatchCondition, Precision,
     WallScheme,
 };
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, embed, prepare};
@@ -24,6 +24,7 @@ fn meshed(surface: &Surface<3>) -> (Mesh<3>, Body<3>) {
     let params = Params {
         lattice: LatticeKind::D3Q19,
         collision: Collision::Bgk,
+        les: Les::None,
         precision: Precision::F32,
         viscosity: 0.1,
         acceleration: [0.0; 3],

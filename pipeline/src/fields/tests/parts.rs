@@ -9,7 +9,7 @@ use cutlink_mesher::{
     primitives::{Shape2, Shape3},
 };
 use cutlink_solver::{
-    Collision, FaceCondition, Interpolation, LatticeKind, Params, PatchCondition, Precision,
+    Collision, FaceCondition, Interpolation, LatticeKind, Les, Params, PatchCondition, Precision,
     Snapshot, WallScheme,
 };
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, embed, prepare};
@@ -41,6 +41,7 @@ where
             LatticeKind::D3Q19
         },
         collision: Collision::Bgk,
+        les: Les::None,
         precision: Precision::F32,
         viscosity: VISCOSITY,
         acceleration: [0.0; D],

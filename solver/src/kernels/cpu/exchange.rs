@@ -9,7 +9,7 @@
 use super::{
     BLOCK, LAYER, Tile, Values,
     cell::{bits, locate},
-    collide,
+    collide::{self, layers},
     stream::{put, store_some},
 };
 use crate::{
@@ -208,11 +208,6 @@ impl<T: Real> Around<T> {
     }
 }
 
-/// The layers of 16 cells that have any of some.
-fn layers<const D: usize>(cells: u64) -> impl Iterator<Item = usize> {
-    (0..dims::cells(D) / LAYER).filter(move |layer| cells >> (LAYER * layer) & 0xffff != 0)
-}
-
 /// Ways to interpolate, the best one first: by four cells an axis if that is wanted, by two, by those of two that are
 /// fluid.
 pub(super) struct Ways<const D: usize, T> {
@@ -282,9 +277,7 @@ pub(super) fn arrive<const D: usize, L: Lattice, T: Real>(
             *stress = *stress * arrival.scale;
         }
     }
-    for layer in layers::<D>(targets) {
-        collide::arrive::<D, L, T>(values, arrival, layer, tile);
-    }
+    collide::arrive::<D, L, T>(values, arrival, targets, tile);
     store_some::<L, T>(tile, dims::cells(D), targets, to);
 }
 

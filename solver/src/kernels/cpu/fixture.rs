@@ -1,7 +1,7 @@
 //! Tables of a body's levels, for the tests here.
 
 use crate::{
-    Collision, FaceCondition, Interpolation, Params, PatchCondition, Precision, WallScheme,
+    Collision, FaceCondition, Interpolation, Les, Params, PatchCondition, Precision, WallScheme,
     lattice::Lattice,
     tables::{self, Built},
 };
@@ -29,6 +29,7 @@ where
     let params = Params {
         lattice: L::KIND,
         collision: Collision::Bgk,
+        les: Les::None,
         precision: Precision::F64,
         viscosity: 0.1,
         acceleration: [0.0; D],

@@ -79,7 +79,7 @@ macro_rules! unrolled {
     (@ $i:ident, $n:expr, $body:block, $($value:literal)*) => {
         $(
             if $value < $n {
-                let $i = super::turn::<$value>();
+                let $i = $crate::kernels::cpu::turn::<$value>();
                 $body
             }
         )*

@@ -122,11 +122,7 @@ pub(super) fn step<const D: usize, L: Lattice, T: Real>(
         is_large: size_of_val(from) > LARGE,
     };
     let step = with(relax);
-    // Only even moments are transferred between levels, so in overlap cells odd moments relax with rate 1.
-    let between = with(Relaxation {
-        odd: T::of(1.0),
-        ..relax
-    });
+    let between = with(relax.between_levels());
     exchanging
         .par_chunks_mut(CHUNK * size)
         .zip(moments.par_chunks_mut(CHUNK * row))
@@ -161,13 +157,12 @@ impl<const D: usize, L: Lattice, T: Real> Step<'_, D, L, T> {
     fn collide(&self, slot: usize, tile: &mut Tile<T>) {
         let next = (slot + AHEAD).min(self.view.level.slots - 1);
         let (from, around) = (self.view.from, self.neighbors(next));
-        collide::collide::<L, T>(
-            tile,
-            dims::cells(D),
-            &self.relax,
-            #[inline(always)]
-            |part| stream::ahead::<D, L, T>(from, next, around, part),
-        );
+        let ahead = collide::Ahead {
+            from,
+            slot: next,
+            around,
+        };
+        collide::collide::<D, L, T>(tile, &self.relax, &ahead);
     }
 
     /// A block with nothing but fluid of its level around it.
@@ -355,13 +350,7 @@ mod tests {
                     from: &from,
                     lattice: PhantomData,
                 },
-                relax: Relaxation {
-                    even: 1.0,
-                    odd: 1.0,
-                    acceleration: [0.0; 3],
-                    regularized: 0,
-                    bulk: 0,
-                },
+                relax: bytemuck::Zeroable::zeroed(),
                 is_large: false,
             };
             let mut whole = Tile::new();

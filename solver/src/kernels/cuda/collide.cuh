@@ -1,4 +1,6 @@
-// Collision of one cell: `collide.rs`.
+// What collision operators have in common: `collide/mod.rs`. An operator is a file, a type with `READS_STRESS`, `relax`
+// (populations after collision in place of those before) and `build` (populations after collision, of density, velocity
+// and stress before it), and a line in EACH_OPERATOR and EACH_ARRIVAL.
 
 #pragma once
 
@@ -7,8 +9,16 @@
 // `Relaxation`
 template <class T>
 struct Relaxation {
-    T even, odd, acceleration[3];
-    uint32_t regularized, bulk;
+    T even, odd, acceleration[3], tau, eddy, parameter;
+    uint32_t operation, closure, odd_by, bulk;
+
+    // The rates of slots that exchange. Only even moments are transferred between levels: odd ones relax with a rate of 1.
+    __device__ __forceinline__ Relaxation between_levels() const {
+        Relaxation relax = *this;
+        relax.odd = T(1);
+        relax.odd_by = FIXED;
+        return relax;
+    }
 
     __device__ bool pushes() const {
         return acceleration[0] != T(0) || acceleration[1] != T(0) || acceleration[2] != T(0);
@@ -130,130 +140,6 @@ __device__ __forceinline__ void push(const Relaxation<T>& relax, const Fluid<T>&
     }
 }
 
-// TRT, and BGK as its special case; with `bulk` the trace of the stress relaxes with rate 1.
-template <class L, class T>
-__device__ __forceinline__ void relax_trt(const Relaxation<T>& relax, const Fluid<T>& fluid, T (&f)[L::Q]) {
-    T square = T(0);
-#pragma unroll
-    for (int a = 0; a < D; a++) {
-        square += fluid.u[a] * fluid.u[a];
-    }
-    const T density = fluid.density();
-    const T base = fluid.rho - T(1.5) * density * square;
-    T kept = T(0);
-    if (relax.bulk) {
-        kept = -density * square - T(D / 3.0) * fluid.rho;
-#pragma unroll
-        for (int q = 1; q < L::Q; q++) {
-            kept += T(square_of<L>(q)) * f[q];
-        }
-        kept *= T(1) - relax.even;
-    }
-    f[0] -= relax.even * (f[0] - T(L::w(0)) * base);
-#pragma unroll
-    for (int p = 1; p < L::Q; p += 2) {
-        const T along = dot<L>(p, fluid.u);
-        const T even = T(L::w(p)) * (base + T(4.5) * density * along * along);
-        const T odd = T(L::w(p)) * T(3) * density * along;
-        const T change = relax.even * (T(0.5) * (f[p] + f[p + 1]) - even);
-        const T turn = relax.odd * (T(0.5) * (f[p] - f[p + 1]) - odd);
-        f[p] -= change + turn;
-        f[p + 1] -= change - turn;
-    }
-    if (relax.bulk) {
-#pragma unroll
-        for (int q = 0; q < L::Q; q++) {
-            f[q] -= T(L::w(q) * isotropic<L>(q)) * kept;
-        }
-    }
-    if (relax.pushes()) {
-        const T even = T(1) - T(0.5) * relax.even;
-        push<L>(relax, fluid, even, T(1) - T(0.5) * relax.odd, relax.bulk ? T(0.5) : even, f);
-    }
-}
-
-// Momentum flux of the equilibrium and of what is kept of the stress, and third-order coefficients
-// of both: xxy, xxz, xyy, yyz, xzz, yzz, xyz.
-template <class T>
-struct Orders {
-    T flux[PAIRS], cubic[7];
-
-    __device__ __forceinline__ Orders(const Fluid<T>& fluid, T keep) {
-        const T density = fluid.density(), x = fluid.u[0], y = fluid.u[1];
-        T kept[PAIRS];
-        int n = 0;
-#pragma unroll
-        for (int a = 0; a < D; a++) {
-#pragma unroll
-            for (int b = a; b < D; b++) {
-                kept[n] = keep * fluid.stress[n];
-                flux[n] = density * fluid.u[a] * fluid.u[b] + kept[n];
-                n++;
-            }
-        }
-#if CUTLINK_D == 2
-        const T xx = kept[0], xy = kept[1], yy = kept[2];
-        cubic[0] = density * x * x * y + (T(2) * x * xy + y * xx);
-        cubic[2] = density * x * y * y + (T(2) * y * xy + x * yy);
-        cubic[1] = cubic[3] = cubic[4] = cubic[5] = cubic[6] = T(0);
-#else
-        const T z = fluid.u[2];
-        const T xx = kept[0], xy = kept[1], xz = kept[2], yy = kept[3], yz = kept[4], zz = kept[5];
-        cubic[0] = density * x * x * y + (T(2) * x * xy + y * xx);
-        cubic[1] = density * x * x * z + (T(2) * x * xz + z * xx);
-        cubic[2] = density * x * y * y + (T(2) * y * xy + x * yy);
-        cubic[3] = density * y * y * z + (T(2) * y * yz + z * yy);
-        cubic[4] = density * x * z * z + (T(2) * z * xz + x * zz);
-        cubic[5] = density * y * z * z + (T(2) * z * yz + y * zz);
-        cubic[6] = density * x * y * z + (x * yz + y * xz + z * xy);
-#endif
-    }
-};
-
-// What the rest particles' populations are of, weights apart.
-template <class T>
-__device__ __forceinline__ T even_base(const Fluid<T>& fluid, const Orders<T>& orders) {
-    T trace = T(0);
-    int diagonal = 0;
-#pragma unroll
-    for (int a = 0; a < D; a++) {
-        trace += orders.flux[diagonal];
-        diagonal += D - a;
-    }
-    return fluid.rho - T(1.5) * trace;
-}
-
-// The even part of population p, its weight apart.
-template <class L, class T>
-__device__ __forceinline__ T even_part(int p, T base, const Orders<T>& orders) {
-    int n = 0;
-#pragma unroll
-    for (int a = 0; a < D; a++) {
-#pragma unroll
-        for (int b = a; b < D; b++) {
-            const int times = L::c(p, a) * L::c(p, b);
-            if (times != 0) {
-                base += T((a == b ? 4.5 : 9.0) * times) * orders.flux[n];
-            }
-            n++;
-        }
-    }
-    return base;
-}
-
-// The third-order part of population p, its weight apart.
-template <class L, class T>
-__device__ __forceinline__ T cubic_part(int p, const Orders<T>& orders) {
-    T odd = T(0);
-#pragma unroll
-    for (int n = 0; n < 7; n++) {
-        if (L::share(p, n) != 0.0) {
-            odd += T(L::share(p, n)) * orders.cubic[n];
-        }
-    }
-    return odd;
-}
-
 // Takes `share` of the trace out of the stress.
 template <class T>
 __device__ __forceinline__ void without_trace(Fluid<T>& fluid, T share) {
@@ -267,24 +153,4 @@ __device__ __forceinline__ void without_trace(Fluid<T>& fluid, T share) {
     fluid.stress[3] -= mean;
     fluid.stress[5] -= mean;
 #endif
-}
-
-// Recursive regularization; the stress is needed, and loses its trace, which relaxes with rate 1.
-template <class L, class T>
-__device__ __forceinline__ void relax_regularized(const Relaxation<T>& relax, Fluid<T>& fluid, T (&f)[L::Q]) {
-    without_trace(fluid, T(1));
-    const Orders<T> orders(fluid, T(1) - relax.even);
-    const T base = even_base(fluid, orders);
-    f[0] = T(L::w(0)) * base;
-#pragma unroll
-    for (int p = 1; p < L::Q; p += 2) {
-        const T even = even_part<L>(p, base, orders);
-        const T odd = T(3) * fluid.density() * dot<L>(p, fluid.u) + cubic_part<L>(p, orders);
-        f[p] = T(L::w(p)) * (even + odd);
-        f[p + 1] = T(L::w(p)) * (even - odd);
-    }
-    if (relax.pushes()) {
-        // The half step of the acceleration is in the momentum already: of the odd part the other half is missing.
-        push<L>(relax, fluid, T(1) - T(0.5) * relax.even, T(0.5), T(0.5), f);
-    }
 }

@@ -47,7 +47,7 @@ __device__ void load(Tile<T>& tile, const uint32_t* neighbors, const uint64_t* s
     __syncthreads();
 }
 
-template <class L, class T>
+template <class L, class O, class T>
 __device__ void interpolate_slot(const uint32_t* neighbors, const uint64_t* solid, uint32_t exchanging,
                                  const uint32_t* overlaps, const uint64_t* ghost, const uint64_t* stepped, bool cubic,
                                  const Arrival<T>& arrival, const T* moments, T* to) {
@@ -59,12 +59,12 @@ __device__ void interpolate_slot(const uint32_t* neighbors, const uint64_t* soli
     }
     load(tile, neighbors, solid, exchanging, overlaps[slot / CHILDREN], slot % CHILDREN, moments);
     if (threadIdx.x < CELLS && (targets >> threadIdx.x & 1)) {
-        interpolate<L>(tile, cubic, arrival, to + static_cast<size_t>(slot) * (L::Q * CELLS));
+        interpolate<L, O>(tile, cubic, arrival, to + static_cast<size_t>(slot) * (L::Q * CELLS));
     }
 }
 
 // Cells of an overlap block that are not stepped, from their children.
-template <class L, class T>
+template <class L, class O, class T>
 __device__ void average(const uint32_t* overlaps, const uint64_t* stepped, const uint64_t* solid,
                         const uint64_t* fine_solid, const Arrival<T>& arrival, const T* fine_moments, T* to,
                         T* moments) {
@@ -108,20 +108,21 @@ __device__ void average(const uint32_t* overlaps, const uint64_t* stepped, const
     for (int n = 0; n < EXCHANGED; n++) {
         row[n * CELLS] = values[n];
     }
-    populations<L>(values, arrival, to + static_cast<size_t>(slot) * (L::Q * CELLS) + cell);
+    populations<L, O>(values, arrival, to + static_cast<size_t>(slot) * (L::Q * CELLS) + cell);
 }
 
-#define ENTRIES(L, l, T, t)                                                                                            \
+#define ENTRIES(L, l, T, t, O, o)                                                                                      \
     extern "C" __global__ void __launch_bounds__(64)                                                                   \
-        interpolate_##l##_##t(const uint32_t* neighbors, const uint64_t* solid, uint32_t exchanging,                   \
-                              const uint32_t* overlaps, const uint64_t* ghost, const uint64_t* stepped,                \
-                              uint32_t cubic, Arrival<T> arrival, const T* moments, T* to) {                           \
-        interpolate_slot<L, T>(neighbors, solid, exchanging, overlaps, ghost, stepped, cubic != 0, arrival, moments,   \
-                               to);                                                                                    \
+        interpolate##o##_##l##_##t(const uint32_t* neighbors, const uint64_t* solid, uint32_t exchanging,              \
+                                   const uint32_t* overlaps, const uint64_t* ghost, const uint64_t* stepped,           \
+                                   uint32_t cubic, Arrival<T> arrival, const T* moments, T* to) {                      \
+        interpolate_slot<L, O, T>(neighbors, solid, exchanging, overlaps, ghost, stepped, cubic != 0, arrival,         \
+                                  moments, to);                                                                        \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(64)                                                                   \
-        average_##l##_##t(const uint32_t* overlaps, const uint64_t* stepped, const uint64_t* solid,                    \
-                          const uint64_t* fine_solid, Arrival<T> arrival, const T* fine_moments, T* to, T* moments) {  \
-        average<L, T>(overlaps, stepped, solid, fine_solid, arrival, fine_moments, to, moments);                       \
+        average##o##_##l##_##t(const uint32_t* overlaps, const uint64_t* stepped, const uint64_t* solid,               \
+                               const uint64_t* fine_solid, Arrival<T> arrival, const T* fine_moments, T* to,           \
+                               T* moments) {                                                                           \
+        average<L, O, T>(overlaps, stepped, solid, fine_solid, arrival, fine_moments, to, moments);                    \
     }
-EACH_LATTICE(ENTRIES)
+EACH_ARRIVAL(ENTRIES)

@@ -2,7 +2,10 @@
 
 #pragma once
 
-#include "collide.cuh"
+#include "closure.cuh"
+#include "cumulant.cuh"
+#include "kbc.cuh"
+#include "regularized.cuh"
 
 // Density less 1, momentum and non-equilibrium stress of a cell.
 template <class T>
@@ -11,8 +14,8 @@ using Values = T[EXCHANGED];
 // How a level makes populations of values that come from another one: `Arrival`.
 template <class T>
 struct Arrival {
-    T scale, keep, half_step[3];
-    uint32_t regularized, bulk;
+    T scale, keep;
+    Relaxation<T> relax;
 
     // From before collision there to before collision here.
     __device__ void rescale(Values<T>& values) const {
@@ -24,7 +27,7 @@ struct Arrival {
 };
 
 // Populations after collision, of values before it that are this level's.
-template <class L, class T>
+template <class L, class O, class T>
 __device__ void populations(const Values<T>& values, const Arrival<T>& arrival, T* to) {
     Fluid<T> fluid;
     fluid.rho = values[0];
@@ -37,19 +40,22 @@ __device__ void populations(const Values<T>& values, const Arrival<T>& arrival, 
     for (int n = 0; n < PAIRS; n++) {
         fluid.stress[n] = values[1 + D + n];
     }
-    without_trace(fluid, T(arrival.bulk));
-    const Orders<T> orders(fluid, arrival.keep);
-    const T base = even_base(fluid, orders);
-    to[0] = T(L::w(0)) * base;
+    without_trace(fluid, T(arrival.relax.bulk));
+    Relaxation<T> relax = arrival.relax;
+    T keep = arrival.keep, f[L::Q];
+    if (relax.closure != NO_EDDY) {
+        const T tau = tau_of_strain(relax, fluid), share = tau / relax.tau;
 #pragma unroll
-    for (int p = 1; p < L::Q; p += 2) {
-        const T even = even_part<L>(p, base, orders);
-        T odd = T(3) * density * (dot<L>(p, fluid.u) + dot<L>(p, arrival.half_step));
-        if (arrival.regularized) {
-            odd += cubic_part<L>(p, orders);
+        for (int n = 0; n < PAIRS; n++) {
+            fluid.stress[n] *= share;
         }
-        to[p * CELLS] = T(L::w(p)) * (even + odd);
-        to[(p + 1) * CELLS] = T(L::w(p)) * (even - odd);
+        relax = rates_of(relax, tau);
+        keep = T(1) - relax.even;
+    }
+    O::template build<L>(relax, keep, fluid, f);
+#pragma unroll
+    for (int q = 0; q < L::Q; q++) {
+        to[q * CELLS] = f[q];
     }
 }
 
@@ -170,7 +176,7 @@ __device__ void add_parabolas(const Tile<T>& tile, int cell, Values<T>& values) 
 
 // Ghost cells of a fine block, a child of an overlap block. Where not all cells of the polynomial are fluid, the
 // linear one; where not all of these are, the weighted mean of those that are.
-template <class L, class T>
+template <class L, class O, class T>
 __device__ void interpolate(const Tile<T>& tile, bool cubic, const Arrival<T>& arrival, T* to) {
     const int cell = threadIdx.x;
     Values<T> values;
@@ -178,7 +184,7 @@ __device__ void interpolate(const Tile<T>& tile, bool cubic, const Arrival<T>& a
     if (cubic && (tile.there & tile.fluid) == ALL) {
         add_parabolas(tile, cell, values);
         arrival.rescale(values);
-        populations<L>(values, arrival, to + cell);
+        populations<L, O>(values, arrival, to + cell);
         return;
     }
     T axes[D][4], sum;
@@ -211,5 +217,22 @@ __device__ void interpolate(const Tile<T>& tile, bool cubic, const Arrival<T>& a
         }
     }
     arrival.rescale(values);
-    populations<L>(values, arrival, to + cell);
+    populations<L, O>(values, arrival, to + cell);
 }
+
+// Calls F(lattice, its name, type, its name, operator, suffix of entry points) for each way to make populations.
+#if CUTLINK_D == 2
+#define EACH_ARRIVAL(F)                                                                                                \
+    F(D2Q9, d2q9, float, f32, Regularized, )                                                                           \
+    F(D2Q9, d2q9, double, f64, Regularized, ) F(D2Q9, d2q9, float, f32, Kbc, _kbc) F(D2Q9, d2q9, double, f64, Kbc, _kbc)
+#else
+#define EACH_ARRIVAL(F)                                                                                                \
+    F(D3Q19, d3q19, float, f32, Regularized, )                                                                         \
+    F(D3Q19, d3q19, double, f64, Regularized, )                                                                        \
+    F(D3Q27, d3q27, float, f32, Regularized, )                                                                         \
+    F(D3Q27, d3q27, double, f64, Regularized, )                                                                        \
+    F(D3Q27, d3q27, float, f32, Cumulant, _cumulant)                                                                   \
+    F(D3Q27, d3q27, double, f64, Cumulant, _cumulant)                                                                  \
+    F(D3Q27, d3q27, float, f32, Kbc, _kbc)                                                                             \
+    F(D3Q27, d3q27, double, f64, Kbc, _kbc)
+#endif

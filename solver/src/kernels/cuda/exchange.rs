@@ -1,7 +1,7 @@
 //! A launch each: a thread block a fine block with ghosts, and a coarse block that is refined.
 
-use super::{EXCHANGE, entry};
-use crate::{SolverError, kernels::Between, lattice::Lattice, real::Real};
+use super::{EXCHANGE, arrival_entry, entry};
+use crate::{SolverError, constants::operator, kernels::Between, lattice::Lattice, real::Real};
 use cutlink_amr::dims;
 use cutlink_device::cuda::{Cuda, CudaBuf, LaunchGrid};
 
@@ -16,7 +16,11 @@ pub(super) fn interpolate<const D: usize, L: Lattice, T: Real>(
 ) -> Result<(), SolverError> {
     let (coarse, fine) = (between.coarse, between.fine);
     let launch = cuda
-        .launch(&EXCHANGE, D, entry!("interpolate", L, T))
+        .launch(
+            &EXCHANGE,
+            D,
+            arrival_entry!("interpolate", between.to.relax.operator, L, T),
+        )
         .buf(&coarse.neighbors)
         .buf(&coarse.solid)
         .val(coarse.exchanging as u32)
@@ -47,7 +51,11 @@ pub(super) fn average<const D: usize, L: Lattice, T: Real>(
 ) -> Result<(), SolverError> {
     let (coarse, fine) = (between.coarse, between.fine);
     let launch = cuda
-        .launch(&EXCHANGE, D, entry!("average", L, T))
+        .launch(
+            &EXCHANGE,
+            D,
+            arrival_entry!("average", between.to.relax.operator, L, T),
+        )
         .buf(&coarse.overlaps)
         .buf(&coarse.stepped)
         .buf(&coarse.solid)

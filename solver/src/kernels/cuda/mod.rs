@@ -41,23 +41,50 @@ static WISH: [Module; 2] = cutlink_device::cuda_modules!("wish");
 static TRANSFER: [Module; 2] = cutlink_device::cuda_modules!("transfer");
 static MASS: [Module; 2] = cutlink_device::cuda_modules!("mass");
 
-/// The entry point of a lattice and precision: `entry!("name", L, T)`.
+/// The entry point of a lattice and precision: `entry!("name", L, T)`; with a suffix of its name `entry!("name", "_suffix", L, T)`.
 macro_rules! entry {
     ($name:literal, $lattice:ty, $real:ty) => {
+        entry!($name, "", $lattice, $real)
+    };
+    ($name:literal, $suffix:expr, $lattice:ty, $real:ty) => {
         match (
             <$lattice as $crate::lattice::Lattice>::KIND,
             <$real as $crate::real::Real>::PRECISION,
         ) {
-            ($crate::LatticeKind::D2Q9, $crate::Precision::F32) => concat!($name, "_d2q9_f32"),
-            ($crate::LatticeKind::D2Q9, $crate::Precision::F64) => concat!($name, "_d2q9_f64"),
-            ($crate::LatticeKind::D3Q19, $crate::Precision::F32) => concat!($name, "_d3q19_f32"),
-            ($crate::LatticeKind::D3Q19, $crate::Precision::F64) => concat!($name, "_d3q19_f64"),
-            ($crate::LatticeKind::D3Q27, $crate::Precision::F32) => concat!($name, "_d3q27_f32"),
-            ($crate::LatticeKind::D3Q27, $crate::Precision::F64) => concat!($name, "_d3q27_f64"),
+            ($crate::LatticeKind::D2Q9, $crate::Precision::F32) => {
+                concat!($name, $suffix, "_d2q9_f32")
+            }
+            ($crate::LatticeKind::D2Q9, $crate::Precision::F64) => {
+                concat!($name, $suffix, "_d2q9_f64")
+            }
+            ($crate::LatticeKind::D3Q19, $crate::Precision::F32) => {
+                concat!($name, $suffix, "_d3q19_f32")
+            }
+            ($crate::LatticeKind::D3Q19, $crate::Precision::F64) => {
+                concat!($name, $suffix, "_d3q19_f64")
+            }
+            ($crate::LatticeKind::D3Q27, $crate::Precision::F32) => {
+                concat!($name, $suffix, "_d3q27_f32")
+            }
+            ($crate::LatticeKind::D3Q27, $crate::Precision::F64) => {
+                concat!($name, $suffix, "_d3q27_f64")
+            }
         }
     };
 }
 use entry;
+
+/// The entry point that makes populations as an operator does: `arrival_entry!("name", operator, L, T)`.
+macro_rules! arrival_entry {
+    ($name:literal, $operator:expr, $lattice:ty, $real:ty) => {
+        match $operator {
+            operator::CUMULANT => entry!($name, "_cumulant", $lattice, $real),
+            operator::KBC => entry!($name, "_kbc", $lattice, $real),
+            _ => entry!($name, $lattice, $real),
+        }
+    };
+}
+use arrival_entry;
 
 /// A vector as a parameter of a kernel.
 #[derive(Debug, Clone, Copy)]

@@ -153,7 +153,7 @@ __device__ void restrict_to_box(Tile<T>& tile, int child) {
 }
 
 // A child of a block of the coarser level.
-template <class L, class T>
+template <class L, class O, class T>
 __device__ void from_parent(Tile<T>& tile, const Origin<T>& from, uint32_t block, int child, T* to) {
     fill<L>(tile, from, [&](int cell, uint32_t& slot, int& inner) {
         int toward = 0;
@@ -167,12 +167,12 @@ __device__ void from_parent(Tile<T>& tile, const Origin<T>& from, uint32_t block
     });
     restrict_to_box(tile, child);
     if (threadIdx.x < CELLS) {
-        interpolate<L>(tile, true, from.arrival, to);
+        interpolate<L, O>(tile, true, from.arrival, to);
     }
 }
 
 // A block of which the children are known; cells of which nothing is known are at rest.
-template <class L, class T>
+template <class L, class O, class T>
 __device__ void from_children(Tile<T>& tile, const Origin<T>& from, const uint32_t* group, T* to) {
     const int cell = threadIdx.x;
     int child = 0, first = 0;
@@ -221,10 +221,10 @@ __device__ void from_children(Tile<T>& tile, const Origin<T>& from, const uint32
         values[n] *= T(1.0 / count);
     }
     from.arrival.rescale(values);
-    populations<L>(values, from.arrival, to + cell);
+    populations<L, O>(values, from.arrival, to + cell);
 }
 
-template <class L, class T>
+template <class L, class O, class T>
 __device__ void seed(const Source* sources, const uint32_t* slot_of, const T* same, const Origin<T>& coarser,
                      const Origin<T>& finer, T* to) {
     __shared__ Tile<T> tile;
@@ -236,20 +236,20 @@ __device__ void seed(const Source* sources, const uint32_t* slot_of, const T* sa
             to[i] = same[source.at * SIZE + i];
         }
     } else if (source.kind == CHILD_BLOCKS) {
-        from_children<L>(tile, finer, slot_of + source.at, to);
+        from_children<L, O>(tile, finer, slot_of + source.at, to);
     } else {
-        from_parent<L>(tile, coarser, source.at, static_cast<int>(source.kind - PARENT), to);
+        from_parent<L, O>(tile, coarser, source.at, static_cast<int>(source.kind - PARENT), to);
     }
 }
 
-#define ENTRIES(L, l, T, t)                                                                                            \
+#define ENTRIES(L, l, T, t, O, o)                                                                                      \
     extern "C" __global__ void __launch_bounds__(64)                                                                   \
-        seed_##l##_##t(const Source* sources, const uint32_t* slot_of, const T* same, const uint32_t* coarse_neighbors, \
-                       const uint64_t* coarse_solid, uint32_t coarse_slots, const T* coarse, Departure<T> down,        \
-                       Arrival<T> from_coarse, const uint64_t* fine_solid, uint32_t fine_slots, const T* fine,         \
-                       Departure<T> up, Arrival<T> from_fine, T* to) {                                                 \
+        seed##o##_##l##_##t(const Source* sources, const uint32_t* slot_of, const T* same,                             \
+                            const uint32_t* coarse_neighbors, const uint64_t* coarse_solid, uint32_t coarse_slots,     \
+                            const T* coarse, Departure<T> down, Arrival<T> from_coarse, const uint64_t* fine_solid,    \
+                            uint32_t fine_slots, const T* fine, Departure<T> up, Arrival<T> from_fine, T* to) {        \
         const Origin<T> coarser{coarse_neighbors, coarse_solid, coarse_slots, coarse, down, from_coarse};              \
         const Origin<T> finer{nullptr, fine_solid, fine_slots, fine, up, from_fine};                                   \
-        seed<L, T>(sources, slot_of, same, coarser, finer, to);                                                         \
+        seed<L, O, T>(sources, slot_of, same, coarser, finer, to);                                                     \
     }
-EACH_LATTICE(ENTRIES)
+EACH_ARRIVAL(ENTRIES)

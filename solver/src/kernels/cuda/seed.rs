@@ -1,8 +1,9 @@
 //! A launch: a thread block a slot.
 
-use super::{SEED, entry};
+use super::{SEED, arrival_entry, entry};
 use crate::{
     SolverError,
+    constants::operator,
     kernels::{Arrival, Departure, Origin, Transfer},
     lattice::Lattice,
     real::Real,
@@ -69,8 +70,10 @@ pub(super) fn seed<const D: usize, L: Lattice, T: Real>(
     };
     let coarser = nothing.or(transfer.coarser.as_ref());
     let finer = nothing.or(transfer.finer.as_ref());
+    let origin = transfer.coarser.as_ref().or(transfer.finer.as_ref());
+    let operator = origin.map_or(operator::TRT, |from| from.arrival.relax.operator);
     let launch = cuda
-        .launch(&SEED, D, entry!("seed", L, T))
+        .launch(&SEED, D, arrival_entry!("seed", operator, L, T))
         .buf(transfer.sources)
         .buf(transfer.slot_of)
         .buf(transfer.same.unwrap_or(&nothing.populations))

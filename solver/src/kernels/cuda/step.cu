@@ -1,18 +1,23 @@
 // Streaming (pull) and collision of a level: one thread a cell.
 
-#include "collide.cuh"
+#include "closure.cuh"
+#include "cumulant.cuh"
 #include "faces.cuh"
+#include "kbc.cuh"
+#include "regularized.cuh"
+#include "trt.cuh"
 
 // Threads of a block of `plain` and of `special`: whole slots.
 constexpr int PLAIN = 128;
 constexpr int SPECIAL = 64;
 
-template <class L, class T, bool REGULARIZED>
+// Collides a cell whose stress is known if it is needed; with EDDY there is an eddy viscosity.
+template <class L, class O, bool EDDY, class T>
 __device__ __forceinline__ void collide(const Relaxation<T>& relax, Fluid<T>& fluid, T (&f)[L::Q]) {
-    if (REGULARIZED) {
-        relax_regularized<L>(relax, fluid, f);
+    if (EDDY) {
+        O::template relax<L>(rates_of(relax, tau_of_stress(relax, fluid)), fluid, f);
     } else {
-        relax_trt<L>(relax, fluid, f);
+        O::template relax<L>(relax, fluid, f);
     }
 }
 
@@ -31,7 +36,7 @@ __device__ __forceinline__ void source(const int (&x)[D], int q, int& toward, in
 }
 
 // Slots from `first` on that have nothing but fluid of their level around them.
-template <class L, class T, bool REGULARIZED>
+template <class L, class T, class O, bool EDDY>
 __device__ __forceinline__ void step_plain(const uint32_t* neighbors, uint32_t first, uint32_t slots,
                                       const Relaxation<T>& relax, const T* __restrict__ from, T* __restrict__ to) {
     constexpr int GROUP = PLAIN / CELLS;
@@ -56,10 +61,10 @@ __device__ __forceinline__ void step_plain(const uint32_t* neighbors, uint32_t f
         f[q] = from[static_cast<size_t>(slot) * (L::Q * CELLS) + q * CELLS + cell];
     }
     Fluid<T> fluid = fluid_of<L>(f, relax);
-    if (REGULARIZED) {
+    if (O::READS_STRESS || EDDY) {
         add_stress<L>(f, fluid);
     }
-    collide<L, T, REGULARIZED>(relax, fluid, f);
+    collide<L, O, EDDY>(relax, fluid, f);
     T* out = to + static_cast<size_t>(at.slot) * (L::Q * CELLS) + threadIdx.x % CELLS;
 #pragma unroll
     for (int q = 0; q < L::Q; q++) {
@@ -154,7 +159,7 @@ __device__ __forceinline__ void add_walls(const Level& level, const uint32_t* wa
 
 // The special slots, with anything around them; cells that are not stepped keep what `to` has, and slots
 // below `exchanging` write transferred moments.
-template <class L, class T, bool REGULARIZED>
+template <class L, class T, class O, bool EDDY>
 __device__ __forceinline__ void step_special(const Level& level, const uint64_t* stepped, uint32_t exchanging,
                                         const Relaxation<T>& relax, const T* __restrict__ from, T* to,
                                         T* __restrict__ moments) {
@@ -198,10 +203,13 @@ __device__ __forceinline__ void step_special(const Level& level, const uint64_t*
         f[q] = back ? out[q * CELLS] : *source;
     }
     Fluid<T> fluid = fluid_of<L>(f, relax);
-    if (REGULARIZED || at.slot < exchanging) {
+    if (O::READS_STRESS || EDDY || at.slot < exchanging) {
         add_stress<L>(f, fluid);
     }
     if (at.slot < exchanging) {
+        // The stress as the level's own viscosity would have it: a rate of strain in other units, which is continuous
+        // where levels meet.
+        const T share = EDDY ? relax.tau / tau_of_stress(relax, fluid) : T(1);
         T* row = moments + static_cast<size_t>(at.slot) * (EXCHANGED * CELLS) + own;
         row[0] = fluid.rho;
 #pragma unroll
@@ -210,39 +218,44 @@ __device__ __forceinline__ void step_special(const Level& level, const uint64_t*
         }
 #pragma unroll
         for (int n = 0; n < PAIRS; n++) {
-            row[(1 + D + n) * CELLS] = fluid.stress[n];
+            row[(1 + D + n) * CELLS] = EDDY ? share * fluid.stress[n] : fluid.stress[n];
         }
     }
-    Relaxation<T> here_relax = relax;
-    if (at.slot < exchanging) {
-        // Only even moments are transferred between levels, so in overlap cells odd moments relax with rate 1.
-        here_relax.odd = T(1);
-    }
-    collide<L, T, REGULARIZED>(here_relax, fluid, f);
+    collide<L, O, EDDY>(at.slot < exchanging ? relax.between_levels() : relax, fluid, f);
 #pragma unroll
     for (int q = 0; q < L::Q; q++) {
         out[q * CELLS] = f[q];
     }
 }
 
-#define ENTRY(L, l, T, t, NAME, REGULARIZED)                                                                           \
+#define ENTRY(L, l, T, t, NAME, O, EDDY)                                                                               \
     extern "C" __global__ void __launch_bounds__(PLAIN)                                                                \
         plain_##NAME##_##l##_##t(const uint32_t* neighbors, uint32_t first, uint32_t slots, Relaxation<T> relax,       \
                                  const T* __restrict__ from, T* __restrict__ to) {                                     \
-        step_plain<L, T, REGULARIZED>(neighbors, first, slots, relax, from, to);                                       \
+        step_plain<L, T, O, EDDY>(neighbors, first, slots, relax, from, to);                                           \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(SPECIAL)                                                              \
         special_##NAME##_##l##_##t(LEVEL_PARAMETERS, const uint64_t* stepped, uint32_t exchanging,                     \
                                    Relaxation<T> relax, const T* __restrict__ from, T* to,                             \
                                    T* __restrict__ moments) {                                                          \
-        step_special<L, T, REGULARIZED>(LEVEL, stepped, exchanging, relax, from, to, moments);                         \
+        step_special<L, T, O, EDDY>(LEVEL, stepped, exchanging, relax, from, to, moments);                             \
     }
+#define OPERATOR(L, l, T, t, NAME, O) ENTRY(L, l, T, t, NAME, O, false) ENTRY(L, l, T, t, NAME##_eddy, O, true)
 #define WALLS(L, l, T, t)                                                                                              \
     extern "C" __global__ void __launch_bounds__(SPECIAL)                                                              \
         walls_##l##_##t(LEVEL_PARAMETERS, const uint32_t* walled, const uint64_t* stepped, const T* __restrict__ from, \
                         T* __restrict__ to) {                                                                          \
         add_walls<L, T>(LEVEL, walled, stepped, from, to);                                                             \
     }
-#define BOTH(L, l, T, t)                                                                                               \
-    ENTRY(L, l, T, t, trt, false) ENTRY(L, l, T, t, regularized, true) WALLS(L, l, T, t)
-EACH_LATTICE(BOTH)
+#define EACH(L, l, T, t)                                                                                               \
+    OPERATOR(L, l, T, t, trt, Trt) OPERATOR(L, l, T, t, regularized, Regularized) WALLS(L, l, T, t)
+EACH_LATTICE(EACH)
+#if CUTLINK_D == 2
+OPERATOR(D2Q9, d2q9, float, f32, kbc, Kbc)
+OPERATOR(D2Q9, d2q9, double, f64, kbc, Kbc)
+#else
+OPERATOR(D3Q27, d3q27, float, f32, cumulant, Cumulant)
+OPERATOR(D3Q27, d3q27, double, f64, cumulant, Cumulant)
+OPERATOR(D3Q27, d3q27, float, f32, kbc, Kbc)
+OPERATOR(D3Q27, d3q27, double, f64, kbc, Kbc)
+#endif

@@ -3,7 +3,14 @@
 //! pressure of the wall schemes.
 
 use super::{STEP, entry, give};
-use crate::{SolverError, kernels::Relaxation, lattice::Lattice, real::Real, tables::Level};
+use crate::{
+    SolverError,
+    constants::{closure, operator},
+    kernels::Relaxation,
+    lattice::Lattice,
+    real::Real,
+    tables::Level,
+};
 use cutlink_amr::dims;
 use cutlink_device::{
     Backend,
@@ -22,12 +29,25 @@ pub(super) fn step<const D: usize, L: Lattice, T: Real>(
     to: &mut CudaBuf<T>,
     moments: &mut CudaBuf<T>,
 ) -> Result<(), SolverError> {
-    let (special, plain) = match relax.regularized {
-        0 => (entry!("special_trt", L, T), entry!("plain_trt", L, T)),
-        _ => (
-            entry!("special_regularized", L, T),
-            entry!("plain_regularized", L, T),
-        ),
+    macro_rules! both {
+        ($name:literal) => {
+            match relax.closure {
+                closure::NONE => (
+                    entry!("special_", $name, L, T),
+                    entry!("plain_", $name, L, T),
+                ),
+                _ => (
+                    entry!("special_", concat!($name, "_eddy"), L, T),
+                    entry!("plain_", concat!($name, "_eddy"), L, T),
+                ),
+            }
+        };
+    }
+    let (special, plain) = match relax.operator {
+        operator::REGULARIZED => both!("regularized"),
+        operator::CUMULANT => both!("cumulant"),
+        operator::KBC => both!("kbc"),
+        _ => both!("trt"),
     };
     let cells = dims::cells(D);
     // Plain slots need nothing of the others.

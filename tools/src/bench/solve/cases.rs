@@ -3,7 +3,7 @@
 use crate::cli::{BenchSolveArgs, FlowCase};
 use cutlink::Error;
 use cutlink_device::Memory;
-use cutlink_solver::{Collision, LatticeKind, Precision};
+use cutlink_solver::{Collision, LatticeKind, Les, Precision, SolverError};
 
 /// Lattice, precision and collision of a flow.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -11,6 +11,15 @@ pub(super) struct Kind {
     pub(super) lattice: LatticeKind,
     pub(super) precision: Precision,
     pub(super) collision: Collision,
+    pub(super) les: Les,
+}
+
+impl Kind {
+    /// Whether the lattice has this collision and eddy viscosity.
+    fn exists(&self) -> bool {
+        let is_flat = self.lattice.dimensions() == 2;
+        self.collision.fits(self.lattice) && !(is_flat && matches!(self.les, Les::Qr { .. }))
+    }
 }
 
 /// A mesh, and the flows that run on it.
@@ -35,25 +44,12 @@ impl Case {
     }
 }
 
-/// The name of a collision on the command line.
-pub(super) fn name(collision: Collision) -> &'static str {
-    match collision {
-        Collision::Bgk => "bgk",
-        Collision::Trt { .. } => "trt",
-        Collision::Regularized => "regularized",
-    }
-}
-
-/// `bgk`, `trt` or `regularized`.
-pub(crate) fn collision(text: &str) -> Result<Collision, String> {
-    match text {
-        "bgk" => Ok(Collision::Bgk),
-        "trt" => Ok(Collision::Trt { magic: 0.25 }),
-        "regularized" => Ok(Collision::Regularized),
-        _ => Err(format!(
-            "`{text}` is not a collision; the collisions are bgk, trt, regularized"
-        )),
-    }
+/// A collision by name; TRT with the magic parameter 1/4.
+pub(crate) fn collision(text: &str) -> Result<Collision, SolverError> {
+    Ok(match text.parse()? {
+        Collision::Trt { .. } => Collision::Trt { magic: 0.25 },
+        other => other,
+    })
 }
 
 /// The cases selected by the arguments, on a backend with this kind of memory.
@@ -79,9 +75,11 @@ pub(super) fn cases(args: &BenchSolveArgs, memory: Memory) -> Result<Vec<Case>, 
                 lattice,
                 precision,
                 collision,
+                les: args.les.unwrap_or(Les::None),
             })
         };
-        precisions.iter().copied().flat_map(of).collect()
+        let kinds = precisions.iter().copied().flat_map(of);
+        kinds.filter(|kind| kind.exists()).collect()
     };
     // Sizes beyond any cache that still fit into memory.
     let (space, plane, root) = match memory {
@@ -95,8 +93,8 @@ pub(super) fn cases(args: &BenchSolveArgs, memory: Memory) -> Result<Vec<Case>, 
             2 => args.plane.unwrap_or(plane),
             _ => args.cells.unwrap_or(space),
         };
-        if wanted(FlowCase::Box) {
-            let kinds = kinds(lattice);
+        let kinds = kinds(lattice);
+        if wanted(FlowCase::Box) && !kinds.is_empty() {
             cases.push(Case::Box { edge, kinds });
         }
     }
@@ -110,8 +108,9 @@ pub(super) fn cases(args: &BenchSolveArgs, memory: Memory) -> Result<Vec<Case>, 
         });
     }
     if cases.is_empty() {
-        return Err(Error::input("the sphere has no 2D flows")
-            .hint("use --lattice d3q19 or d3q27 with --case sphere"));
+        return Err(Error::input("there is no such flow").hint(
+            "the sphere is 3D; the collision cumulant exists on d3q27, kbc on d2q9 and d3q27; les qr is 3D",
+        ));
     }
     Ok(cases)
 }

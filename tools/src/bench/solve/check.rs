@@ -3,7 +3,7 @@
 
 use super::{
     Flows,
-    cases::{self, Case, Kind},
+    cases::{Case, Kind},
     report::FlowCheck,
 };
 use cutlink::mesh::build::bare;
@@ -31,6 +31,7 @@ pub(super) fn params<const D: usize>(kind: Kind, viscosity: f64, patches: usize)
     Params {
         lattice: kind.lattice,
         collision: kind.collision,
+        les: kind.les,
         precision: kind.precision,
         viscosity,
         acceleration: [0.0; D],
@@ -95,7 +96,8 @@ where
     let check = FlowCheck {
         lattice: kind.lattice.to_string(),
         precision: kind.precision.to_string(),
-        collision: cases::name(kind.collision),
+        collision: kind.collision.to_string(),
+        les: kind.les.to_string(),
         decay_error: rate - 1.0,
         mass_error: after[0] / before[0] - 1.0,
     };
@@ -130,7 +132,7 @@ impl FlowCheck {
 mod tests {
     use super::*;
     use cutlink_device::Host;
-    use cutlink_solver::{Collision, LatticeKind, Precision};
+    use cutlink_solver::{Collision, LatticeKind, Les, Precision};
 
     #[test]
     fn a_wrong_decay_or_mass_is_refused() {
@@ -138,6 +140,7 @@ mod tests {
             lattice: LatticeKind::D2Q9,
             precision: Precision::F32,
             collision: Collision::Regularized,
+            les: Les::None,
         };
         let right = decay::<2, Host>(&Host, kind).expect("the CPU is right");
         for (decay, mass) in [(1.1 * RATE, 0.0), (0.0, -1.1 * MASS), (f64::NAN, 0.0)] {

@@ -2,7 +2,7 @@
 
 use super::{
     Flows,
-    cases::{self, Case, Kind},
+    cases::{Case, Kind},
     check::{params, vortex},
     report::{FlowCaseReport, FlowLevelReport, LapReport},
     seconds_of,
@@ -158,7 +158,8 @@ impl<'a, K: Flows> Bench<'a, K> {
             name,
             lattice: params.lattice.to_string(),
             precision: params.precision.to_string(),
-            collision: cases::name(params.collision),
+            collision: params.collision.to_string(),
+            les: params.les.to_string(),
             root_cells: mesh.frame.root_cells.to_vec(),
             cells,
             updates,

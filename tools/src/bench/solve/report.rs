@@ -20,7 +20,8 @@ pub struct FlowBenchReport {
 pub struct FlowCheck {
     pub lattice: String,
     pub precision: String,
-    pub collision: &'static str,
+    pub collision: String,
+    pub les: String,
     pub decay_error: f64,
     pub mass_error: f64,
 }
@@ -31,7 +32,8 @@ pub struct FlowCaseReport {
     pub name: &'static str,
     pub lattice: String,
     pub precision: String,
-    pub collision: &'static str,
+    pub collision: String,
+    pub les: String,
     pub root_cells: Vec<u32>,
     pub cells: u64,
     pub updates: u64,
@@ -115,7 +117,7 @@ impl FlowBenchReport {
                 case.name.to_owned(),
                 case.lattice.clone(),
                 case.precision.clone(),
-                case.collision.to_owned(),
+                described(&case.collision, &case.les),
                 grouped(case.cells),
                 format!("{:.1}", case.mlups),
                 format!("{:.1}", case.mlups_best),
@@ -166,8 +168,16 @@ impl FlowCaseReport {
         format!(
             "\n{} {lattice} {precision} {}\n{}",
             self.name,
-            self.collision,
+            described(&self.collision, &self.les),
             columns(&rows)
         )
+    }
+}
+
+/// A collision with its eddy viscosity.
+fn described(collision: &str, les: &str) -> String {
+    match les {
+        "none" => collision.to_owned(),
+        les => format!("{collision} {les}"),
     }
 }

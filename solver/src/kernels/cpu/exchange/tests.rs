@@ -3,6 +3,8 @@
 use super::*;
 use crate::{
     FaceCondition,
+    constants::operator,
+    kernels::Relaxation,
     kernels::cpu::{
         cell::{At, step_from},
         fixture,
@@ -167,9 +169,11 @@ where
             to: Arrival {
                 scale: SCALE,
                 keep: KEEP,
-                half_step: [0.0; 3],
-                regularized: 1,
-                bulk: 1,
+                relax: Relaxation {
+                    operator: operator::REGULARIZED,
+                    bulk: 1,
+                    ..bytemuck::Zeroable::zeroed()
+                },
             },
         };
         let size = L::Q * cells;

@@ -1,0 +1,115 @@
+"""Flows at high Reynolds numbers: a vortex that breaks up, a turbulent channel, the wake of a sphere."""
+
+import math
+
+from benchmarks import read_taylor_green, taylor_green
+from bodies import free
+from reading import columns, row, settled_mean
+from sources import CHANNEL_180, SPHERE_3700
+
+OPERATORS = [("regularized", "none"), ("regularized", "qr"), ("cumulant", "none"), ("cumulant", "qr"), ("cumulant", "smagorinsky"), ("kbc", "none")]
+
+
+def numerics(collision, les):
+    return {"lattice": "d3q27", "collision": collision, "les": les}
+
+
+def suffix(collision, les):
+    return collision if les == "none" else f"{collision}-{les}"
+
+
+def channel(name, half, collision, les, units):
+    """A channel of half height 1 driven by an acceleration of 1, so that the friction velocity is 1; 2 pi long, pi wide. Starts as a flat
+    profile with waves that break up."""
+    cells = [4 * round(half * edge / 4) for edge in (2 * math.pi, 2, math.pi)]
+    heights = [(n + 0.5) / half for n in range(half)]
+    columns_ = [((i + 0.5) * cells[0] / 4 / half, (k + 0.5) * cells[2] / 4 / half) for i in range(4) for k in range(4)]
+    # Upper and lower half by turns.
+    points = [[x, y if n % 2 else 2 - y, z] for y in heights for n, (x, z) in enumerate(columns_)]
+    speed = 15.6
+    steps = round(half * speed / 0.08)
+    wave = "sin(pi*y/2)^2"
+    return {
+        "domain": {"box": [0.0] * 3 + [n / half for n in cells], "root": "x".join(map(str, cells))},
+        "physics": {"viscosity": 1 / 180, "length": 1.0, "velocity": speed, "lattice_velocity": 0.08, "acceleration": [1.0, 0.0, 0.0]},
+        "numerics": numerics(collision, les),
+        "boundary": {"x-": "periodic", "x+": "periodic", "y-": "no-slip", "y+": "no-slip", "z-": "periodic", "z+": "periodic"},
+        "initial": {"velocity": [f"18*(1-(y-1)^8)+3*sin(6*z)*sin(2*x)*{wave}", f"2*cos(4*z+x)*{wave}", f"2*sin(3*x)*sin(pi*y)*{wave}"]},
+        "run": {"steps": units * steps},
+        "output": {"folder": name, "forces_every": 0, "integrals_every": steps // 2},
+        "output.write": [{"kind": "probes", "every_steps": steps // 25, "points": points}],
+    }
+
+
+def read_channel(half, units):
+    """Means over the second half of the time, over columns and both halves of the channel."""
+
+    def read(folder):
+        table = columns(folder / "probes.csv")
+        start = len(table["step"]) // 2
+        means = []
+        for n in range(half):
+            sums = [0.0] * 6
+            for column in range(16):
+                i = 16 * n + column + 1
+                u, v, w = (table[f"{c}{i} (m/s)"][start:] for c in "uvw")
+                sign = 1 if column % 2 else -1
+                for k, values in enumerate((u, v, w)):
+                    sums[k] += sum(values) * (sign if k == 1 else 1)
+                sums[3] += sum(a * a for a in u)
+                sums[4] += sum(a * a for a in v)
+                sums[5] += sum(a * a for a in w)
+            count = 16 * (len(table["step"]) - start)
+            mean = [s / count for s in sums]
+            means.append([mean[0]] + [math.sqrt(max(0.0, mean[3 + k] - (mean[k] ** 2 if k == 0 else 0))) for k in range(3)])
+        peak = max(range(half), key=lambda n: means[n][1])
+        source = "Moser, Kim & Mansour 1999"
+        bulk = sum(m[0] for m in means) / half
+        found = [row("bulk velocity", bulk, CHANNEL_180["bulk"], source), row("velocity on the axis", means[-1][0], CHANNEL_180["axis"], source)]
+        for k, name in ((1, "u"), (2, "v"), (3, "w")):
+            found.append(row(f"greatest rms of {name}", max(m[k] for m in means), CHANNEL_180[name], source))
+        found.append(row("y+ of that of u", 180 * (peak + 0.5) / half, CHANNEL_180["y"], source))
+        return found, f"first cell at y+ = {90 / half:.2f}; samples over {units / 2:g} h / u_tau"
+
+    return read
+
+
+def sphere_3700(name, across, collision, les, seconds):
+    """A sphere of diameter 1 with so many finest cells across, in a box of 22 x 12 x 12; levels of cells in its wake."""
+    levels = 4
+    root = across // 2 ** (levels - 1)
+    box = lambda x0, x1, side, level: f"box:{x0},{6 - side},{6 - side},{x1},{6 + side},{6 + side},levels={level}"
+    return {
+        "mesh": {
+            "shape": "sphere:d=1", "translate": [6.0, 6.0, 6.0], "domain": [0.0] * 3 + [22.0, 12.0, 12.0], "root": 22 * root, "levels": levels, "wall-distance": 0.06,
+            "refine": [box(5.3, 8.0, 0.75, 4), box(5.0, 10.0, 1.1, 3), box(4.0, 14.0, 1.8, 2)],
+        },
+        "physics": {"re": 3700.0, "length": 1.0, "velocity": 1.0, "lattice_velocity": 0.06, "area": math.pi / 4},
+        "numerics": numerics(collision, les),
+        "boundary": free(3),
+        "run": {"seconds": seconds},
+        "output": {"folder": name, "forces_every": 4, "integrals_every": 0},
+    }
+
+
+def read_sphere_3700(folder):
+    table = columns(folder / "forces.csv")
+    drag, half = settled_mean(table, "C_D", 0.6), settled_mean(table, "C_D", 0.3)
+    source = "Rodriguez et al. 2011"
+    lift = max(math.hypot(settled_mean(table, "C_L", 0.6), settled_mean(table, "C_S", 0.6)), 0.0) if "C_S" in table else settled_mean(table, "C_L", 0.6)
+    return [row("C_D", drag, SPHERE_3700["drag"], source)], f"last 30 % against 60 %: {100 * (half / drag - 1):+.2f} %; mean side force {lift:.4f}"
+
+
+def rows():
+    for cells in (64, 128, 256):
+        for collision, les in OPERATORS:
+            name = f"vortex-1600-{cells}-{suffix(collision, les)}"
+            yield name, taylor_green(name, cells) | {"numerics": numerics(collision, les)}, read_taylor_green
+    for half in (32, 48):
+        for collision, les in OPERATORS[:4] + OPERATORS[5:]:
+            name, units = f"channel-180-{half}-{suffix(collision, les)}", 24
+            yield name, channel(name, half, collision, les, units), read_channel(half, units)
+    for across in (32, 64):
+        for collision, les in OPERATORS[:4] + OPERATORS[5:]:
+            name = f"sphere-3700-{across}-{suffix(collision, les)}"
+            yield name, sphere_3700(name, across, collision, les, 120.0), read_sphere_3700
