@@ -2,8 +2,8 @@
 //!
 //! - A case as written: [`case`], with values that may be expressions ([`value`], `expression`) and examples
 //!   (`example`).
-//! - Resolved: [`resolve`]; faces and patches in `conditions`, velocities over them in `inflow` and `profile`, their
-//!   fluxes in `delivery`, sponge layers in `sponge`; lattice and collision in `numerics`; the initial state in
+//! - Resolved: [`resolve`]; faces and patches in `conditions`, velocities over them in `inflow` and `profile`,
+//!   turbulence at inlets in `turbulence`, their fluxes in `delivery`, sponge layers in `sponge`; lattice and collision in `numerics`; the initial state in
 //!   `initial` and `earlier`; reference values in `reference`; outputs in [`outputs`].
 //! - A mesh that follows the flow: `adapt`.
 //! - The run: `run` and `begin`, one at a time in a folder (`lock`); its forecast in `sheet`; its notes in `notes`.
@@ -43,6 +43,7 @@ mod sponge;
 mod tests;
 pub mod units;
 pub mod value;
+mod turbulence;
 mod watch;
 
 pub use case::Case;

@@ -201,6 +201,7 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         stream,
         by_mass,
         slow,
+        notes: of_conditions,
     } = conditions(case, &scale, grid.patches, wall)?;
     variations.extend(pull);
     let (initial, initial_table) = initial(case.initial.as_ref(), [start, stream], &scale)?;
@@ -316,7 +317,7 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         outputs,
         initial,
         by_mass,
-        notes: notes(&slow, &scale, &written),
+        notes: [of_conditions, notes(&slow, &scale, &written)].concat(),
         unstable,
         case: written,
     })
