@@ -377,7 +377,7 @@ fn one_of(table: &str, given: [(&str, bool); 2]) -> Result<(), Error> {
 }
 
 /// The physics, the reference area, and the resolved table.
-fn physics<const D: usize>(
+pub(super) fn physics<const D: usize>(
     given: &PhysicsTable,
     grid: &CaseGrid<'_, D>,
 ) -> Result<(Physics, f64, PhysicsTable), Error> {
