@@ -40,8 +40,14 @@ fn round_solids() -> Vec<Shape3> {
 }
 
 fn solids() -> Vec<Shape3> {
-    let wings = ["wing:0012,span=3", "wing:4415,chord=0.5,span=0.3"].map(solid);
-    [round_solids(), wings.to_vec()].concat()
+    let others = [
+        "wing:0012,span=3",
+        "wing:4415,chord=0.5,span=0.3",
+        "ahmed",
+        "ahmed:slant=0",
+        "ahmed:slant=40,length=3,clearance=1",
+    ];
+    [round_solids(), others.map(solid).to_vec()].concat()
 }
 
 fn curves() -> Vec<Shape2> {
@@ -355,6 +361,82 @@ fn a_wing_is_its_section_drawn_along_the_span() {
     assert!((wing.area - area).abs() < 1e-12, "area");
 }
 
+/// Depth below the true surface of an Ahmed body, negative outside: the least distance from its planes and cylinders.
+fn below_ahmed([x, y, z]: [f64; 3], slant: f64) -> f64 {
+    // Ground 0.05 m below; the section in x and z, and that in x and y, with two rounded corners each.
+    let z = z - 0.05;
+    let rounded = |across: f64, half: f64| {
+        let (fore, out) = (-0.944 - x, across.abs() - (half - 0.1));
+        match fore > 0.0 && out > 0.0 {
+            true => 0.1 - fore.hypot(out),
+            false => 0.1 - fore.max(out),
+        }
+    };
+    let (sin, cos) = slant.to_radians().sin_cos();
+    // Through the edge at the roof.
+    let above = (x + 0.222 * cos) * sin + (z - 0.288) * cos;
+    let depths = [rounded(z - 0.144, 0.144), rounded(y, 0.1945), -x, -above];
+    depths.into_iter().fold(f64::INFINITY, f64::min)
+}
+
+#[test]
+fn the_ahmed_body_has_the_published_measures() {
+    for slant in [0.0, 12.5, 25.0, 40.0] {
+        let shape = solid(&format!("ahmed:slant={slant}"));
+        for deviation in [1e-2, 1e-3, 1e-5] {
+            let surface = shape.surface(deviation).expect("a valid shape");
+            let farthest = worst(&surface, 6, |p| below_ahmed(p, slant).abs());
+            assert!(farthest <= deviation, "{slant}: {farthest} > {deviation}");
+            let off = |p: &[f64; 3]| below_ahmed(*p, slant).abs();
+            let off = surface.vertices.iter().map(off).fold(0.0, f64::max);
+            assert!(off < 1e-14, "vertices lie on it: {off}");
+            let bounds = surface.bounds().expect("facets");
+            let wanted = [[-1.044, -0.1945, 0.05], [0.0, 0.1945, 0.338]];
+            for (found, wanted) in bounds.as_flattened().iter().zip(wanted.as_flattened()) {
+                assert!((found - wanted).abs() < 1e-15, "{bounds:?}");
+            }
+        }
+        // By sections across x, with the midpoint rule.
+        const N: usize = 200_000;
+        let area = |x: f64| {
+            let fore = (-0.944 - x).max(0.0);
+            let inset = 0.1 - (0.01 - fore * fore).max(0.0).sqrt();
+            let (sin, cos) = slant.to_radians().sin_cos();
+            let cut = ((x + 0.222 * cos) * sin / cos).max(0.0);
+            (0.389 - 2.0 * inset) * (0.288 - 2.0 * inset - cut)
+        };
+        let step = 1.044 / N as f64;
+        let sum: f64 = (0..N)
+            .map(|n| step * area(-1.044 + (n as f64 + 0.5) * step))
+            .sum();
+        let volume = shape.volume().expect("a closed form");
+        assert!((volume / sum - 1.0).abs() < 1e-7, "{slant}: {volume} {sum}");
+        let fine = health::check(&shape.surface(1e-7).expect("a valid shape"));
+        assert!(
+            (fine.volume / volume - 1.0).abs() < 1e-6,
+            "{slant}: {}",
+            fine.volume
+        );
+    }
+    // The slant is 222 mm long at any angle, and its patch has its area.
+    let surface = solid("ahmed:slant=35")
+        .surface(0.01)
+        .expect("a valid shape");
+    let slant = surface.patches.iter().position(|p| p == "slant");
+    let area = |f: usize| {
+        let [a, b, c] = surface.corners(f);
+        let [u, v]: [[f64; 3]; 2] = [b, c].map(|p| std::array::from_fn(|k| p[k] - a[k]));
+        let n: [f64; 3] = std::array::from_fn(|k| {
+            u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3]
+        });
+        0.5 * n.iter().map(|x| x * x).sum::<f64>().sqrt()
+    };
+    let of_slant =
+        (0..surface.facets.len()).filter(|&f| Some(usize::from(surface.patch_of(f))) == slant);
+    let area: f64 = of_slant.map(area).sum();
+    assert!((area - 0.222 * 0.389).abs() < 1e-14, "{area}");
+}
+
 fn unit_normal(surface: &Surface<3>, f: usize) -> [f64; 3] {
     let [a, b, c] = surface.corners(f);
     let u: [f64; 3] = std::array::from_fn(|k| b[k] - a[k]);
@@ -384,6 +466,13 @@ fn patches_face_where_their_names_say() {
         ("wing", "tip_right", 1, 1.0),
         ("wing", "upper", 1, 0.0),
         ("wing", "lower", 1, 0.0),
+        ("ahmed", "top", 2, 1.0),
+        ("ahmed", "bottom", 2, -1.0),
+        ("ahmed", "left", 1, -1.0),
+        ("ahmed", "right", 1, 1.0),
+        ("ahmed", "base", 0, 1.0),
+        ("ahmed:slant=30", "slant", 0, 0.5),
+        ("ahmed", "slant", 1, 0.0),
     ] {
         let surface = solid(shape).surface(0.01).expect("a default");
         let number = surface.patches.iter().position(|p| p == patch);
@@ -542,6 +631,11 @@ fn impossible_shapes_are_refused_with_the_reason() {
         ("naca:2012", "second digit"),
         ("wing:2400", "00"),
         ("naca:9199", "folds"),
+        ("ahmed:slant=41", "between 0 and 40"),
+        ("ahmed:slant=nan", "between 0 and 40"),
+        ("ahmed:length=0", "positive"),
+        ("ahmed:clearance=-1", "positive"),
+        ("ahmed:slat=25", "'slant'"),
         ("polygon:", "missing"),
         ("polygon:0,0;1,0", "at least 3"),
         ("polygon:0,0;1,0;2,0", "area"),
@@ -602,6 +696,15 @@ fn text_reads_as_documented() {
     same("ellipsoid:d=2x1x1", "ellipsoid:r=1x0.5x0.5");
     same("ellipse:radius=2x1", "ellipse:r=2x1");
     same("naca:digits=2412", "naca:2412,chord=1");
+    same("ahmed", "ahmed:slant=25,length=1.044,clearance=0.05");
+    same(
+        "ahmed:angle=30",
+        "ahmed:slant=30,length=1.044,clearance=0.05",
+    );
+    same(
+        "ahmed:length=2.088",
+        "ahmed:slant=25,length=2.088,clearance=0.1",
+    );
     same("polygon:points=0,0; 1,0 ;0,1", "polygon:0,0;1,0;0,1");
 }
 
@@ -632,7 +735,9 @@ fn every_shape_prints_as_it_reads_and_defaults_to_unit_size() {
         };
         let extents = bounds[0].iter().zip(&bounds[1]).map(|(l, u)| u - l);
         let longest = extents.fold(0.0, f64::max);
-        assert!((longest - 1.0).abs() < 1e-15, "{shape}: {longest}");
+        // As published, in metres.
+        let expected = if *name == "ahmed" { 1.044 } else { 1.0 };
+        assert!((longest - expected).abs() < 1e-15, "{shape}: {longest}");
     }
     let odd = AnyShape::D3(Shape3::Ellipsoid {
         radii: [1e-7, 0.1 + 0.2, 1e20],

@@ -53,7 +53,9 @@ pub use error::{Error, ErrorKind};
 pub use mesh::mesh;
 pub use observer::{FlowLook, Observer, StopToken};
 pub use options::MeshOptions;
-pub use solve::{Case, Coefficient, RunOptions, RunPlan, RunSummary};
+pub use solve::{
+    Case, Coefficient, EstimateOptions, FlowEstimate, RunOptions, RunPlan, RunSummary,
+};
 
 /// Version of the JSON objects; it changes when a key is removed or changes its meaning.
 pub const JSON_SCHEMA: u32 = 1;

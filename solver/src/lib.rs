@@ -35,7 +35,7 @@ pub use params::{
 };
 pub use plan::{LevelSheet, Plan};
 pub use sponge::Sponge;
-pub use variation::{OfTime, Place, Space, Values, Variation};
+pub use variation::{AtTime, OfTime, Place, Space, Values, Variation};
 
 /// Samples of forces that a flow keeps until they are taken.
 pub const MAX_FORCE_SAMPLES: u64 = 1024;

@@ -1,10 +1,14 @@
 //! Conditions that vary from place to place: their values where links cross them.
 //!
-//! A place is where a link crosses a patch (the cut point) or a face of the box (halfway); faces with ghost cells take those of links along
-//! the normal. A face's places in a block are by
+//! A place is where a link crosses a patch (the cut point) or a face of the box (halfway). A face's places in a block are by
 //! cell and by direction of the link along the face, cells first: 4^(D-1) times 3^(D-1), the axes of the face in ascending order.
+//! Faces with ghost cells have values at links along the normal alone; the others are 0 and not read.
 
-use crate::{Place, SolverError, Space, Variation, tables::Level};
+use crate::{
+    Place, SolverError, Space, Variation,
+    constants::condition,
+    tables::{Level, Rule},
+};
 use cutlink_amr::{NONE, dims};
 use cutlink_device::Host;
 use cutlink_voxelizer::unpack_cell;
@@ -42,19 +46,23 @@ pub(crate) fn of_face<const D: usize>(axis: usize, local: [i32; D], c: [i32; D])
 }
 
 /// Finds the places of a level that have a profile, and fills in their values; those that change, for
-/// [`values`].
+/// [`values`]. `rules` are those of the flow.
 ///
 /// # Errors
 /// Places without a number.
 pub(crate) fn fill<const D: usize>(
     level: &mut Level<D, Host>,
     variations: &[Variation<D>],
+    rules: &[Rule],
 ) -> Result<Vec<Point<D>>, SolverError> {
     let mut points = Vec::new();
     for (variation, of) in variations.iter().enumerate() {
         match of.place {
             _ if !of.has_profile() => {}
-            Place::Face(axis, side) => at_face(level, variation, [axis, side], &mut points),
+            Place::Face(axis, side) => {
+                let has_ghosts = rules[2 * axis + side].kind != condition::WALL;
+                at_face(level, variation, [axis, side], has_ghosts, &mut points);
+            }
             Place::Patch(patch) => at_links(level, variation, patch, &mut points),
             Place::Acceleration => {}
         }
@@ -74,8 +82,9 @@ pub(crate) fn values<const D: usize>(
     points: &[Point<D>],
     time: f64,
 ) -> Result<Vec<f64>, SolverError> {
-    let of = |point: &Point<D>| match variations.get(point.variation) {
-        Some(variation) => variation.of_place(point.x, time),
+    let of_places: Vec<_> = variations.iter().map(|of| of.of_places(time)).collect();
+    let of = |point: &Point<D>| match of_places.get(point.variation) {
+        Some(of_places) => of_places(point.x),
         None => Ok([0.0; D]),
     };
     let values: Vec<[f64; D]> = points.par_iter().map(of).collect::<Result<_, _>>()?;
@@ -86,6 +95,7 @@ fn at_face<const D: usize>(
     level: &mut Level<D, Host>,
     variation: usize,
     [axis, side]: [usize; 2],
+    has_ghosts: bool,
     points: &mut Vec<Point<D>>,
 ) {
     let dx = 1.0 / f64::from(1u32 << level.index);
@@ -117,7 +127,8 @@ fn at_face<const D: usize>(
             }
             for direction in 0..dims::directions(D) {
                 let c = dims::step::<D>(direction);
-                if c[axis] != outward {
+                let is_along_normal = (0..D).all(|a| a == axis || c[a] == 0);
+                if c[axis] != outward || (has_ghosts && !is_along_normal) {
                     continue;
                 }
                 let place = first + of_face(axis, local, c);

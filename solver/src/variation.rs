@@ -20,6 +20,9 @@ pub type Values<const D: usize> = Result<[f64; D], String>;
 /// A function of the time in root steps.
 pub type OfTime<const D: usize> = Arc<dyn Fn(f64) -> Values<D> + Send + Sync>;
 
+/// Values at one time, as a function of the position.
+pub type AtTime<const D: usize> = Box<dyn Fn([f64; D]) -> Values<D> + Send + Sync>;
+
 /// Values in space. Positions are in root cells from the lower corner of the box.
 #[derive(Clone)]
 pub enum Space<const D: usize> {
@@ -27,9 +30,9 @@ pub enum Space<const D: usize> {
     Uniform,
     /// A function of the position, evaluated once.
     Steady(Arc<dyn Fn([f64; D]) -> Values<D> + Send + Sync>),
-    /// A function of position and time that is no product of two, evaluated at each place on the host in each root step, and
-    /// moved to the device.
-    Moving(Arc<dyn Fn([f64; D], f64) -> Values<D> + Send + Sync>),
+    /// A function of time and position that is no product of two. Each level calls it once in a root step; the function it
+    /// returns is evaluated at each place by the threads of the host, and the values are moved to the device.
+    Moving(Arc<dyn Fn(f64) -> AtTime<D> + Send + Sync>),
 }
 
 /// What a condition's own value is replaced by: of a wall or a face its velocity, of a pressure its density less 1 (the
@@ -83,8 +86,9 @@ impl<const D: usize> Variation<D> {
             (Space::Steady(of), _) => {
                 Space::Steady(Arc::new(move |x| of(x).map(|u| u.map(|u| factor * u))))
             }
-            (Space::Moving(of), _) => Space::Moving(Arc::new(move |x, t| {
-                of(x, t).map(|u| u.map(|u| factor * u))
+            (Space::Moving(of), _) => Space::Moving(Arc::new(move |t| {
+                let of = of(t);
+                Box::new(move |x| of(x).map(|u| u.map(|u| factor * u)))
             })),
             (Space::Uniform, of) => {
                 self.time = of
@@ -127,15 +131,24 @@ impl<const D: usize> Variation<D> {
         }
     }
 
-    /// The factor of a place; 1 where it is uniform.
-    pub(crate) fn of_place(&self, x: [f64; D], time: f64) -> Result<[f64; D], SolverError> {
-        let values = match &self.space {
-            Space::Uniform => Ok([1.0; D]),
-            Space::Steady(of) => of(x),
-            Space::Moving(of) => of(x, time),
+    /// The factors of places at a time in root steps; 1 where it is uniform.
+    pub(crate) fn of_places(
+        &self,
+        time: f64,
+    ) -> impl Fn([f64; D]) -> Result<[f64; D], SolverError> + Sync {
+        let moving = match &self.space {
+            Space::Moving(of) => Some(of(time)),
+            _ => None,
         };
-        self.checked(values, || {
-            format!("at {x:?} root cells from the lower corner")
-        })
+        move |x| {
+            let values = match (&self.space, &moving) {
+                (Space::Steady(of), _) => of(x),
+                (_, Some(of)) => of(x),
+                _ => Ok([1.0; D]),
+            };
+            self.checked(values, || {
+                format!("at {x:?} root cells from the lower corner")
+            })
+        }
     }
 }

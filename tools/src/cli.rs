@@ -144,6 +144,7 @@ Examples:
   cutlink estimate bunny.stl --levels 7
   cutlink estimate bunny.stl --mem 16GiB
   cutlink estimate --shape sphere --root 128 --json
+  cutlink estimate case.toml --y-plus 1       (a flow: memory, updates and time)
 
 Blocks, cells and memory were within 10 % on the scans tested. The time is that of the embedding \
 on this machine, within a factor of 2.
@@ -166,6 +167,14 @@ pub struct EstimateArgs {
     /// Find the finest mesh that fits into this much memory, such as 16GiB or 500MB; replaces --levels
     #[arg(long, value_name = "SIZE", value_parser = cutlink::options::size, help_heading = "Mesh")]
     pub mem: Option<u64>,
+
+    /// Of a flow: Reynolds number, instead of that of the case
+    #[arg(long, value_name = "RE", help_heading = "Flow")]
+    pub re: Option<f64>,
+
+    /// Of a flow: the cells at the wall that have this y+ at their centre, and what they cost
+    #[arg(long, value_name = "Y+", help_heading = "Flow")]
+    pub y_plus: Option<f64>,
 
     /// How to report.
     #[command(flatten)]

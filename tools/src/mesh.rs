@@ -7,13 +7,14 @@ use cutlink::mesh::build::{AnyPlaced, Builder, Placed, ms};
 use cutlink::mesh::product;
 use cutlink::mesh::report::{DeviceReport, MeshReport, Times};
 use cutlink::mesh::resolve;
-use cutlink::{Error, config, estimate, output, pool};
+use cutlink::options::MeshOptions;
+use cutlink::{Case, Error, EstimateOptions, config, estimate, output, pool};
 use cutlink_device::memory;
 use cutlink_mesher::exact::{Exact, Facet};
 use cutlink_mesher::intersect::Meet;
 use cutlink_mesher::primitives::SHAPES;
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Runs `cutlink mesh`.
@@ -36,6 +37,13 @@ pub fn command(args: &MeshArgs) -> Result<(), Error> {
 /// # Errors
 /// Any failure; `docs/cli.md` lists the exit codes.
 pub fn estimate(args: &EstimateArgs) -> Result<(), Error> {
+    if let Some(path) = case_of(args) {
+        return estimate_flow(args, &path);
+    }
+    if args.re.is_some() || args.y_plus.is_some() {
+        return Err(Error::input("--re and --y-plus are for flows")
+            .hint("give a case: cutlink estimate case.toml"));
+    }
     let mesh = MeshArgs {
         options: args.options.clone(),
         config: args.config.clone(),
@@ -45,6 +53,40 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Error> {
         output: args.output,
     };
     run(&mesh, Goal::Estimate { memory: args.mem })
+}
+
+/// The case that an estimate is of, if its only file is one.
+fn case_of(args: &EstimateArgs) -> Option<PathBuf> {
+    let [path] = args.options.file.as_deref()? else {
+        return None;
+    };
+    let is_case = path
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("toml"));
+    is_case.then(|| path.clone())
+}
+
+/// Estimates a flow.
+fn estimate_flow(args: &EstimateArgs, path: &Path) -> Result<(), Error> {
+    let given = MeshOptions {
+        file: None,
+        device: None,
+        threads: None,
+        ..args.options.clone()
+    };
+    if given != MeshOptions::default() || args.mem.is_some() || args.config.is_some() {
+        return Err(Error::input("a case has options of its own for the mesh")
+            .hint("besides the case give --device, --threads, --re, --y-plus or --json only; change [mesh] in the case"));
+    }
+    let mut options = EstimateOptions::default();
+    options.re = args.re;
+    options.y_plus = args.y_plus;
+    options.device = args.options.device;
+    options.threads = args.options.threads.unwrap_or(0);
+    let made = Case::read(path)?.estimate(&options)?;
+    let console = Console::new(args.output);
+    console.show(&made.text)?;
+    console.object(&made.json)
 }
 
 /// The goal of a run.

@@ -116,3 +116,52 @@ fn mesh_refuses_what_will_not_fit_before_it_is_built() {
     ran.failed(4, &["not enough memory for 13 levels", "free", "--levels"]);
     assert!(folder.files().is_empty(), "nothing was written");
 }
+
+#[test]
+fn a_flow_is_estimated_with_the_documented_keys() {
+    const DOCUMENTED: &str = include_str!("../../docs/json-schema.md");
+    let folder = Folder::new();
+    folder.run("solve --example sphere case.toml").ok();
+    let text = folder.run("estimate case.toml --y-plus 2").ok().stdout;
+    assert!(text.contains("y+ 2 at the wall needs cells"), "{text}");
+    let ran = folder.run("estimate case.toml --y-plus 2 --re 5000 --json");
+    let ran = ran.ok();
+    let json = ran.json();
+    assert_eq!(
+        (&json["command"], &json["reynolds"]),
+        (&"estimate".into(), &5000.0.into())
+    );
+    let section = DOCUMENTED
+        .split("\n## ")
+        .find(|s| s.starts_with("`cutlink estimate CASE.toml"));
+    let section = section.expect("a section");
+    let named = |prefix: &str, object: &Value| {
+        for key in object.as_object().expect("an object").keys() {
+            let key = format!("`{prefix}{key}");
+            let above = "schema cutlink dimensions device free_bytes".split(' ');
+            let is_above = above.map(|key| format!("`{key}")).any(|above| above == key);
+            assert!(section.contains(&key) || is_above, "{key}");
+        }
+    };
+    named("", &json);
+    named("wall.", &json["wall"]);
+    named("target.", &json["target"]);
+    named("flow.", &json["flow"]);
+    named("flow.bytes.", &json["flow"]["bytes"]);
+    // Options of meshes are those of the case.
+    for args in [
+        "case.toml --levels 3",
+        "case.toml --mem 1GiB",
+        "--shape sphere --re 100",
+    ] {
+        let ran = folder.run(&format!("estimate {args}"));
+        assert_eq!(ran.code, 2, "{args}: {}", ran.stderr);
+    }
+    folder.write("none.toml", "[physics]\nre = 1\n");
+    let ran = folder.run("estimate none.toml");
+    assert!(
+        ran.code == 2 && ran.stderr.contains("none.toml"),
+        "{}",
+        ran.stderr
+    );
+}

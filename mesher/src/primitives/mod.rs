@@ -6,9 +6,10 @@
 //! | out | a [`Surface`]: closed, 2-manifold, outward, no degenerate facet, welded |
 //!
 //! **Frame.** Every shape is centred at the origin; the axis of cylinder, cone (tip up),
-//! capsule and torus is z. Only the NACA shapes differ: the chord runs along x from 0
+//! capsule and torus is z. Others are the NACA shapes: the chord runs along x from 0
 //! (nose) to `chord` (trailing edge), thickness along y in 2D; the wing has its thickness
-//! along z and its span along y, from −span/2 (`tip_left`) to span/2 (`tip_right`).
+//! along z and its span along y, from −span/2 (`tip_left`) to span/2 (`tip_right`); and the Ahmed
+//! body, which stands above the ground z = 0, from x = −length (nose) to 0.
 //!
 //! **Deviation.** All vertices lie on the true surface (up to rounding), and no point of a
 //! facet is farther from it than the deviation. Each generator states its bound. A deviation
@@ -23,6 +24,7 @@
 //!
 //! **Cost.** Linear in the facets, which are at most [`MAX_FACETS`].
 
+mod ahmed;
 mod equal;
 mod flat;
 mod naca;
@@ -62,6 +64,20 @@ pub enum ShapeError {
         first: f64,
         /// Second value.
         second: f64,
+    },
+    /// A number that is not within its bounds.
+    #[error("{shape}: {key} must lie between {least} and {most}, not {value}")]
+    Range {
+        /// Shape name.
+        shape: &'static str,
+        /// The parameter.
+        key: &'static str,
+        /// Its value.
+        value: f64,
+        /// Its bounds.
+        least: f64,
+        /// The upper one.
+        most: f64,
     },
     /// Four digits that describe no section.
     #[error("NACA {digits}: {reason}")]
@@ -218,6 +234,16 @@ pub enum Shape3 {
         /// Length along y.
         span: f64,
     },
+    /// Ahmed body without stilts: a generic car of 1.044 m x 0.389 m x 0.288 m, 0.05 m above the ground; patches `front`
+    /// (with the rounded edges), `top`, `bottom`, `left` (−y), `right` (+y), `slant`, `base`.
+    Ahmed {
+        /// Length along x; width, height, radius and slant are in proportion.
+        length: f64,
+        /// Angle of the slant at the rear below the horizontal, 0 to 40 degrees.
+        slant: f64,
+        /// Height above the ground.
+        clearance: f64,
+    },
 }
 
 impl Shape2 {
@@ -285,6 +311,7 @@ impl Shape3 {
             Self::Capsule { .. } => "capsule",
             Self::Torus { .. } => "torus",
             Self::NacaWing { .. } => "wing",
+            Self::Ahmed { .. } => "ahmed",
         }
     }
 
@@ -338,6 +365,11 @@ impl Shape3 {
                 positive(name, "span", span)?;
                 naca::Section::new(digits)?.wing(chord, span, deviation)
             }
+            Self::Ahmed {
+                length,
+                slant,
+                clearance,
+            } => ahmed::body(length, slant, clearance, deviation),
         }
     }
 
@@ -358,6 +390,7 @@ impl Shape3 {
                 chord,
                 span,
             } => naca::area(digits, chord)? * span,
+            Self::Ahmed { length, slant, .. } => ahmed::volume(length, slant),
         })
     }
 }

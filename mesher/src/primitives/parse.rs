@@ -8,11 +8,11 @@
 //! ```
 //! Names are not case-sensitive, keys are (a torus has `R` and `r`). Omitted keys keep the
 //! proportions of the shape's default, whose longest extent is 1; a wing's chord is 1 unless
-//! given. [`AnyShape`] prints in
+//! given, and the Ahmed body has its published size in metres. [`AnyShape`] prints in
 //! the same grammar and reads back as the same shape.
 
 use super::naca::digits_text;
-use super::{Shape2, Shape3, ShapeError};
+use super::{Shape2, Shape3, ShapeError, ahmed};
 use std::fmt;
 
 /// A shape of either dimension.
@@ -37,6 +37,10 @@ pub const SHAPES: &[(&str, &str)] = &[
     ),
     ("torus", "torus:R=0.375,r=0.125 (or D=0.75,d=0.25)"),
     ("wing", "wing:0012,chord=1,span=1"),
+    (
+        "ahmed",
+        "ahmed:slant=25,length=1.044,clearance=0.05 (slant in degrees, 0 to 40)",
+    ),
     ("circle", "circle:r=0.5 (or d=1)"),
     ("ellipse", "ellipse:r=0.5x0.25 (or d=1x0.5)"),
     ("rectangle", "rectangle:size=1x1"),
@@ -137,6 +141,21 @@ fn build(items: &mut Items<'_>) -> Result<AnyShape, ShapeError> {
                 digits,
                 chord,
                 span,
+            })
+        }
+        "ahmed" => {
+            items.allow(&[&["slant", "angle"], &["length"], &["clearance"]])?;
+            let [slant] = items
+                .numbers(&["slant", "angle"])?
+                .unwrap_or([ahmed::DEFAULT_ANGLE]);
+            let length = items.numbers(&["length"])?;
+            let [length] = length.unwrap_or([ahmed::DEFAULT_LENGTH]);
+            let clearance = items.numbers(&["clearance"])?;
+            let [clearance] = clearance.unwrap_or([ahmed::CLEARANCE * ahmed::scale(length)]);
+            AnyShape::D3(Shape3::Ahmed {
+                length,
+                slant,
+                clearance,
             })
         }
         _ => {
@@ -383,6 +402,11 @@ impl fmt::Display for Shape3 {
                 chord,
                 span,
             } => write!(f, "{},chord={chord},span={span}", digits_text(*digits)),
+            Self::Ahmed {
+                length,
+                slant,
+                clearance,
+            } => write!(f, "slant={slant},length={length},clearance={clearance}"),
         }
     }
 }

@@ -6,7 +6,7 @@
 //! | `box` | `NAME_STEP.vtu`, `NAME.vtu.series` | the leaf cells that intersect a box |
 //! | `slice` | `NAME_STEP.vtu`, `NAME.vtu.series` | the leaf cells that a plane cuts, as quads |
 //! | `span` | `NAME_STEP.vtu`, `NAME.vtu.series` | means along a coordinate axis, as quads |
-//! | `probes` | `NAME.csv` | velocity and pressure at points, one row per time |
+//! | `probes` | `NAME.csv` | velocity and pressure at points, one row per time; on request their spectra |
 //! | `picture` | `NAME_STEP.png` | a slice as a colour map |
 //! | `render` | `NAME_STEP.png` | the body and an isosurface in three dimensions |
 //! | `surface` | `NAME_STEP.vtp`, `NAME.vtp.series`, or `NAME_STEP.ply` | pressure, shear and y⁺ on the body's facets |
@@ -34,6 +34,7 @@ mod series;
 mod shades;
 mod span;
 mod spec;
+mod spectra;
 mod surface;
 mod units;
 mod values;

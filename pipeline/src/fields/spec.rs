@@ -197,6 +197,9 @@ pub struct OutputSpec {
     /// For `probes`: the points, in the length unit of the mesh.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub points: Option<Vec<Vec<f64>>>,
+    /// For `probes`: whether to write power spectral densities at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spectrum: Option<bool>,
     /// For `picture`: the quantity. Default: speed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantity: Option<Quantity>,
@@ -245,6 +248,7 @@ impl OutputSpec {
             axis: None,
             position: None,
             points: None,
+            spectrum: None,
             quantity: None,
             range: None,
             grid: None,
@@ -261,7 +265,7 @@ impl OutputSpec {
     /// The given keys that only some kinds use, with these kinds.
     fn special(&self) -> impl Iterator<Item = (&'static str, &'static [OutputKind])> {
         use OutputKind::{Box, Picture, Probes, Render, Slice, Span, Surface, Volume};
-        let keys: [(bool, &str, &[OutputKind]); 16] = [
+        let keys: [(bool, &str, &[OutputKind]); 17] = [
             (
                 self.average.is_some(),
                 "average",
@@ -272,6 +276,7 @@ impl OutputSpec {
             (self.axis.is_some(), "axis", &[Slice, Span, Picture]),
             (self.position.is_some(), "position", &[Slice, Picture]),
             (self.points.is_some(), "points", &[Probes]),
+            (self.spectrum.is_some(), "spectrum", &[Probes]),
             (self.quantity.is_some(), "quantity", &[Picture]),
             (self.range.is_some(), "range", &[Picture, Render]),
             (self.grid.is_some(), "grid", &[Picture]),
@@ -322,6 +327,8 @@ pub(super) struct Output<const D: usize> {
     /// Root steps between two files; `None` for one at the end.
     pub(super) period: Option<u64>,
     pub(super) average: Option<Average>,
+    /// Of probes: whether they have spectra.
+    pub(super) spectrum: bool,
     pub(super) what: What<D>,
 }
 
@@ -433,11 +440,17 @@ pub(super) fn resolve<const D: usize>(
         if spec.every_steps == Some(0) {
             return Err(wrong("every_steps is 0, it must be at least 1".into()));
         }
+        let spectrum = spec.spectrum == Some(true);
+        if spectrum && spec.every_steps.is_none() {
+            return Err(wrong("spectrum needs samples in time".into())
+                .hint("give every_steps, every_seconds or every_flow_through"));
+        }
         let what = what(spec, mesh).map_err(&wrong)?;
         outputs.push(Output {
             name,
             period: spec.every_steps,
             average: spec.average,
+            spectrum,
             what,
         });
     }

@@ -10,6 +10,7 @@ use super::span::{Flat, flat};
 use super::spec::{
     Average, CellField, Output, OutputKind, OutputSpec, SurfaceFormat, What, resolve,
 };
+use super::spectra;
 use super::surface::Body;
 use super::units::FieldUnits;
 use super::values::{Column, Scene, unit_of};
@@ -68,6 +69,8 @@ struct Open<const D: usize> {
     series: Series,
     /// The last root step written.
     last: Option<u64>,
+    /// The root step at which the spectra were written.
+    analysed: Option<u64>,
     /// Of a picture: the section of the surface.
     cut: Option<Cut>,
 }
@@ -134,6 +137,7 @@ impl<const D: usize> FieldWriter<D> {
                 series: Series::new(folder, &output.name, extension(&output.what)),
                 output,
                 last: None,
+                analysed: None,
                 cut: None,
             })
             .collect();
@@ -170,6 +174,15 @@ impl<const D: usize> FieldWriter<D> {
             };
             open.series.prune(keep)?;
             open.last = now.filter(|_| present);
+            if open.output.spectrum && now.is_some() {
+                // They were of an end that is no longer one.
+                for path in spectra::files(&open.table())
+                    .iter()
+                    .filter(|path| path.exists())
+                {
+                    std::fs::remove_file(path).map_err(|e| output::failed(path, &e))?;
+                }
+            }
         }
         Ok(writer)
     }
@@ -238,7 +251,10 @@ impl<const D: usize> FieldWriter<D> {
     /// Whether [`write`](Self::write) has an output at a root step.
     pub fn is_due(&self, step: u64, moment: Moment) -> bool {
         self.averages.as_ref().is_some_and(|a| a.is_due(step))
-            || self.outputs.iter().any(|o| o.is_due(step, moment))
+            || self
+                .outputs
+                .iter()
+                .any(|o| o.is_due(step, moment) || o.is_analysed(step, moment))
     }
 
     /// Adds a sample to the averages if one is due, and writes the outputs that are due at the root step of the
@@ -281,11 +297,26 @@ impl<const D: usize> FieldWriter<D> {
             files.push(open.write(scene, self.body.as_ref(), self.replace)?);
             open.last = Some(step);
         }
+        for open in &mut self.outputs {
+            if let Some(period) = open
+                .output
+                .period
+                .filter(|_| open.is_analysed(step, moment))
+            {
+                files.extend(spectra::write::<D>(&open.table(), period, &self.units)?);
+                open.analysed = Some(step);
+            }
+        }
         Ok(files)
     }
 }
 
 impl<const D: usize> Open<D> {
+    /// Whether spectra are due.
+    fn is_analysed(&self, step: u64, moment: Moment) -> bool {
+        self.output.spectrum && moment == Moment::End && self.analysed != Some(step)
+    }
+
     fn is_due(&self, step: u64, moment: Moment) -> bool {
         let due = match (moment, self.output.period) {
             (Moment::End, _) => true,
@@ -459,7 +490,9 @@ fn refuse_present<const D: usize>(folder: &Path, outputs: &[Open<D>]) -> Result<
         let Some(name) = name.to_str() else { continue };
         let ours = |o: &Open<D>| {
             let is = |path: PathBuf| path.file_name().is_some_and(|n| n == name);
-            is(o.series.path()) || is(o.table()) || o.series.step_of(name).is_some()
+            let spectra = spectra::files(&o.table()).map(is);
+            let spectrum = o.output.spectrum && spectra.contains(&true);
+            spectrum || is(o.series.path()) || is(o.table()) || o.series.step_of(name).is_some()
         };
         if outputs.iter().any(ours) {
             let path = folder.join(name);

@@ -62,8 +62,8 @@ pub(crate) struct Plot<'a> {
     pub(crate) times: &'a [f64],
     /// Title of the time axis.
     pub(crate) time_title: &'a str,
-    /// Start of the time span of the means.
-    pub(crate) mean_from: f64,
+    /// Start of the time span of the means; without one, no part is shaded and panels show all values.
+    pub(crate) mean_from: Option<f64>,
     /// Names of the curves; the name of a single curve is not drawn.
     pub(crate) names: &'a [String],
     /// Panels from the top.
@@ -103,7 +103,8 @@ impl Plot<'_> {
 
     /// The value range of a panel.
     fn range(&self, panel: &Panel) -> [f64; 2] {
-        let first = self.times.partition_point(|&t| t < self.mean_from);
+        let from = self.mean_from.unwrap_or(f64::NEG_INFINITY);
+        let first = self.times.partition_point(|&t| t < from);
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         let mut largest = 0.0f64;
         for curve in &panel.curves {
@@ -145,9 +146,11 @@ impl Plot<'_> {
                 if is_last { fine(BELOW - EDGE) } else { 0 },
             )
             .build_cartesian_2d(first..last, low..high)?;
-        let from = self.mean_from.clamp(first, last);
-        let shade = Rectangle::new([(from, low), (last, high)], solid(SHADE).filled());
-        chart.draw_series([shade])?;
+        let from = self.mean_from.unwrap_or(first).clamp(first, last);
+        if self.mean_from.is_some() {
+            let shade = Rectangle::new([(from, low), (last, high)], solid(SHADE).filled());
+            chart.draw_series([shade])?;
+        }
         if let (Some(mean), Some(error)) = (panel.mean, panel.error) {
             let ends = [-2.0, 2.0].map(|by| (mean + by * error).clamp(low, high));
             let band = [(from, ends[0]), (last, ends[1])];
@@ -323,7 +326,7 @@ mod tests {
         let plot = Plot {
             times,
             time_title: "time in s",
-            mean_from: times[times.len() / 2],
+            mean_from: Some(times[times.len() / 2]),
             names: &["a".into()],
             panels: vec![Panel {
                 title: "C_D".into(),
@@ -393,7 +396,7 @@ mod tests {
         let plot = Plot {
             times: &[1.0],
             time_title: "",
-            mean_from: 0.0,
+            mean_from: None,
             names: &[],
             panels: Vec::new(),
         };

@@ -9,6 +9,7 @@
 //! | [`mean`] | mean over whole periods, its error, its drift | cosine transforms of batches, Student's t |
 //! | [`settled`] | the first sample after the transient | quarters of the tail compared |
 //! | [`peak`] | frequency of the highest peak | FFT, Hann window, Gaussian interpolation |
+//! | [`power_density`] | power spectral density | Welch's method |
 //! | [`oscillation`] | frequency, amplitude, mean, RMS | least-squares sine with harmonics and slope, started at the peak |
 //!
 //! A history without the requested information is an error with the reason, never a number.
@@ -24,12 +25,14 @@ mod noise;
 mod settled;
 mod sine;
 mod spectrum;
+mod welch;
 
 pub use error::SignalError;
 pub use mean::{MeanEstimate, mean};
 pub use settled::settled;
 pub use sine::{Oscillation, oscillation};
 pub use spectrum::{Peak, peak};
+pub use welch::{LEAST_FOR_DENSITY, PowerDensity, power_density};
 
 /// A value and its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -220,6 +220,32 @@ pub struct FaceTable {
     pub ramp: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sponge: Option<SpongeTable>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turbulence: Option<TurbulenceTable>,
+}
+
+/// Turbulence that enters through a face.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "docs/case.md describes the keys")]
+pub struct TurbulenceTable {
+    pub intensity: f64,
+    pub length: f64,
+    #[serde(default)]
+    pub seed: u32,
+    #[serde(default)]
+    pub spectrum: Option<SpectrumName>,
+    #[serde(default)]
+    pub shortest: Option<f64>,
+}
+
+/// An energy spectrum of turbulence.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "docs/case.md describes the names")]
+pub enum SpectrumName {
+    #[default]
+    VonKarman,
 }
 
 /// A layer at a face that damps sound.
@@ -251,6 +277,7 @@ impl From<FaceKind> for FaceTable {
             mass_flow: None,
             ramp: None,
             sponge: None,
+            turbulence: None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::config::suggestion;
 use crate::error::Error;
-use crate::options::Numbers;
+use crate::options::{Axes, Numbers};
 use crate::solve::case::{Case, FaceKind, FaceTable, PatchKind, PatchTable};
 use crate::solve::expression::ramp;
 use crate::solve::inflow::{BoundaryVelocity, Keys, Opening, velocity};
@@ -11,7 +11,8 @@ use crate::solve::sponge::sponges;
 use crate::solve::units::{Physics, Units};
 use crate::solve::value::{self, Value};
 use cutlink_solver::{
-    FaceCondition, Motion, OfTime, PatchCondition, Place, Space, Sponge, Variation, WallScheme,
+    AtTime, FaceCondition, Motion, OfTime, PatchCondition, Place, Space, Sponge, Variation,
+    WallScheme,
 };
 use cutlink_voxelizer::Frame;
 use std::sync::Arc;
@@ -138,6 +139,8 @@ pub(super) struct Conditions<const D: usize> {
     pub(super) by_mass: Vec<Place>,
     /// Names of the conditions that are evaluated in each root step.
     pub(super) slow: Vec<String>,
+    /// Notes for the user.
+    pub(super) notes: Vec<String>,
 }
 
 /// The conditions of a case, on a mesh with these patches.
@@ -159,6 +162,7 @@ pub(super) fn conditions<const D: usize>(
         stream: [0.0; D],
         by_mass: Vec::new(),
         slow: Vec::new(),
+        notes: Vec::new(),
     };
     faces(case, scale, &mut made)?;
     made.sponges = sponges(scale, &mut made)?;
@@ -170,7 +174,11 @@ impl<const D: usize> Conditions<D> {
     /// Adds a velocity to the maximum and the variations; returns its representative vector.
     fn add(&mut self, what: &str, of: BoundaryVelocity<D>) -> [f64; D] {
         self.fastest = self.fastest.max(of.fastest);
-        self.vary(what, of.variation);
+        match of.notes.is_empty() {
+            true => self.vary(what, of.variation),
+            false => self.variations.extend(of.variation),
+        }
+        self.notes.extend(of.notes);
         of.own
     }
 
@@ -210,7 +218,9 @@ fn faces<const D: usize>(
                         place: Place::Face(axis, side),
                         inward: Some(inward(axis, side)),
                         walls: walls(case, scale.frame, axis),
+                        periodic: case.boundary.periodic(),
                         by_mass: table.kind == FaceKind::MassFlow,
+                        turbulence: table.turbulence.as_ref(),
                         scale,
                     };
                     let (condition, table, start) = face(&opening, table, made)?;
@@ -368,11 +378,12 @@ fn pressure<const D: usize>(
             (Space::Steady(Arc::new(steady)), Some(Arc::new(of_time)))
         }
         None => {
-            let moving = move |x, t: f64| {
-                let t = t * second;
-                expression
-                    .at(&to_place(x), t)
-                    .map(|p| [p * factor * share(t); D])
+            let expression = Arc::new(expression);
+            let moving = move |t: f64| {
+                let (t, expression) = (t * second, expression.clone());
+                let share = share(t);
+                let at = move |x| expression.at(&to_place(x), t);
+                Box::new(move |x| at(x).map(|p| [p * factor * share; D])) as AtTime<D>
             };
             (Space::Moving(Arc::new(moving)), None)
         }
@@ -439,12 +450,16 @@ fn face<const D: usize>(
     };
     let keys = Keys::from(given);
     check_keys(what, name, &keys, given.pressure.is_some(), false)?;
+    let turbulent = given.turbulence.is_some();
+    let is_velocity = kind == FaceKind::Velocity;
+    only(what, name, &[("turbulence", turbulent, is_velocity)])?;
     let mut table = given.clone();
     let mut start = [0.0; D];
     let condition = match kind {
         FaceKind::Velocity | FaceKind::MassFlow => {
             let (of, keys) = velocity(opening, keys)?;
             keys.write_face(&mut table);
+            table.turbulence = of.turbulence.clone();
             start = of.start;
             if opening.by_mass {
                 made.by_mass.push(opening.place);
@@ -506,6 +521,8 @@ fn patches<const D: usize>(
             place: Place::Patch(at),
             inward: None,
             walls: Vec::new(),
+            periodic: Axes::default(),
+            turbulence: None,
             by_mass: given.kind == PatchKind::MassFlow,
             scale,
         };

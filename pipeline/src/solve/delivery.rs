@@ -83,11 +83,15 @@ impl<const D: usize> Resolved<D> {
         let mut variations = self.params.variations.iter();
         let space = variations.find(|v| v.place == place).map(|v| &v.space);
         let frame = self.initial.frame();
+        let moving = match space {
+            Some(Space::Moving(of)) => Some(of(0.0)),
+            _ => None,
+        };
         let velocity = |x: [f64; D]| {
             let x = std::array::from_fn(|a| (x[a] - frame.origin[a]) / frame.dx);
-            match space {
-                Some(Space::Steady(of)) => of(x).unwrap_or([0.0; D]),
-                Some(Space::Moving(of)) => of(x, 0.0).unwrap_or([0.0; D]),
+            match (space, &moving) {
+                (Some(Space::Steady(of)), _) => of(x).unwrap_or([0.0; D]),
+                (_, Some(of)) => of(x).unwrap_or([0.0; D]),
                 _ => own,
             }
         };

@@ -3,16 +3,18 @@
 
 use crate::{
     error::Error,
+    options::Axes,
     solve::{
-        case::{AxisName, FaceTable, PatchTable},
+        case::{AxisName, FaceTable, PatchTable, TurbulenceTable},
         conditions::Scale,
         expression::{Expression, ramp},
         profile::{self, Table},
         resolve::{missing, positive},
+        turbulence,
         value::{self, Value},
     },
 };
-use cutlink_solver::{OfTime, Place, Space, Values, Variation};
+use cutlink_solver::{AtTime, OfTime, Place, Space, Values, Variation};
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 /// Default exponent of the power law.
@@ -77,8 +79,11 @@ pub(super) struct Opening<'a, const D: usize> {
     /// Axes along a face that are bounded by no-slip walls, with the wall positions; beyond a symmetry plane that of
     /// the mirror image.
     pub(super) walls: Vec<(usize, [f64; 2])>,
+    /// Axes along which the box is periodic.
+    pub(super) periodic: Axes,
     /// Whether a mass flow is given.
     pub(super) by_mass: bool,
+    pub(super) turbulence: Option<&'a TurbulenceTable>,
     pub(super) scale: &'a Scale<'a, D>,
 }
 
@@ -92,6 +97,10 @@ pub(super) struct BoundaryVelocity<const D: usize> {
     pub(super) fastest: f64,
     /// Its variation in space and time, if it is not constant.
     pub(super) variation: Option<Variation<D>>,
+    /// Its turbulence, with all values resolved.
+    pub(super) turbulence: Option<TurbulenceTable>,
+    /// Notes for the user.
+    pub(super) notes: Vec<String>,
 }
 
 /// A velocity in the user's units, without the ramp.
@@ -163,7 +172,11 @@ pub(super) fn velocity<const D: usize>(
     };
     let length = scale.ramp(what, keys.ramp, usual)?;
     keys.ramp = Some(length);
-    Ok((make(opening, &source, factor, length), keys))
+    let mean = make(opening, &source, factor, length);
+    match opening.turbulence {
+        None => Ok((mean, keys)),
+        Some(table) => Ok((turbulence::add(opening, table, length, mean)?, keys)),
+    }
 }
 
 fn is_still<const D: usize>(source: &Source<D>) -> bool {
@@ -192,6 +205,8 @@ fn make<const D: usize>(
                 space: Space::Uniform,
                 time: Some(time),
             }),
+            turbulence: None,
+            notes: Vec::new(),
         };
     }
     let (space, time) = parts(scale, source, factor / to_lattice, length);
@@ -212,10 +227,12 @@ fn make<const D: usize>(
             space,
             time,
         }),
+        turbulence: None,
+        notes: Vec::new(),
     }
 }
 
-fn norm<const D: usize>(v: &[f64; D]) -> f64 {
+pub(super) fn norm<const D: usize>(v: &[f64; D]) -> f64 {
     v.iter().map(|v| v * v).sum::<f64>().sqrt()
 }
 
@@ -245,10 +262,11 @@ fn parts<const D: usize>(
     };
     let factors: Option<Vec<[Expression; 2]>> = of.iter().map(Expression::factors).collect();
     let Some(factors) = factors else {
-        let moving = Arc::new(move |x, t: f64| {
-            let t = t * second;
+        let whole = Arc::new(whole);
+        let moving = Arc::new(move |t: f64| {
+            let (t, whole) = (t * second, whole.clone());
             let size = factor * share(t);
-            whole.at(to_place(x), t).map(|u| u.map(|u| u * size))
+            Box::new(move |x| whole.at(to_place(x), t).map(|u| u.map(|u| u * size))) as AtTime<D>
         });
         return (Space::Moving(moving), None);
     };

@@ -323,7 +323,7 @@ impl<'a, const D: usize> Statistics<'a, D> {
         let plot = Plot {
             times: &times,
             time_title: "time in s",
-            mean_from: times.get(times.len() / 2).copied().unwrap_or(0.0),
+            mean_from: times.get(times.len() / 2).copied(),
             names: &names,
             panels: (0..D).map(panel).collect(),
         };

@@ -2,11 +2,12 @@
 //!
 //! - A case as written: [`case`], with values that may be expressions ([`value`], `expression`) and examples
 //!   (`example`).
-//! - Resolved: [`resolve`]; faces and patches in `conditions`, velocities over them in `inflow` and `profile`, their
-//!   fluxes in `delivery`, sponge layers in `sponge`; lattice and collision in `numerics`; the initial state in
+//! - Resolved: [`resolve`]; faces and patches in `conditions`, velocities over them in `inflow` and `profile`,
+//!   turbulence at inlets in `turbulence`, their fluxes in `delivery`, sponge layers in `sponge`; lattice and collision in `numerics`; the initial state in
 //!   `initial` and `earlier`; reference values in `reference`; outputs in [`outputs`].
 //! - A mesh that follows the flow: `adapt`.
-//! - The run: `run` and `begin`, one at a time in a folder (`lock`); its forecast in `sheet`; its notes in `notes`.
+//! - The run: `run` and `begin`, one at a time in a folder (`lock`); its forecast in `sheet`, and before there is a mesh in
+//!   `estimate`, with the wall units of `wall_units`; its notes in `notes`.
 //! - Its results: `history`, `means`, `energy`, `integrals`, `bulk`, `parts`, `recirculation`.
 //! - Detection of divergence: `watch`, with remedies in `hints`.
 
@@ -19,6 +20,7 @@ mod conditions;
 mod delivery;
 mod earlier;
 mod energy;
+mod estimate;
 pub mod example;
 mod expression;
 mod hints;
@@ -41,9 +43,12 @@ mod sheet;
 mod sponge;
 #[cfg(test)]
 mod tests;
+mod turbulence;
 pub mod units;
 pub mod value;
+mod wall_units;
 mod watch;
 
 pub use case::Case;
+pub use estimate::{EstimateOptions, FlowEstimate};
 pub use run::{Coefficient, RunOptions, RunPlan, RunSummary};

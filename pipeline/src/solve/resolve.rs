@@ -201,6 +201,7 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         stream,
         by_mass,
         slow,
+        notes: of_conditions,
     } = conditions(case, &scale, grid.patches, wall)?;
     variations.extend(pull);
     let (initial, initial_table) = initial(case.initial.as_ref(), [start, stream], &scale)?;
@@ -317,7 +318,7 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         outputs,
         initial,
         by_mass,
-        notes: notes(&slow, &scale, &written),
+        notes: [of_conditions, notes(&slow, &scale, &written)].concat(),
         unstable,
         case: written,
     })
@@ -377,7 +378,7 @@ fn one_of(table: &str, given: [(&str, bool); 2]) -> Result<(), Error> {
 }
 
 /// The physics, the reference area, and the resolved table.
-fn physics<const D: usize>(
+pub(super) fn physics<const D: usize>(
     given: &PhysicsTable,
     grid: &CaseGrid<'_, D>,
 ) -> Result<(Physics, f64, PhysicsTable), Error> {

@@ -27,7 +27,7 @@ use std::{fmt::Write as _, time::Instant};
 const MEASURE: f64 = 0.1;
 
 /// Cost of a special block relative to a plain one: 3 to 5 on CPUs and GPUs, in 2D and 3D.
-const SPECIAL: usize = 4;
+pub(super) const SPECIAL: usize = 4;
 
 /// The forecast of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -250,7 +250,7 @@ impl Sheet {
 }
 
 /// A duration in a readable unit.
-fn duration(seconds: f64) -> String {
+pub(super) fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 1.0 => "a second".into(),
         s if s < 100.0 => format!("{s:.0} s"),

@@ -214,7 +214,7 @@ pub(crate) fn build<const D: usize, B: FlowKernels<D>>(
             moving: Vec::new(),
             profile: Vec::new(),
         };
-        built.add_places(backend, params)?;
+        built.add_places(backend, params, &rules)?;
         children = slots.children;
         all.push(built);
     }
@@ -223,7 +223,12 @@ pub(crate) fn build<const D: usize, B: FlowKernels<D>>(
 
 impl<const D: usize, B: Backend> Built<D, B> {
     /// Sponges, and the places of profiles: few blocks, described by functions of the host.
-    fn add_places(&mut self, backend: &B, params: &Params<D>) -> Result<(), SolverError> {
+    fn add_places(
+        &mut self,
+        backend: &B,
+        params: &Params<D>,
+        rules: &[Rule],
+    ) -> Result<(), SolverError> {
         let has_profile = params.variations.iter().any(|of| of.has_profile());
         if params.sponges.is_empty() && !has_profile {
             return Ok(());
@@ -232,7 +237,7 @@ impl<const D: usize, B: Backend> Built<D, B> {
         self.level.sponges = (sponge::on(params, &host).iter())
             .map(|sponge| sponge.upload(backend))
             .collect::<Result<_, _>>()?;
-        self.moving = profile::fill(&mut host, &params.variations)?;
+        self.moving = profile::fill(&mut host, &params.variations, rules)?;
         self.profile.clone_from(&host.profile);
         self.level.profile = backend.upload(host.profile)?;
         self.level.profile_face = backend.upload(host.profile_face)?;

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 mod parts;
 mod pictures;
 mod specs;
+mod spectra;
 
 /// Velocity and density of every cell from a function of its centre in root cells. Refined blocks have the values at
 /// their own centres, which are the means of linear fields.

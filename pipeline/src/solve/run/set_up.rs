@@ -21,6 +21,7 @@ use crate::{
         notes, recirculation, reference,
         resolve::{CaseGrid, Resolved},
         sheet::{self, Sheet},
+        turbulence,
     },
 };
 use cutlink_device::{Memory, Selected, select};
@@ -460,6 +461,7 @@ where
             ));
         }
     }
+    turbulence::check(&resolved.case, mesh).map_err(|error| error.within(&name))?;
     resolved.params.forces = resolved.forces_every > 0 && !mesh.links.is_empty();
     fields::check(&resolved.outputs.specs, mesh).map_err(|error| error.within(&name))?;
     Ok(resolved)

@@ -57,6 +57,12 @@ fn the_documentation_names_every_key_and_every_name() {
                 "{face}{{ type = \"outflow\", sponge = {{ \"?\" = 1 }} }}"
             )),
         ),
+        (
+            "boundary",
+            keys(&format!(
+                "{face}{{ type = \"velocity\", turbulence = {{ \"?\" = 1 }} }}"
+            )),
+        ),
         ("patches.NAME", keys("[patches.p]\ntype = \"?\"")),
         ("initial", keys("[initial]\npreset = \"?\"")),
         ("output", keys("[output]\nunits = \"?\"")),

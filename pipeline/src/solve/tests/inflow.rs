@@ -25,7 +25,7 @@ fn inlet_at(made: &Resolved<2>, y: f64, t: f64) -> [f64; 2] {
     let space = match &found.space {
         Space::Uniform => Ok([1.0; 2]),
         Space::Steady(of) => of(x),
-        Space::Moving(of) => of(x, t),
+        Space::Moving(of) => of(t)(x),
     };
     let time = found.time.as_ref().map_or(Ok([1.0; 2]), |of| of(t));
     let (space, time) = (space.expect("a number"), time.expect("a number"));

@@ -10,6 +10,7 @@ use cutlink_voxelizer::Frame;
 mod documentation;
 mod inflow;
 mod refusals;
+mod turbulence;
 mod values;
 
 /// 40 x 20 root cells of 0.1 m; Re 50: ν = 2 * 0.5 / 50 = 0.02 m²/s. c = 2 / 0.05 = 40 m/s and a
