@@ -20,6 +20,7 @@ pub mod profile;
 pub mod real;
 mod run;
 mod sponge;
+pub mod storage;
 mod tables;
 mod validate;
 mod variation;

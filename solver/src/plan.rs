@@ -4,9 +4,9 @@ use crate::{
     Census, FaceCondition, Flow, LatticeKind, Params, Place, Precision, SolverError,
     kernels::{FlowKernels, cpu},
     lattice::{D2Q9, D3Q19, D3Q27, Lattice},
-    real::Real,
     run::Run,
     sponge,
+    storage::Storage,
     tables::{self, Built},
     validate::subsonic,
 };
@@ -154,11 +154,11 @@ impl<'a, const D: usize> Plan<'a, D> {
         }
     }
 
-    fn of<L: Lattice, T: Real, B: FlowKernels<D>>(
+    fn of<L: Lattice, S: Storage, B: FlowKernels<D>>(
         self,
         backend: &B,
     ) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
-        let mut run = Run::<D, L, T, B>::new(self, backend)?;
+        let mut run = Run::<D, L, S, B>::new(self, backend)?;
         run.set_same(1.0, [0.0; D])?;
         Ok(Box::new(run))
     }

@@ -1,22 +1,22 @@
 //! A launch each: a thread block a fine block with ghosts, and a coarse block that is refined.
 
 use super::{EXCHANGE, entry};
-use crate::{SolverError, kernels::Between, lattice::Lattice, real::Real};
+use crate::{SolverError, kernels::Between, lattice::Lattice, storage::Storage};
 use cutlink_amr::dims;
 use cutlink_device::cuda::{Cuda, CudaBuf, LaunchGrid};
 
 /// A thread a cell of a block.
 const THREADS: u32 = 64;
 
-pub(super) fn interpolate<const D: usize, L: Lattice, T: Real>(
+pub(super) fn interpolate<const D: usize, L: Lattice, S: Storage>(
     cuda: &Cuda,
-    between: &Between<'_, D, T, Cuda>,
-    moments: &CudaBuf<T>,
-    to: &mut CudaBuf<T>,
+    between: &Between<'_, D, S::Real, Cuda>,
+    moments: &CudaBuf<S::Real>,
+    to: &mut CudaBuf<S>,
 ) -> Result<(), SolverError> {
     let (coarse, fine) = (between.coarse, between.fine);
     let launch = cuda
-        .launch(&EXCHANGE, D, entry!("interpolate", L, T))
+        .launch(&EXCHANGE, D, entry!("interpolate", L, S))
         .buf(&coarse.neighbors)
         .buf(&coarse.solid)
         .val(coarse.exchanging as u32)
@@ -38,16 +38,16 @@ pub(super) fn interpolate<const D: usize, L: Lattice, T: Real>(
     Ok(())
 }
 
-pub(super) fn average<const D: usize, L: Lattice, T: Real>(
+pub(super) fn average<const D: usize, L: Lattice, S: Storage>(
     cuda: &Cuda,
-    between: &Between<'_, D, T, Cuda>,
-    fine_moments: &CudaBuf<T>,
-    to: &mut CudaBuf<T>,
-    moments: &mut CudaBuf<T>,
+    between: &Between<'_, D, S::Real, Cuda>,
+    fine_moments: &CudaBuf<S::Real>,
+    to: &mut CudaBuf<S>,
+    moments: &mut CudaBuf<S::Real>,
 ) -> Result<(), SolverError> {
     let (coarse, fine) = (between.coarse, between.fine);
     let launch = cuda
-        .launch(&EXCHANGE, D, entry!("average", L, T))
+        .launch(&EXCHANGE, D, entry!("average", L, S))
         .buf(&coarse.overlaps)
         .buf(&coarse.stepped)
         .buf(&coarse.solid)

@@ -23,6 +23,7 @@ use crate::{
     plan::{self, Starts},
     real::Real,
     sponge::Damped,
+    storage::Storage,
     tables::Level,
 };
 use bytemuck::{Pod, Zeroable};
@@ -41,12 +42,12 @@ static WISH: [Module; 2] = cutlink_device::cuda_modules!("wish");
 static TRANSFER: [Module; 2] = cutlink_device::cuda_modules!("transfer");
 static MASS: [Module; 2] = cutlink_device::cuda_modules!("mass");
 
-/// The entry point of a lattice and precision: `entry!("name", L, T)`.
+/// The entry point of a lattice and precision: `entry!("name", L, S)`.
 macro_rules! entry {
-    ($name:literal, $lattice:ty, $real:ty) => {
+    ($name:literal, $lattice:ty, $storage:ty) => {
         match (
             <$lattice as $crate::lattice::Lattice>::KIND,
-            <$real as $crate::real::Real>::PRECISION,
+            <$storage as $crate::storage::Storage>::PRECISION,
         ) {
             ($crate::LatticeKind::D2Q9, $crate::Precision::F32) => concat!($name, "_d2q9_f32"),
             ($crate::LatticeKind::D2Q9, $crate::Precision::F64) => concat!($name, "_d2q9_f64"),
@@ -98,75 +99,75 @@ impl<const D: usize> FlowKernels<D> for Cuda {
         plan::start(self, plan, &STARTS_2D, &STARTS_3D)
     }
 
-    fn step<L: Lattice, T: Real>(
+    fn step<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
-        relax: Relaxation<T>,
-        from: &CudaBuf<T>,
-        to: &mut CudaBuf<T>,
-        moments: &mut CudaBuf<T>,
+        relax: Relaxation<S::Real>,
+        from: &CudaBuf<S>,
+        to: &mut CudaBuf<S>,
+        moments: &mut CudaBuf<S::Real>,
     ) -> Result<(), SolverError> {
-        step::step::<D, L, T>(self, level, relax, from, to, moments)
+        step::step::<D, L, S>(self, level, relax, from, to, moments)
     }
 
-    fn damp<L: Lattice, T: Real>(
+    fn damp<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
         damped: &Damped<Self>,
-        half_step: [T; 3],
-        populations: &mut CudaBuf<T>,
-        moments: &mut CudaBuf<T>,
+        half_step: [S::Real; 3],
+        populations: &mut CudaBuf<S>,
+        moments: &mut CudaBuf<S::Real>,
     ) -> Result<(), SolverError> {
-        damp::damp::<D, L, T>(self, level, damped, half_step, populations, moments)
+        damp::damp::<D, L, S>(self, level, damped, half_step, populations, moments)
     }
 
-    fn interpolate<L: Lattice, T: Real>(
+    fn interpolate<L: Lattice, S: Storage>(
         &self,
-        between: &Between<'_, D, T, Self>,
-        moments: &CudaBuf<T>,
-        to: &mut CudaBuf<T>,
+        between: &Between<'_, D, S::Real, Self>,
+        moments: &CudaBuf<S::Real>,
+        to: &mut CudaBuf<S>,
     ) -> Result<(), SolverError> {
-        exchange::interpolate::<D, L, T>(self, between, moments, to)
+        exchange::interpolate::<D, L, S>(self, between, moments, to)
     }
 
-    fn average<L: Lattice, T: Real>(
+    fn average<L: Lattice, S: Storage>(
         &self,
-        between: &Between<'_, D, T, Self>,
-        fine_moments: &CudaBuf<T>,
-        to: &mut CudaBuf<T>,
-        moments: &mut CudaBuf<T>,
+        between: &Between<'_, D, S::Real, Self>,
+        fine_moments: &CudaBuf<S::Real>,
+        to: &mut CudaBuf<S>,
+        moments: &mut CudaBuf<S::Real>,
     ) -> Result<(), SolverError> {
-        exchange::average::<D, L, T>(self, between, fine_moments, to, moments)
+        exchange::average::<D, L, S>(self, between, fine_moments, to, moments)
     }
 
-    fn forces<L: Lattice, T: Real>(
+    fn forces<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
-        from: &CudaBuf<T>,
+        from: &CudaBuf<S>,
         parts: &mut CudaBuf<f64>,
         at: usize,
         fresh: bool,
         sums: &mut CudaBuf<f64>,
     ) -> Result<(), SolverError> {
-        forces::forces::<D, L, T>(self, level, from, parts, at, fresh, sums)
+        forces::forces::<D, L, S>(self, level, from, parts, at, fresh, sums)
     }
 
-    fn macroscopic<L: Lattice, T: Real>(
+    fn macroscopic<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
         slots: Range<usize>,
-        half_step: [T; 3],
-        from: &CudaBuf<T>,
+        half_step: [S::Real; 3],
+        from: &CudaBuf<S>,
     ) -> Result<CudaBuf<f32>, SolverError> {
-        macroscopic::macroscopic::<D, L, T>(self, level, slots, half_step, from)
+        macroscopic::macroscopic::<D, L, S>(self, level, slots, half_step, from)
     }
 
-    fn fastest<L: Lattice, T: Real>(
+    fn fastest<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
-        from: &CudaBuf<T>,
+        from: &CudaBuf<S>,
     ) -> Result<CudaBuf<f32>, SolverError> {
-        macroscopic::fastest::<D, L, T>(self, level, from)
+        macroscopic::fastest::<D, L, S>(self, level, from)
     }
 
     fn indicate(
@@ -178,28 +179,28 @@ impl<const D: usize> FlowKernels<D> for Cuda {
         indicate::indicate(self, level, what, fields)
     }
 
-    fn seed<L: Lattice, T: Real>(
+    fn seed<L: Lattice, S: Storage>(
         &self,
-        transfer: &Transfer<'_, D, T, Self>,
-        to: &mut CudaBuf<T>,
+        transfer: &Transfer<'_, D, S, Self>,
+        to: &mut CudaBuf<S>,
     ) -> Result<(), SolverError> {
-        seed::seed::<D, L, T>(self, transfer, to)
+        seed::seed::<D, L, S>(self, transfer, to)
     }
 
-    fn mass<L: Lattice, T: Real>(
+    fn mass<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
-        from: &CudaBuf<T>,
+        from: &CudaBuf<S>,
     ) -> Result<CudaBuf<f64>, SolverError> {
-        mass::mass::<D, L, T>(self, level, from)
+        mass::mass::<D, L, S>(self, level, from)
     }
 
-    fn rescale<L: Lattice, T: Real>(
+    fn rescale<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
         factor: f64,
-        populations: &mut CudaBuf<T>,
+        populations: &mut CudaBuf<S>,
     ) -> Result<(), SolverError> {
-        mass::rescale::<D, L, T>(self, level, factor, populations)
+        mass::rescale::<D, L, S>(self, level, factor, populations)
     }
 }

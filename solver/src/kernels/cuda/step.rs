@@ -3,7 +3,7 @@
 //! pressure of the wall schemes.
 
 use super::{STEP, entry, give};
-use crate::{SolverError, kernels::Relaxation, lattice::Lattice, real::Real, tables::Level};
+use crate::{SolverError, kernels::Relaxation, lattice::Lattice, storage::Storage, tables::Level};
 use cutlink_amr::dims;
 use cutlink_device::{
     Backend,
@@ -14,19 +14,19 @@ use cutlink_device::{
 const PLAIN: u32 = 128;
 const SPECIAL: u32 = 64;
 
-pub(super) fn step<const D: usize, L: Lattice, T: Real>(
+pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
     cuda: &Cuda,
     level: &Level<D, Cuda>,
-    relax: Relaxation<T>,
-    from: &CudaBuf<T>,
-    to: &mut CudaBuf<T>,
-    moments: &mut CudaBuf<T>,
+    relax: Relaxation<S::Real>,
+    from: &CudaBuf<S>,
+    to: &mut CudaBuf<S>,
+    moments: &mut CudaBuf<S::Real>,
 ) -> Result<(), SolverError> {
     let (special, plain) = match relax.regularized {
-        0 => (entry!("special_trt", L, T), entry!("plain_trt", L, T)),
+        0 => (entry!("special_trt", L, S), entry!("plain_trt", L, S)),
         _ => (
-            entry!("special_regularized", L, T),
-            entry!("plain_regularized", L, T),
+            entry!("special_regularized", L, S),
+            entry!("plain_regularized", L, S),
         ),
     };
     let cells = dims::cells(D);
@@ -35,7 +35,7 @@ pub(super) fn step<const D: usize, L: Lattice, T: Real>(
         (level.special * cells, (level.slots - level.special) * cells);
     let to = to.share();
     let mut first = |cuda: &Cuda| -> Result<(), SolverError> {
-        let launch = give(cuda.launch(&STEP, D, entry!("walls", L, T)), level)
+        let launch = give(cuda.launch(&STEP, D, entry!("walls", L, S)), level)
             .buf(&level.walled)
             .buf(&level.stepped)
             .buf(from)
