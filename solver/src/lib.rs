@@ -10,6 +10,7 @@
 mod adapt;
 mod constants;
 mod error;
+mod f16;
 pub mod fields;
 mod flow;
 pub mod kernels;
@@ -27,6 +28,7 @@ mod variation;
 
 pub use adapt::{Adaptation, AdaptationLook, Criterion, Indicator, LevelLimit};
 pub use error::SolverError;
+pub use f16::F16;
 pub use flow::{Flow, ForceSample, InitialState, Lap, Snapshot, Work};
 pub use kernels::cpu::Census;
 pub use lattice::LatticeKind;

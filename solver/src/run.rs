@@ -392,7 +392,9 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         };
         let is_bad = |&cell: &usize| {
             stepped >> cell & 1 == 1
-                && !(is_subsonic(f64::from(square(cell))) && values[cell] > 0.0)
+                && !(is_subsonic(f64::from(square(cell)))
+                    && values[cell].is_finite()
+                    && values[cell] > 0.0)
         };
         let cell = (0..cells).find(is_bad).unwrap_or(0);
         let local = dims::unravel::<D>(cell, 4);

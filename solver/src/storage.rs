@@ -21,6 +21,14 @@ pub trait Storage: Item + Compiled {
     /// A value, rounded to nearest even.
     fn store(value: Self::Real) -> Self;
 
+    /// A stored value after a change that may be smaller than half a step of the format, in which case [`store`](Self::store)
+    /// would always undo it. In 16 bits it is rounded by a threshold that differs from place to place of a block (64 times the
+    /// velocity plus the cell), so that changes are right on average; else rounded to nearest.
+    #[inline(always)]
+    fn store_change(value: Self::Real, _place: usize) -> Self {
+        Self::store(value)
+    }
+
     /// Where the CPU gathers a row of a tile: the row itself, or `spare` if [`unpack`](Self::unpack) is to convert it.
     fn gather<'a>(row: &'a mut Row<Self::Real>, spare: &'a mut Row<Self>) -> &'a mut Row<Self>;
 

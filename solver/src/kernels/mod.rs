@@ -11,6 +11,7 @@
 //! | [`indicate`](FlowKernels::indicate) | largest value of an indicator over each slot's cells | `indicate` |
 //! | [`seed`](FlowKernels::seed) | populations of a level whose blocks have changed | `seed` |
 //! | [`TopologyKernels`] | tables, marks and transfers of a mesh that changes | [`topology`](TopologyKernels) |
+//! | [`narrow`](FlowKernels::narrow), [`widen`](FlowKernels::widen) | values to 16-bit populations and back, as the other stages do | `convert` |
 //! | [`mass`](FlowKernels::mass), [`rescale`](FlowKernels::rescale) | mass of a level's cells, all densities times a factor | `mass` |
 //!
 //! Populations are stored after collision, less their weights: `f[slot * Q * 4^D + place(q, cell)]`, where
@@ -25,8 +26,8 @@ mod topology;
 pub use topology::TopologyKernels;
 
 use crate::{
-    Flow, Indicator, Plan, SolverError, adapt::transfer::SlotSource, lattice::Lattice, real::Real,
-    sponge::Damped, storage::Storage, tables::Level,
+    F16, Flow, Indicator, Plan, SolverError, adapt::transfer::SlotSource, lattice::Lattice,
+    real::Real, sponge::Damped, storage::Storage, tables::Level,
 };
 use bytemuck::{Pod, Zeroable};
 use cutlink_amr::dims;
@@ -170,6 +171,12 @@ pub trait FlowKernels<const D: usize>: TopologyKernels<D> + sealed::Sealed {
     fn place<L: Lattice>(q: usize, cell: usize) -> usize {
         q * dims::cells(D) + cell
     }
+
+    /// Values as 16-bit populations, as the other stages store them.
+    fn narrow(&self, values: &Self::Buf<f32>) -> Result<Self::Buf<F16>, SolverError>;
+
+    /// What 16-bit populations are, as the other stages load them.
+    fn widen(&self, populations: &Self::Buf<F16>) -> Result<Self::Buf<f32>, SolverError>;
 
     /// One step of a level: `to` from `from`, and the transferred `moments`. In exchanging slots
     /// odd moments relax with rate 1, elsewhere with [`Relaxation::odd`].

@@ -97,7 +97,8 @@ impl<T: Real> Target<T> {
                     let cell = layer * LAYER + n;
                     let own = std::array::from_fn(|a| u[a][cell]);
                     let own = equilibrium::<D, L, T>(q, (rho[cell], own));
-                    *f = S::store(f.load() - T::of(f64::from(rate[cell])) * (own - drawn));
+                    let changed = f.load() - T::of(f64::from(rate[cell])) * (own - drawn);
+                    *f = S::store_change(changed, BLOCK * q + cell);
                 }
             }
         }

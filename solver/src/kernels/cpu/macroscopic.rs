@@ -83,7 +83,7 @@ pub(super) fn fastest<const D: usize, L: Lattice, S: Storage>(
             let (rho, j) = sums::<D, L, S>(from, slot, cell);
             let density = 1.0 + rho.wide();
             let square: f64 = j.iter().map(|j| (j.wide() / density).powi(2)).sum();
-            if square.is_finite() && density > 0.0 {
+            if square.is_finite() && density.is_finite() && density > 0.0 {
                 most.max(square as f32)
             } else {
                 f32::INFINITY

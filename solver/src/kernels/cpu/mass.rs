@@ -1,6 +1,7 @@
 //! The mass of a level, and all its densities times a factor.
 
 use super::{
+    BLOCK,
     cell::{bits, sums},
     order::Order,
 };
@@ -28,7 +29,8 @@ pub(super) fn rescale<const D: usize, L: Lattice, S: Storage>(factor: f64, popul
             let added = S::Real::of(L::W[q] * (factor - 1.0));
             for cell in 0..cells {
                 let f = &mut block[Order::<L>::of(q, cell)];
-                *f = S::store(f.load() * S::Real::of(factor) + added);
+                let changed = f.load() * S::Real::of(factor) + added;
+                *f = S::store_change(changed, BLOCK * q + cell);
             }
         }
     });

@@ -4,6 +4,7 @@
 mod cell;
 mod census;
 mod collide;
+mod convert;
 mod damp;
 mod exchange;
 mod faces;
@@ -26,7 +27,7 @@ mod wish;
 
 use super::{Between, FlowKernels, Relaxation, SUMS, Transfer};
 use crate::{
-    Flow, Indicator, LatticeKind, Plan, SolverError,
+    F16, Flow, Indicator, LatticeKind, Plan, SolverError,
     lattice::{D2Q9, D3Q19, D3Q27, Lattice, MOST},
     plan::{self, Starts},
     real::Real,
@@ -50,7 +51,7 @@ const BLOCK: usize = 64;
 pub(crate) const LAYER: usize = 16;
 
 /// Padding before and behind the cells of a row.
-const PAD: usize = 16;
+pub(crate) const PAD: usize = 16;
 
 /// A population of each cell of a block.
 pub(crate) type Row<T> = [T; PAD + BLOCK + PAD];
@@ -134,11 +135,6 @@ impl<S: Storage> AllStages<S> {
     };
 }
 
-// The unit tests of this crate run in f64: without f32, they compile in half the time.
-#[cfg(not(test))]
-static F32: AllStages<f32> = AllStages::NEW;
-static F64: AllStages<f64> = AllStages::NEW;
-
 /// A type of populations that the stages are compiled for.
 pub trait Compiled: Sized {
     /// The table of stages compiled for this type.
@@ -147,23 +143,38 @@ pub trait Compiled: Sized {
         Self: Storage;
 }
 
-impl Compiled for f32 {
-    #[cfg(not(test))]
-    fn all() -> &'static AllStages<Self> {
-        &F32
-    }
-
-    #[cfg(test)]
-    fn all() -> &'static AllStages<Self> {
-        unreachable!("unit tests should run in f64")
-    }
+macro_rules! compiled {
+    ($type:ty) => {
+        impl Compiled for $type {
+            fn all() -> &'static AllStages<Self> {
+                static ALL: AllStages<$type> = AllStages::NEW;
+                &ALL
+            }
+        }
+    };
 }
+compiled!(f64);
 
-impl Compiled for f64 {
-    fn all() -> &'static AllStages<Self> {
-        &F64
-    }
+// The unit tests of this crate run in f64: without the others, they compile in a third of the time.
+#[cfg(not(test))]
+compiled!(f32);
+#[cfg(not(test))]
+compiled!(F16);
+
+#[cfg(test)]
+macro_rules! not_in_tests {
+    ($type:ty) => {
+        impl Compiled for $type {
+            fn all() -> &'static AllStages<Self> {
+                unreachable!("unit tests should run in f64")
+            }
+        }
+    };
 }
+#[cfg(test)]
+not_in_tests!(f32);
+#[cfg(test)]
+not_in_tests!(F16);
 
 fn stages<const D: usize, L: Lattice, S: Storage>() -> &'static Stages<D, S> {
     let all = S::all();
@@ -187,6 +198,14 @@ impl<const D: usize> FlowKernels<D> for Host {
 
     fn place<L: Lattice>(q: usize, cell: usize) -> usize {
         Order::<L>::of(q, cell)
+    }
+
+    fn narrow(&self, values: &Vec<f32>) -> Result<Vec<F16>, SolverError> {
+        Ok(convert::narrow(values))
+    }
+
+    fn widen(&self, populations: &Vec<F16>) -> Result<Vec<f32>, SolverError> {
+        Ok(convert::widen(populations))
     }
 
     fn step<L: Lattice, S: Storage>(

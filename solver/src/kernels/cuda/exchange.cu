@@ -47,11 +47,11 @@ __device__ void load(Tile<T>& tile, const uint32_t* neighbors, const uint64_t* s
     __syncthreads();
 }
 
-template <class L, class T>
+template <class L, class S>
 __device__ void interpolate_slot(const uint32_t* neighbors, const uint64_t* solid, uint32_t exchanging,
                                  const uint32_t* overlaps, const uint64_t* ghost, const uint64_t* stepped, bool cubic,
-                                 const Arrival<T>& arrival, const T* moments, T* to) {
-    __shared__ Tile<T> tile;
+                                 const Arrival<Real<S>>& arrival, const Real<S>* moments, S* to) {
+    __shared__ Tile<Real<S>> tile;
     const uint32_t slot = blockIdx.x;
     const uint64_t targets = ghost[slot] & stepped[slot];
     if (targets == 0) {
@@ -64,10 +64,11 @@ __device__ void interpolate_slot(const uint32_t* neighbors, const uint64_t* soli
 }
 
 // Cells of an overlap block that are not stepped, from their children.
-template <class L, class T>
+template <class L, class S>
 __device__ void average(const uint32_t* overlaps, const uint64_t* stepped, const uint64_t* solid,
-                        const uint64_t* fine_solid, const Arrival<T>& arrival, const T* fine_moments, T* to,
-                        T* moments) {
+                        const uint64_t* fine_solid, const Arrival<Real<S>>& arrival, const Real<S>* fine_moments,
+                        S* to, Real<S>* moments) {
+    using T = Real<S>;
     const uint32_t slot = overlaps[blockIdx.x];
     const int cell = threadIdx.x;
     if (cell >= CELLS || ((stepped[slot] | solid[slot]) >> cell & 1)) {
@@ -111,17 +112,18 @@ __device__ void average(const uint32_t* overlaps, const uint64_t* stepped, const
     populations<L>(values, arrival, to + static_cast<size_t>(slot) * (L::Q * CELLS) + cell);
 }
 
-#define ENTRIES(L, l, T, t)                                                                                            \
+#define ENTRIES(L, l, S, s)                                                                                            \
     extern "C" __global__ void __launch_bounds__(64)                                                                   \
-        interpolate_##l##_##t(const uint32_t* neighbors, const uint64_t* solid, uint32_t exchanging,                   \
+        interpolate_##l##_##s(const uint32_t* neighbors, const uint64_t* solid, uint32_t exchanging,                   \
                               const uint32_t* overlaps, const uint64_t* ghost, const uint64_t* stepped,                \
-                              uint32_t cubic, Arrival<T> arrival, const T* moments, T* to) {                           \
-        interpolate_slot<L, T>(neighbors, solid, exchanging, overlaps, ghost, stepped, cubic != 0, arrival, moments,   \
+                              uint32_t cubic, Arrival<Real<S>> arrival, const Real<S>* moments, S* to) {               \
+        interpolate_slot<L, S>(neighbors, solid, exchanging, overlaps, ghost, stepped, cubic != 0, arrival, moments,   \
                                to);                                                                                    \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(64)                                                                   \
-        average_##l##_##t(const uint32_t* overlaps, const uint64_t* stepped, const uint64_t* solid,                    \
-                          const uint64_t* fine_solid, Arrival<T> arrival, const T* fine_moments, T* to, T* moments) {  \
-        average<L, T>(overlaps, stepped, solid, fine_solid, arrival, fine_moments, to, moments);                       \
+        average_##l##_##s(const uint32_t* overlaps, const uint64_t* stepped, const uint64_t* solid,                    \
+                          const uint64_t* fine_solid, Arrival<Real<S>> arrival, const Real<S>* fine_moments, S* to,    \
+                          Real<S>* moments) {                                                                          \
+        average<L, S>(overlaps, stepped, solid, fine_solid, arrival, fine_moments, to, moments);                       \
     }
 EACH_LATTICE(ENTRIES)

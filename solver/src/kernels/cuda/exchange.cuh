@@ -24,8 +24,9 @@ struct Arrival {
 };
 
 // Populations after collision, of values before it that are this level's.
-template <class L, class T>
-__device__ void populations(const Values<T>& values, const Arrival<T>& arrival, T* to) {
+template <class L, class S>
+__device__ void populations(const Values<Real<S>>& values, const Arrival<Real<S>>& arrival, S* to) {
+    using T = Real<S>;
     Fluid<T> fluid;
     fluid.rho = values[0];
     const T density = fluid.density();
@@ -40,7 +41,7 @@ __device__ void populations(const Values<T>& values, const Arrival<T>& arrival, 
     without_trace(fluid, T(arrival.bulk));
     const Orders<T> orders(fluid, arrival.keep);
     const T base = even_base(fluid, orders);
-    to[0] = T(L::w(0)) * base;
+    to[0] = narrow<S>(T(L::w(0)) * base);
 #pragma unroll
     for (int p = 1; p < L::Q; p += 2) {
         const T even = even_part<L>(p, base, orders);
@@ -48,8 +49,8 @@ __device__ void populations(const Values<T>& values, const Arrival<T>& arrival, 
         if (arrival.regularized) {
             odd += cubic_part<L>(p, orders);
         }
-        to[p * CELLS] = T(L::w(p)) * (even + odd);
-        to[(p + 1) * CELLS] = T(L::w(p)) * (even - odd);
+        to[p * CELLS] = narrow<S>(T(L::w(p)) * (even + odd));
+        to[(p + 1) * CELLS] = narrow<S>(T(L::w(p)) * (even - odd));
     }
 }
 
@@ -170,8 +171,9 @@ __device__ void add_parabolas(const Tile<T>& tile, int cell, Values<T>& values) 
 
 // Ghost cells of a fine block, a child of an overlap block. Where not all cells of the polynomial are fluid, the
 // linear one; where not all of these are, the weighted mean of those that are.
-template <class L, class T>
-__device__ void interpolate(const Tile<T>& tile, bool cubic, const Arrival<T>& arrival, T* to) {
+template <class L, class S>
+__device__ void interpolate(const Tile<Real<S>>& tile, bool cubic, const Arrival<Real<S>>& arrival, S* to) {
+    using T = Real<S>;
     const int cell = threadIdx.x;
     Values<T> values;
     constexpr uint64_t ALL = ~0ull >> (64 - CELLS);

@@ -3,6 +3,7 @@
 
 #![expect(unsafe_code, reason = "kernels are launched with addresses")]
 
+mod convert;
 mod damp;
 mod exchange;
 mod forces;
@@ -18,7 +19,7 @@ mod wish;
 
 use super::{Between, FlowKernels, Relaxation, Transfer};
 use crate::{
-    Flow, Indicator, Plan, SolverError,
+    F16, Flow, Indicator, Plan, SolverError,
     lattice::Lattice,
     plan::{self, Starts},
     real::Real,
@@ -31,6 +32,7 @@ use cutlink_device::cuda::{Cuda, CudaBuf, Launch, Module};
 use std::ops::Range;
 
 static STEP: [Module; 2] = cutlink_device::cuda_modules!("step");
+static CONVERT: [Module; 2] = cutlink_device::cuda_modules!("convert");
 static DAMP: [Module; 2] = cutlink_device::cuda_modules!("damp");
 static EXCHANGE: [Module; 2] = cutlink_device::cuda_modules!("exchange");
 static FORCES: [Module; 2] = cutlink_device::cuda_modules!("forces");
@@ -49,10 +51,13 @@ macro_rules! entry {
             <$lattice as $crate::lattice::Lattice>::KIND,
             <$storage as $crate::storage::Storage>::PRECISION,
         ) {
+            ($crate::LatticeKind::D2Q9, $crate::Precision::F16) => concat!($name, "_d2q9_f16"),
             ($crate::LatticeKind::D2Q9, $crate::Precision::F32) => concat!($name, "_d2q9_f32"),
             ($crate::LatticeKind::D2Q9, $crate::Precision::F64) => concat!($name, "_d2q9_f64"),
+            ($crate::LatticeKind::D3Q19, $crate::Precision::F16) => concat!($name, "_d3q19_f16"),
             ($crate::LatticeKind::D3Q19, $crate::Precision::F32) => concat!($name, "_d3q19_f32"),
             ($crate::LatticeKind::D3Q19, $crate::Precision::F64) => concat!($name, "_d3q19_f64"),
+            ($crate::LatticeKind::D3Q27, $crate::Precision::F16) => concat!($name, "_d3q27_f16"),
             ($crate::LatticeKind::D3Q27, $crate::Precision::F32) => concat!($name, "_d3q27_f32"),
             ($crate::LatticeKind::D3Q27, $crate::Precision::F64) => concat!($name, "_d3q27_f64"),
         }
@@ -97,6 +102,14 @@ static STARTS_3D: Starts<3, Cuda> = Starts::IN_3D;
 impl<const D: usize> FlowKernels<D> for Cuda {
     fn start<'a>(&self, plan: Plan<'a, D>) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
         plan::start(self, plan, &STARTS_2D, &STARTS_3D)
+    }
+
+    fn narrow(&self, values: &CudaBuf<f32>) -> Result<CudaBuf<F16>, SolverError> {
+        convert::narrow(self, values)
+    }
+
+    fn widen(&self, populations: &CudaBuf<F16>) -> Result<CudaBuf<f32>, SolverError> {
+        convert::widen(self, populations)
     }
 
     fn step<L: Lattice, S: Storage>(

@@ -31,9 +31,11 @@ __device__ __forceinline__ void source(const int (&x)[D], int q, int& toward, in
 }
 
 // Slots from `first` on that have nothing but fluid of their level around them.
-template <class L, class T, bool REGULARIZED>
+template <class L, class S, bool REGULARIZED>
 __device__ __forceinline__ void step_plain(const uint32_t* neighbors, uint32_t first, uint32_t slots,
-                                      const Relaxation<T>& relax, const T* __restrict__ from, T* __restrict__ to) {
+                                           const Relaxation<Real<S>>& relax, const S* __restrict__ from,
+                                           S* __restrict__ to) {
+    using T = Real<S>;
     constexpr int GROUP = PLAIN / CELLS;
     __shared__ uint32_t around[GROUP * DIRECTIONS];
     const uint32_t begin = first + blockIdx.x * GROUP;
@@ -53,17 +55,17 @@ __device__ __forceinline__ void step_plain(const uint32_t* neighbors, uint32_t f
         int toward, cell;
         source<L>(at.x, q, toward, cell);
         const uint32_t slot = around[place * DIRECTIONS + toward];
-        f[q] = from[static_cast<size_t>(slot) * (L::Q * CELLS) + q * CELLS + cell];
+        f[q] = widen(from[static_cast<size_t>(slot) * (L::Q * CELLS) + q * CELLS + cell]);
     }
     Fluid<T> fluid = fluid_of<L>(f, relax);
     if (REGULARIZED) {
         add_stress<L>(f, fluid);
     }
     collide<L, T, REGULARIZED>(relax, fluid, f);
-    T* out = to + static_cast<size_t>(at.slot) * (L::Q * CELLS) + threadIdx.x % CELLS;
+    S* out = to + static_cast<size_t>(at.slot) * (L::Q * CELLS) + threadIdx.x % CELLS;
 #pragma unroll
     for (int q = 0; q < L::Q; q++) {
-        out[q * CELLS] = f[q];
+        out[q * CELLS] = narrow<S>(f[q]);
     }
 }
 
@@ -76,9 +78,10 @@ __device__ __forceinline__ bool is_reflected(uint32_t from, const Links& links, 
 // Populations from walls and faces, written to where the collision reads them and puts the cells' new values: for slots
 // in `walled`, which have such. They are queued, so that all threads share them; so are the cells whose moments ghost
 // cells take, once for all populations that need them.
-template <class L, class T>
+template <class L, class S>
 __device__ __forceinline__ void add_walls(const Level& level, const uint32_t* walled, const uint64_t* stepped,
-                                          const T* __restrict__ from, T* __restrict__ to) {
+                                          const S* __restrict__ from, S* __restrict__ to) {
+    using T = Real<S>;
     __shared__ Moments<T> moments;
     __shared__ uint16_t queue[CELLS * L::Q];
     __shared__ uint8_t inner[HALO];
@@ -126,7 +129,7 @@ __device__ __forceinline__ void add_walls(const Level& level, const uint32_t* wa
         }
     }
     __syncthreads();
-    const View<L, T> view{level, from, &moments};
+    const View<L, S> view{level, from, &moments};
     for (uint32_t i = threadIdx.x; i < inners; i += SPECIAL) {
         const int place = inner[i];
         int step[D];
@@ -148,16 +151,17 @@ __device__ __forceinline__ void add_walls(const Level& level, const uint32_t* wa
     for (uint32_t i = threadIdx.x; i < length; i += SPECIAL) {
         const int q = queue[i] & 31, cell = queue[i] >> 5;
         const At at(slot, cell);
-        to[(static_cast<size_t>(slot) * L::Q + q) * CELLS + cell] = pull(view, at, q, level.links(at));
+        to[(static_cast<size_t>(slot) * L::Q + q) * CELLS + cell] = narrow<S>(pull(view, at, q, level.links(at)));
     }
 }
 
 // The special slots, with anything around them; cells that are not stepped keep what `to` has, and slots
 // below `exchanging` write transferred moments.
-template <class L, class T, bool REGULARIZED>
+template <class L, class S, bool REGULARIZED>
 __device__ __forceinline__ void step_special(const Level& level, const uint64_t* stepped, uint32_t exchanging,
-                                        const Relaxation<T>& relax, const T* __restrict__ from, T* to,
-                                        T* __restrict__ moments) {
+                                             const Relaxation<Real<S>>& relax, const S* __restrict__ from, S* to,
+                                             Real<S>* __restrict__ moments) {
+    using T = Real<S>;
     constexpr int GROUP = SPECIAL / CELLS;
     __shared__ uint32_t around[GROUP * DIRECTIONS];
     __shared__ uint64_t solids[GROUP * DIRECTIONS];
@@ -176,7 +180,7 @@ __device__ __forceinline__ void step_special(const Level& level, const uint64_t*
         return;
     }
     const Links links = level.links(at);
-    T* out = to + static_cast<size_t>(at.slot) * (L::Q * CELLS) + own;
+    S* out = to + static_cast<size_t>(at.slot) * (L::Q * CELLS) + own;
     T f[L::Q];
 #pragma unroll
     for (int q = 0; q < L::Q; q++) {
@@ -194,8 +198,8 @@ __device__ __forceinline__ void step_special(const Level& level, const uint64_t*
             cell = own;
             population = opposite(q);
         }
-        const T* source = from + (static_cast<size_t>(slot) * L::Q + population) * CELLS + cell;
-        f[q] = back ? out[q * CELLS] : *source;
+        const S* source = from + (static_cast<size_t>(slot) * L::Q + population) * CELLS + cell;
+        f[q] = widen(back ? out[q * CELLS] : *source);
     }
     Fluid<T> fluid = fluid_of<L>(f, relax);
     if (REGULARIZED || at.slot < exchanging) {
@@ -221,28 +225,28 @@ __device__ __forceinline__ void step_special(const Level& level, const uint64_t*
     collide<L, T, REGULARIZED>(here_relax, fluid, f);
 #pragma unroll
     for (int q = 0; q < L::Q; q++) {
-        out[q * CELLS] = f[q];
+        out[q * CELLS] = narrow<S>(f[q]);
     }
 }
 
-#define ENTRY(L, l, T, t, NAME, REGULARIZED)                                                                           \
+#define ENTRY(L, l, S, s, NAME, REGULARIZED)                                                                           \
     extern "C" __global__ void __launch_bounds__(PLAIN)                                                                \
-        plain_##NAME##_##l##_##t(const uint32_t* neighbors, uint32_t first, uint32_t slots, Relaxation<T> relax,       \
-                                 const T* __restrict__ from, T* __restrict__ to) {                                     \
-        step_plain<L, T, REGULARIZED>(neighbors, first, slots, relax, from, to);                                       \
+        plain_##NAME##_##l##_##s(const uint32_t* neighbors, uint32_t first, uint32_t slots, Relaxation<Real<S>> relax, \
+                                 const S* __restrict__ from, S* __restrict__ to) {                                     \
+        step_plain<L, S, REGULARIZED>(neighbors, first, slots, relax, from, to);                                       \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(SPECIAL)                                                              \
-        special_##NAME##_##l##_##t(LEVEL_PARAMETERS, const uint64_t* stepped, uint32_t exchanging,                     \
-                                   Relaxation<T> relax, const T* __restrict__ from, T* to,                             \
-                                   T* __restrict__ moments) {                                                          \
-        step_special<L, T, REGULARIZED>(LEVEL, stepped, exchanging, relax, from, to, moments);                         \
+        special_##NAME##_##l##_##s(LEVEL_PARAMETERS, const uint64_t* stepped, uint32_t exchanging,                     \
+                                   Relaxation<Real<S>> relax, const S* __restrict__ from, S* to,                       \
+                                   Real<S>* __restrict__ moments) {                                                    \
+        step_special<L, S, REGULARIZED>(LEVEL, stepped, exchanging, relax, from, to, moments);                         \
     }
-#define WALLS(L, l, T, t)                                                                                              \
+#define WALLS(L, l, S, s)                                                                                              \
     extern "C" __global__ void __launch_bounds__(SPECIAL)                                                              \
-        walls_##l##_##t(LEVEL_PARAMETERS, const uint32_t* walled, const uint64_t* stepped, const T* __restrict__ from, \
-                        T* __restrict__ to) {                                                                          \
-        add_walls<L, T>(LEVEL, walled, stepped, from, to);                                                             \
+        walls_##l##_##s(LEVEL_PARAMETERS, const uint32_t* walled, const uint64_t* stepped, const S* __restrict__ from, \
+                        S* __restrict__ to) {                                                                          \
+        add_walls<L, S>(LEVEL, walled, stepped, from, to);                                                             \
     }
-#define BOTH(L, l, T, t)                                                                                               \
-    ENTRY(L, l, T, t, trt, false) ENTRY(L, l, T, t, regularized, true) WALLS(L, l, T, t)
+#define BOTH(L, l, S, s)                                                                                               \
+    ENTRY(L, l, S, s, trt, false) ENTRY(L, l, S, s, regularized, true) WALLS(L, l, S, s)
 EACH_LATTICE(BOTH)
