@@ -66,7 +66,9 @@ class Flow:
 
         - `viscosity`: kinematic, (tau - 1/2) / 3 on the root level.
         - `lattice`: ``"d2q9"``, ``"d3q19"`` (default in 3D), ``"d3q27"``. `collision`: ``"regularized"`` (default),
-          ``"bgk"``, ``"trt"`` with its `magic` parameter (default 3/16). `precision`: ``"f32"``, ``"f64"``.
+          ``"bgk"``, ``"trt"`` with its `magic` parameter (default 3/16).
+        - `precision`: ``"f32"``, ``"f64"``, or ``"f16"``: populations in 16 bits, arithmetic in 32. Half the memory of
+          ``"f32"``; disturbances below a thousandth of the local velocity are lost.
         - `faces`, by name (``"x-"``, ``"x+"``, …): ``"periodic"`` (default), ``"no-slip"``, ``"free-slip"``,
           ``"outflow"``, ``{"velocity": [...]}``, ``{"density": rho}``,
           ``{"far-field": {"velocity": [...], "density": rho}}``.
