@@ -95,6 +95,8 @@ use unrolled;
 type Step<const D: usize, S, T> =
     fn(&Level<D, Host>, Relaxation<T>, from: &[S], to: &mut [S], moments: &mut [T]);
 
+type Interpolate<const D: usize, S, T> = fn(&Between<'_, D, T, Host>, moments: &[T], to: &mut [S]);
+
 type Average<const D: usize, S, T> =
     fn(&Between<'_, D, T, Host>, fine_moments: &[T], to: &mut [S], moments: &mut [T]);
 
@@ -102,7 +104,7 @@ type Average<const D: usize, S, T> =
 #[derive(Debug)]
 struct Stages<const D: usize, S: Storage> {
     step: Step<D, S, S::Real>,
-    interpolate: fn(&Between<'_, D, S::Real, Host>, moments: &[S::Real], to: &mut [S]),
+    interpolate: Interpolate<D, S, S::Real>,
     average: Average<D, S, S::Real>,
     seed: fn(&Transfer<'_, D, S, Host>, to: &mut [S]),
 }
