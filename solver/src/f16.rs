@@ -4,6 +4,7 @@ use crate::{
     Precision,
     constants::F16_SCALE,
     kernels::cpu::{LAYER, PAD, Processor, Row},
+    lattice::MOST,
     storage::Storage,
 };
 use bytemuck::{Pod, Zeroable};
@@ -96,14 +97,26 @@ impl Storage for F16 {
         Self::store(value + threshold * step)
     }
 
+    type Gathered = [Row<Self>; MOST];
+
     #[inline(always)]
-    fn gather<'a>(_: &'a mut Row<f32>, spare: &'a mut Row<Self>) -> &'a mut Row<Self> {
-        spare
+    fn gather<'a>(
+        _: &'a mut Row<f32>,
+        gathered: &'a mut Self::Gathered,
+        q: usize,
+    ) -> &'a mut Row<Self> {
+        &mut gathered[q]
     }
 
     #[inline(always)]
-    fn unpack<P: Processor>(processor: P, spare: &Row<Self>, cells: usize, row: &mut Row<f32>) {
-        let from = spare[PAD..].as_chunks::<LAYER>().0;
+    fn unpack<P: Processor>(
+        processor: P,
+        gathered: &Self::Gathered,
+        q: usize,
+        cells: usize,
+        row: &mut Row<f32>,
+    ) {
+        let from = gathered[q][PAD..].as_chunks::<LAYER>().0;
         let to = row[PAD..].as_chunks_mut::<LAYER>().0;
         for layer in 0..cells / LAYER {
             processor.widen(&from[layer], &mut to[layer]);

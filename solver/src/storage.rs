@@ -6,6 +6,7 @@ use crate::{
     kernels::cpu::{Compiled, LAYER, Processor, Row},
     real::Real,
 };
+use bytemuck::Zeroable;
 use cutlink_device::Item;
 
 /// How a population is stored: f32 and f64 as they are.
@@ -29,13 +30,22 @@ pub trait Storage: Item + Compiled {
         Self::store(value)
     }
 
-    /// Where the CPU gathers a row of a tile: the row itself, or `spare` if [`unpack`](Self::unpack) is to convert it.
-    fn gather<'a>(row: &'a mut Row<Self::Real>, spare: &'a mut Row<Self>) -> &'a mut Row<Self>;
+    /// Rows of a block as they are gathered on the CPU, if they are to be converted.
+    type Gathered: Zeroable;
 
-    /// Brings the first `cells` cells of what was gathered into the row.
+    /// Where the CPU gathers row `q` of a tile: the row itself, or a row that [`unpack`](Self::unpack) is to convert.
+    fn gather<'a>(
+        row: &'a mut Row<Self::Real>,
+        gathered: &'a mut Self::Gathered,
+        q: usize,
+    ) -> &'a mut Row<Self>;
+
+    /// Brings the first `cells` cells of what was gathered into the row. To be done once all rows are gathered: a processor
+    /// waits for stores in pieces that are read again at once as a whole.
     fn unpack<P: Processor>(
         processor: P,
-        spare: &Row<Self>,
+        gathered: &Self::Gathered,
+        q: usize,
         cells: usize,
         row: &mut Row<Self::Real>,
     );
@@ -71,13 +81,15 @@ macro_rules! as_it_is {
                 value
             }
 
+            type Gathered = ();
+
             #[inline(always)]
-            fn gather<'a>(row: &'a mut Row<Self>, _: &'a mut Row<Self>) -> &'a mut Row<Self> {
+            fn gather<'a>(row: &'a mut Row<Self>, _: &'a mut (), _: usize) -> &'a mut Row<Self> {
                 row
             }
 
             #[inline(always)]
-            fn unpack<P: Processor>(_: P, _: &Row<Self>, _: usize, _: &mut Row<Self>) {}
+            fn unpack<P: Processor>(_: P, _: &(), _: usize, _: usize, _: &mut Row<Self>) {}
 
             #[inline(always)]
             fn widen<'a, P: Processor>(

@@ -16,6 +16,7 @@ use crate::{
     storage::Storage,
     tables::Level,
 };
+use bytemuck::Zeroable;
 use cutlink_amr::{OUTSIDE, dims};
 use cutlink_device::Host;
 use rayon::prelude::*;
@@ -38,15 +39,17 @@ struct Step<'a, const D: usize, L, S: Storage> {
 }
 
 /// What a task needs for its blocks.
-struct Scratch<const D: usize, T> {
-    tile: Tile<T>,
-    moments: Moments<D, T>,
+struct Scratch<const D: usize, S: Storage> {
+    tile: Tile<S::Real>,
+    gathered: S::Gathered,
+    moments: Moments<D, S::Real>,
 }
 
-impl<const D: usize, T: Real> Scratch<D, T> {
+impl<const D: usize, S: Storage> Scratch<D, S> {
     fn new() -> Self {
         Self {
             tile: Tile::new(),
+            gathered: S::Gathered::zeroed(),
             moments: Moments::new(),
         }
     }
@@ -92,7 +95,7 @@ impl<const D: usize, L: Lattice, S: Storage> Work for Others<'_, D, L, S> {
             if slot < self.step.view.level.special {
                 self.step.special(processor, slot, to, None, &mut scratch);
             } else {
-                self.step.plain(processor, slot, to, &mut scratch.tile);
+                self.step.plain(processor, slot, to, &mut scratch);
             }
         }
         stream::fence();
@@ -169,9 +172,16 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> Step<'_, D, L, S
 
     /// A block with nothing but fluid of its level around it.
     #[inline(always)]
-    fn plain<P: Processor>(&self, processor: P, slot: usize, to: &mut [S], tile: &mut Tile<T>) {
+    fn plain<P: Processor>(
+        &self,
+        processor: P,
+        slot: usize,
+        to: &mut [S],
+        scratch: &mut Scratch<D, S>,
+    ) {
         let (cells, from) = (dims::cells(D), self.view.from);
-        stream::stream::<D, L, S, P>(processor, from, self.neighbors(slot), tile);
+        let Scratch { tile, gathered, .. } = scratch;
+        stream::stream::<D, L, S, P>(processor, from, self.neighbors(slot), tile, gathered);
         self.collide(slot, tile);
         stream::store::<L, S, P>(processor, tile, cells, to, self.is_large);
     }
@@ -184,7 +194,7 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> Step<'_, D, L, S
         slot: usize,
         to: &mut [S],
         moments: Option<&mut [T]>,
-        scratch: &mut Scratch<D, T>,
+        scratch: &mut Scratch<D, S>,
     ) {
         let cells = dims::cells(D);
         let stepped = self.view.level.stepped[slot];
@@ -194,7 +204,7 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> Step<'_, D, L, S
         let around = self.around(slot);
         let tile = &mut scratch.tile;
         let next = &around[..dims::directions(D)];
-        stream::stream::<D, L, S, P>(processor, self.view.from, next, tile);
+        stream::stream::<D, L, S, P>(processor, self.view.from, next, tile, &mut scratch.gathered);
         self.mend(processor, slot, stepped, tile, &mut scratch.moments);
         let mut fresh = [[T::of(0.0); BLOCK]; 10];
         if moments.is_some() {
@@ -377,7 +387,7 @@ mod tests {
             for slot in 0..level.special {
                 let around = step.around(slot);
                 let around = &around[..dims::directions(D)];
-                stream::stream::<D, L, f64, _>(AnyProcessor, &from, around, &mut whole);
+                stream::stream::<D, L, f64, _>(AnyProcessor, &from, around, &mut whole, &mut ());
                 step.mend(
                     AnyProcessor,
                     slot,

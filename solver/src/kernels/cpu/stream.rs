@@ -22,6 +22,7 @@ pub(super) fn stream<const D: usize, L: Lattice, S: Storage, P: Processor>(
     from: &[S],
     next: &[u32],
     tile: &mut Tile<S::Real>,
+    gathered: &mut S::Gathered,
 ) {
     // With lengths that are constants: else the ends of each of hundreds of runs are looked at.
     let size = L::Q * dims::cells(D);
@@ -30,9 +31,8 @@ pub(super) fn stream<const D: usize, L: Lattice, S: Storage, P: Processor>(
         near[toward] = &from[next[toward] as usize * size..][..size];
     });
     let near = &near;
-    let mut spare = [S::zeroed(); PAD + BLOCK + PAD];
     unrolled!(q < L::Q, {
-        let row = S::gather(&mut tile.0[q], &mut spare);
+        let row = S::gather(&mut tile.0[q], gathered, q);
         let (cx, cy, cz) = (L::C[q][0], L::C[q][1], L::C[q][2]);
         if cx == 0 {
             rows::<D, L, S, Still>(near, q, [0, cy, cz], row);
@@ -43,7 +43,9 @@ pub(super) fn stream<const D: usize, L: Lattice, S: Storage, P: Processor>(
             rows::<D, L, S, Left>(near, q, [0, cy, cz], row);
             rows::<D, L, S, MendRight>(near, q, [-1, cy, cz], row);
         }
-        S::unpack(processor, &spare, dims::cells(D), &mut tile.0[q]);
+    });
+    unrolled!(q < L::Q, {
+        S::unpack(processor, gathered, q, dims::cells(D), &mut tile.0[q]);
     });
 }
 
