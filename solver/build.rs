@@ -93,11 +93,13 @@ struct {name} {{
 #[cfg(feature = "cuda")]
 fn main() -> Result<(), String> {
     use constants::{
-        DIRECTION_BITS, closure, condition, indicator, odd, operator, profile, scheme, slot, source,
+        DIRECTION_BITS, F16_SCALE, closure, condition, indicator, odd, operator, profile, scheme,
+        slot, source,
     };
     use cutlink_nvcc::Constant;
     let values = [
         ("DIRECTION_BITS", Constant::U32(DIRECTION_BITS)),
+        ("F16_SCALE", Constant::F64(f64::from(F16_SCALE))),
         ("WALL", Constant::U32(condition::WALL)),
         ("SLIP", Constant::U32(condition::SLIP)),
         ("OUTFLOW", Constant::U32(condition::OUTFLOW)),

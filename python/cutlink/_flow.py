@@ -67,11 +67,13 @@ class Flow:
         """Starts a flow.
 
         - `viscosity`: kinematic, (tau - 1/2) / 3 on the root level.
-        - `lattice`: ``"d2q9"``, ``"d3q19"`` (default in 3D), ``"d3q27"``. `precision`: ``"f32"``, ``"f64"``.
+        - `lattice`: ``"d2q9"``, ``"d3q19"`` (default in 3D), ``"d3q27"``.
         - `collision`: ``"regularized"`` (default), ``"bgk"``, ``"trt"`` with its `magic` parameter (default 3/16),
           ``"cumulant"`` (d3q27), ``"kbc"`` (d2q9, d3q27).
         - `les`: eddy viscosity, ``"none"``, ``"smagorinsky"`` or ``"qr"`` (3D), with `les_constant` in place of the
           usual 0.1 and 0.152.
+        - `precision`: ``"f32"``, ``"f64"``, or ``"f16"``: populations in 16 bits, arithmetic in 32. Half the memory of
+          ``"f32"``; disturbances below a thousandth of the local velocity are lost.
         - `faces`, by name (``"x-"``, ``"x+"``, …): ``"periodic"`` (default), ``"no-slip"``, ``"free-slip"``,
           ``"outflow"``, ``{"velocity": [...]}``, ``{"density": rho}``,
           ``{"far-field": {"velocity": [...], "density": rho}}``.

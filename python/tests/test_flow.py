@@ -82,6 +82,19 @@ def test_poiseuille_flow_is_a_parabola():
     assert (along[16][~fluid] == 0).all()
 
 
+def test_16_bit_populations_give_the_same_drag(ball):
+    def drag(precision):
+        flow = cutlink.Flow(
+            ball, viscosity=0.1, precision=precision, faces={"x-": {"velocity": [0.05, 0, 0]}, "x+": "outflow"}
+        )
+        flow.set(velocity=[0.05, 0, 0])
+        flow.advance(300)
+        flow.check()
+        return flow.forces().forces[-1, 0, 0]
+
+    assert drag("f16") == pytest.approx(drag("f32"), rel=5e-3)
+
+
 def test_a_diverged_flow_is_told(ball):
     flow = cutlink.Flow(ball, viscosity=1e-6, collision="bgk")
     flow.set(velocity=[0.5, 0, 0])

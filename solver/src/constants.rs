@@ -1,5 +1,8 @@
 //! Numbers in tables that kernels share; the build script writes them out for CUDA.
 
+/// What populations less their weights are multiplied by where they are stored in 16 bits.
+pub(crate) const F16_SCALE: f32 = 32768.0;
+
 /// Conditions of a face or patch as kernels read them: `Rule::kind`.
 pub(crate) mod condition {
     /// Bounce-back from a wall at rest or a moving one.

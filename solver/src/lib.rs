@@ -10,6 +10,7 @@
 mod adapt;
 mod constants;
 mod error;
+mod f16;
 pub mod fields;
 mod flow;
 pub mod kernels;
@@ -20,12 +21,14 @@ pub mod profile;
 pub mod real;
 mod run;
 mod sponge;
+pub mod storage;
 mod tables;
 mod validate;
 mod variation;
 
 pub use adapt::{Adaptation, AdaptationLook, Criterion, Indicator, LevelLimit};
 pub use error::SolverError;
+pub use f16::F16;
 pub use flow::{Flow, ForceSample, InitialState, Lap, Snapshot, Work};
 pub use kernels::cpu::Census;
 pub use lattice::LatticeKind;

@@ -70,13 +70,34 @@ impl Les {
     };
 }
 
-/// Floating-point type of storage and arithmetic.
+/// Floating-point type of populations in memory, less their weights, and of arithmetic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Precision {
-    /// 32 bits; populations less their weights, which keeps two more digits.
+    /// Stored in 16 bits ([`F16`](crate::F16)), arithmetic in 32: half the memory of `F32`, and eleven significant bits.
+    F16,
+    /// 32 bits.
     F32,
     /// 64 bits.
     F64,
+}
+
+impl Precision {
+    /// Bytes of a stored population.
+    pub const fn stored_bytes(self) -> u64 {
+        match self {
+            Self::F16 => 2,
+            Self::F32 => 4,
+            Self::F64 => 8,
+        }
+    }
+
+    /// Bytes of a number of arithmetic, and of a moment that passes between levels.
+    pub const fn real_bytes(self) -> u64 {
+        match self {
+            Self::F16 | Self::F32 => 4,
+            Self::F64 => 8,
+        }
+    }
 }
 
 /// How ghost cells get their values from the coarser level.
@@ -181,7 +202,7 @@ macro_rules! names {
     };
 }
 names!(LatticeKind, "lattice", Self::D2Q9 => "d2q9", Self::D3Q19 => "d3q19", Self::D3Q27 => "d3q27");
-names!(Precision, "precision", Self::F32 => "f32", Self::F64 => "f64");
+names!(Precision, "precision", Self::F16 => "f16", Self::F32 => "f32", Self::F64 => "f64");
 names!(Interpolation, "interpolation", Self::Linear => "linear", Self::Cubic => "cubic");
 names!(WallScheme, "wall scheme", Self::BounceBack => "bounce-back", Self::Linear => "linear", Self::Quadratic => "quadratic");
 

@@ -1,12 +1,12 @@
 //! What a flow will need, before anything large is allocated.
 
 use crate::{
-    Census, FaceCondition, Flow, LatticeKind, Params, Place, Precision, SolverError,
+    Census, F16, FaceCondition, Flow, LatticeKind, Params, Place, Precision, SolverError,
     kernels::{FlowKernels, cpu},
     lattice::{D2Q9, D3Q19, D3Q27, Lattice},
-    real::Real,
     run::Run,
     sponge,
+    storage::Storage,
     tables::{self, Built},
     validate::subsonic,
 };
@@ -76,6 +76,7 @@ impl<'a, const D: usize> Plan<'a, D> {
             cells: count.leaf_blocks as u64 * dims::cells(D) as u64,
             tau: tau(params.viscosity, count.level),
             bytes: match params.precision {
+                Precision::F16 => table.level.bytes::<F16>(q),
                 Precision::F32 => table.level.bytes::<f32>(q),
                 Precision::F64 => table.level.bytes::<f64>(q),
             },
@@ -147,18 +148,20 @@ impl<'a, const D: usize> Plan<'a, D> {
     ) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
         match self.params.precision {
             #[cfg(not(test))]
+            Precision::F16 => self.of::<L, F16, B>(backend),
+            #[cfg(not(test))]
             Precision::F32 => self.of::<L, f32, B>(backend),
             #[cfg(test)]
-            Precision::F32 => unreachable!("unit tests should run in f64"),
+            Precision::F16 | Precision::F32 => unreachable!("unit tests should run in f64"),
             Precision::F64 => self.of::<L, f64, B>(backend),
         }
     }
 
-    fn of<L: Lattice, T: Real, B: FlowKernels<D>>(
+    fn of<L: Lattice, S: Storage, B: FlowKernels<D>>(
         self,
         backend: &B,
     ) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
-        let mut run = Run::<D, L, T, B>::new(self, backend)?;
+        let mut run = Run::<D, L, S, B>::new(self, backend)?;
         run.set_same(1.0, [0.0; D])?;
         Ok(Box::new(run))
     }

@@ -1,13 +1,11 @@
-//! The floating-point types of populations.
+//! The floating-point types of arithmetic.
 
-use crate::{Precision, kernels::cpu::Compiled};
 use cutlink_device::Item;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
 /// f32 or f64.
 pub trait Real:
     Item
-    + Compiled
     + Default
     + PartialOrd
     + Add<Output = Self>
@@ -18,9 +16,6 @@ pub trait Real:
     + AddAssign
     + SubAssign
 {
-    /// Which one.
-    const PRECISION: Precision;
-
     /// Rounded from f64.
     fn of(value: f64) -> Self;
 
@@ -35,10 +30,8 @@ pub trait Real:
 }
 
 macro_rules! real {
-    ($type:ty, $precision:ident) => {
+    ($type:ty) => {
         impl Real for $type {
-            const PRECISION: Precision = Precision::$precision;
-
             #[inline(always)]
             #[allow(
                 clippy::cast_possible_truncation,
@@ -70,5 +63,5 @@ macro_rules! real {
         }
     };
 }
-real!(f32, F32);
-real!(f64, F64);
+real!(f32);
+real!(f64);

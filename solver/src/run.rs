@@ -13,7 +13,7 @@ use crate::{
     SolverError, Work,
     kernels::{FlowKernels, SUMS},
     lattice::Lattice,
-    real::Real,
+    storage::Storage,
     tables::Rule,
 };
 use adapt::OwnMesh;
@@ -29,10 +29,10 @@ const SAMPLES: usize = crate::MAX_FORCE_SAMPLES as usize;
 /// Slots whose density and velocity a snapshot copies at once: 64 MiB in 3D.
 pub(crate) const SLOTS_AT_ONCE: usize = 1 << 16;
 
-pub(crate) struct Run<'a, const D: usize, L, T: Real, B: FlowKernels<D>> {
+pub(crate) struct Run<'a, const D: usize, L, S: Storage, B: FlowKernels<D>> {
     plan: Plan<'a, D>,
     backend: B,
-    levels: Vec<State<D, T, B>>,
+    levels: Vec<State<D, S, B>>,
     steps: u64,
     /// [`SUMS`] values a patch and sample, in a ring.
     forces: B::Buf<f64>,
@@ -56,7 +56,7 @@ pub(crate) struct Run<'a, const D: usize, L, T: Real, B: FlowKernels<D>> {
     lattice: PhantomData<L>,
 }
 
-impl<'a, const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'a, D, L, T, B> {
+impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L, S, B> {
     pub(crate) fn new(mut plan: Plan<'a, D>, backend: &B) -> Result<Self, SolverError> {
         let mut levels = Vec::new();
         for built in std::mem::take(&mut plan.tables) {
@@ -92,7 +92,7 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'a, D, L, T
         // The acceleration is a parameter of the launches, so a recorded graph holds for one value alone.
         if self.clock.is_some() || pull.is_some() {
             let (backend, clock) = (&self.backend, &self.clock);
-            return step::<D, L, T, B>(backend, clock, cubic, pull.as_ref(), &mut self.levels);
+            return step::<D, L, S, B>(backend, clock, cubic, pull.as_ref(), &mut self.levels);
         }
         let parity = (self.steps % 2) as usize;
         if let Some(graph) = &self.graphs[parity] {
@@ -104,7 +104,7 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'a, D, L, T
             return Ok(());
         }
         let (backend, clock, levels) = (&self.backend, &self.clock, &mut self.levels);
-        let graph = backend.record(|| step::<D, L, T, B>(backend, clock, cubic, None, levels))?;
+        let graph = backend.record(|| step::<D, L, S, B>(backend, clock, cubic, None, levels))?;
         if let Some(graph) = graph {
             // SAFETY: as above.
             #[expect(unsafe_code, reason = "a graph holds addresses")]
@@ -129,7 +129,7 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'a, D, L, T
             .iter_mut()
             .filter(|state| B::len(&state.level.linked) > 0)
         {
-            self.backend.forces::<L, T>(
+            self.backend.forces::<L, S>(
                 &state.level,
                 &state.now,
                 &mut state.parts,
@@ -170,7 +170,7 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'a, D, L, T
         let state = &self.levels[level];
         let values =
             self.backend
-                .macroscopic::<L, T>(&state.level, slots, state.half_step, &state.now)?;
+                .macroscopic::<L, S>(&state.level, slots, state.half_step, &state.now)?;
         Ok(self.backend.download(&values)?)
     }
 
@@ -206,7 +206,7 @@ impl<'a, const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'a, D, L, T
     }
 }
 
-impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Flow<D> for Run<'_, D, L, T, B> {
+impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Run<'_, D, L, S, B> {
     fn steps(&self) -> u64 {
         self.steps
     }
@@ -249,7 +249,7 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Flow<D> for Run<'_,
 
     fn check(&self) -> Result<(), SolverError> {
         for (index, state) in self.levels.iter().enumerate() {
-            let fastest = self.backend.fastest::<L, T>(&state.level, &state.now)?;
+            let fastest = self.backend.fastest::<L, S>(&state.level, &state.now)?;
             let fastest = self.backend.download(&fastest)?;
             let Some(slot) = fastest
                 .iter()
@@ -370,7 +370,7 @@ fn is_subsonic(square: f64) -> bool {
     square < 1.0 / 3.0
 }
 
-impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B> {
+impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S, B> {
     fn clear_forces(&mut self) -> Result<(), SolverError> {
         self.samples.clear();
         self.next_sample = 0;
@@ -392,7 +392,9 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
         };
         let is_bad = |&cell: &usize| {
             stepped >> cell & 1 == 1
-                && !(is_subsonic(f64::from(square(cell))) && values[cell] > 0.0)
+                && !(is_subsonic(f64::from(square(cell)))
+                    && values[cell].is_finite()
+                    && values[cell] > 0.0)
         };
         let cell = (0..cells).find(is_bad).unwrap_or(0);
         let local = dims::unravel::<D>(cell, 4);

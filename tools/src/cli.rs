@@ -469,7 +469,7 @@ pub struct BenchSolveArgs {
     )]
     pub lattice: Vec<LatticeKind>,
 
-    /// Only these precisions: f32, f64 [default: both]
+    /// These precisions: f16, f32, f64 [default: f32,f64]
     #[arg(
         long,
         value_name = "PRECISION",
@@ -531,7 +531,7 @@ pub struct BenchAdaptArgs {
     #[arg(long, value_name = "N", help_heading = "Mesh")]
     pub cells: Option<u32>,
 
-    /// f32 or f64 [default: f32]
+    /// f16, f32 or f64 [default: f32]
     #[arg(long, value_name = "PRECISION", help_heading = "Flow")]
     pub precision: Option<Precision>,
 

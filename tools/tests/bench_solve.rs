@@ -101,6 +101,19 @@ fn rates_follow_from_times_and_counts() {
     assert!(number(boxed, "bytes_per_cell") > number(boxed, "bytes_per_update"));
 }
 
+/// Two buffers of 19 populations in 16 bits, and the tables.
+#[test]
+fn half_the_memory_for_populations_in_16_bits() {
+    let folder = Folder::new();
+    let args = format!("{SMALL} --lattice d3q19 --precision f16,f32 --case box");
+    let made = folder.run(&args).ok().json();
+    let [half, single] = [0, 1].map(|n| number(&made["cases"][n], "bytes_per_cell"));
+    assert!(76.0 < half && half <= 79.0, "{half}");
+    assert_eq!(single - half, 76.0);
+    assert_eq!(made["cases"][0]["precision"], "f16");
+    assert_eq!(number(&made["cases"][0], "bytes_per_update"), 76.0);
+}
+
 #[test]
 fn the_json_object_has_the_documented_keys() {
     const DOCUMENTED: &str = include_str!("../../docs/json-schema.md");

@@ -192,15 +192,32 @@ checkpoint_every = 100
 
 #[test]
 fn a_mesh_that_follows_the_flow_is_resumed_to_the_bit() {
+    resumes("f32", "f16");
+}
+
+#[test]
+fn so_it_is_with_populations_in_16_bits() {
+    resumes("f16", "f32");
+}
+
+/// Runs in one precision; another one is refused.
+fn resumes(precision: &str, other: &str) {
     let folder = Folder::new();
+    let vortex = format!("{VORTEX}\n[numerics]\nprecision = \"{precision}\"\n");
+    let case =
+        |name: &str| vortex.replace("[output]\n", &format!("[output]\nfolder = \"{name}\"\n"));
     for name in ["whole", "parts"] {
-        folder.write(
-            &format!("{name}.toml"),
-            &format!("{VORTEX}folder = \"{name}\"\n"),
-        );
+        folder.write(&format!("{name}.toml"), &case(name));
     }
     folder.run("solve whole.toml").ok();
     folder.run("solve parts.toml --steps 100").ok();
+    let changed = case("parts").replace(precision, other);
+    folder.write("changed.toml", &changed);
+    let words = [
+        "belongs to another flow",
+        &format!("[numerics] precision is \"{other}\", was \"{precision}\""),
+    ];
+    folder.run("solve changed.toml --resume").failed(2, &words);
     folder.run("solve parts.toml --resume").ok();
     let read = |name: &str| String::from_utf8(folder.read(name)).expect("text");
     assert_eq!(read("whole/probes.csv"), read("parts/probes.csv"));
@@ -229,14 +246,14 @@ fn a_mesh_that_follows_the_flow_is_resumed_to_the_bit() {
     let [least, most] = [0, 1].map(|n| adapt["cells"][n].as_u64().expect("cells"));
     assert!(least >= 1024 && most < 16 * 1024 && most > least, "{adapt}");
     // The flow of a run whose mesh has changed is an initial flow.
-    let next = VORTEX.replace(
+    let next = case("next").replace(
         VORTEX
             .lines()
             .find(|line| line.starts_with("velocity = [\""))
             .expect("the initial velocity"),
         "from = \"whole\"",
     );
-    folder.write("next.toml", &format!("{next}folder = \"next\"\n"));
+    folder.write("next.toml", &next);
     folder.run("solve next.toml --steps 20").ok();
 }
 
@@ -255,6 +272,11 @@ fn what_cannot_be_adapted_is_refused() {
     };
     refused("\"vorticity\"", "\"heat\"", &["[adapt]", "heat", "strain"]);
     refused("refine = 0.05", "refine = 1e-6", &["refine", "f64"]);
+    refused(
+        "refine = 0.05",
+        "refine = 1e-4\n\n[numerics]\nprecision = \"f16\"",
+        &["refine", "f16", "f64"],
+    );
     refused("refine = 0.05", "coarsen = 0.5", &["refine"]);
     refused(
         "refine = 0.05",

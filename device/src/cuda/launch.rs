@@ -119,7 +119,7 @@ pub struct Launch<'a> {
     on: &'a Cuda,
     module: &'static Module,
     kernel: &'static str,
-    values: [[u64; 8]; MOST],
+    values: [[u64; 16]; MOST],
     sizes: [usize; MOST],
     count: usize,
 }
@@ -136,7 +136,7 @@ impl Cuda {
             on: self,
             module: &modules[d - 2],
             kernel,
-            values: [[0; 8]; MOST],
+            values: [[0; 16]; MOST],
             sizes: [0; MOST],
             count: 0,
         }
@@ -193,7 +193,7 @@ impl Cuda {
 }
 
 impl<'a> Launch<'a> {
-    /// A value of at most 64 bytes.
+    /// A value of at most 128 bytes.
     #[must_use]
     pub fn val<T: Pod>(mut self, value: T) -> Self {
         let bytes = bytemuck::bytes_of(&value);

@@ -15,8 +15,15 @@ const COARSEN: f64 = 0.5;
 /// Layers of blocks around refined ones, by default.
 const BUFFER: u32 = 1;
 
-/// Smallest threshold in single precision, in lattice units: differences of neighbouring velocities below it are rounding.
-const NOISE: f64 = 1e-6;
+/// Smallest threshold in lattice units: differences of neighbouring velocities below it are rounding.
+fn noise(precision: Precision) -> f64 {
+    match precision {
+        // Velocities of a tenth are sums of populations of about 0.02, which are rounded to 2^-18: five times their deviation.
+        Precision::F16 => 2e-5,
+        Precision::F32 => 1e-6,
+        Precision::F64 => 0.0,
+    }
+}
 
 /// What thresholds and intervals of a case are measured in.
 pub(super) struct AdaptScale<'a, const D: usize> {
@@ -69,9 +76,10 @@ impl<const D: usize> AdaptScale<'_, D> {
             ));
         };
         let lattice = refine * indicator.scale(self.speed());
-        if self.precision == Precision::F32 && lattice < NOISE {
+        if lattice < noise(self.precision) {
             return Err(wrong(format!(
-                "by {what}: refine = {refine} is below the rounding of f32"
+                "by {what}: refine = {refine} is below the rounding of {}",
+                self.precision
             ))
             .hint("choose a larger threshold, or precision = \"f64\""));
         }

@@ -158,7 +158,7 @@ impl Sheet {
                 bytes(free)
             ),
         )
-        .hint("use fewer levels, a coarser root grid or precision = \"f32\", or drop [output.averages]"))
+        .hint("use fewer levels, a coarser root grid or precision = \"f32\" or \"f16\", or drop [output.averages]"))
     }
 
     /// The forecast as text; `speed` in updates per second.

@@ -11,6 +11,7 @@
 //! | [`indicate`](FlowKernels::indicate) | largest value of an indicator over each slot's cells | `indicate` |
 //! | [`seed`](FlowKernels::seed) | populations of a level whose blocks have changed | `seed` |
 //! | [`TopologyKernels`] | tables, marks and transfers of a mesh that changes | [`topology`](TopologyKernels) |
+//! | [`narrow`](FlowKernels::narrow), [`widen`](FlowKernels::widen) | values to 16-bit populations and back, as the other stages do | `convert` |
 //! | [`mass`](FlowKernels::mass), [`rescale`](FlowKernels::rescale) | mass of a level's cells, all densities times a factor | `mass` |
 //!
 //! Populations are stored after collision, less their weights: `f[slot * Q * 4^D + place(q, cell)]`, where
@@ -25,8 +26,8 @@ mod topology;
 pub use topology::TopologyKernels;
 
 use crate::{
-    Flow, Indicator, Plan, SolverError, adapt::transfer::SlotSource, lattice::Lattice, real::Real,
-    sponge::Damped, tables::Level,
+    F16, Flow, Indicator, Plan, SolverError, adapt::transfer::SlotSource, lattice::Lattice,
+    real::Real, sponge::Damped, storage::Storage, tables::Level,
 };
 use bytemuck::{Pod, Zeroable};
 use cutlink_amr::dims;
@@ -141,30 +142,30 @@ unsafe impl<T: Real> Pod for Departure<T> {}
 
 /// A level, as it was before the mesh changed, that another level's populations are made from.
 #[derive(Debug)]
-pub struct Origin<'a, const D: usize, T: Real, B: Backend> {
+pub struct Origin<'a, const D: usize, S: Storage, B: Backend> {
     /// Its tables.
     pub level: &'a Level<D, B>,
     /// Its populations.
-    pub populations: &'a B::Buf<T>,
+    pub populations: &'a B::Buf<S>,
     /// How values leave it.
-    pub departure: Departure<T>,
+    pub departure: Departure<S::Real>,
     /// How they arrive.
-    pub arrival: Arrival<T>,
+    pub arrival: Arrival<S::Real>,
 }
 
 /// What the populations of a level are made of after the mesh has changed.
 #[derive(Debug)]
-pub struct Transfer<'a, const D: usize, T: Real, B: Backend> {
+pub struct Transfer<'a, const D: usize, S: Storage, B: Backend> {
     /// By slot.
     pub sources: &'a B::Buf<SlotSource>,
     /// By old block id its slot; [`NONE`](cutlink_amr::NONE) for blocks without populations of their own.
     pub slot_of: &'a B::Buf<u32>,
     /// The same level, if there was one.
-    pub same: Option<&'a B::Buf<T>>,
+    pub same: Option<&'a B::Buf<S>>,
     /// The coarser level; none for the root.
-    pub coarser: Option<Origin<'a, D, T, B>>,
+    pub coarser: Option<Origin<'a, D, S, B>>,
     /// The finer level, if there was one.
-    pub finer: Option<Origin<'a, D, T, B>>,
+    pub finer: Option<Origin<'a, D, S, B>>,
 }
 
 mod sealed {
@@ -189,52 +190,58 @@ pub trait FlowKernels<const D: usize>: TopologyKernels<D> + sealed::Sealed {
         q * dims::cells(D) + cell
     }
 
+    /// Values as 16-bit populations, as the other stages store them.
+    fn narrow(&self, values: &Self::Buf<f32>) -> Result<Self::Buf<F16>, SolverError>;
+
+    /// What 16-bit populations are, as the other stages load them.
+    fn widen(&self, populations: &Self::Buf<F16>) -> Result<Self::Buf<f32>, SolverError>;
+
     /// One step of a level: `to` from `from`, and the transferred `moments`. In exchanging slots
     /// odd moments relax with rate 1, elsewhere with [`Relaxation::odd`].
-    fn step<L: Lattice, T: Real>(
+    fn step<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
-        relax: Relaxation<T>,
-        from: &Self::Buf<T>,
-        to: &mut Self::Buf<T>,
-        moments: &mut Self::Buf<T>,
+        relax: Relaxation<S::Real>,
+        from: &Self::Buf<S>,
+        to: &mut Self::Buf<S>,
+        moments: &mut Self::Buf<S::Real>,
     ) -> Result<(), SolverError>;
 
     /// Relaxes the cells of one of the level's sponges towards its target after the step, transferred moments included.
-    fn damp<L: Lattice, T: Real>(
+    fn damp<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
         damped: &Damped<Self>,
-        half_step: [T; 3],
-        populations: &mut Self::Buf<T>,
-        moments: &mut Self::Buf<T>,
+        half_step: [S::Real; 3],
+        populations: &mut Self::Buf<S>,
+        moments: &mut Self::Buf<S::Real>,
     ) -> Result<(), SolverError>;
 
     /// Ghost cells of the finer level's current populations, `to`, from the moments of the coarser one.
-    fn interpolate<L: Lattice, T: Real>(
+    fn interpolate<L: Lattice, S: Storage>(
         &self,
-        between: &Between<'_, D, T, Self>,
-        moments: &Self::Buf<T>,
-        to: &mut Self::Buf<T>,
+        between: &Between<'_, D, S::Real, Self>,
+        moments: &Self::Buf<S::Real>,
+        to: &mut Self::Buf<S>,
     ) -> Result<(), SolverError>;
 
     /// Cells of the coarser level's refined blocks that are not ghosts' parents: their populations after
     /// collision, `to`, and their `moments`, from the moments of the finer level.
-    fn average<L: Lattice, T: Real>(
+    fn average<L: Lattice, S: Storage>(
         &self,
-        between: &Between<'_, D, T, Self>,
-        fine_moments: &Self::Buf<T>,
-        to: &mut Self::Buf<T>,
-        moments: &mut Self::Buf<T>,
+        between: &Between<'_, D, S::Real, Self>,
+        fine_moments: &Self::Buf<S::Real>,
+        to: &mut Self::Buf<S>,
+        moments: &mut Self::Buf<S::Real>,
     ) -> Result<(), SolverError>;
 
     /// Adds the forces on a level's links, in units of the root lattice, to the [`SUMS`] values of each
     /// patch from `at` on; `fresh` sets them to 0 first. `parts` has a capacity of as many for each slot of
     /// `Level::linked`.
-    fn forces<L: Lattice, T: Real>(
+    fn forces<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
-        from: &Self::Buf<T>,
+        from: &Self::Buf<S>,
         parts: &mut Self::Buf<f64>,
         at: usize,
         fresh: bool,
@@ -242,19 +249,19 @@ pub trait FlowKernels<const D: usize>: TopologyKernels<D> + sealed::Sealed {
     ) -> Result<(), SolverError>;
 
     /// Density and velocity of some slots, 1 + D rows of 4^D a slot.
-    fn macroscopic<L: Lattice, T: Real>(
+    fn macroscopic<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
         slots: Range<usize>,
-        half_step: [T; 3],
-        from: &Self::Buf<T>,
+        half_step: [S::Real; 3],
+        from: &Self::Buf<S>,
     ) -> Result<Self::Buf<f32>, SolverError>;
 
     /// By slot, the largest squared speed of its cells; infinite where a value is not finite.
-    fn fastest<L: Lattice, T: Real>(
+    fn fastest<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
-        from: &Self::Buf<T>,
+        from: &Self::Buf<S>,
     ) -> Result<Self::Buf<f32>, SolverError>;
 
     /// By slot, the largest value of an indicator over its cells that are stepped and no ghosts, of what
@@ -269,24 +276,24 @@ pub trait FlowKernels<const D: usize>: TopologyKernels<D> + sealed::Sealed {
     /// All populations `to` of a level whose blocks have changed: copied, interpolated by parabolas that keep the mean of
     /// the coarser cell, or averaged, so that mass and momentum are kept. Cells of which nothing is known are at rest
     /// with density 1: nothing reads them.
-    fn seed<L: Lattice, T: Real>(
+    fn seed<L: Lattice, S: Storage>(
         &self,
-        transfer: &Transfer<'_, D, T, Self>,
-        to: &mut Self::Buf<T>,
+        transfer: &Transfer<'_, D, S, Self>,
+        to: &mut Self::Buf<S>,
     ) -> Result<(), SolverError>;
 
     /// By slot, the sum of density less 1 over the cells that are stepped and no ghosts.
-    fn mass<L: Lattice, T: Real>(
+    fn mass<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
-        from: &Self::Buf<T>,
+        from: &Self::Buf<S>,
     ) -> Result<Self::Buf<f64>, SolverError>;
 
     /// Multiplies all populations, their weights included, by a factor: densities change, velocities do not.
-    fn rescale<L: Lattice, T: Real>(
+    fn rescale<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
         factor: f64,
-        populations: &mut Self::Buf<T>,
+        populations: &mut Self::Buf<S>,
     ) -> Result<(), SolverError>;
 }

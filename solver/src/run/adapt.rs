@@ -9,7 +9,7 @@ use crate::{
     },
     kernels::{FlowKernels, Transfer},
     lattice::Lattice,
-    real::Real,
+    storage::Storage,
     tables::{self, Built},
 };
 use cutlink_amr::{FormerIds, Mark, NONE, dims};
@@ -66,7 +66,7 @@ impl<const D: usize, B: FlowKernels<D>> OwnMesh<D, B> {
     }
 }
 
-impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B> {
+impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S, B> {
     pub(super) fn adapt_if_due(&mut self) -> Result<(), SolverError> {
         let Some(adaptation) = &self.plan.params.adaptation else {
             return Ok(());
@@ -150,7 +150,7 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
         };
         for state in &self.levels {
             let (all, now) = (0..state.level.slots, &state.now);
-            let fields = backend.macroscopic::<L, T>(&state.level, all, state.half_step, now)?;
+            let fields = backend.macroscopic::<L, S>(&state.level, all, state.half_step, now)?;
             for criterion in &adaptation.criteria {
                 if self.steps < criterion.from_step {
                     continue;
@@ -207,7 +207,7 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
         let mut spare = spare.into_iter();
         let mut fresh = Vec::new();
         for (level, built) in built.into_iter().enumerate() {
-            let mut state = State::<D, T, B>::bare(&self.plan, built, &self.backend)?;
+            let mut state = State::<D, S, B>::bare(&self.plan, built, &self.backend)?;
             // What varies in time is as it was.
             if let Some(old) = self.levels.get(level) {
                 (state.relax, state.half_step) = (old.relax, old.half_step);
@@ -232,7 +232,7 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
         &self,
         before: &Before<B>,
         former: &FormerIds<B>,
-        fresh: &mut [State<D, T, B>],
+        fresh: &mut [State<D, S, B>],
     ) -> Result<(), SolverError> {
         let own = self.own.as_ref().expect("a mesh that may change");
         let forest = &own.mesh.forest;
@@ -255,7 +255,7 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
             };
             let mut to = self.backend.upload(Vec::new())?;
             std::mem::swap(&mut to, &mut fresh[level].now);
-            self.backend.seed::<L, T>(&transfer, &mut to)?;
+            self.backend.seed::<L, S>(&transfer, &mut to)?;
             fresh[level].now = to;
         }
         Ok(())

@@ -1,22 +1,22 @@
 //! The mean density of closed boxes with moving walls (decision 014).
 
 use super::Run;
-use crate::{SolverError, kernels::FlowKernels, lattice::Lattice, real::Real};
+use crate::{SolverError, kernels::FlowKernels, lattice::Lattice, storage::Storage};
 
-impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B> {
+impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S, B> {
     /// Brings the mean density back to 1, everywhere by the same factor, so that neither velocities nor pressure
     /// gradients feel it.
     pub(super) fn hold_density(&mut self) -> Result<(), SolverError> {
         let mut excess = 0.0;
         for (index, state) in self.levels.iter().enumerate() {
-            let mass = self.backend.mass::<L, T>(&state.level, &state.now)?;
+            let mass = self.backend.mass::<L, S>(&state.level, &state.now)?;
             let sum: f64 = self.backend.download(&mass)?.iter().sum();
             excess += sum * (0.5f64).powi((index * D) as i32);
         }
         let factor = 1.0 / (1.0 + excess / self.plan.census.volume);
         for state in &mut self.levels {
             self.backend
-                .rescale::<L, T>(&state.level, factor, &mut state.now)?;
+                .rescale::<L, S>(&state.level, factor, &mut state.now)?;
         }
         Ok(())
     }

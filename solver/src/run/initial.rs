@@ -6,6 +6,7 @@ use crate::{
     kernels::{FlowKernels, exchanged},
     lattice::Lattice,
     real::Real,
+    storage::Storage,
 };
 use cutlink_amr::dims;
 use cutlink_device::memory;
@@ -18,9 +19,9 @@ fn equilibrium<const D: usize, L: Lattice>(q: usize, density: f64, u: [f64; D]) 
     L::W[q] * (density - 1.0 + density * (3.0 * along + 4.5 * along * along - 1.5 * square))
 }
 
-impl<const D: usize, T: Real, B: FlowKernels<D>> State<D, T, B> {
+impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
     /// Writes the populations of a slot whose cells have these densities and velocities.
-    fn set_populations<L: Lattice>(&self, at: impl Fn(usize) -> (f64, [f64; D]), to: &mut [T]) {
+    fn set_populations<L: Lattice>(&self, at: impl Fn(usize) -> (f64, [f64; D]), to: &mut [S]) {
         // After collision, half a step of the acceleration is in the momentum.
         let push: [f64; 27] = std::array::from_fn(|q| {
             let along = |a: usize| f64::from(L::C[q][a]) * self.half_step[a].wide();
@@ -32,26 +33,26 @@ impl<const D: usize, T: Real, B: FlowKernels<D>> State<D, T, B> {
         for cell in 0..dims::cells(D) {
             let (density, u) = at(cell);
             for (q, push) in push.iter().enumerate().take(L::Q) {
-                to[B::place::<L>(q, cell)] =
-                    T::of(equilibrium::<D, L>(q, density, u) + density * push);
+                let f = equilibrium::<D, L>(q, density, u) + density * push;
+                to[B::place::<L>(q, cell)] = S::store(S::Real::of(f));
             }
         }
     }
 
     /// Writes the transferred moments of such a slot.
-    fn set_moments(at: impl Fn(usize) -> (f64, [f64; D]), to: &mut [T]) {
+    fn set_moments(at: impl Fn(usize) -> (f64, [f64; D]), to: &mut [S::Real]) {
         let cells = dims::cells(D);
         for cell in 0..cells {
             let (density, u) = at(cell);
-            to[cell] = T::of(density - 1.0);
+            to[cell] = S::Real::of(density - 1.0);
             for a in 0..D {
-                to[(1 + a) * cells + cell] = T::of(density * u[a]);
+                to[(1 + a) * cells + cell] = S::Real::of(density * u[a]);
             }
         }
     }
 }
 
-impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B> {
+impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S, B> {
     /// The initial state on the mesh as it is.
     pub(crate) fn set_fields(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError> {
         self.steps = 0;
@@ -69,16 +70,16 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
             let row = L::Q * cells;
             // Not `vec!`: this requests large pages, without which steps take longer.
             let mut f = memory::with_capacity("populations", level.slots * row)?;
-            f.resize(level.slots * row, T::of(0.0));
+            f.resize(level.slots * row, S::zeroed());
             let slots = f.par_chunks_mut(row).enumerate();
             slots.for_each(|(slot, to)| {
                 state.set_populations::<L>(|cell| in_cell(slot, cell), to);
             });
             let row = exchanged(D) * cells;
-            let mut moments = vec![T::of(0.0); level.exchanging * row];
+            let mut moments = vec![S::Real::of(0.0); level.exchanging * row];
             let slots = moments.par_chunks_mut(row).enumerate();
             slots.for_each(|(slot, to)| {
-                State::<D, T, B>::set_moments(|cell| in_cell(slot, cell), to);
+                State::<D, S, B>::set_moments(|cell| in_cell(slot, cell), to);
             });
             state.now = self.backend.upload(f)?;
             self.backend.copy(&state.now, &mut state.next)?;
@@ -94,7 +95,7 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
         self.set_clocks()?;
         let cells = dims::cells(D);
         for state in &mut self.levels {
-            let mut row = vec![T::of(0.0); L::Q * cells];
+            let mut row = vec![S::zeroed(); L::Q * cells];
             state.set_populations::<L>(|_| (density, u), &mut row);
             let slots = state.level.slots;
             let empty = self.backend.upload(Vec::new())?;
@@ -102,8 +103,8 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
             drop(std::mem::replace(&mut state.now, empty));
             state.now = self.backend.repeat("populations", &row, slots)?;
             self.backend.copy(&state.now, &mut state.next)?;
-            let mut row = vec![T::of(0.0); exchanged(D) * cells];
-            State::<D, T, B>::set_moments(|_| (density, u), &mut row);
+            let mut row = vec![S::Real::of(0.0); exchanged(D) * cells];
+            State::<D, S, B>::set_moments(|_| (density, u), &mut row);
             let slots = state.level.exchanging;
             state.moments = self.backend.repeat("transferred moments", &row, slots)?;
         }

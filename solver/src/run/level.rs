@@ -13,6 +13,7 @@ use crate::{
     plan::tau,
     profile::Point,
     real::Real,
+    storage::Storage,
     tables::{Built, Level},
     variation::OfTime,
 };
@@ -21,26 +22,26 @@ use cutlink_device::Backend;
 use std::cell::RefCell;
 
 /// A level's tables and populations.
-pub(super) struct State<const D: usize, T: Real, B: FlowKernels<D>> {
+pub(super) struct State<const D: usize, S: Storage, B: FlowKernels<D>> {
     pub(super) level: Level<D, B>,
     /// Block ids by slot.
     pub(super) blocks: B::Buf<u32>,
     /// Places of profiles whose values change, and the values of all places.
     pub(super) moving: Vec<Point<D>>,
     pub(super) profile: Vec<f64>,
-    pub(super) relax: Relaxation<T>,
+    pub(super) relax: Relaxation<S::Real>,
     pub(super) tau: f64,
-    pub(super) half_step: [T; 3],
-    pub(super) now: B::Buf<T>,
-    pub(super) next: B::Buf<T>,
-    pub(super) moments: B::Buf<T>,
+    pub(super) half_step: [S::Real; 3],
+    pub(super) now: B::Buf<S>,
+    pub(super) next: B::Buf<S>,
+    pub(super) moments: B::Buf<S::Real>,
     /// Forces by slot with links.
     pub(super) parts: B::Buf<f64>,
     /// Steps done, of this level's.
     pub(super) steps: u64,
 }
 
-impl<const D: usize, T: Real, B: FlowKernels<D>> State<D, T, B> {
+impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
     /// A level without populations in `now` and `next`, which [`allocate`](Self::allocate) makes.
     pub(super) fn bare(
         plan: &Plan<'_, D>,
@@ -48,16 +49,16 @@ impl<const D: usize, T: Real, B: FlowKernels<D>> State<D, T, B> {
         backend: &B,
     ) -> Result<Self, SolverError> {
         let level = built.level;
-        let relax = relaxation(plan, level.index);
+        let relax = relaxation::<S::Real, D>(plan, level.index);
         let moments = level.exchanging * exchanged(D) * dims::cells(D);
         let parts = SUMS * level.patches * B::len(&level.linked);
         Ok(Self {
             relax,
             tau: tau(plan.params.viscosity, level.index),
-            half_step: relax.acceleration.map(|g| T::of(0.5) * g),
+            half_step: relax.acceleration.map(|g| S::Real::of(0.5) * g),
             now: backend.upload(Vec::new())?,
             next: backend.upload(Vec::new())?,
-            moments: backend.alloc("transferred moments", moments, T::of(0.0))?,
+            moments: backend.alloc("transferred moments", moments, S::Real::of(0.0))?,
             parts: backend.alloc("forces by block", parts, 0.0)?,
             steps: 0,
             level,
@@ -68,28 +69,28 @@ impl<const D: usize, T: Real, B: FlowKernels<D>> State<D, T, B> {
     }
 
     /// Populations for all slots: those of the fluid at rest with density 1.
-    pub(super) fn allocate<L: Lattice>(&self, backend: &B) -> Result<B::Buf<T>, SolverError> {
+    pub(super) fn allocate<L: Lattice>(&self, backend: &B) -> Result<B::Buf<S>, SolverError> {
         let size = self.level.slots * dims::cells(D) * L::Q;
-        Ok(backend.alloc("populations", size, T::of(0.0))?)
+        Ok(backend.alloc("populations", size, S::zeroed())?)
     }
 
     /// Room for the populations of all slots, in the memory of other ones if that will do. They are unspecified.
     pub(super) fn reuse<L: Lattice>(
         &self,
         backend: &B,
-        of: Option<B::Buf<T>>,
-    ) -> Result<B::Buf<T>, SolverError> {
+        of: Option<B::Buf<S>>,
+    ) -> Result<B::Buf<S>, SolverError> {
         let size = self.level.slots * dims::cells(D) * L::Q;
         let of = match of {
             Some(of) => of,
             None => backend.upload(Vec::new())?,
         };
-        Ok(backend.renew("populations", of, size, T::of(0.0))?)
+        Ok(backend.renew("populations", of, size, S::zeroed())?)
     }
 
     /// Another level before the mesh changed, whose steps are `1 / ratio` as long as this one's, as an origin of this one's
     /// populations. Where collision has left less than an eighth of the stress, rounding would be amplified too much.
-    pub(super) fn origin<'a>(&self, old: &'a Self, ratio: f64) -> Origin<'a, D, T, B> {
+    pub(super) fn origin<'a>(&self, old: &'a Self, ratio: f64) -> Origin<'a, D, S, B> {
         // With an eddy viscosity, how much collision has left is not known from what it has left.
         let keep = match old.relax.closure {
             closure::NONE => 1.0 - 1.0 / old.tau,
@@ -99,8 +100,8 @@ impl<const D: usize, T: Real, B: FlowKernels<D>> State<D, T, B> {
             level: &old.level,
             populations: &old.now,
             departure: Departure {
-                tau: T::of(old.tau),
-                keep: T::of(if keep.abs() < 0.125 { 0.0 } else { keep }),
+                tau: S::Real::of(old.tau),
+                keep: S::Real::of(if keep.abs() < 0.125 { 0.0 } else { keep }),
                 half_step: old.half_step,
             },
             arrival: self.arrival(old, ratio),
@@ -108,10 +109,10 @@ impl<const D: usize, T: Real, B: FlowKernels<D>> State<D, T, B> {
     }
 
     /// How moments from another level arrive, whose steps are `1 / ratio` as long as this one's.
-    fn arrival(&self, from: &Self, ratio: f64) -> Arrival<T> {
+    fn arrival(&self, from: &Self, ratio: f64) -> Arrival<S::Real> {
         Arrival {
-            scale: T::of(ratio * self.tau / from.tau),
-            keep: T::of(1.0 - 1.0 / self.tau),
+            scale: S::Real::of(ratio * self.tau / from.tau),
+            keep: S::Real::of(1.0 - 1.0 / self.tau),
             relax: self.relax.between_levels(),
         }
     }
@@ -169,7 +170,7 @@ pub(super) fn relaxation<T: Real, const D: usize>(
     }
 }
 
-impl<const D: usize, T: Real, B: FlowKernels<D>> State<D, T, B> {
+impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
     pub(super) fn swap(&mut self) {
         std::mem::swap(&mut self.now, &mut self.next);
     }
@@ -177,7 +178,7 @@ impl<const D: usize, T: Real, B: FlowKernels<D>> State<D, T, B> {
     /// Relaxes the populations in sponges towards their targets.
     fn damp<L: Lattice>(&mut self, backend: &B) -> Result<(), SolverError> {
         for damped in &self.level.sponges {
-            backend.damp::<L, T>(
+            backend.damp::<L, S>(
                 &self.level,
                 damped,
                 self.half_step,
@@ -196,8 +197,8 @@ impl<const D: usize, T: Real, B: FlowKernels<D>> State<D, T, B> {
             reason,
         })?;
         self.relax.acceleration =
-            std::array::from_fn(|a| T::of(values.get(a).map_or(0.0, |g| g * dt)));
-        self.half_step = self.relax.acceleration.map(|g| T::of(0.5) * g);
+            std::array::from_fn(|a| S::Real::of(values.get(a).map_or(0.0, |g| g * dt)));
+        self.half_step = self.relax.acceleration.map(|g| S::Real::of(0.5) * g);
         Ok(())
     }
 }
@@ -226,24 +227,24 @@ pub(super) fn timed<B: Backend>(
 
 /// A step of the first of some levels, and of all finer ones. Finer levels need nothing of the coarser one's step
 /// but what it had before: so the two go side by side.
-pub(super) fn step<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>>(
+pub(super) fn step<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
     backend: &B,
     clock: &Clock<B>,
     cubic: bool,
     pull: Option<&OfTime<D>>,
-    levels: &mut [State<D, T, B>],
+    levels: &mut [State<D, S, B>],
 ) -> Result<(), SolverError> {
     let Some((coarse, finer)) = levels.split_first_mut() else {
         return Ok(());
     };
     let index = coarse.level.index;
-    let collide = |backend: &B, coarse: &mut State<D, T, B>| {
+    let collide = |backend: &B, coarse: &mut State<D, S, B>| {
         if let Some(pull) = pull {
             coarse.accelerate(pull, coarse.steps + 1)?;
         }
         coarse.steps += 1;
         timed(backend, clock, Work::Step, index, || {
-            backend.step::<L, T>(
+            backend.step::<L, S>(
                 &coarse.level,
                 coarse.relax,
                 &coarse.now,
@@ -258,8 +259,8 @@ pub(super) fn step<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>>(
         return collide(backend, coarse);
     }
     let mut twice = |backend: &B| {
-        step::<D, L, T, B>(backend, clock, cubic, pull, finer)?;
-        step::<D, L, T, B>(backend, clock, cubic, pull, finer)
+        step::<D, L, S, B>(backend, clock, cubic, pull, finer)?;
+        step::<D, L, S, B>(backend, clock, cubic, pull, finer)
     };
     if clock.is_some() {
         // One after the other, so that each has a time of its own.
@@ -269,7 +270,7 @@ pub(super) fn step<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>>(
         backend.both(twice, |backend| collide(backend, coarse))?;
     }
     let fine = &mut finer[0];
-    let between = |to: Arrival<T>| Between {
+    let between = |to: Arrival<S::Real>| Between {
         coarse: &coarse.level,
         fine: &fine.level,
         cubic,
@@ -277,7 +278,7 @@ pub(super) fn step<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>>(
     };
     let [up, down] = [coarse.arrival(fine, 2.0), fine.arrival(coarse, 0.5)];
     timed(backend, clock, Work::Average, index + 1, || {
-        backend.average::<L, T>(
+        backend.average::<L, S>(
             &between(up),
             &fine.moments,
             &mut coarse.now,
@@ -285,6 +286,6 @@ pub(super) fn step<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>>(
         )
     })?;
     timed(backend, clock, Work::Interpolate, index + 1, || {
-        backend.interpolate::<L, T>(&between(down), &coarse.moments, &mut fine.now)
+        backend.interpolate::<L, S>(&between(down), &coarse.moments, &mut fine.now)
     })
 }

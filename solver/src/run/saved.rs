@@ -1,13 +1,13 @@
 //! States of a flow as they are saved: the same for all backends.
 
 use super::Run;
-use crate::{SolverError, kernels::FlowKernels, lattice::Lattice, real::Real};
+use crate::{SolverError, kernels::FlowKernels, lattice::Lattice, storage::Storage};
 use cutlink_amr::dims;
 use cutlink_device::memory;
 use rayon::prelude::*;
 use std::io;
 
-impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B> {
+impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S, B> {
     /// Writes steps, the blocks of a mesh that changes, and the current populations by velocity and cell. What levels
     /// exchange and the second buffer hold nothing at the end of a root step that is read again.
     pub(super) fn write_state(&self, out: &mut dyn io::Write) -> Result<(), SolverError> {
@@ -18,7 +18,7 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
         }
         for state in &self.levels {
             let mut data = self.backend.download(&state.now)?;
-            each_block::<D, L, T>(&mut data, |block, of, q, cell| {
+            each_block::<D, L, S>(&mut data, |block, of, q, cell| {
                 block[q * cells + cell] = of[B::place::<L>(q, cell)];
             });
             out.write_all(&(data.len() as u64).to_le_bytes())?;
@@ -46,9 +46,9 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
                 return Err(SolverError::State { reason });
             }
             let mut data = memory::with_capacity("populations", len)?;
-            data.resize(len, T::of(0.0));
+            data.resize(len, S::zeroed());
             from.read_exact(bytemuck::cast_slice_mut(&mut data))?;
-            each_block::<D, L, T>(&mut data, |block, of, q, cell| {
+            each_block::<D, L, S>(&mut data, |block, of, q, cell| {
                 block[B::place::<L>(q, cell)] = of[q * cells + cell];
             });
             fresh.push(self.backend.upload(data)?);
@@ -64,9 +64,9 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
 }
 
 /// Makes each block's populations anew from what they were: by velocity and cell.
-fn each_block<const D: usize, L: Lattice, T: Real>(
-    populations: &mut [T],
-    set: impl Fn(&mut [T], &[T], usize, usize) + Sync,
+fn each_block<const D: usize, L: Lattice, S: Storage>(
+    populations: &mut [S],
+    set: impl Fn(&mut [S], &[S], usize, usize) + Sync,
 ) {
     let size = L::Q * dims::cells(D);
     populations.par_chunks_mut(size).for_each(|block| {

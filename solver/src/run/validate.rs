@@ -5,12 +5,12 @@ use crate::{
     Flow, SolverError,
     kernels::FlowKernels,
     lattice::Lattice,
-    real::Real,
+    storage::Storage,
     tables::{self, Built},
 };
 use cutlink_device::Item;
 
-impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B> {
+impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S, B> {
     /// Compares the tables of all levels with those that the host makes of the mesh.
     pub(super) fn check_tables(&self) -> Result<(), SolverError> {
         let expected = tables::build_checked(self.mesh()?, &self.plan.params)?;
@@ -23,7 +23,7 @@ impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B>
         all.try_for_each(|(expected, state)| self.compare(expected, state))
     }
 
-    fn compare(&self, expected: &Built<D>, state: &State<D, T, B>) -> Result<(), SolverError> {
+    fn compare(&self, expected: &Built<D>, state: &State<D, S, B>) -> Result<(), SolverError> {
         let (table, found) = (&expected.level, &state.level);
         let broken = |reason: String| {
             let level = table.index;

@@ -2,11 +2,11 @@
 
 use super::Run;
 use crate::{
-    Place, SolverError, kernels::FlowKernels, lattice::Lattice, profile, real::Real, tables,
+    Place, SolverError, kernels::FlowKernels, lattice::Lattice, profile, storage::Storage, tables,
     variation::OfTime,
 };
 
-impl<const D: usize, L: Lattice, T: Real, B: FlowKernels<D>> Run<'_, D, L, T, B> {
+impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S, B> {
     /// The acceleration, where it varies.
     pub(super) fn pull(&self) -> Option<OfTime<D>> {
         let variations = &self.plan.params.variations;

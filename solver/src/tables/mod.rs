@@ -18,8 +18,8 @@ use crate::{
     FaceCondition, Params, SolverError,
     kernels::FlowKernels,
     profile::{self, Point},
-    real::Real,
     sponge::{self, Damped},
+    storage::Storage,
 };
 use cutlink_amr::{NONE, dims};
 use cutlink_device::{Backend, Host};
@@ -325,10 +325,10 @@ impl<const D: usize, B: Backend> Level<D, B> {
 
 impl<const D: usize> Level<D, Host> {
     /// Host bytes of the tables and of two buffers of `q` populations.
-    pub fn bytes<T: Real>(&self, q: usize) -> u64 {
+    pub fn bytes<S: Storage>(&self, q: usize) -> u64 {
         let cells = dims::cells(D);
-        let populations = self.slots * cells * q * 2 * size_of::<T>();
-        let moments = self.exchanging * cells * crate::kernels::exchanged(D) * size_of::<T>();
+        let populations = self.slots * cells * q * 2 * size_of::<S>();
+        let moments = self.exchanging * cells * crate::kernels::exchanged(D) * size_of::<S::Real>();
         let tables = self.slots * (4 * dims::directions(D) + 4 * D + 24)
             + self.cells.len() * 8
             + self.q.len() * 6

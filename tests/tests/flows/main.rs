@@ -6,6 +6,7 @@
 //! | `arrays` | creeping flow through spheres: Zick and Homsy; the force by who moves |
 //! | `bodies` | the steady wake of a circle |
 //! | `ducts` | an inlet and an outlet by patch; a plate thinner than a cell |
+//! | `halves` | populations in 16 bits: conversions against IEEE, decay, drag and mass against f64 and f32 |
 //! | `inclined` | Poiseuille and Couette flow along walls inclined by 20 degrees: order at cut links |
 //! | `lids` | a lid of cut links against one of the box; what walls do on the whole |
 //! | `operators` | cumulants, KBC, eddy viscosity: order, channels, flows that the mesh does not resolve |
@@ -23,6 +24,7 @@ mod arrays;
 mod bodies;
 mod ducts;
 mod facets;
+mod halves;
 mod inclined;
 mod lids;
 mod operators;

@@ -155,9 +155,8 @@ fn case<K: FlowKernels<3>>(
         }
     }
     let (refined, cells) = made;
-    let word = if precision == Precision::F64 { 8 } else { 4 };
     let roots = u64::from(report.root_cells).pow(3);
-    let bytes = 19 * word * (roots + cells);
+    let bytes = 19 * precision.stored_bytes() * (roots + cells);
     let ms = Spread::of(changes);
     Ok(AdaptCaseReport {
         refined,

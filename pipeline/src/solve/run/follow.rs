@@ -6,7 +6,7 @@ use crate::{
     fields::Body,
     solve::{adapt::Looks, bulk::Fluid, history::Growing},
 };
-use cutlink_solver::{Flow, Params, Precision};
+use cutlink_solver::{Flow, Params};
 use std::fs;
 
 impl<const D: usize> Run<'_, D> {
@@ -64,15 +64,12 @@ impl<const D: usize> Run<'_, D> {
 /// Leaf cells whose populations, tables and transferred moments fit into 80 % of some bytes, if six in ten of the blocks
 /// exchange with another level; `more` are further bytes of each cell.
 pub(super) fn room_for_cells<const D: usize>(bytes: u64, params: &Params<D>, more: u64) -> u64 {
-    let size = match params.precision {
-        Precision::F32 => 4,
-        Precision::F64 => 8,
-    };
-    let moments = if D == 2 { 4 } else { 6 };
+    let moments = if D == 2 { 4 } else { 6 } * params.precision.real_bytes();
     // Populations get room for an eighth more.
-    let numbers = 2 * params.lattice.velocities() as u64 * 9 / 8 + moments;
+    let populations = 2 * params.lattice.velocities() as u64 * 9 / 8;
+    let populations = populations * params.precision.stored_bytes();
     let tables = if D == 2 { 8 } else { 4 };
-    bytes / 5 * 4 / (numbers * size + tables + more)
+    bytes / 5 * 4 / (populations + moments + tables + more)
 }
 
 /// Most leaf cells: those of the case, but no more than there is room for, and no fewer than the mesh has.

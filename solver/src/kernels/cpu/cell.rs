@@ -12,6 +12,7 @@ use crate::{
     lattice::{Lattice, opposite},
     profile,
     real::Real,
+    storage::Storage,
     tables::{Level, Rule},
 };
 use cutlink_amr::{OUTSIDE, dims};
@@ -20,9 +21,9 @@ use cutlink_voxelizer::unpack_cell;
 use std::marker::PhantomData;
 
 /// A level and its populations after collision.
-pub(super) struct View<'a, const D: usize, L, T> {
+pub(super) struct View<'a, const D: usize, L, S> {
     pub(super) level: &'a Level<D, Host>,
-    pub(super) from: &'a [T],
+    pub(super) from: &'a [S],
     pub(super) lattice: PhantomData<L>,
 }
 
@@ -96,17 +97,18 @@ pub(super) fn velocity<const D: usize, L: Lattice>(q: usize) -> [i32; D] {
 
 /// Density less 1 and momentum of a cell, the acceleration's share apart.
 #[inline]
-pub(super) fn sums<const D: usize, L: Lattice, T: Real>(
-    from: &[T],
+pub(super) fn sums<const D: usize, L: Lattice, S: Storage>(
+    from: &[S],
     slot: usize,
     cell: usize,
-) -> (T, [T; D]) {
-    let (mut rho, mut j) = (T::of(0.0), [T::of(0.0); D]);
+) -> (S::Real, [S::Real; D]) {
+    let none = S::Real::of(0.0);
+    let (mut rho, mut j) = (none, [none; D]);
     for q in 0..L::Q {
-        let f = from[slot * L::Q * dims::cells(D) + Order::<L>::of(q, cell)];
+        let f = from[slot * L::Q * dims::cells(D) + Order::<L>::of(q, cell)].load();
         rho += f;
         for a in 0..D {
-            j[a] += T::of(f64::from(L::C[q][a])) * f;
+            j[a] += S::Real::of(f64::from(L::C[q][a])) * f;
         }
     }
     (rho, j)
@@ -144,9 +146,9 @@ pub(super) fn step_from<const D: usize>(
     (slot, at)
 }
 
-impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
+impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S> {
     pub(super) fn f(&self, at: At<D>, q: usize) -> T {
-        self.from[at.slot * L::Q * dims::cells(D) + Order::<L>::of(q, at.cell())]
+        self.from[at.slot * L::Q * dims::cells(D) + Order::<L>::of(q, at.cell())].load()
     }
 
     fn is_solid(&self, at: At<D>) -> bool {
@@ -194,7 +196,7 @@ impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
 
     /// Density less 1 and velocity of a cell.
     pub(super) fn moments(&self, at: At<D>) -> (T, [T; D]) {
-        let (rho, j) = sums::<D, L, T>(self.from, at.slot, at.cell());
+        let (rho, j) = sums::<D, L, S>(self.from, at.slot, at.cell());
         let inverse = T::of(1.0) / (T::of(1.0) + rho);
         (rho, j.map(|j| j * inverse))
     }

@@ -1,7 +1,10 @@
 //! Sponges: populations drawn to a given density and velocity by the difference of two equilibria.
 
 use super::{BLOCK, LAYER, faces::equilibrium, order::Order};
-use crate::{kernels::exchanged, lattice::Lattice, real::Real, sponge::Damped, tables::Level};
+use crate::{
+    kernels::exchanged, lattice::Lattice, real::Real, sponge::Damped, storage::Storage,
+    tables::Level,
+};
 use cutlink_amr::dims;
 use cutlink_device::Host;
 use rayon::prelude::*;
@@ -18,12 +21,12 @@ fn rows<'a, T>(mut rest: &'a mut [T], row: usize, slots: &[u32]) -> Vec<&'a mut 
     slots.iter().map(of_slot).collect()
 }
 
-pub(super) fn damp<const D: usize, L: Lattice, T: Real>(
+pub(super) fn damp<const D: usize, L: Lattice, S: Storage>(
     level: &Level<D, Host>,
     damped: &Damped<Host>,
-    half_step: [T; 3],
-    populations: &mut [T],
-    moments: &mut [T],
+    half_step: [S::Real; 3],
+    populations: &mut [S],
+    moments: &mut [S::Real],
 ) {
     let cells = dims::cells(D);
     let shared = damped
@@ -38,12 +41,12 @@ pub(super) fn damp<const D: usize, L: Lattice, T: Real>(
         .zip(damped.rate.chunks_exact(cells))
         .collect();
     let target = Target {
-        rho: T::of(level.rules[damped.density].density - 1.0),
-        u: level.rules[damped.velocity].velocity.map(T::of),
+        rho: S::Real::of(level.rules[damped.density].density - 1.0),
+        u: level.rules[damped.velocity].velocity.map(S::Real::of),
         half_step,
     };
     work.par_iter_mut()
-        .for_each(|((f, moments), rate)| target.draw::<D, L>(rate, f, moments.as_deref_mut()));
+        .for_each(|((f, moments), rate)| target.draw::<D, L, S>(rate, f, moments.as_deref_mut()));
 }
 
 /// Where the flow is drawn to.
@@ -57,10 +60,10 @@ struct Target<T> {
 
 impl<T: Real> Target<T> {
     /// Draws the cells of a block, and what they exchange.
-    fn draw<const D: usize, L: Lattice>(
+    fn draw<const D: usize, L: Lattice, S: Storage<Real = T>>(
         &self,
         rate: &[f32],
-        f: &mut [T],
+        f: &mut [S],
         moments: Option<&mut [T]>,
     ) {
         let cells = dims::cells(D);
@@ -70,7 +73,8 @@ impl<T: Real> Target<T> {
         for q in 0..L::Q {
             for layer in 0..layers {
                 let row = &f[Order::<L>::row(q, layer)..][..LAYER];
-                for (n, &f) in row.iter().enumerate() {
+                for (n, f) in row.iter().enumerate() {
+                    let f = f.load();
                     rho[layer * LAYER + n] += f;
                     for a in 0..D {
                         u[a][layer * LAYER + n] += T::of(f64::from(L::C[q][a])) * f;
@@ -93,7 +97,8 @@ impl<T: Real> Target<T> {
                     let cell = layer * LAYER + n;
                     let own = std::array::from_fn(|a| u[a][cell]);
                     let own = equilibrium::<D, L, T>(q, (rho[cell], own));
-                    *f -= T::of(f64::from(rate[cell])) * (own - drawn);
+                    let changed = f.load() - T::of(f64::from(rate[cell])) * (own - drawn);
+                    *f = S::store_change(changed, BLOCK * q + cell);
                 }
             }
         }

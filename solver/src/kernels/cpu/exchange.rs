@@ -10,12 +10,14 @@ use super::{
     BLOCK, LAYER, Tile, Values,
     cell::{bits, locate},
     collide::{self, layers},
+    processor::{Processor, Work, dispatch},
     stream::{put, store_some},
 };
 use crate::{
     kernels::{Arrival, Between, exchanged},
     lattice::Lattice,
     real::Real,
+    storage::Storage,
     tables::Level,
 };
 use cutlink_amr::{NONE, dims};
@@ -265,37 +267,36 @@ impl<const D: usize, T: Real> Ways<D, T> {
 
 /// A level's values as another one's, and the populations they make.
 #[inline(always)]
-pub(super) fn arrive<const D: usize, L: Lattice, T: Real>(
-    values: &mut Values<T>,
-    arrival: &Arrival<T>,
+pub(super) fn arrive<const D: usize, L: Lattice, S: Storage, P: Processor>(
+    processor: P,
+    values: &mut Values<S::Real>,
+    arrival: &Arrival<S::Real>,
     targets: u64,
-    tile: &mut Tile<T>,
-    to: &mut [T],
+    tile: &mut Tile<S::Real>,
+    to: &mut [S],
 ) {
     for row in &mut values[1 + D..exchanged(D)] {
         for stress in row {
             *stress = *stress * arrival.scale;
         }
     }
-    collide::arrive::<D, L, T>(values, arrival, targets, tile);
-    store_some::<L, T>(tile, dims::cells(D), targets, to);
+    collide::arrive::<D, L, S::Real>(values, arrival, targets, tile);
+    store_some::<L, S, P>(processor, tile, dims::cells(D), targets, to);
 }
 
 /// The ghost cells of the children of an overlap block.
-struct Interpolation<'a, 'b, const D: usize, L, T: Real> {
-    between: &'a Between<'b, D, T, Host>,
-    moments: &'a [T],
+struct Interpolation<'a, 'b, const D: usize, L, S: Storage> {
+    between: &'a Between<'b, D, S::Real, Host>,
+    moments: &'a [S::Real],
     /// Its place among the overlap blocks.
     family: usize,
-    to: &'a mut [T],
+    to: &'a mut [S],
     lattice: PhantomData<L>,
 }
 
-impl<const D: usize, L: Lattice, T: Real> pulp::NullaryFnOnce for Interpolation<'_, '_, D, L, T> {
-    type Output = ();
-
+impl<const D: usize, L: Lattice, S: Storage> Work for Interpolation<'_, '_, D, L, S> {
     #[inline(always)]
-    fn call(self) {
+    fn run<P: Processor>(self, processor: P) {
         let Between {
             coarse,
             fine,
@@ -305,7 +306,7 @@ impl<const D: usize, L: Lattice, T: Real> pulp::NullaryFnOnce for Interpolation<
         let size = L::Q * dims::cells(D);
         let overlap = coarse.overlaps[self.family] as usize;
         let (mut around, mut tile) = (Around::new(), Tile::new());
-        let mut values = [[T::of(0.0); BLOCK]; 10];
+        let mut values = [[S::Real::of(0.0); BLOCK]; 10];
         for (child, to) in self.to.chunks_exact_mut(size).enumerate() {
             let slot = self.family * dims::children(D) + child;
             let targets = fine.ghost[slot] & fine.stepped[slot];
@@ -322,22 +323,29 @@ impl<const D: usize, L: Lattice, T: Real> pulp::NullaryFnOnce for Interpolation<
             });
             let ways = Ways::new(cubic, child, is_there);
             ways.interpolate(&around, targets, &mut values);
-            arrive::<D, L, T>(&mut values, &self.between.to, targets, &mut tile, to);
+            arrive::<D, L, S, P>(
+                processor,
+                &mut values,
+                &self.between.to,
+                targets,
+                &mut tile,
+                to,
+            );
         }
     }
 }
 
-pub(super) fn interpolate<const D: usize, L: Lattice, T: Real>(
-    between: &Between<'_, D, T, Host>,
-    moments: &[T],
-    to: &mut [T],
+pub(super) fn interpolate<const D: usize, L: Lattice, S: Storage>(
+    between: &Between<'_, D, S::Real, Host>,
+    moments: &[S::Real],
+    to: &mut [S],
 ) {
     let family = dims::children(D) * L::Q * dims::cells(D);
     to[..between.coarse.overlaps.len() * family]
         .par_chunks_mut(family)
         .enumerate()
         .for_each(|(family, to)| {
-            pulp::Arch::new().dispatch(Interpolation::<D, L, T> {
+            dispatch(Interpolation::<D, L, S> {
                 between,
                 moments,
                 family,
@@ -434,24 +442,22 @@ impl<const D: usize> Over<D> {
 }
 
 /// Cells of refined blocks that are no ghosts' parents, among some slots from the first one on.
-struct Averaging<'a, 'b, const D: usize, L, T: Real> {
-    between: &'a Between<'b, D, T, Host>,
-    fine_moments: &'a [T],
+struct Averaging<'a, 'b, const D: usize, L, S: Storage> {
+    between: &'a Between<'b, D, S::Real, Host>,
+    fine_moments: &'a [S::Real],
     first: usize,
-    to: &'a mut [T],
-    moments: &'a mut [T],
+    to: &'a mut [S],
+    moments: &'a mut [S::Real],
     lattice: PhantomData<L>,
 }
 
-impl<const D: usize, L: Lattice, T: Real> pulp::NullaryFnOnce for Averaging<'_, '_, D, L, T> {
-    type Output = ();
-
+impl<const D: usize, L: Lattice, S: Storage> Work for Averaging<'_, '_, D, L, S> {
     #[inline(always)]
-    fn call(self) {
+    fn run<P: Processor>(self, processor: P) {
         let Between { coarse, fine, .. } = *self.between;
         let cells = dims::cells(D);
         let (size, row) = (L::Q * cells, exchanged(D) * cells);
-        let (mut values, mut tile) = ([[T::of(0.0); BLOCK]; 10], Tile::new());
+        let (mut values, mut tile) = ([[S::Real::of(0.0); BLOCK]; 10], Tile::new());
         let slots = self
             .to
             .chunks_exact_mut(size)
@@ -462,14 +468,21 @@ impl<const D: usize, L: Lattice, T: Real> pulp::NullaryFnOnce for Averaging<'_, 
                 continue;
             }
             let targets = !(coarse.stepped[slot] | coarse.solid[slot]) & dims::full_mask(D);
-            let found = means::<D, T>(
+            let found = means::<D, S::Real>(
                 fine,
                 self.fine_moments,
                 overlap as usize,
                 targets,
                 &mut values,
             );
-            arrive::<D, L, T>(&mut values, &self.between.to, found, &mut tile, to);
+            arrive::<D, L, S, P>(
+                processor,
+                &mut values,
+                &self.between.to,
+                found,
+                &mut tile,
+                to,
+            );
             for (from, to) in values.iter().zip(moments.chunks_exact_mut(cells)) {
                 put(&from[..cells], found, to);
             }
@@ -477,11 +490,11 @@ impl<const D: usize, L: Lattice, T: Real> pulp::NullaryFnOnce for Averaging<'_, 
     }
 }
 
-pub(super) fn average<const D: usize, L: Lattice, T: Real>(
-    between: &Between<'_, D, T, Host>,
-    fine_moments: &[T],
-    to: &mut [T],
-    moments: &mut [T],
+pub(super) fn average<const D: usize, L: Lattice, S: Storage>(
+    between: &Between<'_, D, S::Real, Host>,
+    fine_moments: &[S::Real],
+    to: &mut [S],
+    moments: &mut [S::Real],
 ) {
     let (size, row) = (L::Q * dims::cells(D), exchanged(D) * dims::cells(D));
     to[..between.coarse.exchanging * size]
@@ -489,7 +502,7 @@ pub(super) fn average<const D: usize, L: Lattice, T: Real>(
         .zip(moments.par_chunks_mut(CHUNK * row))
         .enumerate()
         .for_each(|(chunk, (to, moments))| {
-            pulp::Arch::new().dispatch(Averaging::<D, L, T> {
+            dispatch(Averaging::<D, L, S> {
                 between,
                 fine_moments,
                 first: CHUNK * chunk,

@@ -15,6 +15,7 @@ use crate::{
     constants::condition,
     lattice::{Lattice, opposite},
     real::Real,
+    storage::Storage,
     tables::Rule,
 };
 use cutlink_amr::dims;
@@ -41,7 +42,7 @@ struct Entry<'a, const D: usize> {
     along: [i32; D],
 }
 
-impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
+impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S> {
     /// The faces of the box that a step goes through, but periodic ones: axis, side (-1 or 1) and condition.
     fn crossed(&self, at: At<D>, step: [i32; D]) -> impl Iterator<Item = (usize, i32, &Rule)> {
         let block = self.level.coord[at.slot];

@@ -10,6 +10,7 @@ use crate::{
     kernels::SUMS,
     lattice::{Lattice, MOST},
     real::Real,
+    storage::Storage,
     tables::Level,
 };
 use cutlink_amr::dims;
@@ -17,13 +18,13 @@ use cutlink_device::Host;
 use rayon::prelude::*;
 use std::marker::PhantomData;
 
-pub(super) fn forces<const D: usize, L: Lattice, T: Real>(
+pub(super) fn forces<const D: usize, L: Lattice, S: Storage>(
     level: &Level<D, Host>,
-    from: &[T],
+    from: &[S],
     parts: &mut [f64],
     sums: &mut [f64],
 ) {
-    let view = View::<D, L, T> {
+    let view = View::<D, L, S> {
         level,
         from,
         lattice: PhantomData,
@@ -41,8 +42,8 @@ pub(super) fn forces<const D: usize, L: Lattice, T: Real>(
     }
 }
 
-fn of_block<const D: usize, L: Lattice, T: Real>(
-    view: &View<'_, D, L, T>,
+fn of_block<const D: usize, L: Lattice, S: Storage>(
+    view: &View<'_, D, L, S>,
     slot: usize,
     sums: &mut [f64],
 ) {

@@ -1,18 +1,18 @@
 //! Density and velocity from populations.
 
-use super::{LAYER, cell::sums, order::Order};
-use crate::{lattice::Lattice, real::Real, tables::Level};
+use super::{LAYER, cell::sums, order::Order, processor::AnyProcessor};
+use crate::{lattice::Lattice, real::Real, storage::Storage, tables::Level};
 use cutlink_amr::dims;
 use cutlink_device::Host;
 use rayon::prelude::*;
 use std::ops::Range;
 
 #[allow(clippy::cast_possible_truncation, reason = "f32 is what reports hold")]
-pub(super) fn macroscopic<const D: usize, L: Lattice, T: Real>(
+pub(super) fn macroscopic<const D: usize, L: Lattice, S: Storage>(
     level: &Level<D, Host>,
     slots: Range<usize>,
-    half_step: [T; 3],
-    from: &[T],
+    half_step: [S::Real; 3],
+    from: &[S],
 ) -> Vec<f32> {
     let cells = dims::cells(D);
     let mut out = vec![0.0f32; slots.len() * (1 + D) * cells];
@@ -20,14 +20,14 @@ pub(super) fn macroscopic<const D: usize, L: Lattice, T: Real>(
         .zip(slots)
         .for_each(|(out, slot)| {
             for layer in 0..cells / LAYER {
-                let (rho, j) = sums_of_layer::<D, L, T>(from, slot, layer);
+                let (rho, j) = sums_of_layer::<D, L, S>(from, slot, layer);
                 for (place, rho) in rho.into_iter().enumerate() {
                     let cell = layer * LAYER + place;
                     if level.solid[slot] >> cell & 1 == 1 {
                         out[cell] = 1.0;
                         continue;
                     }
-                    let density = T::of(1.0) + rho;
+                    let density = S::Real::of(1.0) + rho;
                     out[cell] = density.wide() as f32;
                     for a in 0..D {
                         // After collision half a step of the acceleration too much is in the momentum.
@@ -41,22 +41,24 @@ pub(super) fn macroscopic<const D: usize, L: Lattice, T: Real>(
 }
 
 /// [`sums`] of the cells of a layer, in the same order.
-fn sums_of_layer<const D: usize, L: Lattice, T: Real>(
-    from: &[T],
+fn sums_of_layer<const D: usize, L: Lattice, S: Storage>(
+    from: &[S],
     slot: usize,
     layer: usize,
-) -> ([T; LAYER], [[T; LAYER]; D]) {
-    let mut rho = [T::of(0.0); LAYER];
-    let mut j = [[T::of(0.0); LAYER]; D];
+) -> ([S::Real; LAYER], [[S::Real; LAYER]; D]) {
+    let none = S::Real::of(0.0);
+    let (mut rho, mut j) = ([none; LAYER], [[none; LAYER]; D]);
+    let mut spare = [none; LAYER];
     for q in 0..L::Q {
         let at = slot * L::Q * dims::cells(D) + Order::<L>::row(q, layer);
-        let row: &[T; LAYER] = from[at..].first_chunk().expect("populations of a layer");
+        let row: &[S; LAYER] = from[at..].first_chunk().expect("populations of a layer");
+        let row = S::widen(AnyProcessor, row, &mut spare);
         for (rho, &f) in rho.iter_mut().zip(row) {
             *rho += f;
         }
         for (j, &c) in j.iter_mut().zip(&L::C[q]) {
             if c != 0 {
-                let c = T::of(f64::from(c));
+                let c = S::Real::of(f64::from(c));
                 for (j, &f) in j.iter_mut().zip(row) {
                     *j += c * f;
                 }
@@ -70,18 +72,18 @@ fn sums_of_layer<const D: usize, L: Lattice, T: Real>(
     clippy::cast_possible_truncation,
     reason = "f32 is enough to tell sound from nonsense"
 )]
-pub(super) fn fastest<const D: usize, L: Lattice, T: Real>(
+pub(super) fn fastest<const D: usize, L: Lattice, S: Storage>(
     level: &Level<D, Host>,
-    from: &[T],
+    from: &[S],
 ) -> Vec<f32> {
     let speed = |slot: usize| {
         let stepped = level.stepped[slot] & !level.ghost[slot];
         let cells = (0..dims::cells(D)).filter(|cell| stepped >> cell & 1 == 1);
         cells.fold(0.0f32, |most, cell| {
-            let (rho, j) = sums::<D, L, T>(from, slot, cell);
+            let (rho, j) = sums::<D, L, S>(from, slot, cell);
             let density = 1.0 + rho.wide();
             let square: f64 = j.iter().map(|j| (j.wide() / density).powi(2)).sum();
-            if square.is_finite() && density > 0.0 {
+            if square.is_finite() && density.is_finite() && density > 0.0 {
                 most.max(square as f32)
             } else {
                 f32::INFINITY

@@ -4,6 +4,7 @@
 mod cell;
 mod census;
 mod collide;
+mod convert;
 mod damp;
 mod exchange;
 mod faces;
@@ -15,6 +16,7 @@ mod macroscopic;
 mod mass;
 mod moments;
 mod order;
+mod processor;
 mod seed;
 mod step;
 mod stream;
@@ -25,11 +27,12 @@ mod wish;
 
 use super::{Between, FlowKernels, Relaxation, SUMS, Transfer};
 use crate::{
-    Flow, Indicator, LatticeKind, Plan, SolverError,
+    F16, Flow, Indicator, LatticeKind, Plan, SolverError,
     lattice::{D2Q9, D3Q19, D3Q27, Lattice, MOST},
     plan::{self, Starts},
     real::Real,
     sponge::Damped,
+    storage::Storage,
     tables::Level,
 };
 use cutlink_device::Host;
@@ -37,19 +40,21 @@ use std::{any::Any, ops::Range};
 
 pub use census::Census;
 pub(crate) use census::{census, inflow};
+pub(crate) use processor::Processor;
+
 use order::Order;
 
 /// Most cells of a block.
 const BLOCK: usize = 64;
 
 /// Cells of a layer of a block.
-const LAYER: usize = 16;
+pub(crate) const LAYER: usize = 16;
 
 /// Padding before and behind the cells of a row.
-const PAD: usize = 16;
+pub(crate) const PAD: usize = 16;
 
 /// A population of each cell of a block.
-type Row<T> = [T; PAD + BLOCK + PAD];
+pub(crate) type Row<T> = [T; PAD + BLOCK + PAD];
 
 /// The populations of a block, by velocity.
 #[repr(align(64))]
@@ -87,28 +92,30 @@ macro_rules! unrolled {
 }
 use unrolled;
 
-type Step<const D: usize, T> =
-    fn(&Level<D, Host>, Relaxation<T>, from: &[T], to: &mut [T], moments: &mut [T]);
+type Step<const D: usize, S, T> =
+    fn(&Level<D, Host>, Relaxation<T>, from: &[S], to: &mut [S], moments: &mut [T]);
 
-type Average<const D: usize, T> =
-    fn(&Between<'_, D, T, Host>, fine_moments: &[T], to: &mut [T], moments: &mut [T]);
+type Interpolate<const D: usize, S, T> = fn(&Between<'_, D, T, Host>, moments: &[T], to: &mut [S]);
+
+type Average<const D: usize, S, T> =
+    fn(&Between<'_, D, T, Host>, fine_moments: &[T], to: &mut [S], moments: &mut [T]);
 
 /// The stages that take most of the time: see [`step::step`], [`exchange::interpolate`], [`exchange::average`], [`seed::seed`].
 #[derive(Debug)]
-struct Stages<const D: usize, T: Real> {
-    step: Step<D, T>,
-    interpolate: fn(&Between<'_, D, T, Host>, moments: &[T], to: &mut [T]),
-    average: Average<D, T>,
-    seed: fn(&Transfer<'_, D, T, Host>, to: &mut [T]),
+struct Stages<const D: usize, S: Storage> {
+    step: Step<D, S, S::Real>,
+    interpolate: Interpolate<D, S, S::Real>,
+    average: Average<D, S, S::Real>,
+    seed: fn(&Transfer<'_, D, S, Host>, to: &mut [S]),
 }
 
-impl<const D: usize, T: Real> Stages<D, T> {
+impl<const D: usize, S: Storage> Stages<D, S> {
     const fn of<L: Lattice>() -> Self {
         Self {
-            step: step::step::<D, L, T>,
-            interpolate: exchange::interpolate::<D, L, T>,
-            average: exchange::average::<D, L, T>,
-            seed: seed::seed::<D, L, T>,
+            step: step::step::<D, L, S>,
+            interpolate: exchange::interpolate::<D, L, S>,
+            average: exchange::average::<D, L, S>,
+            seed: seed::seed::<D, L, S>,
         }
     }
 }
@@ -116,13 +123,13 @@ impl<const D: usize, T: Real> Stages<D, T> {
 /// The stages of all lattices, monomorphized in statics, so that downstream crates do not instantiate them again (about a minute
 /// of compile time).
 #[derive(Debug)]
-pub struct AllStages<T: Real> {
-    d2q9: Stages<2, T>,
-    d3q19: Stages<3, T>,
-    d3q27: Stages<3, T>,
+pub struct AllStages<S: Storage> {
+    d2q9: Stages<2, S>,
+    d3q19: Stages<3, S>,
+    d3q27: Stages<3, S>,
 }
 
-impl<T: Real> AllStages<T> {
+impl<S: Storage> AllStages<S> {
     const NEW: Self = Self {
         d2q9: Stages::of::<D2Q9>(),
         d3q19: Stages::of::<D3Q19>(),
@@ -130,39 +137,49 @@ impl<T: Real> AllStages<T> {
     };
 }
 
-// The unit tests of this crate run in f64: without f32, they compile in half the time.
-#[cfg(not(test))]
-static F32: AllStages<f32> = AllStages::NEW;
-static F64: AllStages<f64> = AllStages::NEW;
-
-/// A floating-point type that the stages are compiled for.
+/// A type of populations that the stages are compiled for.
 pub trait Compiled: Sized {
     /// The table of stages compiled for this type.
     fn all() -> &'static AllStages<Self>
     where
-        Self: Real;
+        Self: Storage;
 }
 
-impl Compiled for f32 {
-    #[cfg(not(test))]
-    fn all() -> &'static AllStages<Self> {
-        &F32
-    }
-
-    #[cfg(test)]
-    fn all() -> &'static AllStages<Self> {
-        unreachable!("unit tests should run in f64")
-    }
+macro_rules! compiled {
+    ($type:ty) => {
+        impl Compiled for $type {
+            fn all() -> &'static AllStages<Self> {
+                static ALL: AllStages<$type> = AllStages::NEW;
+                &ALL
+            }
+        }
+    };
 }
+compiled!(f64);
 
-impl Compiled for f64 {
-    fn all() -> &'static AllStages<Self> {
-        &F64
-    }
+// The unit tests of this crate run in f64: without the others, they compile in a third of the time.
+#[cfg(not(test))]
+compiled!(f32);
+#[cfg(not(test))]
+compiled!(F16);
+
+#[cfg(test)]
+macro_rules! not_in_tests {
+    ($type:ty) => {
+        impl Compiled for $type {
+            fn all() -> &'static AllStages<Self> {
+                unreachable!("unit tests should run in f64")
+            }
+        }
+    };
 }
+#[cfg(test)]
+not_in_tests!(f32);
+#[cfg(test)]
+not_in_tests!(F16);
 
-fn stages<const D: usize, L: Lattice, T: Real>() -> &'static Stages<D, T> {
-    let all = T::all();
+fn stages<const D: usize, L: Lattice, S: Storage>() -> &'static Stages<D, S> {
+    let all = S::all();
     let stages: &dyn Any = match L::KIND {
         LatticeKind::D2Q9 => &all.d2q9,
         LatticeKind::D3Q19 => &all.d3q19,
@@ -185,55 +202,63 @@ impl<const D: usize> FlowKernels<D> for Host {
         Order::<L>::of(q, cell)
     }
 
-    fn step<L: Lattice, T: Real>(
+    fn narrow(&self, values: &Vec<f32>) -> Result<Vec<F16>, SolverError> {
+        Ok(convert::narrow(values))
+    }
+
+    fn widen(&self, populations: &Vec<F16>) -> Result<Vec<f32>, SolverError> {
+        Ok(convert::widen(populations))
+    }
+
+    fn step<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
-        relax: Relaxation<T>,
-        from: &Vec<T>,
-        to: &mut Vec<T>,
-        moments: &mut Vec<T>,
+        relax: Relaxation<S::Real>,
+        from: &Vec<S>,
+        to: &mut Vec<S>,
+        moments: &mut Vec<S::Real>,
     ) -> Result<(), SolverError> {
-        (stages::<D, L, T>().step)(level, relax, from, to, moments);
+        (stages::<D, L, S>().step)(level, relax, from, to, moments);
         Ok(())
     }
 
-    fn damp<L: Lattice, T: Real>(
+    fn damp<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
         damped: &Damped<Self>,
-        half_step: [T; 3],
-        populations: &mut Vec<T>,
-        moments: &mut Vec<T>,
+        half_step: [S::Real; 3],
+        populations: &mut Vec<S>,
+        moments: &mut Vec<S::Real>,
     ) -> Result<(), SolverError> {
-        damp::damp::<D, L, T>(level, damped, half_step, populations, moments);
+        damp::damp::<D, L, S>(level, damped, half_step, populations, moments);
         Ok(())
     }
 
-    fn interpolate<L: Lattice, T: Real>(
+    fn interpolate<L: Lattice, S: Storage>(
         &self,
-        between: &Between<'_, D, T, Self>,
-        moments: &Vec<T>,
-        to: &mut Vec<T>,
+        between: &Between<'_, D, S::Real, Self>,
+        moments: &Vec<S::Real>,
+        to: &mut Vec<S>,
     ) -> Result<(), SolverError> {
-        (stages::<D, L, T>().interpolate)(between, moments, to);
+        (stages::<D, L, S>().interpolate)(between, moments, to);
         Ok(())
     }
 
-    fn average<L: Lattice, T: Real>(
+    fn average<L: Lattice, S: Storage>(
         &self,
-        between: &Between<'_, D, T, Self>,
-        fine_moments: &Vec<T>,
-        to: &mut Vec<T>,
-        moments: &mut Vec<T>,
+        between: &Between<'_, D, S::Real, Self>,
+        fine_moments: &Vec<S::Real>,
+        to: &mut Vec<S>,
+        moments: &mut Vec<S::Real>,
     ) -> Result<(), SolverError> {
-        (stages::<D, L, T>().average)(between, fine_moments, to, moments);
+        (stages::<D, L, S>().average)(between, fine_moments, to, moments);
         Ok(())
     }
 
-    fn forces<L: Lattice, T: Real>(
+    fn forces<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
-        from: &Vec<T>,
+        from: &Vec<S>,
         parts: &mut Vec<f64>,
         at: usize,
         fresh: bool,
@@ -243,28 +268,28 @@ impl<const D: usize> FlowKernels<D> for Host {
         if fresh {
             sums.fill(0.0);
         }
-        forces::forces::<D, L, T>(level, from, parts, sums);
+        forces::forces::<D, L, S>(level, from, parts, sums);
         Ok(())
     }
 
-    fn macroscopic<L: Lattice, T: Real>(
+    fn macroscopic<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
         slots: Range<usize>,
-        half_step: [T; 3],
-        from: &Vec<T>,
+        half_step: [S::Real; 3],
+        from: &Vec<S>,
     ) -> Result<Vec<f32>, SolverError> {
-        Ok(macroscopic::macroscopic::<D, L, T>(
+        Ok(macroscopic::macroscopic::<D, L, S>(
             level, slots, half_step, from,
         ))
     }
 
-    fn fastest<L: Lattice, T: Real>(
+    fn fastest<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
-        from: &Vec<T>,
+        from: &Vec<S>,
     ) -> Result<Vec<f32>, SolverError> {
-        Ok(macroscopic::fastest::<D, L, T>(level, from))
+        Ok(macroscopic::fastest::<D, L, S>(level, from))
     }
 
     fn indicate(
@@ -276,30 +301,30 @@ impl<const D: usize> FlowKernels<D> for Host {
         Ok(indicate::indicate(level, what, fields))
     }
 
-    fn seed<L: Lattice, T: Real>(
+    fn seed<L: Lattice, S: Storage>(
         &self,
-        transfer: &Transfer<'_, D, T, Self>,
-        to: &mut Vec<T>,
+        transfer: &Transfer<'_, D, S, Self>,
+        to: &mut Vec<S>,
     ) -> Result<(), SolverError> {
-        (stages::<D, L, T>().seed)(transfer, to);
+        (stages::<D, L, S>().seed)(transfer, to);
         Ok(())
     }
 
-    fn mass<L: Lattice, T: Real>(
+    fn mass<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
-        from: &Vec<T>,
+        from: &Vec<S>,
     ) -> Result<Vec<f64>, SolverError> {
-        Ok(mass::mass::<D, L, T>(level, from))
+        Ok(mass::mass::<D, L, S>(level, from))
     }
 
-    fn rescale<L: Lattice, T: Real>(
+    fn rescale<L: Lattice, S: Storage>(
         &self,
         _level: &Level<D, Self>,
         factor: f64,
-        populations: &mut Vec<T>,
+        populations: &mut Vec<S>,
     ) -> Result<(), SolverError> {
-        mass::rescale::<D, L, T>(factor, populations);
+        mass::rescale::<D, L, S>(factor, populations);
         Ok(())
     }
 }

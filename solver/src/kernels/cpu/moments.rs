@@ -2,7 +2,7 @@
 //! serves several populations.
 
 use super::cell::{At, View};
-use crate::{lattice::Lattice, real::Real};
+use crate::{lattice::Lattice, real::Real, storage::Storage};
 
 /// Most cells of a block and of those around it, one deep: 6^D.
 const HALO: usize = 216;
@@ -37,7 +37,7 @@ impl<const D: usize, T: Real> Moments<D, T> {
     }
 }
 
-impl<const D: usize, L: Lattice, T: Real> View<'_, D, L, T> {
+impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S> {
     /// The moments of `near`, the cell a `step` away from a cell of the block that `moments` are of.
     pub(super) fn moments_near(
         &self,

@@ -5,12 +5,14 @@ use super::{
     cell::bits,
     exchange::{Around, Places, Ways, arrive, planes},
     order::Order,
+    processor::{Processor, Work, dispatch},
 };
 use crate::{
     constants::source,
     kernels::{Departure, Origin, Transfer, exchanged},
     lattice::Lattice,
     real::Real,
+    storage::Storage,
 };
 use cutlink_amr::{NONE, dims};
 use cutlink_device::Host;
@@ -24,8 +26,8 @@ fn pairs<const D: usize>() -> impl Iterator<Item = (usize, usize, usize)> {
 }
 
 /// The values of a cell that pass between levels: density less 1, momentum, and stress if collision has left enough of it.
-fn values_of<const D: usize, L: Lattice, T: Real>(
-    f: &[T],
+fn values_of<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>>(
+    f: &[S],
     slot: usize,
     cell: usize,
     from: &Departure<T>,
@@ -33,7 +35,7 @@ fn values_of<const D: usize, L: Lattice, T: Real>(
     let block = &f[slot * L::Q * dims::cells(D)..][..L::Q * dims::cells(D)];
     let mut values = [T::of(0.0); 10];
     for q in 0..L::Q {
-        let f = block[Order::<L>::of(q, cell)];
+        let f = block[Order::<L>::of(q, cell)].load();
         values[0] += f;
         for a in 0..D {
             values[1 + a] += T::of(f64::from(L::C[q][a])) * f;
@@ -128,17 +130,17 @@ impl<T: Real> Around<T> {
 }
 
 /// Some slots of a level.
-struct Seeding<'a, 'b, const D: usize, L, T: Real> {
-    transfer: &'a Transfer<'b, D, T, Host>,
+struct Seeding<'a, 'b, const D: usize, L, S: Storage> {
+    transfer: &'a Transfer<'b, D, S, Host>,
     first: usize,
-    to: &'a mut [T],
+    to: &'a mut [S],
     lattice: PhantomData<L>,
 }
 
-impl<const D: usize, L: Lattice, T: Real> Seeding<'_, '_, D, L, T> {
+impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> Seeding<'_, '_, D, L, S> {
     /// The cells around a child of a block of the coarser level.
     #[inline(always)]
-    fn load(around: &mut Around<T>, from: &Origin<'_, D, T, Host>, block: usize, child: usize) {
+    fn load(around: &mut Around<T>, from: &Origin<'_, D, S, Host>, block: usize, child: usize) {
         let level = from.level;
         around.fluid = 0;
         for (cell, &(toward, inner)) in Places::<D>::ALL[child][..dims::cells(D)].iter().enumerate()
@@ -148,8 +150,12 @@ impl<const D: usize, L: Lattice, T: Real> Seeding<'_, '_, D, L, T> {
                 continue;
             }
             around.fluid |= 1 << cell;
-            let values =
-                values_of::<D, L, T>(from.populations, slot, usize::from(inner), &from.departure);
+            let values = values_of::<D, L, T, S>(
+                from.populations,
+                slot,
+                usize::from(inner),
+                &from.departure,
+            );
             for (row, value) in around.values.iter_mut().zip(values) {
                 row[cell] = value;
             }
@@ -161,12 +167,13 @@ impl<const D: usize, L: Lattice, T: Real> Seeding<'_, '_, D, L, T> {
 
     /// A child of a block of the coarser level.
     #[inline(always)]
-    fn from_parent(
-        from: &Origin<'_, D, T, Host>,
+    fn from_parent<P: Processor>(
+        processor: P,
+        from: &Origin<'_, D, S, Host>,
         block: usize,
         child: usize,
         tile: &mut Tile<T>,
-        to: &mut [T],
+        to: &mut [S],
     ) {
         let (mut around, mut values) = (Around::new(), [[T::of(0.0); BLOCK]; 10]);
         Self::load(&mut around, from, block, child);
@@ -174,16 +181,17 @@ impl<const D: usize, L: Lattice, T: Real> Seeding<'_, '_, D, L, T> {
         let ways = Ways::new(true, child, around.restrict(child));
         let all = dims::full_mask(D);
         ways.interpolate(&around, all, &mut values);
-        arrive::<D, L, T>(&mut values, &from.arrival, all, tile, to);
+        arrive::<D, L, S, P>(processor, &mut values, &from.arrival, all, tile, to);
     }
 
     /// A block of which the children are known.
     #[inline(always)]
-    fn from_children(
-        from: &Origin<'_, D, T, Host>,
+    fn from_children<P: Processor>(
+        processor: P,
+        from: &Origin<'_, D, S, Host>,
         group: &[u32],
         tile: &mut Tile<T>,
-        to: &mut [T],
+        to: &mut [S],
     ) {
         let mut values = [[T::of(0.0); BLOCK]; 10];
         let mut found = 0u64;
@@ -195,7 +203,7 @@ impl<const D: usize, L: Lattice, T: Real> Seeding<'_, '_, D, L, T> {
             let fluid = dims::full_mask(D) & !from.level.solid[slot];
             let mut fine = [[T::of(0.0); BLOCK]; 10];
             for cell in bits(fluid) {
-                let of = values_of::<D, L, T>(from.populations, slot, cell, &from.departure);
+                let of = values_of::<D, L, T, S>(from.populations, slot, cell, &from.departure);
                 for (row, value) in fine.iter_mut().zip(of) {
                     row[cell] = value;
                 }
@@ -228,16 +236,14 @@ impl<const D: usize, L: Lattice, T: Real> Seeding<'_, '_, D, L, T> {
                 }
             }
         }
-        to.fill(T::of(0.0));
-        arrive::<D, L, T>(&mut values, &from.arrival, found, tile, to);
+        to.fill(S::zeroed());
+        arrive::<D, L, S, P>(processor, &mut values, &from.arrival, found, tile, to);
     }
 }
 
-impl<const D: usize, L: Lattice, T: Real> pulp::NullaryFnOnce for Seeding<'_, '_, D, L, T> {
-    type Output = ();
-
+impl<const D: usize, L: Lattice, S: Storage> Work for Seeding<'_, '_, D, L, S> {
     #[inline(always)]
-    fn call(self) {
+    fn run<P: Processor>(self, processor: P) {
         let (size, family) = (L::Q * dims::cells(D), dims::children(D));
         let mut tile = Tile::new();
         for (n, to) in self.to.chunks_exact_mut(size).enumerate() {
@@ -255,13 +261,13 @@ impl<const D: usize, L: Lattice, T: Real> pulp::NullaryFnOnce for Seeding<'_, '_
                     let finer = self.transfer.finer.as_ref();
                     let finer = finer.expect("a refined block should have a finer level");
                     let group = &self.transfer.slot_of[at..at + family];
-                    Self::from_children(finer, group, &mut tile, to);
+                    Self::from_children(processor, finer, group, &mut tile, to);
                 }
                 parent => {
                     let coarser = self.transfer.coarser.as_ref();
                     let coarser = coarser.expect("a child should have a coarser level");
                     let child = (parent - source::PARENT) as usize;
-                    Self::from_parent(coarser, at, child, &mut tile, to);
+                    Self::from_parent(processor, coarser, at, child, &mut tile, to);
                 }
             }
         }
@@ -271,13 +277,13 @@ impl<const D: usize, L: Lattice, T: Real> pulp::NullaryFnOnce for Seeding<'_, '_
 /// Slots a task.
 const CHUNK: usize = 16;
 
-pub(super) fn seed<const D: usize, L: Lattice, T: Real>(
-    transfer: &Transfer<'_, D, T, Host>,
-    to: &mut [T],
+pub(super) fn seed<const D: usize, L: Lattice, S: Storage>(
+    transfer: &Transfer<'_, D, S, Host>,
+    to: &mut [S],
 ) {
     let size = CHUNK * L::Q * dims::cells(D);
     to.par_chunks_mut(size).enumerate().for_each(|(chunk, to)| {
-        pulp::Arch::new().dispatch(Seeding::<D, L, T> {
+        dispatch(Seeding::<D, L, S> {
             transfer,
             first: CHUNK * chunk,
             to,

@@ -6,14 +6,17 @@ use super::{
     collide,
     moments::Moments,
     order::Toward,
+    processor::{Processor, Work, dispatch},
     stream,
 };
 use crate::{
     kernels::{Relaxation, exchanged},
     lattice::{Lattice, MOST, opposite},
     real::Real,
+    storage::Storage,
     tables::Level,
 };
+use bytemuck::Zeroable;
 use cutlink_amr::{OUTSIDE, dims};
 use cutlink_device::Host;
 use rayon::prelude::*;
@@ -29,91 +32,88 @@ const LARGE: usize = 8 << 20;
 const AHEAD: usize = 2;
 
 /// What all blocks of a step have in common.
-struct Step<'a, const D: usize, L, T> {
-    view: View<'a, D, L, T>,
-    relax: Relaxation<T>,
+struct Step<'a, const D: usize, L, S: Storage> {
+    view: View<'a, D, L, S>,
+    relax: Relaxation<S::Real>,
     is_large: bool,
 }
 
 /// What a task needs for its blocks.
-struct Scratch<const D: usize, T> {
-    tile: Tile<T>,
-    moments: Moments<D, T>,
+struct Scratch<const D: usize, S: Storage> {
+    tile: Tile<S::Real>,
+    gathered: S::Gathered,
+    moments: Moments<D, S::Real>,
 }
 
-impl<const D: usize, T: Real> Scratch<D, T> {
+impl<const D: usize, S: Storage> Scratch<D, S> {
     fn new() -> Self {
         Self {
             tile: Tile::new(),
+            gathered: S::Gathered::zeroed(),
             moments: Moments::new(),
         }
     }
 }
 
-/// Some slots that exchange, from the first one on. These are no closures, for a closure becomes a function of its own,
-/// which is then compiled for the least of processors.
-struct Exchanging<'a, const D: usize, L, T> {
-    step: &'a Step<'a, D, L, T>,
+/// Some slots that exchange, from the first one on.
+struct Exchanging<'a, const D: usize, L, S: Storage> {
+    step: &'a Step<'a, D, L, S>,
     first: usize,
-    to: &'a mut [T],
-    moments: &'a mut [T],
+    to: &'a mut [S],
+    moments: &'a mut [S::Real],
 }
 
-impl<const D: usize, L: Lattice, T: Real> pulp::NullaryFnOnce for Exchanging<'_, D, L, T> {
-    type Output = ();
-
+impl<const D: usize, L: Lattice, S: Storage> Work for Exchanging<'_, D, L, S> {
     #[inline(always)]
-    fn call(self) {
+    fn run<P: Processor>(self, processor: P) {
         let mut scratch = Scratch::new();
         let size = L::Q * dims::cells(D);
         let row = exchanged(D) * dims::cells(D);
         let slots = self.to.chunks_exact_mut(size);
         for (n, (to, moments)) in slots.zip(self.moments.chunks_exact_mut(row)).enumerate() {
             self.step
-                .special(self.first + n, to, Some(moments), &mut scratch);
+                .special(processor, self.first + n, to, Some(moments), &mut scratch);
         }
         stream::fence();
     }
 }
 
 /// Some of the other slots.
-struct Others<'a, const D: usize, L, T> {
-    step: &'a Step<'a, D, L, T>,
+struct Others<'a, const D: usize, L, S: Storage> {
+    step: &'a Step<'a, D, L, S>,
     first: usize,
-    to: &'a mut [T],
+    to: &'a mut [S],
 }
 
-impl<const D: usize, L: Lattice, T: Real> pulp::NullaryFnOnce for Others<'_, D, L, T> {
-    type Output = ();
-
+impl<const D: usize, L: Lattice, S: Storage> Work for Others<'_, D, L, S> {
     #[inline(always)]
-    fn call(self) {
+    fn run<P: Processor>(self, processor: P) {
         let mut scratch = Scratch::new();
         let size = L::Q * dims::cells(D);
         for (n, to) in self.to.chunks_exact_mut(size).enumerate() {
             let slot = self.first + n;
             if slot < self.step.view.level.special {
-                self.step.special(slot, to, None, &mut scratch);
+                self.step.special(processor, slot, to, None, &mut scratch);
             } else {
-                self.step.plain(slot, to, &mut scratch.tile);
+                self.step.plain(processor, slot, to, &mut scratch);
             }
         }
         stream::fence();
     }
 }
 
-pub(super) fn step<const D: usize, L: Lattice, T: Real>(
+pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
     level: &Level<D, Host>,
-    relax: Relaxation<T>,
-    from: &[T],
-    to: &mut [T],
-    moments: &mut [T],
+    relax: Relaxation<S::Real>,
+    from: &[S],
+    to: &mut [S],
+    moments: &mut [S::Real],
 ) {
     let size = L::Q * dims::cells(D);
     let row = exchanged(D) * dims::cells(D);
     let (exchanging, rest) = to.split_at_mut(level.exchanging * size);
     let with = |relax| Step {
-        view: View::<D, L, T> {
+        view: View::<D, L, S> {
             level,
             from,
             lattice: PhantomData,
@@ -128,7 +128,7 @@ pub(super) fn step<const D: usize, L: Lattice, T: Real>(
         .zip(moments.par_chunks_mut(CHUNK * row))
         .enumerate()
         .for_each(|(chunk, (to, moments))| {
-            pulp::Arch::new().dispatch(Exchanging {
+            dispatch(Exchanging {
                 step: &between,
                 first: CHUNK * chunk,
                 to,
@@ -138,7 +138,7 @@ pub(super) fn step<const D: usize, L: Lattice, T: Real>(
     rest.par_chunks_mut(CHUNK * size)
         .enumerate()
         .for_each(|(chunk, to)| {
-            pulp::Arch::new().dispatch(Others {
+            dispatch(Others {
                 step: &step,
                 first: level.exchanging + CHUNK * chunk,
                 to,
@@ -146,7 +146,7 @@ pub(super) fn step<const D: usize, L: Lattice, T: Real>(
         });
 }
 
-impl<const D: usize, L: Lattice, T: Real> Step<'_, D, L, T> {
+impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> Step<'_, D, L, S> {
     fn neighbors(&self, slot: usize) -> &[u32] {
         let directions = dims::directions(D);
         &self.view.level.neighbors[slot * directions..][..directions]
@@ -157,31 +157,35 @@ impl<const D: usize, L: Lattice, T: Real> Step<'_, D, L, T> {
     fn collide(&self, slot: usize, tile: &mut Tile<T>) {
         let next = (slot + AHEAD).min(self.view.level.slots - 1);
         let (from, around) = (self.view.from, self.neighbors(next));
-        let ahead = collide::Ahead {
-            from,
-            slot: next,
-            around,
-        };
+        let ahead = |part: usize| stream::ahead::<D, L, S>(from, next, around, part);
         collide::collide::<D, L, T>(tile, &self.relax, &ahead);
     }
 
     /// A block with nothing but fluid of its level around it.
     #[inline(always)]
-    fn plain(&self, slot: usize, to: &mut [T], tile: &mut Tile<T>) {
+    fn plain<P: Processor>(
+        &self,
+        processor: P,
+        slot: usize,
+        to: &mut [S],
+        scratch: &mut Scratch<D, S>,
+    ) {
         let (cells, from) = (dims::cells(D), self.view.from);
-        stream::stream::<D, L, T>(from, self.neighbors(slot), tile);
+        let Scratch { tile, gathered, .. } = scratch;
+        stream::stream::<D, L, S, P>(processor, from, self.neighbors(slot), tile, gathered);
         self.collide(slot, tile);
-        stream::store::<L, T>(tile, cells, to, self.is_large);
+        stream::store::<L, S, P>(processor, tile, cells, to, self.is_large);
     }
 
     /// Any block: cells that are not stepped keep what `to` has.
     #[inline(always)]
-    fn special(
+    fn special<P: Processor>(
         &self,
+        processor: P,
         slot: usize,
-        to: &mut [T],
+        to: &mut [S],
         moments: Option<&mut [T]>,
-        scratch: &mut Scratch<D, T>,
+        scratch: &mut Scratch<D, S>,
     ) {
         let cells = dims::cells(D);
         let stepped = self.view.level.stepped[slot];
@@ -190,17 +194,18 @@ impl<const D: usize, L: Lattice, T: Real> Step<'_, D, L, T> {
         }
         let around = self.around(slot);
         let tile = &mut scratch.tile;
-        stream::stream::<D, L, T>(self.view.from, &around[..dims::directions(D)], tile);
-        self.mend(slot, stepped, tile, &mut scratch.moments);
+        let next = &around[..dims::directions(D)];
+        stream::stream::<D, L, S, P>(processor, self.view.from, next, tile, &mut scratch.gathered);
+        self.mend(processor, slot, stepped, tile, &mut scratch.moments);
         let mut fresh = [[T::of(0.0); BLOCK]; 10];
         if moments.is_some() {
             collide::exchange::<D, L, T>(tile, &self.relax, &mut fresh);
         }
         self.collide(slot, tile);
         if stepped == dims::full_mask(D) {
-            stream::store::<L, T>(tile, cells, to, self.is_large);
+            stream::store::<L, S, P>(processor, tile, cells, to, self.is_large);
         } else {
-            stream::store_some::<L, T>(tile, cells, stepped, to);
+            stream::store_some::<L, S, P>(processor, tile, cells, stepped, to);
         }
         let Some(moments) = moments else { return };
         for (to, from) in moments.chunks_exact_mut(cells).zip(&fresh) {
@@ -222,18 +227,27 @@ impl<const D: usize, L: Lattice, T: Real> Step<'_, D, L, T> {
 
     /// Puts the populations right that come from elsewhere than a fluid cell of the level.
     #[inline(always)]
-    fn mend(&self, slot: usize, which: u64, tile: &mut Tile<T>, moments: &mut Moments<D, T>) {
+    fn mend<P: Processor>(
+        &self,
+        processor: P,
+        slot: usize,
+        which: u64,
+        tile: &mut Tile<T>,
+        moments: &mut Moments<D, T>,
+    ) {
         moments.clear();
         let (own, singles) = self.exceptions(slot);
         let size = L::Q * dims::cells(D);
         let block = &self.view.from[slot * size..][..size];
         for q in 1..L::Q {
             if own[q] & which != 0 {
-                stream::keep::<L, T>(block, q, own[q], tile);
+                stream::keep::<L, S, P>(processor, block, q, own[q], tile);
             }
             for cell in bits(singles[q] & which) {
                 let at = At::<D>::new(slot, cell);
-                tile.0[q][PAD + cell] = self.view.pull(at, q, self.view.links(at), moments);
+                let pulled = self.view.pull(at, q, self.view.links(at), moments);
+                // Rounded as on a GPU, which puts these into memory.
+                tile.0[q][PAD + cell] = S::store(pulled).load();
             }
         }
     }
@@ -322,7 +336,7 @@ mod tests {
     use super::*;
     use crate::{
         FaceCondition, LatticeKind,
-        kernels::cpu::fixture,
+        kernels::cpu::{fixture, processor::AnyProcessor},
         lattice::{D2Q9, D3Q19, D3Q27},
     };
     use cutlink_mesher::{
@@ -350,7 +364,7 @@ mod tests {
                     from: &from,
                     lattice: PhantomData,
                 },
-                relax: bytemuck::Zeroable::zeroed(),
+                relax: Zeroable::zeroed(),
                 is_large: false,
             };
             let mut whole = Tile::new();
@@ -358,8 +372,14 @@ mod tests {
             for slot in 0..level.special {
                 let around = step.around(slot);
                 let around = &around[..dims::directions(D)];
-                stream::stream::<D, L, f64>(&from, around, &mut whole);
-                step.mend(slot, level.stepped[slot], &mut whole, &mut moments);
+                stream::stream::<D, L, f64, _>(AnyProcessor, &from, around, &mut whole, &mut ());
+                step.mend(
+                    AnyProcessor,
+                    slot,
+                    level.stepped[slot],
+                    &mut whole,
+                    &mut moments,
+                );
                 for cell in bits(level.stepped[slot]) {
                     let at = At::<D>::new(slot, cell);
                     let links = step.view.links(at);

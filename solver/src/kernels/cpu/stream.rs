@@ -3,53 +3,60 @@
 //! A step has to read and write each population once. To come near that, blocks are written with non-temporal
 //! stores, and the next blocks are prefetched during the collision.
 
-use super::{BLOCK, LAYER, PAD, Row, Tile, order::Order, unrolled};
+use super::{BLOCK, LAYER, PAD, Processor, Row, Tile, order::Order, unrolled};
 use crate::{
     lattice::{Lattice, MOST},
-    real::Real,
+    storage::Storage,
 };
+use bytemuck::Zeroable;
 use cutlink_amr::dims;
+use cutlink_device::Item;
 
 /// Pulls the populations of a block whose neighbours are all there.
 ///
 /// Rows of four cells along x come from one block, shifted by c_x: so they are copied as far as they
 /// reach, and the cells at the end of each are then put right.
 #[inline(always)]
-pub(super) fn stream<const D: usize, L: Lattice, T: Real>(
-    from: &[T],
+pub(super) fn stream<const D: usize, L: Lattice, S: Storage, P: Processor>(
+    processor: P,
+    from: &[S],
     next: &[u32],
-    tile: &mut Tile<T>,
+    tile: &mut Tile<S::Real>,
+    gathered: &mut S::Gathered,
 ) {
     // With lengths that are constants: else the ends of each of hundreds of runs are looked at.
     let size = L::Q * dims::cells(D);
-    let mut near: [&[T]; 27] = [&[]; 27];
+    let mut near: [&[S]; 27] = [&[]; 27];
     unrolled!(toward < dims::directions(D), {
         near[toward] = &from[next[toward] as usize * size..][..size];
     });
     let near = &near;
     unrolled!(q < L::Q, {
-        let row = &mut tile.0[q];
+        let row = S::gather(&mut tile.0[q], gathered, q);
         let (cx, cy, cz) = (L::C[q][0], L::C[q][1], L::C[q][2]);
         if cx == 0 {
-            rows::<D, L, T, Still>(near, q, [0, cy, cz], row);
+            rows::<D, L, S, Still>(near, q, [0, cy, cz], row);
         } else if cx == 1 {
-            rows::<D, L, T, Right>(near, q, [0, cy, cz], row);
-            rows::<D, L, T, MendLeft>(near, q, [1, cy, cz], row);
+            rows::<D, L, S, Right>(near, q, [0, cy, cz], row);
+            rows::<D, L, S, MendLeft>(near, q, [1, cy, cz], row);
         } else {
-            rows::<D, L, T, Left>(near, q, [0, cy, cz], row);
-            rows::<D, L, T, MendRight>(near, q, [-1, cy, cz], row);
+            rows::<D, L, S, Left>(near, q, [0, cy, cz], row);
+            rows::<D, L, S, MendRight>(near, q, [-1, cy, cz], row);
         }
+    });
+    unrolled!(q < L::Q, {
+        S::unpack(processor, gathered, q, dims::cells(D), &mut tile.0[q]);
     });
 }
 
 /// Copy policy for consecutive rows. A trait with constant lengths, not a closure, so that LLVM inlines each copy.
 trait Run {
-    fn run<T: Real, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize);
+    fn run<T: Copy, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize);
 }
 
 /// Takes each run of rows that comes from one block to its place in the tile's row.
 #[inline(always)]
-fn rows<const D: usize, L: Lattice, T: Real, R: Run>(
+fn rows<const D: usize, L: Lattice, T: Copy, R: Run>(
     near: &[&[T]; 27],
     q: usize,
     [cx, cy, cz]: [i32; 3],
@@ -91,7 +98,7 @@ fn part<T, const N: usize>(block: &[T], first: usize) -> &[T; N] {
 }
 
 #[inline(always)]
-fn copy<T: Real, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize) {
+fn copy<T: Copy, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize) {
     *to[at..]
         .first_chunk_mut()
         .expect("a row should have padding behind its cells") = *from;
@@ -100,7 +107,7 @@ fn copy<T: Real, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize) {
 struct Still;
 impl Run for Still {
     #[inline(always)]
-    fn run<T: Real, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize) {
+    fn run<T: Copy, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize) {
         copy(from, to, PAD + at);
     }
 }
@@ -108,7 +115,7 @@ impl Run for Still {
 struct Right;
 impl Run for Right {
     #[inline(always)]
-    fn run<T: Real, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize) {
+    fn run<T: Copy, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize) {
         copy(from, to, PAD + at + 1);
     }
 }
@@ -116,7 +123,7 @@ impl Run for Right {
 struct Left;
 impl Run for Left {
     #[inline(always)]
-    fn run<T: Real, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize) {
+    fn run<T: Copy, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize) {
         copy(from, to, PAD + at - 1);
     }
 }
@@ -125,7 +132,7 @@ impl Run for Left {
 struct MendLeft;
 impl Run for MendLeft {
     #[inline(always)]
-    fn run<T: Real, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize) {
+    fn run<T: Copy, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize) {
         unrolled!(y < 4, {
             if 4 * y < N {
                 to[PAD + at + 4 * y] = from[4 * y + 3];
@@ -138,7 +145,7 @@ impl Run for MendLeft {
 struct MendRight;
 impl Run for MendRight {
     #[inline(always)]
-    fn run<T: Real, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize) {
+    fn run<T: Copy, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize) {
         unrolled!(y < 4, {
             if 4 * y < N {
                 to[PAD + at + 4 * y + 3] = from[4 * y];
@@ -192,14 +199,14 @@ impl Lines {
 /// What will be read soon, fetched while there is arithmetic to do: a block, and what it needs of those
 /// around it. It comes in as many parts as a block has layers.
 #[inline(always)]
-pub(super) fn ahead<const D: usize, L: Lattice, T: Real>(
-    from: &[T],
+pub(super) fn ahead<const D: usize, L: Lattice, S: Storage>(
+    from: &[S],
     slot: usize,
     around: &[u32],
     part: usize,
 ) {
-    let line = 64 / size_of::<T>();
-    let lines = const { Lines::of::<D, L>(64 / size_of::<T>()) };
+    let line = 64 / size_of::<S>();
+    let lines = const { Lines::of::<D, L>(64 / size_of::<S>()) };
     let size = L::Q * dims::cells(D);
     let (own, parts) = (size / line, dims::cells(D) / LAYER);
     for i in part * own / parts..(part + 1) * own / parts {
@@ -230,15 +237,18 @@ fn prefetch<T>(from: &[T], at: usize) {
 
 /// Stores a tile in place of a block, with non-temporal stores where `is_large`.
 #[inline(always)]
-pub(super) fn store<L: Lattice, T: Real>(
-    tile: &Tile<T>,
+pub(super) fn store<L: Lattice, S: Storage, P: Processor>(
+    processor: P,
+    tile: &Tile<S::Real>,
     cells: usize,
-    to: &mut [T],
+    to: &mut [S],
     is_large: bool,
 ) {
+    let mut spare = [S::zeroed(); LAYER];
     for layer in 0..cells / LAYER {
         for &q in &Order::<L>::VELOCITIES[..L::Q] {
-            let from = &tile.0[q][PAD + LAYER * layer..][..LAYER];
+            let from = part(&tile.0[q], PAD + LAYER * layer);
+            let from = S::narrow(processor, from, &mut spare);
             let to = &mut to[Order::<L>::row(q, layer)..][..LAYER];
             if is_large {
                 past_caches(from, to);
@@ -251,16 +261,19 @@ pub(super) fn store<L: Lattice, T: Real>(
 
 /// Stores some cells of a tile in place of those of a block; the others keep what they have.
 #[inline(always)]
-pub(super) fn store_some<L: Lattice, T: Real>(
-    tile: &Tile<T>,
+pub(super) fn store_some<L: Lattice, S: Storage, P: Processor>(
+    processor: P,
+    tile: &Tile<S::Real>,
     cells: usize,
     which: u64,
-    to: &mut [T],
+    to: &mut [S],
 ) {
+    let mut spare = [S::zeroed(); LAYER];
     for layer in 0..cells / LAYER {
         let which = which >> (LAYER * layer) & 0xffff;
         for &q in &Order::<L>::VELOCITIES[..L::Q] {
-            let from = &tile.0[q][PAD + LAYER * layer..][..LAYER];
+            let from = part(&tile.0[q], PAD + LAYER * layer);
+            let from = S::narrow(processor, from, &mut spare);
             put(from, which, &mut to[Order::<L>::row(q, layer)..][..LAYER]);
         }
     }
@@ -268,9 +281,17 @@ pub(super) fn store_some<L: Lattice, T: Real>(
 
 /// Puts a population of some cells of a block into a tile.
 #[inline(always)]
-pub(super) fn keep<L: Lattice, T: Real>(block: &[T], q: usize, which: u64, tile: &mut Tile<T>) {
+pub(super) fn keep<L: Lattice, S: Storage, P: Processor>(
+    processor: P,
+    block: &[S],
+    q: usize,
+    which: u64,
+    tile: &mut Tile<S::Real>,
+) {
+    let mut spare = [S::Real::zeroed(); LAYER];
     for layer in 0..block.len() / (L::Q * LAYER) {
-        let from = &block[Order::<L>::row(q, layer)..][..LAYER];
+        let from = part(block, Order::<L>::row(q, layer));
+        let from = S::widen(processor, from, &mut spare);
         let to = &mut tile.0[q][PAD + LAYER * layer..][..LAYER];
         put(from, which >> (LAYER * layer) & 0xffff, to);
     }
@@ -278,7 +299,7 @@ pub(super) fn keep<L: Lattice, T: Real>(block: &[T], q: usize, which: u64, tile:
 
 /// Stores some cells of a row; the others keep what they have.
 #[inline(always)]
-pub(super) fn put<T: Real>(from: &[T], which: u64, to: &mut [T]) {
+pub(super) fn put<T: Copy>(from: &[T], which: u64, to: &mut [T]) {
     let (from, to) = (from.as_chunks().0, to.as_chunks_mut().0);
     for layer in 0..from.len().min(to.len()) {
         let (from, to): (&[T; LAYER], &mut [T; LAYER]) = (&from[layer], &mut to[layer]);
@@ -296,7 +317,7 @@ pub(super) fn put<T: Real>(from: &[T], which: u64, to: &mut [T]) {
 /// Copies to memory without reading what was there into the caches first, which would be half as much
 /// traffic again: nobody reads it before the next step. [`fence`] has to follow before others do.
 #[inline(always)]
-fn past_caches<T: Real>(from: &[T], to: &mut [T]) {
+fn past_caches<T: Item>(from: &[T], to: &mut [T]) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};

@@ -9,9 +9,10 @@ struct Vector {
 
 // Relaxes a cell's populations towards a given density and velocity by the difference of two equilibria, and its
 // transferred moments alike.
-template <class L, class T>
+template <class L, class S>
 __device__ void damp(const uint32_t* slots, const float* rate, const Rule* rules, uint32_t density, uint32_t velocity,
-                     uint32_t exchanging, const Vector<T>& half_step, T* populations, T* moments) {
+                     uint32_t exchanging, const Vector<Real<S>>& half_step, S* populations, Real<S>* moments) {
+    using T = Real<S>;
     const int cell = threadIdx.x;
     if (cell >= CELLS) {
         return;
@@ -21,14 +22,14 @@ __device__ void damp(const uint32_t* slots, const float* rate, const Rule* rules
         return;
     }
     const uint32_t slot = slots[blockIdx.x];
-    T* f = populations + static_cast<size_t>(slot) * (L::Q * CELLS) + cell;
+    S* f = populations + static_cast<size_t>(slot) * (L::Q * CELLS) + cell;
     T rho = T(0), u[D];
     for (int a = 0; a < D; a++) {
         u[a] = T(0);
     }
 #pragma unroll
     for (int q = 0; q < L::Q; q++) {
-        const T value = f[q * CELLS];
+        const T value = widen(f[q * CELLS]);
         rho += value;
 #pragma unroll
         for (int a = 0; a < D; a++) {
@@ -44,7 +45,8 @@ __device__ void damp(const uint32_t* slots, const float* rate, const Rule* rules
     }
 #pragma unroll
     for (int q = 0; q < L::Q; q++) {
-        f[q * CELLS] -= share * (equilibrium<L>(q, rho, u) - equilibrium<L>(q, far, to));
+        const T drawn = share * (equilibrium<L>(q, rho, u) - equilibrium<L>(q, far, to));
+        f[q * CELLS] = narrow_change<S>(widen(f[q * CELLS]) - drawn, 64 * q + cell);
     }
     if (slot >= exchanging) {
         return;
@@ -56,10 +58,10 @@ __device__ void damp(const uint32_t* slots, const float* rate, const Rule* rules
     }
 }
 
-#define ENTRIES(L, l, T, t)                                                                                            \
-    extern "C" __global__ void __launch_bounds__(64) damp_##l##_##t(                                                   \
+#define ENTRIES(L, l, S, s)                                                                                            \
+    extern "C" __global__ void __launch_bounds__(64) damp_##l##_##s(                                                   \
         const uint32_t* slots, const float* rate, const Rule* rules, uint32_t density, uint32_t velocity,              \
-        uint32_t exchanging, Vector<T> half_step, T* populations, T* moments) {                                        \
-        damp<L, T>(slots, rate, rules, density, velocity, exchanging, half_step, populations, moments);                \
+        uint32_t exchanging, Vector<Real<S>> half_step, S* populations, Real<S>* moments) {                            \
+        damp<L, S>(slots, rate, rules, density, velocity, exchanging, half_step, populations, moments);                \
     }
 EACH_LATTICE(ENTRIES)

@@ -1,22 +1,22 @@
 //! One launch.
 
 use super::{DAMP, Vector, entry};
-use crate::{SolverError, lattice::Lattice, real::Real, sponge::Damped, tables::Level};
+use crate::{SolverError, lattice::Lattice, sponge::Damped, storage::Storage, tables::Level};
 use cutlink_device::cuda::{Cuda, CudaBuf, LaunchGrid};
 
 /// A thread a cell of a block.
 const THREADS: u32 = 64;
 
-pub(super) fn damp<const D: usize, L: Lattice, T: Real>(
+pub(super) fn damp<const D: usize, L: Lattice, S: Storage>(
     cuda: &Cuda,
     level: &Level<D, Cuda>,
     damped: &Damped<Cuda>,
-    half_step: [T; 3],
-    populations: &mut CudaBuf<T>,
-    moments: &mut CudaBuf<T>,
+    half_step: [S::Real; 3],
+    populations: &mut CudaBuf<S>,
+    moments: &mut CudaBuf<S::Real>,
 ) -> Result<(), SolverError> {
     let launch = cuda
-        .launch(&DAMP, D, entry!("damp", L, T))
+        .launch(&DAMP, D, entry!("damp", L, S))
         .buf(&damped.slots)
         .buf(&damped.rate)
         .buf(&level.rules)

@@ -47,11 +47,11 @@ __device__ void load(Tile<T>& tile, const uint32_t* neighbors, const uint64_t* s
     __syncthreads();
 }
 
-template <class L, class O, class T>
+template <class L, class O, class S>
 __device__ void interpolate_slot(const uint32_t* neighbors, const uint64_t* solid, uint32_t exchanging,
                                  const uint32_t* overlaps, const uint64_t* ghost, const uint64_t* stepped, bool cubic,
-                                 const Arrival<T>& arrival, const T* moments, T* to) {
-    __shared__ Tile<T> tile;
+                                 const Arrival<Real<S>>& arrival, const Real<S>* moments, S* to) {
+    __shared__ Tile<Real<S>> tile;
     const uint32_t slot = blockIdx.x;
     const uint64_t targets = ghost[slot] & stepped[slot];
     if (targets == 0) {
@@ -64,10 +64,11 @@ __device__ void interpolate_slot(const uint32_t* neighbors, const uint64_t* soli
 }
 
 // Cells of an overlap block that are not stepped, from their children.
-template <class L, class O, class T>
+template <class L, class O, class S>
 __device__ void average(const uint32_t* overlaps, const uint64_t* stepped, const uint64_t* solid,
-                        const uint64_t* fine_solid, const Arrival<T>& arrival, const T* fine_moments, T* to,
-                        T* moments) {
+                        const uint64_t* fine_solid, const Arrival<Real<S>>& arrival, const Real<S>* fine_moments,
+                        S* to, Real<S>* moments) {
+    using T = Real<S>;
     const uint32_t slot = overlaps[blockIdx.x];
     const int cell = threadIdx.x;
     if (cell >= CELLS || ((stepped[slot] | solid[slot]) >> cell & 1)) {
@@ -111,18 +112,18 @@ __device__ void average(const uint32_t* overlaps, const uint64_t* stepped, const
     populations<L, O>(values, arrival, to + static_cast<size_t>(slot) * (L::Q * CELLS) + cell);
 }
 
-#define ENTRIES(L, l, T, t, O, o)                                                                                      \
+#define ENTRIES(L, l, S, s, O, o)                                                                                      \
     extern "C" __global__ void __launch_bounds__(64)                                                                   \
-        interpolate##o##_##l##_##t(const uint32_t* neighbors, const uint64_t* solid, uint32_t exchanging,              \
+        interpolate##o##_##l##_##s(const uint32_t* neighbors, const uint64_t* solid, uint32_t exchanging,              \
                                    const uint32_t* overlaps, const uint64_t* ghost, const uint64_t* stepped,           \
-                                   uint32_t cubic, Arrival<T> arrival, const T* moments, T* to) {                      \
-        interpolate_slot<L, O, T>(neighbors, solid, exchanging, overlaps, ghost, stepped, cubic != 0, arrival,         \
+                                   uint32_t cubic, Arrival<Real<S>> arrival, const Real<S>* moments, S* to) {          \
+        interpolate_slot<L, O, S>(neighbors, solid, exchanging, overlaps, ghost, stepped, cubic != 0, arrival,         \
                                   moments, to);                                                                        \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(64)                                                                   \
-        average##o##_##l##_##t(const uint32_t* overlaps, const uint64_t* stepped, const uint64_t* solid,               \
-                               const uint64_t* fine_solid, Arrival<T> arrival, const T* fine_moments, T* to,           \
-                               T* moments) {                                                                           \
-        average<L, O, T>(overlaps, stepped, solid, fine_solid, arrival, fine_moments, to, moments);                    \
+        average##o##_##l##_##s(const uint32_t* overlaps, const uint64_t* stepped, const uint64_t* solid,               \
+                               const uint64_t* fine_solid, Arrival<Real<S>> arrival, const Real<S>* fine_moments,      \
+                               S* to, Real<S>* moments) {                                                              \
+        average<L, O, S>(overlaps, stepped, solid, fine_solid, arrival, fine_moments, to, moments);                    \
     }
 EACH_ARRIVAL(ENTRIES)

@@ -27,8 +27,9 @@ struct Arrival {
 };
 
 // Populations after collision, of values before it that are this level's.
-template <class L, class O, class T>
-__device__ void populations(const Values<T>& values, const Arrival<T>& arrival, T* to) {
+template <class L, class O, class S>
+__device__ void populations(const Values<Real<S>>& values, const Arrival<Real<S>>& arrival, S* to) {
+    using T = Real<S>;
     Fluid<T> fluid;
     fluid.rho = values[0];
     const T density = fluid.density();
@@ -55,7 +56,7 @@ __device__ void populations(const Values<T>& values, const Arrival<T>& arrival, 
     O::template build<L>(relax, keep, fluid, f);
 #pragma unroll
     for (int q = 0; q < L::Q; q++) {
-        to[q * CELLS] = f[q];
+        to[q * CELLS] = narrow<S>(f[q]);
     }
 }
 
@@ -176,8 +177,9 @@ __device__ void add_parabolas(const Tile<T>& tile, int cell, Values<T>& values) 
 
 // Ghost cells of a fine block, a child of an overlap block. Where not all cells of the polynomial are fluid, the
 // linear one; where not all of these are, the weighted mean of those that are.
-template <class L, class O, class T>
-__device__ void interpolate(const Tile<T>& tile, bool cubic, const Arrival<T>& arrival, T* to) {
+template <class L, class O, class S>
+__device__ void interpolate(const Tile<Real<S>>& tile, bool cubic, const Arrival<Real<S>>& arrival, S* to) {
+    using T = Real<S>;
     const int cell = threadIdx.x;
     Values<T> values;
     constexpr uint64_t ALL = ~0ull >> (64 - CELLS);
@@ -220,19 +222,14 @@ __device__ void interpolate(const Tile<T>& tile, bool cubic, const Arrival<T>& a
     populations<L, O>(values, arrival, to + cell);
 }
 
-// Calls F(lattice, its name, type, its name, operator, suffix of entry points) for each way to make populations.
+// Calls F(lattice, its name, storage, its name, operator, suffix of entry points) for each way to make populations.
+#define EACH_STORED(F, L, l, O, o) F(L, l, float, f32, O, o) F(L, l, double, f64, O, o) F(L, l, __half, f16, O, o)
 #if CUTLINK_D == 2
-#define EACH_ARRIVAL(F)                                                                                                \
-    F(D2Q9, d2q9, float, f32, Regularized, )                                                                           \
-    F(D2Q9, d2q9, double, f64, Regularized, ) F(D2Q9, d2q9, float, f32, Kbc, _kbc) F(D2Q9, d2q9, double, f64, Kbc, _kbc)
+#define EACH_ARRIVAL(F) EACH_STORED(F, D2Q9, d2q9, Regularized, ) EACH_STORED(F, D2Q9, d2q9, Kbc, _kbc)
 #else
 #define EACH_ARRIVAL(F)                                                                                                \
-    F(D3Q19, d3q19, float, f32, Regularized, )                                                                         \
-    F(D3Q19, d3q19, double, f64, Regularized, )                                                                        \
-    F(D3Q27, d3q27, float, f32, Regularized, )                                                                         \
-    F(D3Q27, d3q27, double, f64, Regularized, )                                                                        \
-    F(D3Q27, d3q27, float, f32, Cumulant, _cumulant)                                                                   \
-    F(D3Q27, d3q27, double, f64, Cumulant, _cumulant)                                                                  \
-    F(D3Q27, d3q27, float, f32, Kbc, _kbc)                                                                             \
-    F(D3Q27, d3q27, double, f64, Kbc, _kbc)
+    EACH_STORED(F, D3Q19, d3q19, Regularized, )                                                                        \
+    EACH_STORED(F, D3Q27, d3q27, Regularized, )                                                                        \
+    EACH_STORED(F, D3Q27, d3q27, Cumulant, _cumulant)                                                                  \
+    EACH_STORED(F, D3Q27, d3q27, Kbc, _kbc)
 #endif

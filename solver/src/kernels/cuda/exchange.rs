@@ -1,25 +1,27 @@
 //! A launch each: a thread block a fine block with ghosts, and a coarse block that is refined.
 
 use super::{EXCHANGE, arrival_entry, entry};
-use crate::{SolverError, constants::operator, kernels::Between, lattice::Lattice, real::Real};
+use crate::{
+    SolverError, constants::operator, kernels::Between, lattice::Lattice, storage::Storage,
+};
 use cutlink_amr::dims;
 use cutlink_device::cuda::{Cuda, CudaBuf, LaunchGrid};
 
 /// A thread a cell of a block.
 const THREADS: u32 = 64;
 
-pub(super) fn interpolate<const D: usize, L: Lattice, T: Real>(
+pub(super) fn interpolate<const D: usize, L: Lattice, S: Storage>(
     cuda: &Cuda,
-    between: &Between<'_, D, T, Cuda>,
-    moments: &CudaBuf<T>,
-    to: &mut CudaBuf<T>,
+    between: &Between<'_, D, S::Real, Cuda>,
+    moments: &CudaBuf<S::Real>,
+    to: &mut CudaBuf<S>,
 ) -> Result<(), SolverError> {
     let (coarse, fine) = (between.coarse, between.fine);
     let launch = cuda
         .launch(
             &EXCHANGE,
             D,
-            arrival_entry!("interpolate", between.to.relax.operator, L, T),
+            arrival_entry!("interpolate", between.to.relax.operator, L, S),
         )
         .buf(&coarse.neighbors)
         .buf(&coarse.solid)
@@ -42,19 +44,19 @@ pub(super) fn interpolate<const D: usize, L: Lattice, T: Real>(
     Ok(())
 }
 
-pub(super) fn average<const D: usize, L: Lattice, T: Real>(
+pub(super) fn average<const D: usize, L: Lattice, S: Storage>(
     cuda: &Cuda,
-    between: &Between<'_, D, T, Cuda>,
-    fine_moments: &CudaBuf<T>,
-    to: &mut CudaBuf<T>,
-    moments: &mut CudaBuf<T>,
+    between: &Between<'_, D, S::Real, Cuda>,
+    fine_moments: &CudaBuf<S::Real>,
+    to: &mut CudaBuf<S>,
+    moments: &mut CudaBuf<S::Real>,
 ) -> Result<(), SolverError> {
     let (coarse, fine) = (between.coarse, between.fine);
     let launch = cuda
         .launch(
             &EXCHANGE,
             D,
-            arrival_entry!("average", between.to.relax.operator, L, T),
+            arrival_entry!("average", between.to.relax.operator, L, S),
         )
         .buf(&coarse.overlaps)
         .buf(&coarse.stepped)

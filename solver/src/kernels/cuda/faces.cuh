@@ -29,9 +29,11 @@ __device__ T share_leaving(T speed) {
 }
 
 // A face that a population enters through, once free-slip faces have mirrored it: `Entry`.
-template <class L, class T>
+template <class L, class S>
 struct Entry {
-    const View<L, T>& view;
+    using T = Real<S>;
+
+    const View<L, S>& view;
     const Rule& rule;
     int axis, outward, q;
     // The cell that the population enters, and the one inside that the ghost copies, a step `along` the face.
@@ -170,13 +172,14 @@ struct Faces {
 };
 
 // Population q where its source lies beyond the box.
-template <class L, class T>
-__device__ T face(const View<L, T>& view, const At& at, int q) {
+template <class L, class S>
+__device__ Real<S> face(const View<L, S>& view, const At& at, int q) {
+    using T = Real<S>;
     const Level& level = view.level;
     int mirrored[D], along[D], step[D];
-    View<L, T>::velocity(q, mirrored);
-    View<L, T>::velocity(opposite(q), step);
-    View<L, T>::velocity(opposite(q), along);
+    View<L, S>::velocity(q, mirrored);
+    View<L, S>::velocity(opposite(q), step);
+    View<L, S>::velocity(opposite(q), along);
     const Rule* open = nullptr;
     int axis = 0, outward = 0;
     bool mirrors = false;
@@ -225,7 +228,7 @@ __device__ T face(const View<L, T>& view, const At& at, int q) {
             a = 0;
         }
     }
-    const Entry<L, T> entry{view, *open, axis, outward, reflected, at, next, along};
+    const Entry<L, S> entry{view, *open, axis, outward, reflected, at, next, along};
     switch (open->kind) {
         case STREAM:
             return entry.stream();
@@ -237,8 +240,8 @@ __device__ T face(const View<L, T>& view, const At& at, int q) {
 }
 
 // Population q of a cell a step later, where a cut link or a face of the box is in the way.
-template <class L, class T>
-__device__ __forceinline__ T pull(const View<L, T>& view, const At& at, int q, const Links& links) {
+template <class L, class S>
+__device__ __forceinline__ Real<S> pull(const View<L, S>& view, const At& at, int q, const Links& links) {
     const int back = opposite(q), direction = direction_of<L>(back);
     return links.cut(direction) ? view.returned(at, back, links.place(direction), links) : face(view, at, q);
 }

@@ -30,11 +30,11 @@ struct Center {
 };
 
 // Adds what one cut link along velocity k gives its wall.
-template <class L, class T>
-__device__ void add_link(const View<L, T>& view, const At& at, int k, uint64_t link, const Links& links,
+template <class L, class S>
+__device__ void add_link(const View<L, S>& view, const At& at, int k, uint64_t link, const Links& links,
                          const Center& center, double scale, double (&sums)[SUMS]) {
     const Level& level = view.level;
-    const T back = view.returned(at, k, link, links), out = view.f(at, k);
+    const Real<S> back = view.returned(at, k, link, links), out = view.f(at, k);
     const double share = level.q[link];
     double x[3], u[3], force[3] = {};
     level.template cut<L>(at, k, share, x);
@@ -54,13 +54,13 @@ __device__ void add_link(const View<L, T>& view, const At& at, int k, uint64_t l
 }
 
 // The sums of each slot with cut links, by patch. Links of ghost cells are the coarser level's.
-template <class L, class T>
+template <class L, class S>
 __device__ void by_slot(const Level& level, const uint32_t* linked, const uint64_t* ghost, uint32_t patches,
-                        const Center& center, double scale, const T* from, double* parts) {
+                        const Center& center, double scale, const S* from, double* parts) {
     __shared__ double scratch[THREADS];
     const uint32_t slot = linked[blockIdx.x];
     const int cell = threadIdx.x;
-    const View<L, T> view{level, from, nullptr};
+    const View<L, S> view{level, from, nullptr};
     const At at(slot, cell & (CELLS - 1));
     const bool counts = cell < CELLS && !(ghost[slot] >> (cell & (CELLS - 1)) & 1);
     const Links links = counts ? level.links(at) : Links{0, 0};
@@ -87,11 +87,11 @@ __device__ void by_slot(const Level& level, const uint32_t* linked, const uint64
     }
 }
 
-#define BY_SLOT(L, l, T, t)                                                                                            \
-    extern "C" __global__ void by_slot_##l##_##t(LEVEL_PARAMETERS, const uint32_t* linked, const uint64_t* ghost,      \
-                                                 uint32_t patches, Center center, double scale, const T* from,         \
+#define BY_SLOT(L, l, S, s)                                                                                            \
+    extern "C" __global__ void by_slot_##l##_##s(LEVEL_PARAMETERS, const uint32_t* linked, const uint64_t* ghost,      \
+                                                 uint32_t patches, Center center, double scale, const S* from,         \
                                                  double* parts) {                                                      \
-        by_slot<L, T>(LEVEL, linked, ghost, patches, center, scale, from, parts);                                      \
+        by_slot<L, S>(LEVEL, linked, ghost, patches, center, scale, from, parts);                                      \
     }
 EACH_LATTICE(BY_SLOT)
 

@@ -1,17 +1,17 @@
 //! Two launches: sums by slot with cut links, and these added up.
 
 use super::{FORCES, Vector, entry, give};
-use crate::{SolverError, kernels::SUMS, lattice::Lattice, real::Real, tables::Level};
+use crate::{SolverError, kernels::SUMS, lattice::Lattice, storage::Storage, tables::Level};
 use cutlink_device::cuda::{Cuda, CudaBuf, LaunchGrid};
 
 /// As in `forces.cu`.
 const THREADS: u32 = 64;
 const ADDERS: u32 = 256;
 
-pub(super) fn forces<const D: usize, L: Lattice, T: Real>(
+pub(super) fn forces<const D: usize, L: Lattice, S: Storage>(
     cuda: &Cuda,
     level: &Level<D, Cuda>,
-    from: &CudaBuf<T>,
+    from: &CudaBuf<S>,
     parts: &mut CudaBuf<f64>,
     at: usize,
     fresh: bool,
@@ -22,7 +22,7 @@ pub(super) fn forces<const D: usize, L: Lattice, T: Real>(
     let center = Vector(std::array::from_fn(|a| {
         level.moment_center.get(a).copied().unwrap_or(0.0)
     }));
-    let launch = give(cuda.launch(&FORCES, D, entry!("by_slot", L, T)), level)
+    let launch = give(cuda.launch(&FORCES, D, entry!("by_slot", L, S)), level)
         .buf(&level.linked)
         .buf(&level.ghost)
         .val(level.patches as u32)

@@ -5,6 +5,7 @@
 #include "forest.cuh"
 #include "lattices.cuh"
 #include "solver_constants.cuh"
+#include "storage.cuh"
 
 // A condition of a face or patch: `Rule`.
 struct Rule {
@@ -194,10 +195,10 @@ struct Level {
             slots, special, index, extent                                                                              \
     }
 
-// Calls F(lattice, its name, type, its name) for each that this dimension has.
+// Calls F(lattice, its name, storage, its name) for each that this dimension has.
+#define EACH_STORAGE(F, L, l) F(L, l, float, f32) F(L, l, double, f64) F(L, l, __half, f16)
 #if CUTLINK_D == 2
-#define EACH_LATTICE(F) F(D2Q9, d2q9, float, f32) F(D2Q9, d2q9, double, f64)
+#define EACH_LATTICE(F) EACH_STORAGE(F, D2Q9, d2q9)
 #else
-#define EACH_LATTICE(F)                                                                                                \
-    F(D3Q19, d3q19, float, f32) F(D3Q19, d3q19, double, f64) F(D3Q27, d3q27, float, f32) F(D3Q27, d3q27, double, f64)
+#define EACH_LATTICE(F) EACH_STORAGE(F, D3Q19, d3q19) EACH_STORAGE(F, D3Q27, d3q27)
 #endif

@@ -8,15 +8,16 @@ struct Vector {
 };
 
 // Density less 1 and momentum of a cell.
-template <class L, class T>
-__device__ T sums(const T* from, uint32_t slot, int cell, T (&j)[D]) {
+template <class L, class S>
+__device__ Real<S> sums(const S* from, uint32_t slot, int cell, Real<S> (&j)[D]) {
+    using T = Real<S>;
     T rho = T(0);
     for (int a = 0; a < D; a++) {
         j[a] = T(0);
     }
 #pragma unroll
     for (int q = 0; q < L::Q; q++) {
-        const T f = from[(static_cast<size_t>(slot) * L::Q + q) * CELLS + cell];
+        const T f = widen(from[(static_cast<size_t>(slot) * L::Q + q) * CELLS + cell]);
         rho += f;
 #pragma unroll
         for (int a = 0; a < D; a++) {
@@ -26,8 +27,10 @@ __device__ T sums(const T* from, uint32_t slot, int cell, T (&j)[D]) {
     return rho;
 }
 
-template <class L, class T>
-__device__ void macroscopic(const uint64_t* solid, uint32_t first, const Vector<T>& half_step, const T* from, float* out) {
+template <class L, class S>
+__device__ void macroscopic(const uint64_t* solid, uint32_t first, const Vector<Real<S>>& half_step, const S* from,
+                            float* out) {
+    using T = Real<S>;
     const uint32_t slot = first + blockIdx.x;
     const int cell = threadIdx.x;
     if (cell >= CELLS) {
@@ -46,8 +49,8 @@ __device__ void macroscopic(const uint64_t* solid, uint32_t first, const Vector<
 
 // The largest squared speed of a slot's cells that are stepped and no ghosts; infinite where there is
 // anything that is no number.
-template <class L, class T>
-__device__ void fastest(const uint64_t* stepped, const uint64_t* ghost, const T* from, float* out) {
+template <class L, class S>
+__device__ void fastest(const uint64_t* stepped, const uint64_t* ghost, const S* from, float* out) {
     const uint32_t slot = blockIdx.x;
     const int cell = threadIdx.x;
     __shared__ uint32_t most;
@@ -56,14 +59,14 @@ __device__ void fastest(const uint64_t* stepped, const uint64_t* ghost, const T*
     }
     __syncthreads();
     if (cell < CELLS && (stepped[slot] & ~ghost[slot]) >> cell & 1) {
-        T j[D];
+        Real<S> j[D];
         const double density = 1.0 + static_cast<double>(sums<L>(from, slot, cell, j));
         double square = 0;
         for (int a = 0; a < D; a++) {
             const double u = static_cast<double>(j[a]) / density;
             square += u * u;
         }
-        const bool sound = isfinite(square) && density > 0;
+        const bool sound = isfinite(square) && isfinite(density) && density > 0;
         // Non-negative floats are ordered as their bits are.
         atomicMax(&most, __float_as_uint(sound ? static_cast<float>(square) : INFINITY));
     }
@@ -73,13 +76,13 @@ __device__ void fastest(const uint64_t* stepped, const uint64_t* ghost, const T*
     }
 }
 
-#define ENTRIES(L, l, T, t)                                                                                            \
-    extern "C" __global__ void macroscopic_##l##_##t(const uint64_t* solid, uint32_t first, Vector<T> half_step,       \
-                                                     const T* from, float* out) {                                      \
-        macroscopic<L, T>(solid, first, half_step, from, out);                                                         \
+#define ENTRIES(L, l, S, s)                                                                                            \
+    extern "C" __global__ void macroscopic_##l##_##s(const uint64_t* solid, uint32_t first, Vector<Real<S>> half_step, \
+                                                     const S* from, float* out) {                                      \
+        macroscopic<L, S>(solid, first, half_step, from, out);                                                         \
     }                                                                                                                  \
-    extern "C" __global__ void fastest_##l##_##t(const uint64_t* stepped, const uint64_t* ghost, const T* from,        \
+    extern "C" __global__ void fastest_##l##_##s(const uint64_t* stepped, const uint64_t* ghost, const S* from,        \
                                                  float* out) {                                                         \
-        fastest<L, T>(stepped, ghost, from, out);                                                                      \
+        fastest<L, S>(stepped, ghost, from, out);                                                                      \
     }
 EACH_LATTICE(ENTRIES)

@@ -1,7 +1,7 @@
 //! A launch each.
 
 use super::{MACROSCOPIC, Vector, entry};
-use crate::{SolverError, lattice::Lattice, real::Real, tables::Level};
+use crate::{SolverError, lattice::Lattice, storage::Storage, tables::Level};
 use cutlink_amr::dims;
 use cutlink_device::cuda::{Cuda, CudaBuf, LaunchGrid};
 use std::ops::Range;
@@ -9,18 +9,18 @@ use std::ops::Range;
 /// A thread a cell of a block.
 const THREADS: u32 = 64;
 
-pub(super) fn macroscopic<const D: usize, L: Lattice, T: Real>(
+pub(super) fn macroscopic<const D: usize, L: Lattice, S: Storage>(
     cuda: &Cuda,
     level: &Level<D, Cuda>,
     slots: Range<usize>,
-    half_step: [T; 3],
-    from: &CudaBuf<T>,
+    half_step: [S::Real; 3],
+    from: &CudaBuf<S>,
 ) -> Result<CudaBuf<f32>, SolverError> {
     assert!(slots.end <= level.slots, "slots of the level");
     let count = slots.len();
     let mut out = cuda.uninit("density and velocity", count * (1 + D) * dims::cells(D))?;
     let launch = cuda
-        .launch(&MACROSCOPIC, D, entry!("macroscopic", L, T))
+        .launch(&MACROSCOPIC, D, entry!("macroscopic", L, S))
         .buf(&level.solid)
         .val(slots.start as u32)
         .val(Vector(half_step))
@@ -31,14 +31,14 @@ pub(super) fn macroscopic<const D: usize, L: Lattice, T: Real>(
     Ok(out)
 }
 
-pub(super) fn fastest<const D: usize, L: Lattice, T: Real>(
+pub(super) fn fastest<const D: usize, L: Lattice, S: Storage>(
     cuda: &Cuda,
     level: &Level<D, Cuda>,
-    from: &CudaBuf<T>,
+    from: &CudaBuf<S>,
 ) -> Result<CudaBuf<f32>, SolverError> {
     let mut out = cuda.uninit("speeds", level.slots)?;
     let launch = cuda
-        .launch(&MACROSCOPIC, D, entry!("fastest", L, T))
+        .launch(&MACROSCOPIC, D, entry!("fastest", L, S))
         .buf(&level.stepped)
         .buf(&level.ghost)
         .buf(from)

@@ -3,17 +3,17 @@
 #include "collide.cuh"
 
 // Sums of density less 1 over a slot's cells that are stepped and no ghosts, in a fixed tree.
-template <class L, class T>
-__device__ void mass(const uint64_t* stepped, const uint64_t* ghost, const T* from, double* out) {
+template <class L, class S>
+__device__ void mass(const uint64_t* stepped, const uint64_t* ghost, const S* from, double* out) {
     __shared__ double sums[CELLS];
     const uint32_t slot = blockIdx.x;
     const int cell = threadIdx.x;
     if (cell < CELLS) {
-        T rho = T(0);
+        Real<S> rho = 0;
         if ((stepped[slot] & ~ghost[slot]) >> cell & 1) {
 #pragma unroll
             for (int q = 0; q < L::Q; q++) {
-                rho += from[(static_cast<size_t>(slot) * L::Q + q) * CELLS + cell];
+                rho += widen(from[(static_cast<size_t>(slot) * L::Q + q) * CELLS + cell]);
             }
         }
         sums[cell] = static_cast<double>(rho);
@@ -29,24 +29,26 @@ __device__ void mass(const uint64_t* stepped, const uint64_t* ghost, const T* fr
     }
 }
 
-template <class L, class T>
-__device__ void rescale(double factor, T* populations) {
+template <class L, class S>
+__device__ void rescale(double factor, S* populations) {
+    using T = Real<S>;
     const int cell = threadIdx.x;
     if (cell >= CELLS) {
         return;
     }
-    T* f = populations + static_cast<size_t>(blockIdx.x) * (L::Q * CELLS) + cell;
+    S* f = populations + static_cast<size_t>(blockIdx.x) * (L::Q * CELLS) + cell;
     for (int q = 0; q < L::Q; q++) {
-        f[q * CELLS] = f[q * CELLS] * T(factor) + T(L::w(q) * (factor - 1.0));
+        const T changed = widen(f[q * CELLS]) * T(factor) + T(L::w(q) * (factor - 1.0));
+        f[q * CELLS] = narrow_change<S>(changed, 64 * q + cell);
     }
 }
 
-#define ENTRIES(L, l, T, t)                                                                                            \
+#define ENTRIES(L, l, S, s)                                                                                            \
     extern "C" __global__ void __launch_bounds__(64)                                                                   \
-        mass_##l##_##t(const uint64_t* stepped, const uint64_t* ghost, const T* from, double* out) {                   \
-        mass<L, T>(stepped, ghost, from, out);                                                                         \
+        mass_##l##_##s(const uint64_t* stepped, const uint64_t* ghost, const S* from, double* out) {                   \
+        mass<L, S>(stepped, ghost, from, out);                                                                         \
     }                                                                                                                  \
-    extern "C" __global__ void __launch_bounds__(64) rescale_##l##_##t(double factor, T* populations) {                \
-        rescale<L, T>(factor, populations);                                                                            \
+    extern "C" __global__ void __launch_bounds__(64) rescale_##l##_##s(double factor, S* populations) {                \
+        rescale<L, S>(factor, populations);                                                                            \
     }
 EACH_LATTICE(ENTRIES)

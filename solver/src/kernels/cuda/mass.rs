@@ -1,20 +1,20 @@
 //! A launch each.
 
 use super::{MASS, entry};
-use crate::{SolverError, lattice::Lattice, real::Real, tables::Level};
+use crate::{SolverError, lattice::Lattice, storage::Storage, tables::Level};
 use cutlink_device::cuda::{Cuda, CudaBuf, LaunchGrid};
 
 /// A thread a cell of a block.
 const THREADS: u32 = 64;
 
-pub(super) fn mass<const D: usize, L: Lattice, T: Real>(
+pub(super) fn mass<const D: usize, L: Lattice, S: Storage>(
     cuda: &Cuda,
     level: &Level<D, Cuda>,
-    from: &CudaBuf<T>,
+    from: &CudaBuf<S>,
 ) -> Result<CudaBuf<f64>, SolverError> {
     let mut out = cuda.uninit("mass by block", level.slots)?;
     let launch = cuda
-        .launch(&MASS, D, entry!("mass", L, T))
+        .launch(&MASS, D, entry!("mass", L, S))
         .buf(&level.stepped)
         .buf(&level.ghost)
         .buf(from)
@@ -24,14 +24,14 @@ pub(super) fn mass<const D: usize, L: Lattice, T: Real>(
     Ok(out)
 }
 
-pub(super) fn rescale<const D: usize, L: Lattice, T: Real>(
+pub(super) fn rescale<const D: usize, L: Lattice, S: Storage>(
     cuda: &Cuda,
     level: &Level<D, Cuda>,
     factor: f64,
-    populations: &mut CudaBuf<T>,
+    populations: &mut CudaBuf<S>,
 ) -> Result<(), SolverError> {
     let launch = cuda
-        .launch(&MASS, D, entry!("rescale", L, T))
+        .launch(&MASS, D, entry!("rescale", L, S))
         .val(factor)
         .out(populations);
     // SAFETY: populations of all slots, a thread block each.

@@ -3,6 +3,7 @@
 
 #![expect(unsafe_code, reason = "kernels are launched with addresses")]
 
+mod convert;
 mod damp;
 mod exchange;
 mod forces;
@@ -18,11 +19,12 @@ mod wish;
 
 use super::{Between, FlowKernels, Relaxation, Transfer};
 use crate::{
-    Flow, Indicator, Plan, SolverError,
+    F16, Flow, Indicator, Plan, SolverError,
     lattice::Lattice,
     plan::{self, Starts},
     real::Real,
     sponge::Damped,
+    storage::Storage,
     tables::Level,
 };
 use bytemuck::{Pod, Zeroable};
@@ -30,6 +32,7 @@ use cutlink_device::cuda::{Cuda, CudaBuf, Launch, Module};
 use std::ops::Range;
 
 static STEP: [Module; 2] = cutlink_device::cuda_modules!("step");
+static CONVERT: [Module; 2] = cutlink_device::cuda_modules!("convert");
 static DAMP: [Module; 2] = cutlink_device::cuda_modules!("damp");
 static EXCHANGE: [Module; 2] = cutlink_device::cuda_modules!("exchange");
 static FORCES: [Module; 2] = cutlink_device::cuda_modules!("forces");
@@ -41,27 +44,36 @@ static WISH: [Module; 2] = cutlink_device::cuda_modules!("wish");
 static TRANSFER: [Module; 2] = cutlink_device::cuda_modules!("transfer");
 static MASS: [Module; 2] = cutlink_device::cuda_modules!("mass");
 
-/// The entry point of a lattice and precision: `entry!("name", L, T)`; with a suffix of its name `entry!("name", "_suffix", L, T)`.
+/// The entry point of a lattice and precision: `entry!("name", L, S)`; with a suffix of its name `entry!("name", "_suffix", L, S)`.
 macro_rules! entry {
-    ($name:literal, $lattice:ty, $real:ty) => {
-        entry!($name, "", $lattice, $real)
+    ($name:literal, $lattice:ty, $storage:ty) => {
+        entry!($name, "", $lattice, $storage)
     };
-    ($name:literal, $suffix:expr, $lattice:ty, $real:ty) => {
+    ($name:literal, $suffix:expr, $lattice:ty, $storage:ty) => {
         match (
             <$lattice as $crate::lattice::Lattice>::KIND,
-            <$real as $crate::real::Real>::PRECISION,
+            <$storage as $crate::storage::Storage>::PRECISION,
         ) {
+            ($crate::LatticeKind::D2Q9, $crate::Precision::F16) => {
+                concat!($name, $suffix, "_d2q9_f16")
+            }
             ($crate::LatticeKind::D2Q9, $crate::Precision::F32) => {
                 concat!($name, $suffix, "_d2q9_f32")
             }
             ($crate::LatticeKind::D2Q9, $crate::Precision::F64) => {
                 concat!($name, $suffix, "_d2q9_f64")
             }
+            ($crate::LatticeKind::D3Q19, $crate::Precision::F16) => {
+                concat!($name, $suffix, "_d3q19_f16")
+            }
             ($crate::LatticeKind::D3Q19, $crate::Precision::F32) => {
                 concat!($name, $suffix, "_d3q19_f32")
             }
             ($crate::LatticeKind::D3Q19, $crate::Precision::F64) => {
                 concat!($name, $suffix, "_d3q19_f64")
+            }
+            ($crate::LatticeKind::D3Q27, $crate::Precision::F16) => {
+                concat!($name, $suffix, "_d3q27_f16")
             }
             ($crate::LatticeKind::D3Q27, $crate::Precision::F32) => {
                 concat!($name, $suffix, "_d3q27_f32")
@@ -74,13 +86,13 @@ macro_rules! entry {
 }
 use entry;
 
-/// The entry point that makes populations as an operator does: `arrival_entry!("name", operator, L, T)`.
+/// The entry point that makes populations as an operator does: `arrival_entry!("name", operator, L, S)`.
 macro_rules! arrival_entry {
-    ($name:literal, $operator:expr, $lattice:ty, $real:ty) => {
+    ($name:literal, $operator:expr, $lattice:ty, $storage:ty) => {
         match $operator {
-            operator::CUMULANT => entry!($name, "_cumulant", $lattice, $real),
-            operator::KBC => entry!($name, "_kbc", $lattice, $real),
-            _ => entry!($name, $lattice, $real),
+            operator::CUMULANT => entry!($name, "_cumulant", $lattice, $storage),
+            operator::KBC => entry!($name, "_kbc", $lattice, $storage),
+            _ => entry!($name, $lattice, $storage),
         }
     };
 }
@@ -125,75 +137,83 @@ impl<const D: usize> FlowKernels<D> for Cuda {
         plan::start(self, plan, &STARTS_2D, &STARTS_3D)
     }
 
-    fn step<L: Lattice, T: Real>(
-        &self,
-        level: &Level<D, Self>,
-        relax: Relaxation<T>,
-        from: &CudaBuf<T>,
-        to: &mut CudaBuf<T>,
-        moments: &mut CudaBuf<T>,
-    ) -> Result<(), SolverError> {
-        step::step::<D, L, T>(self, level, relax, from, to, moments)
+    fn narrow(&self, values: &CudaBuf<f32>) -> Result<CudaBuf<F16>, SolverError> {
+        convert::narrow(self, values)
     }
 
-    fn damp<L: Lattice, T: Real>(
+    fn widen(&self, populations: &CudaBuf<F16>) -> Result<CudaBuf<f32>, SolverError> {
+        convert::widen(self, populations)
+    }
+
+    fn step<L: Lattice, S: Storage>(
+        &self,
+        level: &Level<D, Self>,
+        relax: Relaxation<S::Real>,
+        from: &CudaBuf<S>,
+        to: &mut CudaBuf<S>,
+        moments: &mut CudaBuf<S::Real>,
+    ) -> Result<(), SolverError> {
+        step::step::<D, L, S>(self, level, relax, from, to, moments)
+    }
+
+    fn damp<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
         damped: &Damped<Self>,
-        half_step: [T; 3],
-        populations: &mut CudaBuf<T>,
-        moments: &mut CudaBuf<T>,
+        half_step: [S::Real; 3],
+        populations: &mut CudaBuf<S>,
+        moments: &mut CudaBuf<S::Real>,
     ) -> Result<(), SolverError> {
-        damp::damp::<D, L, T>(self, level, damped, half_step, populations, moments)
+        damp::damp::<D, L, S>(self, level, damped, half_step, populations, moments)
     }
 
-    fn interpolate<L: Lattice, T: Real>(
+    fn interpolate<L: Lattice, S: Storage>(
         &self,
-        between: &Between<'_, D, T, Self>,
-        moments: &CudaBuf<T>,
-        to: &mut CudaBuf<T>,
+        between: &Between<'_, D, S::Real, Self>,
+        moments: &CudaBuf<S::Real>,
+        to: &mut CudaBuf<S>,
     ) -> Result<(), SolverError> {
-        exchange::interpolate::<D, L, T>(self, between, moments, to)
+        exchange::interpolate::<D, L, S>(self, between, moments, to)
     }
 
-    fn average<L: Lattice, T: Real>(
+    fn average<L: Lattice, S: Storage>(
         &self,
-        between: &Between<'_, D, T, Self>,
-        fine_moments: &CudaBuf<T>,
-        to: &mut CudaBuf<T>,
-        moments: &mut CudaBuf<T>,
+        between: &Between<'_, D, S::Real, Self>,
+        fine_moments: &CudaBuf<S::Real>,
+        to: &mut CudaBuf<S>,
+        moments: &mut CudaBuf<S::Real>,
     ) -> Result<(), SolverError> {
-        exchange::average::<D, L, T>(self, between, fine_moments, to, moments)
+        exchange::average::<D, L, S>(self, between, fine_moments, to, moments)
     }
 
-    fn forces<L: Lattice, T: Real>(
+    fn forces<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
-        from: &CudaBuf<T>,
+        from: &CudaBuf<S>,
         parts: &mut CudaBuf<f64>,
         at: usize,
         fresh: bool,
         sums: &mut CudaBuf<f64>,
     ) -> Result<(), SolverError> {
-        forces::forces::<D, L, T>(self, level, from, parts, at, fresh, sums)
+        forces::forces::<D, L, S>(self, level, from, parts, at, fresh, sums)
     }
 
-    fn macroscopic<L: Lattice, T: Real>(
+    fn macroscopic<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
         slots: Range<usize>,
-        half_step: [T; 3],
-        from: &CudaBuf<T>,
+        half_step: [S::Real; 3],
+        from: &CudaBuf<S>,
     ) -> Result<CudaBuf<f32>, SolverError> {
-        macroscopic::macroscopic::<D, L, T>(self, level, slots, half_step, from)
+        macroscopic::macroscopic::<D, L, S>(self, level, slots, half_step, from)
     }
 
-    fn fastest<L: Lattice, T: Real>(
+    fn fastest<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
-        from: &CudaBuf<T>,
+        from: &CudaBuf<S>,
     ) -> Result<CudaBuf<f32>, SolverError> {
-        macroscopic::fastest::<D, L, T>(self, level, from)
+        macroscopic::fastest::<D, L, S>(self, level, from)
     }
 
     fn indicate(
@@ -205,28 +225,28 @@ impl<const D: usize> FlowKernels<D> for Cuda {
         indicate::indicate(self, level, what, fields)
     }
 
-    fn seed<L: Lattice, T: Real>(
+    fn seed<L: Lattice, S: Storage>(
         &self,
-        transfer: &Transfer<'_, D, T, Self>,
-        to: &mut CudaBuf<T>,
+        transfer: &Transfer<'_, D, S, Self>,
+        to: &mut CudaBuf<S>,
     ) -> Result<(), SolverError> {
-        seed::seed::<D, L, T>(self, transfer, to)
+        seed::seed::<D, L, S>(self, transfer, to)
     }
 
-    fn mass<L: Lattice, T: Real>(
+    fn mass<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
-        from: &CudaBuf<T>,
+        from: &CudaBuf<S>,
     ) -> Result<CudaBuf<f64>, SolverError> {
-        mass::mass::<D, L, T>(self, level, from)
+        mass::mass::<D, L, S>(self, level, from)
     }
 
-    fn rescale<L: Lattice, T: Real>(
+    fn rescale<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
         factor: f64,
-        populations: &mut CudaBuf<T>,
+        populations: &mut CudaBuf<S>,
     ) -> Result<(), SolverError> {
-        mass::rescale::<D, L, T>(self, level, factor, populations)
+        mass::rescale::<D, L, S>(self, level, factor, populations)
     }
 }

@@ -14,24 +14,26 @@ struct Departure {
 };
 
 // A level before the mesh changed, without those tables that are not needed here.
-template <class T>
+template <class S>
 struct Origin {
     const uint32_t* neighbors;
     const uint64_t* solid;
     uint32_t slots;
-    const T* populations;
-    Departure<T> departure;
-    Arrival<T> arrival;
+    const S* populations;
+    Departure<Real<S>> departure;
+    Arrival<Real<S>> arrival;
 };
 
 // The values of a cell that pass between levels; stress only if collision has left enough of it.
-template <class L, class T>
-__device__ void values_of(const T* populations, uint32_t slot, int cell, const Departure<T>& from, Values<T>& values) {
-    const T* row = populations + static_cast<size_t>(slot) * (L::Q * CELLS) + cell;
+template <class L, class S>
+__device__ void values_of(const S* populations, uint32_t slot, int cell, const Departure<Real<S>>& from,
+                          Values<Real<S>>& values) {
+    using T = Real<S>;
+    const S* row = populations + static_cast<size_t>(slot) * (L::Q * CELLS) + cell;
     T f[L::Q];
 #pragma unroll
     for (int q = 0; q < L::Q; q++) {
-        f[q] = row[q * CELLS];
+        f[q] = widen(row[q * CELLS]);
     }
     // After collision half a step of the acceleration too much is in the momentum.
     Relaxation<T> relax{};
@@ -86,8 +88,9 @@ __device__ void stress_by_gradient(Tile<T>& tile, T tau) {
 }
 
 // Fills a tile: `find` gives the slot and cell of each, and whether it is fluid.
-template <class L, class T, class Find>
-__device__ void fill(Tile<T>& tile, const Origin<T>& from, const Find& find) {
+template <class L, class S, class Find>
+__device__ void fill(Tile<Real<S>>& tile, const Origin<S>& from, const Find& find) {
+    using T = Real<S>;
     __syncthreads();
     if (threadIdx.x == 0) {
         tile.there = tile.fluid = 0;
@@ -153,8 +156,8 @@ __device__ void restrict_to_box(Tile<T>& tile, int child) {
 }
 
 // A child of a block of the coarser level.
-template <class L, class O, class T>
-__device__ void from_parent(Tile<T>& tile, const Origin<T>& from, uint32_t block, int child, T* to) {
+template <class L, class O, class S>
+__device__ void from_parent(Tile<Real<S>>& tile, const Origin<S>& from, uint32_t block, int child, S* to) {
     fill<L>(tile, from, [&](int cell, uint32_t& slot, int& inner) {
         int toward = 0;
         for (int a = D - 1; a >= 0; a--) {
@@ -172,8 +175,9 @@ __device__ void from_parent(Tile<T>& tile, const Origin<T>& from, uint32_t block
 }
 
 // A block of which the children are known; cells of which nothing is known are at rest.
-template <class L, class O, class T>
-__device__ void from_children(Tile<T>& tile, const Origin<T>& from, const uint32_t* group, T* to) {
+template <class L, class O, class S>
+__device__ void from_children(Tile<Real<S>>& tile, const Origin<S>& from, const uint32_t* group, S* to) {
+    using T = Real<S>;
     const int cell = threadIdx.x;
     int child = 0, first = 0;
     for (int a = 0; a < D; a++) {
@@ -213,7 +217,7 @@ __device__ void from_children(Tile<T>& tile, const Origin<T>& from, const uint32
     }
     if (count == 0) {
         for (int q = 0; q < L::Q; q++) {
-            to[q * CELLS + cell] = T(0);
+            to[q * CELLS + cell] = narrow<S>(T(0));
         }
         return;
     }
@@ -224,10 +228,10 @@ __device__ void from_children(Tile<T>& tile, const Origin<T>& from, const uint32
     populations<L, O>(values, from.arrival, to + cell);
 }
 
-template <class L, class O, class T>
-__device__ void seed(const Source* sources, const uint32_t* slot_of, const T* same, const Origin<T>& coarser,
-                     const Origin<T>& finer, T* to) {
-    __shared__ Tile<T> tile;
+template <class L, class O, class S>
+__device__ void seed(const Source* sources, const uint32_t* slot_of, const S* same, const Origin<S>& coarser,
+                     const Origin<S>& finer, S* to) {
+    __shared__ Tile<Real<S>> tile;
     constexpr size_t SIZE = L::Q * CELLS;
     const Source source = sources[blockIdx.x];
     to += blockIdx.x * SIZE;
@@ -242,14 +246,15 @@ __device__ void seed(const Source* sources, const uint32_t* slot_of, const T* sa
     }
 }
 
-#define ENTRIES(L, l, T, t, O, o)                                                                                      \
+#define ENTRIES(L, l, S, s, O, o)                                                                                      \
     extern "C" __global__ void __launch_bounds__(64)                                                                   \
-        seed##o##_##l##_##t(const Source* sources, const uint32_t* slot_of, const T* same,                             \
+        seed##o##_##l##_##s(const Source* sources, const uint32_t* slot_of, const S* same,                             \
                             const uint32_t* coarse_neighbors, const uint64_t* coarse_solid, uint32_t coarse_slots,     \
-                            const T* coarse, Departure<T> down, Arrival<T> from_coarse, const uint64_t* fine_solid,    \
-                            uint32_t fine_slots, const T* fine, Departure<T> up, Arrival<T> from_fine, T* to) {        \
-        const Origin<T> coarser{coarse_neighbors, coarse_solid, coarse_slots, coarse, down, from_coarse};              \
-        const Origin<T> finer{nullptr, fine_solid, fine_slots, fine, up, from_fine};                                   \
-        seed<L, O, T>(sources, slot_of, same, coarser, finer, to);                                                     \
+                            const S* coarse, Departure<Real<S>> down, Arrival<Real<S>> from_coarse,                    \
+                            const uint64_t* fine_solid, uint32_t fine_slots, const S* fine, Departure<Real<S>> up,     \
+                            Arrival<Real<S>> from_fine, S* to) {                                                       \
+        const Origin<S> coarser{coarse_neighbors, coarse_solid, coarse_slots, coarse, down, from_coarse};              \
+        const Origin<S> finer{nullptr, fine_solid, fine_slots, fine, up, from_fine};                                   \
+        seed<L, O, S>(sources, slot_of, same, coarser, finer, to);                                                     \
     }
 EACH_ARRIVAL(ENTRIES)

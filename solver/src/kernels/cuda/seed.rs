@@ -6,7 +6,7 @@ use crate::{
     constants::operator,
     kernels::{Arrival, Departure, Origin, Transfer},
     lattice::Lattice,
-    real::Real,
+    storage::Storage,
 };
 use bytemuck::Zeroable;
 use cutlink_device::{
@@ -18,24 +18,24 @@ use cutlink_device::{
 const THREADS: u32 = 64;
 
 /// Buffers in place of those of a level that is not there: no source names it.
-struct Nothing<T: Real> {
+struct Nothing<S: Storage> {
     slots: CudaBuf<u32>,
     masks: CudaBuf<u64>,
-    populations: CudaBuf<T>,
+    populations: CudaBuf<S>,
 }
 
 /// What a kernel takes of a level before the mesh changed.
-struct Given<'a, T: Real> {
+struct Given<'a, S: Storage> {
     neighbors: &'a CudaBuf<u32>,
     solid: &'a CudaBuf<u64>,
     slots: u32,
-    populations: &'a CudaBuf<T>,
-    departure: Departure<T>,
-    arrival: Arrival<T>,
+    populations: &'a CudaBuf<S>,
+    departure: Departure<S::Real>,
+    arrival: Arrival<S::Real>,
 }
 
-impl<T: Real> Nothing<T> {
-    fn or<'a, const D: usize>(&'a self, from: Option<&'a Origin<'a, D, T, Cuda>>) -> Given<'a, T> {
+impl<S: Storage> Nothing<S> {
+    fn or<'a, const D: usize>(&'a self, from: Option<&'a Origin<'a, D, S, Cuda>>) -> Given<'a, S> {
         match from {
             Some(from) => Given {
                 neighbors: &from.level.neighbors,
@@ -57,10 +57,10 @@ impl<T: Real> Nothing<T> {
     }
 }
 
-pub(super) fn seed<const D: usize, L: Lattice, T: Real>(
+pub(super) fn seed<const D: usize, L: Lattice, S: Storage>(
     cuda: &Cuda,
-    transfer: &Transfer<'_, D, T, Cuda>,
-    to: &mut CudaBuf<T>,
+    transfer: &Transfer<'_, D, S, Cuda>,
+    to: &mut CudaBuf<S>,
 ) -> Result<(), SolverError> {
     let slots = <Cuda as Backend>::len(transfer.sources);
     let nothing = Nothing {
@@ -73,7 +73,7 @@ pub(super) fn seed<const D: usize, L: Lattice, T: Real>(
     let origin = transfer.coarser.as_ref().or(transfer.finer.as_ref());
     let operator = origin.map_or(operator::TRT, |from| from.arrival.relax.operator);
     let launch = cuda
-        .launch(&SEED, D, arrival_entry!("seed", operator, L, T))
+        .launch(&SEED, D, arrival_entry!("seed", operator, L, S))
         .buf(transfer.sources)
         .buf(transfer.slot_of)
         .buf(transfer.same.unwrap_or(&nothing.populations))

@@ -36,9 +36,11 @@ __device__ __forceinline__ void source(const int (&x)[D], int q, int& toward, in
 }
 
 // Slots from `first` on that have nothing but fluid of their level around them.
-template <class L, class T, class O, bool EDDY>
+template <class L, class S, class O, bool EDDY>
 __device__ __forceinline__ void step_plain(const uint32_t* neighbors, uint32_t first, uint32_t slots,
-                                      const Relaxation<T>& relax, const T* __restrict__ from, T* __restrict__ to) {
+                                           const Relaxation<Real<S>>& relax, const S* __restrict__ from,
+                                           S* __restrict__ to) {
+    using T = Real<S>;
     constexpr int GROUP = PLAIN / CELLS;
     __shared__ uint32_t around[GROUP * DIRECTIONS];
     const uint32_t begin = first + blockIdx.x * GROUP;
@@ -58,17 +60,17 @@ __device__ __forceinline__ void step_plain(const uint32_t* neighbors, uint32_t f
         int toward, cell;
         source<L>(at.x, q, toward, cell);
         const uint32_t slot = around[place * DIRECTIONS + toward];
-        f[q] = from[static_cast<size_t>(slot) * (L::Q * CELLS) + q * CELLS + cell];
+        f[q] = widen(from[static_cast<size_t>(slot) * (L::Q * CELLS) + q * CELLS + cell]);
     }
     Fluid<T> fluid = fluid_of<L>(f, relax);
     if (O::READS_STRESS || EDDY) {
         add_stress<L>(f, fluid);
     }
     collide<L, O, EDDY>(relax, fluid, f);
-    T* out = to + static_cast<size_t>(at.slot) * (L::Q * CELLS) + threadIdx.x % CELLS;
+    S* out = to + static_cast<size_t>(at.slot) * (L::Q * CELLS) + threadIdx.x % CELLS;
 #pragma unroll
     for (int q = 0; q < L::Q; q++) {
-        out[q * CELLS] = f[q];
+        out[q * CELLS] = narrow<S>(f[q]);
     }
 }
 
@@ -81,9 +83,10 @@ __device__ __forceinline__ bool is_reflected(uint32_t from, const Links& links, 
 // Populations from walls and faces, written to where the collision reads them and puts the cells' new values: for slots
 // in `walled`, which have such. They are queued, so that all threads share them; so are the cells whose moments ghost
 // cells take, once for all populations that need them.
-template <class L, class T>
+template <class L, class S>
 __device__ __forceinline__ void add_walls(const Level& level, const uint32_t* walled, const uint64_t* stepped,
-                                          const T* __restrict__ from, T* __restrict__ to) {
+                                          const S* __restrict__ from, S* __restrict__ to) {
+    using T = Real<S>;
     __shared__ Moments<T> moments;
     __shared__ uint16_t queue[CELLS * L::Q];
     __shared__ uint8_t inner[HALO];
@@ -131,7 +134,7 @@ __device__ __forceinline__ void add_walls(const Level& level, const uint32_t* wa
         }
     }
     __syncthreads();
-    const View<L, T> view{level, from, &moments};
+    const View<L, S> view{level, from, &moments};
     for (uint32_t i = threadIdx.x; i < inners; i += SPECIAL) {
         const int place = inner[i];
         int step[D];
@@ -153,16 +156,17 @@ __device__ __forceinline__ void add_walls(const Level& level, const uint32_t* wa
     for (uint32_t i = threadIdx.x; i < length; i += SPECIAL) {
         const int q = queue[i] & 31, cell = queue[i] >> 5;
         const At at(slot, cell);
-        to[(static_cast<size_t>(slot) * L::Q + q) * CELLS + cell] = pull(view, at, q, level.links(at));
+        to[(static_cast<size_t>(slot) * L::Q + q) * CELLS + cell] = narrow<S>(pull(view, at, q, level.links(at)));
     }
 }
 
 // The special slots, with anything around them; cells that are not stepped keep what `to` has, and slots
 // below `exchanging` write transferred moments.
-template <class L, class T, class O, bool EDDY>
+template <class L, class S, class O, bool EDDY>
 __device__ __forceinline__ void step_special(const Level& level, const uint64_t* stepped, uint32_t exchanging,
-                                        const Relaxation<T>& relax, const T* __restrict__ from, T* to,
-                                        T* __restrict__ moments) {
+                                             const Relaxation<Real<S>>& relax, const S* __restrict__ from, S* to,
+                                             Real<S>* __restrict__ moments) {
+    using T = Real<S>;
     constexpr int GROUP = SPECIAL / CELLS;
     __shared__ uint32_t around[GROUP * DIRECTIONS];
     __shared__ uint64_t solids[GROUP * DIRECTIONS];
@@ -181,7 +185,7 @@ __device__ __forceinline__ void step_special(const Level& level, const uint64_t*
         return;
     }
     const Links links = level.links(at);
-    T* out = to + static_cast<size_t>(at.slot) * (L::Q * CELLS) + own;
+    S* out = to + static_cast<size_t>(at.slot) * (L::Q * CELLS) + own;
     T f[L::Q];
 #pragma unroll
     for (int q = 0; q < L::Q; q++) {
@@ -199,8 +203,8 @@ __device__ __forceinline__ void step_special(const Level& level, const uint64_t*
             cell = own;
             population = opposite(q);
         }
-        const T* source = from + (static_cast<size_t>(slot) * L::Q + population) * CELLS + cell;
-        f[q] = back ? out[q * CELLS] : *source;
+        const S* source = from + (static_cast<size_t>(slot) * L::Q + population) * CELLS + cell;
+        f[q] = widen(back ? out[q * CELLS] : *source);
     }
     Fluid<T> fluid = fluid_of<L>(f, relax);
     if (O::READS_STRESS || EDDY || at.slot < exchanging) {
@@ -224,38 +228,37 @@ __device__ __forceinline__ void step_special(const Level& level, const uint64_t*
     collide<L, O, EDDY>(at.slot < exchanging ? relax.between_levels() : relax, fluid, f);
 #pragma unroll
     for (int q = 0; q < L::Q; q++) {
-        out[q * CELLS] = f[q];
+        out[q * CELLS] = narrow<S>(f[q]);
     }
 }
 
-#define ENTRY(L, l, T, t, NAME, O, EDDY)                                                                               \
+#define ENTRY(L, l, S, s, NAME, O, EDDY)                                                                               \
     extern "C" __global__ void __launch_bounds__(PLAIN)                                                                \
-        plain_##NAME##_##l##_##t(const uint32_t* neighbors, uint32_t first, uint32_t slots, Relaxation<T> relax,       \
-                                 const T* __restrict__ from, T* __restrict__ to) {                                     \
-        step_plain<L, T, O, EDDY>(neighbors, first, slots, relax, from, to);                                           \
+        plain_##NAME##_##l##_##s(const uint32_t* neighbors, uint32_t first, uint32_t slots, Relaxation<Real<S>> relax, \
+                                 const S* __restrict__ from, S* __restrict__ to) {                                     \
+        step_plain<L, S, O, EDDY>(neighbors, first, slots, relax, from, to);                                           \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(SPECIAL)                                                              \
-        special_##NAME##_##l##_##t(LEVEL_PARAMETERS, const uint64_t* stepped, uint32_t exchanging,                     \
-                                   Relaxation<T> relax, const T* __restrict__ from, T* to,                             \
-                                   T* __restrict__ moments) {                                                          \
-        step_special<L, T, O, EDDY>(LEVEL, stepped, exchanging, relax, from, to, moments);                             \
+        special_##NAME##_##l##_##s(LEVEL_PARAMETERS, const uint64_t* stepped, uint32_t exchanging,                     \
+                                   Relaxation<Real<S>> relax, const S* __restrict__ from, S* to,                       \
+                                   Real<S>* __restrict__ moments) {                                                    \
+        step_special<L, S, O, EDDY>(LEVEL, stepped, exchanging, relax, from, to, moments);                             \
     }
-#define OPERATOR(L, l, T, t, NAME, O) ENTRY(L, l, T, t, NAME, O, false) ENTRY(L, l, T, t, NAME##_eddy, O, true)
-#define WALLS(L, l, T, t)                                                                                              \
+#define OPERATOR(L, l, S, s, NAME, O) ENTRY(L, l, S, s, NAME, O, false) ENTRY(L, l, S, s, NAME##_eddy, O, true)
+#define WALLS(L, l, S, s)                                                                                              \
     extern "C" __global__ void __launch_bounds__(SPECIAL)                                                              \
-        walls_##l##_##t(LEVEL_PARAMETERS, const uint32_t* walled, const uint64_t* stepped, const T* __restrict__ from, \
-                        T* __restrict__ to) {                                                                          \
-        add_walls<L, T>(LEVEL, walled, stepped, from, to);                                                             \
+        walls_##l##_##s(LEVEL_PARAMETERS, const uint32_t* walled, const uint64_t* stepped, const S* __restrict__ from, \
+                        S* __restrict__ to) {                                                                          \
+        add_walls<L, S>(LEVEL, walled, stepped, from, to);                                                             \
     }
-#define EACH(L, l, T, t)                                                                                               \
-    OPERATOR(L, l, T, t, trt, Trt) OPERATOR(L, l, T, t, regularized, Regularized) WALLS(L, l, T, t)
+#define EACH(L, l, S, s)                                                                                               \
+    OPERATOR(L, l, S, s, trt, Trt) OPERATOR(L, l, S, s, regularized, Regularized) WALLS(L, l, S, s)
 EACH_LATTICE(EACH)
 #if CUTLINK_D == 2
-OPERATOR(D2Q9, d2q9, float, f32, kbc, Kbc)
-OPERATOR(D2Q9, d2q9, double, f64, kbc, Kbc)
+#define MORE(S, s) OPERATOR(D2Q9, d2q9, S, s, kbc, Kbc)
 #else
-OPERATOR(D3Q27, d3q27, float, f32, cumulant, Cumulant)
-OPERATOR(D3Q27, d3q27, double, f64, cumulant, Cumulant)
-OPERATOR(D3Q27, d3q27, float, f32, kbc, Kbc)
-OPERATOR(D3Q27, d3q27, double, f64, kbc, Kbc)
+#define MORE(S, s) OPERATOR(D3Q27, d3q27, S, s, cumulant, Cumulant) OPERATOR(D3Q27, d3q27, S, s, kbc, Kbc)
 #endif
+MORE(__half, f16)
+MORE(float, f32)
+MORE(double, f64)

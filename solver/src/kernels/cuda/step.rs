@@ -8,7 +8,7 @@ use crate::{
     constants::{closure, operator},
     kernels::Relaxation,
     lattice::Lattice,
-    real::Real,
+    storage::Storage,
     tables::Level,
 };
 use cutlink_amr::dims;
@@ -21,24 +21,24 @@ use cutlink_device::{
 const PLAIN: u32 = 128;
 const SPECIAL: u32 = 64;
 
-pub(super) fn step<const D: usize, L: Lattice, T: Real>(
+pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
     cuda: &Cuda,
     level: &Level<D, Cuda>,
-    relax: Relaxation<T>,
-    from: &CudaBuf<T>,
-    to: &mut CudaBuf<T>,
-    moments: &mut CudaBuf<T>,
+    relax: Relaxation<S::Real>,
+    from: &CudaBuf<S>,
+    to: &mut CudaBuf<S>,
+    moments: &mut CudaBuf<S::Real>,
 ) -> Result<(), SolverError> {
     macro_rules! both {
         ($name:literal) => {
             match relax.closure {
                 closure::NONE => (
-                    entry!("special_", $name, L, T),
-                    entry!("plain_", $name, L, T),
+                    entry!("special_", $name, L, S),
+                    entry!("plain_", $name, L, S),
                 ),
                 _ => (
-                    entry!("special_", concat!($name, "_eddy"), L, T),
-                    entry!("plain_", concat!($name, "_eddy"), L, T),
+                    entry!("special_", concat!($name, "_eddy"), L, S),
+                    entry!("plain_", concat!($name, "_eddy"), L, S),
                 ),
             }
         };
@@ -55,7 +55,7 @@ pub(super) fn step<const D: usize, L: Lattice, T: Real>(
         (level.special * cells, (level.slots - level.special) * cells);
     let to = to.share();
     let mut first = |cuda: &Cuda| -> Result<(), SolverError> {
-        let launch = give(cuda.launch(&STEP, D, entry!("walls", L, T)), level)
+        let launch = give(cuda.launch(&STEP, D, entry!("walls", L, S)), level)
             .buf(&level.walled)
             .buf(&level.stepped)
             .buf(from)

@@ -5,14 +5,16 @@
 #include "moments.cuh"
 
 // A level and its populations after collision; with moments of some cells, if there are any.
-template <class L, class T>
+template <class L, class S>
 struct View {
+    using T = Real<S>;
+
     const Level& level;
-    const T* from;
+    const S* from;
     const Moments<T>* moments;
 
     __device__ T f(const At& at, int q) const {
-        return from[(static_cast<size_t>(at.slot) * L::Q + q) * CELLS + at.cell()];
+        return widen(from[(static_cast<size_t>(at.slot) * L::Q + q) * CELLS + at.cell()]);
     }
 
     static __device__ void velocity(int q, int (&c)[D]) {

@@ -11,7 +11,7 @@ use cutlink::options::Root;
 use cutlink::{Error, ErrorKind};
 use cutlink_mesher::exact::{Exact, Facet};
 use cutlink_solver::{
-    FaceCondition, Interpolation, Params, PatchCondition, Plan, Snapshot, WallScheme,
+    FaceCondition, Interpolation, Params, PatchCondition, Plan, Precision, Snapshot, WallScheme,
     kernels::FlowKernels,
 };
 use std::f64::consts::TAU;
@@ -23,8 +23,14 @@ const VISCOSITY: f64 = 0.02;
 const STEPS: u64 = 512;
 /// Tolerance of the decay rate relative to the analytic one: the error at this resolution is a third of it.
 const RATE: f64 = 0.02;
-/// Tolerance of the relative change of mass: densities are f32.
-const MASS: f64 = 1e-6;
+/// Tolerance of the relative change of mass. Densities are f32; in 16 bits, errors of rounding in the 2D vortex add up over
+/// few cells that differ (decision 025).
+fn mass_limit(precision: Precision) -> f64 {
+    match precision {
+        Precision::F16 => 5e-5,
+        Precision::F32 | Precision::F64 => 1e-6,
+    }
+}
 
 /// A flow without walls in a periodic box.
 pub(super) fn params<const D: usize>(kind: Kind, viscosity: f64, patches: usize) -> Params<D> {
@@ -101,7 +107,7 @@ where
         decay_error: rate - 1.0,
         mass_error: after[0] / before[0] - 1.0,
     };
-    check.judged()
+    check.judged(mass_limit(kind.precision))
 }
 
 /// The mass, and twice the energy.
@@ -112,15 +118,15 @@ fn sums<const D: usize>(snapshot: &Snapshot<D>) -> [f64; 2] {
 }
 
 impl FlowCheck {
-    fn judged(self) -> Result<Self, Error> {
-        if self.decay_error.abs() <= RATE && self.mass_error.abs() <= MASS {
+    fn judged(self, mass: f64) -> Result<Self, Error> {
+        if self.decay_error.abs() <= RATE && self.mass_error.abs() <= mass {
             return Ok(self);
         }
         Err(Error::new(
             ErrorKind::Runtime,
             format!(
                 "{} {} {}: the decay rate of a vortex is off by {:+.3e} (limit {RATE}), its mass by {:+.3e} (limit \
-                 {MASS})",
+                 {mass})",
                 self.lattice, self.precision, self.collision, self.decay_error, self.mass_error
             ),
         )
@@ -132,7 +138,7 @@ impl FlowCheck {
 mod tests {
     use super::*;
     use cutlink_device::Host;
-    use cutlink_solver::{Collision, LatticeKind, Les, Precision};
+    use cutlink_solver::{Collision, LatticeKind, Les};
 
     #[test]
     fn a_wrong_decay_or_mass_is_refused() {
@@ -143,13 +149,14 @@ mod tests {
             les: Les::None,
         };
         let right = decay::<2, Host>(&Host, kind).expect("the CPU is right");
-        for (decay, mass) in [(1.1 * RATE, 0.0), (0.0, -1.1 * MASS), (f64::NAN, 0.0)] {
+        let limit = mass_limit(kind.precision);
+        for (decay, mass) in [(1.1 * RATE, 0.0), (0.0, -1.1 * limit), (f64::NAN, 0.0)] {
             let wrong = FlowCheck {
                 decay_error: decay,
                 mass_error: mass,
                 ..right.clone()
             };
-            assert!(wrong.judged().is_err(), "{decay} {mass}");
+            assert!(wrong.judged(limit).is_err(), "{decay} {mass}");
         }
     }
 }

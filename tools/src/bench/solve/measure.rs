@@ -18,9 +18,7 @@ use cutlink::mesh::resolve;
 use cutlink::options::{MeshOptions, Numbers, Root};
 use cutlink::{Error, Observer as _};
 use cutlink_mesher::exact::{Exact, Facet};
-use cutlink_solver::{
-    FaceCondition, Flow, InitialState, Params, Plan, Precision, Work, kernels::FlowKernels,
-};
+use cutlink_solver::{FaceCondition, Flow, InitialState, Params, Plan, Work, kernels::FlowKernels};
 use cutlink_voxelizer::Mesh;
 
 /// Minimum duration of a measured run in seconds, unless --steps is given.
@@ -142,11 +140,7 @@ impl<'a, K: Flows> Bench<'a, K> {
         flow.take_forces()?;
         let laps = laps(&mut *flow, steps)?;
         self.console.end();
-        let word = match params.precision {
-            Precision::F32 => 4,
-            Precision::F64 => 8,
-        };
-        let moved = 2 * word * params.lattice.velocities() as u64;
+        let moved = 2 * params.precision.stored_bytes() * params.lattice.velocities() as u64;
         let ms = Spread::of(times);
         let rate = |ms: f64| updates as f64 / (1e-3 * ms);
         let copied = self.copier.bytes() as f64;

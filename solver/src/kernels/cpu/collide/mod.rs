@@ -10,7 +10,11 @@ mod kbc;
 mod regularized;
 mod trt;
 
-use super::{LAYER, PAD, Tile, Values, stream, unrolled};
+use super::{
+    LAYER, PAD, Tile, Values,
+    processor::{Processor, Work, dispatch},
+    unrolled,
+};
 use crate::{
     constants::{closure as model, operator},
     kernels::{Arrival, Relaxation, exchanged},
@@ -167,30 +171,24 @@ fn exchange_as<const D: usize, L: Lattice, T: Real, const EDDY: bool>(
     }
 }
 
-/// What a later block will read, to prefetch meanwhile: slot, and the blocks around it.
-pub(super) struct Ahead<'a, T> {
-    pub(super) from: &'a [T],
-    pub(super) slot: usize,
-    pub(super) around: &'a [u32],
-}
-
-/// Collides the cells of a tile in place, and prefetches.
+/// Collides the cells of a tile in place; calls `meanwhile` with each layer of 16.
 #[inline(always)]
 pub(super) fn collide<const D: usize, L: Lattice, T: Real>(
     tile: &mut Tile<T>,
     relax: &Relaxation<T>,
-    ahead: &Ahead<'_, T>,
+    meanwhile: &dyn Fn(usize),
 ) {
     // An eddy viscosity costs more than an acceleration of 0: one variant for both.
     let is_eddy = relax.closure != model::NONE;
     let is_pushed = relax.acceleration != [T::of(0.0); 3];
     macro_rules! by {
         ($operator:ty, $eddy:literal) => {
-            // A function of its own for each processor, which all callers share: else they take minutes to compile.
-            pulp::Arch::new().dispatch(Block::<D, L, T, $operator, $eddy> {
+            // A function of its own for each processor, which all callers and storage types share: else they take minutes to
+            // compile.
+            dispatch(Block::<D, L, T, $operator, $eddy> {
                 tile,
                 relax,
-                ahead,
+                meanwhile,
                 of: PhantomData,
             })
         };
@@ -215,21 +213,18 @@ pub(super) fn collide<const D: usize, L: Lattice, T: Real>(
 struct Block<'a, const D: usize, L, T, O, const EDDY: bool> {
     tile: &'a mut Tile<T>,
     relax: &'a Relaxation<T>,
-    ahead: &'a Ahead<'a, T>,
+    meanwhile: &'a dyn Fn(usize),
     of: PhantomData<(L, O)>,
 }
 
-impl<const D: usize, L: Lattice, T: Real, O: Operator<L, T>, const EDDY: bool> pulp::NullaryFnOnce
+impl<const D: usize, L: Lattice, T: Real, O: Operator<L, T>, const EDDY: bool> Work
     for Block<'_, D, L, T, O, EDDY>
 {
-    type Output = ();
-
     #[inline(always)]
-    fn call(self) {
+    fn run<P: Processor>(self, _: P) {
         let (tile, relax) = (self.tile, self.relax);
-        let Ahead { from, slot, around } = *self.ahead;
         for layer in 0..cutlink_amr::dims::cells(D) / LAYER {
-            stream::ahead::<D, L, T>(from, slot, around, layer);
+            (self.meanwhile)(layer);
             for cell in LAYER * layer..LAYER * (layer + 1) {
                 let mut f = of_cell::<L, T>(tile, cell);
                 let fluid = fluid::<L, T>(&f, relax);
@@ -340,7 +335,7 @@ pub(super) fn arrive<const D: usize, L: Lattice, T: Real>(
 ) {
     macro_rules! by {
         ($operator:ty, $eddy:literal) => {
-            pulp::Arch::new().dispatch(Arriving::<D, L, T, $operator, $eddy> {
+            dispatch(Arriving::<D, L, T, $operator, $eddy> {
                 values,
                 to,
                 targets,
@@ -373,13 +368,11 @@ struct Arriving<'a, const D: usize, L, T, O, const EDDY: bool> {
     of: PhantomData<(L, O)>,
 }
 
-impl<const D: usize, L: Lattice, T: Real, O: Operator<L, T>, const EDDY: bool> pulp::NullaryFnOnce
+impl<const D: usize, L: Lattice, T: Real, O: Operator<L, T>, const EDDY: bool> Work
     for Arriving<'_, D, L, T, O, EDDY>
 {
-    type Output = ();
-
     #[inline(always)]
-    fn call(self) {
+    fn run<P: Processor>(self, _: P) {
         let (values, to, tile) = (self.values, self.to, self.tile);
         let none = T::of(0.0);
         let bulk = T::of(f64::from(to.relax.bulk));
