@@ -110,6 +110,7 @@ def rows():
             name, units = f"channel-180-{half}-{suffix(collision, les)}", 24
             yield name, channel(name, half, collision, les, units), read_channel(half, units)
     for across in (32, 64):
-        for collision, les in OPERATORS[:4] + OPERATORS[5:]:
+        # KBC diverged at the cell Reynolds number of 925 that 32 cells have.
+        for collision, les in OPERATORS[:4]:
             name = f"sphere-3700-{across}-{suffix(collision, les)}"
             yield name, sphere_3700(name, across, collision, les, 120.0), read_sphere_3700

@@ -38,9 +38,9 @@ impl StabilityBounds {
     /// Regularized, with 19 velocities.
     pub const REGULARIZED_D3Q19: Self = Self::new(1000.0, "lattice = \"d3q19\"");
     /// Cumulants.
-    pub const CUMULANT: Self = Self::new(1e6, "collision = \"cumulant\"");
+    pub const CUMULANT: Self = Self::new(10_000.0, "collision = \"cumulant\"");
     /// Entropic multi-relaxation.
-    pub const KBC: Self = Self::new(1e6, "collision = \"kbc\"");
+    pub const KBC: Self = Self::new(200.0, "collision = \"kbc\"");
     /// Regularized, with faces of tangential velocity in a box with an open face; far-field faces in their place are
     /// stable further.
     pub const MOVING: Self = Self::new(1000.0, "a face that moves along itself");

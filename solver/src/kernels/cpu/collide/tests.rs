@@ -225,7 +225,7 @@ fn entropy<L: Lattice>(f: &[f64; MOST]) -> f64 {
 /// Of all states with another share of the higher order, that after collision has the most entropy; its share.
 fn entropic_share<L: Lattice>(seed: usize) -> f64 {
     let relax = relaxation(operator::KBC, 1.95);
-    let f = near_fluid::<L>(3.0, 1e-3, seed);
+    let f = near_fluid::<L>(0.1, 1e-3, seed);
     let (fluid, before, after) = relaxed::<L, Kbc>(&f, &relax);
     // Along what is neither conserved nor deviatoric stress.
     let none = <Kbc as Operator<L, f64>>::build(&relax, 0.0, &fluid, &[0.0; 6]);
@@ -243,16 +243,19 @@ fn entropic_share<L: Lattice>(seed: usize) -> f64 {
     let h = 0.5;
     let [low, middle, high] = [share - h, share, share + h].map(at);
     let offset = 0.5 * h * (low - high) / (low - 2.0 * middle + high);
-    near(offset, 0.0, 0.02, "distance from the most entropy");
+    near(offset, 0.0, 0.005, "distance from the most entropy");
     share
 }
 
 #[test]
 fn kbc_has_the_most_entropy() {
-    for of in [entropic_share::<D3Q27>, entropic_share::<D2Q9>] {
-        let most = (0..4).map(|seed| of(seed).abs()).fold(0.0, f64::max);
-        assert!(most > 0.06, "a share should not be 0: {most}");
-    }
+    let most = (0..6).map(|seed| entropic_share::<D3Q27>(seed).abs());
+    let most = most.fold(0.0, f64::max);
+    assert!(most > 0.05, "a share should not be 0: {most}");
+    // In the plane the two parts are orthogonal at rest: the share is small.
+    (0..6).for_each(|seed| {
+        entropic_share::<D2Q9>(seed);
+    });
 }
 
 /// τ of a stress is the one that a given strain has by the model's definition.
