@@ -95,8 +95,8 @@ impl<L: Lattice, T: Real> Operator<L, T> for Kbc {
         // Velocities before and after the acceleration; the stress is about the one before.
         let g = relax.acceleration;
         unrolled!(a < 3, {
-            u[a] = u[a] - half * g[a];
-            after[a] = after[a] + half * g[a];
+            u[a] -= half * g[a];
+            after[a] += half * g[a];
         });
         let v = fluid.u;
         unrolled!(n < 6, {
@@ -135,7 +135,7 @@ impl<L: Lattice, T: Real> Operator<L, T> for Kbc {
         let deviator = without_trace::<L, T>(stress, T::of(1.0));
         let mut u = fluid.u;
         unrolled!(a < 3, {
-            u[a] = u[a] + T::of(0.5) * to.acceleration[a];
+            u[a] += T::of(0.5) * to.acceleration[a];
         });
         let shares = shares(u);
         let mut f = [T::of(0.0); MOST];
