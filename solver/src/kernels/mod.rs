@@ -59,11 +59,11 @@ pub struct Relaxation<T> {
     pub eddy: T,
     /// The magic parameter of TRT, the limiter of cumulants.
     pub parameter: T,
-    /// One of [`operator`](crate::constants::operator).
+    /// One of `constants::operator`.
     pub operator: u32,
-    /// One of [`closure`](crate::constants::closure).
+    /// One of `constants::closure`.
     pub closure: u32,
-    /// One of [`odd`](crate::constants::odd).
+    /// One of `constants::odd`.
     pub odd_by: u32,
     /// 1 where the trace of the non-equilibrium stress relaxes with a time of 1 (decision 016), which all operators but BGK and TRT
     /// always have.
