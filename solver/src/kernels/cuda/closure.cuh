@@ -4,7 +4,7 @@
 
 #include "collide.cuh"
 
-// What a model gives of a stress; in the plane there is Smagorinsky's alone.
+// X of `closure.rs`. In 2D Smagorinsky is the only model: QR is 0 there.
 template <class T>
 __device__ __forceinline__ T model(const Relaxation<T>& relax, const T (&stress)[PAIRS]) {
 #if CUTLINK_D == 2

@@ -1,6 +1,6 @@
 // What collision operators have in common: `collide/mod.rs`. An operator is a file, a type with `READS_STRESS`, `relax`
 // (populations after collision in place of those before) and `build` (populations after collision, of density, velocity
-// and stress before it), and a line in EACH_OPERATOR and EACH_ARRIVAL.
+// and stress before it), and an OPERATOR line in step.cu and a line in EACH_ARRIVAL.
 
 #pragma once
 

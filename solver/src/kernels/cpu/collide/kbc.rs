@@ -14,7 +14,7 @@ pub(super) struct Kbc;
 /// Weights of the velocities -1, 0, 1 along an axis.
 const WEIGHTS: [f64; 3] = [1.0 / 6.0, 2.0 / 3.0, 1.0 / 6.0];
 
-/// Shares of density that move by -1, 0, 1 along each axis, less the weights. In the plane, all rest along z.
+/// One-dimensional equilibria Ψ of the velocities -1, 0, 1 along each axis, less the weights. In 2D that of z is not used.
 type Shares<T> = [[T; 3]; 3];
 
 #[inline(always)]

@@ -252,7 +252,7 @@ fn kbc_has_the_most_entropy() {
     let most = (0..6).map(|seed| entropic_share::<D3Q27>(seed).abs());
     let most = most.fold(0.0, f64::max);
     assert!(most > 0.05, "a share should not be 0: {most}");
-    // In the plane the two parts are orthogonal at rest: the share is small.
+    // On D2Q9 the two parts are orthogonal at u = 0, so the share is of the order of u.
     (0..6).for_each(|seed| {
         entropic_share::<D2Q9>(seed);
     });
