@@ -328,7 +328,7 @@ impl On<'_> {
             physics: resolved.physics,
             params: [
                 resolved.params.lattice.to_string(),
-                format!("{:?}", resolved.params.collision),
+                resolved.params.collision.to_string(),
                 resolved.params.precision.to_string(),
             ],
             unstable: resolved.unstable,
