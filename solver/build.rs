@@ -90,6 +90,15 @@ struct {name} {{
     }
 }
 
+/// Sets `optimized` where functions may be inlined without regard to the stack: an unoptimized build gives every
+/// temporary of every inlined function a place of its own, megabytes of them.
+fn optimization() {
+    println!("cargo::rustc-check-cfg=cfg(optimized)");
+    if std::env::var("OPT_LEVEL").is_ok_and(|level| level != "0") {
+        println!("cargo::rustc-cfg=optimized");
+    }
+}
+
 #[cfg(feature = "cuda")]
 fn main() -> Result<(), String> {
     use constants::{
@@ -97,6 +106,7 @@ fn main() -> Result<(), String> {
         slot, source,
     };
     use cutlink_nvcc::Constant;
+    optimization();
     let values = [
         ("DIRECTION_BITS", Constant::U32(DIRECTION_BITS)),
         ("F16_SCALE", Constant::F64(f64::from(F16_SCALE))),
@@ -148,5 +158,6 @@ fn main() -> Result<(), String> {
 
 #[cfg(not(feature = "cuda"))]
 fn main() {
+    optimization();
     println!("cargo::rerun-if-changed=build.rs");
 }

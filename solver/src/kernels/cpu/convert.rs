@@ -13,7 +13,7 @@ struct Narrow<'a> {
 }
 
 impl Work for Narrow<'_> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn run<P: Processor>(self, processor: P) {
         let to = self.to.as_chunks_mut().0;
         for (from, to) in self.from.as_chunks::<LAYER>().0.iter().zip(to) {
@@ -29,7 +29,7 @@ struct Widen<'a> {
 }
 
 impl Work for Widen<'_> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn run<P: Processor>(self, processor: P) {
         let to = self.to.as_chunks_mut().0;
         for (from, to) in self.from.as_chunks::<LAYER>().0.iter().zip(to) {

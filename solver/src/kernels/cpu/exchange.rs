@@ -126,7 +126,7 @@ impl<T: Real> Around<T> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn load<const D: usize>(
         &mut self,
         level: &Level<D, Host>,
@@ -154,7 +154,7 @@ impl<T: Real> Around<T> {
     }
 
     /// The product of the axes' weights in layers of 16 that have targets.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn product<const D: usize>(&self, axes: &[Axis<T>; D], targets: u64, to: &mut Values<T>) {
         let none = T::of(0.0);
         for layer in layers::<D>(targets) {
@@ -226,7 +226,7 @@ impl<const D: usize, T: Real> Ways<D, T> {
     }
 
     /// The values of a child's cells.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub(super) fn interpolate(&self, around: &Around<T>, targets: u64, to: &mut Values<T>) {
         around.product(&self.axes[0], targets, to);
         if around.fluid == dims::full_mask(D) {
@@ -266,7 +266,7 @@ impl<const D: usize, T: Real> Ways<D, T> {
 }
 
 /// A level's values as another one's, and the populations they make.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn arrive<const D: usize, L: Lattice, S: Storage, P: Processor>(
     processor: P,
     values: &mut Values<S::Real>,
@@ -295,7 +295,7 @@ struct Interpolation<'a, 'b, const D: usize, L, S: Storage> {
 }
 
 impl<const D: usize, L: Lattice, S: Storage> Work for Interpolation<'_, '_, D, L, S> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn run<P: Processor>(self, processor: P) {
         let Between {
             coarse,
@@ -356,7 +356,7 @@ pub(super) fn interpolate<const D: usize, L: Lattice, S: Storage>(
 }
 
 /// Sums over the 2^D cells of a child block that lie in one coarse cell, for the 2^D such.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn sums<const D: usize, T: Real>(row: &[T; BLOCK]) -> [T; 8] {
     let mut sums = [T::of(0.0); 8];
     for z in 0..if D == 3 { 2 } else { 1 } {
@@ -378,7 +378,7 @@ fn sums<const D: usize, T: Real>(row: &[T; BLOCK]) -> [T; 8] {
 }
 
 /// Means of the children of an overlap block; the cells that have any.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn means<const D: usize, T: Real>(
     fine: &Level<D, Host>,
     moments: &[T],
@@ -452,7 +452,7 @@ struct Averaging<'a, 'b, const D: usize, L, S: Storage> {
 }
 
 impl<const D: usize, L: Lattice, S: Storage> Work for Averaging<'_, '_, D, L, S> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn run<P: Processor>(self, processor: P) {
         let Between { coarse, fine, .. } = *self.between;
         let cells = dims::cells(D);

@@ -70,7 +70,7 @@ impl<T: Real> Tile<T> {
 type Values<T> = [[T; BLOCK]; 10];
 
 /// A constant that lints do not see through: iterations beyond a lattice's velocities would index out of its tables.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn turn<const N: usize>() -> usize {
     N
 }

@@ -45,13 +45,13 @@ impl<L: Lattice> Order<L> {
     }
 
     /// Where in a block a layer of a population begins.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub(super) const fn row(q: usize, layer: usize) -> usize {
         (layer * L::Q + Self::PLACES[q]) * LAYER
     }
 
     /// Where in a block the population of a cell is.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub(super) const fn of(q: usize, cell: usize) -> usize {
         Self::row(q, cell / LAYER) + cell % LAYER
     }

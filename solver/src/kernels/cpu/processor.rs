@@ -1,4 +1,5 @@
-//! Processors that stages are compiled for, chosen at run time.
+//! Processors that stages are compiled for, chosen at run time. An unoptimized build has one for any processor: code for
+//! more of them relies on inlining.
 
 use super::LAYER;
 use crate::{F16, storage::Storage};
@@ -6,7 +7,7 @@ use crate::{F16, storage::Storage};
 /// A kind of processor: a body that is inlined for one may use its instructions.
 pub trait Processor: Copy {
     /// What 16-bit populations are.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn widen(self, from: &[F16; LAYER], to: &mut [f32; LAYER]) {
         for i in 0..LAYER {
             to[i] = from[i].load();
@@ -14,7 +15,7 @@ pub trait Processor: Copy {
     }
 
     /// Values as 16-bit populations, rounded to nearest even.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn narrow(self, from: &[f32; LAYER], to: &mut [F16; LAYER]) {
         for i in 0..LAYER {
             to[i] = F16::store(from[i]);
@@ -35,23 +36,11 @@ pub(super) trait Work {
     fn run<P: Processor>(self, processor: P);
 }
 
-/// Work for one kind of processor.
-struct On<P, W>(P, W);
-
-impl<P: Processor, W: Work> pulp::NullaryFnOnce for On<P, W> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        self.1.run(self.0);
-    }
-}
-
 /// Does work as it is compiled for the processor at hand.
-#[inline(always)]
-#[cfg(target_arch = "x86_64")]
+#[cfg_attr(optimized, inline(always))]
+#[cfg(all(target_arch = "x86_64", optimized))]
 pub(super) fn dispatch<W: Work>(work: W) {
-    use x86::{Avx2, Avx512};
+    use x86::{Avx2, Avx512, On};
     if let Some(processor) = Avx512::try_new() {
         processor.vectorize(On(processor, work));
     } else if let Some(processor) = Avx2::try_new() {
@@ -62,17 +51,29 @@ pub(super) fn dispatch<W: Work>(work: W) {
 }
 
 /// Does work as it is compiled for the processor at hand.
-#[inline(always)]
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg_attr(optimized, inline(always))]
+#[cfg(not(all(target_arch = "x86_64", optimized)))]
 pub(super) fn dispatch<W: Work>(work: W) {
-    pulp::Arch::new().dispatch(On(AnyProcessor, work));
+    work.run(AnyProcessor);
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", optimized))]
 mod x86 {
-    use super::{F16, LAYER, Processor};
+    use super::{F16, LAYER, Processor, Work};
     use crate::constants::F16_SCALE;
     use std::arch::x86_64::{_MM_FROUND_TO_NEAREST_INT, _mm256_cvtph_ps, _mm256_cvtps_ph};
+
+    /// Work for one kind of processor.
+    pub(super) struct On<P, W>(pub(super) P, pub(super) W);
+
+    impl<P: Processor, W: Work> pulp::NullaryFnOnce for On<P, W> {
+        type Output = ();
+
+        #[inline(always)]
+        fn call(self) {
+            self.1.run(self.0);
+        }
+    }
 
     // `V3` and `V4` of pulp, with the conversion of halves: x86-64-v3 has it, and pulp's token does not say so.
     pulp::simd_type! {
@@ -126,7 +127,7 @@ mod x86 {
     macro_rules! converts {
         ($type:ty) => {
             impl Processor for $type {
-                #[inline(always)]
+                #[cfg_attr(optimized, inline(always))]
                 fn widen(self, from: &[F16; LAYER], to: &mut [f32; LAYER]) {
                     let (from, to) = (from.as_chunks::<WIDE>().0, to.as_chunks_mut::<WIDE>().0);
                     for n in 0..LAYER / WIDE {
@@ -140,7 +141,7 @@ mod x86 {
                     }
                 }
 
-                #[inline(always)]
+                #[cfg_attr(optimized, inline(always))]
                 fn narrow(self, from: &[f32; LAYER], to: &mut [F16; LAYER]) {
                     let (from, to) = (from.as_chunks::<WIDE>().0, to.as_chunks_mut::<WIDE>().0);
                     for n in 0..LAYER / WIDE {

@@ -139,7 +139,7 @@ struct Seeding<'a, 'b, const D: usize, L, S: Storage> {
 
 impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> Seeding<'_, '_, D, L, S> {
     /// The cells around a child of a block of the coarser level.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn load(around: &mut Around<T>, from: &Origin<'_, D, S, Host>, block: usize, child: usize) {
         let level = from.level;
         around.fluid = 0;
@@ -166,7 +166,7 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> Seeding<'_, '_, 
     }
 
     /// A child of a block of the coarser level.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn from_parent<P: Processor>(
         processor: P,
         from: &Origin<'_, D, S, Host>,
@@ -185,7 +185,7 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> Seeding<'_, '_, 
     }
 
     /// A block of which the children are known.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn from_children<P: Processor>(
         processor: P,
         from: &Origin<'_, D, S, Host>,
@@ -242,7 +242,7 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> Seeding<'_, '_, 
 }
 
 impl<const D: usize, L: Lattice, S: Storage> Work for Seeding<'_, '_, D, L, S> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn run<P: Processor>(self, processor: P) {
         let (size, family) = (L::Q * dims::cells(D), dims::children(D));
         let mut tile = Tile::new();

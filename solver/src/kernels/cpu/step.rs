@@ -64,7 +64,7 @@ struct Exchanging<'a, const D: usize, L, S: Storage> {
 }
 
 impl<const D: usize, L: Lattice, S: Storage> Work for Exchanging<'_, D, L, S> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn run<P: Processor>(self, processor: P) {
         let mut scratch = Scratch::new();
         let size = L::Q * dims::cells(D);
@@ -86,7 +86,7 @@ struct Others<'a, const D: usize, L, S: Storage> {
 }
 
 impl<const D: usize, L: Lattice, S: Storage> Work for Others<'_, D, L, S> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn run<P: Processor>(self, processor: P) {
         let mut scratch = Scratch::new();
         let size = L::Q * dims::cells(D);
@@ -153,7 +153,7 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> Step<'_, D, L, S
     }
 
     /// Collides a block that has been streamed, and prefetches what a later one will read.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn collide(&self, slot: usize, tile: &mut Tile<T>) {
         let next = (slot + AHEAD).min(self.view.level.slots - 1);
         let (from, around) = (self.view.from, self.neighbors(next));
@@ -162,7 +162,7 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> Step<'_, D, L, S
     }
 
     /// A block with nothing but fluid of its level around it.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn plain<P: Processor>(
         &self,
         processor: P,
@@ -178,7 +178,7 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> Step<'_, D, L, S
     }
 
     /// Any block: cells that are not stepped keep what `to` has.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn special<P: Processor>(
         &self,
         processor: P,
@@ -226,7 +226,7 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> Step<'_, D, L, S
     }
 
     /// Puts the populations right that come from elsewhere than a fluid cell of the level.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn mend<P: Processor>(
         &self,
         processor: P,
@@ -293,7 +293,7 @@ struct Source {
 
 impl Source {
     /// Those that get it from some cells of that block.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn cells_of(self, there: u64) -> u64 {
         let here = if self.ahead < 0 {
             there << -self.ahead

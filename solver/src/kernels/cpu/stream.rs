@@ -16,7 +16,7 @@ use cutlink_device::Item;
 ///
 /// Rows of four cells along x come from one block, shifted by c_x: so they are copied as far as they
 /// reach, and the cells at the end of each are then put right.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn stream<const D: usize, L: Lattice, S: Storage, P: Processor>(
     processor: P,
     from: &[S],
@@ -55,7 +55,7 @@ trait Run {
 }
 
 /// Takes each run of rows that comes from one block to its place in the tile's row.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn rows<const D: usize, L: Lattice, T: Copy, R: Run>(
     near: &[&[T]; 27],
     q: usize,
@@ -90,14 +90,14 @@ fn rows<const D: usize, L: Lattice, T: Copy, R: Run>(
     });
 }
 
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn part<T, const N: usize>(block: &[T], first: usize) -> &[T; N] {
     block[first..]
         .first_chunk()
         .expect("a block should have all its rows")
 }
 
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn copy<T: Copy, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize) {
     *to[at..]
         .first_chunk_mut()
@@ -106,7 +106,7 @@ fn copy<T: Copy, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize) {
 
 struct Still;
 impl Run for Still {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn run<T: Copy, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize) {
         copy(from, to, PAD + at);
     }
@@ -114,7 +114,7 @@ impl Run for Still {
 
 struct Right;
 impl Run for Right {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn run<T: Copy, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize) {
         copy(from, to, PAD + at + 1);
     }
@@ -122,7 +122,7 @@ impl Run for Right {
 
 struct Left;
 impl Run for Left {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn run<T: Copy, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize) {
         copy(from, to, PAD + at - 1);
     }
@@ -131,7 +131,7 @@ impl Run for Left {
 /// The first cells of rows, from the last ones of the block on the left.
 struct MendLeft;
 impl Run for MendLeft {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn run<T: Copy, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize) {
         unrolled!(y < 4, {
             if 4 * y < N {
@@ -144,7 +144,7 @@ impl Run for MendLeft {
 /// The last cells of rows, from the first ones of the block on the right.
 struct MendRight;
 impl Run for MendRight {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn run<T: Copy, const N: usize>(from: &[T; N], to: &mut Row<T>, at: usize) {
         unrolled!(y < 4, {
             if 4 * y < N {
@@ -198,7 +198,7 @@ impl Lines {
 
 /// What will be read soon, fetched while there is arithmetic to do: a block, and what it needs of those
 /// around it. It comes in as many parts as a block has layers.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn ahead<const D: usize, L: Lattice, S: Storage>(
     from: &[S],
     slot: usize,
@@ -220,7 +220,7 @@ pub(super) fn ahead<const D: usize, L: Lattice, S: Storage>(
 }
 
 /// Asks for a cache line; where there is none nothing happens.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn prefetch<T>(from: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
     {
@@ -236,7 +236,7 @@ fn prefetch<T>(from: &[T], at: usize) {
 }
 
 /// Stores a tile in place of a block, with non-temporal stores where `is_large`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn store<L: Lattice, S: Storage, P: Processor>(
     processor: P,
     tile: &Tile<S::Real>,
@@ -260,7 +260,7 @@ pub(super) fn store<L: Lattice, S: Storage, P: Processor>(
 }
 
 /// Stores some cells of a tile in place of those of a block; the others keep what they have.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn store_some<L: Lattice, S: Storage, P: Processor>(
     processor: P,
     tile: &Tile<S::Real>,
@@ -280,7 +280,7 @@ pub(super) fn store_some<L: Lattice, S: Storage, P: Processor>(
 }
 
 /// Puts a population of some cells of a block into a tile.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn keep<L: Lattice, S: Storage, P: Processor>(
     processor: P,
     block: &[S],
@@ -298,7 +298,7 @@ pub(super) fn keep<L: Lattice, S: Storage, P: Processor>(
 }
 
 /// Stores some cells of a row; the others keep what they have.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn put<T: Copy>(from: &[T], which: u64, to: &mut [T]) {
     let (from, to) = (from.as_chunks().0, to.as_chunks_mut().0);
     for layer in 0..from.len().min(to.len()) {
@@ -316,7 +316,7 @@ pub(super) fn put<T: Copy>(from: &[T], which: u64, to: &mut [T]) {
 
 /// Copies to memory without reading what was there into the caches first, which would be half as much
 /// traffic again: nobody reads it before the next step. [`fence`] has to follow before others do.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn past_caches<T: Item>(from: &[T], to: &mut [T]) {
     #[cfg(target_arch = "x86_64")]
     {
@@ -344,7 +344,7 @@ fn past_caches<T: Item>(from: &[T], to: &mut [T]) {
 }
 
 /// Orders the stores of [`store`] before all that follows, for other threads too.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn fence() {
     #[cfg(target_arch = "x86_64")]
     #[expect(unsafe_code, reason = "a fence is an intrinsic")]

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// X of the module's text.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn model<L: Lattice, T: Real>(relax: &Relaxation<T>, stress: &[T; 6]) -> T {
     let [xx, xy, xz, yy, yz, zz] = without_trace::<L, T>(stress, T::of(1.0));
     let two = T::of(2.0);
@@ -29,14 +29,14 @@ fn model<L: Lattice, T: Real>(relax: &Relaxation<T>, stress: &[T; 6]) -> T {
 }
 
 /// The relaxation time of viscosity and eddy viscosity, of the stress before collision.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn tau<L: Lattice, T: Real>(relax: &Relaxation<T>, density: T, stress: &[T; 6]) -> T {
     let x = model::<L, T>(relax, stress);
     T::of(0.5) * (relax.tau + (relax.tau * relax.tau + T::of(18.0) * x / density).sqrt())
 }
 
 /// The same of a rate of strain: of the stress that the viscosity alone would have.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn tau_of_strain<L: Lattice, T: Real>(
     relax: &Relaxation<T>,
     density: T,
@@ -46,7 +46,7 @@ pub(super) fn tau_of_strain<L: Lattice, T: Real>(
 }
 
 /// The rates of a cell with this relaxation time.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn rates<T: Real>(relax: &Relaxation<T>, tau: T) -> Relaxation<T> {
     let even = T::of(1.0) / tau;
     let odd = match relax.odd_by {

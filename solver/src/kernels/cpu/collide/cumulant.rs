@@ -53,7 +53,7 @@ const fn place(c: [i32; 3]) -> usize {
 }
 
 /// From populations along an axis to central moments.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn forward<T: Real, const AXIS: usize>(m: &mut [T; MOST], u: T) {
     unrolled!(line < 9, {
         let (at, step) = (first(AXIS, line), STEPS[AXIS]);
@@ -67,7 +67,7 @@ fn forward<T: Real, const AXIS: usize>(m: &mut [T; MOST], u: T) {
 }
 
 /// From central moments along an axis to populations.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn backward<T: Real, const AXIS: usize>(m: &mut [T; MOST], u: T) {
     unrolled!(line < 9, {
         let (at, step) = (first(AXIS, line), STEPS[AXIS]);
@@ -90,7 +90,7 @@ struct Rates<T> {
 }
 
 impl<T: Real> Rates<T> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn new(relax: &Relaxation<T>) -> Self {
         let of = |value: f64| T::of(value);
         let (one, w) = (of(1.0), relax.even);
@@ -120,7 +120,7 @@ impl<T: Real> Rates<T> {
 }
 
 /// What collision leaves of a third-order cumulant, with the limiter (part II).
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn left<T: Real>(value: T, rate: T, limit: T) -> T {
     let size = value.abs();
     let limited = rate + (T::of(1.0) - rate) * size / (limit + size);
@@ -128,7 +128,7 @@ fn left<T: Real>(value: T, rate: T, limit: T) -> T {
 }
 
 /// Collision: `m` has moments up to the third order before, and all of them after it.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn collide<T: Real>(m: &mut [T; MOST], relax: &Relaxation<T>, u: [T; 3]) {
     let of = |value: f64| T::of(value);
     let (one, half, third, w) = (of(1.0), of(0.5), of(1.0 / 3.0), relax.even);
@@ -209,7 +209,7 @@ fn collide<T: Real>(m: &mut [T; MOST], relax: &Relaxation<T>, u: [T; 3]) {
 }
 
 /// From all central moments to populations.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn populations<L: Lattice, T: Real>(m: &mut [T; MOST], u: [T; 3]) -> [T; MOST] {
     backward::<T, 0>(m, u[0]);
     backward::<T, 1>(m, u[1]);
@@ -224,7 +224,7 @@ fn populations<L: Lattice, T: Real>(m: &mut [T; MOST], u: [T; 3]) -> [T; MOST] {
 impl<L: Lattice, T: Real> Operator<L, T> for Cumulant {
     const READS_STRESS: bool = false;
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn relax(f: &mut [T; MOST], relax: &Relaxation<T>, fluid: &Fluid<T>, _: &[T; 6]) {
         let mut m = [T::of(0.0); MOST];
         unrolled!(q < L::Q, {
@@ -237,7 +237,7 @@ impl<L: Lattice, T: Real> Operator<L, T> for Cumulant {
         *f = populations::<L, T>(&mut m, fluid.u);
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn build(to: &Relaxation<T>, _: T, fluid: &Fluid<T>, stress: &[T; 6]) -> [T; MOST] {
         let (half, density) = (T::of(0.5), fluid.density());
         let third = T::of(1.0 / 3.0) * fluid.rho;

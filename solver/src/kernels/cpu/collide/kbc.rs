@@ -17,7 +17,7 @@ const WEIGHTS: [f64; 3] = [1.0 / 6.0, 2.0 / 3.0, 1.0 / 6.0];
 /// One-dimensional equilibria Ψ of the velocities -1, 0, 1 along each axis, less the weights. In 2D that of z is not used.
 type Shares<T> = [[T; 3]; 3];
 
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn shares<T: Real>(u: [T; 3]) -> Shares<T> {
     let half = T::of(0.5);
     let mut shares = [[T::of(0.0); 3]; 3];
@@ -29,7 +29,7 @@ fn shares<T: Real>(u: [T; 3]) -> Shares<T> {
 }
 
 /// The weight of a velocity along an axis.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn weight<L: Lattice>(q: usize, axis: usize) -> f64 {
     match axis < L::KIND.dimensions() {
         true => WEIGHTS[(L::C[q][axis] + 1) as usize],
@@ -38,7 +38,7 @@ fn weight<L: Lattice>(q: usize, axis: usize) -> f64 {
 }
 
 /// A population of the equilibrium, less its weight.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn equilibrium<L: Lattice, T: Real>(q: usize, rho: T, shares: &Shares<T>) -> T {
     let c = L::C[q];
     let [x, y, z] = [0, 1, 2].map(|a| T::of(weight::<L>(q, a)));
@@ -55,7 +55,7 @@ fn equilibrium<L: Lattice, T: Real>(q: usize, rho: T, shares: &Shares<T>) -> T {
 }
 
 /// What a population has of the deviatoric stress.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn shear<L: Lattice, T: Real>(q: usize, deviator: &[T; 6]) -> T {
     let [xx, xy, xz, yy, yz, zz] = *deviator;
     let c = L::C[q];
@@ -72,7 +72,7 @@ fn shear<L: Lattice, T: Real>(q: usize, deviator: &[T; 6]) -> T {
 }
 
 /// 1 / Ψ of the shares of density along an axis.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn inverses<T: Real>(shares: &Shares<T>) -> Shares<T> {
     let mut inverses = *shares;
     unrolled!(a < 3, {
@@ -87,7 +87,7 @@ impl<L: Lattice, T: Real> Operator<L, T> for Kbc {
     const READS_STRESS: bool = true;
 
     /// The acceleration shifts the equilibrium by what it adds to the velocity (Kupershtokh, Medvedev & Karpov 2009).
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn relax(f: &mut [T; MOST], relax: &Relaxation<T>, fluid: &Fluid<T>, stress: &[T; 6]) {
         let (one, none, half) = (T::of(1.0), T::of(0.0), T::of(0.5));
         let (mut u, mut after, mut stress) = (fluid.u, fluid.u, *stress);
@@ -130,7 +130,7 @@ impl<L: Lattice, T: Real> Operator<L, T> for Kbc {
         });
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn build(to: &Relaxation<T>, keep: T, fluid: &Fluid<T>, stress: &[T; 6]) -> [T; MOST] {
         let deviator = without_trace::<L, T>(stress, T::of(1.0));
         let mut u = fluid.u;

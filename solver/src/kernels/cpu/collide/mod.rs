@@ -47,14 +47,14 @@ pub(super) struct Fluid<T> {
 }
 
 impl<T: Real> Fluid<T> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn density(&self) -> T {
         T::of(1.0) + self.rho
     }
 }
 
 /// `sum + times * value` for -1, 0 and 1.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn add<T: Real>(sum: T, value: T, times: i32) -> T {
     match times {
         1 => sum + value,
@@ -64,7 +64,7 @@ fn add<T: Real>(sum: T, value: T, times: i32) -> T {
 }
 
 /// The populations of a cell.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn of_cell<L: Lattice, T: Real>(tile: &Tile<T>, cell: usize) -> [T; MOST] {
     let mut f = [T::of(0.0); MOST];
     unrolled!(q < L::Q, {
@@ -73,7 +73,7 @@ fn of_cell<L: Lattice, T: Real>(tile: &Tile<T>, cell: usize) -> [T; MOST] {
     f
 }
 
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn fluid<L: Lattice, T: Real>(f: &[T; MOST], relax: &Relaxation<T>) -> Fluid<T> {
     let (mut rho, [mut x, mut y, mut z]) = (T::of(0.0), [T::of(0.0); 3]);
     unrolled!(q < L::Q, {
@@ -94,7 +94,7 @@ fn fluid<L: Lattice, T: Real>(f: &[T; MOST], relax: &Relaxation<T>) -> Fluid<T> 
 }
 
 /// Σ c c f - ρ u u - ρ/3, less the weights' part: xx, xy, xz, yy, yz, zz.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn stress<L: Lattice, T: Real>(f: &[T; MOST], fluid: &Fluid<T>) -> [T; 6] {
     let [mut xx, mut xy, mut xz, mut yy, mut yz, mut zz] = [T::of(0.0); 6];
     unrolled!(q < L::Q, {
@@ -126,7 +126,7 @@ fn stress<L: Lattice, T: Real>(f: &[T; MOST], fluid: &Fluid<T>) -> [T; 6] {
 
 /// Transferred moments: rows of `cells` values. With an eddy viscosity the stress is as the level's own viscosity would have
 /// it: a rate of strain in other units, which is continuous where levels meet.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn exchange<const D: usize, L: Lattice, T: Real>(
     tile: &Tile<T>,
     relax: &Relaxation<T>,
@@ -138,7 +138,7 @@ pub(super) fn exchange<const D: usize, L: Lattice, T: Real>(
     }
 }
 
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn exchange_as<const D: usize, L: Lattice, T: Real, const EDDY: bool>(
     tile: &Tile<T>,
     relax: &Relaxation<T>,
@@ -172,7 +172,7 @@ fn exchange_as<const D: usize, L: Lattice, T: Real, const EDDY: bool>(
 }
 
 /// Collides the cells of a tile in place; calls `meanwhile` with each layer of 16.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn collide<const D: usize, L: Lattice, T: Real>(
     tile: &mut Tile<T>,
     relax: &Relaxation<T>,
@@ -220,7 +220,7 @@ struct Block<'a, const D: usize, L, T, O, const EDDY: bool> {
 impl<const D: usize, L: Lattice, T: Real, O: Operator<L, T>, const EDDY: bool> Work
     for Block<'_, D, L, T, O, EDDY>
 {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn run<P: Processor>(self, _: P) {
         let (tile, relax) = (self.tile, self.relax);
         for layer in 0..cutlink_amr::dims::cells(D) / LAYER {
@@ -247,7 +247,7 @@ impl<const D: usize, L: Lattice, T: Real, O: Operator<L, T>, const EDDY: bool> W
 }
 
 /// c·u.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn dot<L: Lattice, T: Real>(q: usize, u: &[T; 3]) -> T {
     let x = add(T::of(0.0), u[0], L::C[q][0]);
     let y = add(x, u[1], L::C[q][1]);
@@ -265,7 +265,7 @@ struct Push<T> {
 }
 
 impl<T: Real> Push<T> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn new<const PUSHED: bool>(relax: &Relaxation<T>, fluid: &Fluid<T>) -> Self {
         let half = T::of(0.5);
         let (g, u) = (relax.acceleration, fluid.u);
@@ -283,19 +283,19 @@ impl<T: Real> Push<T> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn rest(&self) -> T {
         -(self.even * T::of(3.0) * self.work)
     }
 
     /// What the trace of the source gets besides, for it relaxes with a time of 1.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn bulk<L: Lattice>(&self, q: usize) -> T {
         T::of(2.0) * isotropic::<L, T>(q) * (T::of(0.5) - self.even) * self.work
     }
 
     /// The even part, and ρ c·g.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn of<L: Lattice>(&self, q: usize, along: T) -> (T, T) {
         let pull = self.density * dot::<L, T>(q, &self.acceleration);
         let even = self.even * (T::of(9.0) * along * pull - T::of(3.0) * self.work);
@@ -304,7 +304,7 @@ impl<T: Real> Push<T> {
 }
 
 /// What a trace of 1 has of a population, its weight apart.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn isotropic<L: Lattice, T: Real>(q: usize) -> T {
     let d = L::KIND.dimensions() as f64;
     let square: i32 = L::C[q].iter().map(|c| c * c).sum();
@@ -312,7 +312,7 @@ fn isotropic<L: Lattice, T: Real>(q: usize) -> T {
 }
 
 /// The stress without `share` of its trace: all of it, 1, where the bulk viscosity has a relaxation time of 1.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn without_trace<L: Lattice, T: Real>(stress: &[T; 6], share: T) -> [T; 6] {
     let [xx, xy, xz, yy, yz, zz] = *stress;
     let mean = share * T::of(1.0 / L::KIND.dimensions() as f64) * (xx + yy + zz);
@@ -326,7 +326,7 @@ fn without_trace<L: Lattice, T: Real>(stress: &[T; 6], share: T) -> [T; 6] {
 
 /// Populations after collision in some layers of 16 cells, of values before it that are this level's: rows as
 /// [`exchange`] makes them.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn arrive<const D: usize, L: Lattice, T: Real>(
     values: &Values<T>,
     to: &Arrival<T>,
@@ -371,7 +371,7 @@ struct Arriving<'a, const D: usize, L, T, O, const EDDY: bool> {
 impl<const D: usize, L: Lattice, T: Real, O: Operator<L, T>, const EDDY: bool> Work
     for Arriving<'_, D, L, T, O, EDDY>
 {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn run<P: Processor>(self, _: P) {
         let (values, to, tile) = (self.values, self.to, self.tile);
         let none = T::of(0.0);

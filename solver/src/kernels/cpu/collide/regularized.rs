@@ -16,12 +16,12 @@ pub(super) struct Regularized<const PUSHED: bool>;
 impl<L: Lattice, T: Real, const PUSHED: bool> Operator<L, T> for Regularized<PUSHED> {
     const READS_STRESS: bool = true;
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn relax(f: &mut [T; MOST], relax: &Relaxation<T>, fluid: &Fluid<T>, stress: &[T; 6]) {
         relax_regularized::<L, T, PUSHED>(f, relax, fluid, stress);
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn build(to: &Relaxation<T>, keep: T, fluid: &Fluid<T>, stress: &[T; 6]) -> [T; MOST] {
         build::<L, T>(to, keep, fluid, stress)
     }
@@ -50,7 +50,7 @@ struct Orders<T> {
 }
 
 impl<T: Real> Orders<T> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn new(fluid: &Fluid<T>, stress: &[T; 6], keep: T) -> Self {
         let [x, y, z] = fluid.u;
         let [xx, xy, xz, yy, yz, zz] = *stress;
@@ -77,12 +77,12 @@ impl<T: Real> Orders<T> {
     }
 
     /// What even parts have in common, which is the population at rest, weights apart.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn base(&self, fluid: &Fluid<T>) -> T {
         fluid.rho - T::of(1.5) * (self.flux[0] + self.flux[3] + self.flux[5])
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn even<L: Lattice>(&self, q: usize, base: T) -> T {
         let [cx, cy, cz] = L::C[q];
         let products = [cx * cx, cx * cy, cx * cz, cy * cy, cy * cz, cz * cz];
@@ -97,7 +97,7 @@ impl<T: Real> Orders<T> {
     }
 
     /// The third order's odd part.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn odd<L: Lattice>(&self, q: usize) -> T {
         let shares = Shares::<L>::ALL[q];
         let mut odd = T::of(0.0);
@@ -110,7 +110,7 @@ impl<T: Real> Orders<T> {
     }
 }
 
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn relax_regularized<L: Lattice, T: Real, const PUSHED: bool>(
     f: &mut [T; MOST],
     relax: &Relaxation<T>,
@@ -144,7 +144,7 @@ fn relax_regularized<L: Lattice, T: Real, const PUSHED: bool>(
 }
 
 /// Populations after collision; third-order parts only with an operator that makes them.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn build<L: Lattice, T: Real>(
     to: &Relaxation<T>,
     keep: T,

@@ -15,18 +15,18 @@ impl<L: Lattice, T: Real, const BULK: bool, const PUSHED: bool> Operator<L, T>
 {
     const READS_STRESS: bool = false;
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn relax(f: &mut [T; MOST], relax: &Relaxation<T>, fluid: &Fluid<T>, _: &[T; 6]) {
         relax_trt::<L, T, BULK, PUSHED>(f, relax, fluid);
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn build(to: &Relaxation<T>, keep: T, fluid: &Fluid<T>, stress: &[T; 6]) -> [T; MOST] {
         regularized::build::<L, T>(to, keep, fluid, stress)
     }
 }
 
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn relax_trt<L: Lattice, T: Real, const BULK: bool, const PUSHED: bool>(
     f: &mut [T; MOST],
     relax: &Relaxation<T>,
@@ -79,7 +79,7 @@ fn relax_trt<L: Lattice, T: Real, const BULK: bool, const PUSHED: bool>(
 }
 
 /// The trace of the non-equilibrium stress.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn trace<L: Lattice, T: Real>(f: &[T; MOST], fluid: &Fluid<T>) -> T {
     let mut sum = T::of(0.0);
     unrolled!(q < L::Q, {
