@@ -1,7 +1,7 @@
 //! Advice for a diverged flow, in one place.
 
 use crate::solve::units::Physics;
-use cutlink_solver::{Collision, Params};
+use cutlink_solver::{Collision, Les, Params, Precision};
 
 /// Mach number of the reference velocity above which a lower one may help.
 const FAST: f64 = 0.2;
@@ -13,8 +13,16 @@ pub(super) fn diverged<const D: usize>(
     checkpoint: Option<u64>,
 ) -> String {
     let mut ways = vec!["refine".to_owned(), "reduce the Reynolds number".to_owned()];
-    if params.collision != Collision::Regularized && params.has_opening() {
+    let is_least_stable = matches!(params.collision, Collision::Bgk | Collision::Trt { .. });
+    if (is_least_stable && params.has_opening()) || params.collision == Collision::Kbc {
         ways.push("use collision = \"regularized\"".to_owned());
+    }
+    if params.les == Les::None {
+        let les = if D == 3 { "qr" } else { "smagorinsky" };
+        ways.push(format!("add les = \"{les}\""));
+    }
+    if params.precision == Precision::F16 {
+        ways.push("use precision = \"f32\"".to_owned());
     }
     if physics.mach() > FAST {
         ways.push("reduce lattice_velocity".to_owned());
@@ -46,7 +54,17 @@ mod tests {
             ..Params::new(LatticeKind::D2Q9, 0.01)
         };
         let calm = diverged(&params(Collision::Regularized), &physics(0.05), None);
-        assert_eq!(calm, "refine or reduce the Reynolds number");
+        let wanted = "refine, reduce the Reynolds number or add les = \"smagorinsky\"";
+        assert_eq!(calm, wanted);
+        let all = Params {
+            les: Les::SMAGORINSKY,
+            precision: Precision::F16,
+            ..params(Collision::Kbc)
+        };
+        let used = diverged(&all, &physics(0.05), None);
+        assert!(
+            !used.contains("smagorinsky") && used.contains("f32") && used.contains("regularized")
+        );
         let fast = diverged(&params(Collision::Bgk), &physics(0.15), Some(300));
         for word in ["regularized", "lattice_velocity", "root step 300 is kept"] {
             assert!(fast.contains(word), "{fast}");
