@@ -105,3 +105,12 @@ DIPOLE = {
 CHANNEL_180 = {"bulk": 15.63, "axis": 18.30, "u": 2.66, "v": 0.84, "w": 1.07, "y": 15.0}
 # Rodriguez, Borell, Lehmkuhl, Perez Segarra & Oliva, J. Fluid Mech. 679 (2011) 263: a sphere at Re 3700, resolved.
 SPHERE_3700 = {"drag": 0.394, "strouhal": 0.215}
+# Lee & Moser, J. Fluid Mech. 774 (2015) 395: a channel at a friction Reynolds number of 1000.5 has a bulk Reynolds number of 20,000 by the half
+# height; the logarithmic layer with the constants that they fit at 5200.
+CHANNEL_1000 = {"bulk": 19.99, "kappa": 0.384, "b": 4.27}
+# Rodriguez, Lehmkuhl, Borell & Oliva, Comput. Fluids 80 (2013) 233: a sphere at Re 10,000, resolved.
+SPHERE_10000 = {"drag": 0.402}
+# Achenbach, J. Fluid Mech. 54 (1972) 565: a smooth sphere at Re 10^6, beyond the drag crisis, read off figure 4; coarse flows do not have it.
+SPHERE_MILLION = {"drag": 0.12}
+# Ahmed, Ramm & Faltin, SAE 840300 (1984), figure 12: drag by slant, with stilts.
+AHMED = {12.5: 0.230, 25: 0.285, 35: 0.260}

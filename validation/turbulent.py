@@ -1,11 +1,11 @@
-"""Flows at high Reynolds numbers: a vortex that breaks up, a turbulent channel, the wake of a sphere."""
+"""Flows at high Reynolds numbers: a vortex that breaks up, turbulent channels, the wake of a sphere, a car."""
 
 import math
 
 from benchmarks import read_taylor_green, taylor_green
 from bodies import free
 from reading import columns, row, settled_mean
-from sources import CHANNEL_180, SPHERE_3700
+from sources import AHMED, CHANNEL_180, CHANNEL_1000, SPHERE_3700, SPHERE_10000, SPHERE_MILLION
 
 OPERATORS = [("regularized", "none"), ("regularized", "qr"), ("cumulant", "none"), ("cumulant", "qr"), ("cumulant", "smagorinsky"), ("kbc", "none")]
 
@@ -74,6 +74,92 @@ def read_channel(half, units):
     return read
 
 
+def modeled_channel(name, half, collision, les, units):
+    """The same with a friction Reynolds number of 1000, between walls of cut links that follow the law of the wall; they lie 0.4 of a cell
+    from the cells beside them."""
+    cells = [4 * round(half * edge / 4) for edge in (2 * math.pi, 2, math.pi)]
+    dx, speed = 2 / (cells[1] - 0.2), 20.0
+    edges = [n * dx for n in cells]
+    low = 4.1 * dx
+    case = channel(name, half, collision, les, units)
+    heights = [(n + 0.4) * dx for n in range(half)]
+    columns_ = [((i + 0.5) * edges[0] / 4, (k + 0.5) * edges[2] / 4) for i in range(4) for k in range(4)]
+    points = [[x, y if n % 2 else 2 - y, z] for y in heights for n, (x, z) in enumerate(columns_)]
+    steps = round(half * speed / 0.08)
+    del case["domain"]
+    return case | {
+        "mesh": {
+            "shape": f"box:size={edges[0] + 2}x2x{edges[2] + 2}", "translate": [edges[0] / 2, 1.0, edges[2] / 2], "flow": "inside",
+            "domain": [0.0, -low, 0.0, edges[0], (cells[1] + 8) * dx - low, edges[2]], "root": f"{cells[0]}x{cells[1] + 8}x{cells[2]}", "levels": 1, "periodic": "xz",
+        },
+        "physics": {"viscosity": 1 / 1000, "length": 1.0, "velocity": speed, "lattice_velocity": 0.08, "acceleration": [1.0, 0.0, 0.0]},
+        "numerics": numerics(collision, les) | {"wall_model": "equilibrium"},
+        "run": {"steps": units * steps},
+        "output": {"folder": name, "forces_every": 0, "integrals_every": steps // 2},
+        "output.write": [{"kind": "probes", "every_steps": steps // 25, "points": points}],
+    }
+
+
+def read_modeled_channel(half):
+    def read(folder):
+        table = columns(folder / "probes.csv")
+        start = len(table["step"]) // 2
+        mean = lambda n: sum(sum(table[f"u{16 * n + c + 1} (m/s)"][start:]) for c in range(16)) / 16 / (len(table["step"]) - start)
+        dx = 2 / (4 * round(half / 2) - 0.2)
+        means = [mean(n) for n in range(half)]
+        third = max(n for n in range(half) if (n + 0.4) * dx <= 0.3)
+        y = 1000 * (third + 0.4) * dx
+        return [
+            row("bulk velocity", sum(means) / half, CHANNEL_1000["bulk"], "Lee & Moser 2015"),
+            row(f"velocity at y+ = {y:.0f}", means[third], math.log(y) / CHANNEL_1000["kappa"] + CHANNEL_1000["b"], "their law of the wall"),
+        ], f"first cell at y+ = {400 * dx:.0f}"
+
+    return read
+
+
+def car(name, slant, across, seconds):
+    """The Ahmed body on moving ground at 40 m/s, with so many finest cells along 1 m."""
+    levels = 5
+    root = across // 2 ** (levels - 1)
+    box = lambda x0, x1, side, top, level: f"box:{x0},{-side},0,{x1},{side},{top},levels={level}"
+    stream = {"type": "far-field", "velocity": [40.0, 0.0, 0.0]}
+    return {
+        "mesh": {
+            "shape": f"ahmed:slant={slant}", "domain": [-4.0, -2.0, 0.0, 6.0, 2.0, 3.0], "root": 10 * root, "levels": levels, "wall-distance": 0.03,
+            "refine": [box(-1.2, 0.8, 0.3, 0.42, 4), box(-1.5, 2.0, 0.5, 0.6, 3), box(-2.0, 4.0, 0.9, 1.1, 2)],
+        },
+        "physics": {"velocity": 40.0, "length": 1.044, "viscosity": 1.5e-5, "density": 1.2, "lattice_velocity": 0.05, "area": 0.112},
+        "numerics": numerics("cumulant", "qr") | {"wall_model": "equilibrium", "allow_unstable": True},
+        "boundary": {"x-": stream, "x+": "outflow", "y-": stream, "y+": stream, "z-": {"type": "velocity", "velocity": [40.0, 0.0, 0.0]}, "z+": stream},
+        "run": {"seconds": seconds},
+        "output": {"folder": name, "forces_every": 4, "integrals_every": 0},
+    }
+
+
+def read_car(slant):
+    def read(folder):
+        table = columns(folder / "forces.csv")
+        drag, half = settled_mean(table, "C_D", 0.5), settled_mean(table, "C_D", 0.25)
+        return [row("C_D", drag, AHMED[slant], "Ahmed et al. 1984")], f"last quarter against half: {100 * (half / drag - 1):+.2f} %"
+
+    return read
+
+
+def fast_sphere(name, re, across, collision, les, modeled, seconds):
+    case = sphere_3700(name, across, collision, les, seconds)
+    more = {"wall_model": "equilibrium"} if modeled else {}
+    return case | {"physics": case["physics"] | {"re": re}, "numerics": case["numerics"] | more | {"allow_unstable": True}}
+
+
+def read_fast_sphere(value, source):
+    def read(folder):
+        table = columns(folder / "forces.csv")
+        drag, half = settled_mean(table, "C_D", 0.6), settled_mean(table, "C_D", 0.3)
+        return [row("C_D", drag, value, source)], f"last 30 % against 60 %: {100 * (half / drag - 1):+.2f} %"
+
+    return read
+
+
 def sphere_3700(name, across, collision, les, seconds):
     """A sphere of diameter 1 with so many finest cells across, in a box of 22 x 12 x 12; levels of cells in its wake."""
     levels = 4
@@ -114,3 +200,19 @@ def rows():
         for collision, les in OPERATORS[:4]:
             name = f"sphere-3700-{across}-{suffix(collision, les)}"
             yield name, sphere_3700(name, across, collision, les, 120.0), read_sphere_3700
+    for half in (20, 40):
+        for les in ("none", "qr", "smagorinsky"):
+            name = f"channel-1000-{half}-{suffix('cumulant', les)}"
+            yield name, modeled_channel(name, half, "cumulant", les, 24), read_modeled_channel(half)
+    for across in (32, 64, 128):
+        for les in ("none", "qr"):
+            name = f"sphere-10000-{across}-{suffix('cumulant', les)}"
+            yield name, fast_sphere(name, 1e4, across, "cumulant", les, False, 120.0), read_fast_sphere(SPHERE_10000["drag"], "Rodriguez et al. 2013")
+    # Stability: 100 diameters of a flow that 16 cells across cannot resolve.
+    for collision, les, modeled in (("cumulant", "none", False), ("cumulant", "qr", False), ("cumulant", "qr", True), ("cumulant", "smagorinsky", True), ("kbc", "none", False), ("regularized", "qr", False)):
+        name = f"sphere-1e6-16-{suffix(collision, les)}{'-modeled' if modeled else ''}"
+        yield name, fast_sphere(name, 1e6, 16, collision, les, modeled, 100.0), read_fast_sphere(SPHERE_MILLION["drag"], "Achenbach 1972")
+    for across in (96, 128, 192):
+        for slant in (12.5, 25, 35):
+            name = f"car-{slant:g}-{across}"
+            yield name, car(name, slant, across, 0.6), read_car(slant)
