@@ -56,6 +56,7 @@ class Flow:
         precision: str = "f32",
         interpolation: str = "cubic",
         wall: str = "linear",
+        wall_model: Sequence[str] = (),
         faces: Mapping[str, Any] | None = None,
         patches: Mapping[str, Any] | None = None,
         acceleration: Sequence[float] | None = None,
@@ -80,6 +81,7 @@ class Flow:
         - `patches`, by name: ``"wall"`` (default), ``{"velocity": [...]}``, ``{"density": rho}``,
           ``{"rotation": {"center": [...], "omega": [x, y, z]}}`` with the centre in root cells from the lower corner.
         - `wall`: ``"bounce-back"``, ``"linear"``, ``"quadratic"``.
+        - `wall_model`: patches whose walls follow the law of the wall (`docs/case.md`, wall model).
         - `moment_center`: reference point of torques, in root cells. `forces_every`: root steps between two samples of
           the forces; 0 for none.
 
@@ -95,6 +97,7 @@ class Flow:
             "precision": precision,
             "interpolation": interpolation,
             "wall": wall,
+            "wall_model": list(wall_model),
             "faces": faces or {},
             "patches": patches or {},
             "acceleration": acceleration,

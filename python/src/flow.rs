@@ -56,6 +56,8 @@ struct FlowTable {
     precision: Option<String>,
     interpolation: Option<String>,
     wall: Option<String>,
+    #[serde(default)]
+    wall_model: Vec<String>,
     acceleration: Option<Vec<f64>>,
     moment_center: Option<Vec<f64>>,
     forces_every: Option<u64>,
@@ -168,16 +170,16 @@ impl FlowTable {
             Some(name) => name.parse()?,
             None => WallScheme::Linear,
         };
-        if let Some(name) = self
-            .patches
-            .keys()
-            .find(|name| !mesh.patches.contains(name))
-        {
+        let named = self.patches.keys().chain(&self.wall_model);
+        if let Some(name) = named.into_iter().find(|name| !mesh.patches.contains(name)) {
             return Err(Error::input(format!("the mesh has no patch \"{name}\""))
                 .hint(format!("patches: {}", mesh.patches.join(", "))));
         }
         for name in &mesh.patches {
             let given = self.patches.get(name).unwrap_or(&Patch::Wall);
+            if self.wall_model.contains(name) {
+                params.modeled.push(params.patches.len());
+            }
             params.patches.push(Self::patch(name, given, scheme)?);
         }
         params.forces = self.forces_every != Some(0) && !mesh.links.is_empty();

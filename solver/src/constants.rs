@@ -3,6 +3,9 @@
 /// What populations less their weights are multiplied by where they are stored in 16 bits.
 pub(crate) const F16_SCALE: f32 = 32768.0;
 
+/// Newton steps for the friction velocity of a modelled wall.
+pub(crate) const NEWTON_STEPS: u32 = 5;
+
 /// Conditions of a face or patch as kernels read them: `Rule::kind`.
 pub(crate) mod condition {
     /// Bounce-back from a wall at rest or a moving one.

@@ -25,6 +25,7 @@ pub mod storage;
 mod tables;
 mod validate;
 mod variation;
+mod wall_model;
 
 pub use adapt::{Adaptation, AdaptationLook, Criterion, Indicator, LevelLimit};
 pub use error::SolverError;
@@ -39,6 +40,7 @@ pub use params::{
 pub use plan::{LevelSheet, Plan};
 pub use sponge::Sponge;
 pub use variation::{AtTime, OfTime, Place, Space, Values, Variation};
+pub use wall_model::friction_velocity;
 
 /// Samples of forces that a flow keeps until they are taken.
 pub const MAX_FORCE_SAMPLES: u64 = 1024;

@@ -29,6 +29,8 @@ pub enum Collision {
 }
 
 impl Collision {
+    /// Names of all of them, as users write them.
+    pub const NAMES: &'static [&'static str] = &["bgk", "trt", "regularized", "cumulant", "kbc"];
     /// Cumulants with the limiter of their authors.
     pub const CUMULANT: Self = Self::Cumulant { limiter: 0.01 };
 
@@ -62,6 +64,8 @@ pub enum Les {
 }
 
 impl Les {
+    /// Names of all of them, as users write them.
+    pub const NAMES: &'static [&'static str] = &["none", "smagorinsky", "qr"];
     /// The constant of channels and wakes.
     pub const SMAGORINSKY: Self = Self::Smagorinsky { constant: 0.1 };
     /// The theoretical constant, 3/(2π²).
@@ -154,7 +158,7 @@ impl FromStr for Les {
             _ => Err(SolverError::Name {
                 what: "eddy viscosity",
                 text: text.into(),
-                known: &["none", "smagorinsky", "qr"],
+                known: Self::NAMES,
             }),
         }
     }
@@ -173,7 +177,7 @@ impl FromStr for Collision {
             _ => Err(SolverError::Name {
                 what: "collision",
                 text: text.into(),
-                known: &["bgk", "trt", "regularized", "cumulant", "kbc"],
+                known: Self::NAMES,
             }),
         }
     }
@@ -340,6 +344,9 @@ pub struct Params<const D: usize> {
     pub faces: [[FaceCondition<D>; 2]; D],
     /// By patch of the mesh.
     pub patches: Vec<PatchCondition<D>>,
+    /// Patches whose walls follow the law of the wall, so that cells there may be far larger than the viscous length; see
+    /// [`friction_velocity`](crate::friction_velocity). Walls at rest, or that move steadily.
+    pub modeled: Vec<usize>,
     /// Interpolation of ghost cells between levels.
     pub interpolation: Interpolation,
     /// Reference point of torques, in root cells from the lower corner of the box.
@@ -386,6 +393,7 @@ impl<const D: usize> Params<D> {
             acceleration: [0.0; D],
             faces: [[FaceCondition::Periodic; 2]; D],
             patches: Vec::new(),
+            modeled: Vec::new(),
             interpolation: Interpolation::Cubic,
             moment_center: [0.0; D],
             forces: true,

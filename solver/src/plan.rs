@@ -9,6 +9,7 @@ use crate::{
     storage::Storage,
     tables::{self, Built},
     validate::subsonic,
+    wall_model,
 };
 use cutlink_amr::dims;
 use cutlink_device::of_dimension;
@@ -108,9 +109,10 @@ impl<'a, const D: usize> Plan<'a, D> {
     }
 
     /// Whether the mean density is held at 1, every [`HOLD_EVERY`](crate::HOLD_EVERY) root steps: in a closed box
-    /// with moving walls. Interpolated bounce-back from a moving wall does not conserve mass exactly.
+    /// with moving or modelled walls. Interpolated bounce-back from a moving wall does not conserve mass exactly.
     pub fn holds_density(&self) -> bool {
-        !self.params.has_opening() && self.census.fastest > 0.0
+        let moves = self.census.fastest > 0.0 || !self.params.modeled.is_empty();
+        !self.params.has_opening() && moves
     }
 
     /// What a face or patch with a velocity drives into the box a root step, in volumes of root cells at density 1, by the links that
@@ -240,6 +242,7 @@ fn check<const D: usize>(mesh: &Mesh<D>, params: &Params<D>) -> Result<(), Solve
     if params.adaptation.is_some() {
         check_adaptable(mesh, params)?;
     }
+    wall_model::check(params)?;
     sponge::check(params, mesh.frame.root_cells)
 }
 

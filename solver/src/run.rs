@@ -129,6 +129,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
             .iter_mut()
             .filter(|state| B::len(&state.level.linked) > 0)
         {
+            state.slip::<L>(&self.backend)?;
             self.backend.forces::<L, S>(
                 &state.level,
                 &state.now,

@@ -224,6 +224,7 @@ mod tests {
             moment_center: [8.0; 2],
             forces: true,
             variations: vec![varied(Place::Face(0, 0)), varied(Place::Acceleration)],
+            modeled: Vec::new(),
             sponges: Vec::new(),
             adaptation: None,
         }

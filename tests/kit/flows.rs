@@ -76,6 +76,7 @@ pub fn params<const D: usize>(mesh: &Mesh<D>, viscosity: f64) -> Params<D> {
         acceleration: [0.0; D],
         faces: [[FaceCondition::Periodic; 2]; D],
         patches: vec![PatchCondition::wall(WallScheme::Linear); mesh.patches.len()],
+        modeled: Vec::new(),
         interpolation: Interpolation::Cubic,
         moment_center: mesh.frame.root_cells.map(|n| 0.5 * f64::from(n)),
         forces: false,

@@ -38,6 +38,29 @@ pub struct Body<const D: usize> {
     places: Vec<Option<WallPlace<D>>>,
     viscosity: f64,
     motions: Vec<Motion<D>>,
+    /// Patches whose walls are modelled.
+    modeled: Vec<usize>,
+}
+
+/// y⁺ of the centres of the first cells, over the area of a patch.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct YPlus {
+    /// Integral over the area.
+    pub(crate) sum: f64,
+    /// Largest value.
+    pub(crate) most: f64,
+    /// Area where it is from 30 to 300, in the logarithmic layer.
+    pub(crate) logarithmic: f64,
+}
+
+impl YPlus {
+    fn add(&mut self, value: f64, area: f64) {
+        self.sum += area * value;
+        self.most = self.most.max(value);
+        if (30.0..=300.0).contains(&value) {
+            self.logarithmic += area;
+        }
+    }
 }
 
 /// Total force of the fluid on the facets of a patch, in units of the root lattice.
@@ -49,6 +72,8 @@ pub(crate) struct WallForce {
     pub(crate) friction: [f64; 3],
     /// Area of the facets with adjacent fluid.
     pub(crate) area: f64,
+    /// y⁺ of the first cells.
+    pub(crate) y_plus: YPlus,
 }
 
 impl<const D: usize> Body<D> {
@@ -75,6 +100,7 @@ impl<const D: usize> Body<D> {
                     PatchCondition::Pressure(_) => Motion::Uniform([0.0; D]),
                 })
                 .collect(),
+            modeled: params.modeled.clone(),
         };
         for (f, &facet) in surface.facets[..surface.facets.len() - surface.caps]
             .iter()
@@ -176,6 +202,7 @@ impl<const D: usize> Body<D> {
             let area = unit * length(&area_of(corners));
             let force = &mut forces[usize::from(self.patch[f])];
             force.area += area;
+            force.y_plus.add(self.y_plus(state), area);
             for a in 0..D {
                 force.pressure[a] -= area * (state.density - 1.0) / 3.0 * place.normal[a];
                 force.friction[a] += area * state.shear[a];
@@ -184,12 +211,19 @@ impl<const D: usize> Body<D> {
         forces
     }
 
+    /// Distance of the first cell's centre from the wall in viscous lengths.
+    fn y_plus(&self, state: &WallState<D>) -> f64 {
+        let shear = state.shear.iter().map(|x| x * x).sum::<f64>().sqrt();
+        state.distance * (shear / state.density).sqrt() / self.viscosity
+    }
+
     fn states(&self, mesh: &Mesh<D>, snapshot: &Snapshot<D>) -> Vec<Option<WallState<D>>> {
         let state = |(place, patch): (&Option<WallPlace<D>>, &u16)| {
             let place = place.as_ref()?;
             let motion = self.motions.get(usize::from(*patch));
             let velocity = |at| motion.map_or([0.0; D], |motion| motion.velocity_at(at));
-            wall_state(mesh, snapshot, self.viscosity, place, velocity)
+            let is_modeled = self.modeled.contains(&usize::from(*patch));
+            wall_state(mesh, snapshot, self.viscosity, place, velocity, is_modeled)
         };
         let places = self.places.par_iter().zip(&self.patch);
         places.with_min_len(64).map(state).collect()
@@ -235,7 +269,6 @@ impl<const D: usize> Body<D> {
     fn columns(&self, scene: Scene<'_, D>) -> Vec<(&'static str, usize, Vec<f32>)> {
         let states = self.states(scene.mesh, scene.snapshot);
         let stress = scene.units.pressure.factor;
-        let viscosity = self.viscosity;
         let scalar = |of: &(dyn Fn(&WallState<D>) -> f64 + Sync)| -> Vec<f32> {
             let value = |state: &Option<WallState<D>>| state.as_ref().map_or(f64::NAN, of) as f32;
             states.par_iter().map(value).collect()
@@ -247,10 +280,7 @@ impl<const D: usize> Body<D> {
             };
             (0..3 * states.len()).into_par_iter().map(value).collect()
         };
-        let y_plus = move |state: &WallState<D>| {
-            let shear = state.shear.iter().map(|x| x * x).sum::<f64>().sqrt();
-            state.distance * (shear / state.density).sqrt() / viscosity
-        };
+        let y_plus = |state: &WallState<D>| self.y_plus(state);
         let of_state = |f: usize, a: usize| states[f].as_ref().map_or(f64::NAN, |s| s.shear[a]);
         let of_place = |f: usize, a: usize| self.places[f].map_or(f64::NAN, |p| p.normal[a]);
         vec![

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::fields::OutputSpec;
 use crate::options::{Axes, MeshOptions, Numbers, Root};
 use crate::solve::value::Value;
-use cutlink_solver::{Interpolation, LatticeKind, Precision, WallScheme};
+use cutlink_solver::{Collision, Interpolation, LatticeKind, Les, Precision, WallScheme};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -71,32 +71,15 @@ pub struct PhysicsTable {
     pub moment_center: Option<Vec<f64>>,
 }
 
-/// A collision, by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// A wall model, by name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum CollisionName {
-    /// BGK, one relaxation time.
-    Bgk,
-    /// TRT, two relaxation times.
-    Trt,
-    /// Recursive regularization.
-    Regularized,
-    /// Cumulants.
-    Cumulant,
-    /// Entropic multi-relaxation.
-    Kbc,
-}
-
-/// An eddy viscosity, by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LesName {
-    /// None.
+pub enum WallModelName {
+    /// None: the cells at the wall resolve the boundary layer.
+    #[default]
     None,
-    /// Smagorinsky's.
-    Smagorinsky,
-    /// QR.
-    Qr,
+    /// The law of the wall.
+    Equilibrium,
 }
 
 /// Lattice, collision and other numerics.
@@ -106,9 +89,11 @@ pub enum LesName {
 pub struct NumericsTable {
     #[serde(with = "by_name")]
     pub lattice: Option<LatticeKind>,
-    pub collision: Option<CollisionName>,
+    #[serde(with = "by_name")]
+    pub collision: Option<Collision>,
     pub magic: Option<f64>,
-    pub les: Option<LesName>,
+    #[serde(with = "by_name")]
+    pub les: Option<Les>,
     pub les_constant: Option<f64>,
     #[serde(with = "by_name")]
     pub precision: Option<Precision>,
@@ -116,6 +101,7 @@ pub struct NumericsTable {
     pub interpolation: Option<Interpolation>,
     #[serde(with = "by_name")]
     pub wall: Option<WallScheme>,
+    pub wall_model: Option<WallModelName>,
     pub allow_unstable: Option<bool>,
 }
 
@@ -304,6 +290,8 @@ pub struct PatchTable {
     pub kind: PatchKind,
     #[serde(with = "by_name")]
     pub wall: Option<WallScheme>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wall_model: Option<WallModelName>,
     pub velocity: Option<Vec<Value>>,
     pub center: Option<Vec<f64>>,
     pub omega: Option<Numbers>,

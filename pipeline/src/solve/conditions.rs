@@ -3,7 +3,7 @@
 use crate::config::suggestion;
 use crate::error::Error;
 use crate::options::{Axes, Numbers};
-use crate::solve::case::{Case, FaceKind, FaceTable, PatchKind, PatchTable};
+use crate::solve::case::{Case, FaceKind, FaceTable, PatchKind, PatchTable, WallModelName};
 use crate::solve::expression::ramp;
 use crate::solve::inflow::{BoundaryVelocity, Keys, Opening, velocity};
 use crate::solve::resolve::missing;
@@ -124,6 +124,8 @@ fn only(what: &str, kind: &str, keys: &[(&str, bool, bool)]) -> Result<(), Error
 pub(super) struct Conditions<const D: usize> {
     pub(super) faces: [[FaceCondition<D>; 2]; D],
     pub(super) patches: Vec<PatchCondition<D>>,
+    /// Patches whose walls are modelled.
+    pub(super) modeled: Vec<usize>,
     pub(super) variations: Vec<Variation<D>>,
     pub(super) sponges: Vec<Sponge>,
     /// The tables with all values resolved.
@@ -148,11 +150,12 @@ pub(super) fn conditions<const D: usize>(
     case: &Case,
     scale: &Scale<'_, D>,
     names: &[String],
-    wall: WallScheme,
+    wall: (WallScheme, WallModelName),
 ) -> Result<Conditions<D>, Error> {
     let mut made = Conditions {
         faces: [[FaceCondition::Periodic; 2]; D],
         patches: Vec::new(),
+        modeled: Vec::new(),
         variations: Vec::new(),
         sponges: Vec::new(),
         face_tables: Vec::new(),
@@ -503,7 +506,7 @@ fn patches<const D: usize>(
     case: &Case,
     scale: &Scale<'_, D>,
     names: &[String],
-    wall: WallScheme,
+    (wall, wall_model): (WallScheme, WallModelName),
     made: &mut Conditions<D>,
 ) -> Result<(), Error> {
     if let Some(unknown) = case.patches.keys().find(|name| !names.contains(name)) {
@@ -514,7 +517,11 @@ fn patches<const D: usize>(
         );
     }
     for (at, name) in names.iter().enumerate() {
-        let given = case.patches.get(name).cloned().unwrap_or_default();
+        let mut given = case.patches.get(name).cloned().unwrap_or_default();
+        if given.kind == PatchKind::Wall {
+            given.wall_model.get_or_insert(wall_model);
+        }
+        let is_modeled = given.wall_model == Some(WallModelName::Equilibrium);
         let what = format!("[patches.{name}]");
         let opening = Opening {
             what: &what,
@@ -527,6 +534,16 @@ fn patches<const D: usize>(
             scale,
         };
         let (condition, table) = patch(&opening, given, wall, made)?;
+        if is_modeled {
+            let place = opening.place;
+            if made.variations.iter().any(|v| v.place == place) {
+                return Err(Error::input(format!(
+                    "{what} has a wall model, and its velocity varies in place or time"
+                ))
+                .hint("a modelled wall is at rest or moves steadily: add ramp = 0, or remove wall_model"));
+            }
+            made.modeled.push(at);
+        }
         made.patches.push(condition);
         made.patch_tables.push((name.clone(), table));
     }
@@ -556,6 +573,11 @@ fn patch<const D: usize>(
     let others = [
         ("wall", given.wall.is_some(), kind != PatchKind::Pressure),
         ("omega", given.omega.is_some(), rotating),
+        (
+            "wall_model",
+            given.wall_model.is_some(),
+            !matches!(kind, PatchKind::Pressure | PatchKind::MassFlow),
+        ),
     ];
     only(what, name, &others)?;
     let mut table = given;

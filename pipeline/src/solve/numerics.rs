@@ -4,8 +4,8 @@
 use crate::{
     error::Error,
     solve::{
-        case::{CollisionName, LesName, NumericsTable},
-        resolve::{MAGIC, positive},
+        case::{NumericsTable, WallModelName},
+        resolve::positive,
         units::StabilityBounds,
     },
 };
@@ -13,6 +13,9 @@ use cutlink_solver::{
     Collision, FaceCondition, Interpolation, LatticeKind, Les, PatchCondition, Precision,
     WallScheme, has_opening,
 };
+
+/// TRT with the magic parameter that puts a straight wall exactly halfway.
+const TRT: Collision = Collision::Trt { magic: 3.0 / 16.0 };
 
 /// Resolved numerics.
 pub(super) struct Numerics {
@@ -22,6 +25,7 @@ pub(super) struct Numerics {
     pub(super) precision: Precision,
     pub(super) interpolation: Interpolation,
     pub(super) wall: WallScheme,
+    pub(super) wall_model: WallModelName,
     pub(super) bounds: StabilityBounds,
     pub(super) allow_unstable: bool,
 }
@@ -35,7 +39,7 @@ pub(super) fn numerics<const D: usize>(
         2 => LatticeKind::D2Q9,
         _ if matches!(
             given.collision,
-            Some(CollisionName::Cumulant | CollisionName::Kbc)
+            Some(Collision::Cumulant { .. } | Collision::Kbc)
         ) =>
         {
             LatticeKind::D3Q27
@@ -49,32 +53,28 @@ pub(super) fn numerics<const D: usize>(
         ))
         .hint("omit lattice, or choose a {D}D one"));
     }
-    let name = given.collision.unwrap_or(match given.magic {
-        Some(_) => CollisionName::Trt,
-        None if is_wall_driven => CollisionName::Trt,
-        None => CollisionName::Regularized,
+    let mut collision = given.collision.unwrap_or(match given.magic {
+        Some(_) => TRT,
+        None if is_wall_driven => TRT,
+        None => Collision::Regularized,
     });
-    if given.magic.is_some() && name != CollisionName::Trt {
-        return Err(
-            Error::input("[numerics] magic applies only to collision = \"trt\"")
-                .hint("remove magic"),
-        );
+    match (&mut collision, given.magic) {
+        (_, None) => {}
+        (Collision::Trt { magic }, Some(given)) => *magic = positive("[numerics] magic", given)?,
+        _ => {
+            return Err(
+                Error::input("[numerics] magic applies only to collision = \"trt\"")
+                    .hint("remove magic"),
+            );
+        }
     }
-    let (collision, bounds) = match name {
-        CollisionName::Bgk => (Collision::Bgk, StabilityBounds::BGK),
-        CollisionName::Trt => {
-            let magic = positive("[numerics] magic", given.magic.unwrap_or(MAGIC))?;
-            (Collision::Trt { magic }, StabilityBounds::TRT)
-        }
-        CollisionName::Regularized => {
-            let bounds = match lattice {
-                LatticeKind::D3Q19 => StabilityBounds::REGULARIZED_D3Q19,
-                _ => StabilityBounds::REGULARIZED,
-            };
-            (Collision::Regularized, bounds)
-        }
-        CollisionName::Cumulant => (Collision::CUMULANT, StabilityBounds::CUMULANT),
-        CollisionName::Kbc => (Collision::Kbc, StabilityBounds::KBC),
+    let bounds = match (collision, lattice) {
+        (Collision::Bgk, _) => StabilityBounds::BGK,
+        (Collision::Trt { .. }, _) => StabilityBounds::TRT,
+        (Collision::Regularized, LatticeKind::D3Q19) => StabilityBounds::REGULARIZED_D3Q19,
+        (Collision::Regularized, _) => StabilityBounds::REGULARIZED,
+        (Collision::Cumulant { .. }, _) => StabilityBounds::CUMULANT,
+        (Collision::Kbc, _) => StabilityBounds::KBC,
     };
     if !collision.fits(lattice) {
         let lattices = match collision {
@@ -97,6 +97,7 @@ pub(super) fn numerics<const D: usize>(
         precision: given.precision.unwrap_or(Precision::F32),
         interpolation: given.interpolation.unwrap_or(Interpolation::Cubic),
         wall,
+        wall_model: given.wall_model.unwrap_or_default(),
         bounds,
         allow_unstable: given.allow_unstable.unwrap_or(false),
     })
@@ -104,17 +105,13 @@ pub(super) fn numerics<const D: usize>(
 
 /// The eddy viscosity of `les` and `les_constant`.
 fn les<const D: usize>(given: &NumericsTable) -> Result<Les, Error> {
-    let les = match given.les.unwrap_or(LesName::None) {
-        LesName::None => Les::None,
-        LesName::Smagorinsky => Les::SMAGORINSKY,
-        LesName::Qr if D == 3 => Les::QR,
-        LesName::Qr => {
-            return Err(Error::input(
-                "[numerics] les = \"qr\" has no viscosity in plane flow, where vortices are not stretched",
-            )
-            .hint("choose les = \"smagorinsky\", or none"));
-        }
-    };
+    let les = given.les.unwrap_or(Les::None);
+    if matches!(les, Les::Qr { .. }) && D == 2 {
+        return Err(Error::input(
+            "[numerics] les = \"qr\" has no viscosity in plane flow, where vortices are not stretched",
+        )
+        .hint("choose les = \"smagorinsky\", or none"));
+    }
     let Some(constant) = given.les_constant else {
         return Ok(les);
     };
@@ -157,27 +154,24 @@ impl Numerics {
     }
 
     pub(super) fn table(&self) -> NumericsTable {
-        let (collision, magic) = match self.collision {
-            Collision::Bgk => (CollisionName::Bgk, None),
-            Collision::Trt { magic } => (CollisionName::Trt, Some(magic)),
-            Collision::Regularized => (CollisionName::Regularized, None),
-            Collision::Cumulant { .. } => (CollisionName::Cumulant, None),
-            Collision::Kbc => (CollisionName::Kbc, None),
+        let magic = match self.collision {
+            Collision::Trt { magic } => Some(magic),
+            _ => None,
         };
-        let (les, les_constant) = match self.les {
-            Les::None => (LesName::None, None),
-            Les::Smagorinsky { constant } => (LesName::Smagorinsky, Some(constant)),
-            Les::Qr { constant } => (LesName::Qr, Some(constant)),
+        let les_constant = match self.les {
+            Les::None => None,
+            Les::Smagorinsky { constant } | Les::Qr { constant } => Some(constant),
         };
         NumericsTable {
             lattice: Some(self.lattice),
-            collision: Some(collision),
+            collision: Some(self.collision),
             magic,
-            les: Some(les),
+            les: Some(self.les),
             les_constant,
             precision: Some(self.precision),
             interpolation: Some(self.interpolation),
             wall: Some(self.wall),
+            wall_model: Some(self.wall_model),
             allow_unstable: Some(self.allow_unstable),
         }
     }

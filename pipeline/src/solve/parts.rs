@@ -19,6 +19,8 @@ struct Part {
     pressure: [f64; 6],
     friction: [f64; 6],
     exchange: [f64; 6],
+    /// y⁺ of the first cells: the mean, the largest, and the share of the area with 30 to 300.
+    y_plus: [f64; 3],
 }
 
 /// Pressure and friction of the patches and groups that consist of walls.
@@ -38,6 +40,18 @@ impl<const D: usize> Parts<D> {
             let sum = |a: usize| patches.iter().map(|&n| of(n)[a]).sum::<f64>();
             history.coefficients(&[sum(0), sum(1), sum(2), 0.0, 0.0, 0.0])
         };
+        let y_plus = |patches: &[usize]| {
+            let sum = |of: &dyn Fn(&WallForce) -> f64| -> f64 {
+                patches.iter().map(|&n| of(&walls[n])).sum()
+            };
+            let area = sum(&|wall| wall.area);
+            let most = patches.iter().map(|&n| walls[n].y_plus.most);
+            [
+                sum(&|wall| wall.y_plus.sum) / area,
+                most.fold(0.0, f64::max),
+                sum(&|wall| wall.y_plus.logarithmic) / area,
+            ]
+        };
         let part = |(name, patches): (&str, Vec<usize>)| {
             let is_wall = |&n: &usize| matches!(conditions[n], PatchCondition::Wall { .. });
             let has_fluid = patches.iter().any(|&n| walls[n].area > 0.0);
@@ -47,6 +61,7 @@ impl<const D: usize> Parts<D> {
                 pressure: six(&|n| walls[n].pressure, &patches),
                 friction: six(&|n| walls[n].friction, &patches),
                 exchange: six(&exchanged, &patches),
+                y_plus: y_plus(&patches),
             })
         };
         Self(history.patches_by_part().filter_map(part).collect())
@@ -65,7 +80,10 @@ impl<const D: usize> Parts<D> {
                 });
                 (NAMES[c].to_owned(), of)
             };
-            let all: Map<String, Value> = (0..D).map(one).collect();
+            let mut all: Map<String, Value> = (0..D).map(one).collect();
+            let [mean, most, logarithmic] = part.y_plus;
+            let y_plus = json!({ "mean": mean, "max": most, "share_30_300": logarithmic });
+            all.insert("y_plus".into(), y_plus);
             (part.name.clone(), Value::Object(all))
         };
         Value::Object(self.0.iter().map(of).collect())
@@ -88,6 +106,8 @@ impl<const D: usize> Parts<D> {
                     100.0 * share
                 );
             }
+            let [mean, most, _] = part.y_plus;
+            let _ = write!(text, "; y+ of the first cells {mean:.3}, at most {most:.3}");
             text += ")\n";
         }
         text
@@ -107,6 +127,7 @@ impl Part {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fields::YPlus;
     use crate::solve::history::tests::empty;
     use cutlink_solver::WallScheme;
 
@@ -120,6 +141,11 @@ mod tests {
             pressure: [pressure * unit, 0.0, 0.0],
             friction: [friction * unit, 0.1 * unit, 0.0],
             area: 1.0,
+            y_plus: YPlus {
+                sum: 100.0 * pressure,
+                most: 200.0 * pressure,
+                logarithmic: 0.5,
+            },
         };
         let walls = [wall(1.0, 0.5), wall(0.25, 0.125)];
         let sample = ForceSample {
@@ -139,6 +165,9 @@ mod tests {
         close(&summary["both"]["C_D"]["friction"], 0.625);
         close(&summary["both"]["C_L"]["friction"], 0.2);
         close(&summary["both"]["C_D"]["exchange"], 3.2);
+        close(&summary["both"]["y_plus"]["mean"], 62.5);
+        close(&summary["both"]["y_plus"]["max"], 200.0);
+        close(&summary["b"]["y_plus"]["share_30_300"], 0.5);
         // 0.1 of √(1.6² + 0.1²).
         let text = parts.text();
         assert!(

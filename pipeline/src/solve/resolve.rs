@@ -24,8 +24,6 @@ use std::path::PathBuf;
 
 /// Default lattice velocity of the reference velocity.
 pub const LATTICE_VELOCITY: f64 = 0.05;
-/// Magic parameter that places a straight wall halfway between cells, for any viscosity.
-pub const MAGIC: f64 = 3.0 / 16.0;
 /// Upper bound of the root steps of a run.
 const MAX_STEPS: u64 = 1_000_000_000_000;
 /// Default ramp of inflows, in acoustic transit times of the box. The lowest acoustic mode between an inlet and an
@@ -189,9 +187,11 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
     let (acceleration, pull) = acceleration(table.acceleration.as_ref(), &scale)?;
     let moment_center = scale.point("[physics] moment_center", &table.moment_center)?;
     let wall = case.numerics.wall.unwrap_or(WallScheme::Linear);
+    let wall_model = case.numerics.wall_model.unwrap_or_default();
     let Conditions {
         faces,
         patches,
+        modeled,
         mut variations,
         sponges,
         face_tables,
@@ -202,7 +202,7 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         by_mass,
         slow,
         notes: of_conditions,
-    } = conditions(case, &scale, grid.patches, wall)?;
+    } = conditions(case, &scale, grid.patches, (wall, wall_model))?;
     variations.extend(pull);
     let (initial, initial_table) = initial(case.initial.as_ref(), [start, stream], &scale)?;
     let coarse =
@@ -241,6 +241,7 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         acceleration,
         faces,
         patches,
+        modeled,
         interpolation: numerics.interpolation,
         moment_center,
         forces: forces_every > 0,

@@ -274,6 +274,7 @@ where
     let params = Params {
         faces: [[FaceCondition::Periodic; 2]; D],
         patches: vec![PatchCondition::wall(WallScheme::BounceBack); mesh.patches.len()],
+        modeled: Vec::new(),
         forces: false,
         variations: Vec::new(),
         sponges: Vec::new(),

@@ -9,7 +9,7 @@
 //! known here: near edges, cells in front of other walls take part.
 
 use super::{is_solid, velocity_of};
-use crate::Snapshot;
+use crate::{Snapshot, friction_velocity};
 use cutlink_amr::{CellRef, dims};
 use cutlink_voxelizer::Mesh;
 
@@ -47,7 +47,7 @@ struct Sample<const D: usize> {
     cell: CellRef,
 }
 
-/// The state at a place; `velocity` is that of the wall at a position (root cells from the lower corner of the box), in
+/// The state at a place; with `is_modeled` the shear is that of the law of the wall. `velocity` is that of the wall at a position (root cells from the lower corner of the box), in
 /// Δx / Δt. `None` where there is no fluid in front of the wall: outside the box, within a body.
 pub fn wall_state<const D: usize>(
     mesh: &Mesh<D>,
@@ -55,6 +55,7 @@ pub fn wall_state<const D: usize>(
     viscosity: f64,
     place: &WallPlace<D>,
     velocity: impl Fn([f64; D]) -> [f64; D],
+    is_modeled: bool,
 ) -> Option<WallState<D>> {
     let (spacing, samples) = samples(mesh, place)?;
     let nearest = samples
@@ -69,6 +70,21 @@ pub fn wall_state<const D: usize>(
         |sample| quadratic::<D>(sample.s, sample.t),
         |sample| [value(&snapshot.density, sample.cell)],
     )?[0][0];
+    if is_modeled {
+        return Some(WallState {
+            density,
+            shear: shear_by_law(
+                place,
+                &samples,
+                spacing,
+                &snapshot.velocity,
+                velocity,
+                viscosity,
+            )
+            .map(|of_density| density * of_density),
+            distance: nearest.s * spacing,
+        });
+    }
     let wall = velocity_of_wall(place, &samples, spacing, &snapshot.velocity, velocity);
     let slope = wall?;
     let along: f64 = (0..D).map(|a| slope[a] * place.normal[a]).sum();
@@ -79,6 +95,38 @@ pub fn wall_state<const D: usize>(
         }),
         distance: nearest.s * spacing,
     })
+}
+
+/// Shear over density by the law of the wall, at the mean of the cells farther than a spacing off, as the model samples them.
+fn shear_by_law<const D: usize>(
+    place: &WallPlace<D>,
+    samples: &[Sample<D>],
+    spacing: f64,
+    field: &[Vec<f32>; D],
+    velocity: impl Fn([f64; D]) -> [f64; D],
+    viscosity: f64,
+) -> [f64; D] {
+    let is_far = |sample: &&Sample<D>| sample.s > 1.0;
+    let any_far = samples.iter().any(|sample| is_far(&sample));
+    let (mut weight, mut distance, mut mean) = (0.0, 0.0, [0.0; D]);
+    for sample in samples.iter().filter(|sample| !any_far || is_far(sample)) {
+        let at = std::array::from_fn(|a| place.at[a] + spacing * sample.offset[a]);
+        let (here, wall) = (velocity_of(field, sample.cell), velocity(at));
+        let seen: [f64; D] = std::array::from_fn(|a| here[a] - wall[a]);
+        let across: f64 = (0..D).map(|a| seen[a] * place.normal[a]).sum();
+        weight += sample.weight;
+        distance += sample.weight * sample.s * spacing;
+        for a in 0..D {
+            mean[a] += sample.weight * (seen[a] - across * place.normal[a]);
+        }
+    }
+    let mean = mean.map(|u| u / weight);
+    let speed = mean.iter().map(|u| u * u).sum::<f64>().sqrt();
+    if speed == 0.0 {
+        return [0.0; D];
+    }
+    let friction = friction_velocity(speed, distance / weight, viscosity);
+    mean.map(|u| friction * friction * u / speed)
 }
 
 /// The change of the velocity, seen from the wall, along the normal, a spacing.

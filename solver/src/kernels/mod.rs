@@ -2,6 +2,7 @@
 //!
 //! | stage | contract | files in `cpu/` and `cuda/` |
 //! |---|---|---|
+//! | [`slip`](FlowKernels::slip) | slip velocities of modelled walls | `slip` |
 //! | [`step`](FlowKernels::step) | streaming (pull) and collision of a level, walls and faces included | `step` |
 //! | [`damp`](FlowKernels::damp) | cells of a sponge relaxed towards its target, after the step | `damp` |
 //! | [`interpolate`](FlowKernels::interpolate) | ghost cells of a level from the coarser one | `exchange` |
@@ -195,6 +196,13 @@ pub trait FlowKernels<const D: usize>: TopologyKernels<D> + sealed::Sealed {
 
     /// What 16-bit populations are, as the other stages load them.
     fn widen(&self, populations: &Self::Buf<F16>) -> Result<Self::Buf<f32>, SolverError>;
+
+    /// Slip velocities of the level's modelled walls, for the step from these populations; see `wall_model.rs`.
+    fn slip<L: Lattice, S: Storage>(
+        &self,
+        level: &mut Level<D, Self>,
+        from: &Self::Buf<S>,
+    ) -> Result<(), SolverError>;
 
     /// One step of a level: `to` from `from`, and the transferred `moments`. In exchanging slots
     /// odd moments relax with rate 1, elsewhere with [`Relaxation::odd`].

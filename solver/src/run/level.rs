@@ -175,6 +175,14 @@ impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
         std::mem::swap(&mut self.now, &mut self.next);
     }
 
+    /// Brings the slip velocities of modelled walls to those of the current populations.
+    pub(super) fn slip<L: Lattice>(&mut self, backend: &B) -> Result<(), SolverError> {
+        match B::len(&self.level.modeled.cells) {
+            0 => Ok(()),
+            _ => backend.slip::<L, S>(&mut self.level, &self.now),
+        }
+    }
+
     /// Relaxes the populations in sponges towards their targets.
     fn damp<L: Lattice>(&mut self, backend: &B) -> Result<(), SolverError> {
         for damped in &self.level.sponges {
@@ -244,6 +252,7 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
         }
         coarse.steps += 1;
         timed(backend, clock, Work::Step, index, || {
+            coarse.slip::<L>(backend)?;
             backend.step::<L, S>(
                 &coarse.level,
                 coarse.relax,

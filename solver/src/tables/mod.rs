@@ -20,6 +20,7 @@ use crate::{
     profile::{self, Point},
     sponge::{self, Damped},
     storage::Storage,
+    wall_model::{self, Modeled, ModeledCell},
 };
 use cutlink_amr::{NONE, dims};
 use cutlink_device::{Backend, Host};
@@ -78,6 +79,8 @@ pub struct Level<const D: usize, B: Backend> {
     pub profile_link: B::Buf<u32>,
     /// Sponges that reach the level.
     pub sponges: Vec<Damped<B>>,
+    /// Modelled walls.
+    pub modeled: Modeled<B>,
     /// Patches.
     pub patches: usize,
     /// Reference point of torques.
@@ -205,6 +208,7 @@ pub(crate) fn build<const D: usize, B: FlowKernels<D>>(
             profile_face: backend.upload(Vec::new())?,
             profile_link: backend.upload(Vec::new())?,
             sponges: Vec::new(),
+            modeled: Modeled::none(backend)?,
             patches: params.patches.len(),
             moment_center: params.moment_center,
         };
@@ -230,14 +234,16 @@ impl<const D: usize, B: Backend> Built<D, B> {
         rules: &[Rule],
     ) -> Result<(), SolverError> {
         let has_profile = params.variations.iter().any(|of| of.has_profile());
-        if params.sponges.is_empty() && !has_profile {
+        let has_model = !params.modeled.is_empty();
+        if params.sponges.is_empty() && !has_profile && !has_model {
             return Ok(());
         }
-        let mut host = self.level.download_places(backend)?;
+        let mut host = self.level.download_places(backend, has_model)?;
         self.level.sponges = (sponge::on(params, &host).iter())
             .map(|sponge| sponge.upload(backend))
             .collect::<Result<_, _>>()?;
         self.moving = profile::fill(&mut host, &params.variations, rules)?;
+        self.level.modeled = wall_model::add(&mut host, params).upload(backend)?;
         self.profile.clone_from(&host.profile);
         self.level.profile = backend.upload(host.profile)?;
         self.level.profile_face = backend.upload(host.profile_face)?;
@@ -277,6 +283,7 @@ impl<const D: usize> Built<D> {
             sponges: (level.sponges.iter())
                 .map(|sponge| sponge.upload(backend))
                 .collect::<Result<_, _>>()?,
+            modeled: level.modeled.upload(backend)?,
             patches: level.patches,
             moment_center: level.moment_center,
         };
@@ -290,8 +297,9 @@ impl<const D: usize> Built<D> {
 }
 
 impl<const D: usize, B: Backend> Level<D, B> {
-    /// On the host what sponges and profiles are made from; tables that they do not read are empty.
-    fn download_places(&self, backend: &B) -> Result<Level<D, Host>, SolverError> {
+    /// On the host what sponges and profiles, and with `of_model` modelled walls, are made from; tables that they do not read are
+    /// empty.
+    fn download_places(&self, backend: &B, of_model: bool) -> Result<Level<D, Host>, SolverError> {
         Ok(Level {
             index: self.index,
             extent: self.extent,
@@ -299,10 +307,16 @@ impl<const D: usize, B: Backend> Level<D, B> {
             exchanging: self.exchanging,
             special: self.special,
             coord: backend.download(&self.coord)?,
-            neighbors: Vec::new(),
+            neighbors: match of_model {
+                true => backend.download(&self.neighbors)?,
+                false => Vec::new(),
+            },
             stepped: backend.download(&self.stepped)?,
             solid: backend.download(&self.solid)?,
-            ghost: Vec::new(),
+            ghost: match of_model {
+                true => backend.download(&self.ghost)?,
+                false => Vec::new(),
+            },
             overlaps: Vec::new(),
             overlap_of: Vec::new(),
             boundary: backend.download(&self.boundary)?,
@@ -317,6 +331,7 @@ impl<const D: usize, B: Backend> Level<D, B> {
             profile_face: Vec::new(),
             profile_link: Vec::new(),
             sponges: Vec::new(),
+            modeled: Modeled::none(&Host)?,
             patches: self.patches,
             moment_center: self.moment_center,
         })
@@ -335,6 +350,7 @@ impl<const D: usize> Level<D, Host> {
             + self.linked.len() * (4 + 48 * self.patches)
             + self.walled.len() * 4
             + self.profile.len() * 8
+            + self.modeled.cells.len() * size_of::<ModeledCell>()
             + self
                 .sponges
                 .iter()

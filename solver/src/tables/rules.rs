@@ -143,6 +143,12 @@ pub(crate) fn rules<const D: usize>(
     });
     let patches = params.patches.iter().map(Rule::of_patch);
     let mut rules: Vec<Rule> = faces.chain(patches).collect();
+    // The wall's own motion is in the slip velocities.
+    for &patch in &params.modeled {
+        let rule = &mut rules[2 * D + patch];
+        (rule.velocity, rule.omega) = (wide([1.0; D]), [0.0; 3]);
+        rule.profile = profile::BY_LINK;
+    }
     for variation in &params.variations {
         let (at, profile) = match variation.place {
             Place::Face(axis, side) => {

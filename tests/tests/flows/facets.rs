@@ -55,7 +55,7 @@ fn integral<const D: usize>(
 ) -> [[f64; D]; 2] {
     let mut sum = [[0.0; D]; 2];
     for (place, size) in places(surface) {
-        let state = wall_state(mesh, snapshot, viscosity, &place, |_| [0.0; D]);
+        let state = wall_state(mesh, snapshot, viscosity, &place, |_| [0.0; D], false);
         let state = state.expect("fluid in front of the body");
         for a in 0..D {
             sum[0][a] -= size * place.normal[a] * (state.density - 1.0) / 3.0;
@@ -123,9 +123,8 @@ fn shear_between_cylinders<K: AnyFlow>(kernels: &K) {
             for (mut place, _) in places(wall) {
                 // The fluid is on the inner side of both chains.
                 place.normal = place.normal.map(|x| -x);
-                let state = wall_state(&mesh, &snapshot, viscosity, &place, |x| {
-                    motion.velocity_at(x)
-                });
+                let moves = |x| motion.velocity_at(x);
+                let state = wall_state(&mesh, &snapshot, viscosity, &place, moves, false);
                 let state = state.expect("fluid in front of the wall");
                 let radius = if k == 0 { outer } else { inner };
                 let truth = 2.0 * viscosity * swirl * s / (radius * radius);

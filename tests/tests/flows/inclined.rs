@@ -17,12 +17,12 @@ cutlink_tests::backend_test!(
 );
 
 /// Vertical distance of the channel's walls, and where the lower one meets x = 0, at 16 cells a period.
-const GAP: f64 = 10.3;
+pub(super) const GAP: f64 = 10.3;
 const LOWER: f64 = 2.37;
-const SLOPE: f64 = 4.0 / 11.0;
+pub(super) const SLOPE: f64 = 4.0 / 11.0;
 
 /// The channel in a box of 44 by 16 cells times a scale: the solid between one period of it and the next.
-fn channel(scale: u32) -> Mesh<2> {
+pub(super) fn channel(scale: u32) -> Mesh<2> {
     let s = f64::from(scale);
     let mut slabs = Surface::<2>::single_patch(Vec::new(), Vec::new(), "lower");
     slabs.patches.push("upper".into());

@@ -9,6 +9,7 @@
 //! | `halves` | populations in 16 bits: conversions against IEEE, decay, drag and mass against f64 and f32 |
 //! | `inclined` | Poiseuille and Couette flow along walls inclined by 20 degrees: order at cut links |
 //! | `lids` | a lid of cut links against one of the box; what walls do on the whole |
+//! | `modeled` | walls by the law of the wall: friction of a stream along inclined walls, restarts, both backends |
 //! | `operators` | cumulants, KBC, eddy viscosity: order, channels, flows that the mesh does not resolve |
 //! | `periodic` | Taylor-Green vortices: order, refinement, conservation |
 //! | `walls` | Poiseuille, Couette, circular Couette: order at cut links, torque |
@@ -27,6 +28,7 @@ mod facets;
 mod halves;
 mod inclined;
 mod lids;
+mod modeled;
 mod operators;
 mod periodic;
 mod recorded;

@@ -44,6 +44,7 @@ struct Variant {
     scheme: WallScheme,
     interpolation: Interpolation,
     outflow: bool,
+    is_modeled: bool,
 }
 
 fn params<const D: usize>(mesh: &Mesh<D>, variant: Variant, precision: Precision) -> Params<D> {
@@ -79,6 +80,9 @@ fn params<const D: usize>(mesh: &Mesh<D>, variant: Variant, precision: Precision
     };
     let scheme = variant.scheme;
     params.patches = vec![PatchCondition::Wall { scheme, motion }];
+    if variant.is_modeled {
+        params.modeled = vec![0];
+    }
     params.acceleration = along(1e-6, -2e-6, 3e-6);
     params.lattice = variant.lattice;
     (params.collision, params.les) = (variant.collision, variant.les);
@@ -224,6 +228,7 @@ fn all<const D: usize, K: FlowKernels<D>>(kernels: &K, mesh: &Mesh<D>, lattice: 
             scheme,
             interpolation,
             outflow,
+            is_modeled: false,
         };
         compare(kernels, mesh, variant);
     }
@@ -240,9 +245,21 @@ fn all<const D: usize, K: FlowKernels<D>>(kernels: &K, mesh: &Mesh<D>, lattice: 
             scheme: WallScheme::Linear,
             interpolation: Interpolation::Cubic,
             outflow: true,
+            is_modeled: false,
         };
         compare(kernels, mesh, variant);
     }
+    let modeled = Variant {
+        lattice,
+        collision: Collision::Regularized,
+        les: Les::Smagorinsky { constant: 0.1 },
+        viscosity: 0.01,
+        scheme: WallScheme::Quadratic,
+        interpolation: Interpolation::Cubic,
+        outflow: false,
+        is_modeled: true,
+    };
+    compare(kernels, mesh, modeled);
 }
 
 fn the_plane_is_that_of_the_host<K: AnyFlow>(kernels: &K) {
@@ -266,6 +283,7 @@ fn a_recorded_step_is_no_other<K: AnyFlow>(kernels: &K) {
         scheme: WallScheme::Linear,
         interpolation: Interpolation::Cubic,
         outflow: true,
+        is_modeled: true,
     };
     let state = |laps: bool| {
         let plan = Plan::new(&mesh, params(&mesh, variant, Precision::F32)).expect("a plan");

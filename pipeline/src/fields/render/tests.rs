@@ -29,6 +29,7 @@ fn meshed(surface: &Surface<3>) -> (Mesh<3>, Body<3>) {
         viscosity: 0.1,
         acceleration: [0.0; 3],
         faces: [[FaceCondition::FreeSlip; 2]; 3],
+        modeled: Vec::new(),
         patches: vec![PatchCondition::wall(WallScheme::Linear); mesh.patches.len()],
         interpolation: Interpolation::Cubic,
         moment_center: [0.0; 3],

@@ -46,6 +46,7 @@ where
         viscosity: VISCOSITY,
         acceleration: [0.0; D],
         faces: [[FaceCondition::FreeSlip; 2]; D],
+        modeled: Vec::new(),
         patches: vec![PatchCondition::wall(WallScheme::Linear)],
         interpolation: Interpolation::Cubic,
         moment_center: [0.0; D],

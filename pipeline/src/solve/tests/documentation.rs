@@ -3,7 +3,7 @@
 use super::*;
 use crate::config;
 use crate::options::Root;
-use cutlink_solver::{Interpolation, LatticeKind, Plan, Precision, WallScheme};
+use cutlink_solver::{Collision, Interpolation, LatticeKind, Les, Plan, Precision, WallScheme};
 
 /// The keys of a table, from the error for an unknown one.
 fn keys(text: &str) -> Vec<String> {
@@ -78,7 +78,9 @@ fn the_documentation_names_every_key_and_every_name() {
         ("output.write", keys("[[output.write]]\nquantity = \"?\"")),
         ("output.write", keys("[[output.write]]\naxis = \"?\"")),
         ("output.write", keys("[[output.write]]\nformat = \"?\"")),
-        ("numerics", keys("[numerics]\ncollision = \"?\"")),
+        ("numerics", keys("[numerics]\nwall_model = \"?\"")),
+        ("numerics", names(Collision::NAMES)),
+        ("numerics", names(Les::NAMES)),
         ("numerics", names(LatticeKind::NAMES)),
         ("numerics", names(Precision::NAMES)),
         ("numerics", names(Interpolation::NAMES)),

@@ -239,29 +239,42 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S
         if rule.kind == condition::PRESSURE {
             return self.open(at, k, out, self.density_at(at, k, rule), moments);
         }
+        let (value, share) = self.reflected(at, k, link, links, rule);
         let q = f64::from(self.level.q[link]);
+        value - T::of(share * self.wall(at, k, q, rule, moments))
+    }
+
+    /// What a wall reflects of the population `k` as if it were at rest, and the weight of its velocity relative to that of
+    /// bounce-back.
+    pub(super) fn reflected(
+        &self,
+        at: At<D>,
+        k: usize,
+        link: usize,
+        links: Option<(u32, usize)>,
+        rule: &Rule,
+    ) -> (T, f64) {
+        let (out, q) = (self.f(at, k), f64::from(self.level.q[link]));
         let back = opposite(k);
         let behind = self.behind(at, k, links, rule.scheme);
         let share = behind.share(q);
-        let wall = share * self.wall(at, k, q, rule, moments);
         let of = |value: f64| T::of(value);
-        match behind {
-            Behind::None => out - of(wall),
+        let value = match behind {
+            Behind::None => out,
             Behind::One(inner) if q < 0.5 => {
-                of(2.0 * q) * out + of(1.0 - 2.0 * q) * self.f(inner, k) - of(wall)
+                of(2.0 * q) * out + of(1.0 - 2.0 * q) * self.f(inner, k)
             }
-            Behind::One(_) => of(share) * out + of(1.0 - share) * self.f(at, back) - of(wall),
+            Behind::One(_) => of(share) * out + of(1.0 - share) * self.f(at, back),
             Behind::Two(inner, second) if q < 0.5 => {
                 of(q * (2.0 * q + 1.0)) * out + of(1.0 - 4.0 * q * q) * self.f(inner, k)
                     - of(q * (1.0 - 2.0 * q)) * self.f(second, k)
-                    - of(wall)
             }
             Behind::Two(inner, _) => {
                 of(share) * out + of((2.0 * q - 1.0) / q) * self.f(at, back)
                     - of((2.0 * q - 1.0) / (2.0 * q + 1.0)) * self.f(inner, back)
-                    - of(wall)
             }
-        }
+        };
+        (value, share)
     }
 
     /// The cells behind one whose link along `k` is cut, as many as the wall's scheme takes.

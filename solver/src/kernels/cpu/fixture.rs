@@ -39,6 +39,7 @@ where
         moment_center: [0.0; D],
         forces: false,
         variations: Vec::new(),
+        modeled: Vec::new(),
         sponges: Vec::new(),
         adaptation: None,
     };

@@ -18,6 +18,7 @@ mod moments;
 mod order;
 mod processor;
 mod seed;
+mod slip;
 mod step;
 mod stream;
 mod tables;
@@ -208,6 +209,15 @@ impl<const D: usize> FlowKernels<D> for Host {
 
     fn widen(&self, populations: &Vec<F16>) -> Result<Vec<f32>, SolverError> {
         Ok(convert::widen(populations))
+    }
+
+    fn slip<L: Lattice, S: Storage>(
+        &self,
+        level: &mut Level<D, Self>,
+        from: &Vec<S>,
+    ) -> Result<(), SolverError> {
+        slip::slip::<D, L, S>(level, from);
+        Ok(())
     }
 
     fn step<L: Lattice, S: Storage>(

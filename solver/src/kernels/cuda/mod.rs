@@ -11,6 +11,7 @@ mod indicate;
 mod macroscopic;
 mod mass;
 mod seed;
+mod slip;
 mod step;
 mod tables;
 mod topology;
@@ -31,6 +32,7 @@ use bytemuck::{Pod, Zeroable};
 use cutlink_device::cuda::{Cuda, CudaBuf, Launch, Module};
 use std::ops::Range;
 
+static SLIP: [Module; 2] = cutlink_device::cuda_modules!("slip");
 static STEP: [Module; 2] = cutlink_device::cuda_modules!("step");
 static CONVERT: [Module; 2] = cutlink_device::cuda_modules!("convert");
 static DAMP: [Module; 2] = cutlink_device::cuda_modules!("damp");
@@ -143,6 +145,14 @@ impl<const D: usize> FlowKernels<D> for Cuda {
 
     fn widen(&self, populations: &CudaBuf<F16>) -> Result<CudaBuf<f32>, SolverError> {
         convert::widen(self, populations)
+    }
+
+    fn slip<L: Lattice, S: Storage>(
+        &self,
+        level: &mut Level<D, Self>,
+        from: &CudaBuf<S>,
+    ) -> Result<(), SolverError> {
+        slip::slip::<D, L, S>(self, level, from)
     }
 
     fn step<L: Lattice, S: Storage>(

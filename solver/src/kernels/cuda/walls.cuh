@@ -76,33 +76,43 @@ struct View {
     // The population that a cut link reflects, which population k has left on.
     __device__ T returned(const At& at, int k, uint64_t link, const Links& links) const {
         const Rule& rule = level.rules[2 * D + level.patch[link]];
-        const T out = f(at, k);
         if (rule.kind == PRESSURE) {
-            return open(at, k, out, level.template density_at<L>(at, k, rule));
+            return open(at, k, f(at, k), level.template density_at<L>(at, k, rule));
         }
+        const double taken = wall(at, k, level.q[link], rule);
+        double share;
+        const T value = reflected(at, k, link, links, rule, share);
+        return value - T(share * taken);
+    }
+
+    // What a wall reflects of population k as if it were at rest, and the weight of its velocity relative to that of
+    // bounce-back.
+    __device__ T reflected(const At& at, int k, uint64_t link, const Links& links, const Rule& rule,
+                           double& share) const {
+        const T out = f(at, k);
         const double q = level.q[link];
-        const double taken = wall(at, k, q, rule);
         const int back = opposite(k), direction = direction_of<L>(back);
         int step[D];
         velocity(back, step);
         At inner = at, second = at;
+        share = 1.0;
         if (rule.scheme == BOUNCE_BACK || links.cut(direction) || !level.fluid(at, step, inner)) {
-            return out - T(taken);
+            return out;
         }
         if (rule.scheme == QUADRATIC && !level.links(inner).cut(direction) && level.fluid(inner, step, second)) {
             if (q < 0.5) {
                 return T(q * (2.0 * q + 1.0)) * out + T(1.0 - 4.0 * q * q) * f(inner, k)
-                    - T(q * (1.0 - 2.0 * q)) * f(second, k) - T(taken);
+                    - T(q * (1.0 - 2.0 * q)) * f(second, k);
             }
-            const double share = 1.0 / (q * (2.0 * q + 1.0));
+            share = 1.0 / (q * (2.0 * q + 1.0));
             return T(share) * out + T((2.0 * q - 1.0) / q) * f(at, back)
-                - T((2.0 * q - 1.0) / (2.0 * q + 1.0)) * f(inner, back) - T(taken * share);
+                - T((2.0 * q - 1.0) / (2.0 * q + 1.0)) * f(inner, back);
         }
         if (q < 0.5) {
-            return T(2.0 * q) * out + T(1.0 - 2.0 * q) * f(inner, k) - T(taken);
+            return T(2.0 * q) * out + T(1.0 - 2.0 * q) * f(inner, k);
         }
-        const double share = 0.5 / q;
-        return T(share) * out + T(1.0 - share) * f(at, back) - T(taken * share);
+        share = 0.5 / q;
+        return T(share) * out + T(1.0 - share) * f(at, back);
     }
 
     // Anti-bounce-back at an open boundary of given density.

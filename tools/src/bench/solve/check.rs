@@ -47,6 +47,7 @@ pub(super) fn params<const D: usize>(kind: Kind, viscosity: f64, patches: usize)
         moment_center: [0.0; D],
         forces: false,
         variations: Vec::new(),
+        modeled: Vec::new(),
         sponges: Vec::new(),
         adaptation: None,
     }

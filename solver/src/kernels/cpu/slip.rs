@@ -1,0 +1,102 @@
+//! Slip velocities of modelled walls: `wall_model.rs`.
+
+use super::{
+    cell::{At, View, bits},
+    order::Toward,
+};
+use crate::{
+    lattice::{Lattice, MOST},
+    real::Real,
+    storage::Storage,
+    tables::Level,
+    wall_model::{ModeledCell, friction_velocity},
+};
+use cutlink_device::Host;
+use rayon::prelude::*;
+use std::marker::PhantomData;
+
+pub(super) fn slip<const D: usize, L: Lattice, S: Storage>(level: &mut Level<D, Host>, from: &[S]) {
+    let mut profile = std::mem::take(&mut level.profile);
+    let view = View::<D, L, S> {
+        level,
+        from,
+        lattice: PhantomData,
+    };
+    let own = &mut profile[D * view.level.modeled.first..];
+    own.par_chunks_exact_mut(D)
+        .zip(&view.level.modeled.cells)
+        .for_each(|(to, cell)| to.copy_from_slice(&of_cell(&view, cell)));
+    level.profile = profile;
+}
+
+fn of_cell<const D: usize, L: Lattice, S: Storage>(
+    view: &View<'_, D, L, S>,
+    modeled: &ModeledCell,
+) -> [f64; D] {
+    let wide = |v: &[f32; 3]| -> [f64; D] { std::array::from_fn(|a| f64::from(v[a])) };
+    let (normal, own) = (wide(&modeled.normal), wide(&modeled.own));
+    let dot = |v: &[f64; D], u: &[f64; D]| (0..D).map(|a| v[a] * u[a]).sum::<f64>();
+    // Along the wall, seen from it.
+    let tangential = |u: [f64; D]| -> [f64; D] {
+        let seen = std::array::from_fn(|a| u[a] - own[a]);
+        let across = dot(&seen, &normal);
+        std::array::from_fn(|a| seen[a] - across * normal[a])
+    };
+    let at = At::<D>::new(modeled.slot as usize, modeled.cell as usize);
+    let there = At::<D>::new(modeled.sample_slot as usize, modeled.sample_cell as usize);
+    let (rho, u) = view.moments(at);
+    let (rho, u) = (rho.wide(), u.map(Real::wide));
+    let (far, sampled) = view.moments(there);
+    let far = far.wide();
+    let (mine, sampled) = (tangential(u), tangential(sampled.map(Real::wide)));
+    let speed = dot(&sampled, &sampled).sqrt();
+    if speed == 0.0 {
+        return own;
+    }
+    let along = sampled.map(|u| u / speed);
+    let height = f64::from(modeled.height);
+    let friction = friction_velocity(speed, height, view.level.modeled.viscosity);
+    let stress = (1.0 + rho) * friction * friction;
+    // With a slip velocity as the cell's own, the momentum that links exchange beyond that of the equilibrium; how it changes with
+    // the slip velocity; and the links' share of the wall, weighed by what they can exchange.
+    let trial: [f64; D] = std::array::from_fn(|a| own[a] + mine[a]);
+    let square = dot(&u, &u);
+    let (mut exchanged, mut change, mut weight) = (0.0, 0.0, 0.0);
+    let links = view.links(at);
+    for direction in bits(u64::from(modeled.links)) {
+        let k = Toward::<L>::VELOCITY[direction];
+        let Some(link) = view.link(links, direction).filter(|_| k != MOST) else {
+            continue;
+        };
+        let rule = &view.level.rules[2 * D + usize::from(view.level.patch[link])];
+        let (value, share) = view.reflected(at, k, link, links, rule);
+        let c: [f64; D] = std::array::from_fn(|a| f64::from(L::C[k][a]));
+        let (toward, w) = (dot(&c, &along), L::W[k]);
+        let factor = 6.0 * w * (1.0 + rho) * share;
+        let sum = view.f(at, k).wide() + value.wide() - factor * dot(&c, &trial);
+        let still = dot(&c, &u);
+        let even = 2.0 * w * (far + (1.0 + far) * (4.5 * still * still - 1.5 * square));
+        exchanged += (sum - even) * toward;
+        change += factor * toward * toward;
+        weight += w * toward * toward;
+    }
+    if change == 0.0 {
+        return trial;
+    }
+    let mut of_plane = 0.0;
+    for k in 1..L::Q {
+        let c: [f64; D] = std::array::from_fn(|a| f64::from(L::C[k][a]));
+        let toward = dot(&c, &along);
+        of_plane += 0.5 * L::W[k] * toward * toward * dot(&c, &normal).abs();
+    }
+    let more = (exchanged - stress * weight / of_plane) / change;
+    let mut slip: [f64; D] = std::array::from_fn(|a| mine[a] + more * along[a]);
+    let (most, is) = (
+        speed.max(dot(&mine, &mine).sqrt()),
+        dot(&slip, &slip).sqrt(),
+    );
+    if is > most {
+        slip = slip.map(|u| u * (most / is));
+    }
+    std::array::from_fn(|a| own[a] + slip[a])
+}
