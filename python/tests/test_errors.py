@@ -133,7 +133,7 @@ def test_wrong_arguments_of_a_run(tmp_path):
         ({"lattice": "d1q3"}, "d3q19"),
         ({"collision": "mrt"}, "bgk"),
         ({"collision": "bgk", "magic": 0.25}, "magic"),
-        ({"precision": "f16"}, "f16"),
+        ({"precision": "f8"}, "f16"),
         ({"wall": "rough"}, "rough"),
         ({"faces": {"w-": "periodic"}}, "no face"),
         ({"faces": {"x-": "slippery"}}, "slippery"),

@@ -11,8 +11,48 @@ use crate::{
 };
 use cutlink_solver::{
     Collision, FaceCondition, Interpolation, LatticeKind, Les, PatchCondition, Precision,
-    WallScheme, has_opening,
+    WallScheme, has_opening, is_driven_by_walls,
 };
+
+/// What defaults depend on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kind {
+    /// Moving walls alone drive it.
+    pub(super) is_wall_driven: bool,
+    /// The cells are too coarse for the dissipation of other collisions than cumulants, in space and without faces that move along
+    /// themselves (decision 024).
+    pub(super) is_coarse: bool,
+    /// The cells are too coarse for D3Q19 to be stable.
+    pub(super) is_too_coarse: bool,
+}
+
+/// u Δx / ν on the root level from which on [`Kind::is_coarse`].
+const COARSE: f64 = 500.0;
+
+impl Kind {
+    /// Of a flow with u Δx / ν on the root level between faces and patches.
+    pub(super) fn of<const D: usize>(
+        grid_reynolds: f64,
+        faces: &[[FaceCondition<D>; 2]; D],
+        patches: &[PatchCondition<D>],
+    ) -> Self {
+        Self {
+            is_wall_driven: is_driven_by_walls(faces, patches),
+            is_coarse: D == 3 && grid_reynolds > COARSE && !has_moving_face(faces),
+            is_too_coarse: grid_reynolds > StabilityBounds::REGULARIZED_D3Q19.grid_reynolds,
+        }
+    }
+}
+
+/// Whether a face moves along itself.
+fn has_moving_face<const D: usize>(faces: &[[FaceCondition<D>; 2]; D]) -> bool {
+    let along = |(a, face): (usize, &FaceCondition<D>)| match face {
+        FaceCondition::Velocity(v) => v[a] == 0.0 && *v != [0.0; D],
+        _ => false,
+    };
+    let mut of_axes = (0..D).flat_map(|a| faces[a].iter().map(move |face| (a, face)));
+    of_axes.any(along)
+}
 
 /// TRT with the magic parameter that puts a straight wall exactly halfway.
 const TRT: Collision = Collision::Trt { magic: 3.0 / 16.0 };
@@ -33,7 +73,7 @@ pub(super) struct Numerics {
 pub(super) fn numerics<const D: usize>(
     given: &NumericsTable,
     wall: WallScheme,
-    [is_wall_driven, is_coarse]: [bool; 2],
+    flow: Kind,
 ) -> Result<Numerics, Error> {
     let lattice = given.lattice.unwrap_or(match D {
         2 => LatticeKind::D2Q9,
@@ -44,7 +84,10 @@ pub(super) fn numerics<const D: usize>(
         {
             LatticeKind::D3Q27
         }
-        _ if is_coarse => LatticeKind::D3Q27,
+        _ if flow.is_coarse && given.collision.is_none() && given.magic.is_none() => {
+            LatticeKind::D3Q27
+        }
+        _ if flow.is_too_coarse => LatticeKind::D3Q27,
         _ => LatticeKind::D3Q19,
     });
     if lattice.dimensions() != D {
@@ -55,7 +98,8 @@ pub(super) fn numerics<const D: usize>(
     }
     let mut collision = given.collision.unwrap_or(match given.magic {
         Some(_) => TRT,
-        None if is_wall_driven => TRT,
+        None if flow.is_wall_driven => TRT,
+        None if flow.is_coarse && lattice == LatticeKind::D3Q27 => Collision::CUMULANT,
         None => Collision::Regularized,
     });
     match (&mut collision, given.magic) {
@@ -133,17 +177,11 @@ impl Numerics {
         faces: &[[FaceCondition<D>; 2]; D],
         patches: &[PatchCondition<D>],
     ) {
-        let along = |(a, face): (usize, &FaceCondition<D>)| match face {
-            FaceCondition::Velocity(v) => v[a] == 0.0 && *v != [0.0; D],
-            _ => false,
-        };
-        let mut of_axes = (0..D).flat_map(|a| faces[a].iter().map(move |face| (a, face)));
-        let moves = of_axes.any(along);
         match self.collision {
             Collision::Trt { magic } if faces.iter().flatten().any(FaceCondition::opens) => {
                 self.bounds.magic = Some(magic);
             }
-            Collision::Regularized if moves => {
+            Collision::Regularized if has_moving_face(faces) => {
                 self.bounds = match has_opening(faces, patches) {
                     true => StabilityBounds::MOVING,
                     false => StabilityBounds::MOVING_CLOSED,

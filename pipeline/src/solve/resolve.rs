@@ -12,13 +12,13 @@ use crate::solve::adapt::{AdaptScale, adaptation};
 use crate::solve::case::{Case, OutputTable, PhysicsTable, RunTable};
 use crate::solve::conditions::{Conditions, Scale, acceleration, conditions};
 use crate::solve::initial::{Initial, initial};
-use crate::solve::numerics::numerics;
+use crate::solve::numerics::{Kind, numerics};
 use crate::solve::outputs::{Outputs, outputs};
 use crate::solve::recirculation::{self, Line};
 use crate::solve::reference::{Group, axes, groups, with_free_stream};
-use crate::solve::units::{Physics, StabilityBounds, Units, Unstable};
+use crate::solve::units::{Physics, Units, Unstable};
 use crate::solve::value::Value;
-use cutlink_solver::{Params, Place, WallScheme, is_driven_by_walls};
+use cutlink_solver::{Params, Place, WallScheme};
 use cutlink_voxelizer::{Frame, Mesh};
 use std::path::PathBuf;
 
@@ -205,11 +205,8 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
     } = conditions(case, &scale, grid.patches, (wall, wall_model))?;
     variations.extend(pull);
     let (initial, initial_table) = initial(case.initial.as_ref(), [start, stream], &scale)?;
-    let coarse =
-        physics.grid_reynolds(grid.frame.dx, 0) > StabilityBounds::REGULARIZED_D3Q19.grid_reynolds;
-    // With a free stream, TRT may be unstable in the coarse cells far from the body.
-    let wall_driven = is_driven_by_walls(&faces, &patches);
-    let mut numerics = numerics::<D>(&case.numerics, wall, [wall_driven, coarse])?;
+    let kind = Kind::of(physics.grid_reynolds(grid.frame.dx, 0), &faces, &patches);
+    let mut numerics = numerics::<D>(&case.numerics, wall, kind)?;
     numerics.bound(&faces, &patches);
     let (outputs, output) = outputs(&case.output, grid.frame, &physics, &units, through)?;
     let axes = axes::<D>(case.free_stream.as_ref())?;

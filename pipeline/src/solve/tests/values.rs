@@ -200,3 +200,46 @@ fn an_unstable_flow_runs_if_allowed() {
     );
     assert_eq!(plane(&other).expect("the remedy").unstable, None);
 }
+
+#[test]
+fn coarse_flows_in_space_default_to_cumulants() {
+    let fine = SPACE.replace("lattice = \"d3q27\"\ncollision = \"regularized\"\n", "");
+    let of = |text: &str| {
+        let params = space(text).expect("a case").params;
+        (params.lattice, params.collision)
+    };
+    let usual = (LatticeKind::D3Q19, Collision::Regularized);
+    assert_eq!(of(&fine), usual);
+    // u Δx / ν = 0.317 * 0.025 / 1e-5 = 793.
+    let coarse = fine.replace("0.00371", "1e-5");
+    assert_eq!(of(&coarse), (LatticeKind::D3Q27, Collision::CUMULANT));
+    assert_eq!(of(&coarse.replace("1e-5", "1.7e-5")), usual, "466");
+    let given = coarse.replace("[numerics]", "[numerics]\nlattice = \"d3q19\"");
+    assert_eq!(of(&given), usual);
+    let lid = coarse.replace("[0.1, 0.2, 0.3] }", "[0.1, 0.2, 0.0] }");
+    assert_eq!(of(&lid), usual, "a face that moves along itself");
+}
+
+#[test]
+fn walls_are_modelled_where_a_case_says_so() {
+    let modeled = |text: &str| plane(text).map(|made| made.params.modeled);
+    assert_eq!(modeled(PLANE), Ok(vec![]));
+    let all = format!("{PLANE}\n[numerics]\nwall_model = \"equilibrium\"\n");
+    assert_eq!(modeled(&all), Ok(vec![0]), "walls at rest alone");
+    let own = PLANE.replace("omega = 8", "omega = 8\nwall_model = \"equilibrium\"");
+    assert_eq!(modeled(&own), Ok(vec![1]));
+    let none = format!("{all}[patches.hull]\nwall_model = \"none\"\n");
+    assert_eq!(modeled(&none), Ok(vec![]));
+    let text = |text: &str| plane(text).expect_err("a refusal").to_string();
+    let ramp = text(&own.replace("omega = 8", "omega = 8\nramp = 0.1"));
+    assert!(
+        ramp.contains("[patches.rotor]") && ramp.contains("varies"),
+        "{ramp}"
+    );
+    let open = "[patches.hull]\ntype = \"pressure\"\nwall_model = \"equilibrium\"\n";
+    let open = text(&format!("{PLANE}\n{open}"));
+    assert!(
+        open.contains("wall_model") && open.contains("\"pressure\""),
+        "{open}"
+    );
+}
