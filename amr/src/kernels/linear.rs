@@ -103,7 +103,7 @@ pub trait LinearKernels<const D: usize>: ForestKernels<D> {
         counted: &Counted<Self>,
     ) -> Result<Self::Buf<u64>, ForestError>;
 
-    /// The keys of a forest's leaves, in any order.
+    /// The keys of a forest's leaves, sorted.
     fn leaves_of(
         &self,
         grid: &Grid<D>,

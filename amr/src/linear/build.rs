@@ -43,8 +43,7 @@ impl<const D: usize, K: LinearKernels<D>> Leaves<D, K> {
         let grid = Grid::new(forest.root, forest.periodic)?;
         let finest = forest.finest() as u32;
         grid.check_level(finest)?;
-        let keys = kernels.leaves_of(&grid, forest)?;
-        Self::checked(grid, finest, kernels.sort_keys(keys)?)
+        Self::checked(grid, finest, kernels.leaves_of(&grid, forest)?)
     }
 }
 

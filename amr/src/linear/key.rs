@@ -8,10 +8,7 @@
 //! A root grid is a box in the enclosing cube of a power of two; a block outside of it does not exist.
 //! Steps along an axis add and subtract on the interleaved bits of that axis (Schrack 1992), so nothing is decoded.
 
-use crate::{ForestError, MAX_LEVELS, dims};
-
-/// Bits of the level, the lowest ones of a key.
-pub const LEVEL_BITS: u32 = 5;
+use crate::{ForestError, MAX_LEVELS, constants::LEVEL_BITS, dims};
 
 /// Bits of a coordinate in a key.
 pub const fn coordinate_bits(d: usize) -> u32 {
@@ -179,8 +176,21 @@ impl<const D: usize> Grid<D> {
         let (at, level) = (morton(key), level(key));
         level <= self.limit
             && at & ((1 << self.shift(level)) - 1) == 0
-            && at >> (D as u32 * coordinate_bits(D)) == 0
             && (0..D).all(|a| at & (axis_bits(D) << a) < self.end[a])
+    }
+
+    /// The places behind the last block per axis, spread to the bits of the axis.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn end(&self) -> [u64; D] {
+        self.end
+    }
+
+    /// Which bits of keys tell blocks of a level and coarser ones apart that are not in one another; a word of ones
+    /// differs from all of them there.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn key_bits(&self, level: u32) -> std::ops::Range<u32> {
+        let end = *self.end.iter().max().expect("D should be positive");
+        LEVEL_BITS + self.shift(level)..LEVEL_BITS + u64::BITS - end.leading_zeros()
     }
 
     /// Bits of a Morton number below those that tell the blocks of a level apart.

@@ -23,10 +23,13 @@ mod key;
 mod leaves;
 mod validate;
 
+pub use crate::constants::LEVEL_BITS;
 pub use adapt::{Adapted, Counted};
 pub(crate) use faces::sub_face;
 pub use faces::{Face, Faces};
-pub use key::{Grid, LEVEL_BITS, coordinate_bits, level};
+pub use key::{Grid, coordinate_bits, level};
 pub(crate) use key::{morton, pack};
 pub use leaves::Leaves;
+#[cfg(feature = "cuda")]
+pub(crate) use leaves::check_count;
 pub use validate::LeavesViolation;

@@ -1,5 +1,6 @@
 //! Leaves of a forest, and the refined blocks of a forest that is made of leaves.
 
+use super::ancestors::sort;
 use crate::{Forest, Mark, linear::Grid};
 use cutlink_device::shared;
 use rayon::prelude::*;
@@ -17,7 +18,7 @@ pub(super) fn leaves_of<const D: usize>(grid: &Grid<D>, forest: &Forest<D>) -> V
         .par_iter()
         .flatten()
         .filter(|id| forest.is_leaf(**id));
-    leaves.map(|&id| key(grid, forest, id)).collect()
+    sort(leaves.map(|&id| key(grid, forest, id)).collect())
 }
 
 pub(super) fn mark_refined<const D: usize>(
