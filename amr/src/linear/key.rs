@@ -190,7 +190,8 @@ impl<const D: usize> Grid<D> {
     #[cfg(feature = "cuda")]
     pub(crate) fn key_bits(&self, level: u32) -> std::ops::Range<u32> {
         let end = *self.end.iter().max().expect("D should be positive");
-        LEVEL_BITS + self.shift(level)..LEVEL_BITS + u64::BITS - end.leading_zeros()
+        let behind = LEVEL_BITS + u64::BITS - end.leading_zeros();
+        LEVEL_BITS + self.shift(level)..behind.min(u64::BITS)
     }
 
     /// Bits of a Morton number below those that tell the blocks of a level apart.

@@ -6,7 +6,7 @@ use cutlink_amr::{
     checksum::mix,
     linear::{Adapted, Faces, Grid, Leaves},
 };
-use cutlink_device::{Backend, Host};
+use cutlink_device::Host;
 use cutlink_tests::{arrays::same_forest, backend_test, backends::random_cases};
 use proptest::prelude::*;
 
