@@ -17,11 +17,12 @@ const COARSEN: u8 = Mark::Coarsen as u8;
 pub(super) fn close_refine<const D: usize>(leaves: &Leaves<D>, level: u32, marks: &mut [u8]) {
     let (grid, keys) = (leaves.grid(), leaves.keys());
     let marks = shared::bytes(marks);
-    (marks.par_iter().enumerate()).for_each(|(leaf, mark)| {
-        if mark.load(Relaxed) != REFINE || level_of(keys[leaf]) != level {
+    let leaves = marks.par_iter().zip(keys).enumerate();
+    leaves.for_each(|(leaf, (mark, &key))| {
+        if level_of(key) != level || mark.load(Relaxed) != REFINE {
             return;
         }
-        let at = morton(keys[leaf]);
+        let at = morton(key);
         let corner = grid.child_number(at, level);
         let parent = grid.cover(at, level - 1);
         for axes in 1..dims::children(D) {

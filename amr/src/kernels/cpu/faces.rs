@@ -1,19 +1,21 @@
-//! Codes of faces and the table of hanging ones: each face searches for the block beside it.
+//! Codes of faces and the table of hanging ones. Siblings that are all leaves search together: they know one another, and
+//! what lies beyond a face of their parent is one block.
 
-use super::search::holder;
+use super::search::{holder, is_group};
 use crate::{
     ForestError,
     constants::{FACE_COARSER, FACE_FINER, FACE_ID_BITS, FACE_OUTSIDE},
     dims,
-    linear::{Faces, Leaves, level, morton, sub_face},
+    linear::{Faces, Grid, Leaves, level, morton, sub_face},
 };
 use cutlink_device::{memory, shared};
 use rayon::prelude::*;
-use std::sync::atomic::Ordering::Relaxed;
+use std::{cmp::Ordering, sync::atomic::Ordering::Relaxed};
 
 const CHUNK: usize = 1 << 12;
 
 const FINER: u32 = FACE_FINER << FACE_ID_BITS;
+const OUTSIDE: u32 = FACE_OUTSIDE << FACE_ID_BITS;
 const ID: u32 = (1 << FACE_ID_BITS) - 1;
 
 pub(super) fn faces<const D: usize>(leaves: &Leaves<D>) -> Result<Faces<D>, ForestError> {
@@ -39,38 +41,101 @@ pub(super) fn faces<const D: usize>(leaves: &Leaves<D>) -> Result<Faces<D>, Fore
 
 /// Writes the codes of leaves from `first` on; those with finer leaves beyond have no slot yet. Returns how many these are.
 fn fill<const D: usize>(leaves: &Leaves<D>, first: usize, codes: &mut [u32]) -> u32 {
-    let (grid, keys) = (leaves.grid(), leaves.keys());
-    let mut hanging = 0;
-    // By face, where the last search beyond the parent ended.
-    let mut near = [first; 6];
-    for (leaf, codes) in (first..).zip(codes.chunks_exact_mut(2 * D)) {
-        let (at, own) = (morton(keys[leaf]), level(keys[leaf]));
-        let child = grid.child_number(at, own);
-        for (face, code) in codes.iter_mut().enumerate() {
-            let (axis, up) = (face / 2, face % 2 == 1);
-            let Some(beside) = grid.beside(at, own, axis, up) else {
-                *code = FACE_OUTSIDE << FACE_ID_BITS;
-                continue;
-            };
-            let is_sibling = own > 0 && (child >> axis & 1 == 1) != up;
-            let from = if is_sibling { leaf } else { near[face] };
-            let other = holder(keys, beside, from);
-            if !is_sibling {
-                near[face] = other;
+    let (count, group) = (codes.len() / (2 * D), dims::children(D));
+    let mut search = Search {
+        grid: leaves.grid(),
+        keys: leaves.keys(),
+        near: [first; 6],
+        hanging: 0,
+    };
+    let mut done = 0;
+    while done < count {
+        let leaf = first + done;
+        let is_whole = done + group <= count && is_group(search.grid, search.keys, leaf);
+        let next = done + if is_whole { group } else { 1 };
+        let codes = &mut codes[done * 2 * D..next * 2 * D];
+        for face in 0..2 * D {
+            if is_whole {
+                search.group(leaf, face, codes);
+            } else {
+                codes[face] = search.one(leaf, face);
             }
-            let there = level(keys[other]);
-            *code = match own.cmp(&there) {
-                std::cmp::Ordering::Equal => other as u32,
-                std::cmp::Ordering::Less => FINER,
-                std::cmp::Ordering::Greater => {
-                    let kind = FACE_COARSER + sub_face(child, axis) as u32;
-                    kind << FACE_ID_BITS | other as u32
-                }
+        }
+        done = next;
+    }
+    search.hanging
+}
+
+struct Search<'a, const D: usize> {
+    grid: &'a Grid<D>,
+    keys: &'a [u64],
+    /// By face, where the last search beyond a parent ended.
+    near: [usize; 6],
+    hanging: u32,
+}
+
+impl<const D: usize> Search<'_, D> {
+    fn one(&mut self, leaf: usize, face: usize) -> u32 {
+        let (axis, up) = (face / 2, face % 2 == 1);
+        let (at, own) = (morton(self.keys[leaf]), level(self.keys[leaf]));
+        let Some(beside) = self.grid.beside(at, own, axis, up) else {
+            return OUTSIDE;
+        };
+        let child = self.grid.child_number(at, own);
+        if own > 0 && (child >> axis & 1 == 1) != up {
+            // The parent's other side.
+            let other = holder(self.keys, beside, leaf);
+            return self.code(own, child, axis, other);
+        }
+        let other = holder(self.keys, beside, self.near[face]);
+        self.near[face] = other;
+        self.code(own, child, axis, other)
+    }
+
+    /// The codes of one face of all siblings, of which `leaf` is the first: one search for what is beside the parent.
+    fn group(&mut self, leaf: usize, face: usize, codes: &mut [u32]) {
+        let (axis, up) = (face / 2, face % 2 == 1);
+        let (at, own) = (morton(self.keys[leaf]), level(self.keys[leaf]));
+        let is_outer = |child: usize| (child >> axis & 1 == 1) == up;
+        let across = |child: usize| child ^ 1 << axis;
+        for child in (0..dims::children(D)).filter(|&child| !is_outer(child)) {
+            codes[child * 2 * D + face] = (leaf + across(child)) as u32;
+        }
+        let outer = (0..dims::children(D)).filter(|&child| is_outer(child));
+        let Some(beside) = self.grid.beside(at, own - 1, axis, up) else {
+            outer.for_each(|child| codes[child * 2 * D + face] = OUTSIDE);
+            return;
+        };
+        let other = holder(self.keys, beside, self.near[face]);
+        self.near[face] = other;
+        let there = level(self.keys[other]);
+        let is_whole = there == own && is_group(self.grid, self.keys, other);
+        for child in outer {
+            codes[child * 2 * D + face] = if is_whole {
+                (other + across(child)) as u32
+            } else if there < own {
+                self.code(own, child, axis, other)
+            } else {
+                let place = self.grid.child(beside, own - 1, across(child));
+                self.code(own, child, axis, holder(self.keys, place, other))
             };
-            hanging += u32::from(*code == FINER);
         }
     }
-    hanging
+
+    /// The code of a face of a leaf of level `own` with the leaf `other` beyond, or with the first of those beyond.
+    fn code(&mut self, own: u32, child: usize, axis: usize, other: usize) -> u32 {
+        match own.cmp(&level(self.keys[other])) {
+            Ordering::Equal => other as u32,
+            Ordering::Less => {
+                self.hanging += 1;
+                FINER
+            }
+            Ordering::Greater => {
+                let kind = FACE_COARSER + sub_face(child, axis) as u32;
+                kind << FACE_ID_BITS | other as u32
+            }
+        }
+    }
 }
 
 /// Numbers the hanging faces in order, and returns which they are; `hanging` has their number by chunk of codes.
