@@ -9,6 +9,8 @@ use cutlink_device::shared;
 use rayon::prelude::*;
 use std::sync::atomic::Ordering::Relaxed;
 
+const CHUNK: usize = 1 << 12;
+
 const REFINE: u8 = Mark::Refine as u8;
 const COARSEN: u8 = Mark::Coarsen as u8;
 
@@ -48,59 +50,73 @@ pub(super) fn close_coarsen<const D: usize>(
     marks: &[u8],
     going: &mut [u8],
 ) {
-    let keys = leaves.keys();
+    let (grid, keys) = (leaves.grid(), leaves.keys());
     let going = shared::bytes(going);
-    (marks.par_iter().enumerate()).for_each(|(first, &mark)| {
-        if mark != COARSEN
-            || level_of(keys[first]) != level
-            || !is_group(leaves.grid(), keys, first)
-        {
-            return;
-        }
-        let group = first..first + dims::children(D);
-        let is_wanted = marks[group.clone()].iter().all(|&mark| mark == COARSEN);
-        let goes = |leaf: usize| going[leaf].load(Relaxed) == 1;
-        if is_wanted && !touches_refined(leaves, first, level, marks, goes) {
-            group.for_each(|leaf| going[leaf].store(1, Relaxed));
+    let parts = keys.par_chunks(CHUNK).enumerate();
+    parts.for_each(|(chunk, part)| {
+        let mut around = Around {
+            leaves,
+            level,
+            near: [chunk * CHUNK; 27],
+        };
+        for (first, &key) in (chunk * CHUNK..).zip(part) {
+            let is_wanted = level_of(key) == level && marks[first] == COARSEN;
+            if !is_wanted || !is_group(grid, keys, first) {
+                continue;
+            }
+            let group = first..first + dims::children(D);
+            let goes = |leaf: usize| going[leaf].load(Relaxed) == 1;
+            if marks[group.clone()].iter().all(|&mark| mark == COARSEN)
+                && !around.has_refined(first, marks, goes)
+            {
+                group.for_each(|leaf| going[leaf].store(1, Relaxed));
+            }
         }
     });
 }
 
-/// Whether a block of `level` that touches the parent of the group at `first` is refined after the adaptation.
-fn touches_refined<const D: usize>(
-    leaves: &Leaves<D>,
-    first: usize,
+/// What touches groups of siblings of a level.
+struct Around<'a, const D: usize> {
+    leaves: &'a Leaves<D>,
     level: u32,
-    marks: &[u8],
-    goes: impl Fn(usize) -> bool,
-) -> bool {
-    let (grid, keys) = (leaves.grid(), leaves.keys());
-    let parent = morton(keys[first]);
-    (0..dims::directions(D)).any(|direction| {
-        let step = dims::step::<D>(direction);
-        let Some(beside) = grid.stepped(parent, level - 1, step) else {
-            return false;
+    /// By direction, where the last search ended.
+    near: [usize; 27],
+}
+
+impl<const D: usize> Around<'_, D> {
+    /// Whether a block of the level that touches the group at `first` is refined after the adaptation.
+    fn has_refined(&mut self, first: usize, marks: &[u8], goes: impl Fn(usize) -> bool) -> bool {
+        let (grid, keys, level) = (self.leaves.grid(), self.leaves.keys(), self.level);
+        let is_refined = |leaf: usize| match level_of(keys[leaf]) - level {
+            0 => marks[leaf] == REFINE,
+            1 => !goes(leaf),
+            _ => true,
         };
-        let holder_of_beside = holder(keys, beside, first);
-        if direction == dims::center(D) || level_of(keys[holder_of_beside]) < level {
-            return false;
-        }
-        (0..dims::children(D)).any(|child| {
-            let touches = (0..D).all(|a| match step[a] {
-                0 => true,
-                s => (s > 0) == (child >> a & 1 == 0),
-            });
-            if !touches {
+        let parent = morton(keys[first]);
+        (0..dims::directions(D)).any(|direction| {
+            let step = dims::step::<D>(direction);
+            let beside = grid.stepped(parent, level - 1, step);
+            let Some(beside) = beside.filter(|_| direction != dims::center(D)) else {
+                return false;
+            };
+            let other = holder(keys, beside, self.near[direction]);
+            self.near[direction] = other;
+            if level_of(keys[other]) < level {
                 return false;
             }
-            let leaf = holder(keys, grid.child(beside, level - 1, child), holder_of_beside);
-            match level_of(keys[leaf]) - level {
-                0 => marks[leaf] == REFINE,
-                1 => !goes(leaf),
-                _ => true,
-            }
+            let is_whole = level_of(keys[other]) == level && is_group(grid, keys, other);
+            let touches = |child: &usize| {
+                let side = |a: usize| (step[a] > 0) == (child >> a & 1 == 0);
+                (0..D).all(|a| step[a] == 0 || side(a))
+            };
+            let leaf = |child: usize| match is_whole {
+                true => other + child,
+                false => holder(keys, grid.child(beside, level - 1, child), other),
+            };
+            let mut children = (0..dims::children(D)).filter(touches);
+            children.any(|child| is_refined(leaf(child)))
         })
-    })
+    }
 }
 
 pub(super) fn close_rest(going: &[u8], marks: &mut [u8]) {
