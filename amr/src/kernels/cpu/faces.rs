@@ -120,8 +120,19 @@ impl<const D: usize> Pairs<'_, D> {
             upper.for_each(|child| self.set(leaf + child, 2 * axis + 1, OUTSIDE));
             return;
         };
-        let other = holder(self.keys, above, self.near[axis]);
-        self.near[axis] = other;
+        // Above a lower child lies its sibling.
+        let parent = self
+            .grid
+            .child_number(self.grid.cover(at, own - 1), own - 1);
+        let is_sibling = own > 1 && parent >> axis & 1 == 0;
+        let near = match is_sibling {
+            true => leaf + dims::children(D),
+            false => self.near[axis],
+        };
+        let other = holder(self.keys, above, near);
+        if !is_sibling {
+            self.near[axis] = other;
+        }
         let there = level(self.keys[other]);
         let is_whole = there == own && is_group(self.grid, self.keys, other);
         for child in upper {
