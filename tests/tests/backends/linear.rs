@@ -181,7 +181,9 @@ fn any_points_and_marks_in_space<K: AnyLinear>(kernels: &K) {
 
 fn conversion_of_trees_and_forests<K: AnyLinear>(kernels: &K) {
     let grid = Grid::<3>::new([3, 1, 2], [false, true, false]).expect("a root grid");
-    let mut twins = Twins::build(kernels, grid, Vec::new());
+    // A corner of a root block, so that 2:1 needs more.
+    let key = grid.key(4, [16, 15, 16]).expect("inside");
+    let mut twins = Twins::build(kernels, grid, vec![key]);
     for round in 0..8u64 {
         let mark = |leaf: u64| match mix(leaf ^ round << 40) % 8 {
             0 if round % 2 == 0 && round < 6 => Mark::Refine as u8,
