@@ -70,7 +70,8 @@ fn marks<const D: usize>(
     random: &mut Random,
     model: &Model<D>,
 ) -> (Vec<u8>, HashMap<Block<D>, Mark>) {
-    let weights = [[12, 2, 1], [1, 0, 9], [2, 1, 1], [0, 0, 1]][random.below(4) as usize];
+    let weights =
+        [[12, 2, 1], [1, 0, 9], [2, 1, 1], [0, 0, 1], [0, 1, 15]][random.below(5) as usize];
     let finest = if D == 2 { 6 } else { 3 };
     let mark = |block: &Block<D>| {
         let at = random.below(weights.iter().sum());

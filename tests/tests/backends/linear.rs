@@ -138,7 +138,10 @@ fn cases<const D: usize>(edge: u32, finest: u32) -> impl Strategy<Value = Case<D
         1..40,
     );
     let coarsening = proptest::collection::vec(prop_oneof![1 => Just(0u8), 9 => Just(2u8)], 1..40);
-    let rounds = proptest::collection::vec(prop_oneof![1 => sparse, 1 => coarsening], 0..4);
+    // Groups that would go beside leaves that are refined.
+    let both = proptest::collection::vec(prop_oneof![1 => Just(1u8), 15 => Just(2u8)], 1..80);
+    let any = prop_oneof![2 => sparse, 2 => coarsening, 1 => both];
+    let rounds = proptest::collection::vec(any, 0..5);
     let root = proptest::array::uniform(1..=edge);
     let periodic = proptest::array::uniform(proptest::bool::ANY);
     let at = proptest::array::uniform(0u32..1 << 16);
