@@ -22,7 +22,7 @@
 mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
-mod linear;
+pub mod linear;
 
 use crate::{Forest, ForestError, FormerIds};
 use cutlink_device::{Backend, Item};

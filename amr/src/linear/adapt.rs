@@ -45,8 +45,8 @@ pub struct Counted<B: Backend> {
     reason = "a stage trusts the places that another one counted"
 )]
 impl<const D: usize, K: LinearKernels<D>> Leaves<D, K> {
-    /// Closes `marks`, one [`Mark`](crate::Mark) as u8 for each leaf, under 2:1: they then say what [`adapt`](Self::adapt)
-    /// does. Values that are no mark mean [`Mark::Keep`](crate::Mark::Keep).
+    /// Closes `marks`, one [`Mark`](crate::Mark) as u8 for each leaf, under 2:1: they then say what
+    /// [`adapt`](Self::adapt) does. Values that are no mark mean [`Mark::Keep`](crate::Mark::Keep).
     ///
     /// # Errors
     /// Where the device fails.
@@ -68,7 +68,8 @@ impl<const D: usize, K: LinearKernels<D>> Leaves<D, K> {
     /// Adapts the tree to `marks`, one [`Mark`](crate::Mark) as u8 for each leaf, which are closed in place.
     ///
     /// # Errors
-    /// Where a level would be too fine, leaves too many or memory is short, or the device fails. The tree is the old one then.
+    /// Where a level would be too fine, leaves too many or memory is short, or the device fails. The tree is the old one
+    /// then.
     ///
     /// # Panics
     /// Where `marks` has another length.

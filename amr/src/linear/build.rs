@@ -18,12 +18,12 @@ impl<const D: usize, K: LinearKernels<D>> Leaves<D, K> {
         Self::build(kernels, grid, kernels.upload(Vec::new())?)
     }
 
-    /// The coarsest tree in which each of the wanted blocks is a leaf or refined (W24, Alg. 1 to 4). Their keys may be in
-    /// any order, of any levels, in one another, and repeated.
+    /// The coarsest tree in which each of the wanted blocks is a leaf or refined (W24, Alg. 1 to 4). Their keys may be
+    /// in any order, of any levels, in one another, and repeated.
     ///
     /// # Errors
-    /// [`ForestError::NoBlocks`] where a word is not the key of a block of the grid; where leaves are too many or memory is
-    /// short; where the device fails.
+    /// [`ForestError::NoBlocks`] where a word is not the key of a block of the grid; where leaves are too many or memory
+    /// is short; where the device fails.
     pub fn build(kernels: &K, grid: Grid<D>, wanted: K::Buf<u64>) -> Result<Self, ForestError> {
         let wanted = kernels.sort_keys(wanted)?;
         let mut refined = kernels.ancestors(&grid, &wanted)?;

@@ -10,9 +10,9 @@ use cutlink_device::{Backend, Host};
 
 /// The faces of all leaves.
 ///
-/// Face 2 a is the lower one of axis a, face 2 a + 1 the upper one; the opposite of face f is f ^ 1. A *sub-face* is one of
-/// the 2^(D-1) quarters (halves in 2D) of a face, by the sides that they lie on along the other axes, lower axis first:
-/// `y + 2 z`, `x + 2 z`, `x + 2 y` for faces along x, y, z.
+/// Face 2 a is the lower one of axis a, face 2 a + 1 the upper one; the opposite of face f is f ^ 1. A *sub-face* is one
+/// of the 2^(D-1) quarters (halves in 2D) of a face, by the sides that they lie on along the other axes, lower axis
+/// first: `y + 2 z`, `x + 2 z`, `x + 2 y` for faces along x, y, z.
 ///
 /// A *hanging* face is one with finer leaves beyond it. These have a slot each, in the order of (leaf, face).
 ///

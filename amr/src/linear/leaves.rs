@@ -11,8 +11,8 @@ use rayon::prelude::*;
 
 /// The leaf blocks of a 2:1-balanced forest, sorted by key. The id of a leaf is its place.
 ///
-/// Kernels on a device follow the order of the keys without bounds checks, so a tree there is always one that a stage made
-/// or that [`upload`](Self::upload) has checked. On the host the keys may be changed ([`keys_mut`](Self::keys_mut)), and
+/// Kernels on a device follow the order of the keys without bounds checks, so a tree there is always one that a stage
+/// made or that [`upload`](Self::upload) has checked. On the host the keys may be changed ([`keys_mut`](Self::keys_mut)), and
 /// [`validate`](Self::validate) tells whether they are still a tree.
 #[derive(Debug)]
 pub struct Leaves<const D: usize, B: Backend = Host> {

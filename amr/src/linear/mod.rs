@@ -13,8 +13,8 @@
 //! them often; the forest is for what needs stable ids, refined blocks or all 3^D neighbours.
 //!
 //! The algorithms are those of Wang, Witherden & Jameson, *J. Comput. Phys.* 502 (2024) 112823 \[W24\], with other
-//! stages in the same places; see the table of [`LinearKernels`](crate::LinearKernels). All results are the same bits on every backend
-//! and for any number of threads.
+//! stages in the same places; see the table of [`kernels::linear`](crate::kernels::linear). All results are the same bits on
+//! every backend and for any number of threads.
 
 mod adapt;
 mod build;

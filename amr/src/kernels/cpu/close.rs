@@ -92,15 +92,24 @@ impl<const D: usize> Around<'_, D> {
             1 => !goes(leaf),
             _ => true,
         };
-        let parent = morton(keys[first]);
+        // Of the parent's siblings the leaves are near.
+        let (parent, above) = (morton(keys[first]), level.saturating_sub(2));
         (0..dims::directions(D)).any(|direction| {
             let step = dims::step::<D>(direction);
             let beside = grid.stepped(parent, level - 1, step);
             let Some(beside) = beside.filter(|_| direction != dims::center(D)) else {
                 return false;
             };
-            let other = holder(keys, beside, self.near[direction]);
-            self.near[direction] = other;
+            let is_sibling = grid.cover(beside, above) == grid.cover(parent, above);
+            let near = if is_sibling {
+                first
+            } else {
+                self.near[direction]
+            };
+            let other = holder(keys, beside, near);
+            if !is_sibling {
+                self.near[direction] = other;
+            }
             if level_of(keys[other]) < level {
                 return false;
             }
