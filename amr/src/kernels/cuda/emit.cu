@@ -32,9 +32,7 @@ extern "C" __global__ void count_new(KeyGrid grid, const uint64_t* keys, const u
             }
         }
         becomes[i] = own;
-        if (!(*static_cast<volatile uint32_t*>(&levels) >> level & 1)) {
-            atomicOr(&levels, 1u << level);
-        }
+        atomicOr(&levels, 1u << level);
     } else if (i == count) {
         becomes[i] = 0;
     }
