@@ -82,7 +82,7 @@ fi
 
 if [ "$only" = sanitize ] || { [ -z "$only" ] && [ -n "${SANITIZE:-}" ]; }; then
   # Small, and every kernel is in one of them.
-  small=(adapt::recycled_ids_and_fresh_ones_together adapt::refining_everything_and_nothing buffers::buffers_keep_what_they_are_given
+  small=(adapt::recycled_ids_and_fresh_ones_together adapt::refining_everything_and_nothing linear::conversion_of_trees_and_forests buffers::buffers_keep_what_they_are_given
     robust::a_bowl_and_an_arc shapes::nothing_at_all shapes::primitives_with_rules_and_regions shapes::root_grids_of_any_shape
     shapes::few_huge_facets_over_many_levels stages::stages_of_many_facets)
   sanitizer=$(command -v compute-sanitizer || find /usr/local/cuda*/ -name compute-sanitizer -type f -perm -u+x 2>"$logs/find" | head -n 1 || true)

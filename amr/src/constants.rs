@@ -14,6 +14,17 @@ pub(crate) const COUNT_NEW: u32 = 29;
 /// The place of the number of blocks whose children are taken.
 pub(crate) const COUNT_GONE: u32 = 30;
 
+/// Bits of the level, the lowest ones of a block's key in a linear tree.
+pub const LEVEL_BITS: u32 = 5;
+/// Bits of a leaf or a slot in the code of a face; what it is stands in the bits above.
+pub(crate) const FACE_ID_BITS: u32 = 29;
+/// The code's upper bits: finer leaves, which a slot lists. 0 is a leaf of the same level.
+pub(crate) const FACE_FINER: u32 = 1;
+/// The code's upper bits: beyond a face of the box.
+pub(crate) const FACE_OUTSIDE: u32 = 2;
+/// The code's upper bits: a coarser leaf; a sub-face is added.
+pub(crate) const FACE_COARSER: u32 = 4;
+
 /// What is wanted of a leaf; marks on refined blocks are ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]

@@ -31,6 +31,28 @@ pub enum ForestError {
         /// Blocks that would have been needed.
         blocks: u64,
     },
+    /// Blocks too fine for the keys of a linear tree.
+    #[error(
+        "keys of a linear tree cannot name blocks of level {level} in a root grid with {blocks} blocks on its longest axis"
+    )]
+    TooFineForKeys {
+        /// The level that would have been named.
+        level: usize,
+        /// Blocks on the longest root axis.
+        blocks: u32,
+    },
+    /// More leaves than a linear tree can number.
+    #[error("the linear tree would need {leaves} leaves, more than 2^29")]
+    TooManyLeaves {
+        /// Leaves that would have been needed.
+        leaves: u64,
+    },
+    /// Words that are not keys of blocks.
+    #[error("{count} of the wanted keys name no block of the root grid")]
+    NoBlocks {
+        /// How many.
+        count: u64,
+    },
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),

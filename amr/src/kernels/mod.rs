@@ -22,9 +22,12 @@
 mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
+pub mod linear;
 
 use crate::{Forest, ForestError, FormerIds};
 use cutlink_device::{Backend, Item};
+
+pub use linear::LinearKernels;
 
 mod sealed {
     pub trait Sealed {}

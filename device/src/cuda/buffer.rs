@@ -175,6 +175,21 @@ impl<T: Item> CudaBuf<T> {
         })
     }
 
+    /// A copy of `len` elements from `first` on.
+    pub fn piece(&self, what: &'static str, first: usize, len: usize) -> Result<Self, DeviceError> {
+        assert!(first + len <= self.len, "a piece should lie in its buffer");
+        let piece = Self::new(&self.of, what, len)?;
+        if len > 0 {
+            self.of.bind()?;
+            // SAFETY: both hold so many bytes, and are different buffers.
+            check("copy memory", unsafe {
+                let (from, bytes) = (self.address(first), len * size_of::<T>());
+                sys::cuMemcpyDtoDAsync_v2(piece.raw.at, from, bytes, self.of.0.stream)
+            })?;
+        }
+        Ok(piece)
+    }
+
     /// Copies as many elements of `from` as this has.
     pub(super) fn copy_front(&mut self, from: &Self) -> Result<(), DeviceError> {
         assert!(self.len <= from.len, "a copy should have enough");

@@ -71,6 +71,16 @@ cudaError_t sort(void* scratch, size_t* bytes, const Key* keys, Key* sorted, con
     return cub::DeviceRadixSort::SortPairs(scratch, *bytes, keys, sorted, values, out, n, 0, bits, stream);
 }
 
+cudaError_t sort_keys(void* scratch, size_t* bytes, const uint64_t* keys, uint64_t* sorted, int64_t n, int first,
+                      int end, cudaStream_t stream) {
+    return cub::DeviceRadixSort::SortKeys(scratch, *bytes, keys, sorted, n, first, end, stream);
+}
+
+cudaError_t unique(void* scratch, size_t* bytes, const uint64_t* keys, uint64_t* out, uint64_t* count, int64_t n,
+                   cudaStream_t stream) {
+    return cub::DeviceSelect::Unique(scratch, *bytes, keys, out, count, n, stream);
+}
+
 }  // namespace
 
 extern "C" {
@@ -127,6 +137,26 @@ cudaError_t cutlink_sort64_scratch(size_t* bytes, int64_t n) {
 cudaError_t cutlink_sort64(void* scratch, size_t bytes, const uint64_t* keys, uint64_t* sorted, const uint32_t* values,
                            uint32_t* out, int64_t n, int bits, cudaStream_t stream) {
     return sort(scratch, &bytes, keys, sorted, values, out, n, bits, stream);
+}
+
+cudaError_t cutlink_sort_keys_scratch(size_t* bytes, int64_t n) {
+    return sort_keys(nullptr, bytes, nullptr, nullptr, n, 0, 64, nullptr);
+}
+
+// Keys in the order of their bits from `first` to before `end`.
+cudaError_t cutlink_sort_keys(void* scratch, size_t bytes, const uint64_t* keys, uint64_t* sorted, int64_t n, int first,
+                              int end, cudaStream_t stream) {
+    return sort_keys(scratch, &bytes, keys, sorted, n, first, end, stream);
+}
+
+cudaError_t cutlink_unique_scratch(size_t* bytes, int64_t n) {
+    return unique(nullptr, bytes, nullptr, nullptr, nullptr, n, nullptr);
+}
+
+// The first of each run of equal keys, and the number of runs.
+cudaError_t cutlink_unique(void* scratch, size_t bytes, const uint64_t* keys, uint64_t* out, uint64_t* count, int64_t n,
+                           cudaStream_t stream) {
+    return unique(scratch, &bytes, keys, out, count, n, stream);
 }
 
 const char* cutlink_error_text(cudaError_t code) {

@@ -8,6 +8,7 @@ use crate::DeviceError;
 use cudarc::driver::sys::{CUdeviceptr, CUstream};
 use std::{
     ffi::{CStr, c_char, c_int},
+    ops::Range,
     ptr,
 };
 
@@ -34,6 +35,10 @@ unsafe extern "C" {
     fn cutlink_sort32(scratch: CUdeviceptr, bytes: usize, keys: CUdeviceptr, sorted: CUdeviceptr, values: CUdeviceptr, out: CUdeviceptr, n: i64, bits: c_int, stream: CUstream) -> Code;
     fn cutlink_sort64_scratch(bytes: *mut usize, n: i64) -> Code;
     fn cutlink_sort64(scratch: CUdeviceptr, bytes: usize, keys: CUdeviceptr, sorted: CUdeviceptr, values: CUdeviceptr, out: CUdeviceptr, n: i64, bits: c_int, stream: CUstream) -> Code;
+    fn cutlink_sort_keys_scratch(bytes: *mut usize, n: i64) -> Code;
+    fn cutlink_sort_keys(scratch: CUdeviceptr, bytes: usize, keys: CUdeviceptr, sorted: CUdeviceptr, n: i64, first: c_int, end: c_int, stream: CUstream) -> Code;
+    fn cutlink_unique_scratch(bytes: *mut usize, n: i64) -> Code;
+    fn cutlink_unique(scratch: CUdeviceptr, bytes: usize, keys: CUdeviceptr, out: CUdeviceptr, count: CUdeviceptr, n: i64, stream: CUstream) -> Code;
     fn cutlink_error_text(code: Code) -> *const c_char;
 }
 
@@ -270,6 +275,57 @@ impl Cuda {
                 )
             },
         )?;
+        Ok(out)
+    }
+
+    /// Keys sorted by some of their bits; those that are equal there keep their order.
+    pub fn sort_keys(
+        &self,
+        keys: &CudaBuf<u64>,
+        bits: Range<u32>,
+    ) -> Result<CudaBuf<u64>, DeviceError> {
+        let n = keys.len() as i64;
+        assert!(
+            bits.start < bits.end && bits.end <= u64::BITS,
+            "bits of a key should be sorted by, not {bits:?}"
+        );
+        let sorted = self.uninit("sorted keys", keys.len())?;
+        if n == 0 {
+            return Ok(sorted);
+        }
+        self.with_scratch(
+            "sort",
+            // SAFETY: writes the number.
+            |bytes| unsafe { cutlink_sort_keys_scratch(bytes, n) },
+            // SAFETY: as many keys as said in both, scratch as asked for.
+            |scratch, bytes, stream| unsafe {
+                let (from, to) = (keys.address(0), sorted.address(0));
+                let (first, end) = (bits.start as c_int, bits.end as c_int);
+                cutlink_sort_keys(scratch, bytes, from, to, n, first, end, stream)
+            },
+        )?;
+        Ok(sorted)
+    }
+
+    /// The first of each run of equal keys. Waits for their number.
+    pub fn unique(&self, keys: &CudaBuf<u64>) -> Result<CudaBuf<u64>, DeviceError> {
+        let n = keys.len() as i64;
+        let mut out = self.uninit("keys without repetition", keys.len())?;
+        if n == 0 {
+            return Ok(out);
+        }
+        let count = self.uninit::<u64>("a count", 1)?;
+        self.with_scratch(
+            "select",
+            // SAFETY: writes the number.
+            |bytes| unsafe { cutlink_unique_scratch(bytes, n) },
+            // SAFETY: as many keys as said in both, one count, scratch as asked for.
+            |scratch, bytes, stream| unsafe {
+                let (from, to) = (keys.address(0), out.address(0));
+                cutlink_unique(scratch, bytes, from, to, count.address(0), n, stream)
+            },
+        )?;
+        out.truncate(count.read(0)? as usize);
         Ok(out)
     }
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `adapt` | refinement and coarsening of the forest against a model of leaves |
 //! | `following` | meshes with bodies whose fluid is refined and coarsened |
+//! | `linear` | linear trees, and conversion from and to forests |
 //! | `buffers` | moving, filling, growing and refusing memory |
 //! | `random` | random closed chains, with and without rules, against brute force |
 //! | `robust` | open surfaces |
@@ -15,6 +16,7 @@
 mod adapt;
 mod buffers;
 mod following;
+mod linear;
 mod periodic;
 mod random;
 mod robust;

@@ -1,9 +1,18 @@
 //! The stages on the CPU, with rayon.
 
+mod ancestors;
+mod balance;
 mod children;
+mod close;
 mod connect;
+mod convert;
+mod emit;
+mod faces;
+mod leaves;
+mod linear;
 mod marks;
 mod rebuild;
+mod search;
 
 use crate::{Forest, ForestError, ForestKernels, FormerIds};
 use cutlink_device::{Host, Item, of_dimension};

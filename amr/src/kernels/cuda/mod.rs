@@ -2,8 +2,16 @@
 
 #![expect(unsafe_code, reason = "kernels are launched with addresses")]
 
+mod ancestors;
+mod balance;
 mod children;
+mod close;
 mod connect;
+mod convert;
+mod emit;
+mod faces;
+mod leaves;
+mod linear;
 mod marks;
 mod rebuild;
 
@@ -20,6 +28,13 @@ static MARKS: [Module; 2] = cutlink_device::cuda_modules!("marks");
 static CHILDREN: [Module; 2] = cutlink_device::cuda_modules!("children");
 static REBUILD: [Module; 2] = cutlink_device::cuda_modules!("rebuild");
 static CONNECT: [Module; 2] = cutlink_device::cuda_modules!("connect");
+static ANCESTORS: [Module; 2] = cutlink_device::cuda_modules!("ancestors");
+static BALANCE: [Module; 2] = cutlink_device::cuda_modules!("balance");
+static LEAVES: [Module; 2] = cutlink_device::cuda_modules!("leaves");
+static FACES: [Module; 2] = cutlink_device::cuda_modules!("faces");
+static CLOSE: [Module; 2] = cutlink_device::cuda_modules!("close");
+static EMIT: [Module; 2] = cutlink_device::cuda_modules!("emit");
+static CONVERT: [Module; 2] = cutlink_device::cuda_modules!("convert");
 
 impl<const D: usize> ForestKernels<D> for Cuda {
     fn ripple(
