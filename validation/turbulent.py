@@ -200,7 +200,7 @@ def rows():
         for collision, les in OPERATORS[:4]:
             name = f"sphere-3700-{across}-{suffix(collision, les)}"
             yield name, sphere_3700(name, across, collision, les, 120.0), read_sphere_3700
-    for half in (20, 40):
+    for half in (12, 20, 40):
         for les in ("none", "qr", "smagorinsky"):
             name = f"channel-1000-{half}-{suffix('cumulant', les)}"
             yield name, modeled_channel(name, half, "cumulant", les, 24), read_modeled_channel(half)
@@ -212,7 +212,7 @@ def rows():
     for collision, les, modeled in (("cumulant", "none", False), ("cumulant", "qr", False), ("cumulant", "qr", True), ("cumulant", "smagorinsky", True), ("kbc", "none", False), ("regularized", "qr", False)):
         name = f"sphere-1e6-16-{suffix(collision, les)}{'-modeled' if modeled else ''}"
         yield name, fast_sphere(name, 1e6, 16, collision, les, modeled, 100.0), read_fast_sphere(SPHERE_MILLION["drag"], "Achenbach 1972")
-    for across in (96, 128, 192):
+    for across in (64, 128, 192):
         for slant in (12.5, 25, 35):
             name = f"car-{slant:g}-{across}"
             yield name, car(name, slant, across, 0.6), read_car(slant)

@@ -19,6 +19,8 @@ use rayon::prelude::*;
 
 /// Distances along the normal at which the sampled cell is looked for, in cells; without one there the cell itself is sampled.
 const REACH: [f64; 3] = [2.4, 1.4, 0.7];
+/// The same of the cell between.
+const BETWEEN: [f64; 2] = [1.2, 0.7];
 /// Least distance of a cell from the wall that is used, in cells.
 const NEAREST: f64 = 0.05;
 
@@ -34,6 +36,10 @@ pub struct ModeledCell {
     pub sample_slot: u32,
     /// See `sample_slot`.
     pub sample_cell: u32,
+    /// A cell between, whose density is extrapolated with that of the sampled one.
+    pub near_slot: u32,
+    /// See `near_slot`.
+    pub near_cell: u32,
     /// Normal of the wall into the fluid, of length 1.
     pub normal: [f32; 3],
     /// Distance of the sampled cell from the wall, in cells.
@@ -42,6 +48,10 @@ pub struct ModeledCell {
     pub own: [f32; 3],
     /// Bits of the directions of links to modelled walls.
     pub links: u32,
+    /// Weight of the sampled density in the extrapolation, 0 or less; that of the other is 1 minus this.
+    pub outer: f32,
+    /// Nothing.
+    pub padding: u32,
 }
 
 /// The modelled walls of a level.
@@ -209,10 +219,14 @@ impl<const D: usize> Walls<'_, D> {
             let along: f64 = (0..D).map(|a| normal[a] * f64::from(step[a])).sum();
             Some((there, at, distance + along))
         };
-        let (sample_slot, sample_cell, height) = REACH
-            .iter()
-            .find_map(of_reach)
-            .unwrap_or((slot, cell, distance));
+        let sample = REACH.iter().find_map(of_reach);
+        let (sample_slot, sample_cell, height) = sample.unwrap_or((slot, cell, distance));
+        let near = BETWEEN.iter().find_map(of_reach);
+        let (near_slot, near_cell, middle) = near.unwrap_or((sample_slot, sample_cell, height));
+        let outer = match height - middle {
+            apart if apart > 0.5 => (distance - middle) / apart,
+            _ => 0.0,
+        };
         let (mask, first) = entry(self.level, slot, cell);
         let direction = links.trailing_zeros() as usize;
         let link = place(mask, first, direction);
@@ -237,10 +251,14 @@ impl<const D: usize> Walls<'_, D> {
             cell: cell as u32,
             sample_slot: sample_slot as u32,
             sample_cell: sample_cell as u32,
+            near_slot: near_slot as u32,
+            near_cell: near_cell as u32,
             normal: wide(normal),
             height: height.max(NEAREST) as f32,
             own: wide(own),
             links,
+            outer: outer as f32,
+            padding: 0,
         }
     }
 

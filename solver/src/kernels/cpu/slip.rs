@@ -47,7 +47,11 @@ fn of_cell<const D: usize, L: Lattice, S: Storage>(
     let (rho, u) = view.moments(at);
     let (rho, u) = (rho.wide(), u.map(Real::wide));
     let (far, sampled) = view.moments(there);
-    let far = far.wide();
+    // The density that the cell would have without the noise of the staircase, by those farther off.
+    let near = At::<D>::new(modeled.near_slot as usize, modeled.near_cell as usize);
+    let (near, _) = view.moments(near);
+    let outer = f64::from(modeled.outer);
+    let smooth = outer * far.wide() + (1.0 - outer) * near.wide();
     let (mine, sampled) = (tangential(u), tangential(sampled.map(Real::wide)));
     let speed = dot(&sampled, &sampled).sqrt();
     if speed == 0.0 {
@@ -75,7 +79,7 @@ fn of_cell<const D: usize, L: Lattice, S: Storage>(
         let factor = 6.0 * w * (1.0 + rho) * share;
         let sum = view.f(at, k).wide() + value.wide() - factor * dot(&c, &trial);
         let still = dot(&c, &u);
-        let even = 2.0 * w * (far + (1.0 + far) * (4.5 * still * still - 1.5 * square));
+        let even = 2.0 * w * (smooth + (1.0 + smooth) * (4.5 * still * still - 1.5 * square));
         exchanged += (sum - even) * toward;
         change += factor * toward * toward;
         weight += w * toward * toward;

@@ -6,11 +6,13 @@ constexpr int THREADS = 64;
 
 // A cell with links to modelled walls: `ModeledCell`.
 struct ModeledCell {
-    uint32_t slot, cell, sample_slot, sample_cell;
+    uint32_t slot, cell, sample_slot, sample_cell, near_slot, near_cell;
     float normal[3], height, own[3];
     uint32_t links;
+    float outer;
+    uint32_t padding;
 };
-static_assert(sizeof(ModeledCell) == 48, "five u32 and seven f32");
+static_assert(sizeof(ModeledCell) == 64, "eight u32 and eight f32");
 
 // Velocity over friction velocity at a distance y from the wall in viscous lengths, and its derivative (Reichardt 1951).
 __device__ inline double law(double y, double& slope) {
@@ -56,10 +58,14 @@ __device__ void of_cell(const View<L, S>& view, const ModeledCell& modeled, doub
     using T = Real<S>;
     const Level& level = view.level;
     const At at(modeled.slot, modeled.cell), there(modeled.sample_slot, modeled.sample_cell);
+    const At between(modeled.near_slot, modeled.near_cell);
     T u[D], away[D];
     double mine[D], along[D];
     const double rho = view.template velocity_of<1>(at, u);
+    // The density that the cell would have without the noise of the staircase, by those farther off.
+    const double near = view.template velocity_of<1>(between, away);
     const double far = view.template velocity_of<1>(there, away);
+    const double smooth = modeled.outer * far + (1.0 - modeled.outer) * near;
     tangential(modeled, u, mine);
     tangential(modeled, away, along);
     const double speed = sqrt(dot(along, along));
@@ -92,7 +98,7 @@ __device__ void of_cell(const View<L, S>& view, const ModeledCell& modeled, doub
         const double value = view.reflected(at, k, link, links, level.rules[2 * D + level.patch[link]], share);
         const double factor = 6.0 * w * (1.0 + rho) * share;
         const double sum = static_cast<double>(view.f(at, k)) + value - factor * dot(c, to), still = dot(c, u);
-        const double even = 2.0 * w * (far + (1.0 + far) * (4.5 * still * still - 1.5 * square));
+        const double even = 2.0 * w * (smooth + (1.0 + smooth) * (4.5 * still * still - 1.5 * square));
         exchanged += (sum - even) * toward;
         change += factor * toward * toward;
         weight += w * toward * toward;
