@@ -90,7 +90,8 @@ impl Modeled<Host> {
 /// Velocity over friction velocity at a distance y⁺ from the wall, and its derivative (Reichardt 1951).
 fn law(y: f64) -> (f64, f64) {
     const KAPPA: f64 = 0.41;
-    const LOG: f64 = 7.8;
+    // B - ln κ / κ with B = 5.2.
+    const LOG: f64 = 7.374_636;
     const BUFFER: f64 = 11.0;
     const DECAY: f64 = 3.0;
     let (slow, fast) = ((-y / BUFFER).exp(), (-y / DECAY).exp());
@@ -100,7 +101,8 @@ fn law(y: f64) -> (f64, f64) {
 }
 
 /// The friction velocity where the fluid has a velocity, a distance from the wall, by the law of the wall of Reichardt (1951),
-/// u⁺ = ln(1 + κ y⁺) / κ + 7.8 (1 - exp(-y⁺/11) - y⁺/11 exp(-y⁺/3)) with κ = 0.41: the viscous sublayer, the buffer
+/// u⁺ = ln(1 + κ y⁺) / κ + C (1 - exp(-y⁺/11) - y⁺/11 exp(-y⁺/3)) with κ = 0.41, and C = 7.37 for a logarithmic layer
+/// ln y⁺ / κ + 5.2 (Reichardt's C, 7.8, is for 5.6): the viscous sublayer, the buffer
 /// layer and the logarithmic layer in one. In any consistent units. Wall shear stress is ρ times its square.
 pub fn friction_velocity(velocity: f64, distance: f64, viscosity: f64) -> f64 {
     if velocity <= 0.0 {

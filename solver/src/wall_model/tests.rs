@@ -6,9 +6,9 @@ fn by_bisection(velocity: f64, distance: f64, viscosity: f64) -> f64 {
         let y = friction * distance / viscosity;
         let outer = (1.0 + 0.41 * y).ln() / 0.41;
         let inner = 1.0 - (-y / 11.0).exp() - y / 11.0 * (-y / 3.0).exp();
-        friction * (outer + 7.8 * inner) - velocity
+        friction * (outer + (5.2 - f64::ln(0.41) / 0.41) * inner) - velocity
     };
-    let (mut low, mut high) = (0.0, 1e3);
+    let (mut low, mut high) = (0.0, 1e9);
     for _ in 0..200 {
         let middle = 0.5 * (low + high);
         if of(middle) < 0.0 {
