@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 10] = [
+const CRATES: [&str; 11] = [
     "nvcc",
     "device",
     "amr",
+    "fr",
     "hex",
     "mesher",
     "voxelizer",

@@ -1,0 +1,55 @@
+//! Why a flow could not be set up or advanced.
+
+use crate::basis::MAX_ORDER;
+use cutlink_amr::ForestError;
+use cutlink_device::DeviceError;
+
+/// An error of a flow; the text is a lowercase fragment.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FrError {
+    /// An order without a basis.
+    #[error("order {order} is not one of 1 to {MAX_ORDER}")]
+    Order {
+        /// The order.
+        order: usize,
+    },
+    /// A ratio of specific heats that no gas has.
+    #[error("a ratio of specific heats of {gamma} is not above 1 and finite")]
+    Gamma {
+        /// The ratio.
+        gamma: f64,
+    },
+    /// A step or Courant number that is not positive.
+    #[error("a time step or Courant number of {step} is not positive and finite")]
+    TimeStep {
+        /// The step.
+        step: f64,
+    },
+    /// A box without volume.
+    #[error("a box from {lower:?} to {upper:?} has no volume")]
+    Box {
+        /// Its lower corner.
+        lower: Vec<f64>,
+        /// Its upper corner.
+        upper: Vec<f64>,
+    },
+    /// A far field without positive density and pressure.
+    #[error("the far field needs a positive density and pressure, and finite velocities")]
+    FarField,
+    /// Faces of the box that are not periodic, and nothing beyond them.
+    #[error("the box has faces that are not periodic, which need a far field")]
+    NoFarField,
+    /// A density or pressure that is not positive, or no number at all.
+    #[error("the flow has diverged by time {time}: no wave speed is finite")]
+    Diverged {
+        /// The time.
+        time: f64,
+    },
+    /// The tree.
+    #[error(transparent)]
+    Forest(#[from] ForestError),
+    /// Memory.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}

@@ -1,0 +1,281 @@
+//! A stage of all elements: common fluxes, the derivative of the corrected flux, the Runge–Kutta update, new traces.
+
+use super::{Operators, Task, low_first, mortar, rusanov, sizes, vectorized};
+use crate::Scalar;
+use cutlink_amr::linear::Face;
+use rayon::prelude::*;
+
+/// Elements that a thread takes at once.
+const CHUNK: usize = 16;
+
+/// What an element needs besides its state.
+struct Scratch<T> {
+    /// Common fluxes, by face, unknown and point of the face.
+    common: Vec<T>,
+    /// Fluxes along an axis, by unknown and point.
+    flux: Vec<T>,
+    /// Velocity by axis and point, then pressure.
+    primitive: Vec<T>,
+    /// The new state.
+    next: Vec<T>,
+}
+
+impl<T: Scalar> Scratch<T> {
+    fn new<const D: usize, const Q: usize>() -> Self {
+        let zeros = |len| vec![T::ZERO; len];
+        Self {
+            common: zeros(2 * D * sizes::trace(D, Q)),
+            flux: zeros(sizes::element(D, Q)),
+            primitive: zeros((1 + D) * sizes::nodes(D, Q)),
+            next: zeros(sizes::element(D, Q)),
+        }
+    }
+}
+
+/// The common fluxes at the faces of a leaf. Of a conforming face, both sides compute the same.
+#[inline(always)]
+fn common<const D: usize, const Q: usize, T: Scalar>(
+    task: &Task<'_, D, T>,
+    operators: &Operators<T, Q>,
+    leaf: u32,
+    out: &mut [T],
+) {
+    let all = const { sizes::trace(D, Q) };
+    let trace =
+        |leaf: u32, face: usize| &task.traces[(leaf as usize * 2 * D + face) * all..][..all];
+    for (face, out) in out.chunks_exact_mut(all).enumerate() {
+        let beyond = match task.faces.at(leaf, face) {
+            Face::Same(other) => trace(other, face ^ 1),
+            Face::Outside => &task.far_field[..all],
+            Face::Finer(slot) => {
+                let one = const { sizes::parts(D) * sizes::trace(D, Q) };
+                let fluxes = &task.mortars[slot as usize * one..][..one];
+                mortar::gather::<D, Q, T>(operators, fluxes, out);
+                continue;
+            }
+            Face::Coarser { leaf, sub_face } => {
+                out.copy_from_slice(mortar::of_sub_face::<D, Q, T>(task, face, leaf, sub_face));
+                continue;
+            }
+        };
+        let (low, high) = low_first(face, trace(leaf, face), beyond);
+        rusanov::<D, Q, T>(task.gamma, face / 2, low, high, out);
+    }
+}
+
+/// Velocities by axis, and the pressure.
+#[inline(always)]
+fn primitives<const D: usize, const Q: usize, T: Scalar>(gamma: T, u: &[T], out: &mut [T]) {
+    let n = const { sizes::nodes(D, Q) };
+    let u = &u[..const { sizes::element(D, Q) }];
+    let out = &mut out[..const { (1 + D) * sizes::nodes(D, Q) }];
+    for i in 0..n {
+        let inverse = T::of(1.0) / u[i];
+        let mut square = T::ZERO;
+        for a in 0..D {
+            let momentum = u[(1 + a) * n + i];
+            out[a * n + i] = momentum * inverse;
+            square = momentum.mul_add(momentum, square);
+        }
+        let kinetic = T::of(0.5) * (square * inverse);
+        out[D * n + i] = (gamma - T::of(1.0)) * (u[(1 + D) * n + i] - kinetic);
+    }
+}
+
+/// The fluxes along axis `A`.
+#[inline(always)]
+fn fluxes<const D: usize, const Q: usize, const A: usize, T: Scalar>(
+    u: &[T],
+    primitive: &[T],
+    out: &mut [T],
+) {
+    let n = const { sizes::nodes(D, Q) };
+    let u = &u[..const { sizes::element(D, Q) }];
+    let primitive = &primitive[..const { (1 + D) * sizes::nodes(D, Q) }];
+    let out = &mut out[..const { sizes::element(D, Q) }];
+    let (velocity, pressure) = (&primitive[A * n..][..n], &primitive[D * n..][..n]);
+    out[..n].copy_from_slice(&u[(1 + A) * n..][..n]);
+    for v in 1..=D {
+        for i in 0..n {
+            let flux = u[v * n + i] * velocity[i];
+            out[v * n + i] = if v == 1 + A { flux + pressure[i] } else { flux };
+        }
+    }
+    for i in 0..n {
+        let at = (1 + D) * n + i;
+        out[at] = (u[at] + pressure[i]) * velocity[i];
+    }
+}
+
+/// Takes `rate` times the derivative of the corrected flux along axis `A` from the new state.
+#[inline(always)]
+fn subtract<const D: usize, const Q: usize, const A: usize, T: Scalar>(
+    operators: &Operators<T, Q>,
+    flux: &[T],
+    common: &[T],
+    rate: T,
+    next: &mut [T],
+) {
+    let all = const { sizes::trace(D, Q) };
+    // Points between neighbours on the axis; lines of points that lie side by side are taken together.
+    let stride = const { Q.pow(A as u32) };
+    let lines = flux.chunks_exact(Q * stride);
+    let lines = lines.zip(next.chunks_exact_mut(Q * stride));
+    let low = common[2 * A * all..][..all].chunks_exact(stride);
+    let high = common[(2 * A + 1) * all..][..all].chunks_exact(stride);
+    for (((flux, next), low), high) in lines.zip(low).zip(high) {
+        if A == 0 {
+            let mut sum: [T; Q] = std::array::from_fn(|i| operators.corrections[0][i] * low[0]);
+            for i in 0..Q {
+                sum[i] = operators.corrections[1][i].mul_add(high[0], sum[i]);
+            }
+            for j in 0..Q {
+                for i in 0..Q {
+                    sum[i] = operators.columns[j][i].mul_add(flux[j], sum[i]);
+                }
+            }
+            for i in 0..Q {
+                next[i] = (-rate).mul_add(sum[i], next[i]);
+            }
+            continue;
+        }
+        for i in 0..Q {
+            for k in 0..stride {
+                let mut sum = operators.corrections[0][i] * low[k];
+                sum = operators.corrections[1][i].mul_add(high[k], sum);
+                for j in 0..Q {
+                    sum = operators.divergence[i][j].mul_add(flux[j * stride + k], sum);
+                }
+                let at = i * stride + k;
+                next[at] = (-rate).mul_add(sum, next[at]);
+            }
+        }
+    }
+}
+
+/// The traces of an element on the two faces of axis `A`.
+#[inline(always)]
+fn traces_of<const D: usize, const Q: usize, const A: usize, T: Scalar>(
+    operators: &Operators<T, Q>,
+    u: &[T],
+    out: &mut [T],
+) {
+    let all = const { sizes::trace(D, Q) };
+    let stride = const { Q.pow(A as u32) };
+    for upper in 0..2 {
+        let edge = &operators.edges[upper];
+        let out = &mut out[(2 * A + upper) * all..][..all];
+        let lines = u.chunks_exact(Q * stride);
+        for (u, out) in lines.zip(out.chunks_exact_mut(stride)) {
+            for k in 0..stride {
+                let mut sum = edge[0] * u[k];
+                for j in 1..Q {
+                    sum = edge[j].mul_add(u[j * stride + k], sum);
+                }
+                out[k] = sum;
+            }
+        }
+    }
+}
+
+/// The traces of an element, by face, unknown and point.
+#[inline(always)]
+fn all_traces<const D: usize, const Q: usize, T: Scalar>(
+    operators: &Operators<T, Q>,
+    u: &[T],
+    out: &mut [T],
+) {
+    traces_of::<D, Q, 0, T>(operators, u, out);
+    traces_of::<D, Q, 1, T>(operators, u, out);
+    if D == 3 {
+        traces_of::<D, Q, 2, T>(operators, u, out);
+    }
+}
+
+/// An axis of an element: fluxes, and their derivative taken from the new state.
+#[inline(always)]
+fn axis<const D: usize, const Q: usize, const A: usize, T: Scalar>(
+    operators: &Operators<T, Q>,
+    u: &[T],
+    rates: &[T; D],
+    scratch: &mut Scratch<T>,
+) {
+    fluxes::<D, Q, A, T>(u, &scratch.primitive, &mut scratch.flux);
+    let Scratch {
+        common, flux, next, ..
+    } = scratch;
+    subtract::<D, Q, A, T>(operators, flux, common, rates[A], next);
+}
+
+/// A stage of some elements, the first of which is leaf `first`.
+#[inline(always)]
+fn elements<const D: usize, const Q: usize, T: Scalar>(
+    task: &Task<'_, D, T>,
+    operators: &Operators<T, Q>,
+    first: usize,
+    [u, start, traces]: [&mut [T]; 3],
+) {
+    let (one, faces) = const { (sizes::element(D, Q), 2 * D * sizes::trace(D, Q)) };
+    let mut scratch = Scratch::<T>::new::<D, Q>();
+    let elements = u
+        .chunks_exact_mut(one)
+        .zip(start.chunks_exact_mut(one))
+        .zip(traces.chunks_exact_mut(faces));
+    for (i, ((u, start), traces)) in elements.enumerate() {
+        let leaf = first + i;
+        if task.is_first {
+            start.copy_from_slice(u);
+        }
+        common::<D, Q, T>(task, operators, leaf as u32, &mut scratch.common);
+        primitives::<D, Q, T>(task.gamma, u, &mut scratch.primitive);
+        for ((next, &u), &start) in scratch.next.iter_mut().zip(&*u).zip(&*start) {
+            *next = task.keep.mul_add(start - u, u);
+        }
+        let rates = &task.rates[usize::from(task.levels[leaf])];
+        axis::<D, Q, 0, T>(operators, u, rates, &mut scratch);
+        axis::<D, Q, 1, T>(operators, u, rates, &mut scratch);
+        if D == 3 {
+            axis::<D, Q, 2, T>(operators, u, rates, &mut scratch);
+        }
+        u.copy_from_slice(&scratch.next);
+        all_traces::<D, Q, T>(operators, u, traces);
+    }
+}
+
+/// See [`Kernels::advance`](super::Kernels::advance).
+pub(super) fn advance<const D: usize, const Q: usize, T: Scalar>(
+    task: &Task<'_, D, T>,
+    u: &mut [T],
+    start: &mut [T],
+    traces: &mut [T],
+) {
+    let operators = &Operators::<T, Q>::of(task.basis);
+    let (one, faces) = (sizes::element(D, Q), 2 * D * sizes::trace(D, Q));
+    u.par_chunks_mut(CHUNK * one)
+        .zip(start.par_chunks_mut(CHUNK * one))
+        .zip(traces.par_chunks_mut(CHUNK * faces))
+        .enumerate()
+        .for_each(|(chunk, ((u, start), traces))| {
+            vectorized(
+                #[inline(always)]
+                || elements(task, operators, chunk * CHUNK, [u, start, traces]),
+            );
+        });
+}
+
+/// See [`Kernels::traces`](super::Kernels::traces).
+pub(super) fn traces<const D: usize, const Q: usize, T: Scalar>(
+    basis: &crate::Basis,
+    u: &[T],
+    traces: &mut [T],
+) {
+    let operators = &Operators::<T, Q>::of(basis);
+    u.par_chunks(sizes::element(D, Q))
+        .zip(traces.par_chunks_mut(2 * D * sizes::trace(D, Q)))
+        .for_each(|(u, traces)| {
+            vectorized(
+                #[inline(always)]
+                || all_traces::<D, Q, T>(operators, u, traces),
+            );
+        });
+}

@@ -1,0 +1,179 @@
+//! The stages of a step, on the CPU.
+//!
+//! | stage | contract | file |
+//! |---|---|---|
+//! | `mortars` | common fluxes of hanging faces at the points of their fine sides | `mortar.rs` |
+//! | `advance` | common fluxes of all other faces, the corrected flux, the update, new traces: one pass over the state | `advance.rs` |
+//! | `traces` | the traces of a new state | `advance.rs` |
+//!
+//! | array | order |
+//! |---|---|
+//! | state | leaf, unknown (ρ, ρ v, ρ E), point with x first |
+//! | traces | leaf, face, unknown, point of the face with the lower axis first |
+//! | mortars | slot of the hanging face, sub-face, unknown, point |
+//!
+//! Each number is the result of the same operations in the same order, of + - × ÷ √, comparison and `mul_add` alone, so
+//! states are the same bits for any number of threads and on every processor.
+
+mod advance;
+pub mod mortar;
+mod operators;
+mod riemann;
+
+use crate::{Basis, Scalar};
+use cutlink_amr::linear::Faces;
+pub use operators::{Matrix, Operators};
+use rayon::prelude::*;
+pub use riemann::rusanov;
+
+/// Lengths of what an element has, by dimension and points on an axis.
+pub mod sizes {
+    /// Unknowns: density, momentum, energy.
+    pub const fn unknowns(d: usize) -> usize {
+        d + 2
+    }
+
+    /// Points of an element.
+    pub const fn nodes(d: usize, q: usize) -> usize {
+        q.pow(d as u32)
+    }
+
+    /// Points of a face.
+    pub const fn face(d: usize, q: usize) -> usize {
+        q.pow(d as u32 - 1)
+    }
+
+    /// Numbers of an element.
+    pub const fn element(d: usize, q: usize) -> usize {
+        unknowns(d) * nodes(d, q)
+    }
+
+    /// Numbers of a trace.
+    pub const fn trace(d: usize, q: usize) -> usize {
+        unknowns(d) * face(d, q)
+    }
+
+    /// Sub-faces of a hanging face.
+    pub const fn parts(d: usize) -> usize {
+        1 << (d - 1)
+    }
+}
+
+/// What a stage reads.
+#[derive(Debug, Clone, Copy)]
+pub struct Task<'a, const D: usize, T> {
+    /// The basis.
+    pub basis: &'a Basis,
+    /// The ratio of specific heats.
+    pub gamma: T,
+    /// What lies beyond the faces of leaves.
+    pub faces: &'a Faces<D>,
+    /// The level of each leaf.
+    pub levels: &'a [u8],
+    /// By level and axis: 2 / h times the time of the stage.
+    pub rates: &'a [[T; D]],
+    /// How much of the state at the start of the step the stage takes back.
+    pub keep: T,
+    /// Whether this is the first stage of a step, which saves the state.
+    pub is_first: bool,
+    /// The state's traces.
+    pub traces: &'a [T],
+    /// The common fluxes of hanging faces.
+    pub mortars: &'a [T],
+    /// The trace of the far field; empty where the box is periodic.
+    pub far_field: &'a [T],
+}
+
+/// The stages in a precision.
+pub trait Kernels<const D: usize>: Scalar {
+    /// The traces of a state.
+    fn traces(basis: &Basis, u: &[Self], traces: &mut [Self]);
+
+    /// The common fluxes of hanging faces.
+    fn mortars(task: &Task<'_, D, Self>, out: &mut [Self]);
+
+    /// A stage of all elements: the new state in place of `u`, the state at the start of the step in `start`, and the
+    /// traces of the new state.
+    fn advance(task: &Task<'_, D, Self>, u: &mut [Self], start: &mut [Self], traces: &mut [Self]);
+}
+
+/// The stages of a dimension and precision, compiled in this crate for each order.
+macro_rules! kernels {
+    ($d:literal, $type:ty) => {
+        impl Kernels<$d> for $type {
+            fn traces(basis: &Basis, u: &[Self], traces: &mut [Self]) {
+                match basis.order() {
+                    1 => advance::traces::<$d, 2, _>(basis, u, traces),
+                    2 => advance::traces::<$d, 3, _>(basis, u, traces),
+                    3 => advance::traces::<$d, 4, _>(basis, u, traces),
+                    _ => advance::traces::<$d, 5, _>(basis, u, traces),
+                }
+            }
+
+            fn mortars(task: &Task<'_, $d, Self>, out: &mut [Self]) {
+                match task.basis.order() {
+                    1 => mortar::mortars::<$d, 2, _>(task, out),
+                    2 => mortar::mortars::<$d, 3, _>(task, out),
+                    3 => mortar::mortars::<$d, 4, _>(task, out),
+                    _ => mortar::mortars::<$d, 5, _>(task, out),
+                }
+            }
+
+            fn advance(
+                task: &Task<'_, $d, Self>,
+                u: &mut [Self],
+                start: &mut [Self],
+                traces: &mut [Self],
+            ) {
+                match task.basis.order() {
+                    1 => advance::advance::<$d, 2, _>(task, u, start, traces),
+                    2 => advance::advance::<$d, 3, _>(task, u, start, traces),
+                    3 => advance::advance::<$d, 4, _>(task, u, start, traces),
+                    _ => advance::advance::<$d, 5, _>(task, u, start, traces),
+                }
+            }
+        }
+    };
+}
+
+kernels!(2, f32);
+kernels!(2, f64);
+kernels!(3, f32);
+kernels!(3, f64);
+
+/// The traces of both sides of a leaf's face, that of lower coordinates first.
+#[inline(always)]
+fn low_first<'a, T>(face: usize, own: &'a [T], beyond: &'a [T]) -> (&'a [T], &'a [T]) {
+    if face % 2 == 1 {
+        (own, beyond)
+    } else {
+        (beyond, own)
+    }
+}
+
+/// Items that a thread takes at once.
+const CHUNK: usize = 16;
+
+/// Work on chunks of items of `one` numbers each: the number of the first, and their numbers.
+#[inline(always)]
+fn for_chunks<T: Scalar>(out: &mut [T], one: usize, work: impl Fn(usize, &mut [T]) + Sync) {
+    out.par_chunks_mut(CHUNK * one)
+        .enumerate()
+        .for_each(|(chunk, out)| {
+            vectorized(
+                #[inline(always)]
+                || work(chunk * CHUNK, out),
+            );
+        });
+}
+
+/// Runs work as it is compiled for processors with AVX2 and fused multiplication, where this is one. The results are the
+/// same: elsewhere a fused operation is a call.
+#[inline(always)]
+fn vectorized(work: impl FnOnce()) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(processor) = pulp::x86::V3::try_new() {
+        return processor.vectorize(work);
+    }
+    work();
+}

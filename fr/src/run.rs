@@ -1,0 +1,359 @@
+//! A flow: its state on a tree, steps, and what can be asked of it.
+
+use crate::{
+    Basis, EulerParams, FrError, Primitive, TimeStep,
+    kernels::{Kernels, Task, sizes},
+};
+use cutlink_amr::linear::{Faces, Leaves};
+use cutlink_device::{Backend, Host, Item};
+use rayon::prelude::*;
+
+/// Volume integrals of the unknowns.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Totals<const D: usize> {
+    /// Of density.
+    pub mass: f64,
+    /// Of momentum.
+    pub momentum: [f64; D],
+    /// Of energy, inner and kinetic.
+    pub energy: f64,
+}
+
+/// An inviscid compressible flow on the leaves of a tree, an element each.
+///
+/// Memory: two states and two sets of traces, so `(D + 2) (2 Q^D + 4 D Q^(D-1))` numbers an element with Q = p + 1
+/// points on an axis.
+#[derive(Debug)]
+pub struct EulerFlow<const D: usize, T: Kernels<D> = f64> {
+    params: EulerParams<D>,
+    basis: Basis,
+    faces: Faces<D>,
+    levels: Vec<u8>,
+    /// Coordinates of leaves at their levels.
+    coords: Vec<[i32; D]>,
+    lower: [f64; D],
+    /// Edges of root elements.
+    edges: [f64; D],
+    u: Vec<T>,
+    start: Vec<T>,
+    traces: Vec<T>,
+    next_traces: Vec<T>,
+    mortars: Vec<T>,
+    far_field: Vec<T>,
+    time: f64,
+    steps: u64,
+}
+
+/// # Errors
+/// Where memory is short.
+fn zeros<T: Item>(what: &'static str, len: usize, zero: T) -> Result<Vec<T>, FrError> {
+    Ok(Host.alloc(what, len, zero)?)
+}
+
+impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
+    /// A flow at rest of density and pressure 1, in the box between two corners that the tree divides.
+    ///
+    /// # Errors
+    /// Where a parameter makes no sense, the box has no volume, faces of the box are not periodic and there is no far
+    /// field, or memory is short.
+    pub fn new(
+        leaves: &Leaves<D>,
+        lower: [f64; D],
+        upper: [f64; D],
+        params: EulerParams<D>,
+    ) -> Result<Self, FrError> {
+        params.validate()?;
+        let basis = Basis::new(params.order);
+        Self::with_basis(leaves, lower, upper, params, basis)
+    }
+
+    /// The same with other matrices: for experiments with schemes, and for tests that have to notice a wrong one.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    ///
+    /// # Panics
+    /// Where the basis is of another order.
+    pub fn with_basis(
+        leaves: &Leaves<D>,
+        lower: [f64; D],
+        upper: [f64; D],
+        params: EulerParams<D>,
+        basis: Basis,
+    ) -> Result<Self, FrError> {
+        params.validate()?;
+        assert_eq!(
+            basis.order(),
+            params.order,
+            "the basis should be the order's"
+        );
+        let is_box = |a: usize| lower[a] < upper[a] && (upper[a] - lower[a]).is_finite();
+        if !(0..D).all(is_box) {
+            return Err(FrError::Box {
+                lower: lower.to_vec(),
+                upper: upper.to_vec(),
+            });
+        }
+        let grid = leaves.grid();
+        if params.far_field.is_none() && grid.periodic().contains(&false) {
+            return Err(FrError::NoFarField);
+        }
+        let faces = leaves.faces(&Host)?;
+        let (q, len) = (params.order + 1, leaves.len());
+        let traces = 2 * D * len * sizes::trace(D, q);
+        let mortars = faces.slots.len() * sizes::parts(D) * sizes::trace(D, q);
+        let mut flow = Self {
+            levels: (0..len as u32).map(|i| leaves.level(i) as u8).collect(),
+            coords: (0..len as u32).map(|i| leaves.coord(i)).collect(),
+            edges: std::array::from_fn(|a| (upper[a] - lower[a]) / f64::from(grid.root()[a])),
+            lower,
+            u: zeros("the state", len * sizes::element(D, q), T::ZERO)?,
+            start: zeros(
+                "the state at a step's start",
+                len * sizes::element(D, q),
+                T::ZERO,
+            )?,
+            traces: zeros("traces", traces, T::ZERO)?,
+            next_traces: zeros("new traces", traces, T::ZERO)?,
+            mortars: zeros("fluxes of hanging faces", mortars, T::ZERO)?,
+            far_field: params.far_field.map_or(Vec::new(), |state| {
+                trace_of(&state, params.gamma, sizes::face(D, q))
+            }),
+            faces,
+            params,
+            basis,
+            time: 0.0,
+            steps: 0,
+        };
+        flow.set(|_| Primitive {
+            density: 1.0,
+            velocity: [0.0; D],
+            pressure: 1.0,
+        });
+        Ok(flow)
+    }
+
+    /// Sets the state at all points, by their coordinates, and the time to 0.
+    pub fn set(&mut self, state: impl Fn([f64; D]) -> Primitive<D> + Sync) {
+        let (nodes, one) = (self.nodes(), self.element());
+        let mut u = std::mem::take(&mut self.u);
+        u.par_chunks_mut(one).enumerate().for_each(|(leaf, u)| {
+            for node in 0..nodes {
+                let state = state(self.point(leaf as u32, node));
+                for v in 0..sizes::unknowns(D) {
+                    u[v * nodes + node] = T::of(state.unknown(self.params.gamma, v));
+                }
+            }
+        });
+        self.u = u;
+        T::traces(&self.basis, &self.u, &mut self.traces);
+        (self.time, self.steps) = (0.0, 0);
+    }
+
+    /// Takes so many steps.
+    ///
+    /// # Errors
+    /// [`FrError::Diverged`] where a step is to be found from a state that is no flow. Steps of a fixed length go on.
+    pub fn advance(&mut self, steps: u64) -> Result<(), FrError> {
+        for _ in 0..steps {
+            let step = self.time_step()?;
+            self.step(step);
+        }
+        Ok(())
+    }
+
+    /// Takes steps until a time, the last of which may be shorter.
+    ///
+    /// # Errors
+    /// As [`advance`](Self::advance).
+    pub fn advance_to(&mut self, time: f64) -> Result<(), FrError> {
+        while self.time < time {
+            let (step, left) = (self.time_step()?, time - self.time);
+            // What rounding leaves of the last step is no step of its own.
+            if left <= step * (1.0 + 1e-9) {
+                self.step(left);
+                self.time = time;
+            } else {
+                self.step(step);
+            }
+        }
+        Ok(())
+    }
+
+    /// A step of this length.
+    fn step(&mut self, length: f64) {
+        for (i, stage) in self.params.runge_kutta.stages().iter().enumerate() {
+            let finest = self
+                .levels
+                .iter()
+                .max()
+                .map_or(0, |&level| u32::from(level));
+            let rate = |level: u32, a: usize| {
+                2.0 * stage.step * length * f64::from(1u32 << level) / self.edges[a]
+            };
+            let rates: Vec<[T; D]> = (0..=finest)
+                .map(|level| std::array::from_fn(|a| T::of(rate(level, a))))
+                .collect();
+            let task = Task {
+                basis: &self.basis,
+                gamma: T::of(self.params.gamma),
+                faces: &self.faces,
+                levels: &self.levels,
+                rates: &rates,
+                keep: T::of(stage.keep),
+                is_first: i == 0,
+                traces: &self.traces,
+                mortars: &[],
+                far_field: &self.far_field,
+            };
+            T::mortars(&task, &mut self.mortars);
+            let task = Task {
+                mortars: &self.mortars,
+                ..task
+            };
+            T::advance(&task, &mut self.u, &mut self.start, &mut self.next_traces);
+            std::mem::swap(&mut self.traces, &mut self.next_traces);
+        }
+        self.time += length;
+        self.steps += 1;
+    }
+
+    /// How long the next step is.
+    ///
+    /// # Errors
+    /// [`FrError::Diverged`] where the state has no finite wave speed.
+    fn time_step(&self) -> Result<f64, FrError> {
+        match self.params.time_step {
+            TimeStep::Fixed(step) => Ok(step),
+            TimeStep::Courant(number) => {
+                let rate = self.wave_rate();
+                if !rate.is_finite() {
+                    return Err(FrError::Diverged { time: self.time });
+                }
+                Ok(number / rate)
+            }
+        }
+    }
+
+    /// The largest of `(2 p + 1) Σ (|v_a| + c) / h_a` at the points; infinite where a state is no flow.
+    pub fn wave_rate(&self) -> f64 {
+        let (nodes, gamma) = (self.nodes(), self.params.gamma);
+        let of_element = |(leaf, u): (usize, &[T])| {
+            let scale = f64::from(1u32 << self.levels[leaf]);
+            let of_node = |node: usize| {
+                let value = |v: usize| u[v * nodes + node].wide();
+                let velocity: [f64; D] = std::array::from_fn(|a| value(1 + a) / value(0));
+                let kinetic = 0.5 * velocity.iter().map(|v| v * v).sum::<f64>() * value(0);
+                let pressure = (gamma - 1.0) * (value(1 + D) - kinetic);
+                let sound = (gamma * pressure / value(0)).sqrt();
+                let waves = (0..D).map(|a| (velocity[a].abs() + sound) / self.edges[a]);
+                let rate = waves.sum::<f64>() * scale;
+                if rate.is_finite() {
+                    rate
+                } else {
+                    f64::INFINITY
+                }
+            };
+            (0..nodes).map(of_node).fold(0.0, f64::max)
+        };
+        let elements = self.u.par_chunks(self.element()).enumerate();
+        let largest = elements.map(of_element).reduce(|| 0.0, f64::max);
+        (2 * self.params.order + 1) as f64 * largest
+    }
+
+    /// The time.
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// Steps since the state was set.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// The unknowns: by leaf, unknown (ρ, ρ v, ρ E) and point.
+    pub fn unknowns(&self) -> &[T] {
+        &self.u
+    }
+
+    /// Unknowns at all points.
+    pub fn degrees_of_freedom(&self) -> usize {
+        self.u.len()
+    }
+
+    /// Points of an element.
+    pub fn nodes(&self) -> usize {
+        sizes::nodes(D, self.params.order + 1)
+    }
+
+    /// Numbers of an element.
+    fn element(&self) -> usize {
+        sizes::element(D, self.params.order + 1)
+    }
+
+    /// Where a point of an element is: points count up along x first.
+    pub fn point(&self, leaf: u32, node: usize) -> [f64; D] {
+        let (q, leaf) = (self.params.order + 1, leaf as usize);
+        let scale = 1.0 / f64::from(1u32 << self.levels[leaf]);
+        std::array::from_fn(|a| {
+            let local = 0.5 + 0.5 * self.basis.points[node / q.pow(a as u32) % q];
+            let at = f64::from(self.coords[leaf][a]) + local;
+            self.lower[a] + self.edges[a] * scale * at
+        })
+    }
+
+    /// The volume of the part of an element that a point stands for.
+    fn weight(&self, leaf: usize, node: usize) -> f64 {
+        let q = self.params.order + 1;
+        let scale = 0.5 / f64::from(1u32 << self.levels[leaf]);
+        let weight = |a: usize| self.basis.weights[node / q.pow(a as u32) % q];
+        (0..D).map(|a| weight(a) * self.edges[a] * scale).product()
+    }
+
+    /// The sum over all points of a number times the volume that a point stands for: the scheme's own quadrature. Elements
+    /// are added up in their order.
+    fn integral(&self, value: impl Fn(usize, usize) -> f64 + Sync) -> f64 {
+        let of_element = |leaf: usize| -> f64 {
+            let terms = (0..self.nodes()).map(|node| self.weight(leaf, node) * value(leaf, node));
+            terms.sum()
+        };
+        let parts: Vec<f64> = (0..self.levels.len())
+            .into_par_iter()
+            .map(of_element)
+            .collect();
+        parts.iter().sum()
+    }
+
+    /// Volume integrals of the unknowns.
+    pub fn totals(&self) -> Totals<D> {
+        let (nodes, one) = (self.nodes(), self.element());
+        let of =
+            |v: usize| self.integral(|leaf, node| self.u[leaf * one + v * nodes + node].wide());
+        Totals {
+            mass: of(0),
+            momentum: std::array::from_fn(|a| of(1 + a)),
+            energy: of(1 + D),
+        }
+    }
+
+    /// The L2 norm of the density's difference from an exact one, √∫ (ρ - ρ_exact)² dV, by the scheme's own quadrature
+    /// (W24, eq. 13).
+    pub fn density_error(&self, exact: impl Fn([f64; D]) -> f64 + Sync) -> f64 {
+        let one = self.element();
+        let square = self.integral(|leaf, node| {
+            let own = self.u[leaf * one + node].wide();
+            (own - exact(self.point(leaf as u32, node))).powi(2)
+        });
+        square.sqrt()
+    }
+}
+
+/// The trace of the same state at all points of a face.
+fn trace_of<const D: usize, T: Kernels<D>>(
+    state: &Primitive<D>,
+    gamma: f64,
+    points: usize,
+) -> Vec<T> {
+    let unknown = |i: usize| T::of(state.unknown(gamma, i / points));
+    (0..sizes::unknowns(D) * points).map(unknown).collect()
+}
