@@ -248,7 +248,7 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
                 let sound = (gamma * pressure / value(0)).sqrt();
                 let waves = (0..D).map(|a| (velocity[a].abs() + sound) / self.edges[a]);
                 let rate = waves.sum::<f64>() * scale;
-                if rate.is_finite() {
+                if rate.is_finite() && value(0) > 0.0 {
                     rate
                 } else {
                     f64::INFINITY
