@@ -163,7 +163,7 @@ fn tables_are_for_people_and_options_choose() {
         ran.stdout
     );
     let none = folder.run("bench solve --lattice d2q9 --case sphere");
-    none.failed(2, &["no 2D flows"]);
+    none.failed(2, &["there is no such flow", "the sphere is 3D"]);
     for usage in [
         "--lattice d3q15",
         "--collision mrt",
