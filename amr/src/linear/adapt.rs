@@ -15,7 +15,7 @@ use cutlink_device::Backend;
 
 /// What an adaptation did to the leaves.
 #[derive(Debug)]
-pub struct Adapted<B: Backend> {
+pub struct AdaptedLeaves<B: Backend> {
     /// By old leaf, the first new leaf in its place: itself, its first child, or the parent of its group. One entry more
     /// than old leaves: the number of new ones. With the mark of the old leaf this is the whole map.
     pub first: B::Buf<u32>,
@@ -28,13 +28,13 @@ pub struct Adapted<B: Backend> {
 /// What the new leaves are, counted: see [`LinearKernels::count`].
 #[derive(Debug)]
 pub struct Counted<B: Backend> {
-    /// See [`Adapted::first`].
+    /// See [`AdaptedLeaves::first`].
     pub first: B::Buf<u32>,
     /// New leaves; where they are too many for 32 bits, `first` is unspecified.
     pub leaves: u64,
-    /// See [`Adapted::refined`].
+    /// See [`AdaptedLeaves::refined`].
     pub refined: u64,
-    /// See [`Adapted::coarsened`].
+    /// See [`AdaptedLeaves::coarsened`].
     pub coarsened: u64,
     /// The finest level of the new leaves.
     pub finest: u32,
@@ -77,7 +77,7 @@ impl<const D: usize, K: LinearKernels<D>> Leaves<D, K> {
         &mut self,
         kernels: &K,
         marks: &mut K::Buf<u8>,
-    ) -> Result<Adapted<K>, ForestError> {
+    ) -> Result<AdaptedLeaves<K>, ForestError> {
         self.close(kernels, marks)?;
         let counted = kernels.count(self, marks)?;
         self.grid.check_level(counted.finest)?;
@@ -85,7 +85,7 @@ impl<const D: usize, K: LinearKernels<D>> Leaves<D, K> {
         // SAFETY: the marks are closed, and were counted just now.
         self.keys = unsafe { kernels.emit(self, marks, &counted)? };
         self.finest = counted.finest;
-        Ok(Adapted {
+        Ok(AdaptedLeaves {
             first: counted.first,
             refined: counted.refined,
             coarsened: counted.coarsened,

@@ -5,7 +5,7 @@
 //! | [`Grid`] | root blocks, and the keys of blocks: Morton number and level in 64 bits |
 //! | [`Leaves`] | the leaves: their keys, sorted; 8 bytes a leaf |
 //! | [`Faces`] | what lies beyond each face of each leaf: a code of 32 bits, and a table of hanging faces |
-//! | [`Adapted`] | what an adaptation did, and the map from old leaves to new ones |
+//! | [`AdaptedLeaves`] | what an adaptation did, and the map from old leaves to new ones |
 //!
 //! A leaf here is a leaf block of [`Forest`](crate::Forest): same levels, root grid and 2:1 rule over faces, edges and
 //! corners, and the same [checksum](Leaves::checksum). Refined blocks are not stored, ids are places in the array, and
@@ -24,7 +24,7 @@ mod leaves;
 mod validate;
 
 pub use crate::constants::LEVEL_BITS;
-pub use adapt::{Adapted, Counted};
+pub use adapt::{AdaptedLeaves, Counted};
 pub(crate) use faces::sub_face;
 pub use faces::{Face, Faces};
 pub use key::{Grid, coordinate_bits, level};

@@ -4,7 +4,7 @@
 use cutlink_amr::{
     Forest, LinearKernels, Mark,
     checksum::mix,
-    linear::{Adapted, Faces, Grid, Leaves},
+    linear::{AdaptedLeaves, Faces, Grid, Leaves},
 };
 use cutlink_device::Host;
 use cutlink_tests::{arrays::same_forest, backend_test, backends::random_cases};
@@ -84,7 +84,7 @@ impl<'a, const D: usize, K: LinearKernels<D>> Twins<'a, D, K> {
     }
 
     /// Adapts all three, and compares the trees, the closed marks, the maps and the counts.
-    fn adapt(&mut self, marks: Vec<u8>) -> Adapted<Host> {
+    fn adapt(&mut self, marks: Vec<u8>) -> AdaptedLeaves<Host> {
         let mut of_forest = vec![Mark::Keep as u8; self.forest.capacity()];
         for (leaf, &mark) in marks.iter().enumerate() {
             let level = self.here.level(leaf as u32) as usize;
