@@ -14,6 +14,7 @@ mod error;
 pub mod memory;
 #[cfg(any(feature = "cuda", test))]
 mod pieces;
+mod real;
 pub mod scan;
 pub mod shared;
 mod union_find;
@@ -22,4 +23,5 @@ pub use backend::{Backend, Host, Item};
 pub use choice::{Device, DeviceChoice, Selected, select};
 pub use dimension::of_dimension;
 pub use error::{DeviceError, Memory};
+pub use real::Real;
 pub use union_find::UnionFind;

@@ -46,12 +46,10 @@ mod error;
 pub mod kernels;
 mod params;
 mod run;
-mod scalar;
 mod vortex;
 
 pub use basis::{Basis, MAX_ORDER};
 pub use error::FrError;
 pub use params::{EulerParams, Primitive, RungeKutta, TimeStep};
 pub use run::{EulerFlow, Totals};
-pub use scalar::Scalar;
 pub use vortex::IsentropicVortex;

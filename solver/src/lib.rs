@@ -18,7 +18,6 @@ pub mod lattice;
 mod params;
 mod plan;
 pub mod profile;
-pub mod real;
 mod run;
 mod sponge;
 pub mod storage;

@@ -4,10 +4,9 @@
 use crate::{
     Precision,
     kernels::cpu::{Compiled, LAYER, Processor, Row},
-    real::Real,
 };
 use bytemuck::Zeroable;
-use cutlink_device::Item;
+use cutlink_device::{Item, Real};
 
 /// How a population is stored: f32 and f64 as they are.
 pub trait Storage: Item + Compiled {

@@ -1,8 +1,8 @@
 //! A stage of all elements: common fluxes, the derivative of the corrected flux, the Runge–Kutta update, new traces.
 
 use super::{Operators, Task, low_first, mortar, rusanov, sizes, vectorized};
-use crate::Scalar;
 use cutlink_amr::linear::Face;
+use cutlink_device::Real;
 use rayon::prelude::*;
 
 /// Elements that a thread takes at once.
@@ -20,7 +20,7 @@ struct Scratch<T> {
     next: Vec<T>,
 }
 
-impl<T: Scalar> Scratch<T> {
+impl<T: Real> Scratch<T> {
     fn new<const D: usize, const Q: usize>() -> Self {
         let zeros = |len| vec![T::ZERO; len];
         Self {
@@ -34,7 +34,7 @@ impl<T: Scalar> Scratch<T> {
 
 /// The common fluxes at the faces of a leaf. Of a conforming face, both sides compute the same.
 #[inline(always)]
-fn common<const D: usize, const Q: usize, T: Scalar>(
+fn common<const D: usize, const Q: usize, T: Real>(
     task: &Task<'_, D, T>,
     operators: &Operators<T, Q>,
     leaf: u32,
@@ -65,7 +65,7 @@ fn common<const D: usize, const Q: usize, T: Scalar>(
 
 /// Velocities by axis, and the pressure.
 #[inline(always)]
-fn primitives<const D: usize, const Q: usize, T: Scalar>(gamma: T, u: &[T], out: &mut [T]) {
+fn primitives<const D: usize, const Q: usize, T: Real>(gamma: T, u: &[T], out: &mut [T]) {
     let n = const { sizes::nodes(D, Q) };
     let u = &u[..const { sizes::element(D, Q) }];
     let out = &mut out[..const { (1 + D) * sizes::nodes(D, Q) }];
@@ -84,7 +84,7 @@ fn primitives<const D: usize, const Q: usize, T: Scalar>(gamma: T, u: &[T], out:
 
 /// The fluxes along axis `A`.
 #[inline(always)]
-fn fluxes<const D: usize, const Q: usize, const A: usize, T: Scalar>(
+fn fluxes<const D: usize, const Q: usize, const A: usize, T: Real>(
     u: &[T],
     primitive: &[T],
     out: &mut [T],
@@ -109,7 +109,7 @@ fn fluxes<const D: usize, const Q: usize, const A: usize, T: Scalar>(
 
 /// Takes `rate` times the derivative of the corrected flux along axis `A` from the new state.
 #[inline(always)]
-fn subtract<const D: usize, const Q: usize, const A: usize, T: Scalar>(
+fn subtract<const D: usize, const Q: usize, const A: usize, T: Real>(
     operators: &Operators<T, Q>,
     flux: &[T],
     common: &[T],
@@ -155,7 +155,7 @@ fn subtract<const D: usize, const Q: usize, const A: usize, T: Scalar>(
 
 /// The traces of an element on the two faces of axis `A`.
 #[inline(always)]
-fn traces_of<const D: usize, const Q: usize, const A: usize, T: Scalar>(
+fn traces_of<const D: usize, const Q: usize, const A: usize, T: Real>(
     operators: &Operators<T, Q>,
     u: &[T],
     out: &mut [T],
@@ -180,7 +180,7 @@ fn traces_of<const D: usize, const Q: usize, const A: usize, T: Scalar>(
 
 /// The traces of an element, by face, unknown and point.
 #[inline(always)]
-fn all_traces<const D: usize, const Q: usize, T: Scalar>(
+fn all_traces<const D: usize, const Q: usize, T: Real>(
     operators: &Operators<T, Q>,
     u: &[T],
     out: &mut [T],
@@ -194,7 +194,7 @@ fn all_traces<const D: usize, const Q: usize, T: Scalar>(
 
 /// An axis of an element: fluxes, and their derivative taken from the new state.
 #[inline(always)]
-fn axis<const D: usize, const Q: usize, const A: usize, T: Scalar>(
+fn axis<const D: usize, const Q: usize, const A: usize, T: Real>(
     operators: &Operators<T, Q>,
     u: &[T],
     rates: &[T; D],
@@ -209,7 +209,7 @@ fn axis<const D: usize, const Q: usize, const A: usize, T: Scalar>(
 
 /// A stage of some elements, the first of which is leaf `first`.
 #[inline(always)]
-fn elements<const D: usize, const Q: usize, T: Scalar>(
+fn elements<const D: usize, const Q: usize, T: Real>(
     task: &Task<'_, D, T>,
     operators: &Operators<T, Q>,
     first: usize,
@@ -243,7 +243,7 @@ fn elements<const D: usize, const Q: usize, T: Scalar>(
 }
 
 /// See [`Kernels::advance`](super::Kernels::advance).
-pub(super) fn advance<const D: usize, const Q: usize, T: Scalar>(
+pub(super) fn advance<const D: usize, const Q: usize, T: Real>(
     task: &Task<'_, D, T>,
     u: &mut [T],
     start: &mut [T],
@@ -264,7 +264,7 @@ pub(super) fn advance<const D: usize, const Q: usize, T: Scalar>(
 }
 
 /// See [`Kernels::traces`](super::Kernels::traces).
-pub(super) fn traces<const D: usize, const Q: usize, T: Scalar>(
+pub(super) fn traces<const D: usize, const Q: usize, T: Real>(
     basis: &crate::Basis,
     u: &[T],
     traces: &mut [T],

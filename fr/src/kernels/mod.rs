@@ -20,8 +20,9 @@ pub mod mortar;
 mod operators;
 mod riemann;
 
-use crate::{Basis, Scalar};
+use crate::Basis;
 use cutlink_amr::linear::Faces;
+use cutlink_device::Real;
 pub use operators::{Matrix, Operators};
 use rayon::prelude::*;
 pub use riemann::rusanov;
@@ -85,7 +86,7 @@ pub struct Task<'a, const D: usize, T> {
 }
 
 /// The stages in a precision.
-pub trait Kernels<const D: usize>: Scalar {
+pub trait Kernels<const D: usize>: Real {
     /// The traces of a state.
     fn traces(basis: &Basis, u: &[Self], traces: &mut [Self]);
 
@@ -156,7 +157,7 @@ const CHUNK: usize = 16;
 
 /// Work on chunks of items of `one` numbers each: the number of the first, and their numbers.
 #[inline(always)]
-fn for_chunks<T: Scalar>(out: &mut [T], one: usize, work: impl Fn(usize, &mut [T]) + Sync) {
+fn for_chunks<T: Real>(out: &mut [T], one: usize, work: impl Fn(usize, &mut [T]) + Sync) {
     out.par_chunks_mut(CHUNK * one)
         .enumerate()
         .for_each(|(chunk, out)| {

@@ -4,13 +4,13 @@
 //! the fine sides' own. The coarse side has their L2 projection, with the same integral: the scheme is conservative.
 
 use super::{Matrix, Operators, Task, for_chunks, sizes};
-use crate::Scalar;
 use cutlink_amr::linear::Face;
+use cutlink_device::Real;
 
 /// Values at the points of a face, by a matrix for each axis of the face, the lower one first: `to` of `from`, or what it
 /// held plus that.
 #[inline(always)]
-fn tensor<const D: usize, const Q: usize, T: Scalar>(
+fn tensor<const D: usize, const Q: usize, T: Real>(
     matrices: [&Matrix<T, Q>; 2],
     from: &[T],
     to: &mut [T],
@@ -42,7 +42,7 @@ fn tensor<const D: usize, const Q: usize, T: Scalar>(
 
 /// A coarse trace, by unknown and point, at the points of one of its sub-faces.
 #[inline(always)]
-pub fn to_sub_face<const D: usize, const Q: usize, T: Scalar>(
+pub fn to_sub_face<const D: usize, const Q: usize, T: Real>(
     operators: &Operators<T, Q>,
     part: usize,
     coarse: &[T],
@@ -57,7 +57,7 @@ pub fn to_sub_face<const D: usize, const Q: usize, T: Scalar>(
 
 /// The fluxes of all sub-faces, by sub-face, unknown and point, on the coarse side: added up in the order of sub-faces.
 #[inline(always)]
-pub fn gather<const D: usize, const Q: usize, T: Scalar>(
+pub fn gather<const D: usize, const Q: usize, T: Real>(
     operators: &Operators<T, Q>,
     fine: &[T],
     coarse: &mut [T],
@@ -77,7 +77,7 @@ pub fn gather<const D: usize, const Q: usize, T: Scalar>(
 
 /// The fluxes of the sub-faces of some hanging faces, the first of which has slot `first`.
 #[inline(always)]
-fn slots<const D: usize, const Q: usize, T: Scalar>(
+fn slots<const D: usize, const Q: usize, T: Real>(
     task: &Task<'_, D, T>,
     operators: &Operators<T, Q>,
     first: usize,
@@ -102,7 +102,7 @@ fn slots<const D: usize, const Q: usize, T: Scalar>(
 }
 
 /// The fluxes of all hanging faces: by slot, sub-face, unknown and point.
-pub(super) fn mortars<const D: usize, const Q: usize, T: Scalar>(
+pub(super) fn mortars<const D: usize, const Q: usize, T: Real>(
     task: &Task<'_, D, T>,
     out: &mut [T],
 ) {
@@ -118,7 +118,7 @@ pub(super) fn mortars<const D: usize, const Q: usize, T: Scalar>(
 
 /// The flux of a sub-face that a fine leaf has beyond its face: that of the coarse leaf's slot.
 #[inline(always)]
-pub(super) fn of_sub_face<'a, const D: usize, const Q: usize, T: Scalar>(
+pub(super) fn of_sub_face<'a, const D: usize, const Q: usize, T: Real>(
     task: &Task<'a, D, T>,
     face: usize,
     coarse: u32,

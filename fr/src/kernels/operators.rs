@@ -1,6 +1,7 @@
 //! The matrices of a basis in the precision of the flow, with lengths that are known to the compiler.
 
-use crate::{Basis, Scalar};
+use crate::Basis;
+use cutlink_device::Real;
 
 /// A matrix by rows.
 pub type Matrix<T, const Q: usize> = [[T; Q]; Q];
@@ -22,7 +23,7 @@ pub struct Operators<T, const Q: usize> {
     pub projections: [Matrix<T, Q>; 2],
 }
 
-impl<T: Scalar, const Q: usize> Operators<T, Q> {
+impl<T: Real, const Q: usize> Operators<T, Q> {
     /// The operators of a basis, rounded.
     ///
     /// # Panics

@@ -2,7 +2,7 @@
 //! sides as λ.
 
 use super::sizes;
-use crate::Scalar;
+use cutlink_device::Real;
 
 /// A side of a face at a point: normal velocity, pressure and fastest wave.
 #[derive(Clone, Copy)]
@@ -14,7 +14,7 @@ struct Side<T> {
 
 /// One side at point `i`, with the face's normal along axis `A`.
 #[inline(always)]
-fn side<const D: usize, const Q: usize, const A: usize, T: Scalar>(
+fn side<const D: usize, const Q: usize, const A: usize, T: Real>(
     gamma: T,
     u: &[T],
     i: usize,
@@ -39,7 +39,7 @@ fn side<const D: usize, const Q: usize, const A: usize, T: Scalar>(
 
 /// The common fluxes at the points of a face: traces by unknown and point in, fluxes by unknown and point out.
 #[inline(always)]
-fn along<const D: usize, const Q: usize, const A: usize, T: Scalar>(
+fn along<const D: usize, const Q: usize, const A: usize, T: Real>(
     gamma: T,
     low: &[T],
     high: &[T],
@@ -76,7 +76,7 @@ fn along<const D: usize, const Q: usize, const A: usize, T: Scalar>(
 /// The common fluxes at the points of a face with its normal along `axis`. Traces and fluxes are by unknown, then point;
 /// `low` is the side of lower coordinates.
 #[inline(always)]
-pub fn rusanov<const D: usize, const Q: usize, T: Scalar>(
+pub fn rusanov<const D: usize, const Q: usize, T: Real>(
     gamma: T,
     axis: usize,
     low: &[T],

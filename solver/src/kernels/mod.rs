@@ -28,11 +28,11 @@ pub use topology::TopologyKernels;
 
 use crate::{
     F16, Flow, Indicator, Plan, SolverError, adapt::transfer::SlotSource, lattice::Lattice,
-    real::Real, sponge::Damped, storage::Storage, tables::Level,
+    sponge::Damped, storage::Storage, tables::Level,
 };
 use bytemuck::{Pod, Zeroable};
 use cutlink_amr::dims;
-use cutlink_device::Backend;
+use cutlink_device::{Backend, Real};
 use std::ops::Range;
 
 /// Values summed over a patch: force, torque, and mass into the fluid.

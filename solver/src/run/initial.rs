@@ -5,11 +5,10 @@ use crate::{
     InitialState, SolverError,
     kernels::{FlowKernels, exchanged},
     lattice::Lattice,
-    real::Real,
     storage::Storage,
 };
 use cutlink_amr::dims;
-use cutlink_device::memory;
+use cutlink_device::{Real, memory};
 use rayon::prelude::*;
 
 /// A population of the equilibrium, less its weight.

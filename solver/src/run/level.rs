@@ -12,13 +12,12 @@ use crate::{
     lattice::Lattice,
     plan::tau,
     profile::Point,
-    real::Real,
     storage::Storage,
     tables::{Built, Level},
     variation::OfTime,
 };
 use cutlink_amr::dims;
-use cutlink_device::Backend;
+use cutlink_device::{Backend, Real};
 use std::cell::RefCell;
 
 /// A level's tables and populations.

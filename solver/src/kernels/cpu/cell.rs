@@ -11,12 +11,11 @@ use crate::{
     },
     lattice::{Lattice, opposite},
     profile,
-    real::Real,
     storage::Storage,
     tables::{Level, Rule},
 };
 use cutlink_amr::{OUTSIDE, dims};
-use cutlink_device::Host;
+use cutlink_device::{Host, Real};
 use cutlink_voxelizer::unpack_cell;
 use std::marker::PhantomData;
 

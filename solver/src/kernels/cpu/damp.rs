@@ -2,11 +2,10 @@
 
 use super::{BLOCK, LAYER, faces::equilibrium, order::Order};
 use crate::{
-    kernels::exchanged, lattice::Lattice, real::Real, sponge::Damped, storage::Storage,
-    tables::Level,
+    kernels::exchanged, lattice::Lattice, sponge::Damped, storage::Storage, tables::Level,
 };
 use cutlink_amr::dims;
-use cutlink_device::Host;
+use cutlink_device::{Host, Real};
 use rayon::prelude::*;
 
 /// Rows of some slots, which are in ascending order.

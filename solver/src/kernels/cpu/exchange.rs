@@ -16,12 +16,11 @@ use super::{
 use crate::{
     kernels::{Arrival, Between, exchanged},
     lattice::Lattice,
-    real::Real,
     storage::Storage,
     tables::Level,
 };
 use cutlink_amr::{NONE, dims};
-use cutlink_device::Host;
+use cutlink_device::{Host, Real};
 use rayon::prelude::*;
 use std::marker::PhantomData;
 

@@ -14,11 +14,11 @@ use super::{
 use crate::{
     constants::condition,
     lattice::{Lattice, opposite},
-    real::Real,
     storage::Storage,
     tables::Rule,
 };
 use cutlink_amr::dims;
+use cutlink_device::Real;
 
 /// Share of the given density in an outflow's: enough to hold the mean pressure, too little to reflect much.
 const ANCHOR: f64 = 0.02;

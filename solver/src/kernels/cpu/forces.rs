@@ -9,12 +9,11 @@ use super::{
 use crate::{
     kernels::SUMS,
     lattice::{Lattice, MOST},
-    real::Real,
     storage::Storage,
     tables::Level,
 };
 use cutlink_amr::dims;
-use cutlink_device::Host;
+use cutlink_device::{Host, Real};
 use rayon::prelude::*;
 use std::marker::PhantomData;
 

@@ -1,9 +1,9 @@
 //! Density and velocity from populations.
 
 use super::{LAYER, cell::sums, order::Order, processor::AnyProcessor};
-use crate::{lattice::Lattice, real::Real, storage::Storage, tables::Level};
+use crate::{lattice::Lattice, storage::Storage, tables::Level};
 use cutlink_amr::dims;
-use cutlink_device::Host;
+use cutlink_device::{Host, Real};
 use rayon::prelude::*;
 use std::ops::Range;
 

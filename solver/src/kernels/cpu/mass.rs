@@ -5,9 +5,9 @@ use super::{
     cell::{bits, sums},
     order::Order,
 };
-use crate::{lattice::Lattice, real::Real, storage::Storage, tables::Level};
+use crate::{lattice::Lattice, storage::Storage, tables::Level};
 use cutlink_amr::dims;
-use cutlink_device::Host;
+use cutlink_device::{Host, Real};
 use rayon::prelude::*;
 
 pub(super) fn mass<const D: usize, L: Lattice, S: Storage>(

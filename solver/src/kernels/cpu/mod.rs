@@ -31,12 +31,11 @@ use crate::{
     F16, Flow, Indicator, LatticeKind, Plan, SolverError,
     lattice::{D2Q9, D3Q19, D3Q27, Lattice, MOST},
     plan::{self, Starts},
-    real::Real,
     sponge::Damped,
     storage::Storage,
     tables::Level,
 };
-use cutlink_device::Host;
+use cutlink_device::{Host, Real};
 use std::{any::Any, ops::Range};
 
 pub use census::Census;

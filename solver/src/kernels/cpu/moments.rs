@@ -2,7 +2,8 @@
 //! serves several populations.
 
 use super::cell::{At, View};
-use crate::{lattice::Lattice, real::Real, storage::Storage};
+use crate::{lattice::Lattice, storage::Storage};
+use cutlink_device::Real;
 
 /// Most cells of a block and of those around it, one deep: 6^D.
 const HALO: usize = 216;

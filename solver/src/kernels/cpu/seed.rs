@@ -11,11 +11,10 @@ use crate::{
     constants::source,
     kernels::{Departure, Origin, Transfer, exchanged},
     lattice::Lattice,
-    real::Real,
     storage::Storage,
 };
 use cutlink_amr::{NONE, dims};
-use cutlink_device::Host;
+use cutlink_device::{Host, Real};
 use rayon::prelude::*;
 use std::marker::PhantomData;
 

@@ -6,12 +6,11 @@ use super::{
 };
 use crate::{
     lattice::{Lattice, MOST},
-    real::Real,
     storage::Storage,
     tables::Level,
     wall_model::{ModeledCell, friction_velocity},
 };
-use cutlink_device::Host;
+use cutlink_device::{Host, Real};
 use rayon::prelude::*;
 use std::marker::PhantomData;
 

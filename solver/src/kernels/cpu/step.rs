@@ -12,13 +12,12 @@ use super::{
 use crate::{
     kernels::{Relaxation, exchanged},
     lattice::{Lattice, MOST, opposite},
-    real::Real,
     storage::Storage,
     tables::Level,
 };
 use bytemuck::Zeroable;
 use cutlink_amr::{OUTSIDE, dims};
-use cutlink_device::Host;
+use cutlink_device::{Host, Real};
 use rayon::prelude::*;
 use std::marker::PhantomData;
 

@@ -23,12 +23,12 @@ use crate::{
     F16, Flow, Indicator, Plan, SolverError,
     lattice::Lattice,
     plan::{self, Starts},
-    real::Real,
     sponge::Damped,
     storage::Storage,
     tables::Level,
 };
 use bytemuck::{Pod, Zeroable};
+use cutlink_device::Real;
 use cutlink_device::cuda::{Cuda, CudaBuf, Launch, Module};
 use std::ops::Range;
 

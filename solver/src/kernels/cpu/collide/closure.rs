@@ -9,8 +9,8 @@ use crate::{
     constants::{closure, odd},
     kernels::Relaxation,
     lattice::Lattice,
-    real::Real,
 };
+use cutlink_device::Real;
 
 /// X of the module's text.
 #[cfg_attr(optimized, inline(always))]

@@ -9,8 +9,8 @@ use super::{Fluid, Operator, unrolled};
 use crate::{
     kernels::Relaxation,
     lattice::{Lattice, MOST},
-    real::Real,
 };
+use cutlink_device::Real;
 
 pub(super) struct Cumulant;
 

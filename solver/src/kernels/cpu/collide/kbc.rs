@@ -6,8 +6,8 @@ use super::{Fluid, Operator, unrolled, without_trace};
 use crate::{
     kernels::Relaxation,
     lattice::{Lattice, MOST},
-    real::Real,
 };
+use cutlink_device::Real;
 
 pub(super) struct Kbc;
 

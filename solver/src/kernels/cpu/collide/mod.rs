@@ -19,9 +19,9 @@ use crate::{
     constants::{closure as model, operator},
     kernels::{Arrival, Relaxation, exchanged},
     lattice::{Lattice, MOST},
-    real::Real,
 };
 use cumulant::Cumulant;
+use cutlink_device::Real;
 use kbc::Kbc;
 use regularized::Regularized;
 use std::marker::PhantomData;

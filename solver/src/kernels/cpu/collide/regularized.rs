@@ -6,8 +6,8 @@ use crate::{
     constants::operator,
     kernels::Relaxation,
     lattice::{Lattice, MOST, cubic_shares},
-    real::Real,
 };
+use cutlink_device::Real;
 use std::marker::PhantomData;
 
 /// Without `PUSHED` there is no acceleration.

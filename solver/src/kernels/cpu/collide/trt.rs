@@ -4,8 +4,8 @@ use super::{Fluid, Operator, Push, dot, isotropic, regularized, unrolled};
 use crate::{
     kernels::Relaxation,
     lattice::{Lattice, MOST},
-    real::Real,
 };
+use cutlink_device::Real;
 
 /// With `BULK` the trace of the stress relaxes with a time of 1; without `PUSHED` there is no acceleration.
 pub(super) struct Trt<const BULK: bool, const PUSHED: bool>;

@@ -1,6 +1,6 @@
 //! The floating-point types of arithmetic.
 
-use cutlink_device::Item;
+use crate::Item;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
 /// f32 or f64.
@@ -16,6 +16,9 @@ pub trait Real:
     + AddAssign
     + SubAssign
 {
+    /// Zero.
+    const ZERO: Self;
+
     /// Rounded from f64.
     fn of(value: f64) -> Self;
 
@@ -27,11 +30,22 @@ pub trait Real:
 
     /// Its magnitude.
     fn abs(self) -> Self;
+
+    /// `self * a + b`, rounded once.
+    fn mul_add(self, a: Self, b: Self) -> Self;
+
+    /// The larger of two; `other` where one is no number.
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        if self > other { self } else { other }
+    }
 }
 
 macro_rules! real {
     ($type:ty) => {
         impl Real for $type {
+            const ZERO: Self = 0.0;
+
             #[inline(always)]
             #[allow(
                 clippy::cast_possible_truncation,
@@ -59,6 +73,11 @@ macro_rules! real {
             #[inline(always)]
             fn abs(self) -> Self {
                 self.abs()
+            }
+
+            #[inline(always)]
+            fn mul_add(self, a: Self, b: Self) -> Self {
+                self.mul_add(a, b)
             }
         }
     };
