@@ -102,15 +102,19 @@ fn optimization() {
 #[cfg(feature = "cuda")]
 fn main() -> Result<(), String> {
     use constants::{
-        DIRECTION_BITS, F16_SCALE, NEWTON_STEPS, closure, condition, indicator, odd, operator,
-        profile, scheme, slot, source,
+        DIRECTION_BITS, F16_SCALE, closure, condition, indicator, law, odd, operator, profile,
+        scheme, slot, source,
     };
     use cutlink_nvcc::Constant;
     optimization();
     let values = [
         ("DIRECTION_BITS", Constant::U32(DIRECTION_BITS)),
         ("F16_SCALE", Constant::F64(f64::from(F16_SCALE))),
-        ("NEWTON_STEPS", Constant::U32(NEWTON_STEPS)),
+        ("KAPPA", Constant::F64(law::KAPPA)),
+        ("LOG", Constant::F64(law::LOG)),
+        ("BUFFER", Constant::F64(law::BUFFER)),
+        ("DECAY", Constant::F64(law::DECAY)),
+        ("NEWTON_STEPS", Constant::U32(law::NEWTON_STEPS)),
         ("WALL", Constant::U32(condition::WALL)),
         ("SLIP", Constant::U32(condition::SLIP)),
         ("OUTFLOW", Constant::U32(condition::OUTFLOW)),

@@ -3,8 +3,19 @@
 /// What populations less their weights are multiplied by where they are stored in 16 bits.
 pub(crate) const F16_SCALE: f32 = 32768.0;
 
-/// Newton steps for the friction velocity of a modelled wall.
-pub(crate) const NEWTON_STEPS: u32 = 5;
+/// The law of the wall: `wall_model.rs`.
+pub(crate) mod law {
+    /// Kármán's constant.
+    pub(crate) const KAPPA: f64 = 0.41;
+    /// B - ln κ / κ with B = 5.2.
+    pub(crate) const LOG: f64 = 7.374_636;
+    /// Thickness of the buffer layer, in viscous lengths.
+    pub(crate) const BUFFER: f64 = 11.0;
+    /// Of the correction within it.
+    pub(crate) const DECAY: f64 = 3.0;
+    /// Newton steps for the friction velocity.
+    pub(crate) const NEWTON_STEPS: u32 = 5;
+}
 
 /// Conditions of a face or patch as kernels read them: `Rule::kind`.
 pub(crate) mod condition {

@@ -15,6 +15,7 @@ pub mod fields;
 mod flow;
 pub mod kernels;
 pub mod lattice;
+mod linear;
 mod params;
 mod plan;
 pub mod profile;

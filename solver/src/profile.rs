@@ -7,11 +7,10 @@
 use crate::{
     Place, SolverError, Space, Variation,
     constants::condition,
-    tables::{Level, Rule},
+    tables::{At, Level, Rule, bits},
 };
 use cutlink_amr::{NONE, dims};
 use cutlink_device::Host;
-use cutlink_voxelizer::unpack_cell;
 use rayon::prelude::*;
 
 /// No variation.
@@ -98,7 +97,6 @@ fn at_face<const D: usize>(
     has_ghosts: bool,
     points: &mut Vec<Point<D>>,
 ) {
-    let dx = 1.0 / f64::from(1u32 << level.index);
     if level.profile_face.is_empty() {
         level.profile_face = vec![NONE; level.special * 2 * D];
     }
@@ -135,9 +133,7 @@ fn at_face<const D: usize>(
                 points[place] = Point {
                     variation,
                     place,
-                    x: std::array::from_fn(|a| {
-                        dx * (f64::from(4 * block[a] + local[a]) + 0.5 + 0.5 * f64::from(c[a]))
-                    }),
+                    x: level.point(At { slot, local }, c, 0.5),
                 };
             }
         }
@@ -150,30 +146,21 @@ fn at_links<const D: usize>(
     patch: usize,
     points: &mut Vec<Point<D>>,
 ) {
-    let dx = 1.0 / f64::from(1u32 << level.index);
     if level.profile_link.is_empty() {
         level.profile_link = vec![NONE; level.q.len()];
     }
     for slot in 0..level.special {
-        let (block, mut entry) = (level.coord[slot], level.cell_start[slot] as usize);
-        for cell in (0..dims::cells(D)).filter(|cell| level.boundary[slot] >> cell & 1 == 1) {
-            let (mask, first) = unpack_cell(level.cells[entry]);
-            entry += 1;
-            let directions = (0..dims::directions(D)).filter(|d| mask >> d & 1 == 1);
-            for (link, direction) in (first as usize..).zip(directions) {
+        for at in bits(level.boundary[slot]).map(|cell| At::new(slot, cell)) {
+            for (direction, link) in level.links(at).places() {
                 if usize::from(level.patch[link]) != patch {
                     continue;
                 }
-                let (local, c) = (dims::unravel::<D>(cell, 4), dims::step::<D>(direction));
-                let share = f64::from(level.q[link]);
                 let place = points.len();
                 level.profile_link[link] = place as u32;
                 points.push(Point {
                     variation,
                     place,
-                    x: std::array::from_fn(|a| {
-                        dx * (f64::from(4 * block[a] + local[a]) + 0.5 + share * f64::from(c[a]))
-                    }),
+                    x: level.point(at, dims::step(direction), f64::from(level.q[link])),
                 });
             }
         }

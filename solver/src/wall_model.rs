@@ -9,12 +9,15 @@
 //! A cell's share of the wall follows from its links: a plane with unit normal n has |c·n| links of velocity c a unit of area.
 
 use crate::{
-    Motion, Params, PatchCondition, SolverError, constants::NEWTON_STEPS, plan::tau, tables::Level,
+    Motion, Params, PatchCondition, SolverError,
+    constants::law::{BUFFER, DECAY, KAPPA, LOG, NEWTON_STEPS},
+    linear,
+    plan::tau,
+    tables::{At, Level, bits},
 };
 use bytemuck::{Pod, Zeroable};
 use cutlink_amr::{NONE, dims};
 use cutlink_device::{Backend, Host};
-use cutlink_voxelizer::unpack_cell;
 use rayon::prelude::*;
 
 /// Distances along the normal at which the sampled cell is looked for, in cells; without one there the cell itself is sampled.
@@ -50,8 +53,6 @@ pub struct ModeledCell {
     pub links: u32,
     /// Weight of the sampled density in the extrapolation, 0 or less; that of the other is 1 minus this.
     pub outer: f32,
-    /// Nothing.
-    pub padding: u32,
 }
 
 /// The modelled walls of a level.
@@ -89,11 +90,6 @@ impl Modeled<Host> {
 
 /// Velocity over friction velocity at a distance y⁺ from the wall, and its derivative (Reichardt 1951).
 fn law(y: f64) -> (f64, f64) {
-    const KAPPA: f64 = 0.41;
-    // B - ln κ / κ with B = 5.2.
-    const LOG: f64 = 7.374_636;
-    const BUFFER: f64 = 11.0;
-    const DECAY: f64 = 3.0;
     let (slow, fast) = ((-y / BUFFER).exp(), (-y / DECAY).exp());
     let value = (KAPPA * y).ln_1p() / KAPPA + LOG * (1.0 - slow - y / BUFFER * fast);
     let slope = 1.0 / (1.0 + KAPPA * y) + LOG / BUFFER * (slow - fast + y / DECAY * fast);
@@ -120,19 +116,13 @@ pub fn friction_velocity(velocity: f64, distance: f64, viscosity: f64) -> f64 {
 
 /// Makes the cells of a level that have links to modelled walls, and the places of their slip velocities.
 pub(crate) fn add<const D: usize>(level: &mut Level<D, Host>, params: &Params<D>) -> Modeled<Host> {
-    let is_modeled = |patch: u16| params.modeled.contains(&usize::from(patch));
+    let walls = Walls {
+        level: &*level,
+        params,
+    };
     let of_slot = |slot: usize| {
-        let walls = Walls {
-            level: &*level,
-            params,
-        };
-        let here = level.boundary[slot] & level.stepped[slot];
-        let cells = (0..dims::cells(D)).filter(move |cell| here >> cell & 1 == 1);
-        let of_cell = move |cell: usize| {
-            let links = walls.links(slot, cell, &is_modeled);
-            (links != 0).then(|| walls.cell(slot, cell, links, &is_modeled))
-        };
-        cells.filter_map(of_cell).collect::<Vec<_>>()
+        let here = bits(level.boundary[slot] & level.stepped[slot]);
+        here.filter_map(move |cell| walls.cell(At::new(slot, cell)))
     };
     let cells: Vec<ModeledCell> = (0..level.special)
         .into_par_iter()
@@ -143,9 +133,9 @@ pub(crate) fn add<const D: usize>(level: &mut Level<D, Host>, params: &Params<D>
         level.profile_link = vec![NONE; level.q.len()];
     }
     for (n, cell) in cells.iter().enumerate() {
-        let (mask, link) = entry(level, cell.slot as usize, cell.cell as usize);
-        for direction in (0..dims::directions(D)).filter(|d| cell.links >> d & 1 == 1) {
-            level.profile_link[place(mask, link, direction)] = (first + n) as u32;
+        let links = level.links(At::new(cell.slot as usize, cell.cell as usize));
+        for link in bits(u64::from(cell.links)).filter_map(|direction| links.place(direction)) {
+            level.profile_link[link] = (first + n) as u32;
         }
         level
             .profile
@@ -158,18 +148,6 @@ pub(crate) fn add<const D: usize>(level: &mut Level<D, Host>, params: &Params<D>
     }
 }
 
-/// The links of a boundary cell: directions, and the first one's place.
-fn entry<const D: usize>(level: &Level<D, Host>, slot: usize, cell: usize) -> (u32, usize) {
-    let rank = (level.boundary[slot] & ((1 << cell) - 1)).count_ones();
-    let (mask, first) = unpack_cell(level.cells[(level.cell_start[slot] + rank) as usize]);
-    (mask, first as usize)
-}
-
-/// The place of a link among all of the level.
-fn place(mask: u32, first: usize, direction: usize) -> usize {
-    first + (mask & ((1 << direction) - 1)).count_ones() as usize
-}
-
 /// Walls as the cells see them.
 #[derive(Clone, Copy)]
 struct Walls<'a, const D: usize> {
@@ -178,121 +156,88 @@ struct Walls<'a, const D: usize> {
 }
 
 impl<const D: usize> Walls<'_, D> {
-    /// The directions of a cell's links to modelled walls.
-    fn links(&self, slot: usize, cell: usize, is_modeled: &impl Fn(u16) -> bool) -> u32 {
-        if slot >= self.level.special || self.level.boundary[slot] >> cell & 1 == 0 {
-            return 0;
-        }
-        let (mask, first) = entry(self.level, slot, cell);
-        let bit = |direction: usize| {
-            let is_one = mask >> direction & 1 == 1
-                && is_modeled(self.level.patch[place(mask, first, direction)]);
-            u32::from(is_one) << direction
+    /// A cell's links to modelled walls: directions and places.
+    fn links(&self, at: At<D>) -> impl Iterator<Item = (usize, usize)> {
+        let is_modeled = |link: usize| {
+            let patch = usize::from(self.level.patch[link]);
+            self.params.modeled.contains(&patch)
         };
-        (0..dims::directions(D)).map(bit).sum()
+        let links = self.level.links(at).places();
+        links.filter(move |&(_, link)| is_modeled(link))
     }
 
     /// The fluid cell so many cells away, if the level has it.
-    fn fluid(&self, slot: usize, cell: usize, step: [i32; D]) -> Option<(usize, usize)> {
-        let local = dims::unravel::<D>(cell, 4);
-        let at: [i32; D] = std::array::from_fn(|a| local[a] + step[a]);
-        let toward = dims::direction(at.map(|x| x >> 2));
-        let next = self.level.neighbors[slot * dims::directions(D) + toward] as usize;
-        let there = dims::ravel::<D>(at.map(|x| x & 3), 4);
-        (next < self.level.slots && self.level.stepped[next] >> there & 1 == 1)
-            .then_some((next, there))
+    fn fluid(&self, at: At<D>, step: [i32; D]) -> Option<At<D>> {
+        let (slot, to) = self.level.step_from(at, step);
+        let is_there = (slot as usize) < self.level.slots;
+        (is_there && self.level.stepped[to.slot] >> to.cell() & 1 == 1).then_some(to)
     }
 
-    fn cell(
-        &self,
-        slot: usize,
-        cell: usize,
-        links: u32,
-        is_modeled: &impl Fn(u16) -> bool,
-    ) -> ModeledCell {
-        let (normal, distance) = self.plane(slot, cell, is_modeled);
+    /// What kernels need of a cell; `None` without a link to a modelled wall.
+    fn cell(&self, at: At<D>) -> Option<ModeledCell> {
+        let (direction, link) = self.links(at).next()?;
+        let (normal, distance) = self.plane(at);
         let of_reach = |reach: &f64| {
             let step = normal.map(|n| (reach * n).round() as i32);
-            let (there, at) = self.fluid(slot, cell, step)?;
-            // What ghost cells hold is not valid in every step.
-            if self.level.ghost[there] >> at & 1 == 1 {
-                return None;
-            }
+            let there = self.fluid(at, step)?;
             let along: f64 = (0..D).map(|a| normal[a] * f64::from(step[a])).sum();
-            Some((there, at, distance + along))
+            // What ghost cells hold is not valid in every step.
+            let is_ghost = self.level.ghost[there.slot] >> there.cell() & 1 == 1;
+            (!is_ghost).then_some((there, distance + along))
         };
-        let sample = REACH.iter().find_map(of_reach);
-        let (sample_slot, sample_cell, height) = sample.unwrap_or((slot, cell, distance));
-        let near = BETWEEN.iter().find_map(of_reach);
-        let (near_slot, near_cell, middle) = near.unwrap_or((sample_slot, sample_cell, height));
+        let (sample, height) = REACH.iter().find_map(of_reach).unwrap_or((at, distance));
+        let (near, middle) = BETWEEN
+            .iter()
+            .find_map(of_reach)
+            .unwrap_or((sample, height));
         let outer = match height - middle {
             apart if apart > 0.5 => (distance - middle) / apart,
             _ => 0.0,
         };
-        let (mask, first) = entry(self.level, slot, cell);
-        let direction = links.trailing_zeros() as usize;
-        let link = place(mask, first, direction);
-        let c = dims::step::<D>(direction);
-        let (block, local) = (self.level.coord[slot], dims::unravel::<D>(cell, 4));
-        let dx = 1.0 / f64::from(1u32 << self.level.index);
-        let at: [f64; D] = std::array::from_fn(|a| {
-            dx * (f64::from(4 * block[a] + local[a])
-                + 0.5
-                + f64::from(self.level.q[link]) * f64::from(c[a]))
-        });
+        #[allow(clippy::cast_possible_truncation, reason = "kernels take f32")]
+        let wide = |v: [f64; D]| std::array::from_fn(|a| v.get(a).map_or(0.0, |&x| x as f32));
+        #[allow(clippy::cast_possible_truncation, reason = "kernels take f32")]
+        Some(ModeledCell {
+            slot: at.slot as u32,
+            cell: at.cell() as u32,
+            sample_slot: sample.slot as u32,
+            sample_cell: sample.cell() as u32,
+            near_slot: near.slot as u32,
+            near_cell: near.cell() as u32,
+            normal: wide(normal),
+            height: height.max(NEAREST) as f32,
+            own: wide(self.velocity(at, direction, link)),
+            links: self.links(at).map(|(direction, _)| 1 << direction).sum(),
+            outer: outer as f32,
+        })
+    }
+
+    /// The velocity of the wall that cuts a link.
+    fn velocity(&self, at: At<D>, direction: usize, link: usize) -> [f64; D] {
         let motion = match &self.params.patches[usize::from(self.level.patch[link])] {
             PatchCondition::Wall { motion, .. } => *motion,
             PatchCondition::Pressure(_) => Motion::Uniform([0.0; D]),
         };
-        let own = motion.velocity_at(at);
-        #[allow(clippy::cast_possible_truncation, reason = "kernels take f32")]
-        let wide = |v: [f64; D]| std::array::from_fn(|a| v.get(a).map_or(0.0, |&x| x as f32));
-        #[allow(clippy::cast_possible_truncation, reason = "kernels take f32")]
-        ModeledCell {
-            slot: slot as u32,
-            cell: cell as u32,
-            sample_slot: sample_slot as u32,
-            sample_cell: sample_cell as u32,
-            near_slot: near_slot as u32,
-            near_cell: near_cell as u32,
-            normal: wide(normal),
-            height: height.max(NEAREST) as f32,
-            own: wide(own),
-            links,
-            outer: outer as f32,
-            padding: 0,
-        }
+        let q = f64::from(self.level.q[link]);
+        motion.velocity_at(self.level.point(at, dims::step(direction), q))
     }
 
     /// The plane through the cut points around a cell, by least squares: its normal into the fluid, and the cell's distance in cells.
-    fn plane(
-        &self,
-        slot: usize,
-        cell: usize,
-        is_modeled: &impl Fn(u16) -> bool,
-    ) -> ([f64; D], f64) {
+    fn plane(&self, at: At<D>) -> ([f64; D], f64) {
         let (mut points, mut outward): (Vec<[f64; D]>, _) = (Vec::new(), [0.0; D]);
-        let (own_mask, _) = entry(self.level, slot, cell);
-        for offset in 0..dims::directions(D) {
-            if own_mask >> offset & 1 == 1 {
-                // Beyond the wall.
-                continue;
-            }
+        let beyond = self.level.links(at);
+        for offset in (0..dims::directions(D)).filter(|&d| beyond.place(d).is_none()) {
             let step = dims::step::<D>(offset);
-            let Some((there, at)) = self.fluid(slot, cell, step) else {
+            let Some(there) = self.fluid(at, step) else {
                 continue;
             };
-            let links = self.links(there, at, is_modeled);
-            for direction in (0..dims::directions(D)).filter(|d| links >> d & 1 == 1) {
-                let (mask, first) = entry(self.level, there, at);
-                let q = f64::from(self.level.q[place(mask, first, direction)]);
-                let c = dims::step::<D>(direction);
-                points.push(std::array::from_fn(|a| {
-                    f64::from(step[a]) + q * f64::from(c[a])
-                }));
-                if there == slot && at == cell {
-                    let length = c.iter().map(|c| f64::from(c * c)).sum::<f64>().sqrt();
-                    (0..D).for_each(|a| outward[a] += f64::from(c[a]) / length);
+            for (direction, link) in self.links(there) {
+                let q = f64::from(self.level.q[link]);
+                let c = dims::step::<D>(direction).map(f64::from);
+                points.push(std::array::from_fn(|a| f64::from(step[a]) + q * c[a]));
+                if there == at {
+                    let length = c.iter().map(|c| c * c).sum::<f64>().sqrt();
+                    (0..D).for_each(|a| outward[a] += c[a] / length);
                 }
             }
         }
@@ -309,28 +254,13 @@ impl<const D: usize> Walls<'_, D> {
         // the links.
         let trace: f64 = (0..D).map(|a| spread[a][a]).sum();
         (0..D).for_each(|a| spread[a][a] += 1e-6 * trace + 1e-12);
-        let toward = solve(spread, outward);
+        let solved = linear::solve(spread, outward.map(|x| [x]), D);
+        let toward = solved.map_or(outward, |x| x.map(|[x]| x));
         let length = toward.iter().map(|x| x * x).sum::<f64>().sqrt();
         let normal = toward.map(|x| -x / length);
         let distance: f64 = (0..D).map(|a| -normal[a] * mean[a]).sum();
         (normal, distance.max(NEAREST))
     }
-}
-
-/// Solves a symmetric positive definite system.
-fn solve<const D: usize>(mut matrix: [[f64; D]; D], mut right: [f64; D]) -> [f64; D] {
-    for i in 0..D {
-        for below in i + 1..D {
-            let factor = matrix[below][i] / matrix[i][i];
-            (i..D).for_each(|j| matrix[below][j] -= factor * matrix[i][j]);
-            right[below] -= factor * right[i];
-        }
-    }
-    for i in (0..D).rev() {
-        let known: f64 = (i + 1..D).map(|j| matrix[i][j] * right[j]).sum();
-        right[i] = (right[i] - known) / matrix[i][i];
-    }
-    right
 }
 
 /// Checks which walls are modelled.

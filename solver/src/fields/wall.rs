@@ -9,7 +9,7 @@
 //! known here: near edges, cells in front of other walls take part.
 
 use super::{is_solid, velocity_of};
-use crate::{Snapshot, friction_velocity};
+use crate::{Snapshot, friction_velocity, linear};
 use cutlink_amr::{CellRef, dims};
 use cutlink_voxelizer::Mesh;
 
@@ -47,8 +47,9 @@ struct Sample<const D: usize> {
     cell: CellRef,
 }
 
-/// The state at a place; with `is_modeled` the shear is that of the law of the wall. `velocity` is that of the wall at a position (root cells from the lower corner of the box), in
-/// Δx / Δt. `None` where there is no fluid in front of the wall: outside the box, within a body.
+/// The state at a place; with `is_modeled` the shear is that of the law of the wall. `velocity` is that of the wall at a
+/// position (root cells from the lower corner of the box), in Δx / Δt. `None` where there is no fluid in front of the wall:
+/// outside the box, within a body.
 pub fn wall_state<const D: usize>(
     mesh: &Mesh<D>,
     snapshot: &Snapshot<D>,
@@ -269,41 +270,7 @@ fn fit<const D: usize, const M: usize>(
                     }
                 }
             }
-            solve(matrix, right, count)
+            linear::solve(matrix, right, count)
         })?
     })
-}
-
-/// Gaussian elimination with pivots; `None` for a matrix that is nearly singular.
-fn solve<const M: usize>(
-    mut matrix: [[f64; TERMS]; TERMS],
-    mut right: [[f64; M]; TERMS],
-    count: usize,
-) -> Option<[[f64; M]; TERMS]> {
-    let size = (0..count).map(|i| matrix[i][i]).fold(0.0, f64::max);
-    for i in 0..count {
-        let pivot =
-            (i..count).max_by(|&a, &b| matrix[a][i].abs().total_cmp(&matrix[b][i].abs()))?;
-        matrix.swap(i, pivot);
-        right.swap(i, pivot);
-        if matrix[i][i].abs() <= 1e-10 * size {
-            return None;
-        }
-        for below in i + 1..count {
-            let factor = matrix[below][i] / matrix[i][i];
-            for j in i..count {
-                matrix[below][j] -= factor * matrix[i][j];
-            }
-            for k in 0..M {
-                right[below][k] -= factor * right[i][k];
-            }
-        }
-    }
-    for i in (0..count).rev() {
-        for k in 0..M {
-            let known: f64 = (i + 1..count).map(|j| matrix[i][j] * right[j][k]).sum();
-            right[i][k] = (right[i][k] - known) / matrix[i][i];
-        }
-    }
-    Some(right)
 }

@@ -8,9 +8,11 @@
 //!
 //! Tables are made by stages of the backend that holds the mesh ([`build`]), and are the same on all of them.
 
+mod cells;
 mod periodic;
 mod rules;
 
+pub(crate) use cells::{At, Links, bits, locate};
 pub(crate) use periodic::around;
 pub(crate) use rules::{Rule, rules};
 

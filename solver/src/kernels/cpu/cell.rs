@@ -12,11 +12,10 @@ use crate::{
     lattice::{Lattice, opposite},
     profile,
     storage::Storage,
-    tables::{Level, Rule},
+    tables::{At, Level, Links, Rule},
 };
 use cutlink_amr::{OUTSIDE, dims};
 use cutlink_device::{Host, Real};
-use cutlink_voxelizer::unpack_cell;
 use std::marker::PhantomData;
 
 /// A level and its populations after collision.
@@ -24,13 +23,6 @@ pub(super) struct View<'a, const D: usize, L, S> {
     pub(super) level: &'a Level<D, Host>,
     pub(super) from: &'a [S],
     pub(super) lattice: PhantomData<L>,
-}
-
-/// A cell of a level.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct At<const D: usize> {
-    pub(super) slot: usize,
-    pub(super) local: [i32; D],
 }
 
 /// What lies a step away.
@@ -63,29 +55,6 @@ impl<const D: usize> Behind<D> {
     }
 }
 
-impl<const D: usize> At<D> {
-    pub(super) fn new(slot: usize, cell: usize) -> Self {
-        Self {
-            slot,
-            local: dims::unravel::<D>(cell, 4),
-        }
-    }
-
-    pub(super) fn cell(&self) -> usize {
-        dims::ravel::<D>(self.local, 4)
-    }
-}
-
-/// The places of the bits that are set.
-#[inline]
-pub(super) fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let bit = mask.trailing_zeros() as usize;
-        mask &= mask.wrapping_sub(1);
-        (bit < 64).then_some(bit)
-    })
-}
-
 /// A velocity as a step of so many dimensions.
 #[inline]
 pub(super) fn velocity<const D: usize, L: Lattice>(q: usize) -> [i32; D] {
@@ -113,38 +82,6 @@ pub(super) fn sums<const D: usize, L: Lattice, S: Storage>(
     (rho, j)
 }
 
-/// The block that a point is in, as a direction, and its place there; coordinates count from the lower corner of the block in
-/// the middle.
-#[inline]
-pub(super) const fn locate<const D: usize>(at: [i32; D]) -> (usize, [i32; D]) {
-    let (mut toward, mut local, mut a) = ([0; D], [0; D], 0);
-    while a < D {
-        (toward[a], local[a]) = (at[a] >> 2, at[a] & 3);
-        a += 1;
-    }
-    (dims::direction(toward), local)
-}
-
-/// What lies a step away: a slot of the level or what `neighbors` has in its place, and the cell there.
-#[inline]
-pub(super) fn step_from<const D: usize>(
-    level: &Level<D, Host>,
-    at: At<D>,
-    step: [i32; D],
-) -> (u32, At<D>) {
-    let mut to = at.local;
-    for a in 0..D {
-        to[a] += step[a];
-    }
-    let (toward, local) = locate(to);
-    let slot = level.neighbors[at.slot * dims::directions(D) + toward];
-    let at = At {
-        slot: slot as usize,
-        local,
-    };
-    (slot, at)
-}
-
 impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S> {
     pub(super) fn f(&self, at: At<D>, q: usize) -> T {
         self.from[at.slot * L::Q * dims::cells(D) + Order::<L>::of(q, at.cell())].load()
@@ -155,7 +92,7 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S
     }
 
     pub(super) fn next(&self, at: At<D>, step: [i32; D]) -> Next<D> {
-        match step_from(self.level, at, step) {
+        match self.level.step_from(at, step) {
             (OUTSIDE, _) => Next::Outside,
             (slot, to) if (slot as usize) < self.level.slots => Next::Cell(to),
             _ => Next::End,
@@ -170,27 +107,8 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S
         }
     }
 
-    /// The cut links of a cell: directions, and the first one's place.
-    pub(super) fn links(&self, at: At<D>) -> Option<(u32, usize)> {
-        if at.slot >= self.level.special {
-            return None;
-        }
-        let boundary = self.level.boundary[at.slot];
-        let cell = at.cell();
-        if boundary >> cell & 1 == 0 {
-            return None;
-        }
-        let rank = (boundary & ((1 << cell) - 1)).count_ones();
-        let (mask, first) =
-            unpack_cell(self.level.cells[(self.level.cell_start[at.slot] + rank) as usize]);
-        Some((mask, first as usize))
-    }
-
-    /// The cut link of a cell in a direction: its place.
-    pub(super) fn link(&self, links: Option<(u32, usize)>, direction: usize) -> Option<usize> {
-        let (mask, first) = links?;
-        (mask >> direction & 1 == 1)
-            .then(|| first + (mask & ((1 << direction) - 1)).count_ones() as usize)
+    pub(super) fn links(&self, at: At<D>) -> Links {
+        self.level.links(at)
     }
 
     /// Density less 1 and velocity of a cell.
@@ -201,19 +119,13 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S
     }
 
     /// Population `q` of a cell a step later, before collision.
-    pub(super) fn pull(
-        &self,
-        at: At<D>,
-        q: usize,
-        links: Option<(u32, usize)>,
-        moments: &mut Moments<D, T>,
-    ) -> T {
+    pub(super) fn pull(&self, at: At<D>, q: usize, links: Links, moments: &mut Moments<D, T>) -> T {
         if q == 0 {
             return self.f(at, 0);
         }
         let back = opposite(q);
         let step = velocity::<D, L>(back);
-        if let Some(link) = self.link(links, Toward::<L>::DIRECTION[back]) {
+        if let Some(link) = links.place(Toward::<L>::DIRECTION[back]) {
             return self.returned(at, back, link, links, moments);
         }
         match self.next(at, step) {
@@ -230,7 +142,7 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S
         at: At<D>,
         k: usize,
         link: usize,
-        links: Option<(u32, usize)>,
+        links: Links,
         moments: &mut Moments<D, T>,
     ) -> T {
         let rule = &self.level.rules[2 * D + usize::from(self.level.patch[link])];
@@ -250,7 +162,7 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S
         at: At<D>,
         k: usize,
         link: usize,
-        links: Option<(u32, usize)>,
+        links: Links,
         rule: &Rule,
     ) -> (T, f64) {
         let (out, q) = (self.f(at, k), f64::from(self.level.q[link]));
@@ -277,16 +189,10 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S
     }
 
     /// The cells behind one whose link along `k` is cut, as many as the wall's scheme takes.
-    pub(super) fn behind(
-        &self,
-        at: At<D>,
-        k: usize,
-        links: Option<(u32, usize)>,
-        scheme: u32,
-    ) -> Behind<D> {
+    pub(super) fn behind(&self, at: At<D>, k: usize, links: Links, scheme: u32) -> Behind<D> {
         let back = opposite(k);
         let step = velocity::<D, L>(back);
-        let further = |at: At<D>, links| match self.link(links, Toward::<L>::DIRECTION[back]) {
+        let further = |at: At<D>, links: Links| match links.place(Toward::<L>::DIRECTION[back]) {
             Some(_) => None,
             None => self.fluid(at, step),
         };
@@ -305,12 +211,8 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S
 
     /// The cut point of a link, in root cells from the lower corner.
     pub(super) fn cut(&self, at: At<D>, k: usize, q: f64) -> [f64; 3] {
-        let dx = 1.0 / f64::from(1u32 << self.level.index);
-        let block = self.level.coord[at.slot];
-        std::array::from_fn(|a| match a < D {
-            true => dx * (f64::from(4 * block[a] + at.local[a]) + 0.5 + q * f64::from(L::C[k][a])),
-            false => 0.0,
-        })
+        let point = self.level.point(at, velocity::<D, L>(k), q);
+        std::array::from_fn(|a| point.get(a).copied().unwrap_or(0.0))
     }
 
     /// The velocity of a wall where it cuts a link.
@@ -340,7 +242,7 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S
     /// Where the profile's values of a link are, or in a face those beside the middle of a cell, for `k` 0.
     fn profiled(&self, at: At<D>, k: usize, rule: &Rule) -> usize {
         let place = if rule.profile == constants::profile::BY_LINK {
-            let link = self.link(self.links(at), Toward::<L>::DIRECTION[k]);
+            let link = self.links(at).place(Toward::<L>::DIRECTION[k]);
             self.level.profile_link[link.expect("a link with a profile should be cut")] as usize
         } else {
             let face = (rule.profile - constants::profile::BY_FACE) as usize;

@@ -1,10 +1,10 @@
 //! Audit of all walls before a flow starts: schemes that lack a cell, and the net mass flux of moving walls.
 
-use super::cell::{At, Behind, View, velocity};
+use super::cell::{Behind, View, velocity};
 use crate::{
     constants::{condition, scheme},
     lattice::Lattice,
-    tables::{Level, Rule},
+    tables::{At, Level, Rule},
 };
 use cutlink_amr::dims;
 use cutlink_device::Host;
@@ -120,7 +120,7 @@ pub(crate) fn inflow<const D: usize, L: Lattice>(level: &Level<D, Host>, rule: u
         }
         let (mut sum, links) = (0.0, view.links(at));
         for k in 1..L::Q {
-            let Some(link) = view.link(links, dims::direction(velocity::<D, L>(k))) else {
+            let Some(link) = links.place(dims::direction(velocity::<D, L>(k))) else {
                 continue;
             };
             if 2 * D + usize::from(level.patch[link]) == rule {
@@ -156,7 +156,7 @@ fn of_slot<const D: usize, L: Lattice>(view: &View<'_, D, L, f64>, slot: usize) 
         let links = view.links(at);
         for k in 1..L::Q {
             let step = velocity::<D, L>(k);
-            if let Some(link) = view.link(links, dims::direction(step)) {
+            if let Some(link) = links.place(dims::direction(step)) {
                 let rule = &level.rules[2 * D + usize::from(level.patch[link])];
                 if rule.kind != condition::WALL {
                     continue;

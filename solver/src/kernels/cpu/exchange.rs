@@ -8,7 +8,6 @@
 
 use super::{
     BLOCK, LAYER, Tile, Values,
-    cell::{bits, locate},
     collide::{self, layers},
     processor::{Processor, Work, dispatch},
     stream::{put, store_some},
@@ -17,7 +16,7 @@ use crate::{
     kernels::{Arrival, Between, exchanged},
     lattice::Lattice,
     storage::Storage,
-    tables::Level,
+    tables::{Level, bits, locate},
 };
 use cutlink_amr::{NONE, dims};
 use cutlink_device::{Host, Real};

@@ -7,7 +7,7 @@
 //! where is what makes the faces linearly stable at any viscosity (decision 016).
 
 use super::{
-    cell::{At, Next, View, velocity},
+    cell::{Next, View, velocity},
     moments::{Moments, State},
     order::Toward,
 };
@@ -15,7 +15,7 @@ use crate::{
     constants::condition,
     lattice::{Lattice, opposite},
     storage::Storage,
-    tables::Rule,
+    tables::{At, Rule},
 };
 use cutlink_amr::dims;
 use cutlink_device::Real;

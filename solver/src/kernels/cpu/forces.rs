@@ -1,16 +1,12 @@
 //! Momentum and mass exchange: what leaves along a cut link and what it reflects, consistent with the wall's
 //! scheme, seen from the wall (Wen, Zhang, Tu, Wang & Fang 2014, eq. 13).
 
-use super::{
-    cell::{At, View},
-    moments::Moments,
-    order::Toward,
-};
+use super::{cell::View, moments::Moments, order::Toward};
 use crate::{
     kernels::SUMS,
     lattice::{Lattice, MOST},
     storage::Storage,
-    tables::Level,
+    tables::{At, Level},
 };
 use cutlink_amr::dims;
 use cutlink_device::{Host, Real};
@@ -53,17 +49,16 @@ fn of_block<const D: usize, L: Lattice, S: Storage>(
     let scale = 1.0 / f64::from(1u32 << (level.index * (D - 1)));
     for cell in 0..dims::cells(D) {
         let at = At::<D>::new(slot, cell);
-        let Some(links) = view.links(at).filter(|_| ghost >> cell & 1 == 0) else {
+        if ghost >> cell & 1 == 1 {
             continue;
-        };
-        let directions = (0..27).filter(|direction| links.0 >> direction & 1 == 1);
-        for (place, direction) in directions.enumerate() {
+        }
+        let links = view.links(at);
+        for (direction, link) in links.places() {
             let k = Toward::<L>::VELOCITY[direction];
             if k == MOST {
                 continue;
             }
-            let link = links.1 + place;
-            let back = view.returned(at, k, link, Some(links), &mut moments);
+            let back = view.returned(at, k, link, links, &mut moments);
             let out = view.f(at, k);
             let cut = view.cut(at, k, f64::from(level.q[link]));
             let push = (out + back).wide();

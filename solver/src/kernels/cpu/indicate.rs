@@ -1,7 +1,9 @@
 //! How much resolution the cells of a level need.
 
-use super::cell::bits;
-use crate::{adapt::Indicator, tables::Level};
+use crate::{
+    adapt::Indicator,
+    tables::{Level, bits},
+};
 use cutlink_amr::dims;
 use cutlink_device::Host;
 use rayon::prelude::*;

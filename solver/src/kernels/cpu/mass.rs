@@ -1,11 +1,11 @@
 //! The mass of a level, and all its densities times a factor.
 
-use super::{
-    BLOCK,
-    cell::{bits, sums},
-    order::Order,
+use super::{BLOCK, cell::sums, order::Order};
+use crate::{
+    lattice::Lattice,
+    storage::Storage,
+    tables::{Level, bits},
 };
-use crate::{lattice::Lattice, storage::Storage, tables::Level};
 use cutlink_amr::dims;
 use cutlink_device::{Host, Real};
 use rayon::prelude::*;

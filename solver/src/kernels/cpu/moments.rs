@@ -1,8 +1,8 @@
 //! Density and velocity of the cells that ghost cells and moving walls take them from: worked out once a cell, though each of them
 //! serves several populations.
 
-use super::cell::{At, View};
-use crate::{lattice::Lattice, storage::Storage};
+use super::cell::View;
+use crate::{lattice::Lattice, storage::Storage, tables::At};
 use cutlink_device::Real;
 
 /// Most cells of a block and of those around it, one deep: 6^D.

@@ -2,7 +2,6 @@
 
 use super::{
     BLOCK, Tile, Values,
-    cell::bits,
     exchange::{Around, Places, Ways, arrive, planes},
     order::Order,
     processor::{Processor, Work, dispatch},
@@ -12,6 +11,7 @@ use crate::{
     kernels::{Departure, Origin, Transfer, exchanged},
     lattice::Lattice,
     storage::Storage,
+    tables::bits,
 };
 use cutlink_amr::{NONE, dims};
 use cutlink_device::{Host, Real};

@@ -1,13 +1,10 @@
 //! Slip velocities of modelled walls: `wall_model.rs`.
 
-use super::{
-    cell::{At, View, bits},
-    order::Toward,
-};
+use super::{cell::View, order::Toward};
 use crate::{
     lattice::{Lattice, MOST},
     storage::Storage,
-    tables::Level,
+    tables::{At, Level, bits},
     wall_model::{ModeledCell, friction_velocity},
 };
 use cutlink_device::{Host, Real};
@@ -68,7 +65,7 @@ fn of_cell<const D: usize, L: Lattice, S: Storage>(
     let links = view.links(at);
     for direction in bits(u64::from(modeled.links)) {
         let k = Toward::<L>::VELOCITY[direction];
-        let Some(link) = view.link(links, direction).filter(|_| k != MOST) else {
+        let Some(link) = links.place(direction).filter(|_| k != MOST) else {
             continue;
         };
         let rule = &view.level.rules[2 * D + usize::from(view.level.patch[link])];

@@ -2,7 +2,7 @@
 
 use super::{
     BLOCK, PAD, Tile,
-    cell::{At, View, bits, locate},
+    cell::View,
     collide,
     moments::Moments,
     order::Toward,
@@ -13,7 +13,7 @@ use crate::{
     kernels::{Relaxation, exchanged},
     lattice::{Lattice, MOST, opposite},
     storage::Storage,
-    tables::Level,
+    tables::{At, Level, bits, locate},
 };
 use bytemuck::Zeroable;
 use cutlink_amr::{OUTSIDE, dims};
@@ -269,10 +269,7 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> Step<'_, D, L, S
             }
         }
         for cell in bits(level.boundary[slot]) {
-            let (links, _) = self
-                .view
-                .links(At::<D>::new(slot, cell))
-                .unwrap_or_default();
+            let links = self.view.links(At::<D>::new(slot, cell)).directions;
             for q in 1..L::Q {
                 let back = Toward::<L>::DIRECTION[opposite(q)];
                 singles[q] |= u64::from(links >> back & 1) << cell;

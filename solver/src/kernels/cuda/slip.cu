@@ -10,15 +10,14 @@ struct ModeledCell {
     float normal[3], height, own[3];
     uint32_t links;
     float outer;
-    uint32_t padding;
 };
-static_assert(sizeof(ModeledCell) == 64, "eight u32 and eight f32");
+static_assert(sizeof(ModeledCell) == 60, "seven u32 and eight f32");
 
 // Velocity over friction velocity at a distance y from the wall in viscous lengths, and its derivative (Reichardt 1951).
 __device__ inline double law(double y, double& slope) {
-    const double slow = exp(-y / 11.0), fast = exp(-y / 3.0);
-    slope = 1.0 / (1.0 + 0.41 * y) + 7.374636 / 11.0 * (slow - fast + y / 3.0 * fast);
-    return log1p(0.41 * y) / 0.41 + 7.374636 * (1.0 - slow - y / 11.0 * fast);
+    const double slow = exp(-y / BUFFER), fast = exp(-y / DECAY);
+    slope = 1.0 / (1.0 + KAPPA * y) + LOG / BUFFER * (slow - fast + y / DECAY * fast);
+    return log1p(KAPPA * y) / KAPPA + LOG * (1.0 - slow - y / BUFFER * fast);
 }
 
 __device__ inline double friction_velocity(double velocity, double distance, double viscosity) {

@@ -5,13 +5,9 @@ use crate::{
     FaceCondition,
     constants::operator,
     kernels::Relaxation,
-    kernels::cpu::{
-        cell::{At, step_from},
-        fixture,
-        order::Order,
-    },
+    kernels::cpu::{fixture, order::Order},
     lattice::{D2Q9, D3Q19},
-    tables::Built,
+    tables::{At, Built},
 };
 use cutlink_mesher::{
     Surface,
@@ -48,7 +44,7 @@ fn cell<const D: usize>(
     at: At<D>,
     step: [i32; D],
 ) -> Option<(At<D>, bool)> {
-    let (slot, to) = step_from(level, at, step);
+    let (slot, to) = level.step_from(at, step);
     let is_there = (slot as usize) < level.exchanging;
     is_there.then(|| (to, level.solid[to.slot] >> to.cell() & 1 == 0))
 }
