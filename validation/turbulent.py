@@ -136,11 +136,13 @@ def car(name, slant, across, seconds):
     }
 
 
-def read_car(slant):
+def read_drag(value, source, share):
+    """The mean drag of the last share of a flow; beside it that of the half of that."""
+
     def read(folder):
         table = columns(folder / "forces.csv")
-        drag, half = settled_mean(table, "C_D", 0.5), settled_mean(table, "C_D", 0.25)
-        return [row("C_D", drag, AHMED[slant], "Ahmed et al. 1984")], f"last quarter against half: {100 * (half / drag - 1):+.2f} %"
+        drag, half = settled_mean(table, "C_D", share), settled_mean(table, "C_D", share / 2)
+        return [row("C_D", drag, value, source)], f"last {50 * share:.0f} % against {100 * share:.0f} %: {100 * (half / drag - 1):+.2f} %"
 
     return read
 
@@ -149,15 +151,6 @@ def fast_sphere(name, re, across, collision, les, modeled, seconds):
     case = sphere_3700(name, across, collision, les, seconds)
     more = {"wall_model": "equilibrium"} if modeled else {}
     return case | {"physics": case["physics"] | {"re": re}, "numerics": case["numerics"] | more | {"allow_unstable": True}}
-
-
-def read_fast_sphere(value, source):
-    def read(folder):
-        table = columns(folder / "forces.csv")
-        drag, half = settled_mean(table, "C_D", 0.6), settled_mean(table, "C_D", 0.3)
-        return [row("C_D", drag, value, source)], f"last 30 % against 60 %: {100 * (half / drag - 1):+.2f} %"
-
-    return read
 
 
 def sphere_3700(name, across, collision, les, seconds):
@@ -180,10 +173,9 @@ def sphere_3700(name, across, collision, les, seconds):
 
 def read_sphere_3700(folder):
     table = columns(folder / "forces.csv")
-    drag, half = settled_mean(table, "C_D", 0.6), settled_mean(table, "C_D", 0.3)
-    source = "Rodriguez et al. 2011"
-    lift = max(math.hypot(settled_mean(table, "C_L", 0.6), settled_mean(table, "C_S", 0.6)), 0.0) if "C_S" in table else settled_mean(table, "C_L", 0.6)
-    return [row("C_D", drag, SPHERE_3700["drag"], source)], f"last 30 % against 60 %: {100 * (half / drag - 1):+.2f} %; mean side force {lift:.4f}"
+    sides = [settled_mean(table, name, 0.6) for name in ("C_L", "C_S") if name in table]
+    found, note = read_drag(SPHERE_3700["drag"], "Rodriguez et al. 2011", 0.6)(folder)
+    return found, f"{note}; mean side force {math.hypot(*sides):.4f}"
 
 
 def rows():
@@ -207,12 +199,12 @@ def rows():
     for across in (32, 64, 128):
         for les in ("none", "qr"):
             name = f"sphere-10000-{across}-{suffix('cumulant', les)}"
-            yield name, fast_sphere(name, 1e4, across, "cumulant", les, False, 120.0), read_fast_sphere(SPHERE_10000["drag"], "Rodriguez et al. 2013")
+            yield name, fast_sphere(name, 1e4, across, "cumulant", les, False, 120.0), read_drag(SPHERE_10000["drag"], "Rodriguez et al. 2013", 0.6)
     # Stability: 100 diameters of a flow that 16 cells across cannot resolve.
     for collision, les, modeled in (("cumulant", "none", False), ("cumulant", "qr", False), ("cumulant", "qr", True), ("cumulant", "smagorinsky", True), ("kbc", "none", False), ("regularized", "qr", False)):
         name = f"sphere-1e6-16-{suffix(collision, les)}{'-modeled' if modeled else ''}"
-        yield name, fast_sphere(name, 1e6, 16, collision, les, modeled, 100.0), read_fast_sphere(SPHERE_MILLION["drag"], "Achenbach 1972")
+        yield name, fast_sphere(name, 1e6, 16, collision, les, modeled, 100.0), read_drag(SPHERE_MILLION["drag"], "Achenbach 1972", 0.6)
     for across in (64, 128, 192):
         for slant in (12.5, 25, 35):
             name = f"car-{slant:g}-{across}"
-            yield name, car(name, slant, across, 0.6), read_car(slant)
+            yield name, car(name, slant, across, 0.6), read_drag(AHMED[slant], "Ahmed et al. 1984", 0.5)

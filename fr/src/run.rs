@@ -62,6 +62,7 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         upper: [f64; D],
         params: EulerParams<D>,
     ) -> Result<Self, FrError> {
+        // Before the basis: there is none of any order.
         params.validate()?;
         let basis = Basis::new(params.order);
         Self::with_basis(leaves, lower, upper, params, basis)
@@ -182,12 +183,8 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
 
     /// A step of this length.
     fn step(&mut self, length: f64) {
+        let finest = self.levels.iter().max().copied().map_or(0, u32::from);
         for (i, stage) in self.params.runge_kutta.stages().iter().enumerate() {
-            let finest = self
-                .levels
-                .iter()
-                .max()
-                .map_or(0, |&level| u32::from(level));
             let rate = |level: u32, a: usize| {
                 2.0 * stage.step * length * f64::from(1u32 << level) / self.edges[a]
             };
