@@ -11,7 +11,7 @@ mod vary;
 use crate::{
     AdaptationLook, Flow, ForceSample, InitialState, Interpolation, Lap, Plan, Snapshot,
     SolverError, Work,
-    kernels::{FlowKernels, SUMS},
+    kernels::{ExactSum, FlowKernels, SUMS},
     lattice::Lattice,
     storage::Storage,
     tables::Rule,
@@ -35,7 +35,7 @@ pub(crate) struct Run<'a, const D: usize, L, S: Storage, B: FlowKernels<D>> {
     levels: Vec<State<D, S, B>>,
     steps: u64,
     /// [`SUMS`] values a patch and sample, in a ring.
-    forces: B::Buf<f64>,
+    forces: B::Buf<ExactSum>,
     /// Root steps from one sample to the next.
     sample_every: u64,
     /// Root steps done at the samples that were not taken yet, the last ones that the ring has.
@@ -65,7 +65,8 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
             state.next = state.allocate::<L>(backend)?;
             levels.push(state);
         }
-        let forces = backend.alloc("forces", SUMS * plan.params.patches.len() * SAMPLES, 0.0)?;
+        let ring = SUMS * plan.params.patches.len() * SAMPLES;
+        let forces = backend.alloc("forces", ring, ExactSum::default())?;
         Ok(Self {
             plan,
             backend: backend.clone(),
@@ -236,9 +237,9 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Run<
                 step,
                 patches: patches
                     .clone()
-                    .map(|sums| std::array::from_fn(|n| sums[n]))
+                    .map(|sums| std::array::from_fn(|n| sums[n].value()))
                     .collect(),
-                inflow: patches.map(|sums| sums[6]).collect(),
+                inflow: patches.map(|sums| sums[6].value()).collect(),
             }
         };
         Ok(self.samples.drain(..).enumerate().map(of_sample).collect())
@@ -375,7 +376,9 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
     fn clear_forces(&mut self) -> Result<(), SolverError> {
         self.samples.clear();
         self.next_sample = 0;
-        self.forces = self.backend.alloc("forces", B::len(&self.forces), 0.0)?;
+        self.forces = self
+            .backend
+            .alloc("forces", B::len(&self.forces), ExactSum::default())?;
         Ok(())
     }
 

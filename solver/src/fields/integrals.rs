@@ -1,10 +1,11 @@
 //! Integrals of a flow: means over the fluid, and what passes the faces of the box.
 //!
 //! In: a mesh and a snapshot. Out: units of the root lattice, in 2D of a depth of one. Cells whose centre is fluid
-//! count with their whole volume, cells that the surface cuts too. Sums are in f64 and the same ones for any number of threads.
+//! count with their whole volume, cells that the surface cuts too. Blocks are added up exactly: their order does not
+//! matter.
 
 use super::{gradient, is_solid, velocity_of, vorticity};
-use crate::Snapshot;
+use crate::{Snapshot, kernels::ExactSum};
 use cutlink_amr::{CellRef, dims};
 use cutlink_voxelizer::Mesh;
 use rayon::prelude::*;
@@ -56,11 +57,8 @@ pub fn integrals<const D: usize>(mesh: &Mesh<D>, snapshot: &Snapshot<D>) -> Inte
     };
     let leaves: Vec<u32> = mesh.forest.leaves().collect();
     let blocks: Vec<[f64; 4]> = leaves.par_iter().map(of_block).collect();
-    let mut sums = [0.0; 4];
-    for block in blocks {
-        (0..4).for_each(|i| sums[i] += block[i]);
-    }
-    let [volume, density, kinetic_energy, enstrophy] = sums;
+    let sum = |i: usize| blocks.iter().map(|block| block[i]).collect::<ExactSum>();
+    let [volume, density, kinetic_energy, enstrophy] = [0, 1, 2, 3].map(|i| sum(i).value());
     let mean = |sum: f64| sum / volume.max(f64::MIN_POSITIVE);
     Integrals {
         volume,
@@ -80,7 +78,7 @@ pub fn flux<const D: usize>(
     upper: bool,
 ) -> Flux {
     let (layer, outward) = if upper { (3, 1.0) } else { (0, -1.0) };
-    let mut flux = Flux::default();
+    let mut sums = [ExactSum::default(); 3];
     for block in mesh.forest.leaves() {
         let level = mesh.forest.level[block as usize];
         let last = (mesh.forest.root[axis] << level) as i32 - 1;
@@ -95,12 +93,12 @@ pub fn flux<const D: usize>(
                 continue;
             }
             let through = outward * area * velocity_of(&snapshot.velocity, at)[axis];
-            flux.volume += through;
-            flux.mass += through * density_of(snapshot, at);
-            flux.area += area;
+            let of_cell = [through, through * density_of(snapshot, at), area];
+            (0..3).for_each(|i| sums[i] += of_cell[i].into());
         }
     }
-    flux
+    let [volume, mass, area] = sums.map(ExactSum::value);
+    Flux { volume, mass, area }
 }
 
 fn density_of<const D: usize>(snapshot: &Snapshot<D>, at: CellRef) -> f64 {

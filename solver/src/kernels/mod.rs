@@ -22,8 +22,10 @@
 pub(crate) mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
+mod exact;
 mod topology;
 
+pub use exact::ExactSum;
 pub use topology::TopologyKernels;
 
 use crate::{
@@ -244,8 +246,8 @@ pub trait FlowKernels<const D: usize>: TopologyKernels<D> + sealed::Sealed {
     ) -> Result<(), SolverError>;
 
     /// Adds the forces on a level's links, in units of the root lattice, to the [`SUMS`] values of each
-    /// patch from `at` on; `fresh` sets them to 0 first. `parts` has a capacity of as many for each slot of
-    /// `Level::linked`.
+    /// patch from `at` on; `fresh` sets them to 0 first. Slots are added up exactly, so that their order does not matter. `parts`
+    /// has a capacity of as many for each slot of `Level::linked`.
     fn forces<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
@@ -253,7 +255,7 @@ pub trait FlowKernels<const D: usize>: TopologyKernels<D> + sealed::Sealed {
         parts: &mut Self::Buf<f64>,
         at: usize,
         fresh: bool,
-        sums: &mut Self::Buf<f64>,
+        sums: &mut Self::Buf<ExactSum>,
     ) -> Result<(), SolverError>;
 
     /// Density and velocity of some slots, 1 + D rows of 4^D a slot.

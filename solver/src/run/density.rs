@@ -1,7 +1,12 @@
 //! The mean density of closed boxes with moving walls (decision 014).
 
 use super::Run;
-use crate::{SolverError, kernels::FlowKernels, lattice::Lattice, storage::Storage};
+use crate::{
+    SolverError,
+    kernels::{ExactSum, FlowKernels},
+    lattice::Lattice,
+    storage::Storage,
+};
 
 impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S, B> {
     /// Brings the mean density back to 1, everywhere by the same factor, so that neither velocities nor pressure
@@ -10,8 +15,8 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         let mut excess = 0.0;
         for (index, state) in self.levels.iter().enumerate() {
             let mass = self.backend.mass::<L, S>(&state.level, &state.now)?;
-            let sum: f64 = self.backend.download(&mass)?.iter().sum();
-            excess += sum * (0.5f64).powi((index * D) as i32);
+            let sum: ExactSum = self.backend.download(&mass)?.into_iter().collect();
+            excess += sum.value() * (0.5f64).powi((index * D) as i32);
         }
         let factor = 1.0 / (1.0 + excess / self.plan.census.volume);
         for state in &mut self.levels {

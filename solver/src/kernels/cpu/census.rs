@@ -3,13 +3,14 @@
 use super::cell::{Behind, View, velocity};
 use crate::{
     constants::{condition, scheme},
+    kernels::ExactSum,
     lattice::Lattice,
     tables::{At, Level, Rule},
 };
 use cutlink_amr::dims;
 use cutlink_device::Host;
 use rayon::prelude::*;
-use std::{iter::Sum, marker::PhantomData};
+use std::{iter::Sum, marker::PhantomData, ops::Add};
 
 /// Links of walls, and the net volume flux of moving walls into the box, in root cells a root step.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -94,7 +95,13 @@ pub(crate) fn census<const D: usize, L: Lattice>(level: &Level<D, Host>) -> Cens
     let cells: u64 = (level.stepped.iter().zip(&level.ghost))
         .map(|(stepped, ghost)| u64::from((stepped & !ghost).count_ones()))
         .sum();
-    let mut census: Census = by_slot.into_iter().sum();
+    let sum = |of: fn(&Census) -> f64| by_slot.iter().map(of).collect::<ExactSum>().value();
+    let (inflow, exchanged) = (sum(|of| of.inflow), sum(|of| of.exchanged));
+    let mut census = Census {
+        inflow,
+        exchanged,
+        ..by_slot.into_iter().sum()
+    };
     census.volume = cells as f64 * (0.5f64).powi((level.index * D) as i32);
     census
 }
@@ -142,9 +149,9 @@ pub(crate) fn inflow<const D: usize, L: Lattice>(level: &Level<D, Host>, rule: u
     ) {
         return 0.0;
     }
-    // Summed in order: the same number each time.
-    let by_slot: Vec<f64> = level.walled.par_iter().map(of_slot).collect();
-    by_slot.into_iter().sum::<f64>() * (0.5f64).powi((level.index * (D - 1)) as i32)
+    let by_slot = level.walled.par_iter().map(of_slot).map(ExactSum::from);
+    let sum = by_slot.reduce(ExactSum::default, Add::add);
+    sum.value() * (0.5f64).powi((level.index * (D - 1)) as i32)
 }
 
 fn of_slot<const D: usize, L: Lattice>(view: &View<'_, D, L, f64>, slot: usize) -> Census {

@@ -3,7 +3,7 @@
 
 use super::{cell::View, moments::Moments, order::Toward};
 use crate::{
-    kernels::SUMS,
+    kernels::{ExactSum, SUMS},
     lattice::{Lattice, MOST},
     storage::Storage,
     tables::{At, Level},
@@ -17,14 +17,13 @@ pub(super) fn forces<const D: usize, L: Lattice, S: Storage>(
     level: &Level<D, Host>,
     from: &[S],
     parts: &mut [f64],
-    sums: &mut [f64],
+    sums: &mut [ExactSum],
 ) {
     let view = View::<D, L, S> {
         level,
         from,
         lattice: PhantomData,
     };
-    // Block by block, then in the order of blocks: the same sums for any number of threads.
     let row = SUMS * level.patches;
     parts
         .par_chunks_mut(row.max(1))
@@ -32,7 +31,7 @@ pub(super) fn forces<const D: usize, L: Lattice, S: Storage>(
         .for_each(|(part, &slot)| of_block(&view, slot as usize, part));
     for part in parts.chunks_exact(row.max(1)) {
         for (sum, part) in sums.iter_mut().zip(part) {
-            *sum += part;
+            *sum += ExactSum::from(*part);
         }
     }
 }

@@ -26,7 +26,7 @@ mod topology;
 mod transfer;
 mod wish;
 
-use super::{Between, FlowKernels, Relaxation, SUMS, Transfer};
+use super::{Between, ExactSum, FlowKernels, Relaxation, SUMS, Transfer};
 use crate::{
     F16, Flow, Indicator, LatticeKind, Plan, SolverError,
     lattice::{D2Q9, D3Q19, D3Q27, Lattice, MOST},
@@ -271,11 +271,11 @@ impl<const D: usize> FlowKernels<D> for Host {
         parts: &mut Vec<f64>,
         at: usize,
         fresh: bool,
-        sums: &mut Vec<f64>,
+        sums: &mut Vec<ExactSum>,
     ) -> Result<(), SolverError> {
         let sums = &mut sums[at..at + SUMS * level.patches];
         if fresh {
-            sums.fill(0.0);
+            sums.fill(ExactSum::default());
         }
         forces::forces::<D, L, S>(level, from, parts, sums);
         Ok(())

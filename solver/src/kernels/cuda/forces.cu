@@ -1,7 +1,8 @@
-// Momentum and mass exchange: one thread block a slot with cut links, then one a value of a patch. Sums are
-// taken in an order that depends on the mesh alone.
+// Momentum and mass exchange: one thread block a slot with cut links, whose sums are taken in a fixed tree, then one a value of a
+// patch, which adds these up exactly.
 
 #include "collide.cuh"
+#include "exact.cuh"
 #include "walls.cuh"
 
 constexpr int THREADS = 64;
@@ -10,17 +11,17 @@ constexpr int ADDERS = 256;
 constexpr int SUMS = 7;
 
 // Adds a value of every thread; the sum is the first one's.
-template <int N>
-__device__ double sum_of(double value, double* scratch) {
+template <int N, class V>
+__device__ V sum_of(V value, V* scratch) {
     scratch[threadIdx.x] = value;
     __syncthreads();
     for (int half = N / 2; half > 0; half /= 2) {
         if (threadIdx.x < half) {
-            scratch[threadIdx.x] += scratch[threadIdx.x + half];
+            scratch[threadIdx.x] = scratch[threadIdx.x] + scratch[threadIdx.x + half];
         }
         __syncthreads();
     }
-    const double sum = scratch[0];
+    const V sum = scratch[0];
     __syncthreads();
     return sum;
 }
@@ -96,11 +97,11 @@ __device__ void by_slot(const Level& level, const uint32_t* linked, const uint64
 EACH_LATTICE(BY_SLOT)
 
 // Adds up the slots' values, one thread block for each of `values`; sets or adds to `sums`.
-extern "C" __global__ void total(const double* parts, uint32_t slots, uint32_t values, uint32_t fresh, double* sums) {
-    __shared__ double scratch[ADDERS];
-    double sum = 0;
+extern "C" __global__ void total(const double* parts, uint32_t slots, uint32_t values, uint32_t fresh, ExactSum* sums) {
+    __shared__ ExactSum scratch[ADDERS];
+    ExactSum sum{0, 0};
     for (uint32_t slot = threadIdx.x; slot < slots; slot += ADDERS) {
-        sum += parts[static_cast<size_t>(slot) * values + blockIdx.x];
+        sum = sum + ExactSum::of(parts[static_cast<size_t>(slot) * values + blockIdx.x]);
     }
     sum = sum_of<ADDERS>(sum, scratch);
     if (threadIdx.x == 0) {

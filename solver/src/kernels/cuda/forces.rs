@@ -1,7 +1,13 @@
 //! Two launches: sums by slot with cut links, and these added up.
 
 use super::{FORCES, Vector, entry, give};
-use crate::{SolverError, kernels::SUMS, lattice::Lattice, storage::Storage, tables::Level};
+use crate::{
+    SolverError,
+    kernels::{ExactSum, SUMS},
+    lattice::Lattice,
+    storage::Storage,
+    tables::Level,
+};
 use cutlink_device::cuda::{Cuda, CudaBuf, LaunchGrid};
 
 /// As in `forces.cu`.
@@ -15,7 +21,7 @@ pub(super) fn forces<const D: usize, L: Lattice, S: Storage>(
     parts: &mut CudaBuf<f64>,
     at: usize,
     fresh: bool,
-    sums: &mut CudaBuf<f64>,
+    sums: &mut CudaBuf<ExactSum>,
 ) -> Result<(), SolverError> {
     let values = SUMS * level.patches;
     let scale = 1.0 / f64::from(1u32 << (level.index * (D - 1)));

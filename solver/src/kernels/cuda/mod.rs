@@ -18,7 +18,7 @@ mod topology;
 mod transfer;
 mod wish;
 
-use super::{Between, FlowKernels, Relaxation, Transfer};
+use super::{Between, ExactSum, FlowKernels, Relaxation, Transfer};
 use crate::{
     F16, Flow, Indicator, Plan, SolverError,
     lattice::Lattice,
@@ -28,8 +28,10 @@ use crate::{
     tables::Level,
 };
 use bytemuck::{Pod, Zeroable};
-use cutlink_device::Real;
-use cutlink_device::cuda::{Cuda, CudaBuf, Launch, Module};
+use cutlink_device::{
+    Real,
+    cuda::{Cuda, CudaBuf, Launch, Module},
+};
 use std::ops::Range;
 
 static SLIP: [Module; 2] = cutlink_device::cuda_modules!("slip");
@@ -203,7 +205,7 @@ impl<const D: usize> FlowKernels<D> for Cuda {
         parts: &mut CudaBuf<f64>,
         at: usize,
         fresh: bool,
-        sums: &mut CudaBuf<f64>,
+        sums: &mut CudaBuf<ExactSum>,
     ) -> Result<(), SolverError> {
         forces::forces::<D, L, S>(self, level, from, parts, at, fresh, sums)
     }
