@@ -57,10 +57,11 @@ fn of_cell<const D: usize, L: Lattice, S: Storage>(
     let height = f64::from(modeled.height);
     let friction = friction_velocity(speed, height, view.level.modeled.viscosity);
     let stress = (1.0 + rho) * friction * friction;
-    // With a slip velocity as the cell's own, the momentum that links exchange beyond that of the equilibrium; how it changes with
-    // the slip velocity; and the links' share of the wall, weighed by what they can exchange.
+    // With a slip velocity as the cell's own, the momentum that links exchange beyond that of a stream along the wall in equilibrium;
+    // how it changes with the slip velocity; and the links' share of the wall, weighed by what they can exchange. What velocity
+    // across the wall carries along it counts as exchanged: at the wall it is part of the stress.
     let trial: [f64; D] = std::array::from_fn(|a| own[a] + mine[a]);
-    let square = dot(&u, &u);
+    let square = dot(&trial, &trial);
     let (mut exchanged, mut change, mut weight) = (0.0, 0.0, 0.0);
     let links = view.links(at);
     for direction in bits(u64::from(modeled.links)) {
@@ -73,9 +74,9 @@ fn of_cell<const D: usize, L: Lattice, S: Storage>(
         let c: [f64; D] = std::array::from_fn(|a| f64::from(L::C[k][a]));
         let (toward, w) = (dot(&c, &along), L::W[k]);
         let factor = 6.0 * w * (1.0 + rho) * share;
-        let sum = view.f(at, k).wide() + value.wide() - factor * dot(&c, &trial);
-        let still = dot(&c, &u);
-        let even = 2.0 * w * (smooth + (1.0 + smooth) * (4.5 * still * still - 1.5 * square));
+        let stream = dot(&c, &trial);
+        let sum = view.f(at, k).wide() + value.wide() - factor * stream;
+        let even = 2.0 * w * (smooth + (1.0 + smooth) * (4.5 * stream * stream - 1.5 * square));
         exchanged += (sum - even) * toward;
         change += factor * toward * toward;
         weight += w * toward * toward;

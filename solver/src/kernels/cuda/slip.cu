@@ -79,7 +79,7 @@ __device__ void of_cell(const View<L, S>& view, const ModeledCell& modeled, doub
         to[a] += mine[a];
     }
     const double friction = friction_velocity(speed, modeled.height, viscosity);
-    const double stress = (1.0 + rho) * friction * friction, square = dot(u, u);
+    const double stress = (1.0 + rho) * friction * friction, square = dot(to, to);
     double exchanged = 0, change = 0, weight = 0, of_plane = 0;
     const Links links = level.links(at);
 #pragma unroll 1
@@ -96,8 +96,9 @@ __device__ void of_cell(const View<L, S>& view, const ModeledCell& modeled, doub
         double share;
         const double value = view.reflected(at, k, link, links, level.rules[2 * D + level.patch[link]], share);
         const double factor = 6.0 * w * (1.0 + rho) * share;
-        const double sum = static_cast<double>(view.f(at, k)) + value - factor * dot(c, to), still = dot(c, u);
-        const double even = 2.0 * w * (smooth + (1.0 + smooth) * (4.5 * still * still - 1.5 * square));
+        const double stream = dot(c, to);
+        const double sum = static_cast<double>(view.f(at, k)) + value - factor * stream;
+        const double even = 2.0 * w * (smooth + (1.0 + smooth) * (4.5 * stream * stream - 1.5 * square));
         exchanged += (sum - even) * toward;
         change += factor * toward * toward;
         weight += w * toward * toward;
