@@ -3,11 +3,13 @@
 use crate::{config::suggestion, error::Error};
 
 /// Names and texts.
-pub const EXAMPLES: [(&str, &str); 8] = [
+pub const EXAMPLES: [(&str, &str); 10] = [
     ("cavity", include_str!("examples/cavity.toml")),
     ("channel", include_str!("examples/channel.toml")),
+    ("channel-180", include_str!("examples/channel-180.toml")),
     ("cylinder", include_str!("examples/cylinder.toml")),
     ("sphere", include_str!("examples/sphere.toml")),
+    ("sphere-10000", include_str!("examples/sphere-10000.toml")),
     ("bunny", include_str!("examples/bunny.toml")),
     ("vortex-pair", include_str!("examples/vortex-pair.toml")),
     (
