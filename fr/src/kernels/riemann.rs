@@ -61,12 +61,12 @@ fn along<const D: usize, const Q: usize, const A: usize, T: Real>(
                 low[at].mul_add(left.normal, high[at] * right.normal)
             };
             if v == 1 + A {
-                sum = sum + (left.pressure + right.pressure);
+                sum += left.pressure + right.pressure;
             } else if v == 1 + D {
                 let work = left
                     .pressure
                     .mul_add(left.normal, right.pressure * right.normal);
-                sum = sum + work;
+                sum += work;
             }
             out[at] = half * (-speed).mul_add(high[at] - low[at], sum);
         }
