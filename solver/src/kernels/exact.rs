@@ -42,8 +42,7 @@ impl ExactSum {
 
 impl From<f64> for ExactSum {
     fn from(value: f64) -> Self {
-        // Also where it is NaN.
-        if !(value.abs() < LIMIT) {
+        if value.is_nan() || value.abs() >= LIMIT {
             return Self::of_bits(NOT_A_NUMBER);
         }
         #[allow(clippy::cast_possible_truncation, reason = "what is below 2^-80")]
