@@ -195,7 +195,7 @@ def rows():
     for half in (12, 20, 40):
         for les in ("none", "qr", "smagorinsky"):
             name = f"channel-1000-{half}-{suffix('cumulant', les)}"
-            yield name, modeled_channel(name, half, "cumulant", les, 24), read_modeled_channel(half)
+            yield name, modeled_channel(name, half, "cumulant", les, 48), read_modeled_channel(half)
     for across in (32, 64, 128):
         for les in ("none", "qr"):
             name = f"sphere-10000-{across}-{suffix('cumulant', les)}"
