@@ -76,6 +76,18 @@ pub enum SolverError {
     /// The mesh could not be adapted.
     #[error("the mesh cannot be adapted: {0}")]
     Adaptation(#[from] cutlink_voxelizer::VoxelError),
+    /// Another rank of the flow has failed.
+    #[error("rank {rank} has failed")]
+    Rank {
+        /// That rank.
+        rank: usize,
+    },
+    /// Processes that share the flow could not reach one another.
+    #[error("a message between the processes of the flow failed: {reason}")]
+    Link {
+        /// Why.
+        reason: String,
+    },
     /// The device refused.
     #[error(transparent)]
     Device(#[from] DeviceError),

@@ -19,6 +19,7 @@ mod linear;
 mod params;
 mod plan;
 pub mod profile;
+mod ranks;
 mod run;
 mod sponge;
 pub mod storage;
@@ -38,6 +39,7 @@ pub use params::{
     WallScheme, has_opening, is_driven_by_walls,
 };
 pub use plan::{LevelSheet, Plan};
+pub use ranks::{ProcessLink, RankSheet};
 pub use sponge::Sponge;
 pub use variation::{AtTime, OfTime, Place, Space, Values, Variation};
 pub use wall_model::friction_velocity;

@@ -4,6 +4,7 @@ use crate::{
     Census, F16, FaceCondition, Flow, LatticeKind, Params, Place, Precision, SolverError,
     kernels::{FlowKernels, cpu},
     lattice::{D2Q9, D3Q19, D3Q27, Lattice},
+    ranks::{ProcessLink, Ranks},
     run::Run,
     sponge,
     storage::Storage,
@@ -14,6 +15,7 @@ use crate::{
 use cutlink_amr::dims;
 use cutlink_device::of_dimension;
 use cutlink_voxelizer::Mesh;
+use std::{slice, sync::Arc};
 
 /// A level of a flow, for reports.
 #[derive(Debug, Clone, PartialEq)]
@@ -103,7 +105,7 @@ impl<'a, const D: usize> Plan<'a, D> {
         let blocks = self.levels.iter().map(|level| level.blocks).max();
         let slots = match self.params.adaptation {
             Some(_) => blocks.unwrap_or(0),
-            None => blocks.unwrap_or(0).min(crate::run::SLOTS_AT_ONCE),
+            None => blocks.unwrap_or(0).min(crate::run::snapshot::SLOTS_AT_ONCE),
         };
         (slots * dims::cells(D) * (1 + D) * size_of::<f32>()) as u64
     }
@@ -141,32 +143,86 @@ impl<'a, const D: usize> Plan<'a, D> {
     ) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
         let flow: u64 = self.levels.iter().map(|l| l.bytes).sum();
         backend.reserve("the flow and its snapshots", flow + self.snapshot_bytes())?;
-        backend.start(self)
+        alone(B::start(slice::from_ref(backend), None, self)?)
     }
 
-    fn with<L: Lattice, B: FlowKernels<D>>(
+    /// Starts the flow at rest, with density 1, on one rank a backend: each steps a part of the mesh on a thread of its own, on the
+    /// CPU with an equal share of the current thread pool. Populations, forces and all that follows from them are the same bits for
+    /// any number of ranks.
+    ///
+    /// # Errors
+    /// There are more ranks than blocks, or none; the mesh follows the flow; a backend has too little memory.
+    pub fn start_ranks<B: FlowKernels<D>>(
+        self,
+        ranks: &[B],
+    ) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
+        match ranks {
+            [one] => self.start(one),
+            _ => alone(B::start(ranks, None, self)?),
+        }
+    }
+
+    /// Starts the flow at rest, with density 1, on several processes with the same plan, each of which is a rank. Returns the flow on
+    /// the first one; on others nothing, once the flow of the first one is dropped.
+    ///
+    /// # Errors
+    /// As [`start_ranks`](Self::start_ranks); [`SolverError::Link`].
+    pub fn start_linked<B: FlowKernels<D>>(
         self,
         backend: &B,
-    ) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
+        link: Arc<dyn ProcessLink>,
+    ) -> Result<Option<Box<dyn Flow<D> + 'a>>, SolverError> {
+        B::start(slice::from_ref(backend), Some(link), self)
+    }
+
+    /// The same plan without tables.
+    pub(crate) fn without_tables(&self) -> Self {
+        Self {
+            mesh: self.mesh,
+            params: self.params.clone(),
+            levels: self.levels.clone(),
+            census: self.census,
+            tables: Vec::new(),
+        }
+    }
+
+    fn with<L: Lattice, B: FlowKernels<D>>(self, ranks: &[B], link: Processes) -> Started<'a, D> {
         match self.params.precision {
             #[cfg(not(test))]
-            Precision::F16 => self.of::<L, F16, B>(backend),
+            Precision::F16 => self.of::<L, F16, B>(ranks, link),
             #[cfg(not(test))]
-            Precision::F32 => self.of::<L, f32, B>(backend),
+            Precision::F32 => self.of::<L, f32, B>(ranks, link),
             #[cfg(test)]
             Precision::F16 | Precision::F32 => unreachable!("unit tests should run in f64"),
-            Precision::F64 => self.of::<L, f64, B>(backend),
+            Precision::F64 => self.of::<L, f64, B>(ranks, link),
         }
     }
 
     fn of<L: Lattice, S: Storage, B: FlowKernels<D>>(
         self,
-        backend: &B,
-    ) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
+        ranks: &[B],
+        link: Processes,
+    ) -> Started<'a, D> {
+        if let Some(link) = link {
+            let flow = Ranks::<D, L, S, B>::linked(self, &ranks[0], link)?;
+            return Ok(flow.map(|flow| Box::new(flow) as Box<dyn Flow<D>>));
+        }
+        let [backend] = ranks else {
+            return Ok(Some(Box::new(Ranks::<D, L, S, B>::new(self, ranks)?)));
+        };
         let mut run = Run::<D, L, S, B>::new(self, backend)?;
         run.set_same(1.0, [0.0; D])?;
-        Ok(Box::new(run))
+        Ok(Some(Box::new(run)))
     }
+}
+
+/// The flow of a process that shares it with no other one.
+fn alone<'a, const D: usize>(
+    flow: Option<Box<dyn Flow<D> + 'a>>,
+) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
+    flow.ok_or_else(|| SolverError::Link {
+        reason: "a flow that no other process shares has no process to serve".into(),
+    })
 }
 
 /// How plans of a dimension are made; see [`of_dimension`].
@@ -177,31 +233,37 @@ struct Builds<const D: usize>(
 static BUILDS_2D: Builds<2> = Builds(|mesh, params| Plan::build(mesh, params));
 static BUILDS_3D: Builds<3> = Builds(|mesh, params| Plan::build(mesh, params));
 
-/// A flow that was started, or why it was not.
-type Started<'a, const D: usize> = Result<Box<dyn Flow<D> + 'a>, SolverError>;
+/// A flow that was started, or nothing where a process has served it to its end; or why it was not.
+pub(crate) type Started<'a, const D: usize> = Result<Option<Box<dyn Flow<D> + 'a>>, SolverError>;
+
+/// The processes that share a flow, if it is not one alone.
+pub(crate) type Processes = Option<Arc<dyn ProcessLink>>;
 
 /// How a backend starts flows of a dimension; see [`of_dimension`].
-pub(crate) struct Starts<const D: usize, B>(for<'a> fn(Plan<'a, D>, &B) -> Started<'a, D>);
+pub(crate) struct Starts<const D: usize, B>(
+    for<'a> fn(Plan<'a, D>, &[B], Processes) -> Started<'a, D>,
+);
 
 impl<B: FlowKernels<2>> Starts<2, B> {
-    pub(crate) const IN_2D: Self = Self(|plan, backend| plan.with::<D2Q9, B>(backend));
+    pub(crate) const IN_2D: Self = Self(|plan, ranks, link| plan.with::<D2Q9, B>(ranks, link));
 }
 
 impl<B: FlowKernels<3>> Starts<3, B> {
-    pub(crate) const IN_3D: Self = Self(|plan, backend| match plan.params.lattice {
-        LatticeKind::D3Q27 => plan.with::<D3Q27, B>(backend),
-        _ => plan.with::<D3Q19, B>(backend),
+    pub(crate) const IN_3D: Self = Self(|plan, ranks, link| match plan.params.lattice {
+        LatticeKind::D3Q27 => plan.with::<D3Q27, B>(ranks, link),
+        _ => plan.with::<D3Q19, B>(ranks, link),
     });
 }
 
 /// Starts a flow by the table of its dimension.
 pub(crate) fn start<'a, const D: usize, B: FlowKernels<D> + 'static>(
-    backend: &B,
+    ranks: &[B],
+    link: Processes,
     plan: Plan<'a, D>,
     two: &'static Starts<2, B>,
     three: &'static Starts<3, B>,
-) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
-    (of_dimension::<D, Starts<D, B>>(two, three).0)(plan, backend)
+) -> Started<'a, D> {
+    (of_dimension::<D, Starts<D, B>>(two, three).0)(plan, ranks, link)
 }
 
 /// The relaxation time on a level: τ - 1/2 doubles with each, for Δt and Δx halve together.

@@ -2,9 +2,12 @@
 
 mod adapt;
 mod density;
+#[cfg(test)]
+mod halo_tests;
 mod initial;
 mod level;
-mod saved;
+pub(crate) mod saved;
+pub(crate) mod snapshot;
 mod validate;
 mod vary;
 
@@ -13,21 +16,25 @@ use crate::{
     SolverError, Work,
     kernels::{ExactSum, FlowKernels, SUMS},
     lattice::Lattice,
+    ranks::{Alarm, Halo, Mail},
     storage::Storage,
-    tables::Rule,
+    tables::{Built, Rule},
 };
 use adapt::OwnMesh;
-use cutlink_amr::{NONE, dims};
+use cutlink_amr::dims;
 use cutlink_voxelizer::Mesh;
-use level::{Clock, State, step, timed};
-use rayon::prelude::*;
+pub(crate) use initial::center;
+use level::{Clock, State, Steps, step, timed};
 
-use std::{cell::RefCell, collections::VecDeque, io, marker::PhantomData, ops::Range};
+use std::{
+    collections::VecDeque,
+    io,
+    marker::PhantomData,
+    sync::{Mutex, PoisonError},
+};
 
 /// Samples of forces that are kept until they are taken.
 const SAMPLES: usize = crate::MAX_FORCE_SAMPLES as usize;
-/// Slots whose density and velocity a snapshot copies at once: 64 MiB in 3D.
-pub(crate) const SLOTS_AT_ONCE: usize = 1 << 16;
 
 pub(crate) struct Run<'a, const D: usize, L, S: Storage, B: FlowKernels<D>> {
     plan: Plan<'a, D>,
@@ -53,13 +60,40 @@ pub(crate) struct Run<'a, const D: usize, L, S: Storage, B: FlowKernels<D>> {
     looks: Vec<AdaptationLook>,
     /// Changes of the mesh so far.
     epoch: u64,
+    /// The other ranks, if there are any.
+    mail: Option<Mail>,
     lattice: PhantomData<L>,
 }
 
 impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L, S, B> {
     pub(crate) fn new(mut plan: Plan<'a, D>, backend: &B) -> Result<Self, SolverError> {
+        let tables = std::mem::take(&mut plan.tables);
+        Self::of_tables(plan, tables, backend)
+    }
+
+    /// A rank of a flow: with its part of the tables, and what it exchanges by level.
+    pub(crate) fn of_rank(
+        plan: Plan<'a, D>,
+        tables: Vec<Built<D>>,
+        halos: Vec<Halo<B>>,
+        mail: Mail,
+        backend: &B,
+    ) -> Result<Self, SolverError> {
+        let mut run = Self::of_tables(plan, tables, backend)?;
+        for (state, halo) in run.levels.iter_mut().zip(halos) {
+            state.halo = Some(halo);
+        }
+        run.mail = Some(mail);
+        Ok(run)
+    }
+
+    fn of_tables(
+        plan: Plan<'a, D>,
+        tables: Vec<Built<D>>,
+        backend: &B,
+    ) -> Result<Self, SolverError> {
         let mut levels = Vec::new();
-        for built in std::mem::take(&mut plan.tables) {
+        for built in tables {
             let mut state = State::bare(&plan, built.upload(backend)?, backend)?;
             state.now = state.allocate::<L>(backend)?;
             state.next = state.allocate::<L>(backend)?;
@@ -82,6 +116,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
             own: None,
             looks: Vec::new(),
             epoch: 0,
+            mail: None,
             lattice: PhantomData,
         })
     }
@@ -90,26 +125,35 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
     fn step_levels(&mut self) -> Result<(), SolverError> {
         let cubic = self.plan.params.interpolation == Interpolation::Cubic;
         let pull = self.pull();
-        // The acceleration is a parameter of the launches, so a recorded graph holds for one value alone.
-        if self.clock.is_some() || pull.is_some() {
-            let (backend, clock) = (&self.backend, &self.clock);
-            return step::<D, L, S, B>(backend, clock, cubic, pull.as_ref(), &mut self.levels);
+        let steps = Steps {
+            clock: &self.clock,
+            cubic,
+            pull: pull.as_ref(),
+            mail: self.mail.as_ref(),
+        };
+        let (backend, levels) = (&self.backend, &mut self.levels);
+        // The acceleration is a parameter of the launches, so a recorded graph holds for one value alone; messages are no launches.
+        if self.clock.is_some() || pull.is_some() || self.mail.is_some() {
+            step::<D, L, S, B>(backend, &steps, levels)?;
+            return match levels.first_mut() {
+                Some(root) => root.exchange_populations(backend, steps.mail),
+                None => Ok(()),
+            };
         }
         let parity = (self.steps % 2) as usize;
         if let Some(graph) = &self.graphs[parity] {
             // SAFETY: the levels' buffers are those it was recorded with, or the graphs would have been
             // dropped (`forget_graphs`).
             #[expect(unsafe_code, reason = "a graph holds addresses")]
-            unsafe { self.backend.replay(graph) }?;
-            self.levels[0].swap();
+            unsafe { backend.replay(graph) }?;
+            levels[0].swap();
             return Ok(());
         }
-        let (backend, clock, levels) = (&self.backend, &self.clock, &mut self.levels);
-        let graph = backend.record(|| step::<D, L, S, B>(backend, clock, cubic, None, levels))?;
+        let graph = backend.record(|| step::<D, L, S, B>(backend, &steps, levels))?;
         if let Some(graph) = graph {
             // SAFETY: as above.
             #[expect(unsafe_code, reason = "a graph holds addresses")]
-            unsafe { self.backend.replay(&graph) }?;
+            unsafe { backend.replay(&graph) }?;
             self.graphs[parity] = Some(graph);
         }
         Ok(())
@@ -166,46 +210,6 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
         }
         self.adapt_if_due()
     }
-
-    /// Density and velocity of some slots of a level, on the host.
-    fn macroscopic(&self, level: usize, slots: Range<usize>) -> Result<Vec<f32>, SolverError> {
-        let state = &self.levels[level];
-        let values =
-            self.backend
-                .macroscopic::<L, S>(&state.level, slots, state.half_step, &state.now)?;
-        Ok(self.backend.download(&values)?)
-    }
-
-    /// Means of the children that are fluid, finest level first.
-    fn fill_refined(mesh: &Mesh<D>, level: usize, values: &mut [f32], empty: f32) {
-        let (cells, family) = (dims::cells(D), dims::children(D));
-        for &id in &mesh.forest.levels[level] {
-            let first = mesh.forest.first_child[id as usize];
-            if first == NONE {
-                continue;
-            }
-            for cell in 0..cells {
-                let local = dims::unravel::<D>(cell, 4);
-                let (mut sum, mut count) = (0.0f64, 0u32);
-                for corner in 0..family {
-                    let (child, below) = dims::below(local, dims::unravel::<D>(corner, 2));
-                    let (child, below) = (first as usize + child, dims::ravel::<D>(below, 4));
-                    // A refined child's own solid mask says nothing of what it holds.
-                    if mesh.classes.solid[child] >> below & 1 == 0 {
-                        sum += f64::from(values[child * cells + below]);
-                        count += 1;
-                    }
-                }
-                #[allow(clippy::cast_possible_truncation, reason = "a mean of f32")]
-                let mean = if count > 0 {
-                    (sum / f64::from(count)) as f32
-                } else {
-                    empty
-                };
-                values[id as usize * cells + cell] = mean;
-            }
-        }
-    }
 }
 
 impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Run<'_, D, L, S, B> {
@@ -224,25 +228,11 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Run<
     }
 
     fn take_forces(&mut self) -> Result<Vec<ForceSample>, SolverError> {
-        if !self.plan.params.forces {
-            return Ok(Vec::new());
-        }
-        let row = SUMS * self.plan.params.patches.len();
-        let ring = self.backend.download(&self.forces)?;
-        let first = self.next_sample + SAMPLES - self.samples.len();
-        let of_sample = |(n, step): (usize, u64)| {
-            let at = (first + n) % SAMPLES * row;
-            let patches = ring[at..at + row].chunks_exact(SUMS);
-            ForceSample {
-                step,
-                patches: patches
-                    .clone()
-                    .map(|sums| std::array::from_fn(|n| sums[n].value()))
-                    .collect(),
-                inflow: patches.map(|sums| sums[6].value()).collect(),
-            }
-        };
-        Ok(self.samples.drain(..).enumerate().map(of_sample).collect())
+        let sums = self.take_sums()?;
+        Ok(sums
+            .iter()
+            .map(|(step, sums)| sample(*step, sums))
+            .collect())
     }
 
     fn sample_forces_every(&mut self, every: u64) {
@@ -250,50 +240,15 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Run<
     }
 
     fn check(&self) -> Result<(), SolverError> {
-        for (index, state) in self.levels.iter().enumerate() {
-            let fastest = self.backend.fastest::<L, S>(&state.level, &state.now)?;
-            let fastest = self.backend.download(&fastest)?;
-            let Some(slot) = fastest
-                .iter()
-                .position(|&square| !is_subsonic(f64::from(square)))
-            else {
-                continue;
-            };
-            return Err(self.diverged(index, slot)?);
+        match self.first_diverged()? {
+            Some((level, slot)) => Err(self.diverged(level, slot)?),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn snapshot(&self) -> Result<Snapshot<D>, SolverError> {
-        let (mesh, cells) = (self.mesh()?, dims::cells(D));
-        let len = mesh.forest.capacity() * cells;
-        let mut density = vec![1.0f32; len];
-        let mut velocity: [Vec<f32>; D] = std::array::from_fn(|_| vec![0.0; len]);
-        let mut rows: Vec<&mut Vec<f32>> = std::iter::once(&mut density).collect();
-        rows.extend(&mut velocity);
-        for level in (0..self.levels.len()).rev() {
-            let state = &self.levels[level];
-            let blocks = self.backend.download(&state.blocks)?;
-            for first in (0..state.level.slots).step_by(SLOTS_AT_ONCE) {
-                let slots = first..state.level.slots.min(first + SLOTS_AT_ONCE);
-                let ids = &blocks[slots.clone()];
-                let values = self.macroscopic(level, slots)?;
-                rows.par_iter_mut().enumerate().for_each(|(n, row)| {
-                    for (values, &id) in values.chunks_exact((1 + D) * cells).zip(ids) {
-                        row[id as usize * cells..][..cells]
-                            .copy_from_slice(&values[n * cells..][..cells]);
-                    }
-                });
-            }
-            rows.par_iter_mut().enumerate().for_each(|(n, row)| {
-                Self::fill_refined(mesh, level, row, if n == 0 { 1.0 } else { 0.0 });
-            });
-        }
-        Ok(Snapshot {
-            step: self.steps,
-            density,
-            velocity,
-        })
+        let write = |level: usize, rows: &mut [&mut Vec<f32>]| self.write_fields(level, rows);
+        snapshot::of_levels(self.mesh()?, self.steps, self.levels.len(), write)
     }
 
     fn set(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError> {
@@ -344,9 +299,10 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Run<
     }
 
     fn laps(&mut self, steps: u64) -> Result<Vec<Lap>, SolverError> {
-        self.clock = Some(RefCell::default());
+        self.clock = Some(Mutex::default());
         let done = self.advance(steps);
         let stamps = self.clock.take().unwrap_or_default().into_inner();
+        let stamps = stamps.unwrap_or_else(PoisonError::into_inner);
         done?;
         let mut laps: Vec<Lap> = Vec::new();
         for (work, level, begin, end) in stamps {
@@ -367,12 +323,64 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Run<
     }
 }
 
+/// A sample of forces, of [`SUMS`] sums a patch.
+pub(crate) fn sample(step: u64, sums: &[ExactSum]) -> ForceSample {
+    let patches = sums.chunks_exact(SUMS);
+    ForceSample {
+        step,
+        patches: patches
+            .clone()
+            .map(|sums| std::array::from_fn(|n| sums[n].value()))
+            .collect(),
+        inflow: patches.map(|sums| sums[6].value()).collect(),
+    }
+}
+
 /// Whether a squared speed is finite and below that of sound.
 fn is_subsonic(square: f64) -> bool {
     square < 1.0 / 3.0
 }
 
 impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S, B> {
+    /// An alarm for the other ranks.
+    pub(crate) fn alarm(&self) -> Option<Alarm> {
+        self.mail.as_ref().and_then(Mail::alarm)
+    }
+
+    /// Has the rank wait before it sends and receives: see [`Mail::delay`].
+    #[cfg(test)]
+    pub(crate) fn delay_messages(&self, seed: u64) {
+        self.mail.iter().for_each(|mail| mail.delay(seed));
+    }
+
+    /// What patches exchange with the fluid, by root step, [`SUMS`] a patch.
+    pub(crate) fn take_sums(&mut self) -> Result<Vec<(u64, Vec<ExactSum>)>, SolverError> {
+        if !self.plan.params.forces {
+            return Ok(Vec::new());
+        }
+        let row = SUMS * self.plan.params.patches.len();
+        let ring = self.backend.download(&self.forces)?;
+        let first = self.next_sample + SAMPLES - self.samples.len();
+        let of_sample = |(n, step): (usize, u64)| {
+            let at = (first + n) % SAMPLES * row;
+            (step, ring[at..at + row].to_vec())
+        };
+        Ok(self.samples.drain(..).enumerate().map(of_sample).collect())
+    }
+
+    /// The first level, and its first slot, with values that are not finite or faster than sound.
+    pub(crate) fn first_diverged(&self) -> Result<Option<(usize, usize)>, SolverError> {
+        for (index, state) in self.levels.iter().enumerate() {
+            let fastest = self.backend.fastest::<L, S>(&state.level, &state.now)?;
+            let fastest = self.backend.download(&fastest)?;
+            let is_bad = |&square: &f32| !is_subsonic(f64::from(square));
+            if let Some(slot) = fastest.iter().position(is_bad) {
+                return Ok(Some((index, slot)));
+            }
+        }
+        Ok(None)
+    }
+
     fn clear_forces(&mut self) -> Result<(), SolverError> {
         self.samples.clear();
         self.next_sample = 0;
@@ -383,7 +391,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
     }
 
     /// Where in a slot values are not finite, or faster than sound.
-    fn diverged(&self, level: usize, slot: usize) -> Result<SolverError, SolverError> {
+    pub(crate) fn diverged(&self, level: usize, slot: usize) -> Result<SolverError, SolverError> {
         let cells = dims::cells(D);
         let values = self.macroscopic(level, slot..slot + 1)?;
         let tables = &self.levels[level].level;

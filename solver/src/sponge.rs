@@ -53,7 +53,7 @@ impl Sponge {
         let dx = 1.0 / f64::from(1u32 << level.index);
         let extent = f64::from(level.extent[self.axis]);
         let (mut slots, mut rate) = (Vec::new(), Vec::new());
-        for slot in 0..level.slots {
+        for slot in level.halo.own().into_iter().flatten() {
             let of_cell = |cell: usize| {
                 let local = dims::unravel::<D>(cell, 4)[self.axis];
                 let at = f64::from(4 * level.coord[slot][self.axis] + local) + 0.5;

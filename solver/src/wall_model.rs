@@ -124,10 +124,10 @@ pub(crate) fn add<const D: usize>(level: &mut Level<D, Host>, params: &Params<D>
         let here = bits(level.boundary[slot] & level.stepped[slot]);
         here.filter_map(move |cell| walls.cell(At::new(slot, cell)))
     };
-    let cells: Vec<ModeledCell> = (0..level.special)
-        .into_par_iter()
-        .flat_map_iter(of_slot)
+    let own: Vec<usize> = (0..level.special)
+        .filter(|&slot| !level.halo.contains(slot))
         .collect();
+    let cells: Vec<ModeledCell> = own.into_par_iter().flat_map_iter(of_slot).collect();
     let first = level.profile.len() / D;
     if level.profile_link.is_empty() && !cells.is_empty() {
         level.profile_link = vec![NONE; level.q.len()];

@@ -14,6 +14,7 @@
 //! | [`TopologyKernels`] | tables, marks and transfers of a mesh that changes | [`topology`](TopologyKernels) |
 //! | [`narrow`](FlowKernels::narrow), [`widen`](FlowKernels::widen) | values to 16-bit populations and back, as the other stages do | `convert` |
 //! | [`mass`](FlowKernels::mass), [`rescale`](FlowKernels::rescale) | mass of a level's cells, all densities times a factor | `mass` |
+//! | [`gather`](FlowKernels::gather), [`scatter`](FlowKernels::scatter) | numbers at some places, to the host and back: what ranks exchange | `halo` |
 //!
 //! Populations are stored after collision, less their weights: `f[slot * Q * 4^D + place(q, cell)]`, where
 //! [`place`](FlowKernels::place) is each backend's.
@@ -29,13 +30,13 @@ pub use exact::ExactSum;
 pub use topology::TopologyKernels;
 
 use crate::{
-    F16, Flow, Indicator, Plan, SolverError, adapt::transfer::SlotSource, lattice::Lattice,
-    sponge::Damped, storage::Storage, tables::Level,
+    F16, Flow, Indicator, Plan, ProcessLink, SolverError, adapt::transfer::SlotSource,
+    lattice::Lattice, sponge::Damped, storage::Storage, tables::Level,
 };
 use bytemuck::{Pod, Zeroable};
 use cutlink_amr::dims;
-use cutlink_device::{Backend, Real};
-use std::ops::Range;
+use cutlink_device::{Backend, Item, Real};
+use std::{ops::Range, sync::Arc};
 
 /// Values summed over a patch: force, torque, and mass into the fluid.
 pub const SUMS: usize = 7;
@@ -182,16 +183,45 @@ mod sealed {
 /// The stages; see the module's table. Sealed: kernels trust the tables of a level, which the crate alone makes, for
 /// kernels on a GPU do not check their indices.
 pub trait FlowKernels<const D: usize>: TopologyKernels<D> + sealed::Sealed {
-    /// Starts the flow of a plan; what [`Plan::start`] calls. Compiled once for a backend, in this crate.
+    /// Starts the flow of a plan on one rank a backend, or on one of several processes: what [`Plan::start`],
+    /// [`Plan::start_ranks`] and [`Plan::start_linked`] call. Compiled once for a backend, in this crate.
     ///
     /// # Errors
-    /// As [`Plan::start`].
-    fn start<'a>(&self, plan: Plan<'a, D>) -> Result<Box<dyn Flow<D> + 'a>, SolverError>;
+    /// As those.
+    fn start<'a>(
+        ranks: &[Self],
+        link: Option<Arc<dyn ProcessLink>>,
+        plan: Plan<'a, D>,
+    ) -> Result<Option<Box<dyn Flow<D> + 'a>>, SolverError>;
 
     /// Where in its slot a population of a cell is.
     fn place<L: Lattice>(q: usize, cell: usize) -> usize {
         q * dims::cells(D) + cell
     }
+
+    /// The numbers at some places of a buffer, on the host.
+    ///
+    /// # Errors
+    /// As methods of [`Backend`].
+    fn gather<T: Item>(
+        &self,
+        places: &Self::Buf<u64>,
+        from: &Self::Buf<T>,
+    ) -> Result<Vec<T>, SolverError>;
+
+    /// Writes numbers to some places of a buffer, each of them there once.
+    ///
+    /// # Errors
+    /// As methods of [`Backend`].
+    ///
+    /// # Panics
+    /// Where there are not as many numbers as places.
+    fn scatter<T: Item>(
+        &self,
+        places: &Self::Buf<u64>,
+        numbers: Vec<T>,
+        to: &mut Self::Buf<T>,
+    ) -> Result<(), SolverError>;
 
     /// Values as 16-bit populations, as the other stages store them.
     fn narrow(&self, values: &Self::Buf<f32>) -> Result<Self::Buf<F16>, SolverError>;

@@ -12,12 +12,17 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
     /// Brings the mean density back to 1, everywhere by the same factor, so that neither velocities nor pressure
     /// gradients feel it.
     pub(super) fn hold_density(&mut self) -> Result<(), SolverError> {
-        let mut excess = 0.0;
-        for (index, state) in self.levels.iter().enumerate() {
+        let mut sums: Vec<ExactSum> = Vec::new();
+        for state in &self.levels {
             let mass = self.backend.mass::<L, S>(&state.level, &state.now)?;
-            let sum: ExactSum = self.backend.download(&mass)?.into_iter().collect();
-            excess += sum.value() * (0.5f64).powi((index * D) as i32);
+            sums.push(self.backend.download(&mass)?.into_iter().collect());
         }
+        if let Some(mail) = &self.mail {
+            sums = mail.sums(sums)?;
+        }
+        let of_level =
+            |(level, sum): (usize, &ExactSum)| sum.value() * (0.5f64).powi((level * D) as i32);
+        let excess: f64 = sums.iter().enumerate().map(of_level).sum();
         let factor = 1.0 / (1.0 + excess / self.plan.census.volume);
         for state in &mut self.levels {
             self.backend

@@ -11,6 +11,13 @@ use cutlink_amr::dims;
 use cutlink_device::{Real, memory};
 use rayon::prelude::*;
 
+/// The centre of a cell of a block, in root cells from the lower corner of the box.
+pub(crate) fn center<const D: usize>(level: usize, block: [i32; D], cell: usize) -> [f64; D] {
+    let dx = 1.0 / f64::from(1u32 << level);
+    let local = dims::unravel::<D>(cell, 4);
+    std::array::from_fn(|a| dx * (f64::from(4 * block[a] + local[a]) + 0.5))
+}
+
 /// A population of the equilibrium, less its weight.
 fn equilibrium<const D: usize, L: Lattice>(q: usize, density: f64, u: [f64; D]) -> f64 {
     let along: f64 = (0..D).map(|a| f64::from(L::C[q][a]) * u[a]).sum();
@@ -20,7 +27,7 @@ fn equilibrium<const D: usize, L: Lattice>(q: usize, density: f64, u: [f64; D]) 
 
 impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
     /// Writes the populations of a slot whose cells have these densities and velocities.
-    fn set_populations<L: Lattice>(&self, at: impl Fn(usize) -> (f64, [f64; D]), to: &mut [S]) {
+    fn set_slot<L: Lattice>(&self, at: impl Fn(usize) -> (f64, [f64; D]), to: &mut [S]) {
         // After collision, half a step of the acceleration is in the momentum.
         let push: [f64; 27] = std::array::from_fn(|q| {
             let along = |a: usize| f64::from(L::C[q][a]) * self.half_step[a].wide();
@@ -54,31 +61,37 @@ impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
 impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S, B> {
     /// The initial state on the mesh as it is.
     pub(crate) fn set_fields(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError> {
+        let coords = self
+            .levels
+            .iter()
+            .map(|state| self.backend.download(&state.level.coord));
+        let coords: Vec<_> = coords.collect::<Result<_, _>>()?;
+        self.set_cells(&|level, slot, cell| at(center(level, coords[level][slot], cell)))
+    }
+
+    /// Sets density and velocity of all cells, by level, slot and cell.
+    pub(crate) fn set_cells(
+        &mut self,
+        of: &(dyn Fn(usize, usize, usize) -> (f64, [f64; D]) + Sync),
+    ) -> Result<(), SolverError> {
         self.steps = 0;
         self.set_clocks()?;
         let cells = dims::cells(D);
-        for state in &mut self.levels {
+        for (index, state) in self.levels.iter_mut().enumerate() {
             let level = &state.level;
-            let coord = self.backend.download(&level.coord)?;
-            let dx = 1.0 / f64::from(1u32 << level.index);
-            let in_cell = |slot: usize, cell: usize| {
-                let local = dims::unravel::<D>(cell, 4);
-                let center = |a: usize| dx * (f64::from(4 * coord[slot][a] + local[a]) + 0.5);
-                at(std::array::from_fn(center))
-            };
             let row = L::Q * cells;
             // Not `vec!`: this requests large pages, without which steps take longer.
             let mut f = memory::with_capacity("populations", level.slots * row)?;
             f.resize(level.slots * row, S::zeroed());
             let slots = f.par_chunks_mut(row).enumerate();
             slots.for_each(|(slot, to)| {
-                state.set_populations::<L>(|cell| in_cell(slot, cell), to);
+                state.set_slot::<L>(|cell| of(index, slot, cell), to);
             });
             let row = exchanged(D) * cells;
             let mut moments = vec![S::Real::of(0.0); level.exchanging * row];
             let slots = moments.par_chunks_mut(row).enumerate();
             slots.for_each(|(slot, to)| {
-                State::<D, S, B>::set_moments(|cell| in_cell(slot, cell), to);
+                State::<D, S, B>::set_moments(|cell| of(index, slot, cell), to);
             });
             state.now = self.backend.upload(f)?;
             self.backend.copy(&state.now, &mut state.next)?;
@@ -95,7 +108,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         let cells = dims::cells(D);
         for state in &mut self.levels {
             let mut row = vec![S::zeroed(); L::Q * cells];
-            state.set_populations::<L>(|_| (density, u), &mut row);
+            state.set_slot::<L>(|_| (density, u), &mut row);
             let slots = state.level.slots;
             let empty = self.backend.upload(Vec::new())?;
             // The old buffer is freed before the new one is taken.

@@ -12,13 +12,14 @@ use crate::{
     lattice::Lattice,
     plan::tau,
     profile::Point,
+    ranks::{Halo, Mail},
     storage::Storage,
     tables::{Built, Level},
     variation::OfTime,
 };
 use cutlink_amr::dims;
-use cutlink_device::{Backend, Real};
-use std::cell::RefCell;
+use cutlink_device::{Backend, Memory, Real};
+use std::sync::{Mutex, PoisonError};
 
 /// A level's tables and populations.
 pub(super) struct State<const D: usize, S: Storage, B: FlowKernels<D>> {
@@ -36,6 +37,8 @@ pub(super) struct State<const D: usize, S: Storage, B: FlowKernels<D>> {
     pub(super) moments: B::Buf<S::Real>,
     /// Forces by slot with links.
     pub(super) parts: B::Buf<f64>,
+    /// What is exchanged with other ranks.
+    pub(super) halo: Option<Halo<B>>,
     /// Steps done, of this level's.
     pub(super) steps: u64,
 }
@@ -59,6 +62,7 @@ impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
             next: backend.upload(Vec::new())?,
             moments: backend.alloc("transferred moments", moments, S::Real::of(0.0))?,
             parts: backend.alloc("forces by block", parts, 0.0)?,
+            halo: None,
             steps: 0,
             level,
             blocks: built.blocks,
@@ -214,7 +218,7 @@ impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
 pub(super) type Timed<B> = (Work, usize, <B as Backend>::Stamp, <B as Backend>::Stamp);
 
 /// Stamps of pieces of work, if they are wanted.
-pub(super) type Clock<B> = Option<RefCell<Vec<Timed<B>>>>;
+pub(super) type Clock<B> = Option<Mutex<Vec<Timed<B>>>>;
 
 /// Does a piece of work, with a clock at it if that is wanted.
 pub(super) fn timed<B: Backend>(
@@ -228,19 +232,57 @@ pub(super) fn timed<B: Backend>(
     let begin = backend.stamp()?;
     run()?;
     let end = backend.stamp()?;
-    clock.borrow_mut().push((work, level, begin, end));
+    let mut stamps = clock.lock().unwrap_or_else(PoisonError::into_inner);
+    stamps.push((work, level, begin, end));
     Ok(())
+}
+
+impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
+    /// Brings the halo's populations to those of the ranks that step them.
+    pub(super) fn exchange_populations(
+        &mut self,
+        backend: &B,
+        mail: Option<&Mail>,
+    ) -> Result<(), SolverError> {
+        match (mail, &self.halo) {
+            (Some(mail), Some(halo)) => halo.populations.exchange(backend, mail, &mut self.now),
+            _ => Ok(()),
+        }
+    }
+
+    /// The same of the moments.
+    fn exchange_moments(&mut self, backend: &B, mail: Option<&Mail>) -> Result<(), SolverError> {
+        match (mail, &self.halo) {
+            (Some(mail), Some(halo)) => halo.moments.exchange(backend, mail, &mut self.moments),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What the steps of all levels have in common.
+pub(super) struct Steps<'a, const D: usize, B: Backend> {
+    pub(super) clock: &'a Clock<B>,
+    /// Whether ghost cells are interpolated by cubic polynomials.
+    pub(super) cubic: bool,
+    /// An acceleration that varies.
+    pub(super) pull: Option<&'a OfTime<D>>,
+    /// Other ranks.
+    pub(super) mail: Option<&'a Mail>,
 }
 
 /// A step of the first of some levels, and of all finer ones. Finer levels need nothing of the coarser one's step
 /// but what it had before: so the two go side by side.
 pub(super) fn step<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
     backend: &B,
-    clock: &Clock<B>,
-    cubic: bool,
-    pull: Option<&OfTime<D>>,
+    of_all: &Steps<'_, D, B>,
     levels: &mut [State<D, S, B>],
 ) -> Result<(), SolverError> {
+    let &Steps {
+        clock,
+        cubic,
+        pull,
+        mail,
+    } = of_all;
     let Some((coarse, finer)) = levels.split_first_mut() else {
         return Ok(());
     };
@@ -267,33 +309,49 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
         return collide(backend, coarse);
     }
     let mut twice = |backend: &B| {
-        step::<D, L, S, B>(backend, clock, cubic, pull, finer)?;
-        step::<D, L, S, B>(backend, clock, cubic, pull, finer)
+        step::<D, L, S, B>(backend, of_all, finer)?;
+        finer[0].exchange_populations(backend, mail)?;
+        step::<D, L, S, B>(backend, of_all, finer)
     };
     if clock.is_some() {
         // One after the other, so that each has a time of its own.
         twice(backend)?;
         collide(backend, coarse)?;
+    } else if mail.is_some() && B::MEMORY == Memory::Host {
+        // While finer levels wait for other ranks, this one does its step.
+        let (finer, own) = rayon::join(|| twice(backend), || collide(backend, coarse));
+        finer.and(own)?;
     } else {
         backend.both(twice, |backend| collide(backend, coarse))?;
     }
     let fine = &mut finer[0];
-    let between = |to: Arrival<S::Real>| Between {
-        coarse: &coarse.level,
-        fine: &fine.level,
-        cubic,
-        to,
-    };
     let [up, down] = [coarse.arrival(fine, 2.0), fine.arrival(coarse, 0.5)];
     timed(backend, clock, Work::Average, index + 1, || {
         backend.average::<L, S>(
-            &between(up),
+            &between(&coarse.level, &fine.level, cubic, up),
             &fine.moments,
             &mut coarse.now,
             &mut coarse.moments,
         )
     })?;
+    coarse.exchange_moments(backend, mail)?;
     timed(backend, clock, Work::Interpolate, index + 1, || {
-        backend.interpolate::<L, S>(&between(down), &coarse.moments, &mut fine.now)
-    })
+        let between = between(&coarse.level, &fine.level, cubic, down);
+        backend.interpolate::<L, S>(&between, &coarse.moments, &mut fine.now)
+    })?;
+    fine.exchange_populations(backend, mail)
+}
+
+fn between<'a, const D: usize, T: Real, B: Backend>(
+    coarse: &'a Level<D, B>,
+    fine: &'a Level<D, B>,
+    cubic: bool,
+    to: Arrival<T>,
+) -> Between<'a, D, T, B> {
+    Between {
+        coarse,
+        fine,
+        cubic,
+        to,
+    }
 }

@@ -14,6 +14,11 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
     /// Compares the tables of all levels with those that the host makes of the mesh.
     pub(super) fn check_tables(&self) -> Result<(), SolverError> {
         let expected = tables::build_checked(self.mesh()?, &self.plan.params)?;
+        self.compare_tables(&expected.iter().collect::<Vec<_>>())
+    }
+
+    /// Compares the tables of all levels with these.
+    pub(crate) fn compare_tables(&self, expected: &[&Built<D>]) -> Result<(), SolverError> {
         if expected.len() != self.levels.len() {
             let (levels, found) = (expected.len(), self.levels.len());
             let reason = format!("there are {found} levels, {levels} expected");

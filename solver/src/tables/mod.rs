@@ -27,8 +27,37 @@ use crate::{
 use cutlink_amr::{NONE, dims};
 use cutlink_device::{Backend, Host};
 use cutlink_voxelizer::Mesh;
+use std::ops::Range;
 
 const _: () = assert!(crate::constants::DIRECTION_BITS == cutlink_voxelizer::DIRECTION_BITS);
+
+/// The slots of a level that belong to other ranks: the last ones of the exchanging, the special and the plain ones. They are
+/// read and not stepped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HaloRanges(pub [Range<usize>; 3]);
+
+impl HaloRanges {
+    /// No such slots.
+    pub(crate) fn none(exchanging: usize, special: usize, slots: usize) -> Self {
+        Self([exchanging, special, slots].map(|end| end..end))
+    }
+
+    /// Whether a slot is of another rank.
+    pub(crate) fn contains(&self, slot: usize) -> bool {
+        self.0.iter().any(|range| range.contains(&slot))
+    }
+
+    /// The end of the rank's own plain slots.
+    pub(crate) fn own_end(&self) -> usize {
+        self.0[2].start
+    }
+
+    /// The rank's own slots.
+    pub(crate) fn own(&self) -> [Range<usize>; 3] {
+        let [a, b, c] = &self.0;
+        [0..a.start, a.end..b.start, b.end..c.start]
+    }
+}
 
 /// A level; see the module.
 #[derive(Debug)]
@@ -43,6 +72,8 @@ pub struct Level<const D: usize, B: Backend> {
     pub exchanging: usize,
     /// Slots that are not plain, the exchanging ones included: the first ones.
     pub special: usize,
+    /// Slots of other ranks.
+    pub halo: HaloRanges,
     /// Block coordinates by slot.
     pub coord: B::Buf<[i32; D]>,
     /// 3^D slots a slot; [`NONE`] where the level ends, [`OUTSIDE`] beyond the box.
@@ -191,6 +222,7 @@ pub(crate) fn build<const D: usize, B: FlowKernels<D>>(
             slots: B::len(&slots.blocks),
             exchanging: slots.exchanging,
             special: slots.special,
+            halo: HaloRanges::none(slots.exchanging, slots.special, B::len(&slots.blocks)),
             coord: places.coord,
             neighbors: places.neighbors,
             stepped: places.stepped,
@@ -229,7 +261,7 @@ pub(crate) fn build<const D: usize, B: FlowKernels<D>>(
 
 impl<const D: usize, B: Backend> Built<D, B> {
     /// Sponges, and the places of profiles: few blocks, described by functions of the host.
-    fn add_places(
+    pub(crate) fn add_places(
         &mut self,
         backend: &B,
         params: &Params<D>,
@@ -264,6 +296,7 @@ impl<const D: usize> Built<D> {
             slots: level.slots,
             exchanging: level.exchanging,
             special: level.special,
+            halo: level.halo,
             coord: backend.upload(level.coord)?,
             neighbors: backend.upload(level.neighbors)?,
             stepped: backend.upload(level.stepped)?,
@@ -308,6 +341,7 @@ impl<const D: usize, B: Backend> Level<D, B> {
             slots: self.slots,
             exchanging: self.exchanging,
             special: self.special,
+            halo: self.halo.clone(),
             coord: backend.download(&self.coord)?,
             neighbors: match of_model {
                 true => backend.download(&self.neighbors)?,

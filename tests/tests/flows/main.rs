@@ -18,6 +18,7 @@
 //! | `recorded` | small flows with the values that they had when these were recorded |
 //! | `running` | same bits for threads and after a restart; divergence; refusals |
 //! | `varying` | profiles and conditions in time: constants, restarts, parabolic inlets, Womersley |
+//! | `ranks` | any number of ranks against one: the same bits |
 //! | `twins` | every lattice, collision, precision and wall scheme against f64 on one thread of the host |
 
 mod adapting;
@@ -31,6 +32,7 @@ mod lids;
 mod modeled;
 mod operators;
 mod periodic;
+mod ranks;
 mod recorded;
 mod running;
 mod sound;

@@ -18,7 +18,7 @@ cutlink_tests::backend_test!(
 );
 
 /// A circle on three levels, off the middle, so that nothing is symmetric.
-fn circle() -> Mesh<2> {
+pub(super) fn circle() -> Mesh<2> {
     let surface = Shape2::Circle { radius: 2.1 }
         .surface(1e-2)
         .expect("a circle");
@@ -26,7 +26,7 @@ fn circle() -> Mesh<2> {
     bodies::mesh_of(&surface, frame, &EmbedParams::new(3, 1.0, Fill::NonZero))
 }
 
-fn sphere() -> Mesh<3> {
+pub(super) fn sphere() -> Mesh<3> {
     let surface = Shape3::Sphere { radius: 1.9 }
         .surface(1e-2)
         .expect("a sphere");
@@ -36,18 +36,22 @@ fn sphere() -> Mesh<3> {
 
 /// What is varied.
 #[derive(Debug, Clone, Copy)]
-struct Variant {
-    lattice: LatticeKind,
-    collision: Collision,
-    les: Les,
-    viscosity: f64,
-    scheme: WallScheme,
-    interpolation: Interpolation,
-    outflow: bool,
-    is_modeled: bool,
+pub(super) struct Variant {
+    pub(super) lattice: LatticeKind,
+    pub(super) collision: Collision,
+    pub(super) les: Les,
+    pub(super) viscosity: f64,
+    pub(super) scheme: WallScheme,
+    pub(super) interpolation: Interpolation,
+    pub(super) outflow: bool,
+    pub(super) is_modeled: bool,
 }
 
-fn params<const D: usize>(mesh: &Mesh<D>, variant: Variant, precision: Precision) -> Params<D> {
+pub(super) fn params<const D: usize>(
+    mesh: &Mesh<D>,
+    variant: Variant,
+    precision: Precision,
+) -> Params<D> {
     let mut params = flows::params(mesh, variant.viscosity);
     let along = |x: f64, y: f64, z: f64| std::array::from_fn(|a| [x, y, z][a]);
     params.faces[0] = [

@@ -11,6 +11,7 @@ mod faces;
 #[cfg(test)]
 mod fixture;
 mod forces;
+mod halo;
 mod indicate;
 mod macroscopic;
 mod mass;
@@ -28,15 +29,15 @@ mod wish;
 
 use super::{Between, ExactSum, FlowKernels, Relaxation, SUMS, Transfer};
 use crate::{
-    F16, Flow, Indicator, LatticeKind, Plan, SolverError,
+    F16, Flow, Indicator, LatticeKind, Plan, ProcessLink, SolverError,
     lattice::{D2Q9, D3Q19, D3Q27, Lattice, MOST},
     plan::{self, Starts},
     sponge::Damped,
     storage::Storage,
     tables::Level,
 };
-use cutlink_device::{Host, Real};
-use std::{any::Any, ops::Range};
+use cutlink_device::{Host, Item, Real};
+use std::{any::Any, ops::Range, sync::Arc};
 
 pub use census::Census;
 pub(crate) use census::{census, inflow};
@@ -194,12 +195,30 @@ static STARTS_2D: Starts<2, Host> = Starts::IN_2D;
 static STARTS_3D: Starts<3, Host> = Starts::IN_3D;
 
 impl<const D: usize> FlowKernels<D> for Host {
-    fn start<'a>(&self, plan: Plan<'a, D>) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
-        plan::start(self, plan, &STARTS_2D, &STARTS_3D)
+    fn start<'a>(
+        ranks: &[Self],
+        link: Option<Arc<dyn ProcessLink>>,
+        plan: Plan<'a, D>,
+    ) -> Result<Option<Box<dyn Flow<D> + 'a>>, SolverError> {
+        plan::start(ranks, link, plan, &STARTS_2D, &STARTS_3D)
     }
 
     fn place<L: Lattice>(q: usize, cell: usize) -> usize {
         Order::<L>::of(q, cell)
+    }
+
+    fn gather<T: Item>(&self, places: &Vec<u64>, from: &Vec<T>) -> Result<Vec<T>, SolverError> {
+        Ok(halo::gather(places, from))
+    }
+
+    fn scatter<T: Item>(
+        &self,
+        places: &Vec<u64>,
+        numbers: Vec<T>,
+        to: &mut Vec<T>,
+    ) -> Result<(), SolverError> {
+        halo::scatter(places, &numbers, to);
+        Ok(())
     }
 
     fn narrow(&self, values: &Vec<f32>) -> Result<Vec<F16>, SolverError> {

@@ -134,7 +134,9 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
                 moments,
             });
         });
-    rest.par_chunks_mut(CHUNK * size)
+    let own_end = level.halo.own_end().max(level.exchanging) - level.exchanging;
+    rest[..own_end * size]
+        .par_chunks_mut(CHUNK * size)
         .enumerate()
         .for_each(|(chunk, to)| {
             dispatch(Others {

@@ -7,6 +7,7 @@ mod convert;
 mod damp;
 mod exchange;
 mod forces;
+mod halo;
 mod indicate;
 mod macroscopic;
 mod mass;
@@ -20,7 +21,7 @@ mod wish;
 
 use super::{Between, ExactSum, FlowKernels, Relaxation, Transfer};
 use crate::{
-    F16, Flow, Indicator, Plan, SolverError,
+    F16, Flow, Indicator, Plan, ProcessLink, SolverError,
     lattice::Lattice,
     plan::{self, Starts},
     sponge::Damped,
@@ -29,16 +30,17 @@ use crate::{
 };
 use bytemuck::{Pod, Zeroable};
 use cutlink_device::{
-    Real,
+    Item, Real,
     cuda::{Cuda, CudaBuf, Launch, Module},
 };
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 static SLIP: [Module; 2] = cutlink_device::cuda_modules!("slip");
 static STEP: [Module; 2] = cutlink_device::cuda_modules!("step");
 static CONVERT: [Module; 2] = cutlink_device::cuda_modules!("convert");
 static DAMP: [Module; 2] = cutlink_device::cuda_modules!("damp");
 static EXCHANGE: [Module; 2] = cutlink_device::cuda_modules!("exchange");
+static HALO: [Module; 2] = cutlink_device::cuda_modules!("halo");
 static FORCES: [Module; 2] = cutlink_device::cuda_modules!("forces");
 static MACROSCOPIC: [Module; 2] = cutlink_device::cuda_modules!("macroscopic");
 static INDICATE: [Module; 2] = cutlink_device::cuda_modules!("indicate");
@@ -137,8 +139,29 @@ static STARTS_2D: Starts<2, Cuda> = Starts::IN_2D;
 static STARTS_3D: Starts<3, Cuda> = Starts::IN_3D;
 
 impl<const D: usize> FlowKernels<D> for Cuda {
-    fn start<'a>(&self, plan: Plan<'a, D>) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
-        plan::start(self, plan, &STARTS_2D, &STARTS_3D)
+    fn start<'a>(
+        ranks: &[Self],
+        link: Option<Arc<dyn ProcessLink>>,
+        plan: Plan<'a, D>,
+    ) -> Result<Option<Box<dyn Flow<D> + 'a>>, SolverError> {
+        plan::start(ranks, link, plan, &STARTS_2D, &STARTS_3D)
+    }
+
+    fn gather<T: Item>(
+        &self,
+        places: &CudaBuf<u64>,
+        from: &CudaBuf<T>,
+    ) -> Result<Vec<T>, SolverError> {
+        halo::gather(self, places, from)
+    }
+
+    fn scatter<T: Item>(
+        &self,
+        places: &CudaBuf<u64>,
+        numbers: Vec<T>,
+        to: &mut CudaBuf<T>,
+    ) -> Result<(), SolverError> {
+        halo::scatter(self, places, numbers, to)
     }
 
     fn narrow(&self, values: &CudaBuf<f32>) -> Result<CudaBuf<F16>, SolverError> {

@@ -51,8 +51,8 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
     };
     let cells = dims::cells(D);
     // Plain slots need nothing of the others.
-    let (special_slots, plain_slots) =
-        (level.special * cells, (level.slots - level.special) * cells);
+    let own_end = level.halo.own_end();
+    let (special_slots, plain_slots) = (level.special * cells, (own_end - level.special) * cells);
     let to = to.share();
     let mut first = |cuda: &Cuda| -> Result<(), SolverError> {
         let launch = give(cuda.launch(&STEP, D, entry!("walls", L, S)), level)
@@ -78,7 +78,7 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
             .launch(&STEP, D, plain)
             .buf(&level.neighbors)
             .val(level.special as u32)
-            .val(level.slots as u32)
+            .val(own_end as u32)
             .val(relax)
             .buf(from)
             .val(to);

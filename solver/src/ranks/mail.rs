@@ -1,0 +1,222 @@
+//! Messages between ranks, which are threads of a process or processes.
+
+use super::link::{ProcessLink, numbers};
+use crate::{SolverError, kernels::ExactSum};
+use cutlink_device::Item;
+use std::{
+    any::Any,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+        mpsc::{Receiver, Sender, TryRecvError, channel},
+    },
+    thread,
+    time::Duration,
+};
+
+/// How long a rank that waits, and has nothing to do meanwhile, spins before it sleeps.
+const SPINS: u32 = 2000;
+/// How long it sleeps before it looks again.
+const NAP: Duration = Duration::from_micros(50);
+
+type Message = Box<dyn Any + Send>;
+
+/// How a rank reaches the others. Messages of one rank to another arrive in the order in which they were sent.
+#[derive(Debug)]
+pub(crate) enum Mail {
+    Threads(Mailboxes),
+    Processes(Arc<dyn ProcessLink>),
+}
+
+/// A thread's mailboxes.
+#[derive(Debug)]
+pub(crate) struct Mailboxes {
+    rank: usize,
+    to: Vec<Sender<Message>>,
+    from: Vec<Mutex<Receiver<Message>>>,
+    failed: Arc<AtomicBool>,
+    /// What a test has ranks wait for before they send or receive; 0 for nothing.
+    jitter: AtomicU64,
+}
+
+/// Tells the other ranks, when it is dropped, that this one has failed, unless it was turned off.
+#[derive(Debug)]
+pub(crate) struct Alarm {
+    failed: Arc<AtomicBool>,
+    is_off: bool,
+}
+
+impl Alarm {
+    /// The rank has not failed.
+    pub(crate) fn turn_off(mut self) {
+        self.is_off = true;
+    }
+}
+
+impl Drop for Alarm {
+    fn drop(&mut self) {
+        if !self.is_off {
+            self.failed.store(true, Ordering::Release);
+        }
+    }
+}
+
+impl Mailboxes {
+    /// Waits for times that follow from a seed, if there is one.
+    fn wait(&self) {
+        let mut state = self.jitter.load(Ordering::Relaxed);
+        if state == 0 {
+            return;
+        }
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        self.jitter.store(state, Ordering::Relaxed);
+        if state.is_multiple_of(3) {
+            thread::sleep(Duration::from_micros(state % 200));
+        }
+    }
+
+    fn try_receive(&self, from: usize) -> Result<Option<Message>, SolverError> {
+        let lost = || SolverError::Rank { rank: from };
+        let receiver = &self.from[from];
+        let receiver = receiver.lock().unwrap_or_else(PoisonError::into_inner);
+        match receiver.try_recv() {
+            Ok(message) => Ok(Some(message)),
+            Err(TryRecvError::Empty) if !self.failed.load(Ordering::Acquire) => Ok(None),
+            Err(_) => Err(lost()),
+        }
+    }
+}
+
+/// Tries again and again; meanwhile the thread does other work of its pool, such as the step of the coarser level.
+fn until<T>(try_it: impl Fn() -> Result<Option<T>, SolverError>) -> Result<T, SolverError> {
+    let mut idle = 0;
+    loop {
+        if let Some(found) = try_it()? {
+            return Ok(found);
+        }
+        match rayon::yield_now() {
+            Some(rayon::Yield::Executed) => idle = 0,
+            _ if idle < SPINS => {
+                idle += 1;
+                thread::yield_now();
+            }
+            _ => thread::sleep(NAP),
+        }
+    }
+}
+
+impl Mail {
+    /// The mailboxes of so many threads.
+    pub(crate) fn of_threads(ranks: usize) -> Vec<Self> {
+        let failed = Arc::new(AtomicBool::new(false));
+        let mut all: Vec<Mailboxes> = (0..ranks)
+            .map(|rank| Mailboxes {
+                rank,
+                to: Vec::new(),
+                from: Vec::new(),
+                failed: Arc::clone(&failed),
+                jitter: AtomicU64::new(0),
+            })
+            .collect();
+        for from in 0..ranks {
+            for to in 0..ranks {
+                let (sender, receiver) = channel();
+                all[from].to.push(sender);
+                all[to].from.push(Mutex::new(receiver));
+            }
+        }
+        all.into_iter().map(Self::Threads).collect()
+    }
+
+    /// Has a thread wait for times that follow from a seed, before it sends and receives.
+    #[cfg(test)]
+    pub(crate) fn delay(&self, seed: u64) {
+        if let Self::Threads(boxes) = self {
+            boxes.jitter.store(seed, Ordering::Relaxed);
+        }
+    }
+
+    /// An alarm that goes off where the rank fails. Where a process fails, all are ended.
+    pub(crate) fn alarm(&self) -> Option<Alarm> {
+        match self {
+            Self::Threads(boxes) => Some(Alarm {
+                failed: Arc::clone(&boxes.failed),
+                is_off: false,
+            }),
+            Self::Processes(_) => None,
+        }
+    }
+
+    /// This rank, and all of them.
+    fn ranks(&self) -> (usize, usize) {
+        match self {
+            Self::Threads(boxes) => (boxes.rank, boxes.to.len()),
+            Self::Processes(link) => (link.rank(), link.ranks()),
+        }
+    }
+
+    /// Sends numbers to a rank; does not wait.
+    ///
+    /// # Errors
+    /// Where that rank has failed.
+    pub(crate) fn send<T: Item>(&self, to: usize, data: Vec<T>) -> Result<(), SolverError> {
+        match self {
+            Self::Threads(boxes) => {
+                boxes.wait();
+                let sent = boxes.to[to].send(Box::new(data));
+                sent.map_err(|_| SolverError::Rank { rank: to })
+            }
+            Self::Processes(link) => link.send(to, bytemuck::cast_slice(&data).to_vec()),
+        }
+    }
+
+    /// Waits for the numbers that a rank sends; the thread does other work of its pool meanwhile.
+    ///
+    /// # Errors
+    /// Where a rank has failed.
+    ///
+    /// # Panics
+    /// Where that rank has sent something else.
+    pub(crate) fn receive<T: Item>(&self, from: usize) -> Result<Vec<T>, SolverError> {
+        match self {
+            Self::Threads(boxes) => {
+                boxes.wait();
+                let message = until(|| boxes.try_receive(from))?;
+                let data = message.downcast::<Vec<T>>();
+                Ok(*data.expect("ranks should send what others wait for"))
+            }
+            Self::Processes(link) => Ok(numbers(&until(|| link.try_receive(from))?)),
+        }
+    }
+
+    /// Waits until what was sent has left.
+    ///
+    /// # Errors
+    /// Where a rank has failed.
+    pub(crate) fn flush(&self) -> Result<(), SolverError> {
+        match self {
+            Self::Threads(_) => Ok(()),
+            Self::Processes(link) => link.flush(),
+        }
+    }
+
+    /// The sums over all ranks, the same for all of them.
+    ///
+    /// # Errors
+    /// Where a rank has failed.
+    pub(crate) fn sums(&self, own: Vec<ExactSum>) -> Result<Vec<ExactSum>, SolverError> {
+        let (own_rank, ranks) = self.ranks();
+        let others = || (0..ranks).filter(|&rank| rank != own_rank);
+        others().try_for_each(|rank| self.send(rank, own.clone()))?;
+        let mut sums = own;
+        for rank in others() {
+            for (sum, of_rank) in sums.iter_mut().zip(self.receive(rank)?) {
+                *sum += of_rank;
+            }
+        }
+        self.flush()?;
+        Ok(sums)
+    }
+}

@@ -1,0 +1,323 @@
+//! A rank's tables: its own slots, those around them (the *halo*), and what it gets from other ranks at each exchange.
+//!
+//! Slots of a rank are in the order of the whole flow's, but for this: behind each class (exchanging, special, plain) come the
+//! halo's slots of that class, which are not stepped.
+
+use super::partition::Partition;
+use crate::{
+    Params, SolverError,
+    kernels::{FlowKernels, exchanged},
+    lattice::Lattice,
+    tables::{Built, HaloRanges, Level, Rule},
+    wall_model::Modeled,
+};
+use cutlink_amr::{NONE, dims};
+use cutlink_device::{Backend, Host};
+use cutlink_voxelizer::{pack_cell, unpack_cell};
+use std::collections::BTreeMap;
+
+/// Places in a buffer of a level, for each rank that has something to do with them.
+#[derive(Debug)]
+pub(crate) struct Wires<B: Backend> {
+    /// Numbers to send.
+    pub(crate) send: Vec<(usize, B::Buf<u64>)>,
+    /// Numbers to receive.
+    pub(crate) receive: Vec<(usize, B::Buf<u64>)>,
+}
+
+/// What a rank exchanges on a level.
+#[derive(Debug)]
+pub(crate) struct Halo<B: Backend> {
+    /// Populations, after each step.
+    pub(crate) populations: Wires<B>,
+    /// Moments, before ghost cells are interpolated.
+    pub(crate) moments: Wires<B>,
+}
+
+/// Which slots of a level a rank has.
+#[derive(Debug, Clone)]
+pub(crate) struct Outline {
+    /// By slot that of the whole flow.
+    pub(crate) slots: Vec<u32>,
+    /// Slots of other ranks.
+    pub(crate) halo: HaloRanges,
+    /// The directions of populations that each slot of the halo sends to the rank's own ones; [`WHOLE`] for all that it has.
+    needs: Vec<(u32, u32)>,
+}
+
+impl Outline {
+    /// The rank's own slots: here, and in the whole flow.
+    pub(crate) fn own(&self) -> impl Iterator<Item = (usize, usize)> {
+        let own = self.halo.own().into_iter().flatten();
+        own.map(|slot| (slot, self.slots[slot] as usize))
+    }
+}
+
+/// All populations of a slot.
+const WHOLE: u32 = u32::MAX;
+
+/// A level of the whole flow, and who has which slots.
+pub(crate) struct WholeLevel<'a, const D: usize> {
+    pub(crate) built: &'a Built<D>,
+    pub(crate) owners: &'a [u32],
+}
+
+impl<const D: usize> WholeLevel<'_, D> {
+    fn level(&self) -> &Level<D, Host> {
+        &self.built.level
+    }
+
+    fn neighbors(&self, slot: usize) -> &[u32] {
+        let directions = dims::directions(D);
+        &self.level().neighbors[slot * directions..][..directions]
+    }
+
+    /// The halo of a rank, in ascending order, and what its slots are to send: the directions towards own slots, and everything to
+    /// slots at walls and faces, whose conditions read more than what streams.
+    fn needs(&self, rank: u32) -> Vec<(u32, u32)> {
+        let level = self.level();
+        let mut directions = vec![0u32; level.slots];
+        let own = |&slot: &usize| self.owners[slot] == rank;
+        for slot in (0..level.slots).filter(own) {
+            let is_walled = level.walled.binary_search(&(slot as u32)).is_ok();
+            for (direction, &next) in self.neighbors(slot).iter().enumerate() {
+                if (next as usize) < level.slots && self.owners[next as usize] != rank {
+                    let back = dims::directions(D) - 1 - direction;
+                    directions[next as usize] |= if is_walled { WHOLE } else { 1 << back };
+                }
+            }
+        }
+        let all = (0..).zip(directions);
+        all.filter(|&(_, directions)| directions != 0).collect()
+    }
+
+    /// The slots of a rank.
+    pub(crate) fn outline(&self, rank: u32) -> Outline {
+        let level = self.level();
+        let needs = self.needs(rank);
+        let classes = [
+            0..level.exchanging,
+            level.exchanging..level.special,
+            level.special..level.slots,
+        ];
+        let mut slots: Vec<u32> = Vec::new();
+        let halo = classes.map(|class| {
+            let is_own = |&slot: &usize| self.owners[slot] == rank;
+            slots.extend(class.clone().filter(is_own).map(|slot| slot as u32));
+            let first = slots.len();
+            let beside = needs.iter().map(|&(slot, _)| slot);
+            slots.extend(beside.filter(|&slot| class.contains(&(slot as usize))));
+            first..slots.len()
+        });
+        let halo = HaloRanges(halo);
+        Outline { slots, halo, needs }
+    }
+
+    /// The tables of a rank.
+    pub(crate) fn part(
+        &self,
+        outline: &Outline,
+        params: &Params<D>,
+        rules: &[Rule],
+    ) -> Result<Built<D>, SolverError> {
+        let mut built = self.tables(&outline.slots, outline.halo.clone())?;
+        built.add_places(&Host, params, rules)?;
+        for range in &built.level.halo.0 {
+            built.level.stepped[range.clone()].fill(0);
+        }
+        Ok(built)
+    }
+
+    /// The tables of some slots, without the places of conditions.
+    fn tables(&self, slots: &[u32], halo: HaloRanges) -> Result<Built<D>, SolverError> {
+        let level = self.level();
+        let mut local = vec![NONE; level.slots];
+        for (n, &slot) in (0..).zip(slots) {
+            local[slot as usize] = n;
+        }
+        let is_own = |slot: &u32| !halo.contains(local[*slot as usize] as usize);
+        let have = |slot: &u32| local[*slot as usize] != NONE;
+        let own = |all: &[u32]| -> Vec<u32> {
+            let mine = all.iter().filter(|slot| have(slot) && is_own(slot));
+            mine.map(|&slot| local[slot as usize]).collect()
+        };
+        let to_local = |&next: &u32| match (next as usize) < level.slots {
+            true => local[next as usize],
+            false => next,
+        };
+        let masks = |of: &[u64]| -> Vec<u64> { slots.iter().map(|&s| of[s as usize]).collect() };
+        let overlaps = own(&level.overlaps);
+        let [exchanging, special] = [halo.0[0].end, halo.0[1].end];
+        let mut overlap_of = vec![NONE; exchanging];
+        for (n, &slot) in (0..).zip(&overlaps) {
+            overlap_of[slot as usize] = n;
+        }
+        let mut part = Level {
+            index: level.index,
+            extent: level.extent,
+            slots: slots.len(),
+            exchanging,
+            special,
+            halo: halo.clone(),
+            coord: slots.iter().map(|&s| level.coord[s as usize]).collect(),
+            neighbors: (slots.iter())
+                .flat_map(|&s| self.neighbors(s as usize).iter().map(to_local))
+                .collect(),
+            stepped: masks(&level.stepped),
+            solid: masks(&level.solid),
+            ghost: masks(&level.ghost),
+            overlaps,
+            overlap_of,
+            boundary: masks_of(&slots[..special], &level.boundary),
+            linked: own(&level.linked),
+            walled: own(&level.walled),
+            cell_start: Vec::new(),
+            cells: Vec::new(),
+            q: Vec::new(),
+            patch: Vec::new(),
+            rules: level.rules.clone(),
+            profile: Vec::new(),
+            profile_face: Vec::new(),
+            profile_link: Vec::new(),
+            sponges: Vec::new(),
+            modeled: Modeled::none(&Host)?,
+            patches: level.patches,
+            moment_center: level.moment_center,
+        };
+        for &slot in &slots[..special] {
+            part.cell_start.push(part.cells.len() as u32);
+            let first = level.cell_start[slot as usize] as usize;
+            let count = level.boundary[slot as usize].count_ones() as usize;
+            for &cell in &level.cells[first..first + count] {
+                let (mask, link) = unpack_cell(cell);
+                let links = link as usize..link as usize + mask.count_ones() as usize;
+                part.cells.push(pack_cell(mask, part.q.len() as u64));
+                part.q.extend_from_slice(&level.q[links.clone()]);
+                part.patch.extend_from_slice(&level.patch[links]);
+            }
+        }
+        let blocks = slots.iter().map(|&s| self.built.blocks[s as usize]);
+        Ok(Built {
+            level: part,
+            blocks: blocks.collect(),
+            moving: Vec::new(),
+            profile: Vec::new(),
+        })
+    }
+}
+
+fn masks_of(slots: &[u32], of: &[u64]) -> Vec<u64> {
+    slots.iter().map(|&s| of[s as usize]).collect()
+}
+
+/// The levels of the whole flow, and who has which slots.
+fn wholes<'a, const D: usize>(
+    tables: &'a [Built<D>],
+    partition: &'a Partition,
+) -> impl Iterator<Item = WholeLevel<'a, D>> {
+    tables.iter().enumerate().map(|(level, built)| WholeLevel {
+        built,
+        owners: partition.owners(level),
+    })
+}
+
+/// The slots of a rank by level.
+pub(crate) fn outlines<const D: usize>(
+    tables: &[Built<D>],
+    partition: &Partition,
+    rank: usize,
+) -> Vec<Outline> {
+    let wholes = wholes(tables, partition);
+    wholes.map(|whole| whole.outline(rank as u32)).collect()
+}
+
+/// The tables of a rank by level, of its outlines.
+pub(crate) fn tables_of<const D: usize>(
+    tables: &[Built<D>],
+    partition: &Partition,
+    outlines: &[Outline],
+    params: &Params<D>,
+) -> Result<Vec<Built<D>>, SolverError> {
+    let rules = crate::tables::rules(params, None)?;
+    let wholes = wholes(tables, partition).zip(outlines);
+    wholes
+        .map(|(whole, outline)| whole.part(outline, params, &rules))
+        .collect()
+}
+
+/// The places in a slot, by velocity and cell, that stream into blocks in some directions; all places for [`WHOLE`].
+fn streaming<const D: usize, L: Lattice>(directions: u32) -> impl Iterator<Item = (usize, usize)> {
+    let leaves = move |q: usize, cell: usize| {
+        let local = dims::unravel::<D>(cell, 4);
+        let to: [i32; D] = std::array::from_fn(|a| (local[a] + L::C[q][a]) >> 2);
+        directions >> dims::direction(to) & 1 == 1
+    };
+    let all = (0..L::Q).flat_map(|q| (0..dims::cells(D)).map(move |cell| (q, cell)));
+    all.filter(move |&(q, cell)| directions == WHOLE || leaves(q, cell))
+}
+
+/// Populations that a rank receives after a step of a level.
+pub(crate) fn streamed<const D: usize, L: Lattice>(outline: &Outline) -> usize {
+    let mut known = BTreeMap::new();
+    let count = |&(_, directions): &(u32, u32)| {
+        let of_mask = || streaming::<D, L>(directions).count();
+        *known.entry(directions).or_insert_with(of_mask)
+    };
+    outline.needs.iter().map(count).sum()
+}
+
+/// What a rank exchanges on a level, of the outlines of all ranks.
+pub(crate) fn halo<const D: usize, L: Lattice, B: FlowKernels<D>>(
+    outlines: &[&Outline],
+    owners: &[u32],
+    rank: usize,
+    backend: &B,
+) -> Result<Halo<B>, SolverError> {
+    let cells = dims::cells(D);
+    let mut local = vec![NONE; owners.len()];
+    for (n, &slot) in (0..).zip(&outlines[rank].slots) {
+        local[slot as usize] = n;
+    }
+    // The places, in this rank's buffers, of what rank `to` gets from rank `from`.
+    let populations = |from: u32, to: usize| -> Vec<u64> {
+        let needs = outlines[to].needs.iter();
+        let of_slot = |&(slot, directions): &(u32, u32)| {
+            let first = local[slot as usize] as usize * L::Q * cells;
+            streaming::<D, L>(directions)
+                .map(move |(q, cell)| (first + B::place::<L>(q, cell)) as u64)
+        };
+        let of_rank = needs.filter(|&&(slot, _)| owners[slot as usize] == from);
+        of_rank.flat_map(of_slot).collect()
+    };
+    let moments = |from: u32, to: usize| -> Vec<u64> {
+        let exchanging = outlines[to].halo.0[0].clone();
+        let slots = outlines[to].slots[exchanging].iter();
+        let row = exchanged(D) * cells;
+        let of_slot = |&slot: &u32| {
+            let first = local[slot as usize] as usize * row;
+            (first as u64)..(first + row) as u64
+        };
+        let of_rank = slots.filter(|&&slot| owners[slot as usize] == from);
+        of_rank.flat_map(of_slot).collect()
+    };
+    let wires = |list: &dyn Fn(u32, usize) -> Vec<u64>| -> Result<Wires<B>, SolverError> {
+        let mut wires = Wires {
+            send: Vec::new(),
+            receive: Vec::new(),
+        };
+        for other in (0..outlines.len()).filter(|&other| other != rank) {
+            let [sent, received] = [list(rank as u32, other), list(other as u32, rank)];
+            if !sent.is_empty() {
+                wires.send.push((other, backend.upload(sent)?));
+            }
+            if !received.is_empty() {
+                wires.receive.push((other, backend.upload(received)?));
+            }
+        }
+        Ok(wires)
+    };
+    Ok(Halo {
+        populations: wires(&populations)?,
+        moments: wires(&moments)?,
+    })
+}
