@@ -15,6 +15,32 @@ pub enum DeviceChoice {
     Cuda(u32),
 }
 
+/// CUDA devices that this program can use here.
+#[cfg(feature = "cuda")]
+fn devices() -> u32 {
+    crate::cuda::count().unwrap_or(0)
+}
+
+#[cfg(not(feature = "cuda"))]
+fn devices() -> u32 {
+    0
+}
+
+impl DeviceChoice {
+    /// The device of one of several processes on this host, by its number there: each takes another GPU, as long as there are any,
+    /// unless one that is not the first was named.
+    pub fn of_process(self, number: usize) -> Self {
+        self.of_process_with(number, devices())
+    }
+
+    fn of_process_with(self, number: usize, devices: u32) -> Self {
+        match self {
+            Self::Auto | Self::Cuda(0) if devices > 0 => Self::Cuda(number as u32 % devices),
+            named => named,
+        }
+    }
+}
+
 impl FromStr for DeviceChoice {
     type Err = DeviceError;
 
@@ -126,6 +152,19 @@ fn select_by(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn processes_take_one_gpu_after_the_other() {
+        use DeviceChoice::{Auto, Cpu, Cuda};
+        assert_eq!(
+            [0, 1, 2].map(|n| Auto.of_process_with(n, 2)),
+            [Cuda(0), Cuda(1), Cuda(0)]
+        );
+        assert_eq!(Cuda(0).of_process_with(3, 4), Cuda(3));
+        assert_eq!(Cuda(1).of_process_with(3, 4), Cuda(1));
+        assert_eq!(Cpu.of_process_with(3, 4), Cpu);
+        assert_eq!(Auto.of_process_with(1, 0), Auto);
+    }
 
     #[test]
     fn choices_round_trip_and_nonsense_is_refused() {

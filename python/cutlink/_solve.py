@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
@@ -47,12 +47,16 @@ class Case:
         """The case as TOML, for ``cutlink solve``."""
         return _native.case_toml(self._native)
 
-    def plan(self, *, steps: int | None = None, device: str | None = None, threads: int = 0) -> dict[str, Any]:
+    def plan(
+        self, *, steps: int | None = None, device: str | None = None, threads: int = 0, ranks: Sequence[int] = ()
+    ) -> dict[str, Any]:
         """Units, memory and expected time: the object of ``cutlink solve --dry-run --json``. Writes nothing.
+
+        - `ranks`: numbers of ranks to forecast the shares of.
 
         Builds the mesh. Raises `UsageError` for an invalid or unstable case.
         """
-        return _native.plan_case(self._native, (None, steps, False, False, device, threads))
+        return _native.plan_case(self._native, (None, steps, False, False, device, threads, list(ranks)))
 
 
 class Result:
@@ -195,6 +199,7 @@ def solve(
     force: bool = False,
     device: str | None = None,
     threads: int = 0,
+    ranks: int = 1,
     progress: Progress | None = None,
 ) -> Result:
     """Runs a case as ``cutlink solve`` does, with all its files.
@@ -205,6 +210,8 @@ def solve(
     - `steps`: maximum number of root steps, instead of that of the case.
     - `callback`: called every `every` root steps, a multiple of 64, with a `RunningFlow`. The run stops with a
       checkpoint if it returns False or raises; what it raises is raised here.
+    - `ranks`: ranks that share the flow, each on threads of its own with a part of the mesh. The files are the same for any
+      number.
     - `device`, `threads`, `progress`: as of `mesh`.
 
     Ctrl-C stops the run with a checkpoint and raises `KeyboardInterrupt`. Raises `UsageError`, `GeometryError`,
@@ -216,7 +223,7 @@ def solve(
         case = Case(case)
     function = callback
     looks = None if function is None else lambda native: function(RunningFlow(native))
-    options = (folder, steps, resume, force, device, threads)
+    options = (folder, steps, resume, force, device, threads, [ranks])
     summary, written = _native.run_case(case._native, options, every, looks, listener(progress))
     result = Result(written)
     # A summary in the folder may be that of an earlier part of a run that was resumed.

@@ -29,7 +29,7 @@ impl CaseSource {
     }
 }
 
-/// Options of a run: output folder, root steps, resume, replace, device, threads.
+/// Options of a run: output folder, root steps, resume, replace, device, threads, ranks.
 type Given = (
     Option<PathBuf>,
     Option<u64>,
@@ -37,6 +37,7 @@ type Given = (
     bool,
     Option<String>,
     usize,
+    Vec<usize>,
 );
 
 fn with_options(
@@ -44,7 +45,7 @@ fn with_options(
     given: Given,
     stop: &StopToken,
 ) -> Result<(Case, RunOptions), Error> {
-    let (folder, steps, resume, replace, device, threads) = given;
+    let (folder, steps, resume, replace, device, threads, ranks) = given;
     let mut case = source.read()?;
     if folder.is_some() {
         case.output.folder = folder;
@@ -52,7 +53,7 @@ fn with_options(
     let device: Option<DeviceOption> = device.map(|name| name.parse()).transpose()?;
     let mut options = RunOptions::default();
     (options.steps, options.resume, options.replace) = (steps, resume, replace);
-    (options.device, options.threads) = (device, threads);
+    (options.device, options.threads, options.ranks) = (device, threads, ranks);
     options.stop = stop.clone();
     Ok((case, options))
 }

@@ -87,6 +87,20 @@ def test_results_are_those_of_the_files(ended):
     assert 0.5 < half.mean() < 10
 
 
+def test_ranks_write_the_same_files(ended, tmp_path):
+    shared = cutlink.solve(CYLINDER, folder=tmp_path / "shared", ranks=3)
+    for name in ("forces.csv", "integrals.csv"):
+        assert (shared.folder / name).read_bytes() == (ended.folder / name).read_bytes(), name
+    assert shared.summary["ranks"]["ranks"] == 3 and ended.summary["ranks"] is None
+    found = {k: v for k, v in without_times(shared.summary).items() if k not in ("ranks", "bytes")}
+    assert found == {k: v for k, v in without_times(ended.summary).items() if k not in ("ranks", "bytes")}
+    planned = cutlink.Case(CYLINDER).plan(ranks=[2, 3])["ranks"]
+    assert [one["ranks"] for one in planned] == [2, 3]
+    assert planned[1] == shared.summary["ranks"]
+    with pytest.raises(cutlink.UsageError, match="number of ranks"):
+        cutlink.solve(CYLINDER, folder=tmp_path / "none", ranks=0)
+
+
 def test_a_callback_stops_a_run_that_is_resumed_to_the_bit(ended, tmp_path):
     seen = []
 

@@ -295,6 +295,10 @@ pub struct SolveArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub threads: usize,
 
+    /// Ranks that share the flow, each on threads of its own with a part of the mesh; with --dry-run several numbers, as in 2,8,64
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..))]
+    pub ranks: Vec<u16>,
+
     /// How to report.
     #[command(flatten)]
     pub output: Output,

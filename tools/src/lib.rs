@@ -25,12 +25,15 @@ pub mod exit;
 pub mod inspect;
 pub mod manual;
 pub mod mesh;
+mod processes;
 pub mod refine;
 pub mod signals;
 pub mod solve;
 
 use cli::{Cli, Command};
 use cutlink::{Error, pool};
+use cutlink_mpi::World;
+use std::sync::Arc;
 
 /// Runs a command line; returns the exit code.
 pub fn run(cli: &Cli) -> u8 {
@@ -46,18 +49,32 @@ pub fn run(cli: &Cli) -> u8 {
         _ => false,
     };
     allocator::JSON.store(json, std::sync::atomic::Ordering::Relaxed);
-    let Err(failure) = dispatch(cli) else {
-        return 0;
+    let joined = processes::join(cli);
+    let world = joined.as_ref().ok().and_then(Option::as_ref);
+    let done = match &joined {
+        Ok(_) => dispatch(cli, world),
+        Err(_) => Ok(()),
     };
-    if json {
-        // An I/O error of stdout cannot be reported there; the exit code stays that of the failure.
-        let _ = console::print(&format!("{:#}\n", exit::to_json(&failure)));
+    let is_first = world.is_none_or(|world| world.rank() == 0);
+    let failure = joined.as_ref().err().or(done.as_ref().err());
+    if let Some(failure) = failure.filter(|_| is_first) {
+        report(failure, json);
     }
-    console::tell(&exit::text(&failure));
-    exit::code(failure.kind)
+    if let Some(world) = world {
+        processes::end(world, failure);
+    }
+    failure.map_or(0, |failure| exit::code(failure.kind))
 }
 
-fn dispatch(cli: &Cli) -> Result<(), Error> {
+fn report(failure: &Error, json: bool) {
+    if json {
+        // An I/O error of stdout cannot be reported there; the exit code stays that of the failure.
+        let _ = console::print(&format!("{:#}\n", exit::to_json(failure)));
+    }
+    console::tell(&exit::text(failure));
+}
+
+fn dispatch(cli: &Cli, world: Option<&Arc<World>>) -> Result<(), Error> {
     pool::check_memory(1)?;
     signals::install();
     match &cli.command {
@@ -65,7 +82,7 @@ fn dispatch(cli: &Cli) -> Result<(), Error> {
         Command::Estimate(args) => mesh::estimate(args),
         Command::Inspect(args) => inspect::command(args),
         Command::Refine(args) => refine::command(args),
-        Command::Solve(args) => solve::command(args),
+        Command::Solve(args) => solve::command(args, world),
         Command::Bench(cli::BenchCommand::Mesh(args)) => bench::mesh(args),
         Command::Bench(cli::BenchCommand::Solve(args)) => bench::solve::command(args),
         Command::Bench(cli::BenchCommand::Adapt(args)) => bench::adapt::command(args),

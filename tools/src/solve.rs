@@ -5,13 +5,14 @@ use crate::console::{self, Console};
 use crate::signals;
 use cutlink::solve::example;
 use cutlink::{Case, Error, RunOptions, output};
-use std::path::Path;
+use cutlink_mpi::World;
+use std::{path::Path, sync::Arc};
 
-/// Runs the command.
+/// Runs the command, with the other processes that an MPI launcher has started.
 ///
 /// # Errors
 /// Any failure; `docs/cli.md` lists the exit codes.
-pub fn command(args: &SolveArgs) -> Result<(), Error> {
+pub fn command(args: &SolveArgs, world: Option<&Arc<World>>) -> Result<(), Error> {
     if let Some(name) = &args.example {
         return write_example(name, args);
     }
@@ -25,11 +26,16 @@ pub fn command(args: &SolveArgs) -> Result<(), Error> {
     options.steps = args.steps;
     options.device = args.device;
     options.threads = args.threads;
+    options.ranks = args.ranks.iter().map(|&ranks| ranks.into()).collect();
     options.stop = signals::stop_token();
     let mut console = Console::new(args.output);
     if args.dry_run {
         let plan = case.plan(&options, &mut console)?;
         return console.object(&plan.json);
+    }
+    options.world = world.cloned();
+    if world.is_some_and(|world| world.rank() != 0) {
+        return case.serve(&options);
     }
     let summary = case.run_with(&options, &mut console)?;
     console.object(&summary.json)

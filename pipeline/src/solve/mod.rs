@@ -39,6 +39,7 @@ mod recirculation;
 mod reference;
 pub mod resolve;
 mod run;
+mod shares;
 mod sheet;
 mod sponge;
 #[cfg(test)]

@@ -20,6 +20,7 @@ use crate::{
         integrals::Integrals,
         lock::FolderLock,
         resolve::{Resolved, Until},
+        shares::Shares,
         sheet::Sheet,
         watch::{self, Growth},
     },
@@ -83,6 +84,8 @@ struct Run<'a, const D: usize> {
     saved: Option<u64>,
     sheet: Sheet,
     device: report::DeviceReport,
+    /// How ranks share the flow, if there are several.
+    shares: Option<Shares>,
     began: Instant,
     begun_at: u64,
     set_up: SetUp,

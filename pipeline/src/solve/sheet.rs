@@ -12,7 +12,10 @@ use crate::{
         report::{DeviceReport, bytes},
     },
     options::Root,
-    solve::resolve::{Resolved, Until},
+    solve::{
+        resolve::{Resolved, Until},
+        shares::Shares,
+    },
 };
 use cutlink_amr::dims;
 use cutlink_device::{Backend, Memory, memory};
@@ -98,6 +101,7 @@ impl Sheet {
         resolved: &Resolved<D>,
         device: &DeviceReport,
         speed: f64,
+        shares: &[Shares],
     ) -> serde_json::Value {
         let (physics, units) = (&resolved.physics, &resolved.units);
         let level = |l: &LevelSheet| {
@@ -129,6 +133,7 @@ impl Sheet {
             "levels": plan.levels.iter().map(level).collect::<Vec<_>>(),
             "walls": self.walls(),
             "bytes": { "flow": self.flow, "output": self.output },
+            "ranks": shares.iter().map(Shares::to_json).collect::<Vec<_>>(),
             "updates_per_step": self.updates,
             "seconds": self.steps as f64 * self.weight as f64 / speed,
             "unstable": resolved.unstable.as_ref().map(ToString::to_string),
@@ -167,6 +172,7 @@ impl Sheet {
         plan: &Plan<'_, D>,
         resolved: &Resolved<D>,
         speed: f64,
+        shares: &[Shares],
     ) -> String {
         let (physics, units) = (&resolved.physics, &resolved.units);
         let finest = plan.levels.len() - 1;
@@ -227,6 +233,9 @@ impl Sheet {
                 text,
                 "running despite a stability limit (allow_unstable): {unstable}"
             );
+        }
+        for shares in shares {
+            let _ = writeln!(text, "{}", shares.text());
         }
         let most = match resolved.until {
             Until::Steps(_) => "",

@@ -1,7 +1,8 @@
 //! What a caller gives to a run, and what it gets back.
 
 use crate::{observer::StopToken, options::DeviceOption};
-use std::path::PathBuf;
+use cutlink_mpi::World;
+use std::{path::PathBuf, sync::Arc};
 
 /// Options of a run.
 #[derive(Debug, Clone, Default)]
@@ -17,6 +18,10 @@ pub struct RunOptions {
     pub device: Option<DeviceOption>,
     /// Worker threads; 0 for one per core.
     pub threads: usize,
+    /// Ranks that share the flow, each with a part of the mesh; none for one. For a forecast several numbers.
+    pub ranks: Vec<usize>,
+    /// The processes that share the flow, each of which is a rank; none for a flow of one process.
+    pub world: Option<Arc<World>>,
     /// Ends the run early, with a checkpoint.
     pub stop: StopToken,
 }

@@ -20,6 +20,7 @@ use crate::{
         earlier::{self, Earlier},
         notes, recirculation, reference,
         resolve::{CaseGrid, Resolved},
+        shares::{Shares, processes},
         sheet::{self, Sheet},
         turbulence,
     },
@@ -63,7 +64,7 @@ impl Case {
     ) -> Result<RunSummary, Error> {
         match self.begin(options, false, observer)? {
             Ended::Ran(summary) => Ok(summary),
-            Ended::Planned(_) => {
+            Ended::Planned(_) | Ended::Served => {
                 unreachable!("a run that is not only planned should end in a summary")
             }
         }
@@ -80,7 +81,9 @@ impl Case {
     ) -> Result<RunPlan, Error> {
         match self.begin(options, true, observer)? {
             Ended::Planned(plan) => Ok(plan),
-            Ended::Ran(_) => unreachable!("a run that is only planned should not end in a summary"),
+            Ended::Ran(_) | Ended::Served => {
+                unreachable!("a run that is only planned should not end in a summary")
+            }
         }
     }
 
@@ -99,15 +102,28 @@ impl Case {
         bare_periodic(&domain.bounds, &domain.root, periodic)
     }
 
+    /// Does what the first of several processes orders, until its flow ends: for all processes but that one. Writes nothing.
+    ///
+    /// # Errors
+    /// As [`Case::run_with`], but for those of outputs.
+    pub fn serve(&self, options: &RunOptions) -> Result<(), Error> {
+        let _running = options.stop.running();
+        self.begin(options, false, &mut ()).map(drop)
+    }
+
     fn begin(
         &self,
         options: &RunOptions,
         only_plan: bool,
         observer: &mut dyn Observer,
     ) -> Result<Ended, Error> {
+        check_ranks(options, only_plan)?;
         let dimensions = self.dimensions_of_domain()?;
         let choice = options.device.or(self.mesh.as_ref().and_then(|m| m.device));
-        let choice = choice.unwrap_or_default();
+        let mut choice = choice.unwrap_or_default();
+        if options.world.is_some() {
+            choice.0 = choice.0.of_process(cutlink_mpi::local_rank());
+        }
         let began = Instant::now();
         let mut selected = select(choice.0)?;
         pool::install(options.threads, || {
@@ -138,6 +154,8 @@ impl Case {
 
 /// How a run ended.
 enum Ended {
+    /// It was another process's.
+    Served,
     Planned(RunPlan),
     Ran(RunSummary),
 }
@@ -322,17 +340,25 @@ where
     let (mut set_up, planning) = (inputs.set_up, Instant::now());
     let resolved = resolve(case, &inputs)?;
     let mut plan = Plan::new(mesh, resolved.params.clone())?;
-    let sheet = Sheet::new(&plan, &resolved, options.steps);
+    let mut sheet = Sheet::new(&plan, &resolved, options.steps);
+    let (rank, ranks) = match &options.world {
+        Some(world) => (Some(world.rank()), vec![world.size()]),
+        None => (None, options.ranks.clone()),
+    };
+    let shares = shares_of(&plan, &ranks)?;
+    if let [shares] = &shares[..] {
+        sheet.flow = shares.bytes(rank);
+    }
     let planned = if inputs.only_plan || observer.wants_summary() {
         let speed = sheet::calibrate(backend, &plan.params)?;
         let device = &inputs.device;
         let text = format!(
             "device  {}\n{}",
             device.text(),
-            sheet.text(&plan, &resolved, speed)
+            sheet.text(&plan, &resolved, speed, &shares)
         );
         observer.summary(&text)?;
-        let json = sheet.to_json(&plan, &resolved, device, speed);
+        let json = sheet.to_json(&plan, &resolved, device, speed, &shares);
         Some(RunPlan { text, json })
     } else {
         None
@@ -344,6 +370,10 @@ where
         return Ok(Ended::Planned(planned));
     }
     sheet.check_memory(backend)?;
+    if let Some(world) = options.world.as_ref().filter(|world| world.rank() != 0) {
+        plan.start_linked(backend, processes(world))?;
+        return Ok(Ended::Served);
+    }
     if let Some(adaptation) = &mut plan.params.adaptation {
         let least = plan.levels.iter().map(|level| level.cells).sum();
         let given = case.adapt.as_ref().and_then(|a| a.max_cells);
@@ -375,7 +405,14 @@ where
     };
     set_up.plan = planning.elapsed().as_secs_f64();
     let starting = Instant::now();
-    let mut flow = plan.start(backend)?;
+    let started = match &options.world {
+        Some(world) => plan.start_linked(backend, processes(world))?,
+        None => {
+            let ranks = ranks.first().copied().unwrap_or(1);
+            Some(plan.start_ranks(&vec![backend.clone(); ranks])?)
+        }
+    };
+    let mut flow = started.ok_or_else(|| Error::input("the first process has no flow"))?;
     flow.sample_forces_every(resolved.forces_every);
     let set = set(&mut *flow, &resolved, &mesh.frame, earlier, observer);
     set.map_err(|error| error.within(&name))?;
@@ -418,6 +455,7 @@ where
         saved: options.resume.then(|| flow.steps()),
         sheet,
         device: inputs.device,
+        shares: shares.into_iter().next(),
         began: Instant::now(),
         begun_at: flow.steps(),
         set_up,
@@ -434,6 +472,28 @@ where
     };
     run.observer.end();
     done.map(Ended::Ran)
+}
+
+/// How the flow is shared among each of these numbers of ranks, but for one rank.
+fn shares_of<const D: usize>(plan: &Plan<'_, D>, ranks: &[usize]) -> Result<Vec<Shares>, Error> {
+    let several = ranks.iter().filter(|&&ranks| ranks != 1);
+    several.map(|&ranks| Shares::new(plan, ranks)).collect()
+}
+
+/// Refuses numbers of ranks that are none of this run.
+fn check_ranks(options: &RunOptions, only_plan: bool) -> Result<(), Error> {
+    if options.ranks.len() > 1 && !only_plan {
+        let message = "--ranks takes one number, and several with --dry-run alone";
+        return Err(Error::input(message));
+    }
+    match (&options.world, &options.ranks[..]) {
+        (Some(world), [ranks]) if *ranks != world.size() => Err(Error::input(format!(
+            "--ranks is {ranks}, and {} processes were started, each of which is a rank",
+            world.size()
+        ))
+        .hint("leave --ranks out")),
+        _ => Ok(()),
+    }
 }
 
 /// The resolved case, with velocities scaled to the flux through the surfaces of its patches.

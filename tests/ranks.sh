@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# Flows on several ranks, threads and processes, as a user starts them: the same files for any number; resumed by another number;
+# ended where a process is. From anywhere in a checkout:
+#     MPIRUN=/path/to/mpirun tests/ranks.sh
+# MPIRUN is Open MPI's or MPICH's launcher [mpirun]; CUTLINK the program [target/release/cutlink].
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cutlink=$(realpath "${CUTLINK:-target/release/cutlink}")
+mpirun=${MPIRUN:-mpirun}
+[ "$mpirun" = mpirun ] || PATH=$(dirname "$mpirun"):$PATH
+work=target/ci/ranks
+rm -rf "$work" && mkdir -p "$work"
+sed -e "s|^folder = .*|folder = \"$work/flow\"|" -e 's|^steps = .*|steps = 64\n|' tests/cases/fields.toml >"$work/case.toml"
+solve=("$cutlink" solve "$work/case.toml" --device cpu --quiet)
+options=()
+if "$mpirun" --version 2>&1 | grep -q "Open MPI"; then
+  # More processes than cores, on any machine, by any user.
+  options=(--oversubscribe --bind-to none)
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
+fi
+processes() { "$mpirun" -n "$1" "${options[@]}" "${@:2}"; }
+keep() { rm -rf "$work/$1" && mv "$work/flow" "$work/$1"; }
+# But for times, and for the checkpoint in the middle that a resumed flow has too.
+same() { diff --recursive --brief --exclude=summary.json --exclude=step_000000000032.ckpt "$work/$1" "$work/$2" && echo "$2: the same files"; }
+
+"${solve[@]}" && keep one
+for ranks in 2 3; do
+  "${solve[@]}" --ranks "$ranks" && keep "threads-$ranks"
+  same one "threads-$ranks"
+done
+for ranks in 2 4; do
+  processes "$ranks" "${solve[@]}" && keep "processes-$ranks"
+  same one "processes-$ranks"
+done
+python3 -c "import json; r = json.load(open('$work/processes-4/summary.json'))['ranks']; assert r['ranks'] == 4 and len(r['blocks']) == 4, r"
+
+# Half of it on three processes, the rest on two threads; then the other way around.
+processes 3 "${solve[@]}" --steps 32
+"${solve[@]}" --resume --ranks 2 && keep resumed
+same one resumed
+"${solve[@]}" --ranks 3 --steps 32
+processes 2 "${solve[@]}" --resume && keep resumed-by-processes
+same one resumed-by-processes
+
+# What must fail does, and says why.
+refused() {
+  local text=$1 code=0
+  shift
+  "$@" >"$work/refused.txt" 2>&1 || code=$?
+  if [ "$code" -eq 0 ] || ! grep -q "$text" "$work/refused.txt"; then
+    echo "exit code $code instead of a refusal with \"$text\":" >&2
+    cat "$work/refused.txt" >&2
+    exit 1
+  fi
+}
+refused CUTLINK_MPI env CUTLINK_MPI=/nowhere/libmpi.so OMPI_COMM_WORLD_SIZE=2 "${solve[@]}"
+refused "only a run of" env OMPI_COMM_WORLD_SIZE=2 "$cutlink" mesh --shape sphere:r=1
+refused "leave --ranks out" "$mpirun" -n 2 "${options[@]}" "${solve[@]}" --ranks 3
+refused "case.toml exists" bash -c "mkdir -p $work/flow && cp $work/one/* $work/flow/; $(printf '%q ' "$mpirun" -n 2 "${options[@]}" "${solve[@]}")"
+rm -rf "$work/flow"
+
+# A process that is killed ends all of them within 30 s, and the checkpoint before stays.
+sed -e 's|^steps = .*|steps = 1000000|' "$work/case.toml" >"$work/long.toml"
+printf '\n' >>"$work/long.toml"
+processes 3 "$cutlink" solve "$work/long.toml" --device cpu --quiet &
+launcher=$!
+for _ in $(seq 300); do
+  [ ! -e "$work/flow/forces.csv" ] || break
+  sleep 0.1
+done
+sleep 2
+victim=$(pgrep -f "$cutlink solve $work/long.toml" | tail -n 1)
+kill -9 "$victim"
+began=$SECONDS code=0
+wait "$launcher" || code=$?
+[ "$code" -ne 0 ] || { echo "a process was killed, and the exit code is 0" >&2; exit 1; }
+[ $((SECONDS - began)) -le 30 ] || { echo "$((SECONDS - began)) s until the end" >&2; exit 1; }
+for _ in $(seq 50); do
+  pgrep -f "$cutlink solve $work/long.toml" >/dev/null || break
+  sleep 0.1
+done
+if pgrep -f "$cutlink solve $work/long.toml"; then
+  echo "processes are left" >&2
+  exit 1
+fi
+echo "a process that is killed ends all"

@@ -1,0 +1,50 @@
+//! Several processes of the program, as an MPI launcher starts them.
+
+use crate::cli::{Cli, Command};
+use crate::{console, exit};
+use cutlink::{Error, ErrorKind};
+use cutlink_mpi::{MpiError, World, launched};
+use std::{sync::Arc, thread, time::Duration};
+
+/// What a process other than the first one waits before it tells of a failure: one that all share is told by the first, with which
+/// all end.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Joins the other processes, if the command shares its work with them.
+///
+/// # Errors
+/// There is no MPI library; a launcher has started several processes of a command that is for one.
+pub(crate) fn join(cli: &Cli) -> Result<Option<Arc<World>>, Error> {
+    let Some(processes) = launched() else {
+        return Ok(None);
+    };
+    match &cli.command {
+        Command::Solve(args) if !args.dry_run && args.example.is_none() => {}
+        _ => {
+            let message = format!(
+                "{processes} processes were started, and only a run of `cutlink solve` shares its work among them"
+            );
+            return Err(Error::input(message).hint("start one process"));
+        }
+    }
+    let failed = |error: MpiError| {
+        let hint = "name the library of the launcher: CUTLINK_MPI=/path/to/libmpi.so";
+        Error::new(ErrorKind::Runtime, error.to_string()).hint(hint)
+    };
+    Ok(World::join().map_err(failed)?.map(Arc::new))
+}
+
+/// Ends the processes with this one's exit code, where others might wait for it. Tells of a failure that the first process does not
+/// know of.
+pub(crate) fn end(world: &World, failure: Option<&Error>) {
+    let Some(failure) = failure else {
+        return;
+    };
+    if world.rank() != 0 {
+        thread::sleep(PATIENCE);
+        console::tell(&format!("rank {}: {}", world.rank(), exit::text(failure)));
+    } else if world.is_released() {
+        return;
+    }
+    world.abort(exit::code(failure.kind));
+}
