@@ -3,16 +3,16 @@
 //! Slots of a rank are in the order of the whole flow's, but for this: behind each class (exchanging, special, plain) come the
 //! halo's slots of that class, which are not stepped.
 
-use super::partition::Partition;
+use super::{mail::Mail, partition::Partition};
 use crate::{
-    Params, SolverError,
+    Params, Plan, SolverError,
     kernels::{FlowKernels, exchanged},
     lattice::Lattice,
     tables::{Built, HaloRanges, Level, Rule},
     wall_model::Modeled,
 };
 use cutlink_amr::{NONE, dims};
-use cutlink_device::{Backend, Host};
+use cutlink_device::{Backend, Host, Item};
 use cutlink_voxelizer::{pack_cell, unpack_cell};
 use std::collections::BTreeMap;
 
@@ -23,6 +23,27 @@ pub(crate) struct Wires<B: Backend> {
     pub(crate) send: Vec<(usize, B::Buf<u64>)>,
     /// Numbers to receive.
     pub(crate) receive: Vec<(usize, B::Buf<u64>)>,
+}
+
+impl<B: Backend> Wires<B> {
+    /// Sends what others wait for, and takes what they send.
+    pub(crate) fn exchange<const D: usize, T: Item>(
+        &self,
+        backend: &B,
+        mail: &Mail,
+        buffer: &mut B::Buf<T>,
+    ) -> Result<(), SolverError>
+    where
+        B: FlowKernels<D>,
+    {
+        for (rank, places) in &self.send {
+            mail.send(*rank, backend.gather(places, buffer)?)?;
+        }
+        for (rank, places) in &self.receive {
+            backend.scatter(places, mail.receive(*rank)?, buffer)?;
+        }
+        mail.flush()
+    }
 }
 
 /// What a rank exchanges on a level.
@@ -243,6 +264,71 @@ pub(crate) fn tables_of<const D: usize>(
     wholes
         .map(|(whole, outline)| whole.part(outline, params, &rules))
         .collect()
+}
+
+/// The tables of the whole flow, and how ranks share them.
+pub(crate) struct Whole<'a, const D: usize> {
+    pub(crate) built: Vec<Built<D>>,
+    partition: &'a Partition,
+    /// By rank and level.
+    pub(crate) outlines: Vec<Vec<Outline>>,
+}
+
+impl<'p, const D: usize> Whole<'p, D> {
+    /// Takes the tables of a plan.
+    pub(crate) fn of(plan: &mut Plan<'_, D>, partition: &'p Partition) -> Self {
+        let built = std::mem::take(&mut plan.tables);
+        let ranks = 0..partition.ranks();
+        let outlines = ranks
+            .map(|rank| outlines(&built, partition, rank))
+            .collect();
+        Self {
+            built,
+            partition,
+            outlines,
+        }
+    }
+
+    /// A rank's tables by level.
+    pub(crate) fn tables(
+        &self,
+        plan: &Plan<'_, D>,
+        rank: usize,
+    ) -> Result<Vec<Built<D>>, SolverError> {
+        tables_of(
+            &self.built,
+            self.partition,
+            &self.outlines[rank],
+            &plan.params,
+        )
+    }
+
+    /// What a rank exchanges by level.
+    pub(crate) fn halos<L: Lattice, B: FlowKernels<D>>(
+        &self,
+        rank: usize,
+        backend: &B,
+    ) -> Result<Vec<Halo<B>>, SolverError> {
+        let of_level = |level: usize| {
+            let outlines: Vec<&Outline> = self.outlines.iter().map(|of| &of[level]).collect();
+            halo::<D, L, B>(&outlines, self.partition.owners(level), rank, backend)
+        };
+        (0..self.built.len()).map(of_level).collect()
+    }
+
+    pub(crate) fn blocks(&self) -> Vec<Vec<u32>> {
+        self.built
+            .iter()
+            .map(|built| built.blocks.clone())
+            .collect()
+    }
+
+    pub(crate) fn coords(&self) -> Vec<Vec<[i32; D]>> {
+        self.built
+            .iter()
+            .map(|built| built.level.coord.clone())
+            .collect()
+    }
 }
 
 /// The places in a slot, by velocity and cell, that stream into blocks in some directions; all places for [`WHOLE`].

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
-    Collision, FaceCondition, InitialState, Interpolation, LatticeKind, Les, Motion, Params,
-    PatchCondition, Precision, WallScheme, Work,
+    Collision, FaceCondition, ForceSample, InitialState, Interpolation, LatticeKind, Les, Motion,
+    Params, PatchCondition, Precision, Snapshot, WallScheme, Work,
     lattice::{D2Q9, D3Q19},
 };
 use cutlink_device::Host;
@@ -10,7 +10,7 @@ use cutlink_mesher::{
     exact::{Exact, Facet},
     primitives::{Shape2, Shape3},
 };
-use cutlink_voxelizer::{EmbedParams, Fill, Frame, embed, prepare};
+use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, embed, prepare};
 use std::sync::{
     Mutex,
     mpsc::{Receiver, Sender, channel},
