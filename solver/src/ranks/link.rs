@@ -32,6 +32,11 @@ pub trait ProcessLink: Debug + Send + Sync {
     fn flush(&self) -> Result<(), SolverError>;
 }
 
+/// Numbers as they are sent.
+pub(crate) fn bytes_of<T: Item>(numbers: &[T]) -> Vec<u8> {
+    bytemuck::cast_slice(numbers).to_vec()
+}
+
 /// Numbers of the bytes that they were sent as.
 pub(crate) fn numbers<T: Item>(bytes: &[u8]) -> Vec<T> {
     let numbers = bytes.chunks_exact(size_of::<T>());

@@ -1,6 +1,6 @@
 //! Messages between ranks, which are threads of a process or processes.
 
-use super::link::{ProcessLink, numbers};
+use super::link::{ProcessLink, bytes_of, numbers};
 use crate::{SolverError, kernels::ExactSum};
 use cutlink_device::Item;
 use std::{
@@ -168,7 +168,7 @@ impl Mail {
                 let sent = boxes.to[to].send(Box::new(data));
                 sent.map_err(|_| SolverError::Rank { rank: to })
             }
-            Self::Processes(link) => link.send(to, bytemuck::cast_slice(&data).to_vec()),
+            Self::Processes(link) => link.send(to, bytes_of(&data)),
         }
     }
 

@@ -36,7 +36,7 @@ use crate::{
     tables::Built,
 };
 use cutlink_device::{DeviceError, Item, Memory};
-use link::numbers;
+use link::{bytes_of, numbers};
 use order::{Order, Served};
 use part::{Outline, Whole};
 use partition::Partition;
@@ -215,7 +215,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'a, D,
     fn follow<T: Item>(&self, remote: &Remote, numbers: &[T]) -> Result<(), SolverError> {
         match &self.link {
             Some(link) => {
-                link.send(remote.rank, bytemuck::cast_slice(numbers).to_vec())?;
+                link.send(remote.rank, bytes_of(numbers))?;
                 link.flush()
             }
             None => Ok(()),

@@ -1,7 +1,7 @@
 //! What the first of several processes has the others do.
 
 use super::{
-    link::{ProcessLink, numbers},
+    link::{ProcessLink, bytes_of, numbers},
     part::Outline,
 };
 use crate::{
@@ -70,7 +70,7 @@ impl<const D: usize> Order<D> {
         if let Self::SetSame(_, u) = self {
             words.extend(u.map(f64::to_bits));
         }
-        bytemuck::cast_slice(&words).to_vec()
+        bytes_of(&words)
     }
 
     /// The order of some bytes.
@@ -132,7 +132,7 @@ fn bytes_of_diverged<const D: usize>(error: &SolverError) -> Vec<u8> {
     let mut words = vec![*step, *level as u64];
     words.extend(cell.iter().map(|&c| c as u64));
     words.extend(position.iter().map(|x| x.to_bits()));
-    let mut bytes = bytemuck::cast_slice(&words).to_vec();
+    let mut bytes = bytes_of(&words);
     bytes.extend_from_slice(what.as_bytes());
     bytes
 }
@@ -174,70 +174,60 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Served<'_, D, L,
                     bytes.len()
                 ),
             };
-            let answer: Vec<u8> = match Order::<D>::of_bytes(&bytes).ok_or_else(unknown)? {
+            let answer = match Order::<D>::of_bytes(&bytes).ok_or_else(unknown)? {
                 Order::End => return Ok(()),
-                Order::Advance(steps) => {
-                    self.run.advance(steps)?;
-                    continue;
-                }
-                Order::Every(steps) => {
-                    self.run.sample_forces_every(steps);
-                    continue;
-                }
-                Order::Restore(steps) => {
-                    let levels = self.outlines.iter().map(|_| self.receive());
-                    let levels = levels.collect::<Result<_, _>>()?;
-                    self.run.set_populations(steps, levels)?;
-                    continue;
-                }
-                Order::Set => {
-                    self.set()?;
-                    continue;
-                }
-                Order::SetSame(density, u) => {
-                    self.run.set_same(density, u)?;
-                    continue;
-                }
                 Order::Validate => {
                     validate(&self.run)?;
-                    Vec::new()
+                    Some(Vec::new())
                 }
-                Order::Wait => {
-                    self.run.wait()?;
-                    Vec::new()
-                }
-                Order::Sums => {
-                    bytemuck::cast_slice(&words_of_sums(&self.run.take_sums()?)).to_vec()
-                }
-                Order::FirstDiverged => match self.run.first_diverged()? {
-                    Some((level, slot)) => {
-                        bytemuck::cast_slice(&[level as u64, slot as u64]).to_vec()
-                    }
-                    None => Vec::new(),
-                },
-                Order::Diverged(level, slot) => {
-                    bytes_of_diverged::<D>(&self.run.diverged(level as usize, slot as usize)?)
-                }
-                Order::Fields(level) => {
-                    bytemuck::cast_slice(&self.run.own_fields(level as usize)?).to_vec()
-                }
-                Order::Populations(level) => self.own_populations(level as usize)?,
-                Order::Laps(steps) => {
-                    let laps = self.run.laps(steps)?;
-                    let words = laps.iter().flat_map(|lap| {
-                        let work = WORKS.iter().position(|&work| work == lap.work);
-                        [
-                            work.unwrap_or(0) as u64,
-                            lap.level as u64,
-                            lap.seconds.to_bits(),
-                        ]
-                    });
-                    bytemuck::cast_slice(&words.collect::<Vec<u64>>()).to_vec()
-                }
+                order => self.obey(order)?,
             };
-            self.link.send(0, answer)?;
-            self.link.flush()?;
+            if let Some(answer) = answer {
+                self.link.send(0, answer)?;
+                self.link.flush()?;
+            }
         }
+    }
+
+    /// Does what is ordered; what is to be answered.
+    fn obey(&mut self, order: Order<D>) -> Result<Option<Vec<u8>>, SolverError> {
+        let run = &mut self.run;
+        let answer = match order {
+            Order::Advance(steps) => return run.advance(steps).map(|()| None),
+            Order::SetSame(density, u) => return run.set_same(density, u).map(|()| None),
+            Order::Set => return self.set().map(|()| None),
+            Order::Every(steps) => {
+                run.sample_forces_every(steps);
+                return Ok(None);
+            }
+            Order::Restore(steps) => {
+                let levels = self.outlines.iter().map(|_| self.receive());
+                let levels = levels.collect::<Result<_, _>>()?;
+                return self.run.set_populations(steps, levels).map(|()| None);
+            }
+            Order::Wait => run.wait().map(|()| Vec::new())?,
+            Order::Sums => bytes_of(&words_of_sums(&run.take_sums()?)),
+            Order::FirstDiverged => match run.first_diverged()? {
+                Some((level, slot)) => bytes_of(&[level as u64, slot as u64]),
+                None => Vec::new(),
+            },
+            Order::Diverged(level, slot) => {
+                bytes_of_diverged::<D>(&run.diverged(level as usize, slot as usize)?)
+            }
+            Order::Fields(level) => bytes_of(&run.own_fields(level as usize)?),
+            Order::Populations(level) => self.own_populations(level as usize)?,
+            Order::Laps(steps) => {
+                let laps = run.laps(steps)?;
+                let words = laps.iter().flat_map(|lap| {
+                    let work = WORKS.iter().position(|&work| work == lap.work);
+                    let work = work.unwrap_or(0) as u64;
+                    [work, lap.level as u64, lap.seconds.to_bits()]
+                });
+                bytes_of(&words.collect::<Vec<u64>>())
+            }
+            Order::Validate | Order::End => Vec::new(),
+        };
+        Ok(Some(answer))
     }
 
     fn receive<T: Item>(&self) -> Result<Vec<T>, SolverError> {
@@ -259,6 +249,6 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Served<'_, D, L,
         let all = self.run.populations(level)?;
         let own = self.outlines[level].own();
         let rows = own.flat_map(|(slot, _)| &all[slot * row..][..row]);
-        Ok(bytemuck::cast_slice(&rows.copied().collect::<Vec<S>>()).to_vec())
+        Ok(bytes_of(&rows.copied().collect::<Vec<S>>()))
     }
 }
