@@ -254,7 +254,7 @@ impl From<SolverError> for Error {
         match error {
             SolverError::Device(error) => error.into(),
             SolverError::Diverged { .. } => Self::wrap(ErrorKind::Diverged, error),
-            SolverError::Io(_) | SolverError::Link { .. } | SolverError::Rank { .. } => {
+            SolverError::Io(_) | SolverError::Communication { .. } | SolverError::Rank { .. } => {
                 Self::wrap(ErrorKind::Runtime, error)
             }
             _ => Self::wrap(ErrorKind::Input, error),

@@ -84,7 +84,7 @@ pub enum SolverError {
     },
     /// Processes that share the flow could not reach one another.
     #[error("a message between the processes of the flow failed: {reason}")]
-    Link {
+    Communication {
         /// Why.
         reason: String,
     },

@@ -39,7 +39,7 @@ pub use params::{
     WallScheme, has_opening, is_driven_by_walls,
 };
 pub use plan::{LevelSheet, Plan};
-pub use ranks::{ProcessLink, RankSheet};
+pub use ranks::{Communicator, RankSheet};
 pub use sponge::Sponge;
 pub use variation::{AtTime, OfTime, Place, Space, Values, Variation};
 pub use wall_model::friction_velocity;

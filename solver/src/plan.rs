@@ -4,7 +4,7 @@ use crate::{
     Census, F16, FaceCondition, Flow, LatticeKind, Params, Place, Precision, SolverError,
     kernels::{FlowKernels, cpu},
     lattice::{D2Q9, D3Q19, D3Q27, Lattice},
-    ranks::{ProcessLink, Ranks},
+    ranks::{Communicator, Ranks},
     run::Run,
     sponge,
     storage::Storage,
@@ -166,11 +166,11 @@ impl<'a, const D: usize> Plan<'a, D> {
     /// the first one; on others nothing, once the flow of the first one is dropped.
     ///
     /// # Errors
-    /// As [`start_ranks`](Self::start_ranks); [`SolverError::Link`].
+    /// As [`start_ranks`](Self::start_ranks); [`SolverError::Communication`].
     pub fn start_linked<B: FlowKernels<D>>(
         self,
         backend: &B,
-        link: Arc<dyn ProcessLink>,
+        link: Arc<dyn Communicator>,
     ) -> Result<Option<Box<dyn Flow<D> + 'a>>, SolverError> {
         B::start(slice::from_ref(backend), Some(link), self)
     }
@@ -220,7 +220,7 @@ impl<'a, const D: usize> Plan<'a, D> {
 fn alone<'a, const D: usize>(
     flow: Option<Box<dyn Flow<D> + 'a>>,
 ) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
-    flow.ok_or_else(|| SolverError::Link {
+    flow.ok_or_else(|| SolverError::Communication {
         reason: "a flow that no other process shares has no process to serve".into(),
     })
 }
@@ -237,7 +237,7 @@ static BUILDS_3D: Builds<3> = Builds(|mesh, params| Plan::build(mesh, params));
 pub(crate) type Started<'a, const D: usize> = Result<Option<Box<dyn Flow<D> + 'a>>, SolverError>;
 
 /// The processes that share a flow, if it is not one alone.
-pub(crate) type Processes = Option<Arc<dyn ProcessLink>>;
+pub(crate) type Processes = Option<Arc<dyn Communicator>>;
 
 /// How a backend starts flows of a dimension; see [`of_dimension`].
 pub(crate) struct Starts<const D: usize, B>(

@@ -16,7 +16,7 @@ use crate::{
     SolverError, Work,
     kernels::{ExactSum, FlowKernels, SUMS},
     lattice::Lattice,
-    ranks::{Alarm, Halo, Mail},
+    ranks::{Comm, FailureGuard, Halo},
     storage::Storage,
     tables::{Built, Rule},
 };
@@ -61,7 +61,7 @@ pub(crate) struct Run<'a, const D: usize, L, S: Storage, B: FlowKernels<D>> {
     /// Changes of the mesh so far.
     epoch: u64,
     /// The other ranks, if there are any.
-    mail: Option<Mail>,
+    comm: Option<Comm>,
     lattice: PhantomData<L>,
 }
 
@@ -76,14 +76,14 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
         plan: Plan<'a, D>,
         tables: Vec<Built<D>>,
         halos: Vec<Halo<B>>,
-        mail: Mail,
+        comm: Comm,
         backend: &B,
     ) -> Result<Self, SolverError> {
         let mut run = Self::of_tables(plan, tables, backend)?;
         for (state, halo) in run.levels.iter_mut().zip(halos) {
             state.halo = Some(halo);
         }
-        run.mail = Some(mail);
+        run.comm = Some(comm);
         Ok(run)
     }
 
@@ -116,7 +116,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
             own: None,
             looks: Vec::new(),
             epoch: 0,
-            mail: None,
+            comm: None,
             lattice: PhantomData,
         })
     }
@@ -129,14 +129,14 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
             clock: &self.clock,
             cubic,
             pull: pull.as_ref(),
-            mail: self.mail.as_ref(),
+            comm: self.comm.as_ref(),
         };
         let (backend, levels) = (&self.backend, &mut self.levels);
         // The acceleration is a parameter of the launches, so a recorded graph holds for one value alone; messages are no launches.
-        if self.clock.is_some() || pull.is_some() || self.mail.is_some() {
+        if self.clock.is_some() || pull.is_some() || self.comm.is_some() {
             step::<D, L, S, B>(backend, &steps, levels)?;
             return match levels.first_mut() {
-                Some(root) => root.exchange_populations(backend, steps.mail),
+                Some(root) => root.exchange_populations(backend, steps.comm),
                 None => Ok(()),
             };
         }
@@ -343,14 +343,14 @@ fn is_subsonic(square: f64) -> bool {
 
 impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S, B> {
     /// An alarm for the other ranks.
-    pub(crate) fn alarm(&self) -> Option<Alarm> {
-        self.mail.as_ref().and_then(Mail::alarm)
+    pub(crate) fn alarm(&self) -> Option<FailureGuard> {
+        self.comm.as_ref().and_then(Comm::alarm)
     }
 
-    /// Has the rank wait before it sends and receives: see [`Mail::delay`].
+    /// Has the rank wait before it sends and receives: see [`Comm::delay`].
     #[cfg(test)]
     pub(crate) fn delay_messages(&self, seed: u64) {
-        self.mail.iter().for_each(|mail| mail.delay(seed));
+        self.comm.iter().for_each(|comm| comm.delay(seed));
     }
 
     /// What patches exchange with the fluid, by root step, [`SUMS`] a patch.

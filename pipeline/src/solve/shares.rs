@@ -2,7 +2,7 @@
 
 use crate::{error::Error, mesh::report::bytes};
 use cutlink_mpi::{MpiError, World};
-use cutlink_solver::{Plan, ProcessLink, RankSheet, SolverError};
+use cutlink_solver::{Communicator, Plan, RankSheet, SolverError};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -67,17 +67,17 @@ impl Shares {
 struct Processes(Arc<World>);
 
 /// The processes as the solver reaches them.
-pub(crate) fn processes(world: &Arc<World>) -> Arc<dyn ProcessLink> {
+pub(crate) fn processes(world: &Arc<World>) -> Arc<dyn Communicator> {
     Arc::new(Processes(Arc::clone(world)))
 }
 
 fn failed(error: MpiError) -> SolverError {
-    SolverError::Link {
+    SolverError::Communication {
         reason: error.to_string(),
     }
 }
 
-impl ProcessLink for Processes {
+impl Communicator for Processes {
     fn rank(&self) -> usize {
         self.0.rank()
     }

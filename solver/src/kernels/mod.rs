@@ -30,7 +30,7 @@ pub use exact::ExactSum;
 pub use topology::TopologyKernels;
 
 use crate::{
-    F16, Flow, Indicator, Plan, ProcessLink, SolverError, adapt::transfer::SlotSource,
+    Communicator, F16, Flow, Indicator, Plan, SolverError, adapt::transfer::SlotSource,
     lattice::Lattice, sponge::Damped, storage::Storage, tables::Level,
 };
 use bytemuck::{Pod, Zeroable};
@@ -190,7 +190,7 @@ pub trait FlowKernels<const D: usize>: TopologyKernels<D> + sealed::Sealed {
     /// As those.
     fn start<'a>(
         ranks: &[Self],
-        link: Option<Arc<dyn ProcessLink>>,
+        link: Option<Arc<dyn Communicator>>,
         plan: Plan<'a, D>,
     ) -> Result<Option<Box<dyn Flow<D> + 'a>>, SolverError>;
 

@@ -2,7 +2,7 @@
 
 use super::{
     Ranks,
-    order::{Order, WORKS, diverged_of_bytes, sums_of_words},
+    command::{Command, WORKS, diverged_of_bytes, sums_of_words},
     part::{Outline, Whole},
     partition::Partition,
 };
@@ -28,16 +28,16 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
     }
 
     fn advance(&mut self, steps: u64) -> Result<(), SolverError> {
-        self.order(Order::Advance(steps))?;
+        self.command(Command::Advance(steps))?;
         self.each(|run| run.advance(steps)).map(drop)
     }
 
     fn wait(&self) -> Result<(), SolverError> {
-        self.order(Order::Wait)?;
+        self.command(Command::Wait)?;
         self.here.iter().try_for_each(|rank| rank.run.wait())?;
         self.there
             .iter()
-            .try_for_each(|remote| self.answer::<u8>(remote).map(drop))
+            .try_for_each(|remote| self.reply::<u8>(remote).map(drop))
     }
 
     fn sample_forces_every(&mut self, every: u64) {
@@ -45,15 +45,15 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
             rank.run.sample_forces_every(every);
         }
         // A failure shows at the next step.
-        let _ = self.order(Order::Every(every));
+        let _ = self.command(Command::Every(every));
     }
 
     fn take_forces(&mut self) -> Result<Vec<ForceSample>, SolverError> {
-        self.order(Order::Sums)?;
+        self.command(Command::Sums)?;
         let mut all = self.each(Run::take_sums)?;
         for remote in &self.there {
             all.push(sums_of_words(
-                &self.answer::<u64>(remote)?,
+                &self.reply::<u64>(remote)?,
                 self.plan.params.patches.len(),
             ));
         }
@@ -70,7 +70,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
     }
 
     fn check(&self) -> Result<(), SolverError> {
-        self.order(Order::FirstDiverged)?;
+        self.command(Command::FirstDiverged)?;
         // Level and slot of the whole flow, then who has it, and where.
         let mut found = Vec::new();
         for (n, rank) in self.here.iter().enumerate() {
@@ -79,7 +79,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
             }
         }
         for (n, remote) in self.there.iter().enumerate() {
-            if let [level, slot] = self.answer::<u64>(remote)?[..] {
+            if let [level, slot] = self.reply::<u64>(remote)?[..] {
                 let (level, slot) = (level as usize, slot as usize);
                 let n = self.here.len() + n;
                 found.push((level, remote.outlines[level].slots[slot], n, slot));
@@ -92,19 +92,19 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
             return Err(rank.run.diverged(level, slot)?);
         }
         let remote = &self.there[n - self.here.len()];
-        let order = Order::<D>::Diverged(level as u64, slot as u64);
-        self.follow(remote, &order.to_bytes())?;
-        Err(diverged_of_bytes::<D>(&self.answer::<u8>(remote)?))
+        let command = Command::<D>::Diverged(level as u64, slot as u64);
+        self.send_data(remote, &command.to_bytes())?;
+        Err(diverged_of_bytes::<D>(&self.reply::<u8>(remote)?))
     }
 
     fn snapshot(&self) -> Result<Snapshot<D>, SolverError> {
         let write = |level: usize, rows: &mut [&mut Vec<f32>]| {
-            self.order(Order::Fields(level as u64))?;
+            self.command(Command::Fields(level as u64))?;
             for rank in &self.here {
                 rank.run.write_fields(level, rows)?;
             }
             for remote in &self.there {
-                let values = self.answer::<f32>(remote)?;
+                let values = self.reply::<f32>(remote)?;
                 let ids = remote.outlines[level]
                     .own()
                     .map(|(_, slot)| self.blocks[level][slot]);
@@ -116,7 +116,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
     }
 
     fn set(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError> {
-        self.order(Order::Set)?;
+        self.command(Command::Set)?;
         for remote in &self.there {
             for (level, outline) in remote.outlines.iter().enumerate() {
                 let coords = &self.coords[level];
@@ -128,14 +128,14 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
                     (0..dims::cells(D)).flat_map(of_cell).collect()
                 };
                 let values: Vec<f64> = outline.slots.par_iter().flat_map_iter(of_slot).collect();
-                self.follow(remote, &values)?;
+                self.send_data(remote, &values)?;
             }
         }
         self.each(|run| run.set_fields(at)).map(drop)
     }
 
     fn set_uniform(&mut self, density: f64, velocity: [f64; D]) -> Result<(), SolverError> {
-        self.order(Order::SetSame(density, velocity))?;
+        self.command(Command::SetSame(density, velocity))?;
         self.each(|run| run.set_same(density, velocity)).map(drop)
     }
 
@@ -144,7 +144,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
     }
 
     fn validate(&self) -> Result<(), SolverError> {
-        self.order(Order::Validate)?;
+        self.command(Command::Validate)?;
         let mut plan = Plan::new(self.plan.mesh, self.plan.params.clone())?;
         let partition = Partition::new(&plan.tables, self.here.len() + self.there.len());
         let whole = Whole::of(&mut plan, &partition);
@@ -155,7 +155,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
         }
         self.there
             .iter()
-            .try_for_each(|remote| self.answer::<u8>(remote).map(drop))
+            .try_for_each(|remote| self.reply::<u8>(remote).map(drop))
     }
 
     fn epoch(&self) -> u64 {
@@ -174,7 +174,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
         let row = L::Q * dims::cells(D);
         out.write_all(&self.steps().to_le_bytes())?;
         for (level, blocks) in self.blocks.iter().enumerate() {
-            self.order(Order::Populations(level as u64))?;
+            self.command(Command::Populations(level as u64))?;
             let mut all = vec![S::zeroed(); blocks.len() * row];
             for rank in &self.here {
                 let found = rank.run.populations(level)?;
@@ -183,7 +183,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
                 }
             }
             for remote in &self.there {
-                let found = self.answer::<S>(remote)?;
+                let found = self.reply::<S>(remote)?;
                 let own = remote.outlines[level].own();
                 for ((_, to), found) in own.zip(found.chunks_exact(row)) {
                     all[to * row..][..row].copy_from_slice(found);
@@ -205,10 +205,10 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
             let of_slot = |&slot: &u32| levels[level][slot as usize * row..][..row].iter().copied();
             outline.slots.iter().flat_map(of_slot).collect()
         };
-        self.order(Order::Restore(steps))?;
+        self.command(Command::Restore(steps))?;
         for remote in &self.there {
             for (level, outline) in remote.outlines.iter().enumerate() {
-                self.follow(remote, &of_rank(level, outline))?;
+                self.send_data(remote, &of_rank(level, outline))?;
             }
         }
         for rank in &mut self.here {
@@ -222,10 +222,10 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
     }
 
     fn laps(&mut self, steps: u64) -> Result<Vec<Lap>, SolverError> {
-        self.order(Order::Laps(steps))?;
+        self.command(Command::Laps(steps))?;
         let mut all = self.each(|run| run.laps(steps))?;
         for remote in &self.there {
-            let words = self.answer::<u64>(remote)?;
+            let words = self.reply::<u64>(remote)?;
             let of_lap = |words: &[u64]| Lap {
                 work: WORKS[words[0] as usize],
                 level: words[1] as usize,
@@ -250,7 +250,7 @@ impl<const D: usize, L, S: Storage, B: FlowKernels<D>> Drop for Ranks<'_, D, L, 
         if let Some(link) = &self.link {
             for remote in &self.there {
                 // Where this fails, whoever has started the processes ends them.
-                let _ = link.send(remote.rank, Order::<D>::End.to_bytes());
+                let _ = link.send(remote.rank, Command::<D>::End.to_bytes());
             }
             let _ = link.flush();
             link.ended();

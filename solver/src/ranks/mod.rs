@@ -4,8 +4,8 @@
 //! |---|---|
 //! | [`Partition`], who steps which blocks | `partition.rs` |
 //! | a rank's tables, and the places in buffers that it exchanges | `part.rs` |
-//! | [`Mail`], messages between ranks; [`ProcessLink`], processes | `mail.rs`, `link.rs` |
-//! | what the first of several processes has the others do | `order.rs` |
+//! | [`Comm`], messages between ranks; [`Communicator`], processes | `comm.rs`, `link.rs` |
+//! | commands of the first process to the others | `command.rs` |
 //! | the flow of all ranks | `flow.rs` |
 //! | exchanges within a step | `run/level.rs` |
 //!
@@ -16,28 +16,28 @@
 //! After each step of a level, the populations that stream into other ranks' blocks are sent, and before ghost cells are
 //! interpolated, the moments of blocks beside the coarser level's interface. Means of children are taken where the children are.
 
+mod comm;
+mod command;
+mod communicator;
 mod flow;
-mod link;
-mod mail;
-mod order;
 mod part;
 mod partition;
 mod sheet;
 
-pub use link::ProcessLink;
-pub(crate) use mail::{Alarm, Mail};
+pub(crate) use comm::{Comm, FailureGuard};
+pub use communicator::Communicator;
 pub(crate) use part::Halo;
 #[cfg(test)]
-pub(crate) use part::Wires;
+pub(crate) use part::HaloLists;
 pub use sheet::RankSheet;
 
 use crate::{
     Flow, Plan, SolverError, kernels::FlowKernels, lattice::Lattice, run::Run, storage::Storage,
     tables::Built,
 };
+use command::{Command, Worker};
+use communicator::{bytes_of, numbers};
 use cutlink_device::{DeviceError, Item, Memory};
-use link::{bytes_of, numbers};
-use order::{Order, Served};
 use part::{Outline, Whole};
 use partition::Partition;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -62,7 +62,7 @@ pub(crate) struct Ranks<'a, const D: usize, L, S: Storage, B: FlowKernels<D>> {
     plan: Plan<'a, D>,
     here: Vec<Rank<'a, D, L, S, B>>,
     there: Vec<Remote>,
-    link: Option<Arc<dyn ProcessLink>>,
+    link: Option<Arc<dyn Communicator>>,
     /// Of the whole flow, block ids and coordinates by level and slot, for ranks of other processes; else only ids.
     blocks: Vec<Vec<u32>>,
     coords: Vec<Vec<[i32; D]>>,
@@ -111,12 +111,12 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'a, D,
         let tables = tables.collect::<Result<Vec<_>, _>>()?;
         reserve::<D, S, B>(&plan, &tables, backends)?;
         let mut here = Vec::new();
-        let mail = Mail::of_threads(backends.len());
-        for (rank, ((tables, mail), backend)) in
-            tables.into_iter().zip(mail).zip(backends).enumerate()
+        let comm = Comm::of_threads(backends.len());
+        for (rank, ((tables, comm), backend)) in
+            tables.into_iter().zip(comm).zip(backends).enumerate()
         {
             let halos = whole.halos::<L, B>(rank, backend)?;
-            let run = Run::of_rank(plan.without_tables(), tables, halos, mail, backend)?;
+            let run = Run::of_rank(plan.without_tables(), tables, halos, comm, backend)?;
             here.push(Rank {
                 run,
                 pool: pool(backends.len())?,
@@ -141,7 +141,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'a, D,
     pub(crate) fn linked(
         mut plan: Plan<'a, D>,
         backend: &B,
-        link: Arc<dyn ProcessLink>,
+        link: Arc<dyn Communicator>,
     ) -> Result<Option<Self>, SolverError> {
         let (rank, ranks) = (link.rank(), link.ranks());
         check(&plan, ranks)?;
@@ -154,13 +154,13 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'a, D,
             std::slice::from_ref(backend),
         )?;
         let halos = whole.halos::<L, B>(rank, backend)?;
-        let mail = Mail::Processes(Arc::clone(&link));
-        let run = Run::of_rank(plan.without_tables(), tables, halos, mail, backend)?;
+        let comm = Comm::Processes(Arc::clone(&link));
+        let run = Run::of_rank(plan.without_tables(), tables, halos, comm, backend)?;
         let (blocks, coords) = (whole.blocks(), whole.coords());
         let outlines = std::mem::take(&mut whole.outlines[rank]);
         if rank != 0 {
             drop(whole.built);
-            let mut served = Served {
+            let mut served = Worker {
                 run,
                 outlines,
                 link,
@@ -193,26 +193,26 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'a, D,
         Ok(Some(all))
     }
 
-    /// Has ranks of other processes do something.
-    fn order(&self, order: Order<D>) -> Result<(), SolverError> {
+    /// Sends a command to the ranks of other processes.
+    fn command(&self, command: Command<D>) -> Result<(), SolverError> {
         let Some(link) = &self.link else {
             return Ok(());
         };
         let mut there = self.there.iter();
-        there.try_for_each(|remote| link.send(remote.rank, order.to_bytes()))?;
+        there.try_for_each(|remote| link.send(remote.rank, command.to_bytes()))?;
         link.flush()
     }
 
-    /// What a rank of another process answers.
-    fn answer<T: Item>(&self, remote: &Remote) -> Result<Vec<T>, SolverError> {
+    /// The reply of a rank of another process.
+    fn reply<T: Item>(&self, remote: &Remote) -> Result<Vec<T>, SolverError> {
         match &self.link {
             Some(link) => Ok(numbers(&link.receive(remote.rank)?)),
             None => Ok(Vec::new()),
         }
     }
 
-    /// Sends numbers to a rank of another process, after an order.
-    fn follow<T: Item>(&self, remote: &Remote, numbers: &[T]) -> Result<(), SolverError> {
+    /// Sends numbers to a rank of another process, after a command.
+    fn send_data<T: Item>(&self, remote: &Remote, numbers: &[T]) -> Result<(), SolverError> {
         match &self.link {
             Some(link) => {
                 link.send(remote.rank, bytes_of(numbers))?;
@@ -233,7 +233,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'a, D,
                 let alarm = rank.run.alarm();
                 let done = rank.pool.install(|| work(&mut rank.run));
                 if done.is_ok() {
-                    alarm.into_iter().for_each(Alarm::turn_off);
+                    alarm.into_iter().for_each(FailureGuard::turn_off);
                 }
                 done
             };

@@ -3,7 +3,7 @@
 //! Slots of a rank are in the order of the whole flow's, but for this: behind each class (exchanging, special, plain) come the
 //! halo's slots of that class, which are not stepped.
 
-use super::{mail::Mail, partition::Partition};
+use super::{comm::Comm, partition::Partition};
 use crate::{
     Params, Plan, SolverError,
     kernels::{FlowKernels, exchanged},
@@ -18,31 +18,31 @@ use std::collections::BTreeMap;
 
 /// Places in a buffer of a level, for each rank that has something to do with them.
 #[derive(Debug)]
-pub(crate) struct Wires<B: Backend> {
+pub(crate) struct HaloLists<B: Backend> {
     /// Numbers to send.
     pub(crate) send: Vec<(usize, B::Buf<u64>)>,
     /// Numbers to receive.
     pub(crate) receive: Vec<(usize, B::Buf<u64>)>,
 }
 
-impl<B: Backend> Wires<B> {
+impl<B: Backend> HaloLists<B> {
     /// Sends what others wait for, and takes what they send.
     pub(crate) fn exchange<const D: usize, T: Item>(
         &self,
         backend: &B,
-        mail: &Mail,
+        comm: &Comm,
         buffer: &mut B::Buf<T>,
     ) -> Result<(), SolverError>
     where
         B: FlowKernels<D>,
     {
         for (rank, places) in &self.send {
-            mail.send(*rank, backend.gather(places, buffer)?)?;
+            comm.send(*rank, backend.gather(places, buffer)?)?;
         }
         for (rank, places) in &self.receive {
-            backend.scatter(places, mail.receive(*rank)?, buffer)?;
+            backend.scatter(places, comm.receive(*rank)?, buffer)?;
         }
-        mail.flush()
+        comm.flush()
     }
 }
 
@@ -50,9 +50,9 @@ impl<B: Backend> Wires<B> {
 #[derive(Debug)]
 pub(crate) struct Halo<B: Backend> {
     /// Populations, after each step.
-    pub(crate) populations: Wires<B>,
+    pub(crate) populations: HaloLists<B>,
     /// Moments, before ghost cells are interpolated.
-    pub(crate) moments: Wires<B>,
+    pub(crate) moments: HaloLists<B>,
 }
 
 /// Which slots of a level a rank has.
@@ -386,24 +386,24 @@ pub(crate) fn halo<const D: usize, L: Lattice, B: FlowKernels<D>>(
         let of_rank = slots.filter(|&&slot| owners[slot as usize] == from);
         of_rank.flat_map(of_slot).collect()
     };
-    let wires = |list: &dyn Fn(u32, usize) -> Vec<u64>| -> Result<Wires<B>, SolverError> {
-        let mut wires = Wires {
+    let lists_of = |list: &dyn Fn(u32, usize) -> Vec<u64>| -> Result<HaloLists<B>, SolverError> {
+        let mut lists = HaloLists {
             send: Vec::new(),
             receive: Vec::new(),
         };
         for other in (0..outlines.len()).filter(|&other| other != rank) {
             let [sent, received] = [list(rank as u32, other), list(other as u32, rank)];
             if !sent.is_empty() {
-                wires.send.push((other, backend.upload(sent)?));
+                lists.send.push((other, backend.upload(sent)?));
             }
             if !received.is_empty() {
-                wires.receive.push((other, backend.upload(received)?));
+                lists.receive.push((other, backend.upload(received)?));
             }
         }
-        Ok(wires)
+        Ok(lists)
     };
     Ok(Halo {
-        populations: wires(&populations)?,
-        moments: wires(&moments)?,
+        populations: lists_of(&populations)?,
+        moments: lists_of(&moments)?,
     })
 }

@@ -266,7 +266,7 @@ struct Threads {
 }
 
 impl Threads {
-    fn of_ranks(ranks: usize) -> Vec<Arc<dyn ProcessLink>> {
+    fn of_ranks(ranks: usize) -> Vec<Arc<dyn Communicator>> {
         let mut all: Vec<Self> = (0..ranks)
             .map(|rank| Self {
                 rank,
@@ -282,12 +282,12 @@ impl Threads {
             }
         }
         all.into_iter()
-            .map(|one| Arc::new(one) as Arc<dyn ProcessLink>)
+            .map(|one| Arc::new(one) as Arc<dyn Communicator>)
             .collect()
     }
 }
 
-impl ProcessLink for Threads {
+impl Communicator for Threads {
     fn rank(&self) -> usize {
         self.rank
     }
@@ -303,7 +303,7 @@ impl ProcessLink for Threads {
 
     fn receive(&self, from: usize) -> Result<Vec<u8>, SolverError> {
         let from = self.from[from].lock().expect("one thread");
-        from.recv().map_err(|error| SolverError::Link {
+        from.recv().map_err(|error| SolverError::Communication {
             reason: error.to_string(),
         })
     }

@@ -1,7 +1,7 @@
 //! Halos as tests count and spoil them.
 
 use super::{Run, level::State};
-use crate::{kernels::FlowKernels, lattice::Lattice, ranks::Wires};
+use crate::{kernels::FlowKernels, lattice::Lattice, ranks::HaloLists};
 use cutlink_amr::dims;
 use cutlink_device::Host;
 
@@ -39,8 +39,8 @@ where
 
     /// Bytes that are received in a root step.
     pub(crate) fn received(&self) -> u64 {
-        let count = |wires: &Wires<Host>| -> usize {
-            wires.receive.iter().map(|(_, places)| places.len()).sum()
+        let count = |lists: &HaloLists<Host>| -> usize {
+            lists.receive.iter().map(|(_, places)| places.len()).sum()
         };
         let of_level = |(level, state): (usize, &State<D, f64, Host>)| {
             let halo = state.halo.as_ref().expect("a halo");

@@ -12,7 +12,7 @@ use crate::{
     lattice::Lattice,
     plan::tau,
     profile::Point,
-    ranks::{Halo, Mail},
+    ranks::{Comm, Halo},
     storage::Storage,
     tables::{Built, Level},
     variation::OfTime,
@@ -242,18 +242,18 @@ impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
     pub(super) fn exchange_populations(
         &mut self,
         backend: &B,
-        mail: Option<&Mail>,
+        comm: Option<&Comm>,
     ) -> Result<(), SolverError> {
-        match (mail, &self.halo) {
-            (Some(mail), Some(halo)) => halo.populations.exchange(backend, mail, &mut self.now),
+        match (comm, &self.halo) {
+            (Some(comm), Some(halo)) => halo.populations.exchange(backend, comm, &mut self.now),
             _ => Ok(()),
         }
     }
 
     /// The same of the moments.
-    fn exchange_moments(&mut self, backend: &B, mail: Option<&Mail>) -> Result<(), SolverError> {
-        match (mail, &self.halo) {
-            (Some(mail), Some(halo)) => halo.moments.exchange(backend, mail, &mut self.moments),
+    fn exchange_moments(&mut self, backend: &B, comm: Option<&Comm>) -> Result<(), SolverError> {
+        match (comm, &self.halo) {
+            (Some(comm), Some(halo)) => halo.moments.exchange(backend, comm, &mut self.moments),
             _ => Ok(()),
         }
     }
@@ -267,7 +267,7 @@ pub(super) struct Steps<'a, const D: usize, B: Backend> {
     /// An acceleration that varies.
     pub(super) pull: Option<&'a OfTime<D>>,
     /// Other ranks.
-    pub(super) mail: Option<&'a Mail>,
+    pub(super) comm: Option<&'a Comm>,
 }
 
 /// A step of the first of some levels, and of all finer ones. Finer levels need nothing of the coarser one's step
@@ -281,7 +281,7 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
         clock,
         cubic,
         pull,
-        mail,
+        comm,
     } = of_all;
     let Some((coarse, finer)) = levels.split_first_mut() else {
         return Ok(());
@@ -310,14 +310,14 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
     }
     let mut twice = |backend: &B| {
         step::<D, L, S, B>(backend, of_all, finer)?;
-        finer[0].exchange_populations(backend, mail)?;
+        finer[0].exchange_populations(backend, comm)?;
         step::<D, L, S, B>(backend, of_all, finer)
     };
     if clock.is_some() {
         // One after the other, so that each has a time of its own.
         twice(backend)?;
         collide(backend, coarse)?;
-    } else if mail.is_some() && B::MEMORY == Memory::Host {
+    } else if comm.is_some() && B::MEMORY == Memory::Host {
         // While finer levels wait for other ranks, this one does its step.
         let (finer, own) = rayon::join(|| twice(backend), || collide(backend, coarse));
         finer.and(own)?;
@@ -334,12 +334,12 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
             &mut coarse.moments,
         )
     })?;
-    coarse.exchange_moments(backend, mail)?;
+    coarse.exchange_moments(backend, comm)?;
     timed(backend, clock, Work::Interpolate, index + 1, || {
         let between = between(&coarse.level, &fine.level, cubic, down);
         backend.interpolate::<L, S>(&between, &coarse.moments, &mut fine.now)
     })?;
-    fine.exchange_populations(backend, mail)
+    fine.exchange_populations(backend, comm)
 }
 
 fn between<'a, const D: usize, T: Real, B: Backend>(

@@ -29,7 +29,7 @@ mod wish;
 
 use super::{Between, ExactSum, FlowKernels, Relaxation, SUMS, Transfer};
 use crate::{
-    F16, Flow, Indicator, LatticeKind, Plan, ProcessLink, SolverError,
+    Communicator, F16, Flow, Indicator, LatticeKind, Plan, SolverError,
     lattice::{D2Q9, D3Q19, D3Q27, Lattice, MOST},
     plan::{self, Starts},
     sponge::Damped,
@@ -197,7 +197,7 @@ static STARTS_3D: Starts<3, Host> = Starts::IN_3D;
 impl<const D: usize> FlowKernels<D> for Host {
     fn start<'a>(
         ranks: &[Self],
-        link: Option<Arc<dyn ProcessLink>>,
+        link: Option<Arc<dyn Communicator>>,
         plan: Plan<'a, D>,
     ) -> Result<Option<Box<dyn Flow<D> + 'a>>, SolverError> {
         plan::start(ranks, link, plan, &STARTS_2D, &STARTS_3D)

@@ -21,7 +21,7 @@ mod wish;
 
 use super::{Between, ExactSum, FlowKernels, Relaxation, Transfer};
 use crate::{
-    F16, Flow, Indicator, Plan, ProcessLink, SolverError,
+    Communicator, F16, Flow, Indicator, Plan, SolverError,
     lattice::Lattice,
     plan::{self, Starts},
     sponge::Damped,
@@ -141,7 +141,7 @@ static STARTS_3D: Starts<3, Cuda> = Starts::IN_3D;
 impl<const D: usize> FlowKernels<D> for Cuda {
     fn start<'a>(
         ranks: &[Self],
-        link: Option<Arc<dyn ProcessLink>>,
+        link: Option<Arc<dyn Communicator>>,
         plan: Plan<'a, D>,
     ) -> Result<Option<Box<dyn Flow<D> + 'a>>, SolverError> {
         plan::start(ranks, link, plan, &STARTS_2D, &STARTS_3D)

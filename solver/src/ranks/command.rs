@@ -1,7 +1,7 @@
-//! What the first of several processes has the others do.
+//! Commands of the first process to the others, which are its workers.
 
 use super::{
-    link::{ProcessLink, bytes_of, numbers},
+    communicator::{Communicator, bytes_of, numbers},
     part::Outline,
 };
 use crate::{
@@ -15,22 +15,22 @@ use cutlink_amr::dims;
 use cutlink_device::Item;
 use std::sync::Arc;
 
-/// An order, and what follows it or is answered.
+/// A command to a worker, and what follows it or is its reply.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Order<const D: usize> {
+pub(crate) enum Command<const D: usize> {
     /// Advance so many root steps.
     Advance(u64),
     /// Sum forces at multiples of so many root steps.
     Every(u64),
-    /// Answer the sums of forces: step and sums of each sample.
+    /// Reply with the sums of forces: step and sums of each sample.
     Sums,
-    /// Answer the first level and slot that have diverged, or nothing.
+    /// Reply with the first level and slot that have diverged, or nothing.
     FirstDiverged,
-    /// Answer what has diverged in a slot of a level.
+    /// Reply with what has diverged in a slot of a level.
     Diverged(u64, u64),
-    /// Answer density and velocity of a level's own slots.
+    /// Reply with density and velocity of a level's own slots.
     Fields(u64),
-    /// Answer a level's own populations.
+    /// Reply with a level's own populations.
     Populations(u64),
     /// Take the populations of all levels that follow, after so many root steps.
     Restore(u64),
@@ -38,9 +38,9 @@ pub(crate) enum Order<const D: usize> {
     Set,
     /// Take this density and velocity everywhere.
     SetSame(f64, [f64; D]),
-    /// Answer the laps of so many root steps.
+    /// Reply with the laps of so many root steps.
     Laps(u64),
-    /// Answer when all is done.
+    /// Reply when all is done.
     Wait,
     /// Compare the tables with those of the mesh.
     Validate,
@@ -48,7 +48,7 @@ pub(crate) enum Order<const D: usize> {
     End,
 }
 
-impl<const D: usize> Order<D> {
+impl<const D: usize> Command<D> {
     /// As bytes.
     pub(crate) fn to_bytes(self) -> Vec<u8> {
         let mut words = match self {
@@ -73,7 +73,7 @@ impl<const D: usize> Order<D> {
         bytes_of(&words)
     }
 
-    /// The order of some bytes.
+    /// The command of some bytes.
     pub(crate) fn of_bytes(bytes: &[u8]) -> Option<Self> {
         let words: Vec<u64> = numbers(bytes);
         Some(match *words.as_slice() {
@@ -154,69 +154,69 @@ pub(crate) fn diverged_of_bytes<const D: usize>(bytes: &[u8]) -> SolverError {
 pub(crate) const WORKS: [Work; 4] = [Work::Step, Work::Interpolate, Work::Average, Work::Forces];
 
 /// A rank other than the first of several processes.
-pub(crate) struct Served<'a, const D: usize, L, S: Storage, B: FlowKernels<D>> {
+pub(crate) struct Worker<'a, const D: usize, L, S: Storage, B: FlowKernels<D>> {
     pub(crate) run: Run<'a, D, L, S, B>,
     pub(crate) outlines: Vec<Outline>,
-    pub(crate) link: Arc<dyn ProcessLink>,
+    pub(crate) link: Arc<dyn Communicator>,
 }
 
-impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Served<'_, D, L, S, B> {
-    /// Does what the first rank orders, until that ends the flow. `validate` compares the tables with those of the mesh.
+impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Worker<'_, D, L, S, B> {
+    /// Executes the commands of the first rank until the flow ends. `validate` compares the tables with those of the mesh.
     pub(crate) fn serve(
         &mut self,
         validate: impl Fn(&Run<'_, D, L, S, B>) -> Result<(), SolverError>,
     ) -> Result<(), SolverError> {
         loop {
             let bytes = self.link.receive(0)?;
-            let unknown = || SolverError::Link {
+            let unknown = || SolverError::Communication {
                 reason: format!(
-                    "an order of {} bytes is unknown: the processes run different versions",
+                    "a command of {} bytes is unknown: the processes run different versions",
                     bytes.len()
                 ),
             };
-            let answer = match Order::<D>::of_bytes(&bytes).ok_or_else(unknown)? {
-                Order::End => return Ok(()),
-                Order::Validate => {
+            let reply = match Command::<D>::of_bytes(&bytes).ok_or_else(unknown)? {
+                Command::End => return Ok(()),
+                Command::Validate => {
                     validate(&self.run)?;
                     Some(Vec::new())
                 }
-                order => self.obey(order)?,
+                command => self.execute(command)?,
             };
-            if let Some(answer) = answer {
-                self.link.send(0, answer)?;
+            if let Some(reply) = reply {
+                self.link.send(0, reply)?;
                 self.link.flush()?;
             }
         }
     }
 
-    /// Does what is ordered; what is to be answered.
-    fn obey(&mut self, order: Order<D>) -> Result<Option<Vec<u8>>, SolverError> {
+    /// Executes a command; returns the reply, if the command has one.
+    fn execute(&mut self, command: Command<D>) -> Result<Option<Vec<u8>>, SolverError> {
         let run = &mut self.run;
-        let answer = match order {
-            Order::Advance(steps) => return run.advance(steps).map(|()| None),
-            Order::SetSame(density, u) => return run.set_same(density, u).map(|()| None),
-            Order::Set => return self.set().map(|()| None),
-            Order::Every(steps) => {
+        let reply = match command {
+            Command::Advance(steps) => return run.advance(steps).map(|()| None),
+            Command::SetSame(density, u) => return run.set_same(density, u).map(|()| None),
+            Command::Set => return self.set().map(|()| None),
+            Command::Every(steps) => {
                 run.sample_forces_every(steps);
                 return Ok(None);
             }
-            Order::Restore(steps) => {
+            Command::Restore(steps) => {
                 let levels = self.outlines.iter().map(|_| self.receive());
                 let levels = levels.collect::<Result<_, _>>()?;
                 return self.run.set_populations(steps, levels).map(|()| None);
             }
-            Order::Wait => run.wait().map(|()| Vec::new())?,
-            Order::Sums => bytes_of(&words_of_sums(&run.take_sums()?)),
-            Order::FirstDiverged => match run.first_diverged()? {
+            Command::Wait => run.wait().map(|()| Vec::new())?,
+            Command::Sums => bytes_of(&words_of_sums(&run.take_sums()?)),
+            Command::FirstDiverged => match run.first_diverged()? {
                 Some((level, slot)) => bytes_of(&[level as u64, slot as u64]),
                 None => Vec::new(),
             },
-            Order::Diverged(level, slot) => {
+            Command::Diverged(level, slot) => {
                 bytes_of_diverged::<D>(&run.diverged(level as usize, slot as usize)?)
             }
-            Order::Fields(level) => bytes_of(&run.own_fields(level as usize)?),
-            Order::Populations(level) => self.own_populations(level as usize)?,
-            Order::Laps(steps) => {
+            Command::Fields(level) => bytes_of(&run.own_fields(level as usize)?),
+            Command::Populations(level) => self.own_populations(level as usize)?,
+            Command::Laps(steps) => {
                 let laps = run.laps(steps)?;
                 let words = laps.iter().flat_map(|lap| {
                     let work = WORKS.iter().position(|&work| work == lap.work);
@@ -225,9 +225,9 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Served<'_, D, L,
                 });
                 bytes_of(&words.collect::<Vec<u64>>())
             }
-            Order::Validate | Order::End => Vec::new(),
+            Command::Validate | Command::End => Vec::new(),
         };
-        Ok(Some(answer))
+        Ok(Some(reply))
     }
 
     fn receive<T: Item>(&self) -> Result<Vec<T>, SolverError> {

@@ -1,6 +1,6 @@
 //! Messages between ranks, which are threads of a process or processes.
 
-use super::link::{ProcessLink, bytes_of, numbers};
+use super::communicator::{Communicator, bytes_of, numbers};
 use crate::{SolverError, kernels::ExactSum};
 use cutlink_device::Item;
 use std::{
@@ -21,16 +21,16 @@ const NAP: Duration = Duration::from_micros(50);
 
 type Message = Box<dyn Any + Send>;
 
-/// How a rank reaches the others. Messages of one rank to another arrive in the order in which they were sent.
+/// A rank's communication with the others. Messages of one rank to another arrive in the order in which they were sent.
 #[derive(Debug)]
-pub(crate) enum Mail {
-    Threads(Mailboxes),
-    Processes(Arc<dyn ProcessLink>),
+pub(crate) enum Comm {
+    Threads(ThreadComm),
+    Processes(Arc<dyn Communicator>),
 }
 
-/// A thread's mailboxes.
+/// The channels of a rank that is a thread.
 #[derive(Debug)]
-pub(crate) struct Mailboxes {
+pub(crate) struct ThreadComm {
     rank: usize,
     to: Vec<Sender<Message>>,
     from: Vec<Mutex<Receiver<Message>>>,
@@ -41,19 +41,19 @@ pub(crate) struct Mailboxes {
 
 /// Tells the other ranks, when it is dropped, that this one has failed, unless it was turned off.
 #[derive(Debug)]
-pub(crate) struct Alarm {
+pub(crate) struct FailureGuard {
     failed: Arc<AtomicBool>,
     is_off: bool,
 }
 
-impl Alarm {
+impl FailureGuard {
     /// The rank has not failed.
     pub(crate) fn turn_off(mut self) {
         self.is_off = true;
     }
 }
 
-impl Drop for Alarm {
+impl Drop for FailureGuard {
     fn drop(&mut self) {
         if !self.is_off {
             self.failed.store(true, Ordering::Release);
@@ -61,7 +61,7 @@ impl Drop for Alarm {
     }
 }
 
-impl Mailboxes {
+impl ThreadComm {
     /// Waits for times that follow from a seed, if there is one.
     fn wait(&self) {
         let mut state = self.jitter.load(Ordering::Relaxed);
@@ -107,12 +107,12 @@ fn until<T>(try_it: impl Fn() -> Result<Option<T>, SolverError>) -> Result<T, So
     }
 }
 
-impl Mail {
-    /// The mailboxes of so many threads.
+impl Comm {
+    /// Communication between so many threads.
     pub(crate) fn of_threads(ranks: usize) -> Vec<Self> {
         let failed = Arc::new(AtomicBool::new(false));
-        let mut all: Vec<Mailboxes> = (0..ranks)
-            .map(|rank| Mailboxes {
+        let mut all: Vec<ThreadComm> = (0..ranks)
+            .map(|rank| ThreadComm {
                 rank,
                 to: Vec::new(),
                 from: Vec::new(),
@@ -133,16 +133,16 @@ impl Mail {
     /// Has a thread wait for times that follow from a seed, before it sends and receives.
     #[cfg(test)]
     pub(crate) fn delay(&self, seed: u64) {
-        if let Self::Threads(boxes) = self {
-            boxes.jitter.store(seed, Ordering::Relaxed);
+        if let Self::Threads(channels) = self {
+            channels.jitter.store(seed, Ordering::Relaxed);
         }
     }
 
     /// An alarm that goes off where the rank fails. Where a process fails, all are ended.
-    pub(crate) fn alarm(&self) -> Option<Alarm> {
+    pub(crate) fn alarm(&self) -> Option<FailureGuard> {
         match self {
-            Self::Threads(boxes) => Some(Alarm {
-                failed: Arc::clone(&boxes.failed),
+            Self::Threads(channels) => Some(FailureGuard {
+                failed: Arc::clone(&channels.failed),
                 is_off: false,
             }),
             Self::Processes(_) => None,
@@ -152,7 +152,7 @@ impl Mail {
     /// This rank, and all of them.
     fn ranks(&self) -> (usize, usize) {
         match self {
-            Self::Threads(boxes) => (boxes.rank, boxes.to.len()),
+            Self::Threads(channels) => (channels.rank, channels.to.len()),
             Self::Processes(link) => (link.rank(), link.ranks()),
         }
     }
@@ -163,9 +163,9 @@ impl Mail {
     /// Where that rank has failed.
     pub(crate) fn send<T: Item>(&self, to: usize, data: Vec<T>) -> Result<(), SolverError> {
         match self {
-            Self::Threads(boxes) => {
-                boxes.wait();
-                let sent = boxes.to[to].send(Box::new(data));
+            Self::Threads(channels) => {
+                channels.wait();
+                let sent = channels.to[to].send(Box::new(data));
                 sent.map_err(|_| SolverError::Rank { rank: to })
             }
             Self::Processes(link) => link.send(to, bytes_of(&data)),
@@ -181,9 +181,9 @@ impl Mail {
     /// Where that rank has sent something else.
     pub(crate) fn receive<T: Item>(&self, from: usize) -> Result<Vec<T>, SolverError> {
         match self {
-            Self::Threads(boxes) => {
-                boxes.wait();
-                let message = until(|| boxes.try_receive(from))?;
+            Self::Threads(channels) => {
+                channels.wait();
+                let message = until(|| channels.try_receive(from))?;
                 let data = message.downcast::<Vec<T>>();
                 Ok(*data.expect("ranks should send what others wait for"))
             }

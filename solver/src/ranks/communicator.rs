@@ -8,8 +8,8 @@ use std::fmt::Debug;
 /// in which they were sent. Where a process fails, whoever has started them ends all.
 ///
 /// # Errors
-/// All methods: [`SolverError::Link`].
-pub trait ProcessLink: Debug + Send + Sync {
+/// All methods: [`SolverError::Communication`].
+pub trait Communicator: Debug + Send + Sync {
     /// The rank of this process; 0 leads.
     fn rank(&self) -> usize;
 
