@@ -47,17 +47,18 @@ const VISCOSITY: f64 = 2e-9;
 /// The sampled cells are 2 to 3.5 cells from the wall, within which the law's stress changes by 8 %.
 fn friction_is_that_of_the_law_whatever_the_angle<K: AnyFlow>(kernels: &K) {
     let law = |height: f64| friction_velocity(SPEED, height, VISCOSITY).powi(2);
-    for scheme in [
-        WallScheme::BounceBack,
-        WallScheme::Linear,
-        WallScheme::Quadratic,
+    // Halfway bounce-back sees the staircase of the cells, along which the stream is deflected.
+    for (scheme, bound) in [
+        (WallScheme::BounceBack, 0.1),
+        (WallScheme::Linear, 0.06),
+        (WallScheme::Quadratic, 0.06),
     ] {
         for moving in [0.0, 4e-4] {
             let found = stress_of_a_stream(kernels, scheme, moving);
             let wanted = law(2.75);
             assert!(law(2.0) < 1.1 * law(3.5) && law(3.5) < wanted);
             assert!(
-                (found / wanted - 1.0).abs() < 0.08,
+                (found / wanted - 1.0).abs() < bound,
                 "{scheme}, walls at {moving}: {found} {wanted} {}",
                 found / wanted
             );
