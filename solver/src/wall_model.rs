@@ -124,10 +124,11 @@ pub(crate) fn add<const D: usize>(level: &mut Level<D, Host>, params: &Params<D>
         let here = bits(level.boundary[slot] & level.stepped[slot]);
         here.filter_map(move |cell| walls.cell(At::new(slot, cell)))
     };
-    let own: Vec<usize> = (0..level.special)
+    let cells: Vec<ModeledCell> = (0..level.special)
+        .into_par_iter()
         .filter(|&slot| !level.halo.contains(slot))
+        .flat_map_iter(of_slot)
         .collect();
-    let cells: Vec<ModeledCell> = own.into_par_iter().flat_map_iter(of_slot).collect();
     let first = level.profile.len() / D;
     if level.profile_link.is_empty() && !cells.is_empty() {
         level.profile_link = vec![NONE; level.q.len()];

@@ -6,8 +6,8 @@ use cutlink::{Error, ErrorKind};
 use cutlink_mpi::{MpiError, World, launched};
 use std::{sync::Arc, thread, time::Duration};
 
-/// What a process other than the first one waits before it tells of a failure: one that all share is told by the first, with which
-/// all end.
+/// Time that other processes wait before they report a failure. Meanwhile the first process reports one that all processes have,
+/// and ends them.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Joins the other processes, if the command shares its work with them.

@@ -28,6 +28,22 @@ pub(crate) enum Comm {
     Processes(Arc<dyn Communicator>),
 }
 
+/// A rank's ends of channels, by the other rank: to it, and from it.
+type Ends<T> = (Vec<Sender<T>>, Vec<Mutex<Receiver<T>>>);
+
+/// A channel from each of so many ranks to each.
+pub(super) fn all_to_all<T>(ranks: usize) -> Vec<Ends<T>> {
+    let mut all: Vec<Ends<T>> = (0..ranks).map(|_| (Vec::new(), Vec::new())).collect();
+    for from in 0..ranks {
+        for to in 0..ranks {
+            let (sender, receiver) = channel();
+            all[from].0.push(sender);
+            all[to].1.push(Mutex::new(receiver));
+        }
+    }
+    all
+}
+
 /// The channels of a rank that is a thread.
 #[derive(Debug)]
 pub(crate) struct ThreadComm {
@@ -111,23 +127,20 @@ impl Comm {
     /// Communication between so many threads.
     pub(crate) fn of_threads(ranks: usize) -> Vec<Self> {
         let failed = Arc::new(AtomicBool::new(false));
-        let mut all: Vec<ThreadComm> = (0..ranks)
-            .map(|rank| ThreadComm {
+        let of_rank = |(rank, (to, from))| {
+            Self::Threads(ThreadComm {
                 rank,
-                to: Vec::new(),
-                from: Vec::new(),
+                to,
+                from,
                 failed: Arc::clone(&failed),
                 jitter: AtomicU64::new(0),
             })
-            .collect();
-        for from in 0..ranks {
-            for to in 0..ranks {
-                let (sender, receiver) = channel();
-                all[from].to.push(sender);
-                all[to].from.push(Mutex::new(receiver));
-            }
-        }
-        all.into_iter().map(Self::Threads).collect()
+        };
+        all_to_all(ranks)
+            .into_iter()
+            .enumerate()
+            .map(of_rank)
+            .collect()
     }
 
     /// Has a thread wait for times that follow from a seed, before it sends and receives.

@@ -37,7 +37,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
         self.here.iter().try_for_each(|rank| rank.run.wait())?;
         self.there
             .iter()
-            .try_for_each(|remote| self.reply::<u8>(remote).map(drop))
+            .try_for_each(|remote| remote.reply::<u8>().map(drop))
     }
 
     fn sample_forces_every(&mut self, every: u64) {
@@ -53,7 +53,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
         let mut all = self.each(Run::take_sums)?;
         for remote in &self.there {
             all.push(sums_of_words(
-                &self.reply::<u64>(remote)?,
+                &remote.reply::<u64>()?,
                 self.plan.params.patches.len(),
             ));
         }
@@ -79,7 +79,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
             }
         }
         for (n, remote) in self.there.iter().enumerate() {
-            if let [level, slot] = self.reply::<u64>(remote)?[..] {
+            if let [level, slot] = remote.reply::<u64>()?[..] {
                 let (level, slot) = (level as usize, slot as usize);
                 let n = self.here.len() + n;
                 found.push((level, remote.outlines[level].slots[slot], n, slot));
@@ -93,8 +93,8 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
         }
         let remote = &self.there[n - self.here.len()];
         let command = Command::<D>::Diverged(level as u64, slot as u64);
-        self.send_data(remote, &command.to_bytes())?;
-        Err(diverged_of_bytes::<D>(&self.reply::<u8>(remote)?))
+        remote.send(&command.to_bytes())?;
+        Err(diverged_of_bytes::<D>(&remote.reply::<u8>()?))
     }
 
     fn snapshot(&self) -> Result<Snapshot<D>, SolverError> {
@@ -104,7 +104,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
                 rank.run.write_fields(level, rows)?;
             }
             for remote in &self.there {
-                let values = self.reply::<f32>(remote)?;
+                let values = remote.reply::<f32>()?;
                 let ids = remote.outlines[level]
                     .own()
                     .map(|(_, slot)| self.blocks[level][slot]);
@@ -128,7 +128,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
                     (0..dims::cells(D)).flat_map(of_cell).collect()
                 };
                 let values: Vec<f64> = outline.slots.par_iter().flat_map_iter(of_slot).collect();
-                self.send_data(remote, &values)?;
+                remote.send(&values)?;
             }
         }
         self.each(|run| run.set_fields(at)).map(drop)
@@ -155,7 +155,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
         }
         self.there
             .iter()
-            .try_for_each(|remote| self.reply::<u8>(remote).map(drop))
+            .try_for_each(|remote| remote.reply::<u8>().map(drop))
     }
 
     fn epoch(&self) -> u64 {
@@ -183,7 +183,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
                 }
             }
             for remote in &self.there {
-                let found = self.reply::<S>(remote)?;
+                let found = remote.reply::<S>()?;
                 let own = remote.outlines[level].own();
                 for ((_, to), found) in own.zip(found.chunks_exact(row)) {
                     all[to * row..][..row].copy_from_slice(found);
@@ -208,7 +208,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
         self.command(Command::Restore(steps))?;
         for remote in &self.there {
             for (level, outline) in remote.outlines.iter().enumerate() {
-                self.send_data(remote, &of_rank(level, outline))?;
+                remote.send(&of_rank(level, outline))?;
             }
         }
         for rank in &mut self.here {
@@ -225,7 +225,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
         self.command(Command::Laps(steps))?;
         let mut all = self.each(|run| run.laps(steps))?;
         for remote in &self.there {
-            let words = self.reply::<u64>(remote)?;
+            let words = remote.reply::<u64>()?;
             let of_lap = |words: &[u64]| Lap {
                 work: WORKS[words[0] as usize],
                 level: words[1] as usize,
@@ -247,13 +247,12 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
 
 impl<const D: usize, L, S: Storage, B: FlowKernels<D>> Drop for Ranks<'_, D, L, S, B> {
     fn drop(&mut self) {
-        if let Some(link) = &self.link {
-            for remote in &self.there {
-                // Where this fails, whoever has started the processes ends them.
-                let _ = link.send(remote.rank, Command::<D>::End.to_bytes());
-            }
-            let _ = link.flush();
-            link.ended();
+        for remote in &self.there {
+            // Where this fails, whoever has started the processes ends them.
+            let _ = remote.send(&Command::<D>::End.to_bytes());
+        }
+        if let Some(remote) = self.there.first() {
+            remote.link.ended();
         }
     }
 }

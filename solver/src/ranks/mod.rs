@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`Partition`], who steps which blocks | `partition.rs` |
 //! | a rank's tables, and the places in buffers that it exchanges | `part.rs` |
-//! | [`Comm`], messages between ranks; [`Communicator`], processes | `comm.rs`, `link.rs` |
+//! | [`Comm`], messages between ranks; [`Communicator`], between processes | `comm.rs`, `communicator.rs` |
 //! | commands of the first process to the others | `command.rs` |
 //! | the flow of all ranks | `flow.rs` |
 //! | exchanges within a step | `run/level.rs` |
@@ -55,6 +55,20 @@ struct Rank<'a, const D: usize, L, S: Storage, B: FlowKernels<D>> {
 struct Remote {
     rank: usize,
     outlines: Vec<Outline>,
+    link: Arc<dyn Communicator>,
+}
+
+impl Remote {
+    /// Sends numbers.
+    fn send<T: Item>(&self, numbers: &[T]) -> Result<(), SolverError> {
+        self.link.send(self.rank, bytes_of(numbers))?;
+        self.link.flush()
+    }
+
+    /// Its reply to a command.
+    fn reply<T: Item>(&self) -> Result<Vec<T>, SolverError> {
+        Ok(numbers(&self.link.receive(self.rank)?))
+    }
 }
 
 /// A flow on several ranks; see the module.
@@ -62,8 +76,7 @@ pub(crate) struct Ranks<'a, const D: usize, L, S: Storage, B: FlowKernels<D>> {
     plan: Plan<'a, D>,
     here: Vec<Rank<'a, D, L, S, B>>,
     there: Vec<Remote>,
-    link: Option<Arc<dyn Communicator>>,
-    /// Of the whole flow, block ids and coordinates by level and slot, for ranks of other processes; else only ids.
+    /// Of the whole flow, block ids by level and slot; the same of coordinates, where there are other processes.
     blocks: Vec<Vec<u32>>,
     coords: Vec<Vec<[i32; D]>>,
 }
@@ -128,7 +141,6 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'a, D,
             plan,
             here,
             there: Vec::new(),
-            link: None,
             blocks,
             coords,
         };
@@ -183,9 +195,12 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'a, D,
                 outlines,
             }],
             there: others
-                .map(|(rank, outlines)| Remote { rank, outlines })
+                .map(|(rank, outlines)| Remote {
+                    rank,
+                    outlines,
+                    link: Arc::clone(&link),
+                })
                 .collect(),
-            link: Some(link),
             blocks,
             coords,
         };
@@ -195,31 +210,8 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'a, D,
 
     /// Sends a command to the ranks of other processes.
     fn command(&self, command: Command<D>) -> Result<(), SolverError> {
-        let Some(link) = &self.link else {
-            return Ok(());
-        };
-        let mut there = self.there.iter();
-        there.try_for_each(|remote| link.send(remote.rank, command.to_bytes()))?;
-        link.flush()
-    }
-
-    /// The reply of a rank of another process.
-    fn reply<T: Item>(&self, remote: &Remote) -> Result<Vec<T>, SolverError> {
-        match &self.link {
-            Some(link) => Ok(numbers(&link.receive(remote.rank)?)),
-            None => Ok(Vec::new()),
-        }
-    }
-
-    /// Sends numbers to a rank of another process, after a command.
-    fn send_data<T: Item>(&self, remote: &Remote, numbers: &[T]) -> Result<(), SolverError> {
-        match &self.link {
-            Some(link) => {
-                link.send(remote.rank, bytes_of(numbers))?;
-                link.flush()
-            }
-            None => Ok(()),
-        }
+        let bytes = command.to_bytes();
+        self.there.iter().try_for_each(|remote| remote.send(&bytes))
     }
 
     /// Does the same on all ranks of this process at once. Of several errors the first one that is a rank's own.

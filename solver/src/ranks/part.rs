@@ -72,6 +72,15 @@ impl Outline {
         let own = self.halo.own().into_iter().flatten();
         own.map(|slot| (slot, self.slots[slot] as usize))
     }
+
+    /// By slot of the whole flow, of which there are so many, that of the rank, or [`NONE`].
+    fn local(&self, slots: usize) -> Vec<u32> {
+        let mut local = vec![NONE; slots];
+        for (n, &slot) in (0..).zip(&self.slots) {
+            local[slot as usize] = n;
+        }
+        local
+    }
 }
 
 /// All populations of a slot.
@@ -141,7 +150,7 @@ impl<const D: usize> WholeLevel<'_, D> {
         params: &Params<D>,
         rules: &[Rule],
     ) -> Result<Built<D>, SolverError> {
-        let mut built = self.tables(&outline.slots, outline.halo.clone())?;
+        let mut built = self.tables(outline)?;
         built.add_places(&Host, params, rules)?;
         for range in &built.level.halo.0 {
             built.level.stepped[range.clone()].fill(0);
@@ -150,12 +159,9 @@ impl<const D: usize> WholeLevel<'_, D> {
     }
 
     /// The tables of some slots, without the places of conditions.
-    fn tables(&self, slots: &[u32], halo: HaloRanges) -> Result<Built<D>, SolverError> {
-        let level = self.level();
-        let mut local = vec![NONE; level.slots];
-        for (n, &slot) in (0..).zip(slots) {
-            local[slot as usize] = n;
-        }
+    fn tables(&self, outline: &Outline) -> Result<Built<D>, SolverError> {
+        let (level, slots, halo) = (self.level(), &outline.slots[..], &outline.halo);
+        let local = outline.local(level.slots);
         let is_own = |slot: &u32| !halo.contains(local[*slot as usize] as usize);
         let have = |slot: &u32| local[*slot as usize] != NONE;
         let own = |all: &[u32]| -> Vec<u32> {
@@ -166,7 +172,6 @@ impl<const D: usize> WholeLevel<'_, D> {
             true => local[next as usize],
             false => next,
         };
-        let masks = |of: &[u64]| -> Vec<u64> { slots.iter().map(|&s| of[s as usize]).collect() };
         let overlaps = own(&level.overlaps);
         let [exchanging, special] = [halo.0[0].end, halo.0[1].end];
         let mut overlap_of = vec![NONE; exchanging];
@@ -184,9 +189,9 @@ impl<const D: usize> WholeLevel<'_, D> {
             neighbors: (slots.iter())
                 .flat_map(|&s| self.neighbors(s as usize).iter().map(to_local))
                 .collect(),
-            stepped: masks(&level.stepped),
-            solid: masks(&level.solid),
-            ghost: masks(&level.ghost),
+            stepped: masks_of(slots, &level.stepped),
+            solid: masks_of(slots, &level.solid),
+            ghost: masks_of(slots, &level.ghost),
             overlaps,
             overlap_of,
             boundary: masks_of(&slots[..special], &level.boundary),
@@ -360,10 +365,7 @@ pub(crate) fn halo<const D: usize, L: Lattice, B: FlowKernels<D>>(
     backend: &B,
 ) -> Result<Halo<B>, SolverError> {
     let cells = dims::cells(D);
-    let mut local = vec![NONE; owners.len()];
-    for (n, &slot) in (0..).zip(&outlines[rank].slots) {
-        local[slot as usize] = n;
-    }
+    let local = outlines[rank].local(owners.len());
     // The places, in this rank's buffers, of what rank `to` gets from rank `from`.
     let populations = |from: u32, to: usize| -> Vec<u64> {
         let needs = outlines[to].needs.iter();

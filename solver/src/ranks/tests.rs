@@ -13,7 +13,7 @@ use cutlink_mesher::{
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, embed, prepare};
 use std::sync::{
     Mutex,
-    mpsc::{Receiver, Sender, channel},
+    mpsc::{Receiver, Sender},
 };
 
 fn mesh_of<const D: usize>(surface: &Surface<D>, root: [u32; D], levels: usize) -> Mesh<D>
@@ -267,23 +267,10 @@ struct Threads {
 
 impl Threads {
     fn of_ranks(ranks: usize) -> Vec<Arc<dyn Communicator>> {
-        let mut all: Vec<Self> = (0..ranks)
-            .map(|rank| Self {
-                rank,
-                to: Vec::new(),
-                from: Vec::new(),
-            })
-            .collect();
-        for from in 0..ranks {
-            for to in 0..ranks {
-                let (sender, receiver) = channel();
-                all[from].to.push(sender);
-                all[to].from.push(Mutex::new(receiver));
-            }
-        }
-        all.into_iter()
-            .map(|one| Arc::new(one) as Arc<dyn Communicator>)
-            .collect()
+        let of_rank =
+            |(rank, (to, from))| Arc::new(Self { rank, to, from }) as Arc<dyn Communicator>;
+        let all = comm::all_to_all(ranks).into_iter().enumerate();
+        all.map(of_rank).collect()
     }
 }
 

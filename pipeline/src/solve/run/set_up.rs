@@ -340,6 +340,10 @@ where
     let (mut set_up, planning) = (inputs.set_up, Instant::now());
     let resolved = resolve(case, &inputs)?;
     let mut plan = Plan::new(mesh, resolved.params.clone())?;
+    if let Some(world) = options.world.as_ref().filter(|world| world.rank() != 0) {
+        plan.start_linked(backend, processes(world))?;
+        return Ok(Ended::Served);
+    }
     let mut sheet = Sheet::new(&plan, &resolved, options.steps);
     let (rank, ranks) = match &options.world {
         Some(world) => (Some(world.rank()), vec![world.size()]),
@@ -370,10 +374,6 @@ where
         return Ok(Ended::Planned(planned));
     }
     sheet.check_memory(backend)?;
-    if let Some(world) = options.world.as_ref().filter(|world| world.rank() != 0) {
-        plan.start_linked(backend, processes(world))?;
-        return Ok(Ended::Served);
-    }
     if let Some(adaptation) = &mut plan.params.adaptation {
         let least = plan.levels.iter().map(|level| level.cells).sum();
         let given = case.adapt.as_ref().and_then(|a| a.max_cells);

@@ -134,7 +134,7 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
                 moments,
             });
         });
-    let own_end = level.halo.own_end().max(level.exchanging) - level.exchanging;
+    let own_end = level.halo.own_end() - level.exchanging;
     rest[..own_end * size]
         .par_chunks_mut(CHUNK * size)
         .enumerate()
