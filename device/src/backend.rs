@@ -1,7 +1,7 @@
 //! The backend: a memory space and, by the kernel traits of the crates above, the stages
 //! that run in it. Buffers are opaque to the orchestration, which moves counts only.
 
-use crate::{DeviceError, Memory, memory};
+use crate::{Device, DeviceError, Exported, Memory, memory};
 use bytemuck::Pod;
 use rayon::prelude::*;
 use std::{convert::Infallible, fmt::Debug, time::Instant};
@@ -33,6 +33,9 @@ pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
 
     /// Copies a buffer to the host.
     fn download<T: Item>(&self, buf: &Self::Buf<T>) -> Result<Vec<T>, DeviceError>;
+
+    /// Hands a buffer to other libraries of this process; waits until it is written.
+    fn export<T: Item>(&self, buf: Self::Buf<T>) -> Result<Exported<T>, DeviceError>;
 
     /// A buffer of `len` times `value`; `what` names it in an out-of-memory error.
     fn alloc<T: Item>(
@@ -174,6 +177,13 @@ impl Backend for Host {
 
     fn download<T: Item>(&self, buf: &Vec<T>) -> Result<Vec<T>, DeviceError> {
         Ok(buf.clone())
+    }
+
+    #[expect(unsafe_code, reason = "a vector's own address and length")]
+    fn export<T: Item>(&self, mut buf: Vec<T>) -> Result<Exported<T>, DeviceError> {
+        let (address, len) = (buf.as_mut_ptr() as u64, buf.len());
+        // SAFETY: the elements stay where they are while the vector moves; nobody else has it.
+        Ok(unsafe { Exported::new(Device::Cpu, address, len, Box::new(buf)) })
     }
 
     fn alloc<T: Item>(

@@ -11,6 +11,7 @@ mod choice;
 pub mod cuda;
 mod dimension;
 mod error;
+mod exported;
 pub mod memory;
 #[cfg(any(feature = "cuda", test))]
 mod pieces;
@@ -23,5 +24,6 @@ pub use backend::{Backend, Host, Item};
 pub use choice::{Device, DeviceChoice, Selected, select};
 pub use dimension::of_dimension;
 pub use error::{DeviceError, Memory};
+pub use exported::Exported;
 pub use real::Real;
 pub use union_find::UnionFind;

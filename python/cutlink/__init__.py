@@ -23,9 +23,9 @@ from cutlink._errors import (
     RunError,
     UsageError,
 )
-from cutlink._flow import Fields, Flow, Samples
+from cutlink._flow import DeviceFields, Fields, Flow, Samples
 from cutlink._mesh import Cells, Links, LinkTable, Mesh, bunny, inspect, load, mesh
-from cutlink._native import CUDA, __version__
+from cutlink._native import CUDA, DeviceArray, __version__
 from cutlink._solve import Case, Result, RunningFlow, solve
 
 __all__ = [
@@ -33,7 +33,9 @@ __all__ = [
     "Case",
     "Cells",
     "CutlinkError",
+    "DeviceArray",
     "DeviceError",
+    "DeviceFields",
     "Diverged",
     "Fields",
     "Flow",

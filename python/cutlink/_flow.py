@@ -11,6 +11,7 @@ import numpy.typing as npt
 from cutlink import _native
 from cutlink._errors import UsageError
 from cutlink._mesh import Mesh
+from cutlink._native import DeviceArray
 from cutlink._plain import to_json
 
 
@@ -34,6 +35,17 @@ class Fields(NamedTuple):
     """(n, 4^D); refined blocks hold the means of their children, solid cells 1."""
     velocity: npt.NDArray[np.float32]
     """(D, n, 4^D), in root cells per root step on every level; solid cells 0."""
+
+
+class DeviceFields(NamedTuple):
+    """Density and velocity of every cell at a root step, in the memory of the flow's device: as `Fields`."""
+
+    step: int
+    """Root steps done."""
+    density: DeviceArray
+    """(n, 4^D)."""
+    velocity: DeviceArray
+    """(D, n, 4^D)."""
 
 
 class Flow:
@@ -150,6 +162,15 @@ class Flow:
         """Density and velocity of every cell, as copies in host memory, also of a flow on a GPU."""
         return Fields(*self._native.fields())
 
+    def device_fields(self) -> DeviceFields:
+        """Density and velocity of every cell, for libraries that work on the flow's device: ``torch.from_dlpack``,
+        ``cupy.asarray``, ``jax.dlpack.from_dlpack``, on the CPU also ``numpy.from_dlpack``.
+
+        The arrays are the caller's: the flow does not write them again. Each call takes 4 (1 + D) bytes a cell of the
+        device's memory until the arrays, and what was made of them, are dropped.
+        """
+        return DeviceFields(*self._native.device_fields())
+
     def density(self) -> npt.NDArray[np.float32]:
         """Density of every cell, (n, 4^D); pressure is density / 3. `fields` gives both fields at the cost of one."""
         return self.fields().density
@@ -162,8 +183,27 @@ class Flow:
         """Raises `Diverged` if a value is not finite or a speed beyond that of sound."""
         self._native.check()
 
-    def set(self, *, density: float = 1.0, velocity: Sequence[float] | None = None) -> None:
-        """Sets a uniform density and velocity, and the time to zero."""
-        at_rest = [0.0] * self._mesh.dimensions
-        self._native.set(float(density), at_rest if velocity is None else [float(u) for u in velocity])
+    def set(self, *, density: npt.ArrayLike = 1.0, velocity: npt.ArrayLike | None = None) -> None:
+        """Sets density and velocity, and the time to zero; populations are those of equilibrium.
+
+        Each is the same everywhere, a number and D components, or given by cell: arrays of the shapes of `Fields`.
+        Values are rounded to 32 bits; those of solid cells do not count. Ghost cells of a finer level lie between cells of the coarser one, where the
+        velocity is carried on by its gradient.
+
+        Raises `UsageError` for other shapes.
+        """
+        dimensions, blocks = self._mesh.dimensions, len(self._mesh.solid)
+        rho = np.asarray(density, np.float64)
+        u = np.zeros(dimensions) if velocity is None else np.asarray(velocity, np.float64)
+        by_cell = (blocks, 4**dimensions)
+        if rho.shape not in ((), by_cell):
+            raise UsageError(f"density has the shape {rho.shape}: it must be a number or {by_cell}")
+        if u.shape not in ((dimensions,), (dimensions, *by_cell)):
+            raise UsageError(f"velocity has the shape {u.shape}: it must be {(dimensions,)} or {(dimensions, *by_cell)}")
+        if rho.ndim == 0 and u.ndim == 1:
+            self._native.set(float(rho), [float(x) for x in u])
+        else:
+            rho = np.broadcast_to(rho, by_cell)
+            u = np.broadcast_to(u.reshape(dimensions, *u.shape[1:] or (1, 1)), (dimensions, *by_cell))
+            self._native.set_fields(rho.astype(np.float32).ravel(), u.astype(np.float32).ravel())
         self._samples.clear()

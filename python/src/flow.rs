@@ -1,5 +1,6 @@
 //! A flow in lattice units, driven step by step. It lives on a thread of its own, which holds the mesh and serves jobs.
 
+use crate::device_array::DeviceArray;
 use crate::errors::OrRaise;
 use crate::mesh::NativeMesh;
 use crate::work::{self, Outcome};
@@ -8,10 +9,10 @@ use cutlink::options::DeviceOption;
 use cutlink::{AnyMesh, Error, ErrorKind, Mesh, StopToken, pool};
 use cutlink_device::memory::with_capacity;
 use cutlink_solver::{
-    Collision, FaceCondition, Flow, ForceSample, Les, MAX_FORCE_SAMPLES, Motion, Params,
-    PatchCondition, Plan, Precision, Snapshot, WallScheme,
+    Collision, DeviceFields, FaceCondition, Flow, ForceSample, Les, MAX_FORCE_SAMPLES, Motion,
+    Params, PatchCondition, Plan, Precision, Snapshot, WallScheme, fields::velocity_at,
 };
-use numpy::{IntoPyArray, PyArrayMethods};
+use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -205,11 +206,14 @@ trait AnyFlow {
         stop: &StopToken,
     ) -> Result<Vec<ForceSample>, Error>;
     fn fields(&self) -> Result<Fields, Error>;
+    fn device_fields(&self) -> Result<DeviceFields, Error>;
     fn check(&self) -> Result<(), Error>;
     fn set(&mut self, density: f64, velocity: &[f64]) -> Result<(), Error>;
+    /// Sets the state of each cell: density (n 4^D) and velocity (D n 4^D).
+    fn set_fields(&mut self, density: Vec<f32>, velocity: &[f32]) -> Result<(), Error>;
 }
 
-struct Of<'a, 'm, const D: usize>(&'a mut (dyn Flow<D> + 'm));
+struct Of<'a, 'm, const D: usize>(&'a mut (dyn Flow<D> + 'm), &'m Mesh<D>);
 
 /// Wall time between two looks for a stop.
 const LOOK: Duration = Duration::from_millis(50);
@@ -262,6 +266,10 @@ impl<const D: usize> AnyFlow for Of<'_, '_, D> {
         })
     }
 
+    fn device_fields(&self) -> Result<DeviceFields, Error> {
+        Ok(self.0.device_fields()?)
+    }
+
     fn check(&self) -> Result<(), Error> {
         Ok(self.0.check()?)
     }
@@ -269,6 +277,19 @@ impl<const D: usize> AnyFlow for Of<'_, '_, D> {
     fn set(&mut self, density: f64, velocity: &[f64]) -> Result<(), Error> {
         let velocity = vector("velocity", velocity)?;
         Ok(self.0.set_uniform(density, velocity)?)
+    }
+
+    fn set_fields(&mut self, density: Vec<f32>, velocity: &[f32]) -> Result<(), Error> {
+        let cells = density.len();
+        let state = Snapshot {
+            step: 0,
+            density,
+            velocity: std::array::from_fn(|a| velocity[a * cells..][..cells].to_vec()),
+        };
+        let (flow, mesh) = (&mut *self.0, self.1);
+        // Solid cells have no state.
+        let at = |x: [f64; D]| velocity_at(mesh, &state, x).unwrap_or((1.0, [0.0; D]));
+        Ok(flow.set(&at)?)
     }
 }
 
@@ -303,7 +324,7 @@ fn serve_in<const D: usize>(
     // Whoever started it waits for this.
     let _ = started.send(Ok(Ok(device.selected.name)));
     for task in tasks {
-        task(&mut Of(&mut *flow));
+        task(&mut Of(&mut *flow, mesh));
     }
     Ok(())
 }
@@ -319,6 +340,14 @@ pub(crate) struct NativeFlow {
 }
 
 impl NativeFlow {
+    /// Dimensions, and cells of a block.
+    fn shape(&self) -> (usize, usize) {
+        match &*self.mesh {
+            AnyMesh::D2(_) => (2, 16),
+            AnyMesh::D3(_) => (3, 64),
+        }
+    }
+
     /// Has the flow's thread do something, and waits for it.
     fn ask<T: Send + 'static>(
         &self,
@@ -450,10 +479,7 @@ impl NativeFlow {
     /// Step, density (n, 4^D) and velocity (D, n, 4^D).
     fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let fields = self.ask(py, &StopToken::new(), |flow| flow.fields())?;
-        let (dimensions, cells) = match &*self.mesh {
-            AnyMesh::D2(_) => (2, 16),
-            AnyMesh::D3(_) => (3, 64),
-        };
+        let (dimensions, cells) = self.shape();
         let blocks = fields.density.len() / cells;
         let arrays = (
             fields.step,
@@ -466,6 +492,18 @@ impl NativeFlow {
         Ok(arrays.into_pyobject(py)?.into_any())
     }
 
+    /// As `fields`, in the memory of the device.
+    fn device_fields(&self, py: Python<'_>) -> PyResult<(u64, DeviceArray, DeviceArray)> {
+        let fields = self.ask(py, &StopToken::new(), |flow| flow.device_fields())?;
+        let (dimensions, cells) = self.shape();
+        let blocks = fields.density.len() / cells;
+        Ok((
+            fields.step,
+            DeviceArray::new(fields.density, vec![blocks, cells]),
+            DeviceArray::new(fields.velocity, vec![dimensions, blocks, cells]),
+        ))
+    }
+
     /// Raises if the flow diverged.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
         self.ask(py, &StopToken::new(), |flow| flow.check())
@@ -475,6 +513,19 @@ impl NativeFlow {
     fn set(&self, py: Python<'_>, density: f64, velocity: Vec<f64>) -> PyResult<()> {
         self.ask(py, &StopToken::new(), move |flow| {
             flow.set(density, &velocity)
+        })
+    }
+
+    /// Sets density (n 4^D) and velocity (D n 4^D) of each cell, and the time to zero.
+    fn set_fields(
+        &self,
+        py: Python<'_>,
+        density: PyReadonlyArray1<'_, f32>,
+        velocity: PyReadonlyArray1<'_, f32>,
+    ) -> PyResult<()> {
+        let (density, velocity) = (density.as_slice()?.to_vec(), velocity.as_slice()?.to_vec());
+        self.ask(py, &StopToken::new(), move |flow| {
+            flow.set_fields(density, &velocity)
         })
     }
 }

@@ -1,10 +1,12 @@
 //! The native part of the Python module `cutlink`: meshes and flows of the library, arrays as numpy arrays.
 //!
 //! The package around it is in `cutlink/`: arguments and their defaults, result classes, documentation. Options and
-//! reports cross as JSON, with the names of the command line; arrays of a mesh are views ([`views`]). Long calls run on
+//! reports cross as JSON, with the names of the command line; arrays of a mesh are views ([`views`]), fields on a
+//! device go to other libraries ([`device_array`]). Long calls run on
 //! a thread of their own without the GIL ([`work`]). `cutlink/_native.pyi` declares what is here.
 
 mod cells;
+mod device_array;
 mod errors;
 mod flow;
 mod mesh;
@@ -73,6 +75,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("CUDA", cfg!(feature = "cuda"))?;
     module.add_class::<mesh::NativeMesh>()?;
+    module.add_class::<device_array::DeviceArray>()?;
     module.add_class::<flow::NativeFlow>()?;
     module.add_class::<solve::RunningFlow>()?;
     module.add_function(wrap_pyfunction!(mesh::build, module)?)?;

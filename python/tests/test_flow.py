@@ -49,6 +49,83 @@ def test_drag_balances_the_acceleration(ball):
     assert np.allclose(dense[0], dense[0][:, ::-1], atol=1e-3 * dense[0].max())
 
 
+class Old:
+    """An array of the first version of DLPack."""
+
+    def __init__(self, array):
+        self._array = array
+
+    def __dlpack__(self, *, stream=None, **_):
+        return self._array.__dlpack__(stream=stream)
+
+    def __dlpack_device__(self):
+        return self._array.__dlpack_device__()
+
+
+@pytest.mark.parametrize("shape", ["sphere:r=3", "circle:r=3"])
+def test_device_fields_are_the_fields(shape):
+    corner = [-8] * (3 if shape.startswith("sphere") else 2)
+    mesh = cutlink.mesh(shape, domain=[*corner, *(-x for x in corner)], root=16, levels=3, wall_distance=1.0)
+    velocity = [0.03, 0.01, -0.02][: len(corner)]
+    flow = cutlink.Flow(mesh, viscosity=0.1)
+    flow.set(velocity=velocity)
+    flow.advance(10)
+    fields, arrays = flow.fields(), flow.device_fields()
+    flow.advance(10)
+    assert arrays.step == fields.step == 10
+    for array, expected in [(arrays.density, fields.density), (arrays.velocity, fields.velocity)]:
+        assert array.device == "cpu" and array.shape == expected.shape and array.__dlpack_device__() == (1, 0)
+        assert np.array_equal(array.numpy(), expected)
+        for version in (array, Old(array)):
+            view = np.from_dlpack(version)
+            assert np.array_equal(view, expected)
+            assert np.shares_memory(view, np.from_dlpack(array)), "no copy"
+    assert not np.array_equal(flow.device_fields().velocity.numpy(), fields.velocity), "a comparison that can fail"
+    with pytest.raises(AttributeError, match="host"):
+        _ = arrays.density.__cuda_array_interface__
+    assert not hasattr(arrays.density, "__cuda_array_interface__")
+    with pytest.raises(BufferError, match="cpu"):
+        arrays.density.__dlpack__(dl_device=(2, 0))
+    with pytest.raises(BufferError, match="copied"):
+        arrays.density.__dlpack__(copy=True)
+
+
+def test_device_arrays_outlive_their_flow(ball):
+    flow = cutlink.Flow(ball, viscosity=0.1)
+    flow.set(velocity=[0.02, 0, 0])
+    view = np.from_dlpack(flow.device_fields().velocity)
+    kept, capsule = view.copy(), flow.device_fields().density.__dlpack__(max_version=(1, 0))
+    del flow
+    gc.collect()
+    assert "dltensor_versioned" in repr(capsule)
+    del capsule
+    _ = [np.ones(view.shape, np.float32) for _ in range(20)]
+    assert np.array_equal(view, kept) and kept[0].max() == np.float32(0.02)
+
+
+def test_a_state_by_cell_is_taken(ball):
+    """A flow that starts from the fields of another one has its fields, and goes on nearly as that does."""
+    first = cutlink.Flow(ball, viscosity=0.1, acceleration=[1e-5, 0, 0], precision="f64")
+    first.advance(200)
+    state = first.fields()
+    second = cutlink.Flow(ball, viscosity=0.1, acceleration=[1e-5, 0, 0], precision="f64")
+    second.set(density=state.density, velocity=state.velocity)
+    assert second.steps == 0
+    fields = second.fields()
+    assert abs(fields.velocity - state.velocity).max() < 1e-5
+    assert abs(fields.density - state.density).max() < 1e-6
+    first.advance(20)
+    second.advance(20)
+    scale = abs(first.velocity()).max()
+    assert abs(first.velocity() - second.velocity()).max() < 0.02 * scale
+    second.set(density=1.01)
+    assert np.allclose(second.density()[state.density != 1], 1.01)
+    with pytest.raises(cutlink.UsageError, match="shape"):
+        second.set(density=np.ones(5))
+    with pytest.raises(cutlink.UsageError, match="shape"):
+        second.set(velocity=state.velocity[:2])
+
+
 def test_a_uniform_flow_stays(tmp_path):
     wing = cutlink.mesh("circle:r=0.5", domain=[-2, -2, 2, 2], root=32, levels=1)
     velocity = [0.005, -0.002]

@@ -1,6 +1,7 @@
 //! A running flow of any lattice, precision and backend.
 
 use crate::{AdaptationLook, SolverError};
+use cutlink_device::Exported;
 use cutlink_voxelizer::Mesh;
 use std::io;
 
@@ -28,6 +29,17 @@ pub struct Snapshot<const D: usize> {
     pub density: Vec<f32>,
     /// By axis, likewise, in Δx / Δt (the same number on each level); solid cells 0.
     pub velocity: [Vec<f32>; D],
+}
+
+/// Density and velocity of every cell, in the memory of a device: as [`Snapshot`], for other libraries.
+#[derive(Debug)]
+pub struct DeviceFields {
+    /// Root steps done.
+    pub step: u64,
+    /// By block id and cell.
+    pub density: Exported<f32>,
+    /// By axis, block id and cell.
+    pub velocity: Exported<f32>,
 }
 
 /// Parts of a step whose time is measured.
@@ -82,6 +94,13 @@ pub trait Flow<const D: usize>: Send {
 
     /// Density and velocity now.
     fn snapshot(&self) -> Result<Snapshot<D>, SolverError>;
+
+    /// As [`snapshot`](Self::snapshot), in the memory of the device that steps the flow; of the host, where several ranks do. Takes
+    /// 4 (1 + D) bytes a cell of it.
+    ///
+    /// # Errors
+    /// Where memory is short or the device fails.
+    fn device_fields(&self) -> Result<DeviceFields, SolverError>;
 
     /// Sets density and velocity (in units of the root lattice) at the position of each cell (in
     /// root cells from the lower corner), populations to their equilibrium, and the time to zero. With an adaptation, the

@@ -31,7 +31,7 @@ mod wall_model;
 pub use adapt::{Adaptation, AdaptationLook, Criterion, Indicator, LevelLimit};
 pub use error::SolverError;
 pub use f16::F16;
-pub use flow::{Flow, ForceSample, InitialState, Lap, Snapshot, Work};
+pub use flow::{DeviceFields, Flow, ForceSample, InitialState, Lap, Snapshot, Work};
 pub use kernels::cpu::Census;
 pub use lattice::LatticeKind;
 pub use params::{

@@ -12,8 +12,8 @@ mod validate;
 mod vary;
 
 use crate::{
-    AdaptationLook, Flow, ForceSample, InitialState, Interpolation, Lap, Plan, Snapshot,
-    SolverError, Work,
+    AdaptationLook, DeviceFields, Flow, ForceSample, InitialState, Interpolation, Lap, Plan,
+    Snapshot, SolverError, Work,
     kernels::{ExactSum, FlowKernels, SUMS},
     lattice::Lattice,
     ranks::{Comm, FailureGuard, Halo},
@@ -247,8 +247,12 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Run<
     }
 
     fn snapshot(&self) -> Result<Snapshot<D>, SolverError> {
-        let write = |level: usize, rows: &mut [&mut Vec<f32>]| self.write_fields(level, rows);
+        let write = |level: usize, rows: &mut [&mut [f32]]| self.write_fields(level, rows);
         snapshot::of_levels(self.mesh()?, self.steps, self.levels.len(), write)
+    }
+
+    fn device_fields(&self) -> Result<DeviceFields, SolverError> {
+        self.fields_of_device()
     }
 
     fn set(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError> {

@@ -1,7 +1,7 @@
 //! Device memory with an owner.
 
 use super::context::{Cuda, check};
-use crate::{DeviceError, Item, memory};
+use crate::{DeviceError, Item, exported::Held, memory};
 use cudarc::driver::sys;
 use std::{fmt, marker::PhantomData, mem::MaybeUninit, slice};
 
@@ -43,6 +43,23 @@ impl<T> Drop for CudaBuf<T> {
             let raw = std::mem::replace(&mut self.raw, Raw::NONE);
             self.of.give_back(raw);
         }
+    }
+}
+
+/// A buffer that other libraries use.
+#[derive(Debug)]
+pub(super) struct Foreign<T>(pub(super) CudaBuf<T>);
+
+impl<T: Item> Held<T> for Foreign<T> {
+    fn to_host(&self) -> Result<Vec<T>, DeviceError> {
+        self.0.to_host()
+    }
+}
+
+impl<T> Drop for Foreign<T> {
+    fn drop(&mut self) {
+        // Where this fails, the device does, and every later call reports it.
+        let _ = self.0.of.wait_for_all();
     }
 }
 

@@ -2,14 +2,14 @@
 
 use super::{
     CudaBuf,
-    buffer::Raw,
+    buffer::{Foreign, Raw},
     cache::{self, Cache},
     graph::{Graph, LANES, Lane, Place},
     launch::Loaded,
     staging::Pinned,
 };
 use crate::{
-    Backend, DeviceError, Item, Memory,
+    Backend, Device, DeviceError, Exported, Item, Memory,
     backend::{is_reusable, with_room},
 };
 use cudarc::driver::sys;
@@ -240,6 +240,18 @@ impl Cuda {
         &self.0.name
     }
 
+    /// The number that it was opened by.
+    fn ordinal(&self) -> u32 {
+        self.0.device.unsigned_abs()
+    }
+
+    /// Waits for the work of all streams of the device, also of other libraries.
+    pub(super) fn wait_for_all(&self) -> Result<(), DeviceError> {
+        self.bind()?;
+        // SAFETY: the context is current.
+        check("wait for the device", unsafe { sys::cuCtxSynchronize() })
+    }
+
     pub(super) fn count_launch(&self) {
         self.0.launches.fetch_add(1, Relaxed);
     }
@@ -436,6 +448,13 @@ impl Backend for Cuda {
 
     fn download<T: Item>(&self, buf: &CudaBuf<T>) -> Result<Vec<T>, DeviceError> {
         buf.to_host()
+    }
+
+    fn export<T: Item>(&self, buf: CudaBuf<T>) -> Result<Exported<T>, DeviceError> {
+        self.wait()?;
+        let (device, address, len) = (Device::Cuda(self.ordinal()), buf.address(0), buf.len());
+        // SAFETY: the buffer's own address and length; nobody else has it.
+        Ok(unsafe { Exported::new(device, address, len, Box::new(Foreign(buf))) })
     }
 
     fn alloc<T: Item>(

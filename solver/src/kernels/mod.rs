@@ -9,6 +9,7 @@
 //! | [`average`](FlowKernels::average) | cells of refined blocks from their children | `exchange` |
 //! | [`forces`](FlowKernels::forces) | force, torque and mass by patch, added to a sample | `forces` |
 //! | [`macroscopic`](FlowKernels::macroscopic) | density and velocity of a level's cells | `macroscopic` |
+//! | [`put_by_block`](FlowKernels::put_by_block), [`fill_refined`](FlowKernels::fill_refined) | density and velocity by block id and cell | `by_block` |
 //! | [`indicate`](FlowKernels::indicate) | largest value of an indicator over each slot's cells | `indicate` |
 //! | [`seed`](FlowKernels::seed) | populations of a level whose blocks have changed | `seed` |
 //! | [`TopologyKernels`] | tables, marks and transfers of a mesh that changes | [`topology`](TopologyKernels) |
@@ -31,7 +32,7 @@ pub use topology::TopologyKernels;
 
 use crate::{
     Communicator, F16, Flow, Indicator, Plan, SolverError, adapt::transfer::SlotSource,
-    lattice::Lattice, sponge::Damped, storage::Storage, tables::Level,
+    lattice::Lattice, run::snapshot::Refined, sponge::Damped, storage::Storage, tables::Level,
 };
 use bytemuck::{Pod, Zeroable};
 use cutlink_amr::dims;
@@ -296,6 +297,26 @@ pub trait FlowKernels<const D: usize>: TopologyKernels<D> + sealed::Sealed {
         half_step: [S::Real; 3],
         from: &Self::Buf<S>,
     ) -> Result<Self::Buf<f32>, SolverError>;
+
+    /// Writes what [`macroscopic`](Self::macroscopic) gives for some slots, whose block ids are `blocks[slots]`, to densities by
+    /// block id and cell, and to D rows of velocities.
+    fn put_by_block(
+        &self,
+        values: &Self::Buf<f32>,
+        blocks: &Self::Buf<u32>,
+        slots: Range<usize>,
+        density: &mut Self::Buf<f32>,
+        velocity: &mut Self::Buf<f32>,
+    ) -> Result<(), SolverError>;
+
+    /// Gives refined blocks of a level the means of the children's cells that are fluid; where there are none, density 1 and
+    /// velocity 0.
+    fn fill_refined(
+        &self,
+        refined: &Refined<Self>,
+        density: &mut Self::Buf<f32>,
+        velocity: &mut Self::Buf<f32>,
+    ) -> Result<(), SolverError>;
 
     /// By slot, the largest squared speed of its cells; infinite where a value is not finite.
     fn fastest<L: Lattice, S: Storage>(

@@ -7,8 +7,9 @@ use super::{
     partition::Partition,
 };
 use crate::{
-    AdaptationLook, Flow, ForceSample, InitialState, Lap, Plan, Snapshot, SolverError,
-    kernels::{ExactSum, FlowKernels},
+    AdaptationLook, DeviceFields, Flow, ForceSample, InitialState, Lap, Plan, Snapshot,
+    SolverError,
+    kernels::{ExactSum, FlowKernels, cpu::by_block},
     lattice::Lattice,
     run::{
         Run, center, sample,
@@ -18,6 +19,7 @@ use crate::{
     storage::Storage,
 };
 use cutlink_amr::dims;
+use cutlink_device::{Backend, Host};
 use cutlink_voxelizer::Mesh;
 use rayon::prelude::*;
 use std::io;
@@ -98,7 +100,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
     }
 
     fn snapshot(&self) -> Result<Snapshot<D>, SolverError> {
-        let write = |level: usize, rows: &mut [&mut Vec<f32>]| {
+        let write = |level: usize, rows: &mut [&mut [f32]]| {
             self.command(Command::Fields(level as u64))?;
             for rank in &self.here {
                 rank.run.write_fields(level, rows)?;
@@ -108,11 +110,20 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
                 let ids = remote.outlines[level]
                     .own()
                     .map(|(_, slot)| self.blocks[level][slot]);
-                snapshot::write_rows::<D>(&values, &ids.collect::<Vec<_>>(), rows);
+                by_block::put_by_block::<D>(&values, &ids.collect::<Vec<_>>(), rows);
             }
             Ok(())
         };
         snapshot::of_levels(self.plan.mesh, self.steps(), self.blocks.len(), write)
+    }
+
+    fn device_fields(&self) -> Result<DeviceFields, SolverError> {
+        let snapshot = self.snapshot()?;
+        Ok(DeviceFields {
+            step: snapshot.step,
+            density: Host.export(snapshot.density)?,
+            velocity: Host.export(snapshot.velocity.concat())?,
+        })
     }
 
     fn set(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError> {

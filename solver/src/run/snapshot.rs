@@ -1,10 +1,15 @@
 //! Density and velocity of all cells.
 
 use super::Run;
-use crate::{Snapshot, SolverError, kernels::FlowKernels, lattice::Lattice, storage::Storage};
+use crate::{
+    DeviceFields, Flow, Snapshot, SolverError,
+    kernels::{FlowKernels, cpu::by_block},
+    lattice::Lattice,
+    storage::Storage,
+};
 use cutlink_amr::{NONE, dims};
+use cutlink_device::{Backend, Host};
 use cutlink_voxelizer::Mesh;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Slots whose density and velocity a snapshot copies at once: 64 MiB in 3D.
@@ -16,18 +21,17 @@ pub(crate) fn of_levels<const D: usize>(
     mesh: &Mesh<D>,
     step: u64,
     levels: usize,
-    write: impl Fn(usize, &mut [&mut Vec<f32>]) -> Result<(), SolverError>,
+    write: impl Fn(usize, &mut [&mut [f32]]) -> Result<(), SolverError>,
 ) -> Result<Snapshot<D>, SolverError> {
     let len = mesh.forest.capacity() * dims::cells(D);
     let mut density = vec![1.0f32; len];
     let mut velocity: [Vec<f32>; D] = std::array::from_fn(|_| vec![0.0; len]);
-    let mut rows: Vec<&mut Vec<f32>> = std::iter::once(&mut density).collect();
-    rows.extend(&mut velocity);
+    let mut rows: Vec<&mut [f32]> = vec![&mut density];
+    rows.extend(velocity.iter_mut().map(Vec::as_mut_slice));
     for level in (0..levels).rev() {
         write(level, &mut rows)?;
-        rows.par_iter_mut().enumerate().for_each(|(n, row)| {
-            fill_refined(mesh, level, row, if n == 0 { 1.0 } else { 0.0 });
-        });
+        let refined = Refined::new(&Host, mesh, level)?;
+        by_block::fill_refined::<D>(&refined, &mut rows);
     }
     Ok(Snapshot {
         step,
@@ -36,34 +40,28 @@ pub(crate) fn of_levels<const D: usize>(
     })
 }
 
-/// Means of the children that are fluid, finest level first.
-fn fill_refined<const D: usize>(mesh: &Mesh<D>, level: usize, values: &mut [f32], empty: f32) {
-    let (cells, family) = (dims::cells(D), dims::children(D));
-    for &id in &mesh.forest.levels[level] {
-        let first = mesh.forest.first_child[id as usize];
-        if first == NONE {
-            continue;
-        }
-        for cell in 0..cells {
-            let local = dims::unravel::<D>(cell, 4);
-            let (mut sum, mut count) = (0.0f64, 0u32);
-            for corner in 0..family {
-                let (child, below) = dims::below(local, dims::unravel::<D>(corner, 2));
-                let (child, below) = (first as usize + child, dims::ravel::<D>(below, 4));
-                // A refined child's own solid mask says nothing of what it holds.
-                if mesh.classes.solid[child] >> below & 1 == 0 {
-                    sum += f64::from(values[child * cells + below]);
-                    count += 1;
-                }
-            }
-            #[allow(clippy::cast_possible_truncation, reason = "a mean of f32")]
-            let mean = if count > 0 {
-                (sum / f64::from(count)) as f32
-            } else {
-                empty
-            };
-            values[id as usize * cells + cell] = mean;
-        }
+/// Refined blocks of a level, for the means of their children.
+#[derive(Debug)]
+pub struct Refined<B: Backend> {
+    pub(crate) ids: B::Buf<u32>,
+    pub(crate) first_child: B::Buf<u32>,
+    /// Masks of the children, 2^D a block.
+    pub(crate) solid: B::Buf<u64>,
+}
+
+impl<B: Backend> Refined<B> {
+    fn new<const D: usize>(backend: &B, mesh: &Mesh<D>, level: usize) -> Result<Self, SolverError> {
+        let first = |id: &u32| mesh.forest.first_child[*id as usize];
+        let blocks = mesh.forest.levels[level].iter();
+        let ids: Vec<u32> = blocks.filter(|id| first(id) != NONE).copied().collect();
+        let first_child: Vec<u32> = ids.iter().map(first).collect();
+        let family = |&first: &u32| &mesh.classes.solid[first as usize..][..dims::children(D)];
+        let solid: Vec<u64> = first_child.iter().flat_map(family).copied().collect();
+        Ok(Self {
+            ids: backend.upload(ids)?,
+            first_child: backend.upload(first_child)?,
+            solid: backend.upload(solid)?,
+        })
     }
 }
 
@@ -85,14 +83,38 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
     pub(crate) fn write_fields(
         &self,
         level: usize,
-        rows: &mut [&mut Vec<f32>],
+        rows: &mut [&mut [f32]],
     ) -> Result<(), SolverError> {
         let blocks = self.backend.download(&self.levels[level].blocks)?;
         for slots in self.own_pieces(level) {
             let values = self.macroscopic(level, slots.clone())?;
-            write_rows::<D>(&values, &blocks[slots], rows);
+            by_block::put_by_block::<D>(&values, &blocks[slots], rows);
         }
         Ok(())
+    }
+
+    /// Density and velocity of all cells, in the memory of the device.
+    pub(super) fn fields_of_device(&self) -> Result<DeviceFields, SolverError> {
+        let (backend, mesh) = (&self.backend, self.mesh()?);
+        let cells = mesh.forest.capacity() * dims::cells(D);
+        let mut density = backend.alloc("densities by block", cells, 1.0)?;
+        let mut velocity = backend.alloc("velocities by block", D * cells, 0.0)?;
+        for (level, state) in self.levels.iter().enumerate().rev() {
+            for slots in self.own_pieces(level) {
+                let (level, now) = (&state.level, &state.now);
+                let values =
+                    backend.macroscopic::<L, S>(level, slots.clone(), state.half_step, now)?;
+                let blocks = &state.blocks;
+                backend.put_by_block(&values, blocks, slots, &mut density, &mut velocity)?;
+            }
+            let refined = Refined::new(backend, mesh, level)?;
+            backend.fill_refined(&refined, &mut density, &mut velocity)?;
+        }
+        Ok(DeviceFields {
+            step: self.steps,
+            density: backend.export(density)?,
+            velocity: backend.export(velocity)?,
+        })
     }
 
     /// Density and velocity of a level's own slots, in their order.
@@ -114,14 +136,4 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
                 .map(move |first| first..end.min(first + SLOTS_AT_ONCE))
         })
     }
-}
-
-/// Writes values of slots to rows by block id and cell.
-pub(crate) fn write_rows<const D: usize>(values: &[f32], ids: &[u32], rows: &mut [&mut Vec<f32>]) {
-    let cells = dims::cells(D);
-    rows.par_iter_mut().enumerate().for_each(|(n, row)| {
-        for (values, &id) in values.chunks_exact((1 + D) * cells).zip(ids) {
-            row[id as usize * cells..][..cells].copy_from_slice(&values[n * cells..][..cells]);
-        }
-    });
 }

@@ -1,6 +1,7 @@
 use cutlink_mesher::primitives::Shape3;
 use cutlink_solver::{
-    FaceCondition, Flow, Motion, PatchCondition, Plan, Precision, SolverError, Sponge, WallScheme,
+    DeviceFields, FaceCondition, Flow, Motion, PatchCondition, Plan, Precision, SolverError,
+    Sponge, WallScheme,
     lattice::{D3Q19, Lattice},
 };
 use cutlink_tests::{
@@ -13,6 +14,7 @@ cutlink_tests::backend_test!(
     a_restart_is_no_change,
     forces_are_sampled_as_often_as_asked,
     divergence_is_found_and_located,
+    fields_on_the_device_are_those_of_a_snapshot,
     states_go_on_on_the_host,
     states_lie_by_velocity_and_cell
 );
@@ -36,6 +38,40 @@ fn tunnel(mesh: &Mesh<3>) -> cutlink_solver::Params<3> {
     ];
     (params.forces, params.precision) = (true, Precision::F32);
     params
+}
+
+/// Density and velocity as one array each.
+fn copied(fields: &DeviceFields) -> [Vec<f32>; 2] {
+    [&fields.density, &fields.velocity].map(|values| values.to_host().expect("a copy"))
+}
+
+fn fields_on_the_device_are_those_of_a_snapshot<K: AnyFlow>(kernels: &K) {
+    let (space, plane) = (sphere(), super::twins::circle());
+    let mut flow = flows::start(kernels, &space, tunnel(&space));
+    flow.set(&|x| (1.0 + 1e-3 * x[1], [0.05, 1e-3 * x[0], 0.0]))
+        .expect("a start");
+    flow.advance(7).expect("steps");
+    let (snapshot, fields) = (
+        flow.snapshot().expect("a snapshot"),
+        flow.device_fields().expect("fields"),
+    );
+    let expected = [snapshot.density, snapshot.velocity.concat()];
+    assert!(copied(&fields) == expected, "in space");
+    assert_eq!(fields.step, 7);
+    flow.advance(1).expect("a step");
+    assert!(copied(&fields) == expected, "the flow leaves them alone");
+    let later = flow.device_fields().expect("fields");
+    assert!(copied(&later) != expected, "the comparison can fail");
+    let mut params = flows::params(&plane, 0.1);
+    params.faces = [[FaceCondition::Velocity([0.02, -0.01]); 2]; 2];
+    let mut flow = flows::start(kernels, &plane, params);
+    flow.set_uniform(1.01, [0.02, -0.01]).expect("a start");
+    let fields = copied(&flow.device_fields().expect("fields"));
+    let snapshot = flow.snapshot().expect("a snapshot");
+    assert!(
+        fields == [snapshot.density, snapshot.velocity.concat()],
+        "in the plane"
+    );
 }
 
 fn a_restart_is_no_change<K: AnyFlow>(kernels: &K) {

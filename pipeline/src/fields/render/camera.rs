@@ -1,5 +1,6 @@
 //! The camera of a render: from points in the length unit of the mesh to the screen.
 
+use super::raster::Corner;
 use serde::{Deserialize, Serialize};
 
 /// Default angle of view from the lower to the upper edge, in degrees.
@@ -66,6 +67,15 @@ pub(super) struct Camera {
     nearest: f64,
 }
 
+/// A corner of a triangle in the axes of the camera: right, up, towards the eye.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seen {
+    /// From the eye.
+    at: [f64; 3],
+    normal: [f64; 3],
+    value: f32,
+}
+
 impl Camera {
     /// The camera of a picture of bodies within a box.
     ///
@@ -118,17 +128,68 @@ impl Camera {
         })
     }
 
-    /// A point on the screen: pixels from the upper left corner, and its nearness, which is linear on the screen; `None`
-    /// behind the eye.
-    pub(super) fn project(&self, point: [f64; 3]) -> Option<([f32; 2], f32)> {
-        let [x, y, z] = self.turned(sub(point, self.from));
+    /// A corner of a triangle, by its place, a normal of any length, and its value.
+    pub(super) fn see(&self, place: [f64; 3], normal: [f64; 3], value: f32) -> Seen {
+        Seen {
+            at: self.turned(sub(place, self.from)),
+            normal: self.turned(normal),
+            value,
+        }
+    }
+
+    /// The part of a triangle that is in front of the eye, on the screen: none, one or two triangles.
+    pub(super) fn projected(&self, corners: [Seen; 3]) -> impl Iterator<Item = [Corner; 3]> {
+        let is_in_front = |c: &Seen| !self.has_centre || -c.at[2] >= self.nearest;
+        let in_front = corners.map(|c| is_in_front(&c));
+        // The corner that is alone on its side comes first; the order around the triangle stays.
+        let alone = |side: bool| (0..3).find(|&i| in_front[i] == side).unwrap_or(0);
+        let from = |first: usize| std::array::from_fn(|i| corners[(first + i) % 3]);
+        let parts = match in_front.into_iter().filter(|&is| is).count() {
+            0 => [None, None],
+            1 => {
+                let [p, q, r]: [Seen; 3] = from(alone(true));
+                [Some([p, self.cut(p, q), self.cut(p, r)]), None]
+            }
+            2 => {
+                let [p, q, r]: [Seen; 3] = from(alone(false));
+                let (beside_q, beside_r) = (self.cut(q, p), self.cut(r, p));
+                [Some([q, r, beside_r]), Some([q, beside_r, beside_q])]
+            }
+            _ => [Some(corners), None],
+        };
+        parts
+            .into_iter()
+            .flatten()
+            .map(|part| part.map(|c| self.corner(c)))
+    }
+
+    /// The point of an edge at the nearest distance that is seen.
+    fn cut(&self, front: Seen, back: Seen) -> Seen {
+        let share = (-self.nearest - front.at[2]) / (back.at[2] - front.at[2]);
+        let mixed = |from: f64, to: f64| from + share * (to - from);
+        let between = |from: [f64; 3], to: [f64; 3]| std::array::from_fn(|a| mixed(from[a], to[a]));
+        let [x, y, _] = between(front.at, back.at);
+        Seen {
+            at: [x, y, -self.nearest],
+            normal: between(front.normal, back.normal),
+            value: mixed(f64::from(front.value), f64::from(back.value)) as f32,
+        }
+    }
+
+    /// A corner on the screen; nearness is linear there.
+    fn corner(&self, seen: Seen) -> Corner {
+        let [x, y, z] = seen.at;
         let (scale, near) = match self.has_centre {
-            true if -z < self.nearest => return None,
             true => (self.scale / -z, 1.0 / -z),
             false => (self.scale, z),
         };
         let at = [self.middle[0] + scale * x, self.middle[1] - scale * y];
-        Some((at.map(|x| x as f32), near as f32))
+        Corner {
+            at: at.map(|x| x as f32),
+            near: near as f32,
+            normal: seen.normal.map(|x| x as f32),
+            value: seen.value,
+        }
     }
 
     /// A direction in the axes of the camera.
@@ -165,6 +226,12 @@ fn unit(a: [f64; 3]) -> [f64; 3] {
 mod tests {
     use super::*;
 
+    /// A point on the screen, and its nearness.
+    fn projected(camera: &Camera, point: [f64; 3]) -> ([f32; 2], f32) {
+        let corner = camera.corner(camera.see(point, [0.0; 3], 0.0));
+        (corner.at, corner.near)
+    }
+
     const BOX: [[f64; 3]; 2] = [[-1.0; 3], [1.0; 3]];
 
     #[test]
@@ -180,7 +247,7 @@ mod tests {
         let close = |found: [f32; 2], wanted: [f32; 2]| {
             (found[0] - wanted[0]).hypot(found[1] - wanted[1]) < 1e-4
         };
-        let at = |p| camera.project(p).expect("in front");
+        let at = |p| projected(&camera, p);
         assert!(close(at([0.0; 3]).0, [100.0, 50.0]), "the middle");
         assert!(close(at([0.0, 0.0, 4.0]).0, [100.0, 0.0]), "the upper edge");
         assert!(close(at([0.0, 8.0, 0.0]).0, [0.0, 50.0]), "the left edge");
@@ -189,16 +256,55 @@ mod tests {
             "half as high twice as far"
         );
         assert!(at([0.0; 3]).1 > at([1.0, 0.0, 0.0]).1, "nearer");
-        assert_eq!(camera.project([-5.0, 0.0, 0.0]), None, "behind the eye");
         (spec.angle, spec.height) = (None, Some(8.0));
         let camera = Camera::new(&spec, BOX, [200, 100]).expect("a camera");
         for x in [0.0, 4.0] {
-            let (found, _) = camera.project([x, 0.0, 4.0]).expect("in front");
+            let (found, _) = projected(&camera, [x, 0.0, 4.0]);
             assert!(
                 close(found, [100.0, 0.0]),
                 "the same at any distance: {found:?}"
             );
         }
+    }
+
+    #[test]
+    fn a_floor_that_reaches_behind_the_eye_is_seen_up_to_the_horizon() {
+        // The eye is 1 above a floor from 100 behind it to 10^5 before it.
+        let spec = CameraSpec {
+            from: Some([0.0, 0.0, 1.0]),
+            at: Some([4.0, 0.0, 1.0]),
+            angle: Some(90.0),
+            ..CameraSpec::default()
+        };
+        let camera = Camera::new(&spec, BOX, [200, 100]).expect("a camera");
+        let corner = |x: f64, y: f64| camera.see([x, y, 0.0], [0.0, 0.0, 1.0], 0.0);
+        let far = 1e5;
+        let floor = [[-100.0, -far], [far, -far], [far, far], [-100.0, far]];
+        let [a, b, c, d] = floor.map(|[x, y]| corner(x, y));
+        let triangles: Vec<_> = [[a, b, c], [a, c, d], [c, a, b], [d, c, a], [c, d, a]]
+            .into_iter()
+            .flat_map(|triangle| camera.projected(triangle))
+            .collect();
+        assert!(
+            triangles.len() > 5,
+            "some are cut into two: {}",
+            triangles.len()
+        );
+        let mut raster = super::super::raster::Raster::new([200, 100]);
+        raster.draw(&triangles, |_| [0; 3]);
+        let pixels = raster.pixels();
+        for (i, pixel) in pixels.into_iter().enumerate() {
+            let is_floor = i / 200 > 50;
+            let is_seen = pixel != [255; 3];
+            assert!(
+                i / 200 == 50 || is_floor == is_seen,
+                "pixel {} of row {}",
+                i % 200,
+                i / 200
+            );
+        }
+        let behind = [[-1.0, 0.0], [-2.0, 1.0], [-3.0, 0.0]].map(|[x, y]| corner(x, y));
+        assert_eq!(camera.projected(behind).count(), 0, "behind the eye");
     }
 
     #[test]
@@ -211,7 +317,7 @@ mod tests {
             let camera = Camera::new(&spec, BOX, [150, 100]).expect("a camera");
             for i in 0..8 {
                 let corner = std::array::from_fn(|a| f64::from(i >> a & 1) * 2.0 - 1.0);
-                let ([x, y], _) = camera.project(corner).expect("in front");
+                let ([x, y], _) = projected(&camera, corner);
                 let inside = (0.0..150.0).contains(&x) && (0.0..100.0).contains(&y);
                 assert!(inside, "corner {corner:?} at {x}, {y}");
             }

@@ -2,8 +2,8 @@
 //!
 //! In: the facets of the body and their values, a snapshot, a camera. Out: a picture with its quantities, their colour
 //! bars and the time. Triangles go to a z-buffer of 3 × 3 samples per pixel; those of the isosurface in batches, so that
-//! memory does not grow with them. Colours of facets are means at their corners, interpolated. A triangle that reaches
-//! behind the eye is left out. Determinism: the same bytes for the same snapshot. Cost: one value per cell and its
+//! memory does not grow with them. Colours of facets are means at their corners, interpolated. Triangles are cut
+//! off close before the eye. Determinism: the same bytes for the same snapshot. Cost: one value per cell and its
 //! neighbourhood for an isosurface, otherwise the pixels that the triangles cover.
 
 mod camera;
@@ -21,7 +21,7 @@ use super::frame::{covering, legend, map_of};
 use super::spec::Quantity;
 use super::surface::Body;
 use super::values::{Scene, title_of};
-use crate::picture::canvas::{Canvas, INK, Rgb};
+use crate::picture::canvas::{Canvas, INK, Rect, Rgb};
 use crate::picture::scale::{number, printed};
 use crate::picture::text::{text_height, text_width};
 use crate::picture::{margin_of, text_size};
@@ -29,8 +29,9 @@ use camera::Camera;
 use cutlink_amr::{CellRef, dims};
 use cutlink_voxelizer::Mesh;
 use isosurface::{Values, Vertex};
-use raster::{Corner, Raster};
+use raster::Raster;
 use skin::Skin;
+use std::ops::RangeInclusive;
 
 /// A body without values, and facets without fluid in front.
 const PLAIN: Rgb = [196, 202, 210];
@@ -54,11 +55,17 @@ pub(super) fn memory<const D: usize>(mesh: &Mesh<D>, spec: &RenderSpec) -> u64 {
     pixels + if spec.isosurface.is_some() { values } else { 0 }
 }
 
-/// A colour bar: its title, its range and its colours.
-struct Bar {
+/// What colours mean.
+struct Legend {
     title: String,
-    range: [f64; 2],
-    colours: Vec<Rgb>,
+    key: Key,
+}
+
+enum Key {
+    /// A colour bar over a range.
+    Range([f64; 2], Vec<Rgb>),
+    /// A colour for each level from the first to the last one.
+    Levels(usize, usize),
 }
 
 /// Draws a render.
@@ -76,28 +83,28 @@ pub(super) fn draw<const D: usize>(
     let bounds = skin.as_ref().and_then(Skin::bounds).unwrap_or(whole);
     let camera = Camera::new(&spec.camera, bounds, spec.pixels())?;
     let mut raster = Raster::new(spec.pixels());
-    let mut bars = Vec::new();
+    let mut legends = Vec::new();
     let mut note = None;
     if let Some(skin) = &skin {
-        bars.extend(draw_skin(&mut raster, scene, skin, spec, &camera));
+        legends.extend(draw_skin(&mut raster, scene, skin, spec, &camera));
     }
     if let Some(surface) = &spec.isosurface {
         let (name, unit) = title_of_volume(scene, surface.field);
         let unit = printed(unit);
         note = Some(format!("{name} = {} {unit}", number(surface.value, 4)));
-        bars.push(draw_isosurface(&mut raster, scene, surface, &camera));
+        legends.push(draw_isosurface(&mut raster, scene, surface, &camera));
     }
-    Ok(composed(scene, spec, &raster, &bars, note))
+    Ok(composed(scene, spec, &raster, &legends, note))
 }
 
-/// Draws the body; returns its colour bar, if it has one.
+/// Draws the body; returns its legend, if it has one.
 fn draw_skin<const D: usize>(
     raster: &mut Raster,
     scene: Scene<'_, D>,
     skin: &Skin,
     spec: &RenderSpec,
     camera: &Camera,
-) -> Option<Bar> {
+) -> Option<Legend> {
     let triangles = skin.triangles(camera);
     let (title, map) = match spec.surface {
         SurfaceColour::Plain => {
@@ -105,10 +112,12 @@ fn draw_skin<const D: usize>(
             return None;
         }
         SurfaceColour::Level => {
-            raster.draw(&triangles, |level| {
-                LEVELS[level.round() as usize % LEVELS.len()]
+            raster.draw(&triangles, |level| of_level(level.round() as usize));
+            let levels = || skin.values().map(|level| level.round() as usize);
+            return Some(Legend {
+                title: "level of the cells".into(),
+                key: Key::Levels(levels().min()?, levels().max()?),
             });
-            return None;
         }
         SurfaceColour::Pressure => ("wall pressure", Map::Diverging),
         SurfaceColour::Shear => ("wall shear stress", Map::Sequential),
@@ -126,20 +135,24 @@ fn draw_skin<const D: usize>(
         SurfaceColour::YPlus => title.to_owned(),
         _ => format!("{title} in {}", printed(&scene.units.pressure.name)),
     };
-    Some(Bar {
+    Some(Legend {
         title,
-        range,
-        colours,
+        key: Key::Range(range, colours),
     })
 }
 
-/// Draws the isosurface; returns its colour bar.
+/// The colour of a level.
+fn of_level(level: usize) -> Rgb {
+    LEVELS[level % LEVELS.len()]
+}
+
+/// Draws the isosurface; returns its legend.
 fn draw_isosurface<const D: usize>(
     raster: &mut Raster,
     scene: Scene<'_, D>,
     spec: &IsosurfaceSpec,
     camera: &Camera,
-) -> Bar {
+) -> Legend {
     let of = |quantity: Quantity, at: CellRef| scene.in_volume(quantity, at) as f32;
     let values = Values::new(scene.mesh, |at| of(spec.field, at));
     let quantity = spec.colour.unwrap_or_default();
@@ -155,25 +168,20 @@ fn draw_isosurface<const D: usize>(
     let (origin, dx) = (scene.mesh.frame.origin, scene.mesh.frame.dx);
     let corner = |vertex: &Vertex| {
         let place = std::array::from_fn(|a| origin[a.min(D - 1)] + dx * vertex.at[a]);
-        let (at, near) = camera.project(place)?;
         let [from, to] = vertex.between.map(|cell| of(quantity, cell));
-        Some(Corner {
-            at,
-            near,
-            normal: camera.turned(vertex.slope).map(|x| x as f32),
-            value: from + vertex.share as f32 * (to - from),
-        })
+        let value = from + vertex.share as f32 * (to - from);
+        camera.see(place, vertex.slope, value)
     };
     values.surface(spec.value as f32, |batch| {
-        let seen = |t: &[Vertex; 3]| Some([corner(&t[0])?, corner(&t[1])?, corner(&t[2])?]);
-        let triangles: Vec<_> = batch.iter().filter_map(seen).collect();
+        let seen =
+            |t: &[Vertex; 3]| camera.projected([corner(&t[0]), corner(&t[1]), corner(&t[2])]);
+        let triangles: Vec<_> = batch.iter().flat_map(seen).collect();
         raster.draw(&triangles, |value| colour(value, range, &colours));
     });
     let (name, unit) = title_of_volume(scene, quantity);
-    Bar {
+    Legend {
         title: format!("{name} in {}", printed(unit)),
-        range,
-        colours,
+        key: Key::Range(range, colours),
     }
 }
 
@@ -210,12 +218,12 @@ fn title_of_volume<'a, const D: usize>(
     }
 }
 
-/// The samples with text above and colour bars below.
+/// The samples with text above and legends below.
 fn composed<const D: usize>(
     scene: Scene<'_, D>,
     spec: &RenderSpec,
     raster: &Raster,
-    bars: &[Bar],
+    legends: &[Legend],
     note: Option<String>,
 ) -> Canvas {
     let text = text_size(spec.width);
@@ -223,7 +231,7 @@ fn composed<const D: usize>(
     let [width, height] = spec.pixels();
     let top = 2 * margin + line;
     let below = top + height + margin;
-    let footer = match bars.is_empty() {
+    let footer = match legends.is_empty() {
         true => 0,
         false => 4 * margin + 3 * line,
     };
@@ -238,17 +246,40 @@ fn composed<const D: usize>(
     let when = format!("t = {} {}", number(scene.time(), 4), printed(&time.name));
     let from = (width - margin).saturating_sub(text_width(&when, text));
     canvas.text([from, margin], text, &when, INK);
-    let share = width / bars.len().max(1);
-    for (i, bar) in bars.iter().enumerate() {
+    let share = width / legends.len().max(1);
+    for (i, what) in legends.iter().enumerate() {
         let (left, side) = (i * share, share / 8);
         let middle = left + share / 2;
-        let from = middle.saturating_sub(text_width(&bar.title, text) / 2);
-        canvas.text([from, below], text, &bar.title, INK);
+        let from = middle.saturating_sub(text_width(&what.title, text) / 2);
+        canvas.text([from, below], text, &what.title, INK);
         let top = below + line + margin;
         let rect = [left + side, top, left + share - side, top + 3 * margin / 2];
-        legend(&mut canvas, rect, bar.range, &bar.colours, text);
+        match &what.key {
+            Key::Range(range, colours) => legend(&mut canvas, rect, *range, colours, text),
+            Key::Levels(first, last) => swatches(&mut canvas, rect, *first..=*last, text),
+        }
     }
     canvas
+}
+
+/// A swatch with a number below for each level.
+fn swatches(canvas: &mut Canvas, rect: Rect, levels: RangeInclusive<usize>, text: f32) {
+    let [left, top, right, bottom] = rect;
+    let side = bottom - top;
+    let pitch = (right - left) / levels.clone().count().max(1);
+    for (i, level) in levels.enumerate() {
+        let middle = left + i * pitch + pitch / 2;
+        let from = middle - (side / 2).min(middle);
+        canvas.swatch([from, top, from + side, bottom], of_level(level));
+        let words = level.to_string();
+        let from = middle.saturating_sub(text_width(&words, text) / 2);
+        canvas.text(
+            [from, bottom + text_height(text) * 3 / 4],
+            text,
+            &words,
+            INK,
+        );
+    }
 }
 
 #[cfg(test)]

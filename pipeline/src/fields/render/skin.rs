@@ -109,29 +109,20 @@ impl Skin {
         Some(self.points.iter().fold([first; 2], wider))
     }
 
-    /// The facets in front of a camera.
+    /// The facets in front of a camera, on its screen.
     pub(super) fn triangles(&self, camera: &Camera) -> Vec<[Corner; 3]> {
         let triangle = |(f, facet): (usize, &[u32; 3])| {
             let own = self.normal(facet);
             let corner = |v: u32| {
-                let (at, near) = camera.project(self.points[v as usize])?;
                 let smooth = self.normals[v as usize];
                 let alike = dot(own, smooth) > CREASE * length(own) * length(smooth);
-                let normal = camera.turned(if alike { smooth } else { own });
+                let normal = if alike { smooth } else { own };
                 let size = length(normal);
-                Some(Corner {
-                    at,
-                    near,
-                    normal: normal.map(|x| (x / size) as f32),
-                    value: self.values[if self.by_facet { f } else { v as usize }],
-                })
+                let value = self.values[if self.by_facet { f } else { v as usize }];
+                camera.see(self.points[v as usize], normal.map(|x| x / size), value)
             };
-            Some([corner(facet[0])?, corner(facet[1])?, corner(facet[2])?])
+            camera.projected(facet.map(corner))
         };
-        self.facets
-            .iter()
-            .enumerate()
-            .filter_map(triangle)
-            .collect()
+        self.facets.iter().enumerate().flat_map(triangle).collect()
     }
 }

@@ -1,6 +1,7 @@
 //! The stages on the CPU: rayon over slots; the arithmetic of a block in one loop over its cells, which
 //! the compiler vectorizes for the processor at hand.
 
+pub(crate) mod by_block;
 mod cell;
 mod census;
 mod collide;
@@ -32,6 +33,7 @@ use crate::{
     Communicator, F16, Flow, Indicator, LatticeKind, Plan, SolverError,
     lattice::{D2Q9, D3Q19, D3Q27, Lattice, MOST},
     plan::{self, Starts},
+    run::snapshot::Refined,
     sponge::Damped,
     storage::Storage,
     tables::Level,
@@ -310,6 +312,29 @@ impl<const D: usize> FlowKernels<D> for Host {
         Ok(macroscopic::macroscopic::<D, L, S>(
             level, slots, half_step, from,
         ))
+    }
+
+    fn put_by_block(
+        &self,
+        values: &Vec<f32>,
+        blocks: &Vec<u32>,
+        slots: Range<usize>,
+        density: &mut Vec<f32>,
+        velocity: &mut Vec<f32>,
+    ) -> Result<(), SolverError> {
+        let rows = &mut by_block::rows(density, velocity);
+        by_block::put_by_block::<D>(values, &blocks[slots], rows);
+        Ok(())
+    }
+
+    fn fill_refined(
+        &self,
+        refined: &Refined<Self>,
+        density: &mut Vec<f32>,
+        velocity: &mut Vec<f32>,
+    ) -> Result<(), SolverError> {
+        by_block::fill_refined::<D>(refined, &mut by_block::rows(density, velocity));
+        Ok(())
     }
 
     fn fastest<L: Lattice, S: Storage>(

@@ -3,6 +3,7 @@
 
 #![expect(unsafe_code, reason = "kernels are launched with addresses")]
 
+mod by_block;
 mod convert;
 mod damp;
 mod exchange;
@@ -24,6 +25,7 @@ use crate::{
     Communicator, F16, Flow, Indicator, Plan, SolverError,
     lattice::Lattice,
     plan::{self, Starts},
+    run::snapshot::Refined,
     sponge::Damped,
     storage::Storage,
     tables::Level,
@@ -37,6 +39,7 @@ use std::{ops::Range, sync::Arc};
 
 static SLIP: [Module; 2] = cutlink_device::cuda_modules!("slip");
 static STEP: [Module; 2] = cutlink_device::cuda_modules!("step");
+static BY_BLOCK: [Module; 2] = cutlink_device::cuda_modules!("by_block");
 static CONVERT: [Module; 2] = cutlink_device::cuda_modules!("convert");
 static DAMP: [Module; 2] = cutlink_device::cuda_modules!("damp");
 static EXCHANGE: [Module; 2] = cutlink_device::cuda_modules!("exchange");
@@ -241,6 +244,26 @@ impl<const D: usize> FlowKernels<D> for Cuda {
         from: &CudaBuf<S>,
     ) -> Result<CudaBuf<f32>, SolverError> {
         macroscopic::macroscopic::<D, L, S>(self, level, slots, half_step, from)
+    }
+
+    fn put_by_block(
+        &self,
+        values: &CudaBuf<f32>,
+        blocks: &CudaBuf<u32>,
+        slots: Range<usize>,
+        density: &mut CudaBuf<f32>,
+        velocity: &mut CudaBuf<f32>,
+    ) -> Result<(), SolverError> {
+        by_block::put_by_block::<D>(self, values, blocks, slots, density, velocity)
+    }
+
+    fn fill_refined(
+        &self,
+        refined: &Refined<Self>,
+        density: &mut CudaBuf<f32>,
+        velocity: &mut CudaBuf<f32>,
+    ) -> Result<(), SolverError> {
+        by_block::fill_refined::<D>(self, refined, density, velocity)
     }
 
     fn fastest<L: Lattice, S: Storage>(
