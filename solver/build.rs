@@ -115,6 +115,7 @@ fn main() -> Result<(), String> {
         ("BUFFER", Constant::F64(law::BUFFER)),
         ("DECAY", Constant::F64(law::DECAY)),
         ("NEWTON_STEPS", Constant::U32(law::NEWTON_STEPS)),
+        ("SLACK", Constant::F64(law::SLACK)),
         ("WALL", Constant::U32(condition::WALL)),
         ("SLIP", Constant::U32(condition::SLIP)),
         ("OUTFLOW", Constant::U32(condition::OUTFLOW)),

@@ -39,7 +39,7 @@ pub struct ModeledCell {
     pub sample_slot: u32,
     /// See `sample_slot`.
     pub sample_cell: u32,
-    /// A cell between, whose density is extrapolated with that of the sampled one.
+    /// A cell between, whose density is extrapolated with that of the sampled one, and its velocity with that of the cell.
     pub near_slot: u32,
     /// See `near_slot`.
     pub near_cell: u32,
@@ -53,6 +53,9 @@ pub struct ModeledCell {
     pub links: u32,
     /// Weight of the sampled density in the extrapolation, 0 or less; that of the other is 1 minus this.
     pub outer: f32,
+    /// Distance of the cell from the wall over that from the cell between, by which velocities are extrapolated to the wall; 0 where
+    /// they are one cell.
+    pub inward: f32,
 }
 
 /// The modelled walls of a level.
@@ -195,6 +198,10 @@ impl<const D: usize> Walls<'_, D> {
             apart if apart > 0.5 => (distance - middle) / apart,
             _ => 0.0,
         };
+        let inward = match middle - distance {
+            apart if apart > 0.5 => distance / apart,
+            _ => 0.0,
+        };
         #[allow(clippy::cast_possible_truncation, reason = "kernels take f32")]
         let wide = |v: [f64; D]| std::array::from_fn(|a| v.get(a).map_or(0.0, |&x| x as f32));
         #[allow(clippy::cast_possible_truncation, reason = "kernels take f32")]
@@ -210,6 +217,7 @@ impl<const D: usize> Walls<'_, D> {
             own: wide(self.velocity(at, direction, link)),
             links: self.links(at).map(|(direction, _)| 1 << direction).sum(),
             outer: outer as f32,
+            inward: inward as f32,
         })
     }
 

@@ -2,6 +2,7 @@
 
 use super::{cell::View, order::Toward};
 use crate::{
+    constants::law::SLACK,
     lattice::{Lattice, MOST},
     storage::Storage,
     tables::{At, Level, bits},
@@ -33,22 +34,22 @@ fn of_cell<const D: usize, L: Lattice, S: Storage>(
     let (normal, own) = (wide(&modeled.normal), wide(&modeled.own));
     let dot = |v: &[f64; D], u: &[f64; D]| (0..D).map(|a| v[a] * u[a]).sum::<f64>();
     // Along the wall, seen from it.
-    let tangential = |u: [f64; D]| -> [f64; D] {
-        let seen = std::array::from_fn(|a| u[a] - own[a]);
+    let tangential = |u: [S::Real; D]| -> [f64; D] {
+        let seen = std::array::from_fn(|a| u[a].wide() - own[a]);
         let across = dot(&seen, &normal);
         std::array::from_fn(|a| seen[a] - across * normal[a])
     };
     let at = At::<D>::new(modeled.slot as usize, modeled.cell as usize);
     let there = At::<D>::new(modeled.sample_slot as usize, modeled.sample_cell as usize);
     let (rho, u) = view.moments(at);
-    let (rho, u) = (rho.wide(), u.map(Real::wide));
+    let rho = rho.wide();
     let (far, sampled) = view.moments(there);
     // The density that the cell would have without the noise of the staircase, by those farther off.
     let near = At::<D>::new(modeled.near_slot as usize, modeled.near_cell as usize);
-    let (near, _) = view.moments(near);
+    let (near, between) = view.moments(near);
     let outer = f64::from(modeled.outer);
     let smooth = outer * far.wide() + (1.0 - outer) * near.wide();
-    let (mine, sampled) = (tangential(u), tangential(sampled.map(Real::wide)));
+    let [mine, sampled, between] = [u, sampled, between].map(tangential);
     let speed = dot(&sampled, &sampled).sqrt();
     if speed == 0.0 {
         return own;
@@ -91,13 +92,10 @@ fn of_cell<const D: usize, L: Lattice, S: Storage>(
         of_plane += 0.5 * L::W[k] * toward * toward * dot(&c, &normal).abs();
     }
     let more = (exchanged - stress * weight / of_plane) / change;
-    let mut slip: [f64; D] = std::array::from_fn(|a| mine[a] + more * along[a]);
-    let (most, is) = (
-        speed.max(dot(&mine, &mine).sqrt()),
-        dot(&slip, &slip).sqrt(),
-    );
-    if is > most {
-        slip = slip.map(|u| u * (most / is));
-    }
-    std::array::from_fn(|a| own[a] + slip[a])
+    // Not far from the velocity extrapolated to the wall, on either side alike: a bound on one side alone would make a drag of noise.
+    let most = SLACK * speed.max(dot(&mine, &mine).sqrt());
+    let here = dot(&mine, &along);
+    let expected = here + f64::from(modeled.inward) * (here - dot(&between, &along));
+    let slip = (here + more).max(expected - most).min(expected + most);
+    std::array::from_fn(|a| trial[a] + (slip - here) * along[a])
 }

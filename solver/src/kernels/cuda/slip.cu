@@ -9,9 +9,9 @@ struct ModeledCell {
     uint32_t slot, cell, sample_slot, sample_cell, near_slot, near_cell;
     float normal[3], height, own[3];
     uint32_t links;
-    float outer;
+    float outer, inward;
 };
-static_assert(sizeof(ModeledCell) == 60, "seven u32 and eight f32");
+static_assert(sizeof(ModeledCell) == 64, "seven u32 and nine f32");
 
 // Velocity over friction velocity at a distance y from the wall in viscous lengths, and its derivative (Reichardt 1951).
 __device__ inline double law(double y, double& slope) {
@@ -59,10 +59,11 @@ __device__ void of_cell(const View<L, S>& view, const ModeledCell& modeled, doub
     const At at(modeled.slot, modeled.cell), there(modeled.sample_slot, modeled.sample_cell);
     const At between(modeled.near_slot, modeled.near_cell);
     T u[D], away[D];
-    double mine[D], along[D];
+    double mine[D], along[D], beside[D];
     const double rho = view.template velocity_of<1>(at, u);
     // The density that the cell would have without the noise of the staircase, by those farther off.
     const double near = view.template velocity_of<1>(between, away);
+    tangential(modeled, away, beside);
     const double far = view.template velocity_of<1>(there, away);
     const double smooth = modeled.outer * far + (1.0 - modeled.outer) * near;
     tangential(modeled, u, mine);
@@ -107,14 +108,11 @@ __device__ void of_cell(const View<L, S>& view, const ModeledCell& modeled, doub
         return;
     }
     const double more = (exchanged - stress * weight / of_plane) / change;
-    double slip[D];
+    const double most = SLACK * fmax(speed, sqrt(dot(mine, mine))), here = dot(mine, along);
+    const double expected = here + modeled.inward * (here - dot(beside, along));
+    const double slip = fmin(fmax(here + more, expected - most), expected + most);
     for (int a = 0; a < D; a++) {
-        slip[a] = mine[a] + more * along[a];
-    }
-    const double most = fmax(speed, sqrt(dot(mine, mine))), is = sqrt(dot(slip, slip));
-    const double shrunk = is > most ? most / is : 1.0;
-    for (int a = 0; a < D; a++) {
-        to[a] = modeled.own[a] + slip[a] * shrunk;
+        to[a] += (slip - here) * along[a];
     }
 }
 
