@@ -15,6 +15,7 @@ mod beside;
 mod clearance;
 mod closing;
 mod gaps;
+mod grow;
 mod leak;
 mod nodes;
 

@@ -80,17 +80,28 @@ pub(super) fn for_each_link<const D: usize>(
 ) {
     let own = cut(mesh, at);
     for direction in (0..dims::directions(D)).filter(|&d| d != dims::center(D)) {
-        let there = mesh.forest.neighbor_cell(at, direction);
-        let finer = matches!(there, NeighborCell::Refined(_));
-        if !finer && own >> direction & 1 == 1 {
-            continue;
-        }
-        for_each_beside(mesh, at, direction, |n, way| {
-            if !is_solid(mesh, n) && (!finer || leads_to(mesh, n, at)) {
-                f(n, way);
-            }
-        });
+        across(mesh, at, direction, own, &mut f);
     }
+}
+
+/// The same in one direction; `own` are the directions of the cell's cut links.
+pub(super) fn across<const D: usize>(
+    mesh: &Mesh<D>,
+    at: CellRef,
+    direction: usize,
+    own: u32,
+    mut f: impl FnMut(CellRef, [f32; D]),
+) {
+    let there = mesh.forest.neighbor_cell(at, direction);
+    let finer = matches!(there, NeighborCell::Refined(_));
+    if !finer && own >> direction & 1 == 1 {
+        return;
+    }
+    for_each_beside(mesh, at, direction, |n, way| {
+        if !is_solid(mesh, n) && (!finer || leads_to(mesh, n, at)) {
+            f(n, way);
+        }
+    });
 }
 
 /// Whether an uncut link of a cell leads to a coarser one.

@@ -10,40 +10,30 @@
 //! Distances to the surface are up to 0.7 cells too large (see `clearance`), on both sides of a hole: the size counts
 //! 1.5 cells more. A hole up to the size is closed; one that is five cells wider stays open.
 //!
-//! Cost: that of the distances, and a search through the cells that are in no core, in sequence. Memory: five bytes for
-//! each cell near the surface, and the queue.
+//! Cost: that of the distances, one pass in sequence that joins the cells of cores, and the links of all other cells
+//! once (see `grow`). Memory: four bytes for each cell near the surface.
 
 use super::{
-    beside::{self, cut, for_each_link, is_solid, length},
+    beside::{self, cut, is_solid},
     clearance::Clearance,
+    grow::{FREE, OTHER, SEED, SOLID, grow, is_of_seed},
     nodes::Nodes,
 };
 use crate::{Mesh, SeedError, VoxelError};
 use cutlink_amr::{CellRef, NONE, NeighborCell, OUTSIDE, dims};
 use cutlink_device::{Backend, Host, UnionFind};
 use rayon::prelude::*;
-use std::{cmp::Reverse, collections::BinaryHeap};
 
 /// What distances may be too large by, on two sides of a hole, in cells at the surface.
 const MARGIN: f32 = 1.5;
 /// Sizes of cells that a core is farther from the surface, halved: 1 would do for cells of one level. A link between
 /// levels is up to 1.66 cells of the finer one long, which is less than 1.2 (1 + 2) / 2.
 const LINK: f32 = 1.2;
-/// Parts of a finest cell that ways are counted in.
-const PARTS: f32 = 256.0;
-
-/// Whose core a cell belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Claim {
-    Seed,
-    Other,
-    None,
-}
-
 /// The fluid to keep.
 pub(super) struct Closing<'a, const D: usize> {
     nodes: Nodes<'a, D>,
-    claims: Vec<u8>,
+    /// By node, see [`mod@super::grow`].
+    labels: Vec<u32>,
 }
 
 /// A size, in finest cells.
@@ -104,65 +94,30 @@ impl<'a, const D: usize> Closing<'a, D> {
             join_block(mesh, &nodes, &cores, &mut sets, block);
         }
         let of_seed = sets.root(nodes.of(seed));
-        let mut claims = Host
-            .alloc("fluid parts", nodes.len(), Claim::None as u8)
+        let mut labels = Host
+            .alloc("fluid parts", nodes.len(), FREE)
             .map_err(VoxelError::from)?;
         for node in 0..nodes.len() as u32 {
-            let core = nodes.leaf(node).is_some() || {
-                let (slot, cell) = (
-                    node as usize / dims::cells(D),
-                    node as usize % dims::cells(D),
-                );
-                cores[slot] >> cell & 1 == 1
+            let (is_core, is_solid) = if nodes.leaf(node).is_some() {
+                (true, false)
+            } else {
+                let at = nodes.cell(node);
+                (is_core(&nodes, &cores, at), is_solid(mesh, at))
             };
-            if core {
+            if is_core {
                 let own = sets.root(node) == of_seed;
-                claims[node as usize] = if own { Claim::Seed } else { Claim::Other } as u8;
+                labels[node as usize] = if own { SEED } else { OTHER };
+            } else if is_solid {
+                labels[node as usize] = SOLID;
             }
         }
         drop(sets);
-        let mut all = Self { nodes, claims };
-        all.grow(mesh, size);
-        Ok(all)
+        grow(mesh, &nodes, &cores, &mut labels, size.depth());
+        Ok(Self { nodes, labels })
     }
 
     pub(super) fn keeps(&self, at: CellRef) -> bool {
-        self.claims[self.nodes.of(at) as usize] == Claim::Seed as u8
-    }
-
-    /// Gives the cells that are in no core to the nearest one: by way, claim and node, so the order does not count.
-    fn grow(&mut self, mesh: &Mesh<D>, size: Size) {
-        let mut heap = BinaryHeap::new();
-        let parts = |way: [f32; D]| (PARTS * length(way)).round() as u32;
-        let most = (PARTS * size.depth()) as u32;
-        let free = Claim::None as u8;
-        for node in (0..self.nodes.near as u32).filter(|&n| self.claims[n as usize] == free) {
-            let at = self.nodes.cell(node);
-            if is_solid(mesh, at) {
-                continue;
-            }
-            for_each_link(mesh, at, |n, way| {
-                let claim = self.claims[self.nodes.of(n) as usize];
-                if claim != free {
-                    heap.push(Reverse((parts(way), claim, node)));
-                }
-            });
-        }
-        while let Some(Reverse((far, claim, node))) = heap.pop() {
-            if self.claims[node as usize] != free {
-                continue;
-            }
-            self.claims[node as usize] = claim;
-            for_each_link(mesh, self.nodes.cell(node), |n, way| {
-                let there = self.nodes.of(n);
-                let far = far + parts(way);
-                if self.claims[there as usize] == free
-                    && (claim == Claim::Other as u8 || far <= most)
-                {
-                    heap.push(Reverse((far, claim, there)));
-                }
-            });
-        }
+        is_of_seed(self.labels[self.nodes.of(at) as usize])
     }
 }
 
