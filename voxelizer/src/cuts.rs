@@ -97,7 +97,7 @@ impl<const D: usize> Mesh<D> {
 }
 
 /// The positions of the bits that are set, in ascending order.
-fn ones(mut mask: u64) -> impl Iterator<Item = u32> {
+pub(crate) fn ones(mut mask: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let at = mask.trailing_zeros();
         mask &= mask.wrapping_sub(1);
