@@ -2,7 +2,7 @@
 //! bits, on the vector units of the CPU.
 
 use super::{
-    tree::Node,
+    tree::{Node, Tree},
     turn::{Turn, dot, minus, norm, tangent},
 };
 use crate::exact::{Exact, Facet};
@@ -88,6 +88,89 @@ impl<const D: usize> pulp::NullaryFnOnce for Moments<'_, D> {
             }
         }
         sums
+    }
+}
+
+/// Walks of some points through a tree: see [`CapTree::angle`](super::CapTree::angle), whose operations each has, in
+/// their order.
+pub(super) struct Walks<'a, const D: usize> {
+    pub(super) tree: &'a Tree<D>,
+    pub(super) points: &'a [[i32; D]; LANES],
+    pub(super) tolerance: f64,
+}
+
+/// What they add up.
+pub(super) struct Walked {
+    /// By moments.
+    pub(super) far: [f64; LANES],
+    /// Remainders of the moments.
+    pub(super) errors: [f64; LANES],
+    /// By simplices, in 3D half the angle.
+    pub(super) near: [f64; LANES],
+}
+
+impl<const D: usize> Walks<'_, D>
+where
+    Facet<D>: Exact<D>,
+{
+    pub(super) fn walk(self) -> Walked {
+        pulp::Arch::new().dispatch(self)
+    }
+}
+
+impl<const D: usize> pulp::NullaryFnOnce for Walks<'_, D>
+where
+    Facet<D>: Exact<D>,
+{
+    type Output = Walked;
+
+    #[inline(always)]
+    fn call(self) -> Walked {
+        let Tree { nodes, simplices } = self.tree;
+        let [mut far, mut errors] = [[0.0; LANES]; 2];
+        let mut near = Turns::new();
+        // The node that each point goes on with.
+        let (mut next, mut at) = ([0; LANES], 0);
+        while let Some(node) = nodes.get(at) {
+            let mut remainders = [0.0; LANES];
+            for (remainder, p) in remainders.iter_mut().zip(self.points) {
+                let length = norm(minus(node.center, p.map(f64::from)));
+                [*remainder, _] = node.remainders(length, 0.0);
+            }
+            let (mut opens, mut ends) = ([false; LANES], [false; LANES]);
+            for lane in 0..LANES {
+                let (comes, is_far) = (next[lane] <= at as u64, remainders[lane] <= self.tolerance);
+                (opens[lane], ends[lane]) = (comes & !is_far, comes & is_far);
+            }
+            if ends != [false; LANES] {
+                for lane in 0..LANES {
+                    let moment = node.far(minus(node.center, self.points[lane].map(f64::from)));
+                    let (sum, error) = (far[lane] + moment, errors[lane] + remainders[lane]);
+                    far[lane] = if ends[lane] { sum } else { far[lane] };
+                    errors[lane] = if ends[lane] { error } else { errors[lane] };
+                    next[lane] = if ends[lane] { node.skip } else { next[lane] };
+                }
+            }
+            if opens == [false; LANES] {
+                at = next.into_iter().fold(u64::MAX, u64::min) as usize;
+                continue;
+            }
+            let [first, end] = node.range;
+            for corners in &simplices[first as usize..end as usize] {
+                let mut tangents = NearCap::new(corners).tangents(self.points);
+                for lane in (0..LANES).filter(|&lane| !opens[lane]) {
+                    // No angle: it does not count.
+                    (tangents[0][lane], tangents[1][lane]) = (0.0, 0.0);
+                }
+                near.add(tangents);
+            }
+            at += 1;
+        }
+        Walked {
+            far,
+            errors,
+            near: near.angles(),
+        }
     }
 }
 

@@ -12,6 +12,7 @@
 
 use super::{
     caps::boundary,
+    lanes::{LANES, Walks},
     turn::{Turn, dot, minus, norm},
 };
 use crate::{
@@ -185,6 +186,20 @@ where
             value: (far + (D - 1) as f64 * near.angle()) / sphere(D),
             error,
         }
+    }
+
+    /// The same at eight points, with the same bits. It pays off where they are near each other.
+    pub fn angles(&self, points: &[[i32; D]; LANES], tolerance: f64) -> [Angle; LANES] {
+        let walks = Walks {
+            tree: &self.caps,
+            points,
+            tolerance,
+        };
+        let sums = walks.walk();
+        std::array::from_fn(|lane| Angle {
+            value: (sums.far[lane] + (D - 1) as f64 * sums.near[lane]) / sphere(D),
+            error: sums.errors[lane],
+        })
     }
 
     /// Whether a point of the lattice with winding number W is inside: |W - g| is at least a `half`, which is below
@@ -392,16 +407,20 @@ fn node<const D: usize>(moments: &[Moment<D>]) -> Node<D> {
 impl<const D: usize> Node<D> {
     /// Bounds over all directions, seen from `length` away: on the remainder of [`Node::far`], and on its sum with that of
     /// a linear interpolation, of which `spread` is the part of a length squared (see [`super::view`]).
+    #[inline(always)]
     pub(super) fn remainders(&self, length: f64, spread: f64) -> [f64; 2] {
         let free = length - self.radius;
-        if free <= self.radius {
-            return [f64::INFINITY; 2];
-        }
         let (square, by) = (self.radius * self.radius, free * free);
         let scale = if D == 2 {
             self.size / (by * free * sphere(D))
         } else {
             3.0 * self.size / (by * by * sphere(D))
+        };
+        // Without a branch, for several points at once.
+        let scale = if free <= self.radius {
+            f64::INFINITY
+        } else {
+            scale
         };
         [scale * square, scale * (square + spread)]
     }

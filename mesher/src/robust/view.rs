@@ -200,6 +200,26 @@ mod tests {
         assert!(worst > 0.02, "at most {worst} of the bound");
     }
 
+    /// Walks of eight points have the bits of one, whatever part of the tree is far.
+    #[test]
+    fn walks_together_have_the_bits_of_each() {
+        let mut random = Random(13);
+        let mut rough = 0;
+        for i in 0..300 {
+            let tree = random.tree(60, 20_000, 2_000);
+            let low = from_fn(|_| random.next(30_000));
+            let points = points(low, 3 * (random.next(3_000).abs() + 1));
+            let tolerance = [0.0, 1e-5, 1e-4, 1e-3][i % 4];
+            for (p, lane) in points.into_iter().zip(tree.angles(&points, tolerance)) {
+                let single = tree.angle(p, tolerance);
+                let bits = |g: Angle| [g.value, g.error].map(f64::to_bits);
+                assert_eq!(bits(lane), bits(single), "{p:?}: {lane:?} {single:?}");
+                rough += u32::from(single.error > 0.0);
+            }
+        }
+        assert!(rough > 500, "{rough} with far nodes");
+    }
+
     /// Where all caps are near, lanes have the bits of the walk: with ties, and beyond 64 bits.
     #[test]
     fn lanes_have_the_bits_of_single_points() {

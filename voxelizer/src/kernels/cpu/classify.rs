@@ -292,19 +292,17 @@ where
     fn angles(&self, view: Option<&CapView<D>>, needed: impl Fn(usize) -> bool) -> [Angle; 64] {
         let mut angles = [Angle::default(); 64];
         let mut cells = (0..dims::cells(D)).filter(|&cell| needed(cell));
-        let Some(view) = view else {
-            cells.for_each(|cell| angles[cell] = self.tree.angle(self.center(cell), NEAR));
-            return angles;
-        };
         while let Some(first) = cells.next() {
             let mut some = [first; 8];
             for (slot, cell) in some[1..].iter_mut().zip(&mut cells) {
                 *slot = cell;
             }
-            for (cell, angle) in some
-                .into_iter()
-                .zip(view.angles(&some.map(|c| self.center(c))))
-            {
+            let points = some.map(|cell| self.center(cell));
+            let found = match view {
+                Some(view) => view.angles(&points),
+                None => self.tree.angles(&points, NEAR),
+            };
+            for (cell, angle) in some.into_iter().zip(found) {
                 angles[cell] = angle;
             }
         }
@@ -334,13 +332,11 @@ where
         let (mut corners, error) = match view {
             Some(view) => view.in_corners(),
             None => {
-                let (mut corners, mut error) = ([0.0; 8], 0.0f64);
-                for (at, value) in corners.iter_mut().enumerate().take(dims::children(D)) {
-                    let g = self.tree.angle(self.center(corner(at)), FINE);
-                    *value = g.value;
-                    error = error.max(g.error);
-                }
-                (corners, error)
+                // In 2D each twice.
+                let points = std::array::from_fn(|at| self.center(corner(at % (1 << D))));
+                let found = self.tree.angles(&points, FINE);
+                let error = found.iter().fold(0.0, |most: f64, g| most.max(g.error));
+                (found.map(|g| g.value), error)
             }
         };
         for (at, value) in corners.iter_mut().enumerate().take(dims::children(D)) {
