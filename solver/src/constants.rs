@@ -16,7 +16,7 @@ pub(crate) mod law {
     /// Newton steps for the friction velocity.
     pub(crate) const NEWTON_STEPS: u32 = 5;
     /// How far slip velocities may be from those extrapolated to the wall, in speeds near it.
-    pub(crate) const SLACK: f64 = 0.2;
+    pub(crate) const SLACK: f64 = 0.3;
 }
 
 /// Conditions of a face or patch as kernels read them: `Rule::kind`.

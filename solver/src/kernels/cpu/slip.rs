@@ -93,9 +93,10 @@ fn of_cell<const D: usize, L: Lattice, S: Storage>(
     }
     let more = (exchanged - stress * weight / of_plane) / change;
     // Not far from the velocity extrapolated to the wall, on either side alike: a bound on one side alone would make a drag of noise.
-    let most = SLACK * speed.max(dot(&mine, &mine).sqrt());
-    let here = dot(&mine, &along);
+    let (most, here) = (speed.max(dot(&mine, &mine).sqrt()), dot(&mine, &along));
     let expected = here + f64::from(modeled.inward) * (here - dot(&between, &along));
-    let slip = (here + more).max(expected - most).min(expected + most);
+    let expected = expected.max(0.0).min(most);
+    let slip = (here + more).max(expected - SLACK * most);
+    let slip = slip.min(expected + SLACK * most);
     std::array::from_fn(|a| trial[a] + (slip - here) * along[a])
 }

@@ -108,9 +108,9 @@ __device__ void of_cell(const View<L, S>& view, const ModeledCell& modeled, doub
         return;
     }
     const double more = (exchanged - stress * weight / of_plane) / change;
-    const double most = SLACK * fmax(speed, sqrt(dot(mine, mine))), here = dot(mine, along);
-    const double expected = here + modeled.inward * (here - dot(beside, along));
-    const double slip = fmin(fmax(here + more, expected - most), expected + most);
+    const double most = fmax(speed, sqrt(dot(mine, mine))), here = dot(mine, along);
+    const double expected = fmin(fmax(here + modeled.inward * (here - dot(beside, along)), 0.0), most);
+    const double slip = fmin(fmax(here + more, expected - SLACK * most), expected + SLACK * most);
     for (int a = 0; a < D; a++) {
         to[a] += (slip - here) * along[a];
     }
