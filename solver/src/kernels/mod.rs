@@ -32,7 +32,8 @@ pub use topology::TopologyKernels;
 
 use crate::{
     Communicator, F16, Flow, Indicator, Plan, SolverError, adapt::transfer::SlotSource,
-    lattice::Lattice, run::snapshot::Refined, sponge::Damped, storage::Storage, tables::Level,
+    lattice::Lattice, run::snapshot::RefinedBlocks, sponge::Damped, storage::Storage,
+    tables::Level,
 };
 use bytemuck::{Pod, Zeroable};
 use cutlink_amr::dims;
@@ -313,7 +314,7 @@ pub trait FlowKernels<const D: usize>: TopologyKernels<D> + sealed::Sealed {
     /// velocity 0.
     fn fill_refined(
         &self,
-        refined: &Refined<Self>,
+        refined: &RefinedBlocks<Self>,
         density: &mut Self::Buf<f32>,
         velocity: &mut Self::Buf<f32>,
     ) -> Result<(), SolverError>;

@@ -30,7 +30,7 @@ pub(crate) fn of_levels<const D: usize>(
     rows.extend(velocity.iter_mut().map(Vec::as_mut_slice));
     for level in (0..levels).rev() {
         write(level, &mut rows)?;
-        let refined = Refined::new(&Host, mesh, level)?;
+        let refined = RefinedBlocks::new(&Host, mesh, level)?;
         by_block::fill_refined::<D>(&refined, &mut rows);
     }
     Ok(Snapshot {
@@ -42,14 +42,14 @@ pub(crate) fn of_levels<const D: usize>(
 
 /// Refined blocks of a level, for the means of their children.
 #[derive(Debug)]
-pub struct Refined<B: Backend> {
+pub struct RefinedBlocks<B: Backend> {
     pub(crate) ids: B::Buf<u32>,
     pub(crate) first_child: B::Buf<u32>,
     /// Masks of the children, 2^D a block.
     pub(crate) solid: B::Buf<u64>,
 }
 
-impl<B: Backend> Refined<B> {
+impl<B: Backend> RefinedBlocks<B> {
     fn new<const D: usize>(backend: &B, mesh: &Mesh<D>, level: usize) -> Result<Self, SolverError> {
         let first = |id: &u32| mesh.forest.first_child[*id as usize];
         let blocks = mesh.forest.levels[level].iter();
@@ -107,7 +107,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
                 let blocks = &state.blocks;
                 backend.put_by_block(&values, blocks, slots, &mut density, &mut velocity)?;
             }
-            let refined = Refined::new(backend, mesh, level)?;
+            let refined = RefinedBlocks::new(backend, mesh, level)?;
             backend.fill_refined(&refined, &mut density, &mut velocity)?;
         }
         Ok(DeviceFields {

@@ -1,6 +1,6 @@
 //! Density and velocity by block id and cell.
 
-use crate::run::snapshot::Refined;
+use crate::run::snapshot::RefinedBlocks;
 use cutlink_amr::dims;
 use cutlink_device::Host;
 use rayon::prelude::*;
@@ -26,7 +26,7 @@ pub(crate) fn put_by_block<const D: usize>(
 }
 
 /// Gives refined blocks the means of the children's cells that are fluid; where there are none, density 1 and velocity 0.
-pub(crate) fn fill_refined<const D: usize>(refined: &Refined<Host>, rows: &mut [&mut [f32]]) {
+pub(crate) fn fill_refined<const D: usize>(refined: &RefinedBlocks<Host>, rows: &mut [&mut [f32]]) {
     let (cells, family) = (dims::cells(D), dims::children(D));
     let mean = |row: &[f32], first: usize, solid: &[u64], cell: usize| {
         let local = dims::unravel::<D>(cell, 4);

@@ -33,7 +33,7 @@ use crate::{
     Communicator, F16, Flow, Indicator, LatticeKind, Plan, SolverError,
     lattice::{D2Q9, D3Q19, D3Q27, Lattice, MOST},
     plan::{self, Starts},
-    run::snapshot::Refined,
+    run::snapshot::RefinedBlocks,
     sponge::Damped,
     storage::Storage,
     tables::Level,
@@ -329,7 +329,7 @@ impl<const D: usize> FlowKernels<D> for Host {
 
     fn fill_refined(
         &self,
-        refined: &Refined<Self>,
+        refined: &RefinedBlocks<Self>,
         density: &mut Vec<f32>,
         velocity: &mut Vec<f32>,
     ) -> Result<(), SolverError> {

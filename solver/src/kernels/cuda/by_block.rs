@@ -1,7 +1,7 @@
 //! A launch each: a thread block a slot, or a refined block.
 
 use super::BY_BLOCK;
-use crate::{SolverError, run::snapshot::Refined};
+use crate::{SolverError, run::snapshot::RefinedBlocks};
 use cutlink_device::cuda::{Cuda, CudaBuf, LaunchGrid};
 use std::ops::Range;
 
@@ -33,7 +33,7 @@ pub(super) fn put_by_block<const D: usize>(
 
 pub(super) fn fill_refined<const D: usize>(
     cuda: &Cuda,
-    refined: &Refined<Cuda>,
+    refined: &RefinedBlocks<Cuda>,
     density: &mut CudaBuf<f32>,
     velocity: &mut CudaBuf<f32>,
 ) -> Result<(), SolverError> {

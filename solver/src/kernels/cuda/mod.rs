@@ -25,7 +25,7 @@ use crate::{
     Communicator, F16, Flow, Indicator, Plan, SolverError,
     lattice::Lattice,
     plan::{self, Starts},
-    run::snapshot::Refined,
+    run::snapshot::RefinedBlocks,
     sponge::Damped,
     storage::Storage,
     tables::Level,
@@ -259,7 +259,7 @@ impl<const D: usize> FlowKernels<D> for Cuda {
 
     fn fill_refined(
         &self,
-        refined: &Refined<Self>,
+        refined: &RefinedBlocks<Self>,
         density: &mut CudaBuf<f32>,
         velocity: &mut CudaBuf<f32>,
     ) -> Result<(), SolverError> {
