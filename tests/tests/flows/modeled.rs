@@ -90,8 +90,7 @@ fn start_around_a_circle<K: AnyFlow>(kernels: &K, is_modeled: bool) -> f64 {
     found / exact
 }
 
-/// The friction of the law slows the cells beside the wall by some percent in this time. Bounds on slip velocities that hold on one
-/// side alone slow them by half: the noise of the staircase is many times the friction.
+/// The friction of the law slows the cells beside the wall by some percent in this time; 0.96 was found, and 0.36 without a model.
 fn a_stream_around_a_circle_keeps_its_speed<K: AnyFlow>(kernels: &K) {
     let speed = start_around_a_circle(kernels, true);
     assert!((0.93..1.01).contains(&speed), "{speed}");
