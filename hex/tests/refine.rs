@@ -2,8 +2,9 @@
 
 mod kit;
 
-use cutlink_hex::refine::MeanMap;
-use cutlink_hex::{PolyMesh, PolyMeshFormat, RefinedMesh};
+use cutlink_hex::polymesh::{FoamZone, read_zones, write_zones};
+use cutlink_hex::refine::{CellPlace, MeanMap, map_fluxes};
+use cutlink_hex::{CellPath, PolyMesh, PolyMeshFormat, PolyViolation, RefinedMesh};
 use kit::{Random, block, o_grid, rim_of_prisms};
 
 fn volume(mesh: &PolyMesh) -> f64 {
@@ -53,7 +54,7 @@ fn sound(refined: &RefinedMesh) {
 fn all_cells_of_a_box_give_the_finer_box() {
     let parent = block([2, 3, 1], |p| p);
     for times in 1..=3u8 {
-        let refined = RefinedMesh::build(&parent, |_, _| times).expect("a mesh");
+        let refined = RefinedMesh::build(&parent, |_| times).expect("a mesh");
         sound(&refined);
         let n = [2, 3, 1].map(|n| n << times);
         let finer = block(n, |p| p);
@@ -85,8 +86,8 @@ fn all_cells_of_a_box_give_the_finer_box() {
 
 #[test]
 fn one_cell_of_two_has_the_counts_of_a_hand_calculation() {
-    let refined = RefinedMesh::build(&block([2, 1, 1], |p| p), |_, path| {
-        u8::from(path.parent() == 0)
+    let refined = RefinedMesh::build(&block([2, 1, 1], |p| p), |place| {
+        u8::from(place.path.parent() == 0)
     })
     .expect("a mesh");
     sound(&refined);
@@ -134,40 +135,173 @@ fn random_marks(random: &mut Random, cells: usize) -> Vec<u8> {
         .collect()
 }
 
+/// Marks, or corruptions, of a test: a thousand with `CUTLINK_SLOW_TESTS`.
+fn many(few: u64) -> u64 {
+    let slow = std::env::var_os("CUTLINK_SLOW_TESTS").is_some_and(|v| !v.is_empty());
+    if slow { 1000 } else { few }
+}
+
+fn on_threads<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -> T {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+    pool.build().expect("a pool").install(run)
+}
+
+/// Twenty parents of five kinds, one to four levels.
 #[test]
-fn random_marks_on_many_parents_give_sound_meshes_for_any_number_of_threads() {
-    for seed in 0..40 {
-        let mut random = Random::new(seed);
-        let parent = parent(seed as usize, &mut random);
+fn random_marks_on_20_parents_give_sound_meshes_for_any_number_of_threads() {
+    for seed in 0..many(20) {
+        let kind = seed % 20;
+        let parent = parent(kind as usize, &mut Random::new(kind));
         assert_eq!(parent.validate(), Ok(()), "a sound parent");
-        let before = volume(&parent);
-        let build = |threads: usize| {
-            let mut random = Random::new(seed + 1000);
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .expect("a pool");
-            pool.install(|| {
-                let mut refined = RefinedMesh::new(&parent).expect("a parent");
-                for _ in 0..1 + seed % 3 {
-                    let share = random_marks(&mut random, refined.mesh.cells);
-                    let marks = match refined.mesh.cells < 3000 {
-                        true => share,
-                        false => vec![0; refined.mesh.cells],
-                    };
-                    refined.refine(marks).expect("a mesh");
-                    sound(&refined);
-                }
-                refined
-            })
+        let build = || {
+            some_mesh(
+                &parent,
+                &mut Random::new(seed + 1000),
+                1 + (seed / 5 % 4) as usize,
+            )
         };
-        let refined = build(1);
+        let refined = on_threads(1, build);
+        sound(&refined);
         assert!(refined.mesh.cells > parent.cells, "something was refined");
-        let after = volume(&refined.mesh);
-        // Twisted boundaries become finer.
-        assert!((after / before - 1.0).abs() < 0.02, "{before} {after}");
         for threads in [2, 7] {
-            assert_eq!(build(threads), refined, "{threads} threads");
+            assert_eq!(on_threads(threads, build), refined, "{threads} threads");
+        }
+        let coarse = RefinedMesh::new(&parent).expect("a parent");
+        keeps_fields(&coarse, &refined, kind % 5 == 2, &mut Random::new(seed));
+        let again = RefinedMesh::build(&parent, |_| 0).expect("a mesh");
+        assert_eq!(
+            again.mesh.checksum(),
+            coarse.mesh.checksum(),
+            "the parent again"
+        );
+    }
+}
+
+/// Values and fluxes from a parent to a refined mesh and back.
+fn keeps_fields(
+    coarse: &RefinedMesh,
+    refined: &RefinedMesh,
+    is_twisted: bool,
+    random: &mut Random,
+) {
+    let volumes = [coarse, refined].map(|m| cell_volumes(&m.mesh));
+    let [before, after] = volumes.each_ref().map(|v| v.iter().sum::<f64>());
+    // The boundaries of twisted cells become finer, and so do their volumes.
+    let near = if is_twisted { 0.02 } else { 1e-13 };
+    assert!(
+        (after / before - 1.0).abs() < near,
+        "volume {before} {after}"
+    );
+    let values: Vec<f64> = volumes[0].iter().map(|_| 1.0 + random.unit()).collect();
+    let there = MeanMap::of_cells(&coarse.paths, &volumes[0], &refined.paths).apply(&values, 1);
+    let integral = |v: &[f64], f: &[f64]| v.iter().zip(f).map(|(v, f)| v * f).sum::<f64>();
+    let [old, new] = [
+        integral(&volumes[0], &values),
+        integral(&volumes[1], &there),
+    ];
+    assert!((new / old - 1.0).abs() < near, "integral {old} {new}");
+    let back = MeanMap::of_cells(&refined.paths, &volumes[1], &coarse.paths).apply(&there, 1);
+    let is_same = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-13;
+    assert!(
+        back.iter().zip(&values).all(is_same),
+        "values there and back"
+    );
+    let fluxes: Vec<f64> = (0..coarse.mesh.faces())
+        .map(|_| random.unit() - 0.5)
+        .collect();
+    let there = map_fluxes(coarse, refined, vec![fluxes.clone()]).expect("mapped");
+    let [old, new] = [sums(&coarse.mesh, &fluxes), sums(&refined.mesh, &there[0])];
+    let mut of_parents = vec![0.0; old.len()];
+    for (path, sum) in refined.paths.iter().zip(&new) {
+        of_parents[path.parent() as usize] += sum;
+    }
+    assert!(
+        of_parents.iter().zip(&old).all(is_same),
+        "divergence of each parent"
+    );
+    let back = map_fluxes(refined, coarse, there).expect("mapped");
+    assert!(
+        back[0].iter().zip(&fluxes).all(is_same),
+        "fluxes there and back"
+    );
+}
+
+/// One entry of one array changed: never a sound mesh, and never a panic.
+#[test]
+fn corrupted_meshes_are_rejected() {
+    let mut found = std::collections::BTreeSet::new();
+    for seed in 0..many(120) {
+        let mut random = Random::new(seed);
+        let parent = parent(seed as usize % 20, &mut Random::new(seed % 20));
+        let mut mesh = some_mesh(&parent, &mut random, 1).mesh;
+        let other = |random: &mut Random, id: u32, count: usize| {
+            (id + 1 + random.below(count - 1) as u32) % count as u32
+        };
+        let (cells, points, kind) = (mesh.cells, mesh.points.len(), seed % 8);
+        match kind {
+            0 => {
+                let at = random.below(mesh.owner.len());
+                mesh.owner[at] = other(&mut random, mesh.owner[at], cells);
+            }
+            1 => {
+                let at = random.below(mesh.neighbour.len());
+                mesh.neighbour[at] = other(&mut random, mesh.neighbour[at], cells);
+            }
+            2 => {
+                let at = random.below(mesh.face_points.len());
+                mesh.face_points[at] = other(&mut random, mesh.face_points[at], points);
+            }
+            3 => {
+                let at = random.below(mesh.face_points.len());
+                mesh.face_points[at] += points as u32;
+            }
+            4 => {
+                let at = random.below(mesh.face_start.len());
+                mesh.face_start[at] = mesh.face_start[at].wrapping_sub(1);
+            }
+            5 => mesh.points[random.below(points)][random.below(3)] = f64::NAN,
+            6 => {
+                let at = random.below(mesh.patches.len());
+                mesh.patches[at].start += 1;
+            }
+            _ => {
+                let (at, corner) = (random.below(mesh.faces()), random.below(3));
+                let start = mesh.face_start[at] as usize;
+                mesh.face_points
+                    .swap(start + corner, start + (corner + 1) % 3);
+            }
+        }
+        let violation = mesh.validate().expect_err("a corrupted mesh");
+        found.insert(
+            format!("{violation:?}")
+                .split([' ', '('])
+                .next()
+                .map(str::to_owned),
+        );
+        if kind != 7 {
+            RefinedMesh::build(&mesh, |_| 2).expect_err("nothing to refine");
+        }
+    }
+    assert!(found.len() >= 5, "{found:?}");
+    // Wrong levels: an error, or fewer hexahedra, but no panic and no broken mesh.
+    for seed in 0..many(60) {
+        let mut random = Random::new(seed);
+        let parent = parent(seed as usize % 20, &mut Random::new(seed % 20));
+        let mut mesh = some_mesh(&parent, &mut random, 1).mesh;
+        let levels = mesh.levels.as_mut().expect("levels");
+        match seed % 2 {
+            0 => levels.cell[random.below(mesh.cells)] ^= 1,
+            _ => levels.point[random.below(mesh.points.len())] ^= 1,
+        }
+        if let Ok(refined) = RefinedMesh::build(&mesh, |_| 2) {
+            let is_closed = match refined.mesh.validate() {
+                Ok(()) => true,
+                Err(violation) => matches!(
+                    violation,
+                    PolyViolation::Volume { .. } | PolyViolation::Orientation { .. }
+                ),
+            };
+            assert!(is_closed, "{seed}: {:?}", refined.mesh.validate());
         }
     }
 }
@@ -175,7 +309,7 @@ fn random_marks_on_many_parents_give_sound_meshes_for_any_number_of_threads() {
 #[test]
 fn polyhedra_stay_and_limit_their_neighbours() {
     let parent = rim_of_prisms(3);
-    let refined = RefinedMesh::build(&parent, |_, _| 3).expect("a mesh");
+    let refined = RefinedMesh::build(&parent, |_| 3).expect("a mesh");
     sound(&refined);
     assert!(refined.polyhedra > 0, "there are prisms");
     let levels = refined.mesh.levels.as_ref().expect("levels");
@@ -192,7 +326,7 @@ fn fields_keep_their_integrals_and_constants_there_and_back() {
     let parent = block([3, 4, 2], |[x, y, z]| [x.powf(1.2), y, z * z]);
     let coarse = RefinedMesh::new(&parent).expect("a parent");
     let wanted = |a: f64| {
-        move |c: [f64; 3], _: cutlink_hex::CellPath| {
+        move |CellPlace { center: c, .. }: CellPlace| {
             if (c[0] - a).abs() < 0.6 {
                 2
             } else {
@@ -242,7 +376,7 @@ fn fields_keep_their_integrals_and_constants_there_and_back() {
     let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-14;
     assert!(back.iter().zip(&on_parent).all(near), "there and back");
     faces_keep_their_integrals(&one, &two);
-    let none = RefinedMesh::build(&parent, |_, _| 0).expect("a mesh");
+    let none = RefinedMesh::build(&parent, |_| 0).expect("a mesh");
     assert_eq!(
         none.mesh.checksum(),
         coarse.mesh.checksum(),
@@ -254,20 +388,23 @@ fn fields_keep_their_integrals_and_constants_there_and_back() {
 fn wrong_meshes_are_refused() {
     let mut mesh = block([2, 1, 1], |p| p);
     mesh.face_points[0] = 99;
-    RefinedMesh::build(&mesh, |_, _| 1).expect_err("a point that does not exist");
-    let deep = RefinedMesh::build(&block([1, 1, 1], |p| p), |c, _| {
-        if c[0].max(c[1]).max(c[2]) < 1e-3 {
-            99
-        } else {
-            0
-        }
-    });
+    RefinedMesh::build(&mesh, |_| 1).expect_err("a point that does not exist");
+    let deep = RefinedMesh::build(
+        &block([1, 1, 1], |p| p),
+        |CellPlace { center: c, .. }| {
+            if c[0].max(c[1]).max(c[2]) < 1e-3 {
+                99
+            } else {
+                0
+            }
+        },
+    );
     assert!(deep.is_ok(), "levels stop at the most");
 }
 
 /// A field on the boundary, by area.
 fn faces_keep_their_integrals(one: &RefinedMesh, two: &RefinedMesh) {
-    let rims = |m: &RefinedMesh| -> Vec<(u32, cutlink_hex::CellPath, f64)> {
+    let rims = |m: &RefinedMesh| -> Vec<(u32, CellPath, f64)> {
         let geometry = m.mesh.face_geometry();
         let faces = m.mesh.internal_faces()..m.mesh.faces();
         let area = |f: usize| geometry[f].area.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -281,7 +418,7 @@ fn faces_keep_their_integrals(one: &RefinedMesh, two: &RefinedMesh) {
     let mut random = Random::new(9);
     let values: Vec<f64> = from.iter().map(|_| random.unit()).collect();
     let mapped = MeanMap::of_faces(&from, &places).apply(&values, 1);
-    let integral = |of: &[(u32, cutlink_hex::CellPath, f64)], f: &[f64]| {
+    let integral = |of: &[(u32, CellPath, f64)], f: &[f64]| {
         of.iter().zip(f).map(|(r, f)| r.2 * f).sum::<f64>()
     };
     let (a, b) = (integral(&from, &values), integral(&to, &mapped));
@@ -290,15 +427,22 @@ fn faces_keep_their_integrals(one: &RefinedMesh, two: &RefinedMesh) {
 
 #[test]
 fn a_mesh_with_hanging_points_is_a_parent_if_its_levels_are_known() {
-    let first = RefinedMesh::build(&block([3, 3, 2], |p| p), |c, _| u8::from(c[0] > 1.5) * 2)
-        .expect("a mesh");
-    let again = RefinedMesh::build(&first.mesh, |c, _| u8::from(c[1] < 1.5)).expect("a mesh");
+    let first = RefinedMesh::build(
+        &block([3, 3, 2], |p| p),
+        |CellPlace { center: c, .. }| u8::from(c[0] > 1.5) * 2,
+    )
+    .expect("a mesh");
+    let again = RefinedMesh::build(&first.mesh, |CellPlace { center: c, .. }| {
+        u8::from(c[1] < 1.5)
+    })
+    .expect("a mesh");
     sound(&again);
     assert_eq!(again.polyhedra, 0, "all cells are hexahedra");
     assert!(again.mesh.cells > first.mesh.cells, "refined further");
     let mut without = first.mesh.clone();
     without.levels = None;
-    let some = RefinedMesh::build(&without, |c, _| u8::from(c[1] < 1.5)).expect("a mesh");
+    let some = RefinedMesh::build(&without, |CellPlace { center: c, .. }| u8::from(c[1] < 1.5))
+        .expect("a mesh");
     assert!(
         some.polyhedra > 0,
         "without levels, cells with hanging points are polyhedra"
@@ -309,8 +453,10 @@ fn a_mesh_with_hanging_points_is_a_parent_if_its_levels_are_known() {
 #[test]
 fn a_refined_mesh_is_read_with_its_parent() {
     let parent = o_grid(5, 2);
-    let refined = RefinedMesh::build(&parent, |c, _| u8::from(c[0] > 0.0) + u8::from(c[1] > 0.5))
-        .expect("a mesh");
+    let refined = RefinedMesh::build(&parent, |CellPlace { center: c, .. }| {
+        u8::from(c[0] > 0.0) + u8::from(c[1] > 0.5)
+    })
+    .expect("a mesh");
     for format in [PolyMeshFormat::Ascii, PolyMeshFormat::Binary] {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::create_dir(folder.path().join("parent")).expect("a folder");
@@ -327,5 +473,205 @@ fn a_refined_mesh_is_read_with_its_parent() {
         let list = folder.path().join("parentPath");
         std::fs::copy(folder.path().join("parentCell"), list).expect("copied");
         RefinedMesh::read(folder.path()).expect_err("paths that are none");
+    }
+}
+
+/// The sum of the fluxes out of each cell.
+fn sums(mesh: &PolyMesh, fluxes: &[f64]) -> Vec<f64> {
+    let mut sums = vec![0.0; mesh.cells];
+    for (face, flux) in fluxes.iter().enumerate() {
+        sums[mesh.owner[face] as usize] += flux;
+        if let Some(&neighbour) = mesh.neighbour.get(face) {
+            sums[neighbour as usize] -= flux;
+        }
+    }
+    sums
+}
+
+fn cell_volumes(mesh: &PolyMesh) -> Vec<f64> {
+    let cells = mesh.cell_geometry(&mesh.face_geometry());
+    cells.iter().map(|c| c.volume).collect()
+}
+
+fn some_mesh(parent: &PolyMesh, random: &mut Random, steps: usize) -> RefinedMesh {
+    let mut refined = RefinedMesh::new(parent).expect("a parent");
+    for _ in 0..steps {
+        let marks = match refined.mesh.cells < 3000 {
+            true => random_marks(random, refined.mesh.cells),
+            false => vec![0; refined.mesh.cells],
+        };
+        refined.refine(marks).expect("a mesh");
+    }
+    refined
+}
+
+#[test]
+fn fluxes_keep_the_divergence_of_each_cell() {
+    for seed in 0..15 {
+        let mut random = Random::new(seed + 77);
+        let parent = parent(seed as usize, &mut random);
+        let (from, to) = (
+            some_mesh(&parent, &mut random, 2),
+            some_mesh(&parent, &mut random, 2),
+        );
+        let fluxes: Vec<f64> = (0..from.mesh.faces())
+            .map(|_| random.unit() - 0.5)
+            .collect();
+        let mapped = map_fluxes(&from, &to, vec![fluxes.clone()]).expect("the same parent");
+        assert_eq!(mapped[0].len(), to.mesh.faces(), "a flux for each face");
+        let (old, new) = (sums(&from.mesh, &fluxes), sums(&to.mesh, &mapped[0]));
+        // Cells of one mesh in each cell of the other: sums are equal where one holds the other.
+        let within = |coarse: &RefinedMesh, fine: &RefinedMesh, sums: &[f64]| -> Vec<Option<f64>> {
+            let of = |path: &CellPath| {
+                let first = fine
+                    .paths
+                    .partition_point(|p| !p.overlaps(*path) && p < path);
+                let all = fine.paths[first..].iter().take_while(|p| p.overlaps(*path));
+                let parts: Vec<u8> = all.map(|p| p.level()).collect();
+                let is_held = parts[0] < path.level();
+                (!is_held).then(|| sums[first..first + parts.len()].iter().sum())
+            };
+            coarse.paths.iter().map(of).collect()
+        };
+        let mut compared = [0; 2];
+        for (cell, sum) in within(&to, &from, &old).into_iter().enumerate() {
+            let Some(sum) = sum else { continue };
+            assert!(
+                (sum - new[cell]).abs() < 1e-13,
+                "coarser {cell}: {sum} {}",
+                new[cell]
+            );
+            compared[0] += 1;
+        }
+        for (cell, sum) in within(&from, &to, &new).into_iter().enumerate() {
+            let Some(sum) = sum else { continue };
+            assert!(
+                (sum - old[cell]).abs() < 1e-13,
+                "finer {cell}: {sum} {}",
+                old[cell]
+            );
+            compared[1] += 1;
+        }
+        assert!(compared[0] > 0 && compared[1] > 0, "{compared:?}");
+        // There and back to the coarse mesh.
+        let coarse = RefinedMesh::new(&parent).expect("a parent");
+        let first: Vec<f64> = (0..parent.faces()).map(|_| random.unit() - 0.5).collect();
+        let there = map_fluxes(&coarse, &to, vec![first.clone()]).expect("mapped");
+        let back = map_fluxes(&to, &coarse, there).expect("mapped");
+        let same = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-14;
+        assert!(back[0].iter().zip(&first).all(same), "the parent's fluxes");
+        let kept = map_fluxes(&from, &from, vec![fluxes.clone()]).expect("mapped");
+        assert_eq!(kept[0], fluxes, "of the same mesh");
+    }
+}
+
+#[test]
+fn children_share_the_divergence_and_uniform_flow_stays_uniform() {
+    let shear = |[x, y, z]: [f64; 3]| [x + 0.3 * y, 0.5 * y - 0.1 * z, 2.0 * z + 0.2 * x];
+    let parent = block([3, 3, 2], shear);
+    let mut random = Random::new(3);
+    let to = some_mesh(&parent, &mut random, 3);
+    let coarse = RefinedMesh::new(&parent).expect("a parent");
+    let u = [0.3, -1.1, 0.7];
+    let through = |m: &PolyMesh| -> Vec<f64> {
+        let dot = |a: [f64; 3]| a[0] * u[0] + a[1] * u[1] + a[2] * u[2];
+        m.face_geometry().iter().map(|f| dot(f.area)).collect()
+    };
+    let random_flux: Vec<f64> = (0..parent.faces()).map(|_| random.unit() - 0.5).collect();
+    let mapped = map_fluxes(&coarse, &to, vec![through(&parent), random_flux.clone()]);
+    let mapped = mapped.expect("the same parent");
+    let exact = through(&to.mesh);
+    assert!(
+        to.mesh.cells > 200 && to.paths.iter().any(|p| p.level() == 3),
+        "levels"
+    );
+    let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-14;
+    assert!(mapped[0].iter().zip(&exact).all(near), "uniform flow");
+    let (old, new) = (sums(&parent, &random_flux), sums(&to.mesh, &mapped[1]));
+    let (v0, v1) = (cell_volumes(&parent), cell_volumes(&to.mesh));
+    for (cell, path) in to.paths.iter().enumerate() {
+        let parent = path.parent() as usize;
+        let share = old[parent] * v1[cell] / v0[parent];
+        assert!(
+            (new[cell] - share).abs() < 1e-13,
+            "{cell}: {} for {share}",
+            new[cell]
+        );
+    }
+    // The comparison notices a flux that is not the mapped one.
+    let mut wrong = mapped[1].clone();
+    wrong[0] += 1e-9;
+    assert_ne!(sums(&to.mesh, &wrong), new, "a comparison that can fail");
+    let other = RefinedMesh::new(&block([2, 2, 2], |p| p)).expect("a parent");
+    map_fluxes(&coarse, &other, vec![random_flux]).expect_err("another parent");
+}
+
+#[test]
+fn zones_are_those_of_the_parent() {
+    let parent = o_grid(5, 2);
+    let coarse = RefinedMesh::new(&parent).expect("a parent");
+    let to = some_mesh(&parent, &mut Random::new(8), 3);
+    let zone = |ids: Vec<u32>, flips: Vec<bool>| FoamZone {
+        name: "z".into(),
+        ids,
+        flips,
+        entries: vec![("type".into(), "faceZone".into())],
+    };
+    let cells = zone(vec![1, 4, 7], Vec::new());
+    let of_cells = &to.cell_zones(&parent, std::slice::from_ref(&cells))[0];
+    let sum = |m: &RefinedMesh, zone: &FoamZone| -> f64 {
+        let volumes = cell_volumes(&m.mesh);
+        zone.ids.iter().map(|&id| volumes[id as usize]).sum()
+    };
+    let ratio = sum(&to, of_cells) / sum(&coarse, &cells);
+    assert!(
+        (ratio - 1.0).abs() < 1e-12,
+        "planar sides: the same volume, {ratio}"
+    );
+    assert!(of_cells.ids.len() > 3, "refined");
+    // Faces of the zone: their area vectors sum up to the parent's, flipped ones too.
+    let count = parent.faces() as u32;
+    let ids: Vec<u32> = (0..count).filter(|f| f % 3 == 1).collect();
+    let flips: Vec<bool> = ids.iter().map(|f| f % 2 == 0).collect();
+    let faces = zone(ids, flips);
+    let of_faces = &to.face_zones(&parent, std::slice::from_ref(&faces))[0];
+    let area = |m: &PolyMesh, zone: &FoamZone| {
+        let geometry = m.face_geometry();
+        let mut sum = [0.0; 4];
+        for (&id, &flip) in zone.ids.iter().zip(&zone.flips) {
+            let area = geometry[id as usize].area;
+            (0..3).for_each(|a| sum[a] += if flip { -area[a] } else { area[a] });
+            sum[3] += area.iter().map(|x| x * x).sum::<f64>().sqrt();
+        }
+        sum
+    };
+    let (a, b) = (area(&to.mesh, of_faces), area(&parent, &faces));
+    assert!((0..4).all(|i| (a[i] - b[i]).abs() < 1e-12), "{a:?} {b:?}");
+    assert!(of_faces.ids.len() > faces.ids.len(), "refined");
+    assert_eq!(
+        coarse.face_zones(&parent, std::slice::from_ref(&faces))[0],
+        faces,
+        "the parent's own"
+    );
+    let folder = tempfile::tempdir().expect("a folder");
+    write_zones(folder.path(), "faceZones", std::slice::from_ref(of_faces)).expect("written");
+    let path = folder.path().join("faceZones");
+    let read = read_zones(&path, to.mesh.faces())
+        .expect("read")
+        .expect("a file");
+    assert_eq!(&read, std::slice::from_ref(of_faces), "read back");
+    read_zones(&path, 5).expect_err("faces that do not exist");
+    assert_eq!(
+        read_zones(&folder.path().join("cellZones"), 5).expect("read"),
+        None
+    );
+    let text = std::fs::read_to_string(&path).expect("text");
+    for (what, with) in [
+        ("List<bool>", "List<word>"),
+        (")\n;", ")\n"),
+        ("flipMap List<bool>\n", "flipMap List<bool>\n9"),
+    ] {
+        std::fs::write(&path, text.replacen(what, with, 1)).expect("written");
+        read_zones(&path, to.mesh.faces()).expect_err(with);
     }
 }

@@ -195,6 +195,7 @@ pub enum BenchCommand {
 const REFINE_EXAMPLES: &str = "\
 Examples:
   cutlink refine case --where sphere:0,0,0,r=1,levels=3
+  cutlink refine case --where surface:hull.stl,distance=0.05,levels=3
   cutlink refine case --where box:0,-1,-1,4,1,1,levels=2 --where 'field:alpha.water>0.01,levels=3'
   cutlink refine case --coarsen
 
@@ -210,7 +211,8 @@ pub struct RefineArgs {
     pub case: PathBuf,
 
     /// Cells to refine; repeatable: box:X0,Y0,Z0,X1,Y1,Z1,levels=N; sphere:X,Y,Z,r=R,levels=N;
-    /// cylinder:X0,Y0,Z0,X1,Y1,Z1,r=R,levels=N; field:NAME>VALUE,levels=N (or <). levels counts that of the parent
+    /// cylinder:X0,Y0,Z0,X1,Y1,Z1,r=R,levels=N; surface:FILE,distance=D,levels=N; field:NAME>VALUE,levels=N (or <).
+    /// levels counts that of the parent
     #[arg(
         long = "where",
         value_name = "RULE",

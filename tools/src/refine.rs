@@ -23,8 +23,12 @@ pub fn command(args: &RefineArgs) -> Result<(), Error> {
         (Some(time), false) => format!("fields    {} of time {time}\n", report.fields.join(", ")),
         _ => "fields    none\n".to_owned(),
     };
+    let zones = match report.zones.is_empty() {
+        true => String::new(),
+        false => format!("zones     {}\n", report.zones.join(", ")),
+    };
     console.show(&format!(
-        "parent    {}\nbefore    {}\ncells     {} = {} by level; {} faces, {} points\n{fields}files     {} ({})\n",
+        "parent    {}\nbefore    {}\ncells     {} = {} by level; {} faces, {} points\n{fields}{zones}files     {} ({})\n",
         counted(report.parent_cells as u64, "cell"),
         counted(report.cells_before as u64, "cell"),
         grouped(report.cells as u64),

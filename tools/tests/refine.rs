@@ -2,8 +2,9 @@
 
 mod kit;
 
-use cutlink_hex::PolyMesh;
-use cutlink_hex::polymesh::{FieldValue, FoamField};
+use cutlink_hex::polymesh::{FieldValue, FoamField, read_zones};
+use cutlink_hex::refine::CellPlace;
+use cutlink_hex::{PolyMesh, RefinedMesh};
 use kit::Folder;
 
 const MESH: &str =
@@ -19,6 +20,11 @@ fn volumes(mesh: &PolyMesh) -> Vec<f64> {
     let cells = mesh.cell_geometry(&mesh.face_geometry());
     cells.iter().map(|c| c.volume).collect()
 }
+
+/// Two cells.
+const ZONES: &str = "FoamFile { version 2.0; format ascii; class regIOobject; object cellZones; }
+1 ( heater { type cellZone; cellLabels List<label> 2(3 800); } )
+";
 
 /// A scalar that is the x of each cell, and on the walls the number of the face.
 fn put_field(folder: &Folder, mesh: &PolyMesh) -> Vec<f64> {
@@ -40,13 +46,43 @@ fn put_field(folder: &Folder, mesh: &PolyMesh) -> Vec<f64> {
         wall.join(" ")
     );
     folder.write("c/10/T", &text);
+    let flux = |i: usize| ((i * 7919 % 1000) as f64 / 1000.0).to_string();
+    let list = |range: std::ops::Range<usize>| {
+        let numbers: Vec<String> = range.clone().map(flux).collect();
+        format!(
+            "nonuniform List<scalar> {}({})",
+            range.len(),
+            numbers.join(" ")
+        )
+    };
+    let patches: Vec<String> = mesh.patches[1..]
+        .iter()
+        .map(|p| {
+            format!(
+                "{} {{ type calculated; value {}; }}\n",
+                p.name,
+                list(p.start..p.start + p.faces)
+            )
+        })
+        .collect();
     folder.write(
         "c/10/phi",
         &format!(
-            "{}dimensions [0 3 -1 0 0 0 0];\n",
+            "{}dimensions [0 3 -1 0 0 0 0];\noriented oriented;\ninternalField {};\nboundaryField {{\nsphere {{ type \
+             calculated; value uniform 0; }}\n{}}}\n",
+            head("surfaceScalarField"),
+            list(0..mesh.internal_faces()),
+            patches.concat()
+        ),
+    );
+    folder.write(
+        "c/10/weights",
+        &format!(
+            "{}dimensions [0 0 0 0 0 0 0];\ninternalField uniform 1;\n",
             head("surfaceScalarField")
         ),
     );
+    folder.write("c/constant/polyMesh/cellZones", ZONES);
     folder.write("c/10/notes", "mine");
     values
 }
@@ -95,8 +131,10 @@ fn a_case_is_refined_with_its_fields_and_coarsened_again() {
         "levels: {}",
         json["levels"]
     );
-    assert_eq!(json["left_out"][0], "phi", "{}", json["left_out"]);
-    assert!(!folder.path("c/10/phi").exists(), "fluxes are left out");
+    assert_eq!(json["left_out"][0], "weights", "{}", json["left_out"]);
+    assert!(!folder.path("c/10/weights").exists(), "left out");
+    assert_eq!(json["fields"][1], "phi", "{}", json["fields"]);
+    assert_eq!(json["zones"][0], "heater", "{}", json["zones"]);
     let refined = field(&folder, "c/10/T");
     assert!(
         (integral(&mesh, &values(&refined)) / sum - 1.0).abs() < 1e-13,
@@ -112,6 +150,54 @@ fn a_case_is_refined_with_its_fields_and_coarsened_again() {
     };
     assert_eq!(wall.len(), mesh.patches[0].faces, "a value for each face");
     assert_eq!(folder.read("c/10/notes"), b"mine", "other files stay");
+    let first = field(&folder, "c/constant/polyMesh/parent/fields/10/phi");
+    let phi = field(&folder, "c/10/phi");
+    assert_eq!(
+        values(&phi).len(),
+        mesh.internal_faces(),
+        "a flux for each face"
+    );
+    for (patch, (old, new)) in mesh
+        .patches
+        .iter()
+        .zip(first.patches.iter().zip(&phi.patches))
+    {
+        assert_eq!(
+            (&patch.name, &old.0),
+            (&new.0, &new.0),
+            "patches in their order"
+        );
+        let sum = |entries: &cutlink_hex::polymesh::FieldEntries| match &entries[1].1 {
+            FieldValue::List { values, .. } => values.iter().sum(),
+            FieldValue::Text(text) => text
+                .replace("uniform", "")
+                .trim()
+                .parse::<f64>()
+                .expect("a number"),
+        };
+        assert!(
+            (sum(&old.1) - sum(&new.1)).abs() < 1e-10,
+            "outflow of {}",
+            patch.name
+        );
+    }
+    let zones = |count| {
+        let path = folder.path("c/constant/polyMesh/cellZones");
+        read_zones(&path, count).expect("read").expect("zones")
+    };
+    let size = |mesh: &PolyMesh| -> f64 {
+        let volumes = volumes(mesh);
+        zones(mesh.cells)[0]
+            .ids
+            .iter()
+            .map(|&id| volumes[id as usize])
+            .sum()
+    };
+    let heater: f64 = [3, 800].map(|id: usize| volumes(&parent)[id]).iter().sum();
+    assert!(
+        (size(&mesh) / heater - 1.0).abs() < 1e-12,
+        "the zone's volume"
+    );
     let kept = values(&field(&folder, "c/constant/polyMesh/parent/fields/10/T"));
     assert_eq!(kept, before, "the first fields are kept");
     // Cells in the sphere are as fine as asked for.
@@ -130,6 +216,82 @@ fn a_case_is_refined_with_its_fields_and_coarsened_again() {
         back.iter().zip(&before).all(|(a, b)| (a - b).abs() < 1e-13),
         "the first values"
     );
+    let again = values(&field(&folder, "c/10/phi"));
+    let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-13;
+    assert!(
+        again.iter().zip(&values(&first)).all(near),
+        "the first fluxes"
+    );
+    assert_eq!(zones(parent.cells)[0].ids, [3, 800], "the first zone");
+}
+
+/// One facet in the plane z = 0.1, whose corner is a right one.
+const FACET: &str = "solid s\nfacet normal 0 0 1\nouter loop\nvertex -0.3 -0.2 0.1\nvertex 0.5 -0.2 0.1\n\
+                     vertex -0.3 0.6 0.1\nendloop\nendfacet\nendsolid s\n";
+
+/// The distance from it.
+fn to_facet([x, y, z]: [f64; 3]) -> f64 {
+    let (u, v) = (x + 0.3, y + 0.2);
+    // Onto the slanted edge, or the others.
+    let beyond = (u + v - 0.8) / 2.0;
+    let (along, a) = if beyond > 0.0 {
+        let along = (u - beyond).clamp(0.0, 0.8);
+        (along, 0.8 - along)
+    } else {
+        (u.max(0.0), v.max(0.0))
+    };
+    let (along, a) = if beyond <= 0.0 {
+        (along.min(0.8), a.min(0.8))
+    } else {
+        (along, a)
+    };
+    ((u - along).powi(2) + (v - a).powi(2) + (z - 0.1).powi(2)).sqrt()
+}
+
+#[test]
+fn cells_near_a_surface_are_refined() {
+    let folder = Folder::new();
+    folder.run(MESH).ok();
+    folder.write("s.stl", FACET);
+    let parent = read(&folder, "c/constant/polyMesh");
+    folder
+        .run("refine c --where surface:s.stl,distance=0.05,levels=3")
+        .ok();
+    let mesh = read(&folder, "c/constant/polyMesh");
+    let wanted = |place: CellPlace| 2 * u8::from(to_facet(place.center) <= 0.05 + place.radius);
+    let expected = RefinedMesh::build(&parent, wanted).expect("a mesh");
+    assert_eq!(
+        mesh.checksum(),
+        expected.mesh.checksum(),
+        "those of a search by hand"
+    );
+    // All that is within the distance has the level.
+    let levels = &mesh.levels.as_ref().expect("levels").cell;
+    let cells = mesh.cell_geometry(&mesh.face_geometry());
+    let near = cells
+        .iter()
+        .zip(levels)
+        .filter(|(c, _)| to_facet(c.center) <= 0.05);
+    let near: Vec<u8> = near.map(|(_, &level)| level).collect();
+    assert!(
+        near.len() > 100 && near.iter().all(|&level| level == 2),
+        "{}",
+        near.len()
+    );
+    folder.write("empty.stl", "solid s\nendsolid s\n");
+    for (rule, texts) in [
+        ("surface:none.stl,distance=1,levels=2", ["none.stl", ""]),
+        ("surface:empty.stl,distance=1,levels=2", ["empty.stl", ""]),
+        (
+            "surface:s.stl,levels=2",
+            ["surface:FILE,distance=D,levels=N", ""],
+        ),
+    ] {
+        let code = if rule.contains("empty") { 3 } else { 2 };
+        folder
+            .run(&format!("refine c --where {rule}"))
+            .failed(code, &texts);
+    }
 }
 
 #[test]
@@ -147,6 +309,21 @@ fn refusals_name_what_is_wrong_and_change_nothing() {
         .failed(2, &["no field q in time 10", "T"]);
     folder.run("refine c --where ball:1").failed(2, &["ball"]);
     folder.run("refine c").failed(2, &["--where"]);
+    // More memory than there is, and zones of another mesh.
+    let box_9 = "box:-9,-9,-9,9,9,9,levels=9";
+    folder
+        .shell(&format!(
+            "ulimit -c 0; ulimit -v 600000; exec $CUTLINK refine c --where {box_9} --threads 1"
+        ))
+        .failed(4, &["refining needs", "fewer levels or smaller regions"]);
+    folder.write(
+        "c/constant/polyMesh/cellZones",
+        &ZONES.replace("800", "80000"),
+    );
+    folder
+        .run(&format!("refine c {sphere}"))
+        .failed(2, &["cellZones", "heater", "80000"]);
+    std::fs::remove_file(folder.path("c/constant/polyMesh/cellZones")).expect("removed");
     let damaged = String::from_utf8(folder.read("c/10/T"))
         .expect("text")
         .replace(
@@ -177,7 +354,11 @@ boundary (ends { type patch; faces ((0 4 7 3) (2 6 5 1)); } sides { type wall; f
  floor { type wall; faces ((0 3 2 1) (4 5 6 7)); });
 ";
 const TOPO: &str = "FoamFile { version 2.0; format ascii; class dictionary; object topoSetDict; }
-actions ({ name ball; type cellSet; action new; source sphereToCell; centre (0.8 0.5 0.5); radius 0.45; });
+actions ({ name ball; type cellSet; action new; source sphereToCell; centre (0.8 0.5 0.5); radius 0.45; }
+ { name cells; type cellSet; action new; source boxToCell; box (0 0 0) (1 0.6 0.6); }
+ { name cells; type cellZoneSet; action new; source setToCellZone; set cells; }
+ { name faces; type faceSet; action new; source boxToFace; box (0.3 0.2 0.2) (1 0.6 0.6); }
+ { name faces; type faceZoneSet; action new; source setToFaceZone; faceSet faces; });
 ";
 
 #[test]
@@ -190,7 +371,7 @@ fn meshes_are_those_of_openfoam() {
     folder.write("c/system/controlDict", &(control + "writePrecision 17;\n"));
     folder.write("c/system/blockMeshDict", BLOCK);
     folder.write("c/system/topoSetDict", TOPO);
-    folder.shell("blockMesh -case c && cp -r c d && topoSet -case d && refineHexMesh -case d -overwrite ball").ok();
+    folder.shell("blockMesh -case c && topoSet -case c && cp -r c d && refineHexMesh -case d -overwrite ball").ok();
     folder
         .run("refine c --where sphere:0.8,0.5,0.5,r=0.45,levels=2 --polymesh-format ascii")
         .ok();
@@ -217,6 +398,24 @@ fn meshes_are_those_of_openfoam() {
         sorted(&ours).iter().zip(&sorted(&theirs)).all(near),
         "volumes of the cells"
     );
+    for (file, counts) in [
+        ("cellZones", [ours.cells, theirs.cells]),
+        ("faceZones", [ours.faces(), theirs.faces()]),
+    ] {
+        let [mine, other] = [("c", counts[0]), ("d", counts[1])].map(|(case, count)| {
+            let path = folder.path(&format!("{case}/constant/polyMesh/{file}"));
+            let zones = read_zones(&path, count).expect("read").expect("zones");
+            let flipped = zones[0].flips.iter().filter(|&&flip| flip).count();
+            (
+                zones.len(),
+                zones[0].name.clone(),
+                zones[0].ids.len(),
+                flipped,
+            )
+        });
+        assert!(mine.2 > 50, "{mine:?}");
+        assert_eq!(mine, other, "{file}");
+    }
     let said = folder
         .shell("checkMesh -case c -allTopology && foamToVTK -case c")
         .ok()

@@ -298,6 +298,40 @@ impl Source {
         Ok(labels)
     }
 
+    /// Skips the type in front of a list.
+    pub(crate) fn list_of(&mut self, kind: &str) -> Result<(), PolyMeshError> {
+        match self.word()? {
+            word if word == kind => Ok(()),
+            word => Err(self.wrong(format!("`{kind}` expected, `{word}` found"))),
+        }
+    }
+
+    /// A list of 0 and 1; in binary files a byte each.
+    pub(crate) fn bools(&mut self) -> Result<Vec<bool>, PolyMeshError> {
+        if !self.binary {
+            let labels = self.labels("flips")?;
+            return Ok(labels.into_iter().map(|label| label != 0).collect());
+        }
+        let len = self.length(1)?;
+        let mut bools = self.reserve("flips", len)?;
+        if len == 0 && self.peek() != Some(b'(') {
+            return Ok(bools);
+        }
+        if self.take(b'{') {
+            let [byte] = self.raw()?;
+            bools.resize(len, byte != 0);
+            self.skip(b'}')?;
+            return Ok(bools);
+        }
+        self.skip(b'(')?;
+        for _ in 0..len {
+            let [byte] = self.raw()?;
+            bools.push(byte != 0);
+        }
+        self.skip(b')')?;
+        Ok(bools)
+    }
+
     /// Whether a length is followed by `{`.
     fn uniform(&mut self) -> bool {
         self.word().is_ok() && self.peek() == Some(b'{')

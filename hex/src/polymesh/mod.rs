@@ -6,6 +6,7 @@
 //! | `faces` | faceList, in binary faceCompactList | points of each face |
 //! | `owner`, `neighbour` | labelList | cells of each face |
 //! | `boundary` | polyBoundaryMesh | patches; always text |
+//! | `cellZones`, `faceZones`, `pointZones` | regIOobject | named lists; [`read_zones`] |
 //! | `cellLevel`, `pointLevel`, `level0Edge` | labelList, labelList, uniformDimensionedScalarField | levels, for OpenFOAM's own refinement; left out where unknown |
 //!
 //! Text has the shortest decimals that parse to the same doubles. Binary is little-endian, with labels of 4 or 8 bytes
@@ -15,10 +16,12 @@ mod field;
 mod foam;
 mod read;
 mod write;
+mod zones;
 
 pub use field::{FieldEntries, FieldValue, FoamField};
 pub(crate) use read::read_labels;
 pub(crate) use write::write_labels;
+pub use zones::{FoamZone, ZONE_FILES, read_zones, write_zones};
 
 use crate::PolyViolation;
 use cutlink_device::DeviceError;

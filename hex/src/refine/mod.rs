@@ -16,15 +16,21 @@
 //! cells agree with those of its `refineHexMesh`.
 
 mod files;
+mod fluxes;
 mod paths;
 mod shape;
 mod step;
+mod zones;
 
+use crate::geometry::{norm, sub};
 use crate::{PolyLevels, PolyMesh, PolyViolation};
+use cutlink_device::memory;
 use rayon::prelude::*;
 use shape::{Corners, NONE};
+use step::Split;
 
 pub use files::{PARENT, PARENT_LISTS};
+pub use fluxes::map_fluxes;
 pub use paths::{CellPath, MeanMap};
 
 /// Most refinements of a cell: paths have three bits a level, in 32-bit labels.
@@ -42,6 +48,16 @@ pub enum RefineError {
         /// How many.
         count: u64,
     },
+    /// Memory that is not there, told before any of it is allocated.
+    #[error("refining needs {requested} bytes for {what}, and {free} are free")]
+    Memory {
+        /// What it is for.
+        what: &'static str,
+        /// Bytes needed.
+        requested: u64,
+        /// Bytes free.
+        free: u64,
+    },
     /// Levels beyond [`MAX_REFINEMENTS`].
     #[error("level {level} is beyond {MAX_REFINEMENTS}")]
     TooDeep {
@@ -54,6 +70,17 @@ pub enum RefineError {
     /// No memory.
     #[error(transparent)]
     Device(#[from] cutlink_device::DeviceError),
+}
+
+/// Where a cell is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CellPlace {
+    /// Its centre of mass.
+    pub center: [f64; 3],
+    /// No point of the cell is further from the centre.
+    pub radius: f64,
+    /// Its place in the parent.
+    pub path: CellPath,
 }
 
 /// A mesh made from a parent, and where its cells come from.
@@ -74,9 +101,9 @@ impl RefinedMesh {
     /// their levels are known.
     ///
     /// # Errors
-    /// A mesh whose arrays do not fit one another.
+    /// A mesh whose arrays do not fit one another, or with open cells.
     pub fn new(parent: &PolyMesh) -> Result<Self, RefineError> {
-        parent.check_ids()?;
+        parent.check_topology()?;
         let mut mesh = parent.clone();
         if mesh.levels.is_none() {
             mesh.levels = Some(PolyLevels {
@@ -95,32 +122,48 @@ impl RefinedMesh {
         })
     }
 
-    /// Refines a parent: `wanted` says how often each cell should be refined in all, by the cell's centre and its place
-    /// in the parent. Marks are spread so that levels differ by one at most around every point; cells beside polyhedra are
-    /// refined as far as that allows.
+    /// Refines a parent: `wanted` says how often each cell should be refined in all, by its place. Marks are spread so that levels differ by one at most around every point; cells beside polyhedra are
+    /// refined as far as that allows. If the parent has levels, the cells of the result are checked: wrong levels would
+    /// open them.
     ///
     /// # Errors
     /// Too many levels, a mesh too large for 32-bit ids or for memory, a parent with wrong ids.
     pub fn build(
         parent: &PolyMesh,
-        wanted: impl Fn([f64; 3], CellPath) -> u8 + Sync,
+        wanted: impl Fn(CellPlace) -> u8 + Sync,
     ) -> Result<Self, RefineError> {
         let mut refined = Self::new(parent)?;
         loop {
-            let centers = refined.mesh.cell_geometry(&refined.mesh.face_geometry());
-            let mark =
-                |center, path: CellPath| wanted(center, path).min(MAX_REFINEMENTS) > path.level();
-            let marks: Vec<u8> = centers
-                .par_iter()
-                .zip(&refined.paths)
-                .map(|(cell, path)| u8::from(mark(cell.center, *path)))
-                .collect();
+            let places = refined.places();
+            let mark = |place: CellPlace| wanted(place).min(MAX_REFINEMENTS) > place.path.level();
+            let marks: Vec<u8> = places.map(|place| u8::from(mark(place))).collect();
             // Marks beside polyhedra may all be dropped.
             if marks.par_iter().all(|&mark| mark == 0) || refined.refine(marks)? == 0 {
                 break;
             }
         }
+        if parent.levels.is_some() {
+            // Levels of a file may be wrong, which shows in the result only.
+            refined.mesh.check_topology()?;
+        }
         Ok(refined)
+    }
+
+    /// Where each cell is.
+    fn places(&self) -> impl IndexedParallelIterator<Item = CellPlace> {
+        let mesh = &self.mesh;
+        let cells = mesh.cell_geometry(&mesh.face_geometry());
+        let (starts, of_cell) = mesh.cell_faces();
+        cells.into_par_iter().enumerate().map(move |(cell, of)| {
+            let faces = &of_cell[starts[cell] as usize..starts[cell + 1] as usize];
+            let points = faces.iter().flat_map(|&face| mesh.face(face as usize));
+            let away = points.map(|&p| norm(sub(mesh.points[p as usize], of.center)));
+            CellPlace {
+                center: of.center,
+                radius: away.fold(0.0, f64::max),
+                path: self.paths[cell],
+            }
+        })
     }
 
     /// Refines the marked cells, and those that have to be refined with them; returns how many. Marks of polyhedra and
@@ -131,14 +174,23 @@ impl RefinedMesh {
     ///
     /// # Panics
     /// Where there is not one mark for each cell.
-    pub fn refine(&mut self, mut marks: Vec<u8>) -> Result<usize, RefineError> {
+    pub fn refine(&mut self, marks: Vec<u8>) -> Result<usize, RefineError> {
+        let split = self.step(marks)?;
+        Ok(split.map_or(0, |split| {
+            split.marks.iter().filter(|&&mark| mark != 0).count()
+        }))
+    }
+
+    /// The same; `None` where no cell is refined.
+    fn step(&mut self, mut marks: Vec<u8>) -> Result<Option<Split>, RefineError> {
         assert_eq!(
             marks.len(),
             self.mesh.cells,
             "there should be a mark for each cell"
         );
+        check_memory("closing marks", close_bytes(&self.mesh))?;
         let (starts, of_cell) = self.mesh.cell_faces();
-        let levels = self.mesh.levels.clone().unwrap_or_default();
+        let levels = self.mesh.levels.take().unwrap_or_default();
         let corners = shape::corners(&self.mesh, &starts, &of_cell, &levels.cell, &levels.point);
         self.polyhedra = corners.iter().filter(|c| c[0] == NONE).count();
         close(
@@ -149,41 +201,99 @@ impl RefinedMesh {
             &corners,
             &mut marks,
         );
-        let count = marks.iter().filter(|&&mark| mark != 0).count();
-        let deepest = self
-            .paths
-            .par_iter()
-            .zip(&marks)
-            .filter(|(_, mark)| **mark != 0);
-        let deepest = deepest.map(|(path, _)| path.level()).max().unwrap_or(0);
-        if deepest >= MAX_REFINEMENTS {
-            return Err(RefineError::TooDeep { level: deepest + 1 });
-        }
-        if count == 0 {
-            return Ok(0);
-        }
-        let (mesh, pieces) =
-            step::split(&self.mesh, &levels, &corners, (&starts, &of_cell), &marks)?;
+        let made = self.make(&levels, &corners, (&starts, &of_cell), &marks);
+        self.mesh.levels = Some(levels);
+        let Some((mesh, pieces, from)) = made? else {
+            return Ok(None);
+        };
         let each = self.rims.iter().zip(pieces);
         self.rims = each
             .flat_map(|(&rim, n)| std::iter::repeat_n(rim, n))
             .collect();
         self.mesh = mesh;
         self.paths = paths::split(&self.paths, &marks);
-        Ok(count)
+        Ok(Some(Split { marks, from }))
+    }
+
+    /// The mesh of closed marks, `None` without any.
+    fn make(
+        &self,
+        levels: &PolyLevels,
+        corners: &[Corners],
+        faces: (&[u32], &[u32]),
+        marks: &[u8],
+    ) -> Result<Option<step::Made>, RefineError> {
+        let marked = self.paths.par_iter().zip(marks);
+        let marked = marked.filter(|(_, mark)| **mark != 0);
+        let Some(deepest) = marked.map(|(path, _)| path.level()).max() else {
+            return Ok(None);
+        };
+        if deepest >= MAX_REFINEMENTS {
+            return Err(RefineError::TooDeep { level: deepest + 1 });
+        }
+        step::split(&self.mesh, levels, corners, faces, marks).map(Some)
     }
 }
 
-/// The points of each cell's faces, each once.
-fn points_of(mesh: &PolyMesh, faces: &[u32]) -> Vec<u32> {
-    let mut points: Vec<u32> = faces
-        .iter()
-        .flat_map(|&f| mesh.face(f as usize))
-        .copied()
-        .collect();
-    points.sort_unstable();
-    points.dedup();
-    points
+/// Refuses a need that exceeds what is available, before any of it is allocated.
+fn check_memory(what: &'static str, requested: u64) -> Result<(), RefineError> {
+    let free = memory::available();
+    match requested <= free {
+        true => Ok(()),
+        false => Err(RefineError::Memory {
+            what,
+            requested,
+            free,
+        }),
+    }
+}
+
+/// Bytes that a step takes before the new mesh is made: faces, points and corners of each cell, levels, keys of points.
+fn close_bytes(mesh: &PolyMesh) -> u64 {
+    let (cells, faces, points) = (
+        mesh.cells as u64,
+        (mesh.faces() + mesh.internal_faces()) as u64,
+        mesh.points.len() as u64,
+    );
+    64 * cells + 4 * faces + points + 4 * corners_of_cells(mesh)
+}
+
+/// Corners of all faces of all cells: no cell has more points.
+fn corners_of_cells(mesh: &PolyMesh) -> u64 {
+    let internal = mesh.face_start[mesh.internal_faces()];
+    mesh.face_points.len() as u64 + u64::from(internal)
+}
+
+/// The points of each cell, each once: starts of the cells, and points.
+fn cell_points(mesh: &PolyMesh, starts: &[u32], of_cell: &[u32]) -> (Vec<usize>, Vec<u32>) {
+    const PIECE: usize = 4096;
+    let piece = |piece: usize| {
+        let (mut counts, mut points, mut own) = (Vec::new(), Vec::new(), Vec::new());
+        for cell in piece * PIECE..mesh.cells.min((piece + 1) * PIECE) {
+            let faces = &of_cell[starts[cell] as usize..starts[cell + 1] as usize];
+            own.clear();
+            own.extend(faces.iter().flat_map(|&f| mesh.face(f as usize)));
+            own.sort_unstable();
+            own.dedup();
+            counts.push(own.len());
+            points.extend_from_slice(&own);
+        }
+        (counts, points)
+    };
+    let pieces = (0..mesh.cells.div_ceil(PIECE)).into_par_iter().map(piece);
+    let pieces: Vec<(Vec<usize>, Vec<u32>)> = pieces.collect();
+    let mut first = Vec::with_capacity(mesh.cells + 1);
+    let mut all = Vec::with_capacity(pieces.iter().map(|p| p.1.len()).sum());
+    let mut end = 0;
+    first.push(0);
+    for (counts, points) in pieces {
+        for count in counts {
+            end += count;
+            first.push(end);
+        }
+        all.extend(points);
+    }
+    (first, all)
 }
 
 /// Closes marks: after refinement, levels differ by one at most around every point. First marks too close to cells that
@@ -197,13 +307,8 @@ fn close(
     corners: &[Corners],
     marks: &mut [u8],
 ) {
-    let points = |cell: usize| {
-        points_of(
-            mesh,
-            &of_cell[starts[cell] as usize..starts[cell + 1] as usize],
-        )
-    };
-    let of_cells: Vec<Vec<u32>> = (0..mesh.cells).into_par_iter().map(points).collect();
+    let (first, all) = cell_points(mesh, starts, of_cell);
+    let points = |cell: usize| &all[first[cell]..first[cell + 1]];
     // Levels that cells may have: one beyond the least around each of their points.
     let mut most: Vec<u8> = (0..mesh.cells)
         .map(|cell| {
@@ -216,16 +321,16 @@ fn close(
         .collect();
     let mut at_point = vec![u8::MAX; mesh.points.len()];
     loop {
-        for (cell, points) in of_cells.iter().enumerate() {
-            for &p in points {
+        for cell in 0..mesh.cells {
+            for &p in points(cell) {
                 at_point[p as usize] = at_point[p as usize].min(most[cell]);
             }
         }
-        let lowered: Vec<u8> = of_cells
+        let lowered: Vec<u8> = most
             .par_iter()
-            .zip(&most)
-            .map(|(points, &most)| {
-                let least = points
+            .enumerate()
+            .map(|(cell, &most)| {
+                let least = points(cell)
                     .iter()
                     .map(|&p| at_point[p as usize])
                     .min()
@@ -247,16 +352,16 @@ fn close(
         .collect();
     at_point.fill(0);
     loop {
-        for (cell, points) in of_cells.iter().enumerate() {
-            for &p in points {
+        for cell in 0..mesh.cells {
+            for &p in points(cell) {
                 at_point[p as usize] = at_point[p as usize].max(target[cell]);
             }
         }
-        let raised: Vec<u8> = of_cells
+        let raised: Vec<u8> = target
             .par_iter()
-            .zip(&target)
-            .map(|(points, &target)| {
-                let most = points
+            .enumerate()
+            .map(|(cell, &target)| {
+                let most = points(cell)
                     .iter()
                     .map(|&p| at_point[p as usize])
                     .max()

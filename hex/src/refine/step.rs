@@ -10,7 +10,7 @@
 use super::RefineError;
 use super::shape::{Corners, Frame, NONE};
 use crate::geometry::{add, cross, dot, norm, scale, sub};
-use crate::{PolyLevels, PolyMesh, PolyPatch};
+use crate::{PolyLevels, PolyMesh, PolyPatch, PolyViolation};
 use cutlink_device::memory;
 use cutlink_device::scan::exclusive_scan;
 use rayon::prelude::*;
@@ -83,18 +83,31 @@ struct Step<'a> {
     first: Vec<u32>,
 }
 
+/// What a step did.
+pub(super) struct Split {
+    /// Cells that were split.
+    pub(super) marks: Vec<u8>,
+    /// The face that each face is or was part of; [`NONE`] inside split cells.
+    pub(super) from: Vec<u32>,
+}
+
+/// The new mesh, how many faces each face of the boundary became, and where each face comes from.
+pub(super) type Made = (PolyMesh, Vec<usize>, Vec<u32>);
+
 /// Faces of the new mesh, before they are put in order.
 #[derive(Default)]
 struct Faces {
     /// Owner, neighbour ([`NONE`] at the boundary), points.
     ends: Vec<(u32, u32)>,
+    /// As in [`Split`].
+    from: Vec<u32>,
     counts: Vec<u32>,
     points: Vec<u32>,
 }
 
 impl Faces {
     /// Adds a face, with midpoints in its split edges.
-    fn put(&mut self, ends: (u32, u32), outline: &[u32], new: &New) {
+    fn put(&mut self, from: u32, ends: (u32, u32), outline: &[u32], new: &New) {
         let before = self.points.len();
         for (i, &p) in outline.iter().enumerate() {
             self.points.push(p);
@@ -103,17 +116,18 @@ impl Faces {
         }
         self.counts.push((self.points.len() - before) as u32);
         self.ends.push(ends);
+        self.from.push(from);
     }
 }
 
-/// The new mesh, and how many faces each face of the boundary became.
+/// Splits the marked cells.
 pub(super) fn split(
     mesh: &PolyMesh,
     levels: &PolyLevels,
     corners: &[Corners],
     (starts, of_cell): (&[u32], &[u32]),
     marks: &[u8],
-) -> Result<(PolyMesh, Vec<usize>), RefineError> {
+) -> Result<Made, RefineError> {
     let mut first: Vec<u32> = marks.iter().map(|&m| if m == 0 { 1 } else { 8 }).collect();
     let cells = exclusive_scan(&mut first).ok_or(RefineError::TooLarge {
         what: "cells",
@@ -128,7 +142,10 @@ pub(super) fn split(
         marks,
         first,
     };
+    super::check_memory("numbers of new points", step.number_bytes())?;
     let new = step.number()?;
+    step.check_quads(&new)?;
+    super::check_memory("the refined mesh", step.bytes(&new))?;
     let (points, point_levels) = step.points(&new)?;
     let (faces, patches) = step.faces(&new);
     let level = |(&level, &mark): (&u8, &u8)| {
@@ -144,13 +161,35 @@ pub(super) fn split(
     let pieces = rims
         .map(|face| if new.faces[face] == NONE { 1 } else { 4 })
         .collect();
-    Ok((
-        order(faces, patches, points, levels, cells as usize)?,
-        pieces,
-    ))
+    let (mesh, from) = order(faces, patches, points, levels, cells as usize)?;
+    match mesh.face_points.par_iter().position_first(|&p| p == NONE) {
+        None => Ok((mesh, pieces, from)),
+        Some(at) => Err(unfit(
+            "face",
+            mesh.face_start.partition_point(|&s| s as usize <= at) - 1,
+        )),
+    }
+}
+
+/// Cells that look like hexahedra, with sides or edges that no hexahedron has.
+fn unfit(what: &'static str, at: usize) -> RefineError {
+    RefineError::Invalid(PolyViolation::Impossible {
+        what,
+        at,
+        reason: "the levels of cells and points do not fit their faces",
+    })
 }
 
 impl Step<'_> {
+    /// Faces that are split have four corners.
+    fn check_quads(&self, new: &New) -> Result<(), RefineError> {
+        let is_unfit = |&face: &usize| new.faces[face] != NONE && self.quad(face).contains(&NONE);
+        match (0..self.mesh.faces()).into_par_iter().find_first(is_unfit) {
+            None => Ok(()),
+            Some(face) => Err(unfit("face", face)),
+        }
+    }
+
     /// The level of a face: that of the finer cell.
     fn face_level(&self, face: usize) -> u8 {
         let owner = self.levels.cell[self.mesh.owner[face] as usize];
@@ -176,6 +215,29 @@ impl Step<'_> {
     fn frame(&self, cell: usize) -> Frame {
         let faces = &self.of_cell[self.starts[cell] as usize..self.starts[cell + 1] as usize];
         Frame::of(self.mesh, faces, cell)
+    }
+
+    /// Bytes that [`number`](Self::number) takes: keys of edges, twice while they are sorted, numbers of faces and cells.
+    fn number_bytes(&self) -> u64 {
+        let marked = self.marks.iter().filter(|&&mark| mark != 0).count() as u64;
+        2 * 12 * 8 * marked + 4 * (self.mesh.faces() + self.mesh.cells) as u64
+    }
+
+    /// Bytes of the new mesh and of what is needed to make it: faces are there twice, before and after they are put in
+    /// order, and a part of them a third time.
+    fn bytes(&self, new: &New) -> u64 {
+        let count = |numbers: &[u32]| numbers.iter().filter(|&&n| n != NONE).count() as u64;
+        let (split, marked) = (count(&new.faces), count(&new.cells));
+        let old = self.mesh.faces() as u64;
+        let faces = old + 3 * split + 12 * marked;
+        let cells = self.mesh.cells as u64 + 7 * marked;
+        let points = self.mesh.points.len() as u64 + new.edges.len() as u64 + split + marked;
+        // A midpoint of an edge is a corner of some four faces more, in bulk.
+        let corners = self.mesh.face_points.len() as u64
+            + 12 * split
+            + 48 * marked
+            + 4 * new.edges.len() as u64;
+        25 * points + 14 * cells + (3 * 16 + 24) * faces + 3 * 4 * corners
     }
 
     fn number(&self) -> Result<New, RefineError> {
@@ -353,7 +415,7 @@ impl Step<'_> {
         let ids = self.mesh.face(face);
         let center = new.faces[face];
         if center == NONE {
-            return out.put(ends(None), ids, new);
+            return out.put(face as u32, ends(None), ids, new);
         }
         let quad = self.quad(face);
         // The point between two corners: new, or one that hangs there already.
@@ -369,7 +431,7 @@ impl Step<'_> {
         for i in 0..4 {
             let [before, here, after] = [quad[(i + 3) % 4], quad[i], quad[(i + 1) % 4]];
             let outline = [here, middle(here, after), center, middle(before, here)];
-            out.put(ends(Some(here)), &outline, new);
+            out.put(face as u32, ends(Some(here)), &outline, new);
         }
     }
 
@@ -391,7 +453,7 @@ impl Step<'_> {
                 let low = (cu << u | cv << v) as u32;
                 let first = self.first[cell];
                 let ends = (first + low, first + (low | 1 << axis));
-                out.put(ends, &[at(0, 0), at(1, 0), at(1, 1), at(0, 1)], new);
+                out.put(NONE, ends, &[at(0, 0), at(1, 0), at(1, 1), at(0, 1)], new);
             }
         }
     }
@@ -456,6 +518,7 @@ impl Step<'_> {
 
 fn append(all: &mut Faces, part: Faces) {
     all.ends.extend(part.ends);
+    all.from.extend(part.from);
     all.counts.extend(part.counts);
     all.points.extend(part.points);
 }
@@ -467,7 +530,7 @@ fn order(
     points: Vec<[f64; 3]>,
     levels: PolyLevels,
     cells: usize,
-) -> Result<PolyMesh, RefineError> {
+) -> Result<(PolyMesh, Vec<u32>), RefineError> {
     let internal = faces.ends.iter().take_while(|ends| ends.1 != NONE).count();
     if faces.points.len() as u64 >= u64::from(u32::MAX) {
         let (what, count) = ("corners of faces", faces.points.len() as u64);
@@ -476,8 +539,9 @@ fn order(
     let mut starts = faces.counts.clone();
     exclusive_scan(&mut starts);
     let mut by: Vec<u32> = (0..faces.ends.len() as u32).collect();
-    // Each pair of cells has one face, so keys are distinct.
-    by[..internal].par_sort_unstable_by_key(|&f| faces.ends[f as usize]);
+    // Polyhedra may share several faces.
+    by[..internal].par_sort_unstable_by_key(|&f| (faces.ends[f as usize], f));
+    let from = by.iter().map(|&f| faces.from[f as usize]).collect();
     let mut mesh = PolyMesh {
         points,
         face_start: memory::with_capacity("faces", by.len() + 1)?,
@@ -499,7 +563,7 @@ fn order(
         }
     }
     mesh.face_start.push(mesh.face_points.len() as u32);
-    Ok(mesh)
+    Ok((mesh, from))
 }
 
 /// Centre and area vector of a quad: OpenFOAM's, a fan of triangles around the mean of the corners.

@@ -1,5 +1,6 @@
 //! The fields of the latest time of a case.
 
+use super::fluxes;
 use crate::error::Error;
 use crate::output;
 use cutlink_hex::polymesh::{FieldEntries, FieldValue, FoamField};
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub(super) struct Fields {
     folder: Option<PathBuf>,
     fields: Vec<(String, FoamField)>,
-    /// Names of fields of faces.
+    /// Names of fields of faces that are not mapped.
     pub(super) left_out: Vec<String>,
     cells: usize,
 }
@@ -53,7 +54,7 @@ impl Fields {
             let Some(field) = FoamField::read(&path)? else {
                 continue;
             };
-            if !field.class.starts_with("vol") {
+            if !field.class.starts_with("vol") && !fluxes::is_flux(&field, mesh) {
                 all.left_out.push(name);
                 continue;
             }
@@ -71,9 +72,10 @@ impl Fields {
 
     /// Values of a scalar in each cell, of others their lengths.
     pub(super) fn lengths(&self, name: &str) -> Result<Vec<f64>, Error> {
-        let found = self.fields.iter().find(|field| field.0 == name);
+        let of_cells = || self.fields.iter().filter(|field| !is_of_faces(&field.1));
+        let found = of_cells().find(|field| field.0 == name);
         let (_, field) = found.ok_or_else(|| {
-            let known: Vec<&str> = self.fields.iter().map(|field| field.0.as_str()).collect();
+            let known: Vec<&str> = of_cells().map(|field| field.0.as_str()).collect();
             let time = self.time().unwrap_or_else(|| "(none)".into());
             Error::input(format!("there is no field {name} in time {time}"))
                 .hint(format!("fields of cells there: {}", known.join(", ")))
@@ -107,9 +109,13 @@ impl Fields {
     }
 
     /// The fields on another mesh.
-    pub(super) fn map(&self, old: &RefinedMesh, new: &RefinedMesh) -> Vec<(String, FoamField)> {
+    pub(super) fn map(
+        &self,
+        old: &RefinedMesh,
+        new: &RefinedMesh,
+    ) -> Result<Vec<(String, FoamField)>, Error> {
         if self.fields.is_empty() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         let geometry = old.mesh.face_geometry();
         let volumes: Vec<f64> = old
@@ -154,6 +160,9 @@ impl Fields {
             .collect();
         let map_field = |field: &FoamField| {
             let mut field = field.clone();
+            if is_of_faces(&field) {
+                return field;
+            }
             map_lists(&mut field.entries, &cells);
             for (name, entries) in &mut field.patches {
                 if let Some((_, map)) = patches.iter().find(|patch| patch.0 == name) {
@@ -162,10 +171,14 @@ impl Fields {
             }
             field
         };
-        self.fields
-            .iter()
+        let each = self.fields.iter();
+        let mut mapped: Vec<(String, FoamField)> = each
             .map(|(name, field)| (name.clone(), map_field(field)))
-            .collect()
+            .collect();
+        let of_faces = mapped.iter_mut().map(|field| &mut field.1);
+        let mut of_faces: Vec<&mut FoamField> = of_faces.filter(|f| is_of_faces(f)).collect();
+        fluxes::map(&mut of_faces, old, new)?;
+        Ok(mapped)
     }
 
     /// Copies the files of the fields as they are.
@@ -176,7 +189,7 @@ impl Fields {
         }
     }
 
-    /// Writes mapped fields in the place of theirs, and removes those of faces.
+    /// Writes mapped fields in the place of theirs, and removes those that are left out.
     pub(super) fn write(&self, mapped: &[(String, FoamField)]) -> Result<(), Error> {
         let Some(folder) = &self.folder else {
             return Ok(());
@@ -201,6 +214,10 @@ impl Fields {
         }
         Ok(())
     }
+}
+
+fn is_of_faces(field: &FoamField) -> bool {
+    field.class.starts_with("surface")
 }
 
 fn map_lists(entries: &mut FieldEntries, map: &MeanMap) {
@@ -233,7 +250,11 @@ fn check(path: &Path, field: &FoamField, mesh: &PolyMesh) -> Result<(), Error> {
         }
         Ok(())
     };
-    fits("", &field.entries, mesh.cells)?;
+    let inner = match is_of_faces(field) {
+        true => mesh.internal_faces(),
+        false => mesh.cells,
+    };
+    fits("", &field.entries, inner)?;
     for (name, entries) in &field.patches {
         match mesh.patches.iter().find(|patch| patch.name == *name) {
             Some(patch) => fits(name, entries, patch.faces)?,

@@ -8,18 +8,24 @@
 //! |---|---|
 //! | fields of cells: scalars, vectors, tensors | the same value to children, means by volume to coarser cells |
 //! | their values on patches | likewise, means by area |
-//! | fields of faces, such as `phi` | left out; OpenFOAM computes them from the velocity |
+//! | fluxes of volume or mass, such as `phi` | divided by areas, summed up; each cell keeps its divergence |
+//! | other fields of faces | left out; OpenFOAM computes them |
 //! | other files | stay as they are |
+//!
+//! Zones of cells, faces and points are those of the parent, as `refineHexMesh` has them: parts of their cells and faces,
+//! and the parent's points.
 
 mod fields;
+mod fluxes;
 mod rules;
+mod surface;
 
 pub use rules::CellRule;
 
 use crate::error::{Error, ErrorKind};
 use crate::observer::Observer;
 use crate::output;
-use cutlink_hex::polymesh::MESH_FILES;
+use cutlink_hex::polymesh::{FoamZone, MESH_FILES, ZONE_FILES, read_zones, write_zones};
 use cutlink_hex::refine::{PARENT, PARENT_LISTS, RefineError};
 use cutlink_hex::{PolyMesh, PolyMeshError, PolyMeshFormat, RefinedMesh};
 use fields::Fields;
@@ -45,6 +51,7 @@ pub struct RefineReport {
     pub time: Option<String>,
     pub fields: Vec<String>,
     pub left_out: Vec<String>,
+    pub zones: Vec<String>,
     pub bytes: u64,
 }
 
@@ -74,8 +81,10 @@ impl From<RefineError> for Error {
     fn from(error: RefineError) -> Self {
         match error {
             RefineError::Device(error) => error.into(),
-            RefineError::TooLarge { .. } => Self::new(ErrorKind::Memory, error.to_string())
-                .hint("refine less: fewer levels or smaller regions"),
+            RefineError::TooLarge { .. } | RefineError::Memory { .. } => {
+                Self::new(ErrorKind::Memory, error.to_string())
+                    .hint("refine less: fewer levels or smaller regions")
+            }
             error => Self::input(error.to_string()),
         }
     }
@@ -96,8 +105,10 @@ pub fn refine(
     let (old, parent) = RefinedMesh::read(&folder)?;
     let fields = Fields::read(case, &old.mesh)?;
     let marks = rules::wanted(rules, &old, &fields)?;
-    let new = RefinedMesh::build(&parent, |center, path| marks.of(center, path))?;
-    let mapped = fields.map(&old, &new);
+    let new = RefinedMesh::build(&parent, |place| marks.of(place))?;
+    let mapped = fields.map(&old, &new)?;
+    let is_first = !folder.join(PARENT).is_dir();
+    let zones = Zones::read(&folder, is_first, &parent)?.of(&new, &parent);
     let mut report = RefineReport {
         schema: crate::JSON_SCHEMA,
         cutlink: env!("CARGO_PKG_VERSION"),
@@ -113,13 +124,50 @@ pub fn refine(
         time: fields.time(),
         fields: mapped.iter().map(|(name, _)| name.clone()).collect(),
         left_out: fields.left_out.clone(),
+        zones: zones.names(),
         bytes: 0,
     };
-    let is_first = !folder.join(PARENT).is_dir();
-    report.bytes = put_mesh(&folder, &new, &fields, is_first, format)?;
+    report.bytes = put_mesh(&folder, &new, &zones, &fields, is_first, format)?;
     fields.write(&mapped)?;
     note(&report, &parent, &folder, observer);
     Ok(report)
+}
+
+/// Zones of cells, of faces and of points.
+struct Zones([Option<Vec<FoamZone>>; 3]);
+
+impl Zones {
+    /// Those of the parent.
+    fn read(folder: &Path, is_first: bool, parent: &PolyMesh) -> Result<Self, Error> {
+        let folder = match is_first {
+            true => folder.to_owned(),
+            false => folder.join(PARENT),
+        };
+        let counts = [parent.cells, parent.faces(), parent.points.len()];
+        let read = |i: usize| read_zones(&folder.join(ZONE_FILES[i].0), counts[i]);
+        Ok(Self([read(0)?, read(1)?, read(2)?]))
+    }
+
+    /// On a refined mesh. The parent's points keep their numbers.
+    fn of(self, new: &RefinedMesh, parent: &PolyMesh) -> Self {
+        let [cells, faces, points] = self.0;
+        let cells = cells.map(|zones| new.cell_zones(parent, &zones));
+        let faces = faces.map(|zones| new.face_zones(parent, &zones));
+        Self([cells, faces, points])
+    }
+
+    fn names(&self) -> Vec<String> {
+        let all = self.0.iter().flatten().flatten();
+        all.map(|zone| zone.name.clone()).collect()
+    }
+
+    fn write(&self, folder: &Path) -> Result<u64, PolyMeshError> {
+        let files = ZONE_FILES.iter().zip(&self.0);
+        let files = files.filter_map(|(file, zones)| Some((file.0, zones.as_ref()?)));
+        files
+            .map(|(name, zones)| write_zones(folder, name, zones))
+            .sum()
+    }
 }
 
 /// Cells of each number of refinements.
@@ -148,19 +196,8 @@ fn note(report: &RefineReport, parent: &PolyMesh, folder: &Path, observer: &mut 
             report.left_out.join(", ")
         ));
     }
-    let has = |name: &str| {
-        let path = folder.join(PARENT).join(name);
-        fs::metadata(path).is_ok()
-    };
-    let zones: Vec<&str> = ["cellZones", "faceZones", "pointZones", "sets"]
-        .into_iter()
-        .filter(|z| has(z))
-        .collect();
-    if !zones.is_empty() {
-        observer.note(&format!(
-            "not mapped, and in {PARENT} only: {}",
-            zones.join(", ")
-        ));
+    if folder.join(PARENT).join("sets").is_dir() {
+        observer.note(&format!("not mapped, and in {PARENT} only: sets"));
     }
 }
 
@@ -168,6 +205,7 @@ fn note(report: &RefineReport, parent: &PolyMesh, folder: &Path, observer: &mut 
 fn put_mesh(
     folder: &Path,
     new: &RefinedMesh,
+    zones: &Zones,
     fields: &Fields,
     is_first: bool,
     format: PolyMeshFormat,
@@ -186,7 +224,7 @@ fn put_mesh(
             }
             false => copy(&folder.join(PARENT), &to)?,
         }
-        Ok(new.write(at, format)?)
+        Ok(new.write(at, format)? + zones.write(at)?)
     })
 }
 

@@ -4,16 +4,19 @@
 //! box:X0,Y0,Z0,X1,Y1,Z1,levels=N             cells whose centre is in the box
 //! sphere:X,Y,Z,r=R,levels=N
 //! cylinder:X0,Y0,Z0,X1,Y1,Z1,r=R,levels=N
+//! surface:FILE,distance=D,levels=N           cells that come within D of a facet, by the balls around them
 //! field:NAME>VALUE,levels=N                  cells of the present mesh; also <; vectors by their length
 //! ```
 //! `levels` counts that of the parent, as everywhere: 2 halves its cells once.
 
 use super::fields::Fields;
+use super::surface::Facets;
 use crate::error::Error;
 use crate::refine::Refine;
-use cutlink_hex::refine::MAX_REFINEMENTS;
+use cutlink_hex::refine::{CellPlace, MAX_REFINEMENTS};
 use cutlink_hex::{CellPath, RefinedMesh};
 use cutlink_voxelizer::RegionShape;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 /// One rule of `cutlink refine --where`.
@@ -26,6 +29,10 @@ pub struct CellRule {
 #[derive(Debug, Clone, PartialEq)]
 enum What {
     Region(RegionShape),
+    Surface {
+        file: PathBuf,
+        distance: f64,
+    },
     Field {
         name: String,
         above: bool,
@@ -45,6 +52,15 @@ impl FromStr for CellRule {
                 MAX_REFINEMENTS + 1
             )),
         };
+        if let Some(rest) = text.trim().strip_prefix("surface:") {
+            let (what, levels) = surface(rest).ok_or_else(|| {
+                format!("`{text}` is not a rule; write surface:FILE,distance=D,levels=N")
+            })?;
+            return Ok(Self {
+                what,
+                times: limited(levels)?,
+            });
+        }
         if let Some(rest) = text.trim().strip_prefix("field:") {
             let grammar = "field:NAME>VALUE,levels=N";
             let wrong = || format!("`{text}` is not a rule; write {grammar}");
@@ -70,7 +86,8 @@ impl FromStr for CellRule {
         }
         let refine: Refine = text.parse()?;
         let region = refine.region().ok_or_else(|| {
-            format!("`{text}` is not a region; write one of box, sphere, cylinder, or field:NAME>VALUE,levels=N")
+            format!("`{text}` is not a region; write one of box, sphere, cylinder, surface:FILE,distance=D,levels=N, or \
+                 field:NAME>VALUE,levels=N")
         })?;
         Ok(Self {
             what: What::Region(region),
@@ -79,24 +96,48 @@ impl FromStr for CellRule {
     }
 }
 
+/// `FILE,distance=D,levels=N`, the keys in any order; file names may have commas.
+fn surface(text: &str) -> Option<(What, usize)> {
+    let (rest, last) = text.rsplit_once(',')?;
+    let (file, first) = rest.rsplit_once(',')?;
+    let value = |key: &str| {
+        [first, last].into_iter().find_map(|item| {
+            let (name, value) = item.split_once('=')?;
+            (name.trim() == key).then(|| value.trim())
+        })
+    };
+    let distance: f64 = value("distance")?.parse().ok()?;
+    let levels = value("levels")?.parse().ok()?;
+    let what = What::Surface {
+        file: PathBuf::from(file.trim()),
+        distance,
+    };
+    (distance.is_finite() && distance >= 0.0 && !file.trim().is_empty()).then_some((what, levels))
+}
+
 /// How often cells are refined.
 pub(super) struct Wanted {
     regions: Vec<(RegionShape, u8)>,
+    /// Facets, the distance from them, and how often.
+    surfaces: Vec<(Facets, f64, u8)>,
     /// Cells of the present mesh that fields name, sorted.
     cells: Vec<(CellPath, u8)>,
 }
 
-/// Evaluates the rules for fields.
+/// Evaluates the rules for fields, and reads surfaces.
 pub(super) fn wanted(
     rules: &[CellRule],
     old: &RefinedMesh,
     fields: &Fields,
 ) -> Result<Wanted, Error> {
     let mut times = vec![0u8; old.mesh.cells];
-    let mut regions = Vec::new();
+    let (mut regions, mut surfaces) = (Vec::new(), Vec::new());
     for rule in rules {
         match &rule.what {
             What::Region(shape) => regions.push((*shape, rule.times)),
+            What::Surface { file, distance } => {
+                surfaces.push((Facets::read(file)?, *distance, rule.times));
+            }
             What::Field { name, above, value } => {
                 let is_named = |x: f64| if *above { x > *value } else { x < *value };
                 for (times, x) in times.iter_mut().zip(fields.lengths(name)?) {
@@ -112,18 +153,32 @@ pub(super) fn wanted(
         .zip(times)
         .filter(|cell| cell.1 > 0)
         .collect();
-    Ok(Wanted { regions, cells })
+    Ok(Wanted {
+        regions,
+        surfaces,
+        cells,
+    })
 }
 
 impl Wanted {
     /// How often a cell is to be refined in all.
-    pub(super) fn of(&self, center: [f64; 3], path: CellPath) -> u8 {
+    pub(super) fn of(&self, place: CellPlace) -> u8 {
         let regions = self
             .regions
             .iter()
-            .filter(|(shape, _)| holds(shape, center))
+            .filter(|(shape, _)| holds(shape, place.center))
             .map(|r| r.1);
-        regions.chain(self.of_fields(path)).max().unwrap_or(0)
+        let most = regions.chain(self.of_fields(place.path)).max().unwrap_or(0);
+        // The search is for cells that could be refined further by it.
+        let least = most.max(place.path.level());
+        let surfaces = self
+            .surfaces
+            .iter()
+            .filter(|(facets, distance, times)| {
+                *times > least && facets.are_within(place.center, distance + place.radius)
+            })
+            .map(|s| s.2);
+        surfaces.max().unwrap_or(0).max(most)
     }
 
     /// Of the cells that overlap a cell.
@@ -166,6 +221,7 @@ mod tests {
             "sphere:0,0,0,r=1,levels=2",
             "box:0,0,0,1,1,1,levels=3",
             "field:alpha.water>0.5,levels=2",
+            "surface:a,b.stl,levels=2,distance=0",
         ] {
             assert!(text.parse::<CellRule>().is_ok(), "{text}");
         }
@@ -182,6 +238,10 @@ mod tests {
             "field:p,levels=2",
             "field:p>x,levels=2",
             "near:*,levels=2,distance=1",
+            "surface:a.stl,levels=2",
+            "surface:,distance=1,levels=2",
+            "surface:a.stl,distance=-1,levels=2",
+            "surface:a.stl,distance=1,distance=2",
             "circle:0,0,r=1,levels=2",
             "box:0,0,0,1,1,1,levels=12",
         ] {
