@@ -49,6 +49,8 @@ fn place_of(corner: usize) -> usize {
 struct New {
     /// Edges that are split, by smaller then larger point, ascending.
     edges: Vec<u64>,
+    /// Whether a point is an end of one: most faces have none, and need no search.
+    is_end: Vec<bool>,
     /// Number of the first midpoint.
     first_edge: u32,
     /// Number of the midpoint of each face, or [`NONE`].
@@ -60,6 +62,10 @@ struct New {
 impl New {
     /// The new midpoint of an edge.
     fn between(&self, a: u32, b: u32) -> Option<u32> {
+        let is_end = |p: u32| self.is_end.get(p as usize).is_some_and(|&is_end| is_end);
+        if !(is_end(a) && is_end(b)) {
+            return None;
+        }
         self.edges
             .binary_search(&key(a, b))
             .ok()
@@ -220,7 +226,8 @@ impl Step<'_> {
     /// Bytes that [`number`](Self::number) takes: keys of edges, twice while they are sorted, numbers of faces and cells.
     fn number_bytes(&self) -> u64 {
         let marked = self.marks.iter().filter(|&&mark| mark != 0).count() as u64;
-        2 * 12 * 8 * marked + 4 * (self.mesh.faces() + self.mesh.cells) as u64
+        let numbers = 4 * (self.mesh.faces() + self.mesh.cells) as u64;
+        2 * 12 * 8 * marked + numbers + self.mesh.points.len() as u64
     }
 
     /// Bytes of the new mesh and of what is needed to make it: faces are there twice, before and after they are put in
@@ -255,6 +262,11 @@ impl Step<'_> {
             .collect();
         edges.par_sort_unstable();
         edges.dedup();
+        let mut is_end = vec![false; self.mesh.points.len()];
+        for &edge in &edges {
+            is_end[(edge >> 32) as usize] = true;
+            is_end[edge as u32 as usize] = true;
+        }
         let mut count = (self.mesh.points.len() + edges.len()) as u64;
         let first_edge = self.mesh.points.len() as u32;
         let mut numbers = |is_new: &dyn Fn(usize) -> bool, len: usize| -> Vec<u32> {
@@ -272,6 +284,7 @@ impl Step<'_> {
         match count < u64::from(u32::MAX) {
             true => Ok(New {
                 edges,
+                is_end,
                 first_edge,
                 faces,
                 cells,
