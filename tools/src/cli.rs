@@ -190,6 +190,8 @@ pub enum BenchCommand {
     Solve(Box<BenchSolveArgs>),
     /// Measure the time that a flow's mesh takes to change
     Adapt(Box<BenchAdaptArgs>),
+    /// Time and memory of refining hexahedra with their fields, on the CPU
+    Hex(BenchHexArgs),
 }
 
 const REFINE_EXAMPLES: &str = "\
@@ -552,6 +554,42 @@ Examples:
   cutlink bench adapt --cells 96 --precision f64 --runs 5
 
 A cube of blocks is refined at once in a periodic box, for four sizes of the cube. Nothing is written.
+
+Exit codes: 0 success, 1 run-time failure, 2 usage or bad input, 4 out of memory, 130 stopped by Ctrl-C.";
+
+/// Arguments of `cutlink bench hex`.
+#[derive(Debug, Args)]
+#[command(after_help = BENCH_HEX_EXAMPLES)]
+pub struct BenchHexArgs {
+    /// So many times the cells along each axis, 1 to 8
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u8).range(1..=8)
+    )]
+    pub scale: u8,
+
+    /// Measured runs, after one that is not counted [default: 5]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub runs: Option<u32>,
+
+    /// Worker threads; 0 uses all cores
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub threads: usize,
+
+    /// How to report.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+const BENCH_HEX_EXAMPLES: &str = "\
+Examples:
+  cutlink bench hex
+  cutlink bench hex --scale 2 --threads 1
+
+A box with an obstacle, 400,672 cells, is refined to 710,534, with 5 fields of cells and one of fluxes. Nothing is \
+written.
 
 Exit codes: 0 success, 1 run-time failure, 2 usage or bad input, 4 out of memory, 130 stopped by Ctrl-C.";
 
