@@ -1,18 +1,30 @@
-//! Degrees of freedom a second on one thread: points × unknowns × stages over the time of the steps, without set-up.
-//! Run with `cargo run --release -p cutlink-fr --example rate`.
+//! Degrees of freedom a second: points × unknowns × stages over the time of the steps, without set-up; on one thread of the
+//! CPU, or on a GPU. Run with
+//! `cargo run --release -p cutlink-fr --example rate`, or
+//! `cargo run --release -p cutlink-fr --features cuda --example rate -- cuda`.
+//!
+//! The share of the copy is that of the least bytes of a stage: the state read and written, the state at the start of the
+//! step where a stage takes some of it back, traces written and read once.
 
 use cutlink_amr::{
     Mark,
     linear::{Grid, Leaves},
 };
-use cutlink_device::Host;
+use cutlink_device::{Backend, Host, Memory};
 use cutlink_fr::{
-    EulerFlow, EulerParams, FrError, Primitive, RungeKutta, TimeStep, kernels::Kernels,
+    EulerFlow, EulerParams, FrError, Primitive, RungeKutta, TimeStep,
+    kernels::{EulerKernels, Kernels, sizes},
 };
 use std::time::Instant;
 
 /// Seconds that are long enough to time.
 const ENOUGH: f64 = 1.0;
+/// Steps between looks at the clock, which wait for a GPU.
+const STEPS: u64 = 4;
+
+/// A backend with the stages for 2D and 3D.
+trait Both: EulerKernels<2> + EulerKernels<3> {}
+impl<B: EulerKernels<2> + EulerKernels<3>> Both for B {}
 
 /// A periodic box; every eighth leaf refined, if asked for.
 fn tree<const D: usize>(root: u32, is_hanging: bool) -> Result<Leaves<D>, FrError> {
@@ -31,12 +43,45 @@ fn tree<const D: usize>(root: u32, is_hanging: bool) -> Result<Leaves<D>, FrErro
     Ok(leaves)
 }
 
-/// Degrees of freedom a second, and how many there are.
-fn rate<const D: usize, T: Kernels<D>>(
+/// A clock that runs while this thread does: a busy machine then counts less. Of a GPU, or where Linux does not tell, the
+/// clock on the wall.
+fn now<B: Backend>(since: Instant) -> f64 {
+    let text = match B::MEMORY {
+        Memory::Host => std::fs::read_to_string("/proc/thread-self/schedstat").ok(),
+        Memory::Device => None,
+    };
+    let nanoseconds = text.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
+    nanoseconds.map_or_else(|| since.elapsed().as_secs_f64(), |n| 1e-9 * n)
+}
+
+/// Bytes a second that a copy reads and writes.
+fn copy<B: Backend>(backend: &B) -> Result<f64, FrError> {
+    let len = match B::MEMORY {
+        Memory::Host => 1 << 25,
+        Memory::Device => 1 << 29,
+    };
+    let from = backend.alloc("a buffer to copy", len, 1.0f64)?;
+    let mut to = backend.alloc("a copy", len, 0.0f64)?;
+    let (since, mut best) = (Instant::now(), f64::INFINITY);
+    for _ in 0..10 {
+        let (before, start) = (backend.stamp()?, now::<B>(since));
+        backend.copy(&from, &mut to)?;
+        let seconds = backend.seconds(&before, &backend.stamp()?)?;
+        best = best.min(match B::MEMORY {
+            Memory::Host => now::<B>(since) - start,
+            Memory::Device => seconds,
+        });
+    }
+    Ok((2 * len * size_of::<f64>()) as f64 / best)
+}
+
+/// Degrees of freedom a second, how many there are, and the least bytes a second.
+fn rate<const D: usize, T: Kernels<D>, B: EulerKernels<D>>(
+    backend: &B,
     root: u32,
     order: usize,
     is_hanging: bool,
-) -> Result<(f64, usize), FrError> {
+) -> Result<[f64; 3], FrError> {
     let params = EulerParams {
         order,
         gamma: 1.4,
@@ -51,40 +96,81 @@ fn rate<const D: usize, T: Kernels<D>>(
         velocity: [1.0; D],
         pressure: 1.0,
     });
-    flow.advance(1)?;
-    let (clock, before) = (Instant::now(), flow.steps());
-    while clock.elapsed().as_secs_f64() < ENOUGH {
-        flow.advance(1)?;
+    let numbers = flow.degrees_of_freedom() as f64;
+    let mut flow = flow.on(backend)?;
+    flow.advance(STEPS)?;
+    let wait = || -> Result<(), FrError> {
+        let stamp = backend.stamp()?;
+        backend.seconds(&stamp, &stamp)?;
+        Ok(())
+    };
+    wait()?;
+    let since = Instant::now();
+    let (start, before) = (now::<B>(since), flow.steps());
+    while since.elapsed().as_secs_f64() < ENOUGH {
+        flow.advance(STEPS)?;
+        wait()?;
     }
+    let seconds = now::<B>(since) - start;
     let steps = (flow.steps() - before) as f64;
     let stages = steps * RungeKutta::Rk33.evaluations() as f64;
-    let numbers = flow.degrees_of_freedom();
-    Ok((
-        numbers as f64 * stages / clock.elapsed().as_secs_f64(),
-        numbers,
-    ))
+    let traces = 2.0 * (2 * D * sizes::trace(D, order + 1)) as f64;
+    // Two of three stages read the state at the start of the step.
+    let least = 2.0 + 2.0 / 3.0 + traces / sizes::element(D, order + 1) as f64;
+    let rate = numbers * stages / seconds;
+    Ok([rate, numbers, rate * least * size_of::<T>() as f64])
 }
 
 #[expect(clippy::print_stdout, reason = "this is what it is for")]
-fn print<const D: usize, T: Kernels<D>>(name: &str, roots: [u32; 4]) -> Result<(), FrError> {
+fn print<const D: usize, T: Kernels<D>, B: EulerKernels<D>>(
+    backend: &B,
+    roots: [u32; 4],
+    copy: f64,
+) -> Result<(), FrError> {
+    let bits = 8 * size_of::<T>();
     for (order, root) in (1..).zip(roots) {
-        let (uniform, numbers) = rate::<D, T>(root, order, false)?;
-        let (hanging, _) = rate::<D, T>(root, order, true)?;
+        let [uniform, numbers, bytes] = rate::<D, T, B>(backend, root, order, false)?;
+        let [hanging, ..] = rate::<D, T, B>(backend, root, order, true)?;
         println!(
-            "{D}D {name} p{order}: {:.3} GDoF/s ({numbers} degrees of freedom), {:.3} with hanging faces",
-            uniform / 1e9,
-            hanging / 1e9
+            "{D}D f{bits} p{order}: {:.3} GDoF/s ({numbers} degrees of freedom, {:.0} % of the copy), {:.3} with hanging faces",
+            1e-9 * uniform,
+            100.0 * bytes / copy,
+            1e-9 * hanging
         );
     }
     Ok(())
 }
 
+#[expect(clippy::print_stdout, reason = "this is what it is for")]
+fn all<B: Both>(backend: &B) -> Result<(), FrError> {
+    let copy = copy(backend)?;
+    println!("copy: {:.1} GB/s", 1e-9 * copy);
+    let (plane, space) = match B::MEMORY {
+        Memory::Host => ([256, 128, 128, 128], [32, 24, 20, 16]),
+        Memory::Device => ([2048, 1360, 1024, 820], [128, 88, 64, 52]),
+    };
+    print::<2, f64, B>(backend, plane, copy)?;
+    print::<3, f64, B>(backend, space, copy)?;
+    print::<3, f32, B>(backend, space, copy)
+}
+
+#[cfg(feature = "cuda")]
+fn on_gpu() -> Result<(), Box<dyn std::error::Error>> {
+    Ok(all(&cutlink_device::cuda::Cuda::new(0)?)?)
+}
+
+#[cfg(not(feature = "cuda"))]
+fn on_gpu() -> Result<(), Box<dyn std::error::Error>> {
+    Err("built without the feature cuda".into())
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
-    pool.install(|| {
-        print::<2, f64>("f64", [256, 128, 128, 128])?;
-        print::<3, f64>("f64", [32, 24, 20, 16])?;
-        print::<3, f32>("f32", [32, 24, 20, 16])
-    })?;
-    Ok(())
+    match std::env::args().nth(1).as_deref() {
+        Some("cuda") => on_gpu(),
+        None | Some("cpu") => {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+            Ok(pool.install(|| all(&Host))?)
+        }
+        Some(other) => Err(format!("{other} is neither cpu nor cuda").into()),
+    }
 }

@@ -42,6 +42,7 @@
 //! ```
 
 mod basis;
+mod devices;
 mod error;
 pub mod kernels;
 mod params;

@@ -2,7 +2,7 @@
 
 use crate::{
     Basis, EulerParams, FrError, Primitive, TimeStep,
-    kernels::{Kernels, Task, sizes},
+    kernels::{EulerKernels, Kernels, Task, Waves, operator_numbers, sizes},
 };
 use cutlink_amr::linear::{Faces, Leaves};
 use cutlink_device::{Backend, Host, Item};
@@ -22,26 +22,30 @@ pub struct Totals<const D: usize> {
 /// An inviscid compressible flow on the leaves of a tree, an element each.
 ///
 /// Memory: two states and two sets of traces, so `(D + 2) (2 Q^D + 4 D Q^(D-1))` numbers an element with Q = p + 1
-/// points on an axis.
+/// points on an axis. It is set up and looked at on the host, and may take its steps elsewhere: see [`on`](Self::on).
 #[derive(Debug)]
-pub struct EulerFlow<const D: usize, T: Kernels<D> = f64> {
-    params: EulerParams<D>,
-    basis: Basis,
-    faces: Faces<D>,
-    levels: Vec<u8>,
+pub struct EulerFlow<const D: usize, T: Kernels<D> = f64, B: Backend = Host> {
+    pub(crate) backend: B,
+    pub(crate) params: EulerParams<D>,
+    pub(crate) basis: Basis,
+    /// The matrices of the basis, for kernels.
+    pub(crate) matrices: B::Buf<T>,
+    pub(crate) leaves: Leaves<D, B>,
+    pub(crate) faces: Faces<D, B>,
+    pub(crate) levels: Vec<u8>,
     /// Coordinates of leaves at their levels.
-    coords: Vec<[i32; D]>,
-    lower: [f64; D],
+    pub(crate) coords: Vec<[i32; D]>,
+    pub(crate) lower: [f64; D],
     /// Edges of root elements.
-    edges: [f64; D],
-    u: Vec<T>,
-    start: Vec<T>,
-    traces: Vec<T>,
-    next_traces: Vec<T>,
-    mortars: Vec<T>,
-    far_field: Vec<T>,
-    time: f64,
-    steps: u64,
+    pub(crate) edges: [f64; D],
+    pub(crate) u: B::Buf<T>,
+    pub(crate) start: B::Buf<T>,
+    pub(crate) traces: B::Buf<T>,
+    pub(crate) next_traces: B::Buf<T>,
+    pub(crate) mortars: B::Buf<T>,
+    pub(crate) far_field: B::Buf<T>,
+    pub(crate) time: f64,
+    pub(crate) steps: u64,
 }
 
 /// # Errors
@@ -102,8 +106,11 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         let faces = leaves.faces(&Host)?;
         let (q, len) = (params.order + 1, leaves.len());
         let traces = 2 * D * len * sizes::trace(D, q);
-        let mortars = faces.slots.len() * sizes::parts(D) * sizes::trace(D, q);
+        let mortars = faces.slots.len() * sizes::slot(D, q);
         let mut flow = Self {
+            backend: Host,
+            matrices: operator_numbers(&basis),
+            leaves: leaves.clone(),
             levels: (0..len as u32).map(|i| leaves.level(i) as u8).collect(),
             coords: (0..len as u32).map(|i| leaves.coord(i)).collect(),
             edges: std::array::from_fn(|a| (upper[a] - lower[a]) / f64::from(grid.root()[a])),
@@ -149,123 +156,6 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         self.u = u;
         T::traces(&self.basis, &self.u, &mut self.traces);
         (self.time, self.steps) = (0.0, 0);
-    }
-
-    /// Takes so many steps.
-    ///
-    /// # Errors
-    /// [`FrError::Diverged`] where a step is to be found from a state that is no flow. Steps of a fixed length go on.
-    pub fn advance(&mut self, steps: u64) -> Result<(), FrError> {
-        for _ in 0..steps {
-            let step = self.time_step()?;
-            self.step(step);
-        }
-        Ok(())
-    }
-
-    /// Takes steps until a time, the last of which may be shorter.
-    ///
-    /// # Errors
-    /// As [`advance`](Self::advance).
-    pub fn advance_to(&mut self, time: f64) -> Result<(), FrError> {
-        while self.time < time {
-            let (step, left) = (self.time_step()?, time - self.time);
-            // What rounding leaves of the last step is no step of its own.
-            if left <= step * (1.0 + 1e-9) {
-                self.step(left);
-                self.time = time;
-            } else {
-                self.step(step);
-            }
-        }
-        Ok(())
-    }
-
-    /// A step of this length.
-    fn step(&mut self, length: f64) {
-        let finest = self.levels.iter().max().copied().map_or(0, u32::from);
-        for (i, stage) in self.params.runge_kutta.stages().iter().enumerate() {
-            let rate = |level: u32, a: usize| {
-                2.0 * stage.step * length * f64::from(1u32 << level) / self.edges[a]
-            };
-            let rates: Vec<[T; D]> = (0..=finest)
-                .map(|level| std::array::from_fn(|a| T::of(rate(level, a))))
-                .collect();
-            let task = Task {
-                basis: &self.basis,
-                gamma: T::of(self.params.gamma),
-                faces: &self.faces,
-                levels: &self.levels,
-                rates: &rates,
-                keep: T::of(stage.keep),
-                is_first: i == 0,
-                traces: &self.traces,
-                mortars: &[],
-                far_field: &self.far_field,
-            };
-            T::mortars(&task, &mut self.mortars);
-            let task = Task {
-                mortars: &self.mortars,
-                ..task
-            };
-            T::advance(&task, &mut self.u, &mut self.start, &mut self.next_traces);
-            std::mem::swap(&mut self.traces, &mut self.next_traces);
-        }
-        self.time += length;
-        self.steps += 1;
-    }
-
-    /// How long the next step is.
-    ///
-    /// # Errors
-    /// [`FrError::Diverged`] where the state has no finite wave speed.
-    fn time_step(&self) -> Result<f64, FrError> {
-        match self.params.time_step {
-            TimeStep::Fixed(step) => Ok(step),
-            TimeStep::Courant(number) => {
-                let rate = self.wave_rate();
-                if !rate.is_finite() {
-                    return Err(FrError::Diverged { time: self.time });
-                }
-                Ok(number / rate)
-            }
-        }
-    }
-
-    /// The largest of `(2 p + 1) Σ (|v_a| + c) / h_a` at the points; infinite where a state is no flow.
-    pub fn wave_rate(&self) -> f64 {
-        let (nodes, gamma) = (self.nodes(), self.params.gamma);
-        let of_element = |(leaf, u): (usize, &[T])| {
-            let scale = f64::from(1u32 << self.levels[leaf]);
-            let of_node = |node: usize| {
-                let value = |v: usize| u[v * nodes + node].wide();
-                let velocity: [f64; D] = std::array::from_fn(|a| value(1 + a) / value(0));
-                let kinetic = 0.5 * velocity.iter().map(|v| v * v).sum::<f64>() * value(0);
-                let pressure = (gamma - 1.0) * (value(1 + D) - kinetic);
-                let sound = (gamma * pressure / value(0)).sqrt();
-                let waves = (0..D).map(|a| (velocity[a].abs() + sound) / self.edges[a]);
-                let rate = waves.sum::<f64>() * scale;
-                if rate.is_finite() && value(0) > 0.0 {
-                    rate
-                } else {
-                    f64::INFINITY
-                }
-            };
-            (0..nodes).map(of_node).fold(0.0, f64::max)
-        };
-        let elements = self.u.par_chunks(self.element()).enumerate();
-        let largest = elements.map(of_element).reduce(|| 0.0, f64::max);
-        (2 * self.params.order + 1) as f64 * largest
-    }
-
-    /// The time.
-    pub fn time(&self) -> f64 {
-        self.time
-    }
-
-    /// Steps since the state was set.
-    pub fn steps(&self) -> u64 {
-        self.steps
     }
 
     /// The unknowns: by leaf, unknown (ρ, ρ v, ρ E) and point.
@@ -342,6 +232,113 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
             (own - exact(self.point(leaf as u32, node))).powi(2)
         });
         square.sqrt()
+    }
+}
+
+impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
+    /// Takes so many steps.
+    ///
+    /// # Errors
+    /// [`FrError::Diverged`] where a step is to be found from a state that is no flow. Steps of a fixed length go on.
+    pub fn advance(&mut self, steps: u64) -> Result<(), FrError> {
+        for _ in 0..steps {
+            let step = self.time_step()?;
+            self.step(step)?;
+        }
+        Ok(())
+    }
+
+    /// Takes steps until a time, the last of which may be shorter.
+    ///
+    /// # Errors
+    /// As [`advance`](Self::advance).
+    pub fn advance_to(&mut self, time: f64) -> Result<(), FrError> {
+        while self.time < time {
+            let (step, left) = (self.time_step()?, time - self.time);
+            // What rounding leaves of the last step is no step of its own.
+            if left <= step * (1.0 + 1e-9) {
+                self.step(left)?;
+                self.time = time;
+            } else {
+                self.step(step)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A step of this length.
+    fn step(&mut self, length: f64) -> Result<(), FrError> {
+        for (i, stage) in self.params.runge_kutta.stages().iter().enumerate() {
+            let rates = self.edges.map(|edge| 2.0 * stage.step * length / edge);
+            let task = Task {
+                basis: &self.basis,
+                matrices: &self.matrices,
+                gamma: T::of(self.params.gamma),
+                leaves: &self.leaves,
+                levels: &self.levels,
+                faces: &self.faces,
+                rates: rates.map(T::of),
+                keep: T::of(stage.keep),
+                is_first: i == 0,
+                traces: &self.traces,
+                far_field: &self.far_field,
+            };
+            self.backend.mortars(&task, &mut self.mortars)?;
+            self.backend.advance(
+                &task,
+                &self.mortars,
+                &mut self.u,
+                &mut self.start,
+                &mut self.next_traces,
+            )?;
+            std::mem::swap(&mut self.traces, &mut self.next_traces);
+        }
+        self.time += length;
+        self.steps += 1;
+        Ok(())
+    }
+
+    /// How long the next step is.
+    ///
+    /// # Errors
+    /// [`FrError::Diverged`] where the state has no finite wave speed.
+    fn time_step(&self) -> Result<f64, FrError> {
+        match self.params.time_step {
+            TimeStep::Fixed(step) => Ok(step),
+            TimeStep::Courant(number) => {
+                let rate = self.wave_rate()?;
+                if !rate.is_finite() {
+                    return Err(FrError::Diverged { time: self.time });
+                }
+                Ok(number / rate)
+            }
+        }
+    }
+
+    /// The largest of `(2 p + 1) Σ (|v_a| + c) / h_a` at the points; infinite where a state is no flow.
+    ///
+    /// # Errors
+    /// Where the device fails.
+    pub fn wave_rate(&self) -> Result<f64, FrError> {
+        let waves = Waves {
+            gamma: self.params.gamma,
+            edges: self.edges,
+            nodes: sizes::nodes(D, self.params.order + 1),
+            leaves: &self.leaves,
+            levels: &self.levels,
+        };
+        let largest = self.backend.wave_rate::<T>(&waves, &self.u)?;
+        Ok((2 * self.params.order + 1) as f64 * largest)
+    }
+
+    /// The time.
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// Steps since the state was set.
+    pub fn steps(&self) -> u64 {
+        self.steps
     }
 }
 

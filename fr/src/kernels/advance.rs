@@ -1,6 +1,6 @@
 //! A stage of all elements: common fluxes, the derivative of the corrected flux, the Runge–Kutta update, new traces.
 
-use super::{Operators, Task, low_first, mortar, rusanov, sizes, vectorized};
+use super::{Operators, Task, low_first, mortar, prefetch, rusanov, sizes, vectorized};
 use cutlink_amr::linear::Face;
 use cutlink_device::Real;
 use rayon::prelude::*;
@@ -36,7 +36,7 @@ impl<T: Real> Scratch<T> {
 #[inline(always)]
 fn common<const D: usize, const Q: usize, T: Real>(
     task: &Task<'_, D, T>,
-    operators: &Operators<T, Q>,
+    mortars: &[T],
     leaf: u32,
     out: &mut [T],
 ) {
@@ -48,18 +48,28 @@ fn common<const D: usize, const Q: usize, T: Real>(
             Face::Same(other) => trace(other, face ^ 1),
             Face::Outside => &task.far_field[..all],
             Face::Finer(slot) => {
-                let one = const { sizes::parts(D) * sizes::trace(D, Q) };
-                let fluxes = &task.mortars[slot as usize * one..][..one];
-                mortar::gather::<D, Q, T>(operators, fluxes, out);
+                out.copy_from_slice(mortar::of_slot::<D, Q, T>(mortars, slot));
                 continue;
             }
             Face::Coarser { leaf, sub_face } => {
-                out.copy_from_slice(mortar::of_sub_face::<D, Q, T>(task, face, leaf, sub_face));
+                let flux = mortar::of_sub_face::<D, Q, T>(task, mortars, face, leaf, sub_face);
+                out.copy_from_slice(flux);
                 continue;
             }
         };
         let (low, high) = low_first(face, trace(leaf, face), beyond);
         rusanov::<D, Q, T>(task.gamma, face / 2, low, high, out);
+    }
+}
+
+/// Asks for the traces beyond the faces of a leaf, which lie anywhere.
+#[inline(always)]
+fn prefetch_beyond<const D: usize, const Q: usize, T: Real>(task: &Task<'_, D, T>, leaf: u32) {
+    let all = const { sizes::trace(D, Q) };
+    for face in 0..2 * D {
+        if let Face::Same(other) = task.faces.at(leaf, face) {
+            prefetch(&task.traces[(other as usize * 2 * D + (face ^ 1)) * all..][..all]);
+        }
     }
 }
 
@@ -139,18 +149,34 @@ fn subtract<const D: usize, const Q: usize, const A: usize, T: Real>(
             }
             continue;
         }
-        for i in 0..Q {
-            for k in 0..stride {
-                let mut sum = operators.corrections[0][i] * low[k];
-                sum = operators.corrections[1][i].mul_add(high[k], sum);
-                for j in 0..Q {
-                    sum = operators.divergence[i][j].mul_add(flux[j * stride + k], sum);
+        // Rows of Q points side by side: the lanes of a vector.
+        for k in (0..stride).step_by(Q) {
+            let (low, high) = (row::<Q, T>(low, k), row::<Q, T>(high, k));
+            let rows: [[T; Q]; Q] = std::array::from_fn(|j| row(flux, j * stride + k));
+            for i in 0..Q {
+                let mut sum: [T; Q] = low.map(|low| operators.corrections[0][i] * low);
+                for l in 0..Q {
+                    sum[l] = operators.corrections[1][i].mul_add(high[l], sum[l]);
                 }
-                let at = i * stride + k;
-                next[at] = (-rate).mul_add(sum, next[at]);
+                for j in 0..Q {
+                    for l in 0..Q {
+                        sum[l] = operators.divergence[i][j].mul_add(rows[j][l], sum[l]);
+                    }
+                }
+                let next = &mut next[i * stride + k..][..Q];
+                for l in 0..Q {
+                    next[l] = (-rate).mul_add(sum[l], next[l]);
+                }
             }
         }
     }
+}
+
+/// Q numbers from place `at` on.
+#[inline(always)]
+fn row<const Q: usize, T: Real>(from: &[T], at: usize) -> [T; Q] {
+    let from = &from[at..][..Q];
+    std::array::from_fn(|l| from[l])
 }
 
 /// The traces of an element on the two faces of axis `A`.
@@ -162,18 +188,24 @@ fn traces_of<const D: usize, const Q: usize, const A: usize, T: Real>(
 ) {
     let all = const { sizes::trace(D, Q) };
     let stride = const { Q.pow(A as u32) };
-    for upper in 0..2 {
-        let edge = &operators.edges[upper];
-        let out = &mut out[(2 * A + upper) * all..][..all];
-        let lines = u.chunks_exact(Q * stride);
-        for (u, out) in lines.zip(out.chunks_exact_mut(stride)) {
-            for k in 0..stride {
-                let mut sum = edge[0] * u[k];
-                for j in 1..Q {
-                    sum = edge[j].mul_add(u[j * stride + k], sum);
+    let (low, high) = out[2 * A * all..][..2 * all].split_at_mut(all);
+    // Q points of a face at once, which are the lanes of a vector.
+    for f in (0..all).step_by(Q) {
+        let lanes: [[T; Q]; Q] = if A == 0 {
+            let lines: [[T; Q]; Q] = std::array::from_fn(|l| row(u, (f + l) * Q));
+            std::array::from_fn(|j| std::array::from_fn(|l| lines[l][j]))
+        } else {
+            let first = f / stride * Q * stride + f % stride;
+            std::array::from_fn(|j| row(u, first + j * stride))
+        };
+        for (edge, out) in operators.edges.iter().zip([&mut *low, &mut *high]) {
+            let mut sum: [T; Q] = lanes[0].map(|u| edge[0] * u);
+            for j in 1..Q {
+                for l in 0..Q {
+                    sum[l] = edge[j].mul_add(lanes[j][l], sum[l]);
                 }
-                out[k] = sum;
             }
+            out[f..][..Q].copy_from_slice(&sum);
         }
     }
 }
@@ -211,6 +243,7 @@ fn axis<const D: usize, const Q: usize, const A: usize, T: Real>(
 #[inline(always)]
 fn elements<const D: usize, const Q: usize, T: Real>(
     task: &Task<'_, D, T>,
+    mortars: &[T],
     operators: &Operators<T, Q>,
     first: usize,
     [u, start, traces]: [&mut [T]; 3],
@@ -223,28 +256,35 @@ fn elements<const D: usize, const Q: usize, T: Real>(
         .zip(traces.chunks_exact_mut(faces));
     for (i, ((u, start), traces)) in elements.enumerate() {
         let leaf = first + i;
-        if task.is_first {
-            start.copy_from_slice(u);
+        if leaf + 1 < task.levels.len() {
+            prefetch_beyond::<D, Q, T>(task, leaf as u32 + 1);
         }
-        common::<D, Q, T>(task, operators, leaf as u32, &mut scratch.common);
+        common::<D, Q, T>(task, mortars, leaf as u32, &mut scratch.common);
         primitives::<D, Q, T>(task.gamma, u, &mut scratch.primitive);
-        for ((next, &u), &start) in scratch.next.iter_mut().zip(&*u).zip(&*start) {
-            *next = task.keep.mul_add(start - u, u);
+        if task.keep == T::ZERO {
+            scratch.next.copy_from_slice(u);
+        } else {
+            for ((next, &u), &start) in scratch.next.iter_mut().zip(&*u).zip(&*start) {
+                *next = task.keep.mul_add(start - u, u);
+            }
         }
-        let rates = &task.rates[usize::from(task.levels[leaf])];
-        axis::<D, Q, 0, T>(operators, u, rates, &mut scratch);
-        axis::<D, Q, 1, T>(operators, u, rates, &mut scratch);
+        let scale = T::of(f64::from(1u32 << task.levels[leaf]));
+        let rates = task.rates.map(|rate| rate * scale);
+        axis::<D, Q, 0, T>(operators, u, &rates, &mut scratch);
+        axis::<D, Q, 1, T>(operators, u, &rates, &mut scratch);
         if D == 3 {
-            axis::<D, Q, 2, T>(operators, u, rates, &mut scratch);
+            axis::<D, Q, 2, T>(operators, u, &rates, &mut scratch);
         }
-        u.copy_from_slice(&scratch.next);
-        all_traces::<D, Q, T>(operators, u, traces);
+        let to = if task.is_first { start } else { u };
+        to.copy_from_slice(&scratch.next);
+        all_traces::<D, Q, T>(operators, &scratch.next, traces);
     }
 }
 
 /// See [`Kernels::advance`](super::Kernels::advance).
 pub(super) fn advance<const D: usize, const Q: usize, T: Real>(
     task: &Task<'_, D, T>,
+    mortars: &[T],
     u: &mut [T],
     start: &mut [T],
     traces: &mut [T],
@@ -258,7 +298,7 @@ pub(super) fn advance<const D: usize, const Q: usize, T: Real>(
         .for_each(|(chunk, ((u, start), traces))| {
             vectorized(
                 #[inline(always)]
-                || elements(task, operators, chunk * CHUNK, [u, start, traces]),
+                || elements(task, mortars, operators, chunk * CHUNK, [u, start, traces]),
             );
         });
 }

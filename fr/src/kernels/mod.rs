@@ -1,31 +1,37 @@
-//! The stages of a step, on the CPU.
+//! The stages of a step. A backend implements [`EulerKernels`]; the files here are the CPU's, those in `cuda/` their twins.
 //!
 //! | stage | contract | file |
 //! |---|---|---|
-//! | `mortars` | common fluxes of hanging faces at the points of their fine sides | `mortar.rs` |
-//! | `advance` | common fluxes of all other faces, the corrected flux, the update, new traces: one pass over the state | `advance.rs` |
-//! | `traces` | the traces of a new state | `advance.rs` |
+//! | `mortars` | common fluxes of hanging faces at the points of their fine sides, and gathered on the coarse side | `mortar` |
+//! | `advance` | common fluxes of all other faces, the corrected flux, the update, new traces: one pass over the state | `advance` |
+//! | `traces` | the traces of a new state | `advance` |
+//! | `wave_rate` | the fastest wave | `stages.rs`, `cuda/advance` |
 //!
 //! | array | order |
 //! |---|---|
 //! | state | leaf, unknown (ρ, ρ v, ρ E), point with x first |
 //! | traces | leaf, face, unknown, point of the face with the lower axis first |
-//! | mortars | slot of the hanging face, sub-face, unknown, point |
+//! | mortars | slot of the hanging face, sub-face and then the whole face, unknown, point |
 //!
 //! Each number is the result of the same operations in the same order, of + - × ÷ √, comparison and `mul_add` alone, so
-//! states are the same bits for any number of threads and on every processor.
+//! states are the same bits for any number of threads, on every processor and on a GPU.
 
 mod advance;
+#[cfg(feature = "cuda")]
+mod cuda;
 pub mod mortar;
 mod operators;
 mod riemann;
+mod stages;
 
 use crate::Basis;
-use cutlink_amr::linear::Faces;
-use cutlink_device::Real;
+use cutlink_amr::linear::{Faces, Leaves};
+use cutlink_device::{Backend, Host, Real};
+pub(crate) use operators::numbers as operator_numbers;
 pub use operators::{Matrix, Operators};
 use rayon::prelude::*;
 pub use riemann::rusanov;
+pub use stages::{EulerKernels, Waves};
 
 /// Lengths of what an element has, by dimension and points on an axis.
 pub mod sizes {
@@ -58,31 +64,38 @@ pub mod sizes {
     pub const fn parts(d: usize) -> usize {
         1 << (d - 1)
     }
+
+    /// Numbers of a hanging face: the fluxes of its sub-faces, and of the whole as its coarse side has it.
+    pub const fn slot(d: usize, q: usize) -> usize {
+        (parts(d) + 1) * trace(d, q)
+    }
 }
 
 /// What a stage reads.
-#[derive(Debug, Clone, Copy)]
-pub struct Task<'a, const D: usize, T> {
+#[derive(Debug)]
+pub struct Task<'a, const D: usize, T: Real, B: Backend = Host> {
     /// The basis.
     pub basis: &'a Basis,
+    /// Its matrices in the backend's memory: [`operators::numbers`].
+    pub matrices: &'a B::Buf<T>,
     /// The ratio of specific heats.
     pub gamma: T,
-    /// What lies beyond the faces of leaves.
-    pub faces: &'a Faces<D>,
-    /// The level of each leaf.
+    /// The leaves.
+    pub leaves: &'a Leaves<D, B>,
+    /// The level of each leaf, on the host.
     pub levels: &'a [u8],
-    /// By level and axis: 2 / h times the time of the stage.
-    pub rates: &'a [[T; D]],
+    /// What lies beyond the faces of leaves.
+    pub faces: &'a Faces<D, B>,
+    /// By axis: 2 / h of root elements times the time of the stage.
+    pub rates: [T; D],
     /// How much of the state at the start of the step the stage takes back.
     pub keep: T,
     /// Whether this is the first stage of a step, which saves the state.
     pub is_first: bool,
     /// The state's traces.
-    pub traces: &'a [T],
-    /// The common fluxes of hanging faces.
-    pub mortars: &'a [T],
+    pub traces: &'a B::Buf<T>,
     /// The trace of the far field; empty where the box is periodic.
-    pub far_field: &'a [T],
+    pub far_field: &'a B::Buf<T>,
 }
 
 /// The stages in a precision.
@@ -90,12 +103,19 @@ pub trait Kernels<const D: usize>: Real {
     /// The traces of a state.
     fn traces(basis: &Basis, u: &[Self], traces: &mut [Self]);
 
-    /// The common fluxes of hanging faces.
+    /// The common fluxes of hanging faces, and their projections to the coarse sides.
     fn mortars(task: &Task<'_, D, Self>, out: &mut [Self]);
 
-    /// A stage of all elements: the new state in place of `u`, the state at the start of the step in `start`, and the
-    /// traces of the new state.
-    fn advance(task: &Task<'_, D, Self>, u: &mut [Self], start: &mut [Self], traces: &mut [Self]);
+    /// A stage of all elements: the new state, which takes the place of `u`, and its traces. In the first stage of a step
+    /// it takes the place of `start` instead, and `u` is then the state at the start. `mortars` has the fluxes of hanging
+    /// faces.
+    fn advance(
+        task: &Task<'_, D, Self>,
+        mortars: &[Self],
+        u: &mut [Self],
+        start: &mut [Self],
+        traces: &mut [Self],
+    );
 }
 
 /// The stages of a dimension and precision, compiled in this crate for each order.
@@ -122,15 +142,16 @@ macro_rules! kernels {
 
             fn advance(
                 task: &Task<'_, $d, Self>,
+                mortars: &[Self],
                 u: &mut [Self],
                 start: &mut [Self],
                 traces: &mut [Self],
             ) {
                 match task.basis.order() {
-                    1 => advance::advance::<$d, 2, _>(task, u, start, traces),
-                    2 => advance::advance::<$d, 3, _>(task, u, start, traces),
-                    3 => advance::advance::<$d, 4, _>(task, u, start, traces),
-                    _ => advance::advance::<$d, 5, _>(task, u, start, traces),
+                    1 => advance::advance::<$d, 2, _>(task, mortars, u, start, traces),
+                    2 => advance::advance::<$d, 3, _>(task, mortars, u, start, traces),
+                    3 => advance::advance::<$d, 4, _>(task, mortars, u, start, traces),
+                    _ => advance::advance::<$d, 5, _>(task, mortars, u, start, traces),
                 }
             }
         }
@@ -168,8 +189,29 @@ fn for_chunks<T: Real>(out: &mut [T], one: usize, work: impl Fn(usize, &mut [T])
         });
 }
 
+/// Asks for numbers that are needed soon; nothing where the processor has no such instruction.
+#[inline(always)]
+#[cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "the instruction is an intrinsic")
+)]
+fn prefetch<T>(soon: &[T]) {
+    /// Bytes of a line of the cache.
+    const LINE: usize = 64;
+    for one in soon.chunks(LINE / size_of::<T>()) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: every processor of the architecture has it, and it reads nothing.
+        unsafe {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T0>(one.as_ptr().cast());
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = one;
+    }
+}
+
 /// Runs work as it is compiled for processors with AVX2 and fused multiplication, where this is one. The results are the
-/// same: elsewhere a fused operation is a call.
+/// same: elsewhere a fused operation is a call. (With AVX-512 the compiler gathers what lies apart, which is slower.)
 #[inline(always)]
 fn vectorized(work: impl FnOnce()) {
     #[cfg(target_arch = "x86_64")]

@@ -85,7 +85,8 @@ fn slots<const D: usize, const Q: usize, T: Real>(
 ) {
     let all = const { sizes::trace(D, Q) };
     let mut coarse_there = vec![T::ZERO; all];
-    for (i, out) in out.chunks_exact_mut(sizes::parts(D) * all).enumerate() {
+    for (i, out) in out.chunks_exact_mut(sizes::slot(D, Q)).enumerate() {
+        let (out, whole) = out.split_at_mut(sizes::parts(D) * all);
         let slot = first + i;
         let at = task.faces.slots[slot] as usize;
         let face = at % (2 * D);
@@ -98,16 +99,17 @@ fn slots<const D: usize, const Q: usize, T: Real>(
             let (low, high) = super::low_first(face, &coarse_there, fine);
             super::rusanov::<D, Q, T>(task.gamma, face / 2, low, high, out);
         }
+        gather::<D, Q, T>(operators, out, whole);
     }
 }
 
-/// The fluxes of all hanging faces: by slot, sub-face, unknown and point.
+/// The fluxes of all hanging faces: by slot, sub-face (and then the whole face), unknown and point.
 pub(super) fn mortars<const D: usize, const Q: usize, T: Real>(
     task: &Task<'_, D, T>,
     out: &mut [T],
 ) {
     let operators = Operators::<T, Q>::of(task.basis);
-    let one = sizes::parts(D) * sizes::trace(D, Q);
+    let one = sizes::slot(D, Q);
     for_chunks(
         out,
         one,
@@ -116,10 +118,18 @@ pub(super) fn mortars<const D: usize, const Q: usize, T: Real>(
     );
 }
 
+/// The fluxes of a hanging face as its coarse side has them.
+#[inline(always)]
+pub(super) fn of_slot<const D: usize, const Q: usize, T: Real>(mortars: &[T], slot: u32) -> &[T] {
+    let (one, all) = const { (sizes::slot(D, Q), sizes::trace(D, Q)) };
+    &mortars[slot as usize * one + one - all..][..all]
+}
+
 /// The flux of a sub-face that a fine leaf has beyond its face: that of the coarse leaf's slot.
 #[inline(always)]
 pub(super) fn of_sub_face<'a, const D: usize, const Q: usize, T: Real>(
-    task: &Task<'a, D, T>,
+    task: &Task<'_, D, T>,
+    mortars: &'a [T],
     face: usize,
     coarse: u32,
     sub_face: u32,
@@ -127,7 +137,6 @@ pub(super) fn of_sub_face<'a, const D: usize, const Q: usize, T: Real>(
     let Face::Finer(slot) = task.faces.at(coarse, face ^ 1) else {
         unreachable!("a face with a coarser leaf beyond it should be hanging there");
     };
-    let all = const { sizes::trace(D, Q) };
-    let at = slot as usize * sizes::parts(D) + sub_face as usize;
-    &task.mortars[at * all..][..all]
+    let (one, all) = const { (sizes::slot(D, Q), sizes::trace(D, Q)) };
+    &mortars[slot as usize * one + sub_face as usize * all..][..all]
 }

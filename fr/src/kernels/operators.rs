@@ -48,3 +48,20 @@ impl<T: Real, const Q: usize> Operators<T, Q> {
         }
     }
 }
+
+/// The numbers of the matrices by rows, in the order that CUDA kernels have them in: divergence, corrections (left, right),
+/// edges (lower, upper), halves, projections.
+pub(crate) fn numbers<T: Real>(basis: &Basis) -> Vec<T> {
+    let n = basis.points.len();
+    let corrections = basis.correction.iter().copied();
+    let corrections = corrections.chain((0..n).map(|i| basis.upper_correction(i)));
+    let edges = basis.edge.iter().copied();
+    let edges = edges.chain((0..n).map(|j| basis.upper_edge(j)));
+    let all = basis
+        .divergence()
+        .into_iter()
+        .chain(corrections)
+        .chain(edges);
+    let all = all.chain(basis.halves.concat());
+    all.chain(basis.projections.concat()).map(T::of).collect()
+}

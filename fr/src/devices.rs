@@ -1,0 +1,107 @@
+//! A flow on another backend, and back.
+
+use crate::{
+    EulerFlow, FrError,
+    kernels::{EulerKernels, Kernels, Task, operator_numbers, sizes},
+};
+use cutlink_amr::linear::Faces;
+use cutlink_device::{Backend, Host};
+
+impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
+    /// The flow in the memory of another backend, where it takes the same steps to the last bit.
+    ///
+    /// # Errors
+    /// Where memory is short or the device fails.
+    pub fn on<B: EulerKernels<D>>(self, backend: &B) -> Result<EulerFlow<D, T, B>, FrError> {
+        let (state, traces, mortars) = (self.u.len(), self.traces.len(), self.mortars.len());
+        let numbers = (2 * state + 2 * traces + mortars) as u64;
+        backend.reserve("the flow", numbers * size_of::<T>() as u64)?;
+        let zeros = |what, len| backend.alloc(what, len, T::ZERO);
+        let mut flow = EulerFlow {
+            matrices: backend.upload(operator_numbers(&self.basis))?,
+            leaves: self.leaves.upload(backend)?,
+            faces: Faces {
+                codes: backend.upload(self.faces.codes)?,
+                hanging: backend.upload(self.faces.hanging)?,
+                slots: backend.upload(self.faces.slots)?,
+            },
+            u: backend.upload(self.u)?,
+            start: zeros("the state at a step's start", state)?,
+            traces: zeros("traces", traces)?,
+            next_traces: zeros("new traces", traces)?,
+            mortars: zeros("fluxes of hanging faces", mortars)?,
+            far_field: backend.upload(self.far_field)?,
+            backend: backend.clone(),
+            params: self.params,
+            basis: self.basis,
+            levels: self.levels,
+            coords: self.coords,
+            lower: self.lower,
+            edges: self.edges,
+            time: self.time,
+            steps: self.steps,
+        };
+        flow.make_traces()?;
+        Ok(flow)
+    }
+}
+
+impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
+    /// A copy of the flow on the host.
+    ///
+    /// # Errors
+    /// Where memory is short or the device fails.
+    pub fn to_host(&self) -> Result<EulerFlow<D, T>, FrError> {
+        let q = self.params.order + 1;
+        let leaves = self.leaves.download(&self.backend)?;
+        let faces = self.faces.download(&self.backend)?;
+        let traces = 2 * D * leaves.len() * sizes::trace(D, q);
+        let zeros = |what, len| Host.alloc(what, len, T::ZERO);
+        let mut flow = EulerFlow {
+            backend: Host,
+            matrices: operator_numbers(&self.basis),
+            u: self.backend.download(&self.u)?,
+            start: zeros(
+                "the state at a step's start",
+                leaves.len() * sizes::element(D, q),
+            )?,
+            traces: zeros("traces", traces)?,
+            next_traces: zeros("new traces", traces)?,
+            mortars: zeros(
+                "fluxes of hanging faces",
+                faces.slots.len() * sizes::slot(D, q),
+            )?,
+            far_field: self.backend.download(&self.far_field)?,
+            leaves,
+            faces,
+            params: self.params.clone(),
+            basis: self.basis.clone(),
+            levels: self.levels.clone(),
+            coords: self.coords.clone(),
+            lower: self.lower,
+            edges: self.edges,
+            time: self.time,
+            steps: self.steps,
+        };
+        flow.make_traces()?;
+        Ok(flow)
+    }
+
+    /// The traces of the state.
+    fn make_traces(&mut self) -> Result<(), FrError> {
+        let task = Task {
+            basis: &self.basis,
+            matrices: &self.matrices,
+            gamma: T::of(self.params.gamma),
+            leaves: &self.leaves,
+            levels: &self.levels,
+            faces: &self.faces,
+            rates: [T::ZERO; D],
+            keep: T::ZERO,
+            is_first: true,
+            traces: &self.next_traces,
+            far_field: &self.far_field,
+        };
+        self.backend.traces(&task, &self.u, &mut self.traces)
+    }
+}

@@ -1,0 +1,384 @@
+// A stage of all elements, the traces of a state, and its fastest wave: `cpu/advance.rs`, which has the order of operations.
+//
+// A thread has a column of points along the last axis in registers. Along the others it meets the points of its group in
+// shared memory, three times a stage: fluxes and common fluxes, room for the new state, the new state for its traces.
+
+#include "linear.cuh"
+#include "riemann.cuh"
+
+// Time over lengths: 2 / h of root elements times the time of the stage.
+template <typename T>
+struct Rates {
+    T v[D];
+};
+
+// Where a point of a column, `k` points up, is in an array of all points in shared memory. For 4 x 4 x 4 points, any two
+// axes run over different banks: (x, y, z) is at (x + z, y + 2 z) of the field with four elements.
+template <int Q>
+__device__ __forceinline__ int place_of(int point, int k) {
+    if (D == 3 && Q == 4) {
+        return k * 16 + (point ^ (((k ^ k >> 1) & 1) << 3 | (k >> 1) << 2 | k));
+    }
+    return k * Shape<Q>::FACE + point;
+}
+
+// The point `j` of the line along `axis`, which is not the last, to point `f` of the axis' faces: its place in the lowest
+// face, and how far up it is.
+template <int Q>
+__device__ __forceinline__ int on_line(int axis, int f, int j) {
+    return D == 2 ? j : axis == 0 ? f % Q * Q + j : j * Q + f % Q;
+}
+
+template <int Q>
+__device__ __forceinline__ int height_of(int f) {
+    return D == 2 ? f : f / Q;
+}
+
+// What lies beyond a face, at a point: another trace, or a common flux that is there already.
+template <typename T>
+struct Beyond {
+    const T* from;
+    bool is_flux;
+};
+
+template <typename T, int Q>
+__device__ __forceinline__ Beyond<T> beyond(const uint32_t* codes, uint32_t leaf, int face, const T* traces,
+                                            const T* mortars, const T* far_field) {
+    using S = Shape<Q>;
+    const uint32_t code = codes[leaf * FACES + face], kind = code >> FACE_ID_BITS, id = code & FACE_ID;
+    if (kind == 0) {
+        return {traces + (static_cast<size_t>(id) * FACES + (face ^ 1)) * S::TRACE, false};
+    }
+    if (kind == FACE_OUTSIDE) {
+        return {far_field, false};
+    }
+    uint32_t slot = id, part = PARTS;
+    if (kind >= FACE_COARSER) {
+        slot = codes[id * FACES + (face ^ 1)] & FACE_ID;
+        part = kind - FACE_COARSER;
+    }
+    return {mortars + (static_cast<size_t>(slot) * SLOT_TRACES + part) * S::TRACE, true};
+}
+
+// The common flux at a point of a face.
+template <int A, int Q, typename T>
+__device__ __forceinline__ void common(T gamma, int upper, const Beyond<T>& other, int point, const T (&own)[V],
+                                       T (&flux)[V]) {
+    T there[V];
+#pragma unroll
+    for (int v = 0; v < V; v++) {
+        there[v] = other.from[v * Shape<Q>::FACE + point];
+    }
+    if (other.is_flux) {
+#pragma unroll
+        for (int v = 0; v < V; v++) {
+            flux[v] = there[v];
+        }
+    } else if (upper) {
+        rusanov<A>(gamma, own, there, flux);
+    } else {
+        rusanov<A>(gamma, there, own, flux);
+    }
+}
+
+// Everything that a stage reads.
+template <typename T>
+struct Stage {
+    const uint32_t* __restrict__ codes;
+    const uint64_t* __restrict__ keys;
+    uint32_t count;
+    const T* __restrict__ traces;
+    const T* __restrict__ mortars;
+    const T* __restrict__ far_field;
+    const T* from;
+    const T* __restrict__ start;
+    T* to;
+    T* __restrict__ new_traces;
+    T gamma, keep;
+};
+
+// Common fluxes along axis A, which is not the last, for the group.
+template <int A, int Q, typename T>
+__device__ __forceinline__ void meet_across(const Stage<T>& stage, uint32_t leaf, int point, T* shared) {
+    using S = Shape<Q>;
+#pragma unroll
+    for (int upper = 0; upper < 2; upper++) {
+        const int face = 2 * A + upper;
+        const T* trace = stage.traces + (static_cast<size_t>(leaf) * FACES + face) * S::TRACE;
+        const Beyond<T> other = beyond<T, Q>(stage.codes, leaf, face, stage.traces, stage.mortars, stage.far_field);
+        T own[V], flux[V];
+#pragma unroll
+        for (int v = 0; v < V; v++) {
+            own[v] = trace[v * S::FACE + point];
+        }
+        common<A, Q>(stage.gamma, upper, other, point, own, flux);
+#pragma unroll
+        for (int v = 0; v < V; v++) {
+            shared[face * S::TRACE + v * S::FACE + point] = flux[v];
+        }
+    }
+}
+
+// What a thread has of the derivative along an axis that is not the last: its row of the matrix.
+template <typename T, int Q>
+struct Row {
+    T divergence[Q], correction[2];
+
+    __device__ __forceinline__ Row(const Matrices<T, Q>& matrices, int i) {
+#pragma unroll
+        for (int j = 0; j < Q; j++) {
+            divergence[j] = matrices.divergence(i)[j];
+        }
+        correction[0] = matrices.correction(0)[i];
+        correction[1] = matrices.correction(1)[i];
+    }
+};
+
+template <typename T, int Q>
+__device__ __forceinline__ void advance(const Stage<T>& stage, const Rates<T>& rates, const Matrices<T, Q>& matrices,
+                                        const Known<T, Q>& known) {
+    using S = Shape<Q>;
+    constexpr int CROSS = D - 1;
+    constexpr int FLUXES = CROSS * S::ELEMENT;
+    constexpr int ONE = S::template padded<T>(FLUXES + 2 * CROSS * S::TRACE);
+    __shared__ T memory[S::PER_BLOCK][ONE];
+    const Place<Q> place(stage.count);
+    const unsigned group = __ballot_sync(~0u, place.is_on);
+    if (!place.is_on) {
+        return;
+    }
+    T* const fluxes = memory[place.group];
+    T* const meeting = fluxes + FLUXES;
+    const uint32_t leaf = place.item;
+    const int point = place.point;
+    const size_t base = static_cast<size_t>(leaf) * S::ELEMENT + point;
+
+    T u[V][Q];
+#pragma unroll
+    for (int v = 0; v < V; v++) {
+#pragma unroll
+        for (int k = 0; k < Q; k++) {
+            u[v][k] = stage.from[base + v * S::NODES + k * S::FACE];
+        }
+    }
+
+    meet_across<0, Q>(stage, leaf, point, meeting);
+    if (D == 3) {
+        meet_across<CROSS - 1, Q>(stage, leaf, point, meeting);
+    }
+    // Along the last axis a point of a face is this thread's alone.
+    T ends[2][V];
+#pragma unroll
+    for (int upper = 0; upper < 2; upper++) {
+        const Beyond<T> other =
+            beyond<T, Q>(stage.codes, leaf, 2 * CROSS + upper, stage.traces, stage.mortars, stage.far_field);
+        T own[V];
+#pragma unroll
+        for (int v = 0; v < V; v++) {
+            own[v] = known.edge(upper, 0) * u[v][0];
+#pragma unroll
+            for (int j = 1; j < Q; j++) {
+                own[v] = mul_add(known.edge(upper, j), u[v][j], own[v]);
+            }
+        }
+        common<CROSS, Q>(stage.gamma, upper, other, point, own, ends[upper]);
+    }
+
+    T pressure[Q], up[Q];
+#pragma unroll
+    for (int k = 0; k < Q; k++) {
+        const T inverse = T(1) / u[0][k];
+        T square = u[1][k] * u[1][k];
+#pragma unroll
+        for (int a = 1; a < D; a++) {
+            square = mul_add(u[1 + a][k], u[1 + a][k], square);
+        }
+        const T kinetic = T(0.5) * (square * inverse);
+        pressure[k] = (stage.gamma - T(1)) * (u[1 + D][k] - kinetic);
+        up[k] = u[D][k] * inverse;
+        const int at = place_of<Q>(point, k);
+#pragma unroll
+        for (int a = 0; a < CROSS; a++) {
+            const T velocity = u[1 + a][k] * inverse;
+            T* to = fluxes + a * S::ELEMENT + at;
+            to[0] = u[1 + a][k];
+#pragma unroll
+            for (int v = 1; v <= D; v++) {
+                const T flux = u[v][k] * velocity;
+                to[v * S::NODES] = v == 1 + a ? flux + pressure[k] : flux;
+            }
+            to[(1 + D) * S::NODES] = (u[1 + D][k] + pressure[k]) * velocity;
+        }
+    }
+    __syncwarp(group);
+
+    const int x = point % Q, y = point / Q;
+    const T scale = static_cast<T>(1u << level_of(stage.keys[leaf]));
+    const Row<T, Q> row_x(matrices, x), row_y(matrices, D == 3 ? y : x);
+    const bool has_start = stage.keep != T(0);
+    T next[V][Q];
+#pragma unroll
+    for (int v = 0; v < V; v++) {
+        T along[Q];
+#pragma unroll
+        for (int k = 0; k < Q; k++) {
+            const T flux = u[v][k] * up[k];
+            along[k] = v == 0 ? u[D][k] : v == D ? flux + pressure[k] : v == 1 + D ? (u[v][k] + pressure[k]) * up[k] : flux;
+        }
+#pragma unroll
+        for (int k = 0; k < Q; k++) {
+            const size_t at = base + v * S::NODES + k * S::FACE;
+            T value = u[v][k];
+            if (has_start) {
+                value = mul_add(stage.keep, stage.start[at] - value, value);
+            }
+#pragma unroll
+            for (int a = 0; a < CROSS; a++) {
+                const Row<T, Q>& row = a == 0 ? row_x : row_y;
+                const T* line = fluxes + a * S::ELEMENT + v * S::NODES;
+                const int f = D == 2 ? k : (a == 0 ? y : x) + Q * k;
+                const T* ends_here = meeting + 2 * a * S::TRACE + v * S::FACE + f;
+                T sum = row.correction[0] * ends_here[0];
+                sum = mul_add(row.correction[1], ends_here[S::TRACE], sum);
+#pragma unroll
+                for (int j = 0; j < Q; j++) {
+                    const int there = D == 2 ? j : a == 0 ? y * Q + j : j * Q + x;
+                    sum = mul_add(row.divergence[j], line[place_of<Q>(there, k)], sum);
+                }
+                value = mul_add(-(rates.v[a] * scale), sum, value);
+            }
+            T sum = known.correction(0, k) * ends[0][v];
+            sum = mul_add(known.correction(1, k), ends[1][v], sum);
+#pragma unroll
+            for (int j = 0; j < Q; j++) {
+                sum = mul_add(known.divergence(k, j), along[j], sum);
+            }
+            value = mul_add(-(rates.v[CROSS] * scale), sum, value);
+            stage.to[at] = value;
+            next[v][k] = value;
+        }
+    }
+    __syncwarp(group);
+
+    T* const new_traces = stage.new_traces + static_cast<size_t>(leaf) * (FACES * S::TRACE) + point;
+#pragma unroll
+    for (int v = 0; v < V; v++) {
+#pragma unroll
+        for (int k = 0; k < Q; k++) {
+            fluxes[v * S::NODES + place_of<Q>(point, k)] = next[v][k];
+        }
+#pragma unroll
+        for (int upper = 0; upper < 2; upper++) {
+            T sum = known.edge(upper, 0) * next[v][0];
+#pragma unroll
+            for (int j = 1; j < Q; j++) {
+                sum = mul_add(known.edge(upper, j), next[v][j], sum);
+            }
+            new_traces[(2 * CROSS + upper) * S::TRACE + v * S::FACE] = sum;
+        }
+    }
+    __syncwarp(group);
+#pragma unroll
+    for (int v = 0; v < V; v++) {
+#pragma unroll
+        for (int a = 0; a < CROSS; a++) {
+            T line[Q];
+#pragma unroll
+            for (int j = 0; j < Q; j++) {
+                line[j] = fluxes[v * S::NODES + place_of<Q>(on_line<Q>(a, point, j), height_of<Q>(point))];
+            }
+#pragma unroll
+            for (int upper = 0; upper < 2; upper++) {
+                T sum = known.edge(upper, 0) * line[0];
+#pragma unroll
+                for (int j = 1; j < Q; j++) {
+                    sum = mul_add(known.edge(upper, j), line[j], sum);
+                }
+                new_traces[(2 * a + upper) * S::TRACE + v * S::FACE] = sum;
+            }
+        }
+    }
+}
+
+// One thread a number of the traces.
+template <typename T, int Q>
+__device__ void traces(const T* u, uint64_t count, const T* matrices, T* out) {
+    using S = Shape<Q>;
+    const uint64_t n = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (n >= count) {
+        return;
+    }
+    const int f = static_cast<int>(n % S::FACE), v = static_cast<int>(n / S::FACE % V);
+    const int face = static_cast<int>(n / S::TRACE % FACES), axis = face / 2;
+    const T* edge = Matrices<T, Q>{matrices}.edge(face % 2);
+    const T* from = u + n / (FACES * S::TRACE) * S::ELEMENT + v * S::NODES;
+    T sum = T(0);
+    for (int j = 0; j < Q; j++) {
+        const int at = axis == D - 1 ? j * S::FACE + f : height_of<Q>(f) * S::FACE + on_line<Q>(axis, f, j);
+        sum = j == 0 ? edge[0] * from[at] : mul_add(edge[j], from[at], sum);
+    }
+    out[n] = sum;
+}
+
+// One thread a point: the largest of Σ (|v_a| + c) / h_a, infinite where a state is no flow. Numbers that are not negative are
+// ordered as their bits.
+template <typename T, int Q>
+__device__ void wave_rate(const T* u, const uint64_t* keys, uint64_t count, double gamma, Rates<double> edges,
+                          unsigned long long* largest) {
+    using S = Shape<Q>;
+    const uint64_t n = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    unsigned long long bits = 0;
+    if (n < count) {
+        const uint64_t leaf = n / S::NODES;
+        const T* of = u + leaf * S::ELEMENT + n % S::NODES;
+        const double density = of[0];
+        double velocity[D], square = 0;
+        for (int a = 0; a < D; a++) {
+            velocity[a] = static_cast<double>(of[(1 + a) * S::NODES]) / density;
+            square += velocity[a] * velocity[a];
+        }
+        const double kinetic = 0.5 * square * density;
+        const double pressure = (gamma - 1.0) * (static_cast<double>(of[(1 + D) * S::NODES]) - kinetic);
+        const double sound = root_of(gamma * pressure / density);
+        double rate = 0;
+        for (int a = 0; a < D; a++) {
+            rate += (magnitude(velocity[a]) + sound) / edges.v[a];
+        }
+        rate *= static_cast<double>(1u << level_of(keys[leaf]));
+        const bool is_flow = isfinite(rate) && density > 0;
+        bits = static_cast<unsigned long long>(__double_as_longlong(is_flow ? rate : INFINITY));
+    }
+    for (int step = 16; step > 0; step /= 2) {
+        const unsigned long long other = __shfl_down_sync(~0u, bits, step);
+        bits = other > bits ? other : bits;
+    }
+    if (threadIdx.x % 32 == 0) {
+        atomicMax(largest, bits);
+    }
+}
+
+#define STAGES(T, Q)                                                                                                         \
+    extern "C" __global__ __launch_bounds__(THREADS) void advance_##T##_##Q(                                                 \
+        const uint32_t* codes, const uint64_t* keys, uint32_t count, const T* old_traces, const T* mortars,                 \
+        const T* far_field, const T* from, const T* start, T* to, T* new_traces, T gamma, T keep, const Rates<T> rates,      \
+        const T* matrices, const __grid_constant__ Sixteen<T> a, const __grid_constant__ Sixteen<T> b,                       \
+        const __grid_constant__ Sixteen<T> c) {                                                                              \
+        const Stage<T> stage{codes, keys, count, old_traces, mortars, far_field, from, start, to, new_traces, gamma, keep}; \
+        advance<T, Q>(stage, rates, Matrices<T, Q>{matrices}, Known<T, Q>{a, b, c});                                         \
+    }                                                                                                                        \
+    extern "C" __global__ void traces_##T##_##Q(const T* u, uint64_t count, const T* matrices, T* out) {                     \
+        traces<T, Q>(u, count, matrices, out);                                                                               \
+    }                                                                                                                        \
+    extern "C" __global__ void wave_rate_##T##_##Q(const T* u, const uint64_t* keys, uint64_t count, double gamma,          \
+                                                   Rates<double> edges, unsigned long long* largest) {                       \
+        wave_rate<T, Q>(u, keys, count, gamma, edges, largest);                                                            \
+    }
+
+STAGES(float, 2)
+STAGES(float, 3)
+STAGES(float, 4)
+STAGES(float, 5)
+STAGES(double, 2)
+STAGES(double, 3)
+STAGES(double, 4)
+STAGES(double, 5)

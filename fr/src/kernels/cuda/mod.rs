@@ -1,0 +1,156 @@
+//! The stages on an NVIDIA GPU: the same bits as on the CPU.
+
+#![expect(unsafe_code, reason = "kernels are launched with addresses")]
+
+mod advance;
+mod mortar;
+
+use super::{EulerKernels, Kernels, Task, sizes, stages::Waves};
+use crate::FrError;
+use cutlink_device::{
+    Item,
+    cuda::{Cuda, CudaBuf, Module},
+};
+
+static ADVANCE: [Module; 2] = cutlink_device::cuda_modules!("advance");
+static MORTAR: [Module; 2] = cutlink_device::cuda_modules!("mortar");
+
+/// Threads of a block: `THREADS` of `elements.cuh`.
+const THREADS: u32 = 64;
+
+/// Thread blocks for so many groups, each of which has a thread for each point of a face and lies in one warp: `Shape` of
+/// `elements.cuh`.
+fn blocks(groups: usize, face: usize) -> usize {
+    groups.div_ceil((THREADS / 32) as usize * (32 / face))
+}
+
+/// The name of a kernel for a precision and a number of points on an axis.
+macro_rules! name_of {
+    ($stem:literal, $type:ty, $points:expr) => {{
+        const NAMES: [[&str; 4]; 2] = [
+            [
+                concat!($stem, "_float_2"),
+                concat!($stem, "_float_3"),
+                concat!($stem, "_float_4"),
+                concat!($stem, "_float_5"),
+            ],
+            [
+                concat!($stem, "_double_2"),
+                concat!($stem, "_double_3"),
+                concat!($stem, "_double_4"),
+                concat!($stem, "_double_5"),
+            ],
+        ];
+        NAMES[usize::from(size_of::<$type>() == size_of::<f64>())][$points - 2]
+    }};
+}
+use name_of;
+
+/// Numbers that a kernel has as an argument: `Sixteen` of `elements.cuh`.
+#[derive(Debug, Clone, Copy)]
+#[repr(transparent)]
+struct Sixteen<T>([T; 16]);
+
+// SAFETY: numbers that may be zero.
+unsafe impl<T: Item> bytemuck::Zeroable for Sixteen<T> {}
+// SAFETY: numbers of any bits, without padding between them.
+unsafe impl<T: Item> bytemuck::Pod for Sixteen<T> {}
+
+impl<T: Item> Sixteen<T> {
+    /// Some of the numbers from `first` on; zeros where there are none.
+    fn of(all: &[T], first: usize) -> Self {
+        let zero = bytemuck::Zeroable::zeroed();
+        Self(std::array::from_fn(|i| {
+            all.get(first + i).copied().unwrap_or(zero)
+        }))
+    }
+}
+
+/// A number for each axis as an argument: `Rates` of `advance.cu`.
+#[derive(Debug, Clone, Copy)]
+#[repr(transparent)]
+struct ByAxis<const D: usize, T>([T; D]);
+
+// SAFETY: numbers that may be zero.
+unsafe impl<const D: usize, T: Item> bytemuck::Zeroable for ByAxis<D, T> {}
+// SAFETY: numbers of any bits, without padding between them.
+unsafe impl<const D: usize, T: Item> bytemuck::Pod for ByAxis<D, T> {}
+
+impl<const D: usize, T: Kernels<D>> Task<'_, D, T, Cuda> {
+    /// # Panics
+    /// Where a length is not that of the leaves or of their hanging faces.
+    fn check(&self, mortars: usize) {
+        let q = self.basis.order() + 1;
+        let (leaves, slots) = (self.leaves.len(), self.faces.slots.len());
+        let found = [
+            mortars,
+            self.traces.len(),
+            self.faces.codes.len(),
+            self.faces.hanging.len(),
+            self.matrices.len(),
+        ];
+        let expected = [
+            slots * sizes::slot(D, q),
+            2 * D * leaves * sizes::trace(D, q),
+            2 * D * leaves,
+            slots * sizes::parts(D),
+            q * (5 * q + 4),
+        ];
+        assert_eq!(found, expected, "lengths should be those of the leaves");
+        let far_field = self.far_field.len();
+        assert!(
+            [0, sizes::trace(D, q)].contains(&far_field),
+            "a far field should have a number for each unknown and point of a face, not {far_field}"
+        );
+    }
+
+    /// # Panics
+    /// Where two states or new traces have another length than the leaves'.
+    fn check_elements(&self, states: [usize; 2], traces: usize) {
+        let (q, leaves) = (self.basis.order() + 1, self.leaves.len());
+        let expected = [
+            leaves * sizes::element(D, q),
+            2 * D * leaves * sizes::trace(D, q),
+        ];
+        assert_eq!([states[0], traces], expected, "of the leaves");
+        assert_eq!([states[1], traces], expected, "of the leaves");
+    }
+}
+
+impl<const D: usize> EulerKernels<D> for Cuda {
+    fn traces<T: Kernels<D>>(
+        &self,
+        task: &Task<'_, D, T, Self>,
+        u: &CudaBuf<T>,
+        traces: &mut CudaBuf<T>,
+    ) -> Result<(), FrError> {
+        advance::traces(self, task, u, traces)
+    }
+
+    fn mortars<T: Kernels<D>>(
+        &self,
+        task: &Task<'_, D, T, Self>,
+        mortars: &mut CudaBuf<T>,
+    ) -> Result<(), FrError> {
+        mortar::mortars(self, task, mortars)
+    }
+
+    fn advance<T: Kernels<D>>(
+        &self,
+        task: &Task<'_, D, T, Self>,
+        mortars: &CudaBuf<T>,
+        u: &mut CudaBuf<T>,
+        start: &mut CudaBuf<T>,
+        traces: &mut CudaBuf<T>,
+    ) -> Result<(), FrError> {
+        advance::advance(self, task, mortars, u, start, traces)
+    }
+
+    fn wave_rate<T: Kernels<D>>(
+        &self,
+        waves: &Waves<'_, D, Self>,
+        u: &CudaBuf<T>,
+    ) -> Result<f64, FrError> {
+        advance::wave_rate(self, waves, u)
+    }
+}

@@ -1,0 +1,122 @@
+// Hanging faces: common fluxes at the points of the fine sides, and what they are on the coarse side: `cpu/mortar.rs`.
+
+#include "riemann.cuh"
+
+// A value at a point of a face, of those in `from`, by a matrix for each axis of the face. `rows` is scratch for all points;
+// the group waits once, and may write `from` after it.
+template <typename T, int Q>
+__device__ __forceinline__ void tensor(unsigned group, const T* lower, const T* upper, const T* from, T* rows, int point,
+                                       T (&to)[V]) {
+    using S = Shape<Q>;
+    const int b = point / Q;
+#pragma unroll
+    for (int v = 0; v < V; v++) {
+        const T* line = from + v * S::FACE + b * Q;
+        T sum = lower[0] * line[0];
+#pragma unroll
+        for (int j = 1; j < Q; j++) {
+            sum = mul_add(lower[j], line[j], sum);
+        }
+        to[v] = sum;
+        rows[v * S::FACE + point] = sum;
+    }
+    __syncwarp(group);
+    if constexpr (D == 3) {
+#pragma unroll
+        for (int v = 0; v < V; v++) {
+            const T* column = rows + v * S::FACE + point % Q;
+            T sum = upper[0] * column[0];
+#pragma unroll
+            for (int j = 1; j < Q; j++) {
+                sum = mul_add(upper[j], column[j * Q], sum);
+            }
+            to[v] = sum;
+        }
+    }
+}
+
+template <typename T>
+__device__ void along(int axis, T gamma, const T (&low)[V], const T (&high)[V], T (&out)[V]) {
+    if (axis == 0) {
+        rusanov<0>(gamma, low, high, out);
+    } else if (axis == 1) {
+        rusanov<1>(gamma, low, high, out);
+    } else {
+        rusanov<D - 1>(gamma, low, high, out);
+    }
+}
+
+// A group has a hanging face.
+template <typename T, int Q>
+__device__ void mortars(const uint32_t* slots, const uint32_t* hanging, uint32_t count, const T* traces, T gamma,
+                        Matrices<T, Q> matrices, T* out) {
+    using S = Shape<Q>;
+    constexpr int ONE = S::template padded<T>(4 * S::TRACE);
+    __shared__ T memory[S::PER_BLOCK][ONE];
+    const Place<Q> place(count);
+    const unsigned group = __ballot_sync(~0u, place.is_on);
+    if (!place.is_on) {
+        return;
+    }
+    T* coarse = memory[place.group];
+    T* rows = coarse + S::TRACE;
+    T* fluxes = rows + S::TRACE;
+    T* flux_rows = fluxes + S::TRACE;
+    const uint32_t slot = place.item, at = slots[slot];
+    const int point = place.point, face = static_cast<int>(at % FACES), i = point % Q, b = point / Q;
+    const T* own = traces + static_cast<size_t>(at) * S::TRACE;
+    T* to = out + static_cast<size_t>(slot) * (SLOT_TRACES * S::TRACE);
+#pragma unroll
+    for (int v = 0; v < V; v++) {
+        coarse[v * S::FACE + point] = own[v * S::FACE + point];
+    }
+    __syncwarp(group);
+    T whole[V];
+#pragma unroll 1
+    for (int part = 0; part < PARTS; part++) {
+        const uint32_t other = hanging[slot * PARTS + part];
+        const T* beyond = traces + (static_cast<size_t>(other) * FACES + (face ^ 1)) * S::TRACE;
+        const int first = part & 1, second = part >> 1;
+        T fine[V], here[V], flux[V];
+#pragma unroll
+        for (int v = 0; v < V; v++) {
+            fine[v] = beyond[v * S::FACE + point];
+        }
+        tensor<T, Q>(group, matrices.half(first, i), matrices.half(second, b), coarse, rows, point, here);
+        if (face % 2 == 1) {
+            along(face / 2, gamma, here, fine, flux);
+        } else {
+            along(face / 2, gamma, fine, here, flux);
+        }
+#pragma unroll
+        for (int v = 0; v < V; v++) {
+            to[part * S::TRACE + v * S::FACE + point] = flux[v];
+            fluxes[v * S::FACE + point] = flux[v];
+        }
+        __syncwarp(group);
+        tensor<T, Q>(group, matrices.projection(first, i), matrices.projection(second, b), fluxes, flux_rows, point, flux);
+#pragma unroll
+        for (int v = 0; v < V; v++) {
+            whole[v] = part > 0 ? whole[v] + flux[v] : flux[v];
+        }
+    }
+#pragma unroll
+    for (int v = 0; v < V; v++) {
+        to[PARTS * S::TRACE + v * S::FACE + point] = whole[v];
+    }
+}
+
+#define MORTARS(T, Q)                                                                                                         \
+    extern "C" __global__ __launch_bounds__(THREADS) void mortars_##T##_##Q(                                                  \
+        const uint32_t* slots, const uint32_t* hanging, uint32_t count, const T* traces, T gamma, const T* matrices, T* out) { \
+        mortars<T, Q>(slots, hanging, count, traces, gamma, Matrices<T, Q>{matrices}, out);                                    \
+    }
+
+MORTARS(float, 2)
+MORTARS(float, 3)
+MORTARS(float, 4)
+MORTARS(float, 5)
+MORTARS(double, 2)
+MORTARS(double, 3)
+MORTARS(double, 4)
+MORTARS(double, 5)

@@ -1,0 +1,118 @@
+//! The stages of a step, for a backend to implement, and the CPU's.
+
+use super::{Kernels, Task};
+use crate::FrError;
+use cutlink_amr::linear::Leaves;
+use cutlink_device::{Backend, Host};
+use rayon::prelude::*;
+
+/// The stages of a flow in a memory space. All backends give the same bits.
+pub trait EulerKernels<const D: usize>: Backend {
+    /// The traces of a state. `task` has no traces yet.
+    fn traces<T: Kernels<D>>(
+        &self,
+        task: &Task<'_, D, T, Self>,
+        u: &Self::Buf<T>,
+        traces: &mut Self::Buf<T>,
+    ) -> Result<(), FrError>;
+
+    /// The common fluxes of hanging faces, and their projections to the coarse sides.
+    fn mortars<T: Kernels<D>>(
+        &self,
+        task: &Task<'_, D, T, Self>,
+        mortars: &mut Self::Buf<T>,
+    ) -> Result<(), FrError>;
+
+    /// A stage of all elements: the new state in `u`, the state at the start of the step in `start`, and the traces of
+    /// the new state in `traces`.
+    fn advance<T: Kernels<D>>(
+        &self,
+        task: &Task<'_, D, T, Self>,
+        mortars: &Self::Buf<T>,
+        u: &mut Self::Buf<T>,
+        start: &mut Self::Buf<T>,
+        traces: &mut Self::Buf<T>,
+    ) -> Result<(), FrError>;
+
+    /// The largest of `Σ (|v_a| + c) / h_a` at the points; infinite where a state is no flow.
+    fn wave_rate<T: Kernels<D>>(
+        &self,
+        waves: &Waves<'_, D, Self>,
+        u: &Self::Buf<T>,
+    ) -> Result<f64, FrError>;
+}
+
+/// What the fastest wave is found with.
+#[derive(Debug)]
+pub struct Waves<'a, const D: usize, B: Backend = Host> {
+    /// The ratio of specific heats.
+    pub gamma: f64,
+    /// Edges of root elements.
+    pub edges: [f64; D],
+    /// Points of an element.
+    pub nodes: usize,
+    /// The leaves.
+    pub leaves: &'a Leaves<D, B>,
+    /// The level of each leaf, on the host.
+    pub levels: &'a [u8],
+}
+
+impl<const D: usize> EulerKernels<D> for Host {
+    fn traces<T: Kernels<D>>(
+        &self,
+        task: &Task<'_, D, T>,
+        u: &Vec<T>,
+        traces: &mut Vec<T>,
+    ) -> Result<(), FrError> {
+        T::traces(task.basis, u, traces);
+        Ok(())
+    }
+
+    fn mortars<T: Kernels<D>>(
+        &self,
+        task: &Task<'_, D, T>,
+        mortars: &mut Vec<T>,
+    ) -> Result<(), FrError> {
+        T::mortars(task, mortars);
+        Ok(())
+    }
+
+    fn advance<T: Kernels<D>>(
+        &self,
+        task: &Task<'_, D, T>,
+        mortars: &Vec<T>,
+        u: &mut Vec<T>,
+        start: &mut Vec<T>,
+        traces: &mut Vec<T>,
+    ) -> Result<(), FrError> {
+        T::advance(task, mortars, u, start, traces);
+        if task.is_first {
+            std::mem::swap(u, start);
+        }
+        Ok(())
+    }
+
+    fn wave_rate<T: Kernels<D>>(&self, waves: &Waves<'_, D>, u: &Vec<T>) -> Result<f64, FrError> {
+        let (nodes, gamma) = (waves.nodes, waves.gamma);
+        let of_element = |(leaf, u): (usize, &[T])| {
+            let scale = f64::from(1u32 << waves.levels[leaf]);
+            let of_node = |node: usize| {
+                let value = |v: usize| u[v * nodes + node].wide();
+                let velocity: [f64; D] = std::array::from_fn(|a| value(1 + a) / value(0));
+                let kinetic = 0.5 * velocity.iter().map(|v| v * v).sum::<f64>() * value(0);
+                let pressure = (gamma - 1.0) * (value(1 + D) - kinetic);
+                let sound = (gamma * pressure / value(0)).sqrt();
+                let speeds = (0..D).map(|a| (velocity[a].abs() + sound) / waves.edges[a]);
+                let rate = speeds.sum::<f64>() * scale;
+                if rate.is_finite() && value(0) > 0.0 {
+                    rate
+                } else {
+                    f64::INFINITY
+                }
+            };
+            (0..nodes).map(of_node).fold(0.0, f64::max)
+        };
+        let elements = u.par_chunks((D + 2) * nodes).enumerate();
+        Ok(elements.map(of_element).reduce(|| 0.0, f64::max))
+    }
+}

@@ -1,0 +1,226 @@
+//! Flows by flux reconstruction on every backend: bit for bit those of the host. (The host's are tested against exact
+//! solutions, definitions and a paper in `fr/tests/flows`.)
+
+use cutlink_amr::{
+    Mark,
+    checksum::mix,
+    linear::{Grid, Leaves},
+};
+use cutlink_device::Host;
+use cutlink_fr::{
+    Basis, EulerFlow, EulerParams, Primitive, RungeKutta, TimeStep,
+    kernels::{EulerKernels, Kernels},
+};
+use cutlink_tests::backend_test;
+
+backend_test!(
+    periodic_flows_on_random_trees,
+    flows_with_a_far_field,
+    many_elements_of_one_level,
+    elements_of_one_level_have_no_mortars,
+    a_flow_goes_there_and_back,
+    a_flow_that_diverges_says_so,
+    a_difference_is_told,
+);
+
+/// A backend with the stages for 2D and 3D.
+trait AnyEuler: EulerKernels<2> + EulerKernels<3> {}
+impl<K: EulerKernels<2> + EulerKernels<3>> AnyEuler for K {}
+
+/// A number in 0..1, of a word.
+fn unit(word: u64) -> f64 {
+    (mix(word) >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// A tree with about a quarter of its leaves refined, so often.
+fn tree<const D: usize>(root: [u32; D], periodic: [bool; D], rounds: u64, seed: u64) -> Leaves<D> {
+    let grid = Grid::new(root, periodic).expect("a root grid");
+    let mut leaves = Leaves::new(&Host, grid).expect("memory");
+    for round in 0..rounds {
+        let mark = |leaf: u64| match unit(mix(seed ^ round << 32) ^ leaf) < 0.25 {
+            true => Mark::Refine as u8,
+            false => Mark::Keep as u8,
+        };
+        let mut marks: Vec<u8> = (0..leaves.len() as u64).map(mark).collect();
+        leaves.adapt(&Host, &mut marks).expect("memory");
+    }
+    leaves
+}
+
+/// What a flow is made of.
+#[derive(Clone)]
+struct Case<const D: usize> {
+    leaves: Leaves<D>,
+    params: EulerParams<D>,
+    basis: Basis,
+    seed: u64,
+}
+
+impl<const D: usize> Case<D> {
+    fn new(leaves: Leaves<D>, order: usize, runge_kutta: RungeKutta) -> Self {
+        let is_periodic = leaves.grid().periodic() == [true; D];
+        Self {
+            leaves,
+            params: EulerParams {
+                order,
+                gamma: 1.4,
+                runge_kutta,
+                time_step: TimeStep::Courant(0.3),
+                far_field: (!is_periodic).then_some(Primitive {
+                    density: 1.1,
+                    velocity: [0.4; D],
+                    pressure: 0.9,
+                }),
+            },
+            basis: Basis::new(order),
+            seed: 7,
+        }
+    }
+
+    /// A flow whose state is noise around density 1, velocity 1/2 and pressure 1.
+    fn flow<T: Kernels<D>>(&self) -> EulerFlow<D, T> {
+        let upper = std::array::from_fn(|a| [1.5, 0.7, 1.1][a]);
+        let flow = EulerFlow::<D, T>::with_basis(
+            &self.leaves,
+            [0.0; D],
+            upper,
+            self.params.clone(),
+            self.basis.clone(),
+        );
+        let mut flow = flow.expect("a flow");
+        flow.set(|x| {
+            let word = x.iter().fold(self.seed, |sum, x| mix(sum ^ x.to_bits()));
+            let near = |i: u64, value: f64| value + 0.2 * (unit(word ^ i) - 0.5);
+            Primitive {
+                density: near(1, 1.0),
+                velocity: std::array::from_fn(|a| near(2 + a as u64, 0.5)),
+                pressure: near(9, 1.0),
+            }
+        });
+        flow
+    }
+
+    /// State and time after some steps, as bits.
+    fn bits<T: Kernels<D>, K: EulerKernels<D>>(&self, kernels: &K, steps: u64) -> Vec<u64> {
+        let mut flow = self.flow::<T>().on(kernels).expect("memory");
+        flow.advance(steps).expect("a flow");
+        let flow = flow.to_host().expect("memory");
+        assert_eq!(flow.steps(), steps);
+        let state = flow.unknowns().iter().map(|u| u.wide());
+        let bits: Vec<u64> = state.chain([flow.time()]).map(f64::to_bits).collect();
+        assert!(
+            bits.iter().all(|&bits| f64::from_bits(bits).is_finite()),
+            "a flow"
+        );
+        bits
+    }
+
+    fn compare<T: Kernels<D>, K: EulerKernels<D>>(&self, kernels: &K, steps: u64) {
+        let (there, here) = (
+            self.bits::<T, K>(kernels, steps),
+            self.bits::<T, Host>(&Host, steps),
+        );
+        let differ = there.iter().zip(&here).filter(|(a, b)| a != b).count();
+        assert_eq!(
+            differ,
+            0,
+            "{D}D, {} bytes, order {}: of {}",
+            size_of::<T>(),
+            self.params.order,
+            here.len()
+        );
+    }
+}
+
+/// All orders, both methods, both precisions.
+fn all<const D: usize, K: EulerKernels<D>>(kernels: &K, leaves: &Leaves<D>, steps: u64)
+where
+    f32: Kernels<D>,
+    f64: Kernels<D>,
+{
+    for order in 1..=4 {
+        for method in [RungeKutta::Rk33, RungeKutta::Rk43] {
+            let case = Case::new(leaves.clone(), order, method);
+            case.compare::<f64, K>(kernels, steps);
+            case.compare::<f32, K>(kernels, steps);
+        }
+    }
+}
+
+fn periodic_flows_on_random_trees<K: AnyEuler>(kernels: &K) {
+    for seed in 0..3 {
+        all(kernels, &tree::<2>([5, 3], [true; 2], 3, seed), 20);
+        all(kernels, &tree::<3>([2, 3, 2], [true; 3], 2, seed), 5);
+    }
+}
+
+fn flows_with_a_far_field<K: AnyEuler>(kernels: &K) {
+    all(kernels, &tree::<2>([3, 4], [false, true], 2, 5), 20);
+    all(
+        kernels,
+        &tree::<3>([2, 1, 3], [true, false, false], 2, 5),
+        5,
+    );
+}
+
+/// More elements than a device has groups at once, the last of which do not fill a warp.
+fn many_elements_of_one_level<K: AnyEuler>(kernels: &K) {
+    let leaves = tree::<3>([17, 19, 13], [true; 3], 0, 0);
+    for order in [1, 3] {
+        let mut case = Case::new(leaves.clone(), order, RungeKutta::Rk33);
+        case.params.time_step = TimeStep::Fixed(1e-4);
+        case.compare::<f64, K>(kernels, 2);
+    }
+    let leaves = tree::<2>([101, 97], [true; 2], 0, 0);
+    Case::new(leaves, 2, RungeKutta::Rk43).compare::<f32, K>(kernels, 2);
+}
+
+fn elements_of_one_level_have_no_mortars<K: AnyEuler>(kernels: &K) {
+    all(kernels, &tree::<2>([1, 1], [true; 2], 0, 0), 3);
+    all(kernels, &tree::<3>([1, 2, 1], [true; 3], 0, 0), 3);
+}
+
+/// Steps here, there, and here again are the steps of a flow that stays.
+fn a_flow_goes_there_and_back<K: AnyEuler>(kernels: &K) {
+    let case = Case::new(tree::<3>([2; 3], [true; 3], 2, 3), 3, RungeKutta::Rk33);
+    let mut stays = case.flow::<f64>();
+    stays.advance(9).expect("a flow");
+    let mut goes = case.flow::<f64>();
+    goes.advance(2).expect("a flow");
+    let mut there = goes.on(kernels).expect("memory");
+    there.advance(3).expect("a flow");
+    let mut back = there.to_host().expect("memory");
+    back.advance(4).expect("a flow");
+    assert!(back.unknowns() == stays.unknowns(), "the same bits");
+    assert_eq!(back.time().to_bits(), stays.time().to_bits());
+}
+
+fn a_flow_that_diverges_says_so<K: AnyEuler>(kernels: &K) {
+    let mut case = Case::new(tree::<2>([4, 4], [true; 2], 1, 3), 3, RungeKutta::Rk33);
+    case.params.time_step = TimeStep::Courant(50.0);
+    let mut flow = case.flow::<f64>().on(kernels).expect("memory");
+    let error = flow.advance(100).expect_err("steps that are too long");
+    assert!(error.to_string().contains("diverged"), "{error}");
+}
+
+/// The comparison sees one bit of one entry of a matrix, for each of them that a stage reads, and another state.
+fn a_difference_is_told<K: AnyEuler>(kernels: &K) {
+    let case = Case::new(tree::<3>([2; 3], [true; 3], 2, 3), 2, RungeKutta::Rk33);
+    let here = case.bits::<f64, Host>(&Host, 2);
+    let nudge = |entry: &mut f64| *entry = f64::from_bits(entry.to_bits() + 1);
+    let changes: [&dyn Fn(&mut Basis); 6] = [
+        &|basis| nudge(&mut basis.derivative[1]),
+        &|basis| nudge(&mut basis.edge[0]),
+        &|basis| nudge(&mut basis.correction[0]),
+        &|basis| nudge(&mut basis.halves[0][1]),
+        &|basis| nudge(&mut basis.halves[1][1]),
+        &|basis| nudge(&mut basis.projections[1][0]),
+    ];
+    for (i, change) in changes.iter().enumerate() {
+        let mut other = case.clone();
+        change(&mut other.basis);
+        assert!(other.bits::<f64, K>(kernels, 2) != here, "change {i}");
+    }
+    let other = Case { seed: 8, ..case };
+    assert!(other.bits::<f64, K>(kernels, 2) != here, "another state");
+}
