@@ -211,7 +211,7 @@ fn prefetch<T>(soon: &[T]) {
 }
 
 /// Runs work as it is compiled for processors with AVX2 and fused multiplication, where this is one. The results are the
-/// same: elsewhere a fused operation is a call. (With AVX-512 the compiler gathers what lies apart, which is slower.)
+/// same: elsewhere a fused operation is a call. (With AVX-512 the compiler gathers what lies apart.)
 #[inline(always)]
 fn vectorized(work: impl FnOnce()) {
     #[cfg(target_arch = "x86_64")]
