@@ -62,6 +62,12 @@ impl Basis {
         self.points.len() - 1
     }
 
+    /// The Legendre polynomial of degree p at the points.
+    pub(crate) fn highest_mode(&self) -> Vec<f64> {
+        let value = |&x: &f64| legendre(self.order(), x).0;
+        self.points.iter().map(value).collect()
+    }
+
     /// The Lagrange polynomials at 1.
     pub(crate) fn upper_edge(&self, j: usize) -> f64 {
         self.edge[self.order() - j]

@@ -40,6 +40,7 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
             edges: self.edges,
             time: self.time,
             steps: self.steps,
+            adaptation: self.adaptation,
         };
         flow.make_traces()?;
         Ok(flow)
@@ -82,6 +83,7 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
             edges: self.edges,
             time: self.time,
             steps: self.steps,
+            adaptation: self.adaptation.clone(),
         };
         flow.make_traces()?;
         Ok(flow)

@@ -1,6 +1,6 @@
 //! Why a flow could not be set up or advanced.
 
-use crate::basis::MAX_ORDER;
+use crate::{Sensor, basis::MAX_ORDER};
 use cutlink_amr::ForestError;
 use cutlink_device::DeviceError;
 
@@ -40,6 +40,30 @@ pub enum FrError {
     /// Faces of the box that are not periodic, and nothing beyond them.
     #[error("the box has faces that are not periodic, which need a far field")]
     NoFarField,
+    /// A sensor whose numbers make no sense.
+    #[error(
+        "the sensor {sensor:?} makes no sense: the share that refines has to be below 1 and above the one that coarsens, \
+         the outer distance not below the inner one"
+    )]
+    Sensor {
+        /// The sensor.
+        sensor: Sensor,
+    },
+    /// No steps between adaptations.
+    #[error("there has to be a step between adaptations")]
+    NoInterval,
+    /// Levels of an adaptation that are none.
+    #[error(
+        "levels {} to {} of an adaptation should ascend, and go up to {limit} at most",
+        levels[0],
+        levels[1]
+    )]
+    Levels {
+        /// The coarsest and the finest one.
+        levels: [u32; 2],
+        /// The finest that there is.
+        limit: u32,
+    },
     /// A density or pressure that is not positive, or no number at all.
     #[error("the flow has diverged by time {time}: no wave speed is finite")]
     Diverged {

@@ -11,9 +11,10 @@
 //! | hanging faces | mortars at the fine side's points (Kopriva 1996): conservative, exact for polynomials |
 //! | faces of the box | periodic, or a far field that enters through the common flux |
 //! | time | SSP Runge–Kutta of third order with 3 or 4 stages |
+//! | new meshes | interpolation to children, L2 projection to parents: exact for polynomials, conservative |
 //!
-//! There is no shock capturing, viscosity or wall. The methods are those of Wang, Witherden & Jameson, *J. Comput. Phys.*
-//! 502 (2024) 112823 \[W24\], on a mesh that stays.
+//! The mesh may [follow the flow](ElementAdaptation). There is no shock capturing, viscosity or wall. The methods are those
+//! of Wang, Witherden & Jameson, *J. Comput. Phys.* 502 (2024) 112823 \[W24\].
 //!
 //! Conforming faces have no list: both elements compute the same common flux from both traces, low side first. The coarse
 //! side of a hanging face gathers the fluxes of its sub-faces in their order. So there are no atomics, and states are the
@@ -41,16 +42,20 @@
 //! # Ok::<(), cutlink_fr::FrError>(())
 //! ```
 
+mod adapt;
 mod basis;
 mod devices;
 mod error;
 pub mod kernels;
 mod params;
 mod run;
+mod sensor;
 mod vortex;
 
+pub use adapt::{ElementAdaptation, ElementChanges};
 pub use basis::{Basis, MAX_ORDER};
 pub use error::FrError;
 pub use params::{EulerParams, Primitive, RungeKutta, TimeStep};
 pub use run::{EulerFlow, Totals};
+pub use sensor::Sensor;
 pub use vortex::IsentropicVortex;

@@ -1,7 +1,7 @@
 //! A flow: its state on a tree, steps, and what can be asked of it.
 
 use crate::{
-    Basis, EulerParams, FrError, Primitive, TimeStep,
+    Basis, ElementAdaptation, EulerParams, FrError, Primitive, TimeStep,
     kernels::{EulerKernels, Kernels, Task, Waves, operator_numbers, sizes},
 };
 use cutlink_amr::linear::{Faces, Leaves};
@@ -46,6 +46,7 @@ pub struct EulerFlow<const D: usize, T: Kernels<D> = f64, B: Backend = Host> {
     pub(crate) far_field: B::Buf<T>,
     pub(crate) time: f64,
     pub(crate) steps: u64,
+    pub(crate) adaptation: Option<ElementAdaptation>,
 }
 
 /// # Errors
@@ -111,8 +112,8 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
             backend: Host,
             matrices: operator_numbers(&basis),
             leaves: leaves.clone(),
-            levels: (0..len as u32).map(|i| leaves.level(i) as u8).collect(),
-            coords: (0..len as u32).map(|i| leaves.coord(i)).collect(),
+            levels: levels(leaves),
+            coords: coords(leaves),
             edges: std::array::from_fn(|a| (upper[a] - lower[a]) / f64::from(grid.root()[a])),
             lower,
             u: zeros("the state", len * sizes::element(D, q), T::ZERO)?,
@@ -132,6 +133,7 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
             basis,
             time: 0.0,
             steps: 0,
+            adaptation: None,
         };
         flow.set(|_| Primitive {
             density: 1.0,
@@ -156,6 +158,17 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         self.u = u;
         T::traces(&self.basis, &self.u, &mut self.traces);
         (self.time, self.steps) = (0.0, 0);
+    }
+
+    /// Another tree, without the state on it.
+    pub(crate) fn take_mesh(&mut self, leaves: Leaves<D>, faces: Faces<D>) {
+        (self.levels, self.coords) = (levels(&leaves), coords(&leaves));
+        (self.leaves, self.faces) = (leaves, faces);
+    }
+
+    /// The length of the box along an axis.
+    pub(crate) fn length(&self, axis: usize) -> f64 {
+        self.edges[axis] * f64::from(self.leaves.grid().root()[axis])
     }
 
     /// The unknowns: by leaf, unknown (ρ, ρ v, ρ E) and point.
@@ -239,11 +252,13 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
     /// Takes so many steps.
     ///
     /// # Errors
-    /// [`FrError::Diverged`] where a step is to be found from a state that is no flow. Steps of a fixed length go on.
+    /// [`FrError::Diverged`] where a step is to be found from a state that is no flow; steps of a fixed length go on.
+    /// As [`adapt`](EulerFlow::adapt) where the mesh follows the flow.
     pub fn advance(&mut self, steps: u64) -> Result<(), FrError> {
         for _ in 0..steps {
             let step = self.time_step()?;
             self.step(step)?;
+            self.adapt_if_due()?;
         }
         Ok(())
     }
@@ -262,6 +277,7 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
             } else {
                 self.step(step)?;
             }
+            self.adapt_if_due()?;
         }
         Ok(())
     }
@@ -331,6 +347,20 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
         Ok((2 * self.params.order + 1) as f64 * largest)
     }
 
+    /// An adaptation where one is due.
+    fn adapt_if_due(&mut self) -> Result<(), FrError> {
+        let due = |a: &ElementAdaptation| self.steps.is_multiple_of(a.every);
+        if self.adaptation.as_ref().is_some_and(due) {
+            B::adapt(self)?;
+        }
+        Ok(())
+    }
+
+    /// The basis.
+    pub fn basis(&self) -> &Basis {
+        &self.basis
+    }
+
     /// The time.
     pub fn time(&self) -> f64 {
         self.time
@@ -340,6 +370,18 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
     pub fn steps(&self) -> u64 {
         self.steps
     }
+}
+
+/// The levels of leaves.
+fn levels<const D: usize>(leaves: &Leaves<D>) -> Vec<u8> {
+    (0..leaves.len() as u32)
+        .map(|i| leaves.level(i) as u8)
+        .collect()
+}
+
+/// The coordinates of leaves at their levels.
+fn coords<const D: usize>(leaves: &Leaves<D>) -> Vec<[i32; D]> {
+    (0..leaves.len() as u32).map(|i| leaves.coord(i)).collect()
 }
 
 /// The trace of the same state at all points of a face.

@@ -6,6 +6,7 @@
 //! | `advance` | common fluxes of all other faces, the corrected flux, the update, new traces: one pass over the state | `advance` |
 //! | `traces` | the traces of a new state | `advance` |
 //! | `wave_rate` | the fastest wave | `stages.rs`, `cuda/advance` |
+//! | `transfer` | the state of an adapted tree, on the host | `transfer.rs` |
 //!
 //! | array | order |
 //! |---|---|
@@ -23,6 +24,7 @@ pub mod mortar;
 mod operators;
 mod riemann;
 mod stages;
+pub mod transfer;
 
 use crate::Basis;
 use cutlink_amr::linear::{Faces, Leaves};
@@ -32,6 +34,7 @@ pub use operators::{Matrix, Operators};
 use rayon::prelude::*;
 pub use riemann::rusanov;
 pub use stages::{EulerKernels, Waves};
+pub use transfer::Moves;
 
 /// Lengths of what an element has, by dimension and points on an axis.
 pub mod sizes {
@@ -76,7 +79,7 @@ pub mod sizes {
 pub struct Task<'a, const D: usize, T: Real, B: Backend = Host> {
     /// The basis.
     pub basis: &'a Basis,
-    /// Its matrices in the backend's memory: [`operators::numbers`].
+    /// Its matrices in the backend's memory.
     pub matrices: &'a B::Buf<T>,
     /// The ratio of specific heats.
     pub gamma: T,
@@ -116,6 +119,9 @@ pub trait Kernels<const D: usize>: Real {
         start: &mut [Self],
         traces: &mut [Self],
     );
+
+    /// The state of the leaves after an adaptation, from that of the leaves before.
+    fn transfer(basis: &Basis, moves: &Moves<'_>, from: &[Self], to: &mut [Self]);
 }
 
 /// The stages of a dimension and precision, compiled in this crate for each order.
@@ -152,6 +158,15 @@ macro_rules! kernels {
                     2 => advance::advance::<$d, 3, _>(task, mortars, u, start, traces),
                     3 => advance::advance::<$d, 4, _>(task, mortars, u, start, traces),
                     _ => advance::advance::<$d, 5, _>(task, mortars, u, start, traces),
+                }
+            }
+
+            fn transfer(basis: &Basis, moves: &Moves<'_>, from: &[Self], to: &mut [Self]) {
+                match basis.order() {
+                    1 => transfer::transfer::<$d, 2, _>(basis, moves, from, to),
+                    2 => transfer::transfer::<$d, 3, _>(basis, moves, from, to),
+                    3 => transfer::transfer::<$d, 4, _>(basis, moves, from, to),
+                    _ => transfer::transfer::<$d, 5, _>(basis, moves, from, to),
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! The stages of a step, for a backend to implement, and the CPU's.
 
 use super::{Kernels, Task};
-use crate::FrError;
+use crate::{ElementChanges, EulerFlow, FrError};
 use cutlink_amr::linear::Leaves;
 use cutlink_device::{Backend, Host};
 use rayon::prelude::*;
@@ -40,6 +40,20 @@ pub trait EulerKernels<const D: usize>: Backend {
         waves: &Waves<'_, D, Self>,
         u: &Self::Buf<T>,
     ) -> Result<f64, FrError>;
+
+    /// Adapts the mesh of a flow once. Unless a backend does better, the flow is copied to the host and back.
+    fn adapt<T: Kernels<D>>(flow: &mut EulerFlow<D, T, Self>) -> Result<ElementChanges, FrError>
+    where
+        Self: Sized,
+    {
+        let mut host = flow.to_host()?;
+        let changes = host.adapt()?;
+        if changes.is_any() {
+            let backend = flow.backend.clone();
+            *flow = host.on(&backend)?;
+        }
+        Ok(changes)
+    }
 }
 
 /// What the fastest wave is found with.
@@ -114,5 +128,9 @@ impl<const D: usize> EulerKernels<D> for Host {
         };
         let elements = u.par_chunks((D + 2) * nodes).enumerate();
         Ok(elements.map(of_element).reduce(|| 0.0, f64::max))
+    }
+
+    fn adapt<T: Kernels<D>>(flow: &mut EulerFlow<D, T>) -> Result<ElementChanges, FrError> {
+        flow.adapt()
     }
 }

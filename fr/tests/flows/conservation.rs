@@ -24,7 +24,8 @@ where
     relative(&flow.totals(), &before)
 }
 
-fn relative<const D: usize>(after: &Totals<D>, before: &Totals<D>) -> f64 {
+/// The largest relative change of an integral.
+pub(crate) fn relative<const D: usize>(after: &Totals<D>, before: &Totals<D>) -> f64 {
     let of = |after: f64, before: f64| ((after - before) / before).abs();
     (0..D)
         .map(|a| of(after.momentum[a], before.momentum[a]))

@@ -6,7 +6,9 @@ mod far_field;
 mod free_stream;
 mod mortars;
 mod order;
+mod sensor;
 mod threads;
+mod transfer;
 mod vortex;
 
 use cutlink_amr::{

@@ -1,0 +1,203 @@
+//! Where a mesh should be finer or coarser: a wish for each element.
+
+use crate::{EulerFlow, FrError, basis::Basis, kernels::Kernels};
+use rayon::prelude::*;
+
+/// What elements are refined and coarsened by.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Sensor {
+    /// The decay of modes (Persson & Peraire 2006; Naddei et al. 2019; W24, eq. 15): for each axis i, η is the L2 norm of
+    /// the highest modes of φ = ρ v_i + `momentum` over that of φ, and η_max the largest η of all elements.
+    Modal {
+        /// α: elements are refined where an η is above α η_max.
+        refine_above: f64,
+        /// β: elements are coarsened where all η are below β η_max.
+        coarsen_below: f64,
+        /// The momentum ρ_∞ U_∞ that is added, so that φ is not zero in a fluid at rest.
+        momentum: f64,
+        /// Where η_max is not above this, η counts as zero: what rounding leaves of a smooth flow is no reason to refine.
+        floor: f64,
+    },
+    /// The distance to a line along z that moves, in a periodic box to the nearest of its copies (W24, §5.2): elements
+    /// are refined where more of their points are within the inner distance than beyond the outer one, and coarsened
+    /// where fewer are.
+    MovingLine {
+        /// Where the line is at time 0, on x and y.
+        from: [f64; 2],
+        /// Its velocity.
+        velocity: [f64; 2],
+        /// The inner distance.
+        inner: f64,
+        /// The outer distance.
+        outer: f64,
+    },
+}
+
+impl Sensor {
+    /// # Errors
+    /// Where a number makes no sense.
+    pub(crate) fn validate(&self) -> Result<(), FrError> {
+        let is_known = |values: &[f64]| values.iter().all(|x| x.is_finite());
+        let is_right = match *self {
+            Self::Modal {
+                refine_above,
+                coarsen_below,
+                momentum,
+                floor,
+            } => {
+                is_known(&[momentum, floor])
+                    && floor >= 0.0
+                    && coarsen_below >= 0.0
+                    && coarsen_below < refine_above
+                    && refine_above < 1.0
+            }
+            Self::MovingLine {
+                from,
+                velocity,
+                inner,
+                outer,
+            } => {
+                is_known(&[from, velocity].concat())
+                    && 0.0 < inner
+                    && inner <= outer
+                    && outer.is_finite()
+            }
+        };
+        if !is_right {
+            return Err(FrError::Sensor {
+                sensor: self.clone(),
+            });
+        }
+        Ok(())
+    }
+}
+
+impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
+    /// By element: above 0 it should be refined, the more the higher; below 0 it may be coarsened; at 0 it is right.
+    pub(crate) fn wishes(&self, sensor: &Sensor) -> Vec<f64> {
+        match *sensor {
+            Sensor::Modal {
+                refine_above,
+                coarsen_below,
+                momentum,
+                floor,
+            } => {
+                let decays = self.decays(momentum);
+                let largest = decays
+                    .par_iter()
+                    .copied()
+                    .reduce(|| [0.0; D], |a, b| std::array::from_fn(|i| a[i].max(b[i])));
+                let wish = |eta: &[f64; D]| {
+                    let share = |i: usize| match largest[i] > floor {
+                        true => eta[i] / largest[i],
+                        false => 0.0,
+                    };
+                    let shares: [f64; D] = std::array::from_fn(share);
+                    let above = shares.into_iter().fold(0.0, f64::max);
+                    if above > refine_above {
+                        above
+                    } else if shares.into_iter().all(|share| share < coarsen_below) {
+                        -1.0
+                    } else {
+                        0.0
+                    }
+                };
+                decays.par_iter().map(wish).collect()
+            }
+            Sensor::MovingLine {
+                from,
+                velocity,
+                inner,
+                outer,
+            } => {
+                let at = [0, 1].map(|a: usize| from[a] + velocity[a] * self.time());
+                let wish = |leaf: usize| {
+                    let side = |node: usize| {
+                        let point = self.point(leaf as u32, node);
+                        let arm = [0, 1].map(|a: usize| self.shortest(a, point[a] - at[a]));
+                        let square = arm[0] * arm[0] + arm[1] * arm[1];
+                        f64::from(i8::from(square < inner * inner))
+                            - f64::from(i8::from(square > outer * outer))
+                    };
+                    let sum: f64 = (0..self.nodes()).map(side).sum();
+                    sum / self.nodes() as f64
+                };
+                (0..self.leaves().len()).into_par_iter().map(wish).collect()
+            }
+        }
+    }
+
+    /// A distance along an axis, that to the nearest copy where the box is periodic.
+    fn shortest(&self, axis: usize, distance: f64) -> f64 {
+        if !self.leaves().grid().periodic()[axis] {
+            return distance;
+        }
+        let length = self.length(axis);
+        distance - length * (distance / length).round()
+    }
+
+    /// By element and axis i, the L2 norm of the highest modes of φ = ρ v_i + `momentum` over that of φ: a number in 0..=1
+    /// (W24, eq. 15). φ^(p-1) is φ without the modes that are of degree p on any axis.
+    pub fn decays(&self, momentum: f64) -> Vec<[f64; D]> {
+        let modes = HighestMode::new(self.basis());
+        let (nodes, q) = (self.nodes(), self.basis().points.len());
+        let weights: Vec<f64> = (0..nodes)
+            .map(|node| {
+                let weight = |a: u32| self.basis().weights[node / q.pow(a) % q];
+                (0..D as u32).map(weight).product()
+            })
+            .collect();
+        let norm = |values: &[f64]| -> f64 {
+            let terms = values.iter().zip(&weights).map(|(v, w)| w * v * v);
+            terms.sum::<f64>().sqrt()
+        };
+        let of_element = |u: &[T]| {
+            std::array::from_fn(|i| {
+                let own = &u[(1 + i) * nodes..][..nodes];
+                let whole: Vec<f64> = own.iter().map(|m| m.wide() + momentum).collect();
+                let mut low = whole.clone();
+                for axis in 0..D as u32 {
+                    modes.remove(q.pow(axis), &mut low);
+                }
+                let high: Vec<f64> = whole.iter().zip(&low).map(|(a, b)| a - b).collect();
+                match norm(&high) {
+                    0.0 => 0.0,
+                    high => high / norm(&whole),
+                }
+            })
+        };
+        let one = self.unknowns().len() / self.leaves().len();
+        self.unknowns().par_chunks(one).map(of_element).collect()
+    }
+}
+
+/// The Legendre polynomial of the highest degree: its values at the points, and what takes values there to its coefficient.
+struct HighestMode {
+    values: Vec<f64>,
+    coefficient: Vec<f64>,
+}
+
+impl HighestMode {
+    fn new(basis: &Basis) -> Self {
+        let values = basis.highest_mode();
+        let half = basis.order() as f64 + 0.5;
+        let weighted = values.iter().zip(&basis.weights);
+        Self {
+            coefficient: weighted.map(|(v, w)| half * v * w).collect(),
+            values,
+        }
+    }
+
+    /// Takes the mode away on the axis whose points are `stride` apart.
+    fn remove(&self, stride: usize, values: &mut [f64]) {
+        for line in values.chunks_exact_mut(self.values.len() * stride) {
+            for k in 0..stride {
+                let own = line[k..].iter().step_by(stride).zip(&self.coefficient);
+                let coefficient: f64 = own.map(|(v, c)| v * c).sum();
+                let own = line[k..].iter_mut().step_by(stride).zip(&self.values);
+                own.for_each(|(v, mode)| *v -= coefficient * mode);
+            }
+        }
+    }
+}
