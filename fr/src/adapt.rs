@@ -14,7 +14,7 @@ use crate::{
 };
 use cutlink_amr::{
     Mark,
-    linear::{Face, Leaves},
+    linear::{Face, Faces, Leaves},
 };
 use cutlink_device::{Backend, Host};
 
@@ -42,6 +42,13 @@ pub struct ElementChanges {
     pub coarsened: u64,
     /// Elements that the sensor wanted finer, and the budget did not let be.
     pub refused: u64,
+}
+
+/// Numbers in the arrays of a flow on a tree.
+pub(crate) struct Lengths {
+    pub(crate) state: usize,
+    traces: usize,
+    mortars: usize,
 }
 
 impl ElementChanges {
@@ -226,37 +233,64 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
             return Ok(changes);
         }
         let faces = leaves.faces(&Host)?;
-        let q = self.params.order + 1;
-        let state = leaves.len() * sizes::element(D, q);
-        let traces = 2 * D * leaves.len() * sizes::trace(D, q);
-        let mortars = faces.slots.len() * sizes::slot(D, q);
-        let lengths = [
-            ("the state", &mut self.u, state),
-            ("the state at a step's start", &mut self.start, state),
-            ("traces", &mut self.traces, traces),
-            ("new traces", &mut self.next_traces, traces),
-            ("fluxes of hanging faces", &mut self.mortars, mortars),
-        ];
-        for (what, buffer, len) in lengths {
-            let before = buffer.len();
-            Host.resize(what, buffer, len.max(before), T::ZERO)?;
-            // Room is enough for now: where there is none for the others, all is as it was.
-            buffer.truncate(before);
-        }
-        self.start.resize(state, T::ZERO);
+        let lengths = self.reserve(&leaves, &faces)?;
+        self.start.resize(lengths.state, T::ZERO);
         let moves = Moves {
             marks,
             first: &adapted.first,
         };
         T::transfer(&self.basis, &moves, &self.u, &mut self.start);
         std::mem::swap(&mut self.u, &mut self.start);
-        self.start.resize(state, T::ZERO);
-        self.traces.resize(traces, T::ZERO);
-        self.next_traces.resize(traces, T::ZERO);
-        self.mortars.resize(mortars, T::ZERO);
+        self.start.resize(lengths.state, T::ZERO);
+        self.resize_rest(&lengths);
         self.take_mesh(leaves, faces);
         T::traces(&self.basis, &self.u, &mut self.traces);
         Ok(changes)
+    }
+
+    /// Makes room for the arrays of a tree, which keep their lengths and numbers.
+    ///
+    /// # Errors
+    /// Where memory is short.
+    pub(crate) fn reserve(
+        &mut self,
+        leaves: &Leaves<D>,
+        faces: &Faces<D>,
+    ) -> Result<Lengths, FrError> {
+        let q = self.params.order + 1;
+        let lengths = Lengths {
+            state: leaves.len() * sizes::element(D, q),
+            traces: 2 * D * leaves.len() * sizes::trace(D, q),
+            mortars: faces.slots.len() * sizes::slot(D, q),
+        };
+        let buffers = [
+            ("the state", &mut self.u, lengths.state),
+            (
+                "the state at a step's start",
+                &mut self.start,
+                lengths.state,
+            ),
+            ("traces", &mut self.traces, lengths.traces),
+            ("new traces", &mut self.next_traces, lengths.traces),
+            (
+                "fluxes of hanging faces",
+                &mut self.mortars,
+                lengths.mortars,
+            ),
+        ];
+        for (what, buffer, len) in buffers {
+            let before = buffer.len();
+            Host.resize(what, buffer, len.max(before), T::ZERO)?;
+            buffer.truncate(before);
+        }
+        Ok(lengths)
+    }
+
+    /// Gives traces and mortars the lengths of a tree, for which there is room.
+    pub(crate) fn resize_rest(&mut self, lengths: &Lengths) {
+        self.traces.resize(lengths.traces, T::ZERO);
+        self.next_traces.resize(lengths.traces, T::ZERO);
+        self.mortars.resize(lengths.mortars, T::ZERO);
     }
 
     /// The tree.

@@ -126,7 +126,7 @@ fn gauss(n: usize) -> (Vec<f64>, Vec<f64>) {
 }
 
 /// The Lagrange polynomials of the points at x.
-fn lagrange(points: &[f64], x: f64) -> Vec<f64> {
+pub(crate) fn lagrange(points: &[f64], x: f64) -> Vec<f64> {
     let value = |j: usize| {
         let others = (0..points.len()).filter(|&m| m != j);
         others.fold(1.0, |product, m| {

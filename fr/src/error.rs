@@ -64,6 +64,14 @@ pub enum FrError {
         /// The finest that there is.
         limit: u32,
     },
+    /// A saved state of another flow.
+    #[error("the saved state has another root grid, or {found} numbers in place of {expected}")]
+    Saved {
+        /// Its numbers.
+        found: usize,
+        /// Those of its tree at this order.
+        expected: usize,
+    },
     /// A density or pressure that is not positive, or no number at all.
     #[error("the flow has diverged by time {time}: no wave speed is finite")]
     Diverged {

@@ -50,6 +50,7 @@ pub mod kernels;
 mod params;
 mod run;
 mod sensor;
+mod state;
 mod vortex;
 
 pub use adapt::{ElementAdaptation, ElementChanges};

@@ -7,6 +7,7 @@ mod free_stream;
 mod mortars;
 mod order;
 mod sensor;
+mod state;
 mod threads;
 mod transfer;
 mod vortex;
