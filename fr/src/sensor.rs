@@ -21,7 +21,8 @@ pub enum Sensor {
     },
     /// The distance to a line along z that moves, in a periodic box to the nearest of its copies (W24, §5.2): elements
     /// are refined where more of their points are within the inner distance than beyond the outer one, and coarsened
-    /// where fewer are.
+    /// where fewer are. Elements longer than the inner distance are refined where any part of them is within it, as all
+    /// their points may miss it.
     MovingLine {
         /// Where the line is at time 0, on x and y.
         from: [f64; 2],
@@ -113,6 +114,9 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
             } => {
                 let at = [0, 1].map(|a: usize| from[a] + velocity[a] * self.time());
                 let wish = |leaf: usize| {
+                    if self.is_coarse_near(leaf as u32, at, inner) {
+                        return 1.0;
+                    }
                     let side = |node: usize| {
                         let point = self.point(leaf as u32, node);
                         let arm = [0, 1].map(|a: usize| self.shortest(a, point[a] - at[a]));
@@ -126,6 +130,18 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
                 (0..self.leaves().len()).into_par_iter().map(wish).collect()
             }
         }
+    }
+
+    /// Whether an element is longer than a distance, and a part of it within the distance from a line along z.
+    fn is_coarse_near(&self, leaf: u32, line: [f64; 2], distance: f64) -> bool {
+        let share = 1.0 / f64::from(1u32 << self.leaves().level(leaf));
+        let coord = self.leaves().coord(leaf);
+        let edges = [0, 1].map(|a: usize| share * self.edges[a]);
+        let gap = [0, 1].map(|a: usize| {
+            let middle = self.lower[a] + edges[a] * (f64::from(coord[a]) + 0.5);
+            (self.shortest(a, middle - line[a]).abs() - 0.5 * edges[a]).max(0.0)
+        });
+        edges[0].max(edges[1]) > distance && gap[0] * gap[0] + gap[1] * gap[1] < distance * distance
     }
 
     /// A distance along an axis, that to the nearest copy where the box is periodic.

@@ -189,35 +189,61 @@ fn a_line_that_moves_is_followed() {
     assert!((32..60).contains(&groups), "{groups}");
 }
 
-/// By brute force: an element is fine if one on the way of so many faces was wished to be.
+/// A circle that all points of the coarsest elements miss.
+#[test]
+fn a_line_is_found_from_the_coarsest_elements() {
+    let mut flow = uniform::<2>(2, 1);
+    let sensor = Sensor::MovingLine {
+        from: [0.02, 0.97],
+        velocity: [0.0; 2],
+        inner: 0.1,
+        outer: 0.12,
+    };
+    flow.follow(Some(adaptation(sensor, 4)))
+        .expect("an adaptation");
+    flow.set_adapted(|x| noise(1, x)).expect("noise");
+    for x in [[0.02, 0.97], [0.08, 0.97], [0.96, 0.03]] {
+        let place = x.map(|x| (x * 32.0) as i32);
+        let leaf = flow.leaves().find(4, place).expect("inside");
+        assert_eq!(flow.leaves().level(leaf), 4, "at {x:?}");
+    }
+    let far = flow.leaves().find(0, [1, 0]).expect("inside");
+    assert!(flow.leaves().level(far) < 4);
+}
+
+/// By brute force: an element is fine if one that the sensor wants fine is so many faces away.
 #[test]
 fn the_buffer_is_rings_of_elements() {
-    for buffer in 0..4 {
+    let fine = |buffer: u32| -> Vec<[i32; 2]> {
         let mut flow = uniform::<2>(16, 1);
         let sensor = Sensor::MovingLine {
-            from: [0.53, 0.53],
+            from: [0.53, 0.55],
             velocity: [0.0; 2],
-            inner: 0.06,
-            outer: 0.07,
+            inner: 0.07,
+            outer: 0.08,
         };
         let mut wanted = adaptation(sensor, 1);
         wanted.buffer = buffer;
         flow.follow(Some(wanted)).expect("an adaptation");
         flow.adapt().expect("an adaptation");
         let leaves = flow.leaves();
-        let is_fine = |x: i32, y: i32| {
-            let leaf = leaves.find(0, [x, y]).expect("inside");
+        let places = (0..256).map(|i| [i % 16, i / 16]);
+        let is_fine = |at: &[i32; 2]| {
+            let leaf = leaves.find(0, *at).expect("inside");
             leaves.level(leaf) == 1
         };
-        // Without a buffer, the element of the line and those whose points are near.
-        let seeds = [[8, 8]];
-        for (x, y) in (0..16).flat_map(|x| (0..16).map(move |y| (x, y))) {
-            let steps = seeds
-                .iter()
-                .map(|s: &[i32; 2]| (s[0] - x).abs() + (s[1] - y).abs());
-            let near = steps.min().expect("seeds") <= buffer as i32;
-            assert_eq!(is_fine(x, y), near, "buffer {buffer}, {x}, {y}");
-        }
+        places.filter(is_fine).collect()
+    };
+    let seeds = fine(0);
+    assert!((1..8).contains(&seeds.len()), "{seeds:?}");
+    for buffer in 1..4 {
+        let near = |at: &[i32; 2]| {
+            let steps = |s: &[i32; 2]| (s[0] - at[0]).abs() + (s[1] - at[1]).abs();
+            seeds.iter().any(|seed| steps(seed) <= buffer as i32)
+        };
+        let places = (0..256).map(|i| [i % 16, i / 16]);
+        let expected: Vec<[i32; 2]> = places.filter(near).collect();
+        assert_eq!(fine(buffer), expected, "buffer {buffer}");
     }
 }
 
