@@ -10,6 +10,7 @@
 
 use cutlink_amr::ForestError;
 use cutlink_device::DeviceError;
+use cutlink_fr::FrError;
 use cutlink_mesher::placement::PlacementError;
 use cutlink_mesher::primitives::ShapeError;
 use cutlink_mesher::read::ReadError;
@@ -257,6 +258,17 @@ impl From<SolverError> for Error {
             SolverError::Io(_) | SolverError::Communication { .. } | SolverError::Rank { .. } => {
                 Self::wrap(ErrorKind::Runtime, error)
             }
+            _ => Self::wrap(ErrorKind::Input, error),
+        }
+    }
+}
+
+impl From<FrError> for Error {
+    fn from(error: FrError) -> Self {
+        match error {
+            FrError::Device(error) => error.into(),
+            FrError::Forest(error) => VoxelError::from(error).into(),
+            FrError::Diverged { .. } => Self::wrap(ErrorKind::Diverged, error),
             _ => Self::wrap(ErrorKind::Input, error),
         }
     }

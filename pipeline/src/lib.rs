@@ -54,7 +54,8 @@ pub use mesh::mesh;
 pub use observer::{FlowLook, Observer, StopToken};
 pub use options::MeshOptions;
 pub use solve::{
-    Case, Coefficient, EstimateOptions, FlowEstimate, RunOptions, RunPlan, RunSummary,
+    AnyCase, Case, Coefficient, EstimateOptions, FlowEstimate, FluxCase, RunOptions, RunPlan,
+    RunSummary,
 };
 
 /// Version of the JSON objects; it changes when a key is removed or changes its meaning.

@@ -4,7 +4,7 @@ use crate::cli::SolveArgs;
 use crate::console::{self, Console};
 use crate::signals;
 use cutlink::solve::example;
-use cutlink::{Case, Error, RunOptions, output};
+use cutlink::{AnyCase, Error, FluxCase, RunOptions, output};
 use cutlink_mpi::World;
 use std::{path::Path, sync::Arc};
 
@@ -16,10 +16,6 @@ pub fn command(args: &SolveArgs, world: Option<&Arc<World>>) -> Result<(), Error
     if let Some(name) = &args.example {
         return write_example(name, args);
     }
-    let mut case = Case::read(args.file())?;
-    if let Some(file) = &args.mesh {
-        case.take_mesh_file(file);
-    }
     let mut options = RunOptions::default();
     options.resume = args.resume;
     options.replace = args.force;
@@ -29,6 +25,16 @@ pub fn command(args: &SolveArgs, world: Option<&Arc<World>>) -> Result<(), Error
     options.ranks = args.ranks.iter().map(|&ranks| ranks.into()).collect();
     options.stop = signals::stop_token();
     let mut console = Console::new(args.output);
+    let mut case = match AnyCase::read(args.file())? {
+        AnyCase::LatticeBoltzmann(case) => case,
+        AnyCase::FluxReconstruction(case) => {
+            options.world = world.cloned();
+            return flux(&case, args, &options, &mut console);
+        }
+    };
+    if let Some(file) = &args.mesh {
+        case.take_mesh_file(file);
+    }
     if args.dry_run {
         let plan = case.plan(&options, &mut console)?;
         return console.object(&plan.json);
@@ -38,6 +44,27 @@ pub fn command(args: &SolveArgs, world: Option<&Arc<World>>) -> Result<(), Error
         return case.serve(&options);
     }
     let summary = case.run_with(&options, &mut console)?;
+    console.object(&summary.json)
+}
+
+/// Runs a compressible flow, or shows its plan.
+fn flux(
+    case: &FluxCase,
+    args: &SolveArgs,
+    options: &RunOptions,
+    console: &mut Console,
+) -> Result<(), Error> {
+    if args.mesh.is_some() {
+        return Err(
+            Error::input("--mesh is for flows of kind \"lattice-boltzmann\"")
+                .hint("flux reconstruction has no bodies: its box is [domain]"),
+        );
+    }
+    if args.dry_run {
+        let plan = case.plan(options, console)?;
+        return console.object(&plan.json);
+    }
+    let summary = case.run_with(options, console)?;
     console.object(&summary.json)
 }
 

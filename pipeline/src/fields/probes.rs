@@ -1,13 +1,12 @@
 //! Pressure and velocity at points, as CSV: one row per time, `step,time (s),u1 (m/s),v1 (m/s),...`.
 //!
-//! Velocity components u, v, w and pressure p of each point, numbered from 1. See [`velocity_at`] for the
+//! Velocity components u, v, w and pressure p of each point, numbered from 1. See [`velocity_at`](cutlink_solver::fields::velocity_at) for the
 //! interpolation. Rows are appended and rewritten only when a run resumes from an earlier step.
 
 use super::units::FieldUnits;
 use super::values::Scene;
 use crate::error::Error;
 use crate::output;
-use cutlink_solver::fields::velocity_at;
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
@@ -77,12 +76,12 @@ pub(super) fn append<const D: usize>(
     let mut line = format!("{},{}", scene.snapshot.step, scene.time());
     for &point in points {
         // In single precision, like the values; the points are already checked.
-        match velocity_at(scene.mesh, scene.snapshot, point) {
-            Some((density, velocity)) => {
+        match scene.probe(point) {
+            Some((velocity, pressure)) => {
                 for u in velocity {
-                    let _ = write!(line, ",{}", (u * scene.units.velocity.factor) as f32);
+                    let _ = write!(line, ",{}", u as f32);
                 }
-                let _ = write!(line, ",{}", scene.pressure(density) as f32);
+                let _ = write!(line, ",{}", pressure as f32);
             }
             None => line.push_str(&",".repeat(D + 1)),
         }

@@ -4,7 +4,9 @@ use super::spec::{Average, CellField, Quantity};
 use super::units::{FieldUnit, FieldUnits};
 use cutlink_amr::{CellRef, FREE, dims};
 use cutlink_solver::Snapshot;
-use cutlink_solver::fields::{derive, gradient, q_criterion, vorticity, vorticity_components};
+use cutlink_solver::fields::{
+    derive, gradient, q_criterion, velocity_at, vorticity, vorticity_components,
+};
 use cutlink_voxelizer::Mesh;
 use rayon::prelude::*;
 
@@ -20,6 +22,8 @@ pub(super) struct Column {
 pub(super) struct Scene<'a, const D: usize> {
     pub(super) mesh: &'a Mesh<D>,
     pub(super) snapshot: &'a Snapshot<D>,
+    /// The same with the pressure in place of the density, of a flow whose pressure does not follow from its density.
+    pub(super) pressure: Option<&'a Snapshot<D>>,
     pub(super) units: &'a FieldUnits,
     /// The kind of average, if the snapshot is one.
     pub(super) average: Option<Average>,
@@ -118,7 +122,7 @@ impl<const D: usize> Scene<'_, D> {
                 }
             }
             CellField::Density => to[0] = self.density(at) as f32,
-            CellField::Pressure => to[0] = self.pressure(self.raw_density(at)) as f32,
+            CellField::Pressure => to[0] = self.pressure_at(at) as f32,
             CellField::Vorticity => {
                 let curl = vorticity(&gradient(self.mesh, &self.snapshot.velocity, at));
                 for (to, from) in to.iter_mut().zip(&curl[3 - vorticity_components(D)..]) {
@@ -143,6 +147,26 @@ impl<const D: usize> Scene<'_, D> {
         self.raw_density(at) * self.units.density.factor
     }
 
+    fn pressure_at(&self, at: CellRef) -> f64 {
+        match self.pressure {
+            None => self.pressure(self.raw_density(at)),
+            Some(of) => {
+                let i = at.block as usize * dims::cells(D) + at.cell as usize;
+                f64::from(of.density[i]) * self.units.pressure.factor
+            }
+        }
+    }
+
+    /// The velocity and the pressure at a point, interpolated; in root cells from the lower corner of the box.
+    pub(super) fn probe(&self, point: [f64; D]) -> Option<([f64; D], f64)> {
+        let (density, velocity) = velocity_at(self.mesh, self.snapshot, point)?;
+        let pressure = match self.pressure {
+            None => self.pressure(density),
+            Some(of) => velocity_at(self.mesh, of, point)?.0 * self.units.pressure.factor,
+        };
+        Some((velocity.map(|u| u * self.units.velocity.factor), pressure))
+    }
+
     /// The pressure of a lattice density; the squared speed of sound is 1/3.
     pub(super) fn pressure(&self, density: f64) -> f64 {
         (density - 1.0) / 3.0 * self.units.pressure.factor
@@ -161,7 +185,7 @@ impl<const D: usize> Scene<'_, D> {
             Quantity::VelocityX => component(0),
             Quantity::VelocityY => component(1),
             Quantity::VelocityZ => component(2),
-            Quantity::Pressure => self.pressure(self.raw_density(at)),
+            Quantity::Pressure => self.pressure_at(at),
             Quantity::Density => self.density(at),
             Quantity::Vorticity => {
                 let slope = gradient(self.mesh, &self.snapshot.velocity, at);

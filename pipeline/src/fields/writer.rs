@@ -268,6 +268,18 @@ impl<const D: usize> FieldWriter<D> {
         snapshot: &Snapshot<D>,
         moment: Moment,
     ) -> Result<Vec<PathBuf>, Error> {
+        self.write_with(mesh, snapshot, None, moment)
+    }
+
+    /// Like [`write`](Self::write), with the pressure of a flow where it does not follow from the density: a snapshot that has
+    /// it in place of the density. Averages have none.
+    pub(crate) fn write_with(
+        &mut self,
+        mesh: &Mesh<D>,
+        snapshot: &Snapshot<D>,
+        pressure: Option<&Snapshot<D>>,
+        moment: Moment,
+    ) -> Result<Vec<PathBuf>, Error> {
         let step = snapshot.step;
         if let Some(averages) = &mut self.averages {
             averages.follow(mesh)?;
@@ -291,6 +303,7 @@ impl<const D: usize> FieldWriter<D> {
             let scene = Scene {
                 mesh,
                 snapshot: averaged.as_ref().unwrap_or(snapshot),
+                pressure,
                 units: &self.units,
                 average,
             };

@@ -141,7 +141,11 @@ pub(super) fn open<const D: usize>(
 }
 
 /// Prepares the folder for a new run: without `replace`, an earlier run is an error.
-fn begin(options: &RunOptions, case_file: Option<&Path>, folder: &Path) -> Result<(), Error> {
+pub(super) fn begin(
+    options: &RunOptions,
+    case_file: Option<&Path>,
+    folder: &Path,
+) -> Result<(), Error> {
     const NAMES: [&str; 6] = [
         "case.toml",
         "forces.csv",
@@ -165,7 +169,7 @@ fn begin(options: &RunOptions, case_file: Option<&Path>, folder: &Path) -> Resul
 }
 
 /// Restores the last valid checkpoint; returns its header.
-fn resume(
+pub(super) fn resume(
     folder: &Path,
     header: &Header,
     observer: &mut dyn Observer,

@@ -3,10 +3,10 @@
 //! Numbers are in SI units, or in any consistent system. `docs/case.md` describes every key; an unknown key is an error
 //! that suggests the nearest known one.
 
-use crate::config;
 use crate::error::Error;
 use crate::fields::OutputSpec;
 use crate::options::{Axes, MeshOptions, Numbers, Root};
+use crate::solve::flux::{self, SolverTable};
 use crate::solve::value::Value;
 use cutlink_solver::{Collision, Interpolation, LatticeKind, Les, Precision, WallScheme};
 use serde::de::value::MapAccessDeserializer;
@@ -24,6 +24,8 @@ pub struct Case {
     /// The file it was read from.
     #[serde(skip)]
     pub file: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub solver: Option<SolverTable>,
     pub mesh: Option<MeshOptions>,
     pub domain: Option<DomainTable>,
     pub physics: PhysicsTable,
@@ -466,10 +468,12 @@ impl Case {
     /// # Errors
     /// As [`config::read`].
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let case = config::read(path)?;
+        let name = path.display();
+        let text = std::fs::read_to_string(path)
+            .map_err(|e| Error::input(format!("cannot read {name}")).because(&e))?;
         Ok(Self {
             file: Some(path.to_owned()),
-            ..case
+            ..flux::parse(&name.to_string(), &text)?
         })
     }
 
@@ -478,7 +482,7 @@ impl Case {
     /// # Errors
     /// As [`config::parse`].
     pub fn from_toml(text: &str) -> Result<Self, Error> {
-        config::parse("case", text)
+        flux::parse("case", text)
     }
 
     /// Replaces the mesh or box of the case by a mesh file. The device and threads of `[mesh]` stay.
@@ -511,12 +515,12 @@ impl Case {
 }
 
 /// Serializes values by name.
-mod by_name {
+pub(super) mod by_name {
     use serde::{Deserialize, Deserializer, Serializer};
     use std::fmt::Display;
     use std::str::FromStr;
 
-    pub(super) fn serialize<T: Display, S: Serializer>(
+    pub(in crate::solve) fn serialize<T: Display, S: Serializer>(
         value: &Option<T>,
         to: S,
     ) -> Result<S::Ok, S::Error> {
@@ -526,7 +530,7 @@ mod by_name {
         }
     }
 
-    pub(super) fn deserialize<'de, T, D>(from: D) -> Result<Option<T>, D::Error>
+    pub(in crate::solve) fn deserialize<'de, T, D>(from: D) -> Result<Option<T>, D::Error>
     where
         T: FromStr<Err: Display>,
         D: Deserializer<'de>,

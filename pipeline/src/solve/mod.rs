@@ -9,6 +9,7 @@
 //! - The run: `run` and `begin`, one at a time in a folder (`lock`); its forecast in `sheet`, and before there is a mesh in
 //!   `estimate`, with the wall units of `wall_units`; its notes in `notes`.
 //! - Its results: `history`, `means`, `energy`, `integrals`, `bulk`, `parts`, `recirculation`.
+//! - Compressible flows, with tables and a run of their own: [`flux`].
 //! - Detection of divergence: `watch`, with remedies in `hints`.
 
 mod adapt;
@@ -23,6 +24,7 @@ mod energy;
 mod estimate;
 pub mod example;
 mod expression;
+pub mod flux;
 mod hints;
 mod history;
 mod inflow;
@@ -52,4 +54,5 @@ mod watch;
 
 pub use case::Case;
 pub use estimate::{EstimateOptions, FlowEstimate};
+pub use flux::{AnyCase, FluxCase, SolverKind, SolverTable};
 pub use run::{Coefficient, RunOptions, RunPlan, RunSummary};

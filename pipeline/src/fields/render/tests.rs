@@ -68,6 +68,7 @@ fn picture(
     let flow = snapshot(mesh, 0, |x| (density(x), [0.0; 3]));
     let units = FieldUnits::lattice();
     let scene = Scene {
+        pressure: None,
         mesh,
         snapshot: &flow,
         units: &units,

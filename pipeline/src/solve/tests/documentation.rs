@@ -30,7 +30,7 @@ fn the_documentation_names_every_key_and_every_name() {
         names.iter().filter(lacking).cloned().collect()
     };
     let tables = keys("\"?\" = 1");
-    assert_eq!(tables.len(), 12, "{tables:?}");
+    assert_eq!(tables.len(), 13, "{tables:?}");
     assert!(
         section("groups").contains("`all`"),
         "names there are the user's"

@@ -1,0 +1,245 @@
+//! The tables of a case, as written. `docs/flux-reconstruction.md` describes every key.
+
+use super::kinds::{SolverTable, parse};
+use crate::{
+    error::Error,
+    fields::OutputSpec,
+    solve::{
+        case::{BoundaryTable, by_name},
+        value::Value,
+    },
+};
+use cutlink_solver::Precision;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// A compressible flow, as given by the user.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(
+    missing_docs,
+    reason = "docs/flux-reconstruction.md describes the keys"
+)]
+pub struct FluxCase {
+    /// The file it was read from.
+    #[serde(skip)]
+    pub file: Option<PathBuf>,
+    pub solver: Option<SolverTable>,
+    pub domain: FluxDomainTable,
+    pub physics: GasTable,
+    pub numerics: FluxNumericsTable,
+    pub boundary: BoundaryTable,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub far_field: Option<FarFieldTable>,
+    pub initial: FluxInitialTable,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adapt: Option<FluxAdaptTable>,
+    pub run: FluxRunTable,
+    pub output: FluxOutputTable,
+}
+
+/// The box and its coarsest elements.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(
+    missing_docs,
+    reason = "docs/flux-reconstruction.md describes the keys"
+)]
+pub struct FluxDomainTable {
+    #[serde(rename = "box")]
+    pub bounds: Vec<f64>,
+    pub elements: Vec<u32>,
+}
+
+/// The gas.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(
+    missing_docs,
+    reason = "docs/flux-reconstruction.md describes the keys"
+)]
+pub struct GasTable {
+    pub gamma: Option<f64>,
+}
+
+/// The time integration, by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(
+    missing_docs,
+    reason = "docs/flux-reconstruction.md describes the names"
+)]
+pub enum RungeKuttaName {
+    Rk33,
+    Rk43,
+}
+
+/// The scheme.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(
+    missing_docs,
+    reason = "docs/flux-reconstruction.md describes the keys"
+)]
+pub struct FluxNumericsTable {
+    pub order: Option<usize>,
+    pub runge_kutta: Option<RungeKuttaName>,
+    pub dt: Option<f64>,
+    pub cfl: Option<f64>,
+    #[serde(with = "by_name")]
+    pub precision: Option<Precision>,
+}
+
+/// The state beyond faces of type `far-field`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(
+    missing_docs,
+    reason = "docs/flux-reconstruction.md describes the keys"
+)]
+pub struct FarFieldTable {
+    pub density: Option<f64>,
+    pub velocity: Option<Vec<f64>>,
+    pub pressure: Option<f64>,
+}
+
+/// A predefined initial state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(
+    missing_docs,
+    reason = "docs/flux-reconstruction.md describes the names"
+)]
+pub enum FluxPreset {
+    IsentropicVortex,
+}
+
+/// The initial state.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(
+    missing_docs,
+    reason = "docs/flux-reconstruction.md describes the keys"
+)]
+pub struct FluxInitialTable {
+    pub preset: Option<FluxPreset>,
+    pub mach: Option<f64>,
+    pub strength: Option<f64>,
+    pub decay: Option<f64>,
+    pub density: Option<Value>,
+    pub velocity: Option<Vec<Value>>,
+    pub pressure: Option<Value>,
+}
+
+/// A sensor, by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(
+    missing_docs,
+    reason = "docs/flux-reconstruction.md describes the names"
+)]
+pub enum SensorName {
+    Modal,
+    MovingLine,
+}
+
+/// How the mesh follows the flow.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(
+    missing_docs,
+    reason = "docs/flux-reconstruction.md describes the keys"
+)]
+pub struct FluxAdaptTable {
+    pub every: Option<u64>,
+    pub levels: Option<u32>,
+    pub sensor: Option<SensorName>,
+    pub refine: Option<f64>,
+    pub coarsen: Option<f64>,
+    pub momentum: Option<f64>,
+    pub floor: Option<f64>,
+    pub from: Option<Vec<f64>>,
+    pub velocity: Option<Vec<f64>>,
+    pub inner: Option<f64>,
+    pub outer: Option<f64>,
+    pub buffer: Option<u32>,
+    pub max_elements: Option<u64>,
+}
+
+/// The duration of the run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(
+    missing_docs,
+    reason = "docs/flux-reconstruction.md describes the keys"
+)]
+pub struct FluxRunTable {
+    pub steps: Option<u64>,
+    pub seconds: Option<f64>,
+}
+
+/// The outputs.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(
+    missing_docs,
+    reason = "docs/flux-reconstruction.md describes the keys"
+)]
+pub struct FluxOutputTable {
+    pub folder: Option<PathBuf>,
+    pub integrals_every: Option<u64>,
+    pub checkpoint_every: Option<u64>,
+    pub checkpoint_at_end: Option<bool>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub write: Vec<OutputSpec>,
+}
+
+impl FluxCase {
+    /// Reads a case from a TOML file.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or is no such case.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let name = path.display();
+        let text = std::fs::read_to_string(path)
+            .map_err(|e| Error::input(format!("cannot read {name}")).because(&e))?;
+        Ok(Self {
+            file: Some(path.to_owned()),
+            ..parse(&name.to_string(), &text)?
+        })
+    }
+
+    /// Parses a case.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn from_toml(text: &str) -> Result<Self, Error> {
+        parse("case", text)
+    }
+
+    /// Name of the case in messages.
+    pub(super) fn name(&self) -> String {
+        match &self.file {
+            Some(path) => path.display().to_string(),
+            None => "case".into(),
+        }
+    }
+
+    /// The case as TOML, which reads back as the same case.
+    ///
+    /// # Errors
+    /// None that a user can cause.
+    pub fn to_toml(&self) -> Result<String, Error> {
+        toml::to_string(self).map_err(|e| Error::input("cannot write the case as TOML").because(&e))
+    }
+
+    /// The part that a resumed run cannot change: all except duration and outputs.
+    #[must_use]
+    pub fn fixed(&self) -> Self {
+        Self {
+            run: FluxRunTable::default(),
+            output: FluxOutputTable::default(),
+            ..self.clone()
+        }
+    }
+}

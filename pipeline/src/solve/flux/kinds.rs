@@ -1,0 +1,174 @@
+//! The solver that a case is for, and keys of the other one.
+
+use super::case::FluxCase;
+use crate::{config, error::Error, solve::case::Case};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::path::Path;
+
+/// A solver, by name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SolverKind {
+    /// Nearly incompressible flows around bodies.
+    #[default]
+    LatticeBoltzmann,
+    /// Compressible flows in boxes.
+    FluxReconstruction,
+}
+
+impl SolverKind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::LatticeBoltzmann => "lattice-boltzmann",
+            Self::FluxReconstruction => "flux-reconstruction",
+        }
+    }
+
+    fn page(self) -> &'static str {
+        match self {
+            Self::LatticeBoltzmann => "docs/case.md",
+            Self::FluxReconstruction => "docs/flux-reconstruction.md",
+        }
+    }
+}
+
+/// The solver of a case.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(missing_docs, reason = "docs/case.md describes the key")]
+pub struct SolverTable {
+    pub kind: SolverKind,
+}
+
+/// A case for one of the solvers.
+#[derive(Debug, Clone)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one of them in a program"
+)]
+pub enum AnyCase {
+    /// A nearly incompressible flow.
+    LatticeBoltzmann(Case),
+    /// A compressible flow.
+    FluxReconstruction(FluxCase),
+}
+
+impl AnyCase {
+    /// Reads a case from a TOML file.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or is no case.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        // Once: it may be a pipe.
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|e| Error::input(format!("cannot read {name}")).because(&e))?;
+        let file = Some(path.to_owned());
+        Ok(match kind_of(&name, &text)? {
+            SolverKind::FluxReconstruction => Self::FluxReconstruction(FluxCase {
+                file,
+                ..parse(&name, &text)?
+            }),
+            SolverKind::LatticeBoltzmann => Self::LatticeBoltzmann(Case {
+                file,
+                ..parse(&name, &text)?
+            }),
+        })
+    }
+}
+
+/// The solver that a text asks for.
+///
+/// # Errors
+/// A text that is no TOML, or asks for none that there is.
+fn kind_of(name: &str, text: &str) -> Result<SolverKind, Error> {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Asked {
+        solver: SolverTable,
+    }
+    config::parse::<Asked>(name, text).map(|asked| asked.solver.kind)
+}
+
+/// A case of one of the kinds.
+pub(in crate::solve) trait OfKind: DeserializeOwned + Default + Serialize {
+    /// The kind.
+    const KIND: SolverKind;
+    /// The case of the other kind.
+    type Other: OfKind;
+}
+
+impl OfKind for Case {
+    const KIND: SolverKind = SolverKind::LatticeBoltzmann;
+    type Other = FluxCase;
+}
+
+impl OfKind for FluxCase {
+    const KIND: SolverKind = SolverKind::FluxReconstruction;
+    type Other = Case;
+}
+
+/// Parses a case of a kind. Keys that only the other kind has are named as such.
+///
+/// # Errors
+/// A text that is no such case.
+pub(in crate::solve) fn parse<C: OfKind>(name: &str, text: &str) -> Result<C, Error> {
+    let (own, asked) = (C::KIND, kind_of(name, text)?);
+    if asked != own {
+        return Err(Error::input(format!(
+            "{name} is a case of [solver] kind = \"{}\", not of \"{}\"",
+            asked.name(),
+            own.name()
+        ))
+        .hint("`cutlink solve` runs both kinds"));
+    }
+    config::parse(name, text).map_err(|error| match foreign::<C>(text) {
+        None => error,
+        Some(key) => Error::input(format!(
+            "{name}: {key} is a key of [solver] kind = \"{}\", and this case is of kind \"{}\"",
+            C::Other::KIND.name(),
+            own.name()
+        ))
+        .hint(format!(
+            "remove it, or choose the other kind; {} has the keys of this one",
+            own.page()
+        )),
+    })
+}
+
+/// The first key of a text that the other kind has and this one has not.
+fn foreign<C: OfKind>(text: &str) -> Option<String> {
+    let table = text.parse::<toml::Table>().ok()?;
+    let is_of = |path: &str, key: &str| (has::<C>(path, key), has::<C::Other>(path, key));
+    for (name, value) in &table {
+        if is_of("", name) == (false, true) {
+            return Some(format!("[{name}]"));
+        }
+        let inside = value.as_table().into_iter().flatten();
+        for (key, _) in inside {
+            if is_of(name, key) == (false, true) {
+                return Some(format!("[{name}] {key}"));
+            }
+        }
+    }
+    None
+}
+
+/// Whether a kind of case has a key in a table; in `""` a table.
+fn has<C: OfKind>(table: &str, key: &str) -> bool {
+    // What is no value of the key is refused for that, and an unknown key for being one.
+    let text = match table {
+        "" => format!("{key} = {{ no-such-key = 1 }}"),
+        _ => format!("[{table}]\n{key} = {{ no-such-key = 1 }}"),
+    };
+    let unknown = |what: &str| format!("unknown field `{what}`");
+    match toml::from_str::<C>(&text) {
+        Ok(_) => true,
+        Err(error) => {
+            !error.message().starts_with(&unknown(key)) && {
+                // The table itself may be unknown.
+                table.is_empty() || !error.message().starts_with(&unknown(table))
+            }
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Cases of kind `flux-reconstruction`: compressible flows on meshes of elements, with the outputs, checkpoints and summary
+//! of all flows.
+//!
+//! | file | what |
+//! |---|---|
+//! | `case` | the tables, as written |
+//! | `kinds` | which solver a file is for; keys of the other one |
+//! | `resolve` | from tables to parameters, with all defaults |
+//! | `run` | the run: outputs, checkpoints, progress, summary |
+//! | `scene` | the flow as cells of blocks, for outputs |
+//! | `state` | the flow at the start: initial, or saved |
+//! | `totals` | `integrals.csv` |
+
+pub mod case;
+mod kinds;
+mod resolve;
+mod run;
+mod scene;
+mod state;
+#[cfg(test)]
+mod tests;
+mod totals;
+
+pub use case::FluxCase;
+pub(super) use kinds::parse;
+pub use kinds::{AnyCase, SolverKind, SolverTable};

@@ -1,0 +1,473 @@
+//! From the tables of a case to parameters, with all defaults.
+
+use super::case::{
+    FluxAdaptTable, FluxCase, FluxInitialTable, FluxNumericsTable, FluxPreset, GasTable,
+    RungeKuttaName, SensorName,
+};
+use super::kinds::{SolverKind, SolverTable};
+use crate::{
+    error::Error,
+    mesh::build::bare_periodic,
+    options::Root,
+    solve::{
+        case::{FaceKind, FaceTable},
+        expression::{Expression, Scope},
+        value,
+    },
+};
+use cutlink_amr::linear::Grid;
+use cutlink_device::memory;
+use cutlink_fr::{
+    ElementAdaptation, EulerParams, IsentropicVortex, Primitive, RungeKutta, Sensor, TimeStep,
+};
+use cutlink_mesher::exact::{Exact, Facet};
+use cutlink_solver::Precision;
+use cutlink_voxelizer::Mesh;
+
+/// Defaults; the numbers of the sensor and the vortex are those of [W24].
+const ORDER: usize = 3;
+const GAMMA: f64 = 1.4;
+const CFL: f64 = 0.5;
+const EVERY: u64 = 10;
+const REFINE: f64 = 0.1;
+const MACH: f64 = 0.5;
+const STRENGTH: f64 = 5.0;
+const DECAY: f64 = 0.5;
+
+/// Share of the free memory that elements may take by default.
+const SHARE_OF_MEMORY: f64 = 0.8;
+
+/// The initial state.
+#[derive(Debug, Clone)]
+pub(super) enum FluxInitial<const D: usize> {
+    Vortex(IsentropicVortex),
+    Fields {
+        density: Expression,
+        velocity: [Expression; D],
+        pressure: Expression,
+    },
+}
+
+/// A case with all defaults but for the length of steps.
+#[derive(Debug)]
+pub(super) struct FluxSetting<const D: usize> {
+    /// The resolved tables.
+    pub(super) case: FluxCase,
+    pub(super) precision: Precision,
+    /// The box as a mesh of the coarsest elements.
+    pub(super) mesh: Mesh<D>,
+    pub(super) grid: Grid<D>,
+    pub(super) bounds: [[f64; D]; 2],
+    pub(super) params: EulerParams<D>,
+    pub(super) adaptation: Option<ElementAdaptation>,
+    pub(super) initial: FluxInitial<D>,
+}
+
+fn positive(what: &str, value: f64) -> Result<f64, Error> {
+    match value > 0.0 && value.is_finite() {
+        true => Ok(value),
+        false => {
+            Err(Error::input(format!("{what} is {value}")).hint("it should be positive and finite"))
+        }
+    }
+}
+
+/// Numbers of a vector.
+fn vector<const N: usize>(what: &str, given: &[f64]) -> Result<[f64; N], Error> {
+    given.try_into().map_err(|_| {
+        Error::input(format!(
+            "{what} has {} numbers, {N} are needed",
+            given.len()
+        ))
+    })
+}
+
+impl FluxCase {
+    /// Dimensions of the box.
+    ///
+    /// # Errors
+    /// A box with another number of values.
+    pub(super) fn dimensions(&self) -> Result<usize, Error> {
+        match (self.domain.bounds.len(), self.domain.elements.len()) {
+            (4, 2) => Ok(2),
+            (6, 3) => Ok(3),
+            (numbers, axes) => Err(Error::input(format!(
+                "[domain] box has {numbers} numbers and elements has {axes}"
+            ))
+            .hint("in 2D 4 and 2, in 3D 6 and 3: lower corner, then upper corner; elements on each axis")),
+        }
+    }
+
+    /// Resolves all defaults.
+    ///
+    /// # Errors
+    /// Values that make no sense, or not together.
+    pub(super) fn setting<const D: usize>(&self) -> Result<FluxSetting<D>, Error>
+    where
+        Facet<D>: Exact<D>,
+    {
+        let gamma = positive("[physics] gamma", self.physics.gamma.unwrap_or(GAMMA))?;
+        let periodic = self.periodic::<D>()?;
+        let (mesh, grid, bounds) = self.domain::<D>(periodic)?;
+        let numerics = self.numerics()?;
+        let (initial, initial_table) = self.initial(gamma, bounds, periodic)?;
+        let precision = numerics.precision.unwrap_or(Precision::F64);
+        let order = numerics.order.unwrap_or(ORDER);
+        let params = EulerParams {
+            order,
+            gamma,
+            runge_kutta: match numerics.runge_kutta {
+                Some(RungeKuttaName::Rk33) => RungeKutta::Rk33,
+                _ => RungeKutta::Rk43,
+            },
+            time_step: match (numerics.dt, numerics.cfl) {
+                (Some(dt), _) => TimeStep::Fixed(dt),
+                (None, cfl) => TimeStep::Courant(cfl.unwrap_or(CFL)),
+            },
+            far_field: self.far_field(periodic.contains(&false))?,
+        };
+        let bytes = bytes_of_element::<D>(order, precision);
+        let adapted = self.adapt.as_ref();
+        let adapted = adapted.map(|table| adapt(table, order, precision, bounds, bytes));
+        let (adaptation, adapt_table) = adapted.transpose()?.unzip();
+        let case = Self {
+            solver: Some(SolverTable {
+                kind: SolverKind::FluxReconstruction,
+            }),
+            physics: GasTable { gamma: Some(gamma) },
+            numerics,
+            initial: initial_table,
+            adapt: adapt_table,
+            ..self.clone()
+        };
+        Ok(FluxSetting {
+            case,
+            precision,
+            mesh,
+            grid,
+            bounds,
+            params,
+            adaptation,
+            initial,
+        })
+    }
+
+    /// The axes along which the box is periodic.
+    fn periodic<const D: usize>(&self) -> Result<[bool; D], Error> {
+        let names = ["x", "y", "z"];
+        let faces = self.boundary.faces();
+        if faces[D..].iter().flatten().any(|face| face.is_some()) {
+            return Err(Error::input(
+                "[boundary] has faces along z, and the box is 2D",
+            ));
+        }
+        let mut periodic = [false; D];
+        for (axis, pair) in faces[..D].iter().enumerate() {
+            let kind = |upper: usize| -> Result<FaceKind, Error> {
+                let name = format!("[boundary] \"{}{}\"", names[axis], ["-", "+"][upper]);
+                let ways = "it may be \"periodic\" or \"far-field\"";
+                let Some(face) = pair[upper] else {
+                    return Err(Error::input(format!("{name} is missing")).hint(ways));
+                };
+                if !matches!(face.kind, FaceKind::Periodic | FaceKind::FarField) {
+                    let what = format!("{name} has a type that flux reconstruction has not");
+                    return Err(Error::input(what).hint(ways));
+                }
+                if *face != FaceTable::from(face.kind) {
+                    return Err(Error::input(format!("{name} has keys besides its type"))
+                        .hint("the state beyond far-field faces is [far_field]"));
+                }
+                Ok(face.kind)
+            };
+            let kinds = [kind(0)?, kind(1)?];
+            if kinds[0] != kinds[1] {
+                let what = format!("one face along {} is periodic, the other not", names[axis]);
+                return Err(Error::input(format!("[boundary] {what}")));
+            }
+            periodic[axis] = kinds[0] == FaceKind::Periodic;
+        }
+        Ok(periodic)
+    }
+
+    /// The box, its root grid, and its corners.
+    fn domain<const D: usize>(
+        &self,
+        periodic: [bool; D],
+    ) -> Result<(Mesh<D>, Grid<D>, [[f64; D]; 2]), Error>
+    where
+        Facet<D>: Exact<D>,
+    {
+        let elements: [u32; D] = std::array::from_fn(|a| self.domain.elements[a]);
+        if elements.contains(&0) || elements.iter().any(|&n| n > 1 << 17) {
+            return Err(Error::input(format!("[domain] elements is {elements:?}"))
+                .hint("1 to 131072 on each axis"));
+        }
+        let grid = Grid::new(elements, periodic).map_err(failed)?;
+        let numbers = &self.domain.bounds;
+        let bounds: [[f64; D]; 2] =
+            std::array::from_fn(|upper| std::array::from_fn(|a| numbers[upper * D + a]));
+        let edge = |a: usize| (bounds[1][a] - bounds[0][a]) / f64::from(elements[a]);
+        if !(0..D).all(|a| edge(a).is_finite() && edge(a) > 0.0) {
+            return Err(Error::input(format!("[domain] box {numbers:?} is empty"))
+                .hint("write the lower corner first"));
+        }
+        if !(1..D).all(|a| (edge(a) / edge(0) - 1.0).abs() < 1e-9) {
+            let edges: Vec<f64> = (0..D).map(edge).collect();
+            return Err(Error::input(format!(
+                "[domain] elements have edges of {edges:?}, they should be squares or cubes"
+            ))
+            .hint("choose elements on each axis in the ratio of the box' edges"));
+        }
+        let cells = Root::Cells(elements.iter().map(|n| 4 * n).collect());
+        let around = std::array::from_fn(|a| a < D && periodic[a]);
+        Ok((bare_periodic(numbers, &cells, around)?, grid, bounds))
+    }
+
+    fn numerics(&self) -> Result<FluxNumericsTable, Error> {
+        let given = &self.numerics;
+        let order = given.order.unwrap_or(ORDER);
+        if !(1..=cutlink_fr::MAX_ORDER).contains(&order) {
+            return Err(Error::input(format!("[numerics] order is {order}"))
+                .hint(format!("1 to {}", cutlink_fr::MAX_ORDER)));
+        }
+        if given.dt.is_some() && given.cfl.is_some() {
+            return Err(Error::input("[numerics] has both dt and cfl").hint("remove one of them"));
+        }
+        if let Some(dt) = given.dt {
+            positive("[numerics] dt", dt)?;
+        }
+        let cfl = given.cfl.unwrap_or(CFL);
+        positive("[numerics] cfl", cfl)?;
+        if given.precision == Some(Precision::F16) {
+            return Err(Error::input("[numerics] precision is \"f16\"")
+                .hint("flux reconstruction has \"f32\" and \"f64\""));
+        }
+        Ok(FluxNumericsTable {
+            order: Some(order),
+            runge_kutta: Some(given.runge_kutta.unwrap_or(RungeKuttaName::Rk43)),
+            dt: given.dt,
+            cfl: given.dt.is_none().then_some(cfl),
+            precision: Some(given.precision.unwrap_or(Precision::F64)),
+        })
+    }
+
+    fn far_field<const D: usize>(&self, is_needed: bool) -> Result<Option<Primitive<D>>, Error> {
+        let keys = "density, velocity and pressure";
+        let Some(table) = &self.far_field else {
+            return match is_needed {
+                false => Ok(None),
+                true => Err(
+                    Error::input("[far_field] is missing, and faces are of its type")
+                        .hint(format!("give it {keys}")),
+                ),
+            };
+        };
+        if !is_needed {
+            return Err(Error::input(
+                "[far_field] is given, and no face is of its type",
+            ));
+        }
+        let (Some(density), Some(velocity), Some(pressure)) =
+            (table.density, &table.velocity, table.pressure)
+        else {
+            return Err(Error::input(format!("[far_field] needs {keys}")));
+        };
+        Ok(Some(Primitive {
+            density: positive("[far_field] density", density)?,
+            velocity: vector("[far_field] velocity", velocity)?,
+            pressure: positive("[far_field] pressure", pressure)?,
+        }))
+    }
+
+    fn initial<const D: usize>(
+        &self,
+        gamma: f64,
+        bounds: [[f64; D]; 2],
+        periodic: [bool; D],
+    ) -> Result<(FluxInitial<D>, FluxInitialTable), Error> {
+        let given = &self.initial;
+        let fields = (&given.density, &given.velocity, &given.pressure);
+        if given.preset.is_some() {
+            if fields != (&None, &None, &None) {
+                return Err(Error::input("[initial] has a preset and fields")
+                    .hint("remove one or the other"));
+            }
+            return vortex(given, gamma, bounds, periodic);
+        }
+        let of_vortex = [given.mach, given.strength, given.decay];
+        if of_vortex.iter().any(Option::is_some) {
+            return Err(Error::input("[initial] has keys of a preset, and none")
+                .hint("mach, strength and decay are for preset = \"isentropic-vortex\""));
+        }
+        let (Some(density), Some(velocity), Some(pressure)) = fields else {
+            return Err(
+                Error::input("[initial] needs density, velocity and pressure")
+                    .hint("numbers or expressions of x, y, z; or preset = \"isentropic-vortex\""),
+            );
+        };
+        let scope = Scope {
+            coordinates: D,
+            time: false,
+            constants: vec![("pi", std::f64::consts::PI), ("gamma", gamma)],
+        };
+        let initial = FluxInitial::Fields {
+            density: density.expression("[initial] density", &scope)?,
+            velocity: value::vector("[initial] velocity", velocity, &scope)?,
+            pressure: pressure.expression("[initial] pressure", &scope)?,
+        };
+        Ok((initial, given.clone()))
+    }
+}
+
+fn vortex<const D: usize>(
+    given: &FluxInitialTable,
+    gamma: f64,
+    bounds: [[f64; D]; 2],
+    periodic: [bool; D],
+) -> Result<(FluxInitial<D>, FluxInitialTable), Error> {
+    let edge = |a: usize| bounds[1][a] - bounds[0][a];
+    let is_square = (edge(0) / edge(1) - 1.0).abs() < 1e-9;
+    if periodic.contains(&false) || !is_square {
+        return Err(Error::input(
+            "[initial] preset = \"isentropic-vortex\" needs a periodic box that is square on x and y",
+        ));
+    }
+    let vortex = IsentropicVortex {
+        gamma,
+        mach: positive("[initial] mach", given.mach.unwrap_or(MACH))?,
+        decay: positive("[initial] decay", given.decay.unwrap_or(DECAY))?,
+        strength: given.strength.unwrap_or(STRENGTH),
+        middle: [0, 1].map(|a: usize| 0.5 * (bounds[0][a] + bounds[1][a])),
+        period: edge(0),
+    };
+    let pressure = vortex.at::<2>(0.0, vortex.middle).pressure;
+    if !(pressure > 0.0 && vortex.strength.is_finite()) {
+        return Err(Error::input(format!(
+            "[initial] strength is {}: there is no pressure left in the middle",
+            vortex.strength
+        ))
+        .hint("choose a weaker vortex, or a smaller mach"));
+    }
+    let table = FluxInitialTable {
+        preset: Some(FluxPreset::IsentropicVortex),
+        mach: Some(vortex.mach),
+        strength: Some(vortex.strength),
+        decay: Some(vortex.decay),
+        ..FluxInitialTable::default()
+    };
+    Ok((FluxInitial::Vortex(vortex), table))
+}
+
+/// Bytes of an element: two states, two sets of traces, and the tree.
+pub(super) fn bytes_of_element<const D: usize>(order: usize, precision: Precision) -> u64 {
+    let q = order as u64 + 1;
+    let d = D as u32;
+    let numbers = (u64::from(d) + 2) * (2 * q.pow(d) + 4 * u64::from(d) * q.pow(d - 1));
+    let size = if precision == Precision::F32 { 4 } else { 8 };
+    size * numbers + 64
+}
+
+fn adapt<const D: usize>(
+    given: &FluxAdaptTable,
+    order: usize,
+    precision: Precision,
+    bounds: [[f64; D]; 2],
+    bytes: u64,
+) -> Result<(ElementAdaptation, FluxAdaptTable), Error> {
+    let wrong = |what: String| Error::input(format!("[adapt] {what}"));
+    let levels = given.levels.ok_or_else(|| {
+        wrong("levels is missing".into())
+            .hint("4 is up to three refinements of the coarsest elements")
+    })?;
+    if levels == 0 {
+        return Err(wrong("levels is 0".into()).hint("1 is the coarsest elements alone"));
+    }
+    let every = given.every.unwrap_or(EVERY);
+    if every == 0 {
+        return Err(wrong("every is 0".into()).hint("steps between two adaptations"));
+    }
+    let name = given.sensor.unwrap_or(SensorName::Modal);
+    let modal = [given.refine, given.coarsen, given.momentum, given.floor];
+    let line = [given.inner, given.outer];
+    let (is_modal, is_line) = (
+        modal.iter().any(Option::is_some),
+        line.iter().any(Option::is_some) || given.from.is_some() || given.velocity.is_some(),
+    );
+    let mut table = FluxAdaptTable {
+        every: Some(every),
+        sensor: Some(name),
+        buffer: Some(given.buffer.unwrap_or(0)),
+        ..given.clone()
+    };
+    let sensor = match name {
+        SensorName::Modal if is_line => {
+            return Err(wrong(
+                "from, velocity, inner and outer are for sensor = \"moving-line\"".into(),
+            ));
+        }
+        SensorName::MovingLine if is_modal => {
+            return Err(wrong(
+                "refine, coarsen, momentum and floor are for sensor = \"modal\"".into(),
+            ));
+        }
+        SensorName::Modal => {
+            let momentum = given.momentum.ok_or_else(|| {
+                wrong("momentum is missing".into()).hint(
+                    "density times velocity of the stream, so that what is at rest is no zero",
+                )
+            })?;
+            let refine = given.refine.unwrap_or(REFINE);
+            let coarsen = given.coarsen.unwrap_or(if order > 2 { 1e-3 } else { 1e-2 });
+            let rounding = if precision == Precision::F32 {
+                1e-5
+            } else {
+                1e-10
+            };
+            let floor = given.floor.unwrap_or(rounding);
+            (table.refine, table.coarsen) = (Some(refine), Some(coarsen));
+            table.floor = Some(floor);
+            Sensor::Modal {
+                refine_above: refine,
+                coarsen_below: coarsen,
+                momentum,
+                floor,
+            }
+        }
+        SensorName::MovingLine => {
+            let (Some(velocity), Some(inner), Some(outer)) =
+                (&given.velocity, given.inner, given.outer)
+            else {
+                return Err(wrong(
+                    "sensor = \"moving-line\" needs velocity, inner and outer".into(),
+                ));
+            };
+            let middle = [0, 1].map(|a: usize| 0.5 * (bounds[0][a] + bounds[1][a]));
+            let from = match &given.from {
+                Some(from) => vector("[adapt] from", from)?,
+                None => middle,
+            };
+            table.from = Some(from.to_vec());
+            Sensor::MovingLine {
+                from,
+                velocity: vector("[adapt] velocity", velocity)?,
+                inner,
+                outer,
+            }
+        }
+    };
+    let room = (memory::available() as f64 * SHARE_OF_MEMORY) as u64 / bytes;
+    let most = given.max_elements.unwrap_or(room);
+    let adaptation = ElementAdaptation {
+        every,
+        sensor,
+        levels: [0, levels - 1],
+        buffer: given.buffer.unwrap_or(0),
+        most_elements: usize::try_from(most).unwrap_or(usize::MAX),
+    };
+    Ok((adaptation, table))
+}
+
+/// The error for one of a flow.
+pub(super) fn failed(error: impl Into<cutlink_fr::FrError>) -> Error {
+    Error::from(error.into())
+}

@@ -1,0 +1,114 @@
+//! The flow at the start of a run: its initial state, the length of its steps, or a saved state.
+
+use super::resolve::{FluxInitial, FluxSetting, failed};
+use crate::{
+    error::{Error, ErrorKind},
+    solve::expression::Expression,
+};
+use cutlink_amr::linear::Leaves;
+use cutlink_device::Host;
+use cutlink_fr::{EulerFlow, Primitive, TimeStep, kernels::Kernels};
+use std::{
+    io::Read,
+    sync::{Mutex, PoisonError},
+};
+
+/// The flow in its initial state, on a mesh that is adapted to it.
+pub(super) fn set_up<const D: usize, T: Kernels<D>>(
+    setting: &FluxSetting<D>,
+) -> Result<EulerFlow<D, T>, Error> {
+    let leaves = Leaves::<D>::new(&Host, setting.grid).map_err(failed)?;
+    let [lower, upper] = setting.bounds;
+    let mut flow = EulerFlow::<D, T>::new(&leaves, lower, upper, setting.params.clone())?;
+    flow.follow(setting.adaptation.clone())?;
+    let wrong = Mutex::new(None);
+    let state = |x: [f64; D]| -> Primitive<D> {
+        let found = match &setting.initial {
+            FluxInitial::Vortex(vortex) => Ok(vortex.at(0.0, x)),
+            FluxInitial::Fields {
+                density,
+                velocity,
+                pressure,
+            } => fields_at(density, velocity, pressure, x),
+        };
+        found.unwrap_or_else(|why| {
+            let mut first = wrong.lock().unwrap_or_else(PoisonError::into_inner);
+            first.get_or_insert(why);
+            Primitive {
+                density: 1.0,
+                velocity: [0.0; D],
+                pressure: 1.0,
+            }
+        })
+    };
+    flow.set_adapted(state)?;
+    match wrong.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        None => Ok(flow),
+        Some(why) => Err(Error::input(format!("[initial]: {why}"))),
+    }
+}
+
+fn fields_at<const D: usize>(
+    density: &Expression,
+    velocity: &[Expression; D],
+    pressure: &Expression,
+    x: [f64; D],
+) -> Result<Primitive<D>, String> {
+    let mut state = Primitive {
+        density: density.at(&x, 0.0)?,
+        velocity: [0.0; D],
+        pressure: pressure.at(&x, 0.0)?,
+    };
+    for (value, of) in state.velocity.iter_mut().zip(velocity) {
+        *value = of.at(&x, 0.0)?;
+    }
+    if !(state.density > 0.0 && state.pressure > 0.0) {
+        return Err(format!(
+            "density {} and pressure {} at {x:?} m, both should be positive",
+            state.density, state.pressure
+        ));
+    }
+    Ok(state)
+}
+
+/// The length of steps, the same for the whole run: as given, or by the Courant number of the initial state on elements of
+/// the finest level.
+pub(super) fn settle_step<const D: usize, T: Kernels<D>>(
+    setting: &FluxSetting<D>,
+    flow: &mut EulerFlow<D, T>,
+) -> Result<f64, Error> {
+    let dt = match setting.params.time_step {
+        TimeStep::Fixed(dt) => dt,
+        TimeStep::Courant(number) => {
+            let finest = setting.adaptation.as_ref().map_or(0, |a| a.levels[1]);
+            let finer = finest.saturating_sub(flow.leaves().finest());
+            number / (flow.wave_rate()? * f64::from(1u32 << finer))
+        }
+    };
+    flow.set_time_step(TimeStep::Fixed(dt))?;
+    Ok(dt)
+}
+
+/// Reads a saved state.
+pub(super) fn restore<const D: usize, T: Kernels<D>>(
+    flow: &mut EulerFlow<D, T>,
+    from: &mut dyn Read,
+) -> Result<(), Error> {
+    let broken = |e: std::io::Error| {
+        Error::new(ErrorKind::Runtime, "cannot read the state of a checkpoint").because(&e)
+    };
+    let mut word = || -> Result<u64, Error> {
+        let mut bytes = [0; 8];
+        from.read_exact(&mut bytes).map_err(broken)?;
+        Ok(u64::from_le_bytes(bytes))
+    };
+    let (steps, time, leaves) = (word()?, f64::from_bits(word()?), word()?);
+    let keys: Vec<u64> = (0..leaves).map(|_| word()).collect::<Result<_, _>>()?;
+    let tree = Leaves::from_keys(*flow.leaves().grid(), keys);
+    let tree = tree.map_err(|e| Error::input("the tree of a checkpoint is none").because(&e))?;
+    let one = flow.degrees_of_freedom() / flow.leaves().len();
+    let mut unknowns = vec![T::ZERO; one * tree.len()];
+    from.read_exact(bytemuck::cast_slice_mut(&mut unknowns))
+        .map_err(broken)?;
+    Ok(flow.restore(tree, &unknowns, time, steps)?)
+}

@@ -1,0 +1,325 @@
+//! Runs of small cases: against the exact flow, resumed, refused; and what outputs see.
+
+use super::{AnyCase, case::FluxCase, scene::FluxScene};
+use crate::{
+    error::ErrorKind,
+    solve::{RunOptions, case::Case, example},
+};
+use cutlink_amr::linear::{Grid, Leaves};
+use cutlink_device::Host;
+use cutlink_fr::{EulerFlow, EulerParams, Primitive, RungeKutta, TimeStep};
+use cutlink_solver::fields::{gradient, vorticity};
+use std::{collections::BTreeMap, f64::consts::TAU, fs, path::Path};
+
+/// The example, with coarse elements and files in a folder.
+fn vortex(folder: &Path, change: impl Fn(String) -> String) -> FluxCase {
+    let text = example::text("vortex").expect("an example");
+    let text = text.replace("folder = \"vortex\"", &format!("folder = {folder:?}"));
+    let text = text.replace("levels = 4", "levels = 2");
+    let text = text.replace("every_seconds = 5", "every_steps = 30");
+    let text = text.replace("seconds = 25", "steps = 100");
+    let more = "\n[[output.write]]\nkind = \"probes\"\npoints = [[1.0, 0.5]]\nevery_steps = 10\n\n[[output.write]]\nkind = \"volume\"\nfields = [\"pressure\", \"density\"]\n";
+    let text = text.replace("dt = 0.005", "dt = 0.01") + more;
+    FluxCase::from_toml(&change(text)).expect("a case")
+}
+
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(folder).expect("a folder").flatten();
+    entries
+        .map(|entry| {
+            (
+                entry.file_name().to_string_lossy().into_owned(),
+                entry.path(),
+            )
+        })
+        .filter(|(name, _)| name != "summary.json" && !name.starts_with('.'))
+        .map(|(name, path)| (name, fs::read(path).expect("a file")))
+        .collect()
+}
+
+#[test]
+fn the_vortex_is_carried_and_a_resumed_run_has_the_same_files() {
+    let (whole, parts) = (
+        tempfile::tempdir().expect("a folder"),
+        tempfile::tempdir().expect("a folder"),
+    );
+    let mut options = RunOptions {
+        threads: 2,
+        ..RunOptions::default()
+    };
+    let case = vortex(whole.path(), |text| text);
+    let summary = case.run_with(&options, &mut ()).expect("a run");
+    let error = summary.json["density_error"].as_f64().expect("an error");
+    // Elements of 25 / 16: far from the error of the example's, and from none.
+    assert!(error > 1e-5 && error < 5e-2, "{error}");
+    assert!((summary.time - 1.0).abs() < 1e-12);
+    let drift = summary.json["integrals"]["mass_drift"]
+        .as_f64()
+        .expect("a drift");
+    assert!(drift.abs() < 1e-13, "{drift:e}");
+    assert!(
+        case.run_with(&options, &mut ()).is_err(),
+        "the folder has a run"
+    );
+    let case = vortex(parts.path(), |text| text);
+    options.steps = Some(50);
+    options.threads = 1;
+    case.run_with(&options, &mut ()).expect("half a run");
+    options.steps = None;
+    options.resume = true;
+    case.run_with(&options, &mut ()).expect("the other half");
+    let (mut whole, mut parts) = (files(whole.path()), files(parts.path()));
+    // Its folder's name is in it; one more checkpoint was kept.
+    assert!(whole.remove("case.toml").is_some() && parts.remove("case.toml").is_some());
+    parts.retain(|name, _| name != "step_000000000050.ckpt");
+    let names = |files: &BTreeMap<String, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&whole), names(&parts));
+    for (name, bytes) in &whole {
+        assert!(*bytes == parts[name], "{name}");
+    }
+    for name in [
+        "picture_000000090.png",
+        "probes.csv",
+        "integrals.csv",
+        "volume.htg.series",
+    ] {
+        assert!(whole.contains_key(name), "{name}: {:?}", names(&whole));
+    }
+    // The pressure of the stream far away, 2 / (γ Ma²) = 5.714, and less near the vortex.
+    let probes = String::from_utf8_lossy(&whole["probes.csv"]).into_owned();
+    let last = probes.lines().last().expect("a line");
+    let pressure: f64 = last
+        .rsplit(',')
+        .next()
+        .and_then(|p| p.parse().ok())
+        .expect("a number");
+    assert!(pressure > 4.0 && pressure < 5.7, "{last}");
+}
+
+#[test]
+fn the_resolved_case_gives_the_same_flow() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let by_cfl = |text: String| {
+        let text = text
+            .replace("dt = 0.01", "cfl = 0.4")
+            .replace("steps = 100", "seconds = 0.2");
+        text.replace(
+            "moving-line\"\nvelocity = [1, 1]\ninner",
+            "modal\"\nmomentum = 1\n# inner",
+        )
+        .replace("\nouter", "\n# outer")
+    };
+    let case = vortex(folder.path(), by_cfl);
+    let mut options = RunOptions::default();
+    let first = case.run_with(&options, &mut ()).expect("a run");
+    let path = folder.path().join("case.toml");
+    let again = match AnyCase::read(&path).expect("a case") {
+        AnyCase::FluxReconstruction(case) => case,
+        AnyCase::LatticeBoltzmann(_) => panic!("of the other kind"),
+    };
+    options.replace = true;
+    let before = files(folder.path());
+    let again = FluxCase {
+        file: None,
+        ..again
+    };
+    let second = again.run_with(&options, &mut ()).expect("a run");
+    assert_eq!(first.json["density_error"], second.json["density_error"]);
+    assert!(
+        first.time > 0.2 - 1e-9 && first.time < 0.25,
+        "{}",
+        first.time
+    );
+    assert!(before == files(folder.path()));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_its_key() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cases = [
+        ("order = 3", "order = 5", "[numerics] order"),
+        ("dt = 0.01", "dt = 0.01\ncfl = 0.5", "both dt and cfl"),
+        ("elements = [8, 8]", "elements = [8, 4]", "squares"),
+        (
+            "elements = [8, 8]",
+            "elements = [8, 8, 1]",
+            "elements has 3",
+        ),
+        (
+            "\"x+\" = \"periodic\"",
+            "\"x+\" = \"far-field\"",
+            "one face along x",
+        ),
+        ("\"x+\" = \"periodic\"", "\"x+\" = \"no-slip\"", "\"x+\""),
+        ("mach = 0.5", "mach = 0.5\ndensity = 1", "preset and fields"),
+        ("mach = 0.5", "mach = 0.5\nstrength = 500", "pressure left"),
+        ("inner = 5", "inner = 5\nrefine = 0.1", "sensor = \"modal\""),
+        ("inner = 5", "inner = 7", "sensor"),
+        ("levels = 2", "levels = 0", "levels is 0"),
+        (
+            "steps = 100",
+            "steps = 100\nseconds = 1",
+            "either steps or seconds",
+        ),
+    ];
+    for (good, bad, words) in cases {
+        let case = vortex(folder.path(), |text| {
+            assert!(text.contains(good), "{good}");
+            text.replace(good, bad)
+        });
+        let failure = case.plan(&RunOptions::default(), &mut ()).expect_err(bad);
+        assert!(failure.to_string().contains(words), "{bad}: {failure}");
+        assert_eq!(failure.kind, ErrorKind::Input, "{failure}");
+    }
+    assert!(
+        vortex(folder.path(), |text| text)
+            .plan(&RunOptions::default(), &mut ())
+            .is_ok()
+    );
+}
+
+#[test]
+fn keys_of_the_other_kind_are_named() {
+    let text = example::text("vortex").expect("an example");
+    let other = example::text("cavity").expect("an example");
+    for (add, words) in [
+        ("[free_stream]\nspeed = 1\n", "[free_stream] is a key of"),
+        ("[groups]\na = []\n", "[groups] is a key of"),
+    ] {
+        let failure =
+            FluxCase::from_toml(&format!("{text}\n{add}")).expect_err("of the other kind");
+        assert!(failure.message.contains(words), "{failure}");
+        assert!(failure.message.contains("lattice-boltzmann"), "{failure}");
+    }
+    let collision = text.replace("order = 3", "collision = \"trt\"");
+    let failure = FluxCase::from_toml(&collision).expect_err("of the other kind");
+    assert!(
+        failure.message.contains("[numerics] collision is a key of"),
+        "{failure}"
+    );
+    let failure = Case::from_toml(&format!("{other}\n[far_field]\ndensity = 1\n"));
+    let failure = failure.expect_err("of the other kind");
+    assert!(
+        failure.message.contains("[far_field] is a key of"),
+        "{failure}"
+    );
+    let failure = Case::from_toml(text).expect_err("of the other kind");
+    assert!(failure.message.contains("flux-reconstruction"), "{failure}");
+    let failure = Case::from_toml(&text.replace("flux-r", "flux-d")).expect_err("no such kind");
+    assert!(
+        failure.message.contains("unknown name `flux-d"),
+        "{failure}"
+    );
+    // A key of neither is unknown.
+    let failure = FluxCase::from_toml(&text.replace("order = 3", "ordr = 3")).expect_err("unknown");
+    assert!(failure.message.contains("unknown key `ordr`"), "{failure}");
+    assert!(Case::from_toml(&format!("[solver]\nkind = \"lattice-boltzmann\"\n{other}")).is_ok());
+}
+
+#[test]
+fn a_flow_that_diverges_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let case = vortex(folder.path(), |text| text.replace("dt = 0.01", "dt = 0.3"));
+    let failure = case
+        .run_with(&RunOptions::default(), &mut ())
+        .expect_err("too long steps");
+    assert_eq!(failure.kind, ErrorKind::Diverged, "{failure}");
+}
+
+/// A shear flow on two levels, as outputs have it: its vorticity is -du/dy.
+#[test]
+fn outputs_see_the_flow() {
+    let grid = Grid::<2>::new([8, 8], [true; 2]).expect("a root grid");
+    let mut leaves = Leaves::new(&Host, grid).expect("leaves");
+    let mut marks: Vec<u8> = (0..64).map(|i| u8::from(i % 3 == 0)).collect();
+    leaves.adapt(&Host, &mut marks).expect("an adaptation");
+    let params = EulerParams {
+        order: 3,
+        gamma: 1.4,
+        runge_kutta: RungeKutta::Rk33,
+        time_step: TimeStep::Fixed(1e-3),
+        far_field: None,
+    };
+    let edge = 2.0;
+    let mut flow = EulerFlow::<2>::new(&leaves, [0.0; 2], [edge; 2], params).expect("a flow");
+    flow.set(|x| Primitive {
+        density: 1.0 + 0.1 * (TAU * x[0] / edge).cos(),
+        velocity: [(TAU * x[1] / edge).sin(), 0.0],
+        pressure: 3.0 + 0.2 * (TAU * x[1] / edge).sin(),
+    });
+    let root = crate::options::Root::Cells(vec![32, 32]);
+    let base =
+        crate::mesh::build::bare_periodic::<2>(&[0.0, 0.0, edge, edge], &root, [true, true, false]);
+    let base = base.expect("a box");
+    let scene = FluxScene::new(&base, &flow).expect("a scene");
+    let mesh = &scene.mesh;
+    let mut seen = 0;
+    for id in (0..mesh.forest.capacity() as u32).filter(|&id| mesh.forest.is_leaf(id)) {
+        let h = edge / 32.0 / f64::from(1u32 << mesh.forest.level[id as usize]);
+        for cell in 0..16 {
+            let at = cutlink_amr::CellRef { block: id, cell };
+            let x = mesh.forest.cell_coord(at).map(|c| h * (f64::from(c) + 0.5));
+            let i = id as usize * 16 + cell as usize;
+            let near = |found: f32, exact: f64, tolerance: f64| {
+                let error = (f64::from(found) - exact).abs();
+                assert!(error < tolerance, "{x:?}: {found}, {exact}");
+            };
+            near(
+                scene.snapshot.density[i],
+                1.0 + 0.1 * (TAU * x[0] / edge).cos(),
+                1e-4,
+            );
+            near(
+                scene.snapshot.velocity[0][i],
+                (TAU * x[1] / edge).sin(),
+                1e-3,
+            );
+            near(
+                scene.pressure.density[i],
+                3.0 + 0.2 * (TAU * x[1] / edge).sin(),
+                1e-3,
+            );
+            let slope = gradient(mesh, &scene.snapshot.velocity, at);
+            let exact = -TAU / edge * (TAU * x[1] / edge).cos();
+            near((vorticity(&slope)[2] / base.frame.dx) as f32, exact, 0.05);
+            seen += 1;
+        }
+    }
+    assert!(seen > 1500, "{seen}");
+}
+
+#[test]
+fn the_page_names_every_key_and_its_cases_are_cases() {
+    let page = include_str!("../../../../docs/flux-reconstruction.md");
+    let keys = |text: &str| -> Vec<String> {
+        let text = format!("[solver]\nkind = \"flux-reconstruction\"\n{text}\n\"?\" = 1");
+        let failure = FluxCase::from_toml(&text).expect_err("no such key");
+        let hint = failure.hint.expect("all of them");
+        let (_, list) = hint.split_once("s: ").expect("a list");
+        list.split(", ").map(str::to_owned).collect()
+    };
+    let tables = [
+        "domain",
+        "physics",
+        "numerics",
+        "far_field",
+        "initial",
+        "adapt",
+        "run",
+        "output",
+    ];
+    for table in tables {
+        assert!(page.contains(&format!("`[{table}]`")), "{table}");
+        for key in keys(&format!("[{table}]")) {
+            assert!(page.contains(&format!("`{key}`")), "[{table}] {key}");
+        }
+    }
+    let examples = page.split("```toml\n").skip(1);
+    let mut plans = 0;
+    for text in examples.filter_map(|rest| rest.split("```").next()) {
+        let case = FluxCase::from_toml(text).expect("a case");
+        case.plan(&RunOptions::default(), &mut ()).expect("a plan");
+        plans += 1;
+    }
+    assert_eq!(plans, 1);
+}
