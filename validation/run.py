@@ -19,6 +19,7 @@ import time
 import adapting
 import benchmarks
 import bodies
+import compressible
 import turbulent
 
 
@@ -110,7 +111,7 @@ def main():
     parser.add_argument("--write", action="store_true", help="write case files only")
     parser.add_argument("--dry-run", action="store_true", help="have cutlink check each case, run none")
     options = parser.parse_args()
-    found = (r for group in (bodies, benchmarks, adapting, turbulent) for r in group.rows())
+    found = (r for group in (bodies, benchmarks, adapting, turbulent, compressible) for r in group.rows())
     chosen = [r for r in found if not options.only or any(r[0].startswith(o) for o in options.only)]
     if not chosen:
         parser.error("no row has such a name; --list prints them")
