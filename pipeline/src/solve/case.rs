@@ -466,7 +466,7 @@ impl Case {
     /// Reads a case from a TOML file.
     ///
     /// # Errors
-    /// As [`config::read`].
+    /// As [`config::read`](crate::config::read).
     pub fn read(path: &Path) -> Result<Self, Error> {
         let name = path.display();
         let text = std::fs::read_to_string(path)
@@ -480,7 +480,7 @@ impl Case {
     /// Parses a case. Its output folder is `[output] folder`.
     ///
     /// # Errors
-    /// As [`config::parse`].
+    /// As [`config::parse`](crate::config::parse).
     pub fn from_toml(text: &str) -> Result<Self, Error> {
         flux::parse("case", text)
     }
