@@ -12,6 +12,7 @@ pub mod cuda;
 mod dimension;
 mod error;
 mod exported;
+mod file_map;
 pub mod memory;
 #[cfg(any(feature = "cuda", test))]
 mod pieces;
@@ -25,5 +26,6 @@ pub use choice::{Device, DeviceChoice, Selected, select};
 pub use dimension::of_dimension;
 pub use error::{DeviceError, Memory};
 pub use exported::Exported;
+pub use file_map::FileMap;
 pub use real::Real;
 pub use union_find::UnionFind;

@@ -83,13 +83,19 @@ fn a_kill_at_any_moment_leaves_the_old_file_or_the_new_one() {
     ignore = "needs leave to mount a tmpfs (unshare)"
 )]
 fn a_full_disk_keeps_what_is_on_it() {
+    full_disk(MESH);
+    // Of as many threads, files in memory are mapped.
+    full_disk(&MESH.replace("--threads 2", "--threads 5"));
+}
+
+fn full_disk(mesh: &str) {
     let folder = Folder::new();
     fs::create_dir(folder.path("disk")).expect("a folder");
     // All in one shell, whose end unmounts the disk.
     let line = format!(
         "exec unshare --map-root-user --mount sh -c 'mount -t tmpfs -o size=64k tmpfs disk
          echo mine > disk/sphere.cutlink
-         $CUTLINK {MESH} --output disk/sphere; code=$?
+         $CUTLINK {mesh} --output disk/sphere; code=$?
          ls -A disk; cat disk/sphere.cutlink; exit $code'"
     );
     let ran = folder.shell(&line);

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use safetensors::{Dtype, SafeTensors};
 use std::collections::BTreeMap;
 use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 fn extra() -> BTreeMap<String, String> {
     [("input", "a \"b\".stl"), ("config", "levels = 3\n")]
@@ -25,15 +25,27 @@ fn bytes_of<const D: usize>(mesh: &Mesh<D>) -> Vec<u8> {
     assert_eq!(written, bytes.len() as u64, "the count that is returned");
     let size = mesh_file::size(mesh, &extra()).expect("a sound mesh");
     assert_eq!(size, written, "the size told beforehand");
-    for threads in [1, 3] {
-        assert!(written_by(threads, mesh) == bytes, "by {threads} threads");
+    for threads in [1, 5] {
+        for folder in folders() {
+            let found = written_by(threads, mesh, &folder);
+            assert!(found == bytes, "by {threads} threads in {folder:?}");
+        }
     }
     bytes
 }
 
+/// The folder for temporary files, and on Linux one that lies in memory, whose files are mapped.
+fn folders() -> Vec<PathBuf> {
+    let memory = Path::new("/dev/shm").to_owned();
+    [std::env::temp_dir(), memory]
+        .into_iter()
+        .filter(|folder| folder.is_dir())
+        .collect()
+}
+
 /// The bytes of a file that several threads write.
-fn written_by<const D: usize>(threads: usize, mesh: &Mesh<D>) -> Vec<u8> {
-    let mut file = tempfile::tempfile().expect("a temporary file");
+fn written_by<const D: usize>(threads: usize, mesh: &Mesh<D>, folder: &Path) -> Vec<u8> {
+    let mut file = tempfile::tempfile_in(folder).expect("a temporary file");
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
     let pool = pool.build().expect("threads");
     let checksum = || (mesh.checksum(), "beside");
