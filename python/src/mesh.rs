@@ -201,9 +201,9 @@ where
     let device = opening.get()?;
     let device = DeviceReport::new(&device.selected, &device.opened);
     let mut report = product::plan(builder.job, &prepared, device);
-    let mesh = builder.build(&prepared)?;
+    let (mesh, counts) = builder.build_counted(&prepared)?;
     let metadata = product::metadata(builder.job, &report);
-    builder.count(&mut report, &prepared, &mesh);
+    builder.count(&mut report, &prepared, &mesh, counts)?;
     report.times_ms = Times {
         total: ms(began),
         ..builder.times

@@ -10,7 +10,9 @@ use cutlink_mesher::{
     exact::{Exact, Facet},
     snap::Snapped,
 };
-use cutlink_voxelizer::{EmbedParams, Frame, Mesh, embed, kernels::MeshKernels, validate};
+use cutlink_voxelizer::{
+    EmbedParams, Frame, Mesh, MeshCounts, embed, kernels::MeshKernels, thin, validate,
+};
 use proptest::{
     strategy::Strategy,
     test_runner::{Config, RngSeed, TestCaseResult, TestRunner},
@@ -167,5 +169,27 @@ where
     if mesh.checksum() != reference.checksum() {
         return Err("the arrays are the same, the checksums are not".into());
     }
+    same_counts(kernels, &there, &reference)?;
     Ok(mesh)
+}
+
+/// What a report says of a mesh on a backend and of its copy on the host is the same, counted there and here.
+///
+/// # Errors
+/// What is not.
+pub fn same_counts<const D: usize, K: MeshKernels<D>>(
+    kernels: &K,
+    there: &Mesh<D, K>,
+    here: &Mesh<D>,
+) -> Result<(), String> {
+    let counts = there.counts(kernels).map_err(|e| format!("counts: {e}"))?;
+    let expected = MeshCounts {
+        levels: here.level_counts(),
+        thin: thin(here),
+        checksum: here.checksum(),
+    };
+    match counts == expected {
+        true => Ok(()),
+        false => Err(format!("counts {counts:?}, not the host's {expected:?}")),
+    }
 }

@@ -139,8 +139,9 @@ impl Run<'_> {
         let mut report = product::plan(job, &prepared, device);
         self.console.show(&report.plan())?;
         if !self.args.dry_run {
-            let mesh = self.work.build(&prepared)?;
-            self.work.deliver(&mut report, &prepared, &mesh)?;
+            let (mesh, counts) = self.work.build_counted(&prepared)?;
+            let (work, report) = (&mut self.work, &mut report);
+            work.deliver(report, &prepared, &mesh, counts)?;
         }
         self.finish(report)
     }

@@ -42,7 +42,7 @@ pub use frame::{Frame, SUBCELL_BITS};
 pub use gaps::tell_gaps_apart;
 pub use kernels::AdaptKernels;
 pub use links::{Link, LinkTable, LinkViolation, pack_cell, unpack_cell};
-pub use mesh::{Classes, Fill, LevelCounts, Mesh};
+pub use mesh::{Classes, Fill, LevelCounts, Mesh, MeshCounts};
 pub use params::{EmbedParams, Reach, Region, RegionShape, Stage, StageObserver, WallRule};
 pub use periodic::check_periodic;
 pub use seed::{Kept, SeedError, keep_connected};

@@ -1,7 +1,10 @@
 //! The embedded mesh: a forest, the class of every cell, and the cut-link table.
 
 use crate::constants::fill;
-use crate::{Frame, Link, LinkTable, VoxelError};
+use crate::kernels::{AdaptKernels, cpu::tally};
+#[cfg(doc)]
+use crate::thin;
+use crate::{Frame, Link, LinkTable, Thin, VoxelError};
 use cutlink_amr::{CellRef, Forest, NONE, checksum, dims};
 use cutlink_device::{Backend, Host};
 use rayon::prelude::*;
@@ -153,6 +156,17 @@ pub struct LevelCounts {
     pub solid: u64,
 }
 
+/// What a report says about a mesh: see [`Mesh::counts`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct MeshCounts<const D: usize> {
+    /// Cells of each level's leaves, by class.
+    pub levels: Vec<LevelCounts>,
+    /// Parts of the body thinner than a cell.
+    pub thin: Thin<D>,
+    /// [`Mesh::checksum`].
+    pub checksum: u64,
+}
+
 impl<const D: usize, B: Backend> Mesh<D, B> {
     /// A copy on the host.
     pub fn download(&self, backend: &B) -> Result<Mesh<D>, VoxelError> {
@@ -169,6 +183,45 @@ impl<const D: usize, B: Backend> Mesh<D, B> {
             patches: self.patches.clone(),
             fill: self.fill,
             graded: self.graded,
+        })
+    }
+
+    /// Counts by class, from leaf blocks, boundary cells and solid cells of each level.
+    fn level_counts_of(&self, leaves: &[[u64; 3]]) -> Vec<LevelCounts> {
+        let count = |(level, &[leaf_blocks, boundary, solid]): (usize, &[u64; 3])| LevelCounts {
+            level,
+            dx: self.frame.dx_at(level),
+            blocks: B::len(&self.forest.levels[level]),
+            leaf_blocks: leaf_blocks as usize,
+            fluid: leaf_blocks * dims::cells(D) as u64 - boundary - solid,
+            boundary,
+            solid,
+        };
+        leaves.iter().enumerate().map(count).collect()
+    }
+
+    /// The checksum, from the part that sums over leaves.
+    fn checksum_of(&self, leaves: u64) -> u64 {
+        let sum = leaves.wrapping_add(checksum::mix_all(self.forest.root.map(u64::from)));
+        match self.forest.periodic {
+            all if all == [false; D] => sum,
+            some => sum.wrapping_add(checksum::mix_all(some.map(|p| u64::from(p) + 2))),
+        }
+    }
+}
+
+impl<const D: usize, B: AdaptKernels<D>> Mesh<D, B> {
+    /// What a report says about a mesh, counted where the mesh is. The same as [`Mesh::level_counts`], [`thin()`] and
+    /// [`Mesh::checksum`]. Cost: a pass over the blocks and one over the links.
+    ///
+    /// # Errors
+    /// Where memory is short or the device fails.
+    pub fn counts(&self, kernels: &B) -> Result<MeshCounts<D>, VoxelError> {
+        let tally = kernels.tally(self)?;
+        Ok(MeshCounts {
+            levels: self.level_counts_of(&tally.leaves),
+            thin: self.thin_of(tally.thin_links, tally.thin),
+            checksum: self.checksum_of(tally.checksum),
         })
     }
 }
@@ -230,26 +283,9 @@ impl<const D: usize> Mesh<D> {
 
     /// Cells of each level's leaves, by class.
     pub fn level_counts(&self) -> Vec<LevelCounts> {
-        let count = |(level, ids): (usize, &Vec<u32>)| {
-            let (leaf_blocks, boundary, solid) = ids
-                .par_iter()
-                .filter(|&&id| self.forest.is_leaf(id))
-                .map(|&id| {
-                    let ones = |mask: &[u64]| u64::from(mask[id as usize].count_ones());
-                    (1, ones(&self.classes.boundary), ones(&self.classes.solid))
-                })
-                .reduce(|| (0, 0, 0), |a, b| (a.0 + b.0, a.1 + b.1, a.2 + b.2));
-            LevelCounts {
-                level,
-                dx: self.frame.dx_at(level),
-                blocks: ids.len(),
-                leaf_blocks,
-                fluid: leaf_blocks as u64 * dims::cells(D) as u64 - boundary - solid,
-                boundary,
-                solid,
-            }
-        };
-        self.forest.levels.iter().enumerate().map(count).collect()
+        let levels = 0..self.forest.levels.len();
+        let leaves: Vec<_> = levels.map(|level| tally::leaves(self, level)).collect();
+        self.level_counts_of(&leaves)
     }
 
     /// Links of each patch.
@@ -276,67 +312,6 @@ impl<const D: usize> Mesh<D> {
     /// A checksum of leaves, classes, cut distances and patches that does not depend on
     /// block ids or order.
     pub fn checksum(&self) -> u64 {
-        let of_leaf = |&id: &u32| {
-            let at = id as usize;
-            let key = checksum::block_key(self.forest.level[at], self.forest.coord[at]);
-            let masks = [
-                key,
-                self.classes.solid[at],
-                self.classes.boundary[at],
-                self.classes.ghost[at],
-                self.classes.interface[at],
-            ];
-            checksum::mix_all(masks).wrapping_add(self.links_checksum(id, key))
-        };
-        let sum = self
-            .forest
-            .levels
-            .par_iter()
-            .flatten()
-            .filter(|&&id| self.forest.is_leaf(id))
-            .map(of_leaf)
-            .reduce(|| 0, u64::wrapping_add);
-        let sum = sum.wrapping_add(checksum::mix_all(self.forest.root.map(u64::from)));
-        match self.forest.periodic {
-            all if all == [false; D] => sum,
-            some => sum.wrapping_add(checksum::mix_all(some.map(|p| u64::from(p) + 2))),
-        }
-    }
-
-    /// The sum over a block's links of `mix_all([key, cell and directions, position, q and patch])`. What links have in
-    /// common is mixed once.
-    fn links_checksum(&self, id: u32, key: u64) -> u64 {
-        const POSITIONS: [u64; 27] = {
-            let mut mixed = [0; 27];
-            let mut k = 0;
-            while k < 27 {
-                mixed[k] = checksum::mix(k as u64);
-                k += 1;
-            }
-            mixed
-        };
-        let of_block = checksum::mix_all([key]);
-        let boundary = self.classes.boundary[id as usize];
-        let mut rest = boundary;
-        let mut sum = 0u64;
-        while rest != 0 {
-            let cell = rest.trailing_zeros();
-            rest &= rest - 1;
-            let Some((directions, first)) = self.links.cell(id, boundary, cell) else {
-                continue;
-            };
-            let of_cell = u64::from(cell) << 32 | u64::from(directions);
-            let of_cell = checksum::mix_with(of_block, checksum::mix(of_cell));
-            let positions = POSITIONS.iter().take(directions.count_ones() as usize);
-            for (k, &position) in positions.enumerate() {
-                let at = first as usize + k;
-                let q = self.links.q.get(at).map_or(0, |q| q.to_bits());
-                let patch = self.links.patch.get(at).copied().unwrap_or(0);
-                let what = u64::from(q) | u64::from(patch) << 32;
-                let of_link = checksum::mix_with(of_cell, position);
-                sum = sum.wrapping_add(checksum::mix_with(of_link, checksum::mix(what)));
-            }
-        }
-        sum
+        self.checksum_of(tally::checksum_of_leaves(self))
     }
 }

@@ -24,12 +24,12 @@ use cutlink_mesher::intersect::Meet;
 use cutlink_mesher::placement::Affine;
 use cutlink_mesher::primitives::AnyShape;
 use cutlink_mesher::read::{AnySurface, Loaded, ReadReport, read_all};
-use cutlink_mesher::robust::RobustReport;
+use cutlink_mesher::robust::{RobustReport, first_gap};
 use cutlink_mesher::snap::Snapped;
 use cutlink_voxelizer::{
-    EmbedParams, Fill, Gap, Mesh, Reach, SeedError, Stage, StageObserver, WallRule, check_levels,
-    check_periodic, embed, finest_reach, keep_connected, keep_sheltered, kernels::MeshKernels,
-    prepare, tell_gaps_apart,
+    EmbedParams, Fill, Gap, Mesh, MeshCounts, Reach, SeedError, Stage, StageObserver, WallRule,
+    check_levels, check_periodic, embed, finest_reach, keep_connected, keep_sheltered,
+    kernels::MeshKernels, prepare, tell_gaps_apart,
 };
 use std::fmt;
 use std::time::Instant;
@@ -436,21 +436,58 @@ impl<'a> Builder<'a> {
     where
         Facet<D>: Exact<D>,
     {
-        let mut mesh = match self.opened()? {
-            Opened::Cpu => self.embed(&Host, prepared)?,
+        Ok(self.make(prepared, false)?.0)
+    }
+
+    /// The same, with what a report says about the mesh if it was counted on another device than the CPU: where nothing
+    /// changes the mesh after its copy to the host.
+    ///
+    /// # Errors
+    /// As [`Self::build`].
+    pub fn build_counted<const D: usize>(
+        &mut self,
+        prepared: &Prepared<D>,
+    ) -> Result<(Mesh<D>, Option<MeshCounts<D>>), Error>
+    where
+        Facet<D>: Exact<D>,
+    {
+        let is_final = self.job.seed.is_none() && first_gap(&prepared.snapped).is_none();
+        self.make(prepared, is_final)
+    }
+
+    #[cfg_attr(
+        not(feature = "cuda"),
+        expect(
+            unused_variables,
+            reason = "meshes on the CPU are counted beside their writing"
+        )
+    )]
+    fn make<const D: usize>(
+        &mut self,
+        prepared: &Prepared<D>,
+        count: bool,
+    ) -> Result<(Mesh<D>, Option<MeshCounts<D>>), Error>
+    where
+        Facet<D>: Exact<D>,
+    {
+        let (mut mesh, counts) = match self.opened()? {
+            Opened::Cpu => (self.embed(&Host, prepared)?, None),
             #[cfg(feature = "cuda")]
             Opened::Cuda(cuda) => {
                 let mesh = self.embed(cuda, prepared)?;
                 let begin = Instant::now();
+                let counts = count.then(|| mesh.counts(cuda)).transpose()?;
+                self.times.counts = ms(begin);
+                let begin = Instant::now();
                 let copy = mesh.download(cuda)?;
                 self.times.download = ms(begin);
-                copy
+                (copy, counts)
             }
         };
         tell_gaps_apart(&mut mesh, &prepared.snapped);
         check_periodic(&mesh)?;
         self.keep_seed(&mut mesh, &prepared.affine)?;
-        Ok(mesh)
+        Ok((mesh, counts))
     }
 
     fn embed<const D: usize, K: MeshKernels<D>>(

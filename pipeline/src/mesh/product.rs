@@ -11,9 +11,10 @@ use crate::mesh::resolve::{self, Job, Source, describe};
 use crate::output;
 use crate::picture::{PictureError, SliceOptions, slice_png, slice_png_of};
 use crate::polymesh::{self, PolyMeshReport};
+use cutlink_device::Host;
 use cutlink_mesher::robust::first_gap;
 use cutlink_mesher::snap::Snapped;
-use cutlink_voxelizer::{AnyMesh, LevelCounts, Mesh, Thin, mesh_file, thin};
+use cutlink_voxelizer::{AnyMesh, LevelCounts, Mesh, MeshCounts, Thin, VoxelError, mesh_file};
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::Path;
@@ -132,58 +133,45 @@ pub fn metadata(job: &Job, report: &MeshReport) -> BTreeMap<String, String> {
     .into()
 }
 
-/// What a report says about a mesh.
-struct Counted<const D: usize> {
-    levels: Vec<LevelCounts>,
-    thin: Thin<D>,
-    checksum: u64,
-}
-
-impl<const D: usize> Counted<D> {
-    fn of(mesh: &Mesh<D>) -> Self {
-        let (checksum, (thin, levels)) = rayon::join(
-            || mesh.checksum(),
-            || rayon::join(|| thin(mesh), || mesh.level_counts()),
-        );
-        Self {
-            levels,
-            thin,
-            checksum,
-        }
-    }
-
-    /// Cell centres of level `finest` inside the body.
-    fn solid_at(&self, finest: usize) -> u64 {
-        let of_level = |c: &LevelCounts| c.solid << (D * (finest - c.level));
-        self.levels.iter().map(of_level).sum()
-    }
+/// Cell centres of level `finest` inside the body.
+fn solid_at<const D: usize>(counts: &MeshCounts<D>, finest: usize) -> u64 {
+    let of_level = |c: &LevelCounts| c.solid << (D * (finest - c.level));
+    counts.levels.iter().map(of_level).sum()
 }
 
 /// What is made beside the writing of the mesh file.
 struct Beside<const D: usize> {
-    counted: Counted<D>,
-    counts_ms: f64,
+    counts: MeshCounts<D>,
+    /// Of the counts, if they are made here.
+    counts_ms: Option<f64>,
     /// PNG.
     picture: Option<Result<Vec<u8>, PictureError>>,
     picture_ms: f64,
 }
 
 impl<const D: usize> Beside<D> {
-    fn new(mesh: &Mesh<D>, surface: &Snapped<D>, picture: bool) -> Self {
+    fn new(
+        mesh: &Mesh<D>,
+        counts: Option<MeshCounts<D>>,
+        surface: &Snapped<D>,
+        picture: bool,
+    ) -> Result<Self, VoxelError> {
         let begin = Instant::now();
-        let counted = Counted::of(mesh);
-        let counts_ms = ms(begin);
+        let (counts, counts_ms) = match counts {
+            Some(counts) => (counts, None),
+            None => (mesh.counts(&Host)?, Some(ms(begin))),
+        };
         let begin = Instant::now();
         let picture = picture.then(|| {
             let mut png = Vec::new();
             slice_png_of(mesh, Some(surface), &SliceOptions::default(), &mut png).map(|()| png)
         });
-        Self {
-            counted,
+        Ok(Self {
+            counts,
             counts_ms,
             picture,
             picture_ms: ms(begin),
-        }
+        })
     }
 }
 
@@ -245,10 +233,10 @@ impl Builder<'_> {
         &mut self,
         report: &mut MeshReport,
         mesh: &Mesh<D>,
-        of: Counted<D>,
+        of: MeshCounts<D>,
         gap: Option<u16>,
     ) {
-        let solid_finest = of.solid_at(self.levels - 1);
+        let solid_finest = solid_at(&of, self.levels - 1);
         report.levels = of.levels.into_iter().map(LevelReport::from).collect();
         let sum = |of: fn(&report::Counts) -> u64| {
             let each = |l: &LevelReport| l.counts.as_ref().map_or(0, of);
@@ -280,24 +268,28 @@ impl Builder<'_> {
         });
     }
 
-    /// Adds the mesh to the report with notes about it; writes nothing. Cost: that of the checksum.
+    /// Adds the mesh to the report with notes about it; writes nothing. Cost: that of the counts, if none are given.
+    ///
+    /// # Errors
+    /// Not enough memory.
     pub fn count<const D: usize>(
         &mut self,
         report: &mut MeshReport,
         prepared: &Prepared<D>,
         mesh: &Mesh<D>,
-    ) {
+        counts: Option<MeshCounts<D>>,
+    ) -> Result<(), Error> {
         report.patches.extend(self.gaps.iter().cloned());
-        self.describe(
-            report,
-            mesh,
-            Counted::of(mesh),
-            first_gap(&prepared.snapped),
-        );
+        let counts = match counts {
+            Some(counts) => counts,
+            None => mesh.counts(&Host)?,
+        };
+        self.describe(report, mesh, counts, first_gap(&prepared.snapped));
+        Ok(())
     }
 
-    /// Adds the mesh to the report with notes about it, and writes the files of the job. Counts and picture are made
-    /// while the mesh file is written; the other files follow it.
+    /// Adds the mesh to the report with notes about it, and writes the files of the job. Counts, unless
+    /// they are given, and the picture are made while the mesh file is written; the other files follow it.
     ///
     /// # Errors
     /// Files that cannot be written.
@@ -306,6 +298,7 @@ impl Builder<'_> {
         report: &mut MeshReport,
         prepared: &Prepared<D>,
         mesh: &Mesh<D>,
+        counts: Option<MeshCounts<D>>,
     ) -> Result<(), Error> {
         let targets = &self.job.targets;
         let begin = Instant::now();
@@ -314,17 +307,18 @@ impl Builder<'_> {
         let (path, force) = (&targets.mesh, targets.force);
         let (beside, bytes) = output::write_at(path, force, |file| {
             let beside = || {
-                let beside = Beside::new(mesh, &prepared.snapped, targets.picture.is_some());
-                (beside.counted.checksum, beside)
+                let picture = targets.picture.is_some();
+                let beside = Beside::new(mesh, counts, &prepared.snapped, picture);
+                (beside.as_ref().map_or(0, |b| b.counts.checksum), beside)
             };
             let written = mesh_file::write_file(mesh, &extra, file, beside);
-            written
-                .map(|(_, beside)| beside)
-                .map_err(|e| output::failed(path, &e))
+            let (_, beside) = written.map_err(|e| output::failed(path, &e))?;
+            Ok(beside?)
         })?;
         self.times.write = ms(begin);
-        (self.times.counts, self.times.picture) = (beside.counts_ms, beside.picture_ms);
-        self.describe(report, mesh, beside.counted, first_gap(&prepared.snapped));
+        self.times.counts += beside.counts_ms.unwrap_or_default();
+        self.times.picture = beside.picture_ms;
+        self.describe(report, mesh, beside.counts, first_gap(&prepared.snapped));
         let mut add = |name, path: &Path, bytes| {
             let path = path.to_owned();
             report.files.insert(name, Written { path, bytes });

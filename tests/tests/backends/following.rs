@@ -7,7 +7,12 @@ use cutlink_mesher::{
     exact::{Exact, Facet},
     primitives::{Shape2, Shape3},
 };
-use cutlink_tests::{arrays::same_mesh, backend_test, backends::AnyKernels, bodies};
+use cutlink_tests::{
+    arrays::same_mesh,
+    backend_test,
+    backends::{AnyKernels, same_counts},
+    bodies,
+};
 use cutlink_voxelizer::{
     EmbedParams, Fill, Mesh, MeshViolation, held_by, kernels::MeshKernels, validate,
 };
@@ -76,6 +81,7 @@ where
         }
         validate(&copy).expect("a mesh");
         assert_eq!(copy.checksum(), here.checksum());
+        same_counts(kernels, &there, &here).expect("the same, with recycled ids");
         assert_eq!(copy.links.q, first.links.q, "the body's links");
         assert_eq!(
             kernels.download(&held_there).expect("memory"),

@@ -9,6 +9,7 @@
 //! | [`cut_links`](MeshKernels::cut_links) | the cut-link table of a level's leaves | `cut_links` |
 //! | [`hold`](AdaptKernels::hold), [`withdraw`](AdaptKernels::withdraw) | marks that a mesh with a body can meet | `adapt` |
 //! | [`name_rows`](AdaptKernels::name_rows) | the blocks of the cut-link table's rows after an adaptation | `adapt` |
+//! | [`tally`](AdaptKernels::tally) | sums for reports: cells by class, the checksum, thin parts | `tally` |
 //!
 //! On a GPU what gaps need of `classify` and `cut_links` is in `gaps` and `bridge`.
 //!
@@ -149,7 +150,33 @@ pub struct Rim<B: Backend> {
     pub interface: B::Buf<u64>,
 }
 
-/// The stages of [`Mesh::adapted`] and [`Mesh::take`], which need no facets. Sealed, as [`ForestKernels`] is.
+/// Sums over a mesh: see [`AdaptKernels::tally`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tally<const D: usize> {
+    /// Of each level: leaf blocks, and their boundary and solid cells.
+    pub leaves: Vec<[u64; 3]>,
+    /// The part of [`Mesh::checksum`] that sums over leaves.
+    pub checksum: u64,
+    /// Links with fluid at both ends, each counted from both.
+    pub thin_links: u64,
+    /// Blocks with cells of thin places, in the order of the table's rows.
+    pub thin: Vec<ThinBlock<D>>,
+}
+
+/// A block with cells of thin places: see [`Thin`](crate::Thin).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ThinBlock<const D: usize> {
+    /// Its id.
+    pub block: u32,
+    /// Its level.
+    pub level: u8,
+    /// Its coordinates at its level.
+    pub coord: [i32; D],
+    /// The cells, a bit each.
+    pub cells: u64,
+}
+
+/// The stages of [`Mesh::adapted`], [`Mesh::take`] and [`Mesh::counts`], which need no facets. Sealed, as [`ForestKernels`] is.
 ///
 /// Stages end in errors where memory runs out or the device fails, and panic where arrays that belong together differ in length.
 pub trait AdaptKernels<const D: usize>: ForestKernels<D> {
@@ -180,6 +207,9 @@ pub trait AdaptKernels<const D: usize>: ForestKernels<D> {
         row_of: &Self::Buf<u32>,
         blocks: &mut Self::Buf<u32>,
     ) -> Result<(), VoxelError>;
+
+    /// Sums over the leaves and the cut links.
+    fn tally(&self, mesh: &Mesh<D, Self>) -> Result<Tally<D>, VoxelError>;
 }
 
 /// The stages of [`crate::embed`]; see the module's table. Sealed, as [`ForestKernels`] and [`BinKernels`] are.

@@ -6,8 +6,11 @@ mod cut_links;
 mod local;
 mod mark;
 mod seed;
+pub(crate) mod tally;
 
-use super::{AdaptKernels, Classified, LevelData, MeshKernels, Rim, Seeds, SolidRule, check_len};
+use super::{
+    AdaptKernels, Classified, LevelData, MeshKernels, Rim, Seeds, SolidRule, Tally, check_len,
+};
 use crate::{LinkTable, Mesh, VoxelError, refine::LevelMarks};
 use cutlink_amr::Forest;
 use cutlink_device::{Host, of_dimension};
@@ -66,6 +69,7 @@ struct AdaptStages<const D: usize> {
     interfaces: fn(&Forest<D>) -> Result<Rim<Host>, VoxelError>,
     hold: fn(&Forest<D>, &[u8], &mut [u8]),
     withdraw: fn(&Mesh<D>, usize, &mut [u8], &mut u32),
+    tally: fn(&Mesh<D>) -> Tally<D>,
 }
 
 impl<const D: usize> AdaptStages<D> {
@@ -73,6 +77,7 @@ impl<const D: usize> AdaptStages<D> {
         interfaces: mark::interfaces,
         hold: adapt::hold,
         withdraw: adapt::withdraw,
+        tally: tally::tally,
     };
 }
 
@@ -114,6 +119,10 @@ impl<const D: usize> AdaptKernels<D> for Host {
     fn name_rows(&self, row_of: &Vec<u32>, blocks: &mut Vec<u32>) -> Result<(), VoxelError> {
         adapt::name_rows(row_of, blocks);
         Ok(())
+    }
+
+    fn tally(&self, mesh: &Mesh<D>) -> Result<Tally<D>, VoxelError> {
+        Ok((adapt_stages().tally)(mesh))
     }
 }
 

@@ -8,9 +8,10 @@ mod cut_links;
 mod gaps;
 mod mark;
 mod seed;
+mod tally;
 
 use super::{
-    AdaptKernels, Classified, LevelData, MeshKernels, Rim, Seeds, SolidRule, check_len,
+    AdaptKernels, Classified, LevelData, MeshKernels, Rim, Seeds, SolidRule, Tally, check_len,
     small::small_extent,
 };
 use crate::{LinkTable, Mesh, VoxelError, refine::LevelMarks};
@@ -30,6 +31,7 @@ static GAPS: [Module; 2] = cutlink_device::cuda_modules!("gaps");
 static MARK: [Module; 2] = cutlink_device::cuda_modules!("mark");
 static ADAPT: [Module; 2] = cutlink_device::cuda_modules!("adapt");
 static CUT_LINKS: [Module; 2] = cutlink_device::cuda_modules!("cut_links");
+static TALLY: [Module; 2] = cutlink_device::cuda_modules!("tally");
 
 impl<const D: usize> AdaptKernels<D> for Cuda {
     fn interfaces(&self, forest: &Forest<D, Self>) -> Result<Rim<Self>, VoxelError> {
@@ -66,6 +68,18 @@ impl<const D: usize> AdaptKernels<D> for Cuda {
         blocks: &mut CudaBuf<u32>,
     ) -> Result<(), VoxelError> {
         adapt::name_rows::<D>(self, row_of, blocks)
+    }
+
+    fn tally(&self, mesh: &Mesh<D, Self>) -> Result<Tally<D>, VoxelError> {
+        let classes = &mesh.classes;
+        let masks = [
+            &classes.solid,
+            &classes.boundary,
+            &classes.ghost,
+            &classes.interface,
+        ];
+        check_len(mesh.forest.capacity(), masks.map(CudaBuf::len));
+        tally::tally(self, mesh)
     }
 }
 
