@@ -176,16 +176,6 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         &self.u
     }
 
-    /// Unknowns at all points.
-    pub fn degrees_of_freedom(&self) -> usize {
-        self.u.len()
-    }
-
-    /// Points of an element.
-    pub fn nodes(&self) -> usize {
-        sizes::nodes(D, self.params.order + 1)
-    }
-
     /// Numbers of an element.
     fn element(&self) -> usize {
         sizes::element(D, self.params.order + 1)
@@ -354,6 +344,21 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
             B::adapt(self)?;
         }
         Ok(())
+    }
+
+    /// Elements.
+    pub fn elements(&self) -> usize {
+        self.levels.len()
+    }
+
+    /// Points of an element.
+    pub fn nodes(&self) -> usize {
+        sizes::nodes(D, self.params.order + 1)
+    }
+
+    /// Unknowns at all points.
+    pub fn degrees_of_freedom(&self) -> usize {
+        self.elements() * sizes::element(D, self.params.order + 1)
     }
 
     /// The basis.

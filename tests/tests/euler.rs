@@ -8,7 +8,7 @@ use cutlink_amr::{
 };
 use cutlink_device::Host;
 use cutlink_fr::{
-    Basis, EulerFlow, EulerParams, Primitive, RungeKutta, TimeStep,
+    Basis, ElementAdaptation, EulerFlow, EulerParams, Primitive, RungeKutta, Sensor, TimeStep,
     kernels::{EulerKernels, Kernels},
 };
 use cutlink_tests::backend_test;
@@ -19,6 +19,7 @@ backend_test!(
     many_elements_of_one_level,
     elements_of_one_level_have_no_mortars,
     a_flow_goes_there_and_back,
+    meshes_that_follow_a_flow,
     a_flow_that_diverges_says_so,
     a_difference_is_told,
 );
@@ -201,6 +202,40 @@ fn a_flow_that_diverges_says_so<K: AnyEuler>(kernels: &K) {
     let mut flow = case.flow::<f64>().on(kernels).expect("memory");
     let error = flow.advance(100).expect_err("steps that are too long");
     assert!(error.to_string().contains("diverged"), "{error}");
+}
+
+/// Meshes that change on the way, and the states on them.
+fn meshes_that_follow_a_flow<K: AnyEuler>(kernels: &K) {
+    let case = Case::new(tree::<3>([2; 3], [true; 3], 2, 3), 2, RungeKutta::Rk43);
+    let mut here = case.flow::<f64>();
+    let adaptation = ElementAdaptation {
+        every: 2,
+        sensor: Sensor::Modal {
+            refine_above: 0.9,
+            coarsen_below: 0.7,
+            momentum: 1.0,
+            floor: 1e-10,
+        },
+        levels: [0, 3],
+        buffer: 0,
+        most_elements: 400,
+    };
+    here.follow(Some(adaptation)).expect("of use");
+    let begun = here.leaves().keys().clone();
+    let mut there = here.on(kernels).expect("memory");
+    let mut here = there.to_host().expect("memory");
+    for _ in 0..3 {
+        there.advance(3).expect("a flow");
+        here.advance(3).expect("a flow");
+        let seen = there.to_host().expect("memory");
+        assert!(
+            seen.leaves().keys() == here.leaves().keys(),
+            "the same leaves"
+        );
+        assert!(seen.unknowns() == here.unknowns(), "the same bits");
+        assert_eq!(there.elements(), here.elements());
+    }
+    assert!(*here.leaves().keys() != begun, "the mesh follows");
 }
 
 /// The comparison sees one bit of one entry of a matrix, for each of them that a stage reads, and another state.

@@ -54,6 +54,17 @@ pub trait EulerKernels<const D: usize>: Backend {
         }
         Ok(changes)
     }
+
+    /// Looks at a flow on the host. Unless the flow is there, it is copied.
+    fn look<T: Kernels<D>, R>(
+        flow: &EulerFlow<D, T, Self>,
+        look: impl FnOnce(&EulerFlow<D, T>) -> R,
+    ) -> Result<R, FrError>
+    where
+        Self: Sized,
+    {
+        Ok(look(&flow.to_host()?))
+    }
 }
 
 /// What the fastest wave is found with.
@@ -132,5 +143,12 @@ impl<const D: usize> EulerKernels<D> for Host {
 
     fn adapt<T: Kernels<D>>(flow: &mut EulerFlow<D, T>) -> Result<ElementChanges, FrError> {
         flow.adapt()
+    }
+
+    fn look<T: Kernels<D>, R>(
+        flow: &EulerFlow<D, T>,
+        look: impl FnOnce(&EulerFlow<D, T>) -> R,
+    ) -> Result<R, FrError> {
+        Ok(look(flow))
     }
 }

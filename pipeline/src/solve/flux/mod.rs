@@ -6,9 +6,10 @@
 //! | `case` | the tables, as written |
 //! | `kinds` | which solver a file is for; keys of the other one |
 //! | `resolve` | from tables to parameters, with all defaults |
-//! | `run` | the run: outputs, checkpoints, progress, summary |
+//! | `run` | the set-up of a run, and its plan |
 //! | `scene` | the flow as cells of blocks, for outputs |
 //! | `state` | the flow at the start: initial, or saved |
+//! | `steps` | the steps: outputs, checkpoints, progress, summary |
 //! | `totals` | `integrals.csv` |
 
 pub mod case;
@@ -17,6 +18,7 @@ mod resolve;
 mod run;
 mod scene;
 mod state;
+mod steps;
 #[cfg(test)]
 mod tests;
 mod totals;

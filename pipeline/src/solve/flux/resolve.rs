@@ -16,7 +16,6 @@ use crate::{
     },
 };
 use cutlink_amr::linear::Grid;
-use cutlink_device::memory;
 use cutlink_fr::{
     ElementAdaptation, EulerParams, IsentropicVortex, Primitive, RungeKutta, Sensor, TimeStep,
 };
@@ -98,11 +97,11 @@ impl FluxCase {
         }
     }
 
-    /// Resolves all defaults.
+    /// Resolves all defaults; `free` bytes of memory are there for elements.
     ///
     /// # Errors
     /// Values that make no sense, or not together.
-    pub(super) fn setting<const D: usize>(&self) -> Result<FluxSetting<D>, Error>
+    pub(super) fn setting<const D: usize>(&self, free: u64) -> Result<FluxSetting<D>, Error>
     where
         Facet<D>: Exact<D>,
     {
@@ -126,9 +125,9 @@ impl FluxCase {
             },
             far_field: self.far_field(periodic.contains(&false))?,
         };
-        let bytes = bytes_of_element::<D>(order, precision);
+        let room = (free as f64 * SHARE_OF_MEMORY) as u64 / bytes_of_element::<D>(order, precision);
         let adapted = self.adapt.as_ref();
-        let adapted = adapted.map(|table| adapt(table, order, precision, bounds, bytes));
+        let adapted = adapted.map(|table| adapt(table, order, precision, bounds, room));
         let (adaptation, adapt_table) = adapted.transpose()?.unzip();
         let case = Self {
             solver: Some(SolverTable {
@@ -372,7 +371,7 @@ fn adapt<const D: usize>(
     order: usize,
     precision: Precision,
     bounds: [[f64; D]; 2],
-    bytes: u64,
+    room: u64,
 ) -> Result<(ElementAdaptation, FluxAdaptTable), Error> {
     let wrong = |what: String| Error::input(format!("[adapt] {what}"));
     let levels = given.levels.ok_or_else(|| {
@@ -455,7 +454,6 @@ fn adapt<const D: usize>(
             }
         }
     };
-    let room = (memory::available() as f64 * SHARE_OF_MEMORY) as u64 / bytes;
     let most = given.max_elements.unwrap_or(room);
     let adaptation = ElementAdaptation {
         every,
