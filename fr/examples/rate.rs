@@ -3,6 +3,9 @@
 //! `cargo run --release -p cutlink-fr --example rate`, or
 //! `cargo run --release -p cutlink-fr --features cuda --example rate -- cuda`.
 //!
+//! Then the time of one adaptation of a mesh that follows a vortex in 3D, p3, f64: sensor, marks, tree, faces, state and traces,
+//! on one thread or the GPU.
+//!
 //! The share of the copy is that of the least bytes of a stage: the state read and written, the state at the start of the
 //! step where a stage takes some of it back, traces written and read once.
 
@@ -12,7 +15,8 @@ use cutlink_amr::{
 };
 use cutlink_device::{Backend, Host, Memory};
 use cutlink_fr::{
-    EulerFlow, EulerParams, FrError, Primitive, RungeKutta, TimeStep,
+    ElementAdaptation, EulerFlow, EulerParams, FrError, IsentropicVortex, Primitive, RungeKutta,
+    Sensor, TimeStep,
     kernels::{EulerKernels, Kernels, sizes},
 };
 use std::time::Instant;
@@ -121,6 +125,48 @@ fn rate<const D: usize, T: Kernels<D>, B: EulerKernels<D>>(
     Ok([rate, numbers, rate * least * size_of::<T>() as f64])
 }
 
+/// Milliseconds of an adaptation, the median of several, and the elements of the mesh.
+fn adaptation<B: Both>(backend: &B, root: u32) -> Result<[f64; 2], FrError> {
+    let params = EulerParams {
+        order: 3,
+        gamma: 1.4,
+        runge_kutta: RungeKutta::Rk33,
+        time_step: TimeStep::Courant(0.5),
+        far_field: None,
+    };
+    let vortex = IsentropicVortex::w24(20.0);
+    let leaves = tree::<3>(root, false)?;
+    let mut flow = EulerFlow::<3, f64>::new(&leaves, [-10.0; 3], [10.0; 3], params)?;
+    flow.follow(Some(ElementAdaptation {
+        every: u64::MAX,
+        sensor: Sensor::Modal {
+            refine_above: 0.1,
+            coarsen_below: 0.001,
+            momentum: 1.0,
+            floor: 1e-10,
+        },
+        levels: [0, 2],
+        buffer: 0,
+        most_elements: usize::MAX,
+    }))?;
+    flow.set_adapted(|x| vortex.at(0.0, x))?;
+    let mut flow = flow.on(backend)?;
+    let (since, mut times) = (Instant::now(), Vec::new());
+    while times.len() < 9 {
+        flow.advance(2)?;
+        // Waits for the device.
+        flow.wave_rate()?;
+        let start = now::<B>(since);
+        let changes = B::adapt(&mut flow)?;
+        flow.wave_rate()?;
+        if changes.is_any() {
+            times.push(now::<B>(since) - start);
+        }
+    }
+    times.sort_by(f64::total_cmp);
+    Ok([1e3 * times[times.len() / 2], flow.elements() as f64])
+}
+
 #[expect(clippy::print_stdout, reason = "this is what it is for")]
 fn print<const D: usize, T: Kernels<D>, B: EulerKernels<D>>(
     backend: &B,
@@ -151,7 +197,14 @@ fn all<B: Both>(backend: &B) -> Result<(), FrError> {
     };
     print::<2, f64, B>(backend, plane, copy)?;
     print::<3, f64, B>(backend, space, copy)?;
-    print::<3, f32, B>(backend, space, copy)
+    print::<3, f32, B>(backend, space, copy)?;
+    let root = match B::MEMORY {
+        Memory::Host => 12,
+        Memory::Device => 50,
+    };
+    let [time, elements] = adaptation(backend, root)?;
+    println!("3D f64 p3: an adaptation of {elements} elements takes {time:.2} ms");
+    Ok(())
 }
 
 #[cfg(feature = "cuda")]

@@ -125,7 +125,7 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
     }
 
     /// The marks of an adaptation, closed, and how many wishes the budget did not let be granted.
-    fn marks(&self, adaptation: &ElementAdaptation) -> Result<(Vec<u8>, u64), FrError> {
+    pub(crate) fn marks(&self, adaptation: &ElementAdaptation) -> Result<(Vec<u8>, u64), FrError> {
         let wishes = self.wishes(&adaptation.sensor);
         let mut seeds: Vec<u32> = (0..wishes.len() as u32)
             .filter(|&leaf| wishes[leaf as usize] > 0.0)

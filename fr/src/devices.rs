@@ -3,9 +3,10 @@
 use crate::{
     EulerFlow, FrError,
     kernels::{EulerKernels, Kernels, Task, operator_numbers, sizes},
+    run::{coords, levels},
 };
 use cutlink_amr::linear::Faces;
-use cutlink_device::{Backend, Host};
+use cutlink_device::{Backend, Host, Memory};
 
 impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
     /// The flow in the memory of another backend, where it takes the same steps to the last bit.
@@ -17,6 +18,10 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         let numbers = (2 * state + 2 * traces + mortars) as u64;
         backend.reserve("the flow", numbers * size_of::<T>() as u64)?;
         let zeros = |what, len| backend.alloc(what, len, T::ZERO);
+        let (levels, coords) = match B::MEMORY {
+            Memory::Host => (self.levels, self.coords),
+            Memory::Device => Default::default(),
+        };
         let mut flow = EulerFlow {
             matrices: backend.upload(operator_numbers(&self.basis))?,
             leaves: self.leaves.upload(backend)?,
@@ -34,8 +39,8 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
             backend: backend.clone(),
             params: self.params,
             basis: self.basis,
-            levels: self.levels,
-            coords: self.coords,
+            levels,
+            coords,
             lower: self.lower,
             edges: self.edges,
             time: self.time,
@@ -73,12 +78,12 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
                 faces.slots.len() * sizes::slot(D, q),
             )?,
             far_field: self.backend.download(&self.far_field)?,
+            levels: levels(&leaves),
+            coords: coords(&leaves),
             leaves,
             faces,
             params: self.params.clone(),
             basis: self.basis.clone(),
-            levels: self.levels.clone(),
-            coords: self.coords.clone(),
             lower: self.lower,
             edges: self.edges,
             time: self.time,
@@ -90,7 +95,7 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
     }
 
     /// The traces of the state.
-    fn make_traces(&mut self) -> Result<(), FrError> {
+    pub(crate) fn make_traces(&mut self) -> Result<(), FrError> {
         let task = Task {
             basis: &self.basis,
             matrices: &self.matrices,

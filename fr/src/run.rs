@@ -32,8 +32,9 @@ pub struct EulerFlow<const D: usize, T: Kernels<D> = f64, B: Backend = Host> {
     pub(crate) matrices: B::Buf<T>,
     pub(crate) leaves: Leaves<D, B>,
     pub(crate) faces: Faces<D, B>,
+    /// Levels of leaves; empty where the flow is not on the host.
     pub(crate) levels: Vec<u8>,
-    /// Coordinates of leaves at their levels.
+    /// Coordinates of leaves at their levels; likewise.
     pub(crate) coords: Vec<[i32; D]>,
     pub(crate) lower: [f64; D],
     /// Edges of root elements.
@@ -348,7 +349,7 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
 
     /// Elements.
     pub fn elements(&self) -> usize {
-        self.levels.len()
+        self.leaves.len()
     }
 
     /// Points of an element.
@@ -378,14 +379,14 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
 }
 
 /// The levels of leaves.
-fn levels<const D: usize>(leaves: &Leaves<D>) -> Vec<u8> {
+pub(crate) fn levels<const D: usize>(leaves: &Leaves<D>) -> Vec<u8> {
     (0..leaves.len() as u32)
         .map(|i| leaves.level(i) as u8)
         .collect()
 }
 
 /// The coordinates of leaves at their levels.
-fn coords<const D: usize>(leaves: &Leaves<D>) -> Vec<[i32; D]> {
+pub(crate) fn coords<const D: usize>(leaves: &Leaves<D>) -> Vec<[i32; D]> {
     (0..leaves.len() as u32).map(|i| leaves.coord(i)).collect()
 }
 

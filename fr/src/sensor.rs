@@ -1,6 +1,10 @@
 //! Where a mesh should be finer or coarser: a wish for each element.
 
-use crate::{EulerFlow, FrError, basis::Basis, kernels::Kernels};
+use crate::{
+    EulerFlow, FrError,
+    basis::Basis,
+    kernels::{Kernels, sizes},
+};
 use rayon::prelude::*;
 
 /// What elements are refined and coarsened by.
@@ -156,30 +160,20 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
     /// By element and axis i, the L2 norm of the highest modes of φ = ρ v_i + `momentum` over that of φ: a number in 0..=1
     /// (W24, eq. 15). φ^(p-1) is φ without the modes that are of degree p on any axis.
     pub fn decays(&self, momentum: f64) -> Vec<[f64; D]> {
-        let modes = HighestMode::new(self.basis());
-        let (nodes, q) = (self.nodes(), self.basis().points.len());
-        let weights: Vec<f64> = (0..nodes)
-            .map(|node| {
-                let weight = |a: u32| self.basis().weights[node / q.pow(a) % q];
-                (0..D as u32).map(weight).product()
-            })
-            .collect();
-        let norm = |values: &[f64]| -> f64 {
-            let terms = values.iter().zip(&weights).map(|(v, w)| w * v * v);
-            terms.sum::<f64>().sqrt()
-        };
+        let modes = Modes::<D>::new(self.basis());
+        let nodes = self.nodes();
         let of_element = |u: &[T]| {
             std::array::from_fn(|i| {
                 let own = &u[(1 + i) * nodes..][..nodes];
                 let whole: Vec<f64> = own.iter().map(|m| m.wide() + momentum).collect();
                 let mut low = whole.clone();
                 for axis in 0..D as u32 {
-                    modes.remove(q.pow(axis), &mut low);
+                    modes.remove(axis, &mut low);
                 }
                 let high: Vec<f64> = whole.iter().zip(&low).map(|(a, b)| a - b).collect();
-                match norm(&high) {
+                match modes.norm(&high) {
                     0.0 => 0.0,
-                    high => high / norm(&whole),
+                    high => high / modes.norm(&whole),
                 }
             })
         };
@@ -188,26 +182,42 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
     }
 }
 
-/// The Legendre polynomial of the highest degree: its values at the points, and what takes values there to its coefficient.
-struct HighestMode {
+/// The Legendre polynomial of the highest degree, and the weights of the points of an element.
+pub(crate) struct Modes<const D: usize> {
+    /// Its values at the points of an axis.
     values: Vec<f64>,
+    /// What takes values there to its coefficient.
     coefficient: Vec<f64>,
+    weights: Vec<f64>,
 }
 
-impl HighestMode {
-    fn new(basis: &Basis) -> Self {
-        let values = basis.highest_mode();
+impl<const D: usize> Modes<D> {
+    pub(crate) fn new(basis: &Basis) -> Self {
+        let (values, q) = (basis.highest_mode(), basis.points.len());
         let half = basis.order() as f64 + 0.5;
         let weighted = values.iter().zip(&basis.weights);
+        let weight = |node: usize| {
+            let along = |a: u32| basis.weights[node / q.pow(a) % q];
+            (0..D as u32).map(along).product()
+        };
         Self {
             coefficient: weighted.map(|(v, w)| half * v * w).collect(),
             values,
+            weights: (0..sizes::nodes(D, q)).map(weight).collect(),
         }
     }
 
-    /// Takes the mode away on the axis whose points are `stride` apart.
-    fn remove(&self, stride: usize, values: &mut [f64]) {
-        for line in values.chunks_exact_mut(self.values.len() * stride) {
+    /// All numbers, as kernels have them.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn numbers(self) -> Vec<f64> {
+        [self.values, self.coefficient, self.weights].concat()
+    }
+
+    /// Takes the mode away on an axis.
+    fn remove(&self, axis: u32, values: &mut [f64]) {
+        let q = self.values.len();
+        let stride = q.pow(axis);
+        for line in values.chunks_exact_mut(q * stride) {
             for k in 0..stride {
                 let own = line[k..].iter().step_by(stride).zip(&self.coefficient);
                 let coefficient: f64 = own.map(|(v, c)| v * c).sum();
@@ -215,5 +225,16 @@ impl HighestMode {
                 own.for_each(|(v, mode)| *v -= coefficient * mode);
             }
         }
+    }
+
+    /// The L2 norm: squares are summed up along the last axis, and then these sums.
+    fn norm(&self, values: &[f64]) -> f64 {
+        let face = values.len() / self.values.len();
+        let column = |point: usize| {
+            let at = (point..values.len()).step_by(face);
+            at.map(|i| self.weights[i] * values[i] * values[i])
+                .sum::<f64>()
+        };
+        (0..face).map(column).sum::<f64>().sqrt()
     }
 }

@@ -66,6 +66,16 @@ impl<const D: usize, B: Backend> Leaves<D, B> {
         })
     }
 
+    /// A copy in the same memory.
+    ///
+    /// # Errors
+    /// Where memory is short or the device fails.
+    pub fn copied(&self, backend: &B) -> Result<Self, ForestError> {
+        let mut keys = backend.alloc("leaves", self.len(), 0)?;
+        backend.copy(&self.keys, &mut keys)?;
+        Ok(Self { keys, ..*self })
+    }
+
     /// # Panics
     /// Where there is not one mark for each leaf.
     pub(crate) fn check_marks(&self, marks: &B::Buf<u8>) {

@@ -6,7 +6,7 @@
 //! | `advance` | common fluxes of all other faces, the corrected flux, the update, new traces: one pass over the state | `advance` |
 //! | `traces` | the traces of a new state | `advance` |
 //! | `wave_rate` | the fastest wave | `stages.rs`, `cuda/advance` |
-//! | `transfer` | the state of an adapted tree, on the host | `transfer.rs` |
+//! | `transfer` | the state of an adapted tree | `transfer`, `cuda/adapt.rs` |
 //!
 //! | array | order |
 //! |---|---|

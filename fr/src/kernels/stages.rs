@@ -41,19 +41,8 @@ pub trait EulerKernels<const D: usize>: Backend {
         u: &Self::Buf<T>,
     ) -> Result<f64, FrError>;
 
-    /// Adapts the mesh of a flow once. Unless a backend does better, the flow is copied to the host and back.
-    fn adapt<T: Kernels<D>>(flow: &mut EulerFlow<D, T, Self>) -> Result<ElementChanges, FrError>
-    where
-        Self: Sized,
-    {
-        let mut host = flow.to_host()?;
-        let changes = host.adapt()?;
-        if changes.is_any() {
-            let backend = flow.backend.clone();
-            *flow = host.on(&backend)?;
-        }
-        Ok(changes)
-    }
+    /// Adapts the mesh of a flow once, by its sensor: see [`EulerFlow::adapt`].
+    fn adapt<T: Kernels<D>>(flow: &mut EulerFlow<D, T, Self>) -> Result<ElementChanges, FrError>;
 
     /// Looks at a flow on the host. Unless the flow is there, it is copied.
     fn look<T: Kernels<D>, R>(

@@ -1,4 +1,4 @@
-// A stage of all elements, the traces of a state, and its fastest wave: `cpu/advance.rs`, which has the order of operations.
+// A stage of all elements, the traces of a state, and its fastest wave: `advance.rs`, which has the order of operations.
 //
 // A thread has a column of points along the last axis in registers. Along the others it meets the points of its group in
 // shared memory, three times a stage: fluxes and common fluxes, room for the new state, the new state for its traces.

@@ -2,11 +2,12 @@
 
 #![expect(unsafe_code, reason = "kernels are launched with addresses")]
 
+mod adapt;
 mod advance;
 mod mortar;
 
 use super::{EulerKernels, Kernels, Task, sizes, stages::Waves};
-use crate::FrError;
+use crate::{ElementChanges, EulerFlow, FrError};
 use cutlink_device::{
     Item,
     cuda::{Cuda, CudaBuf, Module},
@@ -14,6 +15,8 @@ use cutlink_device::{
 
 static ADVANCE: [Module; 2] = cutlink_device::cuda_modules!("advance");
 static MORTAR: [Module; 2] = cutlink_device::cuda_modules!("mortar");
+static SENSOR: [Module; 2] = cutlink_device::cuda_modules!("sensor");
+static TRANSFER: [Module; 2] = cutlink_device::cuda_modules!("transfer");
 
 /// Threads of a block: `THREADS` of `elements.cuh`.
 const THREADS: u32 = 64;
@@ -152,5 +155,9 @@ impl<const D: usize> EulerKernels<D> for Cuda {
         u: &CudaBuf<T>,
     ) -> Result<f64, FrError> {
         advance::wave_rate(self, waves, u)
+    }
+
+    fn adapt<T: Kernels<D>>(flow: &mut EulerFlow<D, T, Self>) -> Result<ElementChanges, FrError> {
+        adapt::adapt(flow)
     }
 }

@@ -1,4 +1,4 @@
-// Hanging faces: common fluxes at the points of the fine sides, and what they are on the coarse side: `cpu/mortar.rs`.
+// Hanging faces: common fluxes at the points of the fine sides, and what they are on the coarse side: `mortar.rs`.
 
 #include "riemann.cuh"
 

@@ -1,0 +1,179 @@
+//! A flow on another mesh, without leaving the device where the decay of modes decides by itself: no rings around refined
+//! elements, and a budget that suffices. Otherwise a copy on the host says what is to become of elements.
+
+use super::{SENSOR, THREADS, TRANSFER, blocks, name_of};
+use crate::{
+    ElementAdaptation, ElementChanges, EulerFlow, FrError, Sensor,
+    kernels::{Kernels, sizes},
+    sensor::Modes,
+};
+use cutlink_amr::linear::{AdaptedLeaves, Leaves};
+use cutlink_device::{
+    Backend,
+    cuda::{Cuda, CudaBuf, LaunchGrid},
+};
+
+/// Threads of a block of marks.
+const ALONE: u32 = 256;
+/// Most thread blocks of the decay of modes, each of which has one maximum for each axis.
+const MOST_BLOCKS: usize = 4096;
+
+/// `Thresholds` of `sensor.cu`.
+#[derive(Debug, Clone, Copy, bytemuck::Zeroable, bytemuck::Pod)]
+#[repr(C)]
+struct Thresholds {
+    refine_above: f64,
+    coarsen_below: f64,
+    floor: f64,
+    coarsest: u32,
+    finest: u32,
+}
+
+pub(super) fn adapt<const D: usize, T: Kernels<D>>(
+    flow: &mut EulerFlow<D, T, Cuda>,
+) -> Result<ElementChanges, FrError> {
+    let Some(adaptation) = flow.adaptation.clone() else {
+        return Ok(ElementChanges::default());
+    };
+    let cuda = flow.backend.clone();
+    if let (Some(mut marks), 0) = (marks(flow, &adaptation)?, adaptation.buffer) {
+        let mut leaves = flow.leaves.copied(&cuda)?;
+        let adapted = leaves.adapt(&cuda, &mut marks)?;
+        if leaves.len() <= adaptation.most_elements {
+            return take(flow, leaves, &adapted, &marks, 0);
+        }
+    }
+    let (marks, refused) = flow.to_host()?.marks(&adaptation)?;
+    let mut marks = cuda.upload(marks)?;
+    let mut leaves = flow.leaves.copied(&cuda)?;
+    let adapted = leaves.adapt(&cuda, &mut marks)?;
+    take(flow, leaves, &adapted, &marks, refused)
+}
+
+/// Marks by the decay of modes; `None` for other sensors.
+fn marks<const D: usize, T: Kernels<D>>(
+    flow: &EulerFlow<D, T, Cuda>,
+    adaptation: &ElementAdaptation,
+) -> Result<Option<CudaBuf<u8>>, FrError> {
+    let Sensor::Modal {
+        refine_above,
+        coarsen_below,
+        momentum,
+        floor,
+    } = adaptation.sensor
+    else {
+        return Ok(None);
+    };
+    let (cuda, count) = (&flow.backend, flow.leaves.len());
+    let (decays, largest) = decays(flow, momentum)?;
+    let mut marks = cuda.alloc("marks", count, 0)?;
+    let [coarsest, finest] = adaptation.levels;
+    let launch = cuda
+        .launch(&SENSOR, D, "marks")
+        .buf(&decays)
+        .buf(&largest)
+        .buf(flow.leaves.keys())
+        .val(count as u32)
+        .val(Thresholds {
+            refine_above,
+            coarsen_below,
+            floor,
+            coarsest,
+            finest,
+        })
+        .out(&mut marks);
+    // SAFETY: D decays and a key for each leaf, and D maxima.
+    unsafe { launch.run(LaunchGrid::over(count, ALONE))? };
+    Ok(Some(marks))
+}
+
+/// The decays of [`EulerFlow::decays`], and the bits of the largest along each axis.
+fn decays<const D: usize, T: Kernels<D>>(
+    flow: &EulerFlow<D, T, Cuda>,
+    momentum: f64,
+) -> Result<(CudaBuf<f64>, CudaBuf<u64>), FrError> {
+    let (cuda, q, count) = (&flow.backend, flow.params.order + 1, flow.leaves.len());
+    assert_eq!(
+        flow.u.len(),
+        count * sizes::element(D, q),
+        "a state should be of its leaves"
+    );
+    let modes = cuda.upload(Modes::<D>::new(&flow.basis).numbers())?;
+    let mut decays = cuda.alloc("decays of modes", D * count, 0.0)?;
+    let mut largest = cuda.alloc("the largest decays", D, 0u64)?;
+    let launch = cuda
+        .launch(&SENSOR, D, name_of!("decays", T, q))
+        .buf(&flow.u)
+        .val(count as u32)
+        .val(momentum)
+        .buf(&modes)
+        .out(&mut decays)
+        .out(&mut largest);
+    let blocks = blocks(count, sizes::face(D, q)).min(MOST_BLOCKS);
+    // SAFETY: a state of so many leaves, modes of its points, and D numbers for each leaf.
+    unsafe { launch.run(LaunchGrid::blocks(blocks, THREADS))? };
+    Ok((decays, largest))
+}
+
+/// The flow on an adapted tree. The buffers have room before anything changes.
+fn take<const D: usize, T: Kernels<D>>(
+    flow: &mut EulerFlow<D, T, Cuda>,
+    leaves: Leaves<D, Cuda>,
+    adapted: &AdaptedLeaves<Cuda>,
+    marks: &CudaBuf<u8>,
+    refused: u64,
+) -> Result<ElementChanges, FrError> {
+    let changes = ElementChanges {
+        refined: adapted.refined,
+        coarsened: adapted.coarsened,
+        refused,
+    };
+    if !changes.is_any() {
+        return Ok(changes);
+    }
+    let (cuda, q) = (flow.backend.clone(), flow.params.order + 1);
+    let faces = leaves.faces(&cuda)?;
+    let (old, count) = (flow.leaves.len(), leaves.len());
+    let state = count * sizes::element(D, q);
+    let traces = 2 * D * count * sizes::trace(D, q);
+    let mortars = faces.slots.len() * sizes::slot(D, q);
+    let buffers = [
+        ("the state", &mut flow.u, state),
+        ("the state at a step's start", &mut flow.start, state),
+        ("traces", &mut flow.traces, traces),
+        ("new traces", &mut flow.next_traces, traces),
+        ("fluxes of hanging faces", &mut flow.mortars, mortars),
+    ];
+    for (what, buffer, len) in buffers {
+        let before = buffer.len();
+        buffer.grow(what, len.max(before))?;
+        buffer.truncate(before);
+    }
+    flow.start.grow("the state", state)?;
+    let launch = cuda
+        .launch(&TRANSFER, D, name_of!("transfer", T, q))
+        .buf(marks)
+        .buf(&adapted.first)
+        .val(old as u32)
+        .val(count as u32)
+        .buf(&flow.u)
+        .buf(&flow.matrices)
+        .out(&mut flow.start);
+    let grid = LaunchGrid::blocks(blocks(count, sizes::face(D, q)), THREADS);
+    // SAFETY: the map is that of the old leaves, whose state is read, to the new ones, whose state is written.
+    unsafe { launch.run(grid)? };
+    std::mem::swap(&mut flow.u, &mut flow.start);
+    flow.start.truncate(state);
+    flow.start.grow("the state at a step's start", state)?;
+    for (buffer, len) in [
+        (&mut flow.traces, traces),
+        (&mut flow.next_traces, traces),
+        (&mut flow.mortars, mortars),
+    ] {
+        buffer.truncate(len);
+        buffer.grow("traces", len)?;
+    }
+    (flow.leaves, flow.faces) = (leaves, faces);
+    flow.make_traces()?;
+    Ok(changes)
+}
