@@ -1,6 +1,6 @@
 //! A mesh that follows the flow: wishes of a sensor to marks, marks to a new tree, and the state with it.
 //!
-//! 1. Wishes ([`Sensor`]). Those to refine are in order: the strongest first, then coarse elements before fine ones, then
+//! 1. Wishes ([`Sensor`], `elements.rs`). Those to refine are in order: the strongest first, then coarse elements before fine ones, then
 //!    the order of leaves.
 //! 2. As many of them as the budget of elements lets be granted are, found by bisection with the tree closed each time.
 //! 3. Elements beside granted ones, so many rings of them, are granted too unless they are finer, and none of them is
@@ -12,10 +12,7 @@ use crate::{
     EulerFlow, FrError, Primitive, Sensor,
     kernels::{Kernels, Moves, sizes},
 };
-use cutlink_amr::{
-    Mark,
-    linear::{Face, Faces, Leaves},
-};
+use cutlink_amr::linear::{Faces, Leaves};
 use cutlink_device::{Backend, Host};
 
 /// When and how a mesh follows the flow.
@@ -119,98 +116,11 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         let Some(adaptation) = self.adaptation.clone() else {
             return Ok(ElementChanges::default());
         };
-        let (mut marks, refused) = self.marks(&adaptation)?;
+        let elements = self.seen(&self.leaves, &self.faces);
+        let wishes = elements.wishes(&adaptation.sensor, |momentum| Ok(self.decays(momentum)))?;
+        let (mut marks, refused) = elements.marks(&adaptation, &wishes)?;
         let changes = self.adapt_to(&mut marks)?;
         Ok(ElementChanges { refused, ..changes })
-    }
-
-    /// The marks of an adaptation, closed, and how many wishes the budget did not let be granted.
-    pub(crate) fn marks(&self, adaptation: &ElementAdaptation) -> Result<(Vec<u8>, u64), FrError> {
-        let wishes = self.wishes(&adaptation.sensor);
-        let mut seeds: Vec<u32> = (0..wishes.len() as u32)
-            .filter(|&leaf| wishes[leaf as usize] > 0.0)
-            .collect();
-        let strength = |leaf: &u32| wishes[*leaf as usize];
-        seeds.sort_by(|a, b| {
-            strength(b)
-                .total_cmp(&strength(a))
-                .then(self.leaves().level(*a).cmp(&self.leaves().level(*b)))
-                .then(a.cmp(b))
-        });
-        let all = self.closed(adaptation, &wishes, &seeds)?;
-        if self.len_with(&all) <= adaptation.most_elements {
-            return Ok((all, 0));
-        }
-        // More wishes never give fewer elements. The first `few` fit (or none does), the first `many` do not.
-        let (mut few, mut many) = (0, seeds.len());
-        let mut marks = self.closed(adaptation, &wishes, &[])?;
-        while many - few > 1 {
-            let middle = few + (many - few) / 2;
-            let more = self.closed(adaptation, &wishes, &seeds[..middle])?;
-            if self.len_with(&more) <= adaptation.most_elements {
-                (few, marks) = (middle, more);
-            } else {
-                many = middle;
-            }
-        }
-        Ok((marks, (seeds.len() - few) as u64))
-    }
-
-    /// Closed marks, with the wishes of `seeds` granted.
-    fn closed(
-        &self,
-        adaptation: &ElementAdaptation,
-        wishes: &[f64],
-        seeds: &[u32],
-    ) -> Result<Vec<u8>, FrError> {
-        let granted = self.with_rings(seeds, adaptation.buffer);
-        let [coarsest, finest] = adaptation.levels;
-        let mark = |leaf: usize| {
-            let level = self.leaves().level(leaf as u32);
-            if level < coarsest || granted[leaf] && level < finest {
-                Mark::Refine
-            } else if level > finest || wishes[leaf] < 0.0 && !granted[leaf] && level > coarsest {
-                Mark::Coarsen
-            } else {
-                Mark::Keep
-            }
-        };
-        let mut marks: Vec<u8> = (0..wishes.len()).map(|leaf| mark(leaf) as u8).collect();
-        self.leaves().close(&Host, &mut marks)?;
-        Ok(marks)
-    }
-
-    /// Elements after an adaptation to closed marks.
-    fn len_with(&self, marks: &[u8]) -> usize {
-        let count = |mark: Mark| marks.iter().filter(|&&m| m == mark as u8).count();
-        let (refined, going) = (count(Mark::Refine), count(Mark::Coarsen));
-        let more = (1 << D) - 1;
-        marks.len() + more * refined - going / (1 << D) * more
-    }
-
-    /// By element, whether it is one of these, or in one of so many rings around them with no finer element between.
-    fn with_rings(&self, seeds: &[u32], rings: u32) -> Vec<bool> {
-        let mut granted = vec![false; self.leaves().len()];
-        seeds.iter().for_each(|&leaf| granted[leaf as usize] = true);
-        let mut outermost = seeds.to_vec();
-        for _ in 0..rings {
-            let mut next = Vec::new();
-            for face in outermost.iter().flat_map(|&leaf| self.faces_of(leaf)) {
-                let (Face::Same(beside) | Face::Coarser { leaf: beside, .. }) = face else {
-                    continue;
-                };
-                if !std::mem::replace(&mut granted[beside as usize], true) {
-                    next.push(beside);
-                }
-            }
-            outermost = next;
-        }
-        granted
-    }
-
-    /// What lies beyond the faces of an element.
-    fn faces_of(&self, leaf: u32) -> impl Iterator<Item = Face> {
-        (0..2 * D).map(move |face| self.faces.at(leaf, face))
     }
 
     /// Adapts the mesh to marks, one [`Mark`] as u8 for each leaf, which are closed in place; the state goes along.

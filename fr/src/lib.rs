@@ -45,6 +45,7 @@
 mod adapt;
 mod basis;
 mod devices;
+mod elements;
 mod error;
 pub mod kernels;
 mod params;

@@ -167,11 +167,6 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         (self.leaves, self.faces) = (leaves, faces);
     }
 
-    /// The length of the box along an axis.
-    pub(crate) fn length(&self, axis: usize) -> f64 {
-        self.edges[axis] * f64::from(self.leaves.grid().root()[axis])
-    }
-
     /// The unknowns: by leaf, unknown (ρ, ρ v, ρ E) and point.
     pub fn unknowns(&self) -> &[T] {
         &self.u
@@ -360,6 +355,11 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
     /// Unknowns at all points.
     pub fn degrees_of_freedom(&self) -> usize {
         self.elements() * sizes::element(D, self.params.order + 1)
+    }
+
+    /// How the mesh follows the flow.
+    pub fn adaptation(&self) -> Option<&ElementAdaptation> {
+        self.adaptation.as_ref()
     }
 
     /// The basis.

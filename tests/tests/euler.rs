@@ -204,26 +204,52 @@ fn a_flow_that_diverges_says_so<K: AnyEuler>(kernels: &K) {
     assert!(error.to_string().contains("diverged"), "{error}");
 }
 
-/// Meshes that change on the way, and the states on them.
+/// Meshes that change on the way, and the states on them: by modes alone, with a buffer and a budget that binds, by a line.
 fn meshes_that_follow_a_flow<K: AnyEuler>(kernels: &K) {
-    let case = Case::new(tree::<3>([2; 3], [true; 3], 2, 3), 2, RungeKutta::Rk43);
-    let mut here = case.flow::<f64>();
+    let modal = |refine_above| Sensor::Modal {
+        refine_above,
+        coarsen_below: 0.7 * refine_above,
+        momentum: 1.0,
+        floor: 1e-10,
+    };
+    let line = Sensor::MovingLine {
+        from: [0.3, 0.2],
+        velocity: [2.0, 1.0],
+        inner: 0.1,
+        outer: 0.3,
+    };
+    for order in 1..=4 {
+        follows::<2, f32, K>(kernels, order, modal(0.9), 0, usize::MAX);
+        follows::<3, f64, K>(kernels, order, modal(0.9), 0, usize::MAX);
+    }
+    follows::<3, f32, K>(kernels, 2, modal(0.5), 1, 100);
+    follows::<2, f64, K>(kernels, 3, modal(0.8), 1, 30);
+    follows::<3, f64, K>(kernels, 2, line.clone(), 0, usize::MAX);
+    follows::<2, f64, K>(kernels, 3, line, 1, usize::MAX);
+}
+
+fn follows<const D: usize, T: Kernels<D>, K: EulerKernels<D>>(
+    kernels: &K,
+    order: usize,
+    sensor: Sensor,
+    buffer: u32,
+    more: usize,
+) {
+    let root = std::array::from_fn(|a| [4, 3, 2][a]);
+    let case = Case::new(tree::<D>(root, [true; D], 2, 3), order, RungeKutta::Rk43);
+    let mut here = case.flow::<T>();
     let adaptation = ElementAdaptation {
         every: 2,
-        sensor: Sensor::Modal {
-            refine_above: 0.9,
-            coarsen_below: 0.7,
-            momentum: 1.0,
-            floor: 1e-10,
-        },
+        sensor,
         levels: [0, 3],
-        buffer: 0,
-        most_elements: 400,
+        buffer,
+        most_elements: case.leaves.len().saturating_add(more),
     };
     here.follow(Some(adaptation)).expect("of use");
     let begun = here.leaves().keys().clone();
-    let mut there = here.on(kernels).expect("memory");
-    let mut here = there.to_host().expect("memory");
+    let mut there = case.flow::<T>();
+    there.follow(here.adaptation().cloned()).expect("of use");
+    let mut there = there.on(kernels).expect("memory");
     for _ in 0..3 {
         there.advance(3).expect("a flow");
         here.advance(3).expect("a flow");
@@ -235,7 +261,11 @@ fn meshes_that_follow_a_flow<K: AnyEuler>(kernels: &K) {
         assert!(seen.unknowns() == here.unknowns(), "the same bits");
         assert_eq!(there.elements(), here.elements());
     }
-    assert!(*here.leaves().keys() != begun, "the mesh follows");
+    assert!(
+        *here.leaves().keys() != begun,
+        "{D}D, order {order}, {:?}: the mesh follows",
+        here.adaptation()
+    );
 }
 
 /// The comparison sees one bit of one entry of a matrix, for each of them that a stage reads, and another state.

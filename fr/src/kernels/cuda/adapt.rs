@@ -1,5 +1,5 @@
 //! A flow on another mesh, without leaving the device where the decay of modes decides by itself: no rings around refined
-//! elements, and a budget that suffices. Otherwise a copy on the host says what is to become of elements.
+//! elements, and a budget that suffices. Otherwise marks are made on the host; the state stays.
 
 use super::{SENSOR, THREADS, TRANSFER, blocks, name_of};
 use crate::{
@@ -43,7 +43,14 @@ pub(super) fn adapt<const D: usize, T: Kernels<D>>(
             return take(flow, leaves, &adapted, &marks, 0);
         }
     }
-    let (marks, refused) = flow.to_host()?.marks(&adaptation)?;
+    let (seen, faces) = (flow.leaves.download(&cuda)?, flow.faces.download(&cuda)?);
+    let elements = flow.seen(&seen, &faces);
+    let by_modes = |momentum| -> Result<Vec<[f64; D]>, FrError> {
+        let numbers = cuda.download(&decays(flow, momentum)?.0)?;
+        Ok(numbers.as_chunks().0.to_vec())
+    };
+    let wishes = elements.wishes(&adaptation.sensor, by_modes)?;
+    let (marks, refused) = elements.marks(&adaptation, &wishes)?;
     let mut marks = cuda.upload(marks)?;
     let mut leaves = flow.leaves.copied(&cuda)?;
     let adapted = leaves.adapt(&cuda, &mut marks)?;
