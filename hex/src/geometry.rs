@@ -51,45 +51,75 @@ pub(crate) fn norm(a: [f64; 3]) -> f64 {
     dot(a, a).sqrt()
 }
 
+/// Centre and area vector of the face between some points.
+pub(crate) fn face_of(points: &[[f64; 3]], ids: &[u32]) -> FaceGeometry {
+    let at = |i: usize| points[ids[i] as usize];
+    if let [a, b, c] = *ids {
+        let [a, b, c] = [a, b, c].map(|i| points[i as usize]);
+        return FaceGeometry {
+            center: scale(add(add(a, b), c), 1.0 / 3.0),
+            area: scale(cross(sub(b, a), sub(c, a)), 0.5),
+        };
+    }
+    let sum = (0..ids.len()).fold([0.0; 3], |sum, i| add(sum, at(i)));
+    let mid = scale(sum, 1.0 / ids.len() as f64);
+    let fan = |i: usize| {
+        let (p, q) = (at(i), at((i + 1) % ids.len()));
+        (add(add(p, q), mid), cross(sub(q, p), sub(mid, p)))
+    };
+    let twice = (0..ids.len()).fold([0.0; 3], |sum, i| add(sum, fan(i).1));
+    let (mut weight, mut weighted) = (0.0, [0.0; 3]);
+    for i in 0..ids.len() {
+        let (thrice, area) = fan(i);
+        weight += norm(area);
+        weighted = add(weighted, scale(thrice, norm(area)));
+    }
+    FaceGeometry {
+        center: if weight > 0.0 {
+            scale(weighted, 1.0 / (3.0 * weight))
+        } else {
+            mid
+        },
+        area: scale(twice, 0.5),
+    }
+}
+
+/// Centre and volume of a cell between some faces; `owns` says whether a face points out of the cell.
+pub(crate) fn cell_of(
+    faces: &[FaceGeometry],
+    ids: &[u32],
+    owns: impl Fn(u32) -> bool,
+) -> CellGeometry {
+    let sum = ids
+        .iter()
+        .fold([0.0; 3], |sum, &f| add(sum, faces[f as usize].center));
+    let mid = scale(sum, 1.0 / ids.len().max(1) as f64);
+    let (mut volume, mut weighted) = (0.0, [0.0; 3]);
+    for &f in ids {
+        let FaceGeometry { center, area } = faces[f as usize];
+        let sign = if owns(f) { 1.0 } else { -1.0 };
+        let thrice = sign * dot(area, sub(center, mid));
+        let pyramid = add(scale(center, 0.75), scale(mid, 0.25));
+        volume += thrice;
+        weighted = add(weighted, scale(pyramid, thrice));
+    }
+    CellGeometry {
+        center: if volume > 0.0 {
+            scale(weighted, 1.0 / volume)
+        } else {
+            mid
+        },
+        volume: volume / 3.0,
+    }
+}
+
 impl PolyMesh {
     /// Centre and area vector of each face. Cost: one pass over the corners.
     pub fn face_geometry(&self) -> Vec<FaceGeometry> {
         (0..self.faces())
             .into_par_iter()
-            .map(|face| self.geometry_of(self.face(face)))
+            .map(|face| face_of(&self.points, self.face(face)))
             .collect()
-    }
-
-    fn geometry_of(&self, ids: &[u32]) -> FaceGeometry {
-        let at = |i: usize| self.points[ids[i] as usize];
-        if let [a, b, c] = *ids {
-            let [a, b, c] = [a, b, c].map(|i| self.points[i as usize]);
-            return FaceGeometry {
-                center: scale(add(add(a, b), c), 1.0 / 3.0),
-                area: scale(cross(sub(b, a), sub(c, a)), 0.5),
-            };
-        }
-        let sum = (0..ids.len()).fold([0.0; 3], |sum, i| add(sum, at(i)));
-        let mid = scale(sum, 1.0 / ids.len() as f64);
-        let fan = |i: usize| {
-            let (p, q) = (at(i), at((i + 1) % ids.len()));
-            (add(add(p, q), mid), cross(sub(q, p), sub(mid, p)))
-        };
-        let twice = (0..ids.len()).fold([0.0; 3], |sum, i| add(sum, fan(i).1));
-        let (mut weight, mut weighted) = (0.0, [0.0; 3]);
-        for i in 0..ids.len() {
-            let (thrice, area) = fan(i);
-            weight += norm(area);
-            weighted = add(weighted, scale(thrice, norm(area)));
-        }
-        FaceGeometry {
-            center: if weight > 0.0 {
-                scale(weighted, 1.0 / (3.0 * weight))
-            } else {
-                mid
-            },
-            area: scale(twice, 0.5),
-        }
     }
 
     /// Centre and volume of each cell. Cost: two passes over the faces of the cells.
@@ -99,31 +129,7 @@ impl PolyMesh {
             .into_par_iter()
             .map(|cell| {
                 let ids = &of_cell[start[cell] as usize..start[cell + 1] as usize];
-                let sum = ids
-                    .iter()
-                    .fold([0.0; 3], |sum, &f| add(sum, faces[f as usize].center));
-                let mid = scale(sum, 1.0 / ids.len().max(1) as f64);
-                let (mut volume, mut weighted) = (0.0, [0.0; 3]);
-                for &f in ids {
-                    let FaceGeometry { center, area } = faces[f as usize];
-                    let sign = if self.owner[f as usize] as usize == cell {
-                        1.0
-                    } else {
-                        -1.0
-                    };
-                    let thrice = sign * dot(area, sub(center, mid));
-                    let pyramid = add(scale(center, 0.75), scale(mid, 0.25));
-                    volume += thrice;
-                    weighted = add(weighted, scale(pyramid, thrice));
-                }
-                CellGeometry {
-                    center: if volume > 0.0 {
-                        scale(weighted, 1.0 / volume)
-                    } else {
-                        mid
-                    },
-                    volume: volume / 3.0,
-                }
+                cell_of(faces, ids, |f| self.owner[f as usize] as usize == cell)
             })
             .collect()
     }

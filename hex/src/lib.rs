@@ -16,11 +16,15 @@
 mod geometry;
 mod mesh;
 pub mod polymesh;
+mod quality;
 pub mod refine;
+pub mod snap;
 mod validate;
 
 pub use geometry::{CellGeometry, FaceGeometry};
 pub use mesh::{PolyLevels, PolyMesh, PolyPatch};
 pub use polymesh::{PolyMeshError, PolyMeshFormat};
+pub use quality::{MeshQuality, QualityLimits};
 pub use refine::{CellPath, RefineError, RefinedMesh};
+pub use snap::{SnapCounts, SnapTarget, TargetEdge, TargetPoint};
 pub use validate::PolyViolation;

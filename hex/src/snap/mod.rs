@@ -1,0 +1,97 @@
+//! Snapping: points of walls move onto a surface, points near them follow, and where a cell would become bad they move
+//! less, or stay.
+//!
+//! | step | what happens |
+//! |---|---|
+//! | region | the cells up to [`REACH`] layers of points from a wall; all other points stay |
+//! | target | points of walls are evened out along the wall (mean of the face centres around them) and projected, in turns |
+//! | edges | of two neighbours on either side of a sharp edge of the surface, the nearer one goes onto it; the nearest point of a corner goes there |
+//! | follow | displacements of the other points are the mean of those around them (Jacobi) |
+//! | undo | points of faces and cells beyond the limits move less far, round by round, and after some rounds not at all |
+//!
+//! The mesh before is assumed to keep the limits; what is beyond them there stays so, and is counted. Topology stays as
+//! it is. Order and bits do not depend on the number of threads. Cost: linear in the faces of the walls, but for
+//! [`REACH`] passes over all faces.
+
+mod near;
+mod region;
+mod relax;
+mod walls;
+
+use crate::{PolyMesh, PolyPatch, QualityLimits};
+use near::Near;
+use region::Region;
+
+/// Layers of points from the walls that move.
+const REACH: u8 = 5;
+
+/// The nearest point of a surface.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TargetPoint {
+    /// The point.
+    pub point: [f64; 3],
+    /// Unit normal of the facet, either way.
+    pub normal: [f64; 3],
+    /// Part of the surface: parts meet at sharp edges only.
+    pub part: u32,
+}
+
+/// The nearest point of the sharp edges of a surface.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TargetEdge {
+    /// The point.
+    pub point: [f64; 3],
+}
+
+/// A surface to snap to. Answers must not depend on earlier ones.
+pub trait SnapTarget: Sync {
+    /// The nearest point, if there is one within a distance.
+    fn nearest(&self, at: [f64; 3], within: f64) -> Option<TargetPoint>;
+    /// The nearest point of the sharp edges.
+    fn nearest_edge(&self, at: [f64; 3], within: f64) -> Option<TargetEdge>;
+    /// Number and place of the nearest corner: where sharp edges meet, or turn.
+    fn nearest_corner(&self, at: [f64; 3], within: f64) -> Option<(u32, [f64; 3])>;
+}
+
+/// What snapping did.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct SnapCounts {
+    /// Points of walls.
+    pub points: u64,
+    /// Of these, points on the surface.
+    pub snapped: u64,
+    /// Of these, points on sharp edges and corners.
+    pub on_edges: u64,
+    /// Points of walls that moved only a part of the way, or stayed, so that cells keep the limits.
+    pub held_back: u64,
+    /// Points of walls too far from the surface.
+    pub out_of_reach: u64,
+    /// Faces and cells beyond the limits, which were so before.
+    pub beyond_limits: u64,
+    /// Rounds of moving back.
+    pub rounds: u64,
+    /// Mean and largest distance of the points of walls within reach from the surface, in units of their shortest edge
+    /// before.
+    pub distance: [f64; 2],
+}
+
+impl PolyMesh {
+    /// Moves the points of walls onto a surface; see [`snap`](crate::snap). Memory: some 300 bytes for each cell near a
+    /// wall, and 6 bytes for each other cell and point.
+    pub fn snap(
+        &mut self,
+        target: &impl SnapTarget,
+        is_wall: impl Fn(&PolyPatch) -> bool,
+        limits: &QualityLimits,
+    ) -> SnapCounts {
+        let mut region = Region::new(self, &is_wall);
+        let aims = walls::aims(&region, target);
+        let mut counts = aims.counts();
+        relax::relax(&mut region, &aims, limits, &mut counts);
+        walls::measure(&region, &aims, target, &mut counts);
+        for (&id, &place) in region.point.iter().zip(&region.mesh.points) {
+            self.points[id as usize] = place;
+        }
+        counts
+    }
+}

@@ -1,0 +1,258 @@
+//! Points near walls follow them, and all move back where cells would become bad.
+
+use super::walls::{Aims, Bond};
+use super::{REACH, Region, SnapCounts};
+use crate::geometry::{add, cell_of, face_of, scale, sub};
+use crate::quality::Shape;
+use crate::{CellGeometry, FaceGeometry, QualityLimits};
+use rayon::prelude::*;
+
+/// Jacobi steps of the displacements around the walls.
+const STEPS: usize = 12;
+/// What is left of a displacement after a round that shrinks it, and number of such rounds; later ones undo it.
+const LESS: f64 = 0.7;
+const SHRINKS: u64 = 8;
+/// Rounds that move points of bad faces only; later ones move those of the cells beside them too.
+const NARROW: u64 = 6;
+
+/// Displacements of all points of the region.
+fn displacements(region: &Region, aims: &Aims) -> Vec<[f64; 3]> {
+    let points = &region.mesh.points;
+    let mut moves = vec![[0.0; 3]; points.len()];
+    let mut fixed: Vec<bool> = region.layer.iter().map(|&l| l >= REACH).collect();
+    for (i, &p) in aims.points.iter().enumerate() {
+        if aims.bond[i] != Bond::None {
+            moves[p as usize] = sub(aims.place[i], points[p as usize]);
+            fixed[p as usize] = true;
+        }
+    }
+    let mean = |moves: &[[f64; 3]], p: usize, counts: &dyn Fn(usize) -> bool| {
+        let near = region
+            .near
+            .at(p)
+            .iter()
+            .map(|&q| q as usize)
+            .filter(|&q| counts(q));
+        let (sum, n) = near.fold(([0.0; 3], 0), |(sum, n), q| (add(sum, moves[q]), n + 1));
+        let held = region.held[p];
+        let mean = scale(sum, 1.0 / f64::from(n.max(1)));
+        std::array::from_fn(|a| if held >> a & 1 == 1 { 0.0 } else { mean[a] })
+    };
+    // A start: layer by layer outwards, fading.
+    for layer in 0..REACH {
+        let fade = 1.0 - 1.0 / f64::from(REACH + 1 - layer);
+        let made: Vec<(usize, [f64; 3])> = (0..points.len())
+            .into_par_iter()
+            .filter(|&p| region.layer[p] == layer && !fixed[p])
+            .map(|p| {
+                let inward = |q: usize| region.layer[q] < layer || fixed[q] && region.layer[q] == 0;
+                (p, scale(mean(&moves, p, &inward), fade))
+            })
+            .collect();
+        made.into_iter().for_each(|(p, to)| moves[p] = to);
+    }
+    for _ in 0..STEPS {
+        moves = (0..points.len())
+            .into_par_iter()
+            .map(|p| match fixed[p] {
+                true => moves[p],
+                false => mean(&moves, p, &|_| true),
+            })
+            .collect();
+    }
+    moves
+}
+
+/// The geometry of the region while its points move.
+struct State<'a> {
+    region: &'a mut Region,
+    start: Vec<u32>,
+    of_cell: Vec<u32>,
+    faces: Vec<FaceGeometry>,
+    cells: Vec<CellGeometry>,
+}
+
+impl State<'_> {
+    fn shape(&self) -> Shape<'_> {
+        Shape {
+            mesh: &self.region.mesh,
+            faces: &self.faces,
+            cells: &self.cells,
+            start: &self.start,
+            of_cell: &self.of_cell,
+        }
+    }
+
+    fn faces_of(&self, cell: usize) -> &[u32] {
+        &self.of_cell[self.start[cell] as usize..self.start[cell + 1] as usize]
+    }
+
+    /// Brings the geometry of some cells and of their faces up to date.
+    fn update(&mut self, cells: &[u32]) {
+        let mesh = &self.region.mesh;
+        let mut of_cells: Vec<u32> = cells
+            .par_iter()
+            .flat_map_iter(|&cell| self.faces_of(cell as usize).iter().copied())
+            .collect();
+        of_cells.par_sort_unstable();
+        of_cells.dedup();
+        let faces: Vec<FaceGeometry> = of_cells
+            .par_iter()
+            .map(|&face| face_of(&mesh.points, mesh.face(face as usize)))
+            .collect();
+        for (&face, made) in of_cells.iter().zip(faces) {
+            self.faces[face as usize] = made;
+        }
+        let made: Vec<CellGeometry> = cells
+            .par_iter()
+            .map(|&cell| {
+                let owns = |f: u32| mesh.owner[f as usize] == cell;
+                cell_of(&self.faces, self.faces_of(cell as usize), owns)
+            })
+            .collect();
+        for (&cell, made) in cells.iter().zip(made) {
+            self.cells[cell as usize] = made;
+        }
+    }
+
+    /// Bad faces, and bad cells, among some cells and their faces; of excused ones only those that are inside out.
+    fn bad(&self, cells: &[u32], limits: &QualityLimits, excused: &Excused) -> [Vec<u32>; 2] {
+        let shape = self.shape();
+        let cosine = limits.non_orthogonality.to_radians().cos();
+        let mut faces: Vec<u32> = cells
+            .par_iter()
+            .flat_map_iter(|&cell| self.faces_of(cell as usize).iter().copied())
+            .filter(|&face| (face as usize) < self.region.cut)
+            .filter(|face| excused.faces.binary_search(face).is_err())
+            .collect();
+        faces.par_sort_unstable();
+        faces.dedup();
+        let faces = faces
+            .into_par_iter()
+            .filter(|&face| !shape.is_good_face(face as usize, limits, cosine))
+            .collect();
+        let internal = self.region.mesh.internal_faces();
+        let inner = |face: usize| face < internal || face >= self.region.cut;
+        let bad = |&cell: &u32| {
+            let of_cell = self.faces_of(cell as usize);
+            self.cells[cell as usize].volume <= 0.0
+                || of_cell.iter().any(|&f| !points_out(&shape, f, cell))
+                || excused.cells.binary_search(&cell).is_err()
+                    && shape.determinant(cell as usize, inner) < limits.determinant
+        };
+        [faces, cells.par_iter().copied().filter(bad).collect()]
+    }
+
+    /// The points of bad faces and cells; of the cells beside bad faces too, if `wide`.
+    fn points_of(&self, [faces, cells]: &[Vec<u32>; 2], wide: bool) -> Vec<u32> {
+        let mesh = &self.region.mesh;
+        let mut cells = cells.clone();
+        let mut of_faces = Vec::new();
+        for &face in faces {
+            of_faces.push(face);
+            if wide {
+                cells.push(mesh.owner[face as usize]);
+                cells.extend(mesh.neighbour.get(face as usize));
+            }
+        }
+        let of_cells = cells.iter().flat_map(|&cell| self.faces_of(cell as usize));
+        of_faces.extend(of_cells);
+        let points = of_faces.iter().flat_map(|&face| mesh.face(face as usize));
+        sorted(points.copied().collect())
+    }
+}
+
+/// Faces and cells beyond the limits from the start, ascending.
+#[derive(Debug, Default)]
+struct Excused {
+    faces: Vec<u32>,
+    cells: Vec<u32>,
+}
+
+fn sorted(mut ids: Vec<u32>) -> Vec<u32> {
+    ids.par_sort_unstable();
+    ids.dedup();
+    ids
+}
+
+/// Whether a face points out of a cell that owns it, and into one that does not.
+fn points_out(shape: &Shape<'_>, face: u32, cell: u32) -> bool {
+    let FaceGeometry { center, area } = shape.faces[face as usize];
+    let out = crate::geometry::dot(sub(center, shape.cells[cell as usize].center), area);
+    (out > 0.0) == (shape.mesh.owner[face as usize] == cell)
+}
+
+/// Moves the points of the region as far as cells keep the limits.
+pub(super) fn relax(
+    region: &mut Region,
+    aims: &Aims,
+    limits: &QualityLimits,
+    counts: &mut SnapCounts,
+) {
+    let moves = displacements(region, aims);
+    let origin = region.mesh.points.clone();
+    let mut share = vec![1.0f64; origin.len()];
+    let (start, of_cell) = region.mesh.cell_faces();
+    let points_at = crate::snap::Near::cells(&region.mesh);
+    let cells = region.mesh.cells;
+    let mut state = State {
+        faces: vec![
+            FaceGeometry {
+                center: [0.0; 3],
+                area: [0.0; 3]
+            };
+            region.mesh.faces()
+        ],
+        cells: vec![
+            CellGeometry {
+                center: [0.0; 3],
+                volume: 0.0
+            };
+            cells
+        ],
+        region,
+        start,
+        of_cell,
+    };
+    let mut dirty: Vec<u32> = (0..cells as u32).collect();
+    state.update(&dirty);
+    let [bad_faces, bad_cells] = state.bad(&dirty, limits, &Excused::default());
+    counts.beyond_limits = (bad_faces.len() + bad_cells.len()) as u64;
+    let excused = Excused {
+        faces: bad_faces,
+        cells: bad_cells,
+    };
+    let mut changed: Vec<u32> = (0..origin.len() as u32).collect();
+    while !changed.is_empty() {
+        for &p in &changed {
+            let p = p as usize;
+            state.region.mesh.points[p] = add(origin[p], scale(moves[p], share[p]));
+        }
+        state.update(&dirty);
+        let bad = state.bad(&dirty, limits, &excused);
+        let can_move = |p: &u32| share[*p as usize] > 0.0 && moves[*p as usize] != [0.0; 3];
+        changed = state.points_of(&bad, counts.rounds >= NARROW);
+        changed.retain(can_move);
+        if changed.is_empty() {
+            // Points that cannot move back may belong to a bad face: then those around it.
+            changed = state.points_of(&bad, true);
+            changed.retain(can_move);
+        }
+        counts.rounds += u64::from(!changed.is_empty());
+        for &p in &changed {
+            let share = &mut share[p as usize];
+            *share = if counts.rounds <= SHRINKS {
+                LESS * *share
+            } else {
+                0.0
+            };
+        }
+        dirty = sorted(
+            changed
+                .iter()
+                .flat_map(|&p| points_at.at(p as usize))
+                .copied()
+                .collect(),
+        );
+    }
+}
