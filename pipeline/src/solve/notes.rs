@@ -28,6 +28,14 @@ pub(super) fn of<const D: usize>(plan: &Plan<'_, D>) -> Vec<String> {
              stable beside moving walls up to {STABLE_WALL_REYNOLDS}: refine there, or use collision = \"trt\""
         ));
     }
+    if !params.modeled.is_empty() {
+        notes.push(
+            "the wall model gives the right friction on walls along the lattice and up to 20 degrees off it; at 30 to 40 \
+             degrees it was wrong several times over, and jets without a cause were seen behind slanted ends: do not trust \
+             forces on such bodies (docs/decisions/027-wall-model.md)"
+                .into(),
+        );
+    }
     let drift = 1e5 * census.inflow / census.volume;
     if drift.abs() > 1e-4 && plan.holds_density() {
         notes.push(format!(

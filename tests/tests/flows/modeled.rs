@@ -13,7 +13,7 @@ use cutlink_tests::{
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh};
 
 cutlink_tests::backend_test!(
-    friction_is_that_of_the_law_whatever_the_angle,
+    friction_is_that_of_the_law_at_20_degrees,
     a_stream_around_a_circle_keeps_its_speed,
     a_sublayer_has_the_stress_that_drives_it,
     a_coarse_sphere_at_a_high_reynolds_number_runs_on_after_a_restart,
@@ -104,7 +104,8 @@ const VISCOSITY: f64 = 2e-9;
 
 /// The sampled cells are 2 to 3.5 cells from the wall, within which the law's stress changes by 8 %. Steps of the staircase of cells
 /// deflect the stream, which adds some more: 6 to 8 % were found, and 14 % with the density of the cells at the wall alone.
-fn friction_is_that_of_the_law_whatever_the_angle<K: AnyFlow>(kernels: &K) {
+/// At 30 and 40 degrees the model fails: decision 027.
+fn friction_is_that_of_the_law_at_20_degrees<K: AnyFlow>(kernels: &K) {
     let law = |height: f64| friction_velocity(SPEED, height, VISCOSITY).powi(2);
     for scheme in [
         WallScheme::BounceBack,
