@@ -101,6 +101,7 @@ fn snap(mesh: &mut PolyMesh, target: &impl SnapTarget) -> SnapCounts {
         |patch| patch.kind == "wall",
         &QualityLimits::default(),
     )
+    .expect("memory")
 }
 
 /// Points of the body.
@@ -427,6 +428,7 @@ fn cells_keep_the_limits_whatever_the_surface() {
     };
     let mut strict = before;
     let more = strict.snap(&Torn, |patch| patch.kind == "wall", &limits);
+    let more = more.expect("memory");
     assert!(more.held_back > counts.held_back, "{more:?} {counts:?}");
     assert!(
         strict.quality().max_non_orthogonality <= least,

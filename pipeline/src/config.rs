@@ -148,6 +148,7 @@ mod tests {
             output: Some("out".into()),
             polymesh: Some("case".into()),
             polymesh_format: Some(PolyMeshEncoding::Ascii),
+            snap: true,
             no_picture: true,
         }
     }

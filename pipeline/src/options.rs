@@ -236,6 +236,10 @@ pub struct MeshOptions {
     )]
     pub polymesh_format: Option<PolyMeshEncoding>,
 
+    /// Move the walls of --polymesh onto the surface, its sharp edges kept, where cells keep the limits of checkMesh
+    #[cfg_attr(feature = "clap", arg(long, help_heading = "Output"))]
+    pub snap: bool,
+
     /// Do not draw the picture
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Output"))]
     pub no_picture: bool,
@@ -251,6 +255,7 @@ impl MeshOptions {
             output: None,
             polymesh: None,
             polymesh_format: None,
+            snap: false,
             no_picture: false,
             ..self.clone()
         }
@@ -292,6 +297,7 @@ impl MeshOptions {
             output: self.output.or(other.output),
             polymesh: self.polymesh.or(other.polymesh),
             polymesh_format: self.polymesh_format.or(other.polymesh_format),
+            snap: self.snap || other.snap,
             no_picture: self.no_picture || other.no_picture,
         }
     }

@@ -3,7 +3,7 @@
 //!
 //! | step | what happens |
 //! |---|---|
-//! | region | the cells up to [`REACH`] layers of points from a wall; all other points stay |
+//! | region | the cells up to five layers of points from a wall; all other points stay |
 //! | target | points of walls are evened out along the wall (mean of the face centres around them) and projected, in turns |
 //! | edges | of two neighbours on either side of a sharp edge of the surface, the nearer one goes onto it; the nearest point of a corner goes there |
 //! | follow | displacements of the other points are the mean of those around them (Jacobi) |
@@ -11,7 +11,7 @@
 //!
 //! The mesh before is assumed to keep the limits; what is beyond them there stays so, and is counted. Topology stays as
 //! it is. Order and bits do not depend on the number of threads. Cost: linear in the faces of the walls, but for
-//! [`REACH`] passes over all faces.
+//! five passes over all faces.
 
 mod near;
 mod region;
@@ -19,11 +19,15 @@ mod relax;
 mod walls;
 
 use crate::{PolyMesh, PolyPatch, QualityLimits};
+use cutlink_device::{Backend, DeviceError, Host};
 use near::Near;
-use region::Region;
+use region::{Reach, Region};
 
 /// Layers of points from the walls that move.
 const REACH: u8 = 5;
+
+/// Bytes that a cell of the region takes at most: its faces, points, lists of neighbours, and geometry.
+const BYTES_PER_CELL: u64 = 800;
 
 /// The nearest point of a surface.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -76,15 +80,22 @@ pub struct SnapCounts {
 }
 
 impl PolyMesh {
-    /// Moves the points of walls onto a surface; see [`snap`](crate::snap). Memory: some 300 bytes for each cell near a
+    /// Moves the points of walls onto a surface; see [`snap`](crate::snap). Memory: up to 800 bytes for each cell near a
     /// wall, and 6 bytes for each other cell and point.
+    ///
+    /// # Errors
+    /// Memory that is not there, told before any of it is allocated; the mesh is as before.
     pub fn snap(
         &mut self,
         target: &impl SnapTarget,
         is_wall: impl Fn(&PolyPatch) -> bool,
         limits: &QualityLimits,
-    ) -> SnapCounts {
-        let mut region = Region::new(self, &is_wall);
+    ) -> Result<SnapCounts, DeviceError> {
+        let around = 6 * (self.cells + self.points.len()) as u64;
+        Host.reserve("the search for cells near walls", around)?;
+        let reach = Reach::new(self, &is_wall);
+        Host.reserve("cells near walls", BYTES_PER_CELL * reach.cells())?;
+        let mut region = Region::new(self, &is_wall, reach);
         let aims = walls::aims(&region, target);
         let mut counts = aims.counts();
         relax::relax(&mut region, &aims, limits, &mut counts);
@@ -92,6 +103,6 @@ impl PolyMesh {
         for (&id, &place) in region.point.iter().zip(&region.mesh.points) {
             self.points[id as usize] = place;
         }
-        counts
+        Ok(counts)
     }
 }

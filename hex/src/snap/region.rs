@@ -104,11 +104,33 @@ fn numbers(kept: impl Iterator<Item = bool>) -> (Vec<u32>, usize) {
     (ids, count as usize)
 }
 
+/// What is near the walls of a mesh.
+#[derive(Debug)]
+pub(super) struct Reach {
+    layer: Vec<u8>,
+    kept: Vec<bool>,
+}
+
+impl Reach {
+    pub(super) fn new(mesh: &PolyMesh, is_wall: &impl Fn(&PolyPatch) -> bool) -> Self {
+        let layer = layers(mesh, is_wall);
+        let kept = cells_near(mesh, &layer);
+        Self { layer, kept }
+    }
+
+    /// Number of cells.
+    pub(super) fn cells(&self) -> u64 {
+        self.kept.par_iter().filter(|&&kept| kept).count() as u64
+    }
+}
+
 impl Region {
     /// The part of a mesh near its walls.
-    pub(super) fn new(whole: &PolyMesh, is_wall: &impl Fn(&PolyPatch) -> bool) -> Self {
-        let layer = layers(whole, is_wall);
-        let kept = cells_near(whole, &layer);
+    pub(super) fn new(
+        whole: &PolyMesh,
+        is_wall: &impl Fn(&PolyPatch) -> bool,
+        Reach { layer, kept }: Reach,
+    ) -> Self {
         let (cell_of, cells) = numbers(kept.iter().copied());
         let has = |cell: u32| kept[cell as usize];
         let internal = whole.internal_faces();

@@ -90,6 +90,8 @@ pub struct Prepared<const D: usize> {
     pub deviation: Option<f64>,
     /// The surface on the integer lattice.
     pub snapped: Snapped<D>,
+    /// The surface as placed, where the walls of a `polyMesh` are moved onto it.
+    pub placed: Option<Surface<D>>,
     /// Self-intersections, if they were searched for.
     pub intersections: Option<Found<D>>,
 }
@@ -380,6 +382,7 @@ impl<'a> Builder<'a> {
         let mut areas = from.placed.patch_areas();
         areas.extend(snapped.patch_areas().into_iter().skip(areas.len()));
         Ok(Prepared {
+            placed: self.job.targets.snap.then_some(from.placed),
             areas,
             health: from.health,
             read: from.read,

@@ -12,9 +12,11 @@ use crate::output;
 use crate::picture::{PictureError, SliceOptions, slice_png, slice_png_of};
 use crate::polymesh::{self, PolyMeshReport};
 use cutlink_device::Host;
+use cutlink_mesher::Surface;
 use cutlink_mesher::robust::first_gap;
 use cutlink_mesher::snap::Snapped;
 use cutlink_voxelizer::{AnyMesh, LevelCounts, Mesh, MeshCounts, Thin, VoxelError, mesh_file};
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::Path;
@@ -340,7 +342,9 @@ impl Builder<'_> {
         }
         if let Some((case, encoding)) = &targets.polymesh {
             let begin = Instant::now();
-            let (made, bytes) = polymesh::export(mesh, case, (*encoding).into(), force)?;
+            let surface = prepared.placed.as_ref().map(|placed| placed as &dyn Any);
+            let surface = surface.and_then(|placed| placed.downcast_ref::<Surface<3>>());
+            let (made, bytes) = polymesh::export(mesh, surface, case, (*encoding).into(), force)?;
             self.times.polymesh = ms(begin);
             made.notes().into_iter().for_each(|note| self.note(note));
             add("polymesh", case, bytes);

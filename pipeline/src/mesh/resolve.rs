@@ -46,6 +46,8 @@ pub struct Targets {
     pub intersections: Option<PathBuf>,
     /// The OpenFOAM case that gets the mesh, and how.
     pub polymesh: Option<(PathBuf, PolyMeshEncoding)>,
+    /// Whether its walls are moved onto the surface.
+    pub snap: bool,
     /// Whether existing files are replaced.
     pub force: bool,
 }
@@ -143,6 +145,10 @@ fn with_source(options: &MeshOptions, source: Source) -> Result<Job, Error> {
     check_sheets(&given, fill)?;
     if given.polymesh_format.is_some() && given.polymesh.is_none() {
         return Err(Error::input("--polymesh-format needs --polymesh CASE"));
+    }
+    if given.snap && given.polymesh.is_none() {
+        return Err(Error::input("--snap needs --polymesh CASE")
+            .hint("cells of the mesh file stay cubes: its walls are in the table of cut links"));
     }
     let refine = given.refine.clone().unwrap_or_default();
     let device = given.device.unwrap_or_default();
@@ -294,6 +300,7 @@ fn targets(source: &Source, given: &MeshOptions) -> Targets {
             let encoding = given.polymesh_format.unwrap_or(PolyMeshEncoding::Binary);
             (case, encoding)
         }),
+        snap: given.snap,
         mesh,
         force: false,
     }
@@ -337,6 +344,7 @@ impl Job {
             intersections,
             polymesh,
             force,
+            snap: _,
         } = &self.targets;
         let inputs: &[PathBuf] = match &self.source {
             Source::Files(paths) => paths,
@@ -429,6 +437,7 @@ impl Job {
                 .polymesh
                 .as_ref()
                 .map(|&(_, encoding)| encoding),
+            snap: self.targets.snap,
             no_picture: self.targets.picture.is_none(),
         }
     }

@@ -17,21 +17,24 @@ mod folder;
 mod pockets;
 mod points;
 mod report;
+mod target;
 
 pub use folder::{check, write};
-pub use report::{PolyMeshReport, PolyPatchReport};
+pub use report::{PolyMeshReport, PolyPatchReport, PolySnapReport};
 
 use crate::error::{Error, ErrorKind};
 use cells::{Beyond, Block, CellFace, Cells};
-use cutlink_device::{Backend, Host, memory};
+use cutlink_device::{Backend, DeviceError, Host, memory};
 use cutlink_hex::polymesh::word;
-use cutlink_hex::{PolyLevels, PolyMesh, PolyMeshFormat, PolyPatch};
+use cutlink_hex::{PolyLevels, PolyMesh, PolyMeshFormat, PolyPatch, QualityLimits, SnapCounts};
+use cutlink_mesher::Surface;
 use cutlink_voxelizer::Mesh;
 use points::{Points, Used};
 use rayon::prelude::*;
 use std::any::Any;
 use std::collections::BTreeSet;
 use std::path::Path;
+use target::SnapSurface;
 
 /// Names of the patches of the box's faces.
 pub const BOX_PATCHES: [&str; 6] = ["xMin", "xMax", "yMin", "yMax", "zMin", "zMax"];
@@ -62,6 +65,10 @@ pub struct Castellated {
     pub renamed: Vec<(String, String)>,
     /// Patches of the surface without a face.
     pub without_faces: Vec<String>,
+    /// Number of the surface's patch that each patch of the mesh is; none of faces of the box.
+    pub sources: Vec<Option<usize>>,
+    /// What [`snap`](Self::snap) did.
+    pub snapped: Option<SnapCounts>,
 }
 
 /// A boundary face, before points are numbered.
@@ -136,6 +143,8 @@ pub fn castellate(mesh: &Mesh<3>) -> Result<Castellated, Error> {
         pocket_cells: regions.dropped_cells,
         renamed: Vec::new(),
         without_faces: Vec::new(),
+        sources: Vec::new(),
+        snapped: None,
     };
     put_patches(&mut made, mesh, &rims);
     put_internal(&mut made.mesh, &cells, &points, &sizes);
@@ -144,18 +153,49 @@ pub fn castellate(mesh: &Mesh<3>) -> Result<Castellated, Error> {
     Ok(made)
 }
 
-/// Castellates a mesh and writes it into a case: [`castellate`], then [`write()`]. Returns the mesh and the bytes written.
+impl Castellated {
+    /// Moves the walls onto the surface that they stand for, as placed in the box; `finest` is the length of the finest
+    /// cells. Walls of closed holes stay. See [`cutlink_hex::snap`].
+    ///
+    /// # Errors
+    /// Memory that is not there.
+    pub fn snap(&mut self, surface: &Surface<3>, finest: f64) -> Result<(), Error> {
+        let patches = surface.patches.len();
+        let facets = SnapSurface::new(surface, finest)?;
+        let walls: Vec<String> = self
+            .mesh
+            .patches
+            .iter()
+            .zip(&self.sources)
+            .filter(|(_, source)| source.is_some_and(|patch| patch < patches))
+            .map(|(patch, _)| patch.name.clone())
+            .collect();
+        let is_wall = |patch: &PolyPatch| walls.contains(&patch.name);
+        let limits = QualityLimits::default();
+        let counts = self.mesh.snap(&facets, is_wall, &limits);
+        self.snapped = Some(counts.map_err(no_memory)?);
+        Ok(())
+    }
+}
+
+/// Castellates a mesh and writes it into a case: [`castellate`], [`Castellated::snap`] if there is a surface, then
+/// [`write()`]. Returns the mesh and the bytes written.
 ///
 /// # Errors
 /// As these; a 2D mesh.
 pub fn export<const D: usize>(
     mesh: &Mesh<D>,
+    surface: Option<&Surface<3>>,
     case: &Path,
     format: PolyMeshFormat,
     force: bool,
 ) -> Result<(Castellated, u64), Error> {
     let mesh: &dyn Any = mesh;
-    let made = castellate(mesh.downcast_ref().ok_or_else(planar)?)?;
+    let mesh: &Mesh<3> = mesh.downcast_ref().ok_or_else(planar)?;
+    let mut made = castellate(mesh)?;
+    if let Some(surface) = surface {
+        made.snap(surface, mesh.frame.dx_at(mesh.forest.finest()))?;
+    }
     let bytes = write(&made.mesh, case, format, force)?;
     Ok((made, bytes))
 }
@@ -166,8 +206,11 @@ pub fn planar() -> Error {
 }
 
 fn reserve(what: &'static str, bytes: u64) -> Result<(), Error> {
-    Host.reserve(what, bytes)
-        .map_err(|error| Error::from(error).hint("use fewer levels or a coarser root grid"))
+    Host.reserve(what, bytes).map_err(no_memory)
+}
+
+fn no_memory(error: DeviceError) -> Error {
+    Error::from(error).hint("use fewer levels or a coarser root grid")
 }
 
 /// Sizes of all leaves, boundary faces, and marks of the points in use.
@@ -368,6 +411,7 @@ fn put_patches(made: &mut Castellated, mesh: &Mesh<3>, rims: &[Rim]) {
             made.without_faces.extend((patch < walls).then_some(name));
             continue;
         }
+        made.sources.push((patch < walls).then_some(patch));
         let kind = kind.to_owned();
         made.mesh.patches.push(PolyPatch {
             name,

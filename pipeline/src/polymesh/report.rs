@@ -2,6 +2,7 @@
 
 use super::Castellated;
 use crate::mesh::report::{counted, grouped};
+use cutlink_hex::SnapCounts;
 use serde::Serialize;
 
 /// A `polyMesh` in numbers.
@@ -19,6 +20,39 @@ pub struct PolyMeshReport {
     pub regions: u64,
     pub pockets: u64,
     pub pocket_cells: u64,
+    pub snap: Option<PolySnapReport>,
+}
+
+/// Walls moved onto the surface.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
+pub struct PolySnapReport {
+    pub points: u64,
+    pub snapped: u64,
+    pub on_edges: u64,
+    pub held_back: u64,
+    pub out_of_reach: u64,
+    pub beyond_limits: u64,
+    pub rounds: u64,
+    pub mean_distance: f64,
+    pub max_distance: f64,
+}
+
+impl From<SnapCounts> for PolySnapReport {
+    fn from(counts: SnapCounts) -> Self {
+        let [mean_distance, max_distance] = counts.distance;
+        Self {
+            points: counts.points,
+            snapped: counts.snapped,
+            on_edges: counts.on_edges,
+            held_back: counts.held_back,
+            out_of_reach: counts.out_of_reach,
+            beyond_limits: counts.beyond_limits,
+            rounds: counts.rounds,
+            mean_distance,
+            max_distance,
+        }
+    }
 }
 
 /// A patch of a `polyMesh`.
@@ -54,6 +88,7 @@ impl PolyMeshReport {
             regions: made.regions,
             pockets: made.pockets,
             pocket_cells: made.pocket_cells,
+            snap: made.snapped.map(PolySnapReport::from),
         }
     }
 
@@ -65,8 +100,18 @@ impl PolyMeshReport {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
+        let snapped = self.snap.as_ref().map_or(String::new(), |s| {
+            format!(
+                "snapped   {} of {} wall points on the surface, {} of them on its edges; {} held back, {} out of reach\n",
+                grouped(s.snapped),
+                grouped(s.points),
+                grouped(s.on_edges),
+                grouped(s.held_back),
+                grouped(s.out_of_reach),
+            )
+        });
         format!(
-            "polyMesh  {} cells, {} faces, {} points; patches {}{more}\n",
+            "polyMesh  {} cells, {} faces, {} points; patches {}{more}\n{snapped}",
             grouped(self.cells as u64),
             grouped(self.faces as u64),
             grouped(self.points as u64),

@@ -129,7 +129,7 @@ pub(super) fn write(
         let format = args
             .polymesh_format
             .map_or_else(Default::default, Into::into);
-        let (made, bytes) = polymesh::export(mesh, case, format, args.force)?;
+        let (made, bytes) = polymesh::export(mesh, None, case, format, args.force)?;
         for note in made.notes() {
             console.clone().note(&note);
         }
