@@ -123,7 +123,8 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         Ok(ElementChanges { refused, ..changes })
     }
 
-    /// Adapts the mesh to marks, one [`Mark`] as u8 for each leaf, which are closed in place; the state goes along.
+    /// Adapts the mesh to marks, one [`Mark`](cutlink_amr::Mark) as u8 for each leaf, which are closed in place; the state goes
+    /// along.
     /// Mass, momentum and energy stay to rounding.
     ///
     /// # Errors

@@ -45,7 +45,7 @@ impl FluxCase {
     ///
     /// # Errors
     /// An invalid case, a flow that does not fit into memory, existing files, a full disk;
-    /// [`Diverged`](ErrorKind::Diverged) and [`Stopped`](ErrorKind::Stopped), both of which keep the files written so far.
+    /// [`Diverged`](crate::ErrorKind::Diverged) and [`Stopped`](crate::ErrorKind::Stopped), which keep the files written so far.
     pub fn run_with(
         &self,
         options: &RunOptions,
