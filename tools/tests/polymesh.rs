@@ -478,7 +478,7 @@ fn openfoam_accepts_snapped_meshes() {
         "torus",
     ] {
         let args = format!(
-            "mesh --shape {shape} --root 16 --levels 3 --no-picture --quiet --force --snap --polymesh c"
+            "mesh --shape {shape} --root 16 --levels 2 --no-picture --quiet --force --snap --polymesh c"
         );
         folder.run(&args).ok();
         let quality = read(&folder, "c").quality();
@@ -531,7 +531,7 @@ fn openfoam_accepts_a_snapped_scan() {
     let args = "mesh bunny.stl --root 16 --levels 3 --no-picture --json --snap --polymesh c";
     let json = folder.run(args).ok().json();
     let [points, on, _, _] = snapped(&json);
-    assert!(10 * on > 9 * points, "{on} of {points}");
+    assert!(20 * on > 17 * points, "{on} of {points}");
     let said = folder
         .shell("checkMesh -case c -allTopology -allGeometry")
         .stdout;
