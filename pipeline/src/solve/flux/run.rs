@@ -171,6 +171,8 @@ impl FluxCase {
             step: 0,
             looks: Vec::new(),
         };
+        // From the first output on, a request to stop ends in a checkpoint.
+        let _running = options.stop.running();
         let mut totals = TotalsTable::new(D, resolved.dt, resolved.exact().is_some());
         let text = resolved.case.to_toml()?;
         let start = if options.resume {
@@ -208,10 +210,7 @@ impl FluxCase {
             last_save: Instant::now(),
             _lock: lock,
         };
-        let done = {
-            let _running = options.stop.running();
-            run.go(flow)
-        };
+        let done = run.go(flow);
         run.observer.end();
         done.map(Done::Ran)
     }

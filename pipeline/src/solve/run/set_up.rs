@@ -419,6 +419,8 @@ where
     flow.wait()?;
     set_up.flow = starting.elapsed().as_secs_f64();
     let file = case.file.as_deref();
+    // From the first output on, a request to stop ends in a checkpoint.
+    let _running = options.stop.running();
     let begun = open(
         options, file, mesh, &resolved, &header, observer, &mut *flow,
     )?;
@@ -466,10 +468,7 @@ where
     run.write("case.toml", &text)?;
     run.begin_histories()?;
     run.begin_looks(&mut *flow)?;
-    let done = {
-        let _running = options.stop.running();
-        run.go(&mut *flow)
-    };
+    let done = run.go(&mut *flow);
     run.observer.end();
     done.map(Ended::Ran)
 }
