@@ -9,6 +9,7 @@ use cutlink::options::{
     DeviceOption, FillRule, FlowSide, MeshOptions, Numbers, PolyMeshEncoding, Root,
 };
 use cutlink::solve::example::EXAMPLES;
+use cutlink_fr::MAX_ORDER;
 use cutlink_solver::{Collision, LatticeKind, Les, Precision};
 use std::path::{Path, PathBuf};
 
@@ -190,6 +191,8 @@ pub enum BenchCommand {
     Solve(Box<BenchSolveArgs>),
     /// Measure the time that a flow's mesh takes to change
     Adapt(Box<BenchAdaptArgs>),
+    /// Degrees of freedom per second of flux reconstruction, and the time of its adaptation
+    Flux(Box<BenchFluxArgs>),
     /// Time and memory of refining hexahedra with their fields, on the CPU
     Hex(BenchHexArgs),
 }
@@ -554,6 +557,57 @@ Examples:
   cutlink bench adapt --cells 96 --precision f64 --runs 5
 
 A cube of blocks is refined at once in a periodic box, for four sizes of the cube. Nothing is written.
+
+Exit codes: 0 success, 1 run-time failure, 2 usage or bad input, 4 out of memory, 130 stopped by Ctrl-C.";
+
+/// Arguments of `cutlink bench flux`.
+#[derive(Debug, Args)]
+#[command(after_help = BENCH_FLUX_EXAMPLES)]
+pub struct BenchFluxArgs {
+    /// Only these orders of polynomials: 1 to 4 [default: all]
+    #[arg(long, value_name = "P", value_delimiter = ',', value_parser = order, help_heading = "Flow")]
+    pub order: Vec<usize>,
+
+    /// These precisions: f32, f64 [default: both]
+    #[arg(long, value_name = "PRECISION", value_delimiter = ',', value_parser = wide, help_heading = "Flow")]
+    pub precision: Vec<Precision>,
+
+    /// Elements along the edges of all boxes [default: as many as make the orders alike in degrees of freedom]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(2..=65_536),
+        help_heading = "Mesh"
+    )]
+    pub elements: Option<u32>,
+
+    /// How to run, and how to report.
+    #[command(flatten)]
+    pub run: BenchRun,
+}
+
+/// An order of flux reconstruction.
+fn order(text: &str) -> Result<usize, String> {
+    let order = text.parse().ok().filter(|o| (1..=MAX_ORDER).contains(o));
+    order.ok_or_else(|| format!("an order is 1 to {MAX_ORDER}"))
+}
+
+/// A precision of flux reconstruction.
+fn wide(text: &str) -> Result<Precision, String> {
+    match text.parse() {
+        Ok(Precision::F16) => Err("flux reconstruction has f32 and f64".into()),
+        Ok(precision) => Ok(precision),
+        Err(error) => Err(format!("{error}")),
+    }
+}
+
+const BENCH_FLUX_EXAMPLES: &str = "\
+Examples:
+  cutlink bench flux --order 3 --threads 1
+  cutlink bench flux --device cuda --json
+
+Periodic boxes in 2D and 3D with Runge-Kutta 33, of equal elements and with every eighth one refined; then \
+adaptations of a mesh that follows a vortex. Nothing is written.
 
 Exit codes: 0 success, 1 run-time failure, 2 usage or bad input, 4 out of memory, 130 stopped by Ctrl-C.";
 

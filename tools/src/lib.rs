@@ -46,6 +46,7 @@ pub fn run(cli: &Cli) -> u8 {
         Command::Bench(cli::BenchCommand::Mesh(args)) => args.run.output.json,
         Command::Bench(cli::BenchCommand::Solve(args)) => args.run.output.json,
         Command::Bench(cli::BenchCommand::Adapt(args)) => args.run.output.json,
+        Command::Bench(cli::BenchCommand::Flux(args)) => args.run.output.json,
         Command::Bench(cli::BenchCommand::Hex(args)) => args.output.json,
         _ => false,
     };
@@ -87,6 +88,7 @@ fn dispatch(cli: &Cli, world: Option<&Arc<World>>) -> Result<(), Error> {
         Command::Bench(cli::BenchCommand::Mesh(args)) => bench::mesh(args),
         Command::Bench(cli::BenchCommand::Solve(args)) => bench::solve::command(args),
         Command::Bench(cli::BenchCommand::Adapt(args)) => bench::adapt::command(args),
+        Command::Bench(cli::BenchCommand::Flux(args)) => bench::flux::command(args),
         Command::Bench(cli::BenchCommand::Hex(args)) => bench::hex::command(args),
         Command::Demo { force } => demo::command(*force),
         Command::Completions { shell } => manual::completions(*shell),

@@ -177,3 +177,43 @@ fn tables_are_for_people_and_options_choose() {
         );
     }
 }
+
+#[test]
+fn rates_of_flux_reconstruction_follow_from_times_and_counts() {
+    let folder = Folder::new();
+    let line = "bench flux --elements 8 --order 1,3 --precision f64 --runs 2 --json";
+    let made = folder.run(line).ok().json();
+    let cases = made["cases"].as_array().expect("cases");
+    assert_eq!(
+        cases.len(),
+        8,
+        "two orders, 2D and 3D, with hanging faces or not"
+    );
+    for case in cases {
+        let d = number(case, "dimensions");
+        let points = (number(case, "order") + 1.0).powf(d);
+        // Every eighth of 8^D elements becomes 2^D.
+        let all = 8f64.powf(d);
+        let more = f64::from(u8::from(case["has_hanging_faces"] == true));
+        let elements = all + more * all / 8.0 * (2f64.powf(d) - 1.0);
+        assert_eq!(number(case, "elements"), elements, "{case}");
+        let numbers = elements * points * (d + 2.0);
+        assert_eq!(number(case, "degrees_of_freedom"), numbers, "{case}");
+        let rate = 3.0 * numbers / (1e-3 * number(&case["ms"], "median"));
+        let found = number(case, "degrees_of_freedom_per_second");
+        assert!((found / rate - 1.0).abs() < 1e-9, "{case}");
+        let bytes = number(case, "bytes_per_second");
+        // The state is read and written at each stage.
+        assert!(bytes > 16.0 * found && bytes < 80.0 * found, "{case}");
+        let share = bytes / number(&made["copy"], "bytes_per_second");
+        assert!((share / number(case, "of_copy") - 1.0).abs() < 1e-9);
+    }
+    let adaptation = &made["adaptation"];
+    assert!(number(adaptation, "elements") >= 512.0, "{adaptation}");
+    folder.run("bench flux --order 5").failed(2, &["1 to 4"]);
+    folder
+        .run("bench flux --precision f16")
+        .failed(2, &["f32 and f64"]);
+    let large = folder.run("bench flux --elements 65536 --order 4");
+    large.failed(4, &["fewer --elements"]);
+}

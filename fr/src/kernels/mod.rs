@@ -63,6 +63,12 @@ pub mod sizes {
         unknowns(d) * face(d, q)
     }
 
+    /// Bytes of an element in a flow that is adapted: two states, two sets of traces, and the tree.
+    pub const fn bytes<T>(d: usize, q: usize) -> u64 {
+        let numbers = 2 * element(d, q) + 4 * d * trace(d, q);
+        (size_of::<T>() * numbers + 64) as u64
+    }
+
     /// Sub-faces of a hanging face.
     pub const fn parts(d: usize) -> usize {
         1 << (d - 1)

@@ -18,6 +18,7 @@ use crate::{
 use cutlink_amr::linear::Grid;
 use cutlink_fr::{
     ElementAdaptation, EulerParams, IsentropicVortex, Primitive, RungeKutta, Sensor, TimeStep,
+    kernels::sizes,
 };
 use cutlink_mesher::exact::{Exact, Facet};
 use cutlink_solver::Precision;
@@ -357,13 +358,12 @@ fn vortex<const D: usize>(
     Ok((FluxInitial::Vortex(vortex), table))
 }
 
-/// Bytes of an element: two states, two sets of traces, and the tree.
+/// Bytes of an element of a flow.
 pub(super) fn bytes_of_element<const D: usize>(order: usize, precision: Precision) -> u64 {
-    let q = order as u64 + 1;
-    let d = D as u32;
-    let numbers = (u64::from(d) + 2) * (2 * q.pow(d) + 4 * u64::from(d) * q.pow(d - 1));
-    let size = if precision == Precision::F32 { 4 } else { 8 };
-    size * numbers + 64
+    match precision {
+        Precision::F32 => sizes::bytes::<f32>(D, order + 1),
+        _ => sizes::bytes::<f64>(D, order + 1),
+    }
 }
 
 fn adapt<const D: usize>(
