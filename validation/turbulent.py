@@ -204,6 +204,8 @@ def rows():
     for collision, les, modeled in (("cumulant", "none", False), ("cumulant", "qr", False), ("cumulant", "qr", True), ("cumulant", "smagorinsky", True), ("kbc", "none", False), ("regularized", "qr", False)):
         name = f"sphere-1e6-16-{suffix(collision, les)}{'-modeled' if modeled else ''}"
         yield name, fast_sphere(name, 1e6, 16, collision, les, modeled, 100.0), read_drag(SPHERE_MILLION["drag"], "Achenbach 1972", 0.6)
+    name = "sphere-1e6-32-cumulant-qr-modeled"
+    yield name, fast_sphere(name, 1e6, 32, "cumulant", "qr", True, 60.0), read_drag(SPHERE_MILLION["drag"], "Achenbach 1972", 0.5)
     for across in (64, 128, 192):
         for slant in (12.5, 25, 35):
             name = f"car-{slant:g}-{across}"

@@ -15,8 +15,8 @@ pub(crate) mod law {
     pub(crate) const DECAY: f64 = 3.0;
     /// Newton steps for the friction velocity.
     pub(crate) const NEWTON_STEPS: u32 = 5;
-    /// How far slip velocities may be from those extrapolated to the wall, in speeds near it.
-    pub(crate) const SLACK: f64 = 0.3;
+    /// By how much the velocity extrapolated to a wall may be slower than the cell's, in speeds of the cell.
+    pub(crate) const SLACK: f64 = 0.5;
 }
 
 /// Conditions of a face or patch as kernels read them: `Rule::kind`.

@@ -172,9 +172,9 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
         for state in self
             .levels
             .iter_mut()
-            .filter(|state| B::len(&state.level.linked) > 0)
+            .filter(|state| B::len(&state.parts) > 0)
         {
-            state.slip::<L>(&self.backend)?;
+            state.model_walls::<L>(&self.backend)?;
             self.backend.forces::<L, S>(
                 &state.level,
                 &state.now,

@@ -1,15 +1,15 @@
 //! An equilibrium wall model on cut links: near a wall, the velocity follows the law of the wall, so cells there may be far larger
-//! than the viscous length.
+//! than the viscous length. There is no state: all follows from the populations.
 //!
-//! In each cell with links to a modelled wall the wall gets a slip velocity, with which the momentum that the links exchange is
-//! the wall shear stress of the law (inverse momentum exchange: Asmuth, Janßen, Olivares-Espinosa & Ivanell 2021). The
-//! velocity for the law is that of a cell two to three cells off (Kawai & Larsson 2012). There is no state: slip velocities
-//! follow from the populations. They are values of a profile, D a cell, behind those of other profiles.
+//! To its links the wall is free of stress: it slips with the velocity of the fluid, extrapolated to it. Slip velocities are values
+//! of a profile, D a cell, behind those of other profiles. The wall shear stress of the law is a force on the fluid cells within
+//! three cells of the wall. The velocity for the law is that of a cell about three cells off (Kawai & Larsson 2012).
 //!
-//! A cell's share of the wall follows from its links: a plane with unit normal n has |c·n| links of velocity c a unit of area.
+//! A cell's share of the wall follows from its links: a plane with unit normal n has |c·n| links of velocity c a unit of area. The
+//! share is spread over the cells around. Decision 027 has the reasons.
 
 use crate::{
-    Motion, Params, PatchCondition, SolverError,
+    Motion, Params, PatchCondition, SolverError, WallScheme,
     constants::law::{BUFFER, DECAY, KAPPA, LOG, NEWTON_STEPS},
     linear,
     plan::tau,
@@ -19,10 +19,13 @@ use bytemuck::{Pod, Zeroable};
 use cutlink_amr::{NONE, dims};
 use cutlink_device::{Backend, Host};
 use rayon::prelude::*;
+use spread::Boundary;
 
-/// Distances along the normal at which the sampled cell is looked for, in cells; without one there the cell itself is sampled.
-const REACH: [f64; 3] = [2.4, 1.4, 0.7];
-/// The same of the cell between.
+mod spread;
+
+/// Distances from the wall in cells at which the sampled cell is looked for; without one there the cell itself is sampled.
+const HEIGHTS: [f64; 3] = [2.9, 1.9, 1.2];
+/// Distances along the normal, in cells, at which the cell is looked for with which velocities are extrapolated to the wall.
 const BETWEEN: [f64; 2] = [1.2, 0.7];
 /// Least distance of a cell from the wall that is used, in cells.
 const NEAREST: f64 = 0.05;
@@ -35,38 +38,68 @@ pub struct ModeledCell {
     pub slot: u32,
     /// See `slot`.
     pub cell: u32,
-    /// The cell whose velocity is sampled.
-    pub sample_slot: u32,
-    /// See `sample_slot`.
-    pub sample_cell: u32,
-    /// A cell between, whose density is extrapolated with that of the sampled one, and its velocity with that of the cell.
+    /// A cell farther off, with whose velocity that of the cell is extrapolated to the wall.
     pub near_slot: u32,
     /// See `near_slot`.
     pub near_cell: u32,
     /// Normal of the wall into the fluid, of length 1.
     pub normal: [f32; 3],
-    /// Distance of the sampled cell from the wall, in cells.
-    pub height: f32,
+    /// Distance of the cell from the wall over that from the cell farther off; 0 where there is none.
+    pub inward: f32,
     /// The velocity of the wall itself.
     pub own: [f32; 3],
-    /// Bits of the directions of links to modelled walls.
-    pub links: u32,
-    /// Weight of the sampled density in the extrapolation, 0 or less; that of the other is 1 minus this.
-    pub outer: f32,
-    /// Distance of the cell from the wall over that from the cell between, by which velocities are extrapolated to the wall; 0 where
-    /// they are one cell.
-    pub inward: f32,
+    /// Distance of the cell from the wall, in cells.
+    pub distance: f32,
+}
+
+/// A cell that friction acts on, as kernels read it.
+#[derive(Debug, Clone, Copy, PartialEq, Zeroable, Pod)]
+#[repr(C)]
+pub struct DraggedCell {
+    /// The cell: its slot, and its place there.
+    pub slot: u32,
+    /// See `slot`.
+    pub cell: u32,
+    /// The cell whose velocity is sampled.
+    pub sample_slot: u32,
+    /// See `sample_slot`.
+    pub sample_cell: u32,
+    /// Normal of the wall into the fluid, of length 1.
+    pub normal: [f32; 3],
+    /// Distance of the sampled cell from the wall, in cells.
+    pub height: f32,
+    /// The cell with links whose wall it mostly is: links have the viscous stress of the velocity that is extrapolated there.
+    pub wall: ModeledCell,
+    /// Area of the wall whose friction acts on the cell, in faces of cells.
+    pub area: f32,
+    /// Distance of the cell from the wall, in cells.
+    pub distance: f32,
+    /// The patch that has the force; [`NONE`] for ghost cells, whose walls are the coarser level's.
+    pub patch: u32,
 }
 
 /// The modelled walls of a level.
 #[derive(Debug)]
 pub struct Modeled<B: Backend> {
-    /// Its cells, in the order of the profile's places.
+    /// Cells with links to them, in the order of the profile's places.
     pub cells: B::Buf<ModeledCell>,
     /// The profile's place of the first one.
     pub first: usize,
+    /// Cells that friction acts on, by slot in ascending order.
+    pub dragged: B::Buf<DraggedCell>,
+    /// The first one of each slot that has any, and their number.
+    pub starts: B::Buf<u32>,
+    /// Force on each of them, D values a cell.
+    pub drag: B::Buf<f64>,
     /// Viscosity on the level.
     pub viscosity: f64,
+}
+
+impl<B: Backend> Modeled<B> {
+    /// Slots with cells that friction acts on.
+    pub(crate) fn groups(&self) -> usize {
+        B::len(&self.starts).saturating_sub(1)
+    }
 }
 
 impl<B: Backend> Modeled<B> {
@@ -75,6 +108,9 @@ impl<B: Backend> Modeled<B> {
         Ok(Self {
             cells: backend.upload(Vec::new())?,
             first: 0,
+            dragged: backend.upload(Vec::new())?,
+            starts: backend.upload(Vec::new())?,
+            drag: backend.upload(Vec::new())?,
             viscosity: 0.0,
         })
     }
@@ -86,6 +122,9 @@ impl Modeled<Host> {
         Ok(Modeled {
             cells: backend.upload(self.cells)?,
             first: self.first,
+            dragged: backend.upload(self.dragged)?,
+            starts: backend.upload(self.starts)?,
+            drag: backend.upload(self.drag)?,
             viscosity: self.viscosity,
         })
     }
@@ -117,39 +156,52 @@ pub fn friction_velocity(velocity: f64, distance: f64, viscosity: f64) -> f64 {
     friction
 }
 
-/// Makes the cells of a level that have links to modelled walls, and the places of their slip velocities.
-pub(crate) fn add<const D: usize>(level: &mut Level<D, Host>, params: &Params<D>) -> Modeled<Host> {
+/// Makes the tables of a level's modelled walls, and the places of their slip velocities.
+pub(crate) fn add<const D: usize>(
+    level: &mut Level<D, Host>,
+    params: &Params<D>,
+) -> Result<Modeled<Host>, SolverError> {
+    if params.modeled.is_empty() {
+        return Modeled::none(&Host);
+    }
     let walls = Walls {
         level: &*level,
         params,
     };
-    let of_slot = |slot: usize| {
-        let here = bits(level.boundary[slot] & level.stepped[slot]);
-        here.filter_map(move |cell| walls.cell(At::new(slot, cell)))
-    };
-    let cells: Vec<ModeledCell> = (0..level.special)
-        .into_par_iter()
-        .filter(|&slot| !level.halo.contains(slot))
-        .flat_map_iter(of_slot)
+    let boundaries = walls.boundaries();
+    let cells: Vec<(u32, ModeledCell)> = boundaries
+        .par_iter()
+        .filter(|wall| !level.halo.contains(wall.at.slot))
+        .map(|wall| walls.slipping(wall))
         .collect();
+    let dragged = walls.dragged(&boundaries);
     let first = level.profile.len() / D;
     if level.profile_link.is_empty() && !cells.is_empty() {
         level.profile_link = vec![NONE; level.q.len()];
     }
-    for (n, cell) in cells.iter().enumerate() {
+    for (n, (directions, cell)) in cells.iter().enumerate() {
         let links = level.links(At::new(cell.slot as usize, cell.cell as usize));
-        for link in bits(u64::from(cell.links)).filter_map(|direction| links.place(direction)) {
+        for link in bits(u64::from(*directions)).filter_map(|direction| links.place(direction)) {
             level.profile_link[link] = (first + n) as u32;
         }
         level
             .profile
             .extend(cell.own[..D].iter().map(|&u| f64::from(u)));
     }
-    Modeled {
-        cells,
+    let is_first = |&n: &usize| n == 0 || dragged[n].slot != dragged[n - 1].slot;
+    let starts = (0..dragged.len()).filter(is_first).map(|n| n as u32);
+    let starts: Vec<u32> = match dragged.len() {
+        0 => Vec::new(),
+        all => starts.chain([all as u32]).collect(),
+    };
+    Ok(Modeled {
+        cells: cells.into_iter().map(|(_, cell)| cell).collect(),
         first,
+        starts,
+        drag: vec![0.0; D * dragged.len()],
+        dragged,
         viscosity: (tau(params.viscosity, level.index) - 0.5) / 3.0,
-    }
+    })
 }
 
 /// Walls as the cells see them.
@@ -157,6 +209,12 @@ pub(crate) fn add<const D: usize>(level: &mut Level<D, Host>, params: &Params<D>
 struct Walls<'a, const D: usize> {
     level: &'a Level<D, Host>,
     params: &'a Params<D>,
+}
+
+/// A vector as kernels have it.
+#[allow(clippy::cast_possible_truncation, reason = "kernels take f32")]
+fn narrow<const D: usize>(v: [f64; D]) -> [f32; 3] {
+    std::array::from_fn(|a| v.get(a).map_or(0.0, |&x| x as f32))
 }
 
 impl<const D: usize> Walls<'_, D> {
@@ -177,48 +235,40 @@ impl<const D: usize> Walls<'_, D> {
         (is_there && self.level.stepped[to.slot] >> to.cell() & 1 == 1).then_some(to)
     }
 
-    /// What kernels need of a cell; `None` without a link to a modelled wall.
-    fn cell(&self, at: At<D>) -> Option<ModeledCell> {
-        let (direction, link) = self.links(at).next()?;
-        let (normal, distance) = self.plane(at);
-        let of_reach = |reach: &f64| {
-            let step = normal.map(|n| (reach * n).round() as i32);
-            let there = self.fluid(at, step)?;
-            let along: f64 = (0..D).map(|a| normal[a] * f64::from(step[a])).sum();
-            // What ghost cells hold is not valid in every step.
-            let is_ghost = self.level.ghost[there.slot] >> there.cell() & 1 == 1;
-            (!is_ghost).then_some((there, distance + along))
-        };
-        let (sample, height) = REACH.iter().find_map(of_reach).unwrap_or((at, distance));
-        let (near, middle) = BETWEEN
+    /// The cell that lies about so far along a normal, and how far. What ghost cells hold is not valid in every step.
+    fn along(&self, at: At<D>, normal: [f64; D], reach: f64) -> Option<(At<D>, f64)> {
+        let step = normal.map(|n| (reach * n).round() as i32);
+        let there = self.fluid(at, step)?;
+        let is_ghost = self.level.ghost[there.slot] >> there.cell() & 1 == 1;
+        let far = (0..D).map(|a| normal[a] * f64::from(step[a])).sum();
+        (!is_ghost).then_some((there, far))
+    }
+
+    /// What slip velocities need of a cell with links, and the directions of those to modelled walls.
+    fn slipping(&self, wall: &Boundary<D>) -> (u32, ModeledCell) {
+        let at = wall.at;
+        let near = BETWEEN
             .iter()
-            .find_map(of_reach)
-            .unwrap_or((sample, height));
-        let outer = match height - middle {
-            apart if apart > 0.5 => (distance - middle) / apart,
-            _ => 0.0,
+            .find_map(|&reach| self.along(at, wall.normal, reach))
+            .filter(|&(_, apart)| apart > 0.5);
+        let (near, inward) = match near {
+            Some((near, apart)) => (near, wall.distance / apart),
+            None => (at, 0.0),
         };
-        let inward = match middle - distance {
-            apart if apart > 0.5 => distance / apart,
-            _ => 0.0,
-        };
-        #[allow(clippy::cast_possible_truncation, reason = "kernels take f32")]
-        let wide = |v: [f64; D]| std::array::from_fn(|a| v.get(a).map_or(0.0, |&x| x as f32));
-        #[allow(clippy::cast_possible_truncation, reason = "kernels take f32")]
-        Some(ModeledCell {
+        let cell = ModeledCell {
             slot: at.slot as u32,
             cell: at.cell() as u32,
-            sample_slot: sample.slot as u32,
-            sample_cell: sample.cell() as u32,
             near_slot: near.slot as u32,
             near_cell: near.cell() as u32,
-            normal: wide(normal),
-            height: height.max(NEAREST) as f32,
-            own: wide(self.velocity(at, direction, link)),
-            links: self.links(at).map(|(direction, _)| 1 << direction).sum(),
-            outer: outer as f32,
+            normal: narrow(wall.normal),
+            #[allow(clippy::cast_possible_truncation, reason = "kernels take f32")]
             inward: inward as f32,
-        })
+            own: narrow(wall.own),
+            #[allow(clippy::cast_possible_truncation, reason = "kernels take f32")]
+            distance: wall.distance as f32,
+        };
+        let directions = self.links(at).map(|(direction, _)| 1 << direction).sum();
+        (directions, cell)
     }
 
     /// The velocity of the wall that cuts a link.
@@ -283,6 +333,11 @@ pub(crate) fn check<const D: usize>(params: &Params<D>) -> Result<(), SolverErro
         match params.patches.get(patch) {
             None => return refuse("there is no such patch"),
             Some(PatchCondition::Pressure(_)) => return refuse("it is no wall"),
+            Some(PatchCondition::Wall { scheme, .. }) if *scheme == WallScheme::BounceBack => {
+                return refuse(
+                    "bounce-back does not know where the wall is: take linear or quadratic",
+                );
+            }
             Some(PatchCondition::Wall { .. }) => {}
         }
         let varies = |v: &crate::Variation<D>| v.place == crate::Place::Patch(patch);

@@ -542,6 +542,13 @@ fn patches<const D: usize>(
                 ))
                 .hint("a modelled wall is at rest or moves steadily: add ramp = 0, or remove wall_model"));
             }
+            let scheme = WallScheme::BounceBack;
+            if matches!(&condition, PatchCondition::Wall { scheme: of, .. } if *of == scheme) {
+                return Err(Error::input(format!(
+                    "{what} has a wall model, which needs the distances of the wall, and wall = \"{scheme}\" has none"
+                ))
+                .hint("use wall = \"linear\" or \"quadratic\""));
+            }
             made.modeled.push(at);
         }
         made.patches.push(condition);

@@ -30,9 +30,8 @@ pub(super) fn of<const D: usize>(plan: &Plan<'_, D>) -> Vec<String> {
     }
     if !params.modeled.is_empty() {
         notes.push(
-            "the wall model gives the right friction on walls along the lattice and up to 20 degrees off it; at 30 to 40 \
-             degrees it was wrong several times over, and jets without a cause were seen behind slanted ends: do not trust \
-             forces on such bodies (docs/decisions/027-wall-model.md)"
+            "with a wall model, where the flow leaves a smooth surface depends on the mesh: compare forces on two meshes \
+             (docs/validation.md)"
                 .into(),
         );
     }

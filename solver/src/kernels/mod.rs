@@ -3,6 +3,7 @@
 //! | stage | contract | files in `cpu/` and `cuda/` |
 //! |---|---|---|
 //! | [`slip`](FlowKernels::slip) | slip velocities of modelled walls | `slip` |
+//! | [`friction`](FlowKernels::friction), [`drag`](FlowKernels::drag) | friction of modelled walls; added to the cells near them, after the step | `drag` |
 //! | [`step`](FlowKernels::step) | streaming (pull) and collision of a level, walls and faces included | `step` |
 //! | [`damp`](FlowKernels::damp) | cells of a sponge relaxed towards its target, after the step | `damp` |
 //! | [`interpolate`](FlowKernels::interpolate) | ghost cells of a level from the coarser one | `exchange` |
@@ -236,6 +237,21 @@ pub trait FlowKernels<const D: usize>: TopologyKernels<D> + sealed::Sealed {
         &self,
         level: &mut Level<D, Self>,
         from: &Self::Buf<S>,
+    ) -> Result<(), SolverError>;
+
+    /// The force on each cell that friction of modelled walls acts on in the step from these populations; see `wall_model.rs`.
+    fn friction<L: Lattice, S: Storage>(
+        &self,
+        level: &mut Level<D, Self>,
+        from: &Self::Buf<S>,
+    ) -> Result<(), SolverError>;
+
+    /// Adds these forces after the step, to transferred moments too.
+    fn drag<L: Lattice, S: Storage>(
+        &self,
+        level: &Level<D, Self>,
+        populations: &mut Self::Buf<S>,
+        moments: &mut Self::Buf<S::Real>,
     ) -> Result<(), SolverError>;
 
     /// One step of a level: `to` from `from`, and the transferred `moments`. In exchanging slots

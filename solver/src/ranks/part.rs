@@ -103,13 +103,15 @@ impl<const D: usize> WholeLevel<'_, D> {
     }
 
     /// The halo of a rank, in ascending order, and what its slots are to send: the directions towards own slots, and everything to
-    /// slots at walls and faces, whose conditions read more than what streams.
+    /// slots at walls and faces and near modelled walls, whose conditions read more than what streams.
     fn needs(&self, rank: u32) -> Vec<(u32, u32)> {
-        let level = self.level();
+        let (level, dragged) = (self.level(), &self.level().modeled.dragged);
         let mut directions = vec![0u32; level.slots];
         let own = |&slot: &usize| self.owners[slot] == rank;
         for slot in (0..level.slots).filter(own) {
-            let is_walled = level.walled.binary_search(&(slot as u32)).is_ok();
+            let is_dragged = dragged.binary_search_by_key(&(slot as u32), |cell| cell.slot);
+            let is_walled =
+                is_dragged.is_ok() || level.walled.binary_search(&(slot as u32)).is_ok();
             for (direction, &next) in self.neighbors(slot).iter().enumerate() {
                 if (next as usize) < level.slots && self.owners[next as usize] != rank {
                     let back = dims::directions(D) - 1 - direction;

@@ -35,7 +35,7 @@ pub(super) struct State<const D: usize, S: Storage, B: FlowKernels<D>> {
     pub(super) now: B::Buf<S>,
     pub(super) next: B::Buf<S>,
     pub(super) moments: B::Buf<S::Real>,
-    /// Forces by slot with links.
+    /// Forces by slot with links, and by slot that friction of modelled walls acts on.
     pub(super) parts: B::Buf<f64>,
     /// What is exchanged with other ranks.
     pub(super) halo: Option<Halo<B>>,
@@ -53,7 +53,8 @@ impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
         let level = built.level;
         let relax = relaxation::<S::Real, D>(plan, level.index);
         let moments = level.exchanging * exchanged(D) * dims::cells(D);
-        let parts = SUMS * level.patches * B::len(&level.linked);
+        let rows = B::len(&level.linked) + level.modeled.groups();
+        let parts = SUMS * level.patches * rows;
         Ok(Self {
             relax,
             tau: tau(plan.params.viscosity, level.index),
@@ -178,11 +179,22 @@ impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
         std::mem::swap(&mut self.now, &mut self.next);
     }
 
-    /// Brings the slip velocities of modelled walls to those of the current populations.
-    pub(super) fn slip<L: Lattice>(&mut self, backend: &B) -> Result<(), SolverError> {
-        match B::len(&self.level.modeled.cells) {
+    /// Brings slip velocities and friction of modelled walls to those of the current populations.
+    pub(super) fn model_walls<L: Lattice>(&mut self, backend: &B) -> Result<(), SolverError> {
+        if B::len(&self.level.modeled.cells) > 0 {
+            backend.slip::<L, S>(&mut self.level, &self.now)?;
+        }
+        match self.level.modeled.groups() {
             0 => Ok(()),
-            _ => backend.slip::<L, S>(&mut self.level, &self.now),
+            _ => backend.friction::<L, S>(&mut self.level, &self.now),
+        }
+    }
+
+    /// Adds the friction of modelled walls.
+    fn drag<L: Lattice>(&mut self, backend: &B) -> Result<(), SolverError> {
+        match self.level.modeled.groups() {
+            0 => Ok(()),
+            _ => backend.drag::<L, S>(&self.level, &mut self.now, &mut self.moments),
         }
     }
 
@@ -293,7 +305,7 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
         }
         coarse.steps += 1;
         timed(backend, clock, Work::Step, index, || {
-            coarse.slip::<L>(backend)?;
+            coarse.model_walls::<L>(backend)?;
             backend.step::<L, S>(
                 &coarse.level,
                 coarse.relax,
@@ -302,6 +314,7 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
                 &mut coarse.moments,
             )?;
             coarse.swap();
+            coarse.drag::<L>(backend)?;
             coarse.damp::<L>(backend)
         })
     };

@@ -22,7 +22,7 @@ use crate::{
     profile::{self, Point},
     sponge::{self, Damped},
     storage::Storage,
-    wall_model::{self, Modeled, ModeledCell},
+    wall_model::{self, DraggedCell, Modeled, ModeledCell},
 };
 use cutlink_amr::{NONE, dims};
 use cutlink_device::{Backend, Host};
@@ -277,7 +277,7 @@ impl<const D: usize, B: Backend> Built<D, B> {
             .map(|sponge| sponge.upload(backend))
             .collect::<Result<_, _>>()?;
         self.moving = profile::fill(&mut host, &params.variations, rules)?;
-        self.level.modeled = wall_model::add(&mut host, params).upload(backend)?;
+        self.level.modeled = wall_model::add(&mut host, params)?.upload(backend)?;
         self.profile.clone_from(&host.profile);
         self.level.profile = backend.upload(host.profile)?;
         self.level.profile_face = backend.upload(host.profile_face)?;
@@ -387,6 +387,8 @@ impl<const D: usize> Level<D, Host> {
             + self.walled.len() * 4
             + self.profile.len() * 8
             + self.modeled.cells.len() * size_of::<ModeledCell>()
+            + self.modeled.dragged.len() * (size_of::<DraggedCell>() + 8 * D)
+            + self.modeled.groups() * (4 + 56 * self.patches)
             + self
                 .sponges
                 .iter()

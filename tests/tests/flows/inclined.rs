@@ -23,17 +23,26 @@ pub(super) const SLOPE: f64 = 4.0 / 11.0;
 
 /// The channel in a box of 44 by 16 cells times a scale: the solid between one period of it and the next.
 pub(super) fn channel(scale: u32) -> Mesh<2> {
-    let s = f64::from(scale);
+    channel_of(scale, 44)
+}
+
+/// The same in a box so many cells long.
+pub(super) fn channel_of(scale: u32, length: u32) -> Mesh<2> {
+    let (s, slope, end) = (
+        f64::from(scale),
+        16.0 / f64::from(length),
+        f64::from(length) + 5.0,
+    );
     let mut slabs = Surface::<2>::single_patch(Vec::new(), Vec::new(), "lower");
     slabs.patches.push("upper".into());
     for period in -3..=2 {
         let low = LOWER + GAP + 16.0 * f64::from(period);
         let first = slabs.vertices.len() as u32;
-        let corner = |x: f64, rise: f64| [s * x, s * (SLOPE * x + low + rise)];
+        let corner = |x: f64, rise: f64| [s * x, s * (slope * x + low + rise)];
         slabs.vertices.extend([
             corner(-5.0, 0.0),
-            corner(49.0, 0.0),
-            corner(49.0, 16.0 - GAP),
+            corner(end, 0.0),
+            corner(end, 16.0 - GAP),
             corner(-5.0, 16.0 - GAP),
         ]);
         slabs
@@ -42,7 +51,7 @@ pub(super) fn channel(scale: u32) -> Mesh<2> {
         // The slab's lower side bounds the channel from above.
         slabs.facet_patch.extend([1, 0, 0, 0]);
     }
-    let frame = Frame::new([0.0; 2], 1.0, [44 * scale, 16 * scale]).expect("a box");
+    let frame = Frame::new([0.0; 2], 1.0, [length * scale, 16 * scale]).expect("a box");
     let params = EmbedParams {
         periodic: [true, true, false],
         ..EmbedParams::new(1, 0.0, Fill::NonZero)

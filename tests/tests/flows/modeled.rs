@@ -1,6 +1,6 @@
 //! Walls that follow the law of the wall.
 
-use super::inclined::{SLOPE, channel};
+use super::inclined::{channel, channel_of};
 use cutlink_mesher::primitives::{Shape2, Shape3};
 use cutlink_solver::{
     Collision, FaceCondition, Flow, LatticeKind, Les, Motion, Params, PatchCondition, Plan,
@@ -13,19 +13,27 @@ use cutlink_tests::{
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh};
 
 cutlink_tests::backend_test!(
-    friction_is_that_of_the_law_at_20_degrees,
+    friction_is_that_of_the_law_whatever_the_angle,
     a_stream_around_a_circle_keeps_its_speed,
     a_sublayer_has_the_stress_that_drives_it,
     a_coarse_sphere_at_a_high_reynolds_number_runs_on_after_a_restart,
     walls_that_cannot_be_modelled_are_refused
 );
 
-/// Drag of a uniform stream along the inclined walls of a channel, over the area.
-fn stress_of_a_stream<K: AnyFlow>(kernels: &K, scheme: WallScheme, moving: f64) -> f64 {
-    let scale = 3;
-    let mesh = channel(scale);
-    let along = [1.0, SLOPE].map(|c| c / 1f64.hypot(SLOPE));
+/// Drag of a uniform stream along the inclined walls of a channel in a box of so many cells by 16, over the area.
+fn stress_of_a_stream<K: AnyFlow>(
+    kernels: &K,
+    length: u32,
+    collision: Collision,
+    scheme: WallScheme,
+    moving: f64,
+) -> f64 {
+    let scale = if length > 60 { 1 } else { 2 };
+    let mesh = channel_of(scale, length);
+    let slope = 16.0 / f64::from(length);
+    let along = [1.0, slope].map(|c| c / 1f64.hypot(slope));
     let mut params = flows::params(&mesh, VISCOSITY);
+    params.collision = collision;
     let motion = Motion::Uniform(along.map(|c| c * moving));
     params.patches = vec![PatchCondition::Wall { scheme, motion }; 2];
     (params.modeled, params.forces) = (vec![0, 1], true);
@@ -35,13 +43,13 @@ fn stress_of_a_stream<K: AnyFlow>(kernels: &K, scheme: WallScheme, moving: f64) 
     // The start has waves, of which the drag is free after a while; the stream is slower by 1e-5 then.
     flow.advance(300).expect("steps");
     let samples = flow.take_forces().expect("forces");
-    let area = 2.0 * 44.0 * f64::from(scale) / along[0];
+    let area = 2.0 * f64::from(length * scale) / along[0];
     let drag = |sums: &[f64; 6]| sums[0] * along[0] + sums[1] * along[1];
     let of = |n: usize| samples[n].patches.iter().map(drag).sum::<f64>() / area;
     (100..300).map(of).sum::<f64>() / 200.0
 }
 
-/// Mean speed along the wall of a circle in the cells beside it, over that of the potential flow, after the time in which the stream
+/// Mean speed along the front of a circle in the cells beside it, over that of the potential flow, after the time in which the stream
 /// covers a radius from the potential flow on.
 fn start_around_a_circle<K: AnyFlow>(kernels: &K, is_modeled: bool) -> f64 {
     let (radius, speed, count) = (24.0, 0.05, 400);
@@ -81,7 +89,7 @@ fn start_around_a_circle<K: AnyFlow>(kernels: &K, is_modeled: bool) -> f64 {
     flows::each_cell(&mesh, &snapshot, |center, _, _, u| {
         let [x, y] = [center[0] - middle[0], center[1] - middle[1]];
         let away = x.hypot(y);
-        if away < radius + 1.0 {
+        if away < radius + 1.0 && x < 0.0 {
             let along = |u: [f64; 2]| (u[0] * y - u[1] * x).abs() / away;
             found += along(u);
             exact += along(potential(center));
@@ -90,38 +98,57 @@ fn start_around_a_circle<K: AnyFlow>(kernels: &K, is_modeled: bool) -> f64 {
     found / exact
 }
 
-/// The friction of the law slows the cells beside the wall by some percent in this time; 0.96 was found, and 0.36 without a model.
+/// The friction of the law slows the cells beside the wall by some percent in this time. Behind, the boundary layer thickens.
 fn a_stream_around_a_circle_keeps_its_speed<K: AnyFlow>(kernels: &K) {
     let speed = start_around_a_circle(kernels, true);
-    assert!((0.93..1.01).contains(&speed), "{speed}");
+    assert!((0.93..1.0).contains(&speed), "{speed}");
     let slow = start_around_a_circle(kernels, false);
-    assert!(slow < 0.5, "without a model: {slow}");
+    assert!(slow < 0.7, "without a model: {slow}");
 }
 
 /// y⁺ is 10⁵.
 const SPEED: f64 = 1e-3;
 const VISCOSITY: f64 = 2e-9;
 
-/// The sampled cells are 2 to 3.5 cells from the wall, within which the law's stress changes by 8 %. Steps of the staircase of cells
-/// deflect the stream, which adds some more: 6 to 8 % were found, and 14 % with the density of the cells at the wall alone.
-/// At 30 and 40 degrees the model fails: decision 027.
-fn friction_is_that_of_the_law_at_20_degrees<K: AnyFlow>(kernels: &K) {
+/// Slopes from 1 in 10 to 1 in 1. The sampled cells are 2.4 to 3.4 cells from the wall, within which the law's stress changes by 5 %.
+/// Regularized collision has no odd ghost modes, in which others hide what links exchange. A force on the cells with links alone
+/// had 0.4 to 0.6 of the friction, and slip velocities that carry it themselves from -6 to 4.5 times.
+fn friction_is_that_of_the_law_whatever_the_angle<K: AnyFlow>(kernels: &K) {
     let law = |height: f64| friction_velocity(SPEED, height, VISCOSITY).powi(2);
-    for scheme in [
-        WallScheme::BounceBack,
-        WallScheme::Linear,
-        WallScheme::Quadratic,
-    ] {
-        for moving in [0.0, 4e-4] {
-            let found = stress_of_a_stream(kernels, scheme, moving);
-            let wanted = law(2.75);
-            assert!(law(2.0) < 1.1 * law(3.5) && law(3.5) < wanted);
-            assert!(
-                (found / wanted - 1.0).abs() < 0.1,
-                "{scheme}, walls at {moving}: {found} {wanted} {}",
-                found / wanted
-            );
-        }
+    let wanted = law(2.9);
+    assert!(law(2.4) < 1.04 * wanted && wanted < 1.04 * law(3.4));
+    let check = |length, collision, scheme, moving, most: f64| {
+        let found = stress_of_a_stream(kernels, length, collision, scheme, moving);
+        assert!(
+            (found / wanted - 1.0).abs() < most,
+            "{collision:?}, {scheme}, walls at {moving}, 16 by {length}: {}",
+            found / wanted
+        );
+    };
+    for length in [160, 88, 72, 60, 44, 28, 20, 16] {
+        check(
+            length,
+            Collision::Regularized,
+            WallScheme::Linear,
+            0.0,
+            0.08,
+        );
+    }
+    for length in [60, 28] {
+        check(
+            length,
+            Collision::Regularized,
+            WallScheme::Quadratic,
+            4e-4,
+            0.08,
+        );
+        check(
+            length,
+            Collision::Trt { magic: 3.0 / 16.0 },
+            WallScheme::Linear,
+            4e-4,
+            0.08,
+        );
     }
 }
 
@@ -141,9 +168,9 @@ fn a_sublayer_has_the_stress_that_drives_it<K: AnyFlow>(kernels: &K) {
         flow.advance((3.0 * height * height / viscosity) as u64)
             .expect("steps");
         flow.check().expect("no divergence");
-        // The stress of the law is that of a straight line from the wall to the sampled cell, the third one. So the fluid is faster
+        // The stress of the law is that of a straight line from the wall to the sampled cell, the fourth one. So the fluid is faster
         // than beside a resolved wall by what the parabola bends until there.
-        let sampled = 2.5 - LOW + 2.0;
+        let sampled = 2.5 - LOW + 3.0;
         let snapshot = flow.snapshot().expect("fields");
         let (mut worst, mut count): (f64, _) = (0.0, 0);
         flows::each_cell(&mesh, &snapshot, |x, _, _, u| {
@@ -160,7 +187,7 @@ fn a_sublayer_has_the_stress_that_drives_it<K: AnyFlow>(kernels: &K) {
             worst = worst.max((u[0] / wanted - 1.0).abs());
             count += 1;
         });
-        assert!(count > 100 && worst < 0.02, "{lattice}: {worst} of {count}");
+        assert!(count > 100 && worst < 0.03, "{lattice}: {worst} of {count}");
         let last = flow.take_forces().expect("forces").pop().expect("a sample");
         let drag: f64 = last.patches.iter().map(|sums| sums[0]).sum();
         // Twenty cells are between the walls.
@@ -262,6 +289,9 @@ fn walls_that_cannot_be_modelled_are_refused<K: AnyFlow>(_kernels: &K) {
         Plan::new(&mesh, params).err().map(|e| e.to_string())
     };
     assert_eq!(refused(&|_| {}), None);
+    let halfway =
+        refused(&|params| params.patches[1] = PatchCondition::wall(WallScheme::BounceBack));
+    assert!(halfway.is_some_and(|text| text.contains("linear")));
     let open = refused(&|params| params.patches[1] = PatchCondition::Pressure(1.0));
     assert!(open.is_some_and(|text| text.contains("it is no wall")));
     let none = refused(&|params| params.modeled = vec![2]);

@@ -236,6 +236,11 @@ fn walls_are_modelled_where_a_case_says_so() {
         ramp.contains("[patches.rotor]") && ramp.contains("varies"),
         "{ramp}"
     );
+    let halfway = text(&all.replace("wall_model", "wall = \"bounce-back\"\nwall_model"));
+    assert!(
+        halfway.contains("[patches.hull]") && halfway.contains("\"bounce-back\""),
+        "{halfway}"
+    );
     let open = "[patches.hull]\ntype = \"pressure\"\nwall_model = \"equilibrium\"\n";
     let open = text(&format!("{PLANE}\n{open}"));
     assert!(

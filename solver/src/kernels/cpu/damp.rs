@@ -9,7 +9,7 @@ use cutlink_device::{Host, Real};
 use rayon::prelude::*;
 
 /// Rows of some slots, which are in ascending order.
-fn rows<'a, T>(mut rest: &'a mut [T], row: usize, slots: &[u32]) -> Vec<&'a mut [T]> {
+pub(super) fn rows<'a, T>(mut rest: &'a mut [T], row: usize, slots: &[u32]) -> Vec<&'a mut [T]> {
     let mut first = 0;
     let of_slot = |&slot: &u32| {
         let (_, from) = std::mem::take(&mut rest).split_at_mut((slot as usize - first) * row);

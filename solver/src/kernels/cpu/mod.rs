@@ -7,6 +7,7 @@ mod census;
 mod collide;
 mod convert;
 mod damp;
+mod drag;
 mod exchange;
 mod faces;
 #[cfg(test)]
@@ -237,6 +238,25 @@ impl<const D: usize> FlowKernels<D> for Host {
         from: &Vec<S>,
     ) -> Result<(), SolverError> {
         slip::slip::<D, L, S>(level, from);
+        Ok(())
+    }
+
+    fn friction<L: Lattice, S: Storage>(
+        &self,
+        level: &mut Level<D, Self>,
+        from: &Vec<S>,
+    ) -> Result<(), SolverError> {
+        drag::friction::<D, L, S>(level, from);
+        Ok(())
+    }
+
+    fn drag<L: Lattice, S: Storage>(
+        &self,
+        level: &Level<D, Self>,
+        populations: &mut Vec<S>,
+        moments: &mut Vec<S::Real>,
+    ) -> Result<(), SolverError> {
+        drag::drag::<D, L, S>(level, populations, moments);
         Ok(())
     }
 

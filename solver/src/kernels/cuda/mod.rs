@@ -6,6 +6,7 @@
 mod by_block;
 mod convert;
 mod damp;
+mod drag;
 mod exchange;
 mod forces;
 mod halo;
@@ -42,6 +43,7 @@ static STEP: [Module; 2] = cutlink_device::cuda_modules!("step");
 static BY_BLOCK: [Module; 2] = cutlink_device::cuda_modules!("by_block");
 static CONVERT: [Module; 2] = cutlink_device::cuda_modules!("convert");
 static DAMP: [Module; 2] = cutlink_device::cuda_modules!("damp");
+static DRAG: [Module; 2] = cutlink_device::cuda_modules!("drag");
 static EXCHANGE: [Module; 2] = cutlink_device::cuda_modules!("exchange");
 static HALO: [Module; 2] = cutlink_device::cuda_modules!("halo");
 static FORCES: [Module; 2] = cutlink_device::cuda_modules!("forces");
@@ -181,6 +183,23 @@ impl<const D: usize> FlowKernels<D> for Cuda {
         from: &CudaBuf<S>,
     ) -> Result<(), SolverError> {
         slip::slip::<D, L, S>(self, level, from)
+    }
+
+    fn friction<L: Lattice, S: Storage>(
+        &self,
+        level: &mut Level<D, Self>,
+        from: &CudaBuf<S>,
+    ) -> Result<(), SolverError> {
+        drag::friction::<D, L, S>(self, level, from)
+    }
+
+    fn drag<L: Lattice, S: Storage>(
+        &self,
+        level: &Level<D, Self>,
+        populations: &mut CudaBuf<S>,
+        moments: &mut CudaBuf<S::Real>,
+    ) -> Result<(), SolverError> {
+        drag::drag::<D, L, S>(self, level, populations, moments)
     }
 
     fn step<L: Lattice, S: Storage>(

@@ -20,7 +20,6 @@ pub(super) fn slip<const D: usize, L: Lattice, S: Storage>(
     let launch = give(cuda.launch(&SLIP, D, entry!("slip", L, S)), level)
         .buf(&level.modeled.cells)
         .val(cells as u32)
-        .val(level.modeled.viscosity)
         .buf(from)
         .val(slips);
     // SAFETY: tables of one level; populations of all its slots; the profile has a place for each modelled cell from `first` on, and
