@@ -3,7 +3,8 @@
 use crate::{config::suggestion, error::Error};
 
 /// Names and texts.
-pub const EXAMPLES: [(&str, &str); 11] = [
+pub const EXAMPLES: [(&str, &str); 12] = [
+    ("car", include_str!("examples/car.toml")),
     ("cavity", include_str!("examples/cavity.toml")),
     ("channel", include_str!("examples/channel.toml")),
     ("channel-180", include_str!("examples/channel-180.toml")),
