@@ -258,6 +258,64 @@ fn resumes(precision: &str, other: &str) {
 }
 
 #[test]
+fn a_killed_run_whose_mesh_follows_the_flow_goes_on_with_the_same_files() {
+    let folder = Folder::new();
+    let case = |name: &str| {
+        let frames = "[[output.write]]\nkind = \"volume\"\nname = \"frame\"\nevery_steps = 150\n";
+        VORTEX.replace("steps = 200", "steps = 900").replace(
+            "[output]\n",
+            &format!("{frames}\n[output]\nfolder = \"{name}\"\n"),
+        )
+    };
+    for name in ["whole", "parts"] {
+        folder.write(&format!("{name}.toml"), &case(name));
+    }
+    folder.run("solve whole.toml").ok();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_cutlink"))
+        .args(["solve", "parts.toml", "--quiet"])
+        .current_dir(folder.path("."))
+        .spawn()
+        .expect("the program");
+    let began = Instant::now();
+    while !folder.path("parts/step_000000000200.ckpt").exists() {
+        assert!(began.elapsed().as_secs() < 100, "no checkpoint");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().expect("it runs");
+    assert!(!child.wait().expect("it ends").success(), "it was killed");
+    assert!(
+        !folder.path("parts/summary.json").exists(),
+        "it had not ended"
+    );
+    folder.run("solve parts.toml --resume").ok();
+    let files = |name: &str| -> Vec<String> {
+        let all = std::fs::read_dir(folder.path(name)).expect("a folder");
+        let mut all: Vec<String> = all
+            .map(|file| {
+                file.expect("a file")
+                    .file_name()
+                    .to_string_lossy()
+                    .into_owned()
+            })
+            // These have times of the clock.
+            .filter(|file| !["summary.json", "adapt.csv", "case.toml"].contains(&file.as_str()))
+            .collect();
+        all.sort();
+        all
+    };
+    assert_eq!(files("whole"), files("parts"));
+    let frames = files("whole")
+        .iter()
+        .filter(|f| f.starts_with("frame"))
+        .count();
+    assert!(frames > 5, "{:?}", files("whole"));
+    for file in files("whole") {
+        let [whole, parts] = ["whole", "parts"].map(|n| folder.read(&format!("{n}/{file}")));
+        assert!(whole == parts, "{file}");
+    }
+}
+
+#[test]
 fn what_cannot_be_adapted_is_refused() {
     let folder = Folder::new();
     let refused = |from: &str, to: &str, words: &[&str]| {
