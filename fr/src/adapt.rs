@@ -9,7 +9,7 @@
 //! 5. The state goes along: copied, interpolated or projected ([`transfer`](crate::kernels::transfer)).
 
 use crate::{
-    EulerFlow, FrError, Primitive, Sensor,
+    EulerFlow, EulerParams, FrError, Primitive, Sensor,
     kernels::{Kernels, Moves, sizes},
 };
 use cutlink_amr::linear::{Faces, Leaves};
@@ -42,10 +42,32 @@ pub struct ElementChanges {
 }
 
 /// Numbers in the arrays of a flow on a tree.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Lengths {
     pub(crate) state: usize,
-    traces: usize,
-    mortars: usize,
+    pub(crate) traces: usize,
+    pub(crate) mortars: usize,
+    pub(crate) states: usize,
+    pub(crate) viscous: usize,
+}
+
+impl Lengths {
+    /// For so many leaves and hanging faces.
+    pub(crate) fn of<const D: usize>(
+        params: &EulerParams<D>,
+        leaves: usize,
+        hanging: usize,
+    ) -> Self {
+        let q = params.order + 1;
+        let if_viscous = |len| if params.viscosity.is_some() { len } else { 0 };
+        Self {
+            state: leaves * sizes::element(D, q),
+            traces: 2 * D * leaves * sizes::trace(D, q),
+            mortars: hanging * sizes::slot(D, q),
+            states: if_viscous(hanging * sizes::common_slot(D, q)),
+            viscous: if_viscous(leaves * sizes::viscous(D, q)),
+        }
+    }
 }
 
 impl ElementChanges {
@@ -168,12 +190,7 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         leaves: &Leaves<D>,
         faces: &Faces<D>,
     ) -> Result<Lengths, FrError> {
-        let q = self.params.order + 1;
-        let lengths = Lengths {
-            state: leaves.len() * sizes::element(D, q),
-            traces: 2 * D * leaves.len() * sizes::trace(D, q),
-            mortars: faces.slots.len() * sizes::slot(D, q),
-        };
+        let lengths = Lengths::of(&self.params, leaves.len(), faces.slots.len());
         let buffers = [
             ("the state", &mut self.u, lengths.state),
             (
@@ -188,6 +205,8 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
                 &mut self.mortars,
                 lengths.mortars,
             ),
+            ("common states", &mut self.states, lengths.states),
+            ("viscous traces", &mut self.viscous, lengths.viscous),
         ];
         for (what, buffer, len) in buffers {
             let before = buffer.len();
@@ -197,11 +216,13 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         Ok(lengths)
     }
 
-    /// Gives traces and mortars the lengths of a tree, for which there is room.
+    /// Gives all but the state the lengths of a tree, for which there is room.
     pub(crate) fn resize_rest(&mut self, lengths: &Lengths) {
         self.traces.resize(lengths.traces, T::ZERO);
         self.next_traces.resize(lengths.traces, T::ZERO);
         self.mortars.resize(lengths.mortars, T::ZERO);
+        self.states.resize(lengths.states, T::ZERO);
+        self.viscous.resize(lengths.viscous, T::ZERO);
     }
 
     /// The tree.

@@ -2,7 +2,8 @@
 
 use crate::{
     EulerFlow, FrError,
-    kernels::{EulerKernels, Kernels, Task, operator_numbers, sizes},
+    adapt::Lengths,
+    kernels::{EulerKernels, Kernels, Task, operator_numbers},
     run::{coords, levels},
 };
 use cutlink_amr::linear::Faces;
@@ -12,10 +13,15 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
     /// The flow in the memory of another backend, where it takes the same steps to the last bit.
     ///
     /// # Errors
-    /// Where memory is short or the device fails.
+    /// [`FrError::NoViscosity`] for a viscous flow where the backend has no kernels for it; where memory is short or the
+    /// device fails.
     pub fn on<B: EulerKernels<D>>(self, backend: &B) -> Result<EulerFlow<D, T, B>, FrError> {
-        let (state, traces, mortars) = (self.u.len(), self.traces.len(), self.mortars.len());
-        let numbers = (2 * state + 2 * traces + mortars) as u64;
+        if self.params.viscosity.is_some() && !B::HAS_VISCOSITY {
+            return Err(FrError::NoViscosity);
+        }
+        let len = Lengths::of(&self.params, self.leaves.len(), self.faces.slots.len());
+        let at_faces = 2 * len.traces + len.mortars + len.states + len.viscous;
+        let numbers = (2 * len.state + at_faces) as u64;
         backend.reserve("the flow", numbers * size_of::<T>() as u64)?;
         let zeros = |what, len| backend.alloc(what, len, T::ZERO);
         let (levels, coords) = match B::MEMORY {
@@ -31,10 +37,12 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
                 slots: backend.upload(self.faces.slots)?,
             },
             u: backend.upload(self.u)?,
-            start: zeros("the state at a step's start", state)?,
-            traces: zeros("traces", traces)?,
-            next_traces: zeros("new traces", traces)?,
-            mortars: zeros("fluxes of hanging faces", mortars)?,
+            start: zeros("the state at a step's start", len.state)?,
+            traces: zeros("traces", len.traces)?,
+            next_traces: zeros("new traces", len.traces)?,
+            mortars: zeros("fluxes of hanging faces", len.mortars)?,
+            states: zeros("common states", len.states)?,
+            viscous: zeros("viscous traces", len.viscous)?,
             far_field: backend.upload(self.far_field)?,
             backend: backend.clone(),
             params: self.params,
@@ -58,25 +66,20 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
     /// # Errors
     /// Where memory is short or the device fails.
     pub fn to_host(&self) -> Result<EulerFlow<D, T>, FrError> {
-        let q = self.params.order + 1;
         let leaves = self.leaves.download(&self.backend)?;
         let faces = self.faces.download(&self.backend)?;
-        let traces = 2 * D * leaves.len() * sizes::trace(D, q);
+        let len = Lengths::of(&self.params, leaves.len(), faces.slots.len());
         let zeros = |what, len| Host.alloc(what, len, T::ZERO);
         let mut flow = EulerFlow {
             backend: Host,
             matrices: operator_numbers(&self.basis),
             u: self.backend.download(&self.u)?,
-            start: zeros(
-                "the state at a step's start",
-                leaves.len() * sizes::element(D, q),
-            )?,
-            traces: zeros("traces", traces)?,
-            next_traces: zeros("new traces", traces)?,
-            mortars: zeros(
-                "fluxes of hanging faces",
-                faces.slots.len() * sizes::slot(D, q),
-            )?,
+            start: zeros("the state at a step's start", len.state)?,
+            traces: zeros("traces", len.traces)?,
+            next_traces: zeros("new traces", len.traces)?,
+            mortars: zeros("fluxes of hanging faces", len.mortars)?,
+            states: zeros("common states", len.states)?,
+            viscous: zeros("viscous traces", len.viscous)?,
             far_field: self.backend.download(&self.far_field)?,
             levels: levels(&leaves),
             coords: coords(&leaves),
@@ -108,6 +111,7 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
             is_first: true,
             traces: &self.next_traces,
             far_field: &self.far_field,
+            viscosity: None,
         };
         self.backend.traces(&task, &self.u, &mut self.traces)
     }

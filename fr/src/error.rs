@@ -37,6 +37,19 @@ pub enum FrError {
     /// A far field without positive density and pressure.
     #[error("the far field needs a positive density and pressure, and finite velocities")]
     FarField,
+    /// A viscosity or Prandtl number that is not positive.
+    #[error(
+        "a viscosity of {dynamic} and a Prandtl number of {prandtl} have to be positive and finite"
+    )]
+    Viscosity {
+        /// The dynamic viscosity.
+        dynamic: f64,
+        /// The Prandtl number.
+        prandtl: f64,
+    },
+    /// A viscous flow on a backend that has the Euler equations alone.
+    #[error("viscous flows run on the CPU alone: this device has no kernels for them")]
+    NoViscosity,
     /// Faces of the box that are not periodic, and nothing beyond them.
     #[error("the box has faces that are not periodic, which need a far field")]
     NoFarField,

@@ -1,4 +1,4 @@
-//! Inviscid compressible flow by flux reconstruction on linear trees.
+//! Compressible flow by flux reconstruction on linear trees.
 //!
 //! In: the [leaves](cutlink_amr::linear::Leaves) of a 2:1-balanced tree, a box that they divide, and
 //! [parameters](EulerParams). Out: the state at the points of the elements, and integrals of it.
@@ -8,12 +8,13 @@
 //! | element | a leaf; p + 1 Gauss points an axis, p = 1 to 4; x, y, z of any length, the same ratio for all elements |
 //! | scheme | flux reconstruction (Huynh 2007) with the Radau functions that recover the discontinuous Galerkin method |
 //! | common flux | Rusanov's |
+//! | viscosity | constant, by the local discontinuous Galerkin method (Cockburn & Shu 1998); on the CPU |
 //! | hanging faces | mortars at the fine side's points (Kopriva 1996): conservative, exact for polynomials |
 //! | faces of the box | periodic, or a far field that enters through the common flux |
 //! | time | SSP Runge–Kutta of third order with 3 or 4 stages |
 //! | new meshes | interpolation to children, L2 projection to parents: exact for polynomials, conservative |
 //!
-//! The mesh may [follow the flow](ElementAdaptation). There is no shock capturing, viscosity or wall. The methods are those
+//! The mesh may [follow the flow](ElementAdaptation). There is no shock capturing or wall. The methods are those
 //! of Wang, Witherden & Jameson, *J. Comput. Phys.* 502 (2024) 112823 \[W24\].
 //!
 //! Conforming faces have no list: both elements compute the same common flux from both traces, low side first. The coarse
@@ -33,6 +34,7 @@
 //!     runge_kutta: RungeKutta::Rk33,
 //!     time_step: TimeStep::Courant(0.5),
 //!     far_field: None,
+//!     viscosity: None,
 //! };
 //! let mut flow = EulerFlow::<2>::new(&leaves, [-12.5; 2], [12.5; 2], params)?;
 //! flow.set(|x| vortex.at(0.0, x));
@@ -57,7 +59,7 @@ mod vortex;
 pub use adapt::{ElementAdaptation, ElementChanges};
 pub use basis::{Basis, MAX_ORDER};
 pub use error::FrError;
-pub use params::{EulerParams, Primitive, RungeKutta, TimeStep};
+pub use params::{EulerParams, Primitive, RungeKutta, TimeStep, Viscosity};
 pub use run::{EulerFlow, Totals};
 pub use sensor::Sensor;
 pub use vortex::IsentropicVortex;

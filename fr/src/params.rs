@@ -91,8 +91,30 @@ pub enum TimeStep {
     /// Always the same.
     Fixed(f64),
     /// This number over the largest of `(2 p + 1) Σ (|v_a| + c) / h_a` at the points, with the speed of sound c and the
-    /// element's edges h: found before each step.
+    /// element's edges h: found before each step. A viscous flow adds `(2 p + 1)² (p + 1) ν Σ 1 / h_a²`, with the largest
+    /// diffusivity `ν = max(4/3, γ / Pr) μ / ρ`.
     Courant(f64),
+}
+
+/// The viscosity and heat conduction of a Newtonian fluid whose bulk viscosity is 0 (Stokes' hypothesis).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Viscosity {
+    /// Dynamic viscosity μ, the same everywhere.
+    pub dynamic: f64,
+    /// Prandtl number μ c_p / k of the heat conductivity k.
+    pub prandtl: f64,
+}
+
+impl Viscosity {
+    /// The heat conductivity over the gas constant: the heat flux is this times the gradient of p / ρ.
+    pub(crate) fn conductivity(&self, gamma: f64) -> f64 {
+        gamma / (gamma - 1.0) * self.dynamic / self.prandtl
+    }
+
+    /// The largest diffusivity times density: of longitudinal momentum 4/3 μ, of energy γ μ / Pr.
+    pub(crate) fn largest(&self, gamma: f64) -> f64 {
+        self.dynamic * (4.0 / 3.0_f64).max(gamma / self.prandtl)
+    }
 }
 
 /// What a flow is computed with.
@@ -106,8 +128,11 @@ pub struct EulerParams<const D: usize> {
     pub runge_kutta: RungeKutta,
     /// The length of steps.
     pub time_step: TimeStep,
-    /// The state beyond faces of the box that are not periodic; it enters through the Riemann solver.
+    /// The state beyond faces of the box that are not periodic; it enters through the Riemann solver. Viscous fluxes
+    /// through these faces are zero.
     pub far_field: Option<Primitive<D>>,
+    /// Viscosity; `None` for the Euler equations.
+    pub viscosity: Option<Viscosity>,
 }
 
 impl<const D: usize> EulerParams<D> {
@@ -129,6 +154,11 @@ impl<const D: usize> EulerParams<D> {
         }
         if self.far_field.is_some_and(|state| !state.is_valid()) {
             return Err(FrError::FarField);
+        }
+        if let Some(Viscosity { dynamic, prandtl }) = self.viscosity
+            && !(is_positive(dynamic) && is_positive(prandtl))
+        {
+            return Err(FrError::Viscosity { dynamic, prandtl });
         }
         Ok(())
     }

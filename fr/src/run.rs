@@ -2,7 +2,8 @@
 
 use crate::{
     Basis, ElementAdaptation, EulerParams, FrError, Primitive, TimeStep,
-    kernels::{EulerKernels, Kernels, Task, Waves, operator_numbers, sizes},
+    adapt::Lengths,
+    kernels::{AtFaces, Coefficients, EulerKernels, Kernels, Task, Waves, operator_numbers, sizes},
 };
 use cutlink_amr::linear::{Faces, Leaves};
 use cutlink_device::{Backend, Host, Item};
@@ -19,10 +20,11 @@ pub struct Totals<const D: usize> {
     pub energy: f64,
 }
 
-/// An inviscid compressible flow on the leaves of a tree, an element each.
+/// A compressible flow on the leaves of a tree, an element each: by the Euler equations, or with [viscosity](EulerParams::viscosity)
+/// by those of Navier and Stokes.
 ///
 /// Memory: two states and two sets of traces, so `(D + 2) (2 Q^D + 4 D Q^(D-1))` numbers an element with Q = p + 1
-/// points on an axis. It is set up and looked at on the host, and may take its steps elsewhere: see [`on`](Self::on).
+/// points on an axis, and `(D + 1) D Q^(D-1)` with viscosity. It is set up and looked at on the host, and may take its steps elsewhere: see [`on`](Self::on).
 #[derive(Debug)]
 pub struct EulerFlow<const D: usize, T: Kernels<D> = f64, B: Backend = Host> {
     pub(crate) backend: B,
@@ -44,6 +46,10 @@ pub struct EulerFlow<const D: usize, T: Kernels<D> = f64, B: Backend = Host> {
     pub(crate) traces: B::Buf<T>,
     pub(crate) next_traces: B::Buf<T>,
     pub(crate) mortars: B::Buf<T>,
+    /// Common velocities and temperatures of hanging faces; empty without viscosity.
+    pub(crate) states: B::Buf<T>,
+    /// Viscous traces; likewise.
+    pub(crate) viscous: B::Buf<T>,
     pub(crate) far_field: B::Buf<T>,
     pub(crate) time: f64,
     pub(crate) steps: u64,
@@ -107,8 +113,7 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         }
         let faces = leaves.faces(&Host)?;
         let (q, len) = (params.order + 1, leaves.len());
-        let traces = 2 * D * len * sizes::trace(D, q);
-        let mortars = faces.slots.len() * sizes::slot(D, q);
+        let lengths = Lengths::of(&params, len, faces.slots.len());
         let mut flow = Self {
             backend: Host,
             matrices: operator_numbers(&basis),
@@ -117,15 +122,13 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
             coords: coords(leaves),
             edges: std::array::from_fn(|a| (upper[a] - lower[a]) / f64::from(grid.root()[a])),
             lower,
-            u: zeros("the state", len * sizes::element(D, q), T::ZERO)?,
-            start: zeros(
-                "the state at a step's start",
-                len * sizes::element(D, q),
-                T::ZERO,
-            )?,
-            traces: zeros("traces", traces, T::ZERO)?,
-            next_traces: zeros("new traces", traces, T::ZERO)?,
-            mortars: zeros("fluxes of hanging faces", mortars, T::ZERO)?,
+            u: zeros("the state", lengths.state, T::ZERO)?,
+            start: zeros("the state at a step's start", lengths.state, T::ZERO)?,
+            traces: zeros("traces", lengths.traces, T::ZERO)?,
+            next_traces: zeros("new traces", lengths.traces, T::ZERO)?,
+            mortars: zeros("fluxes of hanging faces", lengths.mortars, T::ZERO)?,
+            states: zeros("common states", lengths.states, T::ZERO)?,
+            viscous: zeros("viscous traces", lengths.viscous, T::ZERO)?,
             far_field: params.far_field.map_or(Vec::new(), |state| {
                 trace_of(&state, params.gamma, sizes::face(D, q))
             }),
@@ -270,6 +273,7 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
 
     /// A step of this length.
     fn step(&mut self, length: f64) -> Result<(), FrError> {
+        let viscosity = self.coefficients();
         for (i, stage) in self.params.runge_kutta.stages().iter().enumerate() {
             let rates = self.edges.map(|edge| 2.0 * stage.step * length / edge);
             let task = Task {
@@ -284,11 +288,24 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
                 is_first: i == 0,
                 traces: &self.traces,
                 far_field: &self.far_field,
+                viscosity,
             };
-            self.backend.mortars(&task, &mut self.mortars)?;
+            if viscosity.is_some() {
+                self.backend.common_states(&task, &mut self.states)?;
+                let (states, viscous) = (&self.states, &mut self.viscous);
+                self.backend
+                    .viscous_traces(&task, states, &self.u, viscous)?;
+            }
+            self.backend
+                .mortars(&task, &self.viscous, &mut self.mortars)?;
+            let at_faces = AtFaces {
+                mortars: &self.mortars,
+                states: &self.states,
+                viscous: &self.viscous,
+            };
             self.backend.advance(
                 &task,
-                &self.mortars,
+                &at_faces,
                 &mut self.u,
                 &mut self.start,
                 &mut self.next_traces,
@@ -298,6 +315,16 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
         self.time += length;
         self.steps += 1;
         Ok(())
+    }
+
+    /// The coefficients of viscous fluxes.
+    fn coefficients(&self) -> Option<Coefficients<D, T>> {
+        let viscosity = self.params.viscosity?;
+        Some(Coefficients {
+            viscosity: T::of(viscosity.dynamic),
+            conductivity: T::of(viscosity.conductivity(self.params.gamma)),
+            slopes: self.edges.map(|edge| T::of(2.0 / edge)),
+        })
     }
 
     /// How long the next step is.
@@ -317,20 +344,28 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
         }
     }
 
-    /// The largest of `(2 p + 1) Σ (|v_a| + c) / h_a` at the points; infinite where a state is no flow.
+    /// The largest of `(2 p + 1) Σ (|v_a| + c) / h_a` at the points, with what viscosity adds to it (see
+    /// [`TimeStep::Courant`]); infinite where a state is no flow.
     ///
     /// # Errors
     /// Where the device fails.
     pub fn wave_rate(&self) -> Result<f64, FrError> {
+        let p = self.params.order;
+        let diffusion = self.params.viscosity.map_or(0.0, |viscosity| {
+            let squares = self.edges.iter().map(|h| 1.0 / (h * h)).sum::<f64>();
+            let per_wave = ((2 * p + 1) * (p + 1)) as f64;
+            per_wave * viscosity.largest(self.params.gamma) * squares
+        });
         let waves = Waves {
             gamma: self.params.gamma,
             edges: self.edges,
-            nodes: sizes::nodes(D, self.params.order + 1),
+            diffusion,
+            nodes: sizes::nodes(D, p + 1),
             leaves: &self.leaves,
             levels: &self.levels,
         };
         let largest = self.backend.wave_rate::<T>(&waves, &self.u)?;
-        Ok((2 * self.params.order + 1) as f64 * largest)
+        Ok((2 * p + 1) as f64 * largest)
     }
 
     /// An adaptation where one is due.

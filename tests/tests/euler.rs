@@ -72,6 +72,7 @@ impl<const D: usize> Case<D> {
                     velocity: [0.4; D],
                     pressure: 0.9,
                 }),
+                viscosity: None,
             },
             basis: Basis::new(order),
             seed: 7,

@@ -1,6 +1,8 @@
 //! A stage of all elements: common fluxes, the derivative of the corrected flux, the Runge–Kutta update, new traces.
 
-use super::{Operators, Task, low_first, mortar, prefetch, rusanov, sizes, vectorized};
+use super::{
+    AtFaces, Operators, Task, low_first, mortar, prefetch, rusanov, sizes, vectorized, viscous,
+};
 use cutlink_amr::linear::Face;
 use cutlink_device::Real;
 use rayon::prelude::*;
@@ -34,9 +36,9 @@ impl<T: Real> Scratch<T> {
 
 /// The common fluxes at the faces of a leaf. Of a conforming face, both sides compute the same.
 #[inline(always)]
-fn common<const D: usize, const Q: usize, T: Real>(
+fn common<const D: usize, const Q: usize, const VISCOUS: bool, T: Real>(
     task: &Task<'_, D, T>,
-    mortars: &[T],
+    at_faces: &AtFaces<'_, T>,
     leaf: u32,
     out: &mut [T],
 ) {
@@ -44,21 +46,28 @@ fn common<const D: usize, const Q: usize, T: Real>(
     let trace =
         |leaf: u32, face: usize| &task.traces[(leaf as usize * 2 * D + face) * all..][..all];
     for (face, out) in out.chunks_exact_mut(all).enumerate() {
-        let beyond = match task.faces.at(leaf, face) {
+        let at = task.faces.at(leaf, face);
+        let beyond = match at {
             Face::Same(other) => trace(other, face ^ 1),
             Face::Outside => &task.far_field[..all],
             Face::Finer(slot) => {
-                out.copy_from_slice(mortar::of_slot::<D, Q, T>(mortars, slot));
+                out.copy_from_slice(mortar::of_slot::<D, T>(at_faces.mortars, all, slot));
                 continue;
             }
             Face::Coarser { leaf, sub_face } => {
-                let flux = mortar::of_sub_face::<D, Q, T>(task, mortars, face, leaf, sub_face);
+                let mortars = at_faces.mortars;
+                let flux = mortar::of_sub_face(task, mortars, all, face, leaf, sub_face);
                 out.copy_from_slice(flux);
                 continue;
             }
         };
         let (low, high) = low_first(face, trace(leaf, face), beyond);
         rusanov::<D, Q, T>(task.gamma, face / 2, low, high, out);
+        if VISCOUS && let Face::Same(other) = at {
+            let above = if face % 2 == 1 { other } else { leaf };
+            let flux = viscous::at_lower::<D, Q, T>(at_faces.viscous, above, face / 2);
+            viscous::take::<D, T>(const { sizes::face(D, Q) }, flux, out);
+        }
     }
 }
 
@@ -117,23 +126,23 @@ fn fluxes<const D: usize, const Q: usize, const A: usize, T: Real>(
     }
 }
 
-/// Takes `rate` times the derivative of the corrected flux along axis `A` from the new state.
+/// Takes `rate` times the derivative of the corrected flux along axis `A` from the new state; `low` and `high` are the
+/// common fluxes on the axis' faces.
 #[inline(always)]
-fn subtract<const D: usize, const Q: usize, const A: usize, T: Real>(
+pub(super) fn subtract<const Q: usize, const A: usize, T: Real>(
     operators: &Operators<T, Q>,
     flux: &[T],
-    common: &[T],
+    low: &[T],
+    high: &[T],
     rate: T,
     next: &mut [T],
 ) {
-    let all = const { sizes::trace(D, Q) };
     // Points between neighbours on the axis; lines of points that lie side by side are taken together.
     let stride = const { Q.pow(A as u32) };
     let lines = flux.chunks_exact(Q * stride);
     let lines = lines.zip(next.chunks_exact_mut(Q * stride));
-    let low = common[2 * A * all..][..all].chunks_exact(stride);
-    let high = common[(2 * A + 1) * all..][..all].chunks_exact(stride);
-    for (((flux, next), low), high) in lines.zip(low).zip(high) {
+    let ends = low.chunks_exact(stride).zip(high.chunks_exact(stride));
+    for ((flux, next), (low, high)) in lines.zip(ends) {
         if A == 0 {
             let mut sum: [T; Q] = std::array::from_fn(|i| operators.corrections[0][i] * low[0]);
             for i in 0..Q {
@@ -179,16 +188,15 @@ fn row<const Q: usize, T: Real>(from: &[T], at: usize) -> [T; Q] {
     std::array::from_fn(|l| from[l])
 }
 
-/// The traces of an element on the two faces of axis `A`.
+/// Traces of an element along axis `A`, each by the Lagrange polynomials at a place on the axis.
 #[inline(always)]
-fn traces_of<const D: usize, const Q: usize, const A: usize, T: Real>(
-    operators: &Operators<T, Q>,
+pub(super) fn ends<const Q: usize, const A: usize, const N: usize, T: Real>(
+    edges: [&[T; Q]; N],
     u: &[T],
-    out: &mut [T],
+    mut out: [&mut [T]; N],
 ) {
-    let all = const { sizes::trace(D, Q) };
+    let all = out[0].len();
     let stride = const { Q.pow(A as u32) };
-    let (low, high) = out[2 * A * all..][..2 * all].split_at_mut(all);
     // Q points of a face at once, which are the lanes of a vector.
     for f in (0..all).step_by(Q) {
         let lanes: [[T; Q]; Q] = if A == 0 {
@@ -198,7 +206,7 @@ fn traces_of<const D: usize, const Q: usize, const A: usize, T: Real>(
             let first = f / stride * Q * stride + f % stride;
             std::array::from_fn(|j| row(u, first + j * stride))
         };
-        for (edge, out) in operators.edges.iter().zip([&mut *low, &mut *high]) {
+        for (edge, out) in edges.iter().zip(&mut out) {
             let mut sum: [T; Q] = lanes[0].map(|u| edge[0] * u);
             for j in 1..Q {
                 for l in 0..Q {
@@ -208,6 +216,19 @@ fn traces_of<const D: usize, const Q: usize, const A: usize, T: Real>(
             out[f..][..Q].copy_from_slice(&sum);
         }
     }
+}
+
+/// The traces of an element on the two faces of axis `A`.
+#[inline(always)]
+fn traces_of<const D: usize, const Q: usize, const A: usize, T: Real>(
+    operators: &Operators<T, Q>,
+    u: &[T],
+    out: &mut [T],
+) {
+    let all = const { sizes::trace(D, Q) };
+    let (low, high) = out[2 * A * all..][..2 * all].split_at_mut(all);
+    let [lower, upper] = &operators.edges;
+    ends::<Q, A, 2, T>([lower, upper], u, [low, high]);
 }
 
 /// The traces of an element, by face, unknown and point.
@@ -226,30 +247,39 @@ fn all_traces<const D: usize, const Q: usize, T: Real>(
 
 /// An axis of an element: fluxes, and their derivative taken from the new state.
 #[inline(always)]
-fn axis<const D: usize, const Q: usize, const A: usize, T: Real>(
+fn axis<const D: usize, const Q: usize, const A: usize, const VISCOUS: bool, T: Real>(
+    task: &Task<'_, D, T>,
     operators: &Operators<T, Q>,
     u: &[T],
     rates: &[T; D],
     scratch: &mut Scratch<T>,
+    gradients: &mut viscous::Scratch<T>,
 ) {
     fluxes::<D, Q, A, T>(u, &scratch.primitive, &mut scratch.flux);
     let Scratch {
         common, flux, next, ..
     } = scratch;
-    subtract::<D, Q, A, T>(operators, flux, common, rates[A], next);
+    if VISCOUS && let Some(coefficients) = &task.viscosity {
+        viscous::fluxes::<D, Q, A, T>(coefficients, gradients);
+        viscous::take::<D, T>(const { sizes::nodes(D, Q) }, &gradients.flux, flux);
+    }
+    let all = const { sizes::trace(D, Q) };
+    let (low, high) = common[2 * A * all..][..2 * all].split_at(all);
+    subtract::<Q, A, T>(operators, flux, low, high, rates[A], next);
 }
 
 /// A stage of some elements, the first of which is leaf `first`.
 #[inline(always)]
-fn elements<const D: usize, const Q: usize, T: Real>(
+fn elements<const D: usize, const Q: usize, const VISCOUS: bool, T: Real>(
     task: &Task<'_, D, T>,
-    mortars: &[T],
+    at_faces: &AtFaces<'_, T>,
     operators: &Operators<T, Q>,
     first: usize,
     [u, start, traces]: [&mut [T]; 3],
 ) {
     let (one, faces) = const { (sizes::element(D, Q), 2 * D * sizes::trace(D, Q)) };
     let mut scratch = Scratch::<T>::new::<D, Q>();
+    let mut gradients = viscous::Scratch::<T>::new::<D, Q, VISCOUS>();
     let elements = u
         .chunks_exact_mut(one)
         .zip(start.chunks_exact_mut(one))
@@ -259,7 +289,7 @@ fn elements<const D: usize, const Q: usize, T: Real>(
         if leaf + 1 < task.levels.len() {
             prefetch_beyond::<D, Q, T>(task, leaf as u32 + 1);
         }
-        common::<D, Q, T>(task, mortars, leaf as u32, &mut scratch.common);
+        common::<D, Q, VISCOUS, T>(task, at_faces, leaf as u32, &mut scratch.common);
         primitives::<D, Q, T>(task.gamma, u, &mut scratch.primitive);
         if task.keep == T::ZERO {
             scratch.next.copy_from_slice(u);
@@ -270,10 +300,23 @@ fn elements<const D: usize, const Q: usize, T: Real>(
         }
         let scale = T::of(f64::from(1u32 << task.levels[leaf]));
         let rates = task.rates.map(|rate| rate * scale);
-        axis::<D, Q, 0, T>(operators, u, &rates, &mut scratch);
-        axis::<D, Q, 1, T>(operators, u, &rates, &mut scratch);
+        if VISCOUS && let Some(coefficients) = &task.viscosity {
+            let states = at_faces.states;
+            viscous::gradients(
+                task,
+                coefficients,
+                states,
+                operators,
+                leaf,
+                u,
+                &mut gradients,
+            );
+        }
+        let with = (&mut scratch, &mut gradients);
+        axis::<D, Q, 0, VISCOUS, T>(task, operators, u, &rates, with.0, with.1);
+        axis::<D, Q, 1, VISCOUS, T>(task, operators, u, &rates, with.0, with.1);
         if D == 3 {
-            axis::<D, Q, 2, T>(operators, u, &rates, &mut scratch);
+            axis::<D, Q, 2, VISCOUS, T>(task, operators, u, &rates, with.0, with.1);
         }
         let to = if task.is_first { start } else { u };
         to.copy_from_slice(&scratch.next);
@@ -284,10 +327,22 @@ fn elements<const D: usize, const Q: usize, T: Real>(
 /// See [`Kernels::advance`](super::Kernels::advance).
 pub(super) fn advance<const D: usize, const Q: usize, T: Real>(
     task: &Task<'_, D, T>,
-    mortars: &[T],
+    at_faces: &AtFaces<'_, T>,
     u: &mut [T],
     start: &mut [T],
     traces: &mut [T],
+) {
+    if task.viscosity.is_some() {
+        all_elements::<D, Q, true, T>(task, at_faces, [u, start, traces]);
+    } else {
+        all_elements::<D, Q, false, T>(task, at_faces, [u, start, traces]);
+    }
+}
+
+fn all_elements<const D: usize, const Q: usize, const VISCOUS: bool, T: Real>(
+    task: &Task<'_, D, T>,
+    at_faces: &AtFaces<'_, T>,
+    [u, start, traces]: [&mut [T]; 3],
 ) {
     let operators = &Operators::<T, Q>::of(task.basis);
     let (one, faces) = (sizes::element(D, Q), 2 * D * sizes::trace(D, Q));
@@ -298,7 +353,11 @@ pub(super) fn advance<const D: usize, const Q: usize, T: Real>(
         .for_each(|(chunk, ((u, start), traces))| {
             vectorized(
                 #[inline(always)]
-                || elements(task, mortars, operators, chunk * CHUNK, [u, start, traces]),
+                || {
+                    let first = chunk * CHUNK;
+                    let numbers = [u, start, traces];
+                    elements::<D, Q, VISCOUS, T>(task, at_faces, operators, first, numbers);
+                },
             );
         });
 }

@@ -2,6 +2,8 @@
 //!
 //! | stage | contract | file |
 //! |---|---|---|
+//! | `common_states` | common velocities and temperatures of hanging faces; of viscous flows | `viscous` |
+//! | `viscous_traces` | the normal viscous fluxes on the lower faces of elements; of viscous flows | `viscous` |
 //! | `mortars` | common fluxes of hanging faces at the points of their fine sides, and gathered on the coarse side | `mortar` |
 //! | `advance` | common fluxes of all other faces, the corrected flux, the update, new traces: one pass over the state | `advance` |
 //! | `traces` | the traces of a new state | `advance` |
@@ -13,6 +15,8 @@
 //! | state | leaf, unknown (ρ, ρ v, ρ E), point with x first |
 //! | traces | leaf, face, unknown, point of the face with the lower axis first |
 //! | mortars | slot of the hanging face, sub-face and then the whole face, unknown, point |
+//! | common states | the same with velocity and p / ρ in place of unknowns |
+//! | viscous traces | leaf, axis, unknown without ρ, point of the lower face |
 //!
 //! Each number is the result of the same operations in the same order, of + - × ÷ √, comparison and `mul_add` alone, so
 //! states are the same bits for any number of threads, on every processor and on a GPU.
@@ -25,6 +29,7 @@ mod operators;
 mod riemann;
 mod stages;
 pub mod transfer;
+mod viscous;
 
 use crate::Basis;
 use cutlink_amr::linear::{Faces, Leaves};
@@ -63,10 +68,32 @@ pub mod sizes {
         unknowns(d) * face(d, q)
     }
 
-    /// Bytes of an element in a flow that is adapted: two states, two sets of traces, and the tree.
-    pub const fn bytes<T>(d: usize, q: usize) -> u64 {
-        let numbers = 2 * element(d, q) + 4 * d * trace(d, q);
+    /// Bytes of an element in a flow that is adapted: two states, two sets of traces, the tree, and viscous traces.
+    pub const fn bytes<T>(d: usize, q: usize, is_viscous: bool) -> u64 {
+        let viscous = if is_viscous { viscous(d, q) } else { 0 };
+        let numbers = 2 * element(d, q) + 4 * d * trace(d, q) + viscous;
         (size_of::<T>() * numbers + 64) as u64
+    }
+
+    /// Variables whose gradients the viscous fluxes depend on: velocity and temperature. Also the unknowns that have
+    /// viscous fluxes: momentum and energy.
+    pub const fn gradients(d: usize) -> usize {
+        d + 1
+    }
+
+    /// Numbers of a trace of these variables, or of a viscous flux.
+    pub const fn gradient_trace(d: usize, q: usize) -> usize {
+        gradients(d) * face(d, q)
+    }
+
+    /// Numbers of an element's viscous traces, which it has on the lower face of each axis.
+    pub const fn viscous(d: usize, q: usize) -> usize {
+        d * gradient_trace(d, q)
+    }
+
+    /// Numbers of a hanging face's common velocities and temperatures: of its sub-faces, and of the whole.
+    pub const fn common_slot(d: usize, q: usize) -> usize {
+        (parts(d) + 1) * gradient_trace(d, q)
     }
 
     /// Sub-faces of a hanging face.
@@ -105,6 +132,30 @@ pub struct Task<'a, const D: usize, T: Real, B: Backend = Host> {
     pub traces: &'a B::Buf<T>,
     /// The trace of the far field; empty where the box is periodic.
     pub far_field: &'a B::Buf<T>,
+    /// Coefficients of viscous fluxes; `None` for the Euler equations.
+    pub viscosity: Option<Coefficients<D, T>>,
+}
+
+/// Coefficients of viscous fluxes.
+#[derive(Debug, Clone, Copy)]
+pub struct Coefficients<const D: usize, T> {
+    /// Dynamic viscosity.
+    pub viscosity: T,
+    /// Heat conductivity over the gas constant.
+    pub conductivity: T,
+    /// By axis: 2 / h of root elements.
+    pub slopes: [T; D],
+}
+
+/// What a stage has from others at faces. Euler flows have no `states` and `viscous`.
+#[derive(Debug)]
+pub struct AtFaces<'a, T: Real, B: Backend = Host> {
+    /// The fluxes of hanging faces.
+    pub mortars: &'a B::Buf<T>,
+    /// The common velocities and temperatures of hanging faces.
+    pub states: &'a B::Buf<T>,
+    /// The viscous traces.
+    pub viscous: &'a B::Buf<T>,
 }
 
 /// The stages in a precision.
@@ -112,15 +163,20 @@ pub trait Kernels<const D: usize>: Real {
     /// The traces of a state.
     fn traces(basis: &Basis, u: &[Self], traces: &mut [Self]);
 
+    /// The common velocities and temperatures of hanging faces, and their projections to the coarse sides.
+    fn common_states(task: &Task<'_, D, Self>, out: &mut [Self]);
+
+    /// The viscous traces of a state, with the `common_states` of hanging faces.
+    fn viscous_traces(task: &Task<'_, D, Self>, states: &[Self], u: &[Self], out: &mut [Self]);
+
     /// The common fluxes of hanging faces, and their projections to the coarse sides.
-    fn mortars(task: &Task<'_, D, Self>, out: &mut [Self]);
+    fn mortars(task: &Task<'_, D, Self>, viscous: &[Self], out: &mut [Self]);
 
     /// A stage of all elements: the new state, which takes the place of `u`, and its traces. In the first stage of a step
-    /// it takes the place of `start` instead, and `u` is then the state at the start. `mortars` has the fluxes of hanging
-    /// faces.
+    /// it takes the place of `start` instead, and `u` is then the state at the start.
     fn advance(
         task: &Task<'_, D, Self>,
-        mortars: &[Self],
+        at_faces: &AtFaces<'_, Self>,
         u: &mut [Self],
         start: &mut [Self],
         traces: &mut [Self],
@@ -130,50 +186,61 @@ pub trait Kernels<const D: usize>: Real {
     fn transfer(basis: &Basis, moves: &Moves<'_>, from: &[Self], to: &mut [Self]);
 }
 
+/// A call of a function for the points of an order.
+macro_rules! by_order {
+    ($basis:expr, $function:path, $d:literal, ($($argument:expr),*)) => {{
+        use $function as function;
+        match $basis.order() {
+            1 => function::<$d, 2, _>($($argument),*),
+            2 => function::<$d, 3, _>($($argument),*),
+            3 => function::<$d, 4, _>($($argument),*),
+            _ => function::<$d, 5, _>($($argument),*),
+        }
+    }};
+}
+
 /// The stages of a dimension and precision, compiled in this crate for each order.
 macro_rules! kernels {
     ($d:literal, $type:ty) => {
         impl Kernels<$d> for $type {
             fn traces(basis: &Basis, u: &[Self], traces: &mut [Self]) {
-                match basis.order() {
-                    1 => advance::traces::<$d, 2, _>(basis, u, traces),
-                    2 => advance::traces::<$d, 3, _>(basis, u, traces),
-                    3 => advance::traces::<$d, 4, _>(basis, u, traces),
-                    _ => advance::traces::<$d, 5, _>(basis, u, traces),
-                }
+                by_order!(basis, advance::traces, $d, (basis, u, traces));
             }
 
-            fn mortars(task: &Task<'_, $d, Self>, out: &mut [Self]) {
-                match task.basis.order() {
-                    1 => mortar::mortars::<$d, 2, _>(task, out),
-                    2 => mortar::mortars::<$d, 3, _>(task, out),
-                    3 => mortar::mortars::<$d, 4, _>(task, out),
-                    _ => mortar::mortars::<$d, 5, _>(task, out),
-                }
+            fn common_states(task: &Task<'_, $d, Self>, out: &mut [Self]) {
+                by_order!(task.basis, viscous::common_states, $d, (task, out));
+            }
+
+            fn viscous_traces(
+                task: &Task<'_, $d, Self>,
+                states: &[Self],
+                u: &[Self],
+                out: &mut [Self],
+            ) {
+                by_order!(task.basis, viscous::traces, $d, (task, states, u, out));
+            }
+
+            fn mortars(task: &Task<'_, $d, Self>, viscous: &[Self], out: &mut [Self]) {
+                by_order!(task.basis, mortar::mortars, $d, (task, viscous, out));
             }
 
             fn advance(
                 task: &Task<'_, $d, Self>,
-                mortars: &[Self],
+                at_faces: &AtFaces<'_, Self>,
                 u: &mut [Self],
                 start: &mut [Self],
                 traces: &mut [Self],
             ) {
-                match task.basis.order() {
-                    1 => advance::advance::<$d, 2, _>(task, mortars, u, start, traces),
-                    2 => advance::advance::<$d, 3, _>(task, mortars, u, start, traces),
-                    3 => advance::advance::<$d, 4, _>(task, mortars, u, start, traces),
-                    _ => advance::advance::<$d, 5, _>(task, mortars, u, start, traces),
-                }
+                by_order!(
+                    task.basis,
+                    advance::advance,
+                    $d,
+                    (task, at_faces, u, start, traces)
+                );
             }
 
             fn transfer(basis: &Basis, moves: &Moves<'_>, from: &[Self], to: &mut [Self]) {
-                match basis.order() {
-                    1 => transfer::transfer::<$d, 2, _>(basis, moves, from, to),
-                    2 => transfer::transfer::<$d, 3, _>(basis, moves, from, to),
-                    3 => transfer::transfer::<$d, 4, _>(basis, moves, from, to),
-                    _ => transfer::transfer::<$d, 5, _>(basis, moves, from, to),
-                }
+                by_order!(basis, transfer::transfer, $d, (basis, moves, from, to));
             }
         }
     };

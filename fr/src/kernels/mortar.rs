@@ -3,7 +3,7 @@
 //! A trace of the coarse side is a polynomial, so its values at the points of a sub-face are exact. The fluxes there are
 //! the fine sides' own. The coarse side has their L2 projection, with the same integral: the scheme is conservative.
 
-use super::{Matrix, Operators, Task, for_chunks, sizes};
+use super::{Matrix, Operators, Task, for_chunks, sizes, viscous};
 use cutlink_amr::linear::Face;
 use cutlink_device::Real;
 
@@ -63,8 +63,7 @@ pub fn gather<const D: usize, const Q: usize, T: Real>(
     coarse: &mut [T],
 ) {
     let n = const { sizes::face(D, Q) };
-    let all = const { sizes::trace(D, Q) };
-    for (part, fine) in fine.chunks_exact(all).enumerate() {
+    for (part, fine) in fine.chunks_exact(coarse.len()).enumerate() {
         let matrices = [
             &operators.projections[part & 1],
             &operators.projections[part >> 1],
@@ -77,14 +76,16 @@ pub fn gather<const D: usize, const Q: usize, T: Real>(
 
 /// The fluxes of the sub-faces of some hanging faces, the first of which has slot `first`.
 #[inline(always)]
-fn slots<const D: usize, const Q: usize, T: Real>(
+fn slots<const D: usize, const Q: usize, const VISCOUS: bool, T: Real>(
     task: &Task<'_, D, T>,
+    viscous: &[T],
     operators: &Operators<T, Q>,
     first: usize,
     out: &mut [T],
 ) {
     let all = const { sizes::trace(D, Q) };
     let mut coarse_there = vec![T::ZERO; all];
+    let mut viscous_there = vec![T::ZERO; const { sizes::gradient_trace(D, Q) }];
     for (i, out) in out.chunks_exact_mut(sizes::slot(D, Q)).enumerate() {
         let (out, whole) = out.split_at_mut(sizes::parts(D) * all);
         let slot = first + i;
@@ -98,6 +99,19 @@ fn slots<const D: usize, const Q: usize, T: Real>(
             let fine = &task.traces[beyond * all..][..all];
             let (low, high) = super::low_first(face, &coarse_there, fine);
             super::rusanov::<D, Q, T>(task.gamma, face / 2, low, high, out);
+            if VISCOUS {
+                let above = if face % 2 == 1 {
+                    finer[part]
+                } else {
+                    (at / (2 * D)) as u32
+                };
+                let mut flux = viscous::at_lower::<D, Q, T>(viscous, above, face / 2);
+                if face.is_multiple_of(2) {
+                    to_sub_face::<D, Q, T>(operators, part, flux, &mut viscous_there);
+                    flux = &viscous_there;
+                }
+                viscous::take::<D, T>(const { sizes::face(D, Q) }, flux, out);
+            }
         }
         gather::<D, Q, T>(operators, out, whole);
     }
@@ -106,6 +120,7 @@ fn slots<const D: usize, const Q: usize, T: Real>(
 /// The fluxes of all hanging faces: by slot, sub-face (and then the whole face), unknown and point.
 pub(super) fn mortars<const D: usize, const Q: usize, T: Real>(
     task: &Task<'_, D, T>,
+    viscous: &[T],
     out: &mut [T],
 ) {
     let operators = Operators::<T, Q>::of(task.basis);
@@ -114,22 +129,26 @@ pub(super) fn mortars<const D: usize, const Q: usize, T: Real>(
         out,
         one,
         #[inline(always)]
-        |first, out| slots::<D, Q, T>(task, &operators, first, out),
+        |first, out| match task.viscosity {
+            Some(_) => slots::<D, Q, true, T>(task, viscous, &operators, first, out),
+            None => slots::<D, Q, false, T>(task, viscous, &operators, first, out),
+        },
     );
 }
 
-/// The fluxes of a hanging face as its coarse side has them.
+/// The `all` numbers of a hanging face as its coarse side has them.
 #[inline(always)]
-pub(super) fn of_slot<const D: usize, const Q: usize, T: Real>(mortars: &[T], slot: u32) -> &[T] {
-    let (one, all) = const { (sizes::slot(D, Q), sizes::trace(D, Q)) };
+pub(super) fn of_slot<const D: usize, T: Real>(mortars: &[T], all: usize, slot: u32) -> &[T] {
+    let one = const { sizes::parts(D) + 1 } * all;
     &mortars[slot as usize * one + one - all..][..all]
 }
 
-/// The flux of a sub-face that a fine leaf has beyond its face: that of the coarse leaf's slot.
+/// The `all` numbers of a sub-face that a fine leaf has beyond its face: those in the coarse leaf's slot.
 #[inline(always)]
-pub(super) fn of_sub_face<'a, const D: usize, const Q: usize, T: Real>(
+pub(super) fn of_sub_face<'a, const D: usize, T: Real>(
     task: &Task<'_, D, T>,
     mortars: &'a [T],
+    all: usize,
     face: usize,
     coarse: u32,
     sub_face: u32,
@@ -137,6 +156,6 @@ pub(super) fn of_sub_face<'a, const D: usize, const Q: usize, T: Real>(
     let Face::Finer(slot) = task.faces.at(coarse, face ^ 1) else {
         unreachable!("a face with a coarser leaf beyond it should be hanging there");
     };
-    let (one, all) = const { (sizes::slot(D, Q), sizes::trace(D, Q)) };
+    let one = const { sizes::parts(D) + 1 } * all;
     &mortars[slot as usize * one + sub_face as usize * all..][..all]
 }

@@ -1,6 +1,6 @@
 //! The stages of a step, for a backend to implement, and the CPU's.
 
-use super::{Kernels, Task};
+use super::{AtFaces, Kernels, Task};
 use crate::{ElementChanges, EulerFlow, FrError};
 use cutlink_amr::linear::Leaves;
 use cutlink_device::{Backend, Host};
@@ -8,6 +8,9 @@ use rayon::prelude::*;
 
 /// The stages of a flow in a memory space. All backends give the same bits.
 pub trait EulerKernels<const D: usize>: Backend {
+    /// Whether there are the stages of viscous flows; without them such a flow cannot go to the backend.
+    const HAS_VISCOSITY: bool;
+
     /// The traces of a state. `task` has no traces yet.
     fn traces<T: Kernels<D>>(
         &self,
@@ -16,10 +19,31 @@ pub trait EulerKernels<const D: usize>: Backend {
         traces: &mut Self::Buf<T>,
     ) -> Result<(), FrError>;
 
+    /// The common velocities and temperatures of hanging faces, and their projections to the coarse sides.
+    fn common_states<T: Kernels<D>>(
+        &self,
+        _task: &Task<'_, D, T, Self>,
+        _states: &mut Self::Buf<T>,
+    ) -> Result<(), FrError> {
+        Err(FrError::NoViscosity)
+    }
+
+    /// The viscous traces of the state, with the `common_states` of hanging faces.
+    fn viscous_traces<T: Kernels<D>>(
+        &self,
+        _task: &Task<'_, D, T, Self>,
+        _states: &Self::Buf<T>,
+        _u: &Self::Buf<T>,
+        _viscous: &mut Self::Buf<T>,
+    ) -> Result<(), FrError> {
+        Err(FrError::NoViscosity)
+    }
+
     /// The common fluxes of hanging faces, and their projections to the coarse sides.
     fn mortars<T: Kernels<D>>(
         &self,
         task: &Task<'_, D, T, Self>,
+        viscous: &Self::Buf<T>,
         mortars: &mut Self::Buf<T>,
     ) -> Result<(), FrError>;
 
@@ -28,13 +52,13 @@ pub trait EulerKernels<const D: usize>: Backend {
     fn advance<T: Kernels<D>>(
         &self,
         task: &Task<'_, D, T, Self>,
-        mortars: &Self::Buf<T>,
+        at_faces: &AtFaces<'_, T, Self>,
         u: &mut Self::Buf<T>,
         start: &mut Self::Buf<T>,
         traces: &mut Self::Buf<T>,
     ) -> Result<(), FrError>;
 
-    /// The largest of `Σ (|v_a| + c) / h_a` at the points; infinite where a state is no flow.
+    /// The largest of `Σ (|v_a| + c) / h_a + diffusion / ρ 4^level` at the points; infinite where a state is no flow.
     fn wave_rate<T: Kernels<D>>(
         &self,
         waves: &Waves<'_, D, Self>,
@@ -63,6 +87,8 @@ pub struct Waves<'a, const D: usize, B: Backend = Host> {
     pub gamma: f64,
     /// Edges of root elements.
     pub edges: [f64; D],
+    /// The part of a rate that viscosity has in a root element of density 1: 0 for the Euler equations.
+    pub diffusion: f64,
     /// Points of an element.
     pub nodes: usize,
     /// The leaves.
@@ -72,6 +98,8 @@ pub struct Waves<'a, const D: usize, B: Backend = Host> {
 }
 
 impl<const D: usize> EulerKernels<D> for Host {
+    const HAS_VISCOSITY: bool = true;
+
     fn traces<T: Kernels<D>>(
         &self,
         task: &Task<'_, D, T>,
@@ -85,21 +113,42 @@ impl<const D: usize> EulerKernels<D> for Host {
     fn mortars<T: Kernels<D>>(
         &self,
         task: &Task<'_, D, T>,
+        viscous: &Vec<T>,
         mortars: &mut Vec<T>,
     ) -> Result<(), FrError> {
-        T::mortars(task, mortars);
+        T::mortars(task, viscous, mortars);
+        Ok(())
+    }
+
+    fn common_states<T: Kernels<D>>(
+        &self,
+        task: &Task<'_, D, T>,
+        states: &mut Vec<T>,
+    ) -> Result<(), FrError> {
+        T::common_states(task, states);
+        Ok(())
+    }
+
+    fn viscous_traces<T: Kernels<D>>(
+        &self,
+        task: &Task<'_, D, T>,
+        states: &Vec<T>,
+        u: &Vec<T>,
+        viscous: &mut Vec<T>,
+    ) -> Result<(), FrError> {
+        T::viscous_traces(task, states, u, viscous);
         Ok(())
     }
 
     fn advance<T: Kernels<D>>(
         &self,
         task: &Task<'_, D, T>,
-        mortars: &Vec<T>,
+        at_faces: &AtFaces<'_, T>,
         u: &mut Vec<T>,
         start: &mut Vec<T>,
         traces: &mut Vec<T>,
     ) -> Result<(), FrError> {
-        T::advance(task, mortars, u, start, traces);
+        T::advance(task, at_faces, u, start, traces);
         if task.is_first {
             std::mem::swap(u, start);
         }
@@ -117,7 +166,8 @@ impl<const D: usize> EulerKernels<D> for Host {
                 let pressure = (gamma - 1.0) * (value(1 + D) - kinetic);
                 let sound = (gamma * pressure / value(0)).sqrt();
                 let speeds = (0..D).map(|a| (velocity[a].abs() + sound) / waves.edges[a]);
-                let rate = speeds.sum::<f64>() * scale;
+                let diffusion = waves.diffusion / value(0) * (scale * scale);
+                let rate = speeds.sum::<f64>() * scale + diffusion;
                 if rate.is_finite() && value(0) > 0.0 {
                     rate
                 } else {

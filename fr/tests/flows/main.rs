@@ -10,6 +10,7 @@ mod sensor;
 mod state;
 mod threads;
 mod transfer;
+mod viscous;
 mod vortex;
 
 use cutlink_amr::{
@@ -85,6 +86,7 @@ pub(crate) fn params<const D: usize>(order: usize, time_step: TimeStep) -> Euler
         runge_kutta: RungeKutta::Rk33,
         time_step,
         far_field: None,
+        viscosity: None,
     }
 }
 

@@ -289,7 +289,7 @@ fn check_memory<const D: usize, T, B: Backend>(
     let roots = u128::from(edge).pow(D as u32);
     // At first every eighth is refined. Balance refines no more: one level differs.
     let most = roots * if is_refined { 7 + (1 << D) } else { 8 } / 8;
-    let need = most * u128::from(sizes::bytes::<T>(D, order + 1));
+    let need = most * u128::from(sizes::bytes::<T>(D, order + 1, false));
     let free = match B::MEMORY {
         Memory::Host => Host.free_bytes(),
         Memory::Device => Host.free_bytes().min(backend.free_bytes()),
@@ -309,6 +309,7 @@ fn params<const D: usize>(order: usize, time_step: TimeStep) -> EulerParams<D> {
         runge_kutta: RungeKutta::Rk33,
         time_step,
         far_field: None,
+        viscosity: None,
     }
 }
 

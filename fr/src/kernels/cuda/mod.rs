@@ -6,7 +6,7 @@ mod adapt;
 mod advance;
 mod mortar;
 
-use super::{EulerKernels, Kernels, Task, sizes, stages::Waves};
+use super::{AtFaces, EulerKernels, Kernels, Task, sizes, stages::Waves};
 use crate::{ElementChanges, EulerFlow, FrError};
 use cutlink_device::{
     Item,
@@ -121,6 +121,8 @@ impl<const D: usize, T: Kernels<D>> Task<'_, D, T, Cuda> {
 }
 
 impl<const D: usize> EulerKernels<D> for Cuda {
+    const HAS_VISCOSITY: bool = false;
+
     fn traces<T: Kernels<D>>(
         &self,
         task: &Task<'_, D, T, Self>,
@@ -133,6 +135,7 @@ impl<const D: usize> EulerKernels<D> for Cuda {
     fn mortars<T: Kernels<D>>(
         &self,
         task: &Task<'_, D, T, Self>,
+        _viscous: &CudaBuf<T>,
         mortars: &mut CudaBuf<T>,
     ) -> Result<(), FrError> {
         mortar::mortars(self, task, mortars)
@@ -141,12 +144,12 @@ impl<const D: usize> EulerKernels<D> for Cuda {
     fn advance<T: Kernels<D>>(
         &self,
         task: &Task<'_, D, T, Self>,
-        mortars: &CudaBuf<T>,
+        at_faces: &AtFaces<'_, T, Self>,
         u: &mut CudaBuf<T>,
         start: &mut CudaBuf<T>,
         traces: &mut CudaBuf<T>,
     ) -> Result<(), FrError> {
-        advance::advance(self, task, mortars, u, start, traces)
+        advance::advance(self, task, at_faces.mortars, u, start, traces)
     }
 
     fn wave_rate<T: Kernels<D>>(

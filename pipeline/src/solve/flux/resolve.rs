@@ -125,6 +125,7 @@ impl FluxCase {
                 (None, cfl) => TimeStep::Courant(cfl.unwrap_or(CFL)),
             },
             far_field: self.far_field(periodic.contains(&false))?,
+            viscosity: None,
         };
         let room = (free as f64 * SHARE_OF_MEMORY) as u64 / bytes_of_element::<D>(order, precision);
         let adapted = self.adapt.as_ref();
@@ -361,8 +362,8 @@ fn vortex<const D: usize>(
 /// Bytes of an element of a flow.
 pub(super) fn bytes_of_element<const D: usize>(order: usize, precision: Precision) -> u64 {
     match precision {
-        Precision::F32 => sizes::bytes::<f32>(D, order + 1),
-        _ => sizes::bytes::<f64>(D, order + 1),
+        Precision::F32 => sizes::bytes::<f32>(D, order + 1, false),
+        _ => sizes::bytes::<f64>(D, order + 1, false),
     }
 }
 

@@ -239,6 +239,7 @@ fn outputs_see_the_flow() {
         runge_kutta: RungeKutta::Rk33,
         time_step: TimeStep::Fixed(1e-3),
         far_field: None,
+        viscosity: None,
     };
     let edge = 2.0;
     let mut flow = EulerFlow::<2>::new(&leaves, [0.0; 2], [edge; 2], params).expect("a flow");
