@@ -91,8 +91,8 @@ pub enum TimeStep {
     /// Always the same.
     Fixed(f64),
     /// This number over the largest of `(2 p + 1) Σ (|v_a| + c) / h_a` at the points, with the speed of sound c and the
-    /// element's edges h: found before each step. A viscous flow adds `(2 p + 1)² (p + 1) ν Σ 1 / h_a²`, with the largest
-    /// diffusivity `ν = max(4/3, γ / Pr) μ / ρ`.
+    /// element's edges h: found before each step. A viscous flow adds `(2 p + 1)² (p² + p + 6) / 4 ν Σ 1 / h_a²`, with the
+    /// largest diffusivity `ν = max(4/3, γ / Pr) μ / ρ`.
     Courant(f64),
 }
 
