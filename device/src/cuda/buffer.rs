@@ -117,7 +117,7 @@ impl<T: Item> CudaBuf<T> {
     }
 
     /// Elements that there is memory for.
-    pub(super) fn capacity(&self) -> usize {
+    pub fn capacity(&self) -> usize {
         self.raw.bytes / size_of::<T>().max(1)
     }
 
@@ -175,6 +175,25 @@ impl<T: Item> CudaBuf<T> {
             })?;
         }
         *self = next;
+        Ok(())
+    }
+
+    /// Makes room for `len` elements, and where memory is ample for an eighth more, so that a buffer that grows often is
+    /// seldom moved. The length stays; where the memory is new, all elements are unspecified.
+    ///
+    /// # Errors
+    /// Where memory is short; the buffer is as it was then.
+    pub fn make_room(&mut self, what: &'static str, len: usize) -> Result<(), DeviceError> {
+        if len <= self.capacity() {
+            return Ok(());
+        }
+        let next = match Self::new(&self.of, what, len + len / 8) {
+            Err(DeviceError::OutOfMemory { .. }) => Self::new(&self.of, what, len)?,
+            ample => ample?,
+        };
+        let len = self.len;
+        *self = next;
+        self.len = len;
         Ok(())
     }
 

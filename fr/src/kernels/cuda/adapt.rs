@@ -144,18 +144,19 @@ fn take<const D: usize, T: Kernels<D>>(
     let state = count * sizes::element(D, q);
     let traces = 2 * D * count * sizes::trace(D, q);
     let mortars = faces.slots.len() * sizes::slot(D, q);
-    let buffers = [
-        ("the state", &mut flow.u, state),
+    // What a failure would leave is the old flow: the numbers of these three count for nothing between steps, and traces come last.
+    for (what, buffer, len) in [
         ("the state at a step's start", &mut flow.start, state),
-        ("traces", &mut flow.traces, traces),
         ("new traces", &mut flow.next_traces, traces),
         ("fluxes of hanging faces", &mut flow.mortars, mortars),
-    ];
-    for (what, buffer, len) in buffers {
-        let before = buffer.len();
-        buffer.grow(what, len.max(before))?;
-        buffer.truncate(before);
+    ] {
+        buffer.make_room(what, len)?;
     }
+    let mut start = cuda.uninit("the state at a step's start", 0)?;
+    if flow.u.capacity() < state {
+        start.make_room("the state at a step's start", state)?;
+    }
+    flow.traces.make_room("traces", traces)?;
     flow.start.grow("the state", state)?;
     let launch = cuda
         .launch(&TRANSFER, D, name_of!("transfer", T, q))
@@ -170,15 +171,17 @@ fn take<const D: usize, T: Kernels<D>>(
     // SAFETY: the map is that of the old leaves, whose state is read, to the new ones, whose state is written.
     unsafe { launch.run(grid)? };
     std::mem::swap(&mut flow.u, &mut flow.start);
-    flow.start.truncate(state);
-    flow.start.grow("the state at a step's start", state)?;
+    if start.capacity() > 0 {
+        flow.start = start;
+    }
     for (buffer, len) in [
+        (&mut flow.start, state),
         (&mut flow.traces, traces),
         (&mut flow.next_traces, traces),
         (&mut flow.mortars, mortars),
     ] {
         buffer.truncate(len);
-        buffer.grow("traces", len)?;
+        buffer.grow("of the leaves", len)?;
     }
     (flow.leaves, flow.faces) = (leaves, faces);
     flow.make_traces()?;
