@@ -49,6 +49,7 @@ pub(crate) struct Lengths {
     pub(crate) mortars: usize,
     pub(crate) states: usize,
     pub(crate) viscous: usize,
+    pub(crate) rates: usize,
 }
 
 impl Lengths {
@@ -66,6 +67,7 @@ impl Lengths {
             mortars: hanging * sizes::slot(D, q),
             states: if_viscous(hanging * sizes::common_slot(D, q)),
             viscous: if_viscous(leaves * sizes::viscous(D, q)),
+            rates: if_viscous(leaves * sizes::rates(D, q)),
         }
     }
 }
@@ -207,6 +209,7 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
             ),
             ("common states", &mut self.states, lengths.states),
             ("viscous traces", &mut self.viscous, lengths.viscous),
+            ("viscous rates", &mut self.viscous_rates, lengths.rates),
         ];
         for (what, buffer, len) in buffers {
             let before = buffer.len();
@@ -223,6 +226,7 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         self.mortars.resize(lengths.mortars, T::ZERO);
         self.states.resize(lengths.states, T::ZERO);
         self.viscous.resize(lengths.viscous, T::ZERO);
+        self.viscous_rates.resize(lengths.rates, T::ZERO);
     }
 
     /// The tree.

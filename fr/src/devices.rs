@@ -13,15 +13,11 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
     /// The flow in the memory of another backend, where it takes the same steps to the last bit.
     ///
     /// # Errors
-    /// [`FrError::NoViscosity`] for a viscous flow where the backend has no kernels for it; where memory is short or the
-    /// device fails.
+    /// Where memory is short or the device fails.
     pub fn on<B: EulerKernels<D>>(self, backend: &B) -> Result<EulerFlow<D, T, B>, FrError> {
-        if self.params.viscosity.is_some() && !B::HAS_VISCOSITY {
-            return Err(FrError::NoViscosity);
-        }
         let len = Lengths::of(&self.params, self.leaves.len(), self.faces.slots.len());
         let at_faces = 2 * len.traces + len.mortars + len.states + len.viscous;
-        let numbers = (2 * len.state + at_faces) as u64;
+        let numbers = (2 * len.state + at_faces + len.rates) as u64;
         backend.reserve("the flow", numbers * size_of::<T>() as u64)?;
         let zeros = |what, len| backend.alloc(what, len, T::ZERO);
         let (levels, coords) = match B::MEMORY {
@@ -43,6 +39,7 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
             mortars: zeros("fluxes of hanging faces", len.mortars)?,
             states: zeros("common states", len.states)?,
             viscous: zeros("viscous traces", len.viscous)?,
+            viscous_rates: zeros("viscous rates", len.rates)?,
             far_field: backend.upload(self.far_field)?,
             backend: backend.clone(),
             params: self.params,
@@ -80,6 +77,7 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
             mortars: zeros("fluxes of hanging faces", len.mortars)?,
             states: zeros("common states", len.states)?,
             viscous: zeros("viscous traces", len.viscous)?,
+            viscous_rates: zeros("viscous rates", len.rates)?,
             far_field: self.backend.download(&self.far_field)?,
             levels: levels(&leaves),
             coords: coords(&leaves),
@@ -106,6 +104,7 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
             leaves: &self.leaves,
             levels: &self.levels,
             faces: &self.faces,
+            time: T::ZERO,
             rates: [T::ZERO; D],
             keep: T::ZERO,
             is_first: true,

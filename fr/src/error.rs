@@ -47,9 +47,6 @@ pub enum FrError {
         /// The Prandtl number.
         prandtl: f64,
     },
-    /// A viscous flow on a backend that has the Euler equations alone.
-    #[error("viscous flows run on the CPU alone: this device has no kernels for them")]
-    NoViscosity,
     /// Faces of the box that are not periodic, and nothing beyond them.
     #[error("the box has faces that are not periodic, which need a far field")]
     NoFarField,

@@ -8,7 +8,7 @@
 //! | element | a leaf; p + 1 Gauss points an axis, p = 1 to 4; x, y, z of any length, the same ratio for all elements |
 //! | scheme | flux reconstruction (Huynh 2007) with the Radau functions that recover the discontinuous Galerkin method |
 //! | common flux | Rusanov's |
-//! | viscosity | constant, by the local discontinuous Galerkin method (Cockburn & Shu 1998); on the CPU |
+//! | viscosity | constant, by the local discontinuous Galerkin method (Cockburn & Shu 1998) |
 //! | hanging faces | mortars at the fine side's points (Kopriva 1996): conservative, exact for polynomials |
 //! | faces of the box | periodic, or a far field that enters through the common flux |
 //! | time | SSP Runge–Kutta of third order with 3 or 4 stages |

@@ -3,7 +3,7 @@
 use crate::{
     Basis, ElementAdaptation, EulerParams, FrError, Primitive, TimeStep,
     adapt::Lengths,
-    kernels::{AtFaces, Coefficients, EulerKernels, Kernels, Task, Waves, operator_numbers, sizes},
+    kernels::{Coefficients, EulerKernels, Fluxes, Kernels, Task, Waves, operator_numbers, sizes},
 };
 use cutlink_amr::linear::{Faces, Leaves};
 use cutlink_device::{Backend, Host, Item};
@@ -24,7 +24,8 @@ pub struct Totals<const D: usize> {
 /// by those of Navier and Stokes.
 ///
 /// Memory: two states and two sets of traces, so `(D + 2) (2 Q^D + 4 D Q^(D-1))` numbers an element with Q = p + 1
-/// points on an axis, and `(D + 1) D Q^(D-1)` with viscosity. It is set up and looked at on the host, and may take its steps elsewhere: see [`on`](Self::on).
+/// points on an axis, and `(D + 1) (D Q^(D-1) + Q^D)` with viscosity. It is set up and looked at on the host, and may take its
+/// steps elsewhere: see [`on`](Self::on).
 #[derive(Debug)]
 pub struct EulerFlow<const D: usize, T: Kernels<D> = f64, B: Backend = Host> {
     pub(crate) backend: B,
@@ -50,6 +51,8 @@ pub struct EulerFlow<const D: usize, T: Kernels<D> = f64, B: Backend = Host> {
     pub(crate) states: B::Buf<T>,
     /// Viscous traces; likewise.
     pub(crate) viscous: B::Buf<T>,
+    /// Viscous rates; likewise.
+    pub(crate) viscous_rates: B::Buf<T>,
     pub(crate) far_field: B::Buf<T>,
     pub(crate) time: f64,
     pub(crate) steps: u64,
@@ -129,6 +132,7 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
             mortars: zeros("fluxes of hanging faces", lengths.mortars, T::ZERO)?,
             states: zeros("common states", lengths.states, T::ZERO)?,
             viscous: zeros("viscous traces", lengths.viscous, T::ZERO)?,
+            viscous_rates: zeros("viscous rates", lengths.rates, T::ZERO)?,
             far_field: params.far_field.map_or(Vec::new(), |state| {
                 trace_of(&state, params.gamma, sizes::face(D, q))
             }),
@@ -283,6 +287,7 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
                 leaves: &self.leaves,
                 levels: &self.levels,
                 faces: &self.faces,
+                time: T::of(stage.step * length),
                 rates: rates.map(T::of),
                 keep: T::of(stage.keep),
                 is_first: i == 0,
@@ -292,20 +297,21 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
             };
             if viscosity.is_some() {
                 self.backend.common_states(&task, &mut self.states)?;
-                let (states, viscous) = (&self.states, &mut self.viscous);
+                let (states, u) = (&self.states, &self.u);
+                let (traces, rates) = (&mut self.viscous, &mut self.viscous_rates);
                 self.backend
-                    .viscous_traces(&task, states, &self.u, viscous)?;
+                    .viscous_rates(&task, states, u, traces, rates)?;
             }
             self.backend
                 .mortars(&task, &self.viscous, &mut self.mortars)?;
-            let at_faces = AtFaces {
+            let fluxes = Fluxes {
                 mortars: &self.mortars,
-                states: &self.states,
                 viscous: &self.viscous,
+                rates: &self.viscous_rates,
             };
             self.backend.advance(
                 &task,
-                &at_faces,
+                &fluxes,
                 &mut self.u,
                 &mut self.start,
                 &mut self.next_traces,

@@ -9,6 +9,7 @@ use cutlink_amr::{
 use cutlink_device::Host;
 use cutlink_fr::{
     Basis, ElementAdaptation, EulerFlow, EulerParams, Primitive, RungeKutta, Sensor, TimeStep,
+    Viscosity,
     kernels::{EulerKernels, Kernels},
 };
 use cutlink_tests::backend_test;
@@ -79,6 +80,15 @@ impl<const D: usize> Case<D> {
         }
     }
 
+    /// The same with viscosity: at the points its terms are about as large as the others.
+    fn viscous(mut self) -> Self {
+        self.params.viscosity = Some(Viscosity {
+            dynamic: 0.01,
+            prandtl: 0.72,
+        });
+        self
+    }
+
     /// A flow whose state is noise around density 1, velocity 1/2 and pressure 1.
     fn flow<T: Kernels<D>>(&self) -> EulerFlow<D, T> {
         let upper = std::array::from_fn(|a| [1.5, 0.7, 1.1][a]);
@@ -145,6 +155,9 @@ where
             let case = Case::new(leaves.clone(), order, method);
             case.compare::<f64, K>(kernels, steps);
             case.compare::<f32, K>(kernels, steps);
+            let case = case.viscous();
+            case.compare::<f64, K>(kernels, steps);
+            case.compare::<f32, K>(kernels, steps);
         }
     }
 }
@@ -184,7 +197,7 @@ fn elements_of_one_level_have_no_mortars<K: AnyEuler>(kernels: &K) {
 
 /// Steps here, there, and here again are the steps of a flow that stays.
 fn a_flow_goes_there_and_back<K: AnyEuler>(kernels: &K) {
-    let case = Case::new(tree::<3>([2; 3], [true; 3], 2, 3), 3, RungeKutta::Rk33);
+    let case = Case::new(tree::<3>([2; 3], [true; 3], 2, 3), 3, RungeKutta::Rk33).viscous();
     let mut stays = case.flow::<f64>();
     stays.advance(9).expect("a flow");
     let mut goes = case.flow::<f64>();
@@ -220,13 +233,13 @@ fn meshes_that_follow_a_flow<K: AnyEuler>(kernels: &K) {
         outer: 0.3,
     };
     for order in 1..=4 {
-        follows::<2, f32, K>(kernels, order, modal(0.9), 0, usize::MAX);
-        follows::<3, f64, K>(kernels, order, modal(0.9), 0, usize::MAX);
+        follows::<2, f32, K>(kernels, order, modal(0.9), 0, usize::MAX, false);
+        follows::<3, f64, K>(kernels, order, modal(0.9), 0, usize::MAX, order % 2 == 0);
     }
-    follows::<3, f32, K>(kernels, 2, modal(0.5), 1, 100);
-    follows::<2, f64, K>(kernels, 3, modal(0.8), 1, 30);
-    follows::<3, f64, K>(kernels, 2, line.clone(), 0, usize::MAX);
-    follows::<2, f64, K>(kernels, 3, line, 1, usize::MAX);
+    follows::<3, f32, K>(kernels, 2, modal(0.5), 1, 100, false);
+    follows::<2, f64, K>(kernels, 3, modal(0.8), 1, 30, true);
+    follows::<3, f64, K>(kernels, 2, line.clone(), 0, usize::MAX, true);
+    follows::<2, f64, K>(kernels, 3, line, 1, usize::MAX, false);
 }
 
 fn follows<const D: usize, T: Kernels<D>, K: EulerKernels<D>>(
@@ -235,9 +248,11 @@ fn follows<const D: usize, T: Kernels<D>, K: EulerKernels<D>>(
     sensor: Sensor,
     buffer: u32,
     more: usize,
+    is_viscous: bool,
 ) {
     let root = std::array::from_fn(|a| [4, 3, 2][a]);
     let case = Case::new(tree::<D>(root, [true; D], 2, 3), order, RungeKutta::Rk43);
+    let case = if is_viscous { case.viscous() } else { case };
     let mut here = case.flow::<T>();
     let adaptation = ElementAdaptation {
         every: 2,
@@ -271,7 +286,7 @@ fn follows<const D: usize, T: Kernels<D>, K: EulerKernels<D>>(
 
 /// The comparison sees one bit of one entry of a matrix, for each of them that a stage reads, and another state.
 fn a_difference_is_told<K: AnyEuler>(kernels: &K) {
-    let case = Case::new(tree::<3>([2; 3], [true; 3], 2, 3), 2, RungeKutta::Rk33);
+    let case = Case::new(tree::<3>([2; 3], [true; 3], 2, 3), 2, RungeKutta::Rk33).viscous();
     let here = case.bits::<f64, Host>(&Host, 2);
     let nudge = |entry: &mut f64| *entry = f64::from_bits(entry.to_bits() + 1);
     let changes: [&dyn Fn(&mut Basis); 6] = [
@@ -286,6 +301,13 @@ fn a_difference_is_told<K: AnyEuler>(kernels: &K) {
         let mut other = case.clone();
         change(&mut other.basis);
         assert!(other.bits::<f64, K>(kernels, 2) != here, "change {i}");
+    }
+    let changes: [&dyn Fn(&mut Viscosity); 2] =
+        [&|v| nudge(&mut v.dynamic), &|v| nudge(&mut v.prandtl)];
+    for (i, change) in changes.iter().enumerate() {
+        let mut other = case.clone();
+        change(other.params.viscosity.as_mut().expect("a viscous flow"));
+        assert!(other.bits::<f64, K>(kernels, 2) != here, "coefficient {i}");
     }
     let other = Case { seed: 8, ..case };
     assert!(other.bits::<f64, K>(kernels, 2) != here, "another state");

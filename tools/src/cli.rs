@@ -572,6 +572,10 @@ pub struct BenchFluxArgs {
     #[arg(long, value_name = "PRECISION", value_delimiter = ',', value_parser = wide, help_heading = "Flow")]
     pub precision: Vec<Precision>,
 
+    /// The Navier-Stokes equations instead of Euler's
+    #[arg(long, help_heading = "Flow")]
+    pub viscous: bool,
+
     /// Elements along the edges of all boxes [default: as many as make the orders alike in degrees of freedom]
     #[arg(
         long,
@@ -605,6 +609,7 @@ const BENCH_FLUX_EXAMPLES: &str = "\
 Examples:
   cutlink bench flux --order 3 --threads 1
   cutlink bench flux --device cuda --json
+  cutlink bench flux --viscous --order 3
 
 Periodic boxes in 2D and 3D with Runge-Kutta 33, of equal elements and with every eighth one refined; then \
 adaptations of a mesh that follows a vortex. Nothing is written.

@@ -208,6 +208,11 @@ fn rates_of_flux_reconstruction_follow_from_times_and_counts() {
         let share = bytes / number(&made["copy"], "bytes_per_second");
         assert!((share / number(case, "of_copy") - 1.0).abs() < 1e-9);
     }
+    let line = "bench flux --elements 4 --order 2 --precision f32 --runs 2 --viscous --json";
+    let viscous = folder.run(line).ok().json();
+    let cases = viscous["cases"].as_array().expect("cases");
+    assert!(cases.iter().all(|case| case["is_viscous"] == true));
+    assert!(made["cases"][0]["is_viscous"] == false);
     let adaptation = &made["adaptation"];
     assert!(number(adaptation, "elements") >= 512.0, "{adaptation}");
     folder.run("bench flux --order 5").failed(2, &["1 to 4"]);

@@ -1,7 +1,7 @@
 //! A stage of all elements: common fluxes, the derivative of the corrected flux, the Runge–Kutta update, new traces.
 
 use super::{
-    AtFaces, Operators, Task, low_first, mortar, prefetch, rusanov, sizes, vectorized, viscous,
+    Fluxes, Operators, Task, low_first, mortar, prefetch, rusanov, sizes, vectorized, viscous,
 };
 use cutlink_amr::linear::Face;
 use cutlink_device::Real;
@@ -38,7 +38,7 @@ impl<T: Real> Scratch<T> {
 #[inline(always)]
 fn common<const D: usize, const Q: usize, const VISCOUS: bool, T: Real>(
     task: &Task<'_, D, T>,
-    at_faces: &AtFaces<'_, T>,
+    before: &Fluxes<'_, T>,
     leaf: u32,
     out: &mut [T],
 ) {
@@ -51,11 +51,11 @@ fn common<const D: usize, const Q: usize, const VISCOUS: bool, T: Real>(
             Face::Same(other) => trace(other, face ^ 1),
             Face::Outside => &task.far_field[..all],
             Face::Finer(slot) => {
-                out.copy_from_slice(mortar::of_slot::<D, T>(at_faces.mortars, all, slot));
+                out.copy_from_slice(mortar::of_slot::<D, T>(before.mortars, all, slot));
                 continue;
             }
             Face::Coarser { leaf, sub_face } => {
-                let mortars = at_faces.mortars;
+                let mortars = before.mortars;
                 let flux = mortar::of_sub_face(task, mortars, all, face, leaf, sub_face);
                 out.copy_from_slice(flux);
                 continue;
@@ -65,7 +65,7 @@ fn common<const D: usize, const Q: usize, const VISCOUS: bool, T: Real>(
         rusanov::<D, Q, T>(task.gamma, face / 2, low, high, out);
         if VISCOUS && let Face::Same(other) = at {
             let above = if face % 2 == 1 { other } else { leaf };
-            let flux = viscous::at_lower::<D, Q, T>(at_faces.viscous, above, face / 2);
+            let flux = viscous::at_lower::<D, Q, T>(before.viscous, above, face / 2);
             viscous::take::<D, T>(const { sizes::face(D, Q) }, flux, out);
         }
     }
@@ -127,9 +127,9 @@ fn fluxes<const D: usize, const Q: usize, const A: usize, T: Real>(
 }
 
 /// Takes `rate` times the derivative of the corrected flux along axis `A` from the new state; `low` and `high` are the
-/// common fluxes on the axis' faces.
+/// common fluxes on the axis' faces. Without `MEETS` they count as 0.
 #[inline(always)]
-pub(super) fn subtract<const Q: usize, const A: usize, T: Real>(
+pub(super) fn subtract<const Q: usize, const A: usize, const MEETS: bool, T: Real>(
     operators: &Operators<T, Q>,
     flux: &[T],
     low: &[T],
@@ -144,11 +144,13 @@ pub(super) fn subtract<const Q: usize, const A: usize, T: Real>(
     let ends = low.chunks_exact(stride).zip(high.chunks_exact(stride));
     for ((flux, next), (low, high)) in lines.zip(ends) {
         if A == 0 {
-            let mut sum: [T; Q] = std::array::from_fn(|i| operators.corrections[0][i] * low[0]);
-            for i in 0..Q {
-                sum[i] = operators.corrections[1][i].mul_add(high[0], sum[i]);
-            }
-            for j in 0..Q {
+            let mut sum: [T; Q] = if MEETS {
+                let sum = operators.corrections[0].map(|left| left * low[0]);
+                std::array::from_fn(|i| operators.corrections[1][i].mul_add(high[0], sum[i]))
+            } else {
+                operators.columns[0].map(|first| first * flux[0])
+            };
+            for j in usize::from(!MEETS)..Q {
                 for i in 0..Q {
                     sum[i] = operators.columns[j][i].mul_add(flux[j], sum[i]);
                 }
@@ -163,11 +165,13 @@ pub(super) fn subtract<const Q: usize, const A: usize, T: Real>(
             let (low, high) = (row::<Q, T>(low, k), row::<Q, T>(high, k));
             let rows: [[T; Q]; Q] = std::array::from_fn(|j| row(flux, j * stride + k));
             for i in 0..Q {
-                let mut sum: [T; Q] = low.map(|low| operators.corrections[0][i] * low);
-                for l in 0..Q {
-                    sum[l] = operators.corrections[1][i].mul_add(high[l], sum[l]);
-                }
-                for j in 0..Q {
+                let mut sum: [T; Q] = if MEETS {
+                    let sum = low.map(|low| operators.corrections[0][i] * low);
+                    std::array::from_fn(|l| operators.corrections[1][i].mul_add(high[l], sum[l]))
+                } else {
+                    rows[0].map(|flux| operators.divergence[i][0] * flux)
+                };
+                for j in usize::from(!MEETS)..Q {
                     for l in 0..Q {
                         sum[l] = operators.divergence[i][j].mul_add(rows[j][l], sum[l]);
                     }
@@ -247,39 +251,32 @@ fn all_traces<const D: usize, const Q: usize, T: Real>(
 
 /// An axis of an element: fluxes, and their derivative taken from the new state.
 #[inline(always)]
-fn axis<const D: usize, const Q: usize, const A: usize, const VISCOUS: bool, T: Real>(
-    task: &Task<'_, D, T>,
+fn axis<const D: usize, const Q: usize, const A: usize, T: Real>(
     operators: &Operators<T, Q>,
     u: &[T],
     rates: &[T; D],
     scratch: &mut Scratch<T>,
-    gradients: &mut viscous::Scratch<T>,
 ) {
     fluxes::<D, Q, A, T>(u, &scratch.primitive, &mut scratch.flux);
     let Scratch {
         common, flux, next, ..
     } = scratch;
-    if VISCOUS && let Some(coefficients) = &task.viscosity {
-        viscous::fluxes::<D, Q, A, T>(coefficients, gradients);
-        viscous::take::<D, T>(const { sizes::nodes(D, Q) }, &gradients.flux, flux);
-    }
     let all = const { sizes::trace(D, Q) };
     let (low, high) = common[2 * A * all..][..2 * all].split_at(all);
-    subtract::<Q, A, T>(operators, flux, low, high, rates[A], next);
+    subtract::<Q, A, true, T>(operators, flux, low, high, rates[A], next);
 }
 
 /// A stage of some elements, the first of which is leaf `first`.
 #[inline(always)]
 fn elements<const D: usize, const Q: usize, const VISCOUS: bool, T: Real>(
     task: &Task<'_, D, T>,
-    at_faces: &AtFaces<'_, T>,
+    before: &Fluxes<'_, T>,
     operators: &Operators<T, Q>,
     first: usize,
     [u, start, traces]: [&mut [T]; 3],
 ) {
     let (one, faces) = const { (sizes::element(D, Q), 2 * D * sizes::trace(D, Q)) };
     let mut scratch = Scratch::<T>::new::<D, Q>();
-    let mut gradients = viscous::Scratch::<T>::new::<D, Q, VISCOUS>();
     let elements = u
         .chunks_exact_mut(one)
         .zip(start.chunks_exact_mut(one))
@@ -289,7 +286,7 @@ fn elements<const D: usize, const Q: usize, const VISCOUS: bool, T: Real>(
         if leaf + 1 < task.levels.len() {
             prefetch_beyond::<D, Q, T>(task, leaf as u32 + 1);
         }
-        common::<D, Q, VISCOUS, T>(task, at_faces, leaf as u32, &mut scratch.common);
+        common::<D, Q, VISCOUS, T>(task, before, leaf as u32, &mut scratch.common);
         primitives::<D, Q, T>(task.gamma, u, &mut scratch.primitive);
         if task.keep == T::ZERO {
             scratch.next.copy_from_slice(u);
@@ -300,23 +297,18 @@ fn elements<const D: usize, const Q: usize, const VISCOUS: bool, T: Real>(
         }
         let scale = T::of(f64::from(1u32 << task.levels[leaf]));
         let rates = task.rates.map(|rate| rate * scale);
-        if VISCOUS && let Some(coefficients) = &task.viscosity {
-            let states = at_faces.states;
-            viscous::gradients(
-                task,
-                coefficients,
-                states,
-                operators,
-                leaf,
-                u,
-                &mut gradients,
-            );
+        if VISCOUS {
+            let one = const { sizes::rates(D, Q) };
+            let by_viscosity = &before.rates[leaf * one..][..one];
+            let next = &mut scratch.next[const { sizes::nodes(D, Q) }..];
+            for (next, &rate) in next.iter_mut().zip(by_viscosity) {
+                *next = task.time.mul_add(rate, *next);
+            }
         }
-        let with = (&mut scratch, &mut gradients);
-        axis::<D, Q, 0, VISCOUS, T>(task, operators, u, &rates, with.0, with.1);
-        axis::<D, Q, 1, VISCOUS, T>(task, operators, u, &rates, with.0, with.1);
+        axis::<D, Q, 0, T>(operators, u, &rates, &mut scratch);
+        axis::<D, Q, 1, T>(operators, u, &rates, &mut scratch);
         if D == 3 {
-            axis::<D, Q, 2, VISCOUS, T>(task, operators, u, &rates, with.0, with.1);
+            axis::<D, Q, 2, T>(operators, u, &rates, &mut scratch);
         }
         let to = if task.is_first { start } else { u };
         to.copy_from_slice(&scratch.next);
@@ -327,21 +319,21 @@ fn elements<const D: usize, const Q: usize, const VISCOUS: bool, T: Real>(
 /// See [`Kernels::advance`](super::Kernels::advance).
 pub(super) fn advance<const D: usize, const Q: usize, T: Real>(
     task: &Task<'_, D, T>,
-    at_faces: &AtFaces<'_, T>,
+    before: &Fluxes<'_, T>,
     u: &mut [T],
     start: &mut [T],
     traces: &mut [T],
 ) {
     if task.viscosity.is_some() {
-        all_elements::<D, Q, true, T>(task, at_faces, [u, start, traces]);
+        all_elements::<D, Q, true, T>(task, before, [u, start, traces]);
     } else {
-        all_elements::<D, Q, false, T>(task, at_faces, [u, start, traces]);
+        all_elements::<D, Q, false, T>(task, before, [u, start, traces]);
     }
 }
 
 fn all_elements<const D: usize, const Q: usize, const VISCOUS: bool, T: Real>(
     task: &Task<'_, D, T>,
-    at_faces: &AtFaces<'_, T>,
+    before: &Fluxes<'_, T>,
     [u, start, traces]: [&mut [T]; 3],
 ) {
     let operators = &Operators::<T, Q>::of(task.basis);
@@ -356,7 +348,7 @@ fn all_elements<const D: usize, const Q: usize, const VISCOUS: bool, T: Real>(
                 || {
                     let first = chunk * CHUNK;
                     let numbers = [u, start, traces];
-                    elements::<D, Q, VISCOUS, T>(task, at_faces, operators, first, numbers);
+                    elements::<D, Q, VISCOUS, T>(task, before, operators, first, numbers);
                 },
             );
         });

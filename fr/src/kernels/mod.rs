@@ -3,7 +3,7 @@
 //! | stage | contract | file |
 //! |---|---|---|
 //! | `common_states` | common velocities and temperatures of hanging faces; of viscous flows | `viscous` |
-//! | `viscous_traces` | the normal viscous fluxes on the lower faces of elements; of viscous flows | `viscous` |
+//! | `viscous_rates` | viscous fluxes: the rates of change inside elements, and the traces on their lower faces | `viscous` |
 //! | `mortars` | common fluxes of hanging faces at the points of their fine sides, and gathered on the coarse side | `mortar` |
 //! | `advance` | common fluxes of all other faces, the corrected flux, the update, new traces: one pass over the state | `advance` |
 //! | `traces` | the traces of a new state | `advance` |
@@ -17,6 +17,7 @@
 //! | mortars | slot of the hanging face, sub-face and then the whole face, unknown, point |
 //! | common states | the same with velocity and p / ρ in place of unknowns |
 //! | viscous traces | leaf, axis, unknown without ρ, point of the lower face |
+//! | viscous rates | leaf, unknown without ρ, point |
 //!
 //! Each number is the result of the same operations in the same order, of + - × ÷ √, comparison and `mul_add` alone, so
 //! states are the same bits for any number of threads, on every processor and on a GPU.
@@ -68,9 +69,14 @@ pub mod sizes {
         unknowns(d) * face(d, q)
     }
 
-    /// Bytes of an element in a flow that is adapted: two states, two sets of traces, the tree, and viscous traces.
+    /// Bytes of an element in a flow that is adapted: two states, two sets of traces, the tree, and of a viscous flow
+    /// its viscous traces and rates.
     pub const fn bytes<T>(d: usize, q: usize, is_viscous: bool) -> u64 {
-        let viscous = if is_viscous { viscous(d, q) } else { 0 };
+        let viscous = if is_viscous {
+            viscous(d, q) + rates(d, q)
+        } else {
+            0
+        };
         let numbers = 2 * element(d, q) + 4 * d * trace(d, q) + viscous;
         (size_of::<T>() * numbers + 64) as u64
     }
@@ -89,6 +95,11 @@ pub mod sizes {
     /// Numbers of an element's viscous traces, which it has on the lower face of each axis.
     pub const fn viscous(d: usize, q: usize) -> usize {
         d * gradient_trace(d, q)
+    }
+
+    /// Numbers of an element's rates of change by viscous fluxes.
+    pub const fn rates(d: usize, q: usize) -> usize {
+        gradients(d) * nodes(d, q)
     }
 
     /// Numbers of a hanging face's common velocities and temperatures: of its sub-faces, and of the whole.
@@ -122,6 +133,8 @@ pub struct Task<'a, const D: usize, T: Real, B: Backend = Host> {
     pub levels: &'a [u8],
     /// What lies beyond the faces of leaves.
     pub faces: &'a Faces<D, B>,
+    /// The time of the stage.
+    pub time: T,
     /// By axis: 2 / h of root elements times the time of the stage.
     pub rates: [T; D],
     /// How much of the state at the start of the step the stage takes back.
@@ -147,15 +160,15 @@ pub struct Coefficients<const D: usize, T> {
     pub slopes: [T; D],
 }
 
-/// What a stage has from others at faces. Euler flows have no `states` and `viscous`.
+/// What `advance` has from the stages before it. Of Euler flows `viscous` and `rates` are empty.
 #[derive(Debug)]
-pub struct AtFaces<'a, T: Real, B: Backend = Host> {
+pub struct Fluxes<'a, T: Real, B: Backend = Host> {
     /// The fluxes of hanging faces.
     pub mortars: &'a B::Buf<T>,
-    /// The common velocities and temperatures of hanging faces.
-    pub states: &'a B::Buf<T>,
     /// The viscous traces.
     pub viscous: &'a B::Buf<T>,
+    /// The viscous rates.
+    pub rates: &'a B::Buf<T>,
 }
 
 /// The stages in a precision.
@@ -166,8 +179,14 @@ pub trait Kernels<const D: usize>: Real {
     /// The common velocities and temperatures of hanging faces, and their projections to the coarse sides.
     fn common_states(task: &Task<'_, D, Self>, out: &mut [Self]);
 
-    /// The viscous traces of a state, with the `common_states` of hanging faces.
-    fn viscous_traces(task: &Task<'_, D, Self>, states: &[Self], u: &[Self], out: &mut [Self]);
+    /// The viscous traces and rates of a state, with the `common_states` of hanging faces.
+    fn viscous_rates(
+        task: &Task<'_, D, Self>,
+        states: &[Self],
+        u: &[Self],
+        traces: &mut [Self],
+        rates: &mut [Self],
+    );
 
     /// The common fluxes of hanging faces, and their projections to the coarse sides.
     fn mortars(task: &Task<'_, D, Self>, viscous: &[Self], out: &mut [Self]);
@@ -176,7 +195,7 @@ pub trait Kernels<const D: usize>: Real {
     /// it takes the place of `start` instead, and `u` is then the state at the start.
     fn advance(
         task: &Task<'_, D, Self>,
-        at_faces: &AtFaces<'_, Self>,
+        fluxes: &Fluxes<'_, Self>,
         u: &mut [Self],
         start: &mut [Self],
         traces: &mut [Self],
@@ -211,13 +230,19 @@ macro_rules! kernels {
                 by_order!(task.basis, viscous::common_states, $d, (task, out));
             }
 
-            fn viscous_traces(
+            fn viscous_rates(
                 task: &Task<'_, $d, Self>,
                 states: &[Self],
                 u: &[Self],
-                out: &mut [Self],
+                traces: &mut [Self],
+                rates: &mut [Self],
             ) {
-                by_order!(task.basis, viscous::traces, $d, (task, states, u, out));
+                by_order!(
+                    task.basis,
+                    viscous::rates,
+                    $d,
+                    (task, states, u, [traces, rates])
+                );
             }
 
             fn mortars(task: &Task<'_, $d, Self>, viscous: &[Self], out: &mut [Self]) {
@@ -226,7 +251,7 @@ macro_rules! kernels {
 
             fn advance(
                 task: &Task<'_, $d, Self>,
-                at_faces: &AtFaces<'_, Self>,
+                fluxes: &Fluxes<'_, Self>,
                 u: &mut [Self],
                 start: &mut [Self],
                 traces: &mut [Self],
@@ -235,7 +260,7 @@ macro_rules! kernels {
                     task.basis,
                     advance::advance,
                     $d,
-                    (task, at_faces, u, start, traces)
+                    (task, fluxes, u, start, traces)
                 );
             }
 

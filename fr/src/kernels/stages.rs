@@ -1,6 +1,6 @@
 //! The stages of a step, for a backend to implement, and the CPU's.
 
-use super::{AtFaces, Kernels, Task};
+use super::{Fluxes, Kernels, Task};
 use crate::{ElementChanges, EulerFlow, FrError};
 use cutlink_amr::linear::Leaves;
 use cutlink_device::{Backend, Host};
@@ -8,9 +8,6 @@ use rayon::prelude::*;
 
 /// The stages of a flow in a memory space. All backends give the same bits.
 pub trait EulerKernels<const D: usize>: Backend {
-    /// Whether there are the stages of viscous flows; without them such a flow cannot go to the backend.
-    const HAS_VISCOSITY: bool;
-
     /// The traces of a state. `task` has no traces yet.
     fn traces<T: Kernels<D>>(
         &self,
@@ -22,22 +19,19 @@ pub trait EulerKernels<const D: usize>: Backend {
     /// The common velocities and temperatures of hanging faces, and their projections to the coarse sides.
     fn common_states<T: Kernels<D>>(
         &self,
-        _task: &Task<'_, D, T, Self>,
-        _states: &mut Self::Buf<T>,
-    ) -> Result<(), FrError> {
-        Err(FrError::NoViscosity)
-    }
+        task: &Task<'_, D, T, Self>,
+        states: &mut Self::Buf<T>,
+    ) -> Result<(), FrError>;
 
-    /// The viscous traces of the state, with the `common_states` of hanging faces.
-    fn viscous_traces<T: Kernels<D>>(
+    /// The viscous traces and rates of the state, with the `common_states` of hanging faces.
+    fn viscous_rates<T: Kernels<D>>(
         &self,
-        _task: &Task<'_, D, T, Self>,
-        _states: &Self::Buf<T>,
-        _u: &Self::Buf<T>,
-        _viscous: &mut Self::Buf<T>,
-    ) -> Result<(), FrError> {
-        Err(FrError::NoViscosity)
-    }
+        task: &Task<'_, D, T, Self>,
+        states: &Self::Buf<T>,
+        u: &Self::Buf<T>,
+        traces: &mut Self::Buf<T>,
+        rates: &mut Self::Buf<T>,
+    ) -> Result<(), FrError>;
 
     /// The common fluxes of hanging faces, and their projections to the coarse sides.
     fn mortars<T: Kernels<D>>(
@@ -52,7 +46,7 @@ pub trait EulerKernels<const D: usize>: Backend {
     fn advance<T: Kernels<D>>(
         &self,
         task: &Task<'_, D, T, Self>,
-        at_faces: &AtFaces<'_, T, Self>,
+        fluxes: &Fluxes<'_, T, Self>,
         u: &mut Self::Buf<T>,
         start: &mut Self::Buf<T>,
         traces: &mut Self::Buf<T>,
@@ -98,8 +92,6 @@ pub struct Waves<'a, const D: usize, B: Backend = Host> {
 }
 
 impl<const D: usize> EulerKernels<D> for Host {
-    const HAS_VISCOSITY: bool = true;
-
     fn traces<T: Kernels<D>>(
         &self,
         task: &Task<'_, D, T>,
@@ -129,26 +121,27 @@ impl<const D: usize> EulerKernels<D> for Host {
         Ok(())
     }
 
-    fn viscous_traces<T: Kernels<D>>(
+    fn viscous_rates<T: Kernels<D>>(
         &self,
         task: &Task<'_, D, T>,
         states: &Vec<T>,
         u: &Vec<T>,
-        viscous: &mut Vec<T>,
+        traces: &mut Vec<T>,
+        rates: &mut Vec<T>,
     ) -> Result<(), FrError> {
-        T::viscous_traces(task, states, u, viscous);
+        T::viscous_rates(task, states, u, traces, rates);
         Ok(())
     }
 
     fn advance<T: Kernels<D>>(
         &self,
         task: &Task<'_, D, T>,
-        at_faces: &AtFaces<'_, T>,
+        fluxes: &Fluxes<'_, T>,
         u: &mut Vec<T>,
         start: &mut Vec<T>,
         traces: &mut Vec<T>,
     ) -> Result<(), FrError> {
-        T::advance(task, at_faces, u, start, traces);
+        T::advance(task, fluxes, u, start, traces);
         if task.is_first {
             std::mem::swap(u, start);
         }

@@ -5,12 +5,13 @@
 //! penalty is needed. At a far-field face the common value is the inner one, and the viscous flux is zero.
 
 use super::{
-    Coefficients, Operators, Task,
+    CHUNK, Coefficients, Operators, Task,
     advance::{ends, subtract},
-    for_chunks, mortar, sizes,
+    for_chunks, mortar, sizes, vectorized,
 };
 use cutlink_amr::linear::Face;
 use cutlink_device::Real;
+use rayon::prelude::*;
 
 /// Velocity by axis, then p / ρ, at some points of which `u` has the unknowns.
 #[inline(always)]
@@ -32,7 +33,7 @@ fn variables<const D: usize, T: Real>(gamma: T, points: usize, u: &[T], out: &mu
 }
 
 /// What the viscous fluxes of an element are made with.
-pub(super) struct Scratch<T> {
+struct Scratch<T> {
     /// Common variables, by face, variable and point of the face.
     common: Vec<T>,
     /// Variables by point.
@@ -40,13 +41,12 @@ pub(super) struct Scratch<T> {
     /// Gradients, by axis, variable and point.
     gradients: Vec<T>,
     /// The viscous flux along an axis, by unknown without ρ and point.
-    pub(super) flux: Vec<T>,
+    flux: Vec<T>,
 }
 
 impl<T: Real> Scratch<T> {
-    /// Of an Euler flow it has no numbers.
-    pub(super) fn new<const D: usize, const Q: usize, const VISCOUS: bool>() -> Self {
-        let zeros = |len| vec![T::ZERO; if VISCOUS { len } else { 0 }];
+    fn new<const D: usize, const Q: usize>() -> Self {
+        let zeros = |len| vec![T::ZERO; len];
         let all = sizes::gradients(D) * sizes::nodes(D, Q);
         Self {
             common: zeros(2 * D * sizes::gradient_trace(D, Q)),
@@ -101,14 +101,14 @@ fn gradients_along<const D: usize, const Q: usize, const A: usize, T: Real>(
     let (low, high) = scratch.common[2 * A * trace..][..2 * trace].split_at(trace);
     let out = &mut scratch.gradients[A * all..][..all];
     out.fill(T::ZERO);
-    subtract::<Q, A, T>(operators, &scratch.own[..all], low, high, -slope, out);
+    subtract::<Q, A, true, T>(operators, &scratch.own[..all], low, high, -slope, out);
 }
 
 /// The gradients of velocity and temperature in a leaf, into `scratch`.
 #[inline(always)]
-pub(super) fn gradients<const D: usize, const Q: usize, T: Real>(
+fn gradients<const D: usize, const Q: usize, T: Real>(
     task: &Task<'_, D, T>,
-    coefficients: &Coefficients<D, T>,
+    slopes: &[T; D],
     states: &[T],
     operators: &Operators<T, Q>,
     leaf: usize,
@@ -118,8 +118,6 @@ pub(super) fn gradients<const D: usize, const Q: usize, T: Real>(
     common::<D, Q, T>(task, states, leaf as u32, &mut scratch.common);
     let nodes = const { sizes::nodes(D, Q) };
     variables::<D, T>(task.gamma, nodes, u, &mut scratch.own);
-    let scale = T::of(f64::from(1u32 << task.levels[leaf]));
-    let slopes = coefficients.slopes.map(|slope| slope * scale);
     gradients_along::<D, Q, 0, T>(operators, slopes[0], scratch);
     gradients_along::<D, Q, 1, T>(operators, slopes[1], scratch);
     if D == 3 {
@@ -130,7 +128,7 @@ pub(super) fn gradients<const D: usize, const Q: usize, T: Real>(
 /// The viscous fluxes along axis `A` into `scratch`, which has the gradients: stresses μ (∂_A v_i + ∂_i v_A - 2/3 δ div v),
 /// and their power with the conducted heat.
 #[inline(always)]
-pub(super) fn fluxes<const D: usize, const Q: usize, const A: usize, T: Real>(
+fn fluxes<const D: usize, const Q: usize, const A: usize, T: Real>(
     coefficients: &Coefficients<D, T>,
     scratch: &mut Scratch<T>,
 ) {
@@ -165,48 +163,76 @@ pub(super) fn fluxes<const D: usize, const Q: usize, const A: usize, T: Real>(
     }
 }
 
-/// The viscous trace on the lower face of axis `A`.
+/// The viscous trace on the lower face of axis `A`, and what the fluxes along it add to the rates.
 #[inline(always)]
-fn trace<const D: usize, const Q: usize, const A: usize, T: Real>(
+fn axis<const D: usize, const Q: usize, const A: usize, T: Real>(
     coefficients: &Coefficients<D, T>,
+    slopes: &[T; D],
     operators: &Operators<T, Q>,
     scratch: &mut Scratch<T>,
-    out: &mut [T],
+    traces: &mut [T],
+    rates: &mut [T],
 ) {
     let all = const { sizes::gradient_trace(D, Q) };
     fluxes::<D, Q, A, T>(coefficients, scratch);
-    let low = &mut out[A * all..][..all];
+    let low = &mut traces[A * all..][..all];
     ends::<Q, A, 1, T>([&operators.edges[0]], &scratch.flux, [low]);
+    // Common fluxes come with the inviscid ones.
+    let none = &scratch.common[..all];
+    subtract::<Q, A, false, T>(operators, &scratch.flux, none, none, -slopes[A], rates);
 }
 
-/// See [`Kernels::viscous_traces`](super::Kernels::viscous_traces).
-pub(super) fn traces<const D: usize, const Q: usize, T: Real>(
+/// See [`Kernels::viscous_rates`](super::Kernels::viscous_rates).
+pub(super) fn rates<const D: usize, const Q: usize, T: Real>(
     task: &Task<'_, D, T>,
     states: &[T],
     u: &[T],
-    out: &mut [T],
+    [traces, rates]: [&mut [T]; 2],
 ) {
     let operators = &Operators::<T, Q>::of(task.basis);
+    let (of_traces, of_rates) = (sizes::viscous(D, Q), sizes::rates(D, Q));
+    traces
+        .par_chunks_mut(CHUNK * of_traces)
+        .zip(rates.par_chunks_mut(CHUNK * of_rates))
+        .enumerate()
+        .for_each(|(chunk, out)| {
+            vectorized(
+                #[inline(always)]
+                || elements::<D, Q, T>(task, states, operators, chunk * CHUNK, u, out),
+            );
+        });
+}
+
+/// The viscous traces and rates of some elements, the first of which is leaf `first`.
+#[inline(always)]
+fn elements<const D: usize, const Q: usize, T: Real>(
+    task: &Task<'_, D, T>,
+    states: &[T],
+    operators: &Operators<T, Q>,
+    first: usize,
+    u: &[T],
+    (traces, rates): (&mut [T], &mut [T]),
+) {
     let coefficients = &task.viscosity.expect("a viscous flow");
-    let (one, element) = (sizes::viscous(D, Q), sizes::element(D, Q));
-    for_chunks(
-        out,
-        one,
-        #[inline(always)]
-        |first, out| {
-            let mut scratch = Scratch::new::<D, Q, true>();
-            for (i, out) in out.chunks_exact_mut(one).enumerate() {
-                let leaf = first + i;
-                let u = &u[leaf * element..][..element];
-                gradients::<D, Q, T>(task, coefficients, states, operators, leaf, u, &mut scratch);
-                trace::<D, Q, 0, T>(coefficients, operators, &mut scratch, out);
-                trace::<D, Q, 1, T>(coefficients, operators, &mut scratch, out);
-                if D == 3 {
-                    trace::<D, Q, 2, T>(coefficients, operators, &mut scratch, out);
-                }
-            }
-        },
-    );
+    let element = const { sizes::element(D, Q) };
+    let mut scratch = Scratch::new::<D, Q>();
+    let all = traces
+        .chunks_exact_mut(const { sizes::viscous(D, Q) })
+        .zip(rates.chunks_exact_mut(const { sizes::rates(D, Q) }));
+    for (i, (traces, rates)) in all.enumerate() {
+        let leaf = first + i;
+        let scale = T::of(f64::from(1u32 << task.levels[leaf]));
+        let slopes = &coefficients.slopes.map(|slope| slope * scale);
+        let u = &u[leaf * element..][..element];
+        gradients::<D, Q, T>(task, slopes, states, operators, leaf, u, &mut scratch);
+        rates.fill(T::ZERO);
+        let with = &mut scratch;
+        axis::<D, Q, 0, T>(coefficients, slopes, operators, with, traces, rates);
+        axis::<D, Q, 1, T>(coefficients, slopes, operators, with, traces, rates);
+        if D == 3 {
+            axis::<D, Q, 2, T>(coefficients, slopes, operators, with, traces, rates);
+        }
+    }
 }
 
 /// The common velocities and temperatures of all hanging faces: by slot, sub-face (and then the whole face), variable and

@@ -3,7 +3,7 @@
 //! Degrees of freedom are points times unknowns. Each case is a periodic box with Runge–Kutta 33: of equal elements, and with
 //! every eighth one refined, which has hanging faces. The copy bandwidth is measured in the same run. Its share is that of the least
 //! bytes of a stage: the state read and written, the state at the start of the step where a stage takes some of it back,
-//! traces written and read once.
+//! traces written and read once; of a viscous flow the state read once more, viscous traces and rates written and read once.
 //!
 //! An adaptation is one of a mesh that follows a vortex (Witherden & Vincent 2024 have this flow): sensor, marks, tree, faces, state
 //! and traces.
@@ -23,7 +23,7 @@ use cutlink_amr::{
 use cutlink_device::{Backend, Host, Memory};
 use cutlink_fr::{
     ElementAdaptation, EulerFlow, EulerParams, FrError, IsentropicVortex, MAX_ORDER, Primitive,
-    RungeKutta, Sensor, TimeStep,
+    RungeKutta, Sensor, TimeStep, Viscosity,
     kernels::{EulerKernels, Kernels, sizes},
 };
 use cutlink_solver::Precision;
@@ -39,6 +39,11 @@ const PLANE: [[u32; MAX_ORDER]; 2] = [[256, 128, 128, 128], [2048, 1360, 1024, 8
 const SPACE: [[u32; MAX_ORDER]; 2] = [[32, 24, 20, 16], [128, 88, 64, 52]];
 /// Looks for each that changes the mesh, at most.
 const LOOKS: u32 = 20;
+/// Of viscous flows: so little that it limits no step.
+const VISCOSITY: Viscosity = Viscosity {
+    dynamic: 1e-6,
+    prandtl: 0.72,
+};
 /// Edges of the box that is adapted, in root elements.
 const ADAPTED: [u32; 2] = [12, 50];
 
@@ -58,6 +63,7 @@ pub struct FluxCaseReport {
     pub dimensions: usize,
     pub precision: String,
     pub order: usize,
+    pub is_viscous: bool,
     pub has_hanging_faces: bool,
     pub elements: usize,
     pub degrees_of_freedom: u64,
@@ -179,12 +185,15 @@ impl<B: Both> Bench<'_, B> {
     where
         B: EulerKernels<D>,
     {
-        check_memory::<D, T, B>(self.backend, edge, order, has_hanging_faces)?;
+        let is_viscous = self.args.viscous;
+        let bytes = sizes::bytes::<T>(D, order + 1, is_viscous);
+        check_memory::<D, B>(self.backend, edge, bytes, has_hanging_faces)?;
         let leaves = tree::<D>(edge, has_hanging_faces)?;
         // A third of what is stable on refined elements.
         let time_step = TimeStep::Fixed(0.03 / f64::from(edge * (2 * order as u32 + 1)));
-        let mut flow =
-            EulerFlow::<D, T>::new(&leaves, [0.0; D], [1.0; D], params(order, time_step))?;
+        let mut params = params(order, time_step);
+        params.viscosity = is_viscous.then_some(VISCOSITY);
+        let mut flow = EulerFlow::<D, T>::new(&leaves, [0.0; D], [1.0; D], params)?;
         flow.set(|x| Primitive {
             density: 1.0 + 0.2 * (std::f64::consts::TAU * x.iter().sum::<f64>()).sin(),
             velocity: [1.0; D],
@@ -214,13 +223,20 @@ impl<B: Both> Bench<'_, B> {
         let stages = RungeKutta::Rk33.evaluations() as u64;
         let traces = 2.0 * (2 * D * sizes::trace(D, order + 1)) as f64;
         // Two of three stages read the state at the start of the step.
-        let least = 2.0 + 2.0 / 3.0 + traces / sizes::element(D, order + 1) as f64;
+        let q = order + 1;
+        let viscous = if is_viscous {
+            sizes::element(D, q) + 2 * (sizes::viscous(D, q) + sizes::rates(D, q))
+        } else {
+            0
+        };
+        let least = 2.0 + 2.0 / 3.0 + (traces + viscous as f64) / sizes::element(D, q) as f64;
         let per_second = (numbers * stages) as f64 / (1e-3 * ms.median);
         let bytes_per_second = per_second * least * size_of::<T>() as f64;
         self.report.cases.push(FluxCaseReport {
             dimensions: D,
             precision: precision.to_string(),
             order,
+            is_viscous,
             has_hanging_faces,
             elements: leaves.len(),
             degrees_of_freedom: numbers,
@@ -236,7 +252,8 @@ impl<B: Both> Bench<'_, B> {
     /// Adaptations of a mesh that follows a vortex, each after two steps.
     fn adaptation(&mut self, edge: u32) -> Result<(), Error> {
         let order = self.report.adaptation.order;
-        check_memory::<3, f64, B>(self.backend, edge, order, true)?;
+        let bytes = sizes::bytes::<f64>(3, order + 1, false);
+        check_memory::<3, B>(self.backend, edge, bytes, true)?;
         let vortex = IsentropicVortex::w24(20.0);
         let leaves = tree::<3>(edge, false)?;
         let params = params(order, TimeStep::Courant(0.5));
@@ -280,16 +297,16 @@ impl<B: Both> Bench<'_, B> {
 }
 
 /// Refuses a box that memory has no room for.
-fn check_memory<const D: usize, T, B: Backend>(
+fn check_memory<const D: usize, B: Backend>(
     backend: &B,
     edge: u32,
-    order: usize,
+    of_element: u64,
     is_refined: bool,
 ) -> Result<(), Error> {
     let roots = u128::from(edge).pow(D as u32);
     // At first every eighth is refined. Balance refines no more: one level differs.
     let most = roots * if is_refined { 7 + (1 << D) } else { 8 } / 8;
-    let need = most * u128::from(sizes::bytes::<T>(D, order + 1, false));
+    let need = most * u128::from(of_element);
     let free = match B::MEMORY {
         Memory::Host => Host.free_bytes(),
         Memory::Device => Host.free_bytes().min(backend.free_bytes()),
@@ -350,9 +367,10 @@ impl FluxBenchReport {
             } else {
                 ""
             };
+            let viscous = if case.is_viscous { ", viscous" } else { "" };
             lines.push([
                 format!(
-                    "{}D {} p{}{hanging}",
+                    "{}D {} p{}{viscous}{hanging}",
                     case.dimensions, case.precision, case.order
                 ),
                 grouped(case.elements as u64),

@@ -4,6 +4,7 @@
 use super::{SENSOR, THREADS, TRANSFER, blocks, name_of};
 use crate::{
     ElementAdaptation, ElementChanges, EulerFlow, FrError, Sensor,
+    adapt::Lengths,
     kernels::{Kernels, sizes},
     sensor::Modes,
 };
@@ -141,23 +142,24 @@ fn take<const D: usize, T: Kernels<D>>(
     let (cuda, q) = (flow.backend.clone(), flow.params.order + 1);
     let faces = leaves.faces(&cuda)?;
     let (old, count) = (flow.leaves.len(), leaves.len());
-    let state = count * sizes::element(D, q);
-    let traces = 2 * D * count * sizes::trace(D, q);
-    let mortars = faces.slots.len() * sizes::slot(D, q);
-    // What a failure would leave is the old flow: the numbers of these three count for nothing between steps, and traces come last.
+    let len = Lengths::of(&flow.params, count, faces.slots.len());
+    // A failure leaves the old flow: the numbers of these count for nothing between steps, and traces come last.
     for (what, buffer, len) in [
-        ("the state at a step's start", &mut flow.start, state),
-        ("new traces", &mut flow.next_traces, traces),
-        ("fluxes of hanging faces", &mut flow.mortars, mortars),
+        ("the state at a step's start", &mut flow.start, len.state),
+        ("new traces", &mut flow.next_traces, len.traces),
+        ("fluxes of hanging faces", &mut flow.mortars, len.mortars),
+        ("common states", &mut flow.states, len.states),
+        ("viscous traces", &mut flow.viscous, len.viscous),
+        ("viscous rates", &mut flow.viscous_rates, len.rates),
     ] {
         buffer.make_room(what, len)?;
     }
     let mut start = cuda.uninit("the state at a step's start", 0)?;
-    if flow.u.capacity() < state {
-        start.make_room("the state at a step's start", state)?;
+    if flow.u.capacity() < len.state {
+        start.make_room("the state at a step's start", len.state)?;
     }
-    flow.traces.make_room("traces", traces)?;
-    flow.start.grow("the state", state)?;
+    flow.traces.make_room("traces", len.traces)?;
+    flow.start.grow("the state", len.state)?;
     let launch = cuda
         .launch(&TRANSFER, D, name_of!("transfer", T, q))
         .buf(marks)
@@ -175,10 +177,13 @@ fn take<const D: usize, T: Kernels<D>>(
         flow.start = start;
     }
     for (buffer, len) in [
-        (&mut flow.start, state),
-        (&mut flow.traces, traces),
-        (&mut flow.next_traces, traces),
-        (&mut flow.mortars, mortars),
+        (&mut flow.start, len.state),
+        (&mut flow.traces, len.traces),
+        (&mut flow.next_traces, len.traces),
+        (&mut flow.mortars, len.mortars),
+        (&mut flow.states, len.states),
+        (&mut flow.viscous, len.viscous),
+        (&mut flow.viscous_rates, len.rates),
     ] {
         buffer.truncate(len);
         buffer.grow("of the leaves", len)?;

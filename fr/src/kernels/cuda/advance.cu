@@ -3,65 +3,62 @@
 // A thread has a column of points along the last axis in registers. Along the others it meets the points of its group in
 // shared memory, three times a stage: fluxes and common fluxes, room for the new state, the new state for its traces.
 
+#include "columns.cuh"
 #include "linear.cuh"
 #include "riemann.cuh"
 
-// Time over lengths: 2 / h of root elements times the time of the stage.
+// Everything that a stage reads. `rates` are 2 / h of root elements times the time of the stage.
 template <typename T>
-struct Rates {
-    T v[D];
+struct Stage {
+    const uint32_t* __restrict__ codes;
+    const uint64_t* __restrict__ keys;
+    uint32_t count;
+    const T* __restrict__ traces;
+    const T* __restrict__ mortars;
+    const T* __restrict__ far_field;
+    const T* __restrict__ viscous_traces;
+    const T* __restrict__ viscous_rates;
+    const T* from;
+    const T* __restrict__ start;
+    T* to;
+    T* __restrict__ new_traces;
+    T gamma, keep, time;
 };
 
-// Where a point of a column, `k` points up, is in an array of all points in shared memory. For 4 x 4 x 4 points, any two
-// axes run over different banks: (x, y, z) is at (x + z, y + 2 z) of the field with four elements.
-template <int Q>
-__device__ __forceinline__ int place_of(int point, int k) {
-    if (D == 3 && Q == 4) {
-        return k * 16 + (point ^ (((k ^ k >> 1) & 1) << 3 | (k >> 1) << 2 | k));
-    }
-    return k * Shape<Q>::FACE + point;
-}
-
-// The point `j` of the line along `axis`, which is not the last, to point `f` of the axis' faces: its place in the lowest
-// face, and how far up it is.
-template <int Q>
-__device__ __forceinline__ int on_line(int axis, int f, int j) {
-    return D == 2 ? j : axis == 0 ? f % Q * Q + j : j * Q + f % Q;
-}
-
-template <int Q>
-__device__ __forceinline__ int height_of(int f) {
-    return D == 2 ? f : f / Q;
-}
-
-// What lies beyond a face, at a point: another trace, or a common flux that is there already.
+// What lies beyond a face, at a point: another trace with the viscous flux of a viscous flow, or a common flux that is there
+// already.
 template <typename T>
 struct Beyond {
     const T* from;
+    const T* viscous;
     bool is_flux;
 };
 
-template <typename T, int Q>
-__device__ __forceinline__ Beyond<T> beyond(const uint32_t* codes, uint32_t leaf, int face, const T* traces,
-                                            const T* mortars, const T* far_field) {
+template <bool VISCOUS, int Q, typename T>
+__device__ __forceinline__ Beyond<T> beyond(const Stage<T>& stage, uint32_t leaf, int face) {
     using S = Shape<Q>;
-    const uint32_t code = codes[leaf * FACES + face], kind = code >> FACE_ID_BITS, id = code & FACE_ID;
+    const uint32_t code = stage.codes[leaf * FACES + face], kind = code >> FACE_ID_BITS, id = code & FACE_ID;
     if (kind == 0) {
-        return {traces + (static_cast<size_t>(id) * FACES + (face ^ 1)) * S::TRACE, false};
+        const T* viscous = nullptr;
+        if (VISCOUS) {
+            const uint32_t above = face % 2 == 1 ? id : leaf;
+            viscous = stage.viscous_traces + (static_cast<size_t>(above) * D + face / 2) * S::GRADIENT_TRACE;
+        }
+        return {stage.traces + (static_cast<size_t>(id) * FACES + (face ^ 1)) * S::TRACE, viscous, false};
     }
     if (kind == FACE_OUTSIDE) {
-        return {far_field, false};
+        return {stage.far_field, nullptr, false};
     }
     uint32_t slot = id, part = PARTS;
     if (kind >= FACE_COARSER) {
-        slot = codes[id * FACES + (face ^ 1)] & FACE_ID;
+        slot = stage.codes[id * FACES + (face ^ 1)] & FACE_ID;
         part = kind - FACE_COARSER;
     }
-    return {mortars + (static_cast<size_t>(slot) * SLOT_TRACES + part) * S::TRACE, true};
+    return {stage.mortars + (static_cast<size_t>(slot) * SLOT_TRACES + part) * S::TRACE, nullptr, true};
 }
 
 // The common flux at a point of a face.
-template <int A, int Q, typename T>
+template <bool VISCOUS, int A, int Q, typename T>
 __device__ __forceinline__ void common(T gamma, int upper, const Beyond<T>& other, int point, const T (&own)[V],
                                        T (&flux)[V]) {
     T there[V];
@@ -79,39 +76,29 @@ __device__ __forceinline__ void common(T gamma, int upper, const Beyond<T>& othe
     } else {
         rusanov<A>(gamma, there, own, flux);
     }
+    if (VISCOUS && other.viscous != nullptr) {
+#pragma unroll
+        for (int v = 0; v < G; v++) {
+            flux[1 + v] -= other.viscous[v * Shape<Q>::FACE + point];
+        }
+    }
 }
 
-// Everything that a stage reads.
-template <typename T>
-struct Stage {
-    const uint32_t* __restrict__ codes;
-    const uint64_t* __restrict__ keys;
-    uint32_t count;
-    const T* __restrict__ traces;
-    const T* __restrict__ mortars;
-    const T* __restrict__ far_field;
-    const T* from;
-    const T* __restrict__ start;
-    T* to;
-    T* __restrict__ new_traces;
-    T gamma, keep;
-};
-
 // Common fluxes along axis A, which is not the last, for the group.
-template <int A, int Q, typename T>
+template <bool VISCOUS, int A, int Q, typename T>
 __device__ __forceinline__ void meet_across(const Stage<T>& stage, uint32_t leaf, int point, T* shared) {
     using S = Shape<Q>;
 #pragma unroll
     for (int upper = 0; upper < 2; upper++) {
         const int face = 2 * A + upper;
         const T* trace = stage.traces + (static_cast<size_t>(leaf) * FACES + face) * S::TRACE;
-        const Beyond<T> other = beyond<T, Q>(stage.codes, leaf, face, stage.traces, stage.mortars, stage.far_field);
+        const Beyond<T> other = beyond<VISCOUS, Q>(stage, leaf, face);
         T own[V], flux[V];
 #pragma unroll
         for (int v = 0; v < V; v++) {
             own[v] = trace[v * S::FACE + point];
         }
-        common<A, Q>(stage.gamma, upper, other, point, own, flux);
+        common<VISCOUS, A, Q>(stage.gamma, upper, other, point, own, flux);
 #pragma unroll
         for (int v = 0; v < V; v++) {
             shared[face * S::TRACE + v * S::FACE + point] = flux[v];
@@ -119,23 +106,8 @@ __device__ __forceinline__ void meet_across(const Stage<T>& stage, uint32_t leaf
     }
 }
 
-// What a thread has of the derivative along an axis that is not the last: its row of the matrix.
-template <typename T, int Q>
-struct Row {
-    T divergence[Q], correction[2];
-
-    __device__ __forceinline__ Row(const Matrices<T, Q>& matrices, int i) {
-#pragma unroll
-        for (int j = 0; j < Q; j++) {
-            divergence[j] = matrices.divergence(i)[j];
-        }
-        correction[0] = matrices.correction(0)[i];
-        correction[1] = matrices.correction(1)[i];
-    }
-};
-
-template <typename T, int Q>
-__device__ __forceinline__ void advance(const Stage<T>& stage, const Rates<T>& rates, const Matrices<T, Q>& matrices,
+template <bool VISCOUS, typename T, int Q>
+__device__ __forceinline__ void advance(const Stage<T>& stage, const ByAxis<T>& rates, const Matrices<T, Q>& matrices,
                                         const Known<T, Q>& known) {
     using S = Shape<Q>;
     constexpr int CROSS = D - 1;
@@ -162,16 +134,15 @@ __device__ __forceinline__ void advance(const Stage<T>& stage, const Rates<T>& r
         }
     }
 
-    meet_across<0, Q>(stage, leaf, point, meeting);
+    meet_across<VISCOUS, 0, Q>(stage, leaf, point, meeting);
     if (D == 3) {
-        meet_across<CROSS - 1, Q>(stage, leaf, point, meeting);
+        meet_across<VISCOUS, CROSS - 1, Q>(stage, leaf, point, meeting);
     }
     // Along the last axis a point of a face is this thread's alone.
     T ends[2][V];
 #pragma unroll
     for (int upper = 0; upper < 2; upper++) {
-        const Beyond<T> other =
-            beyond<T, Q>(stage.codes, leaf, 2 * CROSS + upper, stage.traces, stage.mortars, stage.far_field);
+        const Beyond<T> other = beyond<VISCOUS, Q>(stage, leaf, 2 * CROSS + upper);
         T own[V];
 #pragma unroll
         for (int v = 0; v < V; v++) {
@@ -181,7 +152,7 @@ __device__ __forceinline__ void advance(const Stage<T>& stage, const Rates<T>& r
                 own[v] = mul_add(known.edge(upper, j), u[v][j], own[v]);
             }
         }
-        common<CROSS, Q>(stage.gamma, upper, other, point, own, ends[upper]);
+        common<VISCOUS, CROSS, Q>(stage.gamma, upper, other, point, own, ends[upper]);
     }
 
     T pressure[Q], up[Q];
@@ -231,6 +202,10 @@ __device__ __forceinline__ void advance(const Stage<T>& stage, const Rates<T>& r
             T value = u[v][k];
             if (has_start) {
                 value = mul_add(stage.keep, stage.start[at] - value, value);
+            }
+            if (VISCOUS && v > 0) {
+                const size_t rate = static_cast<size_t>(leaf) * S::RATES + (v - 1) * S::NODES + k * S::FACE + point;
+                value = mul_add(stage.time, stage.viscous_rates[rate], value);
             }
 #pragma unroll
             for (int a = 0; a < CROSS; a++) {
@@ -320,11 +295,11 @@ __device__ void traces(const T* u, uint64_t count, const T* matrices, T* out) {
     out[n] = sum;
 }
 
-// One thread a point: the largest of Σ (|v_a| + c) / h_a, infinite where a state is no flow. Numbers that are not negative are
+// One thread a point: the largest of Σ (|v_a| + c) / h_a + diffusion / ρ 4^level, infinite where a state is no flow. Numbers that are not negative are
 // ordered as their bits.
 template <typename T, int Q>
-__device__ void wave_rate(const T* u, const uint64_t* keys, uint64_t count, double gamma, Rates<double> edges,
-                          unsigned long long* largest) {
+__device__ void wave_rate(const T* u, const uint64_t* keys, uint64_t count, double gamma, ByAxis<double> edges,
+                          double diffusion, unsigned long long* largest) {
     using S = Shape<Q>;
     const uint64_t n = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     unsigned long long bits = 0;
@@ -344,7 +319,8 @@ __device__ void wave_rate(const T* u, const uint64_t* keys, uint64_t count, doub
         for (int a = 0; a < D; a++) {
             rate += (magnitude(velocity[a]) + sound) / edges.v[a];
         }
-        rate *= static_cast<double>(1u << level_of(keys[leaf]));
+        const double scale = static_cast<double>(1u << level_of(keys[leaf]));
+        rate = rate * scale + diffusion / density * (scale * scale);
         const bool is_flow = isfinite(rate) && density > 0;
         bits = static_cast<unsigned long long>(__double_as_longlong(is_flow ? rate : INFINITY));
     }
@@ -357,21 +333,27 @@ __device__ void wave_rate(const T* u, const uint64_t* keys, uint64_t count, doub
     }
 }
 
-#define STAGES(T, Q)                                                                                                         \
-    extern "C" __global__ __launch_bounds__(THREADS) void advance_##T##_##Q(                                                 \
-        const uint32_t* codes, const uint64_t* keys, uint32_t count, const T* old_traces, const T* mortars,                 \
-        const T* far_field, const T* from, const T* start, T* to, T* new_traces, T gamma, T keep, const Rates<T> rates,      \
-        const T* matrices, const __grid_constant__ Sixteen<T> a, const __grid_constant__ Sixteen<T> b,                       \
+#define ADVANCE(NAME, VISCOUS, T, Q)                                                                                         \
+    extern "C" __global__ __launch_bounds__(THREADS) void NAME##_##T##_##Q(                                                  \
+        const uint32_t* codes, const uint64_t* keys, uint32_t count, const T* old_traces, const T* mortars,                  \
+        const T* far_field, const T* viscous_traces, const T* viscous_rates, const T* from, const T* start, T* to,           \
+        T* new_traces, T gamma, T keep, T time, const ByAxis<T> rates, const T* matrices,                                     \
+        const __grid_constant__ Sixteen<T> a, const __grid_constant__ Sixteen<T> b,                                          \
         const __grid_constant__ Sixteen<T> c) {                                                                              \
-        const Stage<T> stage{codes, keys, count, old_traces, mortars, far_field, from, start, to, new_traces, gamma, keep}; \
-        advance<T, Q>(stage, rates, Matrices<T, Q>{matrices}, Known<T, Q>{a, b, c});                                         \
-    }                                                                                                                        \
+        const Stage<T> stage{codes,         keys, count, old_traces, mortars,    far_field, viscous_traces,                  \
+                             viscous_rates, from, start, to,         new_traces, gamma,     keep,           time};           \
+        advance<VISCOUS, T, Q>(stage, rates, Matrices<T, Q>{matrices}, Known<T, Q>{a, b, c});                                \
+    }
+
+#define STAGES(T, Q)                                                                                                         \
+    ADVANCE(advance, false, T, Q)                                                                                            \
+    ADVANCE(advance_viscous, true, T, Q)                                                                                     \
     extern "C" __global__ void traces_##T##_##Q(const T* u, uint64_t count, const T* matrices, T* out) {                     \
         traces<T, Q>(u, count, matrices, out);                                                                               \
     }                                                                                                                        \
     extern "C" __global__ void wave_rate_##T##_##Q(const T* u, const uint64_t* keys, uint64_t count, double gamma,          \
-                                                   Rates<double> edges, unsigned long long* largest) {                       \
-        wave_rate<T, Q>(u, keys, count, gamma, edges, largest);                                                            \
+                                                   ByAxis<double> edges, double diffusion, unsigned long long* largest) {     \
+        wave_rate<T, Q>(u, keys, count, gamma, edges, diffusion, largest);                                                   \
     }
 
 STAGES(float, 2)

@@ -3,7 +3,7 @@
 use super::{ADVANCE, ByAxis, Sixteen, THREADS, blocks, name_of};
 use crate::{
     FrError,
-    kernels::{Kernels, Task, operators, sizes, stages::Waves},
+    kernels::{Fluxes, Kernels, Task, operators, sizes, stages::Waves},
 };
 use cutlink_device::cuda::{Cuda, CudaBuf, LaunchGrid};
 
@@ -13,13 +13,14 @@ const ALONE: u32 = 256;
 pub(super) fn advance<const D: usize, T: Kernels<D>>(
     cuda: &Cuda,
     task: &Task<'_, D, T, Cuda>,
-    mortars: &CudaBuf<T>,
+    fluxes: &Fluxes<'_, T, Cuda>,
     u: &mut CudaBuf<T>,
     start: &mut CudaBuf<T>,
     traces: &mut CudaBuf<T>,
 ) -> Result<(), FrError> {
     let (q, count) = (task.basis.order() + 1, task.leaves.len());
-    task.check(mortars.len());
+    task.check(fluxes.mortars.len());
+    task.check_viscous(fluxes.viscous.len(), fluxes.rates.len());
     task.check_elements([u.len(), start.len()], traces.len());
     let known = operators::numbers::<T>(task.basis);
     // The first stage writes beside the state, which is then the state at the start; the others write over it.
@@ -28,20 +29,28 @@ pub(super) fn advance<const D: usize, T: Kernels<D>>(
     } else {
         (u.share(), start.share(), u.share())
     };
+    let name = if task.viscosity.is_some() {
+        name_of!("advance_viscous", T, q)
+    } else {
+        name_of!("advance", T, q)
+    };
     let launch = cuda
-        .launch(&ADVANCE, D, name_of!("advance", T, q))
+        .launch(&ADVANCE, D, name)
         .buf(&task.faces.codes)
         .buf(task.leaves.keys())
         .val(count as u32)
         .buf(task.traces)
-        .buf(mortars)
+        .buf(fluxes.mortars)
         .buf(task.far_field)
+        .buf(fluxes.viscous)
+        .buf(fluxes.rates)
         .val(from)
         .val(kept)
         .val(to)
         .out(traces)
         .val(task.gamma)
         .val(task.keep)
+        .val(task.time)
         .val(ByAxis(task.rates))
         .buf(task.matrices)
         .val(Sixteen::of(&known, 0))
@@ -99,6 +108,7 @@ pub(super) fn wave_rate<const D: usize, T: Kernels<D>>(
         .val(count as u64)
         .val(waves.gamma)
         .val(ByAxis(waves.edges))
+        .val(waves.diffusion)
         .out(&mut largest);
     // SAFETY: a key for each leaf, and the state that its length was compared with.
     unsafe { launch.run(LaunchGrid::over(count, ALONE))? };

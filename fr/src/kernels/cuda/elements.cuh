@@ -8,6 +8,8 @@
 
 // Unknowns: density, momentum, energy.
 constexpr int V = D + 2;
+// Variables whose gradients the viscous fluxes depend on: velocity, p / ρ. Also the unknowns that have viscous fluxes.
+constexpr int G = D + 1;
 // Faces of an element, and sub-faces of a hanging one.
 constexpr int FACES = 2 * D;
 constexpr int PARTS = 1 << (D - 1);
@@ -28,6 +30,8 @@ struct Shape {
     static constexpr int NODES = FACE * Q;
     static constexpr int ELEMENT = V * NODES;
     static constexpr int TRACE = V * FACE;
+    static constexpr int GRADIENT_TRACE = G * FACE;
+    static constexpr int RATES = G * NODES;
     static constexpr int PER_WARP = 32 / FACE;
     static constexpr int PER_BLOCK = WARPS * PER_WARP;
 

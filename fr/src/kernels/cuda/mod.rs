@@ -5,8 +5,9 @@
 mod adapt;
 mod advance;
 mod mortar;
+mod viscous;
 
-use super::{AtFaces, EulerKernels, Kernels, Task, sizes, stages::Waves};
+use super::{EulerKernels, Fluxes, Kernels, Task, sizes, stages::Waves};
 use crate::{ElementChanges, EulerFlow, FrError};
 use cutlink_device::{
     Item,
@@ -17,6 +18,7 @@ static ADVANCE: [Module; 2] = cutlink_device::cuda_modules!("advance");
 static MORTAR: [Module; 2] = cutlink_device::cuda_modules!("mortar");
 static SENSOR: [Module; 2] = cutlink_device::cuda_modules!("sensor");
 static TRANSFER: [Module; 2] = cutlink_device::cuda_modules!("transfer");
+static VISCOUS: [Module; 2] = cutlink_device::cuda_modules!("viscous");
 
 /// Threads of a block: `THREADS` of `elements.cuh`.
 const THREADS: u32 = 64;
@@ -69,7 +71,7 @@ impl<T: Item> Sixteen<T> {
     }
 }
 
-/// A number for each axis as an argument: `Rates` of `advance.cu`.
+/// A number for each axis as an argument: `ByAxis` of `columns.cuh`.
 #[derive(Debug, Clone, Copy)]
 #[repr(transparent)]
 struct ByAxis<const D: usize, T>([T; D]);
@@ -108,6 +110,15 @@ impl<const D: usize, T: Kernels<D>> Task<'_, D, T, Cuda> {
     }
 
     /// # Panics
+    /// Where an array of a viscous flow has another length than that of the leaves; of others they are empty.
+    fn check_viscous(&self, traces: usize, rates: usize) {
+        let q = self.basis.order() + 1;
+        let leaves = self.viscosity.map_or(0, |_| self.leaves.len());
+        let expected = [sizes::viscous(D, q), sizes::rates(D, q)].map(|one| leaves * one);
+        assert_eq!([traces, rates], expected, "of the leaves");
+    }
+
+    /// # Panics
     /// Where two states or new traces have another length than the leaves'.
     fn check_elements(&self, states: [usize; 2], traces: usize) {
         let (q, leaves) = (self.basis.order() + 1, self.leaves.len());
@@ -121,8 +132,6 @@ impl<const D: usize, T: Kernels<D>> Task<'_, D, T, Cuda> {
 }
 
 impl<const D: usize> EulerKernels<D> for Cuda {
-    const HAS_VISCOSITY: bool = false;
-
     fn traces<T: Kernels<D>>(
         &self,
         task: &Task<'_, D, T, Self>,
@@ -135,21 +144,40 @@ impl<const D: usize> EulerKernels<D> for Cuda {
     fn mortars<T: Kernels<D>>(
         &self,
         task: &Task<'_, D, T, Self>,
-        _viscous: &CudaBuf<T>,
+        viscous: &CudaBuf<T>,
         mortars: &mut CudaBuf<T>,
     ) -> Result<(), FrError> {
-        mortar::mortars(self, task, mortars)
+        mortar::mortars(self, task, viscous, mortars)
+    }
+
+    fn common_states<T: Kernels<D>>(
+        &self,
+        task: &Task<'_, D, T, Self>,
+        states: &mut CudaBuf<T>,
+    ) -> Result<(), FrError> {
+        viscous::common_states(self, task, states)
+    }
+
+    fn viscous_rates<T: Kernels<D>>(
+        &self,
+        task: &Task<'_, D, T, Self>,
+        states: &CudaBuf<T>,
+        u: &CudaBuf<T>,
+        traces: &mut CudaBuf<T>,
+        rates: &mut CudaBuf<T>,
+    ) -> Result<(), FrError> {
+        viscous::rates(self, task, states, u, [traces, rates])
     }
 
     fn advance<T: Kernels<D>>(
         &self,
         task: &Task<'_, D, T, Self>,
-        at_faces: &AtFaces<'_, T, Self>,
+        fluxes: &Fluxes<'_, T, Self>,
         u: &mut CudaBuf<T>,
         start: &mut CudaBuf<T>,
         traces: &mut CudaBuf<T>,
     ) -> Result<(), FrError> {
-        advance::advance(self, task, at_faces.mortars, u, start, traces)
+        advance::advance(self, task, fluxes, u, start, traces)
     }
 
     fn wave_rate<T: Kernels<D>>(

@@ -1,39 +1,7 @@
 // Hanging faces: common fluxes at the points of the fine sides, and what they are on the coarse side: `mortar.rs`.
 
 #include "riemann.cuh"
-
-// A value at a point of a face, of those in `from`, by a matrix for each axis of the face. `rows` is scratch for all points;
-// the group waits once, and may write `from` after it.
-template <typename T, int Q>
-__device__ __forceinline__ void tensor(unsigned group, const T* lower, const T* upper, const T* from, T* rows, int point,
-                                       T (&to)[V]) {
-    using S = Shape<Q>;
-    const int b = point / Q;
-#pragma unroll
-    for (int v = 0; v < V; v++) {
-        const T* line = from + v * S::FACE + b * Q;
-        T sum = lower[0] * line[0];
-#pragma unroll
-        for (int j = 1; j < Q; j++) {
-            sum = mul_add(lower[j], line[j], sum);
-        }
-        to[v] = sum;
-        rows[v * S::FACE + point] = sum;
-    }
-    __syncwarp(group);
-    if constexpr (D == 3) {
-#pragma unroll
-        for (int v = 0; v < V; v++) {
-            const T* column = rows + v * S::FACE + point % Q;
-            T sum = upper[0] * column[0];
-#pragma unroll
-            for (int j = 1; j < Q; j++) {
-                sum = mul_add(upper[j], column[j * Q], sum);
-            }
-            to[v] = sum;
-        }
-    }
-}
+#include "tensor.cuh"
 
 template <typename T>
 __device__ void along(int axis, T gamma, const T (&low)[V], const T (&high)[V], T (&out)[V]) {
@@ -47,11 +15,11 @@ __device__ void along(int axis, T gamma, const T (&low)[V], const T (&high)[V], 
 }
 
 // A group has a hanging face.
-template <typename T, int Q>
-__device__ void mortars(const uint32_t* slots, const uint32_t* hanging, uint32_t count, const T* traces, T gamma,
-                        Matrices<T, Q> matrices, T* out) {
+template <bool VISCOUS, typename T, int Q>
+__device__ void mortars(const uint32_t* slots, const uint32_t* hanging, uint32_t count, const T* traces, const T* viscous,
+                        T gamma, Matrices<T, Q> matrices, T* out) {
     using S = Shape<Q>;
-    constexpr int ONE = S::template padded<T>(4 * S::TRACE);
+    constexpr int ONE = S::template padded<T>(4 * S::TRACE + (VISCOUS ? 2 * S::GRADIENT_TRACE : 0));
     __shared__ T memory[S::PER_BLOCK][ONE];
     const Place<Q> place(count);
     const unsigned group = __ballot_sync(~0u, place.is_on);
@@ -62,6 +30,8 @@ __device__ void mortars(const uint32_t* slots, const uint32_t* hanging, uint32_t
     T* rows = coarse + S::TRACE;
     T* fluxes = rows + S::TRACE;
     T* flux_rows = fluxes + S::TRACE;
+    T* coarse_viscous = flux_rows + S::TRACE;
+    T* viscous_rows = coarse_viscous + S::GRADIENT_TRACE;
     const uint32_t slot = place.item, at = slots[slot];
     const int point = place.point, face = static_cast<int>(at % FACES), i = point % Q, b = point / Q;
     const T* own = traces + static_cast<size_t>(at) * S::TRACE;
@@ -69,6 +39,14 @@ __device__ void mortars(const uint32_t* slots, const uint32_t* hanging, uint32_t
 #pragma unroll
     for (int v = 0; v < V; v++) {
         coarse[v * S::FACE + point] = own[v * S::FACE + point];
+    }
+    const size_t of_viscous = static_cast<size_t>(D) * S::GRADIENT_TRACE;
+    const T* along_axis = viscous + face / 2 * S::GRADIENT_TRACE + point;
+    if (VISCOUS) {
+#pragma unroll
+        for (int v = 0; v < G; v++) {
+            coarse_viscous[v * S::FACE + point] = along_axis[at / FACES * of_viscous + v * S::FACE];
+        }
     }
     __syncwarp(group);
     T whole[V];
@@ -82,11 +60,23 @@ __device__ void mortars(const uint32_t* slots, const uint32_t* hanging, uint32_t
         for (int v = 0; v < V; v++) {
             fine[v] = beyond[v * S::FACE + point];
         }
-        tensor<T, Q>(group, matrices.half(first, i), matrices.half(second, b), coarse, rows, point, here);
+        tensor<Q>(group, matrices.half(first, i), matrices.half(second, b), coarse, rows, point, here);
         if (face % 2 == 1) {
             along(face / 2, gamma, here, fine, flux);
         } else {
             along(face / 2, gamma, fine, here, flux);
+        }
+        if (VISCOUS) {
+            // The trace of the upper side. All groups of a warp take this path, so that they wait together.
+            T above[G];
+            tensor<Q>(group, matrices.half(first, i), matrices.half(second, b), coarse_viscous, viscous_rows, point, above);
+#pragma unroll
+            for (int v = 0; v < G; v++) {
+                if (face % 2 == 1) {
+                    above[v] = along_axis[other * of_viscous + v * S::FACE];
+                }
+                flux[1 + v] -= above[v];
+            }
         }
 #pragma unroll
         for (int v = 0; v < V; v++) {
@@ -94,7 +84,7 @@ __device__ void mortars(const uint32_t* slots, const uint32_t* hanging, uint32_t
             fluxes[v * S::FACE + point] = flux[v];
         }
         __syncwarp(group);
-        tensor<T, Q>(group, matrices.projection(first, i), matrices.projection(second, b), fluxes, flux_rows, point, flux);
+        tensor<Q>(group, matrices.projection(first, i), matrices.projection(second, b), fluxes, flux_rows, point, flux);
 #pragma unroll
         for (int v = 0; v < V; v++) {
             whole[v] = part > 0 ? whole[v] + flux[v] : flux[v];
@@ -106,11 +96,16 @@ __device__ void mortars(const uint32_t* slots, const uint32_t* hanging, uint32_t
     }
 }
 
-#define MORTARS(T, Q)                                                                                                         \
-    extern "C" __global__ __launch_bounds__(THREADS) void mortars_##T##_##Q(                                                  \
-        const uint32_t* slots, const uint32_t* hanging, uint32_t count, const T* traces, T gamma, const T* matrices, T* out) { \
-        mortars<T, Q>(slots, hanging, count, traces, gamma, Matrices<T, Q>{matrices}, out);                                    \
+#define MORTAR(NAME, VISCOUS, T, Q)                                                                                           \
+    extern "C" __global__ __launch_bounds__(THREADS) void NAME##_##T##_##Q(                                                   \
+        const uint32_t* slots, const uint32_t* hanging, uint32_t count, const T* traces, const T* viscous, T gamma,           \
+        const T* matrices, T* out) {                                                                                          \
+        mortars<VISCOUS, T, Q>(slots, hanging, count, traces, viscous, gamma, Matrices<T, Q>{matrices}, out);                 \
     }
+
+#define MORTARS(T, Q)                                                                                                         \
+    MORTAR(mortars, false, T, Q)                                                                                              \
+    MORTAR(mortars_viscous, true, T, Q)
 
 MORTARS(float, 2)
 MORTARS(float, 3)
