@@ -60,6 +60,6 @@ pub use adapt::{ElementAdaptation, ElementChanges};
 pub use basis::{Basis, MAX_ORDER};
 pub use error::FrError;
 pub use params::{EulerParams, Primitive, RungeKutta, TimeStep, Viscosity};
-pub use run::{EulerFlow, Totals};
+pub use run::{Energies, EulerFlow, Totals};
 pub use sensor::Sensor;
 pub use vortex::IsentropicVortex;

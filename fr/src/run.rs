@@ -20,6 +20,15 @@ pub struct Totals<const D: usize> {
     pub energy: f64,
 }
 
+/// Volume integrals of turbulence.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Energies {
+    /// Kinetic energy, ∫ ρ v² / 2 dV.
+    pub kinetic: f64,
+    /// Enstrophy, ∫ ρ (rot v)² / 2 dV, of the polynomials inside elements: jumps between them count for nothing.
+    pub enstrophy: f64,
+}
+
 /// A compressible flow on the leaves of a tree, an element each: by the Euler equations, or with [viscosity](EulerParams::viscosity)
 /// by those of Navier and Stokes.
 ///
@@ -229,6 +238,42 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         }
     }
 
+    /// Kinetic energy and enstrophy.
+    pub fn energies(&self) -> Energies {
+        let (nodes, one, q) = (self.nodes(), self.element(), self.params.order + 1);
+        let velocity = |leaf: usize, node: usize, a: usize| {
+            let value = |v: usize| self.u[leaf * one + v * nodes + node].wide();
+            value(1 + a) / value(0)
+        };
+        let density = |leaf: usize, node: usize| self.u[leaf * one + node].wide();
+        // The derivative of velocity `a` along `axis`, on the line of points through a point.
+        let slope = |leaf: usize, node: usize, a: usize, axis: usize| -> f64 {
+            let stride = q.pow(axis as u32);
+            let (i, first) = (node / stride % q, node - node / stride % q * stride);
+            let terms = (0..q)
+                .map(|j| self.basis.derivative[i * q + j] * velocity(leaf, first + j * stride, a));
+            terms.sum::<f64>() * 2.0 * f64::from(1u32 << self.levels[leaf]) / self.edges[axis]
+        };
+        let kinetic = |leaf: usize, node: usize| {
+            let square: f64 = (0..D).map(|a| velocity(leaf, node, a).powi(2)).sum();
+            0.5 * density(leaf, node) * square
+        };
+        let enstrophy = |leaf: usize, node: usize| {
+            let pairs: &[[usize; 2]] = if D == 3 {
+                &[[0, 1], [1, 2], [2, 0]]
+            } else {
+                &[[0, 1]]
+            };
+            let rotation = |&[a, b]: &[usize; 2]| slope(leaf, node, b, a) - slope(leaf, node, a, b);
+            let square: f64 = pairs.iter().map(|pair| rotation(pair).powi(2)).sum();
+            0.5 * density(leaf, node) * square
+        };
+        Energies {
+            kinetic: self.integral(kinetic),
+            enstrophy: self.integral(enstrophy),
+        }
+    }
+
     /// The L2 norm of the density's difference from an exact one, √∫ (ρ - ρ_exact)² dV, by the scheme's own quadrature
     /// (W24, eq. 13).
     pub fn density_error(&self, exact: impl Fn([f64; D]) -> f64 + Sync) -> f64 {
@@ -356,16 +401,25 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
     /// # Errors
     /// Where the device fails.
     pub fn wave_rate(&self) -> Result<f64, FrError> {
+        self.wave_rate_refined(0)
+    }
+
+    /// The same as if all elements were refined so often.
+    ///
+    /// # Errors
+    /// Where the device fails.
+    pub fn wave_rate_refined(&self, times: u32) -> Result<f64, FrError> {
+        let edges = self.edges.map(|edge| edge / f64::from(1u32 << times));
         let p = self.params.order;
         let diffusion = self.params.viscosity.map_or(0.0, |viscosity| {
-            let squares = self.edges.iter().map(|h| 1.0 / (h * h)).sum::<f64>();
+            let squares = edges.iter().map(|h| 1.0 / (h * h)).sum::<f64>();
             // Half the largest eigenvalue of the second derivative, over 2 p + 1: within 1 % of it from above.
             let per_wave = ((2 * p + 1) * (p * p + p + 6)) as f64 / 4.0;
             per_wave * viscosity.largest(self.params.gamma) * squares
         });
         let waves = Waves {
             gamma: self.params.gamma,
-            edges: self.edges,
+            edges,
             diffusion,
             nodes: sizes::nodes(D, p + 1),
             leaves: &self.leaves,

@@ -60,6 +60,8 @@ pub struct FluxDomainTable {
 )]
 pub struct GasTable {
     pub gamma: Option<f64>,
+    pub dynamic_viscosity: Option<f64>,
+    pub prandtl: Option<f64>,
 }
 
 /// The time integration, by name.
@@ -112,6 +114,7 @@ pub struct FarFieldTable {
 )]
 pub enum FluxPreset {
     IsentropicVortex,
+    TaylorGreen,
 }
 
 /// The initial state.

@@ -18,7 +18,7 @@ use crate::{
 use cutlink_amr::linear::Grid;
 use cutlink_fr::{
     ElementAdaptation, EulerParams, IsentropicVortex, Primitive, RungeKutta, Sensor, TimeStep,
-    kernels::sizes,
+    Viscosity, kernels::sizes,
 };
 use cutlink_mesher::exact::{Exact, Facet};
 use cutlink_solver::Precision;
@@ -33,6 +33,9 @@ const REFINE: f64 = 0.1;
 const MACH: f64 = 0.5;
 const STRENGTH: f64 = 5.0;
 const DECAY: f64 = 0.5;
+/// Of air.
+const PRANDTL: f64 = 0.71;
+const TAYLOR_GREEN_MACH: f64 = 0.1;
 
 /// Share of the free memory that elements may take by default.
 const SHARE_OF_MEMORY: f64 = 0.8;
@@ -41,11 +44,45 @@ const SHARE_OF_MEMORY: f64 = 0.8;
 #[derive(Debug, Clone)]
 pub(super) enum FluxInitial<const D: usize> {
     Vortex(IsentropicVortex),
+    TaylorGreen(TaylorGreen<D>),
     Fields {
         density: Expression,
         velocity: [Expression; D],
         pressure: Expression,
     },
+}
+
+/// Taylor & Green's vortices in a periodic box: velocity scale and mean density 1, temperature the same everywhere.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TaylorGreen<const D: usize> {
+    /// The pressure of the mean, `1 / (γ Ma²)`.
+    pressure: f64,
+    lower: [f64; D],
+    /// 2 π over the edges of the box.
+    wave: [f64; D],
+}
+
+impl<const D: usize> TaylorGreen<D> {
+    /// The initial state.
+    pub(super) fn at(&self, x: [f64; D]) -> Primitive<D> {
+        let phase: [f64; D] = std::array::from_fn(|a| self.wave[a] * (x[a] - self.lower[a]));
+        let along = phase.get(2).map_or(1.0, |z| z.cos());
+        let (x, y) = (phase[0], phase[1]);
+        let mut velocity = [0.0; D];
+        velocity[0] = x.sin() * y.cos() * along;
+        velocity[1] = -x.cos() * y.sin() * along;
+        let twice = (2.0 * x).cos() + (2.0 * y).cos();
+        let swing = match phase.get(2) {
+            Some(z) => twice * ((2.0 * z).cos() + 2.0) / 16.0,
+            None => twice / 4.0,
+        };
+        let pressure = self.pressure + swing;
+        Primitive {
+            density: pressure / self.pressure,
+            velocity,
+            pressure,
+        }
+    }
 }
 
 /// A case with all defaults but for the length of steps.
@@ -107,6 +144,7 @@ impl FluxCase {
         Facet<D>: Exact<D>,
     {
         let gamma = positive("[physics] gamma", self.physics.gamma.unwrap_or(GAMMA))?;
+        let viscosity = self.viscosity()?;
         let periodic = self.periodic::<D>()?;
         let (mesh, grid, bounds) = self.domain::<D>(periodic)?;
         let numerics = self.numerics()?;
@@ -125,9 +163,10 @@ impl FluxCase {
                 (None, cfl) => TimeStep::Courant(cfl.unwrap_or(CFL)),
             },
             far_field: self.far_field(periodic.contains(&false))?,
-            viscosity: None,
+            viscosity,
         };
-        let room = (free as f64 * SHARE_OF_MEMORY) as u64 / bytes_of_element::<D>(order, precision);
+        let one = bytes_of_element::<D>(order, precision, viscosity.is_some());
+        let room = (free as f64 * SHARE_OF_MEMORY) as u64 / one;
         let adapted = self.adapt.as_ref();
         let adapted = adapted.map(|table| adapt(table, order, precision, bounds, room));
         let (adaptation, adapt_table) = adapted.transpose()?.unzip();
@@ -135,7 +174,11 @@ impl FluxCase {
             solver: Some(SolverTable {
                 kind: SolverKind::FluxReconstruction,
             }),
-            physics: GasTable { gamma: Some(gamma) },
+            physics: GasTable {
+                gamma: Some(gamma),
+                dynamic_viscosity: viscosity.map(|viscosity| viscosity.dynamic),
+                prandtl: viscosity.map(|viscosity| viscosity.prandtl),
+            },
             numerics,
             initial: initial_table,
             adapt: adapt_table,
@@ -151,6 +194,22 @@ impl FluxCase {
             adaptation,
             initial,
         })
+    }
+
+    /// Viscosity and heat conduction, if there are any.
+    fn viscosity(&self) -> Result<Option<Viscosity>, Error> {
+        let given = &self.physics;
+        let Some(dynamic) = given.dynamic_viscosity else {
+            return match given.prandtl {
+                None => Ok(None),
+                Some(_) => Err(Error::input("[physics] prandtl is given, and no viscosity")
+                    .hint("give dynamic_viscosity, or remove it")),
+            };
+        };
+        Ok(Some(Viscosity {
+            dynamic: positive("[physics] dynamic_viscosity", dynamic)?,
+            prandtl: positive("[physics] prandtl", given.prandtl.unwrap_or(PRANDTL))?,
+        }))
     }
 
     /// The axes along which the box is periodic.
@@ -288,22 +347,25 @@ impl FluxCase {
     ) -> Result<(FluxInitial<D>, FluxInitialTable), Error> {
         let given = &self.initial;
         let fields = (&given.density, &given.velocity, &given.pressure);
-        if given.preset.is_some() {
+        if let Some(preset) = given.preset {
             if fields != (&None, &None, &None) {
                 return Err(Error::input("[initial] has a preset and fields")
                     .hint("remove one or the other"));
             }
-            return vortex(given, gamma, bounds, periodic);
+            return match preset {
+                FluxPreset::IsentropicVortex => vortex(given, gamma, bounds, periodic),
+                FluxPreset::TaylorGreen => taylor_green(given, gamma, bounds, periodic),
+            };
         }
         let of_vortex = [given.mach, given.strength, given.decay];
         if of_vortex.iter().any(Option::is_some) {
             return Err(Error::input("[initial] has keys of a preset, and none")
-                .hint("mach, strength and decay are for preset = \"isentropic-vortex\""));
+                .hint("mach is for presets, strength and decay are for preset = \"isentropic-vortex\""));
         }
         let (Some(density), Some(velocity), Some(pressure)) = fields else {
             return Err(
                 Error::input("[initial] needs density, velocity and pressure")
-                    .hint("numbers or expressions of x, y, z; or preset = \"isentropic-vortex\""),
+                    .hint("numbers or expressions of x, y, z; or preset = \"isentropic-vortex\" or \"taylor-green\""),
             );
         };
         let scope = Scope {
@@ -359,11 +421,57 @@ fn vortex<const D: usize>(
     Ok((FluxInitial::Vortex(vortex), table))
 }
 
+fn taylor_green<const D: usize>(
+    given: &FluxInitialTable,
+    gamma: f64,
+    bounds: [[f64; D]; 2],
+    periodic: [bool; D],
+) -> Result<(FluxInitial<D>, FluxInitialTable), Error> {
+    let preset = "[initial] preset = \"taylor-green\"";
+    let edges: [f64; D] = std::array::from_fn(|a| bounds[1][a] - bounds[0][a]);
+    let is_cube = edges.iter().all(|e| (e / edges[0] - 1.0).abs() < 1e-9);
+    if periodic.contains(&false) || !is_cube {
+        return Err(Error::input(format!(
+            "{preset} needs a periodic box that is a square or a cube"
+        )));
+    }
+    if given.strength.is_some() || given.decay.is_some() {
+        return Err(
+            Error::input(format!("{preset} has neither strength nor decay"))
+                .hint("they are for preset = \"isentropic-vortex\""),
+        );
+    }
+    let mach = positive("[initial] mach", given.mach.unwrap_or(TAYLOR_GREEN_MACH))?;
+    let state = TaylorGreen {
+        pressure: 1.0 / (gamma * mach * mach),
+        lower: bounds[0],
+        wave: edges.map(|edge| std::f64::consts::TAU / edge),
+    };
+    // The least pressure is 3/8 below the mean in 3D, 1/2 in 2D.
+    let below = if D == 3 { 0.375 } else { 0.5 };
+    if state.pressure <= below {
+        return Err(Error::input(format!(
+            "[initial] mach is {mach}: there is no pressure left between the vortices"
+        ))
+        .hint("choose a smaller one, 0.1 for nearly incompressible flow"));
+    }
+    let table = FluxInitialTable {
+        preset: Some(FluxPreset::TaylorGreen),
+        mach: Some(mach),
+        ..FluxInitialTable::default()
+    };
+    Ok((FluxInitial::TaylorGreen(state), table))
+}
+
 /// Bytes of an element of a flow.
-pub(super) fn bytes_of_element<const D: usize>(order: usize, precision: Precision) -> u64 {
+pub(super) fn bytes_of_element<const D: usize>(
+    order: usize,
+    precision: Precision,
+    is_viscous: bool,
+) -> u64 {
     match precision {
-        Precision::F32 => sizes::bytes::<f32>(D, order + 1, false),
-        _ => sizes::bytes::<f64>(D, order + 1, false),
+        Precision::F32 => sizes::bytes::<f32>(D, order + 1, is_viscous),
+        _ => sizes::bytes::<f64>(D, order + 1, is_viscous),
     }
 }
 

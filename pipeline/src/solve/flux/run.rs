@@ -173,7 +173,12 @@ impl FluxCase {
         };
         // From the first output on, a request to stop ends in a checkpoint.
         let _running = options.stop.running();
-        let mut totals = TotalsTable::new(D, resolved.dt, resolved.exact().is_some());
+        let mut totals = TotalsTable::new(
+            D,
+            resolved.dt,
+            resolved.is_viscous(),
+            resolved.exact().is_some(),
+        );
         let text = resolved.case.to_toml()?;
         let start = if options.resume {
             output::remove_abandoned(&folder);
@@ -300,13 +305,18 @@ pub(super) struct FluxResolved<const D: usize> {
 }
 
 impl<const D: usize> FluxResolved<D> {
+    /// Whether the flow has viscosity.
+    pub(super) fn is_viscous(&self) -> bool {
+        self.setting.params.viscosity.is_some()
+    }
+
     /// The exact density at a time, if it is known.
     pub(super) fn exact(&self) -> Option<impl Fn(f64, [f64; D]) -> f64 + Sync> {
         match self.setting.initial {
-            FluxInitial::Vortex(vortex) => {
+            FluxInitial::Vortex(vortex) if !self.is_viscous() => {
                 Some(move |time, x: [f64; D]| vortex.at::<D>(time, x).density)
             }
-            FluxInitial::Fields { .. } => None,
+            _ => None,
         }
     }
 
@@ -332,7 +342,8 @@ impl<const D: usize> FluxResolved<D> {
     ) -> RunPlan {
         let params = &self.setting.params;
         let elements = flow.elements() as u64;
-        let bytes = elements * bytes_of_element::<D>(params.order, self.setting.precision);
+        let bytes = elements
+            * bytes_of_element::<D>(params.order, self.setting.precision, self.is_viscous());
         let most = self
             .setting
             .adaptation

@@ -25,6 +25,7 @@ pub(super) fn set_up<const D: usize, T: Kernels<D>>(
     let state = |x: [f64; D]| -> Primitive<D> {
         let found = match &setting.initial {
             FluxInitial::Vortex(vortex) => Ok(vortex.at(0.0, x)),
+            FluxInitial::TaylorGreen(vortices) => Ok(vortices.at(x)),
             FluxInitial::Fields {
                 density,
                 velocity,
@@ -82,7 +83,7 @@ pub(super) fn settle_step<const D: usize, T: Kernels<D>>(
         TimeStep::Courant(number) => {
             let finest = setting.adaptation.as_ref().map_or(0, |a| a.levels[1]);
             let finer = finest.saturating_sub(flow.leaves().finest());
-            number / (flow.wave_rate()? * f64::from(1u32 << finer))
+            number / flow.wave_rate_refined(finer)?
         }
     };
     flow.set_time_step(TimeStep::Fixed(dt))?;

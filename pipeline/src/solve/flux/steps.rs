@@ -20,7 +20,7 @@ use crate::{
 use cutlink_amr::LinearKernels;
 use cutlink_device::Host;
 use cutlink_fr::{
-    EulerFlow, Totals,
+    Energies, EulerFlow, Totals,
     kernels::{EulerKernels, Kernels},
 };
 use cutlink_voxelizer::kernels::AdaptKernels;
@@ -130,7 +130,7 @@ where
             .expect("there is a period")
     }
 
-    /// Mass, momentum, energy and elements, and the error where the exact flow is known.
+    /// Mass, momentum, energy and elements, of viscous flows kinetic energy and enstrophy, and the error where the exact flow is known.
     fn numbers<T: Kernels<D>>(&self, flow: &EulerFlow<D, T>) -> Vec<f64> {
         let Totals {
             mass,
@@ -141,6 +141,10 @@ where
         let mut numbers = vec![mass];
         numbers.extend(momentum);
         numbers.extend([energy, elements]);
+        if self.resolved.is_viscous() {
+            let energies = flow.energies();
+            numbers.extend([energies.kinetic, energies.enstrophy]);
+        }
         numbers.extend(self.error(flow));
         numbers
     }
@@ -215,6 +219,7 @@ where
         // Of mass and energy; the integrals of the first line are those of the start.
         let drift = |i: usize| self.totals.first().map(|first| now[i] / first[i] - 1.0);
         let (elements, error) = (flow.elements(), self.error(flow));
+        let energies = self.resolved.is_viscous().then(|| flow.energies());
         let params = &self.resolved.setting.params;
         let summary = json!({
             "schema": crate::JSON_SCHEMA,
@@ -236,6 +241,8 @@ where
                 "mass_drift": drift(0),
                 "energy_drift": drift(1 + D),
             },
+            "kinetic_energy": energies.map(|energies| energies.kinetic),
+            "enstrophy": energies.map(|energies| energies.enstrophy),
             "density_error": error,
             "gdofs": self.rate(),
             "seconds": seconds,
@@ -245,6 +252,12 @@ where
         let mut text = format!("{elements} elements at time {time:.6} s\n");
         if let Some(error) = error {
             let _ = writeln!(text, "L2 error of the density: {error:.4e}");
+        }
+        if let Some(Energies { kinetic, enstrophy }) = energies {
+            let _ = writeln!(
+                text,
+                "kinetic energy {kinetic:.6e}, enstrophy {enstrophy:.6e}"
+            );
         }
         if let (Some(mass), Some(energy)) = (drift(0), drift(1 + D)) {
             let _ = writeln!(

@@ -133,6 +133,116 @@ fn the_resolved_case_gives_the_same_flow() {
     assert!(before == files(folder.path()));
 }
 
+/// Taylor & Green's vortices in 2D, of which the incompressible flow is known.
+fn vortices(folder: &Path, more: &str) -> FluxCase {
+    let text = format!(
+        "[solver]\nkind = \"flux-reconstruction\"\n[domain]\nbox = [1, 0, 3, 2]\nelements = [4, 4]\n\
+         [physics]\ndynamic_viscosity = 0.01\n[boundary]\n\"x-\" = \"periodic\"\n\"x+\" = \"periodic\"\n\
+         \"y-\" = \"periodic\"\n\"y+\" = \"periodic\"\n[initial]\npreset = \"taylor-green\"\n[run]\nsteps = 300\n\
+         [output]\nfolder = {folder:?}\nintegrals_every = 20\n{more}"
+    );
+    FluxCase::from_toml(&text).expect("a case")
+}
+
+#[test]
+fn vortices_decay_by_viscosity() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = RunOptions::default();
+    let case = vortices(folder.path(), "");
+    let summary = case.run_with(&options, &mut ()).expect("a run");
+    let end = |key: &str| summary.json[key].as_f64().expect("a number");
+    // Velocity 1 and one wave along each edge of 2: volume / 4, and k² = 2 π² times as much.
+    let pi = std::f64::consts::PI;
+    let decay = |viscosity: f64| (-4.0 * viscosity * pi * pi * summary.time).exp();
+    assert!(decay(0.01) < 0.9, "{}", summary.time);
+    // Within the square of the Mach number.
+    assert!((end("kinetic_energy") / decay(0.01) - 1.0).abs() < 2e-3);
+    assert!((end("enstrophy") / (2.0 * pi * pi * decay(0.01)) - 1.0).abs() < 2e-3);
+    // A viscosity that is wrong by 3 % would be seen.
+    assert!((decay(0.0103) / decay(0.01) - 1.0).abs() > 4e-3);
+    let text = fs::read_to_string(folder.path().join("integrals.csv")).expect("a file");
+    let header = text.lines().next().expect("a header");
+    assert!(
+        header.ends_with("elements,kinetic_energy,enstrophy"),
+        "{header}"
+    );
+}
+
+#[test]
+fn a_resumed_viscous_run_on_a_mesh_that_follows_has_the_same_files() {
+    let (whole, parts) = (
+        tempfile::tempdir().expect("a folder"),
+        tempfile::tempdir().expect("a folder"),
+    );
+    let adapt = "[adapt]\nlevels = 2\nmomentum = 1\nevery = 7\n[numerics]\norder = 2\nprecision = \"f32\"\n";
+    let mut options = RunOptions {
+        threads: 2,
+        ..RunOptions::default()
+    };
+    let summary = vortices(whole.path(), adapt).run_with(&options, &mut ());
+    assert!(summary.expect("a run").json["elements"].as_u64() > Some(16));
+    (options.steps, options.threads) = (Some(130), 1);
+    let case = vortices(parts.path(), adapt);
+    case.run_with(&options, &mut ()).expect("half a run");
+    (options.steps, options.resume) = (None, true);
+    case.run_with(&options, &mut ()).expect("the other half");
+    let (whole, parts) = (files(whole.path()), files(parts.path()));
+    for name in ["integrals.csv", "step_000000000300.ckpt"] {
+        assert!(whole[name] == parts[name], "{name}");
+    }
+}
+
+#[test]
+fn viscous_cases_that_make_no_sense_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let good = vortices(folder.path(), "").to_toml().expect("a case");
+    let cases = [
+        (
+            "dynamic_viscosity = 0.01",
+            "dynamic_viscosity = -1",
+            "dynamic_viscosity",
+        ),
+        ("dynamic_viscosity = 0.01", "prandtl = 1", "no viscosity"),
+        (
+            "dynamic_viscosity = 0.01",
+            "dynamic_viscosity = 0.01\nprandtl = 0",
+            "prandtl",
+        ),
+        (
+            "preset = \"taylor-green\"",
+            "preset = \"taylor-green\"\nstrength = 1",
+            "neither strength",
+        ),
+        (
+            "preset = \"taylor-green\"",
+            "preset = \"taylor-green\"\nmach = 2",
+            "pressure left",
+        ),
+    ];
+    let fails = |text: &str| {
+        let case = FluxCase::from_toml(text).expect("a case");
+        let failure = case.plan(&RunOptions::default(), &mut ());
+        failure.expect_err(text)
+    };
+    for (from, to, words) in cases {
+        assert!(good.contains(from), "{good}");
+        let failure = fails(&good.replace(from, to));
+        assert!(failure.to_string().contains(words), "{to}: {failure}");
+    }
+    let flat = good
+        .replace("3.0, 2.0", "3.0, 1.0")
+        .replace("[4, 4]", "[4, 2]");
+    assert!(flat != good, "{good}");
+    assert!(fails(&flat).to_string().contains("a square or a cube"));
+    // The other kind's viscosity is not this one.
+    let kinematic = good.replace("dynamic_viscosity", "viscosity");
+    let failure = FluxCase::from_toml(&kinematic).expect_err("of the other kind");
+    assert!(
+        failure.message.contains("[physics] viscosity is a key of"),
+        "{failure}"
+    );
+}
+
 #[test]
 fn what_makes_no_sense_is_refused_with_its_key() {
     let folder = tempfile::tempdir().expect("a folder");

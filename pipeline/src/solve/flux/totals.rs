@@ -1,4 +1,5 @@
-//! `integrals.csv`: mass, momentum and energy, elements, and the error where the exact flow is known.
+//! `integrals.csv`: mass, momentum and energy, elements; of viscous flows kinetic energy and enstrophy; the error where the
+//! exact flow is known.
 
 use crate::{
     error::Error,
@@ -26,12 +27,15 @@ pub(super) struct TotalsTable {
 
 impl TotalsTable {
     /// An empty table of a flow in `dimensions`.
-    pub(super) fn new(dimensions: usize, dt: f64, is_exact: bool) -> Self {
+    pub(super) fn new(dimensions: usize, dt: f64, is_viscous: bool, is_exact: bool) -> Self {
         let mut header = "step,time (s),mass".to_owned();
         for axis in &["x", "y", "z"][..dimensions] {
             let _ = write!(header, ",momentum_{axis}");
         }
         header.push_str(",energy,elements");
+        if is_viscous {
+            header.push_str(",kinetic_energy,enstrophy");
+        }
         if is_exact {
             header.push_str(",density_error");
         }
