@@ -88,6 +88,12 @@ def taylor_green(reynolds, elements, precision):
         "run": {"seconds": 10.0},
         # A line each 0.1 s, about.
         "output": {"integrals_every": 8 * elements, "checkpoint_every": 0, "checkpoint_at_end": False},
+        "output.write": [{
+            "kind": "render",
+            "every_seconds": 9.0,
+            "camera": {"from": [14.0, 11.0, 13.0], "at": [3.14, 3.14, 3.0], "angle": 30.0},
+            "isosurface": {"field": "q", "value": 0.2 if reynolds < 1000 else 5.0, "colour": "velocity"},
+        }],
     }
 
 
