@@ -380,6 +380,22 @@ fn snapped_walls_keep_the_edges_of_a_turned_box() {
     assert!(least > 0.0 && angle < 65.0, "{least} {angle}");
 }
 
+/// A box turned about all axes meets cells at all angles: many points are held back at first.
+#[test]
+fn points_that_were_held_back_recover() {
+    let folder = Folder::new();
+    let args = "mesh --shape box --rotate x:15,y:20,z:25 --root 16 --levels 3 --no-picture --json --snap --polymesh c";
+    let json = folder.run(args).ok().json();
+    let [points, on, edges, held] = snapped(&json);
+    // 8.3 % without.
+    assert!(
+        25 * held < points && points == on + held && edges > 250,
+        "{on} {edges} {held} of {points}"
+    );
+    let (least, angle) = by_tetrahedra(&read(&folder, "c"));
+    assert!(least > 0.0 && angle < 65.1, "{least} {angle}");
+}
+
 #[test]
 fn snapped_walls_of_a_cylinder_keep_its_rims() {
     let folder = Folder::new();
@@ -389,7 +405,7 @@ fn snapped_walls_of_a_cylinder_keep_its_rims() {
     let mesh = read(&folder, "c");
     let [points, on, edges, held] = snapped(&json);
     assert!(
-        50 * held < points && points == on + held,
+        100 * held < points && points == on + held,
         "{on} {held} of {points}"
     );
     let walls = mesh.patches.iter().filter(|p| p.kind == "wall");
@@ -531,7 +547,8 @@ fn openfoam_accepts_a_snapped_scan() {
     let args = "mesh bunny.stl --root 16 --levels 3 --no-picture --json --snap --polymesh c";
     let json = folder.run(args).ok().json();
     let [points, on, _, _] = snapped(&json);
-    assert!(20 * on > 17 * points, "{on} of {points}");
+    // Without points that recover, less than nine in ten.
+    assert!(25 * on > 24 * points, "{on} of {points}");
     let said = folder
         .shell("checkMesh -case c -allTopology -allGeometry")
         .stdout;

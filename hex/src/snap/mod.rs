@@ -8,12 +8,14 @@
 //! | edges | of two neighbours on either side of a sharp edge of the surface, the nearer one goes onto it; the nearest point of a corner goes there |
 //! | follow | displacements of the other points are the mean of those around them (Jacobi) |
 //! | undo | points of faces and cells beyond the limits move less far, round by round, and after some rounds not at all |
+//! | recover | points that moved back go further again where the limits allow it |
 //!
 //! The mesh before is assumed to keep the limits; what is beyond them there stays so, and is counted. Topology stays as
 //! it is. Order and bits do not depend on the number of threads. Cost: linear in the faces of the walls, but for
 //! five passes over all faces.
 
 mod near;
+mod recover;
 mod region;
 mod relax;
 mod walls;

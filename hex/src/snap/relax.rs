@@ -1,7 +1,8 @@
 //! Points near walls follow them, and all move back where cells would become bad.
 
+use super::recover::recover;
 use super::walls::{Aims, Bond};
-use super::{REACH, Region, SnapCounts};
+use super::{Near, REACH, Region, SnapCounts};
 use crate::geometry::{add, cell_of, face_of, scale, sub};
 use crate::quality::Shape;
 use crate::{CellGeometry, FaceGeometry, QualityLimits};
@@ -64,15 +65,82 @@ fn displacements(region: &Region, aims: &Aims) -> Vec<[f64; 3]> {
 }
 
 /// The geometry of the region while its points move.
-struct State<'a> {
+pub(super) struct State<'a> {
     region: &'a mut Region,
     start: Vec<u32>,
     of_cell: Vec<u32>,
     faces: Vec<FaceGeometry>,
     cells: Vec<CellGeometry>,
+    /// Cells at each point.
+    at_point: Near,
+    /// Places of points before, their displacements, and the shares of these that they have moved.
+    origin: Vec<[f64; 3]>,
+    moves: Vec<[f64; 3]>,
+    pub(super) share: Vec<f64>,
+    limits: &'a QualityLimits,
+    excused: Excused,
 }
 
-impl State<'_> {
+impl<'a> State<'a> {
+    fn new(region: &'a mut Region, aims: &Aims, limits: &'a QualityLimits) -> Self {
+        let moves = displacements(region, aims);
+        let origin = region.mesh.points.clone();
+        let (start, of_cell) = region.mesh.cell_faces();
+        let none = [0.0; 3];
+        let mut state = Self {
+            faces: vec![
+                FaceGeometry {
+                    center: none,
+                    area: none
+                };
+                region.mesh.faces()
+            ],
+            cells: vec![
+                CellGeometry {
+                    center: none,
+                    volume: 0.0
+                };
+                region.mesh.cells
+            ],
+            at_point: Near::cells(&region.mesh),
+            share: vec![1.0; origin.len()],
+            excused: Excused::default(),
+            region,
+            start,
+            of_cell,
+            origin,
+            moves,
+            limits,
+        };
+        let all: Vec<u32> = (0..state.cells.len() as u32).collect();
+        state.update(&all);
+        let [faces, cells] = state.bad(&all);
+        state.excused = Excused { faces, cells };
+        state
+    }
+
+    /// Points of the region.
+    pub(super) fn points(&self) -> usize {
+        self.origin.len()
+    }
+
+    /// Whether a point has somewhere to go.
+    pub(super) fn moves(&self, point: u32) -> bool {
+        self.moves[point as usize] != [0.0; 3]
+    }
+
+    /// Puts points where their shares say. Returns the faces and cells that are bad then, of those around them.
+    pub(super) fn place(&mut self, points: &[u32]) -> [Vec<u32>; 2] {
+        for &p in points {
+            let p = p as usize;
+            self.region.mesh.points[p] = add(self.origin[p], scale(self.moves[p], self.share[p]));
+        }
+        let cells = points.iter().flat_map(|&p| self.at_point.at(p as usize));
+        let cells = sorted(cells.copied().collect());
+        self.update(&cells);
+        self.bad(&cells)
+    }
+
     fn shape(&self) -> Shape<'_> {
         Shape {
             mesh: &self.region.mesh,
@@ -116,8 +184,8 @@ impl State<'_> {
     }
 
     /// Bad faces, and bad cells, among some cells and their faces; of excused ones only those that are inside out.
-    fn bad(&self, cells: &[u32], limits: &QualityLimits, excused: &Excused) -> [Vec<u32>; 2] {
-        let shape = self.shape();
+    fn bad(&self, cells: &[u32]) -> [Vec<u32>; 2] {
+        let (shape, limits, excused) = (self.shape(), self.limits, &self.excused);
         let cosine = limits.non_orthogonality.to_radians().cos();
         let mut faces: Vec<u32> = cells
             .par_iter()
@@ -144,7 +212,7 @@ impl State<'_> {
     }
 
     /// The points of bad faces and cells; of the cells beside bad faces too, if `wide`.
-    fn points_of(&self, [faces, cells]: &[Vec<u32>; 2], wide: bool) -> Vec<u32> {
+    pub(super) fn points_of(&self, [faces, cells]: &[Vec<u32>; 2], wide: bool) -> Vec<u32> {
         let mesh = &self.region.mesh;
         let mut cells = cells.clone();
         let mut of_faces = Vec::new();
@@ -189,48 +257,13 @@ pub(super) fn relax(
     limits: &QualityLimits,
     counts: &mut SnapCounts,
 ) {
-    let moves = displacements(region, aims);
-    let origin = region.mesh.points.clone();
-    let mut share = vec![1.0f64; origin.len()];
-    let (start, of_cell) = region.mesh.cell_faces();
-    let points_at = crate::snap::Near::cells(&region.mesh);
-    let cells = region.mesh.cells;
-    let mut state = State {
-        faces: vec![
-            FaceGeometry {
-                center: [0.0; 3],
-                area: [0.0; 3]
-            };
-            region.mesh.faces()
-        ],
-        cells: vec![
-            CellGeometry {
-                center: [0.0; 3],
-                volume: 0.0
-            };
-            cells
-        ],
-        region,
-        start,
-        of_cell,
-    };
-    let mut dirty: Vec<u32> = (0..cells as u32).collect();
-    state.update(&dirty);
-    let [bad_faces, bad_cells] = state.bad(&dirty, limits, &Excused::default());
-    counts.beyond_limits = (bad_faces.len() + bad_cells.len()) as u64;
-    let excused = Excused {
-        faces: bad_faces,
-        cells: bad_cells,
-    };
-    let mut changed: Vec<u32> = (0..origin.len() as u32).collect();
+    let mut state = State::new(region, aims, limits);
+    let Excused { faces, cells } = &state.excused;
+    counts.beyond_limits = (faces.len() + cells.len()) as u64;
+    let mut changed: Vec<u32> = (0..state.points() as u32).collect();
     while !changed.is_empty() {
-        for &p in &changed {
-            let p = p as usize;
-            state.region.mesh.points[p] = add(origin[p], scale(moves[p], share[p]));
-        }
-        state.update(&dirty);
-        let bad = state.bad(&dirty, limits, &excused);
-        let can_move = |p: &u32| share[*p as usize] > 0.0 && moves[*p as usize] != [0.0; 3];
+        let bad = state.place(&changed);
+        let can_move = |p: &u32| state.share[*p as usize] > 0.0 && state.moves(*p);
         changed = state.points_of(&bad, counts.rounds >= NARROW);
         changed.retain(can_move);
         if changed.is_empty() {
@@ -240,19 +273,13 @@ pub(super) fn relax(
         }
         counts.rounds += u64::from(!changed.is_empty());
         for &p in &changed {
-            let share = &mut share[p as usize];
+            let share = &mut state.share[p as usize];
             *share = if counts.rounds <= SHRINKS {
                 LESS * *share
             } else {
                 0.0
             };
         }
-        dirty = sorted(
-            changed
-                .iter()
-                .flat_map(|&p| points_at.at(p as usize))
-                .copied()
-                .collect(),
-        );
     }
+    recover(&mut state);
 }
