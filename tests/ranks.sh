@@ -2,7 +2,8 @@
 # Flows on several ranks, threads and processes, as a user starts them: the same files for any number; resumed by another number;
 # ended where a process is. From anywhere in a checkout:
 #     MPIRUN=/path/to/mpirun tests/ranks.sh
-# MPIRUN is Open MPI's or MPICH's launcher [mpirun]; CUTLINK the program [target/release/cutlink].
+# MPIRUN is Open MPI's or MPICH's launcher [mpirun]; CUTLINK the program [target/release/cutlink]. DEVICE=cuda runs on GPUs, with
+# GPUS=N also on N GPUs of this machine, which NCCL has to connect (CUTLINK_NCCL).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 cutlink=$(realpath "${CUTLINK:-target/release/cutlink}")
@@ -11,7 +12,8 @@ mpirun=${MPIRUN:-mpirun}
 work=target/ci/ranks
 rm -rf "$work" && mkdir -p "$work"
 sed -e "s|^folder = .*|folder = \"$work/flow\"|" -e 's|^steps = .*|steps = 64\n|' tests/cases/fields.toml >"$work/case.toml"
-solve=("$cutlink" solve "$work/case.toml" --device cpu --quiet)
+device=${DEVICE:-cpu}
+solve=("$cutlink" solve "$work/case.toml" --device "$device" --quiet)
 options=()
 if "$mpirun" --version 2>&1 | grep -q "Open MPI"; then
   # More processes than cores, on any machine, by any user.
@@ -33,6 +35,19 @@ for ranks in 2 4; do
   same one "processes-$ranks"
 done
 python3 -c "import json; r = json.load(open('$work/processes-4/summary.json'))['ranks']; assert r['ranks'] == 4 and len(r['blocks']) == 4, r"
+
+messages() { python3 -c "import json; print(json.load(open('$work/$1/summary.json'))['ranks']['messages'])"; }
+if [ -n "${GPUS:-}" ]; then
+  "${solve[@]}" --gpus "$GPUS" && keep gpus
+  same one gpus
+  echo "threads with $GPUS GPUs: $(messages gpus)"
+  processes "$GPUS" "${solve[@]}" && keep gpu-processes
+  same one gpu-processes
+  echo "processes with $GPUS GPUs: $(messages gpu-processes)"
+  [[ $(messages gpus) == NCCL* && $(messages gpu-processes) == NCCL* ]]
+else
+  [ "$(messages threads-2)" = "host memory" ]
+fi
 
 # Half of it on three processes, the rest on two threads; then the other way around.
 processes 3 "${solve[@]}" --steps 32
@@ -56,6 +71,9 @@ refused() {
 refused CUTLINK_MPI env CUTLINK_MPI=/nowhere/libmpi.so OMPI_COMM_WORLD_SIZE=2 "${solve[@]}"
 refused "only a run of" env OMPI_COMM_WORLD_SIZE=2 "$cutlink" mesh --shape sphere:r=1
 refused "leave --ranks out" "$mpirun" -n 2 "${options[@]}" "${solve[@]}" --ranks 3
+refused "leave --gpus out" "$mpirun" -n 2 "${options[@]}" "${solve[@]}" --gpus 2
+refused "asks for GPUs" "$cutlink" solve "$work/case.toml" --device cpu --gpus 2
+refused "exclude each other\|cannot be used with" "${solve[@]}" --gpus 2 --ranks 2
 refused "case.toml exists" bash -c "mkdir -p $work/flow && cp $work/one/* $work/flow/; $(printf '%q ' "$mpirun" -n 2 "${options[@]}" "${solve[@]}")"
 rm -rf "$work/flow"
 

@@ -4,11 +4,23 @@
 use crate::{Device, DeviceError, Exported, Memory, memory};
 use bytemuck::Pod;
 use rayon::prelude::*;
-use std::{convert::Infallible, fmt::Debug, time::Instant};
+use std::{convert::Infallible, fmt::Debug, ops::Range, time::Instant};
 
 /// What a buffer may hold: plain data that host and device lay out alike.
 pub trait Item: Pod + Send + Sync + Debug + PartialEq {}
 impl<T: Pod + Send + Sync + Debug + PartialEq> Item for T {}
+
+/// How buffers of one rank reach another one.
+#[derive(Debug, Clone)]
+pub enum Route<L> {
+    /// From device to device, over this link.
+    Direct(L),
+    /// Through host memory; for devices the reason.
+    Host(Option<String>),
+}
+
+/// Elements of a buffer that go to a rank, or come from it.
+pub type Share = (usize, Range<usize>);
 
 /// A memory space. The crates above add one kernel trait each on top of it.
 pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
@@ -21,8 +33,46 @@ pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
     /// A recorded sequence of launches.
     type Graph: Debug + Send;
 
+    /// A connection to the devices of other ranks. Clones share it.
+    type Link: Debug + Clone + Send + Sync;
+
     /// Whose memory the buffers take.
     const MEMORY: Memory;
+
+    /// The device whose number is `n` higher; the CPU is every device.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoDevice`] where there is none.
+    fn nth_after(&self, n: u32) -> Result<Self, DeviceError>;
+
+    /// Whether two handles share streams: then work of several threads must not be submitted to both.
+    fn shares_streams(&self, other: &Self) -> bool;
+
+    /// A handle to the same device with streams of its own.
+    ///
+    /// # Errors
+    /// What the driver reports.
+    fn apart(&self) -> Result<Self, DeviceError>;
+
+    /// Connects the devices of all ranks. Every rank calls this at the same time, on a thread or in a process of its own;
+    /// `gather` collects bytes of each from all, in the order of ranks.
+    ///
+    /// # Errors
+    /// Those of `gather`, and what the driver or the library that connects devices reports.
+    fn link<E: From<DeviceError>>(
+        &self,
+        rank: usize,
+        gather: impl FnMut(Vec<u8>) -> Result<Vec<Vec<u8>>, E>,
+    ) -> Result<Route<Self::Link>, E>;
+
+    /// What carries numbers over a link, with its version.
+    fn describe(link: &Self::Link) -> String;
+
+    /// Where the devices of linked ranks find a buffer.
+    fn address<T: Item>(link: &Self::Link, buf: &mut Self::Buf<T>) -> u64;
+
+    /// Ends the exchanges that wait for this rank, on all ranks of the process: for a rank that has failed.
+    fn abort(link: &Self::Link);
 
     /// Moves host data into the space.
     ///
@@ -33,6 +83,11 @@ pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
 
     /// Copies a buffer to the host.
     fn download<T: Item>(&self, buf: &Self::Buf<T>) -> Result<Vec<T>, DeviceError>;
+
+    /// As [`download`](Self::download), for a buffer that is no longer needed.
+    fn into_host<T: Item>(&self, buf: Self::Buf<T>) -> Result<Vec<T>, DeviceError> {
+        self.download(&buf)
+    }
 
     /// Hands a buffer to other libraries of this process; waits until it is written.
     fn export<T: Item>(&self, buf: Self::Buf<T>) -> Result<Exported<T>, DeviceError>;
@@ -168,8 +223,45 @@ impl Backend for Host {
     type Buf<T: Item> = Vec<T>;
     type Stamp = Instant;
     type Graph = Infallible;
+    type Link = Infallible;
 
     const MEMORY: Memory = Memory::Host;
+
+    fn nth_after(&self, _: u32) -> Result<Self, DeviceError> {
+        Ok(*self)
+    }
+
+    fn shares_streams(&self, _: &Self) -> bool {
+        false
+    }
+
+    fn apart(&self) -> Result<Self, DeviceError> {
+        Ok(*self)
+    }
+
+    fn link<E: From<DeviceError>>(
+        &self,
+        _: usize,
+        _: impl FnMut(Vec<u8>) -> Result<Vec<Vec<u8>>, E>,
+    ) -> Result<Route<Infallible>, E> {
+        Ok(Route::Host(None))
+    }
+
+    fn describe(link: &Infallible) -> String {
+        match *link {}
+    }
+
+    fn address<T: Item>(link: &Infallible, _: &mut Vec<T>) -> u64 {
+        match *link {}
+    }
+
+    fn abort(link: &Infallible) {
+        match *link {}
+    }
+
+    fn into_host<T: Item>(&self, buf: Vec<T>) -> Result<Vec<T>, DeviceError> {
+        Ok(buf)
+    }
 
     fn upload<T: Item>(&self, data: Vec<T>) -> Result<Vec<T>, DeviceError> {
         Ok(data)

@@ -116,6 +116,14 @@ pub enum DeviceError {
         /// What the driver says.
         reason: String,
     },
+    /// A call of NCCL that failed.
+    #[error("NCCL failed to {what}: {reason}")]
+    Link {
+        /// What was being done.
+        what: &'static str,
+        /// What NCCL says.
+        reason: String,
+    },
     /// A name that is not a device's.
     #[error("unknown device {text:?}: use auto, cpu, cuda or cuda:N")]
     UnknownDevice {

@@ -21,7 +21,7 @@ pub mod scan;
 pub mod shared;
 mod union_find;
 
-pub use backend::{Backend, Host, Item};
+pub use backend::{Backend, Host, Item, Route, Share};
 pub use choice::{Device, DeviceChoice, Selected, select};
 pub use dimension::of_dimension;
 pub use error::{DeviceError, Memory};

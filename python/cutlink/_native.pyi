@@ -28,7 +28,7 @@ CUDA: bool
 
 _Arrays = tuple[npt.NDArray[np.float64], npt.NDArray[np.uint32], npt.NDArray[np.uint16], list[str]]
 _Path = str | PathLike[str]
-_RunOptions = tuple[_Path | None, int | None, bool, bool, str | None, int, list[int]]
+_RunOptions = tuple[_Path | None, int | None, bool, bool, str | None, int, list[int], int]
 
 @final
 class Mesh:

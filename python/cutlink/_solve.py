@@ -56,7 +56,7 @@ class Case:
 
         Builds the mesh. Raises `UsageError` for an invalid or unstable case.
         """
-        return _native.plan_case(self._native, (None, steps, False, False, device, threads, list(ranks)))
+        return _native.plan_case(self._native, (None, steps, False, False, device, threads, list(ranks), 1))
 
 
 class Result:
@@ -200,6 +200,7 @@ def solve(
     device: str | None = None,
     threads: int = 0,
     ranks: int = 1,
+    gpus: int = 1,
     progress: Progress | None = None,
 ) -> Result:
     """Runs a case as ``cutlink solve`` does, with all its files.
@@ -212,6 +213,7 @@ def solve(
       checkpoint if it returns False or raises; what it raises is raised here.
     - `ranks`: ranks that share the flow, each on threads of its own with a part of the mesh. The files are the same for any
       number.
+    - `gpus`: GPUs of this machine that share the flow, from that of `device` on.
     - `device`, `threads`, `progress`: as of `mesh`.
 
     Ctrl-C stops the run with a checkpoint and raises `KeyboardInterrupt`. Raises `UsageError`, `GeometryError`,
@@ -223,7 +225,7 @@ def solve(
         case = Case(case)
     function = callback
     looks = None if function is None else lambda native: function(RunningFlow(native))
-    options = (folder, steps, resume, force, device, threads, [ranks])
+    options = (folder, steps, resume, force, device, threads, [ranks], gpus)
     summary, written = _native.run_case(case._native, options, every, looks, listener(progress))
     result = Result(written)
     # A summary in the folder may be that of an earlier part of a run that was resumed.

@@ -29,7 +29,7 @@ impl CaseSource {
     }
 }
 
-/// Options of a run: output folder, root steps, resume, replace, device, threads, ranks.
+/// Options of a run: output folder, root steps, resume, replace, device, threads, ranks, GPUs.
 type Given = (
     Option<PathBuf>,
     Option<u64>,
@@ -38,6 +38,7 @@ type Given = (
     Option<String>,
     usize,
     Vec<usize>,
+    usize,
 );
 
 fn with_options(
@@ -45,7 +46,7 @@ fn with_options(
     given: Given,
     stop: &StopToken,
 ) -> Result<(Case, RunOptions), Error> {
-    let (folder, steps, resume, replace, device, threads, ranks) = given;
+    let (folder, steps, resume, replace, device, threads, ranks, gpus) = given;
     let mut case = source.read()?;
     if folder.is_some() {
         case.output.folder = folder;
@@ -54,7 +55,7 @@ fn with_options(
     let mut options = RunOptions::default();
     (options.steps, options.resume, options.replace) = (steps, resume, replace);
     (options.device, options.threads, options.ranks) = (device, threads, ranks);
-    options.stop = stop.clone();
+    (options.gpus, options.stop) = (gpus, stop.clone());
     Ok((case, options))
 }
 

@@ -1,7 +1,7 @@
 //! A running flow of any lattice, precision and backend.
 
 use crate::{AdaptationLook, SolverError};
-use cutlink_device::Exported;
+use cutlink_device::{Exported, Route};
 use cutlink_voxelizer::Mesh;
 use std::io;
 
@@ -53,6 +53,8 @@ pub enum Work {
     Average,
     /// Forces.
     Forces,
+    /// Messages between ranks, their packing included.
+    Exchange,
 }
 
 /// Timing of one kind of work on one level.
@@ -116,6 +118,10 @@ pub trait Flow<const D: usize>: Send {
     /// # Errors
     /// Where memory is short or the device fails.
     fn mesh(&self) -> Result<&Mesh<D>, SolverError>;
+
+    /// How messages reach other ranks, if there are any: by what, from device to device; or through host memory, and for devices
+    /// why.
+    fn messages(&self) -> Option<Route<String>>;
 
     /// Compares the tables of all levels, bit for bit, with those that the host makes of [`mesh`](Self::mesh). Does not look at
     /// populations ([`check`](Self::check)). Cost: as the set-up of a flow, and a copy of the tables.

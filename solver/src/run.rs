@@ -16,12 +16,13 @@ use crate::{
     Snapshot, SolverError, Work,
     kernels::{ExactSum, FlowKernels, SUMS},
     lattice::Lattice,
-    ranks::{Comm, FailureGuard, Halo},
+    ranks::{Comm, FailureGuard, Halo, Peers, link},
     storage::Storage,
     tables::{Built, Rule},
 };
 use adapt::OwnMesh;
 use cutlink_amr::dims;
+use cutlink_device::Route;
 use cutlink_voxelizer::Mesh;
 pub(crate) use initial::center;
 use level::{Clock, State, Steps, step, timed};
@@ -61,7 +62,7 @@ pub(crate) struct Run<'a, const D: usize, L, S: Storage, B: FlowKernels<D>> {
     /// Changes of the mesh so far.
     epoch: u64,
     /// The other ranks, if there are any.
-    comm: Option<Comm>,
+    peers: Option<Peers<B>>,
     lattice: PhantomData<L>,
 }
 
@@ -75,7 +76,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
     pub(crate) fn of_rank(
         plan: Plan<'a, D>,
         tables: Vec<Built<D>>,
-        halos: Vec<Halo<B>>,
+        halos: Vec<Halo<S, B>>,
         comm: Comm,
         backend: &B,
     ) -> Result<Self, SolverError> {
@@ -83,8 +84,21 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
         for (state, halo) in run.levels.iter_mut().zip(halos) {
             state.halo = Some(halo);
         }
-        run.comm = Some(comm);
+        let route = Route::Host(None);
+        run.peers = Some(Peers { comm, route });
         Ok(run)
+    }
+
+    /// Connects the rank's device to those of the others, which all do this at the same time, if they can be.
+    pub(crate) fn link(&mut self) -> Result<(), SolverError> {
+        let halos = self
+            .levels
+            .iter_mut()
+            .filter_map(|state| state.halo.as_mut());
+        match &mut self.peers {
+            Some(peers) => link(&self.backend, peers, halos),
+            None => Ok(()),
+        }
     }
 
     fn of_tables(
@@ -116,7 +130,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
             own: None,
             looks: Vec::new(),
             epoch: 0,
-            comm: None,
+            peers: None,
             lattice: PhantomData,
         })
     }
@@ -129,16 +143,18 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
             clock: &self.clock,
             cubic,
             pull: pull.as_ref(),
-            comm: self.comm.as_ref(),
+            peers: self.peers.as_ref(),
         };
         let (backend, levels) = (&self.backend, &mut self.levels);
-        // The acceleration is a parameter of the launches, so a recorded graph holds for one value alone; messages are no launches.
-        if self.clock.is_some() || pull.is_some() || self.comm.is_some() {
+        let all_levels = |levels: &mut [State<D, S, B>]| {
             step::<D, L, S, B>(backend, &steps, levels)?;
-            return match levels.first_mut() {
-                Some(root) => root.exchange_populations(backend, steps.comm),
-                None => Ok(()),
-            };
+            steps.meet::<L, S>(backend, levels)
+        };
+        // The acceleration is a parameter of the launches, so a recorded graph holds for one value alone; messages through host
+        // memory are no launches.
+        let is_recorded = steps.peers.is_none_or(Peers::are_linked);
+        if self.clock.is_some() || pull.is_some() || !is_recorded {
+            return all_levels(levels);
         }
         let parity = (self.steps % 2) as usize;
         if let Some(graph) = &self.graphs[parity] {
@@ -149,7 +165,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
             levels[0].swap();
             return Ok(());
         }
-        let graph = backend.record(|| step::<D, L, S, B>(backend, &steps, levels))?;
+        let graph = backend.record(|| all_levels(levels))?;
         if let Some(graph) = graph {
             // SAFETY: as above.
             #[expect(unsafe_code, reason = "a graph holds addresses")]
@@ -222,9 +238,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Run<
     }
 
     fn wait(&self) -> Result<(), SolverError> {
-        let stamp = self.backend.stamp()?;
-        self.backend.seconds(&stamp, &stamp)?;
-        Ok(())
+        self.finish()
     }
 
     fn take_forces(&mut self) -> Result<Vec<ForceSample>, SolverError> {
@@ -272,6 +286,13 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Run<
             None => Ok(self.plan.mesh),
             Some(own) => own.on_host(&self.backend),
         }
+    }
+
+    fn messages(&self) -> Option<Route<String>> {
+        Some(match &self.peers.as_ref()?.route {
+            Route::Direct(link) => Route::Direct(B::describe(link)),
+            Route::Host(why) => Route::Host(why.clone()),
+        })
     }
 
     fn validate(&self) -> Result<(), SolverError> {
@@ -327,6 +348,15 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Run<
     }
 }
 
+impl<const D: usize, L, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S, B> {
+    /// Waits until all work is done.
+    pub(crate) fn finish(&self) -> Result<(), SolverError> {
+        let stamp = self.backend.stamp()?;
+        self.backend.seconds(&stamp, &stamp)?;
+        Ok(())
+    }
+}
+
 /// A sample of forces, of [`SUMS`] sums a patch.
 pub(crate) fn sample(step: u64, sums: &[ExactSum]) -> ForceSample {
     let patches = sums.chunks_exact(SUMS);
@@ -348,13 +378,13 @@ fn is_subsonic(square: f64) -> bool {
 impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S, B> {
     /// An alarm for the other ranks.
     pub(crate) fn alarm(&self) -> Option<FailureGuard> {
-        self.comm.as_ref().and_then(Comm::alarm)
+        self.peers.as_ref().and_then(Peers::alarm)
     }
 
     /// Has the rank wait before it sends and receives: see [`Comm::delay`].
     #[cfg(test)]
     pub(crate) fn delay_messages(&self, seed: u64) {
-        self.comm.iter().for_each(|comm| comm.delay(seed));
+        self.peers.iter().for_each(|peers| peers.comm.delay(seed));
     }
 
     /// What patches exchange with the fluid, by root step, [`SUMS`] a patch.

@@ -306,6 +306,10 @@ pub struct SolveArgs {
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..))]
     pub ranks: Vec<u16>,
 
+    /// GPUs of this machine that share the flow, each with a part of the mesh, from that of --device on
+    #[arg(long, value_name = "N", conflicts_with = "ranks", value_parser = clap::value_parser!(u16).range(1..))]
+    pub gpus: Option<u16>,
+
     /// How to report.
     #[command(flatten)]
     pub output: Output,
@@ -448,6 +452,7 @@ Examples:
   cutlink bench solve
   cutlink bench solve --case box --lattice d3q19 --collision bgk,trt,regularized --cells 192
   cutlink bench solve --case sphere --root 128 --levels 4 --precision f32
+  cutlink bench solve --gpus 2 --case box --lattice d3q19 --cells 1024,512,512
 
 A decaying vortex is checked before anything is timed. Steps and memory copies alternate. \
 Nothing is written.
@@ -503,9 +508,14 @@ pub struct BenchSolveArgs {
     #[arg(long, value_name = "MODEL", help_heading = "Flow")]
     pub les: Option<Les>,
 
-    /// Cells along the edges of 3D boxes, a multiple of 4 [default: 128; on a GPU 256]
-    #[arg(long, value_name = "N", help_heading = "Mesh")]
-    pub cells: Option<u32>,
+    /// Cells along the edges of 3D boxes, or along each of x,y,z; multiples of 4, and of the fewest of them [default: 128; on
+    /// a GPU 256]
+    #[arg(long, value_name = "N", value_delimiter = ',', help_heading = "Mesh")]
+    pub cells: Vec<u32>,
+
+    /// GPUs that share each flow, from that of --device on
+    #[arg(long, value_name = "N", help_heading = "Run", value_parser = clap::value_parser!(u16).range(1..))]
+    pub gpus: Option<u16>,
 
     /// Cells along the edges of 2D boxes, a multiple of 4 [default: 2048; on a GPU 4096]
     #[arg(long, value_name = "N", help_heading = "Mesh")]

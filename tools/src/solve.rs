@@ -23,6 +23,7 @@ pub fn command(args: &SolveArgs, world: Option<&Arc<World>>) -> Result<(), Error
     options.device = args.device;
     options.threads = args.threads;
     options.ranks = args.ranks.iter().map(|&ranks| ranks.into()).collect();
+    options.gpus = args.gpus.map_or(0, usize::from);
     options.stop = signals::stop_token();
     let mut console = Console::new(args.output);
     let mut case = match AnyCase::read(args.file())? {

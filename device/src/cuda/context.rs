@@ -6,10 +6,11 @@ use super::{
     cache::{self, Cache},
     graph::{Graph, LANES, Lane, Place},
     launch::Loaded,
+    link::GpuLink,
     staging::Pinned,
 };
 use crate::{
-    Backend, Device, DeviceError, Exported, Item, Memory,
+    Backend, Device, DeviceError, Exported, Item, Memory, Route,
     backend::{is_reusable, with_room},
 };
 use cudarc::driver::sys;
@@ -240,8 +241,43 @@ impl Cuda {
         &self.0.name
     }
 
+    /// Whether kernels of this card may write into the memory of another one of this process.
+    pub(super) fn reaches(&self, ordinal: u32) -> Result<bool, DeviceError> {
+        let mut reaches = 0;
+        // SAFETY: the driver is started; a number is written.
+        check("ask for access between devices", unsafe {
+            sys::cuDeviceCanAccessPeer(&raw mut reaches, self.0.device, ordinal as i32)
+        })?;
+        Ok(reaches != 0)
+    }
+
+    /// Lets kernels of another card of this process write into this one's memory.
+    pub(super) fn open_to(&self, ordinal: u32) -> Result<(), DeviceError> {
+        let access = sys::CUmemAccessDesc_st {
+            location: sys::CUmemLocation_st {
+                type_: sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE,
+                id: ordinal as i32,
+            },
+            flags: sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+        };
+        // SAFETY: the pool lives as long as `self`; one description is read.
+        check("open memory to another device", unsafe {
+            sys::cuMemPoolSetAccess(self.0.pool, &raw const access, 1)
+        })
+    }
+
+    /// What tells the card from all others, of any host.
+    pub(super) fn uuid(&self) -> Result<[u8; 16], DeviceError> {
+        let mut uuid = sys::CUuuid_st { bytes: [0; 16] };
+        // SAFETY: the driver is started; 16 bytes are written.
+        check("ask for the device's UUID", unsafe {
+            sys::cuDeviceGetUuid_v2(&raw mut uuid, self.0.device)
+        })?;
+        Ok(bytemuck::cast(uuid.bytes))
+    }
+
     /// The number that it was opened by.
-    fn ordinal(&self) -> u32 {
+    pub(super) fn ordinal(&self) -> u32 {
         self.0.device.unsigned_abs()
     }
 
@@ -421,7 +457,43 @@ impl Backend for Cuda {
     type Buf<T: Item> = CudaBuf<T>;
     type Stamp = Event;
     type Graph = Graph;
+    type Link = GpuLink;
     const MEMORY: Memory = Memory::Device;
+
+    fn nth_after(&self, n: u32) -> Result<Self, DeviceError> {
+        match n {
+            0 => Ok(self.clone()),
+            _ => Self::open(self.ordinal().saturating_add(n), self.0.checked),
+        }
+    }
+
+    fn shares_streams(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    fn apart(&self) -> Result<Self, DeviceError> {
+        Self::open(self.ordinal(), self.0.checked)
+    }
+
+    fn link<E: From<DeviceError>>(
+        &self,
+        rank: usize,
+        gather: impl FnMut(Vec<u8>) -> Result<Vec<Vec<u8>>, E>,
+    ) -> Result<Route<GpuLink>, E> {
+        GpuLink::new(self, rank, gather)
+    }
+
+    fn describe(link: &GpuLink) -> String {
+        link.describe()
+    }
+
+    fn address<T: Item>(_: &GpuLink, buf: &mut CudaBuf<T>) -> u64 {
+        buf.share()
+    }
+
+    fn abort(link: &GpuLink) {
+        link.abort();
+    }
 
     fn both<E: From<DeviceError>>(
         &self,

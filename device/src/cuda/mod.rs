@@ -8,6 +8,7 @@
 //! | memory that was given back | `cache.rs` |
 //! | [`Module`], [`Launch`]: kernels | `launch.rs` |
 //! | lanes side by side, [`Graph`] of recorded work | `graph.rs` |
+//! | [`GpuLink`]: GPUs of ranks; by their memory, by NCCL | `link.rs`, `peer.rs`, `nccl.rs` |
 //! | scan, select, sort | `primitives.rs`, `primitives.cu` (CUB) |
 //! | host memory in and out | `staging.rs` |
 //!
@@ -26,6 +27,9 @@ mod cache;
 mod context;
 mod graph;
 mod launch;
+mod link;
+mod nccl;
+mod peer;
 mod primitives;
 mod staging;
 
@@ -33,4 +37,6 @@ pub use buffer::CudaBuf;
 pub use context::{Cuda, Event, count};
 pub use graph::Graph;
 pub use launch::{Launch, LaunchGrid, Module};
+pub use link::GpuLink;
+pub use peer::RankGroup;
 pub use primitives::Sums;

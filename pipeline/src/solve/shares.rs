@@ -1,6 +1,7 @@
 //! How a flow is shared among ranks, for the forecast and the summary; and the processes that share it.
 
 use crate::{error::Error, mesh::report::bytes};
+use cutlink_device::Route;
 use cutlink_mpi::{MpiError, World};
 use cutlink_solver::{Communicator, Plan, RankSheet, SolverError};
 use serde_json::{Value, json};
@@ -8,38 +9,65 @@ use std::sync::Arc;
 
 /// The ranks of a flow.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Shares(Vec<RankSheet>);
+pub(crate) struct Shares {
+    ranks: Vec<RankSheet>,
+    /// What carries messages, once the flow has started.
+    messages: Option<String>,
+}
 
 impl Shares {
     /// The shares of so many ranks.
     pub(crate) fn new<const D: usize>(plan: &Plan<'_, D>, ranks: usize) -> Result<Self, Error> {
         let named = |error| Error::from(error).within("--ranks");
-        plan.ranks(ranks).map(Self).map_err(named)
+        let ranks = plan.ranks(ranks).map_err(named)?;
+        let messages = None;
+        Ok(Self { ranks, messages })
     }
 
-    /// Bytes of a rank, or of all.
-    pub(crate) fn bytes(&self, rank: Option<usize>) -> u64 {
-        match rank {
-            Some(rank) => self.0[rank].bytes,
-            None => self.0.iter().map(|rank| rank.bytes).sum(),
-        }
+    /// Takes what carries the messages of a flow that has started. A reason why GPUs are not connected is returned.
+    pub(crate) fn take_messages(&mut self, route: Option<Route<String>>) -> Option<String> {
+        let (name, why) = match route? {
+            Route::Direct(name) => (name, None),
+            Route::Host(why) => ("host memory".into(), why),
+        };
+        self.messages = Some(name);
+        why
+    }
+
+    /// Bytes of a rank.
+    pub(crate) fn bytes_of(&self, rank: usize) -> u64 {
+        self.ranks[rank].bytes
+    }
+
+    /// Bytes of the largest rank.
+    pub(crate) fn largest(&self) -> u64 {
+        self.most(|rank| rank.bytes)
+    }
+
+    /// Bytes of all ranks.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.ranks.iter().map(|rank| rank.bytes).sum()
     }
 
     fn most(&self, of: impl Fn(&RankSheet) -> u64) -> u64 {
-        self.0.iter().map(of).max().unwrap_or(0)
+        self.ranks.iter().map(of).max().unwrap_or(0)
     }
 
     /// The largest share of the work over the mean.
     fn imbalance(&self) -> f64 {
-        let most = self.0.iter().fold(0.0, |most, rank| rank.work.max(most));
-        most * self.0.len() as f64
+        let most = self
+            .ranks
+            .iter()
+            .fold(0.0, |most, rank| rank.work.max(most));
+        most * self.ranks.len() as f64
     }
 
     /// As JSON.
     pub(crate) fn to_json(&self) -> Value {
-        let of = |of: fn(&RankSheet) -> u64| self.0.iter().map(of).collect::<Vec<_>>();
+        let of = |of: fn(&RankSheet) -> u64| self.ranks.iter().map(of).collect::<Vec<_>>();
         json!({
-            "ranks": self.0.len(),
+            "ranks": self.ranks.len(),
+            "messages": self.messages,
             "imbalance": self.imbalance(),
             "blocks": of(|rank| rank.blocks),
             "halo_blocks": of(|rank| rank.halo_blocks),
@@ -52,7 +80,7 @@ impl Shares {
     pub(crate) fn text(&self) -> String {
         format!(
             "{} ranks: at most {:.3} of the mean work, {} blocks and {} of other ranks beside them, {} received a root step, {} of memory",
-            self.0.len(),
+            self.ranks.len(),
             self.imbalance(),
             self.most(|rank| rank.blocks),
             self.most(|rank| rank.halo_blocks),

@@ -16,7 +16,8 @@
 //! | [`TopologyKernels`] | tables, marks and transfers of a mesh that changes | [`topology`](TopologyKernels) |
 //! | [`narrow`](FlowKernels::narrow), [`widen`](FlowKernels::widen) | values to 16-bit populations and back, as the other stages do | `convert` |
 //! | [`mass`](FlowKernels::mass), [`rescale`](FlowKernels::rescale) | mass of a level's cells, all densities times a factor | `mass` |
-//! | [`gather`](FlowKernels::gather), [`scatter`](FlowKernels::scatter) | numbers at some places, to the host and back: what ranks exchange | `halo` |
+//! | [`exchange`](FlowKernels::exchange) | messages between ranks, from device to device | `halo` |
+//! | [`gather`](FlowKernels::gather), [`scatter`](FlowKernels::scatter) | numbers at some places, to another buffer and back: what ranks exchange | `halo` |
 //!
 //! Populations are stored after collision, less their weights: `f[slot * Q * 4^D + place(q, cell)]`, where
 //! [`place`](FlowKernels::place) is each backend's.
@@ -33,8 +34,8 @@ pub use topology::TopologyKernels;
 
 use crate::{
     Communicator, F16, Flow, Indicator, Plan, SolverError, adapt::transfer::SlotSource,
-    lattice::Lattice, run::snapshot::RefinedBlocks, sponge::Damped, storage::Storage,
-    tables::Level,
+    lattice::Lattice, ranks::Listed, run::snapshot::RefinedBlocks, sponge::Damped,
+    storage::Storage, tables::Level,
 };
 use bytemuck::{Pod, Zeroable};
 use cutlink_amr::dims;
@@ -202,28 +203,45 @@ pub trait FlowKernels<const D: usize>: TopologyKernels<D> + sealed::Sealed {
         q * dims::cells(D) + cell
     }
 
-    /// The numbers at some places of a buffer, on the host.
-    ///
-    /// # Errors
-    /// As methods of [`Backend`].
-    fn gather<T: Item>(
-        &self,
-        places: &Self::Buf<u64>,
-        from: &Self::Buf<T>,
-    ) -> Result<Vec<T>, SolverError>;
-
-    /// Writes numbers to some places of a buffer, each of them there once.
+    /// Copies the numbers at some places of a buffer to another one, in the order of `places[range]`.
     ///
     /// # Errors
     /// As methods of [`Backend`].
     ///
     /// # Panics
-    /// Where there are not as many numbers as places.
+    /// Where `to` has not as many numbers as the range.
+    fn gather<T: Item>(
+        &self,
+        places: &Self::Buf<u64>,
+        range: Range<usize>,
+        from: &Self::Buf<T>,
+        to: &mut Self::Buf<T>,
+    ) -> Result<(), SolverError>;
+
+    /// Copies numbers to some places of a buffer, each of them there once: the inverse.
+    ///
+    /// # Errors
+    /// As methods of [`Backend`].
+    ///
+    /// # Panics
+    /// Where `from` has not as many numbers as the range.
     fn scatter<T: Item>(
         &self,
         places: &Self::Buf<u64>,
-        numbers: Vec<T>,
+        range: Range<usize>,
+        from: &Self::Buf<T>,
         to: &mut Self::Buf<T>,
+    ) -> Result<(), SolverError>;
+
+    /// Sends what other ranks wait for on some levels and takes what they send, from device to device. Every rank does this at the
+    /// same place of its work. May be recorded.
+    ///
+    /// # Errors
+    /// As methods of [`Backend`].
+    fn exchange<T: Item>(
+        &self,
+        link: &Self::Link,
+        levels: &mut [Listed<'_, T, Self>],
     ) -> Result<(), SolverError>;
 
     /// Values as 16-bit populations, as the other stages store them.

@@ -56,9 +56,10 @@ pub(crate) struct ThreadComm {
 }
 
 /// Tells the other ranks, when it is dropped, that this one has failed, unless it was turned off.
-#[derive(Debug)]
 pub(crate) struct FailureGuard {
     failed: Arc<AtomicBool>,
+    /// Ends what others wait for on their devices.
+    end: Box<dyn Fn() + Send>,
     is_off: bool,
 }
 
@@ -73,6 +74,7 @@ impl Drop for FailureGuard {
     fn drop(&mut self) {
         if !self.is_off {
             self.failed.store(true, Ordering::Release);
+            (self.end)();
         }
     }
 }
@@ -151,11 +153,12 @@ impl Comm {
         }
     }
 
-    /// An alarm that goes off where the rank fails. Where a process fails, all are ended.
-    pub(crate) fn alarm(&self) -> Option<FailureGuard> {
+    /// An alarm that goes off where the rank fails, with something else to do then. Where a process fails, all are ended.
+    pub(crate) fn alarm(&self, end: Box<dyn Fn() + Send>) -> Option<FailureGuard> {
         match self {
             Self::Threads(channels) => Some(FailureGuard {
                 failed: Arc::clone(&channels.failed),
+                end,
                 is_off: false,
             }),
             Self::Processes(_) => None,
@@ -163,7 +166,7 @@ impl Comm {
     }
 
     /// This rank, and all of them.
-    fn ranks(&self) -> (usize, usize) {
+    pub(crate) fn ranks(&self) -> (usize, usize) {
         match self {
             Self::Threads(channels) => (channels.rank, channels.to.len()),
             Self::Processes(link) => (link.rank(), link.ranks()),
@@ -215,21 +218,33 @@ impl Comm {
         }
     }
 
+    /// What each rank gives, in their order.
+    ///
+    /// # Errors
+    /// Where a rank has failed.
+    pub(crate) fn gather<T: Item>(&self, own: Vec<T>) -> Result<Vec<Vec<T>>, SolverError> {
+        let (own_rank, ranks) = self.ranks();
+        let mut others = (0..ranks).filter(|&rank| rank != own_rank);
+        others.try_for_each(|rank| self.send(rank, own.clone()))?;
+        let of_rank = |rank| match rank == own_rank {
+            true => Ok(own.clone()),
+            false => self.receive(rank),
+        };
+        let all = (0..ranks).map(of_rank).collect::<Result<_, _>>()?;
+        self.flush()?;
+        Ok(all)
+    }
+
     /// The sums over all ranks, the same for all of them.
     ///
     /// # Errors
     /// Where a rank has failed.
     pub(crate) fn sums(&self, own: Vec<ExactSum>) -> Result<Vec<ExactSum>, SolverError> {
-        let (own_rank, ranks) = self.ranks();
-        let others = || (0..ranks).filter(|&rank| rank != own_rank);
-        others().try_for_each(|rank| self.send(rank, own.clone()))?;
-        let mut sums = own;
-        for rank in others() {
-            for (sum, of_rank) in sums.iter_mut().zip(self.receive(rank)?) {
-                *sum += of_rank;
-            }
+        let mut sums = vec![ExactSum::default(); own.len()];
+        for of_rank in self.gather(own)? {
+            let pairs = sums.iter_mut().zip(of_rank);
+            pairs.for_each(|(sum, of_rank)| *sum += of_rank);
         }
-        self.flush()?;
         Ok(sums)
     }
 }

@@ -151,7 +151,13 @@ pub(crate) fn diverged_of_bytes<const D: usize>(bytes: &[u8]) -> SolverError {
 }
 
 /// Kinds of work by number.
-pub(crate) const WORKS: [Work; 4] = [Work::Step, Work::Interpolate, Work::Average, Work::Forces];
+pub(crate) const WORKS: [Work; 5] = [
+    Work::Step,
+    Work::Interpolate,
+    Work::Average,
+    Work::Forces,
+    Work::Exchange,
+];
 
 /// A rank other than the first of several processes.
 pub(crate) struct Worker<'a, const D: usize, L, S: Storage, B: FlowKernels<D>> {

@@ -19,7 +19,7 @@ use crate::{
     storage::Storage,
 };
 use cutlink_amr::dims;
-use cutlink_device::{Backend, Host};
+use cutlink_device::{Backend, Host, Route};
 use cutlink_voxelizer::Mesh;
 use rayon::prelude::*;
 use std::io;
@@ -154,6 +154,10 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
         Ok(self.plan.mesh)
     }
 
+    fn messages(&self) -> Option<Route<String>> {
+        self.here[0].run.messages()
+    }
+
     fn validate(&self) -> Result<(), SolverError> {
         self.command(Command::Validate)?;
         let mut plan = Plan::new(self.plan.mesh, self.plan.params.clone())?;
@@ -258,6 +262,10 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
 
 impl<const D: usize, L, S: Storage, B: FlowKernels<D>> Drop for Ranks<'_, D, L, S, B> {
     fn drop(&mut self) {
+        for rank in &self.here {
+            // Ranks may write into each other's memory until all are done; a failure has been told before.
+            let _ = rank.run.finish();
+        }
         for remote in &self.there {
             // Where this fails, whoever has started the processes ends them.
             let _ = remote.send(&Command::<D>::End.to_bytes());

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`Partition`], who steps which blocks | `partition.rs` |
 //! | a rank's tables, and the places in buffers that it exchanges | `part.rs` |
+//! | the exchange itself, from device to device or through host memory | `halo.rs` |
 //! | [`Comm`], messages between ranks; [`Communicator`], between processes | `comm.rs`, `communicator.rs` |
 //! | commands of the first process to the others | `command.rs` |
 //! | the flow of all ranks | `flow.rs` |
@@ -13,22 +14,26 @@
 //! same bits. Sums over blocks are exact ([`ExactSum`]), so that their order does not matter. Every rank knows the whole mesh; tables
 //! and populations it has for its own part and one layer of blocks around it.
 //!
-//! After each step of a level, the populations that stream into other ranks' blocks are sent, and before ghost cells are
-//! interpolated, the moments of blocks beside the coarser level's interface. Means of children are taken where the children are.
+//! Levels whose steps end together share their messages: the moments of blocks beside interfaces, before ghost cells are
+//! interpolated, and then the populations that stream into other ranks' blocks. Means of children are taken where the children
+//! are.
 
 mod comm;
 mod command;
 mod communicator;
 mod flow;
+mod halo;
 mod part;
 mod partition;
 mod sheet;
 
 pub(crate) use comm::{Comm, FailureGuard};
 pub use communicator::Communicator;
-pub(crate) use part::Halo;
-#[cfg(test)]
-pub(crate) use part::HaloLists;
+#[cfg(any(test, feature = "cuda"))]
+pub(crate) use halo::HaloLists;
+#[cfg(feature = "cuda")]
+pub(crate) use halo::HaloPlaces;
+pub(crate) use halo::{Halo, Listed, Peers, exchange, link};
 pub use sheet::RankSheet;
 
 use crate::{
@@ -111,7 +116,16 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'a, D,
     pub(crate) fn new(plan: Plan<'a, D>, backends: &[B]) -> Result<Self, SolverError> {
         check(&plan, backends.len())?;
         let partition = Partition::new(&plan.tables, backends.len());
-        Self::with(plan, backends, &partition)
+        // Ranks submit their work at the same time.
+        let of_rank = |(n, backend): (usize, &B)| {
+            let is_shared = |other| backend.shares_streams(other);
+            match backends[..n].iter().any(is_shared) {
+                true => backend.apart(),
+                false => Ok(backend.clone()),
+            }
+        };
+        let apart = backends.iter().enumerate().map(of_rank);
+        Self::with(plan, &apart.collect::<Result<Vec<_>, _>>()?, &partition)
     }
 
     fn with(
@@ -128,7 +142,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'a, D,
         for (rank, ((tables, comm), backend)) in
             tables.into_iter().zip(comm).zip(backends).enumerate()
         {
-            let halos = whole.halos::<L, B>(rank, backend)?;
+            let halos = whole.halos::<L, S, B>(rank, backend)?;
             let run = Run::of_rank(plan.without_tables(), tables, halos, comm, backend)?;
             here.push(Rank {
                 run,
@@ -144,6 +158,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'a, D,
             blocks,
             coords,
         };
+        all.each(Run::link)?;
         all.set_uniform(1.0, [0.0; D])?;
         Ok(all)
     }
@@ -165,9 +180,10 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'a, D,
             std::slice::from_ref(&tables),
             std::slice::from_ref(backend),
         )?;
-        let halos = whole.halos::<L, B>(rank, backend)?;
+        let halos = whole.halos::<L, S, B>(rank, backend)?;
         let comm = Comm::Processes(Arc::clone(&link));
-        let run = Run::of_rank(plan.without_tables(), tables, halos, comm, backend)?;
+        let mut run = Run::of_rank(plan.without_tables(), tables, halos, comm, backend)?;
+        run.link()?;
         let (blocks, coords) = (whole.blocks(), whole.coords());
         let outlines = std::mem::take(&mut whole.outlines[rank]);
         if rank != 0 {

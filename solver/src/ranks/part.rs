@@ -1,59 +1,24 @@
-//! A rank's tables: its own slots, those around them (the *halo*), and what it gets from other ranks at each exchange.
+//! A rank's tables: its own slots, those around them (the *halo*), and the places of what it exchanges with other ranks.
 //!
 //! Slots of a rank are in the order of the whole flow's, but for this: behind each class (exchanging, special, plain) come the
 //! halo's slots of that class, which are not stepped.
 
-use super::{comm::Comm, partition::Partition};
+use super::{
+    halo::{Halo, HaloLists},
+    partition::Partition,
+};
 use crate::{
     Params, Plan, SolverError,
     kernels::{FlowKernels, exchanged},
     lattice::Lattice,
+    storage::Storage,
     tables::{Built, HaloRanges, Level, Rule},
     wall_model::Modeled,
 };
 use cutlink_amr::{NONE, dims};
-use cutlink_device::{Backend, Host, Item};
+use cutlink_device::Host;
 use cutlink_voxelizer::{pack_cell, unpack_cell};
 use std::collections::BTreeMap;
-
-/// Places in a buffer of a level, for each rank that has something to do with them.
-#[derive(Debug)]
-pub(crate) struct HaloLists<B: Backend> {
-    /// Numbers to send.
-    pub(crate) send: Vec<(usize, B::Buf<u64>)>,
-    /// Numbers to receive.
-    pub(crate) receive: Vec<(usize, B::Buf<u64>)>,
-}
-
-impl<B: Backend> HaloLists<B> {
-    /// Sends what others wait for, and takes what they send.
-    pub(crate) fn exchange<const D: usize, T: Item>(
-        &self,
-        backend: &B,
-        comm: &Comm,
-        buffer: &mut B::Buf<T>,
-    ) -> Result<(), SolverError>
-    where
-        B: FlowKernels<D>,
-    {
-        for (rank, places) in &self.send {
-            comm.send(*rank, backend.gather(places, buffer)?)?;
-        }
-        for (rank, places) in &self.receive {
-            backend.scatter(places, comm.receive(*rank)?, buffer)?;
-        }
-        comm.flush()
-    }
-}
-
-/// What a rank exchanges on a level.
-#[derive(Debug)]
-pub(crate) struct Halo<B: Backend> {
-    /// Populations, after each step.
-    pub(crate) populations: HaloLists<B>,
-    /// Moments, before ghost cells are interpolated.
-    pub(crate) moments: HaloLists<B>,
-}
 
 /// Which slots of a level a rank has.
 #[derive(Debug, Clone)]
@@ -311,14 +276,14 @@ impl<'p, const D: usize> Whole<'p, D> {
     }
 
     /// What a rank exchanges by level.
-    pub(crate) fn halos<L: Lattice, B: FlowKernels<D>>(
+    pub(crate) fn halos<L: Lattice, S: Storage, B: FlowKernels<D>>(
         &self,
         rank: usize,
         backend: &B,
-    ) -> Result<Vec<Halo<B>>, SolverError> {
+    ) -> Result<Vec<Halo<S, B>>, SolverError> {
         let of_level = |level: usize| {
             let outlines: Vec<&Outline> = self.outlines.iter().map(|of| &of[level]).collect();
-            halo::<D, L, B>(&outlines, self.partition.owners(level), rank, backend)
+            halo::<D, L, S, B>(&outlines, self.partition.owners(level), rank, backend)
         };
         (0..self.built.len()).map(of_level).collect()
     }
@@ -360,12 +325,12 @@ pub(crate) fn streamed<const D: usize, L: Lattice>(outline: &Outline) -> usize {
 }
 
 /// What a rank exchanges on a level, of the outlines of all ranks.
-pub(crate) fn halo<const D: usize, L: Lattice, B: FlowKernels<D>>(
+pub(crate) fn halo<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
     outlines: &[&Outline],
     owners: &[u32],
     rank: usize,
     backend: &B,
-) -> Result<Halo<B>, SolverError> {
+) -> Result<Halo<S, B>, SolverError> {
     let cells = dims::cells(D);
     let local = outlines[rank].local(owners.len());
     // The places, in this rank's buffers, of what rank `to` gets from rank `from`.
@@ -390,24 +355,17 @@ pub(crate) fn halo<const D: usize, L: Lattice, B: FlowKernels<D>>(
         let of_rank = slots.filter(|&&slot| owners[slot as usize] == from);
         of_rank.flat_map(of_slot).collect()
     };
-    let lists_of = |list: &dyn Fn(u32, usize) -> Vec<u64>| -> Result<HaloLists<B>, SolverError> {
-        let mut lists = HaloLists {
-            send: Vec::new(),
-            receive: Vec::new(),
-        };
-        for other in (0..outlines.len()).filter(|&other| other != rank) {
-            let [sent, received] = [list(rank as u32, other), list(other as u32, rank)];
-            if !sent.is_empty() {
-                lists.send.push((other, backend.upload(sent)?));
-            }
-            if !received.is_empty() {
-                lists.receive.push((other, backend.upload(received)?));
-            }
-        }
-        Ok(lists)
-    };
+    let others = || (0..outlines.len()).filter(|&other| other != rank);
     Ok(Halo {
-        populations: lists_of(&populations)?,
-        moments: lists_of(&moments)?,
+        populations: HaloLists::new(
+            backend,
+            others().map(|other| (other, populations(rank as u32, other))),
+            others().map(|other| (other, populations(other as u32, rank))),
+        )?,
+        moments: HaloLists::new(
+            backend,
+            others().map(|other| (other, moments(rank as u32, other))),
+            others().map(|other| (other, moments(other as u32, rank))),
+        )?,
     })
 }

@@ -17,8 +17,8 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
             let mass = self.backend.mass::<L, S>(&state.level, &state.now)?;
             sums.push(self.backend.download(&mass)?.into_iter().collect());
         }
-        if let Some(comm) = &self.comm {
-            sums = comm.sums(sums)?;
+        if let Some(peers) = &self.peers {
+            sums = peers.comm.sums(sums)?;
         }
         let of_level =
             |(level, sum): (usize, &ExactSum)| sum.value() * (0.5f64).powi((level * D) as i32);

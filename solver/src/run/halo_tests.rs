@@ -17,21 +17,18 @@ where
             let row = L::Q * dims::cells(D);
             let slots = state.level.halo.0.iter().cloned().flatten();
             let mut places: Vec<usize> = slots.flat_map(|s| s * row..(s + 1) * row).collect();
-            let mut received: Vec<u64> = (halo.populations.receive.iter())
-                .flat_map(|(_, places)| places.iter().copied())
-                .collect();
+            let mut received = halo.populations.receive.places.clone();
             received.sort_unstable();
             places.retain(|&place| received.binary_search(&(place as u64)).is_err());
             for place in places {
                 (state.now[place], state.next[place]) = (f64::NAN, f64::NAN);
                 count += 1;
             }
-            let received = (halo.populations.receive.iter()).flat_map(|(_, places)| places);
-            received.for_each(|&place| state.next[place as usize] = f64::NAN);
-            for (_, places) in &halo.moments.receive {
-                places
-                    .iter()
-                    .for_each(|&place| state.moments[place as usize] = f64::NAN);
+            for &place in &halo.populations.receive.places {
+                state.next[place as usize] = f64::NAN;
+            }
+            for &place in &halo.moments.receive.places {
+                state.moments[place as usize] = f64::NAN;
             }
         }
         count
@@ -39,9 +36,7 @@ where
 
     /// Bytes that are received in a root step.
     pub(crate) fn received(&self) -> u64 {
-        let count = |lists: &HaloLists<Host>| -> usize {
-            lists.receive.iter().map(|(_, places)| places.len()).sum()
-        };
+        let count = |lists: &HaloLists<f64, Host>| lists.receive.places.len();
         let of_level = |(level, state): (usize, &State<D, f64, Host>)| {
             let halo = state.halo.as_ref().expect("a halo");
             let is_finest = level + 1 == self.levels.len();
@@ -54,8 +49,8 @@ where
     /// Has two numbers of a level's messages go to one another's places.
     pub(crate) fn swap_received(&mut self, level: usize) {
         let halo = self.levels[level].halo.as_mut().expect("a halo");
-        let (_, places) = halo.populations.receive.first_mut().expect("messages");
-        let last = places.len() - 1;
-        places.swap(0, last);
+        let (_, range) = halo.populations.receive.shares[0].clone();
+        let places = &mut halo.populations.receive.places;
+        places.swap(range.start, range.end - 1);
     }
 }

@@ -80,6 +80,8 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         for (index, state) in self.levels.iter_mut().enumerate() {
             let level = &state.level;
             let row = L::Q * cells;
+            // The old buffer is freed before the new one is taken.
+            state.now = self.backend.upload(Vec::new())?;
             // Not `vec!`: this requests large pages, without which steps take longer.
             let mut f = memory::with_capacity("populations", level.slots * row)?;
             f.resize(level.slots * row, S::zeroed());
@@ -110,9 +112,8 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
             let mut row = vec![S::zeroed(); L::Q * cells];
             state.set_slot::<L>(|_| (density, u), &mut row);
             let slots = state.level.slots;
-            let empty = self.backend.upload(Vec::new())?;
             // The old buffer is freed before the new one is taken.
-            drop(std::mem::replace(&mut state.now, empty));
+            state.now = self.backend.upload(Vec::new())?;
             state.now = self.backend.repeat("populations", &row, slots)?;
             self.backend.copy(&state.now, &mut state.next)?;
             let mut row = vec![S::Real::of(0.0); exchanged(D) * cells];

@@ -12,7 +12,7 @@ use crate::{
     lattice::Lattice,
     plan::tau,
     profile::Point,
-    ranks::{Comm, Halo},
+    ranks::{Halo, Peers, exchange},
     storage::Storage,
     tables::{Built, Level},
     variation::OfTime,
@@ -38,7 +38,7 @@ pub(super) struct State<const D: usize, S: Storage, B: FlowKernels<D>> {
     /// Forces by slot with links, and by slot that friction of modelled walls acts on.
     pub(super) parts: B::Buf<f64>,
     /// What is exchanged with other ranks.
-    pub(super) halo: Option<Halo<B>>,
+    pub(super) halo: Option<Halo<S, B>>,
     /// Steps done, of this level's.
     pub(super) steps: u64,
 }
@@ -249,28 +249,6 @@ pub(super) fn timed<B: Backend>(
     Ok(())
 }
 
-impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
-    /// Brings the halo's populations to those of the ranks that step them.
-    pub(super) fn exchange_populations(
-        &mut self,
-        backend: &B,
-        comm: Option<&Comm>,
-    ) -> Result<(), SolverError> {
-        match (comm, &self.halo) {
-            (Some(comm), Some(halo)) => halo.populations.exchange(backend, comm, &mut self.now),
-            _ => Ok(()),
-        }
-    }
-
-    /// The same of the moments.
-    fn exchange_moments(&mut self, backend: &B, comm: Option<&Comm>) -> Result<(), SolverError> {
-        match (comm, &self.halo) {
-            (Some(comm), Some(halo)) => halo.moments.exchange(backend, comm, &mut self.moments),
-            _ => Ok(()),
-        }
-    }
-}
-
 /// What the steps of all levels have in common.
 pub(super) struct Steps<'a, const D: usize, B: Backend> {
     pub(super) clock: &'a Clock<B>,
@@ -279,10 +257,61 @@ pub(super) struct Steps<'a, const D: usize, B: Backend> {
     /// An acceleration that varies.
     pub(super) pull: Option<&'a OfTime<D>>,
     /// Other ranks.
-    pub(super) comm: Option<&'a Comm>,
+    pub(super) peers: Option<&'a Peers<B>>,
 }
 
-/// A step of the first of some levels, and of all finer ones. Finer levels need nothing of the coarser one's step
+impl<const D: usize, B: FlowKernels<D>> Steps<'_, D, B> {
+    /// With other ranks, ends the steps of some levels that end together: moments of the halo, ghost cells, populations of the
+    /// halo. Ranks wait for one another twice, however many levels there are.
+    pub(super) fn meet<L: Lattice, S: Storage>(
+        &self,
+        backend: &B,
+        levels: &mut [State<D, S, B>],
+    ) -> Result<(), SolverError> {
+        let (Some(peers), Some(first)) = (self.peers, levels.first()) else {
+            return Ok(());
+        };
+        let (first, finest) = (first.level.index, levels.len() - 1);
+        if finest > 0 {
+            timed(backend, self.clock, Work::Exchange, first, || {
+                let coarser = levels[..finest].iter_mut();
+                let moments = coarser.filter_map(|state| {
+                    let halo = state.halo.as_mut()?;
+                    Some((&mut halo.moments, &mut state.moments))
+                });
+                exchange(backend, peers, &mut moments.collect::<Vec<_>>())
+            })?;
+        }
+        for n in 0..finest {
+            let (coarser, finer) = levels.split_at_mut(n + 1);
+            self.interpolate::<L, S>(backend, &coarser[n], &mut finer[0])?;
+        }
+        timed(backend, self.clock, Work::Exchange, first, || {
+            let populations = levels.iter_mut().filter_map(|state| {
+                let halo = state.halo.as_mut()?;
+                Some((&mut halo.populations, &mut state.now))
+            });
+            exchange(backend, peers, &mut populations.collect::<Vec<_>>())
+        })
+    }
+
+    /// Ghost cells of a level from the coarser one.
+    fn interpolate<L: Lattice, S: Storage>(
+        &self,
+        backend: &B,
+        coarse: &State<D, S, B>,
+        fine: &mut State<D, S, B>,
+    ) -> Result<(), SolverError> {
+        let down = fine.arrival(coarse, 0.5);
+        let index = fine.level.index;
+        timed(backend, self.clock, Work::Interpolate, index, || {
+            let between = between(&coarse.level, &fine.level, self.cubic, down);
+            backend.interpolate::<L, S>(&between, &coarse.moments, &mut fine.now)
+        })
+    }
+}
+
+/// A step of the first of some levels, and of all finer ones; with other ranks, [`Steps::meet`] has to follow. Finer levels need nothing of the coarser one's step
 /// but what it had before: so the two go side by side.
 pub(super) fn step<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
     backend: &B,
@@ -293,7 +322,7 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
         clock,
         cubic,
         pull,
-        comm,
+        peers,
     } = of_all;
     let Some((coarse, finer)) = levels.split_first_mut() else {
         return Ok(());
@@ -323,22 +352,24 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
     }
     let mut twice = |backend: &B| {
         step::<D, L, S, B>(backend, of_all, finer)?;
-        finer[0].exchange_populations(backend, comm)?;
+        of_all.meet::<L, S>(backend, finer)?;
         step::<D, L, S, B>(backend, of_all, finer)
     };
-    if clock.is_some() {
-        // One after the other, so that each has a time of its own.
-        twice(backend)?;
-        collide(backend, coarse)?;
-    } else if comm.is_some() && B::MEMORY == Memory::Host {
+    // Messages through host memory are copies in the main stream of a device, for which other streams do not wait.
+    let is_staged = peers.is_some_and(|peers| !peers.are_linked());
+    if is_staged && B::MEMORY == Memory::Host && clock.is_none() {
         // While finer levels wait for other ranks, this one does its step.
         let (finer, own) = rayon::join(|| twice(backend), || collide(backend, coarse));
         finer.and(own)?;
+    } else if is_staged || clock.is_some() {
+        // With a clock one after the other, so that each has a time of its own.
+        twice(backend)?;
+        collide(backend, coarse)?;
     } else {
         backend.both(twice, |backend| collide(backend, coarse))?;
     }
     let fine = &mut finer[0];
-    let [up, down] = [coarse.arrival(fine, 2.0), fine.arrival(coarse, 0.5)];
+    let up = coarse.arrival(fine, 2.0);
     timed(backend, clock, Work::Average, index + 1, || {
         backend.average::<L, S>(
             &between(&coarse.level, &fine.level, cubic, up),
@@ -347,12 +378,11 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
             &mut coarse.moments,
         )
     })?;
-    coarse.exchange_moments(backend, comm)?;
-    timed(backend, clock, Work::Interpolate, index + 1, || {
-        let between = between(&coarse.level, &fine.level, cubic, down);
-        backend.interpolate::<L, S>(&between, &coarse.moments, &mut fine.now)
-    })?;
-    fine.exchange_populations(backend, comm)
+    match peers {
+        None => of_all.interpolate::<L, S>(backend, coarse, fine),
+        // When all levels meet whose steps end now.
+        Some(_) => Ok(()),
+    }
 }
 
 fn between<'a, const D: usize, T: Real, B: Backend>(

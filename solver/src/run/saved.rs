@@ -86,6 +86,8 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
             each_block::<D, L, S>(&mut data, |block, of, q, cell| {
                 block[B::place::<L>(q, cell)] = of[q * cells + cell];
             });
+            // The old buffer is freed before the new one is taken.
+            state.now = self.backend.upload(Vec::new())?;
             state.now = self.backend.upload(data)?;
         }
         self.forget_graphs();

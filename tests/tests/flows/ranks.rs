@@ -1,6 +1,7 @@
 //! Flows on several ranks: the same bits as on one, with every operator, wall, face and type of populations.
 
 use super::twins::{Variant, circle, params, sphere};
+use cutlink_device::{Backend, Memory, Route};
 use cutlink_solver::{
     Adaptation, Collision, Criterion, FaceCondition, Flow, ForceSample, Indicator, Interpolation,
     LatticeKind, Les, Motion, Params, PatchCondition, Plan, Precision, WallScheme,
@@ -8,12 +9,14 @@ use cutlink_solver::{
 };
 use cutlink_tests::flows::AnyFlow;
 use cutlink_voxelizer::Mesh;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 cutlink_tests::backend_test!(
     the_plane_is_that_of_one_rank,
     space_is_that_of_one_rank,
     a_closed_box_keeps_its_mass_on_any_number,
-    a_mesh_that_follows_the_flow_is_refused
+    a_mesh_that_follows_the_flow_is_refused,
+    a_device_for_each_rank_gives_the_same_bits
 );
 
 /// Populations and forces after some steps from a state without symmetry.
@@ -31,6 +34,18 @@ fn outcome<const D: usize>(flow: &mut dyn Flow<D>, steps: u64) -> (Vec<u8>, Vec<
     (state, flow.take_forces().expect("forces"))
 }
 
+/// As many devices, if the machine has them; the CPU is each of them.
+fn devices<K: Backend>(kernels: &K, ranks: usize) -> Option<Vec<K>> {
+    let devices = (0..ranks).map(|n| kernels.nth_after(n as u32).ok());
+    devices.collect()
+}
+
+/// One flow at a time is shared among devices.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn compare<const D: usize, K: FlowKernels<D>>(
     kernels: &K,
     mesh: &Mesh<D>,
@@ -38,16 +53,16 @@ fn compare<const D: usize, K: FlowKernels<D>>(
     steps: u64,
     numbers: &[usize],
 ) {
-    let on = |ranks: usize| {
+    let _alone = alone();
+    let on = |ranks: &[K]| {
         let plan = Plan::new(mesh, params.clone()).expect("a plan");
-        let mut flow = plan
-            .start_ranks(&vec![kernels.clone(); ranks])
-            .expect("a start");
+        let mut flow = plan.start_ranks(ranks).expect("a start");
         outcome(&mut *flow, steps)
     };
-    let (state, forces) = on(1);
+    let (state, forces) = on(std::slice::from_ref(kernels));
     for &ranks in numbers {
-        let (found, pushed) = on(ranks);
+        let devices = devices(kernels, ranks).unwrap_or_else(|| vec![kernels.clone(); ranks]);
+        let (found, pushed) = on(&devices);
         assert!(found == state, "{ranks} ranks: populations of {params:?}");
         assert_eq!(pushed, forces, "{ranks} ranks: forces of {params:?}");
     }
@@ -175,4 +190,32 @@ fn a_mesh_that_follows_the_flow_is_refused<K: AnyFlow>(kernels: &K) {
     let started = plan.start_ranks(&vec![kernels.clone(); 2]);
     let error = started.err().expect("a refusal").to_string();
     assert!(error.contains("one rank"), "{error}");
+}
+
+/// On a machine with a single GPU there is nothing to compare. Where there are several, they have to be connected: by each other's
+/// memory, or by NCCL.
+fn a_device_for_each_rank_gives_the_same_bits<K: AnyFlow>(kernels: &K) {
+    let Some(two) = devices(kernels, 2) else {
+        return;
+    };
+    let _alone = alone();
+    let mesh = circle();
+    let base = variant(LatticeKind::D2Q9, Collision::Regularized, Les::None);
+    let params = params(&mesh, base, Precision::F64);
+    let run = |ranks: &[K], steps: u64| {
+        let plan = Plan::new(&mesh, params.clone()).expect("a plan");
+        let mut flow = plan.start_ranks(ranks).expect("a start");
+        let messages = flow.messages();
+        (outcome(&mut *flow, steps), messages)
+    };
+    // Long enough for steps that are recorded and replayed.
+    let (alone, none) = run(&two[..1], 200);
+    assert!(none.is_none(), "one rank has no messages: {none:?}");
+    let (shared, messages) = run(&two, 200);
+    let is_direct = matches!(messages, Some(Route::Direct(_)));
+    let expected = <K as Backend>::MEMORY == Memory::Device;
+    assert_eq!(is_direct, expected, "{messages:?}");
+    assert!(shared == alone, "two devices: populations and forces");
+    let (other, _) = run(&two, 199);
+    assert!(other != shared, "another number of steps");
 }

@@ -20,6 +20,8 @@ pub struct RunOptions {
     pub threads: usize,
     /// Ranks that share the flow, each with a part of the mesh; none for one. For a forecast several numbers.
     pub ranks: Vec<usize>,
+    /// GPUs of this machine that share the flow, from `device` on; 0 and 1 for one device.
+    pub gpus: usize,
     /// The processes that share the flow, each of which is a rank; none for a flow of one process.
     pub world: Option<Arc<World>>,
     /// Ends the run early, with a checkpoint.

@@ -25,7 +25,7 @@ use crate::{
         turbulence,
     },
 };
-use cutlink_device::{Memory, Selected, select};
+use cutlink_device::{DeviceChoice, Memory, Selected, select};
 use cutlink_mesher::{
     Surface,
     exact::{Exact, Facet},
@@ -121,6 +121,9 @@ impl Case {
         let dimensions = self.dimensions_of_domain()?;
         let choice = options.device.or(self.mesh.as_ref().and_then(|m| m.device));
         let mut choice = choice.unwrap_or_default();
+        if options.gpus > 1 {
+            choice.0 = first_gpu(choice.0, options.gpus)?;
+        }
         if options.world.is_some() {
             choice.0 = choice.0.of_process(cutlink_mpi::local_rank());
         }
@@ -345,13 +348,18 @@ where
         return Ok(Ended::Served);
     }
     let mut sheet = Sheet::new(&plan, &resolved, options.steps);
-    let (rank, ranks) = match &options.world {
-        Some(world) => (Some(world.rank()), vec![world.size()]),
-        None => (None, options.ranks.clone()),
+    let ranks = match &options.world {
+        Some(world) => vec![world.size()],
+        None if options.gpus > 1 => vec![options.gpus],
+        None => options.ranks.clone(),
     };
-    let shares = shares_of(&plan, &ranks)?;
+    let mut shares = shares_of(&plan, &ranks)?;
     if let [shares] = &shares[..] {
-        sheet.flow = shares.bytes(rank);
+        sheet.flow = match &options.world {
+            Some(world) => shares.bytes_of(world.rank()),
+            None if options.gpus > 1 => shares.largest(),
+            None => shares.bytes(),
+        };
     }
     let planned = if inputs.only_plan || observer.wants_summary() {
         let speed = sheet::calibrate(backend, &plan.params)?;
@@ -409,10 +417,24 @@ where
         Some(world) => plan.start_linked(backend, processes(world))?,
         None => {
             let ranks = ranks.first().copied().unwrap_or(1);
-            Some(plan.start_ranks(&vec![backend.clone(); ranks])?)
+            let of_rank = |rank: usize| match options.gpus > 1 {
+                true => backend.nth_after(rank as u32),
+                false => Ok(backend.clone()),
+            };
+            let backends = (0..ranks).map(of_rank).collect::<Result<Vec<_>, _>>()?;
+            Some(plan.start_ranks(&backends)?)
         }
     };
     let mut flow = started.ok_or_else(|| Error::input("the first process has no flow"))?;
+    let mut shares = shares.pop();
+    let why = shares
+        .as_mut()
+        .and_then(|shares| shares.take_messages(flow.messages()));
+    if let Some(why) = why {
+        observer.note(&format!(
+            "messages between ranks pass through host memory, which is slow: {why}"
+        ));
+    }
     flow.sample_forces_every(resolved.forces_every);
     let set = set(&mut *flow, &resolved, &mesh.frame, earlier, observer);
     set.map_err(|error| error.within(&name))?;
@@ -457,7 +479,7 @@ where
         saved: options.resume.then(|| flow.steps()),
         sheet,
         device: inputs.device,
-        shares: shares.into_iter().next(),
+        shares,
         began: Instant::now(),
         begun_at: flow.steps(),
         set_up,
@@ -485,6 +507,16 @@ fn check_ranks(options: &RunOptions, only_plan: bool) -> Result<(), Error> {
         let message = "--ranks takes one number, and several with --dry-run alone";
         return Err(Error::input(message));
     }
+    if options.gpus > 1 && options.ranks.iter().any(|&ranks| ranks != 1) {
+        return Err(Error::input("--gpus and --ranks exclude each other")
+            .hint("with --gpus each GPU is a rank: leave --ranks out"));
+    }
+    if options.gpus > 1 && options.world.is_some() {
+        return Err(Error::input(
+            "--gpus is for one process, and several were started, each of which takes a GPU",
+        )
+        .hint("leave --gpus out"));
+    }
     match (&options.world, &options.ranks[..]) {
         (Some(world), [ranks]) if *ranks != world.size() => Err(Error::input(format!(
             "--ranks is {ranks}, and {} processes were started, each of which is a rank",
@@ -493,6 +525,24 @@ fn check_ranks(options: &RunOptions, only_plan: bool) -> Result<(), Error> {
         .hint("leave --ranks out")),
         _ => Ok(()),
     }
+}
+
+/// The first of so many GPUs, all of which are there.
+fn first_gpu(choice: DeviceChoice, gpus: usize) -> Result<DeviceChoice, Error> {
+    let first = match choice {
+        DeviceChoice::Auto => 0,
+        DeviceChoice::Cuda(first) => first,
+        DeviceChoice::Cpu => {
+            let message = format!("--gpus {gpus} asks for GPUs, and the device is the CPU");
+            return Err(Error::input(message).hint("use --ranks on the CPU"));
+        }
+    };
+    let last = u32::try_from(gpus - 1).unwrap_or(u32::MAX);
+    select(DeviceChoice::Cuda(first.saturating_add(last))).map_err(|error| {
+        let within = Error::from(error).within(&format!("--gpus {gpus}"));
+        within.hint("leave --gpus out, or ask for as many GPUs as there are")
+    })?;
+    Ok(DeviceChoice::Cuda(first))
 }
 
 /// The resolved case, with velocities scaled to the flux through the surfaces of its patches.

@@ -6,9 +6,10 @@ use rayon::prelude::*;
 /// Numbers that a thread takes at a time.
 const CHUNK: usize = 1 << 14;
 
-pub(super) fn gather<T: Item>(places: &[u64], from: &[T]) -> Vec<T> {
-    let numbers = places.par_iter().with_min_len(CHUNK);
-    numbers.map(|&place| from[place as usize]).collect()
+pub(super) fn gather<T: Item>(places: &[u64], from: &[T], to: &mut [T]) {
+    assert_eq!(places.len(), to.len(), "a number a place");
+    let pairs = places.par_iter().zip(to).with_min_len(CHUNK);
+    pairs.for_each(|(&place, to)| *to = from[place as usize]);
 }
 
 pub(super) fn scatter<T: Item>(places: &[u64], numbers: &[T], to: &mut [T]) {

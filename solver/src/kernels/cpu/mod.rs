@@ -34,13 +34,14 @@ use crate::{
     Communicator, F16, Flow, Indicator, LatticeKind, Plan, SolverError,
     lattice::{D2Q9, D3Q19, D3Q27, Lattice, MOST},
     plan::{self, Starts},
+    ranks::Listed,
     run::snapshot::RefinedBlocks,
     sponge::Damped,
     storage::Storage,
     tables::Level,
 };
 use cutlink_device::{Host, Item, Real};
-use std::{any::Any, ops::Range, sync::Arc};
+use std::{any::Any, convert::Infallible, ops::Range, sync::Arc};
 
 pub use census::Census;
 pub(crate) use census::{census, inflow};
@@ -210,18 +211,34 @@ impl<const D: usize> FlowKernels<D> for Host {
         Order::<L>::of(q, cell)
     }
 
-    fn gather<T: Item>(&self, places: &Vec<u64>, from: &Vec<T>) -> Result<Vec<T>, SolverError> {
-        Ok(halo::gather(places, from))
+    fn gather<T: Item>(
+        &self,
+        places: &Vec<u64>,
+        range: Range<usize>,
+        from: &Vec<T>,
+        to: &mut Vec<T>,
+    ) -> Result<(), SolverError> {
+        halo::gather(&places[range], from, to);
+        Ok(())
     }
 
     fn scatter<T: Item>(
         &self,
         places: &Vec<u64>,
-        numbers: Vec<T>,
+        range: Range<usize>,
+        from: &Vec<T>,
         to: &mut Vec<T>,
     ) -> Result<(), SolverError> {
-        halo::scatter(places, &numbers, to);
+        halo::scatter(&places[range], from, to);
         Ok(())
+    }
+
+    fn exchange<T: Item>(
+        &self,
+        link: &Infallible,
+        _: &mut [Listed<'_, T, Self>],
+    ) -> Result<(), SolverError> {
+        match *link {}
     }
 
     fn narrow(&self, values: &Vec<f32>) -> Result<Vec<F16>, SolverError> {

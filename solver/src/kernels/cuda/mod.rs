@@ -26,6 +26,7 @@ use crate::{
     Communicator, F16, Flow, Indicator, Plan, SolverError,
     lattice::Lattice,
     plan::{self, Starts},
+    ranks::Listed,
     run::snapshot::RefinedBlocks,
     sponge::Damped,
     storage::Storage,
@@ -34,7 +35,7 @@ use crate::{
 use bytemuck::{Pod, Zeroable};
 use cutlink_device::{
     Item, Real,
-    cuda::{Cuda, CudaBuf, Launch, Module},
+    cuda::{Cuda, CudaBuf, GpuLink, Launch, Module},
 };
 use std::{ops::Range, sync::Arc};
 
@@ -155,18 +156,29 @@ impl<const D: usize> FlowKernels<D> for Cuda {
     fn gather<T: Item>(
         &self,
         places: &CudaBuf<u64>,
+        range: Range<usize>,
         from: &CudaBuf<T>,
-    ) -> Result<Vec<T>, SolverError> {
-        halo::gather(self, places, from)
+        to: &mut CudaBuf<T>,
+    ) -> Result<(), SolverError> {
+        halo::gather(self, (places, range), from, to)
     }
 
     fn scatter<T: Item>(
         &self,
         places: &CudaBuf<u64>,
-        numbers: Vec<T>,
+        range: Range<usize>,
+        from: &CudaBuf<T>,
         to: &mut CudaBuf<T>,
     ) -> Result<(), SolverError> {
-        halo::scatter(self, places, numbers, to)
+        halo::scatter(self, (places, range), from, to)
+    }
+
+    fn exchange<T: Item>(
+        &self,
+        link: &GpuLink,
+        levels: &mut [Listed<'_, T, Self>],
+    ) -> Result<(), SolverError> {
+        halo::exchange::<D, T>(self, link, levels)
     }
 
     fn narrow(&self, values: &CudaBuf<f32>) -> Result<CudaBuf<F16>, SolverError> {

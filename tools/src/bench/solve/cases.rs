@@ -25,8 +25,8 @@ impl Kind {
 /// A mesh, and the flows that run on it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Case {
-    /// A 2D or 3D periodic box with `edge` cells along each edge.
-    Box { edge: u32, kinds: Vec<Kind> },
+    /// A 2D or 3D periodic box with so many cells along each edge.
+    Box { edges: Vec<u32>, kinds: Vec<Kind> },
     /// A sphere of four root cells in a cube, its surface on the finest level.
     Sphere {
         root: u32,
@@ -50,6 +50,18 @@ pub(crate) fn collision(text: &str) -> Result<Collision, SolverError> {
         Collision::Trt { .. } => Collision::Trt { magic: 0.25 },
         other => other,
     })
+}
+
+/// The vortex that is measured has the length of the shortest edge.
+fn check_edges(edges: &[u32], dimensions: usize) -> Result<(), Error> {
+    let least = edges.iter().copied().min().unwrap_or(0).max(1);
+    if edges.len() == dimensions && edges.iter().all(|&edge| edge.is_multiple_of(least)) {
+        return Ok(());
+    }
+    Err(
+        Error::input(format!("--cells {edges:?}: cannot be a box of vortices"))
+            .hint("give one number, or three that are multiples of the least of them"),
+    )
 }
 
 /// The cases selected by the arguments, on a backend with this kind of memory.
@@ -89,13 +101,16 @@ pub(super) fn cases(args: &BenchSolveArgs, memory: Memory) -> Result<Vec<Case>, 
     let wanted = |case: FlowCase| args.case.is_empty() || args.case.contains(&case);
     let mut cases = Vec::new();
     for &lattice in &lattices {
-        let edge = match lattice.dimensions() {
-            2 => args.plane.unwrap_or(plane),
-            _ => args.cells.unwrap_or(space),
+        let edges = match (lattice.dimensions(), &args.cells[..]) {
+            (2, _) => vec![args.plane.unwrap_or(plane); 2],
+            (_, []) => vec![space; 3],
+            (_, &[edge]) => vec![edge; 3],
+            (_, edges) => edges.to_vec(),
         };
+        check_edges(&edges, lattice.dimensions())?;
         let kinds = kinds(lattice);
         if wanted(FlowCase::Box) && !kinds.is_empty() {
-            cases.push(Case::Box { edge, kinds });
+            cases.push(Case::Box { edges, kinds });
         }
     }
     let in_space = lattices.iter().filter(|kind| kind.dimensions() == 3);

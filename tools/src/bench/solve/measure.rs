@@ -17,9 +17,11 @@ use cutlink::mesh::build::{AnyPlaced, Builder, bare};
 use cutlink::mesh::resolve;
 use cutlink::options::{MeshOptions, Numbers, Root};
 use cutlink::{Error, Observer as _};
+use cutlink_device::Route;
 use cutlink_mesher::exact::{Exact, Facet};
 use cutlink_solver::{FaceCondition, Flow, InitialState, Params, Plan, Work, kernels::FlowKernels};
 use cutlink_voxelizer::Mesh;
+use std::time::Instant;
 
 /// Minimum duration of a measured run in seconds, unless --steps is given.
 const RUN: f64 = 0.1;
@@ -64,10 +66,11 @@ impl<'a, K: Flows> Bench<'a, K> {
         opened: &Opened,
     ) -> Result<Vec<FlowCaseReport>, Error> {
         match case {
-            Case::Box { edge, kinds } if kinds[0].lattice.dimensions() == 2 => {
-                self.uniform::<2>(*edge, kinds)
-            }
-            Case::Box { edge, kinds } => self.uniform::<3>(*edge, kinds),
+            Case::Box { edges, kinds } => match edges[..] {
+                [x, y] => self.uniform([x, y], kinds),
+                [x, y, z] => self.uniform([x, y, z], kinds),
+                _ => Err(Error::input("a box has two or three edges")),
+            },
             Case::Sphere {
                 root,
                 levels,
@@ -86,20 +89,38 @@ impl<'a, K: Flows> Bench<'a, K> {
 
     fn uniform<const D: usize>(
         &mut self,
-        edge: u32,
+        edges: [u32; D],
         kinds: &[Kind],
     ) -> Result<Vec<FlowCaseReport>, Error>
     where
         K: FlowKernels<D>,
         Facet<D>: Exact<D>,
     {
-        let bounds = [vec![0.0; D], vec![f64::from(edge); D]].concat();
-        let mesh = bare::<D>(&bounds, &Root::Cells(vec![edge; D]))?;
+        let bounds = [[0.0; D], edges.map(f64::from)].concat();
+        let mesh = bare::<D>(&bounds, &Root::Cells(edges.to_vec()))?;
+        let edge = f64::from(edges.into_iter().min().unwrap_or(0));
         let run = |kind: &Kind| {
             let params = params(*kind, 0.02, mesh.patches.len());
-            self.flow("box", &mesh, params, &|at| vortex(f64::from(edge), at))
+            self.flow("box", &mesh, params, &|at| vortex(edge, at))
         };
         kinds.iter().map(run).collect()
+    }
+
+    /// Devices that share each flow.
+    fn ranks(&self) -> usize {
+        self.args.gpus.map_or(1, usize::from)
+    }
+
+    /// Seconds of so many root steps: by the device's clock, of several devices by the host's.
+    fn seconds<const D: usize>(&self, flow: &mut dyn Flow<D>, steps: u64) -> Result<f64, Error> {
+        if self.ranks() == 1 {
+            return seconds_of(self.kernels, || Ok(flow.advance(steps)?));
+        }
+        flow.wait()?;
+        let began = Instant::now();
+        flow.advance(steps)?;
+        flow.wait()?;
+        Ok(began.elapsed().as_secs_f64())
     }
 
     fn flow<const D: usize>(
@@ -114,10 +135,17 @@ impl<'a, K: Flows> Bench<'a, K> {
     {
         let plan = Plan::new(mesh, params.clone())?;
         let (updates, sheets) = (plan.updates(), plan.levels.clone());
-        let mut flow = plan.start(self.kernels)?;
+        let shares = match self.ranks() {
+            1 => Vec::new(),
+            ranks => plan.ranks(ranks)?,
+        };
+        let backends = (0..self.ranks()).map(|rank| self.kernels.nth_after(rank as u32));
+        let backends = backends.collect::<Result<Vec<_>, _>>()?;
+        let mut flow = plan.start_ranks(&backends)?;
         flow.set(start)?;
-        flow.advance(1)?;
-        let one = seconds_of(self.kernels, || Ok(flow.advance(1)?))?;
+        // Of several GPUs two steps, since both parities of buffers are recorded.
+        flow.advance(2)?;
+        let one = self.seconds(&mut *flow, 1)?;
         let steps = match self.args.steps {
             Some(steps) => steps,
             None => ((RUN / one).ceil() as u64).clamp(1, 10_000),
@@ -128,7 +156,7 @@ impl<'a, K: Flows> Bench<'a, K> {
         let (mut times, mut copies, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
         for run in 0..WARM_UP + self.runs {
             let copied = self.copier.once()?;
-            let stepped = seconds_of(self.kernels, || Ok(flow.advance(steps)?))? / steps as f64;
+            let stepped = self.seconds(&mut *flow, steps)? / steps as f64;
             if run >= WARM_UP {
                 times.push(stepped);
                 copies.push(copied);
@@ -145,7 +173,8 @@ impl<'a, K: Flows> Bench<'a, K> {
         let rate = |ms: f64| updates as f64 / (1e-3 * ms);
         let copied = self.copier.bytes() as f64;
         // From alternating copies and steps; a ratio has no unit, so the factor 1000 of `Spread` is removed.
-        let of_copy = 1e-3 * Spread::of(ratios).median * (updates * moved) as f64 / copied;
+        let of_copy = 1e-3 * Spread::of(ratios).median * (updates * moved) as f64
+            / (copied * self.ranks() as f64);
         let cells: u64 = sheets.iter().map(|l| l.cells).sum();
         let bytes: u64 = sheets.iter().map(|l| l.bytes).sum();
         Ok(FlowCaseReport {
@@ -156,6 +185,12 @@ impl<'a, K: Flows> Bench<'a, K> {
             les: params.les.to_string(),
             root_cells: mesh.frame.root_cells.to_vec(),
             cells,
+            ranks: self.ranks(),
+            messages: flow.messages().map(|route| match route {
+                Route::Direct(name) => name,
+                Route::Host(_) => "host memory".into(),
+            }),
+            received: shares.iter().map(|rank| rank.received).max(),
             updates,
             steps,
             bytes,
@@ -184,6 +219,7 @@ fn laps<const D: usize>(flow: &mut dyn Flow<D>, steps: u64) -> Result<Vec<LapRep
                 Work::Interpolate => "interpolate",
                 Work::Average => "average",
                 Work::Forces => "forces",
+                Work::Exchange => "exchange",
             },
             level: lap.level,
             ms: 1e3 * lap.seconds / steps as f64,

@@ -19,7 +19,7 @@ use crate::console::Console;
 use cutlink::Error;
 use cutlink::device::{Opened, OpenedDevice, on};
 use cutlink::mesh::report::DeviceReport;
-use cutlink_device::Backend;
+use cutlink_device::{Backend, DeviceChoice};
 use cutlink_solver::kernels::FlowKernels;
 use measure::Bench;
 use report::FlowBenchReport;
@@ -37,6 +37,11 @@ impl<K: FlowKernels<2> + FlowKernels<3>> Flows for K {}
 /// Any failure; `docs/cli.md` lists the exit codes.
 pub fn command(args: &BenchSolveArgs) -> Result<(), Error> {
     let choice = args.run.device.unwrap_or_default().0;
+    if args.gpus.is_some_and(|gpus| gpus > 1) && choice == DeviceChoice::Cpu {
+        return Err(Error::input(
+            "--gpus asks for GPUs, and the device is the CPU",
+        ));
+    }
     let console = Console::new(args.run.output);
     cutlink::pool::install(args.run.threads.unwrap_or(0), || {
         let OpenedDevice { opened, selected } = OpenedDevice::new(choice)?;

@@ -1,7 +1,7 @@
 //! The results as tables and as JSON. `docs/json-schema.md` describes every key; keys are only added.
 
 use crate::bench::report::{Head, Spread, rate};
-use cutlink::mesh::report::{columns, grouped};
+use cutlink::mesh::report::{bytes, columns, grouped};
 use cutlink_solver::LevelSheet;
 use serde::Serialize;
 
@@ -36,6 +36,9 @@ pub struct FlowCaseReport {
     pub les: String,
     pub root_cells: Vec<u32>,
     pub cells: u64,
+    pub ranks: usize,
+    pub messages: Option<String>,
+    pub received: Option<u64>,
     pub updates: u64,
     pub steps: u64,
     pub bytes: u64,
@@ -126,43 +129,57 @@ impl FlowBenchReport {
                 format!("{:.0}", case.bytes_per_cell),
             ]
         }));
+        let shared = self.cases.iter().filter(|case| case.ranks > 1);
+        let shared = shared.map(FlowCaseReport::by_rank);
         let refined = self.cases.iter().filter(|case| case.levels.len() > 1);
         let levels = refined.map(FlowCaseReport::by_level);
-        format!("\n{}{}", columns(&rows), levels.collect::<String>())
+        format!(
+            "\n{}{}{}",
+            columns(&rows),
+            shared.collect::<String>(),
+            levels.collect::<String>()
+        )
     }
 }
 
 impl FlowCaseReport {
+    /// How ranks share the flow.
+    fn by_rank(&self) -> String {
+        format!(
+            "{} {} {}: {} devices, messages by {}, {} received by each in a root step\n",
+            self.name,
+            self.lattice,
+            self.precision,
+            self.ranks,
+            self.messages.as_deref().unwrap_or("nothing"),
+            bytes(self.received.unwrap_or(0)),
+        )
+    }
+
     /// Share of each kind of work, by level.
     fn by_level(&self) -> String {
-        let works = ["step", "interpolate", "average", "forces"];
-        let heads = [
-            "level",
-            "blocks",
-            "cells",
-            "bytes/cell",
-            works[0],
-            works[1],
-            works[2],
-            works[3],
-        ];
-        let mut rows = vec![heads.map(str::to_owned)];
+        let works = ["step", "interpolate", "average", "forces", "exchange"];
+        let heads = ["level", "blocks", "cells", "bytes/cell"];
+        let row = |counts: [String; 4], of_work: &dyn Fn(&str) -> String| -> [String; 9] {
+            std::array::from_fn(|n| match n.checked_sub(4) {
+                None => counts[n].clone(),
+                Some(n) => of_work(works[n]),
+            })
+        };
+        let mut rows = vec![row(heads.map(str::to_owned), &str::to_owned)];
         rows.extend(self.levels.iter().map(|level| {
             let share = |work: &str| {
                 let mut laps = self.laps.iter();
                 let lap = laps.find(|lap| lap.work == work && lap.level == level.level);
                 lap.map_or("-".into(), |lap| format!("{:.1} %", 100.0 * lap.share))
             };
-            [
+            let counts = [
                 level.level.to_string(),
                 grouped(level.blocks as u64),
                 grouped(level.cells),
                 format!("{:.0}", level.bytes_per_cell),
-                share(works[0]),
-                share(works[1]),
-                share(works[2]),
-                share(works[3]),
-            ]
+            ];
+            row(counts, &share)
         }));
         let (lattice, precision) = (&self.lattice, &self.precision);
         format!(
