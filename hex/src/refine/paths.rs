@@ -131,25 +131,27 @@ impl MeanMap {
     /// The map of elements whose sources `put` adds to a list.
     fn collect(len: usize, put: impl Fn(usize, &mut Vec<(u32, f64)>) + Sync + Send) -> Self {
         const PIECE: usize = 4096;
+        // Of each element the end of its sources.
         let piece = |number: usize| {
-            let (mut ends, mut from) = (Vec::with_capacity(PIECE), Vec::with_capacity(PIECE));
+            let (mut start, mut from) = (Vec::with_capacity(PIECE), Vec::with_capacity(PIECE));
             for element in number * PIECE..len.min((number + 1) * PIECE) {
                 put(element, &mut from);
-                ends.push(from.len());
+                start.push(from.len());
             }
-            (ends, from)
+            Self { start, from }
         };
         let pieces = (0..len.div_ceil(PIECE)).into_par_iter().map(piece);
-        let pieces: Vec<(Vec<usize>, Vec<(u32, f64)>)> = pieces.collect();
+        let pieces: Vec<Self> = pieces.collect();
         let mut map = Self {
             start: Vec::with_capacity(len + 1),
-            from: Vec::with_capacity(pieces.iter().map(|piece| piece.1.len()).sum()),
+            from: Vec::with_capacity(pieces.iter().map(|piece| piece.from.len()).sum()),
         };
         map.start.push(0);
-        for (ends, from) in pieces {
+        for piece in pieces {
             let base = map.from.len();
-            map.start.extend(ends.into_iter().map(|end| base + end));
-            map.from.extend(from);
+            map.start
+                .extend(piece.start.into_iter().map(|end| base + end));
+            map.from.extend(piece.from);
         }
         map
     }

@@ -10,10 +10,53 @@ use rayon::prelude::*;
 
 /// The corners of all cells, and the number of cells without.
 pub(super) fn corners(view: View<'_>) -> (Vec<Corners>, usize) {
-    let of = |cell: usize| corners_of(view, cell).unwrap_or([NONE; 8]);
+    let of = |cell: usize| {
+        let corners = plain(view, cell).or_else(|| corners_of(view, cell));
+        corners.unwrap_or([NONE; 8])
+    };
     let all: Vec<Corners> = (0..view.cells()).into_par_iter().map(of).collect();
     let none = all.par_iter().filter(|c| c[0] == NONE).count();
     (all, none)
+}
+
+/// The corners of a cell whose faces are the six sides of a cube, as most are; `None` for others. They are those of
+/// `corners_of`, in less time.
+fn plain(view: View<'_>, cell: usize) -> Option<Corners> {
+    let mut sides = [[0; 4]; 6];
+    let faces = view.faces_of(cell);
+    if faces.len() != sides.len() {
+        return None;
+    }
+    for (side, &face) in sides.iter_mut().zip(faces) {
+        *side = view.face(face).try_into().ok()?;
+        if view.owner[face as usize] as usize != cell {
+            side.reverse();
+        }
+    }
+    let points = sides.as_flattened();
+    let level = view.cell_levels[cell];
+    let origin = *points.iter().min()?;
+    let (first, at) = sides
+        .iter()
+        .find_map(|side| Some((side, side.iter().position(|&p| p == origin)?)))?;
+    let [y, xy, x] = [1, 2, 3].map(|i| first[(at + i) % 4]);
+    // The two points behind an edge in the loop that has it.
+    let behind = |a: u32, b: u32| {
+        sides.iter().find_map(|side| {
+            let at = (0..4).find(|&i| side[i] == a && side[(i + 1) % 4] == b)?;
+            Some([side[(at + 2) % 4], side[(at + 3) % 4]])
+        })
+    };
+    let [xz, z] = behind(origin, x)?;
+    let [yz, last] = behind(xy, y)?;
+    let corners = [origin, x, y, xy, z, xz, yz, last];
+    let is_cube = behind(y, origin)? == [z, yz]
+        && behind(x, xy)? == [last, xz]
+        && behind(z, xz)? == [last, yz];
+    let is_new = |i: usize| !corners[..i].contains(&corners[i]);
+    let is_corner = |&p: &u32| view.point_levels[p as usize] <= level;
+    let is_plain = is_cube && (1..8).all(is_new) && corners.iter().all(is_corner);
+    is_plain.then_some(corners)
 }
 
 /// Corners of a cell by number, ascending, and for each the set of corners beyond its edges, over one hanging point at

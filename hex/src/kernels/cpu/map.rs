@@ -4,20 +4,37 @@ use crate::refine::{CellPath, CellRanges};
 use cutlink_device::Host;
 use rayon::prelude::*;
 
-/// First source and number of sources of each cell.
+/// Cells that a thread takes at once.
+const PIECE: usize = 4096;
+
+/// First source and number of sources of each cell. Both lists are sorted: each piece begins with a search and goes on
+/// with steps.
 pub(super) fn ranges(from: &[CellPath], to: &[CellPath]) -> (Vec<u32>, Vec<u32>) {
-    let of = |path: &CellPath| {
-        let low = from.partition_point(|other| other.key() < path.key());
-        // The cell that holds the new one begins with it or before.
-        for at in [low, low.wrapping_sub(1)] {
-            if from.get(at).is_some_and(|other| other.holds(*path)) {
-                return (at as u32, 1);
+    let (mut first, mut count) = (vec![0; to.len()], vec![0; to.len()]);
+    let each = first.par_chunks_mut(PIECE).zip(count.par_chunks_mut(PIECE));
+    each.zip(to.par_chunks(PIECE))
+        .for_each(|((first, count), to)| {
+            let mut low = from.partition_point(|other| other.key() < to[0].key());
+            for (i, path) in to.iter().enumerate() {
+                while from.get(low).is_some_and(|other| other.key() < path.key()) {
+                    low += 1;
+                }
+                (first[i], count[i]) = range(from, low, *path);
             }
+        });
+    (first, count)
+}
+
+/// The sources of a cell, with the first cell that is not before it.
+fn range(from: &[CellPath], low: usize, path: CellPath) -> (u32, u32) {
+    // The cell that holds the new one begins with it or before.
+    for at in [low, low.wrapping_sub(1)] {
+        if from.get(at).is_some_and(|other| other.holds(path)) {
+            return (at as u32, 1);
         }
-        let within = from[low..].iter().take_while(|other| path.holds(**other));
-        (low as u32, within.count() as u32)
-    };
-    to.par_iter().map(of).unzip()
+    }
+    let within = from[low..].iter().take_while(|other| path.holds(**other));
+    (low as u32, within.count() as u32)
 }
 
 pub(super) fn map(ranges: &CellRanges<Host>, volumes: &[f64], values: &[f64]) -> Vec<f64> {

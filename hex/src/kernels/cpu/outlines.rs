@@ -116,14 +116,20 @@ pub(super) fn emit(
     let bad = AtomicU32::new(NONE);
     let put = |slot: usize, of: u32, outline: &[u32]| {
         let face = place[slot] as usize;
-        let mut at = face_start[face] as usize;
-        cut.outline(outline, |point| {
+        let [start, end] = [face, face + 1].map(|face| face_start[face] as usize);
+        let mut at = start;
+        let mut write = |point: u32| {
             out[0][at].store(point, Relaxed);
             at += 1;
             if point == NONE {
                 bad.fetch_min(face as u32, Relaxed);
             }
-        });
+        };
+        // A face of as many points as its outline has no midpoints.
+        match end - start == outline.len() {
+            true => outline.iter().for_each(|&point| write(point)),
+            false => cut.outline(outline, write),
+        }
         out[1][face].store(of, Relaxed);
         if face >= internal {
             out[2][face - internal].store(rims[of as usize - counts.internal], Relaxed);

@@ -55,12 +55,13 @@ fn center_of(quad: &[[f64; 3]; 4]) -> ([f64; 3], [f64; 3]) {
         let (p, q) = (quad[i], quad[(i + 1) % 4]);
         (add(add(p, q), mid), cross(sub(q, p), sub(mid, p)))
     };
-    let twice = (0..4).fold([0.0; 3], |sum, i| add(sum, fan(i).1));
-    let (mut weight, mut weighted) = (0.0, [0.0; 3]);
+    let (mut twice, mut weight, mut weighted) = ([0.0; 3], 0.0, [0.0; 3]);
     for i in 0..4 {
         let (thrice, area) = fan(i);
-        weight += norm(area);
-        weighted = add(weighted, scale(thrice, norm(area)));
+        let length = norm(area);
+        twice = add(twice, area);
+        weight += length;
+        weighted = add(weighted, scale(thrice, length));
     }
     if weight == 0.0 {
         return (mid, twice);

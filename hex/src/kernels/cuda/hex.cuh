@@ -20,12 +20,11 @@ struct View {
     const uint32_t* of_cell;
 };
 
-#define VIEW                                                                                                          \
-    const uint32_t *face_start, const uint32_t *face_points, const uint32_t *owner, const uint32_t *neighbour,        \
-        uint32_t internal, const uint8_t *cell_levels, const uint8_t *point_levels, const uint32_t *start,            \
+#define VIEW                                                                                                   \
+    const uint32_t *face_start, const uint32_t *face_points, const uint32_t *owner, const uint32_t *neighbour, \
+        uint32_t internal, const uint8_t *cell_levels, const uint8_t *point_levels, const uint32_t *start,     \
         const uint32_t *of_cell
-#define VIEW_OF                                                                                                       \
-    { face_start, face_points, owner, neighbour, internal, cell_levels, point_levels, start, of_cell }
+#define VIEW_OF {face_start, face_points, owner, neighbour, internal, cell_levels, point_levels, start, of_cell}
 
 // Calls `visit` with each edge of each face of a cell, in outward loops.
 template <typename F>
@@ -144,11 +143,10 @@ struct Cut {
     uint32_t marked;
 };
 
-#define CUT                                                                                                           \
-    VIEW, const uint32_t *corners, const uint8_t *marks, const uint32_t *first, const uint32_t *split,                \
+#define CUT                                                                                            \
+    VIEW, const uint32_t *corners, const uint8_t *marks, const uint32_t *first, const uint32_t *split, \
         const uint64_t *edges, const uint32_t *edge_start, uint32_t points, uint32_t edge_count, uint32_t marked
-#define CUT_OF                                                                                                        \
-    { VIEW_OF, corners, marks, first, split, edges, edge_start, points, edge_count, marked }
+#define CUT_OF {VIEW_OF, corners, marks, first, split, edges, edge_start, points, edge_count, marked}
 
 // The new midpoint of an edge, or NONE.
 __device__ inline uint32_t middle_of(const Cut& c, uint32_t a, uint32_t b) {

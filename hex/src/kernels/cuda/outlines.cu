@@ -102,13 +102,21 @@ struct Out {
 // Writes a face; returns its number.
 __device__ inline uint32_t put_face(const Cut& cut, const Out& out, uint32_t slot, uint32_t of, const uint32_t* ids,
                                     uint32_t count) {
-    const uint32_t face = out.place[slot];
+    const uint32_t face = out.place[slot], end = out.new_start[face + 1];
     uint32_t at = out.new_start[face];
     bool is_bad = false;
-    outline_of(cut, ids, count, [&](uint32_t point) {
+    const auto write = [&](uint32_t point) {
         out.new_points[at++] = point;
         is_bad = is_bad || point == NONE;
-    });
+    };
+    // A face of as many points as its outline has no midpoints.
+    if (end - at == count) {
+        for (uint32_t i = 0; i < count; i++) {
+            write(ids[i]);
+        }
+    } else {
+        outline_of(cut, ids, count, write);
+    }
     out.from[face] = of;
     if (is_bad) {
         atomicMin(out.bad, face);
