@@ -86,17 +86,17 @@ pub(crate) fn face_of(points: &[[f64; 3]], ids: &[u32]) -> FaceGeometry {
 
 /// Centre and volume of a cell between some faces; `owns` says whether a face points out of the cell.
 pub(crate) fn cell_of(
-    faces: &[FaceGeometry],
+    face: impl Fn(u32) -> FaceGeometry,
     ids: &[u32],
     owns: impl Fn(u32) -> bool,
 ) -> CellGeometry {
     let sum = ids
         .iter()
-        .fold([0.0; 3], |sum, &f| add(sum, faces[f as usize].center));
+        .fold([0.0; 3], |sum, &f| add(sum, face(f).center));
     let mid = scale(sum, 1.0 / ids.len().max(1) as f64);
     let (mut volume, mut weighted) = (0.0, [0.0; 3]);
     for &f in ids {
-        let FaceGeometry { center, area } = faces[f as usize];
+        let FaceGeometry { center, area } = face(f);
         let sign = if owns(f) { 1.0 } else { -1.0 };
         let thrice = sign * dot(area, sub(center, mid));
         let pyramid = add(scale(center, 0.75), scale(mid, 0.25));
@@ -129,7 +129,8 @@ impl PolyMesh {
             .into_par_iter()
             .map(|cell| {
                 let ids = &of_cell[start[cell] as usize..start[cell + 1] as usize];
-                cell_of(faces, ids, |f| self.owner[f as usize] as usize == cell)
+                let owns = |f: u32| self.owner[f as usize] as usize == cell;
+                cell_of(|f| faces[f as usize], ids, owns)
             })
             .collect()
     }

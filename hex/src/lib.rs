@@ -14,6 +14,7 @@
 //! patch. [`PolyMesh::validate`] checks all of this and that each cell is closed.
 
 mod geometry;
+pub mod kernels;
 mod mesh;
 pub mod polymesh;
 mod quality;
@@ -25,6 +26,6 @@ pub use geometry::{CellGeometry, FaceGeometry};
 pub use mesh::{PolyLevels, PolyMesh, PolyPatch};
 pub use polymesh::{PolyMeshError, PolyMeshFormat};
 pub use quality::{MeshQuality, QualityLimits};
-pub use refine::{CellPath, RefineError, RefinedMesh};
+pub use refine::{CellPath, HexMesh, RefineError, RefinedMesh};
 pub use snap::{SnapCounts, SnapTarget, TargetEdge, TargetPoint};
 pub use validate::PolyViolation;

@@ -639,26 +639,19 @@ pub struct BenchHexArgs {
     )]
     pub scale: u8,
 
-    /// Measured runs, after one that is not counted [default: 5]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub runs: Option<u32>,
-
-    /// Worker threads; 0 uses all cores
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub threads: usize,
-
-    /// How to report.
+    /// How to run, and how to report.
     #[command(flatten)]
-    pub output: Output,
+    pub run: BenchRun,
 }
 
 const BENCH_HEX_EXAMPLES: &str = "\
 Examples:
   cutlink bench hex
   cutlink bench hex --scale 2 --threads 1
+  cutlink bench hex --scale 3 --device cuda
 
-A box with an obstacle, 400,672 cells, is refined to 710,534, with 5 fields of cells and one of fluxes. Nothing is \
-written.
+A box with an obstacle, 400,672 cells, is refined to 710,534, with 5 fields of cells; on the CPU also \
+with one of fluxes. Nothing is written.
 
 Exit codes: 0 success, 1 run-time failure, 2 usage or bad input, 4 out of memory, 130 stopped by Ctrl-C.";
 

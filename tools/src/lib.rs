@@ -47,7 +47,7 @@ pub fn run(cli: &Cli) -> u8 {
         Command::Bench(cli::BenchCommand::Solve(args)) => args.run.output.json,
         Command::Bench(cli::BenchCommand::Adapt(args)) => args.run.output.json,
         Command::Bench(cli::BenchCommand::Flux(args)) => args.run.output.json,
-        Command::Bench(cli::BenchCommand::Hex(args)) => args.output.json,
+        Command::Bench(cli::BenchCommand::Hex(args)) => args.run.output.json,
         _ => false,
     };
     allocator::JSON.store(json, std::sync::atomic::Ordering::Relaxed);

@@ -4,8 +4,9 @@
 //! faces inside a new cell take the fluxes that give each child its share, by volume, of the cell's divergence: those of
 //! a potential on the 8 children, the least ones that do. Uniform flow through a parallelepiped stays uniform.
 
-use super::{CellPath, RefineError, RefinedMesh, shape::NONE, step::Split, zones::FacesByCells};
+use super::{CellPath, HexSplit, RefineError, RefinedMesh, zones::FacesByCells};
 use crate::geometry::norm;
+use crate::kernels::NONE;
 use crate::{PolyMesh, PolyViolation};
 use rayon::prelude::*;
 
@@ -61,7 +62,7 @@ fn foreign() -> RefineError {
 }
 
 /// Fluxes after a step.
-fn refined(split: &Split, mesh: &PolyMesh, fluxes: &mut [Vec<f64>]) {
+fn refined(split: &HexSplit, mesh: &PolyMesh, fluxes: &mut [Vec<f64>]) {
     let faces = mesh.face_geometry();
     let volumes: Vec<f64> = mesh
         .cell_geometry(&faces)
@@ -73,14 +74,8 @@ fn refined(split: &Split, mesh: &PolyMesh, fluxes: &mut [Vec<f64>]) {
         areas[of as usize] += norm(faces[face].area);
     }
     // Children of a split cell have consecutive numbers.
-    let starts = (0..split.marks.len())
-        .scan(0, |next, cell| {
-            let first = *next;
-            *next += if split.marks[cell] == 0 { 1 } else { 8 };
-            Some((cell, first))
-        })
-        .filter(|&(cell, _)| split.marks[cell] != 0);
-    let starts: Vec<usize> = starts.map(|(_, first)| first).collect();
+    let starts = split.first.windows(2).filter(|pair| pair[1] - pair[0] == 8);
+    let starts: Vec<usize> = starts.map(|pair| pair[0] as usize).collect();
     for of_field in fluxes {
         let part = |(face, &of): (usize, &u32)| match of {
             NONE => 0.0,

@@ -17,20 +17,18 @@
 
 mod files;
 mod fluxes;
+mod hex_mesh;
 mod paths;
-mod shape;
-mod step;
 mod zones;
 
 use crate::geometry::{norm, sub};
 use crate::{PolyLevels, PolyMesh, PolyViolation};
-use cutlink_device::memory;
+use cutlink_device::{Backend, Host};
 use rayon::prelude::*;
-use shape::{Corners, NONE};
-use step::Split;
 
 pub use files::{PARENT, PARENT_LISTS};
 pub use fluxes::map_fluxes;
+pub use hex_mesh::{CellRanges, HexMesh, HexSplit};
 pub use paths::{CellPath, MeanMap};
 
 /// Most refinements of a cell: paths have three bits a level, in 32-bit labels.
@@ -84,7 +82,7 @@ pub struct CellPlace {
 }
 
 /// A mesh made from a parent, and where its cells come from.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct RefinedMesh {
     /// The mesh. Its levels count from those of the parent.
     pub mesh: PolyMesh,
@@ -175,69 +173,25 @@ impl RefinedMesh {
     /// # Panics
     /// Where there is not one mark for each cell.
     pub fn refine(&mut self, marks: Vec<u8>) -> Result<usize, RefineError> {
-        let split = self.step(marks)?;
-        Ok(split.map_or(0, |split| {
-            split.marks.iter().filter(|&&mark| mark != 0).count()
-        }))
+        Ok(self.step(marks)?.map_or(0, |split| split.refined))
     }
 
     /// The same; `None` where no cell is refined.
-    fn step(&mut self, mut marks: Vec<u8>) -> Result<Option<Split>, RefineError> {
-        assert_eq!(
-            marks.len(),
-            self.mesh.cells,
-            "there should be a mark for each cell"
-        );
-        check_memory("closing marks", close_bytes(&self.mesh))?;
-        let (starts, of_cell) = self.mesh.cell_faces();
-        let levels = self.mesh.levels.take().unwrap_or_default();
-        let corners = shape::corners(&self.mesh, &starts, &of_cell, &levels.cell, &levels.point);
-        self.polyhedra = corners.iter().filter(|c| c[0] == NONE).count();
-        close(
-            &self.mesh,
-            &starts,
-            &of_cell,
-            &levels.cell,
-            &corners,
-            &mut marks,
-        );
-        let made = self.make(&levels, &corners, (&starts, &of_cell), &marks);
-        self.mesh.levels = Some(levels);
-        let Some((mesh, pieces, from)) = made? else {
-            return Ok(None);
-        };
-        let each = self.rims.iter().zip(pieces);
-        self.rims = each
-            .flat_map(|(&rim, n)| std::iter::repeat_n(rim, n))
-            .collect();
-        self.mesh = mesh;
-        self.paths = paths::split(&self.paths, &marks);
-        Ok(Some(Split { marks, from }))
-    }
-
-    /// The mesh of closed marks, `None` without any.
-    fn make(
-        &self,
-        levels: &PolyLevels,
-        corners: &[Corners],
-        faces: (&[u32], &[u32]),
-        marks: &[u8],
-    ) -> Result<Option<step::Made>, RefineError> {
-        let marked = self.paths.par_iter().zip(marks);
-        let marked = marked.filter(|(_, mark)| **mark != 0);
-        let Some(deepest) = marked.map(|(path, _)| path.level()).max() else {
-            return Ok(None);
-        };
-        if deepest >= MAX_REFINEMENTS {
-            return Err(RefineError::TooDeep { level: deepest + 1 });
-        }
-        step::split(&self.mesh, levels, corners, faces, marks).map(Some)
+    fn step(&mut self, mut marks: Vec<u8>) -> Result<Option<HexSplit>, RefineError> {
+        let mut mesh = HexMesh::of(std::mem::take(self));
+        let split = mesh.refine(&Host, &mut marks);
+        *self = mesh.into_refined();
+        split
     }
 }
 
 /// Refuses a need that exceeds what is available, before any of it is allocated.
-fn check_memory(what: &'static str, requested: u64) -> Result<(), RefineError> {
-    let free = memory::available();
+fn check_memory<B: Backend>(
+    kernels: &B,
+    what: &'static str,
+    requested: u64,
+) -> Result<(), RefineError> {
+    let free = kernels.free_bytes();
     match requested <= free {
         true => Ok(()),
         false => Err(RefineError::Memory {
@@ -248,133 +202,11 @@ fn check_memory(what: &'static str, requested: u64) -> Result<(), RefineError> {
     }
 }
 
-/// Bytes that a step takes before the new mesh is made: faces, points and corners of each cell, levels, keys of points.
-fn close_bytes(mesh: &PolyMesh) -> u64 {
-    let (cells, faces, points) = (
-        mesh.cells as u64,
-        (mesh.faces() + mesh.internal_faces()) as u64,
-        mesh.points.len() as u64,
-    );
-    64 * cells + 4 * faces + points + 4 * corners_of_cells(mesh)
-}
-
-/// Corners of all faces of all cells: no cell has more points.
-fn corners_of_cells(mesh: &PolyMesh) -> u64 {
-    let internal = mesh.face_start[mesh.internal_faces()];
-    mesh.face_points.len() as u64 + u64::from(internal)
-}
-
-/// The points of each cell, each once: starts of the cells, and points.
-fn cell_points(mesh: &PolyMesh, starts: &[u32], of_cell: &[u32]) -> (Vec<usize>, Vec<u32>) {
-    const PIECE: usize = 4096;
-    let piece = |piece: usize| {
-        let (mut counts, mut points, mut own) = (Vec::new(), Vec::new(), Vec::new());
-        for cell in piece * PIECE..mesh.cells.min((piece + 1) * PIECE) {
-            let faces = &of_cell[starts[cell] as usize..starts[cell + 1] as usize];
-            own.clear();
-            own.extend(faces.iter().flat_map(|&f| mesh.face(f as usize)));
-            own.sort_unstable();
-            own.dedup();
-            counts.push(own.len());
-            points.extend_from_slice(&own);
-        }
-        (counts, points)
-    };
-    let pieces = (0..mesh.cells.div_ceil(PIECE)).into_par_iter().map(piece);
-    let pieces: Vec<(Vec<usize>, Vec<u32>)> = pieces.collect();
-    let mut first = Vec::with_capacity(mesh.cells + 1);
-    let mut all = Vec::with_capacity(pieces.iter().map(|p| p.1.len()).sum());
-    let mut end = 0;
-    first.push(0);
-    for (counts, points) in pieces {
-        for count in counts {
-            end += count;
-            first.push(end);
-        }
-        all.extend(points);
-    }
-    (first, all)
-}
-
-/// Closes marks: after refinement, levels differ by one at most around every point. First marks too close to cells that
-/// cannot be refined are dropped, then marks spread to coarser cells. The result is the same for any order: levels are
-/// lowered and raised to fixed points.
-fn close(
-    mesh: &PolyMesh,
-    starts: &[u32],
-    of_cell: &[u32],
-    levels: &[u8],
-    corners: &[Corners],
-    marks: &mut [u8],
-) {
-    let (first, all) = cell_points(mesh, starts, of_cell);
-    let points = |cell: usize| &all[first[cell]..first[cell + 1]];
-    // Levels that cells may have: one beyond the least around each of their points.
-    let mut most: Vec<u8> = (0..mesh.cells)
-        .map(|cell| {
-            if corners[cell][0] == NONE {
-                levels[cell]
-            } else {
-                levels[cell] + 1
-            }
-        })
-        .collect();
-    let mut at_point = vec![u8::MAX; mesh.points.len()];
-    loop {
-        for cell in 0..mesh.cells {
-            for &p in points(cell) {
-                at_point[p as usize] = at_point[p as usize].min(most[cell]);
-            }
-        }
-        let lowered: Vec<u8> = most
-            .par_iter()
-            .enumerate()
-            .map(|(cell, &most)| {
-                let least = points(cell)
-                    .iter()
-                    .map(|&p| at_point[p as usize])
-                    .min()
-                    .unwrap_or(most);
-                most.min(least.saturating_add(1))
-            })
-            .collect();
-        if lowered == most {
-            break;
-        }
-        most = lowered;
-    }
-    let mut target: Vec<u8> = (0..mesh.cells)
-        .map(|cell| {
-            (levels[cell] + u8::from(marks[cell] != 0))
-                .min(most[cell])
-                .max(levels[cell])
-        })
-        .collect();
-    at_point.fill(0);
-    loop {
-        for cell in 0..mesh.cells {
-            for &p in points(cell) {
-                at_point[p as usize] = at_point[p as usize].max(target[cell]);
-            }
-        }
-        let raised: Vec<u8> = target
-            .par_iter()
-            .enumerate()
-            .map(|(cell, &target)| {
-                let most = points(cell)
-                    .iter()
-                    .map(|&p| at_point[p as usize])
-                    .max()
-                    .unwrap_or(target);
-                target.max(most.saturating_sub(1))
-            })
-            .collect();
-        if raised == target {
-            break;
-        }
-        target = raised;
-    }
-    for cell in 0..mesh.cells {
-        marks[cell] = u8::from(target[cell] > levels[cell]);
-    }
+/// Cells that look like hexahedra, with sides or edges that no hexahedron has.
+pub(crate) fn unfit(face: usize) -> RefineError {
+    RefineError::Invalid(PolyViolation::Impossible {
+        what: "face",
+        at: face,
+        reason: "the levels of cells and points do not fit their faces",
+    })
 }

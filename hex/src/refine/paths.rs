@@ -3,12 +3,25 @@
 use rayon::prelude::*;
 
 /// A cell of a refined mesh: its parent cell, and the child taken on each level, x fastest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    bytemuck::Pod,
+    bytemuck::Zeroable,
+)]
+#[repr(C)]
 pub struct CellPath {
     parent: u32,
     /// Three bits a level, the first level in the highest ones of 30.
     code: u32,
-    level: u8,
+    level: u32,
 }
 
 impl CellPath {
@@ -28,7 +41,7 @@ impl CellPath {
         below.then_some(Self {
             parent,
             code,
-            level,
+            level: u32::from(level),
         })
     }
 
@@ -44,17 +57,22 @@ impl CellPath {
 
     /// Levels below the parent.
     pub fn level(self) -> u8 {
-        self.level
+        self.level as u8
     }
 
-    fn child(self, child: u32) -> Self {
+    pub(crate) fn child(self, child: u32) -> Self {
         let level = self.level + 1;
-        let code = self.code | child << (30 - 3 * u32::from(level));
+        let code = self.code | child << (30 - 3 * level);
         Self {
             code,
             level,
             ..self
         }
+    }
+
+    /// By which cells are sorted; a cell and its first child have the same.
+    pub(crate) fn key(self) -> (u32, u32) {
+        (self.parent, self.code)
     }
 
     /// Whether one of two cells is or holds the other.
@@ -63,24 +81,12 @@ impl CellPath {
     }
 
     /// Whether a cell is this one or lies in it.
-    fn holds(self, other: Self) -> bool {
-        let shift = 30 - 3 * u32::from(self.level);
+    pub(crate) fn holds(self, other: Self) -> bool {
+        let shift = 30 - 3 * self.level;
         self.parent == other.parent
             && self.level <= other.level
             && self.code >> shift == other.code >> shift
     }
-}
-
-/// Paths after the marked cells have been split: children in the place of their cell.
-pub(super) fn split(paths: &[CellPath], marks: &[u8]) -> Vec<CellPath> {
-    let each = paths.par_iter().zip(marks).flat_map_iter(|(&path, &mark)| {
-        let children = if mark == 0 { 0..0 } else { 0..8 };
-        let itself = (mark == 0).then_some(path);
-        itself
-            .into_iter()
-            .chain(children.map(move |child| path.child(child)))
-    });
-    each.collect()
 }
 
 /// Where values of a mesh come from on another mesh of the same parent: for each element, other elements and weights
@@ -99,7 +105,7 @@ impl MeanMap {
     /// search a cell.
     pub fn of_cells(from: &[CellPath], volumes: &[f64], to: &[CellPath]) -> Self {
         let old = |i: usize| (from[i], i as u32, volumes[i]);
-        Self::collect(to.len(), |i| sources(from.len(), old, to[i]))
+        Self::collect(to.len(), |i, out| sources(from.len(), old, to[i], out))
     }
 
     /// Of boundary faces, each given by its face of the parent and the cell behind it; those of the old mesh with their
@@ -112,28 +118,40 @@ impl MeanMap {
                 .map(|(&(face, path, area), i)| (face, path, i, area)),
         );
         sorted.par_sort_unstable_by_key(|&(face, path, ..)| (face, path));
-        Self::collect(to.len(), |i| {
+        Self::collect(to.len(), |i, out| {
             let (face, path) = to[i];
             let [first, end] =
                 [face, face + 1].map(|face| sorted.partition_point(|old| old.0 < face));
             let of_face = &sorted[first..end];
-            sources(
-                of_face.len(),
-                |i| (of_face[i].1, of_face[i].2, of_face[i].3),
-                path,
-            )
+            let old = |i: usize| (of_face[i].1, of_face[i].2, of_face[i].3);
+            sources(of_face.len(), old, path, out);
         })
     }
 
-    fn collect(len: usize, of: impl Fn(usize) -> Vec<(u32, f64)> + Sync + Send) -> Self {
-        let each: Vec<Vec<(u32, f64)>> = (0..len).into_par_iter().map(of).collect();
-        let mut map = Self {
-            start: vec![0],
-            from: Vec::new(),
+    /// The map of elements whose sources `put` adds to a list.
+    fn collect(len: usize, put: impl Fn(usize, &mut Vec<(u32, f64)>) + Sync + Send) -> Self {
+        const PIECE: usize = 4096;
+        // Of each element the end of its sources.
+        let piece = |number: usize| {
+            let (mut start, mut from) = (Vec::with_capacity(PIECE), Vec::with_capacity(PIECE));
+            for element in number * PIECE..len.min((number + 1) * PIECE) {
+                put(element, &mut from);
+                start.push(from.len());
+            }
+            Self { start, from }
         };
-        for from in each {
-            map.from.extend(from);
-            map.start.push(map.from.len());
+        let pieces = (0..len.div_ceil(PIECE)).into_par_iter().map(piece);
+        let pieces: Vec<Self> = pieces.collect();
+        let mut map = Self {
+            start: Vec::with_capacity(len + 1),
+            from: Vec::with_capacity(pieces.iter().map(|piece| piece.from.len()).sum()),
+        };
+        map.start.push(0);
+        for piece in pieces {
+            let base = map.from.len();
+            map.start
+                .extend(piece.start.into_iter().map(|end| base + end));
+            map.from.extend(piece.from);
         }
         map
     }
@@ -169,17 +187,17 @@ impl MeanMap {
     }
 }
 
-/// The elements among sorted ones that hold a cell or lie in it.
+/// Adds the elements among sorted ones that hold a cell or lie in it.
 fn sources(
     len: usize,
     old: impl Fn(usize) -> (CellPath, u32, f64),
     path: CellPath,
-) -> Vec<(u32, f64)> {
-    let key = |path: CellPath| (path.parent, path.code);
+    out: &mut Vec<(u32, f64)>,
+) {
     let (mut low, mut high) = (0, len);
     while low < high {
         let middle = low.midpoint(high);
-        match key(old(middle).0) < key(path) {
+        match old(middle).0.key() < path.key() {
             true => low = middle + 1,
             false => high = middle,
         }
@@ -192,12 +210,13 @@ fn sources(
         .filter(|&i| i < len)
     {
         if old(i).0.holds(path) {
-            return vec![(old(i).1, 1.0)];
+            return out.push((old(i).1, 1.0));
         }
     }
+    let first = out.len();
     let within = (low..len).map(old).take_while(|other| path.holds(other.0));
-    let mut found: Vec<(u32, f64)> = within.map(|(_, at, size)| (at, size)).collect();
+    out.extend(within.map(|(_, at, size)| (at, size)));
+    let found = &mut out[first..];
     let sum: f64 = found.iter().map(|f| f.1).sum();
     found.iter_mut().for_each(|f| f.1 /= sum);
-    found
 }

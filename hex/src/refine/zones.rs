@@ -1,7 +1,8 @@
 //! Zones of a parent on its refined mesh, and faces by their cells.
 
-use super::{RefinedMesh, shape::NONE};
+use super::RefinedMesh;
 use crate::PolyMesh;
+use crate::kernels::NONE;
 use crate::polymesh::FoamZone;
 use rayon::prelude::*;
 

@@ -175,7 +175,11 @@ impl<'a> State<'a> {
             .par_iter()
             .map(|&cell| {
                 let owns = |f: u32| mesh.owner[f as usize] == cell;
-                cell_of(&self.faces, self.faces_of(cell as usize), owns)
+                cell_of(
+                    |f| self.faces[f as usize],
+                    self.faces_of(cell as usize),
+                    owns,
+                )
             })
             .collect();
         for (&cell, made) in cells.iter().zip(made) {

@@ -8,9 +8,9 @@
 //! An adaptation is one of a mesh that follows a vortex (Witherden & Vincent 2024 have this flow): sensor, marks, tree, faces, state
 //! and traces.
 
-use super::WARM_UP;
 use super::measure::Copier;
 use super::report::{Head, Spread, rate};
+use super::{WARM_UP, wait};
 use crate::cli::BenchFluxArgs;
 use crate::console::Console;
 use cutlink::device::{Opened, OpenedDevice, on};
@@ -342,12 +342,6 @@ fn tree<const D: usize>(edge: u32, is_refined: bool) -> Result<Leaves<D>, FrErro
         leaves.adapt(&Host, &mut marks)?;
     }
     Ok(leaves)
-}
-
-fn wait<B: Backend>(backend: &B) -> Result<(), Error> {
-    let stamp = backend.stamp()?;
-    backend.seconds(&stamp, &stamp)?;
-    Ok(())
 }
 
 impl FluxBenchReport {

@@ -4,14 +4,18 @@
 //! in all. 44,266 of them are refined, which makes the 710,534 cells that the paper has; it does not print which ones they
 //! are. Here they are those nearest to a wave.
 
-use super::report::Spread;
+use super::measure::Copier;
+use super::report::{Head, Spread};
+use super::{WARM_UP, wait};
 use crate::cli::BenchHexArgs;
 use crate::console::Console;
-use cutlink::mesh::report::{columns, grouped};
+use cutlink::device::{OpenedDevice, on};
+use cutlink::mesh::report::{DeviceReport, bytes, columns, grouped};
 use cutlink::{Error, ErrorKind};
-use cutlink_device::memory;
-use cutlink_hex::refine::{MeanMap, map_fluxes};
-use cutlink_hex::{PolyMesh, PolyPatch, RefinedMesh};
+use cutlink_device::{Memory, memory};
+use cutlink_hex::kernels::RefineKernels;
+use cutlink_hex::refine::{CellRanges, map_fluxes};
+use cutlink_hex::{HexMesh, PolyMesh, PolyPatch, RefinedMesh};
 use serde::Serialize;
 use std::time::Instant;
 
@@ -21,8 +25,8 @@ const RUNS: u32 = 5;
 const BOX: [usize; 3] = [131, 96, 32];
 const OBSTACLE: [[usize; 3]; 2] = [[65, 0, 0], [70, 11, 32]];
 const REFINED: usize = 44_266;
-/// Bytes that a cell of the refined mesh takes at most, with all that is measured.
-const BYTES: u64 = 1500;
+/// Bytes that a cell of the refined mesh takes at most: on the CPU with all that is measured, and on a device.
+const BYTES: [u64; 2] = [1500, 800];
 /// Fields of cells that are mapped.
 const FIELDS: usize = 5;
 
@@ -30,17 +34,16 @@ const FIELDS: usize = 5;
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
 pub struct HexBenchReport {
-    pub schema: u32,
-    pub cutlink: &'static str,
-    pub command: &'static str,
-    pub threads: usize,
-    pub runs: u32,
+    #[serde(flatten)]
+    pub head: Head,
     pub parent_cells: usize,
     pub refined: usize,
     pub cells: usize,
     pub mesh_ms: Spread,
     pub fields_ms: Spread,
-    pub fluxes_ms: Spread,
+    pub adapt_ms: Spread,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fluxes_ms: Option<Spread>,
     pub cells_per_second: f64,
     pub peak_bytes_a_cell: f64,
 }
@@ -50,73 +53,159 @@ pub struct HexBenchReport {
 /// # Errors
 /// Any failure; `docs/cli.md` lists the exit codes.
 pub fn command(args: &BenchHexArgs) -> Result<(), Error> {
-    let console = Console::new(args.output);
-    let report = cutlink::pool::install(args.threads, || measure(args))?;
-    console.show(&report.table())?;
-    console.object(&report)
+    let choice = args.run.device.unwrap_or_default().0;
+    let console = Console::new(args.run.output);
+    cutlink::pool::install(args.run.threads.unwrap_or(0), || {
+        let OpenedDevice { opened, selected } = OpenedDevice::new(choice)?;
+        let device = DeviceReport::new(&selected, &opened);
+        let mut report = on!(&opened, backend => measure(args, backend, device))?;
+        report.head.device.peak_bytes = opened.peak_bytes();
+        console.show(&report.table())?;
+        console.object(&report)
+    })
 }
 
-fn measure(args: &BenchHexArgs) -> Result<HexBenchReport, Error> {
-    let (runs, scale) = (args.runs.unwrap_or(RUNS), usize::from(args.scale));
+/// The mesh, its marks, and values on it.
+struct Dam {
+    coarse: RefinedMesh,
+    marks: Vec<u8>,
+    fields: Vec<Vec<f64>>,
+    fluxes: Vec<f64>,
+}
+
+impl Dam {
+    fn new(scale: usize) -> Result<Self, Error> {
+        let parent = dam(scale);
+        let geometry = parent.face_geometry();
+        let cells = parent.cell_geometry(&geometry);
+        let field = |i: usize| cells.iter().map(|c| c.center[i % 3] + i as f64).collect();
+        Ok(Self {
+            marks: marks(&parent, REFINED * scale.pow(3)),
+            fields: (0..FIELDS).map(field).collect(),
+            fluxes: geometry.iter().map(|face| face.area.iter().sum()).collect(),
+            coarse: RefinedMesh::new(&parent)?,
+        })
+    }
+}
+
+/// Seconds of each run, and the most bytes that a run took beside the parent and its fields.
+#[derive(Default)]
+struct Times {
+    mesh: Vec<f64>,
+    fields: Vec<f64>,
+    adapt: Vec<f64>,
+    peak: u64,
+}
+
+fn measure<B: RefineKernels>(
+    args: &BenchHexArgs,
+    backend: &B,
+    device: DeviceReport,
+) -> Result<HexBenchReport, Error> {
+    let (runs, scale) = (args.run.runs.unwrap_or(RUNS), usize::from(args.scale));
+    let copy = Copier::new(backend)?.measure(runs)?;
     let cells = ((BOX.iter().product::<usize>() + 7 * REFINED) * scale.pow(3)) as u64;
-    let (need, free) = (BYTES * cells, memory::available());
-    if need > free {
-        let what = format!("bench hex needs some {need} bytes, and {free} are free");
-        return Err(Error::new(ErrorKind::Memory, what).hint("use a smaller --scale"));
+    check_memory(BYTES[0] * cells, memory::available())?;
+    if B::MEMORY == Memory::Device {
+        check_memory(BYTES[1] * cells, backend.free_bytes())?;
     }
-    let parent = dam(scale);
-    let marks = marks(&parent, REFINED * scale.pow(3));
-    let coarse = RefinedMesh::new(&parent)?;
-    let geometry = parent.face_geometry();
-    let cells = parent.cell_geometry(&geometry);
-    let volumes: Vec<f64> = cells.iter().map(|c| c.volume).collect();
-    let fields: Vec<Vec<f64>> = (0..FIELDS)
-        .map(|i| cells.iter().map(|c| c.center[i % 3] + i as f64).collect())
-        .collect();
-    let fluxes: Vec<f64> = geometry.iter().map(|face| face.area.iter().sum()).collect();
-    let [mut mesh_times, mut field_times, mut flux_times] = [const { Vec::new() }; 3];
-    let (mut refined, mut peak) = (coarse.clone(), 0);
-    // The first run is not counted.
-    for run in 0..=runs {
-        refined = coarse.clone();
-        memory::reset_peak();
-        let before = memory::peak_resident();
-        let start = Instant::now();
-        refined.refine(marks.clone())?;
-        let mesh = start.elapsed().as_secs_f64();
-        let start = Instant::now();
-        let map = MeanMap::of_cells(&coarse.paths, &volumes, &refined.paths);
-        for field in &fields {
-            std::hint::black_box(map.apply(field, 1));
-        }
-        let mapped = start.elapsed().as_secs_f64();
-        peak = peak.max(memory::peak_resident().saturating_sub(before));
-        let start = Instant::now();
-        std::hint::black_box(map_fluxes(&coarse, &refined, vec![fluxes.clone()])?);
-        let flux = start.elapsed().as_secs_f64();
-        if run > 0 {
-            mesh_times.push(mesh);
-            field_times.push(mapped);
-            flux_times.push(flux);
-        }
-    }
-    let [mesh_ms, fields_ms, fluxes_ms] = [mesh_times, field_times, flux_times].map(Spread::of);
-    let cells = refined.mesh.cells;
+    let dam = Dam::new(scale)?;
+    let parent = HexMesh::upload(backend, &dam.coarse)?;
+    let (times, refined) = refine(backend, &dam, &parent, runs)?;
+    let fluxes_ms = match B::MEMORY {
+        Memory::Host => Some(fluxes(&dam, &refined.download(backend)?, runs)?),
+        Memory::Device => None,
+    };
+    let (mesh_ms, fields_ms) = (Spread::of(times.mesh), Spread::of(times.fields));
+    let (before, cells) = (parent.cells(), refined.cells());
     Ok(HexBenchReport {
-        schema: cutlink::JSON_SCHEMA,
-        cutlink: env!("CARGO_PKG_VERSION"),
-        command: "bench hex",
-        threads: rayon::current_num_threads(),
-        runs,
-        parent_cells: parent.cells,
-        refined: (cells - parent.cells) / 7,
+        head: Head::new("bench hex", device, runs, copy),
+        parent_cells: before,
+        refined: (cells - before) / 7,
         cells,
         cells_per_second: cells as f64 / (1e-3 * (mesh_ms.median + fields_ms.median)),
         mesh_ms,
         fields_ms,
+        adapt_ms: Spread::of(times.adapt),
         fluxes_ms,
-        peak_bytes_a_cell: peak as f64 / cells as f64,
+        peak_bytes_a_cell: times.peak as f64 / cells as f64,
     })
+}
+
+/// Refines the parent again and again: the marks, the mesh and its fields stay in the memory of the backend.
+fn refine<B: RefineKernels>(
+    backend: &B,
+    dam: &Dam,
+    parent: &HexMesh<B>,
+    runs: u32,
+) -> Result<(Times, HexMesh<B>), Error> {
+    let volumes = parent.volumes(backend)?;
+    let uploaded = dam.fields.iter().map(|field| backend.upload(field.clone()));
+    let fields: Vec<B::Buf<f64>> = uploaded.collect::<Result<_, _>>()?;
+    let mut times = Times::default();
+    let mut last = None;
+    for run in 0..WARM_UP + runs {
+        drop(last.take());
+        let mut mesh = parent.copy(backend)?;
+        let mut marks = backend.upload(dam.marks.clone())?;
+        wait(backend)?;
+        backend.reset_peak();
+        let before = backend.peak_bytes();
+        let start = Instant::now();
+        mesh.refine(backend, &mut marks)?;
+        wait(backend)?;
+        let refined = start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        let ranges = CellRanges::new(backend, parent, &mesh)?;
+        let mapped = fields
+            .iter()
+            .map(|field| ranges.map(backend, &volumes, field));
+        let mapped: Vec<B::Buf<f64>> = mapped.collect::<Result<_, _>>()?;
+        wait(backend)?;
+        let of_fields = start.elapsed().as_secs_f64();
+        let peak = backend.peak_bytes().saturating_sub(before);
+        drop((mapped, ranges));
+        // The mesh from its parent again, as if each cell wanted to stay.
+        let levels = backend.download(mesh.paths())?;
+        let levels = levels.iter().map(|path| path.level()).collect();
+        let wanted = backend.upload(levels)?;
+        wait(backend)?;
+        let start = Instant::now();
+        let again = mesh.adapt(backend, parent, &wanted)?;
+        wait(backend)?;
+        let adapted = start.elapsed().as_secs_f64();
+        if run >= WARM_UP {
+            times.mesh.push(refined);
+            times.fields.push(of_fields);
+            times.adapt.push(adapted);
+            times.peak = times.peak.max(peak);
+        }
+        last = Some(again);
+    }
+    let last = last.ok_or_else(|| Error::new(ErrorKind::Runtime, "bench hex: no run"))?;
+    Ok((times, last))
+}
+
+/// Fluxes from the parent, on the CPU.
+fn fluxes(dam: &Dam, refined: &RefinedMesh, runs: u32) -> Result<Spread, Error> {
+    let mut times = Vec::new();
+    // The first run is not counted.
+    for _ in 0..=runs {
+        let start = Instant::now();
+        let fluxes = vec![dam.fluxes.clone()];
+        std::hint::black_box(map_fluxes(&dam.coarse, refined, fluxes)?);
+        times.push(start.elapsed().as_secs_f64());
+    }
+    Ok(Spread::of(times.split_off(1)))
+}
+
+fn check_memory(need: u64, free: u64) -> Result<(), Error> {
+    if need <= free {
+        return Ok(());
+    }
+    let (need, free) = (bytes(need), bytes(free));
+    let what = format!("bench hex needs some {need}, and {free} are free");
+    Err(Error::new(ErrorKind::Memory, what).hint("use a smaller --scale"))
 }
 
 /// The cells nearest to a wave, so many.
@@ -227,21 +316,20 @@ fn dam(scale: usize) -> PolyMesh {
 
 impl HexBenchReport {
     fn table(&self) -> String {
-        let row = |what: &str, of: &Spread| [what.to_owned(), format!("{:.1}", of.median)];
-        let lines = vec![
+        let row = |what: &str, of: &Spread| [what.to_owned(), format!("{:.2}", of.median)];
+        let mut lines = vec![
             ["stage", "ms"].map(str::to_owned),
             row("mesh", &self.mesh_ms),
             row("5 fields of cells", &self.fields_ms),
-            row("fluxes", &self.fluxes_ms),
+            row("mesh again from its parent", &self.adapt_ms),
         ];
+        lines.extend(self.fluxes_ms.iter().map(|of| row("fluxes", of)));
         format!(
-            "{} cells, {} of them refined: {} cells; {} threads, medians of {} runs\n{}mesh and fields {:.2} M cells/s, \
-             {:.0} bytes a cell at the peak\n",
+            "{}{} cells, {} of them refined: {} cells\n{}mesh and fields {:.2} M cells/s, {:.0} bytes a cell at the peak\n",
+            self.head.text("medians"),
             grouped(self.parent_cells as u64),
             grouped(self.refined as u64),
             grouped(self.cells as u64),
-            self.threads,
-            self.runs,
             columns(&lines),
             1e-6 * self.cells_per_second,
             self.peak_bytes_a_cell,

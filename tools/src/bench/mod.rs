@@ -22,11 +22,19 @@ use crate::console::Console;
 use cutlink::Error;
 use cutlink::device::{OpenedDevice, on};
 use cutlink::mesh::report::DeviceReport;
+use cutlink_device::Backend;
 use measure::{Bench, WARM_UP};
 use report::{BenchReport, Head};
 
 /// Default number of measured runs of a case.
 const RUNS: u32 = 20;
+
+/// Waits for all work of a backend.
+fn wait<B: Backend>(backend: &B) -> Result<(), Error> {
+    let stamp = backend.stamp()?;
+    backend.seconds(&stamp, &stamp)?;
+    Ok(())
+}
 
 /// Runs `cutlink bench mesh`.
 ///

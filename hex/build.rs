@@ -1,0 +1,14 @@
+//! Compiles the kernels for CUDA, if asked for.
+
+#[cfg(feature = "cuda")]
+fn main() -> Result<(), String> {
+    cutlink_nvcc::KernelBuild::of("src/kernels/cuda")?
+        .headers_of("device")?
+        .exact()
+        .compile()
+}
+
+#[cfg(not(feature = "cuda"))]
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+}

@@ -1,0 +1,33 @@
+//! Areas and volumes, by the formulas of [`crate::PolyMesh::face_geometry`].
+
+use super::view::View;
+use crate::FaceGeometry;
+use crate::geometry::{cell_of, face_of};
+use crate::refine::HexMesh;
+use cutlink_device::Host;
+use rayon::prelude::*;
+
+/// Centre and area vector of each face.
+pub(super) fn faces(mesh: &HexMesh<Host>) -> Vec<[f64; 6]> {
+    let of = |face: usize| {
+        let [start, end] = [face, face + 1].map(|f| mesh.face_start[f] as usize);
+        let FaceGeometry { center, area } = face_of(&mesh.points, &mesh.face_points[start..end]);
+        [center[0], center[1], center[2], area[0], area[1], area[2]]
+    };
+    (0..mesh.owner.len()).into_par_iter().map(of).collect()
+}
+
+pub(super) fn volumes(view: View<'_>, faces: &[[f64; 6]]) -> Vec<f64> {
+    let of = |cell: usize| {
+        let face = |f: u32| {
+            let [x, y, z, u, v, w] = faces[f as usize];
+            FaceGeometry {
+                center: [x, y, z],
+                area: [u, v, w],
+            }
+        };
+        let owns = |f: u32| view.owner[f as usize] as usize == cell;
+        cell_of(face, view.faces_of(cell), owns).volume
+    };
+    (0..view.cells()).into_par_iter().map(of).collect()
+}

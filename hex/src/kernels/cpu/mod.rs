@@ -1,0 +1,162 @@
+//! The stages on the CPU, with rayon.
+
+mod cells;
+mod close;
+mod corners;
+mod cut;
+mod geometry;
+mod group;
+mod map;
+mod number;
+mod outlines;
+mod places;
+mod points;
+mod view;
+
+use super::{
+    CellFaces, ClosedMarks, Corners, FaceOutlines, NewCells, NewFaces, NewPoints, RefineKernels,
+    RefineTask, SplitCounts, SplitNumbers,
+};
+use crate::refine::{CellPath, CellRanges, HexMesh, RefineError};
+use cut::Cut;
+use cutlink_device::Host;
+use view::View;
+
+#[expect(unsafe_code, reason = "as declared")]
+impl RefineKernels for Host {
+    unsafe fn cell_faces(&self, mesh: &HexMesh<Self>) -> Result<CellFaces<Self>, RefineError> {
+        group::cell_faces(mesh)
+    }
+
+    unsafe fn corners(
+        &self,
+        mesh: &HexMesh<Self>,
+        of: &CellFaces<Self>,
+    ) -> Result<(Vec<Corners>, usize), RefineError> {
+        Ok(corners::corners(View::new(mesh, of)))
+    }
+
+    unsafe fn close(
+        &self,
+        mesh: &HexMesh<Self>,
+        of: &CellFaces<Self>,
+        corners: &Vec<Corners>,
+        marks: &mut Vec<u8>,
+    ) -> Result<ClosedMarks, RefineError> {
+        Ok(close::close(
+            View::new(mesh, of),
+            &mesh.paths,
+            corners,
+            marks,
+        ))
+    }
+
+    unsafe fn number(
+        &self,
+        task: &RefineTask<'_, Self>,
+        closed: ClosedMarks,
+    ) -> Result<SplitNumbers<Self>, RefineError> {
+        let patches: Vec<usize> = task.mesh.patches.iter().map(|patch| patch.start).collect();
+        let view = View::new(task.mesh, task.of);
+        number::number(view, task.corners, task.marks, closed, &patches)
+    }
+
+    unsafe fn places(
+        &self,
+        task: &RefineTask<'_, Self>,
+        numbers: &SplitNumbers<Self>,
+    ) -> Result<Vec<[u32; 27]>, RefineError> {
+        Ok(places::places(Cut::new(task, numbers)))
+    }
+
+    unsafe fn points(
+        &self,
+        task: &RefineTask<'_, Self>,
+        numbers: &SplitNumbers<Self>,
+    ) -> Result<NewPoints<Host>, RefineError> {
+        points::points(Cut::new(task, numbers))
+    }
+
+    unsafe fn outlines(
+        &self,
+        task: &RefineTask<'_, Self>,
+        numbers: &SplitNumbers<Self>,
+        places: &Vec<[u32; 27]>,
+    ) -> Result<FaceOutlines<Self>, RefineError> {
+        outlines::outlines(Cut::new(task, numbers), places)
+    }
+
+    unsafe fn order(
+        &self,
+        counts: &SplitCounts,
+        outlines: &FaceOutlines<Self>,
+    ) -> Result<Vec<u32>, RefineError> {
+        group::order(counts, outlines)
+    }
+
+    unsafe fn emit(
+        &self,
+        task: &RefineTask<'_, Self>,
+        numbers: &SplitNumbers<Self>,
+        places: &Vec<[u32; 27]>,
+        outlines: FaceOutlines<Self>,
+        order: Vec<u32>,
+    ) -> Result<NewFaces<Self>, RefineError> {
+        let cut = Cut::new(task, numbers);
+        outlines::emit(cut, places, &task.mesh.rims, outlines, &order)
+    }
+
+    unsafe fn cells(
+        &self,
+        task: &RefineTask<'_, Self>,
+        _: &SplitNumbers<Self>,
+    ) -> Result<NewCells<Host>, RefineError> {
+        let mesh = task.mesh;
+        let (levels, paths) = cells::cells(&mesh.cell_levels, &mesh.paths, task.marks);
+        Ok(NewCells { levels, paths })
+    }
+
+    unsafe fn faces_geometry(&self, mesh: &HexMesh<Self>) -> Result<Vec<[f64; 6]>, RefineError> {
+        Ok(geometry::faces(mesh))
+    }
+
+    unsafe fn volumes(
+        &self,
+        mesh: &HexMesh<Self>,
+        of: &CellFaces<Self>,
+        faces: &Vec<[f64; 6]>,
+    ) -> Result<Vec<f64>, RefineError> {
+        Ok(geometry::volumes(View::new(mesh, of), faces))
+    }
+
+    fn ranges(
+        &self,
+        from: &Vec<CellPath>,
+        to: &Vec<CellPath>,
+    ) -> Result<CellRanges<Self>, RefineError> {
+        let (first, count) = map::ranges(from, to);
+        Ok(CellRanges {
+            first,
+            count,
+            sources: from.len(),
+        })
+    }
+
+    unsafe fn map(
+        &self,
+        ranges: &CellRanges<Self>,
+        volumes: &Vec<f64>,
+        values: &Vec<f64>,
+    ) -> Result<Vec<f64>, RefineError> {
+        Ok(map::map(ranges, volumes, values))
+    }
+
+    unsafe fn project(
+        &self,
+        ranges: &CellRanges<Self>,
+        wanted: &Vec<u8>,
+        paths: &Vec<CellPath>,
+    ) -> Result<(Vec<u8>, usize), RefineError> {
+        Ok(map::project(ranges, wanted, paths))
+    }
+}

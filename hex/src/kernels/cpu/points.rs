@@ -1,0 +1,93 @@
+//! New points: midpoints of edges, centres of faces and of cells. The centres are OpenFOAM's (`primitiveMeshTools`).
+
+use super::{cut::Cut, number::EDGES, places::SIDES};
+use crate::geometry::{add, cross, dot, norm, scale, sub};
+use crate::kernels::{NONE, NewPoints};
+use crate::refine::RefineError;
+use cutlink_device::{Host, memory, shared};
+use rayon::prelude::*;
+use std::sync::atomic::Ordering::Relaxed;
+
+pub(super) fn points(cut: Cut<'_>) -> Result<NewPoints<Host>, RefineError> {
+    let (view, numbers) = (cut.view, cut.numbers);
+    let (old, counts) = (view.points, &numbers.counts);
+    let mut points = memory::with_capacity("points", counts.new_points())?;
+    let mut levels = memory::with_capacity("point levels", counts.new_points())?;
+    points.extend_from_slice(old);
+    levels.extend_from_slice(view.point_levels);
+    points.par_extend(numbers.edges.par_iter().map(|&key| {
+        let (a, b) = (old[(key >> 32) as usize], old[key as u32 as usize]);
+        scale(add(a, b), 0.5)
+    }));
+    // The level of a midpoint is one beyond that of the cells whose edge it halves.
+    let mut of_edges = vec![0u8; numbers.edges.len()];
+    let at_edge = shared::bytes(&mut of_edges);
+    numbers.marked.par_iter().for_each(|&cell| {
+        let (corners, level) = (cut.corners[cell as usize], view.cell_levels[cell as usize]);
+        for [a, b] in EDGES {
+            let middle = cut.middle(corners[a], corners[b]);
+            if middle != NONE {
+                at_edge[middle as usize - counts.points].fetch_max(level + 1, Relaxed);
+            }
+        }
+    });
+    levels.append(&mut of_edges);
+    let is_split = |&face: &usize| cut.center(face) != NONE;
+    let split: Vec<usize> = (0..counts.faces).into_par_iter().filter(is_split).collect();
+    points.par_extend(split.par_iter().map(|&face| {
+        let quad = view.quad(face).map(|p| old[p as usize]);
+        center_of(&quad).0
+    }));
+    levels.par_extend(split.par_iter().map(|&face| view.face_level(face) + 1));
+    points.par_extend(numbers.marked.par_iter().map(|&cell| {
+        let at = cut.corners[cell as usize].map(|p| old[p as usize]);
+        center_of_cell(&at)
+    }));
+    let level = |&cell: &u32| view.cell_levels[cell as usize] + 1;
+    levels.par_extend(numbers.marked.par_iter().map(level));
+    Ok(NewPoints { points, levels })
+}
+
+/// Centre and area vector of a quad: OpenFOAM's, a fan of triangles around the mean of the corners.
+fn center_of(quad: &[[f64; 3]; 4]) -> ([f64; 3], [f64; 3]) {
+    let mid = scale(quad.iter().fold([0.0; 3], |sum, &p| add(sum, p)), 0.25);
+    let fan = |i: usize| {
+        let (p, q) = (quad[i], quad[(i + 1) % 4]);
+        (add(add(p, q), mid), cross(sub(q, p), sub(mid, p)))
+    };
+    let (mut twice, mut weight, mut weighted) = ([0.0; 3], 0.0, [0.0; 3]);
+    for i in 0..4 {
+        let (thrice, area) = fan(i);
+        let length = norm(area);
+        twice = add(twice, area);
+        weight += length;
+        weighted = add(weighted, scale(thrice, length));
+    }
+    if weight == 0.0 {
+        return (mid, twice);
+    }
+    (scale(weighted, 1.0 / (3.0 * weight)), scale(twice, 0.5))
+}
+
+/// Centre of mass of a hexahedron: OpenFOAM's, pyramids over its sides.
+fn center_of_cell(at: &[[f64; 3]; 8]) -> [f64; 3] {
+    let sides = SIDES.map(|side| center_of(&side.map(|corner| at[corner])));
+    let mid = scale(
+        sides.iter().fold([0.0; 3], |sum, side| add(sum, side.0)),
+        1.0 / 6.0,
+    );
+    let (mut volume, mut weighted) = (0.0, [0.0; 3]);
+    for (center, area) in sides {
+        let thrice = dot(area, sub(center, mid));
+        volume += thrice;
+        weighted = add(
+            weighted,
+            scale(add(scale(center, 0.75), scale(mid, 0.25)), thrice),
+        );
+    }
+    if volume == 0.0 {
+        mid
+    } else {
+        scale(weighted, 1.0 / volume)
+    }
+}

@@ -1,0 +1,117 @@
+//! A mesh and its faces by cell, as the stages see them: `View` of `hex.cuh`.
+
+use crate::kernels::{CellFaces, NONE};
+use crate::refine::HexMesh;
+use cutlink_device::Host;
+
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    pub(super) points: &'a [[f64; 3]],
+    face_start: &'a [u32],
+    face_points: &'a [u32],
+    pub(super) owner: &'a [u32],
+    pub(super) neighbour: &'a [u32],
+    pub(super) cell_levels: &'a [u8],
+    pub(super) point_levels: &'a [u8],
+    start: &'a [u32],
+    of_cell: &'a [u32],
+}
+
+impl<'a> View<'a> {
+    pub(super) fn new(mesh: &'a HexMesh<Host>, of: &'a CellFaces<Host>) -> Self {
+        Self {
+            points: &mesh.points,
+            face_start: &mesh.face_start,
+            face_points: &mesh.face_points,
+            owner: &mesh.owner,
+            neighbour: &mesh.neighbour,
+            cell_levels: &mesh.cell_levels,
+            point_levels: &mesh.point_levels,
+            start: &of.start,
+            of_cell: &of.faces,
+        }
+    }
+
+    pub(super) fn cells(&self) -> usize {
+        self.cell_levels.len()
+    }
+
+    /// The points of a face.
+    #[inline]
+    pub(super) fn face(&self, face: u32) -> &'a [u32] {
+        let face = face as usize;
+        &self.face_points[self.face_start[face] as usize..self.face_start[face + 1] as usize]
+    }
+
+    /// The faces of a cell.
+    #[inline]
+    pub(super) fn faces_of(&self, cell: usize) -> &'a [u32] {
+        &self.of_cell[self.start[cell] as usize..self.start[cell + 1] as usize]
+    }
+
+    /// Calls `visit` with each edge of each face of a cell, in outward loops.
+    #[inline(always)]
+    pub(super) fn edges(&self, cell: usize, mut visit: impl FnMut(u32, u32)) {
+        for &face in self.faces_of(cell) {
+            let ids = self.face(face);
+            let is_owner = self.owner[face as usize] as usize == cell;
+            let mut before = ids[ids.len() - 1];
+            for &id in ids {
+                if is_owner {
+                    visit(before, id);
+                } else {
+                    visit(id, before);
+                }
+                before = id;
+            }
+        }
+    }
+
+    fn has(&self, cell: usize, from: u32, to: u32) -> bool {
+        let mut has = false;
+        self.edges(cell, |a, b| has |= a == from && b == to);
+        has
+    }
+
+    /// The point that hangs between two corners of a cell, or [`NONE`].
+    pub(super) fn hanging(&self, cell: usize, a: u32, b: u32) -> u32 {
+        let (mut found, mut is_whole) = (NONE, false);
+        self.edges(cell, |from, to| {
+            if from == a {
+                is_whole |= to == b;
+                if to < found && self.has(cell, to, b) {
+                    found = to;
+                }
+            }
+        });
+        if is_whole { NONE } else { found }
+    }
+
+    /// Whether a cell has six faces of four points: none hangs.
+    pub(super) fn is_plain(&self, cell: usize) -> bool {
+        let faces = self.faces_of(cell);
+        faces.len() == 6 && faces.iter().all(|&face| self.face(face).len() == 4)
+    }
+
+    /// The level of a face: that of the finer cell.
+    #[inline]
+    pub(super) fn face_level(&self, face: usize) -> u8 {
+        let owner = self.cell_levels[self.owner[face] as usize];
+        match self.neighbour.get(face) {
+            Some(&neighbour) => owner.max(self.cell_levels[neighbour as usize]),
+            None => owner,
+        }
+    }
+
+    /// The four corners of a face that is split, in its loop; [`NONE`] for those that are not there.
+    pub(super) fn quad(&self, face: usize) -> [u32; 4] {
+        let level = self.face_level(face);
+        let mut quad = [NONE; 4];
+        let ids = self.face(face as u32).iter();
+        let corners = ids.filter(|&&p| self.point_levels[p as usize] <= level);
+        for (corner, &point) in quad.iter_mut().zip(corners) {
+            *corner = point;
+        }
+        quad
+    }
+}

@@ -1,0 +1,196 @@
+//! The stages on an NVIDIA GPU: the same bits as on the CPU.
+
+#![expect(unsafe_code, reason = "kernels are launched with addresses")]
+
+mod cells;
+mod close;
+mod corners;
+mod geometry;
+mod group;
+mod map;
+mod number;
+mod outlines;
+mod places;
+mod points;
+
+use super::{
+    CellFaces, ClosedMarks, Corners, FaceOutlines, NewCells, NewFaces, NewPoints, RefineKernels,
+    RefineTask, SplitCounts, SplitNumbers,
+};
+use crate::refine::{CellPath, CellRanges, HexMesh, RefineError};
+use cutlink_device::cuda::{Cuda, CudaBuf, Launch, Module};
+
+/// Threads of a block.
+const THREADS: u32 = 256;
+
+static CELLS: [Module; 2] = cutlink_device::cuda_modules!("cells");
+static CLOSE: [Module; 2] = cutlink_device::cuda_modules!("close");
+static CORNERS: [Module; 2] = cutlink_device::cuda_modules!("corners");
+static GEOMETRY: [Module; 2] = cutlink_device::cuda_modules!("geometry");
+static GROUP: [Module; 2] = cutlink_device::cuda_modules!("group");
+static MAP: [Module; 2] = cutlink_device::cuda_modules!("map");
+static NUMBER: [Module; 2] = cutlink_device::cuda_modules!("number");
+static OUTLINES: [Module; 2] = cutlink_device::cuda_modules!("outlines");
+static PLACES: [Module; 2] = cutlink_device::cuda_modules!("places");
+static POINTS: [Module; 2] = cutlink_device::cuda_modules!("points");
+
+/// Meshes have three dimensions.
+const D: usize = 3;
+
+/// The members of `View`.
+fn view<'a>(launch: Launch<'a>, mesh: &'a HexMesh<Cuda>, of: &'a CellFaces<Cuda>) -> Launch<'a> {
+    launch
+        .buf(&mesh.face_start)
+        .buf(&mesh.face_points)
+        .buf(&mesh.owner)
+        .buf(&mesh.neighbour)
+        .val(mesh.neighbour.len() as u32)
+        .buf(&mesh.cell_levels)
+        .buf(&mesh.point_levels)
+        .buf(&of.start)
+        .buf(&of.faces)
+}
+
+/// The members of `Cut`.
+fn cut<'a>(
+    launch: Launch<'a>,
+    task: &RefineTask<'a, Cuda>,
+    numbers: &'a SplitNumbers<Cuda>,
+) -> Launch<'a> {
+    view(launch, task.mesh, task.of)
+        .buf(task.corners)
+        .buf(task.marks)
+        .buf(&numbers.first)
+        .buf(&numbers.split)
+        .buf(&numbers.edges)
+        .buf(&numbers.edge_start)
+        .val(numbers.counts.points as u32)
+        .val(numbers.counts.edges as u32)
+        .val(numbers.counts.marked as u32)
+}
+
+impl RefineKernels for Cuda {
+    unsafe fn cell_faces(&self, mesh: &HexMesh<Self>) -> Result<CellFaces<Self>, RefineError> {
+        group::cell_faces(self, mesh)
+    }
+
+    unsafe fn corners(
+        &self,
+        mesh: &HexMesh<Self>,
+        of: &CellFaces<Self>,
+    ) -> Result<(CudaBuf<Corners>, usize), RefineError> {
+        corners::corners(self, mesh, of)
+    }
+
+    unsafe fn close(
+        &self,
+        mesh: &HexMesh<Self>,
+        of: &CellFaces<Self>,
+        corners: &CudaBuf<Corners>,
+        marks: &mut CudaBuf<u8>,
+    ) -> Result<ClosedMarks, RefineError> {
+        close::close(self, mesh, of, corners, marks)
+    }
+
+    unsafe fn number(
+        &self,
+        task: &RefineTask<'_, Self>,
+        closed: ClosedMarks,
+    ) -> Result<SplitNumbers<Self>, RefineError> {
+        number::number(self, task, closed)
+    }
+
+    unsafe fn places(
+        &self,
+        task: &RefineTask<'_, Self>,
+        numbers: &SplitNumbers<Self>,
+    ) -> Result<CudaBuf<[u32; 27]>, RefineError> {
+        places::places(self, task, numbers)
+    }
+
+    unsafe fn points(
+        &self,
+        task: &RefineTask<'_, Self>,
+        numbers: &SplitNumbers<Self>,
+    ) -> Result<NewPoints<Cuda>, RefineError> {
+        points::points(self, task, numbers)
+    }
+
+    unsafe fn outlines(
+        &self,
+        task: &RefineTask<'_, Self>,
+        numbers: &SplitNumbers<Self>,
+        places: &CudaBuf<[u32; 27]>,
+    ) -> Result<FaceOutlines<Self>, RefineError> {
+        outlines::outlines(self, task, numbers, places)
+    }
+
+    unsafe fn order(
+        &self,
+        counts: &SplitCounts,
+        outlines: &FaceOutlines<Self>,
+    ) -> Result<CudaBuf<u32>, RefineError> {
+        group::order(self, counts, outlines)
+    }
+
+    unsafe fn emit(
+        &self,
+        task: &RefineTask<'_, Self>,
+        numbers: &SplitNumbers<Self>,
+        places: &CudaBuf<[u32; 27]>,
+        outlines: FaceOutlines<Self>,
+        order: CudaBuf<u32>,
+    ) -> Result<NewFaces<Self>, RefineError> {
+        outlines::emit(self, task, numbers, places, outlines, &order)
+    }
+
+    unsafe fn cells(
+        &self,
+        task: &RefineTask<'_, Self>,
+        numbers: &SplitNumbers<Self>,
+    ) -> Result<NewCells<Cuda>, RefineError> {
+        cells::cells(self, task, numbers)
+    }
+
+    unsafe fn faces_geometry(
+        &self,
+        mesh: &HexMesh<Self>,
+    ) -> Result<CudaBuf<[f64; 6]>, RefineError> {
+        geometry::faces(self, mesh)
+    }
+
+    unsafe fn volumes(
+        &self,
+        mesh: &HexMesh<Self>,
+        of: &CellFaces<Self>,
+        faces: &CudaBuf<[f64; 6]>,
+    ) -> Result<CudaBuf<f64>, RefineError> {
+        geometry::volumes(self, mesh, of, faces)
+    }
+
+    fn ranges(
+        &self,
+        from: &CudaBuf<CellPath>,
+        to: &CudaBuf<CellPath>,
+    ) -> Result<CellRanges<Self>, RefineError> {
+        map::ranges(self, from, to)
+    }
+
+    unsafe fn map(
+        &self,
+        ranges: &CellRanges<Self>,
+        volumes: &CudaBuf<f64>,
+        values: &CudaBuf<f64>,
+    ) -> Result<CudaBuf<f64>, RefineError> {
+        map::map(self, ranges, volumes, values)
+    }
+
+    unsafe fn project(
+        &self,
+        ranges: &CellRanges<Self>,
+        wanted: &CudaBuf<u8>,
+        paths: &CudaBuf<CellPath>,
+    ) -> Result<(CudaBuf<u8>, usize), RefineError> {
+        map::project(self, ranges, wanted, paths)
+    }
+}

@@ -1,0 +1,60 @@
+//! A thread a new point.
+
+use super::{D, POINTS, THREADS, cut, view};
+use crate::kernels::{NewPoints, RefineTask, SplitNumbers};
+use crate::refine::RefineError;
+use cutlink_device::{
+    Backend,
+    cuda::{Cuda, LaunchGrid},
+};
+
+pub(super) fn points(
+    cuda: &Cuda,
+    task: &RefineTask<'_, Cuda>,
+    numbers: &SplitNumbers<Cuda>,
+) -> Result<NewPoints<Cuda>, RefineError> {
+    let (mesh, counts) = (task.mesh, &numbers.counts);
+    let mut points = cuda.uninit("points", counts.new_points())?;
+    let mut levels = cuda.uninit("point levels", counts.new_points())?;
+    points.copy_from(0, &mesh.points)?;
+    levels.copy_from(0, &mesh.point_levels)?;
+    let mut of_edge = cuda.alloc("levels of edges", counts.edges, 0u32)?;
+    let launch = cut(cuda.launch(&POINTS, D, "level_edges"), task, numbers)
+        .buf(&numbers.marked)
+        .out(&mut of_edge);
+    // SAFETY: the arrays of one step, a level for each split edge.
+    unsafe { launch.run(LaunchGrid::over(12 * counts.marked, THREADS))? };
+    let at = counts.points;
+    let launch = cuda
+        .launch(&POINTS, D, "put_edge_points")
+        .buf(&mesh.points)
+        .buf(&numbers.edges)
+        .val(counts.edges as u32)
+        .buf(&of_edge)
+        .out_at(&mut points, at)
+        .out_at(&mut levels, at);
+    // SAFETY: edges between old points; there is room for all new points behind the old ones.
+    unsafe { launch.run(LaunchGrid::over(counts.edges, THREADS))? };
+    let at = at + counts.edges;
+    let launch = view(cuda.launch(&POINTS, D, "put_face_points"), mesh, task.of)
+        .buf(&mesh.points)
+        .buf(&numbers.split)
+        .val(counts.faces as u32)
+        .out_at(&mut points, at)
+        .out_at(&mut levels, at);
+    // SAFETY: as above; split faces have four corners.
+    unsafe { launch.run(LaunchGrid::over(counts.faces, THREADS))? };
+    let at = at + counts.split;
+    let launch = cuda
+        .launch(&POINTS, D, "put_cell_points")
+        .buf(&mesh.points)
+        .buf(task.corners)
+        .buf(&mesh.cell_levels)
+        .buf(&numbers.marked)
+        .val(counts.marked as u32)
+        .out_at(&mut points, at)
+        .out_at(&mut levels, at);
+    // SAFETY: as above; split cells have eight corners.
+    unsafe { launch.run(LaunchGrid::over(counts.marked, THREADS))? };
+    Ok(NewPoints { points, levels })
+}

@@ -1,0 +1,381 @@
+//! Meshes in the memory of a backend: marks, mesh and fields stay there from one adaptation to the next.
+
+use super::{CellPath, MAX_REFINEMENTS, RefineError, RefinedMesh, check_memory};
+use crate::kernels::{RefineKernels, RefineTask, SplitCounts};
+use crate::{PolyLevels, PolyMesh, PolyPatch};
+use cutlink_device::{Backend, Host, Item};
+
+/// A [`RefinedMesh`] in the memory of a backend; see there and [`PolyMesh`] for the arrays. Made from one on the host,
+/// which has been checked. A refinement is the same bits on every backend.
+#[derive(Debug)]
+pub struct HexMesh<B: RefineKernels = Host> {
+    pub(crate) points: B::Buf<[f64; 3]>,
+    pub(crate) face_start: B::Buf<u32>,
+    pub(crate) face_points: B::Buf<u32>,
+    pub(crate) owner: B::Buf<u32>,
+    pub(crate) neighbour: B::Buf<u32>,
+    pub(crate) cell_levels: B::Buf<u8>,
+    pub(crate) point_levels: B::Buf<u8>,
+    pub(crate) paths: B::Buf<CellPath>,
+    pub(crate) rims: B::Buf<u32>,
+    pub(crate) patches: Vec<PolyPatch>,
+    edge: f64,
+    polyhedra: usize,
+}
+
+/// What a refinement did.
+#[derive(Debug)]
+pub struct HexSplit<B: Backend = Host> {
+    /// Cells that were split.
+    pub refined: usize,
+    /// By old cell, its number or that of its first child, which the other seven follow; one entry more than old cells.
+    pub first: B::Buf<u32>,
+    /// The old face that each face is or was part of; `u32::MAX` inside split cells.
+    pub from: B::Buf<u32>,
+}
+
+/// For each cell of a mesh, the cells of another mesh of the same parent that hold it or lie in it: always neighbours in
+/// the order of cells.
+#[derive(Debug)]
+pub struct CellRanges<B: Backend = Host> {
+    pub(crate) first: B::Buf<u32>,
+    pub(crate) count: B::Buf<u32>,
+    pub(crate) sources: usize,
+}
+
+impl HexMesh<Host> {
+    /// The arrays of a mesh on the host, which are moved.
+    pub fn of(refined: RefinedMesh) -> Self {
+        let mesh = refined.mesh;
+        let levels = mesh.levels.unwrap_or_default();
+        Self {
+            points: mesh.points,
+            face_start: mesh.face_start,
+            face_points: mesh.face_points,
+            owner: mesh.owner,
+            neighbour: mesh.neighbour,
+            cell_levels: levels.cell,
+            point_levels: levels.point,
+            paths: refined.paths,
+            rims: refined.rims,
+            patches: mesh.patches,
+            edge: levels.edge,
+            polyhedra: refined.polyhedra,
+        }
+    }
+
+    /// The mesh, whose arrays are moved.
+    pub fn into_refined(self) -> RefinedMesh {
+        RefinedMesh {
+            mesh: PolyMesh {
+                cells: self.cell_levels.len(),
+                points: self.points,
+                face_start: self.face_start,
+                face_points: self.face_points,
+                owner: self.owner,
+                neighbour: self.neighbour,
+                patches: self.patches,
+                levels: Some(PolyLevels {
+                    cell: self.cell_levels,
+                    point: self.point_levels,
+                    edge: self.edge,
+                }),
+            },
+            paths: self.paths,
+            rims: self.rims,
+            polyhedra: self.polyhedra,
+        }
+    }
+}
+
+#[expect(
+    unsafe_code,
+    reason = "stages trust the arrays of a mesh that was checked, and those of stages before them"
+)]
+impl<B: RefineKernels> HexMesh<B> {
+    /// Copies a mesh to a backend.
+    ///
+    /// # Errors
+    /// Where memory is short or the device fails, as with all methods.
+    pub fn upload(kernels: &B, refined: &RefinedMesh) -> Result<Self, RefineError> {
+        let host = HexMesh::of(refined.clone());
+        Ok(Self {
+            points: kernels.upload(host.points)?,
+            face_start: kernels.upload(host.face_start)?,
+            face_points: kernels.upload(host.face_points)?,
+            owner: kernels.upload(host.owner)?,
+            neighbour: kernels.upload(host.neighbour)?,
+            cell_levels: kernels.upload(host.cell_levels)?,
+            point_levels: kernels.upload(host.point_levels)?,
+            paths: kernels.upload(host.paths)?,
+            rims: kernels.upload(host.rims)?,
+            patches: host.patches,
+            edge: host.edge,
+            polyhedra: host.polyhedra,
+        })
+    }
+
+    /// Copies the mesh to the host.
+    ///
+    /// # Errors
+    /// As [`upload`](Self::upload).
+    pub fn download(&self, kernels: &B) -> Result<RefinedMesh, RefineError> {
+        let host = HexMesh::<Host> {
+            points: kernels.download(&self.points)?,
+            face_start: kernels.download(&self.face_start)?,
+            face_points: kernels.download(&self.face_points)?,
+            owner: kernels.download(&self.owner)?,
+            neighbour: kernels.download(&self.neighbour)?,
+            cell_levels: kernels.download(&self.cell_levels)?,
+            point_levels: kernels.download(&self.point_levels)?,
+            paths: kernels.download(&self.paths)?,
+            rims: kernels.download(&self.rims)?,
+            patches: self.patches.clone(),
+            edge: self.edge,
+            polyhedra: self.polyhedra,
+        };
+        Ok(host.into_refined())
+    }
+
+    /// A copy in the same memory.
+    ///
+    /// # Errors
+    /// As [`upload`](Self::upload).
+    pub fn copy(&self, kernels: &B) -> Result<Self, RefineError> {
+        Ok(Self {
+            points: copied(kernels, &self.points)?,
+            face_start: copied(kernels, &self.face_start)?,
+            face_points: copied(kernels, &self.face_points)?,
+            owner: copied(kernels, &self.owner)?,
+            neighbour: copied(kernels, &self.neighbour)?,
+            cell_levels: copied(kernels, &self.cell_levels)?,
+            point_levels: copied(kernels, &self.point_levels)?,
+            paths: copied(kernels, &self.paths)?,
+            rims: copied(kernels, &self.rims)?,
+            patches: self.patches.clone(),
+            edge: self.edge,
+            polyhedra: self.polyhedra,
+        })
+    }
+
+    /// Number of cells.
+    pub fn cells(&self) -> usize {
+        B::len(&self.cell_levels)
+    }
+
+    /// Number of faces.
+    pub fn faces(&self) -> usize {
+        B::len(&self.owner)
+    }
+
+    /// Number of points.
+    pub fn points(&self) -> usize {
+        B::len(&self.points)
+    }
+
+    /// The place of each cell in its parent.
+    pub fn paths(&self) -> &B::Buf<CellPath> {
+        &self.paths
+    }
+
+    /// Refines the cells with a mark that is not 0, and those that have to be refined with them. The marks are closed in
+    /// place: marks of polyhedra and of cells too close to them are dropped. `None` where no cell is refined. On an error
+    /// the mesh is as it was.
+    ///
+    /// # Errors
+    /// As [`RefinedMesh::build`].
+    ///
+    /// # Panics
+    /// Where there is not one mark for each cell.
+    pub fn refine(
+        &mut self,
+        kernels: &B,
+        marks: &mut B::Buf<u8>,
+    ) -> Result<Option<HexSplit<B>>, RefineError> {
+        assert_eq!(
+            B::len(marks),
+            self.cells(),
+            "there should be a mark for each cell"
+        );
+        check_memory(kernels, "closing marks", self.close_bytes())?;
+        // SAFETY: the mesh was checked when it was uploaded, or made of such a one; the other arrays are those of the
+        // stages before.
+        unsafe {
+            let of = kernels.cell_faces(self)?;
+            let (corners, polyhedra) = kernels.corners(self, &of)?;
+            self.polyhedra = polyhedra;
+            let closed = kernels.close(self, &of, &corners, marks)?;
+            if closed.count == 0 {
+                return Ok(None);
+            }
+            if closed.deepest >= u32::from(MAX_REFINEMENTS) {
+                let level = closed.deepest as u8 + 1;
+                return Err(RefineError::TooDeep { level });
+            }
+            let task = RefineTask {
+                mesh: &*self,
+                of: &of,
+                corners: &corners,
+                marks,
+            };
+            check_memory(
+                kernels,
+                "numbers of new points",
+                self.number_bytes(closed.count),
+            )?;
+            let numbers = kernels.number(&task, closed)?;
+            let counts = &numbers.counts;
+            if counts.new_points() as u64 >= u64::from(u32::MAX) {
+                let (what, count) = ("points", counts.new_points() as u64);
+                return Err(RefineError::TooLarge { what, count });
+            }
+            check_memory(kernels, "the refined mesh", self.new_bytes(counts))?;
+            let places = kernels.places(&task, &numbers)?;
+            let outlines = kernels.outlines(&task, &numbers, &places)?;
+            let order = kernels.order(counts, &outlines)?;
+            let faces = kernels.emit(&task, &numbers, &places, outlines, order)?;
+            drop(places);
+            let points = kernels.points(&task, &numbers)?;
+            let cells = kernels.cells(&task, &numbers)?;
+            *self = Self {
+                points: points.points,
+                face_start: faces.face_start,
+                face_points: faces.face_points,
+                owner: faces.owner,
+                neighbour: faces.neighbour,
+                cell_levels: cells.levels,
+                point_levels: points.levels,
+                paths: cells.paths,
+                rims: faces.rims,
+                patches: self.new_patches(counts),
+                edge: self.edge,
+                polyhedra,
+            };
+            Ok(Some(HexSplit {
+                refined: closed.count,
+                first: numbers.first,
+                from: faces.from,
+            }))
+        }
+    }
+
+    /// The mesh of the same parent in which each cell is refined as often as the cells here want it that hold it or lie
+    /// in it: what no cell wants is coarse again. `wanted` has a number of refinements for each cell. (Yu & Zhao 2025,
+    /// Alg. 1, for any number of levels.)
+    ///
+    /// # Errors
+    /// As [`RefinedMesh::build`].
+    ///
+    /// # Panics
+    /// Where there is not one number for each cell.
+    pub fn adapt(
+        &self,
+        kernels: &B,
+        parent: &Self,
+        wanted: &B::Buf<u8>,
+    ) -> Result<Self, RefineError> {
+        assert_eq!(
+            B::len(wanted),
+            self.cells(),
+            "there should be a number for each cell"
+        );
+        let mut new = parent.copy(kernels)?;
+        loop {
+            let ranges = kernels.ranges(&self.paths, &new.paths)?;
+            // SAFETY: ranges of this mesh, which has as many cells as numbers.
+            let (mut marks, count) = unsafe { kernels.project(&ranges, wanted, &new.paths)? };
+            if count == 0 || new.refine(kernels, &mut marks)?.is_none() {
+                return Ok(new);
+            }
+        }
+    }
+
+    /// The volume of each cell, as [`PolyMesh::cell_geometry`] has it.
+    ///
+    /// # Errors
+    /// As [`upload`](Self::upload).
+    pub fn volumes(&self, kernels: &B) -> Result<B::Buf<f64>, RefineError> {
+        // SAFETY: as in `refine`.
+        unsafe {
+            let faces = kernels.faces_geometry(self)?;
+            let of = kernels.cell_faces(self)?;
+            kernels.volumes(self, &of, &faces)
+        }
+    }
+
+    /// Bytes that a step takes before it numbers what is new: faces and corners of each cell, levels.
+    fn close_bytes(&self) -> u64 {
+        let (cells, faces, points) = (self.cells(), self.faces(), self.points());
+        (48 * cells + 10 * faces + 4 * points) as u64
+    }
+
+    /// Bytes of numbers, and of edges twice while they are sorted.
+    fn number_bytes(&self, marked: usize) -> u64 {
+        let (cells, faces, points) = (self.cells(), self.faces(), self.points());
+        (4 * (cells + faces + points) + (4 + 3 * 12 * 8) * marked) as u64
+    }
+
+    /// Bytes of the new mesh and of what is needed to make it.
+    fn new_bytes(&self, counts: &SplitCounts) -> u64 {
+        // A midpoint of an edge is a corner of some four faces more, in bulk.
+        let old = B::len(&self.face_points);
+        let corners = old + 12 * counts.split + 48 * counts.marked + 4 * counts.edges;
+        let bytes = 25 * counts.new_points()
+            + 13 * counts.cells
+            + 28 * counts.new_faces()
+            + 4 * corners
+            + 112 * counts.marked;
+        bytes as u64
+    }
+
+    fn new_patches(&self, counts: &SplitCounts) -> Vec<PolyPatch> {
+        let mut patches = self.patches.clone();
+        let starts = counts.split_patches.iter().copied();
+        let ends = starts.clone().skip(1).chain([counts.split as u32]);
+        for (patch, (start, end)) in patches.iter_mut().zip(starts.zip(ends)) {
+            patch.start += 3 * start as usize + 12 * counts.marked;
+            patch.faces += 3 * (end - start) as usize;
+        }
+        patches
+    }
+}
+
+#[expect(
+    unsafe_code,
+    reason = "a stage trusts the lengths that are checked here"
+)]
+impl<B: RefineKernels> CellRanges<B> {
+    /// The cells of `from` for each cell of `to`. Both have the same parent. Cost: a search a cell.
+    ///
+    /// # Errors
+    /// As [`HexMesh::upload`].
+    pub fn new(kernels: &B, from: &HexMesh<B>, to: &HexMesh<B>) -> Result<Self, RefineError> {
+        kernels.ranges(&from.paths, &to.paths)
+    }
+
+    /// Values of cells on the other mesh: that of the cell that is the same or holds the new one, or the mean of finer
+    /// cells by volume, which keeps the integral over them.
+    ///
+    /// # Errors
+    /// As [`HexMesh::upload`].
+    ///
+    /// # Panics
+    /// Where there is not one value and one volume for each cell.
+    pub fn map(
+        &self,
+        kernels: &B,
+        volumes: &B::Buf<f64>,
+        values: &B::Buf<f64>,
+    ) -> Result<B::Buf<f64>, RefineError> {
+        assert_eq!(B::len(values), self.sources, "a value for each cell");
+        assert_eq!(B::len(volumes), self.sources, "a volume for each cell");
+        // SAFETY: the ranges lie among the sources.
+        unsafe { kernels.map(self, volumes, values) }
+    }
+}
+
+fn copied<B: Backend, T: Item>(kernels: &B, buf: &B::Buf<T>) -> Result<B::Buf<T>, RefineError> {
+    let mut copy = kernels.alloc("a copy of a mesh", B::len(buf), T::zeroed())?;
+    kernels.copy(buf, &mut copy)?;
+    Ok(copy)
+}

@@ -1,0 +1,315 @@
+//! Refinement of hexahedra on every backend: bit for bit that of the host, coordinates too. (The host's is tested by
+//! `hex/tests`, against exact boxes, hand calculation and every invariant.)
+
+#[path = "../../../hex/tests/kit/mod.rs"]
+mod kit;
+
+use cutlink_device::Host;
+use cutlink_hex::kernels::RefineKernels;
+use cutlink_hex::refine::CellRanges;
+use cutlink_hex::{HexMesh, PolyMesh, RefineError, RefinedMesh};
+use cutlink_tests::backend_test;
+use kit::{Random, block, o_grid, rim_of_prisms};
+
+backend_test!(
+    random_marks_on_20_parents,
+    parents_with_hanging_points,
+    all_cells_of_a_box_three_times,
+    a_large_mesh_with_a_refined_wave,
+    nothing_marked_and_a_single_cell,
+    fields_and_volumes_of_adapted_meshes,
+    wrong_levels_give_the_same_error,
+    a_difference_is_told,
+);
+
+/// Parents of all kinds, by number: planar, graded, twisted, around 3- to 5-valent edges, with a rim of prisms.
+fn parent(kind: usize) -> PolyMesh {
+    let mut random = Random::new(kind as u64);
+    let bend = [random.unit(), random.unit()];
+    match kind % 5 {
+        0 => block([3, 2, 3], |p| p),
+        1 => block([4, 3, 2], |[x, y, z]| [x.powf(1.3), y * (1.0 + 0.2 * x), z]),
+        2 => block([3, 3, 3], move |[x, y, z]| {
+            let (s, c) = (0.3 * z * bend[0]).sin_cos();
+            [
+                c * x - s * y,
+                s * x + c * y,
+                z + 0.1 * bend[1] * (x * y).sin(),
+            ]
+        }),
+        3 => o_grid(3 + random.below(3), 2),
+        _ => rim_of_prisms(3),
+    }
+}
+
+/// One to six of eight cells.
+fn random_marks(random: &mut Random, cells: usize) -> Vec<u8> {
+    let share = 1 + random.below(6);
+    (0..cells)
+        .map(|_| u8::from(random.below(8) < share))
+        .collect()
+}
+
+fn bits(points: &[[f64; 3]]) -> impl Iterator<Item = u64> {
+    points.as_flattened().iter().map(|x| x.to_bits())
+}
+
+/// The first array that differs.
+fn same(a: &RefinedMesh, b: &RefinedMesh) -> Result<(), &'static str> {
+    let levels = |m: &RefinedMesh| m.mesh.levels.clone().unwrap_or_default();
+    let (of_a, of_b) = (levels(a), levels(b));
+    let arrays = [
+        ("face_start", a.mesh.face_start == b.mesh.face_start),
+        ("owner", a.mesh.owner == b.mesh.owner),
+        ("neighbour", a.mesh.neighbour == b.mesh.neighbour),
+        ("face_points", a.mesh.face_points == b.mesh.face_points),
+        ("points", bits(&a.mesh.points).eq(bits(&b.mesh.points))),
+        ("levels of cells", of_a.cell == of_b.cell),
+        ("levels of points", of_a.point == of_b.point),
+        ("paths", a.paths == b.paths),
+        ("rims", a.rims == b.rims),
+        ("patches", a.mesh.patches == b.mesh.patches),
+        ("polyhedra", a.polyhedra == b.polyhedra),
+        ("cells", a.mesh.cells == b.mesh.cells),
+    ];
+    match arrays.iter().find(|array| !array.1) {
+        Some((name, _)) => Err(name),
+        None => Ok(()),
+    }
+}
+
+/// A mesh on a backend, and the same on the host.
+struct Twins<'a, K: RefineKernels> {
+    kernels: &'a K,
+    there: HexMesh<K>,
+    here: HexMesh<Host>,
+}
+
+impl<'a, K: RefineKernels> Twins<'a, K> {
+    fn new(kernels: &'a K, parent: &PolyMesh) -> Self {
+        let parent = RefinedMesh::new(parent).expect("a parent");
+        Self {
+            kernels,
+            there: HexMesh::upload(kernels, &parent).expect("memory"),
+            here: HexMesh::of(parent),
+        }
+    }
+
+    fn on_host(&self) -> RefinedMesh {
+        self.here.download(&Host).expect("memory")
+    }
+
+    /// Refines both; the marks after, the map and all arrays are the same.
+    fn refine(&mut self, marks: Vec<u8>) -> usize {
+        let launches = self.kernels.launches();
+        let mut there = self.kernels.upload(marks.clone()).expect("memory");
+        let split = self.there.refine(self.kernels, &mut there);
+        assert!(
+            launches.is_none() || self.kernels.launches() > launches,
+            "nothing was launched on the device"
+        );
+        let mut here = marks;
+        let expected = self.here.refine(&Host, &mut here).expect("a mesh");
+        let there = self.kernels.download(&there).expect("memory");
+        assert_eq!(there, here, "closed marks");
+        let split = split.expect("a mesh");
+        match (&split, &expected) {
+            (Some(split), Some(expected)) => {
+                let first = self.kernels.download(&split.first).expect("memory");
+                let from = self.kernels.download(&split.from).expect("memory");
+                assert_eq!(split.refined, expected.refined, "split cells");
+                assert!(first == expected.first, "the map of cells");
+                assert!(from == expected.from, "origins of faces");
+            }
+            (split, expected) => assert!(
+                split.is_none() && expected.is_none(),
+                "refined on one backend alone"
+            ),
+        }
+        self.compare();
+        expected.map_or(0, |split| split.refined)
+    }
+
+    fn compare(&self) {
+        let there = self.there.download(self.kernels).expect("memory");
+        let counts = [self.there.cells(), self.there.faces(), self.there.points()];
+        let mesh = &there.mesh;
+        assert_eq!(counts, [mesh.cells, mesh.faces(), mesh.points.len()]);
+        assert_eq!(same(&there, &self.on_host()), Ok(()), "not the host's");
+        assert_eq!(mesh.validate(), Ok(()), "every invariant");
+    }
+}
+
+fn random_marks_on_20_parents<K: RefineKernels>(kernels: &K) {
+    let mut refined = 0;
+    for seed in 0..60 {
+        let mut random = Random::new(seed + 1000);
+        let mut twins = Twins::new(kernels, &parent(seed as usize % 20));
+        for _ in 0..=seed / 5 % 4 {
+            let cells = twins.here.cells();
+            if cells < 3000 {
+                refined += twins.refine(random_marks(&mut random, cells));
+            }
+        }
+    }
+    assert!(refined > 1000, "only {refined} cells were refined");
+}
+
+fn parents_with_hanging_points<K: RefineKernels>(kernels: &K) {
+    for kind in 0..10 {
+        let mut random = Random::new(kind + 50);
+        let mut first = RefinedMesh::new(&parent(kind as usize)).expect("a parent");
+        first
+            .refine(random_marks(&mut random, first.mesh.cells))
+            .expect("a mesh");
+        let mut twins = Twins::new(kernels, &first.mesh);
+        twins.refine(random_marks(&mut random, first.mesh.cells));
+        // Without levels, cells with hanging points are polyhedra.
+        first.mesh.levels = None;
+        let mut twins = Twins::new(kernels, &first.mesh);
+        twins.refine(random_marks(&mut random, first.mesh.cells));
+    }
+}
+
+fn all_cells_of_a_box_three_times<K: RefineKernels>(kernels: &K) {
+    let mut twins = Twins::new(kernels, &block([2, 3, 1], |p| p));
+    for times in 1..=3 {
+        let cells = twins.here.cells();
+        assert_eq!(twins.refine(vec![1; cells]), cells, "all cells");
+        assert_eq!(twins.there.cells(), 6 << (3 * times), "{times} times");
+    }
+}
+
+fn a_large_mesh_with_a_refined_wave<K: RefineKernels>(kernels: &K) {
+    let n = [48, 40, 36];
+    let mut twins = Twins::new(kernels, &block(n, |[x, y, z]| [x, y + 0.01 * x * z, z]));
+    for width in [4.0, 1.0] {
+        let mesh = twins.on_host().mesh;
+        let cells = mesh.cell_geometry(&mesh.face_geometry());
+        let is_near =
+            |[x, y, z]: [f64; 3]| (y - 15.0 - 6.0 * (0.2 * x + 0.1 * z).sin()).abs() < width;
+        let marks = cells.iter().map(|c| u8::from(is_near(c.center))).collect();
+        assert!(twins.refine(marks) > 10_000, "many cells");
+    }
+}
+
+fn nothing_marked_and_a_single_cell<K: RefineKernels>(kernels: &K) {
+    let mut twins = Twins::new(kernels, &block([1, 1, 1], |p| p));
+    assert_eq!(twins.refine(vec![0]), 0, "no mark");
+    assert_eq!(twins.refine(vec![1]), 1, "one cell");
+    let mut marks = vec![0; 8];
+    marks[5] = 7;
+    assert_eq!(twins.refine(marks), 1, "any mark that is not 0");
+}
+
+fn fields_and_volumes_of_adapted_meshes<K: RefineKernels>(kernels: &K) {
+    for kind in 0..10 {
+        let mut random = Random::new(kind + 7);
+        let parent = Twins::new(kernels, &parent(kind as usize));
+        let mut old = Twins {
+            kernels,
+            there: parent.there.copy(kernels).expect("memory"),
+            here: parent.here.copy(&Host).expect("memory"),
+        };
+        for _ in 0..2 {
+            let marks = random_marks(&mut random, old.here.cells());
+            old.refine(marks);
+        }
+        let wanted: Vec<u8> = (0..old.here.cells())
+            .map(|_| random.below(4) as u8)
+            .collect();
+        let there = kernels.upload(wanted.clone()).expect("memory");
+        let new = Twins {
+            kernels,
+            there: old
+                .there
+                .adapt(kernels, &parent.there, &there)
+                .expect("a mesh"),
+            here: old
+                .here
+                .adapt(&Host, &parent.here, &wanted)
+                .expect("a mesh"),
+        };
+        new.compare();
+        let volumes = old.there.volumes(kernels).expect("volumes");
+        let expected = old.here.volumes(&Host).expect("volumes");
+        let downloaded = kernels.download(&volumes).expect("memory");
+        assert!(is_same(&downloaded, &expected), "volumes");
+        let values: Vec<f64> = expected.iter().map(|_| random.unit() - 0.5).collect();
+        let ranges = CellRanges::new(kernels, &old.there, &new.there).expect("ranges");
+        let there = kernels.upload(values.clone()).expect("memory");
+        let mapped = ranges.map(kernels, &volumes, &there).expect("a field");
+        let mapped = kernels.download(&mapped).expect("memory");
+        let ranges = CellRanges::new(&Host, &old.here, &new.here).expect("ranges");
+        let of_host = ranges.map(&Host, &expected, &values).expect("a field");
+        assert!(is_same(&mapped, &of_host), "a mapped field");
+        let planar = kind % 5 != 2;
+        let integral = |v: &[f64], f: &[f64]| v.iter().zip(f).map(|(v, f)| v * f).sum::<f64>();
+        let all = |v: &[f64]| v.iter().sum::<f64>();
+        let after = new.here.volumes(&Host).expect("volumes");
+        let change = integral(&after, &of_host) - integral(&expected, &values);
+        assert!(
+            !planar || change.abs() < 1e-12 * all(&after),
+            "the integral of a field changed by {change}"
+        );
+    }
+}
+
+fn is_same(a: &[f64], b: &[f64]) -> bool {
+    a.iter()
+        .map(|x| x.to_bits())
+        .eq(b.iter().map(|x| x.to_bits()))
+}
+
+fn wrong_levels_give_the_same_error<K: RefineKernels>(kernels: &K) {
+    let (mut errors, mut meshes) = (0, 0);
+    for seed in 0..40 {
+        let mut random = Random::new(seed + 3);
+        let mut first = RefinedMesh::new(&parent(seed as usize)).expect("a parent");
+        first
+            .refine(random_marks(&mut random, first.mesh.cells))
+            .expect("a mesh");
+        let levels = first.mesh.levels.as_mut().expect("levels");
+        for _ in 0..3 {
+            let (cell, point) = (
+                random.below(levels.cell.len()),
+                random.below(levels.point.len()),
+            );
+            levels.cell[cell] ^= 1;
+            levels.point[point] ^= 1;
+        }
+        let marks = random_marks(&mut random, first.mesh.cells);
+        let mut twins = Twins::new(kernels, &first.mesh);
+        let mut there = kernels.upload(marks.clone()).expect("memory");
+        let mut here = marks;
+        let result = twins.there.refine(kernels, &mut there).map(|_| ());
+        let expected = twins.here.refine(&Host, &mut here).map(|_| ());
+        assert_eq!(result, expected, "{seed}");
+        match expected {
+            Ok(()) => meshes += 1,
+            Err(RefineError::Invalid(_)) => errors += 1,
+            Err(error) => panic!("{error}"),
+        }
+        let there = twins.there.download(kernels).expect("memory");
+        assert_eq!(same(&there, &twins.on_host()), Ok(()), "{seed}");
+    }
+    assert!(errors > 3 && meshes > 3, "{errors} errors, {meshes} meshes");
+}
+
+fn a_difference_is_told<K: RefineKernels>(kernels: &K) {
+    let mut twins = Twins::new(kernels, &parent(3));
+    let cells = twins.here.cells();
+    twins.refine((0..cells).map(|cell| u8::from(cell % 3 == 0)).collect());
+    let there = twins.there.download(kernels).expect("memory");
+    let told = |change: &dyn Fn(&mut RefinedMesh)| {
+        let mut other = there.clone();
+        change(&mut other);
+        same(&there, &other)
+    };
+    assert_eq!(told(&|_| ()), Ok(()));
+    assert_eq!(told(&|m| m.mesh.points[5][1] += 1e-16), Err("points"));
+    assert_eq!(told(&|m| m.mesh.owner.swap(0, 40)), Err("owner"));
+    assert_eq!(told(&|m| m.mesh.face_points[9] += 1), Err("face_points"));
+    assert_eq!(told(&|m| m.rims[2] += 1), Err("rims"));
+    assert_eq!(told(&|m| m.paths.swap(0, 1)), Err("paths"));
+}
