@@ -7,7 +7,7 @@ use crate::{
 };
 use cutlink_amr::linear::{Grid, Leaves};
 use cutlink_device::Host;
-use cutlink_fr::{EulerFlow, EulerParams, Primitive, RungeKutta, TimeStep};
+use cutlink_fr::{EulerFlow, EulerParams, GasWalls, Primitive, RungeKutta, TimeStep};
 use cutlink_solver::fields::{gradient, vorticity};
 use std::{collections::BTreeMap, f64::consts::TAU, fs, path::Path};
 
@@ -350,6 +350,7 @@ fn outputs_see_the_flow() {
         time_step: TimeStep::Fixed(1e-3),
         far_field: None,
         viscosity: None,
+        walls: GasWalls::default(),
     };
     let edge = 2.0;
     let mut flow = EulerFlow::<2>::new(&leaves, [0.0; 2], [edge; 2], params).expect("a flow");
