@@ -235,7 +235,7 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         (self.removed, self.bodies) = (walls.removed, walls.bodies);
     }
 
-    /// Whether an element is in a body, where nothing is computed.
+    /// Whether an element is in a body, where nothing is computed. Asked of a flow on the host.
     pub fn is_removed(&self, leaf: u32) -> bool {
         self.removed.get(leaf as usize).copied().unwrap_or(false)
     }

@@ -213,6 +213,12 @@ impl<const D: usize> Bodies<D> {
         upper: [f64; D],
         finest: u32,
     ) -> Result<Self, FrError> {
+        if !walls.bodies.is_empty() && finest > grid.limit() {
+            return Err(FrError::Levels {
+                levels: [0, finest],
+                limit: grid.limit(),
+            });
+        }
         let roots = |axis: usize, at: f64| {
             let edge = (upper[axis] - lower[axis]) / f64::from(grid.root()[axis]);
             (at - lower[axis]) / edge

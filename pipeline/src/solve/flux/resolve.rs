@@ -584,7 +584,8 @@ fn adapt<const D: usize>(
     table.at_bodies = has_bodies.then_some(at_bodies);
     let place = |table: &PlaceTable| -> Result<LevelsInBox, Error> {
         let (bounds, of) = (&table.bounds, &table.levels);
-        if bounds.len() != 2 * D || of.len() != 2 || of[0] < 1 || of[0] > of[1] {
+        let is_box = bounds.len() == 2 * D && (0..D).all(|a| bounds[a] < bounds[D + a]);
+        if !is_box || of.len() != 2 || of[0] < 1 || of[0] > of[1] {
             return Err(Error::input(format!(
                 "[[adapt.place]] box {bounds:?} with levels {of:?} is none"
             ))

@@ -89,8 +89,9 @@ impl FluxCase {
             if body.name.is_empty() {
                 return Err(Error::input("a [[body]] has no name").hint("give it one"));
             }
-            if of.patches.iter().any(|(_, name)| *name == body.name) {
-                return Err(Error::input(format!("{what} has the name of another wall")));
+            if body.name == "all" || of.patches.iter().any(|(_, name)| *name == body.name) {
+                return Err(Error::input(format!("{what} has the name of other walls"))
+                    .hint("give it one of its own"));
             }
             of.patches.push((of.walls.patches(), body.name.clone()));
             of.walls.bodies.push(gas_body(&what, body, is_viscous)?);
