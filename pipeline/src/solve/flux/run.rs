@@ -27,7 +27,7 @@ use crate::{
 use cutlink_amr::{LinearKernels, linear::Leaves};
 use cutlink_device::{Backend, Host, Memory, select};
 use cutlink_fr::{
-    EulerFlow,
+    EulerFlow, Sensor,
     kernels::{EulerKernels, Kernels},
 };
 use cutlink_mesher::exact::{Exact, Facet};
@@ -361,6 +361,7 @@ impl<const D: usize> FluxResolved<D> {
             .setting
             .adaptation
             .as_ref()
+            .filter(|a| a.sensor != Sensor::Places)
             .map(|a| a.most_elements as u64);
         let finest = match &self.setting.adaptation {
             Some(adaptation) => adaptation.levels[1],
