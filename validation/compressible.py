@@ -144,7 +144,7 @@ def couette(order, across):
             "velocity": ["y + 0.1*sin(pi*y)", 0.0],
             "pressure": 1.0,
         },
-        "run": {"seconds": 8.0},
+        "run": {"seconds": 16.0},
         "output": {"forces_every": 64, "checkpoint_every": 0, "checkpoint_at_end": False},
     }
 
