@@ -1,10 +1,11 @@
 """Compressible flows by flux reconstruction: the isentropic vortex of Wang, Witherden & Jameson, J. Comput. Phys. 502 (2024) 112823
-[W24], after one period; Taylor & Green's vortices at Mach number 0.1, against spectral solutions of incompressible flow."""
+[W24], after one period; Taylor & Green's vortices at Mach number 0.1, against spectral solutions of incompressible flow; plane Couette
+flow between plates of two temperatures; square cylinders."""
 
 import json
 import math
 
-from reading import columns, interpolate, row
+from reading import columns, interpolate, last, row, sine
 from sources import VORTEX_ENERGY, VORTEX_ENERGY_100, VORTEX_PEAK, VORTEX_PEAK_100
 
 # By table: order, finest level of the box, step, the printed L2 error of the density, and elements. Steps up to ten times the
@@ -120,7 +121,122 @@ def read_taylor_green(reynolds):
     return found
 
 
+GAMMA, PRANDTL = 1.4, 0.72
+
+
+def couette(order, across):
+    """Plates 1 apart across y, the upper one at velocity 1; p / rho is 0.6 and 0.9 at them, the viscosity 0.1, the pressure 1."""
+    swell = 0.5 * PRANDTL * (GAMMA - 1) / GAMMA
+    return {
+        "solver": {"kind": "flux-reconstruction"},
+        "domain": {"box": [0.0, 0.0, 2.0 / across, 1.0], "elements": [2, across]},
+        "physics": {"dynamic_viscosity": 0.1, "prandtl": PRANDTL},
+        "numerics": {"order": order},
+        "boundary": {
+            "x-": "periodic",
+            "x+": "periodic",
+            "y-": {"type": "no-slip", "temperature": 0.6},
+            "y+": {"type": "no-slip", "velocity": [1.0, 0.0], "temperature": 0.9},
+        },
+        "reference": {"density": 1.0, "velocity": 1.0, "length": 1.0, "area": 1.0 / across},
+        "initial": {
+            "density": f"1/(0.6 + 0.3*y + {swell!r}*y*(1-y))",
+            "velocity": ["y + 0.1*sin(pi*y)", 0.0],
+            "pressure": 1.0,
+        },
+        "run": {"seconds": 16.0},
+        "output": {"forces_every": 64, "checkpoint_every": 0, "checkpoint_at_end": False},
+    }
+
+
+def read_couette(folder):
+    table = columns(folder / "forces.csv")
+    # Of a length of two areas; a coefficient of 1 is half the dynamic pressure.
+    found = [
+        row(f"stress at {name}", table[f"C_D {name}"][-1] / 4, sign * 0.1, "analytic")
+        for name, sign in (("y-", 1), ("y+", -1))
+    ]
+    found.append(row("pressure at y+", table["C_L y+"][-1] / 4, 1.0, "analytic"))
+    return found, f"{json.loads((folder / 'summary.json').read_text())['steps']} steps"
+
+
+SEN = "Sen et al. 2011, unbounded"
+W24_SQUARE = "W24, table 6"
+
+
+def square(levels, half, seconds):
+    """A square of edge 1 at Reynolds number 100 and Mach number 0.1; elements of 1 / 2^(levels - 3) at it, coarsest ones of 4."""
+    pressure = 1 / (GAMMA * 0.1**2)
+    length = 2 * half + 16
+    return {
+        "solver": {"kind": "flux-reconstruction"},
+        "domain": {"box": [-half, -half, length - half, half], "elements": [length // 4, half // 2]},
+        "physics": {"dynamic_viscosity": 0.01, "prandtl": PRANDTL},
+        "numerics": {"order": 3, "cfl": 1.0},
+        "boundary": {f + s: "far-field" for f in "xy" for s in "-+"},
+        "far_field": {"density": 1.0, "velocity": [1.0, 0.0], "pressure": pressure},
+        "body": [{"name": "square", "box": [-0.5, -0.5, 0.5, 0.5]}],
+        "initial": {"density": 1.0, "velocity": [1.0, "0.3*exp(-((x-2)^2+y^2))"], "pressure": pressure},
+        "adapt": {"levels": levels, "sensor": "places"},
+        "adapt.place": [
+            {"box": [-1.0, -1.5, 4.0, 1.5], "levels": [levels - 1, levels]},
+            {"box": [-2.0, -2.5, 12.0, 2.5], "levels": [levels - 2, levels]},
+            {"box": [-4.0, -4.0, float(length - half), 4.0], "levels": [levels - 3, levels]},
+        ],
+        "run": {"seconds": seconds},
+        "output": {"forces_every": 32, "integrals_every": 4096, "checkpoint_at_end": False},
+    }
+
+
+def square_400(levels, seconds):
+    """W24's flow at Reynolds number 400, in a smaller box and with a span of 8, as elements are cubes; those at the square have
+    1 / 2^(levels - 4)."""
+    pressure = 1 / (GAMMA * 0.1**2)
+    push = "0.3*exp(-((x-2)^2+y^2))*(1+0.2*sin(pi*z/2))"
+    return {
+        "solver": {"kind": "flux-reconstruction"},
+        "domain": {"box": [-32.0, -32.0, 0.0, 64.0, 32.0, 8.0], "elements": [12, 8, 1]},
+        "physics": {"dynamic_viscosity": 0.0025, "prandtl": PRANDTL},
+        "numerics": {"order": 3, "precision": "f32", "cfl": 1.0},
+        "boundary": {f + s: "far-field" for f in "xy" for s in "-+"} | {"z-": "periodic", "z+": "periodic"},
+        "far_field": {"density": 1.0, "velocity": [1.0, 0.0, 0.0], "pressure": pressure},
+        "body": [{"name": "square", "box": [-0.5, -0.5, 0.0, 0.5, 0.5, 8.0]}],
+        "initial": {"density": 1.0, "velocity": [1.0, push, f"0.1*{push}*sin(pi*z/4)"], "pressure": pressure},
+        "adapt": {"levels": levels, "sensor": "places"},
+        "adapt.place": [
+            {"box": [-0.75, -1.0, 0.0, 2.5, 1.0, 8.0], "levels": [levels, levels]},
+            {"box": [-2.0, -2.0, 0.0, 8.0, 2.0, 8.0], "levels": [levels - 1, levels]},
+            {"box": [-4.0, -4.0, 0.0, 24.0, 4.0, 8.0], "levels": [levels - 2, levels]},
+        ],
+        "run": {"seconds": seconds},
+        "output": {"forces_every": 64, "integrals_every": 16384, "checkpoint_at_end": False},
+    }
+
+
+def read_square(share, theirs):
+    def found(folder):
+        table = columns(folder / "forces.csv")
+        times, drag = last(table, "C_D", share)
+        times, lift = last(table, "C_L", share)
+        _, amplitude, frequency, cycles = sine(times, lift)
+        ours = {"C_D": sum(drag) / len(drag), "St": frequency, "C_L rms": amplitude / math.sqrt(2)}
+        summary = json.loads((folder / "summary.json").read_text())
+        rows = [row(name, ours[name], value, source) for name, value, source in theirs]
+        note = f"{cycles} cycles, {summary['elements']} elements, {summary['steps']} steps, {summary['gdofs']:.3f} GDoF/s"
+        return rows, note
+
+    return found
+
+
 def rows():
+    for order, across in [(2, 4), (3, 8)]:
+        yield f"couette-flux-p{order}-{across}", couette(order, across), read_couette
+    hundred = [("C_D", 1.53, SEN), ("St", 0.145, SEN), ("C_L rms", 0.177, SEN)]
+    for levels, half, seconds, share in [(5, 16, 120.0, 0.3), (6, 32, 200.0, 0.3), (7, 64, 250.0, 0.3)]:
+        yield f"square-flux-{levels}", square(levels, half, seconds), read_square(share, hundred)
+    four_hundred = [("C_D", 1.69, W24_SQUARE), ("St", 0.131, W24_SQUARE), ("C_L rms", 0.76, W24_SQUARE)]
+    for levels, seconds in [(7, 150.0), (8, 120.0)]:
+        yield f"square-flux-400-{levels}", square_400(levels, seconds), read_square(0.5, four_hundred)
     for reynolds, (_, _, meshes) in TAYLOR_GREEN.items():
         for elements, precision in meshes:
             name = f"taylor-flux-{reynolds}-{elements}"

@@ -5,12 +5,13 @@
 //! 2. As many of them as the budget of elements lets be granted are, found by bisection with the tree closed each time.
 //! 3. Elements beside granted ones, so many rings of them, are granted too unless they are finer, and none of them is
 //!    coarsened (the buffer).
-//! 4. Levels are kept, marks are closed under 2:1, and the tree is adapted ([`Leaves::adapt`]).
+//! 4. Levels are kept, at bodies and by place as well, marks are closed under 2:1, and the tree is adapted ([`Leaves::adapt`]).
 //! 5. The state goes along: copied, interpolated or projected ([`transfer`](crate::kernels::transfer)).
 
 use crate::{
     EulerFlow, EulerParams, FrError, Primitive, Sensor,
     kernels::{Kernels, Moves, sizes},
+    walls::WallsOf,
 };
 use cutlink_amr::linear::{Faces, Leaves};
 use cutlink_device::{Backend, Host};
@@ -28,6 +29,22 @@ pub struct ElementAdaptation {
     pub buffer: u32,
     /// Elements that refinement may lead to. A mesh that has more is not refined, but stays.
     pub most_elements: usize,
+    /// The coarsest level of elements that touch a body from outside.
+    pub at_bodies: u32,
+    /// Levels by place.
+    pub places: Vec<LevelsInBox>,
+}
+
+/// A place with levels of its own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LevelsInBox {
+    /// The lower corner of a box; in 2D z counts for nothing.
+    pub lower: [f64; 3],
+    /// Its upper corner.
+    pub upper: [f64; 3],
+    /// The coarsest level of elements that share volume with the box, and the finest level that elements in it are
+    /// refined to by the sensor. The finest of the flow bounds both.
+    pub levels: [u32; 2],
 }
 
 /// What an adaptation did.
@@ -50,14 +67,17 @@ pub(crate) struct Lengths {
     pub(crate) states: usize,
     pub(crate) viscous: usize,
     pub(crate) rates: usize,
+    pub(crate) wall_viscous: usize,
+    pub(crate) walls: usize,
 }
 
 impl Lengths {
-    /// For so many leaves and hanging faces.
+    /// For so many leaves, hanging faces and faces with walls.
     pub(crate) fn of<const D: usize>(
         params: &EulerParams<D>,
         leaves: usize,
         hanging: usize,
+        walls: usize,
     ) -> Self {
         let q = params.order + 1;
         let if_viscous = |len| if params.viscosity.is_some() { len } else { 0 };
@@ -68,6 +88,8 @@ impl Lengths {
             states: if_viscous(hanging * sizes::common_slot(D, q)),
             viscous: if_viscous(leaves * sizes::viscous(D, q)),
             rates: if_viscous(leaves * sizes::rates(D, q)),
+            wall_viscous: if_viscous(walls * sizes::gradient_trace(D, q)),
+            walls: walls * sizes::wall(D, q),
         }
     }
 }
@@ -88,6 +110,9 @@ impl ElementAdaptation {
             return Err(FrError::NoInterval);
         }
         let [coarsest, finest] = self.levels;
+        if self.at_bodies > finest || self.places.iter().any(|p| p.levels[0] > p.levels[1]) {
+            return Err(FrError::Places);
+        }
         if coarsest > finest || finest > limit {
             return Err(FrError::Levels {
                 levels: self.levels,
@@ -167,8 +192,9 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         if !changes.is_any() {
             return Ok(changes);
         }
-        let faces = leaves.faces(&Host)?;
-        let lengths = self.reserve(&leaves, &faces)?;
+        let mut faces = leaves.faces(&Host)?;
+        let walls = WallsOf::new(&self.params, &leaves, &mut faces, self.lower, self.edges)?;
+        let lengths = self.reserve(&leaves, &faces, walls.faces.len())?;
         self.start.resize(lengths.state, T::ZERO);
         let moves = Moves {
             marks,
@@ -178,7 +204,7 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         std::mem::swap(&mut self.u, &mut self.start);
         self.start.resize(lengths.state, T::ZERO);
         self.resize_rest(&lengths);
-        self.take_mesh(leaves, faces);
+        self.take_mesh(leaves, faces, walls);
         T::traces(&self.basis, &self.u, &mut self.traces);
         Ok(changes)
     }
@@ -191,8 +217,9 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         &mut self,
         leaves: &Leaves<D>,
         faces: &Faces<D>,
+        walls: usize,
     ) -> Result<Lengths, FrError> {
-        let lengths = Lengths::of(&self.params, leaves.len(), faces.slots.len());
+        let lengths = Lengths::of(&self.params, leaves.len(), faces.slots.len(), walls);
         let buffers = [
             ("the state", &mut self.u, lengths.state),
             (
@@ -210,6 +237,12 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
             ("common states", &mut self.states, lengths.states),
             ("viscous traces", &mut self.viscous, lengths.viscous),
             ("viscous rates", &mut self.viscous_rates, lengths.rates),
+            (
+                "viscous fluxes at walls",
+                &mut self.wall_viscous,
+                lengths.wall_viscous,
+            ),
+            ("fluxes through walls", &mut self.wall_fluxes, lengths.walls),
         ];
         for (what, buffer, len) in buffers {
             let before = buffer.len();
@@ -227,6 +260,8 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         self.states.resize(lengths.states, T::ZERO);
         self.viscous.resize(lengths.viscous, T::ZERO);
         self.viscous_rates.resize(lengths.rates, T::ZERO);
+        self.wall_viscous.resize(lengths.wall_viscous, T::ZERO);
+        self.wall_fluxes.resize(lengths.walls, T::ZERO);
     }
 
     /// The tree.

@@ -3,8 +3,9 @@
 use crate::{
     EulerFlow, FrError,
     adapt::Lengths,
-    kernels::{EulerKernels, Kernels, Task, operator_numbers},
-    run::{coords, levels},
+    kernels::{EulerKernels, Kernels, operator_numbers},
+    run::{coords, levels, task},
+    walls::WallsOf,
 };
 use cutlink_amr::linear::Faces;
 use cutlink_device::{Backend, Host, Memory};
@@ -15,13 +16,15 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
     /// # Errors
     /// Where memory is short or the device fails.
     pub fn on<B: EulerKernels<D>>(self, backend: &B) -> Result<EulerFlow<D, T, B>, FrError> {
-        let len = Lengths::of(&self.params, self.leaves.len(), self.faces.slots.len());
+        let (hanging, walls) = (self.faces.slots.len(), self.wall_faces.len());
+        let len = Lengths::of(&self.params, self.leaves.len(), hanging, walls);
         let at_faces = 2 * len.traces + len.mortars + len.states + len.viscous;
+        let at_faces = at_faces + len.wall_viscous + len.walls;
         let numbers = (2 * len.state + at_faces + len.rates) as u64;
         backend.reserve("the flow", numbers * size_of::<T>() as u64)?;
         let zeros = |what, len| backend.alloc(what, len, T::ZERO);
-        let (levels, coords) = match B::MEMORY {
-            Memory::Host => (self.levels, self.coords),
+        let (levels, coords, removed) = match B::MEMORY {
+            Memory::Host => (self.levels, self.coords, self.removed),
             Memory::Device => Default::default(),
         };
         let mut flow = EulerFlow {
@@ -40,6 +43,12 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
             states: zeros("common states", len.states)?,
             viscous: zeros("viscous traces", len.viscous)?,
             viscous_rates: zeros("viscous rates", len.rates)?,
+            wall_viscous: zeros("viscous fluxes at walls", len.wall_viscous)?,
+            wall_fluxes: zeros("fluxes through walls", len.walls)?,
+            walls: self.walls.upload(backend)?,
+            wall_faces: self.wall_faces,
+            removed,
+            bodies: self.bodies,
             far_field: backend.upload(self.far_field)?,
             backend: backend.clone(),
             params: self.params,
@@ -64,8 +73,10 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
     /// Where memory is short or the device fails.
     pub fn to_host(&self) -> Result<EulerFlow<D, T>, FrError> {
         let leaves = self.leaves.download(&self.backend)?;
-        let faces = self.faces.download(&self.backend)?;
-        let len = Lengths::of(&self.params, leaves.len(), faces.slots.len());
+        let mut faces = self.faces.download(&self.backend)?;
+        let of = WallsOf::new(&self.params, &leaves, &mut faces, self.lower, self.edges)?;
+        let (hanging, walls) = (faces.slots.len(), of.faces.len());
+        let len = Lengths::of(&self.params, leaves.len(), hanging, walls);
         let zeros = |what, len| Host.alloc(what, len, T::ZERO);
         let mut flow = EulerFlow {
             backend: Host,
@@ -78,6 +89,12 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
             states: zeros("common states", len.states)?,
             viscous: zeros("viscous traces", len.viscous)?,
             viscous_rates: zeros("viscous rates", len.rates)?,
+            wall_viscous: zeros("viscous fluxes at walls", len.wall_viscous)?,
+            wall_fluxes: zeros("fluxes through walls", len.walls)?,
+            walls: of.table,
+            wall_faces: of.faces,
+            removed: of.removed,
+            bodies: of.bodies,
             far_field: self.backend.download(&self.far_field)?,
             levels: levels(&leaves),
             coords: coords(&leaves),
@@ -97,21 +114,7 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
 
     /// The traces of the state.
     pub(crate) fn make_traces(&mut self) -> Result<(), FrError> {
-        let task = Task {
-            basis: &self.basis,
-            matrices: &self.matrices,
-            gamma: T::of(self.params.gamma),
-            leaves: &self.leaves,
-            levels: &self.levels,
-            faces: &self.faces,
-            time: T::ZERO,
-            rates: [T::ZERO; D],
-            keep: T::ZERO,
-            is_first: true,
-            traces: &self.next_traces,
-            far_field: &self.far_field,
-            viscosity: None,
-        };
+        let task = task!(self, &self.next_traces);
         self.backend.traces(&task, &self.u, &mut self.traces)
     }
 }

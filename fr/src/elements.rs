@@ -3,6 +3,7 @@
 use crate::{
     Basis, ElementAdaptation, EulerFlow, FrError, Sensor,
     kernels::{EulerKernels, Kernels, sizes},
+    walls::{Bodies, is_removed},
 };
 use cutlink_amr::{
     Mark,
@@ -20,6 +21,7 @@ pub(crate) struct Elements<'a, const D: usize> {
     /// Edges of root elements.
     edges: [f64; D],
     time: f64,
+    bodies: &'a Bodies<D>,
 }
 
 impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
@@ -36,6 +38,7 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
             lower: self.lower,
             edges: self.edges,
             time: self.time,
+            bodies: &self.bodies,
         }
     }
 }
@@ -48,7 +51,7 @@ impl<const D: usize> Elements<'_, D> {
         sensor: &Sensor,
         decays: impl FnOnce(f64) -> Result<Vec<[f64; D]>, FrError>,
     ) -> Result<Vec<f64>, FrError> {
-        Ok(match *sensor {
+        let mut wishes: Vec<f64> = match *sensor {
             Sensor::Modal {
                 refine_above,
                 coarsen_below,
@@ -77,6 +80,7 @@ impl<const D: usize> Elements<'_, D> {
                 };
                 decays.par_iter().map(wish).collect()
             }
+            Sensor::Places => vec![-1.0; self.leaves.len()],
             Sensor::MovingLine {
                 from,
                 velocity,
@@ -108,7 +112,13 @@ impl<const D: usize> Elements<'_, D> {
                 };
                 (0..self.leaves.len()).into_par_iter().map(wish).collect()
             }
-        })
+        };
+        for (leaf, wish) in wishes.iter_mut().enumerate() {
+            if is_removed(self.faces, leaf as u32) {
+                *wish = -1.0;
+            }
+        }
+        Ok(wishes)
     }
 
     /// Whether an element is longer than a distance, and a part of it within the distance from a line along z.
@@ -175,12 +185,22 @@ impl<const D: usize> Elements<'_, D> {
         seeds: &[u32],
     ) -> Result<Vec<u8>, FrError> {
         let granted = self.with_rings(seeds, adaptation.buffer);
-        let [coarsest, finest] = adaptation.levels;
         let mark = |leaf: usize| {
-            let level = self.leaves.level(leaf as u32);
+            let (level, coord) = (
+                self.leaves.level(leaf as u32),
+                self.leaves.coord(leaf as u32),
+            );
+            let [coarsest, finest] = self.levels_at(adaptation, level, coord);
+            let is_free = |up: u32| {
+                let parent = coord.map(|c| c >> 1);
+                self.levels_at(adaptation, level - up, parent)[0] < level
+            };
             if level < coarsest || granted[leaf] && level < finest {
                 Mark::Refine
-            } else if level > finest || wishes[leaf] < 0.0 && !granted[leaf] && level > coarsest {
+            } else if level > 0
+                && (level > finest || wishes[leaf] < 0.0 && !granted[leaf] && level > coarsest)
+                && is_free(1)
+            {
                 Mark::Coarsen
             } else {
                 Mark::Keep
@@ -189,6 +209,30 @@ impl<const D: usize> Elements<'_, D> {
         let mut marks: Vec<u8> = (0..wishes.len()).map(|leaf| mark(leaf) as u8).collect();
         self.leaves.close(&Host, &mut marks)?;
         Ok(marks)
+    }
+
+    /// The coarsest and the finest level of an element in place of a block.
+    fn levels_at(&self, of: &ElementAdaptation, level: u32, coord: [i32; D]) -> [u32; 2] {
+        let [mut coarsest, mut finest] = of.levels;
+        if self.bodies.around(level, coord).is_some() {
+            return of.levels;
+        }
+        let share = 1.0 / f64::from(1u32 << level);
+        for place in &of.places {
+            let is_there = |a: usize| {
+                let edge = self.edges[a] * share;
+                let low = self.lower[a] + edge * f64::from(coord[a]);
+                // What touches it by rounding does not count.
+                low + edge > place.lower[a] + 1e-9 * edge && low < place.upper[a] - 1e-9 * edge
+            };
+            if (0..D).all(is_there) {
+                coarsest = coarsest.max(place.levels[0].min(of.levels[1]));
+                finest = finest.min(place.levels[1]);
+            }
+        }
+        let at_bodies = self.bodies.least_level(level, coord, of.at_bodies);
+        coarsest = coarsest.max(at_bodies);
+        [coarsest, finest.max(coarsest)]
     }
 
     /// Elements after an adaptation to closed marks.

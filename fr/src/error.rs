@@ -4,6 +4,9 @@ use crate::{Sensor, basis::MAX_ORDER};
 use cutlink_amr::ForestError;
 use cutlink_device::DeviceError;
 
+/// Names of axes.
+const AXES: [&str; 3] = ["x", "y", "z"];
+
 /// An error of a flow; the text is a lowercase fragment.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -47,9 +50,73 @@ pub enum FrError {
         /// The Prandtl number.
         prandtl: f64,
     },
-    /// Faces of the box that are not periodic, and nothing beyond them.
-    #[error("the box has faces that are not periodic, which need a far field")]
+    /// Faces of the box that are neither periodic nor walls, and nothing beyond them.
+    #[error("the box has faces that are neither periodic nor walls, which need a far field")]
     NoFarField,
+    /// A wall that holds the gas, which has no viscosity.
+    #[error("a no-slip wall needs viscosity; without it walls are slip walls")]
+    NoViscosity,
+    /// A wall on a periodic axis.
+    #[error("the box is periodic along axis {axis}, where it has a wall")]
+    PeriodicWall {
+        /// The axis.
+        axis: usize,
+    },
+    /// A wall that moves through the gas.
+    #[error(
+        "a wall's velocity {velocity:?} has to be finite and along the wall; a body's has to be 0"
+    )]
+    WallVelocity {
+        /// The velocity.
+        velocity: Vec<f64>,
+    },
+    /// A wall's temperature that is not positive.
+    #[error("a wall's temperature of {temperature} is not positive and finite")]
+    WallTemperature {
+        /// The temperature.
+        temperature: f64,
+    },
+    /// A body that is empty or not in the box.
+    #[error("body {body} from {lower:?} to {upper:?} is empty, or not in the box")]
+    Body {
+        /// The body, from 0.
+        body: usize,
+        /// Its lower corner.
+        lower: Vec<f64>,
+        /// Its upper corner.
+        upper: Vec<f64>,
+    },
+    /// A face of a body that is on none of elements.
+    #[error(
+        "body {body} has a face at {} = {at}, where elements of level {level} have none: the nearest are at {} and {}",
+        AXES[*axis],
+        nearest[0],
+        nearest[1]
+    )]
+    Unaligned {
+        /// The body, from 0.
+        body: usize,
+        /// The axis.
+        axis: usize,
+        /// The coordinate.
+        at: f64,
+        /// The finest level.
+        level: u32,
+        /// The nearest faces of elements of that level, below and above.
+        nearest: [f64; 2],
+    },
+    /// An element that lies across a face of a body.
+    #[error(
+        "elements around body {body} are not finer than level {found}, where its faces are those of elements of level {level}"
+    )]
+    CoarseAtBody {
+        /// The body, from 0.
+        body: usize,
+        /// The level of an element.
+        found: u32,
+        /// The level that elements need there.
+        level: u32,
+    },
     /// A sensor whose numbers make no sense.
     #[error(
         "the sensor {sensor:?} makes no sense: the share that refines has to be below 1 and above the one that coarsens, \
@@ -74,6 +141,9 @@ pub enum FrError {
         /// The finest that there is.
         limit: u32,
     },
+    /// Levels at bodies or by place that are none.
+    #[error("levels by place should ascend, and those at bodies be none above the finest")]
+    Places,
     /// A saved state of another flow.
     #[error("the saved state has another root grid, or {found} numbers in place of {expected}")]
     Saved {

@@ -10,11 +10,12 @@
 //! | common flux | Rusanov's |
 //! | viscosity | constant, by the local discontinuous Galerkin method (Cockburn & Shu 1998) |
 //! | hanging faces | mortars at the fine side's points (Kopriva 1996): conservative, exact for polynomials |
-//! | faces of the box | periodic, or a far field that enters through the common flux |
+//! | faces of the box | periodic, walls, or a far field that enters through the common flux |
+//! | bodies | boxes of elements, which are taken out; their surface is a [wall](GasWall) |
 //! | time | SSP Runge–Kutta of third order with 3 or 4 stages |
 //! | new meshes | interpolation to children, L2 projection to parents: exact for polynomials, conservative |
 //!
-//! The mesh may [follow the flow](ElementAdaptation). There is no shock capturing or wall. The methods are those
+//! The mesh may [follow the flow](ElementAdaptation). There is no shock capturing. The methods are those
 //! of Wang, Witherden & Jameson, *J. Comput. Phys.* 502 (2024) 112823 \[W24\].
 //!
 //! Conforming faces have no list: both elements compute the same common flux from both traces, low side first. The coarse
@@ -24,7 +25,7 @@
 //! ```
 //! use cutlink_amr::linear::{Grid, Leaves};
 //! use cutlink_device::Host;
-//! use cutlink_fr::{EulerFlow, EulerParams, IsentropicVortex, RungeKutta, TimeStep};
+//! use cutlink_fr::{EulerFlow, EulerParams, GasWalls, IsentropicVortex, RungeKutta, TimeStep};
 //!
 //! let vortex = IsentropicVortex::w24(25.0);
 //! let leaves = Leaves::<2>::new(&Host, Grid::new([32, 32], [true; 2])?)?;
@@ -35,6 +36,7 @@
 //!     time_step: TimeStep::Courant(0.5),
 //!     far_field: None,
 //!     viscosity: None,
+//!     walls: GasWalls::default(),
 //! };
 //! let mut flow = EulerFlow::<2>::new(&leaves, [-12.5; 2], [12.5; 2], params)?;
 //! flow.set(|x| vortex.at(0.0, x));
@@ -50,16 +52,20 @@ mod devices;
 mod elements;
 mod error;
 pub mod kernels;
+mod loads;
 mod params;
 mod run;
 mod sensor;
 mod state;
 mod vortex;
+mod walls;
 
-pub use adapt::{ElementAdaptation, ElementChanges};
+pub use adapt::{ElementAdaptation, ElementChanges, LevelsInBox};
 pub use basis::{Basis, MAX_ORDER};
 pub use error::FrError;
+pub use loads::WallLoad;
 pub use params::{EulerParams, Primitive, RungeKutta, TimeStep, Viscosity};
 pub use run::{Energies, EulerFlow, Totals};
 pub use sensor::Sensor;
 pub use vortex::IsentropicVortex;
+pub use walls::{GasBody, GasWall, GasWalls, WallTable};

@@ -1,6 +1,6 @@
 //! What a flow is computed with, and its state at a point.
 
-use crate::{FrError, basis::MAX_ORDER};
+use crate::{FrError, GasWalls, basis::MAX_ORDER};
 
 /// Density, velocity and pressure at a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -128,11 +128,13 @@ pub struct EulerParams<const D: usize> {
     pub runge_kutta: RungeKutta,
     /// The length of steps.
     pub time_step: TimeStep,
-    /// The state beyond faces of the box that are not periodic; it enters through the Riemann solver. Viscous fluxes
-    /// through these faces are zero.
+    /// The state beyond faces of the box that are neither periodic nor walls; it enters through the Riemann solver. Viscous
+    /// fluxes through these faces are zero.
     pub far_field: Option<Primitive<D>>,
     /// Viscosity; `None` for the Euler equations.
     pub viscosity: Option<Viscosity>,
+    /// Walls on faces of the box, and bodies in it.
+    pub walls: GasWalls<D>,
 }
 
 impl<const D: usize> EulerParams<D> {
@@ -160,6 +162,6 @@ impl<const D: usize> EulerParams<D> {
         {
             return Err(FrError::Viscosity { dynamic, prandtl });
         }
-        Ok(())
+        self.walls.validate(self.viscosity.is_some())
     }
 }

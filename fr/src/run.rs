@@ -4,6 +4,7 @@ use crate::{
     Basis, ElementAdaptation, EulerParams, FrError, Primitive, TimeStep,
     adapt::Lengths,
     kernels::{Coefficients, EulerKernels, Fluxes, Kernels, Task, Waves, operator_numbers, sizes},
+    walls::{Bodies, WallFace, WallTable, WallsOf},
 };
 use cutlink_amr::linear::{Faces, Leaves};
 use cutlink_device::{Backend, Host, Item};
@@ -33,7 +34,7 @@ pub struct Energies {
 /// by those of Navier and Stokes.
 ///
 /// Memory: two states and two sets of traces, so `(D + 2) (2 Q^D + 4 D Q^(D-1))` numbers an element with Q = p + 1
-/// points on an axis, and `(D + 1) (D Q^(D-1) + Q^D)` with viscosity. It is set up and looked at on the host, and may take its
+/// points on an axis, and `(D + 1) (D Q^(D-1) + Q^D)` with viscosity; elements in bodies have them too. It is set up and looked at on the host, and may take its
 /// steps elsewhere: see [`on`](Self::on).
 #[derive(Debug)]
 pub struct EulerFlow<const D: usize, T: Kernels<D> = f64, B: Backend = Host> {
@@ -62,11 +63,45 @@ pub struct EulerFlow<const D: usize, T: Kernels<D> = f64, B: Backend = Host> {
     pub(crate) viscous: B::Buf<T>,
     /// Viscous rates; likewise.
     pub(crate) viscous_rates: B::Buf<T>,
+    /// Viscous fluxes at walls; empty without viscosity or walls.
+    pub(crate) wall_viscous: B::Buf<T>,
+    /// Fluxes through walls.
+    pub(crate) wall_fluxes: B::Buf<T>,
+    pub(crate) walls: WallTable<T, B>,
+    /// By slot of walls, on the host.
+    pub(crate) wall_faces: Vec<WallFace<D>>,
+    /// By leaf, whether it is in a body; empty without bodies, and where the flow is not on the host.
+    pub(crate) removed: Vec<bool>,
+    pub(crate) bodies: Bodies<D>,
     pub(crate) far_field: B::Buf<T>,
     pub(crate) time: f64,
     pub(crate) steps: u64,
     pub(crate) adaptation: Option<ElementAdaptation>,
 }
+
+/// What stages of a flow read besides traces, with no time and no viscosity.
+macro_rules! task {
+    ($flow:expr, $traces:expr) => {
+        $crate::kernels::Task {
+            basis: &$flow.basis,
+            matrices: &$flow.matrices,
+            gamma: T::of($flow.params.gamma),
+            leaves: &$flow.leaves,
+            levels: &$flow.levels,
+            faces: &$flow.faces,
+            time: T::ZERO,
+            rates: [T::ZERO; D],
+            keep: T::ZERO,
+            is_first: true,
+            traces: $traces,
+            far_field: &$flow.far_field,
+            viscosity: None,
+            walls: &$flow.walls,
+            penalty: T::of(0.5 * ($flow.params.order + 1) as f64),
+        }
+    };
+}
+pub(crate) use task;
 
 /// # Errors
 /// Where memory is short.
@@ -78,8 +113,9 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
     /// A flow at rest of density and pressure 1, in the box between two corners that the tree divides.
     ///
     /// # Errors
-    /// Where a parameter makes no sense, the box has no volume, faces of the box are not periodic and there is no far
-    /// field, or memory is short.
+    /// Where a parameter makes no sense, the box has no volume, faces of the box are neither periodic nor walls and there
+    /// is no far field, a body is not on faces of elements or elements beside it are too coarse ([`GasWalls::leaves`](crate::GasWalls::leaves)
+    /// makes a tree), or memory is short.
     pub fn new(
         leaves: &Leaves<D>,
         lower: [f64; D],
@@ -120,19 +156,19 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
             });
         }
         let grid = leaves.grid();
-        if params.far_field.is_none() && grid.periodic().contains(&false) {
-            return Err(FrError::NoFarField);
-        }
-        let faces = leaves.faces(&Host)?;
+        params.walls.check_box(grid, params.far_field.is_some())?;
+        let mut faces = leaves.faces(&Host)?;
+        let edges = std::array::from_fn(|a| (upper[a] - lower[a]) / f64::from(grid.root()[a]));
+        let walls = WallsOf::new(&params, leaves, &mut faces, lower, edges)?;
         let (q, len) = (params.order + 1, leaves.len());
-        let lengths = Lengths::of(&params, len, faces.slots.len());
+        let lengths = Lengths::of(&params, len, faces.slots.len(), walls.faces.len());
         let mut flow = Self {
             backend: Host,
             matrices: operator_numbers(&basis),
             leaves: leaves.clone(),
             levels: levels(leaves),
             coords: coords(leaves),
-            edges: std::array::from_fn(|a| (upper[a] - lower[a]) / f64::from(grid.root()[a])),
+            edges,
             lower,
             u: zeros("the state", lengths.state, T::ZERO)?,
             start: zeros("the state at a step's start", lengths.state, T::ZERO)?,
@@ -142,6 +178,12 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
             states: zeros("common states", lengths.states, T::ZERO)?,
             viscous: zeros("viscous traces", lengths.viscous, T::ZERO)?,
             viscous_rates: zeros("viscous rates", lengths.rates, T::ZERO)?,
+            wall_viscous: zeros("viscous fluxes at walls", lengths.wall_viscous, T::ZERO)?,
+            wall_fluxes: zeros("fluxes through walls", lengths.walls, T::ZERO)?,
+            walls: walls.table,
+            wall_faces: walls.faces,
+            removed: walls.removed,
+            bodies: walls.bodies,
             far_field: params.far_field.map_or(Vec::new(), |state| {
                 trace_of(&state, params.gamma, sizes::face(D, q))
             }),
@@ -160,13 +202,21 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         Ok(flow)
     }
 
-    /// Sets the state at all points, by their coordinates, and the time to 0.
+    /// Sets the state at all points, by their coordinates, and the time to 0. Removed elements, those in bodies, have gas at
+    /// rest of density and pressure 1.
     pub fn set(&mut self, state: impl Fn([f64; D]) -> Primitive<D> + Sync) {
         let (nodes, one) = (self.nodes(), self.element());
         let mut u = std::mem::take(&mut self.u);
         u.par_chunks_mut(one).enumerate().for_each(|(leaf, u)| {
             for node in 0..nodes {
-                let state = state(self.point(leaf as u32, node));
+                let state = match self.is_removed(leaf as u32) {
+                    false => state(self.point(leaf as u32, node)),
+                    true => Primitive {
+                        density: 1.0,
+                        velocity: [0.0; D],
+                        pressure: 1.0,
+                    },
+                };
                 for v in 0..sizes::unknowns(D) {
                     u[v * nodes + node] = T::of(state.unknown(self.params.gamma, v));
                 }
@@ -178,9 +228,21 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
     }
 
     /// Another tree, without the state on it.
-    pub(crate) fn take_mesh(&mut self, leaves: Leaves<D>, faces: Faces<D>) {
+    pub(crate) fn take_mesh(&mut self, leaves: Leaves<D>, faces: Faces<D>, walls: WallsOf<D, T>) {
         (self.levels, self.coords) = (levels(&leaves), coords(&leaves));
         (self.leaves, self.faces) = (leaves, faces);
+        (self.walls, self.wall_faces) = (walls.table, walls.faces);
+        (self.removed, self.bodies) = (walls.removed, walls.bodies);
+    }
+
+    /// Whether an element is in a body, where nothing is computed. Asked of a flow on the host.
+    pub fn is_removed(&self, leaf: u32) -> bool {
+        self.removed.get(leaf as usize).copied().unwrap_or(false)
+    }
+
+    /// Elements that are not in bodies.
+    pub fn elements_in_gas(&self) -> usize {
+        self.elements() - self.removed.iter().filter(|&&is| is).count()
     }
 
     /// The unknowns: by leaf, unknown (ρ, ρ v, ρ E) and point.
@@ -212,10 +274,13 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         (0..D).map(|a| weight(a) * self.edges[a] * scale).product()
     }
 
-    /// The sum over all points of a number times the volume that a point stands for: the scheme's own quadrature. Elements
+    /// The sum over all points of the gas of a number times the volume that a point stands for: the scheme's own quadrature. Elements
     /// are added up in their order.
     fn integral(&self, value: impl Fn(usize, usize) -> f64 + Sync) -> f64 {
         let of_element = |leaf: usize| -> f64 {
+            if self.is_removed(leaf as u32) {
+                return 0.0;
+            }
             let terms = (0..self.nodes()).map(|node| self.weight(leaf, node) * value(leaf, node));
             terms.sum()
         };
@@ -322,37 +387,22 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
 
     /// A step of this length.
     fn step(&mut self, length: f64) -> Result<(), FrError> {
-        let viscosity = self.coefficients();
         for (i, stage) in self.params.runge_kutta.stages().iter().enumerate() {
+            self.fluxes_at_slots()?;
             let rates = self.edges.map(|edge| 2.0 * stage.step * length / edge);
             let task = Task {
-                basis: &self.basis,
-                matrices: &self.matrices,
-                gamma: T::of(self.params.gamma),
-                leaves: &self.leaves,
-                levels: &self.levels,
-                faces: &self.faces,
                 time: T::of(stage.step * length),
                 rates: rates.map(T::of),
                 keep: T::of(stage.keep),
                 is_first: i == 0,
-                traces: &self.traces,
-                far_field: &self.far_field,
-                viscosity,
+                viscosity: self.coefficients(),
+                ..task!(self, &self.traces)
             };
-            if viscosity.is_some() {
-                self.backend.common_states(&task, &mut self.states)?;
-                let (states, u) = (&self.states, &self.u);
-                let (traces, rates) = (&mut self.viscous, &mut self.viscous_rates);
-                self.backend
-                    .viscous_rates(&task, states, u, traces, rates)?;
-            }
-            self.backend
-                .mortars(&task, &self.viscous, &mut self.mortars)?;
             let fluxes = Fluxes {
                 mortars: &self.mortars,
                 viscous: &self.viscous,
                 rates: &self.viscous_rates,
+                walls: &self.wall_fluxes,
             };
             self.backend.advance(
                 &task,
@@ -365,6 +415,32 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
         }
         self.time += length;
         self.steps += 1;
+        Ok(())
+    }
+
+    /// What a stage has before all elements advance: the common fluxes of hanging faces and through walls, and of viscous
+    /// flows the viscous fluxes.
+    pub(crate) fn fluxes_at_slots(&mut self) -> Result<(), FrError> {
+        let task = Task {
+            viscosity: self.coefficients(),
+            ..task!(self, &self.traces)
+        };
+        if task.viscosity.is_some() {
+            self.backend.common_states(&task, &mut self.states)?;
+            let out = [
+                &mut self.viscous,
+                &mut self.viscous_rates,
+                &mut self.wall_viscous,
+            ];
+            self.backend
+                .viscous_rates(&task, &self.states, &self.u, out)?;
+        }
+        self.backend
+            .mortars(&task, &self.viscous, &mut self.mortars)?;
+        if !self.wall_faces.is_empty() {
+            self.backend
+                .walls(&task, &self.wall_viscous, &mut self.wall_fluxes)?;
+        }
         Ok(())
     }
 
@@ -424,6 +500,7 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
             nodes: sizes::nodes(D, p + 1),
             leaves: &self.leaves,
             levels: &self.levels,
+            faces: &self.faces,
         };
         let largest = self.backend.wave_rate::<T>(&waves, &self.u)?;
         Ok((2 * p + 1) as f64 * largest)
@@ -456,6 +533,11 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
     /// How the mesh follows the flow.
     pub fn adaptation(&self) -> Option<&ElementAdaptation> {
         self.adaptation.as_ref()
+    }
+
+    /// What the flow is computed with.
+    pub fn params(&self) -> &EulerParams<D> {
+        &self.params
     }
 
     /// The basis.

@@ -37,6 +37,8 @@ pub enum Sensor {
         /// The outer distance.
         outer: f64,
     },
+    /// No wish but that for coarse elements: levels by place and at bodies decide alone.
+    Places,
 }
 
 impl Sensor {
@@ -57,6 +59,7 @@ impl Sensor {
                     && coarsen_below < refine_above
                     && refine_above < 1.0
             }
+            Self::Places => true,
             Self::MovingLine {
                 from,
                 velocity,

@@ -4,6 +4,7 @@ use crate::{
     EulerFlow, EulerParams, FrError, Primitive, TimeStep,
     basis::lagrange,
     kernels::{Kernels, sizes},
+    walls::WallsOf,
 };
 use cutlink_amr::{dims, linear::Leaves};
 use cutlink_device::Host;
@@ -32,13 +33,14 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
                 expected,
             });
         }
-        let faces = leaves.faces(&Host)?;
-        let lengths = self.reserve(&leaves, &faces)?;
+        let mut faces = leaves.faces(&Host)?;
+        let walls = WallsOf::new(&self.params, &leaves, &mut faces, self.lower, self.edges)?;
+        let lengths = self.reserve(&leaves, &faces, walls.faces.len())?;
         self.u.clear();
         self.u.extend_from_slice(unknowns);
         self.start.resize(lengths.state, T::ZERO);
         self.resize_rest(&lengths);
-        self.take_mesh(leaves, faces);
+        self.take_mesh(leaves, faces, walls);
         T::traces(&self.basis, &self.u, &mut self.traces);
         (self.time, self.steps) = (time, steps);
         Ok(())

@@ -8,8 +8,8 @@ use cutlink_amr::{
 };
 use cutlink_device::Host;
 use cutlink_fr::{
-    Basis, ElementAdaptation, EulerFlow, EulerParams, Primitive, RungeKutta, Sensor, TimeStep,
-    Viscosity,
+    Basis, ElementAdaptation, EulerFlow, EulerParams, GasBody, GasWall, GasWalls, LevelsInBox,
+    Primitive, RungeKutta, Sensor, TimeStep, Viscosity,
     kernels::{EulerKernels, Kernels},
 };
 use cutlink_tests::backend_test;
@@ -21,6 +21,8 @@ backend_test!(
     elements_of_one_level_have_no_mortars,
     a_flow_goes_there_and_back,
     meshes_that_follow_a_flow,
+    flows_between_walls,
+    meshes_that_follow_a_flow_around_bodies,
     a_flow_that_diverges_says_so,
     a_difference_is_told,
 );
@@ -74,6 +76,7 @@ impl<const D: usize> Case<D> {
                     pressure: 0.9,
                 }),
                 viscosity: None,
+                walls: GasWalls::default(),
             },
             basis: Basis::new(order),
             seed: 7,
@@ -260,6 +263,8 @@ fn follows<const D: usize, T: Kernels<D>, K: EulerKernels<D>>(
         levels: [0, 3],
         buffer,
         most_elements: case.leaves.len().saturating_add(more),
+        at_bodies: 0,
+        places: Vec::new(),
     };
     here.follow(Some(adaptation)).expect("of use");
     let begun = here.leaves().keys().clone();
@@ -282,6 +287,153 @@ fn follows<const D: usize, T: Kernels<D>, K: EulerKernels<D>>(
         "{D}D, order {order}, {:?}: the mesh follows",
         here.adaptation()
     );
+}
+
+/// A wall that moves along an axis and has a temperature.
+fn plate<const D: usize>(along: usize) -> GasWall<D> {
+    let mut velocity = [0.0; D];
+    velocity[along] = 0.3;
+    GasWall::NoSlip {
+        velocity,
+        temperature: Some(1.2),
+    }
+}
+
+/// Loads of all patches, as bits.
+fn loads<const D: usize, T: Kernels<D>, K: EulerKernels<D>>(
+    flow: &mut EulerFlow<D, T, K>,
+) -> Vec<u64> {
+    let loads = flow.wall_loads([0.1; D]).expect("a device");
+    let numbers = loads.iter().flat_map(|load| {
+        let vectors = [load.pressure, load.friction, load.moment].concat();
+        vectors.into_iter().chain([load.energy, load.area])
+    });
+    numbers.map(f64::to_bits).collect()
+}
+
+/// Walls of all kinds on all faces, of inviscid and viscous flows.
+fn flows_between_walls<K: AnyEuler>(kernels: &K) {
+    fn between<const D: usize, T: Kernels<D>, K: EulerKernels<D>>(kernels: &K, order: usize) {
+        let root = std::array::from_fn(|a| [3, 4, 2][a]);
+        let leaves = tree::<D>(root, [false; D], 2, 5);
+        let mut case = Case::new(leaves, order, RungeKutta::Rk43);
+        case.params.walls.faces = [[Some(GasWall::Slip); 2]; D];
+        case.compare::<T, K>(kernels, 10);
+        let mut case = case.viscous();
+        for turn in 0..3 {
+            for (i, wall) in case.params.walls.faces.iter_mut().flatten().enumerate() {
+                let along = (i / 2 + 1) % D;
+                let kinds = [
+                    Some(GasWall::Slip),
+                    Some(GasWall::ADIABATIC),
+                    Some(plate(along)),
+                    None,
+                ];
+                *wall = kinds[(i + turn) % 4];
+            }
+            case.compare::<T, K>(kernels, 10);
+        }
+        let (mut here, there) = (case.flow::<T>(), case.flow::<T>());
+        let mut there = there.on(kernels).expect("memory");
+        assert!(loads(&mut here) == loads(&mut there), "the same loads");
+        here.advance(1).expect("a flow");
+        assert!(loads(&mut here) != loads(&mut there), "others are seen");
+    }
+    for order in 1..=4 {
+        between::<2, f64, K>(kernels, order);
+        between::<2, f32, K>(kernels, order);
+        between::<3, f64, K>(kernels, order);
+        between::<3, f32, K>(kernels, order);
+    }
+}
+
+/// Two bodies on a mesh that follows the flow: by modes, and by place alone.
+fn meshes_that_follow_a_flow_around_bodies<K: AnyEuler>(kernels: &K) {
+    fn around<const D: usize, T: Kernels<D>, K: EulerKernels<D>>(
+        kernels: &K,
+        order: usize,
+        sensor: Sensor,
+        is_viscous: bool,
+    ) {
+        let grid = Grid::new([4; D], std::array::from_fn(|a| a == 1)).expect("a root grid");
+        let wall = if is_viscous {
+            GasWall::ADIABATIC
+        } else {
+            GasWall::Slip
+        };
+        let body = |lower: f64, upper: f64| GasBody {
+            lower: [lower; D],
+            upper: [upper; D],
+            wall,
+        };
+        let walls = GasWalls {
+            bodies: vec![body(0.25, 0.375), body(0.75, 1.0)],
+            ..GasWalls::default()
+        };
+        let leaves = walls.leaves(grid, [0.0; D], [1.0; D], 1).expect("a tree");
+        let mut case = Case::new(leaves, order, RungeKutta::Rk43);
+        case.params.walls = walls;
+        let case = if is_viscous { case.viscous() } else { case };
+        let flow = || {
+            let params = case.params.clone();
+            let flow = EulerFlow::<D, T>::new(&case.leaves, [0.0; D], [1.0; D], params);
+            let mut flow = flow.expect("a flow");
+            flow.set(|x| Primitive {
+                density: 1.0 + 0.1 * (7.0 * x[0]).sin(),
+                velocity: [0.4; D],
+                pressure: 1.0 + 0.1 * (9.0 * x[1]).cos(),
+            });
+            let place = LevelsInBox {
+                lower: [0.5, 0.0, 0.0],
+                upper: [1.0, 0.5, 1.0],
+                levels: [1, 2],
+            };
+            flow.follow(Some(ElementAdaptation {
+                every: 2,
+                sensor: sensor.clone(),
+                levels: [0, 2],
+                buffer: 0,
+                most_elements: usize::MAX,
+                at_bodies: 2,
+                places: vec![place],
+            }))
+            .expect("of use");
+            flow
+        };
+        let (mut here, begun) = (flow(), case.leaves.len());
+        let mut there = flow().on(kernels).expect("memory");
+        for _ in 0..3 {
+            there.advance(3).expect("a flow");
+            here.advance(3).expect("a flow");
+            let seen = there.to_host().expect("memory");
+            assert!(
+                seen.leaves().keys() == here.leaves().keys(),
+                "the same leaves"
+            );
+            assert!(seen.unknowns() == here.unknowns(), "the same bits");
+            assert!(loads(&mut here) == loads(&mut there), "the same loads");
+            let rates = [here.wave_rate(), there.wave_rate()].map(|rate| rate.expect("a rate"));
+            assert_eq!(rates[0].to_bits(), rates[1].to_bits());
+        }
+        assert!(
+            here.elements() > begun,
+            "{D}D, order {order}: the mesh follows"
+        );
+        assert!(here.elements_in_gas() < here.elements(), "there are bodies");
+    }
+    let modal = || Sensor::Modal {
+        refine_above: 0.5,
+        coarsen_below: 0.01,
+        momentum: 1.0,
+        floor: 1e-10,
+    };
+    for order in 1..=4 {
+        around::<2, f64, K>(kernels, order, modal(), true);
+        around::<2, f32, K>(kernels, order, modal(), order % 2 == 0);
+        around::<3, f64, K>(kernels, order, Sensor::Places, true);
+    }
+    around::<3, f32, K>(kernels, 2, modal(), true);
+    around::<3, f64, K>(kernels, 2, modal(), false);
 }
 
 /// The comparison sees one bit of one entry of a matrix, for each of them that a stage reads, and another state.

@@ -20,7 +20,8 @@ use cutlink_device::{Backend, Host};
 #[derive(Debug)]
 pub struct Faces<const D: usize, B: Backend = Host> {
     /// 2 D codes a leaf: read them by [`at`](Faces::at). The three highest bits: 0 for a leaf of the same level, 1 for
-    /// finer ones, 2 for the outside, 4 + s for sub-face s of a coarser leaf. The others: the leaf, or the slot.
+    /// finer ones, 2 for the outside, 4 + s for sub-face s of a coarser leaf. The others: the leaf, the slot, or of the
+    /// outside a [tag](Faces::tag).
     pub codes: B::Buf<u32>,
     /// 2^(D-1) leaves a slot, by sub-face.
     pub hanging: B::Buf<u32>,
@@ -66,6 +67,24 @@ impl<const D: usize> Faces<D> {
     /// What lies beyond a face of a leaf.
     pub fn at(&self, leaf: u32, face: usize) -> Face {
         Face::of(self.codes[leaf as usize * 2 * D + face])
+    }
+
+    /// The tag of a face with nothing beyond it: 0, or what a solver [closed](Self::close) it with.
+    pub fn tag(&self, leaf: u32, face: usize) -> u32 {
+        self.codes[leaf as usize * 2 * D + face] & Self::LARGEST_TAG
+    }
+
+    /// The largest tag.
+    pub const LARGEST_TAG: u32 = (1 << FACE_ID_BITS) - 1;
+
+    /// Makes a face one with nothing beyond it, whatever is there. The leaves beyond and the slots of hanging faces stay as
+    /// they are.
+    ///
+    /// # Panics
+    /// Where the tag is above the [largest](Self::LARGEST_TAG).
+    pub fn close(&mut self, leaf: u32, face: usize, tag: u32) {
+        assert!(tag <= Self::LARGEST_TAG, "{tag} should be a tag");
+        self.codes[leaf as usize * 2 * D + face] = FACE_OUTSIDE << FACE_ID_BITS | tag;
     }
 
     /// The finer leaves of a slot, by sub-face.

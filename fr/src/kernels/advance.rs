@@ -2,7 +2,9 @@
 
 use super::{
     Fluxes, Operators, Task, low_first, mortar, prefetch, rusanov, sizes, vectorized, viscous,
+    walls,
 };
+use crate::walls::{is_removed, slot};
 use cutlink_amr::linear::Face;
 use cutlink_device::Real;
 use rayon::prelude::*;
@@ -49,7 +51,13 @@ fn common<const D: usize, const Q: usize, const VISCOUS: bool, T: Real>(
         let at = task.faces.at(leaf, face);
         let beyond = match at {
             Face::Same(other) => trace(other, face ^ 1),
-            Face::Outside => &task.far_field[..all],
+            Face::Outside => match slot(task.faces, leaf, face) {
+                None => &task.far_field[..all],
+                Some(slot) => {
+                    out.copy_from_slice(walls::of_slot::<D, Q, T>(before.walls, slot));
+                    continue;
+                }
+            },
             Face::Finer(slot) => {
                 out.copy_from_slice(mortar::of_slot::<D, T>(before.mortars, all, slot));
                 continue;
@@ -285,6 +293,13 @@ fn elements<const D: usize, const Q: usize, const VISCOUS: bool, T: Real>(
         let leaf = first + i;
         if leaf + 1 < task.levels.len() {
             prefetch_beyond::<D, Q, T>(task, leaf as u32 + 1);
+        }
+        if is_removed(task.faces, leaf as u32) {
+            // It stays as it is.
+            if task.is_first {
+                start.copy_from_slice(u);
+            }
+            continue;
         }
         common::<D, Q, VISCOUS, T>(task, before, leaf as u32, &mut scratch.common);
         primitives::<D, Q, T>(task.gamma, u, &mut scratch.primitive);

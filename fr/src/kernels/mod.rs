@@ -3,8 +3,9 @@
 //! | stage | contract | file |
 //! |---|---|---|
 //! | `common_states` | common velocities and temperatures of hanging faces; of viscous flows | `viscous` |
-//! | `viscous_rates` | viscous fluxes: the rates of change inside elements, and the traces on their lower faces | `viscous` |
+//! | `viscous_rates` | viscous fluxes: the rates of change inside elements, and the traces on their lower faces and at walls | `viscous` |
 //! | `mortars` | common fluxes of hanging faces at the points of their fine sides, and gathered on the coarse side | `mortar` |
+//! | `walls` | fluxes through walls | `walls` |
 //! | `advance` | common fluxes of all other faces, the corrected flux, the update, new traces: one pass over the state | `advance` |
 //! | `traces` | the traces of a new state | `advance` |
 //! | `wave_rate` | the fastest wave | `stages.rs`, `cuda/advance` |
@@ -18,6 +19,8 @@
 //! | common states | the same with velocity and p / ρ in place of unknowns |
 //! | viscous traces | leaf, axis, unknown without ρ, point of the lower face |
 //! | viscous rates | leaf, unknown without ρ, point |
+//! | viscous fluxes at walls | slot of the wall, stress by axis and then conducted heat, point |
+//! | fluxes through walls | slot, unknown and then the pressure on the wall, point |
 //!
 //! Each number is the result of the same operations in the same order, of + - × ÷ √, comparison and `mul_add` alone, so
 //! states are the same bits for any number of threads, on every processor and on a GPU.
@@ -31,8 +34,9 @@ mod riemann;
 mod stages;
 pub mod transfer;
 mod viscous;
+mod walls;
 
-use crate::Basis;
+use crate::{Basis, walls::WallTable};
 use cutlink_amr::linear::{Faces, Leaves};
 use cutlink_device::{Backend, Host, Real};
 pub(crate) use operators::numbers as operator_numbers;
@@ -107,6 +111,11 @@ pub mod sizes {
         (parts(d) + 1) * gradient_trace(d, q)
     }
 
+    /// Numbers of the flux through a wall's face, and of the pressure on it.
+    pub const fn wall(d: usize, q: usize) -> usize {
+        trace(d, q) + face(d, q)
+    }
+
     /// Sub-faces of a hanging face.
     pub const fn parts(d: usize) -> usize {
         1 << (d - 1)
@@ -147,6 +156,10 @@ pub struct Task<'a, const D: usize, T: Real, B: Backend = Host> {
     pub far_field: &'a B::Buf<T>,
     /// Coefficients of viscous fluxes; `None` for the Euler equations.
     pub viscosity: Option<Coefficients<D, T>>,
+    /// Walls.
+    pub walls: &'a WallTable<T, B>,
+    /// The penalty of viscous fluxes at walls, over 2 / h.
+    pub penalty: T,
 }
 
 /// Coefficients of viscous fluxes.
@@ -169,6 +182,8 @@ pub struct Fluxes<'a, T: Real, B: Backend = Host> {
     pub viscous: &'a B::Buf<T>,
     /// The viscous rates.
     pub rates: &'a B::Buf<T>,
+    /// The fluxes through walls.
+    pub walls: &'a B::Buf<T>,
 }
 
 /// The stages in a precision.
@@ -179,14 +194,11 @@ pub trait Kernels<const D: usize>: Real {
     /// The common velocities and temperatures of hanging faces, and their projections to the coarse sides.
     fn common_states(task: &Task<'_, D, Self>, out: &mut [Self]);
 
-    /// The viscous traces and rates of a state, with the `common_states` of hanging faces.
-    fn viscous_rates(
-        task: &Task<'_, D, Self>,
-        states: &[Self],
-        u: &[Self],
-        traces: &mut [Self],
-        rates: &mut [Self],
-    );
+    /// The viscous traces and rates of a state, and the viscous fluxes at walls, with the `common_states` of hanging faces.
+    fn viscous_rates(task: &Task<'_, D, Self>, states: &[Self], u: &[Self], out: [&mut [Self]; 3]);
+
+    /// The fluxes through walls, with the viscous ones there.
+    fn walls(task: &Task<'_, D, Self>, viscous: &[Self], out: &mut [Self]);
 
     /// The common fluxes of hanging faces, and their projections to the coarse sides.
     fn mortars(task: &Task<'_, D, Self>, viscous: &[Self], out: &mut [Self]);
@@ -234,15 +246,13 @@ macro_rules! kernels {
                 task: &Task<'_, $d, Self>,
                 states: &[Self],
                 u: &[Self],
-                traces: &mut [Self],
-                rates: &mut [Self],
+                out: [&mut [Self]; 3],
             ) {
-                by_order!(
-                    task.basis,
-                    viscous::rates,
-                    $d,
-                    (task, states, u, [traces, rates])
-                );
+                by_order!(task.basis, viscous::rates, $d, (task, states, u, out));
+            }
+
+            fn walls(task: &Task<'_, $d, Self>, viscous: &[Self], out: &mut [Self]) {
+                by_order!(task.basis, walls::walls, $d, (task, viscous, out));
             }
 
             fn mortars(task: &Task<'_, $d, Self>, viscous: &[Self], out: &mut [Self]) {

@@ -1,8 +1,8 @@
 //! The stages of a step, for a backend to implement, and the CPU's.
 
 use super::{Fluxes, Kernels, Task};
-use crate::{ElementChanges, EulerFlow, FrError};
-use cutlink_amr::linear::Leaves;
+use crate::{ElementChanges, EulerFlow, FrError, walls::is_removed};
+use cutlink_amr::linear::{Faces, Leaves};
 use cutlink_device::{Backend, Host};
 use rayon::prelude::*;
 
@@ -23,14 +23,21 @@ pub trait EulerKernels<const D: usize>: Backend {
         states: &mut Self::Buf<T>,
     ) -> Result<(), FrError>;
 
-    /// The viscous traces and rates of the state, with the `common_states` of hanging faces.
+    /// The viscous traces and rates of the state, and the viscous fluxes at walls, with the `common_states` of hanging faces.
     fn viscous_rates<T: Kernels<D>>(
         &self,
         task: &Task<'_, D, T, Self>,
         states: &Self::Buf<T>,
         u: &Self::Buf<T>,
-        traces: &mut Self::Buf<T>,
-        rates: &mut Self::Buf<T>,
+        out: [&mut Self::Buf<T>; 3],
+    ) -> Result<(), FrError>;
+
+    /// The fluxes through walls, with the viscous ones there.
+    fn walls<T: Kernels<D>>(
+        &self,
+        task: &Task<'_, D, T, Self>,
+        viscous: &Self::Buf<T>,
+        out: &mut Self::Buf<T>,
     ) -> Result<(), FrError>;
 
     /// The common fluxes of hanging faces, and their projections to the coarse sides.
@@ -52,7 +59,8 @@ pub trait EulerKernels<const D: usize>: Backend {
         traces: &mut Self::Buf<T>,
     ) -> Result<(), FrError>;
 
-    /// The largest of `Σ (|v_a| + c) / h_a + diffusion / ρ 4^level` at the points; infinite where a state is no flow.
+    /// The largest of `Σ (|v_a| + c) / h_a + diffusion / ρ 4^level` at the points but for removed elements; infinite where a
+    /// state is no flow.
     fn wave_rate<T: Kernels<D>>(
         &self,
         waves: &Waves<'_, D, Self>,
@@ -89,6 +97,8 @@ pub struct Waves<'a, const D: usize, B: Backend = Host> {
     pub leaves: &'a Leaves<D, B>,
     /// The level of each leaf, on the host.
     pub levels: &'a [u8],
+    /// What lies beyond the faces of leaves.
+    pub faces: &'a Faces<D, B>,
 }
 
 impl<const D: usize> EulerKernels<D> for Host {
@@ -126,10 +136,19 @@ impl<const D: usize> EulerKernels<D> for Host {
         task: &Task<'_, D, T>,
         states: &Vec<T>,
         u: &Vec<T>,
-        traces: &mut Vec<T>,
-        rates: &mut Vec<T>,
+        out: [&mut Vec<T>; 3],
     ) -> Result<(), FrError> {
-        T::viscous_rates(task, states, u, traces, rates);
+        T::viscous_rates(task, states, u, out.map(|out| &mut out[..]));
+        Ok(())
+    }
+
+    fn walls<T: Kernels<D>>(
+        &self,
+        task: &Task<'_, D, T>,
+        viscous: &Vec<T>,
+        out: &mut Vec<T>,
+    ) -> Result<(), FrError> {
+        T::walls(task, viscous, out);
         Ok(())
     }
 
@@ -151,6 +170,9 @@ impl<const D: usize> EulerKernels<D> for Host {
     fn wave_rate<T: Kernels<D>>(&self, waves: &Waves<'_, D>, u: &Vec<T>) -> Result<f64, FrError> {
         let (nodes, gamma) = (waves.nodes, waves.gamma);
         let of_element = |(leaf, u): (usize, &[T])| {
+            if is_removed(waves.faces, leaf as u32) {
+                return 0.0;
+            }
             let scale = f64::from(1u32 << waves.levels[leaf]);
             let of_node = |node: usize| {
                 let value = |v: usize| u[v * nodes + node].wide();

@@ -2,13 +2,15 @@
 //!
 //! Velocity and temperature p / ρ have corrected gradients. At a face their common value is that of the side of lower
 //! coordinates, and the common viscous flux is that of the other side: the switch β = 1/2 on all axes, for which no
-//! penalty is needed. At a far-field face the common value is the inner one, and the viscous flux is zero.
+//! penalty is needed. At a far-field face the common value is the inner one, and the viscous flux is zero. `walls.rs` has
+//! walls.
 
 use super::{
     CHUNK, Coefficients, Operators, Task,
     advance::{ends, subtract},
-    for_chunks, mortar, sizes, vectorized,
+    for_chunks, mortar, sizes, vectorized, walls,
 };
+use crate::walls::{is_removed, slot};
 use cutlink_amr::linear::Face;
 use cutlink_device::Real;
 use rayon::prelude::*;
@@ -42,6 +44,8 @@ struct Scratch<T> {
     gradients: Vec<T>,
     /// The viscous flux along an axis, by unknown without ρ and point.
     flux: Vec<T>,
+    /// The same with the conducted heat in place of the energy.
+    spare: Vec<T>,
 }
 
 impl<T: Real> Scratch<T> {
@@ -53,6 +57,7 @@ impl<T: Real> Scratch<T> {
             own: zeros(all),
             gradients: zeros(D * all),
             flux: zeros(all),
+            spare: zeros(all),
         }
     }
 }
@@ -83,7 +88,11 @@ fn common<const D: usize, const Q: usize, T: Real>(
                 continue;
             }
         };
-        variables::<D, T>(task.gamma, const { sizes::face(D, Q) }, from, out);
+        let points = const { sizes::face(D, Q) };
+        variables::<D, T>(task.gamma, points, from, out);
+        if let Some(slot) = slot(task.faces, leaf, face) {
+            walls::at::<D, T>(task.walls, slot).hold::<D>(points, face / 2, out);
+        }
     }
 }
 
@@ -163,20 +172,29 @@ fn fluxes<const D: usize, const Q: usize, const A: usize, T: Real>(
     }
 }
 
-/// The viscous trace on the lower face of axis `A`, and what the fluxes along it add to the rates.
+/// The viscous trace on the lower face of axis `A`, and what the fluxes along it add to the rates; `at_walls` are the places
+/// for the viscous fluxes at walls on both faces of the axis, empty where there is none.
 #[inline(always)]
 fn axis<const D: usize, const Q: usize, const A: usize, T: Real>(
     coefficients: &Coefficients<D, T>,
     slopes: &[T; D],
     operators: &Operators<T, Q>,
     scratch: &mut Scratch<T>,
-    traces: &mut [T],
-    rates: &mut [T],
+    [traces, rates]: [&mut [T]; 2],
+    at_walls: [&mut [T]; 2],
 ) {
     let all = const { sizes::gradient_trace(D, Q) };
     fluxes::<D, Q, A, T>(coefficients, scratch);
     let low = &mut traces[A * all..][..all];
     ends::<Q, A, 1, T>([&operators.edges[0]], &scratch.flux, [low]);
+    for (upper, out) in at_walls.into_iter().enumerate() {
+        if !out.is_empty() {
+            let Scratch {
+                own, flux, spare, ..
+            } = &mut *scratch;
+            walls::viscous_trace::<D, Q, A, T>(operators, upper, own, flux, spare, out);
+        }
+    }
     // Common fluxes come with the inviscid ones.
     let none = &scratch.common[..all];
     subtract::<Q, A, false, T>(operators, &scratch.flux, none, none, -slopes[A], rates);
@@ -187,13 +205,16 @@ pub(super) fn rates<const D: usize, const Q: usize, T: Real>(
     task: &Task<'_, D, T>,
     states: &[T],
     u: &[T],
-    [traces, rates]: [&mut [T]; 2],
+    [traces, rates, at_walls]: [&mut [T]; 3],
 ) {
     let operators = &Operators::<T, Q>::of(task.basis);
     let (of_traces, of_rates) = (sizes::viscous(D, Q), sizes::rates(D, Q));
+    let (leaves, of_wall) = (task.levels.len(), sizes::gradient_trace(D, Q));
+    let at_walls = walls::by_chunks::<D, T>(&task.walls.faces, CHUNK, leaves, of_wall, at_walls);
     traces
         .par_chunks_mut(CHUNK * of_traces)
         .zip(rates.par_chunks_mut(CHUNK * of_rates))
+        .zip(at_walls)
         .enumerate()
         .for_each(|(chunk, out)| {
             vectorized(
@@ -203,6 +224,9 @@ pub(super) fn rates<const D: usize, const Q: usize, T: Real>(
         });
 }
 
+/// Viscous traces and rates of some elements, and the viscous fluxes at their walls.
+type Out<'a, T> = ((&'a mut [T], &'a mut [T]), &'a mut [T]);
+
 /// The viscous traces and rates of some elements, the first of which is leaf `first`.
 #[inline(always)]
 fn elements<const D: usize, const Q: usize, T: Real>(
@@ -211,26 +235,42 @@ fn elements<const D: usize, const Q: usize, T: Real>(
     operators: &Operators<T, Q>,
     first: usize,
     u: &[T],
-    (traces, rates): (&mut [T], &mut [T]),
+    ((traces, rates), mut at_walls): Out<'_, T>,
 ) {
     let coefficients = &task.viscosity.expect("a viscous flow");
-    let element = const { sizes::element(D, Q) };
+    let (element, of_wall) = const { (sizes::element(D, Q), sizes::gradient_trace(D, Q)) };
     let mut scratch = Scratch::new::<D, Q>();
     let all = traces
         .chunks_exact_mut(const { sizes::viscous(D, Q) })
         .zip(rates.chunks_exact_mut(const { sizes::rates(D, Q) }));
     for (i, (traces, rates)) in all.enumerate() {
         let leaf = first + i;
+        if is_removed(task.faces, leaf as u32) {
+            continue;
+        }
         let scale = T::of(f64::from(1u32 << task.levels[leaf]));
         let slopes = &coefficients.slopes.map(|slope| slope * scale);
         let u = &u[leaf * element..][..element];
         gradients::<D, Q, T>(task, slopes, states, operators, leaf, u, &mut scratch);
         rates.fill(T::ZERO);
         let with = &mut scratch;
-        axis::<D, Q, 0, T>(coefficients, slopes, operators, with, traces, rates);
-        axis::<D, Q, 1, T>(coefficients, slopes, operators, with, traces, rates);
+        // Slots are in the order of faces.
+        let mut next = |axis: usize| -> [&mut [T]; 2] {
+            [2 * axis, 2 * axis + 1].map(|face| {
+                let has_wall = slot(task.faces, leaf as u32, face).is_some();
+                let len = if has_wall { of_wall } else { 0 };
+                let own;
+                (own, at_walls) = std::mem::take(&mut at_walls).split_at_mut(len);
+                own
+            })
+        };
+        let out = [&mut *traces, &mut *rates];
+        axis::<D, Q, 0, T>(coefficients, slopes, operators, with, out, next(0));
+        let out = [&mut *traces, &mut *rates];
+        axis::<D, Q, 1, T>(coefficients, slopes, operators, with, out, next(1));
         if D == 3 {
-            axis::<D, Q, 2, T>(coefficients, slopes, operators, with, traces, rates);
+            let out = [&mut *traces, &mut *rates];
+            axis::<D, Q, 2, T>(coefficients, slopes, operators, with, out, next(2));
         }
     }
 }

@@ -12,6 +12,7 @@ mod threads;
 mod transfer;
 mod viscous;
 mod vortex;
+mod walls;
 
 use cutlink_amr::{
     Mark,
@@ -19,7 +20,7 @@ use cutlink_amr::{
     linear::{Grid, Leaves},
 };
 use cutlink_device::Host;
-use cutlink_fr::{EulerParams, Primitive, RungeKutta, TimeStep};
+use cutlink_fr::{EulerParams, GasWalls, Primitive, RungeKutta, TimeStep};
 
 /// Random numbers, the same every time.
 pub(crate) struct Random(u64);
@@ -87,6 +88,7 @@ pub(crate) fn params<const D: usize>(order: usize, time_step: TimeStep) -> Euler
         time_step,
         far_field: None,
         viscosity: None,
+        walls: GasWalls::default(),
     }
 }
 

@@ -100,6 +100,8 @@ fn adaptation(sensor: Sensor, finest: u32) -> ElementAdaptation {
         levels: [0, finest],
         buffer: 0,
         most_elements: usize::MAX,
+        at_bodies: 0,
+        places: Vec::new(),
     }
 }
 

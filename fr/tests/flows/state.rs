@@ -25,6 +25,8 @@ fn vortex() -> EulerFlow<2, f32> {
         levels: [0, 2],
         buffer: 0,
         most_elements: usize::MAX,
+        at_bodies: 0,
+        places: Vec::new(),
     };
     flow.follow(Some(adaptation)).expect("an adaptation");
     let vortex = IsentropicVortex::w24(25.0);

@@ -83,6 +83,8 @@ where
             levels: [0, self.finest],
             buffer: 0,
             most_elements: usize::MAX,
+            at_bodies: 0,
+            places: Vec::new(),
         };
         flow.follow(Some(adaptation)).expect("an adaptation");
         flow.set_adapted(|x| vortex.at(0.0, x)).expect("a vortex");

@@ -14,6 +14,7 @@ use serde::de::{IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 /// A case as given by the user.
@@ -540,23 +541,37 @@ pub(super) mod by_name {
     }
 }
 
-/// A table, or only the name of its type. Not an untagged enum, whose errors have no position.
-fn short<'de, D: Deserializer<'de>>(from: D) -> Result<Option<FaceTable>, D::Error> {
-    struct Either;
-    impl<'de> Visitor<'de> for Either {
-        type Value = FaceTable;
+/// A face that the name of its type suffices for.
+pub(in crate::solve) trait ByType<'de>:
+    Deserialize<'de> + From<Self::Kind>
+{
+    /// Its type.
+    type Kind: Deserialize<'de>;
+}
+
+impl ByType<'_> for FaceTable {
+    type Kind = FaceKind;
+}
+
+/// A face by the name of its type or as a table.
+pub(in crate::solve) fn short<'de, D: Deserializer<'de>, F: ByType<'de>>(
+    from: D,
+) -> Result<Option<F>, D::Error> {
+    struct Either<F>(PhantomData<F>);
+    impl<'de, F: ByType<'de>> Visitor<'de> for Either<F> {
+        type Value = F;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("a type such as \"periodic\", or a table such as { type = \"periodic\" }")
         }
 
-        fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<FaceTable, E> {
-            FaceKind::deserialize(name.into_deserializer()).map(FaceTable::from)
+        fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<F, E> {
+            F::Kind::deserialize(name.into_deserializer()).map(F::from)
         }
 
-        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<FaceTable, A::Error> {
-            FaceTable::deserialize(MapAccessDeserializer::new(map))
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<F, A::Error> {
+            F::deserialize(MapAccessDeserializer::new(map))
         }
     }
-    from.deserialize_any(Either).map(Some)
+    from.deserialize_any(Either(PhantomData)).map(Some)
 }

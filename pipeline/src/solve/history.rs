@@ -159,6 +159,37 @@ impl<const D: usize> History<D> {
         }
     }
 
+    /// The history of forces that are not of a lattice; `scale` takes them and torques to coefficients.
+    pub(super) fn of_patches(
+        patches: &[String],
+        every: u64,
+        time: f64,
+        convective_time: f64,
+        scale: [f64; 2],
+    ) -> Self {
+        let part = |name: &str, members: Vec<usize>| Part {
+            name: name.to_owned(),
+            members,
+            values: Default::default(),
+        };
+        let mut parts: Vec<Part> = patches.iter().map(|name| part(name, Vec::new())).collect();
+        if patches.len() > 1 {
+            parts.push(part("all", (0..patches.len()).collect()));
+        }
+        Self {
+            every: every.max(1),
+            time,
+            convective_time,
+            scale,
+            axes: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+            steps: Vec::new(),
+            parts,
+            patches: patches.len(),
+            total: Default::default(),
+            written: 0,
+        }
+    }
+
     /// Convective times (reference length over velocity) between two samples.
     pub(crate) fn interval(&self) -> f64 {
         self.every as f64 * self.time / self.convective_time

@@ -22,8 +22,8 @@ use cutlink_amr::{
 };
 use cutlink_device::{Backend, Host, Memory};
 use cutlink_fr::{
-    ElementAdaptation, EulerFlow, EulerParams, FrError, IsentropicVortex, MAX_ORDER, Primitive,
-    RungeKutta, Sensor, TimeStep, Viscosity,
+    ElementAdaptation, EulerFlow, EulerParams, FrError, GasWalls, IsentropicVortex, MAX_ORDER,
+    Primitive, RungeKutta, Sensor, TimeStep, Viscosity,
     kernels::{EulerKernels, Kernels, sizes},
 };
 use cutlink_solver::Precision;
@@ -269,6 +269,8 @@ impl<B: Both> Bench<'_, B> {
             levels: [0, 2],
             buffer: 0,
             most_elements: usize::MAX,
+            at_bodies: 0,
+            places: Vec::new(),
         }))?;
         flow.set_adapted(|x| vortex.at(0.0, x))?;
         let mut flow = flow.on(self.backend)?;
@@ -327,6 +329,7 @@ fn params<const D: usize>(order: usize, time_step: TimeStep) -> EulerParams<D> {
         time_step,
         far_field: None,
         viscosity: None,
+        walls: GasWalls::default(),
     }
 }
 

@@ -1,5 +1,5 @@
 //! A flow on another mesh, without leaving the device where the decay of modes decides by itself: no rings around refined
-//! elements, and a budget that suffices. Otherwise marks are made on the host; the state stays.
+//! elements, no bodies, no levels by place, and a budget that suffices. Walls are found on the host. Otherwise marks are made on the host; the state stays.
 
 use super::{SENSOR, THREADS, TRANSFER, blocks, name_of};
 use crate::{
@@ -7,6 +7,7 @@ use crate::{
     adapt::Lengths,
     kernels::{Kernels, sizes},
     sensor::Modes,
+    walls::WallsOf,
 };
 use cutlink_amr::linear::{AdaptedLeaves, Leaves};
 use cutlink_device::{
@@ -37,7 +38,10 @@ pub(super) fn adapt<const D: usize, T: Kernels<D>>(
         return Ok(ElementChanges::default());
     };
     let cuda = flow.backend.clone();
-    if let (Some(mut marks), 0) = (marks(flow, &adaptation)?, adaptation.buffer) {
+    let is_alone = adaptation.buffer == 0
+        && adaptation.places.is_empty()
+        && flow.params.walls.bodies.is_empty();
+    if is_alone && let Some(mut marks) = marks(flow, &adaptation)? {
         let mut leaves = flow.leaves.copied(&cuda)?;
         let adapted = leaves.adapt(&cuda, &mut marks)?;
         if leaves.len() <= adaptation.most_elements {
@@ -140,9 +144,18 @@ fn take<const D: usize, T: Kernels<D>>(
         return Ok(changes);
     }
     let (cuda, q) = (flow.backend.clone(), flow.params.order + 1);
-    let faces = leaves.faces(&cuda)?;
+    let mut faces = leaves.faces(&cuda)?;
+    let (mut table, mut wall_faces) = (None, Vec::new());
+    if !flow.params.walls.is_empty() {
+        let (seen, mut closed) = (leaves.download(&cuda)?, faces.download(&cuda)?);
+        let of = WallsOf::new(&flow.params, &seen, &mut closed, flow.lower, flow.edges)?;
+        faces.codes = cuda.upload(closed.codes)?;
+        table = Some(of.table.upload(&cuda)?);
+        wall_faces = of.faces;
+        flow.bodies = of.bodies;
+    }
     let (old, count) = (flow.leaves.len(), leaves.len());
-    let len = Lengths::of(&flow.params, count, faces.slots.len());
+    let len = Lengths::of(&flow.params, count, faces.slots.len(), wall_faces.len());
     // A failure leaves the old flow: the numbers of these count for nothing between steps, and traces come last.
     for (what, buffer, len) in [
         ("the state at a step's start", &mut flow.start, len.state),
@@ -151,6 +164,12 @@ fn take<const D: usize, T: Kernels<D>>(
         ("common states", &mut flow.states, len.states),
         ("viscous traces", &mut flow.viscous, len.viscous),
         ("viscous rates", &mut flow.viscous_rates, len.rates),
+        (
+            "viscous fluxes at walls",
+            &mut flow.wall_viscous,
+            len.wall_viscous,
+        ),
+        ("fluxes through walls", &mut flow.wall_fluxes, len.walls),
     ] {
         buffer.make_room(what, len)?;
     }
@@ -184,11 +203,16 @@ fn take<const D: usize, T: Kernels<D>>(
         (&mut flow.states, len.states),
         (&mut flow.viscous, len.viscous),
         (&mut flow.viscous_rates, len.rates),
+        (&mut flow.wall_viscous, len.wall_viscous),
+        (&mut flow.wall_fluxes, len.walls),
     ] {
         buffer.truncate(len);
         buffer.grow("of the leaves", len)?;
     }
     (flow.leaves, flow.faces) = (leaves, faces);
+    if let Some(table) = table {
+        (flow.walls, flow.wall_faces) = (table, wall_faces);
+    }
     flow.make_traces()?;
     Ok(changes)
 }

@@ -18,6 +18,7 @@ struct Stage {
     const T* __restrict__ far_field;
     const T* __restrict__ viscous_traces;
     const T* __restrict__ viscous_rates;
+    const T* __restrict__ walls;
     const T* from;
     const T* __restrict__ start;
     T* to;
@@ -47,6 +48,9 @@ __device__ __forceinline__ Beyond<T> beyond(const Stage<T>& stage, uint32_t leaf
         return {stage.traces + (static_cast<size_t>(id) * FACES + (face ^ 1)) * S::TRACE, viscous, false};
     }
     if (kind == FACE_OUTSIDE) {
+        if (id != 0) {
+            return {stage.walls + static_cast<size_t>(id - 1) * S::WALL, nullptr, true};
+        }
         return {stage.far_field, nullptr, false};
     }
     uint32_t slot = id, part = PARTS;
@@ -115,8 +119,16 @@ __device__ __forceinline__ void advance(const Stage<T>& stage, const ByAxis<T>& 
     constexpr int ONE = S::template padded<T>(FLUXES + 2 * CROSS * S::TRACE);
     __shared__ T memory[S::PER_BLOCK][ONE];
     const Place<Q> place(stage.count);
-    const unsigned group = __ballot_sync(~0u, place.is_on);
-    if (!place.is_on) {
+    // A removed element stays as it is.
+    const bool is_removed = place.is_on && stage.codes[static_cast<size_t>(place.item) * FACES] == REMOVED;
+    const unsigned group = __ballot_sync(~0u, place.is_on && !is_removed);
+    if (is_removed && stage.to != stage.from) {
+        for (int i = place.point; i < S::ELEMENT; i += S::FACE) {
+            const size_t at = static_cast<size_t>(place.item) * S::ELEMENT + i;
+            stage.to[at] = stage.from[at];
+        }
+    }
+    if (!place.is_on || is_removed) {
         return;
     }
     T* const fluxes = memory[place.group];
@@ -295,15 +307,16 @@ __device__ void traces(const T* u, uint64_t count, const T* matrices, T* out) {
     out[n] = sum;
 }
 
-// One thread a point: the largest of Σ (|v_a| + c) / h_a + diffusion / ρ 4^level, infinite where a state is no flow. Numbers that are not negative are
+// One thread a point: the largest of Σ (|v_a| + c) / h_a + diffusion / ρ 4^level, infinite where a state is no flow, but
+// for removed elements. Numbers that are not negative are
 // ordered as their bits.
 template <typename T, int Q>
-__device__ void wave_rate(const T* u, const uint64_t* keys, uint64_t count, double gamma, ByAxis<double> edges,
+__device__ void wave_rate(const T* u, const uint64_t* keys, const uint32_t* codes, uint64_t count, double gamma, ByAxis<double> edges,
                           double diffusion, unsigned long long* largest) {
     using S = Shape<Q>;
     const uint64_t n = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     unsigned long long bits = 0;
-    if (n < count) {
+    if (n < count && codes[n / S::NODES * FACES] != REMOVED) {
         const uint64_t leaf = n / S::NODES;
         const T* of = u + leaf * S::ELEMENT + n % S::NODES;
         const double density = of[0];
@@ -336,12 +349,12 @@ __device__ void wave_rate(const T* u, const uint64_t* keys, uint64_t count, doub
 #define ADVANCE(NAME, VISCOUS, T, Q)                                                                                         \
     extern "C" __global__ __launch_bounds__(THREADS) void NAME##_##T##_##Q(                                                  \
         const uint32_t* codes, const uint64_t* keys, uint32_t count, const T* old_traces, const T* mortars,                  \
-        const T* far_field, const T* viscous_traces, const T* viscous_rates, const T* from, const T* start, T* to,           \
-        T* new_traces, T gamma, T keep, T time, const ByAxis<T> rates, const T* matrices,                                     \
+        const T* far_field, const T* viscous_traces, const T* viscous_rates, const T* walls, const T* from, const T* start,  \
+        T* to, T* new_traces, T gamma, T keep, T time, const ByAxis<T> rates, const T* matrices,                              \
         const __grid_constant__ Sixteen<T> a, const __grid_constant__ Sixteen<T> b,                                          \
         const __grid_constant__ Sixteen<T> c) {                                                                              \
-        const Stage<T> stage{codes,         keys, count, old_traces, mortars,    far_field, viscous_traces,                  \
-                             viscous_rates, from, start, to,         new_traces, gamma,     keep,           time};           \
+        const Stage<T> stage{codes, keys, count, old_traces, mortars,    far_field, viscous_traces, viscous_rates,             \
+                             walls, from, start, to,         new_traces, gamma,     keep,           time};                   \
         advance<VISCOUS, T, Q>(stage, rates, Matrices<T, Q>{matrices}, Known<T, Q>{a, b, c});                                \
     }
 
@@ -351,9 +364,10 @@ __device__ void wave_rate(const T* u, const uint64_t* keys, uint64_t count, doub
     extern "C" __global__ void traces_##T##_##Q(const T* u, uint64_t count, const T* matrices, T* out) {                     \
         traces<T, Q>(u, count, matrices, out);                                                                               \
     }                                                                                                                        \
-    extern "C" __global__ void wave_rate_##T##_##Q(const T* u, const uint64_t* keys, uint64_t count, double gamma,          \
-                                                   ByAxis<double> edges, double diffusion, unsigned long long* largest) {     \
-        wave_rate<T, Q>(u, keys, count, gamma, edges, diffusion, largest);                                                   \
+    extern "C" __global__ void wave_rate_##T##_##Q(const T* u, const uint64_t* keys, const uint32_t* codes, uint64_t count,  \
+                                                   double gamma, ByAxis<double> edges, double diffusion,                     \
+                                                   unsigned long long* largest) {                                            \
+        wave_rate<T, Q>(u, keys, codes, count, gamma, edges, diffusion, largest);                                            \
     }
 
 STAGES(float, 2)

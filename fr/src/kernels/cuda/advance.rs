@@ -22,6 +22,11 @@ pub(super) fn advance<const D: usize, T: Kernels<D>>(
     task.check(fluxes.mortars.len());
     task.check_viscous(fluxes.viscous.len(), fluxes.rates.len());
     task.check_elements([u.len(), start.len()], traces.len());
+    assert_eq!(
+        fluxes.walls.len(),
+        task.check_walls() * sizes::wall(D, q),
+        "of the walls"
+    );
     let known = operators::numbers::<T>(task.basis);
     // The first stage writes beside the state, which is then the state at the start; the others write over it.
     let (from, kept, to) = if task.is_first {
@@ -44,6 +49,7 @@ pub(super) fn advance<const D: usize, T: Kernels<D>>(
         .buf(task.far_field)
         .buf(fluxes.viscous)
         .buf(fluxes.rates)
+        .buf(fluxes.walls)
         .val(from)
         .val(kept)
         .val(to)
@@ -57,7 +63,7 @@ pub(super) fn advance<const D: usize, T: Kernels<D>>(
         .val(Sixteen::of(&known, 16))
         .val(Sixteen::of(&known, 32));
     let grid = LaunchGrid::blocks(blocks(count, sizes::face(D, q)), THREADS);
-    // SAFETY: lengths are those of the leaves and slots; a thread writes over what it alone reads, and nothing else uses
+    // SAFETY: lengths are those of the leaves, slots and walls; a thread writes over what it alone reads, and nothing else uses
     // both states meanwhile.
     unsafe { launch.run(grid)? };
     if task.is_first {
@@ -100,17 +106,20 @@ pub(super) fn wave_rate<const D: usize, T: Kernels<D>>(
         count * sizes::unknowns(D),
         "a state should be of its leaves"
     );
+    let codes = 2 * D * waves.leaves.len();
+    assert_eq!(waves.faces.codes.len(), codes, "a code for each face");
     let mut largest = cuda.upload_slice("the fastest wave", &[0u64])?;
     let launch = cuda
         .launch(&ADVANCE, D, name_of!("wave_rate", T, q))
         .buf(u)
         .buf(waves.leaves.keys())
+        .buf(&waves.faces.codes)
         .val(count as u64)
         .val(waves.gamma)
         .val(ByAxis(waves.edges))
         .val(waves.diffusion)
         .out(&mut largest);
-    // SAFETY: a key for each leaf, and the state that its length was compared with.
+    // SAFETY: a key and codes for each leaf, and the state that its length was compared with.
     unsafe { launch.run(LaunchGrid::over(count, ALONE))? };
     Ok(f64::from_bits(largest.read(0)?))
 }

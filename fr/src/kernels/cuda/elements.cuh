@@ -18,6 +18,9 @@ constexpr int SLOT_TRACES = PARTS + 1;
 
 constexpr uint32_t FACE_ID = (1u << FACE_ID_BITS) - 1;
 
+// The code of the faces of removed elements: `walls.rs`, which has those of walls too.
+constexpr uint32_t REMOVED = FACE_OUTSIDE << FACE_ID_BITS | FACE_ID;
+
 // Warps of a thread block.
 constexpr int WARPS = 2;
 constexpr int THREADS = 32 * WARPS;
@@ -32,6 +35,7 @@ struct Shape {
     static constexpr int TRACE = V * FACE;
     static constexpr int GRADIENT_TRACE = G * FACE;
     static constexpr int RATES = G * NODES;
+    static constexpr int WALL = TRACE + FACE;
     static constexpr int PER_WARP = 32 / FACE;
     static constexpr int PER_BLOCK = WARPS * PER_WARP;
 

@@ -6,6 +6,7 @@ mod adapt;
 mod advance;
 mod mortar;
 mod viscous;
+mod walls;
 
 use super::{EulerKernels, Fluxes, Kernels, Task, sizes, stages::Waves};
 use crate::{ElementChanges, EulerFlow, FrError};
@@ -19,6 +20,7 @@ static MORTAR: [Module; 2] = cutlink_device::cuda_modules!("mortar");
 static SENSOR: [Module; 2] = cutlink_device::cuda_modules!("sensor");
 static TRANSFER: [Module; 2] = cutlink_device::cuda_modules!("transfer");
 static VISCOUS: [Module; 2] = cutlink_device::cuda_modules!("viscous");
+static WALLS: [Module; 2] = cutlink_device::cuda_modules!("walls");
 
 /// Threads of a block: `THREADS` of `elements.cuh`.
 const THREADS: u32 = 64;
@@ -109,6 +111,16 @@ impl<const D: usize, T: Kernels<D>> Task<'_, D, T, Cuda> {
         );
     }
 
+    /// The faces with walls.
+    ///
+    /// # Panics
+    /// Where there is not a kind for each.
+    fn check_walls(&self) -> usize {
+        let slots = self.walls.faces.len();
+        assert_eq!(self.walls.kinds.len(), slots, "of the walls");
+        slots
+    }
+
     /// # Panics
     /// Where an array of a viscous flow has another length than that of the leaves; of others they are empty.
     fn check_viscous(&self, traces: usize, rates: usize) {
@@ -163,10 +175,18 @@ impl<const D: usize> EulerKernels<D> for Cuda {
         task: &Task<'_, D, T, Self>,
         states: &CudaBuf<T>,
         u: &CudaBuf<T>,
-        traces: &mut CudaBuf<T>,
-        rates: &mut CudaBuf<T>,
+        out: [&mut CudaBuf<T>; 3],
     ) -> Result<(), FrError> {
-        viscous::rates(self, task, states, u, [traces, rates])
+        viscous::rates(self, task, states, u, out)
+    }
+
+    fn walls<T: Kernels<D>>(
+        &self,
+        task: &Task<'_, D, T, Self>,
+        viscous: &CudaBuf<T>,
+        out: &mut CudaBuf<T>,
+    ) -> Result<(), FrError> {
+        walls::walls(self, task, viscous, out)
     }
 
     fn advance<T: Kernels<D>>(

@@ -3,6 +3,7 @@
 #include "columns.cuh"
 #include "linear.cuh"
 #include "tensor.cuh"
+#include "walls.cuh"
 
 // Velocity by axis, then p / ρ.
 template <typename T>
@@ -32,10 +33,12 @@ struct Viscous {
     T* __restrict__ new_traces;
     T* __restrict__ rates;
     T gamma, viscosity, conductivity;
+    Walls<T> walls;
+    T* __restrict__ at_walls;
 };
 
-// The common velocity and p / ρ at a point of a leaf's face: of the side of lower coordinates.
-template <typename T, int Q>
+// The common velocity and p / ρ at a point of a leaf's face: of the side of lower coordinates, or what a wall holds.
+template <bool WALLS, typename T, int Q>
 __device__ __forceinline__ void common(const Viscous<T>& task, uint32_t leaf, int face, int point, T (&out)[G]) {
     using S = Shape<Q>;
     const uint32_t code = task.codes[leaf * FACES + face], kind = code >> FACE_ID_BITS, id = code & FACE_ID;
@@ -48,6 +51,14 @@ __device__ __forceinline__ void common(const Viscous<T>& task, uint32_t leaf, in
             u[v] = task.traces[trace * S::TRACE + v * S::FACE + point];
         }
         variables(task.gamma, u, out);
+        if (WALLS && kind == FACE_OUTSIDE && id != 0) {
+            const Wall<T> wall = task.walls.at(id - 1);
+#pragma unroll
+            for (int v = 0; v < G; v++) {
+                const bool is_held = v < D ? wall.holds(v, face / 2) : wall.kind == ISOTHERMAL;
+                out[v] = is_held ? wall.state[v] : out[v];
+            }
+        }
         return;
     }
     uint32_t slot = id, part = PARTS;
@@ -63,13 +74,13 @@ __device__ __forceinline__ void common(const Viscous<T>& task, uint32_t leaf, in
 }
 
 // The same at both faces of an axis that is not the last, for the group.
-template <typename T, int Q>
+template <bool WALLS, typename T, int Q>
 __device__ __forceinline__ void meet_across(const Viscous<T>& task, uint32_t leaf, int axis, int point, T* shared) {
     using S = Shape<Q>;
 #pragma unroll
     for (int face = 2 * axis; face < 2 * axis + 2; face++) {
         T values[G];
-        common<T, Q>(task, leaf, face, point, values);
+        common<WALLS, T, Q>(task, leaf, face, point, values);
 #pragma unroll
         for (int v = 0; v < G; v++) {
             shared[face * S::GRADIENT_TRACE + v * S::FACE + point] = values[v];
@@ -98,7 +109,7 @@ __device__ __forceinline__ void flux_along(int axis, T viscosity, T conductivity
 }
 
 // A thread has a column, as in `advance.cu`. Velocity and p / ρ of the group are in shared memory, then the fluxes.
-template <typename T, int Q>
+template <bool WALLS, typename T, int Q>
 __device__ __forceinline__ void rates(const Viscous<T>& task, const ByAxis<T>& root, const Matrices<T, Q>& matrices,
                                       const Known<T, Q>& known) {
     using S = Shape<Q>;
@@ -107,8 +118,9 @@ __device__ __forceinline__ void rates(const Viscous<T>& task, const ByAxis<T>& r
     constexpr int ONE = S::template padded<T>(S::RATES + MEETING + CROSS * S::RATES);
     __shared__ T memory[S::PER_BLOCK][ONE];
     const Place<Q> place(task.count);
-    const unsigned group = __ballot_sync(~0u, place.is_on);
-    if (!place.is_on) {
+    const bool is_on = place.is_on && !(WALLS && task.codes[static_cast<size_t>(place.item) * FACES] == REMOVED);
+    const unsigned group = __ballot_sync(~0u, is_on);
+    if (!is_on) {
         return;
     }
     T* const values = memory[place.group];
@@ -131,13 +143,13 @@ __device__ __forceinline__ void rates(const Viscous<T>& task, const ByAxis<T>& r
             values[v * S::NODES + place_of<Q>(point, k)] = own[k][v];
         }
     }
-    meet_across<T, Q>(task, leaf, 0, point, meeting);
+    meet_across<WALLS, T, Q>(task, leaf, 0, point, meeting);
     if (D == 3) {
-        meet_across<T, Q>(task, leaf, CROSS - 1, point, meeting);
+        meet_across<WALLS, T, Q>(task, leaf, CROSS - 1, point, meeting);
     }
     T ends[2][G];
-    common<T, Q>(task, leaf, 2 * CROSS, point, ends[0]);
-    common<T, Q>(task, leaf, 2 * CROSS + 1, point, ends[1]);
+    common<WALLS, T, Q>(task, leaf, 2 * CROSS, point, ends[0]);
+    common<WALLS, T, Q>(task, leaf, 2 * CROSS + 1, point, ends[1]);
     __syncwarp(group);
 
     const T scale = static_cast<T>(1u << level_of(task.keys[leaf]));
@@ -223,6 +235,44 @@ __device__ __forceinline__ void rates(const Viscous<T>& task, const ByAxis<T>& r
             trace[a * S::GRADIENT_TRACE + v * S::FACE] = sum;
         }
     }
+    if (WALLS) {
+#pragma unroll
+        for (int a = 0; a < D; a++) {
+#pragma unroll 1
+            for (int upper = 0; upper < 2; upper++) {
+                const uint32_t code = task.codes[static_cast<size_t>(leaf) * FACES + 2 * a + upper], id = code & FACE_ID;
+                if (code >> FACE_ID_BITS != FACE_OUTSIDE || id == 0) {
+                    continue;
+                }
+                T* const out = task.at_walls + static_cast<size_t>(id - 1) * S::GRADIENT_TRACE + point;
+                T sums[G];
+#pragma unroll
+                for (int j = 0; j < Q; j++) {
+                    // Of a point of the line: stresses, and the conducted heat in place of the energy.
+                    T there[G];
+                    const int at = a == CROSS ? 0 : place_of<Q>(on_line<Q>(a, point, j), height_of<Q>(point));
+#pragma unroll
+                    for (int v = 0; v < G; v++) {
+                        there[v] = a == CROSS ? along[j][v] : fluxes[a * S::RATES + v * S::NODES + at];
+                    }
+#pragma unroll
+                    for (int v = 0; v < D; v++) {
+                        const T velocity = a == CROSS ? own[j][v] : values[v * S::NODES + at];
+                        there[D] = mul_add(-there[v], velocity, there[D]);
+                    }
+                    const T edge = matrices.edge(upper)[j];
+#pragma unroll
+                    for (int v = 0; v < G; v++) {
+                        sums[v] = j == 0 ? edge * there[v] : mul_add(edge, there[v], sums[v]);
+                    }
+                }
+#pragma unroll
+                for (int v = 0; v < G; v++) {
+                    out[v * S::FACE] = sums[v];
+                }
+            }
+        }
+    }
 }
 
 // A group has a hanging face: common velocities and p / ρ at the points of its sub-faces, and projected to the coarse side.
@@ -283,15 +333,20 @@ __device__ void common_states(const uint32_t* slots, const uint32_t* hanging, ui
     }
 }
 
-#define VISCOUS(T, Q)                                                                                                         \
-    extern "C" __global__ __launch_bounds__(THREADS) void viscous_rates_##T##_##Q(                                            \
+#define RATES(NAME, WALLS, T, Q)                                                                                              \
+    extern "C" __global__ __launch_bounds__(THREADS) void NAME##_##T##_##Q(                                                   \
         const uint32_t* codes, const uint64_t* keys, uint32_t count, const T* traces, const T* states, const T* u,            \
         T* new_traces, T* out, T gamma, T viscosity, T conductivity, const ByAxis<T> slopes, const T* matrices,                \
-        const __grid_constant__ Sixteen<T> a, const __grid_constant__ Sixteen<T> b,                                           \
-        const __grid_constant__ Sixteen<T> c) {                                                                               \
-        const Viscous<T> task{codes, keys, count, traces, states, u, new_traces, out, gamma, viscosity, conductivity};        \
-        rates<T, Q>(task, slopes, Matrices<T, Q>{matrices}, Known<T, Q>{a, b, c});                                            \
-    }                                                                                                                         \
+        const uint32_t* wall_kinds, const T* wall_states, T* at_walls, const __grid_constant__ Sixteen<T> a,                  \
+        const __grid_constant__ Sixteen<T> b, const __grid_constant__ Sixteen<T> c) {                                         \
+        const Viscous<T> task{codes, keys, count, traces, states, u, new_traces, out, gamma, viscosity, conductivity,         \
+                              {wall_kinds, wall_states}, at_walls};                                                           \
+        rates<WALLS, T, Q>(task, slopes, Matrices<T, Q>{matrices}, Known<T, Q>{a, b, c});                                     \
+    }
+
+#define VISCOUS(T, Q)                                                                                                         \
+    RATES(viscous_rates, false, T, Q)                                                                                         \
+    RATES(viscous_rates_walls, true, T, Q)                                                                                    \
     extern "C" __global__ __launch_bounds__(THREADS) void common_states_##T##_##Q(                                            \
         const uint32_t* slots, const uint32_t* hanging, uint32_t count, const T* traces, T gamma, const T* matrices, T* out) { \
         common_states<T, Q>(slots, hanging, count, traces, gamma, Matrices<T, Q>{matrices}, out);                             \

@@ -39,7 +39,7 @@ pub(super) fn rates<const D: usize, T: Kernels<D>>(
     task: &Task<'_, D, T, Cuda>,
     states: &CudaBuf<T>,
     u: &CudaBuf<T>,
-    [traces, rates]: [&mut CudaBuf<T>; 2],
+    [traces, rates, at_walls]: [&mut CudaBuf<T>; 3],
 ) -> Result<(), FrError> {
     let (q, count) = (task.basis.order() + 1, task.leaves.len());
     let slots = task.faces.slots.len();
@@ -51,10 +51,21 @@ pub(super) fn rates<const D: usize, T: Kernels<D>>(
         slots * sizes::common_slot(D, q),
         "of the hanging faces"
     );
+    let walls = task.check_walls();
+    assert_eq!(
+        at_walls.len(),
+        walls * sizes::gradient_trace(D, q),
+        "of the walls"
+    );
     let coefficients = task.viscosity.expect("a viscous flow");
+    let name = if walls > 0 {
+        name_of!("viscous_rates_walls", T, q)
+    } else {
+        name_of!("viscous_rates", T, q)
+    };
     let known = operators::numbers::<T>(task.basis);
     let launch = cuda
-        .launch(&VISCOUS, D, name_of!("viscous_rates", T, q))
+        .launch(&VISCOUS, D, name)
         .buf(&task.faces.codes)
         .buf(task.leaves.keys())
         .val(count as u32)
@@ -68,11 +79,14 @@ pub(super) fn rates<const D: usize, T: Kernels<D>>(
         .val(coefficients.conductivity)
         .val(ByAxis(coefficients.slopes))
         .buf(task.matrices)
+        .buf(&task.walls.kinds)
+        .buf(&task.walls.states)
+        .out(at_walls)
         .val(Sixteen::of(&known, 0))
         .val(Sixteen::of(&known, 16))
         .val(Sixteen::of(&known, 32));
     let grid = LaunchGrid::blocks(blocks(count, sizes::face(D, q)), THREADS);
-    // SAFETY: lengths are those of the leaves and slots.
+    // SAFETY: lengths are those of the leaves, slots and walls.
     unsafe { launch.run(grid)? };
     Ok(())
 }

@@ -5,7 +5,7 @@ use crate::{
     error::Error,
     fields::OutputSpec,
     solve::{
-        case::{BoundaryTable, by_name},
+        case::{ByType, by_name, short},
         value::Value,
     },
 };
@@ -28,7 +28,11 @@ pub struct FluxCase {
     pub domain: FluxDomainTable,
     pub physics: GasTable,
     pub numerics: FluxNumericsTable,
-    pub boundary: BoundaryTable,
+    pub boundary: FluxBoundaryTable,
+    #[serde(rename = "body", skip_serializing_if = "Vec::is_empty")]
+    pub bodies: Vec<GasBodyTable>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<ReferenceTable>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub far_field: Option<FarFieldTable>,
     pub initial: FluxInitialTable,
@@ -62,6 +66,114 @@ pub struct GasTable {
     pub gamma: Option<f64>,
     pub dynamic_viscosity: Option<f64>,
     pub prandtl: Option<f64>,
+}
+
+/// The type of a face.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(
+    missing_docs,
+    reason = "docs/flux-reconstruction.md describes the names"
+)]
+pub enum FluxFaceKind {
+    Periodic,
+    FarField,
+    NoSlip,
+    FreeSlip,
+}
+
+/// A face of the box; in TOML the name of its type suffices if no other key is needed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(
+    missing_docs,
+    reason = "docs/flux-reconstruction.md describes the keys"
+)]
+pub struct FluxFaceTable {
+    #[serde(rename = "type")]
+    pub kind: FluxFaceKind,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub velocity: Option<Vec<f64>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+}
+
+impl ByType<'_> for FluxFaceTable {
+    type Kind = FluxFaceKind;
+}
+
+impl From<FluxFaceKind> for FluxFaceTable {
+    fn from(kind: FluxFaceKind) -> Self {
+        Self {
+            kind,
+            velocity: None,
+            temperature: None,
+        }
+    }
+}
+
+/// The faces of the box.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(
+    missing_docs,
+    reason = "docs/flux-reconstruction.md describes the keys"
+)]
+pub struct FluxBoundaryTable {
+    #[serde(rename = "x-", deserialize_with = "short")]
+    pub x_lower: Option<FluxFaceTable>,
+    #[serde(rename = "x+", deserialize_with = "short")]
+    pub x_upper: Option<FluxFaceTable>,
+    #[serde(rename = "y-", deserialize_with = "short")]
+    pub y_lower: Option<FluxFaceTable>,
+    #[serde(rename = "y+", deserialize_with = "short")]
+    pub y_upper: Option<FluxFaceTable>,
+    #[serde(rename = "z-", deserialize_with = "short")]
+    pub z_lower: Option<FluxFaceTable>,
+    #[serde(rename = "z+", deserialize_with = "short")]
+    pub z_upper: Option<FluxFaceTable>,
+}
+
+impl FluxBoundaryTable {
+    /// For each axis, the lower and the upper face.
+    pub(super) fn faces(&self) -> [[&Option<FluxFaceTable>; 2]; 3] {
+        [
+            [&self.x_lower, &self.x_upper],
+            [&self.y_lower, &self.y_upper],
+            [&self.z_lower, &self.z_upper],
+        ]
+    }
+}
+
+/// A body: a box of elements that are taken out.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(
+    missing_docs,
+    reason = "docs/flux-reconstruction.md describes the keys"
+)]
+pub struct GasBodyTable {
+    pub name: String,
+    #[serde(rename = "box")]
+    pub bounds: Vec<f64>,
+    #[serde(rename = "type")]
+    pub kind: Option<FluxFaceKind>,
+    pub temperature: Option<f64>,
+}
+
+/// What coefficients of forces are made with.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(
+    missing_docs,
+    reason = "docs/flux-reconstruction.md describes the keys"
+)]
+pub struct ReferenceTable {
+    pub density: Option<f64>,
+    pub velocity: Option<f64>,
+    pub length: Option<f64>,
+    pub area: Option<f64>,
+    pub moment_center: Option<Vec<f64>>,
 }
 
 /// The time integration, by name.
@@ -144,6 +256,7 @@ pub struct FluxInitialTable {
 pub enum SensorName {
     Modal,
     MovingLine,
+    Places,
 }
 
 /// How the mesh follows the flow.
@@ -167,6 +280,22 @@ pub struct FluxAdaptTable {
     pub outer: Option<f64>,
     pub buffer: Option<u32>,
     pub max_elements: Option<u64>,
+    pub at_bodies: Option<u32>,
+    #[serde(rename = "place", skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<PlaceTable>,
+}
+
+/// Levels in a box.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(
+    missing_docs,
+    reason = "docs/flux-reconstruction.md describes the keys"
+)]
+pub struct PlaceTable {
+    #[serde(rename = "box")]
+    pub bounds: Vec<f64>,
+    pub levels: Vec<u32>,
 }
 
 /// The duration of the run.
@@ -191,6 +320,7 @@ pub struct FluxRunTable {
 pub struct FluxOutputTable {
     pub folder: Option<PathBuf>,
     pub integrals_every: Option<u64>,
+    pub forces_every: Option<u64>,
     pub checkpoint_every: Option<u64>,
     pub checkpoint_at_end: Option<bool>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

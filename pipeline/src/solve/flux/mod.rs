@@ -4,6 +4,7 @@
 //! | file | what |
 //! |---|---|
 //! | `case` | the tables, as written |
+//! | `forces` | `forces.csv`, coefficients and shedding |
 //! | `kinds` | which solver a file is for; keys of the other one |
 //! | `resolve` | from tables to parameters, with all defaults |
 //! | `run` | the set-up of a run, and its plan |
@@ -11,8 +12,10 @@
 //! | `state` | the flow at the start: initial, or saved |
 //! | `steps` | the steps: outputs, checkpoints, progress, summary |
 //! | `totals` | `integrals.csv` |
+//! | `walls` | walls, bodies and reference values |
 
 pub mod case;
+mod forces;
 mod kinds;
 mod resolve;
 mod run;
@@ -22,6 +25,7 @@ mod steps;
 #[cfg(test)]
 mod tests;
 mod totals;
+mod walls;
 
 pub use case::FluxCase;
 pub(super) use kinds::parse;

@@ -2,23 +2,23 @@
 
 use super::case::{
     FluxAdaptTable, FluxCase, FluxInitialTable, FluxNumericsTable, FluxPreset, GasTable,
-    RungeKuttaName, SensorName,
+    PlaceTable, RungeKuttaName, SensorName,
 };
 use super::kinds::{SolverKind, SolverTable};
+use super::walls::{Reference, Surroundings};
 use crate::{
     error::Error,
     mesh::build::bare_periodic,
     options::Root,
     solve::{
-        case::{FaceKind, FaceTable},
         expression::{Expression, Scope},
         value,
     },
 };
 use cutlink_amr::linear::Grid;
 use cutlink_fr::{
-    ElementAdaptation, EulerParams, IsentropicVortex, Primitive, RungeKutta, Sensor, TimeStep,
-    Viscosity, kernels::sizes,
+    ElementAdaptation, EulerParams, IsentropicVortex, LevelsInBox, Primitive, RungeKutta, Sensor,
+    TimeStep, Viscosity, kernels::sizes,
 };
 use cutlink_mesher::exact::{Exact, Facet};
 use cutlink_solver::Precision;
@@ -98,9 +98,13 @@ pub(super) struct FluxSetting<const D: usize> {
     pub(super) params: EulerParams<D>,
     pub(super) adaptation: Option<ElementAdaptation>,
     pub(super) initial: FluxInitial<D>,
+    /// By patch with a wall, its number and name.
+    pub(super) patches: Vec<(usize, String)>,
+    /// What coefficients of forces are made with.
+    pub(super) reference: Option<Reference<D>>,
 }
 
-fn positive(what: &str, value: f64) -> Result<f64, Error> {
+pub(super) fn positive(what: &str, value: f64) -> Result<f64, Error> {
     match value > 0.0 && value.is_finite() {
         true => Ok(value),
         false => {
@@ -110,7 +114,7 @@ fn positive(what: &str, value: f64) -> Result<f64, Error> {
 }
 
 /// Numbers of a vector.
-fn vector<const N: usize>(what: &str, given: &[f64]) -> Result<[f64; N], Error> {
+pub(super) fn vector<const N: usize>(what: &str, given: &[f64]) -> Result<[f64; N], Error> {
     given.try_into().map_err(|_| {
         Error::input(format!(
             "{what} has {} numbers, {N} are needed",
@@ -145,7 +149,12 @@ impl FluxCase {
     {
         let gamma = positive("[physics] gamma", self.physics.gamma.unwrap_or(GAMMA))?;
         let viscosity = self.viscosity()?;
-        let periodic = self.periodic::<D>()?;
+        let Surroundings {
+            periodic,
+            has_far_field,
+            walls,
+            patches,
+        } = self.surroundings::<D>()?;
         let (mesh, grid, bounds) = self.domain::<D>(periodic)?;
         let numerics = self.numerics()?;
         let (initial, initial_table) = self.initial(gamma, bounds, periodic)?;
@@ -162,13 +171,31 @@ impl FluxCase {
                 (Some(dt), _) => TimeStep::Fixed(dt),
                 (None, cfl) => TimeStep::Courant(cfl.unwrap_or(CFL)),
             },
-            far_field: self.far_field(periodic.contains(&false))?,
+            far_field: self.far_field(has_far_field)?,
             viscosity,
+            walls,
         };
+        let has_bodies = !params.walls.bodies.is_empty();
+        let reference = match patches.is_empty() {
+            true => None,
+            false => self.reference(params.far_field.as_ref(), &bounds)?,
+        };
+        if patches.is_empty() && (self.reference.is_some() || self.output.forces_every.is_some()) {
+            return Err(Error::input(
+                "[reference] and [output] forces_every are for walls, and there are none",
+            ));
+        }
+        if reference.is_none() && self.output.forces_every.is_some_and(|every| every > 0) {
+            return Err(Error::input(
+                "[output] forces_every is given, and no [reference] velocity",
+            )
+            .hint("give it: coefficients of forces need one"));
+        }
+        let (reference, reference_table) = reference.unzip();
         let one = bytes_of_element::<D>(order, precision, viscosity.is_some());
         let room = (free as f64 * SHARE_OF_MEMORY) as u64 / one;
         let adapted = self.adapt.as_ref();
-        let adapted = adapted.map(|table| adapt(table, order, precision, bounds, room));
+        let adapted = adapted.map(|table| adapt(table, order, precision, bounds, room, has_bodies));
         let (adaptation, adapt_table) = adapted.transpose()?.unzip();
         let case = Self {
             solver: Some(SolverTable {
@@ -182,6 +209,7 @@ impl FluxCase {
             numerics,
             initial: initial_table,
             adapt: adapt_table,
+            reference: reference_table,
             ..self.clone()
         };
         Ok(FluxSetting {
@@ -193,6 +221,8 @@ impl FluxCase {
             params,
             adaptation,
             initial,
+            patches,
+            reference,
         })
     }
 
@@ -210,43 +240,6 @@ impl FluxCase {
             dynamic: positive("[physics] dynamic_viscosity", dynamic)?,
             prandtl: positive("[physics] prandtl", given.prandtl.unwrap_or(PRANDTL))?,
         }))
-    }
-
-    /// The axes along which the box is periodic.
-    fn periodic<const D: usize>(&self) -> Result<[bool; D], Error> {
-        let names = ["x", "y", "z"];
-        let faces = self.boundary.faces();
-        if faces[D..].iter().flatten().any(|face| face.is_some()) {
-            return Err(Error::input(
-                "[boundary] has faces along z, and the box is 2D",
-            ));
-        }
-        let mut periodic = [false; D];
-        for (axis, pair) in faces[..D].iter().enumerate() {
-            let kind = |upper: usize| -> Result<FaceKind, Error> {
-                let name = format!("[boundary] \"{}{}\"", names[axis], ["-", "+"][upper]);
-                let ways = "it may be \"periodic\" or \"far-field\"";
-                let Some(face) = pair[upper] else {
-                    return Err(Error::input(format!("{name} is missing")).hint(ways));
-                };
-                if !matches!(face.kind, FaceKind::Periodic | FaceKind::FarField) {
-                    let what = format!("{name} has a type that flux reconstruction has not");
-                    return Err(Error::input(what).hint(ways));
-                }
-                if *face != FaceTable::from(face.kind) {
-                    return Err(Error::input(format!("{name} has keys besides its type"))
-                        .hint("the state beyond far-field faces is [far_field]"));
-                }
-                Ok(face.kind)
-            };
-            let kinds = [kind(0)?, kind(1)?];
-            if kinds[0] != kinds[1] {
-                let what = format!("one face along {} is periodic, the other not", names[axis]);
-                return Err(Error::input(format!("[boundary] {what}")));
-            }
-            periodic[axis] = kinds[0] == FaceKind::Periodic;
-        }
-        Ok(periodic)
     }
 
     /// The box, its root grid, and its corners.
@@ -481,6 +474,7 @@ fn adapt<const D: usize>(
     precision: Precision,
     bounds: [[f64; D]; 2],
     room: u64,
+    has_bodies: bool,
 ) -> Result<(ElementAdaptation, FluxAdaptTable), Error> {
     let wrong = |what: String| Error::input(format!("[adapt] {what}"));
     let levels = given.levels.ok_or_else(|| {
@@ -490,11 +484,21 @@ fn adapt<const D: usize>(
     if levels == 0 {
         return Err(wrong("levels is 0".into()).hint("1 is the coarsest elements alone"));
     }
-    let every = given.every.unwrap_or(EVERY);
+    let name = given.sensor.unwrap_or(SensorName::Modal);
+    let is_fixed = name == SensorName::Places;
+    if is_fixed && given.every.is_some() {
+        return Err(wrong(
+            "every is given, and sensor = \"places\" never changes the mesh".into(),
+        ));
+    }
+    let every = if is_fixed {
+        u64::MAX
+    } else {
+        given.every.unwrap_or(EVERY)
+    };
     if every == 0 {
         return Err(wrong("every is 0".into()).hint("steps between two adaptations"));
     }
-    let name = given.sensor.unwrap_or(SensorName::Modal);
     let modal = [given.refine, given.coarsen, given.momentum, given.floor];
     let line = [given.inner, given.outer];
     let (is_modal, is_line) = (
@@ -502,12 +506,18 @@ fn adapt<const D: usize>(
         line.iter().any(Option::is_some) || given.from.is_some() || given.velocity.is_some(),
     );
     let mut table = FluxAdaptTable {
-        every: Some(every),
+        every: (!is_fixed).then_some(every),
         sensor: Some(name),
         buffer: Some(given.buffer.unwrap_or(0)),
         ..given.clone()
     };
     let sensor = match name {
+        SensorName::Places if is_line || is_modal => {
+            return Err(wrong(
+                "sensor = \"places\" has no keys besides levels".into(),
+            ));
+        }
+        SensorName::Places => Sensor::Places,
         SensorName::Modal if is_line => {
             return Err(wrong(
                 "from, velocity, inner and outer are for sensor = \"moving-line\"".into(),
@@ -563,6 +573,36 @@ fn adapt<const D: usize>(
             }
         }
     };
+    let at_bodies = given.at_bodies.unwrap_or(levels);
+    if given.at_bodies.is_some() && !has_bodies {
+        return Err(wrong("at_bodies is given, and there are no bodies".into()));
+    }
+    if at_bodies == 0 || at_bodies > levels {
+        return Err(wrong(format!("at_bodies is {at_bodies}"))
+            .hint(format!("1, the coarsest elements, to {levels}")));
+    }
+    table.at_bodies = has_bodies.then_some(at_bodies);
+    let place = |table: &PlaceTable| -> Result<LevelsInBox, Error> {
+        let (bounds, of) = (&table.bounds, &table.levels);
+        let is_box = bounds.len() == 2 * D && (0..D).all(|a| bounds[a] < bounds[D + a]);
+        if !is_box || of.len() != 2 || of[0] < 1 || of[0] > of[1] {
+            return Err(Error::input(format!(
+                "[[adapt.place]] box {bounds:?} with levels {of:?} is none"
+            ))
+            .hint(format!(
+                "{} numbers of the lower and the upper corner, and the coarsest and the finest level: 1 is the coarsest elements",
+                2 * D
+            )));
+        }
+        let corner =
+            |first: usize| std::array::from_fn(|a| if a < D { bounds[first + a] } else { 0.0 });
+        Ok(LevelsInBox {
+            lower: corner(0),
+            upper: corner(D),
+            levels: [of[0] - 1, of[1] - 1],
+        })
+    };
+    let places = given.places.iter().map(place).collect::<Result<_, _>>()?;
     let most = given.max_elements.unwrap_or(room);
     let adaptation = ElementAdaptation {
         every,
@@ -570,6 +610,8 @@ fn adapt<const D: usize>(
         levels: [0, levels - 1],
         buffer: given.buffer.unwrap_or(0),
         most_elements: usize::try_from(most).unwrap_or(usize::MAX),
+        at_bodies: if has_bodies { at_bodies - 1 } else { 0 },
+        places,
     };
     Ok((adaptation, table))
 }

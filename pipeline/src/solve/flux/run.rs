@@ -2,6 +2,7 @@
 
 use super::{
     case::FluxCase,
+    forces::{FORCES_EVERY, FluxForces},
     resolve::{FluxInitial, FluxSetting, bytes_of_element, failed},
     scene::FluxScene,
     state::{restore, set_up, settle_step},
@@ -26,7 +27,7 @@ use crate::{
 use cutlink_amr::{LinearKernels, linear::Leaves};
 use cutlink_device::{Backend, Host, Memory, select};
 use cutlink_fr::{
-    EulerFlow,
+    EulerFlow, Sensor,
     kernels::{EulerKernels, Kernels},
 };
 use cutlink_mesher::exact::{Exact, Facet};
@@ -180,10 +181,14 @@ impl FluxCase {
             resolved.exact().is_some(),
         );
         let text = resolved.case.to_toml()?;
+        let mut forces = FluxForces::new(&resolved);
         let start = if options.resume {
             output::remove_abandoned(&folder);
             let step = resume(&folder, &header, observer, |from| restore(&mut flow, from))?.step;
             totals.read(&folder, step)?;
+            if let Some(forces) = &mut forces {
+                forces.read(&folder, step)?;
+            }
             note_changes(&folder.join("case.toml"), &text, observer);
             Start::Resumed { step }
         } else {
@@ -197,6 +202,9 @@ impl FluxCase {
         let fields = FieldWriter::new(&folder, specs, resolved.units(), &scene.mesh, start)?;
         write(&folder, "case.toml", &text)?;
         totals.begin(&folder)?;
+        if let Some(forces) = &mut forces {
+            forces.begin(&folder)?;
+        }
         let begun_at = flow.steps();
         let flow = flow.on(backend)?;
         let mut run = FluxRun {
@@ -206,6 +214,7 @@ impl FluxCase {
             device,
             header,
             totals,
+            forces,
             fields,
             most: steps,
             begun_at,
@@ -262,9 +271,12 @@ impl FluxCase {
         (case.numerics.dt, case.numerics.cfl) = (Some(dt), None);
         case.output.folder = Some(folder.clone());
         case.output.integrals_every = Some(given.integrals_every.unwrap_or(INTEGRALS_EVERY));
+        case.output.forces_every =
+            (setting.reference.as_ref()).map(|_| given.forces_every.unwrap_or(FORCES_EVERY));
         case.output.write.clone_from(&specs);
         Ok(FluxResolved {
             integrals_every: given.integrals_every.unwrap_or(INTEGRALS_EVERY),
+            forces_every: given.forces_every.unwrap_or(FORCES_EVERY),
             checkpoint_every: given.checkpoint_every,
             checkpoint_at_end: given.checkpoint_at_end.unwrap_or(true),
             case: case.clone(),
@@ -300,6 +312,7 @@ pub(super) struct FluxResolved<const D: usize> {
     pub(super) steps: u64,
     pub(super) dt: f64,
     pub(super) integrals_every: u64,
+    pub(super) forces_every: u64,
     pub(super) checkpoint_every: Option<u64>,
     pub(super) checkpoint_at_end: bool,
 }
@@ -348,6 +361,7 @@ impl<const D: usize> FluxResolved<D> {
             .setting
             .adaptation
             .as_ref()
+            .filter(|a| a.sensor != Sensor::Places)
             .map(|a| a.most_elements as u64);
         let finest = match &self.setting.adaptation {
             Some(adaptation) => adaptation.levels[1],

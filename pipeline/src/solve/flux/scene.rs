@@ -34,10 +34,11 @@ where
         let values = values(flow, &forest);
         let rim = Host.interfaces(&forest)?;
         let blocks = forest.capacity();
+        let solid = solid(flow, &forest);
         let mesh = Mesh {
             frame: base.frame,
             classes: Classes {
-                solid: vec![0; blocks],
+                solid,
                 boundary: vec![0; blocks],
                 ghost: rim.ghost,
                 interface: rim.interface,
@@ -75,6 +76,31 @@ where
     }
 }
 
+/// By block id, the cells in bodies: all or none of an element, and of a refined block those with nothing but solid finer
+/// cells.
+fn solid<const D: usize, T: Kernels<D>>(flow: &EulerFlow<D, T>, forest: &Forest<D>) -> Vec<u64> {
+    let mut solid = vec![0; forest.capacity()];
+    let all = u64::MAX >> (64 - dims::cells(D));
+    for ids in forest.levels.iter().rev() {
+        for &id in ids {
+            solid[id as usize] = if forest.is_leaf(id) {
+                let level = u32::from(forest.level[id as usize]);
+                let leaf = flow.leaves().find(level, forest.coord[id as usize]);
+                let leaf = leaf.expect("a leaf block should be an element");
+                if flow.is_removed(leaf) { all } else { 0 }
+            } else {
+                let is_solid = |cell: &usize| {
+                    let (block, cells) = children_of_cell(forest, id, *cell);
+                    cells.into_iter().all(|cell| solid[block] >> cell & 1 == 1)
+                };
+                let cells = (0..dims::cells(D)).filter(is_solid);
+                cells.map(|cell| 1 << cell).sum()
+            };
+        }
+    }
+    solid
+}
+
 /// By block id and cell; refined blocks have the means of their children's cells.
 fn values<const D: usize, T: Kernels<D>>(
     flow: &EulerFlow<D, T>,
@@ -109,6 +135,24 @@ fn values<const D: usize, T: Kernels<D>>(
     values
 }
 
+/// The child of a refined block that holds one of its cells, and the finer cells in it.
+fn children_of_cell<const D: usize>(
+    forest: &Forest<D>,
+    id: u32,
+    cell: usize,
+) -> (usize, Vec<usize>) {
+    let place: [i32; D] = dims::unravel(cell, dims::EDGE as usize);
+    let child = (0..D)
+        .map(|a| ((place[a] / 2) as usize) << a)
+        .sum::<usize>();
+    let block = forest.first_child[id as usize] as usize + child;
+    let finer = |part: usize| {
+        let finer = std::array::from_fn(|a| place[a] % 2 * 2 + (part >> a & 1) as i32);
+        dims::ravel::<D>(finer, dims::EDGE as usize)
+    };
+    (block, (0..dims::children(D)).map(finer).collect())
+}
+
 /// The mean of the 2^D finer cells in a cell of a refined block.
 fn mean_of_children<const D: usize>(
     forest: &Forest<D>,
@@ -116,20 +160,15 @@ fn mean_of_children<const D: usize>(
     cell: usize,
     values: &[Primitive<D>],
 ) -> Primitive<D> {
-    let place: [i32; D] = dims::unravel(cell, dims::EDGE as usize);
-    let child = (0..D)
-        .map(|a| ((place[a] / 2) as usize) << a)
-        .sum::<usize>();
-    let block = forest.first_child[id as usize] as usize + child;
+    let (block, cells) = children_of_cell(forest, id, cell);
     let mut sum = Primitive {
         density: 0.0,
         velocity: [0.0; D],
         pressure: 0.0,
     };
     let share = 1.0 / dims::children(D) as f64;
-    for part in 0..dims::children(D) {
-        let finer = std::array::from_fn(|a| place[a] % 2 * 2 + (part >> a & 1) as i32);
-        let own = &values[block * dims::cells(D) + dims::ravel::<D>(finer, dims::EDGE as usize)];
+    for cell in cells {
+        let own = &values[block * dims::cells(D) + cell];
         sum.density += share * own.density;
         sum.pressure += share * own.pressure;
         for (sum, own) in sum.velocity.iter_mut().zip(own.velocity) {

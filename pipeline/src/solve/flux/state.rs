@@ -1,12 +1,11 @@
 //! The flow at the start of a run: its initial state, the length of its steps, or a saved state.
 
-use super::resolve::{FluxInitial, FluxSetting, failed};
+use super::resolve::{FluxInitial, FluxSetting};
 use crate::{
     error::{Error, ErrorKind},
     solve::expression::Expression,
 };
 use cutlink_amr::linear::Leaves;
-use cutlink_device::Host;
 use cutlink_fr::{EulerFlow, Primitive, TimeStep, kernels::Kernels};
 use std::{
     io::Read,
@@ -17,8 +16,11 @@ use std::{
 pub(super) fn set_up<const D: usize, T: Kernels<D>>(
     setting: &FluxSetting<D>,
 ) -> Result<EulerFlow<D, T>, Error> {
-    let leaves = Leaves::<D>::new(&Host, setting.grid).map_err(failed)?;
     let [lower, upper] = setting.bounds;
+    let at_bodies = setting.adaptation.as_ref().map_or(0, |a| a.at_bodies);
+    let walls = &setting.params.walls;
+    let leaves = walls.leaves(setting.grid, lower, upper, at_bodies);
+    let leaves = leaves.map_err(|error| setting.case.of_body(error))?;
     let mut flow = EulerFlow::<D, T>::new(&leaves, lower, upper, setting.params.clone())?;
     flow.follow(setting.adaptation.clone())?;
     let wrong = Mutex::new(None);

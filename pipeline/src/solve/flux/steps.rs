@@ -1,6 +1,7 @@
 //! The steps of a run, and its outputs.
 
 use super::{
+    forces::FluxForces,
     run::FluxResolved,
     scene::FluxScene,
     totals::{TotalsTable, write},
@@ -14,6 +15,7 @@ use crate::{
     solve::{
         checkpoint::{self, Header},
         lock::FolderLock,
+        means::Statistics,
         run::{RunOptions, RunSummary},
     },
 };
@@ -44,6 +46,7 @@ pub(super) struct FluxRun<'a, const D: usize> {
     pub(super) device: DeviceReport,
     pub(super) header: Header,
     pub(super) totals: TotalsTable,
+    pub(super) forces: Option<FluxForces<D>>,
     pub(super) fields: FieldWriter<D>,
     pub(super) most: u64,
     pub(super) begun_at: u64,
@@ -65,16 +68,25 @@ where
         mut flow: EulerFlow<D, T, B>,
     ) -> Result<RunSummary, Error> {
         self.observer.begin(self.most.saturating_sub(self.begun_at));
+        self.sample_forces(&mut flow)?;
         B::look(&flow, |seen| self.write(seen, false))??;
         while flow.steps() < self.most {
             let step = flow.steps();
             let steps = self.to_next_look(step).min(self.most - step);
-            flow.advance(steps)?;
+            while flow.steps() < step + steps {
+                let left = step + steps - flow.steps();
+                let to_sample = self.forces.as_ref().map(|f| f.to_next(flow.steps()));
+                flow.advance(to_sample.map_or(left, |next| next.min(left)))?;
+                self.sample_forces(&mut flow)?;
+            }
             let stages = self.resolved.setting.params.runge_kutta.evaluations() as f64;
             self.work += steps as f64 * stages * flow.degrees_of_freedom() as f64;
             let step = flow.steps();
             if !flow.wave_rate()?.is_finite() {
                 return Err(diverged(step, flow.time()));
+            }
+            if let Some(forces) = &mut self.forces {
+                forces.write()?;
             }
             let is_stopped = self.options.stop.is_stopped();
             let saves = is_stopped || self.is_save_due(step);
@@ -89,6 +101,17 @@ where
             }
         }
         B::look(&flow, |seen| self.finish(seen))?
+    }
+
+    /// A sample of the forces where one is due.
+    fn sample_forces<T: Kernels<D>, B: EulerKernels<D>>(
+        &mut self,
+        flow: &mut EulerFlow<D, T, B>,
+    ) -> Result<(), Error> {
+        match &mut self.forces {
+            Some(forces) => forces.sample(flow),
+            None => Ok(()),
+        }
     }
 
     /// What is due, and a checkpoint if asked for.
@@ -178,8 +201,10 @@ where
     fn progress(&self, step: u64, elements: usize) -> String {
         let done = (step - self.begun_at).max(1) as f64;
         let left = (self.most - step) as f64 / done;
+        let drag = self.forces.as_ref().and_then(FluxForces::drag);
+        let drag = drag.map_or(String::new(), |drag| format!(", C_D {drag:.4}"));
         format!(
-            "{:.3} GDoF/s, {:.0} s left, {elements} elements",
+            "{:.3} GDoF/s, {:.0} s left, {elements} elements{drag}",
             self.rate(),
             left * self.began.elapsed().as_secs_f64(),
         )
@@ -191,6 +216,9 @@ where
             return Ok(());
         }
         self.totals.sync()?;
+        if let Some(forces) = &self.forces {
+            forces.sync()?;
+        }
         let header = Header {
             step,
             ..self.header.clone()
@@ -221,6 +249,10 @@ where
         let (elements, error) = (flow.elements(), self.error(flow));
         let energies = self.resolved.is_viscous().then(|| flow.energies());
         let params = &self.resolved.setting.params;
+        let folder = &self.resolved.folder;
+        let forces = self.forces.as_ref();
+        let forces = forces.map(|forces| forces.statistics(folder)).transpose()?;
+        let removed = elements - flow.elements_in_gas();
         let summary = json!({
             "schema": crate::JSON_SCHEMA,
             "cutlink": env!("CARGO_PKG_VERSION"),
@@ -233,7 +265,11 @@ where
             "dt": self.resolved.dt,
             "order": params.order,
             "elements": elements,
+            "removed": removed,
             "points": elements * flow.nodes(),
+            "patches": forces.as_ref().map(Statistics::summary),
+            "stationary": forces.as_ref().map(Statistics::stationary),
+            "strouhal": forces.as_ref().map(Statistics::strouhal),
             "integrals": {
                 "mass": now[0],
                 "momentum": &now[1..1 + D],
@@ -247,9 +283,12 @@ where
             "gdofs": self.rate(),
             "seconds": seconds,
         });
-        let folder = &self.resolved.folder;
         write(folder, "summary.json", &format!("{summary:#}\n"))?;
         let mut text = format!("{elements} elements at time {time:.6} s\n");
+        if removed > 0 {
+            let _ = writeln!(text, "{removed} of them are in bodies");
+        }
+        text += &forces.as_ref().map(Statistics::table).unwrap_or_default();
         if let Some(error) = error {
             let _ = writeln!(text, "L2 error of the density: {error:.4e}");
         }

@@ -7,7 +7,7 @@ use crate::{
 };
 use cutlink_amr::linear::{Grid, Leaves};
 use cutlink_device::Host;
-use cutlink_fr::{EulerFlow, EulerParams, Primitive, RungeKutta, TimeStep};
+use cutlink_fr::{EulerFlow, EulerParams, GasWalls, Primitive, RungeKutta, TimeStep};
 use cutlink_solver::fields::{gradient, vorticity};
 use std::{collections::BTreeMap, f64::consts::TAU, fs, path::Path};
 
@@ -260,7 +260,11 @@ fn what_makes_no_sense_is_refused_with_its_key() {
             "\"x+\" = \"far-field\"",
             "one face along x",
         ),
-        ("\"x+\" = \"periodic\"", "\"x+\" = \"no-slip\"", "\"x+\""),
+        (
+            "\"x+\" = \"periodic\"",
+            "\"x+\" = \"no-slip\"",
+            "no viscosity",
+        ),
         ("mach = 0.5", "mach = 0.5\ndensity = 1", "preset and fields"),
         ("mach = 0.5", "mach = 0.5\nstrength = 500", "pressure left"),
         ("inner = 5", "inner = 5\nrefine = 0.1", "sensor = \"modal\""),
@@ -288,10 +292,165 @@ fn what_makes_no_sense_is_refused_with_its_key() {
     );
 }
 
+/// The flow around a square in a folder, for so many steps.
+fn square(folder: &Path, steps: u64, change: impl Fn(String) -> String) -> FluxCase {
+    let text = example::text("square-cylinder").expect("an example");
+    let text = text.replace("folder = \"square\"", &format!("folder = {folder:?}"));
+    let text = text.replace("levels = 5 ", "levels = 4 ");
+    let text = text.replace("levels = [4, 5]", "levels = [3, 4]");
+    let text = text.replace("seconds = 90", &format!("steps = {steps}"));
+    let text = text.replace("every_seconds = 10", "every_steps = 40");
+    FluxCase::from_toml(&change(text)).expect("a case")
+}
+
+#[test]
+fn a_flow_around_a_square_is_resumed_with_the_same_forces() {
+    let folders = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
+    let modal = |text: String| {
+        let text = text.replace("sensor = \"places\" ", "momentum = 1 ");
+        text.replace(
+            "[[adapt.place]]\nbox = [-2, -2.5, 12, 2.5]\nlevels = [3, 5]\n",
+            "",
+        )
+    };
+    let options = RunOptions::default();
+    let whole = square(folders[0].path(), 160, modal);
+    let summary = whole.run_with(&options, &mut ()).expect("a run").json;
+    square(folders[1].path(), 72, modal)
+        .run_with(&options, &mut ())
+        .expect("a run");
+    let resume = RunOptions {
+        resume: true,
+        threads: 1,
+        ..RunOptions::default()
+    };
+    square(folders[1].path(), 160, modal)
+        .run_with(&resume, &mut ())
+        .expect("a run");
+    let [one, two] = folders.each_ref().map(|folder| files(folder.path()));
+    for name in ["forces.csv", "integrals.csv", "step_000000000160.ckpt"] {
+        let name = match one.contains_key(name) {
+            true => name.to_owned(),
+            false => {
+                let last = one.keys().rfind(|file| file.ends_with(".ckpt"));
+                last.expect("a checkpoint").clone()
+            }
+        };
+        assert!(one[&name] == two[&name], "{name}");
+    }
+    let forces = String::from_utf8(one["forces.csv"].clone()).expect("text");
+    assert_eq!(forces.lines().count(), 1 + 11, "{forces}");
+    let last = forces.lines().last().expect("a line");
+    let numbers: Vec<f64> = last.split(',').map(|x| x.parse().expect(last)).collect();
+    assert!(numbers[2] > 0.5, "a drag: {forces}");
+    assert!(summary["removed"].as_u64() > Some(0), "{summary}");
+    assert!(
+        summary["patches"]["square"]["C_D"]["mean"].as_f64() > Some(0.5),
+        "{summary}"
+    );
+}
+
+#[test]
+fn walls_that_make_no_sense_are_refused_with_their_key() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cases = [
+        (
+            "box = [-0.5, -0.5, 0.5, 0.5]",
+            "box = [-0.5, -0.5, 0.6, 0.5]",
+            "x = 0.6, where elements of level 4 have none",
+        ),
+        (
+            "box = [-0.5, -0.5, 0.5, 0.5]",
+            "box = [-0.5, -0.5, 0.6, 0.5]",
+            "the nearest are at 0.5 and 1",
+        ),
+        (
+            "box = [-0.5, -0.5, 0.5, 0.5]",
+            "box = [0.5, -0.5, -0.5, 0.5]",
+            "\"square\" is empty",
+        ),
+        (
+            "box = [-0.5, -0.5, 0.5, 0.5]",
+            "box = [-0.5, 0.5]",
+            "4 are needed",
+        ),
+        ("name = \"square\"", "", "no name"),
+        (
+            "name = \"square\"",
+            "name = \"square\"\ntype = \"periodic\"",
+            "no body has",
+        ),
+        ("dynamic_viscosity = 0.01", "", "prandtl"),
+        (
+            "\"y-\" = \"far-field\"",
+            "\"y-\" = { type = \"far-field\", velocity = [1, 0] }",
+            "does not use",
+        ),
+        (
+            "\"y-\" = \"far-field\"",
+            "\"y-\" = { type = \"no-slip\", velocity = [0, 1] }",
+            "through the wall",
+        ),
+        (
+            "\"y-\" = \"far-field\"",
+            "\"y-\" = { type = \"no-slip\", temperature = -1 }",
+            "\"y-\" temperature",
+        ),
+        (
+            "sensor = \"places\" ",
+            "every = 3\nsensor = \"places\" ",
+            "never changes",
+        ),
+        (
+            "sensor = \"places\" ",
+            "at_bodies = 9\nsensor = \"places\" ",
+            "at_bodies is 9",
+        ),
+        ("levels = [3, 4]", "levels = [4, 3]", "[[adapt.place]]"),
+        (
+            "[run]",
+            "[reference]\nlength = -1\n[run]",
+            "[reference] length",
+        ),
+    ];
+    for (good, bad, words) in cases {
+        let case = square(folder.path(), 10, |text| {
+            assert!(text.contains(good), "{good}");
+            text.replace(good, bad)
+        });
+        let failure = case.plan(&RunOptions::default(), &mut ()).expect_err(bad);
+        assert!(failure.to_string().contains(words), "{bad}: {failure}");
+        assert_eq!(failure.kind, ErrorKind::Input, "{failure}");
+    }
+    // Without viscosity a wall cannot hold the gas.
+    let inviscid = |text: String| {
+        let text = text
+            .replace("dynamic_viscosity = 0.01", "")
+            .replace("prandtl = 0.71", "");
+        text.replace("\"y-\" = \"far-field\"", "\"y-\" = \"no-slip\"")
+    };
+    let failure = square(folder.path(), 10, inviscid).plan(&RunOptions::default(), &mut ());
+    let failure = failure.expect_err("no viscosity");
+    assert!(failure.to_string().contains("no viscosity"), "{failure}");
+    let free = |text: String| inviscid(text).replace("\"no-slip\"", "\"free-slip\"");
+    let plan = square(folder.path(), 10, free).plan(&RunOptions::default(), &mut ());
+    assert!(plan.is_ok(), "{plan:?}");
+    // Walls are needed for forces.
+    let text = example::text("vortex").expect("an example");
+    let case = FluxCase::from_toml(&format!("{text}\n[reference]\nlength = 1\n")).expect("a case");
+    let failure = case
+        .plan(&RunOptions::default(), &mut ())
+        .expect_err("no walls");
+    assert!(failure.to_string().contains("there are none"), "{failure}");
+}
+
 #[test]
 fn keys_of_the_other_kind_are_named() {
     let text = example::text("vortex").expect("an example");
     let other = example::text("cavity").expect("an example");
+    let failure = Case::from_toml(&format!("{other}\n[[body]]\nname = \"a\"\n"));
+    let failure = failure.expect_err("of the other kind");
+    assert!(failure.message.contains("[body] is a key of"), "{failure}");
     for (add, words) in [
         ("[free_stream]\nspeed = 1\n", "[free_stream] is a key of"),
         ("[groups]\na = []\n", "[groups] is a key of"),
@@ -350,6 +509,7 @@ fn outputs_see_the_flow() {
         time_step: TimeStep::Fixed(1e-3),
         far_field: None,
         viscosity: None,
+        walls: GasWalls::default(),
     };
     let edge = 2.0;
     let mut flow = EulerFlow::<2>::new(&leaves, [0.0; 2], [edge; 2], params).expect("a flow");
