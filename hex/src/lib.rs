@@ -20,6 +20,7 @@ mod quality;
 pub mod refine;
 pub mod snap;
 mod validate;
+pub mod volume;
 
 pub use geometry::{CellGeometry, FaceGeometry};
 pub use mesh::{PolyLevels, PolyMesh, PolyPatch};
@@ -28,3 +29,4 @@ pub use quality::{MeshQuality, QualityLimits};
 pub use refine::{CellPath, RefineError, RefinedMesh};
 pub use snap::{SnapCounts, SnapTarget, TargetEdge, TargetPoint};
 pub use validate::PolyViolation;
+pub use volume::{VolumeError, VolumeMesh};

@@ -4,7 +4,9 @@
 //! faces inside a new cell take the fluxes that give each child its share, by volume, of the cell's divergence: those of
 //! a potential on the 8 children, the least ones that do. Uniform flow through a parallelepiped stays uniform.
 
-use super::{CellPath, RefineError, RefinedMesh, shape::NONE, step::Split, zones::FacesByCells};
+use super::{
+    CellPath, RefineError, RefinedMesh, shape::NONE, step::Split, tets, zones::FacesByCells,
+};
 use crate::geometry::norm;
 use crate::{PolyMesh, PolyViolation};
 use rayon::prelude::*;
@@ -81,6 +83,12 @@ fn refined(split: &Split, mesh: &PolyMesh, fluxes: &mut [Vec<f64>]) {
         })
         .filter(|&(cell, _)| split.marks[cell] != 0);
     let starts: Vec<usize> = starts.map(|(_, first)| first).collect();
+    let inner = split.from.iter().filter(|&&of| of == NONE).count();
+    // A tetrahedron has 8 faces inside, a hexahedron 12.
+    let solve = match inner == 8 * starts.len() {
+        true => tets::potential,
+        false => solve,
+    };
     for of_field in fluxes {
         let part = |(face, &of): (usize, &u32)| match of {
             NONE => 0.0,

@@ -14,12 +14,15 @@
 //! New points are shared: 7 a cell in bulk. Each cell is closed: faces beside a split edge have its midpoint. Nothing
 //! depends on the number of threads. Centres of faces and cells are OpenFOAM's, so that meshes of planar and of twisted
 //! cells agree with those of its `refineHexMesh`.
+//!
+//! Meshes of tetrahedra alone have a step of their own ([`tets`]): six edges, no new points in faces and cells.
 
 mod files;
 mod fluxes;
 mod paths;
 mod shape;
 mod step;
+mod tets;
 mod zones;
 
 use crate::geometry::{norm, sub};
@@ -188,6 +191,9 @@ impl RefinedMesh {
             self.mesh.cells,
             "there should be a mark for each cell"
         );
+        if let Some(corners) = tets::corners(&self.mesh) {
+            return tets::step(self, corners, marks);
+        }
         check_memory("closing marks", close_bytes(&self.mesh))?;
         let (starts, of_cell) = self.mesh.cell_faces();
         let levels = self.mesh.levels.take().unwrap_or_default();
