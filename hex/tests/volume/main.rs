@@ -201,13 +201,7 @@ fn ghost_cells_are_left_out() {
         ..sample()
     };
     let ghosts = (0..12).map(|i| f64::from(u8::from(i >= 10))).collect();
-    let read = read(
-        &Vtu::ASCII
-            .write(&doc, &[("vtkGhostType", 1, ghosts)])
-            .iter()
-            .copied()
-            .collect::<Vec<u8>>(),
-    );
+    let read = read(&Vtu::ASCII.write(&doc, &[("vtkGhostType", 1, ghosts)]));
     assert_eq!(read.mesh.cells, 10, "{:?}", read.notes);
     assert!(
         read.notes.iter().any(|n| n == "2 ghost cells left out"),
