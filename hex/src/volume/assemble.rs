@@ -401,9 +401,11 @@ fn rims(
                 let note = format!("{open} boundary faces are in no group: patch {DEFAULT}");
                 file.notes.push(note);
             }
-            let last = names.len() as u32;
-            let patch = |&group: &u32| group.min(last);
-            let names = names.iter().cloned().chain([DEFAULT.to_owned()]).collect();
+            // A group may have that name.
+            let last = names.iter().position(|name| name == DEFAULT);
+            let last = last.unwrap_or(names.len()) as u32;
+            let patch = |&group: &u32| if group == NONE { last } else { group };
+            let names: Vec<String> = names.iter().cloned().chain([DEFAULT.to_owned()]).collect();
             (groups.boundary.iter().map(patch).collect(), names)
         }
         false => by_angle(cells, faces, angle, file),
@@ -423,9 +425,8 @@ fn rims(
             entries: Vec::new(),
         }
     };
-    let all: Vec<String> = names;
-    let patches = (0..).zip(&all).map(patch).filter(|patch| patch.faces > 0);
-    let patches = patches.collect();
+    let patches = (0..).zip(&names).map(patch);
+    let patches = patches.filter(|patch| patch.faces > 0).collect();
     (order, patches)
 }
 

@@ -100,6 +100,15 @@ fn every_encoding_of_gmsh_gives_the_same_mesh() {
     assert_eq!(ids, [4, 8], "cells of zones");
     let renamed = first.notes.iter().find(|note| note.contains("the_roof"));
     assert!(renamed.is_some(), "{:?}", first.notes);
+    // A group of that name takes the faces in no group too.
+    doc.names[1].2 = "defaultFaces";
+    let named = read(&msh2(&doc, Encoding::Text)).mesh;
+    let sizes: Vec<(&str, usize)> = named
+        .patches
+        .iter()
+        .map(|p| (p.name.as_str(), p.faces))
+        .collect();
+    assert_eq!(sizes, [("floor", 6), ("defaultFaces", 26)], "patches");
     let open = first
         .notes
         .iter()
