@@ -85,7 +85,7 @@ pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
     fn download<T: Item>(&self, buf: &Self::Buf<T>) -> Result<Vec<T>, DeviceError>;
 
     /// As [`download`](Self::download), for a buffer that is no longer needed.
-    fn into_host<T: Item>(&self, buf: Self::Buf<T>) -> Result<Vec<T>, DeviceError> {
+    fn unload<T: Item>(&self, buf: Self::Buf<T>) -> Result<Vec<T>, DeviceError> {
         self.download(&buf)
     }
 
@@ -259,7 +259,7 @@ impl Backend for Host {
         match *link {}
     }
 
-    fn into_host<T: Item>(&self, buf: Vec<T>) -> Result<Vec<T>, DeviceError> {
+    fn unload<T: Item>(&self, buf: Vec<T>) -> Result<Vec<T>, DeviceError> {
         Ok(buf)
     }
 

@@ -21,6 +21,7 @@ mod quality;
 pub mod refine;
 pub mod snap;
 mod validate;
+pub mod volume;
 
 pub use geometry::{CellGeometry, FaceGeometry};
 pub use mesh::{PolyLevels, PolyMesh, PolyPatch};
@@ -29,3 +30,4 @@ pub use quality::{MeshQuality, QualityLimits};
 pub use refine::{CellPath, HexMesh, RefineError, RefinedMesh};
 pub use snap::{SnapCounts, SnapTarget, TargetEdge, TargetPoint};
 pub use validate::PolyViolation;
+pub use volume::{VolumeError, VolumeMesh};

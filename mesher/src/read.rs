@@ -46,7 +46,6 @@ use std::path::Path;
 use crate::Surface;
 
 mod assemble;
-mod base64;
 mod digits;
 mod error;
 mod foreign;

@@ -24,7 +24,7 @@
 //! | [`picture`], [`solid_stl`] | slices of a mesh as PNG, its voxel surface as STL |
 //! | [`vtk`] | a mesh for ParaView and PyVista |
 //! | [`mod@polymesh`] | the fluid of a mesh for OpenFOAM |
-//! | [`openfoam`] | refining the mesh of an OpenFOAM case, with its fields |
+//! | [`openfoam`] | refining the mesh of an OpenFOAM case, with its fields; meshes of Gmsh and VTK |
 //! | [`output`] | atomic file output: complete files or none |
 //! | [`device`], [`pool`] | the device and the thread pool of a run |
 

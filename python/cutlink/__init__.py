@@ -8,6 +8,7 @@ read a mesh file                       :func:`load`
 check a mesh file or a surface         :func:`inspect`
 run a case with all its outputs        :func:`solve`
 step a flow in lattice units           :class:`Flow`
+refine a mesh of OpenFOAM, Gmsh, VTK   :class:`HexMesh`
 =====================================  =================================================
 
 Lengths are in metres, after the placement of the surface. Everything runs without the GIL; Ctrl-C stops it. Failures
@@ -24,6 +25,7 @@ from cutlink._errors import (
     UsageError,
 )
 from cutlink._flow import DeviceFields, Fields, Flow, Samples
+from cutlink._hex import HexMesh, HexPatch
 from cutlink._mesh import Cells, Links, LinkTable, Mesh, bunny, inspect, load, mesh
 from cutlink._native import CUDA, DeviceArray, __version__
 from cutlink._solve import Case, Result, RunningFlow, solve
@@ -40,6 +42,8 @@ __all__ = [
     "Fields",
     "Flow",
     "GeometryError",
+    "HexMesh",
+    "HexPatch",
     "LinkTable",
     "Links",
     "Mesh",

@@ -236,6 +236,17 @@ class Mesh:
         """Writes ``.vtu`` (cells), ``.htg`` (cells as a tree) or ``.vtp`` (cut points) for ParaView; returns the bytes."""
         return self._native.save_vtk(path, force)
 
+    def to_polymesh(
+        self, case: StrPath, *, snap: bool = False, format: str = "binary", force: bool = False
+    ) -> dict[str, Any]:
+        """Writes the fluid as the mesh of an OpenFOAM case; returns the object ``polymesh`` of ``cutlink mesh --json``.
+
+        The mesh is castellated: its walls are faces of cells. `snap` moves them onto the surface, which a mesh that was
+        read from a file does not have. `format` is ``"ascii"``, ``"binary"`` or ``"binary64"``. `force` replaces a mesh that
+        is there. Raises `UsageError` for a 2D mesh, `OutOfMemoryError`, `RunError`.
+        """
+        return self._native.save_polymesh(case, (snap, format, force), listener(None))
+
     def cells(self, box: Sequence[float] | None = None) -> Cells:
         """Centre, size, level and class of every leaf cell, or of those with their centre in a box.
 

@@ -9,8 +9,11 @@ use cutlink::mesh::build::{AnyPlaced, Builder, Placed, ms};
 use cutlink::mesh::product;
 use cutlink::mesh::report::{DeviceReport, Times};
 use cutlink::mesh::resolve::{Job, resolve, resolve_for_surface};
+use cutlink::polymesh::{self, PolyMeshReport};
 use cutlink::vtk::{self, VtkFormat};
-use cutlink::{AnyMesh, Error, ErrorKind, Mesh, MeshOptions, StopToken, output, pool};
+use cutlink::{
+    AnyMesh, Error, ErrorKind, Mesh, MeshOptions, Observer as _, StopToken, output, pool,
+};
 use cutlink_device::memory;
 use cutlink_mesher::Surface;
 use cutlink_mesher::exact::{Exact, Facet};
@@ -33,6 +36,8 @@ pub(crate) struct NativeMesh {
     metadata: BTreeMap<String, String>,
     /// The object of `cutlink mesh --json`, or of `cutlink inspect --json` for a mesh that was read.
     report: String,
+    /// The surface as placed, of a 3D mesh that was built.
+    placed: Option<Arc<Surface<3>>>,
 }
 
 /// Calls generic code with the mesh of either dimension.
@@ -142,6 +147,8 @@ pub(crate) fn build(
             Some(_) => resolve_for_surface(&options)?,
         };
         job.targets.intersections = None;
+        // Keeps the placed surface.
+        job.targets.snap = true;
         pool::install(job.threads, || from_job(&job, given, port, began))
     })
 }
@@ -161,12 +168,12 @@ fn from_job(
     };
     match placed {
         AnyPlaced::D2(placed) => {
-            let (mesh, metadata, report) = complete(builder, &opening, placed, began)?;
-            NativeMesh::new(AnyMesh::D2(mesh), metadata, report)
+            let (mesh, metadata, report, _) = complete(builder, &opening, placed, began)?;
+            NativeMesh::new(AnyMesh::D2(mesh), metadata, report, None)
         }
         AnyPlaced::D3(placed) => {
-            let (mesh, metadata, report) = complete(builder, &opening, placed, began)?;
-            NativeMesh::new(AnyMesh::D3(mesh), metadata, report)
+            let (mesh, metadata, report, placed) = complete(builder, &opening, placed, began)?;
+            NativeMesh::new(AnyMesh::D3(mesh), metadata, report, placed)
         }
     }
 }
@@ -185,8 +192,13 @@ fn place<const D: usize>(
     builder.place_surface(surface)
 }
 
-/// A mesh, the metadata of its file, and its report.
-type Made<const D: usize> = (Mesh<D>, BTreeMap<String, String>, String);
+/// A mesh, the metadata of its file, its report, and the surface as placed.
+type Made<const D: usize> = (
+    Mesh<D>,
+    BTreeMap<String, String>,
+    String,
+    Option<Surface<D>>,
+);
 
 fn complete<const D: usize>(
     mut builder: Builder<'_>,
@@ -211,7 +223,7 @@ where
     report.peak_rss_bytes = memory::peak_resident();
     report.device.peak_bytes = opening.get()?.opened.peak_bytes();
     report.notes = builder.notes;
-    Ok((mesh, metadata, crate::json(&report)?))
+    Ok((mesh, metadata, crate::json(&report)?, prepared.placed))
 }
 
 /// Reads a mesh file.
@@ -228,7 +240,7 @@ pub(crate) fn load(py: Python<'_>, path: PathBuf, threads: usize) -> PyResult<Na
                 let report = of_mesh!(&mesh, mesh => {
                     crate::json(&InspectReport::new(mesh, &metadata, &path))?
                 });
-                NativeMesh::new(mesh, metadata, report)
+                NativeMesh::new(mesh, metadata, report, None)
             })
         },
     )
@@ -278,6 +290,7 @@ impl NativeMesh {
         mesh: AnyMesh,
         metadata: BTreeMap<String, String>,
         report: String,
+        placed: Option<Surface<3>>,
     ) -> Result<Self, Error> {
         // The views have the numbering of the file, which has no gaps.
         if !of_mesh!(&mesh, mesh => mesh.forest.is_contiguous()) {
@@ -290,6 +303,7 @@ impl NativeMesh {
             mesh: Arc::new(mesh),
             metadata,
             report,
+            placed: placed.map(Arc::new),
         })
     }
 
@@ -374,6 +388,40 @@ impl NativeMesh {
             of_mesh!(&*self.mesh, mesh => vtk::write(mesh, format, None, &path, force))
         })
         .or_raise(py)
+    }
+
+    /// Writes the fluid as the mesh of an OpenFOAM case, its walls moved onto the surface if `snap`; returns the object
+    /// `polymesh` of `cutlink mesh --json`, as JSON. `on_report` is called with notes.
+    fn save_polymesh<'py>(
+        &self,
+        py: Python<'py>,
+        case: PathBuf,
+        options: (bool, String, bool),
+        on_report: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (snap, format, force) = options;
+        let format = crate::hex::encoding(&format).or_raise(py)?.into();
+        let surface = match (snap, &self.placed) {
+            (false, _) => None,
+            (true, Some(placed)) => Some(Arc::clone(placed)),
+            (true, None) => {
+                let error = Error::input("the mesh has no surface that its walls could move onto");
+                let hint = "build the mesh with cutlink.mesh: a mesh file has no surface";
+                return Err(error.hint(hint)).or_raise(py);
+            }
+        };
+        let mesh = Arc::clone(&self.mesh);
+        let stop = StopToken::new();
+        let on = |report| crate::report(on_report, report);
+        let report = work::run(py, &stop, on, move |port| {
+            polymesh::check(&case, force)?;
+            let (made, _) = of_mesh!(&*mesh, mesh => {
+                polymesh::export(mesh, surface.as_deref(), &case, format, force)?
+            });
+            made.notes().iter().for_each(|note| port.note(note));
+            crate::json(&PolyMeshReport::new(&made))
+        })?;
+        from_json(py, &report)
     }
 
     /// A stored array by its name in the mesh file, or `level`; a view.

@@ -3,14 +3,20 @@
 use crate::mesh::{NativeMesh, of_mesh};
 use numpy::ndarray::ArrayView1;
 use numpy::{Element, PyArray1, PyArrayMethods};
+use pyo3::PyClass;
 use pyo3::prelude::*;
+use pyo3::pyclass::boolean_struct::True;
 
 /// A read-only array over `data`, which `owner` holds; the array keeps `owner` alive.
 #[expect(unsafe_code, reason = "a view without a copy")]
-pub(crate) fn rows<'py, T: Element>(
-    owner: &Bound<'py, NativeMesh>,
-    pick: impl FnOnce(&NativeMesh) -> &[T],
-) -> Bound<'py, PyAny> {
+pub(crate) fn rows<'py, C, T>(
+    owner: &Bound<'py, C>,
+    pick: impl FnOnce(&C) -> &[T],
+) -> Bound<'py, PyAny>
+where
+    C: PyClass<Frozen = True> + Sync,
+    T: Element,
+{
     let view = ArrayView1::from(pick(owner.get()));
     // SAFETY: the closure picks from the object itself, so the data is the object's (or static). The object is frozen
     // and its mesh is never changed, so the data is neither moved nor freed while the object lives. The array holds a

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 12] = [
+const CRATES: [&str; 13] = [
     "nvcc",
     "mpi",
     "device",
+    "vtkxml",
     "amr",
     "fr",
     "hex",

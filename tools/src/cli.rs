@@ -10,6 +10,7 @@ use cutlink::options::{
 };
 use cutlink::solve::example::EXAMPLES;
 use cutlink_fr::MAX_ORDER;
+use cutlink_hex::volume::PATCH_ANGLE;
 use cutlink_solver::{Collision, LatticeKind, Les, Precision};
 use std::path::{Path, PathBuf};
 
@@ -45,7 +46,7 @@ pub enum Command {
     Estimate(Box<EstimateArgs>),
     /// Show, check and export a mesh file, or report the health of a surface
     Inspect(InspectArgs),
-    /// Refine the hexahedra of an OpenFOAM case, or coarsen them, and map its fields
+    /// Refine the mesh of an OpenFOAM case, or coarsen it, and map its fields; read meshes of Gmsh and VTU
     Refine(RefineArgs),
     /// Run the flow of a case file, on the CPU or an NVIDIA GPU
     Solve(SolveArgs),
@@ -203,6 +204,8 @@ Examples:
   cutlink refine case --where surface:hull.stl,distance=0.05,levels=3
   cutlink refine case --where box:0,-1,-1,4,1,1,levels=2 --where 'field:alpha.water>0.01,levels=3'
   cutlink refine case --coarsen
+  cutlink refine mesh.msh --polymesh case
+  cutlink refine mesh.vtu --polymesh case --where box:0,0,0,1,1,1,levels=2
 
 Each run starts from the mesh that the case had at first, which stays in constant/polyMesh/parent.
 
@@ -212,8 +215,21 @@ Exit codes: 0 success, 1 run-time failure, 2 usage or bad input, 4 out of memory
 #[derive(Debug, Args)]
 #[command(after_help = REFINE_EXAMPLES)]
 pub struct RefineArgs {
-    /// The case: a folder with constant/polyMesh
+    /// The case: a folder with constant/polyMesh; with --polymesh a mesh of hexahedra or of tetrahedra, .msh (Gmsh) or
+    /// .vtu
     pub case: PathBuf,
+
+    /// Write a mesh of another program as an OpenFOAM case: Gmsh (.msh, 4.1 or 2.2) or VTU, each also gzipped
+    #[arg(long, value_name = "CASE", conflicts_with = "coarsen")]
+    pub polymesh: Option<PathBuf>,
+
+    /// Angle at edges between patches, in degrees, for meshes without names of surfaces
+    #[arg(long, value_name = "DEGREES", default_value_t = PATCH_ANGLE, requires = "polymesh")]
+    pub patch_angle: f64,
+
+    /// Overwrite an existing mesh of the case, and fields of the same names
+    #[arg(long, requires = "polymesh")]
+    pub force: bool,
 
     /// Cells to refine; repeatable: box:X0,Y0,Z0,X1,Y1,Z1,levels=N; sphere:X,Y,Z,r=R,levels=N;
     /// cylinder:X0,Y0,Z0,X1,Y1,Z1,r=R,levels=N; surface:FILE,distance=D,levels=N; field:NAME>VALUE,levels=N (or <).
@@ -222,7 +238,7 @@ pub struct RefineArgs {
         long = "where",
         value_name = "RULE",
         allow_hyphen_values = true,
-        required_unless_present = "coarsen"
+        required_unless_present_any = ["coarsen", "polymesh"]
     )]
     pub rules: Vec<CellRule>,
 

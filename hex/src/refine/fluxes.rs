@@ -4,7 +4,7 @@
 //! faces inside a new cell take the fluxes that give each child its share, by volume, of the cell's divergence: those of
 //! a potential on the 8 children, the least ones that do. Uniform flow through a parallelepiped stays uniform.
 
-use super::{CellPath, HexSplit, RefineError, RefinedMesh, zones::FacesByCells};
+use super::{CellPath, HexSplit, RefineError, RefinedMesh, tets, zones::FacesByCells};
 use crate::geometry::norm;
 use crate::kernels::NONE;
 use crate::{PolyMesh, PolyViolation};
@@ -76,6 +76,12 @@ fn refined(split: &HexSplit, mesh: &PolyMesh, fluxes: &mut [Vec<f64>]) {
     // Children of a split cell have consecutive numbers.
     let starts = split.first.windows(2).filter(|pair| pair[1] - pair[0] == 8);
     let starts: Vec<usize> = starts.map(|pair| pair[0] as usize).collect();
+    let inner = split.from.iter().filter(|&&of| of == NONE).count();
+    // A tetrahedron has 8 faces inside, a hexahedron 12.
+    let solve = match inner == 8 * starts.len() {
+        true => tets::potential,
+        false => solve,
+    };
     for of_field in fluxes {
         let part = |(face, &of): (usize, &u32)| match of {
             NONE => 0.0,

@@ -1,7 +1,7 @@
 //! Meshes in the memory of a backend: marks, mesh and fields stay there from one adaptation to the next.
 
 use super::{CellPath, MAX_REFINEMENTS, RefineError, RefinedMesh, check_memory};
-use crate::kernels::{RefineKernels, RefineTask, SplitCounts};
+use crate::kernels::{ClosedMarks, RefineKernels, RefineTask, SplitCounts};
 use crate::{PolyLevels, PolyMesh, PolyPatch};
 use cutlink_device::{Backend, Host, Item};
 
@@ -44,6 +44,26 @@ pub struct CellRanges<B: Backend = Host> {
 }
 
 impl HexMesh<Host> {
+    /// Closes marks of cells that may all be refined, of whatever shape they are.
+    #[expect(
+        unsafe_code,
+        reason = "a stage trusts the arrays of a mesh that was checked"
+    )]
+    pub(super) fn close_all(&self, marks: &mut Vec<u8>) -> Result<ClosedMarks, RefineError> {
+        assert_eq!(
+            marks.len(),
+            self.cells(),
+            "there should be a mark for each cell"
+        );
+        check_memory(&Host, "closing marks", self.close_bytes())?;
+        let corners = vec![[0; 8]; self.cells()];
+        // SAFETY: as in `refine`.
+        unsafe {
+            let of = Host.cell_faces(self)?;
+            Host.close(self, &of, &corners, marks)
+        }
+    }
+
     /// The arrays of a mesh on the host, which are moved.
     pub fn of(refined: RefinedMesh) -> Self {
         let mesh = refined.mesh;

@@ -14,11 +14,14 @@
 //! New points are shared: 7 a cell in bulk. Each cell is closed: faces beside a split edge have its midpoint. Nothing
 //! depends on the number of threads. Centres of faces and cells are OpenFOAM's, so that meshes of planar and of twisted
 //! cells agree with those of its `refineHexMesh`.
+//!
+//! Meshes of tetrahedra alone have a step of their own ([`tets`]): six edges, no new points in faces and cells.
 
 mod files;
 mod fluxes;
 mod hex_mesh;
 mod paths;
+mod tets;
 mod zones;
 
 use crate::geometry::{norm, sub};
@@ -178,6 +181,9 @@ impl RefinedMesh {
 
     /// The same; `None` where no cell is refined.
     fn step(&mut self, mut marks: Vec<u8>) -> Result<Option<HexSplit>, RefineError> {
+        if let Some(corners) = tets::corners(&self.mesh) {
+            return tets::step(self, corners, marks);
+        }
         let mut mesh = HexMesh::of(std::mem::take(self));
         let split = mesh.refine(&Host, &mut marks);
         *self = mesh.into_refined();

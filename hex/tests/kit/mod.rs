@@ -211,3 +211,73 @@ pub(crate) fn rim_of_prisms(layers: usize) -> PolyMesh {
     }
     extrude(&plane, &polygons, layers)
 }
+
+/// The outward faces of a tetrahedron whose first three corners are counter-clockwise seen from the fourth.
+fn tet(p: [u32; 4]) -> Vec<Vec<u32>> {
+    [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]]
+        .map(|face| face.map(|i: usize| p[i]).to_vec())
+        .into()
+}
+
+/// A mesh of tetrahedra: corners in either order.
+pub(crate) fn tets(points: Vec<[f64; 3]>, cells: &[[u32; 4]]) -> PolyMesh {
+    let turned = |&[a, b, c, d]: &[u32; 4]| match six_volumes([a, b, c, d], &points) > 0.0 {
+        true => tet([a, b, c, d]),
+        false => tet([b, a, c, d]),
+    };
+    let cells: Vec<Vec<Vec<u32>>> = cells.iter().map(turned).collect();
+    mesh_of(
+        points,
+        &cells,
+        |c| if c[2] < 1e-9 { "floor" } else { "rest" },
+    )
+}
+
+/// Six times the volume between four points.
+pub(crate) fn six_volumes(cell: [u32; 4], points: &[[f64; 3]]) -> f64 {
+    let [a, b, c, d] = cell.map(|p| points[p as usize]);
+    let [u, v, w]: [[f64; 3]; 3] = [b, c, d].map(|p| std::array::from_fn(|i| p[i] - a[i]));
+    u[0] * (v[1] * w[2] - v[2] * w[1])
+        + u[1] * (v[2] * w[0] - v[0] * w[2])
+        + u[2] * (v[0] * w[1] - v[1] * w[0])
+}
+
+/// A block of n cubes of size 1, six tetrahedra each, mapped.
+pub(crate) fn block_of_tets(n: [usize; 3], map: impl Fn([f64; 3]) -> [f64; 3]) -> PolyMesh {
+    const SIX: [[usize; 4]; 6] = [
+        [0, 1, 3, 7],
+        [0, 1, 5, 7],
+        [0, 2, 3, 7],
+        [0, 2, 6, 7],
+        [0, 4, 5, 7],
+        [0, 4, 6, 7],
+    ];
+    let id = |x: usize, y: usize, z: usize| (x + (n[0] + 1) * (y + (n[1] + 1) * z)) as u32;
+    let (mut points, mut cells) = (Vec::new(), Vec::new());
+    for z in 0..=n[2] {
+        for y in 0..=n[1] {
+            for x in 0..=n[0] {
+                points.push(map([x as f64, y as f64, z as f64]));
+                if x < n[0] && y < n[1] && z < n[2] {
+                    let corner = |i: usize| id(x + (i & 1), y + (i >> 1 & 1), z + (i >> 2));
+                    cells.extend(SIX.map(|four| four.map(corner)));
+                }
+            }
+        }
+    }
+    tets(points, &cells)
+}
+
+/// A cube, and a tetrahedron beside it.
+pub(crate) fn cube_and_tet() -> PolyMesh {
+    let corner = |i: u32| [i & 1, i >> 1 & 1, i >> 2].map(f64::from);
+    let mut points: Vec<[f64; 3]> = (0..8).map(corner).collect();
+    points.extend([
+        [3.0, 0.0, 0.0],
+        [4.0, 0.0, 0.0],
+        [3.0, 1.0, 0.0],
+        [3.0, 0.0, 1.0],
+    ]);
+    let cells = [hex([0, 1, 3, 2, 4, 5, 7, 6]), tet([8, 9, 10, 11])];
+    mesh_of(points, &cells, |_| "rest")
+}

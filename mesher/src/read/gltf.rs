@@ -13,7 +13,6 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 use super::assemble::{Assembly, MOST_INSTANCED, Tag};
-use super::base64;
 use super::source::Source;
 use super::{FilePlace, Format, Loaded, ReadError};
 use crate::placement::Affine;
@@ -223,7 +222,8 @@ impl<'a> Document<'a> {
                 None => None,
                 Some(uri) if uri.starts_with("data:") => {
                     let data = uri.split_once("base64,").map(|(_, data)| data);
-                    let bytes = data.and_then(|data| base64::decode(data.as_bytes()));
+                    let bytes =
+                        data.and_then(|data| cutlink_vtkxml::decode_base64(data.as_bytes()));
                     let bytes = bytes
                         .ok_or_else(|| self.syntax(item("buffer", i), "base64", shortened(uri)))?;
                     Some(bytes)

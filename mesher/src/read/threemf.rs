@@ -13,6 +13,7 @@
 use std::collections::HashMap;
 use std::io::{Cursor, Read};
 
+use cutlink_vtkxml::attribute;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 
@@ -397,15 +398,6 @@ fn model_of(text: &[u8]) -> Option<String> {
             _ => {}
         }
     }
-}
-
-/// The value of an attribute, by its name without prefix.
-pub(super) fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
-    let mut attributes = tag.attributes();
-    let mut all = attributes.with_checks(false).flatten();
-    let found = all.find(|a| a.key.local_name().as_ref() == name)?;
-    let value = found.normalized_value(quick_xml::XmlVersion::Implicit1_0);
-    Some(value.ok()?.trim().to_owned())
 }
 
 /// Where a model is read, for messages.

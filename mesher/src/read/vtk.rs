@@ -4,6 +4,8 @@
 //! Both layouts of cells are read: sizes and indices in turn (before version 5.1), and `OFFSETS` with `CONNECTIVITY`.
 //! Skipped: vertices, lines, all data; with a note cells of volumes. One patch, `body`.
 
+use cutlink_vtkxml::VtkNumber as Number;
+
 use super::assemble::{Assembly, Tag};
 use super::source::Source;
 use super::{FilePlace, Format, Loaded, ReadError, counted};
@@ -13,64 +15,7 @@ const FORMAT: Format = Format::Vtk;
 pub(super) const EXTRACT: &str =
     "it is no polydata: extract its surface first (ParaView: Extract Surface)";
 
-/// A type of numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Number {
-    Int { bytes: usize, signed: bool },
-    Float { bytes: usize },
-}
-
-impl Number {
-    pub(super) fn bytes(self) -> usize {
-        match self {
-            Self::Int { bytes, .. } | Self::Float { bytes } => bytes,
-        }
-    }
-
-    fn of(name: &[u8]) -> Option<Self> {
-        let int = |bytes, signed| Some(Self::Int { bytes, signed });
-        match name.to_ascii_lowercase().as_slice() {
-            b"char" | b"signed_char" | b"vtktypeint8" => int(1, true),
-            b"unsigned_char" | b"vtktypeuint8" => int(1, false),
-            b"short" | b"vtktypeint16" => int(2, true),
-            b"unsigned_short" | b"vtktypeuint16" => int(2, false),
-            b"int" | b"vtktypeint32" => int(4, true),
-            b"unsigned_int" | b"vtktypeuint32" => int(4, false),
-            b"long" | b"long_long" | b"vtktypeint64" | b"vtkidtype" => int(8, true),
-            b"unsigned_long" | b"unsigned_long_long" | b"vtktypeuint64" => int(8, false),
-            b"float" => Some(Self::Float { bytes: 4 }),
-            b"double" => Some(Self::Float { bytes: 8 }),
-            _ => None,
-        }
-    }
-
-    /// The value of big-endian bytes, as f64.
-    pub(super) fn real(self, bytes: &[u8]) -> f64 {
-        match self {
-            Self::Float { bytes: 4 } => f32::from_bits(bits(bytes) as u32).into(),
-            Self::Float { .. } => f64::from_bits(bits(bytes)),
-            Self::Int { signed: false, .. } => bits(bytes) as f64,
-            Self::Int { .. } => self.integer(bytes) as f64,
-        }
-    }
-
-    /// The value of big-endian bytes, as an integer.
-    pub(super) fn integer(self, bytes: &[u8]) -> i64 {
-        let bits = bits(bytes);
-        match self {
-            Self::Int {
-                bytes,
-                signed: true,
-            } => {
-                let unused = 64 - 8 * bytes as u32;
-                (bits << unused) as i64 >> unused
-            }
-            Self::Int { .. } => i64::try_from(bits).unwrap_or(i64::MAX),
-            Self::Float { .. } => self.real(bytes) as i64,
-        }
-    }
-}
-
+/// Bytes as a big-endian number.
 fn bits(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |x, &b| x << 8 | u64::from(b))
 }
@@ -217,7 +162,7 @@ impl<'a> Lexer<'a> {
     fn number_type(&mut self) -> Result<Number, ReadError> {
         let at = self.at;
         let name = self.word();
-        Number::of(name).ok_or_else(|| self.syntax(at, "a type of numbers, such as float"))
+        Number::of_legacy(name).ok_or_else(|| self.syntax(at, "a type of numbers, such as float"))
     }
 
     /// `count` numbers, each given to `each` as big-endian bytes or as a word; the line of the header is read.
@@ -378,7 +323,7 @@ impl<'a> Lexer<'a> {
                 }
                 continue;
             }
-            let number = Number::of(name);
+            let number = Number::of_legacy(name);
             let number =
                 number.ok_or_else(|| self.syntax(at, "a type of numbers, such as float"))?;
             self.numbers(count, number, |_, _, _| Ok(()))?;

@@ -64,6 +64,16 @@ impl Fields {
         Ok(all)
     }
 
+    /// Fields that are in no file yet, of a time folder.
+    pub(super) fn of(folder: PathBuf, fields: Vec<(String, FoamField)>, cells: usize) -> Self {
+        Self {
+            folder: Some(folder),
+            fields,
+            left_out: Vec::new(),
+            cells,
+        }
+    }
+
     /// Name of the time folder.
     pub(super) fn time(&self) -> Option<String> {
         let name = self.folder.as_ref()?.file_name()?;
@@ -189,21 +199,17 @@ impl Fields {
         }
     }
 
+    /// Writes the fields as they are into a folder.
+    pub(super) fn write_into(&self, folder: &Path) -> Result<(), Error> {
+        put(folder, &self.time().unwrap_or_default(), &self.fields)
+    }
+
     /// Writes mapped fields in the place of theirs, and removes those that are left out.
     pub(super) fn write(&self, mapped: &[(String, FoamField)]) -> Result<(), Error> {
         let Some(folder) = &self.folder else {
             return Ok(());
         };
-        let location = self.time().unwrap_or_default();
-        for (name, field) in mapped {
-            let object = name.strip_suffix(".gz").unwrap_or(name);
-            let path = folder.join(object);
-            output::write(&path, true, |out| {
-                field
-                    .write(object, &location, out)
-                    .map_err(|e| output::failed(&path, &e))
-            })?;
-        }
+        put(folder, &self.time().unwrap_or_default(), mapped)?;
         let packed = mapped
             .iter()
             .map(|field| &field.0)
@@ -214,6 +220,20 @@ impl Fields {
         }
         Ok(())
     }
+}
+
+/// Writes fields into a folder.
+fn put(folder: &Path, location: &str, fields: &[(String, FoamField)]) -> Result<(), Error> {
+    for (name, field) in fields {
+        let object = name.strip_suffix(".gz").unwrap_or(name);
+        let path = folder.join(object);
+        output::write(&path, true, |out| {
+            field
+                .write(object, location, out)
+                .map_err(|e| output::failed(&path, &e))
+        })?;
+    }
+    Ok(())
 }
 
 fn is_of_faces(field: &FoamField) -> bool {

@@ -1,4 +1,5 @@
-//! Refines the mesh of an OpenFOAM case, and maps its fields.
+//! Refines the mesh of an OpenFOAM case, and maps its fields; [`import()`] makes cases of meshes of other programs, and
+//! [`HexCase`] has meshes in memory.
 //!
 //! The result is a function of the parent mesh and of the rules: cells that no rule names any more are coarse again. The
 //! parent is the mesh that the case had at first. It stays in `constant/polyMesh/parent` with all its files, and with the
@@ -17,9 +18,13 @@
 
 mod fields;
 mod fluxes;
+mod hex_case;
+mod import;
 mod rules;
 mod surface;
 
+pub use hex_case::HexCase;
+pub use import::{ImportOptions, import};
 pub use rules::CellRule;
 
 use crate::error::{Error, ErrorKind};
@@ -41,6 +46,8 @@ pub struct RefineReport {
     pub cutlink: &'static str,
     pub command: &'static str,
     pub case: PathBuf,
+    pub mesh: Option<PathBuf>,
+    pub patches: Vec<(String, usize)>,
     pub parent_cells: usize,
     pub cells_before: usize,
     pub cells: usize,
@@ -53,6 +60,33 @@ pub struct RefineReport {
     pub left_out: Vec<String>,
     pub zones: Vec<String>,
     pub bytes: u64,
+}
+
+impl RefineReport {
+    /// Of meshes alone.
+    fn new(case: &Path, parent: &PolyMesh, old: &PolyMesh, new: &RefinedMesh) -> Self {
+        let patches = new.mesh.patches.iter();
+        Self {
+            schema: crate::JSON_SCHEMA,
+            cutlink: env!("CARGO_PKG_VERSION"),
+            command: "refine",
+            case: case.to_owned(),
+            mesh: None,
+            patches: patches.map(|p| (p.name.clone(), p.faces)).collect(),
+            parent_cells: parent.cells,
+            cells_before: old.cells,
+            cells: new.mesh.cells,
+            faces: new.mesh.faces(),
+            points: new.mesh.points.len(),
+            levels: levels(new),
+            polyhedra: new.polyhedra,
+            time: None,
+            fields: Vec::new(),
+            left_out: Vec::new(),
+            zones: Vec::new(),
+            bytes: 0,
+        }
+    }
 }
 
 impl From<PolyMeshError> for Error {
@@ -110,22 +144,11 @@ pub fn refine(
     let is_first = !folder.join(PARENT).is_dir();
     let zones = Zones::read(&folder, is_first, &parent)?.of(&new, &parent);
     let mut report = RefineReport {
-        schema: crate::JSON_SCHEMA,
-        cutlink: env!("CARGO_PKG_VERSION"),
-        command: "refine",
-        case: case.to_owned(),
-        parent_cells: parent.cells,
-        cells_before: old.mesh.cells,
-        cells: new.mesh.cells,
-        faces: new.mesh.faces(),
-        points: new.mesh.points.len(),
-        levels: levels(&new),
-        polyhedra: new.polyhedra,
         time: fields.time(),
         fields: mapped.iter().map(|(name, _)| name.clone()).collect(),
         left_out: fields.left_out.clone(),
         zones: zones.names(),
-        bytes: 0,
+        ..RefineReport::new(case, &parent, &old.mesh, &new)
     };
     report.bytes = put_mesh(&folder, &new, &zones, &fields, is_first, format)?;
     fields.write(&mapped)?;
@@ -134,6 +157,7 @@ pub fn refine(
 }
 
 /// Zones of cells, of faces and of points.
+#[derive(Debug, Clone)]
 struct Zones([Option<Vec<FoamZone>>; 3]);
 
 impl Zones {
@@ -226,6 +250,10 @@ fn put_mesh(
         }
         Ok(new.write(at, format)? + zones.write(at)?)
     })
+}
+
+fn create(folder: &Path) -> Result<(), Error> {
+    fs::create_dir_all(folder).map_err(|e| output::failed(folder, &e))
 }
 
 /// Copies a folder with all that is in it.

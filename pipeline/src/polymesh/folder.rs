@@ -43,6 +43,12 @@ fn folder_of(case: &Path) -> PathBuf {
 /// A mesh that exists (without `force`), or whose folder has files that do not belong to a mesh; a case that is not a
 /// folder or not writable.
 pub fn check(case: &Path, force: bool) -> Result<(), Error> {
+    check_case(case)?;
+    output::check_folder(&folder_of(case), force, &is_of_mesh)
+}
+
+/// Checks that a case is a folder, or can be one.
+pub(crate) fn check_case(case: &Path) -> Result<(), Error> {
     let mut above = case;
     while let Err(_missing) = fs::metadata(above) {
         match above.parent() {
@@ -54,7 +60,7 @@ pub fn check(case: &Path, force: bool) -> Result<(), Error> {
         return Err(Error::input(format!("{} is not a folder", above.display()))
             .hint("give the folder of an OpenFOAM case, or one to create"));
     }
-    output::check_folder(&folder_of(case), force, &is_of_mesh)
+    Ok(())
 }
 
 /// Whether a file of a `polyMesh` folder belongs to its mesh.
@@ -82,6 +88,13 @@ pub fn write(
         mesh.write(folder, format)
             .map_err(|error| output::failed(&target, &error))
     })?;
+    complete(case)?;
+    Ok(bytes)
+}
+
+/// Writes the dictionaries that `system` of a case lacks.
+pub(crate) fn complete(case: &Path) -> Result<(), Error> {
+    let create = |folder: &Path| fs::create_dir_all(folder).map_err(|e| output::failed(folder, &e));
     let system = case.join("system");
     create(&system)?;
     for (name, entries) in SYSTEM {
@@ -90,7 +103,7 @@ pub fn write(
             output::write_text(&path, false, &dictionary(name, entries))?;
         }
     }
-    Ok(bytes)
+    Ok(())
 }
 
 fn dictionary(name: &str, entries: &str) -> String {

@@ -20,6 +20,7 @@ mod report;
 mod target;
 
 pub use folder::{check, write};
+pub(crate) use folder::{check_case, complete};
 pub use report::{PolyMeshReport, PolyPatchReport, PolySnapReport};
 
 use crate::error::{Error, ErrorKind};

@@ -147,7 +147,7 @@ fn through_host<const D: usize, T: Item, B: FlowKernels<D>>(
         for (rank, range) in shares {
             let mut numbers = backend.alloc("a message to a rank", range.len(), T::zeroed())?;
             backend.gather(places, range.clone(), buffer, &mut numbers)?;
-            comm.send(*rank, backend.into_host(numbers)?)?;
+            comm.send(*rank, backend.unload(numbers)?)?;
         }
     }
     for (lists, buffer) in levels {

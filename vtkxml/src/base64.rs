@@ -1,7 +1,7 @@
 //! Base64 (RFC 4648), with white space between the characters.
 
 /// The bytes of a text, or `None` where it is no base64. Padding may be missing; what follows it must be padding.
-pub(super) fn decode(text: &[u8]) -> Option<Vec<u8>> {
+pub fn decode(text: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len() / 4 * 3 + 3);
     let (mut bits, mut count, mut padded) = (0u32, 0, false);
     for &c in text {
