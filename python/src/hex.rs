@@ -14,6 +14,9 @@ use std::path::PathBuf;
 #[derive(Debug)]
 pub(crate) struct NativeHexMesh(HexCase);
 
+/// Two arrays.
+type Pair<'py, A, B> = (Bound<'py, PyArray1<A>>, Bound<'py, PyArray1<B>>);
+
 /// Reads a case, a `polyMesh` folder, or a mesh of Gmsh or VTK. `on_report` is called with notes.
 #[pyfunction]
 pub(crate) fn read_hex(
@@ -80,11 +83,7 @@ impl NativeHexMesh {
     }
 
     /// Cell of the parent and refinements of each cell; copies.
-    #[expect(clippy::type_complexity, reason = "two arrays")]
-    fn places<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u8>>) {
+    fn places<'py>(&self, py: Python<'py>) -> Pair<'py, u32, u8> {
         let (parents, levels): (Vec<u32>, Vec<u8>) = py.detach(|| {
             let paths = self.0.paths().iter();
             paths.map(|path| (path.parent(), path.level())).unzip()
@@ -93,11 +92,7 @@ impl NativeHexMesh {
     }
 
     /// Volume and centre of each cell, flat.
-    #[expect(clippy::type_complexity, reason = "two arrays")]
-    fn geometry<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>) {
+    fn geometry<'py>(&self, py: Python<'py>) -> Pair<'py, f64, f64> {
         let (volumes, centers): (Vec<f64>, Vec<f64>) = py.detach(|| {
             let mesh = self.0.mesh();
             let cells = mesh.cell_geometry(&mesh.face_geometry());
