@@ -15,7 +15,7 @@
 //! depends on the number of threads. Centres of faces and cells are OpenFOAM's, so that meshes of planar and of twisted
 //! cells agree with those of its `refineHexMesh`.
 //!
-//! Meshes of tetrahedra alone have a step of their own ([`tets`]): six edges, no new points in faces and cells.
+//! Meshes of tetrahedra alone have a step of their own (`tets`): six edges, no new points in faces and cells.
 
 mod files;
 mod fluxes;
