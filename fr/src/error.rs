@@ -62,7 +62,7 @@ pub enum FrError {
         /// The axis.
         axis: usize,
     },
-    /// A wall that moves through the gas.
+    /// A moving wall whose velocity is not along it, or a body with a velocity.
     #[error(
         "a wall's velocity {velocity:?} has to be finite and along the wall; a body's has to be 0"
     )]

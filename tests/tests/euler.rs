@@ -289,7 +289,7 @@ fn follows<const D: usize, T: Kernels<D>, K: EulerKernels<D>>(
     );
 }
 
-/// A wall that moves along an axis and has a temperature.
+/// A moving wall, along an axis, with a temperature.
 fn plate<const D: usize>(along: usize) -> GasWall<D> {
     let mut velocity = [0.0; D];
     velocity[along] = 0.3;

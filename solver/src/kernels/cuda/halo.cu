@@ -76,7 +76,7 @@ __device__ void receive(uint64_t count, const uint64_t* places, const T* numbers
         uint64_t sent = 0;
         for (uint32_t tries = 1; sent < message; ++tries) {
             asm volatile("ld.acquire.sys.u64 %0, [%1];" : "=l"(sent) : "l"(group.flags + threadIdx.x) : "memory");
-            // In host memory, and so asked for now and then.
+            // In host memory, which is slow to read: every 1024 tries.
             if (tries % 1024 == 0 && *group.aborted != 0) {
                 break;
             }
