@@ -194,6 +194,8 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         }
         let mut faces = leaves.faces(&Host)?;
         let walls = WallsOf::new(&self.params, &leaves, &mut faces, self.lower, self.edges)?;
+        let mut masks = self.masks_of(&leaves)?;
+        masks.keep_losses(&Host, &self.masks)?;
         let lengths = self.reserve(&leaves, &faces, walls.faces.len())?;
         self.start.resize(lengths.state, T::ZERO);
         let moves = Moves {
@@ -204,7 +206,7 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         std::mem::swap(&mut self.u, &mut self.start);
         self.start.resize(lengths.state, T::ZERO);
         self.resize_rest(&lengths);
-        self.take_mesh(leaves, faces, walls);
+        self.take_mesh(leaves, faces, walls, masks);
         T::traces(&self.basis, &self.u, &mut self.traces);
         Ok(changes)
     }

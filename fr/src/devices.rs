@@ -3,11 +3,12 @@
 use crate::{
     EulerFlow, FrError,
     adapt::Lengths,
+    embedded::{Masks, Places},
     kernels::{EulerKernels, Kernels, operator_numbers},
     run::{coords, levels, task},
     walls::WallsOf,
 };
-use cutlink_amr::linear::Faces;
+use cutlink_amr::linear::{Faces, Leaves};
 use cutlink_device::{Backend, Host, Memory};
 
 impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
@@ -49,6 +50,7 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
             wall_faces: self.wall_faces,
             removed,
             bodies: self.bodies,
+            masks: self.masks.to(&Host, backend)?,
             far_field: backend.upload(self.far_field)?,
             backend: backend.clone(),
             params: self.params,
@@ -60,6 +62,7 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
             time: self.time,
             steps: self.steps,
             adaptation: self.adaptation,
+            recorded: [None, None],
         };
         flow.make_traces()?;
         Ok(flow)
@@ -95,6 +98,7 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
             wall_faces: of.faces,
             removed: of.removed,
             bodies: of.bodies,
+            masks: self.masks.to(&self.backend, &Host)?,
             far_field: self.backend.download(&self.far_field)?,
             levels: levels(&leaves),
             coords: coords(&leaves),
@@ -107,9 +111,21 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
             time: self.time,
             steps: self.steps,
             adaptation: self.adaptation.clone(),
+            recorded: [None, None],
         };
         flow.make_traces()?;
         Ok(flow)
+    }
+
+    /// The embedded bodies on a tree.
+    pub(crate) fn masks_of(&self, leaves: &Leaves<D>) -> Result<Masks<D, T, B>, FrError> {
+        let places = Places {
+            basis: &self.basis,
+            lower: self.lower,
+            edges: self.edges,
+        };
+        let bodies = self.params.walls.embedded.as_ref();
+        Masks::new(&self.backend, bodies, self.params.gamma, leaves, &places)
     }
 
     /// The traces of the state.

@@ -1,7 +1,7 @@
 //! The elements of a flow without its state: what wishes and marks are made of, wherever the state is.
 
 use crate::{
-    Basis, ElementAdaptation, EulerFlow, FrError, Sensor,
+    Basis, ElementAdaptation, EulerFlow, FrError, GasWalls, Sensor,
     kernels::{EulerKernels, Kernels, sizes},
     walls::{Bodies, is_removed},
 };
@@ -22,6 +22,7 @@ pub(crate) struct Elements<'a, const D: usize> {
     edges: [f64; D],
     time: f64,
     bodies: &'a Bodies<D>,
+    walls: &'a GasWalls<D>,
 }
 
 impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
@@ -39,6 +40,7 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
             edges: self.edges,
             time: self.time,
             bodies: &self.bodies,
+            walls: &self.params.walls,
         }
     }
 }
@@ -231,7 +233,8 @@ impl<const D: usize> Elements<'_, D> {
             }
         }
         let at_bodies = self.bodies.least_level(level, coord, of.at_bodies);
-        coarsest = coarsest.max(at_bodies);
+        let embedded = self.walls.least_embedded(level, coord, of.at_bodies);
+        coarsest = coarsest.max(at_bodies).max(embedded);
         [coarsest, finest.max(coarsest)]
     }
 

@@ -56,6 +56,18 @@ pub enum FrError {
     /// A wall that holds the gas, which has no viscosity.
     #[error("a no-slip wall needs viscosity; without it walls are slip walls")]
     NoViscosity,
+    /// A relaxation time of embedded bodies that is not positive.
+    #[error("the relaxation time of embedded bodies is {time}, it should be positive")]
+    Relaxation {
+        /// The time.
+        time: f64,
+    },
+    /// More embedded bodies than masks tell apart.
+    #[error("{bodies} embedded bodies are too many, there may be 255")]
+    ManyBodies {
+        /// Bodies.
+        bodies: usize,
+    },
     /// A wall on a periodic axis.
     #[error("the box is periodic along axis {axis}, where it has a wall")]
     PeriodicWall {

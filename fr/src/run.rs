@@ -1,9 +1,11 @@
 //! A flow: its state on a tree, steps, and what can be asked of it.
 
 use crate::{
-    Basis, ElementAdaptation, EulerParams, FrError, Primitive, TimeStep,
+    Basis, ElementAdaptation, EulerParams, FrError, Primitive,
     adapt::Lengths,
-    kernels::{Coefficients, EulerKernels, Fluxes, Kernels, Task, Waves, operator_numbers, sizes},
+    embedded::{Masks, Places},
+    kernels::{EulerKernels, Kernels, operator_numbers, sizes},
+    steps::RecordedStep,
     walls::{Bodies, WallFace, WallTable, WallsOf},
 };
 use cutlink_amr::linear::{Faces, Leaves};
@@ -73,10 +75,15 @@ pub struct EulerFlow<const D: usize, T: Kernels<D> = f64, B: Backend = Host> {
     /// By leaf, whether it is in a body; empty without bodies, and where the flow is not on the host.
     pub(crate) removed: Vec<bool>,
     pub(crate) bodies: Bodies<D>,
+    /// Embedded bodies.
+    pub(crate) masks: Masks<D, T, B>,
     pub(crate) far_field: B::Buf<T>,
     pub(crate) time: f64,
     pub(crate) steps: u64,
     pub(crate) adaptation: Option<ElementAdaptation>,
+    /// A step from an even and one from an odd number of steps, as launches to be replayed. To be dropped where buffers are
+    /// replaced.
+    pub(crate) recorded: [Option<RecordedStep<B>>; 2],
 }
 
 /// What stages of a flow read besides traces, with no time and no viscosity.
@@ -160,6 +167,13 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         let mut faces = leaves.faces(&Host)?;
         let edges = std::array::from_fn(|a| (upper[a] - lower[a]) / f64::from(grid.root()[a]));
         let walls = WallsOf::new(&params, leaves, &mut faces, lower, edges)?;
+        let places = Places {
+            basis: &basis,
+            lower,
+            edges,
+        };
+        let embedded = params.walls.embedded.as_ref();
+        let masks = Masks::new(&Host, embedded, params.gamma, leaves, &places)?;
         let (q, len) = (params.order + 1, leaves.len());
         let lengths = Lengths::of(&params, len, faces.slots.len(), walls.faces.len());
         let mut flow = Self {
@@ -184,6 +198,7 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
             wall_faces: walls.faces,
             removed: walls.removed,
             bodies: walls.bodies,
+            masks,
             far_field: params.far_field.map_or(Vec::new(), |state| {
                 trace_of(&state, params.gamma, sizes::face(D, q))
             }),
@@ -193,6 +208,7 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
             time: 0.0,
             steps: 0,
             adaptation: None,
+            recorded: [None, None],
         };
         flow.set(|_| Primitive {
             density: 1.0,
@@ -203,14 +219,14 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
     }
 
     /// Sets the state at all points, by their coordinates, and the time to 0. Removed elements, those in bodies, have gas at
-    /// rest of density and pressure 1.
+    /// rest of density and pressure 1; in embedded bodies the gas is at rest.
     pub fn set(&mut self, state: impl Fn([f64; D]) -> Primitive<D> + Sync) {
         let (nodes, one) = (self.nodes(), self.element());
         let mut u = std::mem::take(&mut self.u);
         u.par_chunks_mut(one).enumerate().for_each(|(leaf, u)| {
             for node in 0..nodes {
                 let state = match self.is_removed(leaf as u32) {
-                    false => state(self.point(leaf as u32, node)),
+                    false => self.held(leaf as u32, node, state(self.point(leaf as u32, node))),
                     true => Primitive {
                         density: 1.0,
                         velocity: [0.0; D],
@@ -227,8 +243,26 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         (self.time, self.steps) = (0.0, 0);
     }
 
+    /// A state, at rest where the point of an element is in an embedded body.
+    fn held(&self, leaf: u32, node: usize, state: Primitive<D>) -> Primitive<D> {
+        let masks = &self.masks.table;
+        let is_in = |at: usize| masks.bodies[at * self.nodes() + node] > 0;
+        let velocity = match masks.elements.binary_search(&leaf).is_ok_and(is_in) {
+            true => [0.0; D],
+            false => state.velocity,
+        };
+        Primitive { velocity, ..state }
+    }
+
     /// Another tree, without the state on it.
-    pub(crate) fn take_mesh(&mut self, leaves: Leaves<D>, faces: Faces<D>, walls: WallsOf<D, T>) {
+    pub(crate) fn take_mesh(
+        &mut self,
+        leaves: Leaves<D>,
+        faces: Faces<D>,
+        walls: WallsOf<D, T>,
+        masks: Masks<D, T, Host>,
+    ) {
+        self.masks = masks;
         (self.levels, self.coords) = (levels(&leaves), coords(&leaves));
         (self.leaves, self.faces) = (leaves, faces);
         (self.walls, self.wall_faces) = (walls.table, walls.faces);
@@ -352,169 +386,6 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
 }
 
 impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
-    /// Takes so many steps.
-    ///
-    /// # Errors
-    /// [`FrError::Diverged`] where a step is to be found from a state that is no flow; steps of a fixed length go on.
-    /// As [`adapt`](EulerFlow::adapt) where the mesh follows the flow.
-    pub fn advance(&mut self, steps: u64) -> Result<(), FrError> {
-        for _ in 0..steps {
-            let step = self.time_step()?;
-            self.step(step)?;
-            self.adapt_if_due()?;
-        }
-        Ok(())
-    }
-
-    /// Takes steps until a time, the last of which may be shorter.
-    ///
-    /// # Errors
-    /// As [`advance`](Self::advance).
-    pub fn advance_to(&mut self, time: f64) -> Result<(), FrError> {
-        while self.time < time {
-            let (step, left) = (self.time_step()?, time - self.time);
-            // What rounding leaves of the last step is no step of its own.
-            if left <= step * (1.0 + 1e-9) {
-                self.step(left)?;
-                self.time = time;
-            } else {
-                self.step(step)?;
-            }
-            self.adapt_if_due()?;
-        }
-        Ok(())
-    }
-
-    /// A step of this length.
-    fn step(&mut self, length: f64) -> Result<(), FrError> {
-        for (i, stage) in self.params.runge_kutta.stages().iter().enumerate() {
-            self.fluxes_at_slots()?;
-            let rates = self.edges.map(|edge| 2.0 * stage.step * length / edge);
-            let task = Task {
-                time: T::of(stage.step * length),
-                rates: rates.map(T::of),
-                keep: T::of(stage.keep),
-                is_first: i == 0,
-                viscosity: self.coefficients(),
-                ..task!(self, &self.traces)
-            };
-            let fluxes = Fluxes {
-                mortars: &self.mortars,
-                viscous: &self.viscous,
-                rates: &self.viscous_rates,
-                walls: &self.wall_fluxes,
-            };
-            self.backend.advance(
-                &task,
-                &fluxes,
-                &mut self.u,
-                &mut self.start,
-                &mut self.next_traces,
-            )?;
-            std::mem::swap(&mut self.traces, &mut self.next_traces);
-        }
-        self.time += length;
-        self.steps += 1;
-        Ok(())
-    }
-
-    /// What a stage has before all elements advance: the common fluxes of hanging faces and through walls, and of viscous
-    /// flows the viscous fluxes.
-    pub(crate) fn fluxes_at_slots(&mut self) -> Result<(), FrError> {
-        let task = Task {
-            viscosity: self.coefficients(),
-            ..task!(self, &self.traces)
-        };
-        if task.viscosity.is_some() {
-            self.backend.common_states(&task, &mut self.states)?;
-            let out = [
-                &mut self.viscous,
-                &mut self.viscous_rates,
-                &mut self.wall_viscous,
-            ];
-            self.backend
-                .viscous_rates(&task, &self.states, &self.u, out)?;
-        }
-        self.backend
-            .mortars(&task, &self.viscous, &mut self.mortars)?;
-        if !self.wall_faces.is_empty() {
-            self.backend
-                .walls(&task, &self.wall_viscous, &mut self.wall_fluxes)?;
-        }
-        Ok(())
-    }
-
-    /// The coefficients of viscous fluxes.
-    fn coefficients(&self) -> Option<Coefficients<D, T>> {
-        let viscosity = self.params.viscosity?;
-        Some(Coefficients {
-            viscosity: T::of(viscosity.dynamic),
-            conductivity: T::of(viscosity.conductivity(self.params.gamma)),
-            slopes: self.edges.map(|edge| T::of(2.0 / edge)),
-        })
-    }
-
-    /// How long the next step is.
-    ///
-    /// # Errors
-    /// [`FrError::Diverged`] where the state has no finite wave speed.
-    fn time_step(&self) -> Result<f64, FrError> {
-        match self.params.time_step {
-            TimeStep::Fixed(step) => Ok(step),
-            TimeStep::Courant(number) => {
-                let rate = self.wave_rate()?;
-                if !rate.is_finite() {
-                    return Err(FrError::Diverged { time: self.time });
-                }
-                Ok(number / rate)
-            }
-        }
-    }
-
-    /// The largest of `(2 p + 1) Σ (|v_a| + c) / h_a` at the points, with what viscosity adds to it (see
-    /// [`TimeStep::Courant`]); infinite where a state is no flow.
-    ///
-    /// # Errors
-    /// Where the device fails.
-    pub fn wave_rate(&self) -> Result<f64, FrError> {
-        self.wave_rate_refined(0)
-    }
-
-    /// The same as if all elements were refined so often.
-    ///
-    /// # Errors
-    /// Where the device fails.
-    pub fn wave_rate_refined(&self, times: u32) -> Result<f64, FrError> {
-        let edges = self.edges.map(|edge| edge / f64::from(1u32 << times));
-        let p = self.params.order;
-        let diffusion = self.params.viscosity.map_or(0.0, |viscosity| {
-            let squares = edges.iter().map(|h| 1.0 / (h * h)).sum::<f64>();
-            // Half the largest eigenvalue of the second derivative, over 2 p + 1: within 1 % of it from above.
-            let per_wave = ((2 * p + 1) * (p * p + p + 6)) as f64 / 4.0;
-            per_wave * viscosity.largest(self.params.gamma) * squares
-        });
-        let waves = Waves {
-            gamma: self.params.gamma,
-            edges,
-            diffusion,
-            nodes: sizes::nodes(D, p + 1),
-            leaves: &self.leaves,
-            levels: &self.levels,
-            faces: &self.faces,
-        };
-        let largest = self.backend.wave_rate::<T>(&waves, &self.u)?;
-        Ok((2 * p + 1) as f64 * largest)
-    }
-
-    /// An adaptation where one is due.
-    fn adapt_if_due(&mut self) -> Result<(), FrError> {
-        let due = |a: &ElementAdaptation| self.steps.is_multiple_of(a.every);
-        if self.adaptation.as_ref().is_some_and(due) {
-            B::adapt(self)?;
-        }
-        Ok(())
-    }
-
     /// Elements.
     pub fn elements(&self) -> usize {
         self.leaves.len()

@@ -35,12 +35,13 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         }
         let mut faces = leaves.faces(&Host)?;
         let walls = WallsOf::new(&self.params, &leaves, &mut faces, self.lower, self.edges)?;
+        let masks = self.masks_of(&leaves)?;
         let lengths = self.reserve(&leaves, &faces, walls.faces.len())?;
         self.u.clear();
         self.u.extend_from_slice(unknowns);
         self.start.resize(lengths.state, T::ZERO);
         self.resize_rest(&lengths);
-        self.take_mesh(leaves, faces, walls);
+        self.take_mesh(leaves, faces, walls, masks);
         T::traces(&self.basis, &self.u, &mut self.traces);
         (self.time, self.steps) = (time, steps);
         Ok(())
@@ -98,5 +99,41 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         };
         let one = sizes::element(D, q);
         self.u.par_chunks(one).flat_map_iter(of_element).collect()
+    }
+
+    /// The cells of an element that are in bodies, a bit each: all of one in a box of elements, and those with their centre
+    /// in an embedded body.
+    pub fn solid_cells(&self, leaf: u32) -> u64 {
+        let cells = dims::cells(D);
+        if self.is_removed(leaf) {
+            return u64::MAX >> (64 - cells);
+        }
+        let Some(bodies) = &self.params.walls.embedded else {
+            return 0;
+        };
+        let (level, coord) = (self.levels[leaf as usize], self.coords[leaf as usize]);
+        if !bodies.geometry.is_near(u32::from(level), coord) {
+            return 0;
+        }
+        let edge = dims::EDGE as usize;
+        let scale = 1.0 / f64::from(1u32 << level);
+        let is_solid = |cell: &usize| {
+            let centre = std::array::from_fn(|a| {
+                let local = ((cell / edge.pow(a as u32) % edge) as f64 + 0.5) / edge as f64;
+                self.lower[a] + self.edges[a] * scale * (f64::from(coord[a]) + local)
+            });
+            bodies.geometry.body_at(centre).is_some()
+        };
+        (0..cells).filter(is_solid).map(|cell| 1 << cell).sum()
+    }
+
+    /// By embedded body, the points of elements in it.
+    pub fn points_in_bodies(&self) -> Vec<usize> {
+        let bodies = self.params.walls.embedded.as_ref();
+        let mut points = vec![0; bodies.map_or(0, |of| of.temperatures.len())];
+        for &body in self.masks.table.bodies.iter().filter(|&&body| body > 0) {
+            points[usize::from(body) - 1] += 1;
+        }
+        points
     }
 }

@@ -4,7 +4,7 @@
 //! and their faces are closed. An element beside a body has a wall there. So bodies have to lie on faces of elements, and no
 //! element may lie across their surface or touch it that is coarser than the level whose faces these are.
 
-use crate::{EulerParams, FrError};
+use crate::{EmbeddedBodies, EulerParams, FrError};
 use cutlink_amr::{
     Mark,
     linear::{Face, Faces, Grid, Leaves},
@@ -75,13 +75,15 @@ pub struct GasBody<const D: usize> {
 }
 
 /// All walls. A *patch* is a face of the box (2 a for the lower one of axis a, 2 a + 1 for the upper one), or 2 D + i for
-/// body i.
+/// body i; embedded bodies come last.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GasWalls<const D: usize> {
     /// By axis, the lower and the upper face of the box; `None` where it is periodic or the far field lies beyond.
     pub faces: [[Option<GasWall<D>>; 2]; D],
     /// Bodies. Where they overlap, a face is that of the first.
     pub bodies: Vec<GasBody<D>>,
+    /// Bodies whose surfaces cut elements.
+    pub embedded: Option<EmbeddedBodies<D>>,
 }
 
 impl<const D: usize> Default for GasWalls<D> {
@@ -89,27 +91,35 @@ impl<const D: usize> Default for GasWalls<D> {
         Self {
             faces: [[None; 2]; D],
             bodies: Vec::new(),
+            embedded: None,
         }
     }
 }
 
 impl<const D: usize> GasWalls<D> {
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
+    /// Whether no face of an element is one.
+    pub(crate) fn are_no_faces(&self) -> bool {
         self.faces == [[None; 2]; D] && self.bodies.is_empty()
     }
 
     /// Patches.
     pub fn patches(&self) -> usize {
-        2 * D + self.bodies.len()
+        let embedded = self.embedded.as_ref().map_or(0, |of| of.temperatures.len());
+        2 * D + self.bodies.len() + embedded
     }
 
     /// The wall of a patch.
     fn patch(&self, patch: usize) -> Option<GasWall<D>> {
         match patch.checked_sub(2 * D) {
             None => self.faces[patch / 2][patch % 2],
-            Some(body) => Some(self.bodies[body].wall),
+            Some(body) => self.bodies.get(body).map(|body| body.wall),
         }
+    }
+
+    /// The coarsest level of an element in place of a block that embedded bodies allow, up to `at_bodies`.
+    pub(crate) fn least_embedded(&self, level: u32, coord: [i32; D], at_bodies: u32) -> u32 {
+        let least = |of: &EmbeddedBodies<D>| of.geometry.least_level(level, coord);
+        self.embedded.as_ref().map_or(0, least).min(at_bodies)
     }
 
     /// # Errors
@@ -123,7 +133,9 @@ impl<const D: usize> GasWalls<D> {
         for body in &self.bodies {
             body.wall.validate(is_viscous, None)?;
         }
-        Ok(())
+        self.embedded
+            .as_ref()
+            .map_or(Ok(()), |of| of.validate(is_viscous))
     }
 
     /// # Errors
@@ -142,7 +154,7 @@ impl<const D: usize> GasWalls<D> {
     }
 
     /// The coarsest tree whose elements around bodies, those that touch one from outside, are of level `at_bodies` or
-    /// finer.
+    /// finer; around embedded bodies, as fine as [their geometry](crate::BodyGeometry::least_level) says but for that level.
     ///
     /// # Errors
     /// A body that is empty, not in the box, or not on faces of elements of that level; memory that is short.
@@ -158,7 +170,10 @@ impl<const D: usize> GasWalls<D> {
         loop {
             let mark = |leaf: u32| {
                 let level = leaves.level(leaf);
-                match level < bodies.least_level(level, leaves.coord(leaf), at_bodies) {
+                let coord = leaves.coord(leaf);
+                let around = bodies.least_level(level, coord, at_bodies);
+                let least = around.max(self.least_embedded(level, coord, at_bodies));
+                match level < least {
                     true => Mark::Refine as u8,
                     false => Mark::Keep as u8,
                 }
@@ -426,7 +441,7 @@ impl<const D: usize, T: Real> WallsOf<D, T> {
             removed: Vec::new(),
             bodies: Bodies::default(),
         };
-        if walls.is_empty() {
+        if walls.are_no_faces() {
             return Ok(of);
         }
         let upper = std::array::from_fn(|a| lower[a] + edges[a] * f64::from(grid.root()[a]));
@@ -502,7 +517,7 @@ fn kind<const D: usize>(wall: &GasWall<D>) -> u32 {
 
 /// By patch, velocity and temperature; zeros where they count for nothing.
 fn states<const D: usize, T: Real>(walls: &GasWalls<D>) -> Vec<T> {
-    if walls.is_empty() {
+    if walls.are_no_faces() {
         return Vec::new();
     }
     let of_patch = |patch: usize| {

@@ -8,11 +8,12 @@ use cutlink_amr::{
 };
 use cutlink_device::Host;
 use cutlink_fr::{
-    Basis, ElementAdaptation, EulerFlow, EulerParams, GasBody, GasWall, GasWalls, LevelsInBox,
-    Primitive, RungeKutta, Sensor, TimeStep, Viscosity,
+    Basis, BodyGeometry, ElementAdaptation, EmbeddedBodies, EulerFlow, EulerParams, GasBody,
+    GasWall, GasWalls, LevelsInBox, Primitive, RungeKutta, Sensor, TimeStep, Viscosity,
     kernels::{EulerKernels, Kernels},
 };
 use cutlink_tests::backend_test;
+use std::sync::Arc;
 
 backend_test!(
     periodic_flows_on_random_trees,
@@ -21,6 +22,7 @@ backend_test!(
     elements_of_one_level_have_no_mortars,
     a_flow_goes_there_and_back,
     meshes_that_follow_a_flow,
+    steps_of_one_length,
     flows_between_walls,
     meshes_that_follow_a_flow_around_bodies,
     a_flow_that_diverges_says_so,
@@ -245,6 +247,29 @@ fn meshes_that_follow_a_flow<K: AnyEuler>(kernels: &K) {
     follows::<2, f64, K>(kernels, 3, line, 1, usize::MAX, false);
 }
 
+/// Steps of one length, which a device records: on a mesh that stays, and on one that follows the flow.
+fn steps_of_one_length<K: AnyEuler>(kernels: &K) {
+    fn fixed<const D: usize, T: Kernels<D>, K: EulerKernels<D>>(kernels: &K, method: RungeKutta) {
+        let root = std::array::from_fn(|a| [3, 4, 2][a]);
+        let mut case = Case::new(tree::<D>(root, [true; D], 2, 3), 2, method).viscous();
+        case.params.time_step = TimeStep::Fixed(5e-4);
+        (1..=5).for_each(|steps| case.compare::<T, K>(kernels, steps));
+    }
+    for method in [RungeKutta::Rk33, RungeKutta::Rk43] {
+        fixed::<2, f64, K>(kernels, method);
+        fixed::<3, f32, K>(kernels, method);
+    }
+    let modal = Sensor::Modal {
+        refine_above: 0.9,
+        coarsen_below: 0.2,
+        momentum: 0.5,
+        floor: 1e-10,
+    };
+    let step = TimeStep::Fixed(2e-4);
+    follows_in::<2, f64, K>(kernels, 3, modal.clone(), [0, usize::MAX], true, step);
+    follows_in::<3, f32, K>(kernels, 2, modal, [0, usize::MAX], false, step);
+}
+
 fn follows<const D: usize, T: Kernels<D>, K: EulerKernels<D>>(
     kernels: &K,
     order: usize,
@@ -253,15 +278,30 @@ fn follows<const D: usize, T: Kernels<D>, K: EulerKernels<D>>(
     more: usize,
     is_viscous: bool,
 ) {
+    let step = TimeStep::Courant(0.3);
+    let limits = [buffer as usize, more];
+    follows_in::<D, T, K>(kernels, order, sensor, limits, is_viscous, step);
+}
+
+/// The same with steps of a length; `buffer` rings, and so many elements more at most.
+fn follows_in<const D: usize, T: Kernels<D>, K: EulerKernels<D>>(
+    kernels: &K,
+    order: usize,
+    sensor: Sensor,
+    [buffer, more]: [usize; 2],
+    is_viscous: bool,
+    step: TimeStep,
+) {
     let root = std::array::from_fn(|a| [4, 3, 2][a]);
     let case = Case::new(tree::<D>(root, [true; D], 2, 3), order, RungeKutta::Rk43);
-    let case = if is_viscous { case.viscous() } else { case };
+    let mut case = if is_viscous { case.viscous() } else { case };
+    case.params.time_step = step;
     let mut here = case.flow::<T>();
     let adaptation = ElementAdaptation {
         every: 2,
         sensor,
         levels: [0, 3],
-        buffer,
+        buffer: buffer as u32,
         most_elements: case.leaves.len().saturating_add(more),
         at_bodies: 0,
         places: Vec::new(),
@@ -347,6 +387,39 @@ fn flows_between_walls<K: AnyEuler>(kernels: &K) {
     }
 }
 
+/// A ball in a unit box of four root elements an axis.
+#[derive(Debug)]
+struct Ball {
+    middle: f64,
+    radius: f64,
+    level: u32,
+}
+
+impl<const D: usize> BodyGeometry<D> for Ball {
+    fn body_at(&self, point: [f64; D]) -> Option<usize> {
+        let square = point.map(|x| (x - self.middle).powi(2)).iter().sum::<f64>();
+        (square < self.radius * self.radius).then(|| usize::from(point[0] > self.middle))
+    }
+
+    fn is_near(&self, level: u32, coord: [i32; D]) -> bool {
+        BodyGeometry::<D>::least_level(self, level, coord) > 0
+    }
+
+    /// Fine in the cube around it.
+    fn least_level(&self, level: u32, coord: [i32; D]) -> u32 {
+        let size = 0.25 / f64::from(1u32 << level);
+        let meets = |c: i32| {
+            let low = size * f64::from(c) - self.middle;
+            low < self.radius && low + size > -self.radius
+        };
+        if coord.into_iter().all(meets) {
+            self.level
+        } else {
+            0
+        }
+    }
+}
+
 /// Two bodies on a mesh that follows the flow: by modes, and by place alone.
 fn meshes_that_follow_a_flow_around_bodies<K: AnyEuler>(kernels: &K) {
     fn around<const D: usize, T: Kernels<D>, K: EulerKernels<D>>(
@@ -368,6 +441,15 @@ fn meshes_that_follow_a_flow_around_bodies<K: AnyEuler>(kernels: &K) {
         };
         let walls = GasWalls {
             bodies: vec![body(0.25, 0.375), body(0.75, 1.0)],
+            embedded: is_viscous.then(|| EmbeddedBodies {
+                geometry: Arc::new(Ball {
+                    middle: 0.6,
+                    radius: 0.12,
+                    level: 2,
+                }),
+                temperatures: vec![None, Some(0.9)],
+                relaxation: Some(0.001),
+            }),
             ..GasWalls::default()
         };
         let leaves = walls.leaves(grid, [0.0; D], [1.0; D], 1).expect("a tree");

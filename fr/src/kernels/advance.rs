@@ -245,7 +245,7 @@ fn traces_of<const D: usize, const Q: usize, const A: usize, T: Real>(
 
 /// The traces of an element, by face, unknown and point.
 #[inline(always)]
-fn all_traces<const D: usize, const Q: usize, T: Real>(
+pub(super) fn all_traces<const D: usize, const Q: usize, T: Real>(
     operators: &Operators<T, Q>,
     u: &[T],
     out: &mut [T],

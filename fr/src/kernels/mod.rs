@@ -8,6 +8,7 @@
 //! | `walls` | fluxes through walls | `walls` |
 //! | `advance` | common fluxes of all other faces, the corrected flux, the update, new traces: one pass over the state | `advance` |
 //! | `traces` | the traces of a new state | `advance` |
+//! | `penalize` | what bodies that cut elements take at the end of a step | `penalty` |
 //! | `wave_rate` | the fastest wave | `stages.rs`, `cuda/advance` |
 //! | `transfer` | the state of an adapted tree | `transfer`, `cuda/adapt.rs` |
 //!
@@ -21,6 +22,7 @@
 //! | viscous rates | leaf, unknown without ρ, point |
 //! | viscous fluxes at walls | slot of the wall, stress by axis and then conducted heat, point |
 //! | fluxes through walls | slot, unknown and then the pressure on the wall, point |
+//! | losses | element with points in bodies, momentum and then energy, point |
 //!
 //! Each number is the result of the same operations in the same order, of + - × ÷ √, comparison and `mul_add` alone, so
 //! states are the same bits for any number of threads, on every processor and on a GPU.
@@ -30,6 +32,7 @@ mod advance;
 mod cuda;
 pub mod mortar;
 mod operators;
+mod penalty;
 mod riemann;
 mod stages;
 pub mod transfer;
@@ -41,6 +44,7 @@ use cutlink_amr::linear::{Faces, Leaves};
 use cutlink_device::{Backend, Host, Real};
 pub(crate) use operators::numbers as operator_numbers;
 pub use operators::{Matrix, Operators};
+pub use penalty::{MaskTable, Penalty};
 use rayon::prelude::*;
 pub use riemann::rusanov;
 pub use stages::{EulerKernels, Waves};
@@ -213,6 +217,14 @@ pub trait Kernels<const D: usize>: Real {
         traces: &mut [Self],
     );
 
+    /// What bodies take from the points inside of them at the end of a step, and the traces without it.
+    fn penalize(
+        penalty: &Penalty<'_, Self>,
+        u: &mut [Self],
+        traces: &mut [Self],
+        losses: &mut [Self],
+    );
+
     /// The state of the leaves after an adaptation, from that of the leaves before.
     fn transfer(basis: &Basis, moves: &Moves<'_>, from: &[Self], to: &mut [Self]);
 }
@@ -271,6 +283,20 @@ macro_rules! kernels {
                     advance::advance,
                     $d,
                     (task, fluxes, u, start, traces)
+                );
+            }
+
+            fn penalize(
+                penalty: &Penalty<'_, Self>,
+                u: &mut [Self],
+                traces: &mut [Self],
+                losses: &mut [Self],
+            ) {
+                by_order!(
+                    penalty.basis,
+                    penalty::penalize,
+                    $d,
+                    (penalty, u, traces, losses)
                 );
             }
 

@@ -1,6 +1,6 @@
 //! The stages of a step, for a backend to implement, and the CPU's.
 
-use super::{Fluxes, Kernels, Task};
+use super::{Fluxes, Kernels, Penalty, Task};
 use crate::{ElementChanges, EulerFlow, FrError, walls::is_removed};
 use cutlink_amr::linear::{Faces, Leaves};
 use cutlink_device::{Backend, Host};
@@ -57,6 +57,15 @@ pub trait EulerKernels<const D: usize>: Backend {
         u: &mut Self::Buf<T>,
         start: &mut Self::Buf<T>,
         traces: &mut Self::Buf<T>,
+    ) -> Result<(), FrError>;
+
+    /// Bodies take from the points inside of them what a step lets them, after its last stage; `losses` has how much.
+    fn penalize<T: Kernels<D>>(
+        &self,
+        penalty: &Penalty<'_, T, Self>,
+        u: &mut Self::Buf<T>,
+        traces: &mut Self::Buf<T>,
+        losses: &mut Self::Buf<T>,
     ) -> Result<(), FrError>;
 
     /// The largest of `Σ (|v_a| + c) / h_a + diffusion / ρ 4^level` at the points but for removed elements; infinite where a
@@ -164,6 +173,17 @@ impl<const D: usize> EulerKernels<D> for Host {
         if task.is_first {
             std::mem::swap(u, start);
         }
+        Ok(())
+    }
+
+    fn penalize<T: Kernels<D>>(
+        &self,
+        penalty: &Penalty<'_, T>,
+        u: &mut Vec<T>,
+        traces: &mut Vec<T>,
+        losses: &mut Vec<T>,
+    ) -> Result<(), FrError> {
+        T::penalize(penalty, u, traces, losses);
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 //! set.
 
 mod conservation;
+mod embedded;
 mod far_field;
 mod free_stream;
 mod mortars;

@@ -116,6 +116,7 @@ where
                 upper: [0.75; D],
                 wall: kinds[(i + 2) % 3],
             }],
+            ..GasWalls::default()
         };
         let leaves = walls
             .leaves(grid([2; D], [false; D]), [0.0; D], [1.0; D], 1)
@@ -338,7 +339,7 @@ where
     };
     let mut walls = GasWalls {
         faces: [[Some(GasWall::Slip); 2]; D],
-        bodies: Vec::new(),
+        ..GasWalls::default()
     };
     if is_far {
         walls.faces[0][1] = None;
@@ -425,6 +426,7 @@ where
     let mut walls = GasWalls {
         faces: [[Some(wall); 2]; D],
         bodies: vec![body(0.25, 0.5), body(0.75, 1.0)],
+        ..GasWalls::default()
     };
     walls.faces[0] = [None, None];
     let mut periodic = [false; D];
@@ -638,7 +640,7 @@ fn diffusive_steps_are_stable_with_walls() {
         };
         let walls = GasWalls {
             faces: [[Some(GasWall::ADIABATIC), Some(warm)]; 2],
-            bodies: Vec::new(),
+            ..GasWalls::default()
         };
         let leaves = Random::new(30 + order as u64).tree::<2>([3, 2], [false; 2]);
         let params = with_walls(order, 1.0, 10.0, walls);

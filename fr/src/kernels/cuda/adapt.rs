@@ -40,7 +40,8 @@ pub(super) fn adapt<const D: usize, T: Kernels<D>>(
     let cuda = flow.backend.clone();
     let is_alone = adaptation.buffer == 0
         && adaptation.places.is_empty()
-        && flow.params.walls.bodies.is_empty();
+        && flow.params.walls.bodies.is_empty()
+        && flow.params.walls.embedded.is_none();
     if is_alone && let Some(mut marks) = marks(flow, &adaptation)? {
         let mut leaves = flow.leaves.copied(&cuda)?;
         let adapted = leaves.adapt(&cuda, &mut marks)?;
@@ -143,16 +144,23 @@ fn take<const D: usize, T: Kernels<D>>(
     if !changes.is_any() {
         return Ok(changes);
     }
+    flow.recorded = [None, None];
     let (cuda, q) = (flow.backend.clone(), flow.params.order + 1);
     let mut faces = leaves.faces(&cuda)?;
     let (mut table, mut wall_faces) = (None, Vec::new());
-    if !flow.params.walls.is_empty() {
+    if !flow.params.walls.are_no_faces() {
         let (seen, mut closed) = (leaves.download(&cuda)?, faces.download(&cuda)?);
         let of = WallsOf::new(&flow.params, &seen, &mut closed, flow.lower, flow.edges)?;
         faces.codes = cuda.upload(closed.codes)?;
         table = Some(of.table.upload(&cuda)?);
         wall_faces = of.faces;
         flow.bodies = of.bodies;
+    }
+    let mut masks = None;
+    if flow.params.walls.embedded.is_some() {
+        let mut of = flow.masks_of(&leaves.download(&cuda)?)?;
+        of.keep_losses(&cuda, &flow.masks)?;
+        masks = Some(of);
     }
     let (old, count) = (flow.leaves.len(), leaves.len());
     let len = Lengths::of(&flow.params, count, faces.slots.len(), wall_faces.len());
@@ -212,6 +220,9 @@ fn take<const D: usize, T: Kernels<D>>(
     (flow.leaves, flow.faces) = (leaves, faces);
     if let Some(table) = table {
         (flow.walls, flow.wall_faces) = (table, wall_faces);
+    }
+    if let Some(masks) = masks {
+        flow.masks = masks;
     }
     flow.make_traces()?;
     Ok(changes)

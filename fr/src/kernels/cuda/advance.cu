@@ -290,21 +290,11 @@ __device__ __forceinline__ void advance(const Stage<T>& stage, const ByAxis<T>& 
 // One thread a number of the traces.
 template <typename T, int Q>
 __device__ void traces(const T* u, uint64_t count, const T* matrices, T* out) {
-    using S = Shape<Q>;
+    constexpr uint64_t ONE = FACES * Shape<Q>::TRACE;
     const uint64_t n = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (n >= count) {
-        return;
+    if (n < count) {
+        out[n] = trace_of<T, Q>(u + n / ONE * Shape<Q>::ELEMENT, static_cast<int>(n % ONE), matrices);
     }
-    const int f = static_cast<int>(n % S::FACE), v = static_cast<int>(n / S::FACE % V);
-    const int face = static_cast<int>(n / S::TRACE % FACES), axis = face / 2;
-    const T* edge = Matrices<T, Q>{matrices}.edge(face % 2);
-    const T* from = u + n / (FACES * S::TRACE) * S::ELEMENT + v * S::NODES;
-    T sum = T(0);
-    for (int j = 0; j < Q; j++) {
-        const int at = axis == D - 1 ? j * S::FACE + f : height_of<Q>(f) * S::FACE + on_line<Q>(axis, f, j);
-        sum = j == 0 ? edge[0] * from[at] : mul_add(edge[j], from[at], sum);
-    }
-    out[n] = sum;
 }
 
 // One thread a point: the largest of Σ (|v_a| + c) / h_a + diffusion / ρ 4^level, infinite where a state is no flow, but

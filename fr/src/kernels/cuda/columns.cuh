@@ -33,6 +33,21 @@ __device__ __forceinline__ int height_of(int f) {
     return D == 2 ? f : f / Q;
 }
 
+// A number of an element's traces, from its state.
+template <typename T, int Q>
+__device__ T trace_of(const T* u, int n, const T* matrices) {
+    using S = Shape<Q>;
+    const int f = n % S::FACE, v = n / S::FACE % V, face = n / S::TRACE, axis = face / 2;
+    const T* edge = Matrices<T, Q>{matrices}.edge(face % 2);
+    const T* from = u + v * S::NODES;
+    T sum = T(0);
+    for (int j = 0; j < Q; j++) {
+        const int at = axis == D - 1 ? j * S::FACE + f : height_of<Q>(f) * S::FACE + on_line<Q>(axis, f, j);
+        sum = j == 0 ? edge[0] * from[at] : mul_add(edge[j], from[at], sum);
+    }
+    return sum;
+}
+
 // What a thread has of the derivative along an axis that is not the last: its row of the matrix.
 template <typename T, int Q>
 struct Row {

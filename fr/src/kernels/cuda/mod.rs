@@ -5,10 +5,11 @@
 mod adapt;
 mod advance;
 mod mortar;
+mod penalty;
 mod viscous;
 mod walls;
 
-use super::{EulerKernels, Fluxes, Kernels, Task, sizes, stages::Waves};
+use super::{EulerKernels, Fluxes, Kernels, Penalty, Task, sizes, stages::Waves};
 use crate::{ElementChanges, EulerFlow, FrError};
 use cutlink_device::{
     Item,
@@ -17,6 +18,7 @@ use cutlink_device::{
 
 static ADVANCE: [Module; 2] = cutlink_device::cuda_modules!("advance");
 static MORTAR: [Module; 2] = cutlink_device::cuda_modules!("mortar");
+static PENALTY: [Module; 2] = cutlink_device::cuda_modules!("penalty");
 static SENSOR: [Module; 2] = cutlink_device::cuda_modules!("sensor");
 static TRANSFER: [Module; 2] = cutlink_device::cuda_modules!("transfer");
 static VISCOUS: [Module; 2] = cutlink_device::cuda_modules!("viscous");
@@ -198,6 +200,16 @@ impl<const D: usize> EulerKernels<D> for Cuda {
         traces: &mut CudaBuf<T>,
     ) -> Result<(), FrError> {
         advance::advance(self, task, fluxes, u, start, traces)
+    }
+
+    fn penalize<T: Kernels<D>>(
+        &self,
+        penalty: &Penalty<'_, T, Self>,
+        u: &mut CudaBuf<T>,
+        traces: &mut CudaBuf<T>,
+        losses: &mut CudaBuf<T>,
+    ) -> Result<(), FrError> {
+        penalty::penalize(self, penalty, u, traces, losses)
     }
 
     fn wave_rate<T: Kernels<D>>(
