@@ -21,8 +21,15 @@ from cutlink._plain import Progress, listener, to_json
 COMPONENTS = ("C_D", "C_L", "C_S", "C_Mx", "C_My", "C_Mz")
 
 
+def is_flux_reconstruction(tables: Mapping[str, Any]) -> bool:
+    """Whether a case is for the solver of compressible flows."""
+    solver: Mapping[str, Any] = tables.get("solver") or {}
+    return solver.get("kind") == "flux-reconstruction"
+
+
 class Case:
-    """A case of ``cutlink solve``: the tables of ``docs/case.md``, from a dictionary or a TOML file."""
+    """A case of ``cutlink solve``, from a dictionary or a TOML file: the tables of ``docs/case.md``, or with
+    ``{"solver": {"kind": "flux-reconstruction"}}`` those of ``docs/flux-reconstruction.md``."""
 
     def __init__(self, source: Mapping[str, Any] | StrPath) -> None:
         """Reads and checks names and types; values are checked by `plan` and `solve`.
@@ -137,15 +144,17 @@ class Result:
 
         In 2D, both are per metre of depth. `Result.axes` has the directions.
         """
-        physics = self.case["physics"]
-        pressure: float = 0.5 * physics["density"] * physics["velocity"] ** 2 * physics["area"]
-        scale = np.repeat([pressure, pressure * physics["length"]], 3)
+        of = self.case["reference" if is_flux_reconstruction(self.case) else "physics"]
+        pressure: float = 0.5 * of["density"] * of["velocity"] ** 2 * of["area"]
+        scale = np.repeat([pressure, pressure * of["length"]], 3)
         forces: npt.NDArray[np.float64] = self.coefficients * scale
         return forces
 
     @property
     def axes(self) -> dict[str, list[float]]:
         """Directions of ``"drag"``, ``"lift"`` and ``"side"`` force; of a run that ended."""
+        if is_flux_reconstruction(self.case):
+            return {"drag": [1.0, 0.0, 0.0], "lift": [0.0, 1.0, 0.0], "side": [0.0, 0.0, 1.0]}
         return cast("dict[str, list[float]]", self.summary["axes"])
 
     @property
@@ -178,6 +187,8 @@ class RunningFlow:
 
     def sample(self, points: npt.ArrayLike) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Pressure (m,) in Pa relative to the fluid at rest, and velocity (m, D) in m/s, at points (m, D) in metres.
+
+        By flux reconstruction the pressure is absolute.
 
         Interpolated as probes are; NaN outside the box and in solid cells. Cost: a snapshot of the flow.
         """

@@ -31,9 +31,13 @@ use work::Report;
 /// # Errors
 /// As [`config::from_table`].
 fn table<T: DeserializeOwned>(name: &str, json: &str) -> Result<T, Error> {
-    let table: toml::Table = serde_json::from_str(json)
-        .map_err(|e| Error::input(format!("{name} cannot be read")).because(&e))?;
-    config::from_table(name, table)
+    config::from_table(name, toml_table(name, json)?)
+}
+
+/// A JSON object as a TOML table.
+fn toml_table(name: &str, json: &str) -> Result<toml::Table, Error> {
+    serde_json::from_str(json)
+        .map_err(|e| Error::input(format!("{name} cannot be read")).because(&e))
 }
 
 /// A report as JSON, each number with the digits that the program prints.

@@ -4,7 +4,7 @@ use crate::errors::{OrRaise, from_json};
 use crate::work::{self, Look, Outcome, Question, Report};
 use cutlink::options::DeviceOption;
 use cutlink::solve::example;
-use cutlink::{Case, Error, ErrorKind, RunOptions, StopToken};
+use cutlink::{AnyCase, Error, ErrorKind, RunOptions, StopToken};
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -21,10 +21,10 @@ pub(crate) enum CaseSource {
 }
 
 impl CaseSource {
-    fn read(&self) -> Result<Case, Error> {
+    fn read(&self) -> Result<AnyCase, Error> {
         match self {
-            Self::File(path) => Case::read(path),
-            Self::Json(text) => crate::table("case", text),
+            Self::File(path) => AnyCase::read(path),
+            Self::Json(text) => AnyCase::from_table("case", crate::toml_table("case", text)?),
         }
     }
 }
@@ -45,11 +45,11 @@ fn with_options(
     source: &CaseSource,
     given: Given,
     stop: &StopToken,
-) -> Result<(Case, RunOptions), Error> {
+) -> Result<(AnyCase, RunOptions), Error> {
     let (folder, steps, resume, replace, device, threads, ranks, gpus) = given;
     let mut case = source.read()?;
     if folder.is_some() {
-        case.output.folder = folder;
+        *case.folder() = folder;
     }
     let device: Option<DeviceOption> = device.map(|name| name.parse()).transpose()?;
     let mut options = RunOptions::default();
@@ -141,8 +141,8 @@ pub(crate) fn run_case(
     on_report: &Bound<'_, PyAny>,
 ) -> PyResult<(Option<String>, PathBuf)> {
     let stop = StopToken::new();
-    let (case, options) = with_options(&case, options, &stop).or_raise(py)?;
-    let folder = case.output.folder.clone();
+    let (mut case, options) = with_options(&case, options, &stop).or_raise(py)?;
+    let folder = case.folder().clone();
     let every = if callback.is_some() { every } else { 0 };
     let asked = stop.clone();
     let mut halted = false;

@@ -236,3 +236,63 @@ def test_the_folder_is_that_of_the_case(tmp_path):
         assert (tmp_path / found.folder).samefile(tmp_path / "flow")
     finally:
         os.chdir(here)
+
+
+GAS = {
+    "solver": {"kind": "flux-reconstruction"},
+    "domain": {"box": [-4, -4, 8, 4], "elements": [12, 8]},
+    "physics": {"dynamic_viscosity": 0.02},
+    "numerics": {"order": 2},
+    "boundary": {name: "far-field" for name in ("x-", "x+", "y-", "y+")},
+    "far_field": {"density": 2.0, "velocity": [3.0, 0.0], "pressure": 100.0},
+    "reference": {"area": 1.5},
+    "body": [{"name": "disc", "shape": "circle:r=0.5"}],
+    "initial": {"density": 2.0, "velocity": [3.0, 0.0], "pressure": 100.0},
+    "adapt": {"levels": 3, "sensor": "places"},
+    "run": {"steps": 256},
+    "output": {"integrals_every": 64},
+}
+
+
+def test_compressible_flows_run_too(program, tmp_path):
+    seen = []
+
+    def watch(flow):
+        pressure, velocity = flow.sample([[-3.0, 0.0], [0.0, 0.0], [20.0, 0.0]])
+        seen.append((flow.steps, flow.time, flow.coefficients, pressure, velocity))
+
+    result = cutlink.solve(GAS, folder=tmp_path / "whole", every=128, callback=watch)
+    assert [steps for steps, *_ in seen] == [128, 256]
+    _, time, coefficients, pressure, velocity = seen[-1]
+    assert time == pytest.approx(result.times[-1])
+    assert coefficients[0] == result.coefficients[-1, 0, 0] > 0
+    # Upstream nearly the stream, with an absolute pressure; nothing in the body and outside of the box.
+    assert abs(pressure[0] / 100 - 1) < 0.05
+    assert abs(velocity[0, 0] / 3 - 1) < 0.2
+    assert np.isnan(pressure[1:]).all()
+    assert np.isnan(velocity[1:]).all()
+    assert result.parts == ["disc"]
+    factor = 0.5 * 2 * 3**2 * 1.5
+    assert np.allclose(result.forces[..., 0], factor * result.coefficients[..., 0], rtol=1e-12)
+    assert result.axes["drag"] == [1, 0, 0]
+
+    # The program does the same, and goes on where a callback stopped.
+    stopped = cutlink.solve(GAS, folder=tmp_path / "parts", every=128, callback=lambda flow: flow.steps < 128)
+    assert stopped.stopped
+    resumed = cutlink.solve(GAS, folder=tmp_path / "parts", resume=True)
+    case = cutlink.Case(GAS | {"output": {"integrals_every": 64, "folder": str(tmp_path / "by-program")}})
+    (tmp_path / "case.toml").write_text(case.to_toml())
+    program("solve", tmp_path / "case.toml")
+    for name in ("forces.csv", "integrals.csv"):
+        whole = (result.folder / name).read_bytes()
+        assert (resumed.folder / name).read_bytes() == whole, name
+        assert (tmp_path / "by-program" / name).read_bytes() == whole, name
+
+
+def test_keys_of_the_other_kind_are_named():
+    with pytest.raises(cutlink.UsageError, match="lattice_velocity"):
+        cutlink.Case(GAS | {"physics": {"lattice_velocity": 0.05}})
+    with pytest.raises(cutlink.UsageError, match="ranks"):
+        cutlink.solve(GAS, folder="never", ranks=2)
+    plan = cutlink.Case(GAS).plan()
+    assert plan["elements"] > 96

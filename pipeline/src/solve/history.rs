@@ -297,6 +297,13 @@ impl<const D: usize> History<D> {
         Ok(())
     }
 
+    /// The last drag, lift and side force coefficient of all patches.
+    pub(crate) fn last_forces(&self) -> Option<[f64; 3]> {
+        let [drag, lift, side, ..] = &self.total;
+        let last = |values: &Vec<f64>| values.last().copied();
+        Some([last(drag)?, last(lift)?, last(side)?])
+    }
+
     pub(crate) fn last_drag(&self) -> Option<f64> {
         self.total[0].last().copied()
     }

@@ -33,7 +33,7 @@ use std::time::{Duration, Instant};
 mod api;
 mod end;
 mod follow;
-mod look;
+pub(in crate::solve) mod look;
 mod mesh_file;
 mod set_up;
 

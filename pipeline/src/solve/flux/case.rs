@@ -4,11 +4,13 @@ use super::kinds::{SolverTable, parse};
 use crate::{
     error::Error,
     fields::OutputSpec,
+    options::Numbers,
     solve::{
         case::{ByType, by_name, short},
         value::Value,
     },
 };
+use cutlink_mesher::placement::{Rotation, Unit};
 use cutlink_solver::Precision;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -145,7 +147,7 @@ impl FluxBoundaryTable {
     }
 }
 
-/// A body: a box of elements that are taken out.
+/// A body: a box of elements that are taken out, or a surface whose inside the gas is held in.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(
@@ -154,11 +156,24 @@ impl FluxBoundaryTable {
 )]
 pub struct GasBodyTable {
     pub name: String,
-    #[serde(rename = "box")]
+    #[serde(rename = "box", skip_serializing_if = "Vec::is_empty")]
     pub bounds: Vec<f64>,
+    pub file: Option<PathBuf>,
+    pub shape: Option<String>,
+    pub unit: Option<Unit>,
+    pub scale: Option<Numbers>,
+    pub rotate: Option<Vec<Rotation>>,
+    pub translate: Option<Numbers>,
+    #[serde(skip_serializing_if = "is_false")]
+    pub robust: bool,
     #[serde(rename = "type")]
     pub kind: Option<FluxFaceKind>,
     pub temperature: Option<f64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// What coefficients of forces are made with.
@@ -200,6 +215,7 @@ pub struct FluxNumericsTable {
     pub runge_kutta: Option<RungeKuttaName>,
     pub dt: Option<f64>,
     pub cfl: Option<f64>,
+    pub relaxation: Option<f64>,
     #[serde(with = "by_name")]
     pub precision: Option<Precision>,
 }

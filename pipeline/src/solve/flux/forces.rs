@@ -125,6 +125,11 @@ impl<const D: usize> FluxForces<D> {
         self.history.last_drag()
     }
 
+    /// The last drag, lift and side force.
+    pub(super) fn last(&self) -> Option<[f64; 3]> {
+        self.history.last_forces()
+    }
+
     /// Means, shedding and their plot.
     ///
     /// # Errors

@@ -1,9 +1,17 @@
 //! The solver that a case is for, and keys of the other one.
 
 use super::case::FluxCase;
-use crate::{config, error::Error, solve::case::Case};
+use crate::{
+    config,
+    error::Error,
+    observer::Observer,
+    solve::{
+        case::Case,
+        run::{RunOptions, RunPlan, RunSummary},
+    },
+};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A solver, by name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,7 +49,8 @@ pub struct SolverTable {
 }
 
 /// A case for one of the solvers.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
 #[expect(
     clippy::large_enum_variant,
     reason = "there is one of them in a program"
@@ -74,6 +83,74 @@ impl AnyCase {
                 ..parse(&name, &text)?
             }),
         })
+    }
+
+    /// A case from its tables.
+    ///
+    /// # Errors
+    /// Tables that are no case.
+    pub fn from_table(name: &str, table: toml::Table) -> Result<Self, Error> {
+        let text = toml::to_string(&table)
+            .map_err(|e| Error::input(format!("{name} cannot be read")).because(&e))?;
+        Ok(match kind_of(name, &text)? {
+            SolverKind::FluxReconstruction => Self::FluxReconstruction(
+                config::from_table(name, table)
+                    .map_err(|error| explain::<FluxCase>(name, &text, error))?,
+            ),
+            SolverKind::LatticeBoltzmann => Self::LatticeBoltzmann(
+                config::from_table(name, table)
+                    .map_err(|error| explain::<Case>(name, &text, error))?,
+            ),
+        })
+    }
+
+    /// The output folder, if it is given.
+    pub fn folder(&mut self) -> &mut Option<PathBuf> {
+        match self {
+            Self::LatticeBoltzmann(case) => &mut case.output.folder,
+            Self::FluxReconstruction(case) => &mut case.output.folder,
+        }
+    }
+
+    /// The case as TOML, which reads back as the same case.
+    ///
+    /// # Errors
+    /// None that a user can cause.
+    pub fn to_toml(&self) -> Result<String, Error> {
+        match self {
+            Self::LatticeBoltzmann(case) => case.to_toml(),
+            Self::FluxReconstruction(case) => case.to_toml(),
+        }
+    }
+
+    /// Runs the flow and writes the output folder.
+    ///
+    /// # Errors
+    /// As [`Case::run_with`] and [`FluxCase::run_with`].
+    pub fn run_with(
+        &self,
+        options: &RunOptions,
+        observer: &mut dyn Observer,
+    ) -> Result<RunSummary, Error> {
+        match self {
+            Self::LatticeBoltzmann(case) => case.run_with(options, observer),
+            Self::FluxReconstruction(case) => case.run_with(options, observer),
+        }
+    }
+
+    /// Does everything up to the first step, and forecasts the run.
+    ///
+    /// # Errors
+    /// As [`Case::plan`] and [`FluxCase::plan`].
+    pub fn plan(
+        &self,
+        options: &RunOptions,
+        observer: &mut dyn Observer,
+    ) -> Result<RunPlan, Error> {
+        match self {
+            Self::LatticeBoltzmann(case) => case.plan(options, observer),
+            Self::FluxReconstruction(case) => case.plan(options, observer),
+        }
     }
 }
 
@@ -122,18 +199,23 @@ pub(in crate::solve) fn parse<C: OfKind>(name: &str, text: &str) -> Result<C, Er
         ))
         .hint("`cutlink solve` runs both kinds"));
     }
-    config::parse(name, text).map_err(|error| match foreign::<C>(text) {
+    config::parse(name, text).map_err(|error| explain::<C>(name, text, error))
+}
+
+/// The error of a text that is no case of a kind, or that a key of it is one of the other kind.
+fn explain<C: OfKind>(name: &str, text: &str, error: Error) -> Error {
+    match foreign::<C>(text) {
         None => error,
         Some(key) => Error::input(format!(
             "{name}: {key} is a key of [solver] kind = \"{}\", and this case is of kind \"{}\"",
             C::Other::KIND.name(),
-            own.name()
+            C::KIND.name()
         ))
         .hint(format!(
             "remove it, or choose the other kind; {} has the keys of this one",
-            own.page()
+            C::KIND.page()
         )),
-    })
+    }
 }
 
 /// The first key of a text that the other kind has and this one has not.

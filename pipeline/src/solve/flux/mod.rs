@@ -5,7 +5,9 @@
 //! |---|---|
 //! | `case` | the tables, as written |
 //! | `forces` | `forces.csv`, coefficients and shedding |
+//! | `bodies` | bodies of any shape, as solid cells |
 //! | `kinds` | which solver a file is for; keys of the other one |
+//! | `look` | the running flow, for callbacks |
 //! | `resolve` | from tables to parameters, with all defaults |
 //! | `run` | the set-up of a run, and its plan |
 //! | `scene` | the flow as cells of blocks, for outputs |
@@ -14,9 +16,11 @@
 //! | `totals` | `integrals.csv` |
 //! | `walls` | walls, bodies and reference values |
 
+mod bodies;
 pub mod case;
 mod forces;
 mod kinds;
+mod look;
 mod resolve;
 mod run;
 mod scene;

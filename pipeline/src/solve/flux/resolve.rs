@@ -20,7 +20,10 @@ use cutlink_fr::{
     ElementAdaptation, EulerParams, IsentropicVortex, LevelsInBox, Primitive, RungeKutta, Sensor,
     TimeStep, Viscosity, kernels::sizes,
 };
-use cutlink_mesher::exact::{Exact, Facet};
+use cutlink_mesher::{
+    exact::{Exact, Facet},
+    intersect::Meet,
+};
 use cutlink_solver::Precision;
 use cutlink_voxelizer::Mesh;
 
@@ -102,6 +105,8 @@ pub(super) struct FluxSetting<const D: usize> {
     pub(super) patches: Vec<(usize, String)>,
     /// What coefficients of forces are made with.
     pub(super) reference: Option<Reference<D>>,
+    /// What the user should know of bodies.
+    pub(super) notes: Vec<String>,
 }
 
 pub(super) fn positive(what: &str, value: f64) -> Result<f64, Error> {
@@ -145,7 +150,7 @@ impl FluxCase {
     /// Values that make no sense, or not together.
     pub(super) fn setting<const D: usize>(&self, free: u64) -> Result<FluxSetting<D>, Error>
     where
-        Facet<D>: Exact<D>,
+        Facet<D>: Exact<D> + Meet<D>,
     {
         let gamma = positive("[physics] gamma", self.physics.gamma.unwrap_or(GAMMA))?;
         let viscosity = self.viscosity()?;
@@ -160,7 +165,7 @@ impl FluxCase {
         let (initial, initial_table) = self.initial(gamma, bounds, periodic)?;
         let precision = numerics.precision.unwrap_or(Precision::F64);
         let order = numerics.order.unwrap_or(ORDER);
-        let params = EulerParams {
+        let mut params = EulerParams {
             order,
             gamma,
             runge_kutta: match numerics.runge_kutta {
@@ -175,10 +180,18 @@ impl FluxCase {
             viscosity,
             walls,
         };
-        let has_bodies = !params.walls.bodies.is_empty();
+        let levels = self.adapt.as_ref().and_then(|adapt| adapt.levels);
+        let shaped = self.shaped::<D>(levels.unwrap_or(1).max(1))?;
+        if shaped.is_none() && self.numerics.relaxation.is_some() {
+            return Err(Error::input(
+                "[numerics] relaxation is given, and no body with a file or shape",
+            ));
+        }
+        let has_bodies = !self.bodies.is_empty();
+        let around = shaped.as_ref().map(|shaped| shaped.bounds);
         let reference = match patches.is_empty() {
             true => None,
-            false => self.reference(params.far_field.as_ref(), &bounds)?,
+            false => self.reference(params.far_field.as_ref(), &bounds, around.as_ref())?,
         };
         if patches.is_empty() && (self.reference.is_some() || self.output.forces_every.is_some()) {
             return Err(Error::input(
@@ -197,6 +210,11 @@ impl FluxCase {
         let adapted = self.adapt.as_ref();
         let adapted = adapted.map(|table| adapt(table, order, precision, bounds, room, has_bodies));
         let (adaptation, adapt_table) = adapted.transpose()?.unzip();
+        let mut notes = Vec::new();
+        if let Some(shaped) = shaped {
+            params.walls.embedded = Some(shaped.embedded);
+            notes = shaped.notes;
+        }
         let case = Self {
             solver: Some(SolverTable {
                 kind: SolverKind::FluxReconstruction,
@@ -223,6 +241,7 @@ impl FluxCase {
             initial,
             patches,
             reference,
+            notes,
         })
     }
 
@@ -300,6 +319,9 @@ impl FluxCase {
             runge_kutta: Some(given.runge_kutta.unwrap_or(RungeKuttaName::Rk43)),
             dt: given.dt,
             cfl: given.dt.is_none().then_some(cfl),
+            relaxation: (given.relaxation)
+                .map(|time| positive("[numerics] relaxation", time))
+                .transpose()?,
             precision: Some(given.precision.unwrap_or(Precision::F64)),
         })
     }

@@ -30,7 +30,10 @@ use cutlink_fr::{
     EulerFlow, Sensor,
     kernels::{EulerKernels, Kernels},
 };
-use cutlink_mesher::exact::{Exact, Facet};
+use cutlink_mesher::{
+    exact::{Exact, Facet},
+    intersect::Meet,
+};
 use cutlink_solver::Precision;
 use cutlink_voxelizer::kernels::AdaptKernels;
 use serde_json::json;
@@ -112,7 +115,7 @@ impl FluxCase {
         begun: Begun<'_>,
     ) -> Result<Done, Error>
     where
-        Facet<D>: Exact<D>,
+        Facet<D>: Exact<D> + Meet<D>,
         Host: AdaptKernels<D> + LinearKernels<D>,
         f32: Kernels<D>,
         f64: Kernels<D>,
@@ -146,6 +149,9 @@ impl FluxCase {
             observer,
         } = begun;
         let named = |error: Error| error.within(&self.name());
+        for note in &setting.notes {
+            observer.note(note);
+        }
         let mut flow = set_up::<D, T>(&setting).map_err(named)?;
         let dt = settle_step(&setting, &mut flow).map_err(named)?;
         let resolved = self.with_step(setting, dt).map_err(named)?;

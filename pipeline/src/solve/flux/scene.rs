@@ -76,18 +76,16 @@ where
     }
 }
 
-/// By block id, the cells in bodies: all or none of an element, and of a refined block those with nothing but solid finer
-/// cells.
+/// By block id, the cells in bodies; of a refined block those with nothing but solid finer cells.
 fn solid<const D: usize, T: Kernels<D>>(flow: &EulerFlow<D, T>, forest: &Forest<D>) -> Vec<u64> {
     let mut solid = vec![0; forest.capacity()];
-    let all = u64::MAX >> (64 - dims::cells(D));
     for ids in forest.levels.iter().rev() {
         for &id in ids {
             solid[id as usize] = if forest.is_leaf(id) {
                 let level = u32::from(forest.level[id as usize]);
                 let leaf = flow.leaves().find(level, forest.coord[id as usize]);
                 let leaf = leaf.expect("a leaf block should be an element");
-                if flow.is_removed(leaf) { all } else { 0 }
+                flow.solid_cells(leaf)
             } else {
                 let is_solid = |cell: &usize| {
                     let (block, cells) = children_of_cell(forest, id, *cell);

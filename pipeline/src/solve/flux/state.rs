@@ -45,6 +45,16 @@ pub(super) fn set_up<const D: usize, T: Kernels<D>>(
         })
     };
     flow.set_adapted(state)?;
+    let shaped = setting.case.bodies.iter().filter(|body| body.is_shaped());
+    for (body, points) in shaped.zip(flow.points_in_bodies()) {
+        if points == 0 {
+            return Err(Error::input(format!(
+                "[[body]] \"{}\" holds no point of the elements",
+                body.name
+            ))
+            .hint("more [adapt] levels, or more [domain] elements, for smaller elements"));
+        }
+    }
     match wrong.into_inner().unwrap_or_else(PoisonError::into_inner) {
         None => Ok(flow),
         Some(why) => Err(Error::input(format!("[initial]: {why}"))),

@@ -88,6 +88,7 @@ where
             if let Some(forces) = &mut self.forces {
                 forces.write()?;
             }
+            self.look_by_observer(&flow)?;
             let is_stopped = self.options.stop.is_stopped();
             let saves = is_stopped || self.is_save_due(step);
             if saves || self.has_totals(step) || self.fields.is_due(step, Moment::Running) {

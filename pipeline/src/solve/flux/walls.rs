@@ -89,12 +89,22 @@ impl FluxCase {
             if body.name.is_empty() {
                 return Err(Error::input("a [[body]] has no name").hint("give it one"));
             }
-            if body.name == "all" || of.patches.iter().any(|(_, name)| *name == body.name) {
+            let others = self.bodies.iter().filter(|other| other.name == body.name);
+            let is_face = of.patches.iter().any(|(_, name)| *name == body.name);
+            if body.name == "all" || is_face || others.count() > 1 {
                 return Err(Error::input(format!("{what} has the name of other walls"))
                     .hint("give it one of its own"));
             }
+            if body.is_shaped() {
+                check_shaped(&what, body, is_viscous)?;
+                continue;
+            }
             of.patches.push((of.walls.patches(), body.name.clone()));
             of.walls.bodies.push(gas_body(&what, body, is_viscous)?);
+        }
+        let shaped = self.bodies.iter().filter(|body| body.is_shaped());
+        for (i, body) in shaped.enumerate() {
+            of.patches.push((of.walls.patches() + i, body.name.clone()));
         }
         Ok(of)
     }
@@ -134,6 +144,7 @@ impl FluxCase {
         &self,
         far_field: Option<&Primitive<D>>,
         bounds: &[[f64; D]; 2],
+        shaped: Option<&[[f64; D]; 2]>,
     ) -> Result<Option<(Reference<D>, ReferenceTable)>, Error> {
         let given = self.reference.clone().unwrap_or_default();
         let stream = far_field.map(|state| {
@@ -152,10 +163,10 @@ impl FluxCase {
         let density = density.ok_or_else(|| {
             Error::input("[reference] density is missing").hint("give it: there is no far field")
         })?;
-        let first = self.bodies.first();
-        let extent = |a: usize| match first.filter(|body| body.bounds.len() == 2 * D) {
-            Some(body) => body.bounds[D + a] - body.bounds[a],
-            None => bounds[1][a] - bounds[0][a],
+        let extent = |a: usize| match (self.bodies.first(), shaped) {
+            (Some(body), _) if body.bounds.len() == 2 * D => body.bounds[D + a] - body.bounds[a],
+            (Some(_), Some(shaped)) => shaped[1][a] - shaped[0][a],
+            _ => bounds[1][a] - bounds[0][a],
         };
         let length = positive(
             "[reference] length",
@@ -233,6 +244,30 @@ fn wall<const D: usize>(
     Ok((face.kind == FluxFaceKind::FreeSlip).then_some(GasWall::Slip))
 }
 
+/// Checks the keys of a body that has a shape, but for its surface.
+fn check_shaped(what: &str, body: &GasBodyTable, is_viscous: bool) -> Result<(), Error> {
+    if !body.bounds.is_empty() || body.file.is_some() && body.shape.is_some() {
+        return Err(Error::input(format!("{what} is given more than once"))
+            .hint("give it one of box, file and shape"));
+    }
+    if body.kind.is_some_and(|kind| kind != FluxFaceKind::NoSlip) {
+        return Err(Error::input(format!(
+            "{what} has a type that only boxes of elements have"
+        ))
+        .hint("the gas sticks to bodies with a file or shape: \"no-slip\""));
+    }
+    if !is_viscous {
+        return Err(
+            Error::input(format!("{what} holds the gas, which has no viscosity"))
+                .hint("give [physics] dynamic_viscosity; without it bodies are boxes of elements"),
+        );
+    }
+    let temperature = body
+        .temperature
+        .map(|t| positive(&format!("{what} temperature"), t));
+    temperature.transpose().map(|_| ())
+}
+
 fn gas_body<const D: usize>(
     what: &str,
     body: &GasBodyTable,
@@ -246,6 +281,17 @@ fn gas_body<const D: usize>(
         temperature: body.temperature,
         ..FluxFaceTable::from(kind)
     };
+    let is_placed = body.unit.is_some()
+        || body.scale.is_some()
+        || body.rotate.is_some()
+        || body.translate.is_some()
+        || body.robust;
+    if is_placed {
+        return Err(Error::input(format!(
+            "{what} has unit, scale, rotate, translate or robust, and is a box"
+        ))
+        .hint("they place a file or a shape"));
+    }
     let Some(wall) = wall::<D>(what, &face, is_viscous)? else {
         return Err(Error::input(format!("{what} has a type that no body has"))
             .hint("it may be \"no-slip\" or \"free-slip\""));
@@ -256,7 +302,7 @@ fn gas_body<const D: usize>(
             body.bounds.len(),
             2 * D
         ))
-        .hint("lower corner, then upper corner"));
+        .hint("lower corner, then upper corner; or give a file or a shape in its place"));
     }
     Ok(GasBody {
         lower: std::array::from_fn(|a| body.bounds[a]),

@@ -7,13 +7,10 @@ use rayon::prelude::*;
 
 impl<const D: usize> Run<'_, D> {
     pub(super) fn look_by_observer(&mut self, flow: &dyn Flow<D>) -> Result<(), Error> {
-        let [drag, lift, side, ..] = &self.history.total;
-        let last = |values: &Vec<f64>| values.last().copied();
-        let coefficients = || Some([last(drag)?, last(lift)?, last(side)?]);
         let look = Look {
             flow,
             units: self.resolved.units,
-            coefficients: coefficients(),
+            coefficients: self.history.last_forces(),
         };
         self.observer.look(&look)
     }
@@ -39,12 +36,7 @@ impl<const D: usize> FlowLook for Look<'_, D> {
     }
 
     fn sample(&self, points: &[f64]) -> Result<Vec<f64>, Error> {
-        if !points.len().is_multiple_of(D) {
-            return Err(Error::input(format!(
-                "{} coordinates are no list of points in {D}D",
-                points.len()
-            )));
-        }
+        check_points::<D>(points)?;
         let snapshot = self.flow.snapshot()?;
         let mesh = self.flow.mesh()?;
         let velocity = self.units.velocity();
@@ -63,5 +55,17 @@ impl<const D: usize> FlowLook for Look<'_, D> {
             }
         };
         Ok(points.par_chunks_exact(D).flat_map_iter(value).collect())
+    }
+}
+
+/// # Errors
+/// A number of coordinates that is no multiple of D.
+pub(in crate::solve) fn check_points<const D: usize>(points: &[f64]) -> Result<(), Error> {
+    match points.len().is_multiple_of(D) {
+        true => Ok(()),
+        false => Err(Error::input(format!(
+            "{} coordinates are no list of points in {D}D",
+            points.len()
+        ))),
     }
 }
