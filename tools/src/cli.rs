@@ -250,6 +250,10 @@ pub struct RefineArgs {
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub polymesh_format: Option<PolyMeshEncoding>,
 
+    /// Where to refine; auto uses a CUDA GPU if there is one, and the CPU for tetrahedra
+    #[arg(long, value_name = "auto|cpu|cuda[:N]")]
+    pub device: Option<DeviceOption>,
+
     /// Worker threads; 0 uses all cores
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub threads: usize,
