@@ -9,7 +9,7 @@ use cutlink_hex::kernels::RefineKernels;
 use cutlink_hex::refine::{CellPlace, CellRanges, map_fluxes, map_fluxes_on};
 use cutlink_hex::{HexMesh, PolyMesh, RefineError, RefinedMesh};
 use cutlink_tests::backend_test;
-use kit::{Random, block, block_of_tets, o_grid, rim_of_prisms};
+use kit::{Random, block, block_of_tets, many, parent, random_marks};
 
 backend_test!(
     random_marks_on_20_parents,
@@ -24,34 +24,6 @@ backend_test!(
     wrong_levels_give_the_same_error,
     a_difference_is_told,
 );
-
-/// Parents of all kinds, by number: planar, graded, twisted, around 3- to 5-valent edges, with a rim of prisms.
-fn parent(kind: usize) -> PolyMesh {
-    let mut random = Random::new(kind as u64);
-    let bend = [random.unit(), random.unit()];
-    match kind % 5 {
-        0 => block([3, 2, 3], |p| p),
-        1 => block([4, 3, 2], |[x, y, z]| [x.powf(1.3), y * (1.0 + 0.2 * x), z]),
-        2 => block([3, 3, 3], move |[x, y, z]| {
-            let (s, c) = (0.3 * z * bend[0]).sin_cos();
-            [
-                c * x - s * y,
-                s * x + c * y,
-                z + 0.1 * bend[1] * (x * y).sin(),
-            ]
-        }),
-        3 => o_grid(3 + random.below(3), 2),
-        _ => rim_of_prisms(3),
-    }
-}
-
-/// One to six of eight cells.
-fn random_marks(random: &mut Random, cells: usize) -> Vec<u8> {
-    let share = 1 + random.below(6);
-    (0..cells)
-        .map(|_| u8::from(random.below(8) < share))
-        .collect()
-}
 
 fn bits(points: &[[f64; 3]]) -> impl Iterator<Item = u64> {
     points.as_flattened().iter().map(|x| x.to_bits())
@@ -145,7 +117,7 @@ impl<'a, K: RefineKernels> Twins<'a, K> {
 
 fn random_marks_on_20_parents<K: RefineKernels>(kernels: &K) {
     let mut refined = 0;
-    for seed in 0..60 {
+    for seed in 0..many(60) {
         let mut random = Random::new(seed + 1000);
         let mut twins = Twins::new(kernels, &parent(seed as usize % 20));
         for _ in 0..=seed / 5 % 4 {
