@@ -1,6 +1,6 @@
 //! `polyMesh` files: written ones read back, files as OpenFOAM writes them, damaged ones.
 
-use cutlink_hex::{PolyLevels, PolyMesh, PolyMeshError, PolyMeshFormat, PolyPatch};
+use cutlink_hex::{MeshFileError, PolyLevels, PolyMesh, PolyMeshFormat, PolyPatch};
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
@@ -117,7 +117,7 @@ fn broken(
     format: PolyMeshFormat,
     name: &str,
     change: impl Fn(Vec<u8>) -> Vec<u8>,
-) -> PolyMeshError {
+) -> MeshFileError {
     let folder = tempfile::tempdir().expect("a folder");
     two().write(folder.path(), format).expect("written");
     let path = folder.path().join(name);
@@ -182,7 +182,7 @@ fn errors_name_file_and_place() {
         );
     }
     let error = broken(ascii, "faces", replaced("4(1 4 10 7)", "4(1 4 10 77)"));
-    assert!(matches!(error, PolyMeshError::Invalid { .. }), "{error:?}");
+    assert!(matches!(error, MeshFileError::Invalid { .. }), "{error:?}");
     let folder = tempfile::tempdir().expect("a folder");
     let error = PolyMesh::read(Path::new(folder.path()))
         .expect_err("no mesh")
@@ -201,7 +201,7 @@ fn truncated_files_are_refused_wherever_they_end() {
                 });
                 let is_expected = matches!(
                     error,
-                    PolyMeshError::Syntax { .. } | PolyMeshError::Invalid { .. }
+                    MeshFileError::Syntax { .. } | MeshFileError::Invalid { .. }
                 );
                 assert!(is_expected, "{name} {keep}/5: {error:?}");
             }

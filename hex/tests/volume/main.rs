@@ -3,7 +3,7 @@
 mod files;
 
 use cutlink_hex::volume::{PATCH_ANGLE, VolumeFormat, parse_volume};
-use cutlink_hex::{PolyMesh, VolumeError, VolumeMesh};
+use cutlink_hex::{MeshFileError, PolyMesh, VolumeMesh};
 use files::{Doc, Encoding, Place, Vtu, block, msh2, msh4, tetrahedra};
 use std::path::Path;
 
@@ -13,7 +13,7 @@ const ENCODINGS: [Encoding; 3] = [
     Encoding::Binary { big: true },
 ];
 
-fn parse(bytes: &[u8]) -> Result<VolumeMesh, VolumeError> {
+fn parse(bytes: &[u8]) -> Result<VolumeMesh, MeshFileError> {
     parse_volume(Path::new("a.file"), bytes, PATCH_ANGLE)
 }
 

@@ -7,13 +7,13 @@ use super::fields::Fields;
 use super::hex_case::{self, HexCase};
 use super::{RefineReport, create, device_for, note, rules};
 use crate::device::{Opening, on};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::observer::Observer;
 use crate::{output, polymesh};
 use cutlink_device::DeviceChoice;
 use cutlink_hex::polymesh::{FieldValue, FoamField, word};
 use cutlink_hex::volume::{CellValues, read_volume};
-use cutlink_hex::{PolyMesh, PolyMeshFormat, RefinedMesh, VolumeError, VolumeMesh};
+use cutlink_hex::{PolyMesh, PolyMeshFormat, RefinedMesh, VolumeMesh};
 use std::path::Path;
 
 /// The time folder of fields.
@@ -28,20 +28,6 @@ pub struct ImportOptions {
     pub force: bool,
     /// Angle at edges between patches, in degrees, for files without names of surfaces.
     pub patch_angle: f64,
-}
-
-impl From<VolumeError> for Error {
-    fn from(error: VolumeError) -> Self {
-        let kind = match &error {
-            VolumeError::Memory { .. } => ErrorKind::Memory,
-            _ => ErrorKind::Input,
-        };
-        let mut all = Self::new(kind, error.to_string());
-        if let Some(source) = std::error::Error::source(&error) {
-            all = all.because(source);
-        }
-        all
-    }
 }
 
 /// Writes a volume mesh (Gmsh, VTU) as a case, refined by rules. Nothing is written before all is computed; each file,

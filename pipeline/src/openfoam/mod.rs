@@ -35,7 +35,7 @@ use crate::output;
 use cutlink_device::{Device, DeviceChoice, Selected};
 use cutlink_hex::polymesh::{FoamZone, MESH_FILES, ZONE_FILES, read_zones, write_zones};
 use cutlink_hex::refine::{PARENT, PARENT_LISTS, RefineError};
-use cutlink_hex::{PolyMesh, PolyMeshError, PolyMeshFormat, RefinedMesh};
+use cutlink_hex::{MeshFileError, PolyMesh, PolyMeshFormat, RefinedMesh};
 use fields::Fields;
 use serde::Serialize;
 use std::fs;
@@ -102,15 +102,15 @@ impl RefineReport {
     }
 }
 
-impl From<PolyMeshError> for Error {
-    fn from(error: PolyMeshError) -> Self {
+impl From<MeshFileError> for Error {
+    fn from(error: MeshFileError) -> Self {
         let kind = match &error {
-            PolyMeshError::Memory { .. } => ErrorKind::Memory,
-            PolyMeshError::Write { .. } => ErrorKind::Runtime,
+            MeshFileError::Memory { .. } => ErrorKind::Memory,
+            MeshFileError::Write { .. } => ErrorKind::Runtime,
             _ => ErrorKind::Input,
         };
         let hint = match &error {
-            PolyMeshError::Missing { .. } => Some("name a case with a mesh in constant/polyMesh"),
+            MeshFileError::Missing { .. } => Some("name a case with a mesh in constant/polyMesh"),
             _ => None,
         };
         let mut all = Self::new(kind, error.to_string());
@@ -227,7 +227,7 @@ impl Zones {
         all.map(|zone| zone.name.clone()).collect()
     }
 
-    fn write(&self, folder: &Path) -> Result<u64, PolyMeshError> {
+    fn write(&self, folder: &Path) -> Result<u64, MeshFileError> {
         let files = ZONE_FILES.iter().zip(&self.0);
         let files = files.filter_map(|(file, zones)| Some((file.0, zones.as_ref()?)));
         files
