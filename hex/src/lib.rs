@@ -13,6 +13,7 @@
 //! Internal faces come first, in upper-triangular order: by owner, then by neighbour. Boundary faces follow, patch by
 //! patch. [`PolyMesh::validate`] checks all of this and that each cell is closed.
 
+mod error;
 mod geometry;
 pub mod kernels;
 mod mesh;
@@ -23,11 +24,12 @@ pub mod snap;
 mod validate;
 pub mod volume;
 
+pub use error::MeshFileError;
 pub use geometry::{CellGeometry, FaceGeometry};
 pub use mesh::{PolyLevels, PolyMesh, PolyPatch};
-pub use polymesh::{PolyMeshError, PolyMeshFormat};
+pub use polymesh::PolyMeshFormat;
 pub use quality::{MeshQuality, QualityLimits};
 pub use refine::{CellPath, HexMesh, RefineError, RefinedMesh};
 pub use snap::{SnapCounts, SnapTarget, TargetEdge, TargetPoint};
 pub use validate::PolyViolation;
-pub use volume::{VolumeError, VolumeMesh};
+pub use volume::VolumeMesh;

@@ -1,6 +1,6 @@
 //! `polyMesh` files: written ones read back, files as OpenFOAM writes them, damaged ones.
 
-use cutlink_hex::{PolyLevels, PolyMesh, PolyMeshError, PolyMeshFormat, PolyPatch};
+use cutlink_hex::{MeshFileError, PolyLevels, PolyMesh, PolyMeshFormat, PolyPatch};
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
@@ -117,7 +117,7 @@ fn broken(
     format: PolyMeshFormat,
     name: &str,
     change: impl Fn(Vec<u8>) -> Vec<u8>,
-) -> PolyMeshError {
+) -> MeshFileError {
     let folder = tempfile::tempdir().expect("a folder");
     two().write(folder.path(), format).expect("written");
     let path = folder.path().join(name);
@@ -143,7 +143,16 @@ fn errors_name_file_and_place() {
             "\n11\n(\n0\nx",
             "owner, line 14: a label from 0 to 2^32 - 1 expected, `x` found",
         ),
+        (
+            "owner",
+            "\n11\n(\n0\n0",
+            "\n11\n(\n0\n-1",
+            "owner, line 14: a label from 0 to 2^32 - 1 expected, `-1` found",
+        ),
         ("owner", "\n11\n", "\n99999999\n", "longer than the file"),
+        ("owner", "\n11\n", "\n10\n", "`)` expected"),
+        ("owner", "\n11\n", "\n12\n", "a label from 0"),
+        ("owner", "\n11\n", "\n-11\n", "-11"),
         (
             "points",
             "(0.0 0.0 0.0)",
@@ -173,7 +182,7 @@ fn errors_name_file_and_place() {
         );
     }
     let error = broken(ascii, "faces", replaced("4(1 4 10 7)", "4(1 4 10 77)"));
-    assert!(matches!(error, PolyMeshError::Invalid { .. }), "{error:?}");
+    assert!(matches!(error, MeshFileError::Invalid { .. }), "{error:?}");
     let folder = tempfile::tempdir().expect("a folder");
     let error = PolyMesh::read(Path::new(folder.path()))
         .expect_err("no mesh")
@@ -192,10 +201,41 @@ fn truncated_files_are_refused_wherever_they_end() {
                 });
                 let is_expected = matches!(
                     error,
-                    PolyMeshError::Syntax { .. } | PolyMeshError::Invalid { .. }
+                    MeshFileError::Syntax { .. } | MeshFileError::Invalid { .. }
                 );
                 assert!(is_expected, "{name} {keep}/5: {error:?}");
             }
+        }
+    }
+}
+
+#[test]
+fn truncated_and_damaged_compressed_files_are_refused() {
+    let pack = |bytes: &[u8]| {
+        let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        out.write_all(bytes).expect("packed");
+        out.finish().expect("packed")
+    };
+    for name in ["points", "faces", "owner", "neighbour", "boundary"] {
+        for keep in 0..6 {
+            let folder = tempfile::tempdir().expect("a folder");
+            two()
+                .write(folder.path(), PolyMeshFormat::Binary)
+                .expect("written");
+            let path = folder.path().join(name);
+            let mut packed = pack(&fs::read(&path).expect("a file"));
+            match keep {
+                5 => *packed.last_mut().expect("bytes") ^= 1,
+                _ => packed.truncate(packed.len() * keep / 5),
+            }
+            fs::write(path.with_extension("gz"), packed).expect("written");
+            fs::remove_file(path).expect("removed");
+            let error = PolyMesh::read(folder.path()).expect_err("a damaged file");
+            let text = error.to_string();
+            assert!(
+                text.contains(&format!("{name}.gz")),
+                "{name} {keep}: {text}"
+            );
         }
     }
 }

@@ -2,10 +2,11 @@
 
 mod kit;
 
+use cutlink_device::Host;
 use cutlink_hex::polymesh::{FoamZone, read_zones, write_zones};
 use cutlink_hex::refine::{CellPlace, MeanMap, map_fluxes};
-use cutlink_hex::{CellPath, PolyMesh, PolyMeshFormat, PolyViolation, RefinedMesh};
-use kit::{Random, block, o_grid, rim_of_prisms};
+use cutlink_hex::{CellPath, HexMesh, PolyMesh, PolyMeshFormat, PolyViolation, RefinedMesh};
+use kit::{Random, block, many, o_grid, parent, random_marks, rim_of_prisms};
 
 fn volume(mesh: &PolyMesh) -> f64 {
     let cells = mesh.cell_geometry(&mesh.face_geometry());
@@ -109,38 +110,6 @@ fn one_cell_of_two_has_the_counts_of_a_hand_calculation() {
     );
 }
 
-/// Parents of all kinds, by number.
-fn parent(kind: usize, random: &mut Random) -> PolyMesh {
-    let bend = [random.unit(), random.unit(), random.unit()];
-    match kind % 5 {
-        0 => block([3, 2, 3], |p| p),
-        1 => block([4, 3, 2], |[x, y, z]| [x.powf(1.3), y * (1.0 + 0.2 * x), z]),
-        2 => block([3, 3, 3], move |[x, y, z]| {
-            let (s, c) = (0.3 * z * bend[0]).sin_cos();
-            [
-                c * x - s * y,
-                s * x + c * y,
-                z + 0.1 * bend[1] * (x * y).sin(),
-            ]
-        }),
-        3 => o_grid(3 + random.below(3), 2),
-        _ => rim_of_prisms(3),
-    }
-}
-
-fn random_marks(random: &mut Random, cells: usize) -> Vec<u8> {
-    let share = 1 + random.below(6);
-    (0..cells)
-        .map(|_| u8::from(random.below(8) < share))
-        .collect()
-}
-
-/// Marks, or corruptions, of a test: a thousand with `CUTLINK_SLOW_TESTS`.
-fn many(few: u64) -> u64 {
-    let slow = std::env::var_os("CUTLINK_SLOW_TESTS").is_some_and(|v| !v.is_empty());
-    if slow { 1000 } else { few }
-}
-
 fn on_threads<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -> T {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
     pool.build().expect("a pool").install(run)
@@ -152,7 +121,7 @@ fn random_marks_on_20_parents_give_sound_meshes_for_any_number_of_threads() {
     let mut finer = 0;
     for seed in 0..many(20) {
         let kind = seed % 20;
-        let parent = parent(kind as usize, &mut Random::new(kind));
+        let parent = parent(kind as usize);
         assert_eq!(parent.validate(), Ok(()), "a sound parent");
         let build = || {
             some_mesh(
@@ -169,11 +138,15 @@ fn random_marks_on_20_parents_give_sound_meshes_for_any_number_of_threads() {
         }
         let coarse = RefinedMesh::new(&parent).expect("a parent");
         keeps_fields(&coarse, &refined, kind % 5 == 2, &mut Random::new(seed));
-        let again = RefinedMesh::build(&parent, |_| 0).expect("a mesh");
+        let [there, from] = [&refined, &coarse].map(|mesh| HexMesh::of(mesh.clone()));
+        let again = |wanted: Vec<u8>| there.adapt(&Host, &from, &wanted).expect("a mesh");
+        let parent = again(vec![0; refined.mesh.cells]).into_refined();
+        assert_eq!(parent.mesh, coarse.mesh, "the parent again");
+        let levels = refined.paths.iter().map(|path| path.level()).collect();
         assert_eq!(
-            again.mesh.checksum(),
-            coarse.mesh.checksum(),
-            "the parent again"
+            again(levels).into_refined().paths,
+            refined.paths,
+            "the cells again"
         );
     }
     // Small parents may have no mark.
@@ -235,7 +208,7 @@ fn corrupted_meshes_are_rejected() {
     let mut found = std::collections::BTreeSet::new();
     for seed in 0..many(120) {
         let mut random = Random::new(seed);
-        let parent = parent(seed as usize % 20, &mut Random::new(seed % 20));
+        let parent = parent(seed as usize % 20);
         let mut mesh = some_mesh(&parent, &mut random, 1).mesh;
         let other = |random: &mut Random, id: u32, count: usize| {
             (id + 1 + random.below(count - 1) as u32) % count as u32
@@ -289,7 +262,7 @@ fn corrupted_meshes_are_rejected() {
     // Wrong levels: an error, or fewer hexahedra, but no panic and no broken mesh.
     for seed in 0..many(60) {
         let mut random = Random::new(seed);
-        let parent = parent(seed as usize % 20, &mut Random::new(seed % 20));
+        let parent = parent(seed as usize % 20);
         let mut mesh = some_mesh(&parent, &mut random, 1).mesh;
         let levels = mesh.levels.as_mut().expect("levels");
         match seed % 2 {
@@ -512,7 +485,7 @@ fn some_mesh(parent: &PolyMesh, random: &mut Random, steps: usize) -> RefinedMes
 fn fluxes_keep_the_divergence_of_each_cell() {
     for seed in 0..15 {
         let mut random = Random::new(seed + 77);
-        let parent = parent(seed as usize, &mut random);
+        let parent = parent(seed as usize % 20);
         let (from, to) = (
             some_mesh(&parent, &mut random, 2),
             some_mesh(&parent, &mut random, 2),

@@ -117,12 +117,17 @@ class HexMesh:
         """Centre of mass of each cell in metres, (c, 3)."""
         return self._native.geometry()[1].reshape(-1, 3)
 
-    def refine(self, cells: npt.ArrayLike, *, threads: int = 0) -> HexMesh:
+    def refine(self, cells: npt.ArrayLike, *, device: str = "auto", threads: int = 0) -> HexMesh:
         """A mesh with finer cells, each 1 to 8.
 
         `cells` is a mask, (c,) of bool, or says how many times more each cell is refined, (c,) of integers. Cells beside
         them are refined too, so that levels differ by one at most around every point. Cells that are neither
-        hexahedra nor tetrahedra stay. Does not depend on the number of threads. Raises `UsageError`, `OutOfMemoryError`.
+        hexahedra nor tetrahedra stay.
+
+        - `device`: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"cuda:N"``. Tetrahedra are refined on the CPU alone, which
+          ``"auto"`` then takes. `threads`: 0 for all cores. The mesh is bit-identical for any of them.
+
+        Raises `UsageError`, `DeviceError`, `OutOfMemoryError`.
         """
         times = np.asarray(cells)
         if times.shape != (self.cells,):
@@ -131,7 +136,7 @@ class HexMesh:
             raise UsageError(f"marks of type {times.dtype}", hint="give bools, or whole numbers of refinements")
         if times.size and not (0 <= times.min() and times.max() <= MOST):
             raise UsageError(f"refinements from {times.min()} to {times.max()}, not from 0 to {MOST}")
-        return HexMesh(self._native.refine(times.astype(np.uint8), threads))
+        return HexMesh(self._native.refine(times.astype(np.uint8), device, threads))
 
     def coarsen(self) -> HexMesh:
         """The mesh that refinement started from."""

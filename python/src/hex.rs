@@ -3,7 +3,7 @@
 use crate::errors::OrRaise;
 use crate::{views, work};
 use cutlink::openfoam::{HexCase, ImportOptions};
-use cutlink::options::PolyMeshEncoding;
+use cutlink::options::{DeviceOption, PolyMeshEncoding};
 use cutlink::{Error, ErrorKind, StopToken, pool};
 use numpy::{IntoPyArray as _, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -107,14 +107,16 @@ impl NativeHexMesh {
         &self,
         py: Python<'_>,
         times: PyReadonlyArray1<'_, u8>,
+        device: &str,
         threads: usize,
     ) -> PyResult<Self> {
         let times: Vec<u8> = times.as_array().iter().copied().collect();
+        let device: DeviceOption = device.parse().or_raise(py)?;
         let of = self.0.clone();
         let stop = StopToken::new();
         let quiet = |_| Ok(());
         work::run(py, &stop, quiet, move |_| {
-            pool::install(threads, || of.refine(&times).map(NativeHexMesh))
+            pool::install(threads, || of.refine(&times, device.0).map(NativeHexMesh))
         })
     }
 

@@ -101,6 +101,7 @@ def test_cells_are_refined_by_a_mask_or_by_levels(tmp_path, tets, program):
     assert mesh.refine(near.astype(int)).checksum == once.checksum
     twice = mesh.refine(np.where(near, 2, 0), threads=1)
     assert twice.checksum == mesh.refine(np.where(near, 2, 0), threads=3).checksum
+    assert mesh.refine(near, device="cpu").checksum == mesh.refine(near, device="auto").checksum == once.checksum
     assert twice.level.max() == 2 and np.all(twice.level[near[twice.parent_cell]] == 2)
     twice.validate()
     assert twice.coarsen().checksum == mesh.coarsen().checksum
@@ -134,6 +135,10 @@ def test_wrong_arguments_and_files_are_refused(cubes, tmp_path):
     ]:
         with pytest.raises(cutlink.UsageError, match=what):
             cubes.refine(marks)
+    with pytest.raises(cutlink.UsageError, match="gpu"):
+        cubes.refine(np.ones(27, bool), device="gpu")
+    with pytest.raises(cutlink.DeviceError, match="cuda|CUDA"):
+        cubes.refine(np.ones(27, bool), device="cuda:99")
     text = (tmp_path / "m.msh").read_text()
     (tmp_path / "short.msh").write_text(text[: len(text) // 2])
     with pytest.raises(cutlink.UsageError, match=r"short.msh, line \d+"):

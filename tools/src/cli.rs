@@ -250,6 +250,10 @@ pub struct RefineArgs {
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub polymesh_format: Option<PolyMeshEncoding>,
 
+    /// Where to refine; auto uses a CUDA GPU if there is one, and the CPU for tetrahedra
+    #[arg(long, value_name = "auto|cpu|cuda[:N]")]
+    pub device: Option<DeviceOption>,
+
     /// Worker threads; 0 uses all cores
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub threads: usize,
@@ -666,8 +670,8 @@ Examples:
   cutlink bench hex --scale 2 --threads 1
   cutlink bench hex --scale 3 --device cuda
 
-A box with an obstacle, 400,672 cells, is refined to 710,534, with 5 fields of cells; on the CPU also \
-with one of fluxes. Nothing is written.
+A box with an obstacle, 400,672 cells, is refined to 710,534, with 5 fields of cells and one of fluxes. \
+Nothing is written.
 
 Exit codes: 0 success, 1 run-time failure, 2 usage or bad input, 4 out of memory, 130 stopped by Ctrl-C.";
 

@@ -17,10 +17,11 @@ pub fn command(args: &RefineArgs) -> Result<(), Error> {
         .polymesh_format
         .map_or_else(Default::default, Into::into);
     let mut observer = console.clone();
+    let device = args.device.unwrap_or_default().0;
     let report = pool::install(args.threads, || match &args.polymesh {
         None => {
             check_case(&args.case)?;
-            openfoam::refine(&args.case, &args.rules, format, &mut observer)
+            openfoam::refine(&args.case, &args.rules, format, device, &mut observer)
         }
         Some(case) => {
             let (force, patch_angle) = (args.force, args.patch_angle);
@@ -33,7 +34,14 @@ pub fn command(args: &RefineArgs) -> Result<(), Error> {
                 force,
                 patch_angle,
             };
-            openfoam::import(&args.case, case, &args.rules, options, &mut observer)
+            openfoam::import(
+                &args.case,
+                case,
+                &args.rules,
+                options,
+                device,
+                &mut observer,
+            )
         }
     })?;
     let levels: Vec<String> = report.levels.iter().map(|&n| grouped(n as u64)).collect();
@@ -54,13 +62,14 @@ pub fn command(args: &RefineArgs) -> Result<(), Error> {
         }
     };
     console.show(&format!(
-        "parent    {}\nbefore    {}\ncells     {} = {} by level; {} faces, {} points\n{patches}{fields}{zones}files     {} ({})\n",
+        "parent    {}\nbefore    {}\ncells     {} = {} by level; {} faces, {} points\n{patches}{fields}{zones}device    {}\nfiles     {} ({})\n",
         counted(report.parent_cells as u64, "cell"),
         counted(report.cells_before as u64, "cell"),
         grouped(report.cells as u64),
         levels.join(" + "),
         grouped(report.faces as u64),
         grouped(report.points as u64),
+        report.device.text(),
         report.case.display(),
         bytes(report.bytes),
     ))?;

@@ -225,6 +225,45 @@ fn a_case_is_refined_with_its_fields_and_coarsened_again() {
     assert_eq!(zones(parent.cells)[0].ids, [3, 800], "the first zone");
 }
 
+/// The files of a case and of its copy, refined on two devices.
+#[test]
+#[cfg_attr(not(has_cuda), ignore = "needs an NVIDIA GPU")]
+fn a_gpu_writes_the_same_files() {
+    let folder = Folder::new();
+    folder.run(MESH).ok();
+    put_field(&folder, &read(&folder, "c/constant/polyMesh"));
+    folder.shell("cp -r c d").ok();
+    for rules in [
+        "--where sphere:0.5,0,0,r=0.3,levels=3 --where field:T<-0.6,levels=2",
+        "--where sphere:0.4,0,0,r=0.4,levels=2",
+        "--coarsen",
+    ] {
+        for (case, device) in [("c", "cpu"), ("d", "cuda")] {
+            let args = format!("refine {case} {rules} --device {device} --json");
+            let json = folder.run_with_gpus(&args).ok().json();
+            let name = json["device"]["name"].as_str().unwrap_or_default();
+            assert!(name.starts_with(device), "{json}");
+        }
+        let differ = folder.shell("diff -r c d").ok().stdout;
+        assert_eq!(differ, "", "{rules}");
+    }
+}
+
+#[test]
+fn a_device_that_is_not_there_is_refused() {
+    let folder = Folder::new();
+    folder.run(MESH).ok();
+    let mesh = read(&folder, "c/constant/polyMesh");
+    let rule = "refine c --where sphere:0,0,0,r=1,levels=2 --json --device";
+    for (device, what) in [("cuda", "--device cpu"), ("gpu", "cuda")] {
+        let ran = folder.run(&format!("{rule} {device}"));
+        ran.failed(2, &[what]);
+    }
+    assert_eq!(read(&folder, "c/constant/polyMesh"), mesh, "as it was");
+    let json = folder.run(&format!("{rule} auto")).ok().json();
+    assert_eq!(json["device"]["name"], "cpu", "{json}");
+}
+
 /// One facet in the plane z = 0.1, whose corner is a right one.
 const FACET: &str = "solid s\nfacet normal 0 0 1\nouter loop\nvertex -0.3 -0.2 0.1\nvertex 0.5 -0.2 0.1\n\
                      vertex -0.3 0.6 0.1\nendloop\nendfacet\nendsolid s\n";

@@ -12,8 +12,12 @@
 //! | [`order`](RefineKernels::order) | slots in upper-triangular order | owner, neighbour, slot | `group` |
 //! | [`emit`](RefineKernels::emit) | the arrays of faces | as `order` says | `outlines` |
 //! | [`cells`](RefineKernels::cells) | levels and paths of cells | cells | `cells` |
-//! | [`faces_geometry`](RefineKernels::faces_geometry), [`volumes`](RefineKernels::volumes) | centres, areas, volumes | faces, cells | `geometry` |
+//! | [`faces_geometry`](RefineKernels::faces_geometry), [`volumes`](RefineKernels::volumes), [`centers`](RefineKernels::centers) | centres, areas, volumes | faces, cells | `geometry` |
+//! | [`split_tets`](RefineKernels::split_tets) | a step of a mesh of tetrahedra, on the CPU alone | | `refine/tets` |
 //! | [`ranges`](RefineKernels::ranges), [`map`](RefineKernels::map), [`project`](RefineKernels::project) | sources of cells, fields, marks | cells | `map` |
+//!
+//! | [`flux_shares`](RefineKernels::flux_shares), [`split_flux`](RefineKernels::split_flux) | fluxes after a step | faces | `fluxes` |
+//! | [`flux_parts`](RefineKernels::flux_parts), [`sum_flux`](RefineKernels::sum_flux) | fluxes of faces put together | faces | `fluxes` |
 //!
 //! Each stage writes to places that a scan before it counted, so no order depends on threads. (Faces are put into the lists
 //! of their cells in any order on a GPU, and each list is sorted.) SplitNumbers are results of the same operations in the same
@@ -23,7 +27,7 @@ mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
 
-use crate::refine::{CellPath, CellRanges, HexMesh, RefineError};
+use crate::refine::{CellPath, CellRanges, HexMesh, HexSplit, RefineError};
 use cutlink_device::Backend;
 
 /// No point, no cell, no face.
@@ -179,6 +183,21 @@ pub struct NewCells<B: Backend> {
     pub paths: B::Buf<CellPath>,
 }
 
+/// What fluxes of a step are made from.
+#[derive(Debug)]
+pub struct FluxTask<'a, B: RefineKernels> {
+    /// The mesh after the step.
+    pub mesh: &'a HexMesh<B>,
+    /// Its faces by cell.
+    pub of: &'a CellFaces<B>,
+    /// What the step did.
+    pub split: &'a HexSplit<B>,
+    /// By face, its share in the old face that it was part of.
+    pub shares: &'a B::Buf<f64>,
+    /// By cell, its volume.
+    pub volumes: &'a B::Buf<f64>,
+}
+
 /// The stages of [`HexMesh`]; see the module's table. Sealed: the backends are those of `cutlink-device`. The arrays given
 /// are those of one step of one checked mesh; others give wrong meshes, errors or panics on the host.
 #[expect(
@@ -316,6 +335,28 @@ pub trait RefineKernels: Backend + sealed::Sealed {
         faces: &Self::Buf<[f64; 6]>,
     ) -> Result<Self::Buf<f64>, RefineError>;
 
+    /// Centre of mass of each cell, as [`PolyMesh::cell_geometry`](crate::PolyMesh::cell_geometry) has it, and the
+    /// distance of the point of the cell that is farthest from it.
+    ///
+    /// # Safety
+    /// See [`cell_faces`](Self::cell_faces).
+    unsafe fn centers(
+        &self,
+        mesh: &HexMesh<Self>,
+        of: &CellFaces<Self>,
+        faces: &Self::Buf<[f64; 6]>,
+    ) -> Result<Self::Buf<[f64; 4]>, RefineError>;
+
+    /// The step of a mesh of tetrahedra, as [`HexMesh::refine`].
+    ///
+    /// # Errors
+    /// As there; [`RefineError::NoKernels`] on devices.
+    fn split_tets(
+        &self,
+        mesh: &mut HexMesh<Self>,
+        marks: &mut Self::Buf<u8>,
+    ) -> Result<Option<HexSplit<Self>>, RefineError>;
+
     /// For each cell of a mesh, the cells of another mesh of the same parent that hold it or lie in it. Both lists are
     /// sorted.
     fn ranges(
@@ -346,4 +387,52 @@ pub trait RefineKernels: Backend + sealed::Sealed {
         wanted: &Self::Buf<u8>,
         paths: &Self::Buf<CellPath>,
     ) -> Result<(Self::Buf<u8>, usize), RefineError>;
+
+    /// By face of a mesh after a step, its share in the old face that it was part of, by area; 0 inside split cells. `faces`
+    /// are centres and areas.
+    ///
+    /// # Safety
+    /// See [`cell_faces`](Self::cell_faces).
+    unsafe fn flux_shares(
+        &self,
+        from: &Self::Buf<u32>,
+        old_faces: usize,
+        faces: &Self::Buf<[f64; 6]>,
+    ) -> Result<Self::Buf<f64>, RefineError>;
+
+    /// A flux after a step: that of each face by its share; inside a split cell that of the least potential that gives
+    /// each child its share, by volume, of the cell's sum.
+    ///
+    /// # Safety
+    /// See [`cell_faces`](Self::cell_faces); there is a flux for each old face.
+    unsafe fn split_flux(
+        &self,
+        task: &FluxTask<'_, Self>,
+        flux: &Self::Buf<f64>,
+    ) -> Result<Self::Buf<f64>, RefineError>;
+
+    /// For each face of a mesh, the faces of a finer one, ascending, that are it or part of it. `holders` are the cells of
+    /// the mesh for those of the finer one.
+    ///
+    /// # Errors
+    /// A face that is no part of one.
+    ///
+    /// # Safety
+    /// See [`cell_faces`](Self::cell_faces).
+    unsafe fn flux_parts(
+        &self,
+        fine: (&HexMesh<Self>, &CellFaces<Self>),
+        to: (&HexMesh<Self>, &CellFaces<Self>),
+        holders: &CellRanges<Self>,
+    ) -> Result<CellFaces<Self>, RefineError>;
+
+    /// The sum of a flux over each list of [`flux_parts`](Self::flux_parts).
+    ///
+    /// # Safety
+    /// There is a flux for each entry.
+    unsafe fn sum_flux(
+        &self,
+        parts: &CellFaces<Self>,
+        flux: &Self::Buf<f64>,
+    ) -> Result<Self::Buf<f64>, RefineError>;
 }

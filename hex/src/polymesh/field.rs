@@ -1,7 +1,7 @@
 //! Fields of a time folder: values of cells and of boundary faces, and everything else as it is.
 
-use super::PolyMeshError;
 use super::foam::Source;
+use crate::MeshFileError;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -40,10 +40,10 @@ impl FoamField {
     ///
     /// # Errors
     /// A field that is damaged, by name and place.
-    pub fn read(path: &Path) -> Result<Option<Self>, PolyMeshError> {
+    pub fn read(path: &Path) -> Result<Option<Self>, MeshFileError> {
         let mut source = match Source::open(path) {
             Ok(Some(source)) => source,
-            Ok(None) | Err(PolyMeshError::Syntax { .. }) => return Ok(None),
+            Ok(None) | Err(MeshFileError::Syntax { .. }) => return Ok(None),
             Err(error) => return Err(error),
         };
         if !source.class.ends_with("Field") {
@@ -122,7 +122,7 @@ impl FoamField {
     }
 }
 
-fn value(source: &mut Source, key: &str) -> Result<FieldValue, PolyMeshError> {
+fn value(source: &mut Source, key: &str) -> Result<FieldValue, MeshFileError> {
     if key.starts_with('#') {
         return Ok(FieldValue::Text(source.line()));
     }

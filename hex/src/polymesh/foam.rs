@@ -1,6 +1,6 @@
 //! Tokens of OpenFOAM's files: headers, text and binary lists.
 
-use super::PolyMeshError;
+use crate::MeshFileError;
 use cutlink_device::memory;
 use std::fs;
 use std::io::{self, Read};
@@ -24,7 +24,7 @@ pub(crate) type Entries = Vec<(String, String)>;
 
 impl Source {
     /// Opens a file or its `.gz`, and reads the header; `None` where there is neither.
-    pub(crate) fn open(path: &Path) -> Result<Option<Self>, PolyMeshError> {
+    pub(crate) fn open(path: &Path) -> Result<Option<Self>, MeshFileError> {
         let packed = path.with_extension("gz");
         let read = |path: &Path| -> io::Result<Option<Vec<u8>>> {
             match fs::read(path) {
@@ -35,7 +35,7 @@ impl Source {
         };
         let failed = |path: &Path| {
             let path = path.to_owned();
-            move |source| PolyMeshError::Read { path, source }
+            move |source| MeshFileError::Read { path, source }
         };
         let (path, bytes) = match read(path).map_err(failed(path))? {
             Some(bytes) => (path.to_owned(), bytes),
@@ -63,7 +63,7 @@ impl Source {
         Ok(Some(source))
     }
 
-    fn header(&mut self) -> Result<(), PolyMeshError> {
+    fn header(&mut self) -> Result<(), MeshFileError> {
         match self.word()?.as_str() {
             "FoamFile" => {}
             other => return Err(self.wrong(format!("`FoamFile` expected, `{other}` found"))),
@@ -84,7 +84,7 @@ impl Source {
     }
 
     /// `LSB;label=32;scalar=64`
-    fn arch(&mut self, arch: &str) -> Result<(), PolyMeshError> {
+    fn arch(&mut self, arch: &str) -> Result<(), MeshFileError> {
         for part in arch.split(';') {
             match part.trim() {
                 "LSB" | "" | "label=32" | "scalar=64" => {}
@@ -97,12 +97,12 @@ impl Source {
     }
 
     /// An error at the present place.
-    pub(crate) fn wrong(&self, what: impl Into<String>) -> PolyMeshError {
+    pub(crate) fn wrong(&self, what: impl Into<String>) -> MeshFileError {
         let line = 1 + self.bytes[..self.at.min(self.bytes.len())]
             .iter()
             .filter(|&&b| b == b'\n')
             .count();
-        PolyMeshError::Syntax {
+        MeshFileError::Syntax {
             path: self.path.clone(),
             place: match self.binary {
                 true => format!("byte {}", self.at),
@@ -139,7 +139,7 @@ impl Source {
         self.peek().is_none()
     }
 
-    pub(crate) fn word(&mut self) -> Result<String, PolyMeshError> {
+    pub(crate) fn word(&mut self) -> Result<String, MeshFileError> {
         self.peek();
         let rest = &self.bytes[self.at..];
         if let [b'"', quoted @ ..] = rest
@@ -158,7 +158,7 @@ impl Source {
         Ok(word)
     }
 
-    pub(crate) fn skip(&mut self, byte: u8) -> Result<(), PolyMeshError> {
+    pub(crate) fn skip(&mut self, byte: u8) -> Result<(), MeshFileError> {
         match self.peek() {
             Some(found) if found == byte => {
                 self.at += 1;
@@ -180,7 +180,7 @@ impl Source {
     }
 
     /// `{ key value; … }`; a sub-dictionary is a value.
-    pub(crate) fn dictionary(&mut self) -> Result<Entries, PolyMeshError> {
+    pub(crate) fn dictionary(&mut self) -> Result<Entries, MeshFileError> {
         self.skip(b'{')?;
         let mut entries = Vec::new();
         while !self.take(b'}') {
@@ -192,7 +192,7 @@ impl Source {
     }
 
     /// Text up to `;`, or a block in braces with its braces.
-    pub(crate) fn value(&mut self) -> Result<String, PolyMeshError> {
+    pub(crate) fn value(&mut self) -> Result<String, MeshFileError> {
         self.peek();
         let (from, mut depth, mut quoted) = (self.at, 0usize, false);
         while let Some(&byte) = self.bytes.get(self.at) {
@@ -227,7 +227,7 @@ impl Source {
             .to_owned()
     }
 
-    fn number<T: std::str::FromStr>(&mut self, what: &str) -> Result<T, PolyMeshError> {
+    fn number<T: std::str::FromStr>(&mut self, what: &str) -> Result<T, MeshFileError> {
         let next = self
             .peek()
             .map_or_else(String::new, |byte| char::from(byte).into());
@@ -240,17 +240,17 @@ impl Source {
     }
 
     /// A scalar of text.
-    pub(crate) fn scalar(&mut self) -> Result<f64, PolyMeshError> {
+    pub(crate) fn scalar(&mut self) -> Result<f64, MeshFileError> {
         self.number("a number")
     }
 
     /// A label of text that is an id or a count.
-    pub(crate) fn label(&mut self) -> Result<u32, PolyMeshError> {
+    pub(crate) fn label(&mut self) -> Result<u32, MeshFileError> {
         self.number("a label from 0 to 2^32 - 1")
     }
 
     /// The length of a list, each element of which takes at least so many bytes.
-    pub(crate) fn length(&mut self, least: usize) -> Result<usize, PolyMeshError> {
+    pub(crate) fn length(&mut self, least: usize) -> Result<usize, MeshFileError> {
         let len: usize = self.number("the length of a list")?;
         match len
             .checked_mul(least)
@@ -261,15 +261,15 @@ impl Source {
         }
     }
 
-    fn reserve<T>(&self, what: &'static str, len: usize) -> Result<Vec<T>, PolyMeshError> {
-        memory::with_capacity(what, len).map_err(|source| PolyMeshError::Memory {
+    fn reserve<T>(&self, what: &'static str, len: usize) -> Result<Vec<T>, MeshFileError> {
+        memory::with_capacity(what, len).map_err(|source| MeshFileError::Memory {
             path: self.path.clone(),
             source,
         })
     }
 
     /// A list of labels.
-    pub(crate) fn labels(&mut self, what: &'static str) -> Result<Vec<u32>, PolyMeshError> {
+    pub(crate) fn labels(&mut self, what: &'static str) -> Result<Vec<u32>, MeshFileError> {
         let least = if self.binary { self.widths[0] } else { 1 };
         // A uniform list is shorter than its elements.
         let (before, uniform) = (self.at, self.uniform());
@@ -299,7 +299,7 @@ impl Source {
     }
 
     /// Skips the type in front of a list.
-    pub(crate) fn list_of(&mut self, kind: &str) -> Result<(), PolyMeshError> {
+    pub(crate) fn list_of(&mut self, kind: &str) -> Result<(), MeshFileError> {
         match self.word()? {
             word if word == kind => Ok(()),
             word => Err(self.wrong(format!("`{kind}` expected, `{word}` found"))),
@@ -307,7 +307,7 @@ impl Source {
     }
 
     /// A list of 0 and 1; in binary files a byte each.
-    pub(crate) fn bools(&mut self) -> Result<Vec<bool>, PolyMeshError> {
+    pub(crate) fn bools(&mut self) -> Result<Vec<bool>, MeshFileError> {
         if !self.binary {
             let labels = self.labels("flips")?;
             return Ok(labels.into_iter().map(|label| label != 0).collect());
@@ -337,7 +337,7 @@ impl Source {
         self.word().is_ok() && self.peek() == Some(b'{')
     }
 
-    fn raw<const N: usize>(&mut self) -> Result<[u8; N], PolyMeshError> {
+    fn raw<const N: usize>(&mut self) -> Result<[u8; N], MeshFileError> {
         match self.bytes[self.at..].first_chunk() {
             Some(&bytes) => {
                 self.at += N;
@@ -347,7 +347,7 @@ impl Source {
         }
     }
 
-    fn raw_label(&mut self) -> Result<u32, PolyMeshError> {
+    fn raw_label(&mut self) -> Result<u32, MeshFileError> {
         let label = match self.widths[0] {
             4 => i64::from(i32::from_le_bytes(self.raw()?)),
             _ => i64::from_le_bytes(self.raw()?),
@@ -355,7 +355,7 @@ impl Source {
         u32::try_from(label).map_err(|_| self.wrong(format!("label {label} is not an id")))
     }
 
-    fn raw_scalar(&mut self) -> Result<f64, PolyMeshError> {
+    fn raw_scalar(&mut self) -> Result<f64, MeshFileError> {
         Ok(match self.widths[1] {
             4 => f64::from(f32::from_le_bytes(self.raw()?)),
             _ => f64::from_le_bytes(self.raw()?),
@@ -363,7 +363,7 @@ impl Source {
     }
 
     /// A list of points.
-    pub(crate) fn points(&mut self) -> Result<Vec<[f64; 3]>, PolyMeshError> {
+    pub(crate) fn points(&mut self) -> Result<Vec<[f64; 3]>, MeshFileError> {
         let len = self.length(if self.binary { 3 * self.widths[1] } else { 3 })?;
         let mut points = self.reserve("points", len)?;
         self.tuples(len, 3, |xyz| points.push([xyz[0], xyz[1], xyz[2]]))?;
@@ -376,7 +376,7 @@ impl Source {
         len: usize,
         components: usize,
         mut put: impl FnMut(&[f64]),
-    ) -> Result<(), PolyMeshError> {
+    ) -> Result<(), MeshFileError> {
         if len == 0 && self.peek() != Some(b'(') {
             return Ok(());
         }
@@ -402,7 +402,7 @@ impl Source {
     }
 
     /// `nonuniform List<vector> n (…);`: type, components and numbers. `None` for any other value, nothing being skipped.
-    pub(crate) fn list(&mut self) -> Result<Option<(String, usize, Vec<f64>)>, PolyMeshError> {
+    pub(crate) fn list(&mut self) -> Result<Option<(String, usize, Vec<f64>)>, MeshFileError> {
         self.peek();
         let before = self.at;
         if !self.word().is_ok_and(|word| word == "nonuniform") {
@@ -447,7 +447,7 @@ impl Source {
     }
 
     /// Faces: starts and points. `faceList`, or `faceCompactList`: the starts, then the points.
-    pub(crate) fn faces(&mut self) -> Result<(Vec<u32>, Vec<u32>), PolyMeshError> {
+    pub(crate) fn faces(&mut self) -> Result<(Vec<u32>, Vec<u32>), MeshFileError> {
         if self.class == "faceCompactList" {
             let starts = self.labels("faces")?;
             return Ok((starts, self.labels("face corners")?));

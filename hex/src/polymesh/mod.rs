@@ -23,11 +23,6 @@ pub(crate) use read::read_labels;
 pub(crate) use write::write_labels;
 pub use zones::{FoamZone, ZONE_FILES, read_zones, write_zones};
 
-use crate::PolyViolation;
-use cutlink_device::DeviceError;
-use std::io;
-use std::path::PathBuf;
-
 /// How the lists of a `polyMesh` are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PolyMeshFormat {
@@ -66,64 +61,6 @@ pub const MESH_FILES: [&str; 22] = [
     "meshModifiers",
     "sets",
 ];
-
-/// An error of a `polyMesh` folder; the text is a lowercase fragment.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum PolyMeshError {
-    /// A file could not be read.
-    #[error("cannot read {}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        #[source]
-        source: io::Error,
-    },
-    /// A file that a mesh needs is not there, nor compressed.
-    #[error("{} does not exist", path.display())]
-    Missing {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A damaged file.
-    #[error("{}, {place}: {what}", path.display())]
-    Syntax {
-        /// The file.
-        path: PathBuf,
-        /// Line of text, byte of binary files.
-        place: String,
-        /// What is wrong there.
-        what: String,
-    },
-    /// Files that do not fit one another.
-    #[error("{} is not a mesh", path.display())]
-    Invalid {
-        /// The folder.
-        path: PathBuf,
-        /// What is wrong.
-        #[source]
-        violation: PolyViolation,
-    },
-    /// No memory for a file.
-    #[error("cannot load {}", path.display())]
-    Memory {
-        /// The file.
-        path: PathBuf,
-        /// What was needed.
-        #[source]
-        source: DeviceError,
-    },
-    /// A file could not be written.
-    #[error("cannot write {}", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        #[source]
-        source: io::Error,
-    },
-}
 
 /// Makes a word of OpenFOAM of any text: characters that end a word there (blanks, quotes, `/`, `;`, `{`, `}`, brackets,
 /// `$`, `#`, control characters and all beyond ASCII) become `_`, and a word that would be empty, or begin like a number,

@@ -1,7 +1,7 @@
 //! Reading `polyMesh` folders: text or binary, labels and scalars of either width, compressed or not.
 
-use super::PolyMeshError;
 use super::foam::Source;
+use crate::MeshFileError;
 use crate::{PolyLevels, PolyMesh, PolyPatch};
 use std::path::Path;
 
@@ -11,10 +11,10 @@ impl PolyMesh {
     ///
     /// # Errors
     /// A file that is missing or damaged, by name and place; arrays that do not fit one another.
-    pub fn read(folder: &Path) -> Result<Self, PolyMeshError> {
+    pub fn read(folder: &Path) -> Result<Self, MeshFileError> {
         let open = |name: &str| match Source::open(&folder.join(name))? {
             Some(source) => Ok(source),
-            None => Err(PolyMeshError::Missing {
+            None => Err(MeshFileError::Missing {
                 path: folder.join(name),
             }),
         };
@@ -48,7 +48,7 @@ impl PolyMesh {
             mesh.levels = Some(levels);
         }
         mesh.check_ids()
-            .map_err(|violation| PolyMeshError::Invalid {
+            .map_err(|violation| MeshFileError::Invalid {
                 path: folder.to_owned(),
                 violation,
             })?;
@@ -56,7 +56,7 @@ impl PolyMesh {
     }
 }
 
-fn patches(source: &mut Source) -> Result<Vec<PolyPatch>, PolyMeshError> {
+fn patches(source: &mut Source) -> Result<Vec<PolyPatch>, MeshFileError> {
     let len = source.length(2)?;
     let mut patches = Vec::new();
     source.skip(b'(')?;
@@ -94,7 +94,7 @@ fn patches(source: &mut Source) -> Result<Vec<PolyPatch>, PolyMeshError> {
 }
 
 /// Reads levels where there are some.
-fn level_list(folder: &Path, name: &str, into: &mut Vec<u8>) -> Result<bool, PolyMeshError> {
+fn level_list(folder: &Path, name: &str, into: &mut Vec<u8>) -> Result<bool, MeshFileError> {
     let Some(mut source) = Source::open(&folder.join(name))? else {
         return Ok(false);
     };
@@ -108,7 +108,7 @@ fn level_list(folder: &Path, name: &str, into: &mut Vec<u8>) -> Result<bool, Pol
 }
 
 /// The length of the edges of level 0, where it is known.
-fn edge(folder: &Path) -> Result<Option<f64>, PolyMeshError> {
+fn edge(folder: &Path) -> Result<Option<f64>, MeshFileError> {
     let Some(mut source) = Source::open(&folder.join("level0Edge"))? else {
         return Ok(None);
     };
@@ -125,9 +125,9 @@ fn edge(folder: &Path) -> Result<Option<f64>, PolyMeshError> {
 }
 
 /// A list of labels in a file.
-pub(crate) fn read_labels(path: &Path) -> Result<Vec<u32>, PolyMeshError> {
+pub(crate) fn read_labels(path: &Path) -> Result<Vec<u32>, MeshFileError> {
     let source = Source::open(path)?;
-    let mut source = source.ok_or_else(|| PolyMeshError::Missing {
+    let mut source = source.ok_or_else(|| MeshFileError::Missing {
         path: path.to_owned(),
     })?;
     source.labels("labels")

@@ -1,6 +1,7 @@
 //! Writing `polyMesh` folders. Determinism: the same mesh gives the same bytes, for any number of threads.
 
-use super::{PolyMeshError, PolyMeshFormat};
+use super::PolyMeshFormat;
+use crate::MeshFileError;
 use crate::PolyMesh;
 use rayon::prelude::*;
 use std::fs::File;
@@ -18,7 +19,7 @@ impl PolyMesh {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn write(&self, folder: &Path, format: PolyMeshFormat) -> Result<u64, PolyMeshError> {
+    pub fn write(&self, folder: &Path, format: PolyMeshFormat) -> Result<u64, MeshFileError> {
         let mut bytes = 0;
         let mut names = vec!["points", "faces", "owner", "neighbour", "boundary"];
         if self.levels.is_some() {
@@ -33,7 +34,7 @@ impl PolyMesh {
                 file.sync_all()?;
                 Ok(file.metadata()?.len())
             };
-            bytes += write().map_err(|source| PolyMeshError::Write {
+            bytes += write().map_err(|source| MeshFileError::Write {
                 path: path.clone(),
                 source,
             })?;
@@ -137,7 +138,7 @@ pub(crate) fn write_labels(
     name: &str,
     labels: &[u32],
     format: PolyMeshFormat,
-) -> Result<u64, PolyMeshError> {
+) -> Result<u64, MeshFileError> {
     let path = folder.join(name);
     let write = || {
         let mut out = BufWriter::with_capacity(1 << 20, File::create(&path)?);
@@ -154,7 +155,7 @@ pub(crate) fn write_labels(
         file.sync_all()?;
         Ok(file.metadata()?.len())
     };
-    write().map_err(|source| PolyMeshError::Write {
+    write().map_err(|source| MeshFileError::Write {
         path: path.clone(),
         source,
     })

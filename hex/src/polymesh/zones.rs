@@ -1,7 +1,7 @@
 //! `cellZones`, `faceZones` and `pointZones`: named lists of cells, faces and points.
 
-use super::PolyMeshError;
 use super::foam::Source;
+use crate::MeshFileError;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -30,7 +30,7 @@ pub struct FoamZone {
 ///
 /// # Errors
 /// A damaged file, by name and place.
-pub fn read_zones(path: &Path, count: usize) -> Result<Option<Vec<FoamZone>>, PolyMeshError> {
+pub fn read_zones(path: &Path, count: usize) -> Result<Option<Vec<FoamZone>>, MeshFileError> {
     let Some(mut source) = Source::open(path)? else {
         return Ok(None);
     };
@@ -47,7 +47,7 @@ pub fn read_zones(path: &Path, count: usize) -> Result<Option<Vec<FoamZone>>, Po
     }
 }
 
-fn zone(source: &mut Source, count: usize) -> Result<FoamZone, PolyMeshError> {
+fn zone(source: &mut Source, count: usize) -> Result<FoamZone, MeshFileError> {
     let mut zone = FoamZone {
         name: source.word()?,
         ..FoamZone::default()
@@ -86,7 +86,7 @@ fn zone(source: &mut Source, count: usize) -> Result<FoamZone, PolyMeshError> {
 ///
 /// # Errors
 /// A file that cannot be written.
-pub fn write_zones(folder: &Path, name: &str, zones: &[FoamZone]) -> Result<u64, PolyMeshError> {
+pub fn write_zones(folder: &Path, name: &str, zones: &[FoamZone]) -> Result<u64, MeshFileError> {
     let path = folder.join(name);
     let labels = ZONE_FILES.iter().find(|file| file.0 == name);
     let labels = labels.map_or("cellLabels", |file| file.1);
@@ -115,7 +115,7 @@ pub fn write_zones(folder: &Path, name: &str, zones: &[FoamZone]) -> Result<u64,
         file.sync_all()?;
         Ok(file.metadata()?.len())
     };
-    write().map_err(|source| PolyMeshError::Write {
+    write().map_err(|source| MeshFileError::Write {
         path: path.clone(),
         source,
     })

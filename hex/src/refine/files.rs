@@ -1,7 +1,8 @@
 //! A refined mesh in a `polyMesh` folder: its parent in the folder `parent`, and three lists that lead to it.
 
 use super::{CellPath, RefinedMesh};
-use crate::polymesh::{PolyMeshError, PolyMeshFormat, read_labels, write_labels};
+use crate::MeshFileError;
+use crate::polymesh::{PolyMeshFormat, read_labels, write_labels};
 use crate::{PolyMesh, PolyViolation};
 use std::path::Path;
 
@@ -15,9 +16,9 @@ impl RefinedMesh {
     ///
     /// # Errors
     /// A file that is missing or damaged, lists that do not fit the meshes.
-    pub fn read(folder: &Path) -> Result<(Self, PolyMesh), PolyMeshError> {
+    pub fn read(folder: &Path) -> Result<(Self, PolyMesh), MeshFileError> {
         let mesh = PolyMesh::read(folder)?;
-        let invalid = |violation| PolyMeshError::Invalid {
+        let invalid = |violation| MeshFileError::Invalid {
             path: folder.to_owned(),
             violation,
         };
@@ -80,7 +81,7 @@ impl RefinedMesh {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn write(&self, folder: &Path, format: PolyMeshFormat) -> Result<u64, PolyMeshError> {
+    pub fn write(&self, folder: &Path, format: PolyMeshFormat) -> Result<u64, MeshFileError> {
         let mut bytes = self.mesh.write(folder, format)?;
         let cells: Vec<u32> = self.paths.iter().map(|path| path.parent()).collect();
         let codes: Vec<u32> = self.paths.iter().map(|path| path.code()).collect();

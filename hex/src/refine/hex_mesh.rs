@@ -1,9 +1,10 @@
 //! Meshes in the memory of a backend: marks, mesh and fields stay there from one adaptation to the next.
 
-use super::{CellPath, MAX_REFINEMENTS, RefineError, RefinedMesh, check_memory};
+use super::{CellPath, CellPlace, MAX_REFINEMENTS, RefineError, RefinedMesh, check_memory, tets};
 use crate::kernels::{ClosedMarks, RefineKernels, RefineTask, SplitCounts};
 use crate::{PolyLevels, PolyMesh, PolyPatch};
 use cutlink_device::{Backend, Host, Item};
+use rayon::prelude::*;
 
 /// A [`RefinedMesh`] in the memory of a backend; see there and [`PolyMesh`] for the arrays. Made from one on the host,
 /// which has been checked. A refinement is the same bits on every backend.
@@ -21,6 +22,8 @@ pub struct HexMesh<B: RefineKernels = Host> {
     pub(crate) patches: Vec<PolyPatch>,
     edge: f64,
     polyhedra: usize,
+    /// Whether all cells are tetrahedra.
+    is_of_tets: bool,
 }
 
 /// What a refinement did.
@@ -66,6 +69,12 @@ impl HexMesh<Host> {
 
     /// The arrays of a mesh on the host, which are moved.
     pub fn of(refined: RefinedMesh) -> Self {
+        let is_of_tets = tets::corners(&refined.mesh).is_some();
+        Self::of_kind(refined, is_of_tets)
+    }
+
+    /// The same, of a mesh that is known to be one of tetrahedra, or not to be.
+    pub(super) fn of_kind(refined: RefinedMesh, is_of_tets: bool) -> Self {
         let mesh = refined.mesh;
         let levels = mesh.levels.unwrap_or_default();
         Self {
@@ -81,6 +90,7 @@ impl HexMesh<Host> {
             patches: mesh.patches,
             edge: levels.edge,
             polyhedra: refined.polyhedra,
+            is_of_tets,
         }
     }
 
@@ -118,7 +128,12 @@ impl<B: RefineKernels> HexMesh<B> {
     /// # Errors
     /// Where memory is short or the device fails, as with all methods.
     pub fn upload(kernels: &B, refined: &RefinedMesh) -> Result<Self, RefineError> {
-        let host = HexMesh::of(refined.clone());
+        Self::moved(kernels, refined.clone())
+    }
+
+    /// Moves a mesh to a backend.
+    pub(super) fn moved(kernels: &B, refined: RefinedMesh) -> Result<Self, RefineError> {
+        let host = HexMesh::of(refined);
         Ok(Self {
             points: kernels.upload(host.points)?,
             face_start: kernels.upload(host.face_start)?,
@@ -132,7 +147,28 @@ impl<B: RefineKernels> HexMesh<B> {
             patches: host.patches,
             edge: host.edge,
             polyhedra: host.polyhedra,
+            is_of_tets: host.is_of_tets,
         })
+    }
+
+    /// Moves the mesh to the host.
+    pub(super) fn unload(self, kernels: &B) -> Result<RefinedMesh, RefineError> {
+        let host = HexMesh::<Host> {
+            points: kernels.unload(self.points)?,
+            face_start: kernels.unload(self.face_start)?,
+            face_points: kernels.unload(self.face_points)?,
+            owner: kernels.unload(self.owner)?,
+            neighbour: kernels.unload(self.neighbour)?,
+            cell_levels: kernels.unload(self.cell_levels)?,
+            point_levels: kernels.unload(self.point_levels)?,
+            paths: kernels.unload(self.paths)?,
+            rims: kernels.unload(self.rims)?,
+            patches: self.patches,
+            edge: self.edge,
+            polyhedra: self.polyhedra,
+            is_of_tets: self.is_of_tets,
+        };
+        Ok(host.into_refined())
     }
 
     /// Copies the mesh to the host.
@@ -153,6 +189,7 @@ impl<B: RefineKernels> HexMesh<B> {
             patches: self.patches.clone(),
             edge: self.edge,
             polyhedra: self.polyhedra,
+            is_of_tets: self.is_of_tets,
         };
         Ok(host.into_refined())
     }
@@ -175,6 +212,7 @@ impl<B: RefineKernels> HexMesh<B> {
             patches: self.patches.clone(),
             edge: self.edge,
             polyhedra: self.polyhedra,
+            is_of_tets: self.is_of_tets,
         })
     }
 
@@ -198,6 +236,55 @@ impl<B: RefineKernels> HexMesh<B> {
         &self.paths
     }
 
+    /// Whether all cells are tetrahedra, which are refined by their own template, on the CPU alone.
+    pub fn is_of_tets(&self) -> bool {
+        self.is_of_tets
+    }
+
+    /// Refines a parent: as [`RefinedMesh::build`], but for its check of levels.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn build(
+        kernels: &B,
+        parent: &PolyMesh,
+        wanted: impl Fn(CellPlace) -> u8 + Sync,
+    ) -> Result<Self, RefineError> {
+        let mut mesh = Self::moved(kernels, RefinedMesh::new(parent)?)?;
+        loop {
+            let mark = |place: CellPlace| wanted(place).min(MAX_REFINEMENTS) > place.path.level();
+            let places = mesh.places(kernels)?;
+            let marks: Vec<u8> = places.map(|place| u8::from(mark(place))).collect();
+            // Marks beside polyhedra may all be dropped.
+            if marks.par_iter().all(|&mark| mark == 0)
+                || mesh.refine(kernels, &mut kernels.upload(marks)?)?.is_none()
+            {
+                return Ok(mesh);
+            }
+        }
+    }
+
+    /// Where each cell is.
+    fn places(
+        &self,
+        kernels: &B,
+    ) -> Result<impl IndexedParallelIterator<Item = CellPlace>, RefineError> {
+        // SAFETY: as in `refine`.
+        let centers = unsafe {
+            let faces = kernels.faces_geometry(self)?;
+            let of = kernels.cell_faces(self)?;
+            kernels.centers(self, &of, &faces)?
+        };
+        let centers = kernels.unload(centers)?.into_par_iter();
+        let paths = kernels.download(&self.paths)?.into_par_iter();
+        let place = |([x, y, z, radius], path): ([f64; 4], CellPath)| CellPlace {
+            center: [x, y, z],
+            radius,
+            path,
+        };
+        Ok(centers.zip(paths).map(place))
+    }
+
     /// Refines the cells with a mark that is not 0, and those that have to be refined with them. The marks are closed in
     /// place: marks of polyhedra and of cells too close to them are dropped. `None` where no cell is refined. On an error
     /// the mesh is as it was.
@@ -217,6 +304,9 @@ impl<B: RefineKernels> HexMesh<B> {
             self.cells(),
             "there should be a mark for each cell"
         );
+        if self.is_of_tets {
+            return kernels.split_tets(self, marks);
+        }
         check_memory(kernels, "closing marks", self.close_bytes())?;
         // SAFETY: the mesh was checked when it was uploaded, or made of such a one; the other arrays are those of the
         // stages before.
@@ -270,6 +360,7 @@ impl<B: RefineKernels> HexMesh<B> {
                 patches: self.new_patches(counts),
                 edge: self.edge,
                 polyhedra,
+                is_of_tets: false,
             };
             Ok(Some(HexSplit {
                 refined: closed.count,
@@ -300,14 +391,47 @@ impl<B: RefineKernels> HexMesh<B> {
             "there should be a number for each cell"
         );
         let mut new = parent.copy(kernels)?;
+        new.follow(kernels, &self.paths, wanted)?;
+        Ok(new)
+    }
+
+    /// Refines each cell as often in all as the cells of another mesh of the same parent want it that hold it or lie in
+    /// it; `wanted` has a number for each of their paths.
+    fn follow(
+        &mut self,
+        kernels: &B,
+        paths: &B::Buf<CellPath>,
+        wanted: &B::Buf<u8>,
+    ) -> Result<(), RefineError> {
         loop {
-            let ranges = kernels.ranges(&self.paths, &new.paths)?;
-            // SAFETY: ranges of this mesh, which has as many cells as numbers.
-            let (mut marks, count) = unsafe { kernels.project(&ranges, wanted, &new.paths)? };
-            if count == 0 || new.refine(kernels, &mut marks)?.is_none() {
-                return Ok(new);
+            let ranges = kernels.ranges(paths, &self.paths)?;
+            // SAFETY: ranges of paths, of which there are as many as numbers.
+            let (mut marks, count) = unsafe { kernels.project(&ranges, wanted, &self.paths)? };
+            if count == 0 || self.refine(kernels, &mut marks)?.is_none() {
+                return Ok(());
             }
         }
+    }
+
+    /// Refines each cell so many times more, and those that have to be refined with them.
+    ///
+    /// # Errors
+    /// As [`RefinedMesh::build`].
+    ///
+    /// # Panics
+    /// Where there is not one number for each cell.
+    pub fn refine_times(&mut self, kernels: &B, times: &[u8]) -> Result<(), RefineError> {
+        assert_eq!(
+            times.len(),
+            self.cells(),
+            "there should be a number for each cell"
+        );
+        let paths = kernels.download(&self.paths)?;
+        let each = paths.par_iter().zip(times);
+        let wanted = each.map(|(path, &times)| path.level().saturating_add(times));
+        let wanted = kernels.upload(wanted.collect())?;
+        let paths = kernels.upload(paths)?;
+        self.follow(kernels, &paths, &wanted)
     }
 
     /// The volume of each cell, as [`PolyMesh::cell_geometry`] has it.

@@ -24,15 +24,16 @@ mod paths;
 mod tets;
 mod zones;
 
-use crate::geometry::{norm, sub};
+use crate::kernels::RefineKernels;
 use crate::{PolyLevels, PolyMesh, PolyViolation};
 use cutlink_device::{Backend, Host};
-use rayon::prelude::*;
 
 pub use files::{PARENT, PARENT_LISTS};
-pub use fluxes::map_fluxes;
+pub(crate) use fluxes::foreign;
+pub use fluxes::{map_fluxes, map_fluxes_on};
 pub use hex_mesh::{CellRanges, HexMesh, HexSplit};
 pub use paths::{CellPath, MeanMap};
+pub(crate) use tets::{potential as tet_potential, step as split_tets};
 
 /// Most refinements of a cell: paths have three bits a level, in 32-bit labels.
 pub const MAX_REFINEMENTS: u8 = 10;
@@ -68,6 +69,12 @@ pub enum RefineError {
     /// A mesh with wrong ids.
     #[error("the mesh cannot be refined: {0}")]
     Invalid(#[from] PolyViolation),
+    /// A mesh that this backend has no kernels for.
+    #[error("there are no kernels for {what} on this device")]
+    NoKernels {
+        /// Of what.
+        what: &'static str,
+    },
     /// No memory.
     #[error(transparent)]
     Device(#[from] cutlink_device::DeviceError),
@@ -123,26 +130,29 @@ impl RefinedMesh {
         })
     }
 
-    /// Refines a parent: `wanted` says how often each cell should be refined in all, by its place. Marks are spread so that levels differ by one at most around every point; cells beside polyhedra are
-    /// refined as far as that allows. If the parent has levels, the cells of the result are checked: wrong levels would
-    /// open them.
+    /// Refines a parent: `wanted` says how often each cell should be refined in all, by its place. Marks are spread so
+    /// that levels differ by one at most around every point; cells beside polyhedra are refined as far as that allows.
+    /// If the parent has levels, the cells of the result are checked: wrong levels would open them.
     ///
     /// # Errors
-    /// Too many levels, a mesh too large for 32-bit ids or for memory, a parent with wrong ids.
+    /// Too many levels, a mesh too large for 32-bit ids or for memory, a parent with wrong ids; tetrahedra on a device.
     pub fn build(
         parent: &PolyMesh,
         wanted: impl Fn(CellPlace) -> u8 + Sync,
     ) -> Result<Self, RefineError> {
-        let mut refined = Self::new(parent)?;
-        loop {
-            let places = refined.places();
-            let mark = |place: CellPlace| wanted(place).min(MAX_REFINEMENTS) > place.path.level();
-            let marks: Vec<u8> = places.map(|place| u8::from(mark(place))).collect();
-            // Marks beside polyhedra may all be dropped.
-            if marks.par_iter().all(|&mark| mark == 0) || refined.refine(marks)? == 0 {
-                break;
-            }
-        }
+        Self::build_on(&Host, parent, wanted)
+    }
+
+    /// As [`build`](Self::build), in the memory of a backend: the same mesh. The host has it before and after.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn build_on<B: RefineKernels>(
+        kernels: &B,
+        parent: &PolyMesh,
+        wanted: impl Fn(CellPlace) -> u8 + Sync,
+    ) -> Result<Self, RefineError> {
+        let refined = HexMesh::build(kernels, parent, wanted)?.unload(kernels)?;
         if parent.levels.is_some() {
             // Levels of a file may be wrong, which shows in the result only.
             refined.mesh.check_topology()?;
@@ -150,21 +160,27 @@ impl RefinedMesh {
         Ok(refined)
     }
 
-    /// Where each cell is.
-    fn places(&self) -> impl IndexedParallelIterator<Item = CellPlace> {
-        let mesh = &self.mesh;
-        let cells = mesh.cell_geometry(&mesh.face_geometry());
-        let (starts, of_cell) = mesh.cell_faces();
-        cells.into_par_iter().enumerate().map(move |(cell, of)| {
-            let faces = &of_cell[starts[cell] as usize..starts[cell + 1] as usize];
-            let points = faces.iter().flat_map(|&face| mesh.face(face as usize));
-            let away = points.map(|&p| norm(sub(mesh.points[p as usize], of.center)));
-            CellPlace {
-                center: of.center,
-                radius: away.fold(0.0, f64::max),
-                path: self.paths[cell],
-            }
-        })
+    /// Each cell refined so many times more, in the memory of a backend, and those that have to be refined with them.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    ///
+    /// # Panics
+    /// Where there is not one number for each cell.
+    pub fn refined_on<B: RefineKernels>(
+        &self,
+        kernels: &B,
+        times: &[u8],
+    ) -> Result<Self, RefineError> {
+        let mut mesh = HexMesh::upload(kernels, self)?;
+        mesh.refine_times(kernels, times)?;
+        mesh.unload(kernels)
+    }
+
+    /// Whether all cells are tetrahedra, which are refined on the CPU alone. Cost: nothing for meshes whose first face is
+    /// no triangle.
+    pub fn is_of_tets(&self) -> bool {
+        tets::corners(&self.mesh).is_some()
     }
 
     /// Refines the marked cells, and those that have to be refined with them; returns how many. Marks of polyhedra and
@@ -175,19 +191,11 @@ impl RefinedMesh {
     ///
     /// # Panics
     /// Where there is not one mark for each cell.
-    pub fn refine(&mut self, marks: Vec<u8>) -> Result<usize, RefineError> {
-        Ok(self.step(marks)?.map_or(0, |split| split.refined))
-    }
-
-    /// The same; `None` where no cell is refined.
-    fn step(&mut self, mut marks: Vec<u8>) -> Result<Option<HexSplit>, RefineError> {
-        if let Some(corners) = tets::corners(&self.mesh) {
-            return tets::step(self, corners, marks);
-        }
+    pub fn refine(&mut self, mut marks: Vec<u8>) -> Result<usize, RefineError> {
         let mut mesh = HexMesh::of(std::mem::take(self));
         let split = mesh.refine(&Host, &mut marks);
         *self = mesh.into_refined();
-        split
+        Ok(split?.map_or(0, |split| split.refined))
     }
 }
 

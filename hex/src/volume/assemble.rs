@@ -2,7 +2,8 @@
 
 use super::collect::{CellShape, FileCells};
 use super::source::{reserve, syntax};
-use super::{MOST_PATCHES, VolumeError, VolumeFormat, VolumeMesh, groups};
+use super::{MOST_PATCHES, VolumeFormat, VolumeMesh, groups};
+use crate::MeshFileError;
 use crate::geometry::{cell_of, face_of};
 use crate::polymesh::FoamZone;
 use crate::{PolyMesh, PolyPatch, PolyViolation};
@@ -38,7 +39,7 @@ pub(super) fn assemble(
     mut file: FileCells,
     angle: f64,
     format: VolumeFormat,
-) -> Result<VolumeMesh, VolumeError> {
+) -> Result<VolumeMesh, MeshFileError> {
     let (shape, mut corners) = file.shape(path)?;
     let lost = file.compact(&mut corners);
     if lost > 0 {
@@ -92,7 +93,7 @@ impl Cells<'_> {
         side.iter().map(|&corner| corners[corner])
     }
 
-    fn wrong(&self, cell: usize, what: impl Into<String>) -> VolumeError {
+    fn wrong(&self, cell: usize, what: impl Into<String>) -> MeshFileError {
         syntax(
             self.path,
             format!("{} {}", self.noun, self.labels[cell]),
@@ -101,7 +102,7 @@ impl Cells<'_> {
     }
 
     /// Refuses cells with a corner twice, such as prisms given as hexahedra.
-    fn check_corners(&self) -> Result<(), VolumeError> {
+    fn check_corners(&self) -> Result<(), MeshFileError> {
         let has_twins = |&cell: &usize| {
             let corners = self.of(cell);
             (1..corners.len()).any(|i| corners[..i].contains(&corners[i]))
@@ -128,7 +129,7 @@ impl Cells<'_> {
     }
 
     /// Turns cells that are all mirrored, and says whether they were.
-    fn orient(&mut self, points: &[[f64; 3]]) -> Result<bool, VolumeError> {
+    fn orient(&mut self, points: &[[f64; 3]]) -> Result<bool, MeshFileError> {
         let all = (0..self.count()).into_par_iter();
         let volumes: Vec<f64> = all.map(|cell| self.volume(cell, points)).collect();
         let Some(first) = volumes.iter().position(|&v| v.is_nan() || v <= 0.0) else {
@@ -154,7 +155,7 @@ impl Cells<'_> {
     }
 
     /// Matches sides by their corners.
-    fn faces(&self) -> Result<Faces, VolumeError> {
+    fn faces(&self) -> Result<Faces, MeshFileError> {
         let of_cell = self.shape.sides().len();
         let mut sides: Vec<Side> = reserve(self.path, "sides of cells", self.count() * of_cell)?;
         sides.par_extend((0..self.count() * of_cell).into_par_iter().map(|i| {
@@ -212,7 +213,7 @@ impl Cells<'_> {
         faces: &Faces,
         order: &[usize],
         patches: Vec<PolyPatch>,
-    ) -> Result<PolyMesh, VolumeError> {
+    ) -> Result<PolyMesh, MeshFileError> {
         let internal = faces.internal.iter().map(|&(owner, _, side)| (owner, side));
         let boundary = order.iter().map(|&face| faces.boundary[face]);
         let count = faces.internal.len() + order.len();
@@ -241,7 +242,7 @@ impl Cells<'_> {
     }
 
     /// Every invariant of the mesh.
-    fn check(&self, mesh: &PolyMesh) -> Result<(), VolumeError> {
+    fn check(&self, mesh: &PolyMesh) -> Result<(), MeshFileError> {
         let Err(violation) = mesh.validate() else {
             return Ok(());
         };
@@ -256,7 +257,7 @@ impl Cells<'_> {
         };
         Err(match cell {
             Some(cell) => self.wrong(cell, violation.to_string()),
-            None => VolumeError::Invalid {
+            None => MeshFileError::Invalid {
                 path: self.path.to_owned(),
                 violation,
             },

@@ -1,7 +1,8 @@
 //! Cells by their corners, as files have them.
 
+use super::CellValues;
 use super::source::syntax;
-use super::{CellValues, VolumeError};
+use crate::MeshFileError;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -93,7 +94,7 @@ impl FileCells {
     }
 
     /// The shape of all cells, and their corners.
-    pub(super) fn shape(&mut self, path: &Path) -> Result<(CellShape, Vec<u32>), VolumeError> {
+    pub(super) fn shape(&mut self, path: &Path) -> Result<(CellShape, Vec<u32>), MeshFileError> {
         if let Some((shape, (count, first))) = self.others.first_key_value() {
             let more = self.others.len() - 1;
             let more = match more {

@@ -27,10 +27,8 @@ mod source;
 mod vtu;
 
 use crate::polymesh::FoamZone;
-use crate::{PolyMesh, PolyViolation};
-use cutlink_device::DeviceError;
-use std::io;
-use std::path::{Path, PathBuf};
+use crate::{MeshFileError, PolyMesh};
+use std::path::Path;
 
 /// Angle at edges of the boundary, in degrees, from which on a file without groups gets two patches.
 pub const PATCH_ANGLE: f64 = 45.0;
@@ -74,63 +72,12 @@ pub struct VolumeMesh {
     pub notes: Vec<String>,
 }
 
-/// Why a volume mesh could not be read; the text is a lowercase fragment.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum VolumeError {
-    /// The file could not be read.
-    #[error("cannot read {}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        #[source]
-        source: io::Error,
-    },
-    /// Another kind of file.
-    #[error("{} is not a volume mesh that can be read: {what}", path.display())]
-    Format {
-        /// The file.
-        path: PathBuf,
-        /// What it is, and what to do.
-        what: String,
-    },
-    /// A damaged file, or cells that are not supported.
-    #[error("{}, {place}: {what}", path.display())]
-    Syntax {
-        /// The file.
-        path: PathBuf,
-        /// Line, byte, element or cell.
-        place: String,
-        /// What is wrong there.
-        what: String,
-    },
-    /// Cells that make no mesh.
-    #[error("{} is not a mesh", path.display())]
-    Invalid {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong; cells and faces are those of the mesh, from 0.
-        #[source]
-        violation: PolyViolation,
-    },
-    /// No memory.
-    #[error("cannot load {}", path.display())]
-    Memory {
-        /// The file.
-        path: PathBuf,
-        /// What was needed.
-        #[source]
-        source: DeviceError,
-    },
-}
-
 /// Reads a volume mesh. `angle`, in degrees, divides the boundary of a file without groups: see [`PATCH_ANGLE`].
 ///
 /// # Errors
 /// Another kind of file; a damaged one, by place; cells other than hexahedra or tetrahedra, or both; cells that make no
 /// mesh; too little memory.
-pub fn read_volume(path: &Path, angle: f64) -> Result<VolumeMesh, VolumeError> {
+pub fn read_volume(path: &Path, angle: f64) -> Result<VolumeMesh, MeshFileError> {
     let bytes = source::load(path)?;
     parse_volume(path, &bytes, angle)
 }
@@ -139,7 +86,7 @@ pub fn read_volume(path: &Path, angle: f64) -> Result<VolumeMesh, VolumeError> {
 ///
 /// # Errors
 /// As [`read_volume`].
-pub fn parse_volume(name: &Path, bytes: &[u8], angle: f64) -> Result<VolumeMesh, VolumeError> {
+pub fn parse_volume(name: &Path, bytes: &[u8], angle: f64) -> Result<VolumeMesh, MeshFileError> {
     // Lists of cells and points take less than twice their text or bytes.
     drop(source::reserve::<u8>(
         name,
@@ -161,7 +108,7 @@ pub fn parse_volume(name: &Path, bytes: &[u8], angle: f64) -> Result<VolumeMesh,
             _ => "it begins neither like Gmsh's `$MeshFormat` nor like VTK's `<VTKFile`",
         };
         let (path, what) = (name.to_owned(), what.to_owned());
-        return Err(VolumeError::Format { path, what });
+        return Err(MeshFileError::Format { path, what });
     };
     assemble::assemble(name, cells, angle, format)
 }

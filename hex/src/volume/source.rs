@@ -1,14 +1,14 @@
 //! Bytes of a file, unpacked where gzipped.
 
-use super::VolumeError;
+use crate::MeshFileError;
 use cutlink_device::{DeviceError, memory};
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
 /// Reads a file. What a gzipped one unpacks to may take a third of the free memory.
-pub(super) fn load(path: &Path) -> Result<Vec<u8>, VolumeError> {
-    let failed = |source| VolumeError::Read {
+pub(super) fn load(path: &Path) -> Result<Vec<u8>, MeshFileError> {
+    let failed = |source| MeshFileError::Read {
         path: path.to_owned(),
         source,
     };
@@ -36,12 +36,12 @@ pub(super) fn reserve<T>(
     path: &Path,
     what: &'static str,
     len: usize,
-) -> Result<Vec<T>, VolumeError> {
+) -> Result<Vec<T>, MeshFileError> {
     memory::with_capacity(what, len).map_err(|source| failed(path, source))
 }
 
-pub(super) fn failed(path: &Path, source: DeviceError) -> VolumeError {
-    VolumeError::Memory {
+pub(super) fn failed(path: &Path, source: DeviceError) -> MeshFileError {
+    MeshFileError::Memory {
         path: path.to_owned(),
         source,
     }
@@ -51,8 +51,8 @@ pub(super) fn syntax(
     path: &Path,
     place: impl Into<String>,
     what: impl Into<String>,
-) -> VolumeError {
-    VolumeError::Syntax {
+) -> MeshFileError {
+    MeshFileError::Syntax {
         path: path.to_owned(),
         place: place.into(),
         what: what.into(),

@@ -5,10 +5,11 @@
 //! `gmsh:physical` give, as meshio writes it; so do volumes. Points and lines are skipped, ghost cells (`vtkGhostType`)
 //! left out, other volumes refused. Data of cells are read, data of points are not.
 
+use super::CellValues;
 use super::assemble::NONE;
 use super::collect::{CellShape, FileCells};
 use super::source::{reserve, syntax};
-use super::{CellValues, VolumeError};
+use crate::MeshFileError;
 use cutlink_device::memory;
 use cutlink_vtkxml::{XmlArrays, XmlFault, XmlPiece};
 use std::collections::BTreeMap;
@@ -23,7 +24,7 @@ const GHOST_BITS: i64 = 1 | 32;
 const MOST_COMPONENTS: usize = 4096;
 
 /// Reads a file.
-pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<FileCells, VolumeError> {
+pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<FileCells, MeshFileError> {
     let fault = |fault| match fault {
         XmlFault::Syntax {
             at,
@@ -40,7 +41,7 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<FileCells, VolumeError> 
     let mut xml = XmlArrays::parse(bytes, memory::available() / 16).map_err(fault)?;
     if xml.kind != "UnstructuredGrid" {
         let what = format!("it is of type {:?}, not an UnstructuredGrid", xml.kind);
-        return Err(VolumeError::Format {
+        return Err(MeshFileError::Format {
             path: path.to_owned(),
             what,
         });
@@ -88,7 +89,7 @@ struct Arrays {
 }
 
 impl Vtu<'_> {
-    fn wrong(&self, at: u64, what: impl Into<String>) -> VolumeError {
+    fn wrong(&self, at: u64, what: impl Into<String>) -> MeshFileError {
         syntax(self.path, format!("byte {at}"), what)
     }
 
@@ -96,8 +97,8 @@ impl Vtu<'_> {
         &mut self,
         xml: &mut XmlArrays<'_>,
         piece: &XmlPiece,
-        fault: &impl Fn(XmlFault) -> VolumeError,
-    ) -> Result<(), VolumeError> {
+        fault: &impl Fn(XmlFault) -> MeshFileError,
+    ) -> Result<(), MeshFileError> {
         let base = self.cells.points.len();
         let Some(points) = piece.only("Points") else {
             return match piece.cells {
@@ -148,7 +149,7 @@ impl Vtu<'_> {
         at: u64,
         len: usize,
         expected: Option<u64>,
-    ) -> Result<(), VolumeError> {
+    ) -> Result<(), MeshFileError> {
         match expected {
             Some(expected) if expected != len as u64 => {
                 Err(self.wrong(at, format!("{len} {what}, {expected} expected")))
@@ -161,13 +162,13 @@ impl Vtu<'_> {
         &self,
         xml: &mut XmlArrays<'_>,
         piece: &XmlPiece,
-        fault: &impl Fn(XmlFault) -> VolumeError,
-    ) -> Result<Arrays, VolumeError> {
+        fault: &impl Fn(XmlFault) -> MeshFileError,
+    ) -> Result<Arrays, MeshFileError> {
         let mut read = |name: &str| {
             let array = piece.array("Cells", name);
             let array = array
                 .ok_or_else(|| syntax(self.path, "a piece", format!("its cells have no {name}")))?;
-            Ok::<_, VolumeError>((array.at, xml.integers(array).map_err(fault)?))
+            Ok::<_, MeshFileError>((array.at, xml.integers(array).map_err(fault)?))
         };
         let (_, corners) = read("connectivity")?;
         let (at_ends, ends) = read("offsets")?;
@@ -184,7 +185,7 @@ impl Vtu<'_> {
             Some(array) => {
                 let values = xml.integers(array).map_err(fault)?;
                 self.fits(name, array.at, values.len(), Some(kinds.len() as u64))?;
-                Ok::<_, VolumeError>(values)
+                Ok::<_, MeshFileError>(values)
             }
         };
         let (physical, ghosts) = (optional(PHYSICAL)?, optional(GHOSTS)?);
@@ -198,7 +199,7 @@ impl Vtu<'_> {
     }
 
     /// Takes the cells of a piece; which of them are volumes.
-    fn put(&mut self, arrays: &Arrays, base: usize) -> Result<Vec<u32>, VolumeError> {
+    fn put(&mut self, arrays: &Arrays, base: usize) -> Result<Vec<u32>, MeshFileError> {
         let mut kept = reserve(self.path, "cells", arrays.kinds.len())?;
         let mut from = 0usize;
         for (i, (&kind, &end)) in arrays.kinds.iter().zip(&arrays.ends).enumerate() {
@@ -297,10 +298,10 @@ impl Vtu<'_> {
         &mut self,
         xml: &mut XmlArrays<'_>,
         piece: &XmlPiece,
-        fault: &impl Fn(XmlFault) -> VolumeError,
+        fault: &impl Fn(XmlFault) -> MeshFileError,
         kept: &[u32],
         cells: usize,
-    ) -> Result<(), VolumeError> {
+    ) -> Result<(), MeshFileError> {
         let before = self.cells.labels.len() - kept.len();
         let own = |name: &str| name == PHYSICAL || name == GHOSTS || name.is_empty();
         for array in piece

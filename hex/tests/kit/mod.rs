@@ -281,3 +281,37 @@ pub(crate) fn cube_and_tet() -> PolyMesh {
     let cells = [hex([0, 1, 3, 2, 4, 5, 7, 6]), tet([8, 9, 10, 11])];
     mesh_of(points, &cells, |_| "rest")
 }
+
+/// Parents of all kinds, by number: planar, graded, twisted, around 3- to 5-valent edges, with a rim of prisms.
+pub(crate) fn parent(kind: usize) -> PolyMesh {
+    let mut random = Random::new(kind as u64);
+    let bend = [random.unit(), random.unit(), random.unit()];
+    match kind % 5 {
+        0 => block([3, 2, 3], |p| p),
+        1 => block([4, 3, 2], |[x, y, z]| [x.powf(1.3), y * (1.0 + 0.2 * x), z]),
+        2 => block([3, 3, 3], move |[x, y, z]| {
+            let (s, c) = (0.3 * z * bend[0]).sin_cos();
+            [
+                c * x - s * y,
+                s * x + c * y,
+                z + 0.1 * bend[1] * (x * y).sin(),
+            ]
+        }),
+        3 => o_grid(3 + random.below(3), 2),
+        _ => rim_of_prisms(3),
+    }
+}
+
+/// One to six of eight cells.
+pub(crate) fn random_marks(random: &mut Random, cells: usize) -> Vec<u8> {
+    let share = 1 + random.below(6);
+    (0..cells)
+        .map(|_| u8::from(random.below(8) < share))
+        .collect()
+}
+
+/// Marks, or corruptions, of a test: a thousand with `CUTLINK_SLOW_TESTS`.
+pub(crate) fn many(few: u64) -> u64 {
+    let slow = std::env::var_os("CUTLINK_SLOW_TESTS").is_some_and(|v| !v.is_empty());
+    if slow { 1000 } else { few }
+}

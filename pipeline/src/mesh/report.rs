@@ -109,7 +109,7 @@ pub struct Snapping {
     pub collapsed_facets: usize,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
 pub struct DeviceReport {
     pub name: String,

@@ -1,6 +1,7 @@
 //! The fields of the latest time of a case.
 
 use super::fluxes;
+use crate::device::Opened;
 use crate::error::Error;
 use crate::output;
 use cutlink_hex::polymesh::{FieldEntries, FieldValue, FoamField};
@@ -118,11 +119,12 @@ impl Fields {
         }
     }
 
-    /// The fields on another mesh.
+    /// The fields on another mesh; fluxes are mapped on the device.
     pub(super) fn map(
         &self,
         old: &RefinedMesh,
         new: &RefinedMesh,
+        device: &Opened,
     ) -> Result<Vec<(String, FoamField)>, Error> {
         if self.fields.is_empty() {
             return Ok(Vec::new());
@@ -187,7 +189,7 @@ impl Fields {
             .collect();
         let of_faces = mapped.iter_mut().map(|field| &mut field.1);
         let mut of_faces: Vec<&mut FoamField> = of_faces.filter(|f| is_of_faces(f)).collect();
-        fluxes::map(&mut of_faces, old, new)?;
+        fluxes::map(&mut of_faces, old, new, device)?;
         Ok(mapped)
     }
 

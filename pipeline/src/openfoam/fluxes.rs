@@ -1,8 +1,9 @@
 //! Fields of faces that are fluxes, such as `phi`: a number for each face, out of its owner.
 
+use crate::device::{Opened, on};
 use crate::error::Error;
 use cutlink_hex::polymesh::{FieldEntries, FieldValue, FoamField};
-use cutlink_hex::refine::map_fluxes;
+use cutlink_hex::refine::map_fluxes_on;
 use cutlink_hex::{PolyMesh, RefinedMesh};
 
 /// Dimensions of what flows through faces: volume or mass in a time.
@@ -79,6 +80,7 @@ pub(super) fn map(
     fields: &mut [&mut FoamField],
     old: &RefinedMesh,
     new: &RefinedMesh,
+    device: &Opened,
 ) -> Result<(), Error> {
     if fields.is_empty() {
         return Ok(());
@@ -96,7 +98,8 @@ pub(super) fn map(
         }
         all
     };
-    let fluxes = map_fluxes(old, new, fields.iter().map(read).collect())?;
+    let fluxes = fields.iter().map(read).collect();
+    let fluxes = on!(device, kernels => map_fluxes_on(kernels, old, new, fluxes))?;
     for (field, all) in fields.iter_mut().zip(fluxes) {
         let internal = new.mesh.internal_faces();
         for (key, value) in &mut field.entries {

@@ -1,10 +1,12 @@
 //! A mesh in memory, with its parent and its zones.
 
 use super::import::ImportOptions;
-use super::{Zones, create};
+use super::{Zones, create, device_for};
+use crate::device::{Opening, on};
 use crate::error::Error;
 use crate::observer::Observer;
 use crate::{output, polymesh};
+use cutlink_device::DeviceChoice;
 use cutlink_hex::polymesh::MESH_FILES;
 use cutlink_hex::refine::{PARENT, PARENT_LISTS};
 use cutlink_hex::volume::{VolumeMesh, read_volume};
@@ -95,31 +97,20 @@ impl HexCase {
     /// around every point. Cells that are neither hexahedra nor, in a mesh of them, tetrahedra stay, and limit the
     /// levels beside them.
     ///
+    /// The same mesh on every device; `auto` takes the CPU for tetrahedra.
+    ///
     /// # Errors
-    /// Another number of cells; too many levels; a mesh too large for 32-bit ids or for memory.
-    pub fn refine(&self, times: &[u8]) -> Result<Self, Error> {
+    /// Another number of cells; too many levels; a mesh too large for 32-bit ids or for memory; a device given by name that
+    /// is not there, or has no kernels for the mesh.
+    pub fn refine(&self, times: &[u8], choice: DeviceChoice) -> Result<Self, Error> {
         let cells = self.refined.mesh.cells;
         if times.len() != cells {
             let text = format!("{} marks for {cells} cells", times.len());
             return Err(Error::input(text).hint("give one for each cell"));
         }
-        let (mut new, mut times) = (self.refined.clone(), times.to_vec());
-        while times.iter().any(|&times| times > 0) {
-            let before = new.paths.clone();
-            let marks = times.iter().map(|&times| u8::from(times > 0)).collect();
-            if new.refine(marks)? == 0 {
-                // What is left lies beside cells that stay.
-                break;
-            }
-            let mut at = 0;
-            let left = |path: &CellPath| {
-                while !before[at].overlaps(*path) {
-                    at += 1;
-                }
-                times[at].saturating_sub(path.level() - before[at].level())
-            };
-            times = new.paths.iter().map(left).collect();
-        }
+        let device = device_for(&Opening::begin(choice)?, choice, &self.refined)?;
+        let refined = &self.refined;
+        let new = on!(&device.opened, kernels => refined.refined_on(kernels, times))?;
         Ok(self.with(new))
     }
 

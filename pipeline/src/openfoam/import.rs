@@ -5,13 +5,15 @@
 
 use super::fields::Fields;
 use super::hex_case::{self, HexCase};
-use super::{RefineReport, create, note, rules};
-use crate::error::{Error, ErrorKind};
+use super::{RefineReport, create, device_for, note, rules};
+use crate::device::{Opening, on};
+use crate::error::Error;
 use crate::observer::Observer;
 use crate::{output, polymesh};
+use cutlink_device::DeviceChoice;
 use cutlink_hex::polymesh::{FieldValue, FoamField, word};
 use cutlink_hex::volume::{CellValues, read_volume};
-use cutlink_hex::{PolyMesh, PolyMeshFormat, RefinedMesh, VolumeError, VolumeMesh};
+use cutlink_hex::{PolyMesh, PolyMeshFormat, RefinedMesh, VolumeMesh};
 use std::path::Path;
 
 /// The time folder of fields.
@@ -28,20 +30,6 @@ pub struct ImportOptions {
     pub patch_angle: f64,
 }
 
-impl From<VolumeError> for Error {
-    fn from(error: VolumeError) -> Self {
-        let kind = match &error {
-            VolumeError::Memory { .. } => ErrorKind::Memory,
-            _ => ErrorKind::Input,
-        };
-        let mut all = Self::new(kind, error.to_string());
-        if let Some(source) = std::error::Error::source(&error) {
-            all = all.because(source);
-        }
-        all
-    }
-}
-
 /// Writes a volume mesh (Gmsh, VTU) as a case, refined by rules. Nothing is written before all is computed; each file,
 /// and the mesh as a whole, is complete or absent.
 ///
@@ -53,8 +41,10 @@ pub fn import(
     case: &Path,
     rules: &[super::CellRule],
     options: ImportOptions,
+    choice: DeviceChoice,
     observer: &mut dyn Observer,
 ) -> Result<RefineReport, Error> {
+    let opening = Opening::begin(choice)?;
     hex_case::check(case, options.force)?;
     let read = read_volume(file, options.patch_angle)?;
     for text in &read.notes {
@@ -63,17 +53,21 @@ pub fn import(
     let fields = fields(case, &read, options.force, observer)?;
     let old = HexCase::of(read)?;
     let marks = rules::wanted(rules, old.refined(), &fields)?;
+    let device = device_for(&opening, choice, old.refined())?;
+    let opened = &device.opened;
     let new = match rules.is_empty() {
         true => old.clone(),
-        false => old.with(RefinedMesh::build(old.parent(), |place| marks.of(place))?),
+        false => old.with(on!(opened, kernels => {
+            RefinedMesh::build_on(kernels, old.parent(), |place| marks.of(place))
+        })?),
     };
-    let mapped = fields.map(old.refined(), new.refined())?;
+    let mapped = fields.map(old.refined(), new.refined(), opened)?;
     let mut report = RefineReport {
         mesh: Some(file.to_owned()),
         time: fields.time().filter(|_| !mapped.is_empty()),
         fields: mapped.iter().map(|(name, _)| name.clone()).collect(),
         zones: new.zone_names(),
-        ..RefineReport::new(case, old.parent(), old.mesh(), new.refined())
+        ..RefineReport::new(case, old.parent(), old.mesh(), new.refined(), &device)
     };
     report.bytes = new.put(case, options, |parent| {
         let kept = parent.join("fields").join(TIME);

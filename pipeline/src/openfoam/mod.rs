@@ -27,12 +27,15 @@ pub use hex_case::HexCase;
 pub use import::{ImportOptions, import};
 pub use rules::CellRule;
 
+use crate::device::{Opened, OpenedDevice, Opening, on};
 use crate::error::{Error, ErrorKind};
+use crate::mesh::report::DeviceReport;
 use crate::observer::Observer;
 use crate::output;
+use cutlink_device::{Device, DeviceChoice, Selected};
 use cutlink_hex::polymesh::{FoamZone, MESH_FILES, ZONE_FILES, read_zones, write_zones};
 use cutlink_hex::refine::{PARENT, PARENT_LISTS, RefineError};
-use cutlink_hex::{PolyMesh, PolyMeshError, PolyMeshFormat, RefinedMesh};
+use cutlink_hex::{MeshFileError, PolyMesh, PolyMeshFormat, RefinedMesh};
 use fields::Fields;
 use serde::Serialize;
 use std::fs;
@@ -60,12 +63,21 @@ pub struct RefineReport {
     pub left_out: Vec<String>,
     pub zones: Vec<String>,
     pub bytes: u64,
+    pub device: DeviceReport,
 }
 
 impl RefineReport {
     /// Of meshes alone.
-    fn new(case: &Path, parent: &PolyMesh, old: &PolyMesh, new: &RefinedMesh) -> Self {
+    fn new(
+        case: &Path,
+        parent: &PolyMesh,
+        old: &PolyMesh,
+        new: &RefinedMesh,
+        device: &OpenedDevice,
+    ) -> Self {
         let patches = new.mesh.patches.iter();
+        let mut of_device = DeviceReport::new(&device.selected, &device.opened);
+        of_device.peak_bytes = device.opened.peak_bytes();
         Self {
             schema: crate::JSON_SCHEMA,
             cutlink: env!("CARGO_PKG_VERSION"),
@@ -85,19 +97,20 @@ impl RefineReport {
             left_out: Vec::new(),
             zones: Vec::new(),
             bytes: 0,
+            device: of_device,
         }
     }
 }
 
-impl From<PolyMeshError> for Error {
-    fn from(error: PolyMeshError) -> Self {
+impl From<MeshFileError> for Error {
+    fn from(error: MeshFileError) -> Self {
         let kind = match &error {
-            PolyMeshError::Memory { .. } => ErrorKind::Memory,
-            PolyMeshError::Write { .. } => ErrorKind::Runtime,
+            MeshFileError::Memory { .. } => ErrorKind::Memory,
+            MeshFileError::Write { .. } => ErrorKind::Runtime,
             _ => ErrorKind::Input,
         };
         let hint = match &error {
-            PolyMeshError::Missing { .. } => Some("name a case with a mesh in constant/polyMesh"),
+            MeshFileError::Missing { .. } => Some("name a case with a mesh in constant/polyMesh"),
             _ => None,
         };
         let mut all = Self::new(kind, error.to_string());
@@ -119,28 +132,57 @@ impl From<RefineError> for Error {
                 Self::new(ErrorKind::Memory, error.to_string())
                     .hint("refine less: fewer levels or smaller regions")
             }
+            RefineError::NoKernels { .. } => Self::input(error.to_string())
+                .hint("refine it on the CPU: --device cpu, or device=\"cpu\" in Python"),
             error => Self::input(error.to_string()),
         }
     }
 }
 
+/// The device for a mesh: `auto` takes the CPU for tetrahedra, which GPUs have no kernels for.
+fn device_for(
+    opening: &Opening,
+    choice: DeviceChoice,
+    mesh: &RefinedMesh,
+) -> Result<OpenedDevice, Error> {
+    let device = opening.get()?;
+    if choice == DeviceChoice::Auto && !matches!(device.opened, Opened::Cpu) && mesh.is_of_tets() {
+        return Ok(OpenedDevice {
+            opened: Opened::Cpu,
+            selected: Selected {
+                device: Device::Cpu,
+                name: "cpu".to_owned(),
+                reason: "no kernels for tetrahedra on a GPU".to_owned(),
+            },
+        });
+    }
+    Ok(device.clone())
+}
+
 /// Refines a case by rules; without rules it gets its parent mesh back. Nothing is written before all is computed; each
-/// file, and the mesh as a whole, is complete or as it was.
+/// file, and the mesh as a whole, is complete or as it was. The mesh and the fluxes are the same bits on every device;
+/// `auto` takes the CPU for tetrahedra.
 ///
 /// # Errors
+/// A device given by name that is not there, or has no kernels for the mesh;
 /// A case without a mesh, damaged files, a rule for a field that does not exist; too little memory; I/O errors.
 pub fn refine(
     case: &Path,
     rules: &[CellRule],
     format: PolyMeshFormat,
+    choice: DeviceChoice,
     observer: &mut dyn Observer,
 ) -> Result<RefineReport, Error> {
+    let opening = Opening::begin(choice)?;
     let folder = case.join("constant").join("polyMesh");
     let (old, parent) = RefinedMesh::read(&folder)?;
     let fields = Fields::read(case, &old.mesh)?;
     let marks = rules::wanted(rules, &old, &fields)?;
-    let new = RefinedMesh::build(&parent, |place| marks.of(place))?;
-    let mapped = fields.map(&old, &new)?;
+    let device = device_for(&opening, choice, &old)?;
+    let opened = &device.opened;
+    let new =
+        on!(opened, kernels => RefinedMesh::build_on(kernels, &parent, |place| marks.of(place)))?;
+    let mapped = fields.map(&old, &new, opened)?;
     let is_first = !folder.join(PARENT).is_dir();
     let zones = Zones::read(&folder, is_first, &parent)?.of(&new, &parent);
     let mut report = RefineReport {
@@ -148,7 +190,7 @@ pub fn refine(
         fields: mapped.iter().map(|(name, _)| name.clone()).collect(),
         left_out: fields.left_out.clone(),
         zones: zones.names(),
-        ..RefineReport::new(case, &parent, &old.mesh, &new)
+        ..RefineReport::new(case, &parent, &old.mesh, &new, &device)
     };
     report.bytes = put_mesh(&folder, &new, &zones, &fields, is_first, format)?;
     fields.write(&mapped)?;
@@ -185,7 +227,7 @@ impl Zones {
         all.map(|zone| zone.name.clone()).collect()
     }
 
-    fn write(&self, folder: &Path) -> Result<u64, PolyMeshError> {
+    fn write(&self, folder: &Path) -> Result<u64, MeshFileError> {
         let files = ZONE_FILES.iter().zip(&self.0);
         let files = files.filter_map(|(file, zones)| Some((file.0, zones.as_ref()?)));
         files

@@ -4,12 +4,12 @@
 #[path = "../../../hex/tests/kit/mod.rs"]
 mod kit;
 
-use cutlink_device::Host;
+use cutlink_device::{Host, Memory};
 use cutlink_hex::kernels::RefineKernels;
-use cutlink_hex::refine::CellRanges;
+use cutlink_hex::refine::{CellPlace, CellRanges, map_fluxes, map_fluxes_on};
 use cutlink_hex::{HexMesh, PolyMesh, RefineError, RefinedMesh};
 use cutlink_tests::backend_test;
-use kit::{Random, block, o_grid, rim_of_prisms};
+use kit::{Random, block, block_of_tets, many, parent, random_marks};
 
 backend_test!(
     random_marks_on_20_parents,
@@ -18,37 +18,12 @@ backend_test!(
     a_large_mesh_with_a_refined_wave,
     nothing_marked_and_a_single_cell,
     fields_and_volumes_of_adapted_meshes,
+    fluxes_of_adapted_meshes,
+    meshes_built_by_place,
+    meshes_of_tetrahedra_are_refined_on_the_cpu_alone,
     wrong_levels_give_the_same_error,
     a_difference_is_told,
 );
-
-/// Parents of all kinds, by number: planar, graded, twisted, around 3- to 5-valent edges, with a rim of prisms.
-fn parent(kind: usize) -> PolyMesh {
-    let mut random = Random::new(kind as u64);
-    let bend = [random.unit(), random.unit()];
-    match kind % 5 {
-        0 => block([3, 2, 3], |p| p),
-        1 => block([4, 3, 2], |[x, y, z]| [x.powf(1.3), y * (1.0 + 0.2 * x), z]),
-        2 => block([3, 3, 3], move |[x, y, z]| {
-            let (s, c) = (0.3 * z * bend[0]).sin_cos();
-            [
-                c * x - s * y,
-                s * x + c * y,
-                z + 0.1 * bend[1] * (x * y).sin(),
-            ]
-        }),
-        3 => o_grid(3 + random.below(3), 2),
-        _ => rim_of_prisms(3),
-    }
-}
-
-/// One to six of eight cells.
-fn random_marks(random: &mut Random, cells: usize) -> Vec<u8> {
-    let share = 1 + random.below(6);
-    (0..cells)
-        .map(|_| u8::from(random.below(8) < share))
-        .collect()
-}
 
 fn bits(points: &[[f64; 3]]) -> impl Iterator<Item = u64> {
     points.as_flattened().iter().map(|x| x.to_bits())
@@ -142,7 +117,7 @@ impl<'a, K: RefineKernels> Twins<'a, K> {
 
 fn random_marks_on_20_parents<K: RefineKernels>(kernels: &K) {
     let mut refined = 0;
-    for seed in 0..60 {
+    for seed in 0..many(60) {
         let mut random = Random::new(seed + 1000);
         let mut twins = Twins::new(kernels, &parent(seed as usize % 20));
         for _ in 0..=seed / 5 % 4 {
@@ -252,6 +227,104 @@ fn fields_and_volumes_of_adapted_meshes<K: RefineKernels>(kernels: &K) {
             !planar || change.abs() < 1e-12 * all(&after),
             "the integral of a field changed by {change}"
         );
+    }
+}
+
+/// Fluxes to a mesh that is finer in some places and coarser in others: the host's bits, and the divergence of each cell
+/// that both meshes have.
+fn fluxes_of_adapted_meshes<K: RefineKernels>(kernels: &K) {
+    let mut kept = 0;
+    for seed in 0..40 {
+        let mut random = Random::new(seed + 400);
+        let parent = RefinedMesh::new(&parent(seed as usize % 20)).expect("a parent");
+        let mut random_mesh = || {
+            let mut mesh = parent.clone();
+            for _ in 0..=seed / 10 % 2 {
+                let marks = random_marks(&mut random, mesh.mesh.cells);
+                mesh.refine(marks).expect("a mesh");
+            }
+            mesh
+        };
+        let (from, to) = (random_mesh(), random_mesh());
+        let field = |random: &mut Random| {
+            (0..from.mesh.faces())
+                .map(|_| random.unit() - 0.5)
+                .collect()
+        };
+        let fluxes: Vec<Vec<f64>> = (0..2).map(|_| field(&mut random)).collect();
+        let launches = kernels.launches();
+        let there = map_fluxes_on(kernels, &from, &to, fluxes.clone()).expect("fluxes");
+        assert!(
+            launches.is_none() || kernels.launches() > launches,
+            "nothing was launched on the device"
+        );
+        let here = map_fluxes(&from, &to, fluxes.clone()).expect("fluxes");
+        for ((there, here), flux) in there.iter().zip(&here).zip(&fluxes) {
+            assert!(is_same(there, here), "{seed}: a flux");
+            let (before, after) = (sums(&from.mesh, flux), sums(&to.mesh, there));
+            for (cell, path) in to.paths.iter().enumerate() {
+                if let Ok(old) = from.paths.binary_search(path) {
+                    kept += 1;
+                    let change = after[cell] - before[old];
+                    assert!(change.abs() < 1e-13, "{seed}: {change} in cell {cell}");
+                }
+            }
+        }
+    }
+    assert!(kept > 1000, "only {kept} cells are in both meshes");
+    let parents = [0, 3].map(|kind| RefinedMesh::new(&parent(kind)).expect("a parent"));
+    let flux = vec![vec![1.0; parents[0].mesh.faces()]];
+    let error = map_fluxes_on(kernels, &parents[0], &parents[1], flux);
+    assert!(matches!(error, Err(RefineError::Invalid(_))), "{error:?}");
+}
+
+/// What flows out of each cell.
+fn sums(mesh: &PolyMesh, flux: &[f64]) -> Vec<f64> {
+    let mut sums = vec![0.0; mesh.cells];
+    for (face, flux) in flux.iter().enumerate() {
+        sums[mesh.owner[face] as usize] += flux;
+        if let Some(&neighbour) = mesh.neighbour.get(face) {
+            sums[neighbour as usize] -= flux;
+        }
+    }
+    sums
+}
+
+/// Cells are chosen by their centres and radii, as `cutlink refine` does.
+fn meshes_built_by_place<K: RefineKernels>(kernels: &K) {
+    for kind in 0..10 {
+        let parent = parent(kind);
+        let wanted = |place: CellPlace| {
+            let [x, y, z] = place.center.map(|x| x - 1.0);
+            let away = (x * x + y * y + z * z).sqrt();
+            u8::from(away < 1.2) + 2 * u8::from(away < place.radius)
+        };
+        let launches = kernels.launches();
+        let there = RefinedMesh::build_on(kernels, &parent, wanted).expect("a mesh");
+        assert!(
+            launches.is_none() || kernels.launches() > launches,
+            "nothing was launched on the device"
+        );
+        let here = RefinedMesh::build(&parent, wanted).expect("a mesh");
+        assert_eq!(same(&there, &here), Ok(()), "{kind}");
+        assert!(here.mesh.cells > parent.cells, "{kind}: nothing is refined");
+        let times: Vec<u8> = here
+            .paths
+            .iter()
+            .map(|path| 2 - path.level().min(2))
+            .collect();
+        let there = here.refined_on(kernels, &times).expect("a mesh");
+        let here = here.refined_on(&Host, &times).expect("a mesh");
+        assert_eq!(same(&there, &here), Ok(()), "{kind}, some times more");
+    }
+}
+
+fn meshes_of_tetrahedra_are_refined_on_the_cpu_alone<K: RefineKernels>(kernels: &K) {
+    let parent = block_of_tets([2, 2, 1], |p| p);
+    let there = RefinedMesh::build_on(kernels, &parent, |_| 1).map(|mesh| mesh.mesh.cells);
+    match K::MEMORY {
+        Memory::Host => assert_eq!(there, Ok(8 * parent.cells)),
+        Memory::Device => assert!(matches!(there, Err(RefineError::NoKernels { .. }))),
     }
 }
 

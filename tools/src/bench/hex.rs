@@ -14,7 +14,7 @@ use cutlink::mesh::report::{DeviceReport, bytes, columns, grouped};
 use cutlink::{Error, ErrorKind};
 use cutlink_device::{Memory, memory};
 use cutlink_hex::kernels::RefineKernels;
-use cutlink_hex::refine::{CellRanges, map_fluxes};
+use cutlink_hex::refine::CellRanges;
 use cutlink_hex::{HexMesh, PolyMesh, PolyPatch, RefinedMesh};
 use serde::Serialize;
 use std::time::Instant;
@@ -42,8 +42,7 @@ pub struct HexBenchReport {
     pub mesh_ms: Spread,
     pub fields_ms: Spread,
     pub adapt_ms: Spread,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fluxes_ms: Option<Spread>,
+    pub fluxes_ms: Spread,
     pub cells_per_second: f64,
     pub peak_bytes_a_cell: f64,
 }
@@ -112,10 +111,7 @@ fn measure<B: RefineKernels>(
     let dam = Dam::new(scale)?;
     let parent = HexMesh::upload(backend, &dam.coarse)?;
     let (times, refined) = refine(backend, &dam, &parent, runs)?;
-    let fluxes_ms = match B::MEMORY {
-        Memory::Host => Some(fluxes(&dam, &refined.download(backend)?, runs)?),
-        Memory::Device => None,
-    };
+    let fluxes_ms = fluxes(backend, &dam, (&parent, &refined), runs)?;
     let (mesh_ms, fields_ms) = (Spread::of(times.mesh), Spread::of(times.fields));
     let (before, cells) = (parent.cells(), refined.cells());
     Ok(HexBenchReport {
@@ -186,15 +182,23 @@ fn refine<B: RefineKernels>(
     Ok((times, last))
 }
 
-/// Fluxes from the parent, on the CPU.
-fn fluxes(dam: &Dam, refined: &RefinedMesh, runs: u32) -> Result<Spread, Error> {
+/// Fluxes from the parent to the refined mesh.
+fn fluxes<B: RefineKernels>(
+    backend: &B,
+    dam: &Dam,
+    (parent, refined): (&HexMesh<B>, &HexMesh<B>),
+    runs: u32,
+) -> Result<Spread, Error> {
     let mut times = Vec::new();
     // The first run is not counted.
     for _ in 0..=runs {
+        let fluxes = vec![backend.upload(dam.fluxes.clone())?];
+        wait(backend)?;
         let start = Instant::now();
-        let fluxes = vec![dam.fluxes.clone()];
-        std::hint::black_box(map_fluxes(&dam.coarse, refined, fluxes)?);
+        let mapped = parent.map_fluxes(backend, refined, fluxes)?;
+        wait(backend)?;
         times.push(start.elapsed().as_secs_f64());
+        drop(mapped);
     }
     Ok(Spread::of(times.split_off(1)))
 }
@@ -317,13 +321,13 @@ fn dam(scale: usize) -> PolyMesh {
 impl HexBenchReport {
     fn table(&self) -> String {
         let row = |what: &str, of: &Spread| [what.to_owned(), format!("{:.2}", of.median)];
-        let mut lines = vec![
+        let lines = [
             ["stage", "ms"].map(str::to_owned),
             row("mesh", &self.mesh_ms),
             row("5 fields of cells", &self.fields_ms),
             row("mesh again from its parent", &self.adapt_ms),
+            row("fluxes", &self.fluxes_ms),
         ];
-        lines.extend(self.fluxes_ms.iter().map(|of| row("fluxes", of)));
         format!(
             "{}{} cells, {} of them refined: {} cells\n{}mesh and fields {:.2} M cells/s, {:.0} bytes a cell at the peak\n",
             self.head.text("medians"),

@@ -2,7 +2,7 @@
 
 use super::view::View;
 use crate::FaceGeometry;
-use crate::geometry::{cell_of, face_of};
+use crate::geometry::{CellGeometry, cell_of, face_of, norm, sub};
 use crate::refine::HexMesh;
 use cutlink_device::Host;
 use rayon::prelude::*;
@@ -18,16 +18,31 @@ pub(super) fn faces(mesh: &HexMesh<Host>) -> Vec<[f64; 6]> {
 }
 
 pub(super) fn volumes(view: View<'_>, faces: &[[f64; 6]]) -> Vec<f64> {
+    let cells = (0..view.cells()).into_par_iter();
+    cells
+        .map(|cell| of_cell(view, faces, cell).volume)
+        .collect()
+}
+
+/// Centre of each cell, and how far its points are from it at most.
+pub(super) fn centers(view: View<'_>, faces: &[[f64; 6]]) -> Vec<[f64; 4]> {
     let of = |cell: usize| {
-        let face = |f: u32| {
-            let [x, y, z, u, v, w] = faces[f as usize];
-            FaceGeometry {
-                center: [x, y, z],
-                area: [u, v, w],
-            }
-        };
-        let owns = |f: u32| view.owner[f as usize] as usize == cell;
-        cell_of(face, view.faces_of(cell), owns).volume
+        let [x, y, z] = of_cell(view, faces, cell).center;
+        let ids = view.faces_of(cell).iter().flat_map(|&face| view.face(face));
+        let away = ids.map(|&p| norm(sub(view.points[p as usize], [x, y, z])));
+        [x, y, z, away.fold(0.0, f64::max)]
     };
     (0..view.cells()).into_par_iter().map(of).collect()
+}
+
+fn of_cell(view: View<'_>, faces: &[[f64; 6]], cell: usize) -> CellGeometry {
+    let face = |f: u32| {
+        let [x, y, z, u, v, w] = faces[f as usize];
+        FaceGeometry {
+            center: [x, y, z],
+            area: [u, v, w],
+        }
+    };
+    let owns = |f: u32| view.owner[f as usize] as usize == cell;
+    cell_of(face, view.faces_of(cell), owns)
 }

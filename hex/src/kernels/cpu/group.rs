@@ -1,6 +1,6 @@
 //! Lists by cell: counts, a scan, a fill, and each list sorted.
 
-use crate::kernels::{CellFaces, FaceOutlines, SplitCounts};
+use crate::kernels::{CellFaces, FaceOutlines, NONE, SplitCounts};
 use crate::refine::{HexMesh, RefineError};
 use cutlink_device::{Host, memory};
 use rayon::prelude::*;
@@ -61,6 +61,20 @@ pub(super) fn order(
         }
     });
     Ok(order)
+}
+
+/// The places of each key among `count` ones, ascending; [`NONE`] is in no list.
+pub(super) fn by_key(keys: &[u32], count: usize) -> Result<CellFaces<Host>, RefineError> {
+    let known = || keys.iter().zip(0..).filter(|(key, _)| **key != NONE);
+    let start = starts(count, known().map(|(key, _)| key))?;
+    let mut faces = filled("faces put together", start[count] as usize)?;
+    let mut next = start[..count].to_vec();
+    for (&key, face) in known() {
+        let at = &mut next[key as usize];
+        faces[*at as usize] = face;
+        *at += 1;
+    }
+    Ok(CellFaces { start, faces })
 }
 
 /// Numbers of entries by cell, as starts and their total.

@@ -4,6 +4,7 @@ mod cells;
 mod close;
 mod corners;
 mod cut;
+mod fluxes;
 mod geometry;
 mod group;
 mod map;
@@ -14,10 +15,10 @@ mod points;
 mod view;
 
 use super::{
-    CellFaces, ClosedMarks, Corners, FaceOutlines, NewCells, NewFaces, NewPoints, RefineKernels,
-    RefineTask, SplitCounts, SplitNumbers,
+    CellFaces, ClosedMarks, Corners, FaceOutlines, FluxTask, NewCells, NewFaces, NewPoints,
+    RefineKernels, RefineTask, SplitCounts, SplitNumbers,
 };
-use crate::refine::{CellPath, CellRanges, HexMesh, RefineError};
+use crate::refine::{CellPath, CellRanges, HexMesh, HexSplit, RefineError, split_tets};
 use cut::Cut;
 use cutlink_device::Host;
 use view::View;
@@ -129,6 +130,23 @@ impl RefineKernels for Host {
         Ok(geometry::volumes(View::new(mesh, of), faces))
     }
 
+    unsafe fn centers(
+        &self,
+        mesh: &HexMesh<Self>,
+        of: &CellFaces<Self>,
+        faces: &Vec<[f64; 6]>,
+    ) -> Result<Vec<[f64; 4]>, RefineError> {
+        Ok(geometry::centers(View::new(mesh, of), faces))
+    }
+
+    fn split_tets(
+        &self,
+        mesh: &mut HexMesh<Self>,
+        marks: &mut Vec<u8>,
+    ) -> Result<Option<HexSplit>, RefineError> {
+        split_tets(mesh, marks)
+    }
+
     fn ranges(
         &self,
         from: &Vec<CellPath>,
@@ -158,5 +176,39 @@ impl RefineKernels for Host {
         paths: &Vec<CellPath>,
     ) -> Result<(Vec<u8>, usize), RefineError> {
         Ok(map::project(ranges, wanted, paths))
+    }
+
+    unsafe fn flux_shares(
+        &self,
+        from: &Vec<u32>,
+        old_faces: usize,
+        faces: &Vec<[f64; 6]>,
+    ) -> Result<Vec<f64>, RefineError> {
+        Ok(fluxes::shares(from, old_faces, faces))
+    }
+
+    unsafe fn split_flux(
+        &self,
+        task: &FluxTask<'_, Self>,
+        flux: &Vec<f64>,
+    ) -> Result<Vec<f64>, RefineError> {
+        Ok(fluxes::split(task, flux))
+    }
+
+    unsafe fn flux_parts(
+        &self,
+        fine: (&HexMesh<Self>, &CellFaces<Self>),
+        to: (&HexMesh<Self>, &CellFaces<Self>),
+        holders: &CellRanges<Self>,
+    ) -> Result<CellFaces<Self>, RefineError> {
+        fluxes::parts(fine, to, holders)
+    }
+
+    unsafe fn sum_flux(
+        &self,
+        parts: &CellFaces<Self>,
+        flux: &Vec<f64>,
+    ) -> Result<Vec<f64>, RefineError> {
+        Ok(fluxes::sum(parts, flux))
     }
 }

@@ -43,25 +43,60 @@ extern "C" __global__ void measure_faces(const double* points, const uint32_t* f
     store(own, 1, area);
 }
 
-extern "C" __global__ void measure_cells(const uint32_t* owner, const uint32_t* start, const uint32_t* of_cell,
-                                         uint32_t cells, const double* faces, double* volumes) {
-    const uint32_t cell = thread_index();
-    if (cell >= cells) {
-        return;
-    }
+// The volume of a cell; `weighted` is the sum of the centres of its pyramids, each by three times its volume.
+__device__ inline double cell_volume(const uint32_t* owner, const uint32_t* start, const uint32_t* of_cell,
+                                     uint32_t cell, const double* faces, Vec& mid, Vec& weighted) {
     const uint32_t first = start[cell], end = start[cell + 1];
     Vec sum = {0.0, 0.0, 0.0};
     for (uint32_t i = first; i < end; i++) {
         sum = add(sum, load(faces + 6 * static_cast<size_t>(of_cell[i]), 0));
     }
     const uint32_t count = end - first;
-    const Vec mid = scale(sum, 1.0 / static_cast<double>(count > 0 ? count : 1));
+    mid = scale(sum, 1.0 / static_cast<double>(count > 0 ? count : 1));
+    weighted = {0.0, 0.0, 0.0};
     double volume = 0.0;
     for (uint32_t i = first; i < end; i++) {
         const uint32_t face = of_cell[i];
         const double* own = faces + 6 * static_cast<size_t>(face);
+        const Vec center = load(own, 0);
         const double sign = owner[face] == cell ? 1.0 : -1.0;
-        volume += sign * dot(load(own, 1), sub(load(own, 0), mid));
+        const double thrice = sign * dot(load(own, 1), sub(center, mid));
+        volume += thrice;
+        weighted = add(weighted, scale(add(scale(center, 0.75), scale(mid, 0.25)), thrice));
     }
-    volumes[cell] = volume / 3.0;
+    return volume;
+}
+
+extern "C" __global__ void measure_cells(const uint32_t* owner, const uint32_t* start, const uint32_t* of_cell,
+                                         uint32_t cells, const double* faces, double* volumes) {
+    const uint32_t cell = thread_index();
+    if (cell >= cells) {
+        return;
+    }
+    Vec mid, weighted;
+    volumes[cell] = cell_volume(owner, start, of_cell, cell, faces, mid, weighted) / 3.0;
+}
+
+// Centre of each cell, and how far its points are from it at most.
+extern "C" __global__ void center_cells(const double* points, const uint32_t* face_start, const uint32_t* face_points,
+                                        const uint32_t* owner, const uint32_t* start, const uint32_t* of_cell,
+                                        uint32_t cells, const double* faces, double* out) {
+    const uint32_t cell = thread_index();
+    if (cell >= cells) {
+        return;
+    }
+    Vec mid, weighted;
+    const double volume = cell_volume(owner, start, of_cell, cell, faces, mid, weighted);
+    const Vec center = volume > 0.0 ? scale(weighted, 1.0 / volume) : mid;
+    double radius = 0.0;
+    for (uint32_t i = start[cell]; i < start[cell + 1]; i++) {
+        const uint32_t face = of_cell[i];
+        for (uint32_t at = face_start[face]; at < face_start[face + 1]; at++) {
+            const double away = norm(sub(load(points, face_points[at]), center));
+            radius = away > radius ? away : radius;
+        }
+    }
+    double* own = out + 4 * static_cast<size_t>(cell);
+    store(own, 0, center);
+    own[3] = radius;
 }

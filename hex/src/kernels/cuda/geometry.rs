@@ -38,3 +38,26 @@ pub(super) fn volumes(
     unsafe { launch.run(LaunchGrid::over(mesh.cells(), THREADS))? };
     Ok(volumes)
 }
+
+pub(super) fn centers(
+    cuda: &Cuda,
+    mesh: &HexMesh<Cuda>,
+    of: &CellFaces<Cuda>,
+    faces: &CudaBuf<[f64; 6]>,
+) -> Result<CudaBuf<[f64; 4]>, RefineError> {
+    let mut centers = cuda.uninit("centres of cells", mesh.cells())?;
+    let launch = cuda
+        .launch(&GEOMETRY, D, "center_cells")
+        .buf(&mesh.points)
+        .buf(&mesh.face_start)
+        .buf(&mesh.face_points)
+        .buf(&mesh.owner)
+        .buf(&of.start)
+        .buf(&of.faces)
+        .val(mesh.cells() as u32)
+        .buf(faces)
+        .out(&mut centers);
+    // SAFETY: the mesh's own arrays, four numbers for each cell.
+    unsafe { launch.run(LaunchGrid::over(mesh.cells(), THREADS))? };
+    Ok(centers)
+}

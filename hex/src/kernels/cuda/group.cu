@@ -2,14 +2,16 @@
 
 #include "hex.cuh"
 
-// Cells of faces: owners of all `faces`, neighbours of the first `internal`.
+// Cells of faces: owners of all `faces` but those that are NONE, neighbours of the first `internal`.
 extern "C" __global__ void count_cells(const uint32_t* owner, const uint32_t* neighbour, uint32_t faces,
                                        uint32_t internal, uint32_t* counts) {
     const uint32_t face = thread_index();
     if (face >= faces) {
         return;
     }
-    atomicAdd(&counts[owner[face]], 1u);
+    if (owner[face] != NONE) {
+        atomicAdd(&counts[owner[face]], 1u);
+    }
     if (face < internal) {
         atomicAdd(&counts[neighbour[face]], 1u);
     }
@@ -21,7 +23,9 @@ extern "C" __global__ void fill_lists(const uint32_t* owner, const uint32_t* nei
     if (face >= faces) {
         return;
     }
-    lists[atomicAdd(&next[owner[face]], 1u)] = face;
+    if (owner[face] != NONE) {
+        lists[atomicAdd(&next[owner[face]], 1u)] = face;
+    }
     if (face < internal) {
         lists[atomicAdd(&next[neighbour[face]], 1u)] = face;
     }

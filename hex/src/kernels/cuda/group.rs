@@ -66,6 +66,23 @@ pub(super) fn cell_faces(
     Ok(of)
 }
 
+/// The places of each key among `count` ones, ascending; `NONE` is in no list.
+pub(super) fn by_key(
+    cuda: &Cuda,
+    keys: &CudaBuf<u32>,
+    count: usize,
+) -> Result<CellFaces<Cuda>, RefineError> {
+    let mut of = lists(cuda, count, (keys, keys.len()), (keys, 0))?;
+    let launch = cuda
+        .launch(&GROUP, D, "sort_faces")
+        .buf(&of.start)
+        .val(count as u32)
+        .out(&mut of.faces);
+    // SAFETY: lists as they were filled.
+    unsafe { launch.run(LaunchGrid::over(count, THREADS))? };
+    Ok(of)
+}
+
 pub(super) fn order(
     cuda: &Cuda,
     counts: &SplitCounts,

@@ -5,6 +5,7 @@
 mod cells;
 mod close;
 mod corners;
+mod fluxes;
 mod geometry;
 mod group;
 mod map;
@@ -14,10 +15,10 @@ mod places;
 mod points;
 
 use super::{
-    CellFaces, ClosedMarks, Corners, FaceOutlines, NewCells, NewFaces, NewPoints, RefineKernels,
-    RefineTask, SplitCounts, SplitNumbers,
+    CellFaces, ClosedMarks, Corners, FaceOutlines, FluxTask, NewCells, NewFaces, NewPoints,
+    RefineKernels, RefineTask, SplitCounts, SplitNumbers,
 };
-use crate::refine::{CellPath, CellRanges, HexMesh, RefineError};
+use crate::refine::{CellPath, CellRanges, HexMesh, HexSplit, RefineError};
 use cutlink_device::cuda::{Cuda, CudaBuf, Launch, Module};
 
 /// Threads of a block.
@@ -26,6 +27,7 @@ const THREADS: u32 = 256;
 static CELLS: [Module; 2] = cutlink_device::cuda_modules!("cells");
 static CLOSE: [Module; 2] = cutlink_device::cuda_modules!("close");
 static CORNERS: [Module; 2] = cutlink_device::cuda_modules!("corners");
+static FLUXES: [Module; 2] = cutlink_device::cuda_modules!("fluxes");
 static GEOMETRY: [Module; 2] = cutlink_device::cuda_modules!("geometry");
 static GROUP: [Module; 2] = cutlink_device::cuda_modules!("group");
 static MAP: [Module; 2] = cutlink_device::cuda_modules!("map");
@@ -168,6 +170,24 @@ impl RefineKernels for Cuda {
         geometry::volumes(self, mesh, of, faces)
     }
 
+    unsafe fn centers(
+        &self,
+        mesh: &HexMesh<Self>,
+        of: &CellFaces<Self>,
+        faces: &CudaBuf<[f64; 6]>,
+    ) -> Result<CudaBuf<[f64; 4]>, RefineError> {
+        geometry::centers(self, mesh, of, faces)
+    }
+
+    fn split_tets(
+        &self,
+        _: &mut HexMesh<Self>,
+        _: &mut CudaBuf<u8>,
+    ) -> Result<Option<HexSplit<Self>>, RefineError> {
+        let what = "tetrahedra";
+        Err(RefineError::NoKernels { what })
+    }
+
     fn ranges(
         &self,
         from: &CudaBuf<CellPath>,
@@ -192,5 +212,39 @@ impl RefineKernels for Cuda {
         paths: &CudaBuf<CellPath>,
     ) -> Result<(CudaBuf<u8>, usize), RefineError> {
         map::project(self, ranges, wanted, paths)
+    }
+
+    unsafe fn flux_shares(
+        &self,
+        from: &CudaBuf<u32>,
+        old_faces: usize,
+        faces: &CudaBuf<[f64; 6]>,
+    ) -> Result<CudaBuf<f64>, RefineError> {
+        fluxes::shares(self, from, old_faces, faces)
+    }
+
+    unsafe fn split_flux(
+        &self,
+        task: &FluxTask<'_, Self>,
+        flux: &CudaBuf<f64>,
+    ) -> Result<CudaBuf<f64>, RefineError> {
+        fluxes::split(self, task, flux)
+    }
+
+    unsafe fn flux_parts(
+        &self,
+        fine: (&HexMesh<Self>, &CellFaces<Self>),
+        to: (&HexMesh<Self>, &CellFaces<Self>),
+        holders: &CellRanges<Self>,
+    ) -> Result<CellFaces<Self>, RefineError> {
+        fluxes::parts(self, fine, to, holders)
+    }
+
+    unsafe fn sum_flux(
+        &self,
+        parts: &CellFaces<Self>,
+        flux: &CudaBuf<f64>,
+    ) -> Result<CudaBuf<f64>, RefineError> {
+        fluxes::sum(self, parts, flux)
     }
 }

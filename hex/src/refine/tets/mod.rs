@@ -24,7 +24,7 @@ pub(super) use order::corners;
 
 use super::{HexMesh, HexSplit, MAX_REFINEMENTS, RefineError, RefinedMesh, check_memory};
 use crate::geometry::{add, scale};
-use crate::kernels::NONE;
+use crate::kernels::{ClosedMarks, NONE};
 use crate::{PolyLevels, PolyMesh, PolyPatch, PolyViolation};
 use cutlink_device::scan::exclusive_scan;
 use cutlink_device::{Host, memory};
@@ -61,16 +61,25 @@ type Four = [u32; 4];
 /// The new mesh, how many faces each face of the boundary became, and where each face comes from.
 type Made = (PolyMesh, Vec<usize>, Vec<u32>);
 
-/// Refines the marked cells of a mesh of tetrahedra, and those that have to be refined with them.
-pub(super) fn step(
-    refined: &mut RefinedMesh,
-    corners: Vec<Four>,
-    mut marks: Vec<u8>,
+/// Refines the marked cells of a mesh of tetrahedra, and those that have to be refined with them. The marks are closed in
+/// place. On an error the mesh is as it was.
+pub(crate) fn step(
+    mesh: &mut HexMesh,
+    marks: &mut Vec<u8>,
 ) -> Result<Option<HexSplit>, RefineError> {
-    let mesh = HexMesh::of(std::mem::take(refined));
-    let closed = mesh.close_all(&mut marks);
-    *refined = mesh.into_refined();
-    let closed = closed?;
+    let closed = mesh.close_all(marks)?;
+    let empty = HexMesh::of_kind(RefinedMesh::default(), true);
+    let mut refined = std::mem::replace(mesh, empty).into_refined();
+    let split = split(&mut refined, closed, marks);
+    *mesh = HexMesh::of_kind(refined, true);
+    split
+}
+
+fn split(
+    refined: &mut RefinedMesh,
+    closed: ClosedMarks,
+    marks: &[u8],
+) -> Result<Option<HexSplit>, RefineError> {
     if closed.count == 0 {
         return Ok(None);
     }
@@ -81,6 +90,7 @@ pub(super) fn step(
     let mesh = &refined.mesh;
     let levels = mesh.levels.clone().unwrap_or_default();
     let (starts, of_cell) = mesh.cell_faces();
+    let corners = corners(mesh).ok_or_else(|| unfit(0))?;
     let corners = order::ordered(refined, &levels, corners)?;
     let mut first: Vec<u32> = marks.iter().map(|&m| if m == 0 { 1 } else { 8 }).collect();
     let cells = exclusive_scan(&mut first).ok_or(RefineError::TooLarge {
@@ -94,7 +104,7 @@ pub(super) fn step(
         corners: &corners,
         starts: &starts,
         of_cell: &of_cell,
-        marks: &marks,
+        marks,
         first,
         places: Vec::new(),
         rank: Vec::new(),
@@ -108,7 +118,7 @@ pub(super) fn step(
         .flat_map(|(&rim, n)| std::iter::repeat_n(rim, n))
         .collect();
     let first = tets.first;
-    let children = refined.paths.iter().zip(&marks).flat_map(|(&path, &mark)| {
+    let children = refined.paths.iter().zip(marks).flat_map(|(&path, &mark)| {
         let children = (0..8).map(move |child| path.child(child));
         let itself = (mark == 0).then_some(path);
         itself
@@ -566,7 +576,7 @@ fn order(
 /// The potential of the 8 children of a tetrahedron whose differences have these sums: the pseudo-inverse of the
 /// Laplacian of their graph, four children in a ring with one more at each. A uniform flow has no circulation around the
 /// ring, so it is the flow of a potential.
-pub(super) fn potential(sums: [f64; 8]) -> [f64; 8] {
+pub(crate) fn potential(sums: [f64; 8]) -> [f64; 8] {
     const RING: [usize; 4] = [4, 5, 7, 6];
     const AT: [usize; 4] = [0, 1, 2, 3];
     // Pseudo-inverse of a ring of four, by distance.

@@ -1,6 +1,6 @@
 //! Sections, words and numbers of `.msh` files, text or binary.
 
-use crate::volume::VolumeError;
+use crate::MeshFileError;
 use crate::volume::source::syntax;
 use std::path::Path;
 
@@ -32,7 +32,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// An error at the present place.
-    pub(super) fn wrong(&self, what: impl Into<String>) -> VolumeError {
+    pub(super) fn wrong(&self, what: impl Into<String>) -> MeshFileError {
         let at = self.at.min(self.bytes.len());
         let line = 1 + memchr::memchr_iter(b'\n', &self.bytes[..at]).count();
         let place = match self.binary {
@@ -67,7 +67,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// `$MeshFormat`: the version, 2 or 4, and how numbers are stored.
-    pub(super) fn header(&mut self) -> Result<u32, VolumeError> {
+    pub(super) fn header(&mut self) -> Result<u32, MeshFileError> {
         if self.word() != b"$MeshFormat" {
             return Err(self.wrong("`$MeshFormat` expected"));
         }
@@ -105,7 +105,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// The name of the next section; `None` at the end of the file.
-    pub(super) fn section(&mut self) -> Result<Option<String>, VolumeError> {
+    pub(super) fn section(&mut self) -> Result<Option<String>, MeshFileError> {
         let before = self.at;
         match self.word() {
             [] => Ok(None),
@@ -124,7 +124,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Skips the line end after the name of a section, behind which raw numbers begin.
-    pub(super) fn end_line(&mut self) -> Result<(), VolumeError> {
+    pub(super) fn end_line(&mut self) -> Result<(), MeshFileError> {
         let end = memchr::memchr(b'\n', self.rest());
         match end {
             Some(end) if self.rest()[..end].iter().all(u8::is_ascii_whitespace) => {
@@ -136,7 +136,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// `$EndNAME`.
-    pub(super) fn end_section(&mut self, name: &str) -> Result<(), VolumeError> {
+    pub(super) fn end_section(&mut self, name: &str) -> Result<(), MeshFileError> {
         let before = self.at;
         let word = self.word();
         if word.strip_prefix(b"$End") == Some(name.as_bytes()) {
@@ -148,7 +148,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Skips to the end of a section.
-    pub(super) fn skip_section(&mut self, name: &str) -> Result<(), VolumeError> {
+    pub(super) fn skip_section(&mut self, name: &str) -> Result<(), MeshFileError> {
         let end = format!("$End{name}");
         match memchr::memmem::find(self.rest(), end.as_bytes()) {
             Some(len) => {
@@ -160,12 +160,12 @@ impl<'a> Lexer<'a> {
     }
 
     /// A number of text, in binary files too.
-    pub(super) fn text_integer(&mut self, what: &str) -> Result<i64, VolumeError> {
+    pub(super) fn text_integer(&mut self, what: &str) -> Result<i64, MeshFileError> {
         self.parsed(what, |word| word.parse().ok())
     }
 
     /// A count of text, in binary files too.
-    pub(super) fn text_count(&mut self, what: &str) -> Result<usize, VolumeError> {
+    pub(super) fn text_count(&mut self, what: &str) -> Result<usize, MeshFileError> {
         let count = self.text_integer(what)?;
         self.fitting(count, 1, what)
     }
@@ -174,7 +174,7 @@ impl<'a> Lexer<'a> {
         &mut self,
         what: &str,
         parse: impl FnOnce(&str) -> Option<T>,
-    ) -> Result<T, VolumeError> {
+    ) -> Result<T, MeshFileError> {
         self.skip_blanks();
         let before = self.at;
         let word = self.word();
@@ -187,7 +187,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// A text in quotes.
-    pub(super) fn quoted(&mut self) -> Result<String, VolumeError> {
+    pub(super) fn quoted(&mut self) -> Result<String, MeshFileError> {
         self.skip_blanks();
         let rest = self.rest();
         let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
@@ -202,7 +202,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn raw<const N: usize>(&mut self) -> Result<[u8; N], VolumeError> {
+    fn raw<const N: usize>(&mut self) -> Result<[u8; N], MeshFileError> {
         match self.rest().first_chunk() {
             Some(&bytes) => {
                 self.at += N;
@@ -212,7 +212,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn raw_integer(&mut self, bytes: usize) -> Result<i64, VolumeError> {
+    fn raw_integer(&mut self, bytes: usize) -> Result<i64, MeshFileError> {
         Ok(match (bytes, self.big) {
             (4, false) => i32::from_le_bytes(self.raw()?).into(),
             (4, true) => i32::from_be_bytes(self.raw()?).into(),
@@ -222,7 +222,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// An `int`.
-    pub(super) fn integer(&mut self, what: &str) -> Result<i64, VolumeError> {
+    pub(super) fn integer(&mut self, what: &str) -> Result<i64, MeshFileError> {
         match self.binary {
             true => self.raw_integer(4),
             false => self.text_integer(what),
@@ -230,7 +230,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// A `size_t`.
-    pub(super) fn size(&mut self, what: &str) -> Result<i64, VolumeError> {
+    pub(super) fn size(&mut self, what: &str) -> Result<i64, MeshFileError> {
         match self.binary {
             true => self.raw_integer(self.size),
             false => self.text_integer(what),
@@ -238,7 +238,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// A coordinate.
-    pub(super) fn real(&mut self) -> Result<f64, VolumeError> {
+    pub(super) fn real(&mut self) -> Result<f64, MeshFileError> {
         let value = match (self.binary, self.big) {
             (true, false) => f64::from_le_bytes(self.raw()?),
             (true, true) => f64::from_be_bytes(self.raw()?),
@@ -251,7 +251,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// A `size_t` that counts things of so many numbers each.
-    pub(super) fn count(&mut self, numbers: usize, what: &str) -> Result<usize, VolumeError> {
+    pub(super) fn count(&mut self, numbers: usize, what: &str) -> Result<usize, MeshFileError> {
         let count = self.size(what)?;
         self.fitting(count, numbers, what)
     }
@@ -262,7 +262,7 @@ impl<'a> Lexer<'a> {
         count: i64,
         numbers: usize,
         what: &str,
-    ) -> Result<usize, VolumeError> {
+    ) -> Result<usize, MeshFileError> {
         // A number takes a digit and a blank, or four bytes.
         let least = numbers.max(1) * if self.binary { 4 } else { 2 };
         let left = self.rest().len() + 1;

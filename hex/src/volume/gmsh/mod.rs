@@ -9,10 +9,10 @@ mod lexer;
 mod v2;
 mod v4;
 
-use super::VolumeError;
 use super::assemble::NONE;
 use super::collect::{CellShape, FileCells};
 use super::source::reserve;
+use crate::MeshFileError;
 use lexer::Lexer;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -45,7 +45,7 @@ struct Nodes {
 
 impl Nodes {
     /// Of the numbers of all points; an error names the node that is there twice.
-    fn of(path: &Path, tags: &[u64]) -> Result<Self, VolumeError> {
+    fn of(path: &Path, tags: &[u64]) -> Result<Self, MeshFileError> {
         let first = tags.first().copied().unwrap_or(0);
         let count = tags.len() as u64;
         let follows = |(tag, i): (&u64, u64)| tag.checked_sub(first) == Some(i);
@@ -123,7 +123,7 @@ const KINDS: [(i64, usize, i64, &str); 33] = [
 ];
 
 /// Reads a file.
-pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<FileCells, VolumeError> {
+pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<FileCells, MeshFileError> {
     let mut lexer = Lexer::new(path, bytes);
     let version = lexer.header()?;
     let mut all = Gmsh {
@@ -168,7 +168,7 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<FileCells, VolumeError> 
 }
 
 /// `count`, then `dimension number "name"` a line; text in binary files too.
-fn names(lexer: &mut Lexer<'_>) -> Result<Names, VolumeError> {
+fn names(lexer: &mut Lexer<'_>) -> Result<Names, MeshFileError> {
     let mut names = Names::new();
     for _ in 0..lexer.text_count("the number of physical names")? {
         let key = (
@@ -202,7 +202,7 @@ impl Gmsh {
     }
 
     /// Nodes and dimension of a type of elements.
-    fn kind(&self, lexer: &Lexer<'_>, kind: i64) -> Result<(usize, i64), VolumeError> {
+    fn kind(&self, lexer: &Lexer<'_>, kind: i64) -> Result<(usize, i64), MeshFileError> {
         let known = KINDS.iter().find(|known| known.0 == kind);
         known
             .map(|known| (known.1, known.2))
@@ -214,8 +214,8 @@ impl Gmsh {
         &mut self,
         lexer: &mut Lexer<'_>,
         (kind, tag, group): (i64, u64, u32),
-        mut next: impl FnMut(&mut Lexer<'_>) -> Result<i64, VolumeError>,
-    ) -> Result<(), VolumeError> {
+        mut next: impl FnMut(&mut Lexer<'_>) -> Result<i64, MeshFileError>,
+    ) -> Result<(), MeshFileError> {
         let (nodes, _) = self.kind(lexer, kind)?;
         let mut corners = [NONE; 8];
         let is_read = matches!(kind, 2..=5);

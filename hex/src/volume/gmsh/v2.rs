@@ -2,13 +2,13 @@
 
 use super::Gmsh;
 use super::lexer::Lexer;
-use crate::volume::VolumeError;
+use crate::MeshFileError;
 use crate::volume::assemble::NONE;
 use crate::volume::source::reserve;
 
 impl Gmsh {
     /// A number and coordinates a node.
-    pub(super) fn nodes_v2(&mut self, lexer: &mut Lexer<'_>) -> Result<(), VolumeError> {
+    pub(super) fn nodes_v2(&mut self, lexer: &mut Lexer<'_>) -> Result<(), MeshFileError> {
         let count = text_count(lexer, "the number of nodes")?;
         let mut tags = reserve(lexer.path(), "numbers of nodes", count)?;
         let mut points = reserve(lexer.path(), "nodes", count)?;
@@ -23,7 +23,7 @@ impl Gmsh {
 
     /// Number, type, tags (the first is the physical group) and nodes of each element; in binary files, those of one type
     /// follow a header.
-    pub(super) fn elements_v2(&mut self, lexer: &mut Lexer<'_>) -> Result<(), VolumeError> {
+    pub(super) fn elements_v2(&mut self, lexer: &mut Lexer<'_>) -> Result<(), MeshFileError> {
         let count = text_count(lexer, "the number of elements")?;
         let mut left = count;
         while left > 0 {
@@ -57,7 +57,7 @@ impl Gmsh {
         lexer: &mut Lexer<'_>,
         (tag, kind): (i64, i64),
         tags: usize,
-    ) -> Result<(), VolumeError> {
+    ) -> Result<(), MeshFileError> {
         let tag =
             u64::try_from(tag).map_err(|_| lexer.wrong("the number of an element is negative"))?;
         let mut physical = 0;
@@ -77,7 +77,7 @@ impl Gmsh {
 }
 
 /// A count of text, behind which raw numbers begin in binary files.
-fn text_count(lexer: &mut Lexer<'_>, what: &str) -> Result<usize, VolumeError> {
+fn text_count(lexer: &mut Lexer<'_>, what: &str) -> Result<usize, MeshFileError> {
     let count = lexer.text_count(what)?;
     if lexer.is_binary() {
         lexer.end_line()?;
@@ -85,7 +85,7 @@ fn text_count(lexer: &mut Lexer<'_>, what: &str) -> Result<usize, VolumeError> {
     lexer.fitting(count as i64, 4, what)
 }
 
-fn tags(lexer: &mut Lexer<'_>) -> Result<usize, VolumeError> {
+fn tags(lexer: &mut Lexer<'_>) -> Result<usize, MeshFileError> {
     let tags = lexer.integer("the number of tags")?;
     lexer.fitting(tags, 1, "the number of tags")
 }

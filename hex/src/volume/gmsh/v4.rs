@@ -2,13 +2,13 @@
 
 use super::lexer::Lexer;
 use super::{Gmsh, Nodes};
-use crate::volume::VolumeError;
+use crate::MeshFileError;
 use crate::volume::assemble::NONE;
 use crate::volume::source::{reserve, syntax};
 
 impl Gmsh {
     /// Entities: which physical groups they are in.
-    pub(super) fn entities(&mut self, lexer: &mut Lexer<'_>) -> Result<(), VolumeError> {
+    pub(super) fn entities(&mut self, lexer: &mut Lexer<'_>) -> Result<(), MeshFileError> {
         let mut counts = [0; 4];
         for count in &mut counts {
             *count = lexer.count(4, "the number of entities")?;
@@ -37,7 +37,7 @@ impl Gmsh {
     }
 
     /// Blocks of nodes: numbers, then coordinates.
-    pub(super) fn nodes_v4(&mut self, lexer: &mut Lexer<'_>) -> Result<(), VolumeError> {
+    pub(super) fn nodes_v4(&mut self, lexer: &mut Lexer<'_>) -> Result<(), MeshFileError> {
         let blocks = lexer.count(4, "the number of blocks of nodes")?;
         let count = lexer.count(4, "the number of nodes")?;
         lexer.size("the least number of a node")?;
@@ -77,7 +77,7 @@ impl Gmsh {
         lexer: &Lexer<'_>,
         tags: &[u64],
         points: Vec<[f64; 3]>,
-    ) -> Result<(), VolumeError> {
+    ) -> Result<(), MeshFileError> {
         if points.len() as u64 >= u64::from(u32::MAX) {
             let what = format!("{} nodes, more than 2^32", points.len());
             return Err(syntax(lexer.path(), "$Nodes", what));
@@ -88,7 +88,7 @@ impl Gmsh {
     }
 
     /// Blocks of elements: each its number and its nodes.
-    pub(super) fn elements_v4(&mut self, lexer: &mut Lexer<'_>) -> Result<(), VolumeError> {
+    pub(super) fn elements_v4(&mut self, lexer: &mut Lexer<'_>) -> Result<(), MeshFileError> {
         let blocks = lexer.count(4, "the number of blocks of elements")?;
         let count = lexer.count(2, "the number of elements")?;
         lexer.size("the least number of an element")?;
