@@ -54,7 +54,7 @@ pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
     /// What the driver reports.
     fn apart(&self) -> Result<Self, DeviceError>;
 
-    /// Connects the devices of all ranks. Every rank calls this at the same time, on a thread or in a process of its own;
+    /// Connects the devices of so many ranks. Every rank calls this at the same time, on a thread or in a process of its own;
     /// `gather` collects bytes of each from all, in the order of ranks.
     ///
     /// # Errors
@@ -62,6 +62,7 @@ pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
     fn link<E: From<DeviceError>>(
         &self,
         rank: usize,
+        ranks: usize,
         gather: impl FnMut(Vec<u8>) -> Result<Vec<Vec<u8>>, E>,
     ) -> Result<Route<Self::Link>, E>;
 
@@ -241,6 +242,7 @@ impl Backend for Host {
 
     fn link<E: From<DeviceError>>(
         &self,
+        _: usize,
         _: usize,
         _: impl FnMut(Vec<u8>) -> Result<Vec<Vec<u8>>, E>,
     ) -> Result<Route<Infallible>, E> {

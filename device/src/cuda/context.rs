@@ -478,9 +478,10 @@ impl Backend for Cuda {
     fn link<E: From<DeviceError>>(
         &self,
         rank: usize,
+        ranks: usize,
         gather: impl FnMut(Vec<u8>) -> Result<Vec<Vec<u8>>, E>,
     ) -> Result<Route<GpuLink>, E> {
-        GpuLink::new(self, rank, gather)
+        GpuLink::new(self, rank, ranks, gather)
     }
 
     fn describe(link: &GpuLink) -> String {

@@ -120,10 +120,9 @@ impl GpuLink {
     pub(super) fn new<E: From<DeviceError>>(
         on: &Cuda,
         rank: usize,
+        ranks: usize,
         mut gather: impl FnMut(Vec<u8>) -> Result<Vec<Vec<u8>>, E>,
     ) -> Result<Route<Self>, E> {
-        // Before anything else is known: how many ranks there are.
-        let ranks = gather(Vec::new())?.len();
         let flags = Peer::flags(on, ranks)?;
         let told = gather(bytemuck::bytes_of(&Told::of(on, &flags)?).to_vec())?;
         let host = |why: &str| Ok(Route::Host(Some(why.to_owned())));

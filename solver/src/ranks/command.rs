@@ -2,10 +2,11 @@
 
 use super::{
     communicator::{Communicator, bytes_of, numbers},
-    part::Outline,
+    local::LocalRanks,
 };
 use crate::{
     Flow, SolverError, Work,
+    adapt::own_mesh::OwnMesh,
     kernels::{ExactSum, FlowKernels, SUMS},
     lattice::Lattice,
     run::Run,
@@ -18,8 +19,8 @@ use std::sync::Arc;
 /// A command to a worker, and what follows it or is its reply.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Command<const D: usize> {
-    /// Advance so many root steps.
-    Advance(u64),
+    /// Advance so many root steps; whether forces are summed at the last one in any case.
+    Advance(u64, bool),
     /// Sum forces at multiples of so many root steps.
     Every(u64),
     /// Reply with the sums of forces: step and sums of each sample.
@@ -38,8 +39,14 @@ pub(crate) enum Command<const D: usize> {
     Set,
     /// Take this density and velocity everywhere.
     SetSame(f64, [f64; D]),
-    /// Reply with the laps of so many root steps.
-    Laps(u64),
+    /// Reply with the laps of so many root steps; as `Advance`.
+    Laps(u64, bool),
+    /// Look at the flow and adapt the mesh, with at most so many leaf cells; whether populations follow.
+    Look(bool, u64),
+    /// Go back to the mesh of the plan.
+    ForgetMesh,
+    /// Take the mesh of the topology that follows.
+    Mesh,
     /// Reply when all is done.
     Wait,
     /// Compare the tables with those of the mesh.
@@ -52,7 +59,7 @@ impl<const D: usize> Command<D> {
     /// As bytes.
     pub(crate) fn to_bytes(self) -> Vec<u8> {
         let mut words = match self {
-            Self::Advance(steps) => vec![0, steps],
+            Self::Advance(steps, is_last) => vec![0, steps, is_last.into()],
             Self::Every(steps) => vec![1, steps],
             Self::Sums => vec![2],
             Self::FirstDiverged => vec![3],
@@ -61,11 +68,14 @@ impl<const D: usize> Command<D> {
             Self::Restore(steps) => vec![6, steps],
             Self::Set => vec![7],
             Self::SetSame(density, _) => vec![8, density.to_bits()],
-            Self::Laps(steps) => vec![9, steps],
+            Self::Laps(steps, is_last) => vec![9, steps, is_last.into()],
             Self::Wait => vec![10],
             Self::Validate => vec![11],
             Self::End => vec![12],
             Self::Diverged(level, slot) => vec![13, level, slot],
+            Self::Look(keeps_flow, max_cells) => vec![14, keeps_flow.into(), max_cells],
+            Self::ForgetMesh => vec![15],
+            Self::Mesh => vec![16],
         };
         if let Self::SetSame(_, u) = self {
             words.extend(u.map(f64::to_bits));
@@ -77,7 +87,7 @@ impl<const D: usize> Command<D> {
     pub(crate) fn of_bytes(bytes: &[u8]) -> Option<Self> {
         let words: Vec<u64> = numbers(bytes);
         Some(match *words.as_slice() {
-            [0, steps] => Self::Advance(steps),
+            [0, steps, is_last] => Self::Advance(steps, is_last != 0),
             [1, steps] => Self::Every(steps),
             [2] => Self::Sums,
             [3] => Self::FirstDiverged,
@@ -89,11 +99,14 @@ impl<const D: usize> Command<D> {
                 let u = std::array::from_fn(|a| f64::from_bits(u[a]));
                 Self::SetSame(f64::from_bits(density), u)
             }
-            [9, steps] => Self::Laps(steps),
+            [9, steps, is_last] => Self::Laps(steps, is_last != 0),
             [10] => Self::Wait,
             [11] => Self::Validate,
             [12] => Self::End,
             [13, level, slot] => Self::Diverged(level, slot),
+            [14, keeps_flow, max_cells] => Self::Look(keeps_flow != 0, max_cells),
+            [15] => Self::ForgetMesh,
+            [16] => Self::Mesh,
             _ => return None,
         })
     }
@@ -161,17 +174,13 @@ pub(crate) const WORKS: [Work; 5] = [
 
 /// A rank other than the first of several processes.
 pub(crate) struct Worker<'a, const D: usize, L, S: Storage, B: FlowKernels<D>> {
-    pub(crate) run: Run<'a, D, L, S, B>,
-    pub(crate) outlines: Vec<Outline>,
+    pub(crate) local: LocalRanks<'a, D, L, S, B>,
     pub(crate) link: Arc<dyn Communicator>,
 }
 
 impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Worker<'_, D, L, S, B> {
-    /// Executes the commands of the first rank until the flow ends. `validate` compares the tables with those of the mesh.
-    pub(crate) fn serve(
-        &mut self,
-        validate: impl Fn(&Run<'_, D, L, S, B>) -> Result<(), SolverError>,
-    ) -> Result<(), SolverError> {
+    /// Executes the commands of the first rank until the flow ends.
+    pub(crate) fn serve(&mut self) -> Result<(), SolverError> {
         loop {
             let bytes = self.link.receive(0)?;
             let unknown = || SolverError::Communication {
@@ -182,10 +191,6 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Worker<'_, D, L,
             };
             let reply = match Command::<D>::of_bytes(&bytes).ok_or_else(unknown)? {
                 Command::End => return Ok(()),
-                Command::Validate => {
-                    validate(&self.run)?;
-                    Some(Vec::new())
-                }
                 command => self.execute(command)?,
             };
             if let Some(reply) = reply {
@@ -197,64 +202,99 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Worker<'_, D, L,
 
     /// Executes a command; returns the reply, if the command has one.
     fn execute(&mut self, command: Command<D>) -> Result<Option<Vec<u8>>, SolverError> {
-        let run = &mut self.run;
-        let reply = match command {
-            Command::Advance(steps) => return run.advance(steps).map(|()| None),
-            Command::SetSame(density, u) => return run.set_same(density, u).map(|()| None),
-            Command::Set => return self.set().map(|()| None),
-            Command::Every(steps) => {
-                run.sample_forces_every(steps);
+        match command {
+            Command::Look(keeps_flow, max_cells) => {
+                self.local.look(keeps_flow, max_cells)?;
                 return Ok(None);
             }
+            Command::ForgetMesh => return self.local.forget_mesh().map(|()| None),
+            Command::Mesh => {
+                let own = OwnMesh::of_topology(
+                    self.local.plan.mesh,
+                    &mut self.link.receive(0)?.as_slice(),
+                )?;
+                return self.local.take_mesh(own).map(|()| None);
+            }
+            Command::Validate => return self.local.validate().map(|()| Some(Vec::new())),
+            Command::Restore(_) | Command::Set => {}
+            _ => {
+                let mut done = self.local.each(|run| execute(run, command))?;
+                return Ok(done.pop().flatten());
+            }
+        }
+        let (link, levels) = (Arc::clone(&self.link), self.local.whole.levels());
+        match command {
             Command::Restore(steps) => {
-                let levels = self.outlines.iter().map(|_| self.receive());
-                let levels = levels.collect::<Result<_, _>>()?;
-                return self.run.set_populations(steps, levels).map(|()| None);
+                let levels = receive_levels::<S>(&*link, levels)?;
+                let run = &mut self.local.ranks[0].run;
+                run.set_populations(steps, levels)?;
             }
-            Command::Wait => run.wait().map(|()| Vec::new())?,
-            Command::Sums => bytes_of(&words_of_sums(&run.take_sums()?)),
-            Command::FirstDiverged => match run.first_diverged()? {
-                Some((level, slot)) => bytes_of(&[level as u64, slot as u64]),
-                None => Vec::new(),
-            },
-            Command::Diverged(level, slot) => {
-                bytes_of_diverged::<D>(&run.diverged(level as usize, slot as usize)?)
+            _ => {
+                let levels = receive_levels::<f64>(&*link, levels)?;
+                self.local.each(|run| set(run, &levels))?;
             }
-            Command::Fields(level) => bytes_of(&run.own_fields(level as usize)?),
-            Command::Populations(level) => self.own_populations(level as usize)?,
-            Command::Laps(steps) => {
-                let laps = run.laps(steps)?;
-                let words = laps.iter().flat_map(|lap| {
-                    let work = WORKS.iter().position(|&work| work == lap.work);
-                    let work = work.unwrap_or(0) as u64;
-                    [work, lap.level as u64, lap.seconds.to_bits()]
-                });
-                bytes_of(&words.collect::<Vec<u64>>())
-            }
-            Command::Validate | Command::End => Vec::new(),
-        };
-        Ok(Some(reply))
+        }
+        Ok(None)
     }
+}
 
-    fn receive<T: Item>(&self) -> Result<Vec<T>, SolverError> {
-        Ok(numbers(&self.link.receive(0)?))
-    }
+/// Numbers by level.
+fn receive_levels<T: Item>(
+    link: &dyn Communicator,
+    levels: usize,
+) -> Result<Vec<Vec<T>>, SolverError> {
+    let levels = (0..levels).map(|_| Ok(numbers(&link.receive(0)?)));
+    levels.collect()
+}
 
-    fn set(&mut self) -> Result<(), SolverError> {
-        let levels = self.outlines.iter().map(|_| self.receive::<f64>());
-        let levels: Vec<Vec<f64>> = levels.collect::<Result<_, _>>()?;
-        self.run.set_cells(&|level, slot, cell| {
-            let at = (1 + D) * (slot * dims::cells(D) + cell);
-            let values = &levels[level][at..at + 1 + D];
-            (values[0], std::array::from_fn(|a| values[1 + a]))
-        })
-    }
+/// Executes a command that only concerns a rank.
+fn execute<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
+    run: &mut Run<'_, D, L, S, B>,
+    command: Command<D>,
+) -> Result<Option<Vec<u8>>, SolverError> {
+    let reply = match command {
+        Command::Advance(steps, is_last) => {
+            return run.advance_by(steps, is_last).map(|()| None);
+        }
+        Command::SetSame(density, u) => return run.set_same(density, u).map(|()| None),
+        Command::Every(steps) => {
+            run.sample_forces_every(steps);
+            return Ok(None);
+        }
+        Command::Wait => run.finish().map(|()| Vec::new())?,
+        Command::Sums => bytes_of(&words_of_sums(&run.take_sums()?)),
+        Command::FirstDiverged => match run.first_diverged()? {
+            Some((level, slot)) => bytes_of(&[level as u64, slot as u64]),
+            None => Vec::new(),
+        },
+        Command::Diverged(level, slot) => {
+            bytes_of_diverged::<D>(&run.diverged(level as usize, slot as usize)?)
+        }
+        Command::Fields(level) => bytes_of(&run.own_fields(level as usize)?),
+        Command::Populations(level) => bytes_of(&run.own_populations(level as usize)?),
+        Command::Laps(steps, is_last) => {
+            let laps = run.laps_of(steps, is_last)?;
+            let words = laps.iter().flat_map(|lap| {
+                let work = WORKS.iter().position(|&work| work == lap.work);
+                let work = work.unwrap_or(0) as u64;
+                [work, lap.level as u64, lap.seconds.to_bits()]
+            });
+            bytes_of(&words.collect::<Vec<u64>>())
+        }
+        // For all ranks of the process, or followed by numbers.
+        _ => Vec::new(),
+    };
+    Ok(Some(reply))
+}
 
-    fn own_populations(&self, level: usize) -> Result<Vec<u8>, SolverError> {
-        let row = L::Q * dims::cells(D);
-        let all = self.run.populations(level)?;
-        let own = self.outlines[level].own();
-        let rows = own.flat_map(|(slot, _)| &all[slot * row..][..row]);
-        Ok(bytes_of(&rows.copied().collect::<Vec<S>>()))
-    }
+/// Sets density and velocity by level, slot and cell.
+fn set<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
+    run: &mut Run<'_, D, L, S, B>,
+    levels: &[Vec<f64>],
+) -> Result<(), SolverError> {
+    run.set_cells(&|level, slot, cell| {
+        let at = (1 + D) * (slot * dims::cells(D) + cell);
+        let values = &levels[level][at..at + 1 + D];
+        (values[0], std::array::from_fn(|a| values[1 + a]))
+    })
 }

@@ -1,7 +1,10 @@
 //! States of a flow as they are saved: the same for all backends and any number of ranks.
 
 use super::Run;
-use crate::{SolverError, kernels::FlowKernels, lattice::Lattice, storage::Storage};
+use crate::{
+    Flow, SolverError, adapt::own_mesh::topology, kernels::FlowKernels, lattice::Lattice,
+    storage::Storage,
+};
 use cutlink_amr::dims;
 use cutlink_device::memory;
 use rayon::prelude::*;
@@ -47,7 +50,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
     pub(super) fn write_state(&self, out: &mut dyn io::Write) -> Result<(), SolverError> {
         out.write_all(&self.steps.to_le_bytes())?;
         if self.plan.params.adaptation.is_some() {
-            out.write_all(&self.topology()?)?;
+            out.write_all(&topology(self.mesh()?))?;
         }
         (0..self.levels.len()).try_for_each(|level| write_level(out, &self.populations(level)?))
     }
@@ -73,6 +76,14 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
             block[q * cells + cell] = of[B::place::<L>(q, cell)];
         });
         Ok(data)
+    }
+
+    /// The same of a level's own slots.
+    pub(crate) fn own_populations(&self, level: usize) -> Result<Vec<S>, SolverError> {
+        let (all, row) = (self.populations(level)?, L::Q * dims::cells(D));
+        let own = self.levels[level].level.halo.own().into_iter();
+        let rows = own.flat_map(|slots| &all[slots.start * row..slots.end * row]);
+        Ok(rows.copied().collect())
     }
 
     /// Sets the populations of all levels, as [`populations`](Self::populations) gives them, after so many root steps.
