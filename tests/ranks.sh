@@ -69,6 +69,8 @@ refused() {
   fi
 }
 refused CUTLINK_MPI env CUTLINK_MPI=/nowhere/libmpi.so OMPI_COMM_WORLD_SIZE=2 "${solve[@]}"
+refused "peer, nccl or host" env CUTLINK_LINK=mpi "${solve[@]}" --ranks 2
+refused "peer, nccl or host" env CUTLINK_LINK=mpi "$mpirun" -n 2 "${options[@]}" "${solve[@]}"
 refused "only a run of" env OMPI_COMM_WORLD_SIZE=2 "$cutlink" mesh --shape sphere:r=1
 refused "leave --ranks out" "$mpirun" -n 2 "${options[@]}" "${solve[@]}" --ranks 3
 refused "leave --gpus out" "$mpirun" -n 2 "${options[@]}" "${solve[@]}" --gpus 2
