@@ -9,7 +9,7 @@ use crate::{
     adapt::own_mesh::OwnMesh,
     kernels::{ExactSum, FlowKernels, SUMS},
     lattice::Lattice,
-    run::Run,
+    run::{Run, saved::pieces},
     storage::Storage,
 };
 use cutlink_amr::dims;
@@ -31,11 +31,11 @@ pub(crate) enum Command<const D: usize> {
     Diverged(u64, u64),
     /// Reply with density and velocity of a level's own slots.
     Fields(u64),
-    /// Reply with a level's own populations.
-    Populations(u64),
-    /// Take the populations of all levels that follow, after so many root steps.
+    /// Reply with the own populations among some slots of a level of the whole flow: the first one, and the one behind the last.
+    Populations(u64, u64, u64),
+    /// Take the own populations of all levels that follow, some slots at a time, after so many root steps.
     Restore(u64),
-    /// Take the density and velocity of all cells that follow, by level.
+    /// Take the density and velocity of all cells that follow, by level, some slots at a time.
     Set,
     /// Take this density and velocity everywhere.
     SetSame(f64, [f64; D]),
@@ -64,7 +64,7 @@ impl<const D: usize> Command<D> {
             Self::Sums => vec![2],
             Self::FirstDiverged => vec![3],
             Self::Fields(level) => vec![4, level],
-            Self::Populations(level) => vec![5, level],
+            Self::Populations(level, first, end) => vec![5, level, first, end],
             Self::Restore(steps) => vec![6, steps],
             Self::Set => vec![7],
             Self::SetSame(density, _) => vec![8, density.to_bits()],
@@ -92,7 +92,7 @@ impl<const D: usize> Command<D> {
             [2] => Self::Sums,
             [3] => Self::FirstDiverged,
             [4, level] => Self::Fields(level),
-            [5, level] => Self::Populations(level),
+            [5, level, first, end] => Self::Populations(level, first, end),
             [6, steps] => Self::Restore(steps),
             [7] => Self::Set,
             [8, density, ref u @ ..] if u.len() == D => {
@@ -216,35 +216,66 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Worker<'_, D, L,
                 return self.local.take_mesh(own).map(|()| None);
             }
             Command::Validate => return self.local.validate().map(|()| Some(Vec::new())),
-            Command::Restore(_) | Command::Set => {}
-            _ => {
-                let mut done = self.local.each(|run| execute(run, command))?;
-                return Ok(done.pop().flatten());
+            Command::Populations(level, first, end) => {
+                let slots = first as usize..end as usize;
+                let (local, level) = (&self.local, level as usize);
+                let found = local.populations(&local.ranks[0], level, &slots)?;
+                return Ok(Some(bytes_of(&found)));
             }
+            Command::Restore(steps) => return self.restore(steps).map(|()| None),
+            Command::Set => return self.set().map(|()| None),
+            _ => {}
         }
-        let (link, levels) = (Arc::clone(&self.link), self.local.whole.levels());
-        match command {
-            Command::Restore(steps) => {
-                let levels = receive_levels::<S>(&*link, levels)?;
-                let run = &mut self.local.ranks[0].run;
-                run.set_populations(steps, levels)?;
-            }
-            _ => {
-                let levels = receive_levels::<f64>(&*link, levels)?;
-                self.local.each(|run| set(run, &levels))?;
-            }
-        }
-        Ok(None)
+        let mut done = self.local.each(|run| execute(run, command))?;
+        Ok(done.pop().flatten())
     }
-}
 
-/// Numbers by level.
-fn receive_levels<T: Item>(
-    link: &dyn Communicator,
-    levels: usize,
-) -> Result<Vec<Vec<T>>, SolverError> {
-    let levels = (0..levels).map(|_| Ok(numbers(&link.receive(0)?)));
-    levels.collect()
+    fn receive<T: Item>(&self) -> Result<Vec<T>, SolverError> {
+        Ok(numbers(&self.link.receive(0)?))
+    }
+
+    /// Takes populations as they come.
+    fn restore(&mut self, steps: u64) -> Result<(), SolverError> {
+        let rank = self.link.rank();
+        for level in 0..self.local.whole.levels() {
+            let slots = self.local.whole.partition.owners(level).len();
+            for slots in pieces(0..slots) {
+                let own = self.local.whole.outlines[rank][level].own_in(&slots);
+                if !own.is_empty() {
+                    let data = self.receive::<S>()?;
+                    self.local.set_populations(0, level, &slots, &data)?;
+                }
+            }
+        }
+        self.local.begin_at(steps)
+    }
+
+    /// Takes densities and velocities as they come.
+    fn set(&mut self) -> Result<(), SolverError> {
+        self.local.each(|run| run.begin_at(0))?;
+        for level in 0..self.local.whole.levels() {
+            let slots = self.local.whole.outlines[self.link.rank()][level]
+                .slots
+                .len();
+            for slots in pieces(0..slots) {
+                let (first, len) = (slots.start, slots.len() * dims::cells(D) * (1 + D));
+                let values = self.receive::<f64>()?;
+                if values.len() != len {
+                    return Err(SolverError::Communication {
+                        reason: format!("a message has {} numbers instead of {len}", values.len()),
+                    });
+                }
+                self.local.each(|run| {
+                    run.set_slots(level, slots.clone(), &|slot, cell| {
+                        let at = (1 + D) * ((slot - first) * dims::cells(D) + cell);
+                        let values = &values[at..at + 1 + D];
+                        (values[0], std::array::from_fn(|a| values[1 + a]))
+                    })
+                })?;
+            }
+        }
+        self.local.each(Run::copy_to_second).map(drop)
+    }
 }
 
 /// Executes a command that only concerns a rank.
@@ -271,7 +302,6 @@ fn execute<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
             bytes_of_diverged::<D>(&run.diverged(level as usize, slot as usize)?)
         }
         Command::Fields(level) => bytes_of(&run.own_fields(level as usize)?),
-        Command::Populations(level) => bytes_of(&run.own_populations(level as usize)?),
         Command::Laps(steps, is_last) => {
             let laps = run.laps_of(steps, is_last)?;
             let words = laps.iter().flat_map(|lap| {
@@ -285,16 +315,4 @@ fn execute<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
         _ => Vec::new(),
     };
     Ok(Some(reply))
-}
-
-/// Sets density and velocity by level, slot and cell.
-fn set<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
-    run: &mut Run<'_, D, L, S, B>,
-    levels: &[Vec<f64>],
-) -> Result<(), SolverError> {
-    run.set_cells(&|level, slot, cell| {
-        let at = (1 + D) * (slot * dims::cells(D) + cell);
-        let values = &levels[level][at..at + 1 + D];
-        (values[0], std::array::from_fn(|a| values[1 + a]))
-    })
 }

@@ -12,7 +12,7 @@ use crate::{
     lattice::Lattice,
     run::{
         Run, center, sample,
-        saved::{read_level, read_word, write_level},
+        saved::{pieces, read_count, read_populations, read_word, write_count},
         snapshot,
     },
     storage::Storage,
@@ -82,8 +82,11 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'_, D, L, 
                     };
                     (0..dims::cells(D)).flat_map(of_cell).collect()
                 };
-                let values: Vec<f64> = outline.slots.par_iter().flat_map_iter(of_slot).collect();
-                remote.send(&values)?;
+                for slots in pieces(0..outline.slots.len()) {
+                    let slots = outline.slots[slots].par_iter();
+                    let values: Vec<f64> = slots.flat_map_iter(of_slot).collect();
+                    remote.send(&values)?;
+                }
             }
         }
         self.local.each(|run| run.set_fields(at)).map(drop)
@@ -299,22 +302,28 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
             out.write_all(&topology(self.mesh()?))?;
         }
         for (level, blocks) in self.local.blocks.iter().enumerate() {
-            self.command(Command::Populations(level as u64))?;
-            let mut all = vec![S::zeroed(); blocks.len() * row];
-            for (n, rank) in self.local.ranks.iter().enumerate() {
-                let found = rank.run.populations(level)?;
-                for (slot, to) in outlines[n][level].own() {
-                    all[to * row..][..row].copy_from_slice(&found[slot * row..][..row]);
+            write_count(out, blocks.len() * row)?;
+            for slots in pieces(0..blocks.len()) {
+                let [level_word, first, end] = [level, slots.start, slots.end].map(|n| n as u64);
+                self.command(Command::Populations(level_word, first, end))?;
+                let mut all = vec![S::zeroed(); slots.len() * row];
+                let mut put = |rank: usize, found: &[S]| {
+                    let outline = &outlines[rank][level];
+                    let own = outline.own_in(&slots).into_iter().flatten();
+                    for (slot, found) in own.zip(found.chunks_exact(row)) {
+                        let at = (outline.slots[slot] as usize - slots.start) * row;
+                        all[at..at + row].copy_from_slice(found);
+                    }
+                };
+                for rank in &self.local.ranks {
+                    let found = self.local.populations(rank, level, &slots)?;
+                    put(rank.run.rank(), &found);
                 }
-            }
-            for remote in &self.there {
-                let found = remote.reply::<S>()?;
-                let own = outlines[remote.rank][level].own();
-                for ((_, to), found) in own.zip(found.chunks_exact(row)) {
-                    all[to * row..][..row].copy_from_slice(found);
+                for remote in &self.there {
+                    put(remote.rank, &remote.reply::<S>()?);
                 }
+                out.write_all(bytemuck::cast_slice(&all))?;
             }
-            write_level(out, &all)?;
         }
         Ok(())
     }
@@ -331,29 +340,33 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
                 .try_for_each(|remote| remote.send(&bytes))?;
             self.local.take_mesh(own)?;
         }
-        let levels = self.local.blocks.iter().enumerate();
-        let levels: Vec<Vec<S>> = levels
-            .map(|(level, blocks)| read_level(from, level, blocks.len() * row))
-            .collect::<Result<_, _>>()?;
-        let of_rank = |level: usize, outline: &Outline| -> Vec<S> {
-            let of_slot = |&slot: &u32| levels[level][slot as usize * row..][..row].iter().copied();
-            outline.slots.iter().flat_map(of_slot).collect()
-        };
         self.command(Command::Restore(steps))?;
-        let outlines = &self.local.whole.outlines;
-        for remote in &self.there {
-            for (level, outline) in outlines[remote.rank].iter().enumerate() {
-                remote.send(&of_rank(level, outline))?;
+        for level in 0..self.local.blocks.len() {
+            let blocks = self.local.blocks[level].len();
+            read_count(from, level, blocks * row)?;
+            for slots in pieces(0..blocks) {
+                let data = read_populations::<S>(from, slots.len() * row)?;
+                let of_rank = |outline: &Outline| -> Vec<S> {
+                    let of_slot = |slot: usize| {
+                        let at = (outline.slots[slot] as usize - slots.start) * row;
+                        &data[at..at + row]
+                    };
+                    let own = outline.own_in(&slots).into_iter().flatten();
+                    own.flat_map(of_slot).copied().collect()
+                };
+                for remote in &self.there {
+                    let own = of_rank(&self.local.whole.outlines[remote.rank][level]);
+                    if !own.is_empty() {
+                        remote.send(&own)?;
+                    }
+                }
+                for n in 0..self.local.ranks.len() {
+                    let own = of_rank(&self.local.whole.outlines[n][level]);
+                    self.local.set_populations(n, level, &slots, &own)?;
+                }
             }
         }
-        for (rank, outlines) in self.local.ranks.iter_mut().zip(outlines) {
-            let outlines = outlines.iter().enumerate();
-            let own = outlines
-                .map(|(level, outline)| of_rank(level, outline))
-                .collect();
-            rank.run.set_populations(steps, own)?;
-        }
-        Ok(())
+        self.local.begin_at(steps)
     }
 
     fn laps(&mut self, steps: u64) -> Result<Vec<Lap>, SolverError> {

@@ -18,10 +18,10 @@ use crate::{
     storage::Storage,
     tables::{self, Built},
 };
-use cutlink_amr::NONE;
+use cutlink_amr::{NONE, dims};
 use cutlink_device::{Host, Item};
 use cutlink_voxelizer::{AdaptedBlocks, Mesh};
-use std::time::Instant;
+use std::{ops::Range, time::Instant};
 
 /// See the module.
 pub(crate) struct LocalRanks<'a, const D: usize, L, S: Storage, B: FlowKernels<D>> {
@@ -116,6 +116,57 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LocalRanks<'
             None => self.plan.updates(),
             Some(own) => own.updates(),
         }
+    }
+
+    /// A rank's populations among some slots of a level of the whole flow, in their order.
+    pub(crate) fn populations(
+        &self,
+        rank: &Rank<'a, D, L, S, B>,
+        level: usize,
+        slots: &Range<usize>,
+    ) -> Result<Vec<S>, SolverError> {
+        let own = self.whole.outlines[rank.run.rank()][level].own_in(slots);
+        let mut all = Vec::new();
+        for own in own {
+            all.extend(rank.run.populations(level, own)?);
+        }
+        Ok(all)
+    }
+
+    /// Sets what [`populations`](Self::populations) gives, of the `n`th rank of this process.
+    pub(crate) fn set_populations(
+        &mut self,
+        n: usize,
+        level: usize,
+        slots: &Range<usize>,
+        data: &[S],
+    ) -> Result<(), SolverError> {
+        let run = &mut self.ranks[n].run;
+        let (own, row) = (
+            self.whole.outlines[run.rank()][level].own_in(slots),
+            L::Q * dims::cells(D),
+        );
+        let mut at = 0;
+        for own in own {
+            let end = at + own.len() * row;
+            let rows = data
+                .get(at..end)
+                .ok_or_else(|| SolverError::Communication {
+                    reason: "a message is too short: the processes run different versions".into(),
+                })?;
+            run.set_populations(level, own.start, rows.to_vec())?;
+            at = end;
+        }
+        Ok(())
+    }
+
+    /// Goes on from populations that were set, after so many root steps; all processes do this at the same time.
+    pub(crate) fn begin_at(&mut self, steps: u64) -> Result<(), SolverError> {
+        let begun = self.each(|run| {
+            run.begin_at(steps)?;
+            run.exchange_populations()
+        });
+        begun.map(drop)
     }
 
     /// Compares the tables of this process's ranks with those of the mesh.

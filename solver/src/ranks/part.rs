@@ -19,7 +19,7 @@ use cutlink_amr::{NONE, dims};
 use cutlink_device::{Backend, Host, Item};
 use cutlink_voxelizer::{pack_cell, unpack_cell};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Range};
 
 /// Which slots of a level a rank has.
 #[derive(Debug, Clone)]
@@ -37,6 +37,17 @@ impl Outline {
     pub(crate) fn own(&self) -> impl Iterator<Item = (usize, usize)> {
         let own = self.halo.own().into_iter().flatten();
         own.map(|slot| (slot, self.slots[slot] as usize))
+    }
+
+    /// The rank's own slots among some of the whole flow, in their order.
+    pub(crate) fn own_in(&self, whole: &Range<usize>) -> Vec<Range<usize>> {
+        let within = |own: Range<usize>| {
+            let slots = &self.slots[own.clone()];
+            let before = |end: usize| own.start + slots.partition_point(|&s| (s as usize) < end);
+            before(whole.start)..before(whole.end)
+        };
+        let all = self.halo.own().map(within);
+        all.into_iter().filter(|slots| !slots.is_empty()).collect()
     }
 
     /// With more slots behind it, of other ranks.

@@ -136,7 +136,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
     }
 
     /// Brings the halos of all levels to what the other ranks have.
-    fn exchange_populations(&mut self) -> Result<(), SolverError> {
+    pub(crate) fn exchange_populations(&mut self) -> Result<(), SolverError> {
         let Some(peers) = &self.peers else {
             return Ok(());
         };
