@@ -1,6 +1,6 @@
 //! What a rank does while the mesh of all of them is adapted: see [`crate::ranks`].
 
-use super::Run;
+use super::{Run, saved::BLOCKS_AT_ONCE};
 use crate::{
     Adaptation, SolverError,
     adapt::transfer::Seeds,
@@ -11,9 +11,6 @@ use crate::{
     tables::Built,
 };
 use cutlink_amr::dims;
-
-/// Blocks whose populations are in one message: 20 MB of D3Q19 in f32.
-const BLOCKS_AT_ONCE: usize = 1 << 12;
 
 impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S, B> {
     /// Values of the rank's own slots by the criteria that are due: by level, criterion and slot.

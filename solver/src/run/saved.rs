@@ -10,8 +10,9 @@ use cutlink_device::memory;
 use rayon::prelude::*;
 use std::{io, ops::Range};
 
-/// Blocks whose populations are on the host at once: 80 MB of D3Q19 in f64.
-const BLOCKS_AT_ONCE: usize = 1 << 13;
+/// Blocks whose populations are on the host at once, or in one message: 80 MB of D3Q19 in f64. Few in tests, so that levels have
+/// several pieces.
+pub(super) const BLOCKS_AT_ONCE: usize = if cfg!(test) { 50 } else { 1 << 13 };
 
 /// Slots, some at a time.
 pub(crate) fn pieces(slots: Range<usize>) -> impl Iterator<Item = Range<usize>> {
