@@ -103,10 +103,10 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         let mut moments = vec![S::Real::of(0.0); exchanging * row];
         let all = moments.par_chunks_mut(row).enumerate();
         all.for_each(|(n, to)| State::<D, S, B>::set_moments(|cell| of(first + n, cell), to));
-        Ok(match exchanging {
-            0 => (),
-            _ => backend.write(moments, first * row, &mut state.moments)?,
-        })
+        if exchanging > 0 {
+            backend.write(moments, first * row, &mut state.moments)?;
+        }
+        Ok(())
     }
 
     /// Has the second buffers hold what the first ones do.
