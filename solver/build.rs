@@ -130,6 +130,7 @@ fn main() -> Result<(), String> {
         ("BY_FACE", Constant::U32(profile::BY_FACE)),
         ("SAME", Constant::U32(source::SAME)),
         ("CHILD_BLOCKS", Constant::U32(source::CHILD_BLOCKS)),
+        ("OTHER_RANK", Constant::U32(source::OTHER_RANK)),
         ("PARENT", Constant::U32(source::PARENT)),
         ("VORTICITY", Constant::U32(indicator::VORTICITY)),
         ("Q_CRITERION", Constant::U32(indicator::Q_CRITERION)),

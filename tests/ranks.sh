@@ -3,7 +3,7 @@
 # ended where a process is. From anywhere in a checkout:
 #     MPIRUN=/path/to/mpirun tests/ranks.sh
 # MPIRUN is Open MPI's or MPICH's launcher [mpirun]; CUTLINK the program [target/release/cutlink]. DEVICE=cuda runs on GPUs, with
-# GPUS=N also on N GPUs of this machine, which NCCL has to connect (CUTLINK_NCCL).
+# GPUS=N also on N GPUs of this machine, whose processes NCCL has to connect (CUTLINK_NCCL).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 cutlink=$(realpath "${CUTLINK:-target/release/cutlink}")
@@ -13,7 +13,10 @@ work=target/ci/ranks
 rm -rf "$work" && mkdir -p "$work"
 sed -e "s|^folder = .*|folder = \"$work/flow\"|" -e 's|^steps = .*|steps = 64\n|' tests/cases/fields.toml >"$work/case.toml"
 device=${DEVICE:-cpu}
+# A mesh that follows the flow, also after half of the steps.
+sed -e "s|^folder = .*|folder = \"$work/flow\"|" -e 's|^steps = .*|steps = 64|' tests/cases/adaptive.toml >"$work/adaptive.toml"
 solve=("$cutlink" solve "$work/case.toml" --device "$device" --quiet)
+adapt=("$cutlink" solve "$work/adaptive.toml" --device "$device" --quiet)
 options=()
 if "$mpirun" --version 2>&1 | grep -q "Open MPI"; then
   # More processes than cores, on any machine, by any user.
@@ -21,7 +24,11 @@ if "$mpirun" --version 2>&1 | grep -q "Open MPI"; then
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
 fi
 processes() { "$mpirun" -n "$1" "${options[@]}" "${@:2}"; }
-keep() { rm -rf "$work/$1" && mv "$work/flow" "$work/$1"; }
+keep() {
+  rm -rf "${work:?}/$1" && mv "$work/flow" "$work/$1"
+  # The last column has seconds.
+  [ ! -e "$work/$1/adapt.csv" ] || sed -i 's/,[^,]*$//' "$work/$1/adapt.csv"
+}
 # But for times, and for the checkpoint in the middle that a resumed flow has too.
 same() { diff --recursive --brief --exclude=summary.json --exclude=step_000000000032.ckpt "$work/$1" "$work/$2" && echo "$2: the same files"; }
 
@@ -44,7 +51,7 @@ if [ -n "${GPUS:-}" ]; then
   processes "$GPUS" "${solve[@]}" && keep gpu-processes
   same one gpu-processes
   echo "processes with $GPUS GPUs: $(messages gpu-processes)"
-  [[ $(messages gpus) == NCCL* && $(messages gpu-processes) == NCCL* ]]
+  [[ $(messages gpus) != "host memory" && $(messages gpu-processes) == NCCL* ]]
 else
   [ "$(messages threads-2)" = "host memory" ]
 fi
@@ -56,6 +63,27 @@ same one resumed
 "${solve[@]}" --ranks 3 --steps 32
 processes 2 "${solve[@]}" --resume && keep resumed-by-processes
 same one resumed-by-processes
+
+# A mesh that follows the flow: the same mesh at the same steps, on any number, and resumed by another one.
+"${adapt[@]}" && keep adapt-one
+[ "$(awk -F, 'NR > 1 && $1 > 0 && $(NF - 3) > 0' "$work/adapt-one/adapt.csv" | wc -l)" -gt 1 ] || {
+  echo "the mesh does not follow the flow:" >&2
+  cat "$work/adapt-one/adapt.csv" >&2
+  exit 1
+}
+"${adapt[@]}" --ranks 3 && keep adapt-threads
+same adapt-one adapt-threads
+processes 2 "${adapt[@]}" && keep adapt-processes
+same adapt-one adapt-processes
+processes 3 "${adapt[@]}" --steps 32
+"${adapt[@]}" --resume --ranks 2 && keep adapt-resumed
+same adapt-one adapt-resumed
+if [ -n "${GPUS:-}" ]; then
+  "${adapt[@]}" --gpus "$GPUS" && keep adapt-gpus
+  same adapt-one adapt-gpus
+  processes "$GPUS" "${adapt[@]}" && keep adapt-gpu-processes
+  same adapt-one adapt-gpu-processes
+fi
 
 # What must fail does, and says why.
 refused() {
@@ -69,6 +97,8 @@ refused() {
   fi
 }
 refused CUTLINK_MPI env CUTLINK_MPI=/nowhere/libmpi.so OMPI_COMM_WORLD_SIZE=2 "${solve[@]}"
+refused "peer, nccl or host" env CUTLINK_LINK=mpi "${solve[@]}" --ranks 2
+refused "peer, nccl or host" env CUTLINK_LINK=mpi "$mpirun" -n 2 "${options[@]}" "${solve[@]}"
 refused "only a run of" env OMPI_COMM_WORLD_SIZE=2 "$cutlink" mesh --shape sphere:r=1
 refused "leave --ranks out" "$mpirun" -n 2 "${options[@]}" "${solve[@]}" --ranks 3
 refused "leave --gpus out" "$mpirun" -n 2 "${options[@]}" "${solve[@]}" --gpus 2
@@ -80,7 +110,9 @@ rm -rf "$work/flow"
 # A process that is killed ends all of them within 30 s, and the checkpoint before stays.
 sed -e 's|^steps = .*|steps = 1000000|' "$work/case.toml" >"$work/long.toml"
 printf '\n' >>"$work/long.toml"
-processes 3 "$cutlink" solve "$work/long.toml" --device cpu --quiet &
+killed=(3 "$cutlink" solve "$work/long.toml" --device cpu --quiet)
+[ -z "${GPUS:-}" ] || killed=("$GPUS" "$cutlink" solve "$work/long.toml" --device cuda --quiet)
+processes "${killed[@]}" &
 launcher=$!
 for _ in $(seq 300); do
   [ ! -e "$work/flow/forces.csv" ] || break

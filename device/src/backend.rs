@@ -54,7 +54,7 @@ pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
     /// What the driver reports.
     fn apart(&self) -> Result<Self, DeviceError>;
 
-    /// Connects the devices of all ranks. Every rank calls this at the same time, on a thread or in a process of its own;
+    /// Connects the devices of so many ranks. Every rank calls this at the same time, on a thread or in a process of its own;
     /// `gather` collects bytes of each from all, in the order of ranks.
     ///
     /// # Errors
@@ -62,6 +62,7 @@ pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
     fn link<E: From<DeviceError>>(
         &self,
         rank: usize,
+        ranks: usize,
         gather: impl FnMut(Vec<u8>) -> Result<Vec<Vec<u8>>, E>,
     ) -> Result<Route<Self::Link>, E>;
 
@@ -83,6 +84,27 @@ pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
 
     /// Copies a buffer to the host.
     fn download<T: Item>(&self, buf: &Self::Buf<T>) -> Result<Vec<T>, DeviceError>;
+
+    /// Copies some elements to the host.
+    ///
+    /// # Panics
+    /// Where the buffer has fewer.
+    fn download_part<T: Item>(
+        &self,
+        buf: &Self::Buf<T>,
+        range: Range<usize>,
+    ) -> Result<Vec<T>, DeviceError>;
+
+    /// Writes host data over the elements from `first` on.
+    ///
+    /// # Panics
+    /// Where the buffer has fewer.
+    fn write<T: Item>(
+        &self,
+        data: Vec<T>,
+        first: usize,
+        to: &mut Self::Buf<T>,
+    ) -> Result<(), DeviceError>;
 
     /// As [`download`](Self::download), for a buffer that is no longer needed.
     fn unload<T: Item>(&self, buf: Self::Buf<T>) -> Result<Vec<T>, DeviceError> {
@@ -242,6 +264,7 @@ impl Backend for Host {
     fn link<E: From<DeviceError>>(
         &self,
         _: usize,
+        _: usize,
         _: impl FnMut(Vec<u8>) -> Result<Vec<Vec<u8>>, E>,
     ) -> Result<Route<Infallible>, E> {
         Ok(Route::Host(None))
@@ -269,6 +292,28 @@ impl Backend for Host {
 
     fn download<T: Item>(&self, buf: &Vec<T>) -> Result<Vec<T>, DeviceError> {
         Ok(buf.clone())
+    }
+
+    fn download_part<T: Item>(
+        &self,
+        buf: &Vec<T>,
+        range: Range<usize>,
+    ) -> Result<Vec<T>, DeviceError> {
+        Ok(buf[range].to_vec())
+    }
+
+    fn write<T: Item>(
+        &self,
+        data: Vec<T>,
+        first: usize,
+        to: &mut Vec<T>,
+    ) -> Result<(), DeviceError> {
+        const CHUNK: usize = 1 << 16;
+        let to = &mut to[first..first + data.len()];
+        to.par_chunks_mut(CHUNK)
+            .zip(data.par_chunks(CHUNK))
+            .for_each(|(to, from)| to.copy_from_slice(from));
+        Ok(())
     }
 
     #[expect(unsafe_code, reason = "a vector's own address and length")]

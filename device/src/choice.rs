@@ -1,7 +1,7 @@
 //! `--device auto|cpu|cuda[:N]`: the requested device, and the one that is used.
 
 use crate::DeviceError;
-use std::{fmt, str::FromStr};
+use std::{env, fmt, str::FromStr};
 
 /// The requested device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -65,6 +65,51 @@ impl fmt::Display for DeviceChoice {
             Self::Auto => f.write_str("auto"),
             Self::Cpu => f.write_str("cpu"),
             Self::Cuda(n) => write!(f, "cuda:{n}"),
+        }
+    }
+}
+
+/// What may connect the GPUs of ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LinkChoice {
+    /// The fastest that is there.
+    #[default]
+    Any,
+    /// Kernels that write into the memory of other GPUs of the process, or else host memory.
+    Peer,
+    /// NCCL, or else host memory.
+    Nccl,
+    /// Host memory.
+    Host,
+}
+
+impl LinkChoice {
+    /// What the variable `CUTLINK_LINK` names.
+    ///
+    /// # Errors
+    /// [`DeviceError::UnknownLink`].
+    pub fn of_environment() -> Result<Self, DeviceError> {
+        match env::var_os("CUTLINK_LINK") {
+            None => Ok(Self::Any),
+            Some(text) => text.to_string_lossy().parse(),
+        }
+    }
+
+    /// Whether a connection is to be tried.
+    pub fn allows(self, other: Self) -> bool {
+        self == Self::Any || self == other
+    }
+}
+
+impl FromStr for LinkChoice {
+    type Err = DeviceError;
+
+    fn from_str(text: &str) -> Result<Self, DeviceError> {
+        match text {
+            "peer" => Ok(Self::Peer),
+            "nccl" => Ok(Self::Nccl),
+            "host" => Ok(Self::Host),
+            _ => Err(DeviceError::UnknownLink { text: text.into() }),
         }
     }
 }
@@ -164,6 +209,17 @@ mod tests {
         assert_eq!(Cuda(1).of_process_with(3, 4), Cuda(1));
         assert_eq!(Cpu.of_process_with(3, 4), Cpu);
         assert_eq!(Auto.of_process_with(1, 0), Auto);
+    }
+
+    #[test]
+    fn links_are_named_and_nonsense_is_refused() {
+        let peer: LinkChoice = "peer".parse().expect("a connection");
+        assert!(peer.allows(LinkChoice::Peer) && !peer.allows(LinkChoice::Nccl));
+        assert!(LinkChoice::Any.allows(LinkChoice::Nccl));
+        for text in ["", "NCCL", "mpi", "any"] {
+            let error = text.parse::<LinkChoice>().expect_err("no connection");
+            assert!(error.to_string().contains("peer, nccl or host"), "{error}");
+        }
     }
 
     #[test]

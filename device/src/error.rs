@@ -124,6 +124,12 @@ pub enum DeviceError {
         /// What NCCL says.
         reason: String,
     },
+    /// A variable of the environment that names no connection between GPUs.
+    #[error("CUTLINK_LINK is {text:?}: use peer, nccl or host, or leave it out")]
+    UnknownLink {
+        /// What it is.
+        text: String,
+    },
     /// A name that is not a device's.
     #[error("unknown device {text:?}: use auto, cpu, cuda or cuda:N")]
     UnknownDevice {

@@ -22,7 +22,7 @@ pub mod shared;
 mod union_find;
 
 pub use backend::{Backend, Host, Item, Route, Share};
-pub use choice::{Device, DeviceChoice, Selected, select};
+pub use choice::{Device, DeviceChoice, LinkChoice, Selected, select};
 pub use dimension::of_dimension;
 pub use error::{DeviceError, Memory};
 pub use exported::Exported;

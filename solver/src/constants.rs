@@ -73,8 +73,10 @@ pub(crate) mod source {
     pub(crate) const SAME: u32 = 0;
     /// Its children.
     pub(crate) const CHILD_BLOCKS: u32 = 1;
+    /// What another rank sends.
+    pub(crate) const OTHER_RANK: u32 = 2;
     /// Its parent and the blocks around that; plus the number of the child.
-    pub(crate) const PARENT: u32 = 2;
+    pub(crate) const PARENT: u32 = 3;
 }
 
 /// Indicators: `Indicator`.

@@ -151,7 +151,7 @@ impl<'a, const D: usize> Plan<'a, D> {
     /// any number of ranks.
     ///
     /// # Errors
-    /// There are more ranks than blocks, or none; the mesh follows the flow; a backend has too little memory.
+    /// There are more ranks than blocks, or none; a backend has too little memory.
     pub fn start_ranks<B: FlowKernels<D>>(
         self,
         ranks: &[B],

@@ -6,6 +6,7 @@ mod density;
 mod halo_tests;
 mod initial;
 mod level;
+mod part;
 pub(crate) mod saved;
 pub(crate) mod snapshot;
 mod validate;
@@ -14,13 +15,13 @@ mod vary;
 use crate::{
     AdaptationLook, DeviceFields, Flow, ForceSample, InitialState, Interpolation, Lap, Plan,
     Snapshot, SolverError, Work,
+    adapt::own_mesh::OwnMesh,
     kernels::{ExactSum, FlowKernels, SUMS},
     lattice::Lattice,
-    ranks::{Comm, FailureGuard, Halo, Peers, link},
+    ranks::{Comm, FailureGuard, Halo, Peers, link, make_rooms},
     storage::Storage,
     tables::{Built, Rule},
 };
-use adapt::OwnMesh;
 use cutlink_amr::dims;
 use cutlink_device::Route;
 use cutlink_voxelizer::Mesh;
@@ -91,12 +92,18 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
 
     /// Connects the rank's device to those of the others, which all do this at the same time, if they can be.
     pub(crate) fn link(&mut self) -> Result<(), SolverError> {
-        let halos = self
-            .levels
-            .iter_mut()
-            .filter_map(|state| state.halo.as_mut());
-        match &mut self.peers {
-            Some(peers) => link(&self.backend, peers, halos),
+        if let Some(peers) = &mut self.peers {
+            link(&self.backend, peers)?;
+        }
+        self.make_rooms()
+    }
+
+    /// Makes room for the messages of the halos as they are, which all ranks do at the same time.
+    fn make_rooms(&mut self) -> Result<(), SolverError> {
+        let states = self.levels.iter_mut();
+        let halos = states.filter_map(|state| state.halo.as_mut());
+        match &self.peers {
+            Some(peers) => make_rooms(&self.backend, peers, halos),
             None => Ok(()),
         }
     }
@@ -185,11 +192,14 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
         let row = SUMS * self.plan.params.patches.len();
         let at = self.next_sample * row;
         let mut fresh = true;
-        for state in self
-            .levels
-            .iter_mut()
-            .filter(|state| B::len(&state.parts) > 0)
-        {
+        // A rank without walls writes zeros, for it may have had some.
+        let has_walls = self.levels.iter().any(|state| B::len(&state.parts) > 0);
+        let is_zero = !has_walls && self.peers.is_some();
+        let sums = |(level, state): &(usize, &mut State<D, S, B>)| {
+            B::len(&state.parts) > 0 || is_zero && *level == 0
+        };
+        let states = self.levels.iter_mut().enumerate().filter(sums);
+        for (_, state) in states {
             state.model_walls::<L>(&self.backend)?;
             self.backend.forces::<L, S>(
                 &state.level,
@@ -224,7 +234,11 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
         if self.plan.holds_density() && self.steps.is_multiple_of(crate::HOLD_EVERY) {
             self.hold_density()?;
         }
-        self.adapt_if_due()
+        match self.peers {
+            // All ranks are looked at together.
+            Some(_) => Ok(()),
+            None => self.adapt_if_due(),
+        }
     }
 }
 
@@ -234,7 +248,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Run<
     }
 
     fn advance(&mut self, steps: u64) -> Result<(), SolverError> {
-        (1..=steps).try_for_each(|step| self.root_step(step == steps))
+        self.advance_by(steps, true)
     }
 
     fn wait(&self) -> Result<(), SolverError> {
@@ -308,11 +322,10 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Run<
     }
 
     fn updates(&self) -> u64 {
-        let Some(own) = &self.own else {
-            return self.plan.updates();
-        };
-        let of_level = |(level, leaves): (usize, &u64)| (leaves * dims::cells(D) as u64) << level;
-        own.leaves.iter().enumerate().map(of_level).sum()
+        match &self.own {
+            Some(own) => own.updates(),
+            None => self.plan.updates(),
+        }
     }
 
     fn save(&self, out: &mut dyn io::Write) -> Result<(), SolverError> {
@@ -324,8 +337,20 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Run<
     }
 
     fn laps(&mut self, steps: u64) -> Result<Vec<Lap>, SolverError> {
+        self.laps_of(steps, true)
+    }
+}
+
+impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S, B> {
+    /// Advances by so many root steps; whether forces are summed at the last one in any case.
+    pub(crate) fn advance_by(&mut self, steps: u64, is_last: bool) -> Result<(), SolverError> {
+        (1..=steps).try_for_each(|step| self.root_step(is_last && step == steps))
+    }
+
+    /// The same, with the time of each piece of work.
+    pub(crate) fn laps_of(&mut self, steps: u64, is_last: bool) -> Result<Vec<Lap>, SolverError> {
         self.clock = Some(Mutex::default());
-        let done = self.advance(steps);
+        let done = self.advance_by(steps, is_last);
         let stamps = self.clock.take().unwrap_or_default().into_inner();
         let stamps = stamps.unwrap_or_else(PoisonError::into_inner);
         done?;

@@ -17,7 +17,9 @@ use cudarc::driver::sys;
 use std::{
     collections::HashMap,
     ffi::CStr,
-    fmt, ptr,
+    fmt,
+    ops::Range,
+    ptr,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -478,9 +480,10 @@ impl Backend for Cuda {
     fn link<E: From<DeviceError>>(
         &self,
         rank: usize,
+        ranks: usize,
         gather: impl FnMut(Vec<u8>) -> Result<Vec<Vec<u8>>, E>,
     ) -> Result<Route<GpuLink>, E> {
-        GpuLink::new(self, rank, gather)
+        GpuLink::new(self, rank, ranks, gather)
     }
 
     fn describe(link: &GpuLink) -> String {
@@ -520,6 +523,24 @@ impl Backend for Cuda {
 
     fn download<T: Item>(&self, buf: &CudaBuf<T>) -> Result<Vec<T>, DeviceError> {
         buf.to_host()
+    }
+
+    fn download_part<T: Item>(
+        &self,
+        buf: &CudaBuf<T>,
+        range: Range<usize>,
+    ) -> Result<Vec<T>, DeviceError> {
+        let part = buf.piece("a part of a buffer", range.start, range.len())?;
+        part.to_host()
+    }
+
+    fn write<T: Item>(
+        &self,
+        data: Vec<T>,
+        first: usize,
+        to: &mut CudaBuf<T>,
+    ) -> Result<(), DeviceError> {
+        to.copy_from(first, &self.upload(data)?)
     }
 
     fn export<T: Item>(&self, buf: CudaBuf<T>) -> Result<Exported<T>, DeviceError> {

@@ -6,10 +6,10 @@ use super::{
     nccl::{self, Communicator, Nccl, UniqueId},
     peer::{Peer, RankGroup},
 };
-use crate::{DeviceError, Item, Route, Share};
+use crate::{DeviceError, Item, LinkChoice, Route, Share};
 use std::{
     collections::HashSet,
-    env, fmt,
+    fmt,
     hash::{BuildHasher, RandomState},
     sync::{Arc, Mutex, OnceLock, Weak},
 };
@@ -48,11 +48,6 @@ impl fmt::Debug for GpuLink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "GpuLink(rank {}, {})", self.0.rank, self.describe())
     }
-}
-
-/// Which connections are tried: all, or one of them, which the variable `CUTLINK_LINK` names.
-fn is_tried(name: &str) -> bool {
-    env::var("CUTLINK_LINK").map_or(true, |only| only == name)
 }
 
 /// What a rank tells the others of its GPU.
@@ -120,10 +115,10 @@ impl GpuLink {
     pub(super) fn new<E: From<DeviceError>>(
         on: &Cuda,
         rank: usize,
+        ranks: usize,
         mut gather: impl FnMut(Vec<u8>) -> Result<Vec<Vec<u8>>, E>,
     ) -> Result<Route<Self>, E> {
-        // Before anything else is known: how many ranks there are.
-        let ranks = gather(Vec::new())?.len();
+        let choice = LinkChoice::of_environment()?;
         let flags = Peer::flags(on, ranks)?;
         let told = gather(bytemuck::bytes_of(&Told::of(on, &flags)?).to_vec())?;
         let host = |why: &str| Ok(Route::Host(Some(why.to_owned())));
@@ -136,7 +131,7 @@ impl GpuLink {
         if told.iter().any(|told| told.is_busy != 0) {
             return host("another flow of this process shares these GPUs");
         }
-        if is_tried("peer") && Told::reach_one_another(&told) {
+        if choice.allows(LinkChoice::Peer) && Told::reach_one_another(&told) {
             let others = told.iter().filter(|other| other.ordinal != on.ordinal());
             let mut opened = others.map(|other| on.open_to(other.ordinal));
             opened.try_for_each(|opened| opened)?;
@@ -148,15 +143,16 @@ impl GpuLink {
             return Ok(Route::Direct(Self::open(on, rank, group, Kind::Peer(peer))));
         }
         drop(flags);
-        Self::by_nccl(on, rank, gather)
+        Self::by_nccl(on, rank, choice, gather)
     }
 
     fn by_nccl<E: From<DeviceError>>(
         on: &Cuda,
         rank: usize,
+        choice: LinkChoice,
         mut gather: impl FnMut(Vec<u8>) -> Result<Vec<Vec<u8>>, E>,
     ) -> Result<Route<Self>, E> {
-        let opened = match is_tried("nccl") {
+        let opened = match choice.allows(LinkChoice::Nccl) {
             true => nccl::open(),
             false => Err("CUTLINK_LINK asks for it".into()),
         };

@@ -12,10 +12,12 @@
 //!
 //! The mesh that a flow is given is the coarsest: its refined blocks stay. Blocks with solid cells or cut links stay too.
 
+pub(crate) mod own_mesh;
 pub(crate) mod transfer;
 pub(crate) mod wish;
 
 use crate::{SolverError, constants::indicator};
+use wish::Weight;
 
 /// Most layers of a buffer.
 const MOST_LAYERS: u32 = 100;
@@ -83,6 +85,19 @@ pub struct Criterion<const D: usize> {
     pub from_step: u64,
 }
 
+impl<const D: usize> Criterion<D> {
+    /// How its values count.
+    #[allow(clippy::cast_possible_truncation, reason = "values are f32")]
+    pub(crate) fn weight(&self) -> Weight<D> {
+        Weight {
+            within: self.within,
+            refine: self.refine as f32,
+            coarsen: (self.refine * self.coarsen) as f32,
+            one_up: self.indicator.one_up(),
+        }
+    }
+}
+
 /// A box in which leaves are not refined beyond some levels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LevelLimit<const D: usize> {
@@ -110,6 +125,12 @@ pub struct Adaptation<const D: usize> {
 }
 
 impl<const D: usize> Adaptation<D> {
+    /// The criteria that are applied at a root step.
+    pub(crate) fn due(&self, step: u64) -> impl Iterator<Item = &Criterion<D>> {
+        let is_due = move |of: &&Criterion<D>| step >= of.from_step;
+        self.criteria.iter().filter(is_due)
+    }
+
     /// # Errors
     /// A value out of range, named.
     pub(crate) fn validate(&self) -> Result<(), SolverError> {

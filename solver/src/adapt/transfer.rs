@@ -5,8 +5,11 @@
 //! coarser level; a block that was refined and without populations from those of its children. Blocks change by one level in a look,
 //! so one of the three always holds.
 
+use crate::{SolverError, kernels::FlowKernels, tables::Built};
 use bytemuck::{Pod, Zeroable};
+use cutlink_amr::FormerIds;
 use cutlink_device::Backend;
+use cutlink_voxelizer::Mesh;
 
 /// What the populations of a slot are made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Zeroable, Pod)]
@@ -25,4 +28,34 @@ pub struct Before<B: Backend> {
     pub slot_of: B::Buf<u32>,
     /// By old block id its first child.
     pub first_child: B::Buf<u32>,
+}
+
+/// What the populations of all slots are made of after a mesh has changed.
+#[derive(Debug)]
+pub(crate) struct Seeds<B: Backend> {
+    /// By level and slot.
+    pub(crate) sources: Vec<B::Buf<SlotSource>>,
+    /// Old slots, which sources of blocks that were refined name by their first one.
+    pub(crate) slot_of: B::Buf<u32>,
+}
+
+impl<B: Backend> Seeds<B> {
+    /// For the tables of a mesh that has changed.
+    pub(crate) fn of<const D: usize>(
+        backend: &B,
+        mesh: &Mesh<D, B>,
+        built: &[Built<D, B>],
+        former: &FormerIds<B>,
+        before: Before<B>,
+    ) -> Result<Self, SolverError>
+    where
+        B: FlowKernels<D>,
+    {
+        let of_level =
+            |built: &Built<D, B>| backend.sources(&mesh.forest, &built.blocks, former, &before);
+        Ok(Self {
+            sources: built.iter().map(of_level).collect::<Result<_, _>>()?,
+            slot_of: before.slot_of,
+        })
+    }
 }

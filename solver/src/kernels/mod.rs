@@ -371,7 +371,7 @@ pub trait FlowKernels<const D: usize>: TopologyKernels<D> + sealed::Sealed {
 
     /// All populations `to` of a level whose blocks have changed: copied, interpolated by parabolas that keep the mean of
     /// the coarser cell, or averaged, so that mass and momentum are kept. Cells of which nothing is known are at rest
-    /// with density 1: nothing reads them.
+    /// with density 1: nothing reads them. What another rank sends stays as it is.
     fn seed<L: Lattice, S: Storage>(
         &self,
         transfer: &Transfer<'_, D, S, Self>,

@@ -2,13 +2,14 @@
 
 use super::{
     communicator::{Communicator, bytes_of, numbers},
-    part::Outline,
+    local::LocalRanks,
 };
 use crate::{
     Flow, SolverError, Work,
+    adapt::own_mesh::OwnMesh,
     kernels::{ExactSum, FlowKernels, SUMS},
     lattice::Lattice,
-    run::Run,
+    run::{Run, saved::pieces},
     storage::Storage,
 };
 use cutlink_amr::dims;
@@ -18,8 +19,8 @@ use std::sync::Arc;
 /// A command to a worker, and what follows it or is its reply.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Command<const D: usize> {
-    /// Advance so many root steps.
-    Advance(u64),
+    /// Advance so many root steps; whether forces are summed at the last one in any case.
+    Advance(u64, bool),
     /// Sum forces at multiples of so many root steps.
     Every(u64),
     /// Reply with the sums of forces: step and sums of each sample.
@@ -30,16 +31,22 @@ pub(crate) enum Command<const D: usize> {
     Diverged(u64, u64),
     /// Reply with density and velocity of a level's own slots.
     Fields(u64),
-    /// Reply with a level's own populations.
-    Populations(u64),
-    /// Take the populations of all levels that follow, after so many root steps.
+    /// Reply with the own populations among some slots of a level of the whole flow: the first one, and the one behind the last.
+    Populations(u64, u64, u64),
+    /// Take the own populations of all levels that follow, some slots at a time, after so many root steps.
     Restore(u64),
-    /// Take the density and velocity of all cells that follow, by level.
+    /// Take the density and velocity of all cells that follow, by level, some slots at a time.
     Set,
     /// Take this density and velocity everywhere.
     SetSame(f64, [f64; D]),
-    /// Reply with the laps of so many root steps.
-    Laps(u64),
+    /// Reply with the laps of so many root steps; as `Advance`.
+    Laps(u64, bool),
+    /// Look at the flow and adapt the mesh, with at most so many leaf cells; whether populations follow.
+    Look(bool, u64),
+    /// Go back to the mesh of the plan.
+    ForgetMesh,
+    /// Take the mesh of the topology that follows.
+    Mesh,
     /// Reply when all is done.
     Wait,
     /// Compare the tables with those of the mesh.
@@ -52,20 +59,23 @@ impl<const D: usize> Command<D> {
     /// As bytes.
     pub(crate) fn to_bytes(self) -> Vec<u8> {
         let mut words = match self {
-            Self::Advance(steps) => vec![0, steps],
+            Self::Advance(steps, is_last) => vec![0, steps, is_last.into()],
             Self::Every(steps) => vec![1, steps],
             Self::Sums => vec![2],
             Self::FirstDiverged => vec![3],
             Self::Fields(level) => vec![4, level],
-            Self::Populations(level) => vec![5, level],
+            Self::Populations(level, first, end) => vec![5, level, first, end],
             Self::Restore(steps) => vec![6, steps],
             Self::Set => vec![7],
             Self::SetSame(density, _) => vec![8, density.to_bits()],
-            Self::Laps(steps) => vec![9, steps],
+            Self::Laps(steps, is_last) => vec![9, steps, is_last.into()],
             Self::Wait => vec![10],
             Self::Validate => vec![11],
             Self::End => vec![12],
             Self::Diverged(level, slot) => vec![13, level, slot],
+            Self::Look(keeps_flow, max_cells) => vec![14, keeps_flow.into(), max_cells],
+            Self::ForgetMesh => vec![15],
+            Self::Mesh => vec![16],
         };
         if let Self::SetSame(_, u) = self {
             words.extend(u.map(f64::to_bits));
@@ -77,23 +87,26 @@ impl<const D: usize> Command<D> {
     pub(crate) fn of_bytes(bytes: &[u8]) -> Option<Self> {
         let words: Vec<u64> = numbers(bytes);
         Some(match *words.as_slice() {
-            [0, steps] => Self::Advance(steps),
+            [0, steps, is_last] => Self::Advance(steps, is_last != 0),
             [1, steps] => Self::Every(steps),
             [2] => Self::Sums,
             [3] => Self::FirstDiverged,
             [4, level] => Self::Fields(level),
-            [5, level] => Self::Populations(level),
+            [5, level, first, end] => Self::Populations(level, first, end),
             [6, steps] => Self::Restore(steps),
             [7] => Self::Set,
             [8, density, ref u @ ..] if u.len() == D => {
                 let u = std::array::from_fn(|a| f64::from_bits(u[a]));
                 Self::SetSame(f64::from_bits(density), u)
             }
-            [9, steps] => Self::Laps(steps),
+            [9, steps, is_last] => Self::Laps(steps, is_last != 0),
             [10] => Self::Wait,
             [11] => Self::Validate,
             [12] => Self::End,
             [13, level, slot] => Self::Diverged(level, slot),
+            [14, keeps_flow, max_cells] => Self::Look(keeps_flow != 0, max_cells),
+            [15] => Self::ForgetMesh,
+            [16] => Self::Mesh,
             _ => return None,
         })
     }
@@ -161,17 +174,13 @@ pub(crate) const WORKS: [Work; 5] = [
 
 /// A rank other than the first of several processes.
 pub(crate) struct Worker<'a, const D: usize, L, S: Storage, B: FlowKernels<D>> {
-    pub(crate) run: Run<'a, D, L, S, B>,
-    pub(crate) outlines: Vec<Outline>,
+    pub(crate) local: LocalRanks<'a, D, L, S, B>,
     pub(crate) link: Arc<dyn Communicator>,
 }
 
 impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Worker<'_, D, L, S, B> {
-    /// Executes the commands of the first rank until the flow ends. `validate` compares the tables with those of the mesh.
-    pub(crate) fn serve(
-        &mut self,
-        validate: impl Fn(&Run<'_, D, L, S, B>) -> Result<(), SolverError>,
-    ) -> Result<(), SolverError> {
+    /// Executes the commands of the first rank until the flow ends.
+    pub(crate) fn serve(&mut self) -> Result<(), SolverError> {
         loop {
             let bytes = self.link.receive(0)?;
             let unknown = || SolverError::Communication {
@@ -182,10 +191,6 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Worker<'_, D, L,
             };
             let reply = match Command::<D>::of_bytes(&bytes).ok_or_else(unknown)? {
                 Command::End => return Ok(()),
-                Command::Validate => {
-                    validate(&self.run)?;
-                    Some(Vec::new())
-                }
                 command => self.execute(command)?,
             };
             if let Some(reply) = reply {
@@ -197,64 +202,117 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Worker<'_, D, L,
 
     /// Executes a command; returns the reply, if the command has one.
     fn execute(&mut self, command: Command<D>) -> Result<Option<Vec<u8>>, SolverError> {
-        let run = &mut self.run;
-        let reply = match command {
-            Command::Advance(steps) => return run.advance(steps).map(|()| None),
-            Command::SetSame(density, u) => return run.set_same(density, u).map(|()| None),
-            Command::Set => return self.set().map(|()| None),
-            Command::Every(steps) => {
-                run.sample_forces_every(steps);
+        match command {
+            Command::Look(keeps_flow, max_cells) => {
+                self.local.look(keeps_flow, max_cells)?;
                 return Ok(None);
             }
-            Command::Restore(steps) => {
-                let levels = self.outlines.iter().map(|_| self.receive());
-                let levels = levels.collect::<Result<_, _>>()?;
-                return self.run.set_populations(steps, levels).map(|()| None);
+            Command::ForgetMesh => return self.local.forget_mesh().map(|()| None),
+            Command::Mesh => {
+                let own = OwnMesh::of_topology(
+                    self.local.plan.mesh,
+                    &mut self.link.receive(0)?.as_slice(),
+                )?;
+                return self.local.take_mesh(own).map(|()| None);
             }
-            Command::Wait => run.wait().map(|()| Vec::new())?,
-            Command::Sums => bytes_of(&words_of_sums(&run.take_sums()?)),
-            Command::FirstDiverged => match run.first_diverged()? {
-                Some((level, slot)) => bytes_of(&[level as u64, slot as u64]),
-                None => Vec::new(),
-            },
-            Command::Diverged(level, slot) => {
-                bytes_of_diverged::<D>(&run.diverged(level as usize, slot as usize)?)
+            Command::Validate => return self.local.validate().map(|()| Some(Vec::new())),
+            Command::Populations(level, first, end) => {
+                let slots = first as usize..end as usize;
+                let (local, level) = (&self.local, level as usize);
+                let found = local.populations(&local.ranks[0], level, &slots)?;
+                return Ok(Some(bytes_of(&found)));
             }
-            Command::Fields(level) => bytes_of(&run.own_fields(level as usize)?),
-            Command::Populations(level) => self.own_populations(level as usize)?,
-            Command::Laps(steps) => {
-                let laps = run.laps(steps)?;
-                let words = laps.iter().flat_map(|lap| {
-                    let work = WORKS.iter().position(|&work| work == lap.work);
-                    let work = work.unwrap_or(0) as u64;
-                    [work, lap.level as u64, lap.seconds.to_bits()]
-                });
-                bytes_of(&words.collect::<Vec<u64>>())
-            }
-            Command::Validate | Command::End => Vec::new(),
-        };
-        Ok(Some(reply))
+            Command::Restore(steps) => return self.restore(steps).map(|()| None),
+            Command::Set => return self.set().map(|()| None),
+            _ => {}
+        }
+        let mut done = self.local.each(|run| execute(run, command))?;
+        Ok(done.pop().flatten())
     }
 
     fn receive<T: Item>(&self) -> Result<Vec<T>, SolverError> {
         Ok(numbers(&self.link.receive(0)?))
     }
 
-    fn set(&mut self) -> Result<(), SolverError> {
-        let levels = self.outlines.iter().map(|_| self.receive::<f64>());
-        let levels: Vec<Vec<f64>> = levels.collect::<Result<_, _>>()?;
-        self.run.set_cells(&|level, slot, cell| {
-            let at = (1 + D) * (slot * dims::cells(D) + cell);
-            let values = &levels[level][at..at + 1 + D];
-            (values[0], std::array::from_fn(|a| values[1 + a]))
-        })
+    /// Takes populations as they come.
+    fn restore(&mut self, steps: u64) -> Result<(), SolverError> {
+        let rank = self.link.rank();
+        for level in 0..self.local.whole.levels() {
+            let slots = self.local.whole.partition.owners(level).len();
+            for slots in pieces(0..slots) {
+                let own = self.local.whole.outlines[rank][level].own_in(&slots);
+                if !own.is_empty() {
+                    let data = self.receive::<S>()?;
+                    self.local.set_populations(0, level, &slots, &data)?;
+                }
+            }
+        }
+        self.local.begin_at(steps)
     }
 
-    fn own_populations(&self, level: usize) -> Result<Vec<u8>, SolverError> {
-        let row = L::Q * dims::cells(D);
-        let all = self.run.populations(level)?;
-        let own = self.outlines[level].own();
-        let rows = own.flat_map(|(slot, _)| &all[slot * row..][..row]);
-        Ok(bytes_of(&rows.copied().collect::<Vec<S>>()))
+    /// Takes densities and velocities as they come.
+    fn set(&mut self) -> Result<(), SolverError> {
+        self.local.each(|run| run.begin_at(0))?;
+        for level in 0..self.local.whole.levels() {
+            let slots = self.local.whole.outlines[self.link.rank()][level]
+                .slots
+                .len();
+            for slots in pieces(0..slots) {
+                let (first, len) = (slots.start, slots.len() * dims::cells(D) * (1 + D));
+                let values = self.receive::<f64>()?;
+                if values.len() != len {
+                    return Err(SolverError::Communication {
+                        reason: format!("a message has {} numbers instead of {len}", values.len()),
+                    });
+                }
+                self.local.each(|run| {
+                    run.set_slots(level, slots.clone(), &|slot, cell| {
+                        let at = (1 + D) * ((slot - first) * dims::cells(D) + cell);
+                        let values = &values[at..at + 1 + D];
+                        (values[0], std::array::from_fn(|a| values[1 + a]))
+                    })
+                })?;
+            }
+        }
+        self.local.each(Run::copy_to_second).map(drop)
     }
+}
+
+/// Executes a command that only concerns a rank.
+fn execute<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
+    run: &mut Run<'_, D, L, S, B>,
+    command: Command<D>,
+) -> Result<Option<Vec<u8>>, SolverError> {
+    let reply = match command {
+        Command::Advance(steps, is_last) => {
+            return run.advance_by(steps, is_last).map(|()| None);
+        }
+        Command::SetSame(density, u) => return run.set_same(density, u).map(|()| None),
+        Command::Every(steps) => {
+            run.sample_forces_every(steps);
+            return Ok(None);
+        }
+        Command::Wait => run.finish().map(|()| Vec::new())?,
+        Command::Sums => bytes_of(&words_of_sums(&run.take_sums()?)),
+        Command::FirstDiverged => match run.first_diverged()? {
+            Some((level, slot)) => bytes_of(&[level as u64, slot as u64]),
+            None => Vec::new(),
+        },
+        Command::Diverged(level, slot) => {
+            bytes_of_diverged::<D>(&run.diverged(level as usize, slot as usize)?)
+        }
+        Command::Fields(level) => bytes_of(&run.own_fields(level as usize)?),
+        Command::Laps(steps, is_last) => {
+            let laps = run.laps_of(steps, is_last)?;
+            let words = laps.iter().flat_map(|lap| {
+                let work = WORKS.iter().position(|&work| work == lap.work);
+                let work = work.unwrap_or(0) as u64;
+                [work, lap.level as u64, lap.seconds.to_bits()]
+            });
+            bytes_of(&words.collect::<Vec<u64>>())
+        }
+        // For all ranks of the process, or followed by numbers.
+        _ => Vec::new(),
+    };
+    Ok(Some(reply))
 }

@@ -3,17 +3,16 @@
 use super::{
     Ranks,
     command::{Command, WORKS, diverged_of_bytes, sums_of_words},
-    part::{Outline, Whole},
-    partition::Partition,
+    part::Outline,
 };
 use crate::{
-    AdaptationLook, DeviceFields, Flow, ForceSample, InitialState, Lap, Plan, Snapshot,
-    SolverError,
+    AdaptationLook, DeviceFields, Flow, ForceSample, InitialState, Lap, Snapshot, SolverError,
+    adapt::own_mesh::{OwnMesh, topology},
     kernels::{ExactSum, FlowKernels, cpu::by_block},
     lattice::Lattice,
     run::{
         Run, center, sample,
-        saved::{read_level, read_word, write_level},
+        saved::{pieces, read_count, read_populations, read_word, write_count},
         snapshot,
     },
     storage::Storage,
@@ -24,26 +23,150 @@ use cutlink_voxelizer::Mesh;
 use rayon::prelude::*;
 use std::io;
 
+/// Root steps between two looks at the flow.
+struct Piece {
+    steps: u64,
+    /// Whether the steps asked for end with it.
+    is_last: bool,
+    /// Whether a look follows.
+    has_look: bool,
+}
+
+impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'_, D, L, S, B> {
+    /// Root steps from one look to the next.
+    fn pieces(&self, steps: u64) -> Vec<Piece> {
+        let every = self.local.plan.params.adaptation.as_ref().map(|a| a.every);
+        let (mut at, end, mut pieces) = (self.steps(), self.steps() + steps, Vec::new());
+        while at < end {
+            let next = every.map_or(end, |every| (at / every + 1) * every);
+            let stop = next.min(end);
+            pieces.push(Piece {
+                steps: stop - at,
+                is_last: stop == end,
+                has_look: every.is_some() && stop == next,
+            });
+            at = stop;
+        }
+        pieces
+    }
+
+    /// Looks at the flow and adapts the mesh; whether it changed.
+    fn look(&mut self, keeps_flow: bool) -> Result<bool, SolverError> {
+        let Some(adaptation) = &self.local.plan.params.adaptation else {
+            return Ok(false);
+        };
+        let max_cells = adaptation.max_cells;
+        self.command(Command::Look(keeps_flow, max_cells))?;
+        let (is_change, look) = self.local.look(keeps_flow, max_cells)?;
+        self.looks.push(look);
+        Ok(is_change)
+    }
+
+    /// Goes back to the mesh of the plan, for another initial state.
+    fn forget_mesh(&mut self) -> Result<(), SolverError> {
+        self.looks.clear();
+        self.command(Command::ForgetMesh)?;
+        self.local.forget_mesh()
+    }
+
+    /// The initial state on the mesh as it is.
+    fn set_fields(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError> {
+        self.command(Command::Set)?;
+        for remote in &self.there {
+            let outlines = self.local.whole.outlines[remote.rank].iter();
+            for (level, (outline, coords)) in outlines.zip(&self.local.coords).enumerate() {
+                let of_slot = |&slot: &u32| -> Vec<f64> {
+                    let of_cell = |cell: usize| {
+                        let (density, u) = at(center(level, coords[slot as usize], cell));
+                        std::iter::once(density).chain(u)
+                    };
+                    (0..dims::cells(D)).flat_map(of_cell).collect()
+                };
+                for slots in pieces(0..outline.slots.len()) {
+                    let slots = outline.slots[slots].par_iter();
+                    let values: Vec<f64> = slots.flat_map_iter(of_slot).collect();
+                    remote.send(&values)?;
+                }
+            }
+        }
+        self.local.each(|run| run.set_fields(at)).map(drop)
+    }
+
+    /// Fits the mesh to the initial state, which is set again on each mesh.
+    fn adapt_to_initial(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError> {
+        let adaptation = self.local.plan.params.adaptation.as_ref();
+        for _ in 0..adaptation.map_or(0, |a| a.levels) {
+            if !self.look(false)? {
+                break;
+            }
+            self.set_fields(at)?;
+        }
+        Ok(())
+    }
+
+    /// The laps of all ranks in some root steps: of each piece of work the longest one.
+    fn laps_of(&mut self, piece: &Piece) -> Result<Vec<Lap>, SolverError> {
+        let &Piece { steps, is_last, .. } = piece;
+        self.command(Command::Laps(steps, is_last))?;
+        let mut all = self.local.each(|run| run.laps_of(steps, is_last))?;
+        for remote in &self.there {
+            let words = remote.reply::<u64>()?;
+            let of_lap = |words: &[u64]| Lap {
+                work: WORKS[words[0] as usize],
+                level: words[1] as usize,
+                seconds: f64::from_bits(words[2]),
+            };
+            all.push(words.chunks_exact(3).map(of_lap).collect());
+        }
+        let mut laps: Vec<Lap> = Vec::new();
+        for lap in all.into_iter().flatten() {
+            join(&mut laps, lap, f64::max);
+        }
+        Ok(laps)
+    }
+}
+
+/// Adds a lap to those of other ranks or steps.
+fn join(laps: &mut Vec<Lap>, lap: Lap, both: impl Fn(f64, f64) -> f64) {
+    let same = |other: &&mut Lap| (other.work, other.level) == (lap.work, lap.level);
+    match laps.iter_mut().find(same) {
+        Some(found) => found.seconds = both(found.seconds, lap.seconds),
+        None => laps.push(lap),
+    }
+}
+
 impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Ranks<'_, D, L, S, B> {
     fn steps(&self) -> u64 {
-        self.here[0].run.steps()
+        self.local.ranks[0].run.step_count()
     }
 
     fn advance(&mut self, steps: u64) -> Result<(), SolverError> {
-        self.command(Command::Advance(steps))?;
-        self.each(|run| run.advance(steps)).map(drop)
+        for Piece {
+            steps,
+            is_last,
+            has_look,
+        } in self.pieces(steps)
+        {
+            self.command(Command::Advance(steps, is_last))?;
+            self.local.each(|run| run.advance_by(steps, is_last))?;
+            if has_look {
+                self.look(true)?;
+            }
+        }
+        Ok(())
     }
 
     fn wait(&self) -> Result<(), SolverError> {
         self.command(Command::Wait)?;
-        self.here.iter().try_for_each(|rank| rank.run.wait())?;
+        let mut here = self.local.ranks.iter();
+        here.try_for_each(|rank| rank.run.finish())?;
         self.there
             .iter()
             .try_for_each(|remote| remote.reply::<u8>().map(drop))
     }
 
     fn sample_forces_every(&mut self, every: u64) {
-        for rank in &mut self.here {
+        for rank in &mut self.local.ranks {
             rank.run.sample_forces_every(every);
         }
         // A failure shows at the next step.
@@ -52,11 +175,11 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
 
     fn take_forces(&mut self) -> Result<Vec<ForceSample>, SolverError> {
         self.command(Command::Sums)?;
-        let mut all = self.each(Run::take_sums)?;
+        let mut all = self.local.each(Run::take_sums)?;
         for remote in &self.there {
             all.push(sums_of_words(
                 &remote.reply::<u64>()?,
-                self.plan.params.patches.len(),
+                self.local.plan.params.patches.len(),
             ));
         }
         let mut all = all.into_iter();
@@ -74,26 +197,29 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
     fn check(&self) -> Result<(), SolverError> {
         self.command(Command::FirstDiverged)?;
         // Level and slot of the whole flow, then who has it, and where.
+        let whole_slot = |rank: usize, level: usize, slot: usize| {
+            self.local.whole.outlines[rank][level].slots[slot]
+        };
         let mut found = Vec::new();
-        for (n, rank) in self.here.iter().enumerate() {
+        for (n, rank) in self.local.ranks.iter().enumerate() {
             if let Some((level, slot)) = rank.run.first_diverged()? {
-                found.push((level, rank.outlines[level].slots[slot], n, slot));
+                found.push((level, whole_slot(n, level, slot), n, slot));
             }
         }
-        for (n, remote) in self.there.iter().enumerate() {
+        for remote in &self.there {
             if let [level, slot] = remote.reply::<u64>()?[..] {
                 let (level, slot) = (level as usize, slot as usize);
-                let n = self.here.len() + n;
-                found.push((level, remote.outlines[level].slots[slot], n, slot));
+                let n = remote.rank;
+                found.push((level, whole_slot(n, level, slot), n, slot));
             }
         }
         let Some(&(level, _, n, slot)) = found.iter().min() else {
             return Ok(());
         };
-        if let Some(rank) = self.here.get(n) {
+        if let Some(rank) = self.local.ranks.get(n) {
             return Err(rank.run.diverged(level, slot)?);
         }
-        let remote = &self.there[n - self.here.len()];
+        let remote = &self.there[n - self.local.ranks.len()];
         let command = Command::<D>::Diverged(level as u64, slot as u64);
         remote.send(&command.to_bytes())?;
         Err(diverged_of_bytes::<D>(&remote.reply::<u8>()?))
@@ -102,19 +228,20 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
     fn snapshot(&self) -> Result<Snapshot<D>, SolverError> {
         let write = |level: usize, rows: &mut [&mut [f32]]| {
             self.command(Command::Fields(level as u64))?;
-            for rank in &self.here {
+            for rank in &self.local.ranks {
                 rank.run.write_fields(level, rows)?;
             }
             for remote in &self.there {
                 let values = remote.reply::<f32>()?;
-                let ids = remote.outlines[level]
-                    .own()
-                    .map(|(_, slot)| self.blocks[level][slot]);
-                by_block::put_by_block::<D>(&values, &ids.collect::<Vec<_>>(), rows);
+                let own = self.local.whole.outlines[remote.rank][level].own();
+                let blocks = &self.local.blocks[level];
+                let ids: Vec<u32> = own.map(|(_, slot)| blocks[slot]).collect();
+                by_block::put_by_block::<D>(&values, &ids, rows);
             }
             Ok(())
         };
-        snapshot::of_levels(self.plan.mesh, self.steps(), self.blocks.len(), write)
+        let levels = self.local.whole.levels();
+        snapshot::of_levels(self.mesh()?, self.steps(), levels, write)
     }
 
     fn device_fields(&self) -> Result<DeviceFields, SolverError> {
@@ -127,84 +254,76 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
     }
 
     fn set(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError> {
-        self.command(Command::Set)?;
-        for remote in &self.there {
-            for (level, outline) in remote.outlines.iter().enumerate() {
-                let coords = &self.coords[level];
-                let of_slot = |&slot: &u32| -> Vec<f64> {
-                    let of_cell = |cell: usize| {
-                        let (density, u) = at(center(level, coords[slot as usize], cell));
-                        std::iter::once(density).chain(u)
-                    };
-                    (0..dims::cells(D)).flat_map(of_cell).collect()
-                };
-                let values: Vec<f64> = outline.slots.par_iter().flat_map_iter(of_slot).collect();
-                remote.send(&values)?;
-            }
-        }
-        self.each(|run| run.set_fields(at)).map(drop)
+        self.forget_mesh()?;
+        self.set_fields(at)?;
+        self.adapt_to_initial(at)
     }
 
     fn set_uniform(&mut self, density: f64, velocity: [f64; D]) -> Result<(), SolverError> {
+        self.forget_mesh()?;
         self.command(Command::SetSame(density, velocity))?;
-        self.each(|run| run.set_same(density, velocity)).map(drop)
+        self.local.each(|run| run.set_same(density, velocity))?;
+        self.adapt_to_initial(&|_| (density, velocity))
     }
 
     fn mesh(&self) -> Result<&Mesh<D>, SolverError> {
-        Ok(self.plan.mesh)
+        self.local.mesh()
     }
 
     fn messages(&self) -> Option<Route<String>> {
-        self.here[0].run.messages()
+        self.local.ranks[0].run.messages()
     }
 
     fn validate(&self) -> Result<(), SolverError> {
         self.command(Command::Validate)?;
-        let mut plan = Plan::new(self.plan.mesh, self.plan.params.clone())?;
-        let partition = Partition::new(&plan.tables, self.here.len() + self.there.len());
-        let whole = Whole::of(&mut plan, &partition);
-        for (n, rank) in self.here.iter().enumerate() {
-            let tables = whole.tables(&plan, n)?;
-            rank.run
-                .compare_tables(&tables.iter().collect::<Vec<_>>())?;
-        }
+        self.local.validate()?;
         self.there
             .iter()
             .try_for_each(|remote| remote.reply::<u8>().map(drop))
     }
 
     fn epoch(&self) -> u64 {
-        0
+        self.local.epoch
     }
 
     fn take_looks(&mut self) -> Vec<AdaptationLook> {
-        Vec::new()
+        std::mem::take(&mut self.looks)
     }
 
     fn updates(&self) -> u64 {
-        self.plan.updates()
+        self.local.updates()
     }
 
     fn save(&self, out: &mut dyn io::Write) -> Result<(), SolverError> {
         let row = L::Q * dims::cells(D);
+        let outlines = &self.local.whole.outlines;
         out.write_all(&self.steps().to_le_bytes())?;
-        for (level, blocks) in self.blocks.iter().enumerate() {
-            self.command(Command::Populations(level as u64))?;
-            let mut all = vec![S::zeroed(); blocks.len() * row];
-            for rank in &self.here {
-                let found = rank.run.populations(level)?;
-                for (slot, to) in rank.outlines[level].own() {
-                    all[to * row..][..row].copy_from_slice(&found[slot * row..][..row]);
+        if self.local.plan.params.adaptation.is_some() {
+            out.write_all(&topology(self.mesh()?))?;
+        }
+        for (level, blocks) in self.local.blocks.iter().enumerate() {
+            write_count(out, blocks.len() * row)?;
+            for slots in pieces(0..blocks.len()) {
+                let [level_word, first, end] = [level, slots.start, slots.end].map(|n| n as u64);
+                self.command(Command::Populations(level_word, first, end))?;
+                let mut all = vec![S::zeroed(); slots.len() * row];
+                let mut put = |rank: usize, found: &[S]| {
+                    let outline = &outlines[rank][level];
+                    let own = outline.own_in(&slots).into_iter().flatten();
+                    for (slot, found) in own.zip(found.chunks_exact(row)) {
+                        let at = (outline.slots[slot] as usize - slots.start) * row;
+                        all[at..at + row].copy_from_slice(found);
+                    }
+                };
+                for rank in &self.local.ranks {
+                    let found = self.local.populations(rank, level, &slots)?;
+                    put(rank.run.rank(), &found);
                 }
-            }
-            for remote in &self.there {
-                let found = remote.reply::<S>()?;
-                let own = remote.outlines[level].own();
-                for ((_, to), found) in own.zip(found.chunks_exact(row)) {
-                    all[to * row..][..row].copy_from_slice(found);
+                for remote in &self.there {
+                    put(remote.rank, &remote.reply::<S>()?);
                 }
+                out.write_all(bytemuck::cast_slice(&all))?;
             }
-            write_level(out, &all)?;
         }
         Ok(())
     }
@@ -212,48 +331,52 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
     fn restore(&mut self, from: &mut dyn io::Read) -> Result<(), SolverError> {
         let row = L::Q * dims::cells(D);
         let steps = read_word(from)?;
-        let levels = self.blocks.iter().enumerate();
-        let levels: Vec<Vec<S>> = levels
-            .map(|(level, blocks)| read_level(from, level, blocks.len() * row))
-            .collect::<Result<_, _>>()?;
-        let of_rank = |level: usize, outline: &Outline| -> Vec<S> {
-            let of_slot = |&slot: &u32| levels[level][slot as usize * row..][..row].iter().copied();
-            outline.slots.iter().flat_map(of_slot).collect()
-        };
+        if self.local.plan.params.adaptation.is_some() {
+            let own = OwnMesh::of_topology(self.local.plan.mesh, from)?;
+            self.command(Command::Mesh)?;
+            let bytes = topology(&own.mesh);
+            self.there
+                .iter()
+                .try_for_each(|remote| remote.send(&bytes))?;
+            self.local.take_mesh(own)?;
+        }
         self.command(Command::Restore(steps))?;
-        for remote in &self.there {
-            for (level, outline) in remote.outlines.iter().enumerate() {
-                remote.send(&of_rank(level, outline))?;
+        for level in 0..self.local.blocks.len() {
+            let blocks = self.local.blocks[level].len();
+            read_count(from, level, blocks * row)?;
+            for slots in pieces(0..blocks) {
+                let data = read_populations::<S>(from, slots.len() * row)?;
+                let of_rank = |outline: &Outline| -> Vec<S> {
+                    let of_slot = |slot: usize| {
+                        let at = (outline.slots[slot] as usize - slots.start) * row;
+                        &data[at..at + row]
+                    };
+                    let own = outline.own_in(&slots).into_iter().flatten();
+                    own.flat_map(of_slot).copied().collect()
+                };
+                for remote in &self.there {
+                    let own = of_rank(&self.local.whole.outlines[remote.rank][level]);
+                    if !own.is_empty() {
+                        remote.send(&own)?;
+                    }
+                }
+                for n in 0..self.local.ranks.len() {
+                    let own = of_rank(&self.local.whole.outlines[n][level]);
+                    self.local.set_populations(n, level, &slots, &own)?;
+                }
             }
         }
-        for rank in &mut self.here {
-            let outlines = rank.outlines.iter().enumerate();
-            let own = outlines
-                .map(|(level, outline)| of_rank(level, outline))
-                .collect();
-            rank.run.set_populations(steps, own)?;
-        }
-        Ok(())
+        self.local.begin_at(steps)
     }
 
     fn laps(&mut self, steps: u64) -> Result<Vec<Lap>, SolverError> {
-        self.command(Command::Laps(steps))?;
-        let mut all = self.each(|run| run.laps(steps))?;
-        for remote in &self.there {
-            let words = remote.reply::<u64>()?;
-            let of_lap = |words: &[u64]| Lap {
-                work: WORKS[words[0] as usize],
-                level: words[1] as usize,
-                seconds: f64::from_bits(words[2]),
-            };
-            all.push(words.chunks_exact(3).map(of_lap).collect());
-        }
-        let mut laps: Vec<Lap> = Vec::new();
-        for lap in all.into_iter().flatten() {
-            let same = |other: &&mut Lap| (other.work, other.level) == (lap.work, lap.level);
-            match laps.iter_mut().find(same) {
-                Some(longest) => longest.seconds = longest.seconds.max(lap.seconds),
-                None => laps.push(lap),
+        let mut laps = Vec::new();
+        for piece in self.pieces(steps) {
+            for lap in self.laps_of(&piece)? {
+                join(&mut laps, lap, |a, b| a + b);
+            }
+            if piece.has_look {
+                self.look(true)?;
             }
         }
         Ok(laps)
@@ -262,7 +385,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
 
 impl<const D: usize, L, S: Storage, B: FlowKernels<D>> Drop for Ranks<'_, D, L, S, B> {
     fn drop(&mut self) {
-        for rank in &self.here {
+        for rank in &self.local.ranks {
             // Ranks may write into each other's memory until all are done; a failure has been told before.
             let _ = rank.run.finish();
         }

@@ -137,7 +137,8 @@ pub(crate) fn exchange<const D: usize, T: Item, B: FlowKernels<D>>(
     }
 }
 
-fn through_host<const D: usize, T: Item, B: FlowKernels<D>>(
+/// As [`exchange`], whatever connects the devices.
+pub(crate) fn through_host<const D: usize, T: Item, B: FlowKernels<D>>(
     backend: &B,
     comm: &Comm,
     levels: &mut [Listed<'_, T, B>],
@@ -170,14 +171,21 @@ pub(crate) struct Halo<S: Storage, B: Backend> {
 }
 
 /// Connects the device of a rank to those of the others, which all do this at the same time, if they can be.
-pub(crate) fn link<'a, S: Storage, B: Backend>(
+pub(crate) fn link<B: Backend>(backend: &B, peers: &mut Peers<B>) -> Result<(), SolverError> {
+    let Peers { comm, route } = peers;
+    let (rank, ranks) = comm.ranks();
+    *route = backend.link(rank, ranks, |own| comm.gather(own))?;
+    Ok(())
+}
+
+/// Makes room for messages from device to device, and learns where the others have it, who all do this at the same time.
+pub(crate) fn make_rooms<'a, S: Storage, B: Backend>(
     backend: &B,
-    peers: &mut Peers<B>,
+    peers: &Peers<B>,
     halos: impl Iterator<Item = &'a mut Halo<S, B>>,
 ) -> Result<(), SolverError> {
     let Peers { comm, route } = peers;
     let (rank, ranks) = comm.ranks();
-    *route = backend.link(rank, |own| comm.gather(own))?;
     let Route::Direct(link) = route else {
         return Ok(());
     };

@@ -6,6 +6,8 @@
 //! | a rank's tables, and the places in buffers that it exchanges | `part.rs` |
 //! | the exchange itself, from device to device or through host memory | `halo.rs` |
 //! | [`Comm`], messages between ranks; [`Communicator`], between processes | `comm.rs`, `communicator.rs` |
+//! | the ranks of a process, looks at the flow and what follows for the mesh | `local.rs`, `run/part.rs` |
+//! | populations that change their rank with the mesh | `moves.rs` |
 //! | commands of the first process to the others | `command.rs` |
 //! | the flow of all ranks | `flow.rs` |
 //! | exchanges within a step | `run/level.rs` |
@@ -23,27 +25,28 @@ mod command;
 mod communicator;
 mod flow;
 mod halo;
+mod local;
+mod moves;
 mod part;
 mod partition;
 mod sheet;
 
 pub(crate) use comm::{Comm, FailureGuard};
 pub use communicator::Communicator;
-#[cfg(any(test, feature = "cuda"))]
-pub(crate) use halo::HaloLists;
 #[cfg(feature = "cuda")]
 pub(crate) use halo::HaloPlaces;
-pub(crate) use halo::{Halo, Listed, Peers, exchange, link};
+pub(crate) use halo::{Halo, HaloLists, Listed, Peers, exchange, link, make_rooms, through_host};
+pub(crate) use moves::{LevelMoves, RankMoves};
 pub use sheet::RankSheet;
 
 use crate::{
-    Flow, Plan, SolverError, kernels::FlowKernels, lattice::Lattice, run::Run, storage::Storage,
-    tables::Built,
+    AdaptationLook, Plan, SolverError, kernels::FlowKernels, lattice::Lattice, run::Run,
+    storage::Storage, tables::Built,
 };
 use command::{Command, Worker};
 use communicator::{bytes_of, numbers};
 use cutlink_device::{DeviceError, Item, Memory};
-use part::{Outline, Whole};
+use local::LocalRanks;
 use partition::Partition;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::{io, sync::Arc, thread};
@@ -52,14 +55,11 @@ use std::{io, sync::Arc, thread};
 struct Rank<'a, const D: usize, L, S: Storage, B: FlowKernels<D>> {
     run: Run<'a, D, L, S, B>,
     pool: ThreadPool,
-    /// By level.
-    outlines: Vec<Outline>,
 }
 
 /// A rank of another process.
 struct Remote {
     rank: usize,
-    outlines: Vec<Outline>,
     link: Arc<dyn Communicator>,
 }
 
@@ -78,22 +78,14 @@ impl Remote {
 
 /// A flow on several ranks; see the module.
 pub(crate) struct Ranks<'a, const D: usize, L, S: Storage, B: FlowKernels<D>> {
-    plan: Plan<'a, D>,
-    here: Vec<Rank<'a, D, L, S, B>>,
+    local: LocalRanks<'a, D, L, S, B>,
     there: Vec<Remote>,
-    /// Of the whole flow, block ids by level and slot; the same of coordinates, where there are other processes.
-    blocks: Vec<Vec<u32>>,
-    coords: Vec<Vec<[i32; D]>>,
+    /// Looks at the flow that were not taken yet.
+    looks: Vec<AdaptationLook>,
 }
 
 /// Refuses what several ranks cannot do.
 fn check<const D: usize>(plan: &Plan<'_, D>, ranks: usize) -> Result<(), SolverError> {
-    if plan.params.adaptation.is_some() {
-        let reason = "it follows the flow, which several ranks cannot do yet: run it on one rank";
-        return Err(SolverError::Mesh {
-            reason: reason.into(),
-        });
-    }
     let blocks: usize = plan.levels.iter().map(|level| level.blocks).sum();
     if ranks == 0 || ranks > blocks {
         return Err(SolverError::Parameter {
@@ -125,103 +117,51 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'a, D,
             }
         };
         let apart = backends.iter().enumerate().map(of_rank);
-        Self::with(plan, &apart.collect::<Result<Vec<_>, _>>()?, &partition)
+        Self::with(plan, apart.collect::<Result<Vec<_>, _>>()?, partition)
     }
 
     fn with(
-        mut plan: Plan<'a, D>,
-        backends: &[B],
-        partition: &Partition,
+        plan: Plan<'a, D>,
+        backends: Vec<B>,
+        partition: Partition,
     ) -> Result<Self, SolverError> {
-        let whole = Whole::of(&mut plan, partition);
-        let tables = (0..backends.len()).map(|rank| whole.tables(&plan, rank));
-        let tables = tables.collect::<Result<Vec<_>, _>>()?;
-        reserve::<D, S, B>(&plan, &tables, backends)?;
-        let mut here = Vec::new();
         let comm = Comm::of_threads(backends.len());
-        for (rank, ((tables, comm), backend)) in
-            tables.into_iter().zip(comm).zip(backends).enumerate()
-        {
-            let halos = whole.halos::<L, S, B>(rank, backend)?;
-            let run = Run::of_rank(plan.without_tables(), tables, halos, comm, backend)?;
-            here.push(Rank {
-                run,
-                pool: pool(backends.len())?,
-                outlines: whole.outlines[rank].clone(),
-            });
-        }
-        let (blocks, coords) = (whole.blocks(), Vec::new());
-        let mut all = Self {
-            plan,
-            here,
+        let ranks = backends.into_iter().zip(comm).collect();
+        let mut local = LocalRanks::new(plan, partition, 0, ranks)?;
+        local.each(|run| run.set_same(1.0, [0.0; D]))?;
+        Ok(Self {
+            local,
             there: Vec::new(),
-            blocks,
-            coords,
-        };
-        all.each(Run::link)?;
-        all.set_uniform(1.0, [0.0; D])?;
-        Ok(all)
+            looks: Vec::new(),
+        })
     }
 
     /// This process's rank of a flow that several processes share: of the first one all of the flow, which the others serve until it
     /// has ended.
     pub(crate) fn linked(
-        mut plan: Plan<'a, D>,
+        plan: Plan<'a, D>,
         backend: &B,
         link: Arc<dyn Communicator>,
     ) -> Result<Option<Self>, SolverError> {
         let (rank, ranks) = (link.rank(), link.ranks());
         check(&plan, ranks)?;
         let partition = Partition::new(&plan.tables, ranks);
-        let mut whole = Whole::of(&mut plan, &partition);
-        let tables = whole.tables(&plan, rank)?;
-        reserve::<D, S, B>(
-            &plan,
-            std::slice::from_ref(&tables),
-            std::slice::from_ref(backend),
-        )?;
-        let halos = whole.halos::<L, S, B>(rank, backend)?;
         let comm = Comm::Processes(Arc::clone(&link));
-        let mut run = Run::of_rank(plan.without_tables(), tables, halos, comm, backend)?;
-        run.link()?;
-        let (blocks, coords) = (whole.blocks(), whole.coords());
-        let outlines = std::mem::take(&mut whole.outlines[rank]);
+        let mut local = LocalRanks::new(plan, partition, rank, vec![(backend.clone(), comm)])?;
+        local.each(|run| run.set_same(1.0, [0.0; D]))?;
         if rank != 0 {
-            drop(whole.built);
-            let mut served = Worker {
-                run,
-                outlines,
-                link,
-            };
-            let validate = |run: &Run<'_, D, L, S, B>| {
-                let mut plan = Plan::new(plan.mesh, plan.params.clone())?;
-                let whole = Whole::of(&mut plan, &partition);
-                run.compare_tables(&whole.tables(&plan, rank)?.iter().collect::<Vec<_>>())
-            };
-            // A pool of its own: what a thread does while it waits must be the rank's own work.
-            pool(1)?.install(|| served.serve(validate))?;
+            Worker { local, link }.serve()?;
             return Ok(None);
         }
-        let others = whole.outlines.into_iter().enumerate().skip(1);
-        let mut all = Self {
-            plan,
-            here: vec![Rank {
-                run,
-                pool: pool(1)?,
-                outlines,
-            }],
-            there: others
-                .map(|(rank, outlines)| Remote {
-                    rank,
-                    outlines,
-                    link: Arc::clone(&link),
-                })
-                .collect(),
-            blocks,
-            coords,
-        };
-        all.set_uniform(1.0, [0.0; D])?;
-        Ok(Some(all))
+        let there = (1..ranks).map(|rank| Remote {
+            rank,
+            link: Arc::clone(&link),
+        });
+        Ok(Some(Self {
+            local,
+            there: there.collect(),
+            looks: Vec::new(),
+        }))
     }
 
     /// Sends a command to the ranks of other processes.
@@ -229,47 +169,47 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'a, D,
         let bytes = command.to_bytes();
         self.there.iter().try_for_each(|remote| remote.send(&bytes))
     }
+}
 
-    /// Does the same on all ranks of this process at once. Of several errors the first one that is a rank's own.
-    fn each<T: Send>(
-        &mut self,
-        work: impl Fn(&mut Run<'a, D, L, S, B>) -> Result<T, SolverError> + Sync,
-    ) -> Result<Vec<T>, SolverError> {
-        let work = &work;
-        let done: Vec<Result<T, SolverError>> = thread::scope(|scope| {
-            let start = |rank: &mut Rank<'a, D, L, S, B>| {
-                let alarm = rank.run.alarm();
-                let done = rank.pool.install(|| work(&mut rank.run));
-                if done.is_ok() {
-                    alarm.into_iter().for_each(FailureGuard::turn_off);
-                }
-                done
-            };
-            let threads: Vec<_> = (self.here.iter_mut())
-                .map(|rank| scope.spawn(move || start(rank)))
-                .collect();
-            let joined = threads.into_iter().map(thread::ScopedJoinHandle::join);
-            joined
-                .map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-                .collect()
-        });
-        let (mut values, mut lost) = (Vec::new(), None);
-        for done in done {
-            match done {
-                Ok(value) => values.push(value),
-                Err(error @ SolverError::Rank { .. }) => lost = Some(error),
-                Err(error) => return Err(error),
+/// Does the same on some ranks of a process at once. Of several errors the first one that is a rank's own.
+fn each<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>, T: Send>(
+    ranks: &mut [Rank<'a, D, L, S, B>],
+    work: impl Fn(&mut Run<'a, D, L, S, B>) -> Result<T, SolverError> + Sync,
+) -> Result<Vec<T>, SolverError> {
+    let work = &work;
+    let done: Vec<Result<T, SolverError>> = thread::scope(|scope| {
+        let start = |rank: &mut Rank<'a, D, L, S, B>| {
+            let alarm = rank.run.alarm();
+            let done = rank.pool.install(|| work(&mut rank.run));
+            if done.is_ok() {
+                alarm.into_iter().for_each(FailureGuard::turn_off);
             }
+            done
+        };
+        let threads: Vec<_> = (ranks.iter_mut())
+            .map(|rank| scope.spawn(move || start(rank)))
+            .collect();
+        let joined = threads.into_iter().map(thread::ScopedJoinHandle::join);
+        joined
+            .map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    });
+    let (mut values, mut lost) = (Vec::new(), None);
+    for done in done {
+        match done {
+            Ok(value) => values.push(value),
+            Err(error @ SolverError::Rank { .. }) => lost = Some(error),
+            Err(error) => return Err(error),
         }
-        lost.map_or(Ok(values), Err)
     }
+    lost.map_or(Ok(values), Err)
 }
 
 /// Refuses ranks that do not fit into memory.
-fn reserve<const D: usize, S: Storage, B: FlowKernels<D>>(
+fn reserve<'b, const D: usize, S: Storage, B: FlowKernels<D>>(
     plan: &Plan<'_, D>,
     tables: &[Vec<Built<D>>],
-    backends: &[B],
+    mut backends: impl Iterator<Item = &'b B>,
 ) -> Result<(), DeviceError> {
     let q = plan.params.lattice.velocities();
     let of_rank = |tables: &Vec<Built<D>>| -> u64 {
@@ -278,7 +218,8 @@ fn reserve<const D: usize, S: Storage, B: FlowKernels<D>>(
     let snapshot = plan.snapshot_bytes();
     if B::MEMORY == Memory::Host {
         let all: u64 = tables.iter().map(of_rank).sum();
-        return backends[0].reserve("the ranks of the flow and its snapshots", all + snapshot);
+        let what = "the ranks of the flow and its snapshots";
+        return backends.try_for_each(|backend| backend.reserve(what, all + snapshot));
     }
     let mut all = tables.iter().zip(backends);
     all.try_for_each(|(tables, backend)| {
@@ -287,5 +228,7 @@ fn reserve<const D: usize, S: Storage, B: FlowKernels<D>>(
     })
 }
 
+#[cfg(test)]
+mod adapt_tests;
 #[cfg(test)]
 mod tests;

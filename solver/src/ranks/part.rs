@@ -8,7 +8,7 @@ use super::{
     partition::Partition,
 };
 use crate::{
-    Params, Plan, SolverError,
+    Params, SolverError,
     kernels::{FlowKernels, exchanged},
     lattice::Lattice,
     storage::Storage,
@@ -16,9 +16,10 @@ use crate::{
     wall_model::Modeled,
 };
 use cutlink_amr::{NONE, dims};
-use cutlink_device::Host;
+use cutlink_device::{Backend, Host, Item};
 use cutlink_voxelizer::{pack_cell, unpack_cell};
-use std::collections::BTreeMap;
+use rayon::prelude::*;
+use std::{collections::BTreeMap, ops::Range};
 
 /// Which slots of a level a rank has.
 #[derive(Debug, Clone)]
@@ -38,8 +39,27 @@ impl Outline {
         own.map(|slot| (slot, self.slots[slot] as usize))
     }
 
+    /// The rank's own slots among some of the whole flow, in their order.
+    pub(crate) fn own_in(&self, whole: &Range<usize>) -> Vec<Range<usize>> {
+        let within = |own: Range<usize>| {
+            let slots = &self.slots[own.clone()];
+            let before = |end: usize| own.start + slots.partition_point(|&s| (s as usize) < end);
+            before(whole.start)..before(whole.end)
+        };
+        let all = self.halo.own().map(within);
+        all.into_iter().filter(|slots| !slots.is_empty()).collect()
+    }
+
+    /// With more slots behind it, of other ranks.
+    pub(crate) fn and(&self, more: impl IntoIterator<Item = u32>) -> Self {
+        let mut all = self.clone();
+        all.slots.extend(more);
+        all.halo.0[2].end = all.slots.len();
+        all
+    }
+
     /// By slot of the whole flow, of which there are so many, that of the rank, or [`NONE`].
-    fn local(&self, slots: usize) -> Vec<u32> {
+    pub(crate) fn local(&self, slots: usize) -> Vec<u32> {
         let mut local = vec![NONE; slots];
         for (n, &slot) in (0..).zip(&self.slots) {
             local[slot as usize] = n;
@@ -62,7 +82,8 @@ impl<const D: usize> WholeLevel<'_, D> {
         &self.built.level
     }
 
-    fn neighbors(&self, slot: usize) -> &[u32] {
+    /// 3^D slots.
+    pub(crate) fn neighbors(&self, slot: usize) -> &[u32] {
         let directions = dims::directions(D);
         &self.level().neighbors[slot * directions..][..directions]
     }
@@ -126,7 +147,7 @@ impl<const D: usize> WholeLevel<'_, D> {
     }
 
     /// The tables of some slots, without the places of conditions.
-    fn tables(&self, outline: &Outline) -> Result<Built<D>, SolverError> {
+    pub(crate) fn tables(&self, outline: &Outline) -> Result<Built<D>, SolverError> {
         let (level, slots, halo) = (self.level(), &outline.slots[..], &outline.halo);
         let local = outline.local(level.slots);
         let is_own = |slot: &u32| !halo.contains(local[*slot as usize] as usize);
@@ -239,20 +260,20 @@ pub(crate) fn tables_of<const D: usize>(
 }
 
 /// The tables of the whole flow, and how ranks share them.
-pub(crate) struct Whole<'a, const D: usize> {
+pub(crate) struct Whole<const D: usize> {
+    /// By level; nothing once ranks have their parts of a mesh that stays.
     pub(crate) built: Vec<Built<D>>,
-    partition: &'a Partition,
+    pub(crate) partition: Partition,
     /// By rank and level.
     pub(crate) outlines: Vec<Vec<Outline>>,
 }
 
-impl<'p, const D: usize> Whole<'p, D> {
-    /// Takes the tables of a plan.
-    pub(crate) fn of(plan: &mut Plan<'_, D>, partition: &'p Partition) -> Self {
-        let built = std::mem::take(&mut plan.tables);
+impl<const D: usize> Whole<D> {
+    pub(crate) fn new(built: Vec<Built<D>>, partition: Partition) -> Self {
         let ranks = 0..partition.ranks();
         let outlines = ranks
-            .map(|rank| outlines(&built, partition, rank))
+            .into_par_iter()
+            .map(|rank| outlines(&built, &partition, rank))
             .collect();
         Self {
             built,
@@ -261,18 +282,30 @@ impl<'p, const D: usize> Whole<'p, D> {
         }
     }
 
+    /// Levels.
+    pub(crate) fn levels(&self) -> usize {
+        self.outlines[0].len()
+    }
+
+    /// A level and who has its slots.
+    pub(crate) fn level(&self, level: usize) -> WholeLevel<'_, D> {
+        WholeLevel {
+            built: &self.built[level],
+            owners: self.partition.owners(level),
+        }
+    }
+
     /// A rank's tables by level.
     pub(crate) fn tables(
         &self,
-        plan: &Plan<'_, D>,
+        params: &Params<D>,
         rank: usize,
     ) -> Result<Vec<Built<D>>, SolverError> {
-        tables_of(
-            &self.built,
-            self.partition,
-            &self.outlines[rank],
-            &plan.params,
-        )
+        tables_of(&self.built, &self.partition, &self.outlines[rank], params)
+    }
+
+    fn of_level(&self, level: usize) -> Vec<&Outline> {
+        self.outlines.iter().map(|of| &of[level]).collect()
     }
 
     /// What a rank exchanges by level.
@@ -282,10 +315,23 @@ impl<'p, const D: usize> Whole<'p, D> {
         backend: &B,
     ) -> Result<Vec<Halo<S, B>>, SolverError> {
         let of_level = |level: usize| {
-            let outlines: Vec<&Outline> = self.outlines.iter().map(|of| &of[level]).collect();
-            halo::<D, L, S, B>(&outlines, self.partition.owners(level), rank, backend)
+            let (outlines, owners) = (self.of_level(level), self.partition.owners(level));
+            halo::<D, L, S, B>(&outlines, owners, rank, backend)
         };
-        (0..self.built.len()).map(of_level).collect()
+        (0..self.levels()).map(of_level).collect()
+    }
+
+    /// By level what a rank exchanges of density and velocity for indicators: the cells of other ranks beside its own ones.
+    pub(crate) fn fields<B: FlowKernels<D>>(
+        &self,
+        rank: usize,
+        backend: &B,
+    ) -> Result<Vec<HaloLists<f32, B>>, SolverError> {
+        let of_level = |level: usize| {
+            let (outlines, owners) = (self.of_level(level), self.partition.owners(level));
+            fields(&outlines, owners, rank, backend)
+        };
+        (0..self.levels()).map(of_level).collect()
     }
 
     pub(crate) fn blocks(&self) -> Vec<Vec<u32>> {
@@ -355,17 +401,55 @@ pub(crate) fn halo<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
         let of_rank = slots.filter(|&&slot| owners[slot as usize] == from);
         of_rank.flat_map(of_slot).collect()
     };
-    let others = || (0..outlines.len()).filter(|&other| other != rank);
     Ok(Halo {
-        populations: HaloLists::new(
-            backend,
-            others().map(|other| (other, populations(rank as u32, other))),
-            others().map(|other| (other, populations(other as u32, rank))),
-        )?,
-        moments: HaloLists::new(
-            backend,
-            others().map(|other| (other, moments(rank as u32, other))),
-            others().map(|other| (other, moments(other as u32, rank))),
-        )?,
+        populations: both_ways(backend, outlines.len(), rank, populations)?,
+        moments: both_ways(backend, outlines.len(), rank, moments)?,
     })
+}
+
+/// Lists of what a rank sends to others and receives from them, of the places of what the second one of two gets from the first.
+fn both_ways<T: Item, B: Backend>(
+    backend: &B,
+    ranks: usize,
+    rank: usize,
+    places: impl Fn(u32, usize) -> Vec<u64>,
+) -> Result<HaloLists<T, B>, SolverError> {
+    let others = || (0..ranks).filter(|&other| other != rank);
+    HaloLists::new(
+        backend,
+        others().map(|other| (other, places(rank as u32, other))),
+        others().map(|other| (other, places(other as u32, rank))),
+    )
+}
+
+/// Whether a cell lies at a face of its block that is towards one of some directions.
+fn is_beside<const D: usize>(directions: u32, cell: usize) -> bool {
+    let local = dims::unravel::<D>(cell, 4);
+    (0..D).any(|axis| {
+        let step = |by: i32| std::array::from_fn(|a| if a == axis { by } else { 0 });
+        let is_towards = |by: i32| directions >> dims::direction::<D>(step(by)) & 1 == 1;
+        local[axis] == 0 && is_towards(-1) || local[axis] == 3 && is_towards(1)
+    })
+}
+
+/// What a rank exchanges on a level of what `FlowKernels::macroscopic` gives.
+fn fields<const D: usize, B: FlowKernels<D>>(
+    outlines: &[&Outline],
+    owners: &[u32],
+    rank: usize,
+    backend: &B,
+) -> Result<HaloLists<f32, B>, SolverError> {
+    let cells = dims::cells(D);
+    let local = outlines[rank].local(owners.len());
+    let places = |from: u32, to: usize| -> Vec<u64> {
+        let needs = outlines[to].needs.iter();
+        let of_slot = |&(slot, directions): &(u32, u32)| {
+            let first = local[slot as usize] as usize * (1 + D) * cells;
+            let beside = (0..cells).filter(move |&cell| is_beside::<D>(directions, cell));
+            beside.flat_map(move |cell| (0..=D).map(move |row| (first + row * cells + cell) as u64))
+        };
+        let of_rank = needs.filter(|&&(slot, _)| owners[slot as usize] == from);
+        of_rank.flat_map(of_slot).collect()
+    };
+    both_ways(backend, outlines.len(), rank, places)
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
-    Collision, FaceCondition, ForceSample, InitialState, Interpolation, LatticeKind, Les, Motion,
-    Params, PatchCondition, Precision, Snapshot, WallScheme, Work,
+    Collision, FaceCondition, Flow, ForceSample, InitialState, Interpolation, LatticeKind, Les,
+    Motion, Params, PatchCondition, Precision, Snapshot, WallScheme, Work,
     lattice::{D2Q9, D3Q19},
 };
 use cutlink_device::Host;
@@ -16,7 +16,11 @@ use std::sync::{
     mpsc::{Receiver, Sender},
 };
 
-fn mesh_of<const D: usize>(surface: &Surface<D>, root: [u32; D], levels: usize) -> Mesh<D>
+pub(super) fn mesh_of<const D: usize>(
+    surface: &Surface<D>,
+    root: [u32; D],
+    levels: usize,
+) -> Mesh<D>
 where
     Facet<D>: Exact<D>,
 {
@@ -28,18 +32,18 @@ where
     embed(&Host, &snapped, frame, &params, &mut ()).expect("a mesh")
 }
 
-fn circle() -> Mesh<2> {
+pub(super) fn circle() -> Mesh<2> {
     let surface = Shape2::Circle { radius: 2.1 }.surface(1e-2);
     mesh_of(&surface.expect("a circle"), [24, 16], 3)
 }
 
-fn sphere() -> Mesh<3> {
+pub(super) fn sphere() -> Mesh<3> {
     let surface = Shape3::Sphere { radius: 1.7 }.surface(3e-2);
     mesh_of(&surface.expect("a sphere"), [16, 12, 12], 2)
 }
 
 /// A turning body in a stream past a free-slip face.
-fn params<const D: usize>(mesh: &Mesh<D>, lattice: LatticeKind) -> Params<D> {
+pub(super) fn params<const D: usize>(mesh: &Mesh<D>, lattice: LatticeKind) -> Params<D> {
     let along = |x: f64, y: f64, z: f64| std::array::from_fn(|a| [x, y, z][a]);
     let mut faces = [[FaceCondition::Periodic; 2]; D];
     faces[0] = [
@@ -76,7 +80,7 @@ fn params<const D: usize>(mesh: &Mesh<D>, lattice: LatticeKind) -> Params<D> {
 }
 
 /// No symmetric state.
-fn start<const D: usize>(x: [f64; D]) -> (f64, [f64; D]) {
+pub(super) fn start<const D: usize>(x: [f64; D]) -> (f64, [f64; D]) {
     let wave = |a: usize| (0.7 * x[a] + 0.3 * a as f64).sin();
     (
         1.0 + 1e-3 * wave(0),
@@ -119,7 +123,7 @@ fn cut<'a, const D: usize, L: Lattice>(
 ) -> Ranks<'a, D, L, f64, Host> {
     let plan = plan(mesh, L::KIND);
     let partition = Partition::of(&plan.tables, ranks, owner);
-    Ranks::with(plan, &vec![Host; ranks], &partition).expect("ranks")
+    Ranks::with(plan, vec![Host; ranks], partition).expect("ranks")
 }
 
 fn by_number_of_ranks<const D: usize, L: Lattice>(mesh: &Mesh<D>) {
@@ -169,7 +173,7 @@ fn what_is_not_received_is_not_read() {
     );
     let mut flow = Ranks::<3, D3Q19, f64, Host>::new(plan, &[Host; 3]).expect("ranks");
     flow.set(&start).expect("a state");
-    for rank in &mut flow.here {
+    for rank in &mut flow.local.ranks {
         let poisoned = rank.run.poison_halo();
         assert!(poisoned > 1000, "{poisoned} numbers");
     }
@@ -189,7 +193,7 @@ fn one_wrong_number_is_seen() {
     let mut flow = cut::<2, D2Q9>(&mesh, 2, halves);
     assert_same(&outcome(&mut flow), &expected, "as it should be");
     let mut flow = cut::<2, D2Q9>(&mesh, 2, halves);
-    flow.here[1].run.swap_received(1);
+    flow.local.ranks[1].run.swap_received(1);
     assert!(outcome(&mut flow).0 != expected.0, "two numbers swapped");
 }
 
@@ -250,7 +254,7 @@ fn any_schedule_gives_the_same_bits() {
     for seed in 1..=100 {
         let plan = plan(&mesh, LatticeKind::D2Q9);
         let mut flow = Ranks::<2, D2Q9, f64, Host>::new(plan, &[Host; 4]).expect("ranks");
-        for (rank, seed) in flow.here.iter().zip(7 * seed..) {
+        for (rank, seed) in flow.local.ranks.iter().zip(7 * seed..) {
             rank.run.delay_messages(seed);
         }
         assert_same(&outcome(&mut flow), &expected, &format!("schedule {seed}"));
@@ -312,18 +316,27 @@ fn linked<const D: usize, R>(
     ranks: usize,
     work: impl FnOnce(&mut dyn Flow<D>) -> R,
 ) -> R {
+    linked_by(&|| plan(mesh, lattice), ranks, work)
+}
+
+/// The same with any plan.
+pub(super) fn linked_by<'a, const D: usize, R>(
+    plan: &(dyn Fn() -> Plan<'a, D> + Sync),
+    ranks: usize,
+    work: impl FnOnce(&mut dyn Flow<D>) -> R,
+) -> R {
     let mut links = Threads::of_ranks(ranks).into_iter();
     let first = links.next().expect("a rank");
     thread::scope(|scope| {
         let others: Vec<_> = links
             .map(|link| {
                 scope.spawn(move || {
-                    let served = plan(mesh, lattice).start_linked(&Host, link);
+                    let served = plan().start_linked(&Host, link);
                     assert!(served.expect("no failure").is_none());
                 })
             })
             .collect();
-        let flow = plan(mesh, lattice).start_linked(&Host, first);
+        let flow = plan().start_linked(&Host, first);
         let mut flow = flow.expect("a start").expect("a flow");
         let done = work(&mut *flow);
         drop(flow);
@@ -388,14 +401,15 @@ fn a_failure_ends_all_ranks() {
     let mesh = circle();
     let mut flow = cut::<2, D2Q9>(&mesh, 3, |_, slot| slot as u32 % 3);
     let turn = std::sync::atomic::AtomicUsize::new(0);
-    let failed = flow.each(
-        |run| match turn.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
-            1 => Err(SolverError::State {
-                reason: "by a test".into(),
-            }),
-            _ => run.advance(1),
-        },
-    );
+    let failed =
+        flow.local.each(
+            |run| match turn.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+                1 => Err(SolverError::State {
+                    reason: "by a test".into(),
+                }),
+                _ => run.advance(1),
+            },
+        );
     let error = failed.expect_err("a failure").to_string();
     assert!(error.contains("by a test"), "{error}");
 }
@@ -418,7 +432,7 @@ fn work_is_shared_equally() {
             self::plan(&mesh, LatticeKind::D3Q19),
             &vec![Host; ranks],
         );
-        for (rank, sheet) in flow.expect("ranks").here.iter().zip(&sheets) {
+        for (rank, sheet) in flow.expect("ranks").local.ranks.iter().zip(&sheets) {
             assert_eq!(rank.run.received(), sheet.received);
         }
     }

@@ -1,6 +1,6 @@
 //! Initial states: populations at their equilibrium.
 
-use super::{Run, level::State};
+use super::{Run, level::State, saved::pieces};
 use crate::{
     InitialState, SolverError,
     kernels::{FlowKernels, exchanged},
@@ -8,8 +8,9 @@ use crate::{
     storage::Storage,
 };
 use cutlink_amr::dims;
-use cutlink_device::{Real, memory};
+use cutlink_device::Real;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// The centre of a cell of a block, in root cells from the lower corner of the box.
 pub(crate) fn center<const D: usize>(level: usize, block: [i32; D], cell: usize) -> [f64; D] {
@@ -70,37 +71,50 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
     }
 
     /// Sets density and velocity of all cells, by level, slot and cell.
-    pub(crate) fn set_cells(
+    fn set_cells(
         &mut self,
         of: &(dyn Fn(usize, usize, usize) -> (f64, [f64; D]) + Sync),
     ) -> Result<(), SolverError> {
-        self.steps = 0;
-        self.set_clocks()?;
-        let cells = dims::cells(D);
-        for (index, state) in self.levels.iter_mut().enumerate() {
-            let level = &state.level;
-            let row = L::Q * cells;
-            // The old buffer is freed before the new one is taken.
-            state.now = self.backend.upload(Vec::new())?;
-            // Not `vec!`: this requests large pages, without which steps take longer.
-            let mut f = memory::with_capacity("populations", level.slots * row)?;
-            f.resize(level.slots * row, S::zeroed());
-            let slots = f.par_chunks_mut(row).enumerate();
-            slots.for_each(|(slot, to)| {
-                state.set_slot::<L>(|cell| of(index, slot, cell), to);
-            });
-            let row = exchanged(D) * cells;
-            let mut moments = vec![S::Real::of(0.0); level.exchanging * row];
-            let slots = moments.par_chunks_mut(row).enumerate();
-            slots.for_each(|(slot, to)| {
-                State::<D, S, B>::set_moments(|cell| of(index, slot, cell), to);
-            });
-            state.now = self.backend.upload(f)?;
-            self.backend.copy(&state.now, &mut state.next)?;
-            state.moments = self.backend.upload(moments)?;
+        self.begin_at(0)?;
+        for level in 0..self.levels.len() {
+            for slots in pieces(0..self.levels[level].level.slots) {
+                self.set_slots(level, slots, &|slot, cell| of(level, slot, cell))?;
+            }
         }
-        self.forget_graphs();
-        self.clear_forces()
+        self.copy_to_second()
+    }
+
+    /// Sets density and velocity of some slots, by slot and cell. [`begin_at`](Self::begin_at) has to come before, and
+    /// [`copy_to_second`](Self::copy_to_second) to follow.
+    pub(crate) fn set_slots(
+        &mut self,
+        level: usize,
+        slots: Range<usize>,
+        of: &(dyn Fn(usize, usize) -> (f64, [f64; D]) + Sync),
+    ) -> Result<(), SolverError> {
+        let (backend, state) = (&self.backend, &mut self.levels[level]);
+        let (first, row) = (slots.start, L::Q * dims::cells(D));
+        let mut f = vec![S::zeroed(); slots.len() * row];
+        let all = f.par_chunks_mut(row).enumerate();
+        all.for_each(|(n, to)| state.set_slot::<L>(|cell| of(first + n, cell), to));
+        backend.write(f, first * row, &mut state.now)?;
+        let row = exchanged(D) * dims::cells(D);
+        let exchanging = slots.end.min(state.level.exchanging).saturating_sub(first);
+        let mut moments = vec![S::Real::of(0.0); exchanging * row];
+        let all = moments.par_chunks_mut(row).enumerate();
+        all.for_each(|(n, to)| State::<D, S, B>::set_moments(|cell| of(first + n, cell), to));
+        if exchanging > 0 {
+            backend.write(moments, first * row, &mut state.moments)?;
+        }
+        Ok(())
+    }
+
+    /// Has the second buffers hold what the first ones do.
+    pub(crate) fn copy_to_second(&mut self) -> Result<(), SolverError> {
+        for state in &mut self.levels {
+            self.backend.copy(&state.now, &mut state.next)?;
+        }
+        Ok(())
     }
 
     /// The same density and velocity everywhere, on the mesh as it is.

@@ -1,36 +1,54 @@
 //! States of a flow as they are saved: the same for all backends and any number of ranks.
 
 use super::Run;
-use crate::{SolverError, kernels::FlowKernels, lattice::Lattice, storage::Storage};
+use crate::{
+    Flow, SolverError, adapt::own_mesh::topology, kernels::FlowKernels, lattice::Lattice,
+    storage::Storage,
+};
 use cutlink_amr::dims;
 use cutlink_device::memory;
 use rayon::prelude::*;
-use std::io;
+use std::{io, ops::Range};
 
-/// Writes a level's populations.
-pub(crate) fn write_level<S: Storage>(
-    out: &mut dyn io::Write,
-    populations: &[S],
-) -> Result<(), SolverError> {
-    out.write_all(&(populations.len() as u64).to_le_bytes())?;
-    Ok(out.write_all(bytemuck::cast_slice(populations))?)
+/// Blocks whose populations are on the host at once, or in one message: 80 MB of D3Q19 in f64. Few in tests, so that levels have
+/// several pieces.
+pub(super) const BLOCKS_AT_ONCE: usize = if cfg!(test) { 50 } else { 1 << 13 };
+
+/// Slots, some at a time.
+pub(crate) fn pieces(slots: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let end = slots.end;
+    let pieces = slots.step_by(BLOCKS_AT_ONCE);
+    pieces.map(move |first| first..end.min(first + BLOCKS_AT_ONCE))
 }
 
-/// Reads a level's populations, of which there should be so many.
-pub(crate) fn read_level<S: Storage>(
+/// Writes how many populations of a level follow.
+pub(crate) fn write_count(out: &mut dyn io::Write, count: usize) -> Result<(), SolverError> {
+    Ok(out.write_all(&(count as u64).to_le_bytes())?)
+}
+
+/// Reads how many populations of a level follow, which should be so many.
+pub(crate) fn read_count(
     from: &mut dyn io::Read,
     level: usize,
-    len: usize,
-) -> Result<Vec<S>, SolverError> {
+    count: usize,
+) -> Result<(), SolverError> {
     let found = read_word(from)?;
-    if found != len as u64 {
+    if found != count as u64 {
         let reason = format!(
-            "level {level} has {len} numbers here and {found} there: mesh or parameters differ"
+            "level {level} has {count} numbers here and {found} there: mesh or parameters differ"
         );
         return Err(SolverError::State { reason });
     }
-    let mut data = memory::with_capacity("populations", len)?;
-    data.resize(len, S::zeroed());
+    Ok(())
+}
+
+/// Reads so many populations.
+pub(crate) fn read_populations<S: Storage>(
+    from: &mut dyn io::Read,
+    count: usize,
+) -> Result<Vec<S>, SolverError> {
+    let mut data = memory::with_capacity("populations", count)?;
+    data.resize(count, S::zeroed());
     from.read_exact(bytemuck::cast_slice_mut(&mut data))?;
     Ok(data)
 }
@@ -47,9 +65,15 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
     pub(super) fn write_state(&self, out: &mut dyn io::Write) -> Result<(), SolverError> {
         out.write_all(&self.steps.to_le_bytes())?;
         if self.plan.params.adaptation.is_some() {
-            out.write_all(&self.topology()?)?;
+            out.write_all(&topology(self.mesh()?))?;
         }
-        (0..self.levels.len()).try_for_each(|level| write_level(out, &self.populations(level)?))
+        for (level, state) in self.levels.iter().enumerate() {
+            write_count(out, B::len(&state.now))?;
+            for slots in pieces(0..state.level.slots) {
+                out.write_all(bytemuck::cast_slice(&self.populations(level, slots)?))?;
+            }
+        }
+        Ok(())
     }
 
     /// Takes the place of what was written.
@@ -58,38 +82,51 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         if self.plan.params.adaptation.is_some() {
             self.read_topology(from)?;
         }
-        let levels = self.levels.iter().enumerate();
-        let fresh: Vec<Vec<S>> = levels
-            .map(|(level, state)| read_level(from, level, B::len(&state.now)))
-            .collect::<Result<_, _>>()?;
-        self.set_populations(steps, fresh)
+        for level in 0..self.levels.len() {
+            let state = &self.levels[level];
+            read_count(from, level, B::len(&state.now))?;
+            for slots in pieces(0..state.level.slots) {
+                let data = read_populations(from, slots.len() * L::Q * dims::cells(D))?;
+                self.set_populations(level, slots.start, data)?;
+            }
+        }
+        self.begin_at(steps)
     }
 
-    /// A level's populations, by slot, velocity and cell.
-    pub(crate) fn populations(&self, level: usize) -> Result<Vec<S>, SolverError> {
-        let cells = dims::cells(D);
-        let mut data = self.backend.download(&self.levels[level].now)?;
+    /// Populations of some slots of a level, by slot, velocity and cell.
+    pub(crate) fn populations(
+        &self,
+        level: usize,
+        slots: Range<usize>,
+    ) -> Result<Vec<S>, SolverError> {
+        let (cells, row) = (dims::cells(D), L::Q * dims::cells(D));
+        let places = slots.start * row..slots.end * row;
+        let mut data = self
+            .backend
+            .download_part(&self.levels[level].now, places)?;
         each_block::<D, L, S>(&mut data, |block, of, q, cell| {
             block[q * cells + cell] = of[B::place::<L>(q, cell)];
         });
         Ok(data)
     }
 
-    /// Sets the populations of all levels, as [`populations`](Self::populations) gives them, after so many root steps.
+    /// Sets populations from a slot on, as [`populations`](Self::populations) gives them; [`begin_at`](Self::begin_at) has to follow.
     pub(crate) fn set_populations(
         &mut self,
-        steps: u64,
-        levels: Vec<Vec<S>>,
+        level: usize,
+        first: usize,
+        mut data: Vec<S>,
     ) -> Result<(), SolverError> {
-        let cells = dims::cells(D);
-        for (state, mut data) in self.levels.iter_mut().zip(levels) {
-            each_block::<D, L, S>(&mut data, |block, of, q, cell| {
-                block[B::place::<L>(q, cell)] = of[q * cells + cell];
-            });
-            // The old buffer is freed before the new one is taken.
-            state.now = self.backend.upload(Vec::new())?;
-            state.now = self.backend.upload(data)?;
-        }
+        let (cells, row) = (dims::cells(D), L::Q * dims::cells(D));
+        each_block::<D, L, S>(&mut data, |block, of, q, cell| {
+            block[B::place::<L>(q, cell)] = of[q * cells + cell];
+        });
+        let now = &mut self.levels[level].now;
+        Ok(self.backend.write(data, first * row, now)?)
+    }
+
+    /// Goes on from populations that were set, after so many root steps.
+    pub(crate) fn begin_at(&mut self, steps: u64) -> Result<(), SolverError> {
         self.forget_graphs();
         self.steps = steps;
         self.set_clocks()?;

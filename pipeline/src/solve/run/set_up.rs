@@ -25,7 +25,7 @@ use crate::{
         turbulence,
     },
 };
-use cutlink_device::{DeviceChoice, Memory, Selected, select};
+use cutlink_device::{DeviceChoice, LinkChoice, Memory, Selected, select};
 use cutlink_mesher::{
     Surface,
     exact::{Exact, Facet},
@@ -503,6 +503,9 @@ fn shares_of<const D: usize>(plan: &Plan<'_, D>, ranks: &[usize]) -> Result<Vec<
 
 /// Refuses numbers of ranks that are none of this run.
 fn check_ranks(options: &RunOptions, only_plan: bool) -> Result<(), Error> {
+    if options.world.is_some() || options.gpus > 1 || !options.ranks.is_empty() {
+        LinkChoice::of_environment()?;
+    }
     if options.ranks.len() > 1 && !only_plan {
         let message = "--ranks takes one number, and several with --dry-run alone";
         return Err(Error::input(message));

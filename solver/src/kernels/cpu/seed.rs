@@ -262,6 +262,7 @@ impl<const D: usize, L: Lattice, S: Storage> Work for Seeding<'_, '_, D, L, S> {
                     let group = &self.transfer.slot_of[at..at + family];
                     Self::from_children(processor, finer, group, &mut tile, to);
                 }
+                source::OTHER_RANK => {}
                 parent => {
                     let coarser = self.transfer.coarser.as_ref();
                     let coarser = coarser.expect("a child should have a coarser level");

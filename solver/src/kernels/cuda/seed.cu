@@ -241,7 +241,7 @@ __device__ void seed(const Source* sources, const uint32_t* slot_of, const S* sa
         }
     } else if (source.kind == CHILD_BLOCKS) {
         from_children<L, O>(tile, finer, slot_of + source.at, to);
-    } else {
+    } else if (source.kind != OTHER_RANK) {
         from_parent<L, O>(tile, coarser, source.at, static_cast<int>(source.kind - PARENT), to);
     }
 }

@@ -4,12 +4,13 @@ use crate::{
     PatchCondition, Plan, Precision, WallScheme,
     lattice::{D2Q9, D3Q19},
 };
-use cutlink_amr::checksum;
+use cutlink_amr::{Mark, checksum, dims};
+use cutlink_device::Host;
 use cutlink_mesher::{
     Surface,
     exact::{Exact, Facet},
 };
-use cutlink_voxelizer::{EmbedParams, Fill, Frame, embed, prepare, validate};
+use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, embed, prepare, validate};
 
 type OnHost<'a, const D: usize, L> = Run<'a, D, L, f64, Host>;
 
