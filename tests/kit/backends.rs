@@ -87,7 +87,8 @@ pub fn cpu() -> &'static Host {
 
 /// The first GPU, one for all tests of a process. Its new buffers hold a pattern that is no result, so
 /// that an element which no kernel writes shows; with `CUTLINK_TEST_UNCHECKED` set they hold nothing, for tools that
-/// look for such reads themselves.
+/// look for such reads themselves. Such a device records steps, so tests on it have to run one by one (`--test-threads 1`):
+/// what other threads launch meanwhile would be recorded too.
 ///
 /// # Panics
 /// Where there is none.

@@ -353,7 +353,7 @@ mod tests {
                 "\"square\" temperature",
             ),
             ("shape = \"sphere:r=0.5\"".into(), "a box in 3D needs 6"),
-            ("shape = \"circle:r=60\"".into(), "\"square\""),
+            ("shape = \"circle:r=60\"".into(), "fill the box"),
             ("shape = \"circle:r=0.001\"".into(), "holds no point"),
             (
                 "file = \"there-is-no-such-file.stl\"".into(),

@@ -3,9 +3,10 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `adapt` | how the mesh follows the flow |
+//! | `bodies` | bodies of any shape, as solid cells |
 //! | `case` | the tables, as written |
 //! | `forces` | `forces.csv`, coefficients and shedding |
-//! | `bodies` | bodies of any shape, as solid cells |
 //! | `kinds` | which solver a file is for; keys of the other one |
 //! | `look` | the running flow, for callbacks |
 //! | `resolve` | from tables to parameters, with all defaults |
@@ -16,6 +17,7 @@
 //! | `totals` | `integrals.csv` |
 //! | `walls` | walls, bodies and reference values |
 
+mod adapt;
 mod bodies;
 pub mod case;
 mod forces;

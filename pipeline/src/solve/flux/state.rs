@@ -46,7 +46,17 @@ pub(super) fn set_up<const D: usize, T: Kernels<D>>(
     };
     flow.set_adapted(state)?;
     let shaped = setting.case.bodies.iter().filter(|body| body.is_shaped());
-    for (body, points) in shaped.zip(flow.points_in_bodies()) {
+    let (held, all) = (
+        flow.points_in_bodies(),
+        flow.elements_in_gas() * flow.nodes(),
+    );
+    if all > 0 && held.iter().sum::<usize>() == all {
+        return Err(
+            Error::input("[[body]]: bodies fill the box, and hold all points of elements")
+                .hint("make them smaller (scale, unit), or the box larger"),
+        );
+    }
+    for (body, points) in shaped.zip(held) {
         if points == 0 {
             return Err(Error::input(format!(
                 "[[body]] \"{}\" holds no point of the elements",
