@@ -140,7 +140,6 @@ fn stress_on_an_embedded_plate_is_that_of_couette_flow() {
         let [plate, wall] = couette(elements, height);
         // The wall of the scheme is within the distance of two points of the plate's.
         let bound = 0.5 / f64::from(elements) / (1.0 - height);
-        println!("{elements} elements, {height}: {plate:.4} {wall:.4}, {bound:.4}");
         assert!(plate.abs() < bound, "{elements} elements: {plate}");
         assert!((plate - wall).abs() < 1e-3, "{elements}: {plate} {wall}");
     }
