@@ -84,9 +84,10 @@ impl FluxCase {
         only_plan: bool,
         observer: &mut dyn Observer,
     ) -> Result<Done, Error> {
-        if options.world.is_some() || !options.ranks.is_empty() {
+        let several = options.ranks.iter().any(|&ranks| ranks != 1) || options.gpus > 1;
+        if options.world.is_some() || several {
             return Err(Error::input("flux reconstruction has no ranks")
-                .hint("leave --ranks out, and start one process"));
+                .hint("leave --ranks and --gpus out, and start one process"));
         }
         let choice = options.device.unwrap_or_default().0;
         let mut selected = select(choice)?;
