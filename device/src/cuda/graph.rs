@@ -9,8 +9,11 @@ use crate::DeviceError;
 use cudarc::driver::sys;
 use std::ptr;
 
+/// Forks within forks, and rows of lanes for forks within tasks that run behind others: see [`Place`].
+const DEPTHS: usize = 16;
+const ROWS: usize = 3;
 /// Most lanes beside the main stream. Beyond, tasks run one after the other.
-pub(super) const LANES: usize = 24;
+pub(super) const LANES: usize = DEPTHS * ROWS;
 
 /// The stream that work is submitted to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -19,15 +22,27 @@ pub(super) struct Place {
     lane: usize,
     /// Lanes that this one was forked from.
     depth: usize,
-    /// Whether this is the second of two concurrent tasks: its forks need other lanes than those of the first one,
-    /// because it does not wait for them.
-    behind: bool,
+    /// The row of its forks' lanes. The second of two concurrent tasks does not wait for the first one's forks, so its own
+    /// need other lanes; and so do forks of these, since the first task's go as deep.
+    row: usize,
 }
 
 impl Place {
-    /// The lane for a fork of this stream.
-    fn next(self) -> usize {
-        1 + self.depth + if self.behind { LANES / 2 } else { 0 }
+    /// The lane for a fork of this stream, if there is one.
+    fn next(self) -> Option<usize> {
+        let exists = self.depth < DEPTHS && self.row < ROWS;
+        exists.then_some(1 + self.depth + self.row * DEPTHS)
+    }
+
+    /// The two tasks of a fork: the one in the lane, and the one in this stream.
+    fn fork(self, lane: usize) -> [Self; 2] {
+        let ahead = Self {
+            lane,
+            depth: self.depth + 1,
+            row: if self.row == 0 { 0 } else { self.row + 1 },
+        };
+        let row = self.row + 1;
+        [ahead, Self { row, ..self }]
     }
 }
 
@@ -56,7 +71,7 @@ impl Lane {
                 sys::cuCtxGetStreamPriorityRange(&raw mut least, &raw mut greatest),
             )?;
             // Smaller numbers are of higher priority.
-            let depth = (number - 1) % (LANES / 2) + 1;
+            let depth = (number - 1) % DEPTHS + 1;
             let priority = (least - depth as i32).max(greatest);
             check(
                 "make a stream",
@@ -106,11 +121,13 @@ impl Cuda {
         ahead: impl FnOnce(&Self) -> Result<(), E>,
         behind: impl FnOnce(&Self) -> Result<(), E>,
     ) -> Result<(), E> {
-        let number = self.1.next();
-        if self.0.checked || self.1.depth >= LANES / 2 {
-            ahead(self)?;
-            return behind(self);
-        }
+        let number = match self.1.next() {
+            Some(number) if !self.0.checked => number,
+            _ => {
+                ahead(self)?;
+                return behind(self);
+            }
+        };
         self.bind()?;
         if self.lane(number).is_none() {
             let lane = Lane::new(number)?;
@@ -131,15 +148,7 @@ impl Cuda {
             }
         };
         after(lane.fork, self.stream(), lane.stream)?;
-        let aside = Place {
-            lane: number,
-            depth: self.1.depth + 1,
-            behind: false,
-        };
-        let here = Place {
-            behind: true,
-            ..self.1
-        };
+        let [aside, here] = self.1.fork(number);
         let first = ahead(&Self(self.0.clone(), aside));
         let second = behind(&Self(self.0.clone(), here));
         // Joined whatever happened: memory is given back in the order of the main stream.

@@ -17,7 +17,7 @@ use crate::{
         transfer::{Before, SlotSource},
         wish::{Weight, Wishes},
     },
-    tables::{Cuts, Level, Places, Slots},
+    tables::{Cuts, Level, Places, Slots, Walls},
 };
 use cutlink_amr::{Forest, FormerIds};
 use cutlink_voxelizer::{AdaptKernels, Mesh};
@@ -62,12 +62,13 @@ pub trait TopologyKernels<const D: usize>: AdaptKernels<D> {
         special: usize,
     ) -> Result<Cuts<Self>, SolverError>;
 
-    /// Slots with cut links; those and slots at a face of the box that is not periodic. `boundary`: by special slot.
+    /// The special slots by what is around them, the first `exchanging` of which exchange. `boundary`: by special slot.
     fn walls(
         &self,
         boundary: &Self::Buf<u64>,
-        neighbors: &Self::Buf<u32>,
-    ) -> Result<[Self::Buf<u32>; 2], SolverError>;
+        places: &Places<D, Self>,
+        exchanging: usize,
+    ) -> Result<Walls<Self>, SolverError>;
 
     /// By block id, the most levels at its centre: `levels`, or less within the limits.
     fn limit(

@@ -60,7 +60,9 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         compare!(
             coord, neighbors, stepped, solid, ghost, overlaps, overlap_of
         );
-        compare!(boundary, linked, walled, cell_start, cells, q, patch);
+        compare!(
+            boundary, linked, walled, faced, bounded, open, cell_start, cells, q, patch
+        );
         compare!(profile_face, profile_link);
         Ok(())
     }

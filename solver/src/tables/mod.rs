@@ -94,6 +94,12 @@ pub struct Level<const D: usize, B: Backend> {
     pub linked: B::Buf<u32>,
     /// Those and slots at a face of the box that is not periodic.
     pub walled: B::Buf<u32>,
+    /// Those at one face, with nothing but fluid of their level in them and around them.
+    pub faced: B::Buf<u32>,
+    /// The other ones of `walled`, and those with solid cells in them or around them.
+    pub bounded: B::Buf<u32>,
+    /// The other special slots: beside another level.
+    pub open: B::Buf<u32>,
     /// First entry in `cells`, by special slot.
     pub cell_start: B::Buf<u32>,
     /// As in the mesh's table: directions, and the first link of this level.
@@ -167,6 +173,21 @@ pub struct Cuts<B: Backend> {
     pub patch: B::Buf<u16>,
 }
 
+/// The special slots by what is around them; see the fields of [`Level`].
+#[derive(Debug)]
+pub struct Walls<B: Backend> {
+    /// [`Level::linked`]
+    pub linked: B::Buf<u32>,
+    /// [`Level::walled`]
+    pub walled: B::Buf<u32>,
+    /// [`Level::faced`]
+    pub faced: B::Buf<u32>,
+    /// [`Level::bounded`]
+    pub bounded: B::Buf<u32>,
+    /// [`Level::open`]
+    pub open: B::Buf<u32>,
+}
+
 /// A level with what only the host reads.
 #[derive(Debug)]
 pub(crate) struct Built<const D: usize, B: Backend = Host> {
@@ -215,7 +236,7 @@ pub(crate) fn build<const D: usize, B: FlowKernels<D>>(
         let slots = backend.slots(mesh, periodic, index, &children, &mut slot_of)?;
         let places = backend.places(mesh, periodic, &slots.blocks, &slot_of)?;
         let cuts = backend.cuts(mesh, &slots.blocks, slots.special)?;
-        let [linked, walled] = backend.walls(&cuts.boundary, &places.neighbors)?;
+        let walls = backend.walls(&cuts.boundary, &places, slots.exchanging)?;
         let level = Level {
             index,
             extent: mesh.frame.root_cells.map(|n| (n << index) as i32),
@@ -231,8 +252,11 @@ pub(crate) fn build<const D: usize, B: FlowKernels<D>>(
             overlaps: slots.overlaps,
             overlap_of: slots.overlap_of,
             boundary: cuts.boundary,
-            linked,
-            walled,
+            linked: walls.linked,
+            walled: walls.walled,
+            faced: walls.faced,
+            bounded: walls.bounded,
+            open: walls.open,
             cell_start: cuts.cell_start,
             cells: cuts.cells,
             q: cuts.q,
@@ -307,6 +331,9 @@ impl<const D: usize> Built<D> {
             boundary: backend.upload(level.boundary)?,
             linked: backend.upload(level.linked)?,
             walled: backend.upload(level.walled)?,
+            faced: backend.upload(level.faced)?,
+            bounded: backend.upload(level.bounded)?,
+            open: backend.upload(level.open)?,
             cell_start: backend.upload(level.cell_start)?,
             cells: backend.upload(level.cells)?,
             q: backend.upload(level.q)?,
@@ -358,6 +385,9 @@ impl<const D: usize, B: Backend> Level<D, B> {
             boundary: backend.download(&self.boundary)?,
             linked: Vec::new(),
             walled: Vec::new(),
+            faced: Vec::new(),
+            bounded: Vec::new(),
+            open: Vec::new(),
             cell_start: backend.download(&self.cell_start)?,
             cells: backend.download(&self.cells)?,
             q: backend.download(&self.q)?,
@@ -384,7 +414,7 @@ impl<const D: usize> Level<D, Host> {
             + self.cells.len() * 8
             + self.q.len() * 6
             + self.linked.len() * (4 + 48 * self.patches)
-            + self.walled.len() * 4
+            + (self.walled.len() + self.faced.len() + self.bounded.len() + self.open.len()) * 4
             + self.profile.len() * 8
             + self.modeled.cells.len() * size_of::<ModeledCell>()
             + self.modeled.dragged.len() * (size_of::<DraggedCell>() + 8 * D)

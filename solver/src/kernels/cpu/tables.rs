@@ -3,7 +3,7 @@
 use crate::{
     SolverError,
     constants::slot::{EXCHANGES, HAS_SLOT, IS_SPECIAL, OVERLAP},
-    tables::{Cuts, Places, Slots, around},
+    tables::{Cuts, Places, Slots, Walls, around},
 };
 use cutlink_amr::{NONE, OUTSIDE, dims};
 use cutlink_device::{Host, scan};
@@ -257,15 +257,34 @@ pub(super) fn cuts<const D: usize>(mesh: &Mesh<D>, blocks: &[u32]) -> Cuts<Host>
     all
 }
 
-pub(super) fn walls<const D: usize>(boundary: &[u64], neighbors: &[u32]) -> [Vec<u32>; 2] {
+pub(super) fn walls<const D: usize>(
+    boundary: &[u64],
+    places: &Places<D, Host>,
+    exchanging: usize,
+) -> Walls<Host> {
     let slots: Vec<u32> = (0..boundary.len() as u32).collect();
-    let has_links = |slot: u32| boundary[slot as usize] != 0;
-    let at_face = |slot: u32| {
+    let around = |slot: u32| -> &[u32] {
         let first = slot as usize * dims::directions(D);
-        neighbors[first..first + dims::directions(D)].contains(&OUTSIDE)
+        &places.neighbors[first..first + dims::directions(D)]
     };
-    [
-        scan::select(&slots, has_links),
-        scan::select(&slots, |slot| has_links(slot) || at_face(slot)),
-    ]
+    let has_links = |slot: u32| boundary[slot as usize] != 0;
+    let has_walls = |slot: u32| has_links(slot) || around(slot).contains(&OUTSIDE);
+    let has_solid = |slot: u32| {
+        let mask = |next: &u32| places.solid.get(*next as usize);
+        around(slot).iter().filter_map(mask).any(|&mask| mask != 0)
+    };
+    let has_one_face = |slot: u32| {
+        let outside = around(slot).iter().filter(|next| **next == OUTSIDE);
+        let is_alone = around(slot).iter().all(|&next| next != NONE);
+        let is_pure = slot as usize >= exchanging && is_alone && !has_solid(slot);
+        is_pure && !has_links(slot) && outside.count() == dims::directions(D - 1)
+    };
+    let is_bounded = |slot: u32| (has_walls(slot) && !has_one_face(slot)) || has_solid(slot);
+    Walls {
+        linked: scan::select(&slots, has_links),
+        walled: scan::select(&slots, has_walls),
+        faced: scan::select(&slots, has_one_face),
+        bounded: scan::select(&slots, is_bounded),
+        open: scan::select(&slots, |slot| !has_walls(slot) && !has_solid(slot)),
+    }
 }

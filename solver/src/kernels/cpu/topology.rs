@@ -8,7 +8,7 @@ use crate::{
         wish::{Weight, Wishes},
     },
     kernels::TopologyKernels,
-    tables::{Cuts, Level, Places, Slots},
+    tables::{Cuts, Level, Places, Slots, Walls},
 };
 use cutlink_amr::{Forest, FormerIds};
 use cutlink_device::Host;
@@ -52,9 +52,10 @@ impl<const D: usize> TopologyKernels<D> for Host {
     fn walls(
         &self,
         boundary: &Vec<u64>,
-        neighbors: &Vec<u32>,
-    ) -> Result<[Vec<u32>; 2], SolverError> {
-        Ok(tables::walls::<D>(boundary, neighbors))
+        places: &Places<D, Self>,
+        exchanging: usize,
+    ) -> Result<Walls<Self>, SolverError> {
+        Ok(tables::walls(boundary, places, exchanging))
     }
 
     fn limit(

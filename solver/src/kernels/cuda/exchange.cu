@@ -86,16 +86,30 @@ __device__ void average(const uint32_t* overlaps, const uint64_t* stepped, const
     for (int n = 0; n < EXCHANGED; n++) {
         values[n] = T(0);
     }
-    int count = 0;
-#pragma unroll 1
-    for (int corner = 0; corner < CHILDREN; corner++) {
+    const uint64_t walls = fine_solid[first.slot];
+    const auto corner = [&](int n) {
         At at = first;
         for (int a = 0; a < D; a++) {
-            at.x[a] += corner >> a & 1;
+            at.x[a] += n >> a & 1;
         }
-        if (!(fine_solid[at.slot] >> at.cell() & 1)) {
-            add(fine_moments, at, T(1), values);
-            count++;
+        return at;
+    };
+    int count = 0;
+    if (walls == 0) {
+        // Without a test, so that many loads are under way.
+#pragma unroll
+        for (int n = 0; n < CHILDREN; n++) {
+            add(fine_moments, corner(n), T(1), values);
+        }
+        count = CHILDREN;
+    } else {
+#pragma unroll 1
+        for (int n = 0; n < CHILDREN; n++) {
+            const At at = corner(n);
+            if (!(walls >> at.cell() & 1)) {
+                add(fine_moments, at, T(1), values);
+                count++;
+            }
         }
     }
     if (count == 0) {

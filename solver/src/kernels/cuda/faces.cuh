@@ -29,16 +29,27 @@ __device__ T share_leaving(T speed) {
 }
 
 // A face that a population enters through, once free-slip faces have mirrored it: `Entry`.
-template <class L, class S>
+template <class L, class S, class M>
 struct Entry {
     using T = Real<S>;
 
-    const View<L, S>& view;
+    const View<L, S, M>& view;
     const Rule& rule;
     int axis, outward, q;
     // The cell that the population enters, and the one inside that the ghost copies, a step `along` the face.
     const At &at, &inside;
     const int (&along)[D];
+
+    __device__ T value() const {
+        switch (rule.kind) {
+            case STREAM:
+                return stream();
+            case FAR:
+                return far();
+            default:
+                return opened();
+        }
+    }
 
     __device__ T velocity_inside(T (&u)[D]) const {
         return view.velocity_near(at, along, inside, u);
@@ -171,6 +182,42 @@ struct Faces {
     }
 };
 
+// The velocity with these components.
+template <class L>
+__device__ int velocity_with(const int (&c)[D]) {
+    int found = 0;
+#pragma unroll 1
+    for (int q = 1; q < L::Q; q++) {
+        bool same = true;
+        for (int a = 0; a < D; a++) {
+            same = same && L::c(q, a) == c[a];
+        }
+        found = same ? q : found;
+    }
+    return found;
+}
+
+// Population q where its source lies beyond one face, next to which there is nothing but fluid of the level: what `face`
+// gives there.
+template <class L, class S, class M>
+__device__ Real<S> one_face(const View<L, S, M>& view, const Rule& rule, int axis, int outward, const At& at, int q) {
+    using T = Real<S>;
+    if (rule.kind == WALL) {
+        const int back = opposite(q);
+        return view.f(at, back) - T(view.wall(at, back, 0.5, rule));
+    }
+    int along[D], mirrored[D];
+    view.velocity(opposite(q), along);
+    view.velocity(q, mirrored);
+    along[axis] = 0;
+    mirrored[axis] = -mirrored[axis];
+    const At inside = view.level.next(at, along);
+    if (rule.kind == SLIP) {
+        return view.f(inside, velocity_with<L>(mirrored));
+    }
+    return Entry<L, S, M>{view, rule, axis, outward, q, at, inside, along}.value();
+}
+
 // Population q where its source lies beyond the box.
 template <class L, class S>
 __device__ Real<S> face(const View<L, S>& view, const At& at, int q) {
@@ -206,17 +253,7 @@ __device__ Real<S> face(const View<L, S>& view, const At& at, int q) {
             outward = to < 0 ? -1 : 1;
         }
     }
-    int reflected = q;
-    if (mirrors) {
-#pragma unroll 1
-        for (int p = 1; p < L::Q; p++) {
-            bool same = true;
-            for (int a = 0; a < D; a++) {
-                same = same && L::c(p, a) == mirrored[a];
-            }
-            reflected = same ? p : reflected;
-        }
-    }
+    const int reflected = mirrors ? velocity_with<L>(mirrored) : q;
     At next = at;
     const bool fluid = level.fluid(at, along, next);
     if (open == nullptr) {
@@ -228,18 +265,10 @@ __device__ Real<S> face(const View<L, S>& view, const At& at, int q) {
             a = 0;
         }
     }
-    const Entry<L, S> entry{view, *open, axis, outward, reflected, at, next, along};
-    switch (open->kind) {
-        case STREAM:
-            return entry.stream();
-        case FAR:
-            return entry.far();
-        default:
-            return entry.opened();
-    }
+    return Entry<L, S, Moments<T>>{view, *open, axis, outward, reflected, at, next, along}.value();
 }
 
-// Population q of a cell a step later, where a cut link or a face of the box is in the way.
+// Population q of a cell a step later, where a cut link or a face of the box is in the way; `links` are the cell's.
 template <class L, class S>
 __device__ __forceinline__ Real<S> pull(const View<L, S>& view, const At& at, int q, const Links& links) {
     const int back = opposite(q), direction = direction_of<L>(back);

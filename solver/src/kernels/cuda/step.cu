@@ -7,9 +7,11 @@
 #include "regularized.cuh"
 #include "trt.cuh"
 
-// Threads of a block of `plain` and of `special`: whole slots.
+// Threads of a block: of `plain` and `open` for whole slots, of `faced` and `bounded` for one.
 constexpr int PLAIN = 128;
-constexpr int SPECIAL = 64;
+constexpr int OPEN = 64;
+constexpr int FACED = D == 2 ? 32 : 64;
+constexpr int BOUNDED = 64;
 
 // Collides a cell whose stress is known if it is needed; with EDDY there is an eddy viscosity.
 template <class L, class O, bool EDDY, class T>
@@ -74,44 +76,222 @@ __device__ __forceinline__ void step_plain(const uint32_t* neighbors, uint32_t f
     }
 }
 
-// Whether a cell's population q is reflected by a cut link or enters through a face, so that `walls` has written it.
-template <class L>
-__device__ __forceinline__ bool is_reflected(uint32_t from, const Links& links, int q) {
-    return from == OUTSIDE || links.cut(direction_of<L>(opposite(q)));
+// Slots at one face of the box, with nothing but fluid of their level in them and around them: one thread block each. First the
+// moments that ghost cells take, then the populations that enter, shared by all threads, then the step.
+template <class L, class S, class O, bool EDDY>
+__device__ __forceinline__ void step_faced(const Level& level, const uint32_t* faced,
+                                           const Relaxation<Real<S>>& relax, const S* __restrict__ from,
+                                           S* __restrict__ to) {
+    using T = Real<S>;
+    constexpr int SIDE = CELLS / 4, CENTER = DIRECTIONS / 2;
+    __shared__ Layer<T> layer;
+    __shared__ uint32_t around[DIRECTIONS];
+    __shared__ S entered[L::Q * SIDE];
+    __shared__ uint8_t entering[L::Q];
+    const uint32_t slot = faced[blockIdx.x];
+    const int own = threadIdx.x;
+    for (int i = own; i < DIRECTIONS; i += FACED) {
+        around[i] = level.neighbors[static_cast<size_t>(slot) * DIRECTIONS + i];
+    }
+    __syncthreads();
+    int axis = 0, outward = 1;
+#pragma unroll
+    for (int a = 0, stride = 1; a < D; a++, stride *= 3) {
+        const bool below = around[CENTER - stride] == OUTSIDE, above = around[CENTER + stride] == OUTSIDE;
+        axis = below || above ? a : axis;
+        outward = below ? -1 : outward;
+    }
+    const Rule& rule = level.rules[2 * axis + (outward > 0)];
+    // A cell of the layer at the face, or beside it where there are 6 of them along each other axis, from -1 on.
+    const auto in_layer = [&](int n, int width, int first, int (&x)[D]) {
+        for (int a = 0; a < D; a++) {
+            x[a] = outward > 0 ? 3 : 0;
+            if (a != axis) {
+                x[a] = n % width + first;
+                n /= width;
+            }
+        }
+    };
+    if (own == 0) {
+        layer.axis = axis;
+    }
+    const View<L, S, Layer<T>> view{level, from, &layer};
+    const bool takes = rule.kind == WALL ? rule.moves() : rule.kind != SLIP;
+    for (int i = own; takes && i < Layer<T>::PLACES; i += FACED) {
+        int x[D];
+        in_layer(i, 6, -1, x);
+        T u[D];
+        layer.values[i] = view.template velocity_of<L::Q>(level.next(At(slot, 0), x), u);
+        for (int a = 0; a < D; a++) {
+            layer.values[(1 + a) * Layer<T>::PLACES + i] = u[a];
+        }
+    }
+    if (own < 32) {
+        const bool enters = own < L::Q && L::c(own < L::Q ? own : 0, axis) == -outward;
+        const uint32_t all = __ballot_sync(~0u, enters);
+        if (enters) {
+            entering[__popc(all & ((1u << own) - 1))] = static_cast<uint8_t>(own);
+        }
+    }
+    __syncthreads();
+    constexpr int ENTERING = L::Q == 9 ? 3 : L::Q == 19 ? 5 : 9;
+#pragma unroll 1
+    for (int i = own; i < ENTERING * SIDE; i += FACED) {
+        const int q = entering[i / SIDE];
+        At at(slot, 0);
+        in_layer(i % SIDE, 4, 0, at.x);
+        entered[q * SIDE + i % SIDE] = narrow<S>(one_face(view, rule, axis, outward, at, q));
+    }
+    __syncthreads();
+    if (own >= CELLS) {
+        return;
+    }
+    const At at(slot, own);
+    int place = 0;
+    for (int a = D - 1; a >= 0; a--) {
+        place = a == axis ? place : 4 * place + at.x[a];
+    }
+    T f[L::Q];
+#pragma unroll
+    for (int q = 0; q < L::Q; q++) {
+        int toward, cell;
+        source<L>(at.x, q, toward, cell);
+        const uint32_t next = around[toward];
+        if (next == OUTSIDE) {
+            f[q] = widen(entered[q * SIDE + place]);
+        } else {
+            f[q] = widen(from[static_cast<size_t>(next) * (L::Q * CELLS) + q * CELLS + cell]);
+        }
+    }
+    Fluid<T> fluid = fluid_of<L>(f, relax);
+    if (O::READS_STRESS || EDDY) {
+        add_stress<L>(f, fluid);
+    }
+    collide<L, O, EDDY>(relax, fluid, f);
+    S* out = to + static_cast<size_t>(slot) * (L::Q * CELLS) + own;
+#pragma unroll
+    for (int q = 0; q < L::Q; q++) {
+        out[q * CELLS] = narrow<S>(f[q]);
+    }
 }
 
-// Populations from walls and faces, written to where the collision reads them and puts the cells' new values: for slots
-// in `walled`, which have such. They are queued, so that all threads share them; so are the cells whose moments ghost
-// cells take, once for all populations that need them.
-template <class L, class S>
-__device__ __forceinline__ void add_walls(const Level& level, const uint32_t* walled, const uint64_t* stepped,
-                                          const S* __restrict__ from, S* __restrict__ to) {
+// Collides a cell of a slot that may exchange with another level, and writes it. Slots below `exchanging` write transferred moments.
+template <class L, class S, class O, bool EDDY>
+__device__ __forceinline__ void finish(uint32_t slot, int own, uint32_t exchanging, const Relaxation<Real<S>>& relax,
+                                       Real<S> (&f)[L::Q], S* to, Real<S>* __restrict__ moments) {
+    using T = Real<S>;
+    Fluid<T> fluid = fluid_of<L>(f, relax);
+    if (O::READS_STRESS || EDDY || slot < exchanging) {
+        add_stress<L>(f, fluid);
+    }
+    if (slot < exchanging) {
+        // The stress as the level's own viscosity would have it: a rate of strain in other units, which is continuous
+        // where levels meet.
+        const T share = EDDY ? relax.tau / tau_of_stress(relax, fluid) : T(1);
+        T* row = moments + static_cast<size_t>(slot) * (EXCHANGED * CELLS) + own;
+        row[0] = fluid.rho;
+#pragma unroll
+        for (int a = 0; a < D; a++) {
+            row[(1 + a) * CELLS] = fluid.density() * fluid.u[a];
+        }
+#pragma unroll
+        for (int n = 0; n < PAIRS; n++) {
+            row[(1 + D + n) * CELLS] = EDDY ? share * fluid.stress[n] : fluid.stress[n];
+        }
+    }
+    collide<L, O, EDDY>(slot < exchanging ? relax.between_levels() : relax, fluid, f);
+    S* out = to + static_cast<size_t>(slot) * (L::Q * CELLS) + own;
+#pragma unroll
+    for (int q = 0; q < L::Q; q++) {
+        out[q * CELLS] = narrow<S>(f[q]);
+    }
+}
+
+// Listed slots with fluid of their level around them, or another level.
+template <class L, class S, class O, bool EDDY>
+__device__ __forceinline__ void step_open(const uint32_t* neighbors, uint32_t slots, const uint32_t* list,
+                                          uint32_t count, const uint64_t* stepped, uint32_t exchanging,
+                                          const Relaxation<Real<S>>& relax, const S* __restrict__ from,
+                                          S* __restrict__ to, Real<S>* __restrict__ moments) {
+    constexpr int GROUP = OPEN / CELLS;
+    __shared__ uint32_t around[GROUP * DIRECTIONS];
+    const uint32_t begin = blockIdx.x * GROUP;
+    const uint32_t here = min(static_cast<uint32_t>(GROUP), count - begin);
+    for (uint32_t i = threadIdx.x; i < here * DIRECTIONS; i += OPEN) {
+        const size_t row = list[begin + i / DIRECTIONS];
+        around[i] = neighbors[row * DIRECTIONS + i % DIRECTIONS];
+    }
+    const uint32_t place = threadIdx.x / CELLS;
+    const int own = threadIdx.x % CELLS;
+    const uint32_t slot = list[begin + min(place, here - 1)];
+    const bool steps = place < here && (stepped[slot] >> own & 1);
+    __syncthreads();
+    if (!steps) {
+        return;
+    }
+    const At at(slot, own);
+    Real<S> f[L::Q];
+#pragma unroll
+    for (int q = 0; q < L::Q; q++) {
+        int toward, cell;
+        source<L>(at.x, q, toward, cell);
+        uint32_t next = around[place * DIRECTIONS + toward];
+        if (next >= slots) {
+            // The level ends here: these are the outer ghost cells, whose values are not used.
+            next = slot;
+            cell = own;
+        }
+        f[q] = widen(from[(static_cast<size_t>(next) * L::Q + q) * CELLS + cell]);
+    }
+    finish<L, S, O, EDDY>(slot, own, exchanging, relax, f, to, moments);
+}
+
+// A slot with cut links, edges of the box, or solid cells in it or around it: a thread block each. First the populations that
+// walls reflect and faces let in, queued, so that all threads share them; so are the cells whose moments ghost cells take, once
+// for all populations that need them. Then the step. Cells that are not stepped keep what `to` has.
+template <class L, class S, class O, bool EDDY>
+__device__ __forceinline__ void step_bounded(const Level& level, const uint32_t* bounded, const uint64_t* stepped,
+                                             uint32_t exchanging, const Relaxation<Real<S>>& relax,
+                                             const S* __restrict__ from, S* to,
+                                             Real<S>* __restrict__ moments_of_cells) {
     using T = Real<S>;
     __shared__ Moments<T> moments;
+    __shared__ uint32_t around[DIRECTIONS];
+    __shared__ uint64_t solids[DIRECTIONS];
+    __shared__ Links links[CELLS];
     __shared__ uint16_t queue[CELLS * L::Q];
     __shared__ uint8_t inner[HALO];
     __shared__ uint32_t length, inners;
-    const uint32_t slot = walled[blockIdx.x];
+    const uint32_t slot = bounded[blockIdx.x];
     const int own = threadIdx.x;
     if (own == 0) {
         length = inners = 0;
     }
-    if (own < sizeof(moments.known) / sizeof(moments.known[0])) {
-        moments.known[own] = 0;
+    for (int i = own; i < DIRECTIONS; i += BOUNDED) {
+        const uint32_t next = level.neighbors[static_cast<size_t>(slot) * DIRECTIONS + i];
+        around[i] = next;
+        solids[i] = next < level.slots ? level.solid[next] : 0;
+    }
+    for (int i = own; i < sizeof(moments.known) / sizeof(moments.known[0]); i += BOUNDED) {
+        moments.known[i] = 0;
+    }
+    const bool steps = own < CELLS && (stepped[slot] >> (own & (CELLS - 1)) & 1);
+    const At at(slot, own & (CELLS - 1));
+    const Links cut = steps ? level.links(at) : Links{0, 0};
+    if (own < CELLS) {
+        links[own] = cut;
     }
     __syncthreads();
-    if (own < CELLS && (stepped[slot] >> own & 1)) {
-        const At at(slot, own);
-        const Links links = level.links(at);
-        const Faces faces(level, at);
-        uint32_t back = 0;
+    uint32_t back = 0;
+    if (steps) {
 #pragma unroll
         for (int q = 1; q < L::Q; q++) {
             int toward, cell;
             source<L>(at.x, q, toward, cell);
-            const uint32_t block = level.neighbors[static_cast<size_t>(slot) * DIRECTIONS + toward];
-            back |= static_cast<uint32_t>(is_reflected<L>(block, links, q)) << q;
+            const bool is_reflected = around[toward] == OUTSIDE || cut.cut(direction_of<L>(opposite(q)));
+            back |= static_cast<uint32_t>(is_reflected) << q;
         }
+        const Faces faces(level, at);
         if (faces.take_moments != 0) {
             int step[D] = {};
             const auto add = [&]() {
@@ -129,13 +309,13 @@ __device__ __forceinline__ void add_walls(const Level& level, const uint32_t* wa
             }
         }
         uint32_t place = back == 0 ? 0 : atomicAdd(&length, __popc(back));
-        for (; back != 0; back &= back - 1) {
-            queue[place++] = static_cast<uint16_t>(own << 5 | (__ffs(back) - 1));
+        for (uint32_t rest = back; rest != 0; rest &= rest - 1) {
+            queue[place++] = static_cast<uint16_t>(own << 5 | (__ffs(rest) - 1));
         }
     }
     __syncthreads();
     const View<L, S> view{level, from, &moments};
-    for (uint32_t i = threadIdx.x; i < inners; i += SPECIAL) {
+    for (uint32_t i = own; i < inners; i += BOUNDED) {
         const int place = inner[i];
         int step[D];
         for (int a = 0, rest = place; a < D; a++, rest /= 6) {
@@ -153,83 +333,37 @@ __device__ __forceinline__ void add_walls(const Level& level, const uint32_t* wa
     }
     __syncthreads();
 #pragma unroll 1
-    for (uint32_t i = threadIdx.x; i < length; i += SPECIAL) {
+    for (uint32_t i = own; i < length; i += BOUNDED) {
         const int q = queue[i] & 31, cell = queue[i] >> 5;
-        const At at(slot, cell);
-        to[(static_cast<size_t>(slot) * L::Q + q) * CELLS + cell] = narrow<S>(pull(view, at, q, level.links(at)));
-    }
-}
-
-// The special slots, with anything around them; cells that are not stepped keep what `to` has, and slots
-// below `exchanging` write transferred moments.
-template <class L, class S, class O, bool EDDY>
-__device__ __forceinline__ void step_special(const Level& level, const uint64_t* stepped, uint32_t exchanging,
-                                             const Relaxation<Real<S>>& relax, const S* __restrict__ from, S* to,
-                                             Real<S>* __restrict__ moments) {
-    using T = Real<S>;
-    constexpr int GROUP = SPECIAL / CELLS;
-    __shared__ uint32_t around[GROUP * DIRECTIONS];
-    __shared__ uint64_t solids[GROUP * DIRECTIONS];
-    const uint32_t begin = blockIdx.x * GROUP;
-    const uint32_t here = min(static_cast<uint32_t>(GROUP), level.special - begin);
-    for (uint32_t i = threadIdx.x; i < here * DIRECTIONS; i += SPECIAL) {
-        const uint32_t slot = level.neighbors[static_cast<size_t>(begin) * DIRECTIONS + i];
-        around[i] = slot;
-        solids[i] = slot < level.slots ? level.solid[slot] : 0;
+        // Where the collision reads it and puts the cell's new value: shared memory would be taken from the first-level cache.
+        to[(static_cast<size_t>(slot) * L::Q + q) * CELLS + cell] = narrow<S>(pull(view, At(slot, cell), q, links[cell]));
     }
     __syncthreads();
-    const uint32_t place = threadIdx.x / CELLS;
-    const int own = threadIdx.x % CELLS;
-    const At at(begin + place, own);
-    if (place >= here || !(stepped[at.slot] >> own & 1)) {
+    if (!steps) {
         return;
     }
-    const Links links = level.links(at);
-    S* out = to + static_cast<size_t>(at.slot) * (L::Q * CELLS) + own;
     T f[L::Q];
 #pragma unroll
     for (int q = 0; q < L::Q; q++) {
-        int toward, cell;
+        if (back >> q & 1) {
+            f[q] = widen(to[(static_cast<size_t>(slot) * L::Q + q) * CELLS + own]);
+            continue;
+        }
+        int toward, cell, population = q;
         source<L>(at.x, q, toward, cell);
-        uint32_t slot = around[place * DIRECTIONS + toward];
-        const bool back = q > 0 && is_reflected<L>(slot, links, q);
-        int population = q;
-        if (slot >= level.slots) {
-            // The level ends here: these are the outer ghost cells, whose values are not used.
-            slot = at.slot;
+        uint32_t next = around[toward];
+        if (next >= level.slots) {
+            // As in `step_open`.
+            next = slot;
             cell = own;
-        } else if (solids[place * DIRECTIONS + toward] >> cell & 1) {
-            slot = at.slot;
+        } else if (solids[toward] >> cell & 1) {
+            next = slot;
             cell = own;
             population = opposite(q);
         }
-        const S* source = from + (static_cast<size_t>(slot) * L::Q + population) * CELLS + cell;
-        f[q] = widen(back ? out[q * CELLS] : *source);
+        f[q] = widen(from[(static_cast<size_t>(next) * L::Q + population) * CELLS + cell]);
     }
-    Fluid<T> fluid = fluid_of<L>(f, relax);
-    if (O::READS_STRESS || EDDY || at.slot < exchanging) {
-        add_stress<L>(f, fluid);
-    }
-    if (at.slot < exchanging) {
-        // The stress as the level's own viscosity would have it: a rate of strain in other units, which is continuous
-        // where levels meet.
-        const T share = EDDY ? relax.tau / tau_of_stress(relax, fluid) : T(1);
-        T* row = moments + static_cast<size_t>(at.slot) * (EXCHANGED * CELLS) + own;
-        row[0] = fluid.rho;
-#pragma unroll
-        for (int a = 0; a < D; a++) {
-            row[(1 + a) * CELLS] = fluid.density() * fluid.u[a];
-        }
-#pragma unroll
-        for (int n = 0; n < PAIRS; n++) {
-            row[(1 + D + n) * CELLS] = EDDY ? share * fluid.stress[n] : fluid.stress[n];
-        }
-    }
-    collide<L, O, EDDY>(at.slot < exchanging ? relax.between_levels() : relax, fluid, f);
-#pragma unroll
-    for (int q = 0; q < L::Q; q++) {
-        out[q * CELLS] = narrow<S>(f[q]);
-    }
+    finish<L, S, O, EDDY>(slot, own, exchanging, relax, f, to, moments_of_cells);
 }
 
 #define ENTRY(L, l, S, s, NAME, O, EDDY)                                                                               \
@@ -238,21 +372,25 @@ __device__ __forceinline__ void step_special(const Level& level, const uint64_t*
                                  const S* __restrict__ from, S* __restrict__ to) {                                     \
         step_plain<L, S, O, EDDY>(neighbors, first, slots, relax, from, to);                                           \
     }                                                                                                                  \
-    extern "C" __global__ void __launch_bounds__(SPECIAL)                                                              \
-        special_##NAME##_##l##_##s(LEVEL_PARAMETERS, const uint64_t* stepped, uint32_t exchanging,                     \
-                                   Relaxation<Real<S>> relax, const S* __restrict__ from, S* to,                       \
-                                   Real<S>* __restrict__ moments) {                                                    \
-        step_special<L, S, O, EDDY>(LEVEL, stepped, exchanging, relax, from, to, moments);                             \
+    extern "C" __global__ void __launch_bounds__(FACED)                                                                \
+        faced_##NAME##_##l##_##s(LEVEL_PARAMETERS, const uint32_t* faced, Relaxation<Real<S>> relax,                   \
+                                 const S* __restrict__ from, S* __restrict__ to) {                                     \
+        step_faced<L, S, O, EDDY>(LEVEL, faced, relax, from, to);                                                      \
+    }                                                                                                                  \
+    extern "C" __global__ void __launch_bounds__(OPEN)                                                                 \
+        open_##NAME##_##l##_##s(const uint32_t* neighbors, uint32_t slots, const uint32_t* list, uint32_t count,       \
+                                const uint64_t* stepped, uint32_t exchanging, Relaxation<Real<S>> relax,               \
+                                const S* __restrict__ from, S* __restrict__ to, Real<S>* __restrict__ moments) {       \
+        step_open<L, S, O, EDDY>(neighbors, slots, list, count, stepped, exchanging, relax, from, to, moments);        \
+    }                                                                                                                  \
+    extern "C" __global__ void __launch_bounds__(BOUNDED)                                                              \
+        bounded_##NAME##_##l##_##s(LEVEL_PARAMETERS, const uint32_t* bounded, const uint64_t* stepped,                 \
+                                   uint32_t exchanging, Relaxation<Real<S>> relax, const S* __restrict__ from,         \
+                                   S* to, Real<S>* __restrict__ moments) {                                             \
+        step_bounded<L, S, O, EDDY>(LEVEL, bounded, stepped, exchanging, relax, from, to, moments);                    \
     }
 #define OPERATOR(L, l, S, s, NAME, O) ENTRY(L, l, S, s, NAME, O, false) ENTRY(L, l, S, s, NAME##_eddy, O, true)
-#define WALLS(L, l, S, s)                                                                                              \
-    extern "C" __global__ void __launch_bounds__(SPECIAL)                                                              \
-        walls_##l##_##s(LEVEL_PARAMETERS, const uint32_t* walled, const uint64_t* stepped, const S* __restrict__ from, \
-                        S* __restrict__ to) {                                                                          \
-        add_walls<L, S>(LEVEL, walled, stepped, from, to);                                                             \
-    }
-#define EACH(L, l, S, s)                                                                                               \
-    OPERATOR(L, l, S, s, trt, Trt) OPERATOR(L, l, S, s, regularized, Regularized) WALLS(L, l, S, s)
+#define EACH(L, l, S, s) OPERATOR(L, l, S, s, trt, Trt) OPERATOR(L, l, S, s, regularized, Regularized)
 EACH_LATTICE(EACH)
 #if CUTLINK_D == 2
 #define MORE(S, s) OPERATOR(D2Q9, d2q9, S, s, kbc, Kbc)

@@ -1,6 +1,6 @@
-//! Three launches: `walls` writes the populations that cut links and faces reflect or let in; `special` steps blocks with
-//! anything but fluid around them; `plain` steps the others, beside the first two. Apart, `walls` alone has the register
-//! pressure of the wall schemes.
+//! Launches side by side, by what is around a block: `bounded` steps blocks with cut links, edges of the box or solid cells; `open`
+//! those beside another level, `faced` those at one face of the box, and `plain` the rest. Apart, each has the registers and the
+//! loads that it needs, and the few, slow blocks at walls delay no others.
 
 use super::{STEP, entry, give};
 use crate::{
@@ -19,7 +19,11 @@ use cutlink_device::{
 
 /// As in `step.cu`.
 const PLAIN: u32 = 128;
-const SPECIAL: u32 = 64;
+const OPEN: u32 = 64;
+const BOUNDED: u32 = 64;
+const fn faced_threads(d: usize) -> u32 {
+    if d == 2 { 32 } else { 64 }
+}
 
 pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
     cuda: &Cuda,
@@ -29,69 +33,102 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
     to: &mut CudaBuf<S>,
     moments: &mut CudaBuf<S::Real>,
 ) -> Result<(), SolverError> {
-    macro_rules! both {
+    macro_rules! entries {
         ($name:literal) => {
             match relax.closure {
-                closure::NONE => (
-                    entry!("special_", $name, L, S),
+                closure::NONE => [
+                    entry!("bounded_", $name, L, S),
+                    entry!("open_", $name, L, S),
+                    entry!("faced_", $name, L, S),
                     entry!("plain_", $name, L, S),
-                ),
-                _ => (
-                    entry!("special_", concat!($name, "_eddy"), L, S),
+                ],
+                _ => [
+                    entry!("bounded_", concat!($name, "_eddy"), L, S),
+                    entry!("open_", concat!($name, "_eddy"), L, S),
+                    entry!("faced_", concat!($name, "_eddy"), L, S),
                     entry!("plain_", concat!($name, "_eddy"), L, S),
-                ),
+                ],
             }
         };
     }
-    let (special, plain) = match relax.operator {
-        operator::REGULARIZED => both!("regularized"),
-        operator::CUMULANT => both!("cumulant"),
-        operator::KBC => both!("kbc"),
-        _ => both!("trt"),
+    let [bounded_entry, open_entry, faced_entry, plain_entry] = match relax.operator {
+        operator::REGULARIZED => entries!("regularized"),
+        operator::CUMULANT => entries!("cumulant"),
+        operator::KBC => entries!("kbc"),
+        _ => entries!("trt"),
     };
     let cells = dims::cells(D);
     // Plain slots need nothing of the others.
     let own_end = level.halo.own_end();
-    let (special_slots, plain_slots) = (level.special * cells, (own_end - level.special) * cells);
-    let to = to.share();
-    let mut first = |cuda: &Cuda| -> Result<(), SolverError> {
-        let launch = give(cuda.launch(&STEP, D, entry!("walls", L, S)), level)
-            .buf(&level.walled)
-            .buf(&level.stepped)
-            .buf(from)
-            .val(to);
-        // SAFETY: tables of one level; populations of all its slots; a thread block a slot with walls.
-        unsafe { launch.run(LaunchGrid::blocks(level.walled.len(), SPECIAL))? };
-        let launch = give(cuda.launch(&STEP, D, special), level)
+    let plain_slots = (own_end - level.special) * cells;
+    let (to, moments) = (to.share(), moments.share());
+    let bounded = |cuda: &Cuda| -> Result<(), SolverError> {
+        let launch = give(cuda.launch(&STEP, D, bounded_entry), level)
+            .buf(&level.bounded)
             .buf(&level.stepped)
             .val(level.exchanging as u32)
             .val(relax)
             .buf(from)
             .val(to)
-            .out(moments);
-        // SAFETY: as above; moments of the exchanging slots; a thread a cell of the special ones.
-        unsafe { launch.run(LaunchGrid::over(special_slots, SPECIAL))? };
+            .val(moments);
+        // SAFETY: tables of one level; populations of all its slots, and moments of the exchanging ones; a thread block a
+        // slot, each of which is in one list.
+        unsafe { launch.run(LaunchGrid::blocks(level.bounded.len(), BOUNDED))? };
         Ok(())
     };
-    let second = |cuda: &Cuda| -> Result<(), SolverError> {
+    let open = |cuda: &Cuda| -> Result<(), SolverError> {
         let launch = cuda
-            .launch(&STEP, D, plain)
+            .launch(&STEP, D, open_entry)
+            .buf(&level.neighbors)
+            .val(level.slots as u32)
+            .buf(&level.open)
+            .val(level.open.len() as u32)
+            .buf(&level.stepped)
+            .val(level.exchanging as u32)
+            .val(relax)
+            .buf(from)
+            .val(to)
+            .val(moments);
+        // SAFETY: as above; a thread a cell.
+        unsafe { launch.run(LaunchGrid::over(level.open.len() * cells, OPEN))? };
+        Ok(())
+    };
+    let faced = |cuda: &Cuda| -> Result<(), SolverError> {
+        let launch = give(cuda.launch(&STEP, D, faced_entry), level)
+            .buf(&level.faced)
+            .val(relax)
+            .buf(from)
+            .val(to);
+        // SAFETY: as above; all neighbours of the listed slots but those beyond a face are slots of the level.
+        unsafe { launch.run(LaunchGrid::blocks(level.faced.len(), faced_threads(D)))? };
+        Ok(())
+    };
+    let plain = |cuda: &Cuda| -> Result<(), SolverError> {
+        let launch = cuda
+            .launch(&STEP, D, plain_entry)
             .buf(&level.neighbors)
             .val(level.special as u32)
             .val(own_end as u32)
             .val(relax)
             .buf(from)
             .val(to);
-        // SAFETY: all neighbours of the slots from `special` on are slots of the level; the slots written are
-        // those that `first` does not write.
+        // SAFETY: all neighbours of the slots from `special` on are slots of the level; no special slot is written.
         unsafe { launch.run(LaunchGrid::over(plain_slots, PLAIN))? };
         Ok(())
     };
-    match special_slots.min(plain_slots) {
-        0 => {
-            first(cuda)?;
-            second(cuda)
+    let special = |cuda: &Cuda| {
+        let others = |cuda: &Cuda| open(cuda).and_then(|()| faced(cuda));
+        match level
+            .bounded
+            .len()
+            .min(level.open.len() + level.faced.len())
+        {
+            0 => bounded(cuda).and_then(|()| others(cuda)),
+            _ => cuda.both(bounded, others),
         }
-        _ => cuda.both(first, second),
+    };
+    match level.special.min(plain_slots) {
+        0 => special(cuda).and_then(|()| plain(cuda)),
+        _ => cuda.both(special, plain),
     }
 }

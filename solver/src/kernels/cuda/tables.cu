@@ -201,16 +201,27 @@ extern "C" __global__ void copy_cuts(const uint32_t* blocks, uint32_t count, con
     }
 }
 
-extern "C" __global__ void flag_walls(const uint64_t* boundary, uint32_t count, const uint32_t* neighbors,
-                                      uint8_t* linked, uint8_t* walled) {
+extern "C" __global__ void flag_walls(const uint64_t* boundary, uint32_t count, uint32_t exchanging,
+                                      const uint32_t* neighbors, const uint64_t* solid, uint32_t slots, uint8_t* linked,
+                                      uint8_t* walled, uint8_t* faced, uint8_t* bounded, uint8_t* open) {
     const uint32_t i = thread_index();
     if (i >= count) {
         return;
     }
-    bool wall = boundary[i] != 0;
-    linked[i] = wall;
-    for (int direction = 0; !wall && direction < DIRECTIONS; direction++) {
-        wall = neighbors[static_cast<size_t>(i) * DIRECTIONS + direction] == OUTSIDE;
+    const bool link = boundary[i] != 0;
+    bool ends = false, solids = false;
+    int outside = 0;
+    for (int direction = 0; direction < DIRECTIONS; direction++) {
+        const uint32_t next = neighbors[static_cast<size_t>(i) * DIRECTIONS + direction];
+        outside += next == OUTSIDE;
+        ends = ends || next == NONE;
+        solids = solids || (next < slots && solid[next] != 0);
     }
+    const bool wall = link || outside > 0;
+    const bool face = i >= exchanging && !ends && !solids && !link && outside == DIRECTIONS / 3;
+    linked[i] = link;
     walled[i] = wall;
+    faced[i] = face;
+    bounded[i] = (wall && !face) || solids;
+    open[i] = !wall && !solids;
 }

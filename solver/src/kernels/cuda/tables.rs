@@ -3,7 +3,7 @@
 use super::TABLES;
 use crate::{
     SolverError,
-    tables::{Cuts, Places, Slots},
+    tables::{Cuts, Places, Slots, Walls},
 };
 use cutlink_amr::{NONE, dims};
 use cutlink_device::{
@@ -203,24 +203,46 @@ pub(super) fn cuts<const D: usize>(
 pub(super) fn walls<const D: usize>(
     cuda: &Cuda,
     boundary: &CudaBuf<u64>,
-    neighbors: &CudaBuf<u32>,
-) -> Result<[CudaBuf<u32>; 2], SolverError> {
+    places: &Places<D, Cuda>,
+    exchanging: usize,
+) -> Result<Walls<Cuda>, SolverError> {
     let special = boundary.len();
-    let mut flags = [
-        cuda.uninit("flags", special)?,
-        cuda.uninit("flags", special)?,
-    ];
-    let [linked, walled] = &mut flags;
+    let flags = || cuda.uninit::<u8>("flags", special);
+    let mut flags = [flags()?, flags()?, flags()?, flags()?, flags()?];
+    let [linked, walled, faced, bounded, open] = &mut flags;
     let launch = cuda
         .launch(&TABLES, D, "flag_walls")
         .buf(boundary)
         .val(special as u32)
-        .buf(neighbors)
+        .val(exchanging as u32)
+        .buf(&places.neighbors)
+        .buf(&places.solid)
+        .val(places.solid.len() as u32)
         .out(linked)
-        .out(walled);
-    // SAFETY: neighbours of all slots, of which the special ones are the first; a flag for each of these.
+        .out(walled)
+        .out(faced)
+        .out(bounded)
+        .out(open);
+    // SAFETY: neighbours and masks of all slots, of which the special ones are the first; five flags for each of these.
     unsafe { launch.run(LaunchGrid::over(special, THREADS))? };
-    let [linked, walled] = &flags;
-    let linked = cuda.select("slots with links", None, linked)?;
-    Ok([linked, cuda.select("slots with walls", None, walled)?])
+    let mut lists = Vec::new();
+    let mut counts = cuda.alloc::<u64>("lengths of lists", flags.len(), 0)?;
+    for (at, flags) in flags.iter().enumerate() {
+        let mut list = cuda.uninit("special slots", special)?;
+        if special > 0 {
+            cuda.select_into(None, flags, &mut list, &mut counts, at)?;
+        }
+        lists.push(list);
+    }
+    // One wait for all of them.
+    let mut lists = (lists.into_iter().zip(cuda.download(&counts)?))
+        .map(|(list, count)| cuda.shrunk("special slots", list, count as usize));
+    let mut next = || lists.next().expect("five lists");
+    Ok(Walls {
+        linked: next()?,
+        walled: next()?,
+        faced: next()?,
+        bounded: next()?,
+        open: next()?,
+    })
 }

@@ -8,7 +8,7 @@ use crate::{
         wish::{Weight, Wishes},
     },
     kernels::TopologyKernels,
-    tables::{Cuts, Level, Places, Slots},
+    tables::{Cuts, Level, Places, Slots, Walls},
 };
 use cutlink_amr::{Forest, FormerIds};
 use cutlink_device::cuda::{Cuda, CudaBuf};
@@ -54,9 +54,10 @@ impl<const D: usize> TopologyKernels<D> for Cuda {
     fn walls(
         &self,
         boundary: &CudaBuf<u64>,
-        neighbors: &CudaBuf<u32>,
-    ) -> Result<[CudaBuf<u32>; 2], SolverError> {
-        tables::walls::<D>(self, boundary, neighbors)
+        places: &Places<D, Self>,
+        exchanging: usize,
+    ) -> Result<Walls<Self>, SolverError> {
+        tables::walls(self, boundary, places, exchanging)
     }
 
     fn limit(

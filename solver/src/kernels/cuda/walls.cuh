@@ -5,13 +5,13 @@
 #include "moments.cuh"
 
 // A level and its populations after collision; with moments of some cells, if there are any.
-template <class L, class S>
+template <class L, class S, class M = Moments<Real<S>>>
 struct View {
     using T = Real<S>;
 
     const Level& level;
     const S* from;
-    const Moments<T>* moments;
+    const M* moments;
 
     __device__ T f(const At& at, int q) const {
         return widen(from[(static_cast<size_t>(at.slot) * L::Q + q) * CELLS + at.cell()]);
@@ -47,12 +47,12 @@ struct View {
 
     // The velocity of a cell a step away from one of the block that the moments are of; gives its density less 1.
     __device__ T velocity_near(const At& at, const int (&step)[D], const At& near, T (&u)[D]) const {
-        const int place = Moments<T>::place(at.x, step);
+        const int place = moments == nullptr ? 0 : moments->place(at.x, step);
         if (moments == nullptr || !moments->has(place)) {
             return velocity_of<1>(near, u);
         }
         for (int a = 0; a < D; a++) {
-            u[a] = moments->values[(1 + a) * HALO + place];
+            u[a] = moments->values[(1 + a) * M::PLACES + place];
         }
         return moments->values[place];
     }
