@@ -1,9 +1,14 @@
 //! How a flow is shared among ranks, for the forecast and the summary; and the processes that share it.
+//!
+//! **Efficiency**: the time of a root step on one rank, over that on N ranks times N. A step on N ranks takes the largest
+//! share of the work, then the messages: [`exchanges`](Shares::exchanges) one after the other, each with the same delay, and
+//! the bytes of the rank that receives most. Nothing is taken to hide messages. The constants of [`Costs`] are measured
+//! (`docs/performance.md`, "Forecast of ranks").
 
 use crate::{error::Error, mesh::report::bytes};
-use cutlink_device::Route;
+use cutlink_device::{Memory, Route};
 use cutlink_mpi::{MpiError, World};
-use cutlink_solver::{Communicator, Plan, RankSheet, SolverError};
+use cutlink_solver::{Communicator, Params, Plan, Precision, RankSheet, SolverError};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -13,6 +18,65 @@ pub(crate) struct Shares {
     ranks: Vec<RankSheet>,
     /// What carries messages, once the flow has started.
     messages: Option<String>,
+    /// Exchanges of messages in a root step, each of which waits for the one before.
+    exchanges: u64,
+}
+
+/// Bytes of populations per second that steps of plain blocks reach on one H100.
+const GPU_MEMORY: f64 = 2.8e12;
+
+/// Costs of ranks of one host.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Costs {
+    /// Seconds of a root step on one rank.
+    pub(crate) step: f64,
+    /// Seconds of an exchange of small messages.
+    exchange: f64,
+    /// Bytes per second that a rank receives.
+    rate: f64,
+}
+
+impl Costs {
+    /// Of ranks whose flow is in this kind of memory, of a root step that takes as long as so many updates of plain blocks; `speed`:
+    /// such updates per second, measured here. Of GPUs the speed follows from the bytes of an update: a measured box is too small
+    /// to keep one busy.
+    pub(crate) fn new<const D: usize>(
+        memory: Memory,
+        params: &Params<D>,
+        weight: u64,
+        speed: f64,
+    ) -> Self {
+        let step = match memory {
+            Memory::Host => weight as f64 / speed,
+            Memory::Device => {
+                let population = match params.precision {
+                    Precision::F16 => 2,
+                    Precision::F32 => 4,
+                    Precision::F64 => 8,
+                };
+                // Populations are read and written once an update.
+                let update = 2 * params.lattice.velocities() * population;
+                weight as f64 * update as f64 / GPU_MEMORY
+            }
+        };
+        Self {
+            step,
+            ..Self::of(memory)
+        }
+    }
+
+    /// What messages cost.
+    fn of(memory: Memory) -> Self {
+        let (exchange, rate) = match memory {
+            Memory::Host => (100e-6, 3e9),
+            Memory::Device => (29e-6, 250e9),
+        };
+        Self {
+            step: 0.0,
+            exchange,
+            rate,
+        }
+    }
 }
 
 impl Shares {
@@ -20,8 +84,20 @@ impl Shares {
     pub(crate) fn new<const D: usize>(plan: &Plan<'_, D>, ranks: usize) -> Result<Self, Error> {
         let named = |error| Error::from(error).within("--ranks");
         let ranks = plan.ranks(ranks).map_err(named)?;
-        let messages = None;
-        Ok(Self { ranks, messages })
+        Ok(Self {
+            ranks,
+            messages: None,
+            exchanges: exchanges(plan.levels.len()),
+        })
+    }
+
+    /// A forecast of the efficiency; see the module.
+    fn efficiency(&self, costs: &Costs) -> f64 {
+        let ranks = self.ranks.len() as f64;
+        let messages = self.exchanges as f64 * costs.exchange
+            + self.most(|rank| rank.received) as f64 / costs.rate;
+        let step = self.imbalance() * costs.step / ranks + messages;
+        costs.step / (ranks * step)
     }
 
     /// Takes what carries the messages of a flow that has started. A reason why GPUs are not connected is returned.
@@ -62,13 +138,15 @@ impl Shares {
         most * self.ranks.len() as f64
     }
 
-    /// As JSON.
-    pub(crate) fn to_json(&self) -> Value {
+    /// As JSON, with the efficiency if it is to be forecast.
+    pub(crate) fn to_json(&self, costs: Option<&Costs>) -> Value {
         let of = |of: fn(&RankSheet) -> u64| self.ranks.iter().map(of).collect::<Vec<_>>();
         json!({
             "ranks": self.ranks.len(),
             "messages": self.messages,
             "imbalance": self.imbalance(),
+            "exchanges": self.exchanges,
+            "efficiency": costs.map(|costs| self.efficiency(costs)),
             "blocks": of(|rank| rank.blocks),
             "halo_blocks": of(|rank| rank.halo_blocks),
             "received": of(|rank| rank.received),
@@ -77,17 +155,26 @@ impl Shares {
     }
 
     /// One line.
-    pub(crate) fn text(&self) -> String {
+    pub(crate) fn text(&self, costs: &Costs) -> String {
         format!(
-            "{} ranks: at most {:.3} of the mean work, {} blocks and {} of other ranks beside them, {} received a root step, {} of memory",
+            "{} ranks: at most {:.3} of the mean work, {} blocks and {} of other ranks beside them, {} received a root step in {} exchanges, {} of memory; {:.0} % efficient",
             self.ranks.len(),
             self.imbalance(),
             self.most(|rank| rank.blocks),
             self.most(|rank| rank.halo_blocks),
             bytes(self.most(|rank| rank.received)),
+            self.exchanges,
             bytes(self.most(|rank| rank.bytes)),
+            100.0 * self.efficiency(costs),
         )
     }
+}
+
+/// Exchanges in a root step of so many levels: of populations after each step of the finest level, of moments before every
+/// second one of several levels.
+fn exchanges(levels: usize) -> u64 {
+    let steps = 1 << (levels - 1);
+    steps + steps / 2
 }
 
 /// The processes that share a flow.
@@ -132,5 +219,62 @@ impl Communicator for Processes {
 
     fn ended(&self) {
         self.0.release();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two equal ranks of a flow whose root step takes so many milliseconds on one H100.
+    fn on_two_gpus(step_ms: f64, levels: usize, received: u64) -> f64 {
+        let rank = RankSheet {
+            blocks: 1,
+            halo_blocks: 1,
+            work: 0.5,
+            bytes: 1,
+            received,
+        };
+        let shares = Shares {
+            ranks: vec![rank.clone(), rank],
+            messages: None,
+            exchanges: exchanges(levels),
+        };
+        shares.efficiency(&Costs {
+            step: step_ms * 1e-3,
+            ..Costs::of(Memory::Device)
+        })
+    }
+
+    #[test]
+    fn levels_that_meet_share_their_exchanges() {
+        // 1.5 · 2^(L-1), and one of populations alone where there is one level.
+        assert_eq!([1, 2, 4, 5, 6].map(exchanges), [1, 3, 12, 24, 48]);
+    }
+
+    /// Measured on two H100 (docs/performance.md, "Several GPUs"). A periodic box of 512³ has two faces of 512² cells between
+    /// ranks, of which each cell sends five populations.
+    #[test]
+    fn boxes_on_two_gpus_are_as_efficient_as_measured() {
+        let face = |population: u64| 2 * 512 * 512 * 5 * population;
+        let cells = 512f64.powi(3);
+        for (mlups, cells, received, measured) in [
+            (18_467.0, cells, face(4), 0.974),
+            (9_519.0, cells, face(8), 0.980),
+            (18_467.0, 2.0 * cells, face(4), 0.980),
+        ] {
+            let found = on_two_gpus(cells / mlups * 1e-3, 1, received);
+            assert!((found - measured).abs() < 0.02, "{found} {measured}");
+        }
+    }
+
+    /// The time of an exchange was fitted to the f32 sphere, and to nothing else.
+    #[test]
+    fn spheres_on_two_gpus_are_as_efficient_as_measured() {
+        // 17.1 million updates; some megabytes, whose time is below that of one exchange.
+        for (mlups, received, measured) in [(14_262.0, 3 << 20, 1.26), (7_907.0, 6 << 20, 1.56)] {
+            let found = 2.0 * on_two_gpus(17.1e6 / mlups * 1e-3, 4, received);
+            assert!((found / measured - 1.0).abs() < 0.1, "{found} {measured}");
+        }
     }
 }

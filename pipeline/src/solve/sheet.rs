@@ -14,7 +14,7 @@ use crate::{
     options::Root,
     solve::{
         resolve::{Resolved, Until},
-        shares::Shares,
+        shares::{Costs, Shares},
     },
 };
 use cutlink_amr::dims;
@@ -101,7 +101,7 @@ impl Sheet {
         resolved: &Resolved<D>,
         device: &DeviceReport,
         speed: f64,
-        shares: &[Shares],
+        (shares, costs): (&[Shares], &Costs),
     ) -> serde_json::Value {
         let (physics, units) = (&resolved.physics, &resolved.units);
         let level = |l: &LevelSheet| {
@@ -133,7 +133,7 @@ impl Sheet {
             "levels": plan.levels.iter().map(level).collect::<Vec<_>>(),
             "walls": self.walls(),
             "bytes": { "flow": self.flow, "output": self.output },
-            "ranks": shares.iter().map(Shares::to_json).collect::<Vec<_>>(),
+            "ranks": shares.iter().map(|s| s.to_json(Some(costs))).collect::<Vec<_>>(),
             "updates_per_step": self.updates,
             "seconds": self.steps as f64 * self.weight as f64 / speed,
             "unstable": resolved.unstable.as_ref().map(ToString::to_string),
@@ -172,7 +172,7 @@ impl Sheet {
         plan: &Plan<'_, D>,
         resolved: &Resolved<D>,
         speed: f64,
-        shares: &[Shares],
+        (shares, costs): (&[Shares], &Costs),
     ) -> String {
         let (physics, units) = (&resolved.physics, &resolved.units);
         let finest = plan.levels.len() - 1;
@@ -235,7 +235,7 @@ impl Sheet {
             );
         }
         for shares in shares {
-            let _ = writeln!(text, "{}", shares.text());
+            let _ = writeln!(text, "{}", shares.text(costs));
         }
         let most = match resolved.until {
             Until::Steps(_) => "",

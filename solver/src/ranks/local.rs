@@ -215,11 +215,9 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LocalRanks<'
         adaptation.max_cells = max_cells;
         self.each(|run| run.finish())?;
         let (begin, step) = (Instant::now(), self.ranks[0].run.step_count());
-        let own = match self.own.take() {
-            Some(own) => own,
-            None => OwnMesh::of(self.plan.mesh, &Host)?,
-        };
-        self.own = Some(own);
+        if self.own.is_none() {
+            self.own = Some(OwnMesh::of(self.plan.mesh, &Host)?);
+        }
         let whole = &self.whole;
         #[cfg(test)]
         let spoiled = self.spoiled;

@@ -28,8 +28,8 @@ pub(crate) struct Outline {
     pub(crate) slots: Vec<u32>,
     /// Slots of other ranks.
     pub(crate) halo: HaloRanges,
-    /// The directions of populations that each slot of the halo sends to the rank's own ones; [`WHOLE`] for all that it has.
-    needs: Vec<(u32, u32)>,
+    /// What each slot of the halo sends to the rank's own ones: see [`NEAR`].
+    needs: Vec<(u32, u64)>,
 }
 
 impl Outline {
@@ -69,7 +69,11 @@ impl Outline {
 }
 
 /// All populations of a slot.
-const WHOLE: u32 = u32::MAX;
+const WHOLE: u64 = u64::MAX;
+
+/// What a slot sends, a bit each: from 0 on the directions of populations that stream there; from here on the directions of
+/// slots that read all populations of the cells within two of them.
+const NEAR: usize = 27;
 
 /// A level of the whole flow, and who has which slots.
 pub(crate) struct WholeLevel<'a, const D: usize> {
@@ -88,20 +92,22 @@ impl<const D: usize> WholeLevel<'_, D> {
         &self.level().neighbors[slot * directions..][..directions]
     }
 
-    /// The halo of a rank, in ascending order, and what its slots are to send: the directions towards own slots, and everything to
-    /// slots at walls and faces and near modelled walls, whose conditions read more than what streams.
-    fn needs(&self, rank: u32) -> Vec<(u32, u32)> {
+    /// The halo of a rank, in ascending order, and what its slots are to send: what streams into own slots; to those at walls and
+    /// faces, whose conditions read two cells deep, all that is near; and where walls are modelled everything.
+    fn needs(&self, rank: u32) -> Vec<(u32, u64)> {
         let (level, dragged) = (self.level(), &self.level().modeled.dragged);
-        let mut directions = vec![0u32; level.slots];
+        let is_modeled = !level.modeled.cells.is_empty();
+        let mut directions = vec![0u64; level.slots];
         let own = |&slot: &usize| self.owners[slot] == rank;
         for slot in (0..level.slots).filter(own) {
             let is_dragged = dragged.binary_search_by_key(&(slot as u32), |cell| cell.slot);
-            let is_walled =
-                is_dragged.is_ok() || level.walled.binary_search(&(slot as u32)).is_ok();
+            let is_walled = level.walled.binary_search(&(slot as u32)).is_ok();
+            let is_whole = is_dragged.is_ok() || is_walled && is_modeled;
             for (direction, &next) in self.neighbors(slot).iter().enumerate() {
                 if (next as usize) < level.slots && self.owners[next as usize] != rank {
                     let back = dims::directions(D) - 1 - direction;
-                    directions[next as usize] |= if is_walled { WHOLE } else { 1 << back };
+                    let near = u64::from(is_walled) << (NEAR + back);
+                    directions[next as usize] |= if is_whole { WHOLE } else { 1 << back | near };
                 }
             }
         }
@@ -352,23 +358,41 @@ impl<const D: usize> Whole<D> {
     }
 }
 
-/// The places in a slot, by velocity and cell, that stream into blocks in some directions; all places for [`WHOLE`].
-fn streaming<const D: usize, L: Lattice>(directions: u32) -> impl Iterator<Item = (usize, usize)> {
+/// The places in a slot, by velocity and cell, of what it sends.
+fn sent<const D: usize, L: Lattice>(needs: u64) -> impl Iterator<Item = (usize, usize)> {
     let leaves = move |q: usize, cell: usize| {
         let local = dims::unravel::<D>(cell, 4);
         let to: [i32; D] = std::array::from_fn(|a| (local[a] + L::C[q][a]) >> 2);
-        directions >> dims::direction(to) & 1 == 1
+        needs >> dims::direction(to) & 1 == 1
     };
+    let near: u64 = (0..dims::cells(D))
+        .filter(|&cell| is_near::<D>(needs, cell))
+        .map(|cell| 1 << cell)
+        .sum();
     let all = (0..L::Q).flat_map(|q| (0..dims::cells(D)).map(move |cell| (q, cell)));
-    all.filter(move |&(q, cell)| directions == WHOLE || leaves(q, cell))
+    all.filter(move |&(q, cell)| needs == WHOLE || near >> cell & 1 == 1 || leaves(q, cell))
+}
+
+/// Whether a cell is within two of a slot that reads all that is near.
+fn is_near<const D: usize>(needs: u64, cell: usize) -> bool {
+    let local = dims::unravel::<D>(cell, 4);
+    (0..dims::directions(D)).any(|direction| {
+        let step = dims::step::<D>(direction);
+        let is_within = |a: usize| match step[a] {
+            -1 => local[a] < 2,
+            1 => local[a] >= 2,
+            _ => true,
+        };
+        needs >> (NEAR + direction) & 1 == 1 && (0..D).all(is_within)
+    })
 }
 
 /// Populations that a rank receives after a step of a level.
 pub(crate) fn streamed<const D: usize, L: Lattice>(outline: &Outline) -> usize {
     let mut known = BTreeMap::new();
-    let count = |&(_, directions): &(u32, u32)| {
-        let of_mask = || streaming::<D, L>(directions).count();
-        *known.entry(directions).or_insert_with(of_mask)
+    let count = |&(_, needs): &(u32, u64)| {
+        let of_mask = || sent::<D, L>(needs).count();
+        *known.entry(needs).or_insert_with(of_mask)
     };
     outline.needs.iter().map(count).sum()
 }
@@ -385,10 +409,9 @@ pub(crate) fn halo<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
     // The places, in this rank's buffers, of what rank `to` gets from rank `from`.
     let populations = |from: u32, to: usize| -> Vec<u64> {
         let needs = outlines[to].needs.iter();
-        let of_slot = |&(slot, directions): &(u32, u32)| {
+        let of_slot = |&(slot, needs): &(u32, u64)| {
             let first = local[slot as usize] as usize * L::Q * cells;
-            streaming::<D, L>(directions)
-                .map(move |(q, cell)| (first + B::place::<L>(q, cell)) as u64)
+            sent::<D, L>(needs).map(move |(q, cell)| (first + B::place::<L>(q, cell)) as u64)
         };
         let of_rank = needs.filter(|&&(slot, _)| owners[slot as usize] == from);
         of_rank.flat_map(of_slot).collect()
@@ -426,7 +449,7 @@ fn both_ways<T: Item, B: Backend>(
 }
 
 /// Whether a cell lies at a face of its block that is towards one of some directions.
-fn is_beside<const D: usize>(directions: u32, cell: usize) -> bool {
+fn is_beside<const D: usize>(directions: u64, cell: usize) -> bool {
     let local = dims::unravel::<D>(cell, 4);
     (0..D).any(|axis| {
         let step = |by: i32| std::array::from_fn(|a| if a == axis { by } else { 0 });
@@ -446,7 +469,7 @@ fn fields<const D: usize, B: FlowKernels<D>>(
     let local = outlines[rank].local(owners.len());
     let places = |from: u32, to: usize| -> Vec<u64> {
         let needs = outlines[to].needs.iter();
-        let of_slot = |&(slot, directions): &(u32, u32)| {
+        let of_slot = |&(slot, directions): &(u32, u64)| {
             let first = local[slot as usize] as usize * (1 + D) * cells;
             let beside = (0..cells).filter(move |&cell| is_beside::<D>(directions, cell));
             beside.flat_map(move |cell| (0..=D).map(move |row| (first + row * cells + cell) as u64))

@@ -5,9 +5,7 @@ use crate::{
     error::{Error, ErrorKind},
     fields::{Body, Moment},
     output,
-    solve::{
-        bulk::Bulk, means::Statistics, parts::Parts, resolve::Until, shares::Shares, watch::Growth,
-    },
+    solve::{bulk::Bulk, means::Statistics, parts::Parts, resolve::Until, watch::Growth},
 };
 use cutlink_solver::{Flow, Snapshot};
 use cutlink_voxelizer::Mesh;
@@ -81,7 +79,7 @@ impl<const D: usize> Run<'_, D> {
             "seconds": seconds,
             "set_up": self.set_up,
             "bytes": { "flow": self.sheet.flow, "output": self.sheet.output },
-            "ranks": self.shares.as_ref().map(Shares::to_json),
+            "ranks": self.shares.as_ref().map(|s| s.to_json(None)),
             "walls": self.sheet.walls(),
             "patches": statistics.summary(),
             "parts": parts.as_ref().map(Parts::summary),

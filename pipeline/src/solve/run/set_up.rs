@@ -20,7 +20,7 @@ use crate::{
         earlier::{self, Earlier},
         notes, recirculation, reference,
         resolve::{CaseGrid, Resolved},
-        shares::{Shares, processes},
+        shares::{Costs, Shares, processes},
         sheet::{self, Sheet},
         turbulence,
     },
@@ -363,14 +363,15 @@ where
     }
     let planned = if inputs.only_plan || observer.wants_summary() {
         let speed = sheet::calibrate(backend, &plan.params)?;
+        let costs = Costs::new(B::MEMORY, &plan.params, sheet.weight, speed);
         let device = &inputs.device;
         let text = format!(
             "device  {}\n{}",
             device.text(),
-            sheet.text(&plan, &resolved, speed, &shares)
+            sheet.text(&plan, &resolved, speed, (&shares, &costs))
         );
         observer.summary(&text)?;
-        let json = sheet.to_json(&plan, &resolved, device, speed, &shares);
+        let json = sheet.to_json(&plan, &resolved, device, speed, (&shares, &costs));
         Some(RunPlan { text, json })
     } else {
         None
