@@ -1,29 +1,17 @@
 //! Numbers of new cells, split faces and edges, by scans.
 
+use super::hexes::Hexes;
+use super::shape::{Shape, is_plain};
+use super::tets::Tets;
 use super::view::View;
-use crate::kernels::{ClosedMarks, Corners, NONE, SplitCounts, SplitNumbers};
+use crate::kernels::{CellShape, ClosedMarks, Corners, NONE, SplitCounts, SplitNumbers};
 use crate::refine::{RefineError, unfit};
 use cutlink_device::{Host, scan};
 use rayon::prelude::*;
 
-/// The 12 edges of a cell: two corners. `EDGES` of `hex.cuh`.
-pub(super) const EDGES: [[usize; 2]; 12] = [
-    [0, 1],
-    [2, 3],
-    [4, 5],
-    [6, 7],
-    [0, 2],
-    [1, 3],
-    [4, 6],
-    [5, 7],
-    [0, 4],
-    [1, 5],
-    [2, 6],
-    [3, 7],
-];
-
 pub(super) fn number(
     view: View<'_>,
+    shape: CellShape,
     corners: &[Corners],
     marks: &[u8],
     closed: ClosedMarks,
@@ -42,8 +30,11 @@ pub(super) fn number(
     split.par_extend((0..faces).into_par_iter().map(is_split));
     split.push(0);
     let all_split = scan::exclusive_scan(&mut split).unwrap_or(u32::MAX);
-    let is_unfit =
-        |&face: &usize| split[face] != split[face + 1] && view.quad(face).contains(&NONE);
+    let has_corners = |face: usize| match shape {
+        CellShape::Hexahedron => !view.side::<4>(face).contains(&NONE),
+        CellShape::Tetrahedron => !view.side::<3>(face).contains(&NONE),
+    };
+    let is_unfit = |&face: &usize| split[face] != split[face + 1] && !has_corners(face);
     if let Some(face) = (0..faces).into_par_iter().find_first(is_unfit) {
         return Err(unfit(face));
     }
@@ -52,7 +43,10 @@ pub(super) fn number(
         .into_par_iter()
         .filter(is_marked)
         .collect();
-    let edges = edges(view, corners, &marked);
+    let edges = match shape {
+        CellShape::Hexahedron => edges::<Hexes>(view, corners, &marked),
+        CellShape::Tetrahedron => edges::<Tets>(view, corners, &marked),
+    };
     let mut edge_start = super::group::filled("split edges by point", view.points.len() + 1)?;
     for edge in &edges {
         edge_start[(edge >> 32) as usize] += 1;
@@ -60,6 +54,7 @@ pub(super) fn number(
     scan::exclusive_scan(&mut edge_start);
     let internal = view.neighbour.len();
     let counts = SplitCounts {
+        shape,
         points: view.points.len(),
         faces,
         internal,
@@ -89,11 +84,11 @@ fn is_split(view: View<'_>, marks: &[u8], face: usize) -> bool {
 }
 
 /// The edges of marked cells that have no point yet, ascending.
-fn edges(view: View<'_>, corners: &[Corners], marked: &[u32]) -> Vec<u64> {
+fn edges<S: Shape>(view: View<'_>, corners: &[Corners], marked: &[u32]) -> Vec<u64> {
     let of_cell = |&cell: &u32| {
         let (cell, corners) = (cell as usize, corners[cell as usize]);
-        let is_plain = view.is_plain(cell);
-        let ends = EDGES.into_iter().map(move |ends| ends.map(|c| corners[c]));
+        let is_plain = is_plain::<S>(view, cell);
+        let ends = S::EDGES.iter().map(move |ends| ends.map(|c| corners[c]));
         let new = ends.filter(move |&[a, b]| is_plain || view.hanging(cell, a, b) == NONE);
         new.map(|[a, b]| key(a, b))
     };
