@@ -1,8 +1,9 @@
 //! Marks under 2:1. Levels around a point are gathered by face: a face has those of its cells, a cell those of its faces.
 
+use super::group::collected;
 use super::view::View;
 use crate::kernels::{ClosedMarks, Corners, NONE};
-use crate::refine::CellPath;
+use crate::refine::{CellPath, RefineError};
 use cutlink_device::shared;
 use rayon::prelude::*;
 use std::sync::atomic::Ordering::Relaxed;
@@ -12,15 +13,11 @@ pub(super) fn close(
     paths: &[CellPath],
     corners: &[Corners],
     marks: &mut [u8],
-) -> ClosedMarks {
+) -> Result<ClosedMarks, RefineError> {
     // Levels that cells may have: one beyond the least around each of their points.
     let limit = |(level, corners): (&u8, &Corners)| level + u8::from(corners[0] != NONE);
-    let mut most: Vec<u8> = view
-        .cell_levels
-        .par_iter()
-        .zip(corners)
-        .map(limit)
-        .collect();
+    let each = view.cell_levels.par_iter().zip(corners);
+    let mut most = collected("levels of cells", each.map(limit))?;
     let mut scratch = Scratch {
         at_point: vec![0; view.points.len()],
         of_face: vec![0; view.owner.len()],
@@ -30,7 +27,7 @@ pub(super) fn close(
         (level + u8::from(mark != 0)).min(most).max(level)
     };
     let each = view.cell_levels.par_iter().zip(&*marks).zip(&most);
-    let mut target: Vec<u8> = each.map(target).collect();
+    let mut target = collected("levels of cells", each.map(target))?;
     while scratch.raise(view, &mut target) {}
     let each = marks.par_iter_mut().zip(&target).zip(view.cell_levels);
     each.for_each(|((mark, target), level)| *mark = u8::from(target > level));
@@ -38,7 +35,7 @@ pub(super) fn close(
     let (count, deepest) = each
         .map(|(_, path)| (1, u32::from(path.level())))
         .reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1.max(b.1)));
-    ClosedMarks { count, deepest }
+    Ok(ClosedMarks { count, deepest })
 }
 
 /// Levels around points and around the points of faces.

@@ -66,6 +66,7 @@ impl<'a> Cut<'a> {
     }
 
     /// The points in the middle of the edges of a face, each behind its corner: new ones, or those that hang there.
+    #[inline]
     pub(super) fn middles<const N: usize>(&self, face: usize, corners: &[u32; N]) -> [u32; N] {
         let ids = self.view.face(face as u32);
         std::array::from_fn(|i| {

@@ -78,7 +78,6 @@ impl Shape for Hexes {
         std::array::from_fn(|i| (quad[i], [quad[i], middles[i], center, middles[(i + 3) % 4]]))
     }
 
-    #[inline]
     fn child(cut: Cut<'_>, cell: usize, face: usize, piece: u32) -> u32 {
         let corners = cut.corners[cell];
         let at = |corner: u32| corners.iter().position(|&p| p == corner);

@@ -41,7 +41,7 @@ impl RefineKernels for Host {
     ) -> Result<(Vec<Corners>, usize), RefineError> {
         let view = View::new(mesh, of);
         match mesh.shape {
-            CellShape::Hexahedron => Ok(corners::corners(view)),
+            CellShape::Hexahedron => corners::corners(view),
             CellShape::Tetrahedron => Ok((tets::corners(view, &mesh.paths)?, 0)),
         }
     }
@@ -53,12 +53,7 @@ impl RefineKernels for Host {
         corners: &Vec<Corners>,
         marks: &mut Vec<u8>,
     ) -> Result<ClosedMarks, RefineError> {
-        Ok(close::close(
-            View::new(mesh, of),
-            &mesh.paths,
-            corners,
-            marks,
-        ))
+        close::close(View::new(mesh, of), &mesh.paths, corners, marks)
     }
 
     unsafe fn number(
@@ -130,15 +125,14 @@ impl RefineKernels for Host {
     unsafe fn cells(
         &self,
         task: &RefineTask<'_, Self>,
-        _: &SplitNumbers<Self>,
+        numbers: &SplitNumbers<Self>,
     ) -> Result<NewCells<Host>, RefineError> {
         let mesh = task.mesh;
-        let (levels, paths) = cells::cells(&mesh.cell_levels, &mesh.paths, task.marks);
-        Ok(NewCells { levels, paths })
+        cells::cells(&mesh.cell_levels, &mesh.paths, task.marks, numbers)
     }
 
     unsafe fn faces_geometry(&self, mesh: &HexMesh<Self>) -> Result<Vec<[f64; 6]>, RefineError> {
-        Ok(geometry::faces(mesh))
+        geometry::faces(mesh)
     }
 
     unsafe fn volumes(
@@ -147,7 +141,7 @@ impl RefineKernels for Host {
         of: &CellFaces<Self>,
         faces: &Vec<[f64; 6]>,
     ) -> Result<Vec<f64>, RefineError> {
-        Ok(geometry::volumes(View::new(mesh, of), faces))
+        geometry::volumes(View::new(mesh, of), faces)
     }
 
     unsafe fn centers(
@@ -156,7 +150,7 @@ impl RefineKernels for Host {
         of: &CellFaces<Self>,
         faces: &Vec<[f64; 6]>,
     ) -> Result<Vec<[f64; 4]>, RefineError> {
-        Ok(geometry::centers(View::new(mesh, of), faces))
+        geometry::centers(View::new(mesh, of), faces)
     }
 
     fn ranges(
@@ -164,12 +158,7 @@ impl RefineKernels for Host {
         from: &Vec<CellPath>,
         to: &Vec<CellPath>,
     ) -> Result<CellRanges<Self>, RefineError> {
-        let (first, count) = map::ranges(from, to);
-        Ok(CellRanges {
-            first,
-            count,
-            sources: from.len(),
-        })
+        map::ranges(from, to)
     }
 
     unsafe fn map(
@@ -178,7 +167,7 @@ impl RefineKernels for Host {
         volumes: &Vec<f64>,
         values: &Vec<f64>,
     ) -> Result<Vec<f64>, RefineError> {
-        Ok(map::map(ranges, volumes, values))
+        map::map(ranges, volumes, values)
     }
 
     unsafe fn project(
@@ -187,7 +176,7 @@ impl RefineKernels for Host {
         wanted: &Vec<u8>,
         paths: &Vec<CellPath>,
     ) -> Result<(Vec<u8>, usize), RefineError> {
-        Ok(map::project(ranges, wanted, paths))
+        map::project(ranges, wanted, paths)
     }
 
     unsafe fn flux_shares(

@@ -40,6 +40,7 @@ pub(super) trait Shape {
 
 impl Cut<'_> {
     /// The new number of a cell behind a face, or behind a piece of it.
+    #[inline(always)]
     pub(super) fn behind<S: Shape>(self, cell: u32, face: usize, piece: u32) -> u32 {
         let at = cell as usize;
         let first = self.numbers.first[at];

@@ -95,7 +95,6 @@ impl Shape for Tets {
         })
     }
 
-    #[inline]
     fn child(cut: Cut<'_>, cell: usize, face: usize, piece: u32) -> u32 {
         let corners = &cut.corners[cell][..4];
         let at = |corner: u32| corners.iter().position(|&p| p == corner);

@@ -100,6 +100,7 @@ impl<'a> View<'a> {
     }
 
     /// The corners of a face of a cell's side, in its loop; [`NONE`] for those that are not there.
+    #[inline]
     pub(super) fn side<const N: usize>(&self, face: usize) -> [u32; N] {
         let level = self.face_level(face);
         let mut side = [NONE; N];
