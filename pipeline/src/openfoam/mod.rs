@@ -27,12 +27,12 @@ pub use hex_case::HexCase;
 pub use import::{ImportOptions, import};
 pub use rules::CellRule;
 
-use crate::device::{Opened, OpenedDevice, Opening, on};
+use crate::device::{OpenedDevice, Opening, on};
 use crate::error::{Error, ErrorKind};
 use crate::mesh::report::DeviceReport;
 use crate::observer::Observer;
 use crate::output;
-use cutlink_device::{Device, DeviceChoice, Selected};
+use cutlink_device::DeviceChoice;
 use cutlink_hex::polymesh::{FoamZone, MESH_FILES, ZONE_FILES, read_zones, write_zones};
 use cutlink_hex::refine::{PARENT, PARENT_LISTS, RefineError};
 use cutlink_hex::{MeshFileError, PolyMesh, PolyMeshFormat, RefinedMesh};
