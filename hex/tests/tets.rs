@@ -4,13 +4,10 @@ mod kit;
 
 use cutlink_hex::refine::{MeanMap, map_fluxes};
 use cutlink_hex::{PolyMesh, RefinedMesh};
-use kit::{Random, block_of_tets, cube_and_tet, five_tets, parent_of_tets, tets};
+use kit::{
+    Random, block_of_tets, cell_volumes, cube_and_tet, five_tets, parent_of_tets, sums, tets,
+};
 use std::collections::BTreeSet;
-
-fn volumes(mesh: &PolyMesh) -> Vec<f64> {
-    let cells = mesh.cell_geometry(&mesh.face_geometry());
-    cells.iter().map(|c| c.volume).collect()
-}
 
 /// Every invariant; shared points; 2:1; each cell the exact part of its parent's volume.
 fn sound(refined: &RefinedMesh, parent: &PolyMesh) {
@@ -22,7 +19,7 @@ fn sound(refined: &RefinedMesh, parent: &PolyMesh) {
     places.sort_unstable();
     places.dedup();
     assert_eq!(places.len(), mesh.points.len(), "points are shared");
-    let (old, new) = (volumes(parent), volumes(mesh));
+    let (old, new) = (cell_volumes(parent), cell_volumes(mesh));
     for (cell, path) in refined.paths.iter().enumerate() {
         let share = old[path.parent() as usize] / f64::from(1u32 << (3 * path.level()));
         assert!(
@@ -132,7 +129,7 @@ fn random_marks_give_sound_meshes_for_any_number_of_threads() {
         deepest = deepest.max(refined.paths.iter().map(|p| p.level()).max().unwrap_or(0));
         // Values: integrals there and back.
         let coarse = RefinedMesh::new(&parent).expect("a parent");
-        let (v0, v1) = (volumes(&parent), volumes(&refined.mesh));
+        let (v0, v1) = (cell_volumes(&parent), cell_volumes(&refined.mesh));
         let values: Vec<f64> = (0..parent.cells).map(|i| i as f64).collect();
         let there = MeanMap::of_cells(&coarse.paths, &v0, &refined.paths).apply(&values, 1);
         let back = MeanMap::of_cells(&refined.paths, &v1, &coarse.paths).apply(&there, 1);
@@ -250,17 +247,6 @@ fn the_first_diagonal_is_the_shortest() {
             .fold(f64::INFINITY, f64::min);
         assert_eq!(length(a, b), least, "the shortest");
     }
-}
-
-fn sums(mesh: &PolyMesh, fluxes: &[f64]) -> Vec<f64> {
-    let mut sums = vec![0.0; mesh.cells];
-    for (face, flux) in fluxes.iter().enumerate() {
-        sums[mesh.owner[face] as usize] += flux;
-        if let Some(&neighbour) = mesh.neighbour.get(face) {
-            sums[neighbour as usize] -= flux;
-        }
-    }
-    sums
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test uses its part")]
 
-use cutlink_hex::{PolyMesh, PolyPatch};
+use cutlink_hex::{PolyMesh, PolyPatch, RefinedMesh};
 use std::collections::BTreeMap;
 
 /// A generator of Marsaglia's xorshift family; any seed.
@@ -345,6 +345,37 @@ pub(crate) fn random_marks(random: &mut Random, cells: usize) -> Vec<u8> {
     (0..cells)
         .map(|_| u8::from(random.below(8) < share))
         .collect()
+}
+
+/// The sum of the fluxes out of each cell.
+pub(crate) fn sums(mesh: &PolyMesh, fluxes: &[f64]) -> Vec<f64> {
+    let mut sums = vec![0.0; mesh.cells];
+    for (face, flux) in fluxes.iter().enumerate() {
+        sums[mesh.owner[face] as usize] += flux;
+        if let Some(&neighbour) = mesh.neighbour.get(face) {
+            sums[neighbour as usize] -= flux;
+        }
+    }
+    sums
+}
+
+/// The volume of each cell.
+pub(crate) fn cell_volumes(mesh: &PolyMesh) -> Vec<f64> {
+    let cells = mesh.cell_geometry(&mesh.face_geometry());
+    cells.iter().map(|c| c.volume).collect()
+}
+
+/// A mesh of a parent after some steps with random marks, of some 3,000 cells at most before the last one.
+pub(crate) fn some_mesh(parent: &PolyMesh, random: &mut Random, steps: usize) -> RefinedMesh {
+    let mut refined = RefinedMesh::new(parent).expect("a parent");
+    for _ in 0..steps {
+        let marks = match refined.mesh.cells < 3000 {
+            true => random_marks(random, refined.mesh.cells),
+            false => vec![0; refined.mesh.cells],
+        };
+        refined.refine(marks).expect("a mesh");
+    }
+    refined
 }
 
 /// Marks, or corruptions, of a test: a thousand with `CUTLINK_SLOW_TESTS`.

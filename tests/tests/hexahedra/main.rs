@@ -9,7 +9,7 @@ use cutlink_hex::kernels::RefineKernels;
 use cutlink_hex::refine::{CellPlace, CellRanges, map_fluxes, map_fluxes_on};
 use cutlink_hex::{HexMesh, PolyMesh, RefineError, RefinedMesh};
 use cutlink_tests::backend_test;
-use kit::{Random, block, block_of_tets, many, parent, parent_of_tets, random_marks};
+use kit::{Random, block, block_of_tets, many, parent, parent_of_tets, random_marks, sums};
 
 backend_test!(
     random_marks_on_20_parents,
@@ -279,18 +279,6 @@ fn fluxes_of_adapted_meshes<K: RefineKernels>(kernels: &K) {
     let flux = vec![vec![1.0; parents[0].mesh.faces()]];
     let error = map_fluxes_on(kernels, &parents[0], &parents[1], flux);
     assert!(matches!(error, Err(RefineError::Invalid(_))), "{error:?}");
-}
-
-/// What flows out of each cell.
-fn sums(mesh: &PolyMesh, flux: &[f64]) -> Vec<f64> {
-    let mut sums = vec![0.0; mesh.cells];
-    for (face, flux) in flux.iter().enumerate() {
-        sums[mesh.owner[face] as usize] += flux;
-        if let Some(&neighbour) = mesh.neighbour.get(face) {
-            sums[neighbour as usize] -= flux;
-        }
-    }
-    sums
 }
 
 /// Cells are chosen by their centres and radii, as `cutlink refine` does.
