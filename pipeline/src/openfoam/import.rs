@@ -67,7 +67,7 @@ pub fn import(
         time: fields.time().filter(|_| !mapped.is_empty()),
         fields: mapped.iter().map(|(name, _)| name.clone()).collect(),
         zones: new.zone_names(),
-        ..RefineReport::new(case, old.parent(), old.mesh(), new.refined(), &device)
+        ..RefineReport::new(case, old.parent(), old.mesh(), new.refined(), device)
     };
     report.bytes = new.put(case, options, |parent| {
         let kept = parent.join("fields").join(TIME);

@@ -166,7 +166,7 @@ pub fn refine(
         fields: mapped.iter().map(|(name, _)| name.clone()).collect(),
         left_out: fields.left_out.clone(),
         zones: zones.names(),
-        ..RefineReport::new(case, &parent, &old.mesh, &new, &device)
+        ..RefineReport::new(case, &parent, &old.mesh, &new, device)
     };
     report.bytes = put_mesh(&folder, &new, &zones, &fields, is_first, format)?;
     fields.write(&mapped)?;
