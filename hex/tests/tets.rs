@@ -4,13 +4,10 @@ mod kit;
 
 use cutlink_hex::refine::{MeanMap, map_fluxes};
 use cutlink_hex::{PolyMesh, RefinedMesh};
-use kit::{Random, block_of_tets, cube_and_tet, tets};
+use kit::{
+    Random, block_of_tets, cell_volumes, cube_and_tet, five_tets, parent_of_tets, sums, tets,
+};
 use std::collections::BTreeSet;
-
-fn volumes(mesh: &PolyMesh) -> Vec<f64> {
-    let cells = mesh.cell_geometry(&mesh.face_geometry());
-    cells.iter().map(|c| c.volume).collect()
-}
 
 /// Every invariant; shared points; 2:1; each cell the exact part of its parent's volume.
 fn sound(refined: &RefinedMesh, parent: &PolyMesh) {
@@ -22,7 +19,7 @@ fn sound(refined: &RefinedMesh, parent: &PolyMesh) {
     places.sort_unstable();
     places.dedup();
     assert_eq!(places.len(), mesh.points.len(), "points are shared");
-    let (old, new) = (volumes(parent), volumes(mesh));
+    let (old, new) = (cell_volumes(parent), cell_volumes(mesh));
     for (cell, path) in refined.paths.iter().enumerate() {
         let share = old[path.parent() as usize] / f64::from(1u32 << (3 * path.level()));
         assert!(
@@ -49,26 +46,9 @@ fn sound(refined: &RefinedMesh, parent: &PolyMesh) {
     );
 }
 
-/// The mesh of [Y25] Fig. 15: 8 points, 5 tetrahedra, 16 faces.
-fn five() -> PolyMesh {
-    let points = (0..8)
-        .map(|i| [i & 1, i >> 1 & 1, i >> 2].map(f64::from))
-        .collect();
-    tets(
-        points,
-        &[
-            [0, 3, 5, 6],
-            [1, 0, 3, 5],
-            [2, 0, 3, 6],
-            [4, 0, 5, 6],
-            [7, 3, 5, 6],
-        ],
-    )
-}
-
 #[test]
 fn one_cell_of_five_has_the_counts_of_a_hand_calculation() {
-    let parent = five();
+    let parent = five_tets();
     assert_eq!(
         (parent.points.len(), parent.cells, parent.faces()),
         (8, 5, 16),
@@ -111,25 +91,6 @@ fn one_cell_of_five_has_the_counts_of_a_hand_calculation() {
     assert_eq!(at_once.paths, refined.paths, "the same places");
 }
 
-fn of_kind(kind: usize, random: &mut Random) -> PolyMesh {
-    match kind % 4 {
-        0 => block_of_tets([2, 2, 2], |p| p),
-        1 => block_of_tets([3, 2, 1], |[x, y, z]| {
-            [x + 0.4 * y, 0.3 * y, 2.0 * z - 0.2 * x]
-        }),
-        2 => {
-            let mut jitter = || 0.1 * (random.unit() - 0.5);
-            let moved: Vec<f64> = (0..3 * 36).map(|_| jitter()).collect();
-            let at = std::cell::Cell::new(0);
-            block_of_tets([3, 2, 2], |p| {
-                let i = at.replace(at.get() + 3);
-                std::array::from_fn(|a| p[a] + moved[i + a])
-            })
-        }
-        _ => five(),
-    }
-}
-
 fn some_mesh(parent: &PolyMesh, random: &mut Random, steps: usize) -> RefinedMesh {
     let mut refined = RefinedMesh::new(parent).expect("a parent");
     for _ in 0..steps {
@@ -151,7 +112,7 @@ fn on_threads<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -> T {
 fn random_marks_give_sound_meshes_for_any_number_of_threads() {
     let mut deepest = 0;
     for seed in 0..24 {
-        let parent = of_kind(seed, &mut Random::new(seed as u64));
+        let parent = parent_of_tets(seed, &mut Random::new(seed as u64));
         assert_eq!(parent.validate(), Ok(()), "a sound parent");
         let build = || {
             some_mesh(
@@ -168,7 +129,7 @@ fn random_marks_give_sound_meshes_for_any_number_of_threads() {
         deepest = deepest.max(refined.paths.iter().map(|p| p.level()).max().unwrap_or(0));
         // Values: integrals there and back.
         let coarse = RefinedMesh::new(&parent).expect("a parent");
-        let (v0, v1) = (volumes(&parent), volumes(&refined.mesh));
+        let (v0, v1) = (cell_volumes(&parent), cell_volumes(&refined.mesh));
         let values: Vec<f64> = (0..parent.cells).map(|i| i as f64).collect();
         let there = MeanMap::of_cells(&coarse.paths, &v0, &refined.paths).apply(&values, 1);
         let back = MeanMap::of_cells(&refined.paths, &v1, &coarse.paths).apply(&there, 1);
@@ -288,22 +249,11 @@ fn the_first_diagonal_is_the_shortest() {
     }
 }
 
-fn sums(mesh: &PolyMesh, fluxes: &[f64]) -> Vec<f64> {
-    let mut sums = vec![0.0; mesh.cells];
-    for (face, flux) in fluxes.iter().enumerate() {
-        sums[mesh.owner[face] as usize] += flux;
-        if let Some(&neighbour) = mesh.neighbour.get(face) {
-            sums[neighbour as usize] -= flux;
-        }
-    }
-    sums
-}
-
 #[test]
 fn children_share_the_divergence_and_uniform_flow_stays_uniform() {
     for seed in 0..8 {
         let mut random = Random::new(seed + 3);
-        let parent = of_kind(seed as usize, &mut random);
+        let parent = parent_of_tets(seed as usize, &mut random);
         let to = some_mesh(&parent, &mut random, 3);
         let coarse = RefinedMesh::new(&parent).expect("a parent");
         let u = [0.3, -1.1, 0.7];

@@ -124,8 +124,8 @@ class HexMesh:
         them are refined too, so that levels differ by one at most around every point. Cells that are neither
         hexahedra nor tetrahedra stay.
 
-        - `device`: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"cuda:N"``. Tetrahedra are refined on the CPU alone, which
-          ``"auto"`` then takes. `threads`: 0 for all cores. The mesh is bit-identical for any of them.
+        - `device`: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"cuda:N"``. `threads`: 0 for all cores. The mesh is
+          bit-identical for any of them.
 
         Raises `UsageError`, `DeviceError`, `OutOfMemoryError`.
         """

@@ -250,7 +250,7 @@ pub struct RefineArgs {
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub polymesh_format: Option<PolyMeshEncoding>,
 
-    /// Where to refine; auto uses a CUDA GPU if there is one, and the CPU for tetrahedra
+    /// Where to refine; auto uses a CUDA GPU if there is one
     #[arg(long, value_name = "auto|cpu|cuda[:N]")]
     pub device: Option<DeviceOption>,
 

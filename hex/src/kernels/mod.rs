@@ -3,17 +3,16 @@
 //! | stage | result | order | file |
 //! |---|---|---|---|
 //! | [`cell_faces`](RefineKernels::cell_faces) | the faces of each cell | cells, faces ascending | `group` |
-//! | [`corners`](RefineKernels::corners) | the corners of hexahedra | cells | `corners` |
+//! | [`corners`](RefineKernels::corners) | the corners of hexahedra, of tetrahedra | cells | `corners`, `tets` |
 //! | [`close`](RefineKernels::close) | marks spread until levels differ by one at most around every point | cells | `close` |
 //! | [`number`](RefineKernels::number) | numbers of cells, split faces, midpoints of edges | scans; edges sorted | `number` |
-//! | [`places`](RefineKernels::places) | the 27 points of each cell that is split | cells | `places` |
+//! | [`places`](RefineKernels::places) | the points of each cell that is split, its children's too | cells | `places` |
 //! | [`points`](RefineKernels::points) | points and their levels | old points, edges, faces, cells | `points` |
 //! | [`outlines`](RefineKernels::outlines) | owner, neighbour and corners of each face, in slots | faces, inner faces, boundary | `outlines` |
 //! | [`order`](RefineKernels::order) | slots in upper-triangular order | owner, neighbour, slot | `group` |
 //! | [`emit`](RefineKernels::emit) | the arrays of faces | as `order` says | `outlines` |
 //! | [`cells`](RefineKernels::cells) | levels and paths of cells | cells | `cells` |
 //! | [`faces_geometry`](RefineKernels::faces_geometry), [`volumes`](RefineKernels::volumes), [`centers`](RefineKernels::centers) | centres, areas, volumes | faces, cells | `geometry` |
-//! | [`split_tets`](RefineKernels::split_tets) | a step of a mesh of tetrahedra, on the CPU alone | | `refine/tets` |
 //! | [`ranges`](RefineKernels::ranges), [`map`](RefineKernels::map), [`project`](RefineKernels::project) | sources of cells, fields, marks | cells | `map` |
 //!
 //! | [`flux_shares`](RefineKernels::flux_shares), [`split_flux`](RefineKernels::split_flux) | fluxes after a step | faces | `fluxes` |
@@ -33,7 +32,8 @@ use cutlink_device::Backend;
 /// No point, no cell, no face.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// The corners of a cell, in voxel order; [`NONE`] eight times for a cell that is not a hexahedron.
+/// The corners of a cell: eight in voxel order, or four; [`NONE`] for those that are not there, and for cells that are
+/// never refined.
 pub(crate) type Corners = [u32; 8];
 
 mod sealed {
@@ -75,7 +75,7 @@ pub struct ClosedMarks {
 }
 
 /// Numbers of what a step makes. With P old points, E edges, S split faces and M split cells, the points are: old ones,
-/// midpoints of edges from P on, of faces from P + E on, of cells from P + E + S on.
+/// midpoints of edges from P on; in hexahedra, of faces from P + E on, of cells from P + E + S on.
 #[derive(Debug)]
 pub struct SplitNumbers<B: Backend> {
     /// By old cell, its number or that of its first child; one entry more than cells.
@@ -92,9 +92,46 @@ pub struct SplitNumbers<B: Backend> {
     pub counts: SplitCounts,
 }
 
+/// What the cells of a mesh are that can be refined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CellShape {
+    /// Some are hexahedra; all others stay.
+    Hexahedron,
+    /// All are tetrahedra.
+    Tetrahedron,
+}
+
+impl CellShape {
+    /// Edges of a cell.
+    pub(crate) fn edges(self) -> usize {
+        match self {
+            Self::Hexahedron => 12,
+            Self::Tetrahedron => 6,
+        }
+    }
+
+    /// Faces inside a split cell.
+    pub(crate) fn inner(self) -> usize {
+        match self {
+            Self::Hexahedron => 12,
+            Self::Tetrahedron => 8,
+        }
+    }
+
+    /// Entries of a split cell in the list of its places.
+    pub(crate) fn places(self) -> usize {
+        match self {
+            Self::Hexahedron => 27,
+            Self::Tetrahedron => 11,
+        }
+    }
+}
+
 /// Counts on the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SplitCounts {
+    /// What is split.
+    pub shape: CellShape,
     /// Old points.
     pub points: usize,
     /// Old faces, and those of them that are internal.
@@ -118,7 +155,15 @@ pub struct SplitCounts {
 impl SplitCounts {
     /// New points.
     pub fn new_points(&self) -> usize {
-        self.points + self.edges + self.split + self.marked
+        match self.shape {
+            CellShape::Hexahedron => self.points + self.edges + self.split + self.marked,
+            CellShape::Tetrahedron => self.points + self.edges,
+        }
+    }
+
+    /// Faces inside split cells.
+    pub fn inner(&self) -> usize {
+        self.shape.inner() * self.marked
     }
 
     /// The first slot of the faces inside split cells.
@@ -128,12 +173,12 @@ impl SplitCounts {
 
     /// New internal faces.
     pub fn new_internal(&self) -> usize {
-        self.inner_slot() + 12 * self.marked
+        self.inner_slot() + self.inner()
     }
 
     /// New faces.
     pub fn new_faces(&self) -> usize {
-        self.faces + 3 * self.split + 12 * self.marked
+        self.faces + 3 * self.split + self.inner()
     }
 }
 
@@ -213,6 +258,9 @@ pub trait RefineKernels: Backend + sealed::Sealed {
 
     /// The corners of each cell, and the number of cells without.
     ///
+    /// # Errors
+    /// A tetrahedron whose corners are not those that its place in its parent has.
+    ///
     /// # Safety
     /// See [`cell_faces`](Self::cell_faces).
     unsafe fn corners(
@@ -238,7 +286,7 @@ pub trait RefineKernels: Backend + sealed::Sealed {
     /// The numbers of a step with marks.
     ///
     /// # Errors
-    /// Too many cells or points; a face to be split that has not four corners.
+    /// Too many cells or points; a face to be split that has too few corners.
     ///
     /// # Safety
     /// See [`cell_faces`](Self::cell_faces).
@@ -248,7 +296,7 @@ pub trait RefineKernels: Backend + sealed::Sealed {
         closed: ClosedMarks,
     ) -> Result<SplitNumbers<Self>, RefineError>;
 
-    /// The points at the 27 places of each split cell.
+    /// The points at the places of each split cell: 27 of a hexahedron; 10 of a tetrahedron, and whether it is mirrored.
     ///
     /// # Safety
     /// See [`cell_faces`](Self::cell_faces).
@@ -256,7 +304,7 @@ pub trait RefineKernels: Backend + sealed::Sealed {
         &self,
         task: &RefineTask<'_, Self>,
         numbers: &SplitNumbers<Self>,
-    ) -> Result<Self::Buf<[u32; 27]>, RefineError>;
+    ) -> Result<Self::Buf<u32>, RefineError>;
 
     /// Points and their levels.
     ///
@@ -276,7 +324,7 @@ pub trait RefineKernels: Backend + sealed::Sealed {
         &self,
         task: &RefineTask<'_, Self>,
         numbers: &SplitNumbers<Self>,
-        places: &Self::Buf<[u32; 27]>,
+        places: &Self::Buf<u32>,
     ) -> Result<FaceOutlines<Self>, RefineError>;
 
     /// The slots of internal faces by owner, neighbour and slot.
@@ -300,7 +348,7 @@ pub trait RefineKernels: Backend + sealed::Sealed {
         &self,
         task: &RefineTask<'_, Self>,
         numbers: &SplitNumbers<Self>,
-        places: &Self::Buf<[u32; 27]>,
+        places: &Self::Buf<u32>,
         outlines: FaceOutlines<Self>,
         order: Self::Buf<u32>,
     ) -> Result<NewFaces<Self>, RefineError>;
@@ -346,16 +394,6 @@ pub trait RefineKernels: Backend + sealed::Sealed {
         of: &CellFaces<Self>,
         faces: &Self::Buf<[f64; 6]>,
     ) -> Result<Self::Buf<[f64; 4]>, RefineError>;
-
-    /// The step of a mesh of tetrahedra, as [`HexMesh::refine`].
-    ///
-    /// # Errors
-    /// As there; [`RefineError::NoKernels`] on devices.
-    fn split_tets(
-        &self,
-        mesh: &mut HexMesh<Self>,
-        marks: &mut Self::Buf<u8>,
-    ) -> Result<Option<HexSplit<Self>>, RefineError>;
 
     /// For each cell of a mesh, the cells of another mesh of the same parent that hold it or lie in it. Both lists are
     /// sorted.

@@ -1,7 +1,9 @@
 //! Meshes in the memory of a backend: marks, mesh and fields stay there from one adaptation to the next.
 
-use super::{CellPath, CellPlace, MAX_REFINEMENTS, RefineError, RefinedMesh, check_memory, tets};
-use crate::kernels::{ClosedMarks, RefineKernels, RefineTask, SplitCounts};
+use super::{
+    CellPath, CellPlace, MAX_REFINEMENTS, RefineError, RefinedMesh, check_memory, is_of_tets,
+};
+use crate::kernels::{CellShape, RefineKernels, RefineTask, SplitCounts};
 use crate::{PolyLevels, PolyMesh, PolyPatch};
 use cutlink_device::{Backend, Host, Item};
 use rayon::prelude::*;
@@ -22,8 +24,7 @@ pub struct HexMesh<B: RefineKernels = Host> {
     pub(crate) patches: Vec<PolyPatch>,
     edge: f64,
     polyhedra: usize,
-    /// Whether all cells are tetrahedra.
-    is_of_tets: bool,
+    pub(crate) shape: CellShape,
 }
 
 /// What a refinement did.
@@ -47,34 +48,12 @@ pub struct CellRanges<B: Backend = Host> {
 }
 
 impl HexMesh<Host> {
-    /// Closes marks of cells that may all be refined, of whatever shape they are.
-    #[expect(
-        unsafe_code,
-        reason = "a stage trusts the arrays of a mesh that was checked"
-    )]
-    pub(super) fn close_all(&self, marks: &mut Vec<u8>) -> Result<ClosedMarks, RefineError> {
-        assert_eq!(
-            marks.len(),
-            self.cells(),
-            "there should be a mark for each cell"
-        );
-        check_memory(&Host, "closing marks", self.close_bytes())?;
-        let corners = vec![[0; 8]; self.cells()];
-        // SAFETY: as in `refine`.
-        unsafe {
-            let of = Host.cell_faces(self)?;
-            Host.close(self, &of, &corners, marks)
-        }
-    }
-
     /// The arrays of a mesh on the host, which are moved.
     pub fn of(refined: RefinedMesh) -> Self {
-        let is_of_tets = tets::corners(&refined.mesh).is_some();
-        Self::of_kind(refined, is_of_tets)
-    }
-
-    /// The same, of a mesh that is known to be one of tetrahedra, or not to be.
-    pub(super) fn of_kind(refined: RefinedMesh, is_of_tets: bool) -> Self {
+        let shape = match is_of_tets(&refined.mesh) {
+            true => CellShape::Tetrahedron,
+            false => CellShape::Hexahedron,
+        };
         let mesh = refined.mesh;
         let levels = mesh.levels.unwrap_or_default();
         Self {
@@ -90,7 +69,7 @@ impl HexMesh<Host> {
             patches: mesh.patches,
             edge: levels.edge,
             polyhedra: refined.polyhedra,
-            is_of_tets,
+            shape,
         }
     }
 
@@ -147,7 +126,7 @@ impl<B: RefineKernels> HexMesh<B> {
             patches: host.patches,
             edge: host.edge,
             polyhedra: host.polyhedra,
-            is_of_tets: host.is_of_tets,
+            shape: host.shape,
         })
     }
 
@@ -166,7 +145,7 @@ impl<B: RefineKernels> HexMesh<B> {
             patches: self.patches,
             edge: self.edge,
             polyhedra: self.polyhedra,
-            is_of_tets: self.is_of_tets,
+            shape: self.shape,
         };
         Ok(host.into_refined())
     }
@@ -189,7 +168,7 @@ impl<B: RefineKernels> HexMesh<B> {
             patches: self.patches.clone(),
             edge: self.edge,
             polyhedra: self.polyhedra,
-            is_of_tets: self.is_of_tets,
+            shape: self.shape,
         };
         Ok(host.into_refined())
     }
@@ -212,7 +191,7 @@ impl<B: RefineKernels> HexMesh<B> {
             patches: self.patches.clone(),
             edge: self.edge,
             polyhedra: self.polyhedra,
-            is_of_tets: self.is_of_tets,
+            shape: self.shape,
         })
     }
 
@@ -234,11 +213,6 @@ impl<B: RefineKernels> HexMesh<B> {
     /// The place of each cell in its parent.
     pub fn paths(&self) -> &B::Buf<CellPath> {
         &self.paths
-    }
-
-    /// Whether all cells are tetrahedra, which are refined by their own template, on the CPU alone.
-    pub fn is_of_tets(&self) -> bool {
-        self.is_of_tets
     }
 
     /// Refines a parent: as [`RefinedMesh::build`], but for its check of levels.
@@ -304,9 +278,6 @@ impl<B: RefineKernels> HexMesh<B> {
             self.cells(),
             "there should be a mark for each cell"
         );
-        if self.is_of_tets {
-            return kernels.split_tets(self, marks);
-        }
         check_memory(kernels, "closing marks", self.close_bytes())?;
         // SAFETY: the mesh was checked when it was uploaded, or made of such a one; the other arrays are those of the
         // stages before.
@@ -360,7 +331,7 @@ impl<B: RefineKernels> HexMesh<B> {
                 patches: self.new_patches(counts),
                 edge: self.edge,
                 polyhedra,
-                is_of_tets: false,
+                shape: self.shape,
             };
             Ok(Some(HexSplit {
                 refined: closed.count,
@@ -456,7 +427,7 @@ impl<B: RefineKernels> HexMesh<B> {
     /// Bytes of numbers, and of edges twice while they are sorted.
     fn number_bytes(&self, marked: usize) -> u64 {
         let (cells, faces, points) = (self.cells(), self.faces(), self.points());
-        (4 * (cells + faces + points) + (4 + 3 * 12 * 8) * marked) as u64
+        (4 * (cells + faces + points) + (4 + 3 * 8 * self.shape.edges()) * marked) as u64
     }
 
     /// Bytes of the new mesh and of what is needed to make it.
@@ -468,7 +439,7 @@ impl<B: RefineKernels> HexMesh<B> {
             + 13 * counts.cells
             + 28 * counts.new_faces()
             + 4 * corners
-            + 112 * counts.marked;
+            + 4 * (counts.shape.places() + 1) * counts.marked;
         bytes as u64
     }
 
@@ -477,7 +448,7 @@ impl<B: RefineKernels> HexMesh<B> {
         let starts = counts.split_patches.iter().copied();
         let ends = starts.clone().skip(1).chain([counts.split as u32]);
         for (patch, (start, end)) in patches.iter_mut().zip(starts.zip(ends)) {
-            patch.start += 3 * start as usize + 12 * counts.marked;
+            patch.start += 3 * start as usize + counts.inner();
             patch.faces += 3 * (end - start) as usize;
         }
         patches

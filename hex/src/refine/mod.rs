@@ -15,25 +15,24 @@
 //! depends on the number of threads. Centres of faces and cells are OpenFOAM's, so that meshes of planar and of twisted
 //! cells agree with those of its `refineHexMesh`.
 //!
-//! Meshes of tetrahedra alone have a step of their own (`tets`): six edges, no new points in faces and cells.
+//! Meshes of tetrahedra alone have a template of their own: six edges, no new points in faces and cells.
 
 mod files;
 mod fluxes;
 mod hex_mesh;
 mod paths;
-mod tets;
 mod zones;
 
 use crate::kernels::RefineKernels;
 use crate::{PolyLevels, PolyMesh, PolyViolation};
 use cutlink_device::{Backend, Host};
+use rayon::prelude::*;
 
 pub use files::{PARENT, PARENT_LISTS};
 pub(crate) use fluxes::foreign;
 pub use fluxes::{map_fluxes, map_fluxes_on};
 pub use hex_mesh::{CellRanges, HexMesh, HexSplit};
 pub use paths::{CellPath, MeanMap};
-pub(crate) use tets::{potential as tet_potential, step as split_tets};
 
 /// Most refinements of a cell: paths have three bits a level, in 32-bit labels.
 pub const MAX_REFINEMENTS: u8 = 10;
@@ -69,12 +68,6 @@ pub enum RefineError {
     /// A mesh with wrong ids.
     #[error("the mesh cannot be refined: {0}")]
     Invalid(#[from] PolyViolation),
-    /// A mesh that this backend has no kernels for.
-    #[error("there are no kernels for {what} on this device")]
-    NoKernels {
-        /// Of what.
-        what: &'static str,
-    },
     /// No memory.
     #[error(transparent)]
     Device(#[from] cutlink_device::DeviceError),
@@ -135,7 +128,7 @@ impl RefinedMesh {
     /// If the parent has levels, the cells of the result are checked: wrong levels would open them.
     ///
     /// # Errors
-    /// Too many levels, a mesh too large for 32-bit ids or for memory, a parent with wrong ids; tetrahedra on a device.
+    /// Too many levels, a mesh too large for 32-bit ids or for memory, a parent with wrong ids.
     pub fn build(
         parent: &PolyMesh,
         wanted: impl Fn(CellPlace) -> u8 + Sync,
@@ -177,12 +170,6 @@ impl RefinedMesh {
         mesh.unload(kernels)
     }
 
-    /// Whether all cells are tetrahedra, which are refined on the CPU alone. Cost: nothing for meshes whose first face is
-    /// no triangle.
-    pub fn is_of_tets(&self) -> bool {
-        tets::corners(&self.mesh).is_some()
-    }
-
     /// Refines the marked cells, and those that have to be refined with them; returns how many. Marks of polyhedra and
     /// of cells too close to them are dropped.
     ///
@@ -214,6 +201,46 @@ fn check_memory<B: Backend>(
             free,
         }),
     }
+}
+
+/// Whether all cells are tetrahedra, with hanging points where levels say so. Cost: nothing for meshes whose first face is
+/// no triangle.
+fn is_of_tets(mesh: &PolyMesh) -> bool {
+    let Some(levels) = &mesh.levels else {
+        return false;
+    };
+    let is_triangle = |face: usize| {
+        let owner = levels.cell[mesh.owner[face] as usize];
+        let neighbour = mesh.neighbour.get(face);
+        let level = neighbour.map_or(owner, |&n| owner.max(levels.cell[n as usize]));
+        let corners = mesh.face(face).iter();
+        corners
+            .filter(|&&p| levels.point[p as usize] <= level)
+            .count()
+            == 3
+    };
+    if mesh.faces() == 0 || !is_triangle(0) || !(1..mesh.faces()).into_par_iter().all(is_triangle) {
+        return false;
+    }
+    let (starts, of_cell) = mesh.cell_faces();
+    (0..mesh.cells).into_par_iter().all(|cell| {
+        let faces = &of_cell[starts[cell] as usize..starts[cell + 1] as usize];
+        let points = faces.iter().flat_map(|&f| mesh.face(f as usize)).copied();
+        let is_corner = |&p: &u32| levels.point[p as usize] <= levels.cell[cell];
+        let mut corners: Vec<u32> = points.filter(is_corner).collect();
+        corners.sort_unstable();
+        corners.dedup();
+        (4..=16).contains(&faces.len()) && corners.len() == 4
+    })
+}
+
+/// A tetrahedron of a mesh whose points were moved, or whose levels are wrong.
+pub(crate) fn misplaced(cell: usize) -> RefineError {
+    RefineError::Invalid(PolyViolation::Impossible {
+        what: "cell",
+        at: cell,
+        reason: "its corners are not those that its place in its parent has",
+    })
 }
 
 /// Cells that look like hexahedra, with sides or edges that no hexahedron has.

@@ -3,15 +3,13 @@
 use super::CellValues;
 use super::source::syntax;
 use crate::MeshFileError;
+pub(super) use crate::kernels::CellShape;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A shape of cells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CellShape {
-    Hexahedron,
-    Tetrahedron,
-}
+/// The way out for meshes of several kinds of cells.
+const AS_A_CASE: &str =
+    "another program may write an OpenFOAM case of it, whose hexahedra can be refined";
 
 impl CellShape {
     pub(super) fn corners(self) -> usize {
@@ -105,7 +103,7 @@ impl FileCells {
                 path,
                 format!("{} {first}", self.noun),
                 format!(
-                    "{count} {shape}{more}: only hexahedra, or only tetrahedra, can be read, with straight edges"
+                    "{count} {shape}{more}: only hexahedra, or only tetrahedra, can be read, with straight edges; {AS_A_CASE}"
                 ),
             ));
         }
@@ -123,7 +121,8 @@ impl FileCells {
             [a, b] => {
                 let [one, two] =
                     [CellShape::Hexahedron, CellShape::Tetrahedron].map(CellShape::name);
-                let what = format!("{a} {one} and {b} {two}: a mesh has to be of one kind");
+                let what =
+                    format!("{a} {one} and {b} {two}: a mesh has to be of one kind; {AS_A_CASE}");
                 Err(syntax(path, "the whole file", what))
             }
         }

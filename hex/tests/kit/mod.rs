@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test uses its part")]
 
-use cutlink_hex::{PolyMesh, PolyPatch};
+use cutlink_hex::{PolyMesh, PolyPatch, RefinedMesh};
 use std::collections::BTreeMap;
 
 /// A generator of Marsaglia's xorshift family; any seed.
@@ -268,6 +268,43 @@ pub(crate) fn block_of_tets(n: [usize; 3], map: impl Fn([f64; 3]) -> [f64; 3]) -
     tets(points, &cells)
 }
 
+/// The mesh of [Y25] Fig. 15: 8 points, 5 tetrahedra, 16 faces.
+pub(crate) fn five_tets() -> PolyMesh {
+    let points = (0..8)
+        .map(|i| [i & 1, i >> 1 & 1, i >> 2].map(f64::from))
+        .collect();
+    tets(
+        points,
+        &[
+            [0, 3, 5, 6],
+            [1, 0, 3, 5],
+            [2, 0, 3, 6],
+            [4, 0, 5, 6],
+            [7, 3, 5, 6],
+        ],
+    )
+}
+
+/// Parents of tetrahedra, by number: cubes, sheared ones, with moved points, five.
+pub(crate) fn parent_of_tets(kind: usize, random: &mut Random) -> PolyMesh {
+    match kind % 4 {
+        0 => block_of_tets([2, 2, 2], |p| p),
+        1 => block_of_tets([3, 2, 1], |[x, y, z]| {
+            [x + 0.4 * y, 0.3 * y, 2.0 * z - 0.2 * x]
+        }),
+        2 => {
+            let mut jitter = || 0.1 * (random.unit() - 0.5);
+            let moved: Vec<f64> = (0..3 * 36).map(|_| jitter()).collect();
+            let at = std::cell::Cell::new(0);
+            block_of_tets([3, 2, 2], |p| {
+                let i = at.replace(at.get() + 3);
+                std::array::from_fn(|a| p[a] + moved[i + a])
+            })
+        }
+        _ => five_tets(),
+    }
+}
+
 /// A cube, and a tetrahedron beside it.
 pub(crate) fn cube_and_tet() -> PolyMesh {
     let corner = |i: u32| [i & 1, i >> 1 & 1, i >> 2].map(f64::from);
@@ -308,6 +345,37 @@ pub(crate) fn random_marks(random: &mut Random, cells: usize) -> Vec<u8> {
     (0..cells)
         .map(|_| u8::from(random.below(8) < share))
         .collect()
+}
+
+/// The sum of the fluxes out of each cell.
+pub(crate) fn sums(mesh: &PolyMesh, fluxes: &[f64]) -> Vec<f64> {
+    let mut sums = vec![0.0; mesh.cells];
+    for (face, flux) in fluxes.iter().enumerate() {
+        sums[mesh.owner[face] as usize] += flux;
+        if let Some(&neighbour) = mesh.neighbour.get(face) {
+            sums[neighbour as usize] -= flux;
+        }
+    }
+    sums
+}
+
+/// The volume of each cell.
+pub(crate) fn cell_volumes(mesh: &PolyMesh) -> Vec<f64> {
+    let cells = mesh.cell_geometry(&mesh.face_geometry());
+    cells.iter().map(|c| c.volume).collect()
+}
+
+/// A mesh of a parent after some steps with random marks, of some 3,000 cells at most before the last one.
+pub(crate) fn some_mesh(parent: &PolyMesh, random: &mut Random, steps: usize) -> RefinedMesh {
+    let mut refined = RefinedMesh::new(parent).expect("a parent");
+    for _ in 0..steps {
+        let marks = match refined.mesh.cells < 3000 {
+            true => random_marks(random, refined.mesh.cells),
+            false => vec![0; refined.mesh.cells],
+        };
+        refined.refine(marks).expect("a mesh");
+    }
+    refined
 }
 
 /// Marks, or corruptions, of a test: a thousand with `CUTLINK_SLOW_TESTS`.

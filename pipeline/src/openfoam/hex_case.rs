@@ -1,7 +1,7 @@
 //! A mesh in memory, with its parent and its zones.
 
 use super::import::ImportOptions;
-use super::{Zones, create, device_for};
+use super::{Zones, create};
 use crate::device::{Opening, on};
 use crate::error::Error;
 use crate::observer::Observer;
@@ -97,18 +97,19 @@ impl HexCase {
     /// around every point. Cells that are neither hexahedra nor, in a mesh of them, tetrahedra stay, and limit the
     /// levels beside them.
     ///
-    /// The same mesh on every device; `auto` takes the CPU for tetrahedra.
+    /// The same mesh on every device.
     ///
     /// # Errors
     /// Another number of cells; too many levels; a mesh too large for 32-bit ids or for memory; a device given by name that
-    /// is not there, or has no kernels for the mesh.
+    /// is not there.
     pub fn refine(&self, times: &[u8], choice: DeviceChoice) -> Result<Self, Error> {
         let cells = self.refined.mesh.cells;
         if times.len() != cells {
             let text = format!("{} marks for {cells} cells", times.len());
             return Err(Error::input(text).hint("give one for each cell"));
         }
-        let device = device_for(&Opening::begin(choice)?, choice, &self.refined)?;
+        let opening = Opening::begin(choice)?;
+        let device = opening.get()?;
         let refined = &self.refined;
         let new = on!(&device.opened, kernels => refined.refined_on(kernels, times))?;
         Ok(self.with(new))

@@ -5,7 +5,7 @@
 
 use super::fields::Fields;
 use super::hex_case::{self, HexCase};
-use super::{RefineReport, create, device_for, note, rules};
+use super::{RefineReport, create, note, rules};
 use crate::device::{Opening, on};
 use crate::error::Error;
 use crate::observer::Observer;
@@ -53,7 +53,7 @@ pub fn import(
     let fields = fields(case, &read, options.force, observer)?;
     let old = HexCase::of(read)?;
     let marks = rules::wanted(rules, old.refined(), &fields)?;
-    let device = device_for(&opening, choice, old.refined())?;
+    let device = opening.get()?;
     let opened = &device.opened;
     let new = match rules.is_empty() {
         true => old.clone(),
@@ -67,7 +67,7 @@ pub fn import(
         time: fields.time().filter(|_| !mapped.is_empty()),
         fields: mapped.iter().map(|(name, _)| name.clone()).collect(),
         zones: new.zone_names(),
-        ..RefineReport::new(case, old.parent(), old.mesh(), new.refined(), &device)
+        ..RefineReport::new(case, old.parent(), old.mesh(), new.refined(), device)
     };
     report.bytes = new.put(case, options, |parent| {
         let kept = parent.join("fields").join(TIME);

@@ -27,12 +27,12 @@ pub use hex_case::HexCase;
 pub use import::{ImportOptions, import};
 pub use rules::CellRule;
 
-use crate::device::{Opened, OpenedDevice, Opening, on};
+use crate::device::{OpenedDevice, Opening, on};
 use crate::error::{Error, ErrorKind};
 use crate::mesh::report::DeviceReport;
 use crate::observer::Observer;
 use crate::output;
-use cutlink_device::{Device, DeviceChoice, Selected};
+use cutlink_device::DeviceChoice;
 use cutlink_hex::polymesh::{FoamZone, MESH_FILES, ZONE_FILES, read_zones, write_zones};
 use cutlink_hex::refine::{PARENT, PARENT_LISTS, RefineError};
 use cutlink_hex::{MeshFileError, PolyMesh, PolyMeshFormat, RefinedMesh};
@@ -132,40 +132,16 @@ impl From<RefineError> for Error {
                 Self::new(ErrorKind::Memory, error.to_string())
                     .hint("refine less: fewer levels or smaller regions")
             }
-            RefineError::NoKernels { .. } => Self::input(error.to_string())
-                .hint("refine it on the CPU: --device cpu, or device=\"cpu\" in Python"),
             error => Self::input(error.to_string()),
         }
     }
 }
 
-/// The device for a mesh: `auto` takes the CPU for tetrahedra, which GPUs have no kernels for.
-fn device_for(
-    opening: &Opening,
-    choice: DeviceChoice,
-    mesh: &RefinedMesh,
-) -> Result<OpenedDevice, Error> {
-    let device = opening.get()?;
-    if choice == DeviceChoice::Auto && !matches!(device.opened, Opened::Cpu) && mesh.is_of_tets() {
-        return Ok(OpenedDevice {
-            opened: Opened::Cpu,
-            selected: Selected {
-                device: Device::Cpu,
-                name: "cpu".to_owned(),
-                reason: "no kernels for tetrahedra on a GPU".to_owned(),
-            },
-        });
-    }
-    Ok(device.clone())
-}
-
 /// Refines a case by rules; without rules it gets its parent mesh back. Nothing is written before all is computed; each
-/// file, and the mesh as a whole, is complete or as it was. The mesh and the fluxes are the same bits on every device;
-/// `auto` takes the CPU for tetrahedra.
+/// file, and the mesh as a whole, is complete or as it was. The mesh and the fluxes are the same bits on every device.
 ///
 /// # Errors
-/// A device given by name that is not there, or has no kernels for the mesh;
-/// A case without a mesh, damaged files, a rule for a field that does not exist; too little memory; I/O errors.
+/// A device given by name that is not there; a case without a mesh, damaged files, a rule for a field that does not exist; too little memory; I/O errors.
 pub fn refine(
     case: &Path,
     rules: &[CellRule],
@@ -178,7 +154,7 @@ pub fn refine(
     let (old, parent) = RefinedMesh::read(&folder)?;
     let fields = Fields::read(case, &old.mesh)?;
     let marks = rules::wanted(rules, &old, &fields)?;
-    let device = device_for(&opening, choice, &old)?;
+    let device = opening.get()?;
     let opened = &device.opened;
     let new =
         on!(opened, kernels => RefinedMesh::build_on(kernels, &parent, |place| marks.of(place)))?;
@@ -190,7 +166,7 @@ pub fn refine(
         fields: mapped.iter().map(|(name, _)| name.clone()).collect(),
         left_out: fields.left_out.clone(),
         zones: zones.names(),
-        ..RefineReport::new(case, &parent, &old.mesh, &new, &device)
+        ..RefineReport::new(case, &parent, &old.mesh, &new, device)
     };
     report.bytes = put_mesh(&folder, &new, &zones, &fields, is_first, format)?;
     fields.write(&mapped)?;

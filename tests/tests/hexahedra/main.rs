@@ -1,15 +1,15 @@
-//! Refinement of hexahedra on every backend: bit for bit that of the host, coordinates too. (The host's is tested by
+//! Refinement of hexahedra and of tetrahedra on every backend: bit for bit that of the host, coordinates too. (The host's is tested by
 //! `hex/tests`, against exact boxes, hand calculation and every invariant.)
 
 #[path = "../../../hex/tests/kit/mod.rs"]
 mod kit;
 
-use cutlink_device::{Host, Memory};
+use cutlink_device::Host;
 use cutlink_hex::kernels::RefineKernels;
 use cutlink_hex::refine::{CellPlace, CellRanges, map_fluxes, map_fluxes_on};
 use cutlink_hex::{HexMesh, PolyMesh, RefineError, RefinedMesh};
 use cutlink_tests::backend_test;
-use kit::{Random, block, block_of_tets, many, parent, random_marks};
+use kit::{Random, block, block_of_tets, many, parent, parent_of_tets, random_marks, sums};
 
 backend_test!(
     random_marks_on_20_parents,
@@ -20,8 +20,11 @@ backend_test!(
     fields_and_volumes_of_adapted_meshes,
     fluxes_of_adapted_meshes,
     meshes_built_by_place,
-    meshes_of_tetrahedra_are_refined_on_the_cpu_alone,
+    tetrahedra_with_random_marks,
+    tetrahedra_of_a_large_mesh,
+    fluxes_of_tetrahedra,
     wrong_levels_give_the_same_error,
+    tetrahedra_that_were_moved_give_the_same_error,
     a_difference_is_told,
 );
 
@@ -278,18 +281,6 @@ fn fluxes_of_adapted_meshes<K: RefineKernels>(kernels: &K) {
     assert!(matches!(error, Err(RefineError::Invalid(_))), "{error:?}");
 }
 
-/// What flows out of each cell.
-fn sums(mesh: &PolyMesh, flux: &[f64]) -> Vec<f64> {
-    let mut sums = vec![0.0; mesh.cells];
-    for (face, flux) in flux.iter().enumerate() {
-        sums[mesh.owner[face] as usize] += flux;
-        if let Some(&neighbour) = mesh.neighbour.get(face) {
-            sums[neighbour as usize] -= flux;
-        }
-    }
-    sums
-}
-
 /// Cells are chosen by their centres and radii, as `cutlink refine` does.
 fn meshes_built_by_place<K: RefineKernels>(kernels: &K) {
     for kind in 0..10 {
@@ -319,13 +310,115 @@ fn meshes_built_by_place<K: RefineKernels>(kernels: &K) {
     }
 }
 
-fn meshes_of_tetrahedra_are_refined_on_the_cpu_alone<K: RefineKernels>(kernels: &K) {
-    let parent = block_of_tets([2, 2, 1], |p| p);
-    let there = RefinedMesh::build_on(kernels, &parent, |_| 1).map(|mesh| mesh.mesh.cells);
-    match K::MEMORY {
-        Memory::Host => assert_eq!(there, Ok(8 * parent.cells)),
-        Memory::Device => assert!(matches!(there, Err(RefineError::NoKernels { .. }))),
+/// One to four levels, and meshes with hanging points as parents.
+fn tetrahedra_with_random_marks<K: RefineKernels>(kernels: &K) {
+    let (mut refined, mut deepest) = (0, 0);
+    for seed in 0..many(40) {
+        let mut random = Random::new(seed + 900);
+        let parent = parent_of_tets(seed as usize, &mut random);
+        let mut twins = Twins::new(kernels, &parent);
+        for step in 0..=seed / 4 % 4 {
+            let cells = twins.here.cells();
+            if step == 1 && seed % 3 == 0 {
+                twins = Twins::new(kernels, &twins.on_host().mesh);
+            }
+            let marks = (0..cells).map(|_| u8::from(cells < 4000 && random.below(6) == 0));
+            refined += twins.refine(marks.collect());
+        }
+        let paths = twins.on_host().paths;
+        deepest = deepest.max(paths.iter().map(|path| path.level()).max().unwrap_or(0));
     }
+    assert!(refined > 1000, "only {refined} cells were refined");
+    assert_eq!(deepest, 4, "four levels");
+}
+
+/// Chosen by place, twice; and fields there and back.
+fn tetrahedra_of_a_large_mesh<K: RefineKernels>(kernels: &K) {
+    let parent = block_of_tets([20, 18, 16], |[x, y, z]| [x, y + 0.01 * x * z, z]);
+    let wanted = |place: CellPlace| {
+        let [x, y, z] = place.center;
+        let away = (y - 8.0 - 3.0 * (0.3 * x + 0.2 * z).sin()).abs();
+        u8::from(away < 2.0) + u8::from(away < place.radius)
+    };
+    let launches = kernels.launches();
+    let there = RefinedMesh::build_on(kernels, &parent, wanted).expect("a mesh");
+    assert!(
+        launches.is_none() || kernels.launches() > launches,
+        "nothing was launched on the device"
+    );
+    let here = RefinedMesh::build(&parent, wanted).expect("a mesh");
+    assert_eq!(same(&there, &here), Ok(()), "by place");
+    assert!(here.mesh.cells > 4 * parent.cells, "{}", here.mesh.cells);
+    let coarse = Twins::new(kernels, &parent);
+    let (fine, fine_here) = (
+        HexMesh::upload(kernels, &here).expect("memory"),
+        HexMesh::of(here),
+    );
+    let volumes = fine.volumes(kernels).expect("volumes");
+    let expected = fine_here.volumes(&Host).expect("volumes");
+    let downloaded = kernels.download(&volumes).expect("memory");
+    assert!(is_same(&downloaded, &expected), "volumes");
+    let values: Vec<f64> = (0..expected.len()).map(|i| (i as f64).sin()).collect();
+    let field = kernels.upload(values.clone()).expect("memory");
+    let ranges = CellRanges::new(kernels, &fine, &coarse.there).expect("ranges");
+    let mapped = ranges.map(kernels, &volumes, &field).expect("a field");
+    let mapped = kernels.download(&mapped).expect("memory");
+    let ranges = CellRanges::new(&Host, &fine_here, &coarse.here).expect("ranges");
+    let of_host = ranges.map(&Host, &expected, &values).expect("a field");
+    assert!(is_same(&mapped, &of_host), "a mapped field");
+}
+
+fn fluxes_of_tetrahedra<K: RefineKernels>(kernels: &K) {
+    for seed in 0..8 {
+        let mut random = Random::new(seed + 70);
+        let parent = parent_of_tets(seed as usize, &mut random);
+        let parent = RefinedMesh::new(&parent).expect("a parent");
+        let mut random_mesh = || {
+            let mut mesh = parent.clone();
+            for _ in 0..2 {
+                let marks = random_marks(&mut random, mesh.mesh.cells);
+                mesh.refine(marks).expect("a mesh");
+            }
+            mesh
+        };
+        let (from, to) = (random_mesh(), random_mesh());
+        let faces = 0..from.mesh.faces();
+        let fluxes = vec![faces.map(|_| random.unit() - 0.5).collect()];
+        let there = map_fluxes_on(kernels, &from, &to, fluxes.clone()).expect("fluxes");
+        let here = map_fluxes(&from, &to, fluxes).expect("fluxes");
+        assert!(is_same(&there[0], &here[0]), "{seed}: a flux");
+        assert!(here[0].iter().any(|&flux| flux != 0.0), "{seed}: no flux");
+    }
+}
+
+fn tetrahedra_that_were_moved_give_the_same_error<K: RefineKernels>(kernels: &K) {
+    let (mut errors, mut meshes) = (0, 0);
+    for seed in 0..30 {
+        let mut random = Random::new(seed + 11);
+        let parent = parent_of_tets(seed as usize, &mut random);
+        let mut first = RefinedMesh::new(&parent).expect("a parent");
+        let marks = random_marks(&mut random, parent.cells);
+        first.refine(marks).expect("a mesh");
+        // A point of the parent or of a child.
+        let at = random.below(first.mesh.points.len());
+        first.mesh.points[at][1] += 0.01;
+        let mut there = HexMesh::upload(kernels, &first).expect("memory");
+        let mut here = HexMesh::of(first);
+        let mut marks = random_marks(&mut random, here.cells());
+        let mut on_device = kernels.upload(marks.clone()).expect("memory");
+        let result = there.refine(kernels, &mut on_device).map(|_| ());
+        let expected = here.refine(&Host, &mut marks).map(|_| ());
+        assert_eq!(result, expected, "{seed}");
+        match expected {
+            Ok(()) => meshes += 1,
+            Err(RefineError::Invalid(_)) => errors += 1,
+            Err(error) => panic!("{error}"),
+        }
+        let there = there.download(kernels).expect("memory");
+        let here = here.download(&Host).expect("memory");
+        assert_eq!(same(&there, &here), Ok(()), "{seed}");
+    }
+    assert!(errors > 10, "{errors} errors, {meshes} meshes");
 }
 
 fn is_same(a: &[f64], b: &[f64]) -> bool {

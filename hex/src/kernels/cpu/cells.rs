@@ -1,38 +1,53 @@
 //! New cells: children in the place of their cell.
 
-use crate::refine::CellPath;
+use super::group::filled_with;
+use crate::kernels::{NewCells, SplitNumbers};
+use crate::refine::{CellPath, RefineError};
+use cutlink_device::Host;
 use rayon::prelude::*;
 
 /// Cells that a thread takes at once.
 const PIECE: usize = 4096;
 
-pub(super) fn cells(levels: &[u8], paths: &[CellPath], marks: &[u8]) -> (Vec<u8>, Vec<CellPath>) {
-    let each = levels.par_chunks(PIECE).zip(paths.par_chunks(PIECE));
-    let each = each.zip(marks.par_chunks(PIECE));
-    let pieces: Vec<(Vec<u8>, Vec<CellPath>)> = each
-        .map(|((levels, paths), marks)| {
-            let new = marks.iter().map(|&m| if m == 0 { 1 } else { 8 }).sum();
-            let mut piece = (Vec::with_capacity(new), Vec::with_capacity(new));
-            for ((&level, &path), &mark) in levels.iter().zip(paths).zip(marks) {
-                match mark {
-                    0 => {
-                        piece.0.push(level);
-                        piece.1.push(path);
-                    }
-                    _ => {
-                        piece.0.extend([level + 1; 8]);
-                        piece.1.extend((0..8).map(|child| path.child(child)));
-                    }
-                }
-            }
-            piece
-        })
-        .collect();
-    let new = pieces.iter().map(|piece| piece.0.len()).sum();
-    let mut all = (Vec::with_capacity(new), Vec::with_capacity(new));
-    for piece in pieces {
-        all.0.extend(piece.0);
-        all.1.extend(piece.1);
+pub(super) fn cells(
+    levels: &[u8],
+    paths: &[CellPath],
+    marks: &[u8],
+    numbers: &SplitNumbers<Host>,
+) -> Result<NewCells<Host>, RefineError> {
+    let new = numbers.counts.cells;
+    let mut new_levels = filled_with("cell levels", new, 0)?;
+    let mut new_paths = filled_with("paths of cells", new, CellPath::default())?;
+    let mut pieces = Vec::with_capacity(levels.len() / PIECE + 1);
+    let mut rest = (&mut new_levels[..], &mut new_paths[..]);
+    for first in (0..levels.len()).step_by(PIECE) {
+        let cells = first..levels.len().min(first + PIECE);
+        let len = (numbers.first[cells.end] - numbers.first[first]) as usize;
+        let (of_levels, behind_levels) = rest.0.split_at_mut(len);
+        let (of_paths, behind_paths) = rest.1.split_at_mut(len);
+        pieces.push((cells, of_levels, of_paths));
+        rest = (behind_levels, behind_paths);
     }
-    all
+    pieces
+        .into_par_iter()
+        .for_each(|(cells, to_levels, to_paths)| {
+            let mut at = 0;
+            for cell in cells {
+                let (level, path) = (levels[cell], paths[cell]);
+                if marks[cell] == 0 {
+                    (to_levels[at], to_paths[at]) = (level, path);
+                    at += 1;
+                    continue;
+                }
+                to_levels[at..at + 8].fill(level + 1);
+                for (child, to) in to_paths[at..at + 8].iter_mut().enumerate() {
+                    *to = path.child(child as u32);
+                }
+                at += 8;
+            }
+        });
+    Ok(NewCells {
+        levels: new_levels,
+        paths: new_paths,
+    })
 }

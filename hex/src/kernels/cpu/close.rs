@@ -1,8 +1,9 @@
 //! Marks under 2:1. Levels around a point are gathered by face: a face has those of its cells, a cell those of its faces.
 
+use super::group::collected;
 use super::view::View;
 use crate::kernels::{ClosedMarks, Corners, NONE};
-use crate::refine::CellPath;
+use crate::refine::{CellPath, RefineError};
 use cutlink_device::shared;
 use rayon::prelude::*;
 use std::sync::atomic::Ordering::Relaxed;
@@ -12,33 +13,29 @@ pub(super) fn close(
     paths: &[CellPath],
     corners: &[Corners],
     marks: &mut [u8],
-) -> ClosedMarks {
+) -> Result<ClosedMarks, RefineError> {
     // Levels that cells may have: one beyond the least around each of their points.
     let limit = |(level, corners): (&u8, &Corners)| level + u8::from(corners[0] != NONE);
-    let mut most: Vec<u8> = view
-        .cell_levels
-        .par_iter()
-        .zip(corners)
-        .map(limit)
-        .collect();
+    let each = view.cell_levels.par_iter().zip(corners);
+    let mut most = collected("levels of cells", each.map(limit))?;
     let mut scratch = Scratch {
-        at_point: vec![0; view.points.len()],
-        of_face: vec![0; view.owner.len()],
+        at_point: Vec::new(),
+        of_face: Vec::new(),
     };
-    while scratch.lower(view, &mut most) {}
+    while !is_even(&most) && scratch.lower(view, &mut most) {}
     let target = |((&level, &mark), &most): ((&u8, &u8), &u8)| {
         (level + u8::from(mark != 0)).min(most).max(level)
     };
     let each = view.cell_levels.par_iter().zip(&*marks).zip(&most);
-    let mut target: Vec<u8> = each.map(target).collect();
-    while scratch.raise(view, &mut target) {}
+    let mut target = collected("levels of cells", each.map(target))?;
+    while !is_even(&target) && scratch.raise(view, &mut target) {}
     let each = marks.par_iter_mut().zip(&target).zip(view.cell_levels);
     each.for_each(|((mark, target), level)| *mark = u8::from(target > level));
     let each = marks.par_iter().zip(paths).filter(|(mark, _)| **mark != 0);
     let (count, deepest) = each
         .map(|(_, path)| (1, u32::from(path.level())))
         .reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1.max(b.1)));
-    ClosedMarks { count, deepest }
+    Ok(ClosedMarks { count, deepest })
 }
 
 /// Levels around points and around the points of faces.
@@ -50,7 +47,7 @@ struct Scratch {
 impl Scratch {
     /// Lowers the levels of cells to one beyond the least around their points. Whether any changed.
     fn lower(&mut self, view: View<'_>, levels: &mut [u8]) -> bool {
-        self.at_point.fill(u8::MAX);
+        self.fill(view, u8::MAX);
         let at = shared::bytes(&mut self.at_point);
         (0..view.owner.len()).into_par_iter().for_each(|face| {
             let level = ends(view, levels, face, u8::min);
@@ -69,7 +66,7 @@ impl Scratch {
 
     /// Raises the levels of cells to one below the most around their points. Whether any changed.
     fn raise(&mut self, view: View<'_>, levels: &mut [u8]) -> bool {
-        self.at_point.fill(0);
+        self.fill(view, 0);
         let at = shared::bytes(&mut self.at_point);
         (0..view.owner.len()).into_par_iter().for_each(|face| {
             let level = ends(view, levels, face, u8::max);
@@ -84,6 +81,12 @@ impl Scratch {
             let most = faces.fold(0, u8::max);
             level.max(most.saturating_sub(1))
         })
+    }
+
+    fn fill(&mut self, view: View<'_>, level: u8) {
+        self.at_point.clear();
+        self.at_point.resize(view.points.len(), level);
+        self.of_face.resize(view.owner.len(), level);
     }
 
     fn gather(&mut self, view: View<'_>, none: u8, join: impl Fn(u8, u8) -> u8 + Sync) {
@@ -110,6 +113,17 @@ impl Scratch {
         let each = levels.par_iter_mut().enumerate();
         each.map(change).reduce(|| false, |a, b| a | b)
     }
+}
+
+/// Whether no two levels differ by more than one: then nothing spreads.
+fn is_even(levels: &[u8]) -> bool {
+    let pieces = levels.par_chunks(1 << 14).map(|levels| {
+        let least = levels.iter().fold(u8::MAX, |a, &b| a.min(b));
+        let most = levels.iter().fold(0, |a, &b| a.max(b));
+        (least, most)
+    });
+    let (least, most) = pieces.reduce(|| (u8::MAX, 0), |a, b| (a.0.min(b.0), a.1.max(b.1)));
+    most.saturating_sub(least) <= 1
 }
 
 /// What the cells of a face have together.

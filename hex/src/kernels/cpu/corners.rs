@@ -4,19 +4,24 @@
 //! cube, directly or with one hanging point between. Corners are in voxel order, x fastest; the axes are those of the
 //! cell alone, right-handed, and begin at its smallest point.
 
+use super::group::collected;
 use super::view::View;
 use crate::kernels::{Corners, NONE};
+use crate::refine::RefineError;
 use rayon::prelude::*;
 
 /// The corners of all cells, and the number of cells without.
-pub(super) fn corners(view: View<'_>) -> (Vec<Corners>, usize) {
+pub(super) fn corners(view: View<'_>) -> Result<(Vec<Corners>, usize), RefineError> {
     let of = |cell: usize| {
         let corners = plain(view, cell).or_else(|| corners_of(view, cell));
         corners.unwrap_or([NONE; 8])
     };
-    let all: Vec<Corners> = (0..view.cells()).into_par_iter().map(of).collect();
+    let all = collected(
+        "corners of cells",
+        (0..view.cells()).into_par_iter().map(of),
+    )?;
     let none = all.par_iter().filter(|c| c[0] == NONE).count();
-    (all, none)
+    Ok((all, none))
 }
 
 /// The corners of a cell whose faces are the six sides of a cube, as most are; `None` for others. They are those of

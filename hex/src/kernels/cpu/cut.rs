@@ -39,64 +39,42 @@ impl<'a> Cut<'a> {
         NONE
     }
 
+    /// Whether a face becomes four.
+    #[inline]
+    pub(super) fn is_split(&self, face: usize) -> bool {
+        self.numbers.split[face] != self.numbers.split[face + 1]
+    }
+
     /// The new centre of a face, or [`NONE`].
     pub(super) fn center(&self, face: usize) -> u32 {
-        let (split, counts) = (&self.numbers.split, &self.numbers.counts);
-        match split[face] == split[face + 1] {
-            true => NONE,
-            false => (counts.points + counts.edges) as u32 + split[face],
+        let counts = &self.numbers.counts;
+        match self.is_split(face) {
+            true => (counts.points + counts.edges) as u32 + self.numbers.split[face],
+            false => NONE,
         }
     }
 
-    /// The slot of a face or of its first quarter.
+    /// The slot of a face or of its first piece.
     pub(super) fn slot(&self, face: usize) -> usize {
         let counts = &self.numbers.counts;
         let inner = if face < counts.internal {
             0
         } else {
-            12 * counts.marked
+            counts.inner()
         };
         face + 3 * self.numbers.split[face] as usize + inner
     }
 
-    /// The new number of a cell at one of its corners.
-    fn child_at(&self, cell: u32, corner: u32) -> u32 {
-        let first = self.numbers.first[cell as usize];
-        match self.marks[cell as usize] {
-            0 => first,
-            _ => {
-                let corners = self.corners[cell as usize];
-                first + corners.iter().position(|&p| p == corner).unwrap_or(0) as u32
-            }
-        }
-    }
-
-    /// The new number of a cell behind a face, or behind its quarter at a corner.
-    pub(super) fn behind(&self, cell: u32, face: usize, quarter: u32) -> u32 {
-        let at = cell as usize;
-        if quarter != NONE && self.view.cell_levels[at] == self.view.face_level(face) {
-            return self.child_at(cell, quarter);
-        }
-        if self.marks[at] == 0 {
-            return self.numbers.first[at];
-        }
-        // A quarter of one of the cell's sides: it has one of the cell's corners.
-        let mut points = self.view.face(face as u32).iter();
-        let corner = points.find(|p| self.corners[at].contains(p));
-        self.child_at(cell, corner.map_or(NONE, |&p| p))
-    }
-
-    /// The outlines of the four quarters of a face, without midpoints of their edges.
-    pub(super) fn quarters(&self, face: usize, center: u32) -> [[u32; 4]; 4] {
-        let (quad, ids) = (self.view.quad(face), self.view.face(face as u32));
-        // The point between two corners: new, or one that hangs there already.
-        let middle = |a: u32, b: u32| {
+    /// The points in the middle of the edges of a face, each behind its corner: new ones, or those that hang there.
+    #[inline]
+    pub(super) fn middles<const N: usize>(&self, face: usize, corners: &[u32; N]) -> [u32; N] {
+        let ids = self.view.face(face as u32);
+        std::array::from_fn(|i| {
+            let (a, b) = (corners[i], corners[(i + 1) % N]);
             let at = ids.iter().position(|&p| p == a).unwrap_or(0);
             let next = ids[(at + 1) % ids.len()];
             if next == b { self.middle(a, b) } else { next }
-        };
-        let middles: [u32; 4] = std::array::from_fn(|i| middle(quad[i], quad[(i + 1) % 4]));
-        std::array::from_fn(|i| [quad[i], middles[i], center, middles[(i + 3) % 4]])
+        })
     }
 
     /// Calls `put` with each point of a face, with midpoints in its split edges.

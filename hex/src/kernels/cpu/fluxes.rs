@@ -1,10 +1,10 @@
 //! Fluxes through faces: of parts of faces, inside split cells, and of faces put together.
 
-use super::group;
 use super::view::View;
+use super::{group, tets};
 use crate::geometry::norm;
-use crate::kernels::{CellFaces, FluxTask, NONE};
-use crate::refine::{CellRanges, HexMesh, RefineError, foreign, tet_potential};
+use crate::kernels::{CellFaces, CellShape, FluxTask, NONE};
+use crate::refine::{CellRanges, HexMesh, RefineError, foreign};
 use cutlink_device::Host;
 use rayon::prelude::*;
 
@@ -49,9 +49,9 @@ pub(super) fn split(task: &FluxTask<'_, Host>, flux: &[f64]) -> Vec<f64> {
 /// The potential of the children of each split cell, from the fluxes around it.
 fn potential(task: &FluxTask<'_, Host>, flux: &[f64]) -> Vec<f64> {
     let (view, volumes) = (View::new(task.mesh, task.of), task.volumes);
-    let solve = match task.mesh.is_of_tets() {
-        true => tet_potential,
-        false => hex_potential,
+    let solve = match task.mesh.shape {
+        CellShape::Hexahedron => hex_potential,
+        CellShape::Tetrahedron => tets::potential,
     };
     let out = |cell: usize| {
         let signed = |&face: &u32| match view.owner[face as usize] as usize == cell {

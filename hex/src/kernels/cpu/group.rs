@@ -89,8 +89,26 @@ fn starts<'a>(cells: usize, of: impl Iterator<Item = &'a u32>) -> Result<Vec<u32
     Ok(start)
 }
 
+/// The items of an iterator, in memory that is asked for at once: large pages cost less than many small ones.
+pub(super) fn collected<T: Send>(
+    what: &'static str,
+    items: impl IndexedParallelIterator<Item = T>,
+) -> Result<Vec<T>, RefineError> {
+    let mut list = memory::with_capacity(what, items.len())?;
+    list.par_extend(items);
+    Ok(list)
+}
+
 pub(super) fn filled(what: &'static str, len: usize) -> Result<Vec<u32>, RefineError> {
+    filled_with(what, len, 0)
+}
+
+pub(super) fn filled_with<T: Copy>(
+    what: &'static str,
+    len: usize,
+    value: T,
+) -> Result<Vec<T>, RefineError> {
     let mut list = memory::with_capacity(what, len)?;
-    list.resize(len, 0);
+    list.resize(len, value);
     Ok(list)
 }

@@ -1,6 +1,7 @@
 //! Cells of two meshes of one parent, by a search in their paths, and what is mapped by it.
 
-use crate::refine::{CellPath, CellRanges};
+use super::group::{collected, filled};
+use crate::refine::{CellPath, CellRanges, RefineError};
 use cutlink_device::Host;
 use rayon::prelude::*;
 
@@ -9,8 +10,9 @@ const PIECE: usize = 4096;
 
 /// First source and number of sources of each cell. Both lists are sorted: each piece begins with a search and goes on
 /// with steps.
-pub(super) fn ranges(from: &[CellPath], to: &[CellPath]) -> (Vec<u32>, Vec<u32>) {
-    let (mut first, mut count) = (vec![0; to.len()], vec![0; to.len()]);
+pub(super) fn ranges(from: &[CellPath], to: &[CellPath]) -> Result<CellRanges, RefineError> {
+    let mut first = filled("sources of cells", to.len())?;
+    let mut count = filled("sources of cells", to.len())?;
     let each = first.par_chunks_mut(PIECE).zip(count.par_chunks_mut(PIECE));
     each.zip(to.par_chunks(PIECE))
         .for_each(|((first, count), to)| {
@@ -22,7 +24,11 @@ pub(super) fn ranges(from: &[CellPath], to: &[CellPath]) -> (Vec<u32>, Vec<u32>)
                 (first[i], count[i]) = range(from, low, *path);
             }
         });
-    (first, count)
+    Ok(CellRanges {
+        first,
+        count,
+        sources: from.len(),
+    })
 }
 
 /// The sources of a cell, with the first cell that is not before it.
@@ -37,7 +43,11 @@ fn range(from: &[CellPath], low: usize, path: CellPath) -> (u32, u32) {
     (low as u32, within.count() as u32)
 }
 
-pub(super) fn map(ranges: &CellRanges<Host>, volumes: &[f64], values: &[f64]) -> Vec<f64> {
+pub(super) fn map(
+    ranges: &CellRanges<Host>,
+    volumes: &[f64],
+    values: &[f64],
+) -> Result<Vec<f64>, RefineError> {
     let of = |(&first, &count): (&u32, &u32)| {
         let cells = first as usize..(first + count) as usize;
         if count == 1 {
@@ -46,20 +56,21 @@ pub(super) fn map(ranges: &CellRanges<Host>, volumes: &[f64], values: &[f64]) ->
         let sum = volumes[cells.clone()].iter().fold(0.0, |sum, v| sum + v);
         cells.fold(0.0, |mean, cell| mean + volumes[cell] / sum * values[cell])
     };
-    ranges.first.par_iter().zip(&ranges.count).map(of).collect()
+    let each = ranges.first.par_iter().zip(&ranges.count);
+    collected("mapped values", each.map(of))
 }
 
 pub(super) fn project(
     ranges: &CellRanges<Host>,
     wanted: &[u8],
     paths: &[CellPath],
-) -> (Vec<u8>, usize) {
+) -> Result<(Vec<u8>, usize), RefineError> {
     let of = |((&first, &count), path): ((&u32, &u32), &CellPath)| {
         let sources = &wanted[first as usize..(first + count) as usize];
         u8::from(sources.iter().any(|&wanted| wanted > path.level()))
     };
     let each = ranges.first.par_iter().zip(&ranges.count).zip(paths);
-    let marks: Vec<u8> = each.map(of).collect();
+    let marks = collected("marks", each.map(of))?;
     let count = marks.par_iter().map(|&mark| usize::from(mark)).sum();
-    (marks, count)
+    Ok((marks, count))
 }

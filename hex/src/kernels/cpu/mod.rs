@@ -7,20 +7,25 @@ mod cut;
 mod fluxes;
 mod geometry;
 mod group;
+mod hexes;
 mod map;
 mod number;
 mod outlines;
 mod places;
 mod points;
+mod shape;
+mod tets;
 mod view;
 
 use super::{
-    CellFaces, ClosedMarks, Corners, FaceOutlines, FluxTask, NewCells, NewFaces, NewPoints,
-    RefineKernels, RefineTask, SplitCounts, SplitNumbers,
+    CellFaces, CellShape, ClosedMarks, Corners, FaceOutlines, FluxTask, NewCells, NewFaces,
+    NewPoints, RefineKernels, RefineTask, SplitCounts, SplitNumbers,
 };
-use crate::refine::{CellPath, CellRanges, HexMesh, HexSplit, RefineError, split_tets};
+use crate::refine::{CellPath, CellRanges, HexMesh, RefineError};
 use cut::Cut;
 use cutlink_device::Host;
+use hexes::Hexes;
+use tets::Tets;
 use view::View;
 
 #[expect(unsafe_code, reason = "as declared")]
@@ -34,7 +39,11 @@ impl RefineKernels for Host {
         mesh: &HexMesh<Self>,
         of: &CellFaces<Self>,
     ) -> Result<(Vec<Corners>, usize), RefineError> {
-        Ok(corners::corners(View::new(mesh, of)))
+        let view = View::new(mesh, of);
+        match mesh.shape {
+            CellShape::Hexahedron => corners::corners(view),
+            CellShape::Tetrahedron => Ok((tets::corners(view, &mesh.paths)?, 0)),
+        }
     }
 
     unsafe fn close(
@@ -44,12 +53,7 @@ impl RefineKernels for Host {
         corners: &Vec<Corners>,
         marks: &mut Vec<u8>,
     ) -> Result<ClosedMarks, RefineError> {
-        Ok(close::close(
-            View::new(mesh, of),
-            &mesh.paths,
-            corners,
-            marks,
-        ))
+        close::close(View::new(mesh, of), &mesh.paths, corners, marks)
     }
 
     unsafe fn number(
@@ -58,16 +62,20 @@ impl RefineKernels for Host {
         closed: ClosedMarks,
     ) -> Result<SplitNumbers<Self>, RefineError> {
         let patches: Vec<usize> = task.mesh.patches.iter().map(|patch| patch.start).collect();
-        let view = View::new(task.mesh, task.of);
-        number::number(view, task.corners, task.marks, closed, &patches)
+        let (view, shape) = (View::new(task.mesh, task.of), task.mesh.shape);
+        number::number(view, shape, task.corners, task.marks, closed, &patches)
     }
 
     unsafe fn places(
         &self,
         task: &RefineTask<'_, Self>,
         numbers: &SplitNumbers<Self>,
-    ) -> Result<Vec<[u32; 27]>, RefineError> {
-        Ok(places::places(Cut::new(task, numbers)))
+    ) -> Result<Vec<u32>, RefineError> {
+        let cut = Cut::new(task, numbers);
+        match task.mesh.shape {
+            CellShape::Hexahedron => places::places::<Hexes>(cut),
+            CellShape::Tetrahedron => places::places::<Tets>(cut),
+        }
     }
 
     unsafe fn points(
@@ -82,9 +90,13 @@ impl RefineKernels for Host {
         &self,
         task: &RefineTask<'_, Self>,
         numbers: &SplitNumbers<Self>,
-        places: &Vec<[u32; 27]>,
+        places: &Vec<u32>,
     ) -> Result<FaceOutlines<Self>, RefineError> {
-        outlines::outlines(Cut::new(task, numbers), places)
+        let cut = Cut::new(task, numbers);
+        match task.mesh.shape {
+            CellShape::Hexahedron => outlines::outlines::<Hexes>(cut, places),
+            CellShape::Tetrahedron => outlines::outlines::<Tets>(cut, places),
+        }
     }
 
     unsafe fn order(
@@ -99,26 +111,28 @@ impl RefineKernels for Host {
         &self,
         task: &RefineTask<'_, Self>,
         numbers: &SplitNumbers<Self>,
-        places: &Vec<[u32; 27]>,
+        places: &Vec<u32>,
         outlines: FaceOutlines<Self>,
         order: Vec<u32>,
     ) -> Result<NewFaces<Self>, RefineError> {
-        let cut = Cut::new(task, numbers);
-        outlines::emit(cut, places, &task.mesh.rims, outlines, &order)
+        let (cut, rims) = (Cut::new(task, numbers), &task.mesh.rims);
+        match task.mesh.shape {
+            CellShape::Hexahedron => outlines::emit::<Hexes>(cut, places, rims, outlines, &order),
+            CellShape::Tetrahedron => outlines::emit::<Tets>(cut, places, rims, outlines, &order),
+        }
     }
 
     unsafe fn cells(
         &self,
         task: &RefineTask<'_, Self>,
-        _: &SplitNumbers<Self>,
+        numbers: &SplitNumbers<Self>,
     ) -> Result<NewCells<Host>, RefineError> {
         let mesh = task.mesh;
-        let (levels, paths) = cells::cells(&mesh.cell_levels, &mesh.paths, task.marks);
-        Ok(NewCells { levels, paths })
+        cells::cells(&mesh.cell_levels, &mesh.paths, task.marks, numbers)
     }
 
     unsafe fn faces_geometry(&self, mesh: &HexMesh<Self>) -> Result<Vec<[f64; 6]>, RefineError> {
-        Ok(geometry::faces(mesh))
+        geometry::faces(mesh)
     }
 
     unsafe fn volumes(
@@ -127,7 +141,7 @@ impl RefineKernels for Host {
         of: &CellFaces<Self>,
         faces: &Vec<[f64; 6]>,
     ) -> Result<Vec<f64>, RefineError> {
-        Ok(geometry::volumes(View::new(mesh, of), faces))
+        geometry::volumes(View::new(mesh, of), faces)
     }
 
     unsafe fn centers(
@@ -136,15 +150,7 @@ impl RefineKernels for Host {
         of: &CellFaces<Self>,
         faces: &Vec<[f64; 6]>,
     ) -> Result<Vec<[f64; 4]>, RefineError> {
-        Ok(geometry::centers(View::new(mesh, of), faces))
-    }
-
-    fn split_tets(
-        &self,
-        mesh: &mut HexMesh<Self>,
-        marks: &mut Vec<u8>,
-    ) -> Result<Option<HexSplit>, RefineError> {
-        split_tets(mesh, marks)
+        geometry::centers(View::new(mesh, of), faces)
     }
 
     fn ranges(
@@ -152,12 +158,7 @@ impl RefineKernels for Host {
         from: &Vec<CellPath>,
         to: &Vec<CellPath>,
     ) -> Result<CellRanges<Self>, RefineError> {
-        let (first, count) = map::ranges(from, to);
-        Ok(CellRanges {
-            first,
-            count,
-            sources: from.len(),
-        })
+        map::ranges(from, to)
     }
 
     unsafe fn map(
@@ -166,7 +167,7 @@ impl RefineKernels for Host {
         volumes: &Vec<f64>,
         values: &Vec<f64>,
     ) -> Result<Vec<f64>, RefineError> {
-        Ok(map::map(ranges, volumes, values))
+        map::map(ranges, volumes, values)
     }
 
     unsafe fn project(
@@ -175,7 +176,7 @@ impl RefineKernels for Host {
         wanted: &Vec<u8>,
         paths: &Vec<CellPath>,
     ) -> Result<(Vec<u8>, usize), RefineError> {
-        Ok(map::project(ranges, wanted, paths))
+        map::project(ranges, wanted, paths)
     }
 
     unsafe fn flux_shares(

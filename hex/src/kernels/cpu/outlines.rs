@@ -1,8 +1,9 @@
-//! New faces: whole ones, quarters, and 12 inside each split cell. Each is made twice, to count its points and to write
+//! New faces: whole ones, pieces, and those inside split cells. Each is made twice, to count its points and to write
 //! them.
 
 use super::cut::Cut;
 use super::group::filled;
+use super::shape::{Shape, WHOLE};
 use crate::kernels::{FaceOutlines, NONE, NewFaces};
 use crate::refine::{RefineError, unfit};
 use cutlink_device::scan::exclusive_scan;
@@ -10,26 +11,9 @@ use cutlink_device::{Host, shared};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// The places of the 12 inner faces, and the children on both sides. By axis, then quarters.
-fn inner(face: usize) -> ([usize; 4], [u32; 2]) {
-    let (axis, quarter) = (face / 4, face % 4);
-    let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
-    let (cu, cv) = (quarter & 1, quarter >> 1);
-    let at = |du: usize, dv: usize| {
-        let mut place = [1; 3];
-        (place[u], place[v]) = (cu + du, cv + dv);
-        place[0] + 3 * place[1] + 9 * place[2]
-    };
-    let low = (cu << u | cv << v) as u32;
-    (
-        [at(0, 0), at(1, 0), at(1, 1), at(0, 1)],
-        [low, low | 1 << axis],
-    )
-}
-
-pub(super) fn outlines(
+pub(super) fn outlines<S: Shape>(
     cut: Cut<'_>,
-    places: &[[u32; 27]],
+    places: &[u32],
 ) -> Result<FaceOutlines<Host>, RefineError> {
     let counts = &cut.numbers.counts;
     let mut owner = filled("owners", counts.new_faces())?;
@@ -47,28 +31,25 @@ pub(super) fn outlines(
     };
     (0..counts.faces).into_par_iter().for_each(|face| {
         let (owner, neighbour) = (cut.view.owner[face], cut.view.neighbour.get(face));
-        let ends = |quarter| {
-            let of = |cell| cut.behind(cell, face, quarter);
+        let ends = |piece| {
+            let of = |cell| cut.behind::<S>(cell, face, piece);
             [of(owner), neighbour.map_or(NONE, |&cell| of(cell))]
         };
-        let (slot, center) = (cut.slot(face), cut.center(face));
-        if center == NONE {
-            return put(slot, ends(NONE), cut.view.face(face as u32));
+        let slot = cut.slot(face);
+        if !cut.is_split(face) {
+            return put(slot, ends(WHOLE), cut.view.face(face as u32));
         }
-        for (i, outline) in cut.quarters(face, center).iter().enumerate() {
-            put(slot + i, ends(outline[0]), outline);
+        for (i, (piece, outline)) in S::pieces(cut, face).iter().enumerate() {
+            put(slot + i, ends(*piece), outline.as_ref());
         }
     });
-    places.par_iter().enumerate().for_each(|(i, places)| {
+    let each = places.par_chunks(S::PLACES).enumerate();
+    each.for_each(|(i, places)| {
         let first = cut.numbers.first[cut.numbers.marked[i] as usize];
-        for face in 0..12 {
-            let (outline, ends) = inner(face);
-            let slot = counts.inner_slot() + 12 * i + face;
-            put(
-                slot,
-                ends.map(|child| first + child),
-                &outline.map(|at| places[at]),
-            );
+        for face in 0..S::INNER {
+            let (outline, ends) = S::inner(places, face);
+            let slot = counts.inner_slot() + S::INNER * i + face;
+            put(slot, ends.map(|child| first + child), outline.as_ref());
         }
     });
     Ok(FaceOutlines {
@@ -78,9 +59,9 @@ pub(super) fn outlines(
     })
 }
 
-pub(super) fn emit(
+pub(super) fn emit<S: Shape>(
     cut: Cut<'_>,
-    places: &[[u32; 27]],
+    places: &[u32],
     rims: &[u32],
     outlines: FaceOutlines<Host>,
     order: &[u32],
@@ -136,18 +117,19 @@ pub(super) fn emit(
         }
     };
     (0..counts.faces).into_par_iter().for_each(|face| {
-        let (slot, center) = (cut.slot(face), cut.center(face));
-        if center == NONE {
+        let slot = cut.slot(face);
+        if !cut.is_split(face) {
             return put(slot, face as u32, cut.view.face(face as u32));
         }
-        for (i, outline) in cut.quarters(face, center).iter().enumerate() {
-            put(slot + i, face as u32, outline);
+        for (i, (_, outline)) in S::pieces(cut, face).iter().enumerate() {
+            put(slot + i, face as u32, outline.as_ref());
         }
     });
-    places.par_iter().enumerate().for_each(|(i, places)| {
-        for face in 0..12 {
-            let slot = counts.inner_slot() + 12 * i + face;
-            put(slot, NONE, &inner(face).0.map(|at| places[at]));
+    let each = places.par_chunks(S::PLACES).enumerate();
+    each.for_each(|(i, places)| {
+        for face in 0..S::INNER {
+            let slot = counts.inner_slot() + S::INNER * i + face;
+            put(slot, NONE, S::inner(places, face).0.as_ref());
         }
     });
     match bad.into_inner() {

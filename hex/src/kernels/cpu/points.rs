@@ -1,8 +1,11 @@
 //! New points: midpoints of edges, centres of faces and of cells. The centres are OpenFOAM's (`primitiveMeshTools`).
 
-use super::{cut::Cut, number::EDGES, places::SIDES};
+use super::cut::Cut;
+use super::hexes::{Hexes, SIDES};
+use super::shape::Shape;
+use super::tets::Tets;
 use crate::geometry::{add, cross, dot, norm, scale, sub};
-use crate::kernels::{NONE, NewPoints};
+use crate::kernels::{CellShape, NONE, NewPoints};
 use crate::refine::RefineError;
 use cutlink_device::{Host, memory, shared};
 use rayon::prelude::*;
@@ -19,12 +22,16 @@ pub(super) fn points(cut: Cut<'_>) -> Result<NewPoints<Host>, RefineError> {
         let (a, b) = (old[(key >> 32) as usize], old[key as u32 as usize]);
         scale(add(a, b), 0.5)
     }));
+    let edges = match counts.shape {
+        CellShape::Hexahedron => Hexes::EDGES,
+        CellShape::Tetrahedron => Tets::EDGES,
+    };
     // The level of a midpoint is one beyond that of the cells whose edge it halves.
     let mut of_edges = vec![0u8; numbers.edges.len()];
     let at_edge = shared::bytes(&mut of_edges);
     numbers.marked.par_iter().for_each(|&cell| {
         let (corners, level) = (cut.corners[cell as usize], view.cell_levels[cell as usize]);
-        for [a, b] in EDGES {
+        for &[a, b] in edges {
             let middle = cut.middle(corners[a], corners[b]);
             if middle != NONE {
                 at_edge[middle as usize - counts.points].fetch_max(level + 1, Relaxed);
@@ -32,10 +39,13 @@ pub(super) fn points(cut: Cut<'_>) -> Result<NewPoints<Host>, RefineError> {
         }
     });
     levels.append(&mut of_edges);
-    let is_split = |&face: &usize| cut.center(face) != NONE;
+    if counts.shape == CellShape::Tetrahedron {
+        return Ok(NewPoints { points, levels });
+    }
+    let is_split = |&face: &usize| cut.is_split(face);
     let split: Vec<usize> = (0..counts.faces).into_par_iter().filter(is_split).collect();
     points.par_extend(split.par_iter().map(|&face| {
-        let quad = view.quad(face).map(|p| old[p as usize]);
+        let quad = view.side::<4>(face).map(|p| old[p as usize]);
         center_of(&quad).0
     }));
     levels.par_extend(split.par_iter().map(|&face| view.face_level(face) + 1));

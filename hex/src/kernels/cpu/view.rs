@@ -75,22 +75,18 @@ impl<'a> View<'a> {
 
     /// The point that hangs between two corners of a cell, or [`NONE`].
     pub(super) fn hanging(&self, cell: usize, a: u32, b: u32) -> u32 {
+        let level = self.cell_levels[cell];
+        let hangs = |p: u32| self.point_levels[p as usize] > level;
         let (mut found, mut is_whole) = (NONE, false);
         self.edges(cell, |from, to| {
             if from == a {
                 is_whole |= to == b;
-                if to < found && self.has(cell, to, b) {
+                if to < found && hangs(to) && self.has(cell, to, b) {
                     found = to;
                 }
             }
         });
         if is_whole { NONE } else { found }
-    }
-
-    /// Whether a cell has six faces of four points: none hangs.
-    pub(super) fn is_plain(&self, cell: usize) -> bool {
-        let faces = self.faces_of(cell);
-        faces.len() == 6 && faces.iter().all(|&face| self.face(face).len() == 4)
     }
 
     /// The level of a face: that of the finer cell.
@@ -103,15 +99,16 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The four corners of a face that is split, in its loop; [`NONE`] for those that are not there.
-    pub(super) fn quad(&self, face: usize) -> [u32; 4] {
+    /// The corners of a face of a cell's side, in its loop; [`NONE`] for those that are not there.
+    #[inline]
+    pub(super) fn side<const N: usize>(&self, face: usize) -> [u32; N] {
         let level = self.face_level(face);
-        let mut quad = [NONE; 4];
+        let mut side = [NONE; N];
         let ids = self.face(face as u32).iter();
         let corners = ids.filter(|&&p| self.point_levels[p as usize] <= level);
-        for (corner, &point) in quad.iter_mut().zip(corners) {
+        for (corner, &point) in side.iter_mut().zip(corners) {
             *corner = point;
         }
-        quad
+        side
     }
 }

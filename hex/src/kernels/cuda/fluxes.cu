@@ -45,10 +45,36 @@ __device__ inline void walsh(double (&x)[8]) {
     }
 }
 
-// `hex_potential` of the children of each split cell, from the fluxes around it.
+// `hex_potential` of `cpu/fluxes.rs`.
+__device__ inline void hex_potential(double (&x)[8]) {
+    walsh(x);
+    for (int i = 0; i < 8; i++) {
+        x[i] = i == 0 ? 0.0 : x[i] / static_cast<double>(16 * __popc(i));
+    }
+    walsh(x);
+}
+
+// `potential` of `cpu/tets.rs`.
+__device__ inline void tet_potential(double (&x)[8]) {
+    constexpr int RING[4] = {4, 5, 7, 6};
+    // Pseudo-inverse of a ring of four, by distance.
+    constexpr double INVERSE[4] = {5.0 / 16.0, -1.0 / 16.0, -3.0 / 16.0, -1.0 / 16.0};
+    double inner[4];
+    for (int i = 0; i < 4; i++) {
+        inner[i] = x[RING[i]] + x[i];
+    }
+    for (int i = 0; i < 4; i++) {
+        const double value = INVERSE[i] * inner[0] + INVERSE[(i + 3) & 3] * inner[1] + INVERSE[(i + 2) & 3] * inner[2] +
+                             INVERSE[(i + 1) & 3] * inner[3];
+        x[RING[i]] = value;
+        x[i] = value + x[i];
+    }
+}
+
+// The potential of the children of each split cell, from the fluxes around it.
 extern "C" __global__ void potentials(const uint32_t* first_of, uint32_t old_cells, const uint32_t* owner,
                                       const uint32_t* start, const uint32_t* of_cell, const double* volumes,
-                                      const double* flux, double* potential) {
+                                      const double* flux, uint32_t of_tets, double* potential) {
     const uint32_t old = thread_index();
     if (old >= old_cells || first_of[old + 1] - first_of[old] != 8) {
         return;
@@ -68,11 +94,11 @@ extern "C" __global__ void potentials(const uint32_t* first_of, uint32_t old_cel
     for (uint32_t i = 0; i < 8; i++) {
         out[i] = sum * (volumes[first + i] / volume) - out[i];
     }
-    walsh(out);
-    for (int i = 0; i < 8; i++) {
-        out[i] = i == 0 ? 0.0 : out[i] / static_cast<double>(16 * __popc(i));
+    if (of_tets != 0) {
+        tet_potential(out);
+    } else {
+        hex_potential(out);
     }
-    walsh(out);
     for (uint32_t i = 0; i < 8; i++) {
         potential[first + i] = out[i];
     }

@@ -1,7 +1,7 @@
 //! A thread a face, a split cell, a list.
 
 use super::{D, FLUXES, THREADS, group};
-use crate::kernels::{CellFaces, FluxTask};
+use crate::kernels::{CellFaces, CellShape, FluxTask};
 use crate::refine::{CellRanges, HexMesh, RefineError, foreign};
 use cutlink_device::{
     Backend,
@@ -56,6 +56,7 @@ pub(super) fn split(
         .buf(&task.of.faces)
         .buf(task.volumes)
         .buf(&new)
+        .val(u32::from(mesh.shape == CellShape::Tetrahedron))
         .out(&mut potential);
     // SAFETY: children are cells of the mesh, whose lists of faces are those given.
     unsafe { launch.run(LaunchGrid::over(old_cells, THREADS))? };

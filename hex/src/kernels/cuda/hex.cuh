@@ -55,28 +55,18 @@ __device__ inline bool has_edge(const View& v, uint32_t cell, uint32_t from, uin
 
 // The point that hangs between two corners of a cell, or NONE.
 __device__ inline uint32_t hanging(const View& v, uint32_t cell, uint32_t a, uint32_t b) {
+    const uint8_t level = v.cell_levels[cell];
     uint32_t found = NONE;
     bool whole = false;
     each_edge(v, cell, [&](uint32_t from, uint32_t to) {
         if (from == a) {
             whole = whole || to == b;
-            if (to < found && has_edge(v, cell, to, b)) {
+            if (to < found && v.point_levels[to] > level && has_edge(v, cell, to, b)) {
                 found = to;
             }
         }
     });
     return whole ? NONE : found;
-}
-
-// Whether a cell has six faces of four points: none hangs.
-__device__ inline bool is_plain(const View& v, uint32_t cell) {
-    const uint32_t first = v.start[cell], end = v.start[cell + 1];
-    bool plain = end - first == 6;
-    for (uint32_t i = first; plain && i < end; i++) {
-        const uint32_t face = v.of_cell[i];
-        plain = v.face_start[face + 1] - v.face_start[face] == 4;
-    }
-    return plain;
 }
 
 __device__ inline bool has_point(const View& v, uint32_t face, uint32_t point) {
@@ -99,34 +89,21 @@ __device__ inline uint8_t face_level(const View& v, uint32_t face) {
     return other > level ? other : level;
 }
 
-// The four corners of a face that is split, in its loop; NONE for those that are not there.
-__device__ inline void quad_of(const View& v, uint32_t face, uint32_t (&quad)[4]) {
+// The corners of a face of a cell's side, in its loop; NONE for those that are not there.
+template <int N>
+__device__ inline void side_of(const View& v, uint32_t face, uint32_t (&side)[N]) {
     const uint8_t level = face_level(v, face);
     const uint32_t end = v.face_start[face + 1];
     int count = 0;
-    for (int i = 0; i < 4; i++) {
-        quad[i] = NONE;
+    for (int i = 0; i < N; i++) {
+        side[i] = NONE;
     }
-    for (uint32_t at = v.face_start[face]; at < end && count < 4; at++) {
+    for (uint32_t at = v.face_start[face]; at < end && count < N; at++) {
         const uint32_t point = v.face_points[at];
         if (v.point_levels[point] <= level) {
-            quad[count++] = point;
+            side[count++] = point;
         }
     }
-}
-
-// The corners of an edge: `EDGES` of `cpu/number.rs`, by axis, then the corners across.
-__device__ inline int edge_corner(int edge, int end) {
-    const int axis = edge / 4, q = edge % 4;
-    const int low = axis == 0 ? 2 * q : axis == 1 ? (q & 1) | (q >> 1) << 2 : q;
-    return low | end << axis;
-}
-
-// The i-th corner of a side: `SIDES` of `cpu/places.rs`, one digit a corner.
-__device__ inline int side_corner(int side, int i) {
-    const uint64_t low = 0x3762451057312640ull, high = 0x67541320ull;
-    const uint64_t digits = side < 4 ? low >> 16 * side : high >> 16 * (side - 4);
-    return static_cast<int>(digits >> 4 * i & 15);
 }
 
 // `Cut` of `cpu/cut.rs`: the numbers of a step.
@@ -163,73 +140,24 @@ __device__ inline uint32_t middle_of(const Cut& c, uint32_t a, uint32_t b) {
     return NONE;
 }
 
-// The new centre of a face, or NONE.
-__device__ inline uint32_t center_of_face(const Cut& c, uint32_t face) {
-    const uint32_t before = c.split[face];
-    return c.split[face + 1] == before ? NONE : c.points + c.edge_count + before;
+// Whether a face becomes four.
+__device__ inline bool is_split(const Cut& c, uint32_t face) {
+    return c.split[face] != c.split[face + 1];
 }
 
-// The slot of a face or of its first quarter.
-__device__ inline uint32_t slot_of(const Cut& c, uint32_t face) {
-    return face + 3 * c.split[face] + (face < c.view.internal ? 0 : 12 * c.marked);
-}
-
-// The new number of a cell at one of its corners.
-__device__ inline uint32_t child_at(const Cut& c, uint32_t cell, uint32_t corner) {
-    const uint32_t first = c.first[cell];
-    if (c.marks[cell] == 0) {
-        return first;
-    }
-    for (uint32_t i = 0; i < 8; i++) {
-        if (c.corners[8 * static_cast<size_t>(cell) + i] == corner) {
-            return first + i;
-        }
-    }
-    return first;
-}
-
-// The new number of a cell behind a face, or behind its quarter at a corner.
-__device__ inline uint32_t behind(const Cut& c, uint32_t cell, uint32_t face, uint32_t quarter) {
-    if (quarter != NONE && c.view.cell_levels[cell] == face_level(c.view, face)) {
-        return child_at(c, cell, quarter);
-    }
-    if (c.marks[cell] == 0) {
-        return c.first[cell];
-    }
-    // A quarter of one of the cell's sides: it has one of the cell's corners.
-    const uint32_t end = c.view.face_start[face + 1];
-    for (uint32_t at = c.view.face_start[face]; at < end; at++) {
-        const uint32_t point = c.view.face_points[at];
-        for (uint32_t i = 0; i < 8; i++) {
-            if (c.corners[8 * static_cast<size_t>(cell) + i] == point) {
-                return child_at(c, cell, point);
-            }
-        }
-    }
-    return child_at(c, cell, NONE);
-}
-
-// The outlines of the four quarters of a face, without midpoints of their edges.
-__device__ inline void quarters_of(const Cut& c, uint32_t face, uint32_t center, uint32_t (&out)[4][4]) {
-    uint32_t quad[4], middles[4];
-    quad_of(c.view, face, quad);
+// The points in the middle of the edges of a face, each behind its corner: new ones, or those that hang there.
+template <int N>
+__device__ inline void middles_of(const Cut& c, uint32_t face, const uint32_t (&corners)[N], uint32_t (&middles)[N]) {
     const uint32_t first = c.view.face_start[face], count = c.view.face_start[face + 1] - first;
-    for (int i = 0; i < 4; i++) {
-        const uint32_t a = quad[i], b = quad[(i + 1) & 3];
+    for (int i = 0; i < N; i++) {
+        const uint32_t a = corners[i], b = corners[(i + 1) % N];
         uint32_t at = 0;
         while (at < count && c.view.face_points[first + at] != a) {
             at++;
         }
         at = at < count ? at : 0;
         const uint32_t next = c.view.face_points[first + (at + 1) % count];
-        // The point between two corners: new, or one that hangs there already.
         middles[i] = next == b ? middle_of(c, a, b) : next;
-    }
-    for (int i = 0; i < 4; i++) {
-        out[i][0] = quad[i];
-        out[i][1] = middles[i];
-        out[i][2] = center;
-        out[i][3] = middles[(i + 3) & 3];
     }
 }
 

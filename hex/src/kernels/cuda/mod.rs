@@ -13,12 +13,13 @@ mod number;
 mod outlines;
 mod places;
 mod points;
+mod tets;
 
 use super::{
-    CellFaces, ClosedMarks, Corners, FaceOutlines, FluxTask, NewCells, NewFaces, NewPoints,
-    RefineKernels, RefineTask, SplitCounts, SplitNumbers,
+    CellFaces, CellShape, ClosedMarks, Corners, FaceOutlines, FluxTask, NewCells, NewFaces,
+    NewPoints, RefineKernels, RefineTask, SplitCounts, SplitNumbers,
 };
-use crate::refine::{CellPath, CellRanges, HexMesh, HexSplit, RefineError};
+use crate::refine::{CellPath, CellRanges, HexMesh, RefineError};
 use cutlink_device::cuda::{Cuda, CudaBuf, Launch, Module};
 
 /// Threads of a block.
@@ -35,6 +36,7 @@ static NUMBER: [Module; 2] = cutlink_device::cuda_modules!("number");
 static OUTLINES: [Module; 2] = cutlink_device::cuda_modules!("outlines");
 static PLACES: [Module; 2] = cutlink_device::cuda_modules!("places");
 static POINTS: [Module; 2] = cutlink_device::cuda_modules!("points");
+static TETS: [Module; 2] = cutlink_device::cuda_modules!("tets");
 
 /// Meshes have three dimensions.
 const D: usize = 3;
@@ -71,6 +73,14 @@ fn cut<'a>(
         .val(numbers.counts.marked as u32)
 }
 
+/// The kernel of a shape.
+fn of_shape(shape: CellShape, hexes: &'static str, tets: &'static str) -> &'static str {
+    match shape {
+        CellShape::Hexahedron => hexes,
+        CellShape::Tetrahedron => tets,
+    }
+}
+
 impl RefineKernels for Cuda {
     unsafe fn cell_faces(&self, mesh: &HexMesh<Self>) -> Result<CellFaces<Self>, RefineError> {
         group::cell_faces(self, mesh)
@@ -81,7 +91,10 @@ impl RefineKernels for Cuda {
         mesh: &HexMesh<Self>,
         of: &CellFaces<Self>,
     ) -> Result<(CudaBuf<Corners>, usize), RefineError> {
-        corners::corners(self, mesh, of)
+        match mesh.shape {
+            CellShape::Hexahedron => corners::corners(self, mesh, of),
+            CellShape::Tetrahedron => Ok((tets::corners(self, mesh, of)?, 0)),
+        }
     }
 
     unsafe fn close(
@@ -106,7 +119,7 @@ impl RefineKernels for Cuda {
         &self,
         task: &RefineTask<'_, Self>,
         numbers: &SplitNumbers<Self>,
-    ) -> Result<CudaBuf<[u32; 27]>, RefineError> {
+    ) -> Result<CudaBuf<u32>, RefineError> {
         places::places(self, task, numbers)
     }
 
@@ -122,7 +135,7 @@ impl RefineKernels for Cuda {
         &self,
         task: &RefineTask<'_, Self>,
         numbers: &SplitNumbers<Self>,
-        places: &CudaBuf<[u32; 27]>,
+        places: &CudaBuf<u32>,
     ) -> Result<FaceOutlines<Self>, RefineError> {
         outlines::outlines(self, task, numbers, places)
     }
@@ -139,7 +152,7 @@ impl RefineKernels for Cuda {
         &self,
         task: &RefineTask<'_, Self>,
         numbers: &SplitNumbers<Self>,
-        places: &CudaBuf<[u32; 27]>,
+        places: &CudaBuf<u32>,
         outlines: FaceOutlines<Self>,
         order: CudaBuf<u32>,
     ) -> Result<NewFaces<Self>, RefineError> {
@@ -177,15 +190,6 @@ impl RefineKernels for Cuda {
         faces: &CudaBuf<[f64; 6]>,
     ) -> Result<CudaBuf<[f64; 4]>, RefineError> {
         geometry::centers(self, mesh, of, faces)
-    }
-
-    fn split_tets(
-        &self,
-        _: &mut HexMesh<Self>,
-        _: &mut CudaBuf<u8>,
-    ) -> Result<Option<HexSplit<Self>>, RefineError> {
-        let what = "tetrahedra";
-        Err(RefineError::NoKernels { what })
     }
 
     fn ranges(

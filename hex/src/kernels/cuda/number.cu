@@ -1,6 +1,7 @@
 // Numbers of new cells, split faces and edges: `cpu/number.rs`.
 
-#include "hex.cuh"
+#include "hexes.cuh"
+#include "tets.cuh"
 
 constexpr uint64_t NO_KEY = ~0ull;
 
@@ -33,38 +34,50 @@ extern "C" __global__ void flag_faces(VIEW, const uint8_t* marks, uint32_t faces
     split[face] = is_split;
 }
 
-// The first face to be split that has not four corners.
-extern "C" __global__ void check_quads(VIEW, const uint32_t* split, uint32_t faces, uint32_t* bad) {
+// The first face to be split that has too few corners.
+template <typename S>
+__device__ inline void check_side(const View& view, const uint32_t* split, uint32_t faces, uint32_t* bad) {
     const uint32_t face = thread_index();
     if (face >= faces || split[face] == split[face + 1]) {
         return;
     }
-    const View view = VIEW_OF;
-    uint32_t quad[4];
-    quad_of(view, face, quad);
-    if (quad[3] == NONE) {
+    uint32_t side[S::SIDE];
+    side_of(view, face, side);
+    if (side[S::SIDE - 1] == NONE) {
         atomicMin(bad, face);
     }
 }
 
 // The keys of the edges of marked cells that have no point yet; NO_KEY for the others.
-extern "C" __global__ void put_edges(VIEW, const uint32_t* corners, const uint32_t* marked, uint32_t count,
-                                     uint64_t* keys) {
+template <typename S>
+__device__ inline void put_edge(const View& view, const uint32_t* corners, const uint32_t* marked, uint32_t count,
+                                uint64_t* keys) {
     const uint32_t i = thread_index();
-    if (i >= 12 * count) {
+    if (i >= S::EDGES * count) {
         return;
     }
-    const View view = VIEW_OF;
-    const uint32_t cell = marked[i / 12];
-    const int edge = static_cast<int>(i % 12);
-    const uint32_t a = corners[8 * static_cast<size_t>(cell) + edge_corner(edge, 0)];
-    const uint32_t b = corners[8 * static_cast<size_t>(cell) + edge_corner(edge, 1)];
+    const uint32_t cell = marked[i / S::EDGES];
+    const int edge = static_cast<int>(i % S::EDGES);
+    const uint32_t a = corners[8 * static_cast<size_t>(cell) + S::edge_corner(edge, 0)];
+    const uint32_t b = corners[8 * static_cast<size_t>(cell) + S::edge_corner(edge, 1)];
     uint64_t key = NO_KEY;
-    if (is_plain(view, cell) || hanging(view, cell, a, b) == NONE) {
+    if (is_plain<S>(view, cell) || hanging(view, cell, a, b) == NONE) {
         key = static_cast<uint64_t>(a < b ? a : b) << 32 | (a < b ? b : a);
     }
     keys[i] = key;
 }
+
+#define KERNELS(NAME, S)                                                                                             \
+    extern "C" __global__ void check_sides_of_##NAME(VIEW, const uint32_t* split, uint32_t faces, uint32_t* bad) {   \
+        check_side<S>(VIEW_OF, split, faces, bad);                                                                   \
+    }                                                                                                                \
+    extern "C" __global__ void put_edges_of_##NAME(VIEW, const uint32_t* corners, const uint32_t* marked,            \
+                                                   uint32_t count, uint64_t* keys) {                                 \
+        put_edge<S>(VIEW_OF, corners, marked, count, keys);                                                          \
+    }
+
+KERNELS(hexes, Hexes)
+KERNELS(tets, Tets)
 
 // Edges by their smaller point.
 extern "C" __global__ void count_edges(const uint64_t* edges, uint32_t count, uint32_t* starts) {

@@ -1,6 +1,6 @@
 //! Scans, and edges sorted; some read-backs of counts.
 
-use super::{D, NUMBER, THREADS, view};
+use super::{D, NUMBER, THREADS, of_shape, view};
 use crate::kernels::{ClosedMarks, NONE, RefineTask, SplitCounts, SplitNumbers};
 use crate::refine::{RefineError, unfit};
 use cutlink_device::{
@@ -48,6 +48,7 @@ pub(super) fn number(
     let mut split_patches = pick(cuda, &split, &at)?;
     let split_internal = split_patches.pop().unwrap_or(0) as usize;
     let counts = SplitCounts {
+        shape: mesh.shape,
         points,
         faces,
         internal,
@@ -84,7 +85,12 @@ fn split(
     unsafe { launch.run(LaunchGrid::over(faces + 1, THREADS))? };
     cuda.scan(&mut split, totals, 1)?;
     let mut bad = cuda.alloc("the first wrong face", 1, NONE)?;
-    let launch = view(cuda.launch(&NUMBER, D, "check_quads"), task.mesh, task.of)
+    let name = of_shape(
+        task.mesh.shape,
+        "check_sides_of_hexes",
+        "check_sides_of_tets",
+    );
+    let launch = view(cuda.launch(&NUMBER, D, name), task.mesh, task.of)
         .buf(&split)
         .val(faces as u32)
         .out(&mut bad);
@@ -102,14 +108,16 @@ fn edges(
     task: &RefineTask<'_, Cuda>,
     marked: &CudaBuf<u32>,
 ) -> Result<CudaBuf<u64>, RefineError> {
-    let count = 12 * marked.len();
+    let shape = task.mesh.shape;
+    let count = shape.edges() * marked.len();
     let mut keys = cuda.uninit("edges", count)?;
-    let launch = view(cuda.launch(&NUMBER, D, "put_edges"), task.mesh, task.of)
+    let name = of_shape(shape, "put_edges_of_hexes", "put_edges_of_tets");
+    let launch = view(cuda.launch(&NUMBER, D, name), task.mesh, task.of)
         .buf(task.corners)
         .buf(marked)
         .val(marked.len() as u32)
         .out(&mut keys);
-    // SAFETY: the mesh's own arrays, twelve keys for each marked cell.
+    // SAFETY: the mesh's own arrays, a key for each edge of each marked cell.
     unsafe { launch.run(LaunchGrid::over(count, THREADS))? };
     // The word in the place of no edge has all bits, and no point has the number of its high half.
     let bits = u32::BITS

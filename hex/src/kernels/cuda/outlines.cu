@@ -1,20 +1,7 @@
 // New faces: `cpu/outlines.rs`.
 
-#include "hex.cuh"
-
-// The i-th place of an inner face of a split cell: face 4 a + q is the quarter q across axis a.
-__device__ inline int inner_place(int face, int i) {
-    const int axis = face / 4, quarter = face % 4;
-    const int du = i == 1 || i == 2, dv = i >= 2;
-    const int steps[3] = {1, 3, 9};
-    return steps[axis] + ((quarter & 1) + du) * steps[(axis + 1) % 3] + ((quarter >> 1) + dv) * steps[(axis + 2) % 3];
-}
-
-// The child on the lower side of an inner face.
-__device__ inline uint32_t inner_child(int face) {
-    const int axis = face / 4, quarter = face % 4;
-    return static_cast<uint32_t>((quarter & 1) << (axis + 1) % 3 | (quarter >> 1) << (axis + 2) % 3);
-}
+#include "hexes.cuh"
+#include "tets.cuh"
 
 __device__ inline uint32_t count_points(const Cut& cut, const uint32_t* ids, uint32_t count) {
     uint32_t points = 0;
@@ -22,51 +9,55 @@ __device__ inline uint32_t count_points(const Cut& cut, const uint32_t* ids, uin
     return points;
 }
 
-extern "C" __global__ void count_faces(CUT, uint32_t faces, uint32_t* owners, uint32_t* neighbours, uint32_t* counts) {
+// Owners, neighbours and corners of faces, in slots.
+struct Slots {
+    uint32_t* owners;
+    uint32_t* neighbours;
+    uint32_t* counts;
+};
+
+template <typename S>
+__device__ inline void count_face(const Cut& cut, uint32_t faces, const Slots& out) {
     const uint32_t face = thread_index();
     if (face >= faces) {
         return;
     }
-    const Cut cut = CUT_OF;
-    const uint32_t slot = slot_of(cut, face), center = center_of_face(cut, face);
-    if (center == NONE) {
-        owners[slot] = behind(cut, owner[face], face, NONE);
-        if (face < internal) {
-            neighbours[slot] = behind(cut, neighbour[face], face, NONE);
+    const View& v = cut.view;
+    const uint32_t slot = slot_of<S>(cut, face);
+    if (!is_split(cut, face)) {
+        out.owners[slot] = behind<S>(cut, v.owner[face], face, WHOLE);
+        if (face < v.internal) {
+            out.neighbours[slot] = behind<S>(cut, v.neighbour[face], face, WHOLE);
         }
-        const uint32_t at = face_start[face];
-        counts[slot] = count_points(cut, face_points + at, face_start[face + 1] - at);
+        const uint32_t at = v.face_start[face];
+        out.counts[slot] = count_points(cut, v.face_points + at, v.face_start[face + 1] - at);
         return;
     }
-    uint32_t quarters[4][4];
-    quarters_of(cut, face, center, quarters);
+    uint32_t corners[4], pieces[4][S::SIDE];
+    S::pieces(cut, face, corners, pieces);
     for (int i = 0; i < 4; i++) {
-        owners[slot + i] = behind(cut, owner[face], face, quarters[i][0]);
-        if (face < internal) {
-            neighbours[slot + i] = behind(cut, neighbour[face], face, quarters[i][0]);
+        out.owners[slot + i] = behind<S>(cut, v.owner[face], face, corners[i]);
+        if (face < v.internal) {
+            out.neighbours[slot + i] = behind<S>(cut, v.neighbour[face], face, corners[i]);
         }
-        counts[slot + i] = count_points(cut, quarters[i], 4);
+        out.counts[slot + i] = count_points(cut, pieces[i], S::SIDE);
     }
 }
 
 // The arrays begin at the first slot of inner faces.
-extern "C" __global__ void count_inner(CUT, const uint32_t* cells, const uint32_t* places, uint32_t* owners,
-                                       uint32_t* neighbours, uint32_t* counts) {
+template <typename S>
+__device__ inline void count_inner_face(const Cut& cut, const uint32_t* cells, const uint32_t* places,
+                                        const Slots& out) {
     const uint32_t i = thread_index();
-    if (i >= 12 * marked) {
+    if (i >= S::INNER * cut.marked) {
         return;
     }
-    const Cut cut = CUT_OF;
-    const int face = static_cast<int>(i % 12);
-    const uint32_t* own = places + 27 * static_cast<size_t>(i / 12);
-    const uint32_t child = first[cells[i / 12]] + inner_child(face);
-    uint32_t ids[4];
-    for (int k = 0; k < 4; k++) {
-        ids[k] = own[inner_place(face, k)];
-    }
-    owners[i] = child;
-    neighbours[i] = child + (1u << face / 4);
-    counts[i] = count_points(cut, ids, 4);
+    const uint32_t first = cut.first[cells[i / S::INNER]];
+    uint32_t ids[S::SIDE], low, high;
+    S::inner(places + S::PLACES * static_cast<size_t>(i / S::INNER), static_cast<int>(i % S::INNER), ids, low, high);
+    out.owners[i] = first + low;
+    out.neighbours[i] = first + high;
+    out.counts[i] = count_points(cut, ids, S::SIDE);
 }
 
 // From slots to faces: the order of internal ones, then the boundary. Counts end with a 0.
@@ -124,46 +115,70 @@ __device__ inline uint32_t put_face(const Cut& cut, const Out& out, uint32_t slo
     return face;
 }
 
-extern "C" __global__ void put_faces(CUT, uint32_t faces, const uint32_t* place, const uint32_t* new_start,
-                                     uint32_t* new_points, uint32_t* from, uint32_t* bad, const uint32_t* rims,
-                                     uint32_t new_internal, uint32_t* new_rims) {
+// What each new face of the boundary is part of.
+struct Rims {
+    const uint32_t* old;
+    uint32_t new_internal;
+    uint32_t* put;
+};
+
+template <typename S>
+__device__ inline void put_old_face(const Cut& cut, uint32_t faces, const Out& out, const Rims& rims) {
     const uint32_t face = thread_index();
     if (face >= faces) {
         return;
     }
-    const Cut cut = CUT_OF;
-    const Out out = {place, new_start, new_points, from, bad};
-    const uint32_t slot = slot_of(cut, face), center = center_of_face(cut, face);
-    if (center == NONE) {
-        const uint32_t at = face_start[face];
-        const uint32_t to = put_face(cut, out, slot, face, face_points + at, face_start[face + 1] - at);
-        if (face >= internal) {
-            new_rims[to - new_internal] = rims[face - internal];
+    const View& v = cut.view;
+    const uint32_t slot = slot_of<S>(cut, face);
+    if (!is_split(cut, face)) {
+        const uint32_t at = v.face_start[face];
+        const uint32_t to = put_face(cut, out, slot, face, v.face_points + at, v.face_start[face + 1] - at);
+        if (face >= v.internal) {
+            rims.put[to - rims.new_internal] = rims.old[face - v.internal];
         }
         return;
     }
-    uint32_t quarters[4][4];
-    quarters_of(cut, face, center, quarters);
+    uint32_t corners[4], pieces[4][S::SIDE];
+    S::pieces(cut, face, corners, pieces);
     for (int i = 0; i < 4; i++) {
-        const uint32_t to = put_face(cut, out, slot + i, face, quarters[i], 4);
-        if (face >= internal) {
-            new_rims[to - new_internal] = rims[face - internal];
+        const uint32_t to = put_face(cut, out, slot + i, face, pieces[i], S::SIDE);
+        if (face >= v.internal) {
+            rims.put[to - rims.new_internal] = rims.old[face - v.internal];
         }
     }
 }
 
-extern "C" __global__ void put_inner(CUT, const uint32_t* places, uint32_t first_slot, const uint32_t* place,
-                                     const uint32_t* new_start, uint32_t* new_points, uint32_t* from, uint32_t* bad) {
+template <typename S>
+__device__ inline void put_inner_face(const Cut& cut, const uint32_t* places, uint32_t first_slot, const Out& out) {
     const uint32_t i = thread_index();
-    if (i >= 12 * marked) {
+    if (i >= S::INNER * cut.marked) {
         return;
     }
-    const Cut cut = CUT_OF;
-    const Out out = {place, new_start, new_points, from, bad};
-    const uint32_t* own = places + 27 * static_cast<size_t>(i / 12);
-    uint32_t ids[4];
-    for (int k = 0; k < 4; k++) {
-        ids[k] = own[inner_place(static_cast<int>(i % 12), k)];
-    }
-    put_face(cut, out, first_slot + i, NONE, ids, 4);
+    uint32_t ids[S::SIDE], low, high;
+    S::inner(places + S::PLACES * static_cast<size_t>(i / S::INNER), static_cast<int>(i % S::INNER), ids, low, high);
+    put_face(cut, out, first_slot + i, NONE, ids, S::SIDE);
 }
+
+#define KERNELS(NAME, S)                                                                                             \
+    extern "C" __global__ void count_faces_of_##NAME(CUT, uint32_t faces, uint32_t* owners, uint32_t* neighbours,    \
+                                                     uint32_t* counts) {                                             \
+        count_face<S>(CUT_OF, faces, {owners, neighbours, counts});                                                  \
+    }                                                                                                                \
+    extern "C" __global__ void count_inner_of_##NAME(CUT, const uint32_t* cells, const uint32_t* places,             \
+                                                     uint32_t* owners, uint32_t* neighbours, uint32_t* counts) {     \
+        count_inner_face<S>(CUT_OF, cells, places, {owners, neighbours, counts});                                    \
+    }                                                                                                                \
+    extern "C" __global__ void put_faces_of_##NAME(CUT, uint32_t faces, const uint32_t* place,                       \
+                                                   const uint32_t* new_start, uint32_t* new_points, uint32_t* from,  \
+                                                   uint32_t* bad, const uint32_t* rims, uint32_t new_internal,       \
+                                                   uint32_t* new_rims) {                                             \
+        put_old_face<S>(CUT_OF, faces, {place, new_start, new_points, from, bad}, {rims, new_internal, new_rims});   \
+    }                                                                                                                \
+    extern "C" __global__ void put_inner_of_##NAME(CUT, const uint32_t* places, uint32_t first_slot,                 \
+                                                   const uint32_t* place, const uint32_t* new_start,                 \
+                                                   uint32_t* new_points, uint32_t* from, uint32_t* bad) {            \
+        put_inner_face<S>(CUT_OF, places, first_slot, {place, new_start, new_points, from, bad});                    \
+    }
+
+KERNELS(hexes, Hexes)
+KERNELS(tets, Tets)

@@ -1,6 +1,6 @@
 //! A thread an old face, and a thread an inner face.
 
-use super::{D, OUTLINES, THREADS, cut};
+use super::{D, OUTLINES, THREADS, cut, of_shape};
 use crate::kernels::{FaceOutlines, NONE, NewFaces, RefineTask, SplitNumbers};
 use crate::refine::{RefineError, unfit};
 use cutlink_device::{
@@ -12,7 +12,7 @@ pub(super) fn outlines(
     cuda: &Cuda,
     task: &RefineTask<'_, Cuda>,
     numbers: &SplitNumbers<Cuda>,
-    places: &CudaBuf<[u32; 27]>,
+    places: &CudaBuf<u32>,
 ) -> Result<FaceOutlines<Cuda>, RefineError> {
     let counts = &numbers.counts;
     let mut outlines = FaceOutlines {
@@ -20,7 +20,8 @@ pub(super) fn outlines(
         neighbour: cuda.uninit("neighbours", counts.new_internal())?,
         count: cuda.uninit("corners of faces", counts.new_faces())?,
     };
-    let launch = cut(cuda.launch(&OUTLINES, D, "count_faces"), task, numbers)
+    let name = of_shape(counts.shape, "count_faces_of_hexes", "count_faces_of_tets");
+    let launch = cut(cuda.launch(&OUTLINES, D, name), task, numbers)
         .val(counts.faces as u32)
         .out(&mut outlines.owner)
         .out(&mut outlines.neighbour)
@@ -28,14 +29,15 @@ pub(super) fn outlines(
     // SAFETY: the arrays of one step; room for all slots.
     unsafe { launch.run(LaunchGrid::over(counts.faces, THREADS))? };
     let slot = counts.inner_slot();
-    let launch = cut(cuda.launch(&OUTLINES, D, "count_inner"), task, numbers)
+    let name = of_shape(counts.shape, "count_inner_of_hexes", "count_inner_of_tets");
+    let launch = cut(cuda.launch(&OUTLINES, D, name), task, numbers)
         .buf(&numbers.marked)
         .buf(places)
         .out_at(&mut outlines.owner, slot)
         .out_at(&mut outlines.neighbour, slot)
         .out_at(&mut outlines.count, slot);
     // SAFETY: as above.
-    unsafe { launch.run(LaunchGrid::over(12 * counts.marked, THREADS))? };
+    unsafe { launch.run(LaunchGrid::over(counts.inner(), THREADS))? };
     Ok(outlines)
 }
 
@@ -43,7 +45,7 @@ pub(super) fn emit(
     cuda: &Cuda,
     task: &RefineTask<'_, Cuda>,
     numbers: &SplitNumbers<Cuda>,
-    places: &CudaBuf<[u32; 27]>,
+    places: &CudaBuf<u32>,
     outlines: FaceOutlines<Cuda>,
     order: &CudaBuf<u32>,
 ) -> Result<NewFaces<Cuda>, RefineError> {
@@ -79,7 +81,8 @@ pub(super) fn emit(
     let mut from = cuda.uninit("origins of faces", faces)?;
     let mut rims = cuda.uninit("parent faces", faces - internal)?;
     let mut bad = cuda.alloc("the first wrong face", 1, NONE)?;
-    let launch = cut(cuda.launch(&OUTLINES, D, "put_faces"), task, numbers)
+    let name = of_shape(counts.shape, "put_faces_of_hexes", "put_faces_of_tets");
+    let launch = cut(cuda.launch(&OUTLINES, D, name), task, numbers)
         .val(counts.faces as u32)
         .buf(&place)
         .buf(&face_start)
@@ -91,7 +94,8 @@ pub(super) fn emit(
         .out(&mut rims);
     // SAFETY: the arrays of one step; as many corners as the same outlines were counted to have.
     unsafe { launch.run(LaunchGrid::over(counts.faces, THREADS))? };
-    let launch = cut(cuda.launch(&OUTLINES, D, "put_inner"), task, numbers)
+    let name = of_shape(counts.shape, "put_inner_of_hexes", "put_inner_of_tets");
+    let launch = cut(cuda.launch(&OUTLINES, D, name), task, numbers)
         .buf(places)
         .val(counts.inner_slot() as u32)
         .buf(&place)
@@ -100,7 +104,7 @@ pub(super) fn emit(
         .out(&mut from)
         .out(&mut bad);
     // SAFETY: as above.
-    unsafe { launch.run(LaunchGrid::over(12 * counts.marked, THREADS))? };
+    unsafe { launch.run(LaunchGrid::over(counts.inner(), THREADS))? };
     match bad.read(0)? {
         NONE => Ok(NewFaces {
             face_start,

@@ -1,6 +1,7 @@
 // The points of a cell that is split: `cpu/places.rs`.
 
-#include "hex.cuh"
+#include "hexes.cuh"
+#include "tets.cuh"
 
 // The place of a corner among 27.
 __device__ inline int place_of(int corner) {
@@ -54,7 +55,7 @@ __device__ inline uint32_t side_center(const Cut& c, uint32_t cell, const uint32
     return NONE;
 }
 
-extern "C" __global__ void find_places(CUT, const uint32_t* cells, uint32_t first_center, uint32_t* out) {
+extern "C" __global__ void find_places_of_hexes(CUT, const uint32_t* cells, uint32_t first_center, uint32_t* out) {
     const uint32_t i = thread_index();
     if (i >= marked) {
         return;
@@ -62,7 +63,7 @@ extern "C" __global__ void find_places(CUT, const uint32_t* cells, uint32_t firs
     const Cut cut = CUT_OF;
     const uint32_t cell = cells[i];
     const uint32_t* own = corners + 8 * static_cast<size_t>(cell);
-    const bool plain = is_plain(cut.view, cell);
+    const bool plain = is_plain<Hexes>(cut.view, cell);
     uint32_t places[27];
     for (int k = 0; k < 27; k++) {
         places[k] = NONE;
@@ -72,7 +73,7 @@ extern "C" __global__ void find_places(CUT, const uint32_t* cells, uint32_t firs
         places[place_of(corner)] = own[corner];
     }
     for (int edge = 0; edge < 12; edge++) {
-        const int a = edge_corner(edge, 0), b = edge_corner(edge, 1);
+        const int a = hex_edge_corner(edge, 0), b = hex_edge_corner(edge, 1);
         uint32_t point = middle_of(cut, own[a], own[b]);
         if (point == NONE && !plain) {
             point = hanging(cut.view, cell, own[a], own[b]);
@@ -92,5 +93,67 @@ extern "C" __global__ void find_places(CUT, const uint32_t* cells, uint32_t firs
     }
     for (int k = 0; k < 27; k++) {
         out[27 * static_cast<size_t>(i) + k] = places[k];
+    }
+}
+
+// The corner 1, 2 or 3 that is a point, or the other end of the edge from corner 0 that the point halves; 0 for others.
+__device__ inline int beyond(const uint32_t (&places)[11], uint32_t point) {
+    for (int k = 1; k < 4; k++) {
+        if (point == places[k] || point == places[3 + k]) {
+            return k;
+        }
+    }
+    return 0;
+}
+
+// 1 for a cell whose corners 0, 1, 2 are clockwise seen from corner 3, as a face at corner 0 has it; 2 where none says so.
+__device__ inline uint32_t mirrored(const View& v, uint32_t cell, const uint32_t (&places)[11]) {
+    for (uint32_t i = v.start[cell]; i < v.start[cell + 1]; i++) {
+        const uint32_t face = v.of_cell[i];
+        const int step = v.owner[face] == cell ? 1 : 2;
+        uint32_t ids[3];
+        side_of(v, face, ids);
+        for (int turn = 0; turn < 3; turn++) {
+            if (ids[turn] == places[0]) {
+                const int q = beyond(places, ids[(turn + step) % 3]), r = beyond(places, ids[(turn + 2 * step) % 3]);
+                if (q != 0 && r != 0) {
+                    return q % 3 + 1 == r;
+                }
+                break;
+            }
+        }
+    }
+    return 2;
+}
+
+extern "C" __global__ void find_places_of_tets(CUT, const uint32_t* cells, uint32_t, uint32_t* out) {
+    const uint32_t i = thread_index();
+    if (i >= marked) {
+        return;
+    }
+    const Cut cut = CUT_OF;
+    const uint32_t cell = cells[i];
+    const uint32_t* own = corners + 8 * static_cast<size_t>(cell);
+    const bool plain = is_plain<Tets>(cut.view, cell);
+    uint32_t places[11];
+    for (int k = 0; k < 4; k++) {
+        places[k] = own[k];
+    }
+    for (int edge = 0; edge < 6; edge++) {
+        const uint32_t a = own[tet_edge_corner(edge, 0)], b = own[tet_edge_corner(edge, 1)];
+        uint32_t point = middle_of(cut, a, b);
+        if (point == NONE && !plain) {
+            point = hanging(cut.view, cell, a, b);
+        }
+        places[4 + edge] = point;
+    }
+    places[10] = mirrored(cut.view, cell, places);
+    // Told where the faces are written.
+    for (int k = 4; k < 11 && places[10] == 2; k++) {
+        out[11 * static_cast<size_t>(i) + k] = NONE;
+    }
+    const int known = places[10] == 2 ? 4 : 11;
+    for (int k = 0; k < known; k++) {
+        out[11 * static_cast<size_t>(i) + k] = places[k];
     }
 }

@@ -1,6 +1,6 @@
 //! A thread a split cell.
 
-use super::{D, PLACES, THREADS, cut};
+use super::{D, PLACES, THREADS, cut, of_shape};
 use crate::kernels::{RefineTask, SplitNumbers};
 use crate::refine::RefineError;
 use cutlink_device::cuda::{Cuda, CudaBuf, LaunchGrid};
@@ -9,15 +9,17 @@ pub(super) fn places(
     cuda: &Cuda,
     task: &RefineTask<'_, Cuda>,
     numbers: &SplitNumbers<Cuda>,
-) -> Result<CudaBuf<[u32; 27]>, RefineError> {
+) -> Result<CudaBuf<u32>, RefineError> {
     let counts = &numbers.counts;
-    let mut places = cuda.uninit("points of split cells", counts.marked)?;
+    let words = counts.shape.places() * counts.marked;
+    let mut places = cuda.uninit("points of split cells", words)?;
     let first_center = counts.points + counts.edges + counts.split;
-    let launch = cut(cuda.launch(&PLACES, D, "find_places"), task, numbers)
+    let name = of_shape(counts.shape, "find_places_of_hexes", "find_places_of_tets");
+    let launch = cut(cuda.launch(&PLACES, D, name), task, numbers)
         .buf(&numbers.marked)
         .val(first_center as u32)
         .out(&mut places);
-    // SAFETY: the arrays of one step, 27 words for each split cell.
+    // SAFETY: the arrays of one step, a shape's words for each split cell.
     unsafe { launch.run(LaunchGrid::over(counts.marked, THREADS))? };
     Ok(places)
 }

@@ -1,6 +1,7 @@
 // New points: `cpu/points.rs`.
 
-#include "hex.cuh"
+#include "hexes.cuh"
+#include "tets.cuh"
 #include "vectors.cuh"
 
 // Centre and area vector of a quad.
@@ -29,19 +30,27 @@ __device__ inline Vec center_of(const Vec (&quad)[4], Vec& area) {
 }
 
 // The level of a midpoint is one beyond that of the cells whose edge it halves.
-extern "C" __global__ void level_edges(CUT, const uint32_t* cells, uint32_t* levels) {
+template <typename S>
+__device__ inline void level_edge(const Cut& cut, const uint32_t* cells, uint32_t* levels) {
     const uint32_t i = thread_index();
-    if (i >= 12 * marked) {
+    if (i >= S::EDGES * cut.marked) {
         return;
     }
-    const Cut cut = CUT_OF;
-    const uint32_t cell = cells[i / 12];
-    const int edge = static_cast<int>(i % 12);
-    const uint32_t* own = corners + 8 * static_cast<size_t>(cell);
-    const uint32_t point = middle_of(cut, own[edge_corner(edge, 0)], own[edge_corner(edge, 1)]);
+    const uint32_t cell = cells[i / S::EDGES];
+    const int edge = static_cast<int>(i % S::EDGES);
+    const uint32_t* own = cut.corners + 8 * static_cast<size_t>(cell);
+    const uint32_t point = middle_of(cut, own[S::edge_corner(edge, 0)], own[S::edge_corner(edge, 1)]);
     if (point != NONE) {
-        atomicMax(&levels[point - points], cell_levels[cell] + 1u);
+        atomicMax(&levels[point - cut.points], cut.view.cell_levels[cell] + 1u);
     }
+}
+
+extern "C" __global__ void level_edges_of_hexes(CUT, const uint32_t* cells, uint32_t* levels) {
+    level_edge<Hexes>(CUT_OF, cells, levels);
+}
+
+extern "C" __global__ void level_edges_of_tets(CUT, const uint32_t* cells, uint32_t* levels) {
+    level_edge<Tets>(CUT_OF, cells, levels);
 }
 
 // The arrays begin at the first midpoint of an edge.
@@ -66,7 +75,7 @@ extern "C" __global__ void put_face_points(VIEW, const double* old, const uint32
     }
     const View view = VIEW_OF;
     uint32_t ids[4];
-    quad_of(view, face, ids);
+    side_of(view, face, ids);
     Vec quad[4], area;
     for (int i = 0; i < 4; i++) {
         quad[i] = load(old, ids[i]);

@@ -1,7 +1,7 @@
 //! A thread a new point.
 
-use super::{D, POINTS, THREADS, cut, view};
-use crate::kernels::{NewPoints, RefineTask, SplitNumbers};
+use super::{D, POINTS, THREADS, cut, of_shape, view};
+use crate::kernels::{CellShape, NewPoints, RefineTask, SplitNumbers};
 use crate::refine::RefineError;
 use cutlink_device::{
     Backend,
@@ -19,11 +19,17 @@ pub(super) fn points(
     points.copy_from(0, &mesh.points)?;
     levels.copy_from(0, &mesh.point_levels)?;
     let mut of_edge = cuda.alloc("levels of edges", counts.edges, 0u32)?;
-    let launch = cut(cuda.launch(&POINTS, D, "level_edges"), task, numbers)
+    let name = of_shape(counts.shape, "level_edges_of_hexes", "level_edges_of_tets");
+    let launch = cut(cuda.launch(&POINTS, D, name), task, numbers)
         .buf(&numbers.marked)
         .out(&mut of_edge);
     // SAFETY: the arrays of one step, a level for each split edge.
-    unsafe { launch.run(LaunchGrid::over(12 * counts.marked, THREADS))? };
+    unsafe {
+        launch.run(LaunchGrid::over(
+            counts.shape.edges() * counts.marked,
+            THREADS,
+        ))?
+    };
     let at = counts.points;
     let launch = cuda
         .launch(&POINTS, D, "put_edge_points")
@@ -35,6 +41,9 @@ pub(super) fn points(
         .out_at(&mut levels, at);
     // SAFETY: edges between old points; there is room for all new points behind the old ones.
     unsafe { launch.run(LaunchGrid::over(counts.edges, THREADS))? };
+    if counts.shape == CellShape::Tetrahedron {
+        return Ok(NewPoints { points, levels });
+    }
     let at = at + counts.edges;
     let launch = view(cuda.launch(&POINTS, D, "put_face_points"), mesh, task.of)
         .buf(&mesh.points)
