@@ -8,31 +8,51 @@ struct Path {
     uint32_t parent, code, level;
 };
 
+// Sorts by the five exchanges of a network, with indices that the compiler knows: the array stays in registers.
+__device__ inline void sort_four(uint32_t (&four)[4]) {
+    const auto order = [&](int a, int b) {
+        const uint32_t low = min(four[a], four[b]), high = max(four[a], four[b]);
+        four[a] = low;
+        four[b] = high;
+    };
+    order(0, 1);
+    order(2, 3);
+    order(0, 2);
+    order(1, 3);
+    order(1, 2);
+}
+
 // The points of a cell that are its corners by their levels, ascending; false where there are not four.
 __device__ inline bool four_of(const View& v, uint32_t cell, uint32_t (&four)[4]) {
     const uint8_t level = v.cell_levels[cell];
     int count = 0;
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        four[k] = NONE;
+    }
     for (uint32_t i = v.start[cell]; i < v.start[cell + 1]; i++) {
         const uint32_t face = v.of_cell[i];
         for (uint32_t at = v.face_start[face]; at < v.face_start[face + 1]; at++) {
             const uint32_t point = v.face_points[at];
-            int place = count;
-            while (place > 0 && four[place - 1] > point) {
-                place--;
+            bool known = v.point_levels[point] > level;
+#pragma unroll
+            for (int k = 0; k < 4; k++) {
+                known = known || four[k] == point;
             }
-            if (v.point_levels[point] > level || (place > 0 && four[place - 1] == point)) {
+            if (known) {
                 continue;
             }
             if (count == 4) {
                 return false;
             }
-            for (int k = count; k > place; k--) {
-                four[k] = four[k - 1];
+#pragma unroll
+            for (int k = 0; k < 4; k++) {
+                four[k] = k == count ? point : four[k];
             }
-            four[place] = point;
             count++;
         }
     }
+    sort_four(four);
     return count == 4;
 }
 
@@ -46,7 +66,9 @@ __device__ inline bool root_of(const View& v, const Path* paths, uint32_t cells,
         return false;
     }
     const uint32_t base = v.cell_levels[cell] - path.level;
-    for (uint32_t corner = 0; corner < 4; corner++) {
+    bool fits = true;
+#pragma unroll
+    for (int corner = 0; corner < 4; corner++) {
         // Three bits a level.
         const uint32_t code = corner * 01111111111u;
         uint32_t low = 0, high = cells;
@@ -59,24 +81,17 @@ __device__ inline bool root_of(const View& v, const Path* paths, uint32_t cells,
                 high = middle;
             }
         }
-        uint32_t four[4];
-        if (low == 0 || !four_of(v, low - 1, four)) {
-            return false;
+        uint32_t four[4], found = NONE;
+        fits = fits && low > 0 && four_of(v, low - 1, four);
+#pragma unroll
+        for (int at = 3; fits && at >= 0; at--) {
+            found = v.point_levels[four[at]] > base ? found : four[at];
         }
-        int at = 0;
-        while (at < 4 && v.point_levels[four[at]] > base) {
-            at++;
-        }
-        if (at == 4) {
-            return false;
-        }
-        int place = static_cast<int>(corner);
-        for (; place > 0 && root[place - 1] > four[at]; place--) {
-            root[place] = root[place - 1];
-        }
-        root[place] = four[at];
+        fits = fits && found != NONE;
+        root[corner] = found;
     }
-    return root[0] != root[1] && root[1] != root[2] && root[2] != root[3];
+    sort_four(root);
+    return fits && root[0] != root[1] && root[1] != root[2] && root[2] != root[3];
 }
 
 __device__ inline double diagonal(const Vec (&x)[4], int a, int b, int c, int d) {
@@ -122,19 +137,22 @@ extern "C" __global__ void order_corners(VIEW, const double* points, const Path*
     uint32_t root[4], own[4], found[4] = {NONE, NONE, NONE, NONE};
     bool fits = root_of(view, paths, cells, cell, root) && four_of(view, cell, own);
     if (fits) {
-        Vec x[4];
+        Vec x[4], places[4];
+#pragma unroll
         for (int i = 0; i < 4; i++) {
             x[i] = load(points, root[i]);
+            places[i] = load(points, own[i]);
         }
         corner_places(x, paths[cell]);
+#pragma unroll
         for (int i = 0; i < 4; i++) {
+#pragma unroll
             for (int k = 3; k >= 0; k--) {
-                const Vec at = load(points, own[k]);
-                if (at.x == x[i].x && at.y == x[i].y && at.z == x[i].z) {
-                    found[i] = own[k];
-                }
+                const Vec at = places[k];
+                found[i] = at.x == x[i].x && at.y == x[i].y && at.z == x[i].z ? own[k] : found[i];
             }
             fits = fits && found[i] != NONE;
+#pragma unroll
             for (int k = 0; k < i; k++) {
                 fits = fits && found[k] != found[i];
             }
