@@ -221,3 +221,61 @@ impl Graph {
         check("launch recorded work", code)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// The lanes of a fork and of both of its tasks, which have none in common.
+    fn fork(
+        place: Place,
+        ahead: impl FnOnce(Place) -> BTreeSet<usize>,
+        behind: impl FnOnce(Place) -> BTreeSet<usize>,
+    ) -> BTreeSet<usize> {
+        let lane = place.next().expect("a lane");
+        let [aside, here] = place.fork(lane);
+        let (mut first, second) = (ahead(aside), behind(here));
+        assert!(first.insert(lane), "{lane} within itself");
+        assert!(first.is_disjoint(&second), "{first:?} {second:?}");
+        first.extend(second);
+        first
+    }
+
+    /// A step of a level of a flow: blocks at walls beside other special ones, both beside plain ones.
+    fn step(place: Place) -> BTreeSet<usize> {
+        let none = |_| BTreeSet::new();
+        fork(place, |special| fork(special, none, none), none)
+    }
+
+    /// Steps of so many levels, the finer ones ahead of their coarser one.
+    fn levels(place: Place, count: usize) -> BTreeSet<usize> {
+        match count {
+            1 => step(place),
+            _ => fork(place, |finer| levels(finer, count - 1), step),
+        }
+    }
+
+    #[test]
+    fn tasks_side_by_side_have_lanes_of_their_own() {
+        for count in 1..DEPTHS {
+            let lanes = levels(Place::default(), count);
+            assert_eq!(lanes.len(), 3 * count - 1);
+            assert!(lanes.iter().all(|lane| (1..=LANES).contains(lane)));
+        }
+    }
+
+    #[test]
+    fn there_are_no_lanes_beyond_the_last_depth_and_row() {
+        let deepest = Place {
+            depth: DEPTHS,
+            ..Place::default()
+        };
+        assert_eq!(deepest.next(), None);
+        let last = Place {
+            row: ROWS,
+            ..Place::default()
+        };
+        assert_eq!(last.next(), None);
+    }
+}

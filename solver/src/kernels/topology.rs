@@ -17,7 +17,7 @@ use crate::{
         transfer::{Before, SlotSource},
         wish::{Weight, Wishes},
     },
-    tables::{Cuts, Level, Places, Slots, Walls},
+    tables::{Cuts, Level, Places, Slots, WallSlots},
 };
 use cutlink_amr::{Forest, FormerIds};
 use cutlink_voxelizer::{AdaptKernels, Mesh};
@@ -68,7 +68,7 @@ pub trait TopologyKernels<const D: usize>: AdaptKernels<D> {
         boundary: &Self::Buf<u64>,
         places: &Places<D, Self>,
         exchanging: usize,
-    ) -> Result<Walls<Self>, SolverError>;
+    ) -> Result<WallSlots<Self>, SolverError>;
 
     /// By block id, the most levels at its centre: `levels`, or less within the limits.
     fn limit(

@@ -175,7 +175,7 @@ pub struct Cuts<B: Backend> {
 
 /// The special slots by what is around them; see the fields of [`Level`].
 #[derive(Debug)]
-pub struct Walls<B: Backend> {
+pub struct WallSlots<B: Backend> {
     /// [`Level::linked`]
     pub linked: B::Buf<u32>,
     /// [`Level::walled`]

@@ -3,7 +3,7 @@
 use crate::{
     SolverError,
     constants::slot::{EXCHANGES, HAS_SLOT, IS_SPECIAL, OVERLAP},
-    tables::{Cuts, Places, Slots, Walls, around},
+    tables::{Cuts, Places, Slots, WallSlots, around},
 };
 use cutlink_amr::{NONE, OUTSIDE, dims};
 use cutlink_device::{Host, scan};
@@ -261,7 +261,7 @@ pub(super) fn walls<const D: usize>(
     boundary: &[u64],
     places: &Places<D, Host>,
     exchanging: usize,
-) -> Walls<Host> {
+) -> WallSlots<Host> {
     let slots: Vec<u32> = (0..boundary.len() as u32).collect();
     let around = |slot: u32| -> &[u32] {
         let first = slot as usize * dims::directions(D);
@@ -280,11 +280,88 @@ pub(super) fn walls<const D: usize>(
         is_pure && !has_links(slot) && outside.count() == dims::directions(D - 1)
     };
     let is_bounded = |slot: u32| (has_walls(slot) && !has_one_face(slot)) || has_solid(slot);
-    Walls {
+    WallSlots {
         linked: scan::select(&slots, has_links),
         walled: scan::select(&slots, has_walls),
         faced: scan::select(&slots, has_one_face),
         bounded: scan::select(&slots, is_bounded),
         open: scan::select(&slots, |slot| !has_walls(slot) && !has_solid(slot)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        FaceCondition,
+        kernels::cpu::fixture,
+        lattice::{D2Q9, D3Q19},
+        tables::Level,
+    };
+    use cutlink_mesher::primitives::{Shape2, Shape3};
+    use std::collections::BTreeSet;
+
+    /// The lists against each slot's place in the box and what is around it; how many slots each of the three kinds has.
+    fn check<const D: usize>(level: &Level<D, Host>) -> [usize; 3] {
+        let set = |list: &[u32]| -> BTreeSet<usize> { list.iter().map(|&s| s as usize).collect() };
+        let [linked, walled] = [&level.linked, &level.walled].map(|list| set(list));
+        let kinds = [&level.faced, &level.bounded, &level.open].map(|list| set(list));
+        for slot in 0..level.special {
+            let places = &level.neighbors[slot * dims::directions(D)..][..dims::directions(D)];
+            let coord = level.coord[slot];
+            // By the place in the box: the faces that the block touches.
+            let touched: usize = (0..D)
+                .map(|a| {
+                    let last = level.extent[a] / 4 - 1;
+                    usize::from(coord[a] == 0) + usize::from(coord[a] == last)
+                })
+                .sum();
+            let has_links = level.boundary[slot] != 0;
+            let mut solid = false;
+            for &next in places.iter().filter(|next| (**next as usize) < level.slots) {
+                solid |= level.solid[next as usize] != 0;
+            }
+            let is_faced = touched == 1
+                && !has_links
+                && !solid
+                && slot >= level.exchanging
+                && !places.contains(&NONE);
+            let is_walled = has_links || touched > 0;
+            let is_bounded = (is_walled && !is_faced) || solid;
+            assert_eq!(linked.contains(&slot), has_links, "links of {slot}");
+            assert_eq!(walled.contains(&slot), is_walled, "walls of {slot}");
+            let is = [is_faced, is_bounded, !is_faced && !is_bounded];
+            assert_eq!(
+                kinds.each_ref().map(|kind| kind.contains(&slot)),
+                is,
+                "{slot}"
+            );
+        }
+        let counts = kinds.map(|kind| kind.len());
+        assert_eq!(
+            counts.iter().sum::<usize>(),
+            level.special,
+            "each in one list"
+        );
+        counts
+    }
+
+    #[test]
+    fn special_slots_are_in_one_list_each() {
+        let face = FaceCondition::Outflow;
+        let circle = Shape2::Circle { radius: 1.1 };
+        let circle = circle.surface(1e-2).expect("a circle");
+        let plane = fixture::levels::<2, D2Q9>(&circle, 32, 3, [[face; 2]; 2]);
+        let sphere = Shape3::Sphere { radius: 1.1 };
+        let sphere = sphere.surface(1e-1).expect("a sphere");
+        let space = fixture::levels::<3, D3Q19>(&sphere, 24, 3, [[FaceCondition::Outflow; 2]; 3]);
+        let counts: Vec<_> = plane.iter().map(|built| check(&built.level)).collect();
+        // Sixteen blocks along an edge: 4 times 14 at one face, 4 corners.
+        assert_eq!([counts[0][0], counts[0][1]], [56, 4]);
+        assert!(counts[2][1] > 0 && counts[1][2] > 0, "{counts:?}");
+        let counts: Vec<_> = space.iter().map(|built| check(&built.level)).collect();
+        // Twelve along an edge: 6 times 100, and 12 times 10 and 8 at edges and corners.
+        assert_eq!([counts[0][0], counts[0][1]], [600, 128]);
+        assert!(counts[2][1] > 0 && counts[1][2] > 0, "{counts:?}");
     }
 }

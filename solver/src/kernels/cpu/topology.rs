@@ -8,7 +8,7 @@ use crate::{
         wish::{Weight, Wishes},
     },
     kernels::TopologyKernels,
-    tables::{Cuts, Level, Places, Slots, Walls},
+    tables::{Cuts, Level, Places, Slots, WallSlots},
 };
 use cutlink_amr::{Forest, FormerIds};
 use cutlink_device::Host;
@@ -54,7 +54,7 @@ impl<const D: usize> TopologyKernels<D> for Host {
         boundary: &Vec<u64>,
         places: &Places<D, Self>,
         exchanging: usize,
-    ) -> Result<Walls<Self>, SolverError> {
+    ) -> Result<WallSlots<Self>, SolverError> {
         Ok(tables::walls(boundary, places, exchanging))
     }
 

@@ -3,7 +3,7 @@
 use super::TABLES;
 use crate::{
     SolverError,
-    tables::{Cuts, Places, Slots, Walls},
+    tables::{Cuts, Places, Slots, WallSlots},
 };
 use cutlink_amr::{NONE, dims};
 use cutlink_device::{
@@ -205,7 +205,7 @@ pub(super) fn walls<const D: usize>(
     boundary: &CudaBuf<u64>,
     places: &Places<D, Cuda>,
     exchanging: usize,
-) -> Result<Walls<Cuda>, SolverError> {
+) -> Result<WallSlots<Cuda>, SolverError> {
     let special = boundary.len();
     let flags = || cuda.uninit::<u8>("flags", special);
     let mut flags = [flags()?, flags()?, flags()?, flags()?, flags()?];
@@ -238,7 +238,7 @@ pub(super) fn walls<const D: usize>(
     let mut lists = (lists.into_iter().zip(cuda.download(&counts)?))
         .map(|(list, count)| cuda.shrunk("special slots", list, count as usize));
     let mut next = || lists.next().expect("five lists");
-    Ok(Walls {
+    Ok(WallSlots {
         linked: next()?,
         walled: next()?,
         faced: next()?,

@@ -8,7 +8,7 @@ use crate::{
         wish::{Weight, Wishes},
     },
     kernels::TopologyKernels,
-    tables::{Cuts, Level, Places, Slots, Walls},
+    tables::{Cuts, Level, Places, Slots, WallSlots},
 };
 use cutlink_amr::{Forest, FormerIds};
 use cutlink_device::cuda::{Cuda, CudaBuf};
@@ -56,7 +56,7 @@ impl<const D: usize> TopologyKernels<D> for Cuda {
         boundary: &CudaBuf<u64>,
         places: &Places<D, Self>,
         exchanging: usize,
-    ) -> Result<Walls<Self>, SolverError> {
+    ) -> Result<WallSlots<Self>, SolverError> {
         tables::walls(self, boundary, places, exchanging)
     }
 
