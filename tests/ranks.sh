@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Flows on several ranks, threads and processes, as a user starts them: the same files for any number; resumed by another number;
+# Flows and meshes on several ranks, threads and processes, as a user starts them: the same files for any number; resumed by another number;
 # ended where a process is. From anywhere in a checkout:
 #     MPIRUN=/path/to/mpirun tests/ranks.sh
 # MPIRUN is Open MPI's or MPICH's launcher [mpirun]; CUTLINK the program [target/release/cutlink]. DEVICE=cuda runs on GPUs, with
@@ -56,6 +56,20 @@ else
   [ "$(messages threads-2)" = "host memory" ]
 fi
 
+# A mesh in parts, with holes and a seed, whose first process does the rest.
+mesh=("$cutlink" mesh --shape torus:R=0.5,r=0.2 --levels 5 --seed 0.9,0,0 --device "$device" --quiet --no-picture --force)
+"${mesh[@]}" --output "$work/mesh-one"
+"${mesh[@]}" --output "$work/mesh-parts" --ranks 5
+processes 3 "${mesh[@]}" --output "$work/mesh-processes"
+for parts in parts processes; do
+  cmp "$work/mesh-one.cutlink" "$work/mesh-$parts.cutlink"
+done
+echo "meshes in parts: the same file"
+if [ -n "${GPUS:-}" ]; then
+  "${mesh[@]}" --output "$work/mesh-gpus" --gpus "$GPUS"
+  cmp "$work/mesh-one.cutlink" "$work/mesh-gpus.cutlink"
+fi
+
 # Half of it on three processes, the rest on two threads; then the other way around.
 processes 3 "${solve[@]}" --steps 32
 "${solve[@]}" --resume --ranks 2 && keep resumed
@@ -99,7 +113,9 @@ refused() {
 refused CUTLINK_MPI env CUTLINK_MPI=/nowhere/libmpi.so OMPI_COMM_WORLD_SIZE=2 "${solve[@]}"
 refused "peer, nccl or host" env CUTLINK_LINK=mpi "${solve[@]}" --ranks 2
 refused "peer, nccl or host" env CUTLINK_LINK=mpi "$mpirun" -n 2 "${options[@]}" "${solve[@]}"
-refused "only a run of" env OMPI_COMM_WORLD_SIZE=2 "$cutlink" mesh --shape sphere:r=1
+refused "share their work" env OMPI_COMM_WORLD_SIZE=2 "$cutlink" mesh --shape sphere:r=1 --dry-run
+refused "leave them out" "$mpirun" -n 2 "${options[@]}" "${mesh[@]}" --output "$work/refused" --ranks 2
+refused "all processes can read" "$mpirun" -n 2 "${options[@]}" "$cutlink" mesh - --output "$work/refused"
 refused "leave --ranks out" "$mpirun" -n 2 "${options[@]}" "${solve[@]}" --ranks 3
 refused "leave --gpus out" "$mpirun" -n 2 "${options[@]}" "${solve[@]}" --gpus 2
 refused "asks for GPUs" "$cutlink" solve "$work/case.toml" --device cpu --gpus 2

@@ -145,6 +145,8 @@ mod tests {
             ]),
             device: Some(DeviceOption::default()),
             threads: Some(2),
+            ranks: Some(3),
+            gpus: Some(1),
             output: Some("out".into()),
             polymesh: Some("case".into()),
             polymesh_format: Some(PolyMeshEncoding::Ascii),

@@ -1,5 +1,6 @@
 //! The opened device of a run: the only place that distinguishes backends.
 
+use crate::error::Error;
 pub use cutlink_device::Host;
 #[cfg(feature = "cuda")]
 use cutlink_device::{Backend as _, cuda::Cuda};
@@ -153,6 +154,24 @@ impl Opened {
             Self::Cuda(cuda) => Some(cuda.peak_bytes()),
         }
     }
+}
+
+/// The first of so many GPUs, all of which are there.
+pub(crate) fn first_gpu(choice: DeviceChoice, gpus: usize) -> Result<DeviceChoice, Error> {
+    let first = match choice {
+        DeviceChoice::Auto => 0,
+        DeviceChoice::Cuda(first) => first,
+        DeviceChoice::Cpu => {
+            let message = format!("--gpus {gpus} asks for GPUs, and the device is the CPU");
+            return Err(Error::input(message).hint("use --ranks on the CPU"));
+        }
+    };
+    let last = u32::try_from(gpus - 1).unwrap_or(u32::MAX);
+    select(DeviceChoice::Cuda(first.saturating_add(last))).map_err(|error| {
+        let within = Error::from(error).within(&format!("--gpus {gpus}"));
+        within.hint("leave --gpus out, or ask for as many GPUs as there are")
+    })?;
+    Ok(DeviceChoice::Cuda(first))
 }
 
 /// Runs generic work on the opened backend: `on!(opened, kernels => work(kernels))`.

@@ -213,6 +213,20 @@ pub struct MeshOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", help_heading = "Run"))]
     pub threads: Option<usize>,
 
+    /// Parts that the mesh is made in, one after the other: the same file with less memory on a device [default: 1]
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "N", help_heading = "Run", value_parser = clap::value_parser!(u16).range(1..))
+    )]
+    pub ranks: Option<u16>,
+
+    /// GPUs of this machine, from that of --device on, each of which makes a part of the mesh: the same file [default: 1]
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "N", help_heading = "Run", value_parser = clap::value_parser!(u16).range(1..))
+    )]
+    pub gpus: Option<u16>,
+
     /// Mesh file to write, or a folder for it; the picture goes beside it [default: the input's
     /// name in the current folder]
     #[cfg_attr(
@@ -246,12 +260,14 @@ pub struct MeshOptions {
 }
 
 impl MeshOptions {
-    /// The options that determine the mesh: without device, threads and outputs.
+    /// The options that determine the mesh: without device, threads, parts and outputs.
     #[must_use]
     pub fn of_the_mesh_alone(&self) -> Self {
         Self {
             device: None,
             threads: None,
+            ranks: None,
+            gpus: None,
             output: None,
             polymesh: None,
             polymesh_format: None,
@@ -294,6 +310,8 @@ impl MeshOptions {
             refine: self.refine.or(other.refine),
             device: self.device.or(other.device),
             threads: self.threads.or(other.threads),
+            ranks: self.ranks.or(other.ranks),
+            gpus: self.gpus.or(other.gpus),
             output: self.output.or(other.output),
             polymesh: self.polymesh.or(other.polymesh),
             polymesh_format: self.polymesh_format.or(other.polymesh_format),

@@ -37,7 +37,7 @@ pub fn command(force: bool) -> Result<(), Error> {
         line.push("--force");
     }
     match Cli::parse_from(line).command {
-        Command::Mesh(args) => mesh::command(&args),
+        Command::Mesh(args) => mesh::command(&args, None),
         _ => unreachable!("the line above names the mesh command"),
     }
 }

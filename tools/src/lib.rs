@@ -80,7 +80,7 @@ fn dispatch(cli: &Cli, world: Option<&Arc<World>>) -> Result<(), Error> {
     pool::check_memory(1)?;
     signals::install();
     match &cli.command {
-        Command::Mesh(args) => mesh::command(args),
+        Command::Mesh(args) => mesh::command(args, world),
         Command::Estimate(args) => mesh::estimate(args),
         Command::Inspect(args) => inspect::command(args),
         Command::Refine(args) => refine::command(args),

@@ -6,22 +6,25 @@ use cutlink::device::{Opening, on};
 use cutlink::mesh::build::{AnyPlaced, Builder, Placed, ms};
 use cutlink::mesh::product;
 use cutlink::mesh::report::{DeviceReport, MeshReport, Times};
-use cutlink::mesh::resolve;
+use cutlink::mesh::resolve::{self, Job, Source};
 use cutlink::options::MeshOptions;
-use cutlink::{Case, Error, EstimateOptions, config, estimate, output, pool};
+use cutlink::{Case, Error, EstimateOptions, Observer, config, estimate, output, pool};
 use cutlink_device::memory;
 use cutlink_mesher::exact::{Exact, Facet};
 use cutlink_mesher::intersect::Meet;
 use cutlink_mesher::primitives::SHAPES;
+use cutlink_mesher::read::is_stream;
+use cutlink_mpi::World;
 use serde_json::json;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
-/// Runs `cutlink mesh`.
+/// Runs `cutlink mesh`, with the other processes that an MPI launcher has started.
 ///
 /// # Errors
 /// Any failure; `docs/cli.md` lists the exit codes.
-pub fn command(args: &MeshArgs) -> Result<(), Error> {
+pub fn command(args: &MeshArgs, world: Option<&Arc<World>>) -> Result<(), Error> {
     if args.options.shape.as_deref() == Some("help") {
         let list: Vec<String> = SHAPES
             .iter()
@@ -29,7 +32,7 @@ pub fn command(args: &MeshArgs) -> Result<(), Error> {
             .collect();
         return console::print(&list.concat());
     }
-    run(args, Goal::Mesh)
+    run(args, Goal::Mesh, world)
 }
 
 /// Runs `cutlink estimate`.
@@ -52,7 +55,7 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Error> {
         dry_run: true,
         output: args.output,
     };
-    run(&mesh, Goal::Estimate { memory: args.mem })
+    run(&mesh, Goal::Estimate { memory: args.mem }, None)
 }
 
 /// The case that an estimate is of, if its only file is one.
@@ -108,6 +111,8 @@ struct Run<'a> {
     /// For output besides the notes and progress of the builder.
     console: &'a Console,
     args: &'a MeshArgs,
+    /// Whether this is the first of several processes, or the only one.
+    is_first: bool,
     goal: Goal,
     began: Instant,
 }
@@ -134,6 +139,9 @@ impl Run<'_> {
             return self.estimate(&placed, memory);
         }
         let prepared = self.work.prepare(placed)?;
+        if !self.is_first {
+            return self.work.serve(&prepared);
+        }
         let device = self.opening.get()?;
         let device = DeviceReport::new(&device.selected, &device.opened);
         let mut report = product::plan(job, &prepared, device);
@@ -194,7 +202,7 @@ impl Run<'_> {
     }
 }
 
-fn run(args: &MeshArgs, goal: Goal) -> Result<(), Error> {
+fn run(args: &MeshArgs, goal: Goal, world: Option<&Arc<World>>) -> Result<(), Error> {
     let began = Instant::now();
     let options = match &args.config {
         Some(path) => args.options.clone().or(config::read(path)?),
@@ -202,24 +210,54 @@ fn run(args: &MeshArgs, goal: Goal) -> Result<(), Error> {
     };
     let mut job = resolve::resolve(&options)?;
     job.targets.force = args.force;
-    if !args.dry_run && args.write_config.is_none() {
+    let is_first = world.is_none_or(|world| world.rank() == 0);
+    if let Some(world) = world {
+        check_shared(&job, world.size())?;
+        job.device.0 = job.device.0.of_process(cutlink_mpi::local_rank());
+    }
+    if is_first && !args.dry_run && args.write_config.is_none() {
         job.check_targets()?;
     }
     // It opens while the surface is read, checked and snapped.
     let opening = Opening::begin(job.device.0)?;
     let console = Console::new(args.output);
-    let mut observer = console.clone();
+    let mut told = console.clone();
+    let observer: &mut dyn Observer = match is_first {
+        true => &mut told,
+        false => &mut (),
+    };
     pool::install(job.threads, || {
+        let mut work = Builder::opening(&job, &opening, observer);
+        work.share(world.cloned());
         Run {
-            work: Builder::opening(&job, &opening, &mut observer),
+            work,
             opening: &opening,
             console: &console,
             args,
+            is_first,
             goal,
             began,
         }
         .go()
     })
+}
+
+/// Checks that so many processes can share a job.
+fn check_shared(job: &Job, processes: usize) -> Result<(), Error> {
+    if job.parts.count() > 1 {
+        let message =
+            format!("--ranks and --gpus are for one process, and {processes} were started");
+        return Err(Error::input(message)
+            .hint("leave them out: each process makes a part, on a GPU of its own if it has one"));
+    }
+    match &job.source {
+        Source::Files(paths) if paths.iter().any(|path| is_stream(path)) => {
+            let message =
+                "standard input goes to the first process alone, and each one reads the surface";
+            Err(Error::input(message).hint("name a file that all processes can read"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn write_config(path: &Path, text: &str, force: bool) -> Result<(), Error> {

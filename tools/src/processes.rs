@@ -20,9 +20,10 @@ pub(crate) fn join(cli: &Cli) -> Result<Option<Arc<World>>, Error> {
     };
     match &cli.command {
         Command::Solve(args) if !args.dry_run && args.example.is_none() => {}
+        Command::Mesh(args) if !args.dry_run && args.write_config.is_none() => {}
         _ => {
             let message = format!(
-                "{processes} processes were started, and only a run of `cutlink solve` shares its work among them"
+                "{processes} processes were started, and only `cutlink solve` and `cutlink mesh` share their work among them"
             );
             return Err(Error::input(message).hint("start one process"));
         }

@@ -11,6 +11,7 @@ use crate::{
     kernels::{Classified, Images, LevelData, LevelView, MeshKernels, Seeds, SolidRule},
     periodic::{self, ImageFacets},
     refine::{self, LevelMarks},
+    windows::Window,
 };
 use cutlink_amr::{Forest, NONE};
 use cutlink_device::Backend;
@@ -74,8 +75,41 @@ pub fn embed<const D: usize, K: MeshKernels<D>>(
     params: &EmbedParams,
     observer: &mut dyn StageObserver,
 ) -> Result<Mesh<D, K>, VoxelError> {
+    embed_scope(kernels, surface, frame, params, Scope::Whole, observer)
+}
+
+/// How much of a mesh is made.
+#[derive(Clone, Copy)]
+pub(crate) enum Scope<'a, const D: usize> {
+    /// All of it.
+    Whole,
+    /// What a window has: see [`Window`].
+    Window(&'a Window<D>),
+    /// So many levels and the next one's blocks, without links and the cells at level boundaries.
+    Coarse(usize),
+}
+
+impl<const D: usize> Scope<'_, D> {
+    fn is_coarse(self) -> bool {
+        matches!(self, Self::Coarse(_))
+    }
+}
+
+/// [`embed`], of a part of the mesh.
+pub(crate) fn embed_scope<const D: usize, K: MeshKernels<D>>(
+    kernels: &K,
+    surface: &Snapped<D>,
+    frame: Frame<D>,
+    params: &EmbedParams,
+    scope: Scope<'_, D>,
+    observer: &mut dyn StageObserver,
+) -> Result<Mesh<D, K>, VoxelError> {
     params.validate()?;
     check_levels(&frame, params.levels)?;
+    let levels = match scope {
+        Scope::Coarse(levels) => levels,
+        Scope::Whole | Scope::Window(_) => params.levels,
+    };
     let gaps = kernels.gaps(surface);
     let gaps = (!gaps.is_empty()).then_some(&gaps);
     let gap = gaps.and_then(|_| first_gap(surface));
@@ -97,7 +131,7 @@ pub fn embed<const D: usize, K: MeshKernels<D>>(
     let mut build = Build::new(kernels, &frame, params.periodic_axes())?;
     let mut above: Option<Level<K>> = None;
 
-    for level in 0..params.levels {
+    for level in 0..levels {
         if level >= build.forest.levels.len() {
             // No block of the level above meets the surface.
             break;
@@ -127,7 +161,15 @@ pub fn embed<const D: usize, K: MeshKernels<D>>(
 
         if let Some(plan) = plan.get(level) {
             let solid = &build.classes.solid;
-            let marks = kernels.mark(&data, solid, &classified.uncertain, plan)?;
+            let mut marks = kernels.mark(&data, solid, &classified.uncertain, plan)?;
+            if let Scope::Window(window) = scope {
+                kernels.restrict(
+                    &build.forest,
+                    view,
+                    &window.places(kernels, level)?,
+                    &mut marks,
+                )?;
+            }
             build.refine(view, marks)?;
             clock.lap(Stage::Refine)?;
         }
@@ -143,7 +185,8 @@ pub fn embed<const D: usize, K: MeshKernels<D>>(
         } = &mut build.classes;
         // Where every block with a facet is refined, no leaf has links.
         let refined = |marks: &LevelMarks<D>| marks.refines_all(surface.patches.len());
-        if gap.is_some() || !plan.get(level).is_some_and(refined) {
+        let no_leaf_has_links = gap.is_none() && plan.get(level).is_some_and(refined);
+        if !(no_leaf_has_links || scope.is_coarse()) {
             kernels.cut_links(&data, solid, gap, boundary, &mut build.links)?;
         }
         clock.lap(Stage::Links)?;
@@ -155,8 +198,10 @@ pub fn embed<const D: usize, K: MeshKernels<D>>(
         });
     }
     drop(above);
-    let rim = kernels.interfaces(&build.forest)?;
-    (build.classes.ghost, build.classes.interface) = (rim.ghost, rim.interface);
+    if !scope.is_coarse() {
+        let rim = kernels.interfaces(&build.forest)?;
+        (build.classes.ghost, build.classes.interface) = (rim.ghost, rim.interface);
+    }
     clock.lap(Stage::Refine)?;
     clock.finish()?;
 

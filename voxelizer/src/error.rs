@@ -53,6 +53,18 @@ pub enum VoxelError {
         /// Centre of the fluid cell.
         position: Vec<f64>,
     },
+    /// Parts of a mesh that are not those of one.
+    #[error(
+        "level {level} has {there} blocks, but {blocks} in the parts of the mesh: they are not of one mesh"
+    )]
+    Windows {
+        /// The level.
+        level: usize,
+        /// Blocks of the parts.
+        blocks: usize,
+        /// Blocks that the level has.
+        there: usize,
+    },
     /// The surface cannot be snapped.
     #[error(transparent)]
     Snap(#[from] SnapError),

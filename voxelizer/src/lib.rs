@@ -16,6 +16,7 @@ mod error;
 mod estimate;
 mod frame;
 mod gaps;
+mod join;
 pub mod kernels;
 mod links;
 mod mesh;
@@ -29,6 +30,7 @@ mod sheets;
 mod thin;
 mod validate;
 pub mod vtk;
+mod windows;
 
 pub use adapt::{AdaptedBlocks, Former, held_by};
 pub use constants::DIRECTION_BITS;
@@ -40,6 +42,7 @@ pub use estimate::{
 };
 pub use frame::{Frame, SUBCELL_BITS};
 pub use gaps::tell_gaps_apart;
+pub use join::{OwnBlocks, OwnLevel, join};
 pub use kernels::AdaptKernels;
 pub use links::{Link, LinkTable, LinkViolation, pack_cell, unpack_cell};
 pub use mesh::{Classes, Fill, LevelCounts, Mesh, MeshCounts};
@@ -49,6 +52,7 @@ pub use seed::{Kept, SeedError, keep_connected};
 pub use sheets::{Gap, Sheltered, finest_reach, keep_sheltered};
 pub use thin::{Thin, ThinPlace, thin};
 pub use validate::{MeshViolation, validate};
+pub use windows::{Window, embed_window};
 
 /// A mesh of either dimension.
 #[derive(Debug)]

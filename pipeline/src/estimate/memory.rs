@@ -14,6 +14,8 @@ use cutlink_voxelizer::{BUILD_BLOCKS, EmbedParams, Estimate, Frame, forecast, ro
 
 /// Factor by which an estimate may be too low.
 const MARGIN: f64 = 1.1;
+/// Factor by which a part of a mesh is larger than its share.
+const PART_MARGIN: u64 = 2;
 /// Factor by which a closed-form estimate may be too low.
 const ROUGH_MARGIN: f64 = 4.0;
 
@@ -26,6 +28,8 @@ pub struct AvailableMemory {
     pub free: u64,
     /// Free bytes on the host.
     host: u64,
+    /// Parts that the mesh is made in; the host has all of them.
+    parts: u64,
 }
 
 /// Too little memory.
@@ -47,12 +51,13 @@ impl AvailableMemory {
             memory: B::MEMORY,
             free,
             host,
+            parts: 1,
         }
     }
 
     /// The memory available to a run that has started: memory held by this process is part of the estimate, so it
     /// counts as free.
-    fn of_run<B: Backend>(backend: &B) -> Self {
+    fn of_run<B: Backend>(backend: &B, parts: usize) -> Self {
         let now = Self::now(backend);
         let held = memory::peak_resident();
         Self {
@@ -61,6 +66,7 @@ impl AvailableMemory {
                 Memory::Device => now.free,
             },
             host: now.host.saturating_add(held),
+            parts: parts as u64,
             ..now
         }
     }
@@ -68,8 +74,26 @@ impl AvailableMemory {
     /// Bytes of a mesh in the memory that it is built in.
     pub fn taken(&self, estimate: &Estimate) -> u64 {
         match self.memory {
-            Memory::Host => estimate.bytes_peak,
-            Memory::Device => estimate.bytes_device,
+            Memory::Host => estimate.bytes_peak + self.apart(estimate),
+            Memory::Device => self.on_device(estimate),
+        }
+    }
+
+    /// Bytes of the parts on the host, before they are joined.
+    fn apart(&self, estimate: &Estimate) -> u64 {
+        match self.parts {
+            1 => 0,
+            _ => estimate.bytes_beside,
+        }
+    }
+
+    /// Bytes of the largest part on the device.
+    fn on_device(&self, estimate: &Estimate) -> u64 {
+        match self.parts {
+            1 => estimate.bytes_device,
+            parts => estimate
+                .bytes_device
+                .min(estimate.bytes_device / parts * PART_MARGIN),
         }
     }
 
@@ -85,10 +109,14 @@ impl AvailableMemory {
 
     fn short(&self, estimate: &Estimate, margin: f64) -> Option<Short> {
         let needs = match self.memory {
-            Memory::Host => vec![(Memory::Host, estimate.bytes_peak, self.free)],
+            Memory::Host => vec![(Memory::Host, self.taken(estimate), self.free)],
             Memory::Device => vec![
-                (Memory::Device, estimate.bytes_device, self.free),
-                (Memory::Host, estimate.bytes_beside, self.host),
+                (Memory::Device, self.on_device(estimate), self.free),
+                (
+                    Memory::Host,
+                    estimate.bytes_beside + self.apart(estimate),
+                    self.host,
+                ),
             ],
         };
         let short = |(memory, bytes, free)| Short {
@@ -112,15 +140,16 @@ pub fn cells(estimate: &Estimate) -> u64 {
     with_margin(MARGIN, estimate.cells)
 }
 
-/// The levels to build, at most `params.levels`, and a note if they are fewer.
+/// The levels to build in so many parts, at most `params.levels`, and a note if they are fewer.
 pub fn levels<const D: usize, K: MeshKernels<D>>(
     kernels: &K,
     surface: &Surface<D>,
     frame: Frame<D>,
     params: EmbedParams,
     max_cells: Option<u64>,
+    parts: usize,
 ) -> Result<(usize, Option<String>), Error> {
-    let available = AvailableMemory::of_run(kernels);
+    let available = AvailableMemory::of_run(kernels, parts);
     let at_most = rough(surface, frame, &params)?.at(params.levels);
     if max_cells.is_none() && available.short(&at_most, ROUGH_MARGIN).is_none() {
         return Ok((params.levels, None));
@@ -183,7 +212,15 @@ fn refusal(
         None => "use a coarser --root".to_owned(),
     };
     if short.memory == Memory::Device {
-        hint += "; or use the host's memory with --device cpu";
+        let parts = match available.parts {
+            1 => PART_MARGIN,
+            parts => parts,
+        };
+        let fit = (short.needed * parts).div_ceil(short.free.max(1));
+        hint += &format!(
+            "; or make it in parts, one after the other: --ranks {}; or use the host's memory with --device cpu",
+            fit.next_power_of_two()
+        );
     }
     let failure = Error::new(ErrorKind::Memory, message).hint(hint);
     failure.details(serde_json::json!({
@@ -200,6 +237,7 @@ mod tests {
         memory: Memory::Device,
         free: 2_000,
         host: 1_000,
+        parts: 1,
     };
 
     fn estimate(bytes_device: u64, bytes_beside: u64) -> Estimate {
@@ -234,7 +272,25 @@ mod tests {
             assert_eq!(failure.message.contains("on the device"), on_device);
             let hint = failure.hint.expect("a way out");
             assert_eq!(hint.contains("--device cpu"), on_device, "{hint}");
+            assert_eq!(hint.contains("--ranks 2"), on_device, "{hint}");
             assert_eq!(failure.kind, ErrorKind::Memory);
         }
+    }
+
+    #[test]
+    fn parts_need_less_of_the_device_and_more_of_the_host() {
+        let in_parts = |parts| AvailableMemory { parts, ..DEVICE };
+        // 8,000 in 16 parts, each of up to twice its share.
+        let large = estimate(8_000, 400);
+        assert!(!in_parts(1).holds(&large) && !in_parts(8).holds(&large));
+        assert!(in_parts(16).holds(&large));
+        // Two copies on the host.
+        let wide = estimate(100, 600);
+        assert!(DEVICE.holds(&wide) && !in_parts(16).holds(&wide));
+        let short = in_parts(4).short(&large, MARGIN).expect("too little");
+        let failure = refusal(&in_parts(4), &large, &short, None);
+        let hint = failure.hint.expect("a way out");
+        // 1.1 · 8,000 · 2 / 4 = 4,400 of 2,000 bytes.
+        assert!(hint.contains("--ranks 16"), "{hint}");
     }
 }

@@ -26,12 +26,14 @@ use cutlink_mesher::primitives::AnyShape;
 use cutlink_mesher::read::{AnySurface, Loaded, ReadReport, read_all};
 use cutlink_mesher::robust::{RobustReport, first_gap};
 use cutlink_mesher::snap::Snapped;
+use cutlink_mpi::World;
 use cutlink_voxelizer::{
     EmbedParams, Fill, Gap, Mesh, MeshCounts, Reach, SeedError, Stage, StageObserver, WallRule,
     check_levels, check_periodic, embed, finest_reach, keep_connected, keep_sheltered,
     kernels::MeshKernels, prepare, tell_gaps_apart,
 };
 use std::fmt;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Closed holes that a note lists.
@@ -104,6 +106,8 @@ pub struct Builder<'a> {
     device: Device<'a>,
     /// Levels: those of the job, or fewer if not all fit.
     pub levels: usize,
+    /// Other processes that make parts of the mesh.
+    pub(super) world: Option<Arc<World>>,
     /// Receives notes and progress.
     pub observer: &'a mut dyn Observer,
     /// Milliseconds of each stage so far.
@@ -162,6 +166,7 @@ impl<'a> Builder<'a> {
             job,
             device,
             levels: job.levels,
+            world: None,
             observer,
             times: Times::default(),
             notes: Vec::new(),
@@ -337,7 +342,7 @@ impl<'a> Builder<'a> {
         let begin = Instant::now();
         let params = self.params(of)?;
         let (levels, note) = on!(opened, kernels => {
-            memory::levels(kernels, &of.placed, of.domain.frame, params, self.job.max_cells)
+            memory::levels(kernels, &of.placed, of.domain.frame, params, self.job.max_cells, self.parts())
         })?;
         self.levels = levels;
         self.times.estimate = ms(begin);
@@ -474,6 +479,7 @@ impl<'a> Builder<'a> {
         Facet<D>: Exact<D>,
     {
         let (mut mesh, counts) = match self.opened()? {
+            _ if self.parts() > 1 => (self.in_parts(prepared)?, None),
             Opened::Cpu => (self.embed(&Host, prepared)?, None),
             #[cfg(feature = "cuda")]
             Opened::Cuda(cuda) => {
@@ -498,9 +504,7 @@ impl<'a> Builder<'a> {
         kernels: &K,
         prepared: &Prepared<D>,
     ) -> Result<Mesh<D, K>, Error> {
-        let levels = prepared.params.levels;
-        self.observer
-            .begin((0..levels).map(|l| 4 * weight(l)).sum());
+        self.begin_stages(prepared.params.levels, 1);
         let mut watch = Watch {
             observer: &mut *self.observer,
             times: &mut self.times,
@@ -517,6 +521,12 @@ impl<'a> Builder<'a> {
         self.times.embed = ms(begin);
         self.observer.end();
         Ok(mesh?)
+    }
+
+    /// Begins the progress of a mesh of so many levels, in so many parts made here.
+    pub(super) fn begin_stages(&mut self, levels: usize, parts: u64) {
+        let work: u64 = (0..levels).map(|l| 4 * weight(l)).sum();
+        self.observer.begin(parts * work);
     }
 
     /// Drops the fluid that is not connected to `--seed`; `affine` leads from the file's frame to that of the box.
@@ -626,7 +636,7 @@ where
         ..EmbedParams::new(1, 0.0, Fill::default())
     };
     let nothing = Surface::single_patch(Vec::new(), Vec::new(), "none");
-    memory::levels(&Host, &nothing, frame, params.clone(), None)?;
+    memory::levels(&Host, &nothing, frame, params.clone(), None, 1)?;
     let (snapped, _) = prepare(&Host, &nothing, &frame, &params)?;
     Ok(embed(&Host, &snapped, frame, &params, &mut ())?)
 }
@@ -686,9 +696,9 @@ pub fn stage_name(stage: Stage) -> &'static str {
 }
 
 /// Sums the times and passes the stages to the observer.
-struct Watch<'a> {
-    observer: &'a mut dyn Observer,
-    times: &'a mut Times,
+pub(super) struct Watch<'a> {
+    pub(super) observer: &'a mut dyn Observer,
+    pub(super) times: &'a mut Times,
 }
 
 impl StageObserver for Watch<'_> {

@@ -13,6 +13,7 @@ pub mod report;
 pub mod resolve;
 pub(crate) mod sides;
 pub mod source;
+mod windows;
 
 use crate::device::Opening;
 use crate::error::Error;

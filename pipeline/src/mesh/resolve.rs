@@ -1,5 +1,6 @@
 //! From the options of a mesh to a checked job, before any work is done.
 
+use crate::device::first_gpu;
 use crate::error::Error;
 use crate::mesh::MESH_EXTENSION;
 use crate::options::{
@@ -93,8 +94,45 @@ pub struct Job {
     pub device: DeviceOption,
     /// Worker threads; 0 for all cores.
     pub threads: usize,
+    /// The parts that the mesh is made in.
+    pub parts: Parts,
     /// Files to write.
     pub targets: Targets,
+}
+
+/// The parts that a mesh is made in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parts {
+    /// So many, one after the other on the device.
+    InTurn(usize),
+    /// One on each of so many GPUs, two at least.
+    OnGpus(usize),
+}
+
+impl Parts {
+    fn new(options: &MeshOptions) -> Result<Self, Error> {
+        let (ranks, gpus) = (options.ranks.unwrap_or(1), options.gpus.unwrap_or(1));
+        for (name, number) in [("--ranks", ranks), ("--gpus", gpus)] {
+            if number == 0 {
+                return Err(Error::input(format!("{name} is 0: it must be 1 at least")));
+            }
+        }
+        if ranks > 1 && gpus > 1 {
+            return Err(Error::input("--gpus and --ranks exclude each other")
+                .hint("with --gpus each GPU makes a part: leave --ranks out"));
+        }
+        Ok(match gpus {
+            1 => Self::InTurn(ranks.into()),
+            gpus => Self::OnGpus(gpus.into()),
+        })
+    }
+
+    /// How many.
+    pub fn count(self) -> usize {
+        match self {
+            Self::InTurn(count) | Self::OnGpus(count) => count,
+        }
+    }
 }
 
 /// Makes a job from options that name a surface.
@@ -151,7 +189,11 @@ fn with_source(options: &MeshOptions, source: Source) -> Result<Job, Error> {
             .hint("cells of the mesh file stay cubes: its walls are in the table of cut links"));
     }
     let refine = given.refine.clone().unwrap_or_default();
-    let device = given.device.unwrap_or_default();
+    let mut device = given.device.unwrap_or_default();
+    let parts = Parts::new(&given)?;
+    if let Parts::OnGpus(gpus) = parts {
+        device.0 = first_gpu(device.0, gpus)?;
+    }
     let targets = targets(&source, &given);
     Ok(Job {
         placement: placement(&given)?,
@@ -172,6 +214,7 @@ fn with_source(options: &MeshOptions, source: Source) -> Result<Job, Error> {
         flow: given.flow.unwrap_or(FlowSide::Outside),
         device,
         threads: given.threads.unwrap_or(0),
+        parts,
         targets,
         source,
     })
@@ -430,6 +473,14 @@ impl Job {
             refine: (!self.refine.is_empty()).then(|| self.refine.clone()),
             device: Some(self.device),
             threads: Some(self.threads),
+            ranks: match self.parts {
+                Parts::InTurn(count) if count > 1 => u16::try_from(count).ok(),
+                _ => None,
+            },
+            gpus: match self.parts {
+                Parts::OnGpus(count) => u16::try_from(count).ok(),
+                Parts::InTurn(_) => None,
+            },
             output: Some(self.targets.mesh.clone()),
             polymesh: self.targets.polymesh.clone().map(|(case, _)| case),
             polymesh_format: self

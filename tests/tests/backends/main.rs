@@ -12,6 +12,7 @@
 //! | `shapes` | primitives, and surfaces and boxes of extreme sizes |
 //! | `sheets` | open surfaces in any directions, without a solid cell |
 //! | `stages` | kernels on their own: facets, lists, winding numbers of root blocks |
+//! | `windows` | meshes made in parts |
 
 mod adapt;
 mod buffers;
@@ -24,3 +25,4 @@ mod scans;
 mod shapes;
 mod sheets;
 mod stages;
+mod windows;

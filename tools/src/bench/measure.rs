@@ -197,7 +197,7 @@ impl Bench<'_> {
         gate::check_inside(&name, placed.bounds().unwrap_or([[0.0; D]; 2]), &frame)?;
         let params = job.params::<D>(job.wall_distance_in(domain), &placed.patches)?;
         on!(self.opened, kernels => {
-            memory::levels(kernels, &placed, frame, params.clone(), None)
+            memory::levels(kernels, &placed, frame, params.clone(), None, 1)
         })?;
         let (snap_ms, (snapped, _)) =
             median_of(|| Ok(prepare(&cutlink_device::Host, &placed, &frame, &params)?))?;

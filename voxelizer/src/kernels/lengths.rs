@@ -2,7 +2,7 @@
 //! entry checks the lengths first, on all backends alike. Ids themselves are sound by construction: forests, facet
 //! sets and lists in a device's memory change by their own crates' stages alone.
 
-use super::{LevelData, Seeds};
+use super::{LevelData, LevelView, Seeds, WindowPlaces};
 use crate::refine::LevelMarks;
 use cutlink_amr::{Forest, dims};
 use cutlink_device::Backend;
@@ -99,6 +99,25 @@ impl<const D: usize, B: Backend> LevelData<'_, D, B> {
                 self.set.patches
             );
         }
+    }
+}
+
+impl<const D: usize, B: Backend> WindowPlaces<D, B> {
+    /// # Panics
+    /// Where the places do not cover the box, or the level or the marks are not those of the forest.
+    pub(crate) fn check(&self, forest: &Forest<D, B>, view: LevelView, marks: usize) {
+        let ids = level_ids(forest, view.level);
+        assert_eq!((view.first, view.count), ids, "ids of level {}", view.level);
+        assert_eq!(marks, forest.capacity(), "one mark for each block id");
+        let covered = self.extent.map(|n| u64::from(n) << self.shift);
+        let extent = forest.root.map(|n| u64::from(n) << view.level);
+        assert_eq!(covered, extent, "places should cover the box");
+        let places: u64 = self.extent.iter().map(|&n| u64::from(n)).product();
+        assert_eq!(
+            B::len(&self.wanted) as u64,
+            places,
+            "one byte for each place"
+        );
     }
 }
 

@@ -5,6 +5,7 @@
 //! | [`seed_roots`](MeshKernels::seed_roots) | winding number at the first cell of every root block | `seed` |
 //! | [`classify`](MeshKernels::classify) | winding numbers of a level's cells, as solid masks | `classify` |
 //! | [`mark`](MeshKernels::mark) | blocks to refine, by layers around the surface | `mark` |
+//! | [`restrict`](MeshKernels::restrict) | of these, the ones that a window needs | `mark` |
 //! | [`interfaces`](AdaptKernels::interfaces) | ghost and interface cells | `mark` |
 //! | [`cut_links`](MeshKernels::cut_links) | the cut-link table of a level's leaves | `cut_links` |
 //! | [`hold`](AdaptKernels::hold), [`withdraw`](AdaptKernels::withdraw) | marks that a mesh with a body can meet | `adapt` |
@@ -141,6 +142,17 @@ pub struct Classified<B: Backend> {
     pub uncertain: B::Buf<u8>,
 }
 
+/// Which blocks of a level may be refined: see [`MeshKernels::restrict`].
+#[derive(Debug)]
+pub struct WindowPlaces<const D: usize, B: Backend> {
+    /// WindowPlaces on each axis.
+    pub extent: [u32; D],
+    /// A place holds 2^shift blocks of the level on each axis.
+    pub shift: u32,
+    /// By place, x fastest: 1 where its blocks may be refined, else 0.
+    pub wanted: B::Buf<u8>,
+}
+
 /// Ghost and interface masks by block id.
 #[derive(Debug)]
 pub struct Rim<B: Backend> {
@@ -248,6 +260,15 @@ pub trait MeshKernels<const D: usize>: AdaptKernels<D> + BinKernels<D> {
         uncertain: &Self::Buf<u8>,
         marks: &LevelMarks<D>,
     ) -> Result<Self::Buf<u8>, VoxelError>;
+
+    /// Withdraws the marks of the level's blocks at places that are not wanted.
+    fn restrict(
+        &self,
+        forest: &Forest<D, Self>,
+        view: LevelView,
+        places: &WindowPlaces<D, Self>,
+        marks: &mut Self::Buf<u8>,
+    ) -> Result<(), VoxelError>;
 
     /// Appends the cut links of the level's leaves to the table, in order of blocks, cells
     /// and directions, and writes the boundary masks of its blocks. Of several cuts of one

@@ -57,6 +57,8 @@ fn check_options(path: &Path, options: &MeshOptions) -> Result<(), Error> {
         file: options.file.clone(),
         device: options.device,
         threads: options.threads,
+        ranks: options.ranks,
+        gpus: options.gpus,
         ..MeshOptions::default()
     };
     if *options == neutral {

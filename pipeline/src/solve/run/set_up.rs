@@ -2,7 +2,7 @@
 
 use super::{Run, RunOptions, RunPlan, RunSummary, follow, mesh_file};
 use crate::{
-    device::{Opened, on},
+    device::{Opened, first_gpu, on},
     error::Error,
     fields::{self, Body},
     mesh::build::{AnyPlaced, Builder, Placed, bare_periodic},
@@ -25,7 +25,7 @@ use crate::{
         turbulence,
     },
 };
-use cutlink_device::{DeviceChoice, LinkChoice, Memory, Selected, select};
+use cutlink_device::{LinkChoice, Memory, Selected, select};
 use cutlink_mesher::{
     Surface,
     exact::{Exact, Facet},
@@ -529,24 +529,6 @@ fn check_ranks(options: &RunOptions, only_plan: bool) -> Result<(), Error> {
         .hint("leave --ranks out")),
         _ => Ok(()),
     }
-}
-
-/// The first of so many GPUs, all of which are there.
-fn first_gpu(choice: DeviceChoice, gpus: usize) -> Result<DeviceChoice, Error> {
-    let first = match choice {
-        DeviceChoice::Auto => 0,
-        DeviceChoice::Cuda(first) => first,
-        DeviceChoice::Cpu => {
-            let message = format!("--gpus {gpus} asks for GPUs, and the device is the CPU");
-            return Err(Error::input(message).hint("use --ranks on the CPU"));
-        }
-    };
-    let last = u32::try_from(gpus - 1).unwrap_or(u32::MAX);
-    select(DeviceChoice::Cuda(first.saturating_add(last))).map_err(|error| {
-        let within = Error::from(error).within(&format!("--gpus {gpus}"));
-        within.hint("leave --gpus out, or ask for as many GPUs as there are")
-    })?;
-    Ok(DeviceChoice::Cuda(first))
 }
 
 /// The resolved case, with velocities scaled to the flux through the surfaces of its patches.

@@ -1,7 +1,7 @@
 //! Marks by layers around the surface (J26 §3.4.3) and by regions, and the cells at level
 //! boundaries.
 
-use super::super::{LevelData, Rim};
+use super::super::{LevelData, LevelView, Rim, WindowPlaces};
 use crate::{
     VoxelError,
     refine::{LevelMarks, SOLID_LAYERS},
@@ -101,6 +101,23 @@ fn spread<const D: usize>(
             break;
         }
     }
+}
+
+pub(super) fn restrict<const D: usize>(
+    forest: &Forest<D>,
+    view: LevelView,
+    places: &WindowPlaces<D, Host>,
+    marks: &mut [u8],
+) {
+    let level = view.first..view.first + view.count;
+    let blocks = forest.coord[level.clone()].par_iter();
+    blocks.zip(&mut marks[level]).for_each(|(coord, mark)| {
+        let at = |a: usize| (coord[a] >> places.shift) as usize;
+        let place = (0..D).rfold(0, |place, a| place * places.extent[a] as usize + at(a));
+        if places.wanted[place] == 0 {
+            *mark = Mark::Keep as u8;
+        }
+    });
 }
 
 pub(super) fn interfaces<const D: usize>(forest: &Forest<D>) -> Result<Rim<Host>, VoxelError> {

@@ -9,7 +9,8 @@ mod seed;
 pub(crate) mod tally;
 
 use super::{
-    AdaptKernels, Classified, LevelData, MeshKernels, Rim, Seeds, SolidRule, Tally, check_len,
+    AdaptKernels, Classified, LevelData, LevelView, MeshKernels, Rim, Seeds, SolidRule, Tally,
+    WindowPlaces, check_len,
 };
 use crate::{LinkTable, Mesh, VoxelError, refine::LevelMarks};
 use cutlink_amr::Forest;
@@ -24,6 +25,7 @@ struct Stages<const D: usize> {
     seed_roots: fn(&FacetSet<D>, [u32; D], i32) -> Vec<i32>,
     classify: Classify<D>,
     mark: Mark<D>,
+    restrict: fn(&Forest<D>, LevelView, &WindowPlaces<D, Host>, &mut [u8]),
     cut_links: CutLinks<D>,
 }
 
@@ -53,6 +55,7 @@ where
         seed_roots: seed::roots,
         classify: classify::classify,
         mark: mark::mark,
+        restrict: mark::restrict,
         cut_links: cut_links::cut_links,
     };
 }
@@ -161,6 +164,18 @@ where
         data.check(&[("solid cells", solid.len())]);
         data.check_marks(uncertain, marks);
         (stages().mark)(data, solid, uncertain, marks)
+    }
+
+    fn restrict(
+        &self,
+        forest: &Forest<D>,
+        view: LevelView,
+        places: &WindowPlaces<D, Self>,
+        marks: &mut Vec<u8>,
+    ) -> Result<(), VoxelError> {
+        places.check(forest, view, marks.len());
+        (stages().restrict)(forest, view, places, marks);
+        Ok(())
     }
 
     fn cut_links(

@@ -203,6 +203,28 @@ extern "C" __global__ void marks(uint32_t first, uint32_t count, const uint8_t* 
     }
 }
 
+// Places on each axis.
+struct Places {
+    uint32_t n[D];
+};
+
+// Withdraws marks at places that are not wanted. One thread per block of the level.
+extern "C" __global__ void restrict_marks(uint32_t first, uint32_t count, const Ints* coord, Places places,
+                                          uint32_t shift, const uint8_t* wanted, uint8_t* marks) {
+    const uint32_t row = thread_index();
+    if (row >= count) {
+        return;
+    }
+    const Ints at = coord[first + row];
+    size_t place = 0;
+    for (int a = D - 1; a >= 0; a--) {
+        place = place * places.n[a] + static_cast<uint32_t>(at.v[a] >> shift);
+    }
+    if (!wanted[place]) {
+        marks[first + row] = KEEP;
+    }
+}
+
 // The cells of a block within two cells of its neighbour in a direction.
 __host__ __device__ constexpr uint64_t near_side(int direction) {
     uint64_t mask = 0;

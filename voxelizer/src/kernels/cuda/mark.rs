@@ -3,7 +3,7 @@
 use super::{MARK, THREADS};
 use crate::{
     VoxelError,
-    kernels::{LevelData, Rim},
+    kernels::{LevelData, LevelView, Rim, WindowPlaces},
     refine::{LevelMarks, SOLID_LAYERS, Walls},
 };
 use cutlink_amr::{Forest, Mark, dims};
@@ -195,6 +195,27 @@ impl<const D: usize> Sweep<'_, D> {
         unsafe { launch.run(LaunchGrid::over(data.view.count, THREADS))? };
         Ok(())
     }
+}
+
+pub(super) fn restrict<const D: usize>(
+    cuda: &Cuda,
+    forest: &Forest<D, Cuda>,
+    view: LevelView,
+    places: &WindowPlaces<D, Cuda>,
+    marks: &mut CudaBuf<u8>,
+) -> Result<(), VoxelError> {
+    let launch = cuda
+        .launch(&MARK, D, "restrict_marks")
+        .val(view.first as u32)
+        .val(view.count as u32)
+        .buf(&forest.coord)
+        .val(places.extent)
+        .val(places.shift)
+        .buf(&places.wanted)
+        .out(marks);
+    // SAFETY: a coordinate and a mark an id; the level's blocks lie in the box, and so at a place.
+    unsafe { launch.run(LaunchGrid::over(view.count, THREADS))? };
+    Ok(())
 }
 
 pub(super) fn interfaces<const D: usize>(

@@ -11,8 +11,8 @@ mod seed;
 mod tally;
 
 use super::{
-    AdaptKernels, Classified, LevelData, MeshKernels, Rim, Seeds, SolidRule, Tally, check_len,
-    small::small_extent,
+    AdaptKernels, Classified, LevelData, LevelView, MeshKernels, Rim, Seeds, SolidRule, Tally,
+    WindowPlaces, check_len, small::small_extent,
 };
 use crate::{LinkTable, Mesh, VoxelError, refine::LevelMarks};
 use cutlink_amr::Forest;
@@ -118,6 +118,17 @@ where
         data.check(&[("solid cells", solid.len())]);
         data.check_marks(uncertain, marks);
         mark::mark(self, data, solid, uncertain, marks)
+    }
+
+    fn restrict(
+        &self,
+        forest: &Forest<D, Self>,
+        view: LevelView,
+        places: &WindowPlaces<D, Self>,
+        marks: &mut CudaBuf<u8>,
+    ) -> Result<(), VoxelError> {
+        places.check(forest, view, marks.len());
+        mark::restrict(self, forest, view, places, marks)
     }
 
     fn cut_links(
