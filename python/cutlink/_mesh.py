@@ -406,6 +406,8 @@ def mesh(
     patches: Sequence[str] | None = None,
     device: str = "auto",
     threads: int = 0,
+    ranks: int = 1,
+    gpus: int = 1,
     progress: Progress | None = None,
 ) -> Mesh:
     """Embeds a surface into a mesh with cut links.
@@ -424,8 +426,9 @@ def mesh(
       ``"outside"`` or ``"inside"``. `seed`: keep only the fluid connected to this point. `close_holes`: close holes
       between sheets up to this diameter. `robust`: accept open surfaces.
     - `unit`, `scale`, `rotate`, `fit`, `translate`: placement, in this order.
-    - `device`: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"cuda:N"``. `threads`: 0 for all cores. The mesh is bit-identical
-      for any of them.
+    - `device`: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"cuda:N"``. `threads`: 0 for all cores. `ranks`: parts that are made
+      one after the other, with less memory on a device. `gpus`: GPUs that make a part each. The mesh is bit-identical for
+      any of them.
     - `progress`: called with the share done, 0 to 1, and a status.
 
     Raises `UsageError`, `GeometryError` (the surface has no well-defined inside), `OutOfMemoryError`, `DeviceError`.
@@ -452,6 +455,8 @@ def mesh(
         "deviation": deviation,
         "device": device,
         "threads": threads,
+        "ranks": ranks,
+        "gpus": gpus,
     }
     arrays = None
     if isinstance(source, str) and is_shape(source):

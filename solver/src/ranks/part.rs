@@ -387,14 +387,24 @@ fn is_near<const D: usize>(needs: u64, cell: usize) -> bool {
     })
 }
 
-/// Populations that a rank receives after a step of a level.
-pub(crate) fn streamed<const D: usize, L: Lattice>(outline: &Outline) -> usize {
+/// By rank that sends it, what a rank receives on a level: populations after a step, and moments before ghost cells are made.
+pub(crate) fn received<const D: usize, L: Lattice>(
+    outline: &Outline,
+    owners: &[u32],
+    ranks: usize,
+) -> Vec<[u64; 2]> {
     let mut known = BTreeMap::new();
-    let count = |&(_, needs): &(u32, u64)| {
-        let of_mask = || sent::<D, L>(needs).count();
-        *known.entry(needs).or_insert_with(of_mask)
-    };
-    outline.needs.iter().map(count).sum()
+    let mut numbers = vec![[0; 2]; ranks];
+    for &(slot, needs) in &outline.needs {
+        let of_mask = || sent::<D, L>(needs).count() as u64;
+        let populations = *known.entry(needs).or_insert_with(of_mask);
+        numbers[owners[slot as usize] as usize][0] += populations;
+    }
+    for &slot in &outline.slots[outline.halo.0[0].clone()] {
+        let moments = exchanged(D) * dims::cells(D);
+        numbers[owners[slot as usize] as usize][1] += moments as u64;
+    }
+    numbers
 }
 
 /// What a rank exchanges on a level, of the outlines of all ranks.

@@ -2,16 +2,17 @@
 
 use super::{
     check,
-    part::{Outline, outlines, streamed, tables_of},
+    part::{Outline, outlines, received, tables_of},
     partition::Partition,
 };
 use crate::{
     F16, LatticeKind, Plan, Precision, SolverError,
-    kernels::exchanged,
     lattice::{D2Q9, D3Q19, D3Q27},
     tables::Built,
 };
-use cutlink_amr::dims;
+
+/// Bytes of a place in a list of what crosses.
+const PLACE: u64 = 8;
 
 /// A rank of a flow, for reports.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,7 +23,7 @@ pub struct RankSheet {
     pub halo_blocks: u64,
     /// Its share of the work of all ranks, by an estimate of what special and plain blocks cost.
     pub work: f64,
-    /// Bytes of populations and tables.
+    /// Bytes of populations and tables, of the lists of what crosses, and of messages.
     pub bytes: u64,
     /// Bytes that it receives in a root step.
     pub received: u64,
@@ -41,49 +42,88 @@ impl<const D: usize> Plan<'_, D> {
         let of_rank = |(rank, &work): (usize, &u64)| {
             let outlines = outlines(&self.tables, &partition, rank);
             let tables = tables_of(&self.tables, &partition, &outlines, &self.params)?;
-            let parts: Vec<_> = outlines.iter().zip(&tables).collect();
-            Ok(self.sheet(&parts, work as f64 / all.max(1) as f64))
+            let parts = (0..).zip(&outlines).zip(&tables);
+            let numbers: Vec<_> = parts
+                .clone()
+                .map(|((level, outline), _)| self.received(outline, partition.owners(level), ranks))
+                .collect();
+            let sheet = self.sheet(parts, &numbers, work as f64 / all.max(1) as f64);
+            Ok((sheet, numbers))
         };
-        work.iter().enumerate().map(of_rank).collect()
+        let made = work.iter().enumerate().map(of_rank);
+        let made = made.collect::<Result<Vec<_>, SolverError>>()?;
+        let (mut sheets, numbers): (Vec<_>, Vec<_>) = made.into_iter().unzip();
+        for (rank, levels) in numbers.iter().enumerate() {
+            let of_level = |level: &Vec<[u64; 2]>| level.clone().into_iter().enumerate();
+            for (from, numbers) in levels.iter().flat_map(of_level) {
+                let [here, there] = self.message_bytes(numbers);
+                sheets[rank].bytes += here;
+                sheets[from].bytes += there;
+            }
+        }
+        Ok(sheets)
     }
 
-    fn sheet(&self, parts: &[(&Outline, &Built<D>)], work: f64) -> RankSheet {
-        let q = self.params.lattice.velocities();
-        let (population, moment) = match self.params.precision {
-            Precision::F16 => (2, 4),
-            Precision::F32 => (4, 4),
-            Precision::F64 => (8, 8),
-        };
-        let count = |of: fn(&Outline) -> usize| {
-            parts
-                .iter()
-                .map(|(outline, _)| of(outline) as u64)
-                .sum::<u64>()
-        };
-        let halo = count(|outline| outline.halo.0.iter().map(ExactSizeIterator::len).sum());
-        let received = |&(outline, built): &(&Outline, &Built<D>)| {
-            let populations = match self.params.lattice {
-                LatticeKind::D2Q9 => streamed::<D, D2Q9>(outline),
-                LatticeKind::D3Q19 => streamed::<D, D3Q19>(outline),
-                LatticeKind::D3Q27 => streamed::<D, D3Q27>(outline),
-            };
-            let moments = outline.halo.0[0].len() * exchanged(D) * dims::cells(D);
-            // The finest level has no ghost cells to make.
-            let is_finest = built.level.index + 1 == parts.len();
-            let moments = if is_finest { 0 } else { moments };
-            ((populations * population + moments * moment) as u64) << built.level.index
-        };
-        let bytes = |(_, built): &(&Outline, &Built<D>)| match self.params.precision {
-            Precision::F16 => built.level.bytes::<F16>(q),
-            Precision::F32 => built.level.bytes::<f32>(q),
-            Precision::F64 => built.level.bytes::<f64>(q),
-        };
-        RankSheet {
-            blocks: count(|outline| outline.slots.len()) - halo,
-            halo_blocks: halo,
-            work,
-            bytes: parts.iter().map(bytes).sum(),
-            received: parts.iter().map(received).sum(),
+    /// Bytes of a population and of a moment.
+    fn number_bytes(&self) -> [u64; 2] {
+        match self.params.precision {
+            Precision::F16 => [2, 4],
+            Precision::F32 => [4, 4],
+            Precision::F64 => [8, 8],
         }
+    }
+
+    /// Bytes that lists and messages of so many numbers take in the rank that receives them, where a device has room for two of them,
+    /// and in the one that sends them.
+    fn message_bytes(&self, numbers: [u64; 2]) -> [u64; 2] {
+        let of = |times: u64| -> u64 {
+            let each = self.number_bytes().map(|bytes| PLACE + times * bytes);
+            each[0] * numbers[0] + each[1] * numbers[1]
+        };
+        [of(2), of(1)]
+    }
+
+    fn received(&self, outline: &Outline, owners: &[u32], ranks: usize) -> Vec<[u64; 2]> {
+        match self.params.lattice {
+            LatticeKind::D2Q9 => received::<D, D2Q9>(outline, owners, ranks),
+            LatticeKind::D3Q19 => received::<D, D3Q19>(outline, owners, ranks),
+            LatticeKind::D3Q27 => received::<D, D3Q27>(outline, owners, ranks),
+        }
+    }
+
+    fn sheet<'a>(
+        &self,
+        parts: impl Iterator<Item = ((usize, &'a Outline), &'a Built<D>)>,
+        numbers: &[Vec<[u64; 2]>],
+        work: f64,
+    ) -> RankSheet {
+        let q = self.params.lattice.velocities();
+        let [population, moment] = self.number_bytes();
+        let mut sheet = RankSheet {
+            blocks: 0,
+            halo_blocks: 0,
+            work,
+            bytes: 0,
+            received: 0,
+        };
+        for ((level, outline), built) in parts {
+            let halo: usize = outline.halo.0.iter().map(ExactSizeIterator::len).sum();
+            sheet.halo_blocks += halo as u64;
+            sheet.blocks += (outline.slots.len() - halo) as u64;
+            sheet.bytes += match self.params.precision {
+                Precision::F16 => built.level.bytes::<F16>(q),
+                Precision::F32 => built.level.bytes::<f32>(q),
+                Precision::F64 => built.level.bytes::<f64>(q),
+            };
+            let sum = |i: usize| numbers[level].iter().map(|of_rank| of_rank[i]).sum::<u64>();
+            // The finest level has no ghost cells to make.
+            let moments = if level + 1 == numbers.len() {
+                0
+            } else {
+                sum(1)
+            };
+            sheet.received += (sum(0) * population + moments * moment) << level;
+        }
+        sheet
     }
 }
