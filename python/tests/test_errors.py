@@ -43,6 +43,8 @@ def test_the_tetrahedron_is_sound():
         ("sphere", {"device": "tpu"}, "tpu"),
         ("sphere", {"threads": 100_000}, "threads is 100000"),
         ("sphere", {"threads": -1}, "threads"),
+        ("sphere", {"ranks": 0}, "ranks is 0"),
+        ("sphere", {"gpus": 2, "device": "cpu"}, "asks for GPUs"),
         ("sphere", {"patches": ["a"]}, "in memory"),
         (TETRAHEDRON, {"deviation": 0.1}, "deviation"),
         (TETRAHEDRON, {"patch": [0, 0]}, "patches for 2"),

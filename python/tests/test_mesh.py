@@ -86,6 +86,12 @@ def test_an_array_keeps_its_mesh_alive(tmp_path):
     assert np.array_equal(coord, stored["coord"]), "each array on its own"
 
 
+def test_a_mesh_in_parts_is_the_same(sphere):
+    parts = cutlink.mesh("sphere:r=0.5", **SPHERE, ranks=3)
+    assert parts.checksum == sphere.checksum
+    assert np.array_equal(parts.coord, sphere.coord) and np.array_equal(parts.links.q, sphere.links.q)
+
+
 def test_eight_threads_use_and_build_meshes(sphere):
     want = sphere.checksum
     sums, failures = [], []
