@@ -35,6 +35,14 @@ use cutlink::{Error, pool};
 use cutlink_mpi::World;
 use std::sync::Arc;
 
+/// Parses the command line of this process. Where memory runs out meanwhile, the error is JSON if `--json` is among the
+/// arguments.
+pub fn parse() -> Cli {
+    let json = std::env::args_os().any(|argument| argument == "--json");
+    allocator::JSON.store(json, std::sync::atomic::Ordering::Relaxed);
+    <Cli as clap::Parser>::parse()
+}
+
 /// Runs a command line; returns the exit code.
 pub fn run(cli: &Cli) -> u8 {
     let json = match &cli.command {

@@ -1,6 +1,5 @@
 //! See the library.
 
-use clap::Parser;
 use std::process::ExitCode;
 
 #[global_allocator]
@@ -8,5 +7,5 @@ static ALLOCATOR: cutlink_tools::allocator::EndingAllocator =
     cutlink_tools::allocator::EndingAllocator;
 
 fn main() -> ExitCode {
-    cutlink_tools::run(&cutlink_tools::cli::Cli::parse()).into()
+    cutlink_tools::run(&cutlink_tools::parse()).into()
 }

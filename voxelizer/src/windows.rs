@@ -285,7 +285,7 @@ fn dilate<const D: usize>(
     let stride: usize = extent[..axis].iter().map(|&n| n as usize).product();
     // Set places before each one, of three lines in a row if the axis is periodic.
     let mut before = vec![0u32; 3 * n + 1];
-    let firsts = (0..places.len()).filter(|i| i / stride % n == 0);
+    let firsts = (0..places.len()).filter(|i| (i / stride).is_multiple_of(n));
     for first in firsts.collect::<Vec<_>>() {
         let at = |i: usize| first + (i % n) * stride;
         for i in 0..3 * n {

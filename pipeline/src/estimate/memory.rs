@@ -272,7 +272,7 @@ mod tests {
             assert_eq!(failure.message.contains("on the device"), on_device);
             let hint = failure.hint.expect("a way out");
             assert_eq!(hint.contains("--device cpu"), on_device, "{hint}");
-            assert_eq!(hint.contains("--ranks 2"), on_device, "{hint}");
+            assert_eq!(hint.contains("--ranks 4"), on_device, "{hint}");
             assert_eq!(failure.kind, ErrorKind::Memory);
         }
     }

@@ -111,7 +111,14 @@ impl Ran {
 
     /// The one JSON object on stdout.
     pub(crate) fn json(&self) -> serde_json::Value {
-        serde_json::from_str(&self.stdout).expect("one JSON object on stdout")
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| {
+            let Self {
+                code,
+                stdout,
+                stderr,
+            } = self;
+            panic!("one JSON object on stdout: {error}, exit code {code}:\n{stdout}\n{stderr}")
+        })
     }
 }
 
