@@ -21,7 +21,7 @@ use crate::{
     refine::{self, SOLID_LAYERS},
 };
 use cutlink_amr::Forest;
-use cutlink_device::Backend;
+use cutlink_device::{Backend, Host};
 use cutlink_mesher::snap::Snapped;
 use std::ops::Range;
 
@@ -37,15 +37,9 @@ const UNSEEN: usize = 2;
 pub struct Window<const D: usize> {
     curve: Curve<D>,
     keys: Range<u64>,
-    /// By level but the finest: see [`WindowPlaces`].
-    wanted: Vec<Wanted<D>>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Wanted<const D: usize> {
-    extent: [u32; D],
-    shift: u32,
-    places: Vec<u8>,
+    /// Layers around the own blocks in which blocks may be refined, by level but the finest.
+    radii: Vec<u64>,
+    periodic: [bool; D],
 }
 
 /// The curve on which windows are runs: the blocks of the cut level, were they all there.
@@ -139,54 +133,14 @@ impl<const D: usize> Window<D> {
         let window = |end: u64| {
             let keys = from..end;
             from = end;
-            Self::new(curve, keys, &radii, params.periodic_axes())
+            Self {
+                curve,
+                keys,
+                radii: radii.clone(),
+                periodic: params.periodic_axes(),
+            }
         };
         Ok(ends.into_iter().map(window).collect())
-    }
-
-    /// The window of a run of the curve, where blocks of each level but the finest are refined within `radii` of its own.
-    fn new(curve: Curve<D>, keys: Range<u64>, radii: &[u64], periodic: [bool; D]) -> Self {
-        let extent = curve.extent(curve.level);
-        let len = |extent: [u32; D]| extent.iter().map(|&n| n as usize).product();
-        let mut own = vec![vec![0u8; len(extent)]];
-        for key in keys.clone() {
-            own[0][place(curve.coord(key), extent)] = 1;
-        }
-        for level in (0..curve.level).rev() {
-            let [fine, coarse] = [level + 1, level].map(|level| curve.extent(level));
-            let mut above = vec![0u8; len(coarse)];
-            let last = own.last().expect("the cut level");
-            for (i, _) in last.iter().enumerate().filter(|(_, own)| **own == 1) {
-                above[place(unravel(i, fine).map(|c| c >> 1), coarse)] = 1;
-            }
-            own.push(above);
-        }
-        own.reverse();
-        let wanted = |(level, &radius): (usize, &u64)| {
-            let of = level.min(curve.level);
-            let (extent, shift) = (curve.extent(of), level - of);
-            let mut places = own[of].clone();
-            for (a, &periodic) in periodic.iter().enumerate() {
-                dilate(
-                    &mut places,
-                    extent,
-                    a,
-                    radius.div_ceil(1 << shift),
-                    periodic,
-                );
-            }
-            Wanted {
-                extent,
-                shift: shift as u32,
-                places,
-            }
-        };
-        let wanted = radii.iter().enumerate().map(wanted).collect();
-        Self {
-            curve,
-            keys,
-            wanted,
-        }
     }
 
     /// Which blocks of a level may be refined.
@@ -195,11 +149,22 @@ impl<const D: usize> Window<D> {
         kernels: &K,
         level: usize,
     ) -> Result<WindowPlaces<D, K>, VoxelError> {
-        let of = &self.wanted[level];
+        let of = level.min(self.curve.level);
+        let (extent, shift) = (self.curve.extent(of), level - of);
+        let count = extent.iter().map(|&n| n as usize).product();
+        let mut wanted = Host.alloc("places of a window", count, 0u8)?;
+        for key in self.keys.clone() {
+            let at = self.curve.coord(key).map(|c| c >> (self.curve.level - of));
+            wanted[place(at, extent)] = 1;
+        }
+        for (a, &periodic) in self.periodic.iter().enumerate() {
+            let radius = self.radii[level].div_ceil(1 << shift);
+            dilate(&mut wanted, extent, a, radius, periodic);
+        }
         Ok(WindowPlaces {
-            extent: of.extent,
-            shift: of.shift,
-            wanted: kernels.upload(of.places.clone())?,
+            extent,
+            shift: shift as u32,
+            wanted: kernels.upload(wanted)?,
         })
     }
 
@@ -232,7 +197,7 @@ pub fn embed_window<const D: usize, K: MeshKernels<D>>(
     observer: &mut dyn StageObserver,
 ) -> Result<Mesh<D, K>, VoxelError> {
     assert!(
-        window.curve.root == frame.root_blocks() && window.wanted.len() + 1 == params.levels,
+        window.curve.root == frame.root_blocks() && window.radii.len() + 1 == params.levels,
         "the window should be of this mesh"
     );
     let scope = Scope::Window(window);
@@ -261,15 +226,6 @@ fn radii<const D: usize>(
 
 fn place<const D: usize>(at: [i32; D], extent: [u32; D]) -> usize {
     (0..D).rfold(0, |place, a| place * extent[a] as usize + at[a] as usize)
-}
-
-/// The inverse of [`place`].
-fn unravel<const D: usize>(mut place: usize, extent: [u32; D]) -> [i32; D] {
-    extent.map(|n| {
-        let at = place % n as usize;
-        place /= n as usize;
-        at as i32
-    })
 }
 
 /// Sets all places within `radius` of a set one along an axis.
@@ -340,7 +296,6 @@ impl<const D: usize> Curve<D> {
 mod tests {
     use super::*;
     use crate::{Fill, OwnBlocks, embed, join, prepare};
-    use cutlink_device::Host;
     use cutlink_mesher::primitives::Shape2;
 
     #[test]
@@ -406,8 +361,10 @@ mod tests {
         let joined = |less: u64| {
             let radii: Vec<u64> = radii.iter().map(|r| r.saturating_sub(less)).collect();
             let part = |window: &Window<2>| {
-                let (curve, keys) = (window.curve, window.keys.clone());
-                let window = Window::new(curve, keys, &radii, [false; 2]);
+                let window = Window {
+                    radii: radii.clone(),
+                    ..window.clone()
+                };
                 let mesh = embed_window(&Host, &surface, frame, &params, &window, &mut ());
                 OwnBlocks::of(&mesh.expect("a mesh"), &window)
             };
