@@ -98,7 +98,10 @@ def test_ranks_write_the_same_files(ended, tmp_path):
     assert [one["ranks"] for one in planned] == [2, 3]
     # What carries messages is known once the flow has started.
     assert planned[1]["messages"] is None and shared.summary["ranks"]["messages"] == "host memory"
-    assert planned[1] == {**shared.summary["ranks"], "messages": None}
+    # A plan has the forecast of the efficiency, a run its messages.
+    efficiency = planned[1]["efficiency"]
+    assert 0 < efficiency <= 1 and shared.summary["ranks"]["efficiency"] is None
+    assert planned[1] == {**shared.summary["ranks"], "messages": None, "efficiency": efficiency}
     with pytest.raises(cutlink.UsageError, match="number of ranks"):
         cutlink.solve(CYLINDER, folder=tmp_path / "none", ranks=0)
 
