@@ -76,9 +76,7 @@ impl<const D: usize> Curve<D> {
             true => c << (self.level - level),
             false => c >> (level - self.level),
         });
-        let root = (0..D).rfold(0, |key, a| {
-            key * u64::from(self.root[a]) + (at[a] >> self.level) as u64
-        });
+        let root = place(at.map(|c| c >> self.level), self.root) as u64;
         (0..self.level).rev().fold(root, |key, bit| {
             (0..D).rfold(key, |key, a| key << 1 | (at[a] >> bit & 1) as u64)
         })
@@ -129,7 +127,7 @@ impl<const D: usize> Window<D> {
                 curve.ends(&curve.work(&coarse, params.levels), windows)
             }
         };
-        let radii = radii(params, &frame, surface, RINGS)?;
+        let radii = radii(params, &frame, surface)?;
         let window = |end: u64| {
             let keys = from..end;
             from = end;
@@ -209,10 +207,9 @@ fn radii<const D: usize>(
     params: &EmbedParams,
     frame: &Frame<D>,
     surface: &Snapped<D>,
-    rings: u64,
 ) -> Result<Vec<u64>, VoxelError> {
     let plan = refine::plan(params, frame, surface.patches.len(), surface.caps > 0)?;
-    let mut here = rings;
+    let mut here = RINGS;
     let mut radii: Vec<u64> = Vec::new();
     for marks in plan.iter().rev() {
         let refined = here.div_ceil(2);
@@ -224,7 +221,8 @@ fn radii<const D: usize>(
     Ok(radii)
 }
 
-fn place<const D: usize>(at: [i32; D], extent: [u32; D]) -> usize {
+/// The place of coordinates in a grid, x fastest.
+pub(crate) fn place<const D: usize>(at: [i32; D], extent: [u32; D]) -> usize {
     (0..D).rfold(0, |place, a| place * extent[a] as usize + at[a] as usize)
 }
 
@@ -357,7 +355,7 @@ mod tests {
         let (surface, _) = prepare(&Host, &circle, &frame, &params).expect("in range");
         let whole = embed(&Host, &surface, frame, &params, &mut ()).expect("a mesh");
         let windows = Window::cut(&Host, &surface, frame, &params, 4).expect("windows");
-        let radii = radii(&params, &frame, &surface, RINGS).expect("radii");
+        let radii = radii(&params, &frame, &surface).expect("radii");
         let joined = |less: u64| {
             let radii: Vec<u64> = radii.iter().map(|r| r.saturating_sub(less)).collect();
             let part = |window: &Window<2>| {

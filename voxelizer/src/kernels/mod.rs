@@ -145,7 +145,7 @@ pub struct Classified<B: Backend> {
 /// Which blocks of a level may be refined: see [`MeshKernels::restrict`].
 #[derive(Debug)]
 pub struct WindowPlaces<const D: usize, B: Backend> {
-    /// WindowPlaces on each axis.
+    /// Places on each axis.
     pub extent: [u32; D],
     /// A place holds 2^shift blocks of the level on each axis.
     pub shift: u32,

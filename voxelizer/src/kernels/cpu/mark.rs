@@ -5,6 +5,7 @@ use super::super::{LevelData, LevelView, Rim, WindowPlaces};
 use crate::{
     VoxelError,
     refine::{LevelMarks, SOLID_LAYERS},
+    windows::place,
 };
 use cutlink_amr::{Forest, Mark, NONE, OUTSIDE, dims};
 use cutlink_device::{Backend, Host, shared};
@@ -112,9 +113,8 @@ pub(super) fn restrict<const D: usize>(
     let level = view.first..view.first + view.count;
     let blocks = forest.coord[level.clone()].par_iter();
     blocks.zip(&mut marks[level]).for_each(|(coord, mark)| {
-        let at = |a: usize| (coord[a] >> places.shift) as usize;
-        let place = (0..D).rfold(0, |place, a| place * places.extent[a] as usize + at(a));
-        if places.wanted[place] == 0 {
+        let at = coord.map(|c| c >> places.shift);
+        if places.wanted[place(at, places.extent)] == 0 {
             *mark = Mark::Keep as u8;
         }
     });
