@@ -2,6 +2,7 @@
 
 mod kit;
 
+use cutlink::solve::example::EXAMPLES;
 use kit::Folder;
 
 const CIRCLE: &str = r#"
@@ -475,6 +476,20 @@ fn every_example_is_written_and_runs() {
         .run("solve --example cavty")
         .failed(2, &["'cavty'", "'cavity'", "bunny"]);
     folder.run("solve").failed(2, &["<CASE>"]);
+}
+
+#[test]
+fn every_example_passes_a_dry_run() {
+    let folder = Folder::new();
+    // `the_bunny_runs` covers the one that needs a scan.
+    let all = EXAMPLES.iter().map(|(name, _)| *name);
+    for name in all.filter(|&name| name != "bunny") {
+        folder
+            .run(&format!("solve --example {name} case.toml --force"))
+            .ok();
+        let plan = folder.run("solve case.toml --dry-run").ok().stdout;
+        assert!(plan.contains("memory: "), "{name}: {plan}");
+    }
 }
 
 #[test]
