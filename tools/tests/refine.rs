@@ -382,6 +382,13 @@ fn refusals_name_what_is_wrong_and_change_nothing() {
         !folder.path("c/constant/polyMesh/parent").exists(),
         "no parent"
     );
+    // A rule that meets no cell is told.
+    let far = folder
+        .run("refine c --where sphere:99,0,0,r=1,levels=2")
+        .ok();
+    assert!(far.stderr.contains("no cell was refined"), "{}", far.stderr);
+    let near = folder.run(&format!("refine c {sphere}")).ok();
+    assert!(!near.stderr.contains("no cell was"), "{}", near.stderr);
 }
 
 /// A block with curved edges and graded cells.

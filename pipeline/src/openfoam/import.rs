@@ -80,7 +80,7 @@ pub fn import(
     }
     polymesh::complete(case)?;
     let folder = case.join("constant").join("polyMesh");
-    note(&report, old.parent(), &folder, observer);
+    note(&report, rules, old.parent(), &folder, observer);
     Ok(report)
 }
 

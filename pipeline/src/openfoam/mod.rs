@@ -170,7 +170,7 @@ pub fn refine(
     };
     report.bytes = put_mesh(&folder, &new, &zones, &fields, is_first, format)?;
     fields.write(&mapped)?;
-    note(&report, &parent, &folder, observer);
+    note(&report, rules, &parent, &folder, observer);
     Ok(report)
 }
 
@@ -225,7 +225,16 @@ fn levels(mesh: &RefinedMesh) -> Vec<usize> {
     levels
 }
 
-fn note(report: &RefineReport, parent: &PolyMesh, folder: &Path, observer: &mut dyn Observer) {
+fn note(
+    report: &RefineReport,
+    rules: &[CellRule],
+    parent: &PolyMesh,
+    folder: &Path,
+    observer: &mut dyn Observer,
+) {
+    if !rules.is_empty() && report.levels.len() == 1 {
+        observer.note("no cell was refined: none meets a rule with two levels or more");
+    }
     if report.polyhedra > 0 {
         observer.note(&format!(
             "{} of {} cells of the parent are not hexahedra: they stay as they are, and limit the levels beside them",

@@ -75,6 +75,7 @@ impl<'a> Lexer<'a> {
         let major = match version {
             b"4.1" => 4,
             b"2.2" | b"2.1" | b"2.0" | b"2" => 2,
+            [] => return Err(self.wrong("the file ends before its version")),
             other => {
                 let version = shown(other);
                 return Err(self.wrong(format!(
