@@ -333,6 +333,7 @@ pub enum Preset {
     FreeStream,
     TaylorGreen,
     Vortex,
+    VortexRing,
     ShearLayer,
 }
 
@@ -351,6 +352,9 @@ pub struct InitialTable {
     pub radius: Option<f64>,
     pub thickness: Option<f64>,
     pub amplitude: Option<f64>,
+    pub circulation: Option<f64>,
+    pub core: Option<f64>,
+    pub axis: Option<AxisName>,
 }
 
 /// The free stream, which also gives the axes of drag and lift.

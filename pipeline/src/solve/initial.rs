@@ -155,17 +155,26 @@ fn preset<const D: usize>(
         Preset::FreeStream => "free-stream",
         Preset::TaylorGreen => "taylor-green",
         Preset::Vortex => "vortex",
+        Preset::VortexRing => "vortex-ring",
         Preset::ShearLayer => "shear-layer",
     };
     let is = |of: Preset| preset == of;
+    let turns = is(Preset::Vortex) || is(Preset::VortexRing);
     for (key, is_given, taken) in [
         (
             "velocity",
             given.velocity.is_some(),
-            given.preset.is_none() || is(Preset::Vortex),
+            given.preset.is_none() || turns,
         ),
-        ("center", given.center.is_some(), is(Preset::Vortex)),
-        ("radius", given.radius.is_some(), is(Preset::Vortex)),
+        ("center", given.center.is_some(), turns),
+        ("radius", given.radius.is_some(), turns),
+        (
+            "circulation",
+            given.circulation.is_some(),
+            is(Preset::VortexRing),
+        ),
+        ("core", given.core.is_some(), is(Preset::VortexRing)),
+        ("axis", given.axis.is_some(), is(Preset::VortexRing)),
         (
             "thickness",
             given.thickness.is_some(),
@@ -228,6 +237,7 @@ fn preset<const D: usize>(
             ));
         }
         Preset::Vortex => (velocity, pressure) = vortex(given, scale)?,
+        Preset::VortexRing => velocity = vortex_ring(given, scale)?,
         Preset::ShearLayer => {
             let thickness = given.thickness.unwrap_or(size[1] / 80.0);
             let thickness = positive("[initial] thickness", thickness)?;
@@ -249,12 +259,7 @@ fn vortex<const D: usize>(
     given: &InitialTable,
     scale: &Scale<'_, D>,
 ) -> Result<(Vec<Value>, Value), Error> {
-    let frame = scale.frame;
-    let middle = |a: usize| frame.origin[a] + 0.5 * frame.dx * f64::from(frame.root_cells[a]);
-    let center = match &given.center {
-        None => std::array::from_fn(middle),
-        given => scale.vector("[initial] center", given)?,
-    };
+    let center = center(given, scale)?;
     let radius = given.radius.unwrap_or(scale.physics.length);
     let radius = positive("[initial] radius", radius)?;
     let from = |a: usize| format!("({}-({:?}))", AXES[a], center[a]);
@@ -265,25 +270,99 @@ fn vortex<const D: usize>(
             from(a)
         )
     };
-    let stream = match &given.velocity {
-        None => vec![Value::Number(0.0); D],
-        Some(stream) if stream.len() == D => stream.clone(),
+    let mut velocity = stream::<D>(given)?;
+    velocity[0] = sum(&velocity[0], turn(1, "-"));
+    velocity[1] = sum(&velocity[1], turn(0, ""));
+    let pressure = format!("-0.5*density*velocity^2*exp(1-{square})");
+    Ok((velocity, Value::Text(pressure)))
+}
+
+/// A vortex ring with a Gaussian core in fluid at rest or in a stream, which moves along its axis (`expression::ring`).
+fn vortex_ring<const D: usize>(
+    given: &InitialTable,
+    scale: &Scale<'_, D>,
+) -> Result<Vec<Value>, Error> {
+    if D == 2 {
+        return Err(
+            Error::input("[initial] preset \"vortex-ring\" needs a box in 3D")
+                .hint("preset = \"vortex\" is a vortex in the plane"),
+        );
+    }
+    let center = center(given, scale)?;
+    let radius = given.radius.unwrap_or(scale.physics.length);
+    let radius = positive("[initial] radius", radius)?;
+    let core = positive("[initial] core", given.core.unwrap_or(0.2 * radius))?;
+    if core > radius {
+        return Err(Error::input(format!(
+            "[initial] core is {core} m, more than the radius of the ring, {radius} m"
+        ))
+        .hint("give the radius at which the vorticity of the core has fallen to 1/e"));
+    }
+    let circulation = match given.circulation {
+        None => "velocity*length".to_owned(),
+        Some(circulation) if circulation.is_finite() => format!("{circulation:?}"),
+        Some(circulation) => {
+            let message = format!("[initial] circulation is {circulation}, not a number");
+            return Err(Error::input(message).hint("give it in m²/s"));
+        }
+    };
+    let along = given.axis.map_or(0, |axis| axis as usize);
+    let from = |a: usize| format!("({}-({:?}))", AXES[a], center[a]);
+    let away = format!("hypot({},{})", from((along + 1) % D), from((along + 2) % D));
+    let ring = |what: &str| {
+        format!(
+            "{circulation}*ring_{what}({},{away},{radius:?},{core:?})",
+            from(along)
+        )
+    };
+    let mut velocity = stream::<D>(given)?;
+    for (a, value) in velocity.iter_mut().enumerate() {
+        let more = match a == along {
+            true => ring("axial"),
+            // The radial velocity vanishes on the axis.
+            false => format!(
+                "{}*{}/max({away},{:?})",
+                ring("radial"),
+                from(a),
+                1e-9 * radius
+            ),
+        };
+        *value = sum(value, more);
+    }
+    Ok(velocity)
+}
+
+/// The given centre, or the middle of the box.
+fn center<const D: usize>(given: &InitialTable, scale: &Scale<'_, D>) -> Result<[f64; D], Error> {
+    let frame = scale.frame;
+    match &given.center {
+        None => Ok(std::array::from_fn(|a| {
+            frame.origin[a] + 0.5 * frame.dx * f64::from(frame.root_cells[a])
+        })),
+        given => scale.vector("[initial] center", given),
+    }
+}
+
+/// The given velocity of the background.
+fn stream<const D: usize>(given: &InitialTable) -> Result<Vec<Value>, Error> {
+    match &given.velocity {
+        None => Ok(vec![Value::Number(0.0); D]),
+        Some(stream) if stream.len() == D => Ok(stream.clone()),
         Some(stream) => {
             let message = format!(
                 "[initial] velocity has {} numbers, but the mesh is {D}D",
                 stream.len()
             );
-            return Err(Error::input(message).hint(format!("give {D} numbers or expressions")));
+            Err(Error::input(message).hint(format!("give {D} numbers or expressions")))
         }
-    };
-    let add = |value: &Value, turn: String| match value {
-        Value::Number(0.0) => Value::Text(turn),
-        Value::Number(value) => Value::Text(format!("{value:?}+({turn})")),
-        Value::Text(text) => Value::Text(format!("({text})+({turn})")),
-    };
-    let mut velocity = stream;
-    velocity[0] = add(&velocity[0], turn(1, "-"));
-    velocity[1] = add(&velocity[1], turn(0, ""));
-    let pressure = format!("-0.5*density*velocity^2*exp(1-{square})");
-    Ok((velocity, Value::Text(pressure)))
+    }
+}
+
+/// The sum of a value and an expression.
+fn sum(value: &Value, more: String) -> Value {
+    match value {
+        Value::Number(0.0) => Value::Text(more),
+        Value::Number(value) => Value::Text(format!("{value:?}+({more})")),
+        Value::Text(text) => Value::Text(format!("({text})+({more})")),
+    }
 }

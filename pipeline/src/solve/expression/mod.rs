@@ -6,6 +6,7 @@
 //! operations.
 
 mod parse;
+mod ring;
 #[cfg(test)]
 mod tests;
 
@@ -48,6 +49,7 @@ static FUNCTIONS: &[Function] = functions! {
     "atan2", 2, 2, |v| v[0].atan2(v[1]);
     "cos", 1, 1, |v| v[0].cos();
     "cosh", 1, 1, |v| v[0].cosh();
+    "erf", 1, 1, |v| libm::erf(v[0]);
     "exp", 1, 1, |v| v[0].exp();
     "floor", 1, 1, |v| v[0].floor();
     "hypot", 2, 2, |v| v[0].hypot(v[1]);
@@ -56,6 +58,8 @@ static FUNCTIONS: &[Function] = functions! {
     "max", 2, MANY, |v| v.iter().copied().fold(f64::NEG_INFINITY, larger);
     "min", 2, MANY, |v| -v.iter().map(|x| -x).fold(f64::NEG_INFINITY, larger);
     "ramp", 2, 2, |v| ramp(v[0], v[1]);
+    "ring_axial", 4, 4, |v| ring::axial(v[0], v[1], v[2], v[3]);
+    "ring_radial", 4, 4, |v| ring::radial(v[0], v[1], v[2], v[3]);
     "sin", 1, 1, |v| v[0].sin();
     "sinh", 1, 1, |v| v[0].sinh();
     "sqrt", 1, 1, |v| v[0].sqrt();

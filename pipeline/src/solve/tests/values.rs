@@ -123,6 +123,41 @@ fn initial_fields_have_the_values_computed_by_hand() {
 }
 
 #[test]
+fn a_vortex_ring_moves_along_its_axis() {
+    let ring = "[initial]\npreset = \"vortex-ring\"\nradius = 0.1\ncore = 0.02\ncirculation = 0.01";
+    let with = |more: &str| space(&format!("{ring}\n{more}\n{SPACE}"));
+    let made = with("axis = \"y\"\nvelocity = [0.1, 0, 0]").unwrap_or_else(|e| panic!("{e}"));
+    let text = made.case.to_toml().expect("TOML");
+    assert_eq!(space(&text), Ok(made.clone()), "{text}");
+    // Velocities over the stream of 0.1 m/s. In the middle Γ / 2R; beyond its plane the fluid moves away from the axis.
+    let at = |x: [f64; 3]| made.initial.at(x).expect("a state").1;
+    let [stream, along, aside] = at([20.0, 10.0, 10.0]);
+    assert!((along / stream - 0.5).abs() < 1e-8, "{along} of {stream}");
+    assert!(aside.abs() < 1e-15);
+    let ahead = |x: f64, z: f64| at([20.0 + x, 12.0, 10.0 + z]);
+    let [right, back] = [ahead(2.0, 0.0)[0], ahead(0.0, -2.0)[2]].map(|u| u / stream);
+    assert!(
+        back < 0.0 && (right - 1.0 + back).abs() < 1e-12,
+        "{right}, {back}"
+    );
+    for (more, words) in [
+        ("core = 0.2", "more than the radius"),
+        ("circulation = nan", "circulation is NaN"),
+        ("amplitude = 1", "has amplitude, but preset is"),
+    ] {
+        let key = more.split(' ').next().expect("a key");
+        let lines = ring.lines().filter(|line| !line.starts_with(key));
+        let text = format!("{}\n{more}\n{SPACE}", lines.collect::<Vec<_>>().join("\n"));
+        let error = space(&text).expect_err(more).to_string();
+        assert!(error.contains(words), "{error}");
+    }
+    let error = plane(&format!("{ring}\n{PLANE}"))
+        .expect_err("2D")
+        .to_string();
+    assert!(error.contains("needs a box in 3D"), "{error}");
+}
+
+#[test]
 fn defaults_are_those_of_the_documentation() {
     let made = plane(PLANE).expect("a case");
     let params = &made.params;
