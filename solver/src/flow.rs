@@ -97,6 +97,16 @@ pub trait Flow<const D: usize>: Send {
     /// Density and velocity now.
     fn snapshot(&self) -> Result<Snapshot<D>, SolverError>;
 
+    /// As [`snapshot`](Self::snapshot), of some blocks by id, those of the children of refined ones included: 0 elsewhere. Costs
+    /// what these blocks cost, with several ranks as much as a snapshot.
+    ///
+    /// # Errors
+    /// Where memory is short or the device fails.
+    ///
+    /// # Panics
+    /// On ids that [`mesh`](Self::mesh) does not have.
+    fn snapshot_of(&self, blocks: &[u32]) -> Result<Snapshot<D>, SolverError>;
+
     /// As [`snapshot`](Self::snapshot), in the memory of the device that steps the flow; of the host, where several ranks do. Takes
     /// 4 (1 + D) bytes a cell of it.
     ///

@@ -27,6 +27,7 @@ use cutlink_device::Route;
 use cutlink_voxelizer::Mesh;
 pub(crate) use initial::center;
 use level::{Clock, State, Steps, step, timed};
+use snapshot::Blocks;
 
 use std::{
     collections::VecDeque,
@@ -275,8 +276,14 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Run<
     }
 
     fn snapshot(&self) -> Result<Snapshot<D>, SolverError> {
-        let write = |level: usize, rows: &mut [&mut [f32]]| self.write_fields(level, rows);
-        snapshot::of_levels(self.mesh()?, self.steps, self.levels.len(), write)
+        let write =
+            |level: usize, rows: &mut [&mut [f32]]| self.write_fields(level, Blocks::All, rows);
+        let (mesh, levels) = (self.mesh()?, self.levels.len());
+        snapshot::of_levels(mesh, self.steps, levels, Blocks::All, write)
+    }
+
+    fn snapshot_of(&self, blocks: &[u32]) -> Result<Snapshot<D>, SolverError> {
+        self.snapshot_of_blocks(blocks)
     }
 
     fn device_fields(&self) -> Result<DeviceFields, SolverError> {

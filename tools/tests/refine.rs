@@ -383,6 +383,7 @@ fn refusals_name_what_is_wrong_and_change_nothing() {
         "no parent"
     );
     // A rule that meets no cell is told.
+    std::fs::remove_file(folder.path("c/10/U")).expect("removed");
     let far = folder
         .run("refine c --where sphere:99,0,0,r=1,levels=2")
         .ok();

@@ -20,7 +20,7 @@ use crate::picture::cut::Cut;
 use cutlink_amr::{CellRef, dims};
 use cutlink_mesher::snap::Snapped;
 use cutlink_solver::Snapshot;
-use cutlink_solver::fields::vorticity_components;
+use cutlink_solver::fields::{blocks_around, vorticity_components};
 use cutlink_voxelizer::Mesh;
 use cutlink_voxelizer::vtk::{About, Field, Htg, Part, VtkError};
 use std::fs::File;
@@ -255,6 +255,21 @@ impl<const D: usize> FieldWriter<D> {
                 .outputs
                 .iter()
                 .any(|o| o.is_due(step, moment) || o.is_analysed(step, moment))
+    }
+
+    /// The blocks whose values [`write`](Self::write) needs at a root step, if not all: where only probes are due.
+    pub fn blocks_due(&self, mesh: &Mesh<D>, step: u64, moment: Moment) -> Option<Vec<u32>> {
+        if self.averages.as_ref().is_some_and(|a| a.is_due(step)) {
+            return None;
+        }
+        let mut places = Vec::new();
+        for open in self.outputs.iter().filter(|o| o.is_due(step, moment)) {
+            match (&open.output.what, open.output.average) {
+                (What::Probes(points), None) => places.extend_from_slice(points),
+                _ => return None,
+            }
+        }
+        Some(blocks_around(mesh, &places))
     }
 
     /// Adds a sample to the averages if one is due, and writes the outputs that are due at the root step of the

@@ -232,8 +232,14 @@ impl<const D: usize> Run<'_, D> {
     }
 
     fn write_fields(&mut self, flow: &dyn Flow<D>, moment: Moment) -> Result<(), Error> {
-        if self.fields.is_due(flow.steps(), moment) {
-            self.fields.write(flow.mesh()?, &flow.snapshot()?, moment)?;
+        let step = flow.steps();
+        if self.fields.is_due(step, moment) {
+            let mesh = flow.mesh()?;
+            let snapshot = match self.fields.blocks_due(mesh, step, moment) {
+                Some(blocks) => flow.snapshot_of(&blocks)?,
+                None => flow.snapshot()?,
+            };
+            self.fields.write(mesh, &snapshot, moment)?;
         }
         Ok(())
     }

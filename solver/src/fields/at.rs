@@ -2,8 +2,9 @@
 
 use super::{gradient, is_solid, velocity_of};
 use crate::Snapshot;
-use cutlink_amr::{CellRef, NeighborCell, dims};
+use cutlink_amr::{CellRef, NONE, NeighborCell, OUTSIDE, dims};
 use cutlink_voxelizer::Mesh;
+use std::collections::BTreeSet;
 
 /// The cells whose values a point between them has.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,6 +60,56 @@ pub fn around<const D: usize>(mesh: &Mesh<D>, point: [f64; D]) -> Option<Around<
         }
     }
     Some(Around::Cells(cells))
+}
+
+/// Ids of the blocks whose values [`velocity_at`] takes at some points, sorted; children of refined ones included. Points that have no
+/// value add none.
+pub fn blocks_around<const D: usize>(mesh: &Mesh<D>, points: &[[f64; D]]) -> Vec<u32> {
+    let mut reach = Reach {
+        mesh,
+        blocks: BTreeSet::new(),
+        surrounded: BTreeSet::new(),
+    };
+    for &point in points {
+        if let Some(leaf) = mesh.forest.leaf_at(point) {
+            reach.surround(leaf.block);
+        }
+    }
+    reach.blocks.into_iter().collect()
+}
+
+/// Blocks that gradients take values from.
+struct Reach<'a, const D: usize> {
+    mesh: &'a Mesh<D>,
+    blocks: BTreeSet<u32>,
+    /// Those whose neighbours are among them.
+    surrounded: BTreeSet<u32>,
+}
+
+impl<const D: usize> Reach<'_, D> {
+    /// Adds a block and all around it; of coarser ones, whose values are carried by their gradients, those around them too.
+    fn surround(&mut self, block: u32) {
+        if !self.surrounded.insert(block) {
+            return;
+        }
+        self.add(block);
+        let forest = &self.mesh.forest;
+        for direction in 0..dims::directions(D) {
+            match forest.neighbor(block, direction) {
+                OUTSIDE => {}
+                NONE => self.surround(forest.coarser_neighbor(block, direction)),
+                other => self.add(other),
+            }
+        }
+    }
+
+    /// Adds a block and its descendants.
+    fn add(&mut self, block: u32) {
+        let first = self.mesh.forest.first_child[block as usize];
+        if self.blocks.insert(block) && first != NONE {
+            (first..first + dims::children(D) as u32).for_each(|child| self.add(child));
+        }
+    }
 }
 
 /// Density and velocity at a point, in root cells from the lower corner of the box; `None`

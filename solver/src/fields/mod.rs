@@ -20,7 +20,7 @@ mod gradient;
 mod integrals;
 mod wall;
 
-pub use at::{Around, around, velocity_at};
+pub use at::{Around, around, blocks_around, velocity_at};
 pub use derived::{q_criterion, vorticity};
 pub use gradient::gradient;
 pub use integrals::{Flux, Integrals, flux, integrals};

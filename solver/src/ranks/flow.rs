@@ -13,7 +13,7 @@ use crate::{
     run::{
         Run, center, sample,
         saved::{pieces, read_count, read_populations, read_word, write_count},
-        snapshot,
+        snapshot::{self, Blocks},
     },
     storage::Storage,
 };
@@ -229,7 +229,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
         let write = |level: usize, rows: &mut [&mut [f32]]| {
             self.command(Command::Fields(level as u64))?;
             for rank in &self.local.ranks {
-                rank.run.write_fields(level, rows)?;
+                rank.run.write_fields(level, Blocks::All, rows)?;
             }
             for remote in &self.there {
                 let values = remote.reply::<f32>()?;
@@ -241,7 +241,12 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
             Ok(())
         };
         let levels = self.local.whole.levels();
-        snapshot::of_levels(self.mesh()?, self.steps(), levels, write)
+        snapshot::of_levels(self.mesh()?, self.steps(), levels, Blocks::All, write)
+    }
+
+    /// All blocks.
+    fn snapshot_of(&self, _: &[u32]) -> Result<Snapshot<D>, SolverError> {
+        self.snapshot()
     }
 
     fn device_fields(&self) -> Result<DeviceFields, SolverError> {

@@ -15,22 +15,45 @@ use std::ops::Range;
 /// Slots whose density and velocity a snapshot copies at once: 64 MiB in 3D.
 pub(crate) const SLOTS_AT_ONCE: usize = 1 << 16;
 
-/// A snapshot of a mesh with so many levels. `write` puts the values of a level's slots into rows of density and of each velocity,
-/// by block id and cell.
+/// Slots between two blocks that are wanted, up to which both are copied at once: a copy costs some 10 µs.
+const GAP: usize = 16;
+
+/// Blocks of a mesh: all, or those of a mask by id.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Blocks<'a> {
+    All,
+    Of(&'a [bool]),
+}
+
+impl Blocks<'_> {
+    fn has(self, id: u32) -> bool {
+        match self {
+            Self::All => true,
+            Self::Of(wanted) => wanted[id as usize],
+        }
+    }
+}
+
+/// A snapshot of blocks of a mesh with so many levels. `write` puts the values of a level's slots into rows of density and of each
+/// velocity, by block id and cell. Of other blocks than `Blocks::Of` has, memory is not touched.
 pub(crate) fn of_levels<const D: usize>(
     mesh: &Mesh<D>,
     step: u64,
     levels: usize,
+    blocks: Blocks<'_>,
     write: impl Fn(usize, &mut [&mut [f32]]) -> Result<(), SolverError>,
 ) -> Result<Snapshot<D>, SolverError> {
     let len = mesh.forest.capacity() * dims::cells(D);
-    let mut density = vec![1.0f32; len];
+    let mut density = match blocks {
+        Blocks::All => vec![1.0f32; len],
+        Blocks::Of(_) => vec![0.0f32; len],
+    };
     let mut velocity: [Vec<f32>; D] = std::array::from_fn(|_| vec![0.0; len]);
     let mut rows: Vec<&mut [f32]> = vec![&mut density];
     rows.extend(velocity.iter_mut().map(Vec::as_mut_slice));
     for level in (0..levels).rev() {
         write(level, &mut rows)?;
-        let refined = RefinedBlocks::new(&Host, mesh, level)?;
+        let refined = RefinedBlocks::new(&Host, mesh, level, blocks)?;
         by_block::fill_refined::<D>(&refined, &mut rows);
     }
     Ok(Snapshot {
@@ -50,10 +73,16 @@ pub struct RefinedBlocks<B: Backend> {
 }
 
 impl<B: Backend> RefinedBlocks<B> {
-    fn new<const D: usize>(backend: &B, mesh: &Mesh<D>, level: usize) -> Result<Self, SolverError> {
+    fn new<const D: usize>(
+        backend: &B,
+        mesh: &Mesh<D>,
+        level: usize,
+        blocks: Blocks<'_>,
+    ) -> Result<Self, SolverError> {
         let first = |id: &u32| mesh.forest.first_child[*id as usize];
-        let blocks = mesh.forest.levels[level].iter();
-        let ids: Vec<u32> = blocks.filter(|id| first(id) != NONE).copied().collect();
+        let is_refined = |id: &&u32| blocks.has(**id) && first(id) != NONE;
+        let of_level = mesh.forest.levels[level].iter();
+        let ids: Vec<u32> = of_level.filter(is_refined).copied().collect();
         let first_child: Vec<u32> = ids.iter().map(first).collect();
         let family = |&first: &u32| &mesh.classes.solid[first as usize..][..dims::children(D)];
         let solid: Vec<u64> = first_child.iter().flat_map(family).copied().collect();
@@ -63,6 +92,18 @@ impl<B: Backend> RefinedBlocks<B> {
             solid: backend.upload(solid)?,
         })
     }
+}
+
+/// Runs of slots that hold all that are wanted: as few as gaps of [`GAP`] allow.
+fn runs(slots: Range<usize>, is_wanted: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
+    let mut all: Vec<Range<usize>> = Vec::new();
+    for slot in slots.filter(|&slot| is_wanted(slot)) {
+        match all.last_mut() {
+            Some(last) if slot - last.end <= GAP => last.end = slot + 1,
+            _ => all.push(slot..slot + 1),
+        }
+    }
+    all
 }
 
 impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S, B> {
@@ -79,18 +120,33 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         Ok(self.backend.download(&values)?)
     }
 
-    /// Writes density and velocity of a level's own slots to rows by block id and cell.
+    /// Writes density and velocity of a level's own slots to rows by block id and cell; at least those of some blocks.
     pub(crate) fn write_fields(
         &self,
         level: usize,
+        wanted: Blocks<'_>,
         rows: &mut [&mut [f32]],
     ) -> Result<(), SolverError> {
         let blocks = self.backend.download(&self.levels[level].blocks)?;
-        for slots in self.own_pieces(level) {
-            let values = self.macroscopic(level, slots.clone())?;
-            by_block::put_by_block::<D>(&values, &blocks[slots], rows);
+        for piece in self.own_pieces(level) {
+            for slots in runs(piece, |slot| wanted.has(blocks[slot])) {
+                let values = self.macroscopic(level, slots.clone())?;
+                by_block::put_by_block::<D>(&values, &blocks[slots], rows);
+            }
         }
         Ok(())
+    }
+
+    /// Density and velocity of some blocks.
+    pub(super) fn snapshot_of_blocks(&self, blocks: &[u32]) -> Result<Snapshot<D>, SolverError> {
+        let mesh = self.mesh()?;
+        let mut wanted = vec![false; mesh.forest.capacity()];
+        for &id in blocks {
+            wanted[id as usize] = true;
+        }
+        let wanted = Blocks::Of(&wanted);
+        let write = |level: usize, rows: &mut [&mut [f32]]| self.write_fields(level, wanted, rows);
+        of_levels(mesh, self.steps, self.levels.len(), wanted, write)
     }
 
     /// Density and velocity of all cells, in the memory of the device.
@@ -107,7 +163,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
                 let blocks = &state.blocks;
                 backend.put_by_block(&values, blocks, slots, &mut density, &mut velocity)?;
             }
-            let refined = RefinedBlocks::new(backend, mesh, level)?;
+            let refined = RefinedBlocks::new(backend, mesh, level, Blocks::All)?;
             backend.fill_refined(&refined, &mut density, &mut velocity)?;
         }
         Ok(DeviceFields {

@@ -1,7 +1,8 @@
 use cutlink_mesher::primitives::Shape3;
 use cutlink_solver::{
-    DeviceFields, FaceCondition, Flow, Motion, PatchCondition, Plan, Precision, SolverError,
-    Sponge, WallScheme,
+    DeviceFields, FaceCondition, Flow, Motion, Params, PatchCondition, Plan, Precision,
+    SolverError, Sponge, WallScheme,
+    fields::{blocks_around, velocity_at},
     lattice::{D3Q19, Lattice},
 };
 use cutlink_tests::{
@@ -15,6 +16,7 @@ cutlink_tests::backend_test!(
     forces_are_sampled_as_often_as_asked,
     divergence_is_found_and_located,
     fields_on_the_device_are_those_of_a_snapshot,
+    some_blocks_are_those_of_a_snapshot,
     states_go_on_on_the_host,
     states_lie_by_velocity_and_cell
 );
@@ -28,7 +30,7 @@ fn sphere() -> Mesh<3> {
     bodies::mesh_of(&surface, frame, &EmbedParams::new(2, 1.0, Fill::NonZero))
 }
 
-fn tunnel(mesh: &Mesh<3>) -> cutlink_solver::Params<3> {
+fn tunnel(mesh: &Mesh<3>) -> Params<3> {
     let mut params = flows::params(mesh, 0.02);
     let inflow = FaceCondition::Velocity([0.05, 0.0, 0.0]);
     params.faces = [
@@ -43,6 +45,69 @@ fn tunnel(mesh: &Mesh<3>) -> cutlink_solver::Params<3> {
 /// Density and velocity as one array each.
 fn copied(fields: &DeviceFields) -> [Vec<f32>; 2] {
     [&fields.density, &fields.velocity].map(|values| values.to_host().expect("a copy"))
+}
+
+/// Values at points, of the blocks that they take values from alone, against those of a whole snapshot: the same bits.
+fn of_few_blocks<const D: usize>(flow: &dyn Flow<D>, mesh: &Mesh<D>) {
+    let whole = flow.snapshot().expect("a snapshot");
+    let mut state = 1u64;
+    let mut random = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let (mut held, mut most) = (0, 0);
+    for n in 0..150 {
+        // Half of them close to the body, in the middle.
+        let near = if n % 2 == 0 { 1.0 } else { 0.35 };
+        let point: [f64; D] = std::array::from_fn(|a| {
+            f64::from(mesh.frame.root_cells[a]) * (0.5 + near * (random() - 0.5))
+        });
+        let blocks = blocks_around(mesh, &[point]);
+        let some = flow.snapshot_of(&blocks).expect("some blocks");
+        assert_eq!(some.step, whole.step);
+        let [found, expected] = [&some, &whole].map(|s| velocity_at(mesh, s, point));
+        assert_eq!(found, expected, "at {point:?}");
+        held += usize::from(expected.is_some());
+        most = most.max(blocks.len());
+        let cells = cutlink_amr::dims::cells(D);
+        for (id, values) in some.density.chunks(cells).enumerate() {
+            let is_wanted = blocks.binary_search(&(id as u32)).is_ok();
+            let expected = &whole.density[id * cells..][..cells];
+            assert!(!is_wanted || values == expected, "block {id}");
+        }
+    }
+    assert!(held > 100, "{held} points in the fluid");
+    assert!(most < mesh.forest.blocks(), "{most} blocks are all");
+    let none = flow.snapshot_of(&[]).expect("nothing");
+    assert!(none.density.iter().all(|&rho| rho == 0.0));
+}
+
+/// A stream of 0.05 past slip walls.
+fn open<const D: usize>(mesh: &Mesh<D>) -> Params<D> {
+    let mut params = flows::params(mesh, 0.02);
+    params.faces = [[FaceCondition::FreeSlip; 2]; D];
+    let stream = std::array::from_fn(|a| if a == 0 { 0.05 } else { 0.0 });
+    params.faces[0] = [
+        FaceCondition::Velocity(stream),
+        FaceCondition::Pressure(1.0),
+    ];
+    params
+}
+
+fn some_blocks_are_those_of_a_snapshot<K: AnyFlow>(kernels: &K) {
+    let (space, plane) = (super::twins::sphere(), super::twins::circle());
+    let mut flow = flows::start(kernels, &space, open(&space));
+    flow.set(&|x| (1.0 + 1e-3 * x[1], [0.05, 1e-3 * x[0], 2e-4 * x[1] * x[2]]))
+        .expect("a start");
+    flow.advance(3).expect("steps");
+    of_few_blocks(&*flow, &space);
+    let mut flow = flows::start(kernels, &plane, open(&plane));
+    flow.set(&|x| (1.0 + 1e-3 * x[1], [0.05, 1e-4 * x[0] * x[1]]))
+        .expect("a start");
+    flow.advance(3).expect("steps");
+    of_few_blocks(&*flow, &plane);
 }
 
 fn fields_on_the_device_are_those_of_a_snapshot<K: AnyFlow>(kernels: &K) {

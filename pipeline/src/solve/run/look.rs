@@ -2,7 +2,10 @@
 
 use super::Run;
 use crate::{error::Error, observer::FlowLook, solve::units::Units};
-use cutlink_solver::{Flow, fields::velocity_at};
+use cutlink_solver::{
+    Flow,
+    fields::{blocks_around, velocity_at},
+};
 use rayon::prelude::*;
 
 impl<const D: usize> Run<'_, D> {
@@ -37,24 +40,24 @@ impl<const D: usize> FlowLook for Look<'_, D> {
 
     fn sample(&self, points: &[f64]) -> Result<Vec<f64>, Error> {
         check_points::<D>(points)?;
-        let snapshot = self.flow.snapshot()?;
         let mesh = self.flow.mesh()?;
+        let place =
+            |x: &[f64]| std::array::from_fn(|a| (x[a] - mesh.frame.origin[a]) / mesh.frame.dx);
+        let places: Vec<[f64; D]> = points.chunks_exact(D).map(place).collect();
+        let snapshot = self.flow.snapshot_of(&blocks_around(mesh, &places))?;
         let velocity = self.units.velocity();
         // The squared speed of sound is 1/3 on the lattice.
         let pressure = self.units.density * velocity * velocity / 3.0;
-        let value = |x: &[f64]| {
-            let at = std::array::from_fn(|a| (x[a] - mesh.frame.origin[a]) / mesh.frame.dx);
-            match velocity_at(mesh, &snapshot, at) {
-                Some((density, u)) => {
-                    let pressure = (density - 1.0) * pressure;
-                    std::iter::once(pressure)
-                        .chain(u.map(|u| u * velocity))
-                        .collect()
-                }
-                None => vec![f64::NAN; D + 1],
+        let value = |&at: &[f64; D]| match velocity_at(mesh, &snapshot, at) {
+            Some((density, u)) => {
+                let pressure = (density - 1.0) * pressure;
+                std::iter::once(pressure)
+                    .chain(u.map(|u| u * velocity))
+                    .collect()
             }
+            None => vec![f64::NAN; D + 1],
         };
-        Ok(points.par_chunks_exact(D).flat_map_iter(value).collect())
+        Ok(places.par_iter().flat_map_iter(value).collect())
     }
 }
 
