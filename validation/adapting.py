@@ -1,6 +1,7 @@
 """Flows on a mesh that follows them: J25 section 5, vortices, a sphere, and the same flows on meshes that stay."""
 
 import json
+import math
 
 from benchmarks import read_taylor_green, taylor_green
 from bodies import profiles, shedding, sphere, stream
@@ -117,6 +118,74 @@ def read_sphere_100(folder):
     return [row("C_D", drag, 1.087, "Fornberg 1988, by Johnson & Patel 1999")], f"last 20 % against 40 %: {100 * (drift / drag - 1):.3f} %"
 
 
+RING_RE, RING_CORE, RING_BOX = 7500, 0.2, 8.0
+
+
+def ring(name, levels, uniform=None, wall=False):
+    """A vortex ring of radius and circulation 1 with a Gaussian core, in a periodic box; with `wall`, one that meets a wall 3 radii away.
+    Finest cells are where |vorticity| exceeds 0.1, some 1 % of that of the core."""
+    root = uniform or 64
+    cells = [root * 5 // 8 if wall else root, root, root]
+    middle = RING_BOX / 2
+    boundary = {a + side: "periodic" for a in "xyz" for side in "-+"}
+    if wall:
+        boundary |= {"x-": "free-slip", "x+": "no-slip"}
+    heights = [0.4 + 0.05 * n for n in range(145)]
+    outputs = [{"kind": "probes", "every_steps": root // 16, "points": [[x, middle, middle] for x in heights]}]
+    if wall:
+        camera = {"from": [-3.5, middle - 5.5, middle + 4.0], "at": [4.2, middle, middle], "angle": 26.0}
+        outputs = [{"kind": "render", "every_seconds": 2.0, "camera": camera, "isosurface": {"field": "q", "value": 0.2, "colour": "velocity"}}]
+    case = {
+        "domain": {"box": [0.0] * 3 + [RING_BOX * n / root for n in cells], "root": "x".join(map(str, cells))},
+        "physics": {"re": float(RING_RE), "length": 1.0, "velocity": 1.0, "lattice_velocity": 0.1},
+        "numerics": {"lattice": "d3q27", "collision": "cumulant"},
+        "boundary": boundary,
+        "initial": {"preset": "vortex-ring", "center": [2.0, middle, middle], "radius": 1.0, "core": RING_CORE},
+        "run": {"seconds": 24.0 if wall else 8.0},
+        "output": {"folder": name, "forces_every": 0, "integrals_every": root // 2},
+        "output.write": outputs,
+    }
+    return case if uniform else followed(case, levels, 4, "vorticity", 0.1 * RING_BOX / (root << (levels - 2)))
+
+
+def ring_speed(time):
+    """Saffman 1970 with the term of Fukumoto & Kaplanski 2008, less what the ring's images in a cubic periodic box take: 2/3 of its impulse
+    over the volume."""
+    viscous = time / RING_RE + RING_CORE**2 / 4
+    thin = (math.log(4 / math.sqrt(viscous)) - 0.558) / (4 * math.pi)
+    images = 2 / 3 * math.pi / RING_BOX**3
+    return thin - images, thin - 3.672 * viscous / (4 * math.pi) - images
+
+
+def read_ring(folder):
+    """The ring is where the velocity on its axis is largest, by a parabola through the points within 0.3 of there."""
+    table = columns(folder / "probes.csv")
+    heights = [0.4 + 0.05 * n for n in range(145)]
+    places = []
+    for n in range(len(table["step"])):
+        u = [table[f"u{i + 1} (m/s)"][n] for i in range(len(heights))]
+        top = max(range(len(u)), key=u.__getitem__)
+        near = range(max(0, top - 6), min(len(u), top + 7))
+        # Least squares for u = c0 + c1 s + c2 s² with points on both sides of s = 0 alike.
+        s = [heights[i] - heights[top] for i in near]
+        s2, s4 = sum(a * a for a in s), sum(a**4 for a in s)
+        m0, m1, m2 = sum(u[i] for i in near), sum(a * u[i] for a, i in zip(s, near)), sum(a * a * u[i] for a, i in zip(s, near))
+        slope, bend = m1 / s2, (len(s) * m2 - s2 * m0) / (len(s) * s4 - s2 * s2)
+        places.append((table["time (s)"][n], heights[top] - slope / (2 * bend)))
+    start, end = (min(places, key=lambda p: abs(p[0] - t)) for t in (1.0, 7.0))
+    speed = (end[1] - start[1]) / (end[0] - start[0])
+    times = [start[0] + (end[0] - start[0]) * (n + 0.5) / 200 for n in range(200)]
+    thin, thick = (sum(ring_speed(t)[k] for t in times) / 200 for k in (0, 1))
+    return [row("speed", speed, thin, "Saffman 1970"), row("speed", speed, thick, "Fukumoto & Kaplanski 2008")], f"from {start[1]:.3f} to {end[1]:.3f}"
+
+
+def read_ring_at_wall(folder):
+    table = columns(folder / "integrals.csv")
+    energy, enstrophy = table["kinetic energy"], table["enstrophy"]
+    most = max(range(len(enstrophy)), key=enstrophy.__getitem__)
+    return [], f"energy from {energy[0]:.3e} to {energy[-1]:.3e}; the enstrophy is largest, {enstrophy[most] / enstrophy[0]:.2f} of the first, at {table['time'][most]:.2f} s"
+
+
 def rows():
     """Name, tables of the case, and what to read from its folder."""
     for re, root, levels, turnovers in ((1000, 128, 4, 50), (3200, 64, 4, 200), (5000, 64, 4, 300), (10000, 128, 4, 500)):
@@ -139,3 +208,10 @@ def rows():
         yield name, dipole(name, re), with_cells(read_dipole(re))
     for name, adapted in (("sphere-100-adapt", True), ("sphere-100-static", False)):
         yield name, sphere_100(name, adapted), with_cells(read_sphere_100)
+    for levels in (3, 4):
+        name = f"ring-adapt-{64 << (levels - 1)}"
+        yield name, ring(name, levels), with_cells(read_ring)
+    for cells in (256, 512):
+        name = f"ring-uniform-{cells}"
+        yield name, ring(name, 1, uniform=cells), with_cells(read_ring)
+    yield "ring-wall", ring("ring-wall", 4, wall=True), with_cells(read_ring_at_wall)
