@@ -31,6 +31,17 @@ pub struct Snapshot<const D: usize> {
     pub velocity: [Vec<f32>; D],
 }
 
+/// Of no cell: what [`Flow::update`] begins with.
+impl<const D: usize> Default for Snapshot<D> {
+    fn default() -> Self {
+        Self {
+            step: 0,
+            density: Vec::new(),
+            velocity: [const { Vec::new() }; D],
+        }
+    }
+}
+
 /// Density and velocity of every cell, in the memory of a device: as [`Snapshot`], for other libraries.
 #[derive(Debug)]
 pub struct DeviceFields {
@@ -95,17 +106,26 @@ pub trait Flow<const D: usize>: Send {
     fn check(&self) -> Result<(), SolverError>;
 
     /// Density and velocity now.
-    fn snapshot(&self) -> Result<Snapshot<D>, SolverError>;
+    ///
+    /// # Errors
+    /// Where memory is short or the device fails.
+    fn snapshot(&self) -> Result<Snapshot<D>, SolverError> {
+        let mut snapshot = Snapshot::default();
+        self.update(None, &mut snapshot)?;
+        Ok(snapshot)
+    }
 
-    /// As [`snapshot`](Self::snapshot), of some blocks by id, those of the children of refined ones included: 0 elsewhere. Costs
-    /// what these blocks cost, with several ranks as much as a snapshot.
+    /// Brings a snapshot up to date, in its own memory, from an empty one on: new memory often takes longer than what is put there.
+    /// All of it, or some blocks by id, the descendants of refined ones among them; others keep what they have. Costs what these
+    /// blocks cost; with several ranks, as much as all.
     ///
     /// # Errors
     /// Where memory is short or the device fails.
     ///
     /// # Panics
     /// On ids that [`mesh`](Self::mesh) does not have.
-    fn snapshot_of(&self, blocks: &[u32]) -> Result<Snapshot<D>, SolverError>;
+    fn update(&self, blocks: Option<&[u32]>, snapshot: &mut Snapshot<D>)
+    -> Result<(), SolverError>;
 
     /// As [`snapshot`](Self::snapshot), in the memory of the device that steps the flow; of the host, where several ranks do. Takes
     /// 4 (1 + D) bytes a cell of it.

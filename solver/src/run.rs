@@ -27,7 +27,6 @@ use cutlink_device::Route;
 use cutlink_voxelizer::Mesh;
 pub(crate) use initial::center;
 use level::{Clock, State, Steps, step, timed};
-use snapshot::Blocks;
 
 use std::{
     collections::VecDeque,
@@ -275,15 +274,12 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Run<
         }
     }
 
-    fn snapshot(&self) -> Result<Snapshot<D>, SolverError> {
-        let write =
-            |level: usize, rows: &mut [&mut [f32]]| self.write_fields(level, Blocks::All, rows);
-        let (mesh, levels) = (self.mesh()?, self.levels.len());
-        snapshot::of_levels(mesh, self.steps, levels, Blocks::All, write)
-    }
-
-    fn snapshot_of(&self, blocks: &[u32]) -> Result<Snapshot<D>, SolverError> {
-        self.snapshot_of_blocks(blocks)
+    fn update(
+        &self,
+        blocks: Option<&[u32]>,
+        snapshot: &mut Snapshot<D>,
+    ) -> Result<(), SolverError> {
+        self.update_fields(blocks, snapshot)
     }
 
     fn device_fields(&self) -> Result<DeviceFields, SolverError> {

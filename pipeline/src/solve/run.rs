@@ -26,7 +26,7 @@ use crate::{
     },
 };
 use cutlink_mesher::snap::Snapped;
-use cutlink_solver::{Flow, ForceSample, SolverError};
+use cutlink_solver::{Flow, ForceSample, Snapshot, SolverError};
 use set_up::SetUp;
 use std::time::{Duration, Instant};
 
@@ -92,6 +92,9 @@ struct Run<'a, const D: usize> {
     /// Time of the last checkpoint, and its duration.
     last_save: Instant,
     save_time: Duration,
+    /// The blocks around probes, and all blocks, each at the last time that they were needed.
+    probed: Snapshot<D>,
+    now: Snapshot<D>,
     _lock: FolderLock,
 }
 
@@ -129,8 +132,9 @@ impl<const D: usize> Run<'_, D> {
         let most = self.most();
         self.observer.begin(most.saturating_sub(self.begun_at));
         if self.integrals.is_due(flow.steps()) {
+            flow.update(None, &mut self.now)?;
             self.integrals
-                .add(flow.mesh()?, &flow.snapshot()?, self.last.as_ref());
+                .add(flow.mesh()?, &self.now, self.last.as_ref());
         }
         self.write_fields(flow, Moment::Running)?;
         let every = self.resolved.checkpoint_every;
@@ -187,12 +191,12 @@ impl<const D: usize> Run<'_, D> {
         if !(watched || of_energy || of_integrals) {
             return Ok(None);
         }
-        let snapshot = flow.snapshot()?;
+        flow.update(None, &mut self.now)?;
         if of_integrals {
             self.integrals
-                .add(flow.mesh()?, &snapshot, self.last.as_ref());
+                .add(flow.mesh()?, &self.now, self.last.as_ref());
         }
-        let bulk = self.fluid.sum(&snapshot);
+        let bulk = self.fluid.sum(&self.now);
         if let Some(energy) = self.energy.as_mut().filter(|_| step.is_multiple_of(CHUNK)) {
             energy.add(&bulk);
         }
@@ -235,11 +239,16 @@ impl<const D: usize> Run<'_, D> {
         let step = flow.steps();
         if self.fields.is_due(step, moment) {
             let mesh = flow.mesh()?;
-            let snapshot = match self.fields.blocks_due(mesh, step, moment) {
-                Some(blocks) => flow.snapshot_of(&blocks)?,
-                None => flow.snapshot()?,
-            };
-            self.fields.write(mesh, &snapshot, moment)?;
+            match self.fields.blocks_due(mesh, step, moment) {
+                Some(blocks) => {
+                    flow.update(Some(&blocks), &mut self.probed)?;
+                    self.fields.write(mesh, &self.probed, moment)?;
+                }
+                None => {
+                    flow.update(None, &mut self.now)?;
+                    self.fields.write(mesh, &self.now, moment)?;
+                }
+            }
         }
         Ok(())
     }

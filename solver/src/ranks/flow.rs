@@ -225,7 +225,8 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
         Err(diverged_of_bytes::<D>(&remote.reply::<u8>()?))
     }
 
-    fn snapshot(&self) -> Result<Snapshot<D>, SolverError> {
+    /// All blocks, whichever are asked for.
+    fn update(&self, _: Option<&[u32]>, snapshot: &mut Snapshot<D>) -> Result<(), SolverError> {
         let write = |level: usize, rows: &mut [&mut [f32]]| {
             self.command(Command::Fields(level as u64))?;
             for rank in &self.local.ranks {
@@ -240,13 +241,9 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
             }
             Ok(())
         };
+        snapshot.step = self.steps();
         let levels = self.local.whole.levels();
-        snapshot::of_levels(self.mesh()?, self.steps(), levels, Blocks::All, write)
-    }
-
-    /// All blocks.
-    fn snapshot_of(&self, _: &[u32]) -> Result<Snapshot<D>, SolverError> {
-        self.snapshot()
+        snapshot::fill(self.mesh()?, levels, Blocks::All, snapshot, write)
     }
 
     fn device_fields(&self) -> Result<DeviceFields, SolverError> {

@@ -12,8 +12,9 @@ use cutlink_device::{Backend, Host};
 use cutlink_voxelizer::Mesh;
 use std::ops::Range;
 
-/// Slots whose density and velocity a snapshot copies at once: 64 MiB in 3D.
-pub(crate) const SLOTS_AT_ONCE: usize = 1 << 16;
+/// Slots whose density and velocity a snapshot copies at once: 8 MiB in 3D, memory that the next copy finds again. With 64 MiB
+/// each copy got new pages, which took longer than the copy.
+pub(crate) const SLOTS_AT_ONCE: usize = 1 << 13;
 
 /// Slots between two blocks that are wanted, up to which both are copied at once: a copy costs some 10 µs.
 const GAP: usize = 16;
@@ -34,33 +35,36 @@ impl Blocks<'_> {
     }
 }
 
-/// A snapshot of blocks of a mesh with so many levels. `write` puts the values of a level's slots into rows of density and of each
-/// velocity, by block id and cell. Of other blocks than `Blocks::Of` has, memory is not touched.
-pub(crate) fn of_levels<const D: usize>(
+/// Fills in some blocks of a snapshot of a mesh with so many levels, from the finest on. `write` puts the values of a level's slots
+/// into rows of density and of each velocity, by block id and cell.
+pub(crate) fn fill<const D: usize>(
     mesh: &Mesh<D>,
-    step: u64,
     levels: usize,
     blocks: Blocks<'_>,
+    snapshot: &mut Snapshot<D>,
     write: impl Fn(usize, &mut [&mut [f32]]) -> Result<(), SolverError>,
-) -> Result<Snapshot<D>, SolverError> {
+) -> Result<(), SolverError> {
     let len = mesh.forest.capacity() * dims::cells(D);
-    let mut density = match blocks {
-        Blocks::All => vec![1.0f32; len],
-        Blocks::Of(_) => vec![0.0f32; len],
-    };
-    let mut velocity: [Vec<f32>; D] = std::array::from_fn(|_| vec![0.0; len]);
-    let mut rows: Vec<&mut [f32]> = vec![&mut density];
-    rows.extend(velocity.iter_mut().map(Vec::as_mut_slice));
+    let is_new = snapshot.density.len() != len;
+    if is_new {
+        // Zeros that are not written until they are needed.
+        snapshot.density = vec![0.0; len];
+        snapshot.velocity = std::array::from_fn(|_| vec![0.0; len]);
+    }
+    if let Blocks::All = blocks {
+        snapshot.density.fill(1.0);
+        if !is_new {
+            snapshot.velocity.iter_mut().for_each(|of| of.fill(0.0));
+        }
+    }
+    let mut rows: Vec<&mut [f32]> = vec![&mut snapshot.density];
+    rows.extend(snapshot.velocity.iter_mut().map(Vec::as_mut_slice));
     for level in (0..levels).rev() {
         write(level, &mut rows)?;
         let refined = RefinedBlocks::new(&Host, mesh, level, blocks)?;
         by_block::fill_refined::<D>(&refined, &mut rows);
     }
-    Ok(Snapshot {
-        step,
-        density,
-        velocity,
-    })
+    Ok(())
 }
 
 /// Refined blocks of a level, for the means of their children.
@@ -137,16 +141,25 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         Ok(())
     }
 
-    /// Density and velocity of some blocks.
-    pub(super) fn snapshot_of_blocks(&self, blocks: &[u32]) -> Result<Snapshot<D>, SolverError> {
+    /// Brings a snapshot up to date: all of it, or some blocks.
+    pub(super) fn update_fields(
+        &self,
+        blocks: Option<&[u32]>,
+        snapshot: &mut Snapshot<D>,
+    ) -> Result<(), SolverError> {
         let mesh = self.mesh()?;
-        let mut wanted = vec![false; mesh.forest.capacity()];
-        for &id in blocks {
-            wanted[id as usize] = true;
-        }
-        let wanted = Blocks::Of(&wanted);
+        let mut mask = Vec::new();
+        let wanted = match blocks {
+            None => Blocks::All,
+            Some(ids) => {
+                mask.resize(mesh.forest.capacity(), false);
+                ids.iter().for_each(|&id| mask[id as usize] = true);
+                Blocks::Of(&mask)
+            }
+        };
+        snapshot.step = self.steps;
         let write = |level: usize, rows: &mut [&mut [f32]]| self.write_fields(level, wanted, rows);
-        of_levels(mesh, self.steps, self.levels.len(), wanted, write)
+        fill(mesh, self.levels.len(), wanted, snapshot, write)
     }
 
     /// Density and velocity of all cells, in the memory of the device.

@@ -1,6 +1,6 @@
 use cutlink_mesher::primitives::Shape3;
 use cutlink_solver::{
-    DeviceFields, FaceCondition, Flow, Motion, Params, PatchCondition, Plan, Precision,
+    DeviceFields, FaceCondition, Flow, Motion, Params, PatchCondition, Plan, Precision, Snapshot,
     SolverError, Sponge, WallScheme,
     fields::{blocks_around, velocity_at},
     lattice::{D3Q19, Lattice},
@@ -57,7 +57,7 @@ fn of_few_blocks<const D: usize>(flow: &dyn Flow<D>, mesh: &Mesh<D>) {
             .wrapping_add(1_442_695_040_888_963_407);
         (state >> 11) as f64 / (1u64 << 53) as f64
     };
-    let (mut held, mut most) = (0, 0);
+    let (mut held, mut most, mut some) = (0, 0, Snapshot::default());
     for n in 0..150 {
         // Half of them close to the body, in the middle.
         let near = if n % 2 == 0 { 1.0 } else { 0.35 };
@@ -65,7 +65,11 @@ fn of_few_blocks<const D: usize>(flow: &dyn Flow<D>, mesh: &Mesh<D>) {
             f64::from(mesh.frame.root_cells[a]) * (0.5 + near * (random() - 0.5))
         });
         let blocks = blocks_around(mesh, &[point]);
-        let some = flow.snapshot_of(&blocks).expect("some blocks");
+        // By turns the one of before, and a new one.
+        if n % 3 == 0 {
+            some = Snapshot::default();
+        }
+        flow.update(Some(&blocks), &mut some).expect("some blocks");
         assert_eq!(some.step, whole.step);
         let [found, expected] = [&some, &whole].map(|s| velocity_at(mesh, s, point));
         assert_eq!(found, expected, "at {point:?}");
@@ -80,8 +84,14 @@ fn of_few_blocks<const D: usize>(flow: &dyn Flow<D>, mesh: &Mesh<D>) {
     }
     assert!(held > 100, "{held} points in the fluid");
     assert!(most < mesh.forest.blocks(), "{most} blocks are all");
-    let none = flow.snapshot_of(&[]).expect("nothing");
+    let mut none = Snapshot::default();
+    flow.update(Some(&[]), &mut none).expect("nothing");
     assert!(none.density.iter().all(|&rho| rho == 0.0));
+    for start in [none, some] {
+        let mut all = start;
+        flow.update(None, &mut all).expect("all");
+        assert!(all.density == whole.density && all.velocity == whole.velocity);
+    }
 }
 
 /// A stream of 0.05 past slip walls.
@@ -284,7 +294,7 @@ fn divergence_is_found_and_located<K: AnyFlow>(kernels: &K) {
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    let refused = |change: &dyn Fn(&mut cutlink_solver::Params<3>)| {
+    let refused = |change: &dyn Fn(&mut Params<3>)| {
         let mesh = sphere();
         let mut params = tunnel(&mesh);
         change(&mut params);

@@ -43,12 +43,12 @@ impl<const D: usize> Run<'_, D> {
         if sound && self.resolved.checkpoint_at_end && self.saved != Some(flow.steps()) {
             self.save(flow)?;
         }
-        let snapshot = flow.snapshot()?;
-        let bulk = self.fluid.sum(&snapshot);
+        flow.update(None, &mut self.now)?;
+        let bulk = self.fluid.sum(&self.now);
         let integrals = self
             .integrals
-            .sample(flow.mesh()?, &snapshot, self.last.as_ref());
-        let parts = self.parts(flow.mesh()?, &snapshot);
+            .sample(flow.mesh()?, &self.now, self.last.as_ref());
+        let parts = self.parts(flow.mesh()?, &self.now);
         let statistics = Statistics::new(&self.history);
         let folder = &self.resolved.folder;
         if let Some(plot) = statistics.plot() {

@@ -3,7 +3,7 @@
 use super::Run;
 use crate::{error::Error, observer::FlowLook, solve::units::Units};
 use cutlink_solver::{
-    Flow,
+    Flow, Snapshot,
     fields::{blocks_around, velocity_at},
 };
 use rayon::prelude::*;
@@ -44,7 +44,9 @@ impl<const D: usize> FlowLook for Look<'_, D> {
         let place =
             |x: &[f64]| std::array::from_fn(|a| (x[a] - mesh.frame.origin[a]) / mesh.frame.dx);
         let places: Vec<[f64; D]> = points.chunks_exact(D).map(place).collect();
-        let snapshot = self.flow.snapshot_of(&blocks_around(mesh, &places))?;
+        let mut snapshot = Snapshot::default();
+        let blocks = blocks_around(mesh, &places);
+        self.flow.update(Some(&blocks), &mut snapshot)?;
         let velocity = self.units.velocity();
         // The squared speed of sound is 1/3 on the lattice.
         let pressure = self.units.density * velocity * velocity / 3.0;

@@ -34,7 +34,7 @@ use cutlink_mesher::{
     silhouette,
     snap::Snapped,
 };
-use cutlink_solver::{Plan, kernels::FlowKernels};
+use cutlink_solver::{Plan, Snapshot, kernels::FlowKernels};
 use cutlink_voxelizer::{AnyMesh, Mesh};
 use serde::Serialize;
 use std::{
@@ -486,6 +486,8 @@ where
         set_up,
         last_save: Instant::now(),
         save_time: Duration::ZERO,
+        probed: Snapshot::default(),
+        now: Snapshot::default(),
         _lock: begun.lock,
     };
     run.write("case.toml", &text)?;
