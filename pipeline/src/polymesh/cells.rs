@@ -194,6 +194,8 @@ pub(super) struct Block<'a, 'm> {
     pub(super) id: u32,
     pub(super) level: usize,
     pub(super) kept: u64,
+    /// Number of its first cell.
+    first: u32,
     has_links: bool,
     around: [u32; 27],
     /// Directions that lead out of the box, a bit each.
@@ -218,6 +220,7 @@ impl<'a, 'm> Block<'a, 'm> {
             id,
             level: usize::from(forest.level[id as usize]),
             kept: cells.kept[slot],
+            first: cells.first[slot],
             has_links: cells.mesh.classes.boundary[id as usize] != 0,
             around,
             outside,
@@ -255,6 +258,18 @@ impl<'a, 'm> Block<'a, 'm> {
         let place = add(dims::unravel::<3>(cell as usize, 4), side.step());
         let within = dims::ravel(place.map(|c| c & 3), 4) as u32;
         let toward = dims::direction(place.map(|c| c.div_euclid(4)));
+        // Most faces: between two cells of a block without walls.
+        if toward == dims::center(3) && !self.has_links && self.kept >> within & 1 == 1 {
+            let before = self.kept & ((1 << within) - 1);
+            let id = self.first.wrapping_add(before.count_ones());
+            return put(CellFace {
+                side,
+                quarter: None,
+                beyond: Beyond::Cell(id),
+                baffle: false,
+                guessed: false,
+            });
+        }
         let is_out = self.outside >> toward & 1 == 1;
         let mut whole = |(beyond, baffle, guessed): (Beyond, bool, bool)| {
             let beyond = if is_out && matches!(beyond, Beyond::Cell(_)) {

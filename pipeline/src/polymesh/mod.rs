@@ -25,6 +25,7 @@ pub use report::{PolyMeshReport, PolyPatchReport, PolySnapReport};
 
 use crate::error::{Error, ErrorKind};
 use cells::{Beyond, Block, CellFace, Cells};
+use cutlink_amr::dims;
 use cutlink_device::{Backend, DeviceError, Host, memory};
 use cutlink_hex::polymesh::word;
 use cutlink_hex::{PolyLevels, PolyMesh, PolyMeshFormat, PolyPatch, QualityLimits, SnapCounts};
@@ -545,17 +546,47 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     fn put(&mut self, block: &Block<'_, '_>, cell: u32, face: CellFace, ids: &mut [u32]) -> usize {
-        block.outline(cell, face, &mut self.outline);
-        for (id, &at) in ids.iter_mut().zip(&self.outline) {
-            let known = &mut self.table[points::place(at)];
-            if *known == 0 {
-                *known = u64::from(self.points.id(block, at)) + 1;
+        if face.quarter.is_none() && !block.has_finer() {
+            let first = points::place(dims::unravel::<3>(cell as usize, 4).map(|c| 2 * c as u8));
+            let corners = CORNERS[usize::from(face.side.0)];
+            for (id, corner) in ids.iter_mut().zip(corners) {
+                *id = self.id(block, first + corner);
             }
-            *id = (*known - 1) as u32;
+            return corners.len();
         }
+        let mut outline = std::mem::take(&mut self.outline);
+        block.outline(cell, face, &mut outline);
+        for (id, &at) in ids.iter_mut().zip(&outline) {
+            *id = self.id(block, points::place(at));
+        }
+        self.outline = outline;
         self.outline.len()
     }
+
+    fn id(&mut self, block: &Block<'_, '_>, place: usize) -> u32 {
+        let known = &mut self.table[place];
+        if *known == 0 {
+            *known = u64::from(self.points.id(block, points::at(place))) + 1;
+        }
+        (*known - 1) as u32
+    }
 }
+
+/// By side, how far the corners of a face without hanging points are from the place of the cell's lowest corner, in the order
+/// of [`Block::outline`].
+const CORNERS: [[usize; 4]; 6] = {
+    /// A cell has a length of two half cells.
+    const ALONG: [usize; 3] = [2, 2 * points::SIDE, 2 * points::SIDE * points::SIDE];
+    let mut all = [[0; 4]; 6];
+    let mut axis = 0;
+    while axis < 3 {
+        let (u, v, up) = (ALONG[(axis + 1) % 3], ALONG[(axis + 2) % 3], ALONG[axis]);
+        all[2 * axis] = [0, v, u + v, u];
+        all[2 * axis + 1] = [up, up + u, up + u + v, up + v];
+        axis += 1;
+    }
+    all
+};
 
 fn put_boundary(mesh: &mut PolyMesh, cells: &Cells<'_>, points: &Points, rims: &[Rim]) {
     let internal = mesh.internal_faces();

@@ -9,7 +9,7 @@ use cutlink_amr::{NONE, OUTSIDE, dims};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Half cells along a block, and one.
-const SIDE: usize = 9;
+pub(super) const SIDE: usize = 9;
 /// Words of a mask of SIDE^3 bits.
 const WORDS: usize = (SIDE * SIDE * SIDE).div_ceil(64);
 
@@ -20,6 +20,11 @@ pub(super) const BYTES_PER_LEAF: u64 = 8 * WORDS as u64 + 4;
 pub(super) fn place(at: [u8; 3]) -> usize {
     let [x, y, z] = at.map(usize::from);
     x + SIDE * (y + SIDE * z)
+}
+
+/// The point at a place.
+pub(super) fn at(place: usize) -> [u8; 3] {
+    dims::unravel::<3>(place, SIDE).map(|c| c as u8)
 }
 
 /// Which places of a block are used.
@@ -59,7 +64,7 @@ impl Used {
             while rest != 0 {
                 let place = 64 * word + rest.trailing_zeros() as usize;
                 rest &= rest - 1;
-                f(dims::unravel::<3>(place, SIDE).map(|c| c as u8));
+                f(at(place));
             }
         }
     }
