@@ -231,7 +231,6 @@ fn wrong_vtu_files_are_refused_by_place() {
     let sound =
         String::from_utf8(Vtu::ASCII.write(&doc, &[("T", 1, vec![1.5, 2.5])])).expect("text");
     read(sound.as_bytes());
-    refused(b"$MeshFormat\n", "the file ends before its version");
     for (from, to, what) in [
         (
             "type=\"UnstructuredGrid\"",

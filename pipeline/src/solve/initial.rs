@@ -5,7 +5,7 @@ use crate::{
     solve::{
         case::{InitialTable, Preset},
         conditions::Scale,
-        expression::Expression,
+        expression::{Expression, ring::THINNEST},
         resolve::positive,
         value::{self, Value},
     },
@@ -292,9 +292,10 @@ fn vortex_ring<const D: usize>(
     let radius = given.radius.unwrap_or(scale.physics.length);
     let radius = positive("[initial] radius", radius)?;
     let core = positive("[initial] core", given.core.unwrap_or(0.2 * radius))?;
-    if core > radius {
+    if core > radius || core < THINNEST * radius {
         return Err(Error::input(format!(
-            "[initial] core is {core} m, more than the radius of the ring, {radius} m"
+            "[initial] core is {core} m, not between {} and 1 times the radius of the ring, {radius} m",
+            THINNEST
         ))
         .hint("give the radius at which the vorticity of the core has fallen to 1/e"));
     }

@@ -6,7 +6,7 @@
 //! operations.
 
 mod parse;
-mod ring;
+pub(super) mod ring;
 #[cfg(test)]
 mod tests;
 

@@ -141,7 +141,8 @@ fn a_vortex_ring_moves_along_its_axis() {
         "{right}, {back}"
     );
     for (more, words) in [
-        ("core = 0.2", "more than the radius"),
+        ("core = 0.2", "not between 0.001 and 1 times the radius"),
+        ("core = 1e-9", "not between 0.001 and 1 times the radius"),
         ("circulation = nan", "circulation is NaN"),
         ("amplitude = 1", "has amplitude, but preset is"),
     ] {
