@@ -51,6 +51,28 @@ fn sound(refined: &RefinedMesh) {
 }
 
 #[test]
+fn children_of_distorted_cells_are_found_to_be_turned() {
+    let moved = |by: f64| {
+        block([3, 3, 3], |p| match p {
+            [1.0, 1.0, 1.0] => [1.0 + by; 3],
+            p => p,
+        })
+    };
+    let refined = |parent: &PolyMesh| RefinedMesh::build(parent, |_| 1).expect("a mesh").mesh;
+    // A point in the way of the middle of its cell turns the child between them; the cell itself is turned from 0.9 on.
+    assert_eq!(refined(&moved(0.4)).turned_faces(), []);
+    let parent = moved(0.6);
+    assert_eq!(parent.validate(), Ok(()), "the parent is sound");
+    assert_eq!(parent.turned_faces(), []);
+    let mesh = refined(&parent);
+    let turned = mesh.turned_faces();
+    let Err(PolyViolation::Orientation { face, .. }) = mesh.validate() else {
+        panic!("{:?} of {turned:?}", mesh.validate());
+    };
+    assert_eq!((turned.first(), turned.len()), (Some(&face), 3));
+}
+
+#[test]
 fn all_cells_of_a_box_give_the_finer_box() {
     let parent = block([2, 3, 1], |p| p);
     for times in 1..=3u8 {

@@ -4,7 +4,7 @@ mod kit;
 
 use cutlink_hex::polymesh::{FieldValue, FoamField, read_zones};
 use cutlink_hex::refine::CellPlace;
-use cutlink_hex::{PolyMesh, RefinedMesh};
+use cutlink_hex::{PolyMesh, PolyMeshFormat, RefinedMesh};
 use kit::Folder;
 
 const MESH: &str =
@@ -390,6 +390,43 @@ fn refusals_name_what_is_wrong_and_change_nothing() {
     assert!(far.stderr.contains("no cell was refined"), "{}", far.stderr);
     let near = folder.run(&format!("refine c {sphere}")).ok();
     assert!(!near.stderr.contains("no cell was"), "{}", near.stderr);
+}
+
+#[test]
+fn cells_too_distorted_to_be_divided_stay_whole() {
+    let folder = Folder::new();
+    folder.run(MESH).ok();
+    let mut mesh = read(&folder, "c/constant/polyMesh");
+    let edge = volumes(&mesh)[0].cbrt();
+    let low = mesh.points[0];
+    let corner = low.map(|x| x + edge);
+    let apart = |p: &[f64; 3]| (0..3).map(|a| (p[a] - corner[a]).abs()).sum::<f64>();
+    let nearest = |a: &&mut [f64; 3], b: &&mut [f64; 3]| apart(a).total_cmp(&apart(b));
+    let point = mesh.points.iter_mut().min_by(nearest).expect("points");
+    assert!(apart(point) < 1e-9 * edge, "the first point is the lowest");
+    *point = point.map(|x| x + 0.6 * edge);
+    let to = folder.path("c/constant/polyMesh");
+    mesh.write(&to, PolyMeshFormat::Binary).expect("written");
+    read(&folder, "c/constant/polyMesh");
+    let near = corner.map(|x| x + 0.5 * edge);
+    let [x, y, z] = near;
+    let rule = format!("--where sphere:{x},{y},{z},r={edge},levels=2");
+    let said = folder.run(&format!("refine c {rule}")).ok().stderr;
+    assert!(said.contains("4 cells stay whole"), "{said}");
+    let made = read(&folder, "c/constant/polyMesh");
+    assert!(made.turned_faces().is_empty());
+    assert!(made.cells > mesh.cells, "others are divided");
+    // Finer cells around ask for a division of that one.
+    let rule = rule.replace("levels=2", "levels=4");
+    folder.run(&format!("refine c {rule}")).failed(
+        2,
+        &[
+            "would point the wrong way, the first at (",
+            "too distorted",
+            "fewer levels there",
+        ],
+    );
+    assert_eq!(read(&folder, "c/constant/polyMesh"), made, "as it was");
 }
 
 /// A block with curved edges and graded cells.

@@ -5,15 +5,15 @@
 
 use super::fields::Fields;
 use super::hex_case::{self, HexCase};
-use super::{RefineReport, create, note, rules};
-use crate::device::{Opening, on};
+use super::{RefineReport, create, divide, note, rules};
+use crate::device::Opening;
 use crate::error::Error;
 use crate::observer::Observer;
 use crate::{output, polymesh};
 use cutlink_device::DeviceChoice;
 use cutlink_hex::polymesh::{FieldValue, FoamField, word};
 use cutlink_hex::volume::{CellValues, read_volume};
-use cutlink_hex::{PolyMesh, PolyMeshFormat, RefinedMesh, VolumeMesh};
+use cutlink_hex::{PolyMesh, PolyMeshFormat, VolumeMesh};
 use std::path::Path;
 
 /// The time folder of fields.
@@ -57,9 +57,7 @@ pub fn import(
     let opened = &device.opened;
     let new = match rules.is_empty() {
         true => old.clone(),
-        false => old.with(on!(opened, kernels => {
-            RefinedMesh::build_on(kernels, old.parent(), |place| marks.of(place))
-        })?),
+        false => old.with(divide(opened, old.parent(), &marks, observer)?),
     };
     let mapped = fields.map(old.refined(), new.refined(), opened)?;
     let mut report = RefineReport {
