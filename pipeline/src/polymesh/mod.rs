@@ -18,6 +18,7 @@ mod pockets;
 mod points;
 mod report;
 mod target;
+mod writer;
 
 pub use folder::{check, write};
 pub(crate) use folder::{check_case, complete};
@@ -25,7 +26,6 @@ pub use report::{PolyMeshReport, PolyPatchReport, PolySnapReport};
 
 use crate::error::{Error, ErrorKind};
 use cells::{Beyond, Block, CellFace, Cells};
-use cutlink_amr::dims;
 use cutlink_device::{Backend, DeviceError, Host, memory};
 use cutlink_hex::polymesh::word;
 use cutlink_hex::{PolyLevels, PolyMesh, PolyMeshFormat, PolyPatch, QualityLimits, SnapCounts};
@@ -37,6 +37,7 @@ use std::any::Any;
 use std::collections::BTreeSet;
 use std::path::Path;
 use target::SnapSurface;
+use writer::Writer;
 
 /// Names of the patches of the box's faces.
 pub const BOX_PATCHES: [&str; 6] = ["xMin", "xMax", "yMin", "yMax", "zMin", "zMax"];
@@ -500,17 +501,13 @@ fn put_internal(mesh: &mut PolyMesh, cells: &Cells<'_>, points: &Points, sizes: 
     chunks.into_par_iter().for_each(
         |(chunk, (((((starts, owner), neighbour), ids), levels), first))| {
             let slots = chunk * CHUNK..cells.leaves.len().min((chunk + 1) * CHUNK);
-            let mut writer = Writer {
-                points,
-                table: vec![0; 729],
-                outline: Vec::new(),
-            };
+            let mut writer = Writer::new(points);
             let (mut face_at, mut id_at, mut cell_at) = (0, 0, 0);
             let mut found: Vec<(u32, CellFace)> = Vec::with_capacity(24);
             for slot in slots {
                 let block = Block::new(cells, slot);
                 let first_cell = first_of(cells, &block);
-                writer.table.fill(0);
+                writer.begin_block();
                 each_cell(block.kept, |cell, rank| {
                     let id = first_cell + rank;
                     levels[cell_at] = block.level as u8;
@@ -535,58 +532,6 @@ fn put_internal(mesh: &mut PolyMesh, cells: &Cells<'_>, points: &Points, sizes: 
         },
     );
 }
-
-/// Writes outlines as point ids, each looked up once a block.
-struct Writer<'a> {
-    points: &'a Points,
-    /// Id and one of the points of a block that are known, 0 of others.
-    table: Vec<u64>,
-    outline: Vec<[u8; 3]>,
-}
-
-impl Writer<'_> {
-    fn put(&mut self, block: &Block<'_, '_>, cell: u32, face: CellFace, ids: &mut [u32]) -> usize {
-        if face.quarter.is_none() && !block.has_finer() {
-            let first = points::place(dims::unravel::<3>(cell as usize, 4).map(|c| 2 * c as u8));
-            let corners = CORNERS[usize::from(face.side.0)];
-            for (id, corner) in ids.iter_mut().zip(corners) {
-                *id = self.id(block, first + corner);
-            }
-            return corners.len();
-        }
-        let mut outline = std::mem::take(&mut self.outline);
-        block.outline(cell, face, &mut outline);
-        for (id, &at) in ids.iter_mut().zip(&outline) {
-            *id = self.id(block, points::place(at));
-        }
-        self.outline = outline;
-        self.outline.len()
-    }
-
-    fn id(&mut self, block: &Block<'_, '_>, place: usize) -> u32 {
-        let known = &mut self.table[place];
-        if *known == 0 {
-            *known = u64::from(self.points.id(block, points::at(place))) + 1;
-        }
-        (*known - 1) as u32
-    }
-}
-
-/// By side, how far the corners of a face without hanging points are from the place of the cell's lowest corner, in the order
-/// of [`Block::outline`].
-const CORNERS: [[usize; 4]; 6] = {
-    /// A cell has a length of two half cells.
-    const ALONG: [usize; 3] = [2, 2 * points::SIDE, 2 * points::SIDE * points::SIDE];
-    let mut all = [[0; 4]; 6];
-    let mut axis = 0;
-    while axis < 3 {
-        let (u, v, up) = (ALONG[(axis + 1) % 3], ALONG[(axis + 2) % 3], ALONG[axis]);
-        all[2 * axis] = [0, v, u + v, u];
-        all[2 * axis + 1] = [up, up + u, up + u + v, up + v];
-        axis += 1;
-    }
-    all
-};
 
 fn put_boundary(mesh: &mut PolyMesh, cells: &Cells<'_>, points: &Points, rims: &[Rim]) {
     let internal = mesh.internal_faces();
