@@ -119,6 +119,8 @@ def read_sphere_100(folder):
 
 
 RING_RE, RING_CORE, RING_BOX = 7500, 0.2, 8.0
+# Probes on the axis of the ring.
+RING_PROBES = [0.4 + 0.05 * n for n in range(145)]
 
 
 def ring(name, levels, uniform=None, wall=False):
@@ -130,8 +132,7 @@ def ring(name, levels, uniform=None, wall=False):
     boundary = {a + side: "periodic" for a in "xyz" for side in "-+"}
     if wall:
         boundary |= {"x-": "free-slip", "x+": "no-slip"}
-    heights = [0.4 + 0.05 * n for n in range(145)]
-    outputs = [{"kind": "probes", "every_steps": root // 16, "points": [[x, middle, middle] for x in heights]}]
+    outputs = [{"kind": "probes", "every_steps": root // 16, "points": [[x, middle, middle] for x in RING_PROBES]}]
     if wall:
         camera = {"from": [-3.5, middle - 5.5, middle + 4.0], "at": [4.2, middle, middle], "angle": 26.0}
         outputs = [{"kind": "render", "every_seconds": 2.0, "camera": camera, "isosurface": {"field": "q", "value": 0.2, "colour": "velocity"}}]
@@ -163,7 +164,7 @@ def ring_speed(time):
 def read_ring(folder):
     """The ring is where the velocity on its axis is largest, by a parabola through the points within 0.3 of there."""
     table = columns(folder / "probes.csv")
-    heights = [0.4 + 0.05 * n for n in range(145)]
+    heights = RING_PROBES
     places = []
     for n in range(len(table["step"])):
         u = [table[f"u{i + 1} (m/s)"][n] for i in range(len(heights))]

@@ -382,7 +382,7 @@ fn refusals_name_what_is_wrong_and_change_nothing() {
         !folder.path("c/constant/polyMesh/parent").exists(),
         "no parent"
     );
-    // A rule that meets no cell is told.
+    // A rule that matches no cell is reported.
     std::fs::remove_file(folder.path("c/10/U")).expect("removed");
     let far = folder
         .run("refine c --where sphere:99,0,0,r=1,levels=2")

@@ -285,7 +285,7 @@ fn vortex_ring<const D: usize>(
     if D == 2 {
         return Err(
             Error::input("[initial] preset \"vortex-ring\" needs a box in 3D")
-                .hint("preset = \"vortex\" is a vortex in the plane"),
+                .hint("in 2D, use preset = \"vortex\""),
         );
     }
     let center = center(given, scale)?;

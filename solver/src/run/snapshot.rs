@@ -12,8 +12,8 @@ use cutlink_device::{Backend, Host};
 use cutlink_voxelizer::Mesh;
 use std::ops::Range;
 
-/// Slots whose density and velocity a snapshot copies at once: 8 MiB in 3D, memory that the next copy finds again. With 64 MiB
-/// each copy got new pages, which took longer than the copy.
+/// Slots whose density and velocity a snapshot copies at once: 8 MiB in 3D. The allocator reuses buffers of this size; it maps
+/// larger ones anew, page by page.
 pub(crate) const SLOTS_AT_ONCE: usize = 1 << 13;
 
 /// Slots between two blocks that are wanted, up to which both are copied at once: a copy costs some 10 µs.
