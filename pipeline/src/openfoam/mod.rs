@@ -281,7 +281,9 @@ fn note(
     observer: &mut dyn Observer,
 ) {
     if !rules.is_empty() && report.levels.len() == 1 {
-        observer.note("no cell was refined: no rule with two levels or more meets a cell that can be divided");
+        observer.note(
+            "no cell was refined: no rule with two levels or more meets a cell that can be divided",
+        );
     }
     if report.polyhedra > 0 {
         observer.note(&format!(
