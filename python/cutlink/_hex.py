@@ -122,12 +122,14 @@ class HexMesh:
 
         `cells` is a mask, (c,) of bool, or says how many times more each cell is refined, (c,) of integers. Cells beside
         them are refined too, so that levels differ by one at most around every point. Cells that are neither
-        hexahedra nor tetrahedra stay.
+        hexahedra nor tetrahedra stay. So do cells too distorted to be divided, whose children would have faces that
+        point the wrong way; their number is logged.
 
         - `device`: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"cuda:N"``. `threads`: 0 for all cores. The mesh is
           bit-identical for any of them.
 
-        Raises `UsageError`, `DeviceError`, `OutOfMemoryError`.
+        Raises `UsageError`, also where cells around one too distorted to be divided ask for that; `DeviceError`,
+        `OutOfMemoryError`.
         """
         times = np.asarray(cells)
         if times.shape != (self.cells,):
@@ -136,7 +138,7 @@ class HexMesh:
             raise UsageError(f"marks of type {times.dtype}", hint="give bools, or whole numbers of refinements")
         if times.size and not (0 <= times.min() and times.max() <= MOST):
             raise UsageError(f"refinements from {times.min()} to {times.max()}, not from 0 to {MOST}")
-        return HexMesh(self._native.refine(times.astype(np.uint8), device, threads))
+        return HexMesh(self._native.refine(times.astype(np.uint8), device, threads, listener(None)))
 
     def coarsen(self) -> HexMesh:
         """The mesh that refinement started from."""

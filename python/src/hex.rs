@@ -102,21 +102,24 @@ impl NativeHexMesh {
         (volumes.into_pyarray(py), centers.into_pyarray(py))
     }
 
-    /// Refines each cell so many times more.
+    /// Refines each cell so many times more. `on_report` is called with notes.
     fn refine(
         &self,
         py: Python<'_>,
         times: PyReadonlyArray1<'_, u8>,
         device: &str,
         threads: usize,
+        on_report: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         let times: Vec<u8> = times.as_array().iter().copied().collect();
         let device: DeviceOption = device.parse().or_raise(py)?;
         let of = self.0.clone();
         let stop = StopToken::new();
-        let quiet = |_| Ok(());
-        work::run(py, &stop, quiet, move |_| {
-            pool::install(threads, || of.refine(&times, device.0).map(NativeHexMesh))
+        let on = |report| crate::report(on_report, report);
+        work::run(py, &stop, on, move |port| {
+            pool::install(threads, || {
+                of.refine(&times, device.0, port).map(NativeHexMesh)
+            })
         })
     }
 

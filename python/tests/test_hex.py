@@ -12,15 +12,15 @@ from kit import SPHERE
 SIX = [(0, 1, 2, 6), (0, 2, 3, 6), (0, 3, 7, 6), (0, 7, 4, 6), (0, 4, 5, 6), (0, 5, 1, 6)]
 
 
-def write_msh(path, n=3, tets=False):
-    """Cubes of size 1, n along each axis, or six tetrahedra for each; the floor is named."""
+def write_msh(path, n=3, tets=False, moved=None):
+    """Cubes of size 1, n along each axis, or six tetrahedra for each; the floor is named. `moved`: other places of points."""
 
     def number(x, y, z):
         return x + (n + 1) * (y + (n + 1) * z) + 1
 
     lines = ["$MeshFormat", "2.2 0 8", "$EndMeshFormat", "$PhysicalNames", "1", '2 1 "floor"', "$EndPhysicalNames"]
     points = [(x, y, z) for z in range(n + 1) for y in range(n + 1) for x in range(n + 1)]
-    lines += ["$Nodes", str(len(points)), *(f"{number(*p)} {p[0]} {p[1]} {p[2]}" for p in points), "$EndNodes"]
+    lines += ["$Nodes", str(len(points)), *(f"{number(*p)} {x} {y} {z}" for p in points for x, y, z in [(moved or {}).get(p, p)]), "$EndNodes"]
     elements = []
     for z in range(n):
         for y in range(n):
@@ -109,6 +109,26 @@ def test_cells_are_refined_by_a_mask_or_by_levels(tmp_path, tets, program):
     report = program("refine", path, "--polymesh", tmp_path / "c", "--where", "sphere:0.5,0.5,0.5,r=0.9,levels=2")
     assert report["cells"] == once.cells
     assert cutlink.HexMesh.read(tmp_path / "c").checksum == once.checksum
+
+
+def test_cells_too_distorted_to_be_divided_stay_whole(tmp_path, caplog):
+    mesh = cutlink.HexMesh.read(write_msh(tmp_path / "m.msh", moved={(1, 1, 1): (1.6, 1.6, 1.6)}))
+    mesh.validate()
+    with caplog.at_level("INFO", logger="cutlink"):
+        fine = mesh.refine(np.ones(27, bool))
+    fine.validate()
+    whole = np.flatnonzero(np.bincount(fine.parent_cell) == 1)
+    assert 0 < len(whole) < 27 and 13 in whole
+    assert f"{len(whole)} cells stay whole" in caplog.text
+    with pytest.raises(cutlink.UsageError, match="too distorted to be divided"):
+        fine.refine(np.where(fine.level == 1, 3, 0))
+    # A face that points the wrong way at the start.
+    turned = cutlink.HexMesh.read(write_msh(tmp_path / "t.msh", moved={(1, 1, 1): (2.6, 2.6, 2.6)}))
+    with pytest.raises(cutlink.RunError, match="points the wrong way|volume"):
+        turned.validate()
+    fine = turned.refine(np.ones(27, bool))
+    assert 27 < fine.cells < 8 * 27
+    assert np.bincount(fine.parent_cell)[13] == 1
 
 
 def test_a_mesh_is_written_and_read(cubes, tmp_path):

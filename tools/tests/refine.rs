@@ -429,6 +429,29 @@ fn cells_too_distorted_to_be_divided_stay_whole() {
     assert_eq!(read(&folder, "c/constant/polyMesh"), made, "as it was");
 }
 
+#[test]
+fn cells_with_faces_that_point_the_wrong_way_are_not_divided() {
+    let folder = Folder::new();
+    folder.run(MESH).ok();
+    let mut mesh = read(&folder, "c/constant/polyMesh");
+    let edge = volumes(&mesh)[0].cbrt();
+    let corner = mesh.points[0].map(|x| x + edge);
+    let apart = |p: &[f64; 3]| (0..3).map(|a| (p[a] - corner[a]).abs()).sum::<f64>();
+    let point = mesh.points.iter_mut().find(|p| apart(p) < 1e-9 * edge);
+    *point.expect("a corner of the first cell") = corner.map(|x| x + 0.95 * edge);
+    let before = mesh.turned_faces();
+    assert!(!before.is_empty(), "the cell itself is turned");
+    let to = folder.path("c/constant/polyMesh");
+    mesh.write(&to, PolyMeshFormat::Binary).expect("written");
+    let [x, y, z] = corner;
+    let rule = format!("--where sphere:{x},{y},{z},r={},levels=2", 3.0 * edge);
+    let said = folder.run(&format!("refine c {rule}")).ok().stderr;
+    assert!(said.contains("cells stay whole"), "{said}");
+    let made = PolyMesh::read(&to).expect("a mesh");
+    assert!(made.cells > mesh.cells, "others are divided");
+    assert_eq!(made.turned_faces().len(), before.len(), "no more of them");
+}
+
 /// A block with curved edges and graded cells.
 const BLOCK: &str = "FoamFile { version 2.0; format ascii; class dictionary; object blockMeshDict; }
 vertices ((0 0 0) (2 0 0) (2 1 0) (0 1 0) (0 0 1) (2 0 1) (2 1 1) (0 1 1));

@@ -1,5 +1,6 @@
 //! A mesh in memory, with its parent and its zones.
 
+use super::divide::{Origin, divide};
 use super::import::ImportOptions;
 use super::{Zones, create};
 use crate::device::{Opening, on};
@@ -95,14 +96,19 @@ impl HexCase {
 
     /// Refines each cell so many times more, and those that have to be refined with them: levels differ by one at most
     /// around every point. Cells that are neither hexahedra nor, in a mesh of them, tetrahedra stay, and limit the
-    /// levels beside them.
+    /// levels beside them. So do cells whose children would have faces that point the wrong way; a note counts them.
     ///
     /// The same mesh on every device.
     ///
     /// # Errors
-    /// Another number of cells; too many levels; a mesh too large for 32-bit ids or for memory; a device given by name that
-    /// is not there.
-    pub fn refine(&self, times: &[u8], choice: DeviceChoice) -> Result<Self, Error> {
+    /// Another number of cells; too many levels; such a cell that the levels around it divide; a mesh too large for 32-bit
+    /// ids or for memory; a device given by name that is not there.
+    pub fn refine(
+        &self,
+        times: &[u8],
+        choice: DeviceChoice,
+        observer: &mut dyn Observer,
+    ) -> Result<Self, Error> {
         let cells = self.refined.mesh.cells;
         if times.len() != cells {
             let text = format!("{} marks for {cells} cells", times.len());
@@ -111,8 +117,19 @@ impl HexCase {
         let opening = Opening::begin(choice)?;
         let device = opening.get()?;
         let refined = &self.refined;
-        let new = on!(&device.opened, kernels => refined.refined_on(kernels, times))?;
-        Ok(self.with(new))
+        let origin = |path: CellPath| {
+            let cell = refined.paths.partition_point(|old| *old <= path) - 1;
+            Origin {
+                cell,
+                is_part: refined.paths[cell] != path,
+            }
+        };
+        let by_times = |whole: &[bool]| {
+            let each = times.iter().zip(whole);
+            let times: Vec<u8> = each.map(|(&n, &stays)| if stays { 0 } else { n }).collect();
+            Ok(on!(&device.opened, kernels => refined.refined_on(kernels, &times))?)
+        };
+        Ok(self.with(divide(&refined.mesh, origin, by_times, observer)?))
     }
 
     /// The parent as a mesh of its own.

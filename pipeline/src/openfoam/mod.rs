@@ -16,6 +16,7 @@
 //! Zones of cells, faces and points are those of the parent, as `refineHexMesh` has them: parts of their cells and faces,
 //! and the parent's points.
 
+mod divide;
 mod fields;
 mod fluxes;
 mod hex_case;
@@ -27,15 +28,16 @@ pub use hex_case::HexCase;
 pub use import::{ImportOptions, import};
 pub use rules::CellRule;
 
-use crate::device::{Opened, OpenedDevice, Opening, on};
+use crate::device::{OpenedDevice, Opening, on};
 use crate::error::{Error, ErrorKind};
 use crate::mesh::report::DeviceReport;
 use crate::observer::Observer;
 use crate::output;
 use cutlink_device::DeviceChoice;
 use cutlink_hex::polymesh::{FoamZone, MESH_FILES, ZONE_FILES, read_zones, write_zones};
-use cutlink_hex::refine::{CellPlace, PARENT, PARENT_LISTS, RefineError};
+use cutlink_hex::refine::{CellPath, CellPlace, PARENT, PARENT_LISTS, RefineError};
 use cutlink_hex::{MeshFileError, PolyMesh, PolyMeshFormat, RefinedMesh};
+use divide::{Origin, divide};
 use fields::Fields;
 use serde::Serialize;
 use std::fs;
@@ -156,7 +158,18 @@ pub fn refine(
     let marks = rules::wanted(rules, &old, &fields)?;
     let device = opening.get()?;
     let opened = &device.opened;
-    let new = divide(opened, &parent, &marks, observer)?;
+    let origin = |path: CellPath| Origin {
+        cell: path.parent() as usize,
+        is_part: path.level() > 0,
+    };
+    let by_marks = |whole: &[bool]| {
+        let of = |place: CellPlace| match whole[place.path.parent() as usize] {
+            true => 0,
+            false => marks.of(place),
+        };
+        Ok(on!(opened, kernels => RefinedMesh::build_on(kernels, &parent, of))?)
+    };
+    let new = divide(&parent, origin, by_marks, observer)?;
     let mapped = fields.map(&old, &new, opened)?;
     let is_first = !folder.join(PARENT).is_dir();
     let zones = Zones::read(&folder, is_first, &parent)?.of(&new, &parent);
@@ -222,55 +235,6 @@ fn levels(mesh: &RefinedMesh) -> Vec<usize> {
         levels[level] += 1;
     }
     levels
-}
-
-/// Refines a parent by marks. Cells stay whole where their children would have faces that point the wrong way.
-///
-/// # Errors
-/// As [`RefinedMesh::build_on`]; such cells that have to be divided because of cells around them.
-fn divide(
-    opened: &Opened,
-    parent: &PolyMesh,
-    marks: &rules::Wanted,
-    observer: &mut dyn Observer,
-) -> Result<RefinedMesh, Error> {
-    let mut whole = vec![false; parent.cells];
-    loop {
-        let of = |place: CellPlace| match whole[place.path.parent() as usize] {
-            true => 0,
-            false => marks.of(place),
-        };
-        let new = on!(opened, kernels => RefinedMesh::build_on(kernels, parent, of))?;
-        let turned = new.mesh.turned_faces();
-        let mut more = false;
-        for &face in &turned {
-            let (owner, neighbour) = (new.mesh.owner[face], new.mesh.neighbour.get(face));
-            for &cell in [owner].iter().chain(neighbour) {
-                let path = new.paths[cell as usize];
-                let is_new = path.level() > 0 && !whole[path.parent() as usize];
-                whole[path.parent() as usize] |= is_new;
-                more |= is_new;
-            }
-        }
-        if more {
-            continue;
-        }
-        if !turned.is_empty() && parent.turned_faces().is_empty() {
-            let [x, y, z] = new.mesh.face_geometry()[turned[0]].center;
-            return Err(Error::input(format!(
-                "{} faces of the refined mesh would point the wrong way, the first at ({x:.6}, {y:.6}, {z:.6}): cells there are too distorted to be divided, as the levels around them ask",
-                turned.len()
-            ))
-            .hint("leave the cells around out of the rules, or ask for fewer levels there"));
-        }
-        let count = whole.iter().filter(|&&is| is).count();
-        if count > 0 {
-            observer.note(&format!(
-                "{count} cells stay whole: divided, they would have faces that point the wrong way"
-            ));
-        }
-        return Ok(new);
-    }
 }
 
 fn note(
