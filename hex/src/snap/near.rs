@@ -3,6 +3,9 @@
 use crate::PolyMesh;
 use rayon::prelude::*;
 
+/// Points whose lists a thread sorts at a time.
+const PIECE: usize = 1 << 12;
+
 /// A list for each point.
 #[derive(Debug, Default)]
 pub(super) struct Near {
@@ -51,41 +54,41 @@ impl Near {
             first[p + 1] += first[p];
         }
         let mut all = vec![0; first[points] as usize];
-        let mut next = first.clone();
         for (p, id) in pairs() {
-            let at = &mut next[p as usize];
+            let at = &mut first[p as usize];
             all[*at as usize] = id;
             *at += 1;
         }
-        let lists: Vec<&[u32]> = first
-            .windows(2)
-            .map(|w| &all[w[0] as usize..w[1] as usize])
-            .collect();
-        let parts: Vec<(Vec<u32>, Vec<u32>)> = lists
-            .par_chunks(1 << 12)
-            .map(|lists| {
-                let (mut ends, mut ids) = (Vec::with_capacity(lists.len()), Vec::new());
-                let mut own = Vec::with_capacity(32);
-                for list in lists {
-                    own.clear();
-                    own.extend_from_slice(list);
-                    own.sort_unstable();
-                    own.dedup();
-                    ids.extend_from_slice(&own);
-                    ends.push(ids.len() as u32);
-                }
-                (ends, ids)
-            })
+        // Each list is filled, so its start has become its end.
+        let ends = first;
+        let mut pieces = Vec::with_capacity(points.div_ceil(PIECE));
+        let mut rest = &mut all[..];
+        let mut start = 0;
+        for chunk in ends[..points].chunks(PIECE) {
+            let end = chunk[chunk.len() - 1] as usize;
+            let (piece, others) = rest.split_at_mut(end - start);
+            pieces.push((start, chunk, piece));
+            (rest, start) = (others, end);
+        }
+        let counts: Vec<(usize, Vec<u32>)> = pieces
+            .into_par_iter()
+            .map(|(start, ends, piece)| (start, sort_lists(start, ends, piece)))
             .collect();
         let mut near = Self {
-            start: vec![0],
-            ids: Vec::new(),
+            start: Vec::with_capacity(points + 1),
+            ids: all,
         };
-        for (ends, ids) in parts {
-            let before = near.ids.len() as u32;
+        near.start.push(0);
+        let mut len = 0;
+        for (start, ends) in counts {
+            let count = ends.last().map_or(0, |&end| end as usize);
+            near.ids.copy_within(start..start + count, len);
+            let before = len as u32;
             near.start.extend(ends.into_iter().map(|end| before + end));
-            near.ids.extend(ids);
+            len += count;
         }
+        near.ids.truncate(len);
+        near.ids.shrink_to_fit();
         near
     }
 
@@ -93,4 +96,24 @@ impl Near {
     pub(super) fn at(&self, point: usize) -> &[u32] {
         &self.ids[self.start[point] as usize..self.start[point + 1] as usize]
     }
+}
+
+/// Sorts the lists of some points, drops repeated entries, and moves what is left to the front. `ends` are the ends of the lists,
+/// of which the first begins at `start`; returns those after, from 0.
+fn sort_lists(start: usize, ends: &[u32], piece: &mut [u32]) -> Vec<u32> {
+    let (mut from, mut len) = (0, 0);
+    let compact = |&end: &u32| {
+        let end = end as usize - start;
+        piece[from..end].sort_unstable();
+        let first = len;
+        for at in from..end {
+            if len == first || piece[len - 1] != piece[at] {
+                piece[len] = piece[at];
+                len += 1;
+            }
+        }
+        from = end;
+        len as u32
+    };
+    ends.iter().map(compact).collect()
 }

@@ -162,12 +162,16 @@ impl Region {
         let point: Vec<u32> = (0..used.len() as u32)
             .filter(|&id| used[id as usize])
             .collect();
+        let corners = faces.iter().map(|&face| whole.face(face as usize).len());
         let mut mesh = PolyMesh {
             points: point.iter().map(|&id| whole.points[id as usize]).collect(),
-            face_start: vec![0],
+            face_start: Vec::with_capacity(faces.len() + 1),
+            face_points: Vec::with_capacity(corners.sum()),
+            owner: Vec::with_capacity(faces.len()),
             cells,
             ..PolyMesh::default()
         };
+        mesh.face_start.push(0);
         for &face in &faces {
             let face = face as usize;
             let ids = whole.face(face).iter().map(|&id| point_of[id as usize]);
