@@ -46,8 +46,15 @@ pub(super) fn dispatch<W: Work>(work: W) {
     } else if let Some(processor) = Avx2::try_new() {
         processor.vectorize(On(processor, work));
     } else {
-        work.run(AnyProcessor);
+        on_any(work);
     }
+}
+
+/// Work on any processor, once for all callers: inlined into each of them it would be most of the library.
+#[inline(never)]
+#[cfg(all(target_arch = "x86_64", optimized))]
+fn on_any<W: Work>(work: W) {
+    work.run(AnyProcessor);
 }
 
 /// Does work as it is compiled for the processor at hand.

@@ -54,45 +54,27 @@ impl<const D: usize, S: Storage> Scratch<D, S> {
     }
 }
 
-/// Some slots that exchange, from the first one on.
-struct Exchanging<'a, const D: usize, L, S: Storage> {
+/// Some slots from the first one on; `moments` of those that exchange.
+struct Slots<'a, const D: usize, L, S: Storage> {
     step: &'a Step<'a, D, L, S>,
     first: usize,
     to: &'a mut [S],
-    moments: &'a mut [S::Real],
+    moments: Option<&'a mut [S::Real]>,
 }
 
-impl<const D: usize, L: Lattice, S: Storage> Work for Exchanging<'_, D, L, S> {
+impl<const D: usize, L: Lattice, S: Storage> Work for Slots<'_, D, L, S> {
     #[cfg_attr(optimized, inline(always))]
-    fn run<P: Processor>(self, processor: P) {
+    fn run<P: Processor>(mut self, processor: P) {
         let mut scratch = Scratch::new();
         let size = L::Q * dims::cells(D);
         let row = exchanged(D) * dims::cells(D);
-        let slots = self.to.chunks_exact_mut(size);
-        for (n, (to, moments)) in slots.zip(self.moments.chunks_exact_mut(row)).enumerate() {
-            self.step
-                .special(processor, self.first + n, to, Some(moments), &mut scratch);
-        }
-        stream::fence();
-    }
-}
-
-/// Some of the other slots.
-struct Others<'a, const D: usize, L, S: Storage> {
-    step: &'a Step<'a, D, L, S>,
-    first: usize,
-    to: &'a mut [S],
-}
-
-impl<const D: usize, L: Lattice, S: Storage> Work for Others<'_, D, L, S> {
-    #[cfg_attr(optimized, inline(always))]
-    fn run<P: Processor>(self, processor: P) {
-        let mut scratch = Scratch::new();
-        let size = L::Q * dims::cells(D);
         for (n, to) in self.to.chunks_exact_mut(size).enumerate() {
             let slot = self.first + n;
             if slot < self.step.view.level.special {
-                self.step.special(processor, slot, to, None, &mut scratch);
+                let moments = self.moments.as_deref_mut();
+                let moments = moments.map(|all| &mut all[n * row..][..row]);
+                self.step
+                    .special(processor, slot, to, moments, &mut scratch);
             } else {
                 self.step.plain(processor, slot, to, &mut scratch);
             }
@@ -127,11 +109,11 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
         .zip(moments.par_chunks_mut(CHUNK * row))
         .enumerate()
         .for_each(|(chunk, (to, moments))| {
-            dispatch(Exchanging {
+            dispatch(Slots {
                 step: &between,
                 first: CHUNK * chunk,
                 to,
-                moments,
+                moments: Some(moments),
             });
         });
     let own_end = level.halo.own_end() - level.exchanging;
@@ -139,10 +121,11 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
         .par_chunks_mut(CHUNK * size)
         .enumerate()
         .for_each(|(chunk, to)| {
-            dispatch(Others {
+            dispatch(Slots {
                 step: &step,
                 first: level.exchanging + CHUNK * chunk,
                 to,
+                moments: None,
             });
         });
 }
@@ -173,7 +156,7 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> Step<'_, D, L, S
     ) {
         let (cells, from) = (dims::cells(D), self.view.from);
         let Scratch { tile, gathered, .. } = scratch;
-        stream::stream::<D, L, S, P>(processor, from, self.neighbors(slot), tile, gathered);
+        stream::stream::<D, L, S>(from, self.neighbors(slot), tile, gathered);
         self.collide(slot, tile);
         stream::store::<L, S, P>(processor, tile, cells, to, self.is_large);
     }
@@ -196,7 +179,7 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> Step<'_, D, L, S
         let around = self.around(slot);
         let tile = &mut scratch.tile;
         let next = &around[..dims::directions(D)];
-        stream::stream::<D, L, S, P>(processor, self.view.from, next, tile, &mut scratch.gathered);
+        stream::stream::<D, L, S>(self.view.from, next, tile, &mut scratch.gathered);
         self.mend(processor, slot, stepped, tile, &mut scratch.moments);
         let mut fresh = [[T::of(0.0); BLOCK]; 10];
         if moments.is_some() {
@@ -370,7 +353,7 @@ mod tests {
             for slot in 0..level.special {
                 let around = step.around(slot);
                 let around = &around[..dims::directions(D)];
-                stream::stream::<D, L, f64, _>(AnyProcessor, &from, around, &mut whole, &mut ());
+                stream::stream::<D, L, f64>(&from, around, &mut whole, &mut ());
                 step.mend(
                     AnyProcessor,
                     slot,

@@ -3,7 +3,12 @@
 //! A step has to read and write each population once. To come near that, blocks are written with non-temporal
 //! stores, and the next blocks are prefetched during the collision.
 
-use super::{BLOCK, LAYER, PAD, Processor, Row, Tile, order::Order, unrolled};
+use super::{
+    BLOCK, LAYER, PAD, Row, Tile,
+    order::Order,
+    processor::{Processor, Work, dispatch},
+    unrolled,
+};
 use crate::{
     lattice::{Lattice, MOST},
     storage::Storage,
@@ -11,42 +16,65 @@ use crate::{
 use bytemuck::Zeroable;
 use cutlink_amr::dims;
 use cutlink_device::Item;
+use std::marker::PhantomData;
 
 /// Pulls the populations of a block whose neighbours are all there.
 ///
 /// Rows of four cells along x come from one block, shifted by c_x: so they are copied as far as they
 /// reach, and the cells at the end of each are then put right.
-#[cfg_attr(optimized, inline(always))]
-pub(super) fn stream<const D: usize, L: Lattice, S: Storage, P: Processor>(
-    processor: P,
+pub(super) fn stream<const D: usize, L: Lattice, S: Storage>(
     from: &[S],
     next: &[u32],
     tile: &mut Tile<S::Real>,
     gathered: &mut S::Gathered,
 ) {
-    // With lengths that are constants: else the ends of each of hundreds of runs are looked at.
-    let size = L::Q * dims::cells(D);
-    let mut near: [&[S]; 27] = [&[]; 27];
-    unrolled!(toward < dims::directions(D), {
-        near[toward] = &from[next[toward] as usize * size..][..size];
+    // A function of its own for each processor, which all callers share: it is large.
+    dispatch(Streaming::<D, L, S> {
+        from,
+        next,
+        tile,
+        gathered,
+        of: PhantomData,
     });
-    let near = &near;
-    unrolled!(q < L::Q, {
-        let row = S::gather(&mut tile.0[q], gathered, q);
-        let (cx, cy, cz) = (L::C[q][0], L::C[q][1], L::C[q][2]);
-        if cx == 0 {
-            rows::<D, L, S, Still>(near, q, [0, cy, cz], row);
-        } else if cx == 1 {
-            rows::<D, L, S, Right>(near, q, [0, cy, cz], row);
-            rows::<D, L, S, MendLeft>(near, q, [1, cy, cz], row);
-        } else {
-            rows::<D, L, S, Left>(near, q, [0, cy, cz], row);
-            rows::<D, L, S, MendRight>(near, q, [-1, cy, cz], row);
-        }
-    });
-    unrolled!(q < L::Q, {
-        S::unpack(processor, gathered, q, dims::cells(D), &mut tile.0[q]);
-    });
+}
+
+/// A block to gather.
+struct Streaming<'a, const D: usize, L, S: Storage> {
+    from: &'a [S],
+    next: &'a [u32],
+    tile: &'a mut Tile<S::Real>,
+    gathered: &'a mut S::Gathered,
+    of: PhantomData<L>,
+}
+
+impl<const D: usize, L: Lattice, S: Storage> Work for Streaming<'_, D, L, S> {
+    #[cfg_attr(optimized, inline(always))]
+    fn run<P: Processor>(self, processor: P) {
+        let (from, next, tile, gathered) = (self.from, self.next, self.tile, self.gathered);
+        // With lengths that are constants: else the ends of each of hundreds of runs are looked at.
+        let size = L::Q * dims::cells(D);
+        let mut near: [&[S]; 27] = [&[]; 27];
+        unrolled!(toward < dims::directions(D), {
+            near[toward] = &from[next[toward] as usize * size..][..size];
+        });
+        let near = &near;
+        unrolled!(q < L::Q, {
+            let row = S::gather(&mut tile.0[q], gathered, q);
+            let (cx, cy, cz) = (L::C[q][0], L::C[q][1], L::C[q][2]);
+            if cx == 0 {
+                rows::<D, L, S, Still>(near, q, [0, cy, cz], row);
+            } else if cx == 1 {
+                rows::<D, L, S, Right>(near, q, [0, cy, cz], row);
+                rows::<D, L, S, MendLeft>(near, q, [1, cy, cz], row);
+            } else {
+                rows::<D, L, S, Left>(near, q, [0, cy, cz], row);
+                rows::<D, L, S, MendRight>(near, q, [-1, cy, cz], row);
+            }
+        });
+        unrolled!(q < L::Q, {
+            S::unpack(processor, gathered, q, dims::cells(D), &mut tile.0[q]);
+        });
+    }
 }
 
 /// Copy policy for consecutive rows. A trait with constant lengths, not a closure, so that LLVM inlines each copy.
