@@ -108,6 +108,9 @@ DIPOLE = {
 CHANNEL_180 = {"bulk": 15.63, "axis": 18.30, "u": 2.66, "v": 0.84, "w": 1.07, "y": 15.0}
 # Rodriguez, Borell, Lehmkuhl, Perez Segarra & Oliva, J. Fluid Mech. 679 (2011) 263: a sphere at Re 3700, resolved.
 SPHERE_3700 = {"drag": 0.394, "strouhal": 0.215}
+# Lehmkuhl, Rodriguez, Borrell & Oliva, Phys. Fluids 25 (2013) 085109: a circular cylinder at Re 3900, resolved; means over both states of its
+# wake. The least velocity on the axis: Parnaudeau, Carlier, Heitz & Lamballais, Phys. Fluids 20 (2008) 085101, measured.
+CIRCLE_3900 = {"drag": 1.015, "strouhal": 0.215, "base": -0.935, "bubble": 1.36, "least": -0.34}
 # Lee & Moser, J. Fluid Mech. 774 (2015) 395: a channel at a friction Reynolds number of 1000.5 has a bulk Reynolds number of 20,000 by the half
 # height; the logarithmic layer with the constants that they fit at 5200.
 CHANNEL_1000 = {"bulk": 19.99, "kappa": 0.384, "b": 4.27}

@@ -4,8 +4,8 @@ import math
 
 from benchmarks import read_taylor_green, taylor_green
 from bodies import free
-from reading import columns, row, settled_mean
-from sources import AHMED, CHANNEL_180, CHANNEL_1000, SPHERE_3700, SPHERE_10000, SPHERE_MILLION
+from reading import columns, last, row, settled_mean, sine
+from sources import AHMED, CHANNEL_180, CHANNEL_1000, CIRCLE_3900, SPHERE_3700, SPHERE_10000, SPHERE_MILLION
 
 OPERATORS = [("regularized", "none"), ("regularized", "qr"), ("cumulant", "none"), ("cumulant", "qr"), ("cumulant", "smagorinsky"), ("kbc", "none")]
 
@@ -178,11 +178,81 @@ def read_sphere_3700(folder):
     return found, f"{note}; mean side force {math.hypot(*sides):.4f}"
 
 
+def refined_vortex(name, cells, collision):
+    """Taylor and Green's vortex with cells half as large in a ball in the middle. The body of the mesh is a box around the periodic one."""
+    case = taylor_green(name, cells)
+    del case["domain"]
+    middle = f"{math.pi!r},{math.pi!r},{math.pi!r}"
+    return case | {
+        "mesh": {
+            "shape": "box:size=10x10x10", "translate": [math.pi] * 3, "flow": "inside", "domain": [0.0] * 3 + [2 * math.pi] * 3, "root": cells, "levels": 2,
+            "periodic": "xyz", "refine": [f"sphere:{middle},r=1.5,levels=2"],
+        },
+        "numerics": numerics(collision, "none"),
+    }
+
+
+WAKE = [0.53 + 0.07 * n for n in range(36)]
+
+
+def cylinder_3900(name, across, collision, les, seconds):
+    """A circular cylinder of diameter 1 with so many finest cells across, through a box of 22 x 12 x 3 that is periodic along it. The first
+    four probes are behind its base, the others on the axis of the wake."""
+    levels = 4
+    root = across // 2 ** (levels - 1)
+    box = lambda x0, x1, side, level: f"box:{x0},{6 - side},0,{x1},{6 + side},3,levels={level}"
+    spans = [0.4 + 0.75 * k for k in range(4)]
+    points = [[6.5 + 0.6 / across, 6.0, z] for z in spans] + [[6.0 + x, 6.0, z] for x in WAKE for z in spans]
+    every = round(0.2 * root / 0.06)
+    return {
+        "mesh": {
+            "shape": "cylinder:d=1,h=5", "translate": [6.0, 6.0, 1.5], "domain": [0.0] * 3 + [22.0, 12.0, 3.0], "root": 22 * root, "levels": levels,
+            "wall-distance": 0.06, "periodic": "z", "refine": [box(5.3, 8.5, 0.85, 4), box(5.0, 10.5, 1.2, 3), box(4.0, 15.0, 2.0, 2)],
+        },
+        "physics": {"re": 3900.0, "length": 1.0, "velocity": 1.0, "lattice_velocity": 0.06, "area": 3.0},
+        "numerics": numerics(collision, les),
+        "boundary": free(3) | {"z-": "periodic", "z+": "periodic"},
+        "run": {"seconds": seconds},
+        "output": {"folder": name, "forces_every": 4, "integrals_every": 0},
+        "output.write": [{"kind": "probes", "every_steps": every, "points": points}],
+    }
+
+
+def read_cylinder_3900(folder):
+    """Means over the last two thirds: some 50 periods of 240 diameters of flow."""
+    share = 2 / 3
+    found, note = read_drag(CIRCLE_3900["drag"], "Lehmkuhl et al. 2013", share)(folder)
+    forces, probes = columns(folder / "forces.csv"), columns(folder / "probes.csv")
+    _, _, strouhal, cycles = sine(*last(forces, "C_L", share))
+    start = int(len(probes["step"]) * (1 - share))
+    mean = lambda name, n: sum(sum(probes[f"{name}{4 * n + k}"][start:]) for k in range(1, 5)) / 4 / (len(probes["step"]) - start)
+    unit = next(name for name in probes if name.startswith("p1"))[2:]
+    base = 2 * mean("p", 0) if unit == " (Pa)" else math.nan
+    axis = [sum(sum(probes[f"u{4 * n + k} (m/s)"][start:]) for k in range(1, 5)) / 4 / (len(probes["step"]) - start) for n in range(1, len(WAKE) + 1)]
+    end = next(n for n in range(1, len(WAKE)) if axis[n - 1] < 0 <= axis[n])
+    length = WAKE[end - 1] + (WAKE[end] - WAKE[end - 1]) * axis[end - 1] / (axis[end - 1] - axis[end]) - 0.5
+    source = "Lehmkuhl et al. 2013"
+    return found + [
+        row("St", strouhal, CIRCLE_3900["strouhal"], source),
+        row("pressure behind the base", base, CIRCLE_3900["base"], source),
+        row("length of the bubble", length, CIRCLE_3900["bubble"], source),
+        row("least velocity on the axis", min(axis), CIRCLE_3900["least"], "Parnaudeau et al. 2008"),
+    ], f"{note}; {cycles} periods"
+
+
 def rows():
-    for cells in (64, 128, 256):
+    for cells in (64, 128, 256, 512):
         for collision, les in OPERATORS:
             name = f"vortex-1600-{cells}-{suffix(collision, les)}"
             yield name, taylor_green(name, cells) | {"numerics": numerics(collision, les)}, read_taylor_green
+    for cells in (64, 128):
+        for collision in ("regularized", "cumulant", "kbc"):
+            name = f"vortex-1600-{cells}-ball-{collision}"
+            yield name, refined_vortex(name, cells, collision), read_taylor_green
+    for across in (32, 64):
+        for collision, les in OPERATORS[2:4]:
+            name = f"cylinder-3900-{across}-{suffix(collision, les)}"
+            yield name, cylinder_3900(name, across, collision, les, 240.0), read_cylinder_3900
     for half in (32, 48):
         for collision, les in OPERATORS[:4] + OPERATORS[5:]:
             name, units = f"channel-180-{half}-{suffix(collision, les)}", 24
