@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import shutil
 import subprocess
 import threading
 import time
@@ -123,8 +124,8 @@ def machine(settings):
         for line in Path("/proc/cpuinfo").read_text().splitlines()
         if line.startswith("model name")
     )
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=settings.here
-    ).stdout.strip()
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    has_git = shutil.which("git") is not None
+    commit = subprocess.run(command, capture_output=True, text=True, cwd=settings.here).stdout.strip() if has_git else ""
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 30
     return {"cpu": model, "cores": os.cpu_count(), "memory_gib": memory, "commit": commit}

@@ -15,6 +15,8 @@ class Settings:
     cutlink: Path
     repeat: int
     threads: list = field(default_factory=lambda: [1, 2])
+    device: str = "cpu"
+    edges: list | None = None
 
     def save(self, study, row):
         """Appends a row to the study's results, with the machine and the commit."""

@@ -1,6 +1,6 @@
 //! A running flow of any lattice, precision and backend.
 
-use crate::{AdaptationLook, SolverError};
+use crate::{AdaptationLook, RunningMeans, SolverError};
 use cutlink_device::{Exported, Route};
 use cutlink_voxelizer::Mesh;
 use std::io;
@@ -133,6 +133,15 @@ pub trait Flow<const D: usize>: Send {
     /// # Errors
     /// Where memory is short or the device fails.
     fn device_fields(&self) -> Result<DeviceFields, SolverError>;
+
+    /// Adds density and velocity now, as [`snapshot`](Self::snapshot) has them, to running means. These move into the memory of the
+    /// device that steps the flow, and stay there: a sample costs no copy to the host, and on a GPU no wait. Several ranks have their
+    /// means on the host, where a sample costs as much as a snapshot; the bits are the same. Takes
+    /// [`RunningMeans::BYTES`] a cell.
+    ///
+    /// # Errors
+    /// Where memory is short or the device fails; [`SolverError::State`] where the means are of another number of cells.
+    fn sample(&self, means: &mut RunningMeans<D>) -> Result<(), SolverError>;
 
     /// Sets density and velocity (in units of the root lattice) at the position of each cell (in
     /// root cells from the lower corner), populations to their equilibrium, and the time to zero. With an adaptation, the

@@ -16,6 +16,7 @@ mod flow;
 pub mod kernels;
 pub mod lattice;
 mod linear;
+mod means;
 mod params;
 mod plan;
 pub mod profile;
@@ -34,6 +35,7 @@ pub use f16::F16;
 pub use flow::{DeviceFields, Flow, ForceSample, InitialState, Lap, Snapshot, Work};
 pub use kernels::cpu::Census;
 pub use lattice::LatticeKind;
+pub use means::RunningMeans;
 pub use params::{
     Collision, FaceCondition, Interpolation, Les, Motion, Params, PatchCondition, Precision,
     WallScheme, has_opening, is_driven_by_walls,

@@ -14,7 +14,7 @@ mod vary;
 
 use crate::{
     AdaptationLook, DeviceFields, Flow, ForceSample, InitialState, Interpolation, Lap, Plan,
-    Snapshot, SolverError, Work,
+    RunningMeans, Snapshot, SolverError, Work,
     adapt::own_mesh::OwnMesh,
     kernels::{ExactSum, FlowKernels, SUMS},
     lattice::Lattice,
@@ -284,6 +284,13 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Run<
 
     fn device_fields(&self) -> Result<DeviceFields, SolverError> {
         self.fields_of_device()
+    }
+
+    fn sample(&self, means: &mut RunningMeans<D>) -> Result<(), SolverError> {
+        let len = self.mesh()?.forest.capacity() * dims::cells(D);
+        means.add_fields(&self.backend, len, |density, velocity| {
+            self.put_fields(density, velocity)
+        })
     }
 
     fn set(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError> {

@@ -1,9 +1,10 @@
 //! Time averages: means and rms fluctuations of a flow.
 //!
-//! In: snapshots at a fixed interval of root steps. Out: the mean and the rms fluctuation of density and each velocity
-//! component of every cell, as snapshots. Running means and variances (Welford, Technometrics 4 (1962) 419), in double
-//! precision. Determinism: bit-identical for the same snapshots. Averages are part of a checkpoint, so a resumed run
-//! continues them. Memory: 16 (D + 1) bytes per cell, twice that while they are taken to another mesh.
+//! In: samples of a flow at a fixed interval of root steps. Out: the mean and the rms fluctuation of density and each velocity
+//! component of every cell, as snapshots. The sums are [`RunningMeans`], in double precision and in the memory of the device
+//! that steps the flow. Determinism: bit-identical for the same samples. Averages are part of a checkpoint, so a resumed run
+//! continues them. Memory: [`RunningMeans::BYTES`] per cell where the flow is; while they are taken to another mesh,
+//! [`Averages::CARRIED`] on the host.
 //!
 //! On a mesh that follows the flow, each cell has the whole history of its place: cells that are refined pass their
 //! values on, and a cell that replaces finer ones takes the means of theirs. The fluctuations of its mean over them, which
@@ -12,29 +13,31 @@
 use crate::error::{Error, ErrorKind};
 use cutlink_amr::{CellRef, Forest, dims};
 use cutlink_device::{Host, memory};
-use cutlink_solver::Snapshot;
+use cutlink_solver::{Flow, RunningMeans, Snapshot, SolverError};
 use cutlink_voxelizer::{Mesh, VoxelError};
 use rayon::prelude::*;
-use std::io::{self, Read, Write};
+use std::{
+    io::{self, Read, Write},
+    mem,
+};
 
 /// Sums of a flow over time.
 #[derive(Debug)]
 pub struct Averages<const D: usize> {
     from: u64,
     every: u64,
-    samples: u64,
     last: Option<u64>,
-    /// The blocks that the values are of.
+    /// The blocks that the means are of.
     forest: Forest<D>,
-    /// Density, then each velocity component: mean and sum of squared deviations, by block and cell.
-    values: Vec<Vec<[f64; 2]>>,
+    means: RunningMeans<D>,
 }
 
 impl<const D: usize> Averages<D> {
-    /// Bytes of a cell while the averages are taken to another mesh.
-    pub const CARRIED: u64 = 2 * 16 * (D as u64 + 1);
+    /// Bytes of a cell on the host while the averages are taken to another mesh.
+    pub const CARRIED: u64 = 2 * RunningMeans::<D>::VALUE_BYTES;
 
-    /// Empty averages; samples are taken at root step `from` and every `every` steps from there on.
+    /// Empty averages; samples are taken at root step `from` and every `every` steps from there on. They take no memory until the
+    /// first one.
     ///
     /// # Errors
     /// Too little memory.
@@ -42,45 +45,34 @@ impl<const D: usize> Averages<D> {
         Ok(Self {
             from,
             every: every.max(1),
-            samples: 0,
             last: None,
-            values: nothing(&mesh.forest)?,
+            means: RunningMeans::new(cells_of(&mesh.forest)),
             forest: copy_of(&mesh.forest)?,
         })
     }
 
-    /// Takes the averages to a mesh that has the same root blocks.
+    /// Takes the averages to a mesh that has the same root blocks, through the host.
     ///
     /// # Errors
-    /// Too little memory.
+    /// Too little memory, a device that fails.
     pub fn follow(&mut self, mesh: &Mesh<D>) -> Result<(), Error> {
         if mesh.forest.first_child == self.forest.first_child {
             return Ok(());
         }
-        let mut values = nothing(&mesh.forest)?;
-        for (to, from) in values.iter_mut().zip(&self.values) {
-            to.par_chunks_mut(dims::cells(D))
-                .enumerate()
-                .filter(|(block, _)| mesh.forest.is_leaf(*block as u32))
-                .for_each(|(block, to)| {
-                    for (cell, to) in to.iter_mut().enumerate() {
-                        let at = CellRef {
-                            block: block as u32,
-                            cell: cell as u32,
-                        };
-                        let level = usize::from(mesh.forest.level[block]);
-                        *to = value_at(&self.forest, from, level, mesh.forest.cell_coord(at));
-                    }
-                });
+        let cells = cells_of(&mesh.forest);
+        let old = mem::replace(&mut self.means, RunningMeans::new(cells));
+        let samples = old.samples();
+        if let Some(old) = old.into_values()? {
+            let values = carried(&self.forest, &old, &mesh.forest)?;
+            self.means = RunningMeans::of_values(samples, values);
         }
-        self.values = values;
         self.forest = copy_of(&mesh.forest)?;
         Ok(())
     }
 
     /// Number of samples so far.
     pub fn samples(&self) -> u64 {
-        self.samples
+        self.means.samples()
     }
 
     /// Whether a sample is due at a root step.
@@ -98,59 +90,52 @@ impl<const D: usize> Averages<D> {
         }
     }
 
-    /// Adds a sample.
-    pub fn add(&mut self, snapshot: &Snapshot<D>) {
-        self.samples += 1;
-        self.last = Some(snapshot.step);
-        let share = 1.0 / self.samples as f64;
-        let fields = std::iter::once(&snapshot.density).chain(&snapshot.velocity);
-        for (values, field) in self.values.iter_mut().zip(fields) {
-            values
-                .par_iter_mut()
-                .zip(field)
-                .with_min_len(1024)
-                .for_each(|([mean, squares], &now)| {
-                    let off = f64::from(now) - *mean;
-                    *mean += off * share;
-                    *squares += off * (f64::from(now) - *mean);
-                });
-        }
+    /// Adds the flow now as a sample, where it is; on a mesh that has changed they are taken to that first.
+    ///
+    /// # Errors
+    /// Too little memory, a device that fails.
+    pub fn sample(&mut self, flow: &dyn Flow<D>) -> Result<(), Error> {
+        self.follow(flow.mesh()?)?;
+        flow.sample(&mut self.means)?;
+        self.last = Some(flow.steps());
+        Ok(())
     }
 
-    fn snapshot(&self, step: u64, of: impl Fn(&[f64; 2]) -> f64 + Sync) -> Snapshot<D> {
-        let field = |i: usize| -> Vec<f32> {
-            let values = self.values[i].par_iter().with_min_len(1024);
-            values.map(|value| of(value) as f32).collect()
-        };
-        Snapshot {
-            step,
-            density: field(0),
-            velocity: std::array::from_fn(|a| field(1 + a)),
-        }
+    /// Adds a sample that is on the host, where the averages move.
+    ///
+    /// # Errors
+    /// Too little memory, a device that fails, a snapshot of another mesh.
+    pub fn add(&mut self, snapshot: &Snapshot<D>) -> Result<(), Error> {
+        self.means.add(snapshot)?;
+        self.last = Some(snapshot.step);
+        Ok(())
     }
 
     /// The means so far, as a snapshot of a step.
-    pub fn mean(&self, step: u64) -> Snapshot<D> {
-        self.snapshot(step, |[mean, _]| *mean)
+    ///
+    /// # Errors
+    /// Too little memory, a device that fails.
+    pub fn mean(&mut self, step: u64) -> Result<Snapshot<D>, Error> {
+        Ok(self.means.mean(step)?)
     }
 
     /// The rms fluctuations about the means.
-    pub fn rms(&self, step: u64) -> Snapshot<D> {
-        let samples = self.samples.max(1) as f64;
-        self.snapshot(step, |[_, squares]| (squares / samples).sqrt())
+    ///
+    /// # Errors
+    /// Too little memory, a device that fails.
+    pub fn rms(&mut self, step: u64) -> Result<Snapshot<D>, Error> {
+        Ok(self.means.rms(step)?)
     }
 
     /// Writes the state for [`restore`](Self::restore).
     ///
     /// # Errors
-    /// I/O errors.
-    pub fn save(&self, out: &mut dyn Write) -> io::Result<()> {
-        out.write_all(&self.samples.to_le_bytes())?;
+    /// I/O errors, too little memory, a device that fails.
+    pub fn save(&self, out: &mut dyn Write) -> Result<(), SolverError> {
+        out.write_all(&self.samples().to_le_bytes())?;
         out.write_all(&self.last.unwrap_or(u64::MAX).to_le_bytes())?;
-        for values in &self.values {
-            out.write_all(bytemuck::cast_slice(values))?;
-        }
-        Ok(())
+        self.means
+            .each_piece(|values| Ok(out.write_all(bytemuck::cast_slice(values))?))
     }
 
     /// Restores a state that was saved on this mesh.
@@ -158,7 +143,7 @@ impl<const D: usize> Averages<D> {
     /// # Errors
     /// A truncated state, too little memory.
     pub fn restore(&mut self, mesh: &Mesh<D>, from: &mut dyn Read) -> Result<(), Error> {
-        self.follow(mesh)?;
+        self.forest = copy_of(&mesh.forest)?;
         let broken =
             |e: io::Error| Error::new(ErrorKind::Runtime, "cannot read the averages").because(&e);
         let mut words = [[0; 8]; 2];
@@ -166,25 +151,52 @@ impl<const D: usize> Averages<D> {
             from.read_exact(word).map_err(broken)?;
         }
         let [samples, last] = words.map(u64::from_le_bytes);
-        self.samples = samples;
         self.last = (last != u64::MAX).then_some(last);
-        for values in &mut self.values {
-            from.read_exact(bytemuck::cast_slice_mut(values))
-                .map_err(broken)?;
-        }
+        let mut values = nothing(&mesh.forest)?;
+        from.read_exact(bytemuck::cast_slice_mut(&mut values))
+            .map_err(broken)?;
+        self.means = RunningMeans::of_values(samples, values);
         Ok(())
     }
 }
 
+/// Cells of all blocks.
+fn cells_of<const D: usize>(forest: &Forest<D>) -> usize {
+    forest.capacity() * dims::cells(D)
+}
+
 /// Values of all cells before the first sample.
-fn nothing<const D: usize>(forest: &Forest<D>) -> Result<Vec<Vec<[f64; 2]>>, Error> {
-    let count = forest.capacity() * dims::cells(D);
-    let field = |_| {
-        let mut values = memory::with_capacity("averages", count)?;
-        values.resize(count, [0.0; 2]);
-        Ok(values)
-    };
-    (0..=D).map(field).collect()
+fn nothing<const D: usize>(forest: &Forest<D>) -> Result<Vec<[f64; 2]>, Error> {
+    let count = (1 + D) * cells_of(forest);
+    let mut values = memory::with_capacity("averages", count)?;
+    values.resize(count, [0.0; 2]);
+    Ok(values)
+}
+
+/// Values of the leaves of a forest, from those of another one.
+fn carried<const D: usize>(
+    old: &Forest<D>,
+    values: &[[f64; 2]],
+    new: &Forest<D>,
+) -> Result<Vec<[f64; 2]>, Error> {
+    let mut carried = nothing(new)?;
+    let rows = carried.chunks_mut(cells_of(new));
+    for (to, from) in rows.zip(values.chunks(cells_of(old))) {
+        to.par_chunks_mut(dims::cells(D))
+            .enumerate()
+            .filter(|(block, _)| new.is_leaf(*block as u32))
+            .for_each(|(block, to)| {
+                for (cell, to) in to.iter_mut().enumerate() {
+                    let at = CellRef {
+                        block: block as u32,
+                        cell: cell as u32,
+                    };
+                    let level = usize::from(new.level[block]);
+                    *to = value_at(old, from, level, new.cell_coord(at));
+                }
+            });
+    }
+    Ok(carried)
 }
 
 fn copy_of<const D: usize>(forest: &Forest<D>) -> Result<Forest<D>, Error> {

@@ -19,8 +19,8 @@ use crate::output;
 use crate::picture::cut::Cut;
 use cutlink_amr::{CellRef, dims};
 use cutlink_mesher::snap::Snapped;
-use cutlink_solver::Snapshot;
 use cutlink_solver::fields::{blocks_around, vorticity_components};
+use cutlink_solver::{Flow, RunningMeans, Snapshot};
 use cutlink_voxelizer::Mesh;
 use cutlink_voxelizer::vtk::{About, Field, Htg, Part, VtkError};
 use std::fs::File;
@@ -83,13 +83,14 @@ pub fn check<const D: usize>(specs: &[OutputSpec], mesh: &Mesh<D>) -> Result<(),
     resolve(specs, mesh).map(drop)
 }
 
-/// Bytes of outputs while they are written, and of `averages` throughout.
+/// Bytes of outputs while they are written, and of `averages` throughout, all of them on the host.
 pub fn memory<const D: usize>(specs: &[OutputSpec], averages: bool, mesh: &Mesh<D>) -> u64 {
-    if specs.is_empty() {
+    if specs.is_empty() && !averages {
         return 0;
     }
     let snapshot = 4 * (1 + D) as u64;
-    let averaged = 16 * (1 + D) as u64 + snapshot;
+    // Samples and averaged outputs take one more snapshot by turns.
+    let averaged = RunningMeans::<D>::VALUE_BYTES + snapshot;
     let fields = |spec: &OutputSpec| {
         let width = |field: &CellField| match field {
             CellField::Velocity => 3,
@@ -250,21 +251,17 @@ impl<const D: usize> FieldWriter<D> {
 
     /// Whether [`write`](Self::write) has an output at a root step.
     pub fn is_due(&self, step: u64, moment: Moment) -> bool {
-        self.averages.as_ref().is_some_and(|a| a.is_due(step))
-            || self
-                .outputs
-                .iter()
-                .any(|o| o.is_due(step, moment) || o.is_analysed(step, moment))
+        let mut outputs = self.outputs.iter();
+        outputs.any(|o| o.is_due(step, moment) || o.is_analysed(step, moment))
     }
 
-    /// The blocks whose values [`write`](Self::write) needs at a root step, if not all: where only probes are due.
+    /// The blocks whose values [`write`](Self::write) needs of the snapshot at a root step, if not all: those around probes. Averaged
+    /// outputs need none.
     pub fn blocks_due(&self, mesh: &Mesh<D>, step: u64, moment: Moment) -> Option<Vec<u32>> {
-        if self.averages.as_ref().is_some_and(|a| a.is_due(step)) {
-            return None;
-        }
         let mut places = Vec::new();
         for open in self.outputs.iter().filter(|o| o.is_due(step, moment)) {
             match (&open.output.what, open.output.average) {
+                (_, Some(_)) => {}
                 (What::Probes(points), None) => places.extend_from_slice(points),
                 _ => return None,
             }
@@ -272,11 +269,21 @@ impl<const D: usize> FieldWriter<D> {
         Some(blocks_around(mesh, &places))
     }
 
-    /// Adds a sample to the averages if one is due, and writes the outputs that are due at the root step of the
-    /// snapshot; returns the files. Averages without samples are skipped.
+    /// Adds a sample of the flow to the averages if one is due.
     ///
     /// # Errors
-    /// I/O errors.
+    /// As [`Averages::sample`].
+    pub fn sample(&mut self, flow: &dyn Flow<D>) -> Result<(), Error> {
+        match &mut self.averages {
+            Some(averages) if averages.is_due(flow.steps()) => averages.sample(flow),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes the outputs that are due at the root step of the snapshot; returns the files. Averages without samples are skipped.
+    ///
+    /// # Errors
+    /// I/O errors; of averages, too little memory and a device that fails.
     pub fn write(
         &mut self,
         mesh: &Mesh<D>,
@@ -298,22 +305,19 @@ impl<const D: usize> FieldWriter<D> {
         let step = snapshot.step;
         if let Some(averages) = &mut self.averages {
             averages.follow(mesh)?;
-            if averages.is_due(step) {
-                averages.add(snapshot);
-            }
         }
-        let sampled = self.averages.as_ref().filter(|a| a.samples() > 0);
+        let mut sampled = self.averages.as_mut().filter(|a| a.samples() > 0);
         let mut files = Vec::new();
         for open in &mut self.outputs {
             if !open.is_due(step, moment) {
                 continue;
             }
             let average = open.output.average;
-            let averaged = match (average, sampled) {
+            let averaged = match (average, &mut sampled) {
                 (None, _) => None,
                 (Some(_), None) => continue,
-                (Some(Average::Mean), Some(averages)) => Some(averages.mean(step)),
-                (Some(Average::Rms), Some(averages)) => Some(averages.rms(step)),
+                (Some(Average::Mean), Some(averages)) => Some(averages.mean(step)?),
+                (Some(Average::Rms), Some(averages)) => Some(averages.rms(step)?),
             };
             let scene = Scene {
                 mesh,

@@ -237,11 +237,15 @@ impl<const D: usize> Run<'_, D> {
 
     fn write_fields(&mut self, flow: &dyn Flow<D>, moment: Moment) -> Result<(), Error> {
         let step = flow.steps();
+        self.fields.sample(flow)?;
         if self.fields.is_due(step, moment) {
             let mesh = flow.mesh()?;
             match self.fields.blocks_due(mesh, step, moment) {
                 Some(blocks) => {
-                    flow.update(Some(&blocks), &mut self.probed)?;
+                    self.probed.step = step;
+                    if !blocks.is_empty() {
+                        flow.update(Some(&blocks), &mut self.probed)?;
+                    }
                     self.fields.write(mesh, &self.probed, moment)?;
                 }
                 None => {

@@ -20,7 +20,7 @@ use crate::{
 use cutlink_amr::dims;
 use cutlink_device::{Backend, Memory, memory};
 use cutlink_solver::{
-    Census, FaceCondition, Les, LevelSheet, Params, PatchCondition, Plan, WallScheme,
+    Census, FaceCondition, Les, LevelSheet, Params, PatchCondition, Plan, RunningMeans, WallScheme,
     kernels::FlowKernels,
 };
 use cutlink_voxelizer::Mesh;
@@ -47,6 +47,8 @@ pub(crate) struct Sheet {
     snapshot: u64,
     /// Bytes of outputs while they are written, and of averages.
     pub(crate) output: u64,
+    /// Of these, those of averages in the memory of the device that steps the flow.
+    averages: u64,
     /// Totals of the walls: links, schemes and net mass flux.
     pub(crate) census: Census,
 }
@@ -80,8 +82,16 @@ impl Sheet {
             snapshot: plan.snapshot_bytes(),
             output: fields::memory(&outputs.specs, outputs.averages.is_some(), plan.mesh)
                 .max(snapshot(plan.mesh)),
+            averages: 0,
             census: plan.census,
         }
+    }
+
+    /// Counts averages, if there are any, in the memory of the device that steps the flow instead of the host's.
+    pub(crate) fn keep_averages_on_device<const D: usize>(&mut self, mesh: &Mesh<D>) {
+        let cells = (mesh.forest.capacity() * dims::cells(D)) as u64;
+        self.averages = cells * RunningMeans::<D>::BYTES;
+        self.output += self.averages - cells * RunningMeans::<D>::VALUE_BYTES;
     }
 
     /// The totals of the walls for `summary.json`.
@@ -142,11 +152,12 @@ impl Sheet {
 
     /// Checks that flow and outputs fit into memory.
     pub(crate) fn check_memory<B: Backend>(&self, backend: &B) -> Result<(), Error> {
-        // On a GPU the flow uses device memory, output host memory.
+        // On a GPU the flow and its averages use device memory, output host memory.
         let (needed, free) = match B::MEMORY {
-            Memory::Device if self.output <= memory::available() => {
-                (self.flow + self.snapshot, backend.free_bytes())
-            }
+            Memory::Device if self.output - self.averages <= memory::available() => (
+                self.flow + self.snapshot + self.averages,
+                backend.free_bytes(),
+            ),
             _ => (self.flow + self.output, memory::available()),
         };
         if needed <= free {

@@ -11,6 +11,7 @@
 //! | [`forces`](FlowKernels::forces) | force, torque and mass by patch, added to a sample | `forces` |
 //! | [`macroscopic`](FlowKernels::macroscopic) | density and velocity of a level's cells | `macroscopic` |
 //! | [`put_by_block`](FlowKernels::put_by_block), [`fill_refined`](FlowKernels::fill_refined) | density and velocity by block id and cell | `by_block` |
+//! | [`accumulate`](FlowKernels::accumulate) | running means of density and velocity | `accumulate` |
 //! | [`indicate`](FlowKernels::indicate) | largest value of an indicator over each slot's cells | `indicate` |
 //! | [`seed`](FlowKernels::seed) | populations of a level whose blocks have changed | `seed` |
 //! | [`TopologyKernels`] | tables, marks and transfers of a mesh that changes | [`topology`](TopologyKernels) |
@@ -351,6 +352,20 @@ pub trait FlowKernels<const D: usize>: TopologyKernels<D> + sealed::Sealed {
         refined: &RefinedBlocks<Self>,
         density: &mut Self::Buf<f32>,
         velocity: &mut Self::Buf<f32>,
+    ) -> Result<(), SolverError>;
+
+    /// Adds a sample of density and velocity by block id and cell to `values`, which have the mean and the sum of squared
+    /// deviations of density, then of each velocity, by block id and cell (Welford, Technometrics 4 (1962) 419). `share`: 1 over the
+    /// number of samples with this one. Every backend gives the same bits.
+    ///
+    /// # Panics
+    /// Where the lengths differ.
+    fn accumulate(
+        &self,
+        density: &Self::Buf<f32>,
+        velocity: &Self::Buf<f32>,
+        share: f64,
+        values: &mut Self::Buf<[f64; 2]>,
     ) -> Result<(), SolverError>;
 
     /// By slot, the largest squared speed of its cells; infinite where a value is not finite.

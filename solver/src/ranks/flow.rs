@@ -6,7 +6,8 @@ use super::{
     part::Outline,
 };
 use crate::{
-    AdaptationLook, DeviceFields, Flow, ForceSample, InitialState, Lap, Snapshot, SolverError,
+    AdaptationLook, DeviceFields, Flow, ForceSample, InitialState, Lap, RunningMeans, Snapshot,
+    SolverError,
     adapt::own_mesh::{OwnMesh, topology},
     kernels::{ExactSum, FlowKernels, cpu::by_block},
     lattice::Lattice,
@@ -100,6 +101,22 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'_, D, L, 
                 break;
             }
             self.set_fields(at)?;
+        }
+        Ok(())
+    }
+
+    /// Writes density and velocity of all ranks' slots of a level to rows by block id and cell.
+    fn write_fields(&self, level: usize, rows: &mut [&mut [f32]]) -> Result<(), SolverError> {
+        self.command(Command::Fields(level as u64))?;
+        for rank in &self.local.ranks {
+            rank.run.write_fields(level, Blocks::All, rows)?;
+        }
+        for remote in &self.there {
+            let values = remote.reply::<f32>()?;
+            let own = self.local.whole.outlines[remote.rank][level].own();
+            let blocks = &self.local.blocks[level];
+            let ids: Vec<u32> = own.map(|(_, slot)| blocks[slot]).collect();
+            by_block::put_by_block::<D>(&values, &ids, rows);
         }
         Ok(())
     }
@@ -227,23 +244,20 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
 
     /// All blocks, whichever are asked for.
     fn update(&self, _: Option<&[u32]>, snapshot: &mut Snapshot<D>) -> Result<(), SolverError> {
-        let write = |level: usize, rows: &mut [&mut [f32]]| {
-            self.command(Command::Fields(level as u64))?;
-            for rank in &self.local.ranks {
-                rank.run.write_fields(level, Blocks::All, rows)?;
-            }
-            for remote in &self.there {
-                let values = remote.reply::<f32>()?;
-                let own = self.local.whole.outlines[remote.rank][level].own();
-                let blocks = &self.local.blocks[level];
-                let ids: Vec<u32> = own.map(|(_, slot)| blocks[slot]).collect();
-                by_block::put_by_block::<D>(&values, &ids, rows);
-            }
-            Ok(())
-        };
         snapshot.step = self.steps();
         let levels = self.local.whole.levels();
+        let write = |level: usize, rows: &mut [&mut [f32]]| self.write_fields(level, rows);
         snapshot::fill(self.mesh()?, levels, Blocks::All, snapshot, write)
+    }
+
+    fn sample(&self, means: &mut RunningMeans<D>) -> Result<(), SolverError> {
+        let (mesh, levels) = (self.mesh()?, self.local.whole.levels());
+        let write = |level: usize, rows: &mut [&mut [f32]]| self.write_fields(level, rows);
+        let len = mesh.forest.capacity() * dims::cells(D);
+        means.add_fields(&Host, len, |density, velocity| {
+            let rows = &mut by_block::rows(density, velocity);
+            snapshot::fill_rows(mesh, levels, Blocks::All, rows, write)
+        })
     }
 
     fn device_fields(&self) -> Result<DeviceFields, SolverError> {

@@ -59,10 +59,21 @@ pub(crate) fn fill<const D: usize>(
     }
     let mut rows: Vec<&mut [f32]> = vec![&mut snapshot.density];
     rows.extend(snapshot.velocity.iter_mut().map(Vec::as_mut_slice));
+    fill_rows(mesh, levels, blocks, &mut rows, write)
+}
+
+/// As [`fill`], in rows of density and of each velocity whose solid cells stay as they are.
+pub(crate) fn fill_rows<const D: usize>(
+    mesh: &Mesh<D>,
+    levels: usize,
+    blocks: Blocks<'_>,
+    rows: &mut [&mut [f32]],
+    write: impl Fn(usize, &mut [&mut [f32]]) -> Result<(), SolverError>,
+) -> Result<(), SolverError> {
     for level in (0..levels).rev() {
-        write(level, &mut rows)?;
+        write(level, rows)?;
         let refined = RefinedBlocks::new(&Host, mesh, level, blocks)?;
-        by_block::fill_refined::<D>(&refined, &mut rows);
+        by_block::fill_refined::<D>(&refined, rows);
     }
     Ok(())
 }
@@ -164,26 +175,36 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
 
     /// Density and velocity of all cells, in the memory of the device.
     pub(super) fn fields_of_device(&self) -> Result<DeviceFields, SolverError> {
-        let (backend, mesh) = (&self.backend, self.mesh()?);
-        let cells = mesh.forest.capacity() * dims::cells(D);
+        let backend = &self.backend;
+        let cells = self.mesh()?.forest.capacity() * dims::cells(D);
         let mut density = backend.alloc("densities by block", cells, 1.0)?;
         let mut velocity = backend.alloc("velocities by block", D * cells, 0.0)?;
-        for (level, state) in self.levels.iter().enumerate().rev() {
-            for slots in self.own_pieces(level) {
-                let (level, now) = (&state.level, &state.now);
-                let values =
-                    backend.macroscopic::<L, S>(level, slots.clone(), state.half_step, now)?;
-                let blocks = &state.blocks;
-                backend.put_by_block(&values, blocks, slots, &mut density, &mut velocity)?;
-            }
-            let refined = RefinedBlocks::new(backend, mesh, level, Blocks::All)?;
-            backend.fill_refined(&refined, &mut density, &mut velocity)?;
-        }
+        self.put_fields(&mut density, &mut velocity)?;
         Ok(DeviceFields {
             step: self.steps,
             density: backend.export(density)?,
             velocity: backend.export(velocity)?,
         })
+    }
+
+    /// Writes density and velocity of all cells but those of solid leaves, by block id and cell.
+    pub(super) fn put_fields(
+        &self,
+        density: &mut B::Buf<f32>,
+        velocity: &mut B::Buf<f32>,
+    ) -> Result<(), SolverError> {
+        let (backend, mesh) = (&self.backend, self.mesh()?);
+        for (level, state) in self.levels.iter().enumerate().rev() {
+            for slots in self.own_pieces(level) {
+                let (level, now) = (&state.level, &state.now);
+                let values =
+                    backend.macroscopic::<L, S>(level, slots.clone(), state.half_step, now)?;
+                backend.put_by_block(&values, &state.blocks, slots, density, velocity)?;
+            }
+            let refined = RefinedBlocks::new(backend, mesh, level, Blocks::All)?;
+            backend.fill_refined(&refined, density, velocity)?;
+        }
+        Ok(())
     }
 
     /// Density and velocity of a level's own slots, in their order.

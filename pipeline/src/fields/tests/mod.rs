@@ -92,6 +92,14 @@ fn fresh<const D: usize>(folder: &Path, specs: &[OutputSpec], mesh: &Mesh<D>) ->
     FieldWriter::new(folder, specs, units(), mesh, Start::Fresh { force: false }).expect("outputs")
 }
 
+/// Adds a sample to averages, as [`FieldWriter::sample`] does of a flow.
+fn add_if_due<const D: usize>(writer: &mut FieldWriter<D>, flow: &Snapshot<D>) {
+    let averages = writer.averages_mut().expect("averages");
+    if averages.is_due(flow.step) {
+        averages.add(flow).expect("memory");
+    }
+}
+
 fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).expect("a folder");
     let mut names: Vec<String> = entries
@@ -437,6 +445,7 @@ fn outputs_of_an_interrupted_end_are_removed() {
         }
         let mut saved = Vec::new();
         for step in steps {
+            add_if_due(&mut writer, &around_ball(&mesh, step));
             for moment in [Moment::Running, Moment::End] {
                 if writer.is_due(step, moment) && (moment == Moment::Running || step == end) {
                     let flow = around_ball(&mesh, step);
@@ -482,6 +491,10 @@ fn averages_are_those_of_the_samples() {
     let mut writer = fresh(folder.path(), &specs, &mesh)
         .with_averages(Averages::new(&mesh, 2, 2).expect("memory"));
     assert_eq!((writer.next_due(0), writer.next_due(2)), (Some(2), Some(4)));
+    // A sample takes no snapshot, nor do averaged outputs.
+    assert!(!writer.is_due(2, Moment::Running) && writer.is_due(2, Moment::End));
+    let blocks = writer.blocks_due(&mesh, 2, Moment::End);
+    assert_eq!(blocks, Some(Vec::new()), "of the snapshot");
     let mut files = Vec::new();
     for step in 0..=6 {
         // Steps 2, 4, 6 count: u = 0.02, 0.04, 0.09, a mean of 0.05.
@@ -492,6 +505,7 @@ fn averages_are_those_of_the_samples() {
             Moment::End
         };
         let flow = snapshot(&mesh, step, |_| (1.0, [u, -0.01]));
+        add_if_due(&mut writer, &flow);
         files = writer.write(&mesh, &flow, moment).expect("written");
     }
     let scale = 0.1 / 3.0 / 1e-3;
@@ -539,11 +553,11 @@ fn averages_are_taken_to_another_mesh() {
     // A linear field has the same values on all levels, in its means too. Steps 1 and 2 on one mesh, 3 on another.
     let check = |first: &Mesh<2>, second: &Mesh<2>, exact: bool| {
         let mut averages = Averages::new(first, 1, 1).expect("memory");
-        averages.add(&sample(first, 1));
-        averages.add(&sample(first, 2));
+        averages.add(&sample(first, 1)).expect("memory");
+        averages.add(&sample(first, 2)).expect("memory");
         averages.follow(second).expect("memory");
-        averages.add(&sample(second, 3));
-        let (mean, rms) = (averages.mean(3), averages.rms(3));
+        averages.add(&sample(second, 3)).expect("memory");
+        let [mean, rms] = [averages.mean(3), averages.rms(3)].map(|all| all.expect("memory"));
         for block in second.forest.leaves() {
             for cell in 0..16 {
                 let (x, i) = (at(second, block, cell), (16 * block + cell) as usize);

@@ -34,7 +34,7 @@ use cutlink_mesher::{
     silhouette,
     snap::Snapped,
 };
-use cutlink_solver::{Plan, Snapshot, kernels::FlowKernels};
+use cutlink_solver::{Plan, RunningMeans, Snapshot, kernels::FlowKernels};
 use cutlink_voxelizer::{AnyMesh, Mesh};
 use serde::Serialize;
 use std::{
@@ -353,6 +353,13 @@ where
         None if options.gpus > 1 => vec![options.gpus],
         None => options.ranks.clone(),
     };
+    let has_averages = resolved.outputs.averages.is_some();
+    // Several ranks have them on the host.
+    let is_alone = options.world.is_none() && ranks.first().is_none_or(|&ranks| ranks == 1);
+    let on_device = B::MEMORY == Memory::Device && is_alone;
+    if has_averages && on_device {
+        sheet.keep_averages_on_device(mesh);
+    }
     let mut shares = shares_of(&plan, &ranks)?;
     if let [shares] = &shares[..] {
         sheet.flow = match &options.world {
@@ -386,11 +393,10 @@ where
     if let Some(adaptation) = &mut plan.params.adaptation {
         let least = plan.levels.iter().map(|level| level.cells).sum();
         let given = case.adapt.as_ref().and_then(|a| a.max_cells);
-        let averages = resolved.outputs.averages.is_some() && B::MEMORY == Memory::Host;
-        let more = if averages {
-            fields::Averages::<D>::CARRIED
-        } else {
-            0
+        let more = match (has_averages, B::MEMORY) {
+            (true, Memory::Host) => fields::Averages::<D>::CARRIED,
+            (true, Memory::Device) if on_device => RunningMeans::<D>::BYTES,
+            _ => 0,
         };
         let room = follow::room_for_cells::<D>(backend.free_bytes(), &resolved.params, more);
         adaptation.max_cells =

@@ -6,7 +6,7 @@ use cutlink_device::Host;
 use rayon::prelude::*;
 
 /// Densities, and velocities by axis.
-pub(super) fn rows<'a>(density: &'a mut [f32], velocity: &'a mut [f32]) -> Vec<&'a mut [f32]> {
+pub(crate) fn rows<'a>(density: &'a mut [f32], velocity: &'a mut [f32]) -> Vec<&'a mut [f32]> {
     let velocities = velocity.chunks_mut(density.len().max(1));
     std::iter::once(density).chain(velocities).collect()
 }

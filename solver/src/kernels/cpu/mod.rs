@@ -1,6 +1,7 @@
 //! The stages on the CPU: rayon over slots; the arithmetic of a block in one loop over its cells, which
 //! the compiler vectorizes for the processor at hand.
 
+mod accumulate;
 pub(crate) mod by_block;
 mod cell;
 mod census;
@@ -371,6 +372,17 @@ impl<const D: usize> FlowKernels<D> for Host {
         velocity: &mut Vec<f32>,
     ) -> Result<(), SolverError> {
         by_block::fill_refined::<D>(refined, &mut by_block::rows(density, velocity));
+        Ok(())
+    }
+
+    fn accumulate(
+        &self,
+        density: &Vec<f32>,
+        velocity: &Vec<f32>,
+        share: f64,
+        values: &mut Vec<[f64; 2]>,
+    ) -> Result<(), SolverError> {
+        accumulate::accumulate(density, velocity, share, values);
         Ok(())
     }
 

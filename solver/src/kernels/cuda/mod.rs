@@ -3,6 +3,7 @@
 
 #![expect(unsafe_code, reason = "kernels are launched with addresses")]
 
+mod accumulate;
 mod by_block;
 mod convert;
 mod damp;
@@ -39,6 +40,7 @@ use cutlink_device::{
 };
 use std::{ops::Range, sync::Arc};
 
+static ACCUMULATE: [Module; 2] = cutlink_device::cuda_modules!("accumulate");
 static SLIP: [Module; 2] = cutlink_device::cuda_modules!("slip");
 static STEP: [Module; 2] = cutlink_device::cuda_modules!("step");
 static BY_BLOCK: [Module; 2] = cutlink_device::cuda_modules!("by_block");
@@ -295,6 +297,16 @@ impl<const D: usize> FlowKernels<D> for Cuda {
         velocity: &mut CudaBuf<f32>,
     ) -> Result<(), SolverError> {
         by_block::fill_refined::<D>(self, refined, density, velocity)
+    }
+
+    fn accumulate(
+        &self,
+        density: &CudaBuf<f32>,
+        velocity: &CudaBuf<f32>,
+        share: f64,
+        values: &mut CudaBuf<[f64; 2]>,
+    ) -> Result<(), SolverError> {
+        accumulate::accumulate::<D>(self, density, velocity, share, values)
     }
 
     fn fastest<L: Lattice, S: Storage>(
