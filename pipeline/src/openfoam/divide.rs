@@ -1,7 +1,10 @@
 //! Refinement that leaves cells whole where their children would have faces that point the wrong way.
 
+use super::rules::Wanted;
+use crate::device::{Opened, on};
 use crate::error::Error;
 use crate::observer::Observer;
+use cutlink_hex::refine::CellPlace;
 use cutlink_hex::{CellPath, PolyMesh, RefinedMesh};
 
 /// The cell of the mesh at the start that a refined cell is or lies in.
@@ -65,6 +68,30 @@ pub(super) fn divide(
         }
         return Ok(new);
     }
+}
+
+/// Refines a parent by marks.
+///
+/// # Errors
+/// As [`RefinedMesh::build_on`] and [`divide`].
+pub(super) fn divide_parent(
+    opened: &Opened,
+    parent: &PolyMesh,
+    marks: &Wanted,
+    observer: &mut dyn Observer,
+) -> Result<RefinedMesh, Error> {
+    let origin = |path: CellPath| Origin {
+        cell: path.parent() as usize,
+        is_part: path.level() > 0,
+    };
+    let refined = |whole: &[bool]| {
+        let of = |place: CellPlace| match whole[place.path.parent() as usize] {
+            true => 0,
+            false => marks.of(place),
+        };
+        Ok(on!(opened, kernels => RefinedMesh::build_on(kernels, parent, of))?)
+    };
+    divide(parent, origin, refined, observer)
 }
 
 fn cells_of(mesh: &PolyMesh, face: usize) -> impl Iterator<Item = u32> {

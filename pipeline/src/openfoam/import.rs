@@ -3,9 +3,10 @@
 //! The mesh goes to `constant/polyMesh`, data of cells to the time folder `0`. Where cells are refined, the mesh of the
 //! file is the parent: `cutlink refine CASE --coarsen` brings it back.
 
+use super::divide::divide_parent;
 use super::fields::Fields;
 use super::hex_case::{self, HexCase};
-use super::{RefineReport, create, divide, note, rules};
+use super::{RefineReport, create, note, rules};
 use crate::device::Opening;
 use crate::error::Error;
 use crate::observer::Observer;
@@ -57,7 +58,7 @@ pub fn import(
     let opened = &device.opened;
     let new = match rules.is_empty() {
         true => old.clone(),
-        false => old.with(divide(opened, old.parent(), &marks, observer)?),
+        false => old.with(divide_parent(opened, old.parent(), &marks, observer)?),
     };
     let mapped = fields.map(old.refined(), new.refined(), opened)?;
     let mut report = RefineReport {

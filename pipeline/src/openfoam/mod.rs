@@ -28,16 +28,16 @@ pub use hex_case::HexCase;
 pub use import::{ImportOptions, import};
 pub use rules::CellRule;
 
-use crate::device::{OpenedDevice, Opening, on};
+use crate::device::{OpenedDevice, Opening};
 use crate::error::{Error, ErrorKind};
 use crate::mesh::report::DeviceReport;
 use crate::observer::Observer;
 use crate::output;
 use cutlink_device::DeviceChoice;
 use cutlink_hex::polymesh::{FoamZone, MESH_FILES, ZONE_FILES, read_zones, write_zones};
-use cutlink_hex::refine::{CellPath, CellPlace, PARENT, PARENT_LISTS, RefineError};
+use cutlink_hex::refine::{PARENT, PARENT_LISTS, RefineError};
 use cutlink_hex::{MeshFileError, PolyMesh, PolyMeshFormat, RefinedMesh};
-use divide::{Origin, divide};
+use divide::divide_parent;
 use fields::Fields;
 use serde::Serialize;
 use std::fs;
@@ -158,18 +158,7 @@ pub fn refine(
     let marks = rules::wanted(rules, &old, &fields)?;
     let device = opening.get()?;
     let opened = &device.opened;
-    let origin = |path: CellPath| Origin {
-        cell: path.parent() as usize,
-        is_part: path.level() > 0,
-    };
-    let by_marks = |whole: &[bool]| {
-        let of = |place: CellPlace| match whole[place.path.parent() as usize] {
-            true => 0,
-            false => marks.of(place),
-        };
-        Ok(on!(opened, kernels => RefinedMesh::build_on(kernels, &parent, of))?)
-    };
-    let new = divide(&parent, origin, by_marks, observer)?;
+    let new = divide_parent(opened, &parent, &marks, observer)?;
     let mapped = fields.map(&old, &new, opened)?;
     let is_first = !folder.join(PARENT).is_dir();
     let zones = Zones::read(&folder, is_first, &parent)?.of(&new, &parent);
