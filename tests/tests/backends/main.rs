@@ -3,6 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | `adapt` | refinement and coarsening of the forest against a model of leaves |
+//! | `averages` | running means of a flow against its snapshots |
 //! | `following` | meshes with bodies whose fluid is refined and coarsened |
 //! | `linear` | linear trees, and conversion from and to forests |
 //! | `buffers` | moving, filling, growing and refusing memory |
@@ -15,6 +16,7 @@
 //! | `windows` | meshes made in parts |
 
 mod adapt;
+mod averages;
 mod buffers;
 mod following;
 mod linear;
