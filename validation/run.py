@@ -102,7 +102,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="auto", help="as of cutlink solve: auto, cpu, cuda, cuda:1, ...")
     parser.add_argument("--cutlink", default="cutlink", help="the program")
-    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="rows whose names begin so; as often as wanted")
+    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="a row, or all whose names begin so; as often as wanted")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("validation-out"), help="folder for cases, results and the table")
     parser.add_argument("--limit", type=float, default=900.0, help="seconds for each row")
     parser.add_argument("--steps", type=int, help="root steps at most, in place of the case's")
@@ -111,8 +111,10 @@ def main():
     parser.add_argument("--write", action="store_true", help="write case files only")
     parser.add_argument("--dry-run", action="store_true", help="have cutlink check each case, run none")
     options = parser.parse_args()
-    found = (r for group in (bodies, benchmarks, adapting, turbulent, compressible) for r in group.rows())
-    chosen = [r for r in found if not options.only or any(r[0].startswith(o) for o in options.only)]
+    found = [r for group in (bodies, benchmarks, adapting, turbulent, compressible) for r in group.rows()]
+    names = {r[0] for r in found}
+    is_meant = lambda name, only: name == only if only in names else name.startswith(only)
+    chosen = [r for r in found if not options.only or any(is_meant(r[0], o) for o in options.only)]
     if not chosen:
         parser.error("no row has such a name; --list prints them")
     if options.list:
