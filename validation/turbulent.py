@@ -204,6 +204,9 @@ def cylinder_3900(name, across, collision, les, seconds):
     spans = [0.4 + 0.75 * k for k in range(4)]
     points = [[6.5 + 0.6 / across, 6.0, z] for z in spans] + [[6.0 + x, 6.0, z] for x in WAKE for z in spans]
     every = round(0.2 * root / 0.06)
+    # Without waves along the span the flow would stay plane.
+    near = "exp(-((x-8)/2)^2-(y-6)^2)"
+    waves = [f"1+0.1*sin(2*pi*z)*{near}", f"0.1*sin(4*pi*z/3)*{near}", f"0.1*sin(2*pi*y)*{near}"]
     return {
         "mesh": {
             "shape": "cylinder:d=1,h=5", "translate": [6.0, 6.0, 1.5], "domain": [0.0] * 3 + [22.0, 12.0, 3.0], "root": 22 * root, "levels": levels,
@@ -212,6 +215,7 @@ def cylinder_3900(name, across, collision, les, seconds):
         "physics": {"re": 3900.0, "length": 1.0, "velocity": 1.0, "lattice_velocity": 0.06, "area": 3.0},
         "numerics": numerics(collision, les),
         "boundary": free(3) | {"z-": "periodic", "z+": "periodic"},
+        "initial": {"velocity": waves},
         "run": {"seconds": seconds},
         "output": {"folder": name, "forces_every": 4, "integrals_every": 0},
         "output.write": [{"kind": "probes", "every_steps": every, "points": points}],
@@ -225,10 +229,9 @@ def read_cylinder_3900(folder):
     forces, probes = columns(folder / "forces.csv"), columns(folder / "probes.csv")
     _, _, strouhal, cycles = sine(*last(forces, "C_L", share))
     start = int(len(probes["step"]) * (1 - share))
-    mean = lambda name, n: sum(sum(probes[f"{name}{4 * n + k}"][start:]) for k in range(1, 5)) / 4 / (len(probes["step"]) - start)
-    unit = next(name for name in probes if name.startswith("p1"))[2:]
-    base = 2 * mean("p", 0) if unit == " (Pa)" else math.nan
-    axis = [sum(sum(probes[f"u{4 * n + k} (m/s)"][start:]) for k in range(1, 5)) / 4 / (len(probes["step"]) - start) for n in range(1, len(WAKE) + 1)]
+    mean = lambda name, n, unit: sum(sum(probes[f"{name}{4 * n + k} ({unit})"][start:]) for k in range(1, 5)) / 4 / (len(probes["step"]) - start)
+    base = 2 * mean("p", 0, "Pa")
+    axis = [mean("u", n, "m/s") for n in range(1, len(WAKE) + 1)]
     end = next(n for n in range(1, len(WAKE)) if axis[n - 1] < 0 <= axis[n])
     length = WAKE[end - 1] + (WAKE[end] - WAKE[end - 1]) * axis[end - 1] / (axis[end - 1] - axis[end]) - 0.5
     source = "Lehmkuhl et al. 2013"

@@ -84,6 +84,8 @@ pub(super) struct State<'a> {
 impl<'a> State<'a> {
     fn new(region: &'a mut Region, aims: &Aims, limits: &'a QualityLimits) -> Self {
         let moves = displacements(region, aims);
+        // Nothing asks for neighbours from here on.
+        region.near = Near::default();
         let origin = region.mesh.points.clone();
         let (start, of_cell) = region.mesh.cell_faces();
         let none = [0.0; 3];
