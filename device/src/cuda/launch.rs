@@ -152,14 +152,19 @@ impl Cuda {
         let loaded = match all.entry(key) {
             std::collections::hash_map::Entry::Occupied(found) => found.into_mut(),
             std::collections::hash_map::Entry::Vacant(free) => {
+                let none = || DeviceError::WrongArchitecture {
+                    device: self.name().to_owned(),
+                };
+                // Built with `CUTLINK_CUDA_ARCH=none`.
+                if module.image.is_empty() {
+                    return Err(none());
+                }
                 let mut handle = ptr::null_mut();
                 // SAFETY: an image of nvcc, static; the handle is written.
                 let code =
                     unsafe { sys::cuModuleLoadData(&raw mut handle, module.image.as_ptr().cast()) };
                 if code == sys::CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU {
-                    return Err(DeviceError::WrongArchitecture {
-                        device: self.name().to_owned(),
-                    });
+                    return Err(none());
                 }
                 check("load kernels", code)?;
                 free.insert(Loaded {
