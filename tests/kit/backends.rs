@@ -30,14 +30,17 @@ impl<K: MeshKernels<2> + MeshKernels<3>> AnyKernels for K {}
 /// Makes `name::cpu` and `name::cuda` of each function of the list. Those with `if has_scans` need
 /// `../shared/meshes`; those with `if slow_tests` take more than some seconds. The calling crate's build script decides
 /// `has_scans`, `has_cuda` and `slow_tests`.
+///
+/// A list that begins with `on_one_thread:` runs on the CPU with one thread a test. Tests run side by side: small steps of one
+/// would wait for the threads behind steps of another, up to ten times as long.
 #[macro_export]
 macro_rules! backend_test {
-    (@ $name:ident cpu $(#[$on_cpu:meta])* cuda $(#[$on_cuda:meta])*) => {
+    (@ $name:ident $threads:ident cpu $(#[$on_cpu:meta])* cuda $(#[$on_cuda:meta])*) => {
         mod $name {
             #[test]
             $(#[$on_cpu])*
             fn cpu() {
-                super::$name($crate::backends::cpu());
+                $crate::backends::$threads(|| super::$name($crate::backends::cpu()));
             }
 
             #[test]
@@ -48,23 +51,23 @@ macro_rules! backend_test {
             }
         }
     };
-    (@ $name:ident) => {
-        $crate::backend_test!(@ $name
+    (@ $name:ident $threads:ident) => {
+        $crate::backend_test!(@ $name $threads
             cpu
             cuda
             #[cfg_attr(all(feature = "cuda", not(has_cuda)), ignore = "no CUDA device where this was built")]
         );
     };
-    (@ $name:ident slow_tests) => {
-        $crate::backend_test!(@ $name
+    (@ $name:ident $threads:ident slow_tests) => {
+        $crate::backend_test!(@ $name $threads
             cpu
             #[cfg_attr(not(slow_tests), ignore = "slow: runs with CUTLINK_SLOW_TESTS=1")]
             cuda
             #[cfg_attr(all(feature = "cuda", not(has_cuda)), ignore = "no CUDA device where this was built")]
         );
     };
-    (@ $name:ident has_scans) => {
-        $crate::backend_test!(@ $name
+    (@ $name:ident $threads:ident has_scans) => {
+        $crate::backend_test!(@ $name $threads
             cpu
             #[cfg_attr(not(has_scans), ignore = "needs ../shared/meshes")]
             cuda
@@ -75,9 +78,26 @@ macro_rules! backend_test {
             )]
         );
     };
-    ($($name:ident $(if $what:ident)?),+ $(,)?) => {
-        $($crate::backend_test!(@ $name $($what)?);)+
+    (on_one_thread: $($name:ident $(if $what:ident)?),+ $(,)?) => {
+        $($crate::backend_test!(@ $name on_one_thread $($what)?);)+
     };
+    ($($name:ident $(if $what:ident)?),+ $(,)?) => {
+        $($crate::backend_test!(@ $name on_all_threads $($what)?);)+
+    };
+}
+
+/// Runs a test with the threads of the process.
+pub fn on_all_threads(test: impl FnOnce()) {
+    test();
+}
+
+/// Runs a test with a thread of its own.
+///
+/// # Panics
+/// Where no thread starts.
+pub fn on_one_thread(test: impl FnOnce() + Send) {
+    let pool = ThreadPoolBuilder::new().num_threads(1).build();
+    pool.expect("a thread should start").install(test);
 }
 
 /// The CPU.

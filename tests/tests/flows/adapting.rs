@@ -14,6 +14,7 @@ use cutlink_tests::{
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, validate};
 
 cutlink_tests::backend_test!(
+    on_one_thread:
     a_vortex_that_moves_keeps_its_shape if slow_tests,
     a_vortex_across_all_faces_is_one_in_the_middle,
     a_wake_is_followed_and_its_body_stays if slow_tests,

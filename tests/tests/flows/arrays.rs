@@ -13,6 +13,7 @@ use cutlink_voxelizer::{EmbedParams, Fill, Frame};
 use std::f64::consts::PI;
 
 cutlink_tests::backend_test!(
+    on_one_thread:
     drag_of_spheres_in_a_cubic_array if slow_tests,
     force_does_not_ask_who_moves
 );

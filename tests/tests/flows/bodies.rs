@@ -8,7 +8,10 @@ use cutlink_tests::{
 };
 use cutlink_voxelizer::{EmbedParams, Fill, Frame};
 
-cutlink_tests::backend_test!(circle_at_20, circle_at_40 if slow_tests);
+cutlink_tests::backend_test!(
+    on_one_thread:
+    circle_at_20, circle_at_40 if slow_tests
+);
 
 const DIAMETER: f64 = 8.0;
 const SPEED: f64 = 0.1;

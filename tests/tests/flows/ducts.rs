@@ -7,6 +7,7 @@ use cutlink_tests::{
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh};
 
 cutlink_tests::backend_test!(
+    on_one_thread:
     a_duct_with_an_inlet_and_an_outlet,
     velocity_patches_deliver_what_they_are_given if slow_tests,
     a_plate_thinner_than_a_cell_parts_the_fluid

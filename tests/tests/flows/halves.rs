@@ -14,6 +14,7 @@ use half::f16;
 use std::f64::consts::TAU;
 
 cutlink_tests::backend_test!(
+    on_one_thread:
     conversions_are_those_of_ieee,
     a_vortex_decays_as_it_should,
     a_parabola_stays_one,

@@ -12,6 +12,7 @@ use cutlink_tests::{
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh};
 
 cutlink_tests::backend_test!(
+    on_one_thread:
     poiseuille_between_inclined_walls,
     couette_between_inclined_walls
 );

@@ -4,7 +4,10 @@ use cutlink_solver::{
 use cutlink_tests::flows::{self, AnyFlow};
 use cutlink_voxelizer::Mesh;
 
-cutlink_tests::backend_test!(a_lid_of_cut_links_is_one_of_the_box);
+cutlink_tests::backend_test!(
+    on_one_thread:
+    a_lid_of_cut_links_is_one_of_the_box
+);
 
 /// Cells between the box and the walls in it.
 const MARGIN: u32 = 4;

@@ -13,6 +13,7 @@ use cutlink_tests::{
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh};
 
 cutlink_tests::backend_test!(
+    on_one_thread:
     friction_is_that_of_the_law_whatever_the_angle,
     a_stream_around_a_circle_keeps_its_speed,
     a_sublayer_has_the_stress_that_drives_it,

@@ -7,6 +7,7 @@ use cutlink_voxelizer::{Mesh, Region, RegionShape};
 use std::f64::consts::TAU;
 
 cutlink_tests::backend_test!(
+    on_one_thread:
     cumulants_diffuse_to_fourth_order,
     a_channel_has_its_eddy_viscosity,
     qr_leaves_plane_flow_alone,

@@ -4,6 +4,7 @@ use cutlink_voxelizer::{Mesh, Region, RegionShape};
 use std::f64::consts::TAU;
 
 cutlink_tests::backend_test!(
+    on_one_thread:
     decay_in_the_plane,
     decay_in_space,
     refined_boxes_decay_and_conserve if slow_tests,

@@ -12,6 +12,7 @@ use cutlink_voxelizer::Mesh;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 cutlink_tests::backend_test!(
+    on_one_thread:
     the_plane_is_that_of_one_rank,
     space_is_that_of_one_rank,
     a_closed_box_keeps_its_mass_on_any_number,

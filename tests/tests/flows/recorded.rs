@@ -10,7 +10,10 @@ use cutlink_tests::{
 };
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Region, RegionShape};
 
-cutlink_tests::backend_test!(energies_of_vortices, drags_of_a_sphere);
+cutlink_tests::backend_test!(
+    on_one_thread:
+    energies_of_vortices, drags_of_a_sphere
+);
 
 /// Snapshots are f32.
 const TOLERANCE: f64 = 1e-6;

@@ -12,6 +12,7 @@ use cutlink_tests::{
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, Region, RegionShape};
 
 cutlink_tests::backend_test!(
+    on_one_thread:
     a_restart_is_no_change,
     forces_are_sampled_as_often_as_asked,
     divergence_is_found_and_located,

@@ -3,6 +3,7 @@ use cutlink_tests::flows::{self, AnyFlow};
 use cutlink_voxelizer::{Mesh, Region, RegionShape};
 
 cutlink_tests::backend_test!(
+    on_one_thread:
     faces_reflect_as_much_sound_as_documented,
     sponges_absorb_sound,
     sponges_absorb_oblique_sound if slow_tests,

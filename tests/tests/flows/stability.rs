@@ -6,6 +6,7 @@ use cutlink_tests::{
 use cutlink_voxelizer::{Mesh, Region, RegionShape};
 
 cutlink_tests::backend_test!(
+    on_one_thread:
     interfaces_do_not_feed_disturbances if slow_tests,
     faces_do_not_feed_disturbances,
     ducts_do_not_ring,

@@ -11,6 +11,7 @@ use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, Region, RegionShape};
 use std::{f64::consts::TAU, sync::Arc};
 
 cutlink_tests::backend_test!(
+    on_one_thread:
     a_constant_told_as_a_variation_is_that_constant,
     a_rotating_patch_is_its_velocities,
     products_are_what_they_multiply_to,

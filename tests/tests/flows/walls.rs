@@ -8,6 +8,7 @@ use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, Region, RegionShape};
 use std::f64::consts::PI;
 
 cutlink_tests::backend_test!(
+    on_one_thread:
     poiseuille_between_faces_is_exact,
     couette_between_faces_is_exact,
     channels_refined_along_one_wall if slow_tests,
