@@ -163,6 +163,8 @@ def read_couette(folder):
 SEN = "Sen et al. 2011, unbounded"
 J26 = "J26, box of 64 sides"
 CIRCLE = "literature in J26"
+DENNIS = "Dennis & Chang 1970"
+COUTANCEAU = "Coutanceau & Bouard 1977"
 W24_SQUARE = "W24, table 6"
 
 
@@ -194,6 +196,33 @@ def circle(levels, seconds):
     """A circle of diameter 1 that cuts elements, in the place of the square."""
     case = square(levels, 32, seconds)
     return case | {"body": [{"name": "circle", "shape": "circle:r=0.5"}]}
+
+
+# On the axis behind the circle, from its centre.
+WAKE = [2.0 + 0.1 * i for i in range(15)]
+
+
+def circle_40(levels):
+    """A steady wake, from a start that is the same above and below."""
+    case = circle(levels, 150.0)
+    case["initial"] |= {"velocity": [1.0, 0.0]}
+    case["output.write"] = [{"kind": "probes", "every_steps": 1024, "points": [[x, 0.0] for x in WAKE]}]
+    return case | {"physics": {"dynamic_viscosity": 0.025, "prandtl": PRANDTL}}
+
+
+def read_circle_40(folder):
+    _, drag = last(columns(folder / "forces.csv"), "C_D", 0.1)
+    probes = columns(folder / "probes.csv")
+    stream = [probes[f"u{i + 1} (m/s)"][-1] for i in range(len(WAKE))]
+    # The velocity rises along the axis; it is 0 at the wake's end.
+    rows = [
+        row("C_D", sum(drag) / len(drag), 1.522, DENNIS),
+        row("wake", interpolate(stream, WAKE, 0.0) - 0.5, 2.35, DENNIS),
+        row("wake", interpolate(stream, WAKE, 0.0) - 0.5, 2.13, COUTANCEAU),
+    ]
+    summary = json.loads((folder / "summary.json").read_text())
+    drift = max(drag) - min(drag)
+    return rows, f"C_D within {drift:.1e}, {summary['elements']} elements, {summary['steps']} steps, {summary['gdofs']:.3f} GDoF/s"
 
 
 def square_400(levels, seconds):
@@ -246,6 +275,8 @@ def rows():
     round_ = [("C_D", 1.34, CIRCLE), ("St", 0.166, CIRCLE), ("C_L rms", 0.217, CIRCLE)]
     for levels, seconds in [(5, 120.0), (6, 150.0), (7, 150.0)]:
         yield f"circle-flux-{levels}", circle(levels, seconds), read_square(0.3, round_)
+    for levels in (5, 6, 7):
+        yield f"circle-flux-40-{levels}", circle_40(levels), read_circle_40
     four_hundred = [("C_D", 1.69, W24_SQUARE), ("St", 0.131, W24_SQUARE), ("C_L rms", 0.76, W24_SQUARE)]
     for levels, seconds in [(7, 110.0), (8, 120.0)]:
         yield f"square-flux-400-{levels}", square_400(levels, seconds), read_square(0.5, four_hundred)
