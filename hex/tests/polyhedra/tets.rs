@@ -1,12 +1,10 @@
 //! Tetrahedra, 1 to 8: counts by hand, volumes, similarity classes, random marks, fluxes.
 
-mod kit;
-
-use cutlink_hex::refine::{MeanMap, map_fluxes};
-use cutlink_hex::{PolyMesh, RefinedMesh};
-use kit::{
+use super::kit::{
     Random, block_of_tets, cell_volumes, cube_and_tet, five_tets, parent_of_tets, sums, tets,
 };
+use cutlink_hex::refine::{MeanMap, map_fluxes};
+use cutlink_hex::{PolyMesh, RefinedMesh};
 use std::collections::BTreeSet;
 
 /// Every invariant; shared points; 2:1; each cell the exact part of its parent's volume.

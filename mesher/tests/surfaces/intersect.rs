@@ -8,8 +8,6 @@ use cutlink_mesher::snap::{SnapLattice, Snapped, snap};
 use cutlink_mesher::{Surface, robust};
 use rayon::prelude::*;
 
-mod clipping;
-
 type P = [i32; 3];
 type Triangle = [P; 3];
 
@@ -306,7 +304,7 @@ fn by_clipping(facets: &[Triangle]) -> Vec<[u32; 2]> {
         .into_par_iter()
         .flat_map_iter(|i| {
             (i + 1..n).filter_map(move |j| {
-                clipping::offends(facets[i as usize], facets[j as usize]).then_some([i, j])
+                super::clipping::offends(facets[i as usize], facets[j as usize]).then_some([i, j])
             })
         })
         .collect()

@@ -1,11 +1,9 @@
 //! Fluxes and zones of refined meshes: divergence, uniform flow, integrals; the parent's zones.
 
-mod kit;
-
+use super::kit::{Random, block, cell_volumes, o_grid, parent, some_mesh, sums};
 use cutlink_hex::polymesh::{FoamZone, read_zones, write_zones};
 use cutlink_hex::refine::map_fluxes;
 use cutlink_hex::{CellPath, PolyMesh, RefinedMesh};
-use kit::{Random, block, cell_volumes, o_grid, parent, some_mesh, sums};
 
 #[test]
 fn fluxes_keep_the_divergence_of_each_cell() {

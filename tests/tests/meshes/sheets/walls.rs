@@ -1,6 +1,6 @@
 //! What is kept between sheets, and links on both sides of them.
 
-use crate::kit::{around, centers, faces, flipped, fluid, join, sheet, sheltered};
+use super::kit::{around, centers, faces, flipped, fluid, join, sheet, sheltered};
 use cutlink_mesher::Surface;
 use cutlink_tests::{
     arrays::same_mesh,

@@ -1,11 +1,9 @@
 //! What is counted of a mesh, against a search through all its cells by their places.
 
-mod files_kit;
-
+use super::files_kit::{Random, ball_mesh, random_mesh};
 use cutlink_amr::{CellRef, dims};
 use cutlink_device::Host;
 use cutlink_voxelizer::{Mesh, thin};
-use files_kit::{Random, ball_mesh, random_mesh};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The level of a cell and its coordinates at it.

@@ -3,12 +3,10 @@
 //! Winding numbers of k copies are k times those of one, and the lowest patch at a place is that of its links. So the
 //! mesh of the copies is that of one body, which other tests hold against brute force.
 
-mod files_kit;
-
+use super::files_kit::Random;
 use cutlink_device::Host;
 use cutlink_mesher::Surface;
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, embed, prepare, validate};
-use files_kit::Random;
 
 const BOX: f64 = 2.0;
 

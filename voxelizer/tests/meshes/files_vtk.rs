@@ -2,12 +2,10 @@
 //! value at its cell. That VTK reads the files, and as the mesh they were made of, is what
 //! `tests/python/check_vtk.py` checks.
 
-mod files_kit;
-
+use super::files_kit::{ball_mesh, random_mesh};
 use cutlink_amr::CellRef;
 use cutlink_voxelizer::Mesh;
 use cutlink_voxelizer::vtk::{About, CutPoints, Field, Htg, Part, VtkError, Vtu};
-use files_kit::{ball_mesh, random_mesh};
 
 fn htg<const D: usize>(mesh: &Mesh<D>, fields: &[Field<'_>]) -> Vec<u8> {
     let plan = Htg::new(mesh, fields).expect("a sound mesh");

@@ -5,9 +5,7 @@ use std::path::Path;
 use cutlink_mesher::Surface;
 use cutlink_mesher::read::{AnySurface, Loaded, ReadError, parse_any};
 
-mod formats;
-
-use formats::{FACETS, POINTS, all, glb, threemf, vtk, vtp, zip};
+use super::formats::{FACETS, POINTS, all, glb, threemf, vtk, vtp, zip};
 
 fn parse(bytes: &[u8]) -> Result<Loaded<3>, ReadError> {
     match parse_any(Path::new("some.file"), bytes)? {

@@ -1,11 +1,11 @@
 //! Refinement: checks of every mesh, exact geometry on boxes, round trips, threads.
 
-mod kit;
-
+use super::kit::{
+    Random, block, cell_volumes, many, o_grid, parent, rim_of_prisms, some_mesh, sums,
+};
 use cutlink_device::Host;
 use cutlink_hex::refine::{CellPlace, MeanMap, map_fluxes};
 use cutlink_hex::{CellPath, HexMesh, PolyMesh, PolyMeshFormat, PolyViolation, RefinedMesh};
-use kit::{Random, block, cell_volumes, many, o_grid, parent, rim_of_prisms, some_mesh, sums};
 
 fn volume(mesh: &PolyMesh) -> f64 {
     let cells = mesh.cell_geometry(&mesh.face_geometry());

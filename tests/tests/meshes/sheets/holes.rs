@@ -1,6 +1,6 @@
 //! Holes: closed up to a size, found where fluid leaks out.
 
-use crate::kit::{around, centers, distance, faces, flipped, fluid, join, sheet, sheltered};
+use super::kit::{around, centers, distance, faces, flipped, fluid, join, sheet, sheltered};
 use cutlink_mesher::{Surface, primitives::Shape3};
 use cutlink_tests::bodies::unit_frame;
 use cutlink_voxelizer::{EmbedParams, Fill, SeedError, finest_reach};

@@ -1,12 +1,10 @@
 //! The mesh file: what is written is read, the `safetensors` crate agrees on the container,
 //! and no damage goes unnoticed.
 
-mod files_kit;
-
+use super::files_kit::{ball_mesh, random_mesh};
 use cutlink_amr::NONE;
 use cutlink_voxelizer::mesh_file::{self, FileError};
 use cutlink_voxelizer::{AnyMesh, Mesh};
-use files_kit::{ball_mesh, random_mesh};
 use proptest::prelude::*;
 use safetensors::{Dtype, SafeTensors};
 use std::collections::BTreeMap;

@@ -1,0 +1,11 @@
+//! Polyhedral meshes: files, refinement, snapping. One program for all: each would compile the same stages again.
+
+#[path = "../kit/mod.rs"]
+mod kit;
+
+mod files;
+mod fluxes;
+mod refine;
+mod snap;
+mod tets;
+mod volume;
