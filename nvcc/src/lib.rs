@@ -9,8 +9,8 @@
 //!
 //! nvcc is `NVCC`, or of `CUDA_HOME` or `CUDA_PATH`, or on the `PATH`. Machine code is made for sm_80 and sm_90, and
 //! PTX of the last one, from which a driver makes code for newer devices; `CUTLINK_CUDA_ARCH` (as `90`) asks for one
-//! architecture alone, for shorter builds. `CUTLINK_CUDA_ARCH=none` compiles no kernels, for lints and documentation:
-//! what is built so refuses to run a kernel. Kernels are optimised where the Rust code is. Warnings of nvcc are errors.
+//! architecture alone, for shorter builds. `CUTLINK_CUDA_ARCH=none` compiles nothing, for lints and documentation: programs
+//! do not link so, and libraries refuse to run a kernel. Kernels are optimised where the Rust code is. Warnings of nvcc are errors.
 //!
 //! Headers cross crates by cargo's metadata and not by relative paths, so that each crate also builds from its
 //! package: a crate that has `links = "cutlink_NAME"` in its manifest exports them, and the build scripts of its direct
@@ -245,11 +245,14 @@ fn in_crate(folder: &str) -> Result<PathBuf, String> {
 pub fn static_library(name: &str, source: &str) -> Result<(), String> {
     println!("cargo::rerun-if-changed={source}");
     let nvcc = find()?;
+    let Some(architectures) = architectures() else {
+        return Ok(());
+    };
     let out = out_dir()?;
     let mut command = Command::new(&nvcc);
     command
         .args(["--lib", "-std=c++17", "-O3", "-Xcompiler", "-fPIC"])
-        .args(architectures().unwrap_or_default())
+        .args(architectures)
         .arg("-o")
         .arg(out.join(format!("lib{name}.a")))
         .arg(source);
