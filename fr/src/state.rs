@@ -79,26 +79,69 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
                 (0..self.nodes()).map(share).collect()
             })
             .collect();
-        let (nodes, gamma) = (self.nodes(), self.params.gamma);
         let of_element = |u: &[T]| -> Vec<Primitive<D>> {
-            let at = |share: &Vec<f64>| {
-                let value = |v: usize| -> f64 {
-                    let own = u[v * nodes..][..nodes].iter();
-                    own.zip(share).map(|(u, share)| u.wide() * share).sum()
-                };
-                let density = value(0);
-                let velocity: [f64; D] = std::array::from_fn(|a| value(1 + a) / density);
-                let kinetic = 0.5 * density * velocity.iter().map(|v| v * v).sum::<f64>();
-                Primitive {
-                    density,
-                    velocity,
-                    pressure: (gamma - 1.0) * (value(1 + D) - kinetic),
-                }
-            };
-            shares.iter().map(at).collect()
+            shares.iter().map(|share| self.weighted(u, share)).collect()
         };
         let one = sizes::element(D, q);
         self.u.par_chunks(one).flat_map_iter(of_element).collect()
+    }
+
+    /// The state at a point: the polynomials of the element there, of the upper one on a face. None outside of the box and in
+    /// removed elements.
+    pub fn state_at(&self, x: [f64; D]) -> Option<Primitive<D>> {
+        let finest = self.leaves.finest();
+        let blocks = f64::from(1u32 << finest);
+        // By axis, the coordinate on the finest level, and whether it is in the box.
+        let along = |a: usize| {
+            let (at, most) = (
+                (x[a] - self.lower[a]) / self.edges[a] * blocks,
+                f64::from(self.leaves.grid().root()[a]) * blocks,
+            );
+            // What is outside by rounding is inside.
+            let slack = 1e-9 * most;
+            (at >= -slack && at <= most + slack).then(|| at.floor().clamp(0.0, most - 1.0) as i32)
+        };
+        let coord: [Option<i32>; D] = std::array::from_fn(along);
+        if coord.contains(&None) {
+            return None;
+        }
+        let leaf = self
+            .leaves
+            .find(finest, coord.map(Option::unwrap_or_default))?;
+        if self.is_removed(leaf) {
+            return None;
+        }
+        let scale = 1.0 / f64::from(1u32 << self.leaves.level(leaf));
+        let own = self.leaves.coord(leaf);
+        let rows: [Vec<f64>; D] = std::array::from_fn(|a| {
+            let local = (x[a] - self.lower[a]) / (self.edges[a] * scale) - f64::from(own[a]);
+            lagrange(&self.basis.points, 2.0 * local - 1.0)
+        });
+        let q = self.basis.points.len();
+        let share = |node: usize| -> f64 {
+            let of = |a: usize| rows[a][node / q.pow(a as u32) % q];
+            (0..D).map(of).product()
+        };
+        let shares: Vec<f64> = (0..self.nodes()).map(share).collect();
+        let one = sizes::element(D, q);
+        Some(self.weighted(&self.u[leaf as usize * one..][..one], &shares))
+    }
+
+    /// The state of an element with its unknowns summed up by a share of each point.
+    fn weighted(&self, u: &[T], shares: &[f64]) -> Primitive<D> {
+        let nodes = self.nodes();
+        let value = |v: usize| -> f64 {
+            let own = u[v * nodes..][..nodes].iter();
+            own.zip(shares).map(|(u, share)| u.wide() * share).sum()
+        };
+        let density = value(0);
+        let velocity: [f64; D] = std::array::from_fn(|a| value(1 + a) / density);
+        let kinetic = 0.5 * density * velocity.iter().map(|v| v * v).sum::<f64>();
+        Primitive {
+            density,
+            velocity,
+            pressure: (self.params.gamma - 1.0) * (value(1 + D) - kinetic),
+        }
     }
 
     /// The cells of an element that are in bodies, a bit each: all of one in a box of elements, and those with their centre

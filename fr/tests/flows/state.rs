@@ -4,8 +4,8 @@ use crate::params;
 use cutlink_amr::linear::{Grid, Leaves};
 use cutlink_device::Host;
 use cutlink_fr::{
-    ElementAdaptation, EulerFlow, FrError, IsentropicVortex, Primitive, RungeKutta, Sensor,
-    TimeStep,
+    ElementAdaptation, EulerFlow, EulerParams, FrError, IsentropicVortex, Primitive, RungeKutta,
+    Sensor, TimeStep,
 };
 
 fn vortex() -> EulerFlow<2, f32> {
@@ -89,3 +89,50 @@ fn cells_have_the_polynomial_at_their_centres() {
         }
     }
 }
+
+/// The same density at random points, on faces and edges of the box too; nothing outside of it.
+#[test]
+fn states_at_points_are_those_of_the_polynomials() {
+    let mut random = crate::Random::new(7);
+    let leaves = random.tree::<3>([2, 3, 2], [false; 3]);
+    let sizes = [1.0, 1.5, 1.0];
+    for order in 1..=4 {
+        let params = EulerParams {
+            far_field: Some(FAR),
+            ..params(order, TimeStep::Courant(0.5))
+        };
+        let lower = [-0.5, 0.25, 1.0];
+        let upper = std::array::from_fn(|a| lower[a] + sizes[a]);
+        let mut flow = EulerFlow::<3>::new(&leaves, lower, upper, params).expect("a flow");
+        let state = |x: [f64; 3]| Primitive {
+            density: 1.0 + 0.1 * x[0].powi(order as i32) * x[1] * (3.0 - x[2]),
+            ..FAR
+        };
+        flow.set(state);
+        for sample in 0..500 {
+            let x: [f64; 3] = std::array::from_fn(|a| {
+                // Every fifth is on a face of elements or of the box.
+                let share = match (sample + a) % 5 {
+                    0 => (random.unit() * 5.0).floor() / 4.0,
+                    _ => random.unit(),
+                };
+                lower[a] + sizes[a] * share.min(1.0)
+            });
+            let (found, exact) = (flow.state_at(x).expect("a state"), state(x));
+            let error = (found.density - exact.density).abs()
+                + (found.velocity[1] - exact.velocity[1]).abs()
+                + (found.pressure - exact.pressure).abs();
+            assert!(error < 1e-12, "p{order}, {x:?}: {error:e}");
+        }
+        for outside in [[-0.51, 1.0, 1.5], [0.0, 1.76, 1.5], [0.0, 1.0, f64::NAN]] {
+            assert!(flow.state_at(outside).is_none(), "{outside:?}");
+        }
+    }
+}
+
+/// A state far away.
+const FAR: Primitive<3> = Primitive {
+    density: 1.0,
+    velocity: [0.5, -0.25, 0.125],
+    pressure: 2.0,
+};

@@ -5,7 +5,6 @@
 //! metres, so mesh, lattice, box and lattice velocity of the new run may differ.
 
 use crate::{
-    config,
     device::{Opened, on},
     error::Error,
     mesh::{
@@ -16,6 +15,7 @@ use crate::{
     solve::{
         case::{Case, RunTable},
         checkpoint,
+        flux::parse,
         resolve::{CaseGrid, Resolved},
         sheet::Sheet,
         units::Units,
@@ -52,7 +52,7 @@ where
 {
     let (path, header) = find(path)?;
     let name = path.display().to_string();
-    let case: Case = config::parse(&name, &header.case)?;
+    let case: Case = parse(&name, &header.case).map_err(of_this_kind)?;
     // Its initial state and duration are irrelevant here.
     let case = Case {
         initial: None,
@@ -74,8 +74,14 @@ where
     })
 }
 
+/// The error of a checkpoint whose case is not one for the solver at hand.
+pub(super) fn of_this_kind(failure: Error) -> Error {
+    let way = "give a run with the same [solver] kind";
+    failure.within("[initial] from").hint(way)
+}
+
 /// The checkpoint at a path, and its header.
-fn find(path: &Path) -> Result<(PathBuf, checkpoint::Header), Error> {
+pub(super) fn find(path: &Path) -> Result<(PathBuf, checkpoint::Header), Error> {
     let way = "give a checkpoint (.ckpt), or the output folder of a run that has one";
     let wrong = |failure: Error| failure.within("[initial] from").hint(way);
     if !path.is_dir() {

@@ -254,6 +254,7 @@ pub enum FluxPreset {
 )]
 pub struct FluxInitialTable {
     pub preset: Option<FluxPreset>,
+    pub from: Option<PathBuf>,
     pub mach: Option<f64>,
     pub strength: Option<f64>,
     pub decay: Option<f64>,

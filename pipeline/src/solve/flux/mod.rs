@@ -6,6 +6,7 @@
 //! | `adapt` | how the mesh follows the flow |
 //! | `bodies` | bodies of any shape, as solid cells |
 //! | `case` | the tables, as written |
+//! | `earlier` | the flow of another run as initial state |
 //! | `forces` | `forces.csv`, coefficients and shedding |
 //! | `kinds` | which solver a file is for; keys of the other one |
 //! | `look` | the running flow, for callbacks |
@@ -20,6 +21,7 @@
 mod adapt;
 mod bodies;
 pub mod case;
+mod earlier;
 mod forces;
 mod kinds;
 mod look;

@@ -26,6 +26,7 @@ use cutlink_mesher::{
 };
 use cutlink_solver::Precision;
 use cutlink_voxelizer::Mesh;
+use std::path::PathBuf;
 
 /// Defaults; the numbers of the sensor and the vortex are those of [W24].
 const ORDER: usize = 3;
@@ -44,6 +45,8 @@ const SHARE_OF_MEMORY: f64 = 0.8;
 /// The initial state.
 #[derive(Debug, Clone)]
 pub(super) enum FluxInitial<const D: usize> {
+    /// The flow of another run: a checkpoint, or a folder that has one.
+    Earlier(PathBuf),
     Vortex(IsentropicVortex),
     TaylorGreen(TaylorGreen<D>),
     Fields {
@@ -360,6 +363,17 @@ impl FluxCase {
     ) -> Result<(FluxInitial<D>, FluxInitialTable), Error> {
         let given = &self.initial;
         let fields = (&given.density, &given.velocity, &given.pressure);
+        if let Some(path) = &given.from {
+            let alone = FluxInitialTable {
+                from: given.from.clone(),
+                ..FluxInitialTable::default()
+            };
+            if *given != alone {
+                return Err(Error::input("[initial] from excludes the other keys")
+                    .hint("the initial state is that of the other run: remove them, or from"));
+            }
+            return Ok((FluxInitial::Earlier(path.clone()), alone));
+        }
         if let Some(preset) = given.preset {
             if fields != (&None, &None, &None) {
                 return Err(Error::input("[initial] has a preset and fields")
@@ -378,7 +392,7 @@ impl FluxCase {
         let (Some(density), Some(velocity), Some(pressure)) = fields else {
             return Err(
                 Error::input("[initial] needs density, velocity and pressure")
-                    .hint("numbers or expressions of x, y, z; or preset = \"isentropic-vortex\" or \"taylor-green\""),
+                    .hint("numbers or expressions of x, y, z; or preset = \"isentropic-vortex\" or \"taylor-green\"; or from = another run"),
             );
         };
         let scope = Scope {

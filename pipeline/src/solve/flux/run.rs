@@ -2,6 +2,7 @@
 
 use super::{
     case::FluxCase,
+    earlier::{self, EarlierGas, saved_step},
     forces::{FORCES_EVERY, FluxForces},
     resolve::{FluxInitial, FluxSetting, bytes_of_element, failed},
     scene::FluxScene,
@@ -27,7 +28,7 @@ use crate::{
 use cutlink_amr::{LinearKernels, linear::Leaves};
 use cutlink_device::{Backend, Host, Memory, select};
 use cutlink_fr::{
-    EulerFlow, Sensor,
+    EulerFlow, Sensor, TimeStep,
     kernels::{EulerKernels, Kernels},
 };
 use cutlink_mesher::{
@@ -127,16 +128,33 @@ impl FluxCase {
             Memory::Host => Host.free_bytes(),
             Memory::Device => Host.free_bytes().min(backend.free_bytes() / 2),
         };
-        let setting = self.setting::<D>(free).map_err(named)?;
+        let mut setting = self.setting::<D>(free).map_err(named)?;
+        let earlier = match &setting.initial {
+            // A saved state replaces it, and its steps are as long as they were.
+            FluxInitial::Earlier(_) if begun.options.resume => {
+                if let TimeStep::Courant(_) = setting.params.time_step {
+                    setting.params.time_step = saved_step(&self.folder()).map_err(named)?;
+                }
+                None
+            }
+            FluxInitial::Earlier(path) => {
+                let earlier = earlier::load::<D>(path, free).map_err(named)?;
+                earlier.check_covers(&setting.bounds).map_err(named)?;
+                begun.observer.note(&earlier.note());
+                Some(earlier)
+            }
+            _ => None,
+        };
         match setting.precision {
-            Precision::F32 => self.go::<D, f32, B>(setting, backend, begun),
-            _ => self.go::<D, f64, B>(setting, backend, begun),
+            Precision::F32 => self.go::<D, f32, B>(setting, earlier, backend, begun),
+            _ => self.go::<D, f64, B>(setting, earlier, backend, begun),
         }
     }
 
     fn go<const D: usize, T: Kernels<D>, B: EulerKernels<D>>(
         &self,
         setting: FluxSetting<D>,
+        earlier: Option<EarlierGas<D>>,
         backend: &B,
         begun: Begun<'_>,
     ) -> Result<Done, Error>
@@ -153,7 +171,8 @@ impl FluxCase {
         for note in &setting.notes {
             observer.note(note);
         }
-        let mut flow = set_up::<D, T>(&setting).map_err(named)?;
+        let mut flow = set_up::<D, T>(&setting, earlier.as_ref()).map_err(named)?;
+        drop(earlier);
         let dt = settle_step(&setting, &mut flow).map_err(named)?;
         let resolved = self.with_step(setting, dt).map_err(named)?;
         let steps = options.steps.unwrap_or(resolved.steps);
@@ -236,6 +255,11 @@ impl FluxCase {
         done.map(Done::Ran)
     }
 
+    /// The output folder.
+    fn folder(&self) -> PathBuf {
+        self.output.folder.clone().unwrap_or_else(|| FOLDER.into())
+    }
+
     /// The case with steps of a length.
     fn with_step<const D: usize>(
         &self,
@@ -271,7 +295,7 @@ impl FluxCase {
             }
         }
         fields::check(&specs, &setting.mesh)?;
-        let folder = given.folder.clone().unwrap_or_else(|| FOLDER.into());
+        let folder = self.folder();
         let case = &mut setting.case;
         case.run.steps = Some(steps);
         case.run.seconds = None;

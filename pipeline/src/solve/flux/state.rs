@@ -1,6 +1,9 @@
 //! The flow at the start of a run: its initial state, the length of its steps, or a saved state.
 
-use super::resolve::{FluxInitial, FluxSetting};
+use super::{
+    earlier::EarlierGas,
+    resolve::{FluxInitial, FluxSetting},
+};
 use crate::{
     error::{Error, ErrorKind},
     solve::expression::Expression,
@@ -12,22 +15,37 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// The flow in its initial state, on a mesh that is adapted to it.
+impl<const D: usize> FluxSetting<D> {
+    /// A flow at rest, on the coarsest elements that bodies allow.
+    pub(super) fn flow<T: Kernels<D>>(&self) -> Result<EulerFlow<D, T>, Error> {
+        let [lower, upper] = self.bounds;
+        let at_bodies = self.adaptation.as_ref().map_or(0, |a| a.at_bodies);
+        let walls = &self.params.walls;
+        let leaves = walls.leaves(self.grid, lower, upper, at_bodies);
+        let leaves = leaves.map_err(|error| self.case.of_body(error))?;
+        Ok(EulerFlow::new(&leaves, lower, upper, self.params.clone())?)
+    }
+}
+
+/// The flow in its initial state, on a mesh that is adapted to it. The flow of another run may be missing where a saved state
+/// replaces the initial one.
 pub(super) fn set_up<const D: usize, T: Kernels<D>>(
     setting: &FluxSetting<D>,
+    earlier: Option<&EarlierGas<D>>,
 ) -> Result<EulerFlow<D, T>, Error> {
-    let [lower, upper] = setting.bounds;
-    let at_bodies = setting.adaptation.as_ref().map_or(0, |a| a.at_bodies);
-    let walls = &setting.params.walls;
-    let leaves = walls.leaves(setting.grid, lower, upper, at_bodies);
-    let leaves = leaves.map_err(|error| setting.case.of_body(error))?;
-    let mut flow = EulerFlow::<D, T>::new(&leaves, lower, upper, setting.params.clone())?;
+    let mut flow = setting.flow::<T>()?;
     flow.follow(setting.adaptation.clone())?;
     let wrong = Mutex::new(None);
+    let at_rest = Primitive {
+        density: 1.0,
+        velocity: [0.0; D],
+        pressure: 1.0,
+    };
     let state = |x: [f64; D]| -> Primitive<D> {
         let found = match &setting.initial {
             FluxInitial::Vortex(vortex) => Ok(vortex.at(0.0, x)),
             FluxInitial::TaylorGreen(vortices) => Ok(vortices.at(x)),
+            FluxInitial::Earlier(_) => earlier.map_or(Ok(at_rest), |earlier| earlier.at(x)),
             FluxInitial::Fields {
                 density,
                 velocity,
@@ -37,11 +55,7 @@ pub(super) fn set_up<const D: usize, T: Kernels<D>>(
         found.unwrap_or_else(|why| {
             let mut first = wrong.lock().unwrap_or_else(PoisonError::into_inner);
             first.get_or_insert(why);
-            Primitive {
-                density: 1.0,
-                velocity: [0.0; D],
-                pressure: 1.0,
-            }
+            at_rest
         })
     };
     flow.set_adapted(state)?;
