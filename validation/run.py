@@ -53,6 +53,9 @@ def case_text(tables):
 def run_one(options, name, tables, read):
     folder = options.out / name
     tables = dict(tables, output=dict(tables["output"], folder=str(folder)))
+    # A row that begins from the end of another one.
+    if "after" in tables:
+        tables["initial"] = {"from": str(options.out / tables.pop("after"))}
     path = options.out / f"{name}.toml"
     for file, text in tables.pop("files", {}).items():
         (options.out / file).write_text(text)
