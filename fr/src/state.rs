@@ -71,13 +71,7 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
             .collect();
         // By cell, the share of each point.
         let shares: Vec<Vec<f64>> = (0..dims::cells(D))
-            .map(|cell| {
-                let share = |node: usize| {
-                    let of = |a: u32| rows[cell / edge.pow(a) % edge][node / q.pow(a) % q];
-                    (0..D as u32).map(of).product()
-                };
-                (0..self.nodes()).map(share).collect()
-            })
+            .map(|cell| shares::<D>(|a| &rows[cell / edge.pow(a as u32) % edge]))
             .collect();
         let of_element = |u: &[T]| -> Vec<Primitive<D>> {
             shares.iter().map(|share| self.weighted(u, share)).collect()
@@ -117,13 +111,8 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
             let local = (x[a] - self.lower[a]) / (self.edges[a] * scale) - f64::from(own[a]);
             lagrange(&self.basis.points, 2.0 * local - 1.0)
         });
-        let q = self.basis.points.len();
-        let share = |node: usize| -> f64 {
-            let of = |a: usize| rows[a][node / q.pow(a as u32) % q];
-            (0..D).map(of).product()
-        };
-        let shares: Vec<f64> = (0..self.nodes()).map(share).collect();
-        let one = sizes::element(D, q);
+        let shares = shares::<D>(|a| &rows[a]);
+        let one = sizes::element(D, self.basis.points.len());
         Some(self.weighted(&self.u[leaf as usize * one..][..one], &shares))
     }
 
@@ -179,4 +168,15 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         }
         points
     }
+}
+
+/// The share of each point of an element in the value at a place, by those along each axis.
+fn shares<'a, const D: usize>(along: impl Fn(usize) -> &'a [f64]) -> Vec<f64> {
+    let along: [&[f64]; D] = std::array::from_fn(along);
+    let q = along[0].len();
+    let share = |node: usize| -> f64 {
+        let of = |a: usize| along[a][node / q.pow(a as u32) % q];
+        (0..D).map(of).product()
+    };
+    (0..sizes::nodes(D, q)).map(share).collect()
 }

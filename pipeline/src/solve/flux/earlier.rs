@@ -167,20 +167,15 @@ mod tests {
     use super::*;
     use crate::{
         error::ErrorKind,
-        solve::{RunOptions, case::Case, example},
+        solve::{RunOptions, case::Case, flux::tests},
     };
     use std::fs;
 
-    /// The flow around a square, with elements of two levels.
+    /// The flow around a square, with more lines of integrals.
     fn square(folder: &Path, change: impl Fn(String) -> String) -> FluxCase {
-        let text = example::text("square-cylinder").expect("an example");
-        let text = text.replace("folder = \"square\"", &format!("folder = {folder:?}"));
-        let text = text.replace("levels = 5 ", "levels = 4 ");
-        let text = text.replace("levels = [4, 5]", "levels = [3, 4]");
-        let text = text.replace("seconds = 90", "steps = 40");
-        let text = text.replace("every_seconds = 10", "every_steps = 40");
-        let text = text.replace("[output]", "[output]\nintegrals_every = 8");
-        FluxCase::from_toml(&change(text)).expect("a case")
+        tests::square(folder, 40, |text| {
+            change(text.replace("[output]", "[output]\nintegrals_every = 8"))
+        })
     }
 
     /// The same from the flow of a folder or file, on other elements.

@@ -293,7 +293,7 @@ fn what_makes_no_sense_is_refused_with_its_key() {
 }
 
 /// The flow around a square in a folder, for so many steps.
-fn square(folder: &Path, steps: u64, change: impl Fn(String) -> String) -> FluxCase {
+pub(super) fn square(folder: &Path, steps: u64, change: impl Fn(String) -> String) -> FluxCase {
     let text = example::text("square-cylinder").expect("an example");
     let text = text.replace("folder = \"square\"", &format!("folder = {folder:?}"));
     let text = text.replace("levels = 5 ", "levels = 4 ");
