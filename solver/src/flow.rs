@@ -1,6 +1,6 @@
 //! A running flow of any lattice, precision and backend.
 
-use crate::{AdaptationLook, RunningMeans, SolverError};
+use crate::{AdaptationLook, RunningMeans, SolverError, fields::Integrals};
 use cutlink_device::{Exported, Route};
 use cutlink_voxelizer::Mesh;
 use std::io;
@@ -126,6 +126,22 @@ pub trait Flow<const D: usize>: Send {
     /// On ids that [`mesh`](Self::mesh) does not have.
     fn update(&self, blocks: Option<&[u32]>, snapshot: &mut Snapshot<D>)
     -> Result<(), SolverError>;
+
+    /// Means and extremes of the fluid: as [`fields::integrals`](crate::fields::integrals()) of a [`snapshot`](Self::snapshot), to
+    /// the bit. Brings blocks of a snapshot up to date as [`update`](Self::update) does: those asked for, and what is needed. Blocks
+    /// with nothing but fluid in them and beside them are added up where the flow is stepped, and not copied; with several ranks,
+    /// all blocks are.
+    ///
+    /// # Errors
+    /// Where memory is short or the device fails.
+    ///
+    /// # Panics
+    /// On ids that [`mesh`](Self::mesh) does not have.
+    fn integrals(
+        &self,
+        blocks: &[u32],
+        snapshot: &mut Snapshot<D>,
+    ) -> Result<Integrals, SolverError>;
 
     /// As [`snapshot`](Self::snapshot), in the memory of the device that steps the flow; of the host, where several ranks do. Takes
     /// 4 (1 + D) bytes a cell of it.

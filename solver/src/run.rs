@@ -5,6 +5,7 @@ mod density;
 #[cfg(test)]
 mod halo_tests;
 mod initial;
+mod integrals;
 mod level;
 mod part;
 pub(crate) mod saved;
@@ -16,6 +17,7 @@ use crate::{
     AdaptationLook, DeviceFields, Flow, ForceSample, InitialState, Interpolation, Lap, Plan,
     RunningMeans, Snapshot, SolverError, Work,
     adapt::own_mesh::OwnMesh,
+    fields::Integrals,
     kernels::{ExactSum, FlowKernels, SUMS},
     lattice::Lattice,
     ranks::{Comm, FailureGuard, Halo, Peers, link, make_rooms},
@@ -26,13 +28,14 @@ use cutlink_amr::dims;
 use cutlink_device::Route;
 use cutlink_voxelizer::Mesh;
 pub(crate) use initial::center;
+use integrals::Summed;
 use level::{Clock, State, Steps, step, timed};
 
 use std::{
     collections::VecDeque,
     io,
     marker::PhantomData,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, OnceLock, PoisonError},
 };
 
 /// Samples of forces that are kept until they are taken.
@@ -62,6 +65,8 @@ pub(crate) struct Run<'a, const D: usize, L, S: Storage, B: FlowKernels<D>> {
     looks: Vec<AdaptationLook>,
     /// Changes of the mesh so far.
     epoch: u64,
+    /// Who adds up what, once integrals were wanted of this mesh.
+    summed: OnceLock<Summed<B>>,
     /// The other ranks, if there are any.
     peers: Option<Peers<B>>,
     lattice: PhantomData<L>,
@@ -137,6 +142,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
             own: None,
             looks: Vec::new(),
             epoch: 0,
+            summed: OnceLock::new(),
             peers: None,
             lattice: PhantomData,
         })
@@ -185,6 +191,13 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
     /// To be called where buffers are replaced.
     fn forget_graphs(&mut self) {
         self.graphs = [None, None];
+    }
+
+    fn mesh_now(&self) -> Result<&Mesh<D>, SolverError> {
+        match &self.own {
+            None => Ok(self.plan.mesh),
+            Some(own) => own.on_host(&self.backend),
+        }
     }
 
     /// Forces of the state after the step that has just been done.
@@ -282,6 +295,14 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Run<
         self.update_fields(blocks, snapshot)
     }
 
+    fn integrals(
+        &self,
+        blocks: &[u32],
+        snapshot: &mut Snapshot<D>,
+    ) -> Result<Integrals, SolverError> {
+        self.sum_fluid(blocks, snapshot)
+    }
+
     fn device_fields(&self) -> Result<DeviceFields, SolverError> {
         self.fields_of_device()
     }
@@ -306,10 +327,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Run<
     }
 
     fn mesh(&self) -> Result<&Mesh<D>, SolverError> {
-        match &self.own {
-            None => Ok(self.plan.mesh),
-            Some(own) => own.on_host(&self.backend),
-        }
+        self.mesh_now()
     }
 
     fn messages(&self) -> Option<Route<String>> {

@@ -3,10 +3,10 @@
 #[path = "../../voxelizer/tests/files_kit/mod.rs"]
 mod files_kit;
 
-use cutlink_amr::{CellRef, dims};
+use cutlink_amr::{CellRef, OUTSIDE, dims};
 use cutlink_solver::Snapshot;
 use cutlink_solver::fields::{
-    Around, around, derive, gradient, q_criterion, velocity_at, vorticity,
+    Around, around, derive, gradient, gradients, q_criterion, velocity_at, vorticity,
 };
 use cutlink_voxelizer::Mesh;
 use files_kit::{Random, ball_mesh, random_mesh};
@@ -143,6 +143,46 @@ fn linear_fields_are_exact_beside_a_body() {
     // Refined around its surface: no refined cell that the surface divides is beside a leaf.
     linear_is_exact(&ball_mesh([5, 5], 4));
     linear_is_exact(&ball_mesh([4, 4, 4], 3));
+}
+
+/// Counts the blocks, and those without anything near.
+fn blocks_are_their_cells<const D: usize>(mesh: &Mesh<D>) -> [usize; 2] {
+    let cells = dims::cells(D);
+    let mut random = Random::new(7);
+    let count = mesh.forest.capacity() * cells;
+    let mut value = || random.below(1 << 24) as f32 / (1 << 24) as f32;
+    let velocity = [(); D].map(|()| (0..count).map(|_| value()).collect());
+    let mut of_block = vec![[[f64::NAN; D]; D]; cells];
+    let mut counts = [0; 2];
+    for block in mesh.forest.ids() {
+        gradients(mesh, &velocity, block, &mut of_block);
+        for (cell, found) in (0..).zip(&of_block) {
+            let one = gradient(mesh, &velocity, CellRef { block, cell });
+            assert_eq!(*found, one, "block {block}, cell {cell}");
+        }
+        let near = mesh.forest.neighbors_of(block);
+        let clear = |id| id < OUTSIDE && mesh.classes.solid[id as usize] == 0;
+        counts[0] += 1;
+        counts[1] += usize::from(near.into_iter().all(clear));
+    }
+    counts
+}
+
+#[test]
+fn gradients_of_a_block_are_those_of_its_cells() {
+    let mut all = [0; 2];
+    for counts in [
+        blocks_are_their_cells(&random_mesh(3, [3, 2, 2], 4)),
+        blocks_are_their_cells(&ball_mesh([5, 5], 4)),
+        blocks_are_their_cells(&ball_mesh([4, 4, 4], 3)),
+        blocks_are_their_cells(&emptied(ball_mesh([4, 3], 4))),
+    ] {
+        all = [all[0] + counts[0], all[1] + counts[1]];
+    }
+    assert!(
+        all[1] > 100 && all[0] > 2 * all[1],
+        "too few of a kind: {all:?}"
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Integrals of the flow over time: mean density, kinetic energy and enstrophy of the fluid, and the flow out through
 //! the open faces of the box; `integrals.csv`.
 //!
-//! In: snapshots. Out: SI units, in 2D per metre of depth. Flows are positive where fluid leaves the box; [`flux`]
+//! In: means over the fluid, and snapshots of the blocks at open faces. Out: SI units, in 2D per metre of depth. Flows are positive where fluid leaves the box; [`flux`]
 //! documents the summation.
 
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 };
 use cutlink_solver::{
     FaceCondition, ForceSample, Motion, Params, PatchCondition, Place, Snapshot,
-    fields::{flux, integrals},
+    fields::{self, blocks_around, blocks_at, flux},
 };
 use cutlink_voxelizer::Mesh;
 use serde_json::{Map, Value, json};
@@ -118,10 +118,24 @@ impl<const D: usize> Integrals<D> {
         self.every > 0 && step.is_multiple_of(self.every) && self.steps.last() != Some(&step)
     }
 
-    /// The integrals of a snapshot, with the mass exchanged with patches in the last step.
+    /// Ids of the blocks whose values a sample takes.
+    pub(crate) fn blocks(&self, mesh: &Mesh<D>) -> Vec<u32> {
+        let at_face = |&Opening { axis, side }: &Opening| blocks_at(mesh, axis, side == 1);
+        let mut blocks: Vec<u32> = self.openings.iter().flat_map(at_face).collect();
+        if let Some(line) = self.line {
+            let points: Vec<[f64; D]> = line.points(mesh).map(|(_, point)| point).collect();
+            blocks.extend(blocks_around(mesh, &points));
+        }
+        blocks.sort_unstable();
+        blocks.dedup();
+        blocks
+    }
+
+    /// Of means over the fluid, a snapshot of [`blocks`](Self::blocks), and the mass exchanged with patches in the last step.
     pub(crate) fn sample(
         &self,
         mesh: &Mesh<D>,
+        means: &fields::Integrals,
         snapshot: &Snapshot<D>,
         last: Option<&ForceSample>,
     ) -> Sample {
@@ -131,7 +145,6 @@ impl<const D: usize> Integrals<D> {
             density,
         } = self.units;
         let speed = self.units.velocity();
-        let means = integrals(mesh, snapshot);
         let area = length.powi(D as i32 - 1);
         let through = |&Opening { axis, side }: &Opening| {
             let flux = flux(mesh, snapshot, axis, side == 1);
@@ -156,11 +169,12 @@ impl<const D: usize> Integrals<D> {
     pub(crate) fn add(
         &mut self,
         mesh: &Mesh<D>,
+        means: &fields::Integrals,
         snapshot: &Snapshot<D>,
         last: Option<&ForceSample>,
     ) {
         self.steps.push(snapshot.step);
-        self.samples.push(self.sample(mesh, snapshot, last));
+        self.samples.push(self.sample(mesh, means, snapshot, last));
     }
 
     fn header(&self) -> String {

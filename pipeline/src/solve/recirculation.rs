@@ -120,18 +120,25 @@ fn numbers<const D: usize>(key: &str, given: &[f64]) -> Result<[f64; D], Error> 
 }
 
 impl<const D: usize> Line<D> {
+    /// Points half a cell apart, to the end of the box, with their distances from the first one.
+    pub(crate) fn points(self, mesh: &Mesh<D>) -> impl Iterator<Item = (f64, [f64; D])> {
+        let mut at = 0.0;
+        std::iter::from_fn(move || {
+            let here = at;
+            let point = std::array::from_fn(|a| self.from[a] + here * self.direction[a]);
+            let leaf = mesh.forest.leaf_at(point)?;
+            at += 0.5f64.powi(1 + i32::from(mesh.forest.level[leaf.block as usize]));
+            Some((here, point))
+        })
+    }
+
     /// The distance to where the velocity along the line first changes from negative to positive, in root cells; 0 if
     /// it is nowhere negative, NaN if it is negative up to the end of the box or to another body.
     ///
     /// Sampled every half cell, linear in between: second order, like the velocities.
     pub(crate) fn length(&self, mesh: &Mesh<D>, snapshot: &Snapshot<D>) -> f64 {
         let mut before: Option<[f64; 2]> = None;
-        let mut at = 0.0;
-        loop {
-            let point = std::array::from_fn(|a| self.from[a] + at * self.direction[a]);
-            let Some(leaf) = mesh.forest.leaf_at(point) else {
-                break;
-            };
+        for (at, point) in self.points(mesh) {
             let along = velocity_at(mesh, snapshot, point)
                 .map(|(_, u)| (0..D).map(|a| u[a] * self.direction[a]).sum::<f64>());
             match (before, along) {
@@ -142,7 +149,6 @@ impl<const D: usize> Line<D> {
                 (Some(_), None) => return 0.0,
                 _ => before = along.map(|now| [at, now]),
             }
-            at += 0.5f64.powi(1 + i32::from(mesh.forest.level[leaf.block as usize]));
         }
         match before {
             Some([_, back]) if back < 0.0 => f64::NAN,

@@ -12,7 +12,7 @@ use crate::{
     output,
     solve::{
         adapt::Looks,
-        bulk::{Bulk, Fluid},
+        bulk::Bulk,
         checkpoint::{self, Header},
         energy::Energy,
         hints,
@@ -26,7 +26,7 @@ use crate::{
     },
 };
 use cutlink_mesher::snap::Snapped;
-use cutlink_solver::{Flow, ForceSample, Snapshot, SolverError};
+use cutlink_solver::{Flow, ForceSample, Snapshot, SolverError, fields::Integrals as Means};
 use set_up::SetUp;
 use std::time::{Duration, Instant};
 
@@ -70,8 +70,9 @@ struct Run<'a, const D: usize> {
     /// `integrals.csv`.
     integral_lines: Option<Growing>,
     fields: FieldWriter<D>,
-    fluid: Fluid,
-    /// [`Flow::epoch`] of the mesh that `fluid` and the body of `fields` are of.
+    /// Ids of the blocks whose values `integrals` takes.
+    open: Vec<u32>,
+    /// [`Flow::epoch`] of the mesh that these and the body of `fields` are of.
     epoch: u64,
     /// How the mesh has followed the flow, and `adapt.csv`.
     adapted: Option<(Looks, Growing)>,
@@ -92,7 +93,7 @@ struct Run<'a, const D: usize> {
     /// Time of the last checkpoint, and its duration.
     last_save: Instant,
     save_time: Duration,
-    /// The blocks around probes, and all blocks, each at the last time that they were needed.
+    /// The blocks around probes, and all blocks or those that integrals need, each at the last time that they were needed.
     probed: Snapshot<D>,
     now: Snapshot<D>,
     _lock: FolderLock,
@@ -132,9 +133,7 @@ impl<const D: usize> Run<'_, D> {
         let most = self.most();
         self.observer.begin(most.saturating_sub(self.begun_at));
         if self.integrals.is_due(flow.steps()) {
-            flow.update(None, &mut self.now)?;
-            self.integrals
-                .add(flow.mesh()?, &self.now, self.last.as_ref());
+            self.add_integrals(flow)?;
         }
         self.write_fields(flow, Moment::Running)?;
         let every = self.resolved.checkpoint_every;
@@ -191,12 +190,11 @@ impl<const D: usize> Run<'_, D> {
         if !(watched || of_energy || of_integrals) {
             return Ok(None);
         }
-        flow.update(None, &mut self.now)?;
-        if of_integrals {
-            self.integrals
-                .add(flow.mesh()?, &self.now, self.last.as_ref());
-        }
-        let bulk = self.fluid.sum(&self.now);
+        let means = match of_integrals {
+            true => self.add_integrals(flow)?,
+            false => flow.integrals(&[], &mut self.now)?,
+        };
+        let bulk = Bulk::new(step, &means);
         if let Some(energy) = self.energy.as_mut().filter(|_| step.is_multiple_of(CHUNK)) {
             energy.add(&bulk);
         }
@@ -205,6 +203,14 @@ impl<const D: usize> Run<'_, D> {
         }
         self.looks.push(bulk);
         Ok(self.watch())
+    }
+
+    /// Adds a line of integrals, and returns the means of the fluid.
+    fn add_integrals(&mut self, flow: &dyn Flow<D>) -> Result<Means, Error> {
+        let means = flow.integrals(&self.open, &mut self.now)?;
+        let last = self.last.as_ref();
+        self.integrals.add(flow.mesh()?, &means, &self.now, last);
+        Ok(means)
     }
 
     fn watch(&self) -> Option<Growth> {

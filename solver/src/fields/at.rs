@@ -1,10 +1,9 @@
 //! Values between cell centres.
 
-use super::{gradient, is_solid, velocity_of};
+use super::{gradient, is_solid, toward, velocity_of};
 use crate::Snapshot;
 use cutlink_amr::{CellRef, NONE, NeighborCell, OUTSIDE, dims};
 use cutlink_voxelizer::Mesh;
-use std::collections::BTreeSet;
 
 /// The cells whose values a point between them has.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,36 +64,58 @@ pub fn around<const D: usize>(mesh: &Mesh<D>, point: [f64; D]) -> Option<Around<
 /// Ids of the blocks whose values [`velocity_at`] takes at some points, sorted; children of refined ones included. Points that have no
 /// value add none.
 pub fn blocks_around<const D: usize>(mesh: &Mesh<D>, points: &[[f64; D]]) -> Vec<u32> {
-    let mut reach = Reach {
-        mesh,
-        blocks: BTreeSet::new(),
-        surrounded: BTreeSet::new(),
-    };
-    for &point in points {
-        if let Some(leaf) = mesh.forest.leaf_at(point) {
-            reach.surround(leaf.block);
-        }
-    }
-    reach.blocks.into_iter().collect()
+    let holding = points
+        .iter()
+        .filter_map(|&point| mesh.forest.leaf_at(point));
+    let all = 0..dims::directions(D);
+    Reach::new(mesh, all.collect()).of(holding.map(|leaf| leaf.block))
+}
+
+/// Ids of the blocks whose values [`gradients`](super::gradients()) of some blocks take, sorted; children of refined ones included.
+pub(crate) fn blocks_of_gradients<const D: usize>(mesh: &Mesh<D>, blocks: &[u32]) -> Vec<u32> {
+    let faces = (0..D).flat_map(|axis| [-1, 1].map(|side| toward::<D>(axis, side)));
+    Reach::new(mesh, faces.collect()).of(blocks.iter().copied())
 }
 
 /// Blocks that gradients take values from.
 struct Reach<'a, const D: usize> {
     mesh: &'a Mesh<D>,
-    blocks: BTreeSet<u32>,
-    /// Those whose neighbours are among them.
-    surrounded: BTreeSet<u32>,
+    /// To the neighbours that count.
+    directions: Vec<usize>,
+    blocks: Vec<u32>,
+    /// By id, whether a block is among them, and whether its neighbours are.
+    is_in: Vec<bool>,
+    is_surrounded: Vec<bool>,
 }
 
-impl<const D: usize> Reach<'_, D> {
-    /// Adds a block and all around it; of coarser ones, whose values are carried by their gradients, those around them too.
+impl<'a, const D: usize> Reach<'a, D> {
+    fn new(mesh: &'a Mesh<D>, directions: Vec<usize>) -> Self {
+        let ids = mesh.forest.capacity();
+        Self {
+            mesh,
+            directions,
+            blocks: Vec::new(),
+            is_in: vec![false; ids],
+            is_surrounded: vec![false; ids],
+        }
+    }
+
+    /// All that some blocks reach, sorted.
+    fn of(mut self, blocks: impl Iterator<Item = u32>) -> Vec<u32> {
+        blocks.for_each(|block| self.surround(block));
+        self.blocks.sort_unstable();
+        self.blocks
+    }
+
+    /// Adds a block and its neighbours; of coarser ones, whose values are carried by their gradients, those beside them too.
     fn surround(&mut self, block: u32) {
-        if !self.surrounded.insert(block) {
+        if std::mem::replace(&mut self.is_surrounded[block as usize], true) {
             return;
         }
         self.add(block);
         let forest = &self.mesh.forest;
-        for direction in 0..dims::directions(D) {
+        for n in 0..self.directions.len() {
+            let direction = self.directions[n];
             match forest.neighbor(block, direction) {
                 OUTSIDE => {}
                 NONE => self.surround(forest.coarser_neighbor(block, direction)),
@@ -105,8 +126,12 @@ impl<const D: usize> Reach<'_, D> {
 
     /// Adds a block and its descendants.
     fn add(&mut self, block: u32) {
+        if std::mem::replace(&mut self.is_in[block as usize], true) {
+            return;
+        }
+        self.blocks.push(block);
         let first = self.mesh.forest.first_child[block as usize];
-        if self.blocks.insert(block) && first != NONE {
+        if first != NONE {
             (first..first + dims::children(D) as u32).for_each(|child| self.add(child));
         }
     }

@@ -9,10 +9,10 @@
 //! Exact for linear fields everywhere (but beside refined cells that the surface divides: their
 //! means are not of their centres). Second order between cells of one level; first order
 //! one-sided, and at the end of a level, where means and carried values are off by O(Δx²).
-//! Faces of the box count as ends, periodic ones too.
+//! Faces of the box count as ends, unless they are periodic.
 
 use super::{is_solid, velocity_of};
-use cutlink_amr::{CellRef, NeighborCell, dims};
+use cutlink_amr::{CellRef, NeighborCell, OUTSIDE, dims};
 use cutlink_voxelizer::Mesh;
 
 /// ∂u_i / ∂x_j of a cell as `[i][j]`, in 1 / Δt of the root level; zero in solid cells.
@@ -32,6 +32,99 @@ pub fn gradient<const D: usize>(
         }
     }
     out
+}
+
+/// The gradients of all cells of a block, each as by [`gradient`] to the bit; `out` has 4^D places. Only cells beside the surface, a
+/// coarser block or an end of the box are looked up one by one.
+///
+/// # Panics
+/// If `out` has another length.
+pub fn gradients<const D: usize>(
+    mesh: &Mesh<D>,
+    velocity: &[Vec<f32>; D],
+    block: u32,
+    out: &mut [[[f64; D]; D]],
+) {
+    let cells = dims::cells(D);
+    assert_eq!(out.len(), cells, "one gradient a cell");
+    let Some(around) = fluid_around(mesh, block) else {
+        for (cell, out) in (0..).zip(out) {
+            *out = gradient(mesh, velocity, CellRef { block, cell });
+        }
+        return;
+    };
+    let per_root = f64::from(1u32 << mesh.forest.level[block as usize]);
+    let value = |i: usize, block: u32, cell: usize| velocity[i][block as usize * cells + cell];
+    // What is missing is not read: those cells follow.
+    let there = around.map(|sides| sides.map(|id| id.unwrap_or(block)));
+    central(per_root, block, there, value, out);
+    for (axis, sides) in around.into_iter().enumerate() {
+        for (layer, _) in [0, 3].into_iter().zip(sides).filter(|(_, id)| id.is_none()) {
+            for cell in (0..cells).filter(|cell| cell >> (2 * axis) & 3 == layer) {
+                let at = CellRef {
+                    block,
+                    cell: cell as u32,
+                };
+                let along = derivative(mesh, velocity, at, axis);
+                (0..D).for_each(|i| out[cell][i][axis] = along[i]);
+            }
+        }
+    }
+}
+
+/// Gradients of a block by central differences over one cell; `around` are the blocks below and above it by axis, `value` the
+/// component of the velocity in a cell of a block.
+pub(crate) fn central<const D: usize>(
+    per_root: f64,
+    block: u32,
+    around: [[u32; 2]; D],
+    value: impl Fn(usize, u32, usize) -> f32,
+    out: &mut [[[f64; D]; D]],
+) {
+    for i in 0..D {
+        let u = |block: u32, cell: usize| f64::from(value(i, block, cell));
+        for (axis, [below, above]) in around.into_iter().enumerate() {
+            let stride = 1 << (2 * axis);
+            for first in (0..dims::cells(D)).filter(|cell| cell >> (2 * axis) & 3 == 0) {
+                let line = [
+                    u(below, first + 3 * stride),
+                    u(block, first),
+                    u(block, first + stride),
+                    u(block, first + 2 * stride),
+                    u(block, first + 3 * stride),
+                    u(above, first),
+                ];
+                for (n, of) in line.array_windows::<3>().enumerate() {
+                    let (down, up) = (of[1] - of[0], of[2] - of[1]);
+                    out[first + n * stride][i][axis] = (up + down) / 2.0 * per_root;
+                }
+            }
+        }
+    }
+}
+
+/// The blocks of the same level below and above a block by axis, where all their cells are fluid; none if not all of its own
+/// are, or the surface cuts any of them.
+pub(crate) fn fluid_around<const D: usize>(
+    mesh: &Mesh<D>,
+    block: u32,
+) -> Option<[[Option<u32>; 2]; D]> {
+    let is_fluid = |id: u32| mesh.classes.solid[id as usize] == 0;
+    if !is_fluid(block) || mesh.classes.boundary[block as usize] != 0 {
+        return None;
+    }
+    let beside = |axis: usize, side: i32| {
+        let id = mesh.forest.neighbor(block, toward::<D>(axis, side));
+        (id < OUTSIDE && is_fluid(id)).then_some(id)
+    };
+    Some(std::array::from_fn(|axis| {
+        [-1, 1].map(|side| beside(axis, side))
+    }))
+}
+
+/// The direction of a step along an axis; `side` is -1 or 1.
+pub(crate) fn toward<const D: usize>(axis: usize, side: i32) -> usize {
+    dims::direction::<D>(std::array::from_fn(|a| side * i32::from(a == axis)))
 }
 
 /// A value beside a cell, on the axis through its centre.
@@ -77,7 +170,7 @@ fn beside<const D: usize>(
     axis: usize,
     side: i32,
 ) -> Option<Beside<D>> {
-    let direction = dims::direction::<D>(std::array::from_fn(|a| if a == axis { side } else { 0 }));
+    let direction = toward::<D>(axis, side);
     let (distance, to) = match neighbor(mesh, at, axis, side, direction) {
         NeighborCell::Same(to) | NeighborCell::Refined(to) => (1.0, to),
         NeighborCell::Coarser(to) => (1.5, to),

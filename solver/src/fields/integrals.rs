@@ -4,13 +4,16 @@
 //! count with their whole volume, cells that the surface cuts too. Blocks are added up exactly: their order does not
 //! matter.
 
-use super::{gradient, is_solid, velocity_of, vorticity};
+use super::{gradients, is_solid, velocity_of, vorticity};
 use crate::{Snapshot, kernels::ExactSum};
 use cutlink_amr::{CellRef, dims};
 use cutlink_voxelizer::Mesh;
 use rayon::prelude::*;
 
-/// Means over the volume of the fluid.
+/// Most cells of a block.
+const MOST: usize = 64;
+
+/// Means over the volume of the fluid, and extremes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Integrals {
     /// Volume of the fluid cells, in root cells.
@@ -19,8 +22,75 @@ pub struct Integrals {
     pub density: f64,
     /// Mean of ρ u² / 2.
     pub kinetic_energy: f64,
-    /// Mean of |ω|² / 2, by [`gradient`](super::gradient()).
+    /// Mean of |ω|² / 2, by [`gradients`](super::gradients()).
     pub enstrophy: f64,
+    /// The largest speed.
+    pub fastest: f64,
+    /// The smallest and the largest density; infinities of the wrong sign where there is no fluid.
+    pub densities: [f64; 2],
+}
+
+/// Sums and extremes over fluid cells.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FluidSums {
+    /// Of volume; of density, ρ u² / 2 and |ω|² / 2 times volume.
+    pub(crate) totals: [ExactSum; 4],
+    /// The largest square of a speed.
+    pub(crate) square: f64,
+    /// The smallest and the largest density.
+    pub(crate) densities: [f64; 2],
+}
+
+impl FluidSums {
+    pub(crate) const NONE: Self = Self {
+        totals: [ExactSum::ZERO; 4],
+        square: 0.0,
+        densities: [f64::INFINITY, f64::NEG_INFINITY],
+    };
+
+    /// Of cells of a block: density, velocity and gradient of each. They are added up in their order.
+    pub(crate) fn of_block<const D: usize>(
+        volume: f64,
+        cells: impl Iterator<Item = (f64, [f64; D], [[f64; D]; D])>,
+    ) -> Self {
+        let (mut sums, mut all) = ([0.0; 4], Self::NONE);
+        let squared = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>();
+        for (density, velocity, slope) in cells {
+            let square = squared(&velocity);
+            sums[0] += volume;
+            sums[1] += volume * density;
+            sums[2] += 0.5 * volume * density * square;
+            sums[3] += 0.5 * volume * squared(&vorticity(&slope));
+            all.square = all.square.max(square);
+            all.densities[0] = all.densities[0].min(density);
+            all.densities[1] = all.densities[1].max(density);
+        }
+        all.totals = sums.map(ExactSum::from);
+        all
+    }
+
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        for (sum, more) in self.totals.iter_mut().zip(other.totals) {
+            *sum += more;
+        }
+        self.square = self.square.max(other.square);
+        self.densities[0] = self.densities[0].min(other.densities[0]);
+        self.densities[1] = self.densities[1].max(other.densities[1]);
+        self
+    }
+
+    pub(crate) fn means(self) -> Integrals {
+        let [volume, density, kinetic_energy, enstrophy] = self.totals.map(ExactSum::value);
+        let mean = |sum: f64| sum / volume.max(f64::MIN_POSITIVE);
+        Integrals {
+            volume,
+            density: mean(density),
+            kinetic_energy: mean(kinetic_energy),
+            enstrophy: mean(enstrophy),
+            fastest: self.square.sqrt(),
+            densities: self.densities,
+        }
+    }
 }
 
 /// What leaves through a face, a root step: negative where it enters.
@@ -36,41 +106,50 @@ pub struct Flux {
 
 /// Means over the fluid; zero where there is none. Cost: a velocity gradient a cell.
 pub fn integrals<const D: usize>(mesh: &Mesh<D>, snapshot: &Snapshot<D>) -> Integrals {
+    let leaves: Vec<u32> = mesh.forest.leaves().collect();
+    sums(mesh, snapshot, &leaves).means()
+}
+
+/// Sums over the fluid cells of some leaf blocks.
+pub(crate) fn sums<const D: usize>(
+    mesh: &Mesh<D>,
+    snapshot: &Snapshot<D>,
+    blocks: &[u32],
+) -> FluidSums {
     let of_block = |&block: &u32| {
         let level = i32::from(mesh.forest.level[block as usize]);
-        let volume = 0.5f64.powi(level * D as i32);
-        let mut sums = [0.0; 4];
-        for cell in 0..dims::cells(D) as u32 {
-            let at = CellRef { block, cell };
-            if is_solid(mesh, at) {
-                continue;
-            }
-            let density = density_of(snapshot, at);
-            let square = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>();
-            let curl = vorticity(&gradient(mesh, &snapshot.velocity, at));
-            sums[0] += volume;
-            sums[1] += volume * density;
-            sums[2] += 0.5 * volume * density * square(&velocity_of(&snapshot.velocity, at));
-            sums[3] += 0.5 * volume * square(&curl);
-        }
-        sums
+        let mut slopes = [[[0.0; D]; D]; MOST];
+        let slopes = &mut slopes[..dims::cells(D)];
+        gradients(mesh, &snapshot.velocity, block, slopes);
+        let cells = (0..).map(|cell| CellRef { block, cell }).zip(&*slopes);
+        let fluid = cells.filter(|(at, _)| !is_solid(mesh, *at));
+        let values = fluid.map(|(at, slope)| {
+            let velocity = velocity_of(&snapshot.velocity, at);
+            (density_of(snapshot, at), velocity, *slope)
+        });
+        FluidSums::of_block(0.5f64.powi(level * D as i32), values)
     };
-    let leaves: Vec<u32> = mesh.forest.leaves().collect();
-    let blocks: Vec<[f64; 4]> = leaves.par_iter().map(of_block).collect();
-    let sum = |i: usize| blocks.iter().map(|block| block[i]).collect::<ExactSum>();
-    let [volume, density, kinetic_energy, enstrophy] = [0, 1, 2, 3].map(|i| sum(i).value());
-    let mean = |sum: f64| sum / volume.max(f64::MIN_POSITIVE);
-    Integrals {
-        volume,
-        density: mean(density),
-        kinetic_energy: mean(kinetic_energy),
-        enstrophy: mean(enstrophy),
-    }
+    let all = blocks.par_iter().map(of_block);
+    all.reduce(|| FluidSums::NONE, FluidSums::and)
+}
+
+/// Leaf blocks at a face of the box.
+pub fn blocks_at<const D: usize>(
+    mesh: &Mesh<D>,
+    axis: usize,
+    upper: bool,
+) -> impl Iterator<Item = u32> {
+    mesh.forest.leaves().filter(move |&block| {
+        let level = mesh.forest.level[block as usize];
+        let last = (mesh.forest.root[axis] << level) as i32 - 1;
+        let wanted = if upper { last } else { 0 };
+        mesh.forest.coord[block as usize][axis] == wanted
+    })
 }
 
 /// What leaves through a face of the box: the sum, over the fluid leaf cells next to it, of the velocity along the outward
 /// normal (for the mass times the density) by the area of a cell's face. Velocities are those of cell centres, half a cell
-/// inside. `upper` is the face at the upper end of the axis.
+/// inside. `upper` is the face at the upper end of the axis. Takes values of [`blocks_at`] the face.
 pub fn flux<const D: usize>(
     mesh: &Mesh<D>,
     snapshot: &Snapshot<D>,
@@ -79,13 +158,8 @@ pub fn flux<const D: usize>(
 ) -> Flux {
     let (layer, outward) = if upper { (3, 1.0) } else { (0, -1.0) };
     let mut sums = [ExactSum::default(); 3];
-    for block in mesh.forest.leaves() {
+    for block in blocks_at(mesh, axis, upper) {
         let level = mesh.forest.level[block as usize];
-        let last = (mesh.forest.root[axis] << level) as i32 - 1;
-        let wanted = if upper { last } else { 0 };
-        if mesh.forest.coord[block as usize][axis] != wanted {
-            continue;
-        }
         let area = 0.5f64.powi(i32::from(level) * (D as i32 - 1));
         for cell in 0..dims::cells(D) as u32 {
             let at = CellRef { block, cell };

@@ -12,7 +12,8 @@
 //! | `wall` | density and shear at places of a wall |
 //!
 //! Refined blocks have values too, of their own cells. Determinism: the same values for any
-//! number of threads. Cost: 2 D neighbours a cell, looked up where they are of another block.
+//! number of threads. Cost: 2 D neighbours a cell, which are looked up one by one only beside the surface and other levels
+//! ([`gradients`]).
 
 mod at;
 mod derived;
@@ -20,10 +21,13 @@ mod gradient;
 mod integrals;
 mod wall;
 
+pub(crate) use at::blocks_of_gradients;
 pub use at::{Around, around, blocks_around, velocity_at};
 pub use derived::{q_criterion, vorticity};
-pub use gradient::gradient;
-pub use integrals::{Flux, Integrals, flux, integrals};
+pub(crate) use gradient::{central, fluid_around, toward};
+pub use gradient::{gradient, gradients};
+pub(crate) use integrals::{FluidSums, sums};
+pub use integrals::{Flux, Integrals, blocks_at, flux, integrals};
 pub use wall::{WallPlace, WallState, wall_state};
 
 use crate::Snapshot;
@@ -57,14 +61,16 @@ pub fn derive<const D: usize>(mesh: &Mesh<D>, snapshot: &Snapshot<D>) -> Derived
         .enumerate()
         .filter(|(block, _)| mesh.forest.level[*block] != FREE)
         .for_each(|(block, (vorticity, q))| {
-            for (cell, (w, q)) in vorticity.chunks_exact_mut(components).zip(q).enumerate() {
-                let (block, cell) = (block as u32, cell as u32);
-                let a = gradient(mesh, &snapshot.velocity, CellRef { block, cell });
-                let full = self::vorticity(&a);
+            let mut slopes = [[[0.0; D]; D]; 64];
+            let slopes = &mut slopes[..cells];
+            gradients(mesh, &snapshot.velocity, block as u32, slopes);
+            let to = vorticity.chunks_exact_mut(components).zip(q);
+            for (a, (w, q)) in slopes.iter().zip(to) {
+                let full = self::vorticity(a);
                 for (to, from) in w.iter_mut().zip(&full[3 - components..]) {
                     *to = *from as f32;
                 }
-                *q = q_criterion(&a) as f32;
+                *q = q_criterion(a) as f32;
             }
         });
     Derived { vorticity, q }

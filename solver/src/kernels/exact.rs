@@ -22,6 +22,9 @@ const LIMIT: f64 = (1u64 << 44) as f64;
 const NOT_A_NUMBER: i128 = i128::MIN;
 
 impl ExactSum {
+    /// Of no numbers.
+    pub const ZERO: Self = Self([0; 2]);
+
     fn of_bits(bits: i128) -> Self {
         let bits = bits as u128;
         Self([bits as u64, (bits >> 64) as u64])

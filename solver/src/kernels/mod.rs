@@ -13,6 +13,7 @@
 //! | [`put_by_block`](FlowKernels::put_by_block), [`fill_refined`](FlowKernels::fill_refined) | density and velocity by block id and cell | `by_block` |
 //! | [`accumulate`](FlowKernels::accumulate) | running means of density and velocity | `accumulate` |
 //! | [`indicate`](FlowKernels::indicate) | largest value of an indicator over each slot's cells | `indicate` |
+//! | [`integrate`](FlowKernels::integrate) | sums and extremes over blocks with nothing but fluid in them and beside them | `integrate` |
 //! | [`seed`](FlowKernels::seed) | populations of a level whose blocks have changed | `seed` |
 //! | [`TopologyKernels`] | tables, marks and transfers of a mesh that changes | [`topology`](TopologyKernels) |
 //! | [`narrow`](FlowKernels::narrow), [`widen`](FlowKernels::widen) | values to 16-bit populations and back, as the other stages do | `convert` |
@@ -35,8 +36,8 @@ pub use topology::TopologyKernels;
 
 use crate::{
     Communicator, F16, Flow, Indicator, Plan, SolverError, adapt::transfer::SlotSource,
-    lattice::Lattice, ranks::Listed, run::snapshot::RefinedBlocks, sponge::Damped,
-    storage::Storage, tables::Level,
+    fields::FluidSums, lattice::Lattice, ranks::Listed, run::snapshot::RefinedBlocks,
+    sponge::Damped, storage::Storage, tables::Level,
 };
 use bytemuck::{Pod, Zeroable};
 use cutlink_amr::dims;
@@ -383,6 +384,17 @@ pub trait FlowKernels<const D: usize>: TopologyKernels<D> + sealed::Sealed {
         what: Indicator,
         fields: &Self::Buf<f32>,
     ) -> Result<Self::Buf<f32>, SolverError>;
+
+    /// Sums and extremes over the cells of some slots, of the values that [`macroscopic`](Self::macroscopic) gives; vorticity is of
+    /// central differences. All cells of these slots are fluid, and so are those of the slots of this level beside each of their
+    /// faces. The sums of a slot are in the order of its cells, those of slots exact.
+    fn integrate<L: Lattice, S: Storage>(
+        &self,
+        level: &Level<D, Self>,
+        slots: &Self::Buf<u32>,
+        half_step: [S::Real; 3],
+        from: &Self::Buf<S>,
+    ) -> Result<FluidSums, SolverError>;
 
     /// All populations `to` of a level whose blocks have changed: copied, interpolated by parabolas that keep the mean of
     /// the coarser cell, or averaged, so that mass and momentum are kept. Cells of which nothing is known are at rest

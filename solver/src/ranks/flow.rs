@@ -9,6 +9,7 @@ use crate::{
     AdaptationLook, DeviceFields, Flow, ForceSample, InitialState, Lap, RunningMeans, Snapshot,
     SolverError,
     adapt::own_mesh::{OwnMesh, topology},
+    fields::{Integrals, integrals},
     kernels::{ExactSum, FlowKernels, cpu::by_block},
     lattice::Lattice,
     run::{
@@ -248,6 +249,15 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
         let levels = self.local.whole.levels();
         let write = |level: usize, rows: &mut [&mut [f32]]| self.write_fields(level, rows);
         snapshot::fill(self.mesh()?, levels, Blocks::All, snapshot, write)
+    }
+
+    fn integrals(
+        &self,
+        blocks: &[u32],
+        snapshot: &mut Snapshot<D>,
+    ) -> Result<Integrals, SolverError> {
+        self.update(Some(blocks), snapshot)?;
+        Ok(integrals(self.mesh()?, snapshot))
     }
 
     fn sample(&self, means: &mut RunningMeans<D>) -> Result<(), SolverError> {

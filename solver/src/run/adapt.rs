@@ -15,7 +15,7 @@ use crate::{
 };
 use cutlink_amr::NONE;
 use cutlink_voxelizer::AdaptedBlocks;
-use std::{io, time::Instant};
+use std::{io, sync::OnceLock, time::Instant};
 
 impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S, B> {
     pub(super) fn adapt_if_due(&mut self) -> Result<(), SolverError> {
@@ -132,6 +132,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         from: Option<&Seeds<B>>,
     ) -> Result<(), SolverError> {
         self.forget_graphs();
+        self.summed = OnceLock::new();
         // Between root steps the second buffers hold nothing that is read again: the new populations take their memory, and
         // then the old populations' memory is that of the new second buffers.
         let mut spare = Vec::new();

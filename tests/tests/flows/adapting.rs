@@ -41,7 +41,7 @@ fn by<const D: usize>(indicator: Indicator, levels: usize, refine: f64) -> Adapt
 }
 
 /// A periodic box of root cells.
-fn torus<const D: usize>(cells: [u32; D]) -> Mesh<D>
+pub(super) fn torus<const D: usize>(cells: [u32; D]) -> Mesh<D>
 where
     cutlink_mesher::exact::Facet<D>: cutlink_mesher::exact::Exact<D>,
 {

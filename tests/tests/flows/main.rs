@@ -8,6 +8,7 @@
 //! | `ducts` | an inlet and an outlet by patch; a plate thinner than a cell |
 //! | `halves` | populations in 16 bits: conversions against IEEE, decay, drag and mass against f64 and f32 |
 //! | `inclined` | Poiseuille and Couette flow along walls inclined by 20 degrees: order at cut links |
+//! | `integrals` | sums over the fluid: against those of a snapshot, and of Taylor-Green vortices |
 //! | `lids` | a lid of cut links against one of the box; what walls do on the whole |
 //! | `modeled` | walls by the law of the wall: friction of a stream along inclined walls, restarts, both backends |
 //! | `operators` | cumulants, KBC, eddy viscosity: order, channels, flows that the mesh does not resolve |
@@ -28,6 +29,7 @@ mod ducts;
 mod facets;
 mod halves;
 mod inclined;
+mod integrals;
 mod lids;
 mod modeled;
 mod operators;

@@ -7,23 +7,27 @@ use crate::{
     output,
     solve::{bulk::Bulk, means::Statistics, parts::Parts, resolve::Until, watch::Growth},
 };
-use cutlink_solver::{Flow, Snapshot};
-use cutlink_voxelizer::Mesh;
+use cutlink_solver::Flow;
 use serde_json::json;
 
 /// Mach number and pressure variation (over ρ c²) above which compressibility is reported as high.
 const COMPRESSIBLE: [f64; 2] = [0.3, 0.05];
 
 impl<const D: usize> Run<'_, D> {
-    /// Pressure and friction forces of a body whose momentum exchange is known at the root step of the snapshot.
-    fn parts(&self, mesh: &Mesh<D>, snapshot: &Snapshot<D>) -> Option<Parts<D>> {
-        let sample = self.last.as_ref().filter(|s| s.step == snapshot.step)?;
-        let (surface, params) = (self.surface?, &self.resolved.params);
-        let walls = match self.fields.body() {
-            Some(body) => body.forces(mesh, snapshot),
-            None => Body::new(mesh, surface, params).forces(mesh, snapshot),
+    /// Pressure and friction forces of a body whose momentum exchange is known at this root step.
+    fn parts(&mut self, flow: &dyn Flow<D>) -> Result<Option<Parts<D>>, Error> {
+        let sample = self.last.as_ref().filter(|s| s.step == flow.steps());
+        let (Some(sample), Some(surface)) = (sample, self.surface) else {
+            return Ok(None);
         };
-        Some(Parts::new(&self.history, &params.patches, &walls, sample))
+        flow.update(None, &mut self.now)?;
+        let (mesh, params, now) = (flow.mesh()?, &self.resolved.params, &self.now);
+        let walls = match self.fields.body() {
+            Some(body) => body.forces(mesh, now),
+            None => Body::new(mesh, surface, params).forces(mesh, now),
+        };
+        let parts = Parts::new(&self.history, &params.patches, &walls, sample);
+        Ok(Some(parts))
     }
 
     /// Writes the final outputs; an error if something in the flow grows without bound.
@@ -43,12 +47,12 @@ impl<const D: usize> Run<'_, D> {
         if sound && self.resolved.checkpoint_at_end && self.saved != Some(flow.steps()) {
             self.save(flow)?;
         }
-        flow.update(None, &mut self.now)?;
-        let bulk = self.fluid.sum(&self.now);
-        let integrals = self
-            .integrals
-            .sample(flow.mesh()?, &self.now, self.last.as_ref());
-        let parts = self.parts(flow.mesh()?, &self.now);
+        let (step, mesh) = (flow.steps(), flow.mesh()?);
+        let means = flow.integrals(&self.open, &mut self.now)?;
+        let bulk = Bulk::new(step, &means);
+        let last = self.last.as_ref();
+        let integrals = self.integrals.sample(mesh, &means, &self.now, last);
+        let parts = self.parts(flow)?;
         let statistics = Statistics::new(&self.history);
         let folder = &self.resolved.folder;
         if let Some(plot) = statistics.plot() {

@@ -4,7 +4,7 @@ use super::Run;
 use crate::{
     error::Error,
     fields::Body,
-    solve::{adapt::Looks, bulk::Fluid, history::Growing},
+    solve::{adapt::Looks, history::Growing},
 };
 use cutlink_solver::{Flow, Params};
 use std::fs;
@@ -29,7 +29,7 @@ impl<const D: usize> Run<'_, D> {
         self.epoch = flow.epoch();
         self.each = flow.updates();
         self.updates += steps as f64 * self.each as f64;
-        self.fluid = Fluid::new(flow.mesh()?);
+        self.open = self.integrals.blocks(flow.mesh()?);
         if let Some(surface) = self.surface.filter(|_| self.fields.needs_body()) {
             let body = Body::new(flow.mesh()?, surface, &self.resolved.params);
             self.fields.set_body(body);

@@ -14,7 +14,6 @@ use crate::{
     pool,
     solve::{
         begin::{note_changes, open, set},
-        bulk::Fluid,
         case::{Case, DomainTable, PatchKind, PatchTable},
         checkpoint::{self, Header},
         earlier::{self, Earlier},
@@ -463,6 +462,7 @@ where
     if let Some(surface) = inputs.surfaces.snapped.filter(|_| fields.needs_body()) {
         fields = fields.with_body(Body::new(flow.mesh()?, surface, &resolved.params));
     }
+    let open = begun.integrals.blocks(flow.mesh()?);
     let mut run = Run {
         options,
         observer,
@@ -477,7 +477,7 @@ where
         integrals: begun.integrals,
         integral_lines: None,
         fields,
-        fluid: Fluid::new(flow.mesh()?),
+        open,
         epoch: flow.epoch(),
         adapted: None,
         each: flow.updates(),

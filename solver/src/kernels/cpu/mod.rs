@@ -16,6 +16,7 @@ mod fixture;
 mod forces;
 mod halo;
 mod indicate;
+mod integrate;
 mod macroscopic;
 mod mass;
 mod moments;
@@ -33,6 +34,7 @@ mod wish;
 use super::{Between, ExactSum, FlowKernels, Relaxation, SUMS, Transfer};
 use crate::{
     Communicator, F16, Flow, Indicator, LatticeKind, Plan, SolverError,
+    fields::FluidSums,
     lattice::{D2Q9, D3Q19, D3Q27, Lattice, MOST},
     plan::{self, Starts},
     ranks::Listed,
@@ -401,6 +403,18 @@ impl<const D: usize> FlowKernels<D> for Host {
         fields: &Vec<f32>,
     ) -> Result<Vec<f32>, SolverError> {
         Ok(indicate::indicate(level, what, fields))
+    }
+
+    fn integrate<L: Lattice, S: Storage>(
+        &self,
+        level: &Level<D, Self>,
+        slots: &Vec<u32>,
+        half_step: [S::Real; 3],
+        from: &Vec<S>,
+    ) -> Result<FluidSums, SolverError> {
+        Ok(integrate::integrate::<D, L, S>(
+            level, slots, half_step, from,
+        ))
     }
 
     fn seed<L: Lattice, S: Storage>(

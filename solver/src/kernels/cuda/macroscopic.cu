@@ -1,49 +1,21 @@
 // Density and velocity from populations: one thread block a slot, one thread a cell.
 
-#include "collide.cuh"
-
-template <class T>
-struct Vector {
-    T v[3];
-};
-
-// Density less 1 and momentum of a cell.
-template <class L, class S>
-__device__ Real<S> sums(const S* from, uint32_t slot, int cell, Real<S> (&j)[D]) {
-    using T = Real<S>;
-    T rho = T(0);
-    for (int a = 0; a < D; a++) {
-        j[a] = T(0);
-    }
-#pragma unroll
-    for (int q = 0; q < L::Q; q++) {
-        const T f = widen(from[(static_cast<size_t>(slot) * L::Q + q) * CELLS + cell]);
-        rho += f;
-#pragma unroll
-        for (int a = 0; a < D; a++) {
-            j[a] += T(L::c(q, a)) * f;
-        }
-    }
-    return rho;
-}
+#include "macroscopic.cuh"
 
 template <class L, class S>
 __device__ void macroscopic(const uint64_t* solid, uint32_t first, const Vector<Real<S>>& half_step, const S* from,
                             float* out) {
-    using T = Real<S>;
     const uint32_t slot = first + blockIdx.x;
     const int cell = threadIdx.x;
     if (cell >= CELLS) {
         return;
     }
     float* row = out + static_cast<size_t>(blockIdx.x) * (1 + D) * CELLS + cell;
-    T j[D];
-    const T density = T(1) + sums<L>(from, slot, cell, j);
+    float here[1 + D];
+    fields<L>(from, slot, cell, half_step, here);
     const bool is_solid = solid[slot] >> cell & 1;
-    row[0] = is_solid ? 1.0f : static_cast<float>(density);
-    for (int a = 0; a < D; a++) {
-        // After collision half a step of the acceleration too much is in the momentum.
-        row[(1 + a) * CELLS] = is_solid ? 0.0f : static_cast<float>(j[a] / density - half_step.v[a]);
+    for (int n = 0; n <= D; n++) {
+        row[n * CELLS] = is_solid ? (n == 0 ? 1.0f : 0.0f) : here[n];
     }
 }
 

@@ -12,6 +12,7 @@ mod exchange;
 mod forces;
 mod halo;
 mod indicate;
+mod integrate;
 mod macroscopic;
 mod mass;
 mod seed;
@@ -25,6 +26,7 @@ mod wish;
 use super::{Between, ExactSum, FlowKernels, Relaxation, Transfer};
 use crate::{
     Communicator, F16, Flow, Indicator, Plan, SolverError,
+    fields::FluidSums,
     lattice::Lattice,
     plan::{self, Starts},
     ranks::Listed,
@@ -52,6 +54,7 @@ static HALO: [Module; 2] = cutlink_device::cuda_modules!("halo");
 static FORCES: [Module; 2] = cutlink_device::cuda_modules!("forces");
 static MACROSCOPIC: [Module; 2] = cutlink_device::cuda_modules!("macroscopic");
 static INDICATE: [Module; 2] = cutlink_device::cuda_modules!("indicate");
+static INTEGRATE: [Module; 2] = cutlink_device::cuda_modules!("integrate");
 static SEED: [Module; 2] = cutlink_device::cuda_modules!("seed");
 static TABLES: [Module; 2] = cutlink_device::cuda_modules!("tables");
 static WISH: [Module; 2] = cutlink_device::cuda_modules!("wish");
@@ -324,6 +327,16 @@ impl<const D: usize> FlowKernels<D> for Cuda {
         fields: &CudaBuf<f32>,
     ) -> Result<CudaBuf<f32>, SolverError> {
         indicate::indicate(self, level, what, fields)
+    }
+
+    fn integrate<L: Lattice, S: Storage>(
+        &self,
+        level: &Level<D, Self>,
+        slots: &CudaBuf<u32>,
+        half_step: [S::Real; 3],
+        from: &CudaBuf<S>,
+    ) -> Result<FluidSums, SolverError> {
+        integrate::integrate::<D, L, S>(self, level, slots, half_step, from)
     }
 
     fn seed<L: Lattice, S: Storage>(

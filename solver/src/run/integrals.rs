@@ -1,0 +1,82 @@
+//! Integrals of the fluid: where nothing is near, by the backend; elsewhere from a snapshot of some blocks.
+
+use super::Run;
+use crate::{
+    Snapshot, SolverError,
+    fields::{FluidSums, Integrals, blocks_of_gradients, fluid_around, sums},
+    kernels::FlowKernels,
+    lattice::Lattice,
+    storage::Storage,
+};
+use cutlink_device::Backend;
+use cutlink_voxelizer::Mesh;
+
+/// How the leaves of a mesh are shared.
+#[derive(Debug)]
+pub(crate) struct Summed<B: Backend> {
+    /// Slots by level, for the backend.
+    slots: Vec<B::Buf<u32>>,
+    /// The other leaves by block id, and the blocks whose values their gradients take.
+    others: Vec<u32>,
+    near: Vec<u32>,
+}
+
+/// Whether a leaf has nothing but fluid in it, and leaves of its level likewise beside each of its faces. Means of refined blocks are not
+/// in the populations of their level.
+fn is_clear<const D: usize>(mesh: &Mesh<D>, block: u32) -> bool {
+    let is_leaf = |id: Option<u32>| id.is_some_and(|id| mesh.forest.is_leaf(id));
+    fluid_around(mesh, block).is_some_and(|sides| sides.into_iter().flatten().all(is_leaf))
+}
+
+impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S, B> {
+    fn share_leaves(&self) -> Result<Summed<B>, SolverError> {
+        let mesh = self.mesh_now()?;
+        let (mut slots, mut others) = (Vec::new(), Vec::new());
+        for state in &self.levels {
+            let blocks = self.backend.download(&state.blocks)?;
+            let mut clear = Vec::new();
+            for (slot, &block) in (0..).zip(&blocks) {
+                if !mesh.forest.is_leaf(block) {
+                    continue;
+                }
+                match is_clear(mesh, block) {
+                    true => clear.push(slot),
+                    false => others.push(block),
+                }
+            }
+            slots.push(self.backend.upload(clear)?);
+        }
+        let near = blocks_of_gradients(mesh, &others);
+        Ok(Summed {
+            slots,
+            others,
+            near,
+        })
+    }
+
+    /// See [`Flow::integrals`](crate::Flow::integrals).
+    pub(super) fn sum_fluid(
+        &self,
+        blocks: &[u32],
+        snapshot: &mut Snapshot<D>,
+    ) -> Result<Integrals, SolverError> {
+        let summed = match self.summed.get() {
+            Some(summed) => summed,
+            None => {
+                let fresh = self.share_leaves()?;
+                self.summed.get_or_init(|| fresh)
+            }
+        };
+        let mut all = FluidSums::NONE;
+        for (state, slots) in self.levels.iter().zip(&summed.slots) {
+            let (level, now) = (&state.level, &state.now);
+            let of_level = self
+                .backend
+                .integrate::<L, S>(level, slots, state.half_step, now)?;
+            all = all.and(of_level);
+        }
+        self.update_fields(Some(&[&summed.near, blocks].concat()), snapshot)?;
+        let mesh = self.mesh_now()?;
+        Ok(all.and(sums(mesh, snapshot, &summed.others)).means())
+    }
+}
