@@ -1,7 +1,7 @@
 //! How a flow is shared among ranks, for the forecast and the summary; and the processes that share it.
 //!
 //! **Efficiency**: the time of a root step on one rank, over that on N ranks times N. A step on N ranks takes the largest
-//! share of the work, then the messages: [`exchanges`](Shares::exchanges) one after the other, each with the same delay, and
+//! share of the work, then the messages: [`exchanges`](RankSheet::exchanges) one after the other, each with the same delay, and
 //! the bytes of the rank that receives most. Nothing is taken to hide messages. The constants of [`Costs`] are measured
 //! (`docs/performance.md`, "Forecast of ranks").
 
@@ -18,8 +18,6 @@ pub(crate) struct Shares {
     ranks: Vec<RankSheet>,
     /// What carries messages, once the flow has started.
     messages: Option<String>,
-    /// Exchanges of messages in a root step, each of which waits for the one before.
-    exchanges: u64,
 }
 
 /// Bytes of populations per second that steps of plain blocks reach on one H100.
@@ -87,14 +85,17 @@ impl Shares {
         Ok(Self {
             ranks,
             messages: None,
-            exchanges: exchanges(plan.levels.len()),
         })
+    }
+
+    fn exchanges(&self) -> u64 {
+        self.ranks[0].exchanges
     }
 
     /// A forecast of the efficiency; see the module.
     fn efficiency(&self, costs: &Costs) -> f64 {
         let ranks = self.ranks.len() as f64;
-        let messages = self.exchanges as f64 * costs.exchange
+        let messages = self.exchanges() as f64 * costs.exchange
             + self.most(|rank| rank.received) as f64 / costs.rate;
         let step = self.imbalance() * costs.step / ranks + messages;
         costs.step / (ranks * step)
@@ -145,7 +146,7 @@ impl Shares {
             "ranks": self.ranks.len(),
             "messages": self.messages,
             "imbalance": self.imbalance(),
-            "exchanges": self.exchanges,
+            "exchanges": self.exchanges(),
             "efficiency": costs.map(|costs| self.efficiency(costs)),
             "blocks": of(|rank| rank.blocks),
             "halo_blocks": of(|rank| rank.halo_blocks),
@@ -163,18 +164,11 @@ impl Shares {
             self.most(|rank| rank.blocks),
             self.most(|rank| rank.halo_blocks),
             bytes(self.most(|rank| rank.received)),
-            self.exchanges,
+            self.exchanges(),
             bytes(self.most(|rank| rank.bytes)),
             100.0 * self.efficiency(costs),
         )
     }
-}
-
-/// Exchanges in a root step of so many levels: of populations after each step of the finest level, of moments before every
-/// second one of several levels.
-fn exchanges(levels: usize) -> u64 {
-    let steps = 1 << (levels - 1);
-    steps + steps / 2
 }
 
 /// The processes that share a flow.
@@ -227,29 +221,23 @@ mod tests {
     use super::*;
 
     /// Two equal ranks of a flow whose root step takes so many milliseconds on one H100.
-    fn on_two_gpus(step_ms: f64, levels: usize, received: u64) -> f64 {
+    fn on_two_gpus(step_ms: f64, exchanges: u64, received: u64) -> f64 {
         let rank = RankSheet {
             blocks: 1,
             halo_blocks: 1,
             work: 0.5,
             bytes: 1,
             received,
+            exchanges,
         };
         let shares = Shares {
             ranks: vec![rank.clone(), rank],
             messages: None,
-            exchanges: exchanges(levels),
         };
         shares.efficiency(&Costs {
             step: step_ms * 1e-3,
             ..Costs::of(Memory::Device)
         })
-    }
-
-    #[test]
-    fn levels_that_meet_share_their_exchanges() {
-        // 1.5 · 2^(L-1), and one of populations alone where there is one level.
-        assert_eq!([1, 2, 4, 5, 6].map(exchanges), [1, 3, 12, 24, 48]);
     }
 
     /// Measured on two H100 (docs/performance.md, "Several GPUs"). A periodic box of 512³ has two faces of 512² cells between
@@ -273,7 +261,7 @@ mod tests {
     fn spheres_on_two_gpus_are_as_efficient_as_measured() {
         // 17.1 million updates; some megabytes, whose time is below that of one exchange.
         for (mlups, received, measured) in [(14_262.0, 3 << 20, 1.26), (7_907.0, 6 << 20, 1.56)] {
-            let found = 2.0 * on_two_gpus(17.1e6 / mlups * 1e-3, 4, received);
+            let found = 2.0 * on_two_gpus(17.1e6 / mlups * 1e-3, 12, received);
             assert!((found / measured - 1.0).abs() < 0.1, "{found} {measured}");
         }
     }

@@ -125,12 +125,16 @@ impl<T: Item, B: Backend> HaloLists<T, B> {
 /// Lists of a level, and the buffer that their places are in.
 pub(crate) type Listed<'a, T, B> = (&'a mut HaloLists<T, B>, &'a mut <B as Backend>::Buf<T>);
 
-/// Sends what others wait for on some levels, and takes what they send.
+/// Sends what others wait for on some levels, and takes what they send. All ranks have the same levels: where there is none, none of them
+/// sends.
 pub(crate) fn exchange<const D: usize, T: Item, B: FlowKernels<D>>(
     backend: &B,
     peers: &Peers<B>,
     levels: &mut [Listed<'_, T, B>],
 ) -> Result<(), SolverError> {
+    if levels.is_empty() {
+        return Ok(());
+    }
     match &peers.route {
         Route::Direct(link) => backend.exchange(link, levels),
         Route::Host(_) => through_host(backend, &peers.comm, levels),
@@ -161,13 +165,13 @@ pub(crate) fn through_host<const D: usize, T: Item, B: FlowKernels<D>>(
     comm.flush()
 }
 
-/// What a rank exchanges on a level.
+/// What a rank exchanges on a level; nothing where no rank receives anything.
 #[derive(Debug)]
 pub(crate) struct Halo<S: Storage, B: Backend> {
     /// Populations, after each step.
-    pub(crate) populations: HaloLists<S, B>,
+    pub(crate) populations: Option<HaloLists<S, B>>,
     /// Moments, before ghost cells are interpolated.
-    pub(crate) moments: HaloLists<S::Real, B>,
+    pub(crate) moments: Option<HaloLists<S::Real, B>>,
 }
 
 /// Connects the device of a rank to those of the others, which all do this at the same time, if they can be.
@@ -192,20 +196,31 @@ pub(crate) fn make_rooms<'a, S: Storage, B: Backend>(
     let mut halos: Vec<_> = halos.collect();
     let mut inboxes = Vec::new();
     for halo in &mut halos {
-        inboxes.extend(halo.populations.make_room(backend, link, ranks)?);
-        inboxes.extend(halo.moments.make_room(backend, link, ranks)?);
+        if let Some(lists) = &mut halo.populations {
+            inboxes.extend(lists.make_room(backend, link, ranks)?);
+        }
+        if let Some(lists) = &mut halo.moments {
+            inboxes.extend(lists.make_room(backend, link, ranks)?);
+        }
     }
     // The room is there before others learn of it.
     let stamp = backend.stamp()?;
     backend.seconds(&stamp, &stamp)?;
     let all = comm.gather(inboxes)?;
-    for (level, halo) in halos.into_iter().enumerate() {
-        let of = |list: usize| {
-            let (all, first) = (&all, (2 * level + list) * (ranks + 1));
-            move |other: usize| all[other][first..=first + ranks].to_vec()
-        };
-        halo.populations.take_targets(backend, rank, &of(0))?;
-        halo.moments.take_targets(backend, rank, &of(1))?;
+    // All ranks have the same lists, in the same order.
+    let (all, mut first) = (&all, 0);
+    let mut next = || {
+        let row = first..first + ranks + 1;
+        first = row.end;
+        move |other: usize| all[other][row.clone()].to_vec()
+    };
+    for halo in halos {
+        if let Some(lists) = &mut halo.populations {
+            lists.take_targets(backend, rank, &next())?;
+        }
+        if let Some(lists) = &mut halo.moments {
+            lists.take_targets(backend, rank, &next())?;
+        }
     }
     Ok(())
 }

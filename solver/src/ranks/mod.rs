@@ -2,7 +2,7 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | [`Partition`], who steps which blocks | `partition.rs` |
+//! | [`Partition`], who steps which blocks | `partition.rs`, `regions.rs` |
 //! | a rank's tables, and the places in buffers that it exchanges | `part.rs` |
 //! | the exchange itself, from device to device or through host memory | `halo.rs` |
 //! | [`Comm`], messages between ranks; [`Communicator`], between processes | `comm.rs`, `communicator.rs` |
@@ -29,6 +29,7 @@ mod local;
 mod moves;
 mod part;
 mod partition;
+mod regions;
 mod sheet;
 
 pub(crate) use comm::{Comm, FailureGuard};

@@ -30,6 +30,8 @@ pub(crate) struct Outline {
     pub(crate) halo: HaloRanges,
     /// What each slot of the halo sends to the rank's own ones: see [`NEAR`].
     needs: Vec<(u32, u64)>,
+    /// Slots of the halo beside the rank's own overlap blocks: their moments are what ghost cells are made of.
+    beside_overlaps: Vec<u32>,
 }
 
 impl Outline {
@@ -48,6 +50,11 @@ impl Outline {
         };
         let all = self.halo.own().map(within);
         all.into_iter().filter(|slots| !slots.is_empty()).collect()
+    }
+
+    /// Whether populations come from other ranks, and moments.
+    pub(crate) fn receives(&self) -> [bool; 2] {
+        [!self.needs.is_empty(), !self.beside_overlaps.is_empty()]
     }
 
     /// With more slots behind it, of other ranks.
@@ -133,8 +140,27 @@ impl<const D: usize> WholeLevel<'_, D> {
             slots.extend(beside.filter(|&slot| class.contains(&(slot as usize))));
             first..slots.len()
         });
-        let halo = HaloRanges(halo);
-        Outline { slots, halo, needs }
+        Outline {
+            slots,
+            halo: HaloRanges(halo),
+            needs,
+            beside_overlaps: self.beside_overlaps(rank),
+        }
+    }
+
+    /// Slots of other ranks beside the overlap blocks of a rank, in ascending order.
+    fn beside_overlaps(&self, rank: u32) -> Vec<u32> {
+        let owner = |slot: u32| self.owners.get(slot as usize);
+        let own = self.level().overlaps.iter();
+        let own = own.filter(|&&slot| owner(slot) == Some(&rank));
+        let beside = own.flat_map(|&slot| self.neighbors(slot as usize));
+        let mut others: Vec<u32> = beside
+            .copied()
+            .filter(|&next| owner(next).is_some_and(|&of| of != rank))
+            .collect();
+        others.sort_unstable();
+        others.dedup();
+        others
     }
 
     /// The tables of a rank.
@@ -400,7 +426,7 @@ pub(crate) fn received<const D: usize, L: Lattice>(
         let populations = *known.entry(needs).or_insert_with(of_mask);
         numbers[owners[slot as usize] as usize][0] += populations;
     }
-    for &slot in &outline.slots[outline.halo.0[0].clone()] {
+    for &slot in &outline.beside_overlaps {
         let moments = exchanged(D) * dims::cells(D);
         numbers[owners[slot as usize] as usize][1] += moments as u64;
     }
@@ -427,8 +453,7 @@ pub(crate) fn halo<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
         of_rank.flat_map(of_slot).collect()
     };
     let moments = |from: u32, to: usize| -> Vec<u64> {
-        let exchanging = outlines[to].halo.0[0].clone();
-        let slots = outlines[to].slots[exchanging].iter();
+        let slots = outlines[to].beside_overlaps.iter();
         let row = exchanged(D) * cells;
         let of_slot = |&slot: &u32| {
             let first = local[slot as usize] as usize * row;
@@ -437,9 +462,13 @@ pub(crate) fn halo<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
         let of_rank = slots.filter(|&&slot| owners[slot as usize] == from);
         of_rank.flat_map(of_slot).collect()
     };
+    let any_receives = |list: usize| outlines.iter().any(|outline| outline.receives()[list]);
+    let populations =
+        any_receives(0).then(|| both_ways(backend, outlines.len(), rank, populations));
+    let moments = any_receives(1).then(|| both_ways(backend, outlines.len(), rank, moments));
     Ok(Halo {
-        populations: both_ways(backend, outlines.len(), rank, populations)?,
-        moments: both_ways(backend, outlines.len(), rank, moments)?,
+        populations: populations.transpose()?,
+        moments: moments.transpose()?,
     })
 }
 

@@ -1,7 +1,10 @@
-//! Which rank has which blocks: the blocks of all levels on one Morton curve, cut into runs of equal work.
+//! Which rank has which blocks: the blocks of all levels on one Morton curve, cut into runs of equal work, but for regions that a rank
+//! has as a whole.
 
+use super::regions::regions;
 use crate::tables::Built;
-use cutlink_amr::dims;
+use cutlink_amr::{NONE, dims};
+use std::collections::BTreeMap;
 
 /// Work of a slot in a step of its level.
 const PLAIN: u64 = 2;
@@ -17,6 +20,59 @@ pub(crate) struct Partition {
     owners: Vec<Vec<u32>>,
 }
 
+/// Which rank has which region as a whole.
+struct Homes {
+    share: u64,
+    /// By region the work on each rank as the curve is cut.
+    regions: BTreeMap<u32, Vec<u64>>,
+    /// By region its rank, if one has room for it.
+    home: BTreeMap<u32, u32>,
+    ranks: usize,
+}
+
+impl Homes {
+    fn new(ranks: usize, share: u64) -> Self {
+        Self {
+            share,
+            regions: BTreeMap::new(),
+            home: BTreeMap::new(),
+            ranks,
+        }
+    }
+
+    fn add(&mut self, region: u32, rank: u32, work: u64) {
+        if region != NONE {
+            let of_rank = || vec![0; self.ranks];
+            self.regions.entry(region).or_insert_with(of_rank)[rank as usize] += work;
+        }
+    }
+
+    /// Gives regions to ranks, the largest first. Returns the work of each rank in them.
+    fn settle(&mut self) -> Vec<u64> {
+        let mut taken = vec![0; self.ranks];
+        let sum = |of: &[u64]| of.iter().sum::<u64>();
+        let mut all: Vec<_> = self.regions.iter().collect();
+        all.sort_by_key(|(region, of)| (std::cmp::Reverse(sum(of)), **region));
+        for (&region, of_rank) in all {
+            let work = sum(of_rank);
+            let fits = (0..self.ranks).filter(|&rank| taken[rank] + work <= self.share);
+            // Most of it, else the emptiest.
+            let best = fits.max_by_key(|&rank| {
+                (
+                    of_rank[rank],
+                    std::cmp::Reverse(taken[rank]),
+                    std::cmp::Reverse(rank),
+                )
+            });
+            if let Some(rank) = best {
+                taken[rank] += work;
+                self.home.insert(region, rank as u32);
+            }
+        }
+        taken
+    }
+}
+
 /// The place of a block's lower corner on the Morton curve.
 fn morton<const D: usize>(at: [i32; D]) -> u64 {
     let bit =
@@ -27,27 +83,90 @@ fn morton<const D: usize>(at: [i32; D]) -> u64 {
         .sum()
 }
 
-impl Partition {
-    /// Equal shares of work for so many ranks. The children of an overlap block are of its rank, so that means of children never
-    /// leave a rank.
-    pub(crate) fn new<const D: usize>(tables: &[Built<D>], ranks: usize) -> Self {
-        let finest = tables.len() - 1;
-        let mut curve: Vec<(u64, usize, usize, u64)> = Vec::new();
-        for (level, built) in tables.iter().enumerate() {
-            for (slot, coord) in built.level.coord.iter().enumerate() {
-                let key = morton(coord.map(|x| x << (finest - level)));
-                curve.push((key, level, slot, cost(built, slot) << level));
-            }
+/// A slot on the Morton curve: its level, the slot, its work.
+type OnCurve = (usize, usize, u64);
+
+/// All slots in the order of the Morton curve of their lower corners.
+fn curve<const D: usize>(tables: &[Built<D>], work: &[Vec<u64>]) -> Vec<OnCurve> {
+    let finest = tables.len() - 1;
+    let mut curve = Vec::new();
+    for (level, built) in tables.iter().enumerate() {
+        for (slot, coord) in built.level.coord.iter().enumerate() {
+            let key = morton(coord.map(|x| x << (finest - level)));
+            curve.push((key, level, slot, work[level][slot]));
         }
-        curve.sort_unstable();
-        let all: u64 = curve.iter().map(|&(.., work)| work).sum();
+    }
+    curve.sort_unstable();
+    let place = |(_, level, slot, work)| (level, slot, work);
+    curve.into_iter().map(place).collect()
+}
+
+/// Cuts a curve into runs with as much work as each rank has room for, in proportion.
+fn cut<'a>(
+    curve: impl Iterator<Item = &'a OnCurve> + Clone,
+    room: &[u64],
+    mut take: impl FnMut(&OnCurve, u32),
+) {
+    let all: u64 = curve.clone().map(|&(.., work)| work).sum();
+    let rooms: u64 = room.iter().sum();
+    let (mut rank, mut end, mut before) = (0, u128::from(room[0]), 0);
+    for at in curve {
+        let middle = 2 * before + at.2;
+        // Where the middle is as a part of all, against the ends of the runs as parts of all rooms.
+        while rank + 1 < room.len()
+            && u128::from(middle) * u128::from(rooms) >= 2 * end * u128::from(all)
+        {
+            rank += 1;
+            end += u128::from(room[rank]);
+        }
+        take(at, rank as u32);
+        before += at.2;
+    }
+}
+
+impl Partition {
+    /// Equal shares of work for so many ranks. Regions of finer levels that fit into a share stay on one rank ([`regions`]), that which
+    /// has most of them otherwise, if it has room. The children of an overlap block are of its rank, so that means of children
+    /// never leave a rank.
+    pub(crate) fn new<const D: usize>(tables: &[Built<D>], ranks: usize) -> Self {
+        let of_level = |(level, built): (usize, &Built<D>)| -> Vec<u64> {
+            (0..built.level.slots)
+                .map(|slot| cost(built, slot) << level)
+                .collect()
+        };
+        let work: Vec<_> = tables.iter().enumerate().map(of_level).collect();
+        let curve = curve(tables, &work);
+        let all: u64 = work.iter().flatten().sum();
+        let share = all / ranks as u64;
         let mut owners: Vec<Vec<u32>> = tables.iter().map(|t| vec![0; t.level.slots]).collect();
-        let mut before = 0;
-        for (_, level, slot, work) in curve {
-            let middle = 2 * before + work;
-            let rank = u128::from(middle) * ranks as u128 / (2 * u128::from(all));
-            owners[level][slot] = rank as u32;
-            before += work;
+        cut(curve.iter(), &vec![1; ranks], |&(level, slot, _), rank| {
+            owners[level][slot] = rank;
+        });
+        let regions = match ranks {
+            1 => work.iter().map(|of| vec![NONE; of.len()]).collect(),
+            _ => regions(tables, &work, share),
+        };
+        let mut homes = Homes::new(ranks, share);
+        for &(level, slot, work) in &curve {
+            homes.add(regions[level][slot], owners[level][slot], work);
+        }
+        let taken = homes.settle();
+        let home = |level: usize, slot: usize| homes.home.get(&regions[level][slot]).copied();
+        let others = curve.iter().filter(|at| home(at.0, at.1).is_none());
+        let room: Vec<u64> = taken.iter().map(|&taken| share - taken).collect();
+        // With all work in regions there is nothing to cut.
+        let room = if room.iter().all(|&room| room == 0) {
+            vec![1; ranks]
+        } else {
+            room
+        };
+        cut(others, &room, |&(level, slot, _), rank| {
+            owners[level][slot] = rank
+        });
+        for &(level, slot, _) in &curve {
+            if let Some(rank) = home(level, slot) {
+                owners[level][slot] = rank;
+            }
         }
         let mut partition = Self { ranks, owners };
         partition.keep_families(tables);

@@ -27,6 +27,20 @@ pub struct RankSheet {
     pub bytes: u64,
     /// Bytes that it receives in a root step.
     pub received: u64,
+    /// Exchanges of messages in a root step, each of which waits for the one before; the same for all ranks.
+    pub exchanges: u64,
+}
+
+/// Exchanges in a root step, by whether any rank receives populations and moments on a level: after each step of the finest level, of
+/// the levels whose steps end with it; of moments first, where finer levels follow.
+fn exchanges(receive: &[[bool; 2]]) -> u64 {
+    let finest = receive.len() - 1;
+    let after = |step: u64| {
+        let first = finest - step.trailing_zeros() as usize;
+        let any = |list: usize| u64::from(receive[first..].iter().any(|level| level[list]));
+        any(0) + any(1)
+    };
+    (1..=1 << finest).map(after).sum()
 }
 
 impl<const D: usize> Plan<'_, D> {
@@ -48,11 +62,24 @@ impl<const D: usize> Plan<'_, D> {
                 .map(|((level, outline), _)| self.received(outline, partition.owners(level), ranks))
                 .collect();
             let sheet = self.sheet(parts, &numbers, work as f64 / all.max(1) as f64);
-            Ok((sheet, numbers))
+            let receives: Vec<_> = outlines.iter().map(Outline::receives).collect();
+            Ok((sheet, numbers, receives))
         };
         let made = work.iter().enumerate().map(of_rank);
         let made = made.collect::<Result<Vec<_>, SolverError>>()?;
-        let (mut sheets, numbers): (Vec<_>, Vec<_>) = made.into_iter().unzip();
+        let (mut sheets, mut numbers) = (Vec::new(), Vec::new());
+        let mut receive = vec![[false; 2]; self.tables.len()];
+        for (sheet, of_rank, receives) in made {
+            sheets.push(sheet);
+            numbers.push(of_rank);
+            for (all, of_level) in receive.iter_mut().zip(receives) {
+                (0..2).for_each(|list| all[list] |= of_level[list]);
+            }
+        }
+        let exchanges = exchanges(&receive);
+        for sheet in &mut sheets {
+            sheet.exchanges = exchanges;
+        }
         for (rank, levels) in numbers.iter().enumerate() {
             let of_level = |level: &Vec<[u64; 2]>| level.clone().into_iter().enumerate();
             for (from, numbers) in levels.iter().flat_map(of_level) {
@@ -105,6 +132,7 @@ impl<const D: usize> Plan<'_, D> {
             work,
             bytes: 0,
             received: 0,
+            exchanges: 0,
         };
         for ((level, outline), built) in parts {
             let halo: usize = outline.halo.0.iter().map(ExactSizeIterator::len).sum();
@@ -116,14 +144,34 @@ impl<const D: usize> Plan<'_, D> {
                 Precision::F64 => built.level.bytes::<f64>(q),
             };
             let sum = |i: usize| numbers[level].iter().map(|of_rank| of_rank[i]).sum::<u64>();
-            // The finest level has no ghost cells to make.
-            let moments = if level + 1 == numbers.len() {
-                0
-            } else {
-                sum(1)
-            };
-            sheet.received += (sum(0) * population + moments * moment) << level;
+            sheet.received += (sum(0) * population + sum(1) * moment) << level;
         }
         sheet
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::exchanges;
+
+    /// Of a level whose finer one is shared, of the finest one that is shared, and of one that is not.
+    const BOTH: [bool; 2] = [true, true];
+    const LAST: [bool; 2] = [true, false];
+    const NONE: [bool; 2] = [false, false];
+
+    #[test]
+    fn levels_that_meet_share_their_exchanges() {
+        // 1.5 · 2^(L-1), and one of populations alone where there is one level.
+        let of = |levels: usize| exchanges(&[vec![BOTH; levels - 1], vec![LAST]].concat());
+        assert_eq!([1, 2, 4, 5, 6].map(of), [1, 3, 12, 24, 48]);
+    }
+
+    #[test]
+    fn levels_of_one_rank_take_no_exchanges() {
+        assert_eq!(exchanges(&[LAST, NONE, NONE, NONE]), 1);
+        assert_eq!(exchanges(&[BOTH, LAST, NONE, NONE]), 3);
+        assert_eq!(exchanges(&[BOTH, BOTH, LAST, NONE]), 6);
+        assert_eq!(exchanges(&[BOTH, NONE]), 2);
+        assert_eq!(exchanges(&[NONE, NONE, NONE]), 0);
     }
 }

@@ -442,3 +442,49 @@ fn work_is_shared_equally() {
         }
     }
 }
+
+/// A small body in a wide box: its levels stay on one rank, work is shared equally all the same, and ranks wait for one another as
+/// often as was forecast. Cut along the curve alone they would wait at each step of the finest level.
+#[test]
+fn finer_levels_that_fit_stay_on_one_rank() {
+    let body = Shape2::Circle { radius: 1.2 }.surface(1e-2);
+    let mesh = mesh_of(&body.expect("a circle"), [256, 192], 3);
+    let plan = plan(&mesh, LatticeKind::D2Q9);
+    let expected = outcome(
+        &mut *self::plan(&mesh, LatticeKind::D2Q9)
+            .start(&Host)
+            .expect("a flow"),
+    );
+    // A third of the work is less than that of both finer levels, so that only the finest one stays together.
+    for (ranks, exchanges) in [(2, 1), (3, 3)] {
+        let sheets = plan.ranks(ranks).expect("sheets");
+        let as_often = sheets.iter().all(|sheet| sheet.exchanges == exchanges);
+        assert!(as_often, "{sheets:?}");
+        let most = sheets.iter().fold(0.0, |most, sheet| sheet.work.max(most));
+        assert!(most * (ranks as f64) < 1.05, "{sheets:?}");
+        let alone = self::plan(&mesh, LatticeKind::D2Q9);
+        let mut flow = Ranks::<2, D2Q9, f64, Host>::new(alone, &vec![Host; ranks]).expect("ranks");
+        let of_finest = |rank: &Rank<'_, 2, D2Q9, f64, Host>| rank.run.own_slots(2) > 0;
+        let have = flow
+            .local
+            .ranks
+            .iter()
+            .filter(|rank| of_finest(rank))
+            .count();
+        assert_eq!(have, 1, "ranks with blocks of the finest level");
+        assert_same(&outcome(&mut flow), &expected, &format!("{ranks} ranks"));
+        flow.validate().expect("tables");
+    }
+    let halves = |level: usize, slot: usize| {
+        let x = plan.tables[level].level.coord[slot][0];
+        u32::from(x >= 32 << level)
+    };
+    let mut flow = cut::<2, D2Q9>(&mesh, 2, halves);
+    let have = flow
+        .local
+        .ranks
+        .iter()
+        .filter(|rank| rank.run.own_slots(2) > 0);
+    assert_eq!(have.count(), 2, "the comparison can fail");
+    assert_same(&outcome(&mut flow), &expected, "cut through the body");
+}

@@ -276,8 +276,8 @@ impl<const D: usize, B: FlowKernels<D>> Steps<'_, D, B> {
             timed(backend, self.clock, Work::Exchange, first, || {
                 let coarser = levels[..finest].iter_mut();
                 let moments = coarser.filter_map(|state| {
-                    let halo = state.halo.as_mut()?;
-                    Some((&mut halo.moments, &mut state.moments))
+                    let lists = state.halo.as_mut()?.moments.as_mut()?;
+                    Some((lists, &mut state.moments))
                 });
                 exchange(backend, peers, &mut moments.collect::<Vec<_>>())
             })?;
@@ -288,8 +288,8 @@ impl<const D: usize, B: FlowKernels<D>> Steps<'_, D, B> {
         }
         timed(backend, self.clock, Work::Exchange, first, || {
             let populations = levels.iter_mut().filter_map(|state| {
-                let halo = state.halo.as_mut()?;
-                Some((&mut halo.populations, &mut state.now))
+                let lists = state.halo.as_mut()?.populations.as_mut()?;
+                Some((lists, &mut state.now))
             });
             exchange(backend, peers, &mut populations.collect::<Vec<_>>())
         })

@@ -138,8 +138,8 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
             return Ok(());
         };
         let populations = self.levels.iter_mut().filter_map(|state| {
-            let halo = state.halo.as_mut()?;
-            Some((&mut halo.populations, &mut state.now))
+            let lists = state.halo.as_mut()?.populations.as_mut()?;
+            Some((lists, &mut state.now))
         });
         exchange(&self.backend, peers, &mut populations.collect::<Vec<_>>())
     }
