@@ -9,7 +9,7 @@
 //! | [`interpolate`](FlowKernels::interpolate) | ghost cells of a level from the coarser one | `exchange` |
 //! | [`average`](FlowKernels::average) | cells of refined blocks from their children | `exchange` |
 //! | [`forces`](FlowKernels::forces) | force, torque and mass by patch, added to a sample | `forces` |
-//! | [`macroscopic`](FlowKernels::macroscopic) | density and velocity of a level's cells | `macroscopic` |
+//! | [`macroscopic`](FlowKernels::macroscopic), [`macroscopic_of`](FlowKernels::macroscopic_of) | density and velocity of a level's cells | `macroscopic` |
 //! | [`put_by_block`](FlowKernels::put_by_block), [`fill_refined`](FlowKernels::fill_refined) | density and velocity by block id and cell | `by_block` |
 //! | [`accumulate`](FlowKernels::accumulate) | running means of density and velocity | `accumulate` |
 //! | [`indicate`](FlowKernels::indicate) | largest value of an indicator over each slot's cells | `indicate` |
@@ -331,6 +331,15 @@ pub trait FlowKernels<const D: usize>: TopologyKernels<D> + sealed::Sealed {
         &self,
         level: &Level<D, Self>,
         slots: Range<usize>,
+        half_step: [S::Real; 3],
+        from: &Self::Buf<S>,
+    ) -> Result<Self::Buf<f32>, SolverError>;
+
+    /// The same of a list of slots, in its order.
+    fn macroscopic_of<L: Lattice, S: Storage>(
+        &self,
+        level: &Level<D, Self>,
+        slots: &Self::Buf<u32>,
         half_step: [S::Real; 3],
         from: &Self::Buf<S>,
     ) -> Result<Self::Buf<f32>, SolverError>;

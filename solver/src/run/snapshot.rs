@@ -16,9 +16,6 @@ use std::ops::Range;
 /// larger ones anew, page by page.
 pub(crate) const SLOTS_AT_ONCE: usize = 1 << 13;
 
-/// Slots between two blocks that are wanted, up to which both are copied at once: a copy costs some 10 µs.
-const GAP: usize = 16;
-
 /// Blocks of a mesh: all, or those of a mask by id.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Blocks<'a> {
@@ -109,18 +106,6 @@ impl<B: Backend> RefinedBlocks<B> {
     }
 }
 
-/// Runs of slots that hold all that are wanted: as few as gaps of [`GAP`] allow.
-fn runs(slots: Range<usize>, is_wanted: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
-    let mut all: Vec<Range<usize>> = Vec::new();
-    for slot in slots.filter(|&slot| is_wanted(slot)) {
-        match all.last_mut() {
-            Some(last) if slot - last.end <= GAP => last.end = slot + 1,
-            _ => all.push(slot..slot + 1),
-        }
-    }
-    all
-}
-
 impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S, B> {
     /// Density and velocity of some slots of a level, on the host.
     pub(super) fn macroscopic(
@@ -135,19 +120,31 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         Ok(self.backend.download(&values)?)
     }
 
-    /// Writes density and velocity of a level's own slots to rows by block id and cell; at least those of some blocks.
+    /// Writes density and velocity of a level's own slots to rows by block id and cell, or of those of some blocks.
     pub(crate) fn write_fields(
         &self,
         level: usize,
         wanted: Blocks<'_>,
         rows: &mut [&mut [f32]],
     ) -> Result<(), SolverError> {
-        let blocks = self.backend.download(&self.levels[level].blocks)?;
-        for piece in self.own_pieces(level) {
-            for slots in runs(piece, |slot| wanted.has(blocks[slot])) {
+        let (backend, state) = (&self.backend, &self.levels[level]);
+        let blocks = backend.download(&state.blocks)?;
+        if let Blocks::All = wanted {
+            for slots in self.own_pieces(level) {
                 let values = self.macroscopic(level, slots.clone())?;
                 by_block::put_by_block::<D>(&values, &blocks[slots], rows);
             }
+            return Ok(());
+        }
+        let own = state.level.halo.own().into_iter().flatten();
+        let some = own.filter(|&slot| wanted.has(blocks[slot]));
+        let some: Vec<u32> = some.map(|slot| slot as u32).collect();
+        for slots in some.chunks(SLOTS_AT_ONCE) {
+            let ids: Vec<u32> = slots.iter().map(|&slot| blocks[slot as usize]).collect();
+            let slots = backend.upload(slots.to_vec())?;
+            let (level, now) = (&state.level, &state.now);
+            let values = backend.macroscopic_of::<L, S>(level, &slots, state.half_step, now)?;
+            by_block::put_by_block::<D>(&backend.download(&values)?, &ids, rows);
         }
         Ok(())
     }

@@ -7,37 +7,61 @@ use cutlink_device::{Host, Real};
 use rayon::prelude::*;
 use std::ops::Range;
 
-#[allow(clippy::cast_possible_truncation, reason = "f32 is what reports hold")]
 pub(super) fn macroscopic<const D: usize, L: Lattice, S: Storage>(
     level: &Level<D, Host>,
     slots: Range<usize>,
     half_step: [S::Real; 3],
     from: &[S],
 ) -> Vec<f32> {
-    let cells = dims::cells(D);
-    let mut out = vec![0.0f32; slots.len() * (1 + D) * cells];
-    out.par_chunks_mut((1 + D) * cells)
-        .zip(slots)
-        .for_each(|(out, slot)| {
-            for layer in 0..cells / LAYER {
-                let (rho, j) = sums_of_layer::<D, L, S>(from, slot, layer);
-                for (place, rho) in rho.into_iter().enumerate() {
-                    let cell = layer * LAYER + place;
-                    if level.solid[slot] >> cell & 1 == 1 {
-                        out[cell] = 1.0;
-                        continue;
-                    }
-                    let density = S::Real::of(1.0) + rho;
-                    out[cell] = density.wide() as f32;
-                    for a in 0..D {
-                        // After collision half a step of the acceleration too much is in the momentum.
-                        let u = j[a][place] / density - half_step[a];
-                        out[(1 + a) * cells + cell] = u.wide() as f32;
-                    }
-                }
-            }
-        });
+    let size = (1 + D) * dims::cells(D);
+    let mut out = vec![0.0f32; slots.len() * size];
+    let each = out.par_chunks_mut(size).zip(slots);
+    each.for_each(|(out, slot)| of_slot::<D, L, S>(level, slot, half_step, from, out));
     out
+}
+
+pub(super) fn macroscopic_of<const D: usize, L: Lattice, S: Storage>(
+    level: &Level<D, Host>,
+    slots: &[u32],
+    half_step: [S::Real; 3],
+    from: &[S],
+) -> Vec<f32> {
+    let size = (1 + D) * dims::cells(D);
+    let mut out = vec![0.0f32; slots.len() * size];
+    let each = out.par_chunks_mut(size).zip(slots);
+    each.for_each(|(out, &slot)| {
+        of_slot::<D, L, S>(level, slot as usize, half_step, from, out);
+    });
+    out
+}
+
+/// Density and velocity of a slot's cells, to zeros.
+#[allow(clippy::cast_possible_truncation, reason = "f32 is what reports hold")]
+fn of_slot<const D: usize, L: Lattice, S: Storage>(
+    level: &Level<D, Host>,
+    slot: usize,
+    half_step: [S::Real; 3],
+    from: &[S],
+    out: &mut [f32],
+) {
+    let cells = dims::cells(D);
+    for layer in 0..cells / LAYER {
+        let (rho, j) = sums_of_layer::<D, L, S>(from, slot, layer);
+        for (place, rho) in rho.into_iter().enumerate() {
+            let cell = layer * LAYER + place;
+            if level.solid[slot] >> cell & 1 == 1 {
+                out[cell] = 1.0;
+                continue;
+            }
+            let density = S::Real::of(1.0) + rho;
+            out[cell] = density.wide() as f32;
+            for a in 0..D {
+                // After collision half a step of the acceleration too much is in the momentum.
+                let u = j[a][place] / density - half_step[a];
+                out[(1 + a) * cells + cell] = u.wide() as f32;
+            }
+        }
+    }
 }
 
 /// [`sums`] of the cells of a layer, in the same order.

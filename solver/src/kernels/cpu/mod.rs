@@ -354,6 +354,18 @@ impl<const D: usize> FlowKernels<D> for Host {
         ))
     }
 
+    fn macroscopic_of<L: Lattice, S: Storage>(
+        &self,
+        level: &Level<D, Self>,
+        slots: &Vec<u32>,
+        half_step: [S::Real; 3],
+        from: &Vec<S>,
+    ) -> Result<Vec<f32>, SolverError> {
+        Ok(macroscopic::macroscopic_of::<D, L, S>(
+            level, slots, half_step, from,
+        ))
+    }
+
     fn put_by_block(
         &self,
         values: &Vec<f32>,

@@ -3,9 +3,8 @@
 #include "macroscopic.cuh"
 
 template <class L, class S>
-__device__ void macroscopic(const uint64_t* solid, uint32_t first, const Vector<Real<S>>& half_step, const S* from,
+__device__ void macroscopic(const uint64_t* solid, uint32_t slot, const Vector<Real<S>>& half_step, const S* from,
                             float* out) {
-    const uint32_t slot = first + blockIdx.x;
     const int cell = threadIdx.x;
     if (cell >= CELLS) {
         return;
@@ -51,7 +50,11 @@ __device__ void fastest(const uint64_t* stepped, const uint64_t* ghost, const S*
 #define ENTRIES(L, l, S, s)                                                                                            \
     extern "C" __global__ void macroscopic_##l##_##s(const uint64_t* solid, uint32_t first, Vector<Real<S>> half_step, \
                                                      const S* from, float* out) {                                      \
-        macroscopic<L, S>(solid, first, half_step, from, out);                                                         \
+        macroscopic<L, S>(solid, first + blockIdx.x, half_step, from, out);                                            \
+    }                                                                                                                  \
+    extern "C" __global__ void macroscopic_of_##l##_##s(const uint64_t* solid, const uint32_t* slots,                  \
+                                                        Vector<Real<S>> half_step, const S* from, float* out) {        \
+        macroscopic<L, S>(solid, slots[blockIdx.x], half_step, from, out);                                             \
     }                                                                                                                  \
     extern "C" __global__ void fastest_##l##_##s(const uint64_t* stepped, const uint64_t* ghost, const S* from,        \
                                                  float* out) {                                                         \

@@ -17,16 +17,37 @@ pub(super) fn macroscopic<const D: usize, L: Lattice, S: Storage>(
     from: &CudaBuf<S>,
 ) -> Result<CudaBuf<f32>, SolverError> {
     assert!(slots.end <= level.slots, "slots of the level");
-    let count = slots.len();
+    let (first, count) = (slots.start as u32, slots.len());
     let mut out = cuda.uninit("density and velocity", count * (1 + D) * dims::cells(D))?;
     let launch = cuda
         .launch(&MACROSCOPIC, D, entry!("macroscopic", L, S))
         .buf(&level.solid)
-        .val(slots.start as u32)
+        .val(first)
         .val(Vector(half_step))
         .buf(from)
         .out(&mut out);
     // SAFETY: populations of all slots; 1 + D rows for each slot of the range.
+    unsafe { launch.run(LaunchGrid::blocks(count, THREADS))? };
+    Ok(out)
+}
+
+pub(super) fn macroscopic_of<const D: usize, L: Lattice, S: Storage>(
+    cuda: &Cuda,
+    level: &Level<D, Cuda>,
+    slots: &CudaBuf<u32>,
+    half_step: [S::Real; 3],
+    from: &CudaBuf<S>,
+) -> Result<CudaBuf<f32>, SolverError> {
+    let count = slots.len();
+    let mut out = cuda.uninit("density and velocity", count * (1 + D) * dims::cells(D))?;
+    let launch = cuda
+        .launch(&MACROSCOPIC, D, entry!("macroscopic_of", L, S))
+        .buf(&level.solid)
+        .buf(slots)
+        .val(Vector(half_step))
+        .buf(from)
+        .out(&mut out);
+    // SAFETY: slots of the level, and populations of all of them; 1 + D rows for each of the list.
     unsafe { launch.run(LaunchGrid::blocks(count, THREADS))? };
     Ok(out)
 }

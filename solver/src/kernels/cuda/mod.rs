@@ -282,6 +282,16 @@ impl<const D: usize> FlowKernels<D> for Cuda {
         macroscopic::macroscopic::<D, L, S>(self, level, slots, half_step, from)
     }
 
+    fn macroscopic_of<L: Lattice, S: Storage>(
+        &self,
+        level: &Level<D, Self>,
+        slots: &CudaBuf<u32>,
+        half_step: [S::Real; 3],
+        from: &CudaBuf<S>,
+    ) -> Result<CudaBuf<f32>, SolverError> {
+        macroscopic::macroscopic_of::<D, L, S>(self, level, slots, half_step, from)
+    }
+
     fn put_by_block(
         &self,
         values: &CudaBuf<f32>,
