@@ -193,13 +193,6 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
         self.graphs = [None, None];
     }
 
-    fn mesh_now(&self) -> Result<&Mesh<D>, SolverError> {
-        match &self.own {
-            None => Ok(self.plan.mesh),
-            Some(own) => own.on_host(&self.backend),
-        }
-    }
-
     /// Forces of the state after the step that has just been done.
     fn sum_forces(&mut self) -> Result<(), SolverError> {
         let row = SUMS * self.plan.params.patches.len();
@@ -327,7 +320,10 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Run<
     }
 
     fn mesh(&self) -> Result<&Mesh<D>, SolverError> {
-        self.mesh_now()
+        match &self.own {
+            None => Ok(self.plan.mesh),
+            Some(own) => own.on_host(&self.backend),
+        }
     }
 
     fn messages(&self) -> Option<Route<String>> {

@@ -1,8 +1,8 @@
 //! Integrals of the flow over time: mean density, kinetic energy and enstrophy of the fluid, and the flow out through
 //! the open faces of the box; `integrals.csv`.
 //!
-//! In: means over the fluid, and snapshots of the blocks at open faces. Out: SI units, in 2D per metre of depth. Flows are positive where fluid leaves the box; [`flux`]
-//! documents the summation.
+//! In: means over the fluid, and snapshots of the blocks at open faces. Out: SI units, in 2D per metre of depth. Flows
+//! are positive where fluid leaves the box; [`flux`] documents the summation.
 
 use crate::{
     error::Error,

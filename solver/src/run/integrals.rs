@@ -2,7 +2,7 @@
 
 use super::Run;
 use crate::{
-    Snapshot, SolverError,
+    Flow, Snapshot, SolverError,
     fields::{FluidSums, Integrals, blocks_of_gradients, fluid_around, sums},
     kernels::FlowKernels,
     lattice::Lattice,
@@ -30,7 +30,7 @@ fn is_clear<const D: usize>(mesh: &Mesh<D>, block: u32) -> bool {
 
 impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S, B> {
     fn share_leaves(&self) -> Result<Summed<B>, SolverError> {
-        let mesh = self.mesh_now()?;
+        let mesh = self.mesh()?;
         let (mut slots, mut others) = (Vec::new(), Vec::new());
         for state in &self.levels {
             let blocks = self.backend.download(&state.blocks)?;
@@ -54,7 +54,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         })
     }
 
-    /// See [`Flow::integrals`](crate::Flow::integrals).
+    /// See [`Flow::integrals`].
     pub(super) fn sum_fluid(
         &self,
         blocks: &[u32],
@@ -76,7 +76,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
             all = all.and(of_level);
         }
         self.update_fields(Some(&[&summed.near, blocks].concat()), snapshot)?;
-        let mesh = self.mesh_now()?;
+        let mesh = self.mesh()?;
         Ok(all.and(sums(mesh, snapshot, &summed.others)).means())
     }
 }

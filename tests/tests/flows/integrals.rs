@@ -133,8 +133,8 @@ fn integrals_follow_a_mesh_that_changes<K: AnyFlow>(kernels: &K) {
     of_flow(&*flow);
 }
 
-/// At the start: the mean energy U²/4 in the plane and U²/8 in space, the enstrophy U² k²/2 and 3 U² k²/8 with the factor
-/// (sin k / k)² of differences over two cells, the largest speed at the centre of a cell.
+/// The initial state. The mean energy is U²/4 in 2D and U²/8 in 3D. The enstrophy is U² k²/2 and 3 U² k²/8; central differences
+/// multiply it by (sin k / k)². The largest speed is that at the centre of a cell.
 fn integrals_of_taylor_and_green<K: AnyFlow>(kernels: &K) {
     let (speed, n) = (0.04, 32);
     let k = TAU / f64::from(n);

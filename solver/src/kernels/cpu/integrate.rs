@@ -27,7 +27,7 @@ pub(super) fn integrate<const D: usize, L: Lattice, S: Storage>(
         return FluidSums::NONE;
     }
     let cells = dims::cells(D);
-    let fields = macroscopic::<D, L, S>(level, 0..level.slots, half_step, from);
+    let fields = macroscopic::<D, L, S>(level, (0..level.slots).into_par_iter(), half_step, from);
     let row = |slot: u32, row: usize| &fields[(slot as usize * (1 + D) + row) * cells..][..cells];
     let edge = f64::from(1u32 << level.index);
     let volume = edge.recip().powi(D as i32);

@@ -5,11 +5,10 @@ use crate::{lattice::Lattice, storage::Storage, tables::Level};
 use cutlink_amr::dims;
 use cutlink_device::{Host, Real};
 use rayon::prelude::*;
-use std::ops::Range;
 
 pub(super) fn macroscopic<const D: usize, L: Lattice, S: Storage>(
     level: &Level<D, Host>,
-    slots: Range<usize>,
+    slots: impl IndexedParallelIterator<Item = usize>,
     half_step: [S::Real; 3],
     from: &[S],
 ) -> Vec<f32> {
@@ -17,21 +16,6 @@ pub(super) fn macroscopic<const D: usize, L: Lattice, S: Storage>(
     let mut out = vec![0.0f32; slots.len() * size];
     let each = out.par_chunks_mut(size).zip(slots);
     each.for_each(|(out, slot)| of_slot::<D, L, S>(level, slot, half_step, from, out));
-    out
-}
-
-pub(super) fn macroscopic_of<const D: usize, L: Lattice, S: Storage>(
-    level: &Level<D, Host>,
-    slots: &[u32],
-    half_step: [S::Real; 3],
-    from: &[S],
-) -> Vec<f32> {
-    let size = (1 + D) * dims::cells(D);
-    let mut out = vec![0.0f32; slots.len() * size];
-    let each = out.par_chunks_mut(size).zip(slots);
-    each.for_each(|(out, &slot)| {
-        of_slot::<D, L, S>(level, slot as usize, half_step, from, out);
-    });
     out
 }
 

@@ -44,6 +44,7 @@ use crate::{
     tables::Level,
 };
 use cutlink_device::{Host, Item, Real};
+use rayon::prelude::*;
 use std::{any::Any, convert::Infallible, ops::Range, sync::Arc};
 
 pub use census::Census;
@@ -349,6 +350,7 @@ impl<const D: usize> FlowKernels<D> for Host {
         half_step: [S::Real; 3],
         from: &Vec<S>,
     ) -> Result<Vec<f32>, SolverError> {
+        let slots = slots.into_par_iter();
         Ok(macroscopic::macroscopic::<D, L, S>(
             level, slots, half_step, from,
         ))
@@ -361,7 +363,8 @@ impl<const D: usize> FlowKernels<D> for Host {
         half_step: [S::Real; 3],
         from: &Vec<S>,
     ) -> Result<Vec<f32>, SolverError> {
-        Ok(macroscopic::macroscopic_of::<D, L, S>(
+        let slots = slots.par_iter().map(|&slot| slot as usize);
+        Ok(macroscopic::macroscopic::<D, L, S>(
             level, slots, half_step, from,
         ))
     }
