@@ -75,8 +75,10 @@ pub struct Lap {
     pub work: Work,
     /// The level; of the exchange between two, the finer one.
     pub level: usize,
-    /// Seconds in all of the measured steps.
+    /// Seconds in all of the measured steps; of several ranks those of the one that takes longest.
     pub seconds: f64,
+    /// The mean over ranks.
+    pub mean: f64,
 }
 
 /// Density and velocity at a position.

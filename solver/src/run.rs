@@ -385,11 +385,15 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
                 .iter_mut()
                 .find(|lap| (lap.work, lap.level) == (work, level))
             {
-                Some(lap) => lap.seconds += seconds,
+                Some(lap) => {
+                    lap.seconds += seconds;
+                    lap.mean += seconds;
+                }
                 None => laps.push(Lap {
                     work,
                     level,
                     seconds,
+                    mean: seconds,
                 }),
             }
         }

@@ -473,6 +473,7 @@ Examples:
   cutlink bench solve --case box --lattice d3q19 --collision bgk,trt,regularized --cells 192
   cutlink bench solve --case sphere --root 128 --levels 4 --precision f32
   cutlink bench solve --gpus 2 --case box --lattice d3q19 --cells 1024,512,512
+  cutlink bench solve --mesh bunny.cut --lattice d3q19 --precision f32
 
 A decaying vortex is checked before anything is timed. Steps and memory copies alternate. \
 Nothing is written.
@@ -549,6 +550,15 @@ pub struct BenchSolveArgs {
     /// Levels of the sphere's mesh, the root level included [default: 4]
     #[arg(long, value_name = "N", help_heading = "Mesh")]
     pub levels: Option<usize>,
+
+    /// The flow past the body of this 3D mesh instead: a file of `cutlink mesh`
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "Mesh",
+        conflicts_with_all = ["case", "cells", "plane", "root", "levels"]
+    )]
+    pub mesh: Option<PathBuf>,
 
     /// Root steps per run [default: about a tenth of a second]
     #[arg(

@@ -129,26 +129,35 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'_, D, L, 
         let mut all = self.local.each(|run| run.laps_of(steps, is_last))?;
         for remote in &self.there {
             let words = remote.reply::<u64>()?;
-            let of_lap = |words: &[u64]| Lap {
-                work: WORKS[words[0] as usize],
-                level: words[1] as usize,
-                seconds: f64::from_bits(words[2]),
+            let of_lap = |words: &[u64]| {
+                let seconds = f64::from_bits(words[2]);
+                Lap {
+                    work: WORKS[words[0] as usize],
+                    level: words[1] as usize,
+                    seconds,
+                    mean: seconds,
+                }
             };
             all.push(words.chunks_exact(3).map(of_lap).collect());
         }
         let mut laps: Vec<Lap> = Vec::new();
-        for lap in all.into_iter().flatten() {
+        let ranks = all.len() as f64;
+        for mut lap in all.into_iter().flatten() {
+            lap.mean /= ranks;
             join(&mut laps, lap, f64::max);
         }
         Ok(laps)
     }
 }
 
-/// Adds a lap to those of other ranks or steps.
+/// Adds a lap to those of other ranks or steps; `both` is of the seconds of the longest one.
 fn join(laps: &mut Vec<Lap>, lap: Lap, both: impl Fn(f64, f64) -> f64) {
     let same = |other: &&mut Lap| (other.work, other.level) == (lap.work, lap.level);
     match laps.iter_mut().find(same) {
-        Some(found) => found.seconds = both(found.seconds, lap.seconds),
+        Some(found) => {
+            found.seconds = both(found.seconds, lap.seconds);
+            found.mean += lap.mean;
+        }
         None => laps.push(lap),
     }
 }

@@ -4,6 +4,7 @@ use crate::cli::{BenchSolveArgs, FlowCase};
 use cutlink::Error;
 use cutlink_device::Memory;
 use cutlink_solver::{Collision, LatticeKind, Les, Precision, SolverError};
+use std::path::PathBuf;
 
 /// Lattice, precision and collision of a flow.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,13 +34,17 @@ pub(super) enum Case {
         levels: usize,
         kinds: Vec<Kind>,
     },
+    /// The body of a mesh from a file.
+    File { path: PathBuf, kinds: Vec<Kind> },
 }
 
 impl Case {
     /// The flows on its mesh.
     pub(super) fn kinds(&self) -> &[Kind] {
         match self {
-            Self::Box { kinds, .. } | Self::Sphere { kinds, .. } => kinds,
+            Self::Box { kinds, .. } | Self::Sphere { kinds, .. } | Self::File { kinds, .. } => {
+                kinds
+            }
         }
     }
 }
@@ -109,13 +114,16 @@ pub(super) fn cases(args: &BenchSolveArgs, memory: Memory) -> Result<Vec<Case>, 
         };
         check_edges(&edges, lattice.dimensions())?;
         let kinds = kinds(lattice);
-        if wanted(FlowCase::Box) && !kinds.is_empty() {
+        if wanted(FlowCase::Box) && args.mesh.is_none() && !kinds.is_empty() {
             cases.push(Case::Box { edges, kinds });
         }
     }
     let in_space = lattices.iter().filter(|kind| kind.dimensions() == 3);
     let kinds: Vec<Kind> = in_space.flat_map(|&lattice| kinds(lattice)).collect();
-    if wanted(FlowCase::Sphere) && !kinds.is_empty() {
+    if let (Some(path), false) = (&args.mesh, kinds.is_empty()) {
+        let path = path.clone();
+        cases.push(Case::File { path, kinds });
+    } else if wanted(FlowCase::Sphere) && !kinds.is_empty() {
         cases.push(Case::Sphere {
             root: args.root.unwrap_or(root),
             levels: args.levels.unwrap_or(4),
@@ -124,7 +132,7 @@ pub(super) fn cases(args: &BenchSolveArgs, memory: Memory) -> Result<Vec<Case>, 
     }
     if cases.is_empty() {
         return Err(Error::input("there is no such flow").hint(
-            "the sphere is 3D; the collision cumulant exists on d3q27, kbc on d2q9 and d3q27; les qr is 3D",
+            "spheres and mesh files are 3D; the collision cumulant exists on d3q27, kbc on d2q9 and d3q27; les qr is 3D",
         ));
     }
     Ok(cases)

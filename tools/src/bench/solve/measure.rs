@@ -13,6 +13,7 @@ use crate::bench::report::{Copy, Spread};
 use crate::cli::BenchSolveArgs;
 use crate::console::Console;
 use cutlink::device::Opened;
+use cutlink::inspect::unreadable;
 use cutlink::mesh::build::{AnyPlaced, Builder, bare};
 use cutlink::mesh::resolve;
 use cutlink::options::{MeshOptions, Numbers, Root};
@@ -20,7 +21,7 @@ use cutlink::{Error, Observer as _};
 use cutlink_device::Route;
 use cutlink_mesher::exact::{Exact, Facet};
 use cutlink_solver::{FaceCondition, Flow, InitialState, Params, Plan, Work, kernels::FlowKernels};
-use cutlink_voxelizer::Mesh;
+use cutlink_voxelizer::{AnyMesh, Mesh, mesh_file};
 use std::time::Instant;
 
 /// Minimum duration of a measured run in seconds, unless --steps is given.
@@ -77,14 +78,26 @@ impl<'a, K: Flows> Bench<'a, K> {
                 kinds,
             } => {
                 let mesh = sphere(*root, *levels, opened)?;
-                let run = |kind: &Kind| {
-                    let params = tunnel(&mesh, *kind);
-                    let inflow = |_| (1.0, [0.05, 0.0, 0.0]);
-                    self.flow("sphere", &mesh, params, &inflow)
-                };
-                kinds.iter().map(run).collect()
+                self.past("sphere", &mesh, kinds)
             }
+            Case::File { path, kinds } => match mesh_file::read(path).map_err(unreadable)?.0 {
+                AnyMesh::D3(mesh) => self.past("mesh", &mesh, kinds),
+                AnyMesh::D2(_) => Err(Error::input(format!("{} is 2D", path.display()))
+                    .hint("--mesh takes a mesh of a body in 3D")),
+            },
         }
+    }
+
+    /// Flows past the body of a mesh.
+    fn past(
+        &mut self,
+        name: &'static str,
+        mesh: &Mesh<3>,
+        kinds: &[Kind],
+    ) -> Result<Vec<FlowCaseReport>, Error> {
+        let inflow = |_| (1.0, [0.05, 0.0, 0.0]);
+        let run = |kind: &Kind| self.flow(name, mesh, tunnel(mesh, *kind), &inflow);
+        kinds.iter().map(run).collect()
     }
 
     fn uniform<const D: usize>(
@@ -223,6 +236,7 @@ fn laps<const D: usize>(flow: &mut dyn Flow<D>, steps: u64) -> Result<Vec<LapRep
             },
             level: lap.level,
             ms: 1e3 * lap.seconds / steps as f64,
+            mean_ms: 1e3 * lap.mean / steps as f64,
             share: lap.seconds / all,
         })
         .collect();
@@ -252,7 +266,7 @@ fn sphere(root: u32, levels: usize, opened: &Opened) -> Result<Mesh<3>, Error> {
     builder.build(&prepared)
 }
 
-/// Flow past the sphere at Re 100: interpolated bounce-back, forces in each root step.
+/// Flow past a body, at Re 100 of [`ACROSS`] root cells: interpolated bounce-back, forces in each root step.
 fn tunnel(mesh: &Mesh<3>, kind: Kind) -> Params<3> {
     let inflow = FaceCondition::Velocity([0.05, 0.0, 0.0]);
     Params {

@@ -70,6 +70,7 @@ pub struct LapReport {
     pub work: &'static str,
     pub level: usize,
     pub ms: f64,
+    pub mean_ms: f64,
     pub share: f64,
 }
 
@@ -171,7 +172,11 @@ impl FlowCaseReport {
             let share = |work: &str| {
                 let mut laps = self.laps.iter();
                 let lap = laps.find(|lap| lap.work == work && lap.level == level.level);
-                lap.map_or("-".into(), |lap| format!("{:.1} %", 100.0 * lap.share))
+                lap.map_or("-".into(), |lap| match self.ranks {
+                    1 => format!("{:.1} %", 100.0 * lap.share),
+                    // The mean over devices beside the longest one.
+                    _ => format!("{:.3} of {:.3} ms", lap.mean_ms, lap.ms),
+                })
             };
             let counts = [
                 level.level.to_string(),
