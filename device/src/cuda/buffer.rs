@@ -126,8 +126,9 @@ impl<T: Item> CudaBuf<T> {
         self.len == 0
     }
 
-    /// The address of element `first`, for kernels.
-    pub(super) fn address(&self, first: usize) -> u64 {
+    /// The device address of element `first`, as a value for kernels that read it. A launch does not borrow the buffer by it; see
+    /// [`share`](Self::share).
+    pub fn address(&self, first: usize) -> u64 {
         assert!(first <= self.len, "an address should lie in its buffer");
         self.raw.at + (first * size_of::<T>()) as u64
     }

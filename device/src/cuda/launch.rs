@@ -111,6 +111,8 @@ unsafe impl Sync for Kernel {}
 
 /// Largest number of parameters of a kernel.
 const MOST: usize = 28;
+/// Room for their values, in units of 16 bytes, to which each is aligned.
+const ROOM: usize = 96;
 
 /// A kernel and its arguments so far, which it borrows. Memory is freed in stream order, so a buffer may be dropped
 /// once the kernel is launched.
@@ -119,9 +121,12 @@ pub struct Launch<'a> {
     on: &'a Cuda,
     module: &'static Module,
     kernel: &'static str,
-    values: [[u64; 16]; MOST],
+    values: [u128; ROOM],
+    /// By parameter: where its value begins, and its bytes.
+    firsts: [usize; MOST],
     sizes: [usize; MOST],
     count: usize,
+    used: usize,
 }
 
 impl Cuda {
@@ -136,9 +141,11 @@ impl Cuda {
             on: self,
             module: &modules[d - 2],
             kernel,
-            values: [[0; 16]; MOST],
+            values: [0; ROOM],
+            firsts: [0; MOST],
             sizes: [0; MOST],
             count: 0,
+            used: 0,
         }
     }
 
@@ -198,12 +205,15 @@ impl Cuda {
 }
 
 impl<'a> Launch<'a> {
-    /// A value of at most 128 bytes.
+    /// A value; all together at most 1,536 bytes.
     #[must_use]
     pub fn val<T: Pod>(mut self, value: T) -> Self {
         let bytes = bytemuck::bytes_of(&value);
-        bytemuck::bytes_of_mut(&mut self.values[self.count])[..bytes.len()].copy_from_slice(bytes);
+        let to: &mut [u8] = bytemuck::cast_slice_mut(&mut self.values[self.used..]);
+        to[..bytes.len()].copy_from_slice(bytes);
+        self.firsts[self.count] = self.used;
         self.sizes[self.count] = bytes.len();
+        self.used += bytes.len().div_ceil(size_of::<u128>());
         self.count += 1;
         self
     }
@@ -252,8 +262,8 @@ impl<'a> Launch<'a> {
             self.kernel
         );
         let mut at: [*mut std::ffi::c_void; MOST] = [ptr::null_mut(); MOST];
-        for (at, value) in at.iter_mut().zip(&mut self.values) {
-            *at = value.as_mut_ptr().cast();
+        for (at, &first) in at.iter_mut().zip(&self.firsts[..self.count]) {
+            *at = (&raw mut self.values[first]).cast();
         }
         // SAFETY: a function of this context; as many arguments as it has parameters, of their
         // sizes; what it does with them is the caller's promise.

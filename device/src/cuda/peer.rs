@@ -12,7 +12,7 @@ use std::{
 };
 
 /// Numbers of a rank's state, see [`RankGroup`].
-const STATE: usize = 4;
+const STATE: usize = 2;
 
 /// A word that the host writes and kernels of all devices read.
 struct Word(*mut AtomicU32);
@@ -66,7 +66,7 @@ pub(super) struct Peer {
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Zeroable, bytemuck::Pod)]
 #[repr(C)]
 pub struct RankGroup {
-    /// Messages sent, messages received, and blocks done of the kernels that send and receive.
+    /// Messages sent, and blocks done of the kernel that sends.
     state: u64,
     flags: u64,
     told: u64,

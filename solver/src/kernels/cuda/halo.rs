@@ -1,5 +1,5 @@
-//! A launch each: a thread a number. Ranks whose GPUs reach each other's memory send by one kernel a level and receive by
-//! another one; the last that sends counts the message, the first that receives waits for those of all other ranks.
+//! A launch each: a thread a number. Ranks whose GPUs reach each other's memory send by one kernel, which counts the message, and
+//! receive by another one, which waits for those of all other ranks.
 
 use super::HALO;
 use crate::{
@@ -13,6 +13,8 @@ use cutlink_device::{
 use std::ops::Range;
 
 const THREADS: u32 = 256;
+/// Numbers of a thread at once.
+const BATCH: u32 = 4;
 /// Most blocks of a kernel that sends: each waits for its numbers to arrive.
 const SENDING: usize = 1024;
 /// Most blocks of a kernel that waits: fewer than fit on a GPU, so that others have room.
@@ -113,50 +115,102 @@ fn by_messages<T: Item>(
     Ok(())
 }
 
+/// What is sent of a level, or received, as kernels take it.
+#[derive(Clone, Copy, Default, bytemuck::Zeroable, bytemuck::Pod)]
+#[repr(C)]
+struct LevelPart {
+    /// Numbers of this level and those before it.
+    end: u64,
+    places: u64,
+    buffer: u64,
+    /// Received numbers, or targets.
+    other: u64,
+    shares: u64,
+}
+
+/// Most levels of a launch.
+const LEVELS: usize = 16;
+
+/// Levels whose steps end together, as kernels take them.
+#[derive(Clone, Copy, bytemuck::Zeroable, bytemuck::Pod)]
+#[repr(C)]
+struct LevelParts {
+    of: [LevelPart; LEVELS],
+    count: u32,
+    unused: u32,
+}
+
+impl LevelParts {
+    /// Of levels in order, each with its numbers; those without any are left out. And all numbers.
+    fn of(levels: impl Iterator<Item = (usize, LevelPart)>) -> (Self, usize) {
+        let (mut parts, mut all): (Self, usize) = (bytemuck::Zeroable::zeroed(), 0);
+        for (numbers, part) in levels.filter(|&(numbers, _)| numbers > 0) {
+            all += numbers;
+            parts.of[parts.count as usize] = LevelPart {
+                end: all as u64,
+                ..part
+            };
+            parts.count += 1;
+        }
+        // The kernels read the last level's end.
+        parts.count = parts.count.max(1);
+        (parts, all)
+    }
+}
+
 fn by_memory<T: Item>(
     cuda: &Cuda,
     group: RankGroup,
     levels: &mut [Listed<'_, T, Cuda>],
 ) -> Result<(), SolverError> {
-    let last = levels.len() - 1;
-    for (n, (lists, buffer)) in levels.iter_mut().enumerate() {
-        let count = lists.send.places.len();
+    let launches = levels.len().div_ceil(LEVELS);
+    for (n, levels) in levels.chunks(LEVELS).enumerate() {
+        let (parts, numbers) = LevelParts::of(levels.iter().map(|(lists, buffer)| {
+            let part = LevelPart {
+                end: 0,
+                places: lists.send.places.address(0),
+                buffer: buffer.address(0),
+                other: lists.targets.address(0),
+                shares: lists.targets.len() as u64,
+            };
+            (lists.send.places.len(), part)
+        }));
         let launch = cuda
             .launch(&HALO, 2, of_size::<T>(["send_2", "send_4", "send_8"]))
-            .val(count as u64)
-            .buf(&lists.send.places)
-            .val(lists.targets.len() as u64)
-            .buf(&lists.targets)
-            .buf(buffer)
+            .val(parts)
             .val(group)
-            .val(u32::from(n == last));
-        if count > 0 || n == last {
-            let blocks = count.div_ceil(THREADS as usize).clamp(1, SENDING);
-            // SAFETY: places of the buffer; targets are rooms of other ranks, which live as long as the link, and which those read
-            // no more when this message is sent: they have sent the one before.
-            unsafe { launch.run(LaunchGrid::blocks(blocks, THREADS))? };
-        }
+            .val(u32::from(n + 1 == launches));
+        // SAFETY: places of the levels' buffers; targets are rooms of other ranks, which live as long as the link, and which those
+        // read no more when this message is sent: they have sent the one before.
+        unsafe { launch.run(grid(numbers, SENDING))? };
     }
-    for (n, (lists, buffer)) in levels.iter_mut().enumerate() {
-        let count = lists.receive.places.len();
+    for levels in levels.chunks_mut(LEVELS) {
+        let (parts, numbers) = LevelParts::of(levels.iter_mut().map(|(lists, buffer)| {
+            let part = LevelPart {
+                end: 0,
+                places: lists.receive.places.address(0),
+                buffer: buffer.share(),
+                other: lists.receive.numbers.address(0),
+                shares: 0,
+            };
+            (lists.receive.places.len(), part)
+        }));
         let launch = cuda
             .launch(
                 &HALO,
                 2,
                 of_size::<T>(["receive_2", "receive_4", "receive_8"]),
             )
-            .val(count as u64)
-            .buf(&lists.receive.places)
-            .buf(&lists.receive.numbers)
-            .out(buffer)
-            .val(group)
-            .val(u32::from(n == 0))
-            .val(u32::from(n == last));
-        if count > 0 || n == 0 || n == last {
-            let blocks = count.div_ceil(THREADS as usize).clamp(1, WAITING);
-            // SAFETY: places of the buffer, each once; twice as many numbers.
-            unsafe { launch.run(LaunchGrid::blocks(blocks, THREADS))? };
-        }
+            .val(parts)
+            .val(group);
+        // SAFETY: places of the levels' buffers, each once, which are borrowed mutably; twice as many numbers.
+        unsafe { launch.run(grid(numbers, WAITING))? };
     }
     Ok(())
+}
+
+/// Threads for so many numbers, in at most so many blocks, of which there is one in any case.
+fn grid(numbers: usize, most: usize) -> LaunchGrid {
+    let blocks = numbers.div_ceil((THREADS * BATCH) as usize);
+    LaunchGrid::blocks(blocks.clamp(1, most), THREADS)
 }
