@@ -24,8 +24,9 @@ pub struct LevelSheet {
     pub level: usize,
     /// Blocks with populations: leaves, and refined ones next to leaves.
     pub blocks: usize,
-    /// Those of them with a wall, a face of the box, a solid cell or another level beside them or within.
-    pub special: usize,
+    /// What a step of the level costs, in updates of cells of blocks without a wall, a face of the box, a solid cell or another level
+    /// beside them or within.
+    pub work: u64,
     /// Cells of leaves, solid ones included: what MLUPS count, 2^level times a root step (J25 eq. 25).
     pub cells: u64,
     /// Relaxation time of the viscosity, in steps of the level.
@@ -75,7 +76,7 @@ impl<'a, const D: usize> Plan<'a, D> {
         let levels = tables.iter().zip(&counts).map(|(table, count)| LevelSheet {
             level: count.level,
             blocks: table.blocks.len(),
-            special: table.level.special,
+            work: table.level.work().iter().sum(),
             cells: count.leaf_blocks as u64 * dims::cells(D) as u64,
             tau: tau(params.viscosity, count.level),
             bytes: match params.precision {

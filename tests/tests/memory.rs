@@ -1,7 +1,7 @@
 //! How much memory of the host a flow takes, counted by the allocator: on several ranks that of their parts, as it is
 //! forecast; and to start, save and resume no copy of the populations.
 
-use cutlink_device::Host;
+use cutlink_device::{Host, Memory};
 use cutlink_solver::{Flow, LatticeKind, Params, Plan, Precision};
 use cutlink_tests::flows::{empty_box, params};
 use cutlink_voxelizer::{Mesh, Region, RegionShape};
@@ -143,7 +143,7 @@ fn ranks_take_the_memory_that_is_forecast() {
     drop(alone);
     for ranks in [2, 4] {
         let plan = Plan::new(&mesh, params.clone()).expect("a plan");
-        let forecast = plan.ranks(ranks).expect("a forecast");
+        let forecast = plan.ranks(ranks, Memory::Host).expect("a forecast");
         let forecast: u64 = forecast.iter().map(|rank| rank.bytes).sum();
         drop(plan);
         let (_flow, has, _) = started(&mesh, &params, ranks);

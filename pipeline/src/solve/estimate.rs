@@ -27,7 +27,7 @@ use crate::{
         case::{Case, DomainTable},
         reference::with_free_stream,
         resolve::{self, CaseGrid, Resolved, Until},
-        sheet::{self, SPECIAL},
+        sheet,
         units::{Physics, Unstable},
         wall_units::WallUnits,
     },
@@ -406,7 +406,7 @@ impl Choice {
             let blocks = share * like.blocks as f64;
             let times = 2f64.powi(of.level as i32) * cells;
             choice.updates += of.leaf_blocks as f64 * times;
-            choice.weight += (blocks + (SPECIAL - 1) as f64 * share * like.special as f64) * times;
+            choice.weight += share * like.work as f64 * 2f64.powi(of.level as i32);
             flow += share * like.bytes as f64;
             largest = largest.max(blocks);
             choice.cells.push(of.cells);
@@ -425,15 +425,15 @@ impl Choice {
     /// A box whose edges have `factor` times as many cells as that of a sheet.
     fn of_box<const D: usize>(sheet: &LevelSheet, factor: f64, steps: f64) -> Self {
         let volume = factor.powi(D as i32);
-        // Blocks at the faces.
-        let special = sheet.special as f64 * factor.powi(D as i32 - 1);
         let cells = dims::cells(D) as f64;
         let blocks = sheet.blocks as f64 * volume;
+        // What blocks at the faces cost more.
+        let faces = (sheet.work as f64 - sheet.blocks as f64 * cells) * factor.powi(D as i32 - 1);
         let (flow, moments) = (sheet.bytes as f64 * volume, (4 * (1 + D)) as f64 * cells);
         Self {
             cells: vec![(sheet.cells as f64 * volume) as u64],
             updates: sheet.cells as f64 * volume,
-            weight: (blocks + (SPECIAL - 1) as f64 * special) * cells,
+            weight: blocks * cells + faces,
             cpu: flow + blocks * moments,
             gpu: [flow + blocks * moments, blocks * moments],
             ..Self::empty(1, steps)

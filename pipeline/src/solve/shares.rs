@@ -78,10 +78,14 @@ impl Costs {
 }
 
 impl Shares {
-    /// The shares of so many ranks.
-    pub(crate) fn new<const D: usize>(plan: &Plan<'_, D>, ranks: usize) -> Result<Self, Error> {
+    /// The shares of so many ranks, with populations in this kind of memory.
+    pub(crate) fn new<const D: usize>(
+        plan: &Plan<'_, D>,
+        ranks: usize,
+        memory: Memory,
+    ) -> Result<Self, Error> {
         let named = |error| Error::from(error).within("--ranks");
-        let ranks = plan.ranks(ranks).map_err(named)?;
+        let ranks = plan.ranks(ranks, memory).map_err(named)?;
         Ok(Self {
             ranks,
             messages: None,

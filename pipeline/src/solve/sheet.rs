@@ -2,7 +2,7 @@
 //!
 //! The time is the number of block updates over the speed of a periodic box without body and refinement, measured for a
 //! tenth of a second with the same lattice, collision and precision on the same backend. Blocks next to a wall, a face
-//! of the box or another level count [`SPECIAL`] times. Without output; accurate to within a factor of two.
+//! of the box or another level cost more ([`LevelSheet::work`]). Without output; accurate to within a factor of two.
 
 use crate::{
     error::{Error, ErrorKind},
@@ -28,9 +28,6 @@ use std::{fmt::Write as _, time::Instant};
 
 /// Duration of the measurement, in seconds.
 const MEASURE: f64 = 0.1;
-
-/// Cost of a special block relative to a plain one: 3 to 5 on CPUs and GPUs, in 2D and 3D.
-pub(super) const SPECIAL: usize = 4;
 
 /// The forecast of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -68,12 +65,7 @@ impl Sheet {
         let outputs = &resolved.outputs;
         Self {
             updates: plan.updates(),
-            weight: plan
-                .levels
-                .iter()
-                .map(|level| (level.blocks + (SPECIAL - 1) * level.special) << level.level)
-                .map(|blocks| (blocks * dims::cells(D)) as u64)
-                .sum(),
+            weight: plan.levels.iter().map(|l| l.work << l.level).sum(),
             steps: steps.unwrap_or(match resolved.until {
                 Until::Steps(steps) => steps,
                 Until::Settled { most, .. } => most,

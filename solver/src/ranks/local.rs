@@ -173,7 +173,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LocalRanks<'
     pub(crate) fn validate(&self) -> Result<(), SolverError> {
         let params = &self.plan.params;
         let built = tables::build_checked(self.mesh()?, params)?;
-        let partition = Partition::new(&built, self.whole.partition.ranks());
+        let partition = self.whole.partition.again(&built);
         let whole = Whole::new(built, partition);
         self.ranks.iter().try_for_each(|rank| {
             let tables = whole.tables(params, rank.run.rank())?;
@@ -310,7 +310,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LocalRanks<'
         built: Vec<Built<D>>,
         seeds: Option<Seeds<Host>>,
     ) -> Result<(), SolverError> {
-        let partition = Partition::new(&built, self.whole.partition.ranks());
+        let partition = self.whole.partition.again(&built);
         let fresh = Whole::new(built, partition);
         let moves = seeds.map(|seeds| Moves::new(&self.whole, &fresh, seeds));
         let params = &self.plan.params;

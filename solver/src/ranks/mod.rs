@@ -46,7 +46,7 @@ use crate::{
 };
 use command::{Command, Worker};
 use communicator::{bytes_of, numbers};
-use cutlink_device::{DeviceError, Item, Memory};
+use cutlink_device::{Backend, DeviceError, Item, Memory};
 use local::LocalRanks;
 use partition::Partition;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -108,7 +108,7 @@ fn pool(ranks: usize) -> Result<ThreadPool, SolverError> {
 impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'a, D, L, S, B> {
     pub(crate) fn new(plan: Plan<'a, D>, backends: &[B]) -> Result<Self, SolverError> {
         check(&plan, backends.len())?;
-        let partition = Partition::new(&plan.tables, backends.len());
+        let partition = Partition::new(&plan.tables, backends.len(), plan.least_work(B::MEMORY));
         // Ranks submit their work at the same time.
         let of_rank = |(n, backend): (usize, &B)| {
             let is_shared = |other| backend.shares_streams(other);
@@ -146,8 +146,9 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'a, D,
     ) -> Result<Option<Self>, SolverError> {
         let (rank, ranks) = (link.rank(), link.ranks());
         check(&plan, ranks)?;
-        let partition = Partition::new(&plan.tables, ranks);
         let comm = Comm::Processes(Arc::clone(&link));
+        let least = plan.least_work(memory_of_all::<B>(&comm)?);
+        let partition = Partition::new(&plan.tables, ranks, least);
         let mut local = LocalRanks::new(plan, partition, rank, vec![(backend.clone(), comm)])?;
         local.each(|run| run.set_same(1.0, [0.0; D]))?;
         if rank != 0 {
@@ -170,6 +171,17 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'a, D,
         let bytes = command.to_bytes();
         self.there.iter().try_for_each(|remote| remote.send(&bytes))
     }
+}
+
+/// The kind of memory that the populations of all ranks are in; the host's if they differ.
+fn memory_of_all<B: Backend>(comm: &Comm) -> Result<Memory, SolverError> {
+    let of_all = comm.gather(vec![u8::from(B::MEMORY == Memory::Device)])?;
+    Ok(
+        match of_all.iter().flatten().all(|&on_device| on_device == 1) {
+            true => Memory::Device,
+            false => Memory::Host,
+        },
+    )
 }
 
 /// Does the same on some ranks of a process at once. Of several errors the first one that is a rank's own.

@@ -6,10 +6,6 @@ use crate::tables::Built;
 use cutlink_amr::{NONE, dims};
 use std::collections::BTreeMap;
 
-/// Work of a slot in a step of its level.
-const PLAIN: u64 = 2;
-const SPECIAL: u64 = 5;
-
 /// Bits of a block's coordinates on an axis, at the finest level.
 const BITS: u32 = 21;
 
@@ -17,44 +13,52 @@ const BITS: u32 = 21;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Partition {
     ranks: usize,
+    least: u64,
     owners: Vec<Vec<u32>>,
 }
 
 /// Which rank has which region as a whole.
 struct Homes {
     share: u64,
-    /// By region the work on each rank as the curve is cut.
-    regions: BTreeMap<u32, Vec<u64>>,
+    /// By region its steps in a root step, and the work on each rank as the curve is cut.
+    regions: BTreeMap<u32, (u64, Vec<u64>)>,
+    /// The least work of a level's step, however small the level is.
+    least: u64,
     /// By region its rank, if one has room for it.
     home: BTreeMap<u32, u32>,
     ranks: usize,
 }
 
 impl Homes {
-    fn new(ranks: usize, share: u64) -> Self {
+    fn new(ranks: usize, share: u64, least: u64) -> Self {
         Self {
             share,
             regions: BTreeMap::new(),
+            least,
             home: BTreeMap::new(),
             ranks,
         }
     }
 
-    fn add(&mut self, region: u32, rank: u32, work: u64) {
+    /// Adds the work of a slot in a root step, in which its level takes so many steps.
+    fn add(&mut self, region: u32, rank: u32, work: u64, steps: u64) {
         if region != NONE {
-            let of_rank = || vec![0; self.ranks];
-            self.regions.entry(region).or_insert_with(of_rank)[rank as usize] += work;
+            let empty = || (0, vec![0; self.ranks]);
+            let (most, of_rank) = self.regions.entry(region).or_insert_with(empty);
+            *most = steps.max(*most);
+            of_rank[rank as usize] += work;
         }
     }
 
     /// Gives regions to ranks, the largest first. Returns the work of each rank in them.
     fn settle(&mut self) -> Vec<u64> {
         let mut taken = vec![0; self.ranks];
-        let sum = |of: &[u64]| of.iter().sum::<u64>();
+        // The steps of a level and of the coarser ones.
+        let sum = |(steps, of): &(u64, Vec<u64>)| of.iter().sum::<u64>() + self.least * (2 * steps);
         let mut all: Vec<_> = self.regions.iter().collect();
         all.sort_by_key(|(region, of)| (std::cmp::Reverse(sum(of)), **region));
-        for (&region, of_rank) in all {
-            let work = sum(of_rank);
+        for (&region, of) in all {
+            let (work, of_rank) = (sum(of), &of.1);
             let fits = (0..self.ranks).filter(|&rank| taken[rank] + work <= self.share);
             // Most of it, else the emptiest.
             let best = fits.max_by_key(|&rank| {
@@ -125,16 +129,11 @@ fn cut<'a>(
 }
 
 impl Partition {
-    /// Equal shares of work for so many ranks. Regions of finer levels that fit into a share stay on one rank ([`regions`]), that which
+    /// Equal shares of work for so many ranks, of which a step of a level takes at least so much. Regions of finer levels that fit into a share stay on one rank ([`regions`]), that which
     /// has most of them otherwise, if it has room. The children of an overlap block are of its rank, so that means of children
     /// never leave a rank.
-    pub(crate) fn new<const D: usize>(tables: &[Built<D>], ranks: usize) -> Self {
-        let of_level = |(level, built): (usize, &Built<D>)| -> Vec<u64> {
-            (0..built.level.slots)
-                .map(|slot| cost(built, slot) << level)
-                .collect()
-        };
-        let work: Vec<_> = tables.iter().enumerate().map(of_level).collect();
+    pub(crate) fn new<const D: usize>(tables: &[Built<D>], ranks: usize, least: u64) -> Self {
+        let work = work_of(tables);
         let curve = curve(tables, &work);
         let all: u64 = work.iter().flatten().sum();
         let share = all / ranks as u64;
@@ -146,9 +145,9 @@ impl Partition {
             1 => work.iter().map(|of| vec![NONE; of.len()]).collect(),
             _ => regions(tables, &work, share),
         };
-        let mut homes = Homes::new(ranks, share);
+        let mut homes = Homes::new(ranks, share, least);
         for &(level, slot, work) in &curve {
-            homes.add(regions[level][slot], owners[level][slot], work);
+            homes.add(regions[level][slot], owners[level][slot], work, 1 << level);
         }
         let taken = homes.settle();
         let home = |level: usize, slot: usize| homes.home.get(&regions[level][slot]).copied();
@@ -168,9 +167,18 @@ impl Partition {
                 owners[level][slot] = rank;
             }
         }
-        let mut partition = Self { ranks, owners };
+        let mut partition = Self {
+            ranks,
+            least,
+            owners,
+        };
         partition.keep_families(tables);
         partition
+    }
+
+    /// As [`new`](Self::new), of another mesh.
+    pub(crate) fn again<const D: usize>(&self, tables: &[Built<D>]) -> Self {
+        Self::new(tables, self.ranks, self.least)
     }
 
     /// Any cut, for tests: the rank of each slot, by level.
@@ -186,7 +194,12 @@ impl Partition {
                 .collect()
         };
         let owners = tables.iter().enumerate().map(of_level).collect();
-        let mut partition = Self { ranks, owners };
+        let least = 0;
+        let mut partition = Self {
+            ranks,
+            least,
+            owners,
+        };
         partition.keep_families(tables);
         partition
     }
@@ -216,19 +229,24 @@ impl Partition {
     /// The work of each rank in a root step.
     pub(crate) fn work<const D: usize>(&self, tables: &[Built<D>]) -> Vec<u64> {
         let mut work = vec![0; self.ranks];
-        for (level, built) in tables.iter().enumerate() {
-            for (slot, &rank) in self.owners[level].iter().enumerate() {
-                work[rank as usize] += cost(built, slot) << level;
+        for (of_slots, owners) in work_of(tables).iter().zip(&self.owners) {
+            for (of_slot, &rank) in of_slots.iter().zip(owners) {
+                work[rank as usize] += of_slot;
             }
         }
         work
     }
 }
 
-/// The work of a slot in a step of its level.
-fn cost<const D: usize>(built: &Built<D>, slot: usize) -> u64 {
-    match slot < built.level.special {
-        true => SPECIAL,
-        false => PLAIN,
-    }
+/// The work of each slot in a root step, by level.
+fn work_of<const D: usize>(tables: &[Built<D>]) -> Vec<Vec<u64>> {
+    let of_level = |(level, built): (usize, &Built<D>)| -> Vec<u64> {
+        built
+            .level
+            .work()
+            .iter()
+            .map(|work| work << level)
+            .collect()
+    };
+    tables.iter().enumerate().map(of_level).collect()
 }

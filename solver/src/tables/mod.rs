@@ -11,6 +11,7 @@
 mod cells;
 mod periodic;
 mod rules;
+mod work;
 
 pub(crate) use cells::{At, Links, bits, locate};
 pub(crate) use periodic::around;

@@ -359,7 +359,7 @@ where
     if has_averages && on_device {
         sheet.keep_averages_on_device(mesh);
     }
-    let mut shares = shares_of(&plan, &ranks)?;
+    let mut shares = shares_of(&plan, &ranks, B::MEMORY)?;
     if let [shares] = &shares[..] {
         sheet.flow = match &options.world {
             Some(world) => shares.bytes_of(world.rank()),
@@ -505,9 +505,15 @@ where
 }
 
 /// How the flow is shared among each of these numbers of ranks, but for one rank.
-fn shares_of<const D: usize>(plan: &Plan<'_, D>, ranks: &[usize]) -> Result<Vec<Shares>, Error> {
+fn shares_of<const D: usize>(
+    plan: &Plan<'_, D>,
+    ranks: &[usize],
+    memory: Memory,
+) -> Result<Vec<Shares>, Error> {
     let several = ranks.iter().filter(|&&ranks| ranks != 1);
-    several.map(|&ranks| Shares::new(plan, ranks)).collect()
+    several
+        .map(|&ranks| Shares::new(plan, ranks, memory))
+        .collect()
 }
 
 /// Refuses numbers of ranks that are none of this run.

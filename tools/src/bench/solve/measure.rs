@@ -150,7 +150,7 @@ impl<'a, K: Flows> Bench<'a, K> {
         let (updates, sheets) = (plan.updates(), plan.levels.clone());
         let shares = match self.ranks() {
             1 => Vec::new(),
-            ranks => plan.ranks(ranks)?,
+            ranks => plan.ranks(ranks, K::MEMORY)?,
         };
         let backends = (0..self.ranks()).map(|rank| self.kernels.nth_after(rank as u32));
         let backends = backends.collect::<Result<Vec<_>, _>>()?;
