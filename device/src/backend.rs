@@ -31,7 +31,7 @@ pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
     type Stamp: Debug + Send;
 
     /// A recorded sequence of launches.
-    type Graph: Debug + Send;
+    type Graph: Debug + Send + Sync;
 
     /// A connection to the devices of other ranks. Clones share it.
     type Link: Debug + Clone + Send + Sync;
@@ -208,7 +208,7 @@ pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
     /// Runs a recorded sequence.
     ///
     /// # Safety
-    /// The buffers that the work was recorded with must still exist.
+    /// The buffers that the work was recorded with must still exist. No other thread replays the graph at the same time.
     #[expect(unsafe_code, reason = "a graph holds addresses, not buffers")]
     unsafe fn replay(&self, graph: &Self::Graph) -> Result<(), DeviceError>;
 

@@ -166,6 +166,8 @@ pub struct Graph {
 
 // SAFETY: a graph may be launched and destroyed from any thread.
 unsafe impl Send for Graph {}
+// SAFETY: only `Backend::replay` uses it by reference, whose caller promises that it does so from one thread at a time.
+unsafe impl Sync for Graph {}
 
 impl Drop for Graph {
     fn drop(&mut self) {

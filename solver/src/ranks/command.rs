@@ -243,7 +243,8 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Worker<'_, D, L,
                 let own = self.local.whole.outlines[rank][level].own_in(&slots);
                 if !own.is_empty() {
                     let data = self.receive::<S>()?;
-                    self.local.set_populations(0, level, &slots, &data)?;
+                    self.local
+                        .set_populations(level, &slots, |_| Ok(data.as_slice().into()))?;
                 }
             }
         }

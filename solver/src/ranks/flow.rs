@@ -14,16 +14,18 @@ use crate::{
     lattice::Lattice,
     run::{
         Run, center, sample,
-        saved::{pieces, read_count, read_populations, read_word, write_count},
+        saved::{
+            pieces, read_count, read_pieces, read_populations, read_word, write_count, write_pieces,
+        },
         snapshot::{self, Blocks},
     },
     storage::Storage,
 };
 use cutlink_amr::dims;
-use cutlink_device::{Backend, Host, Route};
+use cutlink_device::{Backend, Host, Route, memory};
 use cutlink_voxelizer::Mesh;
 use rayon::prelude::*;
-use std::io;
+use std::{io, ops::Range};
 
 /// Root steps between two looks at the flow.
 struct Piece {
@@ -120,6 +122,61 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'_, D, L, 
             by_block::put_by_block::<D>(&values, &ids, rows);
         }
         Ok(())
+    }
+
+    /// Populations of some slots of a level of the whole flow.
+    fn populations(&self, level: usize, slots: Range<usize>) -> Result<Vec<S>, SolverError> {
+        let row = L::Q * dims::cells(D);
+        let [level_word, first, end] = [level, slots.start, slots.end].map(|n| n as u64);
+        self.command(Command::Populations(level_word, first, end))?;
+        let here = self.local.ranks.par_iter();
+        let here = here.map(|rank| {
+            let found = || self.local.populations(rank, level, &slots);
+            Ok((rank.run.rank(), rank.pool.install(found)?))
+        });
+        let mut found = here.collect::<Result<Vec<_>, SolverError>>()?;
+        for remote in &self.there {
+            found.push((remote.rank, remote.reply()?));
+        }
+        let mut all = memory::with_capacity("populations", slots.len() * row)?;
+        all.resize(slots.len() * row, S::zeroed());
+        for (rank, found) in found {
+            let outline = &self.local.whole.outlines[rank][level];
+            let own = outline.own_in(&slots).into_iter().flatten();
+            for (slot, found) in own.zip(found.chunks_exact(row)) {
+                let at = (outline.slots[slot] as usize - slots.start) * row;
+                all[at..at + row].copy_from_slice(found);
+            }
+        }
+        Ok(all)
+    }
+
+    /// The inverse.
+    fn set_populations(
+        &mut self,
+        level: usize,
+        slots: &Range<usize>,
+        data: &[S],
+    ) -> Result<(), SolverError> {
+        let row = L::Q * dims::cells(D);
+        let of_rank = |outline: &Outline| -> Result<Vec<S>, SolverError> {
+            let own = outline.own_in(slots);
+            let count = own.iter().map(ExactSizeIterator::len).sum::<usize>();
+            let mut all = memory::with_capacity("populations", count * row)?;
+            for slot in own.into_iter().flatten() {
+                let at = (outline.slots[slot] as usize - slots.start) * row;
+                all.extend_from_slice(&data[at..at + row]);
+            }
+            Ok(all)
+        };
+        for remote in &self.there {
+            let own = of_rank(&self.local.whole.outlines[remote.rank][level])?;
+            if !own.is_empty() {
+                remote.send(&own)?;
+            }
+        }
+        self.local
+            .set_populations(level, slots, |outline| Ok(of_rank(outline)?.into()))
     }
 
     /// The laps of all ranks in some root steps: of each piece of work the longest one.
@@ -331,34 +388,17 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
 
     fn save(&self, out: &mut dyn io::Write) -> Result<(), SolverError> {
         let row = L::Q * dims::cells(D);
-        let outlines = &self.local.whole.outlines;
         out.write_all(&self.steps().to_le_bytes())?;
         if self.local.plan.params.adaptation.is_some() {
             out.write_all(&topology(self.mesh()?))?;
         }
         for (level, blocks) in self.local.blocks.iter().enumerate() {
             write_count(out, blocks.len() * row)?;
-            for slots in pieces(0..blocks.len()) {
-                let [level_word, first, end] = [level, slots.start, slots.end].map(|n| n as u64);
-                self.command(Command::Populations(level_word, first, end))?;
-                let mut all = vec![S::zeroed(); slots.len() * row];
-                let mut put = |rank: usize, found: &[S]| {
-                    let outline = &outlines[rank][level];
-                    let own = outline.own_in(&slots).into_iter().flatten();
-                    for (slot, found) in own.zip(found.chunks_exact(row)) {
-                        let at = (outline.slots[slot] as usize - slots.start) * row;
-                        all[at..at + row].copy_from_slice(found);
-                    }
-                };
-                for rank in &self.local.ranks {
-                    let found = self.local.populations(rank, level, &slots)?;
-                    put(rank.run.rank(), &found);
-                }
-                for remote in &self.there {
-                    put(remote.rank, &remote.reply::<S>()?);
-                }
-                out.write_all(bytemuck::cast_slice(&all))?;
-            }
+            write_pieces(
+                pieces(0..blocks.len()),
+                |slots| self.populations(level, slots),
+                |data| Ok(out.write_all(bytemuck::cast_slice(&data))?),
+            )?;
         }
         Ok(())
     }
@@ -379,27 +419,11 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
         for level in 0..self.local.blocks.len() {
             let blocks = self.local.blocks[level].len();
             read_count(from, level, blocks * row)?;
-            for slots in pieces(0..blocks) {
-                let data = read_populations::<S>(from, slots.len() * row)?;
-                let of_rank = |outline: &Outline| -> Vec<S> {
-                    let of_slot = |slot: usize| {
-                        let at = (outline.slots[slot] as usize - slots.start) * row;
-                        &data[at..at + row]
-                    };
-                    let own = outline.own_in(&slots).into_iter().flatten();
-                    own.flat_map(of_slot).copied().collect()
-                };
-                for remote in &self.there {
-                    let own = of_rank(&self.local.whole.outlines[remote.rank][level]);
-                    if !own.is_empty() {
-                        remote.send(&own)?;
-                    }
-                }
-                for n in 0..self.local.ranks.len() {
-                    let own = of_rank(&self.local.whole.outlines[n][level]);
-                    self.local.set_populations(n, level, &slots, &own)?;
-                }
-            }
+            read_pieces(
+                pieces(0..blocks),
+                |slots| read_populations(from, slots.len() * row),
+                |slots, data| self.set_populations(level, &slots, &data),
+            )?;
         }
         self.local.begin_at(steps)
     }

@@ -2,7 +2,12 @@
 //! the same values; so only these, populations that change their rank, and halos are sent.
 
 use super::{
-    Rank, each, halo::HaloLists, moves::Moves, part::Whole, partition::Partition, pool, reserve,
+    Rank, each,
+    halo::HaloLists,
+    moves::Moves,
+    part::{Outline, Whole},
+    partition::Partition,
+    pool, reserve,
 };
 use crate::{
     Adaptation, AdaptationLook, Plan, SolverError,
@@ -19,9 +24,9 @@ use crate::{
     tables::{self, Built},
 };
 use cutlink_amr::{NONE, dims};
-use cutlink_device::{Host, Item};
+use cutlink_device::{Host, Item, memory};
 use cutlink_voxelizer::{AdaptedBlocks, Mesh};
-use std::{ops::Range, time::Instant};
+use std::{borrow::Cow, ops::Range, time::Instant};
 
 /// See the module.
 pub(crate) struct LocalRanks<'a, const D: usize, L, S: Storage, B: FlowKernels<D>> {
@@ -126,38 +131,50 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LocalRanks<'
         slots: &Range<usize>,
     ) -> Result<Vec<S>, SolverError> {
         let own = self.whole.outlines[rank.run.rank()][level].own_in(slots);
-        let mut all = Vec::new();
+        if let [own] = &own[..] {
+            return rank.run.populations(level, own.clone());
+        }
+        let count = own.iter().map(ExactSizeIterator::len).sum::<usize>();
+        let mut all = memory::with_capacity("populations", count * L::Q * dims::cells(D))?;
         for own in own {
-            all.extend(rank.run.populations(level, own)?);
+            all.extend_from_slice(&rank.run.populations(level, own)?);
         }
         Ok(all)
     }
 
-    /// Sets what [`populations`](Self::populations) gives, of the `n`th rank of this process.
-    pub(crate) fn set_populations(
+    /// Sets what [`populations`](Self::populations) gives, of all ranks of this process.
+    pub(crate) fn set_populations<'d>(
         &mut self,
-        n: usize,
         level: usize,
         slots: &Range<usize>,
-        data: &[S],
+        of_rank: impl Fn(&Outline) -> Result<Cow<'d, [S]>, SolverError> + Sync,
     ) -> Result<(), SolverError> {
-        let run = &mut self.ranks[n].run;
-        let (own, row) = (
-            self.whole.outlines[run.rank()][level].own_in(slots),
-            L::Q * dims::cells(D),
-        );
-        let mut at = 0;
-        for own in own {
-            let end = at + own.len() * row;
-            let rows = data
-                .get(at..end)
-                .ok_or_else(|| SolverError::Communication {
-                    reason: "a message is too short: the processes run different versions".into(),
-                })?;
-            run.set_populations(level, own.start, rows.to_vec())?;
-            at = end;
-        }
-        Ok(())
+        let (outlines, row) = (&self.whole.outlines, L::Q * dims::cells(D));
+        let set = |run: &mut Run<'a, D, L, S, B>| {
+            let outline = &outlines[run.rank()][level];
+            let (data, own) = (of_rank(outline)?, outline.own_in(slots));
+            let count = own.iter().map(ExactSizeIterator::len).sum::<usize>();
+            if data.len() != count * row {
+                return Err(SolverError::Communication {
+                    reason: format!(
+                        "a message has {} numbers instead of {}: the processes run different versions",
+                        data.len(),
+                        count * row
+                    ),
+                });
+            }
+            if let [own] = &own[..] {
+                return run.set_populations(level, own.start, data.into_owned());
+            }
+            let mut rest = &data[..];
+            for own in own {
+                let rows;
+                (rows, rest) = rest.split_at(own.len() * row);
+                run.set_populations(level, own.start, rows.to_vec())?;
+            }
+            Ok(())
+        };
+        each(&mut self.ranks, set).map(drop)
     }
 
     /// Goes on from populations that were set, after so many root steps; all processes do this at the same time.

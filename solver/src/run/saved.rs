@@ -53,6 +53,60 @@ pub(crate) fn read_populations<S: Storage>(
     Ok(data)
 }
 
+/// Does two pieces of work side by side: one on this thread, one in its pool.
+pub(crate) fn side_by_side<A, B: Send>(
+    here: impl FnOnce() -> A,
+    there: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    let mut done = None;
+    let here = rayon::in_place_scope(|scope| {
+        scope.spawn(|_| done = Some(there()));
+        here()
+    });
+    (here, done.expect("a scope should end after its work"))
+}
+
+/// Calls `write` with what `make` gives for each piece, which it makes while the one before is written.
+pub(crate) fn write_pieces<T: Send>(
+    pieces: impl Iterator<Item = Range<usize>>,
+    make: impl Fn(Range<usize>) -> Result<T, SolverError> + Sync,
+    mut write: impl FnMut(T) -> Result<(), SolverError>,
+) -> Result<(), SolverError> {
+    let mut made = None;
+    for slots in pieces.map(Some).chain([None]) {
+        let before = made.take();
+        let (written, next) = side_by_side(
+            || before.map_or(Ok(()), &mut write),
+            || slots.map(&make).transpose(),
+        );
+        written?;
+        made = next?;
+    }
+    Ok(())
+}
+
+/// Calls `take` with what `read` gives for each piece, while the next one is read.
+pub(crate) fn read_pieces<T: Send>(
+    pieces: impl Iterator<Item = Range<usize>>,
+    mut read: impl FnMut(&Range<usize>) -> Result<T, SolverError>,
+    mut take: impl FnMut(Range<usize>, T) -> Result<(), SolverError> + Send,
+) -> Result<(), SolverError> {
+    let mut found = None;
+    for slots in pieces.map(Some).chain([None]) {
+        let before = found.take();
+        let (next, taken) = side_by_side(
+            || -> Result<_, SolverError> {
+                let found = slots.map(|slots| Ok((read(&slots)?, slots)));
+                found.transpose()
+            },
+            || before.map_or(Ok(()), |(data, slots)| take(slots, data)),
+        );
+        taken?;
+        found = next?;
+    }
+    Ok(())
+}
+
 pub(crate) fn read_word(from: &mut dyn io::Read) -> Result<u64, SolverError> {
     let mut word = [0; 8];
     from.read_exact(&mut word)?;
@@ -69,9 +123,11 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         }
         for (level, state) in self.levels.iter().enumerate() {
             write_count(out, B::len(&state.now))?;
-            for slots in pieces(0..state.level.slots) {
-                out.write_all(bytemuck::cast_slice(&self.populations(level, slots)?))?;
-            }
+            write_pieces(
+                pieces(0..state.level.slots),
+                |slots| self.populations(level, slots),
+                |data| Ok(out.write_all(bytemuck::cast_slice(&data))?),
+            )?;
         }
         Ok(())
     }
@@ -85,10 +141,12 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         for level in 0..self.levels.len() {
             let state = &self.levels[level];
             read_count(from, level, B::len(&state.now))?;
-            for slots in pieces(0..state.level.slots) {
-                let data = read_populations(from, slots.len() * L::Q * dims::cells(D))?;
-                self.set_populations(level, slots.start, data)?;
-            }
+            let row = L::Q * dims::cells(D);
+            read_pieces(
+                pieces(0..state.level.slots),
+                |slots| read_populations(from, slots.len() * row),
+                |slots, data| self.set_populations(level, slots.start, data),
+            )?;
         }
         self.begin_at(steps)
     }

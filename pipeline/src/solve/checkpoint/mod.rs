@@ -1,8 +1,11 @@
 //! Checkpoints: the state of a flow in a file with a checksum.
 //!
 //! Layout: [`MAGIC`], the length of the header (u64, little endian), the header (JSON), the state as written by the
-//! flow, and the SHA-256 of everything before. Written under a temporary name and renamed, so that a killed run keeps
-//! the previous one. The checksum is verified in a separate pass before the state is used.
+//! flow, the SHA-256 of each 8 MiB of the state, and that of everything but the state. Written under a temporary name and
+//! renamed, so that a killed run keeps the previous one. Checksums are verified before the state is used; threads share
+//! this work.
+
+mod pieces;
 
 use crate::error::{Error, ErrorKind};
 use crate::options::MeshOptions;
@@ -13,16 +16,18 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read, Take, Write};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Take, Write};
 use std::path::{Path, PathBuf};
 
 /// First bytes of a checkpoint.
 pub const MAGIC: &[u8; 8] = b"cutlinkS";
 /// Version of the layout.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 /// Number of checkpoints kept in a folder.
 pub const KEPT: usize = 2;
 
+/// A checksum.
+type Sum = [u8; SUM as usize];
 const SUM: u64 = 32;
 const PREFIX: u64 = 16;
 /// Maximum accepted length of the header, in bytes.
@@ -112,24 +117,6 @@ fn flatten(path: &str, value: &toml::Value, keys: &mut BTreeMap<String, String>)
     }
 }
 
-/// Writes to the file and to the checksum.
-struct Summing<W> {
-    inner: W,
-    sum: Sha256,
-}
-
-impl<W: Write> Write for Summing<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.inner.write(bytes)?;
-        self.sum.update(&bytes[..written]);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
-    }
-}
-
 /// Writes the checkpoint of a step into a folder and removes all but the last [`KEPT`]; returns its path.
 ///
 /// # Errors
@@ -141,19 +128,16 @@ pub fn write(
 ) -> Result<PathBuf, Error> {
     let path = folder.join(format!("step_{:012}.{EXTENSION}", header.step));
     let text = serde_json::to_vec(header).map_err(|e| output::failed(&path, &e))?;
-    output::write(&path, true, |file| {
+    output::write_at(&path, true, |mut file: &File| {
         let broken = |e: io::Error| output::failed(&path, &e);
-        let mut out = Summing {
-            inner: file,
-            sum: Sha256::new(),
-        };
-        out.write_all(MAGIC).map_err(broken)?;
         let length = (text.len() as u64).to_le_bytes();
-        out.write_all(&length).map_err(broken)?;
-        out.write_all(&text).map_err(broken)?;
-        save(&mut out)?;
-        let sum = out.sum.finalize();
-        out.inner.write_all(&sum).map_err(broken)
+        let head = [&MAGIC[..], &length, &text].concat();
+        file.write_all(&head).map_err(broken)?;
+        let first = head.len() as u64;
+        let (bytes, sums) = pieces::write(file, first, &broken, save)?;
+        file.seek(SeekFrom::Start(first + bytes)).map_err(broken)?;
+        let tail = [sums.as_flattened(), &sum_of(&head, &sums)].concat();
+        file.write_all(&tail).map_err(broken)
     })?;
     let found = list(folder);
     for old in found.iter().skip(KEPT) {
@@ -218,6 +202,12 @@ fn refused(path: &Path, why: &str) -> Error {
         .hint("resume from another checkpoint, or start again with --force")
 }
 
+/// The checksum of everything but the state.
+fn sum_of(head: &[u8], sums: &[Sum]) -> Sum {
+    let sum = Sha256::new_with_prefix(head).chain_update(sums.as_flattened());
+    sum.finalize().into()
+}
+
 /// The header of a valid file, and a reader of its state.
 fn open(path: &Path) -> Result<(Header, Take<BufReader<File>>), Error> {
     let refuse = |why: &str| refused(path, why);
@@ -228,34 +218,45 @@ fn open(path: &Path) -> Result<(Header, Take<BufReader<File>>), Error> {
         )
         .because(&e)
     };
-    let bytes = fs::metadata(path).map_err(broken)?.len();
-    let Some(body) = bytes.checked_sub(SUM).filter(|&body| body >= PREFIX) else {
+    let mut from = BufReader::new(File::open(path).map_err(broken)?);
+    let all = fs::metadata(path).map_err(broken)?.len();
+    let Some(behind_prefix) = all.checked_sub(PREFIX + SUM) else {
         return Err(refuse("is too short for a checkpoint"));
     };
-    let mut summed = BufReader::new(File::open(path).map_err(broken)?);
-    let mut sum = Sha256::new();
-    io::copy(&mut (&mut summed).take(body), &mut sum).map_err(broken)?;
-    let mut stored = [0; SUM as usize];
-    summed.read_exact(&mut stored).map_err(broken)?;
-    if sum.finalize()[..] != stored {
-        return Err(refuse("is damaged: wrong checksum"));
-    }
-    let mut from = BufReader::new(File::open(path).map_err(broken)?).take(body);
-    let (mut magic, mut length) = ([0; 8], [0; 8]);
-    from.read_exact(&mut magic).map_err(broken)?;
-    from.read_exact(&mut length).map_err(broken)?;
-    let length = u64::from_le_bytes(length);
-    if magic != *MAGIC || length > MAX_HEADER.min(body - PREFIX) {
+    let mut head = vec![0; PREFIX as usize];
+    from.read_exact(&mut head).map_err(broken)?;
+    let (magic, length) = head.split_at(MAGIC.len());
+    let length = u64::from_le_bytes(length.try_into().unwrap_or_default());
+    if magic != MAGIC || length > MAX_HEADER.min(behind_prefix) {
         return Err(refuse("is not a checkpoint"));
     }
-    let mut text = vec![0; length as usize];
-    from.read_exact(&mut text).map_err(broken)?;
-    let header: Header =
-        serde_json::from_slice(&text).map_err(|_| refuse("has a header that cannot be read"))?;
+    head.resize((PREFIX + length) as usize, 0);
+    from.read_exact(&mut head[PREFIX as usize..])
+        .map_err(broken)?;
+    let header: Header = serde_json::from_slice(&head[PREFIX as usize..])
+        .map_err(|_| refuse("has a header that cannot be read"))?;
     if header.version != VERSION {
-        return Err(refuse("has another layout version"));
+        let [found, own] = [header.version, VERSION];
+        return Err(refuse(&format!(
+            "has layout {found}, and this version reads {own}"
+        )));
     }
-    Ok((header, from))
+    let (first, rest) = (head.len() as u64, behind_prefix - length);
+    let count = rest.div_ceil(pieces::PIECE as u64 + SUM);
+    let damaged = || refuse("is damaged: wrong checksum");
+    let bytes = rest.checked_sub(count * SUM).ok_or_else(damaged)?;
+    from.seek(SeekFrom::Start(first + bytes)).map_err(broken)?;
+    let mut sums = vec![Sum::default(); count as usize];
+    let mut sum = Sum::default();
+    from.read_exact(sums.as_flattened_mut()).map_err(broken)?;
+    from.read_exact(&mut sum).map_err(broken)?;
+    let is_whole = sum == sum_of(&head, &sums)
+        && pieces::are_whole(path, first, bytes, &sums).map_err(broken)?;
+    if !is_whole {
+        return Err(damaged());
+    }
+    from.seek(SeekFrom::Start(first)).map_err(broken)?;
+    Ok((header, from.take(bytes)))
 }
 
 #[cfg(test)]
