@@ -76,6 +76,87 @@ pub(crate) struct WallForce {
     pub(crate) y_plus: YPlus,
 }
 
+/// Facets of a surface that a thread refines at once.
+const SOME: usize = 256;
+
+/// Some facets, refined to the cells of a mesh.
+struct Refined<'a, const D: usize> {
+    mesh: &'a Mesh<D>,
+    /// Points of the surface, before those that are added.
+    given: &'a [[f64; D]],
+    more: Vec<[f64; D]>,
+    facets: Vec<[u32; D]>,
+    patch: Vec<u16>,
+}
+
+impl<'a, const D: usize> Refined<'a, D> {
+    fn of(mesh: &'a Mesh<D>, given: &'a [[f64; D]]) -> Self {
+        Self {
+            mesh,
+            given,
+            more: Vec::new(),
+            facets: Vec::new(),
+            patch: Vec::new(),
+        }
+    }
+
+    fn point(&self, v: u32) -> [f64; D] {
+        match (v as usize).checked_sub(self.given.len()) {
+            None => self.given[v as usize],
+            Some(added) => self.more[added],
+        }
+    }
+
+    /// Adds a facet, or its halves.
+    fn add(&mut self, facet: [u32; D], patch: u16) {
+        let (mesh, points) = (self.mesh, facet.map(|v| self.point(v)));
+        let length = |[i, j]: [usize; 2]| {
+            let (p, q) = (points[i], points[j]);
+            (0..D).map(|a| (p[a] - q[a]).powi(2)).sum::<f64>().sqrt()
+        };
+        let edges = if D == 2 { 1 } else { 3 };
+        let edge = |k: usize| [k, (k + 1) % D];
+        let longest = (0..edges).max_by(|&a, &b| length(edge(a)).total_cmp(&length(edge(b))));
+        let longest = longest.unwrap_or(0);
+        let bounds = |a: usize| {
+            let along = points.iter().map(|p| p[a]);
+            let (low, high) = along.fold((f64::MAX, f64::MIN), |(l, h), x| (l.min(x), h.max(x)));
+            low <= mesh.frame.upper()[a] && high >= mesh.frame.origin[a]
+        };
+        if !(0..D).all(bounds) {
+            return;
+        }
+        let leaf = mesh.forest.leaf_at(middle(mesh, points));
+        let level = leaf.map_or(mesh.forest.finest(), |leaf| {
+            usize::from(mesh.forest.level[leaf.block as usize])
+        });
+        if length(edge(longest)) <= mesh.frame.dx_at(level) * (1.0 + 1e-9) {
+            if leaf.is_some() {
+                self.facets.push(facet);
+                self.patch.push(patch);
+            }
+            return;
+        }
+        let [p, q] = edge(longest).map(|k| points[k]);
+        let half = (self.given.len() + self.more.len()) as u32;
+        self.more.push(std::array::from_fn(|a| 0.5 * (p[a] + q[a])));
+        let mut halves = [facet; 2];
+        halves[0][(longest + 1) % D] = half;
+        halves[1][longest] = half;
+        for part in halves {
+            self.add(part, patch);
+        }
+    }
+}
+
+/// The centroid of a facet, in root cells from the lower corner of the box.
+fn middle<const D: usize>(mesh: &Mesh<D>, facet: [[f64; D]; D]) -> [f64; D] {
+    std::array::from_fn(|a| {
+        let sum: f64 = facet.iter().map(|p| p[a]).sum();
+        (sum / D as f64 - mesh.frame.origin[a]) / mesh.frame.dx
+    })
+}
+
 impl<const D: usize> Body<D> {
     /// The facets of the surface of a mesh, refined to its cells, for a flow with these parameters.
     pub fn new(mesh: &Mesh<D>, surface: &Snapped<D>, params: &Params<D>) -> Self {
@@ -102,12 +183,25 @@ impl<const D: usize> Body<D> {
                 .collect(),
             modeled: params.modeled.clone(),
         };
-        for (f, &facet) in surface.facets[..surface.facets.len() - surface.caps]
-            .iter()
-            .enumerate()
-        {
-            let patch = surface.facet_patch.get(f).copied().unwrap_or(0);
-            body.add(mesh, facet, patch);
+        let given = body.points.len() as u32;
+        let of_body = &surface.facets[..surface.facets.len() - surface.caps];
+        let of_some = |(n, some): (usize, &[[u32; D]])| {
+            let mut refined = Refined::of(mesh, &body.points);
+            for (f, &facet) in (n * SOME..).zip(some) {
+                let patch = surface.facet_patch.get(f).copied().unwrap_or(0);
+                refined.add(facet, patch);
+            }
+            (refined.more, refined.facets, refined.patch)
+        };
+        let all = of_body.par_chunks(SOME).enumerate();
+        let all: Vec<_> = all.map(of_some).collect();
+        for (more, facets, patch) in all {
+            let moved = body.points.len() as u32 - given;
+            let of_all = |v: u32| if v < given { v } else { v + moved };
+            body.facets
+                .extend(facets.into_iter().map(|f| f.map(of_all)));
+            body.patch.extend(patch);
+            body.points.extend(more);
         }
         // The fluid is on the same side of all facets: the outer one unless the surface is inside out or the flow is
         // internal.
@@ -124,52 +218,7 @@ impl<const D: usize> Body<D> {
 
     /// The centroid of a facet, in root cells from the lower corner of the box.
     fn middle(&self, mesh: &Mesh<D>, facet: &[u32; D]) -> [f64; D] {
-        std::array::from_fn(|a| {
-            let sum: f64 = facet.iter().map(|&v| self.points[v as usize][a]).sum();
-            (sum / D as f64 - mesh.frame.origin[a]) / mesh.frame.dx
-        })
-    }
-
-    /// Adds a facet, or its halves.
-    fn add(&mut self, mesh: &Mesh<D>, facet: [u32; D], patch: u16) {
-        let length = |[p, q]: [u32; 2]| {
-            let (p, q) = (self.points[p as usize], self.points[q as usize]);
-            (0..D).map(|a| (p[a] - q[a]).powi(2)).sum::<f64>().sqrt()
-        };
-        let edges = if D == 2 { 1 } else { 3 };
-        let edge = |k: usize| [facet[k], facet[(k + 1) % D]];
-        let longest = (0..edges).max_by(|&a, &b| length(edge(a)).total_cmp(&length(edge(b))));
-        let longest = longest.unwrap_or(0);
-        let bounds = |a: usize| {
-            let along = facet.iter().map(|&v| self.points[v as usize][a]);
-            let (low, high) = along.fold((f64::MAX, f64::MIN), |(l, h), x| (l.min(x), h.max(x)));
-            low <= mesh.frame.upper()[a] && high >= mesh.frame.origin[a]
-        };
-        if !(0..D).all(bounds) {
-            return;
-        }
-        let middle = self.middle(mesh, &facet);
-        let leaf = mesh.forest.leaf_at(middle);
-        let level = leaf.map_or(mesh.forest.finest(), |leaf| {
-            usize::from(mesh.forest.level[leaf.block as usize])
-        });
-        if length(edge(longest)) <= mesh.frame.dx_at(level) * (1.0 + 1e-9) {
-            if leaf.is_some() {
-                self.facets.push(facet);
-                self.patch.push(patch);
-            }
-            return;
-        }
-        let [p, q] = edge(longest).map(|v| self.points[v as usize]);
-        let half = self.points.len() as u32;
-        self.points
-            .push(std::array::from_fn(|a| 0.5 * (p[a] + q[a])));
-        let mut halves = [facet; 2];
-        halves[0][(longest + 1) % D] = half;
-        halves[1][longest] = half;
-        for part in halves {
-            self.add(mesh, part, patch);
-        }
+        middle(mesh, facet.map(|v| self.points[v as usize]))
     }
 
     /// The position of a facet and its normal into the fluid, which is outward (`side` = 1) or inward (-1).
