@@ -1,11 +1,7 @@
 // Sponges: one thread block a slot that a sponge reaches, one thread a cell: `damp.rs`.
 
 #include "faces.cuh"
-
-template <class T>
-struct Vector {
-    T v[3];
-};
+#include "macroscopic.cuh"
 
 // Relaxes a cell's populations towards a given density and velocity by the difference of two equilibria, and its
 // transferred moments alike.
@@ -23,21 +19,9 @@ __device__ void damp(const uint32_t* slots, const float* rate, const Rule* rules
     }
     const uint32_t slot = slots[blockIdx.x];
     S* f = populations + static_cast<size_t>(slot) * (L::Q * CELLS) + cell;
-    T rho = T(0), u[D];
-    for (int a = 0; a < D; a++) {
-        u[a] = T(0);
-    }
-#pragma unroll
-    for (int q = 0; q < L::Q; q++) {
-        const T value = widen(f[q * CELLS]);
-        rho += value;
-#pragma unroll
-        for (int a = 0; a < D; a++) {
-            u[a] += T(L::c(q, a)) * value;
-        }
-    }
+    T u[D], to[D];
+    const T rho = sums<L>(populations, slot, cell, u);
     const T far = T(rules[density].density - 1.0), inverse = T(1) / (T(1) + rho);
-    T to[D];
     for (int a = 0; a < D; a++) {
         // After collision half a step of the acceleration too much is in the momentum.
         u[a] = u[a] * inverse - half_step.v[a];

@@ -36,3 +36,19 @@ struct ExactSum {
         return of_bits(is_over || is_none ? not_a_number() : sum);
     }
 };
+
+// Adds a value of every thread; the sum is the first one's.
+template <int N, class V>
+__device__ V sum_of(V value, V* scratch) {
+    scratch[threadIdx.x] = value;
+    __syncthreads();
+    for (int half = N / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half) {
+            scratch[threadIdx.x] = scratch[threadIdx.x] + scratch[threadIdx.x + half];
+        }
+        __syncthreads();
+    }
+    const V sum = scratch[0];
+    __syncthreads();
+    return sum;
+}

@@ -129,21 +129,22 @@ extern "C" __global__ void all_slots(const double* parts, uint32_t count, ExactS
             extreme = value == 4 ? fmin(extreme, row[n]) : fmax(extreme, row[n]);
         }
     }
-    scratch[thread] = sum;
+    if (value < SUMMED) {
+        const ExactSum all = sum_of<ADDERS>(sum, scratch);
+        if (thread == 0) {
+            sums[value] = all;
+        }
+        return;
+    }
     most[thread] = extreme;
     for (int half = ADDERS / 2; half > 0; half /= 2) {
         __syncthreads();
         if (thread < half) {
             const int other = thread + half;
-            scratch[thread] = scratch[thread] + scratch[other];
             most[thread] = value == 4 ? fmin(most[thread], most[other]) : fmax(most[thread], most[other]);
         }
     }
     if (thread == 0) {
-        if (value < SUMMED) {
-            sums[value] = scratch[0];
-        } else {
-            extremes[value - SUMMED] = most[0];
-        }
+        extremes[value - SUMMED] = most[0];
     }
 }
