@@ -1,7 +1,8 @@
 //! What a flow is: lattice, collision, conditions. All values are in units of the root
 //! lattice: Δx = Δt = 1 on level 0 and density 1.
 
-use crate::{Adaptation, LatticeKind, SolverError, Sponge, Variation};
+use crate::{Adaptation, LatticeKind, SolverError, Sponge, Variation, tables::StepCosts};
+use cutlink_device::Memory;
 use std::{fmt, str::FromStr};
 
 /// How populations relax to equilibrium.
@@ -381,6 +382,12 @@ pub fn is_driven_by_walls<const D: usize>(
 }
 
 impl<const D: usize> Params<D> {
+    /// What steps cost with populations in this kind of memory.
+    pub(crate) fn step_costs(&self, memory: Memory) -> StepCosts {
+        let update = 2 * self.precision.stored_bytes() * self.lattice.velocities() as u64;
+        StepCosts::new(memory, update)
+    }
+
     /// A periodic box without patches at rest: recursive regularization in `f32`, no acceleration, forces on. `viscosity`
     /// is in units of the root lattice. Set what differs; a mesh with a surface needs a condition for each patch.
     pub fn new(lattice: LatticeKind, viscosity: f64) -> Self {

@@ -13,7 +13,7 @@ use crate::{
     wall_model,
 };
 use cutlink_amr::dims;
-use cutlink_device::of_dimension;
+use cutlink_device::{Memory, of_dimension};
 use cutlink_voxelizer::Mesh;
 use std::{slice, sync::Arc};
 
@@ -24,15 +24,22 @@ pub struct LevelSheet {
     pub level: usize,
     /// Blocks with populations: leaves, and refined ones next to leaves.
     pub blocks: usize,
-    /// What a step of the level costs, in updates of cells of blocks without a wall, a face of the box, a solid cell or another level
-    /// beside them or within.
-    pub work: u64,
+    /// What a step of the level costs, with populations in the host's memory and in a device's: in updates of cells of blocks without a wall,
+    /// a face of the box, a solid cell or another level beside them or within.
+    pub work: [u64; 2],
     /// Cells of leaves, solid ones included: what MLUPS count, 2^level times a root step (J25 eq. 25).
     pub cells: u64,
     /// Relaxation time of the viscosity, in steps of the level.
     pub tau: f64,
     /// Bytes of populations and tables.
     pub bytes: u64,
+}
+
+impl LevelSheet {
+    /// The work of a step with populations in this kind of memory.
+    pub fn work_in(&self, memory: Memory) -> u64 {
+        self.work[usize::from(memory == Memory::Device)]
+    }
 }
 
 /// A flow that could be started.
@@ -76,7 +83,8 @@ impl<'a, const D: usize> Plan<'a, D> {
         let levels = tables.iter().zip(&counts).map(|(table, count)| LevelSheet {
             level: count.level,
             blocks: table.blocks.len(),
-            work: table.level.work().iter().sum(),
+            work: [Memory::Host, Memory::Device]
+                .map(|memory| table.level.work(params.step_costs(memory)).iter().sum()),
             cells: count.leaf_blocks as u64 * dims::cells(D) as u64,
             tau: tau(params.viscosity, count.level),
             bytes: match params.precision {
@@ -98,6 +106,14 @@ impl<'a, const D: usize> Plan<'a, D> {
     /// Updates of leaf cells in a root step (J25 eq. 25).
     pub fn updates(&self) -> u64 {
         self.levels.iter().map(|l| l.cells << l.level).sum()
+    }
+
+    /// What a root step costs with populations in this kind of memory, see [`LevelSheet::work`]. On a GPU a level's step takes some 4 µs,
+    /// however small the level is.
+    pub fn work(&self, memory: Memory) -> u64 {
+        let least = self.params.step_costs(memory).least;
+        let of_level = |level: &LevelSheet| (least + level.work_in(memory)) << level.level;
+        self.levels.iter().map(of_level).sum()
     }
 
     /// Bytes beside the flow's, in the backend's memory, that density and velocity take for a while: of all slots of the

@@ -141,7 +141,7 @@ fn restored<const D: usize, B: FlowKernels<D>>(
     backend: &B,
 ) -> Result<(Snapshot<D>, Mesh<D>), Error> {
     let plan = Plan::new(mesh, resolved.params.clone())?;
-    Sheet::new(&plan, resolved, None).check_memory(backend)?;
+    Sheet::new(&plan, resolved, None, B::MEMORY).check_memory(backend)?;
     let mut flow = plan.start(backend)?;
     checkpoint::read(path, &header.case, mesh.checksum(), |from| {
         flow.restore(from).map_err(Error::from)

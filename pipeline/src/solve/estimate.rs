@@ -234,9 +234,10 @@ impl On<'_> {
         let resolved = self.case.resolve("", CaseGrid::of(&mesh))?;
         let plan = Plan::new(&mesh, resolved.params.clone())?;
         let steps = steps(&resolved) as f64;
+        let memory = on!(self.opened, backend => available(backend)).0;
         let choice = |levels: usize| {
             let estimate = made.at(levels);
-            let mut choice = Choice::of::<D>(&estimate, &plan.levels, steps);
+            let mut choice = Choice::of::<D>(&estimate, &plan.levels, steps, memory);
             choice.y_plus = wall.y_plus(choice.dx);
             choice
         };
@@ -277,9 +278,14 @@ impl On<'_> {
         )?;
         let plan = Plan::new(&mesh, self.case.resolve("", CaseGrid::of(&mesh))?.params)?;
         let sheet = &plan.levels[0];
+        let memory = on!(self.opened, backend => available(backend)).0;
         let at = |factor: f64, dx: f64| {
-            let mut choice =
-                Choice::of_box::<D>(sheet, factor, steps(&resolved) as f64 * frame.dx / dx);
+            let mut choice = Choice::of_box::<D>(
+                sheet,
+                factor,
+                steps(&resolved) as f64 * frame.dx / dx,
+                memory,
+            );
             (choice.dx, choice.y_plus) = (dx, wall.y_plus(dx));
             choice
         };
@@ -385,7 +391,12 @@ fn deepened(params: &EmbedParams, levels: usize) -> EmbedParams {
 }
 
 impl Choice {
-    fn of<const D: usize>(estimate: &Estimate, planned: &[LevelSheet], steps: f64) -> Self {
+    fn of<const D: usize>(
+        estimate: &Estimate,
+        planned: &[LevelSheet],
+        steps: f64,
+        memory: Memory,
+    ) -> Self {
         let cells = dims::cells(D) as f64;
         let n = estimate.levels.len();
         let (last, mut choice) = (planned.len() - 1, Self::empty(n, steps));
@@ -406,7 +417,7 @@ impl Choice {
             let blocks = share * like.blocks as f64;
             let times = 2f64.powi(of.level as i32) * cells;
             choice.updates += of.leaf_blocks as f64 * times;
-            choice.weight += share * like.work as f64 * 2f64.powi(of.level as i32);
+            choice.weight += share * like.work_in(memory) as f64 * 2f64.powi(of.level as i32);
             flow += share * like.bytes as f64;
             largest = largest.max(blocks);
             choice.cells.push(of.cells);
@@ -423,12 +434,13 @@ impl Choice {
     }
 
     /// A box whose edges have `factor` times as many cells as that of a sheet.
-    fn of_box<const D: usize>(sheet: &LevelSheet, factor: f64, steps: f64) -> Self {
+    fn of_box<const D: usize>(sheet: &LevelSheet, factor: f64, steps: f64, memory: Memory) -> Self {
         let volume = factor.powi(D as i32);
         let cells = dims::cells(D) as f64;
         let blocks = sheet.blocks as f64 * volume;
         // What blocks at the faces cost more.
-        let faces = (sheet.work as f64 - sheet.blocks as f64 * cells) * factor.powi(D as i32 - 1);
+        let faces = (sheet.work_in(memory) as f64 - sheet.blocks as f64 * cells)
+            * factor.powi(D as i32 - 1);
         let (flow, moments) = (sheet.bytes as f64 * volume, (4 * (1 + D)) as f64 * cells);
         Self {
             cells: vec![(sheet.cells as f64 * volume) as u64],

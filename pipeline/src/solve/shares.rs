@@ -8,7 +8,7 @@
 use crate::{error::Error, mesh::report::bytes};
 use cutlink_device::{Memory, Route};
 use cutlink_mpi::{MpiError, World};
-use cutlink_solver::{Communicator, Params, Plan, Precision, RankSheet, SolverError};
+use cutlink_solver::{Communicator, Plan, RankSheet, SolverError};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -19,9 +19,6 @@ pub(crate) struct Shares {
     /// What carries messages, once the flow has started.
     messages: Option<String>,
 }
-
-/// Bytes of populations per second that steps of plain blocks reach on one H100.
-const GPU_MEMORY: f64 = 2.8e12;
 
 /// Costs of ranks of one host.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,29 +33,10 @@ pub(crate) struct Costs {
 
 impl Costs {
     /// Of ranks whose flow is in this kind of memory, of a root step that takes as long as so many updates of plain blocks; `speed`:
-    /// such updates per second, measured here. Of GPUs the speed follows from the bytes of an update: a measured box is too small
-    /// to keep one busy.
-    pub(crate) fn new<const D: usize>(
-        memory: Memory,
-        params: &Params<D>,
-        weight: u64,
-        speed: f64,
-    ) -> Self {
-        let step = match memory {
-            Memory::Host => weight as f64 / speed,
-            Memory::Device => {
-                let population = match params.precision {
-                    Precision::F16 => 2,
-                    Precision::F32 => 4,
-                    Precision::F64 => 8,
-                };
-                // Populations are read and written once an update.
-                let update = 2 * params.lattice.velocities() * population;
-                weight as f64 * update as f64 / GPU_MEMORY
-            }
-        };
+    /// such updates per second, measured here.
+    pub(crate) fn new(memory: Memory, weight: u64, speed: f64) -> Self {
         Self {
-            step,
+            step: weight as f64 / speed,
             ..Self::of(memory)
         }
     }
@@ -67,7 +45,7 @@ impl Costs {
     fn of(memory: Memory) -> Self {
         let (exchange, rate) = match memory {
             Memory::Host => (100e-6, 3e9),
-            Memory::Device => (29e-6, 250e9),
+            Memory::Device => (22e-6, 250e9),
         };
         Self {
             step: 0.0,

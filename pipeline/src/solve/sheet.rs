@@ -56,16 +56,17 @@ fn snapshot<const D: usize>(mesh: &Mesh<D>) -> u64 {
 }
 
 impl Sheet {
-    /// The forecast of a plan; `steps` overrides the case.
+    /// The forecast of a plan with populations in this kind of memory; `steps` overrides the case.
     pub(crate) fn new<const D: usize>(
         plan: &Plan<'_, D>,
         resolved: &Resolved<D>,
         steps: Option<u64>,
+        memory: Memory,
     ) -> Self {
         let outputs = &resolved.outputs;
         Self {
             updates: plan.updates(),
-            weight: plan.levels.iter().map(|l| l.work << l.level).sum(),
+            weight: plan.work(memory),
             steps: steps.unwrap_or(match resolved.until {
                 Until::Steps(steps) => steps,
                 Until::Settled { most, .. } => most,
@@ -280,9 +281,18 @@ pub(crate) fn calibrate<const D: usize, B: FlowKernels<D>>(
 where
     cutlink_mesher::exact::Facet<D>: cutlink_mesher::exact::Exact<D>,
 {
-    let cells = if D == 2 { 320 } else { 48 };
+    // Enough to keep all cores of a GPU busy, if it has room.
+    let sizes: &[u32] = match (B::MEMORY, D) {
+        (Memory::Host, 2) => &[320],
+        (Memory::Host, _) => &[48],
+        (Memory::Device, 2) => &[2048, 1024, 320],
+        (Memory::Device, _) => &[192, 96, 48],
+    };
+    let bytes = 2 * like.lattice.velocities() as u64 * like.precision.stored_bytes();
+    let fits = |&&cells: &&u32| 2 * bytes * u64::from(cells).pow(D as u32) <= backend.free_bytes();
+    let cells = sizes.iter().find(fits).or(sizes.last());
     let bounds = [vec![0.0; D], vec![1.0; D]].concat();
-    let mesh = bare::<D>(&bounds, &Root::Longest(cells))?;
+    let mesh = bare::<D>(&bounds, &Root::Longest(cells.copied().unwrap_or(48)))?;
     let params = Params {
         faces: [[FaceCondition::Periodic; 2]; D],
         patches: vec![PatchCondition::wall(WallScheme::BounceBack); mesh.patches.len()],

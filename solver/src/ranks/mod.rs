@@ -108,7 +108,11 @@ fn pool(ranks: usize) -> Result<ThreadPool, SolverError> {
 impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'a, D, L, S, B> {
     pub(crate) fn new(plan: Plan<'a, D>, backends: &[B]) -> Result<Self, SolverError> {
         check(&plan, backends.len())?;
-        let partition = Partition::new(&plan.tables, backends.len(), plan.least_work(B::MEMORY));
+        let partition = Partition::new(
+            &plan.tables,
+            backends.len(),
+            plan.params.step_costs(B::MEMORY),
+        );
         // Ranks submit their work at the same time.
         let of_rank = |(n, backend): (usize, &B)| {
             let is_shared = |other| backend.shares_streams(other);
@@ -147,8 +151,8 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'a, D,
         let (rank, ranks) = (link.rank(), link.ranks());
         check(&plan, ranks)?;
         let comm = Comm::Processes(Arc::clone(&link));
-        let least = plan.least_work(memory_of_all::<B>(&comm)?);
-        let partition = Partition::new(&plan.tables, ranks, least);
+        let costs = plan.params.step_costs(memory_of_all::<B>(&comm)?);
+        let partition = Partition::new(&plan.tables, ranks, costs);
         let mut local = LocalRanks::new(plan, partition, rank, vec![(backend.clone(), comm)])?;
         local.each(|run| run.set_same(1.0, [0.0; D]))?;
         if rank != 0 {

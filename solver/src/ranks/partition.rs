@@ -2,7 +2,7 @@
 //! has as a whole.
 
 use super::regions::regions;
-use crate::tables::Built;
+use crate::tables::{Built, StepCosts};
 use cutlink_amr::{NONE, dims};
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ const BITS: u32 = 21;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Partition {
     ranks: usize,
-    least: u64,
+    costs: StepCosts,
     owners: Vec<Vec<u32>>,
 }
 
@@ -129,11 +129,11 @@ fn cut<'a>(
 }
 
 impl Partition {
-    /// Equal shares of work for so many ranks, of which a step of a level takes at least so much. Regions of finer levels that fit into a share stay on one rank ([`regions`]), that which
+    /// Equal shares of work for so many ranks. Regions of finer levels that fit into a share stay on one rank ([`regions`]), that which
     /// has most of them otherwise, if it has room. The children of an overlap block are of its rank, so that means of children
     /// never leave a rank.
-    pub(crate) fn new<const D: usize>(tables: &[Built<D>], ranks: usize, least: u64) -> Self {
-        let work = work_of(tables);
+    pub(crate) fn new<const D: usize>(tables: &[Built<D>], ranks: usize, costs: StepCosts) -> Self {
+        let work = work_of(tables, costs);
         let curve = curve(tables, &work);
         let all: u64 = work.iter().flatten().sum();
         let share = all / ranks as u64;
@@ -145,7 +145,7 @@ impl Partition {
             1 => work.iter().map(|of| vec![NONE; of.len()]).collect(),
             _ => regions(tables, &work, share),
         };
-        let mut homes = Homes::new(ranks, share, least);
+        let mut homes = Homes::new(ranks, share, costs.least);
         for &(level, slot, work) in &curve {
             homes.add(regions[level][slot], owners[level][slot], work, 1 << level);
         }
@@ -169,7 +169,7 @@ impl Partition {
         }
         let mut partition = Self {
             ranks,
-            least,
+            costs,
             owners,
         };
         partition.keep_families(tables);
@@ -178,7 +178,7 @@ impl Partition {
 
     /// As [`new`](Self::new), of another mesh.
     pub(crate) fn again<const D: usize>(&self, tables: &[Built<D>]) -> Self {
-        Self::new(tables, self.ranks, self.least)
+        Self::new(tables, self.ranks, self.costs)
     }
 
     /// Any cut, for tests: the rank of each slot, by level.
@@ -194,10 +194,10 @@ impl Partition {
                 .collect()
         };
         let owners = tables.iter().enumerate().map(of_level).collect();
-        let least = 0;
+        let costs = StepCosts::new(cutlink_device::Memory::Host, 1);
         let mut partition = Self {
             ranks,
-            least,
+            costs,
             owners,
         };
         partition.keep_families(tables);
@@ -229,7 +229,7 @@ impl Partition {
     /// The work of each rank in a root step.
     pub(crate) fn work<const D: usize>(&self, tables: &[Built<D>]) -> Vec<u64> {
         let mut work = vec![0; self.ranks];
-        for (of_slots, owners) in work_of(tables).iter().zip(&self.owners) {
+        for (of_slots, owners) in work_of(tables, self.costs).iter().zip(&self.owners) {
             for (of_slot, &rank) in of_slots.iter().zip(owners) {
                 work[rank as usize] += of_slot;
             }
@@ -239,11 +239,11 @@ impl Partition {
 }
 
 /// The work of each slot in a root step, by level.
-fn work_of<const D: usize>(tables: &[Built<D>]) -> Vec<Vec<u64>> {
+fn work_of<const D: usize>(tables: &[Built<D>], costs: StepCosts) -> Vec<Vec<u64>> {
     let of_level = |(level, built): (usize, &Built<D>)| -> Vec<u64> {
         built
             .level
-            .work()
+            .work(costs)
             .iter()
             .map(|work| work << level)
             .collect()

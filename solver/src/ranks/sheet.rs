@@ -12,8 +12,6 @@ use crate::{
 };
 use cutlink_device::Memory;
 
-/// Bytes of populations that a GPU reads and writes in the least time of a level's step.
-const LEAST_BYTES: u64 = 15_000_000;
 /// Bytes of a place in a list of what crosses.
 const PLACE: u64 = 8;
 
@@ -47,23 +45,13 @@ fn exchanges(receive: &[[bool; 2]]) -> u64 {
 }
 
 impl<const D: usize> Plan<'_, D> {
-    /// The least work of a level's step on one device, however small the level is, in updates of a plain block's cells: on a GPU some 4 µs
-    /// (fitted on H200).
-    pub(super) fn least_work(&self, memory: Memory) -> u64 {
-        let update = 2 * self.number_bytes()[0] * self.params.lattice.velocities() as u64;
-        match memory {
-            Memory::Host => 0,
-            Memory::Device => LEAST_BYTES / update,
-        }
-    }
-
     /// How the flow would be shared among so many ranks, with populations in this kind of memory. Cost: the tables of all ranks, one after the other.
     ///
     /// # Errors
     /// As [`start_ranks`](Self::start_ranks), but for memory.
     pub fn ranks(&self, ranks: usize, memory: Memory) -> Result<Vec<RankSheet>, SolverError> {
         check(self, ranks)?;
-        let partition = Partition::new(&self.tables, ranks, self.least_work(memory));
+        let partition = Partition::new(&self.tables, ranks, self.params.step_costs(memory));
         let work = partition.work(&self.tables);
         let all: u64 = work.iter().sum();
         let of_rank = |(rank, &work): (usize, &u64)| {

@@ -455,8 +455,8 @@ fn finer_levels_that_fit_stay_on_one_rank() {
             .start(&Host)
             .expect("a flow"),
     );
-    // A quarter of the work is less than that of both finer levels, so that only the finest one stays together.
-    for (ranks, exchanges) in [(2, 1), (4, 3)] {
+    // A third of the work is less than that of both finer levels, so that only the finest one stays together.
+    for (ranks, exchanges) in [(2, 1), (3, 3)] {
         let sheets = plan.ranks(ranks, Memory::Host).expect("sheets");
         let as_often = sheets.iter().all(|sheet| sheet.exchanges == exchanges);
         assert!(as_often, "{sheets:?}");

@@ -16,6 +16,7 @@ mod work;
 pub(crate) use cells::{At, Links, bits, locate};
 pub(crate) use periodic::around;
 pub(crate) use rules::{Rule, rules};
+pub(crate) use work::StepCosts;
 
 use crate::{
     FaceCondition, Params, SolverError,

@@ -346,7 +346,7 @@ where
         plan.start_linked(backend, processes(world))?;
         return Ok(Ended::Served);
     }
-    let mut sheet = Sheet::new(&plan, &resolved, options.steps);
+    let mut sheet = Sheet::new(&plan, &resolved, options.steps, B::MEMORY);
     let ranks = match &options.world {
         Some(world) => vec![world.size()],
         None if options.gpus > 1 => vec![options.gpus],
@@ -369,7 +369,7 @@ where
     }
     let planned = if inputs.only_plan || observer.wants_summary() {
         let speed = sheet::calibrate(backend, &plan.params)?;
-        let costs = Costs::new(B::MEMORY, &plan.params, sheet.weight, speed);
+        let costs = Costs::new(B::MEMORY, sheet.weight, speed);
         let device = &inputs.device;
         let text = format!(
             "device  {}\n{}",
