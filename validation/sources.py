@@ -114,6 +114,8 @@ CIRCLE_3900 = {"drag": 1.015, "strouhal": 0.215, "base": -0.935, "bubble": 1.36,
 # Lee & Moser, J. Fluid Mech. 774 (2015) 395: a channel at a friction Reynolds number of 1000.5 has a bulk Reynolds number of 20,000 by the half
 # height; the logarithmic layer with the constants that they fit at 5200.
 CHANNEL_1000 = {"bulk": 19.99, "kappa": 0.384, "b": 4.27}
+# Clift, Grace & Weber (1978), table 5.2, for 1500 < Re <= 12,000: log C_D = -2.4571 + 2.5558 w - 0.9295 w^2 + 0.1049 w^3, w = log Re.
+SPHERE_8000 = {"drag": 0.394}
 # Rodriguez, Lehmkuhl, Borell & Oliva, Comput. Fluids 80 (2013) 233: a sphere at Re 10,000, resolved.
 SPHERE_10000 = {"drag": 0.402}
 # Achenbach, J. Fluid Mech. 54 (1972) 565: a smooth sphere at Re 10^6, beyond the drag crisis, read off figure 4; coarse flows do not have it.
