@@ -162,6 +162,16 @@ fn tables_are_for_people_and_options_choose() {
         "{}",
         ran.stdout
     );
+    folder
+        .run("mesh --shape box:size=1x1x1 --root 16 --levels 2 -o box.cut")
+        .ok();
+    let args = "bench solve --runs 1 --steps 1 --lattice d3q19 --precision f32";
+    let ran = folder.run(&format!("{args} --mesh box.cut")).ok();
+    for word in ["mesh ", "interpolate"] {
+        assert!(ran.stdout.contains(word), "{word:?} in:\n{}", ran.stdout);
+    }
+    let none = folder.run(&format!("{args} --mesh none.cut"));
+    none.failed(2, &["none.cut"]);
     let none = folder.run("bench solve --lattice d2q9 --case sphere");
     none.failed(2, &["there is no such flow", "the sphere is 3D"]);
     for usage in [

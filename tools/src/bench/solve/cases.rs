@@ -132,7 +132,7 @@ pub(super) fn cases(args: &BenchSolveArgs, memory: Memory) -> Result<Vec<Case>, 
     }
     if cases.is_empty() {
         return Err(Error::input("there is no such flow").hint(
-            "spheres and mesh files are 3D; the collision cumulant exists on d3q27, kbc on d2q9 and d3q27; les qr is 3D",
+            "the sphere is 3D, as are meshes of --mesh; the collision cumulant exists on d3q27, kbc on d2q9 and d3q27; les qr is 3D",
         ));
     }
     Ok(cases)
