@@ -29,3 +29,10 @@ pub use exported::Exported;
 pub use file_map::FileMap;
 pub use real::Real;
 pub use union_find::UnionFind;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Locks, ignoring poisoning: for what is sound after a panic elsewhere.
+pub fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}

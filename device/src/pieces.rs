@@ -4,13 +4,8 @@
 //! write; a device delivers 25 GB/s and more. So each thread has pages of its own, asks for pieces ahead, and copies
 //! them to their places while the device fills its other pages and those of the other threads.
 
-use crate::DeviceError;
-use std::{
-    collections::VecDeque,
-    mem::MaybeUninit,
-    sync::{Mutex, MutexGuard, PoisonError},
-    thread,
-};
+use crate::{DeviceError, lock};
+use std::{collections::VecDeque, mem::MaybeUninit, sync::Mutex, thread};
 
 /// What fills pages: the copy engine of a device.
 pub(crate) trait Pages: Sync {
@@ -79,10 +74,6 @@ pub(crate) fn copy(
         }
         result
     })
-}
-
-fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use super::{
 use crate::{
     Backend, Device, DeviceError, Exported, Item, Memory, Route,
     backend::{is_reusable, with_room},
+    lock,
 };
 use cudarc::driver::sys;
 use std::{
@@ -21,7 +22,7 @@ use std::{
     ops::Range,
     ptr,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, Mutex, OnceLock,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
 };
@@ -68,11 +69,6 @@ impl fmt::Debug for Cuda {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Cuda({})", self.0.name)
     }
-}
-
-/// Locks, ignoring poisoning: what the locks guard is sound after a panic elsewhere.
-pub(super) fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Turns a driver's return code into an error that names the operation.

@@ -2,9 +2,9 @@
 
 use super::{
     CudaBuf,
-    context::{Cuda, check, lock, text_of},
+    context::{Cuda, check, text_of},
 };
-use crate::{DeviceError, Item};
+use crate::{DeviceError, Item, lock};
 use bytemuck::Pod;
 use cudarc::driver::sys;
 use std::{collections::HashMap, ffi::CString, ptr, sync::Arc};

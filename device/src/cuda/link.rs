@@ -2,11 +2,11 @@
 
 use super::{
     CudaBuf,
-    context::{Cuda, lock},
+    context::Cuda,
     nccl::{self, Communicator, Nccl, UniqueId},
     peer::{Peer, RankGroup},
 };
-use crate::{DeviceError, Item, LinkChoice, Route, Share};
+use crate::{DeviceError, Item, LinkChoice, Route, Share, lock};
 use std::{
     collections::HashSet,
     fmt,

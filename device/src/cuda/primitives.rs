@@ -1,10 +1,7 @@
 //! Scan, select and sort, by CUB (`primitives.cu`).
 
-use super::{
-    CudaBuf,
-    context::{Cuda, lock},
-};
-use crate::DeviceError;
+use super::{CudaBuf, context::Cuda};
+use crate::{DeviceError, lock};
 use cudarc::driver::sys::{CUdeviceptr, CUstream};
 use std::{
     ffi::{CStr, c_char, c_int},

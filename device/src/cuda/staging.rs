@@ -1,9 +1,9 @@
 //! Transfers between host and device through pinned staging buffers: while the device copies some, the host fills or
 //! empties the others, on the way to the host by several threads (`pieces.rs`).
 
-use super::context::{Cuda, check, lock};
+use super::context::{Cuda, check};
 use crate::{
-    DeviceError,
+    DeviceError, lock,
     pieces::{self, Pages},
 };
 use cudarc::driver::sys;
