@@ -3,13 +3,14 @@
 
 use super::Sum;
 use crate::error::Error;
+use cutlink_device::lock;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// Bytes of a piece, but for the last one.
@@ -34,7 +35,7 @@ impl Pieces<'_> {
         let piece = (self.number, std::mem::replace(&mut self.piece, next));
         let writer = &self.writers[self.number as usize % self.writers.len()];
         self.number += 1;
-        // A thread ends early only where it fails, and its own error is the one that is told.
+        // Only an error ends a writer thread early. `write` returns that error in place of this one.
         let ended = |_| io::Error::other("the thread that writes has ended");
         writer.send(piece).map_err(ended)
     }
@@ -53,10 +54,6 @@ impl Write for Pieces<'_> {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-fn lock<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Writes what `save` gives to a file from a place on. Returns its length, and the checksums of its pieces; `broken` is what an I/O
@@ -125,12 +122,9 @@ fn write_some(
 
 /// Whether the pieces of a file from a place on have these checksums.
 pub(super) fn are_whole(path: &Path, first: u64, bytes: u64, sums: &[Sum]) -> io::Result<bool> {
-    let open = || (File::open(path), Vec::with_capacity(PIECE));
-    let of_piece = |(file, piece): &mut (io::Result<File>, Vec<u8>), (n, sum): (usize, &Sum)| {
-        let Ok(file) = file else {
-            return File::open(path).map(|_| false);
-        };
+    let of_piece = |piece: &mut Vec<u8>, (n, sum): (usize, &Sum)| {
         let before = (n * PIECE) as u64;
+        let mut file = File::open(path)?;
         file.seek(SeekFrom::Start(first + before))?;
         piece.clear();
         file.take(bytes.saturating_sub(before).min(PIECE as u64))
@@ -138,6 +132,33 @@ pub(super) fn are_whole(path: &Path, first: u64, bytes: u64, sums: &[Sum]) -> io
         Ok(Sha256::digest(&*piece)[..] == sum[..])
     };
     let all = sums.par_iter().enumerate();
-    all.map_init(open, of_piece)
+    all.map_init(|| Vec::with_capacity(PIECE), of_piece)
         .try_reduce(|| true, |a, b| Ok(a && b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    /// On a file that cannot be written, with so many bytes that a thread has failed before all are passed on.
+    #[test]
+    fn the_error_of_a_writer_thread_is_returned() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("read only");
+        File::create(&path).expect("a file");
+        let file = File::open(&path).expect("a file");
+        let broken = |error: io::Error| {
+            let text = format!("{:?}", error.raw_os_error());
+            Error::new(ErrorKind::Runtime, text)
+        };
+        let failure = write(&file, 0, &broken, |out| {
+            out.write_all(&vec![1; 100 * PIECE]).map_err(broken)
+        });
+        let failure = failure.expect_err("nothing can be written");
+        assert!(
+            failure.message.starts_with("Some("),
+            "of the system: {failure}"
+        );
+    }
 }
