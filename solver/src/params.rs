@@ -384,8 +384,12 @@ pub fn is_driven_by_walls<const D: usize>(
 impl<const D: usize> Params<D> {
     /// What steps cost with populations in this kind of memory.
     pub(crate) fn step_costs(&self, memory: Memory) -> StepCosts {
-        let update = 2 * self.precision.stored_bytes() * self.lattice.velocities() as u64;
-        StepCosts::new(memory, update)
+        StepCosts::new(memory, self.update_bytes())
+    }
+
+    /// Bytes of populations that an update of a cell reads and writes; as many as two buffers take for it.
+    pub fn update_bytes(&self) -> u64 {
+        2 * self.precision.stored_bytes() * self.lattice.velocities() as u64
     }
 
     /// A periodic box without patches at rest: recursive regularization in `f32`, no acceleration, forces on. `viscosity`

@@ -24,22 +24,12 @@ pub struct LevelSheet {
     pub level: usize,
     /// Blocks with populations: leaves, and refined ones next to leaves.
     pub blocks: usize,
-    /// What a step of the level costs, with populations in the host's memory and in a device's: in updates of cells of blocks without a wall,
-    /// a face of the box, a solid cell or another level beside them or within.
-    pub work: [u64; 2],
     /// Cells of leaves, solid ones included: what MLUPS count, 2^level times a root step (J25 eq. 25).
     pub cells: u64,
     /// Relaxation time of the viscosity, in steps of the level.
     pub tau: f64,
     /// Bytes of populations and tables.
     pub bytes: u64,
-}
-
-impl LevelSheet {
-    /// The work of a step with populations in this kind of memory.
-    pub fn work_in(&self, memory: Memory) -> u64 {
-        self.work[usize::from(memory == Memory::Device)]
-    }
 }
 
 /// A flow that could be started.
@@ -83,8 +73,6 @@ impl<'a, const D: usize> Plan<'a, D> {
         let levels = tables.iter().zip(&counts).map(|(table, count)| LevelSheet {
             level: count.level,
             blocks: table.blocks.len(),
-            work: [Memory::Host, Memory::Device]
-                .map(|memory| table.level.work(params.step_costs(memory)).iter().sum()),
             cells: count.leaf_blocks as u64 * dims::cells(D) as u64,
             tau: tau(params.viscosity, count.level),
             bytes: match params.precision {
@@ -108,12 +96,19 @@ impl<'a, const D: usize> Plan<'a, D> {
         self.levels.iter().map(|l| l.cells << l.level).sum()
     }
 
-    /// What a root step costs with populations in this kind of memory, see [`LevelSheet::work`]. On a GPU a level's step takes some 4 µs,
-    /// however small the level is.
+    /// What a step of each level costs with populations in this kind of memory: in updates of cells of blocks without a wall, a face of the
+    /// box, a solid cell or another level beside them or within. Cost: a pass over all blocks.
+    pub fn level_work(&self, memory: Memory) -> Vec<u64> {
+        let costs = self.params.step_costs(memory);
+        let of_level = |built: &Built<D>| built.level.work(costs).iter().sum();
+        self.tables.iter().map(of_level).collect()
+    }
+
+    /// What a root step costs, see [`level_work`](Self::level_work). On a GPU a level's step takes some 4 µs, however small the level is.
     pub fn work(&self, memory: Memory) -> u64 {
         let least = self.params.step_costs(memory).least;
-        let of_level = |level: &LevelSheet| (least + level.work_in(memory)) << level.level;
-        self.levels.iter().map(of_level).sum()
+        let levels = self.level_work(memory).into_iter().enumerate();
+        levels.map(|(level, work)| (least + work) << level).sum()
     }
 
     /// Bytes beside the flow's, in the backend's memory, that density and velocity take for a while: of all slots of the

@@ -234,10 +234,10 @@ impl On<'_> {
         let resolved = self.case.resolve("", CaseGrid::of(&mesh))?;
         let plan = Plan::new(&mesh, resolved.params.clone())?;
         let steps = steps(&resolved) as f64;
-        let memory = on!(self.opened, backend => available(backend)).0;
+        let planned = self.planned(&plan);
         let choice = |levels: usize| {
             let estimate = made.at(levels);
-            let mut choice = Choice::of::<D>(&estimate, &plan.levels, steps, memory);
+            let mut choice = Choice::of::<D>(&estimate, &planned, steps);
             choice.y_plus = wall.y_plus(choice.dx);
             choice
         };
@@ -277,15 +277,10 @@ impl On<'_> {
             },
         )?;
         let plan = Plan::new(&mesh, self.case.resolve("", CaseGrid::of(&mesh))?.params)?;
-        let sheet = &plan.levels[0];
-        let memory = on!(self.opened, backend => available(backend)).0;
+        let planned = self.planned(&plan)[0];
         let at = |factor: f64, dx: f64| {
-            let mut choice = Choice::of_box::<D>(
-                sheet,
-                factor,
-                steps(&resolved) as f64 * frame.dx / dx,
-                memory,
-            );
+            let mut choice =
+                Choice::of_box::<D>(planned, factor, steps(&resolved) as f64 * frame.dx / dx);
             (choice.dx, choice.y_plus) = (dx, wall.y_plus(dx));
             choice
         };
@@ -302,6 +297,12 @@ impl On<'_> {
             }
         });
         self.report(&resolved, &plan.params, 1, vec![given], target)
+    }
+
+    /// The levels of a plan, with the work of their steps where the flow would be.
+    fn planned<'p, const D: usize>(&self, plan: &'p Plan<'_, D>) -> Vec<Planned<'p>> {
+        let (memory, _) = on!(self.opened, backend => available(backend));
+        plan.levels.iter().zip(plan.level_work(memory)).collect()
     }
 
     fn physics<const D: usize>(&self, frame: &Frame<D>) -> Result<Physics, Error> {
@@ -390,22 +391,20 @@ fn deepened(params: &EmbedParams, levels: usize) -> EmbedParams {
     deep
 }
 
+/// A level that was planned, and the work of a step of it.
+type Planned<'a> = (&'a LevelSheet, u64);
+
 impl Choice {
-    fn of<const D: usize>(
-        estimate: &Estimate,
-        planned: &[LevelSheet],
-        steps: f64,
-        memory: Memory,
-    ) -> Self {
+    fn of<const D: usize>(estimate: &Estimate, planned: &[Planned<'_>], steps: f64) -> Self {
         let cells = dims::cells(D) as f64;
         let n = estimate.levels.len();
         let (last, mut choice) = (planned.len() - 1, Self::empty(n, steps));
         let (mut flow, mut largest) = (0.0, 0.0f64);
         for of in &estimate.levels {
-            let like = match of.level {
+            let (like, work) = match of.level {
                 // The finest one has no finer neighbours.
-                level if level + 1 == n => &planned[last],
-                level => &planned[level.min(last.saturating_sub(1))],
+                level if level + 1 == n => planned[last],
+                level => planned[level.min(last.saturating_sub(1))],
             };
             // Without leaves there is nothing to step.
             let leaves = like.cells as f64 / cells;
@@ -415,9 +414,9 @@ impl Choice {
                 0.0
             };
             let blocks = share * like.blocks as f64;
-            let times = 2f64.powi(of.level as i32) * cells;
-            choice.updates += of.leaf_blocks as f64 * times;
-            choice.weight += share * like.work_in(memory) as f64 * 2f64.powi(of.level as i32);
+            let times = 2f64.powi(of.level as i32);
+            choice.updates += of.leaf_blocks as f64 * cells * times;
+            choice.weight += share * work as f64 * times;
             flow += share * like.bytes as f64;
             largest = largest.max(blocks);
             choice.cells.push(of.cells);
@@ -434,13 +433,12 @@ impl Choice {
     }
 
     /// A box whose edges have `factor` times as many cells as that of a sheet.
-    fn of_box<const D: usize>(sheet: &LevelSheet, factor: f64, steps: f64, memory: Memory) -> Self {
+    fn of_box<const D: usize>((sheet, work): Planned<'_>, factor: f64, steps: f64) -> Self {
         let volume = factor.powi(D as i32);
         let cells = dims::cells(D) as f64;
         let blocks = sheet.blocks as f64 * volume;
         // What blocks at the faces cost more.
-        let faces = (sheet.work_in(memory) as f64 - sheet.blocks as f64 * cells)
-            * factor.powi(D as i32 - 1);
+        let faces = (work as f64 - sheet.blocks as f64 * cells) * factor.powi(D as i32 - 1);
         let (flow, moments) = (sheet.bytes as f64 * volume, (4 * (1 + D)) as f64 * cells);
         Self {
             cells: vec![(sheet.cells as f64 * volume) as u64],

@@ -2,7 +2,7 @@
 //!
 //! The time is the number of block updates over the speed of a periodic box without body and refinement, measured for a
 //! tenth of a second with the same lattice, collision and precision on the same backend. Blocks next to a wall, a face
-//! of the box or another level cost more ([`LevelSheet::work`]). Without output; accurate to within a factor of two.
+//! of the box or another level cost more ([`Plan::level_work`]). Without output; accurate to within a factor of two.
 
 use crate::{
     error::{Error, ErrorKind},
@@ -282,17 +282,17 @@ where
     cutlink_mesher::exact::Facet<D>: cutlink_mesher::exact::Exact<D>,
 {
     // Enough to keep all cores of a GPU busy, if it has room.
-    let sizes: &[u32] = match (B::MEMORY, D) {
-        (Memory::Host, 2) => &[320],
-        (Memory::Host, _) => &[48],
-        (Memory::Device, 2) => &[2048, 1024, 320],
-        (Memory::Device, _) => &[192, 96, 48],
+    let (large, small): (&[u32], u32) = match (B::MEMORY, D) {
+        (Memory::Host, 2) => (&[], 320),
+        (Memory::Host, _) => (&[], 48),
+        (Memory::Device, 2) => (&[2048, 1024], 320),
+        (Memory::Device, _) => (&[192, 96], 48),
     };
-    let bytes = 2 * like.lattice.velocities() as u64 * like.precision.stored_bytes();
-    let fits = |&&cells: &&u32| 2 * bytes * u64::from(cells).pow(D as u32) <= backend.free_bytes();
-    let cells = sizes.iter().find(fits).or(sizes.last());
+    let room = backend.free_bytes() / (2 * like.update_bytes());
+    let fits = |cells: &u32| u64::from(*cells).pow(D as u32) <= room;
+    let cells = large.iter().copied().find(fits).unwrap_or(small);
     let bounds = [vec![0.0; D], vec![1.0; D]].concat();
-    let mesh = bare::<D>(&bounds, &Root::Longest(cells.copied().unwrap_or(48)))?;
+    let mesh = bare::<D>(&bounds, &Root::Longest(cells))?;
     let params = Params {
         faces: [[FaceCondition::Periodic; 2]; D],
         patches: vec![PatchCondition::wall(WallScheme::BounceBack); mesh.patches.len()],

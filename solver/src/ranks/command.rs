@@ -244,7 +244,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Worker<'_, D, L,
                 if !own.is_empty() {
                     let data = self.receive::<S>()?;
                     self.local
-                        .set_populations(level, &slots, |_| Ok(data.as_slice().into()))?;
+                        .set_populations(level, &slots, |_| Ok(data.clone()))?;
                 }
             }
         }

@@ -3,7 +3,7 @@
 use super::{
     Ranks,
     command::{Command, WORKS, diverged_of_bytes, sums_of_words},
-    part::Outline,
+    part::{Outline, count},
 };
 use crate::{
     AdaptationLook, DeviceFields, Flow, ForceSample, InitialState, Lap, RunningMeans, Snapshot,
@@ -161,8 +161,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'_, D, L, 
         let row = L::Q * dims::cells(D);
         let of_rank = |outline: &Outline| -> Result<Vec<S>, SolverError> {
             let own = outline.own_in(slots);
-            let count = own.iter().map(ExactSizeIterator::len).sum::<usize>();
-            let mut all = memory::with_capacity("populations", count * row)?;
+            let mut all = memory::with_capacity("populations", count(&own) * row)?;
             for slot in own.into_iter().flatten() {
                 let at = (outline.slots[slot] as usize - slots.start) * row;
                 all.extend_from_slice(&data[at..at + row]);
@@ -175,8 +174,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'_, D, L, 
                 remote.send(&own)?;
             }
         }
-        self.local
-            .set_populations(level, slots, |outline| Ok(of_rank(outline)?.into()))
+        self.local.set_populations(level, slots, of_rank)
     }
 
     /// The laps of all ranks in some root steps: of each piece of work the longest one.

@@ -5,7 +5,7 @@ use super::{
     Rank, each,
     halo::HaloLists,
     moves::Moves,
-    part::{Outline, Whole},
+    part::{Outline, Whole, count},
     partition::Partition,
     pool, reserve,
 };
@@ -26,7 +26,7 @@ use crate::{
 use cutlink_amr::{NONE, dims};
 use cutlink_device::{Host, Item, memory};
 use cutlink_voxelizer::{AdaptedBlocks, Mesh};
-use std::{borrow::Cow, ops::Range, time::Instant};
+use std::{ops::Range, time::Instant};
 
 /// See the module.
 pub(crate) struct LocalRanks<'a, const D: usize, L, S: Storage, B: FlowKernels<D>> {
@@ -134,8 +134,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LocalRanks<'
         if let [own] = &own[..] {
             return rank.run.populations(level, own.clone());
         }
-        let count = own.iter().map(ExactSizeIterator::len).sum::<usize>();
-        let mut all = memory::with_capacity("populations", count * L::Q * dims::cells(D))?;
+        let mut all = memory::with_capacity("populations", count(&own) * L::Q * dims::cells(D))?;
         for own in own {
             all.extend_from_slice(&rank.run.populations(level, own)?);
         }
@@ -143,28 +142,27 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LocalRanks<'
     }
 
     /// Sets what [`populations`](Self::populations) gives, of all ranks of this process.
-    pub(crate) fn set_populations<'d>(
+    pub(crate) fn set_populations(
         &mut self,
         level: usize,
         slots: &Range<usize>,
-        of_rank: impl Fn(&Outline) -> Result<Cow<'d, [S]>, SolverError> + Sync,
+        of_rank: impl Fn(&Outline) -> Result<Vec<S>, SolverError> + Sync,
     ) -> Result<(), SolverError> {
         let (outlines, row) = (&self.whole.outlines, L::Q * dims::cells(D));
         let set = |run: &mut Run<'a, D, L, S, B>| {
             let outline = &outlines[run.rank()][level];
             let (data, own) = (of_rank(outline)?, outline.own_in(slots));
-            let count = own.iter().map(ExactSizeIterator::len).sum::<usize>();
-            if data.len() != count * row {
+            let expected = count(&own) * row;
+            if data.len() != expected {
                 return Err(SolverError::Communication {
                     reason: format!(
-                        "a message has {} numbers instead of {}: the processes run different versions",
-                        data.len(),
-                        count * row
+                        "a message has {} numbers instead of {expected}: the processes run different versions",
+                        data.len()
                     ),
                 });
             }
             if let [own] = &own[..] {
-                return run.set_populations(level, own.start, data.into_owned());
+                return run.set_populations(level, own.start, data);
             }
             let mut rest = &data[..];
             for own in own {

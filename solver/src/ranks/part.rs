@@ -75,6 +75,11 @@ impl Outline {
     }
 }
 
+/// Slots in some ranges.
+pub(crate) fn count(ranges: &[Range<usize>]) -> usize {
+    ranges.iter().map(ExactSizeIterator::len).sum()
+}
+
 /// All populations of a slot.
 const WHOLE: u64 = u64::MAX;
 

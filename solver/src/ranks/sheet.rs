@@ -2,7 +2,7 @@
 
 use super::{
     check,
-    part::{Outline, outlines, received, tables_of},
+    part::{Outline, count, outlines, received, tables_of},
     partition::Partition,
 };
 use crate::{
@@ -45,7 +45,8 @@ fn exchanges(receive: &[[bool; 2]]) -> u64 {
 }
 
 impl<const D: usize> Plan<'_, D> {
-    /// How the flow would be shared among so many ranks, with populations in this kind of memory. Cost: the tables of all ranks, one after the other.
+    /// How the flow would be shared among so many ranks, with populations in this kind of memory. Cost: the tables of all
+    /// ranks, one after the other.
     ///
     /// # Errors
     /// As [`start_ranks`](Self::start_ranks), but for memory.
@@ -136,7 +137,7 @@ impl<const D: usize> Plan<'_, D> {
             exchanges: 0,
         };
         for ((level, outline), built) in parts {
-            let halo: usize = outline.halo.0.iter().map(ExactSizeIterator::len).sum();
+            let halo = count(&outline.halo.0);
             sheet.halo_blocks += halo as u64;
             sheet.blocks += (outline.slots.len() - halo) as u64;
             sheet.bytes += match self.params.precision {

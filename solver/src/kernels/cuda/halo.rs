@@ -116,7 +116,7 @@ fn by_messages<T: Item>(
 }
 
 /// What is sent of a level, or received, as kernels take it.
-#[derive(Clone, Copy, Default, bytemuck::Zeroable, bytemuck::Pod)]
+#[derive(Clone, Copy, bytemuck::Zeroable, bytemuck::Pod)]
 #[repr(C)]
 struct LevelPart {
     /// Numbers of this level and those before it.

@@ -181,7 +181,7 @@ impl<'a, K: Flows> Bench<'a, K> {
         flow.take_forces()?;
         let laps = laps(&mut *flow, steps)?;
         self.console.end();
-        let moved = 2 * params.precision.stored_bytes() * params.lattice.velocities() as u64;
+        let moved = params.update_bytes();
         let ms = Spread::of(times);
         let rate = |ms: f64| updates as f64 / (1e-3 * ms);
         let copied = self.copier.bytes() as f64;
