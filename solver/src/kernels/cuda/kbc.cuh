@@ -26,6 +26,12 @@ struct Kbc {
             }
         }
         without_trace(fluid, T(1));
+        const T keep = T(1) - relax.even;
+        // Where levels meet, as of odd moments elsewhere.
+        if (relax.odd == T(1)) {
+            regular<L>(keep, fluid.rho, after, fluid.stress, f);
+            return;
+        }
         T shares[D][3], inverse[D][3];
         split(u, shares);
 #pragma unroll
@@ -48,9 +54,8 @@ struct Kbc {
             both += s * h * by;
             square += h * h * by;
         }
-        // What is left of the rest; nothing where levels meet, as of odd moments elsewhere.
-        const T left = relax.odd == T(1) ? T(0) : (relax.even - T(1)) * both / (square + T(1e-30));
-        const T keep = T(1) - relax.even;
+        // (1 - βγ): what is left of the rest.
+        const T left = (relax.even - T(1)) * both / (square + T(1e-30));
         T pushed[D][3];
         split(after, pushed);
 #pragma unroll
@@ -64,16 +69,12 @@ struct Kbc {
     template <class L, class T>
     static __device__ __forceinline__ void build(const Relaxation<T>& to, T keep, Fluid<T> fluid, T (&f)[L::Q]) {
         without_trace(fluid, T(1));
-        T u[D], shares[D][3];
+        T u[D];
 #pragma unroll
         for (int a = 0; a < D; a++) {
             u[a] = fluid.u[a] + T(0.5) * to.acceleration[a];
         }
-        split(u, shares);
-#pragma unroll
-        for (int q = 0; q < L::Q; q++) {
-            f[q] = equilibrium<L>(q, fluid.rho, shares) + keep * shear<L>(q, fluid.stress);
-        }
+        regular<L>(keep, fluid.rho, u, fluid.stress, f);
     }
 
   private:
@@ -106,7 +107,37 @@ struct Kbc {
         return T(L::w(q)) * rho + (T(1) + rho) * flat;
     }
 
-    // What a population has of the deviatoric stress.
+    // What a population has of the deviatoric stress in Hermite form (Latt & Chopard 2006, eq. 11).
+    template <class L, class T>
+    static __device__ __forceinline__ T projected(int q, const T (&deviator)[PAIRS]) {
+        T sum = T(0);
+        int n = 0;
+#pragma unroll
+        for (int a = 0; a < D; a++) {
+#pragma unroll
+            for (int b = a; b < D; b++) {
+                const int product = (a == b ? 1 : 2) * L::c(q, a) * L::c(q, b);
+                if (product != 0) {
+                    sum += T(4.5 * L::w(q) * product) * deviator[n];
+                }
+                n++;
+            }
+        }
+        return sum;
+    }
+
+    // Populations of a velocity and a deviatoric stress.
+    template <class L, class T>
+    static __device__ __forceinline__ void regular(T keep, T rho, const T (&u)[D], const T (&deviator)[PAIRS], T (&f)[L::Q]) {
+        T shares[D][3];
+        split(u, shares);
+#pragma unroll
+        for (int q = 0; q < L::Q; q++) {
+            f[q] = equilibrium<L>(q, rho, shares) + keep * projected<L>(q, deviator);
+        }
+    }
+
+    // What a population has of the deviatoric stress as a natural moment.
     template <class L, class T>
     static __device__ __forceinline__ T shear(int q, const T (&stress)[PAIRS]) {
         const int moving = square_of<L>(q);

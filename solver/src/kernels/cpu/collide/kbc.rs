@@ -1,6 +1,11 @@
 //! The entropic multi-relaxation collision of Karlin, Bösch & Chikatamarla 2014 on D2Q9 and D3Q27: the deviatoric stress
 //! relaxes with the rate of the viscosity, all else with a rate that brings the entropy to its maximum, to second order in what
 //! differs from the equilibrium. The equilibrium is the product of the axes' (Karlin & Asinari 2010).
+//!
+//! In 3D the natural moments of the deviatoric stress are not orthogonal to those above: a stress in Hermite form has parts of
+//! fourth order, cs² (Π_xx + Π_yy) in xxyy. The entropic rate relaxes them as it does the stress. Where levels meet, nothing but
+//! the stress is left, which therefore takes its Hermite form: without the parts of fourth order flows diverge from a cell
+//! Reynolds number of 25 on (decision 024).
 
 use super::{Fluid, Operator, unrolled, without_trace};
 use crate::{
@@ -54,9 +59,34 @@ fn equilibrium<L: Lattice, T: Real>(q: usize, rho: T, shares: &Shares<T>) -> T {
     T::of(L::W[q]) * rho + (T::of(1.0) + rho) * flat
 }
 
-/// What a population has of the deviatoric stress.
+/// What a population has of the deviatoric stress in Hermite form (Latt & Chopard 2006, eq. 11).
 #[cfg_attr(optimized, inline(always))]
-fn shear<L: Lattice, T: Real>(q: usize, deviator: &[T; 6]) -> T {
+fn projected<L: Lattice, T: Real>(q: usize, deviator: &[T; 6]) -> T {
+    let [x, y, z] = L::C[q];
+    let products = [x * x, 2 * x * y, 2 * x * z, y * y, 2 * y * z, z * z];
+    let mut sum = T::of(0.0);
+    unrolled!(n < 6, {
+        if products[n] != 0 {
+            sum += T::of(4.5 * L::W[q] * f64::from(products[n])) * deviator[n];
+        }
+    });
+    sum
+}
+
+/// Populations of a velocity and a deviatoric stress.
+#[cfg_attr(optimized, inline(always))]
+fn regular<L: Lattice, T: Real>(keep: T, rho: T, u: [T; 3], deviator: &[T; 6]) -> [T; MOST] {
+    let shares = shares(u);
+    let mut f = [T::of(0.0); MOST];
+    unrolled!(q < L::Q, {
+        f[q] = equilibrium::<L, T>(q, rho, &shares) + keep * projected::<L, T>(q, deviator);
+    });
+    f
+}
+
+/// What a population has of the deviatoric stress as a natural moment.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn shear<L: Lattice, T: Real>(q: usize, deviator: &[T; 6]) -> T {
     let [xx, xy, xz, yy, yz, zz] = *deviator;
     let c = L::C[q];
     let quarter = |value: T, sign: i32| T::of(0.25 * f64::from(sign)) * value;
@@ -104,6 +134,12 @@ impl<L: Lattice, T: Real> Operator<L, T> for Kbc {
             stress[n] += density * (v[a] * v[b] - u[a] * u[b]);
         });
         let deviator = without_trace::<L, T>(&stress, one);
+        let keep = one - relax.even;
+        // Where levels meet, as of odd moments elsewhere.
+        if relax.odd == one {
+            *f = regular::<L, T>(keep, fluid.rho, after, &deviator);
+            return;
+        }
         let before = shares(u);
         let inverse = inverses(&before);
         let (mut both, mut square) = (none, none);
@@ -118,10 +154,8 @@ impl<L: Lattice, T: Real> Operator<L, T> for Kbc {
             both += s * h * by;
             square += h * h * by;
         });
-        // (1 - βγ): what is left of the rest; nothing where levels meet, as of odd moments elsewhere.
-        let free = if relax.odd == one { none } else { one };
-        let left = free * (relax.even - one) * both / (square + T::of(1e-30));
-        let keep = one - relax.even;
+        // (1 - βγ): what is left of the rest.
+        let left = (relax.even - one) * both / (square + T::of(1e-30));
         let pushed = shares(after);
         unrolled!(q < L::Q, {
             let s = shear::<L, T>(q, &deviator);
@@ -137,12 +171,6 @@ impl<L: Lattice, T: Real> Operator<L, T> for Kbc {
         unrolled!(a < 3, {
             u[a] += T::of(0.5) * to.acceleration[a];
         });
-        let shares = shares(u);
-        let mut f = [T::of(0.0); MOST];
-        unrolled!(q < L::Q, {
-            let s = shear::<L, T>(q, &deviator);
-            f[q] = equilibrium::<L, T>(q, fluid.rho, &shares) + keep * s;
-        });
-        f
+        regular::<L, T>(keep, fluid.rho, u, &deviator)
     }
 }

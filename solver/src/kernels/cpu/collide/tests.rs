@@ -229,9 +229,13 @@ fn entropic_share<L: Lattice>(seed: usize) -> f64 {
     let (fluid, before, after) = relaxed::<L, Kbc>(&f, &relax);
     // Along what is neither conserved nor deviatoric stress.
     let none = <Kbc as Operator<L, f64>>::build(&relax, 0.0, &fluid, &[0.0; 6]);
-    let whole = <Kbc as Operator<L, f64>>::build(&relax, 1.0, &fluid, &before);
-    let rest: [f64; MOST] = std::array::from_fn(|q| f[q] - whole[q]);
-    let kept = <Kbc as Operator<L, f64>>::build(&relax, 1.0 - 1.95, &fluid, &before);
+    let deviator = without_trace::<L, f64>(&before, 1.0);
+    let shear: [f64; MOST] = std::array::from_fn(|q| match q < L::Q {
+        true => kbc::shear::<L, f64>(q, &deviator),
+        false => 0.0,
+    });
+    let rest: [f64; MOST] = std::array::from_fn(|q| f[q] - none[q] - shear[q]);
+    let kept: [f64; MOST] = std::array::from_fn(|q| none[q] + (1.0 - 1.95) * shear[q]);
     let shares = |q: usize| (after[q] - kept[q]) / rest[q];
     let share = shares(1);
     (2..L::Q).for_each(|q| near(shares(q), share, 1e-6, "one direction"));
@@ -256,6 +260,43 @@ fn kbc_has_the_most_entropy() {
     (0..6).for_each(|seed| {
         entropic_share::<D2Q9>(seed);
     });
+}
+
+/// The product of Hermite polynomials of a velocity, of the orders `n` along the axes (Shan, Yuan & Chen 2006, §2).
+fn hermite(c: [i32; 3], n: [usize; 3]) -> f64 {
+    let of = |c: i32, n: usize| [1.0, f64::from(c), f64::from(c * c) - 1.0 / 3.0][n];
+    of(c[0], n[0]) * of(c[1], n[1]) * of(c[2], n[2])
+}
+
+/// Where levels meet, KBC keeps the deviatoric stress, and no other Hermite moment of the non-equilibrium.
+fn leaves_hermite_stress<L: Lattice>() {
+    let relax = Relaxation {
+        odd: 1.0,
+        ..relaxation(operator::KBC, 1.95)
+    };
+    let f = populations::<L>(0.02, 5);
+    let (fluid, stress, after) = relaxed::<L, Kbc>(&f, &relax);
+    let built = <Kbc as Operator<L, f64>>::build(&relax, 1.0 - 1.95, &fluid, &stress);
+    let still = <Kbc as Operator<L, f64>>::build(&relax, 0.0, &fluid, &[0.0; 6]);
+    (0..L::Q).for_each(|q| near(after[q], built[q], 1e-16, "collided, built"));
+    let orders = if L::KIND.dimensions() == 2 { 1 } else { 3 };
+    let mut largest = 0.0f64;
+    for n in 0..9 * orders {
+        let n = [n % 3, n / 3 % 3, n / 9];
+        let of = |q: usize| hermite(L::C[q], n) * (after[q] - still[q]);
+        let moment: f64 = (0..L::Q).map(of).sum();
+        match n.iter().sum() {
+            2 => largest = largest.max(moment.abs()),
+            _ => near(moment, 0.0, 1e-16, "a moment"),
+        }
+    }
+    assert!(largest > 1e-4, "a stress should be left: {largest}");
+}
+
+#[test]
+fn kbc_leaves_hermite_stress_where_levels_meet() {
+    leaves_hermite_stress::<D2Q9>();
+    leaves_hermite_stress::<D3Q27>();
 }
 
 /// τ of a stress is the one that a given strain has by the model's definition.
