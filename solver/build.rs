@@ -126,6 +126,7 @@ fn main() -> Result<(), String> {
         ("BOUNCE_BACK", Constant::U32(scheme::BOUNCE_BACK)),
         ("LINEAR", Constant::U32(scheme::LINEAR)),
         ("QUADRATIC", Constant::U32(scheme::QUADRATIC)),
+        ("LOCAL", Constant::U32(scheme::LOCAL)),
         ("BY_LINK", Constant::U32(profile::BY_LINK)),
         ("BY_FACE", Constant::U32(profile::BY_FACE)),
         ("SAME", Constant::U32(source::SAME)),

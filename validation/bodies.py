@@ -109,6 +109,9 @@ def rows():
                 name = f"{family}-{scheme}-{levels}"
                 at = [0.5 + 0.7 / 512, 0.5 + d / 20]
                 yield name, body_2d(name, f"rectangle:size={side}x{side}", at, d, side, levels, scheme), shedding("square", levels, scheme, side)
+    for levels in (3, 4):
+        name = f"circle-local-{levels}"
+        yield name, body_2d(name, f"circle:d={d}", [0.5, 0.5 + d / 20], d, d, levels, "local"), shedding("circle", levels, "linear", d)
     for name, axes, half in (("circle-sponge", "x", False), ("circle-sponge-all", "xy", False), ("circle-sponge-half", "x", True)):
         case = body_2d(name, f"circle:d={d}", [0.5, 0.5 + d / 20], d, d, 3, "linear")
         yield name, with_sponges(case, d, axes, half), shedding("circle", 3, "linear", d)
@@ -117,7 +120,7 @@ def rows():
     name = "square-j25"
     case = body_2d(name, f"rectangle:size={2 * d}x{2 * d}", [10.5 / 32, 0.5 + d / 10], 2 * d, 2 * d, 3, "linear")
     yield name, case, shedding("j25", 3, "linear", 2 * d)
-    for scheme in ("bounce-back", "linear"):
+    for scheme in ("bounce-back", "linear", "local"):
         for re in (10.0, 15.0, 20.0):
             for levels in (2, 3, 4):
                 name = f"sphere-{re:.0f}-{scheme}-{levels}"

@@ -7,7 +7,7 @@ from reading import columns, row, settled_mean
 from sources import SPHERE_8000
 
 
-def sphere(name, times, seconds):
+def sphere(name, times, seconds, collision="cumulant"):
     """Their sphere of radius 1 with 16, 32 or 48 finest cells along it, and two boxes of cells around: theirs have 9 radii along each
     edge, and 6 x 5 x 5, which the numbers of cells in their table 1 ask for."""
     # A box meets blocks that it touches.
@@ -18,7 +18,7 @@ def sphere(name, times, seconds):
             "levels": 3, "wall-distance": 0.05, "refine": [box((2, 11), (1, 10), (4, 13), 2), box((3.5, 9.5), (3.5, 8.5), (6, 11), 3)],
         },
         "physics": {"re": 4000.0, "length": 1.0, "velocity": 1.0, "lattice_velocity": 0.05, "area": math.pi},
-        "numerics": {"lattice": "d3q27", "collision": "cumulant", "allow_unstable": True},
+        "numerics": {"lattice": "d3q27", "collision": collision, "allow_unstable": True},
         "boundary": free(3),
         "run": {"seconds": seconds},
         "output": {"folder": name, "forces_every": 4, "integrals_every": 0},
@@ -63,7 +63,7 @@ def aircraft_stl():
     return "\n".join(out + ["endsolid aircraft", ""])
 
 
-def aircraft(name, seconds):
+def aircraft(name, seconds, numerics):
     """A box of 1600 x 864 x 864 finest cells (theirs: 1596 x 840 x 840), 600 along the aircraft."""
     box = lambda x0, x1, y, z0, z1, level: f"box:{x0},{-y},{z0},{x1},{y},{z1},levels={level}"
     return {
@@ -73,7 +73,7 @@ def aircraft(name, seconds):
             "refine": [box(-6, 30, 2.5, -3, 3, 4), box(-17, 36, 14.5, -4, 5, 3), box(-20, 48, 17, -8, 8, 2)],
         },
         "physics": {"re": 1e5, "length": 30.0, "velocity": 1.0, "lattice_velocity": 0.05, "area": 57.2},
-        "numerics": {"lattice": "d3q27", "collision": "cumulant", "les": "qr", "allow_unstable": True},
+        "numerics": {"lattice": "d3q27", "allow_unstable": True} | numerics,
         "boundary": free(3),
         "run": {"seconds": seconds},
         "output": {"folder": name, "forces_every": 4, "integrals_every": 0},
@@ -94,7 +94,10 @@ def read(value, source):
 
 
 def rows():
-    for times in (1, 2, 3):
-        name = f"m24-sphere-{times}"
-        yield name, sphere(name, times, 120.0), read(SPHERE_8000["drag"], "Clift et al. 1978")
-    yield "m24-aircraft", aircraft("m24-aircraft", 30.0), read(None, "")
+    for collision, ending in (("cumulant", ""), ("kbc", "-kbc")):
+        for times in (1, 2, 3):
+            name = f"m24-sphere-{times}{ending}"
+            yield name, sphere(name, times, 120.0, collision), read(SPHERE_8000["drag"], "Clift et al. 1978")
+    for numerics, ending in (({"collision": "cumulant", "les": "qr"}, ""), ({"collision": "kbc"}, "-kbc")):
+        name = "m24-aircraft" + ending
+        yield name, aircraft(name, 30.0, numerics), read(None, "")

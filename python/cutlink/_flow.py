@@ -92,7 +92,7 @@ class Flow:
           ``{"far-field": {"velocity": [...], "density": rho}}``.
         - `patches`, by name: ``"wall"`` (default), ``{"velocity": [...]}``, ``{"density": rho}``,
           ``{"rotation": {"center": [...], "omega": [x, y, z]}}`` with the centre in root cells from the lower corner.
-        - `wall`: ``"bounce-back"``, ``"linear"``, ``"quadratic"``.
+        - `wall`: ``"bounce-back"``, ``"linear"``, ``"quadratic"``, ``"local"``.
         - `wall_model`: patches whose walls follow the law of the wall (`docs/case.md`, wall model).
         - `moment_center`: reference point of torques, in root cells. `forces_every`: root steps between two samples of
           the forces; 0 for none.

@@ -45,6 +45,8 @@ pub(crate) mod scheme {
     pub(crate) const LINEAR: u32 = 1;
     /// Quadratic interpolation.
     pub(crate) const QUADRATIC: u32 = 2;
+    /// Central linear interpolation, with values of the cell alone.
+    pub(crate) const LOCAL: u32 = 3;
 }
 
 /// Where a condition has a profile: `Rule::profile`; 0 for none.

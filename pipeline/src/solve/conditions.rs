@@ -547,7 +547,7 @@ fn patches<const D: usize>(
                 return Err(Error::input(format!(
                     "{what} has a wall model, which needs the distances of the wall, and wall = \"{scheme}\" has none"
                 ))
-                .hint("use wall = \"linear\" or \"quadratic\""));
+                .hint("use wall = \"linear\", \"quadratic\" or \"local\""));
             }
             made.modeled.push(at);
         }

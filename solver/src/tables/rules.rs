@@ -100,6 +100,7 @@ impl Rule {
             WallScheme::BounceBack => scheme::BOUNCE_BACK,
             WallScheme::Linear => scheme::LINEAR,
             WallScheme::Quadratic => scheme::QUADRATIC,
+            WallScheme::Local => scheme::LOCAL,
         };
         let rule = Self {
             scheme,

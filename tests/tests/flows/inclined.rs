@@ -14,12 +14,16 @@ use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh};
 cutlink_tests::backend_test!(
     on_one_thread:
     poiseuille_between_inclined_walls,
-    couette_between_inclined_walls
+    couette_between_inclined_walls,
+    permeability_by_viscosity
 );
 
 /// Vertical distance of the channel's walls, and where the lower one meets x = 0, at 16 cells a period.
 pub(super) const GAP: f64 = 10.3;
 const LOWER: f64 = 2.37;
+
+const INTERPOLATED: [WallScheme; 3] =
+    [WallScheme::Linear, WallScheme::Quadratic, WallScheme::Local];
 pub(super) const SLOPE: f64 = 4.0 / 11.0;
 
 /// The channel in a box of 44 by 16 cells times a scale: the solid between one period of it and the next.
@@ -102,7 +106,7 @@ fn poiseuille_between_inclined_walls<K: AnyFlow>(kernels: &K) {
     };
     let (simple, halfway) = of(WallScheme::BounceBack);
     assert!((0.6..1.5).contains(&simple), "order {simple}: {halfway:?}");
-    for scheme in [WallScheme::Linear, WallScheme::Quadratic] {
+    for scheme in INTERPOLATED {
         let (order, errors) = of(scheme);
         assert!(order > 1.7, "{scheme}: order {order}: {errors:?}");
         assert!(
@@ -110,6 +114,47 @@ fn poiseuille_between_inclined_walls<K: AnyFlow>(kernels: &K) {
             "{scheme}: {errors:?} {halfway:?}"
         );
     }
+}
+
+/// The permeability of the channel, relative to the exact one, as a steady flow with a magic parameter of 3/16 has it.
+fn permeability<K: AnyFlow>(kernels: &K, scheme: WallScheme, viscosity: f64) -> f64 {
+    let mesh = channel(1);
+    let along = [1.0, SLOPE].map(|c| c / 1f64.hypot(SLOPE));
+    // So slow that no error is that of compressibility or inertia.
+    let (height, speed) = (GAP * along[0], 1e-6);
+    let mut params = flows::params(&mesh, viscosity);
+    params.acceleration = along.map(|c| c * 12.0 * viscosity * speed / (height * height));
+    params.patches = vec![PatchCondition::wall(scheme); 2];
+    let mut flow = flows::start(kernels, &mesh, params);
+    // The parabola, since sound decays slowly.
+    let start = |x: [f64; 2]| {
+        let above = (x[1] - SLOPE * x[0] - LOWER).rem_euclid(16.0) * along[0];
+        along.map(|c| c * 6.0 * speed * above * (height - above) / (height * height))
+    };
+    flow.set(&|x| (1.0, start(x))).expect("a start");
+    flow.advance((3.0 * height * height / viscosity) as u64)
+        .expect("steps");
+    let (mut sum, snapshot) = (0.0, flow.snapshot().expect("a snapshot"));
+    flows::each_cell(&mesh, &snapshot, |_, volume, _, u| {
+        sum += volume * (u[0] * along[0] + u[1] * along[1]);
+    });
+    sum / (speed * GAP * 44.0)
+}
+
+/// Ginzburg, Verhaeghe & d'Humières 2008: at a fixed magic parameter the central scheme has one permeability.
+fn permeability_by_viscosity<K: AnyFlow>(kernels: &K) {
+    let of = |scheme| [0.02, 0.2, 1.0].map(|viscosity| permeability(kernels, scheme, viscosity));
+    let spread = |k: [f64; 3]| {
+        let [least, most] = [f64::min, f64::max].map(|by| k.into_iter().reduce(by).expect("three"));
+        most / least - 1.0
+    };
+    let (local, linear) = (of(WallScheme::Local), of(WallScheme::Linear));
+    assert!(spread(local) < 1e-6, "local: {local:?}");
+    assert!(
+        (local[0] - 1.0).abs() < 0.012,
+        "local: {local:?} linear: {linear:?}"
+    );
+    assert!(spread(linear) > 1e-3, "linear: {linear:?}");
 }
 
 /// The L2 error of steady Couette flow, and the force on the moving wall along itself over the exact one.
@@ -150,7 +195,7 @@ fn couette_between_inclined_walls<K: AnyFlow>(kernels: &K) {
         (1.5..6.0).contains(&(coarse / fine)) && coarse < 0.1,
         "bounce-back: {coarse} {fine}"
     );
-    for scheme in [WallScheme::Linear, WallScheme::Quadratic] {
+    for scheme in INTERPOLATED {
         let errors = [1, 3].map(|scale| couette(kernels, scale, scheme));
         let [(coarse, _), (error, drag)] = errors;
         assert!(

@@ -116,11 +116,13 @@ fn schemes_that_lack_a_cell_are_counted() {
             (census.linear_instead, census.bounced_instead),
             (linear, bounced)
         );
-        let census = of(WallScheme::Linear);
-        assert_eq!(
-            (census.linear_instead, census.bounced_instead),
-            (0, bounced)
-        );
+        for scheme in [WallScheme::Linear, WallScheme::Local] {
+            let census = of(scheme);
+            assert_eq!(
+                (census.linear_instead, census.bounced_instead),
+                (0, bounced)
+            );
+        }
         let census = of(WallScheme::BounceBack);
         assert_eq!((census.linear_instead, census.bounced_instead), (0, 0));
     }

@@ -193,7 +193,7 @@ fn compare<const D: usize, K: FlowKernels<D>>(kernels: &K, mesh: &Mesh<D>, varia
     assert!(difference(&*other, &*reference) > 1e-5, "{variant:?}");
 }
 
-const VARIANTS: [(Collision, WallScheme, Interpolation, bool); 3] = [
+const VARIANTS: [(Collision, WallScheme, Interpolation, bool); 4] = [
     (
         Collision::Regularized,
         WallScheme::Linear,
@@ -205,6 +205,12 @@ const VARIANTS: [(Collision, WallScheme, Interpolation, bool); 3] = [
         WallScheme::Quadratic,
         Interpolation::Linear,
         true,
+    ),
+    (
+        Collision::Trt { magic: 3.0 / 16.0 },
+        WallScheme::Local,
+        Interpolation::Linear,
+        false,
     ),
     (
         Collision::Bgk,

@@ -158,7 +158,8 @@ fn turning<K: AnyFlow>(kernels: &K, n: u32, scheme: WallScheme) -> [f64; 3] {
 }
 
 fn circular_couette_by_scheme<K: AnyFlow>(kernels: &K) {
-    let schemes = [(WallScheme::Linear, 1.7), (WallScheme::Quadratic, 1.7)];
+    let schemes =
+        [WallScheme::Linear, WallScheme::Quadratic, WallScheme::Local].map(|scheme| (scheme, 1.7));
     let simple = [32, 64].map(|n| turning(kernels, n, WallScheme::BounceBack));
     for (scheme, least) in schemes {
         let errors = [32, 64].map(|n| turning(kernels, n, scheme));

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     constants::{
         self, condition,
-        scheme::{BOUNCE_BACK, LINEAR},
+        scheme::{BOUNCE_BACK, LINEAR, LOCAL},
     },
     lattice::{Lattice, opposite},
     profile,
@@ -40,14 +40,18 @@ pub(super) enum Behind<const D: usize> {
     None,
     /// Linear.
     One(At<D>),
+    /// Central linear interpolation, with what arrives from there.
+    Central(At<D>),
     /// Quadratic.
     Two(At<D>, At<D>),
 }
 
 impl<const D: usize> Behind<D> {
-    /// Weight of the wall's velocity relative to that of bounce-back (Bouzidi et al. 2001, eq. 5 and 14).
+    /// Weight of the wall's velocity relative to that of bounce-back (Bouzidi et al. 2001, eq. 5 and 14; Ginzburg et al. 2008,
+    /// §5.2).
     pub(super) fn share(&self, q: f64) -> f64 {
         match self {
+            Self::Central(_) => 2.0 / (1.0 + 2.0 * q),
             Self::One(_) if q >= 0.5 => 0.5 / q,
             Self::Two(..) if q >= 0.5 => 1.0 / (q * (2.0 * q + 1.0)),
             _ => 1.0,
@@ -176,6 +180,7 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S
                 of(2.0 * q) * out + of(1.0 - 2.0 * q) * self.f(inner, k)
             }
             Behind::One(_) => of(share) * out + of(1.0 - share) * self.f(at, back),
+            Behind::Central(inner) => out + of(share - 1.0) * (self.f(inner, k) - self.f(at, back)),
             Behind::Two(inner, second) if q < 0.5 => {
                 of(q * (2.0 * q + 1.0)) * out + of(1.0 - 4.0 * q * q) * self.f(inner, k)
                     - of(q * (1.0 - 2.0 * q)) * self.f(second, k)
@@ -202,8 +207,10 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S
         let Some(inner) = further(at, links) else {
             return Behind::None;
         };
-        if scheme == LINEAR {
-            return Behind::One(inner);
+        match scheme {
+            LINEAR => return Behind::One(inner),
+            LOCAL => return Behind::Central(inner),
+            _ => {}
         }
         further(inner, self.links(inner))
             .map_or(Behind::One(inner), |second| Behind::Two(inner, second))

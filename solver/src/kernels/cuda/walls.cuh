@@ -99,6 +99,10 @@ struct View {
         if (rule.scheme == BOUNCE_BACK || links.cut(direction) || !level.fluid(at, step, inner)) {
             return out;
         }
+        if (rule.scheme == LOCAL) {
+            share = 2.0 / (1.0 + 2.0 * q);
+            return out + T(share - 1.0) * (f(inner, k) - f(at, back));
+        }
         if (rule.scheme == QUADRATIC && !level.links(inner).cut(direction) && level.fluid(inner, step, second)) {
             if (q < 0.5) {
                 return T(q * (2.0 * q + 1.0)) * out + T(1.0 - 4.0 * q * q) * f(inner, k)
