@@ -127,6 +127,7 @@ fn main() -> Result<(), String> {
         ("LINEAR", Constant::U32(scheme::LINEAR)),
         ("QUADRATIC", Constant::U32(scheme::QUADRATIC)),
         ("LOCAL", Constant::U32(scheme::LOCAL)),
+        ("CENTRAL_FROM", Constant::F64(scheme::CENTRAL_FROM)),
         ("BY_LINK", Constant::U32(profile::BY_LINK)),
         ("BY_FACE", Constant::U32(profile::BY_FACE)),
         ("SAME", Constant::U32(source::SAME)),

@@ -45,8 +45,10 @@ pub(crate) mod scheme {
     pub(crate) const LINEAR: u32 = 1;
     /// Quadratic interpolation.
     pub(crate) const QUADRATIC: u32 = 2;
-    /// Central linear interpolation, with values of the cell alone.
+    /// Central linear interpolation.
     pub(crate) const LOCAL: u32 = 3;
+    /// Distance from which it is used (decision 044); linear interpolation below.
+    pub(crate) const CENTRAL_FROM: f64 = 0.1;
 }
 
 /// Where a condition has a profile: `Rule::profile`; 0 for none.

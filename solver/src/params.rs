@@ -124,9 +124,8 @@ pub enum WallScheme {
     Linear,
     /// Quadratic interpolated bounce-back from three cells (Bouzidi et al. 2001, eq. 14).
     Quadratic,
-    /// Central linear interpolation (Ginzburg, Verhaeghe & d'Humières 2008, §5.2): one formula for all distances, of what leaves
-    /// the cell, what has left it the other way and what arrives. With TRT the error of a steady flow at a low Reynolds number
-    /// depends on the magic parameter, not on the viscosity.
+    /// Central linear interpolation (Ginzburg, Verhaeghe & d'Humières 2008, §5.2) from a tenth of a link on, linear below. With TRT
+    /// the error of a steady flow at a low Reynolds number hardly depends on the viscosity.
     Local,
 }
 

@@ -181,6 +181,9 @@ impl Numerics {
             Collision::Trt { magic } if faces.iter().flatten().any(FaceCondition::opens) => {
                 self.bounds.magic = Some(magic);
             }
+            Collision::Bgk if D == 3 && faces.iter().flatten().any(FaceCondition::opens) => {
+                self.bounds = StabilityBounds::BGK_OPEN;
+            }
             Collision::Regularized if has_moving_face(faces) => {
                 self.bounds = match has_opening(faces, patches) {
                     true => StabilityBounds::MOVING,

@@ -31,6 +31,8 @@ pub struct StabilityBounds {
 impl StabilityBounds {
     /// BGK.
     pub const BGK: Self = Self::new(50.0, "collision = \"bgk\"");
+    /// BGK in 3D with an open face: boxes with an inlet, a pressure outlet and slip walls diverge at 20 within 1,600 root steps.
+    pub const BGK_OPEN: Self = Self::new(10.0, "collision = \"bgk\" in 3D with open faces");
     /// TRT.
     pub const TRT: Self = Self::new(40.0, "collision = \"trt\"");
     /// Regularized.

@@ -141,7 +141,8 @@ fn permeability<K: AnyFlow>(kernels: &K, scheme: WallScheme, viscosity: f64) -> 
     sum / (speed * GAP * 44.0)
 }
 
-/// Ginzburg, Verhaeghe & d'Humières 2008: at a fixed magic parameter the central scheme has one permeability.
+/// Ginzburg, Verhaeghe & d'Humières 2008: at a fixed magic parameter the central scheme has one permeability; links shorter than a
+/// tenth, which are linear, change it a little.
 fn permeability_by_viscosity<K: AnyFlow>(kernels: &K) {
     let of = |scheme| [0.02, 0.2, 1.0].map(|viscosity| permeability(kernels, scheme, viscosity));
     let spread = |k: [f64; 3]| {
@@ -149,12 +150,12 @@ fn permeability_by_viscosity<K: AnyFlow>(kernels: &K) {
         most / least - 1.0
     };
     let (local, linear) = (of(WallScheme::Local), of(WallScheme::Linear));
-    assert!(spread(local) < 1e-6, "local: {local:?}");
+    assert!(spread(local) < 1e-3, "local: {local:?}");
     assert!(
         (local[0] - 1.0).abs() < 0.012,
         "local: {local:?} linear: {linear:?}"
     );
-    assert!(spread(linear) > 1e-3, "linear: {linear:?}");
+    assert!(spread(linear) > 4e-2, "linear: {linear:?}");
 }
 
 /// The L2 error of steady Couette flow, and the force on the moving wall along itself over the exact one.

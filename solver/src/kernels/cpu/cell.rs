@@ -7,7 +7,7 @@ use super::{
 use crate::{
     constants::{
         self, condition,
-        scheme::{BOUNCE_BACK, LINEAR, LOCAL},
+        scheme::{BOUNCE_BACK, CENTRAL_FROM, LINEAR, LOCAL},
     },
     lattice::{Lattice, opposite},
     profile,
@@ -40,7 +40,7 @@ pub(super) enum Behind<const D: usize> {
     None,
     /// Linear.
     One(At<D>),
-    /// Central linear interpolation, with what arrives from there.
+    /// Central linear interpolation; linear near the wall.
     Central(At<D>),
     /// Quadratic.
     Two(At<D>, At<D>),
@@ -51,7 +51,7 @@ impl<const D: usize> Behind<D> {
     /// §5.2).
     pub(super) fn share(&self, q: f64) -> f64 {
         match self {
-            Self::Central(_) => 2.0 / (1.0 + 2.0 * q),
+            Self::Central(_) if q >= CENTRAL_FROM => 2.0 / (1.0 + 2.0 * q),
             Self::One(_) if q >= 0.5 => 0.5 / q,
             Self::Two(..) if q >= 0.5 => 1.0 / (q * (2.0 * q + 1.0)),
             _ => 1.0,
@@ -176,11 +176,15 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S
         let of = |value: f64| T::of(value);
         let value = match behind {
             Behind::None => out,
-            Behind::One(inner) if q < 0.5 => {
+            Behind::Central(inner) if q >= CENTRAL_FROM => {
+                out + of(share - 1.0) * (self.f(inner, k) - self.f(at, back))
+            }
+            Behind::One(inner) | Behind::Central(inner) if q < 0.5 => {
                 of(2.0 * q) * out + of(1.0 - 2.0 * q) * self.f(inner, k)
             }
-            Behind::One(_) => of(share) * out + of(1.0 - share) * self.f(at, back),
-            Behind::Central(inner) => out + of(share - 1.0) * (self.f(inner, k) - self.f(at, back)),
+            Behind::One(_) | Behind::Central(_) => {
+                of(share) * out + of(1.0 - share) * self.f(at, back)
+            }
             Behind::Two(inner, second) if q < 0.5 => {
                 of(q * (2.0 * q + 1.0)) * out + of(1.0 - 4.0 * q * q) * self.f(inner, k)
                     - of(q * (1.0 - 2.0 * q)) * self.f(second, k)

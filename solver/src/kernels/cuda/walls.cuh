@@ -99,7 +99,7 @@ struct View {
         if (rule.scheme == BOUNCE_BACK || links.cut(direction) || !level.fluid(at, step, inner)) {
             return out;
         }
-        if (rule.scheme == LOCAL) {
+        if (rule.scheme == LOCAL && q >= CENTRAL_FROM) {
             share = 2.0 / (1.0 + 2.0 * q);
             return out + T(share - 1.0) * (f(inner, k) - f(at, back));
         }
