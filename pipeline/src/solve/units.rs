@@ -228,7 +228,8 @@ impl fmt::Display for Unstable {
                     StabilityBounds::MOVING => " or a far-field face",
                     StabilityBounds::REGULARIZED_D3Q19 => " or lattice = \"d3q27\"",
                     StabilityBounds { of, .. }
-                        if [StabilityBounds::BGK.of, StabilityBounds::TRT.of].contains(&of) =>
+                        if of.starts_with(StabilityBounds::BGK.of)
+                            || of == StabilityBounds::TRT.of =>
                     {
                         " or collision = \"regularized\""
                     }
@@ -238,7 +239,7 @@ impl fmt::Display for Unstable {
             Self::Odd { time } => write!(
                 f,
                 "the relaxation time of the odd moments on the root level is {time:.1}; collision = \"trt\" with \
-                 open faces is stable up to {MAX_ODD_RELAXATION}: use collision = \"regularized\" or \"bgk\", or a \
+                 open faces is stable up to {MAX_ODD_RELAXATION}: use collision = \"regularized\", or a \
                  root grid {:.0} times finer",
                 ((time - 0.5) / (MAX_ODD_RELAXATION - 0.5)).ceil()
             ),

@@ -238,6 +238,21 @@ fn an_unstable_flow_runs_if_allowed() {
 }
 
 #[test]
+fn bgk_in_space_with_open_faces_has_a_bound_of_its_own() {
+    // u Δx / ν = 0.374 * 0.025 / ν, of the fastest face.
+    let with = |viscosity: &str| {
+        let text = SPACE.replace("\"regularized\"", "\"bgk\"");
+        space(&text.replace("0.00371", viscosity))
+    };
+    with("0.00098").expect("9.5");
+    let text = with("0.0005").expect_err("18.7").to_string();
+    assert!(
+        text.contains("in 3D with open faces") && text.contains("regularized"),
+        "{text}"
+    );
+}
+
+#[test]
 fn coarse_flows_in_space_default_to_cumulants() {
     let fine = SPACE.replace("lattice = \"d3q27\"\ncollision = \"regularized\"\n", "");
     let of = |text: &str| {
