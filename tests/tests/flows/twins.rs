@@ -154,7 +154,7 @@ fn compare<const D: usize, K: FlowKernels<D>>(kernels: &K, mesh: &Mesh<D>, varia
             let bound = match precision {
                 Precision::F16 => 1.5e-4,
                 Precision::F32 => share * 2e-6,
-                Precision::F64 => 1.2e-7,
+                Precision::F64 => share * 1.2e-7,
             };
             assert!(
                 wrong <= bound,

@@ -25,12 +25,21 @@ struct Kbc {
                 fluid.stress[n++] += density * (fluid.u[a] * fluid.u[b] - u[a] * u[b]);
             }
         }
+        T trace = fluid.stress[0] + fluid.stress[D];
+#if CUTLINK_D == 3
+        trace += fluid.stress[5];
+#endif
         without_trace(fluid, T(1));
         const T keep = T(1) - relax.even;
         // Where levels meet, as of odd moments elsewhere.
         if (relax.odd == T(1)) {
             regular<L>(keep, fluid.rho, after, fluid.stress, f);
             return;
+        }
+        // The trace of the stress relaxes with a time of 1.
+#pragma unroll
+        for (int q = 0; q < L::Q; q++) {
+            f[q] -= T(L::w(q) * isotropic<L>(q)) * trace;
         }
         T shares[D][3], inverse[D][3];
         split(u, shares);

@@ -1,13 +1,14 @@
 //! The entropic multi-relaxation collision of Karlin, Bösch & Chikatamarla 2014 on D2Q9 and D3Q27: the deviatoric stress
 //! relaxes with the rate of the viscosity, all else with a rate that brings the entropy to its maximum, to second order in what
-//! differs from the equilibrium. The equilibrium is the product of the axes' (Karlin & Asinari 2010).
+//! differs from the equilibrium. The equilibrium is the product of the axes' (Karlin & Asinari 2010). The trace of the stress
+//! relaxes with a time of 1, as in all operators that damp sound (decision 016).
 //!
 //! In 3D the natural moments of the deviatoric stress are not orthogonal to those above: a stress in Hermite form has parts of
 //! fourth order, cs² (Π_xx + Π_yy) in xxyy. The entropic rate relaxes them as it does the stress. Where levels meet, nothing but
 //! the stress is left, which therefore takes its Hermite form: without the parts of fourth order flows diverge from a cell
 //! Reynolds number of 25 on (decision 024).
 
-use super::{Fluid, Operator, unrolled, without_trace};
+use super::{Fluid, Operator, isotropic, unrolled, without_trace};
 use crate::{
     kernels::Relaxation,
     lattice::{Lattice, MOST},
@@ -140,6 +141,10 @@ impl<L: Lattice, T: Real> Operator<L, T> for Kbc {
             *f = regular::<L, T>(keep, fluid.rho, after, &deviator);
             return;
         }
+        let trace = stress[0] + stress[3] + stress[5];
+        unrolled!(q < L::Q, {
+            f[q] = f[q] - T::of(L::W[q]) * isotropic::<L, T>(q) * trace;
+        });
         let before = shares(u);
         let inverse = inverses(&before);
         let (mut both, mut square) = (none, none);

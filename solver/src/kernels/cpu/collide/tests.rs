@@ -234,7 +234,12 @@ fn entropic_share<L: Lattice>(seed: usize) -> f64 {
         true => kbc::shear::<L, f64>(q, &deviator),
         false => 0.0,
     });
-    let rest: [f64; MOST] = std::array::from_fn(|q| f[q] - none[q] - shear[q]);
+    let trace = before[0] + before[3] + before[5];
+    let sound = |q: usize| L::W[q] * isotropic::<L, f64>(q) * trace;
+    let rest: [f64; MOST] = std::array::from_fn(|q| match q < L::Q {
+        true => f[q] - none[q] - shear[q] - sound(q),
+        false => 0.0,
+    });
     let kept: [f64; MOST] = std::array::from_fn(|q| none[q] + (1.0 - 1.95) * shear[q]);
     let shares = |q: usize| (after[q] - kept[q]) / rest[q];
     let share = shares(1);
