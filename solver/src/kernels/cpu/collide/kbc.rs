@@ -143,7 +143,7 @@ impl<L: Lattice, T: Real> Operator<L, T> for Kbc {
         }
         let trace = stress[0] + stress[3] + stress[5];
         unrolled!(q < L::Q, {
-            f[q] = f[q] - T::of(L::W[q]) * isotropic::<L, T>(q) * trace;
+            f[q] -= T::of(L::W[q]) * isotropic::<L, T>(q) * trace;
         });
         let before = shares(u);
         let inverse = inverses(&before);
