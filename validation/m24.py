@@ -3,19 +3,25 @@
 import math
 
 from bodies import free
-from reading import columns, row, settled_mean
+from reading import read_drag
 from sources import SPHERE_8000
+
+
+def box(x, y, z, level):
+    # A box meets blocks that it touches.
+    return f"box:{x[0] + 0.01},{y[0] + 0.01},{z[0] + 0.01},{x[1] - 0.01},{y[1] - 0.01},{z[1] - 0.01},levels={level}"
+
+
+BOXES = [box((2, 11), (1, 10), (4, 13), 2), box((3.5, 9.5), (3.5, 8.5), (6, 11), 3)]
 
 
 def sphere(name, times, seconds, collision="cumulant"):
     """Their sphere of radius 1 with 16, 32 or 48 finest cells along it, and two boxes of cells around: theirs have 9 radii along each
     edge, and 6 x 5 x 5, which the numbers of cells in their table 1 ask for."""
-    # A box meets blocks that it touches.
-    box = lambda x, y, z, level: f"box:{x[0] + 0.01},{y[0] + 0.01},{z[0] + 0.01},{x[1] - 0.01},{y[1] - 0.01},{z[1] - 0.01},levels={level}"
     return {
         "mesh": {
             "shape": "sphere:r=1", "translate": [5.0, 6.0, 8.5], "domain": [0.0, 0.0, 0.0, 17.0, 12.0, 17.0], "root": f"{68 * times}x{48 * times}x{68 * times}",
-            "levels": 3, "wall-distance": 0.05, "refine": [box((2, 11), (1, 10), (4, 13), 2), box((3.5, 9.5), (3.5, 8.5), (6, 11), 3)],
+            "levels": 3, "wall-distance": 0.05, "refine": BOXES,
         },
         "physics": {"re": 4000.0, "length": 1.0, "velocity": 1.0, "lattice_velocity": 0.05, "area": math.pi},
         "numerics": {"lattice": "d3q27", "collision": collision, "allow_unstable": True},
@@ -84,20 +90,11 @@ def aircraft(name, seconds, numerics):
     }
 
 
-def read(value, source):
-    def of(folder):
-        table = columns(folder / "forces.csv")
-        drag, half = settled_mean(table, "C_D", 0.6), settled_mean(table, "C_D", 0.3)
-        return [row("C_D", drag, value, source)], f"last 30 % against 60 %: {100 * (half / drag - 1):+.2f} %"
-
-    return of
-
-
 def rows():
     for collision, ending in (("cumulant", ""), ("kbc", "-kbc")):
         for times in (1, 2, 3):
             name = f"m24-sphere-{times}{ending}"
-            yield name, sphere(name, times, 120.0, collision), read(SPHERE_8000["drag"], "Clift et al. 1978")
+            yield name, sphere(name, times, 120.0, collision), read_drag(SPHERE_8000["drag"], "Clift et al. 1978", 0.6)
     for numerics, ending in (({"collision": "cumulant", "les": "qr"}, ""), ({"collision": "kbc"}, "-kbc")):
         name = "m24-aircraft" + ending
-        yield name, aircraft(name, 30.0, numerics), read(None, "")
+        yield name, aircraft(name, 30.0, numerics), read_drag(None, "", 0.6)

@@ -87,3 +87,14 @@ def probe_means(folder, points):
         series = [table[f"{axis}{i} (m/s)"][start:] for axis in "uv"]
         found[point[0], point[1]] = [sum(s) / len(s) for s in series]
     return found
+
+
+def read_drag(value, source, share):
+    """The mean drag of the last share of a flow; beside it that of the half of that."""
+
+    def read(folder):
+        table = columns(folder / "forces.csv")
+        drag, half = settled_mean(table, "C_D", share), settled_mean(table, "C_D", share / 2)
+        return [row("C_D", drag, value, source)], f"last {50 * share:.0f} % against {100 * share:.0f} %: {100 * (half / drag - 1):+.2f} %"
+
+    return read

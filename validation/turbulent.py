@@ -4,7 +4,7 @@ import math
 
 from benchmarks import read_taylor_green, taylor_green
 from bodies import free
-from reading import columns, last, row, settled_mean, sine
+from reading import columns, last, read_drag, row, settled_mean, sine
 from sources import AHMED, CHANNEL_180, CHANNEL_1000, CIRCLE_3900, SPHERE_3700, SPHERE_10000, SPHERE_MILLION
 
 OPERATORS = [("regularized", "none"), ("regularized", "qr"), ("cumulant", "none"), ("cumulant", "qr"), ("cumulant", "smagorinsky"), ("kbc", "none")]
@@ -134,17 +134,6 @@ def car(name, slant, across, seconds):
         "run": {"seconds": seconds},
         "output": {"folder": name, "forces_every": 4, "integrals_every": 0},
     }
-
-
-def read_drag(value, source, share):
-    """The mean drag of the last share of a flow; beside it that of the half of that."""
-
-    def read(folder):
-        table = columns(folder / "forces.csv")
-        drag, half = settled_mean(table, "C_D", share), settled_mean(table, "C_D", share / 2)
-        return [row("C_D", drag, value, source)], f"last {50 * share:.0f} % against {100 * share:.0f} %: {100 * (half / drag - 1):+.2f} %"
-
-    return read
 
 
 def fast_sphere(name, re, across, collision, les, modeled, seconds):
