@@ -21,10 +21,10 @@ cutlink_tests::backend_test!(
 /// Vertical distance of the channel's walls, and where the lower one meets x = 0, at 16 cells a period.
 pub(super) const GAP: f64 = 10.3;
 const LOWER: f64 = 2.37;
+pub(super) const SLOPE: f64 = 4.0 / 11.0;
 
 const INTERPOLATED: [WallScheme; 3] =
     [WallScheme::Linear, WallScheme::Quadratic, WallScheme::Local];
-pub(super) const SLOPE: f64 = 4.0 / 11.0;
 
 /// The channel in a box of 44 by 16 cells times a scale: the solid between one period of it and the next.
 pub(super) fn channel(scale: u32) -> Mesh<2> {
@@ -64,27 +64,39 @@ pub(super) fn channel_of(scale: u32, length: u32) -> Mesh<2> {
     bodies::mesh_of(&slabs, frame, &params)
 }
 
-/// The L2 error of the velocity.
-fn error<K: AnyFlow>(kernels: &K, scale: u32, scheme: WallScheme) -> f64 {
+/// Poiseuille flow with its greatest speed `peak`, advanced from the exact parabola by so many times h² / ν. Calls `judge` with mesh,
+/// flow and the exact velocity.
+fn poiseuille<K: AnyFlow, R>(
+    kernels: &K,
+    scale: u32,
+    scheme: WallScheme,
+    (viscosity, peak, times): (f64, f64, f64),
+    judge: impl FnOnce(&Mesh<2>, &mut dyn Flow<2>, &dyn Fn([f64; 2]) -> [f64; 2]) -> R,
+) -> R {
     let mesh = channel(scale);
     let s = f64::from(scale);
     let along = [1.0, SLOPE].map(|c| c / 1f64.hypot(SLOPE));
-    let (height, speed) = (GAP * s * along[0], 0.02 / s);
-    let mut params = flows::params(&mesh, 0.2);
-    let drive = 8.0 * params.viscosity * speed / (height * height);
+    let height = GAP * s * along[0];
+    let mut params = flows::params(&mesh, viscosity);
+    let drive = 8.0 * viscosity * peak / (height * height);
     params.acceleration = along.map(|c| c * drive);
     params.patches = vec![PatchCondition::wall(scheme); 2];
     let exact = |x: [f64; 2]| {
         let above = (x[1] - SLOPE * x[0] - LOWER * s).rem_euclid(16.0 * s) * along[0];
-        along.map(|c| c * 4.0 * speed * above * (height - above) / (height * height))
+        along.map(|c| c * 4.0 * peak * above * (height - above) / (height * height))
     };
-    let viscosity = params.viscosity;
     let mut flow = flows::start(kernels, &mesh, params);
     flow.set(&|x| (1.0, exact(x))).expect("a start");
-    flow.advance((0.6 * height * height / viscosity) as u64)
+    flow.advance((times * height * height / viscosity) as u64)
         .expect("steps");
     flow.check().expect("no divergence");
-    l2_error(&mesh, flow.as_mut(), &exact)
+    judge(&mesh, flow.as_mut(), &exact)
+}
+
+/// The L2 error of the velocity.
+fn error<K: AnyFlow>(kernels: &K, scale: u32, scheme: WallScheme) -> f64 {
+    let setting = (0.2, 0.02 / f64::from(scale), 0.6);
+    poiseuille(kernels, scale, scheme, setting, l2_error)
 }
 
 fn l2_error(mesh: &Mesh<2>, flow: &mut dyn Flow<2>, exact: &dyn Fn([f64; 2]) -> [f64; 2]) -> f64 {
@@ -118,27 +130,16 @@ fn poiseuille_between_inclined_walls<K: AnyFlow>(kernels: &K) {
 
 /// The permeability of the channel, relative to the exact one, as a steady flow with a magic parameter of 3/16 has it.
 fn permeability<K: AnyFlow>(kernels: &K, scheme: WallScheme, viscosity: f64) -> f64 {
-    let mesh = channel(1);
-    let along = [1.0, SLOPE].map(|c| c / 1f64.hypot(SLOPE));
-    // So slow that no error is that of compressibility or inertia.
-    let (height, speed) = (GAP * along[0], 1e-6);
-    let mut params = flows::params(&mesh, viscosity);
-    params.acceleration = along.map(|c| c * 12.0 * viscosity * speed / (height * height));
-    params.patches = vec![PatchCondition::wall(scheme); 2];
-    let mut flow = flows::start(kernels, &mesh, params);
-    // The parabola, since sound decays slowly.
-    let start = |x: [f64; 2]| {
-        let above = (x[1] - SLOPE * x[0] - LOWER).rem_euclid(16.0) * along[0];
-        along.map(|c| c * 6.0 * speed * above * (height - above) / (height * height))
-    };
-    flow.set(&|x| (1.0, start(x))).expect("a start");
-    flow.advance((3.0 * height * height / viscosity) as u64)
-        .expect("steps");
-    let (mut sum, snapshot) = (0.0, flow.snapshot().expect("a snapshot"));
-    flows::each_cell(&mesh, &snapshot, |_, volume, _, u| {
-        sum += volume * (u[0] * along[0] + u[1] * along[1]);
-    });
-    sum / (speed * GAP * 44.0)
+    // So slow that no error is that of compressibility or inertia; from the parabola, since sound decays slowly.
+    let mean = 1e-6;
+    let setting = (viscosity, 1.5 * mean, 3.0);
+    poiseuille(kernels, 1, scheme, setting, |mesh, flow, _| {
+        let (mut sum, snapshot) = (0.0, flow.snapshot().expect("a snapshot"));
+        flows::each_cell(mesh, &snapshot, |_, volume, _, u| {
+            sum += volume * (u[0] + SLOPE * u[1]) / 1f64.hypot(SLOPE);
+        });
+        sum / (mean * GAP * 44.0)
+    })
 }
 
 /// Ginzburg, Verhaeghe & d'Humières 2008: at a fixed magic parameter the central scheme has one permeability; links shorter than a
