@@ -10,7 +10,7 @@
 //!   `estimate`, with the wall units of `wall_units`; its notes in `notes`.
 //! - Its results: `history`, `means`, `energy`, `integrals`, `bulk`, `parts`, `recirculation`.
 //! - Compressible flows, with tables and a run of their own: [`flux`].
-//! - Detection of divergence: `watch`, with remedies in `hints`.
+//! - Detection of divergence: `watch`, with remedies in `hints`; whether the result can be trusted: `verdict`.
 
 mod adapt;
 mod begin;
@@ -49,6 +49,7 @@ mod tests;
 mod turbulence;
 pub mod units;
 pub mod value;
+mod verdict;
 mod wall_units;
 mod watch;
 
