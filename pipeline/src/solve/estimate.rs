@@ -25,6 +25,7 @@ use crate::{
     pool,
     solve::{
         case::{Case, DomainTable},
+        laws,
         reference::with_free_stream,
         resolve::{self, CaseGrid, Resolved, Until},
         sheet,
@@ -231,7 +232,8 @@ impl On<'_> {
         let coarse = deepened(params, built).with_levels(built);
         let (snapped, _) = prepare(&Host, surface, &frame, &coarse)?;
         let mesh = embed(&Host, &snapped, frame, &coarse, &mut ())?;
-        let resolved = self.case.resolve("", CaseGrid::of(&mesh))?;
+        let missing = given.saturating_sub(built);
+        let resolved = laws::choose(self.case, "", CaseGrid::of(&mesh), &mesh, missing)?;
         let plan = Plan::new(&mesh, resolved.params.clone())?;
         let steps = steps(&resolved) as f64;
         let planned = self.planned(&plan);
@@ -269,14 +271,16 @@ impl On<'_> {
             factor *= 2.0;
         }
         let mesh: Mesh<D> = bare(&domain.bounds, &Root::Cells(root.to_vec()))?;
-        let resolved = self.case.resolve(
-            "",
-            CaseGrid {
-                frame: &frame,
-                ..CaseGrid::of(&mesh)
-            },
+        let grid = CaseGrid {
+            frame: &frame,
+            ..CaseGrid::of(&mesh)
+        };
+        let missing = f64::log2(factor).round() as usize;
+        let resolved = laws::choose(self.case, "", grid, &mesh, missing)?;
+        let plan = Plan::new(
+            &mesh,
+            resolved.case.resolve("", CaseGrid::of(&mesh))?.params,
         )?;
-        let plan = Plan::new(&mesh, self.case.resolve("", CaseGrid::of(&mesh))?.params)?;
         let planned = self.planned(&plan)[0];
         let at = |factor: f64, dx: f64| {
             let mut choice =

@@ -10,6 +10,7 @@
 //!   `estimate`, with the wall units of `wall_units`; its notes in `notes`.
 //! - Its results: `history`, `means`, `energy`, `integrals`, `bulk`, `parts`, `recirculation`.
 //! - Compressible flows, with tables and a run of their own: [`flux`].
+//! - The error to expect, and the numerics that keep it small: `laws`.
 //! - Detection of divergence: `watch`, with remedies in `hints`; whether the result can be trusted: `verdict`.
 
 mod adapt;
@@ -30,6 +31,7 @@ mod history;
 mod inflow;
 mod initial;
 mod integrals;
+mod laws;
 mod lock;
 mod means;
 mod notes;

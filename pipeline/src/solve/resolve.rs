@@ -17,7 +17,7 @@ use crate::solve::outputs::{Outputs, outputs};
 use crate::solve::recirculation::{self, Line};
 use crate::solve::reference::{Group, axes, groups, with_free_stream};
 use crate::solve::units::{Physics, Units, Unstable};
-use crate::solve::value::Value;
+use crate::solve::value::{self, Value};
 use cutlink_solver::{Params, Place, WallScheme};
 use cutlink_voxelizer::{Frame, Mesh};
 use std::path::PathBuf;
@@ -93,6 +93,10 @@ pub struct Resolved<const D: usize> {
     pub outputs: Outputs,
     /// The initial state.
     pub initial: Initial<D>,
+    /// The largest prescribed velocity, m/s.
+    pub fastest: f64,
+    /// Whether the flow has a state to begin with, or boundaries or an acceleration that change in time other than by a ramp.
+    pub is_unsteady: bool,
     /// Mass-flow boundaries, whose velocities are correct once their areas are known.
     pub by_mass: Vec<Place>,
     /// Notes for the user.
@@ -116,6 +120,13 @@ impl<'a, const D: usize> CaseGrid<'a, D> {
     fn longest(&self) -> f64 {
         let cells = self.frame.root_cells.iter().max().copied().unwrap_or(0);
         self.frame.dx * f64::from(cells)
+    }
+}
+
+impl<const D: usize> Resolved<D> {
+    /// Whether the user runs it despite its limits.
+    pub fn allows_unstable(&self) -> bool {
+        self.case.numerics.allow_unstable == Some(true)
     }
 }
 
@@ -315,11 +326,33 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         checkpoint_at_end,
         outputs,
         initial,
+        fastest,
+        is_unsteady: is_unsteady::<D>(case, &physics),
         by_mass,
         notes: [of_conditions, notes(&slow, &scale, &written)].concat(),
         unstable,
         case: written,
     })
+}
+
+/// Whether a case has an initial state of its own, or a value that changes in time.
+fn is_unsteady<const D: usize>(case: &Case, physics: &Physics) -> bool {
+    let faces = case.boundary.faces();
+    let faces = faces.as_flattened().iter().filter_map(|face| face.as_ref());
+    let has_turbulence = faces.clone().any(|face| face.turbulence.is_some());
+    let of_faces = faces.map(|face| (&face.velocity, &face.pressure));
+    let of_patches = case.patches.values().map(|of| (&of.velocity, &of.pressure));
+    let of_boundary = of_faces
+        .chain(of_patches)
+        .flat_map(|(velocity, pressure)| velocity.iter().flatten().chain(pressure));
+    let pull = case.physics.acceleration.iter().flatten();
+    let scope = value::scope(D, true, physics);
+    let changes = |value: &Value| {
+        let expression = value.expression("", &scope);
+        expression.is_ok_and(|expression| expression.depends_on_time())
+    };
+    let begins = case.initial.as_ref().is_some_and(|of| of.from.is_none());
+    begins || has_turbulence || of_boundary.chain(pull).any(changes)
 }
 
 /// Default ramp of profiles and patches, s: [`RAMP`] acoustic transit times of the box.

@@ -18,6 +18,7 @@ use crate::{
         hints,
         history::{Growing, History},
         integrals::Integrals,
+        laws::Laws,
         lock::FolderLock,
         resolve::{Resolved, Until},
         shares::Shares,
@@ -84,6 +85,7 @@ struct Run<'a, const D: usize> {
     /// Root step of the last checkpoint.
     saved: Option<u64>,
     sheet: Sheet,
+    laws: Laws,
     device: report::DeviceReport,
     /// How ranks share the flow, if there are several.
     shares: Option<Shares>,
@@ -229,7 +231,13 @@ impl<const D: usize> Run<'_, D> {
     }
 
     fn advice(&self) -> String {
-        hints::diverged(&self.resolved.params, &self.resolved.physics, self.saved)
+        let viscous = self.laws.too_viscous();
+        hints::diverged(
+            &self.resolved.params,
+            &self.resolved.physics,
+            viscous,
+            self.saved,
+        )
     }
 
     /// Whether the run has settled; checked at sparse steps only.

@@ -13,8 +13,10 @@ use crate::{
     },
     options::Root,
     solve::{
+        laws::Laws,
         resolve::{Resolved, Until},
         shares::{Costs, Shares},
+        verdict::Check,
     },
 };
 use cutlink_amr::dims;
@@ -105,6 +107,7 @@ impl Sheet {
         device: &DeviceReport,
         speed: f64,
         (shares, costs): (&[Shares], &Costs),
+        laws: &Laws,
     ) -> serde_json::Value {
         let (physics, units) = (&resolved.physics, &resolved.units);
         let level = |l: &LevelSheet| {
@@ -140,6 +143,7 @@ impl Sheet {
             "updates_per_step": self.updates,
             "seconds": self.steps as f64 * self.weight as f64 / speed,
             "unstable": resolved.unstable.as_ref().map(ToString::to_string),
+            "forecast": laws.forecast().iter().map(Check::to_json).collect::<Vec<_>>(),
         })
     }
 
@@ -177,6 +181,7 @@ impl Sheet {
         resolved: &Resolved<D>,
         speed: f64,
         (shares, costs): (&[Shares], &Costs),
+        laws: &Laws,
     ) -> String {
         let (physics, units) = (&resolved.physics, &resolved.units);
         let finest = plan.levels.len() - 1;
@@ -237,6 +242,9 @@ impl Sheet {
                 text,
                 "running despite a stability limit (allow_unstable): {unstable}"
             );
+        }
+        for check in laws.forecast() {
+            let _ = writeln!(text, "{check}");
         }
         for shares in shares {
             let _ = writeln!(text, "{}", shares.text(costs));

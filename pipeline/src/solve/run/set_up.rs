@@ -17,6 +17,7 @@ use crate::{
         case::{Case, DomainTable, PatchKind, PatchTable},
         checkpoint::{self, Header},
         earlier::{self, Earlier},
+        laws::{self, Laws},
         notes, recirculation, reference,
         resolve::{CaseGrid, Resolved},
         shares::{Costs, Shares, processes},
@@ -342,6 +343,9 @@ where
     let (mut set_up, planning) = (inputs.set_up, Instant::now());
     let resolved = resolve(case, &inputs)?;
     let mut plan = Plan::new(mesh, resolved.params.clone())?;
+    let laws = Laws::of(&resolved, mesh);
+    laws.check(resolved.allows_unstable())
+        .map_err(|error| error.within(&name))?;
     if let Some(world) = options.world.as_ref().filter(|world| world.rank() != 0) {
         plan.start_linked(backend, processes(world))?;
         return Ok(Ended::Served);
@@ -374,16 +378,19 @@ where
         let text = format!(
             "device  {}\n{}",
             device.text(),
-            sheet.text(&plan, &resolved, speed, (&shares, &costs))
+            sheet.text(&plan, &resolved, speed, (&shares, &costs), &laws)
         );
         observer.summary(&text)?;
-        let json = sheet.to_json(&plan, &resolved, device, speed, (&shares, &costs));
+        let json = sheet.to_json(&plan, &resolved, device, speed, (&shares, &costs), &laws);
         Some(RunPlan { text, json })
     } else {
         None
     };
     for note in notes::of(&plan).iter().chain(&resolved.notes) {
         observer.note(note);
+    }
+    for note in laws.notes() {
+        observer.note(&note);
     }
     if let Some(planned) = planned.filter(|_| inputs.only_plan) {
         return Ok(Ended::Planned(planned));
@@ -485,6 +492,7 @@ where
         looks: begun.looks,
         saved: options.resume.then(|| flow.steps()),
         sheet,
+        laws,
         device: inputs.device,
         shares,
         began: Instant::now(),
@@ -552,15 +560,16 @@ where
 {
     let (mesh, surface) = (inputs.mesh, inputs.surfaces.placed);
     let name = case.name();
-    let mut resolved = case.resolve(&name, CaseGrid::of(mesh))?;
-    if !resolved.by_mass.is_empty() {
-        let areas = resolved.areas(&Plan::new(mesh, resolved.params.clone())?, surface);
-        let grid = CaseGrid {
-            areas: &areas,
-            ..CaseGrid::of(mesh)
-        };
-        resolved = case.resolve(&name, grid)?;
-    }
+    let first = laws::without_bounds(case).resolve(&name, CaseGrid::of(mesh))?;
+    let areas = match first.by_mass.is_empty() {
+        true => Vec::new(),
+        false => first.areas(&Plan::new(mesh, first.params.clone())?, surface),
+    };
+    let grid = CaseGrid {
+        areas: &areas,
+        ..CaseGrid::of(mesh)
+    };
+    let mut resolved = laws::choose(case, &name, grid, mesh, 0)?;
     if let Some(surface) = surface {
         let plan = Plan::new(mesh, resolved.params.clone())?;
         for (patch, factor) in resolved.deliver(&plan, surface) {

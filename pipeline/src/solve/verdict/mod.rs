@@ -71,6 +71,18 @@ impl Check {
     }
 }
 
+/// A row of a table: the name, the grade, what it is, and unless it is ok what to change.
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let grade = self.grade();
+        write!(f, "{:<16} {grade:<8}  {}", self.name, self.what)?;
+        match self.remedy.as_ref().filter(|_| grade > Grade::Ok) {
+            Some(remedy) => write!(f, ": {remedy}"),
+            None => Ok(()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,0 +1,256 @@
+//! What the laws of the error need to know of a mesh: how much fluid there is, beside how much wall, and how finely both are
+//! resolved.
+//!
+//! Lengths, areas and volumes are in root cells. The area of a body is that of its cut links: in each boundary cell the vector of the
+//! cut links along the axes, whose length is exact for walls along the axes and at 45°, and up to 8 % too large between.
+
+use cutlink_amr::dims;
+use cutlink_solver::{FaceCondition, Motion, Params, PatchCondition, fields::blocks_at};
+use cutlink_voxelizer::{LinkTable, Mesh};
+use rayon::prelude::*;
+
+/// Fluid and walls of a flow.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Geometry {
+    /// Edges of the box.
+    pub(crate) edges: Vec<f64>,
+    /// Volume of the fluid.
+    pub(crate) volume: f64,
+    /// By axis and side, the area of fluid at a face of the box.
+    pub(crate) beside: Vec<[f64; 2]>,
+    /// Area of walls at faces of the box, beside fluid.
+    pub(crate) faces: f64,
+    /// Area of the walls of bodies.
+    pub(crate) body: f64,
+    /// Extents of the cells beside them.
+    pub(crate) extents: Option<Vec<f64>>,
+    /// Area of the openings through which fluid enters or leaves, the larger of both; 0 where there is none.
+    pub(crate) open: f64,
+    /// Shortest edge of the box between two walls that face each other.
+    pub(crate) between: Option<f64>,
+    /// The finest level beside a wall.
+    pub(crate) level: Option<usize>,
+    /// Whether the fluid is inside what the surface encloses.
+    pub(crate) is_inside: bool,
+}
+
+/// What a face or patch is to the flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// A wall, at rest or moving along itself.
+    Wall,
+    Enters,
+    Leaves,
+    /// A symmetry plane or a periodic face.
+    None,
+}
+
+impl Role {
+    fn of_face<const D: usize>(face: &FaceCondition<D>, axis: usize, side: usize) -> Self {
+        let inward = if side == 0 { 1.0 } else { -1.0 };
+        let through = |v: &[f64; D]| match v[axis] * inward {
+            0.0 => Self::Wall,
+            speed if speed > 0.0 => Self::Enters,
+            _ => Self::Leaves,
+        };
+        match face {
+            FaceCondition::Velocity(v) => through(v),
+            // One along the stream is neither.
+            FaceCondition::FarField { velocity, .. } => match through(velocity) {
+                Self::Wall => Self::None,
+                role => role,
+            },
+            FaceCondition::Outflow | FaceCondition::Pressure(_) => Self::Leaves,
+            FaceCondition::Periodic | FaceCondition::FreeSlip => Self::None,
+        }
+    }
+
+    /// A patch with a velocity is an opening where the box has others.
+    fn of_patch<const D: usize>(patch: &PatchCondition<D>, has_opening: bool) -> Self {
+        match patch {
+            PatchCondition::Pressure(_) => Self::Leaves,
+            PatchCondition::Wall {
+                motion: Motion::Uniform(v),
+                ..
+            } if has_opening && *v != [0.0; D] => Self::Enters,
+            PatchCondition::Wall { .. } => Self::Wall,
+        }
+    }
+}
+
+/// The links of a row, by role: areas, and the bounds of the cells with a wall.
+struct Row<const D: usize> {
+    areas: [f64; 3],
+    bounds: Option<[[f64; D]; 2]>,
+    level: usize,
+}
+
+impl Geometry {
+    /// Of a mesh with these conditions. Cost: a pass over the blocks and one over the links.
+    pub(crate) fn of<const D: usize>(mesh: &Mesh<D>, params: &Params<D>) -> Self {
+        let mut found = Self {
+            edges: mesh.frame.root_cells.map(f64::from).to_vec(),
+            volume: volume(mesh),
+            beside: Vec::new(),
+            faces: 0.0,
+            body: 0.0,
+            extents: None,
+            open: 0.0,
+            between: None,
+            level: None,
+            is_inside: mesh.fill.flow() == "inside",
+        };
+        let mut through = [0.0; 2];
+        for axis in 0..D {
+            let roles = [0, 1].map(|side| Role::of_face(&params.faces[axis][side], axis, side));
+            let sides = [false, true].map(|upper| beside(mesh, axis, upper));
+            found.beside.push(sides.map(|(area, _)| area));
+            for (role, (area, level)) in roles.into_iter().zip(sides) {
+                match role {
+                    Role::Wall => {
+                        found.faces += area;
+                        found.level = found.level.max(level);
+                    }
+                    Role::Enters => through[0] += area,
+                    Role::Leaves => through[1] += area,
+                    Role::None => {}
+                }
+            }
+            if roles == [Role::Wall; 2] && sides[0].0 > 0.0 {
+                let edge = found.edges[axis];
+                found.between = Some(found.between.map_or(edge, |other| other.min(edge)));
+            }
+        }
+        found.add_links(mesh, params, &mut through);
+        if let Some(adaptation) = &params.adaptation
+            && found.level.is_some()
+        {
+            found.level = found.level.max(Some(adaptation.levels - 1));
+        }
+        found.open = through[0].max(through[1]);
+        found
+    }
+
+    fn add_links<const D: usize>(
+        &mut self,
+        mesh: &Mesh<D>,
+        params: &Params<D>,
+        through: &mut [f64; 2],
+    ) {
+        let has_opening = params.has_opening();
+        let of_patch = |patch| Role::of_patch(patch, has_opening);
+        let roles: Vec<Role> = params.patches.iter().map(of_patch).collect();
+        let rows = (0..mesh.links.blocks.len()).into_par_iter();
+        let rows: Vec<Row<D>> = rows.map(|row| row_of(mesh, row, &roles)).collect();
+        let mut all: Option<[[f64; D]; 2]> = None;
+        for row in &rows {
+            self.body += row.areas[0];
+            through[0] += row.areas[1];
+            through[1] += row.areas[2];
+            if let Some([low, high]) = row.bounds {
+                self.level = self.level.max(Some(row.level));
+                all = Some(match all {
+                    None => [low, high],
+                    Some([l, h]) => [
+                        std::array::from_fn(|a| l[a].min(low[a])),
+                        std::array::from_fn(|a| h[a].max(high[a])),
+                    ],
+                });
+            }
+        }
+        self.extents = all.map(|[low, high]| (0..D).map(|a| high[a] - low[a]).collect());
+    }
+}
+
+/// Volume of the fluid cells of leaves.
+fn volume<const D: usize>(mesh: &Mesh<D>) -> f64 {
+    let of_level = |count: &cutlink_voxelizer::LevelCounts| {
+        (count.fluid + count.boundary) as f64 * cell::<D>(count.level, D)
+    };
+    mesh.level_counts().iter().map(of_level).sum()
+}
+
+/// A cell's size to a power.
+fn cell<const D: usize>(level: usize, power: usize) -> f64 {
+    0.5f64.powi((level * power) as i32)
+}
+
+/// The area of fluid cells at a face of the box, and their finest level.
+fn beside<const D: usize>(mesh: &Mesh<D>, axis: usize, upper: bool) -> (f64, Option<usize>) {
+    let layer = layer::<D>(axis, upper);
+    let mut counts = vec![0u64; mesh.forest.levels.len()];
+    for block in blocks_at(mesh, axis, upper) {
+        let fluid = layer & !mesh.classes.solid[block as usize];
+        counts[usize::from(mesh.forest.level[block as usize])] += u64::from(fluid.count_ones());
+    }
+    let area = |(level, &count): (usize, &u64)| count as f64 * cell::<D>(level, D - 1);
+    let finest = counts.iter().rposition(|&count| count > 0);
+    (counts.iter().enumerate().map(area).sum(), finest)
+}
+
+/// The cells of a block at one side.
+fn layer<const D: usize>(axis: usize, upper: bool) -> u64 {
+    let at = if upper { 3 } else { 0 };
+    let is_there = |&cell: &usize| (cell >> (2 * axis)) & 3 == at;
+    (0..dims::cells(D))
+        .filter(is_there)
+        .fold(0, |mask, cell| mask | 1 << cell)
+}
+
+fn row_of<const D: usize>(mesh: &Mesh<D>, row: usize, roles: &[Role]) -> Row<D> {
+    let links: &LinkTable = &mesh.links;
+    let block = links.blocks[row];
+    let level = usize::from(mesh.forest.level[block as usize]);
+    let mut found = Row {
+        areas: [0.0; 3],
+        bounds: None,
+        level,
+    };
+    if !mesh.forest.is_leaf(block) {
+        return found;
+    }
+    let (size, area) = (cell::<D>(level, 1), cell::<D>(level, D - 1));
+    let boundary = mesh.classes.boundary[block as usize];
+    for cell in (0..dims::cells(D) as u32).filter(|cell| boundary >> cell & 1 == 1) {
+        let mut vectors = [[0i32; D]; 3];
+        let mut has_wall = false;
+        for direction in 0..dims::directions(D) {
+            let Some(link) = links.link(block, boundary, cell, direction) else {
+                continue;
+            };
+            let of = match roles.get(usize::from(link.patch)) {
+                Some(Role::Enters) => 1,
+                Some(Role::Leaves) => 2,
+                _ => 0,
+            };
+            has_wall |= of == 0;
+            let step = dims::step::<D>(direction);
+            if step.iter().filter(|&&s| s != 0).count() == 1 {
+                for a in 0..D {
+                    vectors[of][a] += step[a];
+                }
+            }
+        }
+        for (sum, vector) in found.areas.iter_mut().zip(vectors) {
+            let square: i32 = vector.iter().map(|x| x * x).sum();
+            *sum += area * f64::from(square).sqrt();
+        }
+        if has_wall {
+            let coord = mesh.forest.coord[block as usize];
+            let low: [f64; D] = std::array::from_fn(|a| {
+                size * f64::from(4 * coord[a] + (cell as i32 >> (2 * a) & 3))
+            });
+            let high = low.map(|x| x + size);
+            // The wall lies between the centre of the cell and the next one.
+            let [low, high] = [low.map(|x| x + size), high.map(|x| x - size)];
+            found.bounds = Some(match found.bounds {
+                None => [low, high],
+                Some([l, h]) => [
+                    std::array::from_fn(|a| l[a].min(low[a])),
+                    std::array::from_fn(|a| h[a].max(high[a])),
+                ],
+            });
+        }
+    }
+    found
+}

@@ -1,0 +1,596 @@
+//! Laws of the error: what a flow will be wrong by, known before its first step.
+//!
+//! With h = 3 ν Δt / Δx² on the level of the walls (τ - 1/2 there), Λ the product of τ⁺ - 1/2 and τ⁻ - 1/2 (the *magic parameter*),
+//! N the cells across a passage, D and g those across a body and its gap, c = Δx / Δt, and Δp the pressure variation:
+//!
+//! | law | relative error | source |
+//! |---|---|---|
+//! | straight walls | (16 Λ - 3) / (2 N²) of the flow rate, exactly | Ginzburg & d'Humières 2003; measured within 1 / (2 N²) of itself |
+//! | curved walls | 12 (Λ - 3/16) / g²; TRT with `linear` or `quadratic` 0.26 h / D | measured, arrays of spheres and cylinders |
+//! | compressibility | a share of δ = 3 Δp / (ρ c²) | measured |
+//! | TRT in 3D between walls | 0.1 (u Δx / ν / 17)² | measured, square ducts |
+//! | rounding | none above 8 ν Δt / d_h² = 1e-6 in f32, 3e-3 in f16 | measured |
+//!
+//! Λ is h² of BGK, h / 2 of regularized collision and KBC, whose odd moments relax at a rate of 1, 3 h / 4 of cumulants, and a
+//! constant of TRT. [`choice`] turns the laws round: the time step and the collision that keep each below a per cent.
+//! Decision 045 has the measurements.
+
+mod choice;
+mod geometry;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use choice::{choose, without_bounds};
+
+use crate::{
+    error::Error,
+    solve::{
+        resolve::{Resolved, Until},
+        units::Physics,
+        verdict::{Check, Grade},
+    },
+};
+use cutlink_solver::{
+    Collision, FaceCondition, Motion, PatchCondition, Place, Precision, WallScheme,
+    is_driven_by_walls,
+};
+use cutlink_voxelizer::Mesh;
+use geometry::Geometry;
+
+/// Bars of a relative error.
+const BARS: [f64; 2] = [0.01, 0.03];
+/// h from which on flows take their time, and beyond which they are lost.
+const SLOW: [f64; 2] = [4.0, 10.0];
+/// Relaxation times of h steps each that a run needs at least.
+const SETTLES: f64 = 10.0;
+/// h above which TRT is refused: from about 100 on it diverges.
+const GROWS: f64 = 50.0;
+
+/// What moves the fluid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Drive {
+    /// A velocity at an opening.
+    Inlet,
+    /// Different pressures at openings.
+    Pressure,
+    /// An acceleration.
+    Force,
+    /// Moving walls of a closed box.
+    Walls,
+    /// Nothing but the initial state.
+    Nothing,
+}
+
+/// A flow as the laws see it; lengths in m, velocities in m/s.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Laws {
+    pub(crate) drive: Drive,
+    pub(crate) dimensions: usize,
+    physics: Physics,
+    collision: Collision,
+    wall: WallScheme,
+    precision: Precision,
+    /// Spacing of the root cells, and of the finest ones beside a wall.
+    root: f64,
+    finest: f64,
+    /// Cells across the narrowest passage, of flows along walls.
+    passage: Option<f64>,
+    /// Distance of walls over which a force or a moving wall drives a parallel flow.
+    width: Option<f64>,
+    /// Cells across a body, and across the gap beside it.
+    body: Option<[f64; 2]>,
+    /// Hydraulic diameter 4 V / S and length along the flow, of flows between walls.
+    hydraulic: Option<[f64; 2]>,
+    /// Mean and largest prescribed velocity.
+    mean: f64,
+    fastest: f64,
+    /// Largest |acceleration|, m/s².
+    pull: f64,
+    /// Edge of the box along it.
+    along: f64,
+    /// Pressure difference of openings over the density, m²/s².
+    head: f64,
+    /// Whether the flow has a state to begin with, or boundaries that change in time.
+    is_unsteady: bool,
+    /// Root steps of the run.
+    steps: f64,
+}
+
+/// What a run has measured.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Measured {
+    /// (Largest - smallest pressure) / (ρ c²).
+    pub(crate) compression: f64,
+    /// Root steps done.
+    pub(crate) steps: u64,
+}
+
+impl Laws {
+    /// Of a flow on a mesh. Cost: a pass over the blocks and one over the links.
+    pub(crate) fn of<const D: usize>(resolved: &Resolved<D>, mesh: &Mesh<D>) -> Self {
+        let (params, physics, units) = (&resolved.params, resolved.physics, &resolved.units);
+        let of = Geometry::of(mesh, params);
+        let (dx, velocity) = (units.length, units.velocity());
+        let finest = dx / 2f64.powi(of.level.unwrap_or(0) as i32);
+        let cells = dx / finest;
+        let (mean, has_inlet) = inlet(resolved, &of);
+        let pressures = openings(resolved);
+        let head = pressures * velocity * velocity / 3.0;
+        let pull = pull(resolved) * velocity / units.time;
+        let drive = if has_inlet {
+            Drive::Inlet
+        } else if head > 0.0 {
+            Drive::Pressure
+        } else if pull > 0.0 {
+            Drive::Force
+        } else if is_driven_by_walls(&params.faces, &params.patches) {
+            Drive::Walls
+        } else {
+            Drive::Nothing
+        };
+        let has_body = of.body > 0.0 && !of.is_inside;
+        let is_confined = of.faces > 0.0 || of.is_inside || (has_body && drive == Drive::Force);
+        let surface = of.faces + of.body;
+        let hydraulic = (is_confined && surface > 0.0).then(|| {
+            let length = match of.open > 0.0 {
+                true => of.volume / of.open,
+                false => along(resolved, &of),
+            };
+            [4.0 * of.volume / surface * dx, length * dx]
+        });
+        let width = width::<D>(&of, is_confined);
+        // What moving walls drive is recirculating, and its error another one.
+        let passes = !matches!(drive, Drive::Walls | Drive::Nothing);
+        let is_array = has_body && of.faces == 0.0;
+        let passage = width.filter(|_| passes && !is_array);
+        let is_periodic = params.faces.contains(&[FaceCondition::Periodic; 2]);
+        let is_parallel = match drive {
+            Drive::Force => true,
+            Drive::Walls => is_periodic && !has_body,
+            _ => false,
+        };
+        let width = width.filter(|_| is_parallel);
+        let body = of.extents.as_ref().filter(|_| has_body).map(|extents| {
+            let smallest = extents.iter().fold(f64::INFINITY, |a, &b| a.min(b));
+            let gap = extents
+                .iter()
+                .zip(&of.edges)
+                .map(|(body, edge)| edge - body);
+            let gap = gap.fold(2.0 * smallest, f64::min);
+            [smallest, gap].map(|x| (x * cells).max(1.0))
+        });
+        Self {
+            drive,
+            dimensions: D,
+            physics,
+            collision: params.collision,
+            wall: wall_of(&params.patches),
+            precision: params.precision,
+            root: dx,
+            finest,
+            passage: passage.map(|n| n * cells),
+            width: width.map(|n| n * dx),
+            body,
+            hydraulic,
+            mean: mean * velocity,
+            fastest: resolved.fastest,
+            pull,
+            along: along(resolved, &of) * dx,
+            head,
+            is_unsteady: resolved.is_unsteady,
+            steps: match resolved.until {
+                Until::Steps(steps) => steps,
+                Until::Settled { most, .. } => most,
+            } as f64,
+        }
+    }
+
+    /// c = Δx / Δt, m/s.
+    fn speed(&self) -> f64 {
+        self.physics.velocity / self.physics.lattice_velocity
+    }
+
+    /// h of the finest cells beside walls.
+    pub(crate) fn relaxation(&self) -> f64 {
+        3.0 * self.physics.viscosity / (self.speed() * self.finest)
+    }
+
+    /// The expected pressure variation over the density, m²/s², without sound.
+    fn expected(&self) -> f64 {
+        let nu = self.physics.viscosity;
+        let fastest = self.mean.max(self.fastest);
+        let duct = |mean: f64| match self.hydraulic {
+            Some([diameter, length]) => 48.0 * nu * length * mean / (diameter * diameter),
+            None => 0.0,
+        };
+        match self.drive {
+            Drive::Inlet => {
+                // 1.2 ρ u² between stagnation and suction, 10 μ u / D of Stokes' pressure.
+                let beside = self
+                    .body
+                    .map_or(0.0, |[body, _]| 10.0 * nu * fastest / (body * self.finest));
+                let own = if self.hydraulic.is_some() { 1.5 } else { 1.2 };
+                let own = match (self.hydraulic, self.body) {
+                    (None, None) => 0.0,
+                    _ => own * fastest * fastest,
+                };
+                own + beside + duct(self.mean)
+            }
+            Drive::Pressure => self.head,
+            // Along a plain channel there is none.
+            Drive::Force if self.body.is_some() => self.pull * self.along,
+            Drive::Force | Drive::Walls | Drive::Nothing => 0.0,
+        }
+    }
+
+    /// The share of δ that is an error of what users read. Beside bodies it falls with the Reynolds number: 0.4 up to 10, 0.2 at
+    /// 40, 0.14 at 100.
+    fn sensitivity(&self) -> (f64, &'static str) {
+        match (self.drive, self.hydraulic) {
+            (Drive::Inlet, Some(_)) => (1.0, "of the pressure drop"),
+            (Drive::Inlet, None) => {
+                let re = self.physics.reynolds().max(10.0);
+                ((0.4 * (10.0 / re).powf(0.45)).max(0.14), "of the drag")
+            }
+            (Drive::Pressure, _) => (0.5, "of the velocity"),
+            _ => (0.1, "of the flow rate"),
+        }
+    }
+
+    fn compressibility(&self, delta: f64, when: &str) -> Check {
+        let (share, of) = self.sensitivity();
+        let value = share * delta;
+        // δ falls with the square of the lattice velocity.
+        let remedy = (value > BARS[0]).then(|| {
+            let lower = self.physics.lattice_velocity * (0.7 * BARS[0] / value).sqrt();
+            format!("lattice_velocity = {}", two_digits(lower))
+        });
+        Check {
+            name: "compressibility",
+            value,
+            bars: BARS,
+            what: format!(
+                "{when} pressure variation of {} of rho c^2, hence an error {of} of about {}",
+                percent(delta),
+                percent(value)
+            ),
+            remedy,
+        }
+    }
+
+    /// The error by the walls with this collision and wall scheme at h.
+    fn wall_error(&self, collision: Collision, wall: WallScheme, h: f64) -> f64 {
+        let magic = magic(collision, h);
+        let mut error: f64 = 0.0;
+        if let Some(passage) = self.passage {
+            let own = (16.0 * magic - 3.0).abs() / (2.0 * passage * passage);
+            // In square ducts the lower end is flatter.
+            error = error.max(match self.dimensions == 3 && magic < 3.0 / 16.0 {
+                true => 0.4 * own,
+                false => own,
+            });
+        }
+        if let Some([body, gap]) = self.body {
+            error = error.max(12.0 * (magic - 3.0 / 16.0).max(0.0) / (gap * gap));
+            let grows = matches!(wall, WallScheme::Linear | WallScheme::Quadratic);
+            if grows && matches!(collision, Collision::Trt { .. }) {
+                error = error.max(0.26 * h / body);
+            }
+        }
+        error
+    }
+
+    fn walls(&self, steps: f64) -> Option<Check> {
+        let has_walls = self.passage.is_some() || self.body.is_some() || self.hydraulic.is_some();
+        if !has_walls {
+            return None;
+        }
+        let h = self.relaxation();
+        let mut error = self.wall_error(self.collision, self.wall, h);
+        let mut what = format!(
+            "tau - 1/2 is {} in the finest cells at walls, hence an error of about {}",
+            two_digits(h),
+            percent(error)
+        );
+        if let Some(passage) = self.passage {
+            what += &format!(" with {passage:.0} cells across the narrowest passage");
+        }
+        // Beyond these the modes of the collision live for long, whatever the law of steady flows says.
+        if h > SLOW[1] {
+            error = error.max(1.0);
+            what += "; above 10 no flow is right";
+        } else if h > SLOW[0] {
+            error = error.max(1.5 * BARS[0]);
+            what += "; above 4 flows settle slowly";
+        }
+        let needed = SETTLES * h;
+        if h > 1.0 && steps > 0.0 && steps * self.root / self.finest < needed {
+            error = error.max(1.0);
+            what += &format!("; {needed:.0} steps are needed to forget the start");
+        }
+        Some(Check {
+            name: "walls",
+            value: error,
+            bars: BARS,
+            what,
+            remedy: (error > BARS[0]).then(|| self.wall_remedy(h)),
+        })
+    }
+
+    /// What makes the error by the walls small, in this case.
+    fn wall_remedy(&self, h: f64) -> String {
+        let best = self.most_relaxation(self.collision, self.wall);
+        if h <= best {
+            return "more cells across the narrowest passage".into();
+        }
+        let lower = two_digits(self.physics.lattice_velocity * best / h);
+        let same = format!("lattice_velocity = {lower}");
+        let trt = self.most_relaxation(choice::TRT, WallScheme::Local);
+        if !choice::takes_trt(self) || trt <= best {
+            return same;
+        }
+        let velocity = self.physics.lattice_velocity * (trt / h).min(1.0);
+        let other = "collision = \"trt\" with wall = \"local\"";
+        match velocity < self.physics.lattice_velocity {
+            true => format!(
+                "{same}, or {other} and lattice_velocity = {}",
+                two_digits(velocity)
+            ),
+            false => format!("{same}, or {other}"),
+        }
+    }
+
+    /// TRT between walls in 3D.
+    fn between_walls(&self) -> Option<Check> {
+        let is_trt = matches!(self.collision, Collision::Trt { .. });
+        if !is_trt || self.dimensions != 3 || self.passage.is_none() {
+            return None;
+        }
+        let cell = self.mean.max(self.fastest).max(self.physics.velocity) * self.finest;
+        let reynolds = cell / self.physics.viscosity;
+        let value = 0.1 * (reynolds / 17.0).powi(2);
+        Some(Check {
+            name: "trt in 3D",
+            value,
+            bars: BARS,
+            what: format!(
+                "u dx / nu is {} in the finest cells at walls, where collision = \"trt\" is off by about {}",
+                two_digits(reynolds),
+                percent(value)
+            ),
+            remedy: (value > BARS[0]).then(|| "collision = \"regularized\"".into()),
+        })
+    }
+
+    /// Whether a step changes populations by more than their rounding.
+    fn precision(&self) -> Option<Check> {
+        let width = self.width?;
+        // What is unsteady is not driven by the viscosity alone.
+        if self.is_unsteady && self.precision != Precision::F16 {
+            return None;
+        }
+        let step = self.root / self.speed();
+        let share = 8.0 * self.physics.viscosity * step / (width * width);
+        let bars = match self.precision {
+            Precision::F16 => [1e-2, 3e-3],
+            Precision::F32 => [1e-5, 1e-6],
+            Precision::F64 => [1e-14, 1e-15],
+        };
+        // Smaller is worse: the check is of the reciprocal.
+        Some(Check {
+            name: "precision",
+            value: bars[1] / share,
+            bars: [bars[1] / bars[0], 1.0],
+            what: format!(
+                "a step changes the flow by {share:.1e} of itself, where {} keeps {:.0e}",
+                self.precision, bars[0]
+            ),
+            remedy: (share < bars[0]).then(|| match self.precision {
+                Precision::F16 => "precision = \"f32\"".into(),
+                _ => "precision = \"f64\"".into(),
+            }),
+        })
+    }
+
+    /// The checks that are known before the first step.
+    pub(crate) fn forecast(&self) -> Vec<Check> {
+        let delta = 3.0 * self.expected() / self.speed().powi(2);
+        let mut checks = Vec::new();
+        if delta > 0.0 {
+            checks.push(self.compressibility(delta, "expected"));
+        }
+        checks.extend(self.walls(self.steps));
+        checks.extend(self.between_walls());
+        checks.extend(self.precision());
+        checks
+    }
+
+    /// Of the forecast, what its user should know before the flow runs.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let forecast = self.forecast();
+        let matters = forecast.iter().filter(|check| check.grade() > Grade::Ok);
+        matters
+            .map(|check| match &check.remedy {
+                Some(remedy) => format!("{}: {}; use {remedy}", check.name, check.what),
+                None => format!("{}: {}", check.name, check.what),
+            })
+            .collect()
+    }
+
+    /// Refuses a flow that cannot become right, unless allowed.
+    ///
+    /// # Errors
+    /// TRT whose relaxation time is so large that its modes grow.
+    pub(crate) fn check(&self, is_allowed: bool) -> Result<(), Error> {
+        let h = self.relaxation();
+        let grows = matches!(self.collision, Collision::Trt { .. }) && h > GROWS;
+        if !grows || is_allowed {
+            return Ok(());
+        }
+        let lower = self.physics.lattice_velocity * choice::TRT_RANGE[0] / h;
+        Err(Error::input(format!(
+            "tau - 1/2 is {} in the finest cells; collision = \"trt\" is unstable above {GROWS}",
+            two_digits(h)
+        ))
+        .hint(format!("use lattice_velocity = {}", two_digits(lower))))
+    }
+
+    /// The relaxation time at walls where it is too large for this collision, with the lattice velocity that is not.
+    pub(crate) fn too_viscous(&self) -> Option<[f64; 2]> {
+        let (h, most) = (
+            self.relaxation(),
+            self.most_relaxation(self.collision, self.wall),
+        );
+        (h > most).then(|| [h, self.physics.lattice_velocity * most / h])
+    }
+
+    /// The same after a run, with what it has measured.
+    pub(crate) fn after(&self, measured: &Measured) -> Vec<Check> {
+        let mut checks = vec![self.compressibility(measured.compression, "a")];
+        checks.extend(self.walls(measured.steps as f64));
+        checks.extend(self.between_walls());
+        checks.extend(self.precision());
+        checks
+    }
+}
+
+/// Λ of a collision at h.
+fn magic(collision: Collision, h: f64) -> f64 {
+    match collision {
+        Collision::Bgk => h * h,
+        Collision::Trt { magic } => magic,
+        Collision::Regularized | Collision::Kbc => 0.5 * h,
+        // Below, the rates of low viscosity act.
+        Collision::Cumulant { .. } if h < 1.0 / 14.0 => 0.15,
+        Collision::Cumulant { .. } => 0.75 * h,
+    }
+}
+
+/// The mean velocity of the fastest inlet over the fluid there, in lattice units, and whether there is one.
+fn inlet<const D: usize>(resolved: &Resolved<D>, of: &Geometry) -> (f64, bool) {
+    let params = &resolved.params;
+    let size = |v: &[f64; D]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let mut speeds = Vec::new();
+    for (axis, pair) in params.faces.iter().enumerate() {
+        // Values of a face are means over all of it, solid parts included.
+        let whole: f64 = (0..D).filter(|&a| a != axis).map(|a| of.edges[a]).product();
+        for (face, fluid) in pair.iter().zip(of.beside[axis]) {
+            match face {
+                FaceCondition::Velocity(v) if v[axis] != 0.0 && fluid > 0.0 => {
+                    speeds.push(size(v) * whole / fluid);
+                }
+                FaceCondition::FarField { velocity, .. } if *velocity != [0.0; D] => {
+                    speeds.push(size(velocity));
+                }
+                _ => {}
+            }
+        }
+    }
+    let moving = params.patches.iter().filter_map(|patch| match patch {
+        PatchCondition::Wall {
+            motion: Motion::Uniform(v),
+            ..
+        } if *v != [0.0; D] => Some(size(v)),
+        _ => None,
+    });
+    speeds.extend(moving.filter(|_| params.has_opening()));
+    let most = speeds.iter().fold(0.0, |a: f64, &b| a.max(b));
+    (most, !speeds.is_empty())
+}
+
+/// The largest difference of lattice densities of pressure openings.
+fn openings<const D: usize>(resolved: &Resolved<D>) -> f64 {
+    let faces = resolved
+        .params
+        .faces
+        .iter()
+        .flatten()
+        .map(|face| match face {
+            FaceCondition::Pressure(density) => Some(*density),
+            FaceCondition::Outflow => Some(1.0),
+            _ => None,
+        });
+    let patches = resolved.params.patches.iter().map(|patch| match patch {
+        PatchCondition::Pressure(density) => Some(*density),
+        PatchCondition::Wall { .. } => None,
+    });
+    let densities: Vec<f64> = faces.chain(patches).flatten().collect();
+    let most = densities.iter().fold(f64::NEG_INFINITY, |a, &b| a.max(b));
+    let least = densities.iter().fold(f64::INFINITY, |a, &b| a.min(b));
+    (most - least).max(0.0)
+}
+
+/// The size of the acceleration, in lattice units; of one that varies, at the start or at its largest of a few times.
+fn pull<const D: usize>(resolved: &Resolved<D>) -> f64 {
+    const TIMES: u64 = 64;
+    let size = |v: [f64; D]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let params = &resolved.params;
+    let end = match resolved.until {
+        Until::Steps(steps) => steps,
+        Until::Settled { most, .. } => most,
+    };
+    let mut varying = params
+        .variations
+        .iter()
+        .filter(|of| of.place == Place::Acceleration);
+    let largest = varying.next().and_then(|of| of.time.as_ref()).map(|of| {
+        let at = |k: u64| of(end as f64 * k as f64 / TIMES as f64).map_or(0.0, size);
+        (0..=TIMES).map(at).fold(0.0, f64::max)
+    });
+    largest.unwrap_or(0.0).max(size(params.acceleration))
+}
+
+/// The edge of the box, in root cells, along the acceleration; without one the longest.
+fn along<const D: usize>(resolved: &Resolved<D>, of: &Geometry) -> f64 {
+    let pull = resolved.params.acceleration;
+    let axis = (0..D).max_by(|&a, &b| pull[a].abs().total_cmp(&pull[b].abs()));
+    match axis.filter(|&a| pull[a] != 0.0) {
+        Some(axis) => of.edges[axis],
+        None => of.edges.iter().fold(0.0, |a: f64, &b| a.max(b)),
+    }
+}
+
+/// The distance of walls in root cells: between two faces, or by the hydraulic diameter of what a surface encloses.
+fn width<const D: usize>(of: &Geometry, is_confined: bool) -> Option<f64> {
+    let surface = of.faces + of.body;
+    if !is_confined || surface == 0.0 {
+        return None;
+    }
+    if of.body == 0.0 {
+        return of.between;
+    }
+    let diameter = 4.0 * of.volume / surface;
+    let by_area = match D {
+        // Between two lines, 4 V / S is twice their distance.
+        2 => 0.5 * diameter,
+        _ => diameter,
+    };
+    Some(of.between.map_or(by_area, |edge| edge.min(by_area)))
+}
+
+/// The wall scheme of the first patch that is a wall.
+fn wall_of<const D: usize>(patches: &[PatchCondition<D>]) -> WallScheme {
+    let mut walls = patches.iter().filter_map(|patch| match patch {
+        PatchCondition::Wall { scheme, .. } => Some(*scheme),
+        PatchCondition::Pressure(_) => None,
+    });
+    walls.next().unwrap_or(WallScheme::BounceBack)
+}
+
+/// A number with two significant digits, as a user would write it.
+pub(crate) fn two_digits(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return value.to_string();
+    }
+    let places = 1 - value.abs().log10().floor() as i32;
+    match places {
+        0..=5 => format!("{value:.*}", places as usize),
+        _ if (-5..0).contains(&places) => format!("{value:.0}"),
+        _ => format!("{value:.1e}"),
+    }
+}
+
+/// A share in per cent, with two digits.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{} %", two_digits(100.0 * share))
+}

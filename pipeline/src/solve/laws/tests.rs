@@ -1,0 +1,137 @@
+use super::*;
+use crate::{
+    config::parse,
+    mesh::build::bare,
+    solve::{case::Case, resolve::CaseGrid},
+};
+
+#[test]
+fn numbers_have_two_digits() {
+    for (value, text) in [
+        (0.05, "0.050"),
+        (0.005823, "0.0058"),
+        (5.8e-6, "5.8e-6"),
+        (2.34, "2.3"),
+        (48.6, "49"),
+        (812.0, "812"),
+        (0.0, "0"),
+    ] {
+        assert_eq!(two_digits(value), text);
+    }
+}
+
+/// A channel of height 1 with cells of 1 / `n` and length `length`, and its laws once its numerics are chosen.
+fn channel(n: u32, length: u32, re: f64, faces: &str, more: &str) -> (Laws, Resolved<2>) {
+    let text = format!(
+        "[domain]\nbox = [0, 0, {length}, 1]\nroot = \"{}x{n}\"\n\
+         [physics]\nvelocity = 1\nlength = 1\nre = {re}\n{more}\n\
+         [boundary]\n{faces}\n\"y-\" = \"no-slip\"\n\"y+\" = \"no-slip\"\n[run]\nseconds = 10",
+        length * n
+    );
+    let case = parse::<Case>("case.toml", &text).expect("a case");
+    let domain = case.domain.as_ref().expect("a box");
+    let mesh = bare::<2>(&domain.bounds, &domain.root).expect("a mesh");
+    let resolved = choose(&case, "case.toml", CaseGrid::of(&mesh), &mesh, 0).expect("a flow");
+    (Laws::of(&resolved, &mesh), resolved)
+}
+
+const BETWEEN: &str = "\"x-\" = \"periodic\"\n\"x+\" = \"periodic\"";
+const INLET: &str =
+    "\"x-\" = { type = \"velocity\", velocity = [\"6*y*(1-y)\", 0] }\n\"x+\" = \"pressure\"";
+
+fn is_trt(resolved: &Resolved<2>) -> bool {
+    matches!(resolved.params.collision, Collision::Trt { .. })
+}
+
+#[test]
+fn chosen_numerics_keep_each_law_below_a_per_cent() {
+    // Lattice velocities by hand: 3 ν / (3 Δx) of TRT between straight walls, √(0.005 / 3 X) with
+    // X = 48 L / (Re d_h²) + 1.5 of inlets.
+    let force = |re: f64| format!("acceleration = [{}, 0]", 12.0 / re);
+    let by_walls = |re: f64, n: f64, h: f64| h * re / (3.0 * n);
+    let by_head = |re: f64, length: f64| (0.005 / 3.0 / (12.0 * length / re + 1.5)).sqrt();
+    for (n, length, re, faces, more, velocity, trt) in [
+        (
+            12,
+            1,
+            0.02,
+            BETWEEN,
+            force(0.02),
+            by_walls(0.02, 12.0, 3.0),
+            true,
+        ),
+        (20, 1, 5.0, BETWEEN, force(5.0), 0.05, false),
+        (24, 1, 300.0, BETWEEN, force(300.0), 0.05, false),
+        (12, 8, 2.0, INLET, String::new(), by_head(2.0, 8.0), false),
+        (16, 5, 0.1, INLET, String::new(), by_head(0.1, 5.0), true),
+    ] {
+        let (laws, resolved) = channel(n, length, re, faces, &more);
+        let got = resolved.physics.lattice_velocity;
+        assert!(
+            (got / velocity - 1.0).abs() < 0.01,
+            "Re {re}: {got} for {velocity}"
+        );
+        assert_eq!(is_trt(&resolved), trt, "Re {re}");
+        let said = resolved
+            .notes
+            .iter()
+            .any(|note| note.contains("times the steps"));
+        assert_eq!(said, velocity < 0.05, "Re {re}: {:?}", resolved.notes);
+        for check in laws.forecast() {
+            assert_eq!(check.grade(), Grade::Ok, "Re {re}: {check}");
+        }
+    }
+}
+
+#[test]
+fn given_numerics_stay_and_their_errors_are_forecast() {
+    // Poiseuille flow at Re 1 with 16 cells and BGK at τ = 2.9: h² is 5.76, (16 Λ - 3) / 512 is 0.174; measured 15.9 %.
+    let more = "acceleration = [12, 0]\nlattice_velocity = 0.05\n[numerics]\ncollision = \"bgk\"";
+    let (laws, resolved) = channel(16, 1, 1.0, BETWEEN, more);
+    assert_eq!(resolved.params.collision, Collision::Bgk);
+    assert_eq!(resolved.physics.lattice_velocity, 0.05);
+    let checks = laws.forecast();
+    let walls = checks
+        .iter()
+        .find(|check| check.name == "walls")
+        .expect("walls");
+    assert!((walls.value - 0.174).abs() < 1e-3, "{walls}");
+    assert_eq!(walls.grade(), Grade::Wrong);
+    // The remedy, taken at its word.
+    let remedy = walls.remedy.as_deref().expect("a remedy");
+    let velocity = remedy.split(['=', ',']).nth(1).expect("a value").trim();
+    let mended = more.replace("0.05", velocity);
+    let (laws, _) = channel(16, 1, 1.0, BETWEEN, &mended);
+    let checks = laws.forecast();
+    let walls = checks
+        .iter()
+        .find(|check| check.name == "walls")
+        .expect("walls");
+    assert_eq!(walls.grade(), Grade::Ok, "{walls}");
+}
+
+#[test]
+fn rounding_and_growing_modes_are_seen() {
+    let force = "acceleration = [0.12, 0]\nlattice_velocity = 0.05\n[numerics]\nprecision = ";
+    for (precision, grade) in [
+        ("f16", Grade::Wrong),
+        ("f32", Grade::Ok),
+        ("f64", Grade::Ok),
+    ] {
+        let more = format!("{force}\"{precision}\"");
+        let checks = channel(16, 1, 100.0, BETWEEN, &more).0.forecast();
+        let check = checks
+            .iter()
+            .find(|check| check.name == "precision")
+            .expect("a row");
+        assert_eq!(check.grade(), grade, "{check}");
+    }
+    let more = "acceleration = [1200, 0]\nlattice_velocity = 0.05\n[numerics]\ncollision = \"trt\"";
+    let (laws, _) = channel(16, 1, 0.01, BETWEEN, more);
+    let refused = laws.check(false).expect_err("h is 240");
+    assert!(
+        refused.to_string().contains("unstable above 50"),
+        "{refused}"
+    );
+    assert!(laws.check(true).is_ok());
+}
