@@ -229,14 +229,14 @@ impl<const D: usize> Integrals<D> {
 
     /// Mass imbalance: (out - in) / max(in, out). None if no fluid enters or leaves, or if the flow through patches is
     /// unknown.
-    fn imbalance(&self, sample: &Sample) -> Option<f64> {
+    pub(crate) fn imbalance(&self, sample: &Sample) -> Option<f64> {
         let [enters, leaves] = sample.in_and_out();
         let larger = enters.max(leaves);
         (larger > 0.0 && !self.partial).then(|| (leaves - enters) / larger)
     }
 
-    /// The imbalance of the mean flows over the last quarter of the run, the given sample at its end included.
-    pub(crate) fn late_imbalance(&self, step: u64, end: &Sample) -> Option<f64> {
+    /// The mean flows over the last quarter of the run, the given sample at its end included; the rest as there.
+    pub(crate) fn late(&self, step: u64, end: &Sample) -> Sample {
         let all = self.steps.iter().zip(&self.samples);
         let late = all.filter(|(at, _)| **at < step && **at as f64 >= 0.75 * step as f64);
         let late: Vec<&Sample> = late.map(|(_, sample)| sample).chain([end]).collect();
@@ -244,11 +244,17 @@ impl<const D: usize> Integrals<D> {
         let mean = |of: &dyn Fn(&Sample) -> f64| late.iter().map(|s| of(s)).sum::<f64>() / count;
         let flows = (0..self.openings.len()).map(|n| [0, 1].map(|i| mean(&|s| s.flows[n][i])));
         let through = (0..self.patches.len()).map(|n| mean(&|s| s.through_patches[n]));
-        self.imbalance(&Sample {
+        Sample {
             flows: flows.collect(),
             through_patches: through.collect(),
             ..end.clone()
-        })
+        }
+    }
+
+    /// Open patches by name, with the mass that leaves through each per second.
+    pub(crate) fn through_patches(&self, sample: &Sample) -> Vec<(String, f64)> {
+        let names = self.patches.iter().map(|(_, name)| name.clone());
+        names.zip(sample.through_patches.iter().copied()).collect()
     }
 
     /// For `summary.json`.

@@ -46,6 +46,8 @@ const SWELL_ABOVE: f64 = 1e-3;
 
 /// Growth of the spread from one quarter to the next above which an oscillation has no mean yet.
 pub(crate) const GROWTH: f64 = 1.5;
+/// Share of a torque below which a force is what is left of forces that cancel.
+const TORQUE: f64 = 0.01;
 /// Spread below which a quarter is at rest, as a share of the largest value.
 const AT_REST: f64 = 1e-6;
 /// Mean force below which a force swings about zero by its nature, as a share of the swing.
@@ -138,10 +140,6 @@ impl Mean {
         object
     }
 
-    fn matters(&self, drag: f64) -> f64 {
-        matters(self.value, drag)
-    }
-
     fn to_text(&self) -> String {
         match self.error {
             Some(error) => format!("{:.5} ± {error:.1e}", self.value),
@@ -172,7 +170,7 @@ pub(crate) struct Statistics<'a, const D: usize> {
     shedding: Option<Shedding>,
     /// Why it is not stationary.
     unsteady: Vec<String>,
-    /// The largest of these changes, over what matters.
+    /// The largest of these changes, over the size of the force.
     change: f64,
 }
 
@@ -226,14 +224,14 @@ impl<'a, const D: usize> Statistics<'a, D> {
         if let Some(most) = mean.possible_drift {
             let why = format!("{name} may drift by up to {most:.1e} over the second half");
             self.unsteady.push(why);
-            self.change = self.change.max(most / mean.matters(drag));
+            self.change = self.change.max(most / self.scale(c));
         } else if mean.is_known && !mean.is_stationary {
             let half = if mean.drift < 0.0 { "falls" } else { "rises" };
             self.unsteady.push(format!(
                 "{name} still {half}, by {:.2e} over the second half",
                 mean.drift.abs()
             ));
-            self.change = self.change.max(mean.drift.abs() / mean.matters(drag));
+            self.change = self.change.max(mean.drift.abs() / self.scale(c));
         }
         let mean = &self.total[c];
         let values = &self.history.total[c];
@@ -260,7 +258,8 @@ impl<'a, const D: usize> Statistics<'a, D> {
             self.unsteady.push(format!(
                 "the oscillation of {name} still {how}: its variance changes {by} over the second half"
             ));
-            self.change = self.change.max(share / SWELL);
+            let spread = variance.mean.value.max(0.0).sqrt();
+            self.change = self.change.max(0.5 * share * spread / self.scale(c));
         }
     }
 
@@ -310,7 +309,16 @@ impl<'a, const D: usize> Statistics<'a, D> {
         (force > CENTRED * swing).then(|| swing / force)
     }
 
-    /// The largest change over the second half over what matters, and what changes; none without forces.
+    /// What a change of a coefficient is compared with: its mean or the drag, or a hundredth of a torque that has no force.
+    fn scale(&self, c: usize) -> f64 {
+        let torques = self.total[3..].iter().map(|mean| TORQUE * mean.value.abs());
+        let forces = [self.total[c].value.abs(), self.total[0].value.abs()];
+        let largest = torques.chain(forces).fold(0.0, f64::max);
+        largest.max(f64::MIN_POSITIVE)
+    }
+
+    /// The largest change over the second half, of a mean or of the spread about it, over the size of the force, and what
+    /// changes; none without forces.
     pub(crate) fn change(&self) -> Option<(f64, &[String])> {
         self.is_known().then_some((self.change, &self.unsteady))
     }
@@ -545,10 +553,9 @@ mod tests {
         let falls = with_drag(|t| 1.0 + 0.1 * (-t / 100.0).exp(), |_| 0.0);
         let statistics = Statistics::new(&falls);
         let (change, why) = statistics.change().expect("it is known");
-        assert!(
-            change > 1.0 && why[0].contains("C_D still falls, by"),
-            "{change}: {why:?}"
-        );
+        // 0.1 (exp(-1.25) - exp(-2.5)) of 1.5, by the ends; by a straight line a little less.
+        assert!((0.010..0.014).contains(&change), "{change}");
+        assert!(why[0].contains("C_D still falls, by"), "{why:?}");
         let total = &statistics.total[0];
         assert!(!total.is_stationary && total.drift < -0.015, "{total:?}");
         let error = total.error.expect("an error");
@@ -584,8 +591,8 @@ mod tests {
         let (change, why) = statistics.change().expect("it is known");
         let why = why.join("; ");
         assert!(
-            change > 1.0 && why.contains("lasts 4.0 length/velocity"),
-            "{why}"
+            change > 0.01 && why.contains("lasts 4.0 length/velocity"),
+            "{change}: {why}"
         );
         let total = &statistics.total[0];
         let error = total.error.expect("an error");

@@ -86,6 +86,8 @@ struct Run<'a, const D: usize> {
     /// Its open faces then.
     faces: Vec<FacesLook>,
     openings: Openings<D>,
+    /// The finest level of the mesh at the start.
+    finest: usize,
     /// The earliest root step at which it can have settled, or be judged.
     earliest: u64,
     /// Root step of the last checkpoint.

@@ -64,10 +64,10 @@ impl<const D: usize> Run<'_, D> {
         let bulk = Bulk::new(step, &means);
         let last = self.last.as_ref();
         let integrals = self.integrals.sample(mesh, &means, &self.now, last);
-        let (faces, imbalance) = (
-            self.openings.look(mesh, &self.now, step),
-            self.integrals.late_imbalance(step, &integrals),
-        );
+        let faces = self.openings.look(mesh, &self.now, step);
+        let late = self.integrals.late(step, &integrals);
+        let imbalance = self.integrals.imbalance(&late);
+        let through = self.integrals.through_patches(&late);
         let parts = self.parts(flow)?;
         let mut statistics = Statistics::new(&self.history);
         let end = End {
@@ -75,6 +75,7 @@ impl<const D: usize> Run<'_, D> {
             bulk,
             faces,
             imbalance,
+            through,
             parts: parts.as_ref(),
         };
         let verdict = self.judge(&end, &statistics);

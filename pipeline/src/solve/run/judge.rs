@@ -11,7 +11,7 @@ use crate::solve::{
         rows::{self, Mode, OfOpenings},
     },
 };
-use cutlink_solver::{FaceCondition, Params, PatchCondition, Place};
+use cutlink_solver::{FaceCondition, Params, PatchCondition, Place, WallScheme};
 
 /// The end of a run, as the verdict sees it.
 pub(super) struct End<'a, const D: usize> {
@@ -20,6 +20,8 @@ pub(super) struct End<'a, const D: usize> {
     pub(super) faces: FacesLook,
     /// Mass imbalance, the mean of the last quarter.
     pub(super) imbalance: Option<f64>,
+    /// Mass that leaves through open patches then, per second.
+    pub(super) through: Vec<(String, f64)>,
     pub(super) parts: Option<&'a Parts<D>>,
 }
 
@@ -31,10 +33,11 @@ impl<const D: usize> Run<'_, D> {
         let mut looks = self.looks.clone();
         looks.push(end.bulk);
         let mut checks = Vec::new();
-        checks.extend(rows::mach(&looks, velocity));
-        checks.extend(self.movement(end));
-        // A box without openings and bodies shows what it was given from the start.
+        // A box without openings and bodies shows what it was given from the start; in others the start is left out of means.
         let waits = params.forces || !self.openings.all.is_empty();
+        let from = if waits { end.step / 2 } else { 0 };
+        checks.extend(rows::mach(&looks, from, velocity));
+        checks.extend(self.movement(end));
         if waits {
             checks.push(rows::duration(end.step, self.earliest));
         }
@@ -42,15 +45,30 @@ impl<const D: usize> Run<'_, D> {
             checks.extend(self.of_openings(end, &looks));
             checks.extend(end.imbalance.map(rows::imbalance));
             let difference = end.parts.and_then(Parts::difference);
-            checks.extend(difference.map(rows::exchange));
+            checks.extend(difference.map(|value| self.exchange(value)));
+            checks.extend(statistics.growth().map(rows::growth));
+            checks.extend(statistics.swing().map(rows::swing));
         }
         let mode = statistics.line().and_then(|line| self.mode(line));
         checks.extend(mode.map(|mode| mode.check()));
-        checks.extend(statistics.growth().map(rows::growth));
-        checks.extend(statistics.swing().map(rows::swing));
         let change = statistics.change();
         checks.extend(change.map(|(change, why)| rows::stationarity(change, why)));
         Verdict::new(checks, &resolved.case.run.accept)
+    }
+
+    fn exchange(&self, value: f64) -> Check {
+        let params = &self.resolved.params;
+        let relaxation = 3.0 * params.viscosity * f64::from(1u32 << self.finest.min(31));
+        let is_quadratic = |patch: &PatchCondition<D>| {
+            matches!(
+                patch,
+                PatchCondition::Wall {
+                    scheme: WallScheme::Quadratic,
+                    ..
+                }
+            )
+        };
+        rows::exchange(value, relaxation, params.patches.iter().any(is_quadratic))
     }
 
     /// Whether anything has moved, in a flow that is driven.
@@ -111,9 +129,20 @@ impl<const D: usize> Run<'_, D> {
             looks: &faces,
             compression: compression.unwrap_or(0.0),
             velocity: self.resolved.physics.lattice_velocity,
+            patches: self.by_mass(end),
             density: off.map(|(least, most)| (least - density).max(density - most).max(0.0)),
         };
         of.rows()
+    }
+
+    /// Patches with a mass flow: what passes in the last quarter over that, minus 1.
+    fn by_mass<'b>(&self, end: &'b End<'_, D>) -> Vec<(&'b str, f64)> {
+        let of = |(name, flow): &'b (String, f64)| {
+            let patch = self.resolved.case.patches.get(name)?;
+            let asked = patch.mass_flow.filter(|asked| *asked != 0.0)?;
+            Some((name.as_str(), -flow / asked - 1.0))
+        };
+        end.through.iter().filter_map(of).collect()
     }
 
     /// The densities that faces and patches hold in a root step; none if one of them is not the same everywhere.

@@ -487,6 +487,7 @@ where
         each: flow.updates(),
         updates: 0.0,
         openings,
+        finest: mesh.forest.levels.len() - 1,
         earliest,
         looks: begun.looks,
         faces: begun.faces,

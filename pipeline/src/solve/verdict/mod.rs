@@ -116,7 +116,7 @@ impl Check {
             "wrong": finite(self.bars[1]),
             "grade": self.grade().to_string(),
             "what": self.what,
-            "remedy": self.remedy,
+            "remedy": self.remedy.as_ref().filter(|_| self.grade() != Grade::Ok),
         })
     }
 }
@@ -219,7 +219,7 @@ impl Verdict {
 }
 
 /// A number with two or three digits.
-fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 || (1e-3..1e4).contains(&size) {
         let digits = (2 - size.max(1e-3).log10().floor() as i32).clamp(0, 5);
@@ -232,7 +232,8 @@ fn number(value: f64) -> String {
 /// A bar; a dash where there is none.
 fn bar(bar: f64) -> String {
     match bar.is_finite() {
-        true => bar.to_string(),
+        true if (1e3 * bar).fract() == 0.0 => bar.to_string(),
+        true => number(bar),
         false => "-".to_owned(),
     }
 }

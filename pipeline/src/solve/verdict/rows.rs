@@ -1,22 +1,34 @@
 //! The measured rows of the verdict: each from numbers to a check with its bars (`docs/verdict.md`).
 
-use super::{Check, openings::FacesLook, openings::Opening};
+use super::{
+    Check, number,
+    openings::{FacesLook, Opening},
+};
 use crate::solve::bulk::Bulk;
 
 /// No bar.
 const NONE: f64 = f64::INFINITY;
+/// Imbalance above which hardly anything that enters leaves, or the other way round.
+const ONE_WAY: f64 = 0.9;
+/// Relaxation (τ - 1/2) on the finest level above which walls are out of place.
+const SLOW: f64 = 1.0;
 
-/// The largest Mach number at any check, at this lattice velocity.
-pub(crate) fn mach(looks: &[Bulk], lattice_velocity: f64) -> Option<Check> {
-    let largest = looks.iter().map(Bulk::mach).max_by(f64::total_cmp)?;
+/// The largest Mach number at the checks from a root step on, at this lattice velocity.
+pub(crate) fn mach(looks: &[Bulk], from: u64, lattice_velocity: f64) -> Option<Check> {
+    let late = looks.iter().filter(|look| look.step >= from);
+    let largest = late.map(Bulk::mach).max_by(f64::total_cmp)?;
     let slower = lattice_velocity * 0.15 / largest;
     Some(Check {
         name: "Mach",
         value: largest,
         bars: [0.2, 0.3],
-        what: format!("largest Mach number at a check; lattice_velocity is {lattice_velocity}"),
+        what: format!(
+            "largest Mach number; lattice_velocity is {}",
+            number(lattice_velocity)
+        ),
         remedy: Some(format!(
-            "lattice_velocity = {slower:.2e} makes it 0.15, in {:.1} times the steps",
+            "lattice_velocity = {} makes it 0.15, in {:.1} times the steps",
+            number(slower),
             lattice_velocity / slower
         )),
     })
@@ -61,6 +73,8 @@ pub(crate) struct OfOpenings<'a, const D: usize> {
     pub(crate) compression: f64,
     /// Lattice velocity of the reference velocity.
     pub(crate) velocity: f64,
+    /// Patches that prescribe a mass flow: what passes over that, minus 1.
+    pub(crate) patches: Vec<(&'a str, f64)>,
     /// Largest distance of the mean density from what the openings hold, if they hold any.
     pub(crate) density: Option<f64>,
 }
@@ -139,9 +153,16 @@ impl<const D: usize> OfOpenings<'_, D> {
             let delivered = self.mean(|look| -look.faces[n].mass);
             (asked != 0.0).then(|| delivered / asked - 1.0)
         };
-        let (n, face, value) = self.worst(off)?;
-        let denser = self.mean(|look| look.faces[n].density) - 1.0;
-        let name = face.name();
+        let of_faces = self.worst(off).map(|(n, face, value)| {
+            let density = self.mean(|look| look.faces[n].density);
+            (face.name(), value, density - 1.0)
+        });
+        let of_patches = self
+            .patches
+            .iter()
+            .map(|&(name, value)| (name, value, f64::NAN));
+        let all = of_faces.into_iter().chain(of_patches);
+        let (name, value, denser) = all.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
         let remedy = match (denser - value).abs() < 0.5 * value.abs() {
             true => format!(
                 "reduce lattice_velocity: the density at \"{name}\" is {denser:+.1e} off with the pressure"
@@ -154,9 +175,7 @@ impl<const D: usize> OfOpenings<'_, D> {
             name: "openings: flow",
             value: value.abs(),
             bars: [0.01, 0.03],
-            what: format!(
-                "mass flow through {name} against what its velocity asks for, {value:+.2e}"
-            ),
+            what: format!("mass flow through {name} against what it asks for, {value:+.2e}"),
             remedy: Some(remedy),
         })
     }
@@ -209,23 +228,31 @@ pub(crate) fn imbalance(value: f64) -> Check {
         what: format!(
             "mass flow out less that in, mean of the last quarter: {value:+.2e} of the larger"
         ),
-        remedy: Some(
-            "run longer, until the mass in the box stays; else give the outlet type = \"pressure\""
-                .into(),
-        ),
+        remedy: Some(match value.abs() > ONE_WAY {
+            true => "check that fluid connects the inlet with the outlet: hardly any passes both".into(),
+            false => "run longer, until the mass in the box stays; else give the outlet type = \"pressure\"".into(),
+        }),
     }
 }
 
-/// The difference of both forces on all walls, over the force.
-pub(crate) fn exchange(value: f64) -> Check {
+/// The difference of both forces on all walls, over the force; `relaxation` is τ - 1/2 on the finest level.
+pub(crate) fn exchange(value: f64, relaxation: f64, is_quadratic: bool) -> Check {
+    let remedy = if relaxation > SLOW {
+        format!(
+            "reduce lattice_velocity: tau - 1/2 is {} on the finest level, more than {SLOW}",
+            number(relaxation)
+        )
+    } else if is_quadratic {
+        "take wall = \"linear\"".into()
+    } else {
+        "use more cells across the body".into()
+    };
     Check {
         name: "exchange",
         value,
         bars: [0.2, 0.5],
         what: "pressure and friction at the end against the force by momentum exchange".into(),
-        remedy: Some(
-            "use more cells across the body; with wall = \"quadratic\", take \"linear\"".into(),
-        ),
+        remedy: Some(remedy),
     }
 }
 
@@ -301,14 +328,15 @@ pub(crate) fn swing(value: f64) -> Check {
     }
 }
 
-/// The largest change of a mean or of an oscillation, over what matters.
+/// The largest change of a mean or of an oscillation over the second half, over the force.
 pub(crate) fn stationarity(value: f64, why: &[String]) -> Check {
     Check {
         name: "stationarity",
         value,
-        bars: [1.0, NONE],
+        bars: [0.01, NONE],
         what: match why {
-            [] => "largest change over the second half, over what matters".into(),
+            [] => "largest change of a mean or an oscillation over the second half, over the force"
+                .into(),
             _ => why.join("; "),
         },
         remedy: Some("run longer: --resume with a longer [run]; errors include the drift".into()),
