@@ -108,7 +108,6 @@ fn a_right_run_has_no_row_that_is_wrong() {
         "Mach",
         "duration",
         "movement",
-        "stationarity",
     ] {
         assert_eq!(check(&whole, name)["grade"], "ok", "{}", ran.stdout);
         assert!(

@@ -15,6 +15,8 @@ const HORIZON: f64 = 4.0;
 const TIMES: i32 = 32;
 /// Times at which it is looked at before, each a share of the next.
 const EARLIER: i32 = 256;
+/// A condition that is as close as this to its last value, as a share of the largest, has stopped changing.
+const CLOSE: f64 = 1e-4;
 /// Bisections of the time of its last change.
 const HALVINGS: i32 = 24;
 
@@ -52,7 +54,19 @@ fn ramps(case: &Case) -> impl Iterator<Item = f64> {
 /// does.
 fn last_change<const D: usize>(variation: &Variation<D>, cells: [f64; D], end: f64) -> Option<f64> {
     let last = values(variation, cells, end);
-    let is_last = |time: f64| values(variation, cells, time) == last;
+    let size = last
+        .iter()
+        .flatten()
+        .flatten()
+        .fold(0.0, |most: f64, x| most.max(x.abs()));
+    let is_close = |(a, b): (f64, f64)| (a - b).abs() <= CLOSE * size;
+    let is_last = |time: f64| {
+        let now = values(variation, cells, time);
+        last.iter().zip(now).all(|(last, now)| match (last, now) {
+            (Some(last), Some(now)) => last.iter().copied().zip(now).all(is_close),
+            (last, now) => last.is_none() && now.is_none(),
+        })
+    };
     let late = |k: i32| end * (0.5 + 0.5 * f64::from(k) / f64::from(TIMES));
     if !(0..TIMES).all(|k| is_last(late(k))) {
         return None;
@@ -114,6 +128,9 @@ mod tests {
         assert_eq!(change(|_| 3.0), Some(0.0), "constant");
         assert_eq!(change(|t| (0.01 * t).sin()), None, "periodic");
         let off = |found: Option<f64>, want: f64| (found.expect("it ends") / want - 1.0).abs();
+        // To 1e-4 of its end.
+        let decay = change(|t| 1.0 - (-t / 100.0).exp());
+        assert!(off(decay, 100.0 * 1e4f64.ln()) < 1e-2, "{decay:?}");
         assert!(
             off(change(|t| (t / 137.0).min(1.0)), 137.0) < 1e-3,
             "a ramp"
