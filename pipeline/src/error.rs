@@ -35,6 +35,8 @@ pub enum ErrorKind {
     Memory,
     /// The flow diverged.
     Diverged,
+    /// A run has ended and its files are written, but its verdict is *wrong*; `details` has its `summary`.
+    Untrusted,
     /// Stopped by a [`StopToken`](crate::StopToken), with a checkpoint.
     Stopped,
 }

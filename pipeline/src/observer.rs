@@ -38,6 +38,11 @@ pub trait Observer: Send {
         false
     }
 
+    /// Whether the summary should have all rows: faces, and the checks of the verdict that are ok.
+    fn wants_details(&self) -> bool {
+        false
+    }
+
     /// A part of the summary, in full lines.
     ///
     /// # Errors

@@ -22,6 +22,7 @@ from cutlink._errors import (
     GeometryError,
     OutOfMemoryError,
     RunError,
+    Untrusted,
     UsageError,
 )
 from cutlink._flow import DeviceFields, Fields, Flow, Samples
@@ -52,6 +53,7 @@ __all__ = [
     "RunError",
     "RunningFlow",
     "Samples",
+    "Untrusted",
     "UsageError",
     "__version__",
     "bunny",

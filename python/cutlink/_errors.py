@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cutlink._solve import Result
 
 
 class CutlinkError(Exception):
@@ -54,6 +57,20 @@ class Diverged(CutlinkError, ArithmeticError):
     """The flow diverged. The files written so far are kept."""
 
 
+class Untrusted(CutlinkError, ArithmeticError):
+    """A run has ended and its files are written, but its verdict is *wrong*: the result should not be used.
+
+    ``details["summary"]`` is its summary. ``[run] accept`` in the case names checks that are accepted as they are.
+    """
+
+    @property
+    def result(self) -> Result:
+        """The result, as `solve` would have returned it."""
+        from cutlink._solve import Result
+
+        return Result(self.details["summary"]["folder"])
+
+
 class Stopped(CutlinkError):
     """A run was stopped, with a checkpoint. `solve` returns a result instead."""
 
@@ -68,7 +85,16 @@ class RunError(CutlinkError, RuntimeError):
 
 CLASSES = {
     cls.__name__: cls
-    for cls in (UsageError, GeometryError, OutOfMemoryError, Diverged, Stopped, DeviceError, RunError)
+    for cls in (
+        UsageError,
+        GeometryError,
+        OutOfMemoryError,
+        Diverged,
+        Untrusted,
+        Stopped,
+        DeviceError,
+        RunError,
+    )
 }
 
 

@@ -158,6 +158,12 @@ class Result:
         return cast("dict[str, list[float]]", self.summary["axes"])
 
     @property
+    def verdict(self) -> dict[str, Any]:
+        """Whether the result can be trusted: ``"grade"`` is ``"ok"``, ``"doubtful"`` or ``"wrong"``, the worst of the
+        ``"checks"``, each with its value, its bars and its remedy (``docs/verdict.md``)."""
+        return cast("dict[str, Any]", self.summary["verdict"])
+
+    @property
     def means(self) -> dict[str, dict[str, Any]]:
         """Mean and standard error of the coefficients over the second half of the run, by part and name."""
         return cast("dict[str, dict[str, Any]]", self.summary["patches"])
@@ -227,8 +233,8 @@ def solve(
     - `gpus`: GPUs of this machine that share the flow, from that of `device` on.
     - `device`, `threads`, `progress`: as of `mesh`.
 
-    Ctrl-C stops the run with a checkpoint and raises `KeyboardInterrupt`. Raises `UsageError`, `GeometryError`,
-    `OutOfMemoryError`, `Diverged`, `DeviceError`, `RunError`.
+    Ctrl-C stops the run with a checkpoint and raises `KeyboardInterrupt`. Raises `Untrusted`, which has the result, where
+    the verdict on it is *wrong*; `UsageError`, `GeometryError`, `OutOfMemoryError`, `Diverged`, `DeviceError`, `RunError`.
     """
     if every <= 0 or every % 64:
         raise UsageError(f"every is {every}: the flow is looked at every 64 root steps", hint="give a multiple of 64")

@@ -15,6 +15,7 @@ fn class(error: &Error) -> &'static str {
         ErrorKind::Memory => "OutOfMemoryError",
         ErrorKind::Geometry => "GeometryError",
         ErrorKind::Diverged => "Diverged",
+        ErrorKind::Untrusted => "Untrusted",
         ErrorKind::Stopped => "Stopped",
         ErrorKind::Runtime | ErrorKind::Input if of_device => "DeviceError",
         ErrorKind::Input => "UsageError",

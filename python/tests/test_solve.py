@@ -45,7 +45,8 @@ def ended(tmp_path_factory):
 
 
 def without_times(summary):
-    return {key: value for key, value in summary.items() if key not in ("seconds", "mlups", "set_up", "folder")}
+    times = ("seconds", "output_seconds", "mlups", "set_up", "folder")
+    return {key: value for key, value in summary.items() if key not in times}
 
 
 def test_the_program_runs_the_same_case(program, ended, tmp_path):
@@ -213,6 +214,21 @@ def test_a_diverged_flow_raises(tmp_path):
         cutlink.solve(wild, folder=tmp_path / "flow")
     with pytest.raises(cutlink.UsageError, match="cell Reynolds number"):
         cutlink.solve(wild | {"numerics": {"collision": "bgk"}}, folder=tmp_path / "other")
+
+
+def test_a_wrong_result_raises_and_is_kept(tmp_path, ended):
+    assert ended.verdict["grade"] in ("ok", "doubtful")
+    fast = CYLINDER | {"physics": CYLINDER["physics"] | {"lattice_velocity": 0.15}, "run": {"steps": 600}}
+    with pytest.raises(cutlink.Untrusted, match="Mach is 0") as caught:
+        cutlink.solve(fast, folder=tmp_path / "flow")
+    result = caught.value.result
+    assert result.folder == tmp_path / "flow" and not result.stopped
+    assert result.verdict["grade"] == "wrong" and result.steps[-1] == 600
+    assert caught.value.details["summary"] == result.summary
+    wrong = [check["check"] for check in result.verdict["checks"] if check["grade"] == "wrong"]
+    fast["run"] = {"steps": 600, "accept": wrong}
+    result = cutlink.solve(fast, folder=tmp_path / "accepted")
+    assert result.verdict["grade"] != "wrong" and result.summary["steps"] == 600
 
 
 def test_plans_write_nothing(tmp_path):

@@ -139,6 +139,10 @@ impl Observer for Console {
         !(self.output.json || self.output.quiet)
     }
 
+    fn wants_details(&self) -> bool {
+        self.output.verbose
+    }
+
     fn summary(&mut self, text: &str) -> Result<(), Error> {
         self.show(text)
     }

@@ -9,6 +9,7 @@ pub fn code(kind: ErrorKind) -> u8 {
         ErrorKind::Geometry => 3,
         ErrorKind::Memory => 4,
         ErrorKind::Diverged => 5,
+        ErrorKind::Untrusted => 6,
         ErrorKind::Stopped => 130,
         _ => 1,
     }
@@ -46,6 +47,7 @@ mod tests {
             (ErrorKind::Geometry, 3),
             (ErrorKind::Memory, 4),
             (ErrorKind::Diverged, 5),
+            (ErrorKind::Untrusted, 6),
             (ErrorKind::Stopped, 130),
         ] {
             assert_eq!(code(kind), number);

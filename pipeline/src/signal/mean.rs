@@ -359,6 +359,49 @@ mod tests {
         }
     }
 
+    /// Histories with correlated noise, shedding and a drift: the mean of another history like the first one, and that of the
+    /// same history going on for as long, lie within three errors in 95 of 100 cases. Both have an error of their own, so that
+    /// two errors are not enough: 1.96 √2 = 2.8.
+    #[test]
+    fn repeated_and_continued_histories_lie_within_three_errors() {
+        // Correlation of the noise, its size, cycles in a history, drift in a history.
+        let kinds = [
+            (0.9, 0.1, 9.3, 0.0),
+            (0.97, 0.1, 20.7, 0.0),
+            (0.5, 0.3, 5.4, 0.05),
+            (0.9, 0.03, 12.6, 0.2),
+            (0.0, 0.05, 6.5, -0.4),
+        ];
+        for (phi, sigma, cycles, drift) in kinds {
+            let make = |seed: u64| -> Vec<f64> {
+                let mut noise = Noise::new(seed);
+                let phase = TAU * 0.618 * seed as f64;
+                let rest = noise.autoregressive(2 * N, phi);
+                let size = sigma * f64::sqrt(1.0 - phi * phi);
+                let at = |(i, e): (usize, f64)| {
+                    let t = (i as f64 + 0.5) / N as f64;
+                    1.0 + drift * t + 0.3 * (TAU * cycles * t + phase).sin() + size * e
+                };
+                rest.into_iter().enumerate().map(at).collect()
+            };
+            let (mut repeated, mut continued, mut thirds) = (0, 0, 0);
+            for seed in 0..RUNS {
+                let (history, other) = (make(seed), make(seed + RUNS));
+                let of = |values: &[f64]| mean(values).expect("a history should do").mean;
+                let (first, next) = (of(&history[..N]), of(&history[N..]));
+                let within = |found: f64, errors: f64| {
+                    u64::from((found - first.value).abs() <= errors * first.error)
+                };
+                repeated += within(of(&other[..N]).value, 3.0);
+                continued += within(next.value, 3.0);
+                thirds += within(next.value, 0.3);
+            }
+            let what = format!("{phi} {sigma} {cycles} {drift}: {repeated}, {continued}, {thirds}");
+            assert!(repeated >= LEAST && continued >= LEAST, "{what}");
+            assert!(thirds < LEAST, "a tenth of it is too little: {what}");
+        }
+    }
+
     #[test]
     fn means_are_over_whole_periods() {
         for phase in [0.0, 1.0, 2.0, 4.0] {

@@ -15,6 +15,7 @@ use crate::{
         lock::FolderLock,
         resolve::{Resolved, Until},
         run::RunOptions,
+        verdict::openings::FacesLook,
     },
 };
 use cutlink_solver::Flow;
@@ -32,8 +33,9 @@ pub(super) struct Begun<const D: usize> {
     pub(super) energy: Option<Energy>,
     pub(super) integrals: Integrals<D>,
     pub(super) fields: FieldWriter<D>,
-    /// Bulk quantities of the flow at each check.
+    /// Bulk quantities of the flow at each check, and its open faces.
     pub(super) looks: Vec<Bulk>,
+    pub(super) faces: Vec<FacesLook>,
     /// Prevents other runs in the folder.
     pub(super) lock: FolderLock,
 }
@@ -98,7 +100,7 @@ pub(super) fn open<const D: usize>(
         .averages
         .map(|[from, every]| Averages::new(mesh, from, every))
         .transpose()?;
-    let mut looks = Vec::new();
+    let (mut looks, mut faces) = (Vec::new(), Vec::new());
     let start = if options.resume {
         output::remove_abandoned(folder);
         let restore = |from: &mut dyn Read| {
@@ -110,7 +112,7 @@ pub(super) fn open<const D: usize>(
         };
         let found = resume(folder, header, observer, restore)?;
         let step = found.step;
-        looks = found.looks;
+        (looks, faces) = (found.looks, found.faces);
         history.read(&folder.join("forces.csv"), step)?;
         if let Some(energy) = &mut energy {
             energy.read(&folder.join("energy.csv"), step)?;
@@ -136,6 +138,7 @@ pub(super) fn open<const D: usize>(
         integrals,
         fields,
         looks,
+        faces,
         lock,
     })
 }

@@ -407,7 +407,7 @@ pub struct LimitTable {
 }
 
 /// The duration of the run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(missing_docs, reason = "docs/case.md describes the keys")]
 pub struct RunTable {
@@ -416,6 +416,10 @@ pub struct RunTable {
     pub flow_through: Option<f64>,
     pub settle: Option<f64>,
     pub most: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub watch: Option<bool>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub accept: Vec<String>,
 }
 
 /// Units of fields.

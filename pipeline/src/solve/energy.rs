@@ -40,8 +40,13 @@ impl Energy {
         self.values.push(bulk.energy / self.square);
     }
 
+    /// Whether anything has moved.
+    fn moves(&self) -> bool {
+        self.values.iter().any(|&value| value != 0.0)
+    }
+
     pub(crate) fn is_settled(&self, change: f64) -> bool {
-        matches!(signal::settled(&self.values, change), Ok(Some(_)))
+        self.moves() && matches!(signal::settled(&self.values, change), Ok(Some(_)))
     }
 
     /// The whole table; later samples come from [`Self::fresh`].

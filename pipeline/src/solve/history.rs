@@ -308,8 +308,19 @@ impl<const D: usize> History<D> {
         self.total[0].last().copied()
     }
 
+    /// The share of the samples in which all forces and torques are exactly 0; 1 without samples.
+    pub(crate) fn rest(&self) -> f64 {
+        let components = || self.parts.iter().flat_map(|part| &part.values);
+        let rests = |&n: &usize| components().all(|values| values[n] == 0.0);
+        let count = (0..self.steps.len()).filter(rests).count();
+        match self.steps.len() {
+            0 => 1.0,
+            samples => count as f64 / samples as f64,
+        }
+    }
+
     pub(crate) fn is_settled(&self, change: f64) -> bool {
-        matches!(signal::settled(&self.total[0], change), Ok(Some(_)))
+        self.rest() < 1.0 && matches!(signal::settled(&self.total[0], change), Ok(Some(_)))
     }
 }
 

@@ -229,10 +229,32 @@ impl<const D: usize> Integrals<D> {
 
     /// Mass imbalance: (out - in) / max(in, out). None if no fluid enters or leaves, or if the flow through patches is
     /// unknown.
-    fn imbalance(&self, sample: &Sample) -> Option<f64> {
+    pub(crate) fn imbalance(&self, sample: &Sample) -> Option<f64> {
         let [enters, leaves] = sample.in_and_out();
         let larger = enters.max(leaves);
         (larger > 0.0 && !self.partial).then(|| (leaves - enters) / larger)
+    }
+
+    /// The mean flows over the last quarter of the run, the given sample at its end included; the rest as there.
+    pub(crate) fn late(&self, step: u64, end: &Sample) -> Sample {
+        let all = self.steps.iter().zip(&self.samples);
+        let late = all.filter(|(at, _)| **at < step && **at as f64 >= 0.75 * step as f64);
+        let late: Vec<&Sample> = late.map(|(_, sample)| sample).chain([end]).collect();
+        let count = late.len() as f64;
+        let mean = |of: &dyn Fn(&Sample) -> f64| late.iter().map(|s| of(s)).sum::<f64>() / count;
+        let flows = (0..self.openings.len()).map(|n| [0, 1].map(|i| mean(&|s| s.flows[n][i])));
+        let through = (0..self.patches.len()).map(|n| mean(&|s| s.through_patches[n]));
+        Sample {
+            flows: flows.collect(),
+            through_patches: through.collect(),
+            ..end.clone()
+        }
+    }
+
+    /// Open patches by name, with the mass that leaves through each per second.
+    pub(crate) fn through_patches(&self, sample: &Sample) -> Vec<(String, f64)> {
+        let names = self.patches.iter().map(|(_, name)| name.clone());
+        names.zip(sample.through_patches.iter().copied()).collect()
     }
 
     /// For `summary.json`.
@@ -263,21 +285,23 @@ impl<const D: usize> Integrals<D> {
         })
     }
 
-    /// The flow through open faces and the recirculation length, as text.
-    pub(crate) fn text(&self, sample: &Sample) -> String {
+    /// The mass flow and the recirculation length as text; with `faces`, the flow through each open face and patch.
+    pub(crate) fn text(&self, sample: &Sample, faces: bool) -> String {
         let (volume, mass) = match D {
             2 => ("m^2/s", "kg/(m s)"),
             _ => ("m^3/s", "kg/s"),
         };
         let mut text = String::new();
-        for (face, [v, m]) in self.openings.iter().zip(&sample.flows) {
+        let openings = self.openings.iter().zip(&sample.flows);
+        for (face, [v, m]) in openings.filter(|_| faces) {
             let name = face.name();
             let _ = writeln!(
                 text,
                 "flow out through {name}: {v:.5e} {volume}, {m:.5e} {mass}"
             );
         }
-        for ((_, name), m) in self.patches.iter().zip(&sample.through_patches) {
+        let patches = self.patches.iter().zip(&sample.through_patches);
+        for ((_, name), m) in patches.filter(|_| faces) {
             let _ = writeln!(text, "flow out through patch {name}: {m:.5e} {mass}");
         }
         let [enters, leaves] = sample.in_and_out();

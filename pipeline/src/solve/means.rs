@@ -2,20 +2,17 @@
 //! stationarity, shedding.
 //!
 //! A history is not stationary if a mean drifts ([`signal::mean`]) or the oscillation about it does: then the error
-//! includes the drift, and both `summary.json` and the console report it. They also report a run that was too short to
-//! detect a drift.
+//! includes the drift, and the verdict reports it. It also reports a run that was too short to detect a drift. A mean has no
+//! error where the oscillation about it still grows, where the drag swings by more than itself, and where the lift is
+//! locked to sound: then no later part of the run need be like this one.
 
-use crate::signal::{self, Measured};
+mod shown;
+
 use crate::{
-    picture::{
-        canvas::Canvas,
-        plot::{Panel, Plot},
-        scale::number,
-    },
+    signal::{self, Measured},
     solve::history::{History, NAMES, Part},
 };
 use serde_json::{Map, Value, json};
-use std::fmt::Write as _;
 
 /// Minimum amplitude of an oscillating lift, as a share of the mean drag: below it are the effects of rounding in a
 /// symmetric flow.
@@ -40,13 +37,24 @@ const DRIFT_OF_DRAG: f64 = 1e-4;
 const SWELL: f64 = 0.25;
 const SWELL_ABOVE: f64 = 1e-3;
 
+/// Growth of the spread from one quarter to the next above which an oscillation has no mean yet.
+pub(crate) const GROWTH: f64 = 1.5;
+/// Share of a torque below which a force is what is left of forces that cancel.
+const TORQUE: f64 = 0.01;
+/// Spread below which a quarter is at rest, as a share of the largest value.
+const AT_REST: f64 = 1e-6;
+/// Mean force below which a force swings about zero by its nature, as a share of the swing.
+const CENTRED: f64 = 0.05;
+
 /// A mean over the second half.
 #[derive(Debug, Clone, PartialEq)]
 struct Mean {
     value: f64,
-    /// None if the history is too short.
+    /// None, with the reason, if the history is too short, or its oscillation has no mean.
     error: Option<f64>,
     why: String,
+    /// Whether the history allows estimates.
+    is_known: bool,
     /// Rise of the regression line over the second half.
     drift: f64,
     is_stationary: bool,
@@ -62,7 +70,7 @@ impl Mean {
         let half = &values[values.len() / 2..];
         match signal::mean(half) {
             Ok(got) => {
-                let matters = (DRIFT * got.mean.value.abs()).max(DRIFT_OF_DRAG * drag);
+                let matters = matters(got.mean.value, drag);
                 let drift = got.drift.value;
                 let drifts = got.drifts && drift.abs() > matters;
                 let most = drift.abs() + 2.0 * got.drift.error;
@@ -73,10 +81,15 @@ impl Mean {
                     Some(_) => got.mean.error.hypot(drift.abs() + got.drift.error),
                     None => got.mean.error,
                 };
+                let grown = grown([values], SWELL_ABOVE * drag.max(got.mean.value.abs()));
+                let grown = grown.filter(|&times| times > GROWTH);
                 Self {
                     value: got.mean.value,
-                    error: Some(error),
-                    why: String::new(),
+                    error: Some(error).filter(|_| grown.is_none()),
+                    why: grown.map_or(String::new(), |times| {
+                        format!("the oscillation has grown {times:.1} times over the last quarter")
+                    }),
+                    is_known: true,
                     drift,
                     is_stationary: !drifts && possible_drift.is_none(),
                     possible_drift,
@@ -87,6 +100,7 @@ impl Mean {
                 value: half.iter().sum::<f64>() / half.len().max(1) as f64,
                 error: None,
                 why: e.to_string(),
+                is_known: false,
                 drift: 0.0,
                 is_stationary: false,
                 possible_drift: None,
@@ -95,17 +109,28 @@ impl Mean {
         }
     }
 
-    fn to_json(&self) -> Value {
-        match self.error {
-            Some(error) => json!({
-                "mean": self.value,
-                "error": error,
-                "stationary": self.is_stationary,
-                "drift": self.drift,
-                "periods": self.periods,
-            }),
-            None => json!({ "mean": self.value, "error": null, "why": self.why }),
+    /// Takes the error away.
+    fn forget_error(&mut self, why: &str) {
+        if self.error.take().is_some() {
+            why.clone_into(&mut self.why);
         }
+    }
+
+    fn to_json(&self) -> Value {
+        if !self.is_known {
+            return json!({ "mean": self.value, "error": null, "why": self.why });
+        }
+        let mut object = json!({
+            "mean": self.value,
+            "error": self.error,
+            "stationary": self.is_stationary,
+            "drift": self.drift,
+            "periods": self.periods,
+        });
+        if self.error.is_none() {
+            object["why"] = self.why.clone().into();
+        }
+        object
     }
 
     fn to_text(&self) -> String {
@@ -138,6 +163,8 @@ pub(crate) struct Statistics<'a, const D: usize> {
     shedding: Option<Shedding>,
     /// Why it is not stationary.
     unsteady: Vec<String>,
+    /// The largest of these changes, over the size of the force.
+    change: f64,
 }
 
 impl<'a, const D: usize> Statistics<'a, D> {
@@ -159,7 +186,14 @@ impl<'a, const D: usize> Statistics<'a, D> {
             total,
             shedding,
             unsteady: Vec::new(),
+            change: 0.0,
         };
+        if let Some(swing) = statistics.swing().filter(|&swing| swing > 1.0) {
+            statistics.forget_errors(
+                0..1,
+                &format!("the drag swings by {swing:.1} times the force"),
+            );
+        }
         for c in 0..D {
             statistics.look_at(c, drag);
         }
@@ -183,13 +217,16 @@ impl<'a, const D: usize> Statistics<'a, D> {
         if let Some(most) = mean.possible_drift {
             let why = format!("{name} may drift by up to {most:.1e} over the second half");
             self.unsteady.push(why);
-        } else if mean.error.is_some() && !mean.is_stationary {
+            self.change = self.change.max(most / self.scale(c));
+        } else if mean.is_known && !mean.is_stationary {
             let half = if mean.drift < 0.0 { "falls" } else { "rises" };
             self.unsteady.push(format!(
                 "{name} still {half}, by {:.2e} over the second half",
                 mean.drift.abs()
             ));
+            self.change = self.change.max(mean.drift.abs() / self.scale(c));
         }
+        let mean = &self.total[c];
         let values = &self.history.total[c];
         let squares: Vec<f64> = values[values.len() / 2..]
             .iter()
@@ -214,7 +251,69 @@ impl<'a, const D: usize> Statistics<'a, D> {
             self.unsteady.push(format!(
                 "the oscillation of {name} still {how}: its variance changes {by} over the second half"
             ));
+            let spread = variance.mean.value.max(0.0).sqrt();
+            self.change = self.change.max(0.5 * share * spread / self.scale(c));
         }
+    }
+
+    /// Whether the history allows estimates.
+    fn is_known(&self) -> bool {
+        !self.is_empty() && self.total[0].is_known
+    }
+
+    /// Takes the errors of some coefficients away.
+    fn forget_errors(&mut self, coefficients: std::ops::Range<usize>, why: &str) {
+        let means = self.means.iter_mut().chain([&mut self.total]);
+        for mean in means.flat_map(|means| &mut means[coefficients.clone()]) {
+            mean.forget_error(why);
+        }
+    }
+
+    /// Takes all errors away: the lift is locked to sound.
+    pub(crate) fn is_locked(&mut self) {
+        self.forget_errors(
+            0..6,
+            "the lift swings with sound between the sides of the box",
+        );
+    }
+
+    /// The lift's line, as a Strouhal number, if it oscillates.
+    pub(crate) fn line(&self) -> Option<f64> {
+        self.shedding.map(|shedding| shedding.fit.value)
+    }
+
+    /// The spread of all forces in the last quarter over that in the quarter before; none if it is below 0.1 % of the drag,
+    /// or nothing moved before.
+    pub(crate) fn growth(&self) -> Option<f64> {
+        let [drag, lift, side, ..] = &self.history.total;
+        grown([drag, lift, side], SWELL_ABOVE * self.total[0].value.abs())
+    }
+
+    /// Largest less smallest drag of the last quarter over the mean force; none for a force that swings about zero.
+    pub(crate) fn swing(&self) -> Option<f64> {
+        let [drag, lift, side, ..] = &self.history.total;
+        let quarter = |values: &'a [f64]| &values[values.len() - values.len() / 4..];
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+        let last = quarter(drag);
+        let most = last.iter().copied().max_by(f64::total_cmp)?;
+        let least = last.iter().copied().min_by(f64::total_cmp)?;
+        let force = [drag, lift, side].map(|values| mean(quarter(values)).powi(2));
+        let (swing, force) = (most - least, force.iter().sum::<f64>().sqrt());
+        (force > CENTRED * swing).then(|| swing / force)
+    }
+
+    /// What a change of a coefficient is compared with: its mean or the drag, or a hundredth of a torque that has no force.
+    fn scale(&self, c: usize) -> f64 {
+        let torques = self.total[3..].iter().map(|mean| TORQUE * mean.value.abs());
+        let forces = [self.total[c].value.abs(), self.total[0].value.abs()];
+        let largest = torques.chain(forces).fold(0.0, f64::max);
+        largest.max(f64::MIN_POSITIVE)
+    }
+
+    /// The largest change over the second half, of a mean or of the spread about it, over the size of the force, and what
+    /// changes; none without forces.
+    pub(crate) fn change(&self) -> Option<(f64, &[String])> {
+        self.is_known().then_some((self.change, &self.unsteady))
     }
 
     fn is_empty(&self) -> bool {
@@ -238,7 +337,7 @@ impl<'a, const D: usize> Statistics<'a, D> {
 
     /// Whether the forces are stationary, and if not, why; null without forces.
     pub(crate) fn stationary(&self) -> Value {
-        if self.is_empty() || self.total[0].error.is_none() {
+        if !self.is_known() {
             return Value::Null;
         }
         json!({ "is": self.unsteady.is_empty(), "why_not": self.unsteady })
@@ -255,80 +354,30 @@ impl<'a, const D: usize> Statistics<'a, D> {
         };
         self.shedding.map_or(Value::Null, of)
     }
+}
 
-    pub(crate) fn table(&self) -> String {
-        let mut text = String::new();
-        if self.is_empty() {
-            return text;
-        }
-        for (part, means) in self.history.parts.iter().zip(&self.means) {
-            let _ = write!(text, "{}:", part.name);
-            for (name, mean) in NAMES.iter().zip(means).take(D) {
-                let _ = write!(text, " {name} {}", mean.to_text());
-            }
-            text += " (second half of the run)\n";
-        }
-        if let Some(Shedding {
-            fit,
-            spectrum,
-            cycles,
-            ..
-        }) = self.shedding
-        {
-            let _ = writeln!(
-                text,
-                "St {:.5} ± {:.1e} (sine fit), {:.5} ± {:.1e} (spectrum), {cycles:.1} cycles",
-                fit.value, fit.error, spectrum.value, spectrum.error
-            );
-        }
-        if !self.unsteady.is_empty() {
-            let _ = writeln!(
-                text,
-                "not stationary: {}; the errors include the drift; run longer (--resume with more steps)",
-                self.unsteady.join("; ")
-            );
-        }
-        text
-    }
+/// The drift that matters for a mean.
+fn matters(mean: f64, drag: f64) -> f64 {
+    (DRIFT * mean.abs()).max(DRIFT_OF_DRAG * drag)
+}
 
-    /// C_D, C_L and in 3D C_S over time; none with fewer than two samples.
-    pub(crate) fn plot(&self) -> Option<Canvas> {
-        let history = self.history;
-        let at = |&step: &u64| step as f64 * history.time;
-        let times: Vec<f64> = history.steps.iter().map(at).collect();
-        let panel = |n: usize| {
-            let mean = &self.total[n];
-            let mut note = format!("mean {}", mean.to_text());
-            if let (1, Some(shedding)) = (n, self.shedding) {
-                let _ = write!(
-                    note,
-                    ", amplitude {}, St {:.4}",
-                    number(shedding.amplitude.value, 4),
-                    shedding.fit.value
-                );
-            }
-            if mean.error.is_some() && !mean.is_stationary {
-                note += ", not stationary";
-            }
-            let of = |part: &Part| part.values[n].clone();
-            Panel {
-                title: NAMES[n].into(),
-                note,
-                mean: Some(mean.value),
-                error: mean.error,
-                curves: history.parts.iter().map(of).collect(),
-            }
+/// The spread of histories together in the last quarter over that in the quarter before; none if it is not above `least`,
+/// or nothing moved before.
+fn grown<const N: usize>(histories: [&[f64]; N], least: f64) -> Option<f64> {
+    let spread = |k: usize| {
+        let of = |values: &[f64]| {
+            let n = values.len();
+            let part = &values[n * k / 4..n * (k + 1) / 4];
+            let mean = part.iter().sum::<f64>() / part.len().max(1) as f64;
+            let square = |x: &f64| (x - mean).powi(2);
+            part.iter().map(square).sum::<f64>() / part.len().max(1) as f64
         };
-        let names: Vec<String> = history.parts.iter().map(|part| part.name.clone()).collect();
-        let plot = Plot {
-            times: &times,
-            time_title: "time in s",
-            mean_from: times.get(times.len() / 2).copied(),
-            names: &names,
-            panels: (0..D).map(panel).collect(),
-        };
-        plot.draw()
-    }
+        histories.map(of).iter().sum::<f64>().sqrt()
+    };
+    let (before, now) = (spread(2), spread(3));
+    let sizes = histories.iter().flat_map(|values| values.iter());
+    let largest = sizes.fold(0.0, |most: f64, x| most.max(x.abs()));
+    (now > least && before > AT_REST * largest).then(|| now / before)
 }
 
 /// The Strouhal numbers, if the lift of all patches together oscillates.
@@ -384,9 +433,9 @@ mod tests {
         }
         assert!((found.amplitude.value - 0.3).abs() < 1e-3, "{found:?}");
         assert!(
-            statistics.table().contains("St 0.2000"),
+            statistics.table(None, &[]).contains("St 0.2000"),
             "{}",
-            statistics.table()
+            statistics.table(None, &[])
         );
         assert!(statistics.plot().is_some(), "a plot");
         assert_eq!(of(history(|_| 0.1)), None, "constant");
@@ -403,11 +452,10 @@ mod tests {
         // 250 s; over the second half, the rest of the transient decays by a factor e in 100 s.
         let falls = with_drag(|t| 1.0 + 0.1 * (-t / 100.0).exp(), |_| 0.0);
         let statistics = Statistics::new(&falls);
-        let text = statistics.table();
-        assert!(
-            text.contains("not stationary: C_D still falls, by"),
-            "{text}"
-        );
+        let (change, why) = statistics.change().expect("it is known");
+        // 0.1 (exp(-1.25) - exp(-2.5)) of 1.5, by the ends; by a straight line a little less.
+        assert!((0.010..0.014).contains(&change), "{change}");
+        assert!(why[0].contains("C_D still falls, by"), "{why:?}");
         let total = &statistics.total[0];
         assert!(!total.is_stationary && total.drift < -0.015, "{total:?}");
         let error = total.error.expect("an error");
@@ -416,11 +464,7 @@ mod tests {
         assert_eq!(statistics.summary()["all"]["C_D"]["stationary"], false);
         let calm = history(|t| 0.3 * (TAU * 0.4 * t).sin());
         let statistics = Statistics::new(&calm);
-        assert!(
-            !statistics.table().contains("stationary"),
-            "{}",
-            statistics.table()
-        );
+        assert_eq!(statistics.change(), Some((0.0, &[][..])));
         assert_eq!(statistics.stationary()["is"], true);
         assert_eq!(
             statistics.summary()["all"]["C_L"]["periods"],
@@ -444,8 +488,12 @@ mod tests {
         };
         let history = short(160);
         let statistics = Statistics::new(&history);
-        let text = statistics.table();
-        assert!(text.contains("lasts 4.0 length/velocity"), "{text}");
+        let (change, why) = statistics.change().expect("it is known");
+        let why = why.join("; ");
+        assert!(
+            change > 0.01 && why.contains("lasts 4.0 length/velocity"),
+            "{change}: {why}"
+        );
         let total = &statistics.total[0];
         let error = total.error.expect("an error");
         assert!(
@@ -453,17 +501,48 @@ mod tests {
             "{total:?}"
         );
         let history = short(10_000);
-        let text = Statistics::new(&history).table();
-        assert!(!text.contains("stationary"), "{text}");
+        let statistics = Statistics::new(&history);
+        assert_eq!(statistics.change(), Some((0.0, &[][..])));
     }
 
     #[test]
-    fn an_oscillation_that_still_grows_is_reported() {
+    fn an_oscillation_that_still_grows_is_reported_and_has_no_error() {
         let grows = history(|t| 0.01 * (t / 100.0).exp() * (TAU * 0.4 * t).sin());
-        let text = Statistics::new(&grows).table();
-        assert!(
-            text.contains("the oscillation of C_L still grows"),
-            "{text}"
-        );
+        let statistics = Statistics::new(&grows);
+        let (_, why) = statistics.change().expect("it is known");
+        let why = why.join("; ");
+        assert!(why.contains("the oscillation of C_L still grows"), "{why}");
+        // By exp(62.5 / 100) from quarter to quarter.
+        let growth = statistics.growth().expect("it grows");
+        assert!((growth / (0.625f64).exp() - 1.0).abs() < 0.01, "{growth}");
+        let of = &statistics.summary()["all"]["C_L"];
+        assert!(of["error"].is_null() && of["mean"].is_number(), "{of}");
+        let said = of["why"].as_str().expect("a reason");
+        assert!(said.contains("has grown 1.9 times"), "{said}");
+        // As fast, but saturated before the second half.
+        let saturates = history(|t| 0.3 * (t / 100.0 - 1.0).exp().min(1.0) * (TAU * 0.4 * t).sin());
+        let statistics = Statistics::new(&saturates);
+        let growth = statistics.growth().expect("it swings");
+        assert!((growth - 1.0).abs() < 0.01, "{growth}");
+        assert!(statistics.summary()["all"]["C_L"]["error"].is_number());
+    }
+
+    #[test]
+    fn a_drag_that_swings_by_more_than_itself_has_no_error() {
+        // A mean of 1.5 + 0.2, and a limit cycle of 2.3 about it, as of sound between an outlet and an inlet.
+        let swings = with_drag(|t| 1.2 + 2.3 * (TAU * 0.35 * t).sin(), |_| 0.0);
+        let statistics = Statistics::new(&swings);
+        let swing = statistics.swing().expect("a swing");
+        assert!((swing - 4.6 / 1.7).abs() < 0.01, "{swing}");
+        let of = &statistics.summary()["all"]["C_D"];
+        assert!(of["error"].is_null() && of["why"].is_string(), "{of}");
+        // A lift that swings about zero is what lifts do.
+        let lift = history(|t| 1.9 * (TAU * 0.35 * t).sin());
+        let statistics = Statistics::new(&lift);
+        assert!(statistics.swing().expect("a drag") < 0.1);
+        assert!(statistics.summary()["all"]["C_L"]["error"].is_number());
+        // A force without a mean has no share of it.
+        let centred = with_drag(|t| -0.5 + (TAU * 0.35 * t).sin(), |_| 0.0);
+        assert_eq!(Statistics::new(&centred).swing(), None);
     }
 }

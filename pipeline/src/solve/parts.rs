@@ -7,9 +7,8 @@ use crate::{
     fields::WallForce,
     solve::history::{History, NAMES},
 };
-use cutlink_solver::{ForceSample, PatchCondition};
+use cutlink_solver::{ForceSample, Motion, PatchCondition};
 use serde_json::{Map, Value, json};
-use std::fmt::Write as _;
 
 /// Pressure and friction on a patch or group.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,9 +22,16 @@ struct Part {
     y_plus: [f64; 3],
 }
 
+/// Least force of all walls together, as a share of the largest part: below it is what is left of forces that cancel.
+const LEAST: f64 = 0.01;
+
 /// Pressure and friction of the patches and groups that consist of walls.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Parts<const D: usize>(Vec<Part>);
+pub(crate) struct Parts<const D: usize> {
+    parts: Vec<Part>,
+    /// See [`Parts::difference`].
+    difference: Option<f64>,
+}
 
 impl<const D: usize> Parts<D> {
     /// From the wall forces and the last forces by momentum exchange, `sample`. Openings, patches without a facet in
@@ -64,7 +70,42 @@ impl<const D: usize> Parts<D> {
                 y_plus: y_plus(&patches),
             })
         };
-        Self(history.patches_by_part().filter_map(part).collect())
+        let turns = |n: usize| {
+            matches!(
+                conditions[n],
+                PatchCondition::Wall {
+                    motion: Motion::Rotation { .. },
+                    ..
+                }
+            )
+        };
+        let single = |n: usize| part(("", vec![n])).map(|part| (n, part));
+        let walls: Vec<(usize, Part)> = (0..conditions.len()).filter_map(single).collect();
+        let torque = |n: usize| {
+            let torques = &history.coefficients(&sample.patches[n])[3..];
+            torques.iter().fold(0.0, |most: f64, x| most.max(x.abs()))
+        };
+        let torques = walls
+            .iter()
+            .filter(|(n, _)| turns(*n))
+            .map(|&(n, _)| torque(n));
+        let walls: Vec<&Part> = walls.iter().map(|(_, part)| part).collect();
+        Self {
+            difference: difference::<D>(&walls, torques.fold(0.0, f64::max)),
+            parts: history.patches_by_part().filter_map(part).collect(),
+        }
+    }
+
+    /// The difference between pressure plus friction and momentum exchange of all walls together, as a share of the force.
+    /// None where the force is what is left of larger parts, such as of a body that turns in a fluid at rest.
+    pub(crate) fn difference(&self) -> Option<f64> {
+        self.difference
+    }
+
+    /// Pressure and friction of the drag of a patch or group, and the largest y⁺.
+    pub(crate) fn of(&self, name: &str) -> Option<[f64; 3]> {
+        let part = self.parts.iter().find(|part| part.name == name)?;
+        Some([part.pressure[0], part.friction[0], part.y_plus[1]])
     }
 
     /// For `summary.json`.
@@ -86,42 +127,22 @@ impl<const D: usize> Parts<D> {
             all.insert("y_plus".into(), y_plus);
             (part.name.clone(), Value::Object(all))
         };
-        Value::Object(self.0.iter().map(of).collect())
-    }
-
-    /// As text, one line per patch or group.
-    pub(crate) fn text(&self) -> String {
-        let mut text = String::new();
-        for part in &self.0 {
-            let _ = write!(text, "{}:", part.name);
-            for c in 0..D {
-                let (name, pressure, friction) = (NAMES[c], part.pressure[c], part.friction[c]);
-                let _ = write!(text, " {name} {pressure:.5} + {friction:.5}");
-            }
-            text += " (pressure + friction at the end";
-            if let Some(share) = part.difference::<D>() {
-                let _ = write!(
-                    text,
-                    "; their sum differs from momentum exchange by {:.2} % of the force",
-                    100.0 * share
-                );
-            }
-            let [mean, most, _] = part.y_plus;
-            let _ = write!(text, "; y+ of the first cells {mean:.3}, at most {most:.3}");
-            text += ")\n";
-        }
-        text
+        Value::Object(self.parts.iter().map(of).collect())
     }
 }
 
-impl Part {
-    /// Relative difference between pressure plus friction and the force by momentum exchange.
-    fn difference<const D: usize>(&self) -> Option<f64> {
-        let size = |of: &dyn Fn(usize) -> f64| (0..D).map(|c| of(c).powi(2)).sum::<f64>().sqrt();
-        let force = size(&|c| self.exchange[c]);
-        let off = size(&|c| self.pressure[c] + self.friction[c] - self.exchange[c]);
-        (force > 0.0).then(|| off / force)
-    }
+/// The difference of both forces of parts together, as a share of the force; none if that is below [`LEAST`] of the largest
+/// part, or of a `torque`.
+fn difference<const D: usize>(parts: &[&Part], torque: f64) -> Option<f64> {
+    let size = |of: &dyn Fn(usize) -> f64| (0..D).map(|c| of(c).powi(2)).sum::<f64>().sqrt();
+    let sum = |of: &dyn Fn(&Part) -> f64| parts.iter().map(|part| of(part)).sum::<f64>();
+    let largest = parts.iter().flat_map(|part| {
+        [&part.pressure, &part.friction, &part.exchange].map(|of| size(&|c| of[c]))
+    });
+    let largest = largest.fold(torque, f64::max);
+    let force = size(&|c| sum(&|part| part.exchange[c]));
+    let off = size(&|c| sum(&|part| part.pressure[c] + part.friction[c] - part.exchange[c]));
+    (force > LEAST * largest).then(|| off / force)
 }
 
 #[cfg(test)]
@@ -168,12 +189,34 @@ mod tests {
         close(&summary["both"]["y_plus"]["mean"], 62.5);
         close(&summary["both"]["y_plus"]["max"], 200.0);
         close(&summary["b"]["y_plus"]["share_30_300"], 0.5);
-        // 0.1 of √(1.6² + 0.1²).
-        let text = parts.text();
-        assert!(
-            text.contains("a: C_D 1.00000 + 0.50000") && text.contains(" 6.24 %"),
-            "{text}"
-        );
+        assert_eq!(parts.of("a"), Some([1.0, 0.5, 200.0]));
+        // Of both patches together: (1.875, 0.2) against (3.2, 0.2).
+        let wanted = 1.325 / 3.2f64.hypot(0.2);
+        let found = parts.difference().expect("a force");
+        assert!((found - wanted).abs() < 1e-12, "{found} is not {wanted}");
+        // Forces that cancel have no share.
+        let against = [wall(1.0, 0.5), wall(-1.0, -0.5)];
+        let mut opposed = sample.clone();
+        opposed.patches[1] = [-1.6 * unit, 0.1 * unit, 0.0, 0.0, 0.0, 0.0];
+        opposed.patches[0][1] = -0.1 * unit;
+        let parts = Parts::<2>::new(&history, &[still, still], &against, &opposed);
+        assert_eq!(parts.difference(), None, "nothing is left");
+        // What is left of a body that turns is small beside its torque.
+        let omega = [0.0, 0.0, 0.1];
+        let turns = PatchCondition::Wall {
+            scheme: WallScheme::Linear,
+            motion: Motion::Rotation {
+                center: [0.0; 2],
+                omega,
+            },
+        };
+        let noise = ForceSample {
+            patches: vec![[1e-6, 0.0, 0.0, 0.0, 0.0, 1.0]; 2],
+            ..sample.clone()
+        };
+        let rests = [wall(1e-4, 0.0); 2];
+        let parts = Parts::<2>::new(&history, &[turns, turns], &rests, &noise);
+        assert_eq!(parts.difference(), None, "a torque alone");
         // A patch without adjacent fluid, and an opening.
         let none = [walls[0], WallForce::default()];
         let parts = Parts::<2>::new(&history, &[still, still], &none, &sample);

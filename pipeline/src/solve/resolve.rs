@@ -520,7 +520,9 @@ fn until(given: &RunTable, units: &Units, through: f64) -> Result<(Until, RunTab
         steps,
         settle: given.settle,
         most: given.most,
-        ..RunTable::default()
+        seconds: None,
+        flow_through: None,
+        ..given.clone()
     };
     let until = match (steps, given.settle, given.most) {
         (None, Some(change), Some(most)) => Until::Settled {

@@ -23,6 +23,7 @@ use crate::{
         resolve::{Resolved, Until},
         shares::Shares,
         sheet::Sheet,
+        verdict::openings::{FacesLook, Openings},
         watch::{self, Growth},
     },
 };
@@ -34,6 +35,7 @@ use std::time::{Duration, Instant};
 mod api;
 mod end;
 mod follow;
+mod judge;
 pub(in crate::solve) mod look;
 mod mesh_file;
 mod set_up;
@@ -82,6 +84,13 @@ struct Run<'a, const D: usize> {
     updates: f64,
     /// Bulk quantities of the flow at each check so far.
     looks: Vec<Bulk>,
+    /// Its open faces then.
+    faces: Vec<FacesLook>,
+    openings: Openings<D>,
+    /// The finest level of the mesh at the start.
+    finest: usize,
+    /// The earliest root step at which it can have settled, or be judged.
+    earliest: u64,
     /// Root step of the last checkpoint.
     saved: Option<u64>,
     sheet: Sheet,
@@ -91,6 +100,8 @@ struct Run<'a, const D: usize> {
     shares: Option<Shares>,
     began: Instant,
     begun_at: u64,
+    /// Wall time of outputs and checkpoints so far.
+    aside: Duration,
     set_up: SetUp,
     /// Time of the last checkpoint, and its duration.
     last_save: Instant,
@@ -192,9 +203,10 @@ impl<const D: usize> Run<'_, D> {
         if !(watched || of_energy || of_integrals) {
             return Ok(None);
         }
-        let means = match of_integrals {
-            true => self.add_integrals(flow)?,
-            false => flow.integrals(&[], &mut self.now)?,
+        let means = match (of_integrals, watched) {
+            (true, _) => self.add_integrals(flow)?,
+            (_, true) => flow.integrals(&self.open, &mut self.now)?,
+            _ => flow.integrals(&[], &mut self.now)?,
         };
         let bulk = Bulk::new(step, &means);
         if let Some(energy) = self.energy.as_mut().filter(|_| step.is_multiple_of(CHUNK)) {
@@ -204,6 +216,8 @@ impl<const D: usize> Run<'_, D> {
             return Ok(None);
         }
         self.looks.push(bulk);
+        let faces = self.openings.look(flow.mesh()?, &self.now, step);
+        self.faces.push(faces);
         Ok(self.watch())
     }
 
@@ -215,9 +229,15 @@ impl<const D: usize> Run<'_, D> {
         Ok(means)
     }
 
+    /// What grows without bound, unless the case asks not to look.
     fn watch(&self) -> Option<Growth> {
+        if self.resolved.case.run.watch == Some(false) {
+            return None;
+        }
         let [drag, lift, side, ..] = &self.history.total;
-        watch::bulk(&self.looks).or_else(|| watch::forces(&self.history.steps, [drag, lift, side]))
+        let convective = self.history.convective_time / self.history.time;
+        let of_forces = || watch::forces(&self.history.steps, [drag, lift, side], convective);
+        watch::bulk(&self.looks).or_else(of_forces)
     }
 
     /// The error for a diverged flow.
@@ -240,9 +260,10 @@ impl<const D: usize> Run<'_, D> {
         )
     }
 
-    /// Whether the run has settled; checked at sparse steps only.
+    /// Whether the run has settled; checked at sparse steps only, and not before what changes the flow could reach all of it.
     fn is_settled(&self, step: u64, change: f64) -> bool {
-        step.is_multiple_of(CHUNK.max(sparse(step, 32)))
+        step >= self.earliest
+            && step.is_multiple_of(CHUNK.max(sparse(step, 32)))
             && match &self.energy {
                 Some(energy) => energy.is_settled(change),
                 None => self.history.is_settled(change),
@@ -250,7 +271,7 @@ impl<const D: usize> Run<'_, D> {
     }
 
     fn write_fields(&mut self, flow: &dyn Flow<D>, moment: Moment) -> Result<(), Error> {
-        let step = flow.steps();
+        let (step, begin) = (flow.steps(), Instant::now());
         self.fields.sample(flow)?;
         if self.fields.is_due(step, moment) {
             let mesh = flow.mesh()?;
@@ -268,15 +289,18 @@ impl<const D: usize> Run<'_, D> {
                 }
             }
         }
+        self.aside += begin.elapsed();
         Ok(())
     }
 
+    /// Million cell updates a second, without the time of outputs and checkpoints.
     fn mlups(&self, steps: u64) -> f64 {
         let done = match self.adapted {
             Some(_) => self.updates,
             None => (steps - self.begun_at) as f64 * self.sheet.updates as f64,
         };
-        done / self.began.elapsed().as_secs_f64() / 1e6
+        let stepped = self.began.elapsed().saturating_sub(self.aside);
+        done / stepped.as_secs_f64().max(1e-9) / 1e6
     }
 
     fn progress(&self, steps: u64) -> String {
@@ -351,6 +375,7 @@ impl<const D: usize> Run<'_, D> {
         let header = Header {
             step: flow.steps(),
             looks: self.looks.clone(),
+            faces: self.faces.clone(),
             ..self.header.clone()
         };
         if let Some(averages) = self.fields.averages_mut() {
@@ -370,6 +395,7 @@ impl<const D: usize> Run<'_, D> {
         })?;
         self.saved = Some(header.step);
         (self.last_save, self.save_time) = (Instant::now(), begin.elapsed());
+        self.aside += self.save_time;
         Ok(())
     }
 }

@@ -16,7 +16,7 @@ use crate::{
         laws::Laws,
         resolve::{Resolved, Until},
         shares::{Costs, Shares},
-        verdict::Check,
+        verdict::Verdict,
     },
 };
 use cutlink_amr::dims;
@@ -143,7 +143,7 @@ impl Sheet {
             "updates_per_step": self.updates,
             "seconds": self.steps as f64 * self.weight as f64 / speed,
             "unstable": resolved.unstable.as_ref().map(ToString::to_string),
-            "forecast": laws.forecast().iter().map(Check::to_json).collect::<Vec<_>>(),
+            "forecast": Verdict::new(laws.forecast(), &resolved.case.run.accept).to_json(),
         })
     }
 
@@ -243,9 +243,8 @@ impl Sheet {
                 "running despite a stability limit (allow_unstable): {unstable}"
             );
         }
-        for check in laws.forecast() {
-            let _ = writeln!(text, "{check}");
-        }
+        let forecast = Verdict::new(laws.forecast(), &resolved.case.run.accept);
+        text += &forecast.text("forecast", true);
         for shares in shares {
             let _ = writeln!(text, "{}", shares.text(costs));
         }

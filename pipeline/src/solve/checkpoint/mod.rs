@@ -12,6 +12,7 @@ use crate::options::MeshOptions;
 use crate::output;
 use crate::solve::bulk::Bulk;
 use crate::solve::case::{Case, OutputTable, RunTable};
+use crate::solve::verdict::openings::FacesLook;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,6 +54,9 @@ pub struct Header {
     /// Bulk quantities of the flow at each check; checkpoints of earlier versions have none.
     #[serde(default)]
     pub(crate) looks: Vec<Bulk>,
+    /// Its open faces then.
+    #[serde(default)]
+    pub(crate) faces: Vec<FacesLook>,
 }
 
 /// The part of a resolved case that a resumed run cannot change: all except duration, folder, groups, field outputs, and
@@ -262,6 +266,7 @@ fn open(path: &Path) -> Result<(Header, Take<BufReader<File>>), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::solve::verdict::openings::FaceLook;
 
     fn header(step: u64) -> Header {
         Header {
@@ -272,7 +277,22 @@ mod tests {
             device: "cpu".into(),
             step,
             looks: looks(),
+            faces: faces(),
         }
+    }
+
+    fn faces() -> Vec<FacesLook> {
+        let face = |k: u64| FaceLook {
+            density: 1.0 / (k as f64).sqrt(),
+            mass: (k as f64).exp() * 1e-9,
+            asked: k.is_multiple_of(2).then(|| (k as f64).sin()),
+            back: 1.0 / 3.0,
+        };
+        let look = |k: u64| FacesLook {
+            step: 256 * k,
+            faces: vec![face(k), face(k + 1)],
+        };
+        (1..50).map(look).collect()
     }
 
     /// Numbers without a short decimal form.
@@ -320,10 +340,13 @@ mod tests {
     #[test]
     fn a_checkpoint_of_an_earlier_version_has_no_looks() {
         let mut text = serde_json::to_value(header(3)).expect("a header");
-        text.as_object_mut().expect("an object").remove("looks");
+        for key in ["looks", "faces"] {
+            text.as_object_mut().expect("an object").remove(key);
+        }
         let read: Header = serde_json::from_value(text).expect("a header");
         let want = Header {
             looks: Vec::new(),
+            faces: Vec::new(),
             ..header(3)
         };
         assert_eq!(read, want);
@@ -334,6 +357,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let few = Header {
             looks: Vec::new(),
+            faces: Vec::new(),
             ..header(1)
         };
         let path = write(folder.path(), &few, |out| {

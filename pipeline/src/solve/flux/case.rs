@@ -316,7 +316,7 @@ pub struct PlaceTable {
 }
 
 /// The duration of the run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(
     missing_docs,
@@ -325,6 +325,8 @@ pub struct PlaceTable {
 pub struct FluxRunTable {
     pub steps: Option<u64>,
     pub seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub accept: Vec<String>,
 }
 
 /// The outputs.

@@ -120,6 +120,11 @@ impl<const D: usize> FluxForces<D> {
         self.file.as_ref().map_or(Ok(()), Growing::sync)
     }
 
+    /// The share of the samples in which all forces are exactly 0.
+    pub(super) fn rest(&self) -> f64 {
+        self.history.rest()
+    }
+
     /// The last drag.
     pub(super) fn drag(&self) -> Option<f64> {
         self.history.last_drag()

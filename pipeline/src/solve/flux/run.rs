@@ -23,6 +23,7 @@ use crate::{
         lock::FolderLock,
         resolve::FOLDER,
         run::{RunOptions, RunPlan, RunSummary},
+        verdict::check_accepted,
     },
 };
 use cutlink_amr::{LinearKernels, linear::Leaves};
@@ -50,7 +51,8 @@ impl FluxCase {
     ///
     /// # Errors
     /// An invalid case, a flow that does not fit into memory, existing files, a full disk;
-    /// [`Diverged`](crate::ErrorKind::Diverged) and [`Stopped`](crate::ErrorKind::Stopped), which keep the files written so far.
+    /// [`Diverged`](crate::ErrorKind::Diverged) and [`Stopped`](crate::ErrorKind::Stopped), which keep the files written so far;
+    /// [`Untrusted`](crate::ErrorKind::Untrusted) after all files are written.
     pub fn run_with(
         &self,
         options: &RunOptions,
@@ -168,6 +170,7 @@ impl FluxCase {
             observer,
         } = begun;
         let named = |error: Error| error.within(&self.name());
+        check_accepted(&self.run.accept).map_err(named)?;
         for note in &setting.notes {
             observer.note(note);
         }
@@ -197,6 +200,7 @@ impl FluxCase {
             device: String::new(),
             step: 0,
             looks: Vec::new(),
+            faces: Vec::new(),
         };
         // From the first output on, a request to stop ends in a checkpoint.
         let _running = options.stop.running();

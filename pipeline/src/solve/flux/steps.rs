@@ -17,6 +17,7 @@ use crate::{
         lock::FolderLock,
         means::Statistics,
         run::{RunOptions, RunSummary},
+        verdict::{Verdict, rows},
     },
 };
 use cutlink_amr::LinearKernels;
@@ -253,6 +254,7 @@ where
         let folder = &self.resolved.folder;
         let forces = self.forces.as_ref();
         let forces = forces.map(|forces| forces.statistics(folder)).transpose()?;
+        let verdict = self.judge(forces.as_ref());
         let removed = elements - flow.elements_in_gas();
         let summary = json!({
             "schema": crate::JSON_SCHEMA,
@@ -283,13 +285,17 @@ where
             "density_error": error,
             "gdofs": self.rate(),
             "seconds": seconds,
+            "verdict": verdict.to_json(),
         });
         write(folder, "summary.json", &format!("{summary:#}\n"))?;
         let mut text = format!("{elements} elements at time {time:.6} s\n");
         if removed > 0 {
             let _ = writeln!(text, "{removed} of them are in bodies");
         }
-        text += &forces.as_ref().map(Statistics::table).unwrap_or_default();
+        text += &forces
+            .as_ref()
+            .map(|forces| forces.table(None, &[]))
+            .unwrap_or_default();
         if let Some(error) = error {
             let _ = writeln!(text, "L2 error of the density: {error:.4e}");
         }
@@ -311,7 +317,11 @@ where
             self.rate(),
             folder.display()
         );
+        text += &verdict.text("verdict", self.observer.wants_details());
         self.observer.summary(&text)?;
+        if let Some(error) = verdict.error(folder, &summary) {
+            return Err(error);
+        }
         Ok(RunSummary {
             folder: folder.clone(),
             steps,
@@ -319,6 +329,22 @@ where
             settled: None,
             json: summary,
         })
+    }
+}
+
+impl<const D: usize> FluxRun<'_, D> {
+    /// The checks that apply to a compressible flow: of its forces.
+    fn judge(&self, statistics: Option<&Statistics<'_, D>>) -> Verdict {
+        let mut checks = Vec::new();
+        if let (Some(of), Some(forces)) = (statistics, &self.forces) {
+            let rest = forces.rest();
+            checks.push(rows::movement(rest, "the force on the body"));
+            checks.extend(of.growth().map(rows::growth));
+            checks.extend(of.swing().map(rows::swing));
+            let change = of.change();
+            checks.extend(change.map(|(change, why)| rows::stationarity(change, why)));
+        }
+        Verdict::new(checks, &self.resolved.case.run.accept)
     }
 }
 

@@ -123,7 +123,8 @@ impl Laws {
         let reference = self.physics.velocity;
         let mut least = (LATTICE_VELOCITY, Bound::Base);
         let mut bound = |value: f64, what: Bound| {
-            if value < least.0 {
+            // A speed that is not finite is refused elsewhere.
+            if value > 0.0 && value < least.0 {
                 least = (value, what);
             }
         };

@@ -376,11 +376,10 @@ impl Laws {
             Precision::F32 => [1e-5, 1e-6],
             Precision::F64 => [1e-14, 1e-15],
         };
-        // Smaller is worse: the check is of the reciprocal.
         Some(Check {
             name: "precision",
-            value: bars[1] / share,
-            bars: [bars[1] / bars[0], 1.0],
+            value: share,
+            bars,
             what: format!(
                 "a step changes the flow by {share:.1e} of itself, where {} keeps {:.0e}",
                 self.precision, bars[0]

@@ -65,6 +65,12 @@ pub struct Coefficient {
 }
 
 impl RunSummary {
+    /// The verdict on the result, `ok` or `doubtful` (`docs/verdict.md`): a result that is *wrong* is the error
+    /// [`Untrusted`](crate::ErrorKind::Untrusted).
+    pub fn verdict(&self) -> Option<&str> {
+        self.json["verdict"]["grade"].as_str()
+    }
+
     /// A force or moment coefficient (`C_D`, `C_L`, `C_S`, `C_Mx`, `C_My`, `C_Mz`) of a patch or group; `all` is the
     /// sum over all patches.
     pub fn coefficient(&self, part: &str, name: &str) -> Option<Coefficient> {

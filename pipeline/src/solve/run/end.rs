@@ -1,17 +1,14 @@
 //! The end of a run: the final outputs, `summary.json` and the printed summary.
 
-use super::{Run, RunSummary};
+use super::{Run, RunSummary, judge::End};
 use crate::{
     error::{Error, ErrorKind},
     fields::{Body, Moment},
     output,
     solve::{bulk::Bulk, means::Statistics, parts::Parts, resolve::Until, watch::Growth},
 };
-use cutlink_solver::Flow;
+use cutlink_solver::{Flow, Motion, PatchCondition};
 use serde_json::json;
-
-/// Mach number and pressure variation (over ρ c²) above which compressibility is reported as high.
-const COMPRESSIBLE: [f64; 2] = [0.3, 0.05];
 
 impl<const D: usize> Run<'_, D> {
     /// Pressure and friction forces of a body whose momentum exchange is known at this root step.
@@ -30,7 +27,22 @@ impl<const D: usize> Run<'_, D> {
         Ok(Some(parts))
     }
 
-    /// Writes the final outputs; an error if something in the flow grows without bound.
+    /// The torque coefficients to show: those about the axes of patches that turn.
+    fn torques(&self) -> Vec<usize> {
+        let turns = |axis: &usize| {
+            let about = |patch: &PatchCondition<D>| match patch {
+                PatchCondition::Wall {
+                    motion: Motion::Rotation { omega, .. },
+                    ..
+                } => omega[*axis] != 0.0,
+                _ => false,
+            };
+            self.resolved.params.patches.iter().any(about)
+        };
+        (0..3).filter(turns).map(|axis| 3 + axis).collect()
+    }
+
+    /// Writes the final outputs; an error if something in the flow grows without bound, or the verdict is *wrong*.
     pub(super) fn finish(
         &mut self,
         flow: &dyn Flow<D>,
@@ -52,8 +64,24 @@ impl<const D: usize> Run<'_, D> {
         let bulk = Bulk::new(step, &means);
         let last = self.last.as_ref();
         let integrals = self.integrals.sample(mesh, &means, &self.now, last);
+        let faces = self.openings.look(mesh, &self.now, step);
+        let late = self.integrals.late(step, &integrals);
+        let imbalance = self.integrals.imbalance(&late);
+        let through = self.integrals.through_patches(&late);
         let parts = self.parts(flow)?;
-        let statistics = Statistics::new(&self.history);
+        let mut statistics = Statistics::new(&self.history);
+        let end = End {
+            step,
+            bulk,
+            faces,
+            imbalance,
+            through,
+            parts: parts.as_ref(),
+        };
+        let verdict = self.judge(&end, &statistics);
+        if verdict.is_wrong("sound") {
+            statistics.is_locked();
+        }
         let folder = &self.resolved.folder;
         if let Some(plot) = statistics.plot() {
             let path = folder.join("forces.png");
@@ -81,6 +109,7 @@ impl<const D: usize> Run<'_, D> {
             "integrals": self.integrals.summary(&integrals),
             "mlups": self.mlups(flow.steps()),
             "seconds": seconds,
+            "output_seconds": self.aside.as_secs_f64(),
             "set_up": self.set_up,
             "bytes": { "flow": self.sheet.flow, "output": self.sheet.output },
             "ranks": self.shares.as_ref().map(|s| s.to_json(None)),
@@ -90,6 +119,7 @@ impl<const D: usize> Run<'_, D> {
             "stationary": statistics.stationary(),
             "strouhal": statistics.strouhal(),
             "adapt": self.adapted.as_ref().map(|(looks, _)| looks.summary(seconds)),
+            "verdict": verdict.to_json(),
         });
         self.write("summary.json", &format!("{summary:#}\n"))?;
         if let Until::Settled { most, .. } = self.resolved.until
@@ -104,21 +134,26 @@ impl<const D: usize> Run<'_, D> {
                 ErrorKind::Diverged,
                 format!("the flow diverged at root step {}: {growth}", flow.steps()),
             )
-            .hint(self.advice()));
+            .hint(growth.advice().unwrap_or_else(|| self.advice())));
         }
+        let all = self.observer.wants_details();
         self.observer.summary(&format!(
-            "{}{}{}{}{}{:.1} MLUPS; written to {}\n",
-            statistics.table(),
-            parts.as_ref().map(Parts::text).unwrap_or_default(),
-            self.integrals.text(&integrals),
-            compressibility(&bulk),
+            "{}{}largest Mach number {:.3}, pressure variation {:.2e} of rho c^2\n{}{:.1} MLUPS without outputs; written to {}\n{}",
+            statistics.table(parts.as_ref(), &self.torques()),
+            self.integrals.text(&integrals, all),
+            bulk.mach(),
+            bulk.compression(),
             self.adapted
                 .as_ref()
                 .map(|(looks, _)| looks.text(seconds))
                 .unwrap_or_default(),
             self.mlups(flow.steps()),
-            folder.display()
+            folder.display(),
+            verdict.text("verdict", all),
         ))?;
+        if let Some(error) = verdict.error(folder, &summary) {
+            return Err(error);
+        }
         Ok(RunSummary {
             folder: folder.clone(),
             steps: flow.steps(),
@@ -127,15 +162,4 @@ impl<const D: usize> Run<'_, D> {
             json: summary,
         })
     }
-}
-
-/// The compressibility of the flow, with a remedy if it was high.
-fn compressibility(bulk: &Bulk) -> String {
-    let (mach, pressure) = (bulk.mach(), bulk.compression());
-    let way = if mach > COMPRESSIBLE[0] || pressure > COMPRESSIBLE[1] {
-        ": high for an incompressible flow; reduce lattice_velocity"
-    } else {
-        ""
-    };
-    format!("largest Mach number {mach:.3}, pressure variation {pressure:.2e} of rho c^2{way}\n")
 }

@@ -23,6 +23,7 @@ use crate::{
         shares::{Costs, Shares, processes},
         sheet::{self, Sheet},
         turbulence,
+        verdict::{check_accepted, openings::Openings, patience},
     },
 };
 use cutlink_device::{LinkChoice, Memory, Selected, select};
@@ -56,7 +57,7 @@ impl Case {
     /// # Errors
     /// An invalid or unstable case, a mesh or flow that does not fit into memory, existing files, a full disk;
     /// [`Diverged`](crate::ErrorKind::Diverged) and [`Stopped`](crate::ErrorKind::Stopped), both of which keep the files
-    /// written so far.
+    /// written so far; [`Untrusted`](crate::ErrorKind::Untrusted) after all files are written.
     pub fn run_with(
         &self,
         options: &RunOptions,
@@ -341,6 +342,7 @@ where
     let (options, mesh) = (inputs.options, inputs.mesh);
     let name = case.name();
     let (mut set_up, planning) = (inputs.set_up, Instant::now());
+    check_accepted(&case.run.accept).map_err(|error| error.within(&name))?;
     let resolved = resolve(case, &inputs)?;
     let mut plan = Plan::new(mesh, resolved.params.clone())?;
     let laws = Laws::of(&resolved, mesh);
@@ -389,8 +391,9 @@ where
     for note in notes::of(&plan).iter().chain(&resolved.notes) {
         observer.note(note);
     }
-    for note in laws.notes() {
-        observer.note(&note);
+    // Where the summary is shown, its table has them.
+    for note in laws.notes().iter().filter(|_| planned.is_none()) {
+        observer.note(note);
     }
     if let Some(planned) = planned.filter(|_| inputs.only_plan) {
         return Ok(Ended::Planned(planned));
@@ -417,6 +420,7 @@ where
         device: kind_of(&inputs.device),
         step: 0,
         looks: Vec::new(),
+        faces: Vec::new(),
     };
     let initial = resolved.case.initial.as_ref();
     let from = initial.and_then(|table| table.from.as_deref());
@@ -470,6 +474,7 @@ where
         fields = fields.with_body(Body::new(flow.mesh()?, surface, &resolved.params));
     }
     let open = begun.integrals.blocks(flow.mesh()?);
+    let (openings, earliest) = (Openings::new(&resolved), patience::earliest(&resolved));
     let mut run = Run {
         options,
         observer,
@@ -489,7 +494,11 @@ where
         adapted: None,
         each: flow.updates(),
         updates: 0.0,
+        openings,
+        finest: mesh.forest.levels.len() - 1,
+        earliest,
         looks: begun.looks,
+        faces: begun.faces,
         saved: options.resume.then(|| flow.steps()),
         sheet,
         laws,
@@ -497,6 +506,7 @@ where
         shares,
         began: Instant::now(),
         begun_at: flow.steps(),
+        aside: Duration::ZERO,
         set_up,
         last_save: Instant::now(),
         save_time: Duration::ZERO,

@@ -1,0 +1,203 @@
+//! The verdict on a run that has ended: what was measured, row by row.
+
+use super::Run;
+use crate::solve::{
+    bulk::Bulk,
+    laws::Measured,
+    means::Statistics,
+    parts::Parts,
+    verdict::{
+        Check, Verdict,
+        openings::FacesLook,
+        rows::{self, Mode, OfOpenings},
+    },
+};
+use cutlink_solver::{FaceCondition, Params, PatchCondition, Place, WallScheme};
+
+/// The end of a run, as the verdict sees it.
+pub(super) struct End<'a, const D: usize> {
+    pub(super) step: u64,
+    pub(super) bulk: Bulk,
+    pub(super) faces: FacesLook,
+    /// Mass imbalance, the mean of the last quarter.
+    pub(super) imbalance: Option<f64>,
+    /// Mass that leaves through open patches then, per second.
+    pub(super) through: Vec<(String, f64)>,
+    pub(super) parts: Option<&'a Parts<D>>,
+}
+
+impl<const D: usize> Run<'_, D> {
+    /// All checks of a run that has ended.
+    pub(super) fn judge(&self, end: &End<'_, D>, statistics: &Statistics<'_, D>) -> Verdict {
+        let resolved = &self.resolved;
+        let (params, velocity) = (&resolved.params, resolved.physics.lattice_velocity);
+        let mut looks = self.looks.clone();
+        looks.push(end.bulk);
+        let mut checks = self.of_laws(end, &looks);
+        // A box without openings and bodies shows what it was given from the start; in others the start is left out of means.
+        let waits = params.forces || !self.openings.all.is_empty();
+        let from = if waits { end.step / 2 } else { 0 };
+        checks.extend(rows::mach(&looks, from, velocity));
+        checks.extend(self.movement(end));
+        if waits {
+            checks.push(rows::duration(end.step, self.earliest));
+        }
+        if waits && end.step >= self.earliest {
+            checks.extend(self.of_openings(end, &looks));
+            checks.extend(end.imbalance.map(rows::imbalance));
+            let difference = end.parts.and_then(Parts::difference);
+            checks.extend(difference.map(|value| self.exchange(value)));
+            checks.extend(statistics.growth().map(rows::growth));
+            checks.extend(statistics.swing().map(rows::swing));
+        }
+        let mode = statistics.line().and_then(|line| self.mode(line));
+        checks.extend(mode.map(|mode| mode.check()));
+        let change = statistics.change();
+        checks.extend(change.map(|(change, why)| rows::stationarity(change, why)));
+        Verdict::new(checks, &resolved.case.run.accept)
+    }
+
+    /// The laws of the error, with the pressure variation of the last quarter.
+    fn of_laws(&self, end: &End<'_, D>, looks: &[Bulk]) -> Vec<Check> {
+        // Until then the pressure is that of the start.
+        if end.step < self.earliest {
+            return self.laws.forecast();
+        }
+        let late = looks.iter().filter(|look| 4 * look.step >= 3 * end.step);
+        let (sum, count) = late.fold((0.0, 0), |(sum, n), look| (sum + look.compression(), n + 1));
+        self.laws.after(&Measured {
+            compression: sum / f64::from(count.max(1)),
+            steps: end.step,
+        })
+    }
+
+    fn exchange(&self, value: f64) -> Check {
+        let params = &self.resolved.params;
+        let relaxation = 3.0 * params.viscosity * f64::from(1u32 << self.finest.min(31));
+        let is_quadratic = |patch: &PatchCondition<D>| {
+            matches!(
+                patch,
+                PatchCondition::Wall {
+                    scheme: WallScheme::Quadratic,
+                    ..
+                }
+            )
+        };
+        rows::exchange(value, relaxation, params.patches.iter().any(is_quadratic))
+    }
+
+    /// Whether anything has moved, in a flow that is driven.
+    fn movement(&self, end: &End<'_, D>) -> Option<Check> {
+        if !self.is_driven() {
+            return None;
+        }
+        match self.history.steps.is_empty() {
+            true => {
+                let rests = end.bulk.energy == 0.0;
+                Some(rows::movement(
+                    f64::from(u8::from(rests)),
+                    "the velocity of all fluid",
+                ))
+            }
+            false => Some(rows::movement(self.history.rest(), "the force on the body")),
+        }
+    }
+
+    /// Whether something makes the fluid move.
+    fn is_driven(&self) -> bool {
+        let Params {
+            acceleration,
+            faces,
+            patches,
+            variations,
+            ..
+        } = &self.resolved.params;
+        let of_face = |face: &FaceCondition<D>| match face {
+            FaceCondition::Pressure(density) => *density != 1.0,
+            FaceCondition::FarField { velocity, .. } => *velocity != [0.0; D],
+            face => face.moves(),
+        };
+        let of_patch = |patch: &PatchCondition<D>| match patch {
+            PatchCondition::Pressure(density) => *density != 1.0,
+            patch => patch.moves(),
+        };
+        *acceleration != [0.0; D]
+            || !variations.is_empty()
+            || faces.iter().flatten().any(of_face)
+            || patches.iter().any(of_patch)
+    }
+
+    fn of_openings(&self, end: &End<'_, D>, looks: &[Bulk]) -> Vec<Check> {
+        let mut faces = self.faces.clone();
+        faces.push(end.faces.clone());
+        let late = looks
+            .iter()
+            .filter(|look| look.step as f64 >= 0.75 * end.step as f64);
+        let compression = late.map(Bulk::compression).max_by(f64::total_cmp);
+        let held = self.held(end.step).unwrap_or_default();
+        let least = held.iter().copied().min_by(f64::total_cmp);
+        let most = held.iter().copied().max_by(f64::total_cmp);
+        let density = end.bulk.density;
+        let off = least.zip(most);
+        let of = OfOpenings {
+            openings: &self.openings.all,
+            looks: &faces,
+            compression: compression.unwrap_or(0.0),
+            velocity: self.resolved.physics.lattice_velocity,
+            patches: self.by_mass(end),
+            density: off.map(|(least, most)| (least - density).max(density - most).max(0.0)),
+        };
+        of.rows()
+    }
+
+    /// Patches with a mass flow: what passes in the last quarter over that, minus 1.
+    fn by_mass<'b>(&self, end: &'b End<'_, D>) -> Vec<(&'b str, f64)> {
+        let of = |(name, flow): &'b (String, f64)| {
+            let patch = self.resolved.case.patches.get(name)?;
+            let asked = patch.mass_flow.filter(|asked| *asked != 0.0)?;
+            Some((name.as_str(), -flow / asked - 1.0))
+        };
+        end.through.iter().filter_map(of).collect()
+    }
+
+    /// The densities that faces and patches hold in a root step; none if one of them is not the same everywhere.
+    fn held(&self, step: u64) -> Option<Vec<f64>> {
+        let params = &self.resolved.params;
+        let faces = self.openings.all.iter().filter(|face| !face.is_inlet());
+        let of_faces = faces.map(|face| face.draws_to(step));
+        let varies = |patch: usize| {
+            let at = Place::Patch(patch);
+            params.variations.iter().any(|v| v.place == at)
+        };
+        let patches = params.patches.iter().enumerate();
+        let of_patches = patches.filter_map(|(n, patch)| match patch {
+            PatchCondition::Pressure(density) => Some(Some(*density).filter(|_| !varies(n))),
+            PatchCondition::Wall { .. } => None,
+        });
+        of_faces.chain(of_patches).collect()
+    }
+
+    /// The mode of sound between sides that reflect it, across the axis of the lift, nearest to a line of the lift.
+    fn mode(&self, line: f64) -> Option<Mode> {
+        let (resolved, lift) = (&self.resolved, self.resolved.axes[1]);
+        let params = &resolved.params;
+        let reflects = |axis: usize| {
+            let faces = &params.faces[axis];
+            let damped = params.sponges.iter().any(|sponge| sponge.axis == axis);
+            let hard = |face: &FaceCondition<D>| {
+                matches!(face, FaceCondition::FreeSlip | FaceCondition::Velocity(_))
+            };
+            !damped && faces.iter().all(hard)
+        };
+        let length = resolved.physics.length / resolved.units.length;
+        let cells = resolved.initial.frame().root_cells;
+        let first = |axis: usize| {
+            let height = f64::from(cells[axis]);
+            let sound = 1.0 / 3f64.sqrt();
+            sound / (2.0 * height) * length / resolved.physics.lattice_velocity
+        };
+        let across = (0..D).filter(|&axis| lift[axis].abs() > 0.7 && reflects(axis));
+        let modes: Vec<(usize, f64)> = across.map(|axis| (axis, first(axis))).collect();
+        Mode::nearest(line, &modes)
+    }
+}
