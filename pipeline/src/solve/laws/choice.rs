@@ -97,7 +97,10 @@ impl Laws {
         let is_curved = self.body.is_some();
         if let Collision::Trt { .. } = collision {
             let straight = !is_curved && self.drive == Drive::Force;
-            let most = TRT_RANGE[usize::from(straight)];
+            let most = match self.is_unsteady {
+                true => CURVED,
+                false => TRT_RANGE[usize::from(straight)],
+            };
             let grows = matches!(wall, WallScheme::Linear | WallScheme::Quadratic);
             return match self.body.filter(|_| grows) {
                 Some([body, _]) => most.min(0.01 * body / 0.26),

@@ -9,11 +9,13 @@
 //! | curved walls | 12 (Λ - 3/16) / g²; TRT with `linear` or `quadratic` 0.26 h / D | measured, arrays of spheres and cylinders |
 //! | compressibility | a share of δ = 3 Δp / (ρ c²) | measured |
 //! | TRT in 3D between walls | 0.1 (u Δx / ν / 17)² | measured, square ducts |
+//! | changes in time | 0.03 (16 h / N)² of their rates | measured, decaying vortices |
+//! | short waves | 1.9 / λ², λ the cells along one | measured, decaying vortices |
 //! | rounding | none above 8 ν Δt / d_h² = 1e-6 in f32, 3e-3 in f16 | measured |
 //!
 //! Λ is h² of BGK, h / 2 of regularized collision and KBC, whose odd moments relax at a rate of 1, 3 h / 4 of cumulants, and a
 //! constant of TRT. [`choice`] turns the laws round: the time step and the collision that keep each below a per cent.
-//! Decision 045 has the measurements.
+//! Decision 049 has the measurements.
 
 mod choice;
 mod geometry;
@@ -75,6 +77,8 @@ pub(crate) struct Laws {
     finest: f64,
     /// Cells across the narrowest passage, of flows along walls.
     passage: Option<f64>,
+    /// Cells along the shortest edge of a box without walls.
+    edge: Option<f64>,
     /// Distance of walls over which a force or a moving wall drives a parallel flow.
     width: Option<f64>,
     /// Cells across a body, and across the gap beside it.
@@ -103,6 +107,8 @@ pub(crate) struct Measured {
     pub(crate) compression: f64,
     /// Root steps done.
     pub(crate) steps: u64,
+    /// 2 π √(mean u² / mean ω²) in root cells, in a flow without walls and openings.
+    pub(crate) wavelength: Option<f64>,
 }
 
 impl Laws {
@@ -169,6 +175,12 @@ impl Laws {
             root: dx,
             finest,
             passage: passage.map(|n| n * cells),
+            edge: of
+                .edges
+                .iter()
+                .copied()
+                .min_by(f64::total_cmp)
+                .filter(|_| surface == 0.0),
             width: width.map(|n| n * dx),
             body,
             hydraulic,
@@ -340,6 +352,49 @@ impl Laws {
         }
     }
 
+    /// What relaxation lags behind a flow that changes in time, with so many cells across or along a wave.
+    fn lag(&self, cells: Option<f64>) -> Option<Check> {
+        let cells = cells.or(self.passage).or(self.edge)?;
+        if !self.is_unsteady {
+            return None;
+        }
+        let h = self.relaxation();
+        let value = 0.03 * (16.0 * h / cells).powi(2);
+        Some(Check {
+            name: "time step",
+            value,
+            bars: BARS,
+            what: format!(
+                "tau - 1/2 is {} where {} cells resolve a flow that changes in time, hence an error of its rates of about {}",
+                two_digits(h),
+                two_digits(cells),
+                percent(value)
+            ),
+            remedy: (value > BARS[0]).then(|| {
+                let lower = self.physics.lattice_velocity * (0.7 * BARS[0] / value).sqrt();
+                format!("lattice_velocity = {}", two_digits(lower))
+            }),
+        })
+    }
+
+    /// The error of decay by the cells along the mean wave.
+    fn resolution(&self, wavelength: Option<f64>) -> Option<Check> {
+        let cells = wavelength.filter(|_| self.drive == Drive::Nothing)?;
+        let value = 1.9 / (cells * cells);
+        Some(Check {
+            name: "resolution",
+            value,
+            bars: [BARS[0], f64::INFINITY],
+            what: format!(
+                "{} cells along a mean wave, hence an error of its decay of about {}",
+                two_digits(cells),
+                percent(value)
+            ),
+            remedy: (value > BARS[0])
+                .then(|| "more cells, or les for what they do not resolve".into()),
+        })
+    }
+
     /// TRT between walls in 3D.
     fn between_walls(&self) -> Option<Check> {
         let is_trt = matches!(self.collision, Collision::Trt { .. });
@@ -399,6 +454,7 @@ impl Laws {
             checks.push(self.compressibility(delta, "expected"));
         }
         checks.extend(self.walls(self.steps));
+        checks.extend(self.lag(None));
         checks.extend(self.between_walls());
         checks.extend(self.precision());
         checks
@@ -447,6 +503,8 @@ impl Laws {
     pub(crate) fn after(&self, measured: &Measured) -> Vec<Check> {
         let mut checks = vec![self.compressibility(measured.compression, "a")];
         checks.extend(self.walls(measured.steps as f64));
+        checks.extend(self.lag(measured.wavelength));
+        checks.extend(self.resolution(measured.wavelength));
         checks.extend(self.between_walls());
         checks.extend(self.precision());
         checks

@@ -7,7 +7,7 @@ use crate::{
     output,
     solve::{bulk::Bulk, means::Statistics, parts::Parts, resolve::Until, watch::Growth},
 };
-use cutlink_solver::{Flow, Motion, PatchCondition};
+use cutlink_solver::{Flow, Les, Motion, PatchCondition};
 use serde_json::json;
 
 impl<const D: usize> Run<'_, D> {
@@ -70,10 +70,14 @@ impl<const D: usize> Run<'_, D> {
         let through = self.integrals.through_patches(&late);
         let parts = self.parts(flow)?;
         let mut statistics = Statistics::new(&self.history);
+        let square = means.enstrophy / means.kinetic_energy;
+        let is_resolved =
+            self.resolved.params.les == Les::None && square.is_finite() && square > 0.0;
         let end = End {
             step,
             bulk,
             faces,
+            wavelength: is_resolved.then(|| std::f64::consts::TAU / square.sqrt()),
             imbalance,
             through,
             parts: parts.as_ref(),

@@ -19,6 +19,8 @@ pub(super) struct End<'a, const D: usize> {
     pub(super) step: u64,
     pub(super) bulk: Bulk,
     pub(super) faces: FacesLook,
+    /// 2 π √(mean u² / mean ω²) in root cells; none for a fluid at rest, or with eddy viscosity.
+    pub(super) wavelength: Option<f64>,
     /// Mass imbalance, the mean of the last quarter.
     pub(super) imbalance: Option<f64>,
     /// Mass that leaves through open patches then, per second.
@@ -54,7 +56,24 @@ impl<const D: usize> Run<'_, D> {
         checks.extend(mode.map(|mode| mode.check()));
         let change = statistics.change();
         checks.extend(change.map(|(change, why)| rows::stationarity(change, why)));
+        checks.extend(self.of_energy(&looks));
         Verdict::new(checks, &resolved.case.run.accept)
+    }
+
+    /// Without forces, whether a flow that becomes steady still changes: its kinetic energy over the last quarter.
+    fn of_energy(&self, looks: &[Bulk]) -> Option<Check> {
+        let resolved = &self.resolved;
+        if resolved.params.forces || resolved.is_unsteady || !self.is_driven() {
+            return None;
+        }
+        let end = looks.last().filter(|look| look.energy > 0.0)?;
+        let before = looks
+            .iter()
+            .rev()
+            .find(|look| 4 * look.step <= 3 * end.step)?;
+        let change = (end.energy - before.energy).abs() / end.energy;
+        let why = "the kinetic energy changes over the last quarter of the run";
+        Some(rows::stationarity(change, &[why.to_owned()]))
     }
 
     /// The laws of the error, with the pressure variation of the last quarter.
@@ -68,6 +87,7 @@ impl<const D: usize> Run<'_, D> {
         self.laws.after(&Measured {
             compression: sum / f64::from(count.max(1)),
             steps: end.step,
+            wavelength: end.wavelength,
         })
     }
 

@@ -16,8 +16,10 @@ use std::{
 };
 
 /// The names of all checks.
-const NAMES: [&str; 19] = [
+const NAMES: [&str; 21] = [
     "walls",
+    "time step",
+    "resolution",
     "trt in 3D",
     "precision",
     "compressibility",

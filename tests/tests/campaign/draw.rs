@@ -1,0 +1,358 @@
+//! A case, and how to read its answer.
+
+use crate::{answers, random::Random};
+use std::{f64::consts::PI, fmt::Write as _};
+
+/// What is compared with the exact value.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Read {
+    /// The mean velocity along x of all probes at the last time.
+    Mean,
+    /// -dp/dx between two columns of probes this far apart.
+    Gradient(f64),
+    /// The largest velocity along x of the first probe, of all times.
+    Largest,
+    /// The rate of decay of the kinetic energy, of which this is that of a mean flow.
+    Decay(f64),
+}
+
+/// A flow with a known answer.
+#[derive(Debug, Clone)]
+pub(crate) struct Drawn {
+    pub(crate) kind: &'static str,
+    pub(crate) name: String,
+    pub(crate) case: String,
+    pub(crate) dimensions: usize,
+    pub(crate) read: Read,
+    pub(crate) exact: f64,
+    /// Cells times root steps, roughly.
+    pub(crate) work: f64,
+}
+
+/// Numerics that a user may give.
+struct Numerics {
+    lattice_velocity: Option<f64>,
+    text: String,
+}
+
+impl Numerics {
+    fn draw(random: &mut Random, dimensions: usize, has_body: bool) -> Self {
+        let mut text = String::new();
+        if random.chance(0.5) {
+            let two = ["regularized", "trt", "bgk", "kbc"];
+            let three = ["regularized", "trt", "bgk", "cumulant"];
+            let collision = random.of(if dimensions == 2 { &two } else { &three });
+            let _ = writeln!(text, "collision = \"{collision}\"");
+        }
+        if has_body && random.chance(0.5) {
+            let wall = random.of(&["linear", "local", "bounce-back", "quadratic"]);
+            let _ = writeln!(text, "wall = \"{wall}\"");
+        }
+        if random.chance(0.3) {
+            let precision = random.of(&["f64", "f32", "f16"]);
+            let _ = writeln!(text, "precision = \"{precision}\"");
+        }
+        let lattice_velocity = random.chance(0.5).then(|| random.power(-3.5, -1.0));
+        Self {
+            lattice_velocity,
+            text,
+        }
+    }
+
+    /// The tables `[physics]` and `[numerics]` at a Reynolds number of height or edge 1.
+    fn tables(&self, re: f64, more: &str) -> String {
+        let velocity = self
+            .lattice_velocity
+            .map_or(String::new(), |u| format!("lattice_velocity = {u:.3e}\n"));
+        format!(
+            "[physics]\nvelocity = 1\nlength = 1\nre = {re:e}\n{velocity}{more}[numerics]\n{}",
+            self.text
+        )
+    }
+
+    /// Root steps of a time with `n` cells: of a chosen time step at most about so many.
+    fn steps(&self, time: f64, n: f64, re: f64, variation: f64) -> f64 {
+        let chosen = 0.05f64
+            .min((0.005 / 3.0 / variation.max(1e-9)).sqrt())
+            .min(0.125 * re / n);
+        time * n / self.lattice_velocity.unwrap_or(chosen)
+    }
+}
+
+const PERIODIC: &str = "\"x-\" = \"periodic\"\n\"x+\" = \"periodic\"\n";
+const WALLS: &str = "\"y-\" = \"no-slip\"\n\"y+\" = \"no-slip\"\n";
+
+/// Middles of cells along an edge.
+fn middles(n: u32, edge: f64) -> impl Iterator<Item = f64> + Clone {
+    (0..n).map(move |i| edge * (f64::from(i) + 0.5) / f64::from(n))
+}
+
+fn probes(points: impl Iterator<Item = Vec<f64>>, every: &str) -> String {
+    let points: Vec<String> = points.map(|point| format!("{point:?}")).collect();
+    format!(
+        "[output]\ncheckpoint_at_end = false\n[[output.write]]\nkind = \"probes\"\n{every}\npoints = [{}]\n",
+        points.join(",")
+    )
+}
+
+/// A channel that a force drives, with the numerics of the program.
+pub(crate) fn plain_channel(n: u32, re: f64) -> Drawn {
+    let plain = Numerics {
+        lattice_velocity: None,
+        text: String::new(),
+    };
+    channel(&plain, n, re)
+}
+
+fn channel(numerics: &Numerics, n: u32, re: f64) -> Drawn {
+    let (width, time) = (4.0 / f64::from(n), 1.2 * re);
+    let force = format!("acceleration = [{:e}, 0]\n", 12.0 / re);
+    let points = middles(n, 1.0).map(|y| vec![0.5 * width, y]);
+    Drawn {
+        kind: "channel, force",
+        name: format!("channel, force, N {n}, Re {re:.3}"),
+        case: format!(
+            "[domain]\nbox = [0, 0, {width}, 1]\nroot = \"4x{n}\"\n{}[boundary]\n{PERIODIC}{WALLS}[run]\nseconds = {time:e}\n{}",
+            numerics.tables(re, &force),
+            probes(points, &format!("every_seconds = {time:e}"))
+        ),
+        dimensions: 2,
+        read: Read::Mean,
+        // The mean of the parabola at the middles of cells.
+        exact: 1.0 + 0.5 / f64::from(n * n),
+        work: 4.0 * f64::from(n) * numerics.steps(time, f64::from(n), re, 0.0),
+    }
+}
+
+fn couette(numerics: &Numerics, n: u32, re: f64) -> Drawn {
+    let width = 4.0 / f64::from(n);
+    let time = 1.2 * re;
+    let points = middles(n, 1.0).map(|y| vec![0.5 * width, y]);
+    Drawn {
+        kind: "Couette",
+        name: format!("Couette, N {n}, Re {re:.3}"),
+        case: format!(
+            "[domain]\nbox = [0, 0, {width}, 1]\nroot = \"4x{n}\"\n{}[boundary]\n{PERIODIC}\"y-\" = \"no-slip\"\n\
+             \"y+\" = {{ type = \"velocity\", velocity = [1, 0] }}\n[run]\nseconds = {time:e}\n{}",
+            numerics.tables(re, ""),
+            probes(points, &format!("every_seconds = {time:e}"))
+        ),
+        dimensions: 2,
+        read: Read::Mean,
+        exact: 0.5,
+        work: 4.0 * f64::from(n) * numerics.steps(time, f64::from(n), re, 0.0),
+    }
+}
+
+fn pulsating(numerics: &Numerics, n: u32, re: f64) -> Drawn {
+    // Four periods: the start decays as exp(-π² t / Re), and the second half is read.
+    let period = 0.5 * re;
+    let (omega, time) = (2.0 * PI / period, 4.0 * period);
+    let width = 4.0 / f64::from(n);
+    let y = 0.5 - 0.5 / f64::from(n);
+    let amplitude = omega / answers::womersley(omega, 1.0 / re, y);
+    let force = format!("acceleration = [\"{amplitude:e}*cos({omega:e}*t)\", 0]\n");
+    let every = format!("every_seconds = {:e}", period / 64.0);
+    Drawn {
+        kind: "channel, pulsating",
+        name: format!("channel, pulsating, N {n}, Re {re:.3}"),
+        case: format!(
+            "[domain]\nbox = [0, 0, {width}, 1]\nroot = \"4x{n}\"\n{}[boundary]\n{PERIODIC}{WALLS}[run]\nseconds = {time:e}\n{}",
+            numerics.tables(re, &force),
+            probes(std::iter::once(vec![0.5 * width, y]), &every)
+        ),
+        dimensions: 2,
+        read: Read::Largest,
+        exact: 1.0,
+        work: 4.0 * f64::from(n) * numerics.steps(time, f64::from(n), re, 0.0),
+    }
+}
+
+fn duct(numerics: &Numerics, n: u32, re: f64, times: u32) -> Drawn {
+    let (width, depth, time) = (4.0 / f64::from(n), f64::from(times), re);
+    let force = 1.0 / re / answers::duct(1.0, depth);
+    let points = middles(n, 1.0)
+        .flat_map(|y| middles(n * times, depth).map(move |z| vec![0.5 * width, y, z]));
+    Drawn {
+        kind: "duct, force",
+        name: format!("duct 1:{times}, force, N {n}, Re {re:.3}"),
+        case: format!(
+            "[domain]\nbox = [0, 0, 0, {width}, 1, {depth}]\nroot = \"4x{n}x{}\"\n{}[boundary]\n{PERIODIC}{WALLS}\
+             \"z-\" = \"no-slip\"\n\"z+\" = \"no-slip\"\n[run]\nseconds = {time:e}\n{}",
+            n * times,
+            numerics.tables(re, &format!("acceleration = [{force:e}, 0, 0]\n")),
+            probes(points, &format!("every_seconds = {time:e}"))
+        ),
+        dimensions: 3,
+        read: Read::Mean,
+        exact: 1.0,
+        work: 5.0 * f64::from(4 * n * n * times) * numerics.steps(time, f64::from(n), re, 0.0),
+    }
+}
+
+/// A channel with openings: the pressure gradient, or between two pressures the velocity.
+fn opened(numerics: &Numerics, random: &mut Random, n: u32, re: f64, length: u32) -> Drawn {
+    let drop = 12.0 / re * f64::from(length);
+    let time = (0.5 * re).clamp(3.0, 30.0) + f64::from(length);
+    let (kind, inlet) = random.of(&[
+        (
+            "channel, parabola",
+            "{ type = \"velocity\", velocity = [\"6*y*(1-y)\", 0] }",
+        ),
+        (
+            "channel, uniform inlet",
+            "{ type = \"velocity\", velocity = [1, 0] }",
+        ),
+        ("channel, pressures", ""),
+    ]);
+    // A uniform inlet becomes a parabola within 0.05 Re heights.
+    let re = if kind == "channel, uniform inlet" {
+        re.min(30.0)
+    } else {
+        re
+    };
+    let outlet = match kind {
+        "channel, pressures" => "\"pressure\"",
+        _ => random.of(&["\"pressure\"", "\"outflow\""]),
+    };
+    let own = format!("{{ type = \"pressure\", pressure = {drop:e} }}");
+    let inlet = if inlet.is_empty() { &own } else { inlet };
+    let [from, to] = [0.5, 0.8].map(|share| share * f64::from(length));
+    let columns: &[f64] = if kind == "channel, pressures" {
+        &[from]
+    } else {
+        &[from, to]
+    };
+    let points = columns
+        .iter()
+        .flat_map(|&x| middles(n, 1.0).map(move |y| vec![x, y]));
+    Drawn {
+        kind,
+        name: format!("{kind}, N {n}, Re {re:.3}, L {length}"),
+        case: format!(
+            "[domain]\nbox = [0, 0, {length}, 1]\nroot = \"{}x{n}\"\n{}[boundary]\n\"x-\" = {inlet}\n\"x+\" = {outlet}\n{WALLS}\
+             [run]\nseconds = {time:e}\n{}",
+            length * n,
+            numerics.tables(re, ""),
+            probes(points, &format!("every_seconds = {time:e}"))
+        ),
+        dimensions: 2,
+        read: match kind {
+            "channel, pressures" => Read::Mean,
+            _ => Read::Gradient(to - from),
+        },
+        exact: match kind {
+            "channel, pressures" => 1.0,
+            _ => 12.0 / re,
+        },
+        work: f64::from(length * n * n) * numerics.steps(time, f64::from(n), re, drop + 1.5),
+    }
+}
+
+/// Spheres or cylinders that a force drives slow fluid past.
+fn array(numerics: &Numerics, random: &mut Random, n: u32, re: f64, dimensions: usize) -> Drawn {
+    let is_plane = dimensions == 2;
+    let [fraction, factor] = match is_plane {
+        true => random.of(&answers::CYLINDERS),
+        false => random.of(&answers::SPHERES),
+    };
+    let (radius, drag, shape) = match is_plane {
+        true => ((fraction / PI).sqrt(), factor, "circle"),
+        false => {
+            let radius = (0.75 * fraction / PI).cbrt();
+            (radius, 6.0 * PI * radius * factor, "sphere")
+        }
+    };
+    let time = if is_plane { 0.5 * re } else { 0.6 * re };
+    let middle = vec!["0.5"; dimensions].join(",");
+    let corners = [vec!["0"; dimensions], vec!["1"; dimensions]]
+        .concat()
+        .join(",");
+    let axes = &["x", "y", "z"][..dimensions];
+    let faces: String = axes
+        .iter()
+        .flat_map(|a| ["-", "+"].map(|side| format!("\"{a}{side}\" = \"periodic\"\n")))
+        .collect();
+    let zeros = ", 0".repeat(dimensions - 1);
+    let levels = random.of(&[1, 1, 2]);
+    let x = 0.5 / f64::from(n);
+    let points: Vec<Vec<f64>> = match is_plane {
+        true => middles(n, 1.0).map(|y| vec![x, y]).collect(),
+        false => middles(n, 1.0)
+            .flat_map(|y| middles(n, 1.0).map(move |z| vec![x, y, z]))
+            .collect(),
+    };
+    let cells = f64::from(n).powi(dimensions as i32) * f64::from(levels * levels);
+    Drawn {
+        kind: if is_plane { "cylinders" } else { "spheres" },
+        name: format!("{shape}s, fraction {fraction}, N {n}, {levels} levels, Re {re:.2e}"),
+        case: format!(
+            "[mesh]\nshape = \"{shape}:r={radius:.9}\"\ntranslate = [{middle}]\ndomain = [{corners}]\nroot = {n}\nlevels = {levels}\n\
+             periodic = \"{}\"\nno-picture = true\nwall-distance = 0\n{}[boundary]\n{faces}[run]\nseconds = {time:e}\n{}",
+            axes.concat(),
+            numerics.tables(re, &format!("acceleration = [{:e}{zeros}]\n", drag / re)),
+            probes(points.into_iter(), &format!("every_seconds = {time:e}"))
+        ),
+        dimensions,
+        read: Read::Mean,
+        exact: 1.0,
+        work: cells
+            * 5.0f64.powi(dimensions as i32 - 2)
+            * numerics.steps(time, f64::from(n), re, 0.0),
+    }
+}
+
+/// Decaying vortices, at rest or carried along.
+fn vortices(numerics: &Numerics, random: &mut Random, n: u32, re: f64) -> Drawn {
+    let along = if random.chance(0.5) {
+        0.0
+    } else {
+        random.between(0.2, 1.0)
+    };
+    let time = 0.02 * re;
+    let tau = 2.0 * PI;
+    let (u, v) = (
+        format!("{along:.3}+cos({tau}*x)*sin({tau}*y)"),
+        format!("-sin({tau}*x)*cos({tau}*y)"),
+    );
+    let pressure = format!("-0.25*(cos({twice}*x)+cos({twice}*y))", twice = 2.0 * tau);
+    Drawn {
+        kind: "vortices",
+        name: format!("vortices at {along:.3}, N {n}, Re {re:.3}"),
+        case: format!(
+            "[domain]\nbox = [0, 0, 1, 1]\nroot = {n}\n{}[boundary]\n{PERIODIC}\"y-\" = \"periodic\"\n\"y+\" = \"periodic\"\n\
+             [initial]\nvelocity = [\"{u}\", \"{v}\"]\npressure = \"{pressure}\"\n[run]\nseconds = {time:e}\n\
+             [output]\ncheckpoint_at_end = false\nintegrals_every = 4\n",
+            numerics.tables(re, ""),
+        ),
+        dimensions: 2,
+        read: Read::Decay(0.5 * along * along),
+        // Energy falls as exp(-2 ν k² t) with k² = 2 (2 π)².
+        exact: 4.0 * tau * tau / re,
+        work: f64::from(n * n) * numerics.steps(time, f64::from(n), re, 0.0),
+    }
+}
+
+impl Drawn {
+    /// A flow of any kind.
+    pub(crate) fn new(random: &mut Random) -> Self {
+        let kind = random.of(&[0, 1, 2, 3, 4, 4, 4, 5, 6, 7]);
+        let dimensions = if matches!(kind, 3 | 6) { 3 } else { 2 };
+        let numerics = Numerics::draw(random, dimensions, matches!(kind, 5 | 6));
+        let n = random.of(&[8, 12, 16, 20, 24]);
+        let re = random.power(-2.5, 2.3);
+        let slow = random.power(-3.0, -0.3);
+        let length = random.of(&[4, 6, 8]);
+        let times = random.of(&[1, 2]);
+        match kind {
+            0 => channel(&numerics, n, re),
+            1 => couette(&numerics, n, re),
+            2 => pulsating(&numerics, n, re),
+            3 => duct(&numerics, n, re, times),
+            4 => opened(&numerics, random, n, re, length),
+            5 => array(&numerics, random, 2 * n, slow, 2),
+            6 => array(&numerics, random, n, slow, 3),
+            _ => vortices(&numerics, random, n, re),
+        }
+    }
+}

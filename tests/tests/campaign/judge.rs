@@ -1,0 +1,149 @@
+//! Runs a case, and counts errors by verdict.
+
+use crate::draw::{Drawn, Read};
+use cutlink::{Case, ErrorKind, RunOptions};
+use std::{collections::BTreeMap, fmt, fs, path::Path};
+
+/// How a flow ended.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Outcome {
+    /// With a verdict, and this relative error.
+    Ended { grade: &'static str, error: f64 },
+    /// It diverged.
+    Diverged,
+    /// It was refused before its first step.
+    Refused,
+}
+
+impl Outcome {
+    /// Whether it is wrong, and nothing says so; an error that is not a number counts.
+    pub(crate) fn is_silent(&self, bar: f64) -> bool {
+        match *self {
+            Self::Ended { grade: "ok", error } => error.is_nan() || error > bar,
+            _ => false,
+        }
+    }
+}
+
+/// Errors by verdict.
+#[derive(Default)]
+pub(crate) struct Table(BTreeMap<(String, &'static str), [usize; 5]>);
+
+impl Table {
+    pub(crate) fn add(&mut self, kind: &str, outcome: &Outcome) {
+        let (column, size) = match outcome {
+            Outcome::Ended { grade, error } => {
+                let size = match error {
+                    error if *error <= 0.01 => "up to 1 %",
+                    error if *error <= 0.03 => "1 to 3 %",
+                    _ => "above 3 %",
+                };
+                let column = ["ok", "doubtful", "wrong"]
+                    .iter()
+                    .position(|name| name == grade);
+                (column.unwrap_or(2), size)
+            }
+            Outcome::Diverged => (3, "none"),
+            Outcome::Refused => (4, "none"),
+        };
+        for kind in [kind, "all"] {
+            self.0.entry((kind.to_owned(), size)).or_default()[column] += 1;
+        }
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "| flow | error | ok | doubtful | wrong | diverged | refused |"
+        )?;
+        writeln!(f, "|---|---|---|---|---|---|---|")?;
+        for ((kind, size), counts) in &self.0 {
+            let counts = counts.map(|n| n.to_string()).join(" | ");
+            writeln!(f, "| {kind} | {size} | {counts} |")?;
+        }
+        Ok(())
+    }
+}
+
+/// Runs a flow on one thread.
+pub(crate) fn run(drawn: &Drawn) -> Outcome {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut case = Case::from_toml(&drawn.case)
+        .unwrap_or_else(|error| panic!("{}: {error}\n{}", drawn.name, drawn.case));
+    let out = folder.path().join("out");
+    case.output.folder = Some(out.clone());
+    let mut options = RunOptions::default();
+    options.threads = 1;
+    match case.run_with(&options, &mut ()) {
+        Ok(summary) => {
+            let grade = summary.verdict().unwrap_or("ok").to_owned();
+            ended(&grade, drawn, &out)
+        }
+        Err(error) => match error.kind {
+            ErrorKind::Untrusted => ended("wrong", drawn, &out),
+            ErrorKind::Diverged => Outcome::Diverged,
+            ErrorKind::Input => Outcome::Refused,
+            _ => panic!("{}: {error}\n{}", drawn.name, drawn.case),
+        },
+    }
+}
+
+fn ended(grade: &str, drawn: &Drawn, folder: &Path) -> Outcome {
+    let grades = ["ok", "doubtful", "wrong"];
+    let grade = grades
+        .into_iter()
+        .find(|name| *name == grade)
+        .expect("a grade");
+    let value = read(drawn, folder);
+    Outcome::Ended {
+        grade,
+        error: (value / drawn.exact - 1.0).abs(),
+    }
+}
+
+/// The numbers of a table after step and time, a line a time, with the times.
+fn lines(path: &Path) -> Vec<(f64, Vec<f64>)> {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let number = |word: &str| word.parse().unwrap_or(f64::NAN);
+    let line = |line: &str| {
+        let mut words = line.split(',').skip(1).map(number);
+        (words.next().unwrap_or(f64::NAN), words.collect())
+    };
+    text.lines().skip(1).map(line).collect()
+}
+
+fn read(drawn: &Drawn, folder: &Path) -> f64 {
+    let columns = drawn.dimensions + 1;
+    let probes = lines(&folder.join("probes.csv"));
+    let last: Vec<&[f64]> = match probes.last() {
+        Some((_, line)) => line.chunks_exact(columns).collect(),
+        None => Vec::new(),
+    };
+    let mean = |points: &[&[f64]], c: usize| {
+        points.iter().map(|point| point[c]).sum::<f64>() / points.len() as f64
+    };
+    match drawn.read {
+        Read::Mean => mean(&last, 0),
+        Read::Gradient(length) => {
+            let (from, to) = last.split_at(last.len() / 2);
+            (mean(from, columns - 1) - mean(to, columns - 1)) / length
+        }
+        Read::Largest => {
+            // The first half has the start in it.
+            let late = &probes[probes.len() / 2..];
+            let speeds = late.iter().map(|(_, line)| line[0].abs());
+            speeds.max_by(f64::total_cmp).unwrap_or(f64::NAN)
+        }
+        Read::Decay(mean_flow) => {
+            let lines = lines(&folder.join("integrals.csv"));
+            let (Some(first), Some(end)) = (lines.first(), lines.last()) else {
+                return f64::NAN;
+            };
+            // Columns: density, kinetic energy.
+            let energy = |line: &(f64, Vec<f64>)| line.1[1] - mean_flow * line.1[0];
+            -(energy(end) / energy(first)).ln() / (end.0 - first.0)
+        }
+    }
+}
