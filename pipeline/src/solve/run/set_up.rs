@@ -17,7 +17,9 @@ use crate::{
         case::{Case, DomainTable, PatchKind, PatchTable},
         checkpoint::{self, Header},
         earlier::{self, Earlier},
-        notes, recirculation, reference,
+        notes,
+        numerics::at_moving_walls,
+        recirculation, reference,
         resolve::{CaseGrid, Resolved},
         shares::{Costs, Shares, processes},
         sheet::{self, Sheet},
@@ -342,6 +344,11 @@ where
     let (mut set_up, planning) = (inputs.set_up, Instant::now());
     let resolved = resolve(case, &inputs)?;
     let mut plan = Plan::new(mesh, resolved.params.clone())?;
+    let is_allowed = resolved.case.numerics.allow_unstable == Some(true);
+    if let Some(why) = at_moving_walls(&plan).filter(|_| !is_allowed) {
+        return Err(Error::input(why.to_string())
+            .hint("or set [numerics] allow_unstable = true to run it anyway"));
+    }
     if let Some(world) = options.world.as_ref().filter(|world| world.rank() != 0) {
         plan.start_linked(backend, processes(world))?;
         return Ok(Ended::Served);
