@@ -102,8 +102,8 @@ fn optimization() {
 #[cfg(feature = "cuda")]
 fn main() -> Result<(), String> {
     use constants::{
-        DIRECTION_BITS, F16_SCALE, closure, condition, indicator, law, odd, operator, profile,
-        scheme, slot, source,
+        DIRECTION_BITS, F16_SCALE, balance, closure, condition, indicator, law, odd, operator,
+        profile, scheme, slot, source,
     };
     use cutlink_nvcc::Constant;
     optimization();
@@ -128,6 +128,9 @@ fn main() -> Result<(), String> {
         ("QUADRATIC", Constant::U32(scheme::QUADRATIC)),
         ("LOCAL", Constant::U32(scheme::LOCAL)),
         ("CENTRAL_FROM", Constant::F64(scheme::CENTRAL_FROM)),
+        ("KEEPS_NONE", Constant::U32(balance::NONE)),
+        ("KEEPS_TURNING", Constant::U32(balance::TURNING)),
+        ("KEEPS_ALL", Constant::U32(balance::ALL)),
         ("BY_LINK", Constant::U32(profile::BY_LINK)),
         ("BY_FACE", Constant::U32(profile::BY_FACE)),
         ("SAME", Constant::U32(source::SAME)),

@@ -40,8 +40,6 @@ def cavity(name, re, root, levels, turnovers, dims=2, lid=0.05):
     case = {
         "domain": {"box": [0.0] * dims + [1.0] * dims, "root": root},
         "physics": {"re": float(re), "length": 1.0, "velocity": 1.0, "lattice_velocity": lid},
-        # Two relaxation times, the default of a closed box, are stable up to a cell Reynolds number of 40 on the root level.
-        "numerics": {"collision": "regularized"} if re / root > 40 else {},
         "boundary": {a + s: "no-slip" for a in "xyz"[:dims] for s in "-+"} | {"y+": {"type": "velocity", "velocity": [1.0] + [0.0] * (dims - 1)}},
         "run": {"steps": steps},
         "output": {"folder": name, "forces_every": 0, "integrals_every": 0},

@@ -51,6 +51,16 @@ pub(crate) mod scheme {
     pub(crate) const CENTRAL_FROM: f64 = 0.1;
 }
 
+/// Walls whose cells keep their mass (decision 046): `Relaxation::conserves`.
+pub(crate) mod balance {
+    /// None.
+    pub(crate) const NONE: u32 = 0;
+    /// Those that turn.
+    pub(crate) const TURNING: u32 = 1;
+    /// All.
+    pub(crate) const ALL: u32 = 2;
+}
+
 /// Where a condition has a profile: `Rule::profile`; 0 for none.
 pub(crate) mod profile {
     /// By cut link.

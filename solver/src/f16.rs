@@ -42,6 +42,16 @@ impl F16 {
     }
 }
 
+/// A scaled value with no more bits than a half keeps, up or down by chance: a hash of the value and a place.
+#[inline(always)]
+pub(crate) fn dithered(scaled: f32, place: u32) -> f32 {
+    const LOST: u32 = 13;
+    let bits = scaled.to_bits();
+    let hash = (bits ^ place.wrapping_mul(0x9e37_79b9)).wrapping_mul(0x85eb_ca6b);
+    let raised = bits.wrapping_add(hash >> (32 - LOST));
+    f32::from_bits(raised & !((1 << LOST) - 1))
+}
+
 impl Storage for F16 {
     type Real = f32;
     const PRECISION: Precision = Precision::F16;
@@ -97,6 +107,12 @@ impl Storage for F16 {
         Self::store(value + threshold * step)
     }
 
+    /// A random number is added below the last bit that is kept, and the rest cut off. What has all its bits kept stays.
+    #[inline(always)]
+    fn store_dithered(value: f32, place: usize) -> Self {
+        Self::store(dithered(value * F16_SCALE, place as u32) * (1.0 / F16_SCALE))
+    }
+
     type Gathered = [Row<Self>; MOST];
 
     #[inline(always)]
@@ -137,9 +153,13 @@ impl Storage for F16 {
     fn narrow<'a, P: Processor>(
         processor: P,
         layer: &'a [f32; LAYER],
+        dithered_from: Option<usize>,
         spare: &'a mut [Self; LAYER],
     ) -> &'a [Self; LAYER] {
-        processor.narrow(layer, spare);
+        match dithered_from {
+            Some(place) => processor.dither(layer, place, spare),
+            None => processor.narrow(layer, spare),
+        }
         spare
     }
 }

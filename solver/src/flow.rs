@@ -196,6 +196,11 @@ pub trait Flow<const D: usize>: Send {
     /// Updates of leaf cells in a root step on the mesh as it is now (J25 eq. 25).
     fn updates(&self) -> u64;
 
+    /// What bringing the mean density back to 1 ([`Plan::holds_density`](crate::Plan::holds_density)) has taken away so far, as a
+    /// share of the fluid's mass: below 0 where the walls have lost mass, 0 where nothing is held. A flow that goes on from a saved
+    /// state goes on with its sum.
+    fn mass_reset(&self) -> f64;
+
     /// Writes all that [`restore`](Self::restore) needs to go on bit for bit: steps, populations, and with an adaptation the
     /// blocks. Says nothing of the plan's mesh and parameters, which have to be the same.
     fn save(&self, out: &mut dyn io::Write) -> Result<(), SolverError>;

@@ -38,7 +38,7 @@ pub use lattice::LatticeKind;
 pub use means::RunningMeans;
 pub use params::{
     Collision, FaceCondition, Interpolation, Les, Motion, Params, PatchCondition, Precision,
-    WallScheme, has_opening, is_driven_by_walls,
+    WallScheme, has_opening, is_driven_by_walls, is_passed,
 };
 pub use plan::{LevelSheet, Plan};
 pub use ranks::{Communicator, RankSheet};

@@ -374,14 +374,23 @@ pub fn has_opening<const D: usize>(
     faces.iter().flatten().any(FaceCondition::opens) || patches.iter().any(PatchCondition::opens)
 }
 
-/// Whether moving walls alone drive the flow, in a closed box, as in a lid-driven cavity.
+/// Whether fluid passes a face with a given velocity.
+pub fn is_passed<const D: usize>(faces: &[[FaceCondition<D>; 2]; D]) -> bool {
+    let passes = |a: usize| {
+        let of_axis = move |face: &FaceCondition<D>| matches!(face, FaceCondition::Velocity(v) if v[a] != 0.0);
+        faces[a].iter().any(of_axis)
+    };
+    (0..D).any(passes)
+}
+
+/// Whether moving walls alone drive the flow, in a closed box that nothing passes the faces of, as in a lid-driven cavity.
 pub fn is_driven_by_walls<const D: usize>(
     faces: &[[FaceCondition<D>; 2]; D],
     patches: &[PatchCondition<D>],
 ) -> bool {
     let moves = faces.iter().flatten().any(FaceCondition::moves)
         || patches.iter().any(PatchCondition::moves);
-    moves && !has_opening(faces, patches)
+    moves && !has_opening(faces, patches) && !is_passed(faces)
 }
 
 impl<const D: usize> Params<D> {
@@ -415,6 +424,15 @@ impl<const D: usize> Params<D> {
             sponges: Vec::new(),
             adaptation: None,
         }
+    }
+
+    /// Whether an acceleration or moving walls alone drive the flow: what a step adds may then be below the rounding of 16 bits.
+    pub(crate) fn is_driven_slowly(&self) -> bool {
+        let varies = self
+            .variations
+            .iter()
+            .any(|v| v.place == crate::Place::Acceleration);
+        varies || self.acceleration != [0.0; D] || is_driven_by_walls(&self.faces, &self.patches)
     }
 
     /// [`has_opening`] of its faces and patches.

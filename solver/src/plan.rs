@@ -2,6 +2,7 @@
 
 use crate::{
     Census, F16, FaceCondition, Flow, LatticeKind, Params, Place, Precision, SolverError,
+    constants::balance,
     kernels::{FlowKernels, cpu},
     lattice::{D2Q9, D3Q19, D3Q27, Lattice},
     ranks::{Communicator, Ranks},
@@ -127,6 +128,18 @@ impl<'a, const D: usize> Plan<'a, D> {
     pub fn holds_density(&self) -> bool {
         let moves = self.census.fastest > 0.0 || !self.params.modeled.is_empty();
         !self.params.has_opening() && moves
+    }
+
+    /// Walls whose cells keep their mass, one of [`balance`]: all of a closed box whose density the fluid between moving walls would
+    /// change, else those that turn. Slip of modelled walls is not the motion of a body.
+    pub(crate) fn balance(&self) -> u32 {
+        if self.holds_density() && self.params.modeled.is_empty() {
+            balance::ALL
+        } else if self.census.turning > 0.0 {
+            balance::TURNING
+        } else {
+            balance::NONE
+        }
     }
 
     /// What a face or patch with a velocity drives into the box a root step, in volumes of root cells at density 1, by the links that

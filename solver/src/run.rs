@@ -46,6 +46,8 @@ pub(crate) struct Run<'a, const D: usize, L, S: Storage, B: FlowKernels<D>> {
     backend: B,
     levels: Vec<State<D, S, B>>,
     steps: u64,
+    /// See [`Flow::mass_reset`].
+    mass_reset: f64,
     /// [`SUMS`] values a patch and sample, in a ring.
     forces: B::Buf<ExactSum>,
     /// Root steps from one sample to the next.
@@ -132,6 +134,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
             backend: backend.clone(),
             levels,
             steps: 0,
+            mass_reset: 0.0,
             forces,
             sample_every: 1,
             samples: VecDeque::new(),
@@ -350,6 +353,10 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Run<
             Some(own) => own.updates(),
             None => self.plan.updates(),
         }
+    }
+
+    fn mass_reset(&self) -> f64 {
+        self.mass_reset
     }
 
     fn save(&self, out: &mut dyn io::Write) -> Result<(), SolverError> {

@@ -29,6 +29,13 @@ pub trait Storage: Item + Compiled {
         Self::store(value)
     }
 
+    /// A value rounded up or down, by chance as near as it is: right on average over many. In 16 bits; else rounded to nearest. The
+    /// chance is a number made of the value and its place in a block, as in [`store_change`](Self::store_change).
+    #[inline(always)]
+    fn store_dithered(value: Self::Real, _place: usize) -> Self {
+        Self::store(value)
+    }
+
     /// Rows of a block as they are gathered on the CPU, if they are to be converted.
     type Gathered: Zeroable;
 
@@ -56,10 +63,11 @@ pub trait Storage: Item + Compiled {
         spare: &'a mut [Self::Real; LAYER],
     ) -> &'a [Self::Real; LAYER];
 
-    /// A layer as it is stored: itself, or converted in `spare`.
+    /// A layer as it is stored: itself, or converted in `spare`; [dithered](Self::store_dithered) from a place on, if there is one.
     fn narrow<'a, P: Processor>(
         processor: P,
         layer: &'a [Self::Real; LAYER],
+        dithered_from: Option<usize>,
         spare: &'a mut [Self; LAYER],
     ) -> &'a [Self; LAYER];
 }
@@ -103,6 +111,7 @@ macro_rules! as_it_is {
             fn narrow<'a, P: Processor>(
                 _: P,
                 layer: &'a [Self; LAYER],
+                _: Option<usize>,
                 _: &'a mut [Self; LAYER],
             ) -> &'a [Self; LAYER] {
                 layer

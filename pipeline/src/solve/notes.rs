@@ -1,10 +1,7 @@
 //! Notes on a case that its user should know before the flow runs.
 
-use cutlink_solver::{Collision, FaceCondition, Params, Plan};
-
-/// Largest cell Reynolds number u Δx / ν of a moving wall with stable regularized collision: half the value of decision
-/// 016.
-const STABLE_WALL_REYNOLDS: f64 = 50.0;
+use super::numerics::at_moving_walls;
+use cutlink_solver::{FaceCondition, Params, Plan};
 
 /// Notes on the flow of a plan.
 pub(super) fn of<const D: usize>(plan: &Plan<'_, D>) -> Vec<String> {
@@ -17,16 +14,8 @@ pub(super) fn of<const D: usize>(plan: &Plan<'_, D>) -> Vec<String> {
         ));
     }
     let census = &plan.census;
-    let fastest = match params.has_opening() {
-        true => census.turning,
-        false => census.fastest,
-    };
-    let value = fastest / params.viscosity;
-    if params.collision == Collision::Regularized && value > STABLE_WALL_REYNOLDS {
-        notes.push(format!(
-            "moving walls have a cell Reynolds number u dx / nu of {value:.1}; regularized collision is known to be \
-             stable beside moving walls up to {STABLE_WALL_REYNOLDS}: refine there, or use collision = \"trt\""
-        ));
+    if let Some(unstable) = at_moving_walls(plan) {
+        notes.push(unstable.to_string());
     }
     if !params.modeled.is_empty() {
         notes.push(

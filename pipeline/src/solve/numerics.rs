@@ -6,19 +6,19 @@ use crate::{
     solve::{
         case::{NumericsTable, WallModelName},
         resolve::positive,
-        units::StabilityBounds,
+        units::{StabilityBounds, Unstable},
     },
 };
 use cutlink_solver::{
-    Collision, FaceCondition, Interpolation, LatticeKind, Les, PatchCondition, Precision,
-    WallScheme, has_opening, is_driven_by_walls,
+    Collision, FaceCondition, Interpolation, LatticeKind, Les, PatchCondition, Plan, Precision,
+    WallScheme, has_opening, is_driven_by_walls, is_passed,
 };
 
 /// What defaults depend on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kind {
-    /// Moving walls alone drive it.
-    pub(super) is_wall_driven: bool,
+    /// Moving walls alone drive it, and TRT is right there.
+    pub(super) suits_trt: bool,
     /// The cells are too coarse for the dissipation of other collisions than cumulants, in space and without faces that move along
     /// themselves (decision 024).
     pub(super) is_coarse: bool,
@@ -29,6 +29,9 @@ pub(super) struct Kind {
 /// u Δx / ν on the root level from which on [`Kind::is_coarse`].
 const COARSE: f64 = 500.0;
 
+/// u Δx / ν on the root level up to which TRT is right in 3D: beyond, flows between walls are wrong by more than 2 % (decision 046).
+const TRT_IN_SPACE: f64 = 3.0;
+
 impl Kind {
     /// Of a flow with u Δx / ν on the root level between faces and patches.
     pub(super) fn of<const D: usize>(
@@ -36,9 +39,17 @@ impl Kind {
         faces: &[[FaceCondition<D>; 2]; D],
         patches: &[PatchCondition<D>],
     ) -> Self {
+        let magic = Collision::Trt { magic: 0.0 };
+        let for_trt = match D {
+            2 => StabilityBounds::of_moving_walls(magic, D).grid_reynolds,
+            _ => TRT_IN_SPACE,
+        };
         Self {
-            is_wall_driven: is_driven_by_walls(faces, patches),
-            is_coarse: D == 3 && grid_reynolds > COARSE && !has_moving_face(faces),
+            suits_trt: is_driven_by_walls(faces, patches) && grid_reynolds <= for_trt,
+            is_coarse: D == 3
+                && grid_reynolds > COARSE
+                && !has_moving_face(faces)
+                && !is_driven_by_walls(faces, patches),
             is_too_coarse: grid_reynolds > StabilityBounds::REGULARIZED_D3Q19.grid_reynolds,
         }
     }
@@ -98,7 +109,7 @@ pub(super) fn numerics<const D: usize>(
     }
     let mut collision = given.collision.unwrap_or(match given.magic {
         Some(_) => TRT,
-        None if flow.is_wall_driven => TRT,
+        None if flow.suits_trt => TRT,
         None if flow.is_coarse && lattice == LatticeKind::D3Q27 => Collision::CUMULANT,
         None => Collision::Regularized,
     });
@@ -147,6 +158,22 @@ pub(super) fn numerics<const D: usize>(
     })
 }
 
+/// What is violated at the moving walls of a closed box, by the cells there. Bodies that turn are stable further.
+pub(super) fn at_moving_walls<const D: usize>(plan: &Plan<'_, D>) -> Option<Unstable> {
+    let (params, census) = (&plan.params, &plan.census);
+    if !is_driven_by_walls(&params.faces, &params.patches) || census.fastest <= census.turning {
+        return None;
+    }
+    // A mesh that follows the flow is finest where walls move.
+    let deeper = params
+        .adaptation
+        .as_ref()
+        .map_or(0, |adaptation| adaptation.levels - 1);
+    let value = census.fastest / params.viscosity / f64::from(1u32 << deeper.min(31));
+    let bounds = StabilityBounds::of_moving_walls(params.collision, D);
+    (value > bounds.grid_reynolds).then_some(Unstable::GridReynolds { value, bounds })
+}
+
 /// The eddy viscosity of `les` and `les_constant`.
 fn les<const D: usize>(given: &NumericsTable) -> Result<Les, Error> {
     let les = given.les.unwrap_or(Les::None);
@@ -171,24 +198,41 @@ fn les<const D: usize>(given: &NumericsTable) -> Result<Les, Error> {
 }
 
 impl Numerics {
-    /// Tightens the bounds to those of the faces of the box.
+    /// Tightens the bounds to those of the kind of box, its openings and walls.
     pub(super) fn bound<const D: usize>(
         &mut self,
         faces: &[[FaceCondition<D>; 2]; D],
         patches: &[PatchCondition<D>],
     ) {
+        let is_open = has_opening(faces, patches);
+        if is_passed(faces) && !is_open {
+            self.bounds = StabilityBounds::PASSED;
+            return;
+        }
+        let is_quadratic = |patch: &PatchCondition<D>| {
+            matches!(
+                patch,
+                PatchCondition::Wall {
+                    scheme: WallScheme::Quadratic,
+                    ..
+                }
+            )
+        };
         match self.collision {
-            Collision::Trt { magic } if faces.iter().flatten().any(FaceCondition::opens) => {
-                self.bounds.magic = Some(magic);
-            }
-            Collision::Bgk if D == 3 && faces.iter().flatten().any(FaceCondition::opens) => {
-                self.bounds = StabilityBounds::BGK_OPEN;
-            }
-            Collision::Regularized if has_moving_face(faces) => {
-                self.bounds = match has_opening(faces, patches) {
-                    true => StabilityBounds::MOVING,
-                    false => StabilityBounds::MOVING_CLOSED,
+            Collision::Trt { magic } if is_open => self.bounds.magic = Some(magic),
+            Collision::Bgk if is_open => {
+                self.bounds = match D {
+                    2 => StabilityBounds::BGK_OPEN_2D,
+                    _ => StabilityBounds::BGK_OPEN,
                 };
+            }
+            Collision::Cumulant { .. } if patches.iter().any(is_quadratic) => {
+                self.bounds = StabilityBounds::CUMULANT_QUADRATIC;
+            }
+            Collision::Regularized | Collision::Cumulant { .. }
+                if is_open && has_moving_face(faces) =>
+            {
+                self.bounds = StabilityBounds::MOVING;
             }
             _ => {}
         }

@@ -78,6 +78,11 @@ pub struct Relaxation<T> {
     /// 1 where the trace of the non-equilibrium stress relaxes with a time of 1 (decision 016), which all operators but BGK and TRT
     /// always have.
     pub bulk: u32,
+    /// One of `constants::balance`.
+    pub conserves: u32,
+    /// 1 where populations are rounded up or down at random, so that slow changes are right on average (decision 025); only 16 bits
+    /// differ by it.
+    pub dithers: u32,
 }
 
 impl<T: Real> Relaxation<T> {
@@ -95,7 +100,7 @@ impl<T: Real> Relaxation<T> {
 // SAFETY: plain data.
 unsafe impl<T: Real> Zeroable for Relaxation<T> {}
 #[expect(unsafe_code, reason = "plain data without padding")]
-// SAFETY: eight T and four u32 leave no padding: 48 or 80 bytes.
+// SAFETY: eight T and six u32 leave no padding: 56 or 88 bytes.
 unsafe impl<T: Real> Pod for Relaxation<T> {}
 
 /// Two neighbouring levels, and how moments are transferred between them.
@@ -127,7 +132,7 @@ pub struct Arrival<T> {
 // SAFETY: plain data.
 unsafe impl<T: Real> Zeroable for Arrival<T> {}
 #[expect(unsafe_code, reason = "plain data without padding")]
-// SAFETY: ten T and four u32 leave no padding: 56 or 96 bytes.
+// SAFETY: ten T and six u32 leave no padding: 64 or 104 bytes.
 unsafe impl<T: Real> Pod for Arrival<T> {}
 
 /// What populations after collision are as values that pass between levels, before collision.

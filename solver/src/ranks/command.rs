@@ -248,12 +248,12 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Worker<'_, D, L,
                 }
             }
         }
-        self.local.begin_at(steps)
+        self.local.begin_at(steps, 0.0)
     }
 
     /// Takes densities and velocities as they come.
     fn set(&mut self) -> Result<(), SolverError> {
-        self.local.each(|run| run.begin_at(0))?;
+        self.local.each(|run| run.begin_at(0, 0.0))?;
         for level in 0..self.local.whole.levels() {
             let slots = self.local.whole.outlines[self.link.rank()][level]
                 .slots

@@ -15,7 +15,8 @@ use crate::{
     run::{
         Run, center, sample,
         saved::{
-            pieces, read_count, read_pieces, read_populations, read_word, write_count, write_pieces,
+            pieces, read_begin, read_count, read_pieces, read_populations, write_begin,
+            write_count, write_pieces,
         },
         snapshot::{self, Blocks},
     },
@@ -384,9 +385,14 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
         self.local.updates()
     }
 
+    fn mass_reset(&self) -> f64 {
+        self.local.ranks[0].run.mass_reset()
+    }
+
     fn save(&self, out: &mut dyn io::Write) -> Result<(), SolverError> {
         let row = L::Q * dims::cells(D);
-        out.write_all(&self.steps().to_le_bytes())?;
+        let is_held = self.local.plan.holds_density();
+        write_begin(out, self.steps(), is_held.then(|| self.mass_reset()))?;
         if self.local.plan.params.adaptation.is_some() {
             out.write_all(&topology(self.mesh()?))?;
         }
@@ -403,7 +409,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
 
     fn restore(&mut self, from: &mut dyn io::Read) -> Result<(), SolverError> {
         let row = L::Q * dims::cells(D);
-        let steps = read_word(from)?;
+        let (steps, mass_reset) = read_begin(from, self.local.plan.holds_density())?;
         if self.local.plan.params.adaptation.is_some() {
             let own = OwnMesh::of_topology(self.local.plan.mesh, from)?;
             self.command(Command::Mesh)?;
@@ -423,7 +429,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Rank
                 |slots, data| self.set_populations(level, &slots, &data),
             )?;
         }
-        self.local.begin_at(steps)
+        self.local.begin_at(steps, mass_reset)
     }
 
     fn laps(&mut self, steps: u64) -> Result<Vec<Lap>, SolverError> {

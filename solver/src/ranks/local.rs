@@ -176,9 +176,9 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LocalRanks<'
     }
 
     /// Goes on from populations that were set, after so many root steps; all processes do this at the same time.
-    pub(crate) fn begin_at(&mut self, steps: u64) -> Result<(), SolverError> {
+    pub(crate) fn begin_at(&mut self, steps: u64, mass_reset: f64) -> Result<(), SolverError> {
         let begun = self.each(|run| {
-            run.begin_at(steps)?;
+            run.begin_at(steps, mass_reset)?;
             run.exchange_populations()
         });
         begun.map(drop)

@@ -23,7 +23,9 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         let of_level =
             |(level, sum): (usize, &ExactSum)| sum.value() * (0.5f64).powi((level * D) as i32);
         let excess: f64 = sums.iter().enumerate().map(of_level).sum();
-        let factor = 1.0 / (1.0 + excess / self.plan.census.volume);
+        let share = excess / self.plan.census.volume;
+        self.mass_reset += share;
+        let factor = 1.0 / (1.0 + share);
         for state in &mut self.levels {
             self.backend
                 .rescale::<L, S>(&state.level, factor, &mut state.now)?;

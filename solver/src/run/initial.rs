@@ -75,7 +75,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         &mut self,
         of: &(dyn Fn(usize, usize, usize) -> (f64, [f64; D]) + Sync),
     ) -> Result<(), SolverError> {
-        self.begin_at(0)?;
+        self.begin_at(0, 0.0)?;
         for level in 0..self.levels.len() {
             for slots in pieces(0..self.levels[level].level.slots) {
                 self.set_slots(level, slots, &|slot, cell| of(level, slot, cell))?;

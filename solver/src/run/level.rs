@@ -171,6 +171,8 @@ pub(super) fn relaxation<T: Real, const D: usize>(
             // With odd parts that relax as slowly as they may here, this would be unstable.
             Collision::Trt { .. } => false,
         }),
+        conserves: plan.balance(),
+        dithers: u32::from(plan.params.is_driven_slowly()),
     }
 }
 

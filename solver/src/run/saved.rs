@@ -107,6 +107,32 @@ pub(crate) fn read_pieces<T: Send>(
     Ok(())
 }
 
+/// Steps, and what was taken away from a mean density that is held.
+pub(crate) fn write_begin(
+    out: &mut dyn io::Write,
+    steps: u64,
+    mass_reset: Option<f64>,
+) -> Result<(), SolverError> {
+    out.write_all(&steps.to_le_bytes())?;
+    match mass_reset {
+        Some(share) => Ok(out.write_all(&share.to_le_bytes())?),
+        None => Ok(()),
+    }
+}
+
+/// The inverse.
+pub(crate) fn read_begin(
+    from: &mut dyn io::Read,
+    has_mass_reset: bool,
+) -> Result<(u64, f64), SolverError> {
+    let steps = read_word(from)?;
+    let share = match has_mass_reset {
+        true => f64::from_bits(read_word(from)?),
+        false => 0.0,
+    };
+    Ok((steps, share))
+}
+
 pub(crate) fn read_word(from: &mut dyn io::Read) -> Result<u64, SolverError> {
     let mut word = [0; 8];
     from.read_exact(&mut word)?;
@@ -114,10 +140,11 @@ pub(crate) fn read_word(from: &mut dyn io::Read) -> Result<u64, SolverError> {
 }
 
 impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S, B> {
-    /// Writes steps, the blocks of a mesh that changes, and the current populations by velocity and cell. What levels
+    /// Writes steps, the share of mass taken away where the mean density is held, the blocks of a mesh that changes, and the current populations by velocity and cell. What levels
     /// exchange and the second buffer hold nothing at the end of a root step that is read again.
     pub(super) fn write_state(&self, out: &mut dyn io::Write) -> Result<(), SolverError> {
-        out.write_all(&self.steps.to_le_bytes())?;
+        let is_held = self.plan.holds_density();
+        write_begin(out, self.steps, is_held.then_some(self.mass_reset))?;
         if self.plan.params.adaptation.is_some() {
             out.write_all(&topology(self.mesh()?))?;
         }
@@ -134,7 +161,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
 
     /// Takes the place of what was written.
     pub(super) fn read_state(&mut self, from: &mut dyn io::Read) -> Result<(), SolverError> {
-        let steps = read_word(from)?;
+        let (steps, mass_reset) = read_begin(from, self.plan.holds_density())?;
         if self.plan.params.adaptation.is_some() {
             self.read_topology(from)?;
         }
@@ -148,7 +175,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
                 |slots, data| self.set_populations(level, slots.start, data),
             )?;
         }
-        self.begin_at(steps)
+        self.begin_at(steps, mass_reset)
     }
 
     /// Populations of some slots of a level, by slot, velocity and cell.
@@ -183,10 +210,11 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         Ok(self.backend.write(data, first * row, now)?)
     }
 
-    /// Goes on from populations that were set, after so many root steps.
-    pub(crate) fn begin_at(&mut self, steps: u64) -> Result<(), SolverError> {
+    /// Goes on from populations that were set, after so many root steps, in which so much was taken away from the mean density.
+    pub(crate) fn begin_at(&mut self, steps: u64, mass_reset: f64) -> Result<(), SolverError> {
         self.forget_graphs();
         self.steps = steps;
+        self.mass_reset = mass_reset;
         self.set_clocks()?;
         self.clear_forces()
     }

@@ -10,6 +10,7 @@
 //! | `inclined` | Poiseuille and Couette flow along walls inclined by 20 degrees: order at cut links |
 //! | `integrals` | sums over the fluid: against those of a snapshot, and of Taylor-Green vortices |
 //! | `lids` | a lid of cut links against one of the box; what walls do on the whole |
+//! | `mass` | moving walls conserve mass without a reset: circles that turn, lids |
 //! | `modeled` | walls by the law of the wall: friction of a stream along inclined walls, restarts, both backends |
 //! | `operators` | cumulants, KBC, eddy viscosity: order, channels, flows that the mesh does not resolve |
 //! | `periodic` | Taylor-Green vortices: order, refinement, conservation |
@@ -31,6 +32,7 @@ mod halves;
 mod inclined;
 mod integrals;
 mod lids;
+mod mass;
 mod modeled;
 mod operators;
 mod periodic;

@@ -193,9 +193,10 @@ fn a_rotating_patch_is_its_velocities<K: AnyFlow>(kernels: &K) {
             / a[5].abs()
     };
     let wrong = apart(torque(&a), torque(&b));
-    assert!(wrong < 1e-11, "{wrong}");
+    // Cells at the wall of a body that turns keep their mass, which a wall of any velocities need not (decision 046).
+    assert!(wrong < 1e-3, "{wrong}");
     let wrong = apart(torque(&a), torque(&slower));
-    assert!(wrong > 1e-3, "and a hundredth less is less: {wrong}");
+    assert!(wrong > 2e-3, "and a hundredth less is less: {wrong}");
 }
 
 /// S(x) T(t) by its factors, and as one function.

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 /// First bytes of a checkpoint.
 pub const MAGIC: &[u8; 8] = b"cutlinkS";
 /// Version of the layout.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 /// Number of checkpoints kept in a folder.
 pub const KEPT: usize = 2;
 

@@ -77,6 +77,7 @@ impl<const D: usize> Run<'_, D> {
             step,
             bulk,
             faces,
+            reset: flow.mass_reset(),
             wavelength: is_resolved.then(|| std::f64::consts::TAU / square.sqrt()),
             imbalance,
             through,

@@ -19,6 +19,8 @@ pub(super) struct End<'a, const D: usize> {
     pub(super) step: u64,
     pub(super) bulk: Bulk,
     pub(super) faces: FacesLook,
+    /// What holding the mean density has taken from the mass, relative.
+    pub(super) reset: f64,
     /// 2 π √(mean u² / mean ω²) in root cells; none for a fluid at rest, or with eddy viscosity.
     pub(super) wavelength: Option<f64>,
     /// Mass imbalance, the mean of the last quarter.
@@ -57,6 +59,7 @@ impl<const D: usize> Run<'_, D> {
         let change = statistics.change();
         checks.extend(change.map(|(change, why)| rows::stationarity(change, why)));
         checks.extend(self.of_energy(&looks));
+        checks.extend(rows::resets(end.reset, end.step));
         Verdict::new(checks, &resolved.case.run.accept)
     }
 

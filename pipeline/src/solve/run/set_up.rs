@@ -18,7 +18,9 @@ use crate::{
         checkpoint::{self, Header},
         earlier::{self, Earlier},
         laws::{self, Laws},
-        notes, recirculation, reference,
+        notes,
+        numerics::at_moving_walls,
+        recirculation, reference,
         resolve::{CaseGrid, Resolved},
         shares::{Costs, Shares, processes},
         sheet::{self, Sheet},
@@ -346,8 +348,14 @@ where
     let resolved = resolve(case, &inputs)?;
     let mut plan = Plan::new(mesh, resolved.params.clone())?;
     let laws = Laws::of(&resolved, mesh);
-    laws.check(resolved.allows_unstable())
+    let is_allowed = resolved.allows_unstable();
+    laws.check(is_allowed)
         .map_err(|error| error.within(&name))?;
+    if let Some(why) = at_moving_walls(&plan).filter(|_| !is_allowed) {
+        return Err(Error::input(why.to_string())
+            .hint("or set [numerics] allow_unstable = true to run it anyway")
+            .within(&name));
+    }
     if let Some(world) = options.world.as_ref().filter(|world| world.rank() != 0) {
         plan.start_linked(backend, processes(world))?;
         return Ok(Ended::Served);

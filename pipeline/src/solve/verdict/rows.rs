@@ -343,6 +343,24 @@ pub(crate) fn stationarity(value: f64, why: &[String]) -> Check {
     }
 }
 
+/// The share of the mass that holding the mean density has taken, by steps of a closed box with moving walls; none where
+/// nothing is held.
+pub(crate) fn resets(taken: f64, steps: u64) -> Option<Check> {
+    if taken == 0.0 || steps == 0 {
+        return None;
+    }
+    let each = 1000.0 * taken / steps as f64;
+    Some(Check {
+        name: "mass taken by resets",
+        value: each.abs(),
+        bars: [1e-4, 1e-2],
+        what: format!(
+            "mass that moving walls make in 1000 root steps, {each:+.1e} of all, and that resets take away"
+        ),
+        remedy: Some("more cells at moving walls, or wall = \"bounce-back\" there".into()),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

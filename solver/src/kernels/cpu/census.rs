@@ -52,8 +52,7 @@ impl Sum for Census {
 }
 
 impl Census {
-    /// Counts what a wall drives in along a link of velocity `k`. Where the fluid at the wall moves with it, that is
-    /// the same for all schemes.
+    /// Counts what a wall drives in along a link of velocity `k`, the same for all schemes.
     fn moving<const D: usize, L: Lattice>(
         &mut self,
         view: &View<'_, D, L, f64>,
@@ -67,7 +66,7 @@ impl Census {
         // A level takes 2^ℓ steps a root step, and its cells are 2^-Dℓ root cells.
         let scale = (0.5f64).powi((view.level.index * (D - 1)) as i32);
         let u = view.velocity_at(at, k, q, rule);
-        let driven = -scale * 6.0 * L::W[k] * View::<D, L, f64>::along(k, &u);
+        let driven = scale * view.displaced(at, k, rule);
         self.inflow += driven;
         self.exchanged += driven.abs();
         let speed = u.iter().map(|u| u * u).sum::<f64>().sqrt();
@@ -131,8 +130,7 @@ pub(crate) fn inflow<const D: usize, L: Lattice>(level: &Level<D, Host>, rule: u
                 continue;
             };
             if 2 * D + usize::from(level.patch[link]) == rule {
-                let u = view.velocity_at(at, k, f64::from(level.q[link]), wanted);
-                sum -= 6.0 * L::W[k] * View::<D, L, f64>::along(k, &u);
+                sum += view.displaced(at, k, wanted);
             }
         }
         sum

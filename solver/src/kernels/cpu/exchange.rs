@@ -279,7 +279,7 @@ pub(super) fn arrive<const D: usize, L: Lattice, S: Storage, P: Processor>(
         }
     }
     collide::arrive::<D, L, S::Real>(values, arrival, targets, tile);
-    store_some::<L, S, P>(processor, tile, dims::cells(D), targets, to);
+    store_some::<L, S, P>(processor, tile, dims::cells(D), targets, to, false);
 }
 
 /// The ghost cells of the children of an overlap block.

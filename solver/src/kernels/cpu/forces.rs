@@ -3,6 +3,7 @@
 
 use super::{cell::View, moments::Moments, order::Toward};
 use crate::{
+    constants::balance,
     kernels::{ExactSum, SUMS},
     lattice::{Lattice, MOST},
     storage::Storage,
@@ -77,7 +78,12 @@ fn of_block<const D: usize, L: Lattice, S: Storage>(
             }
             let sums = &mut sums[SUMS * usize::from(level.patch[link])..][..SUMS];
             add(level, cut, force, sums);
-            sums[6] += scale * (back - out).wide();
+            let rule = &level.rules[2 * D + usize::from(level.patch[link])];
+            sums[6] += scale
+                * match rule.conserves(balance::TURNING) {
+                    true => view.displaced(at, k, rule),
+                    false => (back - out).wide(),
+                };
         }
     }
 }

@@ -2,6 +2,7 @@
 //! the compiler vectorizes for the processor at hand.
 
 mod accumulate;
+mod balance;
 pub(crate) mod by_block;
 mod cell;
 mod census;

@@ -21,6 +21,14 @@ pub trait Processor: Copy {
             to[i] = F16::store(from[i]);
         }
     }
+
+    /// Values as 16-bit populations, [dithered](Storage::store_dithered) from a place on.
+    #[cfg_attr(optimized, inline(always))]
+    fn dither(self, from: &[f32; LAYER], place: usize, to: &mut [F16; LAYER]) {
+        for i in 0..LAYER {
+            to[i] = F16::store_dithered(from[i], place + i);
+        }
+    }
 }
 
 /// Any processor of the target.
@@ -67,7 +75,7 @@ pub(super) fn dispatch<W: Work>(work: W) {
 #[cfg(all(target_arch = "x86_64", optimized))]
 mod x86 {
     use super::{F16, LAYER, Processor, Work};
-    use crate::constants::F16_SCALE;
+    use crate::{constants::F16_SCALE, f16::dithered};
     use std::arch::x86_64::{_MM_FROUND_TO_NEAREST_INT, _mm256_cvtph_ps, _mm256_cvtps_ph};
 
     /// Work for one kind of processor.
@@ -150,16 +158,33 @@ mod x86 {
 
                 #[cfg_attr(optimized, inline(always))]
                 fn narrow(self, from: &[f32; LAYER], to: &mut [F16; LAYER]) {
-                    let (from, to) = (from.as_chunks::<WIDE>().0, to.as_chunks_mut::<WIDE>().0);
+                    let mut scaled = [0.0; LAYER];
+                    for i in 0..LAYER {
+                        scaled[i] = from[i] * F16_SCALE;
+                    }
+                    self.halves(&scaled, to);
+                }
+
+                #[cfg_attr(optimized, inline(always))]
+                fn dither(self, from: &[f32; LAYER], place: usize, to: &mut [F16; LAYER]) {
+                    let mut scaled = [0.0; LAYER];
+                    for i in 0..LAYER {
+                        scaled[i] = dithered(from[i] * F16_SCALE, (place + i) as u32);
+                    }
+                    self.halves(&scaled, to);
+                }
+            }
+
+            impl $type {
+                /// Scaled values as halves.
+                #[cfg_attr(optimized, inline(always))]
+                fn halves(self, scaled: &[f32; LAYER], to: &mut [F16; LAYER]) {
+                    let (from, to) = (scaled.as_chunks::<WIDE>().0, to.as_chunks_mut::<WIDE>().0);
                     for n in 0..LAYER / WIDE {
-                        let mut scaled = [0.0; WIDE];
-                        for i in 0..WIDE {
-                            scaled[i] = from[n][i] * F16_SCALE;
-                        }
                         #[expect(unsafe_code, reason = "the conversion is an intrinsic")]
                         // SAFETY: as above.
                         let halves = unsafe {
-                            _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(bytemuck::cast(scaled))
+                            _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(bytemuck::cast(from[n]))
                         };
                         to[n] = bytemuck::cast(halves);
                     }

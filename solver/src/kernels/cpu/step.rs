@@ -10,6 +10,7 @@ use super::{
     stream,
 };
 use crate::{
+    constants::balance,
     kernels::{Relaxation, exchanged},
     lattice::{Lattice, MOST, opposite},
     storage::Storage,
@@ -136,6 +137,11 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> Step<'_, D, L, S
         &self.view.level.neighbors[slot * directions..][..directions]
     }
 
+    #[cfg_attr(optimized, inline(always))]
+    fn dithers(&self) -> bool {
+        self.relax.dithers != 0
+    }
+
     /// Collides a block that has been streamed, and prefetches what a later one will read.
     #[cfg_attr(optimized, inline(always))]
     fn collide(&self, slot: usize, tile: &mut Tile<T>) {
@@ -158,7 +164,7 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> Step<'_, D, L, S
         let Scratch { tile, gathered, .. } = scratch;
         stream::stream::<D, L, S>(from, self.neighbors(slot), tile, gathered);
         self.collide(slot, tile);
-        stream::store::<L, S, P>(processor, tile, cells, to, self.is_large);
+        stream::store::<L, S, P>(processor, tile, cells, to, self.is_large, self.dithers());
     }
 
     /// Any block: cells that are not stepped keep what `to` has.
@@ -181,15 +187,18 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> Step<'_, D, L, S
         let next = &around[..dims::directions(D)];
         stream::stream::<D, L, S>(self.view.from, next, tile, &mut scratch.gathered);
         self.mend(processor, slot, stepped, tile, &mut scratch.moments);
+        if self.relax.conserves != balance::NONE {
+            self.balance(slot, stepped, tile);
+        }
         let mut fresh = [[T::of(0.0); BLOCK]; 10];
         if moments.is_some() {
             collide::exchange::<D, L, T>(tile, &self.relax, &mut fresh);
         }
         self.collide(slot, tile);
         if stepped == dims::full_mask(D) {
-            stream::store::<L, S, P>(processor, tile, cells, to, self.is_large);
+            stream::store::<L, S, P>(processor, tile, cells, to, self.is_large, self.dithers());
         } else {
-            stream::store_some::<L, S, P>(processor, tile, cells, stepped, to);
+            stream::store_some::<L, S, P>(processor, tile, cells, stepped, to, self.dithers());
         }
         let Some(moments) = moments else { return };
         for (to, from) in moments.chunks_exact_mut(cells).zip(&fresh) {
@@ -207,6 +216,29 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> Step<'_, D, L, S
             }
         }
         around
+    }
+
+    /// Returns what walls have put into cells, and should not have, to their populations at rest.
+    fn balance(&self, slot: usize, which: u64, tile: &mut Tile<T>) {
+        let beside = self.view.level.boundary[slot] | self.at_edges(slot);
+        for cell in bits(which & beside) {
+            let at = At::<D>::new(slot, cell);
+            let arrived = |q: usize| tile.0[q][PAD + cell];
+            let surplus = self.view.surplus(at, self.relax.conserves, arrived);
+            tile.0[0][PAD + cell] -= T::of(surplus);
+        }
+    }
+
+    /// Cells beside more than one end of the box.
+    fn at_edges(&self, slot: usize) -> u64 {
+        let is_at_edge = |cell: &usize| self.view.ends_beside(At::<D>::new(slot, *cell)) > 1;
+        let ends = self.neighbors(slot).iter().filter(|&&next| next == OUTSIDE);
+        match ends.count() {
+            0 | 1 => 0,
+            _ => (0..dims::cells(D))
+                .filter(is_at_edge)
+                .fold(0, |all, cell| all | 1 << cell),
+        }
     }
 
     /// Puts the populations right that come from elsewhere than a fluid cell of the level.
@@ -231,7 +263,11 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> Step<'_, D, L, S
                 let at = At::<D>::new(slot, cell);
                 let pulled = self.view.pull(at, q, self.view.links(at), moments);
                 // Rounded as on a GPU, which puts these into memory.
-                tile.0[q][PAD + cell] = S::store(pulled).load();
+                let stored = match self.dithers() {
+                    true => S::store_dithered(pulled, BLOCK * q + cell),
+                    false => S::store(pulled),
+                };
+                tile.0[q][PAD + cell] = stored.load();
             }
         }
     }

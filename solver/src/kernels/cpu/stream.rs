@@ -263,7 +263,7 @@ fn prefetch<T>(from: &[T], at: usize) {
     let _ = (from, at);
 }
 
-/// Stores a tile in place of a block, with non-temporal stores where `is_large`.
+/// Stores a tile in place of a block, with non-temporal stores where `is_large`; rounded by chance where it `dithers`.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn store<L: Lattice, S: Storage, P: Processor>(
     processor: P,
@@ -271,12 +271,14 @@ pub(super) fn store<L: Lattice, S: Storage, P: Processor>(
     cells: usize,
     to: &mut [S],
     is_large: bool,
+    dithers: bool,
 ) {
     let mut spare = [S::zeroed(); LAYER];
     for layer in 0..cells / LAYER {
         for &q in &Order::<L>::VELOCITIES[..L::Q] {
             let from = part(&tile.0[q], PAD + LAYER * layer);
-            let from = S::narrow(processor, from, &mut spare);
+            let place = dithers.then_some(BLOCK * q + LAYER * layer);
+            let from = S::narrow(processor, from, place, &mut spare);
             let to = &mut to[Order::<L>::row(q, layer)..][..LAYER];
             if is_large {
                 past_caches(from, to);
@@ -295,13 +297,15 @@ pub(super) fn store_some<L: Lattice, S: Storage, P: Processor>(
     cells: usize,
     which: u64,
     to: &mut [S],
+    dithers: bool,
 ) {
     let mut spare = [S::zeroed(); LAYER];
     for layer in 0..cells / LAYER {
         let which = which >> (LAYER * layer) & 0xffff;
         for &q in &Order::<L>::VELOCITIES[..L::Q] {
             let from = part(&tile.0[q], PAD + LAYER * layer);
-            let from = S::narrow(processor, from, &mut spare);
+            let place = dithers.then_some(BLOCK * q + LAYER * layer);
+            let from = S::narrow(processor, from, place, &mut spare);
             put(from, which, &mut to[Order::<L>::row(q, layer)..][..LAYER]);
         }
     }

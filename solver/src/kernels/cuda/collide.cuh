@@ -10,7 +10,7 @@
 template <class T>
 struct Relaxation {
     T even, odd, acceleration[3], tau, eddy, parameter;
-    uint32_t operation, closure, odd_by, bulk;
+    uint32_t operation, closure, odd_by, bulk, conserves, dithers;
 
     // The rates of slots that exchange. Only even moments are transferred between levels: odd ones relax with a rate of 1.
     __device__ __forceinline__ Relaxation between_levels() const {
@@ -24,6 +24,12 @@ struct Relaxation {
         return acceleration[0] != T(0) || acceleration[1] != T(0) || acceleration[2] != T(0);
     }
 };
+
+// Population q of a cell of a block as it is stored, rounded by chance where the flow is driven slowly.
+template <class S>
+__device__ __forceinline__ S narrow_for(const Relaxation<Real<S>>& relax, Real<S> value, int q, int cell) {
+    return relax.dithers ? narrow_dithered<S>(value, 64 * q + cell) : narrow<S>(value);
+}
 
 // Sum c[a] x[a] of a velocity that is known when this is compiled.
 template <class L, class T, int N>

@@ -1,6 +1,7 @@
 // Momentum and mass exchange: one thread block a slot with cut links, whose sums are taken in a fixed tree; friction of modelled
 // walls alike, one a slot that it acts on; then one a value of a patch, which adds these up exactly.
 
+#include "balance.cuh"
 #include "collide.cuh"
 #include "exact.cuh"
 #include "modeled.cuh"
@@ -40,7 +41,8 @@ __device__ void add_link(const View<L, S>& view, const At& at, int k, uint64_t l
     const double share = level.q[link];
     double x[3], u[3], force[3] = {};
     level.template cut<L>(at, k, share, x);
-    level.template velocity_at<L>(at, k, share, level.rules[2 * D + level.patch[link]], u);
+    const Rule& rule = level.rules[2 * D + level.patch[link]];
+    level.template velocity_at<L>(at, k, share, rule, u);
     const uint32_t place = walls.count > 0 ? level.profile_link[link] - walls.first : 0;
     if (place < walls.count) {
         for (int a = 0; a < 3; a++) {
@@ -52,7 +54,8 @@ __device__ void add_link(const View<L, S>& view, const At& at, int k, uint64_t l
         force[a] = push * L::c(k, a) - slip * u[a];
     }
     add(center, x, force, sums);
-    sums[6] += scale * static_cast<double>(back - out);
+    sums[6] += scale
+        * (conserves(rule, KEEPS_TURNING) ? displaced<L>(level, at, k, rule) : static_cast<double>(back - out));
 }
 
 // The sums of each slot with cut links, by patch. Links of ghost cells are the coarser level's.

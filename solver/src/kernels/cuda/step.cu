@@ -1,5 +1,6 @@
 // Streaming (pull) and collision of a level: one thread a cell.
 
+#include "balance.cuh"
 #include "closure.cuh"
 #include "cumulant.cuh"
 #include "faces.cuh"
@@ -72,7 +73,7 @@ __device__ __forceinline__ void step_plain(const uint32_t* neighbors, uint32_t f
     S* out = to + static_cast<size_t>(at.slot) * (L::Q * CELLS) + threadIdx.x % CELLS;
 #pragma unroll
     for (int q = 0; q < L::Q; q++) {
-        out[q * CELLS] = narrow<S>(f[q]);
+        out[q * CELLS] = narrow_for<S>(relax, f[q], q, at.cell());
     }
 }
 
@@ -140,7 +141,7 @@ __device__ __forceinline__ void step_faced(const Level& level, const uint32_t* f
         const int q = entering[i / SIDE];
         At at(slot, 0);
         in_layer(i % SIDE, 4, 0, at.x);
-        entered[q * SIDE + i % SIDE] = narrow<S>(one_face(view, rule, axis, outward, at, q));
+        entered[q * SIDE + i % SIDE] = narrow_for<S>(relax, one_face(view, rule, axis, outward, at, q), q, at.cell());
     }
     __syncthreads();
     if (own >= CELLS) {
@@ -171,7 +172,7 @@ __device__ __forceinline__ void step_faced(const Level& level, const uint32_t* f
     S* out = to + static_cast<size_t>(slot) * (L::Q * CELLS) + own;
 #pragma unroll
     for (int q = 0; q < L::Q; q++) {
-        out[q * CELLS] = narrow<S>(f[q]);
+        out[q * CELLS] = narrow_for<S>(relax, f[q], q, own);
     }
 }
 
@@ -203,7 +204,7 @@ __device__ __forceinline__ void finish(uint32_t slot, int own, uint32_t exchangi
     S* out = to + static_cast<size_t>(slot) * (L::Q * CELLS) + own;
 #pragma unroll
     for (int q = 0; q < L::Q; q++) {
-        out[q * CELLS] = narrow<S>(f[q]);
+        out[q * CELLS] = narrow_for<S>(relax, f[q], q, own);
     }
 }
 
@@ -336,7 +337,8 @@ __device__ __forceinline__ void step_bounded(const Level& level, const uint32_t*
     for (uint32_t i = own; i < length; i += BOUNDED) {
         const int q = queue[i] & 31, cell = queue[i] >> 5;
         // Where the collision reads it and puts the cell's new value: shared memory would be taken from the first-level cache.
-        to[(static_cast<size_t>(slot) * L::Q + q) * CELLS + cell] = narrow<S>(pull(view, At(slot, cell), q, links[cell]));
+        to[(static_cast<size_t>(slot) * L::Q + q) * CELLS + cell] =
+            narrow_for<S>(relax, pull(view, At(slot, cell), q, links[cell]), q, cell);
     }
     __syncthreads();
     if (!steps) {
@@ -362,6 +364,10 @@ __device__ __forceinline__ void step_bounded(const Level& level, const uint32_t*
             population = opposite(q);
         }
         f[q] = widen(from[(static_cast<size_t>(next) * L::Q + population) * CELLS + cell]);
+    }
+    if (relax.conserves != KEEPS_NONE && back != 0 && (cut.mask != 0 || ends_beside(level, at) > 1)) {
+        const auto arrived = [&](int q) { return widen(to[(static_cast<size_t>(slot) * L::Q + q) * CELLS + own]); };
+        f[0] -= T(surplus(view, at, cut, back, relax.conserves, arrived));
     }
     finish<L, S, O, EDDY>(slot, own, exchanging, relax, f, to, moments_of_cells);
 }

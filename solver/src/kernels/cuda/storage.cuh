@@ -52,3 +52,17 @@ __device__ __forceinline__ __half narrow_change<__half>(float value, int place) 
     const float threshold = static_cast<float>(2 * turn + 1) * (1.0f / 512.0f) - 0.5f;
     return narrow<__half>(value + threshold * step);
 }
+
+// A value rounded up or down by chance: `Storage::store_dithered`.
+template <class S>
+__device__ __forceinline__ S narrow_dithered(Real<S> value, uint32_t) {
+    return narrow<S>(value);
+}
+template <>
+__device__ __forceinline__ __half narrow_dithered<__half>(float value, uint32_t place) {
+    constexpr uint32_t LOST = 13;
+    const uint32_t bits = __float_as_uint(value * static_cast<float>(F16_SCALE));
+    const uint32_t hash = (bits ^ place * 0x9e3779b9u) * 0x85ebca6bu;
+    const uint32_t raised = bits + (hash >> (32 - LOST));
+    return __float2half_rn(__uint_as_float(raised & ~((1u << LOST) - 1)));
+}
