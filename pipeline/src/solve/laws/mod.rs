@@ -221,10 +221,11 @@ impl Laws {
                 let beside = self
                     .body
                     .map_or(0.0, |[body, _]| 10.0 * nu * fastest / (body * self.finest));
-                let own = if self.hydraulic.is_some() { 1.5 } else { 1.2 };
                 let own = match (self.hydraulic, self.body) {
                     (None, None) => 0.0,
-                    _ => own * fastest * fastest,
+                    (None, Some(_)) => 1.2 * fastest * fastest,
+                    (Some(_), None) => 1.5 * self.mean * self.mean,
+                    (Some(_), Some(_)) => 1.5 * fastest * fastest,
                 };
                 own + beside + duct(self.mean)
             }

@@ -9,7 +9,8 @@ use crate::solve::{
     verdict::{
         Check, Verdict,
         openings::FacesLook,
-        rows::{self, Mode, OfOpenings},
+        rows::{self, OfOpenings},
+        sound::{self, Mode},
     },
 };
 use cutlink_solver::{FaceCondition, Params, PatchCondition, Place, WallScheme};
@@ -37,9 +38,13 @@ impl<const D: usize> Run<'_, D> {
         let (params, velocity) = (&resolved.params, resolved.physics.lattice_velocity);
         let mut looks = self.looks.clone();
         looks.push(end.bulk);
-        let mut checks = self.of_laws(end, &looks);
         // A box without openings and bodies shows what it was given from the start; in others the start is left out of means.
         let waits = params.forces || !self.openings.all.is_empty();
+        // Until then the pressure is that of the start.
+        let mut checks = match waits && end.step < self.earliest {
+            true => self.laws.forecast(),
+            false => self.of_laws(end, &looks),
+        };
         let from = if waits { end.step / 2 } else { 0 };
         checks.extend(rows::mach(&looks, from, velocity));
         checks.extend(self.movement(end));
@@ -81,10 +86,6 @@ impl<const D: usize> Run<'_, D> {
 
     /// The laws of the error, with the pressure variation of the last quarter.
     fn of_laws(&self, end: &End<'_, D>, looks: &[Bulk]) -> Vec<Check> {
-        // Until then the pressure is that of the start.
-        if end.step < self.earliest {
-            return self.laws.forecast();
-        }
         let late = looks.iter().filter(|look| 4 * look.step >= 3 * end.step);
         let (sum, count) = late.fold((0.0, 0), |(sum, n), look| (sum + look.compression(), n + 1));
         self.laws.after(&Measured {
@@ -202,25 +203,6 @@ impl<const D: usize> Run<'_, D> {
 
     /// The mode of sound between sides that reflect it, across the axis of the lift, nearest to a line of the lift.
     fn mode(&self, line: f64) -> Option<Mode> {
-        let (resolved, lift) = (&self.resolved, self.resolved.axes[1]);
-        let params = &resolved.params;
-        let reflects = |axis: usize| {
-            let faces = &params.faces[axis];
-            let damped = params.sponges.iter().any(|sponge| sponge.axis == axis);
-            let hard = |face: &FaceCondition<D>| {
-                matches!(face, FaceCondition::FreeSlip | FaceCondition::Velocity(_))
-            };
-            !damped && faces.iter().all(hard)
-        };
-        let length = resolved.physics.length / resolved.units.length;
-        let cells = resolved.initial.frame().root_cells;
-        let first = |axis: usize| {
-            let height = f64::from(cells[axis]);
-            let sound = 1.0 / 3f64.sqrt();
-            sound / (2.0 * height) * length / resolved.physics.lattice_velocity
-        };
-        let across = (0..D).filter(|&axis| lift[axis].abs() > 0.7 && reflects(axis));
-        let modes: Vec<(usize, f64)> = across.map(|axis| (axis, first(axis))).collect();
-        Mode::nearest(line, &modes)
+        Mode::nearest(line, &sound::first_modes(&self.resolved))
     }
 }

@@ -25,7 +25,7 @@ use crate::{
         shares::{Costs, Shares, processes},
         sheet::{self, Sheet},
         turbulence,
-        verdict::{check_accepted, openings::Openings, patience},
+        verdict::{check_accepted, openings::Openings, patience, sound},
     },
 };
 use cutlink_device::{LinkChoice, Memory, Selected, select};
@@ -396,7 +396,12 @@ where
     } else {
         None
     };
-    for note in notes::of(&plan).iter().chain(&resolved.notes) {
+    let of_sound = sound::notes(&resolved);
+    for note in notes::of(&plan)
+        .iter()
+        .chain(&resolved.notes)
+        .chain(&of_sound)
+    {
         observer.note(note);
     }
     // Where the summary is shown, its table has them.

@@ -2,11 +2,12 @@
 //!
 //! A check is one number against two bars. Some are known before the first step, the others are measured: at the openings
 //! ([`openings`]) while the flow runs, and of its histories at the end ([`rows`]). The earliest end of a flow that settles
-//! is in [`patience`].
+//! is in [`patience`], sound between the sides of the box in [`sound`].
 
 pub(crate) mod openings;
 pub(crate) mod patience;
 pub(crate) mod rows;
+pub(crate) mod sound;
 
 use crate::error::{Error, ErrorKind};
 use serde_json::{Value, json};
@@ -16,14 +17,13 @@ use std::{
 };
 
 /// The names of all checks.
-const NAMES: [&str; 21] = [
+const NAMES: [&str; 20] = [
     "walls",
     "time step",
     "resolution",
     "trt in 3D",
     "precision",
     "compressibility",
-    "openings: resistance",
     "openings: level",
     "openings: flow",
     "openings: inflow",

@@ -256,52 +256,6 @@ pub(crate) fn exchange(value: f64, relaxation: f64, is_quadratic: bool) -> Check
     }
 }
 
-/// A transverse mode of sound beside a line of the lift.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Mode {
-    /// Strouhal number of the mode.
-    pub(crate) mode: f64,
-    /// That of the line, its half or its double.
-    pub(crate) line: f64,
-    /// Axis across which it swings.
-    pub(crate) axis: usize,
-}
-
-impl Mode {
-    /// The distance, as a share of the line.
-    pub(crate) fn distance(&self) -> f64 {
-        (self.mode - self.line).abs() / self.line
-    }
-
-    /// The nearest mode n `c` / (2 `height`), n = 1, 2, to a line, its half and its double; `first` are the first modes by
-    /// axis.
-    pub(crate) fn nearest(line: f64, first: &[(usize, f64)]) -> Option<Self> {
-        let lines = [0.5 * line, line, 2.0 * line];
-        let of = |&(axis, first): &(usize, f64)| {
-            let modes = [first, 2.0 * first].into_iter();
-            modes.flat_map(move |mode| lines.map(|line| Self { mode, line, axis }))
-        };
-        let all = first.iter().flat_map(of);
-        all.min_by(|a, b| a.distance().total_cmp(&b.distance()))
-    }
-
-    pub(crate) fn check(&self) -> Check {
-        let axis = ["x", "y", "z"][self.axis];
-        Check {
-            name: "sound",
-            value: self.distance(),
-            bars: [0.25, 0.1],
-            what: format!(
-                "distance of the lift's line, St {:.4}, from sound between the sides in {axis}, St {:.4}",
-                self.line, self.mode
-            ),
-            remedy: Some(format!(
-                "give \"{axis}-\" and \"{axis}+\" type = \"far-field\", or a sponge, or another height or lattice_velocity"
-            )),
-        }
-    }
-}
-
 /// Growth of the spread of the forces: last quarter over the one before.
 pub(crate) fn growth(value: f64) -> Check {
     Check {
@@ -365,27 +319,4 @@ pub(crate) fn resets(taken: f64, steps: u64) -> Option<Check> {
 mod tests {
     use super::*;
     use crate::solve::verdict::Grade;
-
-    /// The first mode across a height of so many diameters, as a Strouhal number, at a lattice velocity.
-    fn mode(height: f64, velocity: f64) -> f64 {
-        1.0 / (3f64.sqrt() * velocity * 2.0 * height)
-    }
-
-    /// Circles at Re 100 between free-slip sides, with the error of the amplitude of the lift against far-field sides.
-    #[test]
-    fn sound_between_the_sides_is_seen_where_the_lift_is_wrong() {
-        let runs = [
-            (28.0, 0.05, 0.1667, "right within 3 %", Grade::Doubtful),
-            (34.0, 0.05, 0.1667, "-13 %", Grade::Wrong),
-            (36.0, 0.05, 0.1667, "+37 %", Grade::Wrong),
-            (44.0, 0.05, 0.165, "+9 %", Grade::Doubtful),
-            (36.0, 0.1, 0.168, "+17 %", Grade::Wrong),
-            (24.0, 0.05, 0.1667, "far from all", Grade::Ok),
-        ];
-        for (height, velocity, line, error, grade) in runs {
-            let found = Mode::nearest(line, &[(1, mode(height, velocity))]).expect("a mode");
-            assert_eq!(found.check().grade(), grade, "{height}: {error}, {found:?}");
-        }
-        assert_eq!(Mode::nearest(0.2, &[]), None, "no sides that reflect");
-    }
 }
