@@ -78,6 +78,8 @@ pub struct Seen {
     pub several: u64,
     /// Links that are crossed and not cut, as their kind does not change.
     pub passed: u64,
+    /// Cut links whose nearest crossing is not the cut.
+    pub beyond: u64,
 }
 
 impl std::ops::Add for Seen {
@@ -91,6 +93,7 @@ impl std::ops::Add for Seen {
             on_surface: self.on_surface + other.on_surface,
             several: self.several + other.several,
             passed: self.passed + other.passed,
+            beyond: self.beyond + other.beyond,
         }
     }
 }
@@ -294,6 +297,7 @@ where
         seen.links += 1;
         seen.on_surface += u64::from(exact.num == 0);
         seen.several += u64::from(cuts.len() > 1);
+        seen.beyond += u64::from(cuts[0].compare(&exact) == Ordering::Less);
     }
     Ok(())
 }
