@@ -195,11 +195,18 @@ impl From<SeedError> for Error {
     fn from(error: SeedError) -> Self {
         match error {
             SeedError::Voxel(error) => error.into(),
-            SeedError::Leak { size, .. } => Self::wrap(ErrorKind::Geometry, error).hint(format!(
-                "close the hole in the surface, or let --close-holes {} close it; where the fluid may reach the box, use \
-                 --flow outside",
-                rounded_up(size)
-            )),
+            SeedError::Leak { size, width, .. } => {
+                // Two finest cells more than the width.
+                let unresolved = match width < size - width {
+                    true => " (a smaller size may do: the cells are too wide to measure the hole)",
+                    false => "",
+                };
+                Self::wrap(ErrorKind::Geometry, error).hint(format!(
+                    "close the hole in the surface, or let --close-holes {} close it{unresolved}; where the fluid may \
+                     reach the box, use --flow outside",
+                    rounded_up(size)
+                ))
+            }
             SeedError::Narrow { .. } => Self::wrap(ErrorKind::Geometry, error)
                 .hint("move --seed to a wider place, or give a smaller --close-holes"),
             error => Self::wrap(ErrorKind::Geometry, error)

@@ -5,7 +5,7 @@ use crate::{
     oracle::{Cut, Determinants, Oracle, Space},
 };
 use cutlink_amr::{CellRef, dims};
-use cutlink_voxelizer::{Link, Mesh};
+use cutlink_voxelizer::{Fill, Link, Mesh};
 use std::{cmp::Ordering, collections::BTreeMap};
 
 /// A difference between a mesh and the oracle.
@@ -74,8 +74,28 @@ pub struct Seen {
     pub links: u64,
     /// Links whose cell centre lies on the surface.
     pub on_surface: u64,
-    /// Links with more than one cut.
+    /// Cut links with more than one crossing.
     pub several: u64,
+    /// Links that are crossed and not cut, as their kind does not change.
+    pub passed: u64,
+    /// Cut links whose nearest crossing is not the cut.
+    pub beyond: u64,
+}
+
+impl std::ops::Add for Seen {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            cells: self.cells + other.cells,
+            solid: self.solid + other.solid,
+            links: self.links + other.links,
+            on_surface: self.on_surface + other.on_surface,
+            several: self.several + other.several,
+            passed: self.passed + other.passed,
+            beyond: self.beyond + other.beyond,
+        }
+    }
 }
 
 /// Distances differ by more than one unit in the last place, or one is on the surface and
@@ -90,6 +110,8 @@ fn differ(a: f32, b: f32) -> bool {
 ///
 /// Compares every mask bit, every link of every fluid leaf cell, every distance and patch, and,
 /// where the surface lies in the finest level alone, that coarser leaf cells are uniform.
+///
+/// Links: cut where the kind changes.
 ///
 /// Patches: of cuts at the same exact distance, the lowest patch; where other cuts round to
 /// distances within one unit in the last place, any of theirs.
@@ -239,7 +261,8 @@ where
             }
         }
         let link = mesh.link(at, direction);
-        let Some(exact) = cuts.iter().copied().min_by(Cut::compare) else {
+        let Some(exact) = wall(&mut cuts, mesh.fill, || oracle.winding(center)) else {
+            seen.passed += u64::from(!cuts.is_empty());
             if link.is_some() {
                 return Err(Mismatch::Existence {
                     cell,
@@ -274,8 +297,28 @@ where
         seen.links += 1;
         seen.on_surface += u64::from(exact.num == 0);
         seen.several += u64::from(cuts.len() > 1);
+        seen.beyond += u64::from(cuts[0].compare(&exact) == Ordering::Less);
     }
     Ok(())
+}
+
+/// Of the crossings of a link from a fluid cell, one at its wall: where the kind changes first, by all crossings of a
+/// place together. From outside, the first facet is a wall even if it bounds nothing.
+fn wall(cuts: &mut [Cut], fill: Fill, winding: impl FnOnce() -> i32) -> Option<Cut> {
+    cuts.sort_by(Cut::compare);
+    if !matches!(fill, Fill::Zero | Fill::Even) {
+        return cuts.first().copied();
+    }
+    let mut number = winding();
+    let places = cuts.chunk_by(|a, b| a.compare(b) == Ordering::Equal);
+    let solid = |place: &&[Cut]| {
+        number += place.iter().map(|cut| cut.change).sum::<i32>();
+        match fill {
+            Fill::Zero => number == 0,
+            _ => number % 2 == 0,
+        }
+    };
+    places.into_iter().find(solid).map(|place| place[0])
 }
 
 fn patch_fits(cuts: &[Cut], exact: &Cut, patch: u16) -> bool {

@@ -88,19 +88,21 @@ fn sign<const D: usize>(g: impl Fn([i128; D]) -> i128, p: [i128; D]) -> i128 {
     0
 }
 
-/// An exact cut distance, a fraction in lowest terms, and the patch that is cut.
+/// A crossing: its exact distance, a fraction in lowest terms, and the facet's patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
     /// Numerator, not negative.
     pub num: i128,
     /// Denominator, positive.
     pub den: i128,
+    /// What the winding number changes by.
+    pub change: i32,
     /// Patch of the facet.
     pub patch: u16,
 }
 
 impl Cut {
-    fn new(num: i128, den: i128, patch: u16) -> Self {
+    fn new(num: i128, den: i128, change: i32, patch: u16) -> Self {
         let (mut a, mut b) = (den, num);
         while b != 0 {
             (a, b) = (b, a % b);
@@ -108,6 +110,7 @@ impl Cut {
         Self {
             num: num / a,
             den: den / a,
+            change,
             patch,
         }
     }
@@ -226,7 +229,7 @@ where
         net
     }
 
-    /// All cuts between the shifted points of `from` and `from + step`.
+    /// All crossings between the shifted points of `from` and `from + step`.
     pub fn cuts(&self, from: [i32; D], step: [i32; D]) -> Vec<Cut> {
         let from = from.map(i128::from);
         let step = step.map(i128::from);
@@ -241,7 +244,10 @@ where
             let side = |p| Space::side(facet, p);
             if sign(side, from) != sign(side, to) && hits(facet, step, from) {
                 let (near, far) = (side(from), side(to));
-                cuts.push(Cut::new(near.abs(), (near - far).abs(), self.patch[f]));
+                // Outward, the number falls.
+                let change = -((far - near).signum() as i32);
+                let (num, den) = (near.abs(), (near - far).abs());
+                cuts.push(Cut::new(num, den, change, self.patch[f]));
             }
         }
         cuts
@@ -282,16 +288,16 @@ mod tests {
             (16777215, 16777217),
             (5, 8),
         ] {
-            let cut = Cut::new(num, den, 0);
+            let cut = Cut::new(num, den, 1, 0);
             let nearest = (num as f64 / den as f64) as f32;
             assert_eq!(cut.rounded(), nearest, "{num}/{den}");
         }
         assert_eq!(
-            Cut::new(0, 7, 0).rounded(),
+            Cut::new(0, 7, 1, 0).rounded(),
             f32::MIN_POSITIVE,
             "on the surface"
         );
-        let close = [Cut::new(1 << 90, (1 << 91) + 1, 0), Cut::new(1, 2, 0)];
+        let close = [Cut::new(1 << 90, (1 << 91) + 1, 1, 0), Cut::new(1, 2, 1, 0)];
         assert_eq!(
             close[0].compare(&close[1]),
             Ordering::Less,
@@ -303,11 +309,15 @@ mod tests {
             "the other way"
         );
         assert_eq!(
-            Cut::new(2, 4, 0).compare(&close[1]),
+            Cut::new(2, 4, 1, 0).compare(&close[1]),
             Ordering::Equal,
             "lowest terms"
         );
-        assert_eq!(Cut::new(0, 4, 0).compare(&close[1]), Ordering::Less, "zero");
+        assert_eq!(
+            Cut::new(0, 4, 1, 0).compare(&close[1]),
+            Ordering::Less,
+            "zero"
+        );
     }
 
     #[test]
@@ -341,7 +351,7 @@ mod tests {
                 assert_eq!(oracle.winding(p), inside, "{p:?} along {ray:?}");
             }
             let cuts = oracle.cuts([6, 2], [-4, 0]);
-            assert_eq!(cuts, [Cut::new(1, 2, 0)], "half way into the square");
+            assert_eq!(cuts, [Cut::new(1, 2, 1, 0)], "half way into the square");
         }
     }
 }

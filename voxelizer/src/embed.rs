@@ -8,7 +8,7 @@
 
 use crate::{
     Classes, EmbedParams, Frame, LinkTable, Mesh, SUBCELL_BITS, Stage, StageObserver, VoxelError,
-    kernels::{Classified, Images, LevelData, LevelView, MeshKernels, Seeds, SolidRule},
+    kernels::{Classified, Images, LevelData, LevelView, LinkRule, MeshKernels, Seeds, SolidRule},
     periodic::{self, ImageFacets},
     refine::{self, LevelMarks},
     windows::Window,
@@ -130,6 +130,7 @@ pub(crate) fn embed_scope<const D: usize, K: MeshKernels<D>>(
     clock.lap(Stage::Upload)?;
     let mut build = Build::new(kernels, &frame, params.periodic_axes())?;
     let mut above: Option<Level<K>> = None;
+    let mut passed = 0;
 
     for level in 0..levels {
         if level >= build.forest.levels.len() {
@@ -187,7 +188,12 @@ pub(crate) fn embed_scope<const D: usize, K: MeshKernels<D>>(
         let refined = |marks: &LevelMarks<D>| marks.refines_all(surface.patches.len());
         let no_leaf_has_links = gap.is_none() && plan.get(level).is_some_and(refined);
         if !(no_leaf_has_links || scope.is_coarse()) {
-            kernels.cut_links(&data, solid, gap, boundary, &mut build.links)?;
+            let rule = LinkRule {
+                fill: params.fill,
+                gap,
+                classified: &classified,
+            };
+            passed += kernels.cut_links(&data, solid, rule, boundary, &mut build.links)?;
         }
         clock.lap(Stage::Links)?;
         above = Some(Level {
@@ -204,6 +210,7 @@ pub(crate) fn embed_scope<const D: usize, K: MeshKernels<D>>(
     }
     clock.lap(Stage::Refine)?;
     clock.finish()?;
+    clock.observer.facets_passed(passed);
 
     Ok(Mesh {
         frame,

@@ -93,6 +93,13 @@ impl Fill {
         }
     }
 
+    /// Whether a facet may have fluid on both sides without being a wall, so that links pass it: where the fluid is
+    /// inside, bodies that overlap, are nested or share faces are open to one another. From outside, whatever a link
+    /// meets first is a wall, be it without thickness.
+    pub fn passes_facets(self) -> bool {
+        matches!(self, Self::Zero | Self::Even)
+    }
+
     /// Whether facets are walls with fluid on both sides, whatever their directions, so that nothing need be closed.
     pub fn is_sheets(self) -> bool {
         matches!(self, Self::Sheets | Self::Sheltered)

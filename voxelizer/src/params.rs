@@ -219,6 +219,12 @@ pub trait StageObserver {
     fn stage_launched(&mut self, stage: Stage, launches: u64) {
         let _ = (stage, launches);
     }
+
+    /// The mesh is made, and so many links pass facets that have fluid on both sides and are no walls
+    /// ([`Fill::passes_facets`]), each counted from both ends.
+    fn facets_passed(&mut self, links: u64) {
+        let _ = links;
+    }
 }
 
 /// Observes nothing.

@@ -22,6 +22,9 @@ pub trait Int:
 
     /// The lowest 64 bits: the number itself where it is narrow.
     fn low(self) -> i64;
+
+    /// The number itself.
+    fn wide(self) -> i128;
 }
 
 impl Int for i64 {
@@ -36,6 +39,11 @@ impl Int for i64 {
     fn low(self) -> i64 {
         self
     }
+
+    #[inline]
+    fn wide(self) -> i128 {
+        self.into()
+    }
 }
 
 impl Int for i128 {
@@ -49,6 +57,11 @@ impl Int for i128 {
     #[inline]
     fn low(self) -> i64 {
         self as i64
+    }
+
+    #[inline]
+    fn wide(self) -> i128 {
+        self
     }
 }
 
@@ -161,19 +174,31 @@ impl<const D: usize, T: Int> Passes<D, T> {
     /// f32; 0 to 1.
     #[inline]
     pub fn from_beyond(&self, value: T) -> f32 {
-        ((value + self.bias).to_f64() / self.rise.to_f64()) as f32
+        (self.beyond(value).to_f64() / self.rise.to_f64()) as f32
+    }
+
+    /// The same distance times [`rise`](Self::rise), exactly.
+    #[inline]
+    pub fn beyond(&self, value: T) -> T {
+        value + self.bias
     }
 
     /// Whether the plane is nearer to the point before it or to the first one beyond it, whose value is
     /// given: less, if to the point before it. Exact.
     #[inline]
     pub fn side(&self, value: T) -> Ordering {
-        (self.rise - value - self.bias).cmp(&(value + self.bias))
+        self.before(value).cmp(&self.beyond(value))
     }
 
     /// The same distance from the point before it.
     #[inline]
     pub fn from_before(&self, value: T) -> f32 {
-        ((self.rise - value - self.bias).to_f64() / self.rise.to_f64()) as f32
+        (self.before(value).to_f64() / self.rise.to_f64()) as f32
+    }
+
+    /// That distance times [`rise`](Self::rise), exactly.
+    #[inline]
+    pub fn before(&self, value: T) -> T {
+        self.rise - value - self.bias
     }
 }

@@ -116,6 +116,8 @@ pub struct Builder<'a> {
     pub notes: Vec<String>,
     /// Patches of holes that `--close-holes` closed, behind those of the surface.
     pub(crate) gaps: Vec<PatchArea>,
+    /// Links that pass facets inside the fluid, each counted from both ends: see [`Fill::passes_facets`].
+    pub(super) passed: u64,
 }
 
 /// A device that is open, or will be.
@@ -171,6 +173,7 @@ impl<'a> Builder<'a> {
             times: Times::default(),
             notes: Vec::new(),
             gaps: Vec::new(),
+            passed: 0,
         }
     }
 
@@ -366,7 +369,7 @@ impl<'a> Builder<'a> {
         let name = self.job.name();
         let (placed, frame) = (&from.placed, &from.domain.frame);
         let bounds = placed.bounds().unwrap_or([[0.0; D]; 2]);
-        let inside = gate::check_inside(&name, bounds, frame)?;
+        let inside = gate::check_inside(&name, bounds, frame, self.job.periodic.0)?;
         // The device may open meanwhile. If not all levels fit, the lattice is a coarser one.
         let mut params = self.params(&from)?;
         let mut snap = self.snap(&from, &params)?;
@@ -377,6 +380,12 @@ impl<'a> Builder<'a> {
         }
         let (snapped, closed) = snap;
         if let Some(note) = closed.and_then(gate::closing) {
+            self.note(note);
+        }
+        if let Source::Files(files) = &self.job.source
+            && files.len() > 1
+            && let Some(note) = gate::other_units(placed, frame.dx_at(params.levels - 1))
+        {
             self.note(note);
         }
         let closed = gate::check_closed(&name, &from.health, &snapped, &params)?;
@@ -508,6 +517,7 @@ impl<'a> Builder<'a> {
         let mut watch = Watch {
             observer: &mut *self.observer,
             times: &mut self.times,
+            passed: &mut self.passed,
         };
         let frame = prepared.domain.frame;
         let begin = Instant::now();
@@ -699,9 +709,15 @@ pub fn stage_name(stage: Stage) -> &'static str {
 pub(super) struct Watch<'a> {
     pub(super) observer: &'a mut dyn Observer,
     pub(super) times: &'a mut Times,
+    /// Links that pass facets.
+    pub(super) passed: &'a mut u64,
 }
 
 impl StageObserver for Watch<'_> {
+    fn facets_passed(&mut self, links: u64) {
+        *self.passed += links;
+    }
+
     fn stage_done(&mut self, stage: Stage, level: usize, seconds: f64) {
         let sum = match stage {
             Stage::Upload => &mut self.times.upload,

@@ -3,6 +3,7 @@
 use crate::error::{Error, ErrorKind};
 use crate::mesh::domain::{BoxBounds, comma_list};
 use crate::mesh::report::counted;
+use cutlink_mesher::Surface;
 use cutlink_mesher::health::{self, Health};
 use cutlink_mesher::robust::RobustReport;
 use cutlink_mesher::snap::Snapped;
@@ -122,7 +123,44 @@ fn refuse<const D: usize>(name: &str, health: &Health<D>, fill: Fill) -> Error {
     failure
 }
 
-/// Checks the position of a placed surface relative to the box; a note if it touches or crosses a face.
+/// Of the surface's size, a file that is so much smaller may be in another unit.
+const OTHER_UNIT: f64 = 1.0 / 200.0;
+
+/// A note on the patches of a placed surface, read from several files, that are so small beside the rest, or beside the
+/// finest cells of `finest` metres, that their file may be in another unit.
+pub fn other_units<const D: usize>(surface: &Surface<D>, finest: f64) -> Option<String> {
+    let mut ends = vec![[[f64::INFINITY; D], [f64::NEG_INFINITY; D]]; surface.patches.len()];
+    for f in 0..surface.facets.len() {
+        let [low, high] = &mut ends[usize::from(surface.patch_of(f))];
+        for corner in surface.corners(f) {
+            for a in 0..D {
+                low[a] = low[a].min(corner[a]);
+                high[a] = high[a].max(corner[a]);
+            }
+        }
+    }
+    let size = |[low, high]: &[[f64; D]; 2]| (0..D).map(|a| high[a] - low[a]).fold(0.0, f64::max);
+    let whole = size(&surface.bounds()?);
+    let small: Vec<String> = surface
+        .patches
+        .iter()
+        .zip(ends.iter().map(size))
+        .filter(|&(_, size)| size > 0.0 && size < finest.max(OTHER_UNIT * whole))
+        .map(|(name, size)| format!("\"{name}\" ({size:.3e} m)"))
+        .collect();
+    let (first, more) = small.split_first()?;
+    let more = match more.len() {
+        0 => String::new(),
+        count => format!(" and {}", counted(count as u64, "other part")),
+    };
+    Some(format!(
+        "{first}{more} is tiny beside the whole surface of {whole:.3e} m and finest cells of {finest:.3e} m: are all \
+         files in the same unit? --unit holds for all of them"
+    ))
+}
+
+/// Checks the position of a placed surface relative to the box, which is periodic along some axes; a note if it touches
+/// or crosses another face.
 ///
 /// # Errors
 /// Geometry refused: entirely outside.
@@ -130,6 +168,7 @@ pub fn check_inside<const D: usize>(
     name: &str,
     surface: BoxBounds<D>,
     frame: &Frame<D>,
+    periodic: [bool; 3],
 ) -> Result<Vec<String>, Error> {
     let [lower, upper] = surface;
     let (from, to) = (frame.origin, frame.upper());
@@ -147,6 +186,10 @@ pub fn check_inside<const D: usize>(
     let mut crossed = Vec::new();
     let mut touched = Vec::new();
     for (a, axis) in ["x", "y", "z"].into_iter().enumerate().take(D) {
+        // Through a periodic face it comes back.
+        if periodic[a] {
+            continue;
+        }
         let sides = [
             (lower[a], from[a], lower[a] < from[a], "lower"),
             (upper[a], to[a], upper[a] > to[a], "upper"),
@@ -261,10 +304,34 @@ mod tests {
     }
 
     #[test]
+    fn a_body_in_another_unit_is_named() {
+        let mut both = cube();
+        both.facet_patch = vec![0; both.facets.len()];
+        let (vertices, facets) = (both.vertices.clone(), both.facets.clone());
+        let count = vertices.len() as u32;
+        for (scale, small) in [(1e-3, true), (0.02, false)] {
+            let mut both = both.clone();
+            both.patches = vec!["mm".into(), "m".into()];
+            both.vertices
+                .extend(vertices.iter().map(|v| v.map(|c| scale * c)));
+            both.facets
+                .extend(facets.iter().map(|f| f.map(|v| v + count)));
+            both.facet_patch.resize(both.facets.len(), 1);
+            let note = other_units(&both, 0.01);
+            assert_eq!(note.is_some(), small, "{note:?}");
+            assert!(note.is_none_or(|note| note.starts_with("\"m\" (1.000e-3 m) is tiny")));
+            assert!(other_units(&both, 0.05).is_some(), "smaller than a cell");
+        }
+    }
+
+    #[test]
     fn faces_are_crossed_touched_or_not_reached() {
         let frame = Frame::new([0.0; 3], 0.25, [4; 3]).expect("a box");
         let at = |lower: f64, upper: f64| {
-            check_inside("it", [[lower, 0.2, 0.2], [upper, 0.8, 0.8]], &frame)
+            let of = [[lower, 0.2, 0.2], [upper, 0.8, 0.8]];
+            let periodic = check_inside("it", of, &frame, [true, false, false]);
+            assert!(periodic.is_err() || periodic == Ok(vec![]), "{periodic:?}");
+            check_inside("it", of, &frame, [false; 3])
         };
         assert_eq!(at(0.2, 0.8), Ok(vec![]), "inside");
         let notes = at(-0.5, 1.0).expect("in part");

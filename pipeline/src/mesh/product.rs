@@ -1,6 +1,6 @@
 //! The results of a job: report, notes on the mesh, metadata of the mesh file, and the files.
 
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::mesh::build::{Builder, Prepared, ms};
 use crate::mesh::intersections;
 use crate::mesh::report::{
@@ -15,7 +15,9 @@ use cutlink_device::Host;
 use cutlink_mesher::Surface;
 use cutlink_mesher::robust::first_gap;
 use cutlink_mesher::snap::Snapped;
-use cutlink_voxelizer::{AnyMesh, LevelCounts, Mesh, MeshCounts, Thin, VoxelError, mesh_file};
+use cutlink_voxelizer::{
+    AnyMesh, Fill, LevelCounts, Mesh, MeshCounts, Thin, VoxelError, mesh_file,
+};
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -141,6 +143,29 @@ fn solid_at<const D: usize>(counts: &MeshCounts<D>, finest: usize) -> u64 {
     counts.levels.iter().map(of_level).sum()
 }
 
+/// Fluid cells without a cut link, with one, and solid cells.
+fn cells<const D: usize>(counts: &MeshCounts<D>) -> [u64; 3] {
+    let sum = |of: fn(&LevelCounts) -> u64| counts.levels.iter().map(of).sum();
+    [sum(|c| c.fluid), sum(|c| c.boundary), sum(|c| c.solid)]
+}
+
+/// Why all cells of a box are solid, and what helps.
+fn why_solid(fill: Fill) -> (&'static str, &'static str) {
+    match fill {
+        Fill::NonZero | Fill::EvenOdd => (
+            "the box lies inside the body",
+            "give a box around the body (--domain, [mesh] domain), or say that the fluid is inside (--flow inside, \
+             [mesh] flow)",
+        ),
+        Fill::Zero | Fill::Even => (
+            "no cell centre of the box lies inside the surface, and the fluid is what it encloses (--flow inside)",
+            "give a box around the surface (--domain, [mesh] domain), more levels if it is thin, or say that the fluid \
+             is outside (--flow outside, [mesh] flow)",
+        ),
+        Fill::Sheets | Fill::Sheltered => ("the fluid of the seed is empty", "give another --seed"),
+    }
+}
+
 /// What is made beside the writing of the mesh file.
 struct Beside<const D: usize> {
     counts: MeshCounts<D>,
@@ -209,14 +234,28 @@ impl Builder<'_> {
                 each.join(", ")
             ));
         }
+        if self.passed > 0 {
+            let or = match mesh.fill {
+                Fill::Zero => "; `--fill evenodd` makes a body within a body solid",
+                _ => "",
+            };
+            self.note(format!(
+                "bodies overlap, touch or lie in one another: their facets inside the fluid are no walls ({}){or}",
+                counted(self.passed.div_ceil(2), "link")
+            ));
+        }
         if thin.links > 0 && mesh.fill.is_sheets() {
             self.note(format!(
                 "walls without thickness have fluid on both sides at {}",
                 counted(thin.links, "link")
             ));
         } else if thin.cells > 0 {
+            let solid = match mesh.fill.passes_facets() {
+                true => "the solid around the fluid",
+                false => "the body",
+            };
             let mut note = format!(
-                "the body is thinner than a cell in {}, {} ({} with fluid at both ends); largest:",
+                "{solid} is thinner than a cell in {}, {} ({} with fluid at both ends); largest:",
                 counted(thin.places.len() as u64, "place"),
                 counted(thin.cells, "cell"),
                 counted(thin.links, "link"),
@@ -230,21 +269,14 @@ impl Builder<'_> {
         links
     }
 
-    /// Adds the mesh to the report, and adds notes about it; `gap`: the first patch of the gaps, if it has any.
-    fn describe<const D: usize>(
+    /// Adds notes about the mesh; `gap`: the first patch of the gaps, if it has any. Returns the links at gaps.
+    fn note_mesh<const D: usize>(
         &mut self,
-        report: &mut MeshReport,
         mesh: &Mesh<D>,
-        of: MeshCounts<D>,
+        of: &MeshCounts<D>,
         gap: Option<u16>,
-    ) {
-        let solid_finest = solid_at(&of, self.levels - 1);
-        report.levels = of.levels.into_iter().map(LevelReport::from).collect();
-        let sum = |of: fn(&report::Counts) -> u64| {
-            let each = |l: &LevelReport| l.counts.as_ref().map_or(0, of);
-            report.levels.iter().map(each).sum::<u64>()
-        };
-        let (fluid, boundary, solid) = (sum(|c| c.fluid), sum(|c| c.boundary), sum(|c| c.solid));
+    ) -> u64 {
+        let [fluid, boundary, solid] = cells(of);
         if solid == 0 && !mesh.fill.is_sheets() {
             self.note(
                 "no cell centre lies inside the body: it is thinner than the finest cells and represented by cut \
@@ -256,8 +288,43 @@ impl Builder<'_> {
         let gap = gap.or((!self.gaps.is_empty()).then_some(closed as u16));
         let gap_links = self.note_links(mesh, &of.thin, gap);
         if fluid + boundary == 0 {
-            self.note("every cell is solid: the box lies inside the body".into());
+            self.note(format!("every cell is solid: {}", why_solid(mesh.fill).0));
         }
+        gap_links
+    }
+
+    /// Adds notes about a mesh that a flow is to run on.
+    ///
+    /// # Errors
+    /// A mesh without a fluid cell; not enough memory.
+    pub fn check_for_flow<const D: usize>(
+        &mut self,
+        prepared: &Prepared<D>,
+        mesh: &Mesh<D>,
+    ) -> Result<(), Error> {
+        let counts = mesh.counts(&Host)?;
+        let [fluid, boundary, _] = cells(&counts);
+        if fluid + boundary == 0 {
+            let (why, hint) = why_solid(mesh.fill);
+            let message = format!("{}: no cell of the box is fluid: {why}", self.job.name());
+            return Err(Error::new(ErrorKind::Geometry, message).hint(hint));
+        }
+        self.note_mesh(mesh, &counts, first_gap(&prepared.snapped));
+        Ok(())
+    }
+
+    /// Adds the mesh to the report, and adds notes about it; `gap`: the first patch of the gaps, if it has any.
+    fn describe<const D: usize>(
+        &mut self,
+        report: &mut MeshReport,
+        mesh: &Mesh<D>,
+        of: MeshCounts<D>,
+        gap: Option<u16>,
+    ) {
+        let solid_finest = solid_at(&of, self.levels - 1);
+        let [fluid, boundary, solid] = cells(&of);
+        let gap_links = self.note_mesh(mesh, &of, gap);
+        report.levels = of.levels.into_iter().map(LevelReport::from).collect();
         report.built = Some(report::Built {
             blocks: mesh.forest.blocks(),
             cells: fluid + boundary + solid,

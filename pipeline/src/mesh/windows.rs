@@ -101,6 +101,7 @@ impl Builder<'_> {
         let mut watch = Watch {
             observer: &mut *self.observer,
             times: &mut self.times,
+            passed: &mut self.passed,
         };
         match (world, self.job.parts) {
             (Some(world), _) => {

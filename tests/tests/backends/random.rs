@@ -58,13 +58,7 @@ where
     }
     let so_far = sum.get();
     sum.set(Sum {
-        seen: Seen {
-            cells: so_far.seen.cells + seen.cells,
-            solid: so_far.seen.solid + seen.solid,
-            links: so_far.seen.links + seen.links,
-            on_surface: so_far.seen.on_surface + seen.on_surface,
-            several: so_far.seen.several + seen.several,
-        },
+        seen: so_far.seen + seen,
         graded: so_far.graded + u64::from(mesh.graded),
     });
     Ok(())

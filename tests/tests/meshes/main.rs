@@ -3,6 +3,7 @@
 //! One program for all these tests: each would compile the same stages of the mesher again.
 
 mod analytic;
+mod assemblies;
 mod bunny;
 mod closed_files;
 mod connected;

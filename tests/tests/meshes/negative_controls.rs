@@ -9,7 +9,9 @@ use cutlink_tests::{
     compare::{Mismatch, against_oracle, cells, same_cells, solid_finest},
     oracle::Oracle,
 };
-use cutlink_voxelizer::{LinkViolation, Mesh, MeshViolation, pack_cell, unpack_cell, validate};
+use cutlink_voxelizer::{
+    EmbedParams, Fill, LinkViolation, Mesh, MeshViolation, pack_cell, unpack_cell, validate,
+};
 
 const DEPTH: usize = 2;
 const RAY: [i32; 3] = [-97, 411, 233];
@@ -212,6 +214,30 @@ fn a_leaf_that_is_not_uniform() {
     let found = solid_finest(&empty, 3, &oracle);
     let expected = Err(Mismatch::SolidFinest { mesh: 0, oracle: 1 });
     assert_eq!(found, expected, "one centre");
+}
+
+/// A mesh of sheets has a wall at every facet: what links between two kinds of fluid were cut at, until they were cut
+/// where the kind changes.
+#[test]
+fn a_wall_inside_of_the_fluid() {
+    let outer = Bodies::cuboid([-CELL; 3], [9 * CELL; 3]);
+    let inner = Bodies::cuboid([2 * CELL + 9; 3], [5 * CELL - 7; 3]);
+    let soup = Soup {
+        facets: outer.into_iter().chain(inner).map(|f| (f, 0)).collect(),
+    };
+    let surface = soup.snapped(1);
+    let params = |fill| EmbedParams { fill, ..levels(1) };
+    let made = |fill| mesh(&surface, lattice_frame([8; 3], 1), &params(fill));
+    let oracle = Oracle::new(&surface, RAY);
+    let seen = against_oracle(&made(Fill::Zero), 1, &oracle).expect("a mesh as it should be");
+    assert!(seen.links == 0 && seen.passed > 100, "{seen:?}");
+    let sheets = corrupted(&made(Fill::Sheets), |m| m.fill = Fill::Zero);
+    validate(&sheets).expect("well formed");
+    let found = against_oracle(&sheets, 1, &oracle);
+    assert!(
+        matches!(found, Err(Mismatch::Existence { mesh: true, .. })),
+        "{found:?}"
+    );
 }
 
 #[test]

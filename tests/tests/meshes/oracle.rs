@@ -58,14 +58,7 @@ where
     });
     let each = |case: Case<D>| -> TestCaseResult {
         let seen = check(&case)?;
-        let sum = total.get();
-        total.set(Seen {
-            cells: sum.cells + seen.cells,
-            solid: sum.solid + seen.solid,
-            links: sum.links + seen.links,
-            on_surface: sum.on_surface + seen.on_surface,
-            several: sum.several + seen.several,
-        });
+        total.set(total.get() + seen);
         Ok(())
     };
     if let Err(error) = runner.run(&cases(sizes), each) {

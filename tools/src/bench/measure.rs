@@ -194,7 +194,12 @@ impl Bench<'_> {
             }
         };
         let frame = domain.frame;
-        gate::check_inside(&name, placed.bounds().unwrap_or([[0.0; D]; 2]), &frame)?;
+        gate::check_inside(
+            &name,
+            placed.bounds().unwrap_or([[0.0; D]; 2]),
+            &frame,
+            [false; 3],
+        )?;
         let params = job.params::<D>(job.wall_distance_in(domain), &placed.patches)?;
         on!(self.opened, kernels => {
             memory::levels(kernels, &placed, frame, params.clone(), None, 1)

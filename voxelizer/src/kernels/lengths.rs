@@ -2,7 +2,7 @@
 //! entry checks the lengths first, on all backends alike. Ids themselves are sound by construction: forests, facet
 //! sets and lists in a device's memory change by their own crates' stages alone.
 
-use super::{LevelData, LevelView, Seeds, WindowPlaces};
+use super::{LevelData, LevelView, LinkRule, Seeds, WindowPlaces};
 use crate::refine::LevelMarks;
 use cutlink_amr::{Forest, dims};
 use cutlink_device::Backend;
@@ -80,6 +80,22 @@ impl<const D: usize, B: Backend> LevelData<'_, D, B> {
                 );
             }
         }
+    }
+
+    /// # Panics
+    /// Where links pass facets, and there are not 2^D winding numbers for each block, or not one mark or none.
+    pub(crate) fn check_rule(&self, rule: &LinkRule<'_, B>) {
+        let (numbers, marks) = (&rule.classified.anchors, &rule.classified.uncertain);
+        let count = self.view.count;
+        assert!(
+            !rule.fill.passes_facets() || B::len(numbers) == count * dims::children(D),
+            "2^D winding numbers for each block"
+        );
+        let len = B::len(marks);
+        assert!(
+            len == 0 || len == count,
+            "{len} uncertainties for {count} blocks"
+        );
     }
 
     /// # Panics

@@ -7,7 +7,7 @@
 //! | [`mark`](MeshKernels::mark) | blocks to refine, by layers around the surface | `mark` |
 //! | [`restrict`](MeshKernels::restrict) | of these, the ones that a window needs | `mark` |
 //! | [`interfaces`](AdaptKernels::interfaces) | ghost and interface cells | `mark` |
-//! | [`cut_links`](MeshKernels::cut_links) | the cut-link table of a level's leaves | `cut_links` |
+//! | [`cut_links`](MeshKernels::cut_links) | the cut-link table of a level's leaves | `cut_links`, `pass` |
 //! | [`hold`](AdaptKernels::hold), [`withdraw`](AdaptKernels::withdraw) | marks that a mesh with a body can meet | `adapt` |
 //! | [`name_rows`](AdaptKernels::name_rows) | the blocks of the cut-link table's rows after an adaptation | `adapt` |
 //! | [`tally`](AdaptKernels::tally) | sums for reports: cells by class, the checksum, thin parts | `tally` |
@@ -130,11 +130,22 @@ pub struct SolidRule<'a, const D: usize> {
     pub gaps: Option<&'a CapTree<D>>,
 }
 
-/// What a level's classification leaves for the next level and for the marks.
+/// Where links are cut.
+#[derive(Debug)]
+pub struct LinkRule<'a, B: Backend> {
+    /// Which winding numbers are solid.
+    pub fill: Fill,
+    /// Patch of the links through gaps; `None` for a closed surface.
+    pub gap: Option<u16>,
+    /// Winding numbers and marks of the level's blocks.
+    pub classified: &'a Classified<B>,
+}
+
+/// What a level's classification leaves for the next level, for the marks and for the links.
 #[derive(Debug)]
 pub struct Classified<B: Backend> {
-    /// Winding numbers W: 2^D per block; unspecified on the finest level. Of a surface with gaps, in certain blocks W - g
-    /// rounded.
+    /// Winding numbers W: 2^D per block; unspecified on the finest level, unless links pass facets
+    /// ([`Fill::passes_facets`]). Of a surface with gaps, in certain blocks W - g rounded.
     pub anchors: B::Buf<i32>,
     /// A mark of each block; empty for a closed surface. 0, certain: in all of the block, up to its sides, W - g rounded
     /// changes at walls alone, which decide its children's cells too. 1, uncertain: not certain, with |W - g| near a
@@ -271,9 +282,13 @@ pub trait MeshKernels<const D: usize>: AdaptKernels<D> + BinKernels<D> {
     ) -> Result<(), VoxelError>;
 
     /// Appends the cut links of the level's leaves to the table, in order of blocks, cells
-    /// and directions, and writes the boundary masks of its blocks. Of several cuts of one
-    /// link the nearest counts; of equal ones, the lowest patch. With a `gap`, links into the body
+    /// and directions, and writes the boundary masks of its blocks. Of several crossings of one
+    /// link the nearest is the cut; of equal ones, the lowest patch. With a `gap`, links into the body
     /// that no facet cuts are cut halfway, and belong to that patch.
+    ///
+    /// Where links pass facets ([`Fill::passes_facets`]), the cut is the nearest place where the kind changes by the
+    /// sum of all crossings there; a link without one is not cut. Returns the number of links that pass facets and are
+    /// not cut, each counted from both ends. Near gaps, in blocks that are not certain, all facets are walls.
     ///
     /// A link across periodic faces passes them halfway: crossings up to there are those with the surface, from there
     /// on those with its images in the direction that the link leaves the box. Those
@@ -282,10 +297,10 @@ pub trait MeshKernels<const D: usize>: AdaptKernels<D> + BinKernels<D> {
         &self,
         data: &LevelData<'_, D, Self>,
         solid: &Self::Buf<u64>,
-        gap: Option<u16>,
+        rule: LinkRule<'_, Self>,
         boundary: &mut Self::Buf<u64>,
         table: &mut LinkTable<Self>,
-    ) -> Result<(), VoxelError>;
+    ) -> Result<u64, VoxelError>;
 }
 
 /// # Panics

@@ -251,6 +251,10 @@ impl On<'_> {
             .then(|| placed.placed.clone());
         let mut prepared = builder.prepare(placed)?;
         let mesh = builder.build(&prepared)?;
+        builder.check_for_flow(&prepared, &mesh)?;
+        for note in &builder.notes {
+            observer.note(note);
+        }
         if mesh.fill.is_sheets() {
             sides::turn_snapped(&mesh, &mut prepared.snapped);
             if let Some(surface) = &mut placed_surface {

@@ -72,6 +72,27 @@ where
     Ok(Classified { anchors, uncertain })
 }
 
+/// Winding numbers of the cells of a row's block, by its walls and the number of its first cell.
+pub(super) fn windings<const D: usize>(
+    data: &LevelData<'_, D, Host>,
+    row: usize,
+    at_first: i32,
+) -> Lines<D>
+where
+    Facet<D>: Exact<D>,
+{
+    let block = Block {
+        first: first_center(data.forest.coord[data.view.first + row], data.view.spacing),
+        start: at_first,
+        from_parent: false,
+        is_certain: true,
+        below_uncertain: false,
+    };
+    let walls: Vec<u32> = data.walls(row).collect();
+    let lines = block.crossings(data, &walls);
+    lines.unwrap_or_else(|| Lines::new(at_first))
+}
+
 /// A block and where its winding numbers start.
 struct Block<const D: usize> {
     /// Centre of the first cell.
@@ -411,7 +432,7 @@ fn lines_along<const D: usize>(local: &Local<D>, axis: usize) -> Option<([i32; D
 }
 
 /// Sums of crossings along the lines of one block.
-struct Lines<const D: usize> {
+pub(super) struct Lines<const D: usize> {
     start: i32,
     /// Per axis: for each cell of the axis' lines, the sum from the line's first cell to it.
     /// Lines along axis a run through the cells whose coordinates on the axes below a are 0.
@@ -486,7 +507,7 @@ where
 
     /// The winding number of a cell.
     #[inline]
-    fn at(&self, cell: usize) -> i32 {
+    pub(super) fn at(&self, cell: usize) -> i32 {
         let lines = self.sums.iter().enumerate();
         lines.fold(self.start, |winding, (axis, sums)| {
             winding + sums[cell >> (2 * axis) << (2 * axis)]

@@ -5,10 +5,12 @@
 //! cells, not to the volume of their bounds.
 
 use super::{
-    super::LevelData,
+    super::{LevelData, LinkRule},
+    classify::windings,
     local::{Local, first_center},
+    pass::{Around, Crossing, cut_of},
 };
-use crate::{LinkTable, VoxelError, pack_cell};
+use crate::{LinkTable, VoxelError, constants::CERTAIN, pack_cell};
 use cutlink_amr::{Forest, NONE, OUTSIDE, dims};
 use cutlink_device::{Backend, Host, memory};
 use cutlink_mesher::exact::{AxisForms, Exact, Facet, Int, LineCursor, LineForms, Passes, Plane};
@@ -24,6 +26,8 @@ const TYPICAL_BYTES: u64 = 1200;
 struct Part {
     /// Row of the level and boundary mask, for blocks that have boundary cells.
     blocks: Vec<(u32, u64)>,
+    /// Links that pass facets and are not cut.
+    passed: u64,
     /// Directions of each boundary cell.
     directions: Vec<u32>,
     q: Vec<f32>,
@@ -33,10 +37,10 @@ struct Part {
 pub(super) fn cut_links<const D: usize>(
     data: &LevelData<'_, D, Host>,
     solid: &[u64],
-    gap: Option<u16>,
+    rule: &LinkRule<'_, Host>,
     boundary: &mut [u64],
     table: &mut LinkTable,
-) -> Result<(), VoxelError>
+) -> Result<u64, VoxelError>
 where
     Facet<D>: Exact<D>,
 {
@@ -51,7 +55,7 @@ where
         let row = id - view.first;
         data.walls(row).next().is_some() || has_images(row)
     };
-    let at_gap = |id: usize| gap.filter(|_| meets_other_class(forest, solid, id));
+    let at_gap = |id: usize| rule.gap.filter(|_| meets_other_class(forest, solid, id));
     let has_links =
         |id: usize| forest.is_leaf(id as u32) && (has_walls(id) || at_gap(id).is_some());
     let ids = view.first..view.first + view.count;
@@ -61,7 +65,7 @@ where
         .filter(|&id| has_links(id))
         .count();
     if leaves == 0 {
-        return Ok(());
+        return Ok(0);
     }
     Host.reserve("cut links", leaves as u64 * TYPICAL_BYTES)?;
     let parts: Vec<Part> = ids
@@ -71,32 +75,20 @@ where
             || (Part::default(), Cuts::<D>::new()),
             |(mut part, mut cuts), id| {
                 if has_links(id) {
-                    let coord = forest.coord[id];
                     cuts.begin(forest, solid[id], id as u32);
-                    let first = first_center(coord, view.spacing);
-                    let all = |cuts: &mut Cuts<D>| {
-                        cuts.beyond = dims::center(D);
-                        for f in data.walls(id - view.first) {
-                            let local = Local::new(&set.facet(f), first, view.spacing);
-                            let patch = set.patch.get(f as usize).copied().unwrap_or(0);
-                            cuts.cut(&local, view.spacing, patch);
-                        }
-                        let Some(images) = &data.images else {
-                            return;
-                        };
-                        for &f in images.bins.of(id - view.first) {
-                            cuts.beyond = images.direction(f);
-                            let local = Local::new(&images.set.facet(f), first, view.spacing);
-                            let patch = images.set.patch.get(f as usize).copied().unwrap_or(0);
-                            cuts.cut(&local, view.spacing, patch);
-                        }
-                    };
-                    all(&mut cuts);
+                    cuts.cut_all(data, id);
                     if cuts.settle() {
-                        all(&mut cuts);
+                        cuts.cut_all(data, id);
+                    }
+                    if rule.fill.passes_facets() && cuts.is_cut() {
+                        let around = Around::new(forest, solid, id as u32);
+                        if cuts.gather(&around, data, rule, id) {
+                            cuts.cut_all(data, id);
+                            part.passed += cuts.pass(data, rule, id);
+                        }
                     }
                     if let Some(patch) = at_gap(id) {
-                        cuts.bridge(forest, solid, id as u32, patch);
+                        cuts.bridge(&Around::new(forest, solid, id as u32), patch);
                     }
                     cuts.append_to(&mut part, id as u32, !set.patch.is_empty());
                 }
@@ -105,7 +97,9 @@ where
         )
         .map(|(part, _)| part)
         .collect();
-    append(parts, forest.capacity(), boundary, table)
+    let passed = parts.iter().map(|part| part.passed).sum();
+    append(parts, forest.capacity(), boundary, table)?;
+    Ok(passed)
 }
 
 /// Whether a block and those around it on its level hold both fluid and solid cells.
@@ -171,8 +165,13 @@ struct Cuts<const D: usize> {
     /// Whether any was counted; whether they are known.
     any_on_face: bool,
     settled: bool,
-    /// Directions cut so far, per cell.
+    /// Directions cut so far, per cell; those that facets cross in more than one place, or twice in one.
     directions: [u32; 64],
+    several: [u32; 64],
+    /// Directions whose crossings are gathered, per cell, once all links are cut, and these crossings.
+    gathered: [u32; 64],
+    gathers: bool,
+    crossings: Vec<Crossing>,
     /// Distance and patch of each cut, 27 a cell; valid where the direction's bit is set.
     nearest: Vec<(f32, u16)>,
 }
@@ -192,6 +191,10 @@ where
             any_on_face: false,
             settled: false,
             directions: [0; 64],
+            several: [0; 64],
+            gathered: [0; 64],
+            gathers: false,
+            crossings: Vec::new(),
             nearest: vec![(0.0, 0); 64 * dims::directions(D)],
         }
     }
@@ -203,29 +206,114 @@ where
         self.low = coord.map(|c| -4 * c);
         self.high = std::array::from_fn(|a| 4 * (blocks(a) - coord[a]) - 1);
         self.periodic = forest.periodic;
-        self.directions = [0; 64];
+        (self.directions, self.several) = ([0; 64], [0; 64]);
+        self.gathers = false;
         if self.any_on_face {
             self.on_face.fill(0);
         }
         (self.any_on_face, self.settled) = (false, false);
     }
 
+    /// Cuts the block's links by all facets of its lists, or gathers their crossings.
+    fn cut_all(&mut self, data: &LevelData<'_, D, Host>, id: usize) {
+        let LevelData {
+            set, forest, view, ..
+        } = data;
+        let first = first_center(forest.coord[id], view.spacing);
+        self.beyond = dims::center(D);
+        for f in data.walls(id - view.first) {
+            let local = Local::new(&set.facet(f), first, view.spacing);
+            let patch = set.patch.get(f as usize).copied().unwrap_or(0);
+            self.cut(&local, view.spacing, patch, set.times(f));
+        }
+        let Some(images) = &data.images else {
+            return;
+        };
+        for &f in images.bins.of(id - view.first) {
+            self.beyond = images.direction(f);
+            let local = Local::new(&images.set.facet(f), first, view.spacing);
+            let patch = images.set.patch.get(f as usize).copied().unwrap_or(0);
+            self.cut(&local, view.spacing, patch, images.set.times(f));
+        }
+    }
+
+    /// Whether any link is cut.
+    fn is_cut(&self) -> bool {
+        self.directions.iter().any(|&cut| cut != 0)
+    }
+
     /// After all facets of a block: whether crossings on faces were found, so that the facets have to be gone over
     /// once more for those that do not cancel.
     fn settle(&mut self) -> bool {
         self.settled = true;
+        if self.any_on_face {
+            (self.directions, self.several) = ([0; 64], [0; 64]);
+        }
         self.any_on_face
     }
 
-    /// Cuts the links into the body that no facet has cut halfway.
-    fn bridge(&mut self, forest: &Forest<D>, solid: &[u64], block: u32, patch: u16) {
-        let mut around = [0; 27];
-        for (mask, n) in around.iter_mut().zip(forest.neighbors_of(block)) {
-            *mask = if n < OUTSIDE { solid[n as usize] } else { 0 };
+    /// Chooses the links whose nearest crossing may not be where the kind changes, those that are crossed more than
+    /// once or end in no solid cell, to gather their crossings. Whether there are any.
+    fn gather(
+        &mut self,
+        around: &Around<D>,
+        data: &LevelData<'_, D, Host>,
+        rule: &LinkRule<'_, Host>,
+        id: usize,
+    ) -> bool {
+        let marks = &rule.classified.uncertain;
+        let is_certain = |n: u32| {
+            let row = (n as usize).wrapping_sub(data.view.first);
+            marks.get(row).is_none_or(|&mark| mark == CERTAIN)
+        };
+        self.gathered = [0; 64];
+        if !is_certain(id as u32) {
+            return false;
         }
-        shift_to_ends::<D>(&mut around);
+        let mut any = false;
+        for cell in 0..dims::cells(D) {
+            let mut rest = self.directions[cell];
+            while rest != 0 {
+                let direction = rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                let is_doubtful = self.several[cell] >> direction & 1 == 1
+                    || around.ends[direction] >> cell & 1 == 0;
+                if is_doubtful && is_certain(around.end(cell, direction)) {
+                    self.gathered[cell] |= 1 << direction;
+                    any = true;
+                }
+            }
+        }
+        self.gathers = any;
+        self.crossings.clear();
+        any
+    }
+
+    /// Cuts the links whose crossings were gathered where the kind changes, or not at all; returns how many are not.
+    fn pass(&mut self, data: &LevelData<'_, D, Host>, rule: &LinkRule<'_, Host>, id: usize) -> u64 {
+        let row = id - data.view.first;
+        let at_first = rule.classified.anchors[row * dims::children(D)];
+        let winding = windings(data, row, at_first);
+        let mut passed = 0;
+        self.crossings.sort_unstable_by(Crossing::order);
+        for link in self.crossings.chunk_by(|a, b| a.slot == b.slot) {
+            let slot = link[0].slot as usize;
+            let (cell, direction) = (slot / dims::directions(D), slot % dims::directions(D));
+            match cut_of(link, winding.at(cell), rule.fill) {
+                Some(cut) => self.nearest[slot] = cut,
+                None => {
+                    self.directions[cell] &= !(1 << direction);
+                    passed += 1;
+                }
+            }
+        }
+        passed
+    }
+
+    /// Cuts the links into the body that no facet has cut halfway.
+    fn bridge(&mut self, around: &Around<D>, patch: u16) {
         for direction in (0..dims::directions(D)).filter(|&d| d != dims::center(D)) {
-            let mut ends = self.fluid & around[direction];
+            let mut ends = self.fluid & around.ends[direction];
             while ends != 0 {
                 let cell = ends.trailing_zeros() as usize;
                 ends &= ends - 1;
@@ -237,29 +325,30 @@ where
     }
 
     /// Adds the cuts of one facet.
-    fn cut(&mut self, local: &Local<D>, spacing: i32, patch: u16) {
+    fn cut(&mut self, local: &Local<D>, spacing: i32, patch: u16, times: i32) {
         let plane = local.plane(spacing);
-        if plane.is_narrow() {
-            self.cut_in::<i64>(local, &plane, spacing, patch);
-        } else {
-            self.cut_in::<i128>(local, &plane, spacing, patch);
-        }
-    }
-
-    fn cut_in<T: Int>(&mut self, local: &Local<D>, plane: &Plane<D>, spacing: i32, patch: u16) {
         let setup = Setup {
             facet: &local.facet,
             low: local.low,
             high: local.high,
-            plane,
+            plane: &plane,
             forms: AxisForms::new(&local.facet),
             spacing,
             patch,
+            times,
         };
+        if plane.is_narrow() {
+            self.cut_in::<i64>(&setup);
+        } else {
+            self.cut_in::<i128>(&setup);
+        }
+    }
+
+    fn cut_in<T: Int>(&mut self, setup: &Setup<'_, D>) {
         // Each direction is a function of its own, whose steps are constants.
         macro_rules! along {
             ($($direction:literal)*) => {
-                $( self.cut_along::<T, $direction>(&setup); )*
+                $( self.cut_along::<T, $direction>(setup); )*
             };
         }
         if D == 2 {
@@ -281,7 +370,7 @@ where
             step,
             axis: (0..D).rev().find(|&a| step[a] != 0).unwrap_or(0),
             patch: setup.patch,
-            sign: along.signum() as i32,
+            drop: along.signum() as i32 * setup.times,
         };
         if let Some((from, to)) = setup.lines_in_reach(ray) {
             let forms = setup.forms.along(step);
@@ -364,11 +453,25 @@ where
         let near = passes.side(beyond);
         let opposite = dims::directions(D) - 1 - ray.direction;
         let counts = match (tail_cell, head_cell) {
-            (Some(cell), _) => self.counts(cell, ray.direction, head, near, ray.sign),
-            (_, Some(cell)) => self.counts(cell, opposite, tail, near.reverse(), -ray.sign),
+            (Some(cell), _) => self.counts(cell, ray.direction, head, near, ray.drop),
+            (_, Some(cell)) => self.counts(cell, opposite, tail, near.reverse(), -ray.drop),
             _ => false,
         };
         if !counts {
+            return;
+        }
+        if self.gathers {
+            let rise = passes.rise.wide();
+            if let Some(cell) = tail_cell {
+                let far = (passes.before(beyond).wide(), rise);
+                let q = passes.from_before(beyond);
+                self.note(cell, ray.direction, far, q, (-ray.drop, ray.patch));
+            }
+            if let Some(cell) = head_cell {
+                let far = (passes.beyond(beyond).wide(), rise);
+                let q = passes.from_beyond(beyond);
+                self.note(cell, opposite, far, q, (ray.drop, ray.patch));
+            }
             return;
         }
         if let Some(cell) = tail_cell {
@@ -423,6 +526,28 @@ where
         (inside & (self.fluid >> cell & 1 == 1)).then_some(cell as usize)
     }
 
+    /// Keeps a crossing of a link whose crossings are gathered: how far it is, what the winding number changes by, and
+    /// the patch.
+    #[cold]
+    fn note(
+        &mut self,
+        cell: usize,
+        direction: usize,
+        far: (i128, i128),
+        q: f32,
+        (change, patch): (i32, u16),
+    ) {
+        if self.gathered[cell] >> direction & 1 == 1 {
+            self.crossings.push(Crossing {
+                slot: (cell * dims::directions(D) + direction) as u32,
+                far,
+                q: q.max(f32::MIN_POSITIVE),
+                change,
+                patch,
+            });
+        }
+    }
+
     #[inline]
     fn record(&mut self, cell: usize, direction: usize, q: f32, patch: u16) {
         // A centre on the surface is at the smallest distance there is.
@@ -432,6 +557,7 @@ where
         if !seen || (q, patch) < *slot {
             *slot = (q, patch);
         }
+        self.several[cell] |= u32::from(seen) << direction;
         self.directions[cell] |= 1 << direction;
     }
 
@@ -456,23 +582,6 @@ where
         }
         if mask != 0 {
             part.blocks.push((id, mask));
-        }
-    }
-}
-
-/// From masks of the blocks around a block, by direction, to masks of its own cells: by direction, the cells whose link
-/// ends in a cell of these masks.
-fn shift_to_ends<const D: usize>(masks: &mut [u64; 27]) {
-    for axis in 0..D {
-        let stride = 1 << (2 * axis);
-        let first = (0..dims::cells(D)).filter(|cell| cell / stride % 4 == 0);
-        let first = first.fold(0u64, |mask, cell| mask | 1 << cell);
-        let last = first << (3 * stride);
-        let apart = 3usize.pow(axis as u32);
-        for low in (0..dims::directions(D)).filter(|d| (d / apart).is_multiple_of(3)) {
-            let [below, own, above] = [0, 1, 2].map(|step| masks[low + step * apart]);
-            masks[low] = (own & !last) << stride | (below & last) >> (3 * stride);
-            masks[low + 2 * apart] = (own & !first) >> stride | (above & first) << (3 * stride);
         }
     }
 }
@@ -510,8 +619,8 @@ struct Ray<const D: usize> {
     /// middle. A line is named by its cell in the plane `at[axis] = 0`.
     axis: usize,
     patch: u16,
-    /// Whether it runs along the facet's normal (1) or against it (-1).
-    sign: i32,
+    /// What winding numbers fall by across the facet.
+    drop: i32,
 }
 
 /// A facet and what all directions share.
@@ -523,6 +632,7 @@ struct Setup<'a, const D: usize> {
     forms: AxisForms<D>,
     spacing: i32,
     patch: u16,
+    times: i32,
 }
 
 impl<const D: usize> Setup<'_, D> {

@@ -5,12 +5,13 @@ mod classify;
 mod cut_links;
 mod local;
 mod mark;
+mod pass;
 mod seed;
 pub(crate) mod tally;
 
 use super::{
-    AdaptKernels, Classified, LevelData, LevelView, MeshKernels, Rim, Seeds, SolidRule, Tally,
-    WindowPlaces, check_len,
+    AdaptKernels, Classified, LevelData, LevelView, LinkRule, MeshKernels, Rim, Seeds, SolidRule,
+    Tally, WindowPlaces, check_len,
 };
 use crate::{LinkTable, Mesh, VoxelError, refine::LevelMarks};
 use cutlink_amr::Forest;
@@ -42,10 +43,10 @@ type Classify<const D: usize> = fn(
 type CutLinks<const D: usize> = fn(
     &LevelData<'_, D, Host>,
     &[u64],
-    Option<u16>,
+    &LinkRule<'_, Host>,
     &mut [u64],
     &mut LinkTable,
-) -> Result<(), VoxelError>;
+) -> Result<u64, VoxelError>;
 
 impl<const D: usize> Stages<D>
 where
@@ -182,14 +183,15 @@ where
         &self,
         data: &LevelData<'_, D, Self>,
         solid: &Vec<u64>,
-        gap: Option<u16>,
+        rule: LinkRule<'_, Self>,
         boundary: &mut Vec<u64>,
         table: &mut LinkTable,
-    ) -> Result<(), VoxelError> {
+    ) -> Result<u64, VoxelError> {
         data.check(&[
             ("solid cells", solid.len()),
             ("boundary cells", boundary.len()),
         ]);
-        (stages().cut_links)(data, solid, gap, boundary, table)
+        data.check_rule(&rule);
+        (stages().cut_links)(data, solid, &rule, boundary, table)
     }
 }

@@ -2,25 +2,8 @@
 // from the parent's cell to the first one, from there along z, along y and along x. See the twin for
 // why blocks are independent.
 
-#include "voxelizer_constants.cuh"
+#include "fill.cuh"
 #include "windings.cuh"
-
-__device__ inline bool is_solid(int32_t winding, uint32_t fill) {
-    const bool zero = winding == 0, even = (winding & 1) == 0;
-    switch (fill) {
-        case FILL_NON_ZERO:
-            return !zero;
-        case FILL_EVEN_ODD:
-            return !even;
-        case FILL_ZERO:
-            return zero;
-        case FILL_EVEN:
-            return even;
-        default:
-            // FILL_SHEETS and FILL_SHELTERED: no winding number is.
-            return false;
-    }
-}
 
 // Blocks without facets: one winding number, one class. One thread a block.
 extern "C" __global__ void plain(uint32_t first, uint32_t count, const Ints* coord, const uint32_t* parent,

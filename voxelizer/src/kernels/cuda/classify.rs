@@ -36,7 +36,9 @@ pub(super) fn classify<const D: usize>(
         Seeds::Parents { uncertain, .. } => *uncertain,
         Seeds::Blocks(_) => &none,
     };
-    let kept = if view.last { 0 } else { view.count };
+    // Links that pass facets need them on the finest level too.
+    let keeps = !view.last || rule.fill.passes_facets();
+    let kept = if keeps { view.count } else { 0 };
     let mut anchors = cuda.uninit("winding numbers", kept * dims::children(D))?;
     let launch = cuda
         .launch(&CLASSIFY, D, "plain")
@@ -49,7 +51,7 @@ pub(super) fn classify<const D: usize>(
         .val(first_parent)
         .buf(&bins.starts)
         .val(rule.fill as u32)
-        .val(u32::from(!view.last))
+        .val(u32::from(keeps))
         .out(&mut anchors)
         .out(solid);
     // SAFETY: the level's blocks have consecutive ids, with a row each of the lists; numbers are
@@ -74,7 +76,7 @@ pub(super) fn classify<const D: usize>(
             .val(from_parent)
             .val(first_parent)
             .val(rule.fill as u32)
-            .val(u32::from(!view.last))
+            .val(u32::from(keeps))
             .val(set.walls)
             .buf(above)
             .val(u32::from(!above.is_empty()))

@@ -7,8 +7,8 @@
 // block's links then go to the next free place of a staging area, and a second kernel puts them in order.
 
 #include "bridge.cuh"
+#include "pass.cuh"
 #include "ring.cuh"
-#include "voxelizer_constants.cuh"
 
 // Where a block's links are in the staging area: its first link and its first cell.
 struct At {
@@ -120,14 +120,6 @@ __device__ static void store(const typename Kind::Slot* nearest, const uint32_t*
     }
 }
 
-// Facets, and the lists of them by row.
-struct Lists {
-    const Facet* corners;
-    const uint16_t* patch;
-    const uint32_t* starts;
-    const uint32_t* facets;
-};
-
 // The patch of links through gaps, or none; the neighbouring blocks; the periodic images of the surface, and the
 // first image by direction; null pointers where there are none.
 struct Around {
@@ -136,6 +128,16 @@ struct Around {
     const uint32_t* families;
     Lists images;
     const uint32_t* first_image;
+};
+
+// What links that pass facets need: how often facets count, the level's winding numbers and marks, which numbers are
+// solid, and where the links that are not cut are counted.
+struct Pass {
+    Times times;
+    const int32_t* numbers;
+    const uint8_t* marks;
+    uint32_t has_marks, fill;
+    unsigned long long* passed;
 };
 
 // The facets `from` to `to - 1` of a block's list.
@@ -173,10 +175,11 @@ __device__ static void cut_facets(const Lists& lists, uint32_t row, uint32_t fro
 template <typename Kind, bool SMALL_FACETS>
 __device__ static void cut(const Lists& lists, uint32_t walls, const uint32_t* rows, uint32_t first, int spacing,
                            Ints blocks, const Ints* coord, const uint64_t* solid, uint64_t* boundary,
-                           const Staging& staging, unsigned long long* used, At* at, Sums* sums, const Around& around) {
+                           const Staging& staging, unsigned long long* used, At* at, Sums* sums, const Around& around,
+                           const Pass& rule) {
     using Slot = typename Kind::Slot;
     __shared__ alignas(16) Slot nearest[SLOTS];
-    __shared__ uint32_t directions[CELLS];
+    __shared__ uint32_t directions[Kind::PASSES ? 2 * CELLS : CELLS];
     // The ring, and after it the links in order.
     __shared__ alignas(16) unsigned char work[sizeof(Ring)];
     __shared__ uint32_t on_face[SLOTS / 4], any_on_face;
@@ -188,10 +191,13 @@ __device__ static void cut(const Lists& lists, uint32_t walls, const uint32_t* r
     for (int quad = lane; quad < QUADS; quad += 32) {
         reinterpret_cast<uint4*>(nearest)[quad] = make_uint4(~0u, ~0u, ~0u, ~0u);
     }
-    for (int cell = lane; cell < CELLS; cell += 32) {
-        directions[cell] = 0;
-    }
-    __syncwarp();
+    const auto start_over = [&]() {
+        for (int cell = lane; cell < (Kind::PASSES ? 2 * CELLS : CELLS); cell += 32) {
+            directions[cell] = 0;
+        }
+        __syncwarp();
+    };
+    start_over();
     const Ints block = coord[id];
     Place place;
     place.fluid = ~solid[id] & FULL;
@@ -238,6 +244,20 @@ __device__ static void cut(const Lists& lists, uint32_t walls, const uint32_t* r
             if (is_last && at_periodic && !place.settled && any_on_face != 0) {
                 place.settled = true;
                 list = -2;
+                if constexpr (Kind::PASSES) {
+                    start_over();
+                }
+            }
+        }
+        if constexpr (Kind::PASSES) {
+            __syncwarp();
+            const Passed all{lists,          around.images,  around.first_image, walls,         row,
+                             first,          rule.times,     rule.numbers,       rule.marks,    rule.has_marks,
+                             rule.fill,      solid,          around.root,        around.families, center,
+                             spacing};
+            const uint32_t passed = pass<Kind>(nearest, directions, place, all, id, lane);
+            if (passed != 0) {
+                atomicAdd(rule.passed, static_cast<unsigned long long>(passed));
             }
         }
         // Caps have a patch of their own.
@@ -254,7 +274,7 @@ __device__ static void cut(const Lists& lists, uint32_t walls, const uint32_t* r
                 staging, used, &at[blockIdx.x], &sums[blockIdx.x]);
 }
 
-// Four kernels of the same arguments; `...` are the launch bounds.
+// Eight kernels of the same arguments; `...` are the launch bounds.
 #define CUT_ENTRY(NAME, KIND, SMALL_FACETS, ...)                                                                       \
     extern "C" __global__ void __launch_bounds__(__VA_ARGS__)                                                          \
         NAME(const Facet* corners, const uint16_t* patch, const uint32_t* starts, const uint32_t* facets,              \
@@ -262,18 +282,25 @@ __device__ static void cut(const Lists& lists, uint32_t walls, const uint32_t* r
              const uint64_t* solid, uint64_t* boundary, float* q, uint16_t* staged_patch, uint64_t* cells,             \
              uint64_t links_room, uint64_t cells_room, unsigned long long* used, At* at, Sums* sums, uint32_t gap,     \
              Root root, const uint32_t* families, const Facet* image_corners, const uint16_t* image_patch,             \
-             const uint32_t* image_starts, const uint32_t* image_facets, const uint32_t* first_image) {                \
+             const uint32_t* image_starts, const uint32_t* image_facets, const uint32_t* first_image,                  \
+             const int32_t* times, uint32_t repeated, const int32_t* numbers, const uint8_t* marks,                    \
+             uint32_t has_marks, uint32_t fill) {                                                                      \
         const Staging staging{q, staged_patch, cells, links_room, cells_room};                                         \
         const Lists images{image_corners, image_patch, image_starts, image_facets};                                    \
         cut<KIND, SMALL_FACETS>(Lists{corners, patch, starts, facets}, walls, rows, first, spacing, blocks, coord,     \
                                 solid, boundary, staging, used, at, sums,                                              \
-                                Around{gap, root, families, images, first_image});                                     \
+                                Around{gap, root, families, images, first_image},                                      \
+                                Pass{Times{times, repeated}, numbers, marks, has_marks, fill, &used[2]});              \
     }
 
 CUT_ENTRY(cut_small_plain, Plain, true, 32, 17)
 CUT_ENTRY(cut_small_patched, Patched, true, 32)
 CUT_ENTRY(cut_any_plain, Plain, false, 32)
 CUT_ENTRY(cut_any_patched, Patched, false, 32)
+CUT_ENTRY(pass_small_plain, Passing<Plain>, true, 32, 17)
+CUT_ENTRY(pass_small_patched, Passing<Patched>, true, 32)
+CUT_ENTRY(pass_any_plain, Passing<Plain>, false, 32)
+CUT_ENTRY(pass_any_patched, Passing<Patched>, false, 32)
 
 // Leaves among the blocks that have facets.
 extern "C" __global__ void flag_leaves(const uint32_t* rows, uint32_t count, uint32_t first,

@@ -2,7 +2,10 @@
 //! the order of blocks.
 
 use super::{CUT_LINKS, THREADS, all_small, gaps};
-use crate::{LinkTable, VoxelError, kernels::LevelData};
+use crate::{
+    LinkTable, VoxelError,
+    kernels::{LevelData, LinkRule},
+};
 use cutlink_amr::NONE;
 use cutlink_device::{
     Backend,
@@ -26,16 +29,19 @@ struct Found {
     /// Links, cells and rows before each block, and behind the last.
     sums: CudaBuf<Sums>,
     total: [u64; 3],
+    /// Links that pass facets and are not cut.
+    passed: u64,
 }
 
 pub(super) fn cut_links<const D: usize>(
     cuda: &Cuda,
     data: &LevelData<'_, D, Cuda>,
     solid: &CudaBuf<u64>,
-    gap: Option<u16>,
+    rule: &LinkRule<'_, Cuda>,
     boundary: &mut CudaBuf<u64>,
     table: &mut LinkTable<Cuda>,
-) -> Result<(), VoxelError> {
+) -> Result<u64, VoxelError> {
+    let gap = rule.gap;
     let leaves;
     let rows = if data.images.is_some() {
         leaves = with_images(cuda, data, solid, gap)?;
@@ -51,18 +57,19 @@ pub(super) fn cut_links<const D: usize>(
         &leaves
     };
     if rows.is_empty() {
-        return Ok(());
+        return Ok(0);
     }
     let mut room = [TYPICAL_LINKS * rows.len(), TYPICAL_CELLS * rows.len()];
     let found = loop {
-        let found = cut(cuda, data, solid, gap, rows, room, boundary)?;
+        let found = cut(cuda, data, solid, rule, rows, room, boundary)?;
         let needed = [found.total[0] as usize, found.total[1] as usize];
         if needed[0] <= room[0] && needed[1] <= room[1] {
             break found;
         }
         room = needed;
     };
-    append(cuda, data, rows, &found, table)
+    append(cuda, data, rows, &found, table)?;
+    Ok(found.passed)
 }
 
 /// Leaves that have facets or images in their lists, or links through a gap.
@@ -116,7 +123,7 @@ fn cut<const D: usize>(
     cuda: &Cuda,
     data: &LevelData<'_, D, Cuda>,
     solid: &CudaBuf<u64>,
-    gap: Option<u16>,
+    rule: &LinkRule<'_, Cuda>,
     rows: &CudaBuf<u32>,
     [links, cells]: [usize; 2],
     boundary: &mut CudaBuf<u64>,
@@ -141,13 +148,19 @@ fn cut<const D: usize>(
         at: cuda.uninit("cut links", rows.len())?,
         sums: cuda.alloc("cut links", rows.len() + 1, Sums([0; 3]))?,
         total: [0; 3],
+        passed: 0,
     };
-    let mut used = cuda.alloc("counts", 2, 0u64)?;
-    let kernel = match (all_small(data), patched) {
-        (true, false) => "cut_small_plain",
-        (true, true) => "cut_small_patched",
-        (false, false) => "cut_any_plain",
-        (false, true) => "cut_any_patched",
+    let mut used = cuda.alloc("counts", 3, 0u64)?;
+    let passes = rule.fill.passes_facets();
+    let kernel = match (passes, all_small(data), patched) {
+        (false, true, false) => "cut_small_plain",
+        (false, true, true) => "cut_small_patched",
+        (false, false, false) => "cut_any_plain",
+        (false, false, true) => "cut_any_patched",
+        (true, true, false) => "pass_small_plain",
+        (true, true, true) => "pass_small_patched",
+        (true, false, false) => "pass_any_plain",
+        (true, false, true) => "pass_any_patched",
     };
     let launch = cuda
         .launch(&CUT_LINKS, D, kernel)
@@ -172,7 +185,7 @@ fn cut<const D: usize>(
         .out(&mut found.at)
         .out(&mut found.sums);
     let launch = launch
-        .val(gap.map_or(NONE, u32::from))
+        .val(rule.gap.map_or(NONE, u32::from))
         .val(forest.grid())
         .buf(&forest.families);
     let first_image;
@@ -188,13 +201,25 @@ fn cut<const D: usize>(
         }
         None => launch.val(0u64).val(0u64).val(0u64).val(0u64).val(0u64),
     };
+    let marks = &rule.classified.uncertain;
+    let launch = launch
+        .buf(&set.times)
+        .val(u32::from(!set.times.is_empty()))
+        .buf(&rule.classified.anchors)
+        .buf(marks)
+        .val(u32::from(!marks.is_empty()))
+        .val(rule.fill as u32);
     // SAFETY: `LevelData::check` has compared the lengths. Rows of the level's lists, whose entries are facets, with a
     // patch each where there are patches; a mask for each id, and neighbours are ids; a place and sums for each row;
     // nothing is written beyond the capacity that is passed. The same holds for images, as many as the last of 28
-    // starts.
+    // starts. Where links pass facets there are 2^D winding numbers for each block of the level; a mark for each, if
+    // any; a multiplicity for each facet, if any (`LevelData::check_rule`).
     unsafe { launch.run(LaunchGrid::blocks(rows.len(), WARP))? };
     cuda.scan_sums(&mut found.sums)?;
     found.total = found.sums.read(rows.len())?.0;
+    if passes {
+        found.passed = used.read(2)?;
+    }
     Ok(found)
 }
 

@@ -46,6 +46,8 @@ struct Place {
 // the patch.
 struct Plain {
     using Slot = uint32_t;
+    // Whether links pass facets: see `pass.cuh`.
+    static constexpr bool PASSES = false;
     static constexpr Slot EMPTY = ~0u;
     __device__ static Slot pack(float q, uint32_t) { return __float_as_uint(q); }
     __device__ static float q(Slot slot) { return __uint_as_float(slot); }
@@ -54,10 +56,25 @@ struct Plain {
 
 struct Patched {
     using Slot = unsigned long long;
+    static constexpr bool PASSES = false;
     static constexpr Slot EMPTY = ~0ull;
     __device__ static Slot pack(float q, uint32_t patch) { return static_cast<Slot>(__float_as_uint(q)) << 32 | patch; }
     __device__ static float q(Slot slot) { return __uint_as_float(static_cast<uint32_t>(slot >> 32)); }
     __device__ static uint16_t patch(Slot slot) { return static_cast<uint16_t>(slot); }
+};
+
+// The same where links pass facets.
+template <typename Kind>
+struct Passing : Kind {
+    static constexpr bool PASSES = true;
+};
+
+// Facets, and the lists of them by row.
+struct Lists {
+    const Facet* corners;
+    const uint16_t* patch;
+    const uint32_t* starts;
+    const uint32_t* facets;
 };
 
 __device__ inline double to_f64(double v) {
@@ -257,7 +274,8 @@ struct Setup {
 
 template <typename Kind>
 struct Cuts {
-    // The nearest cut of each link, 3^D a cell, and which links have one.
+    // The nearest cut of each link, 3^D a cell, and which links have one; where links pass facets, also which are
+    // crossed more than once, behind those of all cells.
     typename Kind::Slot* nearest;
     uint32_t* directions;
     const Place& place;
@@ -351,7 +369,14 @@ struct Cuts {
         const float least = 1.17549435e-38f;
         const float rounded = fmaxf(__double2float_rn(q), least);
         atomicMin(&nearest[cell * DIRECTIONS + direction], Kind::pack(rounded, patch));
-        atomicOr(&directions[cell], 1u << direction);
+        const uint32_t bit = 1u << direction;
+        if constexpr (Kind::PASSES) {
+            if ((atomicOr(&directions[cell], bit) & bit) != 0) {
+                atomicOr(&directions[CELLS + cell], bit);
+            }
+        } else {
+            atomicOr(&directions[cell], bit);
+        }
     }
 
     // Goes over all lines of a setup.

@@ -81,7 +81,7 @@ pub(super) fn classify<const D: usize>(
     let launch = caps
         .give(launch)
         .val(u32::from(fill.is_solid(1)))
-        .val(u32::from(!view.last))
+        .val(u32::from(!view.last || fill.passes_facets()))
         .out(anchors)
         .out(solid)
         .out(&mut uncertain);

@@ -11,8 +11,8 @@ mod seed;
 mod tally;
 
 use super::{
-    AdaptKernels, Classified, LevelData, LevelView, MeshKernels, Rim, Seeds, SolidRule, Tally,
-    WindowPlaces, check_len, small::small_extent,
+    AdaptKernels, Classified, LevelData, LevelView, LinkRule, MeshKernels, Rim, Seeds, SolidRule,
+    Tally, WindowPlaces, check_len, small::small_extent,
 };
 use crate::{LinkTable, Mesh, VoxelError, refine::LevelMarks};
 use cutlink_amr::Forest;
@@ -135,15 +135,16 @@ where
         &self,
         data: &LevelData<'_, D, Self>,
         solid: &CudaBuf<u64>,
-        gap: Option<u16>,
+        rule: LinkRule<'_, Self>,
         boundary: &mut CudaBuf<u64>,
         table: &mut LinkTable<Self>,
-    ) -> Result<(), VoxelError> {
+    ) -> Result<u64, VoxelError> {
         data.check(&[
             ("solid cells", solid.len()),
             ("boundary cells", boundary.len()),
         ]);
-        cut_links::cut_links(self, data, solid, gap, boundary, table)
+        data.check_rule(&rule);
+        cut_links::cut_links(self, data, solid, &rule, boundary, table)
     }
 }
 
