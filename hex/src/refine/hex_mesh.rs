@@ -121,7 +121,15 @@ fn check_cells<B: Backend>(kernels: &B, count: u64) -> Result<(), RefineError> {
             count,
         });
     }
-    check_memory(kernels, "the refined mesh", count * LEAST_BYTES)
+    let (requested, free) = (count * LEAST_BYTES, kernels.free_bytes());
+    match requested <= free {
+        true => Ok(()),
+        false => Err(RefineError::Cells {
+            count,
+            requested,
+            free,
+        }),
+    }
 }
 
 #[expect(

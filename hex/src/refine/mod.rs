@@ -59,6 +59,18 @@ pub enum RefineError {
         /// Bytes free.
         free: u64,
     },
+    /// Cells that there is no memory for, counted before any is made.
+    #[error(
+        "the refined mesh would have at least {count} cells, which need {requested} bytes, and {free} are free"
+    )]
+    Cells {
+        /// How many.
+        count: u64,
+        /// Bytes needed at least.
+        requested: u64,
+        /// Bytes free.
+        free: u64,
+    },
     /// Levels beyond [`MAX_REFINEMENTS`].
     #[error("level {level} is beyond {MAX_REFINEMENTS}")]
     TooDeep {
