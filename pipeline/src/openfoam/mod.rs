@@ -134,10 +134,10 @@ impl From<RefineError> for Error {
     fn from(error: RefineError) -> Self {
         match error {
             RefineError::Device(error) => error.into(),
-            RefineError::TooLarge { .. } | RefineError::Memory { .. } => {
-                Self::new(ErrorKind::Memory, error.to_string())
-                    .hint("refine less: fewer levels or smaller regions")
-            }
+            RefineError::TooLarge { .. }
+            | RefineError::Memory { .. }
+            | RefineError::Cells { .. } => Self::new(ErrorKind::Memory, error.to_string())
+                .hint("refine less: fewer levels or smaller regions"),
             error => Self::input(error.to_string()),
         }
     }
