@@ -88,7 +88,7 @@ impl FluxCase {
     /// Whether a dry run may set the flow up, with all that it may be refined to at the start.
     pub(super) fn is_small<const D: usize>(&self) -> bool {
         let levels = self.adapt.as_ref().and_then(|adapt| adapt.levels);
-        let finer = D as u32 * levels.unwrap_or(1).saturating_sub(1);
+        let finer = (D as u32).saturating_mul(levels.unwrap_or(1).saturating_sub(1));
         let elements = self.coarsest();
         let most = 1u64
             .checked_shl(finer)
