@@ -12,6 +12,7 @@
 //! | `lids` | a lid of cut links against one of the box; what walls do on the whole |
 //! | `mass` | moving walls conserve mass without a reset: circles that turn, lids |
 //! | `modeled` | walls by the law of the wall: friction of a stream along inclined walls, restarts, both backends |
+//! | `openings` | inlets and outlets beside no-slip walls: pressure, mass flow, corners |
 //! | `operators` | cumulants, KBC, eddy viscosity: order, channels, flows that the mesh does not resolve |
 //! | `periodic` | Taylor-Green vortices: order, refinement, conservation |
 //! | `walls` | Poiseuille, Couette, circular Couette: order at cut links, torque |
@@ -34,6 +35,7 @@ mod integrals;
 mod lids;
 mod mass;
 mod modeled;
+mod openings;
 mod operators;
 mod periodic;
 mod ranks;
