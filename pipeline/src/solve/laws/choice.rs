@@ -138,7 +138,7 @@ impl Laws {
         let expected = self.expected();
         if expected > 0.0 {
             let budget = match (self.drive, self.hydraulic, self.body) {
-                (Drive::Inlet, Some(_), None) => INLET,
+                (Drive::Inlet, Some(_), None) => (INLET[0] / self.sensitivity().0).min(INLET[1]),
                 _ => OTHERS,
             };
             bound(reference * (budget / (3.0 * expected)).sqrt(), Bound::Head);
@@ -231,8 +231,8 @@ impl Laws {
     }
 }
 
-/// Pressure variations over ρ c² that are accepted: between a velocity inlet and an outlet of a duct, and elsewhere.
-const INLET: f64 = 0.005;
+/// Pressure variations over ρ c² that are accepted: of ducts behind an inlet, over their sensitivity and at most, and elsewhere.
+const INLET: [f64; 2] = [0.005, 0.015];
 const OTHERS: f64 = 0.01;
 
 /// The case without its bounds of stability: the numerics that they apply to are yet to be chosen.
