@@ -238,7 +238,7 @@ fn open_faces_have_columns() {
     let shut = shut.replace("\"outflow\"", "\"free-slip\"");
     let made = of_case(&shut);
     let none = Sample::of(&[1.0; 3], (0, 0), false);
-    assert!(made.openings.is_empty() && made.text(&none).is_empty());
+    assert!(made.openings.is_empty() && made.text(&none, true).is_empty());
 }
 
 #[test]
