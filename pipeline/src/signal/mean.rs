@@ -53,6 +53,9 @@ const LONG: usize = 8192;
 /// Maximum distance of the limit, in changes over the history.
 const FARTHEST: f64 = 5.0;
 
+/// Share of a change that few batches cannot tell from noise which the error includes.
+const HIDDEN: f64 = 0.5;
+
 /// Half of the two-sided 95 % quantile of Student's t with 1 to 8 degrees of freedom: two errors correspond to 95 %.
 fn student(freedom: usize) -> f64 {
     const TWICE: [f64; COSINES] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306];
@@ -231,6 +234,9 @@ impl BatchError {
         let drifts = change.abs() > 2.0 * drift.error;
         if drifts {
             error = error.hypot(change.abs().max(to_limit(batches, change)));
+        } else if freedom < COSINES {
+            // Too few batches to tell a drift from noise: the next history as long may be off by the change.
+            error = error.hypot(HIDDEN * change.abs());
         }
         Self {
             error,
