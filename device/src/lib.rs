@@ -1,5 +1,5 @@
 //! Execution on CPU and GPU: the [`Backend`] that kernels are written for, its buffers, the
-//! choice of a device, the memory budget, and the parallel primitives of the CPU.
+//! choice of a device, the memory budget, the limits of readers, and the parallel primitives of the CPU.
 //!
 //! Every algorithm of the crates above is written once, generic over a backend; only kernel
 //! bodies exist for each backend. This is the one crate that names a GPU interface.
@@ -13,6 +13,7 @@ mod dimension;
 mod error;
 mod exported;
 mod file_map;
+pub mod limits;
 pub mod memory;
 #[cfg(any(feature = "cuda", test))]
 mod pieces;
