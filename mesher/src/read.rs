@@ -50,6 +50,8 @@ mod digits;
 mod error;
 mod foreign;
 mod gltf;
+mod gltf_data;
+mod gltf_node;
 mod obj;
 mod off;
 mod ply;
@@ -63,17 +65,21 @@ mod source;
 mod stl_ascii;
 mod stl_binary;
 mod threemf;
+mod transform;
 mod vtk;
 mod vtp;
 mod weld;
 
+pub use cutlink_device::limits::{MAX_UNPACK_RATIO, MAX_UNPACKED};
 pub use error::{FilePlace, ReadError};
 pub use several::read_all;
-pub use source::{MAX_UNPACK_RATIO, MAX_UNPACKED, is_stream};
+pub use source::is_stream;
 pub use weld::{WeldError, weld};
 
+use rayon::prelude::*;
 use sniff::Kind;
 use source::{Source, Unpacked};
+use transform::MAX_COORDINATE;
 
 /// A surface and how it was read.
 #[derive(Debug, Clone, PartialEq)]
@@ -238,7 +244,31 @@ pub fn parse_any(name: &Path, bytes: &[u8]) -> Result<AnySurface, ReadError> {
     }
     report.gzipped = unpacked.is_some();
     report.bytes = bytes.len() as u64;
+    match &any {
+        AnySurface::D2(loaded) => check_range(name, loaded)?,
+        AnySurface::D3(loaded) => check_range(name, loaded)?,
+    }
     Ok(any)
+}
+
+/// Refuses coordinates whose areas and volumes would not be finite.
+fn check_range<const D: usize>(name: &Path, loaded: &Loaded<D>) -> Result<(), ReadError> {
+    let all = loaded.surface.vertices.par_iter().with_min_len(1 << 14);
+    let is_far = |x: &f64| !(x.abs() <= MAX_COORDINATE);
+    let Some(vertex) = all.position_first(|point| point.iter().any(is_far)) else {
+        return Ok(());
+    };
+    let point = &loaded.surface.vertices[vertex];
+    Err(ReadError::TooFar {
+        path: name.into(),
+        format: loaded.report.format,
+        place: FilePlace::Vertex(vertex as u64),
+        value: point
+            .iter()
+            .copied()
+            .find(|x| is_far(x))
+            .unwrap_or(f64::NAN),
+    })
 }
 
 /// The triangles of a binary STL's bytes, not welded: three corners each, in file

@@ -228,6 +228,18 @@ pub enum ReadError {
         /// The value.
         value: f64,
     },
+    /// A coordinate beyond 1e40, where areas and volumes would not be finite.
+    #[error("{} ({format}), {place}: coordinate {value:e} is beyond 1e40: repair the file, or export it in a larger unit", path.display())]
+    TooFar {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        format: Format,
+        /// The vertex of the surface.
+        place: FilePlace,
+        /// The value.
+        value: f64,
+    },
     /// A face that names a vertex that does not exist.
     #[error("{} ({format}), {place}: vertex index {index} is out of range: the file has {vertices} vertices", path.display())]
     IndexOutOfRange {

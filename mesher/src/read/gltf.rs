@@ -3,7 +3,9 @@
 //! Read: the nodes of the default scene with their transforms, meshes of triangles, strips and fans, indexed or not,
 //! positions as f32 or quantized (KHR_mesh_quantization). A transform that mirrors turns its triangles round.
 //! Coordinates stay as they are: in metres, with y up. Skipped with a note: points and lines, skins, morph targets.
-//! Refused: sparse accessors, compressed meshes (Draco, meshopt), buffers in other files.
+//! Refused: sparse accessors, compressed meshes (Draco, meshopt) and all other extensions that a file requires, but those
+//! of materials, textures and lights; buffers in other files; accessors that are not aligned (`gltf_data`); transforms that
+//! are none (`gltf_node`).
 //!
 //! Patches: the name of the node, else of its mesh; materials where those differ in a group
 //! (see [`super::assemble`]).
@@ -13,26 +15,43 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 use super::assemble::{Assembly, MOST_INSTANCED, Tag};
+use super::gltf_data::{Accessor, Buffer, View};
+use super::gltf_node::Node;
 use super::source::Source;
+use super::transform::{Transform, fits};
 use super::{FilePlace, Format, Loaded, ReadError};
 use crate::placement::Affine;
 
-const FORMAT: Format = Format::Gltf;
-const EXPORT: &str = "export it without compression, or as STL or PLY";
+pub(super) const FORMAT: Format = Format::Gltf;
+/// Positions as integers.
+pub(super) const QUANTIZED: &str = "KHR_mesh_quantization";
+/// Beginnings of names of extensions that change neither triangles nor their places.
+const HARMLESS: [&str; 9] = [
+    QUANTIZED,
+    "KHR_materials_",
+    "KHR_texture_",
+    "EXT_texture_",
+    "MSFT_texture_dds",
+    "KHR_lights_",
+    "EXT_lights_",
+    "KHR_xmp",
+    "KHR_animation_pointer",
+];
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Root {
+pub(super) struct Root {
     asset: Asset,
     scene: Option<usize>,
     scenes: Vec<Scene>,
     nodes: Vec<Node>,
     meshes: Vec<Mesh>,
     materials: Vec<Named>,
-    accessors: Vec<Accessor>,
-    buffer_views: Vec<View>,
-    buffers: Vec<Buffer>,
+    pub(super) accessors: Vec<Accessor>,
+    pub(super) buffer_views: Vec<View>,
+    pub(super) buffers: Vec<Buffer>,
     extensions_required: Vec<String>,
+    pub(super) extensions_used: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -45,19 +64,6 @@ struct Asset {
 #[serde(default)]
 struct Scene {
     nodes: Vec<usize>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Node {
-    name: String,
-    mesh: Option<usize>,
-    skin: Option<usize>,
-    children: Vec<usize>,
-    matrix: Option<[f64; 16]>,
-    translation: Option<[f64; 3]>,
-    rotation: Option<[f64; 4]>,
-    scale: Option<[f64; 3]>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -83,40 +89,13 @@ struct Named {
     name: String,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Accessor {
-    buffer_view: Option<usize>,
-    byte_offset: u64,
-    component_type: u32,
-    normalized: bool,
-    count: u64,
-    r#type: String,
-    sparse: Option<serde::de::IgnoredAny>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct View {
-    buffer: usize,
-    byte_offset: u64,
-    byte_length: u64,
-    byte_stride: Option<u64>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Buffer {
-    uri: Option<String>,
-}
-
 /// The document with the bytes of its buffers.
-struct Document<'a> {
-    source: Source<'a>,
-    root: Root,
-    binary: Option<&'a [u8]>,
+pub(super) struct Document<'a> {
+    pub(super) source: Source<'a>,
+    pub(super) root: Root,
+    pub(super) binary: Option<&'a [u8]>,
     /// Buffers that stand in the JSON, decoded.
-    decoded: Vec<Option<Vec<u8>>>,
+    pub(super) decoded: Vec<Option<Vec<u8>>>,
 }
 
 pub(super) fn read(source: Source<'_>) -> Result<Loaded<3>, ReadError> {
@@ -134,11 +113,10 @@ pub(super) fn read(source: Source<'_>) -> Result<Loaded<3>, ReadError> {
         let found = format!("version {:?}", shortened(&root.asset.version));
         return Err(source.syntax(FORMAT, FilePlace::File, "glTF 2.0", found));
     }
-    let refused = ["KHR_draco_mesh_compression", "EXT_meshopt_compression"];
-    let names = &root.extensions_required;
-    if let Some(name) = names.iter().find(|n| refused.contains(&n.as_str())) {
-        let expected = format!("meshes without compression ({EXPORT})");
-        return Err(source.syntax(FORMAT, FilePlace::File, expected, name.clone()));
+    let is_read = |name: &&String| HARMLESS.iter().any(|known| name.starts_with(known));
+    if let Some(name) = root.extensions_required.iter().find(|n| !is_read(n)) {
+        let expected = "no required extension of geometry (export it without compression and extensions, or as STL or PLY)";
+        return Err(source.syntax(FORMAT, FilePlace::File, expected, shortened(name)));
     }
     let mut document = Document {
         source,
@@ -191,11 +169,11 @@ fn chunks<'a>(source: Source<'a>) -> Result<(&'a [u8], Option<&'a [u8]>), ReadEr
     Ok((json, binary))
 }
 
-fn shortened(text: &str) -> String {
+pub(super) fn shortened(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
-fn item(what: &'static str, index: usize) -> FilePlace {
+pub(super) fn item(what: &'static str, index: usize) -> FilePlace {
     FilePlace::Item {
         what,
         index: index as u64,
@@ -203,155 +181,35 @@ fn item(what: &'static str, index: usize) -> FilePlace {
 }
 
 impl<'a> Document<'a> {
-    fn syntax(&self, place: FilePlace, expected: &str, found: impl Into<String>) -> ReadError {
+    pub(super) fn syntax(
+        &self,
+        place: FilePlace,
+        expected: &str,
+        found: impl Into<String>,
+    ) -> ReadError {
         self.source.syntax(FORMAT, place, expected, found)
     }
 
-    fn get<'b, T>(&self, all: &'b [T], what: &'static str, i: usize) -> Result<&'b T, ReadError> {
+    pub(super) fn get<'b, T>(
+        &self,
+        all: &'b [T],
+        what: &'static str,
+        i: usize,
+    ) -> Result<&'b T, ReadError> {
         all.get(i).ok_or_else(|| {
             let found = format!("{} of them", all.len());
             self.syntax(item(what, i), "what another part refers to", found)
         })
     }
 
-    /// Decodes the buffers that stand in the JSON.
-    fn decode(&mut self) -> Result<(), ReadError> {
-        let mut decoded = Vec::new();
-        for (i, buffer) in self.root.buffers.iter().enumerate() {
-            decoded.push(match &buffer.uri {
-                None => None,
-                Some(uri) if uri.starts_with("data:") => {
-                    let data = uri.split_once("base64,").map(|(_, data)| data);
-                    let bytes =
-                        data.and_then(|data| cutlink_vtkxml::decode_base64(data.as_bytes()));
-                    let bytes = bytes
-                        .ok_or_else(|| self.syntax(item("buffer", i), "base64", shortened(uri)))?;
-                    Some(bytes)
-                }
-                Some(uri) => {
-                    let expected = "all buffers in the file (export a binary glTF, .glb)";
-                    let found = format!("another file, '{}'", shortened(uri));
-                    return Err(self.syntax(item("buffer", i), expected, found));
-                }
-            });
-        }
-        self.decoded = decoded;
-        Ok(())
-    }
-
-    fn buffer(&self, i: usize) -> Result<&[u8], ReadError> {
-        self.get(&self.root.buffers, "buffer", i)?;
-        match (&self.decoded[i], self.binary) {
-            (Some(bytes), _) => Ok(bytes),
-            (None, Some(bytes)) if i == 0 => Ok(bytes),
-            _ => Err(self.syntax(item("buffer", i), "its bytes", "none")),
-        }
-    }
-
-    /// The elements of an accessor: a slice of bytes for each.
-    fn elements(&self, i: usize, kind: &str, size: usize) -> Result<Elements<'_>, ReadError> {
-        let accessor = self.get(&self.root.accessors, "accessor", i)?;
-        let place = item("accessor", i);
-        if accessor.sparse.is_some() {
-            return Err(self.syntax(place, "one that is not sparse", "a sparse one"));
-        }
-        if accessor.r#type != kind {
-            return Err(self.syntax(place, kind, shortened(&accessor.r#type)));
-        }
-        let Some(view) = accessor.buffer_view else {
-            return Err(self.syntax(place, "a buffer view", "none"));
-        };
-        let view = self.get(&self.root.buffer_views, "buffer view", view)?;
-        let buffer = self.buffer(view.buffer)?;
-        let end = view.byte_offset.saturating_add(view.byte_length);
-        let range = view.byte_offset as usize..end as usize;
-        let Some(bytes) = buffer.get(range) else {
-            let found = format!("bytes up to {end} of {}", buffer.len());
-            return Err(self.syntax(place, "a buffer view inside its buffer", found));
-        };
-        let stride = view.byte_stride.unwrap_or(size as u64);
-        let bytes = bytes.get(accessor.byte_offset.min(u64::from(u32::MAX)) as usize..);
-        let needed = accessor.count.saturating_sub(1).saturating_mul(stride) + size as u64;
-        match bytes {
-            Some(bytes) if stride >= size as u64 && needed <= bytes.len() as u64 => Ok(Elements {
-                bytes,
-                stride: stride as usize,
-                size,
-                count: accessor.count as usize,
-            }),
-            _ => {
-                let found = format!("{} elements, {stride} bytes apart", accessor.count);
-                Err(self.syntax(place, "elements inside the buffer view", found))
-            }
-        }
-    }
-
-    fn component(&self, i: usize) -> Result<(u32, usize), ReadError> {
-        let kind = self
-            .get(&self.root.accessors, "accessor", i)?
-            .component_type;
-        let size = match kind {
-            5120 | 5121 => 1,
-            5122 | 5123 => 2,
-            5125 | 5126 => 4,
-            _ => {
-                let found = format!("component type {kind}");
-                return Err(self.syntax(item("accessor", i), "a component type", found));
-            }
-        };
-        Ok((kind, size))
-    }
-
-    fn positions(
-        &self,
-        i: usize,
-        to: &Affine<3>,
-        out: &mut Vec<[f64; 3]>,
-    ) -> Result<(), ReadError> {
-        let (kind, size) = self.component(i)?;
-        let normalized = self.root.accessors[i].normalized;
-        for (v, bytes) in self.elements(i, "VEC3", 3 * size)?.iter().enumerate() {
-            let mut p = [0.0; 3];
-            for (x, bytes) in p.iter_mut().zip(bytes.chunks_exact(size)) {
-                *x = number(kind, bytes, normalized);
-            }
-            let q = to.apply(p);
-            if let Some(&x) = q.iter().find(|x| !x.is_finite()) {
-                let place = FilePlace::Vertex(v as u64);
-                return Err(self.source.not_finite(FORMAT, place, x));
-            }
-            out.push(q);
-        }
-        Ok(())
-    }
-
-    fn indices(&self, i: usize, vertices: u64) -> Result<Vec<u32>, ReadError> {
-        let (kind, size) = self.component(i)?;
-        if !matches!(kind, 5121 | 5123 | 5125) {
-            let found = format!("component type {kind}");
-            return Err(self.syntax(item("accessor", i), "unsigned integers as indices", found));
-        }
-        let elements = self.elements(i, "SCALAR", size)?;
-        let all: Vec<u32> = elements
-            .iter()
-            .map(|bytes| bytes.iter().rev().fold(0, |x, &b| x << 8 | u32::from(b)))
-            .collect();
-        match all.iter().position(|&v| u64::from(v) >= vertices) {
-            None => Ok(all),
-            Some(at) => Err(ReadError::IndexOutOfRange {
-                path: self.source.name.into(),
-                format: FORMAT,
-                place: item("accessor", i),
-                index: all[at].into(),
-                vertices,
-            }),
-        }
-    }
-
     /// The nodes of the scene that have a mesh, with their transforms, parents first.
     fn placed(&self) -> Result<Vec<(usize, Affine<3>)>, ReadError> {
         let nodes = &self.root.nodes;
-        let roots = match self.root.scenes.get(self.root.scene.unwrap_or(0)) {
+        let scenes = &self.root.scenes;
+        if let Some(scene) = self.root.scene {
+            self.get(scenes, "scene", scene)?;
+        }
+        let roots = match scenes.get(self.root.scene.unwrap_or(0)) {
             Some(scene) => scene.nodes.clone(),
             None => {
                 let mut is_child = vec![false; nodes.len()];
@@ -376,7 +234,15 @@ impl<'a> Document<'a> {
                 let found = "one that is reached twice";
                 return Err(self.syntax(item("node", n), "a node with one parent", found));
             }
-            let here = above.compose(&node.affine());
+            let own = node.affine().map_err(|found| {
+                let expected = "a transform: a matrix, or translation, rotation and scale";
+                self.syntax(item("node", n), expected, found)
+            })?;
+            let here = above.compose(&own);
+            if !fits(&here) {
+                let found = format!("{}", Transform(&here));
+                return Err(self.syntax(item("node", n), Transform::EXPECTED, found));
+            }
             if node.mesh.is_some() {
                 placed.push((n, here));
             }
@@ -538,71 +404,5 @@ impl Skipped {
             notes.push("morph targets were ignored".into());
         }
         notes
-    }
-}
-
-/// Elements of an accessor, `stride` bytes apart.
-struct Elements<'a> {
-    bytes: &'a [u8],
-    stride: usize,
-    size: usize,
-    count: usize,
-}
-
-impl Elements<'_> {
-    fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        (0..self.count).map(|k| &self.bytes[k * self.stride..k * self.stride + self.size])
-    }
-}
-
-fn number(kind: u32, bytes: &[u8], normalized: bool) -> f64 {
-    let bits = bytes.iter().rev().fold(0u32, |x, &b| x << 8 | u32::from(b));
-    let (value, most) = match kind {
-        5120 => (f64::from(bits as u8 as i8), 127.0),
-        5121 => (f64::from(bits), 255.0),
-        5122 => (f64::from(bits as u16 as i16), 32_767.0),
-        5123 => (f64::from(bits), 65_535.0),
-        5126 => return f32::from_bits(bits).into(),
-        _ => return f64::from(bits),
-    };
-    if normalized {
-        (value / most).max(-1.0)
-    } else {
-        value
-    }
-}
-
-impl Node {
-    fn affine(&self) -> Affine<3> {
-        if let Some(m) = self.matrix {
-            // Columns follow one another.
-            return Affine {
-                linear: std::array::from_fn(|r| std::array::from_fn(|c| m[4 * c + r])),
-                offset: [m[12], m[13], m[14]],
-            };
-        }
-        let [x, y, z, w] = self.rotation.unwrap_or([0.0, 0.0, 0.0, 1.0]);
-        let scale = self.scale.unwrap_or([1.0; 3]);
-        let rows = [
-            [
-                1.0 - 2.0 * (y * y + z * z),
-                2.0 * (x * y - z * w),
-                2.0 * (x * z + y * w),
-            ],
-            [
-                2.0 * (x * y + z * w),
-                1.0 - 2.0 * (x * x + z * z),
-                2.0 * (y * z - x * w),
-            ],
-            [
-                2.0 * (x * z - y * w),
-                2.0 * (y * z + x * w),
-                1.0 - 2.0 * (x * x + y * y),
-            ],
-        ];
-        Affine {
-            linear: rows.map(|row| std::array::from_fn(|c| row[c] * scale[c])),
-            offset: self.translation.unwrap_or_default(),
-        }
     }
 }

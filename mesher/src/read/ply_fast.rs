@@ -93,10 +93,9 @@ fn binary<const LE: bool>(source: Source<'_>, header: &Header) -> Option<Result<
         } else {
             element.stride()?
         };
-        let rows = source
-            .bytes
-            .get(at..at.checked_add(stride.checked_mul(element.count)?)?)?;
-        at += rows.len();
+        let end = at.checked_add(stride.checked_mul(element.count)?)?;
+        let rows = source.bytes.get(at..end)?;
+        at = end;
         match element.name.as_str() {
             "vertex" => vertex_rows = Some(rows),
             "face" => face_rows = Some(rows),
@@ -236,7 +235,8 @@ fn ascii(source: Source<'_>, header: &Header) -> Option<Result<Raw, DeviceError>
         .par_iter()
         .map(|piece| memchr::memchr_iter(b'\n', piece).count())
         .collect();
-    let rows: usize = header.elements.iter().map(|e| e.count).sum();
+    let counts_of_rows = header.elements.iter().map(|e| e.count);
+    let rows = counts_of_rows.fold(0, usize::saturating_add);
     let starts: Vec<usize> = counts
         .iter()
         .scan(0, |next, count| {

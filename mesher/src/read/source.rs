@@ -3,25 +3,16 @@
 //! Files are read into memory and not mapped: a mapped file that another program cuts short ends this one with
 //! SIGBUS, and one that is written to changes under the readers.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{IsTerminal as _, Read};
 use std::path::Path;
 
-use cutlink_device::{DeviceError, memory};
+use cutlink_device::limits::{MAX_UNPACK_RATIO, is_pipe, most_unpacked_surface};
+use cutlink_device::{Backend, DeviceError, Host, memory};
 use flate2::bufread::GzDecoder;
 
 use super::foreign::Foreign;
 use super::{FilePlace, Format, ReadError, WeldError};
-
-/// Largest size to which a gzipped file may unpack, in bytes. Plain files have no such limit.
-pub const MAX_UNPACKED: u64 = 1 << 30;
-
-/// Largest ratio of unpacked to packed size, checked once 16 MiB are unpacked.
-/// ASCII STL packs about 10 : 1 and a finely split flat box 50 : 1; deflate's own limit is 1032 : 1.
-pub const MAX_UNPACK_RATIO: u64 = 200;
-
-/// Unpacked size below which the ratio is not looked at.
-const RATIO_FREE: u64 = 16 << 20;
 
 /// The unpacked bytes of a file and the name for messages.
 #[derive(Clone, Copy)]
@@ -55,7 +46,7 @@ impl Source<'_> {
         if len == 0 && rest.is_empty() {
             return "the end of the file".into();
         }
-        format!("'{}'", String::from_utf8_lossy(&rest[..len]).escape_debug())
+        quoted(&rest[..len])
     }
 
     pub(super) fn syntax(
@@ -84,10 +75,7 @@ impl Source<'_> {
     ) -> ReadError {
         let found = match word {
             [] => "the end of the line".into(),
-            _ => {
-                let head = &word[..word.len().min(40)];
-                format!("'{}'", String::from_utf8_lossy(head).escape_debug())
-            }
+            _ => quoted(&word[..word.len().min(40)]),
         };
         self.syntax(format, self.line_of(at), expected, found)
     }
@@ -124,13 +112,13 @@ impl Source<'_> {
         }
     }
 
-    /// The error for a file whose content unpacks to more than [`most_unpacked`].
+    /// The error for a file whose content unpacks to more than [`most_unpacked_surface`].
     pub(super) fn too_large(&self) -> ReadError {
         let packed = self.bytes.len() as u64;
         ReadError::UnpackedTooLarge {
             path: self.name.into(),
             packed,
-            unpacked: most_unpacked(packed),
+            unpacked: most_unpacked_surface(packed),
             ratio: MAX_UNPACK_RATIO,
         }
     }
@@ -142,6 +130,26 @@ impl Source<'_> {
             why,
         }
     }
+}
+
+/// A word for messages, with what may have gone wrong.
+fn quoted(word: &[u8]) -> String {
+    let text = String::from_utf8_lossy(word);
+    let hint = match is_decimal_comma(&text) {
+        true => " (a decimal comma: export it with decimal points)",
+        false => "",
+    };
+    format!("'{}'{hint}", text.escape_debug())
+}
+
+/// Whether a word is a number with a comma for its point, such as `-0,5`.
+fn is_decimal_comma(word: &str) -> bool {
+    word.split_once(',').is_some_and(|(whole, rest)| {
+        let whole = whole.trim_start_matches(['+', '-']);
+        let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let number = format!("0.{rest}");
+        digits(whole) && fast_float2::parse::<f64, _>(&number).is_ok()
+    })
 }
 
 fn out_of_memory(path: &Path, error: DeviceError) -> ReadError {
@@ -174,19 +182,6 @@ const STDIN_NAME: &str = "standard input";
 /// outputs.
 pub fn is_stream(path: &Path) -> bool {
     path == Path::new(STDIN) || std::fs::metadata(path).is_ok_and(|meta| is_pipe(&meta))
-}
-
-fn is_pipe(meta: &Metadata) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::FileTypeExt as _;
-        meta.file_type().is_fifo() || meta.file_type().is_socket()
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = meta;
-        false
-    }
 }
 
 /// Calls `f` with the name for messages and the bytes of the regular file or pipe at `path`, or of standard input.
@@ -246,17 +241,20 @@ fn bytes_of_stream(path: &Path, stream: impl Read, most: u64) -> Result<Vec<u8>,
 /// All bytes of an opened file, which had size `before`.
 fn bytes_of(path: &Path, file: impl Read, before: u64) -> Result<Vec<u8>, ReadError> {
     let capacity = usize::try_from(before).unwrap_or(usize::MAX);
-    let bytes = memory::with_capacity("its bytes", capacity);
-    let mut bytes = bytes.map_err(|e| out_of_memory(path, e))?;
-    // One byte more, to see whether the file has grown. Files of the kernel's, as in /proc, have size 0 and content all
-    // the same.
-    let most = if before > 0 { before + 1 } else { u64::MAX };
-    let read = file.take(most).read_to_end(&mut bytes);
+    let memory = |e| out_of_memory(path, e);
+    Host.reserve("its bytes", before).map_err(memory)?;
+    let mut bytes = memory::with_capacity("its bytes", capacity).map_err(memory)?;
+    // Files of the kernel's, as in /proc, have size 0 and content all the same.
+    if before == 0 {
+        return bytes_of_stream(path, file, most_streamed());
+    }
+    // One byte more, to see whether the file has grown.
+    let read = file.take(before + 1).read_to_end(&mut bytes);
     let read = read.map_err(|source| ReadError::Io {
         path: path.into(),
         source,
     })? as u64;
-    if read != before && before > 0 {
+    if read != before {
         return Err(ReadError::Changed {
             path: path.into(),
             before,
@@ -264,11 +262,6 @@ fn bytes_of(path: &Path, file: impl Read, before: u64) -> Result<Vec<u8>, ReadEr
         });
     }
     Ok(bytes)
-}
-
-/// Most bytes to which so many packed ones may unpack.
-pub(super) fn most_unpacked(packed: u64) -> u64 {
-    MAX_UNPACKED.min(RATIO_FREE.max(packed.saturating_mul(MAX_UNPACK_RATIO)))
 }
 
 /// A gzip stream, unpacked.
@@ -286,7 +279,7 @@ pub(super) fn gunzip(name: &Path, bytes: &[u8]) -> Result<Option<Unpacked>, Read
         return Ok(None);
     }
     let packed = bytes.len() as u64;
-    let limit = most_unpacked(packed);
+    let limit = most_unpacked_surface(packed);
     let mut out = Vec::new();
     let mut rest = bytes;
     while rest.starts_with(&MAGIC) {

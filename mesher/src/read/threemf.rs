@@ -7,19 +7,21 @@
 //!
 //! Patches: the name of the object that holds the triangles, else `object_ID`; `body` for a single object without name.
 //!
-//! Bounds: the parts that are read unpack to at most what a gzipped file may ([`super::source::most_unpacked`]); objects
+//! Bounds: the parts that are read unpack to at most what a gzipped file may ([`most_unpacked_surface`]); objects
 //! are counted before they are placed.
 
 use std::collections::HashMap;
 use std::io::{Cursor, Read};
 
+use cutlink_device::limits::most_unpacked_surface;
 use cutlink_vtkxml::attribute;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 
 use super::assemble::{Assembly, MOST_INSTANCED, Tag};
 use super::foreign::{NO_SURFACE_IN_ZIP, PREFIX, ZIP};
-use super::source::{Source, most_unpacked};
+use super::source::Source;
+use super::transform::{Transform, fits};
 use super::{FilePlace, Format, Loaded, ReadError};
 use crate::placement::Affine;
 
@@ -83,7 +85,7 @@ pub(super) fn read(source: Source<'_>) -> Result<Loaded<3>, ReadError> {
         source,
         archive,
         models: HashMap::new(),
-        left: most_unpacked(source.bytes.len() as u64),
+        left: most_unpacked_surface(source.bytes.len() as u64),
     };
     let root = package.root()?;
     package.load(&root)?;
@@ -221,6 +223,7 @@ impl Package<'_> {
             total.add(walk.count(&part, item.object, 0)?);
         }
         let most = MOST_INSTANCED.max(source.bytes.len() as u64);
+        let most = most.min(u64::from(u32::MAX) - 1);
         if total.triangles > most || total.vertices > most || total.placed > MOST_PLACED {
             return Err(ReadError::TooManyCopies {
                 path: source.name.into(),
@@ -364,6 +367,15 @@ impl Walk<'_> {
         if object.is_support {
             self.skipped += 1;
             return Ok(());
+        }
+        if !fits(&transform) {
+            let place = FilePlace::Item {
+                what: "object",
+                index: id.into(),
+            };
+            let found = Transform(&transform).to_string();
+            let source = self.package.source;
+            return Err(source.syntax(FORMAT, place, Transform::EXPECTED, found));
         }
         if !object.triangles.is_empty() {
             self.leaves.push(Leaf {

@@ -215,6 +215,14 @@ impl<'a> Lexer<'a> {
     fn points(&mut self, out: &mut Assembly) -> Result<(), ReadError> {
         let count = self.count("the number of points")?;
         let number = self.number_type()?;
+        let all = (count as u64).saturating_add(out.vertices.len() as u64);
+        if all >= u64::from(u32::MAX) {
+            return Err(ReadError::TooMany {
+                path: self.source.name.into(),
+                format: FORMAT,
+                corners: all,
+            });
+        }
         let mut point = [0.0; 3];
         let mut axis = 0;
         self.numbers(count.saturating_mul(3), number, |lexer, at, bytes| {

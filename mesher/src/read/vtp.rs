@@ -5,10 +5,11 @@
 //!
 //! Bounds: all arrays together are at most as large as a gzipped file may unpack to.
 
+use cutlink_device::limits::most_unpacked_surface;
 use cutlink_vtkxml::{XmlArrays, XmlFault, XmlPiece};
 
 use super::assemble::Assembly;
-use super::source::{Source, most_unpacked};
+use super::source::Source;
 use super::vtk::{Cells, EXTRACT, Kind, append};
 use super::{FilePlace, Format, Loaded, ReadError};
 
@@ -25,7 +26,8 @@ pub(super) fn read(source: Source<'_>) -> Result<Loaded<3>, ReadError> {
         // There is one other fault.
         _ => source.too_large(),
     };
-    let mut file = XmlArrays::parse(bytes, most_unpacked(bytes.len() as u64)).map_err(fault)?;
+    let mut file =
+        XmlArrays::parse(bytes, most_unpacked_surface(bytes.len() as u64)).map_err(fault)?;
     if file.kind != "PolyData" {
         return Err(source.no_facets(FORMAT, EXTRACT));
     }

@@ -9,6 +9,7 @@ mod primitives;
 mod read_file;
 mod read_foreign;
 mod read_formats;
+mod read_hostile;
 mod read_ply;
 mod read_polyline;
 mod read_random;

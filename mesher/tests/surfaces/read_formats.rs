@@ -226,6 +226,22 @@ fn a_3mf_of_several_parts_and_broken_ones() {
             ),
             "a number as x of <vertex>",
         ),
+        (
+            threemf::model(
+                "meter",
+                &threemf::object(1, ""),
+                "<item objectid=\"1\" transform=\"1e300 0 0 0 1 0 0 0 1 0 0 0\"/>",
+            ),
+            "object 1: expected a transform of numbers up to 1e40",
+        ),
+        (
+            threemf::model(
+                "meter",
+                &threemf::object(1, "").replace("x=\"1\"", "x=\"1e41\""),
+                "<item objectid=\"1\"/>",
+            ),
+            "is beyond 1e40",
+        ),
     ];
     for (root, what) in cases {
         refused(&parts(&root), what);
@@ -312,6 +328,94 @@ fn broken_gltf_is_named() {
         &patched(r#""version":"2.0""#, r#""version":"1.0""#),
         "version \"1.0\"",
     );
+    let views = r#","extensionsRequired":["KHR_no_such_thing"]"#;
+    refused(&with(r#"[{"mesh":0}]"#, scene, views), "KHR_no_such_thing");
+    let harmless = r#","extensionsRequired":["KHR_materials_unlit","KHR_texture_transform"]"#;
+    assert!(parse(&with(r#"[{"mesh":0}]"#, scene, harmless)).is_ok());
+    refused(&with(r#"[{"mesh":0}]"#, "[]", ""), "scene 0: expected");
+    refused(
+        &patched(r#""scene":0"#, r#""scene":5"#),
+        "scene 5: expected",
+    );
+    // Numbers would be read askew.
+    let text = String::from_utf8(glb::embedded(r#"[{"mesh":0}]"#)).expect("text");
+    for (from, to, what) in [
+        (
+            r#""byteOffset":24"#,
+            r#""byteOffset":22"#,
+            "accessor 1: expected a byteOffset",
+        ),
+        (
+            r#""bufferView":1"#,
+            r#""bufferView":1,"byteOffset":1"#,
+            "a multiple of 4",
+        ),
+        (
+            r#""bufferView":1"#,
+            r#""bufferView":1,"byteOffset":2"#,
+            "a multiple of 4",
+        ),
+        (
+            r#""bufferView":0"#,
+            r#""bufferView":0,"byteOffset":1"#,
+            "a multiple of 2",
+        ),
+        (
+            r#""byteLength":48"#,
+            r#""byteLength":48,"byteStride":13"#,
+            "a multiple of 4",
+        ),
+        (
+            r#""byteLength":48"#,
+            r#""byteLength":48,"byteStride":256"#,
+            "from 4 to 252",
+        ),
+        (
+            r#""byteLength":24"#,
+            r#""byteLength":24,"byteStride":4"#,
+            "without byteStride",
+        ),
+        (
+            r#""byteLength":72"#,
+            r#""byteLength":73"#,
+            "buffer 0: expected 73 bytes",
+        ),
+        (
+            r#""componentType":5126"#,
+            r#""componentType":5122"#,
+            "KHR_mesh_quantization",
+        ),
+    ] {
+        assert!(text.contains(from), "{from}");
+        refused(text.replacen(from, to, 1).as_bytes(), what);
+    }
+    // Transforms that are none, also where each by itself is one.
+    let far = r#"{"mesh":0,"scale":[1e30,1,1]}"#;
+    let nested = format!(r#"[{{"children":[1],"scale":[1e30,1,1]}},{far}]"#);
+    for (nodes, what) in [
+        (
+            r#"[{"mesh":0,"translation":[1e300,0,0]}]"#,
+            "node 0: expected a transform",
+        ),
+        (
+            r#"[{"mesh":0,"matrix":[1e300,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1]}]"#,
+            "1e300 among its numbers",
+        ),
+        (
+            r#"[{"mesh":0,"matrix":[1,0,0,0.5,0,1,0,0,0,0,1,0,0,0,0,1]}]"#,
+            "last row is 0.5 0 0 1",
+        ),
+        (
+            r#"[{"mesh":0,"rotation":[0,0,0,2]}]"#,
+            "a rotation of length 2e0",
+        ),
+        (
+            nested.as_str(),
+            "node 1: expected a transform of numbers up to 1e40",
+        ),
+    ] {
+        refused(&with(nodes, scene, ""), what);
+    }
     let external = r#"{"asset":{"version":"2.0"},"buffers":[{"uri":"mesh.bin","byteLength":4}]}"#;
     refused(external.as_bytes(), "another file, 'mesh.bin'");
 }

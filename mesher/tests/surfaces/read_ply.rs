@@ -155,7 +155,7 @@ fn any_order_and_type_of_properties_and_extra_elements() {
         ],
         vec![V::I16(-3), V::U8(1), V::F64(0.25), V::F32(0.5)],
         vec![V::I16(-2), V::U8(1), V::F64(1e-9), V::F32(1.5)],
-        vec![V::I16(5), V::U8(1), V::F64(1e300), V::F32(2.5)],
+        vec![V::I16(5), V::U8(1), V::F64(1e39), V::F32(2.5)],
         vec![V::I16(6), V::U8(1), V::F64(-0.125), V::F32(3.5)],
         vec![V::I32(1)],
     ];
@@ -174,7 +174,7 @@ fn any_order_and_type_of_properties_and_extra_elements() {
                 [
                     [0.5, 0.25, -3.0],
                     [1.5, 1e-9, -2.0],
-                    [2.5, 1e300, 5.0],
+                    [2.5, 1e39, 5.0],
                     [3.5, -0.125, 6.0]
                 ]
             );
