@@ -1,7 +1,7 @@
 //! Errors of files.
 
 use crate::PolyViolation;
-use cutlink_device::DeviceError;
+use cutlink_device::limits::LimitError;
 use std::io;
 use std::path::PathBuf;
 
@@ -9,15 +9,6 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MeshFileError {
-    /// A file could not be read.
-    #[error("cannot read {}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        #[source]
-        source: io::Error,
-    },
     /// A file that a mesh needs is not there, nor compressed.
     #[error("{} does not exist", path.display())]
     Missing {
@@ -51,14 +42,14 @@ pub enum MeshFileError {
         #[source]
         violation: PolyViolation,
     },
-    /// No memory for a file.
-    #[error("cannot load {}", path.display())]
-    Memory {
+    /// A file of another kind, or one that is larger than it may be, or than the free memory.
+    #[error("cannot read {}", path.display())]
+    Limit {
         /// The file.
         path: PathBuf,
-        /// What was needed.
+        /// Why.
         #[source]
-        source: DeviceError,
+        source: LimitError,
     },
     /// A file could not be written.
     #[error("cannot write {}", path.display())]

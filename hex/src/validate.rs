@@ -191,6 +191,14 @@ impl PolyMesh {
                 });
             }
         }
+        // A cell has a face at least, and a face two cells at most: no arrays are made for more of them.
+        if self.cells > 2 * faces {
+            return Err(PolyViolation::Impossible {
+                what: "cell",
+                at: self.cells - 1,
+                reason: "faces are fewer than half of the cells that its number asks for",
+            });
+        }
         let falls = self.face_start.windows(2).position(|w| w[0] > w[1]);
         if let Some(at) = falls {
             let (what, reason) = ("face", "its points end before they start");

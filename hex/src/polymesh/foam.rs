@@ -1,9 +1,9 @@
 //! Tokens of OpenFOAM's files: headers, text and binary lists.
 
 use crate::MeshFileError;
-use cutlink_device::memory;
-use std::fs;
-use std::io::{self, Read};
+use cutlink_device::limits::{self, LimitError, Readable};
+use cutlink_device::{Backend, Host, memory};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// A file in memory, and how far it has been read.
@@ -19,35 +19,38 @@ pub(crate) struct Source {
     pub(crate) class: String,
 }
 
+/// Bytes of a file, unpacked where they are gzipped, whatever its name.
+fn unpacked(bytes: Vec<u8>) -> Result<Vec<u8>, LimitError> {
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return Ok(bytes);
+    }
+    let decoder = flate2::read::MultiGzDecoder::new(&bytes[..]);
+    limits::unpack_mesh(decoder, bytes.len() as u64)
+}
+
 /// Keywords and values of a dictionary, values as they are in the file.
 pub(crate) type Entries = Vec<(String, String)>;
 
 impl Source {
     /// Opens a file or its `.gz`, and reads the header; `None` where there is neither.
     pub(crate) fn open(path: &Path) -> Result<Option<Self>, MeshFileError> {
-        let packed = path.with_extension("gz");
-        let read = |path: &Path| -> io::Result<Option<Vec<u8>>> {
-            match fs::read(path) {
-                Ok(bytes) => Ok(Some(bytes)),
-                Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-                Err(e) => Err(e),
-            }
+        let read = |path: &Path| match limits::read(path, Readable::Files, u64::MAX) {
+            Ok(bytes) => unpacked(bytes).map(Some),
+            Err(LimitError::Io(e)) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(e),
         };
         let failed = |path: &Path| {
             let path = path.to_owned();
-            move |source| MeshFileError::Read { path, source }
+            move |source| MeshFileError::Limit { path, source }
         };
+        let mut packed = path.as_os_str().to_owned();
+        packed.push(".gz");
+        let packed = PathBuf::from(packed);
         let (path, bytes) = match read(path).map_err(failed(path))? {
             Some(bytes) => (path.to_owned(), bytes),
             None => match read(&packed).map_err(failed(&packed))? {
+                Some(bytes) => (packed, bytes),
                 None => return Ok(None),
-                Some(small) => {
-                    let mut bytes = Vec::new();
-                    flate2::read::MultiGzDecoder::new(&small[..])
-                        .read_to_end(&mut bytes)
-                        .map_err(failed(&packed))?;
-                    (packed, bytes)
-                }
             },
         };
         let (class, widths) = (String::new(), [4, 8]);
@@ -158,6 +161,24 @@ impl Source {
         Ok(word)
     }
 
+    /// The name of a patch or of a zone: a word of OpenFOAM, since it is written again, and OpenFOAM makes files of it.
+    pub(crate) fn name(&mut self, of: &str) -> Result<String, MeshFileError> {
+        self.peek();
+        let from = self.at;
+        let name = self.word()?;
+        let is_odd = |c: char| c.is_control() || c.is_whitespace() || "\"'/;{}\u{fffd}".contains(c);
+        if name.starts_with(['#', '$']) || name == "." || name == ".." || name.contains(is_odd) {
+            self.at = from;
+            let shown: String = name.chars().take(40).collect();
+            let what = format!(
+                "the name of {of} is `{}`, which is no word of OpenFOAM: rename it",
+                shown.escape_debug()
+            );
+            return Err(self.wrong(what));
+        }
+        Ok(name)
+    }
+
     pub(crate) fn skip(&mut self, byte: u8) -> Result<(), MeshFileError> {
         match self.peek() {
             Some(found) if found == byte => {
@@ -254,17 +275,23 @@ impl Source {
         let len: usize = self.number("the length of a list")?;
         match len
             .checked_mul(least)
-            .is_some_and(|bytes| bytes <= self.left())
+            .is_some_and(|bytes| bytes <= self.left() && len < u32::MAX as usize)
         {
             true => Ok(len),
-            false => Err(self.wrong(format!("a list of {len} elements is longer than the file"))),
+            false => Err(self.wrong(format!(
+                "a list of {len} elements is longer than the file, or than 2^32"
+            ))),
         }
     }
 
     fn reserve<T>(&self, what: &'static str, len: usize) -> Result<Vec<T>, MeshFileError> {
-        memory::with_capacity(what, len).map_err(|source| MeshFileError::Memory {
+        let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
+        let reserved = Host
+            .reserve(what, bytes)
+            .and_then(|()| memory::with_capacity(what, len));
+        reserved.map_err(|source| MeshFileError::Limit {
             path: self.path.clone(),
-            source,
+            source: source.into(),
         })
     }
 
@@ -409,17 +436,16 @@ impl Source {
             self.at = before;
             return Ok(None);
         }
-        let mut kind = self.word()?;
+        let kind = self.word()?;
         let components = match kind.as_str() {
             "List<scalar>" => 1,
             "List<vector>" => 3,
             "List<symmTensor>" => 6,
             "List<tensor>" => 9,
-            // A list without a type is empty.
+            // A list without a type is empty, as on patches of type empty: it stays as it is.
             "0" => {
-                self.at = before + "nonuniform ".len();
-                kind = "List<scalar>".to_owned();
-                1
+                self.at = before;
+                return Ok(None);
             }
             other => {
                 return Err(self.wrong(format!(

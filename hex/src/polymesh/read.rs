@@ -62,7 +62,7 @@ fn patches(source: &mut Source) -> Result<Vec<PolyPatch>, MeshFileError> {
     source.skip(b'(')?;
     for _ in 0..len {
         let mut patch = PolyPatch {
-            name: source.word()?,
+            name: source.name("a patch")?,
             ..PolyPatch::default()
         };
         let (mut start, mut faces) = (None, None);

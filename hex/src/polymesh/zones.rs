@@ -49,7 +49,7 @@ pub fn read_zones(path: &Path, count: usize) -> Result<Option<Vec<FoamZone>>, Me
 
 fn zone(source: &mut Source, count: usize) -> Result<FoamZone, MeshFileError> {
     let mut zone = FoamZone {
-        name: source.word()?,
+        name: source.name("a zone")?,
         ..FoamZone::default()
     };
     source.skip(b'{')?;

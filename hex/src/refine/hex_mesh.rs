@@ -1,7 +1,8 @@
 //! Meshes in the memory of a backend: marks, mesh and fields stay there from one adaptation to the next.
 
 use super::{
-    CellPath, CellPlace, MAX_REFINEMENTS, RefineError, RefinedMesh, check_memory, is_of_tets,
+    CellDemand, CellPath, CellPlace, MAX_REFINEMENTS, RefineError, RefinedMesh, check_memory,
+    is_of_tets,
 };
 use crate::kernels::{CellShape, RefineKernels, RefineTask, SplitCounts};
 use crate::{PolyLevels, PolyMesh, PolyPatch};
@@ -94,6 +95,40 @@ impl HexMesh<Host> {
             rims: self.rims,
             polyhedra: self.polyhedra,
         }
+    }
+}
+
+/// Bytes that a cell of a refined mesh takes at least: a point, three faces of four corners, levels and a path.
+const LEAST_BYTES: u64 = 24 + 3 * (4 + 16 + 4 + 4) + 2 + 8;
+
+/// Cells of the mesh where each marked one is refined so many times.
+fn forecast(marks: &[u8], times: &[u8]) -> u64 {
+    let cells = marks
+        .par_iter()
+        .zip(times)
+        .map(|(&mark, &times)| match mark {
+            0 => 1,
+            _ => 1 << (3 * u64::from(times.clamp(1, MAX_REFINEMENTS))),
+        });
+    cells.sum()
+}
+
+/// Refuses so many cells before they are made.
+fn check_cells<B: Backend>(kernels: &B, count: u64) -> Result<(), RefineError> {
+    if count >= u64::from(u32::MAX) {
+        return Err(RefineError::TooLarge {
+            what: "cells",
+            count,
+        });
+    }
+    let (requested, free) = (count * LEAST_BYTES, kernels.free_bytes());
+    match requested <= free {
+        true => Ok(()),
+        false => Err(RefineError::Cells {
+            count,
+            requested,
+            free,
+        }),
     }
 }
 
@@ -222,17 +257,30 @@ impl<B: RefineKernels> HexMesh<B> {
     pub fn build(
         kernels: &B,
         parent: &PolyMesh,
-        wanted: impl Fn(CellPlace) -> u8 + Sync,
+        wanted: impl CellDemand,
     ) -> Result<Self, RefineError> {
         let mut mesh = Self::moved(kernels, RefinedMesh::new(parent)?)?;
         loop {
-            let mark = |place: CellPlace| wanted(place).min(MAX_REFINEMENTS) > place.path.level();
-            let places = mesh.places(kernels)?;
-            let marks: Vec<u8> = places.map(|place| u8::from(mark(place))).collect();
+            // How often more each cell is wanted to be refined, and is known to be.
+            let more = |place: CellPlace| {
+                let level = place.path.level();
+                let left = |times: u8| times.min(MAX_REFINEMENTS).saturating_sub(level);
+                match left(wanted.at(place)) {
+                    0 => (0, 0),
+                    _ => (1, left(wanted.throughout(place)).max(1)),
+                }
+            };
+            let (marks, times): (Vec<u8>, Vec<u8>) = mesh.places(kernels)?.map(more).unzip();
             // Marks beside polyhedra may all be dropped.
-            if marks.par_iter().all(|&mark| mark == 0)
-                || mesh.refine(kernels, &mut kernels.upload(marks)?)?.is_none()
-            {
+            if marks.par_iter().all(|&mark| mark == 0) {
+                return Ok(mesh);
+            }
+            let mut marks = kernels.upload(marks)?;
+            let check = |closed: &B::Buf<u8>| {
+                let cells = forecast(&kernels.download(closed)?, &times);
+                check_cells(kernels, cells)
+            };
+            if mesh.refine_if(kernels, &mut marks, check)?.is_none() {
                 return Ok(mesh);
             }
         }
@@ -273,6 +321,16 @@ impl<B: RefineKernels> HexMesh<B> {
         kernels: &B,
         marks: &mut B::Buf<u8>,
     ) -> Result<Option<HexSplit<B>>, RefineError> {
+        self.refine_if(kernels, marks, |_| Ok(()))
+    }
+
+    /// As [`refine`](Self::refine), if nothing speaks against the closed marks.
+    fn refine_if(
+        &mut self,
+        kernels: &B,
+        marks: &mut B::Buf<u8>,
+        check: impl FnOnce(&B::Buf<u8>) -> Result<(), RefineError>,
+    ) -> Result<Option<HexSplit<B>>, RefineError> {
         assert_eq!(
             B::len(marks),
             self.cells(),
@@ -293,6 +351,7 @@ impl<B: RefineKernels> HexMesh<B> {
                 let level = closed.deepest as u8 + 1;
                 return Err(RefineError::TooDeep { level });
             }
+            check(marks)?;
             let task = RefineTask {
                 mesh: &*self,
                 of: &of,

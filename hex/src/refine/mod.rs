@@ -59,6 +59,18 @@ pub enum RefineError {
         /// Bytes free.
         free: u64,
     },
+    /// Cells that there is no memory for, counted before any is made.
+    #[error(
+        "the refined mesh would have at least {count} cells, which need {requested} bytes, and {free} are free"
+    )]
+    Cells {
+        /// How many.
+        count: u64,
+        /// Bytes needed at least.
+        requested: u64,
+        /// Bytes free.
+        free: u64,
+    },
     /// Levels beyond [`MAX_REFINEMENTS`].
     #[error("level {level} is beyond {MAX_REFINEMENTS}")]
     TooDeep {
@@ -82,6 +94,23 @@ pub struct CellPlace {
     pub radius: f64,
     /// Its place in the parent.
     pub path: CellPath,
+}
+
+/// How often cells are to be refined in all: closures by the place of a cell, or rules that know more.
+pub trait CellDemand: Sync {
+    /// Of a cell at a place.
+    fn at(&self, place: CellPlace) -> u8;
+
+    /// At least so often wherever the cell is refined to: what is known before it is. Forecasts are made of it.
+    fn throughout(&self, place: CellPlace) -> u8 {
+        self.at(place).min(place.path.level() + 1)
+    }
+}
+
+impl<F: Fn(CellPlace) -> u8 + Sync> CellDemand for F {
+    fn at(&self, place: CellPlace) -> u8 {
+        self(place)
+    }
 }
 
 /// A mesh made from a parent, and where its cells come from.
@@ -128,7 +157,8 @@ impl RefinedMesh {
     /// If the parent has levels, the cells of the result are checked: wrong levels would open them.
     ///
     /// # Errors
-    /// Too many levels, a mesh too large for 32-bit ids or for memory, a parent with wrong ids.
+    /// Too many levels, a mesh too large for 32-bit ids or for memory (told before it is made, as far as `wanted` knows), a
+    /// parent with wrong ids.
     pub fn build(
         parent: &PolyMesh,
         wanted: impl Fn(CellPlace) -> u8 + Sync,
@@ -144,6 +174,18 @@ impl RefinedMesh {
         kernels: &B,
         parent: &PolyMesh,
         wanted: impl Fn(CellPlace) -> u8 + Sync,
+    ) -> Result<Self, RefineError> {
+        Self::build_by(kernels, parent, wanted)
+    }
+
+    /// As [`build_on`](Self::build_on), by rules.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn build_by<B: RefineKernels>(
+        kernels: &B,
+        parent: &PolyMesh,
+        wanted: impl CellDemand,
     ) -> Result<Self, RefineError> {
         let refined = HexMesh::build(kernels, parent, wanted)?.unload(kernels)?;
         if parent.levels.is_some() {

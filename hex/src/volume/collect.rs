@@ -56,6 +56,8 @@ pub(super) struct FileCells {
     pub(super) labels: Vec<u64>,
     /// What files call their cells: `element`, `cell`.
     pub(super) noun: &'static str,
+    /// What is said of a file without cells of a volume.
+    pub(super) no_cells: &'static str,
     /// The group of each cell, or `u32::MAX`.
     pub(super) cell_groups: Vec<u32>,
     /// Names of groups of cells and of faces.
@@ -72,6 +74,7 @@ impl FileCells {
     pub(super) fn new(noun: &'static str) -> Self {
         Self {
             noun,
+            no_cells: "it has no cells of a volume",
             ..Self::default()
         }
     }
@@ -111,11 +114,7 @@ impl FileCells {
             [&mut self.hexahedra, &mut self.tetrahedra].map(std::mem::take);
         let counts = [hexahedra.len() / 8, tetrahedra.len() / 4];
         match counts {
-            [0, 0] => Err(syntax(
-                path,
-                "the whole file",
-                "it has no cells of a volume",
-            )),
+            [0, 0] => Err(syntax(path, "the whole file", self.no_cells)),
             [_, 0] => Ok((CellShape::Hexahedron, hexahedra)),
             [0, _] => Ok((CellShape::Tetrahedron, tetrahedra)),
             [a, b] => {

@@ -1,34 +1,30 @@
 //! Bytes of a file, unpacked where gzipped.
 
 use crate::MeshFileError;
-use cutlink_device::{DeviceError, memory};
-use std::fs;
-use std::io::{self, Read};
+use cutlink_device::limits::{self, LimitError, Readable};
+use cutlink_device::{Backend, DeviceError, Host, memory};
+use std::io;
 use std::path::Path;
 
-/// Reads a file. What a gzipped one unpacks to may take a third of the free memory.
+/// Reads a regular file, unpacked where it is gzipped.
 pub(super) fn load(path: &Path) -> Result<Vec<u8>, MeshFileError> {
-    let failed = |source| MeshFileError::Read {
+    let failed = |source| MeshFileError::Limit {
         path: path.to_owned(),
         source,
     };
-    let bytes = fs::read(path).map_err(failed)?;
+    let bytes = limits::read(path, Readable::Files, u64::MAX).map_err(failed)?;
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return Ok(bytes);
     }
-    let most = memory::available() / 3;
-    let mut out = Vec::new();
-    let unpacked = flate2::read::MultiGzDecoder::new(&bytes[..])
-        .take(most.saturating_add(1))
-        .read_to_end(&mut out);
-    unpacked.map_err(|e| failed(io::Error::other(format!("its gzip stream is damaged: {e}"))))?;
-    match out.len() as u64 <= most {
-        true => Ok(out),
-        false => Err(failed(io::Error::new(
-            io::ErrorKind::OutOfMemory,
-            format!("it unpacks to more than {most} bytes"),
-        ))),
-    }
+    let decoder = flate2::read::MultiGzDecoder::new(&bytes[..]);
+    limits::unpack_mesh(decoder, bytes.len() as u64).map_err(|error| {
+        failed(match error {
+            LimitError::Io(e) => {
+                io::Error::other(format!("its gzip stream is damaged: {e}")).into()
+            }
+            error => error,
+        })
+    })
 }
 
 /// Reserves memory for a part of a file.
@@ -37,13 +33,17 @@ pub(super) fn reserve<T>(
     what: &'static str,
     len: usize,
 ) -> Result<Vec<T>, MeshFileError> {
-    memory::with_capacity(what, len).map_err(|source| failed(path, source))
+    let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
+    let reserved = Host
+        .reserve(what, bytes)
+        .and_then(|()| memory::with_capacity(what, len));
+    reserved.map_err(|source| failed(path, source))
 }
 
 pub(super) fn failed(path: &Path, source: DeviceError) -> MeshFileError {
-    MeshFileError::Memory {
+    MeshFileError::Limit {
         path: path.to_owned(),
-        source,
+        source: source.into(),
     }
 }
 

@@ -5,6 +5,7 @@ mod kit;
 
 mod files;
 mod fluxes;
+mod hostile;
 mod refine;
 mod snap;
 mod tets;

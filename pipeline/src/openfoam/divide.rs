@@ -4,7 +4,7 @@ use super::rules::Wanted;
 use crate::device::{Opened, on};
 use crate::error::Error;
 use crate::observer::Observer;
-use cutlink_hex::refine::CellPlace;
+use cutlink_hex::refine::{CellDemand, CellPlace};
 use cutlink_hex::{CellPath, PolyMesh, RefinedMesh};
 
 /// The cell of the mesh at the start that a refined cell is or lies in.
@@ -73,7 +73,7 @@ pub(super) fn divide(
 /// Refines a parent by marks.
 ///
 /// # Errors
-/// As [`RefinedMesh::build_on`] and [`divide`].
+/// As [`RefinedMesh::build_by`] and [`divide`].
 pub(super) fn divide_parent(
     opened: &Opened,
     parent: &PolyMesh,
@@ -85,13 +85,38 @@ pub(super) fn divide_parent(
         is_part: path.level() > 0,
     };
     let refined = |whole: &[bool]| {
-        let of = |place: CellPlace| match whole[place.path.parent() as usize] {
-            true => 0,
-            false => marks.of(place),
-        };
-        Ok(on!(opened, kernels => RefinedMesh::build_on(kernels, parent, of))?)
+        let wanted = WithWhole { marks, whole };
+        Ok(on!(opened, kernels => RefinedMesh::build_by(kernels, parent, wanted))?)
     };
     divide(parent, origin, refined, observer)
+}
+
+/// Marks, of which some cells of the parent are left out.
+struct WithWhole<'a> {
+    marks: &'a Wanted,
+    whole: &'a [bool],
+}
+
+impl WithWhole<'_> {
+    fn is_whole(&self, place: CellPlace) -> bool {
+        self.whole[place.path.parent() as usize]
+    }
+}
+
+impl CellDemand for WithWhole<'_> {
+    fn at(&self, place: CellPlace) -> u8 {
+        match self.is_whole(place) {
+            true => 0,
+            false => self.marks.of(place),
+        }
+    }
+
+    fn throughout(&self, place: CellPlace) -> u8 {
+        match self.is_whole(place) {
+            true => 0,
+            false => self.marks.throughout(place),
+        }
+    }
 }
 
 fn cells_of(mesh: &PolyMesh, face: usize) -> impl Iterator<Item = u32> {

@@ -247,28 +247,43 @@ fn map_lists(entries: &mut FieldEntries, map: &MeanMap) {
         if let FieldValue::List {
             components, values, ..
         } = value
+            && !values.is_empty()
         {
             *values = map.apply(values, *components);
         }
     }
 }
 
-/// Refuses lists that are not of the mesh.
+/// Whether a value is a list of nothing: `nonuniform 0()`, or one with a type.
+pub(super) fn is_empty_list(value: &FieldValue) -> bool {
+    match value {
+        FieldValue::Text(text) => text.starts_with("nonuniform"),
+        FieldValue::List { values, .. } => values.is_empty(),
+    }
+}
+
+/// Refuses lists that are not of the mesh. On patches of type `empty`, OpenFOAM writes lists of nothing.
 fn check(path: &Path, field: &FoamField, mesh: &PolyMesh) -> Result<(), Error> {
-    let fits = |key: &str, entries: &FieldEntries, expected: usize| {
+    let fits = |key: &str, entries: &FieldEntries, expected: usize, may_be_empty: bool| {
         for (name, value) in entries {
-            if let FieldValue::List {
-                components, values, ..
-            } = value
-                && values.len() != components * expected
-            {
-                return Err(Error::input(format!(
-                    "{}: {key} {name} has {} values, the mesh {expected}",
-                    path.display(),
-                    values.len() / components
-                ))
-                .hint("remove the field, or restore the mesh that it belongs to"));
+            let found = match value {
+                _ if is_empty_list(value) => 0,
+                FieldValue::List {
+                    components, values, ..
+                } if values.len() == components * expected => continue,
+                FieldValue::List {
+                    components, values, ..
+                } => values.len() / components,
+                FieldValue::Text(_) => continue,
+            };
+            if found == 0 && (expected == 0 || may_be_empty) {
+                continue;
             }
+            return Err(Error::input(format!(
+                "{}: {key} {name} has {found} values, the mesh {expected}",
+                path.display(),
+            ))
+            .hint("remove the field, or restore the mesh that it belongs to"));
         }
         Ok(())
     };
@@ -276,12 +291,12 @@ fn check(path: &Path, field: &FoamField, mesh: &PolyMesh) -> Result<(), Error> {
         true => mesh.internal_faces(),
         false => mesh.cells,
     };
-    fits("", &field.entries, inner)?;
+    fits("", &field.entries, inner, false)?;
     for (name, entries) in &field.patches {
         match mesh.patches.iter().find(|patch| patch.name == *name) {
-            Some(patch) => fits(name, entries, patch.faces)?,
+            Some(patch) => fits(name, entries, patch.faces, patch.kind == "empty")?,
             // A regular expression may have no lists but empty ones.
-            None => fits(name, entries, 0)?,
+            None => fits(name, entries, 0, false)?,
         }
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! Fields of faces that are fluxes, such as `phi`: a number for each face, out of its owner.
 
+use super::fields::is_empty_list;
 use crate::device::{Opened, on};
 use crate::error::Error;
 use cutlink_hex::polymesh::{FieldEntries, FieldValue, FoamField};
@@ -29,7 +30,7 @@ pub(super) fn is_flux(field: &FoamField, mesh: &PolyMesh) -> bool {
             .iter()
             .all(|(key, value)| match (key.as_str(), number(value)) {
                 ("value", Some(uniform)) => is_patch || uniform == 0.0,
-                ("value", None) => is_patch && is_list(value),
+                ("value", None) => is_patch && (is_list(value) || is_empty_list(value)),
                 _ => matches!(value, FieldValue::Text(_)),
             })
     });
@@ -54,6 +55,7 @@ fn number(value: &FieldValue) -> Option<f64> {
 /// The fluxes through so many faces.
 fn put(value: &FieldValue, into: &mut [f64]) {
     match value {
+        value if is_empty_list(value) => {}
         FieldValue::List { values, .. } => into.copy_from_slice(values),
         FieldValue::Text(_) => into.fill(number(value).unwrap_or(0.0)),
     }
@@ -112,7 +114,7 @@ pub(super) fn map(
                 continue;
             };
             for (key, value) in entries {
-                if key == "value" && number(value) != Some(0.0) {
+                if key == "value" && number(value) != Some(0.0) && !is_empty_list(value) {
                     *value = list(&all[patch.start..patch.start + patch.faces]);
                 }
             }

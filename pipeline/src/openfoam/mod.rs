@@ -34,6 +34,7 @@ use crate::mesh::report::DeviceReport;
 use crate::observer::Observer;
 use crate::output;
 use cutlink_device::DeviceChoice;
+use cutlink_device::limits::LimitError;
 use cutlink_hex::polymesh::{FoamZone, MESH_FILES, ZONE_FILES, read_zones, write_zones};
 use cutlink_hex::refine::{PARENT, PARENT_LISTS, RefineError};
 use cutlink_hex::{MeshFileError, PolyMesh, PolyMeshFormat, RefinedMesh};
@@ -107,7 +108,10 @@ impl RefineReport {
 impl From<MeshFileError> for Error {
     fn from(error: MeshFileError) -> Self {
         let kind = match &error {
-            MeshFileError::Memory { .. } => ErrorKind::Memory,
+            MeshFileError::Limit {
+                source: LimitError::Memory { .. },
+                ..
+            } => ErrorKind::Memory,
             MeshFileError::Write { .. } => ErrorKind::Runtime,
             _ => ErrorKind::Input,
         };
@@ -130,10 +134,10 @@ impl From<RefineError> for Error {
     fn from(error: RefineError) -> Self {
         match error {
             RefineError::Device(error) => error.into(),
-            RefineError::TooLarge { .. } | RefineError::Memory { .. } => {
-                Self::new(ErrorKind::Memory, error.to_string())
-                    .hint("refine less: fewer levels or smaller regions")
-            }
+            RefineError::TooLarge { .. }
+            | RefineError::Memory { .. }
+            | RefineError::Cells { .. } => Self::new(ErrorKind::Memory, error.to_string())
+                .hint("refine less: fewer levels or smaller regions"),
             error => Self::input(error.to_string()),
         }
     }

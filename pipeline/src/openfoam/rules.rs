@@ -181,15 +181,77 @@ impl Wanted {
         surfaces.max().unwrap_or(0).max(most)
     }
 
+    /// How often a cell and all its parts are to be refined in all, at least: by regions that hold the ball around it, facets
+    /// in reach of all of it, and fields of cells that hold it.
+    pub(super) fn throughout(&self, place: CellPlace) -> u8 {
+        let CellPlace {
+            center,
+            radius,
+            path,
+        } = place;
+        let regions = (self.regions.iter())
+            .filter(|(shape, _)| holds_ball(shape, center, radius))
+            .map(|r| r.1);
+        let surfaces = (self.surfaces.iter())
+            .filter(|(facets, distance, _)| {
+                *distance >= radius && facets.are_within(center, distance - radius)
+            })
+            .map(|s| s.2);
+        let fields = (self.overlapping(path))
+            .filter(|(cell, _)| cell.level() <= path.level())
+            .map(|cell| cell.1);
+        regions.chain(surfaces).chain(fields).max().unwrap_or(0)
+    }
+
     /// Of the cells that overlap a cell.
     fn of_fields(&self, path: CellPath) -> impl Iterator<Item = u8> + '_ {
+        self.overlapping(path).map(|cell| cell.1)
+    }
+
+    /// Cells that fields name which hold a cell or lie in it.
+    fn overlapping(&self, path: CellPath) -> impl Iterator<Item = &(CellPath, u8)> {
         let from = self
             .cells
             .partition_point(|cell| !cell.0.overlaps(path) && cell.0 < path);
-        let overlapping = self.cells[from..]
+        self.cells[from..]
             .iter()
-            .take_while(move |cell| cell.0.overlaps(path));
-        overlapping.map(|cell| cell.1)
+            .take_while(move |cell| cell.0.overlaps(path))
+    }
+}
+
+/// Whether a region holds a ball. False where a cylinder without length has no inside.
+fn holds_ball(shape: &RegionShape, center: [f64; 3], radius: f64) -> bool {
+    match *shape {
+        RegionShape::Box { lower, upper } => {
+            (0..3).all(|a| lower[a] + radius <= center[a] && center[a] + radius <= upper[a])
+        }
+        RegionShape::Ball {
+            center: of,
+            radius: outer,
+        } => {
+            let rest = outer - radius;
+            let ball = RegionShape::Ball {
+                center: of,
+                radius: rest,
+            };
+            rest >= 0.0 && holds(&ball, center)
+        }
+        RegionShape::Cylinder {
+            from,
+            to,
+            radius: outer,
+        } => {
+            let axis: [f64; 3] = std::array::from_fn(|a| to[a] - from[a]);
+            let length = axis.iter().map(|x| x * x).sum::<f64>().sqrt();
+            let cut = radius / length;
+            let rest = outer - radius;
+            let inner = RegionShape::Cylinder {
+                from: std::array::from_fn(|a| from[a] + cut * axis[a]),
+                to: std::array::from_fn(|a| to[a] - cut * axis[a]),
+                radius: rest,
+            };
+            rest >= 0.0 && cut < 0.5 && holds(&inner, center)
+        }
     }
 }
 
@@ -246,6 +308,32 @@ mod tests {
             "box:0,0,0,1,1,1,levels=12",
         ] {
             assert!(text.parse::<CellRule>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn balls_in_regions() {
+        let shapes = [
+            RegionShape::Ball {
+                center: [1.0, 0.0, 0.0],
+                radius: 1.0,
+            },
+            RegionShape::Box {
+                lower: [0.0, -1.0, -1.0],
+                upper: [2.0, 1.0, 1.0],
+            },
+            RegionShape::Cylinder {
+                from: [0.0; 3],
+                to: [2.0, 0.0, 0.0],
+                radius: 1.0,
+            },
+        ];
+        // The largest ball around (1, 0, 0) is that of radius 1; around (1, 0.5, 0) of 0.5.
+        for shape in shapes {
+            let ball = |y: f64, radius| holds_ball(&shape, [1.0, y, 0.0], radius);
+            assert!(ball(0.0, 0.99) && !ball(0.0, 1.01), "{shape:?}");
+            assert!(ball(0.5, 0.49) && !ball(0.5, 0.51), "{shape:?}");
+            assert!(!ball(3.0, 0.1), "{shape:?}");
         }
     }
 

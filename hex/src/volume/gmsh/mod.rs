@@ -85,6 +85,10 @@ impl Nodes {
     }
 }
 
+/// What is said of a file without cells of a volume.
+const NO_CELLS: &str = "it has no cells of a volume: with physical groups for surfaces only, Gmsh saves nothing else; add a \
+    physical group for the volume, or set Mesh.SaveAll = 1";
+
 /// Kinds of elements: type, nodes, dimension, name of those that are cells of no kind we read.
 const KINDS: [(i64, usize, i64, &str); 33] = [
     (1, 2, 1, ""),
@@ -135,6 +139,7 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<FileCells, MeshFileError
         has_elements: false,
         cells: FileCells::new("element"),
     };
+    all.cells.no_cells = NO_CELLS;
     while let Some(name) = lexer.section()? {
         match name.as_str() {
             "PhysicalNames" => all.names = names(&mut lexer)?,
@@ -155,6 +160,11 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<FileCells, MeshFileError
                     4 => all.elements_v4(&mut lexer)?,
                     _ => all.elements_v2(&mut lexer)?,
                 }
+            }
+            "Periodic" => {
+                lexer.skip_section(&name)?;
+                let note = "$Periodic is ignored: periodic surfaces are patches like all others";
+                all.cells.notes.push(note.into());
             }
             _ => lexer.skip_section(&name)?,
         }
