@@ -3,8 +3,9 @@
 //! An unknown key or name is an error that suggests the nearest known one. The known names are taken from the parser's
 //! message, so no list of them can drift from the structs.
 
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::options::MeshOptions;
+use cutlink_device::limits::{self, LimitError, MAX_CASE, MAX_TABLE, Readable};
 use serde::de::DeserializeOwned;
 use std::path::Path;
 
@@ -14,10 +15,33 @@ use std::path::Path;
 /// A file that cannot be read, is not TOML, has an unknown key (the nearest known one is suggested) or a value of the
 /// wrong type, each with line and column.
 pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
-    let name = path.display();
-    let text = std::fs::read_to_string(path)
-        .map_err(|e| Error::input(format!("cannot read {name}")).because(&e))?;
-    parse(&name.to_string(), &text)
+    parse(&path.display().to_string(), &text(path)?)
+}
+
+/// The text of a case or of options: of a regular file or a pipe, up to [`MAX_CASE`] bytes.
+///
+/// # Errors
+/// A file that cannot be read, of another kind, too large, or no text.
+pub(crate) fn text(path: &Path) -> Result<String, Error> {
+    limited(path, MAX_CASE)
+}
+
+/// As [`text`], of a table of numbers: up to [`MAX_TABLE`] bytes.
+///
+/// # Errors
+/// As [`text`].
+pub(crate) fn table(path: &Path) -> Result<String, Error> {
+    limited(path, MAX_TABLE)
+}
+
+fn limited(path: &Path, most: u64) -> Result<String, Error> {
+    limits::read_text(path, Readable::FilesAndPipes, most).map_err(|e| {
+        let kind = match e {
+            LimitError::Memory { .. } => ErrorKind::Memory,
+            _ => ErrorKind::Input,
+        };
+        Error::new(kind, format!("cannot read {}", path.display())).because(&e)
+    })
 }
 
 /// Like [`read`], from text; `name` is used in messages.

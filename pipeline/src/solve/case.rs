@@ -474,8 +474,7 @@ impl Case {
     /// As [`config::read`](crate::config::read).
     pub fn read(path: &Path) -> Result<Self, Error> {
         let name = path.display();
-        let text = std::fs::read_to_string(path)
-            .map_err(|e| Error::input(format!("cannot read {name}")).because(&e))?;
+        let text = crate::config::text(path)?;
         Ok(Self {
             file: Some(path.to_owned()),
             ..flux::parse(&name.to_string(), &text)?

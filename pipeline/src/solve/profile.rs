@@ -22,10 +22,9 @@ pub(crate) struct Table {
 /// A file that cannot be read; lines that are not numbers.
 pub(crate) fn read(what: &str, path: &Path) -> Result<BTreeMap<String, Vec<f64>>, Error> {
     let name = path.display();
-    let text = std::fs::read_to_string(path).map_err(|e| {
-        Error::input(format!("{what}: cannot read {name}"))
-            .because(&e)
-            .hint("paths are relative to the current folder")
+    let text = crate::config::table(path).map_err(|error| {
+        let error = error.within(what);
+        error.hint("paths are relative to the current folder")
     })?;
     let is_read = |(_, line): &(usize, &str)| !line.trim().is_empty() && !line.starts_with('#');
     let mut lines = text.lines().enumerate().filter(is_read);

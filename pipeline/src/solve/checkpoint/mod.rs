@@ -12,6 +12,7 @@ use crate::options::MeshOptions;
 use crate::output;
 use crate::solve::bulk::Bulk;
 use crate::solve::case::{Case, OutputTable, RunTable};
+use cutlink_device::limits::{self, Readable};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -211,14 +212,13 @@ fn sum_of(head: &[u8], sums: &[Sum]) -> Sum {
 /// The header of a valid file, and a reader of its state.
 fn open(path: &Path) -> Result<(Header, Take<BufReader<File>>), Error> {
     let refuse = |why: &str| refused(path, why);
-    let broken = |e: io::Error| {
-        Error::new(
-            ErrorKind::Runtime,
-            format!("cannot read {}", path.display()),
-        )
-        .because(&e)
+    let unread = |e: &(dyn std::error::Error + 'static)| {
+        let text = format!("cannot read {}", path.display());
+        Error::new(ErrorKind::Runtime, text).because(e)
     };
-    let mut from = BufReader::new(File::open(path).map_err(broken)?);
+    let broken = |e: io::Error| unread(&e);
+    let file = limits::open(path, Readable::Files).map_err(|e| unread(&e))?;
+    let mut from = BufReader::new(file);
     let all = fs::metadata(path).map_err(broken)?.len();
     let Some(behind_prefix) = all.checked_sub(PREFIX + SUM) else {
         return Err(refuse("is too short for a checkpoint"));

@@ -351,8 +351,7 @@ impl FluxCase {
     /// A file that cannot be read, or is no such case.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let name = path.display();
-        let text = std::fs::read_to_string(path)
-            .map_err(|e| Error::input(format!("cannot read {name}")).because(&e))?;
+        let text = crate::config::text(path)?;
         Ok(Self {
             file: Some(path.to_owned()),
             ..parse(&name.to_string(), &text)?

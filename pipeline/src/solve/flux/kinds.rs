@@ -70,8 +70,7 @@ impl AnyCase {
     pub fn read(path: &Path) -> Result<Self, Error> {
         // Once: it may be a pipe.
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .map_err(|e| Error::input(format!("cannot read {name}")).because(&e))?;
+        let text = config::text(path)?;
         let file = Some(path.to_owned());
         Ok(match kind_of(&name, &text)? {
             SolverKind::FluxReconstruction => Self::FluxReconstruction(FluxCase {
