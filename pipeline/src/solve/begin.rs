@@ -12,6 +12,7 @@ use crate::{
         energy::Energy,
         history::History,
         integrals::Integrals,
+        leftovers::{self, RESULTS},
         lock::FolderLock,
         resolve::{Resolved, Until},
         run::RunOptions,
@@ -140,21 +141,13 @@ pub(super) fn open<const D: usize>(
     })
 }
 
-/// Prepares the folder for a new run: without `replace`, an earlier run is an error.
+/// Prepares the folder for a new run: an earlier run is an error, or with `replace` its results are removed.
 pub(super) fn begin(
     options: &RunOptions,
     case_file: Option<&Path>,
     folder: &Path,
 ) -> Result<(), Error> {
-    const NAMES: [&str; 6] = [
-        "case.toml",
-        "forces.csv",
-        "forces.png",
-        "energy.csv",
-        "integrals.csv",
-        "summary.json",
-    ];
-    for name in NAMES {
+    for name in RESULTS {
         output::check(&folder.join(name), options.replace, case_file)?;
     }
     let old = checkpoint::list(folder);
@@ -162,10 +155,10 @@ pub(super) fn begin(
         return Err(Error::input(format!("{} exists already", path.display()))
             .hint("continue with --resume, or replace it with --force"));
     }
-    for path in old {
-        fs::remove_file(&path).map_err(|e| output::failed(&path, &e))?;
+    match options.replace {
+        true => leftovers::remove(folder),
+        false => Ok(()),
     }
-    Ok(())
 }
 
 /// Restores the last valid checkpoint; returns its header.

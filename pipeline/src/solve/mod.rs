@@ -6,7 +6,7 @@
 //!   turbulence at inlets in `turbulence`, their fluxes in `delivery`, sponge layers in `sponge`; lattice and collision in `numerics`; the initial state in
 //!   `initial` and `earlier`; reference values in `reference`; outputs in [`outputs`].
 //! - A mesh that follows the flow: `adapt`.
-//! - The run: `run` and `begin`, one at a time in a folder (`lock`); its forecast in `sheet`, and before there is a mesh in
+//! - The run: `run` and `begin`, one at a time in a folder (`lock`), without results of an earlier one (`leftovers`); its forecast in `sheet`, and before there is a mesh in
 //!   `estimate`, with the wall units of `wall_units`; its notes in `notes`.
 //! - Its results: `history`, `means`, `energy`, `integrals`, `bulk`, `parts`, `recirculation`.
 //! - Compressible flows, with tables and a run of their own: [`flux`].
@@ -30,6 +30,7 @@ mod history;
 mod inflow;
 mod initial;
 mod integrals;
+mod leftovers;
 mod lock;
 mod means;
 mod notes;
