@@ -218,12 +218,7 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
     pub fn wave_rate_refined(&self, times: u32) -> Result<f64, FrError> {
         let edges = self.edges.map(|edge| edge / f64::from(1u32 << times));
         let p = self.params.order;
-        let diffusion = self.params.viscosity.map_or(0.0, |viscosity| {
-            let squares = edges.iter().map(|h| 1.0 / (h * h)).sum::<f64>();
-            // Half the largest eigenvalue of the second derivative, over 2 p + 1: within 1 % of it from above.
-            let per_wave = ((2 * p + 1) * (p * p + p + 6)) as f64 / 4.0;
-            per_wave * viscosity.largest(self.params.gamma) * squares
-        });
+        let diffusion = self.params.diffusion(edges);
         let waves = Waves {
             gamma: self.params.gamma,
             edges,

@@ -10,6 +10,7 @@
 //! | `forces` | `forces.csv`, coefficients and shedding |
 //! | `kinds` | which solver a file is for; keys of the other one |
 //! | `look` | the running flow, for callbacks |
+//! | `outline` | the forecast of a large flow, and its memory, without its state |
 //! | `resolve` | from tables to parameters, with all defaults |
 //! | `run` | the set-up of a run, and its plan |
 //! | `scene` | the flow as cells of blocks, for outputs |
@@ -25,6 +26,7 @@ mod earlier;
 mod forces;
 mod kinds;
 mod look;
+mod outline;
 mod resolve;
 mod run;
 mod scene;

@@ -29,7 +29,7 @@ use cutlink_voxelizer::Mesh;
 use std::path::PathBuf;
 
 /// Defaults; the numbers of the sensor and the vortex are those of [W24].
-const ORDER: usize = 3;
+pub(super) const ORDER: usize = 3;
 const GAMMA: f64 = 1.4;
 const CFL: f64 = 0.5;
 const MACH: f64 = 0.5;

@@ -4,6 +4,7 @@ use super::{
     case::FluxCase,
     earlier::{self, EarlierGas, saved_step},
     forces::{FORCES_EVERY, FluxForces},
+    outline::{FluxStart, sampled_step},
     resolve::{FluxInitial, FluxSetting, bytes_of_element, failed},
     scene::FluxScene,
     state::{restore, set_up, settle_step},
@@ -28,7 +29,7 @@ use crate::{
 use cutlink_amr::{LinearKernels, linear::Leaves};
 use cutlink_device::{Backend, Host, Memory, select};
 use cutlink_fr::{
-    EulerFlow, Sensor, TimeStep,
+    Sensor, TimeStep,
     kernels::{EulerKernels, Kernels},
 };
 use cutlink_mesher::{
@@ -38,7 +39,11 @@ use cutlink_mesher::{
 use cutlink_solver::Precision;
 use cutlink_voxelizer::kernels::AdaptKernels;
 use serde_json::json;
-use std::{fmt::Write as _, path::PathBuf, time::Instant};
+use std::{
+    fmt::Write as _,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 /// Steps between two lines of integrals, by default.
 const INTEGRALS_EVERY: u64 = 256;
@@ -128,27 +133,79 @@ impl FluxCase {
             Memory::Host => Host.free_bytes(),
             Memory::Device => Host.free_bytes().min(backend.free_bytes() / 2),
         };
+        let memory = [Host.free_bytes(), backend.free_bytes()];
+        self.check_memory::<D>(memory).map_err(named)?;
+        if begun.only_plan && !self.is_small::<D>() {
+            let plan = self.outline::<D>(free, begun).map_err(named)?;
+            return Ok(Done::Planned(plan));
+        }
         let mut setting = self.setting::<D>(free).map_err(named)?;
-        let earlier = match &setting.initial {
-            // A saved state replaces it, and its steps are as long as they were.
-            FluxInitial::Earlier(_) if begun.options.resume => {
-                if let TimeStep::Courant(_) = setting.params.time_step {
-                    setting.params.time_step = saved_step(&self.folder()).map_err(named)?;
-                }
-                None
-            }
-            FluxInitial::Earlier(path) => {
-                let earlier = earlier::load::<D>(path, free).map_err(named)?;
-                earlier.check_covers(&setting.bounds).map_err(named)?;
-                begun.observer.note(&earlier.note());
-                Some(earlier)
-            }
-            _ => None,
-        };
+        let observer = &mut *begun.observer;
+        let earlier = (self.earlier(&mut setting, begun.options, free, observer)).map_err(named)?;
         match setting.precision {
             Precision::F32 => self.go::<D, f32, B>(setting, earlier, backend, begun),
             _ => self.go::<D, f64, B>(setting, earlier, backend, begun),
         }
+    }
+
+    /// The flow of another run that is the initial state. A saved state replaces it, and its steps are as long as they were.
+    fn earlier<const D: usize>(
+        &self,
+        setting: &mut FluxSetting<D>,
+        options: &RunOptions,
+        free: u64,
+        observer: &mut dyn Observer,
+    ) -> Result<Option<EarlierGas<D>>, Error>
+    where
+        Facet<D>: Exact<D> + Meet<D>,
+        Host: AdaptKernels<D> + LinearKernels<D>,
+        f32: Kernels<D>,
+        f64: Kernels<D>,
+    {
+        let FluxInitial::Earlier(path) = &setting.initial else {
+            return Ok(None);
+        };
+        if options.resume {
+            if let TimeStep::Courant(_) = setting.params.time_step {
+                setting.params.time_step = saved_step(&self.folder())?;
+            }
+            return Ok(None);
+        }
+        let earlier = earlier::load::<D>(path, free)?;
+        earlier.check_covers(&setting.bounds)?;
+        observer.note(&earlier.note());
+        Ok(Some(earlier))
+    }
+
+    /// The plan of a large flow, which is not set up: elements are those before any is refined, the length of steps is
+    /// that of a sample of the initial state.
+    fn outline<const D: usize>(&self, free: u64, begun: Begun<'_>) -> Result<RunPlan, Error>
+    where
+        Facet<D>: Exact<D> + Meet<D>,
+        Host: AdaptKernels<D> + LinearKernels<D>,
+        f32: Kernels<D>,
+        f64: Kernels<D>,
+    {
+        let Begun {
+            options,
+            device,
+            observer,
+            ..
+        } = begun;
+        let mut setting = self.coarsened().setting::<D>(free)?;
+        let bounds = &self.domain.bounds;
+        setting.bounds =
+            std::array::from_fn(|upper| std::array::from_fn(|a| bounds[upper * D + a]));
+        let earlier = self.earlier(&mut setting, options, free, observer)?;
+        for note in &setting.notes {
+            observer.note(note);
+        }
+        let start = self.start_without_flow(&setting);
+        let dt = sampled_step(&setting, earlier.as_ref(), start.edge)?;
+        let resolved = self.with_step(setting, dt)?;
+        let plan = resolved.plan(start, options.steps.unwrap_or(resolved.steps), &device);
+        observer.summary(&plan.text)?;
+        Ok(plan)
     }
 
     fn go<const D: usize, T: Kernels<D>, B: EulerKernels<D>>(
@@ -177,7 +234,8 @@ impl FluxCase {
         let resolved = self.with_step(setting, dt).map_err(named)?;
         let steps = options.steps.unwrap_or(resolved.steps);
         if only_plan || observer.wants_summary() {
-            let plan = resolved.plan(&flow, steps, &device);
+            let start = FluxStart::of(&flow, &resolved.setting);
+            let plan = resolved.plan(start, steps, &device);
             observer.summary(&plan.text)?;
             if only_plan {
                 return Ok(Done::Planned(plan));
@@ -226,6 +284,8 @@ impl FluxCase {
         let scene = FluxScene::new(&resolved.setting.mesh, &flow)?;
         let specs = &resolved.specs;
         let fields = FieldWriter::new(&folder, specs, resolved.units(), &scene.mesh, start)?;
+        // It has the state once more, in other numbers.
+        drop(scene);
         write(&folder, "case.toml", &text)?;
         totals.begin(&folder)?;
         if let Some(forces) = &mut forces {
@@ -248,6 +308,8 @@ impl FluxCase {
             work: 0.0,
             saved: options.resume.then_some(begun_at),
             last_save: Instant::now(),
+            save_time: Duration::ZERO,
+            step_time: None,
             _lock: lock,
         };
         let done = run.go(flow);
@@ -378,14 +440,14 @@ impl<const D: usize> FluxResolved<D> {
     }
 
     /// The forecast.
-    fn plan<T: Kernels<D>>(
-        &self,
-        flow: &EulerFlow<D, T>,
-        steps: u64,
-        device: &DeviceReport,
-    ) -> RunPlan {
+    fn plan(&self, start: FluxStart, steps: u64, device: &DeviceReport) -> RunPlan {
         let params = &self.setting.params;
-        let elements = flow.elements() as u64;
+        let FluxStart {
+            elements,
+            nodes,
+            edge,
+            is_exact,
+        } = start;
         let bytes = elements
             * bytes_of_element::<D>(params.order, self.setting.precision, self.is_viscous());
         let most = self
@@ -398,10 +460,15 @@ impl<const D: usize> FluxResolved<D> {
             Some(adaptation) => adaptation.levels[1],
             None => 0,
         };
-        let dx = 4.0 * self.setting.mesh.frame.dx / f64::from(1u32 << finest.min(31));
-        let points = elements * flow.nodes() as u64;
+        let dx = edge / f64::from(1u32 << finest.min(31));
+        let points = elements * nodes;
+        let (least, about) = match (is_exact, finest) {
+            (true, _) => ("", ""),
+            (false, 0) => ("", "about "),
+            (false, _) => ("at least ", "about "),
+        };
         let mut text = format!(
-            "device  {}\nflux reconstruction of order {} in {D}D, {}\n{elements} elements at the start, {points} points, \
+            "device  {}\nflux reconstruction of order {} in {D}D, {}\n{least}{elements} elements at the start, {points} points, \
              {:.1} MB; the finest edge is {dx:.4} m\n",
             device.text(),
             params.order,
@@ -415,7 +482,11 @@ impl<const D: usize> FluxResolved<D> {
             );
         }
         let time = steps as f64 * self.dt;
-        let _ = writeln!(text, "{steps} steps of {:.6} s: {time:.6} s", self.dt);
+        let _ = writeln!(
+            text,
+            "{steps} steps of {about}{:.6} s: {time:.6} s",
+            self.dt
+        );
         let json = json!({
             "schema": crate::JSON_SCHEMA,
             "cutlink": env!("CARGO_PKG_VERSION"),
@@ -424,6 +495,7 @@ impl<const D: usize> FluxResolved<D> {
             "device": device,
             "order": params.order,
             "elements": elements,
+            "is_exact": is_exact,
             "most_elements": most,
             "points": points,
             "bytes": { "flow": bytes },

@@ -2,13 +2,15 @@
 
 use super::{
     earlier::EarlierGas,
-    resolve::{FluxInitial, FluxSetting},
+    outline::check_elements,
+    resolve::{FluxInitial, FluxSetting, bytes_of_element},
 };
 use crate::{
     error::{Error, ErrorKind},
     solve::expression::Expression,
 };
 use cutlink_amr::linear::Leaves;
+use cutlink_device::{Backend, Host, memory};
 use cutlink_fr::{EulerFlow, Primitive, TimeStep, kernels::Kernels};
 use std::{
     io::Read,
@@ -23,6 +25,9 @@ impl<const D: usize> FluxSetting<D> {
         let walls = &self.params.walls;
         let leaves = walls.leaves(self.grid, lower, upper, at_bodies);
         let leaves = leaves.map_err(|error| self.case.of_body(error))?;
+        let viscous = self.params.viscosity.is_some();
+        let one = bytes_of_element::<D>(self.params.order, self.precision, viscous);
+        check_elements::<D>(leaves.len() as u64, one, [Host.free_bytes(), u64::MAX])?;
         Ok(EulerFlow::new(&leaves, lower, upper, self.params.clone())?)
     }
 }
@@ -36,26 +41,11 @@ pub(super) fn set_up<const D: usize, T: Kernels<D>>(
     let mut flow = setting.flow::<T>()?;
     flow.follow(setting.adaptation.clone())?;
     let wrong = Mutex::new(None);
-    let at_rest = Primitive {
-        density: 1.0,
-        velocity: [0.0; D],
-        pressure: 1.0,
-    };
     let state = |x: [f64; D]| -> Primitive<D> {
-        let found = match &setting.initial {
-            FluxInitial::Vortex(vortex) => Ok(vortex.at(0.0, x)),
-            FluxInitial::TaylorGreen(vortices) => Ok(vortices.at(x)),
-            FluxInitial::Earlier(_) => earlier.map_or(Ok(at_rest), |earlier| earlier.at(x)),
-            FluxInitial::Fields {
-                density,
-                velocity,
-                pressure,
-            } => fields_at(density, velocity, pressure, x),
-        };
-        found.unwrap_or_else(|why| {
+        state_at(setting, earlier, x).unwrap_or_else(|why| {
             let mut first = wrong.lock().unwrap_or_else(PoisonError::into_inner);
             first.get_or_insert(why);
-            at_rest
+            at_rest()
         })
     };
     flow.set_adapted(state)?;
@@ -82,6 +72,32 @@ pub(super) fn set_up<const D: usize, T: Kernels<D>>(
     match wrong.into_inner().unwrap_or_else(PoisonError::into_inner) {
         None => Ok(flow),
         Some(why) => Err(Error::input(format!("[initial]: {why}"))),
+    }
+}
+
+fn at_rest<const D: usize>() -> Primitive<D> {
+    Primitive {
+        density: 1.0,
+        velocity: [0.0; D],
+        pressure: 1.0,
+    }
+}
+
+/// The initial state at a point; that of another run is at rest where it is missing.
+pub(super) fn state_at<const D: usize>(
+    setting: &FluxSetting<D>,
+    earlier: Option<&EarlierGas<D>>,
+    x: [f64; D],
+) -> Result<Primitive<D>, String> {
+    match &setting.initial {
+        FluxInitial::Vortex(vortex) => Ok(vortex.at(0.0, x)),
+        FluxInitial::TaylorGreen(vortices) => Ok(vortices.at(x)),
+        FluxInitial::Earlier(_) => earlier.map_or(Ok(at_rest()), |earlier| earlier.at(x)),
+        FluxInitial::Fields {
+            density,
+            velocity,
+            pressure,
+        } => fields_at(density, velocity, pressure, x),
     }
 }
 
@@ -132,7 +148,11 @@ pub(super) fn restore<const D: usize, T: Kernels<D>>(
     from: &mut dyn Read,
 ) -> Result<(), Error> {
     let broken = |e: std::io::Error| {
-        Error::new(ErrorKind::Runtime, "cannot read the state of a checkpoint").because(&e)
+        let kind = match e.kind() {
+            std::io::ErrorKind::UnexpectedEof => ErrorKind::Input,
+            _ => ErrorKind::Runtime,
+        };
+        Error::new(kind, "cannot read the state of a checkpoint").because(&e)
     };
     let mut word = || -> Result<u64, Error> {
         let mut bytes = [0; 8];
@@ -144,7 +164,13 @@ pub(super) fn restore<const D: usize, T: Kernels<D>>(
     let tree = Leaves::from_keys(*flow.leaves().grid(), keys);
     let tree = tree.map_err(|e| Error::input("the tree of a checkpoint is none").because(&e))?;
     let one = flow.degrees_of_freedom() / flow.leaves().len();
-    let mut unknowns = vec![T::ZERO; one * tree.len()];
+    let mut unknowns = Vec::new();
+    let all = one.saturating_mul(tree.len());
+    Host.reserve(
+        "a saved state",
+        (all as u64).saturating_mul(size_of::<T>() as u64),
+    )?;
+    memory::grow("a saved state", &mut unknowns, all, T::ZERO)?;
     from.read_exact(bytemuck::cast_slice_mut(&mut unknowns))
         .map_err(broken)?;
     Ok(flow.restore(tree, &unknowns, time, steps)?)

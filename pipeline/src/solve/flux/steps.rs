@@ -35,8 +35,12 @@ use std::{
 
 /// Steps between two checks of the flow, at multiples of it.
 const CHUNK: u64 = 64;
-/// Wall time between checkpoints if the case gives no number of steps.
+/// Wall time between checkpoints if the case gives no number of steps, and at least [`SAVE_SHARE`] times that of the
+/// last one.
 const SAVE_INTERVAL: Duration = Duration::from_secs(600);
+const SAVE_SHARE: u32 = 20;
+/// Wall time between two looks at the request to stop.
+const STOP_INTERVAL: Duration = Duration::from_millis(200);
 
 /// A run and its outputs.
 pub(super) struct FluxRun<'a, const D: usize> {
@@ -55,6 +59,10 @@ pub(super) struct FluxRun<'a, const D: usize> {
     pub(super) work: f64,
     pub(super) saved: Option<u64>,
     pub(super) last_save: Instant,
+    /// Wall time of the last checkpoint.
+    pub(super) save_time: Duration,
+    /// Wall time of a step, by those taken last.
+    pub(super) step_time: Option<Duration>,
     pub(super) _lock: FolderLock,
 }
 
@@ -73,23 +81,25 @@ where
         while flow.steps() < self.most {
             let step = flow.steps();
             let steps = self.to_next_look(step).min(self.most - step);
-            while flow.steps() < step + steps {
-                let left = step + steps - flow.steps();
-                let to_sample = self.forces.as_ref().map(|f| f.to_next(flow.steps()));
-                flow.advance(to_sample.map_or(left, |next| next.min(left)))?;
-                self.sample_forces(&mut flow)?;
+            let advanced = self.advance(&mut flow, step + steps);
+            // Also those of a flow that diverged.
+            if let Some(forces) = &mut self.forces {
+                forces.write()?;
             }
+            advanced?;
             let stages = self.resolved.setting.params.runge_kutta.evaluations() as f64;
+            let steps = flow.steps() - step;
             self.work += steps as f64 * stages * flow.degrees_of_freedom() as f64;
             let step = flow.steps();
             if !flow.wave_rate()?.is_finite() {
                 return Err(diverged(step, flow.time()));
             }
-            if let Some(forces) = &mut self.forces {
-                forces.write()?;
-            }
             self.look_by_observer(&flow)?;
             let is_stopped = self.options.stop.is_stopped();
+            let by_time = !is_stopped && self.is_save_due_by_time();
+            if by_time {
+                B::look(&flow, |seen| self.save_by_time(seen))?;
+            }
             let saves = is_stopped || self.is_save_due(step);
             if saves || self.has_totals(step) || self.fields.is_due(step, Moment::Running) {
                 B::look(&flow, |seen| self.write(seen, saves))??;
@@ -102,6 +112,33 @@ where
             }
         }
         B::look(&flow, |seen| self.finish(seen))?
+    }
+
+    /// Takes steps up to a number of them, or up to the next one after a request to stop.
+    fn advance<T: Kernels<D>, B: EulerKernels<D>>(
+        &mut self,
+        flow: &mut EulerFlow<D, T, B>,
+        to: u64,
+    ) -> Result<(), Error> {
+        while flow.steps() < to && !self.options.stop.is_stopped() {
+            let (from, began) = (flow.steps(), Instant::now());
+            // One step tells how long they take.
+            let slice = self.step_time.map_or(1, |each| {
+                (STOP_INTERVAL.as_nanos() / each.as_nanos().max(1)).clamp(1, 1 << 20) as u64
+            });
+            let to_sample = self.forces.as_ref().map(|forces| forces.to_next(from));
+            let left = slice.min(to - from);
+            flow.advance(to_sample.map_or(left, |next| next.min(left)))?;
+            if self.step_time.is_none() || left < to - from {
+                // A device may have steps ahead of it; this waits for them.
+                flow.wave_rate()?;
+            }
+            let taken = (flow.steps() - from).max(1) as u32;
+            let each = began.elapsed() / taken;
+            self.step_time = Some(self.step_time.map_or(each, |before| before.max(each)));
+            self.sample_forces(flow)?;
+        }
+        Ok(())
     }
 
     /// A sample of the forces where one is due.
@@ -134,7 +171,23 @@ where
         match self.resolved.checkpoint_every {
             Some(0) => false,
             Some(every) => step.is_multiple_of(every),
-            None => self.last_save.elapsed() > SAVE_INTERVAL,
+            None => false,
+        }
+    }
+
+    fn is_save_due_by_time(&self) -> bool {
+        let interval = SAVE_INTERVAL.max(SAVE_SHARE * self.save_time);
+        self.resolved.checkpoint_every.is_none() && self.last_save.elapsed() > interval
+    }
+
+    /// Writes a checkpoint by wall time. A failure is noted and does not end the run.
+    fn save_by_time<T: Kernels<D>>(&mut self, flow: &EulerFlow<D, T>) {
+        if let Err(error) = self.save(flow) {
+            self.last_save = Instant::now();
+            self.observer.note(&format!(
+                "cannot write a checkpoint at step {}, the run continues: {error}",
+                flow.steps()
+            ));
         }
     }
 
@@ -216,6 +269,7 @@ where
         if self.saved == Some(step) {
             return Ok(());
         }
+        let begin = Instant::now();
         self.totals.sync()?;
         if let Some(forces) = &self.forces {
             forces.sync()?;
@@ -235,6 +289,7 @@ where
                 .map_err(|e| output::failed(folder, &e))
         })?;
         (self.saved, self.last_save) = (Some(step), Instant::now());
+        self.save_time = begin.elapsed();
         Ok(())
     }
 
