@@ -38,8 +38,7 @@ pub fn check(target: &Path, force: bool, input: Option<&Path>) -> Result<(), Err
     let name = target.display();
     if let Ok(meta) = fs::metadata(target) {
         if !meta.is_file() {
-            return Err(Error::input(format!("{name} is not a regular file"))
-                .hint("give the path of a file to write"));
+            return Err(not_regular(target));
         }
         let same = |input: &Path| fs::canonicalize(input).ok() == fs::canonicalize(target).ok();
         if input.is_some_and(same) {
@@ -51,6 +50,23 @@ pub fn check(target: &Path, force: bool, input: Option<&Path>) -> Result<(), Err
         }
     }
     temporary(target).map(drop)
+}
+
+/// Refuses a path that leads to something that is neither a file nor a folder, before an extension is added to it: nobody
+/// who says `/dev/full` wants `/dev/full.cutlink`.
+///
+/// # Errors
+/// A device, a pipe, a socket.
+pub fn check_kind(target: &Path) -> Result<(), Error> {
+    match fs::metadata(target) {
+        Ok(meta) if !meta.is_file() && !meta.is_dir() => Err(not_regular(target)),
+        _ => Ok(()),
+    }
+}
+
+fn not_regular(target: &Path) -> Error {
+    Error::input(format!("{} is not a regular file", target.display()))
+        .hint("give the path of a file to write")
 }
 
 fn exists(target: &Path) -> Error {

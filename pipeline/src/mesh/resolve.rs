@@ -194,6 +194,9 @@ fn with_source(options: &MeshOptions, source: Source) -> Result<Job, Error> {
     if let Parts::OnGpus(gpus) = parts {
         device.0 = first_gpu(device.0, gpus)?;
     }
+    if let Some(path) = given.output.as_deref() {
+        output::check_kind(path)?;
+    }
     let targets = targets(&source, &given);
     Ok(Job {
         placement: placement(&given)?,
