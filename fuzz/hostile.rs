@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 /// Numbers in text: the limits of 32 and 64 bits, of reals, and what is none.
-pub const TEXTS: [&str; 20] = [
+pub(crate) const TEXTS: [&str; 20] = [
     "0",
     "1",
     "-1",
@@ -30,7 +30,7 @@ pub const TEXTS: [&str; 20] = [
 ];
 
 /// Numbers in binary.
-pub const WORDS: [u64; 12] = [
+pub(crate) const WORDS: [u64; 12] = [
     0,
     1,
     0xff,
@@ -46,7 +46,7 @@ pub const WORDS: [u64; 12] = [
 ];
 
 /// Where numbers of text are in a file: digits with what belongs to a number around them.
-pub fn numbers(file: &[u8]) -> Vec<Range<usize>> {
+pub(crate) fn numbers(file: &[u8]) -> Vec<Range<usize>> {
     let is_part = |b: u8| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+');
     let mut found = Vec::new();
     let mut at = 0;
@@ -61,12 +61,12 @@ pub fn numbers(file: &[u8]) -> Vec<Range<usize>> {
 }
 
 /// The file with other bytes in the place of some.
-pub fn replaced(file: &[u8], range: Range<usize>, by: &[u8]) -> Vec<u8> {
+pub(crate) fn replaced(file: &[u8], range: Range<usize>, by: &[u8]) -> Vec<u8> {
     [&file[..range.start], by, &file[range.end..]].concat()
 }
 
 /// The bytes of a number in binary.
-pub fn word(value: u64, width: usize, is_big: bool) -> Vec<u8> {
+pub(crate) fn word(value: u64, width: usize, is_big: bool) -> Vec<u8> {
     let bytes = value.to_le_bytes();
     let mut bytes = bytes[..width.min(8)].to_vec();
     if is_big {
@@ -76,7 +76,7 @@ pub fn word(value: u64, width: usize, is_big: bool) -> Vec<u8> {
 }
 
 /// Each number of text of a file replaced by each of [`TEXTS`], one at a time.
-pub fn texts(file: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
+pub(crate) fn texts(file: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
     let each = numbers(file).into_iter();
     each.flat_map(move |range| {
         let by = move |text: &&str| replaced(file, range.clone(), text.as_bytes());
@@ -86,7 +86,7 @@ pub fn texts(file: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
 
 /// Each word of 4 and of 8 bytes of a file, from a place on, replaced by each of [`WORDS`] in both byte orders, one at a
 /// time.
-pub fn words(file: &[u8], from: usize) -> impl Iterator<Item = Vec<u8>> + '_ {
+pub(crate) fn words(file: &[u8], from: usize) -> impl Iterator<Item = Vec<u8>> + '_ {
     (from..file.len()).flat_map(move |at| {
         WORDS.iter().flat_map(move |&value| {
             [(4, false), (4, true), (8, false), (8, true)]
@@ -101,11 +101,11 @@ pub fn words(file: &[u8], from: usize) -> impl Iterator<Item = Vec<u8>> + '_ {
 
 /// Choices that bytes make; zeros behind their end.
 #[derive(Debug)]
-pub struct Choices<'a>(pub &'a [u8]);
+pub(crate) struct Choices<'a>(pub(crate) &'a [u8]);
 
 impl Choices<'_> {
     /// A number below `count`, or 0.
-    pub fn below(&mut self, count: usize) -> usize {
+    pub(crate) fn below(&mut self, count: usize) -> usize {
         let mut value = 0u64;
         for _ in 0..3 {
             let (first, rest) = self.0.split_first().unwrap_or((&0, &[]));
@@ -125,7 +125,7 @@ impl Choices<'_> {
 ///
 /// # Panics
 /// Where there is no file.
-pub fn mutant(files: &[Vec<u8>], data: &[u8]) -> Vec<u8> {
+pub(crate) fn mutant(files: &[Vec<u8>], data: &[u8]) -> Vec<u8> {
     let mut choices = Choices(data);
     let mut file = files[choices.below(files.len())].clone();
     for _ in 0..8 {
@@ -166,7 +166,7 @@ pub fn mutant(files: &[Vec<u8>], data: &[u8]) -> Vec<u8> {
 }
 
 /// Bytes without a pattern, for tests: the same for a seed on every machine.
-pub fn noise(seed: u64, len: usize) -> Vec<u8> {
+pub(crate) fn noise(seed: u64, len: usize) -> Vec<u8> {
     let mut state = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let next = |_| {
         state = state

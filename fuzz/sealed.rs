@@ -7,7 +7,7 @@ const PIECE: usize = 8 << 20;
 const SUM: usize = 32;
 
 /// Bytes of magic, length and header.
-pub fn head(bytes: &[u8]) -> usize {
+pub(crate) fn head(bytes: &[u8]) -> usize {
     let length = bytes.get(8..16).and_then(|word| word.try_into().ok());
     let length = length.map_or(0, u64::from_le_bytes);
     let rest = bytes.len().saturating_sub(16);
@@ -15,12 +15,12 @@ pub fn head(bytes: &[u8]) -> usize {
 }
 
 /// A checkpoint of less than 8 MiB without its checksums.
-pub fn opened(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn opened(bytes: &[u8]) -> Vec<u8> {
     bytes[..bytes.len() - 2 * SUM].to_vec()
 }
 
 /// With the checksums of what is there.
-pub fn sealed(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn sealed(bytes: &[u8]) -> Vec<u8> {
     let (head, state) = bytes.split_at(head(bytes));
     let sums: Vec<u8> = state.chunks(PIECE).flat_map(Sha256::digest).collect();
     let all = Sha256::new_with_prefix(head).chain_update(&sums).finalize();

@@ -254,7 +254,7 @@ pub fn parse_any(name: &Path, bytes: &[u8]) -> Result<AnySurface, ReadError> {
 /// Refuses coordinates whose areas and volumes would not be finite.
 fn check_range<const D: usize>(name: &Path, loaded: &Loaded<D>) -> Result<(), ReadError> {
     let all = loaded.surface.vertices.par_iter().with_min_len(1 << 14);
-    let is_far = |x: &f64| !(x.abs() <= MAX_COORDINATE);
+    let is_far = |x: &f64| x.is_nan() || x.abs() > MAX_COORDINATE;
     let Some(vertex) = all.position_first(|point| point.iter().any(is_far)) else {
         return Ok(());
     };

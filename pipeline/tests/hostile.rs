@@ -1,7 +1,6 @@
 //! Cases, expressions and checkpoints that are sound but for their numbers: every one ends in a plan, a run, or an error.
 
 #[path = "../../fuzz/hostile.rs"]
-#[expect(dead_code, reason = "fuzz targets use the rest")]
 mod hostile;
 #[path = "../../fuzz/sealed.rs"]
 mod sealed;
@@ -51,14 +50,14 @@ fn hostile_values_of_cases_end_in_errors() {
     let mut counts = [0u32; 2];
     for case in &cases {
         assert!(Case::from_toml(case).is_ok() || planned(case), "{case}");
-        for bytes in hostile::texts(case.as_bytes()) {
+        for bytes in hostile::texts(case.as_bytes()).step_by(7) {
             let Ok(text) = String::from_utf8(bytes) else {
                 continue;
             };
             counts[usize::from(planned(&text))] += 1;
         }
     }
-    assert!(counts[0] > 500 && counts[1] > 50, "{counts:?}");
+    assert!(counts[0] > 50 && counts[1] > 10, "{counts:?}");
 }
 
 #[test]
@@ -81,15 +80,17 @@ fn hostile_expressions_end_in_errors() {
         assert!(planned(&text), "{text}");
     }
     let mut counts = [0u32; 2];
-    let each = formulas.iter().flat_map(|formula| hostile::texts(formula));
-    let mutants = (0..300).map(|i| hostile::mutant(&formulas, &hostile::noise(i, 32)));
+    let each = formulas
+        .iter()
+        .flat_map(|formula| hostile::texts(formula).step_by(3));
+    let mutants = (0..100).map(|i| hostile::mutant(&formulas, &hostile::noise(i, 32)));
     for bytes in each.chain(mutants) {
         let Ok(text) = String::from_utf8(bytes) else {
             continue;
         };
         counts[usize::from(planned(&with(&text)))] += 1;
     }
-    assert!(counts[0] > 100 && counts[1] > 50, "{counts:?}");
+    assert!(counts[0] > 50 && counts[1] > 20, "{counts:?}");
     // Deeper than a stack, longer than a screen.
     for formula in [
         "(".repeat(100_000),
@@ -132,10 +133,10 @@ fn hostile_checkpoints_end_in_errors_or_go_on() {
     // The counts in front of the state and its first numbers.
     let state = sealed::head(&bytes);
     let (start, rest) = bytes.split_at((state + 64).min(bytes.len()));
-    for start in hostile::words(start, state).step_by(5) {
+    for start in hostile::words(start, state).step_by(29) {
         go(&[&start[..], rest].concat());
     }
     let files = [bytes];
-    (0..60).for_each(|i| go(&hostile::mutant(&files, &hostile::noise(i, 40))));
-    assert!(counts[0] > 50 && counts[1] > 1, "{counts:?}");
+    (0..30).for_each(|i| go(&hostile::mutant(&files, &hostile::noise(i, 40))));
+    assert!(counts[0] > 20 && counts[1] > 0, "{counts:?}");
 }

@@ -205,7 +205,6 @@ fn a_flow_of_gas_stops_within_a_second_of_the_signal() {
     let saved = names.iter().find(|name| name.ends_with(".ckpt"));
     let saved = saved.unwrap_or_else(|| panic!("no checkpoint: {names:?}"));
     let step: u64 = saved[5..17].parse().expect("a step");
-    assert!(step > 0, "{saved}");
     let ran = folder.run(&format!(
         "solve case.toml --threads 1 --resume --steps {}",
         step + 2
@@ -216,7 +215,7 @@ fn a_flow_of_gas_stops_within_a_second_of_the_signal() {
 #[test]
 fn force_leaves_no_result_of_another_run() {
     let folder = Folder::new();
-    let outputs = "[[output.write]]\nname = \"line\"\nkind = \"probes\"\npoints = [[0.5, 0.5, 0.5]]\nevery = 1\n\
+    let outputs = "[[output.write]]\nname = \"line\"\nkind = \"probes\"\npoints = [[0.5, 0.5, 0.5]]\nevery_steps = 1\n\
                    [[output.write]]\nname = \"all\"\nkind = \"volume\"\n";
     folder.write("case.toml", &format!("{}{outputs}", gas(2, 3)));
     folder.run("solve case.toml --threads 1").ok();

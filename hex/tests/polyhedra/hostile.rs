@@ -2,7 +2,6 @@
 //! checks, or in an error with the name of the file.
 
 #[path = "../../../fuzz/hostile.rs"]
-#[expect(dead_code, reason = "fuzz targets use the rest")]
 mod hostile;
 
 use cutlink_device::limits::LimitError;
@@ -75,15 +74,15 @@ fn hostile_lists_of_openfoam_end_in_errors() {
             let folder = mesh(format);
             let path = folder.path().join(name);
             let seed = fs::read(&path).expect("a seed");
-            let words = hostile::words(&seed, 0).step_by(23);
-            for bytes in hostile::texts(&seed).chain(words) {
+            let words = hostile::words(&seed, 0).step_by(199);
+            for bytes in hostile::texts(&seed).step_by(7).chain(words) {
                 fs::write(&path, bytes).expect("a file");
                 let read = PolyMesh::read(folder.path());
                 counts[usize::from(tried(name, read))] += 1;
             }
         }
     }
-    assert!(counts[0] > 1000 && counts[1] > 100, "{counts:?}");
+    assert!(counts[0] > 100 && counts[1] > 20, "{counts:?}");
 }
 
 #[test]
@@ -104,7 +103,7 @@ fn hostile_zones_and_fields_end_in_errors() {
             counts[usize::from(read)] += 1;
         }
     }
-    assert!(counts[0] > 200 && counts[1] > 50, "{counts:?}");
+    assert!(counts[0] > 100 && counts[1] > 20, "{counts:?}");
 }
 
 #[test]
@@ -115,19 +114,19 @@ fn hostile_volume_meshes_end_in_errors() {
     for file in files {
         let path = file.expect("a seed").path();
         let (name, seed) = (path.display().to_string(), fs::read(&path).expect("a seed"));
-        let words = hostile::words(&seed, 0).step_by(37);
-        for bytes in hostile::texts(&seed).chain(words) {
+        let words = hostile::words(&seed, 0).step_by(199);
+        for bytes in hostile::texts(&seed).step_by(7).chain(words) {
             let read = parse_volume(&path, &bytes, PATCH_ANGLE);
             counts[usize::from(tried(&name, read))] += 1;
         }
         all.push(seed);
     }
-    for i in 0..3000 {
+    for i in 0..1000 {
         let bytes = hostile::mutant(&all, &hostile::noise(i, 64));
         let read = parse_volume(Path::new("mutant"), &bytes, PATCH_ANGLE);
         counts[usize::from(tried("mutant", read))] += 1;
     }
-    assert!(counts[0] > 2000 && counts[1] > 300, "{counts:?}");
+    assert!(counts[0] > 500 && counts[1] > 100, "{counts:?}");
 }
 
 #[test]

@@ -27,7 +27,7 @@ impl Node {
     pub(super) fn affine(&self) -> Result<Affine<3>, String> {
         let given = [self.translation, self.scale].into_iter().flatten();
         let mut given = given.flatten().chain(self.matrix.into_iter().flatten());
-        if let Some(x) = given.find(|x| !(x.abs() <= MAX_COORDINATE)) {
+        if let Some(x) = given.find(|x| x.is_nan() || x.abs() > MAX_COORDINATE) {
             return Err(format!("{x:e} among its numbers"));
         }
         if let Some(m) = self.matrix {
@@ -49,7 +49,7 @@ impl Node {
         }
         let [x, y, z, w] = self.rotation.unwrap_or([0.0, 0.0, 0.0, 1.0]);
         let length = (x * x + y * y + z * z + w * w).sqrt();
-        if !((length - 1.0).abs() <= ROUNDED) {
+        if length.is_nan() || (length - 1.0).abs() > ROUNDED {
             return Err(format!("a rotation of length {length:e}, not 1"));
         }
         let scale = self.scale.unwrap_or([1.0; 3]);

@@ -2,7 +2,6 @@
 //! reader ends with a surface or an error that names the file; a panic or an allocation that fails ends the test.
 
 #[path = "../../../fuzz/hostile.rs"]
-#[expect(dead_code, reason = "fuzz targets use the rest")]
 mod hostile;
 
 use std::path::{Path, PathBuf};
@@ -156,4 +155,17 @@ fn hostile_numbers_in_a_model_end_in_errors() {
         refused += u32::from(!tried("3mf", &threemf::package(&text)));
     }
     assert!(refused > 100, "{refused}");
+}
+
+#[test]
+fn counts_whose_sum_overflows_are_no_panic() {
+    let most = u64::MAX;
+    for (nothing, vertices, is_read) in [(most, 4, true), (1, most, false), (most, most, false)] {
+        let text = format!(
+            "ply\nformat ascii 1.0\nelement nothing {nothing}\nelement vertex {vertices}\nproperty float x\n\
+             property float y\nproperty float z\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n\
+             0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 1 2\n"
+        );
+        assert_eq!(tried(&text, text.as_bytes()), is_read, "{text}");
+    }
 }

@@ -148,7 +148,11 @@ pub(super) fn restore<const D: usize, T: Kernels<D>>(
     from: &mut dyn Read,
 ) -> Result<(), Error> {
     let broken = |e: std::io::Error| {
-        Error::new(ErrorKind::Runtime, "cannot read the state of a checkpoint").because(&e)
+        let kind = match e.kind() {
+            std::io::ErrorKind::UnexpectedEof => ErrorKind::Input,
+            _ => ErrorKind::Runtime,
+        };
+        Error::new(kind, "cannot read the state of a checkpoint").because(&e)
     };
     let mut word = || -> Result<u64, Error> {
         let mut bytes = [0; 8];
