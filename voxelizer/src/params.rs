@@ -220,8 +220,8 @@ pub trait StageObserver {
         let _ = (stage, launches);
     }
 
-    /// The mesh is made, and so many links pass facets that have fluid on both sides and are no walls
-    /// ([`Fill::passes_facets`]), each counted from both ends.
+    /// The mesh is made, and so many links pass facets that have fluid of two winding numbers on their sides and are no
+    /// walls ([`Fill::passes_facets`]), each counted from both ends.
     fn facets_passed(&mut self, links: u64) {
         let _ = links;
     }

@@ -234,13 +234,11 @@ impl Builder<'_> {
                 each.join(", ")
             ));
         }
-        if self.passed > 0 {
-            let or = match mesh.fill {
-                Fill::Zero => "; `--fill evenodd` makes a body within a body solid",
-                _ => "",
-            };
+        // By parity only copies of facets are passed, which are noted as such.
+        if self.passed > 0 && mesh.fill == Fill::Zero {
             self.note(format!(
-                "bodies overlap, touch or lie in one another: their facets inside the fluid are no walls ({}){or}",
+                "bodies overlap or lie in one another: their facets inside the fluid are no walls ({}); `--fill \
+                 evenodd` makes a body within a body solid",
                 counted(self.passed.div_ceil(2), "link")
             ));
         }

@@ -287,8 +287,8 @@ pub trait MeshKernels<const D: usize>: AdaptKernels<D> + BinKernels<D> {
     /// that no facet cuts are cut halfway, and belong to that patch.
     ///
     /// Where links pass facets ([`Fill::passes_facets`]), the cut is the nearest place where the kind changes by the
-    /// sum of all crossings there; a link without one is not cut. Returns the number of links that pass facets and are
-    /// not cut, each counted from both ends. Near gaps, in blocks that are not certain, all facets are walls.
+    /// sum of all crossings there; a link without one is not cut. Returns the number of links that are not cut though
+    /// their winding number changes, each counted from both ends. Near gaps, in blocks that are not certain, all facets are walls.
     ///
     /// A link across periodic faces passes them halfway: crossings up to there are those with the surface, from there
     /// on those with its images in the direction that the link leaves the box. Those

@@ -8,7 +8,7 @@ use super::{
     super::{LevelData, LinkRule},
     classify::windings,
     local::{Local, first_center},
-    pass::{Around, Crossing, cut_of},
+    pass::{Around, Crossing, changes, cut_of},
 };
 use crate::{LinkTable, VoxelError, constants::CERTAIN, pack_cell};
 use cutlink_amr::{Forest, NONE, OUTSIDE, dims};
@@ -26,7 +26,7 @@ const TYPICAL_BYTES: u64 = 1200;
 struct Part {
     /// Row of the level and boundary mask, for blocks that have boundary cells.
     blocks: Vec<(u32, u64)>,
-    /// Links that pass facets and are not cut.
+    /// Links that pass facets between two winding numbers and are not cut.
     passed: u64,
     /// Directions of each boundary cell.
     directions: Vec<u32>,
@@ -289,7 +289,8 @@ where
         any
     }
 
-    /// Cuts the links whose crossings were gathered where the kind changes, or not at all; returns how many are not.
+    /// Cuts the links whose crossings were gathered where the kind changes, or not at all; returns on how many of
+    /// these the winding number changes.
     fn pass(&mut self, data: &LevelData<'_, D, Host>, rule: &LinkRule<'_, Host>, id: usize) -> u64 {
         let row = id - data.view.first;
         let at_first = rule.classified.anchors[row * dims::children(D)];
@@ -303,7 +304,7 @@ where
                 Some(cut) => self.nearest[slot] = cut,
                 None => {
                     self.directions[cell] &= !(1 << direction);
-                    passed += 1;
+                    passed += u64::from(changes(link));
                 }
             }
         }

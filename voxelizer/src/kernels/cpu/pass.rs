@@ -53,7 +53,6 @@ fn compare((mut a, mut b): (i128, i128), (mut c, mut d): (i128, i128)) -> Orderi
 /// The cut of a link by its crossings in ascending order, from a fluid cell of this winding number: distance and patch
 /// where the kind changes by the sum of all crossings there, the lowest of them; `None` if it does not change.
 pub(super) fn cut_of(crossings: &[Crossing], mut winding: i32, fill: Fill) -> Option<(f32, u16)> {
-    let is_one_place = |a: &Crossing, b: &Crossing| compare(a.far, b.far) == Ordering::Equal;
     for place in crossings.chunk_by(is_one_place) {
         winding += place.iter().map(|crossing| crossing.change).sum::<i32>();
         if fill.is_solid(winding) {
@@ -64,6 +63,17 @@ pub(super) fn cut_of(crossings: &[Crossing], mut winding: i32, fill: Fill) -> Op
         }
     }
     None
+}
+
+/// Whether the winding number changes anywhere on a link, given its crossings in ascending order: not if it grazes edges
+/// or passes faces that cancel.
+pub(super) fn changes(crossings: &[Crossing]) -> bool {
+    let mut places = crossings.chunk_by(is_one_place);
+    places.any(|place| place.iter().map(|crossing| crossing.change).sum::<i32>() != 0)
+}
+
+fn is_one_place(a: &Crossing, b: &Crossing) -> bool {
+    compare(a.far, b.far) == Ordering::Equal
 }
 
 /// What is around a block.
@@ -135,7 +145,7 @@ mod tests {
     }
 
     /// Crossings by (numerator, change) over 8, of patches in their order.
-    fn cut(changes: &[(i128, i32)], winding: i32, fill: Fill) -> Option<(f32, u16)> {
+    fn crossings(changes: &[(i128, i32)]) -> Vec<Crossing> {
         let crossing = |(patch, &(n, change)): (u16, &(i128, i32))| Crossing {
             slot: 0,
             far: (n, 8),
@@ -143,8 +153,23 @@ mod tests {
             change,
             patch,
         };
-        let all: Vec<Crossing> = (0..).zip(changes).map(crossing).collect();
-        cut_of(&all, winding, fill)
+        (0..).zip(changes).map(crossing).collect()
+    }
+
+    fn cut(changes: &[(i128, i32)], winding: i32, fill: Fill) -> Option<(f32, u16)> {
+        cut_of(&crossings(changes), winding, fill)
+    }
+
+    #[test]
+    fn a_number_changes_unless_crossings_cancel_where_they_are() {
+        for (all, expected) in [
+            (&[(1, 1), (3, -1)][..], true),
+            (&[(1, 1), (1, -1)], false),
+            (&[(1, 1), (1, -1), (5, -2)], true),
+            (&[(4, -1), (4, 1), (6, 0)], false),
+        ] {
+            assert_eq!(changes(&crossings(all)), expected, "{all:?}");
+        }
     }
 
     #[test]

@@ -128,10 +128,12 @@ struct Passed {
         }
     }
 
-    // The cut of a link from a fluid cell of this winding number; whether there is one.
+    // The cut of a link from a fluid cell of this winding number; whether there is one. If not, whether the number
+    // changes.
     template <typename Kind>
-    __device__ bool cut(const Ints& at, const int (&d)[D], int beyond, int32_t winding,
-                        typename Kind::Slot& cut) const {
+    __device__ bool cut(const Ints& at, const int (&d)[D], int beyond, int32_t winding, typename Kind::Slot& cut,
+                        bool& changes) const {
+        changes = false;
         // No distance is negative.
         Crossing last{-1, 1, 0};
         while (true) {
@@ -165,6 +167,7 @@ struct Passed {
                 return false;
             }
             winding += next.change;
+            changes |= next.change != 0;
             if (is_solid(winding, fill)) {
                 cut = Kind::pack(nearest, lowest);
                 return true;
@@ -175,8 +178,8 @@ struct Passed {
 };
 
 // Cuts the links of a block of which the nearest crossing may not be where the kind changes, those that are crossed more
-// than once or end in no solid cell. By one warp, when it has recorded all cuts; returns how many links of the lane's
-// cells are not cut after all.
+// than once or end in no solid cell. By one warp, when it has recorded all cuts; returns on how many of those of the
+// lane's cells that are not cut after all the winding number changes.
 template <typename Kind>
 __device__ inline uint32_t pass(typename Kind::Slot* nearest, uint32_t* directions, const Place& place,
                                 const Passed& block, uint32_t id, int lane) {
@@ -205,11 +208,12 @@ __device__ inline uint32_t pass(typename Kind::Slot* nearest, uint32_t* directio
             winding = is_known ? winding : block.winding(cell);
             is_known = true;
             typename Kind::Slot cut;
-            if (block.cut<Kind>(at, d, beyond, winding, cut)) {
+            bool changes;
+            if (block.cut<Kind>(at, d, beyond, winding, cut, changes)) {
                 nearest[cell * DIRECTIONS + direction] = cut;
             } else {
                 directions[cell] &= ~(1u << direction);
-                passed++;
+                passed += changes;
             }
         }
     }
