@@ -111,17 +111,15 @@ fn a_lid_keeps_the_mass_of_its_box<K: AnyFlow>(kernels: &K) {
     }
 }
 
-/// In a stream: what leaves through the outlet is what enters, and the circle reports nothing. The oracle is the inlet's flux.
+/// In a stream between far fields: what passes behind the circle is what passes before it, and the circle reports nothing.
 fn a_turning_circle_is_no_source_of_a_stream<K: AnyFlow>(kernels: &K) {
     let mesh = circle([32, 16]);
     let mut params = flows::params(&mesh, 0.02);
-    params.faces = [
-        [
-            FaceCondition::Velocity([0.05, 0.0]),
-            FaceCondition::Pressure(1.0),
-        ],
-        [FaceCondition::FreeSlip; 2],
-    ];
+    let far = FaceCondition::FarField {
+        velocity: [0.05, 0.0],
+        density: 1.0,
+    };
+    params.faces = [[far; 2], [FaceCondition::FreeSlip; 2]];
     params.patches = vec![turning(WallScheme::Linear)];
     params.forces = true;
     let mut flow = flows::start(kernels, &mesh, params);
@@ -147,8 +145,8 @@ fn a_turning_circle_is_no_source_of_a_stream<K: AnyFlow>(kernels: &K) {
         sum
     };
     let gained = flux(24.0) / flux(1.0) - 1.0;
-    // Before walls kept their mass it was 1 %.
-    assert!(gained.abs() < 2e-3, "{gained:e}");
+    // Before walls kept their mass it was 1.5e-3 to 2.3e-3.
+    assert!(gained.abs() < 1e-4, "{gained:e}");
     assert_eq!(flow.mass_reset(), 0.0, "an open box");
 }
 
