@@ -144,7 +144,8 @@ fn compare<const D: usize, K: FlowKernels<D>>(kernels: &K, mesh: &Mesh<D>, varia
             run.check().expect("no divergence");
             let wrong = difference(&**run, &*reference);
             // Snapshots are f32: of f64 runs all but the last bit is the same. In 16 bits, populations are below 2^-5 here and
-            // rounded to 2^-16: 2e-5 is the deviation of the sums over a cell, of which this is seven.
+            // rounded to 2^-16, by chance as an acceleration is there: 3e-5 is the deviation of the sums over a cell, of which this is
+            // seven.
             // The rate of KBC is a quotient of small differences, which rounding changes most.
             let share = if variant.collision == Collision::Kbc {
                 20.0
@@ -152,7 +153,7 @@ fn compare<const D: usize, K: FlowKernels<D>>(kernels: &K, mesh: &Mesh<D>, varia
                 1.0
             };
             let bound = match precision {
-                Precision::F16 => 1.5e-4,
+                Precision::F16 => 2.1e-4,
                 Precision::F32 => share * 2e-6,
                 Precision::F64 => share * 1.2e-7,
             };
@@ -164,7 +165,7 @@ fn compare<const D: usize, K: FlowKernels<D>>(kernels: &K, mesh: &Mesh<D>, varia
             let forces = run.take_forces().expect("forces");
             assert_eq!(forces.len(), expected.len());
             let bound = match precision {
-                Precision::F16 => 1e-2,
+                Precision::F16 => 1.5e-2,
                 Precision::F32 => share * 2e-4,
                 Precision::F64 => share * 1e-10,
             };
