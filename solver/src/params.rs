@@ -220,15 +220,15 @@ pub enum FaceCondition<const D: usize> {
     /// The flow leaves here and enters at the opposite face, which has to be periodic too.
     Periodic,
     /// A given velocity halfway beyond the last cells: zero for no slip, else an inlet or a moving wall. No-slip faces, and
-    /// all such faces of a closed box, are bounce-back with momentum (Ladd 1994); the others
-    /// have ghost cells with the velocity extrapolated through the face (Guo, Zheng & Shi 2002).
+    /// those of a closed box that move along themselves, are bounce-back with momentum (Ladd 1994); the others
+    /// have ghost cells with the velocity extrapolated through the face (Guo, Zheng & Shi 2002). What passes a face
+    /// has the mass flow of this velocity at density 1.
     Velocity([f64; D]),
     /// A wall without friction: specular reflection.
     FreeSlip,
     /// A given density, by ghost cells in equilibrium; pressure is density / 3. Reflects sound.
     Pressure(f64),
-    /// The flow leaves: as [`Pressure`](Self::Pressure), but where fluid leaves the density outside is that inside, drawn
-    /// to 1 by 2 % a step. Reflects a quarter of sound at normal incidence.
+    /// The flow leaves: as [`Pressure`](Self::Pressure), but the density outside is that inside, drawn to 1 by 3 % a step. Reflects a third of sound at normal incidence.
     Outflow,
     /// A far field: fluid and sound may leave, and what enters has this velocity and density, by the
     /// characteristics along the normal. Absorbs sound at normal incidence.

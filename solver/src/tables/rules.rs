@@ -61,15 +61,15 @@ impl Rule {
         self.velocity != [0.0; 3] || self.omega != [0.0; 3]
     }
 
-    /// In a closed box faces of given velocity are walls: these conserve mass exactly.
-    fn of_face<const D: usize>(face: &FaceCondition<D>, closed: bool) -> Self {
+    /// In a closed box faces that move along themselves are walls: these conserve mass exactly.
+    fn of_face<const D: usize>(face: &FaceCondition<D>, axis: usize, closed: bool) -> Self {
         match *face {
             FaceCondition::Periodic => Self::new(condition::PERIODIC),
             FaceCondition::FreeSlip => Self::new(condition::SLIP),
             FaceCondition::Outflow => Self::new(condition::OUTFLOW),
             FaceCondition::Velocity(v) => Self {
                 velocity: wide(v),
-                ..Self::new(match closed || v == [0.0; D] {
+                ..Self::new(match closed && v[axis] == 0.0 || v == [0.0; D] {
                     true => condition::WALL,
                     false => condition::STREAM,
                 })
@@ -134,13 +134,13 @@ pub(crate) fn rules<const D: usize>(
     time: Option<f64>,
 ) -> Result<Vec<Rule>, SolverError> {
     let closed = !params.has_opening();
-    let faces = params.faces.iter().flatten();
+    let faces = params.faces.iter().flatten().enumerate();
     let relaxation = tau(params.viscosity, 0) - 0.5;
     let projects = u32::from(params.collision != Collision::Regularized);
-    let faces = faces.map(|face| Rule {
+    let faces = faces.map(|(n, face)| Rule {
         relaxation,
         projects,
-        ..Rule::of_face(face, closed)
+        ..Rule::of_face(face, n / 2, closed)
     });
     let patches = params.patches.iter().map(Rule::of_patch);
     let mut rules: Vec<Rule> = faces.chain(patches).collect();

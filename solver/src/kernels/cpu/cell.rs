@@ -91,7 +91,7 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S
         self.from[at.slot * L::Q * dims::cells(D) + Order::<L>::of(q, at.cell())].load()
     }
 
-    fn is_solid(&self, at: At<D>) -> bool {
+    pub(super) fn is_solid(&self, at: At<D>) -> bool {
         self.level.solid[at.slot] >> at.cell() & 1 == 1
     }
 
@@ -130,6 +130,14 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S
         let back = opposite(q);
         let step = velocity::<D, L>(back);
         if let Some(link) = links.place(Toward::<L>::DIRECTION[back]) {
+            let wall = &self.level.rules[2 * D + usize::from(self.level.patch[link])];
+            if self.leaves(at, step)
+                && wall.kind == condition::WALL
+                && !wall.moves()
+                && let Some(value) = self.beside_wall(at, q, step, moments)
+            {
+                return value;
+            }
             return self.returned(at, back, link, links, moments);
         }
         match self.next(at, step) {

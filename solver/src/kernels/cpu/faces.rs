@@ -21,10 +21,22 @@ use cutlink_amr::dims;
 use cutlink_device::Real;
 
 /// Share of the given density in an outflow's: enough to hold the mean pressure, too little to reflect much.
-const ANCHOR: f64 = 0.02;
+const ANCHOR: f64 = 0.03;
+
+/// Share of the normal stress in the mass that enters through an outflow, in 2D and in 3D. With all of it the mean
+/// density of the cells beside the face would be exactly the given one; from 0.9 (D2Q9) and 0.5 (D3Q19) on the shortest
+/// wave grows.
+const OUTFLOW_STRESS: [f64; 2] = [0.75, 0.4];
+
+/// The same of a pressure face. With -1 the mean pressure at the face would be exactly the given one; from -0.75 on
+/// waves grow.
+const PRESSURE_STRESS: f64 = -0.5;
+
+/// Density of the fluid at rest, which a given velocity is meant for.
+const AT_REST: f64 = 1.0;
 
 /// Outward speed (Δx / Δt) above which the flow counts as leaving: a far field takes all of the tangential velocity
-/// from inside there, an outflow all but [`ANCHOR`] of the density.
+/// from inside there.
 const LEAVING: f64 = 0.02;
 
 /// A face that a population enters through, once free-slip faces have mirrored it.
@@ -40,6 +52,14 @@ struct Entry<'a, const D: usize> {
     /// The cell inside that the ghost copies, a step `along` the face.
     inside: At<D>,
     along: [i32; D],
+}
+
+impl<const D: usize> Entry<'_, D> {
+    /// Whether the population enters along the normal.
+    fn is_straight<L: Lattice>(&self) -> bool {
+        let c = velocity::<D, L>(self.q);
+        (0..D).all(|a| a == self.axis || c[a] == 0)
+    }
 }
 
 impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S> {
@@ -70,7 +90,7 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S
     }
 
     /// Population `q` where its source, a step away, lies beyond the box. In a corner walls come first, then the kinds
-    /// in descending order.
+    /// in descending order; but fluid that comes in beside a wall is not taken by it: see [`Self::beside_wall`].
     pub(super) fn face(
         &self,
         at: At<D>,
@@ -79,22 +99,21 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S
         moments: &mut Moments<D, T>,
     ) -> T {
         if let Some(rule) = self.face_wall(at, step) {
-            let back = opposite(q);
-            return self.f(at, back) - T::of(self.wall(at, back, 0.5, rule, moments));
+            return self.beside_wall(at, q, step, moments).unwrap_or_else(|| {
+                let back = opposite(q);
+                self.f(at, back) - T::of(self.wall(at, back, 0.5, rule, moments))
+            });
         }
         let (mut mirrored, mut along) = (velocity::<D, L>(q), step);
-        let mut open: Option<(usize, i32, &Rule)> = None;
-        for (a, outward, rule) in self.crossed(at, step) {
+        for (a, _, rule) in self.crossed(at, step) {
             along[a] = 0;
             if rule.kind == condition::SLIP {
                 mirrored[a] = -mirrored[a];
-            } else if open.is_none_or(|(.., other)| other.kind < rule.kind) {
-                open = Some((a, outward, rule));
             }
         }
         let reflected = Toward::<L>::VELOCITY[dims::direction(mirrored)];
         let inside = self.fluid(at, along);
-        let Some((axis, outward, rule)) = open else {
+        let Some((axis, outward, rule)) = self.opening(at, step) else {
             return match inside {
                 Some(inside) => self.f(inside, reflected),
                 None => self.f(at, opposite(q)),
@@ -109,10 +128,58 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S
             inside: inside.unwrap_or(at),
             along: inside.map_or([0; D], |_| along),
         };
-        match rule.kind {
-            condition::STREAM => self.stream(&entry, moments),
-            condition::FAR => self.far(&entry, moments),
-            _ => self.opened(&entry, moments),
+        self.enter(&entry, moments)
+    }
+
+    /// The open face that a step goes through: axis, side (-1 or 1) and condition.
+    fn opening(&self, at: At<D>, step: [i32; D]) -> Option<(usize, i32, &Rule)> {
+        let open = |&(.., rule): &(usize, i32, &Rule)| {
+            rule.kind != condition::WALL && rule.kind != condition::SLIP
+        };
+        let crossed = self.crossed(at, step).filter(open);
+        crossed.reduce(|one, other| {
+            if one.2.kind < other.2.kind {
+                other
+            } else {
+                one
+            }
+        })
+    }
+
+    /// Population `q` of a cell at a face of given velocity or a far field, where a wall beside the cell hides the ghost
+    /// cell that it would come from: the one that the ghost in front of the cell sends into the wall instead, turned
+    /// round along the face. So what passes the face is what it is given, and the corner is stable.
+    pub(super) fn beside_wall(
+        &self,
+        at: At<D>,
+        q: usize,
+        step: [i32; D],
+        moments: &mut Moments<D, T>,
+    ) -> Option<T> {
+        let (axis, outward, rule) = self.opening(at, step)?;
+        if rule.kind != condition::STREAM && rule.kind != condition::FAR {
+            return None;
+        }
+        let mut turned = velocity::<D, L>(opposite(q));
+        turned[axis] = -turned[axis];
+        let entry = Entry {
+            rule,
+            axis,
+            outward,
+            q: Toward::<L>::VELOCITY[dims::direction(turned)],
+            at,
+            inside: at,
+            along: [0; D],
+        };
+        Some(self.enter(&entry, moments))
+    }
+
+    fn enter(&self, entry: &Entry<'_, D>, moments: &mut Moments<D, T>) -> T {
+        match entry.rule.kind {
+            condition::STREAM => self.stream(entry, moments),
+            condition::FAR => self.far(entry, moments),
+            _ if entry.is_straight::<L>() => self.balanced(entry, moments),
+            _ => self.opened(entry, moments),
         }
     }
 
@@ -163,10 +230,15 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S
         self.moments_near(entry.at, entry.along, entry.inside, moments)
     }
 
-    /// A given velocity at the face, halfway to the ghost; where fluid leaves, at the ghost.
+    /// A given velocity at the face, halfway to the ghost; where fluid leaves, at the ghost. Where fluid passes, it is
+    /// the mass flow that is given: the velocity is that of the fluid at rest.
     fn stream(&self, entry: &Entry<'_, D>, moments: &mut Moments<D, T>) -> T {
         let inner = self.inner(entry, moments);
-        let given = self.given(entry);
+        let mut given = self.given(entry);
+        if given[entry.axis] != T::of(0.0) {
+            let share = T::of(AT_REST) / (T::of(1.0) + inner.0);
+            given = given.map(|u| u * share);
+        }
         let leaves = given[entry.axis] * T::of(f64::from(entry.outward)) > T::of(0.0);
         let u = std::array::from_fn(|a| match leaves {
             true => given[a],
@@ -192,9 +264,10 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S
         self.replaced(entry, inner, (density, u))
     }
 
-    /// A given density, or where fluid leaves through an outflow nearly that of the cells inside, with their velocity and no
-    /// non-equilibrium: of the population's row with a weight of τ (at most 1), of the cell's own with the rest. To first order in
-    /// the gradient of the normal velocity along the face this is the row's equilibrium with the shear stress that collision leaves.
+    /// A given density, or through an outflow nearly that of the cells inside, with their velocity and no
+    /// non-equilibrium: of the population's row with a weight of τ (at most 1), of the cell's own with the rest. To first
+    /// order in the gradient of the normal velocity along the face this is the row's equilibrium with the shear stress
+    /// that collision leaves.
     fn opened(&self, entry: &Entry<'_, D>, moments: &mut Moments<D, T>) -> T {
         let inner = self.inner(entry, moments);
         let one = self.opened_row(entry.inside, entry, inner);
@@ -207,17 +280,80 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S
         own + T::of(tau.min(1.0)) * (one - own)
     }
 
-    fn opened_row(&self, row: At<D>, entry: &Entry<'_, D>, (inner, u): State<D, T>) -> T {
+    fn opened_row(&self, row: At<D>, entry: &Entry<'_, D>, state: State<D, T>) -> T {
+        equilibrium::<D, L, T>(entry.q, (self.ghost_density(row, entry, state.0), state.1))
+    }
+
+    /// Density less 1 of the ghost cell in front of a cell.
+    fn ghost_density(&self, row: At<D>, entry: &Entry<'_, D>, inner: T) -> T {
         let given = T::of(self.density_at(row, 0, entry.rule) - 1.0);
-        let rho = match entry.rule.kind {
-            condition::OUTFLOW => {
-                let leaving = u[entry.axis] * T::of(f64::from(entry.outward));
-                given + T::of(1.0 - ANCHOR) * share_leaving(leaving) * (inner - given)
-            }
+        match entry.rule.kind {
+            condition::OUTFLOW => given + T::of(1.0 - ANCHOR) * (inner - given),
             // At the face, halfway to the ghost.
             _ => given + given - inner,
+        }
+    }
+
+    /// The population that enters along the normal makes up for what the others, which come from the rows beside it or
+    /// from walls, lack or have too much of: so that the mass which passes is that of the cell's own velocity and
+    /// densities. In a steady flow as much passes as the cells have momentum, so the mean of their densities is the
+    /// given one (decision 045).
+    fn balanced(&self, entry: &Entry<'_, D>, moments: &mut Moments<D, T>) -> T {
+        let Entry { at, axis, .. } = *entry;
+        let inner = self.inner(entry, moments);
+        let of = |value: f64| T::of(value);
+        let normal = inner.1[axis] * of(f64::from(entry.outward));
+        let (mut flux, mut others) = (of(0.0), of(0.0));
+        let links = self.links(at);
+        for q in 1..L::Q {
+            let c = L::C[q][axis];
+            if c != 0 {
+                flux += self.f(at, q);
+            }
+            if c == -entry.outward && q != entry.q {
+                others += self.pull(at, q, links, moments);
+            }
+        }
+        let (third, half) = (of(1.0 / 3.0), of(0.5));
+        let stress = half * (flux - third * inner.0 - (of(1.0) + inner.0) * normal * normal);
+        let ghost = self.ghost_density(at, entry, inner.0);
+        let whole = third * ghost + (of(1.0) + ghost) * (normal * normal - normal);
+        let kept = match entry.rule.kind {
+            condition::OUTFLOW => of(OUTFLOW_STRESS[D - 2]) * stress,
+            _ => {
+                let half_step = entry.rule.relaxation * f64::from(1u32 << self.level.index);
+                of(PRESSURE_STRESS) * stress
+                    - of(half_step / 6.0) * self.curvature(entry, normal, moments)
+            }
         };
-        equilibrium::<D, L, T>(entry.q, (rho, u))
+        half * whole + kept - others
+    }
+
+    /// Second derivative along the face of a cell's outward velocity, which walls bring to rest halfway.
+    fn curvature(&self, entry: &Entry<'_, D>, own: T, moments: &mut Moments<D, T>) -> T {
+        let links = self.links(entry.at);
+        let mut sum = T::of(0.0);
+        for a in (0..D).filter(|&a| a != entry.axis) {
+            let [(one, below), (other, above)] = [-1, 1].map(|side| {
+                let mut step = [0; D];
+                step[a] = side;
+                if links.place(dims::direction(step)).is_some() {
+                    return (0.5, T::of(0.0));
+                }
+                match self.next(entry.at, step) {
+                    Next::Cell(near) if !self.is_solid(near) => {
+                        let (_, u) = self.moments_near(entry.at, step, near, moments);
+                        (1.0, u[entry.axis] * T::of(f64::from(entry.outward)))
+                    }
+                    Next::Outside if self.face_wall(entry.at, step).is_none() => (1.0, own),
+                    Next::End => (1.0, own),
+                    _ => (0.5, T::of(0.0)),
+                }
+            });
+            let slope = (below - own) * T::of(1.0 / one) + (above - own) * T::of(1.0 / other);
+            sum += slope * T::of(2.0 / (one + other));
+        }
+        sum
     }
 }
 

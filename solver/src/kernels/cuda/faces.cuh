@@ -5,7 +5,10 @@
 #include "walls.cuh"
 
 // As in `faces.rs`.
-constexpr double ANCHOR = 0.02;
+constexpr double ANCHOR = 0.03;
+constexpr double OUTFLOW_STRESS = D == 2 ? 0.75 : 0.4;
+constexpr double PRESSURE_STRESS = -0.5;
+constexpr double AT_REST = 1.0;
 constexpr double LEAVING = 0.02;
 constexpr double SOUND = 0.57735026918962576;
 
@@ -28,6 +31,14 @@ __device__ T share_leaving(T speed) {
     return share > T(1) ? T(1) : share > T(0) ? share : T(0);
 }
 
+// Populations that enter through a face beside another one, which need no others: see `Entry::balanced`.
+template <class L, class S>
+__device__ Real<S> slanted(const View<L, S, Moments<Real<S>>>& view, const Rule& rule, int axis, int outward,
+                           const At& at, int q);
+template <class L, class S>
+__device__ Real<S> slanted(const View<L, S, Layer<Real<S>>>& view, const Rule& rule, int axis, int outward,
+                           const At& at, int q);
+
 // A face that a population enters through, once free-slip faces have mirrored it: `Entry`.
 template <class L, class S, class M>
 struct Entry {
@@ -40,6 +51,8 @@ struct Entry {
     const At &at, &inside;
     const int (&along)[D];
 
+    // With STRAIGHT also populations along the normal that take all others into account.
+    template <bool STRAIGHT>
     __device__ T value() const {
         switch (rule.kind) {
             case STREAM:
@@ -47,8 +60,21 @@ struct Entry {
             case FAR:
                 return far();
             default:
+                if constexpr (STRAIGHT) {
+                    if (is_straight()) {
+                        return balanced();
+                    }
+                }
                 return opened();
         }
+    }
+
+    __device__ bool is_straight() const {
+        bool straight = true;
+        for (int a = 0; a < D; a++) {
+            straight = straight && (a == axis || L::c(q, a) == 0);
+        }
+        return straight;
     }
 
     __device__ T velocity_inside(T (&u)[D]) const {
@@ -85,15 +111,17 @@ struct Entry {
         return T(4.5 * L::w(q)) * (sum - steady);
     }
 
-    // A given velocity at the face, halfway to the ghost; where fluid leaves, at the ghost.
+    // A given velocity at the face, halfway to the ghost; where fluid leaves, at the ghost. Where fluid passes, it is the
+    // mass flow that is given: the velocity is that of the fluid at rest.
     __device__ T stream() const {
         T inner[D], u[D];
         double wanted[3];
         const T rho = velocity_inside(inner);
         view.level.template velocity_at<L>(inside, 0, 0.5, rule, wanted);
         const bool leaves = wanted[axis] * outward > 0;
+        const T share = T(wanted[axis]) != T(0) ? T(AT_REST) / (T(1) + rho) : T(1);
         for (int a = 0; a < D; a++) {
-            const T given = T(wanted[a]);
+            const T given = T(wanted[a]) * share;
             u[a] = leaves ? given : given + given - inner[a];
         }
         return replaced(rho, inner, rho, u);
@@ -117,8 +145,8 @@ struct Entry {
         return replaced(inner_rho, inner, density, u);
     }
 
-    // A given density, or where fluid leaves through an outflow nearly that of the cells inside, with their velocity
-    // and no non-equilibrium: of the population's row with a weight of tau, of the cell's own with the rest.
+    // A given density, or through an outflow nearly that of the cells inside, with their velocity and no
+    // non-equilibrium: of the population's row with a weight of tau, of the cell's own with the rest.
     __device__ T opened() const {
         const T one = opened_row(along, inside);
         if (inside.slot == at.slot && inside.cell() == at.cell()) {
@@ -131,13 +159,82 @@ struct Entry {
     }
 
     __device__ T opened_row(const int (&step)[D], const At& row) const {
-        const T given = T(view.level.template density_at<L>(row, 0, rule) - 1.0);
         T u[D];
         const T inner = view.velocity_near(at, step, row, u);
-        const T rho = rule.kind == OUTFLOW
-                          ? given + T(1.0 - ANCHOR) * share_leaving(u[axis] * T(outward)) * (inner - given)
-                          : given + given - inner;
-        return equilibrium<L>(q, rho, u);
+        return equilibrium<L>(q, ghost_density(row, inner), u);
+    }
+
+    // Density less 1 of the ghost cell in front of a cell.
+    __device__ T ghost_density(const At& row, T inner) const {
+        const T given = T(view.level.template density_at<L>(row, 0, rule) - 1.0);
+        return rule.kind == OUTFLOW ? given + T(1.0 - ANCHOR) * (inner - given) : given + given - inner;
+    }
+
+    // The population along the normal makes up for what the others lack or have too much of.
+    __device__ __noinline__ T balanced() const {
+        T u[D];
+        const T inner = velocity_inside(u);
+        const T normal = u[axis] * T(outward);
+        T flux = T(0), others = T(0);
+#pragma unroll 1
+        for (int k = 1; k < L::Q; k++) {
+            const int c = L::c(k, axis);
+            if (c != 0) {
+                flux += view.f(at, k);
+            }
+            if (c == -outward && k != q) {
+                others += slanted<L, S>(view, rule, axis, outward, at, k);
+            }
+        }
+        const T third = T(1.0 / 3.0), half = T(0.5);
+        const T stress = half * (flux - third * inner - (T(1) + inner) * normal * normal);
+        const T ghost = ghost_density(at, inner);
+        const T whole = third * ghost + (T(1) + ghost) * (normal * normal - normal);
+        T kept = T(OUTFLOW_STRESS) * stress;
+        if (rule.kind != OUTFLOW) {
+            const double half_step = rule.relaxation * static_cast<double>(1u << view.level.index);
+            kept = T(PRESSURE_STRESS) * stress - T(half_step / 6.0) * curvature(normal);
+        }
+        return half * whole + kept - others;
+    }
+
+    // Second derivative along the face of the cell's outward velocity, which walls bring to rest halfway.
+    __device__ T curvature(T own) const {
+        const Links links = view.level.links(at);
+        T sum = T(0);
+        for (int a = 0; a < D; a++) {
+            if (a == axis) {
+                continue;
+            }
+            T distance[2], beside[2];
+            for (int side = 0; side < 2; side++) {
+                int step[D] = {}, direction = 0;
+                step[a] = 2 * side - 1;
+                for (int b = D - 1; b >= 0; b--) {
+                    direction = 3 * direction + step[b] + 1;
+                }
+                const At near = view.level.next(at, step);
+                distance[side] = T(0.5);
+                beside[side] = T(0);
+                if (links.cut(direction)) {
+                    continue;
+                }
+                if (near.slot < view.level.slots) {
+                    if (!view.level.is_solid(near)) {
+                        T u[D];
+                        view.velocity_near(at, step, near, u);
+                        distance[side] = T(1);
+                        beside[side] = u[axis] * T(outward);
+                    }
+                } else if (near.slot != OUTSIDE || view.level.rules[2 * a + side].kind != WALL) {
+                    distance[side] = T(1);
+                    beside[side] = own;
+                }
+            }
+            const T slope = (beside[0] - own) * (T(1) / distance[0]) + (beside[1] - own) * (T(1) / distance[1]);
+            sum += slope * (T(2) / (distance[0] + distance[1]));
+        }
+        return sum;
     }
 };
 
@@ -199,7 +296,7 @@ __device__ int velocity_with(const int (&c)[D]) {
 
 // Population q where its source lies beyond one face, next to which there is nothing but fluid of the level: what `face`
 // gives there.
-template <class L, class S, class M>
+template <class L, bool STRAIGHT = true, class S, class M>
 __device__ Real<S> one_face(const View<L, S, M>& view, const Rule& rule, int axis, int outward, const At& at, int q) {
     using T = Real<S>;
     if (rule.kind == WALL) {
@@ -215,11 +312,60 @@ __device__ Real<S> one_face(const View<L, S, M>& view, const Rule& rule, int axi
     if (rule.kind == SLIP) {
         return view.f(inside, velocity_with<L>(mirrored));
     }
-    return Entry<L, S, M>{view, rule, axis, outward, q, at, inside, along}.value();
+    return Entry<L, S, M>{view, rule, axis, outward, q, at, inside, along}.template value<STRAIGHT>();
+}
+
+// What a step leaves the box through.
+struct Crossed {
+    // The first wall, and the open face of the highest kind.
+    const Rule *wall = nullptr, *open = nullptr;
+    int axis = 0, outward = 0;
+    // Bit a for a face normal to axis a, bit D + a if it is a free-slip one.
+    uint32_t faces = 0;
+
+    __device__ Crossed(const Level& level, const At& at, const int (&step)[D]) {
+        for (int a = 0; a < D; a++) {
+            const int to = 4 * level.coord[at.slot].v[a] + at.x[a] + step[a];
+            if (to >= 0 && to < level.extent.v[a]) {
+                continue;
+            }
+            const Rule& rule = level.rules[2 * a + (to >= 0)];
+            if (rule.kind == PERIODIC) {
+                continue;
+            }
+            faces |= 1u << a;
+            if (rule.kind == WALL) {
+                wall = wall == nullptr ? &rule : wall;
+            } else if (rule.kind == SLIP) {
+                faces |= 1u << (D + a);
+            } else if (open == nullptr || open->kind < rule.kind) {
+                open = &rule;
+                axis = a;
+                outward = to < 0 ? -1 : 1;
+            }
+        }
+    }
+
+    // Whether a wall beside the cell hides a ghost cell that has populations to give.
+    __device__ bool is_beside_wall() const {
+        return open != nullptr && (open->kind == STREAM || open->kind == FAR);
+    }
+};
+
+// Population q of a cell at a face of given velocity or a far field beside a wall: `beside_wall`.
+template <class L, class S>
+__device__ Real<S> beside_wall(const View<L, S>& view, const Crossed& crossed, const At& at, int q) {
+    int turned[D];
+    const int here[D] = {};
+    View<L, S>::velocity(opposite(q), turned);
+    turned[crossed.axis] = -turned[crossed.axis];
+    const int ghost = velocity_with<L>(turned);
+    return Entry<L, S, Moments<Real<S>>>{view, *crossed.open, crossed.axis, crossed.outward, ghost, at, at, here}
+        .template value<false>();
 }
 
 // Population q where its source lies beyond the box.
-template <class L, class S>
+template <class L, bool STRAIGHT, class S>
 __device__ Real<S> face(const View<L, S>& view, const At& at, int q) {
     using T = Real<S>;
     const Level& level = view.level;
@@ -227,36 +373,26 @@ __device__ Real<S> face(const View<L, S>& view, const At& at, int q) {
     View<L, S>::velocity(q, mirrored);
     View<L, S>::velocity(opposite(q), step);
     View<L, S>::velocity(opposite(q), along);
-    const Rule* open = nullptr;
-    int axis = 0, outward = 0;
+    const Crossed crossed(level, at, step);
+    if (crossed.wall != nullptr) {
+        if (crossed.is_beside_wall()) {
+            return beside_wall(view, crossed, at, q);
+        }
+        const int back = opposite(q);
+        return view.f(at, back) - T(view.wall(at, back, 0.5, *crossed.wall));
+    }
     bool mirrors = false;
     for (int a = 0; a < D; a++) {
-        const int to = 4 * level.coord[at.slot].v[a] + at.x[a] + step[a];
-        if (to >= 0 && to < level.extent.v[a]) {
-            continue;
-        }
-        const Rule& rule = level.rules[2 * a + (to >= 0)];
-        if (rule.kind == PERIODIC) {
-            continue;
-        }
-        if (rule.kind == WALL) {
-            const int back = opposite(q);
-            return view.f(at, back) - T(view.wall(at, back, 0.5, rule));
-        }
-        along[a] = 0;
-        if (rule.kind == SLIP) {
+        along[a] = crossed.faces >> a & 1 ? 0 : along[a];
+        if (crossed.faces >> (D + a) & 1) {
             mirrored[a] = -mirrored[a];
             mirrors = true;
-        } else if (open == nullptr || open->kind < rule.kind) {
-            open = &rule;
-            axis = a;
-            outward = to < 0 ? -1 : 1;
         }
     }
     const int reflected = mirrors ? velocity_with<L>(mirrored) : q;
     At next = at;
     const bool fluid = level.fluid(at, along, next);
-    if (open == nullptr) {
+    if (crossed.open == nullptr) {
         return fluid ? view.f(next, reflected) : view.f(at, opposite(q));
     }
     if (!fluid) {
@@ -265,12 +401,37 @@ __device__ Real<S> face(const View<L, S>& view, const At& at, int q) {
             a = 0;
         }
     }
-    return Entry<L, S, Moments<T>>{view, *open, axis, outward, reflected, at, next, along}.value();
+    return Entry<L, S, Moments<T>>{view, *crossed.open, crossed.axis, crossed.outward, reflected, at, next, along}
+        .template value<STRAIGHT>();
 }
 
 // Population q of a cell a step later, where a cut link or a face of the box is in the way; `links` are the cell's.
-template <class L, class S>
+template <class L, bool STRAIGHT = true, class S>
 __device__ __forceinline__ Real<S> pull(const View<L, S>& view, const At& at, int q, const Links& links) {
     const int back = opposite(q), direction = direction_of<L>(back);
-    return links.cut(direction) ? view.returned(at, back, links.place(direction), links) : face(view, at, q);
+    if (!links.cut(direction)) {
+        return face<L, STRAIGHT>(view, at, q);
+    }
+    const uint64_t link = links.place(direction);
+    const Rule& wall = view.level.rules[2 * D + view.level.patch[link]];
+    if (wall.kind == WALL && !wall.moves()) {
+        int step[D];
+        View<L, S>::velocity(back, step);
+        const Crossed crossed(view.level, at, step);
+        if (crossed.is_beside_wall()) {
+            return beside_wall(view, crossed, at, q);
+        }
+    }
+    return view.returned(at, back, link, links);
+}
+
+template <class L, class S>
+__device__ Real<S> slanted(const View<L, S, Moments<Real<S>>>& view, const Rule&, int, int, const At& at, int q) {
+    return pull<L, false>(view, at, q, view.level.links(at));
+}
+
+template <class L, class S>
+__device__ Real<S> slanted(const View<L, S, Layer<Real<S>>>& view, const Rule& rule, int axis, int outward,
+                           const At& at, int q) {
+    return one_face<L, false>(view, rule, axis, outward, at, q);
 }
