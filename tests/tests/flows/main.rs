@@ -11,6 +11,7 @@
 //! | `integrals` | sums over the fluid: against those of a snapshot, and of Taylor-Green vortices |
 //! | `lids` | a lid of cut links against one of the box; what walls do on the whole |
 //! | `modeled` | walls by the law of the wall: friction of a stream along inclined walls, restarts, both backends |
+//! | `openings` | inlets and outlets beside no-slip walls: pressure, mass flow, corners |
 //! | `operators` | cumulants, KBC, eddy viscosity: order, channels, flows that the mesh does not resolve |
 //! | `periodic` | Taylor-Green vortices: order, refinement, conservation |
 //! | `walls` | Poiseuille, Couette, circular Couette: order at cut links, torque |
@@ -32,6 +33,7 @@ mod inclined;
 mod integrals;
 mod lids;
 mod modeled;
+mod openings;
 mod operators;
 mod periodic;
 mod ranks;
