@@ -228,8 +228,8 @@ pub enum FaceCondition<const D: usize> {
     FreeSlip,
     /// A given density, by ghost cells in equilibrium; pressure is density / 3. Reflects sound.
     Pressure(f64),
-    /// The flow leaves: as [`Pressure`](Self::Pressure), but where fluid leaves the density outside is that inside, drawn
-    /// to 1 by 3 % a step. Reflects a third of sound at normal incidence.
+    /// The flow leaves: as [`Pressure`](Self::Pressure), but the density outside is that inside, drawn to 1 by 3 % a step.
+    /// Reflects a third of sound at normal incidence.
     Outflow,
     /// A far field: fluid and sound may leave, and what enters has this velocity and density, by the
     /// characteristics along the normal. Absorbs sound at normal incidence.

@@ -32,7 +32,7 @@ fn channel(
 fn columns<K: AnyFlow>(
     kernels: &K,
     (mesh, params): &(Mesh<2>, Params<2>),
-    start: &dyn Fn([f64; 2]) -> (f64, [f64; 2]),
+    start: &(dyn Fn([f64; 2]) -> (f64, [f64; 2]) + Sync),
     steps: u64,
 ) -> Vec<[f64; 3]> {
     let mut flow = flows::start(kernels, mesh, params.clone());
@@ -109,6 +109,10 @@ fn pressures_drive_the_flow_that_they_should<K: AnyFlow>(kernels: &K) {
         let delta = 3.0 * 48.0 / re * u * u;
         let trt = Collision::Trt { magic: 3.0 / 16.0 };
         for (collision, magic) in [(trt, 3.0 / 16.0), (Collision::Regularized, 0.5 * half_step)] {
+            if collision == trt && half_step < 0.035 {
+                // Odd moments that live longer than open faces take: the program refuses it.
+                continue;
+            }
             let ends = [1.0 + delta, 1.0].map(FaceCondition::Pressure);
             let channel = channel([4 * height, height], viscosity, collision, ends);
             let start = |x: [f64; 2]| {
@@ -119,22 +123,17 @@ fn pressures_drive_the_flow_that_they_should<K: AnyFlow>(kernels: &K) {
             let columns = columns(kernels, &channel, &start, steps);
             let middle = columns[2 * height as usize][1] / u - 1.0 + 0.5 * delta;
             let walls = (16.0 * magic - 3.0) / (2.0 * n * n);
-            // Two relaxation times at the edge of what open faces take (odd parts that live 6 steps): less exact.
-            let bar = match collision {
-                Collision::Trt { .. } if half_step < 0.05 => 0.04,
-                _ => 0.01,
-            };
             assert!(
-                (middle - walls).abs() < bar,
+                (middle - walls).abs() < 0.01,
                 "{height} cells, Re {re}, {collision:?}: {middle}, of which walls {walls}"
             );
         }
     }
 }
 
-/// A uniform stream that meets walls at a cell Reynolds number of 1000.
+/// A uniform stream that meets walls, at a cell Reynolds number of 333.
 fn corners_of_inlets_and_walls_are_stable<K: AnyFlow>(kernels: &K) {
-    let viscosity = U / 1000.0;
+    let viscosity = U * 12.0 / 4000.0;
     for outlet in [
         FaceCondition::Outflow,
         FaceCondition::Pressure(1.0),

@@ -36,7 +36,7 @@ const PRESSURE_STRESS: f64 = -0.5;
 const AT_REST: f64 = 1.0;
 
 /// Outward speed (Δx / Δt) above which the flow counts as leaving: a far field takes all of the tangential velocity
-/// from inside there, an outflow all but [`ANCHOR`] of the density.
+/// from inside there.
 const LEAVING: f64 = 0.02;
 
 /// A face that a population enters through, once free-slip faces have mirrored it.
@@ -264,9 +264,10 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S
         self.replaced(entry, inner, (density, u))
     }
 
-    /// A given density, or where fluid leaves through an outflow nearly that of the cells inside, with their velocity and no
-    /// non-equilibrium: of the population's row with a weight of τ (at most 1), of the cell's own with the rest. To first order in
-    /// the gradient of the normal velocity along the face this is the row's equilibrium with the shear stress that collision leaves.
+    /// A given density, or through an outflow nearly that of the cells inside, with their velocity and no
+    /// non-equilibrium: of the population's row with a weight of τ (at most 1), of the cell's own with the rest. To first
+    /// order in the gradient of the normal velocity along the face this is the row's equilibrium with the shear stress
+    /// that collision leaves.
     fn opened(&self, entry: &Entry<'_, D>, moments: &mut Moments<D, T>) -> T {
         let inner = self.inner(entry, moments);
         let one = self.opened_row(entry.inside, entry, inner);
@@ -280,17 +281,14 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S
     }
 
     fn opened_row(&self, row: At<D>, entry: &Entry<'_, D>, state: State<D, T>) -> T {
-        equilibrium::<D, L, T>(entry.q, (self.ghost_density(row, entry, state), state.1))
+        equilibrium::<D, L, T>(entry.q, (self.ghost_density(row, entry, state.0), state.1))
     }
 
     /// Density less 1 of the ghost cell in front of a cell.
-    fn ghost_density(&self, row: At<D>, entry: &Entry<'_, D>, (inner, u): State<D, T>) -> T {
+    fn ghost_density(&self, row: At<D>, entry: &Entry<'_, D>, inner: T) -> T {
         let given = T::of(self.density_at(row, 0, entry.rule) - 1.0);
         match entry.rule.kind {
-            condition::OUTFLOW => {
-                let leaving = u[entry.axis] * T::of(f64::from(entry.outward));
-                given + T::of(1.0 - ANCHOR) * share_leaving(leaving) * (inner - given)
-            }
+            condition::OUTFLOW => given + T::of(1.0 - ANCHOR) * (inner - given),
             // At the face, halfway to the ghost.
             _ => given + given - inner,
         }
@@ -318,7 +316,7 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S
         }
         let (third, half) = (of(1.0 / 3.0), of(0.5));
         let stress = half * (flux - third * inner.0 - (of(1.0) + inner.0) * normal * normal);
-        let ghost = self.ghost_density(at, entry, inner);
+        let ghost = self.ghost_density(at, entry, inner.0);
         let whole = third * ghost + (of(1.0) + ghost) * (normal * normal - normal);
         let kept = match entry.rule.kind {
             condition::OUTFLOW => of(OUTFLOW_STRESS[D - 2]) * stress,

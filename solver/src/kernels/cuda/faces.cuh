@@ -145,8 +145,8 @@ struct Entry {
         return replaced(inner_rho, inner, density, u);
     }
 
-    // A given density, or where fluid leaves through an outflow nearly that of the cells inside, with their velocity
-    // and no non-equilibrium: of the population's row with a weight of tau, of the cell's own with the rest.
+    // A given density, or through an outflow nearly that of the cells inside, with their velocity and no
+    // non-equilibrium: of the population's row with a weight of tau, of the cell's own with the rest.
     __device__ T opened() const {
         const T one = opened_row(along, inside);
         if (inside.slot == at.slot && inside.cell() == at.cell()) {
@@ -161,15 +161,13 @@ struct Entry {
     __device__ T opened_row(const int (&step)[D], const At& row) const {
         T u[D];
         const T inner = view.velocity_near(at, step, row, u);
-        return equilibrium<L>(q, ghost_density(row, inner, u), u);
+        return equilibrium<L>(q, ghost_density(row, inner), u);
     }
 
     // Density less 1 of the ghost cell in front of a cell.
-    __device__ T ghost_density(const At& row, T inner, const T (&u)[D]) const {
+    __device__ T ghost_density(const At& row, T inner) const {
         const T given = T(view.level.template density_at<L>(row, 0, rule) - 1.0);
-        return rule.kind == OUTFLOW
-                   ? given + T(1.0 - ANCHOR) * share_leaving(u[axis] * T(outward)) * (inner - given)
-                   : given + given - inner;
+        return rule.kind == OUTFLOW ? given + T(1.0 - ANCHOR) * (inner - given) : given + given - inner;
     }
 
     // The population along the normal makes up for what the others lack or have too much of.
@@ -190,7 +188,7 @@ struct Entry {
         }
         const T third = T(1.0 / 3.0), half = T(0.5);
         const T stress = half * (flux - third * inner - (T(1) + inner) * normal * normal);
-        const T ghost = ghost_density(at, inner, u);
+        const T ghost = ghost_density(at, inner);
         const T whole = third * ghost + (T(1) + ghost) * (normal * normal - normal);
         T kept = T(OUTFLOW_STRESS) * stress;
         if (rule.kind != OUTFLOW) {
