@@ -2,7 +2,7 @@
 //! checks, or in an error with the name of the file.
 
 #[path = "../../../fuzz/hostile.rs"]
-mod hostile;
+mod mutants;
 
 use cutlink_device::limits::LimitError;
 use cutlink_hex::polymesh::{FoamField, read_zones};
@@ -74,8 +74,8 @@ fn hostile_lists_of_openfoam_end_in_errors() {
             let folder = mesh(format);
             let path = folder.path().join(name);
             let seed = fs::read(&path).expect("a seed");
-            let words = hostile::words(&seed, 0).step_by(199);
-            for bytes in hostile::texts(&seed).step_by(7).chain(words) {
+            let words = mutants::words(&seed, 0).step_by(199);
+            for bytes in mutants::texts(&seed).step_by(7).chain(words) {
                 fs::write(&path, bytes).expect("a file");
                 let read = PolyMesh::read(folder.path());
                 counts[usize::from(tried(name, read))] += 1;
@@ -93,8 +93,8 @@ fn hostile_zones_and_fields_end_in_errors() {
         let seed = fs::read(seeds("poly_mesh").join(format!("ascii.{name}"))).expect("a seed");
         let path = folder.path().join(name);
         let files = [seed.clone()];
-        let mutants = (0..500).map(|i| hostile::mutant(&files, &hostile::noise(i, 48)));
-        for bytes in hostile::texts(&seed).chain(mutants) {
+        let mutants = (0..500).map(|i| mutants::mutant(&files, &mutants::noise(i, 48)));
+        for bytes in mutants::texts(&seed).chain(mutants) {
             fs::write(&path, bytes).expect("a file");
             let read = match name {
                 "field" => tried(name, FoamField::read(&path)),
@@ -114,15 +114,15 @@ fn hostile_volume_meshes_end_in_errors() {
     for file in files {
         let path = file.expect("a seed").path();
         let (name, seed) = (path.display().to_string(), fs::read(&path).expect("a seed"));
-        let words = hostile::words(&seed, 0).step_by(199);
-        for bytes in hostile::texts(&seed).step_by(7).chain(words) {
+        let words = mutants::words(&seed, 0).step_by(199);
+        for bytes in mutants::texts(&seed).step_by(7).chain(words) {
             let read = parse_volume(&path, &bytes, PATCH_ANGLE);
             counts[usize::from(tried(&name, read))] += 1;
         }
         all.push(seed);
     }
     for i in 0..1000 {
-        let bytes = hostile::mutant(&all, &hostile::noise(i, 64));
+        let bytes = mutants::mutant(&all, &mutants::noise(i, 64));
         let read = parse_volume(Path::new("mutant"), &bytes, PATCH_ANGLE);
         counts[usize::from(tried("mutant", read))] += 1;
     }

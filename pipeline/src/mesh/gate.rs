@@ -230,15 +230,11 @@ mod tests {
     use cutlink_mesher::primitives::Shape3;
     use cutlink_mesher::snap::{SnapLattice, snap};
 
-    fn cube() -> cutlink_mesher::Surface<3> {
+    fn cube() -> Surface<3> {
         Shape3::Box { size: [1.0; 3] }.surface(1.0).expect("a box")
     }
 
-    fn gate(
-        surface: &cutlink_mesher::Surface<3>,
-        unit: f64,
-        fill: Fill,
-    ) -> Result<Vec<String>, Error> {
+    fn gate(surface: &Surface<3>, unit: f64, fill: Fill) -> Result<Vec<String>, Error> {
         let lattice = SnapLattice {
             origin: [-1.0; 3],
             unit,

@@ -50,6 +50,9 @@ const CHUNK: u64 = 64;
 const SAVE_INTERVAL: Duration = Duration::from_secs(600);
 const SAVE_SHARE: u32 = 20;
 
+/// Wall time after which a request to stop is seen, unless a root step takes longer.
+const PATIENCE: Duration = Duration::from_millis(200);
+
 /// Minimum number of root steps between two checks of bulk quantities, which cost as much as several steps.
 const WHOLE: u64 = 256;
 
@@ -91,6 +94,8 @@ struct Run<'a, const D: usize> {
     finest: usize,
     /// The earliest root step at which it can have settled, or be judged.
     earliest: u64,
+    /// Duration of a root step, of the last ones.
+    step_time: Option<Duration>,
     /// Root step of the last checkpoint.
     saved: Option<u64>,
     sheet: Sheet,
@@ -153,8 +158,7 @@ impl<const D: usize> Run<'_, D> {
         let mut settled = false;
         while flow.steps() < most && !settled {
             let steps = self.to_next_look(flow.steps()).min(most - flow.steps());
-            flow.advance(steps)?;
-            self.follow(flow, steps)?;
+            let steps = self.advance(flow, steps)?;
             let sound = flow.check();
             let mut samples = flow.take_forces()?;
             self.history.add(&samples);
@@ -192,6 +196,29 @@ impl<const D: usize> Run<'_, D> {
         }
         let growth = self.watch();
         self.finish(flow, settled, growth)
+    }
+
+    /// Advances by so many root steps, or to a request to stop, which is looked for every [`PATIENCE`]; returns the steps done.
+    fn advance(&mut self, flow: &mut dyn Flow<D>, steps: u64) -> Result<u64, Error> {
+        let from = flow.steps();
+        while flow.steps() < from + steps && !self.options.stop.is_stopped() {
+            let (at, began) = (flow.steps(), Instant::now());
+            let left = from + steps - at;
+            let slice = self.step_time.map_or(1, |each| {
+                let fits = PATIENCE.as_nanos() / each.as_nanos().max(1);
+                u64::try_from(fits).unwrap_or(u64::MAX).max(1)
+            });
+            flow.advance(slice.min(left))?;
+            if self.step_time.is_none() || slice < left {
+                // Waits for a device; what is wrong shows at the end of all steps.
+                flow.wait()?;
+            }
+            let each = began.elapsed() / u32::try_from(flow.steps() - at).unwrap_or(u32::MAX);
+            self.step_time = Some(each);
+        }
+        let done = flow.steps() - from;
+        self.follow(flow, done)?;
+        Ok(done)
     }
 
     /// Checks the bulk quantities when due; returns what grows without bound, if anything.

@@ -46,6 +46,7 @@ fn campaign(seed: u64, count: usize) -> (Table, Vec<String>) {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "the table of a campaign")]
 fn no_drawn_flow_is_wrong_without_a_doubt() {
     let given = std::env::var("CUTLINK_CAMPAIGN").ok();
     let numbers = given.as_deref().map(|text| {

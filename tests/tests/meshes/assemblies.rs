@@ -190,7 +190,11 @@ impl Shapes<3> for Of {
                 let ring = |k: usize| {
                     let (sin, cos) = (PI * k as f64 / 5.0).sin_cos();
                     // The poles in one point each.
-                    let r = if k % 5 == 0 { 0.0 } else { radius * sin };
+                    let r = if k.is_multiple_of(5) {
+                        0.0
+                    } else {
+                        radius * sin
+                    };
                     (r, -radius * cos)
                 };
                 revolved(&(0..6).map(ring).collect::<Vec<_>>(), 7, false)
@@ -517,6 +521,7 @@ fn number(name: &str, otherwise: u64) -> u64 {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "the table of a campaign")]
 fn random_assemblies_are_cut_where_the_kind_changes() {
     let count = number("CUTLINK_MESH_DRAWS", 40);
     let table = run(count, number("CUTLINK_MESH_SEED", 1));

@@ -516,6 +516,7 @@ where
         earliest,
         looks: begun.looks,
         faces: begun.faces,
+        step_time: None,
         saved: options.resume.then(|| flow.steps()),
         sheet,
         laws,

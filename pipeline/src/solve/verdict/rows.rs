@@ -314,9 +314,3 @@ pub(crate) fn resets(taken: f64, steps: u64) -> Option<Check> {
         remedy: Some("more cells at moving walls, or wall = \"bounce-back\" there".into()),
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::solve::verdict::Grade;
-}
