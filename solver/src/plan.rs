@@ -1,7 +1,8 @@
 //! What a flow will need, before anything large is allocated.
 
 use crate::{
-    Census, F16, FaceCondition, Flow, LatticeKind, Params, Place, Precision, SolverError,
+    Census, F16, FaceCondition, Flow, LatticeKind, Motion, Params, PatchCondition, Place,
+    Precision, SolverError,
     constants::balance,
     kernels::{FlowKernels, cpu},
     lattice::{D2Q9, D3Q19, D3Q27, Lattice},
@@ -130,10 +131,19 @@ impl<'a, const D: usize> Plan<'a, D> {
         !self.params.has_opening() && moves
     }
 
-    /// Walls whose cells keep their mass, one of [`balance`]: all of a closed box whose density the fluid between moving walls would
-    /// change, else those that turn. Slip of modelled walls is not the motion of a body.
+    /// Walls whose cells keep their mass, one of [`balance`]: all of a closed box whose density moving walls would change, else those
+    /// that turn. Not beside cut walls that move straight on, where interpolation is exact to shear and conserving is not; nor slip of modelled
+    /// walls, which is not the motion of a body.
     pub(crate) fn balance(&self) -> u32 {
-        if self.holds_density() && self.params.modeled.is_empty() {
+        let goes_on = |patch: &PatchCondition<D>| match patch {
+            PatchCondition::Wall {
+                motion: Motion::Uniform(v),
+                ..
+            } => *v != [0.0; D],
+            _ => false,
+        };
+        let is_plain = self.params.modeled.is_empty() && !self.params.patches.iter().any(goes_on);
+        if self.holds_density() && is_plain {
             balance::ALL
         } else if self.census.turning > 0.0 {
             balance::TURNING

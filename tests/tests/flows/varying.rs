@@ -180,7 +180,7 @@ fn a_rotating_patch_is_its_velocities<K: AnyFlow>(kernels: &K) {
     params.variations = vec![variation(Place::Patch(0), profile)];
     let [a, b] = [turning.clone(), params].map(|p| after(kernels, &mesh, p, 20).1);
     let slower = Params {
-        variations: vec![in_time(Place::Patch(0), |_| [0.99; 3])],
+        variations: vec![in_time(Place::Patch(0), |_| [0.9; 3])],
         ..turning
     };
     let slower = after(kernels, &mesh, slower, 20).1;
@@ -194,9 +194,9 @@ fn a_rotating_patch_is_its_velocities<K: AnyFlow>(kernels: &K) {
     };
     let wrong = apart(torque(&a), torque(&b));
     // Cells at the wall of a body that turns keep their mass, which a wall of any velocities need not (decision 046).
-    assert!(wrong < 1e-3, "{wrong}");
+    assert!(wrong < 2e-2, "{wrong}");
     let wrong = apart(torque(&a), torque(&slower));
-    assert!(wrong > 2e-3, "and a hundredth less is less: {wrong}");
+    assert!(wrong > 4e-2, "and a tenth less is less: {wrong}");
 }
 
 /// S(x) T(t) by its factors, and as one function.
