@@ -65,6 +65,18 @@ fn has_moving_face<const D: usize>(faces: &[[FaceCondition<D>; 2]; D]) -> bool {
     of_axes.any(along)
 }
 
+/// Whether a face with a velocity through it has a no-slip face beside it.
+fn has_inlet_at_wall<const D: usize>(faces: &[[FaceCondition<D>; 2]; D]) -> bool {
+    let passes = |&a: &usize| {
+        let is =
+            |face: &FaceCondition<D>| matches!(face, FaceCondition::Velocity(v) if v[a] != 0.0);
+        faces[a].iter().any(is)
+    };
+    let rests = |face: &FaceCondition<D>| *face == FaceCondition::Velocity([0.0; D]);
+    let has_wall = |a: usize| (0..D).any(|b| b != a && faces[b].iter().any(rests));
+    (0..D).filter(passes).any(has_wall)
+}
+
 /// TRT with the magic parameter that puts a straight wall exactly halfway.
 const TRT: Collision = Collision::Trt { magic: 3.0 / 16.0 };
 
@@ -235,6 +247,18 @@ impl Numerics {
                 self.bounds = StabilityBounds::MOVING;
             }
             _ => {}
+        }
+        if has_inlet_at_wall(faces) {
+            let bounds = match D {
+                2 => StabilityBounds::INLET_AT_WALL_2D,
+                _ => StabilityBounds::INLET_AT_WALL,
+            };
+            if bounds.grid_reynolds < self.bounds.grid_reynolds {
+                self.bounds = StabilityBounds {
+                    magic: self.bounds.magic,
+                    ..bounds
+                };
+            }
         }
     }
 

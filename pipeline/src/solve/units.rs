@@ -71,6 +71,11 @@ impl StabilityBounds {
     pub const PASSED: Self = Self::new(1.5, "a box between given velocities")
         .or("an outflow in place of one of the velocities", 1000.0);
 
+    /// A velocity inlet whose edge is a no-slip wall, in 3D: ducts diverge at 167 (D3Q19, step 7,872), not at 100 (decision 045).
+    pub const INLET_AT_WALL: Self = Self::new(100.0, "an inlet that meets a no-slip face in 3D");
+    /// The same in 2D: steady at 333, at 1000 a uniform inlet rings.
+    pub const INLET_AT_WALL_2D: Self = Self::new(333.0, "an inlet that meets a no-slip face");
+
     const fn new(grid_reynolds: f64, of: &'static str) -> Self {
         Self {
             grid_reynolds,
