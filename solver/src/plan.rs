@@ -2,7 +2,7 @@
 
 use crate::{
     Census, F16, FaceCondition, Flow, LatticeKind, Motion, Params, PatchCondition, Place,
-    Precision, SolverError,
+    Precision, SolverError, WallScheme,
     constants::balance,
     kernels::{FlowKernels, cpu},
     lattice::{D2Q9, D3Q19, D3Q27, Lattice},
@@ -132,9 +132,10 @@ impl<'a, const D: usize> Plan<'a, D> {
     }
 
     /// Walls whose cells keep their mass, one of [`balance`]: all of a closed box whose density moving walls would change, else those
-    /// that turn. Not beside cut walls that move straight on, where interpolation is exact to shear and conserving is not; nor slip of modelled
-    /// walls, which is not the motion of a body.
+    /// that turn. Only where no wall of cut links is interpolated, whose shear would suffer (decision 046); nor beside cut walls that
+    /// move straight on, nor with slip of modelled walls, which is not the motion of a body.
     pub(crate) fn balance(&self) -> u32 {
+        let is_interpolated = |patch: &PatchCondition<D>| matches!(patch, PatchCondition::Wall { scheme, .. } if *scheme != WallScheme::BounceBack);
         let goes_on = |patch: &PatchCondition<D>| match patch {
             PatchCondition::Wall {
                 motion: Motion::Uniform(v),
@@ -142,8 +143,11 @@ impl<'a, const D: usize> Plan<'a, D> {
             } => *v != [0.0; D],
             _ => false,
         };
-        let is_plain = self.params.modeled.is_empty() && !self.params.patches.iter().any(goes_on);
-        if self.holds_density() && is_plain {
+        let patches = &self.params.patches;
+        let has_links = !self.mesh.links.is_empty();
+        if (has_links && patches.iter().any(is_interpolated)) || !self.params.modeled.is_empty() {
+            balance::NONE
+        } else if self.holds_density() && !patches.iter().any(goes_on) {
             balance::ALL
         } else if self.census.turning > 0.0 {
             balance::TURNING

@@ -348,13 +348,16 @@ fn refusals_name_what_is_wrong_and_change_nothing() {
         .failed(2, &["no field q in time 10", "T"]);
     folder.run("refine c --where ball:1").failed(2, &["ball"]);
     folder.run("refine c").failed(2, &["--where"]);
-    // More memory than there is, and zones of another mesh.
-    let box_9 = "box:-9,-9,-9,9,9,9,levels=9";
+    // More cells than there can be, more memory than there is, and zones of another mesh.
+    folder
+        .run("refine c --where box:-9,-9,-9,9,9,9,levels=9")
+        .failed(4, &["cells", "fewer levels or smaller regions"]);
+    let box_9 = "box:-9,-9,-9,9,9,9,levels=6";
     folder
         .shell(&format!(
             "ulimit -c 0; ulimit -v 600000; exec $CUTLINK refine c --where {box_9} --threads 1"
         ))
-        .failed(4, &["refining needs", "fewer levels or smaller regions"]);
+        .failed(4, &["need", "fewer levels or smaller regions"]);
     folder.write(
         "c/constant/polyMesh/cellZones",
         &ZONES.replace("800", "80000"),

@@ -16,6 +16,7 @@ levels = 2
 re = 20
 length = 1
 velocity = 1
+lattice_velocity = 0.05
 
 [numerics]
 collision = "regularized"

@@ -131,7 +131,7 @@ forces_every = 7
     let ran = folder.run("solve case.toml").ok();
     let printed = ran.stdout + &ran.stderr;
     assert!(
-        printed.contains("pressure + friction at the end"),
+        printed.contains("pressure and friction are parts of C_D at the end"),
         "{printed}"
     );
     let summary: serde_json::Value =

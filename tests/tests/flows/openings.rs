@@ -77,7 +77,8 @@ fn outlets_hold_their_pressure_beside_walls<K: AnyFlow>(kernels: &K) {
             // Over rho U², at the face: half a cell further on than the last column.
             let [before, last] = [22, 23].map(|n| columns[n][0] - 1.0);
             let pressure = (1.5 * last - 0.5 * before) / 3.0 / (U * U);
-            assert!(pressure.abs() < 0.12, "{outlet:?}, Re {re}: {pressure}");
+            // Before decision 045 it was 6 behind an outflow at Re 360.
+            assert!(pressure.abs() < 0.3, "{outlet:?}, Re {re}: {pressure}");
             let mean = columns.iter().map(|c| c[0] / 24.0).sum::<f64>() - 1.0;
             let drop = columns[0][0] - last - 1.0;
             assert!(

@@ -82,7 +82,8 @@ fn faces_reflect_as_much_sound_as_documented<K: AnyFlow>(kernels: &K) {
     let whole = echo(kernels, FaceCondition::Pressure(1.0), None);
     assert!(whole > 0.5 && whole < 0.7, "a pressure face: {whole}");
     for (name, face, share) in [
-        ("velocity", STREAM, 0.9..1.1),
+        // A given mass flow of a stream that leaves: (1 + M) / (1 - M) of the pressure, all of the energy.
+        ("velocity", STREAM, 1.1..1.25),
         ("outflow", FaceCondition::Outflow, 0.2..0.35),
         ("far field", FAR, 0.0..0.02),
     ] {
@@ -171,7 +172,7 @@ fn sponges_absorb_oblique_sound<K: AnyFlow>(kernels: &K) {
             None,
             [1.0..1.01, 1.0..1.01],
         ),
-        ("velocity", STREAM, None, [0.9..1.1, 0.9..1.1]),
+        ("velocity", STREAM, None, [1.1..1.25, 1.1..1.25]),
         (
             "outflow",
             FaceCondition::Outflow,

@@ -180,7 +180,7 @@ fn a_rotating_patch_is_its_velocities<K: AnyFlow>(kernels: &K) {
     params.variations = vec![variation(Place::Patch(0), profile)];
     let [a, b] = [turning.clone(), params].map(|p| after(kernels, &mesh, p, 20).1);
     let slower = Params {
-        variations: vec![in_time(Place::Patch(0), |_| [0.9; 3])],
+        variations: vec![in_time(Place::Patch(0), |_| [0.99; 3])],
         ..turning
     };
     let slower = after(kernels, &mesh, slower, 20).1;
@@ -193,10 +193,9 @@ fn a_rotating_patch_is_its_velocities<K: AnyFlow>(kernels: &K) {
             / a[5].abs()
     };
     let wrong = apart(torque(&a), torque(&b));
-    // Cells at the wall of a body that turns keep their mass, which a wall of any velocities need not (decision 046).
-    assert!(wrong < 2e-2, "{wrong}");
+    assert!(wrong < 1e-11, "{wrong}");
     let wrong = apart(torque(&a), torque(&slower));
-    assert!(wrong > 4e-2, "and a tenth less is less: {wrong}");
+    assert!(wrong > 1e-3, "and a hundredth less is less: {wrong}");
 }
 
 /// S(x) T(t) by its factors, and as one function.
@@ -307,8 +306,10 @@ fn an_inlet_with_a_parabola_has_no_entrance<K: AnyFlow>(kernels: &K) {
         most / speed
     };
     let [coarse, fine] = [8, 16].map(|n| error(n, true));
+    // The inlet lets the mass flow of the parabola in, which at the middles of cells is larger by 1 / (2 n²), and turns round what
+    // goes into a wall (decision 045): the cells behind it are off to first order.
     assert!(
-        fine < 2.5e-3 && (coarse / fine).log2() > 1.8,
+        fine < 5.5e-3 && (coarse / fine).log2() > 0.6,
         "{coarse} {fine}"
     );
     assert!(error(16, false) > 0.1, "a plug has an entrance");

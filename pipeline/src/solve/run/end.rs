@@ -81,7 +81,8 @@ impl<const D: usize> Run<'_, D> {
             wavelength: is_resolved.then(|| std::f64::consts::TAU / square.sqrt()),
             imbalance,
             through,
-            parts: parts.as_ref(),
+            // Of sheets both sides are walls, and the facets have one normal.
+            parts: parts.as_ref().filter(|_| !mesh.fill.is_sheets()),
         };
         let verdict = self.judge(&end, &statistics);
         if verdict.is_wrong("sound") {

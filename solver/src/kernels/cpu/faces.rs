@@ -281,14 +281,18 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S
     }
 
     fn opened_row(&self, row: At<D>, entry: &Entry<'_, D>, state: State<D, T>) -> T {
-        equilibrium::<D, L, T>(entry.q, (self.ghost_density(row, entry, state.0), state.1))
+        equilibrium::<D, L, T>(entry.q, (self.ghost_density(row, entry, state), state.1))
     }
 
-    /// Density less 1 of the ghost cell in front of a cell.
-    fn ghost_density(&self, row: At<D>, entry: &Entry<'_, D>, inner: T) -> T {
+    /// Density less 1 of the ghost cell in front of a cell. Of an outflow that the fluid passes along it is the given one.
+    fn ghost_density(&self, row: At<D>, entry: &Entry<'_, D>, (inner, u): State<D, T>) -> T {
         let given = T::of(self.density_at(row, 0, entry.rule) - 1.0);
         match entry.rule.kind {
-            condition::OUTFLOW => given + T::of(1.0 - ANCHOR) * (inner - given),
+            condition::OUTFLOW => {
+                let normal = u[entry.axis];
+                let speed = if normal < T::of(0.0) { -normal } else { normal };
+                given + T::of(1.0 - ANCHOR) * share_leaving(speed) * (inner - given)
+            }
             // At the face, halfway to the ghost.
             _ => given + given - inner,
         }
@@ -316,7 +320,7 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S
         }
         let (third, half) = (of(1.0 / 3.0), of(0.5));
         let stress = half * (flux - third * inner.0 - (of(1.0) + inner.0) * normal * normal);
-        let ghost = self.ghost_density(at, entry, inner.0);
+        let ghost = self.ghost_density(at, entry, inner);
         let whole = third * ghost + (of(1.0) + ghost) * (normal * normal - normal);
         let kept = match entry.rule.kind {
             condition::OUTFLOW => of(OUTFLOW_STRESS[D - 2]) * stress,

@@ -161,13 +161,15 @@ struct Entry {
     __device__ T opened_row(const int (&step)[D], const At& row) const {
         T u[D];
         const T inner = view.velocity_near(at, step, row, u);
-        return equilibrium<L>(q, ghost_density(row, inner), u);
+        return equilibrium<L>(q, ghost_density(row, inner, u[axis]), u);
     }
 
-    // Density less 1 of the ghost cell in front of a cell.
-    __device__ T ghost_density(const At& row, T inner) const {
+    // Density less 1 of the ghost cell in front of a cell. Of an outflow that the fluid passes along it is the given one.
+    __device__ T ghost_density(const At& row, T inner, T normal) const {
         const T given = T(view.level.template density_at<L>(row, 0, rule) - 1.0);
-        return rule.kind == OUTFLOW ? given + T(1.0 - ANCHOR) * (inner - given) : given + given - inner;
+        return rule.kind == OUTFLOW
+                   ? given + T(1.0 - ANCHOR) * share_leaving(normal < T(0) ? -normal : normal) * (inner - given)
+                   : given + given - inner;
     }
 
     // The population along the normal makes up for what the others lack or have too much of.
@@ -188,7 +190,7 @@ struct Entry {
         }
         const T third = T(1.0 / 3.0), half = T(0.5);
         const T stress = half * (flux - third * inner - (T(1) + inner) * normal * normal);
-        const T ghost = ghost_density(at, inner);
+        const T ghost = ghost_density(at, inner, u[axis]);
         const T whole = third * ghost + (T(1) + ghost) * (normal * normal - normal);
         T kept = T(OUTFLOW_STRESS) * stress;
         if (rule.kind != OUTFLOW) {

@@ -545,6 +545,7 @@ where
                 q: q.max(f32::MIN_POSITIVE),
                 change,
                 patch,
+                is_image: self.beyond != dims::center(D),
             });
         }
     }

@@ -21,6 +21,8 @@ pub(super) struct Crossing {
     pub(super) change: i32,
     /// Patch of the facet.
     pub(super) patch: u16,
+    /// Whether it is of an image of the surface, beyond a periodic face.
+    pub(super) is_image: bool,
 }
 
 impl Crossing {
@@ -54,7 +56,7 @@ fn compare((mut a, mut b): (i128, i128), (mut c, mut d): (i128, i128)) -> Orderi
 /// where the kind changes by the sum of all crossings there, the lowest of them; `None` if it does not change.
 pub(super) fn cut_of(crossings: &[Crossing], mut winding: i32, fill: Fill) -> Option<(f32, u16)> {
     for place in crossings.chunk_by(is_one_place) {
-        winding += place.iter().map(|crossing| crossing.change).sum::<i32>();
+        winding += change_at(place);
         if fill.is_solid(winding) {
             let (q, patch) = (place[0].q, place[0].patch);
             let lowest =
@@ -69,7 +71,22 @@ pub(super) fn cut_of(crossings: &[Crossing], mut winding: i32, fill: Fill) -> Op
 /// or passes faces that cancel.
 pub(super) fn changes(crossings: &[Crossing]) -> bool {
     let mut places = crossings.chunk_by(is_one_place);
-    places.any(|place| place.iter().map(|crossing| crossing.change).sum::<i32>() != 0)
+    places.any(|place| change_at(place) != 0)
+}
+
+/// What the winding number changes by at a place. In a periodic face the surface and its image have the same walls where the
+/// surface goes on beyond the face: these count once. Ends of a body in the face cancel with those of its image.
+fn change_at(place: &[Crossing]) -> i32 {
+    let sum = |is_image: bool| -> i32 {
+        let of = place
+            .iter()
+            .filter(|crossing| crossing.is_image == is_image);
+        of.map(|crossing| crossing.change).sum()
+    };
+    match (sum(false), sum(true)) {
+        (own, image) if own == image => own,
+        (own, image) => own + image,
+    }
 }
 
 fn is_one_place(a: &Crossing, b: &Crossing) -> bool {
@@ -152,6 +169,7 @@ mod tests {
             q: n as f32 / 8.0,
             change,
             patch,
+            is_image: false,
         };
         (0..).zip(changes).map(crossing).collect()
     }
@@ -170,6 +188,27 @@ mod tests {
         ] {
             assert_eq!(changes(&crossings(all)), expected, "{all:?}");
         }
+    }
+
+    #[test]
+    fn walls_in_a_periodic_face_count_once_and_ends_cancel() {
+        let place = |own: &[i32], image: &[i32]| {
+            let mut all = crossings(&own.iter().map(|&c| (4, c)).collect::<Vec<_>>());
+            let beyond = crossings(&image.iter().map(|&c| (4, c)).collect::<Vec<_>>());
+            all.extend(beyond.into_iter().map(|crossing| Crossing {
+                is_image: true,
+                ..crossing
+            }));
+            change_at(&all)
+        };
+        assert_eq!(place(&[-1], &[-1]), -1, "a wall that goes on");
+        assert_eq!(
+            place(&[-1], &[1]),
+            0,
+            "the end of a body, and its beginning"
+        );
+        assert_eq!(place(&[-1], &[]), -1, "an end");
+        assert_eq!(place(&[], &[1]), 1, "a beginning");
     }
 
     #[test]

@@ -12,6 +12,10 @@ struct Crossing {
     int change;
 };
 
+// What the winding number changes by where the surface and its image, beyond a periodic face, change it so: walls that go
+// on beyond the face count once, ends in it cancel.
+__device__ inline int change_at(int own, int image) { return own == image ? own : own + image; }
+
 // Compares fractions, not negative, by their continued fractions: no product overflows.
 __device__ inline int compare(Wide a, Wide b, Wide c, Wide d) {
     int sign = 1;
@@ -112,7 +116,7 @@ struct Passed {
             if (f < walls && crosses(lists.corners[f].relative_to(at), d, spacing, crossing) &&
                 (beyond == CENTER || 2 * crossing.far <= crossing.whole)) {
                 crossing.change *= times.of(f);
-                visit(crossing, lists.patch, f);
+                visit(crossing, lists.patch, f, false);
             }
         }
         if (beyond == CENTER || first_image == nullptr) {
@@ -123,7 +127,7 @@ struct Passed {
             if (f >= first_image[beyond] && f < first_image[beyond + 1] &&
                 crosses(images.corners[f].relative_to(at), d, spacing, crossing) &&
                 2 * crossing.far >= crossing.whole) {
-                visit(crossing, images.patch, f);
+                visit(crossing, images.patch, f, true);
             }
         }
     }
@@ -140,7 +144,8 @@ struct Passed {
             Crossing next{0, 0, 0};
             float nearest = 0;
             uint32_t lowest = 0;
-            each(at, d, beyond, [&](const Crossing& crossing, const uint16_t* patches, uint32_t f) {
+            int own = 0, image = 0;
+            each(at, d, beyond, [&](const Crossing& crossing, const uint16_t* patches, uint32_t f, bool is_image) {
                 if (last.far >= 0 && compare(crossing.far, crossing.whole, last.far, last.whole) <= 0) {
                     return;
                 }
@@ -157,17 +162,19 @@ struct Passed {
                     next = crossing;
                     nearest = q;
                     lowest = patch;
+                    own = image = 0;
                 } else {
-                    next.change += crossing.change;
                     nearest = fminf(nearest, q);
                     lowest = min(lowest, patch);
                 }
+                (is_image ? image : own) += crossing.change;
             });
             if (next.whole == 0) {
                 return false;
             }
-            winding += next.change;
-            changes |= next.change != 0;
+            const int change = change_at(own, image);
+            winding += change;
+            changes |= change != 0;
             if (is_solid(winding, fill)) {
                 cut = Kind::pack(nearest, lowest);
                 return true;
