@@ -68,12 +68,16 @@ fn devices_folders_and_pipes_are_refused_at_once() {
         let kept = fs::read(&path).expect("a file");
         fs::remove_file(&path).expect("a file");
         symlink("/dev/zero", &path).expect("a link");
-        folder.run("refine case --where box:0,0,0,1,1,1").failed(2, &[name, "a device"]);
+        folder
+            .run("refine case --where box:0,0,0,1,1,1")
+            .failed(2, &[name, "a device"]);
         fs::remove_file(&path).expect("a link");
         folder
             .shell(&format!("mkfifo case/constant/polyMesh/{name}"))
             .ok();
-        folder.run("refine case --where box:0,0,0,1,1,1").failed(2, &[name, "a pipe"]);
+        folder
+            .run("refine case --where box:0,0,0,1,1,1")
+            .failed(2, &[name, "a pipe"]);
         fs::remove_file(&path).expect("a pipe");
         fs::write(&path, kept).expect("a file");
     }
