@@ -110,7 +110,7 @@ unsafe impl Send for Kernel {}
 unsafe impl Sync for Kernel {}
 
 /// Largest number of parameters of a kernel.
-const MOST: usize = 28;
+const MOST: usize = 40;
 /// Room for their values, in units of 16 bytes, to which each is aligned.
 const ROOM: usize = 96;
 
