@@ -8,6 +8,7 @@ use crate::{
     solve::{bulk::Bulk, means::Statistics, parts::Parts, resolve::Until, watch::Growth},
 };
 use cutlink_solver::{Flow, Les, Motion, PatchCondition};
+use cutlink_voxelizer::Fill;
 use serde_json::json;
 
 impl<const D: usize> Run<'_, D> {
@@ -81,8 +82,10 @@ impl<const D: usize> Run<'_, D> {
             wavelength: is_resolved.then(|| std::f64::consts::TAU / square.sqrt()),
             imbalance,
             through,
-            // Of sheets both sides are walls, and the facets have one normal.
-            parts: parts.as_ref().filter(|_| !mesh.fill.is_sheets()),
+            // Walls of a duct are open at its ends: their forces by both ways need not agree.
+            parts: parts
+                .as_ref()
+                .filter(|_| mesh.fill == Fill::NonZero || mesh.fill == Fill::EvenOdd),
         };
         let verdict = self.judge(&end, &statistics);
         if verdict.is_wrong("sound") {
