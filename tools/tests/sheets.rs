@@ -182,7 +182,7 @@ velocity = [1, 0, 0]
 type = "pressure"
 
 [run]
-steps = 1500
+steps = 4000
 
 [output]
 folder = "out"
