@@ -21,6 +21,8 @@ pub(super) const TRT: Collision = Collision::Trt { magic: 3.0 / 16.0 };
 
 /// Lattice velocity at the fastest place: convection is then wrong by less than 2.5 %.
 const FASTEST: f64 = 0.1;
+/// Lowest lattice velocity that is chosen for a speed or a pressure.
+const LOWEST: f64 = 1e-7;
 /// h up to which [`TRT`] with `local` is right beside curved walls, and beside straight ones.
 pub(super) const TRT_RANGE: [f64; 2] = [1.0, 3.0];
 /// h of all others beside curved walls, regularized.
@@ -126,8 +128,8 @@ impl Laws {
         let reference = self.physics.velocity;
         let mut least = (LATTICE_VELOCITY, Bound::Base);
         let mut bound = |value: f64, what: Bound| {
-            // A speed that is not finite is refused elsewhere.
-            if value > 0.0 && value < least.0 {
+            // What would need less is refused by its Mach number.
+            if value > LOWEST && value < least.0 {
                 least = (value, what);
             }
         };
