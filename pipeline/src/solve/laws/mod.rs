@@ -251,6 +251,8 @@ impl Laws {
                 ((0.4 * (10.0 / re).powf(0.45)).max(0.14), "of the drag")
             }
             (Drive::Pressure, _) => (0.5, "of the velocity"),
+            // The largest pressures are where a lid meets a wall.
+            (Drive::Walls, _) => (0.02, "of the velocity"),
             _ => (0.1, "of the flow rate"),
         }
     }
