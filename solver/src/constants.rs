@@ -55,7 +55,7 @@ pub(crate) mod scheme {
 pub(crate) mod balance {
     /// None.
     pub(crate) const NONE: u32 = 0;
-    /// Those that turn.
+    /// Those that turn, with bounce-back.
     pub(crate) const TURNING: u32 = 1;
     /// All.
     pub(crate) const ALL: u32 = 2;

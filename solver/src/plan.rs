@@ -132,8 +132,8 @@ impl<'a, const D: usize> Plan<'a, D> {
     }
 
     /// Walls whose cells keep their mass, one of [`balance`]: all of a closed box whose density moving walls would change, else those
-    /// that turn. Only where no wall of cut links is interpolated, whose shear would suffer (decision 046); nor beside cut walls that
-    /// move straight on, nor with slip of modelled walls, which is not the motion of a body.
+    /// that turn with bounce-back. Not where a wall of cut links is interpolated, whose shear would suffer (decision 046); nor beside cut
+    /// walls that move straight on, nor with slip of modelled walls, which is not the motion of a body.
     pub(crate) fn balance(&self) -> u32 {
         let is_interpolated = |patch: &PatchCondition<D>| matches!(patch, PatchCondition::Wall { scheme, .. } if *scheme != WallScheme::BounceBack);
         let goes_on = |patch: &PatchCondition<D>| match patch {
@@ -145,9 +145,10 @@ impl<'a, const D: usize> Plan<'a, D> {
         };
         let patches = &self.params.patches;
         let has_links = !self.mesh.links.is_empty();
-        if (has_links && patches.iter().any(is_interpolated)) || !self.params.modeled.is_empty() {
-            balance::NONE
-        } else if self.holds_density() && !patches.iter().any(goes_on) {
+        let is_plain = self.params.modeled.is_empty()
+            && !patches.iter().any(goes_on)
+            && !(has_links && patches.iter().any(is_interpolated));
+        if self.holds_density() && is_plain {
             balance::ALL
         } else if self.census.turning > 0.0 {
             balance::TURNING

@@ -64,6 +64,14 @@ fn excess(mesh: &Mesh<2>, flow: &dyn Flow<2>) -> f64 {
     mass / all
 }
 
+/// Of the fluid, in root cells.
+fn volume(mesh: &Mesh<2>, flow: &dyn Flow<2>) -> f64 {
+    let mut all = 0.0;
+    let snapshot = flow.snapshot().expect("a snapshot");
+    flows::each_cell(mesh, &snapshot, |_, volume, _, _| all += volume);
+    all
+}
+
 fn keeps(kernels: &impl AnyFlow, mesh: &Mesh<2>, params: Params<2>, what: &str) {
     let bound = match params.precision {
         Precision::F16 => 5.0 * BOUND,
@@ -95,11 +103,21 @@ fn what_interpolated_walls_gain_is_told<K: AnyFlow>(kernels: &K) {
     for scheme in [WallScheme::Linear, WallScheme::Quadratic, WallScheme::Local] {
         let mut params = closed(&mesh, Collision::Regularized);
         params.patches = vec![turning(scheme)];
+        params.forces = true;
         let mut flow = flows::start(kernels, &mesh, params);
         flow.advance(4 * STEPS).expect("steps");
         let taken = flow.mass_reset();
+        flow.take_forces().expect("forces");
         flow.advance(HOLD_EVERY - 1).expect("steps");
         let gained = excess(&mesh, &*flow);
+        let samples = flow.take_forces().expect("forces");
+        let entered: f64 = samples.iter().map(|sample| sample.inflow[0]).sum();
+        let entered = entered / volume(&mesh, &*flow);
+        // What the patch reports is what the box gains.
+        assert!(
+            (entered / gained - 1.0).abs() < 0.05,
+            "{scheme}: {entered:e} entered of {gained:e}"
+        );
         flow.advance(1).expect("a step");
         let last = flow.mass_reset() - taken;
         assert!(

@@ -5,7 +5,7 @@ use super::{
     order::Toward,
 };
 use crate::{
-    constants::{balance, condition},
+    constants::{balance, condition, scheme},
     lattice::{Lattice, opposite},
     storage::Storage,
     tables::{At, Rule},
@@ -15,8 +15,10 @@ use cutlink_device::Real;
 impl Rule {
     /// Whether this is a wall whose cells keep their mass; `which` is one of [`balance`].
     pub(super) fn conserves(&self, which: u32) -> bool {
-        let turns = which == balance::TURNING && self.omega != [0.0; 3] && self.profile == 0;
-        self.kind == condition::WALL && (which == balance::ALL || turns)
+        let turns =
+            self.omega != [0.0; 3] && self.profile == 0 && self.scheme == scheme::BOUNCE_BACK;
+        self.kind == condition::WALL
+            && (which == balance::ALL || (which == balance::TURNING && turns))
     }
 }
 

@@ -6,7 +6,8 @@
 
 // Whether this is a wall whose cells keep their mass.
 __device__ inline bool conserves(const Rule& rule, uint32_t which) {
-    const bool turns = (rule.omega[0] != 0 || rule.omega[1] != 0 || rule.omega[2] != 0) && rule.profile == 0;
+    const bool turns = (rule.omega[0] != 0 || rule.omega[1] != 0 || rule.omega[2] != 0) && rule.profile == 0 &&
+                       rule.scheme == BOUNCE_BACK;
     return rule.kind == WALL && (which == KEEPS_ALL || (which == KEEPS_TURNING && turns));
 }
 
