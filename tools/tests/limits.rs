@@ -199,15 +199,7 @@ fn a_flow_of_gas_stops_within_a_second_of_the_signal() {
     assert_eq!(ended.code(), Some(130));
     // A loaded machine shares its cores among several tests.
     assert!(taken < Duration::from_secs(4), "{taken:?}");
-    let names = fs::read_dir(folder.path("out")).expect("a folder");
-    let names: Vec<String> = names
-        .map(|e| {
-            e.expect("an entry")
-                .file_name()
-                .to_string_lossy()
-                .into_owned()
-        })
-        .collect();
+    let names = folder.files_in("out");
     let saved = names.iter().find(|name| name.ends_with(".ckpt"));
     let saved = saved.unwrap_or_else(|| panic!("no checkpoint: {names:?}"));
     let step: u64 = saved[5..17].parse().expect("a step");
@@ -225,20 +217,7 @@ fn force_leaves_no_result_of_another_run() {
                    [[output.write]]\nname = \"all\"\nkind = \"volume\"\n";
     folder.write("case.toml", &format!("{}{outputs}", gas(2, 3)));
     folder.run("solve case.toml --threads 1").ok();
-    let made = |folder: &Folder| {
-        let files = fs::read_dir(folder.path("out")).expect("a folder");
-        let mut names: Vec<String> = files
-            .map(|e| {
-                e.expect("an entry")
-                    .file_name()
-                    .to_string_lossy()
-                    .into_owned()
-            })
-            .collect();
-        names.sort();
-        names
-    };
-    let before = made(&folder);
+    let before = folder.files_in("out");
     for name in [
         "line.csv",
         "summary.json",
@@ -258,11 +237,14 @@ fn force_leaves_no_result_of_another_run() {
         .run("solve case.toml --threads 1")
         .failed(2, &["exists", "--force"]);
     assert_eq!(
-        made(&folder).len(),
+        folder.files_in("out").len(),
         before.len() + 1,
         "nothing is removed without --force"
     );
     let ran = folder.run("solve case.toml --threads 1 --force");
     assert_eq!(ran.code, 5, "{}", ran.stderr);
-    assert_eq!(made(&folder), ["case.toml", "integrals.csv", "mine.txt"]);
+    assert_eq!(
+        folder.files_in("out"),
+        ["case.toml", "integrals.csv", "mine.txt"]
+    );
 }

@@ -69,15 +69,7 @@ fn signals_end_a_run_with_a_checkpoint() {
         assert!(sent.expect("kill should start").success());
         let ended = child.wait().expect("it ends");
         assert_eq!(ended.code(), Some(130), "{signal}");
-        let names = std::fs::read_dir(folder.path("flow")).expect("a folder");
-        let names: Vec<String> = names
-            .map(|e| {
-                e.expect("an entry")
-                    .file_name()
-                    .to_string_lossy()
-                    .into_owned()
-            })
-            .collect();
+        let names = folder.files_in("flow");
         assert!(
             names.iter().any(|n| n.ends_with(".ckpt")),
             "{signal}: {names:?}"

@@ -81,7 +81,12 @@ impl Folder {
 
     /// The names of all files in the folder, including hidden ones.
     pub(crate) fn files(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.0).expect("a folder");
+        self.files_in("")
+    }
+
+    /// The same of a folder in it.
+    pub(crate) fn files_in(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path(folder)).expect("a folder");
         let name = |e: std::io::Result<fs::DirEntry>| e.expect("an entry").file_name();
         let mut names: Vec<String> = entries
             .map(|e| name(e).to_string_lossy().into_owned())

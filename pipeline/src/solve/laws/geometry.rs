@@ -149,17 +149,20 @@ impl Geometry {
             through[1] += row.areas[2];
             if let Some([low, high]) = row.bounds {
                 self.level = self.level.max(Some(row.level));
-                all = Some(match all {
-                    None => [low, high],
-                    Some([l, h]) => [
-                        std::array::from_fn(|a| l[a].min(low[a])),
-                        std::array::from_fn(|a| h[a].max(high[a])),
-                    ],
-                });
+                all = Some(joined(all, [low, high]));
             }
         }
         self.extents = all.map(|[low, high]| (0..D).map(|a| high[a] - low[a]).collect());
     }
+}
+
+/// The bounds of what has bounds already, if any, and of more.
+fn joined<const D: usize>(all: Option<[[f64; D]; 2]>, [low, high]: [[f64; D]; 2]) -> [[f64; D]; 2] {
+    let [l, h] = all.unwrap_or([low, high]);
+    [
+        std::array::from_fn(|a| l[a].min(low[a])),
+        std::array::from_fn(|a| h[a].max(high[a])),
+    ]
 }
 
 /// Volume of the fluid cells of leaves.
@@ -240,16 +243,9 @@ fn row_of<const D: usize>(mesh: &Mesh<D>, row: usize, roles: &[Role]) -> Row<D> 
             let low: [f64; D] = std::array::from_fn(|a| {
                 size * f64::from(4 * coord[a] + (cell as i32 >> (2 * a) & 3))
             });
-            let high = low.map(|x| x + size);
-            // The wall lies between the centre of the cell and the next one.
-            let [low, high] = [low.map(|x| x + size), high.map(|x| x - size)];
-            found.bounds = Some(match found.bounds {
-                None => [low, high],
-                Some([l, h]) => [
-                    std::array::from_fn(|a| l[a].min(low[a])),
-                    std::array::from_fn(|a| h[a].max(high[a])),
-                ],
-            });
+            // The wall lies between the centre of the cell and the next one: its upper corner bounds it from below.
+            let (low, high) = (low.map(|x| x + size), low);
+            found.bounds = Some(joined(found.bounds, [low, high]));
         }
     }
     found
