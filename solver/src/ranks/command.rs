@@ -3,6 +3,7 @@
 use super::{
     communicator::{Communicator, bytes_of, numbers},
     local::LocalRanks,
+    part::Outline,
 };
 use crate::{
     Flow, SolverError, Work,
@@ -14,7 +15,7 @@ use crate::{
 };
 use cutlink_amr::dims;
 use cutlink_device::Item;
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 /// A command to a worker, and what follows it or is its reply.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -236,16 +237,12 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Worker<'_, D, L,
 
     /// Takes populations as they come.
     fn restore(&mut self, steps: u64) -> Result<(), SolverError> {
-        let rank = self.link.rank();
         for level in 0..self.local.whole.levels() {
             let slots = self.local.whole.partition.owners(level).len();
             for slots in pieces(0..slots) {
-                let own = self.local.whole.outlines[rank][level].own_in(&slots);
-                if !own.is_empty() {
-                    let data = self.receive::<S>()?;
-                    self.local
-                        .set_populations(level, &slots, |_| Ok(data.clone()))?;
-                }
+                let link = &self.link;
+                let next = |_: &Outline, _: Range<usize>| Ok(numbers(&link.receive(0)?));
+                self.local.set_populations(level, &slots, next)?;
             }
         }
         self.local.begin_at(steps, 0.0)

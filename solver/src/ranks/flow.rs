@@ -3,7 +3,7 @@
 use super::{
     Ranks,
     command::{Command, WORKS, diverged_of_bytes, sums_of_words},
-    part::{Outline, count},
+    part::Outline,
 };
 use crate::{
     AdaptationLook, DeviceFields, Flow, ForceSample, InitialState, Lap, RunningMeans, Snapshot,
@@ -160,22 +160,21 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'_, D, L, 
         data: &[S],
     ) -> Result<(), SolverError> {
         let row = L::Q * dims::cells(D);
-        let of_rank = |outline: &Outline| -> Result<Vec<S>, SolverError> {
-            let own = outline.own_in(slots);
-            let mut all = memory::with_capacity("populations", count(&own) * row)?;
-            for slot in own.into_iter().flatten() {
+        let of = |outline: &Outline, own: Range<usize>| -> Result<Vec<S>, SolverError> {
+            let mut rows = memory::with_capacity("populations", own.len() * row)?;
+            for slot in own {
                 let at = (outline.slots[slot] as usize - slots.start) * row;
-                all.extend_from_slice(&data[at..at + row]);
+                rows.extend_from_slice(&data[at..at + row]);
             }
-            Ok(all)
+            Ok(rows)
         };
         for remote in &self.there {
-            let own = of_rank(&self.local.whole.outlines[remote.rank][level])?;
-            if !own.is_empty() {
-                remote.send(&own)?;
+            let outline = &self.local.whole.outlines[remote.rank][level];
+            for own in outline.own_in(slots) {
+                remote.send(&of(outline, own)?)?;
             }
         }
-        self.local.set_populations(level, slots, of_rank)
+        self.local.set_populations(level, slots, of)
     }
 
     /// The laps of all ranks in some root steps: of each piece of work the longest one.

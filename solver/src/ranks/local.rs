@@ -141,34 +141,28 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LocalRanks<'
         Ok(all)
     }
 
-    /// Sets what [`populations`](Self::populations) gives, of all ranks of this process.
+    /// Sets what [`populations`](Self::populations) gives, of all ranks of this process: `of` gives the rows of a range of a
+    /// rank's slots, one range after the other, so that no more than these are copied.
     pub(crate) fn set_populations(
         &mut self,
         level: usize,
         slots: &Range<usize>,
-        of_rank: impl Fn(&Outline) -> Result<Vec<S>, SolverError> + Sync,
+        of: impl Fn(&Outline, Range<usize>) -> Result<Vec<S>, SolverError> + Sync,
     ) -> Result<(), SolverError> {
         let (outlines, row) = (&self.whole.outlines, L::Q * dims::cells(D));
         let set = |run: &mut Run<'a, D, L, S, B>| {
             let outline = &outlines[run.rank()][level];
-            let (data, own) = (of_rank(outline)?, outline.own_in(slots));
-            let expected = count(&own) * row;
-            if data.len() != expected {
-                return Err(SolverError::Communication {
-                    reason: format!(
-                        "a message has {} numbers instead of {expected}: the processes run different versions",
-                        data.len()
-                    ),
-                });
-            }
-            if let [own] = &own[..] {
-                return run.set_populations(level, own.start, data);
-            }
-            let mut rest = &data[..];
-            for own in own {
-                let rows;
-                (rows, rest) = rest.split_at(own.len() * row);
-                run.set_populations(level, own.start, rows.to_vec())?;
+            for own in outline.own_in(slots) {
+                let (data, expected) = (of(outline, own.clone())?, own.len() * row);
+                if data.len() != expected {
+                    return Err(SolverError::Communication {
+                        reason: format!(
+                            "a message has {} numbers instead of {expected}: the processes run different versions",
+                            data.len()
+                        ),
+                    });
+                }
+                run.set_populations(level, own.start, data)?;
             }
             Ok(())
         };

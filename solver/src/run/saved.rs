@@ -140,8 +140,9 @@ pub(crate) fn read_word(from: &mut dyn io::Read) -> Result<u64, SolverError> {
 }
 
 impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S, B> {
-    /// Writes steps, the share of mass taken away where the mean density is held, the blocks of a mesh that changes, and the current populations by velocity and cell. What levels
-    /// exchange and the second buffer hold nothing at the end of a root step that is read again.
+    /// Writes steps, the share of mass taken away where the mean density is held, the blocks of a mesh that changes, and the
+    /// current populations by velocity and cell. What levels exchange and the second buffer hold nothing at the end of a root
+    /// step that is read again.
     pub(super) fn write_state(&self, out: &mut dyn io::Write) -> Result<(), SolverError> {
         let is_held = self.plan.holds_density();
         write_begin(out, self.steps, is_held.then_some(self.mass_reset))?;
