@@ -58,6 +58,19 @@ pub struct ElementChanges {
     pub refused: u64,
 }
 
+/// An adaptation of a running flow.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ElementLook {
+    /// Steps done.
+    pub step: u64,
+    /// Elements afterwards.
+    pub elements: u64,
+    /// What it did.
+    pub changes: ElementChanges,
+    /// Wall time, s.
+    pub seconds: f64,
+}
+
 /// Numbers in the arrays of a flow on a tree.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lengths {

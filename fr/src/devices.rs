@@ -62,6 +62,8 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
             time: self.time,
             steps: self.steps,
             adaptation: self.adaptation,
+            epoch: self.epoch,
+            looks: self.looks,
             recorded: [None, None],
         };
         flow.make_traces()?;
@@ -111,6 +113,8 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
             time: self.time,
             steps: self.steps,
             adaptation: self.adaptation.clone(),
+            epoch: self.epoch,
+            looks: Vec::new(),
             recorded: [None, None],
         };
         flow.make_traces()?;

@@ -62,7 +62,7 @@ mod steps;
 mod vortex;
 mod walls;
 
-pub use adapt::{ElementAdaptation, ElementChanges, LevelsInBox};
+pub use adapt::{ElementAdaptation, ElementChanges, ElementLook, LevelsInBox};
 pub use basis::{Basis, MAX_ORDER};
 pub use embedded::{BodyGeometry, EmbeddedBodies};
 pub use error::FrError;

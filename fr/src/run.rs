@@ -1,7 +1,7 @@
 //! A flow: its state on a tree, steps, and what can be asked of it.
 
 use crate::{
-    Basis, ElementAdaptation, EulerParams, FrError, Primitive,
+    Basis, ElementAdaptation, ElementLook, EulerParams, FrError, Primitive,
     adapt::Lengths,
     embedded::{Masks, Places},
     kernels::{EulerKernels, Kernels, operator_numbers, sizes},
@@ -81,6 +81,10 @@ pub struct EulerFlow<const D: usize, T: Kernels<D> = f64, B: Backend = Host> {
     pub(crate) time: f64,
     pub(crate) steps: u64,
     pub(crate) adaptation: Option<ElementAdaptation>,
+    /// Changes of the mesh since the flow was made.
+    pub(crate) epoch: u64,
+    /// Adaptations that nobody has asked for yet.
+    pub(crate) looks: Vec<ElementLook>,
     /// A step from an even and one from an odd number of steps, as launches to be replayed. To be dropped where buffers are
     /// replaced.
     pub(crate) recorded: [Option<RecordedStep<B>>; 2],
@@ -208,6 +212,8 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
             time: 0.0,
             steps: 0,
             adaptation: None,
+            epoch: 0,
+            looks: Vec::new(),
             recorded: [None, None],
         };
         flow.set(|_| Primitive {
@@ -262,6 +268,7 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         walls: WallsOf<D, T>,
         masks: Masks<D, T, Host>,
     ) {
+        self.epoch += 1;
         self.masks = masks;
         (self.levels, self.coords) = (levels(&leaves), coords(&leaves));
         (self.leaves, self.faces) = (leaves, faces);
@@ -424,6 +431,17 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
     /// Steps since the state was set.
     pub fn steps(&self) -> u64 {
         self.steps
+    }
+
+    /// Changes of the mesh so far: numbers of elements hold for one of them.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// What [adaptations](ElementAdaptation) of steps found and did since the last call, oldest first; of them the last
+    /// 65536.
+    pub fn take_looks(&mut self) -> Vec<ElementLook> {
+        std::mem::take(&mut self.looks)
     }
 }
 

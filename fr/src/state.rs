@@ -3,12 +3,13 @@
 use crate::{
     EulerFlow, EulerParams, FrError, Primitive, TimeStep,
     basis::lagrange,
-    kernels::{Kernels, sizes},
+    kernels::{EulerKernels, Kernels, sizes},
     walls::WallsOf,
 };
 use cutlink_amr::{dims, linear::Leaves};
 use cutlink_device::Host;
 use rayon::prelude::*;
+use std::ops::Range;
 
 impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
     /// Goes on from a saved state: its tree, [`unknowns`](Self::unknowns), time and steps. Steps after it are the same bits
@@ -61,22 +62,15 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         Ok(())
     }
 
-    /// The state at the centres of the 4^D cells that an element is divided into: by leaf, then cell with x first. The
-    /// polynomials of the unknowns are evaluated there.
+    /// The state at the centres of the cells of all elements, as [`cells_of`](EulerFlow::cells_of) gives it.
     pub fn cells(&self) -> Vec<Primitive<D>> {
-        let q = self.basis.points.len();
-        let edge = dims::EDGE as usize;
-        let rows: Vec<Vec<f64>> = (0..edge)
-            .map(|i| lagrange(&self.basis.points, (2 * i + 1) as f64 / edge as f64 - 1.0))
-            .collect();
-        // By cell, the share of each point.
-        let shares: Vec<Vec<f64>> = (0..dims::cells(D))
-            .map(|cell| shares::<D>(|a| &rows[cell / edge.pow(a as u32) % edge]))
-            .collect();
+        let (one, shares) = (
+            sizes::element(D, self.basis.points.len()),
+            self.cell_shares(),
+        );
         let of_element = |u: &[T]| -> Vec<Primitive<D>> {
             shares.iter().map(|share| self.weighted(u, share)).collect()
         };
-        let one = sizes::element(D, q);
         self.u.par_chunks(one).flat_map_iter(of_element).collect()
     }
 
@@ -116,23 +110,6 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         Some(self.weighted(&self.u[leaf as usize * one..][..one], &shares))
     }
 
-    /// The state of an element with its unknowns summed up by a share of each point.
-    fn weighted(&self, u: &[T], shares: &[f64]) -> Primitive<D> {
-        let nodes = self.nodes();
-        let value = |v: usize| -> f64 {
-            let own = u[v * nodes..][..nodes].iter();
-            own.zip(shares).map(|(u, share)| u.wide() * share).sum()
-        };
-        let density = value(0);
-        let velocity: [f64; D] = std::array::from_fn(|a| value(1 + a) / density);
-        let kinetic = 0.5 * density * velocity.iter().map(|v| v * v).sum::<f64>();
-        Primitive {
-            density,
-            velocity,
-            pressure: (self.params.gamma - 1.0) * (value(1 + D) - kinetic),
-        }
-    }
-
     /// The cells of an element that are in bodies, a bit each: all of one in a box of elements, and those with their centre
     /// in an embedded body.
     pub fn solid_cells(&self, leaf: u32) -> u64 {
@@ -167,6 +144,57 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
             points[usize::from(body) - 1] += 1;
         }
         points
+    }
+}
+
+impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
+    /// The state at the centres of the 4^D cells that some elements are divided into: by element, then cell with x first. The
+    /// polynomials of the unknowns are evaluated there. Of a flow on a device the unknowns of these elements are copied.
+    ///
+    /// # Errors
+    /// Where memory is short or the device fails.
+    ///
+    /// # Panics
+    /// On elements that are none.
+    pub fn cells_of(&self, elements: Range<usize>) -> Result<Vec<Primitive<D>>, FrError> {
+        let (one, shares) = (
+            sizes::element(D, self.basis.points.len()),
+            self.cell_shares(),
+        );
+        let unknowns = elements.start * one..elements.end * one;
+        let u = self.backend.download_part(&self.u, unknowns)?;
+        let of_element = |u: &[T]| -> Vec<Primitive<D>> {
+            shares.iter().map(|share| self.weighted(u, share)).collect()
+        };
+        Ok(u.par_chunks(one).flat_map_iter(of_element).collect())
+    }
+
+    /// By cell of an element, the share of each point.
+    fn cell_shares(&self) -> Vec<Vec<f64>> {
+        let edge = dims::EDGE as usize;
+        let rows: Vec<Vec<f64>> = (0..edge)
+            .map(|i| lagrange(&self.basis.points, (2 * i + 1) as f64 / edge as f64 - 1.0))
+            .collect();
+        (0..dims::cells(D))
+            .map(|cell| shares::<D>(|a| &rows[cell / edge.pow(a as u32) % edge]))
+            .collect()
+    }
+
+    /// The state of an element with its unknowns summed up by a share of each point.
+    fn weighted(&self, u: &[T], shares: &[f64]) -> Primitive<D> {
+        let nodes = self.nodes();
+        let value = |v: usize| -> f64 {
+            let own = u[v * nodes..][..nodes].iter();
+            own.zip(shares).map(|(u, share)| u.wide() * share).sum()
+        };
+        let density = value(0);
+        let velocity: [f64; D] = std::array::from_fn(|a| value(1 + a) / density);
+        let kinetic = 0.5 * density * velocity.iter().map(|v| v * v).sum::<f64>();
+        Primitive {
+            density,
+            velocity,
+            pressure: (self.params.gamma - 1.0) * (value(1 + D) - kinetic),
+        }
     }
 }
 

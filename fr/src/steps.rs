@@ -1,12 +1,16 @@
 //! Steps of a flow.
 
 use crate::{
-    ElementAdaptation, EulerFlow, FrError, TimeStep,
+    ElementAdaptation, ElementLook, EulerFlow, FrError, TimeStep,
     embedded::Masks,
     kernels::{Coefficients, EulerKernels, Fluxes, Kernels, Penalty, Task, Waves, sizes},
     run::task,
 };
 use cutlink_device::Backend;
+use std::time::Instant;
+
+/// Adaptations that are kept for who asks for them.
+const MOST_LOOKS: usize = 1 << 16;
 
 /// The launches of a step of a length, for the buffers of a flow as they were.
 #[derive(Debug)]
@@ -236,7 +240,17 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
     fn adapt_if_due(&mut self) -> Result<(), FrError> {
         let due = |a: &ElementAdaptation| self.steps.is_multiple_of(a.every);
         if self.adaptation.as_ref().is_some_and(due) {
-            B::adapt(self)?;
+            let began = Instant::now();
+            let changes = B::adapt(self)?;
+            if self.looks.len() == MOST_LOOKS {
+                self.looks.remove(0);
+            }
+            self.looks.push(ElementLook {
+                step: self.steps,
+                elements: self.elements() as u64,
+                changes,
+                seconds: began.elapsed().as_secs_f64(),
+            });
         }
         Ok(())
     }

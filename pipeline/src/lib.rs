@@ -6,7 +6,7 @@
 //! | mesh a surface in memory | [`mesh()`] |
 //! | mesh a file or a built-in shape | [`mesh::from_options`] |
 //! | run a case with its outputs | [`Case::run`], [`Case::run_with`] |
-//! | drive a flow step by step | [`Flow`](cutlink_solver::Flow) through [`Plan`](cutlink_solver::Plan) |
+//! | drive a flow step by step | [`LatticeFlow`](cutlink_solver::LatticeFlow) through [`Plan`](cutlink_solver::Plan) |
 //!
 //! Lengths are in metres after the placement of a surface; cases are in SI units unless their tables say otherwise.
 //! Nothing is printed: notes, summaries and progress go to an [`Observer`], and a [`StopToken`] ends a run early. Every
@@ -18,6 +18,7 @@
 //! | [`mod@mesh`] | from a surface to a mesh and its report |
 //! | [`inspect`] | content, checks and health of files |
 //! | [`estimate`] | size, memory and time of a mesh before it is built |
+//! | [`mod@flow`] | what a solver implements, and the run loop that takes it through a run |
 //! | [`solve`] | cases, units, stability bounds, runs, checkpoints |
 //! | [`fields`] | outputs of a flow: series, slices, probes, pictures |
 //! | [`signal`] | statistics of histories: means with errors, periods, spectra |
@@ -33,6 +34,7 @@ pub mod device;
 mod error;
 pub mod estimate;
 pub mod fields;
+pub mod flow;
 pub mod inspect;
 pub mod mesh;
 mod observer;
@@ -50,13 +52,11 @@ pub mod vtk;
 
 pub use cutlink_voxelizer::{AnyMesh, Mesh};
 pub use error::{Error, ErrorKind};
+pub use flow::{Coefficient, RunOptions, RunPlan, RunSummary};
 pub use mesh::mesh;
 pub use observer::{FlowLook, Observer, StopToken};
 pub use options::MeshOptions;
-pub use solve::{
-    AnyCase, Case, Coefficient, EstimateOptions, FlowEstimate, FluxCase, RunOptions, RunPlan,
-    RunSummary,
-};
+pub use solve::{AnyCase, Case, EstimateOptions, FlowEstimate, FluxCase};
 
 /// Version of the JSON objects; it changes when a key is removed or changes its meaning.
 pub const JSON_SCHEMA: u32 = 1;

@@ -9,8 +9,8 @@ use cutlink::options::DeviceOption;
 use cutlink::{AnyMesh, Error, ErrorKind, Mesh, StopToken, pool};
 use cutlink_device::memory::with_capacity;
 use cutlink_solver::{
-    Collision, DeviceFields, FaceCondition, Flow, ForceSample, Les, MAX_FORCE_SAMPLES, Motion,
-    Params, PatchCondition, Plan, Precision, Snapshot, WallScheme, fields::velocity_at,
+    Collision, DeviceFields, FaceCondition, ForceSample, LatticeFlow, Les, MAX_FORCE_SAMPLES,
+    Motion, Params, PatchCondition, Plan, Precision, Snapshot, WallScheme, fields::velocity_at,
 };
 use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -213,7 +213,7 @@ trait AnyFlow {
     fn set_fields(&mut self, density: Vec<f32>, velocity: &[f32]) -> Result<(), Error>;
 }
 
-struct Of<'a, 'm, const D: usize>(&'a mut (dyn Flow<D> + 'm), &'m Mesh<D>);
+struct Of<'a, 'm, const D: usize>(&'a mut (dyn LatticeFlow<D> + 'm), &'m Mesh<D>);
 
 /// Wall time between two looks for a stop.
 const LOOK: Duration = Duration::from_millis(50);

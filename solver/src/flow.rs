@@ -31,7 +31,7 @@ pub struct Snapshot<const D: usize> {
     pub velocity: [Vec<f32>; D],
 }
 
-/// Of no cell: what [`Flow::update`] begins with.
+/// Of no cell: what [`LatticeFlow::update`] begins with.
 impl<const D: usize> Default for Snapshot<D> {
     fn default() -> Self {
         Self {
@@ -85,7 +85,7 @@ pub struct Lap {
 pub type InitialState<'a, const D: usize> = dyn Fn([f64; D]) -> (f64, [f64; D]) + Sync + 'a;
 
 /// A running flow. Steps are root steps: level ℓ does 2^ℓ in each.
-pub trait Flow<const D: usize>: Send {
+pub trait LatticeFlow<const D: usize>: Send {
     /// Root steps done.
     fn steps(&self) -> u64;
 

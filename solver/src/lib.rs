@@ -1,6 +1,6 @@
 //! Lattice Boltzmann flows on the embedded mesh.
 //!
-//! In: a [`Mesh`](cutlink_voxelizer::Mesh) with its cut links, and [`Params`]. Out: a [`Flow`] that
+//! In: a [`Mesh`](cutlink_voxelizer::Mesh) with its cut links, and [`Params`]. Out: a [`LatticeFlow`] that
 //! advances, and reports forces, densities and velocities.
 //!
 //! Sources by key: J25 is Jaber, Essel & Sullivan, Comput. Phys. Commun. 311 (2025) 109543; J26 is
@@ -32,7 +32,7 @@ mod wall_model;
 pub use adapt::{Adaptation, AdaptationLook, Criterion, Indicator, LevelLimit};
 pub use error::SolverError;
 pub use f16::F16;
-pub use flow::{DeviceFields, Flow, ForceSample, InitialState, Lap, Snapshot, Work};
+pub use flow::{DeviceFields, ForceSample, InitialState, Lap, LatticeFlow, Snapshot, Work};
 pub use kernels::cpu::Census;
 pub use lattice::LatticeKind;
 pub use means::RunningMeans;

@@ -9,7 +9,7 @@ use std::{any::Any, borrow::Cow, fmt::Debug, ops::Range};
 const VALUES_AT_ONCE: usize = 1 << 20;
 
 /// Means and sums of squared deviations of density and velocity over the samples of a flow: see
-/// [`Flow::sample`](crate::Flow::sample). By block id and cell of one mesh; once that has changed, its user makes new ones of
+/// [`LatticeFlow::sample`](crate::LatticeFlow::sample). By block id and cell of one mesh; once that has changed, its user makes new ones of
 /// [`into_values`](Self::into_values).
 ///
 /// Welford, Technometrics 4 (1962) 419, in double precision. The same bits on every backend and for any number of ranks.
@@ -67,7 +67,7 @@ impl<const D: usize> RunningMeans<D> {
     /// Adds a sample that is on the host, where the means move.
     ///
     /// # Errors
-    /// As [`Flow::sample`](crate::Flow::sample).
+    /// As [`LatticeFlow::sample`](crate::LatticeFlow::sample).
     pub fn add(&mut self, snapshot: &Snapshot<D>) -> Result<(), SolverError> {
         let len = snapshot.density.len();
         self.add_fields(&Host, len, |density, velocity: &mut Vec<f32>| {

@@ -1,7 +1,7 @@
 //! What a flow will need, before anything large is allocated.
 
 use crate::{
-    Census, F16, FaceCondition, Flow, LatticeKind, Motion, Params, PatchCondition, Place,
+    Census, F16, FaceCondition, LatticeFlow, LatticeKind, Motion, Params, PatchCondition, Place,
     Precision, SolverError, WallScheme,
     constants::balance,
     kernels::{FlowKernels, cpu},
@@ -180,7 +180,7 @@ impl<'a, const D: usize> Plan<'a, D> {
     pub fn start<B: FlowKernels<D>>(
         self,
         backend: &B,
-    ) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
+    ) -> Result<Box<dyn LatticeFlow<D> + 'a>, SolverError> {
         let flow: u64 = self.levels.iter().map(|l| l.bytes).sum();
         backend.reserve("the flow and its snapshots", flow + self.snapshot_bytes())?;
         alone(B::start(slice::from_ref(backend), None, self)?)
@@ -195,7 +195,7 @@ impl<'a, const D: usize> Plan<'a, D> {
     pub fn start_ranks<B: FlowKernels<D>>(
         self,
         ranks: &[B],
-    ) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
+    ) -> Result<Box<dyn LatticeFlow<D> + 'a>, SolverError> {
         match ranks {
             [one] => self.start(one),
             _ => alone(B::start(ranks, None, self)?),
@@ -211,7 +211,7 @@ impl<'a, const D: usize> Plan<'a, D> {
         self,
         backend: &B,
         link: Arc<dyn Communicator>,
-    ) -> Result<Option<Box<dyn Flow<D> + 'a>>, SolverError> {
+    ) -> Result<Option<Box<dyn LatticeFlow<D> + 'a>>, SolverError> {
         B::start(slice::from_ref(backend), Some(link), self)
     }
 
@@ -245,7 +245,7 @@ impl<'a, const D: usize> Plan<'a, D> {
     ) -> Started<'a, D> {
         if let Some(link) = link {
             let flow = Ranks::<D, L, S, B>::linked(self, &ranks[0], link)?;
-            return Ok(flow.map(|flow| Box::new(flow) as Box<dyn Flow<D>>));
+            return Ok(flow.map(|flow| Box::new(flow) as Box<dyn LatticeFlow<D>>));
         }
         let [backend] = ranks else {
             return Ok(Some(Box::new(Ranks::<D, L, S, B>::new(self, ranks)?)));
@@ -258,8 +258,8 @@ impl<'a, const D: usize> Plan<'a, D> {
 
 /// The flow of a process that shares it with no other one.
 fn alone<'a, const D: usize>(
-    flow: Option<Box<dyn Flow<D> + 'a>>,
-) -> Result<Box<dyn Flow<D> + 'a>, SolverError> {
+    flow: Option<Box<dyn LatticeFlow<D> + 'a>>,
+) -> Result<Box<dyn LatticeFlow<D> + 'a>, SolverError> {
     flow.ok_or_else(|| SolverError::Communication {
         reason: "a flow that no other process shares has no process to serve".into(),
     })
@@ -274,7 +274,8 @@ static BUILDS_2D: Builds<2> = Builds(|mesh, params| Plan::build(mesh, params));
 static BUILDS_3D: Builds<3> = Builds(|mesh, params| Plan::build(mesh, params));
 
 /// A flow that was started, or nothing where a process has served it to its end; or why it was not.
-pub(crate) type Started<'a, const D: usize> = Result<Option<Box<dyn Flow<D> + 'a>>, SolverError>;
+pub(crate) type Started<'a, const D: usize> =
+    Result<Option<Box<dyn LatticeFlow<D> + 'a>>, SolverError>;
 
 /// The processes that share a flow, if it is not one alone.
 pub(crate) type Processes = Option<Arc<dyn Communicator>>;

@@ -14,7 +14,7 @@ mod validate;
 mod vary;
 
 use crate::{
-    AdaptationLook, DeviceFields, Flow, ForceSample, InitialState, Interpolation, Lap, Plan,
+    AdaptationLook, DeviceFields, ForceSample, InitialState, Interpolation, Lap, LatticeFlow, Plan,
     RunningMeans, Snapshot, SolverError, Work,
     adapt::own_mesh::OwnMesh,
     fields::Integrals,
@@ -46,7 +46,7 @@ pub(crate) struct Run<'a, const D: usize, L, S: Storage, B: FlowKernels<D>> {
     backend: B,
     levels: Vec<State<D, S, B>>,
     steps: u64,
-    /// See [`Flow::mass_reset`].
+    /// See [`LatticeFlow::mass_reset`].
     mass_reset: f64,
     /// [`SUMS`] values a patch and sample, in a ring.
     forces: B::Buf<ExactSum>,
@@ -251,7 +251,9 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
     }
 }
 
-impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Run<'_, D, L, S, B> {
+impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LatticeFlow<D>
+    for Run<'_, D, L, S, B>
+{
     fn steps(&self) -> u64 {
         self.steps
     }

@@ -9,8 +9,8 @@ use cutlink_mesher::{
     snap::Snapped,
 };
 use cutlink_solver::{
-    Collision, FaceCondition, Flow, Interpolation, LatticeKind, Les, Params, PatchCondition, Plan,
-    Precision, Snapshot, WallScheme, kernels::FlowKernels,
+    Collision, FaceCondition, Interpolation, LatticeFlow, LatticeKind, Les, Params, PatchCondition,
+    Plan, Precision, Snapshot, WallScheme, kernels::FlowKernels,
 };
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, Region};
 
@@ -94,7 +94,7 @@ pub fn start<'a, const D: usize, K: FlowKernels<D>>(
     kernels: &K,
     mesh: &'a Mesh<D>,
     params: Params<D>,
-) -> Box<dyn Flow<D> + 'a> {
+) -> Box<dyn LatticeFlow<D> + 'a> {
     let plan = Plan::new(mesh, params).unwrap_or_else(|e| panic!("{e}"));
     plan.start(kernels).unwrap_or_else(|e| panic!("{e}"))
 }

@@ -1,7 +1,7 @@
 //! The spectral radius of a linearized flow, matrix-free: how fast the fastest small disturbance of a steady state
 //! grows.
 
-use cutlink_solver::Flow;
+use cutlink_solver::LatticeFlow;
 
 /// Size of disturbances, relative to the norm of the vectors that are propagated: large enough for f64, small enough to
 /// be linear.
@@ -9,7 +9,7 @@ const SIZE: f64 = 1e-6;
 
 /// A steady flow whose disturbances are followed.
 struct Linearized<'a, const D: usize> {
-    flow: &'a mut dyn Flow<D>,
+    flow: &'a mut dyn LatticeFlow<D>,
     /// Root steps of one application.
     stride: u64,
     /// The state, and the state a stride later.
@@ -19,14 +19,14 @@ struct Linearized<'a, const D: usize> {
     runs: Vec<std::ops::Range<usize>>,
 }
 
-fn saved<const D: usize>(flow: &dyn Flow<D>) -> Vec<u8> {
+fn saved<const D: usize>(flow: &dyn LatticeFlow<D>) -> Vec<u8> {
     let mut state = Vec::new();
     flow.save(&mut state).expect("a state");
     state
 }
 
 impl<'a, const D: usize> Linearized<'a, D> {
-    fn new(flow: &'a mut dyn Flow<D>, stride: u64) -> Self {
+    fn new(flow: &'a mut dyn LatticeFlow<D>, stride: u64) -> Self {
         let state = saved(flow);
         // Eight bytes of steps; then arrays of f64 behind their lengths.
         let mut runs = Vec::new();
@@ -94,7 +94,7 @@ fn normalized(mut v: Vec<f64>) -> Vec<f64> {
 /// # Panics
 /// Where the flow cannot be saved, restored or advanced.
 pub fn growth<const D: usize>(
-    flow: &mut dyn Flow<D>,
+    flow: &mut dyn LatticeFlow<D>,
     stride: u64,
     settle: usize,
     dimensions: usize,

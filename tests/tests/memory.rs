@@ -2,7 +2,7 @@
 //! forecast; and to start, save and resume no copy of the populations.
 
 use cutlink_device::{Host, Memory};
-use cutlink_solver::{Flow, LatticeKind, Params, Plan, Precision};
+use cutlink_solver::{LatticeFlow, LatticeKind, Params, Plan, Precision};
 use cutlink_tests::flows::{empty_box, params};
 use cutlink_voxelizer::{Mesh, Region, RegionShape};
 use std::{
@@ -91,7 +91,7 @@ fn started<'a>(
     mesh: &'a Mesh<3>,
     params: &Params<3>,
     ranks: usize,
-) -> (Box<dyn Flow<3> + 'a>, usize, usize) {
+) -> (Box<dyn LatticeFlow<3> + 'a>, usize, usize) {
     let plan = Plan::new(mesh, params.clone()).expect("a plan");
     let backends = vec![Host; ranks];
     let (flow, has, most) = counted(|| plan.start_ranks(&backends).expect("a flow"));

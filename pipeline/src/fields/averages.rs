@@ -11,9 +11,10 @@
 //! are smaller, are not known.
 
 use crate::error::{Error, ErrorKind};
+use crate::flow::Flow;
 use cutlink_amr::{CellRef, Forest, dims};
 use cutlink_device::{Host, memory};
-use cutlink_solver::{Flow, RunningMeans, Snapshot, SolverError};
+use cutlink_solver::{RunningMeans, Snapshot, SolverError};
 use cutlink_voxelizer::{Mesh, VoxelError};
 use rayon::prelude::*;
 use std::{
@@ -96,7 +97,7 @@ impl<const D: usize> Averages<D> {
     /// Too little memory, a device that fails.
     pub fn sample(&mut self, flow: &dyn Flow<D>) -> Result<(), Error> {
         self.follow(flow.mesh()?)?;
-        flow.sample(&mut self.means)?;
+        flow.average(&mut self.means)?;
         self.last = Some(flow.steps());
         Ok(())
     }

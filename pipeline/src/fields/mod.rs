@@ -27,6 +27,7 @@
 mod averages;
 mod colours;
 mod frame;
+mod name;
 mod plane;
 mod probes;
 mod render;
@@ -41,6 +42,7 @@ mod values;
 mod writer;
 
 pub use averages::Averages;
+pub use name::FieldName;
 pub use render::{CameraSpec, IsosurfaceSpec, SurfaceColour};
 pub use spec::{
     Average, CellField, Clock, NormalAxis, OutputKind, OutputSpec, Quantity, SurfaceFormat, written,

@@ -175,6 +175,7 @@ mod tests {
     fn of<'a>(mesh: &'a Mesh<3>, snapshot: &'a Snapshot<3>, units: &'a FieldUnits) -> Scene<'a, 3> {
         Scene {
             pressure: None,
+            scalars: &[],
             mesh,
             snapshot,
             units,

@@ -1,7 +1,10 @@
 //! Output specifications of a user, and their checks against a mesh.
 
+use super::FieldName;
 use super::plane::Plane;
 use super::render::{self, CameraSpec, IsosurfaceSpec, RenderSpec, SurfaceColour};
+use super::units::FieldUnits;
+use crate::config::suggestion;
 use crate::error::Error;
 use crate::picture::WIDTHS;
 use cutlink_solver::fields::around;
@@ -74,6 +77,9 @@ pub enum CellField {
     Vorticity,
     /// The Q criterion.
     Q,
+    /// A scalar that the flow has besides: one of [`FieldUnits::scalars`](super::FieldUnits).
+    #[serde(untagged)]
+    Scalar(FieldName),
 }
 
 /// The quantity shown by a picture.
@@ -98,6 +104,9 @@ pub enum Quantity {
     Vorticity,
     /// The Q criterion.
     Q,
+    /// A scalar that the flow has besides: one of [`FieldUnits::scalars`](super::FieldUnits).
+    #[serde(untagged)]
+    Scalar(FieldName),
 }
 
 /// An axis, by its letter.
@@ -405,6 +414,53 @@ pub fn written<const D: usize>(
         Ok(full)
     });
     each.collect()
+}
+
+/// Refuses fields that the flow has not.
+pub(super) fn check_fields(specs: &[OutputSpec], units: &FieldUnits) -> Result<(), Error> {
+    const KNOWN: [&str; 9] = [
+        "velocity",
+        "speed",
+        "velocity-x",
+        "velocity-y",
+        "velocity-z",
+        "density",
+        "pressure",
+        "vorticity",
+        "q",
+    ];
+    let names = units.scalars.iter().map(|(name, _)| name.as_str());
+    let known: Vec<&str> = KNOWN.into_iter().chain(names).collect();
+    for (i, spec) in specs.iter().enumerate() {
+        let of_fields = spec
+            .fields
+            .iter()
+            .flatten()
+            .filter_map(|field| match field {
+                CellField::Scalar(name) => Some(name),
+                _ => None,
+            });
+        let of_picture = spec.quantity.iter().filter_map(|quantity| match quantity {
+            Quantity::Scalar(name) => Some(name),
+            _ => None,
+        });
+        for asked in of_fields.chain(of_picture) {
+            let (_, wrong) = named(specs, i);
+            if units.scalar(*asked).is_none() {
+                return Err(
+                    wrong(format!("this flow has no field \"{asked}\"")).hint(suggestion(
+                        "field",
+                        asked.as_str(),
+                        &known,
+                    )),
+                );
+            }
+            if spec.average.is_some() {
+                return Err(wrong(format!("there is no average of \"{asked}\"")));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Checks outputs against the mesh; their periods should be in root steps.

@@ -1,5 +1,7 @@
 //! Conversion from root lattice units to output units.
 
+use super::FieldName;
+
 /// A conversion factor and the name of the unit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FieldUnit {
@@ -32,6 +34,8 @@ pub struct FieldUnits {
     pub vorticity: FieldUnit,
     /// Q criterion; lattice unit: 1 per root step squared.
     pub q: FieldUnit,
+    /// Scalars that the flow has besides, by name.
+    pub scalars: Vec<(FieldName, FieldUnit)>,
 }
 
 impl FieldUnits {
@@ -45,7 +49,14 @@ impl FieldUnits {
             density: one("rho"),
             vorticity: one("1/dt"),
             q: one("1/dt^2"),
+            scalars: Vec::new(),
         }
+    }
+
+    /// The unit of a scalar that the flow has besides.
+    pub fn scalar(&self, name: FieldName) -> Option<&FieldUnit> {
+        let mut scalars = self.scalars.iter();
+        scalars.find(|(own, _)| *own == name).map(|(_, unit)| unit)
     }
 
     /// SI units, from the spacing of the root level in m, its time step in s, and the value of density 1 in kg/m³.
@@ -58,6 +69,7 @@ impl FieldUnits {
             density: FieldUnit::new(density, "kg/m^3"),
             vorticity: FieldUnit::new(1.0 / dt, "1/s"),
             q: FieldUnit::new(1.0 / (dt * dt), "1/s^2"),
+            scalars: Vec::new(),
         }
     }
 
@@ -72,6 +84,7 @@ impl FieldUnits {
             density: FieldUnit::new(1.0, "rho"),
             vorticity: FieldUnit::new(1.0 / rate, "U/D"),
             q: FieldUnit::new(1.0 / (rate * rate), "(U/D)^2"),
+            scalars: Vec::new(),
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Values of cells in output units.
 
+use super::FieldName;
 use super::spec::{Average, CellField, Quantity};
 use super::units::{FieldUnit, FieldUnits};
 use cutlink_amr::{CellRef, FREE, dims};
 use cutlink_solver::Snapshot;
 use cutlink_solver::fields::{
-    derive, gradient, q_criterion, velocity_at, vorticity, vorticity_components,
+    derive, gradient, q_criterion, scalar_at, velocity_at, vorticity, vorticity_components,
 };
 use cutlink_voxelizer::Mesh;
 use rayon::prelude::*;
@@ -22,8 +23,10 @@ pub(super) struct Column {
 pub(super) struct Scene<'a, const D: usize> {
     pub(super) mesh: &'a Mesh<D>,
     pub(super) snapshot: &'a Snapshot<D>,
-    /// The same with the pressure in place of the density, of a flow whose pressure does not follow from its density.
-    pub(super) pressure: Option<&'a Snapshot<D>>,
+    /// The pressure of a flow in which it does not follow from the density; averages have none.
+    pub(super) pressure: Option<&'a [f32]>,
+    /// The scalars of [`FieldUnits::scalars`], in their order; averages have none.
+    pub(super) scalars: &'a [Vec<f32>],
     pub(super) units: &'a FieldUnits,
     /// The kind of average, if the snapshot is one.
     pub(super) average: Option<Average>,
@@ -37,7 +40,7 @@ impl<const D: usize> Scene<'_, D> {
             Some(Average::Mean) => "_mean",
             Some(Average::Rms) => "_rms",
         };
-        format!("{}{of}", name(field))
+        format!("{}{of}", name(&field))
     }
 
     pub(super) fn time(&self) -> f64 {
@@ -130,7 +133,18 @@ impl<const D: usize> Scene<'_, D> {
                 }
             }
             CellField::Q => to[0] = self.q(at) as f32,
+            CellField::Scalar(name) => to[0] = self.scalar(name, at) as f32,
         }
+    }
+
+    /// A scalar that the flow has besides; not a number where it has none of this name.
+    fn scalar(&self, name: FieldName, at: CellRef) -> f64 {
+        let found = self.units.scalars.iter().zip(self.scalars);
+        let mut found = found.filter(|((own, _), _)| *own == name);
+        found.next().map_or(f64::NAN, |((_, unit), values)| {
+            let i = at.block as usize * dims::cells(D) + at.cell as usize;
+            f64::from(values[i]) * unit.factor
+        })
     }
 
     fn velocity(&self, at: CellRef) -> [f64; D] {
@@ -152,7 +166,7 @@ impl<const D: usize> Scene<'_, D> {
             None => self.pressure(self.raw_density(at)),
             Some(of) => {
                 let i = at.block as usize * dims::cells(D) + at.cell as usize;
-                f64::from(of.density[i]) * self.units.pressure.factor
+                f64::from(of[i]) * self.units.pressure.factor
             }
         }
     }
@@ -162,7 +176,7 @@ impl<const D: usize> Scene<'_, D> {
         let (density, velocity) = velocity_at(self.mesh, self.snapshot, point)?;
         let pressure = match self.pressure {
             None => self.pressure(density),
-            Some(of) => velocity_at(self.mesh, of, point)?.0 * self.units.pressure.factor,
+            Some(of) => scalar_at(self.mesh, of, point)? * self.units.pressure.factor,
         };
         Some((velocity.map(|u| u * self.units.velocity.factor), pressure))
     }
@@ -192,6 +206,7 @@ impl<const D: usize> Scene<'_, D> {
                 vorticity(&slope)[axis] * self.units.vorticity.factor
             }
             Quantity::Q => self.q(at),
+            Quantity::Scalar(name) => self.scalar(name, at),
         }
     }
 }
@@ -210,13 +225,14 @@ impl<const D: usize> Scene<'_, D> {
     }
 }
 
-fn name(field: CellField) -> &'static str {
+fn name(field: &CellField) -> &str {
     match field {
         CellField::Velocity => "velocity",
         CellField::Density => "density",
         CellField::Pressure => "pressure",
         CellField::Vorticity => "vorticity",
         CellField::Q => "q",
+        CellField::Scalar(name) => name.as_str(),
     }
 }
 
@@ -228,6 +244,7 @@ pub(super) fn unit_of(field: CellField, units: &FieldUnits) -> &FieldUnit {
         CellField::Pressure => &units.pressure,
         CellField::Vorticity => &units.vorticity,
         CellField::Q => &units.q,
+        CellField::Scalar(name) => units.scalar(name).unwrap_or(&units.density),
     }
 }
 
@@ -248,6 +265,10 @@ pub(super) fn title_of<const D: usize>(
         Quantity::Density => ("density".into(), &units.density),
         Quantity::Vorticity => (format!("vorticity {letter}"), &units.vorticity),
         Quantity::Q => ("Q".into(), &units.q),
+        Quantity::Scalar(name) => (
+            name.to_string(),
+            units.scalar(name).unwrap_or(&units.density),
+        ),
     };
     match scene.average {
         None => (name, unit),

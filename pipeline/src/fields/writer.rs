@@ -8,19 +8,20 @@ use super::render;
 use super::series::Series;
 use super::span::{Flat, flat};
 use super::spec::{
-    Average, CellField, Output, OutputKind, OutputSpec, SurfaceFormat, What, resolve,
+    Average, CellField, Output, OutputKind, OutputSpec, SurfaceFormat, What, check_fields, resolve,
 };
 use super::spectra;
 use super::surface::Body;
 use super::units::FieldUnits;
 use super::values::{Column, Scene, unit_of};
 use crate::error::Error;
+use crate::flow::{Flow, FlowState};
 use crate::output;
 use crate::picture::cut::Cut;
 use cutlink_amr::{CellRef, dims};
 use cutlink_mesher::snap::Snapped;
+use cutlink_solver::RunningMeans;
 use cutlink_solver::fields::{blocks_around, vorticity_components};
-use cutlink_solver::{Flow, RunningMeans, Snapshot};
 use cutlink_voxelizer::Mesh;
 use cutlink_voxelizer::vtk::{About, Field, Htg, Part, VtkError};
 use std::fs::File;
@@ -79,7 +80,12 @@ struct Open<const D: usize> {
 ///
 /// # Errors
 /// Usage errors: outputs that this mesh does not support.
-pub fn check<const D: usize>(specs: &[OutputSpec], mesh: &Mesh<D>) -> Result<(), Error> {
+pub fn check<const D: usize>(
+    specs: &[OutputSpec],
+    units: &FieldUnits,
+    mesh: &Mesh<D>,
+) -> Result<(), Error> {
+    check_fields(specs, units)?;
     resolve(specs, mesh).map(drop)
 }
 
@@ -126,6 +132,7 @@ impl<const D: usize> FieldWriter<D> {
         mesh: &Mesh<D>,
         start: Start,
     ) -> Result<Self, Error> {
+        check_fields(specs, &units)?;
         let outputs = resolve(specs, mesh)?;
         if !outputs.is_empty() {
             std::fs::create_dir_all(folder).map_err(|e| {
@@ -205,13 +212,18 @@ impl<const D: usize> FieldWriter<D> {
     /// Adds the surface of the mesh, whose section pictures show.
     #[must_use]
     pub fn with_surface(mut self, mesh: &Mesh<D>, surface: &Snapped<D>) -> Self {
+        self.set_surface(mesh, surface);
+        self
+    }
+
+    /// As [`with_surface`](Self::with_surface).
+    pub(crate) fn set_surface(&mut self, mesh: &Mesh<D>, surface: &Snapped<D>) {
         for open in &mut self.outputs {
             if let What::Picture(spec) = &open.output.what {
                 let plane = spec.plane;
                 open.cut = Some(Cut::new(mesh, surface, plane.normal, plane.axes));
             }
         }
-        self
     }
 
     /// Replaces the facets of the body, on a mesh that has changed.
@@ -280,28 +292,17 @@ impl<const D: usize> FieldWriter<D> {
         }
     }
 
-    /// Writes the outputs that are due at the root step of the snapshot; returns the files. Averages without samples are skipped.
+    /// Writes the outputs that are due at the step of the values; returns the files. Averages without samples are skipped.
     ///
     /// # Errors
     /// I/O errors; of averages, too little memory and a device that fails.
     pub fn write(
         &mut self,
         mesh: &Mesh<D>,
-        snapshot: &Snapshot<D>,
+        state: &FlowState<D>,
         moment: Moment,
     ) -> Result<Vec<PathBuf>, Error> {
-        self.write_with(mesh, snapshot, None, moment)
-    }
-
-    /// Like [`write`](Self::write), with the pressure of a flow where it does not follow from the density: a snapshot that has
-    /// it in place of the density. Averages have none.
-    pub(crate) fn write_with(
-        &mut self,
-        mesh: &Mesh<D>,
-        snapshot: &Snapshot<D>,
-        pressure: Option<&Snapshot<D>>,
-        moment: Moment,
-    ) -> Result<Vec<PathBuf>, Error> {
+        let snapshot = &state.snapshot;
         let step = snapshot.step;
         if let Some(averages) = &mut self.averages {
             averages.follow(mesh)?;
@@ -322,7 +323,12 @@ impl<const D: usize> FieldWriter<D> {
             let scene = Scene {
                 mesh,
                 snapshot: averaged.as_ref().unwrap_or(snapshot),
-                pressure,
+                pressure: state.pressure.as_deref().filter(|_| average.is_none()),
+                scalars: if average.is_none() {
+                    &state.scalars
+                } else {
+                    &[]
+                },
                 units: &self.units,
                 average,
             };

@@ -129,6 +129,16 @@ impl DeviceReport {
         }
     }
 
+    /// The processor, for a flow that uses no other device.
+    pub fn cpu() -> Self {
+        Self {
+            name: "cpu".into(),
+            reason: "the flow runs there".into(),
+            model: None,
+            peak_bytes: None,
+        }
+    }
+
     /// `cuda:0 (NVIDIA H200; asked for)`
     pub fn text(&self) -> String {
         let model = self.model.as_ref().map(|m| format!("{m}; "));

@@ -181,7 +181,7 @@ pub(super) fn adaptation<const D: usize>(
 
 /// The looks of a run at its flow.
 #[derive(Debug, Default)]
-pub(super) struct Looks {
+pub(crate) struct Looks {
     levels: usize,
     time: f64,
     count: u64,
@@ -194,11 +194,13 @@ pub(super) struct Looks {
     seconds: f64,
     cells_of_block: u64,
     last: Vec<u64>,
+    /// Whether it counts elements of all levels together in place of cells by level.
+    counts_elements: bool,
 }
 
 impl Looks {
     /// For a mesh that has so many levels now; `time` is a root step, s.
-    pub(super) fn new<const D: usize>(
+    pub(crate) fn new<const D: usize>(
         adaptation: &Adaptation<D>,
         levels: usize,
         time: f64,
@@ -212,17 +214,32 @@ impl Looks {
         }
     }
 
+    /// Of a flow on elements; `time` is a step, s.
+    pub(crate) fn of_elements(time: f64) -> Self {
+        Self {
+            levels: 1,
+            time,
+            raised: 1.0,
+            cells_of_block: 1,
+            counts_elements: true,
+            ..Self::default()
+        }
+    }
+
     /// The first line of `adapt.csv`.
-    pub(super) fn head(&self) -> String {
-        let levels: String = (0..self.levels).fold(String::new(), |mut text, level| {
-            let _ = write!(text, ",cells_{level}");
-            text
-        });
+    pub(crate) fn head(&self) -> String {
+        let levels: String = match self.counts_elements {
+            true => ",elements".into(),
+            false => (0..self.levels).fold(String::new(), |mut text, level| {
+                let _ = write!(text, ",cells_{level}");
+                text
+            }),
+        };
         format!("step,time{levels},refined,coarsened,withheld,raised,seconds\n")
     }
 
     /// Adds looks, and returns their lines.
-    pub(super) fn add(&mut self, looks: &[AdaptationLook]) -> String {
+    pub(crate) fn add(&mut self, looks: &[AdaptationLook]) -> String {
         let mut text = String::new();
         for look in looks {
             let cells =
@@ -252,7 +269,7 @@ impl Looks {
     }
 
     /// The looks of a text with the lines of [`add`](Self::add), up to a root step.
-    pub(super) fn read(&self, text: &str, step: u64) -> Vec<AdaptationLook> {
+    pub(crate) fn read(&self, text: &str, step: u64) -> Vec<AdaptationLook> {
         let look = |line: &str| {
             let numbers: Vec<f64> = line
                 .split(',')
@@ -288,33 +305,42 @@ impl Looks {
         all.filter(|look| look.step <= step).collect()
     }
 
-    /// Cells by level, for the line of progress.
-    pub(super) fn progress(&self) -> String {
+    /// Cells by level, for the line of progress; of elements the flow tells.
+    pub(crate) fn progress(&self) -> String {
+        if self.counts_elements {
+            return String::new();
+        }
         let counts: Vec<String> = self.last.iter().map(|&n| thousands(n)).collect();
         format!(", cells {}", counts.join("+"))
     }
 
     /// The factor of all thresholds, where the budget has required one.
-    pub(super) fn raised(&self) -> Option<f64> {
+    pub(crate) fn raised(&self) -> Option<f64> {
         (self.raised > 1.0).then_some(self.raised)
     }
 
-    pub(super) fn text(&self, seconds: f64) -> String {
+    pub(crate) fn text(&self, seconds: f64) -> String {
         let [least, most] = self.cells.unwrap_or_default();
         format!(
-            "adapted {} times in {} looks ({:.1} % of the time): {} to {} cells, {} blocks refined, {} coarsened\n",
+            "adapted {} times in {} looks ({:.1} % of the time): {} to {} {}, {} {}refined, {} coarsened\n",
             self.changes,
             self.count,
             100.0 * self.seconds / seconds.max(1e-9),
             thousands(least),
             thousands(most),
+            if self.counts_elements {
+                "elements"
+            } else {
+                "cells"
+            },
             self.refined,
+            if self.counts_elements { "" } else { "blocks " },
             self.coarsened
         )
     }
 
     /// Of `summary.json`.
-    pub(super) fn summary(&self, seconds: f64) -> Value {
+    pub(crate) fn summary(&self, seconds: f64) -> Value {
         json!({
             "looks": self.count,
             "changes": self.changes,

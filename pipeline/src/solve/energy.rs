@@ -6,6 +6,7 @@
 use crate::signal;
 use crate::{
     error::Error,
+    flow::{Table, Until},
     solve::{bulk::Bulk, history, resolve::Resolved},
 };
 use std::{fmt::Write as _, path::Path};
@@ -25,14 +26,16 @@ pub(crate) struct Energy {
 }
 
 impl Energy {
-    pub(crate) fn new<const D: usize>(resolved: &Resolved<D>) -> Self {
-        Self {
+    /// Of a box without a body that is to settle.
+    pub(crate) fn of<const D: usize>(resolved: &Resolved<D>) -> Option<Self> {
+        let settles = matches!(resolved.until, Until::Settled { .. });
+        (settles && !resolved.params.forces).then(|| Self {
             time: resolved.units.time,
             square: resolved.physics.lattice_velocity.powi(2),
             steps: Vec::new(),
             values: Vec::new(),
             written: 0,
-        }
+        })
     }
 
     pub(crate) fn add(&mut self, bulk: &Bulk) {
@@ -48,15 +51,19 @@ impl Energy {
     pub(crate) fn is_settled(&self, change: f64) -> bool {
         self.moves() && matches!(signal::settled(&self.values, change), Ok(Some(_)))
     }
+}
 
-    /// The whole table; later samples come from [`Self::fresh`].
-    pub(crate) fn whole_csv(&mut self) -> String {
+impl Table for Energy {
+    fn file(&self) -> &'static str {
+        "energy.csv"
+    }
+
+    fn whole(&mut self) -> String {
         self.written = 0;
         format!("{HEADER}\n{}", self.fresh())
     }
 
-    /// Lines that are not written yet.
-    pub(crate) fn fresh(&mut self) -> String {
+    fn fresh(&mut self) -> String {
         let mut text = String::new();
         for i in self.written..self.steps.len() {
             let (step, value) = (self.steps[i], self.values[i]);
@@ -66,8 +73,7 @@ impl Energy {
         text
     }
 
-    /// Reads the lines up to a step.
-    pub(crate) fn read(&mut self, path: &Path, step: u64) -> Result<(), Error> {
+    fn read(&mut self, path: &Path, step: u64) -> Result<(), Error> {
         for (at, numbers) in history::rows(path, HEADER, 1, step)? {
             self.steps.push(at);
             self.values.push(numbers[0]);

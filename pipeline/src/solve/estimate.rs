@@ -15,6 +15,7 @@ mod tests;
 use crate::{
     device::{Opened, on},
     error::Error,
+    flow::Until,
     mesh::{
         build::{AnyPlaced, Builder, Placed, bare},
         domain,
@@ -27,7 +28,7 @@ use crate::{
         case::{Case, DomainTable},
         laws,
         reference::with_free_stream,
-        resolve::{self, CaseGrid, Resolved, Until},
+        resolve::{self, CaseGrid, Resolved},
         sheet,
         units::{Physics, Unstable},
         wall_units::WallUnits,

@@ -8,7 +8,7 @@ use crate::signal;
 use crate::{
     error::{Error, ErrorKind},
     output,
-    solve::resolve::Resolved,
+    solve::{reference::Group, resolve::Resolved},
 };
 use cutlink_solver::ForceSample;
 use std::{
@@ -32,15 +32,15 @@ pub(crate) struct Part {
 
 /// The samples so far.
 pub(crate) struct History<const D: usize> {
-    every: u64,
-    /// Seconds of a root step.
+    pub(crate) every: u64,
+    /// Seconds of a step.
     pub(crate) time: f64,
     /// Convective time: reference length over reference velocity, s.
     pub(crate) convective_time: f64,
     /// Factors from lattice force and torque to coefficients.
-    scale: [f64; 2],
+    pub(crate) scale: [f64; 2],
     /// Directions of drag, lift and side force.
-    axes: [[f64; 3]; 3],
+    pub(crate) axes: [[f64; 3]; 3],
     pub(crate) steps: Vec<u64>,
     /// Patches in mesh order, then groups.
     pub(crate) parts: Vec<Part>,
@@ -53,7 +53,7 @@ pub(crate) struct History<const D: usize> {
 
 /// The complete lines of a table that begins with `step,time`, up to a step: steps, and the numbers after the time.
 /// None if there is no such file. Text after the last line end is an incomplete line of a killed run.
-pub(super) fn rows(
+pub(crate) fn rows(
     path: &Path,
     header: &str,
     columns: usize,
@@ -104,27 +104,27 @@ pub(super) fn rows(
 }
 
 /// A table that is appended to during the run.
-pub(super) struct Growing {
+pub(crate) struct Growing {
     path: PathBuf,
     file: File,
 }
 
 impl Growing {
     /// Writes a text atomically, then appends to the file.
-    pub(super) fn new(path: PathBuf, text: &str) -> Result<Self, Error> {
+    pub(crate) fn new(path: PathBuf, text: &str) -> Result<Self, Error> {
         output::write_text(&path, true, text)?;
         let file = OpenOptions::new().append(true).open(&path);
         let file = file.map_err(|e| output::failed(&path, &e))?;
         Ok(Self { path, file })
     }
 
-    pub(super) fn append(&mut self, text: &str) -> Result<(), Error> {
+    pub(crate) fn append(&mut self, text: &str) -> Result<(), Error> {
         let done = self.file.write_all(text.as_bytes());
         done.map_err(|e| output::failed(&self.path, &e))
     }
 
     /// Flushes the file to the disk.
-    pub(super) fn sync(&self) -> Result<(), Error> {
+    pub(crate) fn sync(&self) -> Result<(), Error> {
         let done = self.file.sync_data();
         done.map_err(|e| output::failed(&self.path, &e))
     }
@@ -135,13 +135,6 @@ impl<const D: usize> History<D> {
         let (physics, units) = (&resolved.physics, &resolved.units);
         let dimensions = i32::try_from(D).expect("two or three dimensions");
         let pressure = 0.5 * physics.density * physics.velocity.powi(2) * resolved.area;
-        let part = |name: &String, members: &[usize]| Part {
-            name: name.clone(),
-            members: members.to_vec(),
-            values: Default::default(),
-        };
-        let of_patches = patches.iter().map(|name| part(name, &[]));
-        let of_groups = resolved.groups.iter().map(|(name, of)| part(name, of));
         Self {
             every: resolved.forces_every.max(1),
             time: units.time,
@@ -151,39 +144,35 @@ impl<const D: usize> History<D> {
                 units.torque(dimensions) / (pressure * physics.length),
             ],
             axes: resolved.axes,
-            steps: Vec::new(),
-            parts: of_patches.chain(of_groups).collect(),
-            patches: patches.len(),
-            total: Default::default(),
-            written: 0,
+            ..Self::of_patches(patches, &resolved.groups)
         }
     }
 
-    /// The history of forces that are not of a lattice; `scale` takes them and torques to coefficients.
-    pub(super) fn of_patches(
-        patches: &[String],
-        every: u64,
-        time: f64,
-        convective_time: f64,
-        scale: [f64; 2],
-    ) -> Self {
-        let part = |name: &str, members: Vec<usize>| Part {
-            name: name.to_owned(),
-            members,
+    /// Without patches: of a flow whose forces are not sampled, with steps of so many seconds.
+    pub(crate) fn without_patches(time: f64) -> Self {
+        Self {
+            time,
+            ..Self::of_patches(&[], &[])
+        }
+    }
+
+    /// Of patches and groups of them, along x, y and z, in units of the flow.
+    pub(crate) fn of_patches(patches: &[String], groups: &[Group]) -> Self {
+        let part = |name: &String, members: &[usize]| Part {
+            name: name.clone(),
+            members: members.to_vec(),
             values: Default::default(),
         };
-        let mut parts: Vec<Part> = patches.iter().map(|name| part(name, Vec::new())).collect();
-        if patches.len() > 1 {
-            parts.push(part("all", (0..patches.len()).collect()));
-        }
+        let of_patches = patches.iter().map(|name| part(name, &[]));
+        let of_groups = groups.iter().map(|(name, of)| part(name, of));
         Self {
-            every: every.max(1),
-            time,
-            convective_time,
-            scale,
+            every: 1,
+            time: 1.0,
+            convective_time: 1.0,
+            scale: [1.0; 2],
             axes: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
             steps: Vec::new(),
-            parts,
+            parts: of_patches.chain(of_groups).collect(),
             patches: patches.len(),
             total: Default::default(),
             written: 0,

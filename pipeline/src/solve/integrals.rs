@@ -6,6 +6,7 @@
 
 use crate::{
     error::Error,
+    flow::Table,
     solve::{conditions::FACES, history, recirculation::Line, resolve::Resolved, units::Units},
 };
 use cutlink_solver::{
@@ -195,38 +196,6 @@ impl<const D: usize> Integrals<D> {
         self.header() + more
     }
 
-    /// The whole table; later samples come from [`Self::fresh`].
-    pub(crate) fn whole_csv(&mut self) -> String {
-        self.written = 0;
-        format!("{}\n{}", self.full_header(), self.fresh())
-    }
-
-    /// Lines that are not written yet.
-    pub(crate) fn fresh(&mut self) -> String {
-        let mut text = String::new();
-        for (step, sample) in self.steps.iter().zip(&self.samples).skip(self.written) {
-            let _ = write!(text, "{step},{:e}", *step as f64 * self.units.time);
-            for number in sample.numbers() {
-                let _ = write!(text, ",{number:e}");
-            }
-            text.push('\n');
-        }
-        self.written = self.steps.len();
-        text
-    }
-
-    /// Reads the lines up to a step.
-    pub(crate) fn read(&mut self, path: &Path, step: u64) -> Result<(), Error> {
-        let columns = 3 + 2 * self.openings.len() + self.patches.len();
-        for (at, numbers) in history::rows(path, &self.header(), columns, step)? {
-            self.steps.push(at);
-            let counts = (self.openings.len(), self.patches.len());
-            let sample = Sample::of(&numbers, counts, self.line.is_some());
-            self.samples.push(sample);
-        }
-        Ok(())
-    }
-
     /// Mass imbalance: (out - in) / max(in, out). None if no fluid enters or leaves, or if the flow through patches is
     /// unknown.
     pub(crate) fn imbalance(&self, sample: &Sample) -> Option<f64> {
@@ -322,6 +291,41 @@ impl<const D: usize> Integrals<D> {
             }
         }
         text
+    }
+}
+
+impl<const D: usize> Table for Integrals<D> {
+    fn file(&self) -> &'static str {
+        "integrals.csv"
+    }
+
+    fn whole(&mut self) -> String {
+        self.written = 0;
+        format!("{}\n{}", self.full_header(), self.fresh())
+    }
+
+    fn fresh(&mut self) -> String {
+        let mut text = String::new();
+        for (step, sample) in self.steps.iter().zip(&self.samples).skip(self.written) {
+            let _ = write!(text, "{step},{:e}", *step as f64 * self.units.time);
+            for number in sample.numbers() {
+                let _ = write!(text, ",{number:e}");
+            }
+            text.push('\n');
+        }
+        self.written = self.steps.len();
+        text
+    }
+
+    fn read(&mut self, path: &Path, step: u64) -> Result<(), Error> {
+        let columns = 3 + 2 * self.openings.len() + self.patches.len();
+        for (at, numbers) in history::rows(path, &self.header(), columns, step)? {
+            self.steps.push(at);
+            let counts = (self.openings.len(), self.patches.len());
+            let sample = Sample::of(&numbers, counts, self.line.is_some());
+            self.samples.push(sample);
+        }
+        Ok(())
     }
 }
 

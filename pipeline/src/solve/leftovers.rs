@@ -8,7 +8,7 @@ use crate::{error::Error, output};
 use std::{fs, path::Path};
 
 /// Files of every run.
-pub(super) const RESULTS: [&str; 7] = [
+pub(crate) const RESULTS: [&str; 7] = [
     "case.toml",
     "forces.csv",
     "forces.png",
@@ -22,7 +22,7 @@ pub(super) const RESULTS: [&str; 7] = [
 ///
 /// # Errors
 /// A file that cannot be removed.
-pub(super) fn remove(folder: &Path) -> Result<(), Error> {
+pub(crate) fn remove(folder: &Path) -> Result<(), Error> {
     let outputs = outputs(&folder.join("case.toml"));
     for path in checkpoint::list(folder) {
         remove_file(&path)?;

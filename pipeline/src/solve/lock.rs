@@ -13,7 +13,7 @@ const NAME: &str = ".cutlink-lock";
 
 /// Held while a run writes into a folder.
 #[derive(Debug)]
-pub(super) struct FolderLock {
+pub(crate) struct FolderLock {
     path: PathBuf,
     _file: File,
 }
@@ -23,7 +23,7 @@ impl FolderLock {
     ///
     /// # Errors
     /// Another run holds the lock; a folder that is not writable.
-    pub(super) fn take(folder: &Path) -> Result<Self, Error> {
+    pub(crate) fn take(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(NAME);
         loop {
             let file = File::options()

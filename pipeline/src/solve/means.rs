@@ -13,6 +13,7 @@ use crate::{
     solve::history::{History, NAMES, Part},
 };
 use serde_json::{Map, Value, json};
+use std::fmt;
 
 /// Minimum amplitude of an oscillating lift, as a share of the mean drag: below it are the effects of rounding in a
 /// symmetric flow.
@@ -155,7 +156,7 @@ pub(crate) struct Shedding {
 }
 
 /// Statistics of a history.
-pub(crate) struct Statistics<'a, const D: usize> {
+pub struct Statistics<'a, const D: usize> {
     history: &'a History<D>,
     /// By part and coefficient.
     means: Vec<[Mean; 6]>,
@@ -165,6 +166,13 @@ pub(crate) struct Statistics<'a, const D: usize> {
     unsteady: Vec<String>,
     /// The largest of these changes, over the size of the force.
     change: f64,
+}
+
+impl<const D: usize> fmt::Debug for Statistics<'_, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Statistics");
+        shown.field("total", &self.total).finish_non_exhaustive()
+    }
 }
 
 impl<'a, const D: usize> Statistics<'a, D> {

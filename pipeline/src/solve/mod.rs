@@ -6,15 +6,15 @@
 //!   turbulence at inlets in `turbulence`, their fluxes in `delivery`, sponge layers in `sponge`; lattice and collision in `numerics`; the initial state in
 //!   `initial` and `earlier`; reference values in `reference`; outputs in [`outputs`].
 //! - A mesh that follows the flow: `adapt`.
-//! - The run: `run` and `begin`, one at a time in a folder (`lock`), without results of an earlier one (`leftovers`); its forecast in `sheet`, and before there is a mesh in
-//!   `estimate`, with the wall units of `wall_units`; its notes in `notes`.
+//! - The flow of a case, behind the door of every physics ([`crate::flow`], which has the run loop): `lattice`. One run at
+//!   a time in a folder (`lock`), without results of an earlier one (`leftovers`); its forecast in `sheet`, and before there
+//!   is a mesh in `estimate`, with the wall units of `wall_units`; its notes in `notes`.
 //! - Its results: `history`, `means`, `energy`, `integrals`, `bulk`, `parts`, `recirculation`.
 //! - Compressible flows, with tables and a run of their own: [`flux`].
 //! - The error to expect, and the numerics that keep it small: `laws`.
 //! - Detection of divergence: `watch`, with remedies in `hints`; whether the result can be trusted: `verdict`.
 
-mod adapt;
-mod begin;
+pub(crate) mod adapt;
 mod bulk;
 pub mod case;
 pub mod checkpoint;
@@ -27,23 +27,23 @@ pub mod example;
 mod expression;
 pub mod flux;
 mod hints;
-mod history;
+pub(crate) mod history;
 mod inflow;
 mod initial;
 mod integrals;
+mod lattice;
 mod laws;
-mod leftovers;
-mod lock;
-mod means;
+pub(crate) mod leftovers;
+pub(crate) mod lock;
+pub(crate) mod means;
 mod notes;
 mod numerics;
 pub mod outputs;
-mod parts;
+pub(crate) mod parts;
 mod profile;
 mod recirculation;
-mod reference;
+pub(crate) mod reference;
 pub mod resolve;
-mod run;
 mod shares;
 mod sheet;
 mod sponge;
@@ -52,11 +52,10 @@ mod tests;
 mod turbulence;
 pub mod units;
 pub mod value;
-mod verdict;
+pub(crate) mod verdict;
 mod wall_units;
-mod watch;
+pub(crate) mod watch;
 
 pub use case::Case;
 pub use estimate::{EstimateOptions, FlowEstimate};
 pub use flux::{AnyCase, FluxCase, SolverKind, SolverTable};
-pub use run::{Coefficient, RunOptions, RunPlan, RunSummary};

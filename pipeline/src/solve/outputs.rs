@@ -34,19 +34,7 @@ pub(super) fn outputs<const D: usize>(
         through,
     };
     let specs = fields::written(&given.write, frame, &clock)?;
-    let averages = match &given.averages {
-        None => None,
-        Some(table) => Some(averages(table, &clock)?),
-    };
-    if averages.is_none()
-        && let Some(spec) = specs.iter().find(|spec| spec.average.is_some())
-    {
-        let name = spec.name.as_deref().unwrap_or_default();
-        return Err(Error::input(format!(
-            "[[output.write]] \"{name}\" is an average, but there is no [output.averages]"
-        ))
-        .hint("add [output.averages] with from_flow_through, from_seconds or from_steps"));
-    }
+    let averages = averages(given.averages.as_ref(), &specs, &clock)?;
     let named = given.units.unwrap_or_default();
     let table = OutputTable {
         units: Some(named),
@@ -73,7 +61,25 @@ pub(super) fn outputs<const D: usize>(
     Ok((outputs, table))
 }
 
-fn averages(given: &AveragesTable, clock: &Clock) -> Result<[u64; 2], Error> {
+/// The first step of averages, and the steps between two samples, if the case has any.
+///
+/// # Errors
+/// Averaged outputs without averages, values that make no sense.
+pub(crate) fn averages(
+    given: Option<&AveragesTable>,
+    specs: &[OutputSpec],
+    clock: &Clock,
+) -> Result<Option<[u64; 2]>, Error> {
+    let Some(given) = given else {
+        return match specs.iter().find(|spec| spec.average.is_some()) {
+            None => Ok(None),
+            Some(spec) => Err(Error::input(format!(
+                "[[output.write]] \"{}\" is an average, but there is no [output.averages]",
+                spec.name.as_deref().unwrap_or_default()
+            ))
+            .hint("add [output.averages] with from_flow_through, from_seconds or from_steps")),
+        };
+    };
     let wrong = |what: String| Error::input(format!("[output.averages] {what}"));
     let (steps, seconds, through) = (
         given.from_steps,
@@ -85,6 +91,6 @@ fn averages(given: &AveragesTable, clock: &Clock) -> Result<[u64; 2], Error> {
         .map_err(|what| wrong(what).hint("give one of them, or none to start at the beginning"))?;
     match given.every_steps {
         Some(0) => Err(wrong("every_steps is 0".into()).hint("it must be at least 1")),
-        every => Ok([from.unwrap_or(0), every.unwrap_or(SAMPLE_EVERY)]),
+        every => Ok(Some([from.unwrap_or(0), every.unwrap_or(SAMPLE_EVERY)])),
     }
 }

@@ -42,12 +42,19 @@ pub(crate) fn axes<const D: usize>(
             Error::input("[free_stream] has sideslip, but the mesh is 2D").hint("remove it"),
         );
     }
-    let ([sa, ca], [sb, cb]) = ([attack.sin(), attack.cos()], [slip.sin(), slip.cos()]);
-    Ok([
+    Ok(frame(
+        [attack.sin(), attack.cos()],
+        [slip.sin(), slip.cos()],
+    ))
+}
+
+/// The directions by sine and cosine of the angle of attack and of the sideslip.
+pub(crate) fn frame([sa, ca]: [f64; 2], [sb, cb]: [f64; 2]) -> [[f64; 3]; 3] {
+    [
         [ca * cb, sa * cb, sb],
         [-sa, ca, 0.0],
         [-ca * sb, -sa * sb, cb],
-    ])
+    ]
 }
 
 /// The case with the free stream set at the velocity faces without other keys, and its speed as the default reference

@@ -6,10 +6,11 @@
 //! is the density 1 + 3 p / (ρ c²).
 
 use crate::error::Error;
+use crate::flow::{RunTimes, Until, until};
 use crate::mesh::domain;
 use crate::options::Root;
 use crate::solve::adapt::{AdaptScale, adaptation};
-use crate::solve::case::{Case, OutputTable, PhysicsTable, RunTable};
+use crate::solve::case::{Case, OutputTable, PhysicsTable};
 use crate::solve::conditions::{Conditions, Scale, acceleration, conditions};
 use crate::solve::initial::{Initial, initial};
 use crate::solve::numerics::{Kind, numerics};
@@ -24,8 +25,6 @@ use std::path::PathBuf;
 
 /// Default lattice velocity of the reference velocity.
 pub const LATTICE_VELOCITY: f64 = 0.05;
-/// Upper bound of the root steps of a run.
-const MAX_STEPS: u64 = 1_000_000_000_000;
 /// Default ramp of inflows, in acoustic transit times of the box. The lowest acoustic mode between an inlet and an
 /// outlet has a period of four transit times, and the spectrum of the ramp, 15 j₂(a) / a² at a = π T / period, is zero
 /// there at a = 5.763.
@@ -44,20 +43,6 @@ pub struct CaseGrid<'a, const D: usize> {
     /// Volume flux of mass-flow boundaries at a velocity of 1 m/s, m³/s (in 2D per metre of depth), once known: see
     /// [`Resolved::areas`].
     pub areas: &'a [(Place, f64)],
-}
-
-/// When a run ends.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Until {
-    /// After this number of root steps.
-    Steps(u64),
-    /// When the forces have settled.
-    Settled {
-        /// Largest relative change.
-        change: f64,
-        /// Maximum number of root steps.
-        most: u64,
-    },
 }
 
 /// A resolved case.
@@ -173,11 +158,13 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
     let (physics, area, table) = physics(&case.physics, &grid)?;
     let units = physics.units(grid.frame.dx);
     let through = grid.longest() / physics.velocity;
-    let (until, run) = until(&case.run, &units, through)?;
-    let most = match until {
-        Until::Steps(steps) => steps,
-        Until::Settled { most, .. } => most,
+    let times = RunTimes {
+        step: units.time,
+        through,
+        steps: |steps| steps.round().max(1.0) as u64,
     };
+    let (until, run) = until(&case.run, &times)?;
+    let most = until.most();
     let is_sudden = case.mesh.is_none() || case.initial.is_some();
     let scale = Scale {
         frame: grid.frame,
@@ -387,7 +374,7 @@ fn notes<const D: usize>(slow: &[String], scale: &Scale<'_, D>, case: &Case) -> 
     notes
 }
 
-pub(super) fn positive(what: &str, value: f64) -> Result<f64, Error> {
+pub(crate) fn positive(what: &str, value: f64) -> Result<f64, Error> {
     if value.is_finite() && value > 0.0 {
         return Ok(value);
     }
@@ -480,56 +467,4 @@ pub(super) fn physics<const D: usize>(
         lattice_velocity,
     };
     Ok((physics, area, table))
-}
-
-/// The end of the run, and the resolved table; `through` is the time of one flow-through, s.
-fn until(given: &RunTable, units: &Units, through: f64) -> Result<(Until, RunTable), Error> {
-    const WAYS: &str = "give one of steps, seconds, flow_through, or settle with most";
-    let ways = [
-        given.steps.is_some(),
-        given.seconds.is_some(),
-        given.flow_through.is_some(),
-        given.settle.is_some(),
-    ];
-    let count = ways.into_iter().filter(|&given| given).count();
-    if count != 1 {
-        let message = match count {
-            0 => "[run] has no duration",
-            _ => "[run] has more than one duration",
-        };
-        return Err(Error::input(message).hint(WAYS));
-    }
-    if given.settle.is_some() != given.most.is_some() {
-        return Err(Error::input("[run] settle and most must be given together").hint(WAYS));
-    }
-    if given.steps == Some(0) || given.most == Some(0) {
-        return Err(Error::input("[run] has no steps").hint("it must be at least 1"));
-    }
-    let seconds = match (given.seconds, given.flow_through) {
-        (Some(seconds), _) => Some(positive("[run] seconds", seconds)?),
-        (_, Some(times)) => Some(positive("[run] flow_through", times)? * through),
-        _ => None,
-    };
-    let steps = seconds.map(|seconds| units.steps(seconds)).or(given.steps);
-    let longest = steps.into_iter().chain(given.most).max();
-    if let Some(steps) = longest.filter(|&n| n > MAX_STEPS) {
-        return Err(Error::input(format!("[run] amounts to {steps} root steps"))
-            .hint(format!("the maximum is {MAX_STEPS}; check the units")));
-    }
-    let table = RunTable {
-        steps,
-        settle: given.settle,
-        most: given.most,
-        seconds: None,
-        flow_through: None,
-        ..given.clone()
-    };
-    let until = match (steps, given.settle, given.most) {
-        (None, Some(change), Some(most)) => Until::Settled {
-            change: positive("[run] settle", change)?,
-            most,
-        },
-        _ => Until::Steps(steps.unwrap_or(1)),
-    };
-    Ok((until, table))
 }

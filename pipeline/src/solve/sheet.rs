@@ -7,6 +7,7 @@
 use crate::{
     error::{Error, ErrorKind},
     fields,
+    flow::Until,
     mesh::{
         build::bare,
         report::{DeviceReport, bytes},
@@ -14,7 +15,7 @@ use crate::{
     options::Root,
     solve::{
         laws::Laws,
-        resolve::{Resolved, Until},
+        resolve::Resolved,
         shares::{Costs, Shares},
         verdict::Verdict,
     },

@@ -45,7 +45,7 @@ const LOOKS: usize = 6;
 
 /// A quantity that grows without bound.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Growth {
+pub struct Growth {
     what: What,
     /// Its value before and now.
     values: [f64; 2],

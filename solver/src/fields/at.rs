@@ -173,3 +173,19 @@ pub fn velocity_at<const D: usize>(
         }
     }
 }
+
+/// Any value at a point, of values by block id and cell: as the density of [`velocity_at`].
+pub fn scalar_at<const D: usize>(mesh: &Mesh<D>, values: &[f32], point: [f64; D]) -> Option<f64> {
+    let value =
+        |at: CellRef| f64::from(values[at.block as usize * dims::cells(D) + at.cell as usize]);
+    match around(mesh, point)? {
+        Around::Cells(cells) => {
+            let mut sum = 0.0;
+            for (at, weight) in cells {
+                sum += weight * value(at);
+            }
+            Some(sum)
+        }
+        Around::Cell(at, _) => Some(value(at)),
+    }
+}

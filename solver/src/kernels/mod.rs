@@ -35,7 +35,7 @@ pub use exact::ExactSum;
 pub use topology::TopologyKernels;
 
 use crate::{
-    Communicator, F16, Flow, Indicator, Plan, SolverError, adapt::transfer::SlotSource,
+    Communicator, F16, Indicator, LatticeFlow, Plan, SolverError, adapt::transfer::SlotSource,
     fields::FluidSums, lattice::Lattice, ranks::Listed, run::snapshot::RefinedBlocks,
     sponge::Damped, storage::Storage, tables::Level,
 };
@@ -203,7 +203,7 @@ pub trait FlowKernels<const D: usize>: TopologyKernels<D> + sealed::Sealed {
         ranks: &[Self],
         link: Option<Arc<dyn Communicator>>,
         plan: Plan<'a, D>,
-    ) -> Result<Option<Box<dyn Flow<D> + 'a>>, SolverError>;
+    ) -> Result<Option<Box<dyn LatticeFlow<D> + 'a>>, SolverError>;
 
     /// Where in its slot a population of a cell is.
     fn place<L: Lattice>(q: usize, cell: usize) -> usize {

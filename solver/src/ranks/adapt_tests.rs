@@ -7,8 +7,8 @@ use super::{
     tests::{circle, linked_by, params, sphere, start},
 };
 use crate::{
-    Adaptation, AdaptationLook, Criterion, FaceCondition, Flow, ForceSample, Indicator,
-    InitialState, LatticeKind, Params, PatchCondition, Plan, Precision, Snapshot, WallScheme,
+    Adaptation, AdaptationLook, Criterion, FaceCondition, ForceSample, Indicator, InitialState,
+    LatticeFlow, LatticeKind, Params, PatchCondition, Plan, Precision, Snapshot, WallScheme,
     lattice::{D2Q9, Lattice},
 };
 use cutlink_device::Host;
@@ -101,7 +101,7 @@ struct Outcome<const D: usize> {
 
 /// What a flow is after so many steps.
 fn outcome<const D: usize>(
-    flow: &mut dyn Flow<D>,
+    flow: &mut dyn LatticeFlow<D>,
     at: &InitialState<'_, D>,
     steps: u64,
 ) -> Outcome<D> {
@@ -240,7 +240,7 @@ fn blocks_from_anywhere_come_together() {
     let plan = || Plan::new(&mesh, of_body(&mesh, LatticeKind::D2Q9)).expect("a plan");
     let mut one = plan().start(&Host).expect("a flow");
     one.advance(13).expect("steps");
-    let state = |flow: &dyn Flow<2>| {
+    let state = |flow: &dyn LatticeFlow<2>| {
         let mut bytes = Vec::new();
         flow.save(&mut bytes).expect("a state");
         bytes

@@ -6,7 +6,7 @@ use super::{
     part::Outline,
 };
 use crate::{
-    Flow, SolverError, Work,
+    LatticeFlow, SolverError, Work,
     adapt::own_mesh::OwnMesh,
     kernels::{ExactSum, FlowKernels, SUMS},
     lattice::Lattice,

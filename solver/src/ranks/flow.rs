@@ -6,8 +6,8 @@ use super::{
     part::Outline,
 };
 use crate::{
-    AdaptationLook, DeviceFields, Flow, ForceSample, InitialState, Lap, RunningMeans, Snapshot,
-    SolverError,
+    AdaptationLook, DeviceFields, ForceSample, InitialState, Lap, LatticeFlow, RunningMeans,
+    Snapshot, SolverError,
     adapt::own_mesh::{OwnMesh, topology},
     fields::{Integrals, integrals},
     kernels::{ExactSum, FlowKernels, cpu::by_block},
@@ -217,7 +217,9 @@ fn join(laps: &mut Vec<Lap>, lap: Lap, both: impl Fn(f64, f64) -> f64) {
     }
 }
 
-impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Flow<D> for Ranks<'_, D, L, S, B> {
+impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LatticeFlow<D>
+    for Ranks<'_, D, L, S, B>
+{
     fn steps(&self) -> u64 {
         self.local.ranks[0].run.step_count()
     }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
-    Collision, FaceCondition, Flow, ForceSample, InitialState, Interpolation, LatticeKind, Les,
-    Motion, Params, PatchCondition, Precision, Snapshot, WallScheme, Work,
+    Collision, FaceCondition, ForceSample, InitialState, Interpolation, LatticeFlow, LatticeKind,
+    Les, Motion, Params, PatchCondition, Precision, Snapshot, WallScheme, Work,
     lattice::{D2Q9, D3Q19},
 };
 use cutlink_device::{Host, Memory};
@@ -89,7 +89,9 @@ pub(super) fn start<const D: usize>(x: [f64; D]) -> (f64, [f64; D]) {
 }
 
 /// The state, the forces, density and velocity after some steps.
-fn outcome<const D: usize>(flow: &mut dyn Flow<D>) -> (Vec<u8>, Vec<ForceSample>, Snapshot<D>) {
+fn outcome<const D: usize>(
+    flow: &mut dyn LatticeFlow<D>,
+) -> (Vec<u8>, Vec<ForceSample>, Snapshot<D>) {
     let at: &InitialState<'_, D> = &start;
     flow.set(at).expect("a state");
     flow.advance(9).expect("steps");
@@ -319,7 +321,7 @@ fn linked<const D: usize, R>(
     mesh: &Mesh<D>,
     lattice: LatticeKind,
     ranks: usize,
-    work: impl FnOnce(&mut dyn Flow<D>) -> R,
+    work: impl FnOnce(&mut dyn LatticeFlow<D>) -> R,
 ) -> R {
     linked_by(&|| plan(mesh, lattice), ranks, work)
 }
@@ -328,7 +330,7 @@ fn linked<const D: usize, R>(
 pub(super) fn linked_by<'a, const D: usize, R>(
     plan: &(dyn Fn() -> Plan<'a, D> + Sync),
     ranks: usize,
-    work: impl FnOnce(&mut dyn Flow<D>) -> R,
+    work: impl FnOnce(&mut dyn LatticeFlow<D>) -> R,
 ) -> R {
     let mut links = Threads::of_ranks(ranks).into_iter();
     let first = links.next().expect("a rank");
@@ -389,7 +391,7 @@ fn processes_give_the_same_bits() {
 fn a_divergence_in_another_process_is_told() {
     let mesh = circle();
     let fast = |x: [f64; 2]| (1.0, [if x[1] > 11.0 { 0.7 } else { 0.0 }, 0.0]);
-    let check = |flow: &mut dyn Flow<2>| {
+    let check = |flow: &mut dyn LatticeFlow<2>| {
         flow.set(&fast).expect("a state");
         flow.check().expect_err("faster than sound").to_string()
     };

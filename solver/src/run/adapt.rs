@@ -2,7 +2,7 @@
 
 use super::{Run, level::State};
 use crate::{
-    Adaptation, Flow, InitialState, SolverError,
+    Adaptation, InitialState, LatticeFlow, SolverError,
     adapt::{
         own_mesh::OwnMesh,
         transfer::{Before, Seeds},

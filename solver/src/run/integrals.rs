@@ -2,7 +2,7 @@
 
 use super::Run;
 use crate::{
-    Flow, Snapshot, SolverError,
+    LatticeFlow, Snapshot, SolverError,
     fields::{FluidSums, Integrals, blocks_of_gradients, fluid_around, sums},
     kernels::FlowKernels,
     lattice::Lattice,
@@ -54,7 +54,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         })
     }
 
-    /// See [`Flow::integrals`].
+    /// See [`LatticeFlow::integrals`].
     pub(super) fn sum_fluid(
         &self,
         blocks: &[u32],

@@ -2,7 +2,7 @@
 
 use super::Run;
 use crate::{
-    Flow, SolverError, adapt::own_mesh::topology, kernels::FlowKernels, lattice::Lattice,
+    LatticeFlow, SolverError, adapt::own_mesh::topology, kernels::FlowKernels, lattice::Lattice,
     storage::Storage,
 };
 use cutlink_amr::dims;

@@ -2,7 +2,7 @@
 
 use super::Run;
 use crate::{
-    DeviceFields, Flow, Snapshot, SolverError,
+    DeviceFields, LatticeFlow, Snapshot, SolverError,
     kernels::{FlowKernels, cpu::by_block},
     lattice::Lattice,
     storage::Storage,

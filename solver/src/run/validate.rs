@@ -2,7 +2,7 @@
 
 use super::{Run, level::State};
 use crate::{
-    Flow, SolverError,
+    LatticeFlow, SolverError,
     kernels::FlowKernels,
     lattice::Lattice,
     storage::Storage,

@@ -1,4 +1,6 @@
-//! Twenty lines: a sphere's mesh, its cut links, a hundred steps of flow past it, and a case with its outputs.
+//! A solver of its own (`diffusion`), and twenty lines: a sphere's mesh, its cut links, a hundred steps of flow past it, and a case with its outputs.
+
+mod diffusion;
 
 use cutlink::{AnyMesh, Case, MeshOptions, options::Root};
 use cutlink_device::Host;
@@ -44,6 +46,13 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
         "C_D {:.3} after {} steps; files in {}",
         drag.mean,
         summary.steps,
+        summary.folder.display()
+    );
+
+    let summary = diffusion::run(include_str!("plate.toml"), &cutlink::RunOptions::default())?;
+    println!(
+        "a plate after {:.2} s; files in {}",
+        summary.time,
         summary.folder.display()
     );
     Ok(())

@@ -3,8 +3,8 @@
 use cutlink_device::Host;
 use cutlink_mesher::primitives::{Shape2, Shape3};
 use cutlink_solver::{
-    FaceCondition, Flow, LatticeKind, Params, Plan, Precision, RunningMeans, Snapshot, SolverError,
-    kernels::FlowKernels,
+    FaceCondition, LatticeFlow, LatticeKind, Params, Plan, Precision, RunningMeans, Snapshot,
+    SolverError, kernels::FlowKernels,
 };
 use cutlink_tests::{
     bodies,
@@ -103,7 +103,7 @@ fn rows<const D: usize>(snapshot: &Snapshot<D>) -> impl Iterator<Item = f32> {
 
 /// Samples of a flow, and the snapshots taken with them.
 fn sampled<const D: usize>(
-    flow: &mut dyn Flow<D>,
+    flow: &mut dyn LatticeFlow<D>,
     means: &mut RunningMeans<D>,
     samples: u64,
 ) -> Vec<Snapshot<D>> {

@@ -3,8 +3,8 @@
 use cutlink_device::Host;
 use cutlink_mesher::primitives::{Shape2, Shape3};
 use cutlink_solver::{
-    Adaptation, Collision, Criterion, FaceCondition, Flow, Indicator, LatticeKind, LevelLimit,
-    Params, PatchCondition, Precision, WallScheme,
+    Adaptation, Collision, Criterion, FaceCondition, Indicator, LatticeFlow, LatticeKind,
+    LevelLimit, Params, PatchCondition, Precision, WallScheme,
 };
 use cutlink_tests::{
     arrays::same_mesh,
@@ -139,7 +139,7 @@ fn a_vortex_across_all_faces_is_one_in_the_middle<K: AnyFlow>(kernels: &K) {
         (flow, snapshot)
     };
     let flows = (run(half), run([0, 0]));
-    let of = |(flow, snapshot)| (Flow::mesh(flow).expect("a mesh"), snapshot);
+    let of = |(flow, snapshot)| (LatticeFlow::mesh(flow).expect("a mesh"), snapshot);
     let middle = of((&*flows.0.0, &flows.0.1));
     let corner = of((&*flows.1.0, &flows.1.1));
     let changes = [flows.0.0.epoch(), flows.1.0.epoch()];
@@ -251,7 +251,7 @@ fn space_is_adapted_without_loss<K: AnyFlow>(kernels: &K) {
             (1.0, [u, v, w])
         })
         .expect("a start");
-        let sums = |flow: &dyn Flow<3>| {
+        let sums = |flow: &dyn LatticeFlow<3>| {
             let snapshot = flow.snapshot().expect("fields");
             flows::errors(flow.mesh().expect("a mesh"), &snapshot, |_| [1.0; 3])
         };

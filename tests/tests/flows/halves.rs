@@ -2,8 +2,8 @@
 
 use cutlink_mesher::primitives::Shape2;
 use cutlink_solver::{
-    Collision, F16, FaceCondition, Flow, LatticeKind, Params, PatchCondition, Plan, Precision,
-    SolverError, WallScheme, kernels::FlowKernels, storage::Storage,
+    Collision, F16, FaceCondition, LatticeFlow, LatticeKind, Params, PatchCondition, Plan,
+    Precision, SolverError, WallScheme, kernels::FlowKernels, storage::Storage,
 };
 use cutlink_tests::{
     bodies,
@@ -194,7 +194,7 @@ fn decayed<const D: usize, K: FlowKernels<D>>(
         (1.0 - 0.75 * speed * speed * waves, u)
     })
     .expect("a start");
-    let energy = |flow: &dyn Flow<D>| {
+    let energy = |flow: &dyn LatticeFlow<D>| {
         let mut sum = 0.0;
         let snapshot = flow.snapshot().expect("a snapshot");
         flows::each_cell(mesh, &snapshot, |_, volume, _, u| {
@@ -315,7 +315,7 @@ fn slow_forces_and_walls_are_not_rounded_away<K: AnyFlow>(kernels: &K) {
     }
 }
 
-/// Flow past a circle of eight cells on two levels at Re 20.
+/// LatticeFlow past a circle of eight cells on two levels at Re 20.
 fn circle() -> Mesh<2> {
     let mut surface = Shape2::Circle { radius: 4.0 }
         .surface(1e-3)
@@ -388,7 +388,7 @@ fn mass_stays<K: AnyFlow>(kernels: &K) {
 }
 
 /// Less 1.
-fn mean_density<const D: usize>(mesh: &Mesh<D>, flow: &dyn Flow<D>) -> f64 {
+fn mean_density<const D: usize>(mesh: &Mesh<D>, flow: &dyn LatticeFlow<D>) -> f64 {
     let (mut sum, mut all) = (0.0, 0.0);
     let snapshot = flow.snapshot().expect("a snapshot");
     flows::each_cell(mesh, &snapshot, |_, volume, density, _| {

@@ -4,7 +4,7 @@
 //! and line are exact. The walls pass the faces at four places, moving ones too: links are cut there as everywhere.
 
 use cutlink_mesher::Surface;
-use cutlink_solver::{Flow, Motion, PatchCondition, WallScheme};
+use cutlink_solver::{LatticeFlow, Motion, PatchCondition, WallScheme};
 use cutlink_tests::{
     bodies,
     flows::{self, AnyFlow},
@@ -71,7 +71,7 @@ fn poiseuille<K: AnyFlow, R>(
     scale: u32,
     scheme: WallScheme,
     (viscosity, peak, times): (f64, f64, f64),
-    judge: impl FnOnce(&Mesh<2>, &mut dyn Flow<2>, &dyn Fn([f64; 2]) -> [f64; 2]) -> R,
+    judge: impl FnOnce(&Mesh<2>, &mut dyn LatticeFlow<2>, &dyn Fn([f64; 2]) -> [f64; 2]) -> R,
 ) -> R {
     let mesh = channel(scale);
     let s = f64::from(scale);
@@ -99,7 +99,11 @@ fn error<K: AnyFlow>(kernels: &K, scale: u32, scheme: WallScheme) -> f64 {
     poiseuille(kernels, scale, scheme, setting, l2_error)
 }
 
-fn l2_error(mesh: &Mesh<2>, flow: &mut dyn Flow<2>, exact: &dyn Fn([f64; 2]) -> [f64; 2]) -> f64 {
+fn l2_error(
+    mesh: &Mesh<2>,
+    flow: &mut dyn LatticeFlow<2>,
+    exact: &dyn Fn([f64; 2]) -> [f64; 2],
+) -> f64 {
     let (mut wrong, mut all) = (0.0, 0.0);
     let snapshot = flow.snapshot().expect("a snapshot");
     flows::each_cell(mesh, &snapshot, |x, _, _, u| {

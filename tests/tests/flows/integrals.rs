@@ -3,7 +3,7 @@
 use super::adapting::torus;
 use cutlink_amr::dims;
 use cutlink_solver::{
-    Adaptation, Criterion, FaceCondition, Flow, Indicator, LatticeKind, Params, Precision,
+    Adaptation, Criterion, FaceCondition, Indicator, LatticeFlow, LatticeKind, Params, Precision,
     Snapshot,
     fields::{blocks_at, integrals},
     kernels::FlowKernels,
@@ -20,7 +20,7 @@ cutlink_tests::backend_test!(
 );
 
 /// Integrals as the flow adds them up and as those of a snapshot are, to the bit; the share of the blocks that were copied.
-fn of_flow<const D: usize>(flow: &dyn Flow<D>) -> f64 {
+fn of_flow<const D: usize>(flow: &dyn LatticeFlow<D>) -> f64 {
     let mesh = flow.mesh().expect("a mesh");
     let wanted: Vec<u32> = blocks_at(mesh, 0, true).collect();
     let whole = flow.snapshot().expect("a snapshot");

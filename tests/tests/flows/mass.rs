@@ -3,7 +3,7 @@
 
 use cutlink_mesher::primitives::Shape2;
 use cutlink_solver::{
-    Collision, FaceCondition, Flow, HOLD_EVERY, Motion, Params, PatchCondition, Precision,
+    Collision, FaceCondition, HOLD_EVERY, LatticeFlow, Motion, Params, PatchCondition, Precision,
     WallScheme,
 };
 use cutlink_tests::{
@@ -54,7 +54,7 @@ fn closed(mesh: &Mesh<2>, collision: Collision) -> Params<2> {
 }
 
 /// The mean density of a flow, less 1.
-fn excess(mesh: &Mesh<2>, flow: &dyn Flow<2>) -> f64 {
+fn excess(mesh: &Mesh<2>, flow: &dyn LatticeFlow<2>) -> f64 {
     let (mut mass, mut all) = (0.0, 0.0);
     let snapshot = flow.snapshot().expect("a snapshot");
     flows::each_cell(mesh, &snapshot, |_, volume, density, _| {
@@ -65,7 +65,7 @@ fn excess(mesh: &Mesh<2>, flow: &dyn Flow<2>) -> f64 {
 }
 
 /// Of the fluid, in root cells.
-fn volume(mesh: &Mesh<2>, flow: &dyn Flow<2>) -> f64 {
+fn volume(mesh: &Mesh<2>, flow: &dyn LatticeFlow<2>) -> f64 {
     let mut all = 0.0;
     let snapshot = flow.snapshot().expect("a snapshot");
     flows::each_cell(mesh, &snapshot, |_, volume, _, _| all += volume);

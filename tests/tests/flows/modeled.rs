@@ -3,7 +3,7 @@
 use super::inclined::{channel, channel_of};
 use cutlink_mesher::primitives::{Shape2, Shape3};
 use cutlink_solver::{
-    Collision, FaceCondition, Flow, LatticeKind, Les, Motion, Params, PatchCondition, Plan,
+    Collision, FaceCondition, LatticeFlow, LatticeKind, Les, Motion, Params, PatchCondition, Plan,
     WallScheme, friction_velocity,
 };
 use cutlink_tests::{
@@ -255,7 +255,7 @@ fn a_coarse_sphere_at_a_high_reynolds_number_runs_on_after_a_restart<K: AnyFlow>
         flow.set(&|_| (1.0, [0.05, 0.001, 0.0])).expect("a stream");
         flow
     };
-    let state = |flow: &dyn Flow<3>| {
+    let state = |flow: &dyn LatticeFlow<3>| {
         let mut bytes = Vec::new();
         flow.save(&mut bytes).expect("a state");
         bytes

@@ -30,7 +30,7 @@ fn viscosity_error<K: AnyFlow>(kernels: &K, n: u32, collision: Collision) -> f64
     flow.set(&|x| (1.0, [stream, amplitude * (k * x[0]).sin(), 0.0]))
         .expect("a start");
     // The start has no stress: the wave takes its shape first.
-    let size = |flow: &mut dyn cutlink_solver::Flow<3>| {
+    let size = |flow: &mut dyn cutlink_solver::LatticeFlow<3>| {
         let snapshot = flow.snapshot().expect("fields");
         let (mut c, mut s) = (0.0, 0.0);
         flows::each_cell(&mesh, &snapshot, |x, _, _, u| {

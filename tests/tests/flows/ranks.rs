@@ -3,8 +3,8 @@
 use super::twins::{Variant, circle, params, sphere};
 use cutlink_device::{Backend, Memory, Route};
 use cutlink_solver::{
-    Adaptation, Collision, Criterion, FaceCondition, Flow, ForceSample, Indicator, Interpolation,
-    LatticeKind, Les, Motion, Params, PatchCondition, Plan, Precision, WallScheme,
+    Adaptation, Collision, Criterion, FaceCondition, ForceSample, Indicator, Interpolation,
+    LatticeFlow, LatticeKind, Les, Motion, Params, PatchCondition, Plan, Precision, WallScheme,
     kernels::FlowKernels,
 };
 use cutlink_tests::flows::AnyFlow;
@@ -21,7 +21,10 @@ cutlink_tests::backend_test!(
 );
 
 /// Populations and forces after some steps from a state without symmetry.
-fn outcome<const D: usize>(flow: &mut dyn Flow<D>, steps: u64) -> (Vec<u8>, Vec<ForceSample>) {
+fn outcome<const D: usize>(
+    flow: &mut dyn LatticeFlow<D>,
+    steps: u64,
+) -> (Vec<u8>, Vec<ForceSample>) {
     let wave = |x: f64, shift: f64| 0.02 * (0.9 * x + shift).sin();
     let at = |x: [f64; D]| {
         let u = std::array::from_fn(|a| 0.03 * f64::from(a == 0) + wave(x[(a + 1) % D], a as f64));

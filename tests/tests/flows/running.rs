@@ -1,7 +1,7 @@
 use cutlink_mesher::primitives::Shape3;
 use cutlink_solver::{
-    DeviceFields, FaceCondition, Flow, Motion, Params, PatchCondition, Plan, Precision, Snapshot,
-    SolverError, Sponge, WallScheme,
+    DeviceFields, FaceCondition, LatticeFlow, Motion, Params, PatchCondition, Plan, Precision,
+    Snapshot, SolverError, Sponge, WallScheme,
     fields::{blocks_around, velocity_at},
     lattice::{D3Q19, Lattice},
 };
@@ -49,7 +49,7 @@ fn copied(fields: &DeviceFields) -> [Vec<f32>; 2] {
 }
 
 /// Values at points, of the blocks that they take values from alone, against those of a whole snapshot: the same bits.
-fn of_few_blocks<const D: usize>(flow: &dyn Flow<D>, mesh: &Mesh<D>) {
+fn of_few_blocks<const D: usize>(flow: &dyn LatticeFlow<D>, mesh: &Mesh<D>) {
     let whole = flow.snapshot().expect("a snapshot");
     let mut state = 1u64;
     let mut random = || {
@@ -157,7 +157,7 @@ fn a_restart_is_no_change<K: AnyFlow>(kernels: &K) {
         flow.set(&|_| (1.0, [0.05, 0.0, 0.0])).expect("a start");
         flow
     };
-    let state = |flow: &dyn Flow<3>| {
+    let state = |flow: &dyn LatticeFlow<3>| {
         let mut bytes = Vec::new();
         flow.save(&mut bytes).expect("a state");
         bytes
@@ -259,7 +259,7 @@ fn states_go_on_on_the_host<K: AnyFlow>(kernels: &K) {
     there.save(&mut bytes).expect("a state");
     let mut here = flows::start(&cutlink_device::Host, &mesh, tunnel(&mesh));
     here.restore(&mut &bytes[..]).expect("a state");
-    let difference = |a: &dyn Flow<3>, b: &dyn Flow<3>| {
+    let difference = |a: &dyn LatticeFlow<3>, b: &dyn LatticeFlow<3>| {
         let [a, b] = [a, b].map(|flow| flow.snapshot().expect("a snapshot"));
         let pairs = a.velocity.iter().flatten().zip(b.velocity.iter().flatten());
         pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)

@@ -2,7 +2,7 @@
 
 use cutlink_mesher::primitives::{Shape2, Shape3};
 use cutlink_solver::{
-    Collision, FaceCondition, Flow, Interpolation, LatticeKind, Les, Motion, Params,
+    Collision, FaceCondition, Interpolation, LatticeFlow, LatticeKind, Les, Motion, Params,
     PatchCondition, Plan, Precision, Snapshot, Sponge, WallScheme, kernels::FlowKernels,
 };
 use cutlink_tests::{
@@ -98,7 +98,7 @@ pub(super) fn params<const D: usize>(
 }
 
 /// The largest difference of density and velocity, and of forces over the largest force.
-fn difference<const D: usize>(a: &dyn Flow<D>, b: &dyn Flow<D>) -> f64 {
+fn difference<const D: usize>(a: &dyn LatticeFlow<D>, b: &dyn LatticeFlow<D>) -> f64 {
     let [a, b]: [Snapshot<D>; 2] = [a, b].map(|flow| flow.snapshot().expect("a snapshot"));
     let fields =
         std::iter::once((&a.density, &b.density)).chain(a.velocity.iter().zip(&b.velocity));

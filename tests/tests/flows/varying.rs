@@ -1,7 +1,7 @@
 use cutlink_mesher::primitives::{Shape2, Shape3};
 use cutlink_solver::{
-    FaceCondition, Flow, Motion, Params, PatchCondition, Place, Plan, Precision, Space, Variation,
-    WallScheme,
+    FaceCondition, LatticeFlow, Motion, Params, PatchCondition, Place, Plan, Precision, Space,
+    Variation, WallScheme,
 };
 use cutlink_tests::{
     bodies,
@@ -106,7 +106,7 @@ fn own<const D: usize>(place: Place) -> [f64; D] {
     }
 }
 
-fn state<const D: usize>(flow: &dyn Flow<D>) -> Vec<u8> {
+fn state<const D: usize>(flow: &dyn LatticeFlow<D>) -> Vec<u8> {
     let mut bytes = Vec::new();
     flow.save(&mut bytes).expect("a state");
     bytes

@@ -145,6 +145,7 @@ fn take<const D: usize, T: Kernels<D>>(
         return Ok(changes);
     }
     flow.recorded = [None, None];
+    flow.epoch += 1;
     let (cuda, q) = (flow.backend.clone(), flow.params.order + 1);
     let mut faces = leaves.faces(&cuda)?;
     let (mut table, mut wall_faces) = (None, Vec::new());

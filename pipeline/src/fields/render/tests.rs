@@ -69,6 +69,7 @@ fn picture(
     let units = FieldUnits::lattice();
     let scene = Scene {
         pressure: None,
+        scalars: &[],
         mesh,
         snapshot: &flow,
         units: &units,

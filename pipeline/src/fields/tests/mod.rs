@@ -177,11 +177,11 @@ fn every_kind_is_written_when_it_is_due() {
     );
     for step in [10, 20] {
         writer
-            .write(&mesh, &around_ball(&mesh, step), Moment::Running)
+            .write(&mesh, &around_ball(&mesh, step).into(), Moment::Running)
             .expect("written");
     }
     let end = writer
-        .write(&mesh, &around_ball(&mesh, 20), Moment::End)
+        .write(&mesh, &around_ball(&mesh, 20).into(), Moment::End)
         .expect("written");
     assert_eq!(end.len(), 2, "box and picture: {end:?}");
     assert!(!writer.is_due(20, Moment::End), "all is written");
@@ -217,7 +217,7 @@ fn a_span_is_a_plane_in_the_middle_with_means() {
     )];
     let flow = snapshot(&mesh, 5, |_| (1.0, [0.01, 0.02, 0.03]));
     let files = fresh(folder.path(), &specs, &mesh)
-        .write(&mesh, &flow, Moment::End)
+        .write(&mesh, &flow.clone().into(), Moment::End)
         .expect("written");
     assert_eq!(
         names(folder.path()),
@@ -245,7 +245,9 @@ fn values_are_in_the_units_and_at_their_cells() {
         (1.0 + 0.001 * x[2], [0.01 * x[1], 0.0, 0.002])
     });
     let mut writer = fresh(folder.path(), &specs, &mesh);
-    let files = writer.write(&mesh, &flow, Moment::End).expect("written");
+    let files = writer
+        .write(&mesh, &flow.clone().into(), Moment::End)
+        .expect("written");
     let solid = |velocity: &[f32]| velocity == [0.0; 3];
     let speed = 0.1 / 3.0 / 1e-3;
     let velocity = array(&files[0], "velocity");
@@ -313,7 +315,9 @@ fn a_box_holds_the_leaf_cells_that_meet_it() {
     let spec = parsed("kind = \"box\"\nbox = [-0.05, 0.36, 0.123, 0.47]\nfields = [\"density\"]");
     let flow = snapshot(&mesh, 0, |x| (x[0] + 100.0 * x[1], [0.0; 2]));
     let mut writer = fresh(folder.path(), &[spec], &mesh);
-    let files = writer.write(&mesh, &flow, Moment::End).expect("written");
+    let files = writer
+        .write(&mesh, &flow.clone().into(), Moment::End)
+        .expect("written");
     let mut expected = Vec::new();
     for block in mesh.forest.leaves() {
         let half = mesh
@@ -351,7 +355,7 @@ fn probes_follow_linear_fields() {
             (1.0, [0.01 * x[0] + 0.001 * step as f64, -0.02 * x[1]])
         });
         writer
-            .write(&mesh, &flow, Moment::Running)
+            .write(&mesh, &flow.clone().into(), Moment::Running)
             .expect("written");
     }
     let text = std::fs::read_to_string(folder.path().join("probes.csv")).expect("a table");
@@ -397,7 +401,7 @@ fn run(folder: &Path, mesh: &Mesh<2>, steps: impl Iterator<Item = u64>, start: S
     for step in steps {
         if writer.is_due(step, Moment::Running) {
             writer
-                .write(mesh, &around_ball(mesh, step), Moment::Running)
+                .write(mesh, &around_ball(mesh, step).into(), Moment::Running)
                 .expect("written");
         }
     }
@@ -449,7 +453,9 @@ fn outputs_of_an_interrupted_end_are_removed() {
             for moment in [Moment::Running, Moment::End] {
                 if writer.is_due(step, moment) && (moment == Moment::Running || step == end) {
                     let flow = around_ball(&mesh, step);
-                    writer.write(&mesh, &flow, moment).expect("written");
+                    writer
+                        .write(&mesh, &flow.clone().into(), moment)
+                        .expect("written");
                 }
             }
             if step == 17 {
@@ -506,7 +512,9 @@ fn averages_are_those_of_the_samples() {
         };
         let flow = snapshot(&mesh, step, |_| (1.0, [u, -0.01]));
         add_if_due(&mut writer, &flow);
-        files = writer.write(&mesh, &flow, moment).expect("written");
+        files = writer
+            .write(&mesh, &flow.clone().into(), moment)
+            .expect("written");
     }
     let scale = 0.1 / 3.0 / 1e-3;
     let rms = ((0.03f64.powi(2) + 0.01f64.powi(2) + 0.04f64.powi(2)) / 3.0).sqrt();

@@ -35,7 +35,9 @@ fn pictures_show_the_value_of_the_cell_at_each_pixel() {
         )
     });
     let mut writer = fresh(folder.path(), &[spec], &mesh);
-    let files = writer.write(&mesh, &flow, Moment::End).expect("written");
+    let files = writer
+        .write(&mesh, &flow.clone().into(), Moment::End)
+        .expect("written");
     let ([width, _], pixels) = pixels(&files[0]);
     let map = colours::colours(colours::Map::Diverging);
     // The frame begins right of 6 and below 20 pixels; 512 pixels are 16 root cells.
@@ -72,7 +74,9 @@ fn smooth_pictures_of_linear_fields_are_linear() {
     let scale = 0.1 / 3.0 / 1e-3;
     let flow = snapshot(&mesh, 0, |x| (1.0, [x[0] / scale, 0.0]));
     let mut writer = fresh(folder.path(), &[spec], &mesh);
-    let files = writer.write(&mesh, &flow, Moment::End).expect("written");
+    let files = writer
+        .write(&mesh, &flow.clone().into(), Moment::End)
+        .expect("written");
     let ([width, _], pixels) = pixels(&files[0]);
     let map = colours::colours(colours::Map::Sequential);
     // Below the ball, one cell from the walls, where corners have cells on all sides.
@@ -115,7 +119,9 @@ fn drawn(with_surface: bool, text: &str) -> Vec<[u8; 3]> {
     if with_surface {
         writer = writer.with_surface(&mesh, &surface);
     }
-    let files = writer.write(&mesh, &flow, Moment::End).expect("written");
+    let files = writer
+        .write(&mesh, &flow.clone().into(), Moment::End)
+        .expect("written");
     let ([width, _], pixels) = pixels(&files[0]);
     let row = |y: usize| pixels[(y + 20) * width + 6..][..500].to_vec();
     (0..500).flat_map(row).collect()
@@ -168,7 +174,9 @@ fn a_flow_inside_of_the_surface_fills_it() {
     let scale = 0.1 / 3.0 / 1e-3;
     let flow = snapshot(&mesh, 0, |_| (1.0, [1.0 / scale, 0.0]));
     let mut writer = fresh(folder.path(), &[spec], &mesh).with_surface(&mesh, &surface);
-    let files = writer.write(&mesh, &flow, Moment::End).expect("written");
+    let files = writer
+        .write(&mesh, &flow.clone().into(), Moment::End)
+        .expect("written");
     let map = colours::colours(colours::Map::Sequential);
     let (_, pixels) = pixels(&files[0]);
     // The colour bar ends in the same colour; the circle is above it.
@@ -201,7 +209,12 @@ fn a_surface_that_is_not_closed_is_a_line_over_the_cells() {
         if let Some(surface) = open {
             writer = writer.with_surface(&mesh, surface);
         }
-        pixels(&writer.write(&mesh, &flow, Moment::End).expect("written")[0]).1
+        pixels(
+            &writer
+                .write(&mesh, &flow.clone().into(), Moment::End)
+                .expect("written")[0],
+        )
+        .1
     };
     let (cells, lines) = (image(None, "cells"), image(Some(&surface), "lines"));
     let width = 512;

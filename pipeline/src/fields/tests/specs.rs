@@ -44,6 +44,7 @@ fn names_that_no_file_system_takes_are_refused() {
         let name = "n".repeat(length);
         check(
             &[parsed(&format!("kind = \"slice\"\nname = \"{name}\""))],
+            &units(),
             &mesh,
         )
     };

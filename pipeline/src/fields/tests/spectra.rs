@@ -26,7 +26,9 @@ fn probes_have_the_spectra_of_what_passes_them() {
             Moment::Running
         };
         assert!(writer.is_due(step, moment));
-        files = writer.write(&mesh, &flow, moment).expect("written");
+        files = writer
+            .write(&mesh, &flow.clone().into(), moment)
+            .expect("written");
     }
     assert!(!writer.is_due(last, Moment::End), "once");
     let names: Vec<_> = files
@@ -79,7 +81,7 @@ fn probes_have_the_spectra_of_what_passes_them() {
     writer
         .write(
             &mesh,
-            &snapshot(&mesh, 44, |_| (1.0, [0.0; 2])),
+            &snapshot(&mesh, 44, |_| (1.0, [0.0; 2])).into(),
             Moment::End,
         )
         .expect("written");

@@ -10,9 +10,7 @@ mod pieces;
 use crate::error::{Error, ErrorKind};
 use crate::options::MeshOptions;
 use crate::output;
-use crate::solve::bulk::Bulk;
 use crate::solve::case::{Case, OutputTable, RunTable};
-use crate::solve::verdict::openings::FacesLook;
 use cutlink_device::limits::{self, Readable};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -52,12 +50,9 @@ pub struct Header {
     pub device: String,
     /// Root steps done.
     pub step: u64,
-    /// Bulk quantities of the flow at each check; checkpoints of earlier versions have none.
-    #[serde(default)]
-    pub(crate) looks: Vec<Bulk>,
-    /// Its open faces then.
-    #[serde(default)]
-    pub(crate) faces: Vec<FacesLook>,
+    /// What the flow keeps of its looks, such as bulk quantities at each check; checkpoints of earlier versions have none.
+    #[serde(flatten)]
+    pub(crate) notes: serde_json::Map<String, serde_json::Value>,
 }
 
 /// The part of a resolved case that a resumed run cannot change: all except duration, folder, groups, field outputs, and
@@ -266,7 +261,11 @@ fn open(path: &Path) -> Result<(Header, Take<BufReader<File>>), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solve::verdict::openings::FaceLook;
+    use crate::solve::{
+        bulk::Bulk,
+        verdict::openings::{FaceLook, FacesLook},
+    };
+    use serde_json::{Map, Value};
 
     fn header(step: u64) -> Header {
         Header {
@@ -276,9 +275,17 @@ mod tests {
             mesh: 7,
             device: "cpu".into(),
             step,
-            looks: looks(),
-            faces: faces(),
+            notes: notes(),
         }
+    }
+
+    /// Looks at the flow and its faces, as lattice flows keep them.
+    fn notes() -> Map<String, Value> {
+        let value = |of: serde_json::Result<Value>| of.expect("numbers");
+        Map::from_iter([
+            ("looks".to_owned(), value(serde_json::to_value(looks()))),
+            ("faces".to_owned(), value(serde_json::to_value(faces()))),
+        ])
     }
 
     fn faces() -> Vec<FacesLook> {
@@ -345,8 +352,7 @@ mod tests {
         }
         let read: Header = serde_json::from_value(text).expect("a header");
         let want = Header {
-            looks: Vec::new(),
-            faces: Vec::new(),
+            notes: Map::new(),
             ..header(3)
         };
         assert_eq!(read, want);
@@ -356,8 +362,7 @@ mod tests {
     fn each_flipped_byte_each_cut_and_each_foreign_one_is_refused() {
         let folder = tempfile::tempdir().expect("a folder");
         let few = Header {
-            looks: Vec::new(),
-            faces: Vec::new(),
+            notes: Map::new(),
             ..header(1)
         };
         let path = write(folder.path(), &few, |out| {

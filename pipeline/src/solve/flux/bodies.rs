@@ -229,7 +229,7 @@ impl FluxCase {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solve::{RunOptions, example};
+    use crate::{flow::RunOptions, solve::example};
     use std::{fs, path::Path};
 
     /// The example with a circle of diameter 1 in place of its square.

@@ -3,17 +3,19 @@
 use super::kinds::{SolverTable, parse};
 use crate::{
     error::Error,
-    fields::OutputSpec,
     options::Numbers,
     solve::{
-        case::{ByType, by_name, short},
+        case::{ByType, FreeStreamTable, OutputTable, RunTable, by_name, short},
         value::Value,
     },
 };
 use cutlink_mesher::placement::{Rotation, Unit};
 use cutlink_solver::Precision;
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 /// A compressible flow, as given by the user.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -37,11 +39,16 @@ pub struct FluxCase {
     pub reference: Option<ReferenceTable>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub far_field: Option<FarFieldTable>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub free_stream: Option<FreeStreamTable>,
+    /// Names or patterns of faces and bodies, by group name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub groups: BTreeMap<String, Vec<String>>,
     pub initial: FluxInitialTable,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adapt: Option<FluxAdaptTable>,
-    pub run: FluxRunTable,
-    pub output: FluxOutputTable,
+    pub run: RunTable,
+    pub output: OutputTable,
 }
 
 /// The box and its coarsest elements.
@@ -315,37 +322,6 @@ pub struct PlaceTable {
     pub levels: Vec<u32>,
 }
 
-/// The duration of the run.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-#[expect(
-    missing_docs,
-    reason = "docs/flux-reconstruction.md describes the keys"
-)]
-pub struct FluxRunTable {
-    pub steps: Option<u64>,
-    pub seconds: Option<f64>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub accept: Vec<String>,
-}
-
-/// The outputs.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-#[expect(
-    missing_docs,
-    reason = "docs/flux-reconstruction.md describes the keys"
-)]
-pub struct FluxOutputTable {
-    pub folder: Option<PathBuf>,
-    pub integrals_every: Option<u64>,
-    pub forces_every: Option<u64>,
-    pub checkpoint_every: Option<u64>,
-    pub checkpoint_at_end: Option<bool>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub write: Vec<OutputSpec>,
-}
-
 impl FluxCase {
     /// Reads a case from a TOML file.
     ///
@@ -388,8 +364,12 @@ impl FluxCase {
     #[must_use]
     pub fn fixed(&self) -> Self {
         Self {
-            run: FluxRunTable::default(),
-            output: FluxOutputTable::default(),
+            run: RunTable::default(),
+            groups: BTreeMap::new(),
+            output: OutputTable {
+                averages: self.output.averages,
+                ..OutputTable::default()
+            },
             ..self.clone()
         }
     }

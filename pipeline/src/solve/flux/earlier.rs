@@ -167,7 +167,8 @@ mod tests {
     use super::*;
     use crate::{
         error::ErrorKind,
-        solve::{RunOptions, case::Case, flux::tests},
+        flow::RunOptions,
+        solve::{case::Case, flux::tests},
     };
     use std::fs;
 

@@ -4,11 +4,9 @@ use super::case::FluxCase;
 use crate::{
     config,
     error::Error,
+    flow::{RunOptions, RunPlan, RunSummary},
     observer::Observer,
-    solve::{
-        case::Case,
-        run::{RunOptions, RunPlan, RunSummary},
-    },
+    solve::case::Case,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::path::{Path, PathBuf};

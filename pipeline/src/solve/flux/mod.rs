@@ -7,34 +7,30 @@
 //! | `bodies` | bodies of any shape, as solid cells |
 //! | `case` | the tables, as written |
 //! | `earlier` | the flow of another run as initial state |
-//! | `forces` | `forces.csv`, coefficients and shedding |
+//! | `flow` | the running flow behind the door of every physics ([`crate::flow`]) |
+//! | `forces` | samples of the forces on walls |
 //! | `kinds` | which solver a file is for; keys of the other one |
-//! | `look` | the running flow, for callbacks |
 //! | `outline` | the forecast of a large flow, and its memory, without its state |
 //! | `resolve` | from tables to parameters, with all defaults |
-//! | `run` | the set-up of a run, and its plan |
+//! | `run` | from a case to a run, and its plan |
 //! | `scene` | the flow as cells of blocks, for outputs |
 //! | `state` | the flow at the start: initial, or saved |
-//! | `steps` | the steps: outputs, checkpoints, progress, summary |
-//! | `totals` | `integrals.csv` |
 //! | `walls` | walls, bodies and reference values |
 
 mod adapt;
 mod bodies;
 pub mod case;
 mod earlier;
+mod flow;
 mod forces;
 mod kinds;
-mod look;
 mod outline;
 mod resolve;
 mod run;
 mod scene;
 mod state;
-mod steps;
 #[cfg(test)]
 mod tests;
-mod totals;
 mod walls;
 
 pub use case::FluxCase;

@@ -12,6 +12,7 @@ use crate::{
     options::Root,
     solve::{
         expression::{Expression, Scope},
+        reference::{Group, axes, groups},
         value,
     },
 };
@@ -106,8 +107,38 @@ pub(super) struct FluxSetting<const D: usize> {
     pub(super) patches: Vec<(usize, String)>,
     /// What coefficients of forces are made with.
     pub(super) reference: Option<Reference<D>>,
+    /// Groups of these: name and indices.
+    pub(super) groups: Vec<Group>,
+    /// The time of a flow-through, s: the box along x at the speed of the far field; not a number without one.
+    pub(super) through: f64,
+    /// The time before which a flow cannot have settled, s: sound has crossed the box twice, and the flow has passed the
+    /// reference length.
+    pub(super) patience: f64,
     /// What the user should know of bodies.
     pub(super) notes: Vec<String>,
+}
+
+/// The time of a flow-through, and that before which a flow cannot have settled.
+fn times<const D: usize>(
+    params: &EulerParams<D>,
+    reference: Option<&Reference<D>>,
+    bounds: &[[f64; D]; 2],
+) -> [f64; 2] {
+    let edges = std::array::from_fn::<f64, D, _>(|a| bounds[1][a] - bounds[0][a]);
+    let longest = edges.into_iter().fold(0.0, f64::max);
+    let Some(state) = &params.far_field else {
+        let past = reference.map_or(0.0, |of| of.length / of.velocity);
+        return [f64::NAN, past];
+    };
+    let speed = state.velocity.iter().map(|v| v * v).sum::<f64>().sqrt();
+    let sound = (params.gamma * state.pressure / state.density).sqrt();
+    let through = if speed > 0.0 {
+        edges[0] / speed
+    } else {
+        f64::NAN
+    };
+    let past = reference.map_or(0.0, |of| of.length / of.velocity);
+    [through, 2.0 * longest / sound + past]
 }
 
 pub(super) fn positive(what: &str, value: f64) -> Result<f64, Error> {
@@ -206,6 +237,9 @@ impl FluxCase {
             .hint("give it: coefficients of forces need one"));
         }
         let (reference, reference_table) = reference.unzip();
+        let names: Vec<String> = patches.iter().map(|(_, name)| name.clone()).collect();
+        let groups = groups(&self.groups, &names)?;
+        let [through, patience] = times(&params, reference.as_ref(), &bounds);
         let one = bytes_of_element::<D>(order, precision, viscosity.is_some());
         let room = (free as f64 * SHARE_OF_MEMORY) as u64 / one;
         let adapted = self.adapt.as_ref();
@@ -242,6 +276,9 @@ impl FluxCase {
             initial,
             patches,
             reference,
+            groups,
+            through,
+            patience,
             notes,
         })
     }
@@ -343,8 +380,18 @@ impl FluxCase {
                 "[far_field] is given, and no face is of its type",
             ));
         }
+        let stream = self.free_stream.as_ref();
+        let speed = stream.and_then(|stream| stream.speed);
+        let velocity = match (&table.velocity, speed) {
+            (None, Some(speed)) => {
+                let [along, ..] = axes::<D>(stream)?;
+                let speed = positive("[free_stream] speed", speed)?;
+                Some(along[..D].iter().map(|x| speed * x).collect())
+            }
+            (given, _) => given.clone(),
+        };
         let (Some(density), Some(velocity), Some(pressure)) =
-            (table.density, &table.velocity, table.pressure)
+            (table.density, &velocity, table.pressure)
         else {
             return Err(Error::input(format!("[far_field] needs {keys}")));
         };

@@ -3,27 +3,25 @@
 use super::{
     case::FluxCase,
     earlier::{self, EarlierGas, saved_step},
-    forces::{FORCES_EVERY, FluxForces},
+    flow::Gas,
+    forces::{self, FORCES_EVERY},
     outline::{FluxStart, sampled_step},
     resolve::{FluxInitial, FluxSetting, bytes_of_element, failed},
-    scene::FluxScene,
-    state::{restore, set_up, settle_step},
-    steps::FluxRun,
-    totals::{TotalsTable, write},
+    state::{set_up, settle_step},
 };
 use crate::{
     device::{Opened, on},
     error::Error,
-    fields::{self, Clock, FieldUnit, FieldUnits, FieldWriter, OutputKind, OutputSpec, Start},
+    fields::{self, CellField, Clock, FieldUnit, FieldUnits, OutputKind, OutputSpec, Quantity},
+    flow::{RunOptions, RunPlan, RunSetting, RunSummary, RunTimes, Until, until},
     mesh::report::DeviceReport,
     observer::Observer,
-    output, pool,
+    pool,
     solve::{
-        begin::{begin, note_changes, resume},
-        checkpoint::{self, Header},
-        lock::FolderLock,
+        adapt::Looks,
+        case::{AveragesTable, FieldUnitsName, OutputTable},
+        outputs::averages,
         resolve::FOLDER,
-        run::{RunOptions, RunPlan, RunSummary},
         verdict::check_accepted,
     },
 };
@@ -38,18 +36,12 @@ use cutlink_mesher::{
     intersect::Meet,
 };
 use cutlink_solver::Precision;
-use cutlink_voxelizer::kernels::AdaptKernels;
+use cutlink_voxelizer::{Mesh, kernels::AdaptKernels};
 use serde_json::json;
-use std::{
-    fmt::Write as _,
-    path::PathBuf,
-    time::{Duration, Instant},
-};
+use std::{fmt::Write as _, path::PathBuf};
 
 /// Steps between two lines of integrals, by default.
 const INTEGRALS_EVERY: u64 = 256;
-/// Upper bound of the steps of a run.
-const MAX_STEPS: f64 = 1e12;
 
 impl FluxCase {
     /// Runs the flow and writes the output folder. Notes and progress go to `observer`.
@@ -244,81 +236,10 @@ impl FluxCase {
                 return Ok(Done::Planned(plan));
             }
         }
-        let folder = resolved.folder.clone();
-        std::fs::create_dir_all(&folder).map_err(|e| output::failed(&folder, &e))?;
-        let lock = FolderLock::take(&folder)?;
-        let header = Header {
-            version: checkpoint::VERSION,
-            cutlink: env!("CARGO_PKG_VERSION").into(),
-            case: resolved.case.fixed().to_toml()?,
-            mesh: Leaves::<D>::new(&Host, *flow.leaves().grid())
-                .map_err(failed)?
-                .checksum(),
-            // All devices give the same bits.
-            device: String::new(),
-            step: 0,
-            looks: Vec::new(),
-            faces: Vec::new(),
-        };
-        // From the first output on, a request to stop ends in a checkpoint.
-        let _running = options.stop.running();
-        let mut totals = TotalsTable::new(
-            D,
-            resolved.dt,
-            resolved.is_viscous(),
-            resolved.exact().is_some(),
-        );
-        let text = resolved.case.to_toml()?;
-        let mut forces = FluxForces::new(&resolved);
-        let start = if options.resume {
-            output::remove_abandoned(&folder);
-            let step = resume(&folder, &header, observer, |from| restore(&mut flow, from))?.step;
-            totals.read(&folder, step)?;
-            if let Some(forces) = &mut forces {
-                forces.read(&folder, step)?;
-            }
-            note_changes(&folder.join("case.toml"), &text, observer);
-            Start::Resumed { step }
-        } else {
-            begin(options, self.file.as_deref(), &folder)?;
-            Start::Fresh {
-                force: options.replace,
-            }
-        };
-        let scene = FluxScene::new(&resolved.setting.mesh, &flow)?;
-        let specs = &resolved.specs;
-        let fields = FieldWriter::new(&folder, specs, resolved.units(), &scene.mesh, start)?;
-        // It has the state once more, in other numbers.
-        drop(scene);
-        write(&folder, "case.toml", &text)?;
-        totals.begin(&folder)?;
-        if let Some(forces) = &mut forces {
-            forces.begin(&folder)?;
-        }
-        let begun_at = flow.steps();
-        let flow = flow.on(backend)?;
-        let mut run = FluxRun {
-            options,
-            observer,
-            resolved,
-            device,
-            header,
-            totals,
-            forces,
-            fields,
-            most: steps,
-            begun_at,
-            began: Instant::now(),
-            work: 0.0,
-            saved: options.resume.then_some(begun_at),
-            last_save: Instant::now(),
-            save_time: Duration::ZERO,
-            step_time: None,
-            _lock: lock,
-        };
-        let done = run.go(flow);
-        run.observer.end();
-        done.map(Done::Ran)
+        let mesh = Leaves::<D>::new(&Host, *flow.leaves().grid());
+        let setting = resolved.run_setting(mesh.map_err(failed)?.checksum(), steps, device)?;
+        let mut gas = Gas::new(flow, backend, resolved);
+        crate::flow::run(&mut gas, setting, options, observer).map(Done::Ran)
     }
 
     /// The output folder.
@@ -332,44 +253,47 @@ impl FluxCase {
         mut setting: FluxSetting<D>,
         dt: f64,
     ) -> Result<FluxResolved<D>, Error> {
-        let steps = match (self.run.steps, self.run.seconds) {
-            (Some(steps), None) => steps,
-            (None, Some(seconds)) => {
-                let steps = (seconds / dt - 1e-6).ceil();
-                if !(0.0..=MAX_STEPS).contains(&steps) {
-                    return Err(Error::input(format!("[run] seconds is {seconds}"))
-                        .hint(format!("a time of up to {MAX_STEPS:e} steps of {dt} s")));
-                }
-                steps as u64
-            }
-            _ => {
-                return Err(Error::input("[run] needs either steps or seconds"));
-            }
-        };
-        let clock = Clock {
+        let through = setting.through;
+        let times = RunTimes {
             step: dt,
-            through: f64::NAN,
+            through,
+            steps: |steps| (steps - 1e-6).ceil() as u64,
         };
+        let (until, run) = until(&self.run, &times)?;
+        let clock = Clock { step: dt, through };
         let given = &self.output;
+        check_outputs(given)?;
         let specs = fields::written(&given.write, &setting.mesh.frame, &clock)?;
         for spec in &specs {
             let name = spec.name.as_deref().unwrap_or_default();
-            if spec.average.is_some() || spec.kind == OutputKind::Surface {
-                return Err(Error::input(format!(
-                    "[[output.write]] \"{name}\": flux reconstruction has neither averages nor surfaces"
-                )));
+            let wrong = |what: &str| Error::input(format!("[[output.write]] \"{name}\" {what}"));
+            if spec.kind == OutputKind::Surface {
+                return Err(wrong(
+                    "is of kind \"surface\", which flux reconstruction has not",
+                ));
+            }
+            if spec.average.is_some() && has_pressure(spec) {
+                return Err(wrong(
+                    "is an average of the pressure, which flux reconstruction has not",
+                )
+                .hint("name its fields without \"pressure\""));
             }
         }
-        fields::check(&specs, &setting.mesh)?;
+        let averages = averages(given.averages.as_ref(), &specs, &clock)?;
+        fields::check(&specs, &units_of(&setting.mesh, dt), &setting.mesh)?;
         let folder = self.folder();
         let case = &mut setting.case;
-        case.run.steps = Some(steps);
-        case.run.seconds = None;
+        case.run = run;
         (case.numerics.dt, case.numerics.cfl) = (Some(dt), None);
         case.output.folder = Some(folder.clone());
         case.output.integrals_every = Some(given.integrals_every.unwrap_or(INTEGRALS_EVERY));
         case.output.forces_every =
             (setting.reference.as_ref()).map(|_| given.forces_every.unwrap_or(FORCES_EVERY));
+        case.output.averages = averages.map(|[from, every]| AveragesTable {
+            from_steps: Some(from),
+            every_steps: Some(every),
+            ..AveragesTable::default()
+        });
         case.output.write.clone_from(&specs);
         Ok(FluxResolved {
             integrals_every: given.integrals_every.unwrap_or(INTEGRALS_EVERY),
@@ -380,10 +304,48 @@ impl FluxCase {
             setting,
             folder,
             specs,
-            steps,
+            averages,
+            until,
+            steps: until.most(),
             dt,
         })
     }
+}
+
+/// Values are in SI units as they are; what is derived on the mesh is by its root cells.
+fn units_of<const D: usize>(mesh: &Mesh<D>, dt: f64) -> FieldUnits {
+    let dx = mesh.frame.dx;
+    FieldUnits {
+        vorticity: FieldUnit::new(1.0 / dx, "1/s"),
+        q: FieldUnit::new(1.0 / (dx * dx), "1/s^2"),
+        ..FieldUnits::si(dt, dt, 1.0)
+    }
+}
+
+/// Refuses keys of outputs that are those of lattices.
+fn check_outputs(given: &OutputTable) -> Result<(), Error> {
+    if given.units.is_some_and(|units| units != FieldUnitsName::Si) {
+        return Err(
+            Error::input("[output] units are those of a lattice, and there is none")
+                .hint("flux reconstruction writes SI units: remove units"),
+        );
+    }
+    match given.recirculation {
+        None => Ok(()),
+        Some(_) => Err(Error::input(
+            "[output.recirculation] is measured in lattice Boltzmann flows alone",
+        )),
+    }
+}
+
+/// Whether an output shows the pressure.
+fn has_pressure(spec: &OutputSpec) -> bool {
+    let fields = spec.fields.iter().flatten();
+    let of_fields = fields
+        .into_iter()
+        .any(|&field| field == CellField::Pressure);
+    let shown = spec.quantity == Some(Quantity::Pressure);
+    of_fields || shown || spec.kind == OutputKind::Probes
 }
 
 /// What a run begins with.
@@ -406,6 +368,9 @@ pub(super) struct FluxResolved<const D: usize> {
     pub(super) case: FluxCase,
     pub(super) folder: PathBuf,
     pub(super) specs: Vec<OutputSpec>,
+    /// The first step of averages, and the steps between two samples.
+    pub(super) averages: Option<[u64; 2]>,
+    pub(super) until: Until,
     pub(super) steps: u64,
     pub(super) dt: f64,
     pub(super) integrals_every: u64,
@@ -430,17 +395,45 @@ impl<const D: usize> FluxResolved<D> {
         }
     }
 
-    /// Values are in SI units as they are; what is derived on the mesh is by its root cells.
-    fn units(&self) -> FieldUnits {
-        let dx = self.setting.mesh.frame.dx;
-        FieldUnits {
-            time: FieldUnit::new(self.dt, "s"),
-            velocity: FieldUnit::new(1.0, "m/s"),
-            pressure: FieldUnit::new(1.0, "Pa"),
-            density: FieldUnit::new(1.0, "kg/m^3"),
-            vorticity: FieldUnit::new(1.0 / dx, "1/s"),
-            q: FieldUnit::new(1.0 / (dx * dx), "1/s^2"),
-        }
+    /// What the run loop needs of the case; the mesh at the start has this checksum.
+    fn run_setting(
+        &self,
+        mesh: u64,
+        steps: u64,
+        device: DeviceReport,
+    ) -> Result<RunSetting<D>, Error> {
+        let adapts = self.setting.adaptation.as_ref();
+        let adapts = adapts.filter(|a| a.sensor != Sensor::Places);
+        let (run, history) = (&self.case.run, forces::history(self));
+        Ok(RunSetting {
+            file: self.case.file.clone(),
+            folder: self.folder.clone(),
+            until: match self.until {
+                Until::Steps(_) => Until::Steps(steps),
+                Until::Settled { change, .. } => Until::Settled {
+                    change,
+                    most: steps,
+                },
+            },
+            earliest: (self.setting.patience / self.dt).ceil() as u64,
+            watch: run.watch != Some(false),
+            accept: run.accept.clone(),
+            checkpoint_every: self.checkpoint_every,
+            checkpoint_at_end: self.checkpoint_at_end,
+            specs: self.specs.clone(),
+            averages: self.averages,
+            units: units_of(&self.setting.mesh, self.dt),
+            step_name: "step",
+            has_forces: !history.parts.is_empty(),
+            history,
+            looks: adapts.map(|_| Looks::of_elements(self.dt)),
+            case: self.case.to_toml()?,
+            fixed: self.case.fixed().to_toml()?,
+            mesh,
+            // All devices give the same bits.
+            device_kind: String::new(),
+            device,
+        })
     }
 
     /// The forecast.

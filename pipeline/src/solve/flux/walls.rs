@@ -4,7 +4,10 @@ use super::{
     case::{FluxCase, FluxFaceKind, FluxFaceTable, GasBodyTable, ReferenceTable},
     resolve::{positive, vector},
 };
-use crate::error::Error;
+use crate::{
+    error::Error,
+    solve::reference::{axes, frame},
+};
 use cutlink_fr::{FrError, GasBody, GasWall, GasWalls, Primitive};
 
 const AXES: [&str; 3] = ["x", "y", "z"];
@@ -27,6 +30,8 @@ pub(super) struct Reference<const D: usize> {
     /// Force of a coefficient of 1.
     pub(super) force: f64,
     pub(super) center: [f64; D],
+    /// Directions of drag, lift and side force.
+    pub(super) axes: [[f64; 3]; 3],
 }
 
 /// The name of a face.
@@ -139,6 +144,28 @@ impl FluxCase {
         }
     }
 
+    /// Directions of drag, lift and side force: those of `[free_stream]`, else the drag is along the velocity of the far
+    /// field, and the lift at right angles to it in the plane of x and y.
+    fn axes<const D: usize>(
+        &self,
+        far_field: Option<&Primitive<D>>,
+    ) -> Result<[[f64; 3]; 3], Error> {
+        let along: [f64; 3] = match far_field.filter(|_| self.free_stream.is_none()) {
+            Some(state) => std::array::from_fn(|a| state.velocity.get(a).copied().unwrap_or(0.0)),
+            None => [0.0; 3],
+        };
+        let across = along[0].hypot(along[1]);
+        let speed = across.hypot(along[2]);
+        if across == 0.0 {
+            return axes::<D>(self.free_stream.as_ref());
+        }
+        let ([sa, ca], [sb, cb]) = (
+            [along[1] / across, along[0] / across],
+            [along[2] / speed, across / speed],
+        );
+        Ok(frame([sa, ca], [sb, cb]))
+    }
+
     /// What coefficients of forces are made with; `None` where no velocity is given.
     pub(super) fn reference<const D: usize>(
         &self,
@@ -192,6 +219,7 @@ impl FluxCase {
             length,
             force: 0.5 * density * velocity * velocity * area,
             center,
+            axes: self.axes(far_field)?,
         };
         Ok(Some((reference, table)))
     }

@@ -250,7 +250,7 @@ fn lines_are_read_back_to_the_bit() {
         let numbers: Vec<f64> = (0..7).map(value).collect();
         whole.samples.push(Sample::of(&numbers, (2, 0), false));
     }
-    let text = whole.whole_csv();
+    let text = whole.whole();
     assert_eq!(whole.fresh(), "", "all of it is written");
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("integrals.csv");
@@ -265,7 +265,7 @@ fn lines_are_read_back_to_the_bit() {
         read.is_due(128) && !read.is_due(64),
         "what is there is not due"
     );
-    assert!(text.starts_with(&read.whole_csv()), "the same text");
+    assert!(text.starts_with(&read.whole()), "the same text");
     let mut other = integrals_of::<2>(&[[1, 0]]);
     let refused = other.read(&path, 100).expect_err("other columns");
     assert!(refused.to_string().contains("integrals.csv"), "{refused}");

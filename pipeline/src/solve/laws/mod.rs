@@ -27,8 +27,9 @@ pub(crate) use choice::{choose, without_bounds};
 
 use crate::{
     error::Error,
+    flow::Until,
     solve::{
-        resolve::{Resolved, Until},
+        resolve::Resolved,
         units::Physics,
         verdict::{Check, Grade},
     },

@@ -56,7 +56,7 @@ pub(crate) fn check_accepted(accepted: &[String]) -> Result<(), Error> {
 
 /// What a check says; the order is that of severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Grade {
+pub enum Grade {
     /// Below both bars.
     Ok,
     /// An error of a few per cent is likely.
@@ -77,18 +77,18 @@ impl fmt::Display for Grade {
 
 /// A number against its bars.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Check {
+pub struct Check {
     /// The row of the table, such as `walls`.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// The number; shares are relative, not per cent.
-    pub(crate) value: f64,
+    pub value: f64,
     /// The bars of [`Grade::Doubtful`] and [`Grade::Wrong`]; infinite where there is none. Where both are finite and the
     /// second is the lower one, small values are the bad ones.
-    pub(crate) bars: [f64; 2],
+    pub bars: [f64; 2],
     /// What the number is, as a clause.
-    pub(crate) what: String,
+    pub what: String,
     /// What to change in this case; printed unless the check is ok.
-    pub(crate) remedy: Option<String>,
+    pub remedy: Option<String>,
 }
 
 impl Check {

@@ -1,10 +1,7 @@
 //! The earliest root step at which a flow can have settled, or be judged: its conditions have stopped changing, sound has
 //! crossed the box there and back, and the flow has passed the reference length, or diffused across it if that is faster.
 
-use crate::solve::{
-    case::Case,
-    resolve::{Resolved, Until},
-};
+use crate::solve::{case::Case, resolve::Resolved};
 use cutlink_solver::{Space, Variation};
 
 /// How often sound crosses the box.
@@ -23,10 +20,7 @@ const HALVINGS: i32 = 24;
 /// Root steps that a flow takes at least.
 pub(crate) fn earliest<const D: usize>(resolved: &Resolved<D>) -> u64 {
     let (units, physics) = (&resolved.units, &resolved.physics);
-    let most = match resolved.until {
-        Until::Steps(steps) => steps,
-        Until::Settled { most, .. } => most,
-    };
+    let most = resolved.until.most();
     let end = HORIZON * most as f64;
     let frame = resolved.initial.frame();
     let cells = frame.root_cells.map(f64::from);

@@ -34,7 +34,7 @@ mod wish;
 
 use super::{Between, ExactSum, FlowKernels, Relaxation, SUMS, Transfer};
 use crate::{
-    Communicator, F16, Flow, Indicator, LatticeKind, Plan, SolverError,
+    Communicator, F16, Indicator, LatticeFlow, LatticeKind, Plan, SolverError,
     fields::FluidSums,
     lattice::{D2Q9, D3Q19, D3Q27, Lattice, MOST},
     plan::{self, Starts},
@@ -208,7 +208,7 @@ impl<const D: usize> FlowKernels<D> for Host {
         ranks: &[Self],
         link: Option<Arc<dyn Communicator>>,
         plan: Plan<'a, D>,
-    ) -> Result<Option<Box<dyn Flow<D> + 'a>>, SolverError> {
+    ) -> Result<Option<Box<dyn LatticeFlow<D> + 'a>>, SolverError> {
         plan::start(ranks, link, plan, &STARTS_2D, &STARTS_3D)
     }
 

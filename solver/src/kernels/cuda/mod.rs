@@ -25,7 +25,7 @@ mod wish;
 
 use super::{Between, ExactSum, FlowKernels, Relaxation, Transfer};
 use crate::{
-    Communicator, F16, Flow, Indicator, Plan, SolverError,
+    Communicator, F16, Indicator, LatticeFlow, Plan, SolverError,
     fields::FluidSums,
     lattice::Lattice,
     plan::{self, Starts},
@@ -154,7 +154,7 @@ impl<const D: usize> FlowKernels<D> for Cuda {
         ranks: &[Self],
         link: Option<Arc<dyn Communicator>>,
         plan: Plan<'a, D>,
-    ) -> Result<Option<Box<dyn Flow<D> + 'a>>, SolverError> {
+    ) -> Result<Option<Box<dyn LatticeFlow<D> + 'a>>, SolverError> {
         plan::start(ranks, link, plan, &STARTS_2D, &STARTS_3D)
     }
 

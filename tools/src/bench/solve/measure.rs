@@ -20,7 +20,9 @@ use cutlink::options::{MeshOptions, Numbers, Root};
 use cutlink::{Error, Observer as _};
 use cutlink_device::Route;
 use cutlink_mesher::exact::{Exact, Facet};
-use cutlink_solver::{FaceCondition, Flow, InitialState, Params, Plan, Work, kernels::FlowKernels};
+use cutlink_solver::{
+    FaceCondition, InitialState, LatticeFlow, Params, Plan, Work, kernels::FlowKernels,
+};
 use cutlink_voxelizer::{AnyMesh, Mesh, mesh_file};
 use std::time::Instant;
 
@@ -125,7 +127,11 @@ impl<'a, K: Flows> Bench<'a, K> {
     }
 
     /// Seconds of so many root steps: by the device's clock, of several devices by the host's.
-    fn seconds<const D: usize>(&self, flow: &mut dyn Flow<D>, steps: u64) -> Result<f64, Error> {
+    fn seconds<const D: usize>(
+        &self,
+        flow: &mut dyn LatticeFlow<D>,
+        steps: u64,
+    ) -> Result<f64, Error> {
         if self.ranks() == 1 {
             return seconds_of(self.kernels, || Ok(flow.advance(steps)?));
         }
@@ -221,7 +227,10 @@ impl<'a, K: Flows> Bench<'a, K> {
     }
 }
 
-fn laps<const D: usize>(flow: &mut dyn Flow<D>, steps: u64) -> Result<Vec<LapReport>, Error> {
+fn laps<const D: usize>(
+    flow: &mut dyn LatticeFlow<D>,
+    steps: u64,
+) -> Result<Vec<LapReport>, Error> {
     let laps = flow.laps(steps)?;
     let all: f64 = laps.iter().map(|lap| lap.seconds).sum();
     let mut laps: Vec<LapReport> = laps

@@ -1,13 +1,13 @@
 //! The verdict on a run that has ended: what was measured, row by row.
 
-use super::Run;
+use super::Lattice;
+use crate::flow::{Seen, Statistics};
 use crate::solve::{
     bulk::Bulk,
     laws::Measured,
-    means::Statistics,
     parts::Parts,
     verdict::{
-        Check, Verdict,
+        Check,
         openings::FacesLook,
         rows::{self, OfOpenings},
         sound::{self, Mode},
@@ -16,7 +16,7 @@ use crate::solve::{
 use cutlink_solver::{FaceCondition, Params, PatchCondition, Place, WallScheme};
 
 /// The end of a run, as the verdict sees it.
-pub(super) struct End<'a, const D: usize> {
+pub(super) struct End<const D: usize> {
     pub(super) step: u64,
     pub(super) bulk: Bulk,
     pub(super) faces: FacesLook,
@@ -28,12 +28,17 @@ pub(super) struct End<'a, const D: usize> {
     pub(super) imbalance: Option<f64>,
     /// Mass that leaves through open patches then, per second.
     pub(super) through: Vec<(String, f64)>,
-    pub(super) parts: Option<&'a Parts<D>>,
+    pub(super) parts: Option<Parts<D>>,
 }
 
-impl<const D: usize> Run<'_, D> {
+impl<const D: usize> Lattice<'_, D> {
     /// All checks of a run that has ended.
-    pub(super) fn judge(&self, end: &End<'_, D>, statistics: &Statistics<'_, D>) -> Verdict {
+    pub(super) fn judged(
+        &self,
+        end: &End<D>,
+        seen: &Seen<'_, D>,
+        statistics: &Statistics<'_, D>,
+    ) -> Vec<Check> {
         let resolved = &self.resolved;
         let (params, velocity) = (&resolved.params, resolved.physics.lattice_velocity);
         let mut looks = self.looks.clone();
@@ -47,14 +52,14 @@ impl<const D: usize> Run<'_, D> {
         };
         let from = if waits { end.step / 2 } else { 0 };
         checks.extend(rows::mach(&looks, from, velocity));
-        checks.extend(self.movement(end));
+        checks.extend(self.movement(end, seen));
         if waits {
             checks.push(rows::duration(end.step, self.earliest));
         }
         if waits && end.step >= self.earliest {
             checks.extend(self.of_openings(end, &looks));
             checks.extend(end.imbalance.map(rows::imbalance));
-            let difference = end.parts.and_then(Parts::difference);
+            let difference = end.parts.as_ref().and_then(Parts::difference);
             checks.extend(difference.map(|value| self.exchange(value)));
             checks.extend(statistics.growth().map(rows::growth));
             checks.extend(statistics.swing().map(rows::swing));
@@ -65,7 +70,7 @@ impl<const D: usize> Run<'_, D> {
         checks.extend(change.map(|(change, why)| rows::stationarity(change, why)));
         checks.extend(self.of_energy(&looks));
         checks.extend(rows::resets(end.reset, end.step));
-        Verdict::new(checks, &resolved.case.run.accept)
+        checks
     }
 
     /// Without forces, whether a flow that becomes steady still changes: its kinetic energy over the last quarter.
@@ -85,7 +90,7 @@ impl<const D: usize> Run<'_, D> {
     }
 
     /// The laws of the error, with the pressure variation of the last quarter.
-    fn of_laws(&self, end: &End<'_, D>, looks: &[Bulk]) -> Vec<Check> {
+    fn of_laws(&self, end: &End<D>, looks: &[Bulk]) -> Vec<Check> {
         let late = looks.iter().filter(|look| 4 * look.step >= 3 * end.step);
         let (sum, count) = late.fold((0.0, 0), |(sum, n), look| (sum + look.compression(), n + 1));
         self.laws.after(&Measured {
@@ -111,11 +116,11 @@ impl<const D: usize> Run<'_, D> {
     }
 
     /// Whether anything has moved, in a flow that is driven.
-    fn movement(&self, end: &End<'_, D>) -> Option<Check> {
+    fn movement(&self, end: &End<D>, seen: &Seen<'_, D>) -> Option<Check> {
         if !self.is_driven() {
             return None;
         }
-        match self.history.steps.is_empty() {
+        match seen.history.steps.is_empty() {
             true => {
                 let rests = end.bulk.energy == 0.0;
                 Some(rows::movement(
@@ -123,7 +128,7 @@ impl<const D: usize> Run<'_, D> {
                     "the velocity of all fluid",
                 ))
             }
-            false => Some(rows::movement(self.history.rest(), "the force on the body")),
+            false => Some(rows::movement(seen.history.rest(), "the force on the body")),
         }
     }
 
@@ -151,7 +156,7 @@ impl<const D: usize> Run<'_, D> {
             || patches.iter().any(of_patch)
     }
 
-    fn of_openings(&self, end: &End<'_, D>, looks: &[Bulk]) -> Vec<Check> {
+    fn of_openings(&self, end: &End<D>, looks: &[Bulk]) -> Vec<Check> {
         let mut faces = self.faces.clone();
         faces.push(end.faces.clone());
         let late = looks
@@ -175,7 +180,7 @@ impl<const D: usize> Run<'_, D> {
     }
 
     /// Patches with a mass flow: what passes in the last quarter over that, minus 1.
-    fn by_mass<'b>(&self, end: &'b End<'_, D>) -> Vec<(&'b str, f64)> {
+    fn by_mass<'b>(&self, end: &'b End<D>) -> Vec<(&'b str, f64)> {
         let of = |(name, flow): &'b (String, f64)| {
             let patch = self.resolved.case.patches.get(name)?;
             let asked = patch.mass_flow.filter(|asked| *asked != 0.0)?;

@@ -1,10 +1,11 @@
 //! The set-up of a run: the device, the mesh of the case, the plan and its forecast, the flow, and the files it begins.
 
-use super::{Run, RunOptions, RunPlan, RunSummary, follow, mesh_file};
+use super::{Lattice, budget, initial_state, mesh_file};
 use crate::{
     device::{Opened, first_gpu, on},
     error::Error,
-    fields::{self, Body},
+    fields,
+    flow::{RunOptions, RunPlan, RunSetting, RunSummary},
     mesh::build::{AnyPlaced, Builder, Placed, bare_periodic},
     mesh::report,
     mesh::resolve::{self as job},
@@ -13,10 +14,13 @@ use crate::{
     options::{DeviceOption, FlowSide, MeshOptions},
     pool,
     solve::{
-        begin::{note_changes, open, set},
+        adapt::Looks,
         case::{Case, DomainTable, PatchKind, PatchTable},
-        checkpoint::{self, Header},
+        checkpoint,
         earlier::{self, Earlier},
+        energy::Energy,
+        history::History,
+        integrals::Integrals,
         laws::{self, Laws},
         notes,
         numerics::at_moving_walls,
@@ -37,13 +41,10 @@ use cutlink_mesher::{
     silhouette,
     snap::Snapped,
 };
-use cutlink_solver::{Plan, RunningMeans, Snapshot, kernels::FlowKernels};
+use cutlink_solver::{Plan, RunningMeans, kernels::FlowKernels};
 use cutlink_voxelizer::{AnyMesh, Mesh};
 use serde::Serialize;
-use std::{
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::{path::Path, time::Instant};
 
 impl Case {
     /// Runs the case with the default options.
@@ -424,21 +425,10 @@ where
             (true, Memory::Device) if on_device => RunningMeans::<D>::BYTES,
             _ => 0,
         };
-        let room = follow::room_for_cells::<D>(backend.free_bytes(), &resolved.params, more);
+        let room = budget::room_for_cells::<D>(backend.free_bytes(), &resolved.params, more);
         adaptation.max_cells =
-            follow::budget(given, least, room).map_err(|error| error.within(&name))?;
+            budget::budget(given, least, room).map_err(|error| error.within(&name))?;
     }
-    let text = resolved.case.to_toml()?;
-    let header = Header {
-        version: checkpoint::VERSION,
-        cutlink: env!("CARGO_PKG_VERSION").into(),
-        case: checkpoint::fixed(&resolved.case).to_toml()?,
-        mesh: mesh.checksum(),
-        device: kind_of(&inputs.device),
-        step: 0,
-        looks: Vec::new(),
-        faces: Vec::new(),
-    };
     let initial = resolved.case.initial.as_ref();
     let from = initial.and_then(|table| table.from.as_deref());
     let earlier = match from.filter(|_| !options.resume) {
@@ -470,74 +460,62 @@ where
         ));
     }
     flow.sample_forces_every(resolved.forces_every);
-    let set = set(&mut *flow, &resolved, &mesh.frame, earlier, observer);
+    let set = initial_state::set(&mut *flow, &resolved, &mesh.frame, earlier, observer);
     set.map_err(|error| error.within(&name))?;
     flow.wait()?;
     set_up.flow = starting.elapsed().as_secs_f64();
-    let file = case.file.as_deref();
-    // From the first output on, a request to stop ends in a checkpoint.
-    let _running = options.stop.running();
-    let begun = open(
-        options, file, mesh, &resolved, &header, observer, &mut *flow,
-    )?;
-    if options.resume {
-        note_changes(&resolved.folder.join("case.toml"), &text, observer);
-    }
-    let mut fields = begun.fields;
-    if let Some(surface) = inputs.surfaces.snapped {
-        fields = fields.with_surface(flow.mesh()?, surface);
-    }
-    if let Some(surface) = inputs.surfaces.snapped.filter(|_| fields.needs_body()) {
-        fields = fields.with_body(Body::new(flow.mesh()?, surface, &resolved.params));
-    }
-    let open = begun.integrals.blocks(flow.mesh()?);
-    let (openings, earliest) = (Openings::new(&resolved), patience::earliest(&resolved));
-    let mut run = Run {
-        options,
-        observer,
-        resolved,
-        header,
-        history: begun.history,
-        last: None,
+    let setting = setting_of(case, &resolved, &inputs, flow.mesh()?.forest.levels.len())?;
+    let mut flow = Lattice {
         surface: inputs.surfaces.snapped,
-        forces: None,
-        energy: begun.energy,
-        energies: None,
-        integrals: begun.integrals,
-        integral_lines: None,
-        fields,
-        open,
-        epoch: flow.epoch(),
-        adapted: None,
-        each: flow.updates(),
-        updates: 0.0,
-        openings,
+        energy: Energy::of(&resolved),
+        integrals: Integrals::new(&resolved, &mesh.patches),
+        open: Vec::new(),
+        looks: Vec::new(),
+        faces: Vec::new(),
+        openings: Openings::new(&resolved),
         finest: mesh.forest.levels.len() - 1,
-        earliest,
-        looks: begun.looks,
-        faces: begun.faces,
-        step_time: None,
-        saved: options.resume.then(|| flow.steps()),
+        earliest: setting.earliest,
         sheet,
         laws,
-        device: inputs.device,
         shares,
-        began: Instant::now(),
-        begun_at: flow.steps(),
-        aside: Duration::ZERO,
         set_up,
-        last_save: Instant::now(),
-        save_time: Duration::ZERO,
-        probed: Snapshot::default(),
-        now: Snapshot::default(),
-        _lock: begun.lock,
+        end: None,
+        resolved,
+        flow,
     };
-    run.write("case.toml", &text)?;
-    run.begin_histories()?;
-    run.begin_looks(&mut *flow)?;
-    let done = run.go(&mut *flow);
-    run.observer.end();
-    done.map(Ended::Ran)
+    crate::flow::run(&mut flow, setting, options, observer).map(Ended::Ran)
+}
+
+/// What the run loop needs of a case; the mesh has so many levels at the start.
+fn setting_of<const D: usize>(
+    case: &Case,
+    resolved: &Resolved<D>,
+    inputs: &Inputs<'_, D>,
+    levels: usize,
+) -> Result<RunSetting<D>, Error> {
+    let adaptation = resolved.params.adaptation.as_ref();
+    Ok(RunSetting {
+        file: case.file.clone(),
+        folder: resolved.folder.clone(),
+        until: resolved.until,
+        earliest: patience::earliest(resolved),
+        watch: resolved.case.run.watch != Some(false),
+        accept: resolved.case.run.accept.clone(),
+        checkpoint_every: resolved.checkpoint_every,
+        checkpoint_at_end: resolved.checkpoint_at_end,
+        specs: resolved.outputs.specs.clone(),
+        averages: resolved.outputs.averages,
+        units: resolved.outputs.units.clone(),
+        step_name: "root step",
+        history: History::new(resolved, &inputs.mesh.patches),
+        has_forces: resolved.params.forces,
+        looks: adaptation.map(|of| Looks::new(of, levels, resolved.units.time)),
+        case: resolved.case.to_toml()?,
+        fixed: checkpoint::fixed(&resolved.case).to_toml()?,
+        mesh: inputs.mesh.checksum(),
+        device_kind: kind_of(&inputs.device),
+        device: inputs.device.clone(),
+    })
 }
 
 /// How the flow is shared among each of these numbers of ranks, but for one rank.
@@ -609,7 +587,8 @@ where
     }
     turbulence::check(&resolved.case, mesh).map_err(|error| error.within(&name))?;
     resolved.params.forces = resolved.forces_every > 0 && !mesh.links.is_empty();
-    fields::check(&resolved.outputs.specs, mesh).map_err(|error| error.within(&name))?;
+    let outputs = &resolved.outputs;
+    fields::check(&outputs.specs, &outputs.units, mesh).map_err(|error| error.within(&name))?;
     Ok(resolved)
 }
 

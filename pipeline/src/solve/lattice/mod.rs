@@ -1,0 +1,288 @@
+//! Lattice Boltzmann flows of a case, behind the door of every physics ([`crate::flow`]).
+//!
+//! | file | what |
+//! |---|---|
+//! | `budget` | the cells that a mesh which follows the flow may have |
+//! | `initial_state` | the state at the start: from the case, or from another run |
+//! | `judge` | the verdict |
+//! | `mesh_file` | a mesh file in place of a surface |
+//! | `report` | what the summary has of these flows alone |
+//! | `set_up` | the device, the mesh of the case, the plan and its forecast, the flow |
+
+mod budget;
+mod initial_state;
+mod judge;
+mod mesh_file;
+mod report;
+mod set_up;
+
+use crate::{
+    error::Error,
+    fields::{Body, FieldUnits, FieldWriter},
+    flow::{Flow, FlowState, Growth, Report, Seen, Statistics, StepWork, Table},
+    solve::{
+        bulk::Bulk,
+        energy::Energy,
+        hints,
+        integrals::Integrals,
+        laws::Laws,
+        resolve::Resolved,
+        shares::Shares,
+        sheet::Sheet,
+        verdict::{
+            Check,
+            openings::{FacesLook, Openings},
+        },
+        watch,
+    },
+};
+use cutlink_mesher::snap::Snapped;
+use cutlink_solver::{
+    AdaptationLook, ForceSample, LatticeFlow, RunningMeans,
+    fields::{Integrals as Means, blocks_around, velocity_at},
+};
+use cutlink_voxelizer::Mesh;
+use judge::End;
+use rayon::prelude::*;
+use serde_json::{Map, Value};
+use set_up::SetUp;
+use std::io::{Read, Write};
+
+/// Steps between two samples of the kinetic energy.
+const CHUNK: u64 = crate::flow::CHUNK;
+
+/// A lattice Boltzmann flow of a case, and what is measured of it.
+struct Lattice<'a, const D: usize> {
+    flow: Box<dyn LatticeFlow<D> + 'a>,
+    resolved: Resolved<D>,
+    /// The body, if there is one.
+    surface: Option<&'a Snapped<D>>,
+    energy: Option<Energy>,
+    integrals: Integrals<D>,
+    /// Ids of the blocks whose values `integrals` takes.
+    open: Vec<u32>,
+    /// Bulk quantities of the flow at each check so far.
+    looks: Vec<Bulk>,
+    /// Its open faces then.
+    faces: Vec<FacesLook>,
+    openings: Openings<D>,
+    /// The finest level of the mesh at the start.
+    finest: usize,
+    /// The earliest root step at which it can have settled, or be judged.
+    earliest: u64,
+    sheet: Sheet,
+    laws: Laws,
+    /// How ranks share the flow, if there are several.
+    shares: Option<Shares>,
+    set_up: SetUp,
+    /// What the verdict is about, once the run has ended.
+    end: Option<End<D>>,
+}
+
+impl<const D: usize> Lattice<'_, D> {
+    /// Adds a line of integrals, and returns the means of the fluid.
+    fn add_integrals(
+        &mut self,
+        seen: &Seen<'_, D>,
+        now: &mut FlowState<D>,
+    ) -> Result<Means, Error> {
+        let now = &mut now.snapshot;
+        let means = self.flow.integrals(&self.open, now)?;
+        self.integrals
+            .add(self.flow.mesh()?, &means, now, seen.last);
+        Ok(means)
+    }
+}
+
+impl<const D: usize> Flow<D> for Lattice<'_, D> {
+    fn steps(&self) -> u64 {
+        self.flow.steps()
+    }
+
+    fn time(&self) -> f64 {
+        self.flow.steps() as f64 * self.resolved.units.time
+    }
+
+    fn advance(&mut self, steps: u64) -> Result<(), Error> {
+        Ok(self.flow.advance(steps)?)
+    }
+
+    fn wait(&self) -> Result<(), Error> {
+        Ok(self.flow.wait()?)
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        Ok(self.flow.check()?)
+    }
+
+    fn mesh(&self) -> Result<&Mesh<D>, Error> {
+        Ok(self.flow.mesh()?)
+    }
+
+    fn epoch(&self) -> u64 {
+        self.flow.epoch()
+    }
+
+    fn update(&self, blocks: Option<&[u32]>, to: &mut FlowState<D>) -> Result<(), Error> {
+        Ok(self.flow.update(blocks, &mut to.snapshot)?)
+    }
+
+    fn save(&self, out: &mut dyn Write) -> Result<(), Error> {
+        Ok(self.flow.save(out)?)
+    }
+
+    fn restore(&mut self, from: &mut dyn Read) -> Result<(), Error> {
+        Ok(self.flow.restore(from)?)
+    }
+
+    fn begin(&mut self) -> Result<(), Error> {
+        self.open = self.integrals.blocks(self.flow.mesh()?);
+        Ok(())
+    }
+
+    fn si(&self) -> FieldUnits {
+        let units = &self.resolved.units;
+        FieldUnits::si(units.length, units.time, units.density)
+    }
+
+    fn sample(&self, points: &[[f64; D]]) -> Result<Vec<Option<(f64, [f64; D])>>, Error> {
+        let mesh = self.flow.mesh()?;
+        let places = crate::flow::places(mesh, points);
+        let mut now = FlowState::default();
+        self.update(Some(&blocks_around(mesh, &places)), &mut now)?;
+        let units = &self.resolved.units;
+        let velocity = units.velocity();
+        // The squared speed of sound is 1/3 on the lattice.
+        let pressure = units.density * velocity * velocity / 3.0;
+        let value = |&at: &[f64; D]| {
+            let (density, u) = velocity_at(mesh, &now.snapshot, at)?;
+            Some(((density - 1.0) * pressure, u.map(|u| u * velocity)))
+        };
+        Ok(places.par_iter().map(value).collect())
+    }
+
+    fn average(&self, means: &mut RunningMeans<D>) -> Result<(), Error> {
+        Ok(self.flow.sample(means)?)
+    }
+
+    fn take_loads(&mut self) -> Result<Vec<ForceSample>, Error> {
+        Ok(self.flow.take_forces()?)
+    }
+
+    fn take_looks(&mut self) -> Vec<AdaptationLook> {
+        self.flow.take_looks()
+    }
+
+    fn work(&self) -> StepWork {
+        StepWork::cells(self.flow.updates() as usize)
+    }
+
+    fn tables(&mut self) -> Vec<&mut dyn Table> {
+        let mut tables: Vec<&mut dyn Table> = Vec::new();
+        if let Some(energy) = &mut self.energy {
+            tables.push(energy);
+        }
+        if self.integrals.every > 0 {
+            tables.push(&mut self.integrals);
+        }
+        tables
+    }
+
+    fn next_due(&self, step: u64) -> Option<u64> {
+        let every = self.integrals.every;
+        (every > 0).then(|| step - step % every + every)
+    }
+
+    fn look(&mut self, seen: &Seen<'_, D>, now: &mut FlowState<D>) -> Result<(), Error> {
+        let step = seen.step;
+        let of_energy = self.energy.is_some() && step.is_multiple_of(CHUNK) && !seen.is_start;
+        let of_integrals = self.integrals.is_due(step);
+        if !(seen.is_watched || of_energy || of_integrals) {
+            return Ok(());
+        }
+        let means = match (of_integrals, seen.is_watched) {
+            (true, _) => self.add_integrals(seen, now)?,
+            (_, true) => self.flow.integrals(&self.open, &mut now.snapshot)?,
+            _ => self.flow.integrals(&[], &mut now.snapshot)?,
+        };
+        let bulk = Bulk::new(step, &means);
+        if let Some(energy) = self.energy.as_mut().filter(|_| of_energy) {
+            energy.add(&bulk);
+        }
+        if seen.is_watched {
+            self.looks.push(bulk);
+            let mesh = self.flow.mesh()?;
+            let faces = self.openings.look(mesh, &now.snapshot, step);
+            self.faces.push(faces);
+        }
+        Ok(())
+    }
+
+    fn growth(&self) -> Option<Growth> {
+        watch::bulk(&self.looks)
+    }
+
+    fn show_body(&self, fields: &mut FieldWriter<D>, is_first: bool) -> Result<(), Error> {
+        let Some(surface) = self.surface else {
+            return Ok(());
+        };
+        let mesh = self.flow.mesh()?;
+        if is_first {
+            fields.set_surface(mesh, surface);
+        }
+        if fields.needs_body() {
+            fields.set_body(Body::new(mesh, surface, &self.resolved.params));
+        }
+        Ok(())
+    }
+
+    fn follow(&mut self) -> Result<(), Error> {
+        self.open = self.integrals.blocks(self.flow.mesh()?);
+        Ok(())
+    }
+
+    fn is_settled(&self, change: f64) -> Option<bool> {
+        self.energy.as_ref().map(|energy| energy.is_settled(change))
+    }
+
+    fn advice(&self, saved: Option<u64>) -> Option<String> {
+        let (params, physics) = (&self.resolved.params, &self.resolved.physics);
+        let viscous = self.laws.too_viscous();
+        Some(hints::diverged(params, physics, viscous, saved))
+    }
+
+    fn notes(&self) -> Map<String, Value> {
+        let notes = [
+            ("looks", serde_json::to_value(&self.looks)),
+            ("faces", serde_json::to_value(&self.faces)),
+        ];
+        let value = |of: serde_json::Result<Value>| of.expect("numbers are JSON");
+        let notes = notes.map(|(name, of)| (name.to_owned(), value(of)));
+        notes.into_iter().collect()
+    }
+
+    fn take_notes(&mut self, notes: Map<String, Value>) -> Result<(), Error> {
+        #[derive(Default, serde::Deserialize)]
+        #[serde(default)]
+        struct Notes {
+            looks: Vec<Bulk>,
+            faces: Vec<FacesLook>,
+        }
+        let notes: Notes = serde_json::from_value(Value::Object(notes)).map_err(|e| {
+            Error::input("the header of a checkpoint is not of this flow").because(&e)
+        })?;
+        (self.looks, self.faces) = (notes.looks, notes.faces);
+        Ok(())
+    }
+
+    fn report(&mut self, seen: &Seen<'_, D>, now: &mut FlowState<D>) -> Result<Report<D>, Error> {
+        self.report_of(seen, now)
+    }
+
+    fn judge(&self, seen: &Seen<'_, D>, statistics: &Statistics<'_, D>) -> Vec<Check> {
+        match &self.end {
+            Some(end) => self.judged(end, seen, statistics),
+            None => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! What `summary.json` and the printed summary have of lattice Boltzmann flows alone.
+
+use super::{Lattice, judge::End};
+use crate::{
+    error::Error,
+    fields::Body,
+    flow::{FlowState, Report, Seen},
+    solve::{bulk::Bulk, parts::Parts},
+};
+use cutlink_solver::{Les, Motion, PatchCondition};
+use cutlink_voxelizer::Fill;
+use serde_json::{Value, json};
+
+impl<const D: usize> Lattice<'_, D> {
+    /// Pressure and friction forces of a body whose momentum exchange is known at this root step.
+    fn parts(&self, seen: &Seen<'_, D>, now: &mut FlowState<D>) -> Result<Option<Parts<D>>, Error> {
+        let sample = seen.last.filter(|s| s.step == seen.step);
+        let (Some(sample), Some(surface)) = (sample, self.surface) else {
+            return Ok(None);
+        };
+        let now = &mut now.snapshot;
+        self.flow.update(None, now)?;
+        let (mesh, params) = (self.flow.mesh()?, &self.resolved.params);
+        let walls = match seen.body {
+            Some(body) => body.forces(mesh, now),
+            None => Body::new(mesh, surface, params).forces(mesh, now),
+        };
+        let parts = Parts::new(seen.history, &params.patches, &walls, sample);
+        Ok(Some(parts))
+    }
+
+    /// The torque coefficients to show: those about the axes of patches that turn.
+    fn torques(&self) -> Vec<usize> {
+        let turns = |axis: &usize| {
+            let about = |patch: &PatchCondition<D>| match patch {
+                PatchCondition::Wall {
+                    motion: Motion::Rotation { omega, .. },
+                    ..
+                } => omega[*axis] != 0.0,
+                _ => false,
+            };
+            self.resolved.params.patches.iter().any(about)
+        };
+        (0..3).filter(turns).map(|axis| 3 + axis).collect()
+    }
+
+    pub(super) fn report_of(
+        &mut self,
+        seen: &Seen<'_, D>,
+        now: &mut FlowState<D>,
+    ) -> Result<Report<D>, Error> {
+        let step = seen.step;
+        let means = self.flow.integrals(&self.open, &mut now.snapshot)?;
+        let bulk = Bulk::new(step, &means);
+        let mesh = self.flow.mesh()?;
+        let integrals = self
+            .integrals
+            .sample(mesh, &means, &now.snapshot, seen.last);
+        let faces = self.openings.look(mesh, &now.snapshot, step);
+        let late = self.integrals.late(step, &integrals);
+        let imbalance = self.integrals.imbalance(&late);
+        let through = self.integrals.through_patches(&late);
+        let fill = mesh.fill;
+        let parts = self.parts(seen, now)?;
+        let square = means.enstrophy / means.kinetic_energy;
+        let is_resolved =
+            self.resolved.params.les == Les::None && square.is_finite() && square > 0.0;
+        self.end = Some(End {
+            step,
+            bulk,
+            faces,
+            reset: self.flow.mass_reset(),
+            wavelength: is_resolved.then(|| std::f64::consts::TAU / square.sqrt()),
+            imbalance,
+            through,
+            // Walls of a duct are open at its ends: their forces by both ways need not agree.
+            parts: parts
+                .clone()
+                .filter(|_| fill == Fill::NonZero || fill == Fill::EvenOdd),
+        });
+        let resolved = &self.resolved;
+        let json = json!({
+            "reynolds": resolved.physics.reynolds(),
+            "mach": resolved.physics.mach(),
+            "area": resolved.area,
+            "axes": { "drag": resolved.axes[0], "lift": resolved.axes[1], "side": resolved.axes[2] },
+            "compressibility": { "mach": bulk.mach(), "pressure_variation": bulk.compression() },
+            "mean_density": bulk.density,
+            "integrals": self.integrals.summary(&integrals),
+            "set_up": self.set_up,
+            "bytes": { "flow": self.sheet.flow, "output": self.sheet.output },
+            "ranks": self.shares.as_ref().map(|s| s.to_json(None)),
+            "walls": self.sheet.walls(),
+            "parts": parts.as_ref().map(Parts::summary),
+        });
+        let json = match json {
+            Value::Object(keys) => keys,
+            _ => unreachable!("an object was made above"),
+        };
+        let below = format!(
+            "{}largest Mach number {:.3}, pressure variation {:.2e} of rho c^2\n",
+            self.integrals.text(&integrals, seen.wants_details),
+            bulk.mach(),
+            bulk.compression(),
+        );
+        Ok(Report {
+            json,
+            lines: [String::new(), below],
+            torques: self.torques(),
+            parts,
+        })
+    }
+}
