@@ -153,7 +153,7 @@ where
         }
     }
 
-    /// What is due, and a checkpoint if asked for.
+    /// What is due, and a checkpoint if requested.
     fn write<T: Kernels<D>>(&mut self, flow: &EulerFlow<D, T>, saves: bool) -> Result<(), Error> {
         if self.has_totals(flow.steps()) {
             let numbers = self.numbers(flow);
