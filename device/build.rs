@@ -1,4 +1,4 @@
-//! Compiles the parallel primitives for CUDA, if asked for, and exports the headers that all kernels share.
+//! Compiles the parallel primitives for CUDA, if requested, and exports the headers that all kernels share.
 
 #[cfg(feature = "cuda")]
 fn main() -> Result<(), String> {

@@ -1,4 +1,4 @@
-//! Compiles the kernels for CUDA, if asked for.
+//! Compiles the kernels for CUDA, if requested.
 
 #[cfg(feature = "cuda")]
 fn main() -> Result<(), String> {

@@ -1,4 +1,4 @@
-//! Compiles the kernels for CUDA, if asked for, and exports their headers.
+//! Compiles the kernels for CUDA, if requested, and exports their headers.
 
 #[cfg(feature = "cuda")]
 fn main() -> Result<(), String> {

@@ -1,4 +1,4 @@
-//! Compiles the kernels for CUDA, if asked for, with the lattices' tables written out for them.
+//! Compiles the kernels for CUDA, if requested, with the lattices' tables written out for them.
 
 #[cfg(feature = "cuda")]
 #[allow(

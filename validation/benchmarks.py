@@ -192,7 +192,7 @@ def couette(name, ratio, cells):
         f"{patch}\n" + "".join(f"{r * math.cos(sign * 2 * math.pi * k / n)!r} {r * math.sin(sign * 2 * math.pi * k / n)!r}\n" for k in range(n))
         for patch, r, sign in loops
     )
-    # The torque's error is of the order of the Mach number squared: see docs/validation.md.
+    # The torque's error is of the order of the Mach number squared: see docs/validation-log.md.
     speed = 0.0125
     step = speed * dx
     case = {

@@ -11,7 +11,7 @@ from sources import (
 
 def stream(dims, speed):
     """J25 section 5.3: the stream's velocity at the inlet, pressure at the outlet. At the sides, which the papers call the far
-    field, free slip: a velocity along a face is a moving wall, which makes the free stream unstable (docs/validation.md)."""
+    field, free slip: a velocity along a face is a moving wall, which makes the free stream unstable (docs/validation-log.md)."""
     faces = {a + s: "free-slip" for a in "xyz"[:dims] for s in "-+"}
     wind = {"type": "velocity", "velocity": [speed] + [0.0] * (dims - 1)}
     return faces | {"x-": wind, "x+": {"type": "pressure"}}

@@ -6,7 +6,7 @@
     python3 validation/run.py --device cuda --only circle   # all rows whose names begin so
 
 The table, ours beside the source's, is printed and saved as OUT/table.md and OUT/table.json; rows of an earlier run that are not
-run again stay in it. What is compared with what, and why, is in docs/validation.md. Standard library only.
+run again stay in it. What is compared with what, and why, is in docs/validation-log.md. Standard library only.
 """
 
 import argparse

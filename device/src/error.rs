@@ -46,7 +46,7 @@ fn no_device(ordinal: u32, devices: u32) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeviceError {
-    /// This program holds no kernels for the device that was asked for.
+    /// This program holds no kernels for the device that was requested.
     #[error(
         "this build of cutlink has no CUDA kernels: use `--device cpu` (or `auto`, which takes the CPU here)"
     )]
@@ -83,7 +83,7 @@ pub enum DeviceError {
     /// No device of this number.
     #[error("{}, or `--device cpu`", no_device(*ordinal, *devices))]
     NoDevice {
-        /// The number asked for.
+        /// The requested number.
         ordinal: u32,
         /// How many there are.
         devices: u32,

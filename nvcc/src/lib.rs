@@ -316,7 +316,7 @@ fn find() -> Result<PathBuf, String> {
     found.ok_or_else(|| format!("no nvcc found: {HOW}"))
 }
 
-/// The flags of nvcc that select architectures; none where no kernels are asked for.
+/// The flags of nvcc that select architectures; none where no kernels are requested.
 fn architectures() -> Option<Vec<String>> {
     let asked = env::var("CUTLINK_CUDA_ARCH").ok();
     let targets: Vec<&str> = match asked.as_deref() {

@@ -108,7 +108,7 @@ impl Drop for Opening {
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner);
         if let Some(thread) = thread.take() {
-            // Nobody asked for the device, so its error is nobody's.
+            // Nobody requested the device, so its error is nobody's.
             let _ = thread.join();
         }
     }
@@ -245,7 +245,7 @@ mod tests {
         assert!(text.contains("--device cpu"), "{text}");
         let auto = Opening::begin(DeviceChoice::Auto).expect("auto never fails");
         assert!(auto.get().is_ok(), "{auto:?}");
-        // Not asked for: waited for, and forgotten.
+        // Not requested: waited for, and forgotten.
         drop(Opening::run(|| Err(DeviceError::NoDriver)));
     }
 

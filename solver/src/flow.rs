@@ -130,7 +130,7 @@ pub trait LatticeFlow<const D: usize>: Send {
     -> Result<(), SolverError>;
 
     /// Means and extremes of the fluid: as [`fields::integrals`](crate::fields::integrals()) of a [`snapshot`](Self::snapshot), to
-    /// the bit. Brings blocks of a snapshot up to date as [`update`](Self::update) does: those asked for, and what is needed. Blocks
+    /// the bit. Brings blocks of a snapshot up to date as [`update`](Self::update) does: those requested, and what is needed. Blocks
     /// with nothing but fluid in them and beside them are added up where the flow is stepped, and not copied; with several ranks,
     /// all blocks are.
     ///

@@ -2,7 +2,7 @@
 //!
 //! A test is a function `fn name<K: AnyKernels>(kernels: &K)`; [`backend_test!`](crate::backend_test)
 //! makes `name::cpu` and `name::cuda` of it. The latter shows as ignored where it cannot run, and fails
-//! where it is asked for all the same: it never passes without a device.
+//! where it is requested all the same: it never passes without a device.
 
 use crate::arrays;
 use cutlink_device::Host;

@@ -38,7 +38,7 @@ fn a_machine_without_a_gpu_says_so() {
         );
         assert!(is_known, "{error:?}");
         assert!(error.to_string().contains("--device cpu"), "{error}");
-        // Once more: what failed before is asked for again.
+        // Once more: what failed before is requested again.
         assert_eq!(open(0).map(|_| ()), Err(error));
     }
 }

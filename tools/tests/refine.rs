@@ -200,7 +200,7 @@ fn a_case_is_refined_with_its_fields_and_coarsened_again() {
     );
     let kept = values(&field(&folder, "c/constant/polyMesh/parent/fields/10/T"));
     assert_eq!(kept, before, "the first fields are kept");
-    // Cells in the sphere are as fine as asked for.
+    // Cells in the sphere are as fine as requested.
     let centers = mesh.cell_geometry(&mesh.face_geometry());
     let finest = volumes(&mesh).into_iter().fold(f64::INFINITY, f64::min);
     for cell in &centers {

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Read: arrays as text, base64 or appended (raw or base64), plain or compressed by zlib, of either byte order.
-//! Refused: LZ4 and LZMA. Nothing is decoded before it is asked for, and all arrays together are at most as large as the
+//! Refused: LZ4 and LZMA. Nothing is decoded before it is requested, and all arrays together are at most as large as the
 //! caller allows.
 
 mod base64;

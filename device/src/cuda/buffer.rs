@@ -11,7 +11,7 @@ pub(super) struct Raw {
     pub(super) at: sys::CUdeviceptr,
     /// Bytes that may be used.
     pub(super) bytes: usize,
-    /// Bytes that were asked for, which is what is counted.
+    /// Bytes that were requested, which is what is counted.
     pub(super) asked: usize,
 }
 

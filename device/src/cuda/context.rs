@@ -102,7 +102,7 @@ fn start() -> Result<(), DeviceError> {
         return Err(DeviceError::NoDriver);
     }
     let mut version = 0;
-    // SAFETY: the library is there; the version may be asked for before the start.
+    // SAFETY: the library is there; the version may be queried before the start.
     check("ask for the driver's version", unsafe {
         sys::cuDriverGetVersion(&raw mut version)
     })?;

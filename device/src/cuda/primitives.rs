@@ -98,7 +98,7 @@ impl Cuda {
             "scan",
             // SAFETY: writes the number.
             |bytes| unsafe { cutlink_scan_scratch(bytes, n) },
-            // SAFETY: as many values as said, one total, scratch of the size asked for.
+            // SAFETY: as many values as said, one total, scratch of the requested size.
             |scratch, bytes, stream| unsafe {
                 cutlink_scan(
                     scratch,
@@ -119,7 +119,7 @@ impl Cuda {
             "scan",
             // SAFETY: writes the number.
             |bytes| unsafe { cutlink_scan_sums_scratch(bytes, n) },
-            // SAFETY: as many values as said, scratch of the size asked for.
+            // SAFETY: as many values as said, scratch of the requested size.
             |scratch, bytes, stream| unsafe {
                 cutlink_scan_sums(scratch, bytes, values.address(0), n, stream)
             },
@@ -188,7 +188,7 @@ impl Cuda {
                     cutlink_select_places_scratch(bytes, n)
                 }
             },
-            // SAFETY: as many flags, items and room as said, one count, scratch as asked for.
+            // SAFETY: as many flags, items and room as said, one count, scratch as requested.
             |scratch, bytes, stream| unsafe {
                 let (flags, out, count) = (flags.address(0), out.address(0), counts.address(at));
                 cutlink_select(scratch, bytes, from, flags, out, count, n, stream)
@@ -217,7 +217,7 @@ impl Cuda {
             "sort",
             // SAFETY: writes the number.
             |bytes| unsafe { cutlink_sort32_scratch(bytes, n as i64) },
-            // SAFETY: as many of all as said, scratch as asked for.
+            // SAFETY: as many of all as said, scratch as requested.
             |scratch, bytes, stream| unsafe {
                 let (from, to) = (keys.address(0), sorted.0.address(0));
                 let (values, out) = (values.address(0), sorted.1.address(0));
@@ -255,7 +255,7 @@ impl Cuda {
             "sort",
             // SAFETY: writes the number.
             |bytes| unsafe { cutlink_sort64_scratch(bytes, n as i64) },
-            // SAFETY: as many of all as said, scratch as asked for.
+            // SAFETY: as many of all as said, scratch as requested.
             |scratch, bytes, stream| unsafe {
                 let (from, to) = (keys.address(0), to.address(0));
                 let (values, out) = (values.address(0), out.address(0));
@@ -294,7 +294,7 @@ impl Cuda {
             "sort",
             // SAFETY: writes the number.
             |bytes| unsafe { cutlink_sort_keys_scratch(bytes, n) },
-            // SAFETY: as many keys as said in both, scratch as asked for.
+            // SAFETY: as many keys as said in both, scratch as requested.
             |scratch, bytes, stream| unsafe {
                 let (from, to) = (keys.address(0), sorted.address(0));
                 let (first, end) = (bits.start as c_int, bits.end as c_int);
@@ -316,7 +316,7 @@ impl Cuda {
             "select",
             // SAFETY: writes the number.
             |bytes| unsafe { cutlink_unique_scratch(bytes, n) },
-            // SAFETY: as many keys as said in both, one count, scratch as asked for.
+            // SAFETY: as many keys as said in both, one count, scratch as requested.
             |scratch, bytes, stream| unsafe {
                 let (from, to) = (keys.address(0), out.address(0));
                 cutlink_unique(scratch, bytes, from, to, count.address(0), n, stream)

@@ -1,4 +1,4 @@
-//! A density wave in space, carried by a uniform flow: an exact solution.
+//! A density wave in 3D, carried by a uniform flow: an exact solution.
 
 use crate::params;
 use cutlink_amr::{
@@ -22,7 +22,7 @@ fn wave(time: f64, x: [f64; 3]) -> Primitive<3> {
     }
 }
 
-/// Root leaves; if asked for, those of a quarter of the box refined.
+/// Root leaves; if requested, those of a quarter of the box refined.
 fn mesh(root: u32, is_hanging: bool) -> Leaves<3> {
     let grid = Grid::new([root; 3], [true; 3]).expect("a root grid");
     let mut leaves = Leaves::new(&Host, grid).expect("root leaves");

@@ -24,7 +24,7 @@ fn viscous<const D: usize>(order: usize, time_step: TimeStep, dynamic: f64) -> E
     }
 }
 
-/// Root leaves of a periodic box; if asked for, those of a quarter of it refined.
+/// Root leaves of a periodic box; if requested, those of a quarter of it refined.
 fn mesh<const D: usize>(root: u32, is_hanging: bool) -> Leaves<D> {
     let grid = Grid::new([root; D], [true; D]).expect("a root grid");
     let mut leaves = Leaves::new(&Host, grid).expect("root leaves");

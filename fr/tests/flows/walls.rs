@@ -79,7 +79,7 @@ fn grid<const D: usize>(root: [u32; D], periodic: [bool; D]) -> Grid<D> {
     Grid::new(root, periodic).expect("a root grid")
 }
 
-/// Root leaves; if asked for, those of a corner of the box refined.
+/// Root leaves; if requested, those of a corner of the box refined.
 fn mesh<const D: usize>(root: [u32; D], periodic: [bool; D], is_hanging: bool) -> Leaves<D> {
     let mut leaves = Leaves::new(&Host, grid(root, periodic)).expect("root leaves");
     if is_hanging {

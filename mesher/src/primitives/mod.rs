@@ -102,7 +102,7 @@ pub enum ShapeError {
     TooFine {
         /// Shape name.
         shape: &'static str,
-        /// The deviation asked for.
+        /// The requested deviation.
         deviation: f64,
         /// Facets it would take.
         facets: f64,

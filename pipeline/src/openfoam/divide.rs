@@ -7,7 +7,7 @@ use crate::observer::Observer;
 use cutlink_hex::refine::{CellDemand, CellPlace};
 use cutlink_hex::{CellPath, PolyMesh, RefinedMesh};
 
-/// The cell of the mesh at the start that a refined cell is or lies in.
+/// The cell of the original mesh that contains a refined cell, or that the refined cell is.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Origin {
     pub(super) cell: usize,

@@ -19,8 +19,8 @@ use cutlink_solver::{
 pub(super) struct Kind {
     /// Moving walls alone drive it, and TRT is right there.
     pub(super) suits_trt: bool,
-    /// The cells are too coarse for the dissipation of other collisions than cumulants, in space and without faces that move along
-    /// themselves (decision 024).
+    /// In 3D, without faces that move along themselves: on these cells, collisions other than cumulants dissipate too much
+    /// (decision 024).
     pub(super) is_coarse: bool,
     /// The cells are too coarse for D3Q19 to be stable.
     pub(super) is_too_coarse: bool,

@@ -3,7 +3,7 @@
 //! **Efficiency**: the time of a root step on one rank, over that on N ranks times N. A step on N ranks takes the largest
 //! share of the work, then the messages: [`exchanges`](RankSheet::exchanges) one after the other, each with the same delay, and
 //! the bytes of the rank that receives most. Nothing is taken to hide messages. The constants of [`Costs`] are measured
-//! (`docs/performance.md`, "Forecast of ranks").
+//! (`docs/performance-log.md`, "Forecast of ranks").
 
 use crate::{error::Error, mesh::report::bytes};
 use cutlink_device::{Memory, Route};
@@ -222,7 +222,7 @@ mod tests {
         })
     }
 
-    /// Measured on two H100 (docs/performance.md, "Several GPUs"). A periodic box of 512³ has two faces of 512² cells between
+    /// Measured on two H100 (docs/performance-log.md, "Several GPUs"). A periodic box of 512³ has two faces of 512² cells between
     /// ranks, of which each cell sends five populations.
     #[test]
     fn boxes_on_two_gpus_are_as_efficient_as_measured() {

@@ -20,7 +20,7 @@ pub(crate) struct OwnMesh<const D: usize, B: FlowKernels<D>> {
     pub(crate) held: B::Buf<u8>,
     /// Leaves by level.
     leaves: Vec<u64>,
-    /// The mesh on the host, if it is not there and was asked for.
+    /// The mesh on the host, if it is not there and was requested.
     copy: OnceLock<Mesh<D>>,
 }
 

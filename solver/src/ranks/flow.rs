@@ -31,7 +31,7 @@ use std::{io, ops::Range};
 /// Root steps between two looks at the flow.
 struct Piece {
     steps: u64,
-    /// Whether the steps asked for end with it.
+    /// Whether the requested steps end with it.
     is_last: bool,
     /// Whether a look follows.
     has_look: bool,
@@ -309,7 +309,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LatticeFlow<D>
         Err(diverged_of_bytes::<D>(&remote.reply::<u8>()?))
     }
 
-    /// All blocks, whichever are asked for.
+    /// All blocks, whichever are requested.
     fn update(&self, _: Option<&[u32]>, snapshot: &mut Snapshot<D>) -> Result<(), SolverError> {
         snapshot.step = self.steps();
         let levels = self.local.whole.levels();

@@ -313,8 +313,8 @@ impl<const D: usize, B: FlowKernels<D>> Steps<'_, D, B> {
     }
 }
 
-/// A step of the first of some levels, and of all finer ones; with other ranks, [`Steps::meet`] has to follow. Finer levels need nothing of the coarser one's step
-/// but what it had before: so the two go side by side.
+/// A step of the first of some levels and of all finer ones. With several ranks, [`Steps::meet`] has to follow. Finer levels read
+/// only what the coarser level held before its step, so both run concurrently.
 pub(super) fn step<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
     backend: &B,
     of_all: &Steps<'_, D, B>,

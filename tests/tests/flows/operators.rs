@@ -16,7 +16,7 @@ cutlink_tests::backend_test!(
     what_a_lattice_lacks_is_refused
 );
 
-/// The viscosity, less 1, relative to the one asked for, that a shear wave of `n` cells across a stream has.
+/// The viscosity, less 1, relative to the requested one, that a shear wave of `n` cells across a stream has.
 fn viscosity_error<K: AnyFlow>(kernels: &K, n: u32, collision: Collision) -> f64 {
     let mesh = flows::empty_box([n, 4, 4], 1, Vec::new());
     let (viscosity, k, stream) = (0.01, TAU / f64::from(n), 0.05);
@@ -217,7 +217,7 @@ fn qr_leaves_plane_flow_alone<K: AnyFlow>(kernels: &K) {
     assert!(smagorinsky < -0.005, "smagorinsky: {smagorinsky}");
 }
 
-/// Taylor and Green's vortex in space on 24 cells at Re 20,000, beyond the time at which it breaks up.
+/// Taylor and Green's vortex in 3D on 24 cells at Re 20,000, beyond the time at which it breaks up.
 fn unresolved_vortices_decay<K: AnyFlow>(kernels: &K) {
     let mesh = flows::empty_box([24; 3], 1, Vec::new());
     let (k, speed) = (TAU / 24.0, 0.1);

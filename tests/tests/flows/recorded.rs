@@ -40,7 +40,7 @@ fn compare(found: &[(String, f64)], recorded: &[f64]) {
     assert_eq!(found.len(), recorded.len());
 }
 
-/// Kinetic energy of Taylor-Green vortices that are carried through a refined square (a column of them in space).
+/// Kinetic energy of Taylor-Green vortices that are carried through a refined square (a column of them in 3D).
 fn energies_of_vortices<K: AnyFlow>(kernels: &K) {
     let mut found = Vec::new();
     let swirl = |x: f64, y: f64| {

@@ -1,4 +1,4 @@
-//! A small flow with everything in it, after 1, 10 and 100 root steps (in space 12), against the same in f64 on one thread of the host.
+//! A small flow with everything in it, after 1, 10 and 100 root steps (in 3D 12), against the same in f64 on one thread of the host.
 
 use cutlink_mesher::primitives::{Shape2, Shape3};
 use cutlink_solver::{
@@ -108,7 +108,7 @@ fn difference<const D: usize>(a: &dyn LatticeFlow<D>, b: &dyn LatticeFlow<D>) ->
         .fold(0.0, |most, d| if d <= most { most } else { d })
 }
 
-/// Root steps between comparisons: in space there are many more cells.
+/// Root steps between comparisons: in 3D there are many more cells.
 fn steps(d: usize) -> [u64; 3] {
     if d == 3 { [1, 4, 7] } else { [1, 9, 90] }
 }

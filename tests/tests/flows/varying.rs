@@ -315,7 +315,7 @@ fn an_inlet_with_a_parabola_has_no_entrance<K: AnyFlow>(kernels: &K) {
     assert!(error(16, false) > 0.1, "a plug has an entrance");
 }
 
-/// Velocity between plates at -1 and 1 under a cos(ω t): Womersley (1955) in the plane. `beta` is α √i; amplitude a / ω.
+/// Velocity between plates at -1 and 1 under a cos(ω t): Womersley (1955) in 2D. `beta` is α √i; amplitude a / ω.
 fn womersley(y: f64, phase: f64, alpha: f64) -> f64 {
     // cosh of a complex number.
     let cosh = |s: f64| {

@@ -1,5 +1,5 @@
-//! Random assemblies of bodies: overlapping, nested, touching in faces and edges, repeated; around and inside, in the
-//! plane and in space.
+//! Random assemblies of bodies: overlapping, nested, touching in faces and edges, repeated; around and inside, in 2D
+//! and 3D.
 //!
 //! A draw is a function of its seed. Its mesh is held against brute force over all facets in exact arithmetic: the
 //! class of each cell, and each link of each fluid cell, which is cut where its kind changes first. A second oracle goes

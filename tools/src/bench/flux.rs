@@ -333,7 +333,7 @@ fn params<const D: usize>(order: usize, time_step: TimeStep) -> EulerParams<D> {
     }
 }
 
-/// A periodic box; every eighth leaf refined, if asked for.
+/// A periodic box; every eighth leaf refined, if requested.
 fn tree<const D: usize>(edge: u32, is_refined: bool) -> Result<Leaves<D>, FrError> {
     let mut leaves = Leaves::new(&Host, Grid::new([edge; D], [true; D])?)?;
     if is_refined {

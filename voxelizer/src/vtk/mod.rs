@@ -45,7 +45,7 @@ pub enum VtkError {
     /// A level that the mesh does not have.
     #[error("there is no level {level}: the finest is level {finest}")]
     NoSuchLevel {
-        /// The level asked for.
+        /// The requested level.
         level: usize,
         /// The finest one.
         finest: usize,
@@ -53,7 +53,7 @@ pub enum VtkError {
     /// A plane along an axis that the mesh does not have, or in a mesh that is flat.
     #[error("a mesh of {dimensions} dimensions has no cells to cut along axis {axis}")]
     NoSuchAxis {
-        /// The axis asked for.
+        /// The requested axis.
         axis: usize,
         /// Of the mesh.
         dimensions: usize,

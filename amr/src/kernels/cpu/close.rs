@@ -43,7 +43,7 @@ pub(super) fn close_refine<const D: usize>(leaves: &Leaves<D>, level: u32, marks
     });
 }
 
-/// Reads what goes of the finer level and writes what goes of this one, so the order of the groups does not matter.
+/// Reads the flags of the finer level and writes those of this level, so the order of the groups does not matter.
 pub(super) fn close_coarsen<const D: usize>(
     leaves: &Leaves<D>,
     level: u32,

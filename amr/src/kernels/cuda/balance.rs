@@ -31,7 +31,7 @@ pub(super) fn balance<const D: usize>(
         .val(coarser.len() as u32)
         .out(&mut missing)
         .out(&mut found);
-    // SAFETY: as many keys as said; room for all that are asked for.
+    // SAFETY: as many keys as said; room for all that are requested.
     unsafe { launch.run(LaunchGrid::over(asked, THREADS))? };
     missing.truncate(found.read(0)? as usize);
     if missing.is_empty() {

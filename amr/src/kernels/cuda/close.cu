@@ -45,14 +45,14 @@ __device__ bool has_refined(const KeyGrid& grid, uint32_t level, const uint64_t*
     return false;
 }
 
-// Reads what goes of the finer level and writes what goes of this one, so the order of the groups does not matter.
+// Reads the flags of the finer level and writes those of this level, so the order of the groups does not matter.
 extern "C" __global__ void close_coarsen(KeyGrid grid, uint32_t level, const uint64_t* keys, uint32_t count,
                                          const uint8_t* marks, uint8_t* going) {
     const uint32_t first = thread_index();
     if (first >= count || marks[first] != COARSEN || level_of(keys[first]) != level) {
         return;
     }
-    // All siblings are leaves if the last one is where it then has to be.
+    // Keys are sorted: all siblings are leaves if the last one is CHILDREN - 1 places behind the first.
     const uint64_t parent = morton(keys[first]);
     const uint64_t last = pack(child_of(grid, parent, level - 1, CHILDREN - 1), level);
     if (child_number(grid, parent, level) != 0 || count - first < CHILDREN || keys[first + CHILDREN - 1] != last) {

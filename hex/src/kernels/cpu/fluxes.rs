@@ -106,7 +106,7 @@ fn hex_potential(mut sums: [f64; 8]) -> [f64; 8] {
     sums
 }
 
-/// For each face of a mesh, the faces of a finer one that are it or parts of it.
+/// For each face of a mesh, the faces of a finer mesh that cover it: the same face, or its parts.
 pub(super) fn parts(
     (fine, of): (&HexMesh<Host>, &CellFaces<Host>),
     (to, of_to): (&HexMesh<Host>, &CellFaces<Host>),

@@ -89,7 +89,7 @@ fn starts<'a>(cells: usize, of: impl Iterator<Item = &'a u32>) -> Result<Vec<u32
     Ok(start)
 }
 
-/// The items of an iterator, in memory that is asked for at once: large pages cost less than many small ones.
+/// The items of an iterator, in memory that is requested at once: large pages cost less than many small ones.
 pub(super) fn collected<T: Send>(
     what: &'static str,
     items: impl IndexedParallelIterator<Item = T>,

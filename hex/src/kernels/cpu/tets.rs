@@ -79,7 +79,7 @@ impl Shape for Tets {
         }
         match is_mirrored(cut.view, cell, &places) {
             Some(is_mirrored) => places[10] = u32::from(is_mirrored),
-            // Told where the faces are written.
+            // Reported when the faces are written.
             None => places[4..].fill(NONE),
         }
         places

@@ -148,7 +148,7 @@ extern "C" __global__ void find_places_of_tets(CUT, const uint32_t* cells, uint3
         places[4 + edge] = point;
     }
     places[10] = mirrored(cut.view, cell, places);
-    // Told where the faces are written.
+    // Reported when the faces are written.
     for (int k = 4; k < 11 && places[10] == 2; k++) {
         out[11 * static_cast<size_t>(i) + k] = NONE;
     }

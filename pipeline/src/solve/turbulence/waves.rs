@@ -23,7 +23,7 @@ const LONGEST: f64 = 0.4;
 /// ∫ x⁴ (1 + x²)^(-17/6) dx from 0 to ∞, B(5/2, 1/3) / 2.
 const WHOLE: f64 = 1.032_515_913_921_471_2;
 
-/// What turbulence is asked for. Lengths in m.
+/// The requested turbulence. Lengths in m.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Request {
     /// Root mean square of one component, m/s.
@@ -55,7 +55,7 @@ pub(super) struct Bands {
 }
 
 impl Bands {
-    /// The bands whose integral length is asked for; `None` if no spectrum has it because the shortest wave is too long.
+    /// The bands whose integral length is requested; `None` if no spectrum has it because the shortest wave is too long.
     pub(super) fn new(length: f64, shortest: f64) -> Option<Self> {
         let last = std::f64::consts::TAU / shortest;
         let (mut low, mut high) = (1e-2 / length, 0.5 * last / LONGEST);
