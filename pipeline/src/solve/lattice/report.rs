@@ -7,8 +7,9 @@ use crate::{
     flow::{FlowState, Report, Seen},
     solve::{bulk::Bulk, parts::Parts},
 };
-use cutlink_solver::{Les, Motion, PatchCondition};
-use cutlink_voxelizer::Fill;
+use cutlink_amr::dims;
+use cutlink_solver::{Les, Motion, PatchCondition, fields::Integrals as Means};
+use cutlink_voxelizer::{Fill, Mesh};
 use serde_json::{Value, json};
 
 impl<const D: usize> Lattice<'_, D> {
@@ -44,6 +45,17 @@ impl<const D: usize> Lattice<'_, D> {
         (0..3).filter(turns).map(|axis| 3 + axis).collect()
     }
 
+    /// The mean of ρ u² / 2; in a box without walls of what is beyond the mean velocity, with which waves are carried along.
+    fn energy_of_waves(&self, means: &Means, now: &mut FlowState<D>) -> Result<f64, Error> {
+        if !self.laws.is_without_walls() {
+            return Ok(means.kinetic_energy);
+        }
+        self.flow.update(None, &mut now.snapshot)?;
+        let mean = mean_velocity(self.flow.mesh()?, &now.snapshot.velocity);
+        let carried = mean.iter().map(|u| u * u).sum::<f64>();
+        Ok(means.kinetic_energy - 0.5 * means.density * carried)
+    }
+
     pub(super) fn report_of(
         &mut self,
         seen: &Seen<'_, D>,
@@ -62,7 +74,7 @@ impl<const D: usize> Lattice<'_, D> {
         let through = self.integrals.through_patches(&late);
         let fill = mesh.fill;
         let parts = self.parts(seen, now)?;
-        let square = means.enstrophy / means.kinetic_energy;
+        let square = means.enstrophy / self.energy_of_waves(&means, now)?;
         let is_resolved =
             self.resolved.params.les == Les::None && square.is_finite() && square > 0.0;
         self.end = Some(End {
@@ -110,4 +122,23 @@ impl<const D: usize> Lattice<'_, D> {
             parts,
         })
     }
+}
+
+/// The mean velocity of the fluid, by volume.
+fn mean_velocity<const D: usize>(mesh: &Mesh<D>, velocity: &[Vec<f32>; D]) -> [f64; D] {
+    let (cells, mut volume, mut sum) = (dims::cells(D), 0.0, [0.0; D]);
+    for &id in mesh.forest.levels.iter().flatten() {
+        if !mesh.forest.is_leaf(id) {
+            continue;
+        }
+        let size = 0.5f64.powi(D as i32 * i32::from(mesh.forest.level[id as usize]));
+        let solid = mesh.classes.solid[id as usize];
+        for cell in (0..cells).filter(|cell| solid >> cell & 1 == 0) {
+            volume += size;
+            for (sum, of) in sum.iter_mut().zip(velocity) {
+                *sum += size * f64::from(of[id as usize * cells + cell]);
+            }
+        }
+    }
+    sum.map(|sum| sum / volume)
 }

@@ -11,6 +11,7 @@
 //! | TRT in 3D between walls | 0.1 (u Δx / ν / 17)² | measured, square ducts |
 //! | changes in time | 0.03 (16 h / N)² of their rates | measured, decaying vortices |
 //! | short waves | 1.9 / λ², λ the cells along one | measured, decaying vortices |
+//! | coarse passages | 3 / N² with openings, 2 / N² of cumulants in 3D | bounds of 101,000 small flows |
 //! | rounding | none above 8 ν Δt / H² = 1e-5 in f32, 6e-6 in f16, whose cells then have a noise of 0.8 % | measured |
 //!
 //! Λ is h² of BGK, h / 2 of regularized collision and KBC, whose odd moments relax at a rate of 1, 3 h / 4 of cumulants, and a
@@ -107,7 +108,7 @@ pub(crate) struct Measured {
     pub(crate) compression: f64,
     /// Root steps done.
     pub(crate) steps: u64,
-    /// 2 π √(mean u² / mean ω²) in root cells, in a flow without walls and openings.
+    /// 2 π √(mean u² / mean ω²) in root cells; in a box without walls u is the velocity beyond its mean.
     pub(crate) wavelength: Option<f64>,
 }
 
@@ -387,7 +388,6 @@ impl Laws {
 
     /// The error of decay by the cells along the mean wave.
     fn resolution(&self, wavelength: Option<f64>) -> Option<Check> {
-        // A mean flow hides how short waves are; none is longer than the box.
         let edge = self.edge.filter(|_| self.drive == Drive::Nothing)?;
         let cells = wavelength?.min(edge);
         let value = 1.9 / (cells * cells);
@@ -403,6 +403,35 @@ impl Laws {
             remedy: (value > BARS[0])
                 .then(|| "more cells, or les for what they do not resolve".into()),
         })
+    }
+
+    /// The error of coarse passages, beside that of their walls.
+    fn coarseness(&self) -> Option<Check> {
+        let passage = self.passage?;
+        let is_open = matches!(self.drive, Drive::Inlet | Drive::Pressure);
+        let is_cumulant = matches!(self.collision, Collision::Cumulant { .. });
+        let (factor, where_it_is) = match (is_open, is_cumulant && self.dimensions == 3) {
+            (true, _) => (3.0, "between openings"),
+            (false, true) => (2.0, "with collision = \"cumulant\""),
+            (false, false) => return None,
+        };
+        let value = factor / (passage * passage);
+        Some(Check {
+            name: "resolution",
+            value,
+            bars: [BARS[0], f64::INFINITY],
+            what: format!(
+                "{} cells across the narrowest passage {where_it_is}, hence an error of up to {}",
+                two_digits(passage),
+                percent(value)
+            ),
+            remedy: (value > BARS[0]).then(|| "more cells across it".into()),
+        })
+    }
+
+    /// Whether the flow is in a box without walls and openings.
+    pub(crate) fn is_without_walls(&self) -> bool {
+        self.edge.is_some() && self.drive == Drive::Nothing
     }
 
     /// TRT between walls in 3D.
@@ -481,6 +510,7 @@ impl Laws {
         }
         checks.extend(self.walls(self.steps));
         checks.extend(self.lag(None));
+        checks.extend(self.coarseness());
         checks.extend(self.between_walls());
         checks.extend(self.precision());
         checks
@@ -531,6 +561,7 @@ impl Laws {
         checks.extend(self.walls(measured.steps as f64));
         checks.extend(self.lag(measured.wavelength));
         checks.extend(self.resolution(measured.wavelength));
+        checks.extend(self.coarseness());
         checks.extend(self.between_walls());
         checks.extend(self.precision());
         checks
