@@ -49,6 +49,9 @@ pub mod signal;
 pub mod solid_stl;
 pub mod solve;
 pub mod vtk;
+#[cfg(test)]
+#[path = "../../tests/kit/worst.rs"]
+mod worst;
 
 pub use cutlink_voxelizer::{AnyMesh, Mesh};
 pub use error::{Error, ErrorKind};

@@ -1,10 +1,14 @@
 //! Uses of the library: meshes, their links, cases with an observer, stops.
 
+#[path = "../../tests/kit/worst.rs"]
+mod worst;
+
 use cutlink::options::Numbers;
 use cutlink::{
     AnyMesh, Case, Error, ErrorKind, FlowLook, MeshOptions, Observer, RunOptions, StopToken,
 };
 use cutlink_amr::dims;
+use worst::worst;
 
 const CHANNEL: &str = r#"
 [domain]
@@ -187,9 +191,7 @@ fn an_observer_samples_the_flow_in_units_of_the_case() {
     assert_eq!(sample.steps, [64, 100]);
     for point in sample.values[..6].chunks_exact(3) {
         let want = [0.0, 0.6, -0.25];
-        let off = (0..3)
-            .map(|c| (point[c] - want[c]).abs())
-            .fold(0.0, f64::max);
+        let off = worst((0..3).map(|c| (point[c] - want[c]).abs()));
         assert!(off < 1e-4, "{point:?}");
     }
     assert!(sample.values[6..].iter().all(|x| x.is_nan()), "outside");

@@ -28,6 +28,9 @@ mod tables;
 mod validate;
 mod variation;
 mod wall_model;
+#[cfg(test)]
+#[path = "../../tests/kit/worst.rs"]
+mod worst;
 
 pub use adapt::{Adaptation, AdaptationLook, Criterion, Indicator, LevelLimit};
 pub use error::SolverError;

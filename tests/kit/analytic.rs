@@ -1,5 +1,6 @@
 //! Bodies of known shape: signed distances and volumes (in 2D: areas).
 
+use crate::worst;
 use std::f64::consts::PI;
 
 /// A body with an exact signed distance.
@@ -44,8 +45,10 @@ impl<const D: usize> Body<D> {
             }
             Self::Box { center, half } => {
                 let v: [f64; D] = std::array::from_fn(|a| (p[a] - center[a]).abs() - half[a]);
-                let inside = v.iter().copied().fold(f64::NEG_INFINITY, f64::max).min(0.0);
-                length(&v.map(|x| x.max(0.0))) + inside
+                // No `max`: of a point that is none, the distance is none.
+                let outside = length(&v.map(|x| if x < 0.0 { 0.0 } else { x }));
+                let inside = worst(v);
+                outside + if inside < 0.0 { inside } else { 0.0 }
             }
             Self::Torus {
                 center,
@@ -93,5 +96,34 @@ impl<const D: usize> Body<D> {
         let (a, b) = (dot(&d, &d), dot(&v, &d));
         let root = b * b - a * (dot(&v, &v) - (radius + grown).powi(2));
         (root >= 0.0).then(|| [-1.0, 1.0].map(|sign| (-b + sign * root.sqrt()) / a))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_by_hand_and_of_no_point() {
+        let (center, half) = ([1.0, 2.0, 3.0], [0.5, 1.0, 2.0]);
+        let cuboid = Body::Box { center, half };
+        assert_eq!(cuboid.distance(center), -0.5);
+        assert_eq!(cuboid.distance([1.25, 2.0, 3.0]), -0.25);
+        assert_eq!(cuboid.distance([1.5, 2.0, 3.0]), 0.0);
+        assert_eq!(cuboid.distance([4.5, 7.0, 3.0]), 5.0, "from an edge");
+        let (radius, [major, minor]) = (1.0, [2.0, 0.5]);
+        let ball = Body::Ball { center, radius };
+        let torus = Body::Torus {
+            center,
+            major,
+            minor,
+        };
+        for axis in 0..3 {
+            let mut point = center;
+            point[axis] = f64::NAN;
+            for body in [cuboid, ball, torus] {
+                assert!(body.distance(point).is_nan(), "{body:?}");
+            }
+        }
     }
 }

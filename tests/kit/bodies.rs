@@ -1,6 +1,7 @@
 //! From surfaces to meshes, and maps of surfaces on the lattice.
 
 use crate::chains::{CELL, Soup};
+use crate::worst;
 use cutlink_device::Host;
 use cutlink_mesher::{
     Surface,
@@ -61,7 +62,7 @@ pub fn unit_frame<const D: usize>(cells: u32) -> Frame<D> {
 /// For a surface without extent.
 pub fn frame_around<const D: usize>(surface: &Surface<D>, cells: u32) -> Frame<D> {
     let [low, high] = surface.bounds().expect("the surface should have facets");
-    let longest = (0..D).map(|a| high[a] - low[a]).fold(0.0, f64::max);
+    let longest = worst((0..D).map(|a| high[a] - low[a]));
     let dx = 1.5 * longest / f64::from(cells);
     let blocks = |a: usize| {
         ((high[a] - low[a] + 0.5 * longest) / (4.0 * dx))

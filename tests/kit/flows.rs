@@ -147,3 +147,30 @@ pub fn errors<const D: usize>(
     });
     ((wrong / all).sqrt(), mass, momentum)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_wrong_cell_is_seen() {
+        let mesh = empty_box([8, 8], 1, Vec::new());
+        let count = 16 * mesh.forest.capacity();
+        let uniform = Snapshot {
+            step: 0,
+            density: vec![1.0; count],
+            velocity: [vec![0.5; count], vec![0.0; count]],
+        };
+        let found = |snapshot: &Snapshot<2>| errors(&mesh, snapshot, |_| [0.5, 0.0]);
+        assert_eq!(found(&uniform), (0.0, 64.0, [32.0, 0.0]));
+        // A fifth of the velocity in one of 64 cells.
+        let mut off = uniform.clone();
+        off.velocity[1][17] = 0.1;
+        let (error, ..) = found(&off);
+        assert!((error - 0.2 / 8.0).abs() < 1e-8, "{error}");
+        off.velocity[1][17] = f32::NAN;
+        assert!(found(&off).0.is_nan(), "a velocity");
+        off.density[17] = f32::NAN;
+        assert!(found(&off).1.is_nan(), "a density");
+    }
+}

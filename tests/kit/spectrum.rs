@@ -186,5 +186,7 @@ mod tests {
             ],
             3.0,
         );
+        let none = radius(vec![vec![0.5, 0.0], vec![f64::NAN, 0.5]]);
+        assert!(none.is_nan(), "{none}");
     }
 }

@@ -2,9 +2,12 @@
 //! is installed.
 
 mod kit;
+#[path = "../../tests/kit/worst.rs"]
+mod worst;
 
 use cutlink_hex::PolyMesh;
 use kit::Folder;
+use worst::worst;
 
 const SPHERE: &str = "mesh --shape sphere:r=0.5 --root 16 --levels 3 --no-picture --json";
 
@@ -231,7 +234,7 @@ fn norm(a: [f64; 3]) -> f64 {
 }
 
 fn farthest(points: &[[f64; 3]], from: impl Fn([f64; 3]) -> f64) -> f64 {
-    points.iter().map(|&p| from(p)).fold(0.0, f64::max)
+    worst(points.iter().map(|&p| from(p)))
 }
 
 /// Smallest volume and largest non-orthogonality in degrees, by tetrahedra between the centre of a cell (the mean of its

@@ -1,6 +1,6 @@
 //! Mass, momentum and energy stay on random 2:1 meshes, from a state that is noise.
 
-use crate::{Random, noise, params};
+use crate::{Random, noise, params, worst};
 use cutlink_fr::{Basis, EulerFlow, RungeKutta, TimeStep, Totals, kernels::Kernels};
 
 /// The largest relative change of an integral.
@@ -19,7 +19,7 @@ where
     let (before, start) = (flow.totals(), flow.unknowns().to_vec());
     flow.advance(steps).expect("a flow");
     let moved = flow.unknowns().iter().zip(&start);
-    let moved = moved.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    let moved = worst(moved.map(|(a, b)| (a - b).abs()));
     assert!(moved > 0.01, "the flow should change: {moved:e}");
     relative(&flow.totals(), &before)
 }
@@ -27,10 +27,11 @@ where
 /// The largest relative change of an integral.
 pub(crate) fn relative<const D: usize>(after: &Totals<D>, before: &Totals<D>) -> f64 {
     let of = |after: f64, before: f64| ((after - before) / before).abs();
-    (0..D)
-        .map(|a| of(after.momentum[a], before.momentum[a]))
-        .chain([of(after.mass, before.mass), of(after.energy, before.energy)])
-        .fold(0.0, f64::max)
+    worst(
+        (0..D)
+            .map(|a| of(after.momentum[a], before.momentum[a]))
+            .chain([of(after.mass, before.mass), of(after.energy, before.energy)]),
+    )
 }
 
 #[test]

@@ -14,6 +14,8 @@ mod transfer;
 mod viscous;
 mod vortex;
 mod walls;
+#[path = "../../../tests/kit/worst.rs"]
+mod worst;
 
 use cutlink_amr::{
     Mark,
@@ -22,6 +24,7 @@ use cutlink_amr::{
 };
 use cutlink_device::Host;
 use cutlink_fr::{EulerParams, GasWalls, Primitive, RungeKutta, TimeStep};
+use worst::worst;
 
 /// Random numbers, the same every time.
 pub(crate) struct Random(u64);

@@ -1,6 +1,6 @@
 //! Sensors on states of known modes, and what becomes of wishes: levels, buffer, budget.
 
-use crate::{noise, params};
+use crate::{noise, params, worst};
 use cutlink_amr::linear::{Face, Grid, Leaves};
 use cutlink_device::Host;
 use cutlink_fr::{
@@ -77,7 +77,7 @@ fn decay_of_a_smooth_flow_has_its_order() {
                 pressure: 1.0,
             });
             let decays = flow.decays(0.0);
-            decays.iter().map(|eta| eta[0]).fold(0.0, f64::max)
+            worst(decays.iter().map(|eta| eta[0]))
         };
         let rate = (largest(16) / largest(32)).log2();
         assert!((rate - order as f64).abs() < 0.1, "p{order}: {rate}");

@@ -1,6 +1,6 @@
 //! The state on a new tree: exact for polynomials, the L2 projection on parents, and conservative.
 
-use crate::{Random, noise, params};
+use crate::{Random, noise, params, worst};
 use cutlink_amr::{Mark, checksum::mix};
 use cutlink_fr::{
     Basis, EulerFlow, Primitive, TimeStep,
@@ -72,8 +72,8 @@ where
     assert!(changed[0] > 20 && changed[1] > 10, "{changed:?}");
     let after = flow.unknowns().to_vec();
     flow.set(|x| polynomial(order, x));
-    let worst = after.iter().zip(flow.unknowns());
-    let worst = worst.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    let pairs = after.iter().zip(flow.unknowns());
+    let worst = worst(pairs.map(|(a, b)| (a - b).abs()));
     assert!(worst < 1e-13, "{D}D, order {order}: {worst:e}");
 }
 
@@ -97,8 +97,8 @@ where
         flow.adapt_to(&mut marks).expect("an adaptation");
     }
     assert_eq!(flow.leaves().keys(), &keys);
-    let worst = before.iter().zip(flow.unknowns());
-    let worst = worst.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    let pairs = before.iter().zip(flow.unknowns());
+    let worst = worst(pairs.map(|(a, b)| (a - b).abs()));
     assert!(worst < 2e-14, "{D}D, order {order}: {worst:e}");
 }
 
@@ -137,7 +137,7 @@ fn residual<const D: usize, const Q: usize>(basis: &Basis) -> f64 {
             }
         }
     }
-    sums.into_iter().map(f64::abs).fold(0.0, f64::max)
+    worst(sums.into_iter().map(f64::abs))
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Walls and bodies against exact solutions and definitions.
 
-use crate::{Random, noise, params};
+use crate::{Random, noise, params, worst};
 use cutlink_amr::{
     Mark,
     linear::{Grid, Leaves},
@@ -45,11 +45,7 @@ where
             let exact = exact(flow.point(leaf as u32, node));
             for v in 0..D + 2 {
                 let off = (u[v * nodes + node] - exact.unknown(AIR, v)).abs();
-                most = if off > most || off.is_nan() {
-                    off
-                } else {
-                    most
-                };
+                most = worst([most, off]);
             }
         }
     }
@@ -650,7 +646,7 @@ fn diffusive_steps_are_stable_with_walls() {
             let nodes = flow.nodes();
             let elements = flow.unknowns().chunks_exact(4 * nodes);
             let all = elements.flat_map(|u| u[nodes..3 * nodes].iter().map(|m| m.abs()));
-            all.fold(0.0, f64::max)
+            worst(all)
         };
         let mut before = fastest(&flow);
         // An unstable mode would grow without end.

@@ -2,6 +2,8 @@
 
 #[path = "../kit/mod.rs"]
 mod kit;
+#[path = "../../../tests/kit/worst.rs"]
+mod worst;
 
 mod files;
 mod fluxes;
@@ -10,3 +12,5 @@ mod refine;
 mod snap;
 mod tets;
 mod volume;
+
+use worst::worst;

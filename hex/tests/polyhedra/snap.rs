@@ -1,5 +1,6 @@
 //! Snapping, against exact spheres and boxes.
 
+use crate::worst;
 use cutlink_hex::{
     MeshQuality, PolyMesh, PolyPatch, QualityLimits, SnapCounts, SnapTarget, TargetEdge,
     TargetPoint,
@@ -234,9 +235,7 @@ fn walls_that_meet_the_box_stay_in_its_plane() {
         assert!(flat, "face {face} of the box is in its plane");
     }
     let foot = wall_points(&mesh).into_iter().filter(|p| p[2] == -1.0);
-    let far = foot
-        .map(|p| (norm(sub(p, half.center)) - 0.5).abs())
-        .fold(0.0, f64::max);
+    let far = worst(foot.map(|p| (norm(sub(p, half.center)) - 0.5).abs()));
     assert!(
         far < 0.02 * 2.0 / 24.0,
         "points in the plane are on the circle: {far}"
@@ -355,7 +354,7 @@ fn edges_and_corners_of_a_turned_cube_are_kept() {
         };
         let mut along: Vec<f64> = points.iter().filter(on_edge).map(|p| p[axis]).collect();
         along.sort_by(f64::total_cmp);
-        let gap = along.windows(2).map(|w| w[1] - w[0]).fold(0.0, f64::max);
+        let gap = worst(along.windows(2).map(|w| w[1] - w[0]));
         assert!(
             along.len() > 12 && gap < 1.7 * h,
             "edge {edge}: {} points, gap {gap}",

@@ -1,6 +1,7 @@
 //! Self-intersections: against cases by hand, against clipping in rational numbers, and on
 //! bodies whose intersection is known.
 
+use crate::worst;
 use cutlink_mesher::exact::Facet;
 use cutlink_mesher::intersect::{Intersections, MAX_LISTED, Meet, find};
 use cutlink_mesher::primitives::Shape3;
@@ -443,9 +444,7 @@ fn distance(p: [f64; 3], t: Triangle) -> f64 {
     let area = |a, b, c| length(cross(sub(b, a), sub(c, a)));
     let whole = area(t[0], t[1], t[2]);
     let parts = area(p, t[0], t[1]) + area(p, t[1], t[2]) + area(p, t[2], t[0]);
-    let longest = (0..3)
-        .map(|k| length(sub(t[k], t[(k + 1) % 3])))
-        .fold(0.0, f64::max);
+    let longest = worst((0..3).map(|k| length(sub(t[k], t[(k + 1) % 3]))));
     (parts - whole).abs() / longest
 }
 
@@ -528,15 +527,12 @@ fn two_spheres_meet_along_a_circle() {
     assert_eq!(find(&on_lattice(&one)).pair_count, 0, "one alone is clean");
     let both = together(one.clone(), &placed(&sphere, deviation, [apart, 0.0, 0.0]));
     let found = find(&on_lattice(&both));
-    let edge = (0..one.facets.len())
-        .map(|f| {
-            let c = one.corners(f);
-            let side = |a: [f64; 3], b: [f64; 3]| {
-                (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt()
-            };
-            side(c[0], c[1]).max(side(c[1], c[2])).max(side(c[2], c[0]))
-        })
-        .fold(0.0, f64::max);
+    let edge = worst((0..one.facets.len()).map(|f| {
+        let c = one.corners(f);
+        let side =
+            |a: [f64; 3], b: [f64; 3]| (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt();
+        worst([side(c[0], c[1]), side(c[1], c[2]), side(c[2], c[0])])
+    }));
     let mut angles = [Vec::new(), Vec::new()];
     for &f in &found.facets {
         let [x, y, z] = both.corners(f as usize)[0];
@@ -551,7 +547,7 @@ fn two_spheres_meet_along_a_circle() {
         let least = std::f64::consts::TAU * circle / (edge + 4.0 * deviation);
         assert!(angles.len() as f64 > least, "{} of {least}", angles.len());
         angles.sort_by(f64::total_cmp);
-        let jump = angles.windows(2).map(|w| w[1] - w[0]).fold(0.0, f64::max);
+        let jump = worst(angles.windows(2).map(|w| w[1] - w[0]));
         assert!(
             jump * circle < 2.0 * edge,
             "a gap of {jump} rad, edges {edge}"

@@ -14,3 +14,7 @@ mod read_ply;
 mod read_polyline;
 mod read_random;
 mod read_stl;
+#[path = "../../../tests/kit/worst.rs"]
+mod worst;
+
+use worst::worst;

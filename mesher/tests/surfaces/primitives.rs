@@ -1,6 +1,7 @@
 //! Primitives against the true surfaces: distance by implicit functions, measures by closed
 //! forms, topology by the health report.
 
+use crate::worst;
 use cutlink_mesher::health;
 use cutlink_mesher::primitives::{
     AnyShape, MAX_FACETS, SHAPES, Shape2, Shape3, ShapeError, parse_shape,
@@ -72,14 +73,14 @@ fn distance(shape: &Shape3, [x, y, z]: [f64; 3]) -> f64 {
         Shape3::Box { size } => {
             let q = [x.abs(), y.abs(), z.abs()];
             let gaps = (0..3).map(|a| q[a] - 0.5 * size[a]);
-            gaps.fold(f64::NEG_INFINITY, f64::max).abs()
+            worst(gaps).abs()
         }
         // No point of these two is outside.
-        Shape3::Cylinder { radius, height } => (rho - radius).max(z.abs() - 0.5 * height).abs(),
+        Shape3::Cylinder { radius, height } => worst([rho - radius, z.abs() - 0.5 * height]).abs(),
         Shape3::Cone { radius, height } => {
             let h = z + 0.5 * height;
             let side = (rho * height + h * radius - radius * height) / radius.hypot(height);
-            side.abs().min(h.abs())
+            -worst([-side.abs(), -h.abs()])
         }
         Shape3::Capsule { radius, height } => {
             let core = (z.abs() - (0.5 * height - radius)).max(0.0);
@@ -114,19 +115,19 @@ fn distance_to_ellipsoid<const D: usize>(p: [f64; D], radii: [f64; D]) -> f64 {
 }
 
 /// Largest value of `f` over a grid of points on every facet.
-fn worst(surface: &Surface<3>, grid: usize, f: impl Fn([f64; 3]) -> f64) -> f64 {
-    let mut worst: f64 = 0.0;
+fn worst_on_facets(surface: &Surface<3>, grid: usize, f: impl Fn([f64; 3]) -> f64) -> f64 {
+    let mut most = 0.0;
     for facet in 0..surface.facets.len() {
         let [a, b, c] = surface.corners(facet);
         for i in 0..=grid {
             for j in 0..=grid - i {
                 let (u, v) = (i as f64 / grid as f64, j as f64 / grid as f64);
                 let p = std::array::from_fn(|k| a[k] * (1.0 - u - v) + b[k] * u + c[k] * v);
-                worst = worst.max(f(p));
+                most = worst([most, f(p)]);
             }
         }
     }
-    worst
+    most
 }
 
 fn is_sound<const D: usize>(surface: &Surface<D>) -> bool {
@@ -190,7 +191,7 @@ fn no_point_of_a_facet_is_farther_than_the_deviation() {
     for shape in round_solids() {
         for deviation in [0.3, 0.03, 3e-3] {
             let surface = shape.surface(deviation).expect("a valid shape");
-            let worst = worst(&surface, 12, |p| distance(&shape, p));
+            let worst = worst_on_facets(&surface, 12, |p| distance(&shape, p));
             assert!(worst <= deviation, "{shape}: {worst} > {deviation}");
         }
     }
@@ -201,12 +202,12 @@ fn the_sphere_bound_holds_at_every_frequency_and_is_not_wasteful() {
     let sphere = solid("sphere:r=1");
     for deviation in (3..200).map(|k| 0.9 / f64::from(k)) {
         let surface = sphere.surface(deviation).expect("a valid shape");
-        let worst = worst(&surface, 6, |p| distance(&sphere, p));
+        let worst = worst_on_facets(&surface, 6, |p| distance(&sphere, p));
         assert!(worst <= deviation, "{worst} > {deviation}");
     }
     // Fine enough that a step of the frequency no longer matters.
     let surface = sphere.surface(1e-4).expect("a valid shape");
-    let worst = worst(&surface, 6, |p| distance(&sphere, p));
+    let worst = worst_on_facets(&surface, 6, |p| distance(&sphere, p));
     assert!(worst > 0.9e-4, "finer than it need be: {worst}");
 }
 
@@ -217,7 +218,7 @@ fn too_coarse_a_surface_fails_the_comparison() {
             continue;
         }
         let coarse = shape.surface(0.02).expect("a valid shape");
-        let worst = worst(&coarse, 12, |p| distance(&shape, p));
+        let worst = worst_on_facets(&coarse, 12, |p| distance(&shape, p));
         assert!(worst > 0.002, "{shape}: {worst}");
     }
 }
@@ -241,16 +242,16 @@ fn ellipses_stay_within_the_deviation() {
     ] {
         for deviation in [0.1, 1e-2, 1e-4] {
             let surface = shape.surface(deviation).expect("a valid shape");
-            let mut worst: f64 = 0.0;
+            let mut most = 0.0;
             for f in 0..surface.facets.len() {
                 let [a, b] = surface.corners(f);
                 for k in 0..=40 {
                     let t = f64::from(k) / 40.0;
                     let p = [a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1])];
-                    worst = worst.max(distance_to_ellipsoid(p, radii));
+                    most = worst([most, distance_to_ellipsoid(p, radii)]);
                 }
             }
-            assert!(worst <= deviation, "{shape}: {worst} > {deviation}");
+            assert!(most <= deviation, "{shape}: {most} > {deviation}");
         }
         let polygon = shape.surface(1e-4).expect("a valid shape");
         let most = 2.0 + PI * (radii[1] / 2e-4_f64).sqrt();
@@ -306,7 +307,7 @@ fn worst_on_side(surface: &Surface<2>, patch: u16, truth: &[[f64; 2]]) -> f64 {
         let distances = chain.iter().map(|&s| segment_distance(p, s));
         distances.fold(f64::INFINITY, f64::min)
     };
-    truth.iter().map(to_chain).fold(0.0, f64::max)
+    worst(truth.iter().map(to_chain))
 }
 
 #[test]
@@ -376,7 +377,7 @@ fn below_ahmed([x, y, z]: [f64; 3], slant: f64) -> f64 {
     // Through the edge at the roof.
     let above = (x + 0.222 * cos) * sin + (z - 0.288) * cos;
     let depths = [rounded(z - 0.144, 0.144), rounded(y, 0.1945), -x, -above];
-    depths.into_iter().fold(f64::INFINITY, f64::min)
+    -worst(depths.map(|depth| -depth))
 }
 
 #[test]
@@ -385,10 +386,10 @@ fn the_ahmed_body_has_the_published_measures() {
         let shape = solid(&format!("ahmed:slant={slant}"));
         for deviation in [1e-2, 1e-3, 1e-5] {
             let surface = shape.surface(deviation).expect("a valid shape");
-            let farthest = worst(&surface, 6, |p| below_ahmed(p, slant).abs());
+            let farthest = worst_on_facets(&surface, 6, |p| below_ahmed(p, slant).abs());
             assert!(farthest <= deviation, "{slant}: {farthest} > {deviation}");
             let off = |p: &[f64; 3]| below_ahmed(*p, slant).abs();
-            let off = surface.vertices.iter().map(off).fold(0.0, f64::max);
+            let off = worst(surface.vertices.iter().map(off));
             assert!(off < 1e-14, "vertices lie on it: {off}");
             let bounds = surface.bounds().expect("facets");
             let wanted = [[-1.044, -0.1945, 0.05], [0.0, 0.1945, 0.338]];
@@ -734,7 +735,7 @@ fn every_shape_prints_as_it_reads_and_defaults_to_unit_size() {
             }
         };
         let extents = bounds[0].iter().zip(&bounds[1]).map(|(l, u)| u - l);
-        let longest = extents.fold(0.0, f64::max);
+        let longest = worst(extents);
         // As published, in metres.
         let expected = if *name == "ahmed" { 1.044 } else { 1.0 };
         assert!((longest - expected).abs() < 1e-15, "{shape}: {longest}");
@@ -770,7 +771,7 @@ fn round_bodies_have_the_true_area_or_volume() {
                 continue;
             }
             close(format!("{shape} at {deviation}"), h.volume, truth);
-            let worst = worst(&body, 6, |p| distance(&shape, p).abs());
+            let worst = worst_on_facets(&body, 6, |p| distance(&shape, p).abs());
             assert!(worst <= deviation, "{shape}: {worst} > {deviation}");
             let inscribed = health::check(&shape.surface(deviation).expect("a valid shape"));
             assert!(
@@ -785,13 +786,11 @@ fn round_bodies_have_the_true_area_or_volume() {
             let body = shape.body(deviation).expect("an ellipse");
             let h = health::check(&body);
             close(format!("{shape} at {deviation}"), h.volume, PI * a * b);
-            let farthest = (0..body.facets.len())
-                .flat_map(|f| {
-                    let [p, q] = body.corners(f);
-                    let middle = [0.5 * (p[0] + q[0]), 0.5 * (p[1] + q[1])];
-                    [p, middle].map(|p| distance_to_ellipsoid(p, [a, b]).abs())
-                })
-                .fold(0.0, f64::max);
+            let farthest = worst((0..body.facets.len()).flat_map(|f| {
+                let [p, q] = body.corners(f);
+                let middle = [0.5 * (p[0] + q[0]), 0.5 * (p[1] + q[1])];
+                [p, middle].map(|p| distance_to_ellipsoid(p, [a, b]).abs())
+            }));
             assert!(farthest <= deviation, "{shape}: {farthest} > {deviation}");
         }
     }

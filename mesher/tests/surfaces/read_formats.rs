@@ -1,5 +1,6 @@
 //! OBJ, OFF, 3MF, glTF and VTK: files that are made here, by hand or byte by byte, read back.
 
+use crate::worst;
 use std::path::Path;
 
 use cutlink_mesher::Surface;
@@ -276,7 +277,7 @@ fn a_glb_places_its_nodes() {
     // (x, y, z) is (-y, 2x, z + 5) turned, then (-y, -2x, z + 5) mirrored.
     for (p, q) in POINTS.iter().zip(&surface.vertices) {
         let want = [-p[1], -2.0 * p[0], p[2] + 5.0];
-        let off = (0..3).map(|a| (want[a] - q[a]).abs()).fold(0.0, f64::max);
+        let off = worst((0..3).map(|a| (want[a] - q[a]).abs()));
         assert!(off < 1e-12, "{p:?} is at {q:?}");
     }
     assert_eq!(

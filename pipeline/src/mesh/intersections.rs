@@ -187,6 +187,7 @@ pub(super) fn write<const D: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::worst::worst;
     use cutlink_mesher::placement::{Placement, Scale};
 
     #[test]
@@ -202,7 +203,7 @@ mod tests {
         let affine = placement.resolve_surface(&surface).expect("a placement");
         for x in [[0.0, 0.0, 0.0], [1.0, 2.0, 3.0], [-7.0, 0.5, 11.0]] {
             let again = back(&affine, affine.apply(x));
-            let gap = (0..3).map(|k| (again[k] - x[k]).abs()).fold(0.0, f64::max);
+            let gap = worst((0..3).map(|k| (again[k] - x[k]).abs()));
             assert!(gap < 1e-12, "{x:?} came back as {again:?}");
         }
     }

@@ -320,6 +320,7 @@ fn clipped(places: &[[f64; 2]], [low, high]: [f64; 2]) -> Vec<Vec<(f64, f64)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::worst::worst;
 
     /// Width and pixels of a plot of one curve.
     fn drawn(times: &[f64], values: &[f64]) -> (usize, Vec<Rgb>) {
@@ -374,10 +375,7 @@ mod tests {
             let on = (ABOVE + 1..ABOVE + HEIGHT - 1).filter(|&y| column(y) == COLOURS[0]);
             let rows: Vec<usize> = on.collect();
             assert!((1..=4).contains(&rows.len()), "{share}: {rows:?}");
-            let off = rows
-                .iter()
-                .map(|&r| (r as f64 - y).abs())
-                .fold(0.0, f64::max);
+            let off = worst(rows.iter().map(|&r| (r as f64 - y).abs()));
             assert!(off < 2.5, "{share}: {rows:?}, not {y}");
         }
     }

@@ -270,6 +270,7 @@ fn corners(surface: &Surface<3>, edges: &[[u32; 2]]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::worst::worst;
     use cutlink_mesher::primitives::{AnyShape, parse_shape};
 
     fn prepared(shape: &str, finest: f64) -> SnapSurface {
@@ -303,7 +304,7 @@ mod tests {
             let off: Point = std::array::from_fn(along);
             dot(off, off).sqrt()
         };
-        masks.map(to).fold(f64::INFINITY, f64::min)
+        -worst(masks.map(|mask| -to(mask)))
     }
 
     #[test]

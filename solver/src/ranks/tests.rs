@@ -1,4 +1,5 @@
 use super::*;
+use crate::worst::worst;
 use crate::{
     Collision, FaceCondition, ForceSample, InitialState, Interpolation, LatticeFlow, LatticeKind,
     Les, Motion, Params, PatchCondition, Precision, Snapshot, WallScheme, Work,
@@ -433,7 +434,7 @@ fn work_is_shared_equally() {
         assert_eq!(blocks, all);
         let work: f64 = sheets.iter().map(|sheet| sheet.work).sum();
         assert!((work - 1.0).abs() < 1e-12, "{work}");
-        let most = sheets.iter().fold(0.0, |most, sheet| sheet.work.max(most));
+        let most = worst(sheets.iter().map(|sheet| sheet.work));
         assert!(most * (ranks as f64) < 1.1, "{sheets:?}");
         let flow = Ranks::<3, D3Q19, f64, Host>::new(
             self::plan(&mesh, LatticeKind::D3Q19),
@@ -462,7 +463,7 @@ fn finer_levels_that_fit_stay_on_one_rank() {
         let sheets = plan.ranks(ranks, Memory::Host).expect("sheets");
         let as_often = sheets.iter().all(|sheet| sheet.exchanges == exchanges);
         assert!(as_often, "{sheets:?}");
-        let most = sheets.iter().fold(0.0, |most, sheet| sheet.work.max(most));
+        let most = worst(sheets.iter().map(|sheet| sheet.work));
         assert!(most * (ranks as f64) < 1.05, "{sheets:?}");
         let alone = self::plan(&mesh, LatticeKind::D2Q9);
         let mut flow = Ranks::<2, D2Q9, f64, Host>::new(alone, &vec![Host; ranks]).expect("ranks");

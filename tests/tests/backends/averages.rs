@@ -9,6 +9,7 @@ use cutlink_solver::{
 use cutlink_tests::{
     bodies,
     flows::{self, AnyFlow},
+    worst,
 };
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh};
 
@@ -151,7 +152,7 @@ fn apart<const D: usize>(values: &[[f64; 2]], snapshots: &[Snapshot<D>]) -> [f64
             [(mean - m).abs(), (squares / count - v).abs() / (v + 1e-12)]
         });
     off.fold([0.0; 2], |most, off| {
-        std::array::from_fn(|n| if off[n] <= most[n] { most[n] } else { off[n] })
+        std::array::from_fn(|n| worst([most[n], off[n]]))
     })
 }
 

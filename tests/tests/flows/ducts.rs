@@ -3,6 +3,7 @@ use cutlink_solver::{Collision, FaceCondition, Motion, PatchCondition, Place, Pl
 use cutlink_tests::{
     bodies,
     flows::{self, AnyFlow},
+    worst,
 };
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh};
 
@@ -39,7 +40,7 @@ fn a_duct_with_an_inlet_and_an_outlet<K: AnyFlow>(kernels: &K) {
     let snapshot = flow.snapshot().expect("a snapshot");
     let bottom = middle[1] - 0.5 * height;
     let columns = [15.5, 45.5, 75.5];
-    let (mut through, mut pressure, mut farthest) = ([0.0; 3], [[0.0; 2]; 3], 0.0f64);
+    let (mut through, mut pressure, mut farthest) = ([0.0; 3], [[0.0; 2]; 3], 0.0);
     flows::each_cell(&mesh, &snapshot, |x, _, rho, u| {
         let Some(column) = columns.iter().position(|&c| c == x[0]) else {
             return;
@@ -50,7 +51,7 @@ fn a_duct_with_an_inlet_and_an_outlet<K: AnyFlow>(kernels: &K) {
         if column > 0 {
             let y = (x[1] - bottom) / height;
             let exact = 6.0 * speed * y * (1.0 - y);
-            farthest = farthest.max((u[0] - exact).abs().max(u[1].abs()));
+            farthest = worst([farthest, (u[0] - exact).abs(), u[1].abs()]);
         }
     });
     // The inlet's density is what the flow makes of it; the mean of the profile is exact to second order in cells.
@@ -180,10 +181,10 @@ fn a_plate_thinner_than_a_cell_parts_the_fluid<K: AnyFlow>(kernels: &K) {
         params.forces = plate;
         let mut flow = flows::start(kernels, mesh, params);
         flow.advance(2000).expect("steps");
-        let (mut above, mut below) = (0.0f64, 0.0f64);
+        let (mut above, mut below) = (0.0, 0.0);
         flows::each_cell(mesh, &flow.snapshot().expect("a snapshot"), |x, _, _, u| {
             let side = if x[1] > 8.0 { &mut above } else { &mut below };
-            *side = side.max(u[0].hypot(u[1]));
+            *side = worst([*side, u[0].hypot(u[1])]);
         });
         let forces = flow.take_forces().expect("forces");
         let push: f64 = forces

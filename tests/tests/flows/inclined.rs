@@ -8,6 +8,7 @@ use cutlink_solver::{LatticeFlow, Motion, PatchCondition, WallScheme};
 use cutlink_tests::{
     bodies,
     flows::{self, AnyFlow},
+    worst,
 };
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh};
 
@@ -151,8 +152,8 @@ fn permeability<K: AnyFlow>(kernels: &K, scheme: WallScheme, viscosity: f64) -> 
 fn permeability_by_viscosity<K: AnyFlow>(kernels: &K) {
     let of = |scheme| [0.02, 0.2, 1.0].map(|viscosity| permeability(kernels, scheme, viscosity));
     let spread = |k: [f64; 3]| {
-        let [least, most] = [f64::min, f64::max].map(|by| k.into_iter().reduce(by).expect("three"));
-        most / least - 1.0
+        let least = -worst(k.map(|k| -k));
+        worst(k) / least - 1.0
     };
     let (local, linear) = (of(WallScheme::Local), of(WallScheme::Linear));
     assert!(spread(local) < 1e-3, "local: {local:?}");

@@ -2,7 +2,10 @@
 //! mesh does not resolve.
 
 use cutlink_solver::{Collision, FaceCondition, LatticeKind, Les, Params};
-use cutlink_tests::flows::{self, AnyFlow};
+use cutlink_tests::{
+    flows::{self, AnyFlow},
+    worst,
+};
 use cutlink_voxelizer::{Mesh, Region, RegionShape};
 use std::f64::consts::TAU;
 
@@ -143,13 +146,13 @@ where
     let walls = [wall(1.0), wall(0.0)];
     let profile = |y: f64, share: f64| velocity(y, walls[usize::from(share == 0.0)], share);
     let snapshot = flow.snapshot().expect("fields");
-    let (mut wrong, mut without, mut most) = (0.0f64, 0.0f64, 0.0f64);
+    let (mut wrong, mut without, mut most) = (0.0, 0.0, 0.0);
     flows::each_cell(&mesh, &snapshot, |x, volume, _, u| {
         let is_fine = volume < 0.9;
         assert_eq!(is_fine, spacing(x[1]) < 1.0, "cells at {}", x[1]);
-        wrong = wrong.max((u[0] - profile(x[1], 1.0)).abs());
-        without = without.max((u[0] - profile(x[1], 0.0)).abs());
-        most = most.max(u[0]);
+        wrong = worst([wrong, (u[0] - profile(x[1], 1.0)).abs()]);
+        without = worst([without, (u[0] - profile(x[1], 0.0)).abs()]);
+        most = worst([most, u[0]]);
     });
     [wrong / most, without / most]
 }
@@ -299,10 +302,10 @@ fn refined_boxes_at_an_inlet_stay_calm<K: AnyFlow>(kernels: &K) {
         .expect("a start");
         flow.advance(400).expect("steps");
         flow.check().expect("no divergence");
-        let (mut most, snapshot) = (0.0f64, flow.snapshot().expect("fields"));
+        let (mut most, snapshot) = (0.0, flow.snapshot().expect("fields"));
         flows::each_cell(&mesh, &snapshot, |_, _, _, u| {
-            let off = [u[0] - velocity[0], u[1], u[2]].map(f64::abs);
-            most = off.into_iter().fold(most, f64::max);
+            let [x, y, z] = [u[0] - velocity[0], u[1], u[2]].map(f64::abs);
+            most = worst([most, x, y, z]);
         });
         assert!(most < 1e-3, "{collision}, viscosity {viscosity}: {most:e}");
     }

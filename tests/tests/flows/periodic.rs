@@ -1,5 +1,8 @@
 use cutlink_solver::{Collision, Interpolation, LatticeKind};
-use cutlink_tests::flows::{self, AnyFlow};
+use cutlink_tests::{
+    flows::{self, AnyFlow},
+    worst,
+};
 use cutlink_voxelizer::{Mesh, Region, RegionShape};
 use std::f64::consts::TAU;
 
@@ -66,9 +69,7 @@ fn decayed<const D: usize, K: cutlink_solver::kernels::FlowKernels<D>>(
     let end = vortex::<D>(n, speed, viscosity, steps);
     let after = flows::errors(mesh, &flow.snapshot().expect("a snapshot"), end);
     let cells = n.powi(D as i32);
-    let lost = (0..D)
-        .map(|a| (after.2[a] - before.2[a]).abs())
-        .fold(0.0, f64::max);
+    let lost = worst((0..D).map(|a| (after.2[a] - before.2[a]).abs()));
     assert!(before.0 < 1e-6, "it starts as it should: {}", before.0);
     (
         after.0,
@@ -215,9 +216,9 @@ fn noise_dies_where_levels_meet<K: AnyFlow>(kernels: &K) {
             .expect("a start");
         flow.advance(1000).expect("steps");
         flow.check().expect("no divergence");
-        let mut most = 0.0f64;
+        let mut most = 0.0;
         flows::each_cell(mesh, &flow.snapshot().expect("a snapshot"), |_, _, _, u| {
-            most = most.max((u[0] - 0.05).abs()).max(u[1].abs());
+            most = worst([most, (u[0] - 0.05).abs(), u[1].abs()]);
         });
         assert!(most < 5e-7, "{collision:?}: {most} is left of 2e-6");
     }

@@ -8,6 +8,7 @@ use cutlink_solver::{
 use cutlink_tests::{
     bodies,
     flows::{self, AnyFlow},
+    worst,
 };
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, Region, RegionShape};
 
@@ -262,7 +263,7 @@ fn states_go_on_on_the_host<K: AnyFlow>(kernels: &K) {
     let difference = |a: &dyn LatticeFlow<3>, b: &dyn LatticeFlow<3>| {
         let [a, b] = [a, b].map(|flow| flow.snapshot().expect("a snapshot"));
         let pairs = a.velocity.iter().flatten().zip(b.velocity.iter().flatten());
-        pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+        worst(pairs.map(|(a, b)| (a - b).abs()))
     };
     assert!(difference(&*there, &*here) < 1e-7, "the same flow");
     there.advance(10).expect("steps");

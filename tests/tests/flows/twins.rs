@@ -8,6 +8,7 @@ use cutlink_solver::{
 use cutlink_tests::{
     bodies,
     flows::{self, AnyFlow},
+    worst,
 };
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh};
 
@@ -97,15 +98,17 @@ pub(super) fn params<const D: usize>(
     params
 }
 
-/// The largest difference of density and velocity, and of forces over the largest force.
+/// The largest difference of density and velocity.
 fn difference<const D: usize>(a: &dyn LatticeFlow<D>, b: &dyn LatticeFlow<D>) -> f64 {
-    let [a, b]: [Snapshot<D>; 2] = [a, b].map(|flow| flow.snapshot().expect("a snapshot"));
+    let [a, b] = [a, b].map(|flow| flow.snapshot().expect("a snapshot"));
+    apart(&a, &b)
+}
+
+fn apart<const D: usize>(a: &Snapshot<D>, b: &Snapshot<D>) -> f64 {
     let fields =
         std::iter::once((&a.density, &b.density)).chain(a.velocity.iter().zip(&b.velocity));
-    fields
-        .flat_map(|(a, b)| a.iter().zip(b))
-        .map(|(a, b)| f64::from((a - b).abs()))
-        .fold(0.0, |most, d| if d <= most { most } else { d })
+    let pairs = fields.flat_map(|(a, b)| a.iter().zip(b));
+    worst(pairs.map(|(a, b)| (a - b).abs()))
 }
 
 /// Root steps between comparisons: in 3D there are many more cells.
@@ -173,7 +176,7 @@ fn compare<const D: usize, K: FlowKernels<D>>(kernels: &K, mesh: &Mesh<D>, varia
                 Precision::F64 => share * 1e-10,
             };
             for (got, want) in forces.iter().zip(&expected) {
-                let size = want.patches[0].iter().fold(0.0, |m: f64, f| m.max(f.abs()));
+                let size = worst(want.patches[0].iter().map(|f| f.abs()));
                 for n in 0..6 {
                     let wrong = (got.patches[0][n] - want.patches[0][n]).abs() / size;
                     assert!(
@@ -195,6 +198,29 @@ fn compare<const D: usize, K: FlowKernels<D>>(kernels: &K, mesh: &Mesh<D>, varia
     other.set(&uniform).expect("a start");
     other.advance(steps(D).iter().sum()).expect("steps");
     assert!(difference(&*other, &*reference) > 1e-5, "{variant:?}");
+}
+
+#[test]
+fn one_value_that_is_off_or_none_is_seen() {
+    let snapshot = Snapshot {
+        step: 0,
+        density: vec![1.0; 3],
+        velocity: [vec![0.5; 3], vec![0.25; 3]],
+    };
+    assert_eq!(apart(&snapshot, &snapshot), 0.0);
+    for at in 0..3 {
+        for value in [0.5, f32::NAN] {
+            let mut density = snapshot.clone();
+            density.density[at] += value;
+            let mut velocity = snapshot.clone();
+            velocity.velocity[1][at] -= value;
+            for other in [density, velocity] {
+                let found = apart(&other, &snapshot);
+                assert_eq!(found.is_nan(), value.is_nan(), "{other:?}");
+                assert!(value.is_nan() || found == 0.5, "{other:?}");
+            }
+        }
+    }
 }
 
 const VARIANTS: [(Collision, WallScheme, Interpolation, bool); 4] = [

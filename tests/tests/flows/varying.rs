@@ -6,6 +6,7 @@ use cutlink_solver::{
 use cutlink_tests::{
     bodies,
     flows::{self, AnyFlow},
+    worst,
 };
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, Region, RegionShape};
 use std::{f64::consts::TAU, sync::Arc};
@@ -185,13 +186,8 @@ fn a_rotating_patch_is_its_velocities<K: AnyFlow>(kernels: &K) {
     };
     let slower = after(kernels, &mesh, slower, 20).1;
     let torque = |of: &[cutlink_solver::ForceSample]| of[19].patches[0];
-    let apart = |a: [f64; 6], b: [f64; 6]| {
-        a.iter()
-            .zip(b)
-            .map(|(a, b)| (a - b).abs())
-            .fold(0.0, f64::max)
-            / a[5].abs()
-    };
+    let apart =
+        |a: [f64; 6], b: [f64; 6]| worst(a.iter().zip(b).map(|(a, b)| (a - b).abs())) / a[5].abs();
     let wrong = apart(torque(&a), torque(&b));
     assert!(wrong < 1e-11, "{wrong}");
     let wrong = apart(torque(&a), torque(&slower));
@@ -221,12 +217,7 @@ fn products_are_what_they_multiply_to<K: AnyFlow>(kernels: &K) {
         };
         variation(place, moving(product))
     });
-    let apart = |a: &[f32], b: &[f32]| {
-        a.iter()
-            .zip(b)
-            .map(|(a, b)| (a - b).abs())
-            .fold(0.0, f32::max)
-    };
+    let apart = |a: &[f32], b: &[f32]| worst(a.iter().zip(b).map(|(a, b)| (a - b).abs()));
     let wrong = apart(&factors.velocity[0], &whole.velocity[0]);
     assert!(wrong < 1e-8, "{wrong}");
     let still = all(&|place| variation(place, steady(space)));
@@ -292,14 +283,14 @@ fn an_inlet_with_a_parabola_has_no_entrance<K: AnyFlow>(kernels: &K) {
         flow.set(&|x| (1.0, [parabola(x[1]), 0.0]))
             .expect("a start");
         flow.advance(u64::from(30 * n * n)).expect("steps");
-        let mut most = 0.0f64;
+        let mut most = 0.0;
         flows::each_cell(
             &mesh,
             &flow.snapshot().expect("a snapshot"),
             |x, _, _, u| {
                 // The outlet disturbs what is less than a width away.
                 if x[0] > 1.0 && x[0] < h {
-                    most = most.max((u[0] - parabola(x[1])).abs()).max(u[1].abs());
+                    most = worst([most, (u[0] - parabola(x[1])).abs(), u[1].abs()]);
                 }
             },
         );

@@ -9,6 +9,7 @@ use cutlink_mesher::{
 use cutlink_tests::{
     analytic::Body,
     bodies::{levels, mesh_of, unit_frame},
+    worst,
 };
 use cutlink_voxelizer::Mesh;
 
@@ -197,9 +198,8 @@ fn check_cuts<const D: usize>(mesh: &Mesh<D>, body: &Body<D>, e: f64) -> usize {
                     off.abs() <= e,
                     "{body:?}: {at:?} {direction}: cut {off} off, e = {e}"
                 );
-                let deepest = (0..16)
-                    .map(|i| body.distance(on(q * f64::from(i) / 16.0)))
-                    .fold(f64::INFINITY, f64::min);
+                let depths = (0..16).map(|i| -body.distance(on(q * f64::from(i) / 16.0)));
+                let deepest = -worst(depths);
                 assert!(
                     deepest >= -e,
                     "{body:?}: {at:?} {direction}: inside before the cut"

@@ -6,7 +6,7 @@ use cutlink_tests::{
     arrays::same_mesh,
     bodies::{lattice_frame, levels, map_lattice, mesh, split_in_four},
     chains::{Bodies, CELL, Chains, Soup},
-    compare::{Mismatch, against_oracle, cells, same_cells, solid_finest},
+    compare::{Mismatch, against_oracle, cell_against_oracle, cells, same_cells, solid_finest},
     oracle::Oracle,
 };
 use cutlink_voxelizer::{
@@ -358,6 +358,28 @@ fn distances_and_patches_out_of_range() {
     assert!(matches!(found, Err(Mismatch::Patch { .. })), "{found:?}");
     assert_eq!(unlike(&mesh, &bad), "link patches");
     assert_ne!(mesh.checksum(), bad.checksum(), "checksum");
+}
+
+#[test]
+fn one_cell_alone() {
+    let (mesh, oracle) = sound();
+    let (_, block, cell) = middle(&mesh);
+    let boundary = mesh.classes.boundary[block];
+    let block = block as u32;
+    let (_, first) = mesh.links.cell(block, boundary, cell).expect("links");
+    let coord = mesh.forest.cell_coord(cutlink_amr::CellRef { block, cell });
+    let place = (usize::from(mesh.forest.level[block as usize]), coord);
+    let seen = cell_against_oracle(&mesh, DEPTH, &oracle, place).expect("oracle");
+    assert!(seen.links > 0, "{seen:?}");
+    let right = mesh.links.q[first as usize];
+    for q in [0.9 * right, f32::NAN] {
+        let bad = corrupted(&mesh, |m| m.links.q[first as usize] = q);
+        let found = cell_against_oracle(&bad, DEPTH, &oracle, place);
+        assert!(
+            matches!(found, Err(Mismatch::Distance { .. })),
+            "{q}: {found:?}"
+        );
+    }
 }
 
 #[test]

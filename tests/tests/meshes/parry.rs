@@ -8,7 +8,7 @@ use cutlink_mesher::{
 };
 use cutlink_tests::{
     bodies::{levels, mesh, unit_frame},
-    scans,
+    scans, worst,
 };
 use cutlink_voxelizer::Mesh;
 use parry3d_f64::{
@@ -86,7 +86,7 @@ fn a_hundred_thousand_random_cells() {
     // The only disagreements: centres between the file's surface and the snapped one. Those
     // within the largest displacement of the surface are twice that times the area, in the
     // bunny's box.
-    let farthest = apart.iter().copied().fold(0.0, f64::max);
+    let farthest = worst(apart.iter().copied());
     assert!(
         farthest <= moved,
         "{farthest} > {moved}, {} cells",
@@ -170,7 +170,7 @@ fn every_link_by_projection_on_the_file_s_surface() {
     let off = for_each_link(&mesh, DEPTH, |center, along, q| {
         Some(oracle.distance_to_local_point(center + along * q, false))
     });
-    let farthest = off.iter().copied().fold(0.0, f64::max);
+    let farthest = worst(off.iter().copied());
     assert!(off.len() > 100_000, "{} links", off.len());
     assert!(
         farthest <= tolerance,

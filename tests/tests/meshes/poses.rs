@@ -8,7 +8,7 @@ use cutlink_mesher::{
 };
 use cutlink_tests::{
     bodies::{levels, mesh, six_volumes, unit_frame},
-    scans,
+    scans, worst,
 };
 
 const DEPTH: usize = 3;
@@ -60,7 +60,7 @@ fn errors(surface: &Surface<3>) -> Vec<f64> {
 
 /// In every pose less than so much of a layer of cells is in error.
 fn assert_below(errors: &[f64], limit: f64) {
-    let worst = errors.iter().fold(0.0, |w: f64, e| w.max(e.abs()));
+    let worst = worst(errors.iter().map(|e| e.abs()));
     assert!(worst <= limit, "{worst} of a layer of cells: {errors:?}");
 }
 

@@ -1,7 +1,7 @@
 //! Frontal areas of real scans against points that are tested one by one.
 
 use cutlink_mesher::{Surface, silhouette::frontal};
-use cutlink_tests::scans;
+use cutlink_tests::{scans, worst};
 
 /// Points a side of the square that is tested.
 const POINTS: usize = 2000;
@@ -19,7 +19,7 @@ fn by_points(surface: &Surface<3>, axis: usize) -> f64 {
             .map(|p| [(p[a] - low[a]) / step[0], (p[b] - low[b]) / step[1]]);
         let range = |k: usize| {
             let least = corners.iter().map(|p| p[k]).fold(f64::INFINITY, f64::min);
-            let most = corners.iter().map(|p| p[k]).fold(0.0, f64::max);
+            let most = worst(corners.iter().map(|p| p[k]));
             least.floor() as usize..(most.ceil() as usize + 1).min(POINTS)
         };
         for j in range(1) {

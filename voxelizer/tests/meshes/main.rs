@@ -2,9 +2,13 @@
 
 #[path = "../files_kit/mod.rs"]
 mod files_kit;
+#[path = "../../../tests/kit/worst.rs"]
+mod worst;
 
 mod coincident;
 mod counts;
 mod estimate;
 mod files_mesh;
 mod files_vtk;
+
+use worst::worst;

@@ -1,6 +1,7 @@
 //! Velocities over faces: expressions, profiles, tables, mass flows.
 
 use super::*;
+use crate::worst::worst;
 use cutlink_solver::{Place, Plan, Space};
 
 /// `PLANE` with another inlet.
@@ -33,9 +34,7 @@ fn inlet_at(made: &Resolved<2>, y: f64, t: f64) -> [f64; 2] {
 }
 
 fn close(found: [f64; 2], wanted: [f64; 2]) {
-    let apart = (0..2)
-        .map(|a| (found[a] - wanted[a]).abs())
-        .fold(0.0, f64::max);
+    let apart = worst((0..2).map(|a| (found[a] - wanted[a]).abs()));
     assert!(apart < 1e-12, "{found:?} is not {wanted:?}");
 }
 

@@ -1,6 +1,7 @@
 //! The field of the modes: its divergence, intensity, isotropy, length and net flux; what of it a case refuses.
 
 use super::waves::{Bands, Request, Waves, turn};
+use crate::worst::worst;
 
 const LENGTH: f64 = 0.2;
 const SPEED: f64 = 2.0;
@@ -49,7 +50,7 @@ fn turns_are_the_cosines_and_sines_of_the_library() {
 /// differences.
 fn divergence(velocity: impl Fn([f64; 3]) -> [f64; 3]) -> f64 {
     let h = 2e-3 * LENGTH;
-    let (mut most, mut gradient) = (0.0f64, 0.0);
+    let (mut most, mut gradient) = (0.0, 0.0);
     const PLACES: usize = 50;
     for n in 0..PLACES {
         let x = [0.37, 0.71, 0.23].map(|step| (step * n as f64).fract() * 3.0);
@@ -63,7 +64,7 @@ fn divergence(velocity: impl Fn([f64; 3]) -> [f64; 3]) -> f64 {
                 / (60.0 * h)
         };
         let slopes: [f64; 3] = std::array::from_fn(slope);
-        most = most.max(slopes.iter().sum::<f64>().abs());
+        most = worst([most, slopes.iter().sum::<f64>().abs()]);
         gradient += slopes.iter().map(|s| s * s).sum::<f64>() / 3.0;
     }
     most / (gradient / PLACES as f64).sqrt()
@@ -210,7 +211,7 @@ fn the_face_lets_no_net_flux_through() {
         assert!(periodic || across > 1e-2, "others are free: {across}");
         // Along periodic axes the waves fit.
         let [a, b] = [0.0, 5.0 * LENGTH].map(|y| waves.velocity(&field, [-1.0, y, 0.4]));
-        let apart = (0..3).map(|n| (a[n] - b[n]).abs()).fold(0.0, f64::max);
+        let apart = worst((0..3).map(|n| (a[n] - b[n]).abs()));
         assert_eq!(apart < 1e-12, periodic, "{apart}");
     }
 }

@@ -5,14 +5,14 @@ use cutlink_mesher::intersect::{Intersections, find};
 use cutlink_mesher::read::read_surface;
 use cutlink_mesher::snap::{SnapLattice, snap};
 use cutlink_mesher::{Surface, health};
-use cutlink_tests::scans;
+use cutlink_tests::{scans, worst};
 
 fn look(name: &str) -> (Surface<3>, Intersections) {
     let loaded = read_surface(&scans::folder().join(name));
     let mut surface = loaded.unwrap_or_else(|e| panic!("{e}")).surface;
     surface.weld();
     let [lower, upper] = surface.bounds().expect("facets");
-    let longest = (0..3).map(|k| upper[k] - lower[k]).fold(0.0, f64::max);
+    let longest = worst((0..3).map(|k| upper[k] - lower[k]));
     let lattice = SnapLattice {
         origin: lower,
         unit: longest / f64::from(1 << 26),

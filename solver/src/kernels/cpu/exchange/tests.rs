@@ -1,6 +1,7 @@
 //! Block by block against one cell after the other.
 
 use super::*;
+use crate::worst::worst;
 use crate::{
     FaceCondition,
     constants::operator,
@@ -139,9 +140,7 @@ fn distance<const D: usize>(got: &[f64; 10], of: &[f64; 10]) -> f64 {
             of[n]
         }
     };
-    (0..exchanged(D))
-        .map(|n| (got[n] - of(n)).abs())
-        .fold(0.0, f64::max)
+    worst((0..exchanged(D)).map(|n| (got[n] - of(n)).abs()))
 }
 
 /// Cells by the way they were interpolated, and cells averaged.
