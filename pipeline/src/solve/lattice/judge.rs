@@ -24,6 +24,8 @@ pub(super) struct End<const D: usize> {
     pub(super) reset: f64,
     /// 2 π √(mean u² / mean ω²) in root cells; none for a fluid at rest, or with eddy viscosity.
     pub(super) wavelength: Option<f64>,
+    /// The mean velocity over the rms of what is beyond it, in a box without walls.
+    pub(super) carried: f64,
     /// Mass imbalance, the mean of the last quarter.
     pub(super) imbalance: Option<f64>,
     /// Mass that leaves through open patches then, per second.
@@ -97,6 +99,7 @@ impl<const D: usize> Lattice<'_, D> {
             compression: sum / f64::from(count.max(1)),
             steps: end.step,
             wavelength: end.wavelength,
+            carried: end.carried,
         })
     }
 

@@ -45,15 +45,14 @@ impl<const D: usize> Lattice<'_, D> {
         (0..3).filter(turns).map(|axis| 3 + axis).collect()
     }
 
-    /// The mean of ρ u² / 2; in a box without walls of what is beyond the mean velocity, with which waves are carried along.
-    fn energy_of_waves(&self, means: &Means, now: &mut FlowState<D>) -> Result<f64, Error> {
+    /// The mean kinetic energy of the mean velocity, which carries waves along in a box without walls; 0 in others.
+    fn carrying_energy(&self, means: &Means, now: &mut FlowState<D>) -> Result<f64, Error> {
         if !self.laws.is_without_walls() {
-            return Ok(means.kinetic_energy);
+            return Ok(0.0);
         }
         self.flow.update(None, &mut now.snapshot)?;
         let mean = mean_velocity(self.flow.mesh()?, &now.snapshot.velocity);
-        let carried = mean.iter().map(|u| u * u).sum::<f64>();
-        Ok(means.kinetic_energy - 0.5 * means.density * carried)
+        Ok(0.5 * means.density * mean.iter().map(|u| u * u).sum::<f64>())
     }
 
     pub(super) fn report_of(
@@ -74,7 +73,9 @@ impl<const D: usize> Lattice<'_, D> {
         let through = self.integrals.through_patches(&late);
         let fill = mesh.fill;
         let parts = self.parts(seen, now)?;
-        let square = means.enstrophy / self.energy_of_waves(&means, now)?;
+        let carrying = self.carrying_energy(&means, now)?;
+        let waves = means.kinetic_energy - carrying;
+        let square = means.enstrophy / waves;
         let is_resolved =
             self.resolved.params.les == Les::None && square.is_finite() && square > 0.0;
         self.end = Some(End {
@@ -83,6 +84,7 @@ impl<const D: usize> Lattice<'_, D> {
             faces,
             reset: self.flow.mass_reset(),
             wavelength: is_resolved.then(|| std::f64::consts::TAU / square.sqrt()),
+            carried: (carrying / waves).sqrt(),
             imbalance,
             through,
             // Walls of a duct are open at its ends: their forces by both ways need not agree.
