@@ -27,7 +27,7 @@ MISTAKES = [
     ("cylinder", "[mesh]", "[mesh]\nlevel = 3", ["mesh"]),
     ("cylinder", "[mesh]", '[mesh]\nunit = "furlong"', ["mesh", "unit"]),
     ("vortex", "[physics]", "[physics]\nre = 100", ["physics"]),
-    ("vortex", "[physics]", '[physics]\ngamma = "1.4"', ["physics", "gamma"]),
+    ("vortex", "gamma = 1.4", 'gamma = "1.4"', ["physics", "gamma"]),
 ]
 
 
