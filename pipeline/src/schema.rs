@@ -101,7 +101,7 @@ fn plain(schema: &mut Schema) {
         object.remove("format");
         if object
             .get("default")
-            .is_some_and(|v| v.is_null() || v.is_array() || v.is_object())
+            .is_some_and(|v| v.is_null() || v.is_array() || v.is_object() || v == "")
         {
             object.remove("default");
         }
