@@ -1,13 +1,17 @@
 //! TOML files: the options of a mesh (`--config`, `--write-config`), and the cases of flows.
 //!
-//! An unknown key or name is an error that suggests the nearest known one. The known names are taken from the parser's
-//! message, so no list of them can drift from the structs.
+//! An unknown key or name is an error that suggests the nearest known one. The structs themselves tell the known ones, so
+//! no list of them can drift from the structs.
 
 use crate::error::{Error, ErrorKind};
 use crate::options::MeshOptions;
+use crate::schema;
 use cutlink_device::limits::{self, LimitError, MAX_CASE, MAX_TABLE, Readable};
 use serde::de::DeserializeOwned;
 use std::path::Path;
+use unknown::{Unknown, unknown};
+
+mod unknown;
 
 /// Reads a file.
 ///
@@ -56,7 +60,8 @@ pub fn parse<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, Error> {
             let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
             format!(", line {line}, column {column}")
         });
-        refused(&format!("{name}{place}"), error.message())
+        let table = text.parse().ok();
+        refused::<T>(&format!("{name}{place}"), error.message(), table)
     })
 }
 
@@ -65,22 +70,24 @@ pub fn parse<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, Error> {
 /// # Errors
 /// An unknown key (the nearest known one is suggested), a value of the wrong type.
 pub fn from_table<T: DeserializeOwned>(name: &str, table: toml::Table) -> Result<T, Error> {
-    toml::Value::Table(table)
+    toml::Value::Table(table.clone())
         .try_into()
         .map_err(|error: toml::de::Error| {
             // Its text ends with the key, on a line of its own.
             let text = error.to_string();
             let place = text.lines().find_map(|line| line.strip_prefix("in "));
             let place = place.map_or_else(String::new, |key| format!(", {}", key.trim()));
-            refused(&format!("{name}{place}"), error.message())
+            refused::<T>(&format!("{name}{place}"), error.message(), Some(table))
         })
 }
 
-/// The error for the parser's message about a place.
-fn refused(place: &str, message: &str) -> Error {
-    match unknown(message) {
-        Some((what, given, known)) => Error::input(format!("{place}: unknown {what} `{given}`"))
-            .hint(suggestion(what, given, &known)),
+/// The error for the parser's message about a place in tables; none if the text has no tables.
+fn refused<T: DeserializeOwned>(place: &str, message: &str, table: Option<toml::Table>) -> Error {
+    match table.and_then(unknown::<T>) {
+        Some(Unknown { what, given, known }) => {
+            Error::input(format!("{place}: unknown {what} `{given}`"))
+                .hint(suggestion(what, &given, known))
+        }
         None => Error::input(format!("{place}: {message}")),
     }
 }
@@ -98,20 +105,6 @@ pub fn write(options: &MeshOptions) -> Result<String, Error> {
     ))
 }
 
-/// The kind of the unknown item (`key` or `name`), the item as given, and the known ones.
-fn unknown(message: &str) -> Option<(&'static str, &str, Vec<&str>)> {
-    let (what, rest) = match message.strip_prefix("unknown field `") {
-        Some(rest) => ("key", rest),
-        None => ("name", message.strip_prefix("unknown variant `")?),
-    };
-    let (given, expected) = rest.split_once("`, ")?;
-    Some((
-        what,
-        given,
-        expected.split('`').skip(1).step_by(2).collect(),
-    ))
-}
-
 /// The nearest of the known names, and all of them: "did you mean `x`? keys: x, y".
 pub fn suggestion(what: &str, given: &str, known: &[&str]) -> String {
     let nearest = known
@@ -125,12 +118,9 @@ pub fn suggestion(what: &str, given: &str, known: &[&str]) -> String {
     }
 }
 
-/// The keys that a table of options may hold.
+/// The keys that a table of options may hold, in alphabetical order.
 pub fn keys() -> Vec<String> {
-    let refused =
-        toml::from_str::<MeshOptions>("no-such-key = 1").expect_err("there is no such key");
-    let (_, _, known) = unknown(refused.message()).expect("the parser should name the keys");
-    known.into_iter().map(str::to_owned).collect()
+    schema::keys(&schema::of::<MeshOptions>(), &[]).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -45,6 +45,7 @@ pub mod picture;
 pub mod polymesh;
 pub mod pool;
 pub mod refine;
+pub mod schema;
 pub mod signal;
 pub mod solid_stl;
 pub mod solve;

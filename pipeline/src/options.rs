@@ -2,23 +2,26 @@
 //! cannot drift apart. Every option may be omitted; [`crate::mesh::resolve`] fills in the defaults.
 
 use crate::refine::Refine;
+use crate::schema::ByName;
 use cutlink_device::DeviceChoice;
 use cutlink_hex::PolyMeshFormat;
 use cutlink_mesher::placement::{Rotation, Unit};
 use cutlink_voxelizer::Fill;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 /// The options of a configuration file: its keys are the long options and `file`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct MeshOptions {
     /// Surface: STL, PLY, OBJ, OFF, 3MF, glTF, VTK, VTP (each also gzipped) or a two-column polyline (2D), told by
     /// content; `-` is standard input. Several files are one surface, each with its patches
     #[serde(with = "paths", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<paths::Paths>")]
     #[cfg_attr(feature = "clap", arg(value_name = "FILE"))]
     pub file: Option<Vec<PathBuf>>,
 
@@ -42,6 +45,7 @@ pub struct MeshOptions {
         feature = "clap",
         arg(long, value_name = "UNIT", help_heading = "Placement")
     )]
+    #[schemars(with = "Option<ByName<Unit>>")]
     pub unit: Option<Unit>,
 
     /// Scale factor, or one per axis: 2 or 1,1,0.5 [default: 1]
@@ -59,6 +63,7 @@ pub struct MeshOptions {
     /// Rotate about an axis through the origin, degrees, right-handed; in the order given:
     /// x:90 or x:90,z:30
     #[cfg_attr(feature = "clap", arg(long, value_name = "AXIS:DEG", value_parser = rotation, value_delimiter = ',', help_heading = "Placement"))]
+    #[schemars(with = "Option<Vec<String>>")]
     pub rotate: Option<Vec<Rotation>>,
 
     /// Scale and centre: to this longest extent, at the origin (1.0), or into a box
@@ -323,15 +328,16 @@ impl MeshOptions {
 
 /// One path or a list of paths.
 mod paths {
+    use schemars::JsonSchema;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use std::path::PathBuf;
 
-    #[derive(Serialize, Deserialize)]
+    #[derive(Serialize, Deserialize, JsonSchema)]
     #[serde(
         untagged,
         expecting = "expected a path or a list of paths, such as \"a.stl\" or [\"a.stl\", \"b.obj\"]"
     )]
-    enum Paths {
+    pub(super) enum Paths {
         One(PathBuf),
         Several(Vec<PathBuf>),
     }
@@ -413,7 +419,7 @@ fn scaled(text: &str, units: &[(&str, f64)]) -> Option<u64> {
 }
 
 /// One number, or several separated by commas; in TOML a number or an array.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     untagged,
     expecting = "expected a number or an array of numbers, such as 2 or [0, 0, 1]"
@@ -455,7 +461,7 @@ impl FromStr for Numbers {
 }
 
 /// Root cells: along the longest edge, or per axis.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "RootText", into = "RootText")]
 pub enum Root {
     /// Along the longest edge of the box.
@@ -465,7 +471,7 @@ pub enum Root {
 }
 
 /// [`Root`] in TOML: `64` or `"64x32x32"`.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(
     untagged,
     expecting = "expected a number of cells or a string such as \"64x32x32\""
@@ -524,7 +530,7 @@ impl fmt::Display for Root {
 }
 
 /// How to handle a box that does not fit its cells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(
     feature = "clap",
@@ -537,8 +543,9 @@ pub enum SnapDomain {
 }
 
 /// A set of axes, in order: `x`, `yz`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(extend("pattern" = "^[xyz]{0,3}$"))]
 pub struct Axes(pub [bool; 3]);
 
 impl Axes {
@@ -587,7 +594,7 @@ impl From<Axes> for String {
 }
 
 /// The fill rule as an option; see [`Fill`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(
     feature = "clap",
@@ -615,7 +622,7 @@ impl From<FillRule> for Fill {
 }
 
 /// The side of the surface that the fluid is on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(
     feature = "clap",
@@ -630,7 +637,7 @@ pub enum FlowSide {
 }
 
 /// [`PolyMeshFormat`] as an option.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(
     feature = "clap",
@@ -657,8 +664,9 @@ impl From<PolyMeshEncoding> for PolyMeshFormat {
 }
 
 /// [`DeviceChoice`] with a form in TOML.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(extend("pattern" = "^(auto|cpu|cuda(:[0-9]+)?)$"))]
 pub struct DeviceOption(pub DeviceChoice);
 
 impl FromStr for DeviceOption {

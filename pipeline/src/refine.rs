@@ -12,6 +12,7 @@
 use crate::error::Error;
 use cutlink_amr::MAX_LEVELS;
 use cutlink_voxelizer::{EmbedParams, Reach, Region, RegionShape, WallRule};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -30,8 +31,9 @@ const KINDS: [(&str, &str); 6] = [
 ];
 
 /// One `--refine` rule, as given and as parsed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(extend("pattern" = "^(patch|near|box|sphere|circle|cylinder):"))]
 pub struct Refine {
     text: String,
     what: What,

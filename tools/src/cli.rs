@@ -282,7 +282,7 @@ Exit codes: 0 success, 1 run-time failure, 2 usage or bad input, 3 geometry refu
 #[command(after_help = SOLVE_EXAMPLES)]
 pub struct SolveArgs {
     /// The case: a TOML file; with --example the file to write
-    #[arg(required_unless_present = "example")]
+    #[arg(required_unless_present_any = ["example", "schema"])]
     pub case: Option<PathBuf>,
 
     /// Write a commented example case (to the given file, else to stdout) and stop
@@ -293,6 +293,10 @@ pub struct SolveArgs {
         conflicts_with_all = ["resume", "steps", "dry_run"]
     )]
     pub example: Option<String>,
+
+    /// Print the JSON schema of a case, for editors, and stop
+    #[arg(long, exclusive = true)]
+    pub schema: bool,
 
     /// Mesh file to run the case on, instead of the mesh or box that the case describes
     #[arg(long, value_name = "FILE", conflicts_with = "example")]
@@ -336,7 +340,7 @@ pub struct SolveArgs {
 }
 
 impl SolveArgs {
-    /// The case file; the parser guarantees that there is one without `example`.
+    /// The case file; the parser guarantees that there is one without `example` and `schema`.
     pub(crate) fn file(&self) -> &Path {
         self.case.as_deref().unwrap_or_else(|| Path::new("-"))
     }

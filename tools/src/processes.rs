@@ -19,7 +19,7 @@ pub(crate) fn join(cli: &Cli) -> Result<Option<Arc<World>>, Error> {
         return Ok(None);
     };
     match &cli.command {
-        Command::Solve(args) if !args.dry_run && args.example.is_none() => {}
+        Command::Solve(args) if !args.dry_run && !args.schema && args.example.is_none() => {}
         Command::Mesh(args) if !args.dry_run && args.write_config.is_none() => {}
         _ => {
             let message = format!(

@@ -1,4 +1,4 @@
-//! `cutlink solve`: the plan of a case, its run, or an example case.
+//! `cutlink solve`: the plan of a case, its run, an example case, or the schema of cases.
 
 use crate::cli::SolveArgs;
 use crate::console::{self, Console};
@@ -15,6 +15,9 @@ use std::{path::Path, sync::Arc};
 pub fn command(args: &SolveArgs, world: Option<&Arc<World>>) -> Result<(), Error> {
     if let Some(name) = &args.example {
         return write_example(name, args);
+    }
+    if args.schema {
+        return console::print(&format!("{:#}\n", cutlink::schema::of_cases()));
     }
     let mut options = RunOptions::default();
     options.resume = args.resume;

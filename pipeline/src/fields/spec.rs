@@ -7,15 +7,17 @@ use super::units::FieldUnits;
 use crate::config::suggestion;
 use crate::error::Error;
 use crate::picture::WIDTHS;
+use crate::schema;
 use cutlink_solver::fields::around;
 use cutlink_voxelizer::{Frame, Mesh};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Default width of a picture in pixels.
 const WIDTH: u32 = 1200;
 
 /// Kinds of output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OutputKind {
     /// All cells, as `.htg`.
@@ -37,7 +39,7 @@ pub enum OutputKind {
 }
 
 /// Formats of a surface.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SurfaceFormat {
     /// For ParaView and PyVista.
@@ -64,8 +66,9 @@ impl OutputKind {
 }
 
 /// Arrays of files for VTK.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(transform = schema::any_of)]
 pub enum CellField {
     /// Three components, in 2D the last one zero.
     Velocity,
@@ -77,14 +80,15 @@ pub enum CellField {
     Vorticity,
     /// The Q criterion.
     Q,
-    /// A scalar that the flow has besides: one of [`FieldUnits::scalars`](super::FieldUnits).
+    /// A scalar that the flow has besides.
     #[serde(untagged)]
     Scalar(FieldName),
 }
 
 /// The quantity shown by a picture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(transform = schema::any_of)]
 pub enum Quantity {
     /// The magnitude of the velocity.
     #[default]
@@ -104,13 +108,13 @@ pub enum Quantity {
     Vorticity,
     /// The Q criterion.
     Q,
-    /// A scalar that the flow has besides: one of [`FieldUnits::scalars`](super::FieldUnits).
+    /// A scalar that the flow has besides.
     #[serde(untagged)]
     Scalar(FieldName),
 }
 
 /// An axis, by its letter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NormalAxis {
     /// 0.
@@ -122,7 +126,7 @@ pub enum NormalAxis {
 }
 
 /// The time average of a flow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Average {
     /// The mean over time.
@@ -169,8 +173,9 @@ impl Clock {
 
 /// One output, as given: keys that its kind does not use are refused by [`FieldWriter::new`](super::FieldWriter::new),
 /// which expects periods in root steps; see [`written`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(description = "One output.")]
 pub struct OutputSpec {
     /// The kind.
     pub kind: OutputKind,

@@ -1,81 +1,113 @@
 //! The TOML file of a flow, as written; [`crate::solve::resolve`] converts it to parameters.
 //!
-//! Numbers are in SI units, or in any consistent system. `docs/case.md` describes every key; an unknown key is an error
-//! that suggests the nearest known one.
+//! Numbers are in SI units, or in any consistent system. The sentence on a field is the source of [`crate::schema`];
+//! `docs/case.md` says more. An unknown key is an error that suggests the nearest known one.
 
 use crate::error::Error;
 use crate::fields::OutputSpec;
-use crate::options::{Axes, MeshOptions, Numbers, Root};
+use crate::options::{MeshOptions, Root};
+use crate::schema::ByName;
 use crate::solve::flux::{self, SolverTable};
 use crate::solve::value::Value;
-use cutlink_solver::{Collision, Interpolation, LatticeKind, Les, Precision, WallScheme};
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{IntoDeserializer, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+
+use cutlink_solver::{
+    Collision, Indicator, Interpolation, LatticeKind, Les, Precision, WallScheme,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
-use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
+mod faces;
+mod forms;
+
+pub use faces::{
+    AxisName, BoundaryTable, FaceKind, FaceTable, PatchKind, PatchTable, SpectrumName, SpongeTable,
+    TurbulenceTable,
+};
+pub(super) use forms::{ByType, Short, by_name, short};
+
 /// A case as given by the user.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-#[expect(missing_docs, reason = "docs/case.md describes the keys")]
 pub struct Case {
     /// The file it was read from.
     #[serde(skip)]
     pub file: Option<PathBuf>,
+    /// Kind of flow. Default: lattice Boltzmann.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub solver: Option<SolverTable>,
+    /// Surface and mesh; this or `[domain]`. The keys are the long options of `cutlink mesh`.
     pub mesh: Option<MeshOptions>,
+    /// A box without a body; this or `[mesh]`.
     pub domain: Option<DomainTable>,
+    /// Fluid and reference quantities.
     pub physics: PhysicsTable,
+    /// Lattice, collision, walls.
     pub numerics: NumericsTable,
+    /// Faces of the box.
     pub boundary: BoundaryTable,
+    /// Initial flow. Default: the mean velocity of the open faces, or at rest if they have a ramp.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial: Option<InitialTable>,
-    /// By name.
+    /// Patches of the surface, by name. Patches without a table are walls at rest.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub patches: BTreeMap<String, PatchTable>,
+    /// Speed and angles of the free stream, along which drag is measured. Default: along x.
     pub free_stream: Option<FreeStreamTable>,
-    /// Patch names or patterns, by group name.
+    /// Groups of patches whose forces are summed: patch names or patterns such as `wing*`, by group name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub groups: BTreeMap<String, Vec<String>>,
+    /// A mesh that follows the flow. Default: the mesh stays.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adapt: Option<AdaptTable>,
+    /// Duration of the run.
     pub run: RunTable,
+    /// Results.
     pub output: OutputTable,
 }
 
 /// A box without a body.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "docs/case.md describes the keys")]
 pub struct DomainTable {
+    /// Lower and upper corner, m: `[x0, y0, z0, x1, y1, z1]`, in 2D `[x0, y0, x1, y1]`.
     #[serde(rename = "box")]
     pub bounds: Vec<f64>,
+    /// Root cells along the longest edge, or per axis such as `"128x64x64"`; multiples of 4.
     pub root: Root,
 }
 
 /// The fluid.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-#[expect(missing_docs, reason = "docs/case.md describes the keys")]
 pub struct PhysicsTable {
+    /// Reynolds number, `velocity` · `length` / viscosity; this or `viscosity` is required.
     pub re: Option<f64>,
+    /// Reference length, m. Required with `re`. Default: the longest edge of the box.
     pub length: Option<f64>,
+    /// Reference velocity, m/s. Required. Default: `speed` of `[free_stream]`.
     pub velocity: Option<f64>,
+    /// Kinematic viscosity, m²/s. Default: from `re`.
     pub viscosity: Option<f64>,
+    /// Density of the fluid at rest, kg/m³. Default: 1.
     pub density: Option<f64>,
+    /// Reference velocity in lattice units (root cells per root step); sets the time step. Default: chosen, at most
+    /// 0.05.
     pub lattice_velocity: Option<f64>,
+    /// The same as a Mach number, √3 · `lattice_velocity`; at most 0.3. Default: from `lattice_velocity`.
     pub mach: Option<f64>,
+    /// Reference area of coefficients, m²; in 2D a length, m. Default: the frontal area of the body; without a body or
+    /// inside one `length`², in 2D `length`.
     pub area: Option<f64>,
+    /// Uniform acceleration (body force per mass), m/s²; may be expressions in `t`. Default: zero.
     pub acceleration: Option<Vec<Value>>,
+    /// Reference point of torques, m. Default: the origin.
     pub moment_center: Option<Vec<f64>>,
 }
 
 /// A wall model, by name.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WallModelName {
     /// None: the cells at the wall resolve the boundary layer.
@@ -86,388 +118,244 @@ pub enum WallModelName {
 }
 
 /// Lattice, collision and other numerics.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-#[expect(missing_docs, reason = "docs/case.md describes the keys")]
 pub struct NumericsTable {
+    /// Lattice. Default: in 2D `d2q9`; in 3D `d3q19`, but `d3q27` for `cumulant` and `kbc`, and if u Δx / ν > 1000.
     #[serde(with = "by_name")]
+    #[schemars(with = "Option<ByName<LatticeKind>>")]
     pub lattice: Option<LatticeKind>,
+    /// Collision model. Default: chosen with the time step; most often `regularized`.
     #[serde(with = "by_name")]
+    #[schemars(with = "Option<ByName<Collision>>")]
     pub collision: Option<Collision>,
+    /// Magic parameter Λ of `trt`: 3/16 puts a straight wall exactly halfway, 1/4 is the most stable. Default: 0.1875.
     pub magic: Option<f64>,
+    /// Eddy viscosity; `qr` in 3D. Default: `none`.
     #[serde(with = "by_name")]
+    #[schemars(with = "Option<ByName<Les>>")]
     pub les: Option<Les>,
+    /// Constant of the eddy viscosity. Default: 0.1 for `smagorinsky`, 0.152 for `qr`.
     pub les_constant: Option<f64>,
+    /// Floating-point type; `f16` stores populations in 16 bits and computes in `f32`. Default: `f32`.
     #[serde(with = "by_name")]
+    #[schemars(with = "Option<ByName<Precision>>")]
     pub precision: Option<Precision>,
+    /// Interpolation from coarse to fine cells at level interfaces. Default: `cubic`.
     #[serde(with = "by_name")]
+    #[schemars(with = "Option<ByName<Interpolation>>")]
     pub interpolation: Option<Interpolation>,
+    /// Wall scheme: `bounce-back` (halfway), or interpolated bounce-back. Default: `linear`.
     #[serde(with = "by_name")]
+    #[schemars(with = "Option<ByName<WallScheme>>")]
     pub wall: Option<WallScheme>,
+    /// Wall model of walls at rest. Default: `none`.
     pub wall_model: Option<WallModelName>,
+    /// Runs a flow that violates a stability limit; the violation is reported. Default: `false`.
     pub allow_unstable: Option<bool>,
 }
 
-/// The faces of the box.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-#[expect(missing_docs, reason = "docs/case.md describes the keys")]
-pub struct BoundaryTable {
-    #[serde(rename = "x-", deserialize_with = "short")]
-    pub x_lower: Option<FaceTable>,
-    #[serde(rename = "x+", deserialize_with = "short")]
-    pub x_upper: Option<FaceTable>,
-    #[serde(rename = "y-", deserialize_with = "short")]
-    pub y_lower: Option<FaceTable>,
-    #[serde(rename = "y+", deserialize_with = "short")]
-    pub y_upper: Option<FaceTable>,
-    #[serde(rename = "z-", deserialize_with = "short")]
-    pub z_lower: Option<FaceTable>,
-    #[serde(rename = "z+", deserialize_with = "short")]
-    pub z_upper: Option<FaceTable>,
-}
-
-impl BoundaryTable {
-    /// For each axis, the lower and the upper face.
-    pub fn faces(&self) -> [[&Option<FaceTable>; 2]; 3] {
-        [
-            [&self.x_lower, &self.x_upper],
-            [&self.y_lower, &self.y_upper],
-            [&self.z_lower, &self.z_upper],
-        ]
-    }
-
-    /// The axes along which both faces are periodic.
-    pub fn periodic(&self) -> Axes {
-        let is_periodic = |face: &Option<FaceTable>| {
-            face.as_ref()
-                .is_some_and(|face| face.kind == FaceKind::Periodic)
-        };
-        Axes(self.faces().map(|pair| pair.into_iter().all(is_periodic)))
-    }
-
-    /// Like [`Self::faces`], mutable.
-    pub fn faces_mut(&mut self) -> [[&mut Option<FaceTable>; 2]; 3] {
-        [
-            [&mut self.x_lower, &mut self.x_upper],
-            [&mut self.y_lower, &mut self.y_upper],
-            [&mut self.z_lower, &mut self.z_upper],
-        ]
-    }
-}
-
-/// The type of a face.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "docs/case.md describes the names")]
-pub enum FaceKind {
-    Velocity,
-    MassFlow,
-    Pressure,
-    Periodic,
-    NoSlip,
-    FreeSlip,
-    Outflow,
-    FarField,
-}
-
-/// A face; in TOML the name of its type suffices if no other key is needed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "docs/case.md describes the keys")]
-pub struct FaceTable {
-    #[serde(rename = "type")]
-    pub kind: FaceKind,
-    #[serde(default)]
-    pub velocity: Option<Vec<Value>>,
-    #[serde(default)]
-    pub pressure: Option<Value>,
-    #[serde(default)]
-    pub center: Option<Vec<f64>>,
-    /// The table that `profile` read from a file, by column.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub table: Option<BTreeMap<String, Vec<f64>>>,
-    #[serde(default)]
-    pub profile: Option<String>,
-    #[serde(default)]
-    pub mean: Option<f64>,
-    #[serde(default)]
-    pub max: Option<f64>,
-    #[serde(default)]
-    pub radius: Option<f64>,
-    #[serde(default)]
-    pub exponent: Option<f64>,
-    #[serde(default)]
-    pub reference_height: Option<f64>,
-    #[serde(default)]
-    pub axis: Option<AxisName>,
-    #[serde(default)]
-    pub direction: Option<Vec<f64>>,
-    #[serde(default)]
-    pub mass_flow: Option<f64>,
-    #[serde(default)]
-    pub ramp: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sponge: Option<SpongeTable>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub turbulence: Option<TurbulenceTable>,
-}
-
-/// Turbulence that enters through a face.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "docs/case.md describes the keys")]
-pub struct TurbulenceTable {
-    pub intensity: f64,
-    pub length: f64,
-    #[serde(default)]
-    pub seed: u32,
-    #[serde(default)]
-    pub spectrum: Option<SpectrumName>,
-    #[serde(default)]
-    pub shortest: Option<f64>,
-}
-
-/// An energy spectrum of turbulence.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "docs/case.md describes the names")]
-pub enum SpectrumName {
-    #[default]
-    VonKarman,
-}
-
-/// A layer at a face that damps sound.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "docs/case.md describes the keys")]
-pub struct SpongeTable {
-    pub length: f64,
-    #[serde(default)]
-    pub strength: Option<f64>,
-}
-
-impl From<FaceKind> for FaceTable {
-    fn from(kind: FaceKind) -> Self {
-        Self {
-            kind,
-            velocity: None,
-            pressure: None,
-            center: None,
-            table: None,
-            profile: None,
-            mean: None,
-            max: None,
-            radius: None,
-            exponent: None,
-            reference_height: None,
-            axis: None,
-            direction: None,
-            mass_flow: None,
-            ramp: None,
-            sponge: None,
-            turbulence: None,
-        }
-    }
-}
-
-/// The type of a patch.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "docs/case.md describes the names")]
-pub enum PatchKind {
-    #[default]
-    Wall,
-    Velocity,
-    MassFlow,
-    Rotating,
-    Pressure,
-}
-
-/// A patch of the surface.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-#[expect(missing_docs, reason = "docs/case.md describes the keys")]
-pub struct PatchTable {
-    #[serde(rename = "type")]
-    pub kind: PatchKind,
-    #[serde(with = "by_name")]
-    pub wall: Option<WallScheme>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wall_model: Option<WallModelName>,
-    pub velocity: Option<Vec<Value>>,
-    pub center: Option<Vec<f64>>,
-    pub omega: Option<Numbers>,
-    pub pressure: Option<Value>,
-    /// The table that `profile` read from a file, by column.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub table: Option<BTreeMap<String, Vec<f64>>>,
-    pub profile: Option<String>,
-    pub mean: Option<f64>,
-    pub max: Option<f64>,
-    pub radius: Option<f64>,
-    pub exponent: Option<f64>,
-    pub reference_height: Option<f64>,
-    pub axis: Option<AxisName>,
-    pub direction: Option<Vec<f64>>,
-    pub mass_flow: Option<f64>,
-    pub ramp: Option<f64>,
-}
-
-/// An axis, by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "docs/case.md describes the names")]
-pub enum AxisName {
-    X,
-    Y,
-    Z,
-}
-
 /// A predefined initial field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "docs/case.md describes the names")]
 pub enum Preset {
+    /// Fluid at rest.
     Rest,
+    /// Mean velocity of the open faces, after any ramp.
     FreeStream,
+    /// A period of Taylor–Green vortices along each axis, amplitude `velocity`, with pressure; 3D: the box must be a
+    /// cube.
     TaylorGreen,
+    /// Vortex about an axis along z, with pressure.
     Vortex,
+    /// 3D: ring with a Gaussian core, which moves along its axis (Fukumoto & Kaplanski 2008).
     VortexRing,
+    /// Shear layers at 1/4 and 3/4 of the height, sine perturbation along y (Minion & Brown 1997).
     ShearLayer,
 }
 
 /// The initial state.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-#[expect(missing_docs, reason = "docs/case.md describes the keys")]
 pub struct InitialTable {
+    /// Flow of another run: a checkpoint (`.ckpt`) or a folder with checkpoints; excludes the other keys. Default:
+    /// none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<PathBuf>,
+    /// An analytic field. Default: none.
     pub preset: Option<Preset>,
+    /// Velocity, m/s; numbers or expressions in `x`, `y`, `z`; with `vortex` and `vortex-ring` the background velocity.
+    /// Default: at rest.
     pub velocity: Option<Vec<Value>>,
+    /// Pressure, Pa relative to the fluid at rest. Default: 0.
     pub pressure: Option<Value>,
+    /// Density, kg/m³, instead of `pressure`.
     pub density: Option<Value>,
+    /// Of `vortex` and `vortex-ring`: centre, m. Default: the middle of the box.
     pub center: Option<Vec<f64>>,
+    /// Of `vortex` and `vortex-ring`: radius, m. Default: `length`.
     pub radius: Option<f64>,
+    /// Of `shear-layer`: thickness, m. Default: 1/80 of the height of the box.
     pub thickness: Option<f64>,
+    /// Of `shear-layer`: amplitude of the perturbation as a fraction of the reference velocity. Default: 0.05.
     pub amplitude: Option<f64>,
+    /// Of `vortex-ring`: circulation, m²/s. Default: `velocity` · `length`.
     pub circulation: Option<f64>,
+    /// Of `vortex-ring`: radius of the core, m. Default: `radius` / 5.
     pub core: Option<f64>,
+    /// Of `vortex-ring`: the axis. Default: `x`.
     pub axis: Option<AxisName>,
 }
 
 /// The free stream, which also gives the axes of drag and lift.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-#[expect(missing_docs, reason = "docs/case.md describes the keys")]
 pub struct FreeStreamTable {
+    /// Speed, m/s. Default: `velocity` of `[physics]`, or the speed of the far field.
     pub speed: Option<f64>,
+    /// Angle of attack, degrees from x towards y. Default: 0.
     pub angle: Option<f64>,
+    /// 3D: degrees towards z. Default: 0.
     pub sideslip: Option<f64>,
 }
 
 /// How the mesh follows the flow.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-#[expect(missing_docs, reason = "docs/case.md describes the keys")]
 pub struct AdaptTable {
+    /// Root steps from one look at the flow to the next. Default: what moves with the reference velocity does not cross
+    /// the buffer.
     pub every: Option<u64>,
+    /// Most levels that the flow may ask for, the root included. Required.
     pub levels: Option<usize>,
+    /// Most leaf cells; if the criteria request more, all thresholds rise. Default: what fits into 80 % of the free
+    /// memory.
     pub max_cells: Option<u64>,
+    /// Layers of blocks refined around a block that is refined, on each level; at most 100. Default: 1.
     pub buffer: Option<u32>,
+    /// The criteria; at least one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by: Vec<CriterionTable>,
+    /// Boxes that stay coarse. Default: none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub limit: Vec<LimitTable>,
 }
 
-/// A criterion of [`AdaptTable`].
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+/// A criterion of adaptation.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-#[expect(missing_docs, reason = "docs/case.md describes the keys")]
 pub struct CriterionTable {
+    /// The indicator. Required.
+    #[schemars(with = "Option<ByName<Indicator>>")]
     pub what: Option<String>,
+    /// Threshold above which a block is refined. Required.
     pub refine: Option<f64>,
+    /// Share of the threshold that a block has to stay below after coarsening, below 1. Default: 0.5.
     pub coarsen: Option<f64>,
+    /// Only blocks whose centre is in this box, m. Default: everywhere.
     #[serde(rename = "box", skip_serializing_if = "Option::is_none")]
     pub bounds: Option<Vec<f64>>,
+    /// Only from this time on, s. Default: 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<f64>,
 }
 
-/// A box of [`AdaptTable`] in which the mesh stays coarse.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+/// A box in which the mesh stays coarse.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-#[expect(missing_docs, reason = "docs/case.md describes the keys")]
 pub struct LimitTable {
+    /// Blocks whose centre is in this box, m, have no more than `levels`. Required.
     #[serde(rename = "box")]
     pub bounds: Option<Vec<f64>>,
+    /// Most levels in the box, the root included. Required.
     pub levels: Option<usize>,
 }
 
 /// The duration of the run.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-#[expect(missing_docs, reason = "docs/case.md describes the keys")]
 pub struct RunTable {
+    /// Duration in root steps; one of `steps`, `seconds`, `flow_through` and `settle`.
     pub steps: Option<u64>,
+    /// Duration in seconds, rounded to whole steps.
     pub seconds: Option<f64>,
+    /// Duration in flow-throughs: the longest edge of the box over `velocity` (flux reconstruction: the edge along x
+    /// over the speed of the far field).
     pub flow_through: Option<f64>,
+    /// Ends when the drag (without a body: the kinetic energy) changes by less than this fraction; needs `most`.
     pub settle: Option<f64>,
+    /// With `settle`: maximum number of root steps.
     pub most: Option<u64>,
+    /// `false` lets a flow go on whose forces, density or energy grow without bound; such a run ends with exit code 5
+    /// otherwise. Default: `true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watch: Option<bool>,
+    /// Names of checks of the verdict that are accepted as they are, such as `["sound"]`. Default: none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub accept: Vec<String>,
 }
 
 /// Units of fields.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "docs/case.md describes the names")]
 pub enum FieldUnitsName {
+    /// SI units.
     #[default]
     Si,
+    /// Reference velocity and length.
     Reference,
+    /// Root cells and root steps.
     Lattice,
 }
 
 /// The outputs.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-#[expect(missing_docs, reason = "docs/case.md describes the keys")]
 pub struct OutputTable {
+    /// Output folder, relative to the current one. Default: `flow`.
     pub folder: Option<PathBuf>,
+    /// Root steps between force samples; 0 for none. Default: 1 (flux reconstruction: 16, with walls and a reference
+    /// velocity).
     pub forces_every: Option<u64>,
+    /// Root steps between lines of `integrals.csv`; 0 for none. Default: 256.
     pub integrals_every: Option<u64>,
+    /// Root steps between checkpoints; 0 for none. Default: one every 10 minutes.
     pub checkpoint_every: Option<u64>,
+    /// Writes a checkpoint at the end, so that the run can be continued. Default: `true`.
     pub checkpoint_at_end: Option<bool>,
+    /// Units of fields. Default: `si`.
     pub units: Option<FieldUnitsName>,
+    /// Mean and rms over time. Default: none.
     pub averages: Option<AveragesTable>,
+    /// Length of the recirculation region behind a body; lattice Boltzmann alone. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recirculation: Option<RecirculationTable>,
+    /// Fields, pictures and probes. Default: none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub write: Vec<OutputSpec>,
 }
 
 /// The samples of the averages.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-#[expect(missing_docs, reason = "docs/case.md describes the keys")]
 pub struct AveragesTable {
+    /// Root step of the first sample. Default: 0.
     pub from_steps: Option<u64>,
+    /// The same in seconds.
     pub from_seconds: Option<f64>,
+    /// The same in flow-throughs.
     pub from_flow_through: Option<f64>,
+    /// Root steps between samples. Default: 16.
     pub every_steps: Option<u64>,
 }
 
 /// The line along which the recirculation length is measured.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-#[expect(missing_docs, reason = "docs/case.md describes the keys")]
 pub struct RecirculationTable {
+    /// First point of the line, m; required without a body. Default: the rear of the body.
     pub from: Option<Vec<f64>>,
+    /// Direction of the line, of any length. Default: that of the free stream, x without `[free_stream]`.
     pub direction: Option<Vec<f64>>,
 }
 
@@ -520,65 +408,4 @@ impl Case {
     pub fn to_toml(&self) -> Result<String, Error> {
         toml::to_string(self).map_err(|e| Error::input("cannot write the case as TOML").because(&e))
     }
-}
-
-/// Serializes values by name.
-pub(super) mod by_name {
-    use serde::{Deserialize, Deserializer, Serializer};
-    use std::fmt::Display;
-    use std::str::FromStr;
-
-    pub(in crate::solve) fn serialize<T: Display, S: Serializer>(
-        value: &Option<T>,
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
-        match value {
-            Some(value) => to.collect_str(value),
-            None => to.serialize_none(),
-        }
-    }
-
-    pub(in crate::solve) fn deserialize<'de, T, D>(from: D) -> Result<Option<T>, D::Error>
-    where
-        T: FromStr<Err: Display>,
-        D: Deserializer<'de>,
-    {
-        let name = String::deserialize(from)?;
-        name.parse().map(Some).map_err(serde::de::Error::custom)
-    }
-}
-
-/// A face that the name of its type suffices for.
-pub(in crate::solve) trait ByType<'de>:
-    Deserialize<'de> + From<Self::Kind>
-{
-    /// Its type.
-    type Kind: Deserialize<'de>;
-}
-
-impl ByType<'_> for FaceTable {
-    type Kind = FaceKind;
-}
-
-/// A face by the name of its type or as a table.
-pub(in crate::solve) fn short<'de, D: Deserializer<'de>, F: ByType<'de>>(
-    from: D,
-) -> Result<Option<F>, D::Error> {
-    struct Either<F>(PhantomData<F>);
-    impl<'de, F: ByType<'de>> Visitor<'de> for Either<F> {
-        type Value = F;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a type such as \"periodic\", or a table such as { type = \"periodic\" }")
-        }
-
-        fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<F, E> {
-            F::Kind::deserialize(name.into_deserializer()).map(F::from)
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<F, A::Error> {
-            F::deserialize(MapAccessDeserializer::new(map))
-        }
-    }
-    from.deserialize_any(Either(PhantomData)).map(Some)
 }

@@ -1,13 +1,14 @@
 //! The camera of a render: from points in the length unit of the mesh to the screen.
 
 use super::raster::Corner;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Default angle of view from the lower to the upper edge, in degrees.
 const ANGLE: f64 = 30.0;
 
 /// The camera, as given.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CameraSpec {
     /// The eye, in the length unit of the mesh. Default: upstream of the body along x, to its side and above it, at a

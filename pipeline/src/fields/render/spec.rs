@@ -4,6 +4,7 @@ use super::camera::{Camera, CameraSpec};
 use crate::fields::spec::{Average, OutputSpec, Quantity};
 use crate::picture::WIDTHS;
 use cutlink_voxelizer::Mesh;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Default width in pixels.
@@ -12,7 +13,7 @@ const WIDTH: u32 = 1200;
 const ASPECT: f64 = 1.6;
 
 /// What colours the surface of the body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SurfaceColour {
     /// Nothing: one colour.
@@ -29,7 +30,7 @@ pub enum SurfaceColour {
 }
 
 /// An isosurface, as given.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IsosurfaceSpec {
     /// The quantity that is constant on it; `vorticity` is its magnitude. Default: Q.

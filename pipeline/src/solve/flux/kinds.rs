@@ -6,13 +6,15 @@ use crate::{
     error::Error,
     flow::{RunOptions, RunPlan, RunSummary},
     observer::Observer,
+    schema,
     solve::case::Case,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::path::{Path, PathBuf};
 
 /// A solver, by name.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SolverKind {
     /// Nearly incompressible flows around bodies.
@@ -39,10 +41,10 @@ impl SolverKind {
 }
 
 /// The solver of a case.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-#[expect(missing_docs, reason = "docs/case.md describes the key")]
 pub struct SolverTable {
+    /// Kind of flow. Default: `lattice-boltzmann`.
     pub kind: SolverKind,
 }
 
@@ -165,7 +167,9 @@ fn kind_of(name: &str, text: &str) -> Result<SolverKind, Error> {
 }
 
 /// A case of one of the kinds.
-pub(in crate::solve) trait OfKind: DeserializeOwned + Default + Serialize {
+pub(in crate::solve) trait OfKind:
+    DeserializeOwned + Default + Serialize + JsonSchema
+{
     /// The kind.
     const KIND: SolverKind;
     /// The case of the other kind.
@@ -218,36 +222,19 @@ fn explain<C: OfKind>(name: &str, text: &str, error: Error) -> Error {
 /// The first key of a text that the other kind has and this one has not.
 fn foreign<C: OfKind>(text: &str) -> Option<String> {
     let table = text.parse::<toml::Table>().ok()?;
-    let is_of = |path: &str, key: &str| (has::<C>(path, key), has::<C::Other>(path, key));
+    let (own, other) = (schema::of::<C>(), schema::of::<C::Other>());
+    let is_foreign =
+        |path: &[&str], key: &str| schema::has(&other, path, key) && !schema::has(&own, path, key);
     for (name, value) in &table {
-        if is_of("", name) == (false, true) {
+        if is_foreign(&[], name) {
             return Some(format!("[{name}]"));
         }
         let inside = value.as_table().into_iter().flatten();
         for (key, _) in inside {
-            if is_of(name, key) == (false, true) {
+            if is_foreign(&[name], key) {
                 return Some(format!("[{name}] {key}"));
             }
         }
     }
     None
-}
-
-/// Whether a kind of case has a key in a table; in `""` a table.
-fn has<C: OfKind>(table: &str, key: &str) -> bool {
-    // What is no value of the key is refused for that, and an unknown key for being one.
-    let text = match table {
-        "" => format!("{key} = {{ no-such-key = 1 }}"),
-        _ => format!("[{table}]\n{key} = {{ no-such-key = 1 }}"),
-    };
-    let unknown = |what: &str| format!("unknown field `{what}`");
-    match toml::from_str::<C>(&text) {
-        Ok(_) => true,
-        Err(error) => {
-            !error.message().starts_with(&unknown(key)) && {
-                // The table itself may be unknown.
-                table.is_empty() || !error.message().starts_with(&unknown(table))
-            }
-        }
-    }
 }
