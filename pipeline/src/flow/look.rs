@@ -1,6 +1,6 @@
 //! The running flow as an observer sees it.
 
-use super::Flow;
+use super::{Flow, PointValue};
 use crate::{error::Error, observer::FlowLook};
 
 pub(super) struct Look<'a, const D: usize> {
@@ -27,7 +27,7 @@ impl<const D: usize> FlowLook for Look<'_, D> {
             .chunks_exact(D)
             .map(|x| std::array::from_fn(|a| x[a]))
             .collect();
-        let value = |at: Option<(f64, [f64; D])>| match at {
+        let value = |at: PointValue<D>| match at {
             Some((pressure, velocity)) => std::iter::once(pressure).chain(velocity).collect(),
             None => vec![f64::NAN; D + 1],
         };

@@ -15,7 +15,7 @@
 //! | `end` | the last outputs, statistics, verdict and summary |
 //! | `state` | values of all cells |
 //!
-//! Values are in the units of the flow, which [`RunSetting::units`] converts for outputs: a lattice flow keeps lattice units
+//! Values are in the units of the flow, which the [`RunSetting`] converts for outputs: a lattice flow keeps lattice units
 //! in single precision, so that no bit is lost on the way to a file. Coordinates and times are in SI units.
 
 mod api;
@@ -58,6 +58,9 @@ use std::{
     io::{Read, Write},
     path::Path,
 };
+
+/// Pressure and velocity at a point; none outside of the fluid.
+pub type PointValue<const D: usize> = Option<(f64, [f64; D])>;
 
 /// A running flow of any physics.
 ///
@@ -139,7 +142,7 @@ pub trait Flow<const D: usize> {
     ///
     /// # Errors
     /// Too little memory, a device that fails.
-    fn sample(&self, points: &[[f64; D]]) -> Result<Vec<Option<(f64, [f64; D])>>, Error> {
+    fn sample(&self, points: &[[f64; D]]) -> Result<Vec<PointValue<D>>, Error> {
         let (mesh, si) = (self.mesh()?, self.si());
         let places = places(mesh, points);
         let mut now = FlowState::default();

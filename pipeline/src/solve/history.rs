@@ -204,10 +204,14 @@ impl<const D: usize> History<D> {
         })
     }
 
-    /// Adds samples up to the first NaN; the others are of a diverged flow.
+    /// Adds samples up to the first NaN; the others are of a diverged flow. A step that has a sample keeps it: a flow that was
+    /// resumed may give that of its start again.
     pub(crate) fn add(&mut self, samples: &[ForceSample]) {
         let every = self.every;
         for sample in samples.iter().filter(|s| s.step % every == 0) {
+            if self.steps.last().is_some_and(|&last| last >= sample.step) {
+                continue;
+            }
             if !sample.patches.iter().flatten().all(|x| x.is_finite()) {
                 break;
             }

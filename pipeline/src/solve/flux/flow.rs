@@ -27,6 +27,7 @@ use std::{
 };
 
 /// Where the flow is.
+#[expect(clippy::large_enum_variant, reason = "there is one of them in a run")]
 enum Place<const D: usize, T: Kernels<D>, B: EulerKernels<D>> {
     /// On the host, until its state is that of the start.
     Host(EulerFlow<D, T>),

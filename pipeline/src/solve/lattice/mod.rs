@@ -19,7 +19,7 @@ mod set_up;
 use crate::{
     error::Error,
     fields::{Body, FieldUnits, FieldWriter},
-    flow::{Flow, FlowState, Growth, Report, Seen, Statistics, StepWork, Table},
+    flow::{Flow, FlowState, Growth, PointValue, Report, Seen, Statistics, StepWork, Table},
     solve::{
         bulk::Bulk,
         energy::Energy,
@@ -145,7 +145,7 @@ impl<const D: usize> Flow<D> for Lattice<'_, D> {
         FieldUnits::si(units.length, units.time, units.density)
     }
 
-    fn sample(&self, points: &[[f64; D]]) -> Result<Vec<Option<(f64, [f64; D])>>, Error> {
+    fn sample(&self, points: &[[f64; D]]) -> Result<Vec<PointValue<D>>, Error> {
         let mesh = self.flow.mesh()?;
         let places = crate::flow::places(mesh, points);
         let mut now = FlowState::default();

@@ -35,8 +35,8 @@ fn lines(folder: &Path, name: &str) -> Vec<Vec<f64>> {
 fn a_flow_that_diverges_keeps_its_histories() {
     let folder = tempfile::tempdir().expect("a folder");
     let case = square(folder.path(), 4000, |text| {
-        assert!(text.contains("cfl = "), "{text}");
-        text.replace("cfl = ", "cfl = 4 # ")
+        let text = text.replace("[numerics]", "[numerics]\ncfl = 2");
+        text.replace("[output]", "[output]\nforces_every = 1")
     });
     let failure = case.run_with(&RunOptions::default(), &mut ());
     assert_eq!(
@@ -44,7 +44,7 @@ fn a_flow_that_diverges_keeps_its_histories() {
         ErrorKind::Diverged
     );
     let forces = lines(folder.path(), "forces.csv");
-    assert!(!forces.is_empty(), "forces before the flow diverged");
+    assert!(forces.len() > 2, "forces before the flow diverged");
     assert!(forces.iter().flatten().all(|x| x.is_finite()));
     assert!(!lines(folder.path(), "integrals.csv").is_empty());
 }
@@ -200,7 +200,7 @@ fn a_request_to_stop_ends_in_a_checkpoint_and_a_look_sees_the_flow() {
     assert_eq!(stopped.kind, ErrorKind::Stopped, "{stopped}");
     let [pressure, u, v] = [outside.seen[0], outside.seen[1], outside.seen[2]];
     assert!((pressure - 20.0).abs() < 0.5, "{pressure}");
-    assert!(u > 0.0 && u < 0.5 && v.abs() < 1e-6, "{u} {v}");
+    assert!(u > 0.0 && u < 0.5 && v.abs() < 0.01, "{u} {v}");
     assert!(outside.seen[3..].iter().all(|x| x.is_nan()));
     options.stop = StopToken::new();
     options.resume = true;
@@ -216,7 +216,7 @@ fn a_request_to_stop_ends_in_a_checkpoint_and_a_look_sees_the_flow() {
 fn averages_are_means_over_the_samples() {
     let folder = tempfile::tempdir().expect("a folder");
     let averages = "[output.averages]\nfrom_steps = 64\nevery_steps = 16\n\
-         [[output.write]]\nname = \"mean\"\nkind = \"picture\"\nquantity = \"velocity-x\"\naverage = \"mean\"\nsize = 32\n";
+         [[output.write]]\nname = \"mean\"\nkind = \"picture\"\nquantity = \"velocity-x\"\naverage = \"mean\"\nwidth = 64\n";
     let case = plates(folder.path(), "steps = 128", "");
     let text = case.to_toml().expect("a case") + averages;
     let case = FluxCase::from_toml(&text).expect("a case");
