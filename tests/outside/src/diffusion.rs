@@ -37,8 +37,9 @@ struct Diffusion {
     mesh: Mesh<2>,
     values: Vec<f64>,
     n: usize,
-    number: f64,
     dt: f64,
+    /// Diffusivity times the length of a step over the area of a cell.
+    number: f64,
     steps: u64,
     /// `integrals.csv`: the mean temperature.
     means: Lines,
@@ -85,41 +86,41 @@ impl Flow<2> for Diffusion {
     }
 
     fn update(&self, _: Option<&[u32]>, to: &mut FlowState<2>) -> Result<(), Error> {
-        let ids = self.mesh.forest.capacity();
+        let count = self.mesh.forest.capacity() * CELLS;
         to.snapshot.step = self.steps;
-        to.snapshot.density.resize(ids * CELLS, 1.0);
+        to.snapshot.density.resize(count, 1.0);
         to.snapshot
             .velocity
             .iter_mut()
-            .for_each(|of| of.resize(ids * CELLS, 0.0));
-        to.scalars.resize(1, Vec::new());
+            .for_each(|of| of.resize(count, 0.0));
         let temperature = |i: usize| {
             let (block, cell) = ((i / CELLS) as u32, (i % CELLS) as u32);
             let [x, y] = self.mesh.forest.cell_coord(CellRef { block, cell });
             self.values[y as usize * self.n + x as usize] as f32
         };
-        to.scalars[0] = (0..ids * CELLS).map(temperature).collect();
+        to.scalars = vec![(0..count).map(temperature).collect()];
         Ok(())
     }
 
     fn save(&self, out: &mut dyn Write) -> Result<(), Error> {
         let words = self.values.iter().map(|t| t.to_bits()).chain([self.steps]);
         let bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
-        let failed = |e| Error::new(ErrorKind::Runtime, "cannot save").because(&e);
-        out.write_all(&bytes).map_err(failed)
+        out.write_all(&bytes)
+            .map_err(|e| Error::new(ErrorKind::Runtime, "cannot save").because(&e))
     }
 
     fn restore(&mut self, from: &mut dyn Read) -> Result<(), Error> {
-        let mut word = || {
-            let mut bytes = [0; 8];
-            let failed = |e| Error::input("a checkpoint is cut").because(&e);
-            from.read_exact(&mut bytes).map_err(failed)?;
-            Ok::<_, Error>(u64::from_le_bytes(bytes))
-        };
-        for value in &mut self.values {
-            *value = f64::from_bits(word()?);
-        }
-        self.steps = word()?;
+        let mut bytes = vec![0; 8 * (self.values.len() + 1)];
+        from.read_exact(&mut bytes)
+            .map_err(|e| Error::input("a checkpoint is cut").because(&e))?;
+        let mut words = bytes
+            .as_chunks()
+            .0
+            .iter()
+            .map(|word| u64::from_le_bytes(*word));
+        let values = self.values.iter_mut().zip(&mut words);
+        values.for_each(|(value, word)| *value = f64::from_bits(word));
+        self.steps = words.next().unwrap_or_default();
         Ok(())
     }
 
@@ -147,7 +148,6 @@ pub fn run(text: &str, options: &RunOptions) -> Result<RunSummary, Error> {
     let dt = number / (diffusivity * f64::from(cells).powi(2));
     let name = FieldName::new("temperature").expect("a name");
     let units = FieldUnits {
-        time: FieldUnit::new(dt, "s"),
         scalars: vec![(name, FieldUnit::new(1.0, "K"))],
         ..FieldUnits::si(dt, dt, 1.0)
     };
@@ -158,8 +158,8 @@ pub fn run(text: &str, options: &RunOptions) -> Result<RunSummary, Error> {
         mesh,
         values,
         n,
-        number,
         dt,
+        number,
         steps: 0,
         means,
     };
