@@ -35,7 +35,7 @@ fn lines(folder: &Path, name: &str) -> Vec<Vec<f64>> {
 fn a_flow_that_diverges_keeps_its_histories() {
     let folder = tempfile::tempdir().expect("a folder");
     let case = square(folder.path(), 4000, |text| {
-        let text = text.replace("[numerics]", "[numerics]\ncfl = 2");
+        let text = text.replace("[numerics]", "[numerics]\ncfl = 3");
         text.replace("[output]", "[output]\nforces_every = 1")
     });
     let failure = case.run_with(&RunOptions::default(), &mut ());
