@@ -140,7 +140,7 @@ impl Flow<2> for Diffusion {
 }
 
 /// Runs a case in TOML.
-pub fn run(text: &str, options: &RunOptions) -> Result<RunSummary, Error> {
+pub(crate) fn run(text: &str, options: &RunOptions) -> Result<RunSummary, Error> {
     let case: Case = cutlink::config::parse("plate", text)?;
     let Plate { diffusivity, cells } = case.physics;
     let mesh = bare::<2>(&[0.0, 0.0, 1.0, 1.0], &Root::Cells(vec![cells, cells]))?;
