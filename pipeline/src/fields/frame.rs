@@ -115,7 +115,7 @@ fn body_of(cut: &Cut, view: &View, shades: &[Shade]) -> Option<Vec<f32>> {
 
 pub(super) fn map_of(quantity: Quantity) -> Map {
     match quantity {
-        Quantity::Speed => Map::Sequential,
+        Quantity::Speed | Quantity::Scalar(_) => Map::Sequential,
         _ => Map::Diverging,
     }
 }
@@ -160,7 +160,7 @@ fn stairs(canvas: &mut Canvas, [left, top, right, bottom]: Rect, shades: &[Shade
     }
 }
 
-/// The range of most pixels: from zero for speeds, otherwise symmetric about `middle`.
+/// The range of most pixels: from zero for speeds and scalars, otherwise symmetric about `middle`.
 fn range_of(shades: &[Shade], quantity: Quantity, middle: f64) -> [f64; 2] {
     let fluid = shades.iter().filter(|shade| !shade.solid);
     let share = match quantity {
