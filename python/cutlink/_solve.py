@@ -153,9 +153,9 @@ class Result:
     @property
     def axes(self) -> dict[str, list[float]]:
         """Directions of ``"drag"``, ``"lift"`` and ``"side"`` force; of a run that ended."""
-        if is_flux_reconstruction(self.case):
-            return {"drag": [1.0, 0.0, 0.0], "lift": [0.0, 1.0, 0.0], "side": [0.0, 0.0, 1.0]}
-        return cast("dict[str, list[float]]", self.summary["axes"])
+        # Flux reconstruction has none where no forces are sampled.
+        along = {"drag": [1.0, 0.0, 0.0], "lift": [0.0, 1.0, 0.0], "side": [0.0, 0.0, 1.0]}
+        return cast("dict[str, list[float]]", self.summary.get("axes") or along)
 
     @property
     def verdict(self) -> dict[str, Any]:
