@@ -63,9 +63,8 @@ impl<const D: usize> Run<'_, D> {
         summary[self.speed_key()] = self.speed().into();
         add(&mut summary, &report.json);
         self.write("summary.json", &format!("{summary:#}\n"))?;
-        if let Until::Settled { most, .. } = self.setting.until
-            && !settled
-        {
+        if settles && !settled {
+            let most = self.setting.most(self.options.steps);
             let name = self.setting.step_name;
             let note = format!("the flow has not settled within {most} {name}s");
             self.observer.note(&note);

@@ -59,7 +59,7 @@ pub(super) struct Run<'a, const D: usize> {
     pub(super) fields: FieldWriter<D>,
     /// [`Flow::epoch`] of the mesh that the outputs are of.
     epoch: u64,
-    /// StepWork of a step on that mesh, and of all steps so far.
+    /// Work of a step on that mesh, and of all steps so far.
     work: StepWork,
     done: f64,
     /// Duration of a step, of the last ones.
@@ -315,7 +315,7 @@ impl<const D: usize> Run<'_, D> {
         Ok(())
     }
 
-    /// StepWork a second so far, in the units of its name, without the time of outputs and checkpoints.
+    /// Work a second so far, in the units of its name, without the time of outputs and checkpoints.
     pub(super) fn speed(&self) -> f64 {
         let stepped = self.began.elapsed().saturating_sub(self.aside);
         self.done / stepped.as_secs_f64().max(1e-9) / self.work.scale

@@ -106,7 +106,7 @@ where
 
     /// Adds a sample of the forces if one is due.
     fn sample_forces(&mut self) -> Result<(), Error> {
-        let Some(forces) = &mut self.forces else {
+        let Some(forces) = &self.forces else {
             return Ok(());
         };
         let sample = match &mut self.place {

@@ -19,8 +19,6 @@ pub(super) struct FluxForces<const D: usize> {
     /// The point that moments are about.
     center: [f64; D],
     axes: [[f64; 3]; 3],
-    /// The step of the last sample.
-    last: Option<u64>,
 }
 
 impl<const D: usize> FluxForces<D> {
@@ -34,7 +32,6 @@ impl<const D: usize> FluxForces<D> {
             patches: patches.iter().map(|(patch, _)| *patch).collect(),
             center: reference.center,
             axes: reference.axes,
-            last: None,
         })
     }
 
@@ -54,14 +51,13 @@ impl<const D: usize> FluxForces<D> {
     /// # Errors
     /// A device that fails.
     pub(super) fn sample<T: Kernels<D>, B: EulerKernels<D>>(
-        &mut self,
+        &self,
         flow: &mut EulerFlow<D, T, B>,
     ) -> Result<Option<ForceSample>, Error> {
         let step = flow.steps();
-        if !step.is_multiple_of(self.every) || self.last == Some(step) {
+        if !step.is_multiple_of(self.every) {
             return Ok(None);
         }
-        self.last = Some(step);
         let loads = flow.wall_loads(self.center)?;
         let six = |&patch: &usize| {
             let ([x, y, z], [mx, my, mz]) = (loads[patch].force(), loads[patch].moment);

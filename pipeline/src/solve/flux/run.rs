@@ -237,7 +237,7 @@ impl FluxCase {
             }
         }
         let mesh = Leaves::<D>::new(&Host, *flow.leaves().grid());
-        let setting = resolved.run_setting(mesh.map_err(failed)?.checksum(), steps, device)?;
+        let setting = resolved.run_setting(mesh.map_err(failed)?.checksum(), device)?;
         let mut gas = Gas::new(flow, backend, resolved);
         crate::flow::run(&mut gas, setting, options, observer).map(Done::Ran)
     }
@@ -396,25 +396,14 @@ impl<const D: usize> FluxResolved<D> {
     }
 
     /// What the run loop needs of the case; the mesh at the start has this checksum.
-    fn run_setting(
-        &self,
-        mesh: u64,
-        steps: u64,
-        device: DeviceReport,
-    ) -> Result<RunSetting<D>, Error> {
+    fn run_setting(&self, mesh: u64, device: DeviceReport) -> Result<RunSetting<D>, Error> {
         let adapts = self.setting.adaptation.as_ref();
         let adapts = adapts.filter(|a| a.sensor != Sensor::Places);
         let (run, history) = (&self.case.run, forces::history(self));
         Ok(RunSetting {
             file: self.case.file.clone(),
             folder: self.folder.clone(),
-            until: match self.until {
-                Until::Steps(_) => Until::Steps(steps),
-                Until::Settled { change, .. } => Until::Settled {
-                    change,
-                    most: steps,
-                },
-            },
+            until: self.until,
             earliest: (self.setting.patience / self.dt).ceil() as u64,
             watch: run.watch != Some(false),
             accept: run.accept.clone(),
