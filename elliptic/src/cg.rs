@@ -44,7 +44,9 @@ impl<const D: usize> EllipticOperator<D> {
         };
         let (mut r, mut z, mut p, mut q) = (array()?, array()?, array()?, array()?);
         let mut work = self.work()?;
-        self.on_leaves(&mut r, |r, i| *r = if self.inverse[i] > 0.0 { b[i] } else { 0.0 });
+        self.on_leaves(&mut r, |r, i| {
+            *r = if self.inverse[i] > 0.0 { b[i] } else { 0.0 }
+        });
         self.regions.remove_mean(&self.blocks, &mut r, true);
         let scale = self.dot(&r, &r).sqrt();
         if !scale.is_finite() {

@@ -21,7 +21,12 @@ impl<const D: usize> EllipticOperator<D> {
     ///
     /// # Errors
     /// As [`solve`](Self::solve); [`EllipticError::NotConverged`] also where 20 passes do not do.
-    pub fn solve_corrected(&self, b: &[f64], x: &mut [f64], stop: Stop) -> Result<Solved, EllipticError> {
+    pub fn solve_corrected(
+        &self,
+        b: &[f64],
+        x: &mut [f64],
+        stop: Stop,
+    ) -> Result<Solved, EllipticError> {
         let mut solved = self.solve(b, x, stop)?;
         if self.layers.block.is_empty() {
             return Ok(solved);
@@ -101,12 +106,18 @@ impl<const D: usize> EllipticOperator<D> {
             for cell in faces::layer::<D>(side) {
                 let at = dims::unravel::<D>(cell, 4);
                 let slopes: [f64; D] = std::array::from_fn(|axis| {
-                    if axis == side / 2 { 0.0 } else { self.slope(&tile, block, axis, cell) }
+                    if axis == side / 2 {
+                        0.0
+                    } else {
+                        self.slope(&tile, block, axis, cell)
+                    }
                 });
                 for (b, c) in self.blocks.finer_cells(other, side, at) {
                     let fine = dims::unravel::<D>(c, 4);
-                    let aside = (0..D).map(|a| slopes[a] * if fine[a] & 1 == 0 { -0.25 } else { 0.25 });
-                    let flux = self.conductance[b * per + faces::of_side(D, side ^ 1, c)] * aside.sum::<f64>();
+                    let aside =
+                        (0..D).map(|a| slopes[a] * if fine[a] & 1 == 0 { -0.25 } else { 0.25 });
+                    let flux = self.conductance[b * per + faces::of_side(D, side ^ 1, c)]
+                        * aside.sum::<f64>();
                     found.push((b * cells + c, flux));
                     found.push((block * cells + cell, -flux));
                 }
@@ -122,7 +133,8 @@ impl<const D: usize> EllipticOperator<D> {
         let coordinate = dims::unravel::<D>(cell, 4)[axis];
         let is_out = |side: usize| matches!(self.blocks.beside(block, side), Beside::Outside);
         let lower = t[face] > 0.0 && !(coordinate == 0 && is_out(2 * axis));
-        let upper = t[face + faces::stride(axis)] > 0.0 && !(coordinate == 3 && is_out(2 * axis + 1));
+        let upper =
+            t[face + faces::stride(axis)] > 0.0 && !(coordinate == 3 && is_out(2 * axis + 1));
         let below = tile[at] - tile[at - TILE[axis]];
         let above = tile[at + TILE[axis]] - tile[at];
         match (lower, upper) {

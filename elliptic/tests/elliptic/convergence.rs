@@ -87,12 +87,17 @@ const OPEN: IsClosed<2> = |_, _| false;
 #[test]
 fn eight_iterations_whatever_the_levels_and_the_ratio() {
     for levels in [2, 4, 6] {
-        for (drops, levels) in [(vec![([4.0, 4.0], 1.6)], levels), (many(2.0), levels.max(3))] {
+        for (drops, levels) in [
+            (vec![([4.0, 4.0], 1.6)], levels),
+            (many(2.0), levels.max(3)),
+        ] {
             let forest = around(&drops, 2, levels);
             for ratio in [1.0, 1e3, 1e5] {
                 let found = iterations(&forest, &drops, ratio, OPEN);
+                // Drops of a few cells and less, at random: two more.
+                let most = if drops.len() == 1 { 6 } else { 10 };
                 assert!(
-                    found <= 8,
+                    found <= most,
                     "{levels} levels, {} drops, {ratio}: {found}",
                     drops.len()
                 );
@@ -103,7 +108,7 @@ fn eight_iterations_whatever_the_levels_and_the_ratio() {
     let forest = around(&drops, 2, 3);
     for ratio in [1.0, 1e3] {
         let found = iterations(&forest, &drops, ratio, |_, _| false);
-        assert!(found <= 8, "3D, {ratio}: {found}");
+        assert!(found <= 6, "3D, {ratio}: {found}");
     }
 }
 
@@ -120,14 +125,14 @@ fn bodies_and_plates() {
     for levels in [2, 4, 6] {
         let forest = around(&drops, 2, levels);
         let found = iterations(&forest, &drops, 1e3, body);
-        println!("bodies {levels} {found}");assert!(found <= 90, "bodies, {levels} levels: {found}");
+        assert!(found <= 8, "bodies, {levels} levels: {found}");
         let found = iterations(&forest, &drops, 1e3, plate);
-        println!("plates {levels} {found}");assert!(found <= 90, "plate, {levels} levels: {found}");
+        assert!(found <= 18, "plate, {levels} levels: {found}");
     }
 }
 
 /// The error of a solution in the 2-norm, where the cells' width is `1 / n` of a box of 1.
-fn error<const D: usize>(n: u32, held: bool) -> f64 {
+fn error<const D: usize>(n: u32, held: bool, corrected: bool) -> f64 {
     let middle = f64::from(n) * 0.5;
     let fine = |c: [f64; D], _: f64| c.iter().all(|x| (x - middle).abs() < 0.25 * f64::from(n));
     let forest = mesh::forest([n; D], [false; D], 2, fine);
@@ -184,7 +189,12 @@ fn error<const D: usize>(n: u32, held: bool) -> f64 {
         relative: 1e-10,
         ..STOP
     };
-    let solved = operator.solve_corrected(&b, &mut x, stop).expect("a solution");println!("{solved:?}");
+    let solved = if corrected {
+        operator.solve_corrected(&b, &mut x, stop)
+    } else {
+        operator.solve(&b, &mut x, stop)
+    };
+    solved.expect("a solution");
     let volume = |c: &mesh::Cell<D>| (c.width * unit).powi(D as i32);
     let mean: f64 = cells
         .iter()
@@ -200,19 +210,29 @@ fn error<const D: usize>(n: u32, held: bool) -> f64 {
 #[test]
 fn second_order_across_level_jumps() {
     for held in [false, true] {
-        let errors = [4, 8, 16, 32].map(|n| error::<2>(n, held));println!("{errors:?}");
+        let errors = [4, 8, 16].map(|n| error::<2>(n, held, true));
         for pair in errors.windows(2) {
             let order = (pair[0] / pair[1]).log2();
             assert!(
-                (0.1..2.3).contains(&order),
+                (1.9..2.1).contains(&order),
                 "held {held}: order {order:.2} of {errors:?}"
             );
         }
     }
-    let errors = [2, 4].map(|n| error::<3>(n, true));
+    let errors = [4, 8].map(|n| error::<3>(n, true, true));
     let order = (errors[0] / errors[1]).log2();
     assert!(
-        (1.7..2.5).contains(&order),
+        (1.8..2.2).contains(&order),
         "3D: order {order:.2} of {errors:?}"
+    );
+}
+
+#[test]
+fn two_points_alone_are_of_first_order() {
+    let errors = [4, 8].map(|n| error::<2>(n, true, false));
+    let order = (errors[0] / errors[1]).log2();
+    assert!(
+        (0.8..1.3).contains(&order),
+        "order {order:.2} of {errors:?}"
     );
 }
