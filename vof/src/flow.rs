@@ -24,12 +24,14 @@ pub(crate) struct Fields<const D: usize> {
     pub(crate) pressure: Vec<f64>,
     /// Velocities through faces.
     pub(crate) flux: Vec<f64>,
+    /// Accelerations of cells in the last step by pressure, tension and weight; empty without viscosity.
+    pub(crate) pull: Vec<Vec<f64>>,
 }
 
 /// A state to go on from: the arrays one after another, and the clock.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TwoPhaseState {
-    /// Fractions, velocity components, pressure, velocities through faces.
+    /// Fractions, velocity components, pressure, velocities through faces, accelerations where there is viscosity.
     pub values: Vec<f64>,
     /// Simulated time, s.
     pub time: f64,
@@ -122,11 +124,18 @@ impl<const D: usize> TwoPhaseFlow<D> {
         for u in &mut velocity {
             *u = array(mesh.blocks.cells())?;
         }
+        let mut pull = Vec::new();
+        if viscosity[0] > 0.0 {
+            for _ in 0..D {
+                pull.push(array(mesh.blocks.cells())?);
+            }
+        }
         let fields = Fields {
             pressure: array(mesh.blocks.cells())?,
             flux: array(mesh.blocks.len() * faces::per_block(D))?,
             alpha,
             velocity,
+            pull,
         };
         let mut flow = Self {
             mesh,
@@ -398,6 +407,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
         fields.velocity.iter().for_each(|u| values.extend(u));
         values.extend(&fields.pressure);
         values.extend(&fields.flux);
+        fields.pull.iter().for_each(|pull| values.extend(pull));
         TwoPhaseState {
             values,
             time: self.time,
@@ -412,7 +422,8 @@ impl<const D: usize> TwoPhaseFlow<D> {
     pub fn restore(&mut self, state: &TwoPhaseState) -> Result<(), TwoPhaseError> {
         let fields = &mut self.fields;
         let n = fields.alpha.len();
-        let (expected, found) = ((D + 2) * n + fields.flux.len(), state.values.len());
+        let expected = (D + 2 + fields.pull.len()) * n + fields.flux.len();
+        let found = state.values.len();
         if expected != found {
             return Err(TwoPhaseError::Saved { found, expected });
         }
@@ -422,8 +433,12 @@ impl<const D: usize> TwoPhaseFlow<D> {
         for (u, saved) in fields.velocity.iter_mut().zip(velocity.chunks(n)) {
             u.copy_from_slice(saved);
         }
-        let (pressure, flux) = rest.split_at(n);
+        let (pressure, rest) = rest.split_at(n);
         fields.pressure.copy_from_slice(pressure);
+        let (flux, pull) = rest.split_at(fields.flux.len());
+        for (pull, saved) in fields.pull.iter_mut().zip(pull.chunks(n)) {
+            pull.copy_from_slice(saved);
+        }
         fields.flux.copy_from_slice(flux);
         (self.time, self.steps) = (state.time, state.steps);
         Ok(())

@@ -40,18 +40,23 @@ pub(crate) fn column(tile: &[f64], at: usize, axis: usize, sign: i32) -> Option<
     (full && empty).then_some(sum)
 }
 
-/// Where the interface is in a cell's own column along the axis of its normal's largest component: from the centre, in
-/// cells along this axis. `None` without a height, or where it is outside of the cell by more than half a cell.
-pub(crate) fn position<const D: usize>(
-    tile: &[f64],
-    at: usize,
-    n: [f64; D],
-) -> Option<(usize, f64)> {
-    let axis = (1..D).fold(0, |a, b| if n[b].abs() > n[a].abs() { b } else { a });
-    let sign = if n[axis] > 0.0 { 1 } else { -1 };
-    let height = column(tile, at, axis, sign)?;
-    let from_centre = height - MARGIN as f64 - 0.5;
-    (from_centre.abs() <= 1.0).then_some((axis, f64::from(sign) * from_centre))
+/// Where the interface is in a cell's own columns: along each axis from the centre, in cells; NaN without a height, where
+/// it is outside of the cell, or where the normal's component is less than 0.95 of the largest one.
+pub(crate) fn positions<const D: usize>(tile: &[f64], at: usize, n: [f64; D]) -> [f64; D] {
+    let largest = n.iter().map(|n| n.abs()).fold(0.0, f64::max);
+    std::array::from_fn(|axis| {
+        let sign = if n[axis] > 0.0 { 1 } else { -1 };
+        if n[axis].abs() < 0.95 * largest {
+            return f64::NAN;
+        }
+        let height = column(tile, at, axis, sign).unwrap_or(f64::NAN);
+        let from_centre = height - MARGIN as f64 - 0.5;
+        if from_centre.abs() <= 0.5 {
+            f64::from(sign) * from_centre
+        } else {
+            f64::NAN
+        }
+    })
 }
 
 /// The sum of the principal curvatures times the cell's width, positive for a drop, from heights along the normal's
@@ -97,32 +102,37 @@ fn of_surface([hx, hy]: [f64; 2], [hxx, hyy, hxy]: [f64; 3]) -> f64 {
     -above / (1.0 + hx * hx + hy * hy).powf(1.5)
 }
 
-/// The same from a parabola through positions around a cell, relative to its centre, in cells.
+/// The same from a parabola through positions around a cell, in cells, from the one that is nearest to its centre.
 pub(crate) fn fitted<const D: usize>(points: &[[f64; D]], n: [f64; D]) -> Option<f64> {
     const MOST: usize = 6;
     let unknowns = if D == 2 { 3 } else { MOST };
-    if points.len() < unknowns {
-        return None;
-    }
-    let length = n.iter().map(|n| n * n).sum::<f64>().sqrt();
+    let square = |p: &[f64; D]| p.iter().map(|x| x * x).sum::<f64>();
+    let origin = *points
+        .iter()
+        .min_by(|p, q| square(p).total_cmp(&square(q)))?;
+    let length = square(&n).sqrt();
     let n = n.map(|n| n / length);
     let tangents = tangents(n);
-    let mut m = [[0.0; MOST + 1]; MOST];
+    let (mut m, mut count) = ([[0.0; MOST + 1]; MOST], 0);
     for point in points {
-        let along = |t: &[f64; D]| (0..D).map(|a| t[a] * point[a]).sum::<f64>();
+        let along = |t: &[f64; D]| (0..D).map(|a| t[a] * (point[a] - origin[a])).sum::<f64>();
         let (s, height) = (along(&tangents[0]), along(&n));
-        let terms = if D == 2 {
-            [1.0, s, s * s, 0.0, 0.0, 0.0]
-        } else {
-            let t = along(&tangents[1]);
-            [1.0, s, s * s, t, t * t, s * t]
-        };
+        let t = if D == 2 { 0.0 } else { along(&tangents[1]) };
+        // Beyond, the surface is another one, or no graph over the tangents.
+        if s.abs() > 2.5 || t.abs() > 2.5 || height.abs() > 2.0 {
+            continue;
+        }
+        count += 1;
+        let terms = [1.0, s, s * s, t, t * t, s * t];
         for i in 0..unknowns {
             for j in 0..unknowns {
                 m[i][j] += terms[i] * terms[j];
             }
             m[i][MOST] += terms[i] * height;
         }
+    }
+    if count < unknowns {
+        return None;
     }
     let c = solve(m, unknowns)?;
     if D == 2 {

@@ -174,7 +174,7 @@ pub(crate) fn curvature<const D: usize>(mesh: &FlowMesh<D>, alpha: &[f64]) -> Cu
         let found = |cell: usize| {
             let at = in_tile::<D>(cell);
             let n = normal::normal::<D>(tile, at);
-            let position = heights::position(tile, at, n);
+            let position = heights::positions(tile, at, n);
             (cell, n, heights::curvature(tile, at, n), position)
         };
         (0..cells)
@@ -210,11 +210,18 @@ pub(crate) fn curvature<const D: usize>(mesh: &FlowMesh<D>, alpha: &[f64]) -> Cu
             let step = dims::unravel::<D>(k, 5).map(|c| c - 2);
             let to = std::array::from_fn(|a| at[a] + step[a]);
             let (other, there) = mesh.cell_at(block, to);
-            if let Some(&(_, m, _, Some((axis, height)))) = lookup(other, there) {
-                let toward: f64 = (0..D).map(|a| n[a] * m[a]).sum();
-                if toward > 0.0 {
-                    let mut point = step.map(f64::from);
-                    point[axis] += height;
+            let Some(&(_, m, _, heights)) = lookup(other, there) else {
+                continue;
+            };
+            if (0..D).map(|a| n[a] * m[a]).sum::<f64>() <= 0.0 {
+                continue;
+            }
+            for (axis, height) in heights.into_iter().enumerate().filter(|h| !h.1.is_nan()) {
+                let mut point = step.map(f64::from);
+                point[axis] += height;
+                let apart =
+                    |p: &[f64; D]| (0..D).map(|a| (p[a] - point[a]).abs()).sum::<f64>() > 0.1;
+                if points.iter().all(apart) {
                     points.push(point);
                 }
             }

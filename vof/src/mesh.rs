@@ -133,11 +133,24 @@ impl<const D: usize> FlowMesh<D> {
     pub(crate) fn tile(&self, values: &[f64], block: usize, tile: &mut Tile) {
         let cells = dims::cells(D);
         tile.resize(WIDE.pow(D as u32), 0.0);
-        for (at, out) in tile.iter_mut().enumerate() {
-            let mut to: [i32; D] = dims::unravel(at, WIDE);
-            to.iter_mut().for_each(|c| *c -= MARGIN as i32);
-            let (other, cell) = self.cell_at(block, to);
-            *out = values[other * cells + cell];
+        let count = dims::directions(D);
+        for direction in 0..count {
+            let step = dims::step::<D>(direction);
+            let other = self.around[block * count + direction];
+            let plain =
+                other != OUTSIDE && self.blocks.level(other as usize) == self.blocks.level(block);
+            let base: usize = (0..D).map(|a| 4 * (step[a] + 1) as usize * STEP[a]).sum();
+            for cell in 0..cells {
+                let local = dims::unravel::<D>(cell, 4);
+                let at: usize = (0..D).map(|a| local[a] as usize * STEP[a]).sum();
+                tile[base + at] = if plain {
+                    values[other as usize * cells + cell]
+                } else {
+                    let to = std::array::from_fn(|a| 4 * step[a] + local[a]);
+                    let (other, cell) = self.cell_at(block, to);
+                    values[other * cells + cell]
+                };
+            }
         }
     }
 

@@ -121,7 +121,7 @@ pub(crate) fn project<const D: usize>(
         pressure,
         flux,
         velocity,
-        ..
+        pull,
     } = fields;
     let acceleration = &mut w.acceleration;
     let own = |block: usize, cell: usize, side: usize| block * per + faces::of_side(D, side, cell);
@@ -167,19 +167,28 @@ pub(crate) fn project<const D: usize>(
             }
         });
     mesh.mean_faces(flux);
+    let to_cell = |block: usize, cell: usize, axis: usize| {
+        if mesh.is_solid(block, cell) || !mesh.blocks.is_leaf(block) {
+            return 0.0;
+        }
+        let face = own(block, cell, 2 * axis);
+        0.5 * (acceleration[face] + acceleration[face + faces::stride(axis)])
+    };
     for (axis, u) in velocity.iter_mut().enumerate() {
         u.par_chunks_mut(cells).enumerate().for_each(|(block, u)| {
-            if mesh.blocks.is_leaf(block) {
-                for (cell, u) in u.iter_mut().enumerate() {
-                    if !mesh.is_solid(block, cell) {
-                        let face = own(block, cell, 2 * axis);
-                        *u += 0.5
-                            * dt
-                            * (acceleration[face] + acceleration[face + faces::stride(axis)]);
-                    }
-                }
+            for (cell, u) in u.iter_mut().enumerate() {
+                *u += dt * to_cell(block, cell, axis);
             }
         });
+    }
+    for (axis, pull) in pull.iter_mut().enumerate() {
+        pull.par_chunks_mut(cells)
+            .enumerate()
+            .for_each(|(block, pull)| {
+                for (cell, pull) in pull.iter_mut().enumerate() {
+                    *pull = to_cell(block, cell, axis);
+                }
+            });
     }
     Ok(solved)
 }

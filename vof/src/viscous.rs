@@ -1,6 +1,7 @@
 //! Viscosity, implicit: `(ρ/Δt − ∇·μ∇) u = ρ u*/Δt` for each component.
 //!
-//! The viscosity of a mixed cell, and of a face, is the harmonic mean. Terms that couple the components, which are zero
+//! The last step's accelerations are added before and taken away after, so that a steady flow does not depend on the step
+//! (Popinet 2009, §2.2). The viscosity of a mixed cell, and of a face, is the harmonic mean. Terms that couple the components, which are zero
 //! where the viscosity is constant, are left out. Walls at rest and solid cells hold the velocity at half a cell.
 
 use crate::TwoPhaseError;
@@ -91,6 +92,12 @@ pub(crate) fn advance<const D: usize>(
     let mut iterations = 0;
     let (mut diagonal, mut b) = (vec![0.0; alpha.len()], vec![0.0; alpha.len()]);
     for component in 0..D {
+        for (u, pull) in fields.velocity[component]
+            .iter_mut()
+            .zip(&fields.pull[component])
+        {
+            *u += dt * pull;
+        }
         let u = &fields.velocity[component];
         let each = |(block, (diagonal, b)): (usize, (&mut [f64], &mut [f64]))| {
             if !mesh.blocks.is_leaf(block) {
@@ -131,6 +138,12 @@ pub(crate) fn advance<const D: usize>(
             .solve(&b, &mut fields.velocity[component], STOP)
             .map_err(wrap)?;
         iterations = iterations.max(solved.iterations);
+        for (u, pull) in fields.velocity[component]
+            .iter_mut()
+            .zip(&fields.pull[component])
+        {
+            *u -= dt * pull;
+        }
     }
     Ok(iterations)
 }
