@@ -4,10 +4,10 @@
 //! `docs/case.md` says more. An unknown key is an error that suggests the nearest known one.
 
 use crate::fields::OutputSpec;
-use crate::options::{MeshOptions, Root};
 use crate::solve::flux::{self, SolverTable};
 use crate::solve::value::Value;
 use cutlink_common::{Error, schema::ByName};
+use cutlink_meshing::options::{MeshOptions, Root};
 
 use cutlink_solver::{
     Collision, Indicator, Interpolation, LatticeKind, Les, Precision, WallScheme,

@@ -4,20 +4,13 @@
 //! that of the checkpoint, so the surface file must be in place. Velocities and pressures are in SI units at points in
 //! metres, so mesh, lattice, box and lattice velocity of the new run may differ.
 
-use crate::{
-    mesh::{
-        build::{AnyPlaced, Builder, Placed},
-        resolve as job,
-    },
-    options::MeshOptions,
-    solve::{
-        case::{Case, RunTable},
-        checkpoint,
-        flux::parse,
-        resolve::{CaseGrid, Resolved},
-        sheet::Sheet,
-        units::Units,
-    },
+use crate::solve::{
+    case::{Case, RunTable},
+    checkpoint,
+    flux::parse,
+    resolve::{CaseGrid, Resolved},
+    sheet::Sheet,
+    units::Units,
 };
 use cutlink_amr::{CellRef, NeighborCell, dims};
 use cutlink_common::{
@@ -28,6 +21,13 @@ use cutlink_device::Host;
 use cutlink_mesher::{
     exact::{Exact, Facet},
     intersect::Meet,
+};
+use cutlink_meshing::{
+    mesh::{
+        build::{AnyPlaced, Builder, Placed},
+        resolve as job,
+    },
+    options::MeshOptions,
 };
 use cutlink_solver::{Plan, Snapshot, fields::velocity_at, kernels::FlowKernels};
 use cutlink_voxelizer::{Frame, Mesh};

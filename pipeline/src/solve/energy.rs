@@ -3,7 +3,6 @@
 //! In: bulk quantities of the flow. Out: the fluid mean of ρ u² / 2, divided by that of the reference velocity;
 //! `energy.csv`.
 
-use crate::signal;
 use crate::{
     flow::{Table, Until},
     solve::{bulk::Bulk, history, resolve::Resolved},
@@ -49,7 +48,7 @@ impl Energy {
     }
 
     pub(crate) fn is_settled(&self, change: f64) -> bool {
-        self.moves() && matches!(signal::settled(&self.values, change), Ok(Some(_)))
+        self.moves() && matches!(cutlink_signal::settled(&self.values, change), Ok(Some(_)))
     }
 }
 

@@ -14,11 +14,6 @@ mod tests;
 
 use crate::{
     flow::Until,
-    mesh::{
-        build::{AnyPlaced, Builder, Placed, bare},
-        domain, resolve as job,
-    },
-    options::Root,
     solve::{
         case::{Case, DomainTable},
         laws,
@@ -39,6 +34,13 @@ use cutlink_device::{Backend, Host, Memory, memory, select};
 use cutlink_mesher::{
     exact::{Exact, Facet},
     intersect::Meet,
+};
+use cutlink_meshing::{
+    mesh::{
+        build::{AnyPlaced, Builder, Placed, bare},
+        domain, resolve as job,
+    },
+    options::Root,
 };
 use cutlink_solver::{LevelSheet, Params, Plan};
 use cutlink_voxelizer::{

@@ -158,10 +158,10 @@ impl<const D: usize> Line<D> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        mesh::build::bare, options::Root, solid_stl::files_kit::random_mesh, solve::integrals,
-    };
+    use crate::files_kit::random_mesh;
+    use crate::solve::integrals;
     use cutlink_mesher::primitives::Shape2;
+    use cutlink_meshing::{mesh::build::bare, options::Root};
 
     /// The velocity of each cell from its centre, in root cells.
     fn snapshot<const D: usize>(

@@ -6,8 +6,6 @@
 //! is the density 1 + 3 p / (ρ c²).
 
 use crate::flow::{RunTimes, Until, until};
-use crate::mesh::domain;
-use crate::options::Root;
 use crate::solve::adapt::{AdaptScale, adaptation};
 use crate::solve::case::{Case, OutputTable, PhysicsTable};
 use crate::solve::conditions::{Conditions, Scale, acceleration, conditions};
@@ -19,6 +17,7 @@ use crate::solve::reference::{Group, axes, groups, with_free_stream};
 use crate::solve::units::{Physics, Units, Unstable};
 use crate::solve::value::{self, Value};
 use cutlink_common::Error;
+use cutlink_meshing::{mesh::domain, options::Root};
 use cutlink_solver::{Params, Place, WallScheme};
 use cutlink_voxelizer::{Frame, Mesh};
 use std::path::PathBuf;

@@ -7,8 +7,6 @@
 use crate::{
     fields,
     flow::Until,
-    mesh::{build::bare, report::bytes},
-    options::Root,
     solve::{
         laws::Laws,
         resolve::Resolved,
@@ -19,6 +17,10 @@ use crate::{
 use cutlink_amr::dims;
 use cutlink_common::{Error, ErrorKind, device::DeviceReport};
 use cutlink_device::{Backend, Memory, memory};
+use cutlink_meshing::{
+    mesh::{build::bare, report::bytes},
+    options::Root,
+};
 use cutlink_solver::{
     Census, FaceCondition, Les, LevelSheet, Params, PatchCondition, Plan, RunningMeans, WallScheme,
     kernels::FlowKernels,

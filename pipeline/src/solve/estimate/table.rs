@@ -1,11 +1,9 @@
 //! An estimate as text and as JSON.
 
 use super::{Choice, Found, Target};
-use crate::{
-    mesh::report::{bytes, columns, grouped, short},
-    solve::sheet::duration,
-};
+use crate::solve::sheet::duration;
 use cutlink_device::Memory;
+use cutlink_meshing::mesh::report::{bytes, columns, grouped, short};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 

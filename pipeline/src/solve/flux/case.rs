@@ -1,15 +1,13 @@
 //! The tables of a case, as written. `docs/flux-reconstruction.md` says more.
 
 use super::kinds::{SolverTable, parse};
-use crate::{
-    options::Numbers,
-    solve::{
-        case::{ByType, FreeStreamTable, OutputTable, RunTable, Short, by_name, short},
-        value::Value,
-    },
+use crate::solve::{
+    case::{ByType, FreeStreamTable, OutputTable, RunTable, Short, by_name, short},
+    value::Value,
 };
 use cutlink_common::{Error, schema::ByName};
 use cutlink_mesher::placement::{Rotation, Unit};
+use cutlink_meshing::options::Numbers;
 use cutlink_solver::Precision;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -6,14 +6,10 @@ use super::case::{
 };
 use super::kinds::{SolverKind, SolverTable};
 use super::walls::{Reference, Surroundings};
-use crate::{
-    mesh::build::bare_periodic,
-    options::Root,
-    solve::{
-        expression::{Expression, Scope},
-        reference::{Group, axes, groups},
-        value,
-    },
+use crate::solve::{
+    expression::{Expression, Scope},
+    reference::{Group, axes, groups},
+    value,
 };
 use cutlink_amr::linear::Grid;
 use cutlink_common::Error;
@@ -25,6 +21,7 @@ use cutlink_mesher::{
     exact::{Exact, Facet},
     intersect::Meet,
 };
+use cutlink_meshing::{mesh::build::bare_periodic, options::Root};
 use cutlink_solver::Precision;
 use cutlink_voxelizer::Mesh;
 use std::path::PathBuf;

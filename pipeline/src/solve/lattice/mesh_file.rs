@@ -5,11 +5,10 @@
 
 use crate::{
     fields::OutputKind,
-    inspect,
-    options::MeshOptions,
     solve::case::{Case, PatchKind},
 };
 use cutlink_common::{Error, Observer};
+use cutlink_meshing::{inspect, options::MeshOptions};
 use cutlink_voxelizer::{
     AnyMesh, Mesh,
     mesh_file::{self, FileError},

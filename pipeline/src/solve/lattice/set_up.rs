@@ -4,11 +4,6 @@ use super::{Lattice, budget, initial_state, mesh_file};
 use crate::{
     fields,
     flow::{RunOptions, RunPlan, RunSetting, RunSummary},
-    mesh::{
-        build::{AnyPlaced, Builder, Placed, bare_periodic},
-        resolve as job, sides,
-    },
-    options::{FlowSide, MeshOptions},
     solve::{
         adapt::Looks,
         case::{Case, DomainTable, PatchKind, PatchTable},
@@ -41,6 +36,13 @@ use cutlink_mesher::{
     read::is_stream,
     silhouette,
     snap::Snapped,
+};
+use cutlink_meshing::{
+    mesh::{
+        build::{AnyPlaced, Builder, Placed, bare_periodic},
+        resolve as job, sides,
+    },
+    options::{FlowSide, MeshOptions},
 };
 use cutlink_solver::{Plan, RunningMeans, kernels::FlowKernels};
 use cutlink_voxelizer::{AnyMesh, Mesh};

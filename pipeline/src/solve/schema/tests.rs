@@ -1,9 +1,9 @@
 use super::*;
 use crate::fields::OutputSpec;
-use crate::options::MeshOptions;
 use crate::solve::Case;
 use cutlink_common::schema::{has, keys, of};
 use cutlink_mesher::placement::Unit;
+use cutlink_meshing::options::MeshOptions;
 use cutlink_solver::Collision;
 
 /// Every schema in a schema, with the path to it.

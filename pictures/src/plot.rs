@@ -42,37 +42,37 @@ type Drawn = Result<(), DrawingAreaErrorKind<Infallible>>;
 
 /// Curves of one quantity.
 #[derive(Debug)]
-pub(crate) struct Panel {
+pub struct Panel {
     /// Its title.
-    pub(crate) title: String,
+    pub title: String,
     /// Its statistics, as text.
-    pub(crate) note: String,
+    pub note: String,
     /// The dashed line.
-    pub(crate) mean: Option<f64>,
+    pub mean: Option<f64>,
     /// The error of the mean.
-    pub(crate) error: Option<f64>,
+    pub error: Option<f64>,
     /// Values by curve, one per time.
-    pub(crate) curves: Vec<Vec<f64>>,
+    pub curves: Vec<Vec<f64>>,
 }
 
 /// Panels over time.
 #[derive(Debug)]
-pub(crate) struct Plot<'a> {
+pub struct Plot<'a> {
     /// Times, ascending.
-    pub(crate) times: &'a [f64],
+    pub times: &'a [f64],
     /// Title of the time axis.
-    pub(crate) time_title: &'a str,
+    pub time_title: &'a str,
     /// Start of the time span of the means; without one, no part is shaded and panels show all values.
-    pub(crate) mean_from: Option<f64>,
+    pub mean_from: Option<f64>,
     /// Names of the curves; the name of a single curve is not drawn.
-    pub(crate) names: &'a [String],
+    pub names: &'a [String],
     /// Panels from the top.
-    pub(crate) panels: Vec<Panel>,
+    pub panels: Vec<Panel>,
 }
 
 impl Plot<'_> {
     /// Draws it; none with fewer than two times.
-    pub(crate) fn draw(&self) -> Option<Canvas> {
+    pub fn draw(&self) -> Option<Canvas> {
         let (&first, &last) = (self.times.first()?, self.times.last()?);
         if first >= last {
             return None;
@@ -340,7 +340,7 @@ mod tests {
         let mut file = Vec::new();
         let canvas = plot.draw().expect("a plot");
         canvas.write_png(&mut file).expect("disk space");
-        let (size, pixels) = super::super::canvas::decoded(&file);
+        let (size, pixels) = crate::png_kit::decoded(&file);
         (size[0], pixels)
     }
 

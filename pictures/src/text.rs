@@ -23,12 +23,12 @@ fn scale(size: f32) -> PxScale {
 }
 
 /// Height of capital letters in pixels.
-pub(crate) fn text_height(size: f32) -> usize {
+pub fn text_height(size: f32) -> usize {
     (CAPITALS * size).round() as usize
 }
 
 /// Width of a line of text in pixels.
-pub(crate) fn text_width(words: &str, size: f32) -> usize {
+pub fn text_width(words: &str, size: f32) -> usize {
     places(words, size).1.ceil() as usize
 }
 
@@ -50,7 +50,7 @@ fn places(words: &str, size: f32) -> (Vec<(ab_glyph::GlyphId, f32)>, f32) {
 
 /// Turns of a line of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub enum Turn {
     /// From left to right.
     None,
     /// From below upwards.
@@ -59,20 +59,13 @@ pub(crate) enum Turn {
 
 impl Canvas {
     /// A line of text; `at` is the upper left corner of its capital letters.
-    pub(crate) fn text(&mut self, at: [usize; 2], size: f32, words: &str, colour: Rgb) {
+    pub fn text(&mut self, at: [usize; 2], size: f32, words: &str, colour: Rgb) {
         let at = at.map(|x| x as i64);
         self.text_turned(at, size, words, colour, Turn::None);
     }
 
     /// A line of text; `at` is the corner of its capital letters that is the upper left one of upright text.
-    pub(crate) fn text_turned(
-        &mut self,
-        at: [i64; 2],
-        size: f32,
-        words: &str,
-        colour: Rgb,
-        turn: Turn,
-    ) {
+    pub fn text_turned(&mut self, at: [i64; 2], size: f32, words: &str, colour: Rgb, turn: Turn) {
         let base = text_height(size) as f32;
         for (id, x) in places(words, size).0 {
             let glyph = id.with_scale_and_position(scale(size), point(x, base));
@@ -104,7 +97,7 @@ mod tests {
     fn ink(canvas: &Canvas) -> ([usize; 4], f64) {
         let mut file = Vec::new();
         canvas.write_png(&mut file).expect("written");
-        let (size, pixels) = super::super::canvas::decoded(&file);
+        let (size, pixels) = crate::png_kit::decoded(&file);
         let (mut bounds, mut sum) = ([usize::MAX, usize::MAX, 0, 0], 0.0);
         for (i, pixel) in pixels.iter().enumerate().filter(|(_, p)| **p != PAPER) {
             let [x, y] = [i % size[0], i / size[0]];

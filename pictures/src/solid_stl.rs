@@ -148,13 +148,9 @@ fn push_squares(
 }
 
 #[cfg(test)]
-#[path = "../../voxelizer/tests/files_kit/mod.rs"]
-pub(crate) mod files_kit;
-
-#[cfg(test)]
 mod tests {
-    use super::files_kit::{ball_mesh, random_mesh};
     use super::*;
+    use crate::files_kit::{ball_mesh, random_mesh};
     use std::collections::BTreeMap;
 
     /// Number of solid cells of level `level`, each looked up from the root, independent of neighbours and faces.

@@ -1,5 +1,7 @@
-//! A picture of a mesh: the cells that a plane cuts, coloured by class, with the grid drawn
-//! on them, as PNG.
+//! Pictures as PNG: of meshes, and what pictures of flows and of histories are drawn with ([`canvas`], [`plot`], [`text`],
+//! [`scale`]); and [`solid_stl`], the voxel surface of a mesh.
+//!
+//! The picture of a mesh ([`slice_png`]) has the cells that a plane cuts, coloured by class, with the grid drawn on them.
 //!
 //! In: a mesh and the position of the plane, in the length unit of the mesh or as a fraction of the box; where it is
 //! known, the surface. In 2D the plane is the whole mesh. Every pixel has the colour of the leaf cell at its centre. Cell
@@ -12,14 +14,15 @@
 //! same mesh. Cost: one visit of each leaf in the plane and one write per pixel.
 
 mod backend;
-pub(crate) mod canvas;
-pub(crate) mod coverage;
-pub(crate) mod cut;
+pub mod canvas;
+pub mod coverage;
+pub mod cut;
 mod palette;
 mod plane;
-pub(crate) mod plot;
-pub(crate) mod scale;
-pub(crate) mod text;
+pub mod plot;
+pub mod scale;
+pub mod solid_stl;
+pub mod text;
 
 use canvas::{Canvas, INK};
 use cutlink_mesher::snap::Snapped;
@@ -163,12 +166,12 @@ fn draw<const D: usize>(
 }
 
 /// The size of text, the em in pixels, of a picture of some width.
-pub(crate) fn text_size(width: u32) -> f32 {
+pub fn text_size(width: u32) -> f32 {
     (width as f32 / 62.0).max(11.0)
 }
 
 /// The margin of a picture of some width, in pixels.
-pub(crate) fn margin_of(width: u32) -> usize {
+pub fn margin_of(width: u32) -> usize {
     ((width / 100) as usize).max(6)
 }
 
@@ -223,9 +226,19 @@ impl Legend {
 }
 
 #[cfg(test)]
+#[path = "../../voxelizer/tests/files_kit/mod.rs"]
+mod files_kit;
+#[cfg(test)]
+#[path = "../../tests/kit/png.rs"]
+mod png_kit;
+#[cfg(test)]
+#[path = "../../tests/kit/worst.rs"]
+mod worst;
+
+#[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solid_stl::files_kit::{ball_mesh, random_mesh};
+    use crate::files_kit::{ball_mesh, random_mesh};
     use cutlink_device::Host;
     use cutlink_mesher::primitives::Shape3;
     use cutlink_voxelizer::{EmbedParams, Fill, Frame, embed, prepare};
@@ -234,7 +247,7 @@ mod tests {
     fn decoded(mesh: &AnyMesh, options: &SliceOptions) -> ([usize; 2], Vec<canvas::Rgb>) {
         let mut file = Vec::new();
         slice_png(mesh, options, &mut file).expect("a picture");
-        canvas::decoded(&file)
+        png_kit::decoded(&file)
     }
 
     /// Every pixel inside the frame, without edges, is the class of the cell at its centre.
@@ -307,7 +320,7 @@ mod tests {
         };
         let mut file = Vec::new();
         slice_png_of(&mesh, Some(&surface), &options, &mut file).expect("a picture");
-        let (size, pixels) = canvas::decoded(&file);
+        let (size, pixels) = png_kit::decoded(&file);
         let margin = margin_of(1000) as f64;
         let scale = (1000.0 - 2.0 * margin) / 4.0;
         let mut seen = 0;

@@ -6,38 +6,42 @@
 use std::io::{self, Write};
 
 /// Red, green, blue.
-pub(crate) type Rgb = [u8; 3];
+pub type Rgb = [u8; 3];
 
 /// The background.
-pub(crate) const PAPER: Rgb = [255; 3];
+pub const PAPER: Rgb = [255; 3];
 /// Frames and text.
-pub(crate) const INK: Rgb = [34, 40, 49];
+pub const INK: Rgb = [34, 40, 49];
 
 /// Left, top, right, bottom; right and bottom are the first pixels outside.
-pub(crate) type Rect = [usize; 4];
+pub type Rect = [usize; 4];
 
+/// An RGB picture in memory.
 #[derive(Debug)]
-pub(crate) struct Canvas {
-    pub(crate) size: [usize; 2],
+pub struct Canvas {
+    /// Width and height, in pixels.
+    pub size: [usize; 2],
     pixels: Vec<Rgb>,
 }
 
 impl Canvas {
-    pub(crate) fn new(size: [usize; 2]) -> Self {
+    /// A picture of so many pixels, all of them background.
+    pub fn new(size: [usize; 2]) -> Self {
         Self {
             size,
             pixels: vec![PAPER; size[0] * size[1]],
         }
     }
 
-    pub(crate) fn set(&mut self, [x, y]: [usize; 2], colour: Rgb) {
+    /// Sets a pixel; one outside is ignored.
+    pub fn set(&mut self, [x, y]: [usize; 2], colour: Rgb) {
         if x < self.size[0] && y < self.size[1] {
             self.pixels[y * self.size[0] + x] = colour;
         }
     }
 
     /// Blends a share of a colour, rounded to eighths, into a pixel.
-    pub(crate) fn tint(&mut self, [x, y]: [usize; 2], colour: Rgb, share: f64) {
+    pub fn tint(&mut self, [x, y]: [usize; 2], colour: Rgb, share: f64) {
         let share = (8.0 * share).round() / 8.0;
         if x < self.size[0] && y < self.size[1] && share > 0.0 {
             let at = &mut self.pixels[y * self.size[0] + x];
@@ -46,7 +50,7 @@ impl Canvas {
     }
 
     /// Fills the part of a rectangle that is on the canvas.
-    pub(crate) fn fill(&mut self, [left, top, right, bottom]: Rect, colour: Rgb) {
+    pub fn fill(&mut self, [left, top, right, bottom]: Rect, colour: Rgb) {
         let right = right.min(self.size[0]);
         if left >= right {
             return;
@@ -57,7 +61,7 @@ impl Canvas {
     }
 
     /// A frame of `thick` pixels around a rectangle.
-    pub(crate) fn outline(&mut self, [left, top, right, bottom]: Rect, thick: usize, colour: Rgb) {
+    pub fn outline(&mut self, [left, top, right, bottom]: Rect, thick: usize, colour: Rgb) {
         let (l, t) = (left.saturating_sub(thick), top.saturating_sub(thick));
         let (r, b) = (right + thick, bottom + thick);
         for side in [
@@ -71,14 +75,14 @@ impl Canvas {
     }
 
     /// A filled rectangle with a thin outline.
-    pub(crate) fn swatch(&mut self, rect: Rect, colour: Rgb) {
+    pub fn swatch(&mut self, rect: Rect, colour: Rgb) {
         self.fill(rect, colour);
         self.outline(rect, 1, INK);
     }
 
     /// Segments of a line of some width in pixels, antialiased by distance, clipped to a frame. Pixel centres have
     /// whole coordinates. Pixels near several segments are tinted once.
-    pub(crate) fn segments(
+    pub fn segments(
         &mut self,
         frame: Rect,
         segments: impl IntoIterator<Item = [[f64; 2]; 2]>,
@@ -120,12 +124,19 @@ impl Canvas {
         }
     }
 
-    pub(crate) fn write_png(&self, out: &mut impl Write) -> io::Result<()> {
+    /// Writes it as PNG.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_png(&self, out: &mut impl Write) -> io::Result<()> {
         self.write_png_as(out, png::Compression::Balanced)
     }
 
-    /// In a third of the time, with files twice as large where pictures have many edges.
-    pub(crate) fn write_png_fast(&self, out: &mut impl Write) -> io::Result<()> {
+    /// As [`write_png`](Self::write_png), in a third of the time, with files twice as large where pictures have many edges.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_png_fast(&self, out: &mut impl Write) -> io::Result<()> {
         self.write_png_as(out, png::Compression::Fast)
     }
 
@@ -200,7 +211,7 @@ fn within(frame: Rect, segments: &[[[f64; 2]; 2]], around: f64) -> Rect {
 }
 
 /// A colour between two.
-pub(crate) fn blend(from: Rgb, to: Rgb, share: f64) -> Rgb {
+pub fn blend(from: Rgb, to: Rgb, share: f64) -> Rgb {
     std::array::from_fn(|i| {
         (f64::from(from[i]) + share * (f64::from(to[i]) - f64::from(from[i]))).round() as u8
     })
@@ -218,22 +229,10 @@ fn distance(at: [f64; 2], from: [f64; 2], to: [f64; 2]) -> f64 {
     (off[0] - share * along[0]).hypot(off[1] - share * along[1])
 }
 
-/// Width, height and pixels of a PNG file, of either kind.
-#[cfg(test)]
-pub(crate) fn decoded(file: &[u8]) -> ([usize; 2], Vec<Rgb>) {
-    let mut decoder = png::Decoder::new(io::Cursor::new(file));
-    decoder.set_transformations(png::Transformations::EXPAND);
-    let mut reader = decoder.read_info().expect("a PNG file");
-    let size = [reader.info().width as usize, reader.info().height as usize];
-    let mut bytes = vec![0; reader.output_buffer_size().expect("a small picture")];
-    reader.next_frame(&mut bytes).expect("its pixels");
-    let pixels = bytes.chunks_exact(3).map(|c| [c[0], c[1], c[2]]);
-    (size, pixels.collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::png_kit::decoded;
 
     #[test]
     fn files_have_the_pixels_with_and_without_a_palette() {

@@ -7,13 +7,13 @@ use crate::mesh::report::{
     Transform, Written, counted,
 };
 use crate::mesh::resolve::{self, Job, Source, describe};
-use crate::picture::{PictureError, SliceOptions, slice_png, slice_png_of};
 use crate::polymesh::{self, PolyMeshReport};
 use cutlink_common::{Error, ErrorKind, device::DeviceReport, output};
 use cutlink_device::Host;
 use cutlink_mesher::Surface;
 use cutlink_mesher::robust::first_gap;
 use cutlink_mesher::snap::Snapped;
+use cutlink_pictures::{PictureError, SliceOptions, slice_png, slice_png_of};
 use cutlink_voxelizer::{
     AnyMesh, Fill, LevelCounts, Mesh, MeshCounts, Thin, VoxelError, mesh_file,
 };

@@ -1,10 +1,10 @@
 //! Oracles: counts and volumes of the mesh, the staircase surface of its body, the checks of `cutlink_hex`.
 
 use super::*;
-use crate::solid_stl::files_kit::{ball_mesh, random_mesh};
-use crate::solid_stl::solid_surface;
+use crate::files_kit::{ball_mesh, random_mesh};
 use cutlink_amr::CellRef;
 use cutlink_hex::PolyViolation;
+use cutlink_pictures::solid_stl::solid_surface;
 use std::fs;
 
 /// Volume of the fluid of the mesh file, in cells of the finest level: exact.

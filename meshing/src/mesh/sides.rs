@@ -4,9 +4,9 @@
 //! facet with fluid on one side is turned as that of a closed surface: away from a flow inside, into a flow outside.
 //! Facets with fluid on both sides or on none stay.
 
-use crate::fields::unit_normal;
 use cutlink_mesher::Surface;
 use cutlink_mesher::snap::Snapped;
+use cutlink_mesher::surface::unit_normal;
 use cutlink_voxelizer::Mesh;
 use rayon::prelude::*;
 
@@ -14,7 +14,7 @@ use rayon::prelude::*;
 const PARTS: usize = 8;
 
 /// Turns the facets of a surface in the frame of the box.
-pub(crate) fn turn_surface<const D: usize>(mesh: &Mesh<D>, surface: &mut Surface<D>) {
+pub fn turn_surface<const D: usize>(mesh: &Mesh<D>, surface: &mut Surface<D>) {
     let Surface {
         vertices, facets, ..
     } = surface;
@@ -22,7 +22,7 @@ pub(crate) fn turn_surface<const D: usize>(mesh: &Mesh<D>, surface: &mut Surface
 }
 
 /// Turns the facets of a snapped surface.
-pub(crate) fn turn_snapped<const D: usize>(mesh: &Mesh<D>, surface: &mut Snapped<D>) {
+pub fn turn_snapped<const D: usize>(mesh: &Mesh<D>, surface: &mut Snapped<D>) {
     let Snapped {
         vertices,
         facets,

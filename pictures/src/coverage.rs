@@ -5,14 +5,15 @@
 
 /// Shares of the pixels of a frame.
 #[derive(Debug)]
-pub(crate) struct Coverage {
+pub struct Coverage {
     size: [usize; 2],
     /// By row and column: the change of the sum at this pixel; one more column than pixels.
     change: Vec<f32>,
 }
 
 impl Coverage {
-    pub(crate) fn new(size: [usize; 2]) -> Self {
+    /// Nothing covered, of so many pixels.
+    pub fn new(size: [usize; 2]) -> Self {
         Self {
             size,
             change: vec![0.0; (size[0] + 2) * size[1]],
@@ -20,7 +21,7 @@ impl Coverage {
     }
 
     /// Adds a directed segment, in pixels from the upper left corner.
-    pub(crate) fn add(&mut self, [from, to]: [[f64; 2]; 2]) {
+    pub fn add(&mut self, [from, to]: [[f64; 2]; 2]) {
         let (sign, [low, high]) = match from[1] <= to[1] {
             true => (1.0, [from, to]),
             false => (-1.0, [to, from]),
@@ -70,7 +71,7 @@ impl Coverage {
     }
 
     /// The shares by row and column; `None` if an outline is open.
-    pub(crate) fn shares(mut self) -> Option<Vec<f32>> {
+    pub fn shares(mut self) -> Option<Vec<f32>> {
         let [width, height] = self.size;
         let mut shares = Vec::with_capacity(width * height);
         for line in self.change.chunks_exact_mut(width + 2) {

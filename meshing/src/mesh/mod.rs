@@ -11,7 +11,7 @@ pub mod intersections;
 pub mod product;
 pub mod report;
 pub mod resolve;
-pub(crate) mod sides;
+pub mod sides;
 pub mod source;
 mod windows;
 

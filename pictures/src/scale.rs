@@ -1,7 +1,7 @@
 //! Round numbers along an axis, and their format.
 
 /// Round numbers within a range, at most eleven, and the decimals that they need.
-pub(crate) fn ticks([low, high]: [f64; 2]) -> (Vec<f64>, usize) {
+pub fn ticks([low, high]: [f64; 2]) -> (Vec<f64>, usize) {
     let raw = (high - low) / 8.0;
     let power = 10f64.powf(raw.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0]
@@ -23,7 +23,7 @@ pub(crate) fn ticks([low, high]: [f64; 2]) -> (Vec<f64>, usize) {
 }
 
 /// A number with some decimals, without trailing zeros; very large and small ones with a power of ten.
-pub(crate) fn number(x: f64, decimals: usize) -> String {
+pub fn number(x: f64, decimals: usize) -> String {
     if decimals > 5 || x.abs() >= 1e6 {
         return if x == 0.0 {
             "0".into()
@@ -44,7 +44,7 @@ pub(crate) fn number(x: f64, decimals: usize) -> String {
 }
 
 /// The name of a unit as it is printed: `kg/m^3` as kg/m³.
-pub(crate) fn printed(unit: &str) -> String {
+pub fn printed(unit: &str) -> String {
     let pairs = [
         ("^2", "²"),
         ("^3", "³"),

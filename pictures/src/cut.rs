@@ -7,24 +7,24 @@ use std::collections::HashMap;
 
 /// A directed segment in the two axes of a plane, in the length unit of the mesh; solid is on its left, or on its right,
 /// along a whole outline.
-pub(crate) type Segment = [[f64; 2]; 2];
+pub type Segment = [[f64; 2]; 2];
 
 /// The section of a surface with a plane; of a 2D surface, all of it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Cut {
+pub struct Cut {
     /// Of the walls.
-    pub(crate) walls: Vec<Segment>,
+    pub walls: Vec<Segment>,
     /// Of the facets that close an open surface.
-    pub(crate) caps: Vec<Segment>,
+    pub caps: Vec<Segment>,
     /// Whether as many segments begin as end at each place.
-    pub(crate) is_closed: bool,
+    pub is_closed: bool,
 }
 
 impl Cut {
     /// The section with a plane: its normal axis with the coordinate on it in 3D, and the axes in it. Copies of the body
     /// through periodic faces of the mesh are included. A vertex on the plane counts as above it, so that the section of
     /// a closed surface is closed. Cost: one pass over the facets.
-    pub(crate) fn new<const D: usize>(
+    pub fn new<const D: usize>(
         mesh: &Mesh<D>,
         surface: &Snapped<D>,
         normal: Option<(usize, f64)>,
@@ -67,7 +67,7 @@ impl Cut {
     }
 
     /// All segments, of walls and caps.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Segment> {
+    pub fn all(&self) -> impl Iterator<Item = &Segment> {
         self.walls.iter().chain(&self.caps)
     }
 }
