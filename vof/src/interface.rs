@@ -175,7 +175,8 @@ pub(crate) fn curvature<const D: usize>(mesh: &FlowMesh<D>, alpha: &[f64]) -> Cu
             let at = in_tile::<D>(cell);
             let n = normal::normal::<D>(tile, at);
             let position = heights::positions(tile, at, n);
-            (cell, n, heights::curvature(tile, at, n), position)
+            let along = normal::coarse::<D>(tile, at);
+            (cell, n, heights::curvature(tile, at, along), position)
         };
         (0..cells)
             .filter(|&cell| is_at(cell))

@@ -56,6 +56,13 @@ pub(crate) fn normal<const D: usize>(tile: &[f64], at: usize) -> [f64; D] {
     })
 }
 
+/// The mixed Youngs-centred normal alone, which tells the axis that heights are best taken along.
+pub(crate) fn coarse<const D: usize>(tile: &[f64], at: usize) -> [f64; D] {
+    let mut first = [0.0; D];
+    first[0] = 1.0;
+    youngs::<D>(tile, at).map_or(first, |young| mixed(tile, at, young))
+}
+
 fn from_heights<const D: usize>(tile: &[f64], at: usize, young: [f64; D]) -> Option<[f64; D]> {
     let axis = largest(young);
     let sign = if young[axis] > 0.0 { 1 } else { -1 };
