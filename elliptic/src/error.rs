@@ -1,6 +1,6 @@
 //! Why an equation was not solved.
 
-use cutlink_device::DeviceError;
+use cutlink_device::{DeviceError, ErrorKind, Failure};
 
 /// An error of the solver; the text is a lowercase fragment.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -60,4 +60,21 @@ pub enum EllipticError {
     /// Memory is short.
     #[error(transparent)]
     Device(#[from] DeviceError),
+}
+
+impl Failure for EllipticError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Device(error) => error.kind(),
+            Self::NotFinite { .. } | Self::NotConverged { .. } => ErrorKind::Diverged,
+            _ => ErrorKind::Input,
+        }
+    }
+
+    fn of_device(&self) -> Option<&DeviceError> {
+        match self {
+            Self::Device(error) => Some(error),
+            _ => None,
+        }
+    }
 }

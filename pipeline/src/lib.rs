@@ -52,4 +52,4 @@ pub use cutlink_pictures::{self as picture, solid_stl};
 pub use cutlink_signal as signal;
 pub use cutlink_voxelizer::{AnyMesh, Mesh};
 pub use flow::{Coefficient, RunOptions, RunPlan, RunSummary};
-pub use solve::{AnyCase, Case, EstimateOptions, FlowEstimate, FluxCase};
+pub use solve::{AnyCase, Case, EstimateOptions, FlowEstimate, FluxCase, TwoPhaseCase};

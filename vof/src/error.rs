@@ -1,7 +1,7 @@
 //! Why a two-phase flow cannot be set up or go on.
 
 use cutlink_amr::ForestError;
-use cutlink_device::DeviceError;
+use cutlink_device::{DeviceError, ErrorKind, Failure};
 use cutlink_elliptic::EllipticError;
 
 /// An error of a two-phase flow; the text is a lowercase fragment.
@@ -84,4 +84,25 @@ pub enum TwoPhaseError {
     /// Memory is short.
     #[error(transparent)]
     Device(#[from] DeviceError),
+}
+
+impl Failure for TwoPhaseError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Device(error) => error.kind(),
+            Self::Forest(error) => error.kind(),
+            Self::Elliptic { source, .. } => source.kind(),
+            Self::NotFinite { .. } | Self::Unbounded { .. } => ErrorKind::Diverged,
+            _ => ErrorKind::Input,
+        }
+    }
+
+    fn of_device(&self) -> Option<&DeviceError> {
+        match self {
+            Self::Device(error) => Some(error),
+            Self::Forest(error) => error.of_device(),
+            Self::Elliptic { source, .. } => source.of_device(),
+            _ => None,
+        }
+    }
 }
