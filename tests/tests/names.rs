@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 13] = [
+const CRATES: [&str; 15] = [
     "nvcc",
     "mpi",
     "device",
     "vtkxml",
     "amr",
     "fr",
+    "elliptic",
+    "vof",
     "hex",
     "mesher",
     "voxelizer",
