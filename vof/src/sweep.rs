@@ -216,91 +216,101 @@ impl<const D: usize> Crossing<'_, D> {
     /// Liquid and momentum through all faces along the axis of leaves.
     fn fill(&self, w: &mut SweepWork) {
         let per = faces::per_block(D);
-        let momentum = self.velocity.is_some();
-        let mut parts: Vec<&mut [f64]> = w.liquid.chunks_mut(per).collect();
-        let mut of_momentum: Vec<Vec<&mut [f64]>> = (0..parts.len()).map(|_| Vec::new()).collect();
-        for m in &mut w.momentum {
-            for (list, part) in of_momentum.iter_mut().zip(m.chunks_mut(per)) {
-                list.push(part);
-            }
+        let SweepWork {
+            liquid, momentum, ..
+        } = w;
+        self.each_face(liquid, |block, cell, side| {
+            let q = self.flux[block * per + faces::of_side(D, side, cell)];
+            q * self.part(block, cell, side, q)
+        });
+        let Some(velocity) = self.velocity else {
+            return;
+        };
+        let [of_liquid, of_gas] = self.params.phases.density;
+        for (k, momentum) in momentum.iter_mut().enumerate() {
+            self.each_face(momentum, |block, cell, side| {
+                let face = block * per + faces::of_side(D, side, cell);
+                let (q, l) = (self.flux[face], liquid[face]);
+                let mass = of_liquid * l + of_gas * (q - l);
+                if q == 0.0 {
+                    0.0
+                } else {
+                    mass * self.carried(&velocity[k], k, (block, cell), side, q)
+                }
+            });
         }
-        (parts.par_iter_mut().zip(&mut of_momentum).enumerate()).for_each(
-            |(block, (liquid, moved))| {
-                if !self.mesh.blocks.is_leaf(block) {
-                    return;
-                }
-                for cell in 0..dims::cells(D) {
-                    let last = dims::unravel::<D>(cell, 4)[self.axis] == 3;
-                    for upper in 0..=usize::from(last) {
-                        let side = 2 * self.axis + upper;
-                        let face = faces::of_side(D, side, cell);
-                        let (l, m) = self.through(block, cell, side, self.flux[block * per + face]);
-                        liquid[face] = l;
-                        if momentum {
-                            for (part, m) in moved.iter_mut().zip(m) {
-                                part[face] = m;
-                            }
-                        }
-                    }
-                }
-            },
-        );
     }
 
-    /// What crosses a face with a velocity, along the axis: liquid and momentum.
-    fn through(&self, block: usize, cell: usize, side: usize, q: f64) -> (f64, [f64; D]) {
-        if q == 0.0 {
-            return (0.0, [0.0; D]);
-        }
-        let upper = side % 2 == 1;
-        // The cell that it comes from, and the side of that cell that it leaves by.
-        let from_own = (q > 0.0) == upper;
-        let leaves = if q > 0.0 {
-            2 * self.axis + 1
-        } else {
-            2 * self.axis
+    /// Values of the faces along the axis of leaves.
+    fn each_face(&self, values: &mut [f64], of: impl Fn(usize, usize, usize) -> f64 + Sync) {
+        let each = |(block, values): (usize, &mut [f64])| {
+            if !self.mesh.blocks.is_leaf(block) {
+                return;
+            }
+            for cell in 0..dims::cells(D) {
+                let last = dims::unravel::<D>(cell, 4)[self.axis] == 3;
+                for upper in 0..=usize::from(last) {
+                    let side = 2 * self.axis + upper;
+                    values[faces::of_side(D, side, cell)] = of(block, cell, side);
+                }
+            }
         };
-        let cells = dims::cells(D);
-        let from = if from_own {
+        values
+            .par_chunks_mut(faces::per_block(D))
+            .enumerate()
+            .for_each(each);
+    }
+
+    /// The cell that what crosses a face comes from, the side that it leaves by, and how wide it is in this cell; no cell
+    /// where it comes from outside.
+    fn from(
+        &self,
+        block: usize,
+        cell: usize,
+        side: usize,
+        q: f64,
+    ) -> (Option<(usize, usize)>, usize, f64) {
+        let is_own = (q > 0.0) == (side % 2 == 1);
+        let from = if is_own {
             Some((block, cell))
         } else {
             velocity::next(self.mesh, block, cell, side)
         };
-        let Some((b, c)) = from else {
-            return self.from_outside(block, cell, side, q);
-        };
-        let courant = q.abs() * self.dt / self.mesh.width_of(b);
-        let part = self
-            .planes
-            .leaving(self.alpha[b * cells + c], b, c, leaves, courant);
-        let mut m = [0.0; D];
-        if let Some(u) = self.velocity {
-            let mass =
-                self.params.phases.density[0] * part + self.params.phases.density[1] * (1.0 - part);
-            for (k, m) in m.iter_mut().enumerate() {
-                let slope = velocity::slope(self.mesh, self.params, &u[k], k, (b, c), self.axis);
-                let ahead = if leaves % 2 == 1 { 0.5 } else { -0.5 };
-                *m = q * mass * (u[k][b * cells + c] + ahead * (1.0 - courant) * slope);
-            }
-        }
-        (q * part, m)
+        let leaves = 2 * self.axis + usize::from(q > 0.0);
+        let width = from.map_or(1.0, |(b, _)| self.mesh.width_of(b));
+        (from, leaves, q.abs() * self.dt / width)
     }
 
-    fn from_outside(&self, block: usize, cell: usize, side: usize, q: f64) -> (f64, [f64; D]) {
-        let own = block * dims::cells(D) + cell;
-        let (part, given) = match self.params.face(side) {
-            BoxFace::Inflow { velocity, liquid } => (liquid, Some(velocity)),
-            BoxFace::Pressure { liquid, .. } => (liquid, None),
-            BoxFace::Slip | BoxFace::NoSlip => return (0.0, [0.0; D]),
-        };
-        let mass =
-            self.params.phases.density[0] * part + self.params.phases.density[1] * (1.0 - part);
-        let value = |k: usize| match (given, self.velocity) {
-            (Some(v), _) => v[k],
-            (None, Some(u)) => u[k][own],
-            (None, None) => 0.0,
-        };
-        (q * part, std::array::from_fn(|k| q * mass * value(k)))
+    /// The liquid's part of what crosses a face with a velocity along the axis.
+    fn part(&self, block: usize, cell: usize, side: usize, q: f64) -> f64 {
+        if q == 0.0 {
+            return 0.0;
+        }
+        match self.from(block, cell, side, q) {
+            (Some((b, c)), leaves, courant) => {
+                let alpha = self.alpha[b * dims::cells(D) + c];
+                self.planes.leaving(alpha, b, c, leaves, courant)
+            }
+            (None, ..) => match self.params.face(side) {
+                BoxFace::Inflow { liquid, .. } | BoxFace::Pressure { liquid, .. } => liquid,
+                BoxFace::Slip | BoxFace::NoSlip => 0.0,
+            },
+        }
+    }
+
+    /// A component of the velocity in the middle of what crosses a face.
+    fn carried(&self, u: &[f64], k: usize, own: (usize, usize), side: usize, q: f64) -> f64 {
+        match self.from(own.0, own.1, side, q) {
+            (Some(at), leaves, courant) => {
+                let slope = velocity::slope(self.mesh, self.params, u, k, at, self.axis);
+                let ahead = if leaves % 2 == 1 { 0.5 } else { -0.5 };
+                u[at.0 * dims::cells(D) + at.1] + ahead * (1.0 - courant) * slope
+            }
+            (None, ..) => match self.params.face(side) {
+                BoxFace::Inflow { velocity, .. } => velocity[k],
+                _ => u[own.0 * dims::cells(D) + own.1],
+            },
+        }
     }
 }
 

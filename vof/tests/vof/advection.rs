@@ -91,9 +91,14 @@ fn v2_a_mesh_with_levels_gives_the_same() {
 
 #[test]
 fn v1_a_slotted_disc_turns_once() {
-    // Fractions of a disc less a slot, by a box and a ball that are disjoint but for the slot: sampled, 64 × 64 a cell.
-    let n = 200;
-    let mut flow = TwoPhaseFlow::new(uniform(n), mesh::params(), &[]).expect("a flow");
+    // Fractions by 64 × 64 points a cell.
+    // 200 cells along an edge where the disc passes.
+    let ring = |c: [f64; 2], h: f64| {
+        let from_middle = (c[0] - 0.5).hypot(c[1] - 0.5);
+        (from_middle - 0.19).abs() < 0.14 + 1.5 * h
+    };
+    let mesh = mesh::mesh([25; 2], [false; 2], 2, ring);
+    let mut flow = TwoPhaseFlow::new(mesh, mesh::params(), &[]).expect("a flow");
     let inside = |x: f64, y: f64| {
         let (x, y) = (4.0 * x - 2.0, 4.0 * y - 2.75);
         x.hypot(y) < 0.5 && !(x.abs() < 0.06 && y < 0.35)

@@ -11,6 +11,9 @@ use cutlink_voxelizer::Mesh;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 
+/// The shortest substep over a step: a flow that needs shorter ones has diverged.
+const SHORTEST: f64 = 1e-6;
+
 /// Columns of `phases.csv` behind step and time, of axes by name.
 pub(super) fn columns(d: usize) -> Vec<String> {
     let axes = &["x", "y", "z"][..d];
@@ -113,6 +116,15 @@ impl<const D: usize> TwoPhase<D> {
                 break;
             }
             let allowed = self.flow.allowed_step();
+            if allowed < SHORTEST * self.dt {
+                let text = format!(
+                    "the flow diverged in step {} (time {:.6} s): its velocity allows steps of {allowed:.1e} s",
+                    self.steps + 1,
+                    self.flow.time()
+                );
+                return Err(Error::new(ErrorKind::Diverged, text)
+                    .hint("finer cells, or a smaller [numerics] cfl or dt"));
+            }
             // Equal parts, so that no short one is left at the end.
             let parts = (left / allowed - 1e-9).ceil().max(1.0);
             let part = if parts.is_finite() {
@@ -214,7 +226,17 @@ impl<const D: usize> Flow<D> for TwoPhase<D> {
             steps,
         } = self.flow.save();
         let head = [self.steps, steps, time.to_bits(), values.len() as u64];
-        let head = head.into_iter().chain(self.start.map(f64::to_bits));
+        let all = &self.all;
+        let sums = [
+            all.substeps,
+            all.iterations,
+            all.courant.to_bits(),
+            all.divergence.to_bits(),
+        ];
+        let head = head
+            .into_iter()
+            .chain(self.start.map(f64::to_bits))
+            .chain(sums);
         let words = head.chain(values.into_iter().map(f64::to_bits));
         let bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
         out.write_all(&bytes)
@@ -231,6 +253,13 @@ impl<const D: usize> Flow<D> for TwoPhase<D> {
         self.steps = word()?;
         let (steps, time, count) = (word()?, f64::from_bits(word()?), word()?);
         self.start = [f64::from_bits(word()?), f64::from_bits(word()?)];
+        self.all = Since {
+            substeps: word()?,
+            iterations: word()?,
+            courant: f64::from_bits(word()?),
+            divergence: f64::from_bits(word()?),
+            curvatures: [0; 2],
+        };
         let expected = self.flow.save().values.len();
         if count != expected as u64 {
             let found = usize::try_from(count).unwrap_or(usize::MAX);
