@@ -145,7 +145,7 @@ fn error<const D: usize>(n: u32, held: bool, corrected: bool) -> f64 {
             Some(b) => {
                 let finer = if a.width < b.width { a } else { b };
                 at = finer.centre;
-                at[axis] = if a.width < b.width || a.width == b.width {
+                at[axis] = if a.width <= b.width {
                     a.centre[axis] + 0.5 * a.width
                 } else {
                     b.centre[axis] - 0.5 * b.width

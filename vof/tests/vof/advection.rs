@@ -64,12 +64,9 @@ fn uniform(n: u32) -> cutlink_vof::FlowMesh<2> {
 
 #[test]
 fn v2_a_disc_in_a_vortex_comes_back() {
-    for (n, bar) in [(32, 6.2e-2)] {
-        let [error, drift] = vortex(uniform(n), n as usize);
-        println!("vortex {n}: {error:.3e}, volume {drift:.1e}");
-        assert!(error < bar, "{n}: {error:e}");
-        assert!(drift.abs() < 1e-12, "{n}: volume {drift:e}");
-    }
+    let [error, drift] = vortex(uniform(32), 32);
+    assert!(error < 6.2e-2, "{error:e}");
+    assert!(drift.abs() < 1e-12, "volume {drift:e}");
 }
 
 #[test]
@@ -84,7 +81,6 @@ fn v2_a_mesh_with_levels_gives_the_same() {
     );
     assert!(fine < 1.0e-2, "{fine:e}");
     let [error, drift] = vortex(mesh, 64);
-    println!("levels: {error:.4e}, uniform {fine:.4e}");
     assert!((error / fine - 1.0).abs() < 0.05, "{error:e} {fine:e}");
     assert!(drift.abs() < 1e-12, "volume {drift:e}");
 }
@@ -126,7 +122,6 @@ fn v1_a_slotted_disc_turns_once() {
     }
     let error = difference(&flow, &start) / before;
     let drift = volume(&flow) / before - 1.0;
-    println!("slotted disc: {error:.3e}, volume {drift:.1e}");
     assert!(error < 1.3e-2, "{error:e}");
     assert!(drift.abs() < 1e-12, "volume {drift:e}");
 }

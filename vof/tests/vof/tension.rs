@@ -39,7 +39,6 @@ fn v4b_exact_curvature_balances_to_rounding() {
             flow.step(1.0).expect("a step");
         }
         let found = largest(&flow);
-        println!("exact curvature, ratio {ratio}: {found:e}");
         assert!(found < 1e-13, "ratio {ratio}: {found:e}");
         let mut other = drop(ratio, 12_000.0, None);
         other.step(1.0).expect("a step");
@@ -58,11 +57,9 @@ fn v4c_with_heights_the_velocity_falls() {
         flow.step(1.0).expect("a step");
     }
     let last = largest(&flow);
-    println!("La 120, {} steps: {first:e} to {last:e}", flow.steps());
-    assert!(last < 1e-5, "{last:e}");
+    assert!(last < 1e-5 && last < 0.1 * first, "{first:e} to {last:e}");
     let inside = pressure_at(&flow, [0.5; 2]) - pressure_at(&flow, [0.05; 2]);
     let jump = inside * 0.5 * DIAMETER - 1.0;
-    println!("jump {jump:e}");
     assert!(jump.abs() < 5e-3, "{jump:e}");
 }
 

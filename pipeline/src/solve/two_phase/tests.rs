@@ -281,7 +281,6 @@ fn the_dam_breaks_as_in_the_experiments() {
     // Martin & Moyce 1952, n² = 2: T = t √(2 g / a), front over a. Without a gate fronts lead.
     for (t, front) in [(1.63, 1.89), (2.20, 2.56), (2.83, 3.44)] {
         let ours = found.at("liquid upper x", t / (2.0 * 9.81 / a).sqrt()) / a;
-        println!("T {t}: {ours:.3}, experiment {front}");
         assert!(
             ours > front && ours < 1.25 * front,
             "T {t}: {ours} against {front}"
@@ -296,7 +295,6 @@ fn the_bubble_rises_as_in_the_benchmark() {
     let speeds = found.column("liquid velocity y");
     let largest = speeds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let end = found.at("liquid centre y", 3.0 - 1e-9);
-    println!("largest speed {largest:.4}, centre {end:.4}");
     assert!((largest / 0.2417 - 1.0).abs() < 0.05, "{largest}");
     assert!((end / 1.0817 - 1.0).abs() < 0.005, "{end}");
 }
@@ -309,7 +307,6 @@ fn the_drop_meets_the_pool() {
     let (y, t) = (found.column("liquid centre y"), 0.04);
     let area = [std::f64::consts::PI * 0.004f64.powi(2), 0.04 * 0.0125];
     let fallen = (y[0] - found.at("liquid centre y", t)) * (area[0] + area[1]) / area[0];
-    println!("fallen {fallen:.6} of {:.6}", 0.5 * 9.81 * t * t);
     assert!(
         (fallen / (0.5 * 9.81 * t * t) - 1.0).abs() < 0.03,
         "{fallen}"
