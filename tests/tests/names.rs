@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 13] = [
+const CRATES: [&str; 14] = [
     "nvcc",
     "mpi",
     "device",
     "vtkxml",
+    "report",
     "amr",
     "fr",
     "hex",
