@@ -39,9 +39,13 @@ fn page() -> ReportPage {
         tables: vec![PageTable {
             title: "Coefficients by part".into(),
             head: ["part", "C_D", "C_L"].map(str::to_owned).into(),
-            rows: [["front", "-0.5", "0"], ["rear", "0.5", "0"], ["all", "0", "0"]]
-                .map(|row| row.map(str::to_owned).into())
-                .into(),
+            rows: [
+                ["front", "-0.5", "0"],
+                ["rear", "0.5", "0"],
+                ["all", "0", "0"],
+            ]
+            .map(|row| row.map(str::to_owned).into())
+            .into(),
             has_sum: true,
             note: "C_D: of the pressure.".into(),
         }],
@@ -72,7 +76,10 @@ fn sphere() -> PageSurface {
     let mut points = Vec::new();
     for i in 0..=ROWS {
         for j in 0..around {
-            let (t, p) = (PI * f64::from(i) / f64::from(ROWS), PI * f64::from(j) / f64::from(ROWS));
+            let (t, p) = (
+                PI * f64::from(i) / f64::from(ROWS),
+                PI * f64::from(j) / f64::from(ROWS),
+            );
             points.push([t.sin() * p.cos(), t.sin() * p.sin(), t.cos()]);
         }
     }
@@ -87,7 +94,9 @@ fn sphere() -> PageSurface {
         }
     }
     // 1 - 9/4 sin² of the angle from the axis.
-    let pressure = points.iter().map(|p| 0.5 * (1.0 - 2.25 * (1.0 - p[0] * p[0])));
+    let pressure = points
+        .iter()
+        .map(|p| 0.5 * (1.0 - 2.25 * (1.0 - p[0] * p[0])));
     let pressure = PageField {
         name: "pressure".into(),
         unit: "Pa".into(),
@@ -162,7 +171,11 @@ fn slice() -> PageSlice {
 
 fn history() -> PagePlot {
     let x: Vec<f64> = (0..600).map(|i| f64::from(i) / 100.0).collect();
-    let wave = |by: f64| x.iter().map(|t| by * (6.0 * t).sin() + (-t).exp()).collect();
+    let wave = |by: f64| {
+        x.iter()
+            .map(|t| by * (6.0 * t).sin() + (-t).exp())
+            .collect()
+    };
     let group = |name: &str, by: f64| PlotGroup {
         name: name.into(),
         series: vec![PlotSeries {

@@ -144,7 +144,9 @@ pub(crate) fn build(page: &ReportPage, note: &str) -> Built {
         unit: &page.unit,
         verdict: &page.verdict,
         figures: &page.figures,
-        domain: page.domain.filter(|d| d.concat().iter().all(|x| x.is_finite())),
+        domain: page
+            .domain
+            .filter(|d| d.concat().iter().all(|x| x.is_finite())),
         surface,
         marks: packer.floats(page.marks.iter().flatten().copied()),
         slices,
@@ -242,12 +244,7 @@ fn surface<'a>(packer: &mut Packer, surface: &'a PageSurface) -> Surface<'a> {
 }
 
 /// Values, coded within their own range; what is shown decides how finely.
-fn numbers(
-    packer: &mut Packer,
-    values: &[f32],
-    shown: Option<[f64; 2]>,
-    stride: usize,
-) -> Packed {
+fn numbers(packer: &mut Packer, values: &[f32], shown: Option<[f64; 2]>, stride: usize) -> Packed {
     let all = values.iter().map(|&v| f64::from(v));
     let range = pack::extent(all).unwrap_or([0.0, 1.0]);
     let coding = pack::coding(range, shown.unwrap_or(range), stride);

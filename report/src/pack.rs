@@ -124,7 +124,9 @@ fn quantise(value: f64, low: f64, high: f64, most: u16) -> u16 {
         true => (value - low) / (high - low),
         false => 0.0,
     };
-    (share * f64::from(most)).round().clamp(0.0, f64::from(most)) as u16
+    (share * f64::from(most))
+        .round()
+        .clamp(0.0, f64::from(most)) as u16
 }
 
 /// The least and the largest finite value; none without any.

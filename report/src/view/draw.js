@@ -11,7 +11,7 @@ void main(){n=mat3(view)*normal;c=colour;e=-(view*vec4(point,1)).xyz;gl_Position
     `in vec3 n;in vec3 c;in vec3 e;out vec4 o;
 void main(){vec3 m=normalize(n),w=normalize(e);if(dot(m,w)<0.)m=-m;
 float d=max(dot(m,normalize(${LIGHT})),0.),s=pow(max(dot(m,normalize(normalize(${LIGHT})+w)),0.),36.);
-vec3 lit=pow(c,vec3(2.2))*(.3+.2*m.y+.65*d)+.06*s;o=vec4(pow(max(lit,0.),vec3(1./2.2)),1);}`,
+vec3 lit=pow(c,vec3(2.2))*(.42+.18*m.y+.6*d)+.06*s;o=vec4(pow(max(lit,0.),vec3(1./2.2)),1);}`,
   ],
   lines: [
     "in vec3 point;uniform mat4 matrix;void main(){gl_Position=matrix*vec4(point,1);gl_Position.z-=2e-4*gl_Position.w;}",

@@ -71,8 +71,8 @@ function openSlices() {
       const [low, high] = bounds;
       context.drawImage(raster, X(low[0]), Y(high[1]), X(high[0]) - X(low[0]), Y(low[1]) - Y(high[1]));
     }
-    drawBody(context, X, Y, is_closed);
     if (state.cells || !fields.length) drawCells(context, X, Y, width / (x1 - x0));
+    drawBody(context, X, Y, is_closed);
     drawOutline(context, X, Y);
     context.restore();
     drawAxes(context, X, Y, axes, isNarrow);

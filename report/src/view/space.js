@@ -118,11 +118,12 @@ function openSpace() {
       context.fillText("xyz"[k], origin[0] + 38 * camera.right[k], origin[1] - 38 * camera.up[k]);
     });
     const perPixel = (2 * state.distance * camera.tangent) / width();
-    const [step, text] = ticks(0, 110 * perPixel, 1.5).find(([v]) => v > 0) ?? [0, ""];
+    const power = 10 ** Math.floor(Math.log10(110 * perPixel));
+    const step = [5, 2, 1].find((k) => k * power <= 110 * perPixel) * power;
     const long = step / perPixel;
     context.strokeStyle = context.fillStyle = style("--ink");
     context.strokeRect(100, height() - 30, long, 0);
-    context.fillText(`${text} ${page.unit}`, 100 + long / 2, height() - 42);
+    context.fillText(`${digits(step)} ${page.unit}`, 100 + long / 2, height() - 42);
   }
 
   let asked = false;
