@@ -28,6 +28,7 @@ mod averages;
 mod colours;
 mod frame;
 mod name;
+mod paged;
 mod plane;
 mod probes;
 mod render;
@@ -43,6 +44,7 @@ mod writer;
 
 pub use averages::Averages;
 pub use name::FieldName;
+pub(crate) use paged::{PagedFields, block_slices};
 pub use render::{CameraSpec, IsosurfaceSpec, SurfaceColour};
 pub use spec::{
     Average, CellField, Clock, NormalAxis, OutputKind, OutputSpec, Quantity, SurfaceFormat, written,

@@ -19,6 +19,7 @@ use crate::error::Error;
 use crate::output;
 use cutlink_amr::CellRef;
 use cutlink_mesher::snap::Snapped;
+use cutlink_report::{PageColours, PageField, PageSurface};
 use cutlink_solver::fields::{WallPlace, WallState, wall_state};
 use cutlink_solver::{Motion, Params, PatchCondition, Snapshot};
 use cutlink_voxelizer::Mesh;
@@ -347,6 +348,52 @@ impl<const D: usize> Body<D> {
                 self.patch.iter().map(|&p| f32::from(p)).collect(),
             ),
         ]
+    }
+
+    /// The surface as a page shows it, in 3D; `patches` are the names of its patches.
+    pub(super) fn paged(&self, scene: Scene<'_, D>, patches: &[String]) -> Option<PageSurface> {
+        if D != 3 {
+            return None;
+        }
+        let field = |name: &str, unit: &str, values, colours| PageField {
+            name: name.into(),
+            unit: unit.into(),
+            values,
+            colours,
+            range: None,
+        };
+        let stress = scene.units.pressure.name.as_str();
+        let shown = |(name, components, values): (&'static str, usize, Vec<f32>)| {
+            let size = |v: &[f32]| v.iter().map(|x| x * x).sum::<f32>().sqrt();
+            Some(match name {
+                "pressure" => field("pressure", stress, values, PageColours::Diverging),
+                "shear" => {
+                    let sizes = values.chunks_exact(components).map(size).collect();
+                    field("friction", stress, sizes, PageColours::Sequential)
+                }
+                "y_plus" => field("y⁺", "1", values, PageColours::Sequential),
+                _ => return None,
+            })
+        };
+        let mut fields: Vec<PageField> =
+            self.columns(scene).into_iter().filter_map(shown).collect();
+        let levels = self.levels(scene.mesh);
+        fields.push(field("level", "1", levels, PageColours::Steps));
+        Some(PageSurface {
+            points: self
+                .points
+                .iter()
+                .map(|p| std::array::from_fn(|a| p[a]))
+                .collect(),
+            triangles: self
+                .facets
+                .iter()
+                .map(|f| std::array::from_fn(|k| f[k]))
+                .collect(),
+            patch: self.patch.clone(),
+            patches: patches.to_vec(),
+            fields,
+        })
     }
 
     /// Writes the file of a root step.

@@ -2,6 +2,7 @@
 
 use super::averages::Averages;
 use super::frame;
+use super::paged::PagedFields;
 use super::plane::cells_in;
 use super::probes;
 use super::render;
@@ -58,7 +59,9 @@ pub struct FieldWriter<const D: usize> {
     outputs: Vec<Open<D>>,
     averages: Option<Averages<D>>,
     body: Option<Body<D>>,
-    units: FieldUnits,
+    /// What `report.html` shows.
+    pub(super) paged: Option<PagedFields<D>>,
+    pub(super) units: FieldUnits,
     replace: bool,
 }
 
@@ -153,6 +156,7 @@ impl<const D: usize> FieldWriter<D> {
             outputs,
             averages: None,
             body: None,
+            paged: None,
             units,
             replace: start != Start::Fresh { force: false },
         };
@@ -224,17 +228,24 @@ impl<const D: usize> FieldWriter<D> {
                 open.cut = Some(Cut::new(mesh, surface, plane.normal, plane.axes));
             }
         }
+        if let Some(paged) = &mut self.paged {
+            paged.set_surface(mesh, surface);
+        }
     }
 
     /// Replaces the facets of the body, on a mesh that has changed.
     pub(crate) fn set_body(&mut self, body: Body<D>) {
-        self.body = Some(body);
+        match &mut self.paged {
+            Some(paged) if paged.wants_body => paged.body = Some(body),
+            _ => self.body = Some(body),
+        }
     }
 
     /// Whether any output needs the facets of the body.
     pub fn needs_body(&self) -> bool {
         let of_surface = |o: &Open<D>| matches!(o.output.what, What::Surface(_) | What::Render(_));
-        self.outputs.iter().any(of_surface)
+        let of_page = self.paged.as_ref().is_some_and(|paged| paged.wants_body);
+        of_page || self.outputs.iter().any(of_surface)
     }
 
     /// The facets of the body, if given.

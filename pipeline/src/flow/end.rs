@@ -1,6 +1,6 @@
 //! The end of a run: the final outputs, `summary.json` and the printed summary.
 
-use super::{Flow, Report, RunSummary, Until, steps::Run};
+use super::{Flow, Report, RunSummary, Until, page::Standing, steps::Run};
 use crate::{
     error::{Error, ErrorKind},
     fields::Moment,
@@ -63,6 +63,7 @@ impl<const D: usize> Run<'_, D> {
         summary[self.speed_key()] = self.speed().into();
         add(&mut summary, &report.json);
         self.write("summary.json", &format!("{summary:#}\n"))?;
+        self.write_page(flow, &Standing::Ended(&summary))?;
         if settles && !settled {
             let most = self.setting.most(self.options.steps);
             let name = self.setting.step_name;

@@ -10,6 +10,7 @@
 //! | `begin` | the output folder: a new run, or the last checkpoint of an earlier one |
 //! | `lines` | a table of numbers that grows with a run |
 //! | `look` | the running flow, for callbacks |
+//! | `page` | `report.html` |
 //! | `setting` | what the loop needs of a case: the tables `[run]` and `[output]` |
 //! | `steps` | the loop |
 //! | `end` | the last outputs, statistics, verdict and summary |
@@ -23,6 +24,7 @@ pub(crate) mod begin;
 mod end;
 mod lines;
 mod look;
+mod page;
 mod setting;
 mod state;
 mod steps;

@@ -130,6 +130,8 @@ pub struct RunSetting<const D: usize> {
     /// Steps between two checkpoints, 0 for none; `None` for a period of wall time.
     pub(crate) checkpoint_every: Option<u64>,
     pub(crate) checkpoint_at_end: bool,
+    /// Whether there is a `report.html`.
+    pub(crate) report: bool,
     pub(crate) specs: Vec<OutputSpec>,
     /// The first step of averages, and the steps between two samples.
     pub(crate) averages: Option<[u64; 2]>,
@@ -191,6 +193,7 @@ impl<const D: usize> RunSetting<D> {
             accept: run.accept.clone(),
             checkpoint_every: output.checkpoint_every,
             checkpoint_at_end: output.checkpoint_at_end.unwrap_or(true),
+            report: output.report.unwrap_or(true),
             specs,
             averages,
             units,

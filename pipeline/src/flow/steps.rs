@@ -8,6 +8,7 @@ use super::{
     Flow, FlowState, RunOptions, RunSetting, RunSummary, Seen, StepWork, Until,
     begin::{self, Begun},
     look::Look,
+    page::{PageClock, begin_page},
 };
 use crate::{
     error::{Error, ErrorKind},
@@ -77,6 +78,7 @@ pub(super) struct Run<'a, const D: usize> {
     /// needed.
     probed: FlowState<D>,
     pub(super) now: FlowState<D>,
+    pub(super) page_clock: PageClock,
     _lock: FolderLock,
 }
 
@@ -99,6 +101,7 @@ pub fn run<const D: usize>(
         header,
         lock,
     } = begin::open(&mut setting, flow, options, observer)?;
+    begin_page(&mut fields, flow, &setting)?;
     flow.show_body(&mut fields, true)?;
     flow.begin()?;
     let mut run = Run {
@@ -122,6 +125,7 @@ pub fn run<const D: usize>(
         save_time: Duration::ZERO,
         probed: FlowState::default(),
         now: FlowState::default(),
+        page_clock: PageClock::default(),
         setting,
         _lock: lock,
     };
@@ -130,6 +134,9 @@ pub fn run<const D: usize>(
     run.begin_looks(flow)?;
     let ended = run.go(flow);
     run.observer.end();
+    if let Err(error) = &ended {
+        run.break_off(flow, error);
+    }
     ended
 }
 
@@ -156,6 +163,7 @@ impl<const D: usize> Run<'_, D> {
         self.look(flow)?;
         self.write_histories(flow)?;
         self.write_fields(flow, Moment::Running)?;
+        self.look_at_page(flow)?;
         let every = self.setting.checkpoint_every;
         let mut settled = false;
         while flow.steps() < most && !settled {
@@ -177,6 +185,7 @@ impl<const D: usize> Run<'_, D> {
                 return self.finish(flow, false, Some(growth));
             }
             self.write_fields(flow, Moment::Running)?;
+            self.look_at_page(flow)?;
             match every {
                 Some(0) => {}
                 Some(every) if flow.steps().is_multiple_of(every) => self.save(flow)?,

@@ -323,6 +323,8 @@ pub struct OutputTable {
     pub checkpoint_every: Option<u64>,
     /// Writes a checkpoint at the end, so that the run can be continued. Default: `true`.
     pub checkpoint_at_end: Option<bool>,
+    /// Writes `report.html`, which shows the run in a browser. Default: `true`.
+    pub report: Option<bool>,
     /// Units of fields. Default: `si`.
     pub units: Option<FieldUnitsName>,
     /// Mean and rms over time. Default: none.

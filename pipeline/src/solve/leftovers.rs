@@ -8,7 +8,7 @@ use crate::{error::Error, output};
 use std::{fs, path::Path};
 
 /// Files of every run.
-pub(crate) const RESULTS: [&str; 7] = [
+pub(crate) const RESULTS: [&str; 8] = [
     "case.toml",
     "forces.csv",
     "forces.png",
@@ -16,6 +16,7 @@ pub(crate) const RESULTS: [&str; 7] = [
     "integrals.csv",
     "adapt.csv",
     "summary.json",
+    "report.html",
 ];
 
 /// Removes the results of an earlier run; its checkpoints first, so that nothing resumes without them.

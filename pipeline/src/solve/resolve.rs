@@ -74,6 +74,8 @@ pub struct Resolved<const D: usize> {
     pub checkpoint_every: Option<u64>,
     /// Whether there is one at the end.
     pub checkpoint_at_end: bool,
+    /// Whether there is a `report.html`.
+    pub report: bool,
     /// Fields to write.
     pub outputs: Outputs,
     /// The initial state.
@@ -261,6 +263,7 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
     let integrals_every = case.output.integrals_every.unwrap_or(INTEGRALS_EVERY);
     let checkpoint_every = case.output.checkpoint_every;
     let checkpoint_at_end = case.output.checkpoint_at_end.unwrap_or(true);
+    let report = case.output.report.unwrap_or(true);
     let named = |(name, of): &Group| {
         let patches = of.iter().map(|&n| grid.patches[n].clone());
         (name.clone(), patches.collect())
@@ -283,6 +286,7 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
             recirculation,
             checkpoint_every,
             checkpoint_at_end: Some(checkpoint_at_end),
+            report: Some(report),
             ..output
         },
         ..Case::default()
@@ -311,6 +315,7 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         recirculation: line,
         checkpoint_every,
         checkpoint_at_end,
+        report,
         outputs,
         initial,
         fastest,

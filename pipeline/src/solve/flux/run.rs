@@ -300,6 +300,7 @@ impl FluxCase {
             forces_every: given.forces_every.unwrap_or(FORCES_EVERY),
             checkpoint_every: given.checkpoint_every,
             checkpoint_at_end: given.checkpoint_at_end.unwrap_or(true),
+            report: given.report.unwrap_or(true),
             case: case.clone(),
             setting,
             folder,
@@ -377,6 +378,7 @@ pub(super) struct FluxResolved<const D: usize> {
     pub(super) forces_every: u64,
     pub(super) checkpoint_every: Option<u64>,
     pub(super) checkpoint_at_end: bool,
+    pub(super) report: bool,
 }
 
 impl<const D: usize> FluxResolved<D> {
@@ -409,6 +411,7 @@ impl<const D: usize> FluxResolved<D> {
             accept: run.accept.clone(),
             checkpoint_every: self.checkpoint_every,
             checkpoint_at_end: self.checkpoint_at_end,
+            report: self.report,
             specs: self.specs.clone(),
             averages: self.averages,
             units: units_of(&self.setting.mesh, self.dt),

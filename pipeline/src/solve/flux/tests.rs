@@ -39,7 +39,9 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
                 entry.path(),
             )
         })
-        .filter(|(name, _)| name != "summary.json" && !name.starts_with('.'))
+        .filter(|(name, _)| {
+            !["summary.json", "report.html"].contains(&name.as_str()) && !name.starts_with('.')
+        })
         .map(|(name, path)| {
             let bytes = fs::read(path).expect("a file");
             let bytes = match name.as_str() {

@@ -503,6 +503,7 @@ fn setting_of<const D: usize>(
         accept: resolved.case.run.accept.clone(),
         checkpoint_every: resolved.checkpoint_every,
         checkpoint_at_end: resolved.checkpoint_at_end,
+        report: resolved.report,
         specs: resolved.outputs.specs.clone(),
         averages: resolved.outputs.averages,
         units: resolved.outputs.units.clone(),
