@@ -232,14 +232,20 @@ fn scene_of<'a, const D: usize>(
     }
 }
 
-/// The slices of a mesh without a flow: their blocks.
-pub(crate) fn block_slices<const D: usize>(mesh: &Mesh<D>) -> Vec<PageSlice> {
-    let planes = middle_planes(mesh, None);
-    let slice = |plane: &Plane| PageSlice {
-        blocks: blocks_of(mesh, plane),
-        ..empty(mesh, plane)
+/// The slices of a mesh without a flow: their blocks, and the section of its surface.
+pub(crate) fn block_slices<const D: usize>(
+    mesh: &Mesh<D>,
+    surface: Option<&Snapped<D>>,
+) -> Vec<PageSlice> {
+    let mut paged = PagedFields::new(mesh, &[], 1);
+    if let Some(surface) = surface {
+        paged.set_surface(mesh, surface);
+    }
+    let slice = |(plane, slice): (Plane, PageSlice)| PageSlice {
+        blocks: blocks_of(mesh, &plane),
+        ..slice
     };
-    planes.iter().map(slice).collect()
+    paged.slices.into_iter().map(slice).collect()
 }
 
 /// Planes through a point, or the middle of the box; normal to z, y and x.

@@ -63,6 +63,7 @@ impl<const D: usize> Run<'_, D> {
         summary[self.speed_key()] = self.speed().into();
         add(&mut summary, &report.json);
         self.write("summary.json", &format!("{summary:#}\n"))?;
+        let text = self.text(&report, &statistics, &verdict, seconds);
         self.write_page(flow, &Standing::Ended(&summary))?;
         if settles && !settled {
             let most = self.setting.most(self.options.steps);
@@ -81,7 +82,6 @@ impl<const D: usize> Run<'_, D> {
                 None => failure,
             });
         }
-        let text = self.text(&report, &statistics, &verdict, seconds);
         self.observer.summary(&text)?;
         if let Some(error) = verdict.error(&self.setting.folder, &summary) {
             return Err(error);

@@ -148,7 +148,7 @@ impl<const D: usize> Run<'_, D> {
         let title = folder.file_name().unwrap_or(folder.as_os_str());
         let (steps, time) = (flow.steps(), flow.time());
         let name = self.setting.step_name;
-        let frame = &flow.mesh()?.frame;
+        let frame = flow.mesh()?.frame;
         let corner = |x: [f64; D]| std::array::from_fn(|a| x.get(a).copied().unwrap_or(0.0));
         let mut plots: Vec<PagePlot> = self.forces_plot().into_iter().collect();
         for table in flow.tables() {

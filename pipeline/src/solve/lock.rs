@@ -51,6 +51,12 @@ impl FolderLock {
     }
 }
 
+/// Whether a run writes into a folder. False on a file system without locks.
+pub fn is_running(folder: &Path) -> bool {
+    let file = File::options().write(true).open(folder.join(NAME));
+    file.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+}
+
 impl Drop for FolderLock {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);

@@ -59,3 +59,4 @@ pub(crate) mod watch;
 pub use case::Case;
 pub use estimate::{EstimateOptions, FlowEstimate};
 pub use flux::{AnyCase, FluxCase, SolverKind, SolverTable};
+pub use lock::is_running;
