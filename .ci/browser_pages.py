@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Opens pages in a browser without a window and does what a reader does. Needs playwright and Chromium.
 
-    .ci/browser.py PAGE.html ...              each page has to be drawn and to react, at two sizes, in the light and the dark
-    .ci/browser.py --must-fail PAGE.html ...  copies of each page, each broken in one way, have to be refused
-    .ci/browser.py --shots FOLDER ...         also saves pictures
+    .ci/browser_pages.py PAGE.html ...              each page has to be drawn and to react, at two sizes, in the light and the dark
+    .ci/browser_pages.py --must-fail PAGE.html ...  copies of each page, each broken in one way, have to be refused
+    .ci/browser_pages.py --shots FOLDER ...         also saves pictures
 
 Of every page: no script error, no request, no sideways scrolling; what is there turns, zooms, slides and tells values.
 """
