@@ -4,10 +4,10 @@ use crate::solve::{
     case::{InitialTable, Preset},
     conditions::Scale,
     expression::{Expression, ring::THINNEST},
-    resolve::positive,
     value::{self, Value},
 };
 use cutlink_common::Error;
+use cutlink_flow::setting::positive;
 use cutlink_voxelizer::Frame;
 use std::f64::consts::TAU;
 

@@ -5,18 +5,24 @@
 //! velocities are divided by c, an acceleration by c / Δt, angular velocities multiplied by Δt, and a gauge pressure p
 //! is the density 1 + 3 p / (ρ c²).
 
-use crate::flow::{RunTimes, Until, until};
 use crate::solve::adapt::{AdaptScale, adaptation};
-use crate::solve::case::{Case, OutputTable, PhysicsTable};
+use crate::solve::case::{Case, PhysicsTable};
 use crate::solve::conditions::{Conditions, Scale, acceleration, conditions};
 use crate::solve::initial::{Initial, initial};
 use crate::solve::numerics::{Kind, numerics};
 use crate::solve::outputs::{Outputs, outputs};
 use crate::solve::recirculation::{self, Line};
-use crate::solve::reference::{Group, axes, groups, with_free_stream};
+use crate::solve::reference::{axes, groups, with_free_stream};
 use crate::solve::units::{Physics, Units, Unstable};
 use crate::solve::value::{self, Value};
 use cutlink_common::Error;
+use cutlink_flow::{
+    RunTimes, Until,
+    history::Group,
+    setting::{FOLDER, positive},
+    tables::OutputTable,
+    until,
+};
 use cutlink_meshing::{mesh::domain, options::Root};
 use cutlink_solver::{Params, Place, WallScheme};
 use cutlink_voxelizer::{Frame, Mesh};
@@ -30,8 +36,6 @@ pub const LATTICE_VELOCITY: f64 = 0.05;
 const RAMP: f64 = 7.34;
 /// Default number of root steps between two lines of integrals; a line costs as much as several steps.
 const INTEGRALS_EVERY: u64 = 256;
-/// Default output folder.
-pub const FOLDER: &str = "flow";
 /// The properties of a mesh that a case needs.
 #[derive(Debug, Clone, Copy)]
 pub struct CaseGrid<'a, const D: usize> {
@@ -371,13 +375,6 @@ fn notes<const D: usize>(slow: &[String], scale: &Scale<'_, D>, case: &Case) -> 
         ));
     }
     notes
-}
-
-pub(crate) fn positive(what: &str, value: f64) -> Result<f64, Error> {
-    if value.is_finite() && value > 0.0 {
-        return Ok(value);
-    }
-    Err(Error::input(format!("{what} is {value}")).hint("it must be finite and positive"))
 }
 
 pub(super) fn missing(what: &str) -> Error {

@@ -8,11 +8,12 @@ use super::kinds::{SolverKind, SolverTable};
 use super::walls::{Reference, Surroundings};
 use crate::solve::{
     expression::{Expression, Scope},
-    reference::{Group, axes, groups},
+    reference::{axes, groups},
     value,
 };
 use cutlink_amr::linear::Grid;
 use cutlink_common::Error;
+use cutlink_flow::history::Group;
 use cutlink_fr::{
     ElementAdaptation, EulerParams, IsentropicVortex, Primitive, RungeKutta, TimeStep, Viscosity,
     kernels::sizes,

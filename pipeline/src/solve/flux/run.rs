@@ -9,17 +9,6 @@ use super::{
     resolve::{FluxInitial, FluxSetting, bytes_of_element, failed},
     state::{set_up, settle_step},
 };
-use crate::{
-    fields::{self, CellField, Clock, FieldUnit, FieldUnits, OutputKind, OutputSpec, Quantity},
-    flow::{RunOptions, RunPlan, RunSetting, RunSummary, RunTimes, Until, until},
-    solve::{
-        adapt::Looks,
-        case::{AveragesTable, FieldUnitsName, OutputTable},
-        outputs::averages,
-        resolve::FOLDER,
-        verdict::check_accepted,
-    },
-};
 use cutlink_amr::{LinearKernels, linear::Leaves};
 use cutlink_common::{
     Error, Observer,
@@ -27,6 +16,15 @@ use cutlink_common::{
     pool,
 };
 use cutlink_device::{Backend, Host, Memory, select};
+use cutlink_flow::{
+    RunOptions, RunPlan, RunSetting, RunSummary, RunTimes, Until,
+    fields::{self, CellField, Clock, FieldUnit, FieldUnits, OutputKind, OutputSpec, Quantity},
+    looks::Looks,
+    setting::{FOLDER, averages},
+    tables::{AveragesTable, FieldUnitsName, OutputTable},
+    until,
+    verdict::check_accepted,
+};
 use cutlink_fr::{
     Sensor, TimeStep,
     kernels::{EulerKernels, Kernels},
@@ -239,7 +237,7 @@ impl FluxCase {
         let mesh = Leaves::<D>::new(&Host, *flow.leaves().grid());
         let setting = resolved.run_setting(mesh.map_err(failed)?.checksum(), device)?;
         let mut gas = Gas::new(flow, backend, resolved);
-        crate::flow::run(&mut gas, setting, options, observer).map(Done::Ran)
+        cutlink_flow::run(&mut gas, setting, options, observer).map(Done::Ran)
     }
 
     /// The output folder.
@@ -489,6 +487,6 @@ impl<const D: usize> FluxResolved<D> {
             "dt": self.dt,
             "time": time,
         });
-        RunPlan { text, json }
+        RunPlan::new(text, json)
     }
 }

@@ -7,13 +7,11 @@ use super::{
     case::FluxCase,
     scene::{Scene, states},
 };
-use crate::{
-    flow::{FlowState, RunOptions},
-    solve::{case::Case, example},
-};
+use crate::solve::{case::Case, example};
 use cutlink_amr::linear::{Grid, Leaves};
 use cutlink_common::ErrorKind;
 use cutlink_device::Host;
+use cutlink_flow::{FlowState, RunOptions};
 use cutlink_fr::{EulerFlow, EulerParams, GasWalls, Primitive, RungeKutta, TimeStep};
 use cutlink_solver::fields::{gradient, vorticity};
 use std::{collections::BTreeMap, f64::consts::TAU, fs, path::Path};

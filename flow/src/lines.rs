@@ -1,7 +1,7 @@
 //! A table of numbers that grows with a run.
 
 use super::Table;
-use crate::solve::history;
+use crate::history;
 use cutlink_common::Error;
 use std::{fmt::Write as _, path::Path};
 

@@ -8,45 +8,62 @@
 //! | file | what |
 //! |---|---|
 //! | `begin` | the output folder: a new run, or the last checkpoint of an earlier one |
+//! | [`checkpoint`], [`leftovers`], [`lock`] | files of a run: its states, what an earlier one left, one run at a time |
+//! | [`fields`] | outputs: series, slices, probes, pictures, averages |
+//! | [`history`], [`means`], [`parts`] | forces: samples, statistics, pressure and friction |
 //! | `lines` | a table of numbers that grows with a run |
 //! | `look` | the running flow, for callbacks |
 //! | `setting` | what the loop needs of a case: the tables `[run]` and `[output]` |
 //! | `steps` | the loop |
 //! | `end` | the last outputs, statistics, verdict and summary |
 //! | `state` | values of all cells |
+//! | [`tables`] | the tables `[run]` and `[output]` |
+//! | [`verdict`], [`watch`] | whether the result can be trusted; whether the flow diverges |
 //!
 //! Values are in the units of the flow, which the [`RunSetting`] converts for outputs: a lattice flow keeps lattice units
 //! in single precision, so that no bit is lost on the way to a file. Coordinates and times are in SI units.
 
 mod api;
-pub(crate) mod begin;
+pub mod begin;
+pub mod bulk;
+pub mod checkpoint;
 mod end;
+pub mod fields;
+#[cfg(test)]
+#[path = "../../voxelizer/tests/files_kit/mod.rs"]
+mod files_kit;
+pub mod history;
+pub mod leftovers;
 mod lines;
+pub mod lock;
 mod look;
-mod setting;
+pub mod looks;
+pub mod means;
+pub mod parts;
+#[cfg(test)]
+#[path = "../../tests/kit/png.rs"]
+mod png_kit;
+pub mod setting;
 mod state;
 mod steps;
+pub mod tables;
+pub mod verdict;
+pub mod watch;
+#[cfg(test)]
+#[path = "../../tests/kit/worst.rs"]
+mod worst;
 
 pub use api::{Coefficient, RunOptions, RunPlan, RunSummary};
 pub use lines::Lines;
-pub use setting::{RunSetting, Until};
-pub use state::FlowState;
-pub use steps::run;
+pub use means::Statistics;
+pub use setting::{RunSetting, RunTimes, Until, until};
+pub use state::{FlowState, places};
+pub use steps::{CHUNK, run};
+pub use verdict::{Check, Grade};
+pub use watch::Growth;
 
-pub(crate) use setting::{RunTimes, until};
-pub(crate) use state::places;
-pub(crate) use steps::CHUNK;
-
-pub use crate::solve::{
-    means::Statistics,
-    verdict::{Check, Grade},
-    watch::Growth,
-};
-
-use crate::{
-    fields::{Body, FieldUnits, FieldWriter},
-    solve::{history::History, parts::Parts, verdict::rows},
-};
+use crate::fields::{Body, FieldUnits, FieldWriter};
+use crate::{history::History, parts::Parts, verdict::rows};
 use cutlink_common::Error;
 use cutlink_solver::{
     AdaptationLook, ForceSample, RunningMeans,
@@ -270,10 +287,7 @@ pub trait Flow<const D: usize> {
 }
 
 /// The checks of forces alone.
-pub(crate) fn of_forces<const D: usize>(
-    seen: &Seen<'_, D>,
-    statistics: &Statistics<'_, D>,
-) -> Vec<Check> {
+pub fn of_forces<const D: usize>(seen: &Seen<'_, D>, statistics: &Statistics<'_, D>) -> Vec<Check> {
     if !seen.has_forces {
         return Vec::new();
     }
@@ -300,8 +314,10 @@ pub struct Seen<'a, const D: usize> {
     pub is_start: bool,
     /// Whether what may grow without bound is looked at now.
     pub is_watched: bool,
-    pub(crate) history: &'a History<D>,
-    pub(crate) body: Option<&'a Body<D>>,
+    /// The forces so far.
+    pub history: &'a History<D>,
+    /// The surface of the bodies, if there are any.
+    pub body: Option<&'a Body<D>>,
 }
 
 impl<const D: usize> std::fmt::Debug for Seen<'_, D> {
@@ -366,5 +382,6 @@ pub struct Report<const D: usize> {
     pub lines: [String; 2],
     /// Torque coefficients to show, as indices of C_Mx, C_My, C_Mz from 3 on.
     pub torques: Vec<usize>,
-    pub(crate) parts: Option<Parts<D>>,
+    /// Pressure and friction on the walls.
+    pub parts: Option<Parts<D>>,
 }

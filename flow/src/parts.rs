@@ -3,10 +3,8 @@
 //! In: sums over the facets of the body ([`WallForce`]) and the forces of the last root step, in lattice units. Out:
 //! coefficients. The two methods agree up to their errors; the difference is reported with them.
 
-use crate::{
-    fields::WallForce,
-    solve::history::{History, NAMES},
-};
+use crate::fields::WallForce;
+use crate::history::{History, NAMES};
 use cutlink_solver::{ForceSample, Motion, PatchCondition};
 use serde_json::{Map, Value, json};
 
@@ -27,7 +25,7 @@ const LEAST: f64 = 0.01;
 
 /// Pressure and friction of the patches and groups that consist of walls.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Parts<const D: usize> {
+pub struct Parts<const D: usize> {
     parts: Vec<Part>,
     /// See [`Parts::difference`].
     difference: Option<f64>,
@@ -36,7 +34,7 @@ pub(crate) struct Parts<const D: usize> {
 impl<const D: usize> Parts<D> {
     /// From the wall forces and the last forces by momentum exchange, `sample`. Openings, patches without a facet in
     /// the fluid and groups with an opening are skipped.
-    pub(crate) fn new(
+    pub fn new(
         history: &History<D>,
         conditions: &[PatchCondition<D>],
         walls: &[WallForce],
@@ -98,18 +96,18 @@ impl<const D: usize> Parts<D> {
 
     /// The difference between pressure plus friction and momentum exchange of all walls together, as a share of the force.
     /// None where the force is what is left of larger parts, such as of a body that turns in a fluid at rest.
-    pub(crate) fn difference(&self) -> Option<f64> {
+    pub fn difference(&self) -> Option<f64> {
         self.difference
     }
 
     /// Pressure and friction of the drag of a patch or group, and the largest y⁺.
-    pub(crate) fn of(&self, name: &str) -> Option<[f64; 3]> {
+    pub fn of(&self, name: &str) -> Option<[f64; 3]> {
         let part = self.parts.iter().find(|part| part.name == name)?;
         Some([part.pressure[0], part.friction[0], part.y_plus[1]])
     }
 
     /// For `summary.json`.
-    pub(crate) fn summary(&self) -> Value {
+    pub fn summary(&self) -> Value {
         let of = |part: &Part| {
             let one = |c: usize| {
                 let (pressure, friction) = (part.pressure[c], part.friction[c]);
@@ -149,13 +147,12 @@ fn difference<const D: usize>(parts: &[&Part], torque: f64) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::fields::YPlus;
-    use crate::solve::history::tests::empty;
+    use crate::history::tests::with_groups;
     use cutlink_solver::WallScheme;
 
     #[test]
     fn patches_and_groups_of_walls_have_parts_that_add_up() {
-        let tables = "[groups]\nboth = [\"a\", \"b\"]\nfirst = [\"a\"]";
-        let history = empty(tables);
+        let history = with_groups(&[("all", &[0, 1]), ("both", &[0, 1]), ("first", &[0])]);
         // Coefficients are over ρ u² A / 2 = 0.5 * 0.01 * 4.
         let unit = 0.02;
         let wall = |pressure: f64, friction: f64| WallForce {

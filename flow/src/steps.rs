@@ -9,15 +9,13 @@ use super::{
     begin::{self, Begun},
     look::Look,
 };
+use crate::fields::{FieldWriter, Moment};
 use crate::{
-    fields::{FieldWriter, Moment},
-    solve::{
-        adapt::Looks,
-        checkpoint::{self, Header},
-        history::Growing,
-        lock::FolderLock,
-        watch::{self, Growth},
-    },
+    checkpoint::{self, Header},
+    history::Growing,
+    lock::FolderLock,
+    looks::Looks,
+    watch::{self, Growth},
 };
 use cutlink_common::{Error, ErrorKind, Observer, output};
 use cutlink_solver::ForceSample;
@@ -27,7 +25,7 @@ use std::{
 };
 
 /// Steps between two checks of the flow, at multiples of it, so that a resumed run checks at the same steps.
-pub(crate) const CHUNK: u64 = 64;
+pub const CHUNK: u64 = 64;
 
 /// Default wall time between checkpoints if the case gives no number of steps, and at least [`SAVE_SHARE`] times the
 /// duration of the last checkpoint.

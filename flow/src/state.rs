@@ -39,7 +39,7 @@ pub(crate) fn pressure_of(density: f64) -> f64 {
 }
 
 /// Points in root cells from the lower corner of the box.
-pub(crate) fn places<const D: usize>(mesh: &Mesh<D>, points: &[[f64; D]]) -> Vec<[f64; D]> {
+pub fn places<const D: usize>(mesh: &Mesh<D>, points: &[[f64; D]]) -> Vec<[f64; D]> {
     let frame = &mesh.frame;
     let place = |x: &[f64; D]| std::array::from_fn(|a| (x[a] - frame.origin[a]) / frame.dx);
     points.iter().map(place).collect()

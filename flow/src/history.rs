@@ -4,7 +4,6 @@
 //! `forces.csv` is written during the run, one line per sample. [`Statistics`](super::means::Statistics) evaluates the
 //! history.
 
-use crate::solve::{reference::Group, resolve::Resolved};
 use cutlink_common::{Error, ErrorKind, output};
 use cutlink_solver::ForceSample;
 use std::{
@@ -15,41 +14,49 @@ use std::{
 };
 
 /// Coefficients of a patch or group.
-pub(crate) const NAMES: [&str; 6] = ["C_D", "C_L", "C_S", "C_Mx", "C_My", "C_Mz"];
+pub const NAMES: [&str; 6] = ["C_D", "C_L", "C_S", "C_Mx", "C_My", "C_Mz"];
+
+/// A group of patches: its name, and the patches in mesh order.
+pub type Group = (String, Vec<usize>);
 
 /// A patch or a group of patches, and its coefficients so far.
-pub(crate) struct Part {
-    pub(crate) name: String,
+#[derive(Debug)]
+pub struct Part {
+    /// Its name.
+    pub name: String,
     /// The patches of a group; empty for a single patch.
     members: Vec<usize>,
     /// By component, one value per sample.
-    pub(crate) values: [Vec<f64>; 6],
+    pub values: [Vec<f64>; 6],
 }
 
 /// The samples so far.
-pub(crate) struct History<const D: usize> {
-    pub(crate) every: u64,
+#[derive(Debug)]
+pub struct History<const D: usize> {
+    /// Steps between samples.
+    pub every: u64,
     /// Seconds of a step.
-    pub(crate) time: f64,
+    pub time: f64,
     /// Convective time: reference length over reference velocity, s.
-    pub(crate) convective_time: f64,
+    pub convective_time: f64,
     /// Factors from lattice force and torque to coefficients.
-    pub(crate) scale: [f64; 2],
+    pub scale: [f64; 2],
     /// Directions of drag, lift and side force.
-    pub(crate) axes: [[f64; 3]; 3],
-    pub(crate) steps: Vec<u64>,
+    pub axes: [[f64; 3]; 3],
+    /// The step of each sample.
+    pub steps: Vec<u64>,
     /// Patches in mesh order, then groups.
-    pub(crate) parts: Vec<Part>,
+    pub parts: Vec<Part>,
     patches: usize,
     /// All patches together.
-    pub(crate) total: [Vec<f64>; 6],
+    pub total: [Vec<f64>; 6],
     /// Number of samples already written to the file.
     written: usize,
 }
 
 /// The complete lines of a table that begins with `step,time`, up to a step: steps, and the numbers after the time.
 /// None if there is no such file. Text after the last line end is an incomplete line of a killed run.
-pub(crate) fn rows(
+pub fn rows(
     path: &Path,
     header: &str,
     columns: usize,
@@ -100,52 +107,40 @@ pub(crate) fn rows(
 }
 
 /// A table that is appended to during the run.
-pub(crate) struct Growing {
+#[derive(Debug)]
+pub struct Growing {
     path: PathBuf,
     file: File,
 }
 
 impl Growing {
     /// Writes a text atomically, then appends to the file.
-    pub(crate) fn new(path: PathBuf, text: &str) -> Result<Self, Error> {
+    pub fn new(path: PathBuf, text: &str) -> Result<Self, Error> {
         output::write_text(&path, true, text)?;
         let file = OpenOptions::new().append(true).open(&path);
         let file = file.map_err(|e| output::failed(&path, &e))?;
         Ok(Self { path, file })
     }
 
-    pub(crate) fn append(&mut self, text: &str) -> Result<(), Error> {
+    /// Appends a text.
+    ///
+    /// # Errors
+    /// A disk that is full or fails.
+    pub fn append(&mut self, text: &str) -> Result<(), Error> {
         let done = self.file.write_all(text.as_bytes());
         done.map_err(|e| output::failed(&self.path, &e))
     }
 
     /// Flushes the file to the disk.
-    pub(crate) fn sync(&self) -> Result<(), Error> {
+    pub fn sync(&self) -> Result<(), Error> {
         let done = self.file.sync_data();
         done.map_err(|e| output::failed(&self.path, &e))
     }
 }
 
 impl<const D: usize> History<D> {
-    pub(crate) fn new(resolved: &Resolved<D>, patches: &[String]) -> Self {
-        let (physics, units) = (&resolved.physics, &resolved.units);
-        let dimensions = i32::try_from(D).expect("two or three dimensions");
-        let pressure = 0.5 * physics.density * physics.velocity.powi(2) * resolved.area;
-        Self {
-            every: resolved.forces_every.max(1),
-            time: units.time,
-            convective_time: physics.length / physics.velocity,
-            scale: [
-                units.force(dimensions) / pressure,
-                units.torque(dimensions) / (pressure * physics.length),
-            ],
-            axes: resolved.axes,
-            ..Self::of_patches(patches, &resolved.groups)
-        }
-    }
-
     /// Without patches: of a flow whose forces are not sampled, with steps of so many seconds.
-    pub(crate) fn without_patches(time: f64) -> Self {
+    pub fn without_patches(time: f64) -> Self {
         Self {
             time,
             ..Self::of_patches(&[], &[])
@@ -153,7 +148,7 @@ impl<const D: usize> History<D> {
     }
 
     /// Of patches and groups of them, along x, y and z, in units of the flow.
-    pub(crate) fn of_patches(patches: &[String], groups: &[Group]) -> Self {
+    pub fn of_patches(patches: &[String], groups: &[Group]) -> Self {
         let part = |name: &String, members: &[usize]| Part {
             name: name.clone(),
             members: members.to_vec(),
@@ -176,12 +171,12 @@ impl<const D: usize> History<D> {
     }
 
     /// Convective times (reference length over velocity) between two samples.
-    pub(crate) fn interval(&self) -> f64 {
+    pub fn interval(&self) -> f64 {
         self.every as f64 * self.time / self.convective_time
     }
 
     /// Coefficients of a force and torque in lattice units.
-    pub(crate) fn coefficients(&self, six: &[f64; 6]) -> [f64; 6] {
+    pub fn coefficients(&self, six: &[f64; 6]) -> [f64; 6] {
         let [force, torque] = self.scale;
         let along = |axis: &[f64; 3]| (0..3).map(|a| axis[a] * six[a]).sum::<f64>() * force;
         let [drag, lift, side] = [0, 1, 2].map(|n| along(&self.axes[n]));
@@ -190,7 +185,7 @@ impl<const D: usize> History<D> {
     }
 
     /// Names of patches and groups, with the patches of each.
-    pub(crate) fn patches_by_part(&self) -> impl Iterator<Item = (&str, Vec<usize>)> {
+    pub fn patches_by_part(&self) -> impl Iterator<Item = (&str, Vec<usize>)> {
         self.parts.iter().enumerate().map(|(n, part)| {
             let of = match n < self.patches {
                 true => vec![n],
@@ -202,7 +197,7 @@ impl<const D: usize> History<D> {
 
     /// Adds samples up to the first NaN; the others are of a diverged flow. A step that has a sample keeps it: a flow that was
     /// resumed may give that of its start again.
-    pub(crate) fn add(&mut self, samples: &[ForceSample]) {
+    pub fn add(&mut self, samples: &[ForceSample]) {
         let every = self.every;
         for sample in samples.iter().filter(|s| s.step % every == 0) {
             if self.steps.last().is_some_and(|&last| last >= sample.step) {
@@ -260,20 +255,20 @@ impl<const D: usize> History<D> {
     }
 
     /// The whole table; later samples come from [`Self::fresh`].
-    pub(crate) fn whole_csv(&mut self) -> String {
+    pub fn whole_csv(&mut self) -> String {
         self.written = self.steps.len();
         self.header(self.parts.len()) + "\n" + &self.lines(0)
     }
 
     /// Lines that are not written yet.
-    pub(crate) fn fresh(&mut self) -> String {
+    pub fn fresh(&mut self) -> String {
         let lines = self.lines(self.written);
         self.written = self.steps.len();
         lines
     }
 
     /// Reads the lines up to a step. Groups are summed again, because they may have changed.
-    pub(crate) fn read(&mut self, path: &Path, step: u64) -> Result<(), Error> {
+    pub fn read(&mut self, path: &Path, step: u64) -> Result<(), Error> {
         for (at, numbers) in rows(path, &self.header(self.patches), 6 * self.patches, step)? {
             let six = |six: &[f64]| std::array::from_fn(|i| six[i]);
             let patches: Vec<[f64; 6]> = numbers
@@ -287,18 +282,19 @@ impl<const D: usize> History<D> {
     }
 
     /// The last drag, lift and side force coefficient of all patches.
-    pub(crate) fn last_forces(&self) -> Option<[f64; 3]> {
+    pub fn last_forces(&self) -> Option<[f64; 3]> {
         let [drag, lift, side, ..] = &self.total;
         let last = |values: &Vec<f64>| values.last().copied();
         Some([last(drag)?, last(lift)?, last(side)?])
     }
 
-    pub(crate) fn last_drag(&self) -> Option<f64> {
+    /// The drag coefficient of the last sample.
+    pub fn last_drag(&self) -> Option<f64> {
         self.total[0].last().copied()
     }
 
     /// The share of the samples in which all forces and torques are exactly 0; 1 without samples.
-    pub(crate) fn rest(&self) -> f64 {
+    pub fn rest(&self) -> f64 {
         let components = || self.parts.iter().flat_map(|part| &part.values);
         let rests = |&n: &usize| components().all(|values| values[n] == 0.0);
         let count = (0..self.steps.len()).filter(rests).count();
@@ -308,7 +304,8 @@ impl<const D: usize> History<D> {
         }
     }
 
-    pub(crate) fn is_settled(&self, change: f64) -> bool {
+    /// Whether the drag has changed by less than this share for long enough ([`settled`](cutlink_signal::settled)).
+    pub fn is_settled(&self, change: f64) -> bool {
         self.rest() < 1.0 && matches!(cutlink_signal::settled(&self.total[0], change), Ok(Some(_)))
     }
 }
@@ -316,46 +313,23 @@ impl<const D: usize> History<D> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::solve::case::Case;
-    use crate::solve::resolve::{CaseGrid, Resolved};
-    use cutlink_common::config::parse;
-    use cutlink_meshing::mesh::build::bare;
 
-    /// A root step is 0.0125 s and length over velocity 0.5 s.
-    const CASE: &str = "
-        [domain]
-        box = [0, 0, 4, 4]
-        root = 16
-        [physics]
-        re = 10
-        length = 1
-        velocity = 2
-        lattice_velocity = 0.1
-        [boundary]
-        \"x-\" = \"periodic\"
-        \"x+\" = \"periodic\"
-        \"y-\" = \"no-slip\"
-        \"y+\" = \"no-slip\"
-        [run]
-        steps = 10
-        [output]
-        forces_every = 2";
-
-    fn resolved(text: &str) -> Resolved<2> {
-        let case = parse::<Case>("test", text).expect("a case");
-        let domain = case.domain.as_ref().expect("a box");
-        let mesh = bare::<2>(&domain.bounds, &domain.root).expect("a mesh");
-        let names = ["a".to_owned(), "b".to_owned()];
-        let grid = CaseGrid {
-            patches: &names,
-            ..CaseGrid::of(&mesh)
-        };
-        case.resolve("test", grid).expect("a flow")
+    /// Two patches and their sum; a step is 0.0125 s and length over velocity 0.5 s.
+    pub(crate) fn empty() -> History<2> {
+        with_groups(&[("all", &[0, 1])])
     }
 
-    pub(crate) fn empty(tables: &str) -> History<2> {
-        let resolved = resolved(&format!("{CASE}\n{tables}"));
-        History::new(&resolved, &["a".into(), "b".into()])
+    /// The same with other groups. F / (ρ u² A / 2) with ρ = 1 and u = 0.1 on the lattice, and a length of four cells.
+    pub(crate) fn with_groups(groups: &[(&str, &[usize])]) -> History<2> {
+        let named = |&(name, of): &(&str, &[usize])| (name.to_owned(), of.to_vec());
+        let groups: Vec<Group> = groups.iter().map(named).collect();
+        History {
+            every: 2,
+            time: 0.0125,
+            convective_time: 0.5,
+            scale: [50.0, 12.5],
+            ..History::of_patches(&["a".to_owned(), "b".to_owned()], &groups)
+        }
     }
 
     /// Two patches: the first has the lift, and a drag that decays from 2 to 1; the second a drag of 1/2.
@@ -364,8 +338,7 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn with_drag(drag: impl Fn(f64) -> f64, lift: impl Fn(f64) -> f64) -> History<2> {
-        let mut history = empty("");
-        // F / (ρ u² A / 2) with ρ = 1 and u = 0.1 on the lattice, and a length of four cells.
+        let mut history = empty();
         let unit = 0.5 * 0.01 * 4.0;
         for step in 1..=20_000 {
             let time = step as f64 * 0.0125;
@@ -386,7 +359,7 @@ pub(crate) mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("forces.csv");
         fs::write(&path, whole.whole_csv()).expect("disk space");
-        let mut read = empty("");
+        let mut read = empty();
         read.read(&path, 5000).expect("a history");
         assert_eq!(read.steps.len(), 2500, "every second step");
         assert_eq!(read.last_drag(), Some(whole.total[0][2499]), "to the bit");
@@ -406,7 +379,7 @@ pub(crate) mod tests {
         let text = whole.whole_csv();
         assert_eq!(whole.fresh(), "", "all of it is written");
         fs::write(&path, &text[..text.len() - 40]).expect("disk space");
-        let mut read = empty("");
+        let mut read = empty();
         read.read(&path, 20_000).expect("a history");
         assert_eq!(read.steps.len(), 9999, "but the last");
         let mut grown = Growing::new(path.clone(), &read.whole_csv()).expect("disk space");
@@ -429,12 +402,12 @@ pub(crate) mod tests {
 
     #[test]
     fn groups_are_sums_and_drag_follows_the_free_stream() {
-        let tables = "[free_stream]\nangle = 30\n[groups]\nboth = [\"a\", \"b\"]\nfirst = [\"a*\"]";
-        let mut history = empty(tables);
+        let (s, c) = (30f64.to_radians().sin(), 30f64.to_radians().cos());
+        let mut history = with_groups(&[("all", &[0, 1]), ("both", &[0, 1]), ("first", &[0])]);
+        history.axes = [[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]];
         let names: Vec<&str> = history.parts.iter().map(|p| p.name.as_str()).collect();
         assert_eq!(names, ["a", "b", "all", "both", "first"]);
         let unit = 0.5 * 0.01 * 4.0;
-        let (s, c) = (30f64.to_radians().sin(), 30f64.to_radians().cos());
         // A drag of 2 and a lift of 1 in the frame of the free stream, twice.
         let force = [unit * (2.0 * c - s), unit * (2.0 * s + c), 0.0];
         let six = [force[0], force[1], 0.0, 0.0, 0.0, unit * 4.0 * 0.3];

@@ -8,7 +8,7 @@
 
 mod shown;
 
-use crate::solve::history::{History, NAMES, Part};
+use crate::history::{History, NAMES, Part};
 use cutlink_signal::Measured;
 use serde_json::{Map, Value, json};
 use std::fmt;
@@ -37,7 +37,7 @@ const SWELL: f64 = 0.25;
 const SWELL_ABOVE: f64 = 1e-3;
 
 /// Growth of the spread from one quarter to the next above which an oscillation has no mean yet.
-pub(crate) const GROWTH: f64 = 1.5;
+pub const GROWTH: f64 = 1.5;
 /// Share of a torque below which a force is what is left of forces that cancel.
 const TORQUE: f64 = 0.01;
 /// Spread below which a quarter is at rest, as a share of the largest value.
@@ -142,15 +142,15 @@ impl Mean {
 
 /// Vortex shedding frequencies, as Strouhal numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Shedding {
+pub struct Shedding {
     /// From the best sine fit of the lift.
-    pub(crate) fit: Measured,
+    pub fit: Measured,
     /// From the highest peak of its spectrum.
-    pub(crate) spectrum: Measured,
+    pub spectrum: Measured,
     /// Amplitude of the lift coefficient.
-    pub(crate) amplitude: Measured,
+    pub amplitude: Measured,
     /// Number of observed cycles.
-    pub(crate) cycles: f64,
+    pub cycles: f64,
 }
 
 /// Statistics of a history.
@@ -174,7 +174,8 @@ impl<const D: usize> fmt::Debug for Statistics<'_, D> {
 }
 
 impl<'a, const D: usize> Statistics<'a, D> {
-    pub(crate) fn new(history: &'a History<D>) -> Self {
+    /// Of the second half of the samples.
+    pub fn new(history: &'a History<D>) -> Self {
         let samples = history.steps.len();
         let convective_times = (samples - samples / 2) as f64 * history.interval();
         let drag = Mean::new(&history.total[0], 0.0, convective_times)
@@ -276,7 +277,7 @@ impl<'a, const D: usize> Statistics<'a, D> {
     }
 
     /// Takes all errors away: the lift is locked to sound.
-    pub(crate) fn is_locked(&mut self) {
+    pub fn is_locked(&mut self) {
         self.forget_errors(
             0..6,
             "the lift swings with sound between the sides of the box",
@@ -284,19 +285,19 @@ impl<'a, const D: usize> Statistics<'a, D> {
     }
 
     /// The lift's line, as a Strouhal number, if it oscillates.
-    pub(crate) fn line(&self) -> Option<f64> {
+    pub fn line(&self) -> Option<f64> {
         self.shedding.map(|shedding| shedding.fit.value)
     }
 
     /// The spread of all forces in the last quarter over that in the quarter before; none if it is below 0.1 % of the drag,
     /// or nothing moved before.
-    pub(crate) fn growth(&self) -> Option<f64> {
+    pub fn growth(&self) -> Option<f64> {
         let [drag, lift, side, ..] = &self.history.total;
         grown([drag, lift, side], SWELL_ABOVE * self.total[0].value.abs())
     }
 
     /// Largest less smallest drag of the last quarter over the mean force; none for a force that swings about zero.
-    pub(crate) fn swing(&self) -> Option<f64> {
+    pub fn swing(&self) -> Option<f64> {
         let [drag, lift, side, ..] = &self.history.total;
         let quarter = |values: &'a [f64]| &values[values.len() - values.len() / 4..];
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
@@ -318,7 +319,7 @@ impl<'a, const D: usize> Statistics<'a, D> {
 
     /// The largest change over the second half, of a mean or of the spread about it, over the size of the force, and what
     /// changes; none without forces.
-    pub(crate) fn change(&self) -> Option<(f64, &[String])> {
+    pub fn change(&self) -> Option<(f64, &[String])> {
         self.is_known().then_some((self.change, &self.unsteady))
     }
 
@@ -327,7 +328,7 @@ impl<'a, const D: usize> Statistics<'a, D> {
     }
 
     /// Coefficients of each patch and group.
-    pub(crate) fn summary(&self) -> Value {
+    pub fn summary(&self) -> Value {
         if self.is_empty() {
             return Value::Null;
         }
@@ -342,14 +343,15 @@ impl<'a, const D: usize> Statistics<'a, D> {
     }
 
     /// Whether the forces are stationary, and if not, why; null without forces.
-    pub(crate) fn stationary(&self) -> Value {
+    pub fn stationary(&self) -> Value {
         if !self.is_known() {
             return Value::Null;
         }
         json!({ "is": self.unsteady.is_empty(), "why_not": self.unsteady })
     }
 
-    pub(crate) fn strouhal(&self) -> Value {
+    /// Frequencies of vortex shedding, for `summary.json`.
+    pub fn strouhal(&self) -> Value {
         let of = |s: Shedding| {
             json!({
                 "fit": { "value": s.fit.value, "error": s.fit.error },

@@ -44,13 +44,13 @@ pub struct Body<const D: usize> {
 
 /// y⁺ of the centres of the first cells, over the area of a patch.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct YPlus {
+pub struct YPlus {
     /// Integral over the area.
-    pub(crate) sum: f64,
+    pub sum: f64,
     /// Largest value.
-    pub(crate) most: f64,
+    pub most: f64,
     /// Area where it is from 30 to 300, in the logarithmic layer.
-    pub(crate) logarithmic: f64,
+    pub logarithmic: f64,
 }
 
 impl YPlus {
@@ -65,15 +65,15 @@ impl YPlus {
 
 /// Total force of the fluid on the facets of a patch, in units of the root lattice.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct WallForce {
+pub struct WallForce {
     /// Pressure force, zero at density 1.
-    pub(crate) pressure: [f64; 3],
+    pub pressure: [f64; 3],
     /// Friction force.
-    pub(crate) friction: [f64; 3],
+    pub friction: [f64; 3],
     /// Area of the facets with adjacent fluid.
-    pub(crate) area: f64,
+    pub area: f64,
     /// y⁺ of the first cells.
-    pub(crate) y_plus: YPlus,
+    pub y_plus: YPlus,
 }
 
 /// Facets of a surface that a thread refines at once.
@@ -240,7 +240,7 @@ impl<const D: usize> Body<D> {
     }
 
     /// Forces by patch: sums over the facets of pressure and shear at the centroids times the area.
-    pub(crate) fn forces(&self, mesh: &Mesh<D>, snapshot: &Snapshot<D>) -> Vec<WallForce> {
+    pub fn forces(&self, mesh: &Mesh<D>, snapshot: &Snapshot<D>) -> Vec<WallForce> {
         let mut forces = vec![WallForce::default(); self.motions.len()];
         let unit = mesh.frame.dx.powi(1 - D as i32);
         for (f, state) in self.states(mesh, snapshot).iter().enumerate() {

@@ -14,7 +14,7 @@
 //! impulsive start is large and decays; the spin-up of a cavity ends at the velocity of its lid; the filling of a box by a
 //! pressure slows down.
 
-use crate::solve::{bulk::Bulk, units::MAX_MACH};
+use crate::bulk::{Bulk, MAX_MACH};
 use std::fmt;
 
 /// Number of compared parts of a run.
@@ -88,7 +88,7 @@ impl fmt::Display for Growth {
 
 impl Growth {
     /// What to do about it, if that is not what every flow that diverges needs.
-    pub(crate) fn advice(&self) -> Option<String> {
+    pub fn advice(&self) -> Option<String> {
         let on = "[run] watch = false lets it go on";
         match self.what {
             What::Spread(cycles) if cycles > FAST => Some(format!(
@@ -102,7 +102,7 @@ impl Growth {
 
 /// Whether the forces diverge: `steps` of the samples, coefficients of all patches together along three axes, and the root
 /// steps of a convective time (length over velocity).
-pub(crate) fn forces(steps: &[u64], coefficients: [&[f64]; 3], convective: f64) -> Option<Growth> {
+pub fn forces(steps: &[u64], coefficients: [&[f64]; 3], convective: f64) -> Option<Growth> {
     let size = steps.len() / PARTS;
     if size < SAMPLES {
         return None;
@@ -166,7 +166,7 @@ fn spread(values: &[f64]) -> f64 {
 }
 
 /// Whether the bulk quantities diverge; `looks` are in time order.
-pub(crate) fn bulk(looks: &[Bulk]) -> Option<Growth> {
+pub fn bulk(looks: &[Bulk]) -> Option<Growth> {
     let first = looks.first()?;
     let last = looks.get(looks.len().checked_sub(LOOKS)?..)?;
     let now = last[LOOKS - 1];

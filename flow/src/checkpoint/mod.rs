@@ -7,10 +7,8 @@
 
 mod pieces;
 
-use crate::solve::case::{Case, OutputTable, RunTable};
 use cutlink_common::{Error, ErrorKind, output};
 use cutlink_device::limits::{self, Readable};
-use cutlink_meshing::options::MeshOptions;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,7 +38,7 @@ pub struct Header {
     pub version: u32,
     /// Version of the program.
     pub cutlink: String,
-    /// The part of the resolved case that a resumed run cannot change ([`fixed`]), as TOML.
+    /// The part of the resolved case that a resumed run cannot change, as TOML.
     pub case: String,
     /// Checksum of the mesh.
     pub mesh: u64,
@@ -51,24 +49,7 @@ pub struct Header {
     pub step: u64,
     /// What the flow keeps of its looks, such as bulk quantities at each check; checkpoints of earlier versions have none.
     #[serde(flatten)]
-    pub(crate) notes: serde_json::Map<String, serde_json::Value>,
-}
-
-/// The part of a resolved case that a resumed run cannot change: all except duration, folder, groups, field outputs, and
-/// the options of `[mesh]` that do not change the mesh.
-#[must_use]
-pub fn fixed(case: &Case) -> Case {
-    Case {
-        mesh: case.mesh.as_ref().map(MeshOptions::of_the_mesh_alone),
-        run: RunTable::default(),
-        groups: BTreeMap::new(),
-        output: OutputTable {
-            forces_every: case.output.forces_every,
-            averages: case.output.averages,
-            ..OutputTable::default()
-        },
-        ..case.clone()
-    }
+    pub notes: serde_json::Map<String, serde_json::Value>,
 }
 
 /// Keys that differ between two cases in TOML, with both values; `before` is the earlier case.
@@ -175,13 +156,8 @@ pub fn read(
     restore: impl FnOnce(&mut dyn Read) -> Result<(), Error>,
 ) -> Result<Header, Error> {
     let (header, mut from) = open(path)?;
-    // Other versions may keep more of a case.
-    let before = match Case::from_toml(&header.case) {
-        Ok(before) => fixed(&before).to_toml()?,
-        Err(_) => header.case.clone(),
-    };
-    if before != case {
-        let changes = differences(&before, case).join("; ");
+    if header.case != case {
+        let changes = differences(&header.case, case).join("; ");
         return Err(
             Error::input(format!("{} belongs to another flow: {changes}", path.display())).hint(
                 "only [run], [groups] and [output] (without forces_every and averages) may change: restore the \
@@ -260,10 +236,7 @@ fn open(path: &Path) -> Result<(Header, Take<BufReader<File>>), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solve::{
-        bulk::Bulk,
-        verdict::openings::{FaceLook, FacesLook},
-    };
+    use crate::bulk::Bulk;
     use serde_json::{Map, Value};
 
     fn header(step: u64) -> Header {
@@ -287,18 +260,14 @@ mod tests {
         ])
     }
 
-    fn faces() -> Vec<FacesLook> {
-        let face = |k: u64| FaceLook {
-            density: 1.0 / (k as f64).sqrt(),
-            mass: (k as f64).exp() * 1e-9,
-            asked: k.is_multiple_of(2).then(|| (k as f64).sin()),
-            back: 1.0 / 3.0,
+    /// By look and face: the density, mass, and what is missing.
+    fn faces() -> Vec<Vec<(f64, f64, Option<f64>)>> {
+        let face = |k: u64| {
+            let x = k as f64;
+            let asked = k.is_multiple_of(2).then(|| x.sin());
+            (1.0 / x.sqrt(), x.exp() * 1e-9, asked)
         };
-        let look = |k: u64| FacesLook {
-            step: 256 * k,
-            faces: vec![face(k), face(k + 1)],
-        };
-        (1..50).map(look).collect()
+        (1..50).map(|k| vec![face(k), face(k + 1)]).collect()
     }
 
     /// Numbers without a short decimal form.

@@ -1,13 +1,11 @@
 //! The output folder of a run: prepared for a new one, or resumed from the last checkpoint of an earlier one.
 
 use super::{Flow, RunOptions, RunSetting};
+use crate::fields::{Averages, FieldWriter, Start};
 use crate::{
-    fields::{Averages, FieldWriter, Start},
-    solve::{
-        checkpoint::{self, Header},
-        leftovers::{self, RESULTS},
-        lock::FolderLock,
-    },
+    checkpoint::{self, Header},
+    leftovers::{self, RESULTS},
+    lock::FolderLock,
 };
 use cutlink_common::{Error, Observer, output};
 use std::{fs, io::Read, path::Path};

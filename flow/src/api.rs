@@ -4,9 +4,8 @@ use cutlink_common::{StopToken, device::DeviceOption};
 use cutlink_mpi::World;
 use std::{path::PathBuf, sync::Arc};
 
-/// Options of a run.
+/// Options of a run; those that are not given are the defaults.
 #[derive(Debug, Clone, Default)]
-#[non_exhaustive]
 pub struct RunOptions {
     /// Continue from the last checkpoint in the output folder.
     pub resume: bool,
@@ -62,6 +61,13 @@ pub struct Coefficient {
     pub mean: f64,
     /// Its standard error; none if the run was too short.
     pub error: Option<f64>,
+}
+
+impl RunPlan {
+    /// A forecast, as text and as the JSON object of `cutlink solve --dry-run --json`.
+    pub fn new(text: String, json: serde_json::Value) -> Self {
+        Self { text, json }
+    }
 }
 
 impl RunSummary {

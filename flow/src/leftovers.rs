@@ -8,7 +8,7 @@ use cutlink_common::{Error, output};
 use std::{fs, path::Path};
 
 /// Files of every run.
-pub(crate) const RESULTS: [&str; 7] = [
+pub const RESULTS: [&str; 7] = [
     "case.toml",
     "forces.csv",
     "forces.png",
@@ -22,7 +22,7 @@ pub(crate) const RESULTS: [&str; 7] = [
 ///
 /// # Errors
 /// A file that cannot be removed.
-pub(crate) fn remove(folder: &Path) -> Result<(), Error> {
+pub fn remove(folder: &Path) -> Result<(), Error> {
     let outputs = outputs(&folder.join("case.toml"));
     for path in checkpoint::list(folder) {
         remove_file(&path)?;

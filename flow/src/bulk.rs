@@ -3,23 +3,27 @@
 use cutlink_solver::fields::Integrals;
 use serde::{Deserialize, Serialize};
 
+/// Largest accepted Mach number of a lattice flow: the error of the equilibrium grows with its square.
+pub const MAX_MACH: f64 = 0.3;
+
 /// Bulk quantities of a flow, in lattice units.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Bulk {
+pub struct Bulk {
     /// Root steps done.
-    pub(crate) step: u64,
+    pub step: u64,
     /// Volume mean.
-    pub(crate) density: f64,
+    pub density: f64,
     /// Volume mean of ρ u², twice the kinetic energy.
-    pub(crate) energy: f64,
+    pub energy: f64,
     /// The largest speed.
-    pub(crate) fastest: f64,
+    pub fastest: f64,
     /// The smallest and the largest density.
-    pub(crate) densities: [f64; 2],
+    pub densities: [f64; 2],
 }
 
 impl Bulk {
-    pub(crate) fn new(step: u64, of: &Integrals) -> Self {
+    /// After so many steps.
+    pub fn new(step: u64, of: &Integrals) -> Self {
         Self {
             step,
             density: of.density,
@@ -30,12 +34,12 @@ impl Bulk {
     }
 
     /// The largest Mach number.
-    pub(crate) fn mach(&self) -> f64 {
+    pub fn mach(&self) -> f64 {
         self.fastest * 3f64.sqrt()
     }
 
     /// (Largest - smallest pressure) / (ρ c²) with the speed of sound c; 0 for an incompressible flow.
-    pub(crate) fn compression(&self) -> f64 {
+    pub fn compression(&self) -> f64 {
         (self.densities[1] - self.densities[0]) / self.density
     }
 }

@@ -10,7 +10,7 @@
 //! values on, and a cell that replaces finer ones takes the means of theirs. The fluctuations of its mean over them, which
 //! are smaller, are not known.
 
-use crate::flow::Flow;
+use crate::Flow;
 use cutlink_amr::{CellRef, Forest, dims};
 use cutlink_common::{Error, ErrorKind};
 use cutlink_device::{Host, memory};

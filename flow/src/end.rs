@@ -1,10 +1,8 @@
 //! The end of a run: the final outputs, `summary.json` and the printed summary.
 
 use super::{Flow, Report, RunSummary, Until, steps::Run};
-use crate::{
-    fields::Moment,
-    solve::{means::Statistics, verdict::Verdict, watch::Growth},
-};
+use crate::fields::Moment;
+use crate::{means::Statistics, verdict::Verdict, watch::Growth};
 use cutlink_common::{Error, ErrorKind, output};
 use serde_json::{Map, Value, json};
 

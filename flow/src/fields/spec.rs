@@ -147,7 +147,7 @@ impl Clock {
     ///
     /// # Errors
     /// More than one of them, or an invalid time; `key` is the common prefix of the keys.
-    pub(crate) fn steps(
+    pub fn steps(
         &self,
         key: &str,
         steps: Option<u64>,

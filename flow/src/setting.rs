@@ -1,20 +1,20 @@
 //! What the loop needs of a case: the tables `[run]` and `[output]`, which mean the same for every physics.
 
+use crate::fields::{self, Clock, FieldUnits, OutputSpec};
 use crate::{
-    fields::{self, Clock, FieldUnits, OutputSpec},
-    solve::{
-        adapt::Looks,
-        case::{OutputTable, RunTable},
-        history::History,
-        outputs::averages,
-        resolve::{FOLDER, positive},
-        verdict::check_accepted,
-    },
+    history::History,
+    looks::Looks,
+    tables::{AveragesTable, OutputTable, RunTable},
+    verdict::check_accepted,
 };
 use cutlink_common::{Error, device::DeviceReport};
 use cutlink_voxelizer::Mesh;
 use std::path::PathBuf;
 
+/// Default output folder.
+pub const FOLDER: &str = "flow";
+/// Default number of steps between two samples of averages.
+const SAMPLE_EVERY: u64 = 16;
 /// Upper bound of the steps of a run.
 const MAX_STEPS: u64 = 1_000_000_000_000;
 
@@ -44,20 +44,20 @@ impl Until {
 
 /// Times that durations of a case are given in.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct RunTimes {
+pub struct RunTimes {
     /// A step, s.
-    pub(crate) step: f64,
+    pub step: f64,
     /// A flow-through, s; not a number where there is none.
-    pub(crate) through: f64,
+    pub through: f64,
     /// The last step of a run of so many seconds.
-    pub(crate) steps: fn(f64) -> u64,
+    pub steps: fn(f64) -> u64,
 }
 
 /// The end of the run, and the resolved table.
 ///
 /// # Errors
 /// No duration, several ones, or one that is no number of steps.
-pub(crate) fn until(given: &RunTable, times: &RunTimes) -> Result<(Until, RunTable), Error> {
+pub fn until(given: &RunTable, times: &RunTimes) -> Result<(Until, RunTable), Error> {
     const WAYS: &str = "give one of steps, seconds, flow_through, or settle with most";
     let ways = [
         given.steps.is_some(),
@@ -118,39 +118,45 @@ pub(crate) fn until(given: &RunTable, times: &RunTimes) -> Result<(Until, RunTab
 /// What the loop needs of a case, with all defaults resolved.
 pub struct RunSetting<const D: usize> {
     /// The file of the case, which is never replaced.
-    pub(crate) file: Option<PathBuf>,
-    pub(crate) folder: PathBuf,
-    pub(crate) until: Until,
+    pub file: Option<PathBuf>,
+    /// The output folder.
+    pub folder: PathBuf,
+    /// When the run ends.
+    pub until: Until,
     /// The earliest step at which the flow can have settled.
-    pub(crate) earliest: u64,
+    pub earliest: u64,
     /// Whether a run ends that grows without bound.
-    pub(crate) watch: bool,
-    pub(crate) accept: Vec<String>,
+    pub watch: bool,
+    /// Names of checks that are accepted as they are.
+    pub accept: Vec<String>,
     /// Steps between two checkpoints, 0 for none; `None` for a period of wall time.
-    pub(crate) checkpoint_every: Option<u64>,
-    pub(crate) checkpoint_at_end: bool,
-    pub(crate) specs: Vec<OutputSpec>,
+    pub checkpoint_every: Option<u64>,
+    /// Whether the run ends with a checkpoint.
+    pub checkpoint_at_end: bool,
+    /// The outputs.
+    pub specs: Vec<OutputSpec>,
     /// The first step of averages, and the steps between two samples.
-    pub(crate) averages: Option<[u64; 2]>,
+    pub averages: Option<[u64; 2]>,
     /// Units of outputs.
-    pub(crate) units: FieldUnits,
+    pub units: FieldUnits,
     /// The word for a step in messages.
-    pub(crate) step_name: &'static str,
+    pub step_name: &'static str,
     /// Empty where no forces are sampled.
-    pub(crate) history: History<D>,
+    pub history: History<D>,
     /// Whether there is a `forces.csv`.
-    pub(crate) has_forces: bool,
+    pub has_forces: bool,
     /// `adapt.csv` of a mesh that follows the flow, empty.
-    pub(crate) looks: Option<Looks>,
+    pub looks: Option<Looks>,
     /// The resolved case, as `case.toml` has it.
-    pub(crate) case: String,
+    pub case: String,
     /// The part of it that a resumed run cannot change.
-    pub(crate) fixed: String,
+    pub fixed: String,
     /// A checksum of the mesh at the start.
-    pub(crate) mesh: u64,
+    pub mesh: u64,
     /// The kind of device in checkpoints; empty where all devices give the same bits.
-    pub(crate) device_kind: String,
-    pub(crate) device: DeviceReport,
+    pub device_kind: String,
+    /// Where the flow runs.
+    pub device: DeviceReport,
 }
 
 impl<const D: usize> RunSetting<D> {
@@ -219,11 +225,56 @@ impl<const D: usize> std::fmt::Debug for RunSetting<D> {
     }
 }
 
+/// The first step of averages, and the steps between two samples, if the case has any.
+///
+/// # Errors
+/// Averaged outputs without averages, values that make no sense.
+pub fn averages(
+    given: Option<&AveragesTable>,
+    specs: &[OutputSpec],
+    clock: &Clock,
+) -> Result<Option<[u64; 2]>, Error> {
+    let Some(given) = given else {
+        return match specs.iter().find(|spec| spec.average.is_some()) {
+            None => Ok(None),
+            Some(spec) => Err(Error::input(format!(
+                "[[output.write]] \"{}\" is an average, but there is no [output.averages]",
+                spec.name.as_deref().unwrap_or_default()
+            ))
+            .hint("add [output.averages] with from_flow_through, from_seconds or from_steps")),
+        };
+    };
+    let wrong = |what: String| Error::input(format!("[output.averages] {what}"));
+    let (steps, seconds, through) = (
+        given.from_steps,
+        given.from_seconds,
+        given.from_flow_through,
+    );
+    let from = clock
+        .steps("from", steps, seconds, through)
+        .map_err(|what| wrong(what).hint("give one of them, or none to start at the beginning"))?;
+    match given.every_steps {
+        Some(0) => Err(wrong("every_steps is 0".into()).hint("it must be at least 1")),
+        every => Ok(Some([from.unwrap_or(0), every.unwrap_or(SAMPLE_EVERY)])),
+    }
+}
+
+/// The value of a key that must be finite and positive.
+///
+/// # Errors
+/// It is not.
+pub fn positive(what: &str, value: f64) -> Result<f64, Error> {
+    if value.is_finite() && value > 0.0 {
+        return Ok(value);
+    }
+    Err(Error::input(format!("{what} is {value}")).hint("it must be finite and positive"))
+}
+
 /// The part of a case that a resumed run cannot change: all but duration, groups and outputs.
 ///
 /// # Errors
 /// A text that is no TOML.
-pub(crate) fn fixed(case: &str) -> Result<String, Error> {
+pub fn fixed(case: &str) -> Result<String, Error> {
     let wrong = |e: &dyn std::error::Error| Error::input("the case is no TOML").because(e);
     let mut table: toml::Table = case.parse().map_err(|e: toml::de::Error| wrong(&e))?;
     for name in ["run", "groups", "output"] {

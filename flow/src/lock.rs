@@ -12,7 +12,7 @@ const NAME: &str = ".cutlink-lock";
 
 /// Held while a run writes into a folder.
 #[derive(Debug)]
-pub(crate) struct FolderLock {
+pub struct FolderLock {
     path: PathBuf,
     _file: File,
 }
@@ -22,7 +22,7 @@ impl FolderLock {
     ///
     /// # Errors
     /// Another run holds the lock; a folder that is not writable.
-    pub(crate) fn take(folder: &Path) -> Result<Self, Error> {
+    pub fn take(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(NAME);
         loop {
             let file = File::options()

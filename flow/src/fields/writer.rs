@@ -14,7 +14,7 @@ use super::spectra;
 use super::surface::Body;
 use super::units::FieldUnits;
 use super::values::{Column, Scene, unit_of};
-use crate::flow::{Flow, FlowState};
+use crate::{Flow, FlowState};
 use cutlink_amr::{CellRef, dims};
 use cutlink_common::{Error, output};
 use cutlink_mesher::snap::Snapped;
@@ -216,7 +216,7 @@ impl<const D: usize> FieldWriter<D> {
     }
 
     /// As [`with_surface`](Self::with_surface).
-    pub(crate) fn set_surface(&mut self, mesh: &Mesh<D>, surface: &Snapped<D>) {
+    pub fn set_surface(&mut self, mesh: &Mesh<D>, surface: &Snapped<D>) {
         for open in &mut self.outputs {
             if let What::Picture(spec) = &open.output.what {
                 let plane = spec.plane;
@@ -226,7 +226,7 @@ impl<const D: usize> FieldWriter<D> {
     }
 
     /// Replaces the facets of the body, on a mesh that has changed.
-    pub(crate) fn set_body(&mut self, body: Body<D>) {
+    pub fn set_body(&mut self, body: Body<D>) {
         self.body = Some(body);
     }
 
@@ -237,7 +237,7 @@ impl<const D: usize> FieldWriter<D> {
     }
 
     /// The facets of the body, if given.
-    pub(crate) fn body(&self) -> Option<&Body<D>> {
+    pub fn body(&self) -> Option<&Body<D>> {
         self.body.as_ref()
     }
 

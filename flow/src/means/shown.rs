@@ -1,7 +1,7 @@
 //! Statistics of forces as a reader sees them: the table of the console, and the plot.
 
 use super::{Shedding, Statistics};
-use crate::solve::{
+use crate::{
     history::{NAMES, Part},
     parts::Parts,
 };
@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 impl<const D: usize> Statistics<'_, D> {
     /// The means of each patch and group: forces, some `torques` by their number, and what of the drag is pressure and
     /// friction at the end.
-    pub(crate) fn table(&self, parts: Option<&Parts<D>>, torques: &[usize]) -> String {
+    pub fn table(&self, parts: Option<&Parts<D>>, torques: &[usize]) -> String {
         let mut text = String::new();
         if self.is_empty() {
             return text;
@@ -68,7 +68,7 @@ impl<const D: usize> Statistics<'_, D> {
     }
 
     /// C_D, C_L and in 3D C_S over time; none with fewer than two samples.
-    pub(crate) fn plot(&self) -> Option<Canvas> {
+    pub fn plot(&self) -> Option<Canvas> {
         let history = self.history;
         let at = |&step: &u64| step as f64 * history.time;
         let times: Vec<f64> = history.steps.iter().map(at).collect();
