@@ -12,33 +12,33 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use crate::{
-    device::{Opened, on},
-    error::Error,
-    flow::Until,
-    mesh::{
-        build::{AnyPlaced, Builder, Placed, bare},
-        domain,
-        report::DeviceReport,
-        resolve as job,
-    },
-    options::{DeviceOption, Root},
-    pool,
-    solve::{
-        case::{Case, DomainTable},
-        laws,
-        reference::with_free_stream,
-        resolve::{self, CaseGrid, Resolved},
-        sheet,
-        units::{Physics, Unstable},
-        wall_units::WallUnits,
-    },
+use crate::solve::{
+    case::{Case, DomainTable},
+    laws,
+    reference::with_free_stream,
+    resolve::{self, CaseGrid, Resolved},
+    sheet,
+    units::{Physics, Unstable},
+    wall_units::WallUnits,
 };
 use cutlink_amr::dims;
+use cutlink_common::{
+    Error,
+    device::{DeviceOption, DeviceReport, Opened, on},
+    pool,
+};
 use cutlink_device::{Backend, Host, Memory, memory, select};
+use cutlink_flow::Until;
 use cutlink_mesher::{
     exact::{Exact, Facet},
     intersect::Meet,
+};
+use cutlink_meshing::{
+    mesh::{
+        build::{AnyPlaced, Builder, Placed, bare},
+        domain, resolve as job,
+    },
+    options::Root,
 };
 use cutlink_solver::{LevelSheet, Params, Plan};
 use cutlink_voxelizer::{

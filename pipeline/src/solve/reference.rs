@@ -1,21 +1,15 @@
 //! Reference values of coefficients: the axes of drag, lift and side force, groups of patches, the frontal area.
 
-use crate::{
-    config::suggestion,
-    error::Error,
-    solve::{
-        case::{Case, FaceKind, FreeStreamTable},
-        resolve::positive,
-        value::Value,
-    },
+use crate::solve::{
+    case::{Case, FaceKind, FreeStreamTable},
+    value::Value,
 };
+use cutlink_common::{Error, config::suggestion};
+use cutlink_flow::{history::Group, setting::positive};
 use std::collections::BTreeMap;
 
 /// The group of all patches.
 const ALL: &str = "all";
-
-/// A group's name and its patches.
-pub(crate) type Group = (String, Vec<usize>);
 
 /// Directions of drag, lift and side force: x, y and z, rotated by the angle of attack from x towards y; the drag also
 /// by the sideslip towards z.

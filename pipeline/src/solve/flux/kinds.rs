@@ -1,14 +1,9 @@
 //! The solver that a case is for, and keys of the other one.
 
 use super::case::FluxCase;
-use crate::{
-    config,
-    error::Error,
-    flow::{RunOptions, RunPlan, RunSummary},
-    observer::Observer,
-    schema,
-    solve::case::Case,
-};
+use crate::solve::case::Case;
+use cutlink_common::{Error, Observer, config, schema};
+use cutlink_flow::{RunOptions, RunPlan, RunSummary};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::path::{Path, PathBuf};

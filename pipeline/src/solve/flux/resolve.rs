@@ -1,22 +1,19 @@
 //! From the tables of a case to parameters, with all defaults.
 
-use super::adapt::adapt;
+use super::adapt::{AdaptSetting, adapt};
 use super::case::{
     FluxCase, FluxInitialTable, FluxNumericsTable, FluxPreset, GasTable, RungeKuttaName,
 };
 use super::kinds::{SolverKind, SolverTable};
 use super::walls::{Reference, Surroundings};
-use crate::{
-    error::Error,
-    mesh::build::bare_periodic,
-    options::Root,
-    solve::{
-        expression::{Expression, Scope},
-        reference::{Group, axes, groups},
-        value,
-    },
+use crate::solve::{
+    expression::{Expression, Scope},
+    reference::{axes, groups},
+    value,
 };
 use cutlink_amr::linear::Grid;
+use cutlink_common::Error;
+use cutlink_flow::history::Group;
 use cutlink_fr::{
     ElementAdaptation, EulerParams, IsentropicVortex, Primitive, RungeKutta, TimeStep, Viscosity,
     kernels::sizes,
@@ -25,6 +22,7 @@ use cutlink_mesher::{
     exact::{Exact, Facet},
     intersect::Meet,
 };
+use cutlink_meshing::{mesh::build::bare_periodic, options::Root};
 use cutlink_solver::Precision;
 use cutlink_voxelizer::Mesh;
 use std::path::PathBuf;
@@ -243,7 +241,14 @@ impl FluxCase {
         let one = bytes_of_element::<D>(order, precision, viscosity.is_some());
         let room = (free as f64 * SHARE_OF_MEMORY) as u64 / one;
         let adapted = self.adapt.as_ref();
-        let adapted = adapted.map(|table| adapt(table, order, precision, bounds, room, has_bodies));
+        let setting = AdaptSetting {
+            order,
+            precision,
+            bounds,
+            room,
+            has_bodies,
+        };
+        let adapted = adapted.map(|table| adapt(table, &setting));
         let (adaptation, adapt_table) = adapted.transpose()?.unzip();
         let mut notes = Vec::new();
         if let Some(shaped) = shaped {

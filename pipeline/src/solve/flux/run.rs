@@ -9,24 +9,22 @@ use super::{
     resolve::{FluxInitial, FluxSetting, bytes_of_element, failed},
     state::{set_up, settle_step},
 };
-use crate::{
-    device::{Opened, on},
-    error::Error,
-    fields::{self, CellField, Clock, FieldUnit, FieldUnits, OutputKind, OutputSpec, Quantity},
-    flow::{RunOptions, RunPlan, RunSetting, RunSummary, RunTimes, Until, until},
-    mesh::report::DeviceReport,
-    observer::Observer,
-    pool,
-    solve::{
-        adapt::Looks,
-        case::{AveragesTable, FieldUnitsName, OutputTable},
-        outputs::averages,
-        resolve::FOLDER,
-        verdict::check_accepted,
-    },
-};
 use cutlink_amr::{LinearKernels, linear::Leaves};
+use cutlink_common::{
+    Error, Observer,
+    device::{DeviceReport, Opened, on},
+    pool,
+};
 use cutlink_device::{Backend, Host, Memory, select};
+use cutlink_flow::{
+    RunOptions, RunPlan, RunSetting, RunSummary, RunTimes, Until,
+    fields::{self, CellField, Clock, FieldUnit, FieldUnits, OutputKind, OutputSpec, Quantity},
+    looks::Looks,
+    setting::{FOLDER, averages},
+    tables::{AveragesTable, FieldUnitsName, OutputTable},
+    until,
+    verdict::check_accepted,
+};
 use cutlink_fr::{
     Sensor, TimeStep,
     kernels::{EulerKernels, Kernels},
@@ -48,8 +46,8 @@ impl FluxCase {
     ///
     /// # Errors
     /// An invalid case, a flow that does not fit into memory, existing files, a full disk;
-    /// [`Diverged`](crate::ErrorKind::Diverged) and [`Stopped`](crate::ErrorKind::Stopped), which keep the files written so far;
-    /// [`Untrusted`](crate::ErrorKind::Untrusted) after all files are written.
+    /// [`Diverged`](cutlink_common::ErrorKind::Diverged) and [`Stopped`](cutlink_common::ErrorKind::Stopped), which keep the files written so far;
+    /// [`Untrusted`](cutlink_common::ErrorKind::Untrusted) after all files are written.
     pub fn run_with(
         &self,
         options: &RunOptions,
@@ -239,7 +237,7 @@ impl FluxCase {
         let mesh = Leaves::<D>::new(&Host, *flow.leaves().grid());
         let setting = resolved.run_setting(mesh.map_err(failed)?.checksum(), device)?;
         let mut gas = Gas::new(flow, backend, resolved);
-        crate::flow::run(&mut gas, setting, options, observer).map(Done::Ran)
+        cutlink_flow::run(&mut gas, setting, options, observer).map(Done::Ran)
     }
 
     /// The output folder.
@@ -477,7 +475,7 @@ impl<const D: usize> FluxResolved<D> {
             self.dt
         );
         let json = json!({
-            "schema": crate::JSON_SCHEMA,
+            "schema": cutlink_common::JSON_SCHEMA,
             "cutlink": env!("CARGO_PKG_VERSION"),
             "command": "solve",
             "kind": "flux-reconstruction",
@@ -492,6 +490,6 @@ impl<const D: usize> FluxResolved<D> {
             "dt": self.dt,
             "time": time,
         });
-        RunPlan { text, json }
+        RunPlan::new(text, json)
     }
 }

@@ -1,4 +1,4 @@
-//! Lattice Boltzmann flows of a case, behind the door of every physics ([`crate::flow`]).
+//! Lattice Boltzmann flows of a case, behind the door of every physics ([`cutlink_flow`]).
 //!
 //! | file | what |
 //! |---|---|
@@ -16,25 +16,18 @@ mod mesh_file;
 mod report;
 mod set_up;
 
-use crate::{
-    error::Error,
+use crate::solve::verdict::openings::{FacesLook, Openings};
+use crate::solve::{
+    energy::Energy, hints, integrals::Integrals, laws::Laws, resolve::Resolved, shares::Shares,
+    sheet::Sheet,
+};
+use cutlink_common::Error;
+use cutlink_flow::{
+    Flow, FlowState, Growth, PointValue, Report, Seen, Statistics, StepWork, Table,
+    bulk::Bulk,
     fields::{Body, FieldUnits, FieldWriter},
-    flow::{Flow, FlowState, Growth, PointValue, Report, Seen, Statistics, StepWork, Table},
-    solve::{
-        bulk::Bulk,
-        energy::Energy,
-        hints,
-        integrals::Integrals,
-        laws::Laws,
-        resolve::Resolved,
-        shares::Shares,
-        sheet::Sheet,
-        verdict::{
-            Check,
-            openings::{FacesLook, Openings},
-        },
-        watch,
-    },
+    verdict::Check,
+    watch,
 };
 use cutlink_mesher::snap::Snapped;
 use cutlink_solver::{
@@ -49,7 +42,7 @@ use set_up::SetUp;
 use std::io::{Read, Write};
 
 /// Steps between two samples of the kinetic energy.
-const CHUNK: u64 = crate::flow::CHUNK;
+const CHUNK: u64 = cutlink_flow::CHUNK;
 
 /// A lattice Boltzmann flow of a case, and what is measured of it.
 struct Lattice<'a, const D: usize> {
@@ -147,7 +140,7 @@ impl<const D: usize> Flow<D> for Lattice<'_, D> {
 
     fn sample(&self, points: &[[f64; D]]) -> Result<Vec<PointValue<D>>, Error> {
         let mesh = self.flow.mesh()?;
-        let places = crate::flow::places(mesh, points);
+        let places = cutlink_flow::places(mesh, points);
         let mut now = FlowState::default();
         self.update(Some(&blocks_around(mesh, &places)), &mut now)?;
         let units = &self.resolved.units;

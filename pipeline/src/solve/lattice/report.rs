@@ -1,13 +1,9 @@
 //! What `summary.json` and the printed summary have of lattice Boltzmann flows alone.
 
 use super::{Lattice, judge::End};
-use crate::{
-    error::Error,
-    fields::Body,
-    flow::{FlowState, Report, Seen},
-    solve::{bulk::Bulk, parts::Parts},
-};
 use cutlink_amr::dims;
+use cutlink_common::Error;
+use cutlink_flow::{FlowState, Report, Seen, bulk::Bulk, fields::Body, parts::Parts};
 use cutlink_solver::{Les, Motion, PatchCondition, fields::Integrals as Means};
 use cutlink_voxelizer::{Fill, Mesh};
 use serde_json::{Value, json};

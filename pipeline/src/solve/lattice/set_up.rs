@@ -1,38 +1,34 @@
 //! The set-up of a run: the device, the mesh of the case, the plan and its forecast, the flow, and the files it begins.
 
 use super::{Lattice, budget, initial_state, mesh_file};
-use crate::{
-    device::{Opened, first_gpu, on},
-    error::Error,
-    fields,
-    flow::{RunOptions, RunPlan, RunSetting, RunSummary},
-    mesh::build::{AnyPlaced, Builder, Placed, bare_periodic},
-    mesh::report,
-    mesh::resolve::{self as job},
-    mesh::sides,
-    observer::Observer,
-    options::{DeviceOption, FlowSide, MeshOptions},
+use crate::solve::verdict::{openings::Openings, patience, sound};
+use crate::solve::{
+    case::{Case, DomainTable, PatchKind, PatchTable},
+    earlier::{self, Earlier},
+    energy::Energy,
+    integrals::Integrals,
+    laws::{self, Laws},
+    notes,
+    numerics::at_moving_walls,
+    recirculation, reference,
+    resolve::{CaseGrid, Resolved},
+    shares::{Costs, Shares, processes},
+    sheet::{self, Sheet},
+    turbulence,
+};
+use cutlink_common::{
+    Error, Observer,
+    device::{DeviceOption, DeviceReport, Opened, first_gpu, on},
     pool,
-    solve::{
-        adapt::Looks,
-        case::{Case, DomainTable, PatchKind, PatchTable},
-        checkpoint,
-        earlier::{self, Earlier},
-        energy::Energy,
-        history::History,
-        integrals::Integrals,
-        laws::{self, Laws},
-        notes,
-        numerics::at_moving_walls,
-        recirculation, reference,
-        resolve::{CaseGrid, Resolved},
-        shares::{Costs, Shares, processes},
-        sheet::{self, Sheet},
-        turbulence,
-        verdict::{check_accepted, openings::Openings, patience, sound},
-    },
 };
 use cutlink_device::{LinkChoice, Memory, Selected, select};
+use cutlink_flow::{
+    RunOptions, RunPlan, RunSetting, RunSummary, fields,
+    history::History,
+    looks::Looks,
+    tables::{OutputTable, RunTable},
+    verdict::check_accepted,
+};
 use cutlink_mesher::{
     Surface,
     exact::{Exact, Facet},
@@ -41,9 +37,17 @@ use cutlink_mesher::{
     silhouette,
     snap::Snapped,
 };
+use cutlink_meshing::{
+    mesh::{
+        build::{AnyPlaced, Builder, Placed, bare_periodic},
+        resolve as job, sides,
+    },
+    options::{FlowSide, MeshOptions},
+};
 use cutlink_solver::{Plan, RunningMeans, kernels::FlowKernels};
 use cutlink_voxelizer::{AnyMesh, Mesh};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::{path::Path, time::Instant};
 
 impl Case {
@@ -59,8 +63,8 @@ impl Case {
     ///
     /// # Errors
     /// An invalid or unstable case, a mesh or flow that does not fit into memory, existing files, a full disk;
-    /// [`Diverged`](crate::ErrorKind::Diverged) and [`Stopped`](crate::ErrorKind::Stopped), both of which keep the files
-    /// written so far; [`Untrusted`](crate::ErrorKind::Untrusted) after all files are written.
+    /// [`Diverged`](cutlink_common::ErrorKind::Diverged) and [`Stopped`](cutlink_common::ErrorKind::Stopped), both of which keep the files
+    /// written so far; [`Untrusted`](cutlink_common::ErrorKind::Untrusted) after all files are written.
     pub fn run_with(
         &self,
         options: &RunOptions,
@@ -279,7 +283,7 @@ impl On<'_> {
     where
         Facet<D>: Meet<D> + Exact<D>,
     {
-        let device = report::DeviceReport::new(&self.selected, &self.opened);
+        let device = DeviceReport::new(&self.selected, &self.opened);
         let load = |path: &Path| earlier::load::<D>(path, &self.opened);
         let inputs = Inputs {
             mesh,
@@ -320,7 +324,7 @@ struct Inputs<'a, const D: usize> {
     load: &'a dyn Fn(&Path) -> Result<Earlier<D>, Error>,
     options: &'a RunOptions,
     only_plan: bool,
-    device: report::DeviceReport,
+    device: DeviceReport,
     set_up: SetUp,
 }
 
@@ -397,7 +401,7 @@ where
         );
         observer.summary(&text)?;
         let json = sheet.to_json(&plan, &resolved, device, speed, (&shares, &costs), &laws);
-        Some(RunPlan { text, json })
+        Some(RunPlan::new(text, json))
     } else {
         None
     };
@@ -483,7 +487,7 @@ where
         resolved,
         flow,
     };
-    crate::flow::run(&mut flow, setting, options, observer).map(Ended::Ran)
+    cutlink_flow::run(&mut flow, setting, options, observer).map(Ended::Ran)
 }
 
 /// What the run loop needs of a case; the mesh has so many levels at the start.
@@ -508,11 +512,11 @@ fn setting_of<const D: usize>(
         averages: resolved.outputs.averages,
         units: resolved.outputs.units.clone(),
         step_name: "root step",
-        history: History::new(resolved, &inputs.mesh.patches),
+        history: history_of(resolved, &inputs.mesh.patches),
         has_forces: resolved.params.forces,
         looks: adaptation.map(|of| Looks::new(of, levels, resolved.units.time)),
         case: resolved.case.to_toml()?,
-        fixed: checkpoint::fixed(&resolved.case).to_toml()?,
+        fixed: fixed(&resolved.case).to_toml()?,
         mesh: inputs.mesh.checksum(),
         device_kind: kind_of(&inputs.device),
         device: inputs.device.clone(),
@@ -594,6 +598,39 @@ where
 }
 
 /// The kind of a device: `cuda` of `cuda:1`.
-fn kind_of(device: &report::DeviceReport) -> String {
+fn kind_of(device: &DeviceReport) -> String {
     device.name.split(':').next().unwrap_or_default().into()
+}
+
+/// The part of a resolved case that a resumed run cannot change: all except duration, folder, groups, field outputs, and
+/// the options of `[mesh]` that do not change the mesh.
+fn fixed(case: &Case) -> Case {
+    Case {
+        mesh: case.mesh.as_ref().map(MeshOptions::of_the_mesh_alone),
+        run: RunTable::default(),
+        groups: BTreeMap::new(),
+        output: OutputTable {
+            forces_every: case.output.forces_every,
+            averages: case.output.averages,
+            ..OutputTable::default()
+        },
+        ..case.clone()
+    }
+}
+
+/// An empty history of forces by patch and group, with the factors that make them coefficients.
+fn history_of<const D: usize>(resolved: &Resolved<D>, patches: &[String]) -> History<D> {
+    let (physics, units) = (&resolved.physics, &resolved.units);
+    let dimensions = i32::try_from(D).expect("two or three dimensions");
+    let pressure = 0.5 * physics.density * physics.velocity.powi(2) * resolved.area;
+    let mut history = History::of_patches(patches, &resolved.groups);
+    history.every = resolved.forces_every.max(1);
+    history.time = units.time;
+    history.convective_time = physics.length / physics.velocity;
+    history.scale = [
+        units.force(dimensions) / pressure,
+        units.torque(dimensions) / (pressure * physics.length),
+    ];
+    history.axes = resolved.axes;
+    history
 }

@@ -1,0 +1,289 @@
+//! A picture in three dimensions, without a display: the body's surface, shaded, and an isosurface of the flow.
+//!
+//! In: the facets of the body and their values, a snapshot, a camera. Out: a picture with its quantities, their colour
+//! bars and the time. Triangles go to a z-buffer of 3 × 3 samples per pixel; those of the isosurface in batches, so that
+//! memory does not grow with them. Colours of facets are means at their corners, interpolated. Triangles are cut
+//! off close before the eye. Determinism: the same bytes for the same snapshot. Cost: one value per cell and its
+//! neighbourhood for an isosurface, otherwise the pixels that the triangles cover.
+
+mod camera;
+mod isosurface;
+mod raster;
+mod skin;
+mod spec;
+
+pub use camera::CameraSpec;
+pub use spec::{IsosurfaceSpec, SurfaceColour};
+pub(super) use spec::{RenderSpec, resolve, write_defaults};
+
+use super::colours::{Map, colour, colours};
+use super::frame::{covering, legend, map_of};
+use super::spec::Quantity;
+use super::surface::Body;
+use super::values::{Scene, title_of};
+use camera::Camera;
+use cutlink_amr::{CellRef, dims};
+use cutlink_pictures::{
+    canvas::{Canvas, INK, Rect, Rgb},
+    margin_of,
+    scale::{number, printed},
+    text::{text_height, text_width},
+    text_size,
+};
+use cutlink_voxelizer::Mesh;
+use isosurface::{Values, Vertex};
+use raster::Raster;
+use skin::Skin;
+use std::ops::RangeInclusive;
+
+/// A body without values, and facets without fluid in front.
+const PLAIN: Rgb = [196, 202, 210];
+/// Colours of the levels from the coarsest, repeated (Okabe & Ito 2008).
+const LEVELS: [Rgb; 7] = [
+    [230, 159, 0],
+    [86, 180, 233],
+    [0, 158, 115],
+    [240, 228, 66],
+    [0, 114, 178],
+    [213, 94, 0],
+    [204, 121, 167],
+];
+
+/// Bytes that drawing a render takes, without those of the body.
+pub(super) fn memory<const D: usize>(mesh: &Mesh<D>, spec: &RenderSpec) -> u64 {
+    let [width, height] = spec.pixels();
+    let pixels = (width * height * (raster::PIXEL_BYTES + 3 * size_of::<Rgb>())) as u64;
+    let cells = (mesh.forest.capacity() * dims::cells(D)) as u64;
+    let values = cells * size_of::<f32>() as u64 + isosurface::BATCH_BYTES;
+    pixels + if spec.isosurface.is_some() { values } else { 0 }
+}
+
+/// What colours mean.
+struct Legend {
+    title: String,
+    key: Key,
+}
+
+enum Key {
+    /// A colour bar over a range.
+    Range([f64; 2], Vec<Rgb>),
+    /// A colour for each level from the first to the last one.
+    Levels(usize, usize),
+}
+
+/// Draws a render.
+///
+/// # Errors
+/// A camera from which there is nothing to see, by its key.
+pub(super) fn draw<const D: usize>(
+    scene: Scene<'_, D>,
+    spec: &RenderSpec,
+    body: Option<&Body<D>>,
+) -> Result<Canvas, String> {
+    let skin = body.map(|body| Skin::new(scene, body, spec.surface));
+    let frame = &scene.mesh.frame;
+    let whole = [frame.origin, frame.upper()].map(|p| std::array::from_fn(|a| p[a.min(D - 1)]));
+    let bounds = skin.as_ref().and_then(Skin::bounds).unwrap_or(whole);
+    let camera = Camera::new(&spec.camera, bounds, spec.pixels())?;
+    let mut raster = Raster::new(spec.pixels());
+    let mut legends = Vec::new();
+    let mut note = None;
+    if let Some(skin) = &skin {
+        legends.extend(draw_skin(&mut raster, scene, skin, spec, &camera));
+    }
+    if let Some(surface) = &spec.isosurface {
+        let (name, unit) = title_of_volume(scene, surface.field);
+        let unit = printed(unit);
+        note = Some(format!("{name} = {} {unit}", number(surface.value, 4)));
+        legends.push(draw_isosurface(&mut raster, scene, surface, &camera));
+    }
+    Ok(composed(scene, spec, &raster, &legends, note))
+}
+
+/// Draws the body; returns its legend, if it has one.
+fn draw_skin<const D: usize>(
+    raster: &mut Raster,
+    scene: Scene<'_, D>,
+    skin: &Skin,
+    spec: &RenderSpec,
+    camera: &Camera,
+) -> Option<Legend> {
+    let triangles = skin.triangles(camera);
+    let (title, map) = match spec.surface {
+        SurfaceColour::Plain => {
+            raster.draw(&triangles, |_| PLAIN);
+            return None;
+        }
+        SurfaceColour::Level => {
+            raster.draw(&triangles, |level| of_level(level.round() as usize));
+            let levels = || skin.values().map(|level| level.round() as usize);
+            return Some(Legend {
+                title: "level of the cells".into(),
+                key: Key::Levels(levels().min()?, levels().max()?),
+            });
+        }
+        SurfaceColour::Pressure => ("wall pressure", Map::Diverging),
+        SurfaceColour::Shear => ("wall shear stress", Map::Sequential),
+        SurfaceColour::YPlus => ("y+", Map::Sequential),
+    };
+    let range = spec
+        .range
+        .unwrap_or_else(|| covering(skin.values().collect(), 0.99, map, 0.0));
+    let colours = colours(map);
+    raster.draw(&triangles, |value| match value.is_nan() {
+        true => PLAIN,
+        false => colour(value, range, &colours),
+    });
+    let title = match spec.surface {
+        SurfaceColour::YPlus => title.to_owned(),
+        _ => format!("{title} in {}", printed(&scene.units.pressure.name)),
+    };
+    Some(Legend {
+        title,
+        key: Key::Range(range, colours),
+    })
+}
+
+/// The colour of a level.
+fn of_level(level: usize) -> Rgb {
+    LEVELS[level % LEVELS.len()]
+}
+
+/// Draws the isosurface; returns its legend.
+fn draw_isosurface<const D: usize>(
+    raster: &mut Raster,
+    scene: Scene<'_, D>,
+    spec: &IsosurfaceSpec,
+    camera: &Camera,
+) -> Legend {
+    let of = |quantity: Quantity, at: CellRef| scene.in_volume(quantity, at) as f32;
+    let values = Values::new(scene.mesh, |at| of(spec.field, at));
+    let quantity = spec.colour.unwrap_or_default();
+    let map = map_of(quantity);
+    let range = spec.range.unwrap_or_else(|| {
+        let middle = match quantity {
+            Quantity::Density => scene.units.density.factor,
+            _ => 0.0,
+        };
+        covering(some_values(scene, quantity), 0.998, map, middle)
+    });
+    let colours = colours(map);
+    let (origin, dx) = (scene.mesh.frame.origin, scene.mesh.frame.dx);
+    let corner = |vertex: &Vertex| {
+        let place = std::array::from_fn(|a| origin[a.min(D - 1)] + dx * vertex.at[a]);
+        let [from, to] = vertex.between.map(|cell| of(quantity, cell));
+        let value = from + vertex.share as f32 * (to - from);
+        camera.see(place, vertex.slope, value)
+    };
+    values.surface(spec.value as f32, |batch| {
+        let seen =
+            |t: &[Vertex; 3]| camera.projected([corner(&t[0]), corner(&t[1]), corner(&t[2])]);
+        let triangles: Vec<_> = batch.iter().flat_map(seen).collect();
+        raster.draw(&triangles, |value| colour(value, range, &colours));
+    });
+    let (name, unit) = title_of_volume(scene, quantity);
+    Legend {
+        title: format!("{name} in {}", printed(unit)),
+        key: Key::Range(range, colours),
+    }
+}
+
+/// Values of fluid leaf cells, of about a million at most.
+fn some_values<const D: usize>(scene: Scene<'_, D>, quantity: Quantity) -> Vec<f32> {
+    let (mesh, cells) = (scene.mesh, dims::cells(D));
+    let leaves = mesh
+        .forest
+        .ids()
+        .filter(|&b| mesh.forest.first_child[b as usize] == cutlink_amr::NONE);
+    let leaves: Vec<u32> = leaves.collect();
+    let every = (leaves.len() * cells / 1_000_000 + 1) | 1;
+    let places = (0..leaves.len() * cells).step_by(every);
+    let cell = |i: usize| CellRef {
+        block: leaves[i / cells],
+        cell: (i % cells) as u32,
+    };
+    let is_fluid = |at: &CellRef| mesh.classes.solid[at.block as usize] >> at.cell & 1 == 0;
+    let fluid = places.map(cell).filter(is_fluid);
+    fluid
+        .map(|at| scene.in_volume(quantity, at) as f32)
+        .collect()
+}
+
+/// The name of a quantity in three dimensions, and its unit.
+fn title_of_volume<'a, const D: usize>(
+    scene: Scene<'a, D>,
+    quantity: Quantity,
+) -> (String, &'a str) {
+    let (name, unit) = title_of(scene, quantity, 2);
+    match quantity {
+        Quantity::Vorticity => (name.trim_end_matches(" z").to_owned(), &unit.name),
+        _ => (name, &unit.name),
+    }
+}
+
+/// The samples with text above and legends below.
+fn composed<const D: usize>(
+    scene: Scene<'_, D>,
+    spec: &RenderSpec,
+    raster: &Raster,
+    legends: &[Legend],
+    note: Option<String>,
+) -> Canvas {
+    let text = text_size(spec.width);
+    let (line, margin) = (text_height(text), margin_of(spec.width));
+    let [width, height] = spec.pixels();
+    let top = 2 * margin + line;
+    let below = top + height + margin;
+    let footer = match legends.is_empty() {
+        true => 0,
+        false => 4 * margin + 3 * line,
+    };
+    let mut canvas = Canvas::new([width, below + footer]);
+    for (i, pixel) in raster.pixels().into_iter().enumerate() {
+        canvas.set([i % width, top + i / width], pixel);
+    }
+    if let Some(note) = note {
+        canvas.text([margin, margin], text, &note, INK);
+    }
+    let time = &scene.units.time;
+    let when = format!("t = {} {}", number(scene.time(), 4), printed(&time.name));
+    let from = (width - margin).saturating_sub(text_width(&when, text));
+    canvas.text([from, margin], text, &when, INK);
+    let share = width / legends.len().max(1);
+    for (i, what) in legends.iter().enumerate() {
+        let (left, side) = (i * share, share / 8);
+        let middle = left + share / 2;
+        let from = middle.saturating_sub(text_width(&what.title, text) / 2);
+        canvas.text([from, below], text, &what.title, INK);
+        let top = below + line + margin;
+        let rect = [left + side, top, left + share - side, top + 3 * margin / 2];
+        match &what.key {
+            Key::Range(range, colours) => legend(&mut canvas, rect, *range, colours, text),
+            Key::Levels(first, last) => swatches(&mut canvas, rect, *first..=*last, text),
+        }
+    }
+    canvas
+}
+
+/// A swatch with a number below for each level.
+fn swatches(canvas: &mut Canvas, rect: Rect, levels: RangeInclusive<usize>, text: f32) {
+    let [left, top, right, bottom] = rect;
+    let side = bottom - top;
+    let pitch = (right - left) / levels.clone().count().max(1);
+    for (i, level) in levels.enumerate() {
+        let middle = left + i * pitch + pitch / 2;
+        let from = middle - (side / 2).min(middle);
+        canvas.swatch([from, top, from + side, bottom], of_level(level));
+        let words = level.to_string();
+        let from = middle.saturating_sub(text_width(&words, text) / 2);
+        canvas.text(
+            [from, bottom + text_height(text) * 3 / 4],
+            text,
+            &words,
+            INK,
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,261 @@
+//! Triangles with a z-buffer, several samples per pixel.
+
+use cutlink_pictures::canvas::{PAPER, Rgb};
+use rayon::prelude::*;
+
+/// Samples of a pixel along each axis.
+pub(super) const SAMPLES: usize = 3;
+/// Bytes per pixel: depth and colour of its samples.
+pub(super) const PIXEL_BYTES: usize = SAMPLES * SAMPLES * (size_of::<f32>() + size_of::<Rgb>());
+/// Rows of pixels that a thread draws at a time.
+const BAND: usize = 8;
+
+/// A corner of a triangle on the screen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Corner {
+    /// In pixels from the upper left corner.
+    pub(super) at: [f32; 2],
+    /// Larger for nearer points; linear on the screen.
+    pub(super) near: f32,
+    /// Normal of the surface in the axes of the camera: right, up, towards the eye; of any length and sign.
+    pub(super) normal: [f32; 3],
+    /// What the colour depends on.
+    pub(super) value: f32,
+}
+
+/// The samples of a picture.
+#[derive(Debug)]
+pub(super) struct Raster {
+    size: [usize; 2],
+    near: Vec<f32>,
+    colour: Vec<Rgb>,
+}
+
+impl Raster {
+    /// An empty picture of some pixels.
+    pub(super) fn new(size: [usize; 2]) -> Self {
+        let samples = size[0] * size[1] * SAMPLES * SAMPLES;
+        Self {
+            size,
+            near: vec![f32::NEG_INFINITY; samples],
+            colour: vec![PAPER; samples],
+        }
+    }
+
+    /// Draws triangles; `paint` gives the colour of a value before shading. Of equally near triangles the first one is
+    /// seen. Values and normals are interpolated linearly on the screen, so triangles should be small.
+    pub(super) fn draw(&mut self, triangles: &[[Corner; 3]], paint: impl Fn(f32) -> Rgb + Sync) {
+        let width = self.size[0] * SAMPLES;
+        let rows = BAND * SAMPLES;
+        let bands = self.near.len() / width / rows + 1;
+        let mut bins = vec![Vec::new(); bands];
+        let scaled = SAMPLES as f32;
+        for (i, triangle) in triangles.iter().enumerate() {
+            let ys = triangle.map(|c| c.at[1] * scaled);
+            let low = ys.iter().copied().fold(f32::MAX, f32::min).max(0.0);
+            let high = ys.iter().copied().fold(f32::MIN, f32::max);
+            if !(high >= 0.0 && (low as usize) < self.size[1] * SAMPLES) {
+                continue;
+            }
+            let last = (high as usize / rows).min(bands - 1);
+            for bin in &mut bins[low as usize / rows..=last] {
+                bin.push(i as u32);
+            }
+        }
+        self.near
+            .par_chunks_mut(width * rows)
+            .zip(self.colour.par_chunks_mut(width * rows))
+            .zip(&bins)
+            .enumerate()
+            .for_each(|(band, ((near, colour), bin))| {
+                let mut strip = Strip {
+                    width,
+                    top: band * rows,
+                    near,
+                    colour,
+                };
+                for &i in bin {
+                    strip.draw(&triangles[i as usize], &paint);
+                }
+            });
+    }
+
+    /// The means of the samples of each pixel, row by row.
+    pub(super) fn pixels(&self) -> Vec<Rgb> {
+        let [width, height] = self.size;
+        let count = (SAMPLES * SAMPLES) as u32;
+        let pixel = |i: usize| {
+            let (x, y) = (i % width * SAMPLES, i / width * SAMPLES);
+            let mut sum = [0u32; 3];
+            for row in y..y + SAMPLES {
+                for colour in &self.colour[row * width * SAMPLES + x..][..SAMPLES] {
+                    sum = std::array::from_fn(|c| sum[c] + u32::from(colour[c]));
+                }
+            }
+            sum.map(|s| ((s + count / 2) / count) as u8)
+        };
+        (0..width * height).into_par_iter().map(pixel).collect()
+    }
+}
+
+/// Rows of samples.
+struct Strip<'a> {
+    width: usize,
+    top: usize,
+    near: &'a mut [f32],
+    colour: &'a mut [Rgb],
+}
+
+impl Strip<'_> {
+    fn draw(&mut self, triangle: &[Corner; 3], paint: &impl Fn(f32) -> Rgb) {
+        let at = triangle.map(|c| c.at.map(|x| f64::from(x) * SAMPLES as f64 - 0.5));
+        let cross = |p: [f64; 2], q: [f64; 2], r: [f64; 2]| {
+            (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0])
+        };
+        let area = cross(at[0], at[1], at[2]);
+        if area == 0.0 || !area.is_finite() {
+            return;
+        }
+        let rows = self.near.len() / self.width;
+        let span = |a: usize, first: usize, count: usize| {
+            let along = at.map(|p| p[a]);
+            let low = along.iter().copied().fold(f64::MAX, f64::min).ceil();
+            let high = along.iter().copied().fold(f64::MIN, f64::max).floor();
+            let (first, end) = (first as f64, (first + count) as f64);
+            (low.max(first) as usize)..((high + 1.0).clamp(first, end) as usize)
+        };
+        for y in span(1, self.top, rows) {
+            for x in span(0, 0, self.width) {
+                let p = [x as f64, y as f64];
+                let weights = [
+                    cross(p, at[1], at[2]) / area,
+                    cross(p, at[2], at[0]) / area,
+                    cross(p, at[0], at[1]) / area,
+                ];
+                if weights.iter().any(|&w| w < 0.0) {
+                    continue;
+                }
+                let mixed = |of: &dyn Fn(&Corner) -> f32| -> f32 {
+                    let terms = triangle.iter().zip(weights);
+                    terms.map(|(c, w)| f64::from(of(c)) * w).sum::<f64>() as f32
+                };
+                let near = mixed(&|c| c.near);
+                let i = (y - self.top) * self.width + x;
+                if near > self.near[i] {
+                    self.near[i] = near;
+                    let normal = std::array::from_fn(|a| mixed(&|c| c.normal[a]));
+                    self.colour[i] = shaded(paint(mixed(&|c| c.value)), normal);
+                }
+            }
+        }
+    }
+}
+
+/// A colour under a light beside the eye, upper left of it, and light from everywhere (Lambert); both sides alike.
+fn shaded(colour: Rgb, normal: [f32; 3]) -> Rgb {
+    const LIGHT: [f32; 3] = [-0.35, 0.45, 0.82];
+    const AMBIENT: f32 = 0.42;
+    let length = normal.iter().map(|x| x * x).sum::<f32>().sqrt();
+    if length == 0.0 || !length.is_finite() {
+        return colour;
+    }
+    let side = if normal[2] < 0.0 { -1.0 } else { 1.0 };
+    let along: f32 = (0..3).map(|a| side * normal[a] / length * LIGHT[a]).sum();
+    let light = AMBIENT + (1.06 - AMBIENT) * along.max(0.0);
+    colour.map(|c| (f32::from(c) * light).round().min(255.0) as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn corner(x: f32, y: f32, near: f32, value: f32) -> Corner {
+        Corner {
+            at: [x, y],
+            near,
+            normal: [-0.35, 0.45, 0.82],
+            value,
+        }
+    }
+
+    fn grey(value: f32) -> Rgb {
+        [value as u8; 3]
+    }
+
+    #[test]
+    fn triangles_cover_their_area_and_the_nearer_one_is_seen() {
+        let mut raster = Raster::new([60, 40]);
+        // Right triangles with legs of 30 and 20 pixels; they overlap in a region computed by hand.
+        let far = [
+            corner(5.0, 5.0, 1.0, 0.0),
+            corner(35.0, 5.0, 1.0, 0.0),
+            corner(5.0, 25.0, 1.0, 0.0),
+        ];
+        let near = [
+            corner(5.0, 5.0, 2.0, 100.0),
+            corner(20.0, 5.0, 2.0, 100.0),
+            corner(5.0, 15.0, 2.0, 100.0),
+        ];
+        let share = |raster: &Raster, colour: u8| {
+            let hits = raster
+                .colour
+                .iter()
+                .filter(|c| c[0].abs_diff(colour) < 8)
+                .count();
+            hits as f64 / (SAMPLES * SAMPLES) as f64
+        };
+        for order in [[near, far], [far, near]] {
+            raster = Raster::new([60, 40]);
+            raster.draw(&order, grey);
+            assert!(
+                (share(&raster, 106) - 75.0).abs() < 2.0,
+                "{}",
+                share(&raster, 106)
+            );
+            assert!(
+                (share(&raster, 0) - 225.0).abs() < 3.0,
+                "{}",
+                share(&raster, 0)
+            );
+        }
+        assert!(share(&raster, PAPER[0]) > 2000.0, "the rest is paper");
+    }
+
+    #[test]
+    fn two_triangles_of_a_square_leave_no_gap() {
+        let at = |x: f32, y: f32| corner(x, y, 1.0, 0.0);
+        let [a, b, c, d] = [at(3.3, 2.1), at(51.7, 8.9), at(47.2, 36.4), at(6.8, 31.5)];
+        let mut raster = Raster::new([60, 40]);
+        raster.draw(&[[a, b, c], [a, c, d]], grey);
+        let inside = raster.pixels();
+        for y in 12..28 {
+            for x in 10..44 {
+                assert_eq!(inside[y * 60 + x], [0; 3], "pixel {x}, {y}");
+            }
+        }
+    }
+
+    #[test]
+    fn values_are_linear_and_pixels_are_means() {
+        let mut raster = Raster::new([64, 8]);
+        let (left, right) = (
+            |y| corner(0.0, y, 1.0, 0.0),
+            |y| corner(64.0, y, 1.0, 128.0),
+        );
+        raster.draw(
+            &[
+                [left(0.0), right(0.0), right(8.0)],
+                [left(0.0), right(8.0), left(8.0)],
+            ],
+            grey,
+        );
+        let lit = f64::from(shaded([100; 3], [-0.35, 0.45, 0.82])[0]) / 100.0;
+        for (x, pixel) in raster.pixels()[3 * 64..4 * 64].iter().enumerate() {
+            let exact = (x as f64 + 0.5) * 2.0 * lit;
+            assert!(
+                (f64::from(pixel[0]) - exact).abs() < 2.0,
+                "{x}: {pixel:?}, not {exact}"
+            );
+        }
+    }
+}
