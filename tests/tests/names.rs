@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 13] = [
+const CRATES: [&str; 14] = [
     "nvcc",
     "mpi",
     "device",
@@ -16,6 +16,7 @@ const CRATES: [&str; 13] = [
     "mesher",
     "voxelizer",
     "solver",
+    "grains",
     "meshes",
     "pipeline",
     "tools",
