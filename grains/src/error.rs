@@ -1,6 +1,6 @@
 //! Why grains cannot be set up, advanced, packed or restored.
 
-use cutlink_device::DeviceError;
+use cutlink_device::{DeviceError, ErrorKind, Failure};
 
 /// An error of this crate; the text is a lowercase fragment.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -177,4 +177,24 @@ pub enum GrainError {
     /// No memory.
     #[error(transparent)]
     Device(#[from] DeviceError),
+}
+
+impl Failure for GrainError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Device(error) => error.kind(),
+            Self::NotClosed { .. } => ErrorKind::Geometry,
+            Self::TooMany { .. } => ErrorKind::Memory,
+            Self::Diverged { .. } => ErrorKind::Diverged,
+            Self::Restless { .. } => ErrorKind::Runtime,
+            _ => ErrorKind::Input,
+        }
+    }
+
+    fn of_device(&self) -> Option<&DeviceError> {
+        match self {
+            Self::Device(error) => Some(error),
+            _ => None,
+        }
+    }
 }

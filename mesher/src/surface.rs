@@ -111,6 +111,27 @@ impl<const D: usize> Surface<D> {
     }
 }
 
+/// The area vector of a facet, outward by its orientation; in 2D its length is that of the segment.
+pub fn area_vector<const D: usize>(p: [[f64; D]; D]) -> [f64; D] {
+    let edge = |k: usize| -> [f64; D] { std::array::from_fn(|a| p[k][a] - p[0][a]) };
+    if D == 2 {
+        let e = edge(1);
+        return std::array::from_fn(|a| if a == 0 { e[1] } else { -e[0] });
+    }
+    let (e, f) = (edge(1), edge(2));
+    std::array::from_fn(|a| {
+        let (b, c) = ((a + 1) % D, (a + 2) % D);
+        0.5 * (e[b] * f[c] - e[c] * f[b])
+    })
+}
+
+/// The unit normal of a facet, outward by its orientation; `None` for a degenerate facet.
+pub fn unit_normal<const D: usize>(p: [[f64; D]; D]) -> Option<[f64; D]> {
+    let area = area_vector(p);
+    let size = area.iter().map(|x| x * x).sum::<f64>().sqrt();
+    (size > 0.0).then(|| area.map(|x| x / size))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,13 +1,13 @@
 //! The command line and its help texts. Values are only parsed here: [`cutlink::options`] has their types,
 //! [`crate::mesh`] and [`crate::inspect`] check their meaning.
 
+pub use crate::pack::PackArgs;
 use clap::builder::PossibleValuesParser;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use cutlink::device::DeviceOption;
 use cutlink::openfoam::CellRule;
-use cutlink::options::{
-    DeviceOption, FillRule, FlowSide, MeshOptions, Numbers, PolyMeshEncoding, Root,
-};
+use cutlink::options::{FillRule, FlowSide, MeshOptions, Numbers, PolyMeshEncoding, Root};
 use cutlink::solve::example::EXAMPLES;
 use cutlink_fr::MAX_ORDER;
 use cutlink_hex::volume::PATCH_ANGLE;
@@ -48,6 +48,8 @@ pub enum Command {
     Inspect(InspectArgs),
     /// Refine the mesh of an OpenFOAM case, or coarsen it, and map its fields; read meshes of Gmsh and VTU
     Refine(RefineArgs),
+    /// Pack grains into a box or a closed surface, as CSV, PLY, STL or VTP
+    Pack(PackArgs),
     /// Run the flow of a case file, on the CPU or an NVIDIA GPU
     Solve(SolveArgs),
     /// Measure the speed of meshing and of flows on this machine
@@ -196,6 +198,8 @@ pub enum BenchCommand {
     Flux(Box<BenchFluxArgs>),
     /// Time and memory of refining hexahedra with their fields, on the CPU
     Hex(BenchHexArgs),
+    /// Time of a step of grains at rest, per grain
+    Grains(crate::bench::grains::BenchGrainsArgs),
 }
 
 const REFINE_EXAMPLES: &str = "\
@@ -793,7 +797,7 @@ mod tests {
         let options = MeshOptions::augment_args(clap::Command::new("keys"));
         let name = |a: &clap::Arg| a.get_long().unwrap_or(a.get_id().as_str()).to_owned();
         let mut long: Vec<String> = options.get_arguments().map(name).collect();
-        let mut keys = cutlink::config::keys();
+        let mut keys = cutlink::options::keys();
         long.sort();
         keys.sort();
         assert_eq!(long, keys);

@@ -1,7 +1,7 @@
 //! Beds as CSV, as points of a PLY file, and as the surface of all spheres.
 
 use crate::{Grain, GrainError};
-use cutlink_device::memory;
+use cutlink_device::{DeviceError, ErrorKind, Failure, memory};
 use cutlink_mesher::Surface;
 use cutlink_mesher::primitives::{Shape3, ShapeError};
 use std::io::{self, Write};
@@ -78,4 +78,21 @@ pub enum SpheresError {
     /// No memory.
     #[error(transparent)]
     Grain(#[from] GrainError),
+}
+
+impl Failure for SpheresError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Shape(error) => error.kind(),
+            Self::TooMany { .. } => ErrorKind::Memory,
+            Self::Grain(error) => error.kind(),
+        }
+    }
+
+    fn of_device(&self) -> Option<&DeviceError> {
+        match self {
+            Self::Grain(error) => error.of_device(),
+            _ => None,
+        }
+    }
 }

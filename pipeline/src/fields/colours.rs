@@ -4,7 +4,7 @@
 //! van der Walt & Smith (2015), the default map of matplotlib; Brewer, Hatchard & Harrower (2003), RdBu; tables of the
 //! crate `colorous`.
 
-use crate::picture::canvas::Rgb;
+use cutlink_pictures::canvas::Rgb;
 
 /// Number of colours of a map.
 const STEPS: usize = 256;

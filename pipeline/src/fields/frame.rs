@@ -10,12 +10,15 @@ use super::colours::{Map, colour, colours};
 use super::shades::{Line, Shade, View, shades};
 use super::spec::{PictureSpec, Quantity};
 use super::values::{Scene, title_of};
-use crate::picture::canvas::{Canvas, INK, Rect, Rgb};
-use crate::picture::coverage::Coverage;
-use crate::picture::cut::Cut;
-use crate::picture::scale::{number, printed, ticks};
-use crate::picture::text::{text_height, text_width};
-use crate::picture::{margin_of, text_size};
+use cutlink_pictures::{
+    canvas::{Canvas, INK, Rect, Rgb},
+    coverage::Coverage,
+    cut::Cut,
+    margin_of,
+    scale::{number, printed, ticks},
+    text::{text_height, text_width},
+    text_size,
+};
 use cutlink_voxelizer::Mesh;
 
 const BODY: Rgb = [128, 134, 142];

@@ -48,9 +48,9 @@ pub use spec::{
     Average, CellField, Clock, NormalAxis, OutputKind, OutputSpec, Quantity, SurfaceFormat, written,
 };
 pub use surface::Body;
+pub(crate) use surface::WallForce;
 #[cfg(test)]
 pub(crate) use surface::YPlus;
-pub(crate) use surface::{WallForce, area_of, unit_normal};
 pub use units::{FieldUnit, FieldUnits};
 pub use writer::{FieldWriter, Moment, Start, check, memory};
 

@@ -163,9 +163,9 @@ fn divided(cells: &[CellRef], sums: &[f64], lengths: &[f64], whole: &[Column]) -
 mod tests {
     use super::*;
     use crate::fields::{FieldUnits, tests::snapshot};
-    use crate::mesh::build::bare;
-    use crate::options::Root;
-    use crate::solid_stl::files_kit::random_mesh;
+    use crate::files_kit::random_mesh;
+    use cutlink_meshing::mesh::build::bare;
+    use cutlink_meshing::options::Root;
     use cutlink_solver::Snapshot;
     use std::collections::BTreeMap;
     use std::f64::consts::TAU;

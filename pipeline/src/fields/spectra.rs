@@ -2,14 +2,15 @@
 //!
 //! In: the table of the probes, of which the second half of the run counts. Out: `NAME_spectrum.csv`, a row per frequency
 //! with the columns of the table, in squares of their units times that of the time; `NAME_spectrum.png`, both axes
-//! logarithmic, a panel per component and a curve per point. Determinism: as [`signal`](crate::signal).
+//! logarithmic, a panel per component and a curve per point. Determinism: as [`signal`](cutlink_signal).
 
 use super::units::FieldUnits;
-use crate::error::Error;
-use crate::output;
-use crate::picture::canvas::Canvas;
-use crate::picture::plot::{Panel, Plot};
-use crate::signal::{PowerDensity, SignalError, power_density};
+use cutlink_common::{Error, output};
+use cutlink_pictures::{
+    canvas::Canvas,
+    plot::{Panel, Plot},
+};
+use cutlink_signal::{PowerDensity, SignalError, power_density};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 

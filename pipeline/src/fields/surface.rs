@@ -15,10 +15,10 @@
 use super::render::SurfaceColour;
 use super::spec::{Average, SurfaceFormat};
 use super::values::Scene;
-use crate::error::Error;
-use crate::output;
 use cutlink_amr::CellRef;
+use cutlink_common::{Error, output};
 use cutlink_mesher::snap::Snapped;
+use cutlink_mesher::surface::{area_vector, unit_normal};
 use cutlink_solver::fields::{WallPlace, WallState, wall_state};
 use cutlink_solver::{Motion, Params, PatchCondition, Snapshot};
 use cutlink_voxelizer::Mesh;
@@ -248,7 +248,7 @@ impl<const D: usize> Body<D> {
                 continue;
             };
             let corners = self.facets[f].map(|v| self.points[v as usize]);
-            let area = unit * length(&area_of(corners));
+            let area = unit * length(&area_vector(corners));
             let force = &mut forces[usize::from(self.patch[f])];
             force.area += area;
             force.y_plus.add(self.y_plus(state), area);
@@ -413,29 +413,8 @@ impl<const D: usize> Body<D> {
     }
 }
 
-/// The area vector of a facet, outward by its orientation; in 2D its length is that of the segment.
-pub(crate) fn area_of<const D: usize>(p: [[f64; D]; D]) -> [f64; D] {
-    let edge = |k: usize| -> [f64; D] { std::array::from_fn(|a| p[k][a] - p[0][a]) };
-    if D == 2 {
-        let e = edge(1);
-        return std::array::from_fn(|a| if a == 0 { e[1] } else { -e[0] });
-    }
-    let (e, f) = (edge(1), edge(2));
-    std::array::from_fn(|a| {
-        let (b, c) = ((a + 1) % D, (a + 2) % D);
-        0.5 * (e[b] * f[c] - e[c] * f[b])
-    })
-}
-
 fn length(v: &[f64]) -> f64 {
     v.iter().map(|x| x * x).sum::<f64>().sqrt()
-}
-
-/// The unit normal of a facet, outward by its orientation; `None` for a degenerate facet.
-pub(crate) fn unit_normal<const D: usize>(p: [[f64; D]; D]) -> Option<[f64; D]> {
-    let area = area_of(p);
-    let size = length(&area);
-    (size > 0.0).then(|| area.map(|x| x / size))
 }
 
 /// Binary, little-endian; values are properties of the faces, in 2D of the edges.

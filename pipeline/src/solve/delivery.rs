@@ -5,8 +5,9 @@
 //! the flux of the links equals the flux through the surface. These links use halfway bounce-back, which exchanges
 //! exactly the mass of the velocity; interpolation is off by up to 1 %.
 
-use crate::{fields::area_of, solve::resolve::Resolved};
+use crate::solve::resolve::Resolved;
 use cutlink_mesher::Surface;
+use cutlink_mesher::surface::area_vector;
 use cutlink_solver::{Motion, PatchCondition, Place, Plan, Space, WallScheme};
 
 /// Net share of the flux through a patch above which it is an inlet or outlet; below, it is a moving wall.
@@ -114,7 +115,7 @@ fn through<const D: usize>(
             continue;
         }
         let corners = facet.map(|v| surface.vertices[v as usize]);
-        let area = area_of(corners);
+        let area = area_vector(corners);
         for shares in &places {
             let mut x = corners[0];
             for (corner, share) in corners[1..].iter().zip(shares) {
@@ -154,10 +155,8 @@ fn places(d: usize) -> Vec<[f64; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        config::parse,
-        solve::{case::Case, resolve::CaseGrid},
-    };
+    use crate::solve::{case::Case, resolve::CaseGrid};
+    use cutlink_common::config::parse;
     use cutlink_device::Host;
     use cutlink_mesher::primitives::{Shape2, Shape3};
     use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, embed, prepare};

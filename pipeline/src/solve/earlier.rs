@@ -4,28 +4,30 @@
 //! that of the checkpoint, so the surface file must be in place. Velocities and pressures are in SI units at points in
 //! metres, so mesh, lattice, box and lattice velocity of the new run may differ.
 
-use crate::{
+use crate::solve::{
+    case::{Case, RunTable},
+    checkpoint,
+    flux::parse,
+    resolve::{CaseGrid, Resolved},
+    sheet::Sheet,
+    units::Units,
+};
+use cutlink_amr::{CellRef, NeighborCell, dims};
+use cutlink_common::{
+    Error,
     device::{Opened, on},
-    error::Error,
+};
+use cutlink_device::Host;
+use cutlink_mesher::{
+    exact::{Exact, Facet},
+    intersect::Meet,
+};
+use cutlink_meshing::{
     mesh::{
         build::{AnyPlaced, Builder, Placed},
         resolve as job,
     },
     options::MeshOptions,
-    solve::{
-        case::{Case, RunTable},
-        checkpoint,
-        flux::parse,
-        resolve::{CaseGrid, Resolved},
-        sheet::Sheet,
-        units::Units,
-    },
-};
-use cutlink_amr::{CellRef, NeighborCell, dims};
-use cutlink_device::Host;
-use cutlink_mesher::{
-    exact::{Exact, Facet},
-    intersect::Meet,
 };
 use cutlink_solver::{Plan, Snapshot, fields::velocity_at, kernels::FlowKernels};
 use cutlink_voxelizer::{Frame, Mesh};

@@ -3,12 +3,11 @@
 //! In: bulk quantities of the flow. Out: the fluid mean of ρ u² / 2, divided by that of the reference velocity;
 //! `energy.csv`.
 
-use crate::signal;
 use crate::{
-    error::Error,
     flow::{Table, Until},
     solve::{bulk::Bulk, history, resolve::Resolved},
 };
+use cutlink_common::Error;
 use std::{fmt::Write as _, path::Path};
 
 const HEADER: &str = "step,time,kinetic energy";
@@ -49,7 +48,7 @@ impl Energy {
     }
 
     pub(crate) fn is_settled(&self, change: f64) -> bool {
-        self.moves() && matches!(signal::settled(&self.values, change), Ok(Some(_)))
+        self.moves() && matches!(cutlink_signal::settled(&self.values, change), Ok(Some(_)))
     }
 }
 

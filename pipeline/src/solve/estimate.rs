@@ -13,17 +13,7 @@ mod table;
 mod tests;
 
 use crate::{
-    device::{Opened, on},
-    error::Error,
     flow::Until,
-    mesh::{
-        build::{AnyPlaced, Builder, Placed, bare},
-        domain,
-        report::DeviceReport,
-        resolve as job,
-    },
-    options::{DeviceOption, Root},
-    pool,
     solve::{
         case::{Case, DomainTable},
         laws,
@@ -35,10 +25,22 @@ use crate::{
     },
 };
 use cutlink_amr::dims;
+use cutlink_common::{
+    Error,
+    device::{DeviceOption, DeviceReport, Opened, on},
+    pool,
+};
 use cutlink_device::{Backend, Host, Memory, memory, select};
 use cutlink_mesher::{
     exact::{Exact, Facet},
     intersect::Meet,
+};
+use cutlink_meshing::{
+    mesh::{
+        build::{AnyPlaced, Builder, Placed, bare},
+        domain, resolve as job,
+    },
+    options::Root,
 };
 use cutlink_solver::{LevelSheet, Params, Plan};
 use cutlink_voxelizer::{

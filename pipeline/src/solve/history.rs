@@ -4,12 +4,8 @@
 //! `forces.csv` is written during the run, one line per sample. [`Statistics`](super::means::Statistics) evaluates the
 //! history.
 
-use crate::signal;
-use crate::{
-    error::{Error, ErrorKind},
-    output,
-    solve::{reference::Group, resolve::Resolved},
-};
+use crate::solve::{reference::Group, resolve::Resolved};
+use cutlink_common::{Error, ErrorKind, output};
 use cutlink_solver::ForceSample;
 use std::{
     fmt::Write as _,
@@ -313,17 +309,17 @@ impl<const D: usize> History<D> {
     }
 
     pub(crate) fn is_settled(&self, change: f64) -> bool {
-        self.rest() < 1.0 && matches!(signal::settled(&self.total[0], change), Ok(Some(_)))
+        self.rest() < 1.0 && matches!(cutlink_signal::settled(&self.total[0], change), Ok(Some(_)))
     }
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::config::parse;
-    use crate::mesh::build::bare;
     use crate::solve::case::Case;
     use crate::solve::resolve::{CaseGrid, Resolved};
+    use cutlink_common::config::parse;
+    use cutlink_meshing::mesh::build::bare;
 
     /// A root step is 0.0125 s and length over velocity 0.5 s.
     const CASE: &str = "

@@ -1,19 +1,17 @@
 //! Velocities of faces and patches: constants, expressions, tables and predefined profiles, with ramps; in units of the
 //! root lattice.
 
-use crate::{
-    error::Error,
-    options::Axes,
-    solve::{
-        case::{AxisName, FaceTable, PatchTable, TurbulenceTable},
-        conditions::Scale,
-        expression::{Expression, ramp},
-        profile::{self, Table},
-        resolve::{missing, positive},
-        turbulence,
-        value::{self, Value},
-    },
+use crate::solve::{
+    case::{AxisName, FaceTable, PatchTable, TurbulenceTable},
+    conditions::Scale,
+    expression::{Expression, ramp},
+    profile::{self, Table},
+    resolve::{missing, positive},
+    turbulence,
+    value::{self, Value},
 };
+use cutlink_common::Error;
+use cutlink_meshing::options::Axes;
 use cutlink_solver::{AtTime, OfTime, Place, Space, Values, Variation};
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 

@@ -1,17 +1,15 @@
 //! Statistics of a history of forces over the second half of the run: means over whole periods with errors,
 //! stationarity, shedding.
 //!
-//! A history is not stationary if a mean drifts ([`signal::mean`]) or the oscillation about it does: then the error
+//! A history is not stationary if a mean drifts ([`cutlink_signal::mean`]) or the oscillation about it does: then the error
 //! includes the drift, and the verdict reports it. It also reports a run that was too short to detect a drift. A mean has no
 //! error where the oscillation about it still grows, where the drag swings by more than itself, and where the lift is
 //! locked to sound: then no later part of the run need be like this one.
 
 mod shown;
 
-use crate::{
-    signal::{self, Measured},
-    solve::history::{History, NAMES, Part},
-};
+use crate::solve::history::{History, NAMES, Part};
+use cutlink_signal::Measured;
 use serde_json::{Map, Value, json};
 use std::fmt;
 
@@ -69,7 +67,7 @@ impl Mean {
     /// length over velocity.
     fn new(values: &[f64], drag: f64, convective_times: f64) -> Self {
         let half = &values[values.len() / 2..];
-        match signal::mean(half) {
+        match cutlink_signal::mean(half) {
             Ok(got) => {
                 let matters = matters(got.mean.value, drag);
                 let drift = got.drift.value;
@@ -240,7 +238,7 @@ impl<'a, const D: usize> Statistics<'a, D> {
             .iter()
             .map(|x| (x - mean.value).powi(2))
             .collect();
-        if let Ok(variance) = signal::mean(&squares)
+        if let Ok(variance) = cutlink_signal::mean(&squares)
             && variance.drifts
             && variance.mean.value.max(0.0).sqrt() > SWELL_ABOVE * drag
             && variance.drift.value.abs() > SWELL * variance.mean.value
@@ -391,8 +389,8 @@ fn grown<const N: usize>(histories: [&[f64]; N], least: f64) -> Option<f64> {
 /// The Strouhal numbers, if the lift of all patches together oscillates.
 fn shedding(lift: &[f64], interval: f64, drag: f64) -> Option<Shedding> {
     let half = &lift[lift.len() / 2..];
-    let fit = signal::oscillation(half, interval).ok()?;
-    let peak = signal::peak(half, interval).ok()?;
+    let fit = cutlink_signal::oscillation(half, interval).ok()?;
+    let peak = cutlink_signal::peak(half, interval).ok()?;
     let variance = |part: &[f64]| {
         let square = |x: &f64| (x - fit.mean).powi(2);
         (part.iter().map(square).sum::<f64>() / part.len() as f64).sqrt()

@@ -3,14 +3,12 @@
 //! In: a line (default: from the rear of the body along the free stream) and snapshots. Out: the distance from its
 //! first point to where the velocity along it first changes from negative to positive.
 
-use crate::{
-    error::Error,
-    solve::{
-        case::{FreeStreamTable, RecirculationTable},
-        reference,
-        resolve::missing,
-    },
+use crate::solve::{
+    case::{FreeStreamTable, RecirculationTable},
+    reference,
+    resolve::missing,
 };
+use cutlink_common::Error;
 use cutlink_mesher::Surface;
 use cutlink_solver::{Snapshot, fields::velocity_at};
 use cutlink_voxelizer::{Frame, Mesh};
@@ -160,10 +158,10 @@ impl<const D: usize> Line<D> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        mesh::build::bare, options::Root, solid_stl::files_kit::random_mesh, solve::integrals,
-    };
+    use crate::files_kit::random_mesh;
+    use crate::solve::integrals;
     use cutlink_mesher::primitives::Shape2;
+    use cutlink_meshing::{mesh::build::bare, options::Root};
 
     /// The velocity of each cell from its centre, in root cells.
     fn snapshot<const D: usize>(

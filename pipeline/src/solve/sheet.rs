@@ -5,14 +5,8 @@
 //! of the box or another level cost more ([`Plan::level_work`]). Without output; accurate to within a factor of two.
 
 use crate::{
-    error::{Error, ErrorKind},
     fields,
     flow::Until,
-    mesh::{
-        build::bare,
-        report::{DeviceReport, bytes},
-    },
-    options::Root,
     solve::{
         laws::Laws,
         resolve::Resolved,
@@ -21,7 +15,12 @@ use crate::{
     },
 };
 use cutlink_amr::dims;
+use cutlink_common::{Error, ErrorKind, device::DeviceReport};
 use cutlink_device::{Backend, Memory, memory};
+use cutlink_meshing::{
+    mesh::{build::bare, report::bytes},
+    options::Root,
+};
 use cutlink_solver::{
     Census, FaceCondition, Les, LevelSheet, Params, PatchCondition, Plan, RunningMeans, WallScheme,
     kernels::FlowKernels,
@@ -121,7 +120,7 @@ impl Sheet {
             })
         };
         serde_json::json!({
-            "schema": crate::JSON_SCHEMA,
+            "schema": cutlink_common::JSON_SCHEMA,
             "cutlink": env!("CARGO_PKG_VERSION"),
             "command": "solve",
             "dry_run": true,

@@ -319,7 +319,7 @@ type CellKey = (u32, u32);
 mod tests {
     use super::super::camera::{cross, dot, length, sub};
     use super::*;
-    use crate::solid_stl::files_kit::{ball_mesh, random_mesh};
+    use crate::files_kit::{ball_mesh, random_mesh};
     use std::f64::consts::PI;
 
     /// The mesh as if all of it were fluid.

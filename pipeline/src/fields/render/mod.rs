@@ -21,12 +21,15 @@ use super::frame::{covering, legend, map_of};
 use super::spec::Quantity;
 use super::surface::Body;
 use super::values::{Scene, title_of};
-use crate::picture::canvas::{Canvas, INK, Rect, Rgb};
-use crate::picture::scale::{number, printed};
-use crate::picture::text::{text_height, text_width};
-use crate::picture::{margin_of, text_size};
 use camera::Camera;
 use cutlink_amr::{CellRef, dims};
+use cutlink_pictures::{
+    canvas::{Canvas, INK, Rect, Rgb},
+    margin_of,
+    scale::{number, printed},
+    text::{text_height, text_width},
+    text_size,
+};
 use cutlink_voxelizer::Mesh;
 use isosurface::{Values, Vertex};
 use raster::Raster;

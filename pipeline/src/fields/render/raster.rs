@@ -1,6 +1,6 @@
 //! Triangles with a z-buffer, several samples per pixel.
 
-use crate::picture::canvas::{PAPER, Rgb};
+use cutlink_pictures::canvas::{PAPER, Rgb};
 use rayon::prelude::*;
 
 /// Samples of a pixel along each axis.

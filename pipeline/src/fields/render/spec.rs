@@ -2,7 +2,7 @@
 
 use super::camera::{Camera, CameraSpec};
 use crate::fields::spec::{Average, OutputSpec, Quantity};
-use crate::picture::WIDTHS;
+use cutlink_pictures::WIDTHS;
 use cutlink_voxelizer::Mesh;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -78,7 +78,7 @@ fn picture(
     let canvas = draw(scene, &spec, body).expect("a picture");
     let mut file = Vec::new();
     canvas.write_png(&mut file).expect("written");
-    let ([width, _], pixels) = crate::picture::canvas::decoded(&file);
+    let ([width, _], pixels) = crate::png_kit::decoded(&file);
     let [_, height] = spec.pixels();
     // Without the text above and the bars below.
     let top = 2 * margin_of(spec.width) + text_height(text_size(spec.width));
@@ -204,11 +204,11 @@ fn wrong_keys_are_refused_by_name() {
         let error = resolve(&spec, &mesh).expect_err(text);
         assert!(error.contains(part), "{text}: {error}");
     }
-    let flat = crate::solid_stl::files_kit::ball_mesh([4, 4], 1);
+    let flat = crate::files_kit::ball_mesh([4, 4], 1);
     let spec = OutputSpec::new(OutputKind::Render);
     let error = resolve(&spec, &flat).expect_err("2D");
     assert!(error.contains("needs a 3D mesh"), "{error}");
-    let empty: Mesh<3> = crate::solid_stl::files_kit::ball_mesh([2, 2, 2], 1);
+    let empty: Mesh<3> = crate::files_kit::ball_mesh([2, 2, 2], 1);
     assert!(
         empty.links.is_empty() || resolve(&spec, &empty).is_ok(),
         "a body or none"

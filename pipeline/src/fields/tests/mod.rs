@@ -1,7 +1,7 @@
 //! Outputs of analytic flows, read back independently.
 
 use super::*;
-use crate::solid_stl::files_kit::{ball_mesh, random_mesh};
+use crate::files_kit::{ball_mesh, random_mesh};
 use crate::worst::worst;
 use cutlink_amr::{CellRef, dims};
 use cutlink_solver::Snapshot;

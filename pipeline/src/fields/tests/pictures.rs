@@ -1,15 +1,15 @@
 //! Pictures against the cells they show.
 
 use super::*;
-use crate::picture::cut::Cut;
 use cutlink_device::Host;
 use cutlink_mesher::primitives::Shape2;
 use cutlink_mesher::snap::Snapped;
+use cutlink_pictures::cut::Cut;
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, embed, prepare};
 
 /// Width, height and colours of a PNG.
 fn pixels(path: &PathBuf) -> ([usize; 2], Vec<[u8; 3]>) {
-    crate::picture::canvas::decoded(&std::fs::read(path).expect("a picture"))
+    crate::png_kit::decoded(&std::fs::read(path).expect("a picture"))
 }
 
 #[test]

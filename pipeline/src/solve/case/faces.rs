@@ -1,9 +1,9 @@
 //! Faces of the box and patches of the surface, as written.
 
 use super::{ByType, Short, WallModelName, by_name, short};
-use crate::options::{Axes, Numbers};
-use crate::schema::ByName;
 use crate::solve::value::Value;
+use cutlink_common::schema::ByName;
+use cutlink_meshing::options::{Axes, Numbers};
 use cutlink_solver::WallScheme;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,11 +1,9 @@
 //! An estimate as text and as JSON.
 
 use super::{Choice, Found, Target};
-use crate::{
-    mesh::report::{bytes, columns, grouped, short},
-    solve::sheet::duration,
-};
+use crate::solve::sheet::duration;
 use cutlink_device::Memory;
+use cutlink_meshing::mesh::report::{bytes, columns, grouped, short};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -146,7 +144,7 @@ impl Found<'_> {
         let wall = &self.wall;
         let device = &self.device;
         let mut object = json!({
-            "schema": crate::JSON_SCHEMA,
+            "schema": cutlink_common::JSON_SCHEMA,
             "cutlink": env!("CARGO_PKG_VERSION"),
             "command": "estimate",
             "case": self.name,

@@ -2,20 +2,19 @@
 //! which points it holds.
 
 use super::case::{FluxCase, GasBodyTable};
-use crate::{
-    device::Opened,
-    error::Error,
+use cutlink_amr::{Forest, dims};
+use cutlink_common::{Error, device::Opened};
+use cutlink_fr::{BodyGeometry, EmbeddedBodies};
+use cutlink_mesher::{
+    exact::{Exact, Facet},
+    intersect::Meet,
+};
+use cutlink_meshing::{
     mesh::{
         build::{AnyPlaced, Builder, Placed},
         resolve::resolve,
     },
     options::{MeshOptions, Numbers, Root},
-};
-use cutlink_amr::{Forest, dims};
-use cutlink_fr::{BodyGeometry, EmbeddedBodies};
-use cutlink_mesher::{
-    exact::{Exact, Facet},
-    intersect::Meet,
 };
 use cutlink_voxelizer::Mesh;
 use std::{any::Any, sync::Arc};

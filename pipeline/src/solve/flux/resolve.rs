@@ -6,17 +6,13 @@ use super::case::{
 };
 use super::kinds::{SolverKind, SolverTable};
 use super::walls::{Reference, Surroundings};
-use crate::{
-    error::Error,
-    mesh::build::bare_periodic,
-    options::Root,
-    solve::{
-        expression::{Expression, Scope},
-        reference::{Group, axes, groups},
-        value,
-    },
+use crate::solve::{
+    expression::{Expression, Scope},
+    reference::{Group, axes, groups},
+    value,
 };
 use cutlink_amr::linear::Grid;
+use cutlink_common::Error;
 use cutlink_fr::{
     ElementAdaptation, EulerParams, IsentropicVortex, Primitive, RungeKutta, TimeStep, Viscosity,
     kernels::sizes,
@@ -25,6 +21,7 @@ use cutlink_mesher::{
     exact::{Exact, Facet},
     intersect::Meet,
 };
+use cutlink_meshing::{mesh::build::bare_periodic, options::Root};
 use cutlink_solver::Precision;
 use cutlink_voxelizer::Mesh;
 use std::path::PathBuf;

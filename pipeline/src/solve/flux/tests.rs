@@ -8,11 +8,11 @@ use super::{
     scene::{Scene, states},
 };
 use crate::{
-    error::ErrorKind,
     flow::{FlowState, RunOptions},
     solve::{case::Case, example},
 };
 use cutlink_amr::linear::{Grid, Leaves};
+use cutlink_common::ErrorKind;
 use cutlink_device::Host;
 use cutlink_fr::{EulerFlow, EulerParams, GasWalls, Primitive, RungeKutta, TimeStep};
 use cutlink_solver::fields::{gradient, vorticity};
@@ -541,9 +541,12 @@ fn outputs_see_the_flow() {
         velocity: [(TAU * x[1] / edge).sin(), 0.0],
         pressure: 3.0 + 0.2 * (TAU * x[1] / edge).sin(),
     });
-    let root = crate::options::Root::Cells(vec![32, 32]);
-    let base =
-        crate::mesh::build::bare_periodic::<2>(&[0.0, 0.0, edge, edge], &root, [true, true, false]);
+    let root = cutlink_meshing::options::Root::Cells(vec![32, 32]);
+    let base = cutlink_meshing::mesh::build::bare_periodic::<2>(
+        &[0.0, 0.0, edge, edge],
+        &root,
+        [true, true, false],
+    );
     let base = base.expect("a box");
     let scene = Scene::new(&base, &flow).expect("a scene");
     let mut now = FlowState::default();

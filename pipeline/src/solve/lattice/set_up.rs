@@ -2,17 +2,8 @@
 
 use super::{Lattice, budget, initial_state, mesh_file};
 use crate::{
-    device::{Opened, first_gpu, on},
-    error::Error,
     fields,
     flow::{RunOptions, RunPlan, RunSetting, RunSummary},
-    mesh::build::{AnyPlaced, Builder, Placed, bare_periodic},
-    mesh::report,
-    mesh::resolve::{self as job},
-    mesh::sides,
-    observer::Observer,
-    options::{DeviceOption, FlowSide, MeshOptions},
-    pool,
     solve::{
         adapt::Looks,
         case::{Case, DomainTable, PatchKind, PatchTable},
@@ -32,6 +23,11 @@ use crate::{
         verdict::{check_accepted, openings::Openings, patience, sound},
     },
 };
+use cutlink_common::{
+    Error, Observer,
+    device::{DeviceOption, DeviceReport, Opened, first_gpu, on},
+    pool,
+};
 use cutlink_device::{LinkChoice, Memory, Selected, select};
 use cutlink_mesher::{
     Surface,
@@ -40,6 +36,13 @@ use cutlink_mesher::{
     read::is_stream,
     silhouette,
     snap::Snapped,
+};
+use cutlink_meshing::{
+    mesh::{
+        build::{AnyPlaced, Builder, Placed, bare_periodic},
+        resolve as job, sides,
+    },
+    options::{FlowSide, MeshOptions},
 };
 use cutlink_solver::{Plan, RunningMeans, kernels::FlowKernels};
 use cutlink_voxelizer::{AnyMesh, Mesh};
@@ -59,8 +62,8 @@ impl Case {
     ///
     /// # Errors
     /// An invalid or unstable case, a mesh or flow that does not fit into memory, existing files, a full disk;
-    /// [`Diverged`](crate::ErrorKind::Diverged) and [`Stopped`](crate::ErrorKind::Stopped), both of which keep the files
-    /// written so far; [`Untrusted`](crate::ErrorKind::Untrusted) after all files are written.
+    /// [`Diverged`](cutlink_common::ErrorKind::Diverged) and [`Stopped`](cutlink_common::ErrorKind::Stopped), both of which keep the files
+    /// written so far; [`Untrusted`](cutlink_common::ErrorKind::Untrusted) after all files are written.
     pub fn run_with(
         &self,
         options: &RunOptions,
@@ -279,7 +282,7 @@ impl On<'_> {
     where
         Facet<D>: Meet<D> + Exact<D>,
     {
-        let device = report::DeviceReport::new(&self.selected, &self.opened);
+        let device = DeviceReport::new(&self.selected, &self.opened);
         let load = |path: &Path| earlier::load::<D>(path, &self.opened);
         let inputs = Inputs {
             mesh,
@@ -320,7 +323,7 @@ struct Inputs<'a, const D: usize> {
     load: &'a dyn Fn(&Path) -> Result<Earlier<D>, Error>,
     options: &'a RunOptions,
     only_plan: bool,
-    device: report::DeviceReport,
+    device: DeviceReport,
     set_up: SetUp,
 }
 
@@ -593,6 +596,6 @@ where
 }
 
 /// The kind of a device: `cuda` of `cuda:1`.
-fn kind_of(device: &report::DeviceReport) -> String {
+fn kind_of(device: &DeviceReport) -> String {
     device.name.split(':').next().unwrap_or_default().into()
 }

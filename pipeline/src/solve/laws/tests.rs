@@ -1,9 +1,7 @@
 use super::*;
-use crate::{
-    config::parse,
-    mesh::build::bare,
-    solve::{case::Case, resolve::CaseGrid},
-};
+use crate::solve::{case::Case, resolve::CaseGrid};
+use cutlink_common::config::parse;
+use cutlink_meshing::mesh::build::bare;
 
 #[test]
 fn numbers_have_two_digits() {

@@ -1,16 +1,14 @@
 //! Statistics of forces as a reader sees them: the table of the console, and the plot.
 
 use super::{Shedding, Statistics};
-use crate::{
-    picture::{
-        canvas::Canvas,
-        plot::{Panel, Plot},
-        scale::number,
-    },
-    solve::{
-        history::{NAMES, Part},
-        parts::Parts,
-    },
+use crate::solve::{
+    history::{NAMES, Part},
+    parts::Parts,
+};
+use cutlink_pictures::{
+    canvas::Canvas,
+    plot::{Panel, Plot},
+    scale::number,
 };
 use std::fmt::Write as _;
 

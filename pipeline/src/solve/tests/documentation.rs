@@ -1,9 +1,9 @@
 //! Checks that the pages of cases have every key and no others, and that their examples are valid cases.
 
 use super::*;
-use crate::options::Root;
-use crate::schema;
 use crate::solve::flux::FluxCase;
+use cutlink_common::schema;
+use cutlink_meshing::options::Root;
 use cutlink_solver::Plan;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
