@@ -285,7 +285,9 @@ fn run(
         friction: args.friction,
         rolling: args.rolling,
     };
-    observer.begin(args.count.unwrap_or(0) as u64);
+    if let Some(count) = args.count {
+        observer.begin(count as u64);
+    }
     let mut before = 0;
     let packed = pack(&container, &options, &mut |progress: PackProgress| {
         let status = format!(
@@ -341,8 +343,9 @@ fn run(
 fn container(args: &PackArgs, observer: &mut Console) -> Result<(PackContainer, String), Error> {
     let metres = args.unit.unwrap_or_default().metres();
     if let Some(walls) = &args.walls {
-        let numbers: [f64; 6] = walls.0.as_slice().try_into().map_err(|_| {
-            let text = format!("--box has {} numbers", walls.0.len());
+        let given = walls.as_slice();
+        let numbers: [f64; 6] = given.try_into().map_err(|_| {
+            let text = format!("--box has {} numbers", given.len());
             Error::input(text).hint("give six: x0,y0,z0,x1,y1,z1")
         })?;
         let corner = |from: usize| std::array::from_fn(|a| metres * numbers[from + a]);
@@ -351,7 +354,8 @@ fn container(args: &PackArgs, observer: &mut Console) -> Result<(PackContainer, 
             upper: corner(3),
             periodic: [Across::X, Across::Y].map(|axis| args.periodic.contains(&axis)),
         };
-        return Ok((container, format!("box {walls}")));
+        let texts: Vec<String> = given.iter().map(f64::to_string).collect();
+        return Ok((container, format!("box {}", texts.join(","))));
     }
     let path = args.file.as_deref().unwrap_or_else(|| Path::new("-"));
     let loaded = read::read::<3>(path)?;
