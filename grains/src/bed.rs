@@ -3,7 +3,7 @@
 mod check;
 
 use crate::arrays::{Contacts, GrainArrays};
-use crate::kernels::cpu::sort::{Grid, sort};
+use crate::kernels::cpu::sort::{Grid, sort, wrap};
 use crate::kernels::cpu::walls::{FACES, WallView, face};
 use crate::kernels::cpu::{candidates, gather, integrate, pairs, walls};
 use crate::kernels::{APART, BLOCK};
@@ -110,7 +110,8 @@ impl Bed {
                 most: MAX_GRAINS,
             });
         }
-        let arrays = arrays(&params, grains)?;
+        let mut arrays = arrays(&params, grains)?;
+        wrap(&mut arrays, &params.domain);
         let mut bed = Self::from_arrays(params, surface, arrays, None)?;
         bed.check_places()?;
         bed.check_step()?;
@@ -264,6 +265,7 @@ impl Bed {
             .collect();
         let new_rows = (n..count).map(|_| &[][..]);
         self.contacts.walls = blocks(rows.iter().map(Vec::as_slice).chain(new_rows));
+        wrap(&mut self.grains, &self.params.domain);
         self.check_places()?;
         self.check_step()?;
         self.sort()?;

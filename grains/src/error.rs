@@ -179,6 +179,34 @@ pub enum GrainError {
     Device(#[from] DeviceError),
 }
 
+impl GrainError {
+    /// With lengths multiplied by a unit.
+    pub(crate) fn in_units(mut self, unit: f64) -> Self {
+        match &mut self {
+            Self::Box { lower, upper } => {
+                let corners = lower.iter_mut().chain(upper);
+                corners.for_each(|x| *x *= unit);
+            }
+            Self::Period { period, least, .. } => {
+                *period *= unit;
+                *least *= unit;
+            }
+            Self::Place { at, by: length, .. }
+            | Self::Overlap {
+                at,
+                overlap: length,
+                ..
+            } => {
+                at.iter_mut().for_each(|x| *x *= unit);
+                *length *= unit;
+            }
+            Self::Diverged { at, .. } => at.iter_mut().for_each(|x| *x *= unit),
+            _ => {}
+        }
+        self
+    }
+}
+
 impl Failure for GrainError {
     fn kind(&self) -> ErrorKind {
         match self {

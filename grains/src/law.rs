@@ -25,6 +25,8 @@ pub struct PairLaw {
     pub shear: f64,
     /// Damping β of the restitution.
     pub damping: f64,
+    /// √(S_t / S_n), by which the tangential damping is larger than the normal one.
+    pub ratio: f64,
     /// Coulomb's friction coefficient.
     pub friction: f64,
     /// Rolling friction.
@@ -36,9 +38,11 @@ impl PairLaw {
         let young = |m: &Material| (1.0 - m.poisson * m.poisson) / m.young;
         let shear = |m: &Material| (2.0 - m.poisson) * 2.0 * (1.0 + m.poisson) / m.young;
         let log = touch.restitution.ln();
+        let (young, shear) = (1.0 / (young(a) + young(b)), 1.0 / (shear(a) + shear(b)));
         Self {
-            young: 1.0 / (young(a) + young(b)),
-            shear: 1.0 / (shear(a) + shear(b)),
+            young,
+            shear,
+            ratio: 2.0 * (shear / young).sqrt(),
             damping: -log / (PI * PI + log * log).sqrt(),
             friction: touch.friction,
             rolling: touch.rolling,
@@ -82,19 +86,19 @@ pub(crate) struct Push {
 const ROOT: f64 = 0.912_870_929_175_276_9;
 
 /// The forces of a contact after a step of `dt`, whose memory is brought up to date.
-#[inline]
+#[inline(always)]
 pub(crate) fn push(law: &PairLaw, meeting: &Meeting, dt: f64, memory: &mut Memory) -> Push {
     let n = meeting.normal;
     let root = (meeting.radius * meeting.overlap).sqrt();
     let (stiff_n, stiff_t) = (2.0 * law.young * root, 8.0 * law.shear * root);
-    let damp = |stiffness: f64| 2.0 * ROOT * law.damping * (stiffness * meeting.mass).sqrt();
+    let damp_n = 2.0 * ROOT * law.damping * (stiff_n * meeting.mass).sqrt();
     let speed = dot(meeting.velocity, n);
-    let normal = 2.0 / 3.0 * stiff_n * meeting.overlap + damp(stiff_n) * speed;
+    let normal = 2.0 / 3.0 * stiff_n * meeting.overlap + damp_n * speed;
     let mut force = scale(-normal, n);
     let pressed = normal.max(0.0);
     if law.friction > 0.0 {
         let sliding = along(meeting.velocity, -speed, n);
-        let damp_t = damp(stiff_t);
+        let damp_t = law.ratio * damp_n;
         let slide = along(across(memory.slide, n), 0.5 * dt, sliding);
         let trial = along(scale(-stiff_t, slide), -damp_t, sliding);
         let (length, limit) = (dot(trial, trial), law.friction * pressed);
@@ -104,9 +108,9 @@ pub(crate) fn push(law: &PairLaw, meeting: &Meeting, dt: f64, memory: &mut Memor
         };
         // The spring alone is kept within the limit: with the damping, the displacement would be far off while the
         // overlap is small, where the damping is the larger part.
-        let (stretched, most) = (dot(slide, slide).sqrt(), limit / stiff_t);
-        let slide = match stretched > most {
-            true => scale(most / stretched, slide),
+        let spring = stiff_t * stiff_t * dot(slide, slide);
+        let slide = match spring > limit * limit {
+            true => scale(limit / spring.sqrt(), slide),
             false => slide,
         };
         memory.slide = along(slide, 0.5 * dt, sliding);

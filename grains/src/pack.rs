@@ -139,6 +139,15 @@ pub fn pack(
     check(options)?;
     let sizes = Sizes::new(options);
     let unit = sizes.mean_radius();
+    pour(container, options, (sizes, unit), watch).map_err(|error| error.in_units(unit))
+}
+
+fn pour(
+    container: &PackContainer,
+    options: &PackOptions,
+    (sizes, unit): (Sizes, f64),
+    watch: &mut dyn FnMut(PackProgress) -> bool,
+) -> Result<Packed, GrainError> {
     let vessel = Vessel::new(container, unit)?;
     let mut sizes = sizes.scaled(1.0 / unit);
     check_sizes(&sizes, &vessel)?;

@@ -370,7 +370,12 @@ impl SurfaceWall {
     ) {
         hits.clear();
         kept.clear();
-        let near = facets.map(|f| self.nearest(f, center));
+        // Most candidates are farther away, and their planes tell it.
+        let is_near = |f: &u32| {
+            let facet = &self.facets[*f as usize];
+            dot(facet.normal, sub(center, facet.corners[0])).abs() < radius
+        };
+        let near = facets.filter(is_near).map(|f| self.nearest(f, center));
         hits.extend(near.filter(|hit| hit.distance < radius));
         hits.sort_unstable_by(|a, b| {
             a.distance

@@ -52,7 +52,7 @@ pub fn run(cli: &Cli) -> u8 {
         Command::Estimate(args) => args.output.json,
         Command::Inspect(args) => args.output.json,
         Command::Refine(args) => args.output.json,
-        Command::Pack(args) => args.output.json,
+        Command::Pack(args) => args.report.json,
         Command::Solve(args) => args.output.json,
         Command::Bench(cli::BenchCommand::Mesh(args)) => args.run.output.json,
         Command::Bench(cli::BenchCommand::Solve(args)) => args.run.output.json,

@@ -96,7 +96,12 @@ pub struct PackArgs {
     pub friction: f64,
 
     /// Rolling friction, for grains that are not round
-    #[arg(long, value_name = "MU", default_value_t = 0.0, help_heading = "Grains")]
+    #[arg(
+        long,
+        value_name = "MU",
+        default_value_t = 0.0,
+        help_heading = "Grains"
+    )]
     pub rolling: f64,
 
     /// File to write, by extension: .csv, .ply (points with radius), .stl (all spheres), .vtp; repeatable
@@ -247,7 +252,10 @@ pub fn command(args: &PackArgs) -> Result<(), Error> {
         output::check(path, args.force, args.file.as_deref())?;
     }
     if !(args.deviation > 0.0 && args.deviation <= 0.5) {
-        let text = format!("--deviation is {}, not above 0 and at most 0.5", args.deviation);
+        let text = format!(
+            "--deviation is {}, not above 0 and at most 0.5",
+            args.deviation
+        );
         return Err(Error::input(text));
     }
     let mut observer = console.clone();
@@ -358,14 +366,17 @@ fn container(args: &PackArgs, observer: &mut Console) -> Result<(PackContainer, 
         return Ok((container, format!("box {}", texts.join(","))));
     }
     let path = args.file.as_deref().unwrap_or_else(|| Path::new("-"));
-    let loaded = read::read::<3>(path)?;
+    let loaded = read::read_surface(path)?;
     for note in &loaded.report.notes {
         observer.note(note);
     }
     let mut surface = loaded.surface;
     let corners = surface.vertices.iter_mut().flatten();
     corners.for_each(|x| *x *= metres);
-    Ok((PackContainer::Surface(Box::new(surface)), path.display().to_string()))
+    Ok((
+        PackContainer::Surface(Box::new(surface)),
+        path.display().to_string(),
+    ))
 }
 
 fn write(path: &Path, format: PackFormat, args: &PackArgs, packed: &Packed) -> Result<u64, Error> {
@@ -419,7 +430,13 @@ impl PackReport {
         let sizes: Vec<String> = self
             .sizes
             .iter()
-            .map(|size| format!("{} of {} m", grouped(size.grains as u64), short(size.diameter)))
+            .map(|size| {
+                format!(
+                    "{} of {} m",
+                    grouped(size.grains as u64),
+                    short(size.diameter)
+                )
+            })
             .collect();
         let core = match self.density.core {
             Some(core) => format!("{core:.4} in the core, "),
@@ -458,7 +475,10 @@ mod tests {
         let parsed = |text: &str| text.parse::<SizeArg>().map(|size| size.0);
         let close = |text: &str, diameter: f64, share: f64| {
             let size = parsed(text).expect(text);
-            assert!((size.diameter / diameter - 1.0).abs() < 1e-15, "{text}: {size:?}");
+            assert!(
+                (size.diameter / diameter - 1.0).abs() < 1e-15,
+                "{text}: {size:?}"
+            );
             assert_eq!(size.share, share, "{text}");
         };
         close("1mm", 1e-3, 1.0);
@@ -466,7 +486,9 @@ mod tests {
         close("2.5e-3:0.5", 2.5e-3, 0.5);
         close("1e2um", 1e-4, 1.0);
         close("0.1in", 0.00254, 1.0);
-        for text in ["", "mm", "1parsec", "1mm:", "1mm:0", "-1mm", "nan", "1mm:x", "0"] {
+        for text in [
+            "", "mm", "1parsec", "1mm:", "1mm:0", "-1mm", "nan", "1mm:x", "0",
+        ] {
             assert!(parsed(text).is_err(), "{text}");
         }
     }

@@ -10,7 +10,8 @@ const BED: &str =
 #[test]
 fn a_bed_is_written_in_every_format_and_reported() {
     let folder = Folder::new();
-    let outputs = "--output bed.csv --output bed.ply --output bed.vtp --output bed.stl --deviation 0.1";
+    let outputs =
+        "--output bed.csv --output bed.ply --output bed.vtp --output bed.stl --deviation 0.1";
     let ran = folder.run(&format!("{BED} {outputs} --json --threads 2"));
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let report: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
@@ -23,8 +24,14 @@ fn a_bed_is_written_in_every_format_and_reported() {
     assert!(overlap > 0.0 && overlap <= 0.01, "{overlap}");
     let volume = std::f64::consts::PI / 6.0 * (30.0 * 0.8e-3f64.powi(3) + 10.0 * 1.2e-3f64.powi(3));
     let density = report["density"]["container"].as_f64().expect("a number");
-    assert!((density / (volume / (4e-3 * 4e-3 * 5e-3)) - 1.0).abs() < 1e-9, "{density}");
-    for (i, name) in ["bed.csv", "bed.ply", "bed.vtp", "bed.stl"].iter().enumerate() {
+    assert!(
+        (density / (volume / (4e-3 * 4e-3 * 5e-3)) - 1.0).abs() < 1e-9,
+        "{density}"
+    );
+    for (i, name) in ["bed.csv", "bed.ply", "bed.vtp", "bed.stl"]
+        .iter()
+        .enumerate()
+    {
         let bytes = report["outputs"][i]["bytes"].as_u64().expect("a size");
         assert_eq!(folder.read(name).len() as u64, bytes, "{name}");
     }
@@ -43,10 +50,16 @@ fn a_bed_is_written_in_every_format_and_reported() {
     // The same seed, one thread; another seed.
     let again = folder.run(&format!("{BED} --output again.csv --threads 1 --quiet"));
     assert_eq!(again.code, 0, "{}", again.stderr);
-    assert!(folder.read("again.csv") == folder.read("bed.csv"), "the same bits");
+    assert!(
+        folder.read("again.csv") == folder.read("bed.csv"),
+        "the same bits"
+    );
     let other = folder.run(&format!("{BED} --output other.csv --seed 2 --quiet"));
     assert_eq!(other.code, 0, "{}", other.stderr);
-    assert!(folder.read("other.csv") != folder.read("bed.csv"), "of another seed");
+    assert!(
+        folder.read("other.csv") != folder.read("bed.csv"),
+        "of another seed"
+    );
 }
 
 #[test]
@@ -54,18 +67,62 @@ fn what_cannot_be_packed_is_refused_before_anything_is_written() {
     let folder = Folder::new();
     folder.write("open.off", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n");
     let cases = [
-        ("pack --box 0,0,0,1,1,1 --sizes 1mm --output bed.txt", 2, ".csv, .ply, .stl or .vtp"),
-        ("pack --box 0,0,0,1,1 --sizes 1mm --output bed.csv", 2, "x0,y0,z0,x1,y1,z1"),
-        ("pack --box 0,0,0,1,1,-1 --sizes 1mm --output bed.csv", 2, "no volume"),
-        ("pack --box 0,0,0,1,1,1 --sizes 1league --output bed.csv", 2, "is no unit"),
-        ("pack --box 0,0,0,1,1,1 --sizes 0.3 --count 500 --output bed.csv", 2, "of 500 grains fit"),
-        ("pack --box 0,0,0,1,1,1 --sizes 2 --output bed.csv", 2, "fit into the container"),
-        ("pack --box 0,0,0,1,1,1 --sizes 0.1 --friction -1 --output bed.csv", 2, "friction is -1"),
-        ("pack --box 0,0,0,1,1,1 --sizes 0.4 --periodic x --output bed.csv", 2, "period"),
-        ("pack open.off --sizes 0.1 --output bed.csv", 3, "not closed"),
-        ("pack missing.stl --sizes 0.1 --output bed.csv", 2, "missing.stl"),
+        (
+            "pack --box 0,0,0,1,1,1 --sizes 1mm --output bed.txt",
+            2,
+            ".csv, .ply, .stl or .vtp",
+        ),
+        (
+            "pack --box 0,0,0,1,1 --sizes 1mm --output bed.csv",
+            2,
+            "x0,y0,z0,x1,y1,z1",
+        ),
+        (
+            "pack --box 0,0,0,1,1,-1 --sizes 1mm --output bed.csv",
+            2,
+            "no volume",
+        ),
+        (
+            "pack --box 0,0,0,1,1,1 --sizes 1league --output bed.csv",
+            2,
+            "is no unit",
+        ),
+        (
+            "pack --box 0,0,0,1,1,1 --sizes 0.3 --count 500 --output bed.csv",
+            2,
+            "of 500 grains fit",
+        ),
+        (
+            "pack --box 0,0,0,1,1,1 --sizes 2 --output bed.csv",
+            2,
+            "fit into the container",
+        ),
+        (
+            "pack --box 0,0,0,1,1,1 --sizes 0.1 --friction -1 --output bed.csv",
+            2,
+            "friction is -1",
+        ),
+        (
+            "pack --box 0,0,0,1,1,1 --sizes 0.4 --periodic x --output bed.csv",
+            2,
+            "period",
+        ),
+        (
+            "pack open.off --sizes 0.1 --output bed.csv",
+            3,
+            "not closed",
+        ),
+        (
+            "pack missing.stl --sizes 0.1 --output bed.csv",
+            2,
+            "missing.stl",
+        ),
         ("pack --sizes 0.1 --output bed.csv", 2, "--box"),
-        ("pack --box 0,0,0,1,1,1 --sizes 0.3 --count 2 --output bed.stl --deviation 0", 2, "--deviation is 0"),
+        (
+            "pack --box 0,0,0,1,1,1 --sizes 0.3 --count 2 --output bed.stl --deviation 0",
+            2,
+            "--deviation is 0",
+        ),
     ];
     for (args, code, text) in cases {
         let ran = folder.run(args);
@@ -83,11 +140,15 @@ fn what_cannot_be_packed_is_refused_before_anything_is_written() {
 #[test]
 fn the_bench_of_grains_reports() {
     let folder = Folder::new();
-    let ran = folder.run("bench grains --grains 200 --settle 50 --steps 10 --runs 2 --threads 1 --json");
+    let ran =
+        folder.run("bench grains --grains 200 --settle 50 --steps 10 --runs 2 --threads 1 --json");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let report: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
     assert_eq!(report["command"], "bench grains");
     assert_eq!(report["grains"], 200);
     let [middle, least, most] = [0, 1, 2].map(|i| report["step_us"][i].as_f64().expect("a time"));
-    assert!(0.0 < least && least <= middle && middle <= most, "{report:#}");
+    assert!(
+        0.0 < least && least <= middle && middle <= most,
+        "{report:#}"
+    );
 }

@@ -46,7 +46,7 @@ pub(super) fn numbers(id: u32, grain: &Grain) -> Result<(), GrainError> {
     let vectors = [grain.center, grain.velocity, grain.spin];
     let finite = vectors.iter().flatten().all(|x| x.is_finite());
     // Its cube, times a density, is a mass.
-    let has_radius = grain.radius > 1e-90 && grain.radius < 1e90;
+    let has_radius = grain.radius > 1e-60 && grain.radius < 1e60;
     match (finite, has_radius) {
         (true, true) => Ok(()),
         (false, _) => Err(GrainError::Place {

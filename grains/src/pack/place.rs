@@ -6,8 +6,9 @@ use crate::vec3::dot;
 use crate::{Grain, GrainError};
 use cutlink_device::memory;
 
-/// Places that are tried for a grain.
-const TRIES: u32 = 500;
+/// Places that are tried for a grain, and for the first ones of a round: a narrow space is left in vain only if it is
+/// really full.
+const TRIES: [u32; 2] = [500, 20_000];
 
 /// No grain.
 const NONE: u32 = u32::MAX;
@@ -225,7 +226,8 @@ impl Places {
         'grains: while new.len() < most {
             let size = sizes.next();
             let r = sizes.radius[size];
-            for _ in 0..TRIES {
+            let is_late = new.len() * 20 > there.len();
+            for _ in 0..TRIES[usize::from(!is_late)] {
                 let x: [f64; 3] = std::array::from_fn(|a| {
                     let inset = if periodic[a] { 0.0 } else { r };
                     let share = self.random.next();

@@ -150,7 +150,9 @@ fn measure(args: &BenchGrainsArgs) -> Result<GrainsBenchReport, Error> {
         bed.run(args.steps)?;
         times.push(start.elapsed().as_secs_f64());
     }
-    let processor = processor_seconds().zip(processor).map(|(end, start)| end - start);
+    let processor = processor_seconds()
+        .zip(processor)
+        .map(|(end, start)| end - start);
     times.sort_by(f64::total_cmp);
     let grains = f64::from(args.grains);
     let of_step = |seconds: f64| 1e6 * seconds / (grains * args.steps as f64);

@@ -20,7 +20,7 @@ pub(crate) fn apart(a: Vec3, b: Vec3, periods: &[[f64; 2]; 3]) -> Vec3 {
 }
 
 /// A pair that touches.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Near {
     row: u32,
     other: u32,
@@ -94,28 +94,35 @@ fn distance(
     rows: &mut Rows<'_>,
     near: &mut Vec<Near>,
 ) {
-    near.clear();
     let [begin, from] = rows.begin;
+    // As long as the candidates of the block: each is written behind those that touch, and stays if it touches.
+    near.resize(rows.place.len() + 1, Near::default());
+    let mut found = 0;
     for row in 0..rows.first.len() {
         let i = begin + row;
         let (x, r) = (grains.x[i], grains.r[i]);
-        let before = near.len();
+        let before = found;
         for q in first[i] as usize..first[i + 1] as usize {
             let j = other[q] as usize;
             let d = apart(x, grains.x[j], periods);
             let (square, reach) = (dot(d, d), r + grains.r[j]);
             let pair = q - from;
-            if square < reach * reach {
-                rows.place[pair] = (from + near.len()) as u32;
-                near.push(Near {
-                    row: i as u32,
-                    other: j as u32,
-                    pair: pair as u32,
-                    from: d,
-                    square,
-                });
-            } else if rows.place[pair] != APART {
-                rows.place[pair] = APART;
+            let touches = square < reach * reach;
+            near[found] = Near {
+                row: i as u32,
+                other: j as u32,
+                pair: pair as u32,
+                from: d,
+                square,
+            };
+            let has_parted = !touches && rows.place[pair] != APART;
+            rows.place[pair] = if touches {
+                (from + found) as u32
+            } else {
+                APART
+            };
+            found += usize::from(touches);
+            if has_parted {
                 rows.slide[pair] = [0.0; 3];
                 if let Some(roll) = rows.roll.get_mut(pair) {
                     *roll = [0.0; 3];
@@ -123,8 +130,9 @@ fn distance(
             }
         }
         rows.first[row] = (from + before) as u32;
-        rows.count[row] = (near.len() - before) as u32;
+        rows.count[row] = (found - before) as u32;
     }
+    near.truncate(found);
 }
 
 /// The stage *law*: forces and torques of the touching pairs.
@@ -143,6 +151,9 @@ fn forces(
         let normal = scale(1.0 / length, pair.from);
         let (ri, rj) = (grains.r[i], grains.r[j]);
         let (mi, mj) = (grains.m[i], grains.m[j]);
+        let (radii, masses) = (ri + rj, mi + mj);
+        // Both effective quantities by one division.
+        let inverse = 1.0 / (radii * masses);
         let overlap = ri + rj - length;
         let (li, lj) = (ri - 0.5 * overlap, rj - 0.5 * overlap);
         let (wi, wj) = (grains.w[i], grains.w[j]);
@@ -158,8 +169,8 @@ fn forces(
         let meeting = Meeting {
             normal,
             overlap,
-            radius: ri * rj / (ri + rj),
-            mass: mi * mj / (mi + mj),
+            radius: ri * rj * (masses * inverse),
+            mass: mi * mj * (radii * inverse),
             velocity,
             spin: sub(wi, wj),
         };

@@ -68,13 +68,8 @@ fn spread(x: usize) -> u64 {
     x
 }
 
-/// Wraps the centres into the period and sorts the arrays; the new order as old indices.
-pub(crate) fn sort(
-    grains: &mut GrainArrays,
-    domain: &GrainBox,
-    grid: &Grid,
-) -> Result<Vec<u32>, GrainError> {
-    let n = grains.x.len();
+/// Moves centres into the period.
+pub(crate) fn wrap(grains: &mut GrainArrays, domain: &GrainBox) {
     for a in (0..3).filter(|a| domain.is_periodic(*a)) {
         let (lower, length) = (domain.lower[a], domain.length(a));
         grains.x.par_iter_mut().for_each(|x| {
@@ -84,6 +79,16 @@ pub(crate) fn sort(
             }
         });
     }
+}
+
+/// Wraps the centres into the period and sorts the arrays; the new order as old indices.
+pub(crate) fn sort(
+    grains: &mut GrainArrays,
+    domain: &GrainBox,
+    grid: &Grid,
+) -> Result<Vec<u32>, GrainError> {
+    let n = grains.x.len();
+    wrap(grains, domain);
     let mut keys: Vec<(u64, u32, u32)> = memory::with_capacity("keys of grains", n)?;
     keys.resize(n, (0, 0, 0));
     let (x, id) = (&grains.x, &grains.id);
