@@ -17,6 +17,7 @@ const CRATES: [&str; 14] = [
     "mesher",
     "voxelizer",
     "solver",
+    "grains",
     "meshes",
     "pipeline",
     "tools",

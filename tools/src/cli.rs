@@ -1,6 +1,7 @@
 //! The command line and its help texts. Values are only parsed here: [`cutlink::options`] has their types,
 //! [`crate::mesh`] and [`crate::inspect`] check their meaning.
 
+pub use crate::pack::PackArgs;
 use clap::builder::PossibleValuesParser;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -47,6 +48,8 @@ pub enum Command {
     Inspect(InspectArgs),
     /// Refine the mesh of an OpenFOAM case, or coarsen it, and map its fields; read meshes of Gmsh and VTU
     Refine(RefineArgs),
+    /// Pack grains into a box or a closed surface, as CSV, PLY, STL or VTP
+    Pack(PackArgs),
     /// Run the flow of a case file, on the CPU or an NVIDIA GPU
     Solve(SolveArgs),
     /// Show a surface, a mesh, an OpenFOAM mesh or the results of a run in a browser
@@ -201,6 +204,8 @@ pub enum BenchCommand {
     Flux(Box<BenchFluxArgs>),
     /// Time and memory of refining hexahedra with their fields, on the CPU
     Hex(BenchHexArgs),
+    /// Time of a step of grains at rest, per grain
+    Grains(crate::bench::grains::BenchGrainsArgs),
 }
 
 const REFINE_EXAMPLES: &str = "\
