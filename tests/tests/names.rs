@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 14] = [
+const CRATES: [&str; 22] = [
     "nvcc",
     "mpi",
     "device",
@@ -13,10 +13,17 @@ const CRATES: [&str; 14] = [
     "report",
     "amr",
     "fr",
+    "elliptic",
+    "vof",
     "hex",
     "mesher",
     "voxelizer",
+    "common",
+    "signal",
+    "pictures",
+    "meshing",
     "solver",
+    "flow",
     "grains",
     "meshes",
     "pipeline",

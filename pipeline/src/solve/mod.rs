@@ -10,7 +10,7 @@
 //!   a time in a folder (`lock`), without results of an earlier one (`leftovers`); its forecast in `sheet`, and before there
 //!   is a mesh in `estimate`, with the wall units of `wall_units`; its notes in `notes`.
 //! - Its results: `history`, `means`, `energy`, `integrals`, `bulk`, `parts`, `recirculation`.
-//! - Compressible flows, with tables and a run of their own: [`flux`].
+//! - Compressible flows, with tables and a run of their own: [`flux`]; a liquid and a gas: [`two_phase`].
 //! - The error to expect, and the numerics that keep it small: `laws`.
 //! - Detection of divergence: `watch`, with remedies in `hints`; whether the result can be trusted: `verdict`.
 
@@ -44,6 +44,7 @@ mod sponge;
 #[cfg(test)]
 mod tests;
 mod turbulence;
+pub mod two_phase;
 pub mod units;
 pub mod value;
 pub(crate) mod verdict;
@@ -52,3 +53,4 @@ mod wall_units;
 pub use case::Case;
 pub use estimate::{EstimateOptions, FlowEstimate};
 pub use flux::{AnyCase, FluxCase, SolverKind, SolverTable};
+pub use two_phase::TwoPhaseCase;
