@@ -189,7 +189,7 @@ fn every_pose_is_that_from_scratch() {
             let poses = if threads == 1 { &poses[..] } else { &poses[2..] };
             [plane, compare(&moving, frame, &params, poses)]
         });
-        assert!(plane[0] > 5_000 && plane[1] > 200, "{plane:?}");
+        assert!(plane[0] > 2_500 && plane[1] > 200, "{plane:?}");
         assert!(space[0] > 5_000 && space[1] > 200, "{space:?}");
     }
 }
@@ -212,12 +212,16 @@ fn another_pose_is_seen() {
 #[test]
 fn a_body_that_leaves_its_blocks_is_seen() {
     let (moving, frame, params, poses) = plane_case();
+    let params = EmbedParams {
+        regions: Vec::new(),
+        ..params
+    };
     let mesh = scratch(&moving.at(&poses[0]), frame, &params);
     assert_eq!(mesh.coarse_link_of(&[true, true]), None);
-    let far = vec![poses[0][0], Pose::at([0.0, 0.46])];
+    let far = vec![poses[0][0], Pose::at([0.3, -0.35])];
     let mesh = moving.re_embed(&Host, mesh, &params, &far).expect("a mesh");
     let at = mesh.coarse_link_of(&[false, true]).expect("a coarse leaf");
-    assert!(at[1] > 0.4 && at[0].abs() < 0.15, "{at:?}");
+    assert!(at[0] > 0.2 && at[1] < -0.25, "{at:?}");
     assert_eq!(mesh.coarse_link_of(&[true, false]), None, "the other stays");
 }
 
