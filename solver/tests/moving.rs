@@ -179,3 +179,15 @@ fn the_drag_is_the_same_in_both_frames() {
     let [bias, noise] = statistics(&rest, &seen, 50, 20);
     assert!((bias - 2.0 / 150.0).abs() < 1e-12 && noise > 0.1, "{bias} {noise}");
 }
+
+#[test]
+fn noise_falls_as_cells_do() {
+    let [coarse, fine] = [1, 2].map(|fold| {
+        let steps = 1600 * u64::from(fold);
+        let found = Case::new(fold).bias_and_noise(steps, 800 * fold as usize);
+        println!("fold {fold}: bias {:+.4}, noise {:.4}", found[0], found[1]);
+        found
+    });
+    assert!(fine[1] < 0.015 && coarse[1] > 2.5 * fine[1], "{coarse:?} {fine:?}");
+    assert!(fine[0].abs() < 0.005, "{fine:?}");
+}

@@ -137,6 +137,48 @@ impl<const D: usize> MovingSurface<D> {
         moved
     }
 
+    /// What is at rest, and each body at each of its poses, for the blocks of a mesh that all of them fit in: see
+    /// [`embed_fixed`]. A body without poses is left out.
+    ///
+    /// # Panics
+    /// Where there is not one list of poses for each body.
+    pub fn swept(&self, poses: &[Vec<Pose<D>>]) -> Surface<D> {
+        assert_eq!(poses.len(), self.bodies.len(), "poses for each body");
+        let rest = self.starts[self.bodies.len()];
+        let mut all = Surface {
+            vertices: self.vertices_at_rest().to_vec(),
+            facets: Vec::new(),
+            facet_patch: Vec::new(),
+            patches: self.surface.patches.clone(),
+        };
+        let mut add = |facets: &[usize], shift: i64| {
+            for &f in facets {
+                let facet = self.surface.facets[f];
+                all.facets.push(facet.map(|v| (i64::from(v) + shift) as u32));
+                all.facet_patch.push(self.surface.patch_of(f));
+            }
+        };
+        let of_body = |f: &usize| {
+            let first = self.surface.facets[*f][0] as usize;
+            self.starts.partition_point(|&start| start <= first) - 1
+        };
+        let mut facets = vec![Vec::new(); self.bodies.len() + 1];
+        for f in 0..self.surface.facets.len() {
+            facets[of_body(&f)].push(f);
+        }
+        add(&facets[self.bodies.len()], -(rest as i64));
+        let mut vertices = Vec::new();
+        for (body, poses) in poses.iter().enumerate() {
+            for pose in poses {
+                let next = self.surface.vertices.len() - rest + vertices.len();
+                add(&facets[body], next as i64 - self.starts[body] as i64);
+                vertices.extend(pose.apply_all(self.vertices(body).iter().copied()));
+            }
+        }
+        all.vertices.extend(vertices);
+        all
+    }
+
     /// Embeds the surface at these poses on the blocks of a mesh, which ends: see [`embed_fixed`].
     ///
     /// # Errors

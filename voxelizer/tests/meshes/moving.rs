@@ -195,6 +195,41 @@ fn every_pose_is_that_from_scratch() {
 }
 
 #[test]
+fn blocks_of_a_path_hold_each_pose() {
+    let (moving, frame, params, poses) = plane_case();
+    let params = EmbedParams {
+        regions: Vec::new(),
+        ..params
+    };
+    // Every fourth cell of the path or so, and all of it is in the finest level: outside of the first pose, and where its inside was.
+    let of_body = |body: usize| (0..16).map(|n| moved(&poses[6][body], n as f64 / 15.0)).collect();
+    let path: Vec<Vec<Pose<2>>> = vec![of_body(0), of_body(1)];
+    let all = scratch(&moving.swept(&path), frame, &params);
+    let first = scratch(&moving.at(&poses[0]), frame, &params);
+    let mut mesh = all;
+    for share in [0.0, 0.03, 0.33, 0.7, 0.97, 1.0] {
+        let at = [0, 1].map(|body| moved(&poses[6][body], share));
+        mesh = moving.re_embed(&Host, mesh, &params, &at).expect("a mesh");
+        validate(&mesh).expect("sound");
+        assert_eq!(mesh.coarse_link_of(&[true, true]), None, "share {share}");
+    }
+    let end = [0, 1].map(|body| moved(&poses[6][body], 1.0));
+    let mesh = moving.re_embed(&Host, first, &params, &end).expect("a mesh");
+    assert!(mesh.coarse_link_of(&[true, true]).is_some(), "the first blocks do not hold it");
+    let none = moving.swept(&[Vec::new(), vec![poses[0][1]]]);
+    assert_eq!(none.bounds().expect("facets")[0][0], -0.07, "one body alone");
+}
+
+/// A share of the way from the first place of a body to a pose.
+fn moved(to: &Pose<2>, share: f64) -> Pose<2> {
+    let from = if to.rotation == Quaternion::IDENTITY { [0.0, 0.31] } else { [0.0; 2] };
+    Pose {
+        center: std::array::from_fn(|a| from[a] + share * (to.center[a] - from[a])),
+        rotation: Quaternion::about_z(share * to.angle()),
+    }
+}
+
+#[test]
 fn another_pose_is_seen() {
     // A lattice unit of path, a 256th of a cell, and a 256th of a cell at the rim of a turn.
     let (moving, frame, params, poses) = plane_case();
